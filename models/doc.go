@@ -1,0 +1,9 @@
+// Package models holds the domain's vocabulary: origins and their visits,
+// recordings (episodes and clips), findings, leases, tasks and results, and the
+// JSON documents that travel in the bodies of tuples.
+//
+// The types carry data and small, total methods; they know nothing of spaces,
+// databases or networks, and import nothing of ours. Times are UTC; JSON field
+// names are snake_case and are a public contract (docs/json.md), because any
+// pSpaces client may read or write the bodies of tuples.
+package models

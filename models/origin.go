@@ -1,0 +1,58 @@
+package models
+
+import "time"
+
+// OriginKind says how an origin is visited.
+type OriginKind string
+
+// The kinds of origin.
+const (
+	Feed  OriginKind = "feed"  // an RSS or Atom document whose items enclose episodes
+	Media OriginKind = "media" // a folder of episodes
+	Clips OriginKind = "clips" // a folder of clips
+)
+
+// OriginKinds lists every kind, for messages that say what is accepted.
+var OriginKinds = []OriginKind{Feed, Media, Clips}
+
+// Origin is something that is visited again and again because it lists
+// recordings.
+type Origin struct {
+	ID       string     `json:"id"` // NewID(kind, uri)
+	Kind     OriginKind `json:"kind"`
+	URI      string     `json:"uri"`      // an http(s) URL, or an absolute path
+	Priority int64      `json:"priority"` // of its recordings, unless they say otherwise; higher is sooner
+	AddedAt  time.Time  `json:"added_at"`
+
+	LastVisit   time.Time `json:"last_visit,omitzero"`
+	LastOutcome Status    `json:"last_outcome,omitempty"`
+	LastError   string    `json:"last_error,omitempty"`
+}
+
+// Status is how a visit ended.
+type Status string
+
+// The outcomes of a visit.
+const (
+	Eventful   Status = "eventful"   // something was new or had changed
+	Uneventful Status = "uneventful" // nothing was
+	Failed     Status = "failed"     // the origin could not be read
+	Lost       Status = "lost"       // whoever visited went away
+)
+
+// Visit is the body of a visit tuple: one time to look at one origin.
+type Visit struct {
+	ID     string `json:"id"`
+	Origin Origin `json:"origin"`
+}
+
+// Outcome is the body of the result of a visit.
+type Outcome struct {
+	Visit  string    `json:"visit"`
+	Origin string    `json:"origin"`
+	Status Status    `json:"status"`
+	Error  string    `json:"error,omitempty"` // why it failed
+	Items  int       `json:"items"`           // recordings listed
+	At     time.Time `json:"at"`
+	Took   Seconds   `json:"took_s"`
+}

@@ -1,0 +1,75 @@
+package models
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// ActionResearch is the action of looking for clips in an episode.
+const ActionResearch = "research"
+
+// Task is the body of a task tuple: one unit for one worker.
+type Task struct {
+	ID              string          `json:"id"`
+	Action          string          `json:"action"`
+	Subject         string          `json:"subject"`         // what it is about, such as an episode's id
+	Parts           []string        `json:"parts,omitempty"` // of the subject, such as clips' ids; sorted
+	Data            json.RawMessage `json:"data,omitempty"`  // for the handler of the action
+	Timeout         Seconds         `json:"timeout"`
+	Claimants       []string        `json:"claimants,omitempty"` // workers that gave it back
+	CurrentClaimant string          `json:"current_claimant,omitempty"`
+	Attempts        int64           `json:"attempts"`
+	State           string          `json:"state,omitempty"`   // why it waits, for people
+	History         []string        `json:"history,omitempty"` // how each attempt ended
+	CreatedAt       time.Time       `json:"created_at"`
+	ClaimedAt       time.Time       `json:"claimed_at,omitzero"`
+}
+
+// Lease is a manager's timed right to some parts of a subject.
+type Lease struct {
+	ID       string
+	Holder   string
+	Subject  string
+	Parts    []string // sorted
+	Deadline time.Time
+	Token    int64
+}
+
+// Research is the data of a research task: find each of the clips in the
+// episode.
+type Research struct {
+	Episode ResearchItem   `json:"episode"`
+	Clips   []ResearchItem `json:"clips"`
+}
+
+// ResearchItem is what a worker needs to know of one recording.
+type ResearchItem struct {
+	ID    string   `json:"id"`
+	Title string   `json:"title"`
+	Media MediaRef `json:"media"`
+}
+
+// Scope says what a problem of research is a property of.
+type Scope string
+
+// The scopes of a research problem.
+const (
+	ScopePair    Scope = "pair"    // this clip in this episode
+	ScopeEpisode Scope = "episode" // the episode, whatever the clip
+	ScopeClip    Scope = "clip"    // the clip, whatever the episode
+)
+
+// Researched is the body of a result of research: what is known of one clip (or
+// of several, when a problem ended the task) in one episode. A result without a
+// problem and without findings says that the clip does not occur.
+type Researched struct {
+	Episode  string    `json:"episode"`
+	Clips    []string  `json:"clips"`
+	Findings []Finding `json:"findings,omitempty"`
+	Problem  string    `json:"problem,omitempty"`
+	Scope    Scope     `json:"scope,omitempty"` // with a problem
+	// Versions of the media that were looked at; a result for other versions
+	// than the catalog's is dropped, since the recording changed meanwhile.
+	EpisodeMedia MediaRef            `json:"episode_media"`
+	ClipMedia    map[string]MediaRef `json:"clip_media,omitempty"`
+}

@@ -1,0 +1,70 @@
+// Package fault holds the kinds of error that cross a boundary, and the one
+// table that gives each its wire code, HTTP status and exit code.
+//
+// A kind is a sentinel: errors wrap it with the operation and the value
+// (fmt.Errorf("lease.Extend %s: %w", id, fault.ErrStaleToken)) and are matched
+// with errors.Is, on either side of a connection. An error of no kind is an
+// internal one.
+package fault
+
+import "errors"
+
+// The kinds of error.
+var (
+	ErrInvalid         = errors.New("invalid")
+	ErrNotFound        = errors.New("not found")
+	ErrConflict        = errors.New("conflict")
+	ErrStaleToken      = errors.New("stale token")
+	ErrClosed          = errors.New("closed")
+	ErrTooLarge        = errors.New("too large")
+	ErrUnauthenticated = errors.New("unauthenticated")
+	ErrOverloaded      = errors.New("overloaded")
+	ErrUnavailable     = errors.New("unavailable") // the outcome is unknown: repeat with the same operation id
+	ErrCorrupt         = errors.New("corrupt")
+	ErrUsage           = errors.New("usage")
+)
+
+// A Row says how one kind is shown at each boundary.
+type Row struct {
+	Kind       error
+	Code       string // on the wire
+	HTTPStatus int
+	ExitCode   int
+}
+
+// Table has one row for each kind; the last row stands for errors of no kind.
+var Table = []Row{
+	{ErrInvalid, "invalid", 400, 1},
+	{ErrUsage, "usage", 400, 2},
+	{ErrNotFound, "not_found", 404, 1},
+	{ErrConflict, "conflict", 409, 1},
+	{ErrStaleToken, "stale_token", 409, 1},
+	{ErrClosed, "closed", 410, 1},
+	{ErrTooLarge, "too_large", 413, 1},
+	{ErrUnauthenticated, "unauthenticated", 401, 77},
+	{ErrOverloaded, "overloaded", 507, 1},
+	{ErrUnavailable, "unavailable", 503, 69},
+	{ErrCorrupt, "corrupt", 500, 65},
+	{nil, "internal", 500, 1},
+}
+
+// Of returns the row of err's kind: the first row in the table that err is.
+func Of(err error) Row {
+	for _, r := range Table {
+		if r.Kind != nil && errors.Is(err, r.Kind) {
+			return r
+		}
+	}
+	return Table[len(Table)-1]
+}
+
+// FromCode returns the kind that a wire code stands for, nil for "internal" and
+// for codes that this version does not know.
+func FromCode(code string) error {
+	for _, r := range Table {
+		if r.Code == code {
+			return r.Kind
+		}
+	}
+	return nil
+}
