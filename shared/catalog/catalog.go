@@ -1,0 +1,103 @@
+// Package catalog is what the system remembers of the world: origins, the
+// episodes and clips they list, which clips were researched in which episodes,
+// what was found, and what could not be done.
+//
+// The interface lives here with its vocabulary; sqlite is the default driver,
+// and catalogtest the one conformance suite for all of them. Every write is
+// idempotent, because managers may repeat it: the catalog is always written
+// before the spaces are told (DESIGN section 6, "Two stores, one order").
+//
+// Errors that errors.Is finds: fault.ErrNotFound for an unknown id,
+// fault.ErrInvalid for a value that cannot be stored, fault.ErrConflict for a
+// database that another process holds, fault.ErrCorrupt for one that cannot be
+// read. All methods may be called concurrently.
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"leasehold/models"
+)
+
+// Catalog is one store.
+type Catalog interface {
+	// AddOrigin adds an origin or, when its id is known, sets its priority.
+	// It reports whether the origin is new.
+	AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error)
+	Origin(ctx context.Context, id string) (models.Origin, error)
+	// Origins lists all, oldest first.
+	Origins(ctx context.Context) ([]models.Origin, error)
+	// RemoveOrigin forgets an origin, its recordings, and their findings and
+	// problems.
+	RemoveOrigin(ctx context.Context, id string) error
+	// RecordOutcome notes how a visit ended. An outcome older than the last one
+	// recorded changes nothing.
+	RecordOutcome(ctx context.Context, o models.Outcome) error
+
+	// Curate records what one visit of an origin listed, in one transaction. A
+	// new recording gets at as both its dates; a known one keeps the first and
+	// moves the last. One whose Media.Version changed is to be researched anew:
+	// its findings, problems and researched pairs go. A complete listing marks
+	// what it did not name as gone (kept, but not selected until listed again).
+	// The origin's item problems are replaced by the listing's.
+	Curate(ctx context.Context, origin string, at time.Time, l Listing) (Curated, error)
+	Episodes(ctx context.Context) ([]models.Episode, error)
+	Clips(ctx context.Context) ([]models.Clip, error)
+
+	// Select chooses what to research next: of the episodes that have a clip
+	// which is neither researched, busy, nor a problem (the episode's, the
+	// clip's or the pair's), the one with the highest priority, then the latest
+	// initial curation date; then its such clips in the same order, at most
+	// limit. fault.ErrNotFound says that nothing is left to select.
+	Select(ctx context.Context, busy []Busy, limit int) (models.Research, int64, error)
+	// Ingest records one result of research. Findings replace those of the same
+	// clips in the same episode. A result for other media versions than the
+	// catalog's, or for unknown ids, changes nothing.
+	Ingest(ctx context.Context, r models.Researched, at time.Time) error
+
+	// Findings lists what was found, by episode (latest curated first), then
+	// offset, then clip title.
+	Findings(ctx context.Context) ([]Found, error)
+	// Problems lists what could not be done, oldest first.
+	Problems(ctx context.Context) ([]models.Problem, error)
+	Totals(ctx context.Context) (Totals, error)
+
+	Close() error
+}
+
+// Listing is what one visit found at an origin. The ids, origins and dates of
+// the recordings in it are set by Curate (models.NewID(origin, name)).
+type Listing struct {
+	Episodes []models.Episode
+	Clips    []models.Clip
+	Problems []models.Problem // items that cannot be curated
+	Complete bool             // what is not listed is gone: true for folders, false for feeds
+}
+
+// Curated counts what a listing changed.
+type Curated struct{ New, Changed, Gone int }
+
+// Eventful reports whether anything did.
+func (c Curated) Eventful() bool { return c != Curated{} }
+
+// Busy names parts of an episode that somebody is at work on: a live lease, or
+// a result that waits. Clips nil stands for none.
+type Busy struct {
+	Episode string
+	Clips   []string
+}
+
+// Found is a finding with the names that people know.
+type Found struct {
+	models.Finding
+	EpisodeTitle string
+	EpisodeURI   string
+	ClipTitle    string
+}
+
+// Totals counts what the catalog holds; recordings that are gone do not count.
+type Totals struct {
+	Origins, Episodes, Clips, Findings, Problems int
+	Researched                                   int // (episode, clip) pairs
+}

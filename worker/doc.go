@@ -1,0 +1,3 @@
+// Package worker claims tasks, runs their handlers, and reports, resolves or
+// releases them.
+package worker
