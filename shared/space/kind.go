@@ -1,0 +1,92 @@
+package space
+
+import (
+	"fmt"
+	"time"
+
+	"leasehold/shared/fault"
+)
+
+// Kind says which of the matching tuples a get or a query finds.
+type Kind string
+
+// The kinds of space. The empty kind is Sequential.
+const (
+	Sequential Kind = "sequential" // the oldest match
+	Queue      Kind = "queue"      // the oldest tuple, if it matches
+	Stack      Kind = "stack"      // the newest tuple, if it matches
+	Pile       Kind = "pile"       // the newest match
+	Random     Kind = "random"     // any match, uniformly
+	Ordered    Kind = "ordered"    // the match with the highest OrderBy field, then the oldest
+)
+
+// Kinds lists every kind.
+var Kinds = []Kind{Sequential, Queue, Stack, Pile, Random, Ordered}
+
+// Overflow says what a put into a full space does.
+type Overflow string
+
+// The kinds of overflow. The empty one is Block.
+const (
+	Block      Overflow = "block"       // Put waits, PutP fails with fault.ErrOverloaded
+	DropOldest Overflow = "drop_oldest" // the oldest tuple that is not held goes
+)
+
+// DefaultCapacity is how many tuples a space holds if its options do not say.
+const DefaultCapacity = 1_000_000
+
+// Options of a space, fixed at its creation.
+type Options struct {
+	Kind     Kind
+	OrderBy  int // Ordered: index of the int64 field; tuples without one are refused
+	Capacity int // tuples, held ones included; 0 is DefaultCapacity
+	Overflow Overflow
+	Volatile bool // never journalled: empty after a restart
+}
+
+// Normalize fills in defaults, and refuses what makes no sense.
+func (o Options) Normalize() (Options, error) {
+	if o.Kind == "" {
+		o.Kind = Sequential
+	}
+	if o.Overflow == "" {
+		o.Overflow = Block
+	}
+	if o.Capacity == 0 {
+		o.Capacity = DefaultCapacity
+	}
+	known := false
+	for _, k := range Kinds {
+		known = known || k == o.Kind
+	}
+	switch {
+	case !known:
+		return o, fmt.Errorf("kind %q: %w: accepted are %v", o.Kind, fault.ErrInvalid, Kinds)
+	case o.Overflow != Block && o.Overflow != DropOldest:
+		return o, fmt.Errorf("overflow %q: %w: accepted are %s and %s", o.Overflow, fault.ErrInvalid, Block, DropOldest)
+	case o.Capacity < 0:
+		return o, fmt.Errorf("capacity %d: %w: must be at least 1, or 0 for %d", o.Capacity, fault.ErrInvalid, DefaultCapacity)
+	case o.OrderBy < 0:
+		return o, fmt.Errorf("order field %d: %w: must be the index of a field", o.OrderBy, fault.ErrInvalid)
+	}
+	return o, nil
+}
+
+// Info describes a space that exists.
+type Info struct {
+	Name    string
+	Options Options
+	Visible int // tuples that can be found
+	Held    int // tuples that are held
+}
+
+// PutOptions say how long a tuple stays.
+type PutOptions struct {
+	TTL time.Duration // 0: until it is taken
+	// Expiry names the procedure that runs, in the same record, when the TTL
+	// ends; it gets Expired.Args. The tuple goes if the procedure leaves it as it
+	// was. Empty: the tuple goes.
+	Expiry string
+	// Ephemeral ties the tuple to the session that put it: it goes when that ends.
+	Ephemeral bool
+}

@@ -1,0 +1,102 @@
+package space
+
+import (
+	"context"
+	"time"
+
+	"leasehold/shared/tuple"
+)
+
+// Repository is a set of spaces as one session sees it.
+type Repository interface {
+	// Session returns the id of the session.
+	Session() string
+	// Create makes a space. Creating one that exists with equal options does
+	// nothing; with others it is fault.ErrConflict.
+	Create(ctx context.Context, name string, o Options) error
+	// List describes all spaces, by name.
+	List(ctx context.Context) ([]Info, error)
+	// Space returns a handle; it does not ask whether the space exists.
+	Space(name string) Space
+	// Call runs a procedure, and waits if it waits. A non-zero op makes the call
+	// repeatable.
+	Call(ctx context.Context, op OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error)
+	// Receive waits for the next message that a procedure sent to this session.
+	Receive(ctx context.Context) (tuple.Tuple, error)
+	// Close ends the session in order: what it holds is handed back, and its
+	// ephemeral tuples go. A closed repository stays closed.
+	Close(ctx context.Context) error
+}
+
+// Space is one named multiset of tuples.
+type Space interface {
+	Name() string
+	// Put adds a tuple; it waits while a blocking space is full. A ttl above 0
+	// is how long the tuple may stay.
+	Put(ctx context.Context, t tuple.Tuple, ttl time.Duration) error
+	// PutP is Put, except that a full space is fault.ErrOverloaded.
+	PutP(ctx context.Context, t tuple.Tuple, ttl time.Duration) error
+	// Get takes a match; it waits for one.
+	Get(ctx context.Context, p tuple.Template) (tuple.Tuple, error)
+	// GetP takes a match if there is one.
+	GetP(ctx context.Context, p tuple.Template) (tuple.Tuple, bool, error)
+	// GetAll takes all matches, in the order of the kind.
+	GetAll(ctx context.Context, p tuple.Template) ([]tuple.Tuple, error)
+	// Query, QueryP and QueryAll are Get, GetP and GetAll without taking.
+	Query(ctx context.Context, p tuple.Template) (tuple.Tuple, error)
+	QueryP(ctx context.Context, p tuple.Template) (tuple.Tuple, bool, error)
+	QueryAll(ctx context.Context, p tuple.Template) ([]tuple.Tuple, error)
+	// Count counts the matches.
+	Count(ctx context.Context, p tuple.Template) (int, error)
+	// Notify subscribes to the changes of tuples that match, from now on; a nil
+	// template matches all. The subscription ends with the session or Close.
+	Notify(ctx context.Context, p tuple.Template) (Subscription, error)
+}
+
+// Subscription delivers the changes of one space in their order.
+type Subscription interface {
+	// Next waits for events. Missed counts those that were dropped before them
+	// because the subscriber was slow.
+	Next(ctx context.Context) (events []Event, missed int, err error)
+	Close(ctx context.Context) error
+}
+
+// Conn carries requests of one session to an engine.
+type Conn interface {
+	Session() string
+	Do(ctx context.Context, r Request) (Reply, error)
+}
+
+// Over returns the repository that c carries.
+func Over(c Conn) Repository { return repository{c} }
+
+type repository struct{ conn Conn }
+
+func (r repository) Session() string { return r.conn.Session() }
+
+func (r repository) Create(ctx context.Context, name string, o Options) error {
+	_, err := r.conn.Do(ctx, Request{Verb: VerbCreate, Space: name, Options: o})
+	return err
+}
+
+func (r repository) List(ctx context.Context) ([]Info, error) {
+	reply, err := r.conn.Do(ctx, Request{Verb: VerbList})
+	return reply.Infos, err
+}
+
+func (r repository) Space(name string) Space { return handle{r.conn, name} }
+
+func (r repository) Call(ctx context.Context, op OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
+	reply, err := r.conn.Do(ctx, Request{Verb: VerbCall, Op: op, Procedure: procedure, Tuple: args})
+	return reply.Tuple, err
+}
+
+func (r repository) Receive(ctx context.Context) (tuple.Tuple, error) {
+	reply, err := r.conn.Do(ctx, Request{Verb: VerbReceive})
+	return reply.Tuple, err
+}
+
+func (r repository) Close(ctx context.Context) error {
+	_, err := r.conn.Do(ctx, Request{Verb: VerbEnd})
+	return err
+}

@@ -1,0 +1,50 @@
+package tuple
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// String prints a tuple in the notation of the command line: 42 is an int64,
+// 4.2 a float64, 'x' a string, int:1 any other type by name.
+func (t Tuple) String() string { return format(t) }
+
+// String prints a template; ?string is the formal of strings.
+func (p Template) String() string { return format(p) }
+
+func format(fields []any) string {
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		parts[i] = formatField(f)
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+func formatField(f any) string {
+	switch v := f.(type) {
+	case nil:
+		return "nil"
+	case string:
+		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		s := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(s, ".eIN") {
+			s += ".0"
+		}
+		return s
+	case []byte:
+		return fmt.Sprintf("bytes:%x", v)
+	case Tuple:
+		return v.String()
+	case Opaque:
+		return fmt.Sprintf("%s%s:%s", opaquePrefix, v.Name, v.JSON)
+	case Formal:
+		return "?" + string(v.Type)
+	}
+	return fmt.Sprintf("%s:%v", TypeOf(f), f)
+}

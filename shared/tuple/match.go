@@ -1,0 +1,37 @@
+package tuple
+
+// Matches reports whether t has p's arity and each of its fields equals p's
+// actual or has the type of p's formal.
+func (p Template) Matches(t Tuple) bool {
+	if len(p) != len(t) {
+		return false
+	}
+	for i, f := range p {
+		if formal, ok := f.(Formal); ok {
+			if TypeOf(t[i]) != formal.Type {
+				return false
+			}
+		} else if !equal(f, t[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Shape tells which fields of a template are actual: bit i is set when field i
+// is.
+type Shape uint64
+
+// Shape returns p's.
+func (p Template) Shape() Shape {
+	var s Shape
+	for i, f := range p {
+		if _, formal := f.(Formal); !formal {
+			s |= 1 << i
+		}
+	}
+	return s
+}
+
+// Exactly returns the template that only equal tuples match.
+func (t Tuple) Exactly() Template { return Template(t) }

@@ -1,0 +1,105 @@
+package tuple
+
+import "strings"
+
+// Type names the type of a field.
+type Type string
+
+// The types of fields. An opaque value's type is OpaqueType of its name.
+const (
+	Nil     Type = "nil"
+	Bool    Type = "bool"
+	Int     Type = "int"
+	Int32   Type = "int32"
+	Int64   Type = "int64"
+	Float32 Type = "float32"
+	Float64 Type = "float64"
+	String  Type = "string"
+	Bytes   Type = "bytes"
+	Nested  Type = "tuple"
+)
+
+const opaquePrefix = "opaque:"
+
+// OpaqueType is the type of the opaque values with that name.
+func OpaqueType(name string) Type { return Type(opaquePrefix + name) }
+
+// Types lists the types that are not opaque, for messages.
+var Types = []Type{Nil, Bool, Int, Int32, Int64, Float32, Float64, String, Bytes, Nested}
+
+// The formals of the types that protocols use most.
+var (
+	AnyString = Formal{String}
+	AnyInt64  = Formal{Int64}
+	AnyBool   = Formal{Bool}
+)
+
+// TypeOf returns the type of a field, "" for what is no field of a tuple.
+func TypeOf(f any) Type {
+	switch v := f.(type) {
+	case nil:
+		return Nil
+	case bool:
+		return Bool
+	case int:
+		return Int
+	case int32:
+		return Int32
+	case int64:
+		return Int64
+	case float32:
+		return Float32
+	case float64:
+		return Float64
+	case string:
+		return String
+	case []byte:
+		return Bytes
+	case Tuple:
+		return Nested
+	case Opaque:
+		return OpaqueType(v.Name)
+	}
+	return ""
+}
+
+func (t Type) valid() bool {
+	if strings.HasPrefix(string(t), opaquePrefix) {
+		return true
+	}
+	for _, known := range Types {
+		if t == known {
+			return true
+		}
+	}
+	return false
+}
+
+// Signature is the arity and the type of each field, as one comparable string.
+// A template matches only tuples of its own signature.
+type Signature string
+
+// AppendSignature appends t's signature to buf and returns it, so that a caller
+// who looks it up in a map need not allocate.
+func (t Tuple) AppendSignature(buf []byte) []byte { return appendSignature(buf, t) }
+
+// AppendSignature appends the signature of the tuples that p can match.
+func (p Template) AppendSignature(buf []byte) []byte { return appendSignature(buf, p) }
+
+// Signature returns t's signature.
+func (t Tuple) Signature() Signature { return Signature(appendSignature(nil, t)) }
+
+// Signature returns the signature of the tuples that p can match.
+func (p Template) Signature() Signature { return Signature(appendSignature(nil, p)) }
+
+func appendSignature(buf []byte, fields []any) []byte {
+	for _, f := range fields {
+		typ := TypeOf(f)
+		if formal, ok := f.(Formal); ok {
+			typ = formal.Type
+		}
+		buf = append(buf, typ...)
+		buf = append(buf, 0)
+	}
+	return buf
+}

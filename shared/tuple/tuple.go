@@ -1,0 +1,197 @@
+// Package tuple is the data of a tuple space: tuples, the templates that match
+// them, and the binary form in which both travel.
+//
+// A tuple is an ordered list of fields; a field is one of the Go types bool,
+// int, int32, int64, float32, float64, string and []byte, a nested Tuple, nil,
+// or an Opaque (a value of a foreign type, carried but not understood). A
+// template is a tuple in which some fields are formals: they stand for every
+// value of one type. The other fields are actuals: they stand for themselves.
+//
+// Invariants:
+//   - int 1, int32 1 and int64 1 are three different values, as in every
+//     pSpaces implementation.
+//   - NaN equals NaN and 0 equals -0, so that whatever was put can be got.
+//   - A valid tuple has at most MaxArity fields, nests at most MaxDepth deep and
+//     takes at most MaxBytes encoded.
+//   - Tuples are immutable by convention: whoever hands one over does not change
+//     it afterwards. Clone where that cannot be known.
+//
+// The package never resolves a type's name to a Go type, and imports only the
+// standard library.
+package tuple
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Bounds of a tuple. They keep one hostile message from growing the process.
+const (
+	MaxBytes = 1 << 20 // encoded size
+	MaxArity = 64      // fields, per level
+	MaxDepth = 8       // levels, the outermost counted
+)
+
+// The ways in which a tuple or a template can be wrong.
+var (
+	ErrType   = errors.New("field of a type that tuples do not carry")
+	ErrBounds = errors.New("tuple out of bounds")
+	ErrFormat = errors.New("malformed encoding")
+)
+
+// Tuple is an ordered list of fields; see the package comment for their types.
+type Tuple []any
+
+// Template is a tuple whose fields may also be formals (Formal).
+type Template []any
+
+// Formal is a template field that matches every value of one type.
+type Formal struct{ Type Type }
+
+// Opaque is a value of a foreign type: its name, and its value as JSON. Two are
+// equal when both strings are.
+type Opaque struct{ Name, JSON string }
+
+// New makes a tuple of the given fields.
+func New(fields ...any) Tuple { return fields }
+
+// Match makes a template of the given actuals and formals.
+func Match(fields ...any) Template { return fields }
+
+// Validate reports whether t is a tuple that a space accepts: an error that is
+// ErrType or ErrBounds names the field and what would be accepted.
+func (t Tuple) Validate() error { return validate(t, false) }
+
+// Validate reports whether p is a template that a space accepts.
+func (p Template) Validate() error { return validate(p, true) }
+
+func validate(fields []any, template bool) error {
+	size, err := check(fields, template, 1)
+	if err != nil {
+		return err
+	}
+	if size > MaxBytes {
+		return fmt.Errorf("%w: %d bytes encoded, at most %d", ErrBounds, size, MaxBytes)
+	}
+	return nil
+}
+
+// check returns the encoded size of the fields.
+func check(fields []any, template bool, depth int) (int, error) {
+	if depth > MaxDepth {
+		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
+	}
+	if len(fields) > MaxArity {
+		return 0, fmt.Errorf("%w: %d fields, at most %d", ErrBounds, len(fields), MaxArity)
+	}
+	size := 1
+	for i, f := range fields {
+		n, err := checkField(f, template, depth)
+		if err != nil {
+			return 0, fmt.Errorf("field %d: %w", i, err)
+		}
+		size += n
+	}
+	return size, nil
+}
+
+func checkField(f any, template bool, depth int) (int, error) {
+	switch v := f.(type) {
+	case nil, bool:
+		return 1, nil
+	case int, int64, int32, float32, float64:
+		return 9, nil
+	case string:
+		return 5 + len(v), nil
+	case []byte:
+		return 5 + len(v), nil
+	case Opaque:
+		return 9 + len(v.Name) + len(v.JSON), nil
+	case Tuple:
+		n, err := check(v, false, depth+1)
+		return n + 1, err
+	case Formal:
+		if template && v.Type.valid() {
+			return 5 + len(v.Type), nil
+		}
+		return 0, fmt.Errorf("%w: formal ?%s", ErrType, v.Type)
+	}
+	return 0, fmt.Errorf("%w: %T; accepted are bool, int, int32, int64, float32, float64, string, []byte, tuple.Tuple, tuple.Opaque and nil", ErrType, f)
+}
+
+// Clone returns a copy that shares nothing mutable with t.
+func (t Tuple) Clone() Tuple { return cloneFields(t) }
+
+// Clone returns a copy that shares nothing mutable with p.
+func (p Template) Clone() Template { return cloneFields(p) }
+
+func cloneFields(fields []any) []any {
+	c := make([]any, len(fields))
+	for i, f := range fields {
+		switch v := f.(type) {
+		case []byte:
+			c[i] = bytes.Clone(v)
+		case Tuple:
+			c[i] = v.Clone()
+		default:
+			c[i] = f
+		}
+	}
+	return c
+}
+
+// Equal reports whether two tuples have equal fields of equal types.
+func (t Tuple) Equal(u Tuple) bool {
+	if len(t) != len(u) {
+		return false
+	}
+	for i := range t {
+		if !equal(t[i], u[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// equal compares two fields by type and value.
+func equal(a, b any) bool {
+	switch x := a.(type) {
+	case []byte:
+		y, ok := b.([]byte)
+		return ok && bytes.Equal(x, y)
+	case Tuple:
+		y, ok := b.(Tuple)
+		return ok && x.Equal(y)
+	case float64:
+		y, ok := b.(float64)
+		return ok && (x == y || math.IsNaN(x) && math.IsNaN(y))
+	case float32:
+		y, ok := b.(float32)
+		return ok && (x == y || x != x && y != y)
+	}
+	switch b.(type) {
+	case []byte, Tuple:
+		return false
+	}
+	return a == b
+}
+
+// Str returns field i if it is a string, else "".
+func (t Tuple) Str(i int) string { s, _ := field[string](t, i); return s }
+
+// Int64 returns field i if it is an int64, else 0.
+func (t Tuple) Int64(i int) int64 { n, _ := field[int64](t, i); return n }
+
+// Bool returns field i if it is a bool, else false.
+func (t Tuple) Bool(i int) bool { b, _ := field[bool](t, i); return b }
+
+func field[T any](t Tuple, i int) (T, bool) {
+	var zero T
+	if i < 0 || i >= len(t) {
+		return zero, false
+	}
+	v, ok := t[i].(T)
+	return v, ok
+}
