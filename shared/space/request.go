@@ -14,6 +14,10 @@ type OpID struct {
 	Seq     uint64
 }
 
+// Window is how many answers are kept for a session: an operation whose sequence
+// number is this much below the session's newest can no longer be repeated.
+const Window = 1024
+
 // Verb says what a request wants.
 type Verb uint8
 

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/tuple"
+)
+
+// execute runs one request as one transaction, perhaps again after a wait. The
+// error errWait says that it found nothing, did nothing, and waits for what is
+// awaited.
+func (e *Engine) execute(s *session, r space.Request, again bool) (space.Reply, []space.Awaited, error) {
+	tx := e.begin(s)
+	tx.again = again
+	var reply space.Reply
+	err := tx.try(func() (err error) {
+		reply, err = tx.perform(r)
+		return err
+	})
+	if errors.Is(err, errWait) {
+		return space.Reply{}, tx.awaited, errWait
+	}
+	if err != nil {
+		return space.Reply{}, nil, err
+	}
+	e.finish(tx, r.Op, &reply)
+	e.serve()
+	return reply, nil, nil
+}
+
+// perform is what each verb does.
+func (tx *transaction) perform(r space.Request) (space.Reply, error) {
+	switch r.Verb {
+	case space.VerbCreate:
+		return space.Reply{}, tx.create(r.Space, r.Options)
+	case space.VerbList:
+		return space.Reply{Infos: tx.e.list()}, nil
+	case space.VerbCall:
+		reply, err := tx.Call(r.Procedure, r.Tuple)
+		return space.Reply{Tuple: reply}, err
+	case space.VerbPut, space.VerbPutP:
+		return space.Reply{}, tx.putRequest(r)
+	}
+	room, err := tx.room(r.Space)
+	if err != nil {
+		return space.Reply{}, err
+	}
+	switch r.Verb {
+	case space.VerbCount:
+		return space.Reply{Count: room.visible.count(r.Template)}, nil
+	case space.VerbGet, space.VerbGetP, space.VerbQuery, space.VerbQueryP:
+		return tx.one(room, r)
+	case space.VerbGetAll, space.VerbQueryAll:
+		return tx.all(room, r), nil
+	}
+	return space.Reply{}, fmt.Errorf("verb %d: %w", r.Verb, fault.ErrInvalid)
+}
+
+// putRequest puts; into a full space that blocks, and behind others that wait
+// for room, it waits.
+func (tx *transaction) putRequest(r space.Request) error {
+	room, err := tx.room(r.Space)
+	if err != nil {
+		return err
+	}
+	blocks := r.Verb == space.VerbPut && room.def.Options.Overflow == space.Block
+	if blocks && room.putters.len() > 0 && !tx.again {
+		return errWait
+	}
+	_, err = tx.put(r.Space, r.Tuple, space.PutOptions{TTL: r.TTL})
+	if blocks && errors.Is(err, fault.ErrOverloaded) {
+		return errWait
+	}
+	return err
+}
+
+// one finds a tuple, and takes it if the verb takes.
+func (tx *transaction) one(room *room, r space.Request) (space.Reply, error) {
+	x := room.find(r.Template, nil)
+	tx.look(r, x)
+	if x == nil {
+		if r.Verb == space.VerbGet || r.Verb == space.VerbQuery {
+			return space.Reply{}, tx.Wait(space.Awaited{Space: r.Space, Template: r.Template})
+		}
+		return space.Reply{}, nil
+	}
+	if r.Verb == space.VerbGet || r.Verb == space.VerbGetP {
+		tx.change(x, nil, space.Take)
+	}
+	return space.Reply{Found: true, Tuple: x.Tuple.Clone()}, nil
+}
+
+// all finds all matches, and takes them if the verb takes.
+func (tx *transaction) all(room *room, r space.Request) space.Reply {
+	found := matches(&room.visible, r.Template)
+	tx.look(r, found...)
+	reply := space.Reply{Found: len(found) > 0, Tuples: make([]tuple.Tuple, len(found))}
+	for i, x := range found {
+		reply.Tuples[i] = x.Tuple.Clone()
+		if r.Verb == space.VerbGetAll {
+			tx.change(x, nil, space.Take)
+		}
+	}
+	return reply
+}
+
+// look notes for the trace what was looked for and found.
+func (tx *transaction) look(r space.Request, found ...*entry) {
+	if tx.e.trace == nil {
+		return
+	}
+	tx.looked = &look{verb: r.Verb, space: r.Space, template: r.Template}
+	for _, x := range found {
+		if x != nil {
+			tx.looked.found = append(tx.looked.found, x.Tuple)
+		}
+	}
+}
+
+// create makes a space. It is not undone: it is the last thing that can fail.
+func (tx *transaction) create(name string, o space.Options) error {
+	if name == "" {
+		return fmt.Errorf("%w: a space needs a name", fault.ErrInvalid)
+	}
+	o, err := o.Normalize()
+	if err != nil {
+		return err
+	}
+	if r := tx.e.rooms[name]; r != nil {
+		if r.def.Options == o {
+			return nil
+		}
+		return fmt.Errorf("%w: it exists with other options: %+v", fault.ErrConflict, r.def.Options)
+	}
+	if len(tx.e.rooms) == MaxSpaces {
+		return fmt.Errorf("%w: %d spaces", fault.ErrOverloaded, MaxSpaces)
+	}
+	def := &journal.Space{Name: name, Options: o}
+	tx.e.rooms[name] = newRoom(def, tx.e.seed)
+	tx.facts = append(tx.facts, def)
+	return nil
+}
+
+// list describes all spaces.
+func (e *Engine) list() []space.Info {
+	infos := make([]space.Info, 0, len(e.rooms))
+	for _, name := range slices.Sorted(maps.Keys(e.rooms)) {
+		r := e.rooms[name]
+		held := 0
+		for _, b := range r.held.buckets {
+			held += b.all.len()
+		}
+		infos = append(infos, space.Info{Name: name, Options: r.def.Options, Visible: r.size - held, Held: held})
+	}
+	return infos
+}

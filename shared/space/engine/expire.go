@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+)
+
+// fireDue runs what is due, each in a record of its own. Deadlines are
+// half-open: what has the deadline t is over at t.
+func (e *Engine) fireDue() {
+	for {
+		t, ok := e.timers.due(e.now())
+		if !ok {
+			return
+		}
+		switch {
+		case t.session != nil:
+			e.sessionDue(t.session)
+		case t.entry.Hold != nil:
+			e.expire(func(tx *transaction) { tx.release(t.entry, space.Due) })
+		default:
+			e.expire(func(tx *transaction) { tx.lapse(t.entry) })
+		}
+	}
+}
+
+func (e *Engine) sessionDue(s *session) {
+	if e.sessions[s.id] != s {
+		return
+	}
+	if s.deadline > e.now() {
+		e.timers.addSession(s.deadline, s)
+		return
+	}
+	e.endSession(s, space.Lost)
+}
+
+// expire runs f as a transaction of nobody's.
+func (e *Engine) expire(f func(*transaction)) {
+	tx := e.begin(nil)
+	f(tx)
+	e.finish(tx, space.OpID{}, nil)
+	e.serve()
+}
+
+// lapse ends the TTL of an entry.
+func (tx *transaction) lapse(x *entry) {
+	tx.expiry(x, x.Expiry, space.Expired{Ref: x.Ref, Cause: space.Due})
+	if tx.e.entries[x.Ref] == x {
+		tx.change(x, nil, space.Take)
+	}
+}
+
+// release ends the hold of an entry.
+func (tx *transaction) release(x *entry, cause space.Cause) {
+	tx.expiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session})
+	if tx.e.entries[x.Ref] == x {
+		_ = tx.Back(x.Ref, space.OldPlace) // it is held: it cannot fail
+	}
+}
+
+// expiry calls an expiry procedure. One that fails has done nothing, and the
+// caller does what is done without one.
+func (tx *transaction) expiry(x *entry, procedure string, expired space.Expired) {
+	if procedure == "" {
+		return
+	}
+	if _, err := tx.Call(procedure, expired.Args()); err != nil {
+		tx.e.log.Error("expiry", "procedure", procedure, "space", x.Space, "tuple", x.Tuple.String(), "error", err)
+	}
+}
+
+// endSession ends a session: its ephemeral tuples go first, so that the expiries
+// of its holds no longer see it serve.
+func (e *Engine) endSession(s *session, cause space.Cause) {
+	delete(e.sessions, s.id)
+	s.end(cause)
+	tx := e.begin(nil)
+	tx.abandon(s, cause)
+	tx.facts = append(tx.facts, journal.Ended(s.id))
+	e.finish(tx, space.OpID{}, nil)
+	delete(e.windows, s.id)
+	for _, w := range s.waiting() {
+		e.settle(w, answer{err: s.err()})
+	}
+	e.serve()
+}
+
+// abandon takes a session's ephemeral tuples and ends its holds.
+func (tx *transaction) abandon(s *session, cause space.Cause) {
+	for _, x := range s.owned(tx.e) {
+		if tx.e.entries[x.Ref] == x {
+			tx.change(x, nil, space.Take)
+		}
+	}
+	for _, x := range s.holding(tx.e) {
+		if tx.e.entries[x.Ref] == x {
+			tx.release(x, cause)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/trace"
+	"leasehold/shared/tuple"
+)
+
+// begin starts a transaction of a session; nil is nobody.
+func (e *Engine) begin(caller *session) *transaction {
+	return &transaction{e: e, caller: caller}
+}
+
+// finish makes a transaction that has succeeded part of history: its facts go to
+// the journal, its answer to the window, its changes to subscribers and trace;
+// waiters will be offered what came, and room where something went.
+func (e *Engine) finish(tx *transaction, op space.OpID, reply *space.Reply) {
+	facts := tx.facts
+	for _, st := range tx.steps {
+		e.note(st)
+		r := e.rooms[st.space()]
+		if len(r.subscribers) > 0 {
+			r.publish(st)
+		}
+		if !r.def.Options.Volatile {
+			facts = append(facts, st.fact())
+		}
+	}
+	for _, m := range tx.told {
+		e.deliver(m)
+	}
+	if op != (space.OpID{}) && reply != nil {
+		a := &journal.Answer{Op: op, Reply: *reply}
+		e.remember(a)
+		facts = append(facts, a)
+	}
+	var traced []trace.Event
+	if e.trace != nil {
+		traced = tx.events()
+	}
+	if len(facts) > 0 || len(traced) > 0 || len(tx.steps) > 0 {
+		e.enqueue(outcome{facts: facts, traced: traced})
+	}
+}
+
+// note remembers what waiters have to be told of a step.
+func (e *Engine) note(st step) {
+	if st.new != nil && st.new.Hold == nil {
+		e.fresh = append(e.fresh, st.new.Ref)
+	}
+	if st.new == nil || st.new.Hold != nil {
+		if r := e.rooms[st.space()]; r.putters.len() > 0 || r.headOnly() {
+			e.relieved = append(e.relieved, r)
+		}
+	}
+}
+
+func (st step) space() string {
+	if st.new != nil {
+		return st.new.Space
+	}
+	return st.old.Space
+}
+
+func (st step) fact() journal.Fact {
+	if st.new == nil {
+		return journal.Gone(st.old.Ref)
+	}
+	return st.new
+}
+
+// look is what a plain operation looked for and found.
+type look struct {
+	verb     space.Verb
+	space    string
+	template tuple.Template
+	found    []tuple.Tuple
+}
+
+// events returns what the trace has to say of a transaction: a plain operation
+// by its verb, a procedure by the changes that it made.
+func (tx *transaction) events() []trace.Event {
+	base := trace.Event{Clock: tx.e.now(), Process: tx.Caller()}
+	base.Role = trace.RoleOf(base.Process)
+	if tx.looked != nil {
+		return tx.looked.events(base)
+	}
+	events := make([]trace.Event, 0, len(tx.steps))
+	for _, st := range tx.steps {
+		event := base
+		event.Procedure, event.Operation = st.procedure, string(st.change)
+		event.Space, event.Tuple = st.space(), st.tuple().String()
+		events = append(events, event)
+	}
+	return events
+}
+
+func (l *look) events(base trace.Event) []trace.Event {
+	base.Operation, base.Space, base.Template = l.verb.String(), l.space, l.template.String()
+	if len(l.found) == 0 {
+		return []trace.Event{base}
+	}
+	events := make([]trace.Event, len(l.found))
+	for i, t := range l.found {
+		events[i] = base
+		events[i].Tuple = t.String()
+	}
+	return events
+}

@@ -1,0 +1,144 @@
+package engine
+
+import "leasehold/shared/space"
+
+// serve offers waiters what came and the room that was made, until nothing is
+// left to offer. Each waiter that is served makes a record of its own; what
+// these bring about is served by the same loop.
+func (e *Engine) serve() {
+	if e.serving {
+		return
+	}
+	e.serving = true
+	defer func() { e.serving = false }()
+	for {
+		switch {
+		case len(e.fresh) > 0:
+			ref := e.fresh[0]
+			e.fresh = e.fresh[1:]
+			e.offer(ref)
+		case len(e.relieved) > 0:
+			r := e.relieved[0]
+			e.relieved = e.relieved[1:]
+			e.admit(r)
+		default:
+			e.fresh, e.relieved = e.fresh[:0], e.relieved[:0]
+			return
+		}
+	}
+}
+
+// offer serves all matching readers, then the taker that waited longest; the
+// next one if that did not take it.
+func (e *Engine) offer(ref int64) {
+	x := e.offered(ref)
+	if x == nil {
+		return
+	}
+	r := e.rooms[x.Space]
+	for w := r.readers.next(x.Tuple, 0); w != nil; w = r.readers.next(x.Tuple, w.age) {
+		e.retry(w)
+	}
+	for w := r.takers.next(x.Tuple, 0); w != nil; w = r.takers.next(x.Tuple, w.age) {
+		e.retry(w)
+		if e.offered(ref) != x {
+			return
+		}
+	}
+}
+
+// offered returns the entry of ref if a waiter could have it now.
+func (e *Engine) offered(ref int64) *entry {
+	x := e.entries[ref]
+	if x == nil || x.Hold != nil {
+		return nil
+	}
+	if r := e.rooms[x.Space]; r.headOnly() {
+		if head, _ := r.head(); head != x {
+			return nil
+		}
+	}
+	return x
+}
+
+// admit lets waiting puts in while there is room, oldest first, and offers the
+// new head of a queue or a stack.
+func (e *Engine) admit(r *room) {
+	for !r.full() {
+		w, ok := r.putters.first()
+		if !ok {
+			break
+		}
+		e.retry(w)
+	}
+	if !r.headOnly() {
+		return
+	}
+	if head, ok := r.head(); ok {
+		e.offer(head.Ref)
+	}
+}
+
+// retry runs a waiter's request again. It stays where it is if it still waits.
+func (e *Engine) retry(w *waiter) {
+	reply, awaited, err := e.execute(w.session, w.request, true)
+	if err == errWait {
+		if w.request.Verb == space.VerbCall {
+			e.unregister(w)
+			w.awaited = awaited
+			e.register(w)
+		}
+		return
+	}
+	e.settle(w, e.answer(reply, err))
+}
+
+// settle ends the wait of w.
+func (e *Engine) settle(w *waiter, a answer) {
+	e.unregister(w)
+	delete(w.session.waiters, w)
+	if op := w.request.Op; e.inflight[op] == w {
+		delete(e.inflight, op)
+	}
+	e.waiting--
+	w.answer = a
+	close(w.done)
+}
+
+// register lists w where it will be found by what it waits for.
+func (e *Engine) register(w *waiter) {
+	if w.putter {
+		e.rooms[w.request.Space].putters.insert(key{minor: w.age}, w)
+		return
+	}
+	for _, a := range w.awaited {
+		if l := e.waitlist(w, a.Space); l != nil {
+			l.add(a.Template, w)
+		}
+	}
+}
+
+func (e *Engine) unregister(w *waiter) {
+	if w.putter {
+		if r := e.rooms[w.request.Space]; r != nil {
+			r.putters.remove(key{minor: w.age})
+		}
+		return
+	}
+	for _, a := range w.awaited {
+		if l := e.waitlist(w, a.Space); l != nil {
+			l.remove(a.Template, w)
+		}
+	}
+}
+
+func (e *Engine) waitlist(w *waiter, name string) *waitlist {
+	r := e.rooms[name]
+	switch {
+	case r == nil:
+		return nil
+	case w.request.Verb == space.VerbQuery:
+		return &r.readers
+	}
+	return &r.takers
+}

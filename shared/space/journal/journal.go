@@ -1,0 +1,117 @@
+// Package journal is what makes an engine durable: a log of records, each of
+// which is one transaction, kept as the facts that it established.
+//
+// A record holds effects, not requests: replaying it needs neither procedures
+// nor clocks, and the order of records is the order of everything. A driver may
+// keep records as a log or fold them into the newest fact for each key; Load
+// yields facts either way.
+//
+// Invariants: records are applied whole or not at all, in the order of Commit;
+// a position is the number of records committed so far, so that a writer that
+// expects another position than the journal's is told that it is not alone.
+//
+// This package has the interface, the facts and the memory driver. It knows
+// nothing of waiters, timers or procedures.
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// ErrFenced says that the journal is not at the position that the writer
+// expects: somebody else has written. Nothing of the batch was.
+var ErrFenced = errors.New("journal: another writer has moved it on")
+
+// Position is the number of records committed.
+type Position uint64
+
+// Journal is one durable log. An engine calls Load once, then Commit from one
+// goroutine at a time; after an error it calls Load again before it commits.
+type Journal interface {
+	// Load hands every fact that holds to restore, in no particular order, and
+	// returns where the journal stands and the clock of the last record.
+	Load(ctx context.Context, restore func(Fact) error) (Standing, error)
+	// Commit makes the records durable, in order, if the journal stands at
+	// expected. ErrFenced says that nothing was written; any other error leaves
+	// the outcome unknown. The journal owns the records from now on.
+	Commit(ctx context.Context, expected Position, records []Record) error
+	// Checkpoint lets the driver fold what it has, so that Load is quick.
+	Checkpoint(ctx context.Context) error
+	Close() error
+}
+
+// Standing is where a journal stands.
+type Standing struct {
+	Position Position
+	Clock    time.Duration // elapsed engine time at the last record
+}
+
+// Record is one transaction.
+type Record struct {
+	Clock time.Duration // elapsed engine time when it happened
+	Facts []Fact
+}
+
+// Fact is one thing that an engine must remember: *Entry, Gone, *Space,
+// *Session, Ended, *Answer or Token. Facts are immutable.
+type Fact interface{ fact() }
+
+// Entry says that a tuple is in a space. A later Entry of the same Ref replaces
+// it.
+type Entry struct {
+	Ref      int64
+	Space    string
+	Place    int64 // its order among the tuples of the space
+	Tuple    tuple.Tuple
+	Deadline time.Duration // engine time at which its TTL acts; 0: never
+	Expiry   string        // procedure
+	Owner    string        // the session that an ephemeral tuple is tied to
+	Hold     *Hold         // nil: it can be found
+}
+
+// Hold says that a tuple is held.
+type Hold struct {
+	Session string        // empty: by nobody
+	Due     time.Duration // engine time at which it expires; 0: with the session
+	Expiry  string        // procedure
+}
+
+// Gone says that the tuple of that ref has left its space.
+type Gone int64
+
+// Space says that a space exists.
+type Space struct {
+	Name    string
+	Options space.Options
+}
+
+// Session says that a session lives.
+type Session struct {
+	ID  string
+	TTL time.Duration // without a sign of life; 0: for ever
+}
+
+// Ended says that a session has ended.
+type Ended string
+
+// Answer is what an operation was answered.
+type Answer struct {
+	Op    space.OpID
+	Reply space.Reply
+}
+
+// Token says that tokens up to this one have been given out.
+type Token int64
+
+func (*Entry) fact()   {}
+func (Gone) fact()     {}
+func (*Space) fact()   {}
+func (*Session) fact() {}
+func (Ended) fact()    {}
+func (*Answer) fact()  {}
+func (Token) fact()    {}

@@ -1,0 +1,147 @@
+package journal
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"leasehold/shared/space"
+)
+
+// Memory is the driver that forgets everything when the process ends. It keeps
+// the newest fact for each key, so that it is as large as the state and no
+// larger. The zero Memory is empty and ready. It may be used concurrently.
+type Memory struct {
+	// Before, if set, is called before each Commit touches anything; its error is
+	// Commit's. Tests make a journal slow or failing with it.
+	Before func(ctx context.Context, records []Record) error
+	// After, if set, is called after each Commit has happened; its error is
+	// Commit's, so that the outcome is unknown to the caller.
+	After func(ctx context.Context, records []Record) error
+
+	mu       sync.Mutex // guards what follows
+	standing Standing
+	entries  map[int64]*Entry
+	spaces   map[string]*Space
+	sessions map[string]*Session
+	answers  map[string]map[uint64]*Answer
+	token    Token
+}
+
+// Load implements Journal.
+func (m *Memory) Load(_ context.Context, restore func(Fact) error) (Standing, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.spaces {
+		if err := restore(s); err != nil {
+			return Standing{}, err
+		}
+	}
+	for _, s := range m.sessions {
+		if err := restore(s); err != nil {
+			return Standing{}, err
+		}
+	}
+	for _, e := range m.entries {
+		if err := restore(e); err != nil {
+			return Standing{}, err
+		}
+	}
+	for _, window := range m.answers {
+		for _, a := range window {
+			if err := restore(a); err != nil {
+				return Standing{}, err
+			}
+		}
+	}
+	return m.standing, restore(m.token)
+}
+
+// Commit implements Journal.
+func (m *Memory) Commit(ctx context.Context, expected Position, records []Record) error {
+	if m.Before != nil {
+		if err := m.Before(ctx, records); err != nil {
+			return err
+		}
+	}
+	if err := m.apply(expected, records); err != nil {
+		return err
+	}
+	if m.After != nil {
+		return m.After(ctx, records)
+	}
+	return nil
+}
+
+func (m *Memory) apply(expected Position, records []Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.standing.Position != expected {
+		return ErrFenced
+	}
+	for _, r := range records {
+		for _, f := range r.Facts {
+			m.remember(f)
+		}
+		m.standing.Clock = r.Clock
+	}
+	m.standing.Position += Position(len(records))
+	return nil
+}
+
+func (m *Memory) remember(f Fact) {
+	if m.entries == nil {
+		m.entries = map[int64]*Entry{}
+		m.spaces = map[string]*Space{}
+		m.sessions = map[string]*Session{}
+		m.answers = map[string]map[uint64]*Answer{}
+	}
+	switch f := f.(type) {
+	case *Entry:
+		m.entries[f.Ref] = f
+	case Gone:
+		delete(m.entries, int64(f))
+	case *Space:
+		m.spaces[f.Name] = f
+	case *Session:
+		m.sessions[f.ID] = f
+	case Ended:
+		delete(m.sessions, string(f))
+		delete(m.answers, string(f))
+	case *Answer:
+		m.answer(f)
+	case Token:
+		m.token = f
+	}
+}
+
+// answer keeps the newest answers of a session, as many as a window holds.
+func (m *Memory) answer(a *Answer) {
+	window := m.answers[a.Op.Session]
+	if window == nil {
+		window = map[uint64]*Answer{}
+		m.answers[a.Op.Session] = window
+	}
+	window[a.Op.Seq] = a
+	if len(window) < 2*space.Window {
+		return
+	}
+	newest := slices.Max(slices.Collect(maps.Keys(window)))
+	maps.DeleteFunc(window, func(seq uint64, _ *Answer) bool { return seq+space.Window <= newest })
+}
+
+// Checkpoint implements Journal; there is nothing to fold.
+func (m *Memory) Checkpoint(context.Context) error { return nil }
+
+// Close implements Journal. What a Memory holds can still be loaded, as a test
+// that restarts an engine does.
+func (m *Memory) Close() error { return nil }
+
+// Interfere moves the journal on behind its writer's back, as a second writer
+// would: the next Commit is ErrFenced.
+func (m *Memory) Interfere() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.standing.Position++
+}
