@@ -20,6 +20,12 @@ type Procedure func(tx Tx, args tuple.Tuple) (tuple.Tuple, error)
 // Procedures are registered at an engine by name, such as "task.claim".
 type Procedures map[string]Procedure
 
+// Definition is a space that a protocol needs.
+type Definition struct {
+	Name    string
+	Options Options
+}
+
 // Join returns one set of procedures; two of one name are a programmer's error.
 func Join(sets ...Procedures) Procedures {
 	all := Procedures{}

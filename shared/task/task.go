@@ -1,0 +1,141 @@
+// Package task is the protocol of one unit of work for one worker: create,
+// claim, report, resolve, release, hand back, time out, die.
+//
+// A task is a tuple in the space "task", ordered by priority; while a worker has
+// it, it is held, and a claim in the space "lease" shows so:
+//
+//	("task", action, id, lease, token int64, priority int64, body)
+//	("claim", task, worker, dueMs int64, token int64)
+//
+// What it yields goes to the space "result", and a task that nobody can do to the
+// space "dead":
+//
+//	("result", action, subject, part, lease, token int64, worker, final bool, body)
+//	("dead", action, id, attempts int64, reason, body)
+//
+//	          claim              resolve
+//	create ──▶ waiting ──────▶ held ──────▶ (result, final)
+//	             ▲  ▲            │ │
+//	             │  └─ hand back ┘ │ release, time out, session lost:
+//	             │                 ▼ attempts + 1, token + 1, worker is a claimant
+//	             └── back-off ── waiting for its return ──▶ dead (attempts > maximum)
+//
+// Invariants: at most one session holds a task; only its holder, with the current
+// token, can extend, report, resolve or release it. A result with a stale token
+// is put all the same, since what was found is true, but moves nothing else. A
+// hold ends exactly once, and everything that happens to a task is one
+// transaction.
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// The spaces of the protocol.
+const (
+	Space  = "task"
+	Result = "result"
+	Dead   = "dead"
+)
+
+// priorityField is where a task's tuple has its priority.
+const priorityField = 5
+
+// Spaces returns the spaces that the protocol needs.
+func Spaces() []space.Definition {
+	return []space.Definition{
+		{Name: Space, Options: space.Options{Kind: space.Ordered, OrderBy: priorityField}},
+		{Name: Result},
+		{Name: Dead},
+	}
+}
+
+// Policy is what the protocol leaves to configuration.
+type Policy struct {
+	MaxAttempts int64         // at least 1; a task that failed more often is dead
+	Backoff     time.Duration // before a task that was given back is offered again
+}
+
+// Item is a task as its tuple has it.
+type Item struct {
+	models.Task
+	Lease    string // empty: none
+	Token    int64  // of the attempt
+	Priority int64  // higher is sooner
+}
+
+// Encode returns the tuple of a task.
+func Encode(i Item) (tuple.Tuple, error) {
+	body, err := json.Marshal(i.Task)
+	if err != nil {
+		return nil, fmt.Errorf("task %s: %w: %w", i.ID, fault.ErrInvalid, err)
+	}
+	return tuple.New("task", i.Action, i.ID, i.Lease, i.Token, i.Priority, string(body)), nil
+}
+
+// Decode returns the task of a tuple that Any matches.
+func Decode(t tuple.Tuple) (Item, error) {
+	i := Item{Lease: t.Str(3), Token: t.Int64(4), Priority: t.Int64(priorityField)}
+	if err := json.Unmarshal([]byte(t.Str(6)), &i.Task); err != nil {
+		return Item{}, fmt.Errorf("task %s: body: %w: %w", t.Str(2), fault.ErrCorrupt, err)
+	}
+	i.Action, i.ID = t.Str(1), t.Str(2)
+	return i, nil
+}
+
+// Any matches every task; its fields may be made actual.
+func Any() tuple.Template {
+	return tuple.Match("task", tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString)
+}
+
+// AnyOf matches the tasks of one action.
+func AnyOf(action string) tuple.Template {
+	p := Any()
+	p[1] = action
+	return p
+}
+
+// AnyUnder matches the task of one lease.
+func AnyUnder(lease string) tuple.Template {
+	p := Any()
+	p[3] = lease
+	return p
+}
+
+func withID(id string) tuple.Template {
+	p := Any()
+	p[2] = id
+	return p
+}
+
+// AnyClaim matches every claim.
+func AnyClaim() tuple.Template {
+	return tuple.Match("claim", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64)
+}
+
+// showClaim puts or moves the claim of a task that is held until due.
+func showClaim(tx space.Tx, i Item, worker string, due time.Time) error {
+	if err := hideClaim(tx, i.ID); err != nil {
+		return err
+	}
+	_, err := tx.Put(lease.Space, tuple.New("claim", i.ID, worker, due.UnixMilli(), i.Token), space.PutOptions{})
+	return err
+}
+
+func hideClaim(tx space.Tx, id string) error {
+	p := AnyClaim()
+	p[1] = id
+	e, ok := tx.Find(lease.Space, p, nil)
+	if !ok {
+		return nil
+	}
+	return tx.Take(e.Ref)
+}
