@@ -64,4 +64,3 @@ func (p Policy) ingested(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	}
 	return nil, err
 }
-
