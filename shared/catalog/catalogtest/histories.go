@@ -1,0 +1,5 @@
+package catalogtest
+
+import "testing"
+
+func exerciseHistories(t *testing.T, open Open) {}
