@@ -1,0 +1,28 @@
+package sqlite
+
+import (
+	"context"
+	"testing"
+)
+
+func TestTenThousandResearchedClipsCostAnEpisodeLittle(t *testing.T) {
+	t.Parallel()
+	const episodes, clips = 2000, 10000
+	s := openStore(t, newPath(t))
+	fill(t, s, episodes, clips)
+	size := func() int64 {
+		pages, size := number(t, s.session, "PRAGMA page_count"), number(t, s.session, "PRAGMA page_size")
+		return pages * size
+	}
+	before := size()
+	research(t, s, upTo(episodes), firstNumbers(clips))
+	got, err := s.Totals(context.Background())
+	if err != nil || got.Researched != episodes*clips {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	perEpisode := (size() - before) / episodes
+	t.Logf("%d bytes in all, of which %d per episode for %d researched clips", size(), perEpisode, clips)
+	if perEpisode > 256 {
+		t.Fatalf("%d bytes per episode", perEpisode)
+	}
+}
