@@ -1,0 +1,127 @@
+package match
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+const (
+	// minFFT and goodFFT: gonum takes the same 30 ns a sample from 2^14 to 2^18
+	// points; beyond, caches are too small.
+	minFFT  = 1 << 14
+	goodFFT = 1 << 18
+)
+
+// scanner reads an episode once, for a group of clips.
+type scanner struct {
+	fft  *fourier.FFT
+	hop  int // samples by which a block moves on
+	raw  []float32
+	x    []float64
+	sum  []float64 // sum[i] is that of x[:i]
+	sum2 []float64 // of the squares
+	spec []complex128
+	prod []complex128
+	corr []float64
+}
+
+// newScanner makes one for clips of at most so many samples in an episode of so
+// many.
+func newScanner(longest, episode int) *scanner {
+	// Eight times the clip wastes an eighth of each block, twice the clip half; but
+	// no block needs to hold more than the episode and what overhangs.
+	n := max(min(fftLength(longest, 8), fftLength(episode+longest, 1), goodFFT), fftLength(longest, 2))
+	return &scanner{
+		fft: fourier.NewFFT(n), hop: n - longest + 1,
+		raw: make([]float32, n), x: make([]float64, n), corr: make([]float64, n),
+		sum: make([]float64, n+1), sum2: make([]float64, n+1),
+		spec: make([]complex128, n/2+1), prod: make([]complex128, n/2+1),
+	}
+}
+
+// scan gives each template's collector all places that reach the threshold.
+func (s *scanner) scan(ctx context.Context, episode Source, group []*template, threshold float64) error {
+	first := 0
+	for _, t := range group {
+		t.transform(s.fft)
+		t.places = collector{closest: t.closest()}
+		first = min(first, -t.overhang())
+	}
+	for at := first; at < episode.Len(); at += s.hop {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := s.load(episode, at); err != nil {
+			return err
+		}
+		for _, t := range group {
+			from := max(at, -t.overhang())
+			to := min(at+s.hop, episode.Len()-len(t.wave)+t.overhang()+1)
+			if from < to {
+				s.correlate(t)
+				s.judge(t, at, from, to, threshold)
+			}
+		}
+	}
+	for _, t := range group {
+		t.places.flush()
+		t.spectrum = nil
+	}
+	return nil
+}
+
+// load reads a block and transforms it. Its sums start at zero, so that errors do
+// not add up over the episode.
+func (s *scanner) load(episode Source, at int) error {
+	if err := episode.ReadAt(s.raw, at); err != nil {
+		return err
+	}
+	var sum, sum2 float64
+	for i, v := range s.raw {
+		x := float64(v)
+		s.x[i] = x
+		sum += x
+		sum2 += x * x
+		s.sum[i+1], s.sum2[i+1] = sum, sum2
+	}
+	s.fft.Coefficients(s.spec, s.x)
+	return nil
+}
+
+// correlate leaves in corr[i] the product of the clip and the window at i.
+func (s *scanner) correlate(t *template) {
+	for i, c := range t.spectrum {
+		s.prod[i] = s.spec[i] * c
+	}
+	s.fft.Sequence(s.corr, s.prod)
+}
+
+// energy of the n samples of the block from i on, without their mean.
+func (s *scanner) energy(i, n int) float64 {
+	d := s.sum[i+n] - s.sum[i]
+	return s.sum2[i+n] - s.sum2[i] - d*d/float64(n)
+}
+
+// judge goes through the places from and to of the block that begins at at. The
+// square root is left to the few that reach the threshold.
+func (s *scanner) judge(t *template, at, from, to int, threshold float64) {
+	n := len(t.wave)
+	silent := silenceRMS * silenceRMS * float64(n)
+	for p := from; p < to; p++ {
+		i := p - at
+		e := s.energy(i, n)
+		if e < silent {
+			continue
+		}
+		c := s.corr[i]
+		if p%noiseEvery == 0 {
+			t.places.noise += c * c / e
+			t.places.noises++
+		}
+		if c > 0 && c*c >= threshold*threshold*e {
+			t.places.add(place{p, c / math.Sqrt(e), c})
+		}
+	}
+}

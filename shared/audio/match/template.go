@@ -1,0 +1,90 @@
+package match
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// silenceRMS, about -80 dB of full scale, is where sound ends: the dither of
+// 16-bit recordings lies below, and so do the rounding errors of the sums.
+const silenceRMS = 1e-4
+
+// template is a clip ready to be looked for: without its mean, and of energy 1.
+type template struct {
+	id       string
+	wave     []float64
+	spectrum []complex128 // conjugate, of the length of the group's FFT
+	places   collector
+}
+
+// newTemplate checks a clip against an episode of so many samples.
+func newTemplate(id string, clip []float32, episode int) (*template, error) {
+	switch {
+	case samples(len(clip)) < MinClip:
+		return nil, ErrTooShort
+	case samples(len(clip)) > MaxClip:
+		return nil, ErrTooLong
+	}
+	mean := 0.0
+	for _, v := range clip {
+		mean += float64(v)
+	}
+	mean /= float64(len(clip))
+	t := &template{id: id, wave: make([]float64, len(clip))}
+	energy := 0.0
+	for i, v := range clip {
+		t.wave[i] = float64(v) - mean
+		energy += t.wave[i] * t.wave[i]
+	}
+	if energy < silenceRMS*silenceRMS*float64(len(clip)) {
+		return nil, ErrSilent
+	}
+	if len(clip) > episode {
+		return nil, ErrLongerThanEpisode
+	}
+	for i := range t.wave {
+		t.wave[i] /= math.Sqrt(energy)
+	}
+	return t, nil
+}
+
+// transform fills the spectrum for an FFT. The division by its length, which
+// gonum leaves out of the inverse, is done here once.
+func (t *template) transform(fft *fourier.FFT) {
+	padded := make([]float64, fft.Len())
+	copy(padded, t.wave)
+	t.spectrum = fft.Coefficients(nil, padded)
+	for i, v := range t.spectrum {
+		t.spectrum[i] = complex(real(v)/float64(fft.Len()), -imag(v)/float64(fft.Len()))
+	}
+}
+
+// overhang is how far a clip may stick out of either end of the episode, for
+// recordings that were cut: a quarter.
+func (t *template) overhang() int { return len(t.wave) / 4 }
+
+// closest is how near to each other two places of one clip may be.
+func (t *template) closest() int { return len(t.wave) / 4 }
+
+// selfCorrelation is the clip's correlation with itself at shifts of 0 to its
+// length; it is 1 at 0.
+func (t *template) selfCorrelation() []float64 {
+	fft := fourier.NewFFT(fftLength(len(t.wave), 2))
+	padded := make([]float64, fft.Len())
+	copy(padded, t.wave)
+	c := fft.Coefficients(nil, padded)
+	for i, v := range c {
+		c[i] = complex((real(v)*real(v)+imag(v)*imag(v))/float64(fft.Len()), 0)
+	}
+	return fft.Sequence(padded, c)[:len(t.wave)]
+}
+
+// fftLength is the power of two that holds n samples so many times.
+func fftLength(n, times int) int {
+	l := minFFT
+	for l < n*times {
+		l *= 2
+	}
+	return l
+}
