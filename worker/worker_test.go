@@ -54,21 +54,21 @@ func inBubble(t *testing.T, f func(b *bench)) {
 			Journal:    &journal.Memory{},
 			Procedures: space.Join(status.Procedures(), policy.Procedures(), create),
 		})
-		require.NoError(b.t, err)
+		require.NoError(t, err)
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan error)
 		go func() { done <- e.Run(ctx) }()
 		b := &bench{t: t, engine: e}
 		b.repo, err = e.Session(t.Context(), "test-1", 0)
-		require.NoError(b.t, err)
+		require.NoError(t, err)
 		for _, defs := range [][]space.Definition{status.Spaces(), lease.Spaces(), task.Spaces()} {
 			for _, d := range defs {
-				require.NoError(b.t, b.repo.Create(t.Context(), d.Name, d.Options))
+				require.NoError(t, b.repo.Create(t.Context(), d.Name, d.Options))
 			}
 		}
 		f(b)
 		stop()
-		require.NoError(b.t, <-done)
+		require.NoError(t, <-done)
 	})
 }
 
