@@ -25,7 +25,7 @@ into them, workers take them and put results back.`,
 		return usagef("%s; see %s --help", err, c.CommandPath())
 	})
 	config.BindFlags(root.Flags(), "mode")
-	root.AddCommand(a.newConfig(), a.newVersion())
+	root.AddCommand(a.newRun(), a.newFindings(), a.newOrigin(), a.newConfig(), a.newVersion())
 	for _, c := range root.Commands() {
 		mendUsage(c)
 	}

@@ -120,11 +120,11 @@ func (s *shift) run(ctx context.Context) error {
 	}
 	stopClaiming()
 	<-idle
+	end(errSession)
+	background.Wait()
 	if err == nil {
 		err = s.close()
 	}
-	end(errSession)
-	background.Wait()
 	select {
 	case stuck := <-failed:
 		return errors.Join(err, stuck)

@@ -37,8 +37,9 @@ type Catalog interface {
 	// RemoveOrigin forgets an origin, its recordings, and their findings and
 	// problems.
 	RemoveOrigin(ctx context.Context, id string) error
-	// RecordOutcome notes how a visit ended. An outcome older than the last one
-	// recorded changes nothing.
+	// RecordOutcome notes how a visit ended; a failed one is a problem of the
+	// origin until another ends. An outcome older than the last one recorded
+	// changes nothing.
 	RecordOutcome(ctx context.Context, o models.Outcome) error
 
 	// Curate records what one visit of an origin listed, in one transaction. A

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type ffmpegSource struct {
 	ctx    context.Context
 	cmd    *exec.Cmd
 	cancel context.CancelFunc
+	path   string
 	stderr tail
 	waited bool
 	done   int64
@@ -40,7 +42,7 @@ func newFFmpeg(ctx context.Context, f *os.File, demuxer string) (*ffmpegSource, 
 		return nil, &Error{fault.ErrNotFound, fmt.Sprintf("a file of format %s needs ffmpeg, which is not installed", demuxer)}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &ffmpegSource{ctx: ctx, cancel: cancel}
+	s := &ffmpegSource{ctx: ctx, cancel: cancel, path: f.Name()}
 	s.cmd = exec.CommandContext(ctx, bin,
 		"-nostdin", "-hide_banner", "-v", "error", "-threads", "1", "-max_alloc", maxFFmpegAlloc,
 		"-protocol_whitelist", "file", "-f", demuxer, "-i", "file:"+f.Name(),
@@ -86,7 +88,7 @@ func (s *ffmpegSource) wait() error {
 	}
 	s.waited = true
 	err := s.cmd.Wait()
-	said := strings.Join(strings.Fields(s.stderr.String()), " ")
+	said := s.said()
 	var exit *exec.ExitError
 	switch {
 	case s.ctx.Err() != nil:
@@ -99,6 +101,16 @@ func (s *ffmpegSource) wait() error {
 		return corrupt("truncated: the sound breaks off at %s (ffmpeg: %s)", clock(span(s.done, s.rate)), said)
 	}
 	return nil
+}
+
+// addresses are how ffmpeg tells its objects apart.
+var addresses = regexp.MustCompile(` @ 0x[0-9a-f]+`)
+
+// said is what ffmpeg complained of, without the file's path, which is ours and
+// not the user's.
+func (s *ffmpegSource) said() string {
+	said := strings.ReplaceAll(s.stderr.String(), "file:"+s.path+": ", "")
+	return addresses.ReplaceAllString(strings.Join(strings.Fields(said), " "), "")
 }
 
 func (s *ffmpegSource) close() error {

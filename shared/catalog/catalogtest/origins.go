@@ -47,6 +47,19 @@ var originCases = []behaviour{
 			w.Fatalf("got %+v", got)
 		}
 	}},
+	{"a failed visit is a problem of its origin until another visit ends", func(w *world) {
+		at := start.Add(time.Hour)
+		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Failed, Error: "no such folder", At: at}))
+		problems, err := w.Problems(w.ctx)
+		w.ok(err)
+		if len(problems) != 1 || problems[0].Origin != show || problems[0].Reason != "no such folder" || !problems[0].At.Equal(at) {
+			w.Fatalf("got %+v", problems)
+		}
+		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Uneventful, At: at.Add(time.Minute)}))
+		if got := w.totals().Problems; got != 0 {
+			w.Fatalf("got %d problems", got)
+		}
+	}},
 	{"removing an origin forgets its recordings, findings and problems", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle", "advert")

@@ -35,7 +35,7 @@ func newSession(t *testing.T, path string) *session {
 }
 
 // number reads one number and fails the test on an error.
-func number(t *testing.T, c *session, query string) int64 {
+func number(t testing.TB, c *session, query string) int64 {
 	t.Helper()
 	n, err := c.number(query)
 	if err != nil {

@@ -78,12 +78,16 @@ func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 // RecordOutcome is part of catalog.Catalog.
 func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	return s.change(ctx, "catalog.RecordOutcome "+o.Origin, func(c *session) error {
-		if _, err := originNumber(c, o.Origin); err != nil {
+		number, err := originNumber(c, o.Origin)
+		if err != nil {
 			return err
 		}
-		_, err := c.exec(`UPDATE origin SET last_visit = ?2, last_outcome = ?3, last_error = ?4
+		n, err := c.exec(`UPDATE origin SET last_visit = ?2, last_outcome = ?3, last_error = ?4
 			WHERE id = ?1 AND last_visit <= ?2`, o.Origin, stamp(o.At), o.Status, o.Error)
-		return err
+		if err != nil || n == 0 {
+			return err
+		}
+		return replaceVisitProblem(c, number, o)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 // The scopes of a problem in the store: those of research and two more.
 const (
 	scopeItem      = "item"      // an item of an origin that cannot be curated
+	scopeVisit     = "visit"     // an origin whose last visit failed
 	scopeDuplicate = "duplicate" // a clip whose content is researched under another name
 	scopeEpisode   = string(models.ScopeEpisode)
 	scopeClip      = string(models.ScopeClip)
@@ -40,7 +41,7 @@ func (p trouble) note(c *session) error {
 func replaceItemProblems(c *session, origin int64, list []models.Problem, at time.Time) error {
 	type what struct{ item, reason string }
 	since := map[what]int64{}
-	err := c.all("SELECT item, reason, at FROM problem WHERE origin = ? ORDER BY at DESC", []any{origin}, func(row scanner) error {
+	err := c.all("SELECT item, reason, at FROM problem WHERE origin = ? AND scope = ? ORDER BY at DESC", []any{origin, scopeItem}, func(row scanner) error {
 		var w what
 		var us int64
 		err := row.Scan(&w.item, &w.reason, &us)
@@ -50,7 +51,7 @@ func replaceItemProblems(c *session, origin int64, list []models.Problem, at tim
 	if err != nil {
 		return err
 	}
-	if _, err := c.exec("DELETE FROM problem WHERE origin = ?", origin); err != nil {
+	if _, err := c.exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeItem); err != nil {
 		return err
 	}
 	for _, p := range list {
@@ -64,6 +65,19 @@ func replaceItemProblems(c *session, origin int64, list []models.Problem, at tim
 		}
 	}
 	return nil
+}
+
+// replaceVisitProblem notes that the last visit of an origin failed, or that it no
+// longer does.
+func replaceVisitProblem(c *session, origin int64, o models.Outcome) error {
+	if _, err := c.exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
+		return err
+	}
+	if o.Status != models.Failed {
+		return nil
+	}
+	_, err := c.exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))
+	return err
 }
 
 // fromProblems joins a problem with what it is about, without what is gone. The

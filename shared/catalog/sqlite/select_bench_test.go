@@ -26,6 +26,7 @@ func BenchmarkSelect(b *testing.B) {
 	for e := int64(1); e <= episodes; e += 1000 {
 		research(b, s, []int64{e}, firstNumbers(clips-50))
 	}
+	b.Logf("the file has %d MB with %d researched pairs", fileSize(b, s)>>20, episodes*clips)
 	began = time.Now()
 	if _, _, err := s.Select(context.Background(), nil, 100); err != nil {
 		b.Fatal(err)

@@ -81,7 +81,7 @@ CREATE TABLE finding (
 ) WITHOUT ROWID;
 CREATE INDEX finding_clip ON finding (clip);
 
--- Scopes: item (of an origin), episode, clip, duplicate (a clip too), pair.
+-- Scopes: item (of an origin), visit (of an origin), episode, clip, duplicate (a clip too), pair.
 CREATE TABLE problem (
   number  INTEGER PRIMARY KEY AUTOINCREMENT,
   scope   TEXT NOT NULL,

@@ -1,0 +1,71 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"leasehold/shared/catalog"
+	"leasehold/shared/lease"
+)
+
+// lookEvery is how often progress is looked at.
+const lookEvery = 100 * time.Millisecond
+
+// watch shows progress until ctx ends, or until nothing is left to do if untilIdle
+// says so; it reports whether that was so.
+func (a *app) watch(ctx context.Context, w *crew, untilIdle bool) (idle bool, err error) {
+	p := a.newProgress()
+	defer p.done()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-tick.C:
+		}
+		totals, err := w.catalog.Totals(ctx)
+		if err == nil {
+			p.show(totals)
+			idle, err = w.coordinator.Idle(ctx, w.repo)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return false, nil
+		case err != nil:
+			return false, err
+		case idle && untilIdle:
+			return true, nil
+		}
+	}
+}
+
+// tally is what a run did.
+type tally struct {
+	leases   map[string]int64
+	catalog  catalog.Totals
+	findings []catalog.Found
+	problems []catalog.Problem
+}
+
+// totals reads the tally, also when the run was interrupted.
+func (w *crew) totals() (t tally, err error) {
+	ctx := context.Background()
+	if t.leases, err = lease.Totals(ctx, w.repo); err != nil {
+		return t, err
+	}
+	if t.catalog, err = w.catalog.Totals(ctx); err != nil {
+		return t, err
+	}
+	if t.findings, err = w.catalog.Findings(ctx); err != nil {
+		return t, err
+	}
+	t.problems, err = w.catalog.Problems(ctx)
+	return t, err
+}
+
+// nothingDone says that there was work and none of it could be done.
+func (t tally) nothingDone() bool {
+	return t.catalog.Researched == 0 && len(t.problems) > 0
+}
+
