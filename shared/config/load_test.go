@@ -72,7 +72,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 		ClipLimit: 100, CapacityLook: 5 * time.Second,
 		FetchMaxBytes: 2 << 30, FetchStall: 10 * time.Minute, FetchRedirects: 5,
 		FeedMaxBytes: 64 << 20, FeedMaxItems: 20_000, CacheBytes: 20 << 30,
-		MatchThreshold: 0.8, LogLevel: 4, LogFormat: LogText,
+		MatchThreshold: 0.6, LogLevel: 4, LogFormat: LogText,
 	}, c)
 }
 
@@ -113,7 +113,7 @@ func TestEveryKindOfValueIsReadFromEveryPlace(t *testing.T) {
 		"fetch-max-bytes": {"500 MB", "500000000"},
 		"match-threshold": {"0.65", "0.65"},
 		"log-level":       {"debug", "debug"},
-		"allow-private":   {"10.0.0.0/8, ::1,media.lan", "10.0.0.0/8,::1,media.lan"},
+		"allow-private":   {"10.0.0.0/8, ::1,[::1]:80,media.lan:8080", "10.0.0.0/8,::1,[::1]:80,media.lan:8080"},
 		"trace":           {"t.jsonl", "t.jsonl"},
 	} {
 		s, _ := settingByKey(key)
@@ -165,7 +165,7 @@ func TestABadValueSaysWhereItStandsAndWhatIsAccepted(t *testing.T) {
 		"number and word":   {args: []string{"--workers=0"}, want: `workers must be a whole number from 1 to 1024, or auto; got "0"`},
 		"size":              {args: []string{"--cache-bytes=20 parsecs"}, want: `cache-bytes must be a number of bytes, such as 500MB or 2GiB; got "20 parsecs"`},
 		"size overflows":    {args: []string{"--cache-bytes=99999999TiB"}, want: "cache-bytes must be"},
-		"not a fraction":    {args: []string{"--match-threshold=NaN"}, want: `match-threshold must be a number above 0 and up to 1`},
+		"not a fraction":    {args: []string{"--match-threshold=NaN"}, want: `match-threshold must be a number above 0 and below 1, such as 0.6`},
 		"level":             {args: []string{"--log-level=wran"}, want: `log-level must be debug, info, warn or error; got "wran" (did you mean warn?)`},
 		"not a host":        {args: []string{"--allow-private=http://x/"}, want: `allow-private must be a list of networks`},
 		"empty path":        {args: []string{"--data="}, want: `--data: data must be a path; got ""`},

@@ -85,7 +85,7 @@ var Settings = []Setting{
 	{Key: "allow-private", field: allowPrivateField,
 		Help: "private networks and hosts that may be fetched from, separated by commas; none by default"},
 
-	{Key: "match-threshold", Default: "0.8", field: matchThresholdField,
+	{Key: "match-threshold", Default: "0.6", field: matchThresholdField,
 		Help: "score from which a clip counts as found"},
 
 	{Key: "log-level", Default: "warn", field: logLevelField,

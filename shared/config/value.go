@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net"
 	"net/netip"
 	"path/filepath"
 	"regexp"
@@ -182,18 +183,18 @@ func shortSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// fraction is a number above 0 and up to 1.
+// fraction is a number between 0 and 1.
 type fraction struct{ to *float64 }
 
 func (f fraction) set(text string) error {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v > 0 && v <= 1) { // so that NaN is refused
+	if err != nil || !(v > 0 && v < 1) { // so that NaN is refused
 		return errNotAccepted
 	}
 	*f.to = v
 	return nil
 }
-func (f fraction) accepts() string { return "a number above 0 and up to 1, such as 0.8" }
+func (f fraction) accepts() string { return "a number above 0 and below 1, such as 0.6" }
 func (f fraction) kind() string    { return "fraction" }
 func (f fraction) String() string  { return strconv.FormatFloat(*f.to, 'g', -1, 64) }
 
@@ -227,9 +228,7 @@ func (h hosts) set(text string) error {
 	var list []string
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
-		_, errNet := netip.ParsePrefix(item)
-		_, errAddr := netip.ParseAddr(item)
-		if errNet != nil && errAddr != nil && !hostForm.MatchString(item) {
+		if !isHost(item) {
 			return errNotAccepted
 		}
 		list = append(list, item)
@@ -237,8 +236,24 @@ func (h hosts) set(text string) error {
 	*h.to = list
 	return nil
 }
+
+// isHost accepts a network, an address, or a host that may have a port.
+func isHost(item string) bool {
+	if _, err := netip.ParsePrefix(item); err == nil {
+		return true
+	}
+	if host, port, err := net.SplitHostPort(item); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return false
+		}
+		item = host
+	}
+	_, err := netip.ParseAddr(strings.Trim(item, "[]"))
+	return err == nil || hostForm.MatchString(item)
+}
+
 func (h hosts) accepts() string {
-	return "a list of networks, addresses and host names, such as 10.0.0.0/8,media.lan"
+	return "a list of networks, addresses and hosts, such as 10.0.0.0/8,media.lan:8080"
 }
 func (h hosts) kind() string   { return "list" }
 func (h hosts) String() string { return strings.Join(*h.to, ",") }
