@@ -2,11 +2,20 @@ package cmd
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"strconv"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// copyTree is a command of the scripts: `cp-tree FROM TO` copies a folder.
+func copyTree(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: cp-tree FROM TO")
+	}
+	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(args[0])))
+}
 
 // exits is a command of the scripts: `exits 2 leasehold nonsense` runs the rest
 // and checks its exit code; stdout and stderr are then there to compare.

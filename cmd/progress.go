@@ -33,8 +33,8 @@ func (a *app) newProgress() *progress {
 
 // show prints the totals if they have changed.
 func (p *progress) show(t catalog.Totals) {
-	line := fmt.Sprintf("%d of %d pairs researched (%d episodes, %d clips), %d found, %d problems",
-		t.Researched, t.Episodes*t.Clips, t.Episodes, t.Clips, t.Findings, t.Problems)
+	line := fmt.Sprintf("%d of %d pairs researched (%s, %s), %s, %s", t.Researched, t.Episodes*t.Clips,
+		count(t.Episodes, "episode"), count(t.Clips, "clip"), count(t.Findings, "finding"), count(t.Problems, "problem"))
 	if line == p.last {
 		return
 	}

@@ -2,8 +2,10 @@ package cmd
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/lease"
 )
@@ -44,6 +46,7 @@ func (a *app) watch(ctx context.Context, w *crew, untilIdle bool) (idle bool, er
 type tally struct {
 	leases   map[string]int64
 	catalog  catalog.Totals
+	origins  []models.Origin
 	findings []catalog.Found
 	problems []catalog.Problem
 }
@@ -57,6 +60,9 @@ func (w *crew) totals() (t tally, err error) {
 	if t.catalog, err = w.catalog.Totals(ctx); err != nil {
 		return t, err
 	}
+	if t.origins, err = w.catalog.Origins(ctx); err != nil {
+		return t, err
+	}
 	if t.findings, err = w.catalog.Findings(ctx); err != nil {
 		return t, err
 	}
@@ -64,7 +70,10 @@ func (w *crew) totals() (t tally, err error) {
 	return t, err
 }
 
-// nothingDone says that there was work and none of it could be done.
+// nothingDone says that there was something to do and none of it could be done:
+// an origin could not be visited, or there were pairs to research.
 func (t tally) nothingDone() bool {
-	return t.catalog.Researched == 0 && len(t.problems) > 0
+	failed := slices.ContainsFunc(t.origins, func(o models.Origin) bool { return o.LastOutcome == models.Failed })
+	pairs := t.catalog.Episodes * t.catalog.Clips
+	return t.catalog.Researched == 0 && len(t.problems) > 0 && (failed || pairs > 0)
 }
