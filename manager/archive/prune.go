@@ -16,8 +16,9 @@ const (
 	maxElements   = 1 << 20  // 50 for each item of a full feed
 	maxDepth      = 256      // HTML in a description, badly closed, reaches 50
 	maxTagBytes   = 64 << 10 // of a start tag with its attributes
-	maxNamespaces = 128      // declared around any element
+	maxNamespaces = 64       // declared around any element; real feeds have 15
 	maxPieces     = 1000     // comments and CDATA sections without an element between
+	maxCommas     = 4 << 20  // of a JSON Feed: members, but those in text too
 )
 
 func bomb(format string, args ...any) error {
@@ -226,6 +227,9 @@ func localName(name string) string {
 func pruneJSON(doc []byte, items int) (cut []byte, more int, err error) {
 	if bytes.Count(doc, []byte("{")) > maxElements {
 		return nil, 0, bomb("more than %d objects", maxElements)
+	}
+	if bytes.Count(doc, []byte(",")) > maxCommas {
+		return nil, 0, bomb("more than %d members", maxCommas)
 	}
 	doc = bytes.TrimLeft(doc, "\ufeff \t\r\n")
 	dec := json.NewDecoder(bytes.NewReader(doc))
