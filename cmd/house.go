@@ -82,7 +82,7 @@ func (h *house) close() error {
 func (h *house) flow() *archive.Flow {
 	return archive.NewFlow(archive.Flow{
 		Catalog: h.catalog,
-		Lister:  &archive.Lister{Fetch: h.fetch, MaxBytes: h.cfg.FeedMaxBytes, MaxItems: h.cfg.FeedMaxItems},
+		Lister:  &archive.Lister{Fetch: h.fetch},
 		// One work-item holds so many clips.
 		ClipLimit: h.cfg.ClipLimit,
 		Timeout:   h.cfg.ResearchTimeout,

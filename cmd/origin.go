@@ -159,7 +159,7 @@ func (a *app) newOriginRemove() *cobra.Command {
 }
 
 // dataKeys are the settings of the commands that read a data folder.
-var dataKeys = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "feed-max-bytes", "feed-max-items", "cache-bytes", "allow-private", "log-level", "log-format"}
+var dataKeys = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "log-level", "log-format"}
 
 // inHouse makes a command of what is done in an open data folder.
 func (a *app) inHouse(do func(context.Context, *house, []string) error) func(*cobra.Command, []string) error {

@@ -13,6 +13,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/manager"
 	"leasehold/models"
+	"leasehold/shared/audio/match"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -168,7 +169,7 @@ func (w *crew) manage(ctx context.Context) error {
 // dead letters.
 func (w *crew) work(ctx context.Context) error {
 	handlers := map[string]worker.Handler{
-		models.ActionResearch: research.New(w.fetch, research.Options{Threshold: w.cfg.MatchThreshold, Log: w.log}),
+		models.ActionResearch: research.New(w.fetch, research.Options{Match: match.Options{Threshold: w.cfg.MatchThreshold}, Log: w.log}),
 	}
 	for {
 		err := worker.Run(ctx, w.connect(config.Worker), worker.Config{

@@ -68,4 +68,3 @@ func (w *crew) totals() (t tally, err error) {
 func (t tally) nothingDone() bool {
 	return t.catalog.Researched == 0 && len(t.problems) > 0
 }
-

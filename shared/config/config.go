@@ -27,7 +27,6 @@ type Config struct {
 	SessionLost time.Duration
 	Drain       time.Duration
 
-	TaskTimeout     time.Duration
 	ResearchTimeout time.Duration
 	LeaseTTL        time.Duration
 	QueueTTL        time.Duration
@@ -39,8 +38,6 @@ type Config struct {
 	FetchMaxBytes  int64
 	FetchStall     time.Duration
 	FetchRedirects int
-	FeedMaxBytes   int64
-	FeedMaxItems   int
 	CacheBytes     int64
 	AllowPrivate   []string
 

@@ -25,7 +25,6 @@ func sessionLostField(c *Config) value {
 }
 func drainField(c *Config) value { return span{&c.Drain, 0, day} }
 
-func taskTimeoutField(c *Config) value     { return span{&c.TaskTimeout, time.Second, 7 * day} }
 func researchTimeoutField(c *Config) value { return span{&c.ResearchTimeout, time.Second, 7 * day} }
 func leaseTTLField(c *Config) value        { return span{&c.LeaseTTL, time.Second, 30 * day} }
 func queueTTLField(c *Config) value        { return span{&c.QueueTTL, time.Second, 30 * day} }
@@ -39,12 +38,8 @@ func capacityLookField(c *Config) value {
 func fetchMaxBytesField(c *Config) value  { return size{&c.FetchMaxBytes, 1, 1024 * gib} }
 func fetchStallField(c *Config) value     { return span{&c.FetchStall, time.Second, day} }
 func fetchRedirectsField(c *Config) value { return count{to: &c.FetchRedirects, min: 0, max: 50} }
-func feedMaxBytesField(c *Config) value   { return size{&c.FeedMaxBytes, 1, gib} }
-func feedMaxItemsField(c *Config) value {
-	return count{to: &c.FeedMaxItems, min: 1, max: 10_000_000}
-}
-func cacheBytesField(c *Config) value   { return size{&c.CacheBytes, 1, math.MaxInt64} }
-func allowPrivateField(c *Config) value { return hosts{&c.AllowPrivate} }
+func cacheBytesField(c *Config) value     { return size{&c.CacheBytes, 1, math.MaxInt64} }
+func allowPrivateField(c *Config) value   { return hosts{&c.AllowPrivate} }
 
 func matchThresholdField(c *Config) value { return fraction{&c.MatchThreshold} }
 

@@ -67,11 +67,11 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 	require.Equal(t, Config{
 		Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
 		Heartbeat: 2 * time.Second, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
-		TaskTimeout: 10 * time.Minute, ResearchTimeout: 30 * time.Minute,
-		LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, MaxAttempts: 3, ReleaseBackoff: 30 * time.Second,
+		ResearchTimeout: 30 * time.Minute,
+		LeaseTTL:        time.Hour, QueueTTL: 30 * time.Minute, MaxAttempts: 3, ReleaseBackoff: 30 * time.Second,
 		ClipLimit: 100, CapacityLook: 5 * time.Second,
 		FetchMaxBytes: 2 << 30, FetchStall: 10 * time.Minute, FetchRedirects: 5,
-		FeedMaxBytes: 64 << 20, FeedMaxItems: 20_000, CacheBytes: 20 << 30,
+		CacheBytes:     20 << 30,
 		MatchThreshold: 0.6, LogLevel: 4, LogFormat: LogText,
 	}, c)
 }
@@ -219,10 +219,9 @@ func TestFault23QueueTTLThatIsNotShorterThanLeaseTTLIsRefused(t *testing.T) {
 func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	alone(t)
 	for name, args := range map[string][]string{
-		"session-lost must be longer than two heartbeats":      {"--heartbeat=3s"},
-		"release-backoff must be shorter than queue-ttl":       {"--queue-ttl=30s"},
-		"fetch-max-bytes must not be more than cache-bytes":    {"--cache-bytes=1GiB"},
-		"feed-max-bytes must not be more than fetch-max-bytes": {"--fetch-max-bytes=1MiB"},
+		"session-lost must be longer than two heartbeats":   {"--heartbeat=3s"},
+		"release-backoff must be shorter than queue-ttl":    {"--queue-ttl=30s"},
+		"fetch-max-bytes must not be more than cache-bytes": {"--cache-bytes=1GiB"},
 	} {
 		_, err := load(t, args...)
 		require.ErrorContains(t, err, name)

@@ -23,9 +23,6 @@ var rules = []rule{
 	{"fetch-max-bytes", "cache-bytes", "fetch-max-bytes must not be more than cache-bytes",
 		"what is fetched is kept in the cache",
 		func(c Config) bool { return c.FetchMaxBytes <= c.CacheBytes }},
-	{"feed-max-bytes", "fetch-max-bytes", "feed-max-bytes must not be more than fetch-max-bytes",
-		"a feed is fetched like anything else",
-		func(c Config) bool { return c.FeedMaxBytes <= c.FetchMaxBytes }},
 }
 
 // broken lists the rules that c does not keep.

@@ -1,10 +1,6 @@
 package match
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/dsp/fourier"
-)
+import "math"
 
 // silenceRMS, about -80 dB of full scale, is where sound ends: the dither of
 // 16-bit recordings lies below, and so do the rounding errors of the sums.
@@ -49,14 +45,14 @@ func newTemplate(id string, clip []float32, episode int) (*template, error) {
 	return t, nil
 }
 
-// transform fills the spectrum for an FFT. The division by its length, which
-// gonum leaves out of the inverse, is done here once.
-func (t *template) transform(fft *fourier.FFT) {
-	padded := make([]float64, fft.Len())
-	copy(padded, t.wave)
-	t.spectrum = fft.Coefficients(nil, padded)
+// transform fills the spectrum. The division by the length of the FFT, which its
+// inverse leaves out, is done here once.
+func (t *template) transform(f *fft) {
+	n := len(f.in)
+	t.spectrum = make([]complex128, n/2+1)
+	f.forward(t.spectrum, t.wave)
 	for i, v := range t.spectrum {
-		t.spectrum[i] = complex(real(v)/float64(fft.Len()), -imag(v)/float64(fft.Len()))
+		t.spectrum[i] = complex(real(v)/float64(n), -imag(v)/float64(n))
 	}
 }
 
@@ -70,14 +66,15 @@ func (t *template) closest() int { return len(t.wave) / 4 }
 // selfCorrelation is the clip's correlation with itself at shifts of 0 to its
 // length; it is 1 at 0.
 func (t *template) selfCorrelation() []float64 {
-	fft := fourier.NewFFT(fftLength(len(t.wave), 2))
-	padded := make([]float64, fft.Len())
-	copy(padded, t.wave)
-	c := fft.Coefficients(nil, padded)
-	for i, v := range c {
-		c[i] = complex((real(v)*real(v)+imag(v)*imag(v))/float64(fft.Len()), 0)
+	n := fftLength(len(t.wave), 2)
+	f, spectrum, self := newFFT(n), make([]complex128, n/2+1), make([]float64, len(t.wave))
+	f.forward(spectrum, t.wave)
+	conj := make([]complex128, len(spectrum))
+	for i, v := range spectrum {
+		conj[i] = complex(real(v)/float64(n), -imag(v)/float64(n))
 	}
-	return fft.Sequence(padded, c)[:len(t.wave)]
+	f.inverses(self, nil, spectrum, conj, nil)
+	return self
 }
 
 // fftLength is the power of two that holds n samples so many times.
