@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/mmcdole/gofeed"
-	ext "github.com/mmcdole/gofeed/extensions"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
@@ -71,7 +70,7 @@ func priorityOf(item *gofeed.Item) (string, bool) {
 		elements := item.Extensions[namespace]
 		for _, name := range sortedKeys(elements) {
 			if strings.EqualFold(name, "priority") && len(elements[name]) > 0 {
-				return textOf(elements[name][0]), true
+				return elements[name][0].Value, true
 			}
 		}
 	}
@@ -82,8 +81,6 @@ func priorityOf(item *gofeed.Item) (string, bool) {
 	}
 	return "", false
 }
-
-func textOf(e ext.Extension) string { return e.Value }
 
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))

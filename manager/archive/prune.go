@@ -2,9 +2,7 @@ package archive
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"leasehold/shared/fault"
@@ -16,8 +14,9 @@ const (
 	maxElements   = 1 << 20  // 50 for each item of a full feed
 	maxDepth      = 256      // HTML in a description, badly closed, reaches 50
 	maxTagBytes   = 64 << 10 // of a start tag with its attributes
-	maxNamespaces = 128      // declared around any element
+	maxNamespaces = 64       // declared around any element; real feeds have 15
 	maxPieces     = 1000     // comments and CDATA sections without an element between
+	maxCommas     = 4 << 20  // of a JSON Feed: members, but those in text too
 )
 
 func bomb(format string, args ...any) error {
@@ -220,63 +219,4 @@ func tagName(tag []byte) string {
 
 func localName(name string) string {
 	return strings.ToLower(name[strings.LastIndexByte(name, ':')+1:])
-}
-
-// pruneJSON does the same for a JSON Feed.
-func pruneJSON(doc []byte, items int) (cut []byte, more int, err error) {
-	if bytes.Count(doc, []byte("{")) > maxElements {
-		return nil, 0, bomb("more than %d objects", maxElements)
-	}
-	doc = bytes.TrimLeft(doc, "\ufeff \t\r\n")
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	_, err = dec.Token() // the opening brace
-	seen, end := 0, 0
-	for err == nil && dec.More() {
-		var key json.Token
-		if key, err = dec.Token(); err != nil {
-			break
-		}
-		name, _ := key.(string)
-		if end == 0 && strings.EqualFold(name, "items") {
-			seen, end, err = countItems(dec, items)
-			continue
-		}
-		err = dec.Decode(&json.RawMessage{})
-	}
-	if err == nil {
-		_, err = dec.Token()
-	}
-	switch {
-	case err != nil && err != io.EOF:
-		return nil, 0, fmt.Errorf("the feed is not well-formed JSON: %w: %w", err, fault.ErrInvalid)
-	case err == io.EOF:
-		return nil, 0, fmt.Errorf("the feed is cut off: %w", fault.ErrInvalid)
-	case end == 0:
-		return doc, 0, nil
-	}
-	return append(doc[:end:end], "]}"...), seen - items, nil
-}
-
-// countItems reads an array, and returns how many values it has and where the
-// last that may stay ends, 0 if they all may.
-func countItems(dec *json.Decoder, most int) (seen, end int, err error) {
-	open, err := dec.Token()
-	if err != nil || open != json.Delim('[') {
-		return 0, 0, fmt.Errorf("its items are not a list (%w)", fault.ErrInvalid)
-	}
-	var last int64
-	for dec.More() {
-		var item json.RawMessage
-		if err := dec.Decode(&item); err != nil {
-			return seen, 0, err
-		}
-		if seen++; seen == most {
-			last = dec.InputOffset()
-		}
-	}
-	if seen > most {
-		end = int(last)
-	}
-	_, err = dec.Token()
-	return seen, end, err
 }

@@ -28,6 +28,7 @@ func TestFault49FeedBombsAreRefusedBeforeTheyAreParsed(t *testing.T) {
 		"CDATA":           {item("<x:a>" + strings.Repeat("<![CDATA[a]]>", 100_000) + "</x:a>"), fault.ErrTooLarge},
 		"comments":        {item("<x:a>" + strings.Repeat("a<!---->", 100_000) + "</x:a>"), fault.ErrTooLarge},
 		"JSON objects":    {`{"items":[{"attachments":[{}` + strings.Repeat(",{}", maxElements) + `]}]}`, fault.ErrTooLarge},
+		"JSON members":    {`{"items":[{"tags":[""` + strings.Repeat(`,""`, maxCommas+1) + `]}]}`, fault.ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := parseFeed(t.Context(), []byte(c.doc))
