@@ -54,14 +54,21 @@ type Stream struct {
 // decode is an *Error (see the package); a failure to read is the system's. When
 // ctx ends, so does the stream, and with it a child process.
 func Open(ctx context.Context, path string) (s *Stream, err error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path) // before Open, which would wait for a pipe's writer
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, &Error{fault.ErrNotFound, "no such file"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode.Open: %w", err)
 	}
-	src, format, err := open(ctx, f)
+	if !info.Mode().IsRegular() {
+		return nil, invalid("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("decode.Open: %w", err)
+	}
+	src, format, err := open(ctx, f, info.Size())
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -74,16 +81,9 @@ func Open(ctx context.Context, path string) (s *Stream, err error) {
 }
 
 // open chooses the decoder. The source that it returns owns f.
-func open(ctx context.Context, f *os.File) (src source, format string, err error) {
+func open(ctx context.Context, f *os.File, size int64) (src source, format string, err error) {
 	defer rescue(&err)
-	info, err := f.Stat()
-	if err != nil {
-		return nil, "", err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, "", invalid("not a regular file")
-	}
-	kind, start, err := detect(f, info.Size())
+	kind, start, err := detect(f, size)
 	if err != nil {
 		return nil, "", err
 	}
@@ -92,7 +92,7 @@ func open(ctx context.Context, f *os.File) (src source, format string, err error
 	}
 	switch kind {
 	case "wav":
-		src, err = newWAV(f, info.Size()-start)
+		src, err = newWAV(f, size-start)
 	case "mp3":
 		src, err = newMP3(f)
 	case "flac":

@@ -7,7 +7,12 @@ import (
 	"leasehold/shared/fault"
 )
 
-const maxGroup = 64 // bounds memory; more would save nothing
+const (
+	maxGroup = 64 // more would save nothing
+	// maxSpectra bounds the spectra of a group, in bytes: sixteen clips of 15 s, or
+	// two of MaxClip. A group that reaches it is not filled further.
+	maxSpectra = 32 << 20
+)
 
 // Find looks for all clips in the episode, and calls report once for each, in
 // their order, as soon as its group is done. It returns nil when all are reported;
@@ -26,8 +31,7 @@ func Find(ctx context.Context, episode Source, clips []Clip, o Options, report f
 			o.Threshold, o.Group, maxGroup, fault.ErrInvalid)
 	}
 	for len(clips) > 0 {
-		n := min(o.Group, len(clips))
-		results, err := findGroup(ctx, episode, clips[:n], o.Threshold)
+		results, err := findGroup(ctx, episode, clips[:min(o.Group, len(clips))], o.Threshold)
 		if err != nil {
 			return err
 		}
@@ -36,36 +40,42 @@ func Find(ctx context.Context, episode Source, clips []Clip, o Options, report f
 				return err
 			}
 		}
-		clips = clips[n:]
+		clips = clips[len(results):]
 	}
 	return nil
 }
 
+// findGroup does the first of the clips, as many as a group holds, and returns
+// their results.
 func findGroup(ctx context.Context, episode Source, clips []Clip, threshold float64) ([]Result, error) {
-	results := make([]Result, len(clips))
+	var results []Result
 	var group []*template
 	var index []int // of each in results
 	longest := 0
-	for i, c := range clips {
+	for _, c := range clips {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		results[i] = Result{ID: c.ID, GroupEnds: i == len(clips)-1}
 		t, err := load(ctx, c, episode.Len())
+		results = append(results, Result{ID: c.ID, Err: err})
 		if err != nil {
-			results[i].Err = err
 			continue
 		}
-		group, index, longest = append(group, t), append(index, i), max(longest, len(t.wave))
+		group, index, longest = append(group, t), append(index, len(results)-1), max(longest, len(t.wave))
+		if len(group)*blockLength(longest, episode.Len())*8 >= maxSpectra {
+			break
+		}
 	}
+	results[len(results)-1].GroupEnds = true
 	if len(group) == 0 {
 		return results, nil
 	}
-	if err := newScanner(longest, episode.Len()).scan(ctx, episode, group, threshold); err != nil {
+	s := newScanner(longest, episode.Len())
+	if err := s.scan(ctx, episode, group, threshold); err != nil {
 		return nil, err
 	}
 	for g, t := range group {
-		matches, err := t.verify(episode, t.settle(threshold))
+		matches, err := t.verify(episode, t.settle(s.fft, threshold))
 		if err != nil {
 			return nil, err
 		}

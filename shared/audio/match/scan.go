@@ -25,12 +25,15 @@ type scanner struct {
 	corr [2][]float64 // corr[.][i] is the product of a clip and the window at i
 }
 
-// newScanner makes one for clips of at most so many samples in an episode of so
-// many.
+// blockLength is the length of the FFT for clips of at most so many samples in an
+// episode of so many. Eight times the clip wastes an eighth of each block, twice
+// the clip half; no block needs to hold more than the episode and what overhangs.
+func blockLength(longest, episode int) int {
+	return max(min(fftLength(longest, 8), fftLength(episode+longest, 1), goodFFT), fftLength(longest, 2))
+}
+
 func newScanner(longest, episode int) *scanner {
-	// Eight times the clip wastes an eighth of each block, twice the clip half; but
-	// no block needs to hold more than the episode and what overhangs.
-	n := max(min(fftLength(longest, 8), fftLength(episode+longest, 1), goodFFT), fftLength(longest, 2))
+	n := blockLength(longest, episode)
 	hop := n - longest + 1
 	return &scanner{
 		fft: newFFT(n), hop: hop,

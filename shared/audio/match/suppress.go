@@ -11,15 +11,15 @@ import (
 const maxMatches = 10000
 
 // settle chooses from the candidates, best first, those that what is chosen
-// already does not explain.
-func (t *template) settle(threshold float64) []place {
+// already does not explain. The FFT is the scanner's.
+func (t *template) settle(f *fft, threshold float64) []place {
 	floor := t.places.floor()
 	open := slices.DeleteFunc(t.places.places, func(p place) bool { return p.score < floor })
 	if len(open) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(open, func(a, b place) int { return cmp.Compare(b.score, a.score) })
-	self := t.selfCorrelation()
+	self := t.selfCorrelation(f)
 	var chosen []place // by position
 	for _, p := range open {
 		if len(chosen) == maxMatches {

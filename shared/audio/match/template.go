@@ -64,10 +64,10 @@ func (t *template) overhang() int { return len(t.wave) / 4 }
 func (t *template) closest() int { return len(t.wave) / 4 }
 
 // selfCorrelation is the clip's correlation with itself at shifts of 0 to its
-// length; it is 1 at 0.
-func (t *template) selfCorrelation() []float64 {
-	n := fftLength(len(t.wave), 2)
-	f, spectrum, self := newFFT(n), make([]complex128, n/2+1), make([]float64, len(t.wave))
+// length; it is 1 at 0. The FFT must be of twice the clip at least.
+func (t *template) selfCorrelation(f *fft) []float64 {
+	n := len(f.in)
+	spectrum, self := make([]complex128, n/2+1), make([]float64, len(t.wave))
 	f.forward(spectrum, t.wave)
 	conj := make([]complex128, len(spectrum))
 	for i, v := range spectrum {
