@@ -109,7 +109,9 @@ func TestFolderThatCannotBeReadFailsTheVisit(t *testing.T) {
 func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"a.wav": "a", "locked/b.wav": "b"})
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // nobody must get there
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // nobody must get there,
+	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.Chmod(dir+"/a.wav", 0o644)) // and may read this
 	require.NoError(t, os.Chmod(dir+"/locked", 0))
 	t.Cleanup(func() { _ = os.Chmod(dir+"/locked", 0o700) })
 	o := originAt(models.Media, dir)

@@ -11,7 +11,7 @@ var benchMedia = flag.String("media", "", "recording for BenchmarkSpool; else 20
 
 // BenchmarkSpool decodes and resamples. Of a file of one's own:
 //
-//	go test -run XXX -bench Spool -benchtime 1x ./shared/audio -args -media FILE
+//	go test -run '^$' -bench Spool -benchtime 1x ./shared/audio -args -media FILE
 func BenchmarkSpool(b *testing.B) {
 	files := []string{*benchMedia}
 	if *benchMedia == "" {

@@ -22,7 +22,7 @@ var (
 // BenchmarkFind looks for clips of 0.5 to 15 s, most of them short, in an episode
 // of which nothing else is known. The measurement of an hour is
 //
-//	go test -run XXX -bench Find -benchtime 1x ./shared/audio/match -args -episode 1h -clips 100
+//	go test -run '^$' -bench Find -benchtime 1x ./shared/audio/match -args -episode 1h -clips 100
 func BenchmarkFind(b *testing.B) {
 	episode := memory(noise(9, int(benchEpisode.Seconds()*match.RateHz), .1))
 	r := rand.New(rand.NewPCG(1, 2))
