@@ -221,7 +221,9 @@ finish three.wav
 # ---- files -----------------------------------------------------------------
 
 mp3() { # WAV OUT KBPS TITLE
-  lame --quiet --noreplaygain -m m -b "$3" --cbr --tt "$4" "$1" "$2"
+  # At 44.1 kHz, which needs no ffmpeg to decode.
+  SOX "$1" -r 44100 "${1%.wav}44.wav"
+  lame --quiet --noreplaygain -m m -b "$3" --cbr --tt "$4" "${1%.wav}44.wav" "$2"
 }
 mp3 one.wav "$out/episodes/one.mp3" 64 "The space between"
 mp3 two.wav "$out/episodes/two.mp3" 112 "The manager who died on a Tuesday"

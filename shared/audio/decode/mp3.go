@@ -43,7 +43,7 @@ func newMP3(f io.ReadCloser) (*mp3Source, error) {
 		return nil, err
 	}
 	if feed.first.layer != 3 || feed.first.version == 25 || feed.first.mismatch {
-		return nil, errNeedsFFmpeg
+		return nil, needsFFmpeg(feed, info)
 	}
 	s := &mp3Source{feed: feed, info: info, closer: f, raw: make([]byte, 4*feed.first.samples)}
 	if info.delay > 0 || info.padding > 0 {
@@ -123,17 +123,29 @@ func (s *mp3Source) decode() (ok bool) {
 	return err == nil
 }
 
+// needsFFmpeg leaves a file that go-mp3 cannot decode to ffmpeg, which would not
+// tell that it breaks off.
+func needsFFmpeg(feed *mp3Feed, info mp3Info) error {
+	for {
+		err := feed.next()
+		if errors.Is(err, errCutFrame) || errors.Is(err, io.EOF) {
+			err = feed.ended(info, err)
+		}
+		if errors.Is(err, io.EOF) {
+			return errNeedsFFmpeg
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // ended judges the end of the file: io.EOF if nothing is missing.
 func (s *mp3Source) ended(err error) error {
-	per, rate := int64(s.feed.first.samples), s.rateHz()
-	missing := s.info.frames - s.feed.frames
-	switch {
-	case missing*per > mp3Slack*int64(rate), s.info.frames == 0 && errors.Is(err, errCutFrame):
-		return truncated(span(s.feed.frames*per, rate), span(s.info.frames*per, rate))
-	case s.feed.frames > 0 && s.bad == s.feed.frames:
+	if s.feed.frames > 0 && s.bad == s.feed.frames {
 		return corrupt("damaged: none of the %d MP3 frames can be decoded", s.bad)
 	}
-	return io.EOF
+	return s.feed.ended(s.info, err)
 }
 
 // finish lets go of what was held back, unless it is the padding that the header

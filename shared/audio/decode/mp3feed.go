@@ -83,6 +83,16 @@ func (f *mp3Feed) next() error {
 	return nil
 }
 
+// ended judges the end of the frames: io.EOF if there are as many as info says.
+func (f *mp3Feed) ended(info mp3Info, err error) error {
+	per, rate := int64(f.first.samples), f.first.rate
+	missing := info.frames - f.frames
+	if missing*per > mp3Slack*int64(rate) || info.frames == 0 && errors.Is(err, errCutFrame) {
+		return truncated(span(f.frames*per, rate), span(info.frames*per, rate))
+	}
+	return io.EOF
+}
+
 // header finds the header of the next frame, over whatever stands before it.
 func (f *mp3Feed) header() (mp3Header, error) {
 	b, err := f.r.Peek(mp3HeaderBytes)
