@@ -87,6 +87,7 @@ type pkg struct {
 	ImportPath string
 	ForTest    string
 	Standard   bool
+	Module     struct{ Path string }
 	Imports    []string
 }
 
@@ -227,7 +228,7 @@ func checkGuest(t *testing.T, from, imported string) {
 // list asks go for every package of the module, as built and as tested.
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Standard,Imports", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Standard,Module,Imports", "./...")
 	cmd.Dir = "../.."
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
