@@ -25,11 +25,12 @@ demo: build ## find clips in the example podcast
 tools: ## install what the tests need (apt)
 	@.ci/tools
 
-lint: ## check format, vet, staticcheck
+lint: ## check format, vet, staticcheck, go.mod
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 	  [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
+	go mod tidy -diff
 
 test: tools ## everything that a change must pass
 	@mkdir -p .build

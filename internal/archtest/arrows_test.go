@@ -87,7 +87,6 @@ type pkg struct {
 	ImportPath string
 	ForTest    string
 	Standard   bool
-	Module     struct{ Path string }
 	Imports    []string
 }
 
@@ -228,7 +227,7 @@ func checkGuest(t *testing.T, from, imported string) {
 // list asks go for every package of the module, as built and as tested.
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Standard,Module,Imports", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Standard,Imports", "./...")
 	cmd.Dir = "../.."
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -9,34 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// `go mod tidy -diff` would say this too, but it also wants the tests of what we
-// import, and theirs; not all of those can be had (modernc.org/sqlite's want a
-// version of google/pprof that the module proxy refuses).
-func TestGoModRequiresWhatIsImportedAndNothingElse(t *testing.T) {
-	t.Parallel()
-	imported := make(map[string]bool)
-	moduleOf := make(map[string]string)
-	all := list(t)
-	for _, p := range all {
-		moduleOf[plain(p.ImportPath)] = p.Module.Path
-	}
-	for _, p := range all {
-		if p.Module.Path != module {
-			continue
-		}
-		for _, i := range p.Imports {
-			if m := moduleOf[plain(i)]; m != "" && m != module {
-				imported[m] = true
-			}
-		}
-	}
-	for m, direct := range required(t) {
-		if imported[m] != direct {
-			t.Errorf("go.mod: %s is imported by us: %t, required directly: %t: run go mod tidy -e", m, imported[m], direct)
-		}
-	}
-}
-
 func TestEveryDirectDependencyHasItsReason(t *testing.T) {
 	t.Parallel()
 	reasons, err := os.ReadFile("../../docs/dependencies.md")
