@@ -7,6 +7,7 @@
 //   - words_test.go: what every package must have (a doc), and what none may
 //     (a process ended from within a library, a panic that is not on the list, a
 //     test that sleeps or is skipped, a note of what is still to do).
+//   - gomod_test.go: docs/dependencies.md says of each direct dependency why.
 //
 // When a rule is in the way of a better house, change the rule here, and say why
 // in the commit.
