@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,16 +17,17 @@ import (
 const lockFile = "LOCK"
 
 // Lock makes this process the only one that uses a data folder, which it creates
-// if need be. fault.ErrConflict names the process that holds it already. Release
-// gives it up; the end of the process does too.
+// if need be. fault.ErrConflict names the process that holds it already;
+// fault.ErrFolder and fault.ErrPermission say that there is none to be had.
+// Release gives it up; the end of the process does too.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
+		return nil, unusable(err)
 	}
 	path := filepath.Join(dir, lockFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
+		return nil, unusable(err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		defer f.Close()
@@ -35,9 +37,19 @@ func Lock(dir string) (release func() error, err error) {
 		return nil, fmt.Errorf("data folder: lock %s: %w", path, err)
 	}
 	if err := sign(f); err != nil {
-		return nil, errors.Join(fmt.Errorf("data folder: %w", err), f.Close())
+		return nil, errors.Join(unusable(err), f.Close())
 	}
 	return f.Close, nil
+}
+
+// unusable says of what kind an error of the system is: fault.ErrPermission or
+// fault.ErrFolder.
+func unusable(err error) error {
+	kind := fault.ErrFolder
+	if errors.Is(err, fs.ErrPermission) {
+		kind = fault.ErrPermission
+	}
+	return fmt.Errorf("data folder: %w: %w", err, kind)
 }
 
 // sign writes who holds the lock.

@@ -35,4 +35,5 @@ func TestAFolderThatCannotBeMadeIsNamed(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err := coordinator.Lock(filepath.Join(file, "data"))
 	require.ErrorContains(t, err, file)
+	require.ErrorIs(t, err, fault.ErrFolder)
 }
