@@ -5,9 +5,23 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// awaitFile is a command of the scripts: `await-file FILE` waits until FILE is
+// there and holds something.
+func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await-file FILE")
+	}
+	for range time.Tick(time.Millisecond) {
+		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
+			return
+		}
+	}
+}
 
 // copyTree is a command of the scripts: `cp-tree FROM TO` copies a folder.
 func copyTree(ts *testscript.TestScript, neg bool, args []string) {

@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cp-tree": copyTree},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cp-tree": copyTree, "await-file": awaitFile},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			example, err := filepath.Abs("../examples/podcast")
