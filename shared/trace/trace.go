@@ -17,7 +17,15 @@ import (
 	"time"
 )
 
-// Event is one operation on one tuple, or one that found none.
+// Reload is the operation of an event that is about no tuple: the engine has
+// lost touch with its journal and stands where that stands. Of the operations
+// just before, some may have happened that the log does not have, and volatile
+// spaces are empty; whoever follows the log begins anew.
+const Reload = "reload"
+
+// Event is one operation on one tuple, or one that found none. What a procedure
+// only reads is no event, nor are the operations on whole spaces: create, list
+// and count.
 type Event struct {
 	Seq       uint64        `json:"seq"`
 	Clock     time.Duration `json:"clock_ns"` // elapsed engine time

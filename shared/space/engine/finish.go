@@ -15,11 +15,11 @@ func (e *Engine) begin(caller *session) *transaction {
 // finish makes a transaction that has succeeded part of history: its facts go to
 // the journal, its answer to the window, its changes to subscribers and trace;
 // waiters will be offered what came, and room where something went.
-func (e *Engine) finish(tx *transaction, op space.OpID, reply *space.Reply) {
+func (e *Engine) finish(tx *transaction, op space.OpID, reply space.Reply) {
 	facts := tx.facts
 	for _, st := range tx.steps {
-		e.note(st)
 		r := e.rooms[st.space()]
+		e.note(r, st)
 		if len(r.subscribers) > 0 {
 			r.publish(st)
 		}
@@ -27,13 +27,8 @@ func (e *Engine) finish(tx *transaction, op space.OpID, reply *space.Reply) {
 			facts = append(facts, st.fact())
 		}
 	}
-	for _, m := range tx.told {
-		e.deliver(m)
-	}
-	if op != (space.OpID{}) && reply != nil {
-		a := &journal.Answer{Op: op, Reply: *reply}
-		e.remember(a)
-		facts = append(facts, a)
+	if op != (space.OpID{}) {
+		facts = append(facts, e.remember(op, reply, len(facts) > 0)...)
 	}
 	var traced []trace.Event
 	if e.trace != nil {
@@ -42,18 +37,7 @@ func (e *Engine) finish(tx *transaction, op space.OpID, reply *space.Reply) {
 	if len(facts) > 0 || len(traced) > 0 || len(tx.steps) > 0 {
 		e.enqueue(outcome{facts: facts, traced: traced})
 	}
-}
-
-// note remembers what waiters have to be told of a step.
-func (e *Engine) note(st step) {
-	if st.new != nil && st.new.Hold == nil {
-		e.fresh = append(e.fresh, st.new.Ref)
-	}
-	if st.new == nil || st.new.Hold != nil {
-		if r := e.rooms[st.space()]; r.putters.len() > 0 || r.headOnly() {
-			e.relieved = append(e.relieved, r)
-		}
-	}
+	e.deliver(tx.told)
 }
 
 func (st step) space() string {
