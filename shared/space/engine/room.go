@@ -43,7 +43,7 @@ func (r *room) rank(e *entry) key {
 	case space.Stack, space.Pile:
 		return key{minor: -e.Place}
 	case space.Ordered:
-		return key{major: -e.Tuple.Int64(r.def.Options.OrderBy), minor: e.Place}
+		return key{major: ^e.Tuple.Int64(r.def.Options.OrderBy), minor: e.Place} // ^ turns the order round, and has no overflow
 	}
 	return key{minor: e.Place}
 }
