@@ -156,3 +156,21 @@ func ParseExpired(args tuple.Tuple) (Expired, error) {
 	}
 	return Expired{Ref: args.Int64(0), Cause: Cause(args.Str(1)), Holder: args.Str(2)}, nil
 }
+
+// Expiring is how an expiry procedure begins: it returns the tuple that expires
+// as it is now, and why. Only the engine ends a TTL or a hold: a session that
+// calls an expiry by its name is fault.ErrInvalid.
+func Expiring(tx Tx, args tuple.Tuple) (Entry, Expired, error) {
+	x, err := ParseExpired(args)
+	if err != nil {
+		return Entry{}, Expired{}, err
+	}
+	if tx.Caller() != "" {
+		return Entry{}, Expired{}, fmt.Errorf("expiry of tuple %d: %w: called by session %s", x.Ref, fault.ErrInvalid, tx.Caller())
+	}
+	e, ok := tx.Entry(x.Ref)
+	if !ok {
+		return Entry{}, Expired{}, fmt.Errorf("expiry of tuple %d: %w", x.Ref, fault.ErrNotFound)
+	}
+	return e, x, nil
+}
