@@ -15,11 +15,12 @@ func Revoke(tx space.Tx, id string, token int64) error {
 	return end(tx, e, Revoked)
 }
 
-// End revokes a lease whatever its token, if it has not ended yet.
-func End(tx space.Tx, id string) error {
-	e, _, err := Find(tx, id)
+// End is Revoke for whoever does not mind that the lease has ended, or is
+// another's by now.
+func End(tx space.Tx, id string, token int64) error {
+	e, _, err := current(tx, id, token)
 	if err != nil {
-		return nil // it has
+		return nil
 	}
 	return end(tx, e, Revoked)
 }

@@ -38,16 +38,17 @@ func prolong(tx space.Tx, e space.Entry, l models.Lease, ttl time.Duration) erro
 	return tx.Extend(e.Ref, ttl)
 }
 
-// Raise gives a lease the token of a new attempt, so that the old one is stale.
-// A lease that has ended stays ended.
-func Raise(tx space.Tx, id string, token int64) error {
-	e, l, err := Find(tx, id)
+// Raise gives a lease the token of a new attempt, so that the one of the old
+// attempt is stale. A lease that has ended, or has another token by now, stays as
+// it is.
+func Raise(tx space.Tx, id string, from, to int64) error {
+	e, l, err := current(tx, id, from)
 	if err != nil {
 		return nil // there is nothing to fence
 	}
-	if token <= l.Token {
-		return fmt.Errorf("lease.Raise %q from token %d to %d: %w", id, l.Token, token, fault.ErrInvalid)
+	if to <= from {
+		return fmt.Errorf("lease.Raise %q from token %d to %d: %w", id, from, to, fault.ErrInvalid)
 	}
-	l.Token = token
+	l.Token = to
 	return tx.Replace(e.Ref, Encode(l))
 }

@@ -1,10 +1,8 @@
 package lease
 
 import (
-	"fmt"
 	"time"
 
-	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -16,25 +14,20 @@ const (
 	procExpire = "lease.expire"
 )
 
-// What the verbs want.
-var (
-	grantArgs  = tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyInt64)
-	extendArgs = tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64)
-	revokeArgs = tuple.Match(tuple.AnyString, tuple.AnyInt64)
-)
-
 // Procedures returns the verbs as procedures: lease.grant (subject, parts,
 // ttlMs) returns the lease's tuple; lease.extend (id, token, ttlMs) and
 // lease.revoke (id, token) return nothing; lease.expire is the expiry of a lease
 // that names no other.
 func Procedures() space.Procedures {
-	return space.Procedures{procGrant: grant, procExtend: extend, procRevoke: revoke, procExpire: expire}
+	return space.Procedures{
+		procGrant:  space.Taking(tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyInt64), grant),
+		procExtend: space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64), extend),
+		procRevoke: space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64), revoke),
+		procExpire: expire,
+	}
 }
 
 func grant(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	if !grantArgs.Matches(args) {
-		return nil, unwanted(procGrant, "a subject, its parts and a TTL in milliseconds")
-	}
 	l, err := Grant(tx, Terms{Subject: args.Str(0), Parts: SplitParts(args.Str(1)), TTL: milliseconds(args.Int64(2))})
 	if err != nil {
 		return nil, err
@@ -43,16 +36,10 @@ func grant(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	if !extendArgs.Matches(args) {
-		return nil, unwanted(procExtend, "an id, a token and a TTL in milliseconds")
-	}
 	return nil, Extend(tx, args.Str(0), args.Int64(1), milliseconds(args.Int64(2)))
 }
 
 func revoke(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	if !revokeArgs.Matches(args) {
-		return nil, unwanted(procRevoke, "an id and a token")
-	}
 	return nil, Revoke(tx, args.Str(0), args.Int64(1))
 }
 
@@ -62,10 +49,6 @@ func expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		return nil, err
 	}
 	return nil, Expire(tx, e)
-}
-
-func unwanted(procedure, wanted string) error {
-	return fmt.Errorf("%s: %w: the arguments must be %s", procedure, fault.ErrInvalid, wanted)
 }
 
 // milliseconds is a duration that a stranger names: one that is no TTL stays none,

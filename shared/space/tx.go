@@ -20,6 +20,16 @@ type Procedure func(tx Tx, args tuple.Tuple) (tuple.Tuple, error)
 // Procedures are registered at an engine by name, such as "task.claim".
 type Procedures map[string]Procedure
 
+// Taking is p for arguments that match wanted; others are fault.ErrInvalid.
+func Taking(wanted tuple.Template, p Procedure) Procedure {
+	return func(tx Tx, args tuple.Tuple) (tuple.Tuple, error) {
+		if !wanted.Matches(args) {
+			return nil, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, wanted)
+		}
+		return p(tx, args)
+	}
+}
+
 // Definition is a space that a protocol needs.
 type Definition struct {
 	Name    string
