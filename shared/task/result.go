@@ -1,6 +1,9 @@
 package task
 
 import (
+	"fmt"
+
+	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -36,8 +39,11 @@ func AnyResult(action string) tuple.Template {
 		tuple.AnyInt64, tuple.AnyString, tuple.AnyBool, tuple.AnyString)
 }
 
-// Put puts a result.
+// Put puts a result; fault.ErrTooLarge refuses one that no answer could carry.
 func (o Outcome) Put(tx space.Tx) error {
+	if len(o.Body) > maxResult {
+		return fmt.Errorf("result of %s %s: %w: a body of %d bytes, at most %d", o.Action, o.Subject, fault.ErrTooLarge, len(o.Body), maxResult)
+	}
 	_, err := tx.Put(Result, EncodeResult(o), space.PutOptions{})
 	return err
 }

@@ -65,10 +65,12 @@ func Spaces() []space.Definition {
 	}
 }
 
-// Bounds of a task's body.
+// Bounds of bodies: what happens to a task must always fit into its tuple, and a
+// result into the answer that carries it.
 const (
-	maxBody  = tuple.MaxBytes / 2     // of a new task
-	maxGrown = tuple.MaxBytes * 3 / 4 // with history, claimants and state
+	maxBody   = tuple.MaxBytes / 2     // of a new task
+	maxGrown  = tuple.MaxBytes * 3 / 4 // with history, claimants and state
+	maxResult = tuple.MaxBytes - 64<<10
 
 	maxHistory   = 16 // attempts that are remembered
 	maxClaimants = 64
