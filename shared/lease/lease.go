@@ -5,13 +5,27 @@
 //	("lease", id, holder, subject, parts, deadlineMs int64, token int64)
 //
 // parts is sorted and comma-separated; without parts the lease is for the whole
-// subject. A lease is granted unless a live one overlaps any part, may be
-// extended by whoever shows its current token, and ends exactly once: revoked or
-// expired. Ids are never reused. The wall-clock deadline in the tuple is for
-// people; the tuple's TTL decides.
+// subject. The wall-clock deadline is for people; the tuple's TTL decides.
+//
+//	          grant           extend, prolong, raise
+//	(nothing) ─────▶ live ◀───────────────┐
+//	                  │ └─────────────────┘
+//	                  ├── revoke (current token), end ──▶ revoked
+//	                  └── its TTL is over ──────────────▶ expired
+//
+// Invariants: of the leases of one subject, no two that live share a part. A
+// lease ends exactly once. Its deadline is half-open: at that very instant it is
+// over. Ids and tokens are never reused, and a lease's token only grows. Whoever
+// shows another token than the current one moves nothing: fault.ErrStaleToken; a
+// lease that has ended is fault.ErrNotFound.
 //
 // The same space counts, in tuples ("total", what, n int64), how many leases were
-// granted, extended, revoked and expired; and it shows claims (package task).
+// granted, extended, revoked and expired; granted is revoked + expired + live. It
+// also shows claims (package task).
+//
+// The package does not know what the work is: that a lease outlives its TTL while
+// its task is held, and takes its waiting task with it, is decided in package
+// work, by the expiry that it names in Terms.
 package lease
 
 import (
@@ -31,14 +45,6 @@ const Space = "lease"
 
 // Spaces returns the spaces that the protocol needs.
 func Spaces() []space.Definition { return []space.Definition{{Name: Space}} }
-
-// What Totals counts.
-const (
-	Granted  = "leases granted"
-	Extended = "leases extended"
-	Revoked  = "leases revoked"
-	Expired  = "leases expired"
-)
 
 // Encode returns the tuple of a lease.
 func Encode(l models.Lease) tuple.Tuple {
@@ -64,7 +70,7 @@ func SplitParts(s string) []string {
 	return strings.Split(s, ",")
 }
 
-// Any matches every lease; AnyOf those of a subject.
+// Any matches every lease.
 func Any() tuple.Template {
 	return tuple.Match("lease", tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64)
 }
@@ -82,11 +88,11 @@ func withID(id string) tuple.Template {
 	return p
 }
 
-// Find returns the live lease of that id.
+// Find returns the live lease of that id, else fault.ErrNotFound.
 func Find(tx space.Tx, id string) (space.Entry, models.Lease, error) {
 	e, ok := tx.Find(Space, withID(id), nil)
 	if !ok {
-		return space.Entry{}, models.Lease{}, fmt.Errorf("lease %s: %w", id, fault.ErrNotFound)
+		return space.Entry{}, models.Lease{}, fmt.Errorf("lease %q: %w", id, fault.ErrNotFound)
 	}
 	return e, Decode(e.Tuple), nil
 }
@@ -95,7 +101,7 @@ func Find(tx space.Tx, id string) (space.Entry, models.Lease, error) {
 func current(tx space.Tx, id string, token int64) (space.Entry, models.Lease, error) {
 	e, l, err := Find(tx, id)
 	if err == nil && l.Token != token {
-		err = fmt.Errorf("lease %s: token %d, the current one is %d: %w", id, token, l.Token, fault.ErrStaleToken)
+		err = fmt.Errorf("lease %q: token %d, the current one is %d: %w", id, token, l.Token, fault.ErrStaleToken)
 	}
 	return e, l, err
 }

@@ -2,16 +2,26 @@ package lease
 
 import (
 	"context"
+	"fmt"
 
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
 
-var anyTotal = tuple.Match("total", tuple.AnyString, tuple.AnyInt64)
+// What Totals counts.
+const (
+	Granted  = "leases granted"
+	Extended = "leases extended"
+	Revoked  = "leases revoked"
+	Expired  = "leases expired"
+)
+
+// AnyTotal matches the count of what.
+func AnyTotal(what string) tuple.Template { return tuple.Match("total", what, tuple.AnyInt64) }
 
 // add counts one more of what.
 func add(tx space.Tx, what string) error {
-	e, ok := tx.Find(Space, tuple.Match("total", what, tuple.AnyInt64), nil)
+	e, ok := tx.Find(Space, AnyTotal(what), nil)
 	if !ok {
 		_, err := tx.Put(Space, tuple.New("total", what, int64(1)), space.PutOptions{})
 		return err
@@ -22,9 +32,9 @@ func add(tx space.Tx, what string) error {
 // Totals returns how many leases were granted, extended, revoked and expired
 // since the spaces were created.
 func Totals(ctx context.Context, repo space.Repository) (map[string]int64, error) {
-	found, err := repo.Space(Space).QueryAll(ctx, anyTotal)
+	found, err := repo.Space(Space).QueryAll(ctx, tuple.Match("total", tuple.AnyString, tuple.AnyInt64))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lease.Totals: %w", err)
 	}
 	totals := map[string]int64{}
 	for _, t := range found {

@@ -2,10 +2,14 @@ package status
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -27,8 +31,8 @@ type Heart struct {
 // with so many slots each. Run starts it.
 func NewHeart(repo space.Repository, interval time.Duration, serves map[string]int) *Heart {
 	h := &Heart{repo: repo, interval: interval, changed: make(chan struct{}, 1), state: "idle", since: time.Now()}
-	for action, slots := range serves {
-		h.serves = append(h.serves, tuple.New(action, int64(slots)))
+	for _, action := range slices.Sorted(maps.Keys(serves)) {
+		h.serves = append(h.serves, tuple.New(action, int64(serves[action])))
 	}
 	return h
 }
@@ -48,29 +52,36 @@ func (h *Heart) Set(state string) {
 	}
 }
 
-// Beat tells the coordinator once.
+// Beat tells the coordinator once. It may be repeated whatever came of it.
 func (h *Heart) Beat(ctx context.Context) error {
-	h.mu.Lock()
-	args := tuple.New(h.state, h.since.UTC().Format(time.RFC3339))
-	h.mu.Unlock()
-	for _, s := range h.serves {
-		args = append(args, s)
-	}
-	if _, err := h.repo.Call(ctx, space.OpID{}, procBeat, args); err != nil {
+	if _, err := h.repo.Call(ctx, space.OpID{}, procBeat, h.args()); err != nil {
 		return fmt.Errorf("heartbeat of %s: %w", h.repo.Session(), err)
 	}
 	return nil
 }
 
-// Run beats until ctx ends, which is no error, or a beat fails.
+func (h *Heart) args() tuple.Tuple {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	args := tuple.New(h.state, h.since.UTC().Format(time.RFC3339))
+	for _, s := range h.serves {
+		args = append(args, s)
+	}
+	return args
+}
+
+// Run beats until ctx ends, which is no error, or a beat fails for good:
+// fault.ErrClosed says that the session is lost. A beat of unknown outcome is
+// followed by the next one in its time.
 func (h *Heart) Run(ctx context.Context) error {
 	tick := time.NewTicker(h.interval)
 	defer tick.Stop()
 	for {
-		if err := h.Beat(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+		err := h.Beat(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !errors.Is(err, fault.ErrUnavailable):
 			return err
 		}
 		select {

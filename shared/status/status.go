@@ -9,33 +9,32 @@
 //
 //	("serves", id, action, slots int64)
 //
-// A beat is an upsert by id: the tuples are replaced in place, so there is never
-// a moment without them. They are tied to the session. When beats stop, the
-// session is lost, and they go with it, before its holds end; closing the session
-// takes them at once.
+// A beat says the whole of it, and is an upsert by id: the tuples are replaced in
+// place, so there is never a moment without them, and what is no longer served
+// goes. A beat that changes nothing writes nothing. The tuples are tied to the
+// session. When beats stop, the session is lost, and they go with it, before its
+// holds end; closing the session takes them at once.
 //
-// The space "log" holds what administrators should read:
+// The space "log", volatile too, holds what administrators should read; the oldest
+// lines go:
 //
 //	("log", at, id, level, message)
+//
+// The package does not decide how long a session may be silent: who opens it does
+// (the TTL of engine.Session).
 package status
 
 import (
 	"fmt"
-	"time"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
 
-// The spaces of the protocol.
-const (
-	Space = "status"
-	Log   = "log"
-)
-
-// logCapacity bounds the log; the oldest lines go.
-const logCapacity = 10_000
+// Space is where states are, and what is served.
+const Space = "status"
 
 // Spaces returns the spaces that the protocol needs.
 func Spaces() []space.Definition {
@@ -47,31 +46,55 @@ func Spaces() []space.Definition {
 
 const procBeat = "status.beat"
 
-// Procedures returns the procedures of the protocol.
+// What a beat says, and of each action.
+var (
+	beatArgs   = tuple.Match(tuple.AnyString, tuple.AnyString)
+	servesArgs = tuple.Match(tuple.AnyString, tuple.AnyInt64)
+)
+
+// Procedures returns the verb as a procedure: status.beat (state, since, (action,
+// slots)…).
 func Procedures() space.Procedures {
 	return space.Procedures{procBeat: beat}
 }
 
-// beat (state, since, (action, slots)…) notes that the caller lives.
+// beat (state, since, (action, slots)…) notes that the caller lives, what it does,
+// and all that it serves.
 func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	id := tx.Caller()
-	if id == "" || len(args) < 2 {
+	if id == "" || len(args) < 2 || !beatArgs.Matches(args[:2]) {
 		return nil, fmt.Errorf("%s: %w: state and since are wanted, of a session", procBeat, fault.ErrInvalid)
 	}
-	tx.KeepAlive()
-	state := tuple.New(id, args.Str(0), args.Str(1))
-	if err := upsert(tx, tuple.Match(id, tuple.AnyString, tuple.AnyString), state); err != nil {
-		return nil, err
-	}
+	served := map[string]bool{}
 	for _, f := range args[2:] {
 		serves, _ := f.(tuple.Tuple)
 		action, slots := serves.Str(0), serves.Int64(1)
-		p := tuple.Match("serves", id, action, tuple.AnyInt64)
-		if err := upsert(tx, p, tuple.New("serves", id, action, slots)); err != nil {
+		if !servesArgs.Matches(serves) || !models.ValidID(action) || slots < 0 || slots > MaxSlots {
+			return nil, fmt.Errorf("%s: %w: %s serves %.100s: an action's id and 0 to %d slots are wanted", procBeat, fault.ErrInvalid, id, serves, MaxSlots)
+		}
+		served[action] = true
+		if err := upsert(tx, anyServedBy(id, action), tuple.New("serves", id, action, slots)); err != nil {
 			return nil, err
 		}
 	}
-	return nil, nil
+	tx.KeepAlive()
+	if err := forgetOthers(tx, id, served); err != nil {
+		return nil, err
+	}
+	return nil, upsert(tx, tuple.Match(id, tuple.AnyString, tuple.AnyString), tuple.New(id, args.Str(0), args.Str(1)))
+}
+
+// forgetOthers takes the tuples of what id no longer serves.
+func forgetOthers(tx space.Tx, id string, served map[string]bool) error {
+	for _, e := range tx.Scan(Space, anyServedBy(id, tuple.AnyString)) {
+		if served[e.Tuple.Str(2)] {
+			continue
+		}
+		if err := tx.Take(e.Ref); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // upsert replaces the tuple that matches p, if it differs, or puts it.
@@ -85,31 +108,4 @@ func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
 		return nil
 	}
 	return tx.Replace(e.Ref, t)
-}
-
-// Server is a session that serves an action.
-type Server struct {
-	ID    string
-	Slots int64
-}
-
-// Serving returns the live sessions that serve an action.
-func Serving(tx space.Tx, action string) []Server {
-	var servers []Server
-	for _, e := range tx.Scan(Space, AnyServing(action)) {
-		servers = append(servers, Server{ID: e.Tuple.Str(1), Slots: e.Tuple.Int64(3)})
-	}
-	return servers
-}
-
-// AnyServing matches the tuples of those that serve an action.
-func AnyServing(action string) tuple.Template {
-	return tuple.Match("serves", tuple.AnyString, action, tuple.AnyInt64)
-}
-
-// Record puts a line into the log, as part of a transaction.
-func Record(tx space.Tx, id, level, message string) error {
-	at := tx.Now().UTC().Format(time.RFC3339)
-	_, err := tx.Put(Log, tuple.New("log", at, id, level, message), space.PutOptions{})
-	return err
 }

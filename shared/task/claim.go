@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
@@ -11,27 +12,41 @@ import (
 
 // claim (action…) takes hold of the first task of one of the actions that does
 // not list the caller as a claimant, and returns its tuple. It waits for one.
-func (p Policy) claim(tx space.Tx, actions tuple.Tuple) (tuple.Tuple, error) {
-	if len(actions) == 0 {
-		return nil, fmt.Errorf("%s: %w: at least one action is wanted", procClaim, fault.ErrInvalid)
+func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	actions, err := actionsOf(args)
+	if err != nil {
+		return nil, err
 	}
 	e, i, ok := p.firstFor(tx, actions)
 	if !ok {
 		awaited := make([]space.Awaited, len(actions))
-		for n := range actions {
-			awaited[n] = space.Awaited{Space: Space, Template: AnyOf(actions.Str(n))}
+		for n, action := range actions {
+			awaited[n] = space.Awaited{Space: Space, Template: AnyOf(action)}
 		}
 		return nil, tx.Wait(awaited...)
 	}
 	i.CurrentClaimant, i.ClaimedAt, i.State = tx.Caller(), tx.Now(), ""
-	t, err := Encode(i)
-	if err != nil {
+	if err := hold(tx, e.Ref, i); err != nil {
 		return nil, err
 	}
-	if err := tx.Replace(e.Ref, t); err != nil {
+	if err := rewrite(tx, e.Ref, i); err != nil {
 		return nil, err
 	}
-	return t, hold(tx, e.Ref, i)
+	return Encode(i)
+}
+
+func actionsOf(args tuple.Tuple) ([]string, error) {
+	actions := make([]string, len(args))
+	for n := range args {
+		actions[n] = args.Str(n)
+		if !models.ValidID(actions[n]) {
+			return nil, fmt.Errorf("%s: %w: action %.100q is no id", procClaim, fault.ErrInvalid, fmt.Sprint(args[n]))
+		}
+	}
+	if len(actions) == 0 {
+		return nil, fmt.Errorf("%s: %w: at least one action is wanted", procClaim, fault.ErrInvalid)
+	}
+	return actions, nil
 }
 
 // hold gives the caller a task for as long as its timeout, from now.
@@ -45,36 +60,37 @@ func hold(tx space.Tx, ref int64, i Item) error {
 
 // firstFor returns, of the tasks that the caller may claim, the one with the
 // highest priority, and of these the oldest.
-func (p Policy) firstFor(tx space.Tx, actions tuple.Tuple) (found space.Entry, item Item, ok bool) {
-	var candidate Item
+func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item Item, ok bool) {
 	suits := func(e space.Entry) bool {
-		i, err := Decode(e.Tuple)
-		candidate = i
-		return err == nil && !slices.Contains(i.Claimants, tx.Caller()) && i.Attempts <= p.MaxAttempts
+		if !slices.Contains(actions, e.Tuple.Str(1)) {
+			return false
+		}
+		i, err := sound(e.Tuple)
+		if err != nil || slices.Contains(i.Claimants, tx.Caller()) || i.Attempts > p.MaxAttempts {
+			return false
+		}
+		item = i
+		return true
 	}
+	template := Any() // the queue is about as short as the fleet is large
 	if len(actions) == 1 {
-		e, ok := tx.Find(Space, AnyOf(actions.Str(0)), suits)
-		return e, candidate, ok
+		template = AnyOf(actions[0])
 	}
-	e, ok := tx.Find(Space, Any(), func(e space.Entry) bool {
-		return slices.Contains(actions, any(e.Tuple.Str(1))) && suits(e)
-	})
-	return e, candidate, ok
+	found, ok = tx.Find(Space, template, suits)
+	return found, item, ok
 }
 
 // heldBy returns the task of that id if the caller holds it with that token;
 // else fault.ErrStaleToken: it is somebody else's by now, or nobody's.
 func heldBy(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
 	for _, e := range tx.Held(Space, withID(id)) {
+		if e.Holder != tx.Caller() || e.Tuple.Int64(4) != token {
+			continue
+		}
 		i, err := Decode(e.Tuple)
-		if err != nil {
-			return space.Entry{}, Item{}, err
-		}
-		if e.Holder == tx.Caller() && i.Token == token {
-			return e, i, nil
-		}
+		return e, i, err
 	}
-	return space.Entry{}, Item{}, fmt.Errorf("task %s: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
+	return space.Entry{}, Item{}, fmt.Errorf("task %q: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
 }
 
 // extend (id, token) lets the timeout begin anew.

@@ -2,11 +2,13 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/lease"
 	"leasehold/shared/space"
 )
 
@@ -20,21 +22,36 @@ type Spec struct {
 	Expiry      string        // procedure at the end of the TTL
 }
 
-// Create puts a task into the queue.
+func (s Spec) check() error {
+	switch {
+	case !models.ValidID(s.Action):
+		return fmt.Errorf("%w: action %q is no id", fault.ErrInvalid, s.Action)
+	case !validTimeout(s.Timeout):
+		return fmt.Errorf("%w: a timeout of %vs; it must be above 0 and at most %s", fault.ErrInvalid, s.Timeout, lease.MaxTTL)
+	}
+	return nil
+}
+
+// Create puts a task into the queue. fault.ErrTooLarge says that its body would
+// leave no room for what happens to it.
 func Create(tx space.Tx, s Spec) (Item, error) {
-	if s.Action == "" || s.Timeout <= 0 {
-		return Item{}, fmt.Errorf("task.Create: %w: an action and a timeout are wanted; got %q and %vs", fault.ErrInvalid, s.Action, s.Timeout)
+	if err := s.check(); err != nil {
+		return Item{}, fmt.Errorf("task.Create: %w", err)
 	}
 	number := tx.NextToken()
 	if s.Token == 0 {
 		s.Token = number
 	}
-	i := Item{Task: s.Task, Lease: s.Lease, Token: s.Token, Priority: s.Priority}
-	i.ID = "t" + strconv.FormatInt(number, 10)
-	i.CreatedAt = tx.Now()
+	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
+		ID: "t" + strconv.FormatInt(number, 10), Action: s.Action, Subject: s.Subject,
+		Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))), Data: s.Data, Timeout: s.Timeout, CreatedAt: tx.Now(),
+	}}
 	t, err := Encode(i)
 	if err != nil {
-		return Item{}, err
+		return Item{}, fmt.Errorf("task.Create: %w", err)
+	}
+	if size := len(t.Str(6)); size > maxBody {
+		return Item{}, fmt.Errorf("task.Create: %w: a body of %d bytes, at most %d", fault.ErrTooLarge, size, maxBody)
 	}
 	_, err = tx.Put(Space, t, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry})
 	return i, err

@@ -18,15 +18,16 @@ const (
 
 // Procedures returns the verbs as procedures: task.claim (action…), task.extend
 // (id, token), task.report (id, result), task.release (id, token, reason),
-// task.handback (id, token), task.unstick (action); and the expiries task.timeout and task.return.
+// task.handback (id, token), task.unstick (action); and the expiries task.timeout
+// (of a worker's hold) and task.return (of a back-off).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
 		procClaim:    p.claim,
-		procExtend:   extend,
+		procExtend:   space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64), extend),
 		procReport:   report,
-		procRelease:  p.release,
-		procHandBack: handBack,
-		procUnstick:  p.unstick,
+		procRelease:  space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyString), p.release),
+		procHandBack: space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64), handBack),
+		procUnstick:  space.Taking(tuple.Match(tuple.AnyString), p.unstick),
 		procTimeout:  p.timeout,
 		procReturn:   p.comeBack,
 	}

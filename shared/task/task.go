@@ -16,15 +16,22 @@
 //	          claim              resolve
 //	create ──▶ waiting ──────▶ held ──────▶ (result, final)
 //	             ▲  ▲            │ │
-//	             │  └─ hand back ┘ │ release, time out, session lost:
-//	             │                 ▼ attempts + 1, token + 1, worker is a claimant
-//	             └── back-off ── waiting for its return ──▶ dead (attempts > maximum)
+//	             │  └─ hand back ┘ │ release, time out, session lost: attempts + 1,
+//	             │                 ▼ a new token, the worker is a claimant
+//	             └── back-off ── held by nobody ──▶ dead (attempts > maximum)
 //
-// Invariants: at most one session holds a task; only its holder, with the current
-// token, can extend, report, resolve or release it. A result with a stale token
-// is put all the same, since what was found is true, but moves nothing else. A
-// hold ends exactly once, and everything that happens to a task is one
-// transaction.
+// Invariants: at most one session holds a task. Only its holder, with the current
+// token, can extend, report, resolve, release it or hand it back, and each way of
+// giving it up raises the token, so that no later attempt shares it. A late result
+// is put all the same, since what was found is true, but never with a token that
+// moves a lease. A claim is shown exactly while a session holds the task. A hold
+// ends exactly once, and everything that happens to a task is one transaction.
+//
+// Bodies may be written by strangers: a task that cannot be understood is never
+// claimed, and becomes a dead letter (Client.Unstick).
+//
+// The package does not end leases or queues in time (package work does), and does
+// not know what a body means to its handler.
 package task
 
 import (
@@ -57,6 +64,18 @@ func Spaces() []space.Definition {
 		{Name: Dead},
 	}
 }
+
+// Bounds of bodies: what happens to a task must always fit into its tuple, and a
+// result into the answer that carries it.
+const (
+	maxBody   = tuple.MaxBytes / 2     // of a new task
+	maxGrown  = tuple.MaxBytes * 3 / 4 // with history, claimants and state
+	maxResult = tuple.MaxBytes - 64<<10
+
+	maxHistory   = 16 // attempts that are remembered
+	maxClaimants = 64
+	maxReason    = 256 // bytes
+)
 
 // Policy is what the protocol leaves to configuration.
 type Policy struct {
@@ -91,6 +110,32 @@ func Decode(t tuple.Tuple) (Item, error) {
 	return i, nil
 }
 
+// sound is Decode for a tuple that anybody may have put: fault.ErrCorrupt says that
+// no worker should be troubled with it.
+func sound(t tuple.Tuple) (Item, error) {
+	i, err := Decode(t)
+	switch {
+	case err != nil:
+		return Item{}, err
+	case !validTimeout(i.Timeout):
+		return Item{}, fmt.Errorf("task %s: a timeout of %vs: %w", i.ID, i.Timeout, fault.ErrCorrupt)
+	case len(t.Str(6)) > maxGrown:
+		return Item{}, fmt.Errorf("task %s: a body of %d bytes: %w", i.ID, len(t.Str(6)), fault.ErrCorrupt)
+	}
+	return i, nil
+}
+
+func validTimeout(s models.Seconds) bool { return s > 0 && s <= models.SecondsOf(lease.MaxTTL) }
+
+// rewrite makes i what the task at ref says, wherever it is.
+func rewrite(tx space.Tx, ref int64, i Item) error {
+	t, err := Encode(i)
+	if err != nil {
+		return err
+	}
+	return tx.Replace(ref, t)
+}
+
 // Any matches every task; its fields may be made actual.
 func Any() tuple.Template {
 	return tuple.Match("task", tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString)
@@ -114,28 +159,4 @@ func withID(id string) tuple.Template {
 	p := Any()
 	p[2] = id
 	return p
-}
-
-// AnyClaim matches every claim.
-func AnyClaim() tuple.Template {
-	return tuple.Match("claim", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64)
-}
-
-// showClaim puts or moves the claim of a task that is held until due.
-func showClaim(tx space.Tx, i Item, worker string, due time.Time) error {
-	if err := hideClaim(tx, i.ID); err != nil {
-		return err
-	}
-	_, err := tx.Put(lease.Space, tuple.New("claim", i.ID, worker, due.UnixMilli(), i.Token), space.PutOptions{})
-	return err
-}
-
-func hideClaim(tx space.Tx, id string) error {
-	p := AnyClaim()
-	p[1] = id
-	e, ok := tx.Find(lease.Space, p, nil)
-	if !ok {
-		return nil
-	}
-	return tx.Take(e.Ref)
 }

@@ -13,35 +13,44 @@ import (
 )
 
 // page bounds the encoded size of one answer of busy, so that it is a valid tuple
-// however large the fleet is.
+// however large the fleet is. What one lease or result says always fits.
 const page = tuple.MaxBytes / 2
 
 // busy (action, after) returns (subject, parts) of every live lease, and of every
 // result of the action that waits or is held: what is not to be issued again. It
 // returns one page, of what came after the tuple with the ref after, and the ref
-// that ends the page, 0 for the last one.
+// that ends the page, 0 for the last one. A tuple that comes while the pages are
+// read has a ref above all that were there, so none is passed over.
 func busy(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	action, after := args.Str(0), args.Int64(1)
+	var data []byte
+	for _, e := range busyAfter(tx, action, after) {
+		claimed := claimedBy(e).Append(nil)
+		if len(data) > 0 && len(data)+len(claimed) > page {
+			return tuple.New(data, after), nil
+		}
+		data, after = append(data, claimed...), e.Ref
+	}
+	return tuple.New(data, int64(0)), nil
+}
+
+// busyAfter returns the leases and results whose ref is above after, in their
+// order.
+func busyAfter(tx space.Tx, action string, after int64) []space.Entry {
 	all := tx.Scan(lease.Space, lease.Any())
 	all = append(all, tx.Scan(task.Result, task.AnyResult(action))...)
 	all = append(all, tx.Held(task.Result, task.AnyResult(action))...)
+	all = slices.DeleteFunc(all, func(e space.Entry) bool { return e.Ref <= after })
 	slices.SortFunc(all, func(a, b space.Entry) int { return cmp.Compare(a.Ref, b.Ref) })
-	var data []byte
-	for _, e := range all {
-		if e.Ref <= after {
-			continue
-		}
-		if len(data) > page {
-			return tuple.New(data, after), nil
-		}
-		subject, parts := e.Tuple.Str(2), e.Tuple.Str(3)
-		if e.Space == lease.Space {
-			subject, parts = e.Tuple.Str(3), e.Tuple.Str(4)
-		}
-		data = tuple.New(subject, parts).Append(data)
-		after = e.Ref
+	return all
+}
+
+// claimedBy returns (subject, parts) of a lease or a result.
+func claimedBy(e space.Entry) tuple.Tuple {
+	if e.Space == lease.Space {
+		return tuple.New(e.Tuple.Str(3), e.Tuple.Str(4))
 	}
-	return tuple.New(data, int64(0)), nil
+	return tuple.New(e.Tuple.Str(2), e.Tuple.Str(3))
 }
 
 // unpack reads one page of busy.

@@ -2,35 +2,14 @@ package work
 
 import (
 	"context"
+	"fmt"
 
 	"leasehold/models"
+	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
-
-const (
-	procIssue    = "work.issue"
-	procNext     = "work.next"
-	procIngested = "work.ingested"
-	procBusy     = "work.busy"
-	procExpire   = "work.expire"
-	procDrop     = "work.drop"
-)
-
-// Procedures returns the verbs as procedures: work.issue (task), work.next
-// (action, hungry), work.ingested (ref), work.busy (action); and the expiries
-// work.expire (of a lease) and work.drop (of a waiting task).
-func (p Policy) Procedures() space.Procedures {
-	return space.Procedures{
-		procIssue:    p.issue,
-		procNext:     p.next,
-		procIngested: p.ingested,
-		procBusy:     busy,
-		procExpire:   expire,
-		procDrop:     drop,
-	}
-}
 
 // Client is the protocol as a manager speaks it. It may be used concurrently.
 type Client struct{ Repo space.Repository }
@@ -64,6 +43,9 @@ func (c Client) Next(ctx context.Context, action string, hungry bool) (Step, err
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procNext, tuple.New(action, hungry))
 	if err != nil || reply.Str(0) == replyRoom {
 		return Step{}, err
+	}
+	if len(reply) != 3 {
+		return Step{}, fmt.Errorf("%s: %w: an answer of %d fields", procNext, fault.ErrCorrupt, len(reply))
 	}
 	t, _ := reply[2].(tuple.Tuple)
 	return Step{Result: &Held{Outcome: task.DecodeResult(t), ref: reply.Int64(1)}}, nil
