@@ -35,6 +35,13 @@ type Lease struct {
 	Token    int64
 }
 
+// Failure is the body of the result that a dead task leaves behind, so that what
+// it was about becomes a problem.
+type Failure struct {
+	Problem string `json:"problem"`
+	Task    *Task  `json:"task"`
+}
+
 // Research is the data of a research task: find each of the clips in the
 // episode.
 type Research struct {

@@ -20,6 +20,22 @@ type Procedure func(tx Tx, args tuple.Tuple) (tuple.Tuple, error)
 // Procedures are registered at an engine by name, such as "task.claim".
 type Procedures map[string]Procedure
 
+// Taking is p for arguments that match wanted; others are fault.ErrInvalid.
+func Taking(wanted tuple.Template, p Procedure) Procedure {
+	return func(tx Tx, args tuple.Tuple) (tuple.Tuple, error) {
+		if !wanted.Matches(args) {
+			return nil, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, wanted)
+		}
+		return p(tx, args)
+	}
+}
+
+// Definition is a space that a protocol needs.
+type Definition struct {
+	Name    string
+	Options Options
+}
+
 // Join returns one set of procedures; two of one name are a programmer's error.
 func Join(sets ...Procedures) Procedures {
 	all := Procedures{}
@@ -152,4 +168,22 @@ func ParseExpired(args tuple.Tuple) (Expired, error) {
 		return Expired{}, fmt.Errorf("expiry arguments %s: %w", args, fault.ErrInvalid)
 	}
 	return Expired{Ref: args.Int64(0), Cause: Cause(args.Str(1)), Holder: args.Str(2)}, nil
+}
+
+// Expiring is how an expiry procedure begins: it returns the tuple that expires
+// as it is now, and why. Only the engine ends a TTL or a hold: a session that
+// calls an expiry by its name is fault.ErrInvalid.
+func Expiring(tx Tx, args tuple.Tuple) (Entry, Expired, error) {
+	x, err := ParseExpired(args)
+	if err != nil {
+		return Entry{}, Expired{}, err
+	}
+	if tx.Caller() != "" {
+		return Entry{}, Expired{}, fmt.Errorf("expiry of tuple %d: %w: called by session %s", x.Ref, fault.ErrInvalid, tx.Caller())
+	}
+	e, ok := tx.Entry(x.Ref)
+	if !ok {
+		return Entry{}, Expired{}, fmt.Errorf("expiry of tuple %d: %w", x.Ref, fault.ErrNotFound)
+	}
+	return e, x, nil
 }

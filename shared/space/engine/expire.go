@@ -61,13 +61,17 @@ func (tx *transaction) release(x *entry, cause space.Cause) {
 	}
 }
 
-// expiry calls an expiry procedure. One that fails has done nothing, and the
-// caller does what is done without one.
+// expiry calls an expiry procedure, in which nobody is the caller. One that fails
+// has done nothing, and what is done without one is done.
 func (tx *transaction) expiry(x *entry, procedure string, expired space.Expired) {
 	if procedure == "" {
 		return
 	}
-	if _, err := tx.Call(procedure, expired.Args()); err != nil {
+	caller := tx.caller
+	tx.caller = nil // also when it is a session that brings the expiry about
+	_, err := tx.Call(procedure, expired.Args())
+	tx.caller = caller
+	if err != nil {
 		tx.e.log.Error("expiry", "procedure", procedure, "space", x.Space, "tuple", x.Tuple.String(), "error", err)
 	}
 }

@@ -1,0 +1,58 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+)
+
+// Spec is a task to be.
+type Spec struct {
+	models.Task // Action, Subject, Parts, Data and Timeout count
+	Lease       string
+	Token       int64 // the lease's; 0: a new one
+	Priority    int64
+	TTL         time.Duration // in the queue; 0: for ever
+	Expiry      string        // procedure at the end of the TTL
+}
+
+func (s Spec) check() error {
+	switch {
+	case !models.ValidID(s.Action):
+		return fmt.Errorf("%w: action %q is no id", fault.ErrInvalid, s.Action)
+	case !validTimeout(s.Timeout):
+		return fmt.Errorf("%w: a timeout of %vs; it must be above 0 and at most %s", fault.ErrInvalid, s.Timeout, lease.MaxTTL)
+	}
+	return nil
+}
+
+// Create puts a task into the queue. fault.ErrTooLarge says that its body would
+// leave no room for what happens to it.
+func Create(tx space.Tx, s Spec) (Item, error) {
+	if err := s.check(); err != nil {
+		return Item{}, fmt.Errorf("task.Create: %w", err)
+	}
+	number := tx.NextToken()
+	if s.Token == 0 {
+		s.Token = number
+	}
+	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
+		ID: "t" + strconv.FormatInt(number, 10), Action: s.Action, Subject: s.Subject,
+		Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))), Data: s.Data, Timeout: s.Timeout, CreatedAt: tx.Now(),
+	}}
+	t, err := Encode(i)
+	if err != nil {
+		return Item{}, fmt.Errorf("task.Create: %w", err)
+	}
+	if size := len(t.Str(6)); size > maxBody {
+		return Item{}, fmt.Errorf("task.Create: %w: a body of %d bytes, at most %d", fault.ErrTooLarge, size, maxBody)
+	}
+	_, err = tx.Put(Space, t, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry})
+	return i, err
+}

@@ -1,0 +1,132 @@
+package worktest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/trace"
+	"leasehold/shared/tuple"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+// What every house is configured with: the defaults of DESIGN section 8.
+const (
+	beat        = 2 * time.Second
+	sessionTTL  = 6 * time.Second
+	backoff     = 30 * time.Second
+	leaseTTL    = time.Hour
+	queueTTL    = 30 * time.Minute
+	ingestTTL   = 5 * time.Minute
+	visitTTL    = 30 * time.Minute
+	taskTimeout = 10 * time.Minute
+	maxAttempts = 3
+)
+
+var policy = work.Policy{
+	Task:     task.Policy{MaxAttempts: maxAttempts, Backoff: backoff},
+	LeaseTTL: leaseTTL, QueueTTL: queueTTL, Ingest: ingestTTL,
+}
+
+// inspect is the procedure by which a house looks at what nobody else can see.
+const inspect = "worktest.inspect"
+
+// house is one engine with the spaces and procedures of all protocols, in a bubble
+// of fake time.
+type house struct {
+	*testing.T
+	engine  *engine.Engine
+	connect Connect
+	admin   space.Repository
+
+	mu      sync.Mutex // guards what follows
+	look    func(space.Tx)
+	records []journal.Record
+	events  []trace.Event
+}
+
+// open runs an engine until the test ends.
+func open(t *testing.T, connect Connect) *house {
+	h := &house{T: t, connect: connect}
+	j := &journal.Memory{Before: h.record}
+	e, err := engine.Open(t.Context(), engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace})
+	require.NoError(t, err)
+	h.engine = e
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx) }()
+	t.Cleanup(func() { stop(); require.NoError(t, <-done) })
+	h.admin, err = e.Session(t.Context(), "admin", 0)
+	require.NoError(t, err)
+	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()) {
+		require.NoError(t, h.admin.Create(t.Context(), d.Name, d.Options))
+	}
+	return h
+}
+
+func (h *house) procedures() space.Procedures {
+	return space.Join(status.Procedures(), lease.Procedures(), policy.Task.Procedures(), policy.Procedures(),
+		visit.Policy{Timeout: visitTTL}.Procedures(),
+		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { h.look(tx); return nil, nil }})
+}
+
+func (h *house) record(_ context.Context, records []journal.Record) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.records = append(h.records, records...)
+	return nil
+}
+
+func (h *house) trace(e trace.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, e)
+}
+
+// inspect calls f with what a procedure sees.
+func (h *house) inspect(f func(space.Tx)) {
+	h.Helper()
+	h.look = f
+	_, err := h.admin.Call(context.Background(), space.OpID{}, inspect, nil)
+	require.NoError(h, err)
+}
+
+// pass lets time pass, and all that is due happen.
+func (h *house) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// put puts a tuple as a stranger does: without a procedure.
+func (h *house) put(name string, t tuple.Tuple) {
+	h.Helper()
+	require.NoError(h, h.admin.Space(name).Put(h.Context(), t, 0))
+}
+
+// count counts the matches that anybody can see.
+func (h *house) count(name string, p tuple.Template) int {
+	h.Helper()
+	n, err := h.admin.Space(name).Count(h.Context(), p)
+	require.NoError(h, err)
+	return n
+}
+
+// total is how many leases were granted, extended, revoked or expired.
+func (h *house) total(what string) int {
+	h.Helper()
+	totals, err := lease.Totals(h.Context(), h.admin)
+	require.NoError(h, err)
+	return int(totals[what])
+}

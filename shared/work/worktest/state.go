@@ -1,0 +1,134 @@
+package worktest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// state is all that the invariants are about.
+type state struct {
+	leases  []models.Lease
+	tasks   []entry // waiting, held by sessions, held by nobody
+	results []task.Outcome
+	claims  []tuple.Tuple
+	dead    int
+	totals  map[string]int64
+}
+
+type entry struct {
+	task.Item
+	ref    int64
+	held   bool
+	holder string
+}
+
+// state reads everything in one transaction.
+func (h *house) state() state {
+	h.Helper()
+	var s state
+	h.inspect(func(tx space.Tx) {
+		s = state{totals: map[string]int64{}, dead: len(tx.Scan(task.Dead, task.AnyDead(dig)))}
+		for _, e := range tx.Scan(lease.Space, lease.Any()) {
+			s.leases = append(s.leases, lease.Decode(e.Tuple))
+		}
+		for _, e := range append(tx.Scan(task.Space, task.Any()), tx.Held(task.Space, task.Any())...) {
+			if i, err := task.Decode(e.Tuple); err == nil {
+				s.tasks = append(s.tasks, entry{Item: i, ref: e.Ref, held: e.Held, holder: e.Holder})
+			}
+		}
+		for _, e := range append(tx.Scan(task.Result, task.AnyResult(dig)), tx.Held(task.Result, task.AnyResult(dig))...) {
+			s.results = append(s.results, task.DecodeResult(e.Tuple))
+		}
+		for _, e := range tx.Scan(lease.Space, task.AnyClaim()) {
+			s.claims = append(s.claims, e.Tuple)
+		}
+		for _, what := range []string{lease.Granted, lease.Revoked, lease.Expired} {
+			if e, ok := tx.Find(lease.Space, lease.AnyTotal(what), nil); ok {
+				s.totals[what] = e.Tuple.Int64(2)
+			}
+		}
+	})
+	return s
+}
+
+// onlyTask is the one task that there is, wherever it is.
+func (h *house) onlyTask() entry {
+	h.Helper()
+	s := h.state()
+	require.Len(h, s.tasks, 1)
+	return s.tasks[0]
+}
+
+// onlyLease is the one lease that lives.
+func (h *house) onlyLease() models.Lease {
+	h.Helper()
+	s := h.state()
+	require.Len(h, s.leases, 1)
+	return s.leases[0]
+}
+
+// broken says which invariants the state breaks. They hold after every
+// transaction.
+func (s state) broken() (wrong []string) {
+	live := map[string]models.Lease{}
+	for _, l := range s.leases {
+		live[l.ID] = l
+	}
+	wrong = append(wrong, s.overlaps()...)
+	for _, t := range s.tasks {
+		if l, ok := live[t.Lease]; t.Lease != "" && (!ok || l.Token != t.Token) {
+			wrong = append(wrong, fmt.Sprintf("task %s has the token %d, its lease is %+v", t.ID, t.Token, l))
+		}
+		if shown := s.shows(t); shown != (t.holder != "") {
+			wrong = append(wrong, fmt.Sprintf("task %s held by %q: its claim is shown: %t", t.ID, t.holder, shown))
+		}
+	}
+	for _, l := range s.leases {
+		if !s.works(l) {
+			wrong = append(wrong, fmt.Sprintf("lease %+v has neither a task nor a final result", l))
+		}
+	}
+	if n := len(s.claims) - len(s.tasks); n > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d claims of tasks that are gone", n))
+	}
+	if s.totals[lease.Granted] != s.totals[lease.Revoked]+s.totals[lease.Expired]+int64(len(s.leases)) {
+		wrong = append(wrong, fmt.Sprintf("%d leases live, the totals are %v", len(s.leases), s.totals))
+	}
+	return wrong
+}
+
+// overlaps finds parts with two leases.
+func (s state) overlaps() (wrong []string) {
+	owner := map[string]string{}
+	for _, l := range s.leases {
+		for _, part := range l.Parts {
+			key := l.Subject + "/" + part
+			if owner[key] != "" {
+				wrong = append(wrong, fmt.Sprintf("%s has the leases %s and %s", key, owner[key], l.ID))
+			}
+			owner[key] = l.ID
+		}
+	}
+	return wrong
+}
+
+// shows reports whether the claim of t is shown as it is held.
+func (s state) shows(t entry) bool {
+	return slices.ContainsFunc(s.claims, func(c tuple.Tuple) bool {
+		return c.Str(1) == t.ID && c.Str(2) == t.holder && c.Int64(4) == t.Token
+	})
+}
+
+// works reports whether somebody will end l otherwise than by its TTL.
+func (s state) works(l models.Lease) bool {
+	return slices.ContainsFunc(s.tasks, func(t entry) bool { return t.Lease == l.ID }) ||
+		slices.ContainsFunc(s.results, func(o task.Outcome) bool { return o.Lease == l.ID && o.Final && o.Token == l.Token })
+}
