@@ -18,7 +18,6 @@ import (
 func Example() {
 	w := trace.NewWriter(os.Stdout)
 	w.Write(trace.Event{Seq: 1, Process: "worker-7f3a9c01", Role: trace.RoleOf("worker-7f3a9c01"), Operation: "put", Space: "status", Tuple: `("idle")`})
-	_ = w.Flush()
 	// Output: {"seq":1,"clock_ns":0,"process":"worker-7f3a9c01","role":"worker","operation":"put","space":"status","tuple":"(\"idle\")"}
 }
 
@@ -39,7 +38,7 @@ func TestReadReturnsWhatWasWritten(t *testing.T) {
 		for _, e := range events {
 			w.Write(e)
 		}
-		require.NoError(rt, w.Flush())
+		require.NoError(rt, w.Err())
 		var back []trace.Event
 		require.NoError(rt, trace.Read(&log, func(e trace.Event) error { back = append(back, e); return nil }))
 		require.Equal(rt, events, back)
@@ -69,13 +68,13 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-func TestFlushReturnsTheFirstError(t *testing.T) {
+func TestErrReturnsTheFirstError(t *testing.T) {
 	t.Parallel()
 	w := trace.NewWriter(full{})
 	for n := range 10_000 {
 		w.Write(trace.Event{Seq: uint64(n + 1), Tuple: strings.Repeat("x", 100)})
 	}
-	require.ErrorContains(t, w.Flush(), "no space left")
+	require.ErrorContains(t, w.Err(), "no space left")
 }
 
 func TestRoleOf(t *testing.T) {
@@ -93,7 +92,7 @@ func FuzzRead(f *testing.F) {
 		w := trace.NewWriter(&log)
 		n := 0
 		err := trace.Read(bytes.NewReader(data), func(e trace.Event) error { n++; w.Write(e); return nil })
-		require.NoError(t, w.Flush())
+		require.NoError(t, w.Err())
 		again := 0
 		require.NoError(t, trace.Read(&log, func(trace.Event) error { again++; return nil }), "after %v", err)
 		require.Equal(t, n, again, fmt.Sprint(err))

@@ -143,7 +143,7 @@ func TestTraceOfManyAtOnceHasNoGaps(t *testing.T) {
 		require.NoError(t, <-done)
 	}
 	require.NoError(t, stop())
-	require.NoError(t, w.Flush())
+	require.NoError(t, w.Err())
 	here, seen := map[string]int{}, 0
 	require.NoError(t, trace.Read(&log, func(e trace.Event) error {
 		seen++
