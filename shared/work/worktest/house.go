@@ -43,6 +43,10 @@ var policy = work.Policy{
 // inspect is the procedure by which a house looks at what nobody else can see.
 const inspect = "worktest.inspect"
 
+// patience is how long, in fake time, a scenario may take: hearts beat for ever, so
+// that a bubble with a scenario that waits in vain would never end.
+const patience = 100 * time.Hour
+
 // house is one engine with the spaces and procedures of all protocols, in a bubble
 // of fake time.
 type house struct {
@@ -50,6 +54,7 @@ type house struct {
 	engine  *engine.Engine
 	connect Connect
 	admin   space.Repository
+	ctx     context.Context
 
 	mu      sync.Mutex // guards what follows
 	look    func(space.Tx)
@@ -59,7 +64,9 @@ type house struct {
 
 // open runs an engine until the test ends.
 func open(t *testing.T, connect Connect) *house {
-	h := &house{T: t, connect: connect}
+	patient, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	h := &house{T: t, connect: connect, ctx: patient}
 	j := &journal.Memory{Before: h.record}
 	e, err := engine.Open(t.Context(), engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace})
 	require.NoError(t, err)
@@ -74,6 +81,20 @@ func open(t *testing.T, connect Connect) *house {
 		require.NoError(t, h.admin.Create(t.Context(), d.Name, d.Options))
 	}
 	return h
+}
+
+// Context ends when the scenario has taken too long.
+func (h *house) Context() context.Context { return h.ctx }
+
+// receive returns what comes from c.
+func receive[T any](h *house, c <-chan T) (v T) {
+	h.Helper()
+	select {
+	case v = <-c:
+	case <-h.ctx.Done():
+		require.Fail(h, "nothing came")
+	}
+	return v
 }
 
 func (h *house) procedures() space.Procedures {
