@@ -17,8 +17,9 @@ import (
 var expiryScenarios = []scenario{
 	{"LeaseOutlivesItsTTLUnderALiveHold", leaseUnderHold},
 	{"LeaseEndsWithTheHoldThatProlongedIt", leaseEndsWithHold},
+	{"TaskHandedBackPastItsQueueTTLGoesWithItsLease", handedBackLate},
 	{"LeaseExpiresWithItsTaskInBackOff", leaseExpiresInBackOff},
-	{"TaskPastItsQueueTTLGoesWithItsLease", queueTTL1},
+	{"TaskPastItsQueueTTLGoesWithItsLease", pastQueueTTL},
 	{"TaskThatComesBackPastItsQueueTTLGoesWithItsLease", comesBackLate},
 	{"LeaseExpiresWhileItsFinalWaits", expiresWhileFinalWaits},
 }
@@ -100,7 +101,7 @@ func leaseExpiresInBackOff(h *house) {
 	h.pass(time.Hour)
 }
 
-func queueTTL1(h *house) {
+func pastQueueTTL(h *house) {
 	m := h.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)
 	refs := h.refs()
@@ -125,6 +126,17 @@ func comesBackLate(h *house) {
 	require.Equal(h, 1, h.total(lease.Expired))
 	_, ok := w.claims()
 	require.False(h, ok)
+}
+
+func handedBackLate(h *house) {
+	w, m := h.worker("worker-1", 1), h.manager("manager-1")
+	m.issue(longDig(), 0)
+	i := w.claim()
+	h.pass(queueTTL + time.Minute)
+	refs := h.refs()
+	require.NoError(h, w.task.HandBack(h.Context(), i))
+	h.goneTogether(refs)
+	require.Equal(h, 1, h.total(lease.Expired))
 }
 
 func expiresWhileFinalWaits(h *house) {

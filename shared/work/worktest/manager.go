@@ -89,14 +89,14 @@ func busyPages(h *house) {
 	m := h.manager("manager-1")
 	w := h.worker("worker-1", 100)
 	want := map[string][]string{}
-	for n := range 24 {
+	for n := range 12 {
 		subject := fmt.Sprint("site-", n)
 		for part := range 900 {
 			want[subject] = append(want[subject], fmt.Sprintf("%0128d", part))
 		}
 		m.issue(toDig(subject, want[subject]...), 0)
 	}
-	require.Equal(h, want, m.busy(), "2.8 MB of parts")
+	require.Equal(h, want, m.busy(), "1.4 MB of parts")
 	i := w.claim()
 	for n := range 700 {
 		part := fmt.Sprintf("%03d-%s", n, strings.Repeat("x", 120))
