@@ -1,4 +1,10 @@
 // Leasehold is a work system coordinated through tuple spaces: see README.md.
 package main
 
-func main() {}
+import (
+	"os"
+
+	"leasehold/cmd"
+)
+
+func main() { os.Exit(cmd.Main()) }

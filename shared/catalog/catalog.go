@@ -7,10 +7,16 @@
 // idempotent, because managers may repeat it: the catalog is always written
 // before the spaces are told (DESIGN section 6, "Two stores, one order").
 //
+// A recording that its origin no longer lists is gone: all that is known of it
+// is kept and comes back when it is listed again, but until then it is neither
+// selected, nor listed, nor counted, nor are its findings and problems.
+//
 // Errors that errors.Is finds: fault.ErrNotFound for an unknown id,
-// fault.ErrInvalid for a value that cannot be stored, fault.ErrConflict for a
-// database that another process holds, fault.ErrCorrupt for one that cannot be
-// read. All methods may be called concurrently.
+// fault.ErrInvalid for a value that cannot be stored (nothing is written then),
+// fault.ErrConflict for a database that another process holds,
+// fault.ErrCorrupt for one that cannot be read, fault.ErrClosed after Close.
+// All methods may be called concurrently. Times are kept in UTC, to the
+// microsecond.
 package catalog
 
 import (
@@ -31,43 +37,60 @@ type Catalog interface {
 	// RemoveOrigin forgets an origin, its recordings, and their findings and
 	// problems.
 	RemoveOrigin(ctx context.Context, id string) error
-	// RecordOutcome notes how a visit ended. An outcome older than the last one
-	// recorded changes nothing.
+	// RecordOutcome notes how a visit ended; a failed one is a problem of the
+	// origin until another ends. An outcome older than the last one recorded
+	// changes nothing.
 	RecordOutcome(ctx context.Context, o models.Outcome) error
 
 	// Curate records what one visit of an origin listed, in one transaction. A
 	// new recording gets at as both its dates; a known one keeps the first and
 	// moves the last. One whose Media.Version changed is to be researched anew:
 	// its findings, problems and researched pairs go. A complete listing marks
-	// what it did not name as gone (kept, but not selected until listed again).
-	// The origin's item problems are replaced by the listing's.
+	// what it did not name as gone. The origin's item problems are replaced by
+	// the listing's.
+	//
+	// A Media.Hash that the listing gives is stored; where it gives none, the
+	// stored one is kept while the version is the same. Of clips with equal
+	// hashes the one first curated (then the smallest id) is researched; each
+	// other gets a problem that names it, which is lifted when it changes, goes
+	// or is removed.
 	Curate(ctx context.Context, origin string, at time.Time, l Listing) (Curated, error)
+	// Episodes lists them, latest curated first.
 	Episodes(ctx context.Context) ([]models.Episode, error)
+	// Clips lists them in the order in which they are selected.
 	Clips(ctx context.Context) ([]models.Clip, error)
 
 	// Select chooses what to research next: of the episodes that have a clip
 	// which is neither researched, busy, nor a problem (the episode's, the
 	// clip's or the pair's), the one with the highest priority, then the latest
-	// initial curation date; then its such clips in the same order, at most
-	// limit. fault.ErrNotFound says that nothing is left to select.
+	// initial curation date, then the smallest id; then its such clips in the
+	// same order, at most limit. The number is the priority of the work: the
+	// episode's. fault.ErrNotFound says that nothing is left to select.
 	Select(ctx context.Context, busy []Busy, limit int) (models.Research, int64, error)
 	// Ingest records one result of research. Findings replace those of the same
-	// clips in the same episode. A result for other media versions than the
-	// catalog's, or for unknown ids, changes nothing.
+	// clips in the same episode. What is for other media versions than the
+	// catalog's, or for unknown ids, is dropped without an error; so is a
+	// problem of a pair that was researched. A result that looked at clips must
+	// say at which versions (ClipMedia). Hashes that the catalog lacks are taken
+	// from it.
 	Ingest(ctx context.Context, r models.Researched, at time.Time) error
 
-	// Findings lists what was found, by episode (latest curated first), then
+	// Findings lists what was found, by episode (in the order of Episodes), then
 	// offset, then clip title.
 	Findings(ctx context.Context) ([]Found, error)
 	// Problems lists what could not be done, oldest first.
-	Problems(ctx context.Context) ([]models.Problem, error)
+	Problems(ctx context.Context) ([]Problem, error)
+	// Totals counts what the other methods list.
 	Totals(ctx context.Context) (Totals, error)
 
+	// Close waits for calls under way. Closing twice is no error.
 	Close() error
 }
 
 // Listing is what one visit found at an origin. The ids, origins and dates of
-// the recordings in it are set by Curate (models.NewID(origin, name)).
+// the recordings in it are set by Curate (models.NewID(origin, name)), and a
+// title that is empty becomes the name. Of two with one name the first counts;
+// the other becomes a problem.
 type Listing struct {
 	Episodes []models.Episode
 	Clips    []models.Clip
@@ -75,7 +98,8 @@ type Listing struct {
 	Complete bool             // what is not listed is gone: true for folders, false for feeds
 }
 
-// Curated counts what a listing changed.
+// Curated counts what a listing changed. Changed are those to be looked at
+// anew: of another version, or listed again after they were gone.
 type Curated struct{ New, Changed, Gone int }
 
 // Eventful reports whether anything did.
@@ -96,7 +120,17 @@ type Found struct {
 	ClipTitle    string
 }
 
-// Totals counts what the catalog holds; recordings that are gone do not count.
+// Problem is a problem with the names that people know. Those that do not apply
+// are empty; for a problem of research, Origin and Item are those of its
+// episode, or of its clip if there is no episode.
+type Problem struct {
+	models.Problem
+	OriginURI    string
+	EpisodeTitle string
+	ClipTitle    string
+}
+
+// Totals counts what the catalog holds, without what is gone.
 type Totals struct {
 	Origins, Episodes, Clips, Findings, Problems int
 	Researched                                   int // (episode, clip) pairs

@@ -22,6 +22,8 @@ var (
 	ErrUnavailable     = errors.New("unavailable") // the outcome is unknown: repeat with the same operation id
 	ErrCorrupt         = errors.New("corrupt")
 	ErrUsage           = errors.New("usage")
+	ErrFolder          = errors.New("the folder cannot be made or opened")
+	ErrPermission      = errors.New("permission denied by the system")
 )
 
 // A Row says how one kind is shown at each boundary.
@@ -45,6 +47,8 @@ var Table = []Row{
 	{ErrOverloaded, "overloaded", 507, 1},
 	{ErrUnavailable, "unavailable", 503, 69},
 	{ErrCorrupt, "corrupt", 500, 65},
+	{ErrPermission, "permission", 500, 77},
+	{ErrFolder, "folder", 500, 73},
 	{nil, "internal", 500, 1},
 }
 

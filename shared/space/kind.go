@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/tuple"
 )
 
 // Kind says which of the matching tuples a get or a query finds.
@@ -66,8 +67,8 @@ func (o Options) Normalize() (Options, error) {
 		return o, fmt.Errorf("overflow %q: %w: accepted are %s and %s", o.Overflow, fault.ErrInvalid, Block, DropOldest)
 	case o.Capacity < 0:
 		return o, fmt.Errorf("capacity %d: %w: must be at least 1, or 0 for %d", o.Capacity, fault.ErrInvalid, DefaultCapacity)
-	case o.OrderBy < 0:
-		return o, fmt.Errorf("order field %d: %w: must be the index of a field", o.OrderBy, fault.ErrInvalid)
+	case o.OrderBy < 0 || o.OrderBy >= tuple.MaxArity:
+		return o, fmt.Errorf("order field %d: %w: must be the index of a field, 0 to %d", o.OrderBy, fault.ErrInvalid, tuple.MaxArity-1)
 	}
 	return o, nil
 }
@@ -84,8 +85,8 @@ type Info struct {
 type PutOptions struct {
 	TTL time.Duration // 0: until it is taken
 	// Expiry names the procedure that runs, in the same record, when the TTL
-	// ends; it gets Expired.Args. The tuple goes if the procedure leaves it as it
-	// was. Empty: the tuple goes.
+	// ends; it gets Expired.Args. The tuple goes if the procedure neither holds it
+	// nor extends its TTL. Empty: the tuple goes.
 	Expiry string
 	// Ephemeral ties the tuple to the session that put it: it goes when that ends.
 	Ephemeral bool

@@ -40,7 +40,8 @@ type Space interface {
 	Get(ctx context.Context, p tuple.Template) (tuple.Tuple, error)
 	// GetP takes a match if there is one.
 	GetP(ctx context.Context, p tuple.Template) (tuple.Tuple, bool, error)
-	// GetAll takes all matches, in the order of the kind.
+	// GetAll takes all matches, in the order of the kind. More than MaxReply
+	// bytes of them are fault.ErrTooLarge, and nothing is taken.
 	GetAll(ctx context.Context, p tuple.Template) ([]tuple.Tuple, error)
 	// Query, QueryP and QueryAll are Get, GetP and GetAll without taking.
 	Query(ctx context.Context, p tuple.Template) (tuple.Tuple, error)

@@ -1,22 +1,39 @@
 package space
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/tuple"
 )
 
 // OpID identifies one changing operation for ever, so that repeating it returns
-// the first answer instead of doing it twice. The zero OpID is none: such an
-// operation cannot be repeated.
+// the first answer instead of doing it twice. The session is the one that asks.
+// The zero OpID is none: such an operation cannot be repeated. An error is not
+// an answer: nothing has happened, and the operation may be tried again.
 type OpID struct {
 	Session string
 	Seq     uint64
 }
 
-// Window is how many answers are kept for a session: an operation whose sequence
-// number is this much below the session's newest can no longer be repeated.
+// AutoSeq is the first of the sequence numbers that connections give to the
+// operations that have none; those below are the caller's to choose.
+const AutoSeq uint64 = 1 << 63
+
+// Window is how many answers are kept for a session: an operation that is this
+// many sequence numbers and this many answers behind the session's newest can no
+// longer be repeated, and is fault.ErrConflict. The caller's numbers and the
+// automatic ones have a window each.
 const Window = 1024
+
+// Bounds of what is asked and answered.
+const (
+	MaxName       = 255            // bytes of a name of a space, session or procedure
+	MaxReply      = 4<<20 - 64<<10 // bytes of all tuples in one reply: it fits a frame of 4 MiB
+	ReplyOverhead = 32             // bytes that each tuple in a reply counts beside its own
+)
 
 // Verb says what a request wants.
 type Verb uint8
@@ -54,6 +71,16 @@ func (v Verb) String() string {
 	return ""
 }
 
+// Changes reports whether the verb changes tuples or spaces, so that an
+// operation id makes sense for it.
+func (v Verb) Changes() bool {
+	switch v {
+	case VerbCreate, VerbPut, VerbPutP, VerbGet, VerbGetP, VerbGetAll, VerbCall:
+		return true
+	}
+	return false
+}
+
 // Request is one call as it travels to the engine. Which fields count depends
 // on the verb.
 type Request struct {
@@ -66,6 +93,31 @@ type Request struct {
 	Procedure    string
 	Options      Options // of a create
 	Subscription int64
+}
+
+// Target names what a request is about, for messages.
+func (r Request) Target() string {
+	if r.Verb == VerbCall {
+		return r.Procedure
+	}
+	return r.Space
+}
+
+// Validate refuses with fault.ErrInvalid what no engine looks at: tuples and
+// templates that are none, names that are too long, a negative TTL.
+func (r Request) Validate() error {
+	if err := errors.Join(r.Tuple.Validate(), r.Template.Validate()); err != nil {
+		return fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	}
+	for _, name := range []string{r.Space, r.Procedure, r.Op.Session, string(r.Options.Kind), string(r.Options.Overflow)} {
+		if len(name) > MaxName {
+			return fmt.Errorf("%w: a name of %d bytes, at most %d", fault.ErrInvalid, len(name), MaxName)
+		}
+	}
+	if r.TTL < 0 {
+		return fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, r.TTL)
+	}
+	return nil
 }
 
 // Reply is the engine's answer to a request.

@@ -72,7 +72,7 @@ type Tx interface {
 	Take(ref int64) error
 	// Replace changes a tuple, held or not, in place.
 	Replace(ref int64, t tuple.Tuple) error
-	// Extend lets a tuple's TTL begin anew.
+	// Extend lets a tuple's TTL begin anew; 0 is no TTL.
 	Extend(ref int64, ttl time.Duration) error
 	// Hold takes a tuple out of sight but keeps its place. Holding a tuple that
 	// is held already changes its hold.
@@ -91,13 +91,16 @@ type Tx interface {
 	Caller() string
 	// Alive reports whether a session lives.
 	Alive(session string) bool
-	// KeepAlive notes that the caller lives: its session's TTL begins anew.
+	// KeepAlive notes that the caller lives: its session's TTL begins anew. It
+	// does nothing in a procedure that is run again after it waited.
 	KeepAlive()
-	// Tell sends a message to a session, if it lives.
+	// Tell sends a message to a session, if it lives. The message must be a valid
+	// tuple.
 	Tell(session string, message tuple.Tuple)
 	// Call runs another procedure within this transaction.
 	Call(procedure string, args tuple.Tuple) (tuple.Tuple, error)
 	// Wait is returned by a procedure that found nothing, with what it waits for.
+	// A space that does not exist is fault.ErrNotFound.
 	Wait(awaited ...Awaited) error
 }
 
@@ -117,7 +120,7 @@ type HoldOptions struct {
 	TTL time.Duration // 0: as long as the session lives
 	// Expiry names the procedure that runs, in the same record, when the TTL or
 	// the session ends; it gets Expired.Args. The tuple goes back to its old
-	// place if the procedure leaves it as it was, and if there is none.
+	// place if the procedure leaves the hold as it was, and if there is none.
 	Expiry string
 	Nobody bool // held by no session: for the time of a back-off
 }

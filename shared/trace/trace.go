@@ -10,14 +10,21 @@ package trace
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 )
 
-// Event is one operation on one tuple, or one that found none.
+// Reload is the operation of an event that is about no tuple: the engine has
+// lost touch with its journal and stands where that stands. Of the operations
+// just before, some may have happened that the log does not have, and volatile
+// spaces are empty; whoever follows the log begins anew.
+const Reload = "reload"
+
+// Event is one operation on one tuple, or one that found none. What a procedure
+// only reads is no event, nor are the operations on whole spaces: create, list
+// and count.
 type Event struct {
 	Seq       uint64        `json:"seq"`
 	Clock     time.Duration `json:"clock_ns"` // elapsed engine time
@@ -39,23 +46,22 @@ func RoleOf(session string) string {
 	return role
 }
 
-// Writer writes events as JSON lines. It is not safe for concurrent use; an
-// engine writes its events one after the other.
+// Writer writes events as JSON lines, each at once, so that what a killed process
+// leaves ends with a whole line. It is not safe for concurrent use; an engine
+// writes its events one after the other.
 type Writer struct {
-	out *bufio.Writer
 	enc *json.Encoder
 	err error
 }
 
-// NewWriter returns a writer to w; Flush it at the end.
+// NewWriter returns a writer to w.
 func NewWriter(w io.Writer) *Writer {
-	out := bufio.NewWriterSize(w, 64<<10)
-	enc := json.NewEncoder(out)
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return &Writer{out: out, enc: enc}
+	return &Writer{enc: enc}
 }
 
-// Write appends one event. The first error is kept, and returned by Flush.
+// Write appends one event. After an error nothing more is written; Err has it.
 func (w *Writer) Write(e Event) {
 	if w.err != nil {
 		return
@@ -63,10 +69,8 @@ func (w *Writer) Write(e Event) {
 	w.err = w.enc.Encode(e)
 }
 
-// Flush writes out what is buffered, and returns the first error of all.
-func (w *Writer) Flush() error {
-	return errors.Join(w.err, w.out.Flush())
-}
+// Err returns the error that ended the log, if any.
+func (w *Writer) Err() error { return w.err }
 
 // Read calls each with every event of a log until its end or the first error,
 // which names the line. Lines longer than 4 MiB are refused.

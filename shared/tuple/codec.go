@@ -123,6 +123,10 @@ func (d *decoder) fields(depth int) []any {
 		d.fail("%w: %d fields, at most %d", ErrBounds, n, MaxArity)
 		return nil
 	}
+	if n > uint64(len(d.data)) { // a field takes a byte at least
+		d.fail("%w: %d fields, %d bytes left", ErrFormat, n, len(d.data))
+		return nil
+	}
 	fields := make([]any, 0, n)
 	for range n {
 		if d.err != nil {
@@ -140,7 +144,7 @@ func (d *decoder) field(depth int) any {
 	case tagFalse, tagTrue:
 		return tag == tagTrue
 	case tagInt:
-		return int(d.varint(math.MinInt64, math.MaxInt64))
+		return int(d.varint(math.MinInt, math.MaxInt))
 	case tagInt32:
 		return int32(d.varint(math.MinInt32, math.MaxInt32))
 	case tagInt64:

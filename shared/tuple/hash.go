@@ -15,7 +15,7 @@ func (t Tuple) Hash(seed maphash.Seed, s Shape) uint64 { return hash(seed, t, s)
 func (p Template) Hash(seed maphash.Seed) uint64 { return hash(seed, p, p.Shape()) }
 
 func hash(seed maphash.Seed, fields []any, s Shape) uint64 {
-	h := uint64(len(fields))
+	h := mix(maphash.String(seed, ""), uint64(len(fields))) // the hash of "" is the seed itself
 	for i, f := range fields {
 		if s&(1<<i) != 0 {
 			h = mix(h, hashField(seed, f))

@@ -63,19 +63,43 @@ func TypeOf(f any) Type {
 	return ""
 }
 
-func (t Type) valid() bool {
-	if strings.HasPrefix(string(t), opaquePrefix) {
-		return true
+func (t Type) valid() bool { return t.opaque() || tagOf(t) != tagFormal }
+
+func (t Type) opaque() bool { return strings.HasPrefix(string(t), opaquePrefix) }
+
+// tagOf returns the tag that stands for a type in a signature, tagFormal for
+// what is no type.
+func tagOf(t Type) byte {
+	switch t {
+	case Nil:
+		return tagNil
+	case Bool:
+		return tagFalse
+	case Int:
+		return tagInt
+	case Int32:
+		return tagInt32
+	case Int64:
+		return tagInt64
+	case Float32:
+		return tagFloat32
+	case Float64:
+		return tagFloat64
+	case String:
+		return tagString
+	case Bytes:
+		return tagBytes
+	case Nested:
+		return tagTuple
 	}
-	for _, known := range Types {
-		if t == known {
-			return true
-		}
+	if t.opaque() {
+		return tagOpaque
 	}
-	return false
+	return tagFormal
 }
 
-// Signature is the arity and the type of each field, as one comparable string.
+// Signature is the arity and the type of each field, as one comparable string:
+// a byte for each field, and the name of each opaque one. It is not for people.
 // A template matches only tuples of its own signature.
 type Signature string
 
@@ -94,12 +118,19 @@ func (p Template) Signature() Signature { return Signature(appendSignature(nil, 
 
 func appendSignature(buf []byte, fields []any) []byte {
 	for _, f := range fields {
-		typ := TypeOf(f)
-		if formal, ok := f.(Formal); ok {
-			typ = formal.Type
+		switch v := f.(type) {
+		case Formal:
+			buf = append(buf, tagOf(v.Type))
+			if v.Type.opaque() {
+				buf = appendString(buf, v.Type[len(opaquePrefix):])
+			}
+		case Opaque:
+			buf = appendString(append(buf, tagOpaque), v.Name)
+		case string: // the commonest
+			buf = append(buf, tagString)
+		default:
+			buf = append(buf, tagOf(TypeOf(f)))
 		}
-		buf = append(buf, typ...)
-		buf = append(buf, 0)
 	}
 	return buf
 }

@@ -23,7 +23,6 @@ package tuple
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math"
 )
 
@@ -54,80 +53,33 @@ type Formal struct{ Type Type }
 // equal when both strings are.
 type Opaque struct{ Name, JSON string }
 
-// New makes a tuple of the given fields.
-func New(fields ...any) Tuple { return fields }
-
-// Match makes a template of the given actuals and formals.
-func Match(fields ...any) Template { return fields }
-
-// Validate reports whether t is a tuple that a space accepts: an error that is
-// ErrType or ErrBounds names the field and what would be accepted.
-func (t Tuple) Validate() error { return validate(t, false) }
-
-// Validate reports whether p is a template that a space accepts.
-func (p Template) Validate() error { return validate(p, true) }
-
-func validate(fields []any, template bool) error {
-	size, err := check(fields, template, 1)
-	if err != nil {
-		return err
+// New makes a tuple of the given fields; without any the empty one, not nil.
+func New(fields ...any) Tuple {
+	if fields == nil {
+		return Tuple{}
 	}
-	if size > MaxBytes {
-		return fmt.Errorf("%w: %d bytes encoded, at most %d", ErrBounds, size, MaxBytes)
-	}
-	return nil
+	return fields
 }
 
-// check returns the encoded size of the fields.
-func check(fields []any, template bool, depth int) (int, error) {
-	if depth > MaxDepth {
-		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
+// Match makes a template of the given actuals and formals; without any the one
+// that matches the empty tuple, not nil.
+func Match(fields ...any) Template {
+	if fields == nil {
+		return Template{}
 	}
-	if len(fields) > MaxArity {
-		return 0, fmt.Errorf("%w: %d fields, at most %d", ErrBounds, len(fields), MaxArity)
-	}
-	size := 1
-	for i, f := range fields {
-		n, err := checkField(f, template, depth)
-		if err != nil {
-			return 0, fmt.Errorf("field %d: %w", i, err)
-		}
-		size += n
-	}
-	return size, nil
+	return fields
 }
 
-func checkField(f any, template bool, depth int) (int, error) {
-	switch v := f.(type) {
-	case nil, bool:
-		return 1, nil
-	case int, int64, int32, float32, float64:
-		return 9, nil
-	case string:
-		return 5 + len(v), nil
-	case []byte:
-		return 5 + len(v), nil
-	case Opaque:
-		return 9 + len(v.Name) + len(v.JSON), nil
-	case Tuple:
-		n, err := check(v, false, depth+1)
-		return n + 1, err
-	case Formal:
-		if template && v.Type.valid() {
-			return 5 + len(v.Type), nil
-		}
-		return 0, fmt.Errorf("%w: formal ?%s", ErrType, v.Type)
-	}
-	return 0, fmt.Errorf("%w: %T; accepted are bool, int, int32, int64, float32, float64, string, []byte, tuple.Tuple, tuple.Opaque and nil", ErrType, f)
-}
-
-// Clone returns a copy that shares nothing mutable with t.
+// Clone returns a copy that shares nothing mutable with t; nil of nil.
 func (t Tuple) Clone() Tuple { return cloneFields(t) }
 
 // Clone returns a copy that shares nothing mutable with p.
 func (p Template) Clone() Template { return cloneFields(p) }
 
 func cloneFields(fields []any) []any {
+	if fields == nil {
+		return nil
+	}
 	c := make([]any, len(fields))
 	for i, f := range fields {
 		switch v := f.(type) {

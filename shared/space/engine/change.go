@@ -16,7 +16,9 @@ func (e *Engine) swap(old, new *entry) {
 	if old != nil {
 		e.rooms[old.Space].remove(old)
 		e.sessions.disown(old)
-		e.timers.forget(old)
+		if dueAt(old) != 0 {
+			e.timers.unset(old.Ref)
+		}
 		delete(e.entries, old.Ref)
 	}
 	if new != nil {
@@ -24,7 +26,7 @@ func (e *Engine) swap(old, new *entry) {
 		e.rooms[new.Space].add(new)
 		e.sessions.own(new)
 		if at := dueAt(new); at != 0 {
-			e.timers.add(at, new)
+			e.timers.setEntry(at, new)
 		}
 	}
 }
@@ -55,6 +57,9 @@ func (tx *transaction) put(name string, t tuple.Tuple, o space.PutOptions) (int6
 	}
 	if r.full() && !tx.makeRoom(r) {
 		return 0, fmt.Errorf("space %s holds %d tuples: %w", name, r.size, fault.ErrOverloaded)
+	}
+	if o.TTL < 0 {
+		return 0, fmt.Errorf("put into %s: %w: a TTL of %s", name, fault.ErrInvalid, o.TTL)
 	}
 	e := &entry{Ref: tx.e.nextPlace(), Space: name, Tuple: t, Expiry: o.Expiry}
 	e.Place = e.Ref
@@ -139,8 +144,14 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	if err != nil {
 		return err
 	}
+	if ttl < 0 {
+		return fmt.Errorf("tuple %d: %w: a TTL of %s", ref, fault.ErrInvalid, ttl)
+	}
 	changed := *e
-	changed.Deadline = tx.e.now() + ttl
+	changed.Deadline = 0
+	if ttl > 0 {
+		changed.Deadline = tx.e.now() + ttl
+	}
 	tx.change(e, &changed, space.Replace)
 	return nil
 }
@@ -157,8 +168,8 @@ func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	if o.TTL > 0 {
 		hold.Due = tx.e.now() + o.TTL
 	}
-	if hold.Session == "" && hold.Due == 0 {
-		return fmt.Errorf("tuple %d: %w: a hold by nobody needs a TTL", ref, fault.ErrInvalid)
+	if o.TTL < 0 || hold.Session == "" && hold.Due == 0 {
+		return fmt.Errorf("tuple %d: %w: a hold of %s; one by nobody needs a TTL", ref, fault.ErrInvalid, o.TTL)
 	}
 	changed := *e
 	changed.Hold = hold

@@ -39,7 +39,8 @@ func (e *Engine) answer(r space.Reply, err error) answer {
 	return answer{reply: r, err: err, life: e.life, seq: e.life.seq}
 }
 
-// released returns an answer once it is durable.
+// released returns an answer once it is durable, or the end of ctx if that comes
+// before.
 func (e *Engine) released(ctx context.Context, a answer) (space.Reply, error) {
 	if a.life == nil || a.life.durable.Load() >= a.seq {
 		return a.reply, a.err
@@ -47,13 +48,11 @@ func (e *Engine) released(ctx context.Context, a answer) (space.Reply, error) {
 	select {
 	case e.committing <- struct{}{}:
 	case <-ctx.Done():
-		e.mu.Lock()
-		signal(e.timers.wake) // Run commits what this caller no longer waits for
-		e.mu.Unlock()
-		return space.Reply{}, context.Cause(ctx)
+		signal(e.wake) // Run commits what this caller no longer waits for
+		return space.Reply{}, over(ctx)
 	}
 	if !a.life.failed.Load() && a.life.durable.Load() < a.seq {
-		e.commit()
+		_ = e.commit() // what it means to this caller is found below
 	}
 	<-e.committing
 	if a.life.durable.Load() >= a.seq {
@@ -63,32 +62,40 @@ func (e *Engine) released(ctx context.Context, a answer) (space.Reply, error) {
 }
 
 // flush commits what is pending.
-func (e *Engine) flush() {
+func (e *Engine) flush() error {
 	e.committing <- struct{}{}
-	e.commit()
-	<-e.committing
+	defer func() { <-e.committing }()
+	return e.commit()
 }
 
 // commit writes everything pending as one batch. The caller holds committing.
-func (e *Engine) commit() {
+func (e *Engine) commit() error {
 	e.mu.Lock()
 	batch, l, upTo := e.pending, e.life, e.life.seq
-	e.pending = nil
-	if e.broken != nil && len(batch) == 0 {
-		e.mu.Unlock()
-		return
-	}
+	e.pending, e.spare = e.spare, nil
 	e.mu.Unlock()
-	records := recordsOf(batch)
-	if len(records) > 0 {
+	if records := recordsOf(batch); len(records) > 0 {
 		if err := e.journal.Commit(context.Background(), e.position, records); err != nil {
 			e.reload(err)
-			return
+			return fmt.Errorf("engine: commit: %w", err)
 		}
 		e.position += journal.Position(len(records))
 	}
 	e.writeTrace(batch)
 	l.durable.Store(upTo)
+	e.recycle(batch)
+	return nil
+}
+
+// recycle keeps a slice that has been committed for later.
+func (e *Engine) recycle(batch []outcome) {
+	if cap(batch) > keptSteps {
+		return
+	}
+	clear(batch)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.spare = batch[:0]
 }
 
 func (e *Engine) writeTrace(batch []outcome) {

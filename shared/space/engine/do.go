@@ -6,24 +6,25 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
+	"leasehold/shared/tuple"
 )
 
 // Do implements space.Conn.
 func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) {
-	if ctx.Err() != nil {
-		return space.Reply{}, context.Cause(ctx)
-	}
-	if err := validate(&r); err != nil {
-		return space.Reply{}, fmt.Errorf("%s %s: %w", r.Verb, target(r), err)
-	}
 	reply, err := s.dispatch(ctx, r)
 	if err != nil {
-		return space.Reply{}, fmt.Errorf("%s %s: %w", r.Verb, target(r), err)
+		return space.Reply{}, fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)
 	}
 	return reply, nil
 }
 
 func (s *session) dispatch(ctx context.Context, r space.Request) (space.Reply, error) {
+	if ctx.Err() != nil {
+		return space.Reply{}, over(ctx)
+	}
+	if err := s.validate(r); err != nil {
+		return space.Reply{}, err
+	}
 	switch r.Verb {
 	case space.VerbReceive:
 		return s.receive(ctx)
@@ -36,45 +37,43 @@ func (s *session) dispatch(ctx context.Context, r space.Request) (space.Reply, e
 	case space.VerbEnd:
 		return s.close(ctx)
 	}
-	s.e.mu.Lock()
 	a, w := s.e.start(s, r)
-	s.e.mu.Unlock()
 	if w != nil {
 		var err error
 		if a, err = s.e.await(ctx, w); err != nil {
 			return space.Reply{}, err
 		}
 	}
+	if r.Verb.Changes() { // what happened is the caller's, whether it still wants it or not
+		ctx = context.WithoutCancel(ctx)
+	}
 	return s.e.released(ctx, a)
 }
 
-// target names what a request is about.
-func target(r space.Request) string {
-	if r.Verb == space.VerbCall {
-		return r.Procedure
+// over says why ctx has ended.
+func over(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == err {
+		return err
 	}
-	return r.Space
+	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// validate refuses what no engine should look at, and makes what it keeps its
-// own.
-func validate(r *space.Request) error {
-	var err error
-	if r.Tuple != nil {
-		err = r.Tuple.Validate()
-		r.Tuple = r.Tuple.Clone()
+// validate refuses what no engine should look at, and the ids of others.
+func (s *session) validate(r space.Request) error {
+	if err := r.Validate(); err != nil {
+		return err
 	}
-	if err == nil && r.Template != nil {
-		err = r.Template.Validate()
-		r.Template = r.Template.Clone()
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", fault.ErrInvalid, err)
-	}
-	if r.TTL < 0 {
-		return fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, r.TTL)
+	if r.Op != (space.OpID{}) && r.Op.Session != s.id {
+		return fmt.Errorf("%w: session %q cannot use the operation id of %q", fault.ErrInvalid, s.id, r.Op.Session)
 	}
 	return nil
+}
+
+// own makes what the engine keeps of a request its own.
+func own(r space.Request) space.Request {
+	r.Tuple, r.Template = r.Tuple.Clone(), r.Template.Clone()
+	return r
 }
 
 // usable says why s cannot be used, if so.
@@ -92,6 +91,8 @@ func (e *Engine) usable(s *session) error {
 
 // start executes a request, or registers it as a waiter.
 func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if err := e.usable(s); err != nil {
 		return answer{err: err}, nil
 	}
@@ -100,25 +101,39 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 		return answer{err: err}, nil
 	}
 	age := e.ages + 1
+	if !r.Verb.Changes() {
+		r.Op = space.OpID{}
+	}
 	if r.Op != (space.OpID{}) {
 		if reply, ok := e.answered(r.Op); ok {
 			return e.answer(reply, nil), nil
 		}
 		if earlier := e.inflight[r.Op]; earlier != nil {
 			age = earlier.age
-			e.settle(earlier, answer{err: fmt.Errorf("repeated by a later call: %w", fault.ErrConflict)})
+			e.settle(earlier, answer{err: fmt.Errorf("%w: repeated by a later call", fault.ErrConflict)})
+		} else if err := e.forgotten(r.Op); err != nil {
+			return answer{err: err}, nil
 		}
 	}
 	reply, awaited, err := e.execute(s, r, false)
-	if err != errWait {
-		return e.answer(reply, err), nil
+	if err == errWait {
+		return e.wait(s, r, awaited, age)
 	}
-	if e.waiting == MaxWaiters {
+	e.serve()
+	return e.answer(reply, err), nil
+}
+
+// wait registers a request that found nothing.
+func (e *Engine) wait(s *session, r space.Request, awaited []space.Awaited, age int64) (answer, *waiter) {
+	if e.waiting >= MaxWaiters {
 		return answer{err: fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, MaxWaiters)}, nil
 	}
 	e.ages = max(e.ages, age)
-	w := &waiter{age: age, session: s, request: r, awaited: awaited, done: make(chan struct{})}
+	w := &waiter{age: age, session: s, request: own(r), done: make(chan struct{})}
 	w.putter = r.Verb == space.VerbPut
+	for _, a := range awaited {
+		w.awaited = append(w.awaited, space.Awaited{Space: a.Space, Template: a.Template.Clone()})
+	}
 	e.waiting++
 	s.waiters[w] = struct{}{}
 	if r.Op != (space.OpID{}) {
@@ -141,21 +156,16 @@ func (e *Engine) await(ctx context.Context, w *waiter) (answer, error) {
 	case <-w.done: // served at the same moment: what was taken is the caller's
 		return w.answer, nil
 	default:
-		e.settle(w, answer{err: context.Cause(ctx)})
-		return answer{}, context.Cause(ctx)
+		err := over(ctx)
+		e.settle(w, answer{err: err})
+		return answer{}, err
 	}
 }
 
-// close ends the session in order.
-func (s *session) close(ctx context.Context) (space.Reply, error) {
-	e := s.e
-	e.mu.Lock()
-	if e.usable(s) != nil {
-		e.mu.Unlock()
-		return space.Reply{}, nil
+// putTuple is the tuple that a request puts, which the engine will keep.
+func putTuple(r space.Request, again bool) tuple.Tuple {
+	if again { // it is the engine's since it waited
+		return r.Tuple
 	}
-	e.endSession(s, space.Closed)
-	a := e.answer(space.Reply{}, nil)
-	e.mu.Unlock()
-	return e.released(ctx, a)
+	return r.Tuple.Clone()
 }

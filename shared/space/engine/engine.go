@@ -14,7 +14,8 @@
 //   - A commit that fails, or whose outcome is unknown, makes the engine drop its
 //     memory and load the journal again; what was not answered yet is
 //     fault.ErrUnavailable, to be repeated with its operation id. Blocked calls
-//     stay blocked.
+//     stay blocked. What was executed is waited for even if its caller gives up,
+//     so that nothing that was taken is lost on the way.
 //
 // Random spaces choose with the process's random source, so a run over one is
 // not reproducible; everything else is a function of the order of operations
@@ -23,6 +24,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
@@ -47,7 +49,7 @@ type Config struct {
 	Journal    journal.Journal
 	Procedures space.Procedures
 	// Trace, if set, is called with every event, one at a time, in order, once
-	// the event is durable.
+	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
 	Log   *slog.Logger // nil: slog.Default
 }
@@ -60,8 +62,10 @@ type Engine struct {
 	log        *slog.Logger
 	seed       maphash.Seed
 
-	committing chan struct{} // holds one token while somebody commits
-	ended      chan struct{} // closed when the engine has stopped
+	wake       chan struct{}    // tells Run to look again
+	committing chan struct{}    // holds one token while somebody commits
+	position   journal.Position // guarded by committing
+	events     uint64           // traced; guarded by committing
 
 	mu       sync.Mutex // guards all that follows
 	origin   time.Time  // monotonic: engine time is base since origin
@@ -77,14 +81,13 @@ type Engine struct {
 	waiting  int
 	inflight map[space.OpID]*waiter
 	fresh    []int64 // refs of tuples that waiters have yet to be offered
-	relieved []*room // rooms that lost a tuple
-	serving  bool
-	broken   error // why the engine can no longer be used
+	relieved []*room // rooms in which others may come first now
+	broken   error   // why the engine can no longer be used
 
-	life     *life
-	pending  []outcome // executed, not committed
-	position journal.Position
-	events   uint64 // traced
+	life    *life
+	tx      transaction
+	pending []outcome // executed, not committed
+	spare   []outcome // an empty slice to be pending next
 }
 
 // Open returns an engine that stands where its journal does. It starts nothing:
@@ -93,7 +96,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		journal: c.Journal, procedures: c.Procedures, trace: c.Trace, log: c.Log,
 		seed:       maphash.MakeSeed(),
-		committing: make(chan struct{}, 1), ended: make(chan struct{}),
+		committing: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		origin: time.Now(), sessions: sessions{}, inflight: map[space.OpID]*waiter{},
 	}
 	if e.log == nil {
@@ -111,104 +114,47 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 // that a restart only lengthens deadlines.
 func (e *Engine) now() time.Duration { return e.base + time.Since(e.origin) }
 
-// Session opens a session and returns the repository as it sees it. With a ttl
-// the session is lost when it gives no sign of life (Tx.KeepAlive) for so long.
-// A live session of that id is fault.ErrConflict.
-func (e *Engine) Session(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
-	c, err := e.Connect(ctx, id, ttl)
-	if err != nil {
-		return nil, err
-	}
-	return space.Over(c), nil
-}
-
-// Connect is Session for whoever carries requests itself.
-func (e *Engine) Connect(ctx context.Context, id string, ttl time.Duration) (space.Conn, error) {
-	e.mu.Lock()
-	s, err := e.attach(id, ttl)
-	a := e.answer(space.Reply{}, err)
-	e.mu.Unlock()
-	if _, err := e.released(ctx, a); err != nil {
-		return nil, fmt.Errorf("open session %q: %w", id, err)
-	}
-	return s, nil
-}
-
-func (e *Engine) attach(id string, ttl time.Duration) (*session, error) {
-	if e.broken != nil {
-		return nil, e.broken
-	}
-	e.fireDue()
-	if id == "" {
-		return nil, fmt.Errorf("%w: a session needs a name", fault.ErrInvalid)
-	}
-	if s := e.sessions[id]; s != nil {
-		if s.attached {
-			return nil, fmt.Errorf("%w: a session of that name is alive", fault.ErrConflict)
-		}
-		s.attached = true
-		return s, nil
-	}
-	if len(e.sessions) == MaxSessions {
-		return nil, fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, MaxSessions)
-	}
-	s := newSession(e, id, ttl)
-	s.attached = true
-	e.sessions[id] = s
-	e.startClock(s)
-	tx := e.begin(s)
-	tx.facts = append(tx.facts, &journal.Session{ID: id, TTL: ttl})
-	e.finish(tx, space.OpID{}, nil)
-	return s, nil
-}
-
-// startClock sets a session's deadline, if it has a TTL.
-func (e *Engine) startClock(s *session) {
-	if s.ttl > 0 {
-		s.deadline = e.now() + s.ttl
-		e.timers.addSession(s.deadline, s)
-	}
-}
-
-// Run fires timers until ctx ends; then it makes durable what is pending, and
-// ends every session and every call with fault.ErrClosed. It returns nil then,
+// Run fires timers until ctx ends; then it ends every session's calls with
+// fault.ErrClosed, and makes durable what is pending. The sessions themselves
+// stay in the journal, and can come back after a restart. It returns nil then,
 // or the error that made the engine unusable. It must run once.
 func (e *Engine) Run(ctx context.Context) error {
-	defer close(e.ended)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return e.stop()
-		case <-e.wakeup():
+		case <-e.wake:
 		case <-timer.C:
 		}
-		e.mu.Lock()
-		broken := e.broken
-		if broken == nil {
-			e.fireDue()
-		}
-		timer.Reset(e.untilNext())
-		e.mu.Unlock()
-		if broken != nil {
+		next, broken := e.tick()
+		if broken {
 			return e.stop()
 		}
-		e.flush()
+		timer.Reset(next)
+		_ = e.flush() // it was logged, and the engine stands again
 	}
 }
 
-func (e *Engine) wakeup() <-chan struct{} {
+// tick fires what is due, and returns how long until the next timer.
+func (e *Engine) tick() (next time.Duration, broken bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.timers.wake
+	if e.broken != nil {
+		return 0, true
+	}
+	e.fireDue()
+	at, ok := e.timers.next()
+	if !ok {
+		return time.Hour, false
+	}
+	return max(0, at-e.now()), false
 }
 
 // stop closes the engine to everybody.
 func (e *Engine) stop() error {
-	e.flush()
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	err := e.broken
 	e.broken = fmt.Errorf("the engine has stopped: %w", fault.ErrClosed)
 	for _, s := range e.sessions {
@@ -217,14 +163,6 @@ func (e *Engine) stop() error {
 			e.settle(w, answer{err: e.broken})
 		}
 	}
-	return err
-}
-
-// untilNext returns how long until the next timer.
-func (e *Engine) untilNext() time.Duration {
-	at, ok := e.timers.next()
-	if !ok {
-		return time.Hour
-	}
-	return max(0, at-e.now())
+	e.mu.Unlock()
+	return errors.Join(err, e.flush())
 }

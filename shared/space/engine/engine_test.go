@@ -2,65 +2,77 @@ package engine_test
 
 import (
 	"context"
-	"strings"
+	"io"
+	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/tuple"
+	"leasehold/shared/space/spacetest"
+	"leasehold/shared/space/wire"
 )
 
-// start runs an engine until the test ends, and opens a session at it.
-func start(t testing.TB, c engine.Config) (*engine.Engine, space.Repository) {
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// quiet is a log for tests in which the engine has something to complain about.
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// run runs an engine until the test ends.
+func run(t testing.TB, c engine.Config) *engine.Engine {
+	t.Helper()
+	e, stop := restartable(t, c)
+	t.Cleanup(func() { require.NoError(t, stop()) })
+	return e
+}
+
+// restartable runs an engine until stop, which returns what Run did.
+func restartable(t testing.TB, c engine.Config) (e *engine.Engine, stop func() error) {
 	t.Helper()
 	if c.Journal == nil {
 		c.Journal = &journal.Memory{}
 	}
+	if c.Procedures == nil {
+		c.Procedures = spacetest.Procedures()
+	}
+	c.Log = quiet
 	e, err := engine.Open(t.Context(), c)
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- e.Run(ctx) }()
-	t.Cleanup(func() { stop(); require.NoError(t, <-done) })
-	r, err := e.Session(t.Context(), "test-1", 0)
+	return e, func() error { cancel(); return <-done }
+}
+
+// session opens a session at e.
+func session(t testing.TB, e *engine.Engine, id string, ttl time.Duration) space.Repository {
+	t.Helper()
+	r, err := e.Session(context.Background(), id, ttl)
 	require.NoError(t, err)
-	return e, r
+	return r
 }
 
-func BenchmarkPutGetP(b *testing.B) {
-	for _, others := range []int{0, 100, 100_000} {
-		b.Run(map[int]string{0: "empty", 100: "100", 100_000: "100000"}[others], func(b *testing.B) {
-			_, r := start(b, engine.Config{})
-			ctx := context.Background()
-			require.NoError(b, r.Create(ctx, "s", space.Options{}))
-			s := r.Space("s")
-			pad := strings.Repeat("x", 160)
-			for i := range others {
-				require.NoError(b, s.Put(ctx, tuple.New("other", int64(i), pad), 0))
-			}
-			t, p := tuple.New("item", int64(7), pad), tuple.Match("item", tuple.AnyInt64, tuple.AnyString)
-			for b.Loop() {
-				if err := s.Put(ctx, t, 0); err != nil {
-					b.Fatal(err)
-				}
-				if _, ok, err := s.GetP(ctx, p); !ok || err != nil {
-					b.Fatal(ok, err)
-				}
-			}
-		})
-	}
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	spacetest.Exercise(t, func(t *testing.T, p space.Procedures) spacetest.Open {
+		return run(t, engine.Config{Procedures: p}).Session
+	})
 }
 
-func TestSmoke(t *testing.T) {
-	_, r := start(t, engine.Config{})
-	ctx := t.Context()
-	require.NoError(t, r.Create(ctx, "s", space.Options{}))
-	s := r.Space("s")
-	got := make(chan tuple.Tuple)
-	go func() { x, _ := s.Get(ctx, tuple.Match("a", tuple.AnyInt64)); got <- x }()
-	require.NoError(t, s.Put(ctx, tuple.New("a", int64(1)), 0))
-	require.Equal(t, tuple.New("a", int64(1)), <-got)
+func TestConformanceThroughTheEncoder(t *testing.T) {
+	t.Parallel()
+	spacetest.Exercise(t, func(t *testing.T, p space.Procedures) spacetest.Open {
+		e := run(t, engine.Config{Procedures: p})
+		return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
+			c, err := e.Connect(ctx, id, ttl)
+			if err != nil {
+				return nil, err
+			}
+			return space.Over(wire.Loopback(c)), nil
+		}
+	})
 }

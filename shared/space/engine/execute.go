@@ -29,8 +29,7 @@ func (e *Engine) execute(s *session, r space.Request, again bool) (space.Reply, 
 	if err != nil {
 		return space.Reply{}, nil, err
 	}
-	e.finish(tx, r.Op, &reply)
-	e.serve()
+	e.finish(tx, r.Op, reply)
 	return reply, nil, nil
 }
 
@@ -42,8 +41,7 @@ func (tx *transaction) perform(r space.Request) (space.Reply, error) {
 	case space.VerbList:
 		return space.Reply{Infos: tx.e.list()}, nil
 	case space.VerbCall:
-		reply, err := tx.Call(r.Procedure, r.Tuple)
-		return space.Reply{Tuple: reply}, err
+		return tx.callRequest(r)
 	case space.VerbPut, space.VerbPutP:
 		return space.Reply{}, tx.putRequest(r)
 	}
@@ -57,9 +55,28 @@ func (tx *transaction) perform(r space.Request) (space.Reply, error) {
 	case space.VerbGet, space.VerbGetP, space.VerbQuery, space.VerbQueryP:
 		return tx.one(room, r)
 	case space.VerbGetAll, space.VerbQueryAll:
-		return tx.all(room, r), nil
+		return tx.all(room, r)
 	}
 	return space.Reply{}, fmt.Errorf("verb %d: %w", r.Verb, fault.ErrInvalid)
+}
+
+// callRequest calls a procedure on behalf of a session.
+func (tx *transaction) callRequest(r space.Request) (space.Reply, error) {
+	reply, err := tx.Call(r.Procedure, r.Tuple)
+	if errors.Is(err, errWait) {
+		for _, a := range tx.awaited {
+			if _, err := tx.room(a.Space); err != nil { // nothing would wake it
+				return space.Reply{}, fmt.Errorf("wait: %w", err)
+			}
+		}
+	}
+	if err != nil {
+		return space.Reply{}, err
+	}
+	if err := reply.Validate(); err != nil {
+		return space.Reply{}, fmt.Errorf("its reply: %w", err)
+	}
+	return space.Reply{Tuple: reply.Clone()}, nil
 }
 
 // putRequest puts; into a full space that blocks, and behind others that wait
@@ -73,7 +90,7 @@ func (tx *transaction) putRequest(r space.Request) error {
 	if blocks && room.putters.len() > 0 && !tx.again {
 		return errWait
 	}
-	_, err = tx.put(r.Space, r.Tuple, space.PutOptions{TTL: r.TTL})
+	_, err = tx.put(r.Space, putTuple(r, tx.again), space.PutOptions{TTL: r.TTL})
 	if blocks && errors.Is(err, fault.ErrOverloaded) {
 		return errWait
 	}
@@ -97,17 +114,26 @@ func (tx *transaction) one(room *room, r space.Request) (space.Reply, error) {
 }
 
 // all finds all matches, and takes them if the verb takes.
-func (tx *transaction) all(room *room, r space.Request) space.Reply {
+func (tx *transaction) all(room *room, r space.Request) (space.Reply, error) {
 	found := matches(&room.visible, r.Template)
+	size := 0
+	for _, x := range found {
+		if size += x.Tuple.Size() + space.ReplyOverhead; size > space.MaxReply {
+			return space.Reply{}, fmt.Errorf("%w: the %d matches take more than %d bytes", fault.ErrTooLarge, len(found), space.MaxReply)
+		}
+	}
 	tx.look(r, found...)
-	reply := space.Reply{Found: len(found) > 0, Tuples: make([]tuple.Tuple, len(found))}
+	if len(found) == 0 {
+		return space.Reply{}, nil
+	}
+	reply := space.Reply{Found: true, Tuples: make([]tuple.Tuple, len(found))}
 	for i, x := range found {
 		reply.Tuples[i] = x.Tuple.Clone()
 		if r.Verb == space.VerbGetAll {
 			tx.change(x, nil, space.Take)
 		}
 	}
-	return reply
+	return reply, nil
 }
 
 // look notes for the trace what was looked for and found.
@@ -125,8 +151,8 @@ func (tx *transaction) look(r space.Request, found ...*entry) {
 
 // create makes a space. It is not undone: it is the last thing that can fail.
 func (tx *transaction) create(name string, o space.Options) error {
-	if name == "" {
-		return fmt.Errorf("%w: a space needs a name", fault.ErrInvalid)
+	if name == "" || len(name) > space.MaxName {
+		return fmt.Errorf("%w: a space needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
 	}
 	o, err := o.Normalize()
 	if err != nil {
@@ -138,7 +164,7 @@ func (tx *transaction) create(name string, o space.Options) error {
 		}
 		return fmt.Errorf("%w: it exists with other options: %+v", fault.ErrConflict, r.def.Options)
 	}
-	if len(tx.e.rooms) == MaxSpaces {
+	if len(tx.e.rooms) >= MaxSpaces {
 		return fmt.Errorf("%w: %d spaces", fault.ErrOverloaded, MaxSpaces)
 	}
 	def := &journal.Space{Name: name, Options: o}

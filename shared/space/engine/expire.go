@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"maps"
+	"slices"
+
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 )
@@ -8,7 +11,7 @@ import (
 // fireDue runs what is due, each in a record of its own. Deadlines are
 // half-open: what has the deadline t is over at t.
 func (e *Engine) fireDue() {
-	for {
+	for len(e.timers.heap) > 0 { // else there is no need to look at the clock
 		t, ok := e.timers.due(e.now())
 		if !ok {
 			return
@@ -24,12 +27,11 @@ func (e *Engine) fireDue() {
 	}
 }
 
+// sessionDue looks whether a session has given a sign of life since its timer
+// was set.
 func (e *Engine) sessionDue(s *session) {
-	if e.sessions[s.id] != s {
-		return
-	}
 	if s.deadline > e.now() {
-		e.timers.addSession(s.deadline, s)
+		e.timers.setSession(s.deadline, s)
 		return
 	}
 	e.endSession(s, space.Lost)
@@ -39,22 +41,22 @@ func (e *Engine) sessionDue(s *session) {
 func (e *Engine) expire(f func(*transaction)) {
 	tx := e.begin(nil)
 	f(tx)
-	e.finish(tx, space.OpID{}, nil)
+	e.finish(tx, space.OpID{}, space.Reply{})
 	e.serve()
 }
 
 // lapse ends the TTL of an entry.
 func (tx *transaction) lapse(x *entry) {
 	tx.expiry(x, x.Expiry, space.Expired{Ref: x.Ref, Cause: space.Due})
-	if tx.e.entries[x.Ref] == x {
-		tx.change(x, nil, space.Take)
+	if now := tx.e.entries[x.Ref]; now != nil && now.Hold == nil && now.Deadline == x.Deadline {
+		tx.change(now, nil, space.Take)
 	}
 }
 
 // release ends the hold of an entry.
 func (tx *transaction) release(x *entry, cause space.Cause) {
 	tx.expiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session})
-	if tx.e.entries[x.Ref] == x {
+	if now := tx.e.entries[x.Ref]; now != nil && now.Hold == x.Hold {
 		_ = tx.Back(x.Ref, space.OldPlace) // it is held: it cannot fail
 	}
 }
@@ -78,11 +80,17 @@ func (tx *transaction) expiry(x *entry, procedure string, expired space.Expired)
 // of its holds no longer see it serve.
 func (e *Engine) endSession(s *session, cause space.Cause) {
 	delete(e.sessions, s.id)
+	e.timers.unset(s.number)
 	s.end(cause)
 	tx := e.begin(nil)
-	tx.abandon(s, cause)
+	for _, ref := range slices.Sorted(maps.Keys(s.ephemeral)) {
+		tx.abandon(ref, s.id, cause)
+	}
+	for _, ref := range slices.Sorted(maps.Keys(s.holds)) {
+		tx.abandon(ref, s.id, cause)
+	}
 	tx.facts = append(tx.facts, journal.Ended(s.id))
-	e.finish(tx, space.OpID{}, nil)
+	e.finish(tx, space.OpID{}, space.Reply{})
 	delete(e.windows, s.id)
 	for _, w := range s.waiting() {
 		e.settle(w, answer{err: s.err()})
@@ -90,16 +98,16 @@ func (e *Engine) endSession(s *session, cause space.Cause) {
 	e.serve()
 }
 
-// abandon takes a session's ephemeral tuples and ends its holds.
-func (tx *transaction) abandon(s *session, cause space.Cause) {
-	for _, x := range s.owned(tx.e) {
-		if tx.e.entries[x.Ref] == x {
-			tx.change(x, nil, space.Take)
-		}
-	}
-	for _, x := range s.holding(tx.e) {
-		if tx.e.entries[x.Ref] == x {
-			tx.release(x, cause)
-		}
+// abandon takes a tuple that is tied to a session which has ended, and ends the
+// hold of one that it held. What an earlier expiry has changed counts as it is
+// now.
+func (tx *transaction) abandon(ref int64, id string, cause space.Cause) {
+	x := tx.e.entries[ref]
+	switch {
+	case x == nil:
+	case x.Owner == id:
+		tx.change(x, nil, space.Take)
+	case x.Hold != nil && x.Hold.Session == id:
+		tx.release(x, cause)
 	}
 }

@@ -7,19 +7,29 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// begin starts a transaction of a session; nil is nobody.
+// begin starts a transaction of a session; nil is nobody. There is one at a time,
+// and it is always the same, so that it costs no memory.
 func (e *Engine) begin(caller *session) *transaction {
-	return &transaction{e: e, caller: caller}
+	steps := e.tx.steps
+	clear(steps)
+	if cap(steps) > keptSteps {
+		steps = nil
+	}
+	e.tx = transaction{e: e, caller: caller, steps: steps[:0]}
+	return &e.tx
 }
+
+// keptSteps is how large a slice is kept to be used again.
+const keptSteps = 1024
 
 // finish makes a transaction that has succeeded part of history: its facts go to
 // the journal, its answer to the window, its changes to subscribers and trace;
 // waiters will be offered what came, and room where something went.
-func (e *Engine) finish(tx *transaction, op space.OpID, reply *space.Reply) {
+func (e *Engine) finish(tx *transaction, op space.OpID, reply space.Reply) {
 	facts := tx.facts
 	for _, st := range tx.steps {
-		e.note(st)
 		r := e.rooms[st.space()]
+		e.note(r, st)
 		if len(r.subscribers) > 0 {
 			r.publish(st)
 		}
@@ -27,13 +37,8 @@ func (e *Engine) finish(tx *transaction, op space.OpID, reply *space.Reply) {
 			facts = append(facts, st.fact())
 		}
 	}
-	for _, m := range tx.told {
-		e.deliver(m)
-	}
-	if op != (space.OpID{}) && reply != nil {
-		a := &journal.Answer{Op: op, Reply: *reply}
-		e.remember(a)
-		facts = append(facts, a)
+	if op != (space.OpID{}) {
+		facts = append(facts, e.remember(op, reply, len(facts) > 0)...)
 	}
 	var traced []trace.Event
 	if e.trace != nil {
@@ -42,18 +47,7 @@ func (e *Engine) finish(tx *transaction, op space.OpID, reply *space.Reply) {
 	if len(facts) > 0 || len(traced) > 0 || len(tx.steps) > 0 {
 		e.enqueue(outcome{facts: facts, traced: traced})
 	}
-}
-
-// note remembers what waiters have to be told of a step.
-func (e *Engine) note(st step) {
-	if st.new != nil && st.new.Hold == nil {
-		e.fresh = append(e.fresh, st.new.Ref)
-	}
-	if st.new == nil || st.new.Hold != nil {
-		if r := e.rooms[st.space()]; r.putters.len() > 0 || r.headOnly() {
-			e.relieved = append(e.relieved, r)
-		}
-	}
+	e.deliver(tx.told)
 }
 
 func (st step) space() string {

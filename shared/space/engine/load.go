@@ -10,6 +10,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/trace"
 )
 
 // reload drops the memory after a commit that failed, and loads the journal
@@ -19,32 +20,52 @@ func (e *Engine) reload(cause error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.life.failed.Store(true)
+	if e.broken != nil {
+		return
+	}
 	waiting := e.allWaiters()
 	if err := e.load(context.Background()); err != nil {
 		e.broken = fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed)
 		for _, w := range waiting {
 			e.settle(w, answer{err: e.broken})
 		}
-		signal(e.timers.wake)
+		signal(e.wake)
 		return
 	}
+	e.traceReload()
 	for _, w := range waiting {
-		if err := e.usable(w.session); err != nil {
-			e.settle(w, answer{err: err})
-			continue
-		}
-		if e.rooms[w.request.Space] == nil && w.request.Verb != space.VerbCall {
-			e.settle(w, answer{err: fmt.Errorf("space %q: %w", w.request.Space, fault.ErrNotFound)})
-			continue
-		}
-		e.register(w)
+		e.resume(w)
 	}
-	for _, w := range waiting {
-		if _, waits := w.session.waiters[w]; waits {
-			e.retry(w)
-		}
+	e.serve()
+	signal(e.wake)
+}
+
+// resume tries a waiter again over what was loaded, and registers it there.
+func (e *Engine) resume(w *waiter) {
+	if _, waits := w.session.waiters[w]; !waits {
+		return
 	}
-	signal(e.timers.wake)
+	if err := e.usable(w.session); err != nil {
+		e.settle(w, answer{err: err})
+		return
+	}
+	if w.request.Verb != space.VerbCall && e.rooms[w.request.Space] == nil {
+		e.settle(w, answer{err: fmt.Errorf("space %q: %w", w.request.Space, fault.ErrNotFound)})
+		return
+	}
+	e.register(w)
+	e.retry(w)
+}
+
+// traceReload tells the trace that the state is now what the journal holds: of
+// the last operations, some that were never traced may have happened, and
+// volatile spaces are empty.
+func (e *Engine) traceReload() {
+	if e.trace == nil {
+		return
+	}
+	e.events++
+	e.trace(trace.Event{Seq: e.events, Clock: e.now(), Operation: trace.Reload})
 }
 
 // allWaiters returns every blocked call, oldest first.
@@ -61,12 +82,8 @@ func (e *Engine) allWaiters() []*waiter {
 // knows stay; others get their TTL as a grace in which to come back.
 func (e *Engine) load(ctx context.Context) error {
 	subscribers := e.subscribers()
-	wake := e.timers.wake
 	e.entries, e.rooms, e.windows = map[int64]*entry{}, map[string]*room{}, map[string]*window{}
-	e.timers = newTimers(func(x *entry) bool { return e.entries[x.Ref] == x })
-	if wake != nil {
-		e.timers.wake = wake
-	}
+	e.timers = newTimers(e.wake)
 	e.fresh, e.relieved, e.pending = nil, nil, nil
 	for _, s := range e.sessions {
 		clear(s.ephemeral)
@@ -78,12 +95,15 @@ func (e *Engine) load(ctx context.Context) error {
 		return err
 	}
 	e.position = standing.Position
+	e.place = max(e.place, standing.Ref)
 	if standing.Clock > e.now() {
 		e.base += standing.Clock - e.now()
 	}
 	e.life = &life{}
 	loaded.attachSessions()
-	loaded.place()
+	if err := loaded.place(); err != nil {
+		return err
+	}
 	e.resubscribe(subscribers)
 	e.endAbsent()
 	return nil
@@ -105,7 +125,7 @@ func (r *restored) fact(f journal.Fact) error {
 	case *journal.Entry:
 		r.entries = append(r.entries, f)
 	case *journal.Answer:
-		r.e.remember(f)
+		r.e.windowOf(f.Op.Session).add(f)
 	case journal.Token:
 		r.e.token = max(r.e.token, int64(f))
 	default:
@@ -120,25 +140,26 @@ func (r *restored) attachSessions() {
 		if r.sessions[id] == nil {
 			delete(r.e.sessions, id)
 			s.end(space.Lost)
-			continue
 		}
-		r.e.startClock(s)
 	}
-	for id, f := range r.sessions {
-		if r.e.sessions[id] == nil {
-			s := newSession(r.e, id, f.TTL)
-			r.e.sessions[id] = s
+	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
+		if s := r.e.sessions[id]; s != nil {
 			r.e.startClock(s)
+		} else {
+			r.e.newSession(id, r.sessions[id].TTL)
 		}
 	}
 }
 
 // place puts the entries into their spaces.
-func (r *restored) place() {
+func (r *restored) place() error {
 	for _, x := range r.entries {
-		r.e.place = max(r.e.place, x.Ref, x.Place)
+		if r.e.rooms[x.Space] == nil {
+			return fmt.Errorf("%w: tuple %d is in a space %q that does not exist", fault.ErrCorrupt, x.Ref, x.Space)
+		}
 		r.e.swap(nil, x)
 	}
+	return nil
 }
 
 // endAbsent ends the sessions that cannot come back, and what belongs to sessions
@@ -149,29 +170,17 @@ func (e *Engine) endAbsent() {
 			e.endSession(s, space.Lost)
 		}
 	}
-	for _, x := range e.orphans() {
-		e.expire(func(tx *transaction) {
-			if x.Owner != "" && e.sessions[x.Owner] == nil {
-				tx.change(x, nil, space.Take)
-			} else if e.entries[x.Ref] == x {
-				tx.release(x, space.Lost)
-			}
-		})
-	}
-}
-
-// orphans are the entries tied to or held by a session that does not live.
-func (e *Engine) orphans() []*entry {
-	var found []*entry
-	for _, x := range e.entries {
-		tied := x.Owner != "" && e.sessions[x.Owner] == nil
-		held := x.Hold != nil && x.Hold.Session != "" && e.sessions[x.Hold.Session] == nil
-		if tied || held {
-			found = append(found, x)
+	for _, ref := range slices.Sorted(maps.Keys(e.entries)) {
+		x := e.entries[ref]
+		if x == nil {
+			continue
+		}
+		if x.Owner != "" && e.sessions[x.Owner] == nil {
+			e.expire(func(tx *transaction) { tx.abandon(ref, x.Owner, space.Lost) })
+		} else if x.Hold != nil && x.Hold.Session != "" && e.sessions[x.Hold.Session] == nil {
+			e.expire(func(tx *transaction) { tx.abandon(ref, x.Hold.Session, space.Lost) })
 		}
 	}
-	slices.SortFunc(found, func(a, b *entry) int { return cmp.Compare(a.Ref, b.Ref) })
-	return found
 }
 
 // subscribers collects the subscriptions, which outlive a reload.
@@ -188,10 +197,16 @@ func (e *Engine) subscribers() []*subscriber {
 // resubscribe tells each subscriber that it may have missed something.
 func (e *Engine) resubscribe(subs []*subscriber) {
 	for _, sub := range subs {
-		if r := e.rooms[sub.space]; r != nil && e.sessions[sub.session.id] == sub.session {
-			sub.events, sub.missed = nil, sub.missed+len(sub.events)+1
-			r.subscribers[sub.id] = sub
-			signal(sub.ready)
+		if e.sessions[sub.session.id] != sub.session {
+			continue // it has ended, and its subscriptions with it
 		}
+		r := e.rooms[sub.space]
+		if r == nil {
+			e.unsubscribe(sub)
+			continue
+		}
+		sub.events, sub.missed = nil, sub.missed+len(sub.events)+1
+		r.subscribers[sub.id] = sub
+		signal(sub.ready)
 	}
 }

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -34,12 +36,12 @@ func (s *session) notify(r space.Request) (space.Reply, error) {
 	}
 	room := e.rooms[r.Space]
 	if room == nil {
-		return space.Reply{}, fmt.Errorf("notify: space %q: %w", r.Space, fault.ErrNotFound)
+		return space.Reply{}, fmt.Errorf("space %q: %w", r.Space, fault.ErrNotFound)
 	}
 	if len(s.subs) == maxSubscriptions {
-		return space.Reply{}, fmt.Errorf("notify: session %s has %d subscriptions: %w", s.id, maxSubscriptions, fault.ErrOverloaded)
+		return space.Reply{}, fmt.Errorf("session %s has %d subscriptions: %w", s.id, maxSubscriptions, fault.ErrOverloaded)
 	}
-	sub := &subscriber{id: e.nextPlace(), session: s, space: r.Space, template: r.Template, ready: make(chan struct{}, 1)}
+	sub := &subscriber{id: e.nextPlace(), session: s, space: r.Space, template: r.Template.Clone(), ready: make(chan struct{}, 1)}
 	s.subs[sub.id] = sub
 	room.subscribers[sub.id] = sub
 	return space.Reply{Subscription: sub.id}, nil
@@ -50,6 +52,7 @@ func (e *Engine) unsubscribe(sub *subscriber) {
 	if r := e.rooms[sub.space]; r != nil {
 		delete(r.subscribers, sub.id)
 	}
+	close(sub.ready)
 }
 
 func (s *session) unnotify(id int64) (space.Reply, error) {
@@ -64,24 +67,56 @@ func (s *session) unnotify(id int64) (space.Reply, error) {
 // next waits for the events of a subscription.
 func (s *session) next(ctx context.Context, id int64) (space.Reply, error) {
 	for {
-		s.e.mu.Lock()
-		sub := s.subs[id]
-		if sub == nil {
-			s.e.mu.Unlock()
-			return space.Reply{}, fmt.Errorf("subscription %d: %w", id, fault.ErrClosed)
-		}
-		if len(sub.events) > 0 || sub.missed > 0 {
-			reply := space.Reply{Found: true, Events: sub.events, Missed: sub.missed}
-			sub.events, sub.missed = nil, 0
-			a := s.e.answer(reply, nil)
-			s.e.mu.Unlock()
-			return s.e.released(ctx, a)
-		}
-		s.e.mu.Unlock()
-		if err := s.await(ctx, sub.ready); err != nil {
+		sub, a, err := s.events(id)
+		if err != nil {
 			return space.Reply{}, err
 		}
+		if !a.reply.Found {
+			if err := s.await(ctx, sub.ready); err != nil {
+				return space.Reply{}, err
+			}
+			continue
+		}
+		reply, err := s.e.released(context.WithoutCancel(ctx), a)
+		if !errors.Is(err, fault.ErrUnavailable) {
+			return reply, err
+		}
+		s.e.mu.Lock()
+		sub.missed += len(a.reply.Events) + a.reply.Missed
+		s.e.mu.Unlock()
 	}
+}
+
+// events takes what a subscription has to tell, as much as fits a reply.
+func (s *session) events(id int64) (*subscriber, answer, error) {
+	s.e.mu.Lock()
+	defer s.e.mu.Unlock()
+	if err := s.e.usable(s); err != nil {
+		return nil, answer{}, err
+	}
+	sub := s.subs[id]
+	if sub == nil {
+		return nil, answer{}, fmt.Errorf("subscription %d: %w", id, fault.ErrClosed)
+	}
+	reply := space.Reply{Missed: sub.missed}
+	size, n := 0, 0
+	for n < len(sub.events) {
+		ev := &sub.events[n]
+		size += ev.Tuple.Size() + len(ev.Space) + len(ev.Procedure) + space.ReplyOverhead
+		if size > space.MaxReply {
+			break
+		}
+		ev.Tuple = ev.Tuple.Clone()
+		n++
+	}
+	reply.Events, sub.events, sub.missed = slices.Clip(sub.events[:n]), sub.events[n:], 0
+	if n > 0 && len(sub.events) == 0 {
+		sub.events = nil
+	} else if n > 0 {
+		signal(sub.ready)
+	}
+	reply.Found = n > 0 || reply.Missed > 0
+	return sub, s.e.answer(reply, nil), nil
 }
 
 // publish tells a room's subscribers of a step.

@@ -19,6 +19,7 @@ type room struct {
 
 	readers, takers waitlist
 	putters         order[*waiter]
+	relieved        bool // listed in the engine's
 	subscribers     map[int64]*subscriber
 }
 
@@ -43,7 +44,7 @@ func (r *room) rank(e *entry) key {
 	case space.Stack, space.Pile:
 		return key{minor: -e.Place}
 	case space.Ordered:
-		return key{major: ^e.Tuple.Int64(r.def.Options.OrderBy), minor: e.Place} // ^ turns the order round, and has no overflow
+		return key{major: ^e.Tuple.Int64(r.def.Options.OrderBy), minor: e.Place} // ^ turns the order round, and cannot overflow
 	}
 	return key{minor: e.Place}
 }
@@ -71,6 +72,9 @@ func (r *room) remove(e *entry) {
 		r.byAge.remove(key{minor: e.Place})
 	}
 }
+
+// awaited says that somebody waits for a tuple.
+func (r *room) awaited() bool { return len(r.readers.buckets) > 0 || len(r.takers.buckets) > 0 }
 
 func (r *room) full() bool { return r.size >= r.def.Options.Capacity }
 

@@ -4,27 +4,37 @@ import "leasehold/shared/space"
 
 // serve offers waiters what came and the room that was made, until nothing is
 // left to offer. Each waiter that is served makes a record of its own; what
-// these bring about is served by the same loop.
+// these bring about is served by the same loop. It is called at the end of each
+// critical section that changed something, never from within itself.
 func (e *Engine) serve() {
-	if e.serving {
-		return
-	}
-	e.serving = true
-	defer func() { e.serving = false }()
-	for {
+	for fresh, relieved := 0, 0; ; {
 		switch {
-		case len(e.fresh) > 0:
-			ref := e.fresh[0]
-			e.fresh = e.fresh[1:]
-			e.offer(ref)
-		case len(e.relieved) > 0:
-			r := e.relieved[0]
-			e.relieved = e.relieved[1:]
+		case fresh < len(e.fresh):
+			fresh++
+			e.offer(e.fresh[fresh-1])
+		case relieved < len(e.relieved):
+			r := e.relieved[relieved]
+			relieved++
+			r.relieved = false
 			e.admit(r)
 		default:
 			e.fresh, e.relieved = e.fresh[:0], e.relieved[:0]
 			return
 		}
+	}
+}
+
+// note remembers what waiters have to be told of a step.
+func (e *Engine) note(r *room, st step) {
+	if st.new != nil && st.new.Hold == nil {
+		if r.awaited() {
+			e.fresh = append(e.fresh, st.new.Ref)
+		}
+		return
+	}
+	if !r.relieved && (r.putters.len() > 0 || r.headOnly() && r.awaited()) {
+		r.relieved = true
+		e.relieved = append(e.relieved, r)
 	}
 }
 

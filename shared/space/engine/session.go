@@ -11,16 +11,13 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
-	"leasehold/shared/tuple"
 )
-
-// maxMail bounds the messages that wait for a session; the oldest go.
-const maxMail = 64
 
 // session is the engine's side of a connected manager, worker or client. It
 // implements space.Conn. The engine's mutex guards its fields.
 type session struct {
 	id       string
+	number   int64 // of its timer
 	e        *Engine
 	ttl      time.Duration // without a sign of life; 0: for ever
 	deadline time.Duration // engine time
@@ -29,21 +26,13 @@ type session struct {
 	ephemeral map[int64]struct{} // refs of the tuples tied to it
 	holds     map[int64]struct{} // refs of the tuples it holds
 	waiters   map[*waiter]struct{}
-	mail      []tuple.Tuple
+	mail      []letter
 	mailed    chan struct{}
 	subs      map[int64]*subscriber
 
 	once  sync.Once
 	ended chan struct{} // closed at the end, after cause is set
 	cause space.Cause
-}
-
-func newSession(e *Engine, id string, ttl time.Duration) *session {
-	return &session{
-		id: id, e: e, ttl: ttl,
-		ephemeral: map[int64]struct{}{}, holds: map[int64]struct{}{}, waiters: map[*waiter]struct{}{},
-		mailed: make(chan struct{}, 1), subs: map[int64]*subscriber{}, ended: make(chan struct{}),
-	}
 }
 
 // Session implements space.Conn.
@@ -70,25 +59,9 @@ func (s *session) err() error {
 	}
 }
 
-// owned returns the ephemeral tuples of the session, oldest first.
-func (s *session) owned(e *Engine) []*entry { return e.resolve(s.ephemeral) }
-
-// holding returns the tuples that the session holds, oldest first.
-func (s *session) holding(e *Engine) []*entry { return e.resolve(s.holds) }
-
 // waiting returns the session's blocked calls, oldest first.
 func (s *session) waiting() []*waiter {
 	return slices.SortedFunc(maps.Keys(s.waiters), func(a, b *waiter) int { return cmp.Compare(a.age, b.age) })
-}
-
-func (e *Engine) resolve(refs map[int64]struct{}) []*entry {
-	var entries []*entry
-	for _, ref := range slices.Sorted(maps.Keys(refs)) {
-		if x := e.entries[ref]; x != nil {
-			entries = append(entries, x)
-		}
-	}
-	return entries
 }
 
 // sessions are the live ones, by id.
@@ -119,45 +92,11 @@ func (t sessions) disown(x *entry) {
 	}
 }
 
-// deliver puts a message into a session's mailbox.
-func (e *Engine) deliver(m message) {
-	s := e.sessions[m.to]
-	if s == nil {
-		return
-	}
-	if len(s.mail) == maxMail {
-		s.mail = slices.Delete(s.mail, 0, 1)
-	}
-	s.mail = append(s.mail, m.text)
-	signal(s.mailed)
-}
-
 // signal wakes whoever waits on a channel of capacity 1.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
-	}
-}
-
-// receive waits for the next message.
-func (s *session) receive(ctx context.Context) (space.Reply, error) {
-	for {
-		s.e.mu.Lock()
-		if len(s.mail) > 0 {
-			text := s.mail[0]
-			s.mail = slices.Delete(s.mail, 0, 1)
-			if len(s.mail) > 0 {
-				signal(s.mailed)
-			}
-			a := s.e.answer(space.Reply{Found: true, Tuple: text}, nil)
-			s.e.mu.Unlock()
-			return s.e.released(ctx, a)
-		}
-		s.e.mu.Unlock()
-		if err := s.await(ctx, s.mailed); err != nil {
-			return space.Reply{}, err
-		}
 	}
 }
 
@@ -169,6 +108,6 @@ func (s *session) await(ctx context.Context, c <-chan struct{}) error {
 	case <-s.ended:
 		return s.err()
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return over(ctx)
 	}
 }

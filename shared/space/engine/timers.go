@@ -5,95 +5,88 @@ import (
 	"time"
 )
 
-// timers is one heap of everything that is due at some time. An item for an
-// entry counts only while that very entry stands: replaced entries leave stale
-// items behind, and the heap is rebuilt when these are the majority.
+// timers is one heap of everything that is due at some time: one timer at most
+// for each entry and each session, known by the entry's ref or the session's
+// number. Of those that are due at the same time the smaller number fires
+// first, which is a function of the state and survives undoing and restarts.
 type timers struct {
-	items   timerHeap
-	stale   int
-	count   uint64
-	current func(*entry) bool
-	wake    chan struct{} // told when an earlier item comes first
+	heap timerHeap
+	byID map[int64]*timer
+	wake chan struct{} // told when an earlier timer comes first
 }
 
 type timer struct {
 	at      time.Duration
-	nth     uint64   // of equal times, the one that was set first fires first
+	id      int64
 	entry   *entry   // or
 	session *session // whose own deadline counts, at is when to look
+	index   int      // in the heap
 }
 
-func newTimers(current func(*entry) bool) timers {
-	return timers{current: current, wake: make(chan struct{}, 1)}
+func newTimers(wake chan struct{}) timers {
+	return timers{byID: map[int64]*timer{}, wake: wake}
 }
 
-func (t *timers) add(at time.Duration, e *entry)          { t.push(timer{at: at, entry: e}) }
-func (t *timers) addSession(at time.Duration, s *session) { t.push(timer{at: at, session: s}) }
+func (t *timers) setEntry(at time.Duration, e *entry) { t.set(&timer{at: at, id: e.Ref, entry: e}) }
+func (t *timers) setSession(at time.Duration, s *session) {
+	t.set(&timer{at: at, id: s.number, session: s})
+}
 
-func (t *timers) push(item timer) {
-	t.count++
-	item.nth = t.count
-	heap.Push(&t.items, item)
-	if t.items[0] == item {
-		select {
-		case t.wake <- struct{}{}:
-		default:
-		}
+// set adds x in the place of the timer that has its id, if there is one.
+func (t *timers) set(x *timer) {
+	t.unset(x.id)
+	t.byID[x.id] = x
+	heap.Push(&t.heap, x)
+	if x.index == 0 {
+		signal(t.wake)
 	}
 }
 
-// forget notes that e's item, if it has one, has become stale.
-func (t *timers) forget(e *entry) {
-	if dueAt(e) == 0 {
-		return
+// unset removes the timer of that id, if there is one.
+func (t *timers) unset(id int64) {
+	if x := t.byID[id]; x != nil {
+		heap.Remove(&t.heap, x.index)
+		delete(t.byID, id)
 	}
-	t.stale++
-	if t.stale < 64 || t.stale < len(t.items)/2 {
-		return
-	}
-	live := t.items[:0]
-	for _, item := range t.items {
-		if item.session != nil || item.entry != e && t.current(item.entry) {
-			live = append(live, item)
-		}
-	}
-	clear(t.items[len(live):])
-	t.items, t.stale = live, 0
-	heap.Init(&t.items)
 }
 
-// due removes and returns an item that is due at now.
-func (t *timers) due(now time.Duration) (timer, bool) {
-	for len(t.items) > 0 && t.items[0].at <= now {
-		item := heap.Pop(&t.items).(timer)
-		if item.session != nil || t.current(item.entry) {
-			return item, true
-		}
-		t.stale = max(0, t.stale-1)
+// due removes and returns a timer that is due at now.
+func (t *timers) due(now time.Duration) (*timer, bool) {
+	if len(t.heap) == 0 || t.heap[0].at > now {
+		return nil, false
 	}
-	return timer{}, false
+	x := t.heap[0]
+	t.unset(x.id)
+	return x, true
 }
 
-// next returns when the first item is due.
+// next returns when the first timer is due.
 func (t *timers) next() (time.Duration, bool) {
-	if len(t.items) == 0 {
+	if len(t.heap) == 0 {
 		return 0, false
 	}
-	return t.items[0].at, true
+	return t.heap[0].at, true
 }
 
-type timerHeap []timer
+type timerHeap []*timer
 
 func (h timerHeap) Len() int { return len(h) }
 func (h timerHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].nth < h[j].nth
+	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].id < h[j].id
 }
-func (h timerHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *timerHeap) Push(x any)   { *h = append(*h, x.(timer)) }
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *timerHeap) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
 func (h *timerHeap) Pop() any {
 	last := len(*h) - 1
-	item := (*h)[last]
-	(*h)[last] = timer{}
+	t := (*h)[last]
+	(*h)[last] = nil
 	*h = (*h)[:last]
-	return item
+	return t
 }

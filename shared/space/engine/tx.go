@@ -41,25 +41,23 @@ type step struct {
 	procedure string
 }
 
-type message struct {
-	to   string
-	text tuple.Tuple
-}
-
 // change replaces old by new, either of which may be nil.
 func (tx *transaction) change(old, new *entry, c space.Change) {
 	tx.e.swap(old, new)
 	tx.steps = append(tx.steps, step{old, new, c, tx.procedure})
 }
 
-// try runs f, and takes back what it did if it fails or panics.
+// try runs f, and takes back what it did if it fails, panics or ends the
+// goroutine.
 func (tx *transaction) try(f func() error) (err error) {
 	steps, facts, told := len(tx.steps), len(tx.facts), len(tx.told)
+	returned := false
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%s panicked: %v\n%s", tx.procedure, p, debug.Stack())
+			tx.e.log.Error("panic", "procedure", tx.procedure, "value", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("procedure %s panicked: %v", tx.procedure, p)
 		}
-		if err == nil {
+		if returned && err == nil {
 			return
 		}
 		for i := len(tx.steps) - 1; i >= steps; i-- {
@@ -67,7 +65,9 @@ func (tx *transaction) try(f func() error) (err error) {
 		}
 		tx.steps, tx.facts, tx.told = tx.steps[:steps], tx.facts[:facts], tx.told[:told]
 	}()
-	return f()
+	err = f()
+	returned = true
+	return err
 }
 
 func (tx *transaction) room(name string) (*room, error) {
@@ -165,12 +165,15 @@ func (tx *transaction) Caller() string {
 func (tx *transaction) Alive(id string) bool { return tx.e.sessions[id] != nil }
 
 func (tx *transaction) KeepAlive() {
-	if tx.caller != nil {
+	if tx.caller != nil && !tx.again { // who waits has given no sign since
 		tx.caller.deadline = tx.e.now() + tx.caller.ttl
 	}
 }
 
 func (tx *transaction) Tell(to string, text tuple.Tuple) {
+	if err := text.Validate(); err != nil {
+		panic(fmt.Sprintf("a message to %s: %v", to, err))
+	}
 	tx.told = append(tx.told, message{to, text.Clone()})
 }
 

@@ -49,6 +49,7 @@ type Journal interface {
 type Standing struct {
 	Position Position
 	Clock    time.Duration // elapsed engine time at the last record
+	Ref      int64         // the highest Ref or Place of all entries there ever were
 }
 
 // Record is one transaction.
@@ -58,7 +59,7 @@ type Record struct {
 }
 
 // Fact is one thing that an engine must remember: *Entry, Gone, *Space,
-// *Session, Ended, *Answer or Token. Facts are immutable.
+// *Session, Ended, *Answer, Forgotten or Token. Facts are immutable.
 type Fact interface{ fact() }
 
 // Entry says that a tuple is in a space. A later Entry of the same Ref replaces
@@ -99,19 +100,25 @@ type Session struct {
 // Ended says that a session has ended.
 type Ended string
 
-// Answer is what an operation was answered.
+// Answer is what an operation was answered. It goes when it is Forgotten or its
+// session has Ended.
 type Answer struct {
 	Op    space.OpID
+	Nth   uint64 // of the answers to its session
 	Reply space.Reply
 }
+
+// Forgotten says that the answer to an operation is no longer kept.
+type Forgotten space.OpID
 
 // Token says that tokens up to this one have been given out.
 type Token int64
 
-func (*Entry) fact()   {}
-func (Gone) fact()     {}
-func (*Space) fact()   {}
-func (*Session) fact() {}
-func (Ended) fact()    {}
-func (*Answer) fact()  {}
-func (Token) fact()    {}
+func (*Entry) fact()    {}
+func (Gone) fact()      {}
+func (*Space) fact()    {}
+func (*Session) fact()  {}
+func (Ended) fact()     {}
+func (*Answer) fact()   {}
+func (Forgotten) fact() {}
+func (Token) fact()     {}

@@ -2,11 +2,7 @@ package journal
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
-
-	"leasehold/shared/space"
 )
 
 // Memory is the driver that forgets everything when the process ends. It keeps
@@ -16,6 +12,8 @@ type Memory struct {
 	// Before, if set, is called before each Commit touches anything; its error is
 	// Commit's. Tests make a journal slow or failing with it.
 	Before func(ctx context.Context, records []Record) error
+	// BeforeLoad, if set, is called before each Load; its error is Load's.
+	BeforeLoad func(ctx context.Context) error
 	// After, if set, is called after each Commit has happened; its error is
 	// Commit's, so that the outcome is unknown to the caller.
 	After func(ctx context.Context, records []Record) error
@@ -30,7 +28,12 @@ type Memory struct {
 }
 
 // Load implements Journal.
-func (m *Memory) Load(_ context.Context, restore func(Fact) error) (Standing, error) {
+func (m *Memory) Load(ctx context.Context, restore func(Fact) error) (Standing, error) {
+	if m.BeforeLoad != nil {
+		if err := m.BeforeLoad(ctx); err != nil {
+			return Standing{}, err
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range m.spaces {
@@ -100,6 +103,7 @@ func (m *Memory) remember(f Fact) {
 	switch f := f.(type) {
 	case *Entry:
 		m.entries[f.Ref] = f
+		m.standing.Ref = max(m.standing.Ref, f.Ref, f.Place)
 	case Gone:
 		delete(m.entries, int64(f))
 	case *Space:
@@ -111,24 +115,20 @@ func (m *Memory) remember(f Fact) {
 		delete(m.answers, string(f))
 	case *Answer:
 		m.answer(f)
+	case Forgotten:
+		delete(m.answers[f.Session], f.Seq)
 	case Token:
 		m.token = f
 	}
 }
 
-// answer keeps the newest answers of a session, as many as a window holds.
 func (m *Memory) answer(a *Answer) {
-	window := m.answers[a.Op.Session]
-	if window == nil {
-		window = map[uint64]*Answer{}
-		m.answers[a.Op.Session] = window
+	of := m.answers[a.Op.Session]
+	if of == nil {
+		of = map[uint64]*Answer{}
+		m.answers[a.Op.Session] = of
 	}
-	window[a.Op.Seq] = a
-	if len(window) < 2*space.Window {
-		return
-	}
-	newest := slices.Max(slices.Collect(maps.Keys(window)))
-	maps.DeleteFunc(window, func(seq uint64, _ *Answer) bool { return seq+space.Window <= newest })
+	of[a.Op.Seq] = a
 }
 
 // Checkpoint implements Journal; there is nothing to fold.

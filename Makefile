@@ -1,0 +1,52 @@
+# `make` says what there is.
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X leasehold/cmd.version=$(VERSION)
+
+# How long `make test` fuzzes, all targets together, and `make soak` likewise.
+FUZZ_SECONDS      ?= 60
+SOAK_FUZZ_SECONDS ?= 1800
+
+.PHONY: help build demo test lint tools soak bench clean
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build ./leasehold
+	go build -trimpath -ldflags '$(LDFLAGS)' -o leasehold .
+
+demo: build ## find clips in the example podcast
+	rm -rf .demo
+	./leasehold run examples/podcast --until-idle --data .demo
+
+tools: ## install what the tests need (apt)
+	@.ci/tools
+
+lint: ## check format, vet, staticcheck, go.mod
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	  [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	go mod tidy -diff
+
+test: tools ## everything that a change must pass
+	@mkdir -p .build
+	go build -o .build/testsummary ./internal/testsummary
+	go test -race -json ./... 2>&1 | .build/testsummary -o .build/test-summary
+	$(MAKE) --no-print-directory lint
+	.ci/fuzz $(FUZZ_SECONDS)
+	@tail -n 1 .build/test-summary
+
+soak: tools ## the same for longer: repeats, random checks, fuzzing
+	go test -race -count=5 -timeout 60m ./...
+	go test -race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
+	.ci/fuzz $(SOAK_FUZZ_SECONDS)
+
+bench: ## every benchmark; the figures in docs/benchmarks.md are its
+	go test -run '^$$' -bench . -benchmem ./...
+
+clean: ## remove what was built
+	rm -rf leasehold .build .demo

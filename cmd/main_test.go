@@ -1,0 +1,78 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/config"
+)
+
+// realBinary makes the real binary, and returns the folder that it is in.
+func realBinary(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "leasehold"), "leasehold").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return dir
+}
+
+// TestScripts runs each command as a user would, with the real binary:
+// testdata/script/*.txtar. The command `exits CODE leasehold …` checks the exit
+// code.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	bin := realBinary(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cp-tree": copyTree, "await-file": awaitFile},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("HOME", e.WorkDir)
+			example, err := filepath.Abs("../examples/podcast")
+			e.Setenv("EXAMPLE", example)
+			return err
+		},
+	})
+}
+
+func TestTheLogIsAsConfigured(t *testing.T) {
+	t.Parallel()
+	var buf bytes.Buffer
+	a := &app{err: &buf}
+	cfg := config.Config{LogLevel: slog.LevelInfo, LogFormat: config.LogJSON}
+	a.newLogger(cfg).Debug("no")
+	require.Empty(t, buf.String())
+	a.newLogger(cfg).Info("yes\nand no")
+	require.Contains(t, buf.String(), `"msg":"yes\nand no"`)
+	cfg.LogFormat = config.LogText
+	a.newLogger(cfg).Info("a\nb")
+	require.Contains(t, buf.String(), `msg="a\nb"`)
+}
+
+func TestATableKeepsControlCharactersFromTheTerminal(t *testing.T) {
+	t.Parallel()
+	var buf bytes.Buffer
+	tab := (&app{out: &buf}).newTable("A", "B")
+	tab.row("x\x1b[31m\ty\n", "z")
+	require.NoError(t, tab.print())
+	require.Equal(t, "A          B\nx [31m y   z\n", buf.String())
+}
+
+func TestRunReturnsTheExitCodeOfTheErrorsKind(t *testing.T) {
+	t.Parallel()
+	var out, err bytes.Buffer
+	a := &app{out: &out, err: &err}
+	require.Equal(t, 2, a.run(context.Background(), []string{"nonsense"}))
+	require.Equal(t, 0, a.run(context.Background(), []string{"version"}))
+	require.Contains(t, out.String(), "leasehold ")
+}

@@ -1,0 +1,79 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/lease"
+)
+
+// lookEvery is how often progress is looked at.
+const lookEvery = 100 * time.Millisecond
+
+// watch shows progress until ctx ends, or until nothing is left to do if untilIdle
+// says so; it reports whether that was so.
+func (a *app) watch(ctx context.Context, w *crew, untilIdle bool) (idle bool, err error) {
+	p := a.newProgress()
+	defer p.done()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-tick.C:
+		}
+		totals, err := w.catalog.Totals(ctx)
+		if err == nil {
+			p.show(totals)
+			idle, err = w.coordinator.Idle(ctx, w.repo)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return false, nil
+		case err != nil:
+			return false, err
+		case idle && untilIdle:
+			return true, nil
+		}
+	}
+}
+
+// tally is what a run did.
+type tally struct {
+	leases   map[string]int64
+	catalog  catalog.Totals
+	origins  []models.Origin
+	findings []catalog.Found
+	problems []catalog.Problem
+}
+
+// totals reads the tally, also when the run was interrupted.
+func (w *crew) totals() (t tally, err error) {
+	ctx := context.Background()
+	if t.leases, err = lease.Totals(ctx, w.repo); err != nil {
+		return t, err
+	}
+	if t.catalog, err = w.catalog.Totals(ctx); err != nil {
+		return t, err
+	}
+	if t.origins, err = w.catalog.Origins(ctx); err != nil {
+		return t, err
+	}
+	if t.findings, err = w.catalog.Findings(ctx); err != nil {
+		return t, err
+	}
+	t.problems, err = w.catalog.Problems(ctx)
+	return t, err
+}
+
+// nothingDone says that there was something to do and none of it could be done:
+// an origin could not be visited, or there were pairs to research.
+func (t tally) nothingDone() bool {
+	failed := slices.ContainsFunc(t.origins, func(o models.Origin) bool { return o.LastOutcome == models.Failed })
+	pairs := t.catalog.Episodes * t.catalog.Clips
+	return t.catalog.Researched == 0 && len(t.problems) > 0 && (failed || pairs > 0)
+}

@@ -1,0 +1,158 @@
+// Package coordinator hosts the tuple spaces: it registers the procedures of the
+// protocols at an engine, creates the spaces, has origins visited, and records how
+// visits ended.
+//
+// It knows neither managers nor workers: they open sessions and meet in the
+// spaces. Timers, holds and leases run in the engine; what has to outlast it is in
+// the catalog, which is always written before the spaces are told.
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/trace"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+// Config says what a coordinator is made of.
+type Config struct {
+	Journal journal.Journal
+	Catalog catalog.Catalog
+	Work    work.Policy
+	Visit   visit.Policy
+	Trace   func(trace.Event) // nil: none
+	Log     *slog.Logger      // nil: slog.Default
+}
+
+// Coordinator is one set of spaces. Its methods may be called concurrently.
+type Coordinator struct {
+	Config
+	engine *engine.Engine
+}
+
+// New loads the journal and returns a coordinator; Run starts it.
+func New(ctx context.Context, c Config) (*Coordinator, error) {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if err := c.Work.Check(); err != nil {
+		return nil, err
+	}
+	e, err := engine.Open(ctx, engine.Config{Journal: c.Journal, Procedures: procedures(c), Trace: c.Trace, Log: c.Log})
+	if err != nil {
+		return nil, err
+	}
+	return &Coordinator{Config: c, engine: e}, nil
+}
+
+func procedures(c Config) space.Procedures {
+	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures())
+}
+
+// definitions are the spaces of all protocols.
+func definitions() []space.Definition {
+	var all []space.Definition
+	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces()} {
+		all = append(all, spaces...)
+	}
+	return all
+}
+
+// Run hosts the spaces until ctx ends, and returns nil then. It waits for all that
+// it starts. Ready, if not nil, is called once the spaces exist and a visit of
+// every origin is in them.
+func (c *Coordinator) Run(ctx context.Context, ready func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// The engine outlives what uses it.
+	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopEngine()
+	var engineErr error
+	var running sync.WaitGroup
+	running.Go(func() {
+		engineErr = c.engine.Run(engineCtx)
+		cancel()
+	})
+	err := c.serve(ctx, ready)
+	stopEngine()
+	running.Wait()
+	return errors.Join(err, engineErr)
+}
+
+func (c *Coordinator) serve(ctx context.Context, ready func()) error {
+	repo, err := c.engine.Session(ctx, SessionID("coordinator"), 0)
+	if err != nil {
+		return err
+	}
+	for _, d := range definitions() {
+		if err := repo.Create(ctx, d.Name, d.Options); err != nil {
+			return err
+		}
+	}
+	visits := newVisits(c, repo)
+	if err := visits.start(ctx); err != nil {
+		return ended(ctx, err)
+	}
+	if ready != nil {
+		ready()
+	}
+	return ended(ctx, visits.record(ctx))
+}
+
+// ended makes the end of ctx no error.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Connect opens a session of a mode: its id is new each time. It is lost when it
+// gives no sign of life for ttl; 0 is never.
+func (c *Coordinator) Connect(ctx context.Context, mode string, ttl time.Duration) (space.Repository, error) {
+	return c.engine.Session(ctx, SessionID(mode), ttl)
+}
+
+// SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
+func SessionID(mode string) string { return fmt.Sprintf("%s-%08x", mode, rand.Uint32()) }
+
+// Idle reports whether nothing is left to do: no visit, task, hold, result or
+// lease, and nothing in the catalog that could be selected. Dead letters do not
+// count.
+func (c *Coordinator) Idle(ctx context.Context, repo space.Repository) (bool, error) {
+	infos, err := repo.List(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, i := range infos {
+		switch i.Name {
+		case visit.Space, task.Space, task.Result:
+			if i.Visible+i.Held > 0 {
+				return false, nil
+			}
+		}
+	}
+	if leases, err := repo.Space(lease.Space).Count(ctx, lease.Any()); err != nil || leases > 0 {
+		return false, err
+	}
+	_, _, err = c.Catalog.Select(ctx, nil, 1)
+	if errors.Is(err, fault.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}

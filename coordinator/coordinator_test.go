@@ -1,0 +1,161 @@
+package coordinator_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"leasehold/coordinator"
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/task"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var policy = work.Policy{
+	Task:     task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second},
+	LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
+}
+
+// bench is a coordinator that runs, with a catalog of two origins.
+type bench struct {
+	*coordinator.Coordinator
+	t     *testing.T
+	store catalog.Catalog
+}
+
+func inBubble(t *testing.T, f func(b *bench)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		require.NoError(t, err)
+		for _, id := range []string{"o1", "o2"} {
+			_, err := store.AddOrigin(t.Context(), models.Origin{ID: id, Kind: models.Media, URI: "/" + id, AddedAt: time.Now()})
+			require.NoError(t, err)
+		}
+		c, err := coordinator.New(t.Context(), coordinator.Config{
+			Journal: &journal.Memory{}, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
+		})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(context.Background())
+		ready, done := make(chan struct{}), make(chan error, 1)
+		go func() { done <- c.Run(ctx, func() { close(ready) }) }()
+		<-ready
+		f(&bench{Coordinator: c, t: t, store: store})
+		stop()
+		require.NoError(t, <-done)
+		require.NoError(t, store.Close())
+	})
+}
+
+func (b *bench) connect(ttl time.Duration) space.Repository {
+	repo, err := b.Connect(b.t.Context(), "manager", ttl)
+	require.NoError(b.t, err)
+	return repo
+}
+
+// idle reports whether nothing is left to do.
+func (b *bench) idle(repo space.Repository) bool {
+	idle, err := b.Idle(b.t.Context(), repo)
+	require.NoError(b.t, err)
+	return idle
+}
+
+// end ends the next visit with a status, and returns its origin.
+func (b *bench) end(repo space.Repository, s models.Status) string {
+	client := visit.Client{Repo: repo}
+	v, err := client.Take(b.t.Context())
+	require.NoError(b.t, err)
+	require.NoError(b.t, client.End(b.t.Context(), models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: s, At: time.Now()}))
+	synctest.Wait()
+	return v.Origin.ID
+}
+
+func TestEveryOriginIsVisitedAtTheStartAndItsOutcomeRecorded(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		repo := b.connect(0)
+		require.False(b.t, b.idle(repo), "visits wait")
+		require.Equal(b.t, "o1", b.end(repo, models.Eventful))
+		require.Equal(b.t, "o2", b.end(repo, models.Failed))
+		for id, want := range map[string]models.Status{"o1": models.Eventful, "o2": models.Failed} {
+			o, err := b.store.Origin(b.t.Context(), id)
+			require.NoError(b.t, err)
+			require.Equal(b.t, want, o.LastOutcome)
+		}
+		require.True(b.t, b.idle(repo))
+	})
+}
+
+func TestALostVisitIsRepeatedButNotForEver(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.end(b.connect(0), models.Uneventful) // o1
+		for range 4 {
+			_, err := visit.Client{Repo: b.connect(6 * time.Second)}.Take(b.t.Context())
+			require.NoError(b.t, err)
+			<-time.After(7 * time.Second) // its session is lost
+			synctest.Wait()
+		}
+		require.True(b.t, b.idle(b.connect(0)))
+		o, err := b.store.Origin(b.t.Context(), "o2")
+		require.NoError(b.t, err)
+		require.Equal(b.t, models.Lost, o.LastOutcome)
+	})
+}
+
+func TestWhatCouldBeSelectedIsNotIdle(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		repo := b.connect(0)
+		_, err := b.store.Curate(b.t.Context(), "o1", time.Now(), catalog.Listing{
+			Episodes: []models.Episode{{Recording: models.Recording{Name: "e"}}},
+			Clips:    []models.Clip{{Recording: models.Recording{Name: "c"}}},
+		})
+		require.NoError(b.t, err)
+		b.end(repo, models.Eventful)
+		b.end(repo, models.Eventful)
+		require.False(b.t, b.idle(repo))
+	})
+}
+
+func TestALeaseOrATaskInHandIsNotIdle(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		repo := b.connect(0)
+		b.end(repo, models.Eventful)
+		b.end(repo, models.Eventful)
+		require.True(b.t, b.idle(repo))
+		issued, err := work.Client{Repo: repo}.Issue(b.t.Context(), models.Task{Action: "a", Subject: "s", Timeout: 60}, 0)
+		require.NoError(b.t, err)
+		require.True(b.t, issued)
+		require.False(b.t, b.idle(repo))
+		claimed, err := task.Client{Repo: repo}.Claim(b.t.Context(), "a")
+		require.NoError(b.t, err)
+		require.False(b.t, b.idle(repo))
+		require.NoError(b.t, task.Client{Repo: repo}.Report(b.t.Context(), claimed, "", true, nil))
+		require.False(b.t, b.idle(repo), "a result waits")
+		step, err := work.Client{Repo: repo}.Next(b.t.Context(), "a", false)
+		require.NoError(b.t, err)
+		require.False(b.t, b.idle(repo), "a result is held")
+		require.NoError(b.t, work.Client{Repo: repo}.Ingested(b.t.Context(), step.Result))
+		require.True(b.t, b.idle(repo))
+	})
+}
+
+func TestFault23AQueueTTLThatOutlivesTheLeaseIsRefused(t *testing.T) {
+	t.Parallel()
+	p := policy
+	p.QueueTTL = p.LeaseTTL
+	_, err := coordinator.New(t.Context(), coordinator.Config{Journal: &journal.Memory{}, Work: p})
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.ErrorContains(t, err, "queue TTL (1h0m0s)")
+}

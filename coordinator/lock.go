@@ -1,0 +1,74 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"leasehold/shared/fault"
+)
+
+// lockFile names the holder of a data folder and is locked by it.
+const lockFile = "LOCK"
+
+// Lock makes this process the only one that uses a data folder, which it creates
+// if need be. fault.ErrConflict names the process that holds it already;
+// fault.ErrFolder and fault.ErrPermission say that there is none to be had.
+// Release gives it up; the end of the process does too.
+func Lock(dir string) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, unusable(err)
+	}
+	path := filepath.Join(dir, lockFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("data folder %s is in use by %s: %w", dir, holder(f), fault.ErrConflict)
+		}
+		return nil, fmt.Errorf("data folder: lock %s: %w", path, err)
+	}
+	if err := sign(f); err != nil {
+		return nil, errors.Join(unusable(err), f.Close())
+	}
+	return f.Close, nil
+}
+
+// unusable says of what kind an error of the system is: fault.ErrPermission or
+// fault.ErrFolder.
+func unusable(err error) error {
+	kind := fault.ErrFolder
+	if errors.Is(err, fs.ErrPermission) {
+		kind = fault.ErrPermission
+	}
+	return fmt.Errorf("data folder: %w: %w", err, kind)
+}
+
+// sign writes who holds the lock.
+func sign(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+" "+strings.Join(os.Args, " ")+"\n"), 0)
+	return err
+}
+
+// holder reads who does.
+func holder(f *os.File) string {
+	const longest = 512
+	buf := make([]byte, longest)
+	n, _ := f.ReadAt(buf, 0)
+	pid, command, ok := strings.Cut(strings.TrimSpace(string(buf[:n])), " ")
+	if !ok {
+		return "another process"
+	}
+	return fmt.Sprintf("process %s (%s)", pid, command)
+}

@@ -1,0 +1,249 @@
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "leasehold"
+
+// A room may import, of ours, itself and what is below it, and what it lists.
+// The longest room that holds a package decides. A name that ends in ! is that
+// package only, and not what is below it.
+type room struct {
+	name   string
+	may    []string
+	tests  []string // its tests may also import these
+	reason string
+}
+
+// all stands for every package of ours.
+const all = ""
+
+// concrete is what the tests of a room need of the drivers to have something to
+// run on.
+var concrete = []string{"shared/space", "shared/catalog"}
+
+var rooms = []room{
+	{"", []string{"cmd"}, nil, "main hands over to cmd"},
+	{"cmd", []string{"coordinator", "manager", "worker", "shared", "models"}, nil, "cmd wires everything, and nothing imports it but main"},
+	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
+	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
+	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
+	{"models", nil, nil, "the vocabulary imports nothing of ours"},
+	{"shared", []string{"shared", "models"}, nil, "shared is below the modes"},
+	{"shared/fault", nil, nil, "the kinds of error import nothing of ours"},
+	{"shared/tuple", nil, nil, "a tuple is data, of use without the rest"},
+	{"shared/trace", []string{"shared/tuple"}, nil, "a trace is read without the engine that wrote it"},
+	{"shared/space", []string{"shared/tuple", "shared/trace", "shared/fault"}, nil, "spaces know nothing of what is done with them"},
+	{"shared/status", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/lease", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/task", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/work", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/work/worktest", []string{"shared", "models"}, nil, "the protocols' scenarios need an engine to run on"},
+	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},
+	{"shared/audio", []string{"shared/fault"}, nil, "audio is a library of its own"},
+	{"shared/fetch", []string{"shared/fault", "models"}, nil, "fetch is a library of its own"},
+	{"shared/config", []string{"shared/fault"}, nil, "settings are plain values; who uses them is cmd's affair"},
+	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
+	{"examples", []string{"shared", "models"}, nil, "examples are read by users"},
+	{"internal", nil, []string{all}, "tools stand alone; only their tests look at the house"},
+}
+
+// protocol is what a protocol is made of: the interfaces of a space (not an
+// engine), tuples, errors, the vocabulary, and the other protocols.
+var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "models",
+	"shared/status", "shared/lease", "shared/task", "shared/work", "shared/visit"}
+
+// A guest is a module (or package) of others that only some rooms let in, tests
+// aside.
+var guests = []struct{ path, only, reason string }{
+	{"github.com/spf13/viper", "shared/config", "viper stays in one place"},
+	{"github.com/spf13/cobra", "cmd", "only cmd knows that there is a command line"},
+	{"modernc.org/sqlite", "shared/catalog/sqlite", "a worker does not link the database"},
+	{"github.com/mmcdole/gofeed", "manager/archive", "feeds are the archive's affair"},
+	{"github.com/mewkiz/flac", "shared/audio", "formats of sound stay in audio"},
+	{"github.com/hajimehoshi/go-mp3", "shared/audio", "formats of sound stay in audio"},
+	{"github.com/go-audio", "shared/audio", "formats of sound stay in audio"},
+	{"gonum.org/v1/gonum", "shared/audio", "the arithmetic of sound stays in audio"},
+	{"github.com/tidwall/btree", "shared/space/engine", "ordered sets are how the engine keeps an index"},
+	{"github.com/RoaringBitmap/roaring", "shared/catalog", "compressed sets are how a driver keeps researched pairs"},
+	{"os/exec", "shared/audio", "no program is started but ffmpeg"},
+	{"unsafe", "", "nothing here needs it"},
+	{"testing", "*test", "only suites that tests call may know testing"},
+	{"github.com/stretchr/testify", "*test", "only suites that tests call may know testing"},
+	{"pgregory.net/rapid", "*test", "only suites that tests call may know testing"},
+}
+
+type pkg struct {
+	ImportPath string
+	ForTest    string
+	Standard   bool
+	Imports    []string
+}
+
+// isTest reports whether p holds test files: a package as compiled for a test
+// has more imports than the package itself.
+func (p pkg) isTest() bool { return p.ForTest != "" }
+
+// path is p without the mark of the test that it is compiled for.
+func (p pkg) path() string { return strings.TrimSuffix(plain(p.ImportPath), "_test") }
+
+func plain(importPath string) string {
+	path, _, _ := strings.Cut(importPath, " ")
+	return path
+}
+
+// ours returns what is behind "leasehold/", and whether the package is ours.
+func ours(path string) (string, bool) {
+	if path == module {
+		return "", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+func TestArrowsPointOneWay(t *testing.T) {
+	t.Parallel()
+	for _, p := range list(t) {
+		from, mine := ours(p.path())
+		if !mine || strings.HasSuffix(from, ".test") {
+			continue
+		}
+		r := roomOf(t, from)
+		for _, imported := range p.Imports {
+			imported = plain(imported)
+			to, mine := ours(imported)
+			switch {
+			case mine:
+				if !r.lets(from, to, p.isTest()) {
+					t.Errorf("%s imports %s: %s (room %q)", p.path(), imported, r.reason, r.name)
+				}
+			case !p.isTest():
+				checkGuest(t, from, imported)
+			}
+		}
+	}
+}
+
+func TestATupleNeedsOnlyTheStandardLibrary(t *testing.T) {
+	t.Parallel()
+	for _, p := range list(t) {
+		if from, _ := ours(p.path()); from != "shared/tuple" || p.isTest() {
+			continue
+		}
+		for _, imported := range p.Imports {
+			first, _, _ := strings.Cut(imported, "/")
+			require.NotContains(t, first, ".", "shared/tuple imports %s: it is of use without the rest", imported)
+		}
+	}
+}
+
+func TestTheArrowsThemselves(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to string
+		test, ok bool
+	}{
+		{"", "cmd", false, true},
+		{"", "shared/config", false, false},
+		{"cmd", "worker/research", false, true},
+		{"manager", "manager/archive", false, true},
+		{"manager/archive", "worker", false, false},
+		{"manager/archive", "worker", true, false},
+		{"worker", "coordinator", false, false},
+		{"shared/lease", "shared/space", false, true},
+		{"shared/lease", "shared/space/engine", false, false},
+		{"shared/lease", "shared/space/engine", true, true},
+		{"shared/lease", "shared/catalog", false, false},
+		{"shared/tuple", "shared/fault", false, false},
+		{"shared/space/engine", "shared/space/journal", false, true},
+		{"shared/space/engine", "models", false, false},
+		{"shared/fetch", "cmd", true, false},
+		{"models", "shared/fault", false, false},
+		{"tup4fun/protocols", "shared/lease", false, false},
+	} {
+		require.Equal(t, c.ok, roomOf(t, c.from).lets(c.from, c.to, c.test), "%+v", c)
+	}
+}
+
+func (r room) lets(from, to string, test bool) bool {
+	may := r.may
+	if test {
+		may = slices.Concat(r.may, r.tests)
+	}
+	if r.name != "" && within(to, r.name) || to == from {
+		return true
+	}
+	return slices.ContainsFunc(may, func(name string) bool {
+		if only, exact := strings.CutSuffix(name, "!"); exact {
+			return to == only
+		}
+		return within(to, name)
+	})
+}
+
+// within reports whether path is the room or below it.
+func within(path, room string) bool {
+	return room == all || path == room || strings.HasPrefix(path, room+"/")
+}
+
+// roomOf returns the longest room that path is within.
+func roomOf(t *testing.T, path string) room {
+	t.Helper()
+	var best *room
+	for i, r := range rooms {
+		if r.name == "" && path != "" { // main is a room for itself
+			continue
+		}
+		if within(path, r.name) && (best == nil || len(r.name) > len(best.name)) {
+			best = &rooms[i]
+		}
+	}
+	require.NotNil(t, best, "no room is planned for %q: say in rooms whom it may import", path)
+	return *best
+}
+
+func checkGuest(t *testing.T, from, imported string) {
+	t.Helper()
+	for _, g := range guests {
+		if imported != g.path && !strings.HasPrefix(imported, g.path+"/") {
+			continue
+		}
+		if g.only == "*test" && strings.HasSuffix(from, "test") || g.only != "" && within(from, g.only) || within(from, "internal") {
+			continue
+		}
+		t.Errorf("%s/%s imports %s: %s", module, from, imported, g.reason)
+	}
+}
+
+// list asks go for every package of the module, as built and as tested.
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Standard,Imports", "./...")
+	cmd.Dir = "../.."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	var pkgs []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return pkgs
+		}
+		require.NoError(t, err)
+		if !p.Standard {
+			pkgs = append(pkgs, p)
+		}
+	}
+}

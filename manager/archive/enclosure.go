@@ -1,0 +1,187 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mmcdole/gofeed"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+)
+
+// choose returns the first enclosure that says it has sound, else the first
+// that may have.
+func choose(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
+	var maybe *gofeed.Enclosure
+	var others []string
+	for _, e := range list {
+		if e == nil || strings.TrimSpace(e.URL) == "" {
+			continue
+		}
+		switch major, _, _ := strings.Cut(strings.ToLower(e.Type), "/"); {
+		case major == "audio" || major == "video" || isAudio(urlPath(e.URL)):
+			return trimmed(*e), nil
+		case major == "image" || major == "text":
+			others = append(others, clean(e.Type))
+		case maybe == nil:
+			maybe = e
+		}
+	}
+	switch {
+	case maybe != nil:
+		return trimmed(*maybe), nil
+	case len(others) > 0:
+		return gofeed.Enclosure{}, fmt.Errorf("no sound is enclosed, but %s", clean(strings.Join(others, ", ")))
+	}
+	return gofeed.Enclosure{}, errors.New("nothing is enclosed")
+}
+
+func trimmed(e gofeed.Enclosure) gofeed.Enclosure {
+	e.URL = strings.TrimSpace(e.URL)
+	return e
+}
+
+func urlPath(uri string) string {
+	if u, err := url.Parse(strings.TrimSpace(uri)); err == nil {
+		return u.Path
+	}
+	return uri
+}
+
+// mediaType is what the feed says, or what the extension does.
+func mediaType(e gofeed.Enclosure) string {
+	if t := clean(e.Type); t != "" && len(t) < 128 {
+		return t
+	}
+	return audioType(urlPath(e.URL))
+}
+
+// priorityOf finds an item's priority element, in whatever namespace: the first
+// by the namespaces' names.
+func priorityOf(item *gofeed.Item) (string, bool) {
+	for _, namespace := range sortedKeys(item.Extensions) {
+		elements := item.Extensions[namespace]
+		for _, name := range sortedKeys(elements) {
+			if strings.EqualFold(name, "priority") && len(elements[name]) > 0 {
+				return elements[name][0].Value, true
+			}
+		}
+	}
+	for _, name := range sortedKeys(item.Custom) {
+		if strings.EqualFold(name, "priority") {
+			return item.Custom[name], true
+		}
+	}
+	return "", false
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// A source resolves what the items of a feed enclose. The version is empty for
+// what only the feed can tell.
+type source interface {
+	resolve(enclosure string) (uri, version string, err error)
+	close()
+}
+
+// web is a feed that came from a URL.
+type web struct {
+	base  *url.URL
+	check func(uri string) error
+}
+
+func (w web) close() {}
+
+func (w web) resolve(enclosure string) (uri, version string, err error) {
+	u, err := parseEnclosure(enclosure)
+	if err != nil {
+		return "", "", err
+	}
+	if w.base != nil {
+		u = w.base.ResolveReference(u)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return "", "", fmt.Errorf("scheme %q is refused: a feed may name http and https URLs", clean(u.Scheme))
+	}
+	u.Fragment = ""
+	uri = u.String()
+	if err := w.check(uri); err != nil {
+		// What was checked is said already.
+		_, reason, _ := strings.Cut(err.Error(), ": ")
+		return "", "", errors.New(strings.TrimSuffix(reason, ": "+fault.ErrInvalid.Error()))
+	}
+	return uri, "", nil
+}
+
+func parseEnclosure(s string) (*url.URL, error) {
+	if len(s) > enclosureLimit {
+		return nil, fmt.Errorf("its URL has %d bytes; %d are accepted", len(s), enclosureLimit)
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		var at *url.Error
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, fmt.Errorf("not a URL: %w", err)
+	}
+	return u, nil
+}
+
+// beside is a feed in a folder, whose items may enclose files of that folder.
+type beside struct {
+	web
+	dir  string
+	root *os.Root
+}
+
+func (b beside) close() { b.root.Close() }
+
+func (b beside) resolve(enclosure string) (uri, version string, err error) {
+	u, err := parseEnclosure(enclosure)
+	switch {
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		return b.web.resolve(enclosure)
+	case err == nil && (u.Scheme != "" || u.Host != ""):
+		return "", "", errors.New("refused: a local feed may name http and https URLs, and files by their path relative to its folder")
+	case len(enclosure) > enclosureLimit:
+		return "", "", err
+	}
+	names := []string{enclosure} // a name with a % or ? that nobody escaped
+	if err == nil {
+		names = []string{u.Path, enclosure}
+	}
+	return b.first(names)
+}
+
+// first is the first of some names that is a file.
+func (b beside) first(names []string) (uri, version string, err error) {
+	for _, name := range names {
+		name = filepath.FromSlash(name)
+		if !filepath.IsLocal(name) {
+			return "", "", errors.New("leads out of the feed's folder; only paths relative to it are accepted")
+		}
+		var info fs.FileInfo
+		if info, err = regular(b.root, name); err == nil {
+			return fetch.FileURI(filepath.Join(b.dir, name)), fileVersion(info), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return "", "", err
+}

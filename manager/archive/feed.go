@@ -1,0 +1,190 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+)
+
+// listFeed lists the episodes that a feed's items enclose. A feed tells of its
+// latest items only, so the listing is never complete.
+func (l *Lister) listFeed(ctx context.Context, o models.Origin) (catalog.Listing, error) {
+	from, uri, err := l.sourceOf(o)
+	if err != nil {
+		return catalog.Listing{}, err
+	}
+	defer from.close()
+	doc, err := l.Fetch.Document(ctx, uri, FeedBytes)
+	if err != nil {
+		return catalog.Listing{}, err
+	}
+	items, more, err := parseFeed(ctx, doc)
+	if err != nil {
+		return catalog.Listing{}, err
+	}
+	c := curator{origin: o, resolve: from.resolve, problems: problems{origin: o.ID}, seen: map[string]bool{}}
+	for i, item := range items {
+		if err := ctx.Err(); err != nil {
+			return catalog.Listing{}, context.Cause(ctx)
+		}
+		c.item(i, item)
+	}
+	if more > 0 {
+		c.problems.add("", "the feed has %d items more than the %d that are read", more, FeedItems)
+	}
+	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all()}, nil
+}
+
+func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
+	if isURL(o.URI) {
+		base, err := url.Parse(o.URI)
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+		}
+		return web{base, l.Fetch.Check}, o.URI, nil
+	}
+	dir := filepath.Dir(o.URI)
+	root, err := l.Fetch.Folder(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	return beside{web{check: l.Fetch.Check}, dir, root}, fetch.FileURI(o.URI), nil
+}
+
+// parseFeed returns a feed's items, at least one, and how many were too many.
+func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int, err error) {
+	begin := doc[:min(len(doc), 4096)]
+	if gofeed.DetectFeedType(bytes.NewReader(begin)) == gofeed.FeedTypeUnknown {
+		return nil, 0, fmt.Errorf("not an RSS, Atom or JSON feed; it begins with %q: %w", begin[:min(len(begin), 60)], fault.ErrInvalid)
+	}
+	doc, more, err = prune(doc, FeedItems)
+	if err != nil {
+		return nil, 0, err
+	}
+	// A parser of such leniency has corners in which it panics.
+	defer func() {
+		if r := recover(); r != nil {
+			items, err = nil, fmt.Errorf("the feed's parser gave up: %v: %w", r, fault.ErrInvalid)
+		}
+	}()
+	parser := gofeed.NewParser()
+	parser.RSSTranslator = &gofeed.DefaultRSSTranslator{DisableContentImageScan: true}
+	parser.AtomTranslator = &gofeed.DefaultAtomTranslator{}
+	parser.JSONTranslator = &gofeed.DefaultJSONTranslator{}
+	feed, err := parser.Parse(&patient{ctx, bytes.NewReader(doc)})
+	switch {
+	case ctx.Err() != nil:
+		return nil, 0, context.Cause(ctx)
+	case err != nil:
+		return nil, 0, fmt.Errorf("the feed is malformed: %w: %w", err, fault.ErrInvalid)
+	case len(feed.Items) == 0:
+		return nil, 0, fmt.Errorf("the feed has no items: %w", fault.ErrInvalid)
+	}
+	return feed.Items, more, nil
+}
+
+// patient is a reader that ends with its context, and so does the parser.
+type patient struct {
+	ctx context.Context
+	r   *bytes.Reader
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return p.r.Read(b)
+}
+
+// A curator makes episodes of items.
+type curator struct {
+	origin   models.Origin
+	resolve  func(enclosure string) (uri, version string, err error)
+	episodes []models.Episode
+	problems problems
+	seen     map[string]bool // names
+}
+
+func (c *curator) item(n int, item *gofeed.Item) {
+	enclosure, err := choose(item.Enclosures)
+	label := cmp.Or(clean(item.Title), clean(item.GUID), clean(enclosure.URL), fmt.Sprintf("item %d", n+1))
+	if err != nil {
+		c.problems.add(label, "%v", err)
+		return
+	}
+	name := cmp.Or(oneLine(item.GUID), oneLine(enclosure.URL))
+	if len(name) > nameLimit {
+		c.problems.add(label, "its guid, or the URL in its place, has more than %d bytes", nameLimit)
+		return
+	}
+	if c.seen[name] {
+		c.problems.add(label, "an earlier item has the same guid, %s", clean(name))
+		return
+	}
+	uri, version, err := c.resolve(enclosure.URL)
+	if err != nil {
+		c.problems.add(label, "enclosure %s: %v", clean(enclosure.URL), withoutKind(err))
+		return
+	}
+	c.seen[name] = true
+	e := models.Episode{Aired: aired(item)}
+	e.Name = name
+	e.Title = cmp.Or(clean(item.Title), clean(path.Base(uri)))
+	e.Priority = c.priority(label, item)
+	e.Media = models.MediaRef{URI: uri, Type: mediaType(enclosure), Version: version}
+	if version == "" {
+		e.Media.Version = models.NewID(uri, enclosure.Length, item.Published, item.Updated)
+	}
+	c.episodes = append(c.episodes, e)
+}
+
+// priority is an item's own, or its origin's.
+func (c *curator) priority(label string, item *gofeed.Item) int64 {
+	value, ok := priorityOf(item)
+	if !ok {
+		return c.origin.Priority
+	}
+	p, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+	if err != nil {
+		c.problems.add(label, "priority %q is not a whole number; the origin's %d is used", clean(value), c.origin.Priority)
+		return c.origin.Priority
+	}
+	return p
+}
+
+// aired is when an item says that it was published, if JSON can say it too.
+func aired(item *gofeed.Item) time.Time {
+	for _, t := range []*time.Time{item.PublishedParsed, item.UpdatedParsed} {
+		if t != nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// withoutKind drops the kind from the end of a message for people, who read it
+// as a problem already.
+func withoutKind(err error) string {
+	s := err.Error()
+	for _, row := range fault.Table {
+		if row.Kind != nil && errors.Is(err, row.Kind) {
+			s = strings.TrimSuffix(s, ": "+row.Kind.Error())
+		}
+	}
+	return s
+}

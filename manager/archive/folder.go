@@ -1,0 +1,183 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+)
+
+// listFolder lists the recordings in a folder and all folders in it, by name.
+// Hidden files and folders are no part of it. The listing is complete unless
+// there was something that could not be looked into: what is in there is not
+// gone.
+func (l *Lister) listFolder(ctx context.Context, o models.Origin) (catalog.Listing, error) {
+	root, err := l.Fetch.Folder(o.URI)
+	if err != nil {
+		return catalog.Listing{}, err
+	}
+	defer root.Close()
+	v := folderVisit{origin: o, fetch: l.Fetch, root: root, problems: problems{origin: o.ID}, sidecars: map[string]bool{}, complete: true}
+	if err := v.walk(ctx, FolderSize); err != nil {
+		return catalog.Listing{}, err
+	}
+	listing := catalog.Listing{}
+	for _, name := range v.recordings {
+		rec, side, err := v.recording(ctx, name)
+		if ctx.Err() != nil {
+			return catalog.Listing{}, context.Cause(ctx)
+		}
+		switch {
+		case err != nil:
+			v.problems.add(clean(name), "%s", withoutKind(err))
+		case o.Kind == models.Clips:
+			listing.Clips = append(listing.Clips, models.Clip{Recording: rec})
+		default:
+			listing.Episodes = append(listing.Episodes, models.Episode{Recording: rec, Aired: side.aired})
+		}
+	}
+	listing.Problems, listing.Complete = v.problems.all(), v.complete
+	return listing, nil
+}
+
+// A folderVisit is one look at a folder.
+type folderVisit struct {
+	origin     models.Origin
+	fetch      *fetch.Fetcher
+	root       *os.Root
+	recordings []string // paths relative to root, in order
+	sidecars   map[string]bool
+	problems   problems
+	complete   bool
+}
+
+// walk finds recordings and what may be their sidecars.
+func (v *folderVisit) walk(ctx context.Context, most int) error {
+	seen := 0
+	err := fs.WalkDir(v.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if seen++; ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		switch {
+		case err != nil && name == ".":
+			return fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+		case err != nil:
+			v.complete = false
+			v.problems.add(clean(name), "the folder cannot be read: %v", readable(err))
+			return nil
+		case name == ".":
+			return nil
+		case seen > most:
+			v.complete = false
+			v.problems.add("", "the folder holds more than the %d files that are read", most)
+			return fs.SkipAll
+		}
+		return v.entry(name, e)
+	})
+	if err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func (v *folderVisit) entry(name string, e fs.DirEntry) error {
+	base := path.Base(name)
+	switch {
+	case strings.HasPrefix(base, "."):
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+	case !wellNamed(base):
+		if e.IsDir() {
+			v.problems.add(strconv.Quote(name), "the folder's name has control characters or is not UTF-8")
+			return fs.SkipDir
+		}
+		if isAudio(base) {
+			v.problems.add(strconv.Quote(name), "the file's name has control characters or is not UTF-8")
+		}
+	case e.IsDir():
+	case e.Type()&fs.ModeSymlink != 0 && v.isFolder(name):
+		v.problems.add(clean(name), "a link to a folder, which is not followed")
+	case isAudio(base):
+		v.recordings = append(v.recordings, name)
+	case path.Ext(base) == ".yaml":
+		v.sidecars[name] = true
+	}
+	return nil
+}
+
+func (v *folderVisit) isFolder(link string) bool {
+	info, err := v.root.Stat(link)
+	return err == nil && info.IsDir()
+}
+
+// recording curates one file.
+func (v *folderVisit) recording(ctx context.Context, name string) (models.Recording, sidecar, error) {
+	info, err := regular(v.root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("a link to a file that is not there")
+	}
+	if err != nil {
+		return models.Recording{}, sidecar{}, err
+	}
+	if len(name) > nameLimit {
+		return models.Recording{}, sidecar{}, fmt.Errorf("its path has more than %d bytes", nameLimit)
+	}
+	rec := models.Recording{Name: name, Priority: v.origin.Priority, Media: models.MediaRef{
+		URI:     fetch.FileURI(filepath.Join(v.origin.URI, filepath.FromSlash(name))),
+		Type:    audioType(name),
+		Version: fileVersion(info),
+	}}
+	if v.origin.Kind == models.Clips && info.Size() <= clipHashBytes {
+		if rec.Media.Hash, err = v.hash(ctx, rec.Media); err != nil {
+			return models.Recording{}, sidecar{}, err
+		}
+	}
+	side := v.sidecar(name)
+	base := path.Base(name)
+	rec.Title = cmp.Or(side.title, clean(strings.TrimSuffix(base, path.Ext(base))), clean(base))
+	if side.priority != nil {
+		rec.Priority = *side.priority
+	}
+	return rec, side, nil
+}
+
+func (v *folderVisit) hash(ctx context.Context, ref models.MediaRef) (string, error) {
+	f, err := v.fetch.Fetch(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	return f.Hash, f.Close()
+}
+
+// sidecar reads the file beside a recording that tells more of it. One that is
+// wrong is a problem, and tells nothing.
+func (v *folderVisit) sidecar(name string) sidecar {
+	for _, beside := range []string{name + ".yaml", strings.TrimSuffix(name, path.Ext(name)) + ".yaml"} {
+		if !v.sidecars[beside] {
+			continue
+		}
+		content, err := readSmall(v.root, beside, sidecarBytes)
+		var side sidecar
+		if err == nil {
+			side, err = parseSidecar(content)
+		}
+		if err != nil {
+			v.problems.add(clean(beside), "%s; %s is curated without it", withoutKind(err), clean(path.Base(name)))
+			return sidecar{}
+		}
+		return side
+	}
+	return sidecar{}
+}

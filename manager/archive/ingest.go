@@ -1,0 +1,70 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/work"
+)
+
+// ingest puts a result into the catalog, and only then tells the spaces. A result
+// that cannot be read is logged and ends, since it would never be better.
+func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
+	log := f.Log.With("episode", h.Subject, "part", h.Part, "worker", h.Worker)
+	r, err := researched(h)
+	if err == nil {
+		err = f.Catalog.Ingest(ctx, r, time.Now().UTC())
+	}
+	switch {
+	case err != nil && isBad(err):
+		log.Error("archive: a result is dropped", "error", err)
+	case err != nil:
+		return fmt.Errorf("archive: ingest the result of %s for %s: %w", h.Worker, h.Subject, err)
+	}
+	if err := client.Ingested(ctx, h); err != nil && !errors.Is(err, fault.ErrStaleToken) {
+		return err
+	}
+	return nil
+}
+
+// researched decodes the body of a result: what a worker found, or the failure
+// that a dead task left behind.
+func researched(h *work.Held) (models.Researched, error) {
+	var failure models.Failure
+	if err := json.Unmarshal([]byte(h.Body), &failure); err != nil {
+		return models.Researched{}, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+	}
+	if failure.Task != nil {
+		return problemOf(failure)
+	}
+	var r models.Researched
+	if err := json.Unmarshal([]byte(h.Body), &r); err != nil {
+		return r, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+	}
+	if r.Episode != h.Subject {
+		return r, fmt.Errorf("body is of episode %q: %w", r.Episode, fault.ErrInvalid)
+	}
+	return r, nil
+}
+
+// problemOf makes of a dead task a problem of each of its pairs.
+func problemOf(f models.Failure) (models.Researched, error) {
+	var research models.Research
+	if err := json.Unmarshal(f.Task.Data, &research); err != nil {
+		return models.Researched{}, fmt.Errorf("data of dead task %s: %w: %w", f.Task.ID, fault.ErrInvalid, err)
+	}
+	r := models.Researched{
+		Episode: research.Episode.ID, Problem: f.Problem, Scope: models.ScopePair,
+		EpisodeMedia: research.Episode.Media, ClipMedia: map[string]models.MediaRef{},
+	}
+	for _, c := range research.Clips {
+		r.Clips = append(r.Clips, c.ID)
+		r.ClipMedia[c.ID] = c.Media
+	}
+	return r, nil
+}

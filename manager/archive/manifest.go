@@ -1,0 +1,134 @@
+package archive
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// readManifest reads the origins that a file lists, such as
+//
+//   - kind: feed
+//     uri: https://example.org/show.xml
+//   - path: clips
+//     priority: 5
+//
+// Paths are relative to the file's folder. A kind that is not there is found
+// out; another manifest is not followed.
+func readManifest(path string) ([]models.Origin, error) {
+	real, err := filepath.EvalSymlinks(path) // the operator may keep it elsewhere
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+	}
+	dir := filepath.Dir(path)
+	root, err := os.OpenRoot(filepath.Dir(real))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+	}
+	defer root.Close()
+	content, err := readSmall(root, filepath.Base(real), manifestBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, err, fault.ErrInvalid)
+	}
+	entries, err := parseManifest(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var origins []models.Origin
+	for _, e := range entries {
+		o, err := e.origin(dir)
+		if err == nil && slices.ContainsFunc(origins, func(x models.Origin) bool { return x.ID == o.ID }) {
+			err = fmt.Errorf("%s is listed twice: %w", o.URI, fault.ErrInvalid)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, e.line, err)
+		}
+		origins = append(origins, o)
+	}
+	return origins, nil
+}
+
+// An entry is one origin as the manifest says it.
+type entry struct {
+	line     int
+	kind     models.OriginKind // "" to find out
+	uri      string            // a URL, or a path
+	priority int64
+}
+
+func (e entry) origin(dir string) (models.Origin, error) {
+	uri := e.uri
+	if !strings.Contains(uri, "://") && !filepath.IsAbs(uri) {
+		uri = filepath.Join(dir, uri)
+	}
+	found, err := detect(uri, e.kind, false)
+	if err != nil {
+		return models.Origin{}, fmt.Errorf("%s: %w", uri, err)
+	}
+	o := found[0]
+	o.Priority = e.priority
+	return o, nil
+}
+
+func parseManifest(content []byte) ([]entry, error) {
+	top, err := parseYAML(content)
+	if err != nil {
+		return nil, err
+	}
+	if top == nil || top.Kind == yaml.SequenceNode && len(top.Content) == 0 {
+		return nil, fmt.Errorf("it lists no origins: %w", fault.ErrInvalid)
+	}
+	if top.Kind != yaml.SequenceNode {
+		return nil, bad(top, "want a list of origins, each with kind, uri or path, and priority")
+	}
+	var entries []entry
+	for _, node := range top.Content {
+		e, err := parseEntry(node)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func parseEntry(node *yaml.Node) (entry, error) {
+	e := entry{line: node.Line}
+	err := eachKey(node, []string{"kind", "uri", "path", "priority"}, func(key string, value *yaml.Node) error {
+		switch key {
+		case "kind":
+			e.kind = models.OriginKind(value.Value)
+			if !slices.Contains(models.OriginKinds, e.kind) {
+				return bad(value, "kind %q: %s are accepted", clean(value.Value), kinds())
+			}
+		case "uri", "path":
+			if e.uri != "" {
+				return bad(value, "uri and path are one: give either")
+			}
+			if e.uri = value.Value; strings.TrimSpace(e.uri) == "" || !wellNamed(e.uri) {
+				return bad(value, "%s %q is empty or has control characters", key, clean(value.Value))
+			}
+			if key == "path" && strings.Contains(e.uri, "://") {
+				return bad(value, "path %s is a URL: say uri", e.uri)
+			}
+		case "priority":
+			n, err := wholeNumber(key, value)
+			if err != nil {
+				return err
+			}
+			e.priority = *n
+		}
+		return nil
+	})
+	if err == nil && e.uri == "" {
+		err = bad(node, "an origin needs uri or path")
+	}
+	return e, err
+}

@@ -1,0 +1,95 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// mediaTypes are the extensions of what is taken for a recording. Whether it is
+// one is for the worker that decodes it to say.
+var mediaTypes = map[string]string{
+	".wav": "audio/wav", ".mp3": "audio/mpeg", ".flac": "audio/flac", ".ogg": "audio/ogg", ".oga": "audio/ogg",
+	".opus": "audio/ogg", ".m4a": "audio/mp4", ".m4b": "audio/mp4", ".aac": "audio/aac", ".aif": "audio/aiff",
+	".aiff": "audio/aiff", ".wma": "audio/x-ms-wma", ".ac3": "audio/ac3", ".mp2": "audio/mpeg", ".mka": "audio/x-matroska",
+	".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/quicktime", ".mkv": "video/x-matroska", ".webm": "video/webm",
+	".avi": "video/x-msvideo",
+}
+
+// audioType is the MIME type of a file's extension, "" for one that is no
+// recording.
+func audioType(name string) string { return mediaTypes[strings.ToLower(filepath.Ext(name))] }
+
+func isAudio(name string) bool { return audioType(name) != "" }
+
+// fileVersion changes when a file's content may have.
+func fileVersion(info fs.FileInfo) string {
+	return fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano())
+}
+
+// regular opens a file to see that it can be read, is a file and not empty. Its
+// errors are for people; errors.Is finds fs.ErrNotExist.
+func regular(root *os.Root, name string) (fs.FileInfo, error) {
+	f, info, err := openRegular(root, name)
+	if err != nil {
+		return nil, err
+	}
+	f.Close()
+	if info.Size() == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	return info, nil
+}
+
+func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	// Not blocking, or a FIFO would hold us for ever.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, readable(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, readable(err)
+	}
+	return f, info, nil
+}
+
+// readSmall reads a file of at most some bytes.
+func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
+	f, _, err := openRegular(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(content)) > most {
+		err = fmt.Errorf("it has more than %d bytes", most)
+	}
+	return content, readable(err)
+}
+
+// readable drops the operation and the path, which the problem's item says.
+func readable(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ELOOP):
+		return errors.New("a link that leads nowhere")
+	case strings.Contains(err.Error(), "escapes"): // os.Root has no sentinel for it
+		return errors.New("leads out of the folder; links must stay within it")
+	}
+	return err
+}

@@ -1,0 +1,29 @@
+package archive
+
+import (
+	"fmt"
+
+	"leasehold/models"
+)
+
+// problems collects the first problems of a listing, and counts the rest.
+type problems struct {
+	origin string
+	list   []models.Problem
+	more   int
+}
+
+func (p *problems) add(item, reason string, args ...any) {
+	if len(p.list) >= problemLimit {
+		p.more++
+		return
+	}
+	p.list = append(p.list, models.Problem{Origin: p.origin, Item: item, Reason: fmt.Sprintf(reason, args...)})
+}
+
+func (p *problems) all() []models.Problem {
+	if p.more == 0 {
+		return p.list
+	}
+	return append(p.list, models.Problem{Origin: p.origin, Reason: fmt.Sprintf("and %d more problems", p.more)})
+}

@@ -1,0 +1,222 @@
+package archive
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"leasehold/shared/fault"
+)
+
+// What a feed may hold besides its items. The parser keeps 50 to 400 bytes for
+// each element, whatever its length, and some of its loops are quadratic.
+const (
+	maxElements   = 1 << 20  // 50 for each item of a full feed
+	maxDepth      = 256      // HTML in a description, badly closed, reaches 50
+	maxTagBytes   = 64 << 10 // of a start tag with its attributes
+	maxNamespaces = 64       // declared around any element; real feeds have 15
+	maxPieces     = 1000     // comments and CDATA sections without an element between
+	maxCommas     = 4 << 20  // of a JSON Feed: members, but those in text too
+)
+
+func bomb(format string, args ...any) error {
+	return fmt.Errorf("the feed has "+format+": %w", append(args, fault.ErrTooLarge)...)
+}
+
+// prune cuts a feed after its first items, before anything is parsed, and says
+// how many more there were.
+func prune(doc []byte, items int) (cut []byte, more int, err error) {
+	start := bytes.TrimLeft(doc, "\ufeff \t\r\n")
+	if len(start) > 0 && start[0] == '{' {
+		return pruneJSON(doc, items)
+	}
+	p := pruner{doc: doc, items: items}
+	if err := p.run(); err != nil {
+		return nil, 0, err
+	}
+	return p.result(), max(0, p.seen-items), nil
+}
+
+// A pruner reads markup as far as it must to count it. It is more lenient than
+// the parser: where the two read differently, the parser refuses the document.
+type pruner struct {
+	doc      []byte
+	items    int
+	at       int // the offset of the '<' that is looked at
+	open     []element
+	seen     int // items
+	elements int
+	pieces   int
+	tail     []byte // closing tags that replace what was cut
+	end      int    // where it was cut; 0 for nowhere
+}
+
+type element struct {
+	name       string
+	namespaces int // declared by it and around it
+}
+
+func (p *pruner) result() []byte {
+	if p.end == 0 {
+		return p.doc
+	}
+	return append(p.doc[:p.end:p.end], p.tail...)
+}
+
+func (p *pruner) run() error {
+	for next := 0; ; {
+		i := bytes.IndexByte(p.doc[next:], '<')
+		if i < 0 {
+			return nil
+		}
+		p.at = next + i
+		size, err := p.markup(p.doc[p.at:])
+		if err != nil {
+			return err
+		}
+		next = p.at + size
+	}
+}
+
+// markup reads what begins with '<', and returns its size.
+func (p *pruner) markup(m []byte) (int, error) {
+	for _, piece := range []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
+		if !bytes.HasPrefix(m, []byte(piece.begin)) {
+			continue
+		}
+		if p.pieces++; p.pieces > maxPieces {
+			return 0, bomb("more than %d comments or CDATA sections in a row", maxPieces)
+		}
+		i := bytes.Index(m[len(piece.begin):], []byte(piece.end))
+		if i < 0 {
+			return 0, fmt.Errorf("the feed ends within %s: %w", piece.begin, fault.ErrInvalid)
+		}
+		return len(piece.begin) + i + len(piece.end), nil
+	}
+	p.pieces = 0
+	if bytes.HasPrefix(m, []byte("<!")) {
+		return directive(m)
+	}
+	size := len(m)
+	if i := bytes.IndexByte(m[1:], '<'); i >= 0 {
+		size = i + 1 // no tag holds a '<', not even in quotes
+	}
+	if bytes.HasPrefix(m, []byte("</")) {
+		p.closeTag(tagName(m[2:size]))
+		return size, nil
+	}
+	return size, p.startTag(m[:size])
+}
+
+// directive accepts a DOCTYPE that points elsewhere (nobody looks there), and
+// refuses one that declares anything itself.
+func directive(m []byte) (int, error) {
+	var quote byte
+	for i, c := range m {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '[':
+			return 0, fmt.Errorf("the feed declares entities or elements of its own, which is refused: %w", fault.ErrInvalid)
+		case c == '>':
+			return i + 1, nil
+		}
+	}
+	return 0, fmt.Errorf("the feed ends within <!: %w", fault.ErrInvalid)
+}
+
+func (p *pruner) startTag(m []byte) error {
+	tag := m
+	if i := tagEnd(m); i >= 0 {
+		tag = m[:i]
+	}
+	e := element{name: tagName(m[1:]), namespaces: bytes.Count(tag, []byte("xmlns"))}
+	if len(p.open) > 0 {
+		e.namespaces += p.open[len(p.open)-1].namespaces
+	}
+	p.item(e.name)
+	if p.end > 0 {
+		return nil // only counted from here
+	}
+	p.elements++
+	switch {
+	case p.elements > maxElements:
+		return bomb("more than %d elements", maxElements)
+	case len(p.open) >= maxDepth:
+		return bomb("elements nested deeper than %d", maxDepth)
+	case len(tag) > maxTagBytes:
+		return bomb("a tag of more than %d bytes", maxTagBytes)
+	case e.namespaces > maxNamespaces:
+		return bomb("more than %d namespaces around an element", maxNamespaces)
+	}
+	if !bytes.HasSuffix(tag, []byte("/")) {
+		p.open = append(p.open, e)
+	}
+	return nil
+}
+
+// item counts the elements that the parser makes items of, and cuts before the
+// first that is too many.
+func (p *pruner) item(name string) {
+	if local := localName(name); local != "item" && local != "entry" {
+		return
+	}
+	if p.end == 0 && len(p.open) > 2 { // not an item but something within one
+		return
+	}
+	p.seen++
+	if p.seen <= p.items || p.end > 0 {
+		return
+	}
+	p.end = p.at
+	for i := len(p.open) - 1; i >= 0; i-- {
+		p.tail = append(p.tail, "</"+p.open[i].name+">"...)
+	}
+}
+
+// closeTag closes the innermost element of that name, and all within it, as the
+// parser does when it is lenient.
+func (p *pruner) closeTag(name string) {
+	for i := len(p.open) - 1; i >= 0 && p.end == 0; i-- {
+		if p.open[i].name == name {
+			p.open = p.open[:i]
+			return
+		}
+	}
+}
+
+// tagEnd is where a tag's '>' is, which may also be in its quotes.
+func tagEnd(tag []byte) int {
+	var quote, last byte
+	for i, c := range tag {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case (c == '"' || c == '\'') && last == '=':
+			quote = c
+		case c == '>':
+			return i
+		}
+		if c > ' ' {
+			last = c
+		}
+	}
+	return -1
+}
+
+func tagName(tag []byte) string {
+	if i := bytes.IndexAny(tag, " \t\r\n/>"); i >= 0 {
+		tag = tag[:i]
+	}
+	return string(tag[:min(len(tag), 256)])
+}
+
+func localName(name string) string {
+	return strings.ToLower(name[strings.LastIndexByte(name, ':')+1:])
+}

@@ -1,0 +1,123 @@
+package archive
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+func TestFault49FeedBombsAreRefusedBeforeTheyAreParsed(t *testing.T) {
+	t.Parallel()
+	item := func(inner string) string { return rss("<item>" + inner + "</item>") }
+	for name, c := range map[string]struct {
+		doc  string
+		want error
+	}{
+		"entity bomb":     {`<!DOCTYPE lolz [<!ENTITY lol "lol"><!ENTITY lol2 "&lol;&lol;">]>` + rss("<item><title>&lol2;</title></item>"), fault.ErrInvalid},
+		"external entity": {`<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>` + rss("<item><title>&e;</title></item>"), fault.ErrInvalid},
+		"hidden subset":   {`<!DOCTYPE x "a>b" [<!ENTITY e "e">]>` + rss("<item/>"), fault.ErrInvalid},
+		"depth":           {item(strings.Repeat("<a>", 100_000)), fault.ErrTooLarge},
+		"elements":        {item(strings.Repeat("<x:a/>", maxElements+1)), fault.ErrTooLarge},
+		"one huge tag":    {item("<a" + strings.Repeat(" b='1'", 100_000) + ">"), fault.ErrTooLarge},
+		"namespaces":      {item(strings.Repeat(`<a xmlns:b="c" xmlns:d="e">`, 100)), fault.ErrTooLarge},
+		"CDATA":           {item("<x:a>" + strings.Repeat("<![CDATA[a]]>", 100_000) + "</x:a>"), fault.ErrTooLarge},
+		"comments":        {item("<x:a>" + strings.Repeat("a<!---->", 100_000) + "</x:a>"), fault.ErrTooLarge},
+		"JSON objects":    {`{"items":[{"attachments":[{}` + strings.Repeat(",{}", maxElements) + `]}]}`, fault.ErrTooLarge},
+		"JSON members":    {`{"items":[{"tags":[""` + strings.Repeat(`,""`, maxCommas+1) + `]}]}`, fault.ErrTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := parseFeed(t.Context(), []byte(c.doc))
+			require.ErrorIs(t, err, c.want)
+			require.Less(t, len(err.Error()), 500)
+		})
+	}
+}
+
+func TestFault49HugeLineAndManyItems(t *testing.T) {
+	t.Parallel()
+	const all = 100_000
+	items := []string{"<item><title>" + strings.Repeat("long ", 1<<20) + "</title></item>"}
+	for i := range all - 1 {
+		items = append(items, enclosing(fmt.Sprint(i), fmt.Sprintf("https://example.org/%d.mp3", i)))
+	}
+	l, _ := listFeedFile(t, rss(items...), nil)
+	require.Len(t, l.Episodes, FeedItems-1)
+	require.Len(t, l.Problems, 2)
+	require.Equal(t, "nothing is enclosed", l.Problems[0].Reason)
+	require.Equal(t, fmt.Sprintf("the feed has %d items more than the %d that are read", all-FeedItems, FeedItems), l.Problems[1].Reason)
+}
+
+func TestFeedWithoutEnclosuresHasBoundedProblems(t *testing.T) {
+	t.Parallel()
+	l, _ := listFeedFile(t, rss(strings.Repeat("<item><title>news</title></item>", problemLimit+5)), nil)
+	require.Empty(t, l.Episodes)
+	require.Len(t, l.Problems, problemLimit+1)
+	require.Equal(t, "and 5 more problems", l.Problems[problemLimit].Reason)
+}
+
+func TestPruneCutsAfterTheLastItemThatMayStay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		doc, want string
+		more      int
+	}{
+		"fits":             {"<rss><channel><item/><item/></channel></rss>", "<rss><channel><item/><item/></channel></rss>", 0},
+		"too many":         {"<rss><channel><item/><item>a</item><item>b</item><item/></channel></rss>", "<rss><channel><item/><item>a</item></channel></rss>", 2},
+		"atom":             {"<feed><entry></entry><entry></entry><entry></entry></feed>", "<feed><entry></entry><entry></entry></feed>", 1},
+		"not in text":      {"<rss><!-- <item> --><channel><![CDATA[<item>]]><?x <item>?><item/></channel></rss>", "<rss><!-- <item> --><channel><![CDATA[<item>]]><?x <item>?><item/></channel></rss>", 0},
+		"item in an item":  {"<rss><channel><item><x:item/><x:item/><x:item/></item></channel></rss>", "<rss><channel><item><x:item/><x:item/><x:item/></item></channel></rss>", 0},
+		"quoted end":       {`<rss><channel><a b="/>"></a><item/><item/><item/></channel></rss>`, `<rss><channel><a b="/>"></a><item/><item/></channel></rss>`, 1},
+		"JSON fits":        {`{"items":[1,2],"a":[{}]}`, `{"items":[1,2],"a":[{}]}`, 0},
+		"JSON":             {` {"a":{"items":[1,2,3]}, "Items": [1, {"b":"]"} , 3,4], "c":5}`, `{"a":{"items":[1,2,3]}, "Items": [1, {"b":"]"}]}`, 2},
+		"not closed":       {"<rss><channel><item/><item/><item/>", "<rss><channel><item/><item/></channel></rss>", 1},
+		"badly closed":     {"<rss><channel><p><b></p><item/></x></channel></rss>", "<rss><channel><p><b></p><item/></x></channel></rss>", 0},
+		"other upper case": {"<RSS><Channel><Item/><ITEM/><item/></Channel></RSS>", "<RSS><Channel><Item/><ITEM/></Channel></RSS>", 1},
+	} {
+		cut, more, err := prune([]byte(c.doc), 2)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, string(cut), name)
+		require.Equal(t, c.more, more, name)
+	}
+}
+
+func FuzzFeed(f *testing.F) {
+	f.Add([]byte(rss(enclosing("a", "https://example.org/a.mp3"), enclosing("b", "../b.mp3"), "<item/>")))
+	f.Add([]byte(`<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>x</id><link rel="enclosure" href="x.mp3"/></entry></feed>`))
+	f.Add([]byte(`{"items":[{"id":1,"attachments":[{"url":"a.mp3","size_in_bytes":"7"}]},{"date_published":"0000-00-00T00:00:00Z"}]}`))
+	f.Add([]byte(`{"items":[null]}`))
+	f.Add([]byte(`<!DOCTYPE a [<!ENTITY b "c">]><rss><channel><item><title>&b;</title></item></channel></rss>`))
+	dir := tree(f, map[string]string{"a.mp3": "a", "feed.xml": ""})
+	o := originAt(models.Feed, dir+"/feed.xml")
+	l := lister(f, o)
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		if _, _, err := prune(doc, 2); err != nil {
+			require.NotEmpty(t, err.Error())
+		}
+		items, _, err := parseFeed(t.Context(), doc)
+		if err != nil {
+			return
+		}
+		from, _, err := l.sourceOf(o)
+		require.NoError(t, err)
+		defer from.close()
+		c := curator{origin: o, resolve: from.resolve, seen: map[string]bool{}}
+		for i, item := range items {
+			c.item(i, item)
+		}
+		for _, e := range c.episodes {
+			require.NotEmpty(t, e.Name)
+			require.NotEmpty(t, e.Title)
+			require.Equal(t, oneLine(e.Name), e.Name)
+			require.Equal(t, clean(e.Title), e.Title)
+			require.NotEmpty(t, e.Media.Version)
+			require.True(t, isURL(e.Media.URI) || strings.HasPrefix(e.Media.URI, "file://"+dir+"/"), e.Media.URI)
+			_, err := e.Aired.MarshalJSON()
+			require.NoError(t, err)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package archive
+
+import (
+	"fmt"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"leasehold/shared/fault"
+)
+
+// A sidecar is what the file beside a recording tells of it.
+type sidecar struct {
+	title    string
+	priority *int64 // nil for the origin's
+	aired    time.Time
+}
+
+func parseSidecar(content []byte) (sidecar, error) {
+	var s sidecar
+	top, err := parseYAML(content)
+	if err != nil || top == nil {
+		return sidecar{}, err
+	}
+	err = eachKey(top, []string{"title", "priority", "aired"}, func(key string, value *yaml.Node) error {
+		var err error
+		switch key {
+		case "title":
+			if s.title = clean(value.Value); s.title == "" {
+				err = bad(value, "title is empty")
+			}
+		case "priority":
+			s.priority, err = wholeNumber(key, value)
+		case "aired":
+			s.aired, err = date(value)
+		}
+		return err
+	})
+	if err != nil {
+		return sidecar{}, err
+	}
+	return s, nil
+}
+
+func date(value *yaml.Node) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, value.Value); err == nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, bad(value, "aired %q: a date such as 2026-11-21 or 2026-11-21T06:00:00Z is accepted", clean(value.Value))
+}
+
+// bad is an error at a place in a YAML file.
+func bad(at *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("line %d: %w: %w", at.Line, fmt.Errorf(format, args...), fault.ErrInvalid)
+}

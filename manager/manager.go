@@ -1,0 +1,137 @@
+// Package manager takes visits, runs the flow of their kind, and keeps the flows
+// at work: a flow decides what has to be done, splits it into leased work-items,
+// and ingests what workers found.
+//
+// A manager is one session; any number of managers work on one set of spaces, and
+// none of them remembers anything that the spaces and the catalog do not. Whoever
+// dies, its visits and results are back in the spaces, and its leases end.
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
+	"leasehold/shared/visit"
+)
+
+// Flow is one kind of work, such as the archive's.
+type Flow interface {
+	// Kinds are the kinds of origin whose visits the flow handles.
+	Kinds() []models.OriginKind
+	// Visit looks at an origin. An error is a failed visit.
+	Visit(ctx context.Context, o models.Origin) (models.Outcome, error)
+	// Run issues work and ingests results over repo until ctx ends or the session
+	// does (fault.ErrClosed).
+	Run(ctx context.Context, repo space.Repository) error
+}
+
+// Config says what a manager does.
+type Config struct {
+	Flows     []Flow
+	Heartbeat time.Duration
+	Grace     time.Duration // how long closing the session may take
+	Log       *slog.Logger  // nil: slog.Default
+}
+
+// Run manages until ctx ends, and returns nil; what it held is handed back. A
+// session that is lost is replaced by a new one.
+func Run(ctx context.Context, connect status.Connect, c Config) error {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	err := status.Keep(ctx, connect, c.Log, c.session)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("manager: %w", err)
+	}
+	return nil
+}
+
+// session manages until ctx or the session ends.
+func (c Config) session(ctx context.Context, repo space.Repository) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	heart := status.NewHeart(repo, c.Heartbeat, nil)
+	parts := []func() error{
+		func() error { return heart.Run(ctx) },
+		func() error { return c.visits(ctx, repo, heart) },
+	}
+	for _, f := range c.Flows {
+		parts = append(parts, func() error { return f.Run(ctx, repo) })
+	}
+	failed := make(chan error, len(parts))
+	var running sync.WaitGroup
+	for _, part := range parts {
+		running.Go(func() {
+			if err := part(); err != nil {
+				failed <- err
+				cancel()
+			}
+		})
+	}
+	running.Wait()
+	closing, stop := context.WithTimeout(context.Background(), c.Grace)
+	defer stop()
+	closed := repo.Close(closing)
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return closed
+	}
+}
+
+// visits takes one visit after the other.
+func (c Config) visits(ctx context.Context, repo space.Repository, heart *status.Heart) error {
+	client := visit.Client{Repo: repo}
+	for {
+		v, err := client.Take(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, fault.ErrCorrupt):
+			c.Log.Error("manager: a visit cannot be read; it is left to its timeout", "error", err)
+			continue
+		case err != nil:
+			return err
+		}
+		heart.Set(fmt.Sprintf("visiting: %s %s", v.Origin.Kind, v.Origin.URI))
+		outcome := c.visit(ctx, v)
+		if ctx.Err() != nil {
+			return nil // the visit is handed back with the session
+		}
+		heart.Set("idle, last visit: " + v.Origin.URI)
+		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) {
+			return err
+		}
+	}
+}
+
+// visit runs the flow of a visit's kind.
+func (c Config) visit(ctx context.Context, v models.Visit) models.Outcome {
+	began := time.Now()
+	outcome, err := c.look(ctx, v.Origin)
+	if err != nil {
+		outcome = models.Outcome{Status: models.Failed, Error: err.Error()}
+	}
+	outcome.Visit, outcome.Origin = v.ID, v.Origin.ID
+	outcome.At, outcome.Took = began.UTC(), models.SecondsOf(time.Since(began))
+	return outcome
+}
+
+func (c Config) look(ctx context.Context, o models.Origin) (models.Outcome, error) {
+	for _, f := range c.Flows {
+		if slices.Contains(f.Kinds(), o.Kind) {
+			return f.Visit(ctx, o)
+		}
+	}
+	return models.Outcome{}, fmt.Errorf("no flow of this manager visits origins of kind %q: %w", o.Kind, fault.ErrInvalid)
+}

@@ -1,0 +1,130 @@
+package decode
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+)
+
+const (
+	sniffBytes = 4096 // of the start are looked at to tell a format
+	// maxTags bounds how many ID3 tags may stand before the sound. Editors add a
+	// second; nobody adds a ninth.
+	maxTags = 8
+)
+
+// A magic is how a container begins. Names that are not ours are ffmpeg's
+// demuxers: one is forced, so that ffmpeg guesses nothing (a text that it takes
+// for a playlist would make it open what the text names).
+type magic struct {
+	at     int
+	bytes  string
+	format string
+}
+
+var magics = []magic{
+	{0, "fLaC", "flac"},
+	{0, "OggS", "ogg"},
+	{4, "ftyp", "mov"},
+	{0, "\x1a\x45\xdf\xa3", "matroska"},
+	{0, "RF64", "wav"},
+	{0, "BW64", "wav"},
+	{0, "FORM", "aiff"},
+	{0, ".snd", "au"},
+	{0, "caff", "caf"},
+	{0, "\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"},
+	{0, "#!AMR", "amr"},
+	{0, "wvpk", "wv"},
+	{0, "MAC ", "ape"},
+	{0, "TTA1", "tta"},
+}
+
+const accepted = "expected WAV, MP3, FLAC, or (through ffmpeg) Ogg, MP4/M4A, AAC, Matroska, AIFF, AU, CAF, ASF, AMR, WavPack, APE or TTA"
+
+// detect names the format of f, and where its sound starts after ID3 tags.
+func detect(f io.ReaderAt, size int64) (format string, start int64, err error) {
+	if size == 0 {
+		return "", 0, invalid("empty: 0 bytes")
+	}
+	head, start, err := skipTags(f, size)
+	if err != nil {
+		return "", 0, err
+	}
+	if len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WAVE" {
+		return "wav", start, nil
+	}
+	for _, m := range magics {
+		if len(head) >= m.at+len(m.bytes) && string(head[m.at:m.at+len(m.bytes)]) == m.bytes {
+			return m.format, start, nil
+		}
+	}
+	if len(head) >= 7 && head[0] == 0xff && head[1]&0xf6 == 0xf0 {
+		return "aac", start, nil
+	}
+	if _, ok := parseMP3Header(head); ok {
+		return "mp3", start, nil
+	}
+	if what := lookalike(head); what != "" {
+		return "", 0, invalid("looks like %s, not audio", what)
+	}
+	if findsMP3(f, start) {
+		return "mp3", start, nil
+	}
+	return "", 0, invalid("not a known audio format (begins %q): %s", head[:min(8, len(head))], accepted)
+}
+
+// skipTags returns the first bytes after any ID3v2 tags, and where they are.
+func skipTags(f io.ReaderAt, size int64) (head []byte, start int64, err error) {
+	head = make([]byte, sniffBytes)
+	for range maxTags {
+		n, err := f.ReadAt(head, start)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, 0, err
+		}
+		if n == 0 {
+			return nil, 0, corrupt("truncated: an ID3 tag, and no sound after it")
+		}
+		tag := id3Size(head[:n])
+		if tag == 0 {
+			return head[:n], start, nil
+		}
+		if start += tag; start >= size {
+			return nil, 0, corrupt("truncated: an ID3 tag, and no sound after it")
+		}
+	}
+	return nil, 0, invalid("more than %d ID3 tags", maxTags)
+}
+
+// id3Size is the length of the ID3v2 tag that b begins with, 0 if it does not.
+func id3Size(b []byte) int64 {
+	if len(b) < 10 || string(b[:3]) != "ID3" || (b[6]|b[7]|b[8]|b[9])&0x80 != 0 {
+		return 0
+	}
+	size := int64(b[6])<<21 | int64(b[7])<<14 | int64(b[8])<<7 | int64(b[9])
+	if b[5]&0x10 != 0 { // a footer
+		size += 10
+	}
+	return size + 10
+}
+
+// lookalike says what a file that is not audio seems to be, "" if unknown.
+func lookalike(head []byte) string {
+	t, _, _ := strings.Cut(http.DetectContentType(head), ";")
+	trimmed := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
+	switch {
+	case t == "text/html":
+		return "an HTML page"
+	case t == "text/xml":
+		return "an XML document"
+	case t == "text/plain" && len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '['):
+		return "a JSON document"
+	case t == "text/plain":
+		return "text"
+	case strings.HasPrefix(t, "image/") || strings.HasPrefix(t, "font/"),
+		t == "application/pdf", t == "application/zip", t == "application/x-gzip":
+		return t
+	}
+	return ""
+}

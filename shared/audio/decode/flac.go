@@ -1,0 +1,90 @@
+package decode
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/mewkiz/flac"
+)
+
+// flacSource decodes FLAC with mewkiz/flac, frame by frame.
+type flacSource struct {
+	s      *flac.Stream
+	closer io.Closer
+	done   int64 // frames decoded
+	mono   []float32
+	rest   []float32 // of mono, not yet given away
+}
+
+func newFLAC(f io.ReadCloser) (*flacSource, error) {
+	s, err := flac.New(bufio.NewReaderSize(f, blockBytes))
+	if err != nil {
+		return nil, corrupt("a FLAC with a damaged header: %v", err)
+	}
+	i := s.Info
+	switch {
+	case i.NChannels < 1 || i.NChannels > MaxChannels:
+		return nil, invalid("%d channels: expected 1 to %d", i.NChannels, MaxChannels)
+	case i.SampleRate < MinRateHz || i.SampleRate > MaxRateHz:
+		return nil, invalid("%d Hz: expected %d to %d Hz", i.SampleRate, MinRateHz, MaxRateHz)
+	case float64(i.NSamples) > MaxDuration.Seconds()*float64(i.SampleRate):
+		return nil, tooLarge("declares %d samples at %d Hz: expected at most %v", i.NSamples, i.SampleRate, MaxDuration)
+	}
+	return &flacSource{s: s, closer: f}, nil
+}
+
+func (f *flacSource) rateHz() int  { return int(f.s.Info.SampleRate) }
+func (f *flacSource) close() error { return f.closer.Close() }
+
+func (f *flacSource) read(dst []float32) (int, error) {
+	if len(f.rest) == 0 {
+		if err := f.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(dst, f.rest)
+	f.rest = f.rest[n:]
+	return n, nil
+}
+
+// next decodes one frame. What follows the declared number of samples, such as a
+// tag, is not looked at.
+func (f *flacSource) next() error {
+	info := f.s.Info
+	total, at := int64(info.NSamples), span(f.done, f.rateHz())
+	if total > 0 && f.done >= total {
+		return io.EOF
+	}
+	fr, err := f.s.ParseNext()
+	switch {
+	case errors.Is(err, io.EOF) && total == 0:
+		return io.EOF
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return truncated(at, span(total, f.rateHz()))
+	case err != nil:
+		return corrupt("a damaged FLAC frame at %s: %v", clock(at), err)
+	case fr.SampleRate != 0 && fr.SampleRate != info.SampleRate:
+		return invalid("the sample rate changes from %d to %d Hz at %s", info.SampleRate, fr.SampleRate, clock(at))
+	case len(fr.Subframes) != int(info.NChannels):
+		return invalid("the channels change from %d to %d at %s", info.NChannels, len(fr.Subframes), clock(at))
+	}
+	bits := int(fr.BitsPerSample)
+	if bits == 0 {
+		bits = int(info.BitsPerSample)
+	}
+	n := int(fr.BlockSize)
+	f.mono = append(f.mono[:0], make([]float32, n)...)
+	scale := toUnit(bits) / float64(len(fr.Subframes))
+	for _, sub := range fr.Subframes {
+		if len(sub.Samples) != n {
+			return corrupt("a damaged FLAC frame at %s: %d samples instead of %d", clock(at), len(sub.Samples), n)
+		}
+		for i, v := range sub.Samples {
+			f.mono[i] += float32(float64(v) * scale)
+		}
+	}
+	f.rest = f.mono
+	f.done += int64(n)
+	return nil
+}

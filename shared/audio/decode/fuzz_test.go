@@ -1,0 +1,83 @@
+package decode
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/go-audio/audio"
+)
+
+// fuzz feeds a decoder with damaged files: it must end, in a typed error or in
+// finite samples, and give no more sound than so many bytes can hold.
+func fuzz(f *testing.F, seed string, open func(io.ReadCloser, int64) (source, error)) {
+	f.Helper()
+	b, err := os.ReadFile("testdata/" + seed)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add(b[:len(b)/2])
+	f.Add(b[:12])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		src, err := rescued(b, open)
+		if err != nil {
+			if typed := (*Error)(nil); !errors.As(err, &typed) && !errors.Is(err, errNeedsFFmpeg) {
+				t.Fatalf("%T %v", err, err)
+			}
+			return
+		}
+		s := &Stream{ctx: context.Background(), src: src, rate: src.rateHz()}
+		buf := &audio.Float32Buffer{Data: make([]float32, 4096)}
+		for {
+			n, err := s.Read(buf)
+			for _, v := range buf.Data[:n] {
+				if !(v >= -MaxAmplitude && v <= MaxAmplitude) {
+					t.Fatal(v)
+				}
+			}
+			if typed := (*Error)(nil); err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &typed) {
+				t.Fatalf("%T %v", err, err)
+			}
+			if err != nil {
+				return
+			}
+			// A FLAC frame of constants is the densest: 65,536 samples in 14 bytes.
+			if s.Frames() > int64(len(b)+14)*65536/8 {
+				t.Fatalf("%d frames out of %d bytes", s.Frames(), len(b))
+			}
+		}
+	})
+}
+
+func rescued(b []byte, open func(io.ReadCloser, int64) (source, error)) (s source, err error) {
+	defer rescue(&err)
+	return open(io.NopCloser(bytes.NewReader(b)), int64(len(b)))
+}
+
+func FuzzWAV(f *testing.F) {
+	fuzz(f, "seed.wav", func(r io.ReadCloser, n int64) (source, error) { return newWAV(r, n) })
+}
+
+func FuzzMP3(f *testing.F) {
+	fuzz(f, "seed.mp3", func(r io.ReadCloser, _ int64) (source, error) { return newMP3(r) })
+}
+
+func FuzzFLAC(f *testing.F) {
+	fuzz(f, "seed.flac", func(r io.ReadCloser, _ int64) (source, error) { return newFLAC(r) })
+}
+
+func FuzzDetect(f *testing.F) {
+	f.Add([]byte("ID3\x04\x00\x10\x00\x00\x00\x01xRIFF\x00\x00\x00\x00WAVE"))
+	f.Add([]byte("<html>"))
+	f.Add([]byte("\x00\x00\x00\x20ftypM4A "))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		format, start, err := detect(bytes.NewReader(b), int64(len(b)))
+		if err == nil && (format == "" || start < 0 || start >= int64(len(b))) {
+			t.Fatalf("%q at %d of %d", format, start, len(b))
+		}
+	})
+}

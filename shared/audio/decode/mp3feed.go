@@ -1,0 +1,160 @@
+package decode
+
+import (
+	"bufio"
+	"errors"
+	"io"
+)
+
+// errCutFrame says that the file ends within a frame.
+var errCutFrame = errors.New("cut frame")
+
+// mp3Feed finds the frames of an MP3 and hands them to go-mp3 one at a time, so
+// that this one never reads a tag, the Xing frame, or damage between frames.
+type mp3Feed struct {
+	r      *bufio.Reader
+	first  mp3Header
+	frames int64 // found so far, the one with the stream's info left out
+
+	frame  []byte // the current one
+	unread []byte // of frame, what go-mp3 has not taken yet
+	again  bool   // the next one is the current one
+
+	reservoir int  // bytes of main data before the current frame, for it to refer to
+	orphan    bool // the current frame refers to more than that: it cannot be decoded
+}
+
+// maxReservoir is how far back a frame can refer: nine bits of bytes.
+const maxReservoir = 511
+
+// newMP3Feed finds the first frame and, if it holds no sound, takes its info.
+func newMP3Feed(r io.Reader) (*mp3Feed, mp3Info, error) {
+	f := &mp3Feed{r: bufio.NewReaderSize(r, maxSync+blockBytes)}
+	b, err := f.r.Peek(maxSync)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, mp3Info{}, err
+	}
+	at := 0
+	if h, ok := parseMP3Header(b); !ok || h.bytes < len(b) { // a lone frame is accepted at the start
+		at = syncMP3(b, nil)
+	}
+	if at < 0 {
+		return nil, mp3Info{}, invalid("looks like MP3, but no two frames follow each other")
+	}
+	_, _ = f.r.Discard(at) // it was peeked
+	f.first, _ = parseMP3Header(b[at:])
+	if err := f.next(); err != nil {
+		if errors.Is(err, errCutFrame) {
+			err = truncated(0, 0)
+		}
+		return nil, mp3Info{}, err
+	}
+	info := parseMP3Info(f.frame, f.first)
+	if info.present {
+		f.frames, f.reservoir = 0, 0
+	}
+	f.again = !info.present
+	return f, info, nil
+}
+
+// next moves to the next frame. io.EOF is the orderly end; errCutFrame an end
+// within a frame; an *Error anything that cannot be skipped.
+func (f *mp3Feed) next() error {
+	if f.again {
+		f.again = false
+		f.unread = f.frame
+		return nil
+	}
+	h, err := f.header()
+	if err != nil {
+		return err
+	}
+	f.keepReservoir()
+	f.frame = append(f.frame[:0], make([]byte, h.bytes)...)
+	if _, err := io.ReadFull(f.r, f.frame); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return errCutFrame
+		}
+		return err
+	}
+	f.frames++
+	f.unread = f.frame
+	f.orphan = mainDataBegin(f.frame, h) > f.reservoir
+	return nil
+}
+
+// ended judges the end of the frames: io.EOF if there are as many as info says.
+func (f *mp3Feed) ended(info mp3Info, err error) error {
+	per, rate := int64(f.first.samples), f.first.rate
+	missing := info.frames - f.frames
+	if missing*per > mp3Slack*int64(rate) || info.frames == 0 && errors.Is(err, errCutFrame) {
+		return truncated(span(f.frames*per, rate), span(info.frames*per, rate))
+	}
+	return io.EOF
+}
+
+// header finds the header of the next frame, over whatever stands before it.
+func (f *mp3Feed) header() (mp3Header, error) {
+	b, err := f.r.Peek(mp3HeaderBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return mp3Header{}, err
+	}
+	h, ok := parseMP3Header(b)
+	if ok && h.like(f.first) {
+		return h, nil
+	}
+	b, err = f.r.Peek(maxSync)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return mp3Header{}, err
+	}
+	if ok && h.layer == 3 && len(b) > h.bytes {
+		if h2, ok := parseMP3Header(b[h.bytes:]); ok && h2.like(h) {
+			return h, invalid("the sample rate changes from %d to %d Hz at %s", f.first.rate, h.rate, f.clock())
+		}
+	}
+	at := syncMP3(b, &f.first)
+	if at < 0 && len(b) == maxSync && string(b[:8]) != "APETAGEX" {
+		return h, corrupt("damaged: no MP3 frame in the %d bytes after %s", maxSync, f.clock())
+	}
+	if at < 0 { // tags, or zeros
+		return h, io.EOF
+	}
+	f.reservoir = 0
+	_, _ = f.r.Discard(at) // it was peeked
+	h, _ = parseMP3Header(b[at:])
+	return h, nil
+}
+
+func (f *mp3Feed) clock() string {
+	return clock(span(f.frames*int64(f.first.samples), f.first.rate))
+}
+
+// keepReservoir counts the current frame's main data as past.
+func (f *mp3Feed) keepReservoir() {
+	if h, ok := parseMP3Header(f.frame); ok {
+		start, length := h.sideInfo()
+		f.reservoir = min(maxReservoir, f.reservoir+max(0, len(f.frame)-start-length))
+	}
+}
+
+// mainDataBegin is how many bytes before itself a layer III frame refers to.
+func mainDataBegin(frame []byte, h mp3Header) int {
+	start, _ := h.sideInfo()
+	if len(frame) < start+2 {
+		return 0
+	}
+	if h.version != 10 {
+		return int(frame[start])
+	}
+	return int(frame[start])<<1 | int(frame[start+1]>>7)
+}
+
+// Read gives go-mp3 the current frame and then io.EOF, whatever it asks for.
+func (f *mp3Feed) Read(p []byte) (int, error) {
+	if len(f.unread) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, f.unread)
+	f.unread = f.unread[n:]
+	return n, nil
+}

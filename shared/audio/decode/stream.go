@@ -1,0 +1,177 @@
+package decode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/go-audio/audio"
+
+	"leasehold/shared/fault"
+)
+
+// What a file may be. Beyond these it is an *Error.
+const (
+	// MaxChannels leaves room for any surround format; a header that says more
+	// is a lie.
+	MaxChannels = 32
+	// MinRateHz and MaxRateHz hold telephone sound at one end and what converters
+	// for instruments make at the other.
+	MinRateHz = 2000
+	MaxRateHz = 768000
+	// MaxDuration is a day: the longest broadcasts are shorter, and a file beyond
+	// it is a recorder that nobody stopped.
+	MaxDuration = 24 * time.Hour
+	// MaxAmplitude bounds samples of float formats; full scale is 1. It is 36 dB
+	// above full scale: mixing overshoots by less, and noise read as floats does
+	// not stay below.
+	MaxAmplitude = 64
+)
+
+// A source decodes one format to mono. Sample values are checked by Stream.
+type source interface {
+	// read fills at most dst, and returns io.EOF alone at the end.
+	read(dst []float32) (int, error)
+	rateHz() int
+	close() error
+}
+
+// Stream is the sound of one file. It is for one goroutine.
+type Stream struct {
+	ctx    context.Context
+	src    source
+	format string
+	rate   int
+	frames int64
+	err    error // what ended the stream, repeated for ever
+}
+
+// Open starts to decode the file at path, whose format it finds out. A failure to
+// decode is an *Error (see the package); a failure to read is the system's. When
+// ctx ends, so does the stream, and with it a child process.
+func Open(ctx context.Context, path string) (s *Stream, err error) {
+	info, err := os.Stat(path) // before Open, which would wait for a pipe's writer
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &Error{fault.ErrNotFound, "no such file"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode.Open: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, invalid("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("decode.Open: %w", err)
+	}
+	src, format, err := open(ctx, f, info.Size())
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	rate := src.rateHz()
+	if rate < MinRateHz || rate > MaxRateHz {
+		_ = src.close() // the rate is the error to tell
+		return nil, invalid("%s of %d Hz: expected %d to %d Hz", format, rate, MinRateHz, MaxRateHz)
+	}
+	return &Stream{ctx: ctx, src: src, format: format, rate: rate}, nil
+}
+
+// open chooses the decoder. The source that it returns owns f.
+func open(ctx context.Context, f *os.File, size int64) (src source, format string, err error) {
+	defer rescue(&err)
+	kind, start, err := detect(f, size)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := f.Seek(start, io.SeekStart); err != nil {
+		return nil, "", err
+	}
+	switch kind {
+	case "wav":
+		src, err = newWAV(f, size-start)
+	case "mp3":
+		src, err = newMP3(f)
+	case "flac":
+		src, err = newFLAC(f)
+	default:
+		err = errNeedsFFmpeg
+	}
+	if errors.Is(err, errNeedsFFmpeg) {
+		src, err = newFFmpeg(ctx, f, kind)
+	}
+	return src, kind, err
+}
+
+// errNeedsFFmpeg is how a decoder says that the file is of its format but of a
+// variety it does not know.
+var errNeedsFFmpeg = errors.New("needs ffmpeg")
+
+// rescue turns a panic of a decoder library into an error of the file.
+func rescue(err *error) {
+	if p := recover(); p != nil {
+		*err = corrupt("damaged: the decoder gave up (%v)", p)
+	}
+}
+
+// Format names what was found: wav, mp3, flac, or ffmpeg's name of a container.
+func (s *Stream) Format() string { return s.format }
+
+// RateHz is the sample rate, within MinRateHz and MaxRateHz.
+func (s *Stream) RateHz() int { return s.rate }
+
+// Frames is how many frames Read has given so far.
+func (s *Stream) Frames() int64 { return s.frames }
+
+// Read decodes at most len(buf.Data) mono frames into buf.Data, sets buf.Format,
+// and returns how many there were: at least one, or an error. io.EOF is the
+// orderly end of a stream that held some sound; see the package for the others.
+func (s *Stream) Read(buf *audio.Float32Buffer) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	buf.Format = &audio.Format{NumChannels: 1, SampleRate: s.rate}
+	n, err := s.read(buf.Data)
+	s.frames += int64(n)
+	s.err = err
+	if n > 0 {
+		return n, nil
+	}
+	return 0, err
+}
+
+func (s *Stream) read(dst []float32) (n int, err error) {
+	defer rescue(&err)
+	if err := s.ctx.Err(); err != nil {
+		return 0, fmt.Errorf("decode at %s: %w", s.at(0), context.Cause(s.ctx))
+	}
+	n, err = s.src.read(dst)
+	if errors.Is(err, io.EOF) && s.frames == 0 && n == 0 {
+		return 0, invalid("empty: no sound in it")
+	}
+	for i, v := range dst[:n] {
+		if !(v >= -MaxAmplitude && v <= MaxAmplitude) { // NaN too
+			return i, invalid("sample %v at %s: expected -1 to 1", v, s.at(i))
+		}
+	}
+	if span(s.frames+int64(n), s.rate) > MaxDuration {
+		return 0, tooLarge("longer than %v", MaxDuration)
+	}
+	return n, err
+}
+
+func (s *Stream) at(i int) string { return clock(span(s.frames+int64(i), s.rate)) }
+
+// Close ends the stream and what it started. It waits for a child process.
+func (s *Stream) Close() error {
+	if s.err == nil {
+		s.err = fault.ErrClosed
+	}
+	return s.src.close()
+}
+
+// toUnit is 1/2^(bits-1), which brings integers of that many bits into ±1.
+func toUnit(bits int) float64 { return math.Ldexp(1, 1-bits) }

@@ -1,0 +1,171 @@
+package decode
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+const (
+	// maxChunks bounds the RIFF chunks before the sound; editors write a dozen.
+	maxChunks = 1000
+	// maxFormatBytes bounds the format chunk; the longest known is 50 bytes.
+	maxFormatBytes = 4096
+
+	wavPCM        = 1
+	wavFloat      = 3
+	wavExtensible = 0xfffe
+
+	lengthUnknown = 0xffffffff // what a program writes that cannot seek back
+)
+
+// wavFormat is the format chunk, checked.
+type wavFormat struct {
+	float      bool
+	channels   int
+	rate       int
+	sampleSize int // bytes of one sample of one channel
+}
+
+func (w wavFormat) frameSize() int { return w.channels * w.sampleSize }
+
+// wavSource reads the data chunk of a RIFF file.
+type wavSource struct {
+	wavFormat
+	r      *bufio.Reader
+	closer io.Closer
+	left   int64 // bytes of the data chunk still to read; -1 until the end of r
+	raw    []byte
+}
+
+// newWAV reads the header of f, which has size bytes.
+func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
+	w := &wavSource{r: bufio.NewReaderSize(f, 1<<16), closer: f}
+	length, pos, err := w.readHeader()
+	if err != nil {
+		return nil, err
+	}
+	frame, there := int64(w.frameSize()), size-pos
+	switch {
+	case length > there && length == lengthUnknown:
+		return nil, corrupt("declares %d bytes of sound, which stands for an unknown length, and holds %d: write it anew with its length (ffmpeg -i OLD NEW.wav)", length, there)
+	case length > there:
+		return nil, truncated(span(there/frame, w.rate), span(length/frame, w.rate))
+	case length%frame != 0:
+		return nil, corrupt("%d bytes of sound are not a whole number of frames of %d bytes", length, frame)
+	case span(length/frame, w.rate) > MaxDuration:
+		return nil, tooLarge("lasts %v: expected at most %v", span(length/frame, w.rate), MaxDuration)
+	}
+	w.left = length
+	return w, nil
+}
+
+// readHeader reads up to the first byte of sound, and returns how many bytes of
+// sound are declared and how many bytes came before.
+func (w *wavSource) readHeader() (length, pos int64, err error) {
+	var b [12]byte
+	if _, err := io.ReadFull(w.r, b[:]); err != nil {
+		return 0, 0, headerCut(err)
+	}
+	if string(b[:4]) != "RIFF" || string(b[8:]) != "WAVE" {
+		return 0, 0, errNeedsFFmpeg // RF64 and its kin
+	}
+	pos = 12
+	for range maxChunks {
+		if _, err := io.ReadFull(w.r, b[:8]); err != nil {
+			return 0, 0, headerCut(err)
+		}
+		id, n := string(b[:4]), int64(binary.LittleEndian.Uint32(b[4:]))
+		pos += 8
+		switch id {
+		case "data":
+			if w.channels == 0 {
+				return 0, 0, invalid("a WAV whose sound comes before its format")
+			}
+			return n, pos, nil
+		case "fmt ":
+			err = w.readFormat(n)
+		default:
+			_, err = io.CopyN(io.Discard, w.r, n+n&1)
+		}
+		if err != nil {
+			return 0, 0, headerCut(err)
+		}
+		pos += n + n&1 // chunks are padded to even lengths
+	}
+	return 0, 0, invalid("a WAV with more than %d chunks before its sound", maxChunks)
+}
+
+func headerCut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return corrupt("truncated: a WAV that ends before its sound")
+	}
+	return err
+}
+
+func (w *wavSource) readFormat(n int64) error {
+	if n < 16 || n > maxFormatBytes {
+		return invalid("a WAV format of %d bytes: expected 16 to %d", n, maxFormatBytes)
+	}
+	b := make([]byte, n+n&1)
+	if _, err := io.ReadFull(w.r, b); err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	codec, channels, rate := le.Uint16(b), int(le.Uint16(b[2:])), int64(le.Uint32(b[4:]))
+	align, bits := int(le.Uint16(b[12:])), int(le.Uint16(b[14:]))
+	if codec == wavExtensible && n >= 26 {
+		codec = le.Uint16(b[24:])
+	}
+	switch {
+	case channels < 1 || channels > MaxChannels:
+		return invalid("%d channels: expected 1 to %d", channels, MaxChannels)
+	case rate < MinRateHz || rate > MaxRateHz:
+		return invalid("%d Hz: expected %d to %d Hz", rate, MinRateHz, MaxRateHz)
+	case codec != wavPCM && codec != wavFloat:
+		return errNeedsFFmpeg
+	case bits < 1 || align != channels*((bits+7)/8):
+		return invalid("%d bits in frames of %d bytes for %d channels: they contradict each other", bits, align, channels)
+	}
+	size := align / channels
+	if codec == wavFloat && size != 4 && size != 8 || codec == wavPCM && size > 4 {
+		return invalid("samples of %d bits: expected PCM of 8, 16, 24 or 32, or float of 32 or 64", bits)
+	}
+	w.wavFormat = wavFormat{codec == wavFloat, channels, int(rate), size}
+	return nil
+}
+
+func (w *wavSource) rateHz() int  { return w.rate }
+func (w *wavSource) close() error { return w.closer.Close() }
+
+func (w *wavSource) read(dst []float32) (int, error) {
+	frame := w.frameSize()
+	want := int64(len(dst)) * int64(frame)
+	if w.left >= 0 {
+		want = min(want, w.left)
+	}
+	want = min(want, int64(blockBytes/frame*frame))
+	if want == 0 {
+		return 0, io.EOF
+	}
+	if int64(cap(w.raw)) < want {
+		w.raw = make([]byte, want)
+	}
+	n, err := io.ReadFull(w.r, w.raw[:want])
+	switch {
+	case w.left < 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
+		err = io.EOF
+	case err != nil: // the file was longer when it was opened
+		return 0, corrupt("truncated while it was read: %v", err)
+	}
+	frames := n / frame
+	w.mix(dst[:frames], w.raw)
+	if w.left >= 0 {
+		w.left -= int64(n)
+	}
+	if frames > 0 {
+		return frames, nil
+	}
+	return 0, err
+}

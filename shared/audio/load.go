@@ -1,0 +1,70 @@
+package audio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	gobuf "github.com/go-audio/audio"
+
+	"leasehold/shared/audio/decode"
+	"leasehold/shared/audio/resample"
+	"leasehold/shared/fault"
+)
+
+// RateHz is the rate at which recordings are compared. Speech and jingles are
+// told apart below 4 kHz, which any telephone carries.
+const RateHz = 8000
+
+// blockFrames is how many frames are decoded at a time.
+const blockFrames = 1 << 14
+
+// Load decodes the file at path to RateHz. One that lasts longer than limit is
+// fault.ErrTooLarge, and is not decoded further than that.
+func Load(ctx context.Context, path string, limit time.Duration) ([]float32, error) {
+	most := int(limit.Seconds() * RateHz)
+	var all []float32
+	err := convert(ctx, path, func(block []float32) error {
+		if len(all)+len(block) > most {
+			return &decode.Error{Kind: fault.ErrTooLarge, Reason: fmt.Sprintf("longer than %v", limit)}
+		}
+		all = append(all, block...)
+		return nil
+	})
+	return all, err
+}
+
+// convert decodes and resamples, and hands over each block, which is its own
+// again when emit returns.
+func convert(ctx context.Context, path string, emit func([]float32) error) (err error) {
+	s, err := decode.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := s.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	r, err := resample.New(s.RateHz(), RateHz)
+	if err != nil {
+		return err
+	}
+	buf := &gobuf.Float32Buffer{Data: make([]float32, blockFrames)}
+	var out []float32
+	for {
+		n, err := s.Read(buf)
+		if errors.Is(err, io.EOF) {
+			return emit(r.Flush(out[:0]))
+		}
+		if err != nil {
+			return err
+		}
+		out = r.Push(out[:0], buf.Data[:n])
+		if err := emit(out); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,53 @@
+// Package catalogtest is the one conformance suite for all drivers of the
+// catalog. A driver's test calls Exercise with a function that opens an empty
+// catalog; the names of the subtests state the behaviour that is wanted.
+//
+// Besides single behaviours it runs random histories against a naive catalog
+// (type naive, maps and full scans): what a driver selects must be exactly what
+// the naive one says, and each history must reach the point where nothing is
+// left to select. It does not test what is special to a driver, such as files,
+// migrations and locks.
+package catalogtest
+
+import (
+	"testing"
+
+	"leasehold/shared/catalog"
+)
+
+// Open opens a new, empty catalog. The suite closes it.
+type Open func(t *testing.T) catalog.Catalog
+
+// Exercise runs the suite.
+func Exercise(t *testing.T, open Open) {
+	t.Helper()
+	for _, group := range []struct {
+		name  string
+		cases []behaviour
+	}{
+		{"origins", originCases},
+		{"curate", curateCases},
+		{"gone", goneCases},
+		{"duplicates", duplicateCases},
+		{"select", selectCases},
+		{"ingest", ingestCases},
+		{"refuse", refuseCases},
+		{"lists", listCases},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, b := range group.cases {
+				t.Run(b.name, func(t *testing.T) {
+					b.check(newWorld(t, open))
+				})
+			}
+		})
+	}
+	t.Run("concurrency", func(t *testing.T) { exerciseConcurrency(t, open) })
+	t.Run("random histories select what a naive catalog would", func(t *testing.T) { exerciseHistories(t, open) })
+}
+
+// behaviour is one thing that a catalog promises.
+type behaviour struct {
+	name  string
+	check func(w *world)
+}

@@ -1,0 +1,235 @@
+package catalogtest
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+)
+
+// found gives a result findings of its first clip at some offsets.
+func found(r models.Researched, offsets ...models.Seconds) models.Researched {
+	r.Findings = nil
+	for _, o := range offsets {
+		r.Findings = append(r.Findings, models.Finding{Episode: r.Episode, Clip: r.Clips[0], Offset: o, Duration: 2.5, Score: 0.9})
+	}
+	return r
+}
+
+func failed(r models.Researched, scope models.Scope, reason string) models.Researched {
+	r.Problem, r.Scope = reason, scope
+	return r
+}
+
+func (w *world) wantOffsets(want ...models.Seconds) {
+	w.Helper()
+	list, err := w.Findings(w.ctx)
+	w.ok(err)
+	got := each(list, func(f catalog.Found) models.Seconds { return f.Offset })
+	if !slices.Equal(got, want) {
+		w.Fatalf("findings at %v, want %v", got, want)
+	}
+}
+
+// snapshot is all that can be seen of a catalog.
+func (w *world) snapshot() []any {
+	w.Helper()
+	episodes, err1 := w.Episodes(w.ctx)
+	clips, err2 := w.Clips(w.ctx)
+	findings, err3 := w.Findings(w.ctx)
+	problems, err4 := w.Problems(w.ctx)
+	for _, err := range []error{err1, err2, err3, err4} {
+		w.ok(err)
+	}
+	return []any{episodes, clips, findings, problems, w.totals()}
+}
+
+var ingestCases = []behaviour{
+	{"ingesting twice changes nothing", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "noise")
+		both := w.selects("monday", "jingle", "noise")
+		good := found(only(both, "The jingle"), 1, 7)
+		bad := failed(only(both, "The noise"), models.ScopePair, "too long")
+		w.ingest(good)
+		w.ingest(bad)
+		before := w.snapshot()
+		w.now = w.now.Add(time.Hour)
+		w.ingest(good)
+		w.ingest(bad)
+		if after := w.snapshot(); !reflect.DeepEqual(before, after) {
+			w.Fatalf("before %+v\nafter %+v", before, after)
+		}
+	}},
+	{"findings replace those of the same clip in the same episode", func(w *world) {
+		w.episodes("monday", "tuesday")
+		w.clips("jingle")
+		r, _, err := w.Select(w.ctx, nil, 1)
+		w.ok(err)
+		w.ingest(found(result(r), 1, 2))
+		other, _, err := w.Select(w.ctx, nil, 1)
+		w.ok(err)
+		w.ingest(found(result(other), 9))
+		w.ingest(found(result(r), 3))
+		if got := w.totals().Findings; got != 2 {
+			w.Fatalf("got %d findings, want 2", got)
+		}
+		w.ingest(found(result(r)))
+		w.wantOffsets(9)
+	}},
+	{"each clip of a result is researched, found or not", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "advert", "news")
+		r := w.selects("monday", "jingle", "advert", "news")
+		w.ingest(only(r, "The advert"))
+		w.selects("monday", "jingle", "news")
+		if got := w.totals().Researched; got != 1 {
+			w.Fatalf("got %d researched pairs", got)
+		}
+	}},
+	{"a problem of a pair excludes that pair only", func(w *world) {
+		w.clips("jingle", "advert")
+		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		r := w.selects("monday", "jingle", "advert")
+		w.ingest(failed(only(r, "The jingle"), models.ScopePair, "longer than the episode"))
+		w.ingest(result(w.selects("monday", "advert")))
+		w.selects("tuesday", "jingle", "advert")
+		w.wantReasons("monday: longer than the episode")
+		if got := w.totals().Researched; got != 1 {
+			w.Fatalf("got %d researched pairs, want 1", got)
+		}
+	}},
+	{"a problem of an episode excludes the episode, and is there once", func(w *world) {
+		w.clips("jingle", "advert")
+		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		r := w.selects("monday", "jingle", "advert")
+		w.ingest(failed(only(r, "The jingle"), models.ScopeEpisode, "not audio"))
+		w.ingest(failed(only(r, "The advert"), models.ScopeEpisode, "not audio"))
+		w.selects("tuesday", "jingle", "advert")
+		w.wantReasons("monday: not audio")
+	}},
+	{"a problem of a clip excludes the clip everywhere", func(w *world) {
+		w.clips("jingle", "silence")
+		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		r := w.selects("monday", "jingle", "silence")
+		w.ingest(failed(only(r, "The silence"), models.ScopeClip, "silent"))
+		w.ingest(result(w.selects("monday", "jingle")))
+		w.ingest(result(w.selects("tuesday", "jingle")))
+		w.nothingLeft()
+		w.wantReasons("silence: silent")
+	}},
+	{"a problem is lifted when its recording's version changes", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "silence", "long")
+		r := w.selects("monday", "jingle", "silence", "long")
+		w.ingest(failed(only(r, "The silence"), models.ScopeClip, "silent"))
+		w.ingest(failed(only(r, "The long"), models.ScopePair, "too long"))
+		w.ingest(failed(only(r, "The jingle"), models.ScopeEpisode, "not audio"))
+		w.nothingLeft()
+		w.episodes("monday@2")
+		w.wantReasons("silence: silent")
+		w.selects("monday", "jingle", "long")
+		w.clips("jingle", "silence@2", "long")
+		w.wantReasons()
+		w.selects("monday", "jingle", "silence", "long")
+	}},
+	{"findings and problems go with a version", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		w.ingest(found(result(w.selects("monday", "jingle")), 4))
+		w.clips("jingle@2")
+		w.wantOffsets()
+		w.ingest(found(result(w.selects("monday", "jingle")), 5))
+		w.episodes("monday@2")
+		w.wantOffsets()
+		if got := w.totals().Researched; got != 0 {
+			w.Fatalf("got %d researched pairs", got)
+		}
+	}},
+	{"a researched pair stays so when a late problem comes", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := result(w.selects("monday", "jingle"))
+		w.ingest(found(r, 4))
+		w.ingest(failed(r, models.ScopePair, "late"))
+		w.wantReasons()
+		w.wantOffsets(4)
+	}},
+	{"a late result lifts the problem of its pair", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := result(w.selects("monday", "jingle"))
+		w.ingest(failed(r, models.ScopePair, "early"))
+		w.ingest(found(r, 4))
+		w.wantReasons()
+		w.wantOffsets(4)
+		w.nothingLeft()
+	}},
+	{"a result for another version of the episode is dropped", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := result(w.selects("monday", "jingle"))
+		w.episodes("monday@2")
+		w.ingest(found(r, 1))
+		w.ingest(failed(r, models.ScopeEpisode, "not audio"))
+		w.ingest(failed(r, models.ScopePair, "too long"))
+		w.wantOffsets()
+		w.wantReasons()
+		w.selects("monday", "jingle")
+	}},
+	{"of a result, what is for another version of a clip is dropped", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "advert")
+		r := w.selects("monday", "jingle", "advert")
+		w.clips("jingle@2", "advert")
+		w.ingest(failed(only(r, "The jingle"), models.ScopeClip, "silent"))
+		w.ingest(found(only(r, "The jingle"), 3))
+		w.ingest(result(r))
+		w.selects("monday", "jingle")
+		w.wantReasons()
+		w.wantOffsets()
+	}},
+	{"a result for unknown ids changes nothing", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := result(w.selects("monday", "jingle"))
+		r.Clips, r.ClipMedia["nothing"] = append(r.Clips, "nothing"), models.MediaRef{}
+		r.Episode = "nobody"
+		w.ingest(r)
+		r.Episode = episodeID("monday")
+		w.selects("monday", "jingle")
+		w.ingest(r)
+		w.nothingLeft()
+	}},
+	{"a result for what is gone is kept for when it is listed again", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := result(w.selects("monday", "jingle"))
+		w.episodes()
+		w.ingest(found(r, 4))
+		w.wantOffsets()
+		w.episodes("monday")
+		w.wantOffsets(4)
+		w.nothingLeft()
+	}},
+	{"hashes are taken from results, unless the catalog has one", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := result(w.selects("monday", "jingle"))
+		for _, hash := range []string{"sha256:aa", "sha256:bb"} {
+			m := r.ClipMedia[r.Clips[0]]
+			m.Hash, r.EpisodeMedia.Hash = hash, hash
+			r.ClipMedia[r.Clips[0]] = m
+			w.ingest(r)
+			if e, c := w.oneEpisode().Media.Hash, w.oneClip().Media.Hash; e != "sha256:aa" || c != "sha256:aa" {
+				w.Fatalf("got %q and %q", e, c)
+			}
+		}
+		w.episodes("monday", "tuesday")
+		if got := w.selects("tuesday", "jingle").Clips[0].Media.Hash; got != "sha256:aa" {
+			w.Fatalf("the work carries hash %q", got)
+		}
+	}},
+}

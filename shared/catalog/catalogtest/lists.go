@@ -1,0 +1,96 @@
+package catalogtest
+
+import (
+	"reflect"
+	"slices"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+)
+
+var listCases = []behaviour{
+	{"findings come by episode, latest curated first, then offset, then clip title", func(w *world) {
+		w.clips("b", "a")
+		w.episodes("old")
+		w.episodes("old", "new")
+		for range 2 {
+			r, _, err := w.Select(w.ctx, nil, 100)
+			w.ok(err)
+			w.ingest(found(only(r, "The a"), 8, 3))
+			w.ingest(found(only(r, "The b"), 3))
+		}
+		list, err := w.Findings(w.ctx)
+		w.ok(err)
+		type line struct {
+			episode, clip string
+			offset        models.Seconds
+		}
+		got := each(list, func(f catalog.Found) line { return line{f.EpisodeTitle, f.ClipTitle, f.Offset} })
+		want := []line{
+			{"The new", "The a", 3}, {"The new", "The b", 3}, {"The new", "The a", 8},
+			{"The old", "The a", 3}, {"The old", "The b", 3}, {"The old", "The a", 8},
+		}
+		if !slices.Equal(got, want) {
+			w.Fatalf("got %v, want %v", got, want)
+		}
+	}},
+	{"a finding comes back as it was, with the names that people know", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := result(w.selects("monday", "jingle"))
+		r.Findings = []models.Finding{{Episode: r.Episode, Clip: r.Clips[0], Offset: 754.56, Duration: 2.125, Score: 0.987}}
+		w.ingest(r)
+		got, err := w.Findings(w.ctx)
+		w.ok(err)
+		want := []catalog.Found{{Finding: r.Findings[0], EpisodeTitle: "The monday", EpisodeURI: "file:///srv/monday", ClipTitle: "The jingle"}}
+		if !reflect.DeepEqual(got, want) {
+			w.Fatalf("got %+v, want %+v", got, want)
+		}
+	}},
+	{"a problem comes with the names that people know, oldest first", func(w *world) {
+		w.clips("silence", "long", "jingle")
+		w.rankedEpisodes([]string{"monday", "noise"}, 2, 1)
+		r := w.selects("monday", "silence", "long", "jingle")
+		silent, long := only(r, "The silence"), only(r, "The long")
+		w.ok(w.Ingest(w.ctx, failed(silent, models.ScopeClip, "silent"), start))
+		w.ok(w.Ingest(w.ctx, failed(long, models.ScopePair, "too long"), start.Add(1e9)))
+		w.ok(w.Ingest(w.ctx, result(models.Research{Episode: r.Episode, Clips: r.Clips}), start)) // all is done for monday
+		noise := result(w.selects("noise", "long", "jingle"))
+		w.ok(w.Ingest(w.ctx, failed(noise, models.ScopeEpisode, "not audio"), start.Add(2e9)))
+		got, err := w.Problems(w.ctx)
+		w.ok(err)
+		want := []catalog.Problem{
+			{Problem: models.Problem{Origin: spots, Item: "silence", Clip: clipID("silence"), Reason: "silent", At: start},
+				OriginURI: "/srv/spots", ClipTitle: "The silence"},
+			{Problem: models.Problem{Origin: show, Item: "noise", Episode: episodeID("noise"), Reason: "not audio", At: start.Add(2e9)},
+				OriginURI: "/srv/show", EpisodeTitle: "The noise"},
+		}
+		if !reflect.DeepEqual(got, want) {
+			w.Fatalf("got %+v\nwant %+v", got, want)
+		}
+	}},
+	{"a problem of a pair names both", func(w *world) {
+		w.episodes("monday")
+		w.clips("long")
+		w.ok(w.Ingest(w.ctx, failed(result(w.selects("monday", "long")), models.ScopePair, "too long"), start))
+		got, err := w.Problems(w.ctx)
+		w.ok(err)
+		want := []catalog.Problem{{
+			Problem:   models.Problem{Origin: show, Item: "monday", Episode: episodeID("monday"), Clip: clipID("long"), Reason: "too long", At: start},
+			OriginURI: "/srv/show", EpisodeTitle: "The monday", ClipTitle: "The long",
+		}}
+		if !reflect.DeepEqual(got, want) {
+			w.Fatalf("got %+v\nwant %+v", got, want)
+		}
+	}},
+	{"clips are listed in the order in which they are selected", func(w *world) {
+		w.rankedClips([]string{"old", "low"}, 0, -1)
+		w.rankedClips([]string{"old", "low", "new", "high"}, 0, -1, 0, 8)
+		list, err := w.Clips(w.ctx)
+		w.ok(err)
+		got := each(list, func(c models.Clip) string { return c.Name })
+		if want := []string{"high", "new", "old", "low"}; !slices.Equal(got, want) {
+			w.Fatalf("got %q, want %q", got, want)
+		}
+	}},
+}

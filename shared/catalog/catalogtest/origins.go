@@ -1,0 +1,102 @@
+package catalogtest
+
+import (
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+)
+
+var originCases = []behaviour{
+	{"an origin comes back as it was added", func(w *world) {
+		o := models.Origin{ID: "news", Kind: models.Feed, URI: "https://example.org/feed?a=1", Priority: 7, AddedAt: start.Add(time.Hour)}
+		isNew, err := w.AddOrigin(w.ctx, o)
+		w.ok(err)
+		got, err := w.Origin(w.ctx, "news")
+		w.ok(err)
+		if !isNew || got != o {
+			w.Fatalf("new %v, got %+v, want %+v", isNew, got, o)
+		}
+	}},
+	{"adding a known origin sets its priority and nothing else", func(w *world) {
+		isNew, err := w.AddOrigin(w.ctx, models.Origin{ID: show, Kind: models.Media, URI: "/elsewhere", Priority: 3})
+		w.ok(err)
+		got, err := w.Origin(w.ctx, show)
+		w.ok(err)
+		if isNew || got.Priority != 3 || got.URI != "/srv/show" || !got.AddedAt.Equal(start) {
+			w.Fatalf("new %v, got %+v", isNew, got)
+		}
+	}},
+	{"origins are listed oldest first", func(w *world) {
+		_, err := w.AddOrigin(w.ctx, models.Origin{ID: "older", Kind: models.Feed, URI: "u", AddedAt: start.Add(-time.Hour)})
+		w.ok(err)
+		list, err := w.Origins(w.ctx)
+		w.ok(err)
+		if len(list) != 3 || list[0].ID != "older" || list[1].ID != show || list[2].ID != spots {
+			w.Fatalf("got %+v", list)
+		}
+	}},
+	{"the outcome of a visit is kept, an older one changes nothing", func(w *world) {
+		at := start.Add(time.Hour)
+		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Failed, Error: "no such folder", At: at}))
+		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Eventful, At: at.Add(-time.Minute)}))
+		got, err := w.Origin(w.ctx, show)
+		w.ok(err)
+		if got.LastOutcome != models.Failed || got.LastError != "no such folder" || !got.LastVisit.Equal(at) {
+			w.Fatalf("got %+v", got)
+		}
+	}},
+	{"a failed visit is a problem of its origin until another visit ends", func(w *world) {
+		at := start.Add(time.Hour)
+		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Failed, Error: "no such folder", At: at}))
+		problems, err := w.Problems(w.ctx)
+		w.ok(err)
+		if len(problems) != 1 || problems[0].Origin != show || problems[0].Reason != "no such folder" || !problems[0].At.Equal(at) {
+			w.Fatalf("got %+v", problems)
+		}
+		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Uneventful, At: at.Add(time.Minute)}))
+		if got := w.totals().Problems; got != 0 {
+			w.Fatalf("got %d problems", got)
+		}
+	}},
+	{"removing an origin forgets its recordings, findings and problems", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "advert")
+		r := result(w.selects("monday", "jingle", "advert"))
+		r.Findings = []models.Finding{{Episode: r.Episode, Clip: r.Clips[0], Offset: 1, Duration: 2, Score: 1}}
+		w.ingest(r)
+		w.visit(show, catalog.Listing{Episodes: []models.Episode{episode("monday")}, Problems: []models.Problem{{Item: "x", Reason: "empty"}}})
+		w.ok(w.RemoveOrigin(w.ctx, show))
+		if got, want := w.totals(), (catalog.Totals{Origins: 1, Clips: 2}); got != want {
+			w.Fatalf("got %+v, want %+v", got, want)
+		}
+		w.nothingLeft()
+	}},
+	{"removing the origin of clips leaves no researched pairs", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		w.researchAll()
+		w.ok(w.RemoveOrigin(w.ctx, spots))
+		if got, want := w.totals(), (catalog.Totals{Origins: 1, Episodes: 1}); got != want {
+			w.Fatalf("got %+v, want %+v", got, want)
+		}
+	}},
+	{"an origin removed and added again is researched anew", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		w.researchAll()
+		w.ok(w.RemoveOrigin(w.ctx, spots))
+		w.addOrigin(spots, models.Clips)
+		w.clips("jingle")
+		w.selects("monday", "jingle")
+	}},
+	{"an unknown origin is not found", func(w *world) {
+		_, err := w.Origin(w.ctx, "nobody")
+		w.wantErr(err, fault.ErrNotFound)
+		w.wantErr(w.RemoveOrigin(w.ctx, "nobody"), fault.ErrNotFound)
+		w.wantErr(w.RecordOutcome(w.ctx, models.Outcome{Origin: "nobody"}), fault.ErrNotFound)
+		_, err = w.Curate(w.ctx, "nobody", start, catalog.Listing{})
+		w.wantErr(err, fault.ErrNotFound)
+	}},
+}

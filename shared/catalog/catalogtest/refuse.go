@@ -1,0 +1,88 @@
+package catalogtest
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+)
+
+var refuseCases = []behaviour{
+	{"a result that cannot be stored is invalid, and nothing of it is written", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := found(result(w.selects("monday", "jingle")), 1, 2)
+		before := w.snapshot()
+		for name, spoil := range badResults {
+			bad := r
+			bad.Findings = append([]models.Finding(nil), r.Findings...)
+			spoil(&bad)
+			err := w.Ingest(w.ctx, bad, w.now)
+			if w.wantErr(err, fault.ErrInvalid); !reflect.DeepEqual(before, w.snapshot()) {
+				w.Fatalf("%s: something was written", name)
+			}
+		}
+		w.selects("monday", "jingle")
+	}},
+	{"a recording without a name is invalid, and nothing of the listing is written", func(w *world) {
+		_, err := w.Curate(w.ctx, show, start, catalog.Listing{Episodes: []models.Episode{episode("monday"), episode("")}})
+		w.wantErr(err, fault.ErrInvalid)
+		if got, want := w.totals(), (catalog.Totals{Origins: 2}); got != want {
+			w.Fatalf("got %+v", got)
+		}
+	}},
+	{"an origin needs a well-formed id, a known kind and a URI", func(w *world) {
+		for _, o := range []models.Origin{
+			{ID: "a b", Kind: models.Feed, URI: "u"},
+			{ID: "", Kind: models.Feed, URI: "u"},
+			{ID: "a", Kind: "ftp", URI: "u"},
+			{ID: "a", Kind: models.Feed},
+		} {
+			_, err := w.AddOrigin(w.ctx, o)
+			w.wantErr(err, fault.ErrInvalid)
+		}
+	}},
+	{"a limit below one is invalid", func(w *world) {
+		_, _, err := w.Select(w.ctx, nil, 0)
+		w.wantErr(err, fault.ErrInvalid)
+	}},
+	{"a context that has ended ends a call before it changes anything", func(w *world) {
+		ctx, cancel := context.WithCancel(w.ctx)
+		cancel()
+		_, err := w.Curate(ctx, show, w.now, catalog.Listing{Episodes: []models.Episode{episode("monday")}})
+		w.wantErr(err, context.Canceled)
+		if got := w.totals().Episodes; got != 0 {
+			w.Fatalf("got %d episodes", got)
+		}
+	}},
+	{"after Close every call says so, and closing again is no error", func(w *world) {
+		w.ok(w.Catalog.Close())
+		w.ok(w.Catalog.Close())
+		_, err := w.Totals(w.ctx)
+		w.wantErr(err, fault.ErrClosed)
+		_, _, err = w.Select(w.ctx, nil, 1)
+		w.wantErr(err, fault.ErrClosed)
+		w.wantErr(w.Ingest(w.ctx, models.Researched{}, time.Time{}), fault.ErrClosed)
+	}},
+}
+
+// badResults spoil a good result with two findings, each in one way.
+var badResults = map[string]func(*models.Researched){
+	"score is not a number":     func(r *models.Researched) { r.Findings[1].Score = math.NaN() },
+	"score is infinite":         func(r *models.Researched) { r.Findings[1].Score = math.Inf(1) },
+	"offset is negative":        func(r *models.Researched) { r.Findings[1].Offset = -0.1 },
+	"offset is not a number":    func(r *models.Researched) { r.Findings[1].Offset = models.Seconds(math.NaN()) },
+	"duration is negative":      func(r *models.Researched) { r.Findings[1].Duration = -1 },
+	"duration is infinite":      func(r *models.Researched) { r.Findings[1].Duration = models.Seconds(math.Inf(1)) },
+	"finding of another clip":   func(r *models.Researched) { r.Findings[1].Clip = "other" },
+	"finding elsewhere":         func(r *models.Researched) { r.Findings[1].Episode = "other" },
+	"no version of a clip":      func(r *models.Researched) { r.ClipMedia = nil },
+	"unknown scope":             func(r *models.Researched) { *r = failed(found(*r), "planet", "x") },
+	"no scope":                  func(r *models.Researched) { *r = failed(found(*r), "", "x") },
+	"a problem and findings":    func(r *models.Researched) { *r = failed(*r, models.ScopePair, "x") },
+	"a pair's problem, no clip": func(r *models.Researched) { *r = failed(found(*r), models.ScopePair, "x"); r.Clips = nil },
+}

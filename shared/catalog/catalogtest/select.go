@@ -1,0 +1,163 @@
+package catalogtest
+
+import (
+	"slices"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+)
+
+// ranked lists recordings with priorities, in one visit.
+func ranked[T any](list []T, priority func(*T) *int64, priorities ...int64) []T {
+	for i, p := range priorities {
+		*priority(&list[i]) = p
+	}
+	return list
+}
+
+func (w *world) rankedEpisodes(names []string, priorities ...int64) {
+	w.Helper()
+	list := ranked(each(names, episode), func(e *models.Episode) *int64 { return &e.Priority }, priorities...)
+	w.visit(show, catalog.Listing{Complete: true, Episodes: list})
+}
+
+func (w *world) rankedClips(names []string, priorities ...int64) {
+	w.Helper()
+	list := ranked(each(names, clip), func(c *models.Clip) *int64 { return &c.Priority }, priorities...)
+	w.visit(spots, catalog.Listing{Complete: true, Clips: list})
+}
+
+var selectCases = []behaviour{
+	{"an empty catalog has nothing to select", func(w *world) { w.nothingLeft() }},
+	{"episodes without clips have nothing to select", func(w *world) {
+		w.episodes("monday")
+		w.nothingLeft()
+	}},
+	{"selecting changes nothing: the same is selected until it is researched", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		w.selects("monday", "jingle")
+		w.ingest(result(w.selects("monday", "jingle")))
+		w.nothingLeft()
+	}},
+	{"the work carries titles and media", func(w *world) {
+		w.episodes("monday@5#sha256:ee")
+		w.clips("jingle@6#sha256:cc")
+		r := w.selects("monday", "jingle")
+		if r.Episode.ID != episodeID("monday") || r.Episode.Media != episode("monday@5#sha256:ee").Media {
+			w.Fatalf("got episode %+v", r.Episode)
+		}
+		if r.Clips[0].ID != clipID("jingle") || r.Clips[0].Media != clip("jingle@6#sha256:cc").Media {
+			w.Fatalf("got clip %+v", r.Clips[0])
+		}
+	}},
+	{"the episode with the highest priority is first, and gives the work its priority", func(w *world) {
+		w.clips("jingle")
+		w.rankedEpisodes([]string{"low", "high", "middle"}, -1, 5, 2)
+		for _, want := range []struct {
+			name     string
+			priority int64
+		}{{"high", 5}, {"middle", 2}, {"low", -1}} {
+			r, priority, err := w.Select(w.ctx, nil, 10)
+			w.ok(err)
+			if r.Episode.Title != "The "+want.name || priority != want.priority {
+				w.Fatalf("got %q with %d, want %+v", r.Episode.Title, priority, want)
+			}
+			w.ingest(result(r))
+		}
+	}},
+	{"a priority changed later counts", func(w *world) {
+		w.clips("jingle")
+		w.rankedEpisodes([]string{"a", "b"}, 2, 1)
+		w.rankedEpisodes([]string{"a", "b"}, 2, 3)
+		w.selects("b", "jingle")
+	}},
+	{"of equal priority the latest curated episode is first", func(w *world) {
+		w.clips("jingle")
+		w.episodes("old")
+		w.episodes("old", "new")
+		w.episodes("old", "new", "newest")
+		w.ingest(result(w.selects("newest", "jingle")))
+		w.ingest(result(w.selects("new", "jingle")))
+		w.selects("old", "jingle")
+	}},
+	{"clips come by priority, then latest curated, at most the limit", func(w *world) {
+		w.episodes("monday")
+		w.rankedClips([]string{"old", "low"}, 0, -1)
+		w.rankedClips([]string{"old", "low", "new", "high"}, 0, -1, 0, 8)
+		r, _, err := w.Select(w.ctx, nil, 3)
+		w.ok(err)
+		if got, want := titles(r), []string{"The high", "The new", "The old"}; !slices.Equal(got, want) {
+			w.Fatalf("got %q, want %q", got, want)
+		}
+		w.ingest(result(r))
+		w.selects("monday", "low")
+	}},
+	{"a clip added later is selected alone", func(w *world) {
+		w.episodes("monday", "tuesday")
+		w.clips("jingle", "advert")
+		w.researchAll()
+		w.nothingLeft()
+		w.clips("jingle", "advert", "news")
+		for range 2 {
+			r, _, err := w.Select(w.ctx, nil, 100)
+			w.ok(err)
+			if got := titles(r); len(got) != 1 || got[0] != "The news" {
+				w.Fatalf("got %q", got)
+			}
+			w.ingest(result(r))
+		}
+		w.nothingLeft()
+	}},
+	{"an episode added later is selected with all clips", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "advert")
+		w.researchAll()
+		w.episodes("monday", "tuesday")
+		w.selects("tuesday", "jingle", "advert")
+	}},
+	{"busy clips are left out, in their episode only", func(w *world) {
+		w.clips("jingle", "advert")
+		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		busy := []catalog.Busy{{Episode: episodeID("monday"), Clips: []string{clipID("jingle")}}}
+		w.selectsWhile(busy, "monday", "advert")
+		busy = append(busy, catalog.Busy{Episode: episodeID("monday"), Clips: []string{clipID("advert")}})
+		w.selectsWhile(busy, "tuesday", "jingle", "advert")
+	}},
+	{"what was busy and came to nothing is selected again", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		busy := []catalog.Busy{{Episode: episodeID("monday"), Clips: []string{clipID("jingle")}}}
+		_, _, err := w.Select(w.ctx, busy, 100)
+		w.wantErr(err, fault.ErrNotFound)
+		w.selects("monday", "jingle")
+	}},
+	{"busy without clips, or of unknown ids, stands for none", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		w.selectsWhile([]catalog.Busy{{Episode: episodeID("monday")}, {Episode: "nobody", Clips: []string{"nothing"}},
+			{Episode: episodeID("monday"), Clips: []string{"nothing"}}}, "monday", "jingle")
+	}},
+	{"more busy episodes than one look takes are all passed over", func(w *world) {
+		w.clips("jingle")
+		var busy []catalog.Busy
+		var names []string
+		for _, n := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+			names = append(names, string(n))
+		}
+		w.episodes("last")
+		w.visit(show, catalog.Listing{Episodes: each(names, episode)})
+		for i, n := range names {
+			if i%3 == 0 { // nothing left here, and to be struck out on the way
+				r := result(models.Research{Episode: models.ResearchItem{ID: episodeID(n), Media: episode(n).Media},
+					Clips: []models.ResearchItem{{ID: clipID("jingle"), Media: clip("jingle").Media}}})
+				w.ingest(r)
+				continue
+			}
+			busy = append(busy, catalog.Busy{Episode: episodeID(n), Clips: []string{clipID("jingle")}})
+		}
+		w.selectsWhile(busy, "last", "jingle")
+		w.selectsWhile(busy, "last", "jingle")
+	}},
+}

@@ -1,0 +1,107 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+)
+
+// TestWhatWasAcknowledgedSurvivesAKill runs this test again in another process,
+// which ingests and says so until it is killed in the midst of it.
+func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
+	const key = "CATALOG_TO_INGEST"
+	if path := os.Getenv(key); path != "" {
+		ingestForEver(t, path)
+		return
+	}
+	path := newPath(t)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestWhatWasAcknowledgedSurvivesAKill$")
+	cmd.Env = append(os.Environ(), key+"="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "ingested") {
+			said++
+		}
+		if said == 30 {
+			cmd.Process.Kill()
+		}
+	}
+	cmd.Wait()
+	got, err := openStore(t, path).Totals(context.Background())
+	if err != nil || said < 30 || got.Researched < said || got.Researched > said+1 {
+		t.Fatalf("%d results were acknowledged, %d are there (%v)", said, got.Researched, err)
+	}
+}
+
+func ingestForEver(t *testing.T, path string) {
+	s := openStore(t, path)
+	fill(t, s, 100, 100)
+	for {
+		work, _, err := s.Select(context.Background(), nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Ingest(context.Background(), doneWith(work), today); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("ingested")
+	}
+}
+
+func TestAFullDiskIsAnErrorThatChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, newPath(t))
+	fill(t, s, 10, 10)
+	before, err := s.Totals(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := number(t, s.session, "PRAGMA page_count") + 2
+	number(t, s.session, fmt.Sprintf("PRAGMA max_page_count=%d", limit))
+	var l catalog.Listing
+	for i := range 1000 {
+		l.Clips = append(l.Clips, models.Clip{Recording: numbered("file:///more/", i)})
+	}
+	l.Complete = true
+	if _, err := s.Curate(context.Background(), "spots", today, l); err == nil || errors.Is(err, fault.ErrCorrupt) {
+		t.Fatalf("got %v", err)
+	}
+	if after, err := s.Totals(context.Background()); err != nil || after != before {
+		t.Fatalf("got %+v, want %+v (%v)", after, before, err)
+	}
+	number(t, s.session, "PRAGMA max_page_count=1000000")
+	if n, err := s.Curate(context.Background(), "spots", today, l); err != nil || n.New != 990 {
+		t.Fatalf("with room again: %+v, %v", n, err)
+	}
+}
+
+func TestResultsWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, newPath(t))
+	const full = 2
+	if err := s.session.note(func() error { return errors.New("a note that fails") }); err == nil {
+		t.Fatal("no error")
+	}
+	if got := number(t, s.session, "PRAGMA synchronous"); got != full {
+		t.Fatalf("synchronous is %d after a note, want %d", got, full)
+	}
+	if got := number(t, s.session, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"); got != 1 {
+		t.Fatal("there is no write-ahead log")
+	}
+}

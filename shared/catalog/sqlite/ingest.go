@@ -1,0 +1,163 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leasehold/models"
+)
+
+// Ingest is part of catalog.Catalog.
+func (s *Store) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
+	op := "catalog.Ingest " + r.Episode
+	if err := validResearched(r); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return s.use(ctx, op, func(c *session) error {
+		i := ingestion{s: s, c: c, r: r, at: at}
+		err := c.transaction(i.run)
+		if err != nil {
+			s.clips = nil // it may hold what was rolled back
+		}
+		return err
+	})
+}
+
+// ingestion is one result on its way into the store.
+type ingestion struct {
+	s  *Store
+	c  *session
+	r  models.Researched
+	at time.Time
+}
+
+func (i ingestion) run() error {
+	episode, current, err := i.episode()
+	if err != nil {
+		return err
+	}
+	if i.r.Problem != "" && i.r.Scope == models.ScopeEpisode {
+		if !current {
+			return nil
+		}
+		return trouble{scope: scopeEpisode, episode: episode, reason: i.r.Problem, at: i.at}.note(i.c)
+	}
+	numbers, err := i.clips()
+	if err != nil {
+		return err
+	}
+	switch {
+	case i.r.Problem != "" && i.r.Scope == models.ScopeClip:
+		return i.clipProblems(numbers)
+	case !current:
+		return nil
+	case i.r.Problem != "":
+		return i.pairProblems(episode, numbers)
+	}
+	return i.research(episode, numbers)
+}
+
+// episode returns the number of the episode; current says that the catalog has
+// it at the version that the result is for.
+func (i ingestion) episode() (number int64, current bool, err error) {
+	v, ok, err := versionOf(i.c, episodes, i.r.Episode)
+	if err != nil || !ok || v.version != i.r.EpisodeMedia.Version {
+		return 0, false, err
+	}
+	if hash := i.r.EpisodeMedia.Hash; v.hash == "" && hash != "" {
+		_, err = i.c.exec("UPDATE episode SET hash = ? WHERE number = ?", hash, v.number)
+	}
+	return v.number, true, err
+}
+
+// clips returns, by id, the numbers of those clips that the catalog has at the
+// version that the result is for.
+func (i ingestion) clips() (map[string]int64, error) {
+	numbers := make(map[string]int64, len(i.r.Clips))
+	for _, id := range i.r.Clips {
+		v, ok, err := versionOf(i.c, clips, id)
+		if err != nil {
+			return nil, err
+		}
+		media := i.r.ClipMedia[id]
+		if !ok || v.version != media.Version {
+			continue
+		}
+		numbers[id] = v.number
+		if v.hash == "" && media.Hash != "" {
+			if err := i.learnHash(id, v.number, media.Hash); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return numbers, nil
+}
+
+// learnHash stores the hash of a clip that was not known. It may turn out to be
+// a duplicate, or an original; the set of selectable clips gains nothing.
+func (i ingestion) learnHash(id string, number int64, hash string) error {
+	if _, err := i.c.exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
+		return err
+	}
+	duplicates, err := markDuplicates(i.c, hash)
+	switch {
+	case err != nil:
+		return err
+	case duplicates > 0:
+		i.s.clips = nil
+	case i.s.clips != nil:
+		i.s.clips.setHash(id, hash)
+	}
+	return nil
+}
+
+func (i ingestion) clipProblems(numbers map[string]int64) error {
+	i.s.clips = nil
+	for _, n := range numbers {
+		if err := (trouble{scope: scopeClip, clip: n, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
+	researched, err := loadResearched(i.c, episode)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if researched.Contains(uint32(n)) {
+			continue
+		}
+		p := trouble{scope: scopePair, episode: episode, clip: n, reason: i.r.Problem, at: i.at}
+		if err := p.note(i.c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// research stores the findings of the clips, if any, and that there are no
+// others.
+func (i ingestion) research(episode int64, numbers map[string]int64) error {
+	researched, err := loadResearched(i.c, episode)
+	if err != nil {
+		return err
+	}
+	findings := map[string][]models.Finding{}
+	for _, f := range i.r.Findings {
+		findings[f.Clip] = append(findings[f.Clip], f)
+	}
+	for id, n := range numbers {
+		if err := replaceFindings(i.c, episode, n, findings[id]); err != nil {
+			return err
+		}
+		if _, err := i.c.exec("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = 'pair'", episode, n); err != nil {
+			return err
+		}
+		researched.Add(uint32(n))
+	}
+	return saveResearched(i.c, episode, researched)
+}

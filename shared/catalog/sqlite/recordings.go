@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"leasehold/models"
+)
+
+// table is one of the two tables of recordings.
+type table string
+
+const (
+	episodes table = "episode"
+	clips    table = "clip"
+)
+
+const recordingColumns = `r.id, o.id, r.name, r.title, r.priority,
+	r.uri, r.type, r.version, r.hash, r.first_curated, r.last_curated`
+
+func scanRecording(row scanner, more ...any) (models.Recording, error) {
+	var r models.Recording
+	var first, last int64
+	err := row.Scan(append([]any{&r.ID, &r.Origin, &r.Name, &r.Title, &r.Priority,
+		&r.Media.URI, &r.Media.Type, &r.Media.Version, &r.Media.Hash, &first, &last}, more...)...)
+	r.FirstCurated, r.LastCurated = moment(first), moment(last)
+	return r, err
+}
+
+// Episodes is part of catalog.Catalog.
+func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error) {
+	err = s.use(ctx, "catalog.Episodes", func(c *session) error {
+		const query = `SELECT ` + recordingColumns + `, r.aired FROM episode r JOIN origin o ON o.number = r.origin
+			WHERE r.gone = 0 ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`
+		return c.all(query, nil, func(row scanner) error {
+			var aired int64
+			r, err := scanRecording(row, &aired)
+			list = append(list, models.Episode{Recording: r, Aired: moment(aired)})
+			return err
+		})
+	})
+	return list, err
+}
+
+// Clips is part of catalog.Catalog.
+func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
+	err = s.use(ctx, "catalog.Clips", func(c *session) error {
+		const query = `SELECT ` + recordingColumns + ` FROM clip r JOIN origin o ON o.number = r.origin
+			WHERE r.gone = 0 ORDER BY r.priority DESC, r.first_curated DESC, r.id`
+		return c.all(query, nil, func(row scanner) error {
+			r, err := scanRecording(row)
+			list = append(list, models.Clip{Recording: r})
+			return err
+		})
+	})
+	return list, err
+}
+
+// version is what decides whether a stored recording is still the same.
+type version struct {
+	number        int64
+	version, hash string
+	priority      int64
+	first, last   int64
+	gone          bool
+}
+
+func versionOf(c *session, t table, id string) (v version, ok bool, err error) {
+	ok, err = c.one(`SELECT number, version, hash, priority, first_curated, last_curated, gone FROM `+string(t)+
+		` WHERE id = ?`, []any{id}, func(row scanner) error {
+		return row.Scan(&v.number, &v.version, &v.hash, &v.priority, &v.first, &v.last, &v.gone)
+	})
+	return v, ok, err
+}
+
+// insertRecording makes a row, and with it a number that was never used.
+func insertRecording(c *session, t table, origin int64, r models.Recording) (int64, error) {
+	return c.insert(`INSERT INTO `+string(t)+` (id, origin, name, title, priority,
+		uri, type, version, hash, first_curated, last_curated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, origin, r.Name, r.Title, r.Priority,
+		r.Media.URI, r.Media.Type, r.Media.Version, r.Media.Hash, stamp(r.FirstCurated), stamp(r.LastCurated))
+}
+
+// updateRecording changes what may change while the version stays.
+func updateRecording(c *session, t table, number int64, r models.Recording) error {
+	_, err := c.exec(`UPDATE `+string(t)+` SET title = ?, priority = ?, uri = ?, type = ?, hash = ?,
+		last_curated = ?, gone = 0 WHERE number = ?`,
+		r.Title, r.Priority, r.Media.URI, r.Media.Type, r.Media.Hash, stamp(r.LastCurated), number)
+	return err
+}
+
+// forgetRecording deletes a row and, by cascade, all that is known of it.
+func forgetRecording(c *session, t table, number int64) error {
+	_, err := c.exec(`DELETE FROM `+string(t)+` WHERE number = ?`, number)
+	return err
+}
+
+// missing lists the recordings of an origin that are not gone, and not in seen.
+func missing(c *session, t table, origin int64, seen map[string]bool) (list []version, err error) {
+	err = c.all(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND gone = 0`, []any{origin},
+		func(row scanner) error {
+			var id string
+			var v version
+			err := row.Scan(&id, &v.number, &v.hash)
+			if err == nil && !seen[id] {
+				list = append(list, v)
+			}
+			return err
+		})
+	return list, err
+}
+
+func markGone(c *session, t table, number int64) error {
+	if _, err := c.exec(`UPDATE `+string(t)+` SET gone = 1 WHERE number = ?`, number); err != nil {
+		return fmt.Errorf("%s %d: %w", t, number, err)
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"leasehold/shared/fault"
+)
+
+// loadResearched returns the numbers of the clips researched in an episode.
+func loadResearched(c *session, episode int64) (*roaring.Bitmap, error) {
+	var blob []byte
+	if _, err := c.one("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row scanner) error {
+		return row.Scan(&blob)
+	}); err != nil {
+		return nil, err
+	}
+	return decodeResearched(episode, blob)
+}
+
+func saveResearched(c *session, episode int64, set *roaring.Bitmap) error {
+	set.RunOptimize()
+	blob, err := set.ToBytes()
+	if err != nil {
+		return err
+	}
+	_, err = c.exec("INSERT OR REPLACE INTO researched (episode, clips) VALUES (?, ?)", episode, blob)
+	return err
+}
+
+// decodeResearched reads a bitmap; none is the empty one.
+func decodeResearched(episode int64, blob []byte) (*roaring.Bitmap, error) {
+	set := roaring.New()
+	if len(blob) == 0 {
+		return set, nil
+	}
+	if err := set.UnmarshalBinary(blob); err != nil {
+		return nil, fmt.Errorf("researched clips of episode number %d: %w: %w", episode, fault.ErrCorrupt, err)
+	}
+	return set, nil
+}

@@ -1,0 +1,54 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"leasehold/shared/catalog"
+)
+
+// Totals is part of catalog.Catalog.
+func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
+	err = s.use(ctx, "catalog.Totals", func(c *session) error {
+		const query = `SELECT (SELECT count(*) FROM origin),
+			(SELECT count(*) FROM episode WHERE gone = 0), (SELECT count(*) FROM clip WHERE gone = 0),
+			(SELECT count(*)` + fromFindings + `), (SELECT count(*)` + fromProblems + `)`
+		_, err := c.one(query, nil, func(row scanner) error {
+			return row.Scan(&t.Origins, &t.Episodes, &t.Clips, &t.Findings, &t.Problems)
+		})
+		if err == nil {
+			t.Researched, err = countResearched(c)
+		}
+		return err
+	})
+	return t, err
+}
+
+// countResearched counts the pairs of which neither is gone.
+func countResearched(c *session) (pairs int, err error) {
+	present := roaring.New()
+	err = c.all("SELECT number FROM clip WHERE gone = 0", nil, func(row scanner) error {
+		var n uint32
+		err := row.Scan(&n)
+		present.Add(n)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	err = c.all("SELECT r.episode, r.clips FROM researched r JOIN episode e ON e.number = r.episode WHERE e.gone = 0", nil,
+		func(row scanner) error {
+			var number int64
+			var blob []byte
+			if err := row.Scan(&number, &blob); err != nil {
+				return err
+			}
+			set, err := decodeResearched(number, blob)
+			if err == nil {
+				pairs += int(set.AndCardinality(present))
+			}
+			return err
+		})
+	return pairs, err
+}

@@ -1,0 +1,61 @@
+package sqlite
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// validResearched refuses a result that cannot be stored or contradicts itself.
+func validResearched(r models.Researched) error {
+	if err := validProblem(r); err != nil {
+		return err
+	}
+	if r.Problem == "" || r.Scope != models.ScopeEpisode {
+		for _, id := range r.Clips {
+			if _, ok := r.ClipMedia[id]; !ok {
+				return fmt.Errorf("clip_media does not say at which version clip %s was looked at: %w", id, fault.ErrInvalid)
+			}
+		}
+	}
+	for _, f := range r.Findings {
+		if err := validFinding(r, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func validProblem(r models.Researched) error {
+	if r.Problem == "" {
+		return nil
+	}
+	scopes := []models.Scope{models.ScopePair, models.ScopeEpisode, models.ScopeClip}
+	switch {
+	case !slices.Contains(scopes, r.Scope):
+		return fmt.Errorf("the scope of a problem must be one of %v; got %q: %w", scopes, r.Scope, fault.ErrInvalid)
+	case r.Scope != models.ScopeEpisode && len(r.Clips) == 0:
+		return fmt.Errorf("a problem of scope %s needs clips: %w", r.Scope, fault.ErrInvalid)
+	case len(r.Findings) > 0:
+		return fmt.Errorf("a result with a problem cannot have findings; got %d: %w", len(r.Findings), fault.ErrInvalid)
+	}
+	return nil
+}
+
+func validFinding(r models.Researched, f models.Finding) error {
+	switch {
+	case f.Episode != r.Episode || !slices.Contains(r.Clips, f.Clip):
+		return fmt.Errorf("finding of clip %q in episode %q: the result is not about them: %w", f.Clip, f.Episode, fault.ErrInvalid)
+	case !finite(f.Score):
+		return fmt.Errorf("finding of clip %s: score %v is not a number: %w", f.Clip, f.Score, fault.ErrInvalid)
+	case !finite(float64(f.Offset)) || f.Offset < 0 || !finite(float64(f.Duration)) || f.Duration < 0:
+		return fmt.Errorf("finding of clip %s: offset %v s and duration %v s must be numbers from 0: %w",
+			f.Clip, float64(f.Offset), float64(f.Duration), fault.ErrInvalid)
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

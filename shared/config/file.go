@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	fileName = "leasehold.yaml"
+	// maxFileBytes is far more than every setting with a page of comment needs.
+	maxFileBytes = 1 << 20
+)
+
+// An entry is one setting in the file.
+type entry struct {
+	text   string
+	source string // FILE:LINE
+}
+
+// findFile returns the file to read: the one that was named, else the first
+// that exists, else none.
+func findFile(named string) string {
+	if named != "" {
+		return named
+	}
+	places := []string{fileName}
+	if dir, err := os.UserConfigDir(); err == nil {
+		places = append(places, filepath.Join(dir, "leasehold", fileName))
+	}
+	for _, p := range places {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			return p
+		}
+	}
+	return ""
+}
+
+// readFile reads the settings of one file, and what is wrong with it.
+func readFile(name string) (map[string]entry, Invalid) {
+	data, err := readBounded(name)
+	if err != nil {
+		return nil, Invalid{{Key: fileFlag, Text: err.Error()}}
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, Invalid{{Key: fileFlag, Source: name, Text: err.Error()}}
+	}
+	if len(doc.Content) == 0 { // empty, or comments only
+		return nil, nil
+	}
+	root := doc.Content[0]
+	if root.Tag == "!!null" { // a document that says nothing
+		return nil, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, Invalid{{Key: fileFlag, Source: at(name, root), Text: "a list of settings is expected, one `key: value` on each line"}}
+	}
+	entries := make(map[string]entry)
+	var wrong Invalid
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, val := root.Content[i], root.Content[i+1]
+		if f := addEntry(entries, name, key, val); f != nil {
+			wrong = append(wrong, *f)
+		}
+	}
+	return entries, wrong
+}
+
+func addEntry(entries map[string]entry, name string, key, val *yaml.Node) *Fault {
+	source := at(name, key)
+	s, ok := settingByKey(key.Value)
+	if !ok {
+		return &Fault{Key: key.Value, Source: source, Text: fmt.Sprintf("unknown key %q%s; accepted are %s",
+			key.Value, meant(key.Value, keys()), orList(keys()))}
+	}
+	if first, twice := entries[s.Key]; twice {
+		return &Fault{Key: s.Key, Source: source, Text: fmt.Sprintf("%s is set twice; first at %s", s.Key, first.source)}
+	}
+	text, ok := scalar(val, s)
+	if !ok {
+		return &Fault{Key: s.Key, Source: source, Text: fmt.Sprintf("%s must be %s", s.Key, s.Accepts())}
+	}
+	entries[s.Key] = entry{text: text, source: source}
+	return nil
+}
+
+// scalar returns the text of a plain value or, for a setting that takes one, of
+// a list of them.
+func scalar(n *yaml.Node, s Setting) (string, bool) {
+	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
+		return n.Value, true
+	}
+	if _, list := s.field(new(Config)).(hosts); !list || n.Kind != yaml.SequenceNode {
+		return "", false
+	}
+	text := ""
+	for i, item := range n.Content {
+		if item.Kind != yaml.ScalarNode {
+			return "", false
+		}
+		if i > 0 {
+			text += ","
+		}
+		text += item.Value
+	}
+	return text, true
+}
+
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFileBytes {
+		return nil, fmt.Errorf("%s: larger than %s", name, shortSize(maxFileBytes))
+	}
+	return data, nil
+}
+
+func at(name string, n *yaml.Node) string { return fmt.Sprintf("%s:%d", name, n.Line) }

@@ -1,0 +1,41 @@
+package config
+
+// meant returns " (did you mean X?)" for the candidate that a person who wrote
+// word most likely meant, or nothing when none is near.
+func meant(word string, candidates []string) string {
+	best, bestAt := "", len(word)/3+2 // a third of the letters may be wrong, and one more
+	for _, c := range candidates {
+		if d := distance(word, c); d < bestAt {
+			best, bestAt = c, d
+		}
+	}
+	if best == "" || bestAt >= len(best) {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}
+
+// distance is the number of letters to insert, delete, replace, or swap with
+// their neighbour to make b of a (optimal string alignment).
+func distance(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			replace := last[j-1]
+			if a[i-1] != b[j-1] {
+				replace++
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, replace)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,268 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A value reads one field of a Config from text and shows it again.
+type value interface {
+	set(text string) error // the error is not shown: accepts says what was expected
+	accepts() string
+	kind() string // a word for the usage line of a flag
+	String() string
+}
+
+var errNotAccepted = errors.New("not accepted")
+
+// word is one of a few words.
+type word struct {
+	to    *string
+	words []string
+}
+
+func (w word) set(text string) error {
+	for _, ok := range w.words {
+		if text == ok {
+			*w.to = text
+			return nil
+		}
+	}
+	return errNotAccepted
+}
+func (w word) accepts() string { return orList(w.words) }
+func (w word) kind() string    { return strings.Join(w.words, "|") }
+func (w word) String() string  { return *w.to }
+
+// path is a file or a folder; it need not exist yet.
+type path struct {
+	to       *string
+	absolute bool // made so, from the current folder
+}
+
+func (p path) set(text string) error {
+	if text == "" || strings.ContainsRune(text, 0) {
+		return errNotAccepted
+	}
+	if p.absolute {
+		abs, err := filepath.Abs(text)
+		if err != nil {
+			return err
+		}
+		text = abs
+	}
+	*p.to = text
+	return nil
+}
+func (p path) accepts() string { return "a path" }
+func (p path) kind() string    { return "path" }
+func (p path) String() string  { return *p.to }
+
+// count is a whole number.
+type count struct {
+	to       *int
+	min, max int
+	auto     func() int // what "auto" stands for, if it may be said
+}
+
+func (n count) set(text string) error {
+	if n.auto != nil && text == "auto" {
+		*n.to = n.auto()
+		return nil
+	}
+	i, err := strconv.Atoi(text)
+	if err != nil || i < n.min || i > n.max {
+		return errNotAccepted
+	}
+	*n.to = i
+	return nil
+}
+func (n count) accepts() string {
+	s := fmt.Sprintf("a whole number from %d to %d", n.min, n.max)
+	if n.auto != nil {
+		s += ", or auto"
+	}
+	return s
+}
+func (n count) kind() string   { return "number" }
+func (n count) String() string { return strconv.Itoa(*n.to) }
+
+// cores is how many goroutines may run at once, which heeds a container's limit.
+func cores() int { return runtime.GOMAXPROCS(0) }
+
+// span is a length of time.
+type span struct {
+	to       *time.Duration
+	min, max time.Duration
+}
+
+func (d span) set(text string) error {
+	v, err := time.ParseDuration(text)
+	if err != nil || v < d.min || v > d.max {
+		return errNotAccepted
+	}
+	*d.to = v
+	return nil
+}
+func (d span) accepts() string {
+	return fmt.Sprintf("a duration from %s to %s with its unit, such as 90s, 10m or 1h30m", shortSpan(d.min), shortSpan(d.max))
+}
+func (d span) kind() string   { return "duration" }
+func (d span) String() string { return shortSpan(*d.to) }
+
+// shortSpan writes 1h0m0s as 1h.
+func shortSpan(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// size is a number of bytes.
+type size struct {
+	to       *int64
+	min, max int64
+}
+
+var (
+	sizeForm  = regexp.MustCompile(`^([0-9]+)\s*([A-Za-z]*)$`)
+	sizeUnits = map[string]int64{
+		"": 1, "b": 1,
+		"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,
+		"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+	}
+)
+
+func (b size) set(text string) error {
+	m := sizeForm.FindStringSubmatch(text)
+	if m == nil {
+		return errNotAccepted
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	unit, known := sizeUnits[strings.ToLower(m[2])]
+	if err != nil || !known || n > math.MaxInt64/unit {
+		return errNotAccepted
+	}
+	if n *= unit; n < b.min || n > b.max {
+		return errNotAccepted
+	}
+	*b.to = n
+	return nil
+}
+func (b size) accepts() string {
+	s := "a number of bytes"
+	if b.max < math.MaxInt64 {
+		s += fmt.Sprintf(" from %s to %s", shortSize(b.min), shortSize(b.max))
+	}
+	return s + ", such as 500MB or 2GiB"
+}
+func (b size) kind() string   { return "bytes" }
+func (b size) String() string { return shortSize(*b.to) }
+
+// shortSize writes 2147483648 as 2GiB, and what is no multiple as it is.
+func shortSize(n int64) string {
+	for _, u := range []string{"TiB", "GiB", "MiB", "KiB"} {
+		if f := sizeUnits[strings.ToLower(u)]; n >= f && n%f == 0 {
+			return fmt.Sprintf("%d%s", n/f, u)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// fraction is a number between 0 and 1.
+type fraction struct{ to *float64 }
+
+func (f fraction) set(text string) error {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v > 0 && v < 1) { // so that NaN is refused
+		return errNotAccepted
+	}
+	*f.to = v
+	return nil
+}
+func (f fraction) accepts() string { return "a number above 0 and below 1, such as 0.6" }
+func (f fraction) kind() string    { return "fraction" }
+func (f fraction) String() string  { return strconv.FormatFloat(*f.to, 'g', -1, 64) }
+
+// level is a level of the log.
+type level struct{ to *slog.Level }
+
+var levels = []string{"debug", "info", "warn", "error"}
+
+func (l level) set(text string) error {
+	for _, ok := range levels {
+		if text == ok {
+			return l.to.UnmarshalText([]byte(text))
+		}
+	}
+	return errNotAccepted
+}
+func (l level) accepts() string { return orList(levels) }
+func (l level) kind() string    { return strings.Join(levels, "|") }
+func (l level) String() string  { return strings.ToLower(l.to.String()) }
+
+// hosts is a list of networks, addresses and host names.
+type hosts struct{ to *[]string }
+
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+
+func (h hosts) set(text string) error {
+	if text == "" {
+		*h.to = nil
+		return nil
+	}
+	var list []string
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if !isHost(item) {
+			return errNotAccepted
+		}
+		list = append(list, item)
+	}
+	*h.to = list
+	return nil
+}
+
+// isHost accepts a network, an address, or a host that may have a port.
+func isHost(item string) bool {
+	if _, err := netip.ParsePrefix(item); err == nil {
+		return true
+	}
+	if host, port, err := net.SplitHostPort(item); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return false
+		}
+		item = host
+	}
+	_, err := netip.ParseAddr(strings.Trim(item, "[]"))
+	return err == nil || hostForm.MatchString(item)
+}
+
+func (h hosts) accepts() string {
+	return "a list of networks, addresses and hosts, such as 10.0.0.0/8,media.lan:8080"
+}
+func (h hosts) kind() string   { return "list" }
+func (h hosts) String() string { return strings.Join(*h.to, ",") }
+
+// orList writes a, b or c.
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

@@ -1,0 +1,293 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+func hashOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return HashPrefix + hex.EncodeToString(sum[:])
+}
+
+// echo answers with the path, and counts.
+func echo(asked *atomic.Int32) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		_, _ = w.Write([]byte(r.URL.Path))
+	}
+}
+
+func TestSameVersionIsFetchedOnceAcrossRestarts(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := serve(t, echo(&asked))
+	dir := t.TempDir()
+	for range 2 {
+		f := open(t, Config{Dir: dir})
+		for range 2 {
+			file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Version: "1"})
+			require.NoError(t, err)
+			require.Equal(t, "/a", read(t, file))
+			require.Equal(t, hashOf("/a"), file.Hash)
+			require.EqualValues(t, 2, file.Bytes)
+			require.NoError(t, file.Close())
+			require.NoError(t, file.Close())
+		}
+		require.NoError(t, f.Close())
+	}
+	require.EqualValues(t, 1, asked.Load())
+
+	f := open(t, Config{Dir: dir})
+	_, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Version: "2"})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, asked.Load())
+	_, err = f.Fetch(t.Context(), models.MediaRef{URI: "http://127.0.0.1:1/elsewhere", Hash: hashOf("/a")})
+	require.NoError(t, err, "a known hash needs no network")
+}
+
+func TestUnchangedContentIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	for _, header := range []string{"ETag", "Last-Modified"} {
+		var bodies atomic.Int32
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set(header, `"v"`)
+			if r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			echo(&bodies)(w, r)
+		})
+		f := open(t, Config{})
+		for _, version := range []string{"", "", "2", "3"} {
+			file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Version: version})
+			require.NoError(t, err)
+			require.Equal(t, "/a", read(t, file))
+			require.NoError(t, file.Close())
+		}
+		require.EqualValues(t, 1, bodies.Load())
+		require.Zero(t, f.cache.blobs[hashOf("/a")].pins)
+	}
+}
+
+func TestOtherContentThanTheHashIsCorrupt(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := serve(t, echo(&asked))
+	f := open(t, Config{})
+	_, err := f.Fetch(t.Context(), ref(s.URL+"/a"))
+	require.NoError(t, err)
+	_, err = f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Hash: hashOf("other")})
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	require.Empty(t, partials(t, f))
+	for _, bad := range []string{"sha256:../../etc/passwd", "md5:00", "sha256:" + strings.Repeat("A", 64)} {
+		_, err = f.Fetch(t.Context(), models.MediaRef{URI: s.URL, Hash: bad})
+		require.ErrorIs(t, err, fault.ErrInvalid)
+	}
+}
+
+func TestEvictionTakesTheLeastRecentlyUsedAndNoPinned(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := serve(t, echo(&asked))
+	f := open(t, Config{CacheBytes: 10}) // two of 5 bytes
+	get := func(name string) File {
+		file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/" + name, Version: "1"})
+		require.NoError(t, err)
+		return file
+	}
+	pinned := get("aaaa")
+	for _, name := range []string{"bbbb", "cccc", "cccc", "dddd"} {
+		require.NoError(t, get(name).Close())
+	}
+	require.EqualValues(t, 4, asked.Load())
+	require.Equal(t, "/aaaa", read(t, pinned))
+	require.EqualValues(t, 10, f.cache.total)
+	require.Len(t, f.cache.records, 2)
+	get("cccc")
+	require.EqualValues(t, 5, asked.Load(), "cccc had to go")
+	require.NoError(t, pinned.Close())
+
+	f2, err := New(Config{Dir: f.config.Dir, CacheBytes: 4})
+	require.NoError(t, err)
+	require.Zero(t, f2.cache.total, "a smaller limit holds from the start")
+	require.NoError(t, f2.Close())
+}
+
+func TestStartRemovesWhatACrashLeft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := open(t, Config{Dir: dir})
+	s := serve(t, says("whole"))
+	_, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL, Version: "1"})
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, stageFolder, "1"), []byte("half"), 0o600))
+	known := f.cache.recordPath(s.URL)
+	for _, left := range []string{known + ".partial", filepath.Join(filepath.Dir(known), "0.json")} {
+		require.NoError(t, os.WriteFile(left, []byte("{"), 0o600))
+	}
+
+	f = open(t, Config{Dir: dir})
+	require.Empty(t, partials(t, f))
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(known), "*"))
+	require.NoError(t, err)
+	require.Equal(t, []string{known}, names)
+	require.Len(t, f.cache.records, 1)
+}
+
+func TestDamagedCacheIsFetchedAgain(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := serve(t, echo(&asked))
+	dir := t.TempDir()
+	one := models.MediaRef{URI: s.URL + "/a", Version: "1"}
+	f := open(t, Config{Dir: dir})
+	for _, damage := range []func(path string) error{
+		os.Remove,
+		func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		file, err := f.Fetch(t.Context(), one)
+		require.NoError(t, err)
+		require.Equal(t, "/a", read(t, file))
+		require.NoError(t, damage(file.Path))
+		require.NoError(t, file.Close())
+	}
+	_, err := f.Fetch(t.Context(), one)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, asked.Load())
+
+	require.NoError(t, os.WriteFile(f.cache.recordPath(one.URI), []byte("{"), 0o600))
+	f = open(t, Config{Dir: dir})
+	_, err = f.Fetch(t.Context(), one)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, asked.Load())
+}
+
+func TestRecordsOfOneContentAreBounded(t *testing.T) {
+	t.Parallel()
+	s := serve(t, says("same"))
+	f := open(t, Config{})
+	for i := range maxURIs + 20 {
+		file, err := f.Fetch(t.Context(), ref(fmt.Sprintf("%s/?listener=%d", s.URL, i)))
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+	}
+	require.Len(t, f.cache.records, maxURIs)
+	require.Len(t, f.cache.blobs[hashOf("same")].uris, maxURIs)
+}
+
+// gate is a server that answers once it is told to.
+type gate struct {
+	asked   atomic.Int32
+	arrived chan struct{}
+	open    chan struct{}
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.asked.Add(1)
+	g.arrived <- struct{}{}
+	select {
+	case <-g.open:
+		_, _ = w.Write([]byte("gated"))
+	case <-r.Context().Done():
+	}
+}
+
+func newGate() *gate { return &gate{arrived: make(chan struct{}, 100), open: make(chan struct{})} }
+
+// waitFor polls for what no channel tells.
+func (f *Fetcher) callers(n int) func() bool {
+	return func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		all := 0
+		for _, fl := range f.flights {
+			all += fl.callers
+		}
+		return all == n
+	}
+}
+
+func TestConcurrentFetchesShareOneDownload(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	s := serve(t, g.ServeHTTP)
+	f := open(t, Config{})
+	ctx, leave := context.WithCancelCause(t.Context())
+	left := errors.New("left")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := f.Fetch(ctx, ref(s.URL))
+		assert.ErrorIs(t, err, left)
+	})
+	<-g.arrived
+	for range 5 {
+		wg.Go(func() {
+			file, err := f.Fetch(t.Context(), ref(s.URL))
+			assert.NoError(t, err)
+			assert.Equal(t, "gated", read(t, file))
+			assert.NoError(t, file.Close())
+		})
+	}
+	require.Eventually(t, f.callers(6), 10*time.Second, time.Millisecond)
+	leave(left)
+	require.Eventually(t, f.callers(5), 10*time.Second, time.Millisecond)
+	close(g.open)
+	wg.Wait()
+	require.EqualValues(t, 1, g.asked.Load())
+	require.Zero(t, f.cache.blobs[hashOf("gated")].pins)
+}
+
+func TestDownloadEndsWithItsLastCaller(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	s := serve(t, g.ServeHTTP)
+	f := open(t, Config{})
+	ctx, leave := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := f.Fetch(ctx, ref(s.URL))
+		assert.ErrorIs(t, err, context.Canceled)
+	})
+	<-g.arrived
+	leave()
+	wg.Wait()
+	f.running.Wait()
+	require.Empty(t, f.flights)
+	require.Empty(t, partials(t, f))
+}
+
+func TestCloseEndsDownloads(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	s := serve(t, g.ServeHTTP)
+	f := open(t, Config{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := f.Fetch(t.Context(), ref(s.URL))
+		assert.ErrorIs(t, err, fault.ErrClosed)
+	})
+	<-g.arrived
+	require.NoError(t, f.Close())
+	wg.Wait()
+	_, err := f.Fetch(t.Context(), ref(s.URL))
+	require.ErrorIs(t, err, fault.ErrClosed)
+}

@@ -1,0 +1,176 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// Fetcher fetches. All its methods may be called concurrently.
+type Fetcher struct {
+	config Config
+	guard  guard
+	roots  roots
+	hashes hashes
+	cache  *cache
+	client *http.Client
+
+	mu      sync.Mutex // guards what follows
+	flights map[string]*flight
+	closed  bool
+	running sync.WaitGroup // downloads
+}
+
+// New opens the cache, and removes what a crash left half fetched.
+func New(c Config) (*Fetcher, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if c.Dir, err = filepath.Abs(c.Dir); err != nil {
+		return nil, fmt.Errorf("fetch.New: cache %s: %w", c.Dir, err)
+	}
+	f := &Fetcher{config: c, flights: map[string]*flight{}}
+	for _, entry := range c.AllowPrivate {
+		if err := f.guard.allow(entry); err != nil {
+			return nil, fmt.Errorf("fetch.New: %w", err)
+		}
+	}
+	for _, folder := range c.Roots {
+		if err := f.roots.add(folder); err != nil {
+			return nil, fmt.Errorf("fetch.New: %w", err)
+		}
+	}
+	if f.cache, err = openCache(c.Dir, c.CacheBytes); err != nil {
+		return nil, fmt.Errorf("fetch.New: cache %s: %w", c.Dir, err)
+	}
+	f.client = f.newClient()
+	return f, nil
+}
+
+// Close ends all downloads and idle connections, and waits for them. Files that
+// are open stay where they are.
+func (f *Fetcher) Close() error {
+	f.mu.Lock()
+	f.closed = true
+	for _, fl := range f.flights {
+		fl.cancel(fmt.Errorf("the fetcher is closed: %w", fault.ErrClosed))
+	}
+	f.mu.Unlock()
+	f.running.Wait()
+	f.client.CloseIdleConnections()
+	return nil
+}
+
+// Fetch brings ref's content to this machine, and returns once it is whole. A
+// local file is opened where it lies. Anything else comes from the cache when
+// ref.Hash is there, or when its URI was fetched for the same ref.Version;
+// else it is asked for, if possible with the condition that it changed.
+// Several calls for one ref share a download, which ends when the last of them
+// gives up. The caller closes the File.
+func (f *Fetcher) Fetch(ctx context.Context, ref models.MediaRef) (File, error) {
+	u, err := f.parse(ref.URI)
+	if err != nil {
+		return File{}, err
+	}
+	if ref.Hash != "" && !wellFormedHash.MatchString(ref.Hash) {
+		return File{}, fmt.Errorf("fetch %s: hash %q is not sha256: and 64 hex digits: %w", u.Redacted(), ref.Hash, fault.ErrInvalid)
+	}
+	var file File
+	if u.Scheme == "file" {
+		file, err = f.local(ctx, u, ref.Hash)
+	} else {
+		file, err = f.share(ctx, ref)
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("fetch %s: %w", u.Redacted(), err)
+	}
+	return file, nil
+}
+
+// Check refuses what Fetch would refuse without looking at the network or the
+// disk: schemes, spellings of hosts, addresses that are not public. A name may
+// still turn out to be at such an address; Fetch looks again.
+func (f *Fetcher) Check(uri string) error {
+	_, err := f.parse(uri)
+	return err
+}
+
+// Trust allows what an origin that the operator added needs: the folder, the
+// folder of a local feed, or the host and port of a URL even if it is private.
+// It must not be called for anything that came from elsewhere, such as an item
+// of a feed or a tuple of a space.
+func (f *Fetcher) Trust(o models.Origin) error {
+	var err error
+	if u, perr := url.Parse(o.URI); perr == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		err = f.guard.allowURL(u)
+	} else if o.Kind == models.Feed {
+		err = f.roots.add(filepath.Dir(o.URI))
+	} else {
+		err = f.roots.add(o.URI)
+	}
+	if err != nil {
+		return fmt.Errorf("trust origin %s: %w", o.URI, err)
+	}
+	return nil
+}
+
+// Folder opens a folder that is, or is below, one that the operator named. The
+// caller closes it. No name in it leads out of it.
+func (f *Fetcher) Folder(path string) (*os.Root, error) {
+	root, err := f.roots.folder(filepath.Clean(path))
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil, fmt.Errorf("folder %s: no such folder: %w", path, fault.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("folder %s: %w", path, err)
+	}
+	return root, nil
+}
+
+// parse reads a URI and refuses what needs no look at the network.
+func (f *Fetcher) parse(uri string) (*url.URL, error) {
+	u, err := url.Parse(uri)
+	if err != nil {
+		// The parser's error repeats the URI; its cause is enough.
+		var at *url.Error
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, fmt.Errorf("fetch %q: %w: %w", shorten(uri), err, fault.ErrInvalid)
+	}
+	if err := f.check(u); err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", shorten(u.Redacted()), err)
+	}
+	return u, nil
+}
+
+func (f *Fetcher) check(u *url.URL) error {
+	switch u.Scheme {
+	case "http", "https":
+		return f.guard.checkURL(u)
+	case "file":
+		if (u.Host != "" && u.Host != "localhost") || !filepath.IsAbs(u.Path) {
+			return fmt.Errorf("a file URL is file:///absolute/path: %w", fault.ErrInvalid)
+		}
+		return nil
+	}
+	return fmt.Errorf("scheme %q: http, https and file are accepted: %w", shorten(u.Scheme), fault.ErrInvalid)
+}
+
+// shorten keeps hostile URIs, data: ones above all, from filling messages.
+func shorten(s string) string {
+	const most = 300
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}

@@ -1,0 +1,117 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"leasehold/shared/fault"
+)
+
+// A guard decides what may be dialled.
+type guard struct {
+	mu       sync.RWMutex    // guards what the operator named
+	hosts    map[string]bool // name, or name:port
+	networks []netip.Prefix
+
+	resolver *net.Resolver // nil for the system's; tests answer themselves
+}
+
+// allow adds a host, a host with a port, an address or a network.
+func (g *guard) allow(entry string) error {
+	name := normal(entry)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p, err := netip.ParsePrefix(name); err == nil {
+		g.networks = append(g.networks, p.Masked())
+		return nil
+	}
+	if name == "" || strings.ContainsAny(name, "/@? \t") {
+		return fmt.Errorf("allow %q: want a host, host:port or network such as 10.1.0.0/16: %w", entry, fault.ErrInvalid)
+	}
+	if g.hosts == nil {
+		g.hosts = map[string]bool{}
+	}
+	g.hosts[strings.Trim(name, "[]")] = true
+	return nil
+}
+
+// allowURL adds the host and port of an operator's URL.
+func (g *guard) allowURL(u *url.URL) error { return g.allow(hostPort(u)) }
+
+func (g *guard) named(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return err == nil && (g.hosts[normal(host)] || g.hosts[normal(hostport)])
+}
+
+func (g *guard) covered(ip netip.Addr) bool {
+	ip = plain(ip)
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return slices.ContainsFunc(g.networks, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// checkURL refuses, without looking anything up, what can be refused so.
+func (g *guard) checkURL(u *url.URL) error {
+	host := normal(u.Hostname())
+	ip, err := netip.ParseAddr(host)
+	if err == nil {
+		return g.checkIP(hostPort(u), ip)
+	}
+	if err := checkSpelling(host); err != nil {
+		return err
+	}
+	if (host == "localhost" || strings.HasSuffix(host, ".localhost")) && !g.named(hostPort(u)) {
+		return fmt.Errorf("%s is this machine: %w", host, refused(host))
+	}
+	return nil
+}
+
+func (g *guard) checkIP(hostport string, ip netip.Addr) error {
+	if !isPrivate(ip) || g.covered(ip) || g.named(hostport) {
+		return nil
+	}
+	return fmt.Errorf("%s is not a public address: %w", ip, refused(hostport))
+}
+
+func refused(host string) error {
+	return fmt.Errorf("name %q in the allowed private hosts if you trust it: %w", host, fault.ErrInvalid)
+}
+
+// dial connects to addr ("host:port") unless the address that it turns out to
+// be is refused.
+func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTimeout, Resolver: g.resolver, Control: func(_, dialled string, _ syscall.RawConn) error {
+		return g.checkDialled(addr, dialled)
+	}}
+	return d.DialContext(ctx, network, addr)
+}
+
+// checkDialled runs after names are resolved, once for each address tried.
+func (g *guard) checkDialled(addr, dialled string) error {
+	ap, err := netip.ParseAddrPort(dialled)
+	if err != nil {
+		return fmt.Errorf("dialled %q: %w", dialled, fault.ErrInvalid)
+	}
+	return g.checkIP(addr, ap.Addr())
+}
+
+func normal(host string) string {
+	return strings.TrimSuffix(strings.ToLower(strings.TrimSpace(host)), ".")
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(normal(u.Hostname()), port)
+}

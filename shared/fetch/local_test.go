@@ -1,0 +1,122 @@
+package fetch
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+func write(t *testing.T, path, content string) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func TestLocalFileIsOpenedWhereItLies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := write(t, filepath.Join(dir, "sub", "a b%20ü.mp3"), "one")
+	require.NoError(t, os.Symlink(filepath.Base(path), filepath.Join(dir, "sub", "link.mp3")))
+	f := open(t, Config{Roots: []string{dir}})
+	for _, name := range []string{path, filepath.Join(dir, "sub", "link.mp3")} {
+		file, err := f.Fetch(t.Context(), ref(FileURI(name)))
+		require.NoError(t, err)
+		require.Equal(t, File{Path: path, Hash: hashOf("one"), Bytes: 3}, file)
+		require.NoError(t, file.Close())
+	}
+	content, err := f.Document(t.Context(), FileURI(path), 3)
+	require.NoError(t, err)
+	require.Equal(t, "one", string(content))
+	_, err = f.Document(t.Context(), FileURI(path), 2)
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+
+	_, err = f.Fetch(t.Context(), models.MediaRef{URI: FileURI(path), Hash: hashOf("two")})
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	write(t, path, "two")
+	require.NoError(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Hour)))
+	_, err = f.Fetch(t.Context(), models.MediaRef{URI: FileURI(path), Hash: hashOf("two")})
+	require.NoError(t, err, "the remembered hash is of another time")
+}
+
+func TestFault48FilesOutsideTheRootsAreRefused(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), t.TempDir()
+	secret := write(t, filepath.Join(outside, "secret"), "secret")
+	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "absolute")))
+	require.NoError(t, os.Symlink("../../../../../../../../etc/passwd", filepath.Join(dir, "relative")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "folder")))
+	require.NoError(t, os.Symlink("loop", filepath.Join(dir, "loop")))
+	require.NoError(t, os.Symlink("/dev/zero", filepath.Join(dir, "device")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
+	f := open(t, Config{Roots: []string{dir}})
+	for _, path := range []string{
+		secret, "/etc/passwd", dir + "/../" + filepath.Base(outside) + "/secret", "/dev/zero", "/proc/self/environ",
+		dir + "/absolute", dir + "/relative", dir + "/folder/secret", dir + "/loop", dir + "/device", dir + "/fifo", dir,
+	} {
+		_, err := f.Fetch(t.Context(), ref(FileURI(path)))
+		require.ErrorIs(t, err, fault.ErrInvalid, path)
+		_, err = f.Document(t.Context(), "file://"+path, 100)
+		require.ErrorIs(t, err, fault.ErrInvalid, path)
+	}
+	_, err := f.Fetch(t.Context(), ref(FileURI(dir+"/none")))
+	require.ErrorIs(t, err, fault.ErrNotFound)
+}
+
+func TestTrustOpensTheFolderOfAnOrigin(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	feed := write(t, filepath.Join(dir, "show", "feed.xml"), "<rss/>")
+	clip := write(t, filepath.Join(dir, "clips", "a.wav"), "a")
+	f := open(t, Config{})
+	_, err := f.Folder(filepath.Dir(clip))
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.ErrorContains(t, err, "not below a folder that the operator named")
+
+	require.NoError(t, f.Trust(models.Origin{Kind: models.Feed, URI: feed}))
+	_, err = f.Document(t.Context(), FileURI(feed), 100)
+	require.NoError(t, err)
+	_, err = f.Fetch(t.Context(), ref(FileURI(clip)))
+	require.ErrorIs(t, err, fault.ErrInvalid)
+
+	require.NoError(t, f.Trust(models.Origin{Kind: models.Clips, URI: dir}))
+	_, err = f.Fetch(t.Context(), ref(FileURI(clip)))
+	require.NoError(t, err)
+	for _, path := range []string{dir, filepath.Dir(clip)} {
+		root, err := f.Folder(path)
+		require.NoError(t, err)
+		require.NoError(t, root.Close())
+	}
+	_, err = f.Folder(filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.ErrorIs(t, f.Trust(models.Origin{Kind: models.Media, URI: "relative"}), fault.ErrInvalid)
+}
+
+func TestHashingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := write(t, filepath.Join(dir, "a"), "a")
+	f := open(t, Config{Roots: []string{dir}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := f.Fetch(ctx, ref(FileURI(path)))
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = f.Document(ctx, FileURI(path), 10)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []Config{{}, {Dir: "x", MaxBytes: -1}, {Dir: "x", Roots: []string{"relative"}}} {
+		_, err := New(c)
+		require.ErrorIs(t, err, fault.ErrInvalid)
+	}
+}

@@ -1,0 +1,94 @@
+package fetch
+
+import (
+	"cmp"
+	"container/list"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// openCache reads what an earlier process left: whole contents in the order of
+// their last use, and the records that still lead to one. All else goes.
+func openCache(dir string, limit int64) (*cache, error) {
+	c := &cache{
+		dir: dir, limit: limit,
+		blobs: map[string]*blob{}, records: map[string]record{}, recent: list.New(),
+	}
+	if err := os.RemoveAll(filepath.Join(dir, stageFolder)); err != nil {
+		return nil, kindOf(err)
+	}
+	for _, sub := range []string{blobFolder, recordFolder, stageFolder} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return nil, kindOf(err)
+		}
+	}
+	if err := c.loadBlobs(); err != nil {
+		return nil, err
+	}
+	if err := c.loadRecords(); err != nil {
+		return nil, err
+	}
+	c.evict(0)
+	return c, nil
+}
+
+func (c *cache) loadBlobs() error {
+	type found struct {
+		hash  string
+		bytes int64
+		used  time.Time
+	}
+	var all []found
+	err := files(filepath.Join(c.dir, blobFolder), func(path string, info fs.FileInfo) {
+		hash := HashPrefix + filepath.Base(path)
+		if wellFormedHash.MatchString(hash) && c.path(hash) == path {
+			all = append(all, found{hash, info.Size(), info.ModTime()})
+		}
+	})
+	slices.SortFunc(all, func(a, b found) int {
+		return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.hash, b.hash))
+	})
+	for _, f := range all {
+		c.add(f.hash, f.bytes)
+	}
+	return err
+}
+
+func (c *cache) loadRecords() error {
+	return files(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
+		var rec record
+		content, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(content, &rec)
+		}
+		b := c.blobs[rec.Hash]
+		if err != nil || b == nil || c.recordPath(rec.URI) != path {
+			os.Remove(path)
+			return
+		}
+		b.uris[rec.URI] = true
+		c.records[rec.URI] = rec
+	})
+}
+
+// files calls do for each regular file below dir.
+func files(dir string, do func(path string, info fs.FileInfo)) error {
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			do(path, info)
+		}
+		return err
+	})
+	if err != nil {
+		return kindOf(err)
+	}
+	return nil
+}

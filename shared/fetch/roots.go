@@ -1,0 +1,131 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"leasehold/shared/fault"
+)
+
+// roots are the folders below which local files may be read.
+type roots struct {
+	mu      sync.RWMutex
+	folders []string // guarded by mu; clean, absolute
+}
+
+func (r *roots) add(folder string) error {
+	if !filepath.IsAbs(folder) {
+		return fmt.Errorf("root %q is not an absolute path: %w", folder, fault.ErrInvalid)
+	}
+	folder = filepath.Clean(folder)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, known := range r.folders {
+		if known == folder {
+			return nil
+		}
+	}
+	r.folders = append(r.folders, folder)
+	return nil
+}
+
+// locate returns the widest root above path, and path relative to it: what the
+// operator granted as a whole, links within it included.
+func (r *roots) locate(path string) (root, rel string, err error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, folder := range r.folders {
+		in, err := filepath.Rel(folder, path)
+		if err == nil && filepath.IsLocal(in) && (root == "" || len(folder) < len(root)) {
+			root, rel = folder, in
+		}
+	}
+	if root == "" {
+		return "", "", fmt.Errorf("not below a folder that the operator named: %w", fault.ErrInvalid)
+	}
+	return root, rel, nil
+}
+
+// open opens a regular file below a root.
+func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
+	dir, rel, err := r.locate(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, kindOf(err)
+	}
+	defer root.Close()
+	// Not blocking, or a FIFO would hold us for ever.
+	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, kindOf(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("not a regular file but %s: %w", typeName(info.Mode()), fault.ErrInvalid)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// folder opens a folder that is a root or below one.
+func (r *roots) folder(path string) (*os.Root, error) {
+	dir, rel, err := r.locate(path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, kindOf(err)
+	}
+	if rel == "." {
+		return root, nil
+	}
+	defer root.Close()
+	sub, err := root.OpenRoot(rel)
+	if err != nil {
+		return nil, kindOf(err)
+	}
+	return sub, nil
+}
+
+// kindOf gives an error of the file system one of our kinds, and drops the
+// operation and path that our callers say themselves.
+func kindOf(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("no such file: %w", fault.ErrNotFound)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: %w", err, fault.ErrOverloaded)
+	case strings.Contains(err.Error(), "escapes"): // os.Root has no sentinel for it
+		return fmt.Errorf("leads out of the folder that the operator named: %w", fault.ErrInvalid)
+	}
+	return fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+}
+
+func typeName(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}

@@ -1,0 +1,222 @@
+package fetch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+)
+
+func zipped(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(content)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func encodedAs(how string, content []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", how)
+		_, _ = w.Write(content)
+	}
+}
+
+func TestFault49GzipBombEndsAtItsRatio(t *testing.T) {
+	t.Parallel()
+	s := serve(t, encodedAs("gzip", zipped(t, make([]byte, 64<<20))))
+	f := open(t, Config{})
+	_, err := f.Document(t.Context(), s.URL, 128<<20)
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+	require.ErrorContains(t, err, "when decoded")
+	_, err = f.Fetch(t.Context(), ref(s.URL))
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+	require.Empty(t, partials(t, f))
+}
+
+func TestFault49EndlessBodyEndsAtTheLimitAndLeavesNoFile(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for chunk := make([]byte, 64<<10); r.Context().Err() == nil; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	})
+	f := open(t, Config{MaxBytes: 1 << 20})
+	_, err := f.Fetch(t.Context(), ref(s.URL))
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+	require.Empty(t, partials(t, f))
+	_, err = f.Document(t.Context(), s.URL, 1<<20)
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+}
+
+func TestFault49AnnouncedSizeIsRefusedBeforeItComes(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "4000000000") })
+	f := open(t, Config{})
+	_, err := f.Fetch(t.Context(), ref(s.URL))
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+	require.ErrorContains(t, err, "announces 4000000000 bytes")
+}
+
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat("a feed of some sort. ", 1000))
+	good := zipped(t, text)
+	bad := bytes.Clone(good)
+	bad[len(bad)-6] ^= 0xff // the checksum
+	for name, c := range map[string]struct {
+		how     string
+		content []byte
+		want    error
+	}{
+		"gzip":          {"gzip", good, nil},
+		"identity":      {"identity", text, nil},
+		"upper case":    {" X-GZIP ", good, nil},
+		"brotli":        {"br", text, fault.ErrInvalid},
+		"twice":         {"gzip, gzip", good, fault.ErrInvalid},
+		"not gzip":      {"gzip", text, fault.ErrCorrupt},
+		"bad checksum":  {"gzip", bad, fault.ErrCorrupt},
+		"cut off":       {"gzip", good[:len(good)/2], fault.ErrUnavailable},
+		"nothing there": {"gzip", nil, fault.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, encodedAs(c.how, c.content))
+			content, err := open(t, Config{}).Document(t.Context(), s.URL, 1<<20)
+			if c.want != nil {
+				require.ErrorIs(t, err, c.want)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, text, content)
+		})
+	}
+}
+
+func TestStatusGivesTheKindOfError(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]error{
+		404: fault.ErrNotFound, 410: fault.ErrNotFound, 500: fault.ErrUnavailable, 503: fault.ErrUnavailable,
+		429: fault.ErrUnavailable, 408: fault.ErrUnavailable, 403: fault.ErrInvalid, 401: fault.ErrInvalid,
+		204: fault.ErrInvalid, 206: fault.ErrInvalid, 304: fault.ErrUnavailable,
+	} {
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		_, err := open(t, Config{}).Fetch(t.Context(), ref(s.URL+"/a.mp3"))
+		require.ErrorIs(t, err, want, status)
+		require.ErrorContains(t, err, fmt.Sprint(status))
+		require.ErrorContains(t, err, s.URL+"/a.mp3")
+	}
+}
+
+func TestConnectionErrorsAreTransient(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(says(""))
+	gone.Close()
+	cut := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("short"))
+	})
+	reset := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	f := open(t, Config{})
+	for _, s := range []*httptest.Server{gone, cut, reset} {
+		_, err := f.Fetch(t.Context(), ref(s.URL))
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+	}
+	require.Empty(t, partials(t, f))
+}
+
+func TestRedirectsAreCounted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if n := len(r.URL.Path); n < 7 { // "/" to "/xxxxxx": six redirects
+			http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
+			return
+		}
+		says("there")(w, r)
+	})
+	f := open(t, Config{})
+	_, err := f.Document(t.Context(), s.URL+"/", 100)
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.ErrorContains(t, err, "more than 5 redirects")
+	content, err := f.Document(t.Context(), s.URL+"/x", 100)
+	require.NoError(t, err)
+	require.Equal(t, "there", string(content))
+}
+
+func TestSecretsInURLsAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, http.NotFound)
+	uri := strings.Replace(s.URL, "http://", "http://user:hunter2@", 1)
+	_, err := open(t, Config{}).Fetch(t.Context(), ref(uri))
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.NotContains(t, err.Error(), "hunter2")
+}
+
+// script is a server on a pipe that says its lines, with pauses between them.
+func script(ctx context.Context, f *Fetcher, pause time.Duration, lines ...string) {
+	f.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		go func() {
+			defer server.Close()
+			_, _ = server.Read(make([]byte, 4096))
+			for _, line := range lines {
+				if _, err := server.Write([]byte(line)); err != nil {
+					return
+				}
+				select {
+				case <-time.After(pause):
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+		return client, nil
+	}
+}
+
+func TestFault49TransferWithoutProgressEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		pause time.Duration
+		lines []string
+		ok    bool
+	}{
+		"no answer":     {time.Hour, []string{""}, false},
+		"body stops":    {time.Hour, []string{"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"}, false},
+		"slow but sure": {9 * time.Minute, []string{"HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n", strings.Repeat("x", 10000), strings.Repeat("x", 10000)}, true},
+		"drips":         {9 * time.Minute, append([]string{"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"}, strings.Split(strings.Repeat("x", 100), "")...), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				f, err := New(Config{Dir: dir, AllowPrivate: []string{"127.0.0.1"}})
+				require.NoError(t, err)
+				script(t.Context(), f, c.pause, c.lines...)
+				file, err := f.Fetch(t.Context(), ref("http://127.0.0.1/a.mp3"))
+				require.NoError(t, f.Close())
+				require.Empty(t, partials(t, f))
+				if c.ok {
+					require.NoError(t, err)
+					require.EqualValues(t, 20000, file.Bytes)
+					return
+				}
+				require.ErrorIs(t, err, fault.ErrUnavailable)
+				require.ErrorContains(t, err, "no progress for 10m0s")
+			})
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/tuple"
+)
+
+// pad makes an item take 200 bytes.
+var pad = strings.Repeat("x", 180)
+
+// benchmarked returns a space that holds n tuples made by other.
+func benchmarked(b *testing.B, n int, other func(int) tuple.Tuple) space.Space {
+	r := session(b, run(b, engine.Config{}), "bench-1", 0)
+	require.NoError(b, r.Create(context.Background(), "s", space.Options{}))
+	s := r.Space("s")
+	for i := range n {
+		require.NoError(b, s.Put(context.Background(), other(i), 0))
+	}
+	return s
+}
+
+// BenchmarkPutGetP puts a tuple of 200 bytes and takes it again; the space holds
+// others of the same signature meanwhile, or of another one.
+//
+//	go test ./shared/space/engine -run '^$' -bench PutGetP -benchmem -cpu 1
+func BenchmarkPutGetP(b *testing.B) {
+	same := func(n int) tuple.Tuple { return tuple.New("other", int64(n), pad) }
+	for _, c := range []struct {
+		name   string
+		others int
+		other  func(int) tuple.Tuple
+		p      tuple.Template
+	}{
+		{"alone", 0, same, tuple.Match("item", tuple.AnyInt64, tuple.AnyString)},
+		{"by kind among 100000 of its signature", 100_000, same, tuple.Match("item", tuple.AnyInt64, tuple.AnyString)},
+		{"by key among 100000 of its signature", 100_000, same, tuple.Match(tuple.AnyString, int64(-7), tuple.AnyString)},
+		{"among 100000 of another signature", 100_000, func(n int) tuple.Tuple { return tuple.New("other", n, pad) }, tuple.Match("item", tuple.AnyInt64, tuple.AnyString)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s, ctx := benchmarked(b, c.others, c.other), context.Background()
+			t := tuple.New("item", int64(-7), pad)
+			b.ReportAllocs()
+			runtime.GC()
+			for b.Loop() {
+				if err := s.Put(ctx, t, 0); err != nil {
+					b.Fatal(err)
+				}
+				if _, ok, err := s.GetP(ctx, c.p); !ok || err != nil {
+					b.Fatal(ok, err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
+		})
+	}
+}
+
+// BenchmarkWakeUp measures from before a put until the blocked get that it
+// serves has returned.
+//
+//	go test ./shared/space/engine -run '^$' -bench WakeUp
+func BenchmarkWakeUp(b *testing.B) {
+	s, ctx := benchmarked(b, 0, nil), context.Background()
+	t, p := tuple.New("item", int64(1), pad), tuple.Match("item", tuple.AnyInt64, tuple.AnyString)
+	woken := make(chan time.Time)
+	go func() {
+		defer close(woken)
+		for {
+			got, err := s.Get(ctx, p)
+			if err != nil || got.Int64(1) == 0 {
+				return
+			}
+			woken <- time.Now()
+		}
+	}()
+	var took []time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		for range 50 {
+			runtime.Gosched() // until the get waits
+		}
+		b.StartTimer()
+		start := time.Now()
+		if err := s.Put(ctx, t, 0); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, (<-woken).Sub(start))
+	}
+	require.NoError(b, s.Put(ctx, tuple.New("item", int64(0), pad), 0))
+	<-woken
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e3, "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds())/1e3, "p99-µs")
+}
+
+// BenchmarkResident measures the heap that a tuple of 200 bytes takes, itself
+// and the memory journal's part included.
+//
+//	go test ./shared/space/engine -run '^$' -bench Resident -benchtime 1x
+func BenchmarkResident(b *testing.B) {
+	const n = 100_000
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for b.Loop() {
+		before := heap()
+		s := benchmarked(b, n, func(i int) tuple.Tuple {
+			return tuple.New(fmt.Sprintf("item-%08d", i), int64(i), strings.Clone(pad))
+		})
+		_, _, err := s.QueryP(context.Background(), tuple.Match("item-00000001", tuple.AnyInt64, tuple.AnyString))
+		require.NoError(b, err)
+		b.ReportMetric(float64(heap()-before)/n, "B/tuple")
+		runtime.KeepAlive(s)
+	}
+}
+
+// BenchmarkCall calls a procedure that puts and one that takes.
+func BenchmarkCall(b *testing.B) {
+	r := session(b, run(b, engine.Config{}), "bench-1", 0)
+	ctx := context.Background()
+	require.NoError(b, r.Create(ctx, "s", space.Options{}))
+	args := tuple.New("s", tuple.New("item", int64(1)), int64(0), "", false)
+	b.ReportAllocs()
+	for b.Loop() {
+		reply, err := r.Call(ctx, space.OpID{}, "test.put", args)
+		if err == nil {
+			_, err = r.Call(ctx, space.OpID{}, "test.take", reply)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"leasehold/shared/fault"
+)
+
+// Version is the version of the frames that this package writes and reads.
+const Version = 1
+
+// MaxFrame is the most bytes that follow a frame's length: it bounds what one
+// message can make a reader allocate, and lets a tuple of tuple.MaxBytes and a
+// reply of space.MaxReply pass.
+const MaxFrame = 4 << 20
+
+// Kind says what a frame's body is.
+type Kind byte
+
+// The kinds of frame.
+const (
+	Request Kind = iota + 1 // AppendRequest
+	Reply                   // AppendReply
+	Failure                 // AppendError
+)
+
+// Frame is one message.
+type Frame struct {
+	Kind Kind
+	Call uint64 // which request a reply or failure answers
+	Body []byte
+}
+
+// Append appends the frame to buf. One that is too large is fault.ErrTooLarge,
+// and buf is returned as it was.
+func (f Frame) Append(buf []byte) ([]byte, error) {
+	start := len(buf)
+	buf = append(buf, 0, 0, 0, 0, Version, byte(f.Kind))
+	buf = binary.AppendUvarint(buf, f.Call)
+	size := len(buf) - start - 4 + len(f.Body)
+	if size > MaxFrame {
+		return buf[:start], fmt.Errorf("frame of %d bytes, at most %d: %w", size, MaxFrame, fault.ErrTooLarge)
+	}
+	binary.BigEndian.PutUint32(buf[start:], uint32(size))
+	return append(buf, f.Body...), nil
+}
+
+// Read reads one frame from r into buf, which it grows as bytes arrive and not
+// as they are announced, and returns buf for the next call. The frame's body is
+// part of buf. The error is io.EOF before the first byte of a frame, and
+// io.ErrUnexpectedEOF within one.
+func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return Frame{}, buf, err
+	}
+	size := int64(binary.BigEndian.Uint32(head[:]))
+	if size > MaxFrame {
+		return Frame{}, buf, fmt.Errorf("frame of %d bytes, at most %d: %w", size, MaxFrame, fault.ErrTooLarge)
+	}
+	buf = buf[:0]
+	for len(buf) < int(size) {
+		have := len(buf)
+		want := min(int(size)-have, max(4096, have))
+		buf = slices.Grow(buf, want)[:have+want]
+		if _, err := io.ReadFull(r, buf[have:]); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return Frame{}, buf, err
+		}
+	}
+	f, err := parse(buf)
+	return f, buf, err
+}
+
+// parse reads what follows a frame's length.
+func parse(data []byte) (Frame, error) {
+	if len(data) < 2 {
+		return Frame{}, fmt.Errorf("frame of %d bytes: %w", len(data), fault.ErrInvalid)
+	}
+	if data[0] != Version {
+		return Frame{}, fmt.Errorf("frame of version %d, this is version %d: %w", data[0], Version, fault.ErrInvalid)
+	}
+	call, size := binary.Uvarint(data[2:])
+	if size <= 0 {
+		return Frame{}, fmt.Errorf("frame without a call: %w", fault.ErrInvalid)
+	}
+	return Frame{Kind: Kind(data[1]), Call: call, Body: data[2+size:]}, nil
+}

@@ -1,0 +1,133 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/task"
+)
+
+// job is one task in the hands of its handler.
+type job struct {
+	item     task.Item
+	client   task.Client
+	draining <-chan struct{}
+	stop     context.CancelCauseFunc
+	resolved atomic.Bool
+}
+
+func (j *job) Task() models.Task         { return j.item.Task }
+func (j *job) Draining() <-chan struct{} { return j.draining }
+
+func (j *job) Report(ctx context.Context, part string, body any) error {
+	return j.put(ctx, part, false, body)
+}
+
+func (j *job) Resolve(ctx context.Context, part string, body any) error {
+	err := j.put(ctx, part, true, body)
+	if err == nil {
+		j.resolved.Store(true)
+	}
+	return err
+}
+
+// put puts a result; a stale token ends the job.
+func (j *job) put(ctx context.Context, part string, final bool, body any) error {
+	err := j.client.Report(ctx, j.item, part, final, body)
+	if errors.Is(err, fault.ErrStaleToken) {
+		j.stop(err)
+	}
+	return err
+}
+
+// do runs the handler of one task and tells the coordinator how it went. The
+// error is that of a session that has ended, or ErrStuck.
+func (s *shift) do(draining, alive context.Context, item task.Item) error {
+	ctx, stop := context.WithCancelCause(alive)
+	defer stop(nil)
+	j := &job{item: item, client: s.client, draining: draining.Done(), stop: stop}
+	finished := s.started(item, stop)
+	defer finished()
+	handled := make(chan error, 1)
+	go func() { handled <- handle(ctx, s.Handlers[item.Action], j) }()
+	select {
+	case err := <-handled:
+		return s.conclude(alive, ctx, j, err)
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-handled:
+		return s.conclude(alive, ctx, j, err)
+	case <-time.After(s.Grace):
+		return fmt.Errorf("%w: %s %s, %s after it was told: %w", ErrStuck, item.Action, item.ID, s.Grace, context.Cause(ctx))
+	}
+}
+
+// handle calls the handler; a panic becomes an error with its stack.
+func handle(ctx context.Context, h Handler, j *job) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the handler panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return h.Handle(ctx, j)
+}
+
+// conclude gives back a task that its handler has not resolved.
+func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
+	if j.resolved.Load() {
+		return nil
+	}
+	cause := context.Cause(ctx)
+	log := s.Log.With("task", j.item.ID, "action", j.item.Action, "subject", j.item.Subject)
+	switch {
+	case errors.Is(cause, errStopped), errors.Is(cause, fault.ErrStaleToken):
+		log.Warn("worker: the task is somebody else's now", "cause", cause)
+		return nil
+	case errors.Is(cause, errSession):
+		return nil
+	case errors.Is(cause, errDrained), err == nil && isClosed(j.draining):
+		log.Info("worker: task handed back", "cause", cause)
+		return s.lost(s.client.HandBack(alive, j.item))
+	case err == nil:
+		err = errors.New("the handler returned without a last result")
+	}
+	log.Error("worker: task released", "error", err)
+	return s.lost(s.client.Release(alive, j.item, firstLine(err)))
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// lost keeps only the errors that end the session: a token that has become stale
+// meanwhile means that the task is in other hands already.
+func (s *shift) lost(err error) error {
+	if errors.Is(err, fault.ErrStaleToken) {
+		return nil
+	}
+	return err
+}
+
+// firstLine is what a task's history keeps of an error.
+func firstLine(err error) string {
+	const longest = 400
+	text := err.Error()
+	for i, r := range text {
+		if r == '\n' || i >= longest {
+			return text[:i]
+		}
+	}
+	return text
+}

@@ -1,0 +1,117 @@
+package research
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"leasehold/models"
+	"leasehold/shared/audio/match"
+	"leasehold/worker"
+)
+
+// errResolved ends the search: the last result has been told.
+var errResolved = errors.New("resolved")
+
+// attempt is one task in the works.
+type attempt struct {
+	h       *Handler
+	job     worker.Job
+	task    models.Research
+	episode models.MediaRef   // with its hash, once it is fetched
+	media   []models.MediaRef // of the clips, likewise
+	next    int               // clip whose result comes next
+	passing error             // the first fault that may pass, of a clip
+}
+
+func newAttempt(h *Handler, job worker.Job, r models.Research) *attempt {
+	a := &attempt{h: h, job: job, task: r, episode: r.Episode.Media}
+	for _, c := range r.Clips {
+		a.media = append(a.media, c.Media)
+	}
+	return a
+}
+
+// clips to look for; each is fetched when its turn has come.
+func (a *attempt) clips() []match.Clip {
+	var list []match.Clip
+	for i, c := range a.task.Clips {
+		list = append(list, match.Clip{ID: c.ID, Load: func(ctx context.Context) ([]float32, error) {
+			return a.h.load(ctx, &a.media[i])
+		}})
+	}
+	return list
+}
+
+// result is an empty one about some clips, given by their index.
+func (a *attempt) result(clips ...int) models.Researched {
+	r := models.Researched{Episode: a.task.Episode.ID, EpisodeMedia: a.episode, ClipMedia: map[string]models.MediaRef{}}
+	for _, i := range clips {
+		r.ClipMedia[a.task.Clips[i].ID] = a.media[i]
+	}
+	r.Clips = slices.Sorted(maps.Keys(r.ClipMedia))
+	return r
+}
+
+// episodeFails ends the task: with a problem for all clips if the episode is at
+// fault, else with the error.
+func (a *attempt) episodeFails(ctx context.Context, err error) error {
+	if ctx.Err() != nil || !lasting(err) {
+		return err
+	}
+	all := make([]int, len(a.task.Clips))
+	for i := range all {
+		all[i] = i
+	}
+	r := a.result(all...)
+	r.Problem, r.Scope = problem(a.task.Episode, err), models.ScopeEpisode
+	return a.job.Resolve(ctx, a.task.Episode.ID, r)
+}
+
+// found tells one clip's result, and decides whether it is the last.
+func (a *attempt) found(ctx context.Context, m match.Result) error {
+	i := a.next
+	a.next++
+	item := a.task.Clips[i]
+	a.h.opt.Log.DebugContext(ctx, "researched", "episode", a.task.Episode.ID, "clip", item.ID, "findings", len(m.Matches), "err", m.Err)
+	last := a.next == len(a.task.Clips) || m.GroupEnds && a.draining()
+	if m.Err != nil && !lasting(m.Err) {
+		if a.passing == nil {
+			a.passing = m.Err
+		}
+		if last {
+			return a.passing
+		}
+		return nil
+	}
+	r := a.result(i)
+	if m.Err != nil {
+		r.Problem, r.Scope = problem(item, m.Err), scope(m.Err)
+	}
+	for _, f := range m.Matches {
+		r.Findings = append(r.Findings, models.Finding{
+			Episode: r.Episode, Clip: item.ID, Score: f.Score,
+			Offset: models.SecondsOf(f.Start()), Duration: models.SecondsOf(f.Duration()),
+		})
+	}
+	if !last || a.passing != nil {
+		if err := a.job.Report(ctx, item.ID, r); err != nil || !last {
+			return err
+		}
+		return a.passing
+	}
+	if err := a.job.Resolve(ctx, item.ID, r); err != nil {
+		return err
+	}
+	return errResolved
+}
+
+func (a *attempt) draining() bool {
+	select {
+	case <-a.job.Draining():
+		return true
+	default:
+		return false
+	}
+}

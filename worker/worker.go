@@ -1,0 +1,216 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+)
+
+// ErrStuck says that a handler did not return after its context had ended.
+var ErrStuck = errors.New("a handler did not stop")
+
+var (
+	errStopped = errors.New("the coordinator stopped the task")
+	errDrained = errors.New("the worker stops")
+	errSession = errors.New("the session ended")
+)
+
+// Config says what a worker serves and how.
+type Config struct {
+	Handlers  map[string]Handler // by action; at least one
+	Slots     int                // tasks at a time, at least 1
+	Heartbeat time.Duration
+	Drain     time.Duration // how long handlers may finish when the worker stops
+	Grace     time.Duration // how long a handler may take to return once its context ended
+	Log       *slog.Logger  // nil: slog.Default
+}
+
+// Run works until ctx ends, then drains, and returns nil. A session that is lost
+// is replaced by a new one. The error is ErrStuck, or that of a connect that
+// failed for good.
+func Run(ctx context.Context, connect status.Connect, c Config) error {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	err := status.Keep(ctx, connect, c.Log, func(ctx context.Context, repo space.Repository) error {
+		return newShift(repo, c).run(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	return nil
+}
+
+// shift is the work of one session.
+type shift struct {
+	Config
+	repo    space.Repository
+	client  task.Client
+	heart   *status.Heart
+	actions []string
+
+	mu      sync.Mutex // guards what follows
+	running map[string]context.CancelCauseFunc
+	last    string // what was worked on last
+}
+
+func newShift(repo space.Repository, c Config) *shift {
+	s := &shift{Config: c, repo: repo, client: task.Client{Repo: repo}, running: map[string]context.CancelCauseFunc{}}
+	s.actions = slices.Sorted(maps.Keys(c.Handlers))
+	serves := map[string]int{}
+	for _, a := range s.actions {
+		serves[a] = c.Slots
+	}
+	s.heart = status.NewHeart(repo, c.Heartbeat, serves)
+	return s
+}
+
+// run works until ctx ends or the session does. It waits for all that it starts,
+// except for handlers that are stuck.
+func (s *shift) run(ctx context.Context) error {
+	// Calls go on while the worker drains, so they do not end with ctx.
+	alive, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	var background, slots sync.WaitGroup
+	failed := make(chan error, s.Slots+2)
+	background.Go(func() { s.fail(failed, s.heart.Run(alive)) })
+	background.Go(func() { s.fail(failed, s.listen(alive)) })
+	claiming, stopClaiming := context.WithCancel(ctx)
+	defer stopClaiming()
+	for range s.Slots {
+		slots.Go(func() { s.fail(failed, s.slot(claiming, alive)) })
+	}
+	idle := make(chan struct{})
+	go func() { slots.Wait(); close(idle) }()
+
+	var err error
+	select {
+	case err = <-failed:
+		s.stopAll(errSession)
+	case <-ctx.Done():
+		s.drain(idle)
+	}
+	stopClaiming()
+	<-idle
+	end(errSession)
+	background.Wait()
+	if err == nil {
+		err = s.close()
+	}
+	select {
+	case stuck := <-failed:
+		return errors.Join(err, stuck)
+	default:
+		return err
+	}
+}
+
+func (s *shift) fail(failed chan<- error, err error) {
+	if err != nil {
+		failed <- err
+	}
+}
+
+// drain lets the handlers finish for a while, then ends them.
+func (s *shift) drain(idle <-chan struct{}) {
+	s.heart.Set("draining")
+	select {
+	case <-idle:
+	case <-time.After(s.Drain):
+		s.stopAll(errDrained)
+	}
+}
+
+func (s *shift) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Grace)
+	defer cancel()
+	if err := s.repo.Close(ctx); err != nil {
+		return fmt.Errorf("worker: close session %s: %w", s.repo.Session(), err)
+	}
+	return nil
+}
+
+// listen carries out the messages of the coordinator.
+func (s *shift) listen(ctx context.Context) error {
+	for {
+		message, err := s.repo.Receive(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if id, reason, ok := task.ParseStop(message); ok {
+			s.stop(id, fmt.Errorf("%w: %s", errStopped, reason))
+		}
+	}
+}
+
+// slot does one task after the other until claiming ends.
+func (s *shift) slot(claiming, alive context.Context) error {
+	for {
+		item, err := s.client.Claim(claiming, s.actions...)
+		switch {
+		case claiming.Err() != nil && err != nil:
+			return nil
+		case errors.Is(err, fault.ErrCorrupt):
+			s.Log.Error("worker: a task cannot be read; it is left to its timeout", "error", err)
+			continue
+		case err != nil:
+			return err
+		}
+		if err := s.do(claiming, alive, item); err != nil {
+			return err
+		}
+	}
+}
+
+// started notes that a task is worked on, and returns what ends that.
+func (s *shift) started(item task.Item, stop context.CancelCauseFunc) (finished func()) {
+	s.mu.Lock()
+	s.running[item.ID] = stop
+	s.last = item.Action + " " + item.ID
+	s.show()
+	s.mu.Unlock()
+	return func() {
+		s.mu.Lock()
+		delete(s.running, item.ID)
+		s.show()
+		s.mu.Unlock()
+	}
+}
+
+// show tells the status space what the worker does; the caller holds mu.
+func (s *shift) show() {
+	if len(s.running) == 0 {
+		s.heart.Set("idle, last task: " + s.last)
+		return
+	}
+	s.heart.Set("Working on: " + s.last)
+}
+
+func (s *shift) stop(id string, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stop := s.running[id]; stop != nil {
+		stop(cause)
+	}
+}
+
+func (s *shift) stopAll(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stop := range s.running {
+		stop(cause)
+	}
+}

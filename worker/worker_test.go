@@ -1,0 +1,301 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"leasehold/models"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+	"leasehold/worker"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	sessionLost = 6 * time.Second
+	timeout     = 10 * time.Minute
+	backoff     = 30 * time.Second
+	drain       = 30 * time.Second
+	grace       = 10 * time.Second
+)
+
+// bench is an engine with the task protocol, inside a synctest bubble.
+type bench struct {
+	t      *testing.T
+	engine *engine.Engine
+	repo   space.Repository
+	repos  []space.Repository // of the workers' sessions, one for each connect
+}
+
+// inBubble runs f with a bench; everything has ended when it returns.
+func inBubble(t *testing.T, f func(b *bench)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		policy := task.Policy{MaxAttempts: 3, Backoff: backoff}
+		create := space.Procedures{"test.create": func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+			_, err := task.Create(tx, task.Spec{Task: models.Task{Action: args.Str(0), Subject: "s", Timeout: models.SecondsOf(timeout)}})
+			return nil, err
+		}}
+		e, err := engine.Open(t.Context(), engine.Config{
+			Journal:    &journal.Memory{},
+			Procedures: space.Join(status.Procedures(), policy.Procedures(), create),
+		})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- e.Run(ctx) }()
+		b := &bench{t: t, engine: e}
+		b.repo, err = e.Session(t.Context(), "test-1", 0)
+		require.NoError(t, err)
+		for _, defs := range [][]space.Definition{status.Spaces(), lease.Spaces(), task.Spaces()} {
+			for _, d := range defs {
+				require.NoError(t, b.repo.Create(t.Context(), d.Name, d.Options))
+			}
+		}
+		f(b)
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+func (b *bench) create(action string) {
+	_, err := b.repo.Call(b.t.Context(), space.OpID{}, "test.create", tuple.New(action))
+	require.NoError(b.t, err)
+}
+
+// run starts a worker; stop drains it and returns what Run returned.
+func (b *bench) run(h worker.Handler) (stop func() error) {
+	return b.runWith(map[string]worker.Handler{"act": h})
+}
+
+func (b *bench) runWith(handlers map[string]worker.Handler) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	connect := func(ctx context.Context) (space.Repository, error) {
+		repo, err := b.engine.Session(ctx, "worker-"+string(rune('a'+len(b.repos))), sessionLost)
+		b.repos = append(b.repos, repo)
+		return repo, err
+	}
+	go func() {
+		done <- worker.Run(ctx, connect, worker.Config{
+			Handlers: handlers, Slots: 1, Heartbeat: 2 * time.Second, Drain: drain, Grace: grace,
+			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		})
+	}()
+	return func() error {
+		cancel()
+		return <-done
+	}
+}
+
+func (b *bench) results() []tuple.Tuple {
+	found, err := b.repo.Space(task.Result).QueryAll(b.t.Context(), task.AnyResult("act"))
+	require.NoError(b.t, err)
+	return found
+}
+
+// only returns the one waiting task.
+func (b *bench) only() task.Item {
+	t, ok, err := b.repo.Space(task.Space).QueryP(b.t.Context(), task.Any())
+	require.NoError(b.t, err)
+	require.True(b.t, ok, "no task waits")
+	i, err := task.Decode(t)
+	require.NoError(b.t, err)
+	return i
+}
+
+// state returns what a session says of itself, empty when it has gone.
+func (b *bench) state(id string) string {
+	t, _, err := b.repo.Space(status.Space).QueryP(b.t.Context(), tuple.Match(id, tuple.AnyString, tuple.AnyString))
+	require.NoError(b.t, err)
+	return t.Str(1)
+}
+
+func (b *bench) dead() int {
+	p := tuple.Match("dead", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyString, tuple.AnyString)
+	n, err := b.repo.Space(task.Dead).Count(b.t.Context(), p)
+	require.NoError(b.t, err)
+	return n
+}
+
+// pass lets fake time pass, and what it brings about happen.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// does makes a handler of a function.
+type does func(ctx context.Context, job worker.Job) error
+
+func (d does) Handle(ctx context.Context, job worker.Job) error { return d(ctx, job) }
+
+func TestATaskIsReportedAndResolved(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error {
+			require.Equal(b.t, "act", job.Task().Action)
+			require.NoError(b.t, job.Report(ctx, "p1", map[string]int{"n": 1}))
+			return job.Resolve(ctx, "p2", map[string]int{"n": 2})
+		}))
+		b.create("act")
+		synctest.Wait()
+		results := b.results()
+		require.Len(b.t, results, 2)
+		require.Equal(b.t, `{"n":1}`, results[0].Str(8))
+		require.False(b.t, results[0].Bool(7))
+		require.True(b.t, results[1].Bool(7))
+		require.Equal(b.t, "idle, last task: act t1", b.state("worker-a"))
+		require.NoError(b.t, stop())
+		require.Empty(b.t, b.state("worker-a"), "a closed session has no status")
+	})
+}
+
+func TestTheStatusSaysWhatIsWorkedOn(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		proceed := make(chan struct{})
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error {
+			<-proceed
+			return job.Resolve(ctx, "", nil)
+		}))
+		b.create("act")
+		synctest.Wait()
+		require.Equal(b.t, "Working on: act t1", b.state("worker-a"))
+		close(proceed)
+		require.NoError(b.t, stop())
+	})
+}
+
+func TestAnErrorReleasesTheTaskWithItsReason(t *testing.T) {
+	for name, h := range map[string]does{
+		"an error":        func(context.Context, worker.Job) error { return errors.New("no disk left") },
+		"a panic":         func(context.Context, worker.Job) error { panic("no disk left") },
+		"no last result":  func(ctx context.Context, job worker.Job) error { return job.Report(ctx, "p", nil) },
+		"a nil reference": func(_ context.Context, job worker.Job) error { _ = *(*int)(nil); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				stop := b.run(h)
+				b.create("act")
+				pass(time.Second)
+				require.NotEmpty(b.t, b.state("worker-a"), "the worker survives")
+				require.NoError(b.t, stop())
+				pass(backoff)
+				i := b.only()
+				require.EqualValues(b.t, 1, i.Attempts)
+				require.Equal(b.t, []string{"worker-a"}, i.Claimants)
+				require.Contains(b.t, i.History[0], "worker-a: ")
+			})
+		})
+	}
+}
+
+func TestFault32APoisonTaskDiesAndTheWorkerGoesOn(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		stop := b.runWith(map[string]worker.Handler{
+			"act":  does(func(context.Context, worker.Job) error { panic("poison") }),
+			"good": does(func(ctx context.Context, job worker.Job) error { return job.Resolve(ctx, "", nil) }),
+		})
+		b.create("act")
+		b.create("good")
+		pass(4*backoff + time.Minute)
+		require.Equal(b.t, 1, b.dead())
+		good, err := b.repo.Space(task.Result).Count(b.t.Context(), task.AnyResult("good"))
+		require.NoError(b.t, err)
+		require.Equal(b.t, 1, good)
+		require.NoError(b.t, stop())
+	})
+}
+
+func TestATaskThatTimesOutIsStopped(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var cause error
+		stop := b.run(does(func(ctx context.Context, _ worker.Job) error {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return cause
+		}))
+		b.create("act")
+		pass(timeout)
+		require.ErrorContains(b.t, cause, "timed out after 10m0s")
+		require.NoError(b.t, stop())
+		pass(backoff)
+		require.EqualValues(b.t, 1, b.only().Attempts, "counted once")
+	})
+}
+
+func TestADrainLetsTheTaskFinish(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error {
+			<-job.Draining()
+			<-time.After(drain / 2)
+			return job.Resolve(ctx, "", nil)
+		}))
+		b.create("act")
+		synctest.Wait()
+		require.NoError(b.t, stop())
+		require.Len(b.t, b.results(), 1)
+	})
+}
+
+func TestADrainHandsBackWhatDoesNotFinishAndCountsNothing(t *testing.T) {
+	for name, h := range map[string]does{
+		"it ends with its context": func(ctx context.Context, _ worker.Job) error { <-ctx.Done(); return context.Cause(ctx) },
+		"it gives up at once":      func(_ context.Context, job worker.Job) error { <-job.Draining(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				stop := b.run(h)
+				b.create("act")
+				synctest.Wait()
+				require.NoError(b.t, stop())
+				i := b.only()
+				require.Zero(b.t, i.Attempts)
+				require.Empty(b.t, i.Claimants)
+			})
+		})
+	}
+}
+
+func TestAHandlerThatDoesNotStopIsAnError(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		release := make(chan struct{})
+		stop := b.run(does(func(context.Context, worker.Job) error { <-release; return nil }))
+		b.create("act")
+		pass(timeout + 2*grace)
+		require.ErrorIs(b.t, stop(), worker.ErrStuck)
+		close(release)
+	})
+}
+
+func TestALostSessionIsReplaced(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		attempts := 0
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error {
+			if attempts++; attempts == 1 {
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			return job.Resolve(ctx, "", nil)
+		}))
+		b.create("act")
+		synctest.Wait()
+		require.NoError(b.t, b.repos[0].Close(b.t.Context()), "behind the worker's back")
+		pass(backoff + 10*time.Second)
+		require.Len(b.t, b.repos, 2)
+		require.Len(b.t, b.results(), 1)
+		require.NoError(b.t, stop())
+	})
+}
