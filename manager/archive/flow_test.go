@@ -19,6 +19,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -251,4 +252,25 @@ func TestAResultIsKeptUntilTheCatalogHasIt(t *testing.T) {
 		require.Equal(b, 1, b.totals().Researched)
 		require.EqualValues(b, 1, b.leases()[lease.Revoked])
 	})
+}
+
+func TestAVisitGoesWhereTheCatalogSaysAndNowhereElse(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	defer store.Close()
+	origin := originAt(models.Media, tree(t, map[string]string{"a.wav": "a"}))
+	_, err = store.AddOrigin(t.Context(), origin)
+	require.NoError(t, err)
+	f := NewFlow(Flow{Catalog: store, Lister: lister(t, origin)})
+
+	forged := origin
+	forged.URI = tree(t, map[string]string{"secret.wav": "s", "another.wav": "t"})
+	outcome, err := f.Visit(t.Context(), forged)
+	require.NoError(t, err)
+	require.Equal(t, 1, outcome.Items)
+
+	forged.ID = "unknown"
+	_, err = f.Visit(t.Context(), forged)
+	require.ErrorIs(t, err, fault.ErrNotFound)
 }

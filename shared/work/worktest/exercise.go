@@ -46,6 +46,7 @@ func Exercise(t *testing.T, connect Connect) {
 					defer h.close()
 					s.run(h)
 					require.Empty(t, h.state().broken())
+					require.Empty(t, h.logged.String(), "no expiry may fail")
 				})
 			})
 		}

@@ -1,7 +1,9 @@
 package worktest
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -71,6 +73,14 @@ type house struct {
 	look    func(space.Tx)
 	records []journal.Record
 	events  []trace.Event
+	logged  bytes.Buffer // by the engine: what went wrong in an expiry
+}
+
+// Write takes a line of the engine's log.
+func (h *house) Write(line []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.logged.Write(line)
 }
 
 // open runs an engine until close.
@@ -78,7 +88,7 @@ func open(t testing.TB, r reporter, connect Connect, p work.Policy) *house {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	h := &house{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
 	j := &journal.Memory{Before: h.record}
-	e, err := engine.Open(ctx, engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace})
+	e, err := engine.Open(ctx, engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
 	require.NoError(r, err)
 	h.engine = e
 	run, end := context.WithCancel(context.Background())

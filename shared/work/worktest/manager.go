@@ -97,9 +97,10 @@ func busyPages(h *house) {
 		m.issue(toDig(subject, want[subject]...), 0)
 	}
 	require.Equal(h, want, m.busy(), "1.4 MB of parts")
+	m.issue(toDig("last"), 1)
 	i := w.claim()
 	for n := range 700 {
-		part := fmt.Sprintf("%03d-%s", n, strings.Repeat("x", 120))
+		part := fmt.Sprintf("%03d-%s", n, strings.Repeat("x", 1000))
 		require.NoError(h, w.report(i, part, false))
 		want[i.Subject] = append(want[i.Subject], part)
 	}
