@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
@@ -61,7 +62,8 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 }
 
 func procedures(c Config) space.Procedures {
-	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures())
+	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures(),
+		task.DeskProcedures(), browse.Procedures())
 }
 
 // definitions are the spaces of all protocols.

@@ -36,6 +36,9 @@ func (v *visits) start(ctx context.Context) error {
 		return fmt.Errorf("coordinator: visits: %w", err)
 	}
 	for _, o := range origins {
+		if o.Kind == models.API {
+			continue // its curator comes by itself
+		}
 		if err := v.put(ctx, o); err != nil {
 			return fmt.Errorf("coordinator: visit %s: %w", o.URI, err)
 		}

@@ -10,9 +10,11 @@ const (
 	Feed  OriginKind = "feed"  // an RSS or Atom document whose items enclose episodes
 	Media OriginKind = "media" // a folder of episodes
 	Clips OriginKind = "clips" // a folder of clips
+	API   OriginKind = "api"   // a curator that puts episodes and clips itself; never visited
 )
 
-// OriginKinds lists every kind, for messages that say what is accepted.
+// OriginKinds lists every kind that is visited, for messages that say what is
+// accepted.
 var OriginKinds = []OriginKind{Feed, Media, Clips}
 
 // Origin is something that is visited again and again because it lists

@@ -50,6 +50,7 @@ var rooms = []room{
 	{"shared/work", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/work/worktest", []string{"shared", "models"}, nil, "the protocols' scenarios need an engine to run on"},
 	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},
 	{"shared/audio", []string{"shared/fault"}, nil, "audio is a library of its own"},
 	{"shared/fetch", []string{"shared/fault", "models"}, nil, "fetch is a library of its own"},
@@ -62,7 +63,7 @@ var rooms = []room{
 // protocol is what a protocol is made of: the interfaces of a space (not an
 // engine), tuples, errors, the vocabulary, and the other protocols.
 var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "models",
-	"shared/status", "shared/lease", "shared/task", "shared/work", "shared/visit"}
+	"shared/status", "shared/lease", "shared/task", "shared/work", "shared/visit", "shared/browse"}
 
 // A guest is a module (or package) of others that only some rooms let in, tests
 // aside.

@@ -74,6 +74,10 @@ type Catalog interface {
 	// say at which versions (ClipMedia). Hashes that the catalog lacks are taken
 	// from it.
 	Ingest(ctx context.Context, r models.Researched, at time.Time) error
+	// Lift takes away the problems of these pairs, so that they may be selected
+	// again. Problems of the episode or of a clip stay; pairs without a problem
+	// and unknown ids change nothing.
+	Lift(ctx context.Context, episode string, clips []string) error
 
 	// Findings lists what was found, by episode (in the order of Episodes), then
 	// offset, then clip title.

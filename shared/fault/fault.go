@@ -18,6 +18,7 @@ var (
 	ErrClosed          = errors.New("closed")
 	ErrTooLarge        = errors.New("too large")
 	ErrUnauthenticated = errors.New("unauthenticated")
+	ErrForbidden       = errors.New("forbidden") // whoever asks, and however often
 	ErrOverloaded      = errors.New("overloaded")
 	ErrUnavailable     = errors.New("unavailable") // the outcome is unknown: repeat with the same operation id
 	ErrCorrupt         = errors.New("corrupt")
@@ -44,6 +45,7 @@ var Table = []Row{
 	{ErrClosed, "closed", 410, 1},
 	{ErrTooLarge, "too_large", 413, 1},
 	{ErrUnauthenticated, "unauthenticated", 401, 77},
+	{ErrForbidden, "forbidden", 403, 77},
 	{ErrOverloaded, "overloaded", 507, 1},
 	{ErrUnavailable, "unavailable", 503, 69},
 	{ErrCorrupt, "corrupt", 500, 65},

@@ -31,6 +31,7 @@ func Exercise(t *testing.T, open Open) {
 		{"duplicates", duplicateCases},
 		{"select", selectCases},
 		{"ingest", ingestCases},
+		{"lift", liftCases},
 		{"refuse", refuseCases},
 		{"lists", listCases},
 	} {

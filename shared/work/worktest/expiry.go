@@ -21,6 +21,7 @@ var expiryScenarios = []scenario{
 	{"LeaseExpiresWithItsTaskInBackOff", leaseExpiresInBackOff},
 	{"TaskPastItsQueueTTLGoesWithItsLease", pastQueueTTL},
 	{"TaskThatComesBackPastItsQueueTTLGoesWithItsLease", comesBackLate},
+	{"Fault32TaskThatAlwaysTimesOutIsADeadLetter", alwaysTimesOut},
 	{"LeaseExpiresWhileItsFinalWaits", expiresWhileFinalWaits},
 }
 
@@ -126,6 +127,19 @@ func comesBackLate(h *house) {
 	require.Equal(h, 1, h.total(lease.Expired))
 	_, ok := w.claims()
 	require.False(h, ok)
+}
+
+func alwaysTimesOut(h *house) {
+	w, m := h.worker("worker-1", 1), h.manager("manager-1")
+	m.issue(longDig(), 0) // it may take as long as it may wait
+	for range maxAttempts + 1 {
+		i := w.claim()
+		require.GreaterOrEqual(h, i.Timeout.Duration(), queueTTL)
+		h.pass(i.Timeout.Duration())
+		h.pass(backoff)
+	}
+	require.Equal(h, 1, h.count(task.Dead, task.AnyDead(dig)))
+	require.Equal(h, 1, h.total(lease.Revoked))
 }
 
 func handedBackLate(h *house) {

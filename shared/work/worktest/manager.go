@@ -136,7 +136,7 @@ func issueRefuses(h *house) {
 	m.issue(good, 0)
 	made := h.onlyTask().Task
 	require.Equal(h, models.Task{
-		ID: made.ID, Action: dig, Subject: "site", Parts: []string{"a", "b"}, Timeout: good.Timeout, CreatedAt: made.CreatedAt,
+		ID: made.ID, Action: dig, Subject: "site", Parts: []string{"a", "b"}, Timeout: good.Timeout, QueueTTL: models.SecondsOf(queueTTL), CreatedAt: made.CreatedAt,
 	}, made)
 	require.NotEqual(h, "x", made.ID)
 }

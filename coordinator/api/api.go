@@ -1,0 +1,142 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"leasehold/shared/browse"
+	"leasehold/shared/catalog"
+	"leasehold/shared/space"
+	"leasehold/shared/task"
+	"leasehold/shared/visit"
+)
+
+// Bounds of what is asked and answered.
+const (
+	MaxBody     = 1 << 20  // bytes of a request
+	MaxListing  = 64 << 20 // bytes of what a manager curates: as large as a feed may be
+	MaxPage     = 10_000   // items of a list
+	MaxTuples   = 1_000    // tuples of a list, which may be large
+	MaxWait     = 25 * time.Second
+	MaxInFlight = 256 // requests, beside health, metrics and the page
+	maxListings = 4   // of these, requests that may carry MaxListing bytes
+
+	callTimeout = 30 * time.Second // of one request, from its first byte to its last
+	bulkTimeout = 5 * time.Minute  // of one that may carry MaxListing bytes
+)
+
+// Config says what the API serves.
+type Config struct {
+	Repo    space.Repository // a session of its own, that is never lost
+	Catalog catalog.Catalog
+	// Page serves / and all that is not below /api; nil: nothing does.
+	Page http.Handler
+	// Hosts are names under which clients may call, beside addresses, localhost
+	// and names without a dot, such as a container's. "*" allows every name.
+	Hosts []string
+	Log   *slog.Logger // nil: slog.Default
+}
+
+// server is the API over one repository and one catalog.
+type server struct {
+	Config
+	browse   browse.Client
+	tasks    task.Client
+	visits   visit.Client
+	metrics  *metrics
+	inFlight chan struct{} // holds one token for each request under way
+	listings chan struct{}
+}
+
+// New returns the handler of everything. It starts nothing.
+func New(c Config) http.Handler {
+	s := newServer(c)
+	mux := http.NewServeMux()
+	methods := map[string][]string{}
+	for _, r := range s.routes() {
+		mux.Handle(r.method+" "+r.path, s.serve(r))
+		methods[r.path] = append(methods[r.path], r.method)
+	}
+	for path, allowed := range methods {
+		mux.Handle(path, refuseMethod(allowed))
+	}
+	mux.HandleFunc("/api/", notFound)
+	for path, h := range map[string]http.HandlerFunc{"/healthz": s.healthz, "/readyz": s.readyz, "/metrics": s.serveMetrics} {
+		mux.Handle(path, s.metrics.count(path, h))
+	}
+	if c.Page != nil {
+		mux.Handle("/", s.metrics.count("/", c.Page))
+	}
+	return s.guard(mux)
+}
+
+func newServer(c Config) *server {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return &server{
+		Config: c, browse: browse.Client{Repo: c.Repo}, tasks: task.Client{Repo: c.Repo}, visits: visit.Client{Repo: c.Repo},
+		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
+	}
+}
+
+// A route answers one method on one path below /api/v1.
+type route struct {
+	method, path string
+	answer       func(context.Context, *http.Request) (any, error)
+	bulk         bool // its body may be MaxListing bytes
+}
+
+// A reply is an answer with a status of its own, or in another form than JSON.
+type reply struct {
+	status   int
+	location string
+	media    string // of raw
+	raw      []byte // instead of body
+	body     any    // nil: none
+}
+
+// routes lists them all.
+func (s *server) routes() []route {
+	const v1 = "/api/v1"
+	return []route{
+		{"GET", v1 + "/openapi.yaml", s.openAPI, false},
+		{"GET", v1 + "/origins", s.listOrigins, false},
+		{"POST", v1 + "/origins", s.addOrigin, false},
+		{"GET", v1 + "/origins/{origin}", s.getOrigin, false},
+		{"PATCH", v1 + "/origins/{origin}", s.patchOrigin, false},
+		{"DELETE", v1 + "/origins/{origin}", s.removeOrigin, false},
+		{"GET", v1 + "/visits", s.listVisits, false},
+		{"POST", v1 + "/visits", s.addVisit, false},
+		{"GET", v1 + "/episodes", s.listEpisodes, false},
+		{"PUT", v1 + "/episodes", s.putEpisodes, false},
+		{"PATCH", v1 + "/episodes/{episode}", s.patchEpisode, false},
+		{"GET", v1 + "/clips", s.listClips, false},
+		{"PUT", v1 + "/clips", s.putClips, false},
+		{"PATCH", v1 + "/clips/{clip}", s.patchClip, false},
+		{"GET", v1 + "/findings", s.listFindings, false},
+		{"GET", v1 + "/problems", s.listProblems, false},
+		{"GET", v1 + "/totals", s.getTotals, false},
+		{"GET", v1 + "/status", s.listSessions, false},
+		{"GET", v1 + "/spaces", s.listSpaces, false},
+		{"GET", v1 + "/spaces/{space}", s.getSpace, false},
+		{"GET", v1 + "/spaces/{space}/tuples", s.listTuples, false},
+		{"POST", v1 + "/spaces/{space}/put", s.putTuple, false},
+		{"POST", v1 + "/spaces/{space}/get", s.getTuple, false},
+		{"POST", v1 + "/spaces/{space}/query", s.queryTuple, false},
+		{"GET", v1 + "/tasks", s.listTasks, false},
+		{"POST", v1 + "/tasks", s.createTask, false},
+		{"GET", v1 + "/tasks/{task}", s.getTask, false},
+		{"GET", v1 + "/dead", s.listDead, false},
+		{"GET", v1 + "/dead/{task}", s.getDead, false},
+		{"POST", v1 + "/dead/{task}/requeue", s.requeue, false},
+		{"POST", v1 + "/catalog/origins", s.catalogOrigin, false},
+		{"POST", v1 + "/catalog/outcomes", s.catalogOutcome, false},
+		{"POST", v1 + "/catalog/curate", s.catalogCurate, true},
+		{"POST", v1 + "/catalog/select", s.catalogSelect, true},
+		{"POST", v1 + "/catalog/ingest", s.catalogIngest, false},
+		{"POST", v1 + "/catalog/lift", s.catalogLift, false},
+	}
+}

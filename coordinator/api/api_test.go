@@ -1,0 +1,329 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/space"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+const v1 = "/api/v1"
+
+func TestAnOriginIsAddedVisitedChangedAndRemoved(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	feed := `{"kind":"feed","uri":"https://example.org/feed.xml","priority":3}`
+	status, o := h.call("POST", v1+"/origins", feed)
+	require.Equal(t, http.StatusCreated, status)
+	id := o["id"].(string)
+	require.Equal(t, models.NewID("feed", "https://example.org/feed.xml"), id)
+	require.EqualValues(t, 1, h.ok("GET", v1+"/visits?origin="+id, "")["total"])
+
+	status, _ = h.call("POST", v1+"/origins", strings.Replace(feed, "3", "4", 1))
+	require.Equal(t, http.StatusOK, status, "it is known")
+	require.EqualValues(t, 4, h.ok("GET", v1+"/origins/"+id, "")["priority"])
+	require.EqualValues(t, 9, h.ok("PATCH", v1+"/origins/"+id, `{"priority":9}`)["priority"])
+	require.EqualValues(t, 9, first(h.ok("GET", v1+"/origins", ""))["priority"])
+
+	v, err := visit.Client{Repo: h.repo}.Take(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, id, v.Origin.ID)
+	again := h.ok("POST", v1+"/visits", `{"origin":"`+id+`"}`)
+	require.Equal(t, v.ID, again["id"], "one visit at a time")
+	require.Equal(t, "held", again["state"])
+
+	require.Nil(t, h.ok("DELETE", v1+"/origins/"+id, ""))
+	h.refuses("not_found", "DELETE", v1+"/origins/"+id, "")
+	h.refuses("not_found", "POST", v1+"/visits", `{"origin":"`+id+`"}`)
+}
+
+func TestACuratorPutsEpisodesAndClipsWithPriorities(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	put := h.ok("PUT", v1+"/episodes", `{"items":[
+		{"name":"low","uri":"https://example.org/1.mp3","version":"1"},
+		{"name":"high","title":"High","uri":"https://example.org/2.mp3","priority":5,"aired":"2026-11-01T00:00:00Z"}]}`)
+	require.EqualValues(t, 2, put["new"])
+	require.Equal(t, "api", put["origin"])
+	ids := put["ids"].([]any)
+	h.ok("PUT", v1+"/clips", `{"items":[{"name":"jingle","uri":"https://example.org/j.wav","priority":2}]}`)
+
+	r, priority, err := h.catalog.Select(t.Context(), nil, 9)
+	require.NoError(t, err)
+	require.Equal(t, "High", r.Episode.Title)
+	require.EqualValues(t, 5, priority)
+	require.EqualValues(t, 7, h.ok("PATCH", v1+"/episodes/"+ids[0].(string), `{"priority":7}`)["priority"])
+	r, _, err = h.catalog.Select(t.Context(), nil, 9)
+	require.NoError(t, err)
+	require.Equal(t, "low", r.Episode.Title)
+
+	clip := first(h.ok("GET", v1+"/clips?origin=api", ""))
+	require.EqualValues(t, -1, h.ok("PATCH", v1+"/clips/"+clip["id"].(string), `{"priority":-1}`)["priority"])
+	require.EqualValues(t, 2, h.ok("GET", v1+"/episodes?limit=1", "")["total"])
+	require.EqualValues(t, 0, h.ok("GET", v1+"/episodes?origin=other", "")["total"])
+
+	gone := h.ok("PUT", v1+"/episodes", `{"complete":true,"items":[{"name":"low","uri":"https://example.org/1.mp3","version":"1"}]}`)
+	require.EqualValues(t, 1, gone["gone"], "of the episodes; the clips stay")
+	require.Equal(t, map[string]any{"origins": 1.0, "episodes": 1.0, "clips": 1.0, "findings": 0.0, "problems": 0.0, "researched": 0.0},
+		h.ok("GET", v1+"/totals", ""))
+
+	h.refuses("invalid", "POST", v1+"/visits", `{"origin":"api"}`)
+	h.refuses("not_found", "PATCH", v1+"/episodes/nobody", `{"priority":1}`)
+}
+
+func TestAPriorityThatIsChangedLeavesTheProblemsOfItsOrigin(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	_, err := h.catalog.AddOrigin(t.Context(), models.Origin{ID: "f", Kind: models.Feed, URI: "u"})
+	require.NoError(t, err)
+	_, err = h.catalog.Curate(t.Context(), "f", time.Now(), catalog.Listing{
+		Episodes: []models.Episode{{Recording: models.Recording{Name: "e"}}},
+		Problems: []models.Problem{{Item: "x", Reason: "no enclosure"}},
+	})
+	require.NoError(t, err)
+	before := h.ok("GET", v1+"/problems", "")
+	h.ok("PATCH", v1+"/episodes/"+models.NewID("f", "e"), `{"priority":1}`)
+	require.Equal(t, before, h.ok("GET", v1+"/problems?origin=f", ""))
+}
+
+func TestFindingsAndProblemsAreListedByWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.ok("PUT", v1+"/episodes", `{"items":[{"name":"e","title":"Monday","uri":"https://example.org/1.mp3"}]}`)
+	h.ok("PUT", v1+"/clips", `{"items":[{"name":"a","uri":"https://example.org/a.wav"},{"name":"b","uri":"https://example.org/b.wav"}]}`)
+	e, a, b := models.NewID("api", "e"), models.NewID("api", "a"), models.NewID("api", "b")
+	none := map[string]models.MediaRef{a: {}, b: {}}
+	require.NoError(t, h.catalog.Ingest(t.Context(), models.Researched{
+		Episode: e, Clips: []string{a}, ClipMedia: none,
+		Findings: []models.Finding{{Episode: e, Clip: a, Offset: 77.19, Duration: 2, Score: 0.97}, {Episode: e, Clip: a, Offset: 90, Duration: 2, Score: 0.9}},
+	}, time.Now()))
+	require.NoError(t, h.catalog.Ingest(t.Context(), models.Researched{
+		Episode: e, Clips: []string{b}, ClipMedia: none, Problem: "too long", Scope: models.ScopePair,
+	}, time.Now()))
+
+	require.Equal(t, map[string]any{
+		"episode": "Monday", "clip": "a", "offset_s": 77.19, "duration_s": 2.0, "score": 0.97,
+		"episode_id": e, "clip_id": a, "episode_uri": "https://example.org/1.mp3",
+	}, first(h.ok("GET", v1+"/findings?limit=1&episode="+e, "")))
+	require.EqualValues(t, 2, h.ok("GET", v1+"/findings?limit=0", "")["total"])
+	require.Len(t, items(h.ok("GET", v1+"/findings?offset=1", "")), 1)
+	require.Empty(t, items(h.ok("GET", v1+"/findings?clip="+b, "")))
+	require.Equal(t, "too long", first(h.ok("GET", v1+"/problems?clip="+b, ""))["reason"])
+	require.Empty(t, items(h.ok("GET", v1+"/problems?clip="+a, "")))
+}
+
+func TestATupleIsPutFoundAndTaken(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	require.NoError(t, h.repo.Create(t.Context(), "notes", space.Options{Capacity: 2}))
+	put := h.ok("POST", v1+"/spaces/notes/put", `{"tuple":"note 'two words' 42 4.2 true int:1 (a nil)"}`)
+	require.Equal(t, "note 'two words' 42 4.2 true int:1 (a nil)", put["line"])
+	require.Equal(t, map[string]any{"type": "int64", "value": 42.0}, put["fields"].([]any)[2])
+	h.ok("POST", v1+"/spaces/notes/put", `{"tuple":"note x", "ttl_s": 3600}`)
+	h.refuses("overloaded", "POST", v1+"/spaces/notes/put", `{"tuple":"note y"}`)
+
+	for template, want := range map[string]int{"": 2, "note+...": 2, "note+%3Fstring": 1, "note+%3Fstring+...": 2, "other+...": 0, "note+'two+words'+42+...": 1} {
+		got := h.ok("GET", v1+"/spaces/notes/tuples?template="+template, "")
+		require.Len(t, items(got), want, template)
+		require.EqualValues(t, want, got["total"])
+	}
+	require.Equal(t, "note x", h.ok("POST", v1+"/spaces/notes/query", `{"template":"note ?string"}`)["line"])
+	require.Equal(t, "note x", h.ok("POST", v1+"/spaces/notes/get", `{"template":"note ?string"}`)["line"])
+	h.refuses("not_found", "POST", v1+"/spaces/notes/get", `{"template":"note ?string"}`)
+	h.refuses("not_found", "POST", v1+"/spaces/notes/get", `{"template":"note ?string", "wait_s": 0.01}`)
+	info := h.ok("GET", v1+"/spaces/notes", "")
+	require.EqualValues(t, 1, info["visible"])
+	require.Contains(t, items(h.ok("GET", v1+"/spaces", "")), info)
+}
+
+func TestAGetOverHTTPMayWait(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	require.NoError(t, h.repo.Create(t.Context(), "notes", space.Options{}))
+	got := make(chan map[string]any, 1)
+	go func() {
+		r, _ := http.NewRequest("POST", h.server.URL+v1+"/spaces/notes/get", strings.NewReader(`{"template":"late ?int64","wait_s":20}`))
+		_, v := h.send(r)
+		got <- v
+	}()
+	// The put may come before the get or after it.
+	require.NoError(t, h.repo.Space("notes").Put(t.Context(), tuple.New("late", int64(7)), 0))
+	require.Equal(t, "late 7", (<-got)["line"])
+}
+
+func TestSpacesOfAPublicContractCanOnlyBeLookedAt(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	for _, name := range []string{"lease", "dead"} {
+		h.refuses("forbidden", "POST", v1+"/spaces/"+name+"/put", `{"tuple":"x"}`)
+		h.refuses("forbidden", "POST", v1+"/spaces/"+name+"/get", `{"template":"x"}`)
+		h.refuses("not_found", "POST", v1+"/spaces/"+name+"/query", `{"template":"x"}`)
+		require.Equal(t, true, h.ok("GET", v1+"/spaces/"+name, "")["query_only"])
+	}
+}
+
+func TestATaskIsCreatedAndShownWhereverItIs(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	status, created := h.call("POST", v1+"/tasks", `{"action":"count","data":{"n":1},"priority":5,"timeout_s":60}`)
+	require.Equal(t, http.StatusCreated, status)
+	id := created["id"].(string)
+	require.Equal(t, map[string]any{"n": 1.0}, h.ok("GET", v1+"/tasks/"+id, "")["data"])
+	row := first(h.ok("GET", v1+"/tasks?action=count", ""))
+	require.Equal(t, "waiting", row["state"])
+	require.EqualValues(t, 5, row["priority"])
+	require.NotContains(t, row, "data")
+
+	i, err := task.Client{Repo: h.repo}.Claim(t.Context(), "count")
+	require.NoError(t, err)
+	require.Equal(t, "held", h.ok("GET", v1+"/tasks/"+id, "")["state"])
+	require.Equal(t, h.repo.Session(), first(h.ok("GET", v1+"/tasks", ""))["holder"])
+	require.EqualValues(t, 0, h.ok("GET", v1+"/tasks?held=false", "")["total"])
+	require.NoError(t, task.Client{Repo: h.repo}.Report(t.Context(), i, "", true, "done"))
+	h.refuses("not_found", "GET", v1+"/tasks/"+id, "")
+
+	h.refuses("invalid", "POST", v1+"/tasks", `{"action":"no id"}`)
+	h.refuses("invalid", "POST", v1+"/tasks", `{"action":"a","timeout_s":0}`)
+	h.refuses("invalid", "POST", v1+"/tasks", `{"action":"a","timeout_s":1e99}`)
+	h.refuses("too_large", "POST", v1+"/tasks", `{"action":"a","data":"`+strings.Repeat("x", 600_000)+`"}`)
+}
+
+// kill claims and releases a task as often as it takes.
+func (h *house) kill(action string) {
+	for n := range 2 {
+		i, err := task.Client{Repo: h.connect()}.Claim(h.Context(), action)
+		require.NoError(h, err)
+		require.EqualValues(h, n, i.Attempts)
+		require.NoError(h, task.Client{Repo: h.last}.Release(h.Context(), i, "cannot"))
+	}
+}
+
+func TestFault31ADeadLetterIsShownAndRequeued(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.ok("POST", v1+"/tasks", `{"action":"count","data":{"n":1}}`)
+	h.kill("count")
+	row := first(h.ok("GET", v1+"/dead?action=count", ""))
+	require.Contains(t, row["note"], "cannot")
+	require.Len(t, row["history"], 2)
+	id := row["id"].(string)
+	require.Equal(t, map[string]any{"n": 1.0}, h.ok("GET", v1+"/dead/"+id, "")["data"])
+	again := h.ok("POST", v1+"/dead/"+id+"/requeue", "")
+	require.Equal(t, false, again["selectable"])
+	require.EqualValues(t, 0, again["task"].(map[string]any)["attempts"])
+	require.EqualValues(t, 1, h.ok("GET", v1+"/tasks", "")["total"])
+	require.EqualValues(t, 0, h.ok("GET", v1+"/dead", "")["total"])
+	h.refuses("not_found", "POST", v1+"/dead/"+id+"/requeue", "")
+}
+
+func TestDeadResearchIsSelectedAgainOnceItIsRequeued(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.ok("PUT", v1+"/episodes", `{"items":[{"name":"e","uri":"https://example.org/1.mp3"}]}`)
+	h.ok("PUT", v1+"/clips", `{"items":[{"name":"c","uri":"https://example.org/c.wav"}]}`)
+	client := work.Client{Repo: h.repo}
+	research, priority, err := h.catalog.Select(t.Context(), nil, 9)
+	require.NoError(t, err)
+	_, err = client.Issue(t.Context(), models.Task{
+		Action: models.ActionResearch, Subject: research.Episode.ID, Parts: []string{research.Clips[0].ID},
+		Data: []byte(marshal(t, research)), Timeout: 60,
+	}, priority)
+	require.NoError(t, err)
+	h.kill(models.ActionResearch)
+	id := first(h.ok("GET", v1+"/dead", ""))["id"].(string)
+	h.refuses("conflict", "POST", v1+"/dead/"+id+"/requeue", "")
+
+	step, err := client.Next(t.Context(), models.ActionResearch, false)
+	require.NoError(t, err)
+	require.NoError(t, h.catalog.Ingest(t.Context(), models.Researched{
+		Episode: research.Episode.ID, Clips: []string{research.Clips[0].ID}, Problem: "dead", Scope: models.ScopePair,
+		EpisodeMedia: research.Episode.Media, ClipMedia: map[string]models.MediaRef{research.Clips[0].ID: research.Clips[0].Media},
+	}, time.Now()))
+	require.NoError(t, client.Ingested(t.Context(), step.Result))
+	require.EqualValues(t, 1, h.ok("GET", v1+"/problems", "")["total"])
+
+	require.Equal(t, true, h.ok("POST", v1+"/dead/"+id+"/requeue", "")["selectable"])
+	require.EqualValues(t, 0, h.ok("GET", v1+"/problems", "")["total"])
+	again, _, err := h.catalog.Select(t.Context(), nil, 9)
+	require.NoError(t, err)
+	require.Equal(t, research, again)
+}
+
+func TestStatusShowsWhoDoesWhat(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.ok("POST", v1+"/tasks", `{"action":"count"}`)
+	worker := h.connect()
+	_, err := worker.Call(t.Context(), space.OpID{}, "status.beat",
+		tuple.New("Working on: count", "2026-11-21T06:00:00Z", tuple.New("count", int64(2))))
+	require.NoError(t, err)
+	i, err := task.Client{Repo: worker}.Claim(t.Context(), "count")
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{
+		"id": worker.Session(), "mode": "worker", "state": "Working on: count", "since": "2026-11-21T06:00:00Z",
+		"serves": []any{map[string]any{"action": "count", "slots": 2.0}}, "tasks": []any{i.ID},
+	}, first(h.ok("GET", v1+"/status", "")))
+}
+
+func TestWhatIsAskedWronglyIsRefused(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	for _, c := range []struct{ code, method, path, body string }{
+		{"invalid", "POST", "/origins", `{"kind":"feed","uri":"https://x.org","colour":1}`},
+		{"invalid", "POST", "/origins", `{"kind":"ftp","uri":"/x"}`},
+		{"invalid", "POST", "/origins", `{"kind":"media","uri":"https://x.org"}`},
+		{"invalid", "POST", "/origins", `{"kind":"media","uri":"relative"}`},
+		{"invalid", "POST", "/origins", `{"kind":"media","uri":"/a/../b"}`},
+		{"invalid", "POST", "/origins", `{"kind":"feed","uri":"file:///etc/passwd"}`},
+		{"invalid", "POST", "/origins", `{"kind":"api","uri":""}`},
+		{"invalid", "POST", "/origins", ``},
+		{"invalid", "POST", "/origins", `{} {}`},
+		{"invalid", "POST", "/origins", `[]`},
+		{"too_large", "POST", "/origins", `{"uri":"` + strings.Repeat("x", 1<<20) + `"}`},
+		{"not_found", "PATCH", "/origins/api", `{"priority":1}`},
+		{"not_found", "GET", "/origins/nobody", ""},
+		{"invalid", "GET", "/origins/no%20id", ""},
+		{"invalid", "GET", "/origins/..%2F..%2Fx", ""},
+		{"invalid", "GET", "/origins?limit=-1", ""},
+		{"invalid", "GET", "/origins?limit=10001", ""},
+		{"invalid", "GET", "/origins?limit=1&limit=2", ""},
+		{"invalid", "GET", "/origins?colour=1", ""},
+		{"invalid", "GET", "/origins?%zz", ""},
+		{"invalid", "GET", "/findings?episode=a%20b", ""},
+		{"invalid", "GET", "/tasks?held=maybe", ""},
+		{"invalid", "PUT", "/episodes", `{"items":[{"name":"e","uri":"file:///etc/passwd"}]}`},
+		{"invalid", "PUT", "/episodes", `{"items":[{"uri":"https://x.org/1"}]}`},
+		{"invalid", "PUT", "/clips", `{"items":[{"name":"c","uri":"https://x.org/1","aired":"2026-01-01T00:00:00Z"}]}`},
+		{"not_found", "PUT", "/clips", `{"origin":"nobody"}`},
+		{"not_found", "GET", "/spaces/nowhere", ""},
+		{"not_found", "GET", "/spaces/nowhere/tuples", ""},
+		{"not_found", "POST", "/spaces/nowhere/put", `{"tuple":"x"}`},
+		{"invalid", "GET", "/spaces/task/tuples?template='", ""},
+		{"invalid", "GET", "/spaces/task/tuples?limit=1001", ""},
+		{"invalid", "POST", "/spaces/task/put", `{"tuple":"not ordered"}`},
+		{"invalid", "POST", "/spaces/log/put", `{"tuple":"?string"}`},
+		{"invalid", "POST", "/spaces/log/put", `{"tuple":"x","ttl_s":-1}`},
+		{"invalid", "POST", "/spaces/log/get", `{"template":"x ..."}`},
+		{"invalid", "POST", "/spaces/log/get", `{"template":"x","wait_s":26}`},
+		{"not_found", "GET", "/nothing", ""},
+		{"usage", "PUT", "/origins", ""},
+		{"usage", "DELETE", "/spaces/task", ""},
+	} {
+		t.Run(fmt.Sprintf("%s %s %.60s", c.method, c.path, c.body), func(t *testing.T) {
+			h := *h
+			h.T = t
+			h.refuses(c.code, c.method, v1+c.path, c.body)
+		})
+	}
+}

@@ -1,0 +1,220 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/api"
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/space"
+)
+
+func TestFault47ARequestThatABrowserWasLedToIsRefused(t *testing.T) {
+	t.Parallel()
+	h := openHouseWith(t, func(c *api.Config) { c.Hosts = []string{"leasehold.example.org"} })
+	for name, c := range map[string]struct {
+		method, host string
+		header       [2]string
+		want         int
+	}{
+		"a script of ours":             {"POST", "", [2]string{}, 400},
+		"our own page":                 {"POST", "", [2]string{"Sec-Fetch-Site", "same-origin"}, 400},
+		"another site writes":          {"POST", "", [2]string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"an old browser writes":        {"POST", "", [2]string{"Origin", "https://evil.example"}, 403},
+		"a form of another port":       {"POST", "", [2]string{"Sec-Fetch-Site", "same-site"}, 403},
+		"another site reads":           {"GET", "", [2]string{"Sec-Fetch-Site", "cross-site"}, 200},
+		"a name that was rebound":      {"GET", "evil.example:7412", [2]string{}, 403},
+		"a name that was rebound POST": {"POST", "evil.example", [2]string{}, 403},
+		"a name like ours":             {"GET", "localhost.evil.example", [2]string{}, 403},
+		"localhost":                    {"GET", "localhost:7412", [2]string{}, 200},
+		"an address":                   {"GET", "192.0.2.1:7412", [2]string{}, 200},
+		"an address of six":            {"GET", "[::1]:7412", [2]string{}, 200},
+		"a container":                  {"GET", "coordinator:7412", [2]string{}, 200},
+		"a name that was allowed":      {"GET", "Leasehold.example.org.:80", [2]string{}, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), c.method, h.server.URL+v1+"/origins", strings.NewReader("{"))
+			require.NoError(t, err)
+			r.Host = c.host
+			if c.header[0] != "" {
+				r.Header.Set(c.header[0], c.header[1])
+			}
+			status, _ := h.send(r)
+			require.Equal(t, c.want, status)
+		})
+	}
+}
+
+// trouble is a catalog that panics, or waits, when it is asked for clips.
+type trouble struct {
+	catalog.Catalog
+	clips func(context.Context) ([]models.Clip, error)
+}
+
+func (c trouble) Clips(ctx context.Context) ([]models.Clip, error) { return c.clips(ctx) }
+
+func TestARequestThatPanicsFailsAloneAndIsCounted(t *testing.T) {
+	t.Parallel()
+	h := openHouseWith(t, func(c *api.Config) {
+		c.Catalog = trouble{c.Catalog, func(context.Context) ([]models.Clip, error) { panic("secret of the house") }}
+	})
+	status, v := h.call("GET", v1+"/clips", "")
+	require.Equal(t, http.StatusInternalServerError, status)
+	require.Equal(t, "internal", v["code"])
+	require.NotContains(t, fmt.Sprint(v), "secret")
+	h.ok("GET", v1+"/episodes", "")
+	require.Contains(t, h.text("/metrics"), "leasehold_http_panics_total 1\n")
+}
+
+func TestRequestsUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
+	begun, free := make(chan struct{}, api.MaxInFlight), make(chan struct{})
+	h := openHouseWith(t, func(c *api.Config) {
+		c.Catalog = trouble{c.Catalog, func(context.Context) ([]models.Clip, error) {
+			begun <- struct{}{}
+			<-free
+			return nil, nil
+		}}
+	})
+	done := make(chan int, api.MaxInFlight)
+	for range api.MaxInFlight {
+		go func() {
+			w := httptest.NewRecorder()
+			h.server.Config.Handler.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+v1+"/clips", nil))
+			done <- w.Code
+		}()
+	}
+	for range api.MaxInFlight {
+		<-begun
+	}
+	h.refuses("overloaded", "GET", v1+"/origins", "")
+	require.Equal(t, "ok\n", h.text("/healthz"), "health is answered all the same")
+	close(free)
+	for range api.MaxInFlight {
+		require.Equal(t, http.StatusOK, <-done)
+	}
+	h.ok("GET", v1+"/origins", "")
+}
+
+// text gets a path, and returns what it says.
+func (h *house) text(path string) string {
+	h.Helper()
+	resp, err := h.server.Client().Get(h.server.URL + path)
+	require.NoError(h, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(h, err)
+	require.Equal(h, http.StatusOK, resp.StatusCode, "%s", data)
+	return string(data)
+}
+
+func TestHealthAndMetrics(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	require.Equal(t, "ok\n", h.text("/healthz"))
+	require.Equal(t, "ok\n", h.text("/readyz"))
+	h.ok("GET", v1+"/origins", "")
+	metrics := h.text("/metrics")
+	for _, line := range []string{
+		`leasehold_space_tuples{space="task",state="visible"} 0`,
+		`leasehold_sessions{mode="worker"} 0`,
+		`leasehold_leases_total{event="granted"} 0`,
+		`leasehold_catalog{what="findings"} 0`,
+		`leasehold_http_request_seconds_count{route="GET /api/v1/origins",status="200"} 1`,
+		`leasehold_complete 1`,
+	} {
+		require.Contains(t, metrics, line+"\n")
+	}
+	require.Contains(t, h.text(v1+"/openapi.yaml"), "openapi: 3.1.0")
+
+	require.NoError(t, h.catalog.Close())
+	resp, err := h.server.Client().Get(h.server.URL + "/readyz")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	require.Contains(t, h.text("/metrics"), "leasehold_complete 0\n")
+}
+
+func TestFault55NamesThatStrangersChooseMakeFewSeries(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	for n := range 300 {
+		require.NoError(t, h.repo.Create(t.Context(), fmt.Sprintf("queue-%03d\"\n", n), space.Options{}))
+		_, _ = h.call("GET", fmt.Sprintf("%s/spaces/%d", v1, n), "")
+	}
+	metrics := h.text("/metrics")
+	require.Less(t, strings.Count(metrics, "\n"), 300)
+	require.Contains(t, metrics, `leasehold_space_tuples{space="other",state="visible"}`)
+	require.Contains(t, metrics, `leasehold_http_request_seconds_count{route="GET /api/v1/spaces/{space}",status="404"} 300`)
+	require.Contains(t, metrics, `space="queue-000\"\n"`)
+}
+
+func TestServeLetsRequestsFinishAndEndsStreams(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	begun, served := make(chan struct{}), make(chan error, 1)
+	go func() {
+		served <- api.Serve(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			close(begun)
+			<-api.Draining(r.Context())
+			require.NoError(t, r.Context().Err(), "it may still finish")
+			_, _ = io.WriteString(w, "bye")
+		}))
+	}()
+	answer := make(chan string, 1)
+	go func() {
+		resp, err := http.Get("http://" + ln.Addr().String())
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		data, _ := io.ReadAll(resp.Body)
+		answer <- string(data)
+	}()
+	<-begun
+	stop()
+	require.NoError(t, <-served)
+	require.Equal(t, "bye", <-answer)
+	http.DefaultClient.CloseIdleConnections()
+}
+
+func TestFault36AConnectionThatSaysNothingIsClosed(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- api.Serve(ctx, ln, http.NotFoundHandler()) }()
+	conn, err := net.Dial("tcp", ln.Addr().String())
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: ")
+	require.NoError(t, err)
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
+	_, err = bufio.NewReader(conn).ReadString(0)
+	require.ErrorIs(t, err, io.EOF)
+	require.NoError(t, conn.Close())
+	stop()
+	require.NoError(t, <-served)
+}
+
+func TestServeSaysThatItsListenerHasEnded(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, ln.Close())
+	require.ErrorIs(t, api.Serve(t.Context(), ln, http.NotFoundHandler()), net.ErrClosed)
+}

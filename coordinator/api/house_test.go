@@ -1,0 +1,137 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"leasehold/coordinator"
+	"leasehold/coordinator/api"
+	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/task"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// house is a coordinator with its API.
+type house struct {
+	*testing.T
+	repo    space.Repository
+	catalog catalog.Catalog
+	server  *httptest.Server
+	c       *coordinator.Coordinator
+	last    space.Repository // of the latest connect
+}
+
+// connect opens a session of a worker.
+func (h *house) connect() space.Repository {
+	h.Helper()
+	repo, err := h.c.Connect(h.Context(), "worker", 0)
+	require.NoError(h, err)
+	h.last = repo
+	return repo
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(data)
+}
+
+var policy = work.Policy{
+	Task:     task.Policy{MaxAttempts: 1, Backoff: time.Millisecond},
+	LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
+}
+
+func openHouse(t *testing.T) *house { return openHouseWith(t, func(*api.Config) {}) }
+
+func openHouseWith(t *testing.T, with func(*api.Config)) *house {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	c, err := coordinator.New(t.Context(), coordinator.Config{
+		Journal: &journal.Memory{}, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
+	})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- c.Run(ctx, func() { close(ready) }) }()
+	<-ready
+	repo, err := c.Connect(t.Context(), "api", 0)
+	require.NoError(t, err)
+	config := api.Config{Repo: repo, Catalog: store, Log: quiet}
+	with(&config)
+	h := &house{T: t, c: c, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
+	t.Cleanup(func() {
+		h.server.Close()
+		stop()
+		require.NoError(t, <-done)
+		require.NoError(t, store.Close())
+	})
+	return h
+}
+
+// call sends a request, and returns its status and what its JSON holds.
+func (h *house) call(method, path, body string) (int, map[string]any) {
+	h.Helper()
+	r, err := http.NewRequestWithContext(h.Context(), method, h.server.URL+path, strings.NewReader(body))
+	require.NoError(h, err)
+	return h.send(r)
+}
+
+func (h *house) send(r *http.Request) (int, map[string]any) {
+	h.Helper()
+	resp, err := h.server.Client().Do(r)
+	require.NoError(h, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(h, err)
+	if len(data) == 0 {
+		return resp.StatusCode, nil
+	}
+	var v map[string]any
+	require.NoError(h, json.Unmarshal(data, &v), "%s", data)
+	if resp.StatusCode >= 400 {
+		require.Equal(h, "application/problem+json", resp.Header.Get("Content-Type"))
+	}
+	return resp.StatusCode, v
+}
+
+// ok is call for what must succeed.
+func (h *house) ok(method, path, body string) map[string]any {
+	h.Helper()
+	status, v := h.call(method, path, body)
+	require.Less(h, status, 300, "%s %s: %v", method, path, v)
+	return v
+}
+
+// refuses is call for what must fail with a code.
+func (h *house) refuses(code, method, path, body string) {
+	h.Helper()
+	status, v := h.call(method, path, body)
+	require.Equal(h, code, v["code"], "%s %s %.200s: %v", method, path, body, v)
+	require.EqualValues(h, status, v["status"])
+	require.NotEmpty(h, v["detail"])
+	require.Equal(h, "urn:leasehold:problem:"+code, v["type"])
+}
+
+func items(v map[string]any) []any { return v["items"].([]any) }
+
+func first(v map[string]any) map[string]any { return items(v)[0].(map[string]any) }

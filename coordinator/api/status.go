@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// A Session is a connected manager, worker or client as it shows itself.
+type Session struct {
+	ID     string   `json:"id"`
+	Mode   string   `json:"mode"`
+	State  string   `json:"state"`
+	Since  string   `json:"since"`
+	Serves []Served `json:"serves"`
+	Tasks  []string `json:"tasks"` // that it holds
+}
+
+// Served is an action that a session serves.
+type Served struct {
+	Action string `json:"action"`
+	Slots  int64  `json:"slots"`
+}
+
+// Sessions reads the status space, and the claims: by id.
+func Sessions(ctx context.Context, repo space.Repository) ([]Session, error) {
+	states, err := repo.Space(status.Space).QueryAll(ctx, tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString))
+	if err != nil {
+		return nil, err
+	}
+	serves, err := repo.Space(status.Space).QueryAll(ctx, tuple.Match("serves", tuple.AnyString, tuple.AnyString, tuple.AnyInt64))
+	if err != nil {
+		return nil, err
+	}
+	claims, err := repo.Space(lease.Space).QueryAll(ctx, task.AnyClaim())
+	if err != nil {
+		return nil, err
+	}
+	served, held := map[string][]Served{}, map[string][]string{}
+	for _, t := range serves {
+		served[t.Str(1)] = append(served[t.Str(1)], Served{Action: t.Str(2), Slots: t.Int64(3)})
+	}
+	for _, t := range claims {
+		held[t.Str(2)] = append(held[t.Str(2)], t.Str(1))
+	}
+	sessions := make([]Session, len(states))
+	for i, t := range states {
+		id := t.Str(0)
+		sessions[i] = Session{
+			ID: id, Mode: modeOf(id), State: t.Str(1), Since: t.Str(2),
+			Serves: append([]Served{}, served[id]...), Tasks: append([]string{}, held[id]...),
+		}
+	}
+	slices.SortStableFunc(sessions, func(a, b Session) int { return strings.Compare(a.ID, b.ID) })
+	return sessions, nil
+}
+
+// modeOf is what an id begins with: <mode>-<8 hex>.
+func modeOf(id string) string {
+	if i := strings.LastIndexByte(id, '-'); i > 0 {
+		return id[:i]
+	}
+	return ""
+}
+
+func (s *server) listSessions(ctx context.Context, r *http.Request) (any, error) {
+	q := ask(r, "offset", "limit")
+	p := q.part(MaxPage)
+	if q.err != nil {
+		return nil, q.err
+	}
+	all, err := Sessions(ctx, s.Repo)
+	return cut(all, p, itself), err
+}

@@ -1,0 +1,219 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/browse"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// A taskRow is a task as JSON shows it.
+type taskRow struct {
+	ID        string          `json:"id"`
+	Action    string          `json:"action"`
+	State     string          `json:"state"`            // waiting, held, back-off; dead
+	Holder    string          `json:"holder,omitempty"` // who has it
+	Subject   string          `json:"subject,omitempty"`
+	Parts     []string        `json:"parts,omitempty"`
+	Lease     string          `json:"lease,omitempty"`
+	Priority  int64           `json:"priority"`
+	Attempts  int64           `json:"attempts"`
+	Timeout   models.Seconds  `json:"timeout_s"`
+	Claimants []string        `json:"claimants,omitempty"`
+	Note      string          `json:"note,omitempty"` // why it waits, or is dead
+	History   []string        `json:"history,omitempty"`
+	CreatedAt time.Time       `json:"created_at,omitzero"`
+	ClaimedAt time.Time       `json:"claimed_at,omitzero"`
+	Data      json.RawMessage `json:"data,omitempty"` // only of one task
+}
+
+func rowOfTask(t models.Task) taskRow {
+	return taskRow{
+		ID: t.ID, Action: t.Action, Subject: t.Subject, Parts: t.Parts, Attempts: t.Attempts, Timeout: t.Timeout,
+		Claimants: t.Claimants, Note: t.State, History: t.History, CreatedAt: t.CreatedAt, ClaimedAt: t.ClaimedAt,
+	}
+}
+
+// rowOfItem shows a task where it is. One that cannot be read says so in its note.
+func rowOfItem(x browse.Seen) taskRow {
+	i, err := task.Decode(x.Tuple)
+	row := rowOfTask(i.Task)
+	if err != nil {
+		row.Note = err.Error()
+	}
+	row.ID, row.Action, row.Lease = x.Tuple.Str(2), x.Tuple.Str(1), x.Tuple.Str(3)
+	row.Priority = x.Tuple.Int64(5)
+	row.State, row.Holder = "waiting", x.Holder
+	switch {
+	case x.Holder != "":
+		row.State = "held"
+	case x.Held:
+		row.State = "back-off"
+	}
+	return row
+}
+
+func (s *server) listTasks(ctx context.Context, r *http.Request) (any, error) {
+	q := ask(r, "offset", "limit", "action", "held")
+	action, held, p := q.id("action"), q.flag("held", true), q.part(MaxTuples)
+	if q.err != nil {
+		return nil, q.err
+	}
+	t := task.Any()
+	if action != "" {
+		t = task.AnyOf(action)
+	}
+	page, err := s.browse.Look(ctx, browse.Query{Space: task.Space, Template: t, Held: held, Offset: p.offset, Limit: p.limit})
+	return seen(page, rowOfItem), err
+}
+
+func (s *server) getTask(ctx context.Context, r *http.Request) (any, error) {
+	id, err := pathID(r, "task")
+	if err != nil {
+		return nil, err
+	}
+	t := task.Any()
+	t[2] = id
+	page, err := s.browse.Look(ctx, browse.Query{Space: task.Space, Template: t, Held: true, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Seen) == 0 {
+		return nil, fmt.Errorf("task %s: %w: it is done, dead, or never was", id, fault.ErrNotFound)
+	}
+	row := rowOfItem(page.Seen[0])
+	if i, err := task.Decode(page.Seen[0].Tuple); err == nil {
+		row.Data = i.Data
+	}
+	return row, nil
+}
+
+// newTask is what POST /tasks takes.
+type newTask struct {
+	Action   string          `json:"action"`
+	Subject  string          `json:"subject"`
+	Data     json.RawMessage `json:"data"`
+	Priority int64           `json:"priority"`
+	Timeout  *models.Seconds `json:"timeout_s"`
+}
+
+// defaultTimeout is that of a task whose creator does not say.
+const defaultTimeout = 10 * time.Minute
+
+func (s *server) createTask(ctx context.Context, r *http.Request) (any, error) {
+	var wanted newTask
+	if err := body(r, &wanted); err != nil {
+		return nil, err
+	}
+	timeout := defaultTimeout
+	if wanted.Timeout != nil {
+		var err error
+		if timeout, err = seconds("timeout_s", *wanted.Timeout, lease.MaxTTL); err != nil {
+			return nil, err
+		}
+	}
+	i, err := s.tasks.Create(ctx, models.Task{
+		Action: wanted.Action, Subject: wanted.Subject, Data: wanted.Data, Timeout: models.SecondsOf(timeout),
+	}, wanted.Priority)
+	if err != nil {
+		return nil, err
+	}
+	return reply{status: http.StatusCreated, location: "/api/v1/tasks/" + i.ID, body: rowOfNew(i)}, nil
+}
+
+func rowOfNew(i task.Item) taskRow {
+	row := rowOfTask(i.Task)
+	row.State, row.Priority, row.Data = "waiting", i.Priority, i.Data
+	return row
+}
+
+func rowOfLetter(l task.Letter, err error) taskRow {
+	row := rowOfTask(l.Task)
+	row.State, row.Note = "dead", l.Reason
+	if err != nil {
+		row.History = []string{err.Error()}
+	}
+	return row
+}
+
+func (s *server) listDead(ctx context.Context, r *http.Request) (any, error) {
+	q := ask(r, "offset", "limit", "action")
+	action, p := q.id("action"), q.part(MaxTuples)
+	if q.err != nil {
+		return nil, q.err
+	}
+	t := tuple.Match("dead", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyString, tuple.AnyString)
+	if action != "" {
+		t = task.AnyDead(action)
+	}
+	page, err := s.browse.Look(ctx, browse.Query{Space: task.Dead, Template: t, Offset: p.offset, Limit: p.limit})
+	return seen(page, func(x browse.Seen) taskRow { return rowOfLetter(task.DecodeLetter(x.Tuple)) }), err
+}
+
+func (s *server) getDead(ctx context.Context, r *http.Request) (any, error) {
+	l, err := s.letter(ctx, r)
+	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
+		return nil, err
+	}
+	row := rowOfLetter(l, err)
+	row.Data = l.Data
+	return row, nil
+}
+
+func (s *server) letter(ctx context.Context, r *http.Request) (task.Letter, error) {
+	id, err := pathID(r, "task")
+	if err != nil {
+		return task.Letter{}, err
+	}
+	return s.tasks.Letter(ctx, id)
+}
+
+// requeued says what became of a dead letter.
+type requeued struct {
+	// Selectable says that its work is selected again, under a new lease.
+	Selectable bool     `json:"selectable"`
+	Task       *taskRow `json:"task,omitempty"` // else: the task that was put
+}
+
+// requeue has the work of a dead letter done again. Research is selected from the
+// catalog, so its problems are lifted there; any other task is put again. They are
+// lifted before and after: before, so that a crash in between can be mended by
+// asking again; after, because the failure may have been ingested meanwhile.
+func (s *server) requeue(ctx context.Context, r *http.Request) (any, error) {
+	l, err := s.letter(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var research models.Research
+	selectable := l.Action == models.ActionResearch && json.Unmarshal(l.Data, &research) == nil && research.Episode.ID != ""
+	lift := func() error {
+		var clips []string
+		for _, c := range research.Clips {
+			clips = append(clips, c.ID)
+		}
+		return s.Catalog.Lift(ctx, research.Episode.ID, clips)
+	}
+	if selectable {
+		if err := lift(); err != nil {
+			return nil, err
+		}
+	}
+	put, err := s.tasks.Requeue(ctx, l.ID, !selectable)
+	switch {
+	case err != nil:
+		return nil, err
+	case put != nil:
+		row := rowOfNew(*put)
+		return requeued{Task: &row}, nil
+	}
+	return requeued{Selectable: true}, lift()
+}

@@ -1,0 +1,36 @@
+package sqlite
+
+import (
+	"context"
+
+	"leasehold/models"
+)
+
+// Lift is part of catalog.Catalog.
+func (s *Store) Lift(ctx context.Context, episode string, ids []string) error {
+	return s.change(ctx, "catalog.Lift "+episode, func(c *session) error {
+		e, ok, err := versionOf(c, episodes, episode)
+		if err != nil || !ok {
+			return err
+		}
+		lifted := 0
+		for _, id := range ids {
+			clip, ok, err := versionOf(c, clips, id)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			n, err := c.exec("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = ?", e.number, clip.number, string(models.ScopePair))
+			if err != nil {
+				return err
+			}
+			lifted += int(n)
+		}
+		if lifted == 0 || e.gone {
+			return nil
+		}
+		return openEpisode(c, episode)
+	})
+}

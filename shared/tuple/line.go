@@ -1,0 +1,55 @@
+package tuple
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Line writes t in the notation that Words and ParseTuple read: what it writes
+// reads as a tuple equal to t, unless that has an opaque field.
+func (t Tuple) Line() string { return line(t) }
+
+// Line writes p in the notation that Words and ParseTemplate read.
+func (p Template) Line() string { return line(p) }
+
+func line(fields []any) string {
+	words := make([]string, len(fields))
+	for i, f := range fields {
+		words[i] = lineField(f)
+	}
+	return strings.Join(words, " ")
+}
+
+func lineField(f any) string {
+	switch v := f.(type) {
+	case string:
+		return lineString(v)
+	case []byte:
+		return string(Bytes) + ":" + hex.EncodeToString(v)
+	case Tuple:
+		return "(" + line(v) + ")"
+	case float32:
+		return fmt.Sprintf("%s:%s", Float32, strconv.FormatFloat(float64(v), 'g', -1, 32))
+	case float64:
+		s := formatField(v)
+		if decimal.MatchString(s) {
+			return s
+		}
+		return fmt.Sprintf("%s:%s", Float64, s)
+	}
+	return formatField(f)
+}
+
+// lineString quotes s only if it would be read as something else.
+func lineString(s string) string {
+	if plain.MatchString(s) {
+		if f, err := parseWord(s, true); err == nil && f == any(s) {
+			return s
+		}
+	}
+	q := strconv.Quote(s) // within ", so that ' needs no escape
+	body := strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
+	return "'" + strings.ReplaceAll(body, "'", `\'`) + "'"
+}

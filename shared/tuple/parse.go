@@ -1,0 +1,278 @@
+package tuple
+
+import (
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// RestWord is the last word of a template that leaves the rest of the tuple open.
+const RestWord = "..."
+
+// ParseTuple reads the fields of a tuple, one word each, in the notation of the
+// command line:
+//
+//	42  -7          int64
+//	4.2  1.5e3      float64: there is a point in it
+//	true  false     bool
+//	nil             nil
+//	word            string, if it is none of the others
+//	'42'  "42"      string, with the escapes of Go
+//	int:1           a value of a named type: bool, int, int32, int64, float32,
+//	                float64, string, and bytes in hexadecimal
+//	(a 1 (b))       nested tuple
+//
+// There is no notation for opaque values. An error is ErrFormat, ErrType or
+// ErrBounds, and names the word.
+func ParseTuple(words []string) (Tuple, error) {
+	t := make(Tuple, 0, len(words))
+	for _, w := range words {
+		f, err := parseWord(w, false)
+		if err != nil {
+			return nil, err
+		}
+		t = append(t, f)
+	}
+	return t, t.Validate()
+}
+
+// ParseTemplate is ParseTuple for templates: ?string is the formal of strings,
+// and so for every type. A last word "..." sets open: the template then stands
+// for all tuples that begin with what it matches, and only who looks at tuples
+// without taking them can use it.
+func ParseTemplate(words []string) (p Template, open bool, err error) {
+	if n := len(words); n > 0 && words[n-1] == RestWord {
+		words, open = words[:n-1], true
+	}
+	p = make(Template, 0, len(words))
+	for _, w := range words {
+		f, err := parseWord(w, true)
+		if err != nil {
+			return nil, false, err
+		}
+		p = append(p, f)
+	}
+	return p, open, p.Validate()
+}
+
+// Begins reports whether p matches the first fields of t.
+func (p Template) Begins(t Tuple) bool {
+	return len(p) <= len(t) && p.Matches(t[:len(p)])
+}
+
+// Words splits a line into the words that ParseTuple and ParseTemplate read:
+// between spaces, except within quotes and parentheses, which stay.
+func Words(line string) ([]string, error) {
+	var words []string
+	for rest := strings.TrimLeft(line, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
+		n, err := wordLength(rest, 1)
+		if err != nil {
+			return nil, err
+		}
+		if n < len(rest) && !strings.ContainsRune(blanks, rune(rest[n])) {
+			return nil, fmt.Errorf("%w: a space is wanted after %s", ErrFormat, short(rest[:n]))
+		}
+		words = append(words, rest[:n])
+		rest = rest[n:]
+	}
+	return words, nil
+}
+
+const blanks = " \t\r\n"
+
+// wordLength returns how long the word is that s begins with.
+func wordLength(s string, depth int) (int, error) {
+	switch s[0] {
+	case '\'', '"':
+		for i := 1; i < len(s); i++ {
+			switch s[i] {
+			case '\\':
+				i++
+			case s[0]:
+				return i + 1, nil
+			}
+		}
+		return 0, fmt.Errorf("%w: %s has no end", ErrFormat, short(s))
+	case '(':
+		return nestedLength(s, depth)
+	}
+	if depth > 1 {
+		return indexOr(s, blanks+"()"), nil
+	}
+	return indexOr(s, blanks), nil
+}
+
+func indexOr(s, chars string) int {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// nestedLength returns the length of the parenthesis that s begins with.
+func nestedLength(s string, depth int) (int, error) {
+	if depth >= MaxDepth {
+		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
+	}
+	for i := 1; i < len(s); {
+		switch {
+		case s[i] == ')':
+			return i + 1, nil
+		case strings.IndexByte(blanks, s[i]) >= 0:
+			i++
+		default:
+			n, err := wordLength(s[i:], depth+1)
+			if err != nil {
+				return 0, err
+			}
+			i += n
+		}
+	}
+	return 0, fmt.Errorf("%w: %s has no end", ErrFormat, short(s))
+}
+
+var (
+	integer  = regexp.MustCompile(`^[+-]?[0-9]+$`)
+	decimal  = regexp.MustCompile(`^[+-]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+	plain    = regexp.MustCompile(`^[A-Za-z0-9_/][A-Za-z0-9_./:@,+-]*$`)
+	literals = map[string]any{"true": true, "false": false, "nil": nil}
+)
+
+// parseWord reads one field.
+func parseWord(w string, template bool) (any, error) {
+	if f, ok := literals[w]; ok {
+		return f, nil
+	}
+	switch {
+	case w == "":
+		return "", nil
+	case w[0] == '\'' || w[0] == '"':
+		return unquote(w)
+	case w[0] == '(':
+		return parseNested(w)
+	case w[0] == '?':
+		return parseFormal(w, template)
+	case w == RestWord:
+		return nil, fmt.Errorf("%w: ... stands for the rest of a template, after its last field; the string is '...'", ErrFormat)
+	case integer.MatchString(w):
+		return parseValue(Int64, w, w)
+	case decimal.MatchString(w):
+		return parseValue(Float64, w, w)
+	}
+	if name, value, ok := strings.Cut(w, ":"); ok && named(Type(name)) {
+		return parseValue(Type(name), value, w)
+	}
+	return w, nil
+}
+
+// named reports whether a value can be written as type:value.
+func named(t Type) bool {
+	switch t {
+	case Bool, Int, Int32, Int64, Float32, Float64, String, Bytes:
+		return true
+	}
+	return false
+}
+
+func parseFormal(w string, template bool) (any, error) {
+	f := Formal{Type(w[1:])}
+	switch {
+	case !template:
+		return nil, fmt.Errorf("%w: %s is for templates; the string is '%s'", ErrFormat, short(w), short(w))
+	case !f.Type.valid():
+		return nil, fmt.Errorf("%w: %s; accepted after ? are %v", ErrType, short(w), Types)
+	}
+	return f, nil
+}
+
+// parseNested reads (a b c).
+func parseNested(w string) (any, error) {
+	n, err := nestedLength(w, 1)
+	if err != nil {
+		return nil, err
+	}
+	if n != len(w) {
+		return nil, fmt.Errorf("%w: %s: there is more behind its end", ErrFormat, short(w))
+	}
+	t := Tuple{}
+	for rest := strings.TrimLeft(w[1:n-1], blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
+		n, err := wordLength(rest, 2)
+		if err != nil {
+			return nil, err
+		}
+		f, err := parseWord(rest[:n], false)
+		if err != nil {
+			return nil, err
+		}
+		t, rest = append(t, f), rest[n:]
+	}
+	return t, nil
+}
+
+// parseValue reads the value of a type; word is for the error.
+func parseValue(t Type, value, word string) (f any, err error) {
+	switch t {
+	case String:
+		return value, nil
+	case Bytes:
+		f, err = hex.DecodeString(value)
+	case Bool:
+		f, err = strconv.ParseBool(value)
+	case Int:
+		f, err = strconv.Atoi(value)
+	case Int32:
+		var n int64
+		n, err = strconv.ParseInt(value, 10, 32)
+		f = int32(n)
+	case Int64:
+		f, err = strconv.ParseInt(value, 10, 64)
+	case Float32:
+		var n float64
+		n, err = strconv.ParseFloat(value, 32)
+		f = float32(n)
+	case Float64:
+		f, err = strconv.ParseFloat(value, 64)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s is no %s", ErrFormat, short(word), t)
+	}
+	return f, nil
+}
+
+// unquote reads a string in quotes of either kind.
+func unquote(w string) (any, error) {
+	n, err := wordLength(w, 1)
+	if err == nil && n != len(w) {
+		err = fmt.Errorf("%w: %s: there is more behind its end", ErrFormat, short(w))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for rest := w[1 : n-1]; rest != ""; {
+		c, multibyte, tail, err := strconv.UnquoteChar(rest, w[0])
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%w: %s: an escape that is none", ErrFormat, short(w))
+		case rest[0] != '\\':
+			b.WriteString(rest[:len(rest)-len(tail)]) // as it stands, valid UTF-8 or not
+		case multibyte:
+			b.WriteRune(c)
+		default:
+			b.WriteByte(byte(c))
+		}
+		rest = tail
+	}
+	return b.String(), nil
+}
+
+// short bounds what an error repeats of its input.
+func short(s string) string {
+	const most = 64
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strings.ToValidUTF8(s, "?")
+}
