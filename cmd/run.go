@@ -76,7 +76,7 @@ func (w *crew) users() []func(context.Context) error {
 	}}
 	for range w.cfg.Workers {
 		users = append(users, func(ctx context.Context) error {
-			return work(ctx, w.connect(config.Worker), w.cfg, handlers(w.cfg, w.fetch, w.log), w.log)
+			return labour(ctx, w.connect(config.Worker), w.cfg, handlers(w.cfg, w.fetch, w.log), w.log)
 		})
 	}
 	return users

@@ -48,10 +48,10 @@ func (a *app) workAway(ctx context.Context, cfg config.Config) (err error) {
 	return err
 }
 
-// work runs one worker with one slot until ctx ends. One whose handler is stuck
+// labour runs one worker with one slot until ctx ends. One whose handler is stuck
 // is replaced: what is stuck cannot be ended, but its task goes on to another
 // worker, and in the end to the dead letters.
-func work(ctx context.Context, connect status.Connect, cfg config.Config, handlers map[string]worker.Handler, log *slog.Logger) error {
+func labour(ctx context.Context, connect status.Connect, cfg config.Config, handlers map[string]worker.Handler, log *slog.Logger) error {
 	for {
 		err := worker.Run(ctx, connect, workerConfig(cfg, handlers, 1, log))
 		if ctx.Err() != nil || !errors.Is(err, worker.ErrStuck) {
