@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -14,23 +15,28 @@ import (
 	"leasehold/shared/config"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"leasehold": func() { os.Exit(Main()) },
-	})
+// realBinary makes the real binary, and returns the folder that it is in.
+func realBinary(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "leasehold"), "leasehold").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return dir
 }
 
-// TestScripts runs each command as a user would: testdata/script/*.txtar. The
-// command `exits CODE leasehold …` checks the exit code; -update rewrites what
-// the scripts compare against.
+// TestScripts runs each command as a user would, with the real binary:
+// testdata/script/*.txtar. The command `exits CODE leasehold …` checks the exit
+// code.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	bin := realBinary(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cp-tree": copyTree, "await-file": awaitFile},
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
 			example, err := filepath.Abs("../examples/podcast")
 			e.Setenv("EXAMPLE", example)

@@ -203,5 +203,5 @@ func openTrace(path string) (write func(trace.Event), closeFile func() error, er
 		return nil, nil, fmt.Errorf("trace: %w: %w", fault.ErrInvalid, err)
 	}
 	w := trace.NewWriter(f)
-	return w.Write, func() error { return errors.Join(w.Flush(), f.Close()) }, nil
+	return w.Write, func() error { return errors.Join(w.Err(), f.Close()) }, nil
 }

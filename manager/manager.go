@@ -42,40 +42,17 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Connect opens a session at a coordinator.
-type Connect func(ctx context.Context) (space.Repository, error)
-
-// reconnectIn is the pause before a lost session is replaced.
-const reconnectIn = time.Second
-
 // Run manages until ctx ends, and returns nil; what it held is handed back. A
 // session that is lost is replaced by a new one.
-func Run(ctx context.Context, connect Connect, c Config) error {
+func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	for {
-		repo, err := connect(ctx)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return fmt.Errorf("manager: %w", err)
-		}
-		err = c.session(ctx, repo)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if !errors.Is(err, fault.ErrClosed) {
-			return err
-		}
-		c.Log.Warn("manager: a new session is needed", "session", repo.Session(), "error", err)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(reconnectIn):
-		}
+	err := status.Keep(ctx, connect, c.Log, c.session)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("manager: %w", err)
 	}
+	return nil
 }
 
 // session manages until ctx or the session ends.

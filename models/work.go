@@ -16,6 +16,7 @@ type Task struct {
 	Parts           []string        `json:"parts,omitempty"` // of the subject, such as clips' ids; sorted
 	Data            json.RawMessage `json:"data,omitempty"`  // for the handler of the action
 	Timeout         Seconds         `json:"timeout"`
+	QueueTTL        Seconds         `json:"queue_ttl,omitempty"` // how long it may wait; 0: for ever
 	Claimants       []string        `json:"claimants,omitempty"` // workers that gave it back
 	CurrentClaimant string          `json:"current_claimant,omitempty"`
 	Attempts        int64           `json:"attempts"`

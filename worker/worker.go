@@ -25,9 +25,6 @@ var (
 	errSession = errors.New("the session ended")
 )
 
-// reconnectIn is the pause before a lost session is replaced.
-const reconnectIn = time.Second
-
 // Config says what a worker serves and how.
 type Config struct {
 	Handlers  map[string]Handler // by action; at least one
@@ -38,35 +35,20 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Connect opens a session at a coordinator.
-type Connect func(ctx context.Context) (space.Repository, error)
-
 // Run works until ctx ends, then drains, and returns nil. A session that is lost
-// is replaced by a new one. The error is ErrStuck, or that of a Connect that
+// is replaced by a new one. The error is ErrStuck, or that of a connect that
 // failed for good.
-func Run(ctx context.Context, connect Connect, c Config) error {
+func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	for {
-		repo, err := connect(ctx)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return fmt.Errorf("worker: %w", err)
-		}
-		err = newShift(repo, c).run(ctx)
-		if ctx.Err() != nil || !errors.Is(err, fault.ErrClosed) {
-			return err
-		}
-		c.Log.Warn("worker: a new session is needed", "session", repo.Session(), "error", err)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(reconnectIn):
-		}
+	err := status.Keep(ctx, connect, c.Log, func(ctx context.Context, repo space.Repository) error {
+		return newShift(repo, c).run(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("worker: %w", err)
 	}
+	return nil
 }
 
 // shift is the work of one session.

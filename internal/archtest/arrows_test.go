@@ -48,6 +48,7 @@ var rooms = []room{
 	{"shared/lease", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/task", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/work", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/work/worktest", []string{"shared", "models"}, nil, "the protocols' scenarios need an engine to run on"},
 	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},

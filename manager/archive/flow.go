@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -42,8 +43,17 @@ func (f *Flow) Kinds() []models.OriginKind {
 	return []models.OriginKind{models.Feed, models.Media, models.Clips}
 }
 
-// Visit implements manager.Flow: it curates what the origin lists.
+// Visit implements manager.Flow: it curates what the origin lists. What may be
+// read is the operator's to say, so the origin is the catalog's, whatever the
+// visit, which anybody may have put, says of it.
 func (f *Flow) Visit(ctx context.Context, o models.Origin) (models.Outcome, error) {
+	o, err := f.Catalog.Origin(ctx, o.ID)
+	if err != nil {
+		return models.Outcome{}, err
+	}
+	if err := f.Lister.Fetch.Trust(o); err != nil {
+		return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
+	}
 	listing, err := f.Lister.List(ctx, o)
 	if err != nil {
 		return models.Outcome{}, err

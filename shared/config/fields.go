@@ -29,7 +29,7 @@ func researchTimeoutField(c *Config) value { return span{&c.ResearchTimeout, tim
 func leaseTTLField(c *Config) value        { return span{&c.LeaseTTL, time.Second, 30 * day} }
 func queueTTLField(c *Config) value        { return span{&c.QueueTTL, time.Second, 30 * day} }
 func maxAttemptsField(c *Config) value     { return count{to: &c.MaxAttempts, min: 1, max: 1000} }
-func releaseBackoffField(c *Config) value  { return span{&c.ReleaseBackoff, 0, day} }
+func releaseBackoffField(c *Config) value  { return span{&c.ReleaseBackoff, time.Millisecond, day} }
 func clipLimitField(c *Config) value       { return count{to: &c.ClipLimit, min: 1, max: 10_000} }
 func capacityLookField(c *Config) value {
 	return span{&c.CapacityLook, 10 * time.Millisecond, time.Hour}

@@ -44,7 +44,8 @@ func Create(tx space.Tx, s Spec) (Item, error) {
 	}
 	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
 		ID: "t" + strconv.FormatInt(number, 10), Action: s.Action, Subject: s.Subject,
-		Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))), Data: s.Data, Timeout: s.Timeout, CreatedAt: tx.Now(),
+		Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))), Data: s.Data, Timeout: s.Timeout,
+		QueueTTL: models.SecondsOf(s.TTL), CreatedAt: tx.Now(),
 	}}
 	t, err := Encode(i)
 	if err != nil {

@@ -10,7 +10,6 @@ package trace
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -47,23 +46,22 @@ func RoleOf(session string) string {
 	return role
 }
 
-// Writer writes events as JSON lines. It is not safe for concurrent use; an
-// engine writes its events one after the other.
+// Writer writes events as JSON lines, each at once, so that what a killed process
+// leaves ends with a whole line. It is not safe for concurrent use; an engine
+// writes its events one after the other.
 type Writer struct {
-	out *bufio.Writer
 	enc *json.Encoder
 	err error
 }
 
-// NewWriter returns a writer to w; Flush it at the end.
+// NewWriter returns a writer to w.
 func NewWriter(w io.Writer) *Writer {
-	out := bufio.NewWriterSize(w, 64<<10)
-	enc := json.NewEncoder(out)
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return &Writer{out: out, enc: enc}
+	return &Writer{enc: enc}
 }
 
-// Write appends one event. The first error is kept, and returned by Flush.
+// Write appends one event. After an error nothing more is written; Err has it.
 func (w *Writer) Write(e Event) {
 	if w.err != nil {
 		return
@@ -71,10 +69,8 @@ func (w *Writer) Write(e Event) {
 	w.err = w.enc.Encode(e)
 }
 
-// Flush writes out what is buffered, and returns the first error of all.
-func (w *Writer) Flush() error {
-	return errors.Join(w.err, w.out.Flush())
-}
+// Err returns the error that ended the log, if any.
+func (w *Writer) Err() error { return w.err }
 
 // Read calls each with every event of a log until its end or the first error,
 // which names the line. Lines longer than 4 MiB are refused.

@@ -72,7 +72,7 @@ func (e *Engine) flush() error {
 func (e *Engine) commit() error {
 	e.mu.Lock()
 	batch, l, upTo := e.pending, e.life, e.life.seq
-	e.pending = nil
+	e.pending, e.spare = e.spare, nil
 	e.mu.Unlock()
 	if records := recordsOf(batch); len(records) > 0 {
 		if err := e.journal.Commit(context.Background(), e.position, records); err != nil {
@@ -83,7 +83,19 @@ func (e *Engine) commit() error {
 	}
 	e.writeTrace(batch)
 	l.durable.Store(upTo)
+	e.recycle(batch)
 	return nil
+}
+
+// recycle keeps a slice that has been committed for later.
+func (e *Engine) recycle(batch []outcome) {
+	if cap(batch) > keptSteps {
+		return
+	}
+	clear(batch)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.spare = batch[:0]
 }
 
 func (e *Engine) writeTrace(batch []outcome) {

@@ -85,7 +85,9 @@ type Engine struct {
 	broken   error   // why the engine can no longer be used
 
 	life    *life
+	tx      transaction
 	pending []outcome // executed, not committed
+	spare   []outcome // an empty slice to be pending next
 }
 
 // Open returns an engine that stands where its journal does. It starts nothing:

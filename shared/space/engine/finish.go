@@ -7,10 +7,20 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// begin starts a transaction of a session; nil is nobody.
+// begin starts a transaction of a session; nil is nobody. There is one at a time,
+// and it is always the same, so that it costs no memory.
 func (e *Engine) begin(caller *session) *transaction {
-	return &transaction{e: e, caller: caller}
+	steps := e.tx.steps
+	clear(steps)
+	if cap(steps) > keptSteps {
+		steps = nil
+	}
+	e.tx = transaction{e: e, caller: caller, steps: steps[:0]}
+	return &e.tx
 }
+
+// keptSteps is how large a slice is kept to be used again.
+const keptSteps = 1024
 
 // finish makes a transaction that has succeeded part of history: its facts go to
 // the journal, its answer to the window, its changes to subscribers and trace;

@@ -44,6 +44,7 @@ type bucket struct {
 type shape struct {
 	mask tuple.Shape
 	keys map[uint64]*order[*entry]
+	idle *order[*entry] // an empty one, for the next key
 	used uint64
 }
 
@@ -83,7 +84,10 @@ func (x *index) remove(e *entry) {
 func (s *shape) add(hash uint64, k key, e *entry) {
 	o := s.keys[hash]
 	if o == nil {
-		o = &order[*entry]{}
+		if o = s.idle; o == nil {
+			o = &order[*entry]{}
+		}
+		s.idle = nil
 		s.keys[hash] = o
 	}
 	o.insert(k, e)
@@ -94,6 +98,7 @@ func (s *shape) remove(hash uint64, k key) {
 	o.remove(k)
 	if o.len() == 0 {
 		delete(s.keys, hash)
+		s.idle = o
 	}
 }
 

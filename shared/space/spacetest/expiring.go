@@ -187,6 +187,16 @@ var holds = []behaviour{
 }
 
 var expiries = []behaviour{
+	{"only the engine ends a TTL or a hold, also when a session brings it about", func(w *world) {
+		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(time.Second), "test.on.leave", false)[0]
+		_, err := w.repo.Call(w.Context(), space.OpID{}, "test.on.leave", space.Expired{Ref: ref.(int64), Cause: space.Due}.Args())
+		require.ErrorIs(w, err, fault.ErrInvalid)
+		w.call(w.repo, "test.hold", "s", "a", int64(0), "", false)
+		time.Sleep(time.Second)
+		w.call(w.repo, "test.back", ref, false)
+		w.logged("test.on.leave", space.Due, ref, "")
+		require.Empty(w, w.numbers(w.s))
+	}},
 	{"the expiry of a hold is told why, and decides what becomes of the tuple", func(w *world) {
 		for procedure, want := range map[string][]int{
 			"test.on.leave": {1, 2}, "test.on.done": {2}, "test.on.new": {2, 1}, "test.on.replace": {1, 2},

@@ -220,7 +220,7 @@ func nest(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 // on makes an expiry procedure that logs, and then does what then does.
 func on(then func(tx space.Tx, ref int64) error) space.Procedure {
 	return func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-		x, err := space.ParseExpired(args)
+		_, x, err := space.Expiring(tx, args)
 		if err != nil {
 			return nil, err
 		}

@@ -34,15 +34,15 @@ type actor struct {
 
 func (h *house) actor(id string, serves map[string]int) *actor {
 	h.Helper()
-	repo := h.connect(h.T, h.engine, id, sessionTTL)
+	repo := h.connect(h.t, h.engine, id, h.sessionTTL)
 	a := &actor{h: h, repo: repo, task: task.Client{Repo: repo}, work: work.Client{Repo: repo}, visit: visit.Client{Repo: repo}}
-	a.heart = status.NewHeart(repo, beat, serves)
+	a.heart = status.NewHeart(repo, h.beat, serves)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	require.NoError(h, a.heart.Beat(ctx))
 	go func() { defer close(done); _ = a.heart.Run(ctx) }()
 	a.silence = func() { cancel(); <-done }
-	h.Cleanup(a.silence)
+	h.closers = append(h.closers, a.silence)
 	return a
 }
 
@@ -55,7 +55,7 @@ func (h *house) worker(id string, slots int) *actor { return h.actor(id, map[str
 // die ends the actor without a word, and lets the others notice.
 func (a *actor) die() {
 	a.silence()
-	a.h.pass(sessionTTL)
+	a.h.pass(a.h.sessionTTL)
 }
 
 // leave ends the actor in order.

@@ -35,7 +35,7 @@ func twoManagers(h *house, slots, waiting int) {
 			issued <- ok && err == nil
 		}()
 	}
-	require.NotEqual(h, <-issued, <-issued, "exactly one more is added")
+	require.NotEqual(h, receive(h, issued), receive(h, issued), "exactly one more is added")
 	require.Len(h, h.state().tasks, waiting+1)
 	require.Len(h, h.state().leases, waiting+1)
 }
@@ -54,25 +54,25 @@ func (a *actor) hungry() chan work.Step {
 
 func hungryWakes(h *house) {
 	m := h.manager("manager-1")
-	require.Nil(h, (<-m.hungry()).Result)
+	require.Nil(h, receive(h, m.hungry()).Result)
 	m.issue(toDig("site", "a"), 0)
 
 	steps := m.hungry()
 	require.Empty(h, steps, "one waits, and nobody serves")
 	w := h.worker("worker-1", 1)
-	require.Nil(h, (<-steps).Result, "somebody serves")
+	require.Nil(h, receive(h, steps).Result, "somebody serves")
 	m.issue(toDig("site", "b"), 0)
 
 	steps = m.hungry()
 	require.Empty(h, steps, "two wait for one slot")
 	w.claim()
-	require.Nil(h, (<-steps).Result, "one was claimed")
+	require.Nil(h, receive(h, steps).Result, "one was claimed")
 	m.issue(toDig("site", "c"), 0)
 
 	steps = m.hungry()
 	require.Empty(h, steps)
 	h.pass(queueTTL)
-	require.Nil(h, (<-steps).Result, "those that waited went with their leases")
+	require.Nil(h, receive(h, steps).Result, "those that waited went with their leases")
 }
 
 func resultsFirst(h *house) {
@@ -80,7 +80,7 @@ func resultsFirst(h *house) {
 	m.issue(toDig("site", "a"), 0)
 	i := w.claim()
 	require.NoError(h, w.report(i, "a", true))
-	step := <-m.hungry()
+	step := receive(h, m.hungry())
 	require.NotNil(h, step.Result, "though there is room")
 	require.NoError(h, m.work.Ingested(h.Context(), step.Result))
 	require.ErrorIs(h, m.work.Ingested(h.Context(), step.Result), fault.ErrStaleToken)

@@ -58,9 +58,9 @@ func claimWaits(h *house) {
 		h.pass(time.Second)
 	}
 	m.issue(toDig("site-1"), 0)
-	require.Equal(h, "worker-1", <-claimed, "who waits longest")
+	require.Equal(h, "worker-1", receive(h, claimed), "who waits longest")
 	m.issue(toDig("site-2"), 0)
-	require.Equal(h, "worker-2", <-claimed)
+	require.Equal(h, "worker-2", receive(h, claimed))
 }
 
 func claimIsShown(h *house) {

@@ -42,9 +42,11 @@ func Exercise(t *testing.T, connect Connect) {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					h := open(t, connect)
+					h := open(t, t, connect, policy)
+					defer h.close()
 					s.run(h)
 					require.Empty(t, h.state().broken())
+					require.Empty(t, h.logged.String(), "no expiry may fail")
 				})
 			})
 		}

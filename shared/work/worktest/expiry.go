@@ -17,9 +17,11 @@ import (
 var expiryScenarios = []scenario{
 	{"LeaseOutlivesItsTTLUnderALiveHold", leaseUnderHold},
 	{"LeaseEndsWithTheHoldThatProlongedIt", leaseEndsWithHold},
+	{"TaskHandedBackPastItsQueueTTLGoesWithItsLease", handedBackLate},
 	{"LeaseExpiresWithItsTaskInBackOff", leaseExpiresInBackOff},
-	{"TaskPastItsQueueTTLGoesWithItsLease", queueTTL1},
+	{"TaskPastItsQueueTTLGoesWithItsLease", pastQueueTTL},
 	{"TaskThatComesBackPastItsQueueTTLGoesWithItsLease", comesBackLate},
+	{"Fault32TaskThatAlwaysTimesOutIsADeadLetter", alwaysTimesOut},
 	{"LeaseExpiresWhileItsFinalWaits", expiresWhileFinalWaits},
 }
 
@@ -100,7 +102,7 @@ func leaseExpiresInBackOff(h *house) {
 	h.pass(time.Hour)
 }
 
-func queueTTL1(h *house) {
+func pastQueueTTL(h *house) {
 	m := h.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)
 	refs := h.refs()
@@ -125,6 +127,30 @@ func comesBackLate(h *house) {
 	require.Equal(h, 1, h.total(lease.Expired))
 	_, ok := w.claims()
 	require.False(h, ok)
+}
+
+func alwaysTimesOut(h *house) {
+	w, m := h.worker("worker-1", 1), h.manager("manager-1")
+	m.issue(longDig(), 0) // it may take as long as it may wait
+	for range maxAttempts + 1 {
+		i := w.claim()
+		require.GreaterOrEqual(h, i.Timeout.Duration(), queueTTL)
+		h.pass(i.Timeout.Duration())
+		h.pass(backoff)
+	}
+	require.Equal(h, 1, h.count(task.Dead, task.AnyDead(dig)))
+	require.Equal(h, 1, h.total(lease.Revoked))
+}
+
+func handedBackLate(h *house) {
+	w, m := h.worker("worker-1", 1), h.manager("manager-1")
+	m.issue(longDig(), 0)
+	i := w.claim()
+	h.pass(queueTTL + time.Minute)
+	refs := h.refs()
+	require.NoError(h, w.task.HandBack(h.Context(), i))
+	h.goneTogether(refs)
+	require.Equal(h, 1, h.total(lease.Expired))
 }
 
 func expiresWhileFinalWaits(h *house) {

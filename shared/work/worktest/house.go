@@ -1,7 +1,9 @@
 package worktest
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -43,41 +45,87 @@ var policy = work.Policy{
 // inspect is the procedure by which a house looks at what nobody else can see.
 const inspect = "worktest.inspect"
 
+// patience is how long, in fake time, a scenario may take: hearts beat for ever, so
+// that a bubble with a scenario that waits in vain would never end.
+const patience = 100 * time.Hour
+
+// reporter is what fails: a test, or one of many runs of a property.
+type reporter interface {
+	require.TestingT
+	Helper()
+}
+
 // house is one engine with the spaces and procedures of all protocols, in a bubble
 // of fake time.
 type house struct {
-	*testing.T
+	reporter
+	t       testing.TB
 	engine  *engine.Engine
 	connect Connect
+	policy  work.Policy
 	admin   space.Repository
+	ctx     context.Context
+	closers []func() // run by close, last first
+
+	beat, sessionTTL time.Duration // of actors
 
 	mu      sync.Mutex // guards what follows
 	look    func(space.Tx)
 	records []journal.Record
 	events  []trace.Event
+	logged  bytes.Buffer // by the engine: what went wrong in an expiry
 }
 
-// open runs an engine until the test ends.
-func open(t *testing.T, connect Connect) *house {
-	h := &house{T: t, connect: connect}
+// Write takes a line of the engine's log.
+func (h *house) Write(line []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.logged.Write(line)
+}
+
+// open runs an engine until close.
+func open(t testing.TB, r reporter, connect Connect, p work.Policy) *house {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	h := &house{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
 	j := &journal.Memory{Before: h.record}
-	e, err := engine.Open(t.Context(), engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace})
-	require.NoError(t, err)
+	e, err := engine.Open(ctx, engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
+	require.NoError(r, err)
 	h.engine = e
-	ctx, stop := context.WithCancel(context.Background())
+	run, end := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Run(ctx) }()
-	t.Cleanup(func() { stop(); require.NoError(t, <-done) })
-	h.admin, err = e.Session(t.Context(), "admin", 0)
-	require.NoError(t, err)
+	go func() { done <- e.Run(run) }()
+	h.closers = []func(){stop, func() { end(); require.NoError(r, <-done) }}
+	h.admin, err = e.Session(ctx, "admin", 0)
+	require.NoError(r, err)
 	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()) {
-		require.NoError(t, h.admin.Create(t.Context(), d.Name, d.Options))
+		require.NoError(r, h.admin.Create(ctx, d.Name, d.Options))
 	}
 	return h
 }
 
+// close ends everything that runs.
+func (h *house) close() {
+	for _, c := range slices.Backward(h.closers) {
+		c()
+	}
+}
+
+// Context ends when the scenario has taken too long.
+func (h *house) Context() context.Context { return h.ctx }
+
+// receive returns what comes from c.
+func receive[T any](h *house, c <-chan T) (v T) {
+	h.Helper()
+	select {
+	case v = <-c:
+	case <-h.ctx.Done():
+		require.Fail(h, "nothing came")
+	}
+	return v
+}
+
 func (h *house) procedures() space.Procedures {
-	return space.Join(status.Procedures(), lease.Procedures(), policy.Task.Procedures(), policy.Procedures(),
+	return space.Join(status.Procedures(), lease.Procedures(), h.policy.Task.Procedures(), h.policy.Procedures(),
 		visit.Policy{Timeout: visitTTL}.Procedures(),
 		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { h.look(tx); return nil, nil }})
 }

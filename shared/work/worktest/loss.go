@@ -57,7 +57,7 @@ func fault28TwoResolve(h *house) {
 	errs := make(chan error)
 	go func() { errs <- w1.report(first, "", true) }()
 	go func() { errs <- w2.report(second, "", true) }()
-	one, two := <-errs, <-errs
+	one, two := receive(h, errs), receive(h, errs)
 	if one != nil {
 		one, two = two, one
 	}

@@ -89,17 +89,18 @@ func busyPages(h *house) {
 	m := h.manager("manager-1")
 	w := h.worker("worker-1", 100)
 	want := map[string][]string{}
-	for n := range 24 {
+	for n := range 12 {
 		subject := fmt.Sprint("site-", n)
 		for part := range 900 {
 			want[subject] = append(want[subject], fmt.Sprintf("%0128d", part))
 		}
 		m.issue(toDig(subject, want[subject]...), 0)
 	}
-	require.Equal(h, want, m.busy(), "2.8 MB of parts")
+	require.Equal(h, want, m.busy(), "1.4 MB of parts")
+	m.issue(toDig("last"), 1)
 	i := w.claim()
 	for n := range 700 {
-		part := fmt.Sprintf("%03d-%s", n, strings.Repeat("x", 120))
+		part := fmt.Sprintf("%03d-%s", n, strings.Repeat("x", 1000))
 		require.NoError(h, w.report(i, part, false))
 		want[i.Subject] = append(want[i.Subject], part)
 	}
@@ -135,7 +136,7 @@ func issueRefuses(h *house) {
 	m.issue(good, 0)
 	made := h.onlyTask().Task
 	require.Equal(h, models.Task{
-		ID: made.ID, Action: dig, Subject: "site", Parts: []string{"a", "b"}, Timeout: good.Timeout, CreatedAt: made.CreatedAt,
+		ID: made.ID, Action: dig, Subject: "site", Parts: []string{"a", "b"}, Timeout: good.Timeout, QueueTTL: models.SecondsOf(queueTTL), CreatedAt: made.CreatedAt,
 	}, made)
 	require.NotEqual(h, "x", made.ID)
 }

@@ -87,8 +87,8 @@ func (s state) broken() (wrong []string) {
 		if l, ok := live[t.Lease]; t.Lease != "" && (!ok || l.Token != t.Token) {
 			wrong = append(wrong, fmt.Sprintf("task %s has the token %d, its lease is %+v", t.ID, t.Token, l))
 		}
-		if shown := s.shows(t); shown != (t.holder != "") {
-			wrong = append(wrong, fmt.Sprintf("task %s held by %q: its claim is shown: %t", t.ID, t.holder, shown))
+		if t.holder != "" && !slices.ContainsFunc(s.claims, t.shownBy) {
+			wrong = append(wrong, fmt.Sprintf("task %s is held by %q, and no claim shows it", t.ID, t.holder))
 		}
 	}
 	for _, l := range s.leases {
@@ -96,8 +96,10 @@ func (s state) broken() (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("lease %+v has neither a task nor a final result", l))
 		}
 	}
-	if n := len(s.claims) - len(s.tasks); n > 0 {
-		wrong = append(wrong, fmt.Sprintf("%d claims of tasks that are gone", n))
+	for _, c := range s.claims {
+		if !slices.ContainsFunc(s.tasks, func(t entry) bool { return t.shownBy(c) }) {
+			wrong = append(wrong, fmt.Sprintf("nobody holds what the claim %s shows", c))
+		}
 	}
 	if s.totals[lease.Granted] != s.totals[lease.Revoked]+s.totals[lease.Expired]+int64(len(s.leases)) {
 		wrong = append(wrong, fmt.Sprintf("%d leases live, the totals are %v", len(s.leases), s.totals))
@@ -120,11 +122,9 @@ func (s state) overlaps() (wrong []string) {
 	return wrong
 }
 
-// shows reports whether the claim of t is shown as it is held.
-func (s state) shows(t entry) bool {
-	return slices.ContainsFunc(s.claims, func(c tuple.Tuple) bool {
-		return c.Str(1) == t.ID && c.Str(2) == t.holder && c.Int64(4) == t.Token
-	})
+// shownBy reports whether c is the claim of t as it is held.
+func (t entry) shownBy(c tuple.Tuple) bool {
+	return c.Str(1) == t.ID && c.Str(2) == t.holder && c.Int64(4) == t.Token
 }
 
 // works reports whether somebody will end l otherwise than by its TTL.

@@ -1,0 +1,276 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/work"
+)
+
+// bench is the spaces and the catalog that flows work on, in a bubble of fake
+// time.
+type bench struct {
+	*testing.T
+	engine *engine.Engine
+	store  catalog.Catalog
+	repo   space.Repository // of a worker that serves research with 2 slots
+	log    bytes.Buffer
+}
+
+func inBubble(t *testing.T, f func(b *bench)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		policy := work.Policy{
+			Task:     task.Policy{MaxAttempts: 1, Backoff: 30 * time.Second},
+			LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
+		}
+		e, err := engine.Open(t.Context(), engine.Config{
+			Journal:    &journal.Memory{},
+			Procedures: space.Join(status.Procedures(), lease.Procedures(), policy.Task.Procedures(), policy.Procedures()),
+		})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		t.Cleanup(func() { stop(); require.NoError(t, <-done) })
+		b := &bench{T: t, engine: e}
+		b.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, b.store.Close()) })
+		b.repo, err = e.Session(t.Context(), "worker-1", 0)
+		require.NoError(t, err)
+		for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces()) {
+			require.NoError(t, b.repo.Create(t.Context(), d.Name, d.Options))
+		}
+		require.NoError(t, status.NewHeart(b.repo, time.Second, map[string]int{models.ActionResearch: 2}).Beat(t.Context()))
+		_, err = b.store.AddOrigin(t.Context(), models.Origin{ID: "o", Kind: models.Media, URI: "/o", AddedAt: time.Now()})
+		require.NoError(t, err)
+		f(b)
+	})
+}
+
+// curate lists one episode and so many clips.
+func (b *bench) curate(clips int) {
+	l := catalog.Listing{Episodes: []models.Episode{{Recording: models.Recording{Name: "e", Media: models.MediaRef{URI: "file:///e"}}}}}
+	for i := range clips {
+		l.Clips = append(l.Clips, models.Clip{Recording: models.Recording{Name: fmt.Sprint("c", i), Media: models.MediaRef{URI: "file:///c"}}})
+	}
+	_, err := b.store.Curate(b.Context(), "o", time.Now(), l)
+	require.NoError(b, err)
+}
+
+// manage starts a flow over a catalog.
+func (b *bench) manage(name string, c catalog.Catalog) (ended <-chan error) {
+	f := NewFlow(Flow{Catalog: c, ClipLimit: 2, Timeout: 10 * time.Minute, Look: 5 * time.Second, Log: slog.New(slog.NewTextHandler(&b.log, nil))})
+	repo, err := b.engine.Session(b.Context(), name, 0)
+	require.NoError(b, err)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		err := f.Run(ctx, repo)
+		_ = repo.Close(context.Background())
+		done <- err
+		close(done)
+	}()
+	b.Cleanup(func() { stop(); <-done })
+	return done
+}
+
+// claim takes the next work-item as the worker.
+func (b *bench) claim() (task.Item, models.Research) {
+	i, err := task.Client{Repo: b.repo}.Claim(b.Context(), models.ActionResearch)
+	require.NoError(b, err)
+	var r models.Research
+	require.NoError(b, json.Unmarshal(i.Data, &r))
+	return i, r
+}
+
+// report says that a clip of a work-item was looked for, in vain.
+func (b *bench) report(i task.Item, r models.Research, n int) {
+	clip := r.Clips[n]
+	err := task.Client{Repo: b.repo}.Report(b.Context(), i, clip.ID, n == len(r.Clips)-1, models.Researched{
+		Episode: r.Episode.ID, Clips: []string{clip.ID}, EpisodeMedia: r.Episode.Media,
+		ClipMedia: map[string]models.MediaRef{clip.ID: clip.Media},
+	})
+	require.NoError(b, err)
+}
+
+func (b *bench) totals() catalog.Totals {
+	synctest.Wait()
+	t, err := b.store.Totals(b.Context())
+	require.NoError(b, err)
+	return t
+}
+
+func (b *bench) leases() map[string]int64 {
+	totals, err := lease.Totals(b.Context(), b.repo)
+	require.NoError(b, err)
+	return totals
+}
+
+func TestTwoManagersHaveEachPairResearchedOnce(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.curate(7)
+		b.manage("manager-1", b.store)
+		b.manage("manager-2", b.store)
+		seen := map[string]int{}
+		for range 4 { // two clips each, the last one has one
+			i, r := b.claim()
+			for n, c := range r.Clips {
+				seen[c.ID]++
+				b.report(i, r, n)
+			}
+			synctest.Wait()
+		}
+		require.Len(b, seen, 7)
+		require.Equal(b, 7, b.totals().Researched)
+		require.EqualValues(b, 4, b.leases()[lease.Granted])
+		require.EqualValues(b, 4, b.leases()[lease.Revoked], "also when a final result overtook another")
+	})
+}
+
+func TestNoMoreIsIssuedThanTheFleetIsLarge(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.curate(20)
+		b.manage("manager-1", b.store)
+		b.manage("manager-2", b.store)
+		synctest.Wait()
+		waiting, err := b.repo.Space(task.Space).Count(b.Context(), task.AnyOf(models.ActionResearch))
+		require.NoError(b, err)
+		require.Equal(b, 3, waiting, "as many as slots, and one more")
+	})
+}
+
+func TestWhatAnotherManagerCuratedIsSeenAtTheNextLook(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.manage("manager-1", b.store)
+		synctest.Wait() // it has found nothing, and waits
+		b.curate(1)
+		<-time.After(6 * time.Second)
+		i, r := b.claim()
+		b.report(i, r, 0)
+		require.Equal(b, 1, b.totals().Researched)
+	})
+}
+
+func TestADeadTaskBecomesAProblemOfItsPairs(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.curate(2)
+		b.manage("manager-1", b.store)
+		for range 2 {
+			i, _ := b.claim()
+			require.NoError(b, task.Client{Repo: b.repo}.Release(b.Context(), i, "the disk is on fire"))
+			<-time.After(31 * time.Second)
+		}
+		require.Equal(b, 2, b.totals().Problems)
+		problems, err := b.store.Problems(b.Context())
+		require.NoError(b, err)
+		require.Contains(b, problems[0].Reason, "the disk is on fire")
+		_, _, err = b.store.Select(b.Context(), nil, 1)
+		require.Error(b, err, "it is not selected again")
+	})
+}
+
+func TestAResultThatCannotBeReadIsDroppedAndTheOthersGoOn(t *testing.T) {
+	for name, body := range map[string]any{
+		"no document":          "what?",
+		"of another episode":   models.Researched{Episode: "other"},
+		"without its versions": models.Researched{Episode: models.NewID("o", "e"), Clips: []string{"x"}},
+		"a dead task's garbage": models.Failure{Problem: "p", Task: &models.Task{
+			ID: "t", Data: json.RawMessage(`"garbage"`),
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				b.curate(2)
+				b.manage("manager-1", b.store)
+				i, r := b.claim()
+				require.NoError(b, task.Client{Repo: b.repo}.Report(b.Context(), i, "x", false, body))
+				b.report(i, r, 0)
+				b.report(i, r, 1)
+				require.Equal(b, 2, b.totals().Researched)
+				require.Contains(b, b.log.String(), "a result is dropped")
+				left, err := b.repo.Space(task.Result).Count(b.Context(), task.AnyResult(models.ActionResearch))
+				require.NoError(b, err)
+				require.Zero(b, left)
+			})
+		})
+	}
+}
+
+// broken is a catalog that cannot be written until it is mended.
+type broken struct {
+	catalog.Catalog
+	mu     sync.Mutex
+	mended bool
+}
+
+func (c *broken) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.mended {
+		return errors.New("disk full")
+	}
+	return c.Catalog.Ingest(ctx, r, at)
+}
+
+func TestAResultIsKeptUntilTheCatalogHasIt(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.curate(1)
+		c := &broken{Catalog: b.store}
+		ended := b.manage("manager-1", c)
+		i, r := b.claim()
+		b.report(i, r, 0)
+		require.ErrorContains(b, <-ended, "disk full")
+		require.Zero(b, b.totals().Researched)
+		require.Zero(b, b.leases()[lease.Revoked], "the spaces were not told")
+
+		c.mended = true
+		b.manage("manager-2", c)
+		require.Equal(b, 1, b.totals().Researched)
+		require.EqualValues(b, 1, b.leases()[lease.Revoked])
+	})
+}
+
+func TestAVisitGoesWhereTheCatalogSaysAndNowhereElse(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	defer store.Close()
+	origin := originAt(models.Media, tree(t, map[string]string{"a.wav": "a"}))
+	_, err = store.AddOrigin(t.Context(), origin)
+	require.NoError(t, err)
+	f := NewFlow(Flow{Catalog: store, Lister: lister(t, origin)})
+
+	forged := origin
+	forged.URI = tree(t, map[string]string{"secret.wav": "s", "another.wav": "t"})
+	outcome, err := f.Visit(t.Context(), forged)
+	require.NoError(t, err)
+	require.Equal(t, 1, outcome.Items)
+
+	forged.ID = "unknown"
+	_, err = f.Visit(t.Context(), forged)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+}

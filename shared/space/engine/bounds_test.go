@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/tuple"
+)
+
+// opened returns an engine that is not run, and a space at it.
+func opened(t *testing.T, p space.Procedures) (*Engine, space.Repository) {
+	e, err := Open(t.Context(), Config{Journal: &journal.Memory{}, Procedures: p})
+	require.NoError(t, err)
+	r, err := e.Session(t.Context(), "test-1", 0)
+	require.NoError(t, err)
+	require.NoError(t, r.Create(t.Context(), "s", space.Options{}))
+	return e, r
+}
+
+func TestWaitersAreBounded(t *testing.T) {
+	t.Parallel()
+	e, r := opened(t, nil)
+	e.waiting = MaxWaiters
+	_, err := r.Space("s").Get(t.Context(), tuple.Match("a"))
+	require.ErrorIs(t, err, fault.ErrOverloaded)
+	require.Empty(t, e.rooms["s"].takers.buckets)
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	t.Parallel()
+	e, _ := opened(t, nil)
+	for n := range MaxSessions {
+		e.sessions[fmt.Sprint(n)] = &session{}
+	}
+	_, err := e.Session(t.Context(), "one too many", 0)
+	require.ErrorIs(t, err, fault.ErrOverloaded)
+}
+
+func TestNothingIsLeftOfWhatCameAndWent(t *testing.T) {
+	t.Parallel()
+	e, r := opened(t, space.Procedures{"hold": func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+		x, _ := tx.Find("s", tuple.Match(args[0], tuple.AnyInt64), nil)
+		if err := tx.Hold(x.Ref, space.HoldOptions{TTL: time.Hour}); err != nil || args.Bool(1) {
+			return nil, fmt.Errorf("no: %v", err)
+		}
+		return nil, tx.Done(x.Ref)
+	}})
+	ctx := context.Background()
+	for n := range 1000 {
+		name := fmt.Sprint("name-", n)
+		s, err := e.Session(ctx, name, time.Hour)
+		require.NoError(t, err)
+		require.NoError(t, s.Space("s").Put(ctx, tuple.New(name, int64(n)), time.Hour))
+		for _, fail := range []bool{true, true, false} {
+			_, err = s.Call(ctx, space.OpID{Session: name, Seq: 1}, "hold", tuple.New(name, fail))
+			require.Equal(t, fail, err != nil)
+		}
+		_, ok, err := s.Space("s").GetP(ctx, tuple.Match(tuple.Formal{Type: tuple.OpaqueType(name)}))
+		require.NoError(t, err)
+		require.False(t, ok)
+		require.NoError(t, s.Space("s").Put(ctx, tuple.New(tuple.Opaque{Name: name}), 0))
+		_, ok, err = s.Space("s").GetP(ctx, tuple.Match(tuple.Formal{Type: tuple.OpaqueType(name)}))
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.NoError(t, s.Close(ctx))
+	}
+	room := e.rooms["s"]
+	require.Empty(t, e.entries)
+	require.Empty(t, e.timers.heap)
+	require.Empty(t, e.timers.byID)
+	require.Empty(t, e.windows)
+	require.Empty(t, e.inflight)
+	require.Len(t, e.sessions, 1)
+	require.Zero(t, e.waiting)
+	require.Zero(t, room.size)
+	require.LessOrEqual(t, len(room.visible.buckets), emptyBuckets+1)
+	require.LessOrEqual(t, len(room.held.buckets), emptyBuckets+1)
+	require.Empty(t, room.takers.buckets)
+	require.NoError(t, r.Close(ctx))
+}
+
+func TestShapesAreBounded(t *testing.T) {
+	t.Parallel()
+	e, r := opened(t, nil)
+	s, ctx := r.Space("s"), context.Background()
+	for n := range 2 * indexFrom {
+		require.NoError(t, s.Put(ctx, tuple.New(n, n, n, n, n, n), 0))
+	}
+	for mask := range 64 {
+		p := tuple.New(1, 1, 1, 1, 1, 1).Exactly()
+		for i := range p {
+			if mask&(1<<i) == 0 {
+				p[i] = tuple.Formal{Type: tuple.Int}
+			}
+		}
+		_, ok, err := s.QueryP(ctx, p)
+		require.NoError(t, err)
+		require.True(t, ok)
+	}
+	for _, b := range e.rooms["s"].visible.buckets {
+		require.Len(t, b.shapes, maxShapes)
+	}
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestOrderIsASortedSlice(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var o order[int]
+		var naive []slot[int]
+		keys := rapid.Custom(func(t *rapid.T) key {
+			return key{rapid.Int64Range(-2, 2).Draw(t, "major"), rapid.Int64Range(-20, 20).Draw(t, "minor")}
+		})
+		find := func(k key) (int, bool) {
+			return slices.BinarySearchFunc(naive, k, func(s slot[int], k key) int { return s.compare(k) })
+		}
+		insert := func(rt *rapid.T) {
+			s := slot[int]{keys.Draw(rt, "key"), rapid.Int().Draw(rt, "value")}
+			o.insert(s.key, s.value)
+			if i, found := find(s.key); found {
+				naive[i] = s
+			} else {
+				naive = slices.Insert(naive, i, s)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"insert": insert, "insert again": insert, "and again": insert,
+			"remove": func(rt *rapid.T) {
+				k := keys.Draw(rt, "key")
+				o.remove(k)
+				naive = slices.DeleteFunc(naive, func(s slot[int]) bool { return s.key == k })
+			},
+			"clear": func(rt *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(rt, "really") == 0 {
+					for _, s := range naive {
+						o.remove(s.key)
+					}
+					naive = nil
+				}
+			},
+			"ascend": func(rt *rapid.T) {
+				from, most := keys.Draw(rt, "from"), rapid.IntRange(1, 50).Draw(rt, "most")
+				var got, want []int
+				o.ascend(from, func(v int) bool { got = append(got, v); return len(got) < most })
+				i, _ := find(from)
+				for _, s := range naive[i:min(len(naive), i+most)] {
+					want = append(want, s.value)
+				}
+				require.Equal(rt, want, got)
+			},
+			"": func(rt *rapid.T) { sameOrder(rt, &o, naive) },
+		})
+	})
+}
+
+func sameOrder(rt *rapid.T, o *order[int], naive []slot[int]) {
+	require.Equal(rt, len(naive), o.len())
+	first, ok := o.first()
+	require.Equal(rt, len(naive) > 0, ok)
+	last, ok := o.last()
+	require.Equal(rt, len(naive) > 0, ok)
+	if ok {
+		require.Equal(rt, naive[0].value, first)
+		require.Equal(rt, naive[len(naive)-1].value, last)
+	}
+	for i, s := range naive {
+		require.Equal(rt, s.value, o.at(i))
+	}
+}

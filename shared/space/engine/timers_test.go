@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestTimersFireInOrderAndOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		ts := newTimers(make(chan struct{}, 1))
+		naive := map[int64]time.Duration{}
+		now := time.Duration(0)
+		ids := rapid.Int64Range(1, 20)
+		set := func(rt *rapid.T) {
+			id, at := ids.Draw(rt, "id"), now+time.Duration(rapid.IntRange(0, 9).Draw(rt, "in"))
+			before, ok := ts.next()
+			select {
+			case <-ts.wake:
+			default:
+			}
+			ts.setEntry(at, &entry{Ref: id})
+			if !ok || at < before {
+				require.Len(rt, ts.wake, 1, "an earlier one wakes")
+			}
+			naive[id] = at
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"set": set, "set again": set,
+			"unset": func(rt *rapid.T) {
+				id := ids.Draw(rt, "id")
+				ts.unset(id)
+				delete(naive, id)
+			},
+			"pass": func(rt *rapid.T) {
+				now += time.Duration(rapid.IntRange(0, 5).Draw(rt, "by"))
+				var want, got []int64
+				for id, at := range naive {
+					if at <= now {
+						want = append(want, id)
+					}
+				}
+				slices.SortFunc(want, func(a, b int64) int { return cmp.Or(cmp.Compare(naive[a], naive[b]), cmp.Compare(a, b)) })
+				for x, ok := ts.due(now); ok; x, ok = ts.due(now) {
+					got = append(got, x.id)
+					delete(naive, x.id)
+				}
+				require.Equal(rt, want, got)
+			},
+			"": func(rt *rapid.T) {
+				require.Len(rt, ts.heap, len(naive))
+				require.Len(rt, ts.byID, len(naive))
+			},
+		})
+	})
+}

@@ -1,0 +1,159 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/trace"
+	"leasehold/shared/tuple"
+)
+
+// traced runs an engine whose events it returns.
+func traced(t *testing.T, m *journal.Memory) (r space.Repository, events func() []trace.Event) {
+	var mu sync.Mutex // guards all
+	var all []trace.Event
+	r = opened(t, run(t, engine.Config{Journal: m, Trace: func(e trace.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, e)
+	}}))
+	return r, func() []trace.Event {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+}
+
+// lines prints events as "process procedure operation space template -> tuple".
+func lines(events []trace.Event) (all []string) {
+	for _, e := range events {
+		all = append(all, fmt.Sprintf("%s %s %s %s %s -> %s", e.Process, e.Procedure, e.Operation, e.Space, e.Template, e.Tuple))
+	}
+	return all
+}
+
+func TestTraceHasEveryOperationInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, events := traced(t, &journal.Memory{})
+		s, ctx := r.Space("s"), t.Context()
+		go func() { _, _ = s.Get(context.Background(), anyItem("b")) }()
+		synctest.Wait()
+		require.NoError(t, s.Put(ctx, item("a", 1), 30*time.Minute))
+		require.NoError(t, s.PutP(ctx, item("b", 2), 0))
+		_, _ = s.Query(ctx, anyItem("a"))
+		_, _, _ = s.QueryP(ctx, anyItem("x"))
+		_, _ = s.QueryAll(ctx, anything)
+		_, _, _ = s.GetP(ctx, anyItem("x"))
+		ref := call(t, r, "test.hold", "s", "a", int64(time.Minute), "test.on.replace", false)[0]
+		_, err := r.Call(ctx, space.OpID{}, "test.fail", tuple.New("s"))
+		require.Error(t, err)
+		time.Sleep(30 * time.Minute)
+		ref2 := call(t, r, "test.put", "v", item("c", 3), int64(0), "", false)[0]
+		call(t, r, "test.take", ref2)
+		_, _ = s.GetAll(ctx, anything)
+		require.Equal(t, []string{
+			`test-1  put s  -> ("a", 1)`,
+			`test-1  put s  -> ("b", 2)`,
+			`test-1  get s ("b", ?int64) -> ("b", 2)`,
+			`test-1  query s ("a", ?int64) -> ("a", 1)`,
+			`test-1  queryp s ("x", ?int64) -> `,
+			`test-1  queryall s (?string, ?int64) -> ("a", 1)`,
+			`test-1  getp s ("x", ?int64) -> `,
+			`test-1 test.hold hold s  -> ("a", 1)`,
+			` test.on.replace put log  -> ("due", ` + fmt.Sprint(ref) + `, "test-1")`,
+			` test.on.replace replace s  -> ("replaced", 1)`,
+			`  back s  -> ("replaced", 1)`,
+			`  take s  -> ("replaced", 1)`,
+			`test-1 test.put put v  -> ("c", 3)`,
+			`test-1 test.take take v  -> ("c", 3)`,
+			`test-1  getall s (?string, ?int64) -> `,
+		}, lines(events()))
+		clock := time.Duration(0)
+		for n, e := range events() {
+			require.Equal(t, uint64(n+1), e.Seq)
+			require.GreaterOrEqual(t, e.Clock, clock)
+			require.Equal(t, trace.RoleOf(e.Process), e.Role)
+			clock = e.Clock
+		}
+	})
+}
+
+func TestTraceHasOnlyWhatIsDurable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &journal.Memory{}
+		r, events := traced(t, m)
+		s := r.Space("s")
+		var commits []int
+		m.Before = slow(&commits)
+		go func() { _ = s.Put(context.Background(), item("a", 1), 0) }()
+		synctest.Wait()
+		require.Empty(t, events())
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Len(t, events(), 1)
+		m.Before = nil
+		failures["definitely"].arm(m)
+		require.ErrorIs(t, s.Put(t.Context(), item("a", 2), 0), fault.ErrUnavailable)
+		require.NoError(t, s.Put(t.Context(), item("a", 3), 0))
+		require.Equal(t, []string{
+			`test-1  put s  -> ("a", 1)`, `  reload   -> `, `test-1  put s  -> ("a", 3)`,
+		}, lines(events()))
+	})
+}
+
+func TestTraceOfManyAtOnceHasNoGaps(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	w := trace.NewWriter(&log)
+	e, stop := restartable(t, engine.Config{Trace: w.Write})
+	r := opened(t, e)
+	done := make(chan error)
+	const each = 200
+	for n := range 8 {
+		go func() {
+			var err error
+			for range each {
+				if n%2 == 0 {
+					err = r.Space("s").Put(context.Background(), item("a", n), 0)
+				} else {
+					_, err = r.Space("s").Get(context.Background(), anyItem("a"))
+				}
+				if err != nil {
+					break
+				}
+			}
+			done <- err
+		}()
+	}
+	for range 8 {
+		require.NoError(t, <-done)
+	}
+	require.NoError(t, stop())
+	require.NoError(t, w.Err())
+	here, seen := map[string]int{}, 0
+	require.NoError(t, trace.Read(&log, func(e trace.Event) error {
+		seen++
+		if e.Operation == "put" {
+			here[e.Tuple]++
+		} else {
+			here[e.Tuple]--
+		}
+		require.GreaterOrEqual(t, here[e.Tuple], 0, "%+v takes what nobody put before", e)
+		return nil
+	}))
+	require.Equal(t, 8*each, seen)
+}

@@ -1,0 +1,51 @@
+package space_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+func TestJoinRefusesTwoProceduresOfOneName(t *testing.T) {
+	t.Parallel()
+	a, b := space.Procedures{"a": nil}, space.Procedures{"b": nil}
+	require.Len(t, space.Join(a, b), 2)
+	require.Panics(t, func() { space.Join(a, b, a) })
+}
+
+func TestExpiredSurvivesItsArguments(t *testing.T) {
+	t.Parallel()
+	x := space.Expired{Ref: 7, Cause: space.Lost, Holder: "worker-1"}
+	back, err := space.ParseExpired(x.Args())
+	require.NoError(t, err)
+	require.Equal(t, x, back)
+	for _, args := range []tuple.Tuple{nil, tuple.New("x", "due", ""), tuple.New(int64(1), "due")} {
+		_, err := space.ParseExpired(args)
+		require.ErrorIs(t, err, fault.ErrInvalid)
+	}
+}
+
+func TestVerbsHaveNames(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for v := space.VerbCreate; v <= space.VerbEnd; v++ {
+		require.NotEmpty(t, v.String())
+		require.False(t, seen[v.String()])
+		seen[v.String()] = true
+	}
+	require.Empty(t, (space.VerbEnd + 1).String())
+}
+
+func TestNormalizeFillsInDefaults(t *testing.T) {
+	t.Parallel()
+	o, err := space.Options{}.Normalize()
+	require.NoError(t, err)
+	require.Equal(t, space.Options{Kind: space.Sequential, Overflow: space.Block, Capacity: space.DefaultCapacity}, o)
+	again, err := o.Normalize()
+	require.NoError(t, err)
+	require.Equal(t, o, again)
+}

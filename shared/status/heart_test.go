@@ -1,0 +1,61 @@
+package status_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
+	"leasehold/shared/tuple"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// coordinator answers each beat with the next of its answers, then with the last.
+type coordinator struct {
+	space.Repository
+	answers []error
+	states  []string
+}
+
+func (c *coordinator) Session() string { return "worker-1" }
+
+func (c *coordinator) Call(_ context.Context, _ space.OpID, _ string, args tuple.Tuple) (tuple.Tuple, error) {
+	err := c.answers[min(len(c.states), len(c.answers)-1)]
+	c.states = append(c.states, args.Str(0))
+	return nil, err
+}
+
+func TestHeartBeatsAtItsIntervalAndAtEachChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &coordinator{answers: []error{nil}}
+		h := status.NewHeart(c, time.Second, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { done <- h.Run(ctx) }()
+		<-time.After(500 * time.Millisecond)
+		h.Set("busy")
+		h.Set("busy")
+		require.NoError(t, <-done, "the end of the context is no error")
+		require.Equal(t, []string{"idle", "busy", "busy", "busy"}, c.states)
+	})
+}
+
+func TestHeartGoesOnAfterABeatOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unknown, closed := fmt.Errorf("journal: %w", fault.ErrUnavailable), fmt.Errorf("lost: %w", fault.ErrClosed)
+		c := &coordinator{answers: []error{nil, unknown, unknown, nil, closed}}
+		require.ErrorIs(t, status.NewHeart(c, time.Second, nil).Run(t.Context()), fault.ErrClosed)
+		require.Len(t, c.states, 5)
+	})
+}

@@ -1,0 +1,55 @@
+package task_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// A procedure creates a task; a worker claims it, reports, and resolves it.
+func Example() {
+	ctx := context.Background()
+	policy := task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second}
+	create := func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+		_, err := task.Create(tx, task.Spec{Task: models.Task{Action: "dig", Subject: args.Str(0), Timeout: 600}})
+		return nil, err
+	}
+	e, _ := engine.Open(ctx, engine.Config{
+		Journal:    &journal.Memory{},
+		Procedures: space.Join(policy.Procedures(), space.Procedures{"example.create": create}),
+	})
+	repo, _ := e.Session(ctx, "worker-1", 0)
+	for _, d := range slices.Concat(task.Spaces(), lease.Spaces(), status.Spaces()) {
+		_ = repo.Create(ctx, d.Name, d.Options)
+	}
+	_, _ = repo.Call(ctx, space.OpID{}, "example.create", tuple.New("garden"))
+
+	worker := task.Client{Repo: repo}
+	item, _ := worker.Claim(ctx, "dig")
+	fmt.Println("claimed", item.Action, item.Subject, "by", item.CurrentClaimant)
+	_ = worker.Report(ctx, item, "north", false, "a coin")
+	_ = worker.Report(ctx, item, "south", true, "nothing")
+	fmt.Println("once more:", worker.Report(ctx, item, "south", true, "nothing"))
+
+	results, _ := repo.Space(task.Result).QueryAll(ctx, task.AnyResult("dig"))
+	for _, t := range results {
+		o := task.DecodeResult(t)
+		fmt.Println(o.Part, o.Final, o.Body)
+	}
+	// Output:
+	// claimed dig garden by worker-1
+	// once more: report of task t1: stale token
+	// north false "a coin"
+	// south true "nothing"
+	// south true "nothing"
+}

@@ -1,0 +1,42 @@
+package task
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReasonsBecomeOneShortLine(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"":                  "",
+		"no shovel":         "no shovel",
+		"one\ntwo\x00three": "one two three",
+		"bad \xff byte":     "bad ? byte",
+	} {
+		require.Equal(t, want, brief(given))
+	}
+	for _, long := range []string{strings.Repeat("x", 1000), strings.Repeat("é", 1000), "a" + strings.Repeat("日", 1000), strings.Repeat("\x80", 1000)} {
+		short := brief(long)
+		require.LessOrEqual(t, len(short), maxReason+len("…"))
+		require.True(t, utf8.ValidString(short))
+		require.True(t, strings.HasSuffix(short, "…"))
+	}
+}
+
+func TestOnlyTheNewestAreKept(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"b", "c"}, newest([]string{"a", "b", "c"}, 2))
+	require.Equal(t, []string{"a"}, newest([]string{"a"}, 2))
+	require.Empty(t, newest(nil, 2))
+}
+
+func TestStopIsParsedBack(t *testing.T) {
+	t.Parallel()
+	id, reason, ok := ParseStop(Stop("t1", "timed out"))
+	require.Equal(t, []any{"t1", "timed out", true}, []any{id, reason, ok})
+	_, _, ok = ParseStop([]any{"go", "t1", "now"})
+	require.False(t, ok)
+}

@@ -1,0 +1,132 @@
+package worktest
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/task"
+)
+
+func (f *fleet) workerGoes(r *rapid.T) {
+	w := one(r, f.workers)
+	f.goes(r, w.actor)
+	for _, i := range w.items {
+		f.gone = append(f.gone, i.Item)
+	}
+	delete(f.workers, w.repo.Session())
+	f.hire(r)
+}
+
+func (f *fleet) managerGoes(r *rapid.T) {
+	m := one(r, f.managers)
+	f.goes(r, m.actor)
+	delete(f.managers, m.repo.Session())
+	f.open()
+}
+
+func (f *fleet) goes(r *rapid.T, a *actor) {
+	if rapid.Bool().Draw(r, "in order") {
+		a.leave()
+	} else {
+		a.die()
+	}
+}
+
+func (f *fleet) hold(r *rapid.T) {
+	if f.waits() == 0 {
+		r.SkipNow()
+	}
+	m := one(r, f.managers)
+	m.results = append(m.results, m.actor.hold())
+}
+
+func (f *fleet) ingest(r *rapid.T) {
+	busy := maps.Clone(f.managers)
+	maps.DeleteFunc(busy, func(_ string, m *clerk) bool { return len(m.results) == 0 })
+	m := one(r, busy)
+	if err := m.work.Ingested(f.h.Context(), m.results[0]); err != nil {
+		require.ErrorIs(r, err, fault.ErrStaleToken)
+	}
+	m.results = m.results[1:]
+}
+
+func (f *fleet) unstick(r *rapid.T) {
+	require.NoError(r, one(r, f.managers).task.Unstick(f.h.Context(), dig))
+}
+
+func (f *fleet) pass(r *rapid.T) {
+	f.h.pass(rapid.SampledFrom([]time.Duration{time.Second, backoff, taskTimeout, queueTTL, leaseTTL}).Draw(r, "d"))
+}
+
+// waits is how many results a manager could hold.
+func (f *fleet) waits() int { return f.h.count(task.Result, task.AnyResult(dig)) }
+
+// check is what holds after every step.
+func (f *fleet) check(r *rapid.T) {
+	s := f.h.state()
+	require.Empty(r, s.broken())
+	for _, t := range s.tasks {
+		require.LessOrEqual(r, t.Attempts, f.h.policy.Task.MaxAttempts)
+		require.GreaterOrEqual(r, t.Token, f.tokens[t.ID], "tokens never decrease")
+		f.tokens[t.ID] = t.Token
+	}
+	for _, l := range s.leases {
+		require.GreaterOrEqual(r, l.Token, f.tokens[l.ID])
+		f.tokens[l.ID] = l.Token
+	}
+	f.covered(r, s)
+}
+
+// covered checks that whatever is in somebody's hands is busy, so that nobody
+// issues it again.
+func (f *fleet) covered(r *rapid.T, s state) {
+	for _, m := range f.managers {
+		busy := m.busy()
+		for _, t := range s.tasks {
+			require.Subset(r, busy[t.Subject], t.Parts)
+		}
+		for _, o := range s.results {
+			require.Contains(r, busy, o.Subject)
+		}
+		subjects := map[string]bool{}
+		for _, l := range s.leases {
+			subjects[l.Subject] = true
+		}
+		for _, o := range s.results {
+			subjects[o.Subject] = true
+		}
+		require.ElementsMatch(r, slices.Collect(maps.Keys(subjects)), slices.Collect(maps.Keys(busy)), "all else is selectable")
+		return
+	}
+}
+
+// finish lets one good worker and one good manager do what is left: everything
+// ends.
+func (f *fleet) finish(r *rapid.T) {
+	for _, id := range slices.Sorted(maps.Keys(f.workers)) {
+		f.workers[id].die()
+	}
+	for _, id := range slices.Sorted(maps.Keys(f.managers)) {
+		f.managers[id].die()
+	}
+	w, m := f.h.worker("worker-good", 1), f.h.manager("manager-good")
+	for range 2 {
+		f.h.pass(2 * time.Hour) // no hold or back-off lasts longer, once nobody extends
+		for i, ok := w.claims(); ok; i, ok = w.claims() {
+			require.NoError(r, w.report(i, "", true))
+		}
+		for f.waits() > 0 {
+			m.ingest()
+		}
+	}
+	s := f.h.state()
+	require.Empty(r, s.tasks)
+	require.Empty(r, s.leases)
+	require.Empty(r, s.results)
+	require.Empty(r, s.claims)
+}

@@ -1,0 +1,187 @@
+package worktest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/task"
+	"leasehold/shared/work"
+)
+
+// fleet is workers and managers that do anything at any time; the state machine
+// checks after each step that the invariants hold, and at the end that everything
+// that was issued ends.
+type fleet struct {
+	h        *house
+	born     int
+	workers  map[string]*hand
+	managers map[string]*clerk
+	gone     []task.Item // that somebody had and gave up, or lost
+	tokens   map[string]int64
+}
+
+type hand struct {
+	*actor
+	items []*held
+}
+
+// held is a task in a worker's hands until due, unless he gives it up.
+type held struct {
+	task.Item
+	due time.Time
+}
+
+type clerk struct {
+	*actor
+	results []*work.Held
+}
+
+func TestAnythingAtAnyTime(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var failed any // rapid must see it outside of the bubble
+		synctest.Test(t, func(t *testing.T) {
+			defer func() { failed = recover() }()
+			anything(t, r)
+		})
+		switch {
+		case failed == nil:
+		case strings.HasSuffix(fmt.Sprintf("%T", failed), "invalidData"):
+			panic(failed) // not where the others do: rapid knows failures by their place
+		default:
+			panic(failed)
+		}
+	})
+}
+
+// anything is one run of the state machine.
+func anything(t *testing.T, r *rapid.T) {
+	p := policy
+	p.Task.MaxAttempts = 1 // so that tasks die often
+	h := open(t, r, Direct, p)
+	defer h.close()
+	h.beat, h.sessionTTL = time.Minute, 3*time.Minute
+	f := &fleet{h: h, workers: map[string]*hand{}, managers: map[string]*clerk{}, tokens: map[string]int64{}}
+	for range 2 {
+		f.hire(r)
+		f.open()
+	}
+	r.Repeat(map[string]func(*rapid.T){
+		"": f.check, "issue": f.issue, "issue more": f.issue, "claim": f.claim, "claim more": f.claim,
+		"report": f.report, "release": f.release, "hand back": f.handBack, "extend": f.extend, "late": f.late,
+		"a worker goes": f.workerGoes, "hold": f.hold, "ingest": f.ingest, "a manager goes": f.managerGoes,
+		"unstick": f.unstick, "time passes": f.pass,
+	})
+	f.finish(r)
+}
+
+// one draws one of them; it skips the step if there is none.
+func one[V any](r *rapid.T, m map[string]V) V {
+	if len(m) == 0 {
+		r.SkipNow()
+	}
+	return m[rapid.SampledFrom(slices.Sorted(maps.Keys(m))).Draw(r, "who")]
+}
+
+func (f *fleet) hire(r *rapid.T) {
+	f.born++
+	id := fmt.Sprint("worker-", f.born)
+	f.workers[id] = &hand{actor: f.h.worker(id, rapid.SampledFrom([]int{1, 2, 0}).Draw(r, "slots"))}
+}
+
+func (f *fleet) open() {
+	f.born++
+	id := fmt.Sprint("manager-", f.born)
+	f.managers[id] = &clerk{actor: f.h.manager(id)}
+}
+
+func (f *fleet) issue(r *rapid.T) {
+	m := one(r, f.managers)
+	parts := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 3, rapid.ID).Draw(r, "parts")
+	t := toDig(rapid.SampledFrom([]string{"site-1", "site-2"}).Draw(r, "subject"), parts...)
+	t.Timeout = rapid.SampledFrom([]models.Seconds{60, 600, 2400, 7200}).Draw(r, "timeout")
+	if _, err := m.work.Issue(f.h.Context(), t, rapid.Int64Range(0, 2).Draw(r, "priority")); err != nil {
+		require.ErrorIs(r, err, fault.ErrConflict)
+	}
+}
+
+func (f *fleet) claim(r *rapid.T) {
+	w := one(r, f.workers)
+	i, ok := w.claims()
+	if !ok {
+		return
+	}
+	require.NotContains(r, i.Claimants, w.repo.Session(), "it gave it back")
+	w.items = append(w.items, &held{Item: i})
+	w.items[len(w.items)-1].renew()
+}
+
+func (i *held) renew() { i.due = time.Now().Add(i.Timeout.Duration()) }
+
+// item takes one of a worker's items out of its hands, or leaves it there.
+func (f *fleet) item(r *rapid.T, take bool) (*hand, *held) {
+	busy := maps.Clone(f.workers)
+	maps.DeleteFunc(busy, func(_ string, w *hand) bool { return len(w.items) == 0 })
+	w := one(r, busy)
+	n := rapid.IntRange(0, len(w.items)-1).Draw(r, "item")
+	i := w.items[n]
+	if take {
+		w.items = slices.Delete(w.items, n, n+1)
+		f.gone = append(f.gone, i.Item)
+	}
+	return w, i
+}
+
+// heard checks what a worker hears of an item: that it is late exactly if it is.
+func (f *fleet) heard(r *rapid.T, err error, i *held) {
+	if time.Now().Before(i.due) {
+		require.NoError(r, err)
+		i.renew()
+		return
+	}
+	require.ErrorIs(r, err, fault.ErrStaleToken)
+}
+
+func (f *fleet) report(r *rapid.T) {
+	final := rapid.Bool().Draw(r, "final")
+	w, i := f.item(r, final)
+	f.heard(r, w.actor.report(i.Item, rapid.SampledFrom([]string{"a", "b"}).Draw(r, "part"), final), i)
+}
+
+func (f *fleet) release(r *rapid.T) {
+	w, i := f.item(r, true)
+	f.heard(r, w.task.Release(f.h.Context(), i.Item, "cannot"), i)
+}
+
+func (f *fleet) handBack(r *rapid.T) {
+	w, i := f.item(r, true)
+	f.heard(r, w.task.HandBack(f.h.Context(), i.Item), i)
+}
+
+func (f *fleet) extend(r *rapid.T) {
+	w, i := f.item(r, false)
+	f.heard(r, w.task.Extend(f.h.Context(), i.Item), i)
+}
+
+// late reports what somebody had once; it must move nothing.
+func (f *fleet) late(r *rapid.T) {
+	if len(f.gone) == 0 {
+		r.SkipNow()
+	}
+	i := rapid.SampledFrom(f.gone).Draw(r, "item")
+	before := f.h.state()
+	err := one(r, f.workers).actor.report(i, "a", rapid.Bool().Draw(r, "final"))
+	require.ErrorIs(r, err, fault.ErrStaleToken)
+	after := f.h.state()
+	require.Equal(r, before.leases, after.leases)
+	require.Equal(r, before.tasks, after.tasks)
+}
