@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
 )
 
@@ -43,8 +44,11 @@ func (c Config) normal() (Config, error) {
 		}
 	}
 	c.Backoff = c.Backoff.normal()
-	if c.TTL < 0 {
+	switch {
+	case c.TTL < 0:
 		return c, fmt.Errorf("a TTL of %s: %w", c.TTL, fault.ErrInvalid)
+	case c.Session == "" || max(len(c.Session), len(c.Mode)) > space.MaxName:
+		return c, fmt.Errorf("a session and a mode need names of at most %d bytes: %w", space.MaxName, fault.ErrInvalid)
 	}
 	return c, nil
 }
@@ -103,7 +107,7 @@ func (c *Conn) connect(ctx context.Context, resume bool) (*wire.Link, error) {
 
 // final says that trying again will not help.
 func final(err error) bool {
-	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrUnauthenticated, wire.ErrForeign} {
+	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrTooLarge, fault.ErrUnauthenticated, wire.ErrForeign} {
 		if errors.Is(err, kind) {
 			return true
 		}
