@@ -47,14 +47,7 @@ func (g *Gate) openSession(ctx context.Context, h wire.Hello) (*session, error) 
 }
 
 // over says that the session has ended.
-func (s *session) over() bool {
-	select {
-	case <-s.conn.Ended():
-		return true
-	default:
-		return false
-	}
-}
+func (s *session) over() bool { return s.conn.Err() != nil }
 
 // converse carries what the client says over one connection until that ends, and
 // waits for the connection's writer.

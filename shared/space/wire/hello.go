@@ -37,8 +37,11 @@ func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), Ve
 // another version.
 func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
 	head, err = r.Peek(len(magic) + 1)
-	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] || err != nil && len(head) > 0 {
+	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {
 		return head, ErrForeign
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return head, err
