@@ -15,7 +15,7 @@ type Carried interface {
 	space.Conn
 	// Ended is closed when the session has ended, or the engine has stopped.
 	Ended() <-chan struct{}
-	// Err says why, once it has.
+	// Err says why the session has ended; nil if it lives.
 	Err() error
 	// Lose ends the session as if it had given no sign of life. It is for
 	// sessions without a TTL, which nothing else would end.
@@ -48,12 +48,12 @@ func (s *session) Ended() <-chan struct{} { return s.ended }
 
 // Err implements Carried.
 func (s *session) Err() error {
-	select {
-	case <-s.ended:
-		return s.err()
-	default:
-		return nil
+	s.e.mu.Lock()
+	defer s.e.mu.Unlock()
+	if s.e.broken == nil {
+		s.e.fireDue()
 	}
+	return s.e.usable(s)
 }
 
 // Lose implements Carried.
