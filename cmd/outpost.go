@@ -89,7 +89,7 @@ func lockOne(dir, mode string) (path string, release func() error, err error) {
 }
 
 func (o *outpost) dial(ctx context.Context) (*remote.Conn, error) {
-	return remote.Dial(ctx, remote.Config{Address: o.cfg.Host, Mode: o.mode, TTL: o.cfg.SessionLost, Log: o.log})
+	return remote.Dial(ctx, remote.Config{Address: o.cfg.Host, Mode: o.mode, Session: remote.SessionID(o.mode), TTL: o.cfg.SessionLost, Log: o.log})
 }
 
 // connect opens a session: the first one is there already.
