@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,12 +65,19 @@ func (p *port) Close() error {
 	return nil
 }
 
+// door leads to whatever port is open now.
+type door struct{ now atomic.Pointer[port] }
+
+func (d *door) dial(ctx context.Context, address string) (net.Conn, error) {
+	return d.now.Load().dial(ctx, address)
+}
+
 // house is an engine with a gate at a port.
 type house struct {
 	*testing.T
 	engine *engine.Engine
 	gate   *native.Gate
-	port   *port
+	port   door
 	shut   func() // closes the gate, and waits
 }
 
@@ -98,9 +106,14 @@ func start(t testing.TB, f func(context.Context) error) (stop func()) {
 // openGate opens another gate at the house's engine, at a port of its own.
 func (h *house) openGate(c native.Config) {
 	c.Engine, c.Log = h.engine, quiet
-	h.port = newPort()
 	h.gate = native.New(c)
-	port := h.port
+	h.serve()
+}
+
+// serve opens the house's gate at a new port.
+func (h *house) serve() {
+	port := newPort()
+	h.port.now.Store(port)
 	h.shut = start(h.T, func(ctx context.Context) error { return h.gate.Serve(ctx, port) })
 }
 
