@@ -54,7 +54,7 @@ var rooms = []room{
 	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},
 	{"shared/audio", []string{"shared/fault"}, nil, "audio is a library of its own"},
 	{"shared/fetch", []string{"shared/fault", "models"}, nil, "fetch is a library of its own"},
-	{"shared/config", []string{"shared/fault"}, nil, "settings are plain values; who uses them is cmd's affair"},
+	{"shared/config", []string{"shared/fault", "models"}, nil, "settings are plain values; who uses them is cmd's affair"},
 	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
 	{"examples", []string{"shared", "models"}, nil, "examples are read by users"},
 	{"internal", nil, []string{all}, "tools stand alone; only their tests look at the house"},

@@ -3,6 +3,8 @@ package config
 import (
 	"log/slog"
 	"time"
+
+	"leasehold/models"
 )
 
 // The modes of a process.
@@ -21,6 +23,14 @@ var Modes = []string{Coordinator, Manager, Worker}
 type Config struct {
 	Mode string // empty when none was given: see RequireMode
 	Data string // an absolute path
+
+	Host     string // of the coordinator's native gate, with its port
+	Listen   string // where a coordinator's native gate listens
+	HTTP     string // where its API and its page do
+	Insecure bool   // listen beyond loopback although nobody is authenticated
+
+	Slots   int      // tasks at a time, of a worker
+	Actions []string // that a worker serves
 
 	Workers     int
 	Heartbeat   time.Duration
@@ -50,6 +60,9 @@ type Config struct {
 	file    string
 	sources map[string]string
 }
+
+// Actions lists what workers of this version can do.
+var Actions = []string{models.ActionResearch}
 
 // The formats of the log.
 const (

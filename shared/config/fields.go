@@ -16,6 +16,14 @@ const (
 func modeField(c *Config) value { return word{&c.Mode, Modes} }
 func dataField(c *Config) value { return path{to: &c.Data, absolute: true} }
 
+func hostField(c *Config) value     { return address{&c.Host, GatePort} }
+func listenField(c *Config) value   { return address{&c.Listen, GatePort} }
+func httpField(c *Config) value     { return address{&c.HTTP, HTTPPort} }
+func insecureField(c *Config) value { return truth{&c.Insecure} }
+
+func slotsField(c *Config) value   { return count{to: &c.Slots, min: 1, max: 1024, auto: cores} }
+func actionsField(c *Config) value { return words{&c.Actions, Actions} }
+
 func workersField(c *Config) value { return count{to: &c.Workers, min: 1, max: 1024, auto: cores} }
 func heartbeatField(c *Config) value {
 	return span{&c.Heartbeat, 10 * time.Millisecond, time.Minute}

@@ -65,6 +65,8 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 	require.Empty(t, c.File())
 	c.sources = nil
 	require.Equal(t, Config{
+		Host: "localhost:7411", Listen: "127.0.0.1:7411", HTTP: "127.0.0.1:7412",
+		Slots: runtime.GOMAXPROCS(0), Actions: []string{"research"},
 		Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
 		Heartbeat: 2 * time.Second, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
 		ResearchTimeout: 30 * time.Minute,
@@ -219,6 +221,8 @@ func TestFault23QueueTTLThatIsNotShorterThanLeaseTTLIsRefused(t *testing.T) {
 func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	alone(t)
 	for name, args := range map[string][]string{
+		"listen must be on this machine unless insecure":    {"--listen=0.0.0.0"},
+		"http must be on this machine unless insecure":      {"--http=10.0.0.1:80"},
 		"session-lost must be longer than two heartbeats":   {"--heartbeat=3s"},
 		"release-backoff must be shorter than queue-ttl":    {"--queue-ttl=30s"},
 		"fetch-max-bytes must not be more than cache-bytes": {"--cache-bytes=1GiB"},

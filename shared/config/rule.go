@@ -11,6 +11,12 @@ type rule struct {
 }
 
 var rules = []rule{
+	{"listen", "insecure", "listen must be on this machine unless insecure is true",
+		"nobody is authenticated in this version: whoever reaches the port may do everything",
+		func(c Config) bool { return c.Insecure || IsLoopback(c.Listen) }},
+	{"http", "insecure", "http must be on this machine unless insecure is true",
+		"nobody is authenticated in this version: whoever reaches the port may do everything",
+		func(c Config) bool { return c.Insecure || IsLoopback(c.HTTP) }},
 	{"queue-ttl", "lease-ttl", "queue-ttl must be shorter than lease-ttl",
 		"a task must not wait longer than the right to do it lasts",
 		func(c Config) bool { return c.QueueTTL < c.LeaseTTL }},
