@@ -21,29 +21,32 @@ func (a *app) newConfig() *cobra.Command {
 
 // newConfigShow is `leasehold config show`.
 func (a *app) newConfigShow() *cobra.Command {
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show",
 		Short: "print every setting, its value, and where that comes from",
 		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.load(c)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSONLines(a, cfg.Values())
-			}
-			t := a.newTable("SETTING", "VALUE", "FROM")
-			for _, v := range cfg.Values() {
-				t.row(v.Key, v.Value, v.Source)
-			}
-			return t.print()
-		},
+	}
+	o := bindOutput(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := a.load(c)
+		if err != nil {
+			return err
+		}
+		var rows []settingRow
+		for _, v := range cfg.Values() {
+			rows = append(rows, settingRow{v})
+		}
+		return show(a, o, rows, "")
 	}
 	config.BindFlags(c.Flags())
-	bindJSON(c, &asJSON)
 	return c
+}
+
+// settingRow is a setting as it is printed.
+type settingRow struct{ config.Value }
+
+func (r settingRow) columns() []column {
+	return []column{{head: "setting", cell: r.Key}, {head: "value", cell: r.Value.Value}, {head: "from", cell: r.Source}}
 }
 
 // newConfigCheck is `leasehold config check`.

@@ -1,28 +1,21 @@
 package cmd
 
 import (
-	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
-)
-
-// The formats of `leasehold findings`.
-const (
-	formatTable  = "table"
-	formatLabels = "labels" // of Audacity: start, end, text, separated by tabs
+	"leasehold/shared/fault"
 )
 
 // findingsOptions are the flags of `leasehold findings`.
 type findingsOptions struct {
-	asJSON   bool
+	out      *output
 	problems bool
 	format   string
 	episode  string
@@ -34,65 +27,100 @@ func (a *app) newFindings() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "findings",
 		Short: "print where each clip is played, or what could not be done",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if o.format != formatTable && o.format != formatLabels {
-				return usagef("--format must be %s or %s; got %q", formatTable, formatLabels, o.format)
-			}
-			if o.format == formatLabels && (o.asJSON || o.problems) {
-				return usagef("--format %s goes neither with --json nor with --problems", formatLabels)
-			}
-			h, err := a.openHouse(c)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, h.close()) }()
-			if o.problems {
-				return a.showProblems(c, h, o)
-			}
-			return a.showFindings(c, h, o)
-		},
+		Long: `Print where each clip is played, or what could not be done: as the running
+coordinator knows it, or else as the data folder does.`,
+		Args: cobra.NoArgs,
 	}
-	bindJSON(c, &o.asJSON)
+	o.out = bindOutput(c)
 	c.Flags().BoolVar(&o.problems, "problems", false, "print what could not be done instead, and why")
-	c.Flags().StringVar(&o.format, "format", formatTable, "table, or labels for Audacity")
+	c.Flags().StringVar(&o.format, "format", formatTable,
+		"what players and editors read: labels for Audacity; of one episode, chapters (Podcasting 2.0 JSON) or webvtt")
 	c.Flags().StringVar(&o.episode, "episode", "", "only this episode, by its title or id")
-	config.BindFlags(c.Flags(), dataKeys...)
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	config.BindFlags(c.Flags(), shelfKeys...)
+	run := a.atShelf(func(ctx context.Context, s *shelf, _ []string) error {
+		if o.problems {
+			return a.showProblems(ctx, s.catalog, o)
+		}
+		return a.showFindings(ctx, s.catalog, o)
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return run(c, args)
+	}
 	return c
 }
 
-func (a *app) showFindings(c *cobra.Command, h *house, o findingsOptions) error {
-	found, err := h.catalog.Findings(c.Context())
+func (o findingsOptions) check() error {
+	switch {
+	case !slices.Contains(formats, o.format):
+		return usagef("--format must be %s; got %q", orList(formats), o.format)
+	case o.format == formatTable:
+		return nil
+	case o.out.said != "" || o.problems:
+		return usagef("--format %s goes neither with -o, --json nor with --problems", o.format)
+	case o.format != formatLabels && o.episode == "":
+		return usagef("--format %s is of one episode: say which, with --episode TITLE or --episode ID", o.format)
+	}
+	return nil
+}
+
+func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
+	found, err := from.Findings(ctx)
 	if err != nil {
 		return err
 	}
 	found = slices.DeleteFunc(found, func(f catalog.Found) bool { return !o.wants(f.Episode, f.EpisodeTitle) })
-	switch {
-	case o.asJSON:
-		return printJSONLines(a, rows(found))
-	case o.format == formatLabels:
+	switch o.format {
+	case formatTable:
+		return show(a, o.out, findingRows(found), "no findings")
+	case formatLabels:
 		return a.printLabels(found)
-	case len(found) == 0:
-		_, err := fmt.Fprintln(a.out, "no findings")
+	}
+	e, err := o.theEpisode(ctx, from)
+	if err != nil {
 		return err
 	}
-	return a.printFindings(found)
+	cues := cuesOf(e, found)
+	if o.format == formatWebVTT {
+		return a.printWebVTT(cues)
+	}
+	return a.printChapters(e, cues)
 }
 
-func (a *app) showProblems(c *cobra.Command, h *house, o findingsOptions) error {
-	problems, err := h.catalog.Problems(c.Context())
+// theEpisode is the one that --episode names: an id names one, a title perhaps
+// several.
+func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (models.Episode, error) {
+	all, err := from.Episodes(ctx)
+	if err != nil {
+		return models.Episode{}, err
+	}
+	if i := slices.IndexFunc(all, func(e models.Episode) bool { return e.ID == o.episode }); i >= 0 {
+		return all[i], nil
+	}
+	named := slices.DeleteFunc(all, func(e models.Episode) bool { return e.Title != o.episode })
+	switch len(named) {
+	case 0:
+		return models.Episode{}, fmt.Errorf("episode %s: %w", o.episode, fault.ErrNotFound)
+	case 1:
+		return named[0], nil
+	}
+	var ids []string
+	for _, e := range named {
+		ids = append(ids, e.ID)
+	}
+	return models.Episode{}, usagef("%d episodes have the title %s; say --episode %s", len(named), o.episode, orList(ids))
+}
+
+func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
+	problems, err := from.Problems(ctx)
 	if err != nil {
 		return err
 	}
 	problems = slices.DeleteFunc(problems, func(p catalog.Problem) bool { return !o.wants(p.Episode, p.EpisodeTitle) })
-	switch {
-	case o.asJSON:
-		return printJSONLines(a, problemRows(problems))
-	case len(problems) == 0:
-		_, err := fmt.Fprintln(a.out, "no problems")
-		return err
-	}
-	return a.printProblems(problems)
+	return show(a, o.out, problemRows(problems), "no problems")
 }
 
 // wants reports whether an episode is to be shown.
@@ -100,7 +128,7 @@ func (o findingsOptions) wants(id, title string) bool {
 	return o.episode == "" || o.episode == id || o.episode == title
 }
 
-// findingRow is a finding as JSON shows it (docs/json.md).
+// findingRow is a finding as it is printed (docs/json.md).
 type findingRow struct {
 	Episode   string         `json:"episode"` // title
 	Clip      string         `json:"clip"`    // title
@@ -112,7 +140,14 @@ type findingRow struct {
 	URI       string         `json:"episode_uri"`
 }
 
-func rows(found []catalog.Found) []findingRow {
+func (r findingRow) columns() []column {
+	return []column{
+		{head: "episode", cell: r.Episode}, {head: "clip", cell: r.Clip},
+		{head: "time", cell: r.Offset.Clock()}, {head: "score", cell: fmt.Sprintf("%.3f", r.Score)},
+	}
+}
+
+func findingRows(found []catalog.Found) []findingRow {
 	rows := make([]findingRow, len(found))
 	for i, f := range found {
 		rows[i] = findingRow{
@@ -123,7 +158,7 @@ func rows(found []catalog.Found) []findingRow {
 	return rows
 }
 
-// problemRow is a problem as JSON shows it (docs/json.md).
+// problemRow is a problem as it is printed (docs/json.md).
 type problemRow struct {
 	Subject string `json:"subject"`
 	Reason  string `json:"reason"`
@@ -132,6 +167,10 @@ type problemRow struct {
 	Item    string `json:"item,omitempty"`
 	Episode string `json:"episode,omitempty"`
 	Clip    string `json:"clip,omitempty"`
+}
+
+func (r problemRow) columns() []column {
+	return []column{{head: "problem with", cell: r.Subject}, {head: "reason", cell: r.Reason}}
 }
 
 func problemRows(problems []catalog.Problem) []problemRow {
@@ -143,24 +182,4 @@ func problemRows(problems []catalog.Problem) []problemRow {
 		}
 	}
 	return rows
-}
-
-// printLabels prints a label track for Audacity, in the order of time. Labels of
-// several episodes name theirs.
-func (a *app) printLabels(found []catalog.Found) error {
-	several := slices.ContainsFunc(found, func(f catalog.Found) bool { return f.Episode != found[0].Episode })
-	if !several {
-		slices.SortStableFunc(found, func(a, b catalog.Found) int { return cmp.Compare(a.Offset, b.Offset) })
-	}
-	for _, f := range found {
-		label := f.ClipTitle
-		if several {
-			label = f.EpisodeTitle + ": " + label
-		}
-		label = strings.Join(strings.Fields(label), " ")
-		if _, err := fmt.Fprintf(a.out, "%.6f\t%.6f\t%s\n", f.Offset, f.Offset+f.Duration, label); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leasehold/manager/archive"
 	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
@@ -34,23 +35,64 @@ func (a *app) newOriginAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add PATH…",
 		Short: "add the origins at each PATH, and visit them",
-		Args:  cobra.MinimumNArgs(1),
-		RunE: a.inHouse(func(ctx context.Context, h *house, args []string) error {
-			added, err := h.add(ctx, args, kind)
-			if err != nil {
-				return err
+		Long: `Add the origins at each PATH, and visit them. A running coordinator has a manager
+visit them; paths are then those of the manager's machine. A path of another machine
+cannot be looked at here: it is absolute, and --kind says what it is.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
+			if s.house == nil {
+				return a.addThere(ctx, s, args, kind)
 			}
-			h.trust(added)
-			var failed []error
-			for _, o := range added {
-				failed = append(failed, a.visit(ctx, h, o))
-			}
-			return errors.Join(failed...)
+			return a.addHere(ctx, s.house, args, kind)
 		}),
 	}
 	c.Flags().StringVar(&kind, "kind", "", "what each PATH is, if it should not be detected: feed, media or clips")
-	config.BindFlags(c.Flags(), dataKeys...)
+	config.BindFlags(c.Flags(), shelfKeys...)
 	return c
+}
+
+// addHere adds origins to a data folder that no coordinator has, and visits them.
+func (a *app) addHere(ctx context.Context, h *house, paths []string, kind string) error {
+	added, err := h.add(ctx, paths, kind)
+	if err != nil {
+		return err
+	}
+	h.trust(added)
+	var failed []error
+	for _, o := range added {
+		failed = append(failed, a.visit(ctx, h, o))
+	}
+	return errors.Join(failed...)
+}
+
+// addThere adds origins to a running coordinator. All paths are looked at before
+// the first is added.
+func (a *app) addThere(ctx context.Context, s *shelf, paths []string, kind string) error {
+	var origins []models.Origin
+	for _, path := range paths {
+		detected, err := archive.Detect(path, kind)
+		if errors.Is(err, fault.ErrNotFound) && s.remote && kind != "" && filepath.IsAbs(path) {
+			detected, err = []models.Origin{{Kind: models.OriginKind(kind), URI: filepath.Clean(path)}}, nil
+		}
+		if err != nil {
+			return err
+		}
+		origins = append(origins, detected...)
+	}
+	for _, o := range origins {
+		added, isNew, err := s.api.AddOrigin(ctx, o)
+		if err != nil {
+			return fmt.Errorf("add %s: %w", o.URI, err)
+		}
+		verb := "added"
+		if !isNew {
+			verb = "knew"
+		}
+		if _, err := fmt.Fprintf(a.out, "%s %s %s %s: a manager visits it\n", verb, added.ID, added.Kind, added.URI); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // visit looks at an origin now, and says what was found.
@@ -72,63 +114,61 @@ func (a *app) visit(ctx context.Context, h *house, o models.Origin) error {
 	return err
 }
 
+// originRow is an origin as it is printed.
+type originRow struct{ models.Origin }
+
+func (r originRow) columns() []column {
+	return []column{
+		{head: "id", cell: r.ID},
+		{head: "kind", cell: string(r.Kind)},
+		{head: "priority", cell: fmt.Sprint(r.Priority)},
+		{head: "last visit", cell: when(r.LastVisit)},
+		{head: "outcome", cell: string(r.LastOutcome)},
+		{head: "uri", cell: r.URI},
+		{head: "added", cell: when(r.AddedAt), detail: true},
+		{head: "error", cell: r.LastError, detail: true},
+	}
+}
+
 // newOriginList is `leasehold origin list`.
 func (a *app) newOriginList() *cobra.Command {
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "print all origins",
 		Args:  cobra.NoArgs,
-		RunE: a.inHouse(func(ctx context.Context, h *house, _ []string) error {
-			origins, err := h.catalog.Origins(ctx)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSONLines(a, origins)
-			}
-			t := a.newTable("ID", "KIND", "PRIORITY", "LAST VISIT", "OUTCOME", "URI")
-			for _, o := range origins {
-				t.row(o.ID, string(o.Kind), fmt.Sprint(o.Priority), when(o.LastVisit), string(o.LastOutcome), o.URI)
-			}
-			return t.print()
-		}),
 	}
-	bindJSON(c, &asJSON)
-	config.BindFlags(c.Flags(), dataKeys...)
+	o := bindOutput(c)
+	c.RunE = a.atShelf(func(ctx context.Context, s *shelf, _ []string) error {
+		origins, err := s.catalog.Origins(ctx)
+		if err != nil {
+			return err
+		}
+		var rows []originRow
+		for _, o := range origins {
+			rows = append(rows, originRow{o})
+		}
+		return show(a, o, rows, "no origins")
+	})
+	config.BindFlags(c.Flags(), shelfKeys...)
 	return c
 }
 
 // newOriginShow is `leasehold origin show`.
 func (a *app) newOriginShow() *cobra.Command {
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show ORIGIN",
 		Short: "print one origin, named by its id, URL or path",
 		Args:  cobra.ExactArgs(1),
-		RunE: a.inHouse(func(ctx context.Context, h *house, args []string) error {
-			o, err := h.origin(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(o)
-			}
-			t := a.newTable("id", o.ID)
-			t.row("kind", string(o.Kind))
-			t.row("uri", o.URI)
-			t.row("priority", fmt.Sprint(o.Priority))
-			t.row("added", when(o.AddedAt))
-			t.row("last visit", when(o.LastVisit))
-			t.row("outcome", string(o.LastOutcome))
-			if o.LastError != "" {
-				t.row("error", o.LastError)
-			}
-			return t.print()
-		}),
 	}
-	bindJSON(c, &asJSON)
-	config.BindFlags(c.Flags(), dataKeys...)
+	o := bindOutput(c)
+	c.RunE = a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
+		origin, err := s.origin(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return showOne(a, o, originRow{origin})
+	})
+	config.BindFlags(c.Flags(), shelfKeys...)
 	return c
 }
 
@@ -138,13 +178,13 @@ func (a *app) newOriginRemove() *cobra.Command {
 		Use:   "remove ORIGIN…",
 		Short: "forget origins, their recordings, and what was found in them",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.inHouse(func(ctx context.Context, h *house, args []string) error {
+		RunE: a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
 			for _, name := range args {
-				o, err := h.origin(ctx, name)
+				o, err := s.origin(ctx, name)
 				if err != nil {
 					return err
 				}
-				if err := h.catalog.RemoveOrigin(ctx, o.ID); err != nil {
+				if err := s.catalog.RemoveOrigin(ctx, o.ID); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintf(a.out, "removed %s %s %s\n", o.ID, o.Kind, o.URI); err != nil {
@@ -154,28 +194,16 @@ func (a *app) newOriginRemove() *cobra.Command {
 			return nil
 		}),
 	}
-	config.BindFlags(c.Flags(), dataKeys...)
+	config.BindFlags(c.Flags(), shelfKeys...)
 	return c
 }
 
 // dataKeys are the settings of the commands that read a data folder.
 var dataKeys = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "log-level", "log-format"}
 
-// inHouse makes a command of what is done in an open data folder.
-func (a *app) inHouse(do func(context.Context, *house, []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) (err error) {
-		h, err := a.openHouse(c)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, h.close()) }()
-		return do(c.Context(), h, args)
-	}
-}
-
 // origin finds an origin by its id, URL or path.
-func (h *house) origin(ctx context.Context, name string) (models.Origin, error) {
-	origins, err := h.catalog.Origins(ctx)
+func (s *shelf) origin(ctx context.Context, name string) (models.Origin, error) {
+	origins, err := s.catalog.Origins(ctx)
 	if err != nil {
 		return models.Origin{}, err
 	}

@@ -34,21 +34,11 @@ func (a *app) summarize(t tally) error {
 }
 
 // printFindings prints the table of findings.
-func (a *app) printFindings(found []catalog.Found) error {
-	t := a.newTable("EPISODE", "CLIP", "TIME", "SCORE")
-	for _, f := range found {
-		t.row(f.EpisodeTitle, f.ClipTitle, f.Offset.Clock(), fmt.Sprintf("%.3f", f.Score))
-	}
-	return t.print()
-}
+func (a *app) printFindings(found []catalog.Found) error { return printTable(a, findingRows(found)) }
 
 // printProblems prints the table of problems.
 func (a *app) printProblems(problems []catalog.Problem) error {
-	t := a.newTable("PROBLEM WITH", "REASON")
-	for _, p := range problems {
-		t.row(subject(p), p.Reason)
-	}
-	return t.print()
+	return printTable(a, problemRows(problems))
 }
 
 // subject names what a problem is about, as people know it.

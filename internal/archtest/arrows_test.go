@@ -52,6 +52,8 @@ var rooms = []room{
 	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},
+	{"shared/catalog/remote", []string{"shared/catalog!", "shared/apiclient", "shared/fault", "models"}, nil, "a catalog elsewhere is reached over the API, and nothing else"},
+	{"shared/apiclient", []string{"shared/fault", "models"}, nil, "who speaks the API needs nothing of the coordinator"},
 	{"shared/audio", []string{"shared/fault"}, nil, "audio is a library of its own"},
 	{"shared/fetch", []string{"shared/fault", "models"}, nil, "fetch is a library of its own"},
 	{"shared/config", []string{"shared/fault", "models"}, nil, "settings are plain values; who uses them is cmd's affair"},

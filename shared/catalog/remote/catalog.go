@@ -2,11 +2,12 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"net/url"
-	"strconv"
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/apiclient"
 	"leasehold/shared/catalog"
 )
 
@@ -100,26 +101,13 @@ func (c *Client) Totals(ctx context.Context) (catalog.Totals, error) {
 	return catalog.Totals(t), err
 }
 
-// pageSize is how much of a list is read at once.
-const pageSize = 10_000
-
 // all reads a list page by page.
 func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
-	var list []T
-	for {
-		var page struct {
-			Items []T `json:"items"`
-			Total int `json:"total"`
-		}
-		q := url.Values{"offset": {strconv.Itoa(len(list))}, "limit": {strconv.Itoa(pageSize)}}
-		if err := c.do(ctx, call{method: "GET", path: path, query: q, answer: &page}); err != nil {
-			return nil, err
-		}
-		list = append(list, page.Items...)
-		if len(page.Items) == 0 || len(list) >= page.Total {
-			return list, nil
-		}
+	page, err := apiclient.List[T](ctx, c.api, path, nil, apiclient.PageSize, -1)
+	if err != nil {
+		return nil, fmt.Errorf("catalog/remote: GET %s: %w", path, err)
 	}
+	return page.Items, nil
 }
 
 func each[S, T any](list []S, f func(S) T) []T {

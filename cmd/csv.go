@@ -1,0 +1,97 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// printCSV prints rows with the names and, as far as text can say it, the values
+// of their JSON: a time as there, a list or an object as JSON, what is absent as
+// nothing.
+func printCSV[T row](a *app, rows []T) error {
+	w := csv.NewWriter(a.out)
+	fields := fieldsOf(reflect.TypeFor[T](), nil)
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	if err := w.Write(names); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		record := make([]string, len(fields))
+		for i, f := range fields {
+			cell, err := csvCell(reflect.ValueOf(r).FieldByIndex(f.index))
+			if err != nil {
+				return err
+			}
+			record[i] = cell
+		}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// A field is one field of a struct as JSON shows it.
+type field struct {
+	name  string
+	index []int
+}
+
+// fieldsOf lists the fields of a struct, those of embedded ones in their place.
+func fieldsOf(t reflect.Type, at []int) []field {
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		index := append(append([]int{}, at...), i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			fields = append(fields, fieldsOf(f.Type, index)...)
+		case name != "" && name != "-":
+			fields = append(fields, field{name, index})
+		}
+	}
+	return fields
+}
+
+// csvCell is the text of a value. Text that a spreadsheet would take for a formula
+// gets a ' before it; a number is none, whatever it begins with.
+func csvCell(v reflect.Value) (string, error) {
+	if t, ok := v.Interface().(time.Time); ok && t.IsZero() {
+		return "", nil
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return noFormula(v.String()), nil
+	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface:
+		if v.IsNil() || v.Kind() == reflect.Slice && v.Len() == 0 {
+			return "", nil
+		}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v.Interface()); err != nil {
+		return "", err
+	}
+	text := strings.TrimSuffix(b.String(), "\n")
+	if s := ""; json.Unmarshal([]byte(text), &s) == nil { // it was a string: a time
+		text = noFormula(s)
+	}
+	return text, nil
+}
+
+func noFormula(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}

@@ -1,0 +1,117 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+)
+
+// The formats of `leasehold findings`.
+const (
+	formatTable    = "table"
+	formatLabels   = "labels"   // of Audacity: start, end, text, separated by tabs
+	formatChapters = "chapters" // of Podcasting 2.0: JSON, version 1.2.0
+	formatWebVTT   = "webvtt"   // cues, as browsers and players show them
+)
+
+var formats = []string{formatTable, formatLabels, formatChapters, formatWebVTT}
+
+// orList is "a, b or c".
+func orList(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// A cue is a finding as players want it: from and to are not negative, to is after
+// from, and the title is one line.
+type cue struct {
+	from, to time.Duration // whole milliseconds
+	title    string
+}
+
+// cuesOf lists the findings of an episode in the order of time.
+func cuesOf(e models.Episode, found []catalog.Found) []cue {
+	var cues []cue
+	for _, f := range found {
+		if f.Episode != e.ID {
+			continue
+		}
+		from := max(0, f.Offset.Duration().Round(time.Millisecond))
+		to := max(from+time.Millisecond, (f.Offset + f.Duration).Duration().Round(time.Millisecond))
+		cues = append(cues, cue{from, to, oneLine(f.ClipTitle)})
+	}
+	slices.SortStableFunc(cues, func(a, b cue) int { return cmp.Compare(a.from, b.from) })
+	return cues
+}
+
+// oneLine is text without what would end a line or a cue.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// A chapter is one of a document of JSON chapters.
+type chapter struct {
+	Start float64 `json:"startTime"` // seconds
+	End   float64 `json:"endTime"`
+	Title string  `json:"title"`
+}
+
+// printChapters prints the document of one episode:
+// https://github.com/Podcastindex-org/podcast-namespace/blob/main/docs/examples/chapters/jsonChapters.md
+func (a *app) printChapters(e models.Episode, cues []cue) error {
+	doc := struct {
+		Version  string    `json:"version"`
+		Title    string    `json:"title"`
+		Chapters []chapter `json:"chapters"`
+	}{"1.2.0", oneLine(e.Title), []chapter{}}
+	for _, c := range cues {
+		doc.Chapters = append(doc.Chapters, chapter{milliseconds(c.from), milliseconds(c.to), c.title})
+	}
+	return a.printIndented(doc)
+}
+
+// milliseconds is seconds with three decimals.
+func milliseconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// vttText escapes what has a meaning in the text of a cue; "-->" cannot be left.
+var vttText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "\uFFFD")
+
+// printWebVTT prints cues as https://www.w3.org/TR/webvtt1/ wants them.
+func (a *app) printWebVTT(cues []cue) error {
+	var b strings.Builder
+	b.WriteString("WEBVTT\n")
+	for i, c := range cues {
+		fmt.Fprintf(&b, "\n%d\n%s --> %s\n%s\n", i+1, vttTime(c.from), vttTime(c.to), vttText.Replace(strings.ToValidUTF8(c.title, "\uFFFD")))
+	}
+	_, err := a.out.Write([]byte(b.String()))
+	return err
+}
+
+// vttTime is hh:mm:ss.ttt; hours may have more digits.
+func vttTime(d time.Duration) string {
+	ms := d.Milliseconds()
+	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
+}
+
+// printLabels prints a label track for Audacity, in the order of time. Labels of
+// several episodes name theirs.
+func (a *app) printLabels(found []catalog.Found) error {
+	several := slices.ContainsFunc(found, func(f catalog.Found) bool { return f.Episode != found[0].Episode })
+	if !several {
+		slices.SortStableFunc(found, func(a, b catalog.Found) int { return cmp.Compare(a.Offset, b.Offset) })
+	}
+	for _, f := range found {
+		label := f.ClipTitle
+		if several {
+			label = f.EpisodeTitle + ": " + label
+		}
+		if _, err := fmt.Fprintf(a.out, "%.6f\t%.6f\t%s\n", f.Offset, f.Offset+f.Duration, oneLine(label)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

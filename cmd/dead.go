@@ -1,0 +1,49 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/config"
+)
+
+// newDead is `leasehold dead`.
+func (a *app) newDead() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "dead",
+		Short: "dead letters: tasks past their attempts",
+	}
+	list := a.newTasks("print the dead letters, and why they are", "no dead letters", (*apiclient.Client).Dead)
+	c.AddCommand(list, a.newDeadRequeue())
+	return c
+}
+
+// newDeadRequeue is `leasehold dead requeue`.
+func (a *app) newDeadRequeue() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "requeue ID…",
+		Short: "have the work of dead letters done again",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+			for _, id := range args {
+				r, err := api.Requeue(ctx, id)
+				if err != nil {
+					return err
+				}
+				what := "its work is selected again"
+				if r.Task != nil {
+					what = "task " + r.Task.ID + " waits"
+				}
+				if _, err := fmt.Fprintf(a.out, "requeued %s: %s\n", id, what); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}

@@ -1,0 +1,139 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+)
+
+// askKeys are the settings of the commands that ask a coordinator.
+var askKeys = []string{"data", "host", "http"}
+
+// coordinatorFile is where a process that hosts the spaces of a data folder says
+// how it is reached.
+const coordinatorFile = "coordinator.json"
+
+// A found is where a coordinator may be.
+type found struct {
+	api  string // URL; empty: nowhere
+	said bool   // by the user, and not by a file that may be stale
+	file string // that says so, or would
+}
+
+// locate says where the coordinator of a command is: at --host if it was said
+// (by a flag, the environment or the file of settings), else where the file in the
+// data folder says. It asks nobody. An error is a file that cannot be read.
+func locate(cfg config.Config) (found, error) {
+	from := map[string]string{}
+	for _, v := range cfg.Values() {
+		from[v.Key] = v.Source
+	}
+	const byDefault = "default"
+	f := found{file: filepath.Join(cfg.Data, coordinatorFile)}
+	if from["host"] != byDefault || from["http"] == "--http" {
+		at := ""
+		if from["http"] != byDefault {
+			at = cfg.HTTP
+		}
+		f.api, f.said = apiOf(cfg.Host, at), true
+		return f, nil
+	}
+	data, err := os.ReadFile(f.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	var doc struct {
+		HTTP string `json:"http"`
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &doc)
+	}
+	if err != nil {
+		return f, fmt.Errorf("%s: %w: %w", f.file, fault.ErrUnavailable, err)
+	}
+	if doc.HTTP != "" {
+		f.api = apiOf(doc.HTTP, doc.HTTP)
+	}
+	return f, nil
+}
+
+// apiOf is the URL of the API of the coordinator whose gate is at host:port: at the
+// same host's usual port, or where http says. A coordinator that listens at every
+// address is reached at that host.
+func apiOf(gate, http string) string {
+	host, _, err := net.SplitHostPort(gate)
+	if err != nil {
+		host = gate
+	}
+	port := strconv.Itoa(config.HTTPPort)
+	if h, p, err := net.SplitHostPort(http); err == nil {
+		port = p
+		if ip, err := netip.ParseAddr(h); err != nil || !ip.IsUnspecified() {
+			host = h
+		}
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// ask makes a command of what is asked of a running coordinator. There must be one.
+func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cfg, err := config.Load(settingFlags(c))
+		if err != nil {
+			return err
+		}
+		f, err := locate(cfg)
+		if err != nil {
+			return err
+		}
+		if f.api == "" {
+			return fmt.Errorf("no coordinator: %w: --host is not said, and there is no %s; start one, or say where it is",
+				fault.ErrUnavailable, f.file)
+		}
+		client, err := apiclient.New(f.api)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		return f.explain(do(c.Context(), client, args))
+	}
+}
+
+// noSetting marks a flag that has the name of a setting and is none.
+const noSetting = "leasehold-no-setting"
+
+// settingFlags are the flags of a command that may be settings.
+func settingFlags(c *cobra.Command) *pflag.FlagSet {
+	flags := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, marked := f.Annotations[noSetting]; !marked {
+			flags.AddFlag(f)
+		}
+	})
+	return flags
+}
+
+// explain says of a coordinator that does not answer who said that it was there.
+func (f found) explain(err error) error {
+	if err == nil || f.said || !errors.Is(err, fault.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w; %s says that it is there, and is stale if its process has ended", err, f.file)
+}

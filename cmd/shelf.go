@@ -1,0 +1,74 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/remote"
+)
+
+// shelfKeys are the settings of the commands that read a catalog.
+var shelfKeys = append([]string{"host", "http"}, dataKeys...)
+
+// A shelf is a catalog in the reach of a command: a running coordinator's, or that
+// of a data folder which nobody else has.
+type shelf struct {
+	catalog catalog.Catalog
+	house   *house            // nil: at a coordinator
+	api     *apiclient.Client // nil: in a data folder
+	remote  bool              // the coordinator was named by the user, and may be on another machine
+}
+
+// atShelf makes a command of what is done with a catalog.
+func (a *app) atShelf(do func(context.Context, *shelf, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) (err error) {
+		cfg, err := a.load(c)
+		if err != nil {
+			return err
+		}
+		f, err := locate(cfg)
+		if f.said || err == nil && f.api != "" {
+			s, err := f.openShelf(c.Context())
+			if err == nil {
+				defer s.close()
+				return do(c.Context(), s, args)
+			}
+			if f.said || c.Context().Err() != nil {
+				return err
+			}
+		}
+		// Nobody answers, so the folder is nobody's; if it is, its lock says whose.
+		h, err := a.openHouse(c)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, h.close()) }()
+		return do(c.Context(), &shelf{catalog: h.catalog, house: h}, args)
+	}
+}
+
+// openShelf reaches the catalog of a coordinator that answers.
+func (f found) openShelf(ctx context.Context) (*shelf, error) {
+	api, err := apiclient.New(f.api)
+	if err != nil {
+		return nil, err
+	}
+	if err := api.Alive(ctx); err != nil {
+		return nil, errors.Join(err, api.Close())
+	}
+	store, err := remote.New(f.api)
+	if err != nil {
+		return nil, errors.Join(err, api.Close())
+	}
+	return &shelf{catalog: store, api: api, remote: f.said}, nil
+}
+
+// close gives up the connections of a coordinator's catalog.
+func (s *shelf) close() {
+	_ = s.api.Close()     // closing a client has no errors
+	_ = s.catalog.Close() // likewise
+}

@@ -1,0 +1,278 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/tuple"
+)
+
+// notation is how the fields of tuples and templates are written.
+const notation = `Fields are words: 42 is an int64, 4.2 a float64, true and nil are themselves, int:1
+has a type of its own (bool, int, int32, int64, float32, float64, string, bytes in
+hexadecimal), (a 1) is a nested tuple; anything else is a string, and so is '42'
+(which a shell wants in quotes of its own: "'42'"). What begins with - comes after
+--, or is written int64:-7.`
+
+const templates = notation + `
+
+In a template, ?string stands for any string, and so for every type (quote it, where
+the shell has a use for ?). A last ... stands for the rest of the tuple.`
+
+// newSpace is `leasehold space`.
+func (a *app) newSpace() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "space",
+		Short: "look into the spaces of a coordinator, put tuples and take them",
+	}
+	c.AddCommand(a.newSpaceList(), a.newSpaceCount(), a.newSpaceQuery(), a.newSpacePut(), a.newSpaceGet())
+	return c
+}
+
+// newSpaceList is `leasehold space list`.
+func (a *app) newSpaceList() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "print the spaces, and how many tuples are in them",
+		Args:  cobra.NoArgs,
+	}
+	o := bindOutput(c)
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+		spaces, err := api.Spaces(ctx)
+		if err != nil {
+			return err
+		}
+		return show(a, o, spaceRows(spaces), "no spaces")
+	})
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}
+
+// spaceRow is a space as it is printed.
+type spaceRow struct{ apiclient.Space }
+
+func (r spaceRow) columns() []column {
+	var notes []string
+	if r.Volatile {
+		notes = append(notes, "volatile")
+	}
+	if r.QueryOnly {
+		notes = append(notes, "query only")
+	}
+	return []column{
+		{head: "space", cell: r.Name}, {head: "visible", cell: fmt.Sprint(r.Visible)}, {head: "held", cell: fmt.Sprint(r.Held)},
+		{head: "kind", cell: strings.Join(append([]string{r.Kind}, notes...), ", ")},
+	}
+}
+
+func spaceRows(spaces []apiclient.Space) []spaceRow {
+	rows := make([]spaceRow, len(spaces))
+	for i, s := range spaces {
+		rows[i] = spaceRow{s}
+	}
+	return rows
+}
+
+// counted is an answer of `leasehold space count`.
+type counted struct {
+	Space    string `json:"space"`
+	Template string `json:"template"`
+	Count    int    `json:"count"`
+}
+
+func (r counted) columns() []column {
+	return []column{{head: "space", cell: r.Space}, {head: "template", cell: r.Template}, {head: "count", cell: fmt.Sprint(r.Count)}}
+}
+
+// newSpaceCount is `leasehold space count`.
+func (a *app) newSpaceCount() *cobra.Command {
+	var held bool
+	c := &cobra.Command{
+		Use:   "count SPACE [FIELD…]",
+		Short: "count the tuples that match a template, or all",
+		Long:  "Count the tuples that match a template, or all.\n\n" + templates,
+		Args:  cobra.MinimumNArgs(1),
+	}
+	o := bindOutput(c)
+	c.Flags().BoolVar(&held, "held", false, "also those that are held")
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		line, err := templateLine(args[1:], true)
+		if err != nil {
+			return err
+		}
+		page, err := api.Tuples(ctx, args[0], line, held, 0)
+		if err != nil {
+			return err
+		}
+		if o.form == asTable {
+			_, err := fmt.Fprintln(a.out, page.Total)
+			return err
+		}
+		return showOne(a, o, counted{args[0], line, page.Total})
+	})
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}
+
+// templateLine checks a template, and writes it as the API reads it. One that is
+// not there stands for all tuples; ... may only be in one that lists.
+func templateLine(words []string, lists bool) (string, error) {
+	if len(words) == 0 && lists {
+		return tuple.RestWord, nil
+	}
+	p, open, err := tuple.ParseTemplate(words)
+	switch {
+	case err != nil:
+		return "", usagef("template: %s", err)
+	case open && !lists:
+		return "", usagef("template: ... is only for query and count; write what each field is, such as ?string")
+	case !open:
+		return p.Line(), nil
+	}
+	return strings.TrimSpace(p.Line() + " " + tuple.RestWord), nil
+}
+
+// tupleRow is a tuple as it is printed.
+type tupleRow struct{ apiclient.Tuple }
+
+func (r tupleRow) columns() []column {
+	state := r.State
+	if r.Holder != "" {
+		state += " by " + r.Holder
+	}
+	return []column{{head: "tuple", cell: r.Line}, {head: "state", cell: state}}
+}
+
+// newSpaceQuery is `leasehold space query`.
+func (a *app) newSpaceQuery() *cobra.Command {
+	var held bool
+	var limit int
+	c := &cobra.Command{
+		Use:     "query SPACE [FIELD…]",
+		Short:   "print the tuples that match a template, or all, and take none; exit code 1 if there are none",
+		Long:    "Print the tuples that match a template, or all, and take none.\n\n" + templates,
+		Example: "  leasehold space query task research ...",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	o := bindOutput(c)
+	c.Flags().BoolVar(&held, "held", false, "also those that are held")
+	bindLimit(c, &limit)
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		line, err := templateLine(args[1:], true)
+		if err != nil {
+			return err
+		}
+		page, err := api.Tuples(ctx, args[0], line, held, limit)
+		if err != nil {
+			return err
+		}
+		var rows []tupleRow
+		for _, t := range page.Items {
+			rows = append(rows, tupleRow{t})
+		}
+		if page.Total == 0 {
+			if o.form != asTable {
+				err = show(a, o, rows, "")
+			}
+			return errors.Join(err, fmt.Errorf("space %s: %w: no tuple matches %s", args[0], fault.ErrNotFound, line))
+		}
+		if err := show(a, o, rows, "no tuples"); err != nil {
+			return err
+		}
+		return a.sayRest(len(rows), page.Total)
+	})
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}
+
+// bindLimit adds --limit to a command that lists what may be long.
+func bindLimit(c *cobra.Command, to *int) {
+	c.Flags().IntVar(to, "limit", apiclient.TuplesPage, "print at most so many; -1 is all")
+}
+
+// sayRest says, where it is not in the way, that a list has more.
+func (a *app) sayRest(shown, total int) error {
+	if shown >= total {
+		return nil
+	}
+	_, err := fmt.Fprintf(a.err, "leasehold: %d of %d are shown; --limit says how many\n", shown, total)
+	return err
+}
+
+// newSpacePut is `leasehold space put`.
+func (a *app) newSpacePut() *cobra.Command {
+	var ttl time.Duration
+	c := &cobra.Command{
+		Use:     "put SPACE FIELD…",
+		Short:   "put a tuple",
+		Long:    "Put a tuple.\n\n" + notation,
+		Example: "  leasehold space put notes shopping 'two words' 42",
+		Args:    cobra.MinimumNArgs(2),
+	}
+	c.Flags().DurationVar(&ttl, "ttl", 0, "how long it may stay; 0 is until it is taken")
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		t, err := tuple.ParseTuple(args[1:])
+		if err != nil {
+			return usagef("tuple: %s", err)
+		}
+		put, err := api.Put(ctx, args[0], t.Line(), ttl)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(a.out, "put %s\n", put.Line)
+		return err
+	})
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}
+
+// newSpaceGet is `leasehold space get`.
+func (a *app) newSpaceGet() *cobra.Command {
+	var timeout time.Duration
+	var noWait bool
+	c := &cobra.Command{
+		Use:   "get SPACE FIELD…",
+		Short: "take a tuple that matches a template, and wait for one; exit code 1 if none comes",
+		Long: `Take a tuple that matches a template, and wait for one. What is taken and lost on its
+way here (this process or the network dies at that moment) is gone.
+
+` + templates,
+		Args: cobra.MinimumNArgs(2),
+	}
+	o := bindOutput(c)
+	c.Flags().DurationVar(&timeout, "timeout", -1, "how long to wait (default: until it is interrupted)")
+	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait: short for --timeout 0s")
+	c.Flags().Lookup("timeout").DefValue = "0s" // which is not printed
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		said := c.Flags().Changed("timeout")
+		if said && (noWait || timeout < 0) {
+			return usagef("--timeout must not be negative, and goes not with --no-wait")
+		}
+		if noWait {
+			timeout = 0
+		}
+		line, err := templateLine(args[1:], false)
+		if err != nil {
+			return err
+		}
+		t, err := api.Get(ctx, args[0], line, timeout)
+		if err != nil {
+			return err
+		}
+		if o.form == asTable {
+			_, err := fmt.Fprintln(a.out, t.Line)
+			return err
+		}
+		return showOne(a, o, tupleRow{t})
+	})
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}

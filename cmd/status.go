@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/config"
+)
+
+// newStatus is `leasehold status`.
+func (a *app) newStatus() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "say who is at work, on what, and what needs attention",
+		Long: `Say who is at work, on what, and what needs attention. The exit code is 69 if no
+coordinator answers, so it can be a container's health check.
+
+As CSV it is the sessions; "space list -o csv" has the spaces.`,
+		Args: cobra.NoArgs,
+	}
+	o := bindOutput(c)
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+		s, err := api.Status(ctx)
+		if err != nil {
+			return err
+		}
+		return a.showStatus(o, s)
+	})
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}
+
+func (a *app) showStatus(o *output, s apiclient.Status) error {
+	sessions := make([]sessionRow, len(s.Sessions))
+	for i, one := range s.Sessions {
+		sessions[i] = sessionRow{one}
+	}
+	switch o.form {
+	case asJSON:
+		return a.printIndented(s)
+	case asLines:
+		return a.printJSON(s)
+	case asCSV:
+		return printCSV(a, sessions)
+	}
+	if err := show(a, o, sessions, "no sessions"); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	if err := show(a, o, spaceRows(s.Spaces), "no spaces"); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
+		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),
+		attention(s.Totals.Problems, "problem", "leasehold findings --problems"), attention(s.Dead, "dead letter", "leasehold dead list"))
+	return err
+}
+
+// attention counts what somebody should look at, and says how.
+func attention(n int, noun, how string) string {
+	if n == 0 {
+		return count(n, noun)
+	}
+	return count(n, noun) + " (" + how + ")"
+}
+
+// sessionRow is a session as it is printed.
+type sessionRow struct{ apiclient.Session }
+
+func (r sessionRow) columns() []column {
+	var serves []string
+	for _, s := range r.Serves {
+		serves = append(serves, fmt.Sprintf("%s×%d", s.Action, s.Slots))
+	}
+	return []column{
+		{head: "session", cell: r.ID}, {head: "state", cell: r.State}, {head: "since", cell: r.Since},
+		{head: "serves", cell: strings.Join(serves, ", ")}, {head: "holds", cell: strings.Join(r.Tasks, ", ")},
+	}
+}

@@ -1,0 +1,192 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/config"
+)
+
+// newTask is `leasehold task`.
+func (a *app) newTask() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "task",
+		Short: "create tasks, and see where they are",
+	}
+	c.AddCommand(a.newTaskCreate(), a.newTaskList(), a.newTaskShow())
+	return c
+}
+
+// newTaskCreate is `leasehold task create`.
+func (a *app) newTaskCreate() *cobra.Command {
+	var n apiclient.NewTask
+	var data string
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "create ACTION",
+		Short: "put a task for a worker that serves the action",
+		Long: `Put a task for a worker that serves the action. The data folder, where --host is not
+said, is LEASEHOLD_DATA's or the file's: --data is the task's.`,
+		Example: `  leasehold task create count --data '{"n": 1}' --timeout 5m`,
+		Args:    cobra.ExactArgs(1),
+	}
+	o := bindOutput(c)
+	c.Flags().StringVar(&data, "data", "", "JSON for whoever does it; @FILE reads it from a file, @- from standard input")
+	_ = c.Flags().SetAnnotation("data", noSetting, nil) // the flag is there
+	c.Flags().StringVar(&n.Subject, "subject", "", "what it is about")
+	c.Flags().Int64Var(&n.Priority, "priority", 0, "higher is sooner")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "how long an attempt may take (default 10m)")
+	c.Flags().Lookup("timeout").DefValue = "0s" // the coordinator's, which is not printed
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
+		n.Action = args[0]
+		if !models.ValidID(n.Action) {
+			return usagef("an action is 1 to 128 of A-Z a-z 0-9 . _ : -; got %q", n.Action)
+		}
+		if n.Data, err = readData(data, c.InOrStdin()); err != nil {
+			return err
+		}
+		if c.Flags().Changed("timeout") {
+			if timeout <= 0 {
+				return usagef("--timeout must be above 0; got %s", timeout)
+			}
+			s := models.SecondsOf(timeout)
+			n.Timeout = &s
+		}
+		t, err := api.CreateTask(ctx, n)
+		if err != nil {
+			return err
+		}
+		if o.form == asTable {
+			_, err := fmt.Fprintf(a.out, "created %s %s\n", t.ID, t.Action)
+			return err
+		}
+		return showOne(a, o, taskRow{t})
+	})
+	config.BindFlags(c.Flags(), "host", "http")
+	return c
+}
+
+// maxData is what the API takes as a body.
+const maxData = 1 << 20
+
+// readData reads what --data says.
+func readData(said string, stdin io.Reader) (json.RawMessage, error) {
+	text, from := said, "--data"
+	if name, isFile := strings.CutPrefix(said, "@"); isFile {
+		in := stdin
+		if name != "-" {
+			f, err := os.Open(name)
+			if err != nil {
+				return nil, usagef("--data: %s", err)
+			}
+			defer f.Close()
+			in = f
+		}
+		data, err := io.ReadAll(io.LimitReader(in, maxData+1))
+		if err != nil {
+			return nil, usagef("--data %s: %s", said, err)
+		}
+		if len(data) > maxData {
+			return nil, usagef("--data %s: larger than %d bytes", said, maxData)
+		}
+		text, from = string(data), "--data "+said
+	}
+	if said == "" {
+		return nil, nil
+	}
+	var compact json.RawMessage
+	if err := json.Unmarshal([]byte(text), &compact); err != nil {
+		return nil, usagef("%s must be JSON: %s", from, err)
+	}
+	return compact, nil
+}
+
+// taskRow is a task, or a dead letter, as it is printed.
+type taskRow struct{ apiclient.Task }
+
+func (r taskRow) columns() []column {
+	state := r.State
+	if r.Holder != "" {
+		state += " by " + r.Holder
+	}
+	return []column{
+		{head: "task", cell: r.ID}, {head: "action", cell: r.Action}, {head: "state", cell: state},
+		{head: "priority", cell: fmt.Sprint(r.Priority)}, {head: "attempts", cell: fmt.Sprint(r.Attempts)},
+		{head: "subject", cell: r.Subject}, {head: "note", cell: r.Note},
+		{head: "parts", cell: strings.Join(r.Parts, ", "), detail: true},
+		{head: "lease", cell: r.Lease, detail: true},
+		{head: "timeout", cell: r.Timeout.Duration().String(), detail: true},
+		{head: "claimants", cell: strings.Join(r.Claimants, ", "), detail: true},
+		{head: "created", cell: when(r.CreatedAt), detail: true},
+		{head: "claimed", cell: when(r.ClaimedAt), detail: true},
+		{head: "history", cell: strings.Join(r.History, "; "), detail: true},
+		{head: "data", cell: string(r.Data), detail: true},
+	}
+}
+
+func taskRows(tasks []apiclient.Task) []taskRow {
+	rows := make([]taskRow, len(tasks))
+	for i, t := range tasks {
+		rows[i] = taskRow{t}
+	}
+	return rows
+}
+
+// newTaskList is `leasehold task list`.
+func (a *app) newTaskList() *cobra.Command {
+	return a.newTasks("print the tasks that wait or are held, first the next", "no tasks", (*apiclient.Client).Tasks)
+}
+
+// newTasks is a command that lists tasks.
+func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.Context, string, int) (apiclient.Page[apiclient.Task], error)) *cobra.Command {
+	var action string
+	var limit int
+	c := &cobra.Command{
+		Use:   "list",
+		Short: short,
+		Args:  cobra.NoArgs,
+	}
+	o := bindOutput(c)
+	c.Flags().StringVar(&action, "action", "", "only of this action")
+	bindLimit(c, &limit)
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+		page, err := list(api, ctx, action, limit)
+		if err != nil {
+			return err
+		}
+		if err := show(a, o, taskRows(page.Items), none); err != nil {
+			return err
+		}
+		return a.sayRest(len(page.Items), page.Total)
+	})
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}
+
+// newTaskShow is `leasehold task show`.
+func (a *app) newTaskShow() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "print one task with its data, wherever it is",
+		Args:  cobra.ExactArgs(1),
+	}
+	o := bindOutput(c)
+	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		t, err := api.Anywhere(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return showOne(a, o, taskRow{t})
+	})
+	config.BindFlags(c.Flags(), askKeys...)
+	return c
+}
