@@ -94,7 +94,7 @@ func apiOf(gate, http string) string {
 
 // ask makes a command of what is asked of a running coordinator. There must be one.
 func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
+	return func(c *cobra.Command, args []string) (err error) {
 		cfg, err := config.Load(settingFlags(c))
 		if err != nil {
 			return err
@@ -112,7 +112,10 @@ func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) f
 			return err
 		}
 		defer client.Close()
-		return f.explain(do(c.Context(), client, args))
+		if err = client.Alive(c.Context()); err == nil { // at once, where a call would try for a while
+			err = do(c.Context(), client, args)
+		}
+		return f.explain(err)
 	}
 }
 
