@@ -52,10 +52,10 @@ func TestAskingScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("HTTP", at)
 			e.Setenv("EPISODE", models.NewID("shows", "monday"))
-			doc, err := json.Marshal(map[string]any{"pid": os.Getpid(), "gate": at, "http": at})
+			doc, err := json.Marshal(addresses{PID: os.Getpid(), Gate: at, HTTP: at})
 			require.NoError(t, err)
 			require.NoError(t, os.MkdirAll(filepath.Join(e.WorkDir, "data"), 0o755))
-			return os.WriteFile(filepath.Join(e.WorkDir, "data", coordinatorFile), doc, 0o600)
+			return os.WriteFile(filepath.Join(e.WorkDir, "data", addressFile), doc, 0o600)
 		},
 	})
 }

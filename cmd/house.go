@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,8 +35,13 @@ func (a *app) openHouse(c *cobra.Command) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.openHouseAt(c.Context(), cfg)
+}
+
+// openHouseAt is openHouse with a configuration that was read before.
+func (a *app) openHouseAt(ctx context.Context, cfg config.Config) (*house, error) {
 	h := &house{cfg: cfg, log: a.newLogger(cfg)}
-	if err := h.open(c.Context()); err != nil {
+	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
@@ -53,43 +59,47 @@ func (h *house) open(ctx context.Context) error {
 	}
 	h.catalog = store
 	h.closers = append(h.closers, store.Close)
-	h.fetch, err = fetch.New(fetch.Config{
-		Dir:          filepath.Join(h.cfg.Data, "cache"),
-		MaxBytes:     h.cfg.FetchMaxBytes,
-		Stall:        h.cfg.FetchStall,
-		MaxRedirects: h.cfg.FetchRedirects,
-		CacheBytes:   h.cfg.CacheBytes,
-		AllowPrivate: h.cfg.AllowPrivate,
-	})
-	if err != nil {
+	if h.fetch, err = newFetcher(h.cfg, filepath.Join(h.cfg.Data, "cache")); err != nil {
 		return err
 	}
 	h.closers = append(h.closers, h.fetch.Close)
 	return nil
 }
 
+// newFetcher opens a cache as it is configured.
+func newFetcher(cfg config.Config, dir string) (*fetch.Fetcher, error) {
+	return fetch.New(fetch.Config{
+		Dir: dir, MaxBytes: cfg.FetchMaxBytes, Stall: cfg.FetchStall, MaxRedirects: cfg.FetchRedirects,
+		CacheBytes: cfg.CacheBytes, AllowPrivate: cfg.AllowPrivate,
+	})
+}
+
 // close gives the folder up, last opened first.
 func (h *house) close() error {
-	var errs []error
-	for i := len(h.closers) - 1; i >= 0; i-- {
-		errs = append(errs, h.closers[i]())
-	}
+	err := closeAll(h.closers)
 	h.closers = nil
+	return err
+}
+
+// closeAll closes what was opened, the last first.
+func closeAll(closers []func() error) error {
+	var errs []error
+	for _, end := range slices.Backward(closers) {
+		errs = append(errs, end())
+	}
 	return errors.Join(errs...)
 }
 
-// flow is the archive's work on this house.
-func (h *house) flow() *archive.Flow {
+// newFlow is the archive's work.
+func newFlow(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, log *slog.Logger) *archive.Flow {
 	return archive.NewFlow(archive.Flow{
-		Catalog: h.catalog,
-		Lister:  &archive.Lister{Fetch: h.fetch},
-		// One work-item holds so many clips.
-		ClipLimit: h.cfg.ClipLimit,
-		Timeout:   h.cfg.ResearchTimeout,
-		Look:      h.cfg.CapacityLook,
-		Log:       h.log,
+		Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
+		Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
 	})
 }
+
+// flow is the archive's work on this house.
+func (h *house) flow() *archive.Flow { return newFlow(h.cfg, h.catalog, h.fetch, h.log) }
 
 // add detects the origins at each path and adds them.
 func (h *house) add(ctx context.Context, paths []string, kind string) ([]models.Origin, error) {

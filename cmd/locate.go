@@ -23,10 +23,6 @@ import (
 // askKeys are the settings of the commands that ask a coordinator.
 var askKeys = []string{"data", "host", "http"}
 
-// coordinatorFile is where a process that hosts the spaces of a data folder says
-// how it is reached.
-const coordinatorFile = "coordinator.json"
-
 // A found is where a coordinator may be.
 type found struct {
 	api  string // URL; empty: nowhere
@@ -43,7 +39,7 @@ func locate(cfg config.Config) (found, error) {
 		from[v.Key] = v.Source
 	}
 	const byDefault = "default"
-	f := found{file: filepath.Join(cfg.Data, coordinatorFile)}
+	f := found{file: filepath.Join(cfg.Data, addressFile)}
 	if from["host"] != byDefault || from["http"] == "--http" {
 		at := ""
 		if from["http"] != byDefault {
@@ -56,9 +52,7 @@ func locate(cfg config.Config) (found, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
-	var doc struct {
-		HTTP string `json:"http"`
-	}
+	var doc addresses
 	if err == nil {
 		err = json.Unmarshal(data, &doc)
 	}

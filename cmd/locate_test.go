@@ -26,7 +26,7 @@ func configOf(t *testing.T, args ...string) config.Config {
 func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, coordinatorFile), []byte(`{"pid":7,"gate":"127.0.0.1:1","http":"127.0.0.1:2"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, addressFile), []byte(`{"pid":7,"gate":"127.0.0.1:1","http":"127.0.0.1:2"}`), 0o600))
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -56,7 +56,7 @@ func TestAFileThatDoesNotSayWhereIsNoCoordinator(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]error{"": fault.ErrUnavailable, "[]": fault.ErrUnavailable, "{}": nil, `{"http":""}`: nil} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, coordinatorFile), []byte(content), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, addressFile), []byte(content), 0o600))
 		f, err := locate(configOf(t, "--data", dir))
 		require.ErrorIs(t, err, want, content)
 		require.Empty(t, f.api)

@@ -34,7 +34,10 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cp-tree": copyTree, "await-file": awaitFile},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "cp-tree": copyTree, "await-file": awaitFile,
+			"where": where, "await-state": awaitState, "await-researched": awaitResearched,
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)

@@ -24,8 +24,8 @@ into them, workers take them and put results back.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%s; see %s --help", err, c.CommandPath())
 	})
-	config.BindFlags(root.Flags(), "mode")
-	root.AddCommand(a.newRun(), a.newFindings(), a.newOrigin(), a.newConfig(), a.newVersion(),
+	config.BindFlags(root.Flags())
+	root.AddCommand(a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker(), a.newFindings(), a.newOrigin(), a.newConfig(), a.newVersion(),
 		a.newStatus(), a.newSpace(), a.newTask(), a.newDead(), a.newCompletion())
 	for _, c := range root.Commands() {
 		mendUsage(c)
@@ -42,7 +42,14 @@ func (a *app) runMode(c *cobra.Command, _ []string) error {
 	if err := cfg.RequireMode(); err != nil {
 		return err
 	}
-	return usagef(`mode %s cannot be served yet: separate modes come with the network, in a later version; "leasehold run" is all three in one process`, cfg.Mode)
+	switch cfg.Mode {
+	case config.Coordinator:
+		return a.coordinate(c.Context(), cfg)
+	case config.Manager:
+		return a.manageAway(c.Context(), cfg)
+	default:
+		return a.workAway(c.Context(), cfg)
+	}
 }
 
 // mendUsage makes the errors that cobra finds in arguments usage errors, and

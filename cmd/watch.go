@@ -51,23 +51,23 @@ type tally struct {
 	problems []catalog.Problem
 }
 
-// totals reads the tally, also when the run was interrupted.
-func (w *crew) totals() (t tally, err error) {
+// tally reads what was done, also when the run was interrupted.
+func (w *crew) tally(t *tally) (err error) {
 	ctx := context.Background()
 	if t.leases, err = lease.Totals(ctx, w.repo); err != nil {
-		return t, err
+		return err
 	}
 	if t.catalog, err = w.catalog.Totals(ctx); err != nil {
-		return t, err
+		return err
 	}
 	if t.origins, err = w.catalog.Origins(ctx); err != nil {
-		return t, err
+		return err
 	}
 	if t.findings, err = w.catalog.Findings(ctx); err != nil {
-		return t, err
+		return err
 	}
 	t.problems, err = w.catalog.Problems(ctx)
-	return t, err
+	return err
 }
 
 // nothingDone says that there was something to do and none of it could be done:

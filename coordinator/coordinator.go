@@ -130,6 +130,9 @@ func (c *Coordinator) Connect(ctx context.Context, mode string, ttl time.Duratio
 	return c.engine.Session(ctx, SessionID(mode), ttl)
 }
 
+// Engine is what gates open sessions at.
+func (c *Coordinator) Engine() *engine.Engine { return c.engine }
+
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
 func SessionID(mode string) string { return fmt.Sprintf("%s-%08x", mode, rand.Uint32()) }
 

@@ -105,7 +105,7 @@ func (s *shift) run(ctx context.Context) error {
 	end(errSession)
 	background.Wait()
 	if err == nil {
-		err = s.close()
+		s.close()
 	}
 	select {
 	case stuck := <-failed:
@@ -131,13 +131,14 @@ func (s *shift) drain(idle <-chan struct{}) {
 	}
 }
 
-func (s *shift) close() error {
+// close ends the session in order. If that cannot be told, the session is lost
+// when its time is over, which is no fault of this worker.
+func (s *shift) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Grace)
 	defer cancel()
 	if err := s.repo.Close(ctx); err != nil {
-		return fmt.Errorf("worker: close session %s: %w", s.repo.Session(), err)
+		s.Log.Warn("worker: the session could not be closed", "session", s.repo.Session(), "error", err)
 	}
-	return nil
 }
 
 // listen carries out the messages of the coordinator.

@@ -23,6 +23,9 @@ func in[T any](r *http.Request, f func(T) (any, error)) (any, error) {
 
 func (s *server) catalogOrigin(ctx context.Context, r *http.Request) (any, error) {
 	return in(r, func(o models.Origin) (any, error) {
+		if err := mayName(r, o.URI); err != nil {
+			return nil, err
+		}
 		isNew, err := s.Catalog.AddOrigin(ctx, o)
 		return remote.Added{New: isNew}, err
 	})

@@ -15,7 +15,8 @@
 //
 // There is no authentication yet, so browsers are kept out: writes from another
 // origin are refused, and so are requests under a name that is not ours, which is
-// what DNS rebinding looks like (Config.Hosts). It does not terminate TLS.
+// what DNS rebinding looks like (Config.Hosts). An origin that is a path can be
+// added only from this machine. It does not terminate TLS.
 //
 // openapi.yaml describes the routes; a test holds it against them.
 package api

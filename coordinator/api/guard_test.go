@@ -56,6 +56,29 @@ func TestFault47ARequestThatABrowserWasLedToIsRefused(t *testing.T) {
 	}
 }
 
+func TestAPathCanBeAddedOnlyFromThisMachine(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	for _, c := range []struct {
+		path, body, from string
+		want             int
+	}{
+		{"/origins", `{"kind":"media","uri":"/srv/a"}`, "127.0.0.1:9", 201},
+		{"/origins", `{"kind":"media","uri":"/srv/b"}`, "[::1]:9", 201},
+		{"/origins", `{"kind":"media","uri":"/etc"}`, "192.0.2.1:9", 403},
+		{"/origins", `{"kind":"feed","uri":"/etc/feed.xml"}`, "192.0.2.1:9", 403},
+		{"/origins", `{"kind":"feed","uri":"https://example.org/feed.xml"}`, "192.0.2.1:9", 201},
+		{"/catalog/origins", `{"id":"x","kind":"media","uri":"/etc"}`, "192.0.2.1:9", 403},
+		{"/catalog/origins", `{"id":"x","kind":"media","uri":"/etc"}`, "", 403},
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+v1+c.path, strings.NewReader(c.body))
+		r.RemoteAddr = c.from
+		h.server.Config.Handler.ServeHTTP(w, r)
+		require.Equal(t, c.want, w.Code, "%+v: %s", c, w.Body)
+	}
+}
+
 // trouble is a catalog that panics, or waits, when it is asked for clips.
 type trouble struct {
 	catalog.Catalog

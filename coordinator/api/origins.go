@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -66,6 +67,16 @@ func (o newOrigin) check() error {
 	return fmt.Errorf("uri %.100q: %w: a feed has an http(s) URL or a path, other kinds have a path; paths are absolute and clean", o.URI, fault.ErrInvalid)
 }
 
+// mayName refuses a path that comes from another machine: managers read what an
+// origin names, and only the operator may have them read files.
+func mayName(r *http.Request, uri string) error {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if !path.IsAbs(uri) || err == nil && from.Addr().Unmap().IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("uri %.100q: %w: a path can be added only on the coordinator's own machine", uri, fault.ErrForbidden)
+}
+
 // addOrigin adds an origin and has it visited.
 func (s *server) addOrigin(ctx context.Context, r *http.Request) (any, error) {
 	var wanted newOrigin
@@ -73,6 +84,9 @@ func (s *server) addOrigin(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if err := wanted.check(); err != nil {
+		return nil, err
+	}
+	if err := mayName(r, wanted.URI); err != nil {
 		return nil, err
 	}
 	o := models.Origin{

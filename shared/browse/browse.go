@@ -70,6 +70,9 @@ func look(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if offset < 0 || limit < 0 {
 		return nil, fmt.Errorf("%w: an offset of %d, a limit of %d", fault.ErrInvalid, offset, limit)
 	}
+	if limit == 0 && !q.Open && !q.Held {
+		return tuple.New([]byte{}, offset, int64(tx.Count(q.Space, p)), int64(0)), nil
+	}
 	found, err := q.find(tx)
 	if err != nil {
 		return nil, err

@@ -63,16 +63,17 @@ func TestALookSeesWhatMatchesOpenOrNotHeldOrNot(t *testing.T) {
 		want  string
 		total int
 	}{
-		"closed":           {browse.Query{Template: tuple.Match("a", tuple.AnyInt64), Limit: 9}, "a 1|a 3", 2},
-		"closed and held":  {browse.Query{Template: tuple.Match("a", tuple.AnyInt64), Held: true, Limit: 9}, "a 1|a 3|a 2*", 3},
-		"open":             {browse.Query{Template: tuple.Match("a"), Open: true, Limit: 9}, "a 1|a x 2.0|a 3", 3},
-		"open and held":    {browse.Query{Template: tuple.Match("a"), Open: true, Held: true, Limit: 9}, "a 1|a x 2.0|a 2*|a 3", 4},
-		"everything":       {browse.Query{Open: true, Limit: 9}, "a 1|b|a x 2.0|a 3", 4},
-		"a page":           {browse.Query{Open: true, Offset: 1, Limit: 2}, "b|a x 2.0", 4},
-		"past the end":     {browse.Query{Open: true, Offset: 7, Limit: 2}, "", 4},
-		"only the number":  {browse.Query{Open: true}, "", 4},
-		"nothing like it":  {browse.Query{Template: tuple.Match("c"), Open: true, Limit: 9}, "", 0},
-		"longer than some": {browse.Query{Template: tuple.Match("a", tuple.AnyString, tuple.Formal{Type: tuple.Float64}), Open: true, Limit: 9}, "a x 2.0", 1},
+		"closed":            {browse.Query{Template: tuple.Match("a", tuple.AnyInt64), Limit: 9}, "a 1|a 3", 2},
+		"closed and held":   {browse.Query{Template: tuple.Match("a", tuple.AnyInt64), Held: true, Limit: 9}, "a 1|a 3|a 2*", 3},
+		"open":              {browse.Query{Template: tuple.Match("a"), Open: true, Limit: 9}, "a 1|a x 2.0|a 3", 3},
+		"open and held":     {browse.Query{Template: tuple.Match("a"), Open: true, Held: true, Limit: 9}, "a 1|a x 2.0|a 2*|a 3", 4},
+		"everything":        {browse.Query{Open: true, Limit: 9}, "a 1|b|a x 2.0|a 3", 4},
+		"a page":            {browse.Query{Open: true, Offset: 1, Limit: 2}, "b|a x 2.0", 4},
+		"past the end":      {browse.Query{Open: true, Offset: 7, Limit: 2}, "", 4},
+		"only the number":   {browse.Query{Open: true}, "", 4},
+		"the closed number": {browse.Query{Template: tuple.Match("a", tuple.AnyInt64)}, "", 2},
+		"nothing like it":   {browse.Query{Template: tuple.Match("c"), Open: true, Limit: 9}, "", 0},
+		"longer than some":  {browse.Query{Template: tuple.Match("a", tuple.AnyString, tuple.Formal{Type: tuple.Float64}), Open: true, Limit: 9}, "a x 2.0", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.q.Space = "s"

@@ -21,6 +21,16 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
+func TestACuratorThatPutsRecordingsIsTrustedWithNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := write(t, filepath.Join(dir, "one.mp3"), "one")
+	f := open(t, Config{})
+	require.NoError(t, f.Trust(models.Origin{Kind: models.API, URI: dir}))
+	_, err := f.Fetch(t.Context(), ref(FileURI(path)))
+	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
 func TestLocalFileIsOpenedWhereItLies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

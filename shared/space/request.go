@@ -58,10 +58,12 @@ const (
 	VerbNext
 	VerbUnnotify
 	VerbEnd
+	VerbAck  // ends the hold that a get with Ack left, for good
+	VerbBack // ends it the other way: what was taken is back at its old place
 )
 
 var verbNames = [...]string{"", "create", "list", "put", "putp", "get", "getp", "getall", "query",
-	"queryp", "queryall", "count", "call", "receive", "notify", "next", "unnotify", "end"}
+	"queryp", "queryall", "count", "call", "receive", "notify", "next", "unnotify", "end", "ack", "back"}
 
 // String returns the verb's name.
 func (v Verb) String() string {
@@ -81,6 +83,9 @@ func (v Verb) Changes() bool {
 	return false
 }
 
+// Takes reports whether the verb takes tuples out of a space.
+func (v Verb) Takes() bool { return v == VerbGet || v == VerbGetP || v == VerbGetAll }
+
 // Request is one call as it travels to the engine. Which fields count depends
 // on the verb.
 type Request struct {
@@ -93,6 +98,13 @@ type Request struct {
 	Procedure    string
 	Options      Options // of a create
 	Subscription int64
+	// Ack says that the answer to a verb that Takes may get lost on its way. What
+	// it takes is gone for everybody, but comes back to its old place if the
+	// session ends before VerbAck with the same Op has said that it arrived.
+	Ack bool
+	// Repeat says that the operation may have happened already, and that at most
+	// Window answers were given since, so that it is never too old to be repeated.
+	Repeat bool
 }
 
 // Target names what a request is about, for messages.

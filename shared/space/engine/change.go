@@ -55,8 +55,10 @@ func (tx *transaction) put(name string, t tuple.Tuple, o space.PutOptions) (int6
 	if err := r.accepts(t); err != nil {
 		return 0, err
 	}
-	if r.full() && !tx.makeRoom(r) {
-		return 0, fmt.Errorf("space %s holds %d tuples: %w", name, r.size, fault.ErrOverloaded)
+	for r.full() {
+		if !tx.makeRoom(r) {
+			return 0, fmt.Errorf("space %s holds %d tuples: %w", name, r.size, fault.ErrOverloaded)
+		}
 	}
 	if o.TTL < 0 {
 		return 0, fmt.Errorf("put into %s: %w: a TTL of %s", name, fault.ErrInvalid, o.TTL)
@@ -182,6 +184,12 @@ func (tx *transaction) Back(ref int64, at space.Placement) error {
 	if err != nil {
 		return err
 	}
+	tx.back(e, at)
+	return nil
+}
+
+// back makes an entry visible that was held, or taken and not acknowledged.
+func (tx *transaction) back(e *entry, at space.Placement) {
 	changed := *e
 	changed.Hold = nil
 	if at == space.NewPlace {
@@ -191,7 +199,6 @@ func (tx *transaction) Back(ref int64, at space.Placement) error {
 	if changed.Deadline != 0 && changed.Deadline <= tx.e.now() {
 		tx.lapse(&changed)
 	}
-	return nil
 }
 
 // nextPlace returns a number that orders entries and names them.

@@ -36,6 +36,8 @@ func (s *session) dispatch(ctx context.Context, r space.Request) (space.Reply, e
 		return s.unnotify(r.Subscription)
 	case space.VerbEnd:
 		return s.close(ctx)
+	case space.VerbAck, space.VerbBack:
+		return s.acknowledge(r)
 	}
 	a, w := s.e.start(s, r)
 	if w != nil {
@@ -63,6 +65,9 @@ func over(ctx context.Context) error {
 func (s *session) validate(r space.Request) error {
 	if err := r.Validate(); err != nil {
 		return err
+	}
+	if r.Op == (space.OpID{}) && (r.Ack && r.Verb.Takes() || r.Verb == space.VerbAck || r.Verb == space.VerbBack) {
+		return fmt.Errorf("%w: what is acknowledged needs an operation id", fault.ErrInvalid)
 	}
 	if r.Op != (space.OpID{}) && r.Op.Session != s.id {
 		return fmt.Errorf("%w: session %q cannot use the operation id of %q", fault.ErrInvalid, s.id, r.Op.Session)
@@ -111,7 +116,7 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 		if earlier := e.inflight[r.Op]; earlier != nil {
 			age = earlier.age
 			e.settle(earlier, answer{err: fmt.Errorf("%w: repeated by a later call", fault.ErrConflict)})
-		} else if err := e.forgotten(r.Op); err != nil {
+		} else if err := e.forgotten(r.Op); err != nil && !r.Repeat {
 			return answer{err: err}, nil
 		}
 	}

@@ -76,3 +76,24 @@ func TestConformanceThroughTheEncoder(t *testing.T) {
 		}
 	})
 }
+
+func TestAcknowledgedGets(t *testing.T) {
+	t.Parallel()
+	spacetest.ExerciseAcknowledged(t, func(t *testing.T, p space.Procedures) spacetest.Dial {
+		return run(t, engine.Config{Procedures: p}).Connect
+	})
+}
+
+func TestAcknowledgedGetsThroughTheEncoder(t *testing.T) {
+	t.Parallel()
+	spacetest.ExerciseAcknowledged(t, func(t *testing.T, p space.Procedures) spacetest.Dial {
+		e := run(t, engine.Config{Procedures: p})
+		return func(ctx context.Context, id string, ttl time.Duration) (space.Conn, error) {
+			c, err := e.Connect(ctx, id, ttl)
+			if err != nil {
+				return nil, err
+			}
+			return wire.Loopback(c), nil
+		}
+	})
+}

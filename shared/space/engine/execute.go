@@ -108,7 +108,7 @@ func (tx *transaction) one(room *room, r space.Request) (space.Reply, error) {
 		return space.Reply{}, nil
 	}
 	if r.Verb == space.VerbGet || r.Verb == space.VerbGetP {
-		tx.change(x, nil, space.Take)
+		tx.takeFor(r, x)
 	}
 	return space.Reply{Found: true, Tuple: x.Tuple.Clone()}, nil
 }
@@ -130,7 +130,7 @@ func (tx *transaction) all(room *room, r space.Request) (space.Reply, error) {
 	for i, x := range found {
 		reply.Tuples[i] = x.Tuple.Clone()
 		if r.Verb == space.VerbGetAll {
-			tx.change(x, nil, space.Take)
+			tx.takeFor(r, x)
 		}
 	}
 	return reply, nil

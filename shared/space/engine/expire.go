@@ -57,7 +57,7 @@ func (tx *transaction) lapse(x *entry) {
 func (tx *transaction) release(x *entry, cause space.Cause) {
 	tx.expiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session})
 	if now := tx.e.entries[x.Ref]; now != nil && now.Hold == x.Hold {
-		_ = tx.Back(x.Ref, space.OldPlace) // it is held: it cannot fail
+		tx.back(now, space.OldPlace)
 	}
 }
 

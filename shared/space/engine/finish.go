@@ -30,7 +30,7 @@ func (e *Engine) finish(tx *transaction, op space.OpID, reply space.Reply) {
 	for _, st := range tx.steps {
 		r := e.rooms[st.space()]
 		e.note(r, st)
-		if len(r.subscribers) > 0 {
+		if len(r.subscribers) > 0 && st.change != acknowledged {
 			r.publish(st)
 		}
 		if !r.def.Options.Volatile {
@@ -82,6 +82,9 @@ func (tx *transaction) events() []trace.Event {
 	}
 	events := make([]trace.Event, 0, len(tx.steps))
 	for _, st := range tx.steps {
+		if st.change == acknowledged {
+			continue
+		}
 		event := base
 		event.Procedure, event.Operation = st.procedure, string(st.change)
 		event.Space, event.Tuple = st.space(), st.tuple().String()

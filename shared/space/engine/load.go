@@ -88,6 +88,7 @@ func (e *Engine) load(ctx context.Context) error {
 	for _, s := range e.sessions {
 		clear(s.ephemeral)
 		clear(s.holds)
+		clear(s.taken)
 	}
 	loaded := restored{e: e, sessions: map[string]*journal.Session{}}
 	standing, err := e.journal.Load(ctx, loaded.fact)

@@ -50,6 +50,9 @@ func (r *room) rank(e *entry) key {
 }
 
 func (r *room) add(e *entry) {
+	if taken(e) {
+		return
+	}
 	r.size++
 	if e.Hold != nil {
 		r.held.add(e)
@@ -62,6 +65,9 @@ func (r *room) add(e *entry) {
 }
 
 func (r *room) remove(e *entry) {
+	if taken(e) {
+		return
+	}
 	r.size--
 	if e.Hold != nil {
 		r.held.remove(e)

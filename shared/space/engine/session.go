@@ -25,6 +25,7 @@ type session struct {
 
 	ephemeral map[int64]struct{} // refs of the tuples tied to it
 	holds     map[int64]struct{} // refs of the tuples it holds
+	taken     map[uint64][]int64 // refs by the get that took them, until it is acknowledged; some may be gone
 	waiters   map[*waiter]struct{}
 	mail      []letter
 	mailed    chan struct{}
@@ -51,8 +52,10 @@ func (s *session) end(cause space.Cause) {
 
 // err says why the session has ended.
 func (s *session) err() error {
-	switch s.cause {
-	case space.Lost:
+	switch {
+	case s.cause == space.Lost && s.ttl == 0:
+		return fmt.Errorf("session %s was lost with its connection: %w", s.id, fault.ErrClosed)
+	case s.cause == space.Lost:
 		return fmt.Errorf("session %s was lost: no sign of life for %s: %w", s.id, s.ttl, fault.ErrClosed)
 	default:
 		return fmt.Errorf("session %s: %w", s.id, fault.ErrClosed)
@@ -77,6 +80,9 @@ func (t sessions) own(x *entry) {
 	}
 	if s := t[x.Hold.Session]; s != nil {
 		s.holds[x.Ref] = struct{}{}
+		if taken(x) {
+			s.note(x)
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func (tx *transaction) room(name string) (*room, error) {
 
 func (tx *transaction) entry(ref int64) (*entry, error) {
 	e := tx.e.entries[ref]
-	if e == nil {
+	if e == nil || taken(e) {
 		return nil, fmt.Errorf("tuple %d: %w", ref, fault.ErrNotFound)
 	}
 	return e, nil
@@ -134,7 +134,7 @@ func (tx *transaction) Held(name string, p tuple.Template) []space.Entry {
 
 func (tx *transaction) Entry(ref int64) (space.Entry, bool) {
 	e := tx.e.entries[ref]
-	if e == nil {
+	if e == nil || taken(e) {
 		return space.Entry{}, false
 	}
 	return view(e), true

@@ -80,6 +80,10 @@ type Hold struct {
 	Session string        // empty: by nobody
 	Due     time.Duration // engine time at which it expires; 0: with the session
 	Expiry  string        // procedure
+	// Op is the sequence number of the session's get that took the tuple and was
+	// not acknowledged yet: the tuple is gone for everybody, and is back when the
+	// session ends. 0: it is held by a procedure.
+	Op uint64
 }
 
 // Gone says that the tuple of that ref has left its space.

@@ -19,6 +19,8 @@ const (
 	requestProcedure    = 8
 	requestOptions      = 9
 	requestSubscription = 10
+	requestAck          = 11
+	requestRepeat       = 12
 )
 
 // The fields of options.
@@ -53,6 +55,8 @@ func AppendRequest(buf []byte, r space.Request) ([]byte, error) {
 		b.bytes(requestOptions, appendOptions(nil, r.Options))
 	}
 	b.integer(requestSubscription, r.Subscription)
+	b.boolean(requestAck, r.Ack)
+	b.boolean(requestRepeat, r.Repeat)
 	return b, nil
 }
 
@@ -93,6 +97,10 @@ func requestField(r *space.Request, tag uint64, content []byte) (err error) {
 		r.Options, err = decodeOptions(content)
 	case requestSubscription:
 		err = integer(content, &r.Subscription)
+	case requestAck:
+		err = boolean(content, &r.Ack)
+	case requestRepeat:
+		err = boolean(content, &r.Repeat)
 	}
 	return err
 }

@@ -1,0 +1,133 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"leasehold/coordinator"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/task"
+	"leasehold/shared/trace"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+const (
+	// visitTimeout is how long a manager may take for one visit.
+	visitTimeout = 30 * time.Minute
+	// ingestTimeout is how long a manager may hold a result.
+	ingestTimeout = time.Minute
+	// grace is how long a handler or a session may take to end once it was told.
+	grace = 10 * time.Second
+)
+
+// crew is what one process runs around a coordinator: its network, and what uses
+// its spaces.
+type crew struct {
+	*network
+	repo space.Repository // of the command itself
+
+	mu   sync.Mutex // guards errs
+	errs []error
+}
+
+// newCrew takes the addresses of the network.
+func (h *house) newCrew(gate, http string) (*crew, error) {
+	n, err := h.listen(gate, http)
+	if err != nil {
+		return nil, err
+	}
+	return &crew{network: n}, nil
+}
+
+// host runs the coordinator and its network and, once they are ready, the users
+// beside during. When during returns, a part fails or ctx ends, all end: the
+// coordinator last, since the others still have to hand back.
+func (w *crew) host(ctx context.Context, users []func(context.Context) error, during func(context.Context) error) error {
+	traced, closeTrace, err := openTrace(w.cfg.Trace)
+	if err == nil {
+		w.coordinator, err = coordinator.New(ctx, coordinator.Config{
+			Journal: &journal.Memory{}, Catalog: w.catalog, Work: w.policy(),
+			Visit: visit.Policy{Timeout: visitTimeout}, Trace: traced, Log: w.log,
+		})
+	}
+	if err != nil {
+		return errors.Join(err, w.network.close())
+	}
+	using, stop := context.WithCancel(ctx)
+	defer stop()
+	hosting, stopHosting := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopHosting()
+	var hosted sync.WaitGroup
+	ready := make(chan struct{})
+	hosted.Go(func() {
+		w.note(w.coordinator.Run(hosting, func() { close(ready) }))
+		stop()
+	})
+	select {
+	case <-ready:
+		w.use(using, stop, append(users, w.serve), during)
+	case <-using.Done():
+		w.note(w.network.close())
+	}
+	stopHosting()
+	hosted.Wait()
+	return errors.Join(append(w.errs, closeTrace())...)
+}
+
+// use runs the users, and during beside them; the first that ends with an error,
+// or the end of during, ends all.
+func (w *crew) use(ctx context.Context, stop func(), users []func(context.Context) error, during func(context.Context) error) {
+	var err error
+	if w.repo, err = w.coordinator.Connect(ctx, "run", 0); err != nil {
+		w.note(errors.Join(err, w.network.close()))
+		return
+	}
+	var running sync.WaitGroup
+	for _, user := range users {
+		running.Go(func() {
+			if err := user(ctx); err != nil {
+				w.note(err)
+				stop()
+			}
+		})
+	}
+	w.note(during(ctx))
+	stop()
+	running.Wait()
+}
+
+// note keeps an error for the end.
+func (w *crew) note(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		w.errs = append(w.errs, err)
+	}
+}
+
+func (w *crew) policy() work.Policy {
+	return work.Policy{
+		Task:     task.Policy{MaxAttempts: int64(w.cfg.MaxAttempts), Backoff: w.cfg.ReleaseBackoff},
+		LeaseTTL: w.cfg.LeaseTTL, QueueTTL: w.cfg.QueueTTL, Ingest: ingestTimeout,
+	}
+}
+
+// openTrace opens the file that events are logged to.
+func openTrace(path string) (write func(trace.Event), closeFile func() error, err error) {
+	if path == "" {
+		return nil, func() error { return nil }, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("trace: %w: %w", fault.ErrInvalid, err)
+	}
+	w := trace.NewWriter(f)
+	return w.Write, func() error { return errors.Join(w.Err(), f.Close()) }, nil
+}

@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/config"
+)
+
+// printed are the types behind the sections of docs/json.md.
+var printed = map[string]any{
+	"`leasehold findings --json`":                                    findingRow{},
+	"`leasehold findings --problems --json`":                         problemRow{},
+	"`leasehold origin list --json`, `leasehold origin show --json`": models.Origin{},
+	"`leasehold config show --json`":                                 config.Value{},
+	"`leasehold config check --json`":                                config.Fault{},
+	"`leasehold version --json`":                                     build{},
+}
+
+var fieldLine = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)`( \\*)? \\|")
+
+func TestTheDocumentOfJSONHasEveryFieldThatIsPrinted(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../docs/json.md")
+	require.NoError(t, err)
+	sections := strings.Split(string(data), "\n## ")[1:]
+	require.Len(t, sections, len(printed))
+	for _, s := range sections {
+		title, text, _ := strings.Cut(s, "\n")
+		v, ok := printed[title]
+		require.True(t, ok, "no type is known for the section %s", title)
+		var documented []string
+		for _, m := range fieldLine.FindAllStringSubmatch(text, -1) {
+			documented = append(documented, m[1]+m[2])
+		}
+		require.Equal(t, jsonFields(reflect.TypeOf(v)), documented, title)
+	}
+}
+
+// jsonFields lists the fields of a type as JSON has them; * marks those that may
+// be left out.
+func jsonFields(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if strings.HasPrefix(options, "omit") {
+			name += " *"
+		}
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,65 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// where is a command of the scripts: `where FILE` reads an address file, and sets
+// host and api to what it says.
+func where(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: where FILE")
+	}
+	data, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	var at addresses
+	ts.Check(json.Unmarshal(data, &at))
+	ts.Setenv("host", at.Gate)
+	ts.Setenv("api", at.HTTP)
+}
+
+// awaitState is a command of the scripts: `await-state TEXT` waits until what the
+// coordinator at $api says of its sessions holds TEXT.
+func awaitState(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await-state TEXT")
+	}
+	awaitAnswer(ts, "status", args[0])
+}
+
+// awaitResearched is a command of the scripts: `await-researched N` waits until so
+// many pairs are.
+func awaitResearched(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await-researched N")
+	}
+	awaitAnswer(ts, "totals", fmt.Sprintf(`"researched":%s}`, args[0]))
+}
+
+// awaitAnswer asks the API until its answer holds text.
+func awaitAnswer(ts *testscript.TestScript, path, text string) {
+	last := ""
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		<-time.After(10 * time.Millisecond)
+		answer, err := http.Get("http://" + ts.Getenv("api") + "/api/v1/" + path)
+		if err != nil {
+			last = err.Error()
+			continue
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		ts.Check(err)
+		if last = string(body); strings.Contains(last, text) {
+			return
+		}
+	}
+	ts.Fatalf("no %s in %s: %s", text, path, last)
+}

@@ -1,0 +1,91 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"leasehold/coordinator"
+	"leasehold/coordinator/api"
+	"leasehold/coordinator/dashboard"
+	"leasehold/coordinator/gate/native"
+	"leasehold/shared/fault"
+)
+
+// addressFile is where a coordinator says in its data folder how to reach it.
+const addressFile = "coordinator.json"
+
+// addresses is what addressFile holds.
+type addresses struct {
+	PID  int    `json:"pid"`
+	Gate string `json:"gate"`
+	HTTP string `json:"http"`
+}
+
+// network opens a coordinator to other processes: the native gate, and the API
+// with its page.
+type network struct {
+	*house
+	coordinator *coordinator.Coordinator
+	gate, http  net.Listener
+}
+
+// listen takes the two addresses; a port of 0 is any that is free.
+func (h *house) listen(gate, http string) (*network, error) {
+	n := &network{house: h}
+	var err error
+	if n.gate, err = net.Listen("tcp", gate); err != nil {
+		return nil, fmt.Errorf("listen: %w: %w", fault.ErrInvalid, err)
+	}
+	if n.http, err = net.Listen("tcp", http); err != nil {
+		return nil, errors.Join(fmt.Errorf("http: %w: %w", fault.ErrInvalid, err), n.gate.Close())
+	}
+	return n, nil
+}
+
+// close gives the addresses up, if nothing serves there.
+func (n *network) close() error { return errors.Join(n.gate.Close(), n.http.Close()) }
+
+// serve serves until ctx ends. The coordinator must run, and have its spaces.
+func (n *network) serve(ctx context.Context) error {
+	repo, err := n.coordinator.Connect(ctx, "api", 0)
+	if err != nil {
+		return errors.Join(err, n.close())
+	}
+	if err := n.announce(); err != nil {
+		return errors.Join(err, n.close())
+	}
+	defer os.Remove(filepath.Join(n.cfg.Data, addressFile))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	gate := native.New(native.Config{
+		Engine: n.coordinator.Engine(), HTTP: n.http.Addr().String(),
+		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Log: n.log,
+	})
+	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})
+	handler := api.New(api.Config{Repo: repo, Catalog: n.catalog, Page: page, Log: n.log})
+	var gateErr, httpErr error
+	var running sync.WaitGroup
+	running.Go(func() { gateErr = gate.Serve(ctx, n.gate); cancel() })
+	running.Go(func() { httpErr = api.Serve(ctx, n.http, handler); cancel() })
+	running.Wait()
+	return errors.Join(gateErr, httpErr)
+}
+
+// announce writes the address file.
+func (n *network) announce() error {
+	data, err := json.Marshal(addresses{PID: os.Getpid(), Gate: n.gate.Addr().String(), HTTP: n.http.Addr().String()})
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(n.cfg.Data, addressFile)
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("%w: %w", fault.ErrFolder, err)
+	}
+	return os.Rename(path+".new", path)
+}

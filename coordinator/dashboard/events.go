@@ -1,0 +1,93 @@
+package dashboard
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"leasehold/coordinator/api"
+)
+
+// MaxVisitors is how many may follow the page at once.
+const MaxVisitors = 200
+
+// heartbeat is how often a visitor is sent something even when nothing changes,
+// so that one that is gone is noticed.
+const heartbeat = 15 * time.Second
+
+// events follows the page: each section as an event of its name when it changes.
+// It ends with the visitor, with the server, or when the visitor does not read.
+func (p *Page) events(w http.ResponseWriter, r *http.Request) {
+	if p.visitors.Add(1) > MaxVisitors {
+		p.visitors.Add(-1)
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "Too many follow this page; reload it now and then instead.", http.StatusServiceUnavailable)
+		return
+	}
+	defer p.visitors.Add(-1)
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Time{}) // it says nothing more
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	send := func(data []byte) error {
+		if err := c.SetWriteDeadline(time.Now().Add(p.WriteTimeout)); err != nil {
+			return err
+		}
+		if _, err := w.Write(data); err != nil {
+			return err
+		}
+		return c.Flush()
+	}
+	tick := time.NewTicker(freshness)
+	defer tick.Stop()
+	seen, sent := map[string]template.HTML{}, time.Time{}
+	for {
+		data, err := p.changes(r, seen)
+		switch {
+		case err != nil:
+			p.Log.Warn("dashboard: no picture", "error", err)
+			return
+		case len(data) == 0 && time.Since(sent) < heartbeat:
+		default:
+			if len(data) == 0 {
+				data = []byte(": still here\n\n")
+			}
+			if err := send(data); err != nil {
+				return
+			}
+			sent = time.Now()
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-api.Draining(r.Context()):
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// changes returns the events of what is not as it was seen, and notes it.
+func (p *Page) changes(r *http.Request, seen map[string]template.HTML) ([]byte, error) {
+	s, err := p.album.latest(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for _, name := range sections {
+		html := s.HTML[name]
+		if seen[name] == html {
+			continue
+		}
+		seen[name] = html
+		fmt.Fprintf(&b, "event: %s\n", name)
+		for line := range strings.SplitSeq(strings.ReplaceAll(string(html), "\r", ""), "\n") {
+			fmt.Fprintf(&b, "data: %s\n", line)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,91 @@
+package dashboard
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"leasehold/shared/catalog"
+	"leasehold/shared/space"
+)
+
+//go:embed page.html assets
+var files embed.FS
+
+// page has the template of the page, and one for each section.
+var page = template.Must(template.New("page.html").ParseFS(files, "page.html"))
+
+// sections are the parts of the page that change, in its order.
+var sections = []string{"status", "spaces", "attention", "findings"}
+
+// Config says what the page shows.
+type Config struct {
+	Repo    space.Repository
+	Catalog catalog.Catalog
+	Log     *slog.Logger // nil: slog.Default
+	// WriteTimeout is how long a visitor may take to read what it is sent; 0 is
+	// ten seconds.
+	WriteTimeout time.Duration
+}
+
+// Page is the handler. It starts nothing.
+type Page struct {
+	Config
+	mux      *http.ServeMux
+	album    album
+	visitors atomic.Int64
+}
+
+// New returns the page.
+func New(c Config) *Page {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.WriteTimeout == 0 {
+		c.WriteTimeout = 10 * time.Second
+	}
+	p := &Page{Config: c, mux: http.NewServeMux()}
+	p.album.take = p.picture
+	p.mux.Handle("GET /assets/", http.FileServerFS(files))
+	p.mux.HandleFunc("GET /events", p.events)
+	p.mux.HandleFunc("GET /{$}", p.whole)
+	return p
+}
+
+// policy lets the page load what is its own and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// ServeHTTP implements http.Handler.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(p.WriteTimeout)) // a recorder has none
+	p.mux.ServeHTTP(w, r)
+}
+
+// whole renders the page.
+func (p *Page) whole(w http.ResponseWriter, r *http.Request) {
+	shot, err := p.album.latest(r.Context())
+	if err != nil {
+		p.Log.Error("dashboard: no picture", "error", err)
+		http.Error(w, "The coordinator cannot say what it does; see its log.", http.StatusServiceUnavailable)
+		return
+	}
+	var b bytes.Buffer
+	if err := page.Execute(&b, shot); err != nil {
+		p.Log.Error("dashboard: render", "error", err)
+		http.Error(w, "The page cannot be shown; see the coordinator's log.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(b.Bytes())
+}

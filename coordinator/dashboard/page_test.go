@@ -1,0 +1,230 @@
+package dashboard_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"leasehold/coordinator"
+	"leasehold/coordinator/api"
+	"leasehold/coordinator/dashboard"
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// house is a coordinator to be shown.
+type house struct {
+	*testing.T
+	repo  space.Repository
+	store catalog.Catalog
+	page  *dashboard.Page
+}
+
+func openHouse(t *testing.T) *house {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	c, err := coordinator.New(t.Context(), coordinator.Config{
+		Journal: &journal.Memory{}, Catalog: store, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
+		Work: work.Policy{Task: task.Policy{MaxAttempts: 1, Backoff: time.Second}, LeaseTTL: time.Hour, QueueTTL: time.Minute, Ingest: time.Minute},
+	})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- c.Run(ctx, func() { close(ready) }) }()
+	<-ready
+	t.Cleanup(func() { stop(); require.NoError(t, <-done); require.NoError(t, store.Close()) })
+	repo, err := c.Connect(t.Context(), "worker", 0)
+	require.NoError(t, err)
+	h := &house{T: t, repo: repo, store: store}
+	h.page = dashboard.New(dashboard.Config{Repo: repo, Catalog: store, Log: quiet, WriteTimeout: 100 * time.Millisecond})
+	return h
+}
+
+// says makes the session show a state.
+func (h *house) says(state string) {
+	heart := status.NewHeart(h.repo, time.Hour, map[string]int{"research": 2})
+	heart.Set(state)
+	require.NoError(h, heart.Beat(h.Context()))
+}
+
+// fill gives the page something to show in every section.
+func (h *house) fill(title, reason string) {
+	_, err := h.store.AddOrigin(h.Context(), models.Origin{ID: "o", Kind: models.API, URI: "api:", AddedAt: time.Now()})
+	require.NoError(h, err)
+	_, err = h.store.Curate(h.Context(), "o", time.Now(), catalog.Listing{
+		Episodes: []models.Episode{{Recording: models.Recording{Name: "e", Title: title}}},
+		Clips:    []models.Clip{{Recording: models.Recording{Name: "c", Title: title}}},
+		Problems: []models.Problem{{Item: "x", Reason: reason}},
+	})
+	require.NoError(h, err)
+	e, c := models.NewID("o", "e"), models.NewID("o", "c")
+	require.NoError(h, h.store.Ingest(h.Context(), models.Researched{
+		Episode: e, Clips: []string{c}, ClipMedia: map[string]models.MediaRef{c: {}},
+		Findings: []models.Finding{{Episode: e, Clip: c, Offset: 77.19, Score: 0.97}},
+	}, time.Now()))
+	require.NoError(h, h.repo.Space(task.Dead).Put(h.Context(), tuple.New("dead", "research", "t9", int64(4), reason, "{}"), 0))
+}
+
+func (h *house) get(path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.page.ServeHTTP(w, httptest.NewRequestWithContext(h.Context(), "GET", path, nil))
+	return w
+}
+
+func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.says("Working on: research 9c1e")
+	h.fill("Monday", "no enclosure")
+	w := h.get("/")
+	require.Equal(t, http.StatusOK, w.Code)
+	for _, want := range []string{
+		h.repo.Session(), "Working on: research 9c1e", "research × 2", "<code>task</code>", "1 dead letter", "no enclosure", "Monday", "1:17.19", "0.970",
+	} {
+		require.Contains(t, w.Body.String(), want)
+	}
+	require.Equal(t, http.StatusNotFound, h.get("/nothing").Code)
+	require.Equal(t, http.StatusMethodNotAllowed, func() int {
+		w := httptest.NewRecorder()
+		h.page.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", "/", nil))
+		return w.Code
+	}())
+}
+
+func TestFault47WhatStrangersSayIsTextAndThePageIsItsOwn(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	const evil = `<script>alert(1)</script><img src=x onerror=alert(1)>`
+	h.says(evil)
+	h.fill(evil, evil)
+	w := h.get("/")
+	require.NotContains(t, w.Body.String(), "<script>alert")
+	require.NotContains(t, w.Body.String(), "<img")
+	require.Contains(t, w.Body.String(), "&lt;script&gt;alert(1)")
+	require.NotRegexp(t, `(?i)<[^>]*\son[a-z]+=|<style|style=|<script>`, w.Body.String(), "nothing is inline")
+	csp := w.Header().Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		require.Contains(t, csp, want)
+	}
+	require.NotContains(t, csp, "unsafe")
+	require.Equal(t, "DENY", w.Header().Get("X-Frame-Options"))
+	for _, asset := range []string{"page.js", "page.css", "icon.svg"} {
+		require.Equal(t, http.StatusOK, h.get("/assets/"+asset).Code)
+	}
+}
+
+// event reads the next event of a stream: its name and its data.
+func event(t *testing.T, r *bufio.Reader) (name, data string) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		require.NoError(t, err)
+		switch line = strings.TrimSuffix(line, "\n"); {
+		case line == "" && name != "":
+			return name, data
+		case strings.HasPrefix(line, "event: "):
+			name = line[len("event: "):]
+		case strings.HasPrefix(line, "data: "):
+			data += line[len("data: "):]
+		}
+	}
+}
+
+func TestTheStreamSendsWhatChanges(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.says("idle")
+	server := httptest.NewServer(h.page)
+	defer server.Close()
+	ctx, leave := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/events", nil)
+	require.NoError(t, err)
+	resp, err := server.Client().Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
+	stream := bufio.NewReader(resp.Body)
+	for _, want := range []string{"status", "spaces", "attention", "findings"} {
+		name, _ := event(t, stream)
+		require.Equal(t, want, name)
+	}
+	h.says("Working on: research 9c1e")
+	name, data := event(t, stream)
+	require.Equal(t, "status", name)
+	require.Contains(t, data, "Working on: research 9c1e")
+	leave()
+}
+
+// pipes is a listener whose connections have no buffer at all.
+type pipes struct{ conns chan net.Conn }
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p.conns; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (p pipes) Close() error   { close(p.conns); return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func TestFault37AVisitorWhoNeverReadsIsDroppedAndOthersAreNot(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.says("idle")
+	ended := make(chan string, 2)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.page.ServeHTTP(w, r)
+		ended <- r.Header.Get("Name")
+	})
+	ln := pipes{make(chan net.Conn)}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- api.Serve(ctx, ln, handler) }()
+	dial := func(name string) net.Conn {
+		ours, theirs := net.Pipe()
+		ln.conns <- theirs
+		_, err := fmt.Fprintf(ours, "GET /events HTTP/1.1\r\nHost: localhost\r\nName: %s\r\n\r\n", name)
+		require.NoError(t, err)
+		return ours
+	}
+	reader := dial("reader")
+	go func() { _, _ = io.Copy(io.Discard, reader) }()
+	deaf := dial("deaf")
+	require.Equal(t, "deaf", <-ended)
+	stop() // the stream of the other ends only now
+	require.Equal(t, "reader", <-ended)
+	require.NoError(t, <-served)
+	require.NoError(t, deaf.Close())
+	require.NoError(t, reader.Close())
+}
+
+func TestThePageSaysWhenThereIsNoPicture(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	require.NoError(t, h.store.Close())
+	require.Equal(t, http.StatusServiceUnavailable, h.get("/").Code)
+}

@@ -1,0 +1,165 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/wire"
+)
+
+// call is a request that is carried out, or whose answer was not acknowledged.
+type call struct {
+	number uint64
+	size   int
+	stop   context.CancelFunc
+	visit  *visit      // whom to answer; nil: nobody is there
+	answer *wire.Frame // of a call that must not be carried out again
+}
+
+// listen reads what the client wants until the connection ends.
+func (s *session) listen(ctx context.Context, v *visit) error {
+	for {
+		f, err := v.link.Receive()
+		if err != nil {
+			return err
+		}
+		switch f.Kind {
+		case wire.Request:
+			err = s.request(ctx, v, f)
+		case wire.Cancel:
+			s.cancel(f.Call)
+		default:
+			err = fmt.Errorf("a frame of kind %d: %w", f.Kind, fault.ErrInvalid)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// request starts a call. The error is that of a request which is none.
+func (s *session) request(ctx context.Context, v *visit, f wire.Frame) error {
+	r, err := wire.DecodeRequest(f.Body)
+	if err != nil {
+		return fmt.Errorf("call %d: %w", f.Call, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if earlier := s.calls[f.Call]; earlier != nil { // it is repeated over this connection
+		earlier.visit = v
+		if earlier.answer != nil {
+			return v.link.Send(*earlier.answer)
+		}
+		return nil
+	}
+	if r.Verb == space.VerbAck || r.Verb == space.VerbBack {
+		s.forget(r.Op.Seq - space.AutoSeq)
+	}
+	if len(s.calls) >= maxCalls || s.bytes+len(f.Body) > maxInFlight {
+		err := fmt.Errorf("%s: %d calls with %d bytes are in flight: %w", r.Verb, len(s.calls), s.bytes, fault.ErrOverloaded)
+		return v.link.Send(failure(f.Call, err))
+	}
+	c := &call{number: f.Call, size: len(f.Body), visit: v}
+	doing, stop := context.WithCancel(ctx)
+	c.stop = stop
+	s.calls[c.number] = c
+	s.bytes += c.size
+	v.running.Go(func() { s.perform(ctx, doing, c, r) })
+	return nil
+}
+
+// forget drops the answer of a call that has arrived. The caller holds mu.
+func (s *session) forget(number uint64) {
+	if c := s.calls[number]; c != nil && c.answer != nil {
+		delete(s.calls, number)
+	}
+}
+
+// cancel ends a call that is carried out still.
+func (s *session) cancel(number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.calls[number]; c != nil {
+		c.stop()
+	}
+}
+
+// perform carries out a call and answers it.
+func (s *session) perform(serving, doing context.Context, c *call, r space.Request) {
+	defer c.stop()
+	f := failure(c.number, errPanic)
+	answered := false
+	defer func() {
+		if !answered {
+			s.finish(c, f, false)
+		}
+	}()
+	defer s.g.rescue("call", s.id)
+	reply, err := s.do(doing, r)
+	if err != nil {
+		f = failure(c.number, err)
+	} else {
+		f = wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(nil, reply)}
+	}
+	answered = true
+	if serving.Err() != nil && errors.Is(err, context.Canceled) {
+		s.drop(c) // it was not the client who wanted that
+		return
+	}
+	s.finish(c, f, err == nil && consumes(r.Verb))
+}
+
+// do lets only a few calls with large answers at the engine at a time.
+func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) {
+	switch r.Verb {
+	case space.VerbGetAll, space.VerbQueryAll, space.VerbList:
+		select {
+		case s.large <- struct{}{}:
+			defer func() { <-s.large }()
+		case <-ctx.Done():
+		}
+	}
+	return s.conn.Do(ctx, r)
+}
+
+// consumes says that the call cannot be carried out twice, and the engine does
+// not know it by its operation id.
+func consumes(v space.Verb) bool {
+	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
+}
+
+func failure(number uint64, err error) wire.Frame {
+	return wire.Frame{Kind: wire.Failure, Call: number, Body: wire.AppendError(nil, err)}
+}
+
+// drop ends a call without an answer.
+func (s *session) drop(c *call) *visit {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes -= c.size
+	delete(s.calls, c.number)
+	return c.visit
+}
+
+// finish answers a call if anybody is there. If not, the client will ask again;
+// an answer that must be kept until then is.
+func (s *session) finish(c *call, f wire.Frame, keep bool) {
+	var v *visit
+	if keep {
+		s.mu.Lock()
+		s.bytes -= c.size
+		c.answer, v = &f, c.visit
+		s.mu.Unlock()
+	} else {
+		v = s.drop(c)
+	}
+	if v == nil {
+		return
+	}
+	if err := v.link.Send(f); errors.Is(err, fault.ErrTooLarge) {
+		_ = v.link.Send(failure(c.number, err)) // a link that is closed has no reader
+	}
+}

@@ -1,0 +1,80 @@
+package native
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+)
+
+// Bounds of a session's calls.
+const (
+	// maxCalls are those that were not answered, or whose answer was not
+	// acknowledged. A client has space.Window at most at a time; the rest is for
+	// its acknowledgements.
+	maxCalls = 4 * space.Window
+	// maxInFlight bounds the bytes of the requests of such calls.
+	maxInFlight = 16 << 20
+	// maxLarge is how many calls with large answers are carried out at a time.
+	maxLarge = 4
+)
+
+// maxTTL bounds how long a client that is dead may keep what it holds.
+const maxTTL = time.Hour
+
+// Engine is where sessions are opened: an engine.Engine.
+type Engine interface {
+	Carry(ctx context.Context, id string, ttl time.Duration, resume bool) (engine.Carried, error)
+}
+
+// Config says what a gate opens, and to how many.
+type Config struct {
+	Engine Engine
+	// What clients are told: where the coordinator's API is, how often managers
+	// and workers should give a sign of life, and after which silence they are
+	// lost.
+	HTTP      string
+	Heartbeat time.Duration // 0: 2 s
+	Lost      time.Duration // 0: 6 s
+
+	Connections int           // at most, 0: 10,000
+	Handshake   time.Duration // in which a connection must say who it is; 0: 5 s
+	Ping        time.Duration // silence after which either side asks; 0: 30 s
+	Grace       time.Duration // how long a session without a TTL may be without a connection; 0: Lost
+	Log         *slog.Logger  // nil: slog.Default
+}
+
+// Gate opens one engine to a network. Its methods may be called concurrently.
+type Gate struct {
+	Config
+	mu     sync.Mutex // guards what follows
+	open   int        // connections
+	panics int
+
+	opening  sync.Mutex // guards sessions, and is held while one is opened
+	sessions map[string]*session
+}
+
+// New returns a gate; Serve opens it.
+func New(c Config) *Gate {
+	orElse(&c.Heartbeat, 2*time.Second)
+	orElse(&c.Lost, 6*time.Second)
+	orElse(&c.Connections, 10_000)
+	orElse(&c.Handshake, 5*time.Second)
+	orElse(&c.Ping, 30*time.Second)
+	orElse(&c.Grace, c.Lost)
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return &Gate{Config: c, sessions: map[string]*session{}}
+}
+
+func orElse[T comparable](v *T, other T) {
+	var zero T
+	if *v == zero {
+		*v = other
+	}
+}

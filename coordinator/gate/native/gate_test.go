@@ -1,0 +1,162 @@
+package native_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"leasehold/coordinator/gate/native"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/space/spacetest"
+	"leasehold/shared/work/worktest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// quiet is a log for tests in which there is something to complain about.
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// port is a listener whose connections are pipes, so that it works in a bubble of
+// fake time. Its dial has the signature of remote.Config.Dial.
+type port struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newPort() *port { return &port{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (p *port) dial(ctx context.Context, _ string) (net.Conn, error) {
+	client, gate := net.Pipe()
+	select {
+	case p.conns <- gate:
+		return client, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *port) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *port) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *port) Close() error {
+	p.once.Do(func() { close(p.done) })
+	return nil
+}
+
+// door leads to whatever port is open now.
+type door struct{ now atomic.Pointer[port] }
+
+func (d *door) dial(ctx context.Context, address string) (net.Conn, error) {
+	return d.now.Load().dial(ctx, address)
+}
+
+// house is an engine with a gate at a port.
+type house struct {
+	*testing.T
+	engine *engine.Engine
+	gate   *native.Gate
+	port   door
+	shut   func() // closes the gate, and waits
+}
+
+// open runs an engine and a gate until the test ends.
+func open(t *testing.T, p space.Procedures, c native.Config) *house {
+	t.Helper()
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: p, Log: quiet})
+	require.NoError(t, err)
+	h := &house{T: t, engine: e}
+	start(t, e.Run)
+	h.openGate(c)
+	return h
+}
+
+// start runs f until the test ends, or stop is called.
+func start(t testing.TB, f func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	var once sync.Once
+	stop = func() { once.Do(func() { cancel(); require.NoError(t, <-done) }) }
+	t.Cleanup(stop)
+	return stop
+}
+
+// openGate opens another gate at the house's engine, at a port of its own.
+func (h *house) openGate(c native.Config) {
+	c.Engine, c.Log = h.engine, quiet
+	h.gate = native.New(c)
+	h.serve()
+}
+
+// serve opens the house's gate at a new port.
+func (h *house) serve() {
+	port := newPort()
+	h.port.now.Store(port)
+	h.shut = start(h.T, func(ctx context.Context) error { return h.gate.Serve(ctx, port) })
+}
+
+// dial opens a session over the gate.
+func (h *house) dial(ctx context.Context, c remote.Config) (*remote.Conn, error) {
+	if c.Dial == nil {
+		c.Dial = h.port.dial
+	}
+	c.Log = quiet
+	conn, err := remote.Dial(ctx, c)
+	if err == nil {
+		h.Cleanup(func() { _ = space.Over(conn).Close(context.Background()) })
+	}
+	return conn, err
+}
+
+// session opens a session that must succeed.
+func (h *house) session(id string, ttl time.Duration) *remote.Conn {
+	h.Helper()
+	c, err := h.dial(h.Context(), remote.Config{Session: id, TTL: ttl})
+	require.NoError(h, err)
+	return c
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	spacetest.Exercise(t, func(t *testing.T, p space.Procedures) spacetest.Open {
+		h := open(t, p, native.Config{})
+		return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
+			c, err := h.dial(ctx, remote.Config{Session: id, TTL: ttl})
+			if err != nil {
+				return nil, err
+			}
+			return space.Over(c), nil
+		}
+	})
+}
+
+func TestProtocols(t *testing.T) {
+	t.Parallel()
+	worktest.Exercise(t, func(t testing.TB, e *engine.Engine, id string, ttl time.Duration) space.Repository {
+		h := &house{T: t.(*testing.T), engine: e}
+		h.openGate(native.Config{})
+		return space.Over(h.session(id, ttl))
+	})
+}

@@ -1,0 +1,172 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"leasehold/shared/fault"
+)
+
+// The kinds of frame beside requests and their answers.
+const (
+	Greeting Kind = iota + 4 // Hello, the client's first frame
+	Welcomed                 // Welcome, the gate's answer; or a Failure
+	Cancel                   // the client no longer wants the call's answer
+	Ping                     // is anybody there?
+	Pong                     // yes
+	Over                     // the session has ended, for the reason in the body: AppendError
+)
+
+// magic begins what either side sends; the version follows it. This preamble,
+// and that the gate answers with its own before it closes, stay as they are in
+// all versions.
+const magic = "LSHD"
+
+// ErrForeign says that the other side does not speak this protocol at all.
+var ErrForeign = errors.New("not the protocol of leasehold")
+
+// AppendPreamble appends magic and version.
+func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), Version) }
+
+// ReadPreamble reads what the other side begins with. ErrForeign says that it is
+// something else, of which head is the beginning; fault.ErrInvalid that it is of
+// another version.
+func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
+	head, err = r.Peek(len(magic) + 1)
+	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {
+		return head, ErrForeign
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return head, err
+	}
+	if v := head[len(magic)]; v != Version {
+		return head, fmt.Errorf("this side speaks version %d of the protocol, the other one version %d; use the same release on both: %w", Version, v, fault.ErrInvalid)
+	}
+	_, err = r.Discard(len(head))
+	return head, err
+}
+
+// Hello says who the client is.
+type Hello struct {
+	Session string
+	Mode    string // manager, worker, client …: for messages
+	// Key is the client's secret: who has it may take the session over from an
+	// earlier connection, and nobody else.
+	Key []byte
+	TTL time.Duration // of the session without a sign of life; 0: it lives with its connection
+	// Resume says that the session was open before: if it does not live, it was
+	// lost, and is not opened anew.
+	Resume bool
+}
+
+// maxKey bounds a Hello's key.
+const maxKey = 64
+
+// The fields of a Hello.
+const (
+	helloSession = 1
+	helloMode    = 2
+	helloKey     = 3
+	helloTTL     = 4 // nanoseconds
+	helloResume  = 5
+)
+
+// AppendHello appends a Hello's body to buf.
+func AppendHello(buf []byte, h Hello) []byte {
+	b := body(buf)
+	b.text(helloSession, h.Session)
+	b.text(helloMode, h.Mode)
+	b.bytes(helloKey, h.Key)
+	b.integer(helloTTL, int64(h.TTL))
+	b.boolean(helloResume, h.Resume)
+	return b
+}
+
+// DecodeHello decodes the body of a Hello.
+func DecodeHello(data []byte) (h Hello, err error) {
+	err = fields(data, func(tag uint64, content []byte) error {
+		switch tag {
+		case helloSession:
+			return name(content, &h.Session)
+		case helloMode:
+			return name(content, &h.Mode)
+		case helloKey:
+			if len(content) > maxKey {
+				return fmt.Errorf("a key of %d bytes, at most %d: %w", len(content), maxKey, fault.ErrTooLarge)
+			}
+			h.Key = bytes.Clone(content)
+		case helloTTL:
+			return integer(content, &h.TTL)
+		case helloResume:
+			return boolean(content, &h.Resume)
+		}
+		return nil
+	})
+	if err != nil {
+		return Hello{}, fmt.Errorf("hello: %w", err)
+	}
+	return h, nil
+}
+
+// Welcome is what a gate tells a client.
+type Welcome struct {
+	HTTP      string        // address of the coordinator's API and pages; empty: there is none
+	Heartbeat time.Duration // how often managers and workers should give a sign of life
+	Lost      time.Duration // after which silence their sessions are lost
+	Ping      time.Duration // silence after which either side asks whether the other is there
+}
+
+// The fields of a Welcome.
+const (
+	welcomeHTTP      = 1
+	welcomeHeartbeat = 2 // nanoseconds, as are those below
+	welcomeLost      = 3
+	welcomePing      = 4
+)
+
+// AppendWelcome appends a Welcome's body to buf.
+func AppendWelcome(buf []byte, w Welcome) []byte {
+	b := body(buf)
+	b.text(welcomeHTTP, w.HTTP)
+	b.integer(welcomeHeartbeat, int64(w.Heartbeat))
+	b.integer(welcomeLost, int64(w.Lost))
+	b.integer(welcomePing, int64(w.Ping))
+	return b
+}
+
+// DecodeWelcome decodes the body of a Welcome.
+func DecodeWelcome(data []byte) (w Welcome, err error) {
+	err = fields(data, func(tag uint64, content []byte) error {
+		switch tag {
+		case welcomeHTTP:
+			return name(content, &w.HTTP)
+		case welcomeHeartbeat:
+			return integer(content, &w.Heartbeat)
+		case welcomeLost:
+			return integer(content, &w.Lost)
+		case welcomePing:
+			return integer(content, &w.Ping)
+		}
+		return nil
+	})
+	if err != nil {
+		return Welcome{}, fmt.Errorf("welcome: %w", err)
+	}
+	return w, nil
+}
+
+// Send writes one frame to w.
+func Send(w io.Writer, prefix []byte, f Frame) error {
+	data, err := f.Append(prefix)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}
