@@ -89,6 +89,9 @@ func apiOf(gate, http string) string {
 // ask makes a command of what is asked of a running coordinator. There must be one.
 func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) (err error) {
+		if len(args) > 0 && args[0] == "" {
+			return usagef("%s: the first argument is empty; usage: %s", c.CommandPath(), c.UseLine())
+		}
 		cfg, err := config.Load(settingFlags(c))
 		if err != nil {
 			return err
@@ -108,6 +111,9 @@ func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) f
 		defer client.Close()
 		if err = client.Alive(c.Context()); err == nil { // at once, where a call would try for a while
 			err = do(c.Context(), client, args)
+		}
+		if c.Context().Err() != nil {
+			return errors.New("interrupted")
 		}
 		return f.explain(err)
 	}
