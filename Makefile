@@ -10,7 +10,7 @@ LDFLAGS := -X leasehold/cmd.version=$(VERSION)
 FUZZ_SECONDS      ?= 60
 SOAK_FUZZ_SECONDS ?= 1800
 
-.PHONY: help build demo test lint tools soak bench clean
+.PHONY: help build demo test lint tools soak bench image clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ soak: tools ## the same for longer: repeats, random checks, fuzzing
 
 bench: ## every benchmark; the figures in docs/benchmarks.md are its
 	go test -run '^$$' -bench . -benchmem ./...
+
+image: ## make the container image leasehold from the binary that is built here
+	rm -rf .build/image
+	mkdir -p .build/image/data .build/image/tmp
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o .build/image/leasehold .
+	docker build -q -t leasehold -f docker/Dockerfile .build/image
 
 clean: ## remove what was built
 	rm -rf leasehold .build .demo

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
@@ -44,14 +45,18 @@ func cuesOf(e models.Episode, found []catalog.Found) []cue {
 		}
 		from := max(0, f.Offset.Duration().Round(time.Millisecond))
 		to := max(from+time.Millisecond, (f.Offset + f.Duration).Duration().Round(time.Millisecond))
-		cues = append(cues, cue{from, to, oneLine(f.ClipTitle)})
+		cues = append(cues, cue{from, to, cmp.Or(oneLine(f.ClipTitle), f.Clip, "untitled")})
 	}
 	slices.SortStableFunc(cues, func(a, b cue) int { return cmp.Compare(a.from, b.from) })
 	return cues
 }
 
-// oneLine is text without what would end a line or a cue.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine is text without what would end a line or a cue, or move a terminal.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+}
 
 // A chapter is one of a document of JSON chapters.
 type chapter struct {
@@ -78,14 +83,14 @@ func (a *app) printChapters(e models.Episode, cues []cue) error {
 func milliseconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
 
 // vttText escapes what has a meaning in the text of a cue; "-->" cannot be left.
-var vttText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "\uFFFD")
+var vttText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // printWebVTT prints cues as https://www.w3.org/TR/webvtt1/ wants them.
 func (a *app) printWebVTT(cues []cue) error {
 	var b strings.Builder
 	b.WriteString("WEBVTT\n")
 	for i, c := range cues {
-		fmt.Fprintf(&b, "\n%d\n%s --> %s\n%s\n", i+1, vttTime(c.from), vttTime(c.to), vttText.Replace(strings.ToValidUTF8(c.title, "\uFFFD")))
+		fmt.Fprintf(&b, "\n%d\n%s --> %s\n%s\n", i+1, vttTime(c.from), vttTime(c.to), vttText.Replace(c.title))
 	}
 	_, err := a.out.Write([]byte(b.String()))
 	return err

@@ -29,6 +29,9 @@ func (a *app) newDeadRequeue() *cobra.Command {
 		Args:  cobra.MinimumNArgs(1),
 		RunE: a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
 			for _, id := range args {
+				if err := needID("a task's id", id); err != nil {
+					return err
+				}
 				r, err := api.Requeue(ctx, id)
 				if err != nil {
 					return err

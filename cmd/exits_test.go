@@ -10,17 +10,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// patience is how long a script waits for what another process does.
+const patience = 30 * time.Second
+
 // awaitFile is a command of the scripts: `await-file FILE` waits until FILE is
 // there and holds something.
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await-file FILE")
 	}
-	for range time.Tick(time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
 		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
 			return
 		}
 	}
+	ts.Fatalf("%s is not there", args[0])
 }
 
 // copyTree is a command of the scripts: `cp-tree FROM TO` copies a folder.

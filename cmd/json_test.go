@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
 )
 
@@ -21,6 +22,13 @@ var printed = map[string]any{
 	"`leasehold config show --json`":                                 config.Value{},
 	"`leasehold config check --json`":                                config.Fault{},
 	"`leasehold version --json`":                                     build{},
+	"`leasehold status --json`":                                      apiclient.Status{},
+	"A session in `leasehold status --json`":                         apiclient.Session{},
+	"`leasehold space list --json`":                                  apiclient.Space{},
+	"`leasehold space count --json`":                                 counted{},
+	"`leasehold space query --json`, `leasehold space get --json`":   apiclient.Tuple{},
+
+	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task create --json`, `leasehold dead list --json`": apiclient.Task{},
 }
 
 var fieldLine = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)`( \\*)? \\|")

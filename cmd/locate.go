@@ -23,10 +23,6 @@ import (
 // askKeys are the settings of the commands that ask a coordinator.
 var askKeys = []string{"data", "host", "http"}
 
-// coordinatorFile is where a process that hosts the spaces of a data folder says
-// how it is reached.
-const coordinatorFile = "coordinator.json"
-
 // A found is where a coordinator may be.
 type found struct {
 	api  string // URL; empty: nowhere
@@ -43,7 +39,7 @@ func locate(cfg config.Config) (found, error) {
 		from[v.Key] = v.Source
 	}
 	const byDefault = "default"
-	f := found{file: filepath.Join(cfg.Data, coordinatorFile)}
+	f := found{file: filepath.Join(cfg.Data, addressFile)}
 	if from["host"] != byDefault || from["http"] == "--http" {
 		at := ""
 		if from["http"] != byDefault {
@@ -56,9 +52,7 @@ func locate(cfg config.Config) (found, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
-	var doc struct {
-		HTTP string `json:"http"`
-	}
+	var doc addresses
 	if err == nil {
 		err = json.Unmarshal(data, &doc)
 	}
@@ -94,7 +88,10 @@ func apiOf(gate, http string) string {
 
 // ask makes a command of what is asked of a running coordinator. There must be one.
 func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
+	return func(c *cobra.Command, args []string) (err error) {
+		if len(args) > 0 && args[0] == "" {
+			return usagef("%s: the first argument is empty; usage: %s", c.CommandPath(), c.UseLine())
+		}
 		cfg, err := config.Load(settingFlags(c))
 		if err != nil {
 			return err
@@ -112,7 +109,13 @@ func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) f
 			return err
 		}
 		defer client.Close()
-		return f.explain(do(c.Context(), client, args))
+		if err = client.Alive(c.Context()); err == nil { // at once, where a call would try for a while
+			err = do(c.Context(), client, args)
+		}
+		if c.Context().Err() != nil {
+			return errors.New("interrupted")
+		}
+		return f.explain(err)
 	}
 }
 

@@ -36,8 +36,7 @@ func (a *app) newOriginAdd() *cobra.Command {
 		Use:   "add PATH…",
 		Short: "add the origins at each PATH, and visit them",
 		Long: `Add the origins at each PATH, and visit them. A running coordinator has a manager
-visit them; paths are then those of the manager's machine. A path of another machine
-cannot be looked at here: it is absolute, and --kind says what it is.`,
+visit them; it takes paths only from its own machine.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
 			if s.house == nil {
@@ -71,9 +70,6 @@ func (a *app) addThere(ctx context.Context, s *shelf, paths []string, kind strin
 	var origins []models.Origin
 	for _, path := range paths {
 		detected, err := archive.Detect(path, kind)
-		if errors.Is(err, fault.ErrNotFound) && s.remote && kind != "" && filepath.IsAbs(path) {
-			detected, err = []models.Origin{{Kind: models.OriginKind(kind), URI: filepath.Clean(path)}}, nil
-		}
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,6 @@ type shelf struct {
 	catalog catalog.Catalog
 	house   *house            // nil: at a coordinator
 	api     *apiclient.Client // nil: in a data folder
-	remote  bool              // the coordinator was named by the user, and may be on another machine
 }
 
 // atShelf makes a command of what is done with a catalog.
@@ -64,7 +63,7 @@ func (f found) openShelf(ctx context.Context) (*shelf, error) {
 	if err != nil {
 		return nil, errors.Join(err, api.Close())
 	}
-	return &shelf{catalog: store, api: api, remote: f.said}, nil
+	return &shelf{catalog: store, api: api}, nil
 }
 
 // close gives up the connections of a coordinator's catalog.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"leasehold/models"
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
@@ -154,7 +156,6 @@ func (r tupleRow) columns() []column {
 // newSpaceQuery is `leasehold space query`.
 func (a *app) newSpaceQuery() *cobra.Command {
 	var held bool
-	var limit int
 	c := &cobra.Command{
 		Use:     "query SPACE [FIELD…]",
 		Short:   "print the tuples that match a template, or all, and take none; exit code 1 if there are none",
@@ -164,13 +165,13 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	}
 	o := bindOutput(c)
 	c.Flags().BoolVar(&held, "held", false, "also those that are held")
-	bindLimit(c, &limit)
+	most := bindLimit(c)
 	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		line, err := templateLine(args[1:], true)
 		if err != nil {
 			return err
 		}
-		page, err := api.Tuples(ctx, args[0], line, held, limit)
+		page, err := api.Tuples(ctx, args[0], line, held, int(*most))
 		if err != nil {
 			return err
 		}
@@ -187,24 +188,55 @@ func (a *app) newSpaceQuery() *cobra.Command {
 		if err := show(a, o, rows, "no tuples"); err != nil {
 			return err
 		}
-		return a.sayRest(len(rows), page.Total)
+		return a.sayRest(len(rows), page.Omitted, page.Total)
 	})
 	config.BindFlags(c.Flags(), askKeys...)
 	return c
 }
 
+// A limit bounds what may be long: at most so many, or all of it if it is -1.
+type limit int
+
 // bindLimit adds --limit to a command that lists what may be long.
-func bindLimit(c *cobra.Command, to *int) {
-	c.Flags().IntVar(to, "limit", apiclient.TuplesPage, "print at most so many; -1 is all")
+func bindLimit(c *cobra.Command) *limit {
+	l := limit(apiclient.TuplesPage)
+	c.Flags().Var(&l, "limit", "print at most so many; -1 is all")
+	return &l
 }
 
-// sayRest says, where it is not in the way, that a list has more.
-func (a *app) sayRest(shown, total int) error {
-	if shown >= total {
+// Set is part of pflag.Value.
+func (l *limit) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 && n != -1 {
+		return errors.New("it must be 1 or more, or -1 for all")
+	}
+	*l = limit(n)
+	return nil
+}
+
+func (l *limit) String() string { return strconv.Itoa(int(*l)) }
+
+// Type is part of pflag.Value.
+func (l *limit) Type() string { return "number" }
+
+// sayRest says, where it is not in the way, what a list is without.
+func (a *app) sayRest(shown, omitted, total int) error {
+	var err error
+	if omitted > 0 {
+		_, err = fmt.Fprintf(a.err, "leasehold: %d more are too large to be shown\n", omitted)
+	}
+	if err == nil && shown+omitted < total {
+		_, err = fmt.Fprintf(a.err, "leasehold: %d of %d are shown; --limit says how many\n", shown, total)
+	}
+	return err
+}
+
+// needID refuses what cannot be the name of anything at a coordinator.
+func needID(what, name string) error {
+	if models.ValidID(name) {
 		return nil
 	}
-	_, err := fmt.Fprintf(a.err, "leasehold: %d of %d are shown; --limit says how many\n", shown, total)
-	return err
+	return usagef("%s is 1 to 128 of A-Z a-z 0-9 . _ : -; got %q", what, name)
 }
 
 // newSpacePut is `leasehold space put`.

@@ -48,8 +48,8 @@ said, is LEASEHOLD_DATA's or the file's: --data is the task's.`,
 	c.Flags().Lookup("timeout").DefValue = "0s" // the coordinator's, which is not printed
 	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
 		n.Action = args[0]
-		if !models.ValidID(n.Action) {
-			return usagef("an action is 1 to 128 of A-Z a-z 0-9 . _ : -; got %q", n.Action)
+		if err := needID("an action", n.Action); err != nil {
+			return err
 		}
 		if n.Data, err = readData(data, c.InOrStdin()); err != nil {
 			return err
@@ -149,7 +149,6 @@ func (a *app) newTaskList() *cobra.Command {
 // newTasks is a command that lists tasks.
 func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.Context, string, int) (apiclient.Page[apiclient.Task], error)) *cobra.Command {
 	var action string
-	var limit int
 	c := &cobra.Command{
 		Use:   "list",
 		Short: short,
@@ -157,16 +156,16 @@ func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.
 	}
 	o := bindOutput(c)
 	c.Flags().StringVar(&action, "action", "", "only of this action")
-	bindLimit(c, &limit)
+	most := bindLimit(c)
 	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, _ []string) error {
-		page, err := list(api, ctx, action, limit)
+		page, err := list(api, ctx, action, int(*most))
 		if err != nil {
 			return err
 		}
 		if err := show(a, o, taskRows(page.Items), none); err != nil {
 			return err
 		}
-		return a.sayRest(len(page.Items), page.Total)
+		return a.sayRest(len(page.Items), page.Omitted, page.Total)
 	})
 	config.BindFlags(c.Flags(), askKeys...)
 	return c
@@ -181,6 +180,9 @@ func (a *app) newTaskShow() *cobra.Command {
 	}
 	o := bindOutput(c)
 	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		if err := needID("a task's id", args[0]); err != nil {
+			return err
+		}
 		t, err := api.Anywhere(ctx, args[0])
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -32,10 +33,11 @@ type Tuple struct {
 	Holder string  `json:"holder,omitempty"`
 }
 
-// A Field is one field of a tuple, as JSON shows it.
+// A Field is one field of a tuple. Its value stays as it came, because an int64 is
+// more than JSON's readers keep of a number.
 type Field struct {
-	Type  string `json:"type"`
-	Value any    `json:"value"`
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
 }
 
 // Spaces lists the spaces.

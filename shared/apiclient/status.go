@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"context"
+	"net/url"
 	"time"
 )
 
@@ -47,8 +48,8 @@ type Status struct {
 
 // Alive asks whether a coordinator answers at all; once, and briefly.
 func (c *Client) Alive(ctx context.Context) error {
-	var t Totals
-	_, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &t, Timeout: askTimeout})
+	var none Page[Space]
+	_, err := c.Do(ctx, Call{Method: "GET", Path: "spaces", Query: url.Values{"limit": {"0"}}, Answer: &none, Timeout: askTimeout})
 	return err
 }
 
@@ -57,7 +58,7 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*askTimeout, c.unreached(context.DeadlineExceeded))
 	defer cancel()
 	s := Status{Coordinator: c.Base()}
-	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Timeout: askTimeout}); err != nil {
+	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Repeat: true}); err != nil {
 		return Status{}, err
 	}
 	sessions, err := List[Session](ctx, c, "status", nil, PageSize, -1)

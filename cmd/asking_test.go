@@ -1,0 +1,151 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator"
+	"leasehold/coordinator/api"
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+// TestAskingScripts runs the commands that ask a running coordinator:
+// testdata/asking/*.txtar. Each script has a coordinator of its own, whose API is
+// at $HTTP, and which data/coordinator.json names. It has an origin with two
+// episodes, a space "notes" and a worker. Their commands, beside those of
+// TestScripts: `kill-task ACTION` makes a dead letter of a waiting task,
+// `stop-coordinator` ends the API.
+func TestAskingScripts(t *testing.T) {
+	t.Parallel()
+	bin := realBinary(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/asking",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "kill-task": killTask, "stop-coordinator": stopCoordinator,
+		},
+		Setup: func(e *testscript.Env) error {
+			h := openAsked(t, e.Defer)
+			at := strings.TrimPrefix(h.server.URL, "http://")
+			e.Values[askedKey{}] = h
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("HTTP", at)
+			e.Setenv("EPISODE", models.NewID("shows", "monday"))
+			doc, err := json.Marshal(addresses{PID: os.Getpid(), Gate: at, HTTP: at})
+			require.NoError(t, err)
+			require.NoError(t, os.MkdirAll(filepath.Join(e.WorkDir, "data"), 0o755))
+			return os.WriteFile(filepath.Join(e.WorkDir, "data", addressFile), doc, 0o600)
+		},
+	})
+}
+
+type askedKey struct{}
+
+// asked is a coordinator that commands ask.
+type asked struct {
+	server *httptest.Server
+	worker space.Repository
+}
+
+// openAsked starts one; what ends it is passed to later.
+func openAsked(t *testing.T, later func(func())) *asked {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	c, err := coordinator.New(t.Context(), coordinator.Config{
+		Journal: &journal.Memory{}, Catalog: store, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
+		Work: work.Policy{
+			Task:     task.Policy{MaxAttempts: 1, Backoff: time.Millisecond},
+			LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
+		},
+	})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- c.Run(ctx, func() { close(ready) }) }()
+	<-ready
+	repo, err := c.Connect(ctx, "api", 0)
+	require.NoError(t, err)
+	h := &asked{server: httptest.NewServer(api.New(api.Config{Repo: repo, Catalog: store, Log: quiet}))}
+	later(func() {
+		h.server.Close()
+		stop()
+		require.NoError(t, <-done)
+		require.NoError(t, store.Close())
+	})
+	h.worker, err = c.Connect(ctx, "worker", 0)
+	require.NoError(t, err)
+	require.NoError(t, status.NewHeart(h.worker, time.Second, map[string]int{"count": 2}).Beat(ctx))
+	require.NoError(t, repo.Create(ctx, "notes", space.Options{}))
+	fill(t, store)
+	return h
+}
+
+// fill puts two episodes into a catalog, whose titles mean harm.
+func fill(t *testing.T, store catalog.Catalog) {
+	ctx := context.Background()
+	_, err := store.AddOrigin(ctx, models.Origin{ID: "shows", Kind: models.API, URI: "api:shows", AddedAt: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)})
+	require.NoError(t, err)
+	named := func(name, title string) models.Recording {
+		return models.Recording{Name: name, Title: title, Media: models.MediaRef{URI: "https://example.org/" + name}}
+	}
+	_, err = store.Curate(ctx, "shows", time.Now(), catalog.Listing{
+		Episodes: []models.Episode{{Recording: named("monday", "Monday")}, {Recording: named("tuesday", "Tuesday")}, {Recording: named("again", "Tuesday")}},
+		Clips:    []models.Clip{{Recording: named("formula", "=1+1")}, {Recording: named("markup", "<b>A & B</b> -->\nthere")}},
+	})
+	require.NoError(t, err)
+	e, formula, markup := models.NewID("shows", "monday"), models.NewID("shows", "formula"), models.NewID("shows", "markup")
+	none := map[string]models.MediaRef{formula: {}, markup: {}}
+	require.NoError(t, store.Ingest(ctx, models.Researched{
+		Episode: e, Clips: []string{formula, markup}, ClipMedia: none,
+		Findings: []models.Finding{
+			{Episode: e, Clip: formula, Offset: 77.19, Duration: 2.5, Score: 0.97},
+			{Episode: e, Clip: markup, Offset: 3661.0004, Duration: 0, Score: 0.8},
+		},
+	}, time.Now()))
+	require.NoError(t, store.Ingest(ctx, models.Researched{
+		Episode: models.NewID("shows", "tuesday"), Clips: []string{formula}, ClipMedia: none, Problem: "-2 is no length", Scope: models.ScopePair,
+	}, time.Now()))
+}
+
+func killTask(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: kill-task ACTION")
+	}
+	worker := ts.Value(askedKey{}).(*asked).worker
+	i, err := task.Client{Repo: worker}.Claim(context.Background(), args[0])
+	ts.Check(err)
+	ts.Check(task.Client{Repo: worker}.Release(context.Background(), i, "cannot"))
+	if i.Attempts == 0 {
+		// Claimants are cleared when nobody else serves the action.
+		killTask(ts, neg, args)
+	}
+}
+
+func stopCoordinator(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: stop-coordinator")
+	}
+	ts.Value(askedKey{}).(*asked).server.Close()
+}

@@ -1,0 +1,131 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/config"
+)
+
+var update = flag.Bool("update", false, "write the golden files of what is printed anew")
+
+// golden compares what was printed with a file of testdata/golden.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "%s: go test ./cmd -run Golden -update writes it anew", path)
+}
+
+// inEachForm prints some rows, and the first of them, in each form.
+func inEachForm[T row](t *testing.T, name string, rows ...T) {
+	t.Helper()
+	for _, form := range outputs {
+		var buf bytes.Buffer
+		a, o := &app{out: &buf}, &output{form: form}
+		require.NoError(t, show(a, o, rows, "none"))
+		buf.WriteString("--- none:\n")
+		require.NoError(t, show(a, o, rows[:0], "none"))
+		buf.WriteString("--- one:\n")
+		require.NoError(t, showOne(a, o, rows[0]))
+		golden(t, name+"."+form, buf.String())
+	}
+}
+
+func TestGoldenRowsInEachForm(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	inEachForm(t, "findings", findingRow{
+		Episode: "Monday, \"live\"", Clip: "=1+1", Offset: 77.19, Duration: 2.5, Score: 0.97, EpisodeID: "e", ClipID: "c", URI: "https://example.org/1.mp3",
+	})
+	inEachForm(t, "problems",
+		problemRow{Subject: "\tx", Reason: "two\nlines", At: "2026-11-21T06:00:00Z", Item: "@item"}, problemRow{Subject: "y", Reason: "r", Clip: "-c"})
+	inEachForm(t, "origins",
+		originRow{models.Origin{ID: "o", Kind: models.Feed, URI: "https://example.org/feed.xml", Priority: -1, AddedAt: at, LastVisit: at, LastOutcome: models.Failed, LastError: "404"}},
+		originRow{models.Origin{ID: "p", Kind: models.Clips, URI: "/clips", AddedAt: at}})
+	inEachForm(t, "settings", settingRow{config.Value{Key: "drain", Value: "7s", Source: "leasehold.yaml:2"}})
+	inEachForm(t, "sessions", sessionRow{apiclient.Session{
+		ID: "worker-7f3a9c01", Mode: "worker", State: "Working on: research 9c1e", Since: "2026-11-21T06:00:00Z",
+		Serves: []apiclient.Served{{Action: "research", Slots: 2}, {Action: "index", Slots: 1}}, Tasks: []string{"t1", "t2"},
+	}})
+	inEachForm(t, "spaces", spaceRow{apiclient.Space{Name: "log", Kind: "sequential", Visible: 7, Held: 1, Capacity: 10_000, Overflow: "drop_oldest", Volatile: true, QueryOnly: true}})
+	inEachForm(t, "counts", counted{"task", "research ...", 3})
+	inEachForm(t, "tuples", tupleRow{apiclient.Tuple{
+		Line: "x 1", Fields: []apiclient.Field{{Type: "string", Value: json.RawMessage(`"x"`)}, {Type: "int64", Value: json.RawMessage("1")}}, State: "held", Holder: "worker-1",
+	}})
+	inEachForm(t, "tasks", taskRow{apiclient.Task{
+		ID: "t1", Action: "research", State: "held", Holder: "worker-1", Subject: "e", Parts: []string{"a", "b"}, Lease: "l", Priority: -3, Attempts: 1, Timeout: 1800,
+		Claimants: []string{"worker-2"}, Note: "cannot", History: []string{"cannot"}, CreatedAt: at, ClaimedAt: at, Data: json.RawMessage(`{"n":"<b>"}`),
+	}})
+}
+
+func TestGoldenStatusInEachForm(t *testing.T) {
+	t.Parallel()
+	full := apiclient.Status{
+		Coordinator: "http://127.0.0.1:7412",
+		Sessions:    []apiclient.Session{{ID: "manager-1", Mode: "manager", State: "idle\x1b[31m", Since: "2026-11-21T06:00:00Z", Serves: []apiclient.Served{}, Tasks: []string{}}},
+		Spaces:      []apiclient.Space{{Name: "task", Kind: "ordered", Visible: 2}},
+		Totals:      apiclient.Totals{Origins: 1, Episodes: 3, Clips: 8, Findings: 24, Problems: 1, Researched: 24},
+		Dead:        2,
+	}
+	for _, form := range outputs {
+		var buf bytes.Buffer
+		a := &app{out: &buf}
+		require.NoError(t, a.showStatus(&output{form: form}, full))
+		buf.WriteString("--- of nobody:\n")
+		require.NoError(t, a.showStatus(&output{form: form}, apiclient.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []apiclient.Session{}, Spaces: []apiclient.Space{}}))
+		golden(t, "status."+form, buf.String())
+	}
+}
+
+func TestACellOfCSVIsNoFormulaAndReadsBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		said := rapid.OneOf(rapid.String(), rapid.StringMatching(`[=+\-@\t\r][ -~]*`)).Draw(t, "text")
+		var buf bytes.Buffer
+		if err := printCSV(&app{out: &buf}, []problemRow{{Subject: said, Reason: "r"}}); err != nil {
+			t.Fatal(err)
+		}
+		records, err := csv.NewReader(&buf).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cell := records[1][0]
+		if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
+			t.Fatalf("%q is a formula", cell)
+		}
+		// A reader of CSV makes \n of \r\n.
+		if plain := strings.ReplaceAll(said, "\r\n", "\n"); cell != plain && cell != "'"+plain {
+			t.Fatalf("%q became %q", said, cell)
+		}
+	})
+}
+
+func TestAFormIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--json", "-o", "csv"}, {"-o", "csv", "--json"}, {"-o", "xml"}, {"--json=perhaps"}} {
+		var out, err bytes.Buffer
+		a := &app{out: &out, err: &err}
+		require.Equal(t, 2, a.run(t.Context(), append([]string{"config", "show"}, args...)), args)
+	}
+	var out, err bytes.Buffer
+	a := &app{out: &out, err: &err}
+	require.Equal(t, 0, a.run(t.Context(), []string{"config", "show", "--json=false"}), err.String())
+	require.Contains(t, out.String(), "SETTING")
+}

@@ -1,0 +1,186 @@
+package apiclient_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/fault"
+)
+
+// serve returns a client of an API that is only these handlers.
+func serve(t *testing.T, handlers map[string]http.HandlerFunc) *apiclient.Client {
+	t.Helper()
+	mux := http.NewServeMux()
+	for pattern, h := range handlers {
+		mux.HandleFunc(pattern, h)
+	}
+	server := httptest.NewServer(mux)
+	c, err := apiclient.New(server.URL)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, c.Close())
+		server.Close()
+	})
+	return c
+}
+
+func answer(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
+}
+
+// refuse answers a problem document.
+func refuse(status int, code, detail string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"code":%q,"detail":%q}`, code, detail)
+	}
+}
+
+func TestAnErrorIsTheKindThatItWasInTheWordsOfTheCoordinator(t *testing.T) {
+	t.Parallel()
+	c := serve(t, map[string]http.HandlerFunc{
+		"POST /api/v1/spaces/lease/put": refuse(403, "forbidden", "space lease: forbidden"),
+		"POST /api/v1/spaces/odd/put":   refuse(500, "of a later version", "odd"),
+		"POST /api/v1/spaces/html/put":  answer("<html>"),
+	})
+	_, err := c.Put(t.Context(), "lease", "x", 0)
+	require.ErrorIs(t, err, fault.ErrForbidden)
+	require.EqualError(t, err, "space lease: forbidden")
+	_, err = c.Put(t.Context(), "odd", "x", 0)
+	require.EqualError(t, err, "odd")
+	_, err = c.Put(t.Context(), "html", "x", 0)
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	_, err = c.Put(t.Context(), "nowhere", "x", 0)
+	require.ErrorIs(t, err, fault.ErrUnavailable, "what answers is no coordinator")
+}
+
+func TestWhatChangesSomethingIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	var puts, lists atomic.Int64
+	busy := refuse(507, "overloaded", "busy")
+	c := serve(t, map[string]http.HandlerFunc{
+		"POST /api/v1/spaces/s/put": func(w http.ResponseWriter, r *http.Request) { puts.Add(1); busy(w, r) },
+		"GET /api/v1/spaces": func(w http.ResponseWriter, r *http.Request) {
+			if lists.Add(1) < 3 {
+				busy(w, r)
+				return
+			}
+			fmt.Fprint(w, `{"items":[{"name":"s"}],"total":1}`)
+		},
+	})
+	_, err := c.Put(t.Context(), "s", "x", 0)
+	require.ErrorIs(t, err, fault.ErrOverloaded)
+	require.EqualValues(t, 1, puts.Load())
+	spaces, err := c.Spaces(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "s", spaces[0].Name)
+	require.EqualValues(t, 3, lists.Load())
+}
+
+func TestAGetWaitsInPiecesUntilItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	var gets atomic.Int64
+	c := serve(t, map[string]http.HandlerFunc{
+		"GET /api/v1/spaces/s": answer(`{"name":"s"}`),
+		"POST /api/v1/spaces/s/get": func(w http.ResponseWriter, r *http.Request) {
+			var wanted struct {
+				Template string  `json:"template"`
+				Wait     float64 `json:"wait_s"`
+			}
+			if json.NewDecoder(r.Body).Decode(&wanted) != nil || wanted.Wait > 20 {
+				t.Errorf("asked for %+v", wanted)
+			}
+			if gets.Add(1) < 3 {
+				refuse(404, "not_found", "no tuple matches")(w, r)
+				return
+			}
+			fmt.Fprint(w, `{"line":"x 9007199254740993","fields":[{"type":"string","value":"x"},{"type":"int64","value":9007199254740993}]}`)
+		},
+	})
+	got, err := c.Get(t.Context(), "s", "x ?int64", -1)
+	require.NoError(t, err)
+	require.Equal(t, "9007199254740993", string(got.Fields[1].Value), "as it came, to the last digit")
+
+	gets.Store(-1 << 40)
+	_, err = c.Get(t.Context(), "s", "x ?int64", time.Millisecond)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	before := gets.Load()
+	_, err = c.Get(t.Context(), "s", "x ?int64", 0)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.Equal(t, before+1, gets.Load())
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = c.Get(ctx, "s", "x ?int64", -1)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAListIsReadInPagesUpToTheMost(t *testing.T) {
+	t.Parallel()
+	const total = 2500
+	c := serve(t, map[string]http.HandlerFunc{"GET /api/v1/tasks": func(w http.ResponseWriter, r *http.Request) {
+		offset, _ := strconv.Atoi(r.FormValue("offset"))
+		limit, _ := strconv.Atoi(r.FormValue("limit"))
+		page := apiclient.Page[apiclient.Task]{Total: total}
+		for i := offset; i < min(offset+limit, total); i++ {
+			page.Items = append(page.Items, apiclient.Task{ID: strconv.Itoa(i)})
+		}
+		_ = json.NewEncoder(w).Encode(page)
+	}})
+	for most, want := range map[int]int{-1: total, 0: 0, 1: 1, 1001: 1001, total: total, 9999: total} {
+		page, err := c.Tasks(t.Context(), "", most)
+		require.NoError(t, err)
+		require.Len(t, page.Items, want, most)
+		require.Equal(t, total, page.Total)
+		if want > 0 {
+			require.Equal(t, strconv.Itoa(want-1), page.Items[want-1].ID)
+		}
+	}
+}
+
+func TestAnOriginThatIsKnownIsVisitedAgain(t *testing.T) {
+	t.Parallel()
+	var visits atomic.Int64
+	status := http.StatusCreated
+	c := serve(t, map[string]http.HandlerFunc{
+		"POST /api/v1/origins": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); fmt.Fprint(w, `{"id":"o"}`) },
+		"POST /api/v1/visits":  func(w http.ResponseWriter, _ *http.Request) { visits.Add(1); w.WriteHeader(http.StatusAccepted) },
+	})
+	_, isNew, err := c.AddOrigin(t.Context(), models.Origin{Kind: models.Feed, URI: "u"})
+	require.NoError(t, err)
+	require.True(t, isNew)
+	require.Zero(t, visits.Load(), "the coordinator has it visited")
+	status = http.StatusOK
+	o, isNew, err := c.AddOrigin(t.Context(), models.Origin{Kind: models.Feed, URI: "u"})
+	require.NoError(t, err)
+	require.False(t, isNew)
+	require.Equal(t, "o", o.ID)
+	require.EqualValues(t, 1, visits.Load())
+}
+
+func TestNobodyThereIsUnavailableAtOnce(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	c, err := apiclient.New(server.URL)
+	require.NoError(t, err)
+	require.ErrorIs(t, c.Alive(t.Context()), fault.ErrUnavailable, "no coordinator")
+	server.Close()
+	err = c.Alive(t.Context())
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.ErrorContains(t, err, "the coordinator at "+server.URL+" is unavailable: dial tcp")
+	require.NoError(t, c.Close())
+	require.ErrorIs(t, c.Alive(t.Context()), fault.ErrClosed)
+	_, err = apiclient.New("127.0.0.1:7412")
+	require.ErrorIs(t, err, fault.ErrInvalid)
+}
