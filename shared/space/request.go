@@ -102,9 +102,10 @@ type Request struct {
 	// it takes is gone for everybody, but comes back to its old place if the
 	// session ends before VerbAck with the same Op has said that it arrived.
 	Ack bool
-	// Repeat says that the operation may have happened already, and that at most
-	// Window answers were given since, so that it is never too old to be repeated.
-	Repeat bool
+	// Recent says that the session has at most Window operations unanswered at a
+	// time: so if this one was answered, the answer is still kept, and if not, it
+	// may happen now, however many numbers have overtaken it.
+	Recent bool
 }
 
 // Target names what a request is about, for messages.

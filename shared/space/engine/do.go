@@ -116,7 +116,7 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 		if earlier := e.inflight[r.Op]; earlier != nil {
 			age = earlier.age
 			e.settle(earlier, answer{err: fmt.Errorf("%w: repeated by a later call", fault.ErrConflict)})
-		} else if err := e.forgotten(r.Op); err != nil && !r.Repeat {
+		} else if err := e.forgotten(r.Op); err != nil && !r.Recent {
 			return answer{err: err}, nil
 		}
 	}

@@ -20,9 +20,8 @@ const cancelIn = time.Second
 type call struct {
 	number  uint64
 	request space.Request
-	body    []byte        // guarded by the Conn's mu, as are the two below
+	body    []byte        // guarded by the Conn's mu, as is sent
 	sent    bool          // over some connection, so that it may have happened
-	again   bool          // over more than one
 	done    chan struct{} // closed when it is answered; nil: nobody waits
 	reply   space.Reply
 	err     error
@@ -49,7 +48,6 @@ func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 		}
 		// Its outcome is unknown to the coordinator itself: ask again.
 		r = p.request
-		r.Repeat = true
 		select {
 		case <-time.After(pause):
 		case <-c.done:
@@ -111,6 +109,7 @@ func (c *Conn) register(r space.Request) (*call, error) {
 	number := c.last + 1
 	if r.Op == (space.OpID{}) && (r.Verb.Changes() || consumes(r.Verb)) {
 		r.Op = space.OpID{Session: c.id, Seq: space.AutoSeq + number}
+		r.Recent = true // fewer than Window are asked
 	}
 	r.Ack = r.Verb.Takes()
 	body, err := wire.AppendRequest(make([]byte, 0, 128+r.Tuple.Size()), r)

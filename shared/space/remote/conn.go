@@ -110,22 +110,10 @@ func (c *Conn) resume(l *wire.Link) {
 	}
 	c.cancels = nil
 	for _, p := range slices.SortedFunc(maps.Values(c.calls), func(a, b *call) int { return cmp.Compare(a.number, b.number) }) {
-		c.repeat(l, p)
+		p.sent = true
+		_ = l.Send(p.frame())
 	}
 	c.link = l
-}
-
-// repeat sends a call over a new connection. The caller holds mu.
-func (c *Conn) repeat(l *wire.Link, p *call) {
-	if p.sent && !p.again {
-		r := p.request
-		r.Repeat, p.again = true, true
-		if body, err := wire.AppendRequest(nil, r); err == nil { // it was valid before
-			p.body = body
-		}
-	}
-	p.sent = true
-	_ = l.Send(p.frame()) // else the next connection carries it
 }
 
 // listen reads what the gate says until the connection ends.

@@ -16,7 +16,9 @@
 // it took. And a get gives its caller the tuple as soon as it has arrived, while
 // its acknowledgement is on its way: if the session is lost before that gets
 // through, the tuple comes back to its space for somebody else. It is never
-// nobody's.
+// nobody's. (An answer that was lost is given again as long as the engine keeps
+// it, which is for space.Window later ones at least; that is why a Conn has no more
+// calls than that at a time.)
 //
 // The package does not keep the session alive: a session with a TTL needs signs of
 // life (package status), for which a connection is no substitute.

@@ -207,14 +207,14 @@ var acknowledgements = []struct {
 			require.ErrorIs(w, err, fault.ErrInvalid)
 		}
 	}},
-	{"an operation that is repeated is never too old", func(w *carrier) {
+	{"an operation that is said to be recent is never too old", func(w *carrier) {
 		claim := space.Request{Verb: space.VerbCall, Procedure: "test.token", Op: space.OpID{Session: "carrier", Seq: 5000}}
 		_, err := w.conn.Do(w.Context(), claim)
 		require.NoError(w, err)
 		claim.Op.Seq = 1
 		_, err = w.conn.Do(w.Context(), claim)
 		require.ErrorIs(w, err, fault.ErrConflict)
-		claim.Repeat = true
+		claim.Recent = true
 		for range 2 {
 			r, err := w.conn.Do(w.Context(), claim)
 			require.NoError(w, err)

@@ -20,7 +20,7 @@ const (
 	requestOptions      = 9
 	requestSubscription = 10
 	requestAck          = 11
-	requestRepeat       = 12
+	requestRecent       = 12
 )
 
 // The fields of options.
@@ -56,7 +56,7 @@ func AppendRequest(buf []byte, r space.Request) ([]byte, error) {
 	}
 	b.integer(requestSubscription, r.Subscription)
 	b.boolean(requestAck, r.Ack)
-	b.boolean(requestRepeat, r.Repeat)
+	b.boolean(requestRecent, r.Recent)
 	return b, nil
 }
 
@@ -99,8 +99,8 @@ func requestField(r *space.Request, tag uint64, content []byte) (err error) {
 		err = integer(content, &r.Subscription)
 	case requestAck:
 		err = boolean(content, &r.Ack)
-	case requestRepeat:
-		err = boolean(content, &r.Repeat)
+	case requestRecent:
+		err = boolean(content, &r.Recent)
 	}
 	return err
 }
