@@ -38,6 +38,7 @@ test: tools ## everything that a change must pass
 	go test -race -json ./... 2>&1 | .build/testsummary -o .build/test-summary
 	$(MAKE) --no-print-directory lint
 	.ci/fuzz $(FUZZ_SECONDS)
+	.ci/containers
 	@tail -n 1 .build/test-summary
 
 soak: tools ## the same for longer: repeats, random checks, fuzzing

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	_ "golang.org/x/crypto/x509roots/fallback" // a scratch image has no CA roots of its own
 
 	"leasehold/shared/config"
 	"leasehold/shared/fault"

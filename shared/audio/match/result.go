@@ -21,7 +21,7 @@ const (
 
 // DefaultThreshold finds a clip under something up to 2.5 dB louder. Of unrelated
 // clips in 15 minutes of speech the best score was 0.54, in a minute of music 0.56
-// (docs/bench-audio.md): precision comes first, so the default lies above both.
+// (docs/benchmarks.md): precision comes first, so the default lies above both.
 const DefaultThreshold = 0.6
 
 // DefaultGroup is how many clips share one reading of the episode. Sharing saves
