@@ -35,12 +35,15 @@ func (a *app) coordinate(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
-	w, err := h.newCrew(cfg.Listen, cfg.HTTP)
+	n, err := h.listen(cfg.Listen, cfg.HTTP)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "coordinator: gate %s, page http://%s, data %s\n", w.gate.Addr(), w.http.Addr(), cfg.Data)
-	return w.host(ctx, nil, func(ctx context.Context) error {
+	defer func() { err = errors.Join(err, n.close()) }()
+	fmt.Fprintf(a.err, "coordinator: gate %s, page http://%s, data %s\n", n.gate.Addr(), n.http.Addr(), cfg.Data)
+	w := &crew{house: h}
+	network := func(ctx context.Context) error { return n.serve(ctx, w.coordinator) }
+	return w.host(ctx, []func(context.Context) error{network}, func(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	})

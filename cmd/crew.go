@@ -27,38 +27,30 @@ const (
 	grace = 10 * time.Second
 )
 
-// crew is what one process runs around a coordinator: its network, and what uses
-// its spaces.
+// crew is what one process runs around a coordinator.
 type crew struct {
-	*network
-	repo space.Repository // of the command itself
+	*house
+	coordinator *coordinator.Coordinator // once host has made it
+	repo        space.Repository         // of the command itself
 
 	mu   sync.Mutex // guards errs
 	errs []error
 }
 
-// newCrew takes the addresses of the network.
-func (h *house) newCrew(gate, http string) (*crew, error) {
-	n, err := h.listen(gate, http)
-	if err != nil {
-		return nil, err
-	}
-	return &crew{network: n}, nil
-}
-
-// host runs the coordinator and its network and, once they are ready, the users
-// beside during. When during returns, a part fails or ctx ends, all end: the
-// coordinator last, since the others still have to hand back.
+// host runs a coordinator and, once it is ready, its users beside during. When
+// during returns, a part fails or ctx ends, all end: the coordinator last, since
+// the others still have to hand back.
 func (w *crew) host(ctx context.Context, users []func(context.Context) error, during func(context.Context) error) error {
 	traced, closeTrace, err := openTrace(w.cfg.Trace)
-	if err == nil {
-		w.coordinator, err = coordinator.New(ctx, coordinator.Config{
-			Journal: &journal.Memory{}, Catalog: w.catalog, Work: w.policy(),
-			Visit: visit.Policy{Timeout: visitTimeout}, Trace: traced, Log: w.log,
-		})
-	}
 	if err != nil {
-		return errors.Join(err, w.network.close())
+		return err
+	}
+	w.coordinator, err = coordinator.New(ctx, coordinator.Config{
+		Journal: &journal.Memory{}, Catalog: w.catalog, Work: w.policy(),
+		Visit: visit.Policy{Timeout: visitTimeout}, Trace: traced, Log: w.log,
+	})
+	if err != nil {
+		return errors.Join(err, closeTrace())
 	}
 	using, stop := context.WithCancel(ctx)
 	defer stop()
@@ -72,9 +64,8 @@ func (w *crew) host(ctx context.Context, users []func(context.Context) error, du
 	})
 	select {
 	case <-ready:
-		w.use(using, stop, append(users, w.serve), during)
+		w.use(using, stop, users, during)
 	case <-using.Done():
-		w.note(w.network.close())
 	}
 	stopHosting()
 	hosted.Wait()
@@ -86,7 +77,7 @@ func (w *crew) host(ctx context.Context, users []func(context.Context) error, du
 func (w *crew) use(ctx context.Context, stop func(), users []func(context.Context) error, during func(context.Context) error) {
 	var err error
 	if w.repo, err = w.coordinator.Connect(ctx, "run", 0); err != nil {
-		w.note(errors.Join(err, w.network.close()))
+		w.note(err)
 		return
 	}
 	var running sync.WaitGroup

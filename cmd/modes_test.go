@@ -47,7 +47,7 @@ func awaitResearched(ts *testscript.TestScript, neg bool, args []string) {
 // awaitAnswer asks the API until its answer holds text.
 func awaitAnswer(ts *testscript.TestScript, path, text string) {
 	last := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
 		<-time.After(10 * time.Millisecond)
 		answer, err := http.Get("http://" + ts.Getenv("api") + "/api/v1/" + path)
 		if err != nil {

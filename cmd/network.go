@@ -31,8 +31,7 @@ type addresses struct {
 // with its page.
 type network struct {
 	*house
-	coordinator *coordinator.Coordinator
-	gate, http  net.Listener
+	gate, http net.Listener
 }
 
 // listen takes the two addresses; a port of 0 is any that is free.
@@ -48,23 +47,30 @@ func (h *house) listen(gate, http string) (*network, error) {
 	return n, nil
 }
 
-// close gives the addresses up, if nothing serves there.
-func (n *network) close() error { return errors.Join(n.gate.Close(), n.http.Close()) }
+// close gives the addresses up, if they are not yet.
+func (n *network) close() error {
+	for _, l := range []net.Listener{n.gate, n.http} {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+	}
+	return nil
+}
 
-// serve serves until ctx ends. The coordinator must run, and have its spaces.
-func (n *network) serve(ctx context.Context) error {
-	repo, err := n.coordinator.Connect(ctx, "api", 0)
+// serve opens c, which must run and have its spaces, until ctx ends.
+func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
+	repo, err := c.Connect(ctx, "api", 0)
 	if err != nil {
-		return errors.Join(err, n.close())
+		return err
 	}
 	if err := n.announce(); err != nil {
-		return errors.Join(err, n.close())
+		return err
 	}
 	defer os.Remove(filepath.Join(n.cfg.Data, addressFile))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	gate := native.New(native.Config{
-		Engine: n.coordinator.Engine(), HTTP: n.http.Addr().String(),
+		Engine: c.Engine(), HTTP: n.http.Addr().String(),
 		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Log: n.log,
 	})
 	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})

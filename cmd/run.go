@@ -10,9 +10,6 @@ import (
 	"leasehold/shared/space"
 )
 
-// anyPort is where run listens: on this machine, at a port that is free.
-const anyPort = "127.0.0.1:0"
-
 // newRun is `leasehold run`.
 func (a *app) newRun() *cobra.Command {
 	var untilIdle bool
@@ -50,10 +47,7 @@ func (a *app) runHouse(ctx context.Context, h *house, untilIdle bool) error {
 		return usagef("there is no origin in %s: name one, such as leasehold run examples/podcast, or leasehold origin add PATH", h.cfg.Data)
 	}
 	h.trust(origins)
-	w, err := h.newCrew(anyPort, anyPort)
-	if err != nil {
-		return err
-	}
+	w := &crew{house: h}
 	var idle bool
 	var t tally
 	err = w.host(ctx, w.users(), func(ctx context.Context) (err error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"leasehold/models"
@@ -73,70 +74,66 @@ func (f *Flow) Visit(ctx context.Context, o models.Origin) (models.Outcome, erro
 	return outcome, nil
 }
 
-// Run implements manager.Flow. It ingests before it issues. It is hungry for room
-// while there may be something to select.
+// Run implements manager.Flow. It ingests before it issues. It asks for its next
+// step once at a time and never takes the question back, since the answer may be
+// a result that is held for it; what it hears meanwhile makes it issue besides.
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
-	client := work.Client{Repo: repo}
-	for hungry := true; ; {
-		step, err := f.next(ctx, client, hungry)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, errLook):
-			hungry = true
-			if err := (task.Client{Repo: repo}).Unstick(ctx, models.ActionResearch); err != nil {
-				return ended(ctx, err)
-			}
-		case err != nil:
-			return err
-		case step.Result != nil:
-			hungry = true
-			if err := f.ingest(ctx, client, step.Result); err != nil {
-				return ended(ctx, err)
-			}
-		default:
-			if hungry, err = f.issue(ctx, client); err != nil {
-				return ended(ctx, err)
-			}
-		}
-	}
-}
-
-// ended makes the end of ctx no error.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
-// errLook says that it is time to look again although nothing was announced.
-var errLook = errors.New("time to look")
-
-// next is Client.Next, cut short by a visit that curated something, and by the
-// look that is due anyway.
-func (f *Flow) next(ctx context.Context, client work.Client, hungry bool) (work.Step, error) {
-	waiting, cancel := context.WithTimeoutCause(ctx, f.Look, errLook)
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
 	defer cancel()
-	interrupted, interrupt := context.WithCancelCause(waiting)
-	done := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case <-f.curated:
-			interrupt(errLook)
-		case <-done:
-		}
-	}()
-	step, err := client.Next(interrupted, models.ActionResearch, hungry)
-	close(done)
-	<-watched
-	interrupt(nil)
-	if err != nil && ctx.Err() == nil && interrupted.Err() != nil {
-		return work.Step{}, errLook
+	client := work.Client{Repo: repo}
+	look := time.NewTicker(f.Look)
+	defer look.Stop()
+	steps := make(chan answer, 1)
+	ask := func(hungry bool) {
+		asking.Go(func() {
+			step, err := client.Next(ctx, models.ActionResearch, hungry)
+			steps <- answer{step, err}
+		})
 	}
-	return step, err
+	ask(true)
+	for {
+		hungry := true // for room: there may be something to select
+		var err error
+		select {
+		case a := <-steps:
+			if hungry, err = f.step(ctx, client, a); err == nil {
+				ask(hungry)
+			}
+		case <-f.curated:
+			_, err = f.issueAll(ctx, client)
+		case <-look.C:
+			if err = (task.Client{Repo: repo}).Unstick(ctx, models.ActionResearch); err == nil {
+				_, err = f.issueAll(ctx, client)
+			}
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// answer is what Client.Next returned.
+type answer struct {
+	step work.Step
+	err  error
+}
+
+// step ingests a result, or issues into the room that there is. It returns whether
+// there may be more to issue.
+func (f *Flow) step(ctx context.Context, client work.Client, a answer) (hungry bool, err error) {
+	switch {
+	case a.err != nil:
+		return false, a.err
+	case a.step.Result != nil:
+		return true, f.ingest(ctx, client, a.step.Result)
+	}
+	return f.issueAll(ctx, client)
 }
 
 // busy is what is not to be selected, in the catalog's words.

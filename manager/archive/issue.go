@@ -11,17 +11,31 @@ import (
 	"leasehold/shared/work"
 )
 
-// issue selects what to research next and issues it as a work-item. It returns
-// false when nothing is left to select.
-func (f *Flow) issue(ctx context.Context, client work.Client) (more bool, err error) {
+// issueAll issues work-items until there is no room or nothing is left to select;
+// it returns whether something may be left.
+func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
+	for {
+		issued, err := f.issue(ctx, client)
+		switch {
+		case errors.Is(err, fault.ErrNotFound):
+			return false, nil
+		case errors.Is(err, fault.ErrConflict):
+			continue // another manager was quicker: select again
+		case err != nil || !issued:
+			return true, err
+		}
+	}
+}
+
+// issue selects what to research next and issues it as a work-item, if there is
+// room. fault.ErrNotFound says that nothing is left to select, and
+// fault.ErrConflict that another manager has just taken a part of it.
+func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err error) {
 	claimed, err := client.Busy(ctx, models.ActionResearch)
 	if err != nil {
 		return false, err
 	}
 	research, priority, err := f.Catalog.Select(ctx, busy(claimed), f.ClipLimit)
-	if errors.Is(err, fault.ErrNotFound) {
-		return false, nil
-	}
 	if err != nil {
 		return false, fmt.Errorf("archive: select: %w", err)
 	}
@@ -36,9 +50,5 @@ func (f *Flow) issue(ctx context.Context, client work.Client) (more bool, err er
 	for _, c := range research.Clips {
 		t.Parts = append(t.Parts, c.ID)
 	}
-	_, err = client.Issue(ctx, t, priority)
-	if errors.Is(err, fault.ErrConflict) {
-		return true, nil // another manager was quicker: select again
-	}
-	return true, err
+	return client.Issue(ctx, t, priority)
 }

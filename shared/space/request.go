@@ -92,7 +92,7 @@ type Request struct {
 	Verb         Verb
 	Op           OpID
 	Space        string
-	Tuple        tuple.Tuple // to put, or a procedure's arguments
+	Tuple        tuple.Tuple // to put, a procedure's arguments, or more sequence numbers (int64) to acknowledge
 	Template     tuple.Template
 	TTL          time.Duration // of a put
 	Procedure    string

@@ -33,6 +33,7 @@ func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 	defer running.Wait()
 	defer cancel()
 	running.Go(func() { <-ctx.Done(); _ = l.Close() }) // Accept says so
+	hands := newCrew(ctx, &running)
 	pause := firstPause
 	for {
 		c, err := l.Accept()
@@ -58,7 +59,7 @@ func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 			g.refuse(c)
 			continue
 		}
-		running.Go(func() { g.serve(ctx, &running, c) })
+		running.Go(func() { g.serve(ctx, hands, c) })
 	}
 }
 
@@ -93,19 +94,19 @@ func (g *Gate) fail(c net.Conn, call uint64, err error) {
 
 // serve is the life of one connection, and of its session until somebody comes
 // back to it.
-func (g *Gate) serve(ctx context.Context, running *sync.WaitGroup, c net.Conn) {
-	if s, v := g.meet(ctx, running, c); s != nil {
+func (g *Gate) serve(ctx context.Context, hands *crew, c net.Conn) {
+	if s, v := g.meet(ctx, hands, c); s != nil {
 		s.linger(ctx, v)
 	}
 }
 
 // meet is the life of one connection. The session is nil if the client was not
 // admitted.
-func (g *Gate) meet(ctx context.Context, running *sync.WaitGroup, c net.Conn) (s *session, v *visit) {
+func (g *Gate) meet(ctx context.Context, hands *crew, c net.Conn) (s *session, v *visit) {
 	defer g.leave()
 	defer g.rescue("connection", c.RemoteAddr())
 	if s, v = g.admit(ctx, c); s != nil {
-		v.running = running
+		v.hands = hands
 		s.converse(ctx, v, c)
 	}
 	return s, v

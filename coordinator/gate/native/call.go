@@ -12,11 +12,14 @@ import (
 
 // call is a request that is carried out, or whose answer was not acknowledged.
 type call struct {
-	number uint64
-	size   int
-	stop   context.CancelFunc
-	visit  *visit      // whom to answer; nil: nobody is there
-	answer *wire.Frame // of a call that must not be carried out again
+	session *session
+	number  uint64
+	request space.Request
+	size    int
+	ctx     context.Context
+	stop    context.CancelFunc
+	visit   *visit      // whom to answer; nil: nobody is there
+	answer  *wire.Frame // of a call that must not be carried out again
 }
 
 // listen reads what the client wants until the connection ends.
@@ -57,17 +60,19 @@ func (s *session) request(ctx context.Context, v *visit, f wire.Frame) error {
 	}
 	if r.Verb == space.VerbAck || r.Verb == space.VerbBack {
 		s.forget(r.Op.Seq - space.AutoSeq)
+		for i := range r.Tuple {
+			s.forget(uint64(r.Tuple.Int64(i)) - space.AutoSeq)
+		}
 	}
 	if len(s.calls) >= maxCalls || s.bytes+len(f.Body) > maxInFlight {
 		err := fmt.Errorf("%s: %d calls with %d bytes are in flight: %w", r.Verb, len(s.calls), s.bytes, fault.ErrOverloaded)
 		return v.link.Send(failure(f.Call, err))
 	}
-	c := &call{number: f.Call, size: len(f.Body), visit: v}
-	doing, stop := context.WithCancel(ctx)
-	c.stop = stop
+	c := &call{session: s, number: f.Call, request: r, size: len(f.Body), visit: v}
+	c.ctx, c.stop = context.WithCancel(ctx)
 	s.calls[c.number] = c
 	s.bytes += c.size
-	v.running.Go(func() { s.perform(ctx, doing, c, r) })
+	v.hands.take(c)
 	return nil
 }
 
@@ -88,7 +93,7 @@ func (s *session) cancel(number uint64) {
 }
 
 // perform carries out a call and answers it.
-func (s *session) perform(serving, doing context.Context, c *call, r space.Request) {
+func (s *session) perform(serving context.Context, c *call) {
 	defer c.stop()
 	f := failure(c.number, errPanic)
 	answered := false
@@ -98,18 +103,18 @@ func (s *session) perform(serving, doing context.Context, c *call, r space.Reque
 		}
 	}()
 	defer s.g.rescue("call", s.id)
-	reply, err := s.do(doing, r)
+	reply, err := s.do(c.ctx, c.request)
 	if err != nil {
 		f = failure(c.number, err)
 	} else {
-		f = wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(nil, reply)}
+		f = wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
 	}
 	answered = true
 	if serving.Err() != nil && errors.Is(err, context.Canceled) {
 		s.drop(c) // it was not the client who wanted that
 		return
 	}
-	s.finish(c, f, err == nil && consumes(r.Verb))
+	s.finish(c, f, err == nil && consumes(c.request.Verb))
 }
 
 // do lets only a few calls with large answers at the engine at a time.

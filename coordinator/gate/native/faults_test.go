@@ -26,14 +26,6 @@ var anyA = tuple.Match("a", tuple.AnyInt64)
 
 func a(n int) tuple.Tuple { return tuple.New("a", int64(n)) }
 
-// count counts the tuples a.
-func (h *house) count() int {
-	h.Helper()
-	n, err := space.Over(h.session("counter", 0)).Space("s").Count(h.Context(), anyA)
-	require.NoError(h, err)
-	return n
-}
-
 // Row 30: killed before its get is served, while it is, and before it could say
 // that the answer arrived.
 func TestFault30WhatWasGotByAClientThatDiesIsBack(t *testing.T) {
@@ -144,7 +136,7 @@ func TestFault34ASilentClientIsLost(t *testing.T) {
 }
 
 func TestFault41AHerdComesBackSpreadOut(t *testing.T) {
-	const clients = 300
+	const clients = 100
 	bubble(t, native.Config{Grace: time.Hour}, func(h *house) {
 		network := &ice{}
 		dial := network.through(h.port.dial)
@@ -166,10 +158,12 @@ func TestFault41AHerdComesBackSpreadOut(t *testing.T) {
 		}
 		perTick := map[time.Duration]int{}
 		for _, at := range network.dials {
-			perTick[time.Since(at).Truncate(20*time.Millisecond)]++
+			if ago := time.Since(at); ago <= 3*time.Second { // since the gate is open again
+				perTick[ago.Truncate(20*time.Millisecond)]++
+			}
 		}
 		for tick, n := range perTick {
-			require.Less(h, n, clients/2, "%s ago", tick)
+			require.Less(h, n, clients/4, "%s ago", tick)
 		}
 	})
 }

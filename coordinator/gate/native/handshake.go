@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	"leasehold/shared/fault"
@@ -17,9 +16,9 @@ import (
 // visit is one connection of a session.
 type visit struct {
 	link     *wire.Link
-	running  *sync.WaitGroup // of what serves it
-	left     chan struct{}   // closed when nothing more is read from it
-	replaced chan struct{}   // closed when a later one has taken its place
+	hands    *crew         // who carries out its calls
+	left     chan struct{} // closed when nothing more is read from it
+	replaced chan struct{} // closed when a later one has taken its place
 }
 
 // admit does the handshake. A client that cannot be admitted is told why, once,

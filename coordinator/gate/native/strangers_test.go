@@ -88,7 +88,6 @@ func TestFault37AClientThatDoesNotReadIsDropped(t *testing.T) {
 			body, bad := wire.AppendRequest(nil, space.Request{Verb: space.VerbQueryP, Space: "s", Template: tuple.Match("large", tuple.AnyString)})
 			require.NoError(h, bad)
 			if n > 64 { // while its answers wait, it has nothing more to ask
-				_, err = c.Write(nil)
 				<-time.After(time.Second)
 				_, err = c.Write([]byte{0})
 				continue

@@ -56,23 +56,29 @@ func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	if w := e.inflight[r.Op]; w != nil && r.Verb == space.VerbBack {
 		e.settle(w, answer{err: fmt.Errorf("%w: it was taken back", context.Canceled)})
 	}
-	refs := s.taken[r.Op.Seq]
-	if len(refs) == 0 {
-		return e.answer(space.Reply{}, nil)
-	}
 	tx := e.begin(s)
-	for _, ref := range refs {
-		x := e.entries[ref]
+	tx.settle(r.Op.Seq, r.Verb)
+	for i := range r.Tuple {
+		tx.settle(uint64(r.Tuple.Int64(i)), r.Verb)
+	}
+	if len(tx.steps) > 0 {
+		e.finish(tx, space.OpID{}, space.Reply{})
+		e.serve()
+	}
+	return e.answer(space.Reply{}, nil)
+}
+
+// settle ends what the caller's get of that number took, one way or the other.
+func (tx *transaction) settle(op uint64, v space.Verb) {
+	for _, ref := range tx.caller.taken[op] {
+		x := tx.e.entries[ref]
 		switch {
-		case x == nil || !taken(x) || x.Hold.Op != r.Op.Seq:
-		case r.Verb == space.VerbBack:
+		case x == nil || !taken(x) || x.Hold.Op != op:
+		case v == space.VerbBack:
 			tx.back(x, space.OldPlace)
 		default:
 			tx.change(x, nil, acknowledged)
 		}
 	}
-	delete(s.taken, r.Op.Seq)
-	e.finish(tx, space.OpID{}, space.Reply{})
-	e.serve()
-	return e.answer(space.Reply{}, nil)
+	delete(tx.caller.taken, op)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Backoff says how long to wait between attempts to connect: a random time, of
-// which the mean doubles with each attempt.
+// Backoff says how long to wait between attempts to connect: a random time, which
+// tends to grow with each attempt.
 type Backoff struct {
 	Min time.Duration // the longest first pause; 0: 100 ms
 	Max time.Duration // the longest of all; 0: 2 s

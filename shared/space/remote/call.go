@@ -9,6 +9,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
+	"leasehold/shared/tuple"
 )
 
 // cancelIn is how long a call whose context has ended waits for the gate to say
@@ -112,7 +113,7 @@ func (c *Conn) register(r space.Request) (*call, error) {
 		r.Op = space.OpID{Session: c.id, Seq: space.AutoSeq + number}
 	}
 	r.Ack = r.Verb.Takes()
-	body, err := wire.AppendRequest(nil, r)
+	body, err := wire.AppendRequest(make([]byte, 0, 128+r.Tuple.Size()), r)
 	if err != nil {
 		return nil, err
 	}
@@ -230,10 +231,30 @@ func (c *Conn) answered(number uint64, reply space.Reply, err error) {
 	delete(c.calls, number)
 	c.asked--
 	p.reply, p.err = reply, err
+	if err == nil && (consumes(p.request.Verb) || p.request.Verb.Takes() && reply.Found) {
+		c.due = append(c.due, p.request.Op.Seq)
+		c.notes++ // before anybody can close the Conn
+	}
 	close(p.done)
 	c.mu.Unlock()
-	if err == nil && (consumes(p.request.Verb) || p.request.Verb.Takes() && reply.Found) {
-		c.note(space.VerbAck, p)
+}
+
+// acknowledge says which answers have arrived since it did so last. It is called
+// by the one who reads them.
+func (c *Conn) acknowledge() {
+	for len(c.due) > 0 {
+		r := space.Request{Verb: space.VerbAck, Op: space.OpID{Session: c.id, Seq: c.due[0]}}
+		n := min(len(c.due), tuple.MaxArity)
+		for _, seq := range c.due[1:n] {
+			r.Tuple = append(r.Tuple, int64(seq))
+		}
+		c.due = append(c.due[:0], c.due[n:]...)
+		if _, err := c.begin(r); err != nil {
+			return // a Conn that is closed needs none
+		}
+		c.mu.Lock()
+		c.notes -= n // which the request now stands for
+		c.mu.Unlock()
 	}
 }
 

@@ -22,6 +22,7 @@ type Conn struct {
 	ctx     context.Context // ends when the Conn is closed
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+	due     []uint64 // answers to be acknowledged: of whoever reads
 
 	mu      sync.Mutex // guards what follows
 	welcome wire.Welcome
@@ -29,7 +30,7 @@ type Conn struct {
 	calls   map[uint64]*call
 	last    uint64        // number given to a call
 	asked   int           // calls that somebody waits for
-	notes   int           // acknowledgements that are not confirmed
+	notes   int           // acknowledgements that are due or not confirmed
 	cancels []uint64      // calls to be cancelled over the next connection
 	closing bool          // no more calls are taken
 	settled chan struct{} // closed once no acknowledgement is due; nil: nobody wants to know
@@ -130,6 +131,9 @@ func (c *Conn) repeat(l *wire.Link, p *call) {
 // listen reads what the gate says until the connection ends.
 func (c *Conn) listen(l *wire.Link) error {
 	for {
+		if !l.More() {
+			c.acknowledge()
+		}
 		f, err := l.Receive()
 		if err != nil {
 			return err

@@ -147,6 +147,23 @@ var acknowledgements = []struct {
 		w.ends(space.VerbBack, 1)
 		require.Equal(w, []int{1, 2, 3, 4}, w.numbers(w.s))
 	}},
+	{"several gets are acknowledged at once, or taken back", func(w *carrier) {
+		w.put(w.s, "a", 1, 2, 3, 4, 5)
+		for n := range 5 {
+			w.takes(space.VerbGetP, uint64(n+1), n+1)
+		}
+		for v, ops := range map[space.Verb][]uint64{space.VerbAck: {1, 2, 3}, space.VerbBack: {4, 5}} {
+			more := tuple.Tuple{}
+			for _, op := range ops[1:] {
+				more = append(more, int64(op))
+			}
+			_, err := w.conn.Do(w.Context(), space.Request{Verb: v, Op: space.OpID{Session: "carrier", Seq: ops[0]}, Tuple: more})
+			require.NoError(w, err)
+		}
+		require.Equal(w, []int{4, 5}, w.numbers(w.s))
+		time.Sleep(time.Minute)
+		require.Equal(w, []int{4, 5}, w.numbers(w.s))
+	}},
 	{"what was taken leaves its room to others at once", func(w *carrier) {
 		require.NoError(w, w.repo.Create(w.Context(), "b", space.Options{Capacity: 1}))
 		b := w.repo.Space("b")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -92,6 +93,7 @@ func (l *Link) Write(ended <-chan struct{}, last func() (Frame, bool)) {
 	for {
 		select {
 		case <-l.wake:
+			runtime.Gosched() // who is about to send saves a system call
 			if buf = l.flush(buf); l.finished() != nil {
 				l.Close(l.finished())
 			}
@@ -209,6 +211,10 @@ func (l *Link) awaitByte() error {
 	l.asked = false
 	return nil
 }
+
+// More says that the next frame has arrived already. It is for the one who calls
+// Receive.
+func (l *Link) More() bool { return l.complete() }
 
 // complete says that the whole of the next frame has arrived.
 func (l *Link) complete() bool {
