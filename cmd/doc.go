@@ -11,4 +11,9 @@
 // them. Commands write to app.out and app.err, read their configuration with
 // app.load, and take their context from cobra: it ends at the first SIGINT or
 // SIGTERM, and a second one ends the process at once.
+//
+// A command that reads prints rows (print.go): a row knows its columns, its JSON
+// fields are those of CSV, and docs/json.md has them. One that needs a running
+// coordinator is made with app.ask (locate.go); one that reads a catalog, with
+// app.atShelf (shelf.go), which falls back to the data folder when nobody has it.
 package cmd

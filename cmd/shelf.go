@@ -3,12 +3,14 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"leasehold/shared/apiclient"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/remote"
+	"leasehold/shared/fault"
 )
 
 // shelfKeys are the settings of the commands that read a catalog.
@@ -29,19 +31,22 @@ func (a *app) atShelf(do func(context.Context, *shelf, []string) error) func(*co
 		if err != nil {
 			return err
 		}
-		f, err := locate(cfg)
-		if f.said || err == nil && f.api != "" {
-			s, err := f.openShelf(c.Context())
-			if err == nil {
+		f, mute := locate(cfg)
+		if mute == nil && f.api != "" {
+			var s *shelf
+			if s, mute = f.openShelf(c.Context()); mute == nil {
 				defer s.close()
 				return do(c.Context(), s, args)
 			}
 			if f.said || c.Context().Err() != nil {
-				return err
+				return mute
 			}
 		}
-		// Nobody answers, so the folder is nobody's; if it is, its lock says whose.
-		h, err := a.openHouse(c)
+		// Nobody answers, so the folder is nobody's; else its lock says whose it is.
+		h, err := a.openHouseAt(c.Context(), cfg)
+		if errors.Is(err, fault.ErrConflict) && mute != nil {
+			return fmt.Errorf("%w\n%w", err, f.explain(mute))
+		}
 		if err != nil {
 			return err
 		}

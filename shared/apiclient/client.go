@@ -160,6 +160,9 @@ func (c *Client) unreached(err error) error {
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 		err = wrapped.Err // without the URL, which is said already
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("no answer in time")
+	}
 	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
 }
 
