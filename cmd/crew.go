@@ -45,12 +45,13 @@ func (w *crew) host(ctx context.Context, users []func(context.Context) error, du
 	if err != nil {
 		return err
 	}
+	spaces := &journal.Memory{}
 	w.coordinator, err = coordinator.New(ctx, coordinator.Config{
-		Journal: &journal.Memory{}, Catalog: w.catalog, Work: w.policy(),
+		Journal: spaces, Catalog: w.catalog, Work: w.policy(),
 		Visit: visit.Policy{Timeout: visitTimeout}, Trace: traced, Log: w.log,
 	})
 	if err != nil {
-		return errors.Join(err, closeTrace())
+		return errors.Join(err, spaces.Close(), closeTrace())
 	}
 	using, stop := context.WithCancel(ctx)
 	defer stop()
@@ -69,7 +70,7 @@ func (w *crew) host(ctx context.Context, users []func(context.Context) error, du
 	}
 	stopHosting()
 	hosted.Wait()
-	return errors.Join(append(w.errs, closeTrace())...)
+	return errors.Join(append(w.errs, spaces.Close(), closeTrace())...)
 }
 
 // use runs the users, and during beside them; the first that ends with an error,

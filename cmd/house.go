@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator"
 	"leasehold/manager/archive"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/config"
+	"leasehold/shared/datadir"
 	"leasehold/shared/fetch"
 )
 
@@ -48,7 +48,7 @@ func (a *app) openHouseAt(ctx context.Context, cfg config.Config) (*house, error
 }
 
 func (h *house) open(ctx context.Context) error {
-	release, err := coordinator.Lock(h.cfg.Data)
+	release, err := datadir.Lock(h.cfg.Data)
 	if err != nil {
 		return err
 	}

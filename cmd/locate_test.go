@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	"leasehold/coordinator"
 	"leasehold/shared/config"
+	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
 )
 
@@ -76,7 +76,7 @@ func TestAFileThatDoesNotSayWhereIsNoCoordinator(t *testing.T) {
 func TestAFolderInUseByAProcessThatDoesNotAnswerSaysBoth(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	release, err := coordinator.Lock(dir)
+	release, err := datadir.Lock(dir)
 	require.NoError(t, err)
 	server := httptest.NewServer(http.NotFoundHandler()) // another program, at a port that was reused
 	defer server.Close()

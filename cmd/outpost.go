@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"sync"
 
-	"leasehold/coordinator"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	catalogremote "leasehold/shared/catalog/remote"
 	"leasehold/shared/config"
+	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/space"
@@ -80,7 +80,7 @@ func (o *outpost) open(ctx context.Context) error {
 func lockOne(dir, mode string) (path string, release func() error, err error) {
 	for n := range maxOutposts {
 		path = filepath.Join(dir, fmt.Sprintf("%s-%d", mode, n+1))
-		release, err = coordinator.Lock(path)
+		release, err = datadir.Lock(path)
 		if !errors.Is(err, fault.ErrConflict) {
 			return path, release, err
 		}

@@ -118,7 +118,7 @@ func (h *history) selectWork(t *rapid.T) {
 // ingestOne ends some work that is out.
 func (h *history) ingestOne(t *rapid.T) {
 	if len(h.out) == 0 {
-		t.Skip("nothing is out")
+		return
 	}
 	i := rapid.IntRange(0, len(h.out)-1).Draw(t, "work")
 	w := h.out[i]
@@ -130,7 +130,7 @@ func (h *history) ingestOne(t *rapid.T) {
 // ingestAgain is a late result of another attempt at something ingested before.
 func (h *history) ingestAgain(t *rapid.T) {
 	if len(h.in) == 0 {
-		t.Skip("nothing was ingested")
+		return
 	}
 	w := rapid.SampledFrom(h.in).Draw(t, "work")
 	h.ingest(t, w, rapid.SampledFrom([]models.Scope{"", models.ScopePair}).Draw(t, "scope"))

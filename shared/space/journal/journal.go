@@ -40,8 +40,7 @@ type Journal interface {
 	// expected. ErrFenced says that nothing was written; any other error leaves
 	// the outcome unknown. The journal owns the records from now on.
 	Commit(ctx context.Context, expected Position, records []Record) error
-	// Checkpoint lets the driver fold what it has, so that Load is quick.
-	Checkpoint(ctx context.Context) error
+	// Close ends it. Who made the journal closes it, once the engine has ended.
 	Close() error
 }
 

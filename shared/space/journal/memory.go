@@ -131,9 +131,6 @@ func (m *Memory) answer(a *Answer) {
 	of[a.Op.Seq] = a
 }
 
-// Checkpoint implements Journal; there is nothing to fold.
-func (m *Memory) Checkpoint(context.Context) error { return nil }
-
 // Close implements Journal. What a Memory holds can still be loaded, as a test
 // that restarts an engine does.
 func (m *Memory) Close() error { return nil }

@@ -1,4 +1,10 @@
-package coordinator
+// Package datadir keeps a data folder to one process at a time: a coordinator's, or
+// the one that a manager or a worker has of its own.
+//
+// The lock is the operating system's (flock), so that it ends with the process,
+// however that ends; the file in the folder names who holds it, for people. It
+// holds between processes, and between two locks of one process.
+package datadir
 
 import (
 	"errors"
