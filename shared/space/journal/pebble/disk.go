@@ -3,9 +3,14 @@ package pebble
 import (
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
+
+// pause is how long a table that finds no room waits, since the store tries again
+// at once and for ever.
+const pause = 50 * time.Millisecond
 
 // disk is a file system that breaks the journal at the first write or sync that
 // fails, and refuses everything after it.
@@ -22,8 +27,8 @@ func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.Op
 	return d.opened(name)(d.FS.OpenReadWrite(name, c, opts...))
 }
 
-// ReuseForWrite begins the file anew: an old log under a new name could not be
-// told from a copy.
+// ReuseForWrite begins the file anew: a log over an older one could not be told
+// from a copy of that.
 func (d disk) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := d.FS.Remove(oldname); err != nil {
 		return nil, err
@@ -44,10 +49,14 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 			}
 			return nil, broken
 		}
+		table := strings.HasSuffix(name, ".sst")
+		if table && full(err) {
+			time.Sleep(pause)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return &file{File: f, disk: d, table: strings.HasSuffix(name, ".sst")}, nil
+		return &file{File: f, disk: d, table: table}, nil
 	}
 }
 
@@ -90,8 +99,12 @@ func (f *file) sync(sync func() error) error {
 }
 
 func (f *file) failed(op string, err error) error {
-	if err == nil || f.table && full(err) {
+	if f.table && full(err) {
+		time.Sleep(pause)
 		return err
+	}
+	if err == nil {
+		return nil
 	}
 	info := ""
 	if s, statErr := f.File.Stat(); statErr == nil {
