@@ -46,6 +46,9 @@ func restore(ctx context.Context, src, data string) (err error) {
 	if err := errors.Join(os.Remove(filepath.Join(temp, Manifest)), syncTree(temp)); err != nil {
 		return unusable(err)
 	}
+	if err := os.Remove(data); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unusable(err)
+	}
 	return publish(temp, data)
 }
 
