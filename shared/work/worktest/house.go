@@ -83,18 +83,33 @@ func (h *house) Write(line []byte) (int, error) {
 	return h.logged.Write(line)
 }
 
-// open runs an engine until close.
+// open runs an engine in memory until close.
 func open(t testing.TB, r reporter, connect Connect, p work.Policy) *house {
+	return openOn(t, r, connect, p, &journal.Memory{})
+}
+
+// recorded is a journal whose records the house sees.
+type recorded struct {
+	journal.Journal
+	house *house
+}
+
+func (r recorded) Commit(ctx context.Context, expected journal.Position, records []journal.Record) error {
+	r.house.record(records)
+	return r.Journal.Commit(ctx, expected, records)
+}
+
+// openOn runs an engine on a journal until close.
+func openOn(t testing.TB, r reporter, connect Connect, p work.Policy, j journal.Journal) *house {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	h := &house{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
-	j := &journal.Memory{Before: h.record}
-	e, err := engine.Open(ctx, engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
+	e, err := engine.Open(ctx, engine.Config{Journal: recorded{j, h}, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
 	require.NoError(r, err)
 	h.engine = e
 	run, end := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Run(run) }()
-	h.closers = []func(){stop, func() { end(); require.NoError(r, <-done) }}
+	h.closers = []func(){stop, func() { require.NoError(r, j.Close()) }, func() { end(); require.NoError(r, <-done) }}
 	h.admin, err = e.Session(ctx, "admin", 0)
 	require.NoError(r, err)
 	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()) {
@@ -130,11 +145,10 @@ func (h *house) procedures() space.Procedures {
 		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { h.look(tx); return nil, nil }})
 }
 
-func (h *house) record(_ context.Context, records []journal.Record) error {
+func (h *house) record(records []journal.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.records = append(h.records, records...)
-	return nil
 }
 
 func (h *house) trace(e trace.Event) {
