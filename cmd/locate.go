@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
@@ -77,7 +76,7 @@ func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) f
 		if len(args) > 0 && args[0] == "" {
 			return usagef("%s: the first argument is empty; usage: %s", c.CommandPath(), c.UseLine())
 		}
-		cfg, err := config.Load(settingFlags(c))
+		cfg, err := a.load(c)
 		if err != nil {
 			return err
 		}
@@ -102,20 +101,6 @@ func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) f
 		}
 		return f.explain(err)
 	}
-}
-
-// noSetting marks a flag that has the name of a setting and is none.
-const noSetting = "leasehold-no-setting"
-
-// settingFlags are the flags of a command that may be settings.
-func settingFlags(c *cobra.Command) *pflag.FlagSet {
-	flags := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if _, marked := f.Annotations[noSetting]; !marked {
-			flags.AddFlag(f)
-		}
-	})
-	return flags
 }
 
 // explain says of a coordinator that does not answer who said that it was there.

@@ -15,6 +15,7 @@ import (
 	"leasehold/coordinator/dashboard"
 	"leasehold/coordinator/gate/native"
 	"leasehold/shared/fault"
+	"leasehold/shared/space"
 )
 
 // addressFile is where a coordinator says in its data folder how to reach it.
@@ -59,10 +60,11 @@ func (n *network) close() error {
 
 // serve opens c, which must run and have its spaces, until ctx ends.
 func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
-	repo, err := c.Connect(ctx, "api", 0)
+	conn, err := c.Engine().Connect(ctx, coordinator.SessionID("api"), 0)
 	if err != nil {
 		return err
 	}
+	repo := space.Over(conn)
 	if err := n.announce(); err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
 		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Log: n.log,
 	})
 	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})
-	handler := api.New(api.Config{Repo: repo, Catalog: n.catalog, Page: page, Log: n.log})
+	handler := api.New(api.Config{Conn: conn, Catalog: n.catalog, Page: page, Log: n.log})
 	var gateErr, httpErr error
 	var running sync.WaitGroup
 	running.Go(func() { gateErr = gate.Serve(ctx, n.gate); cancel() })

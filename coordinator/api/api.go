@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"leasehold/shared/browse"
@@ -29,7 +30,7 @@ const (
 
 // Config says what the API serves.
 type Config struct {
-	Repo    space.Repository // a session of its own, that is never lost
+	Conn    space.Conn // a session of its own, that is never lost
 	Catalog catalog.Catalog
 	// Page serves / and all that is not below /api; nil: nothing does.
 	Page http.Handler
@@ -42,6 +43,8 @@ type Config struct {
 // server is the API over one repository and one catalog.
 type server struct {
 	Config
+	repo     space.Repository // over Conn
+	taken    atomic.Uint64    // the number of the get that was begun last
 	browse   browse.Client
 	tasks    task.Client
 	visits   visit.Client
@@ -76,8 +79,9 @@ func newServer(c Config) *server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	repo := space.Over(c.Conn)
 	return &server{
-		Config: c, browse: browse.Client{Repo: c.Repo}, tasks: task.Client{Repo: c.Repo}, visits: visit.Client{Repo: c.Repo},
+		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo}, visits: visit.Client{Repo: repo},
 		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
 	}
 }
@@ -93,9 +97,10 @@ type route struct {
 type reply struct {
 	status   int
 	location string
-	media    string // of raw
-	raw      []byte // instead of body
-	body     any    // nil: none
+	media    string             // of raw
+	raw      []byte             // instead of body
+	body     any                // nil: none
+	settle   func(arrived bool) // what to do once it is written, or cannot be; nil: nothing
 }
 
 // routes lists them all.

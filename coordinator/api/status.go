@@ -76,7 +76,7 @@ func (s *server) listSessions(ctx context.Context, r *http.Request) (any, error)
 	if q.err != nil {
 		return nil, q.err
 	}
-	all, err := Sessions(ctx, s.Repo)
+	all, err := Sessions(ctx, s.repo)
 	return cut(all, p, itself), err
 }
 
@@ -86,5 +86,5 @@ func (s *server) drainSession(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return reply{status: http.StatusAccepted}, status.Drain(ctx, s.Repo, id)
+	return reply{status: http.StatusAccepted}, status.Drain(ctx, s.repo, id)
 }
