@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/net/netutil"
+
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/dashboard"
@@ -73,14 +75,14 @@ func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
 	defer cancel()
 	gate := native.New(native.Config{
 		Engine: c.Engine(), HTTP: n.http.Addr().String(),
-		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Log: n.log,
+		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Connections: connections(), Log: n.log,
 	})
 	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})
 	handler := api.New(api.Config{Conn: conn, Catalog: n.catalog, Page: page, Log: n.log})
 	var gateErr, httpErr error
 	var running sync.WaitGroup
 	running.Go(func() { gateErr = gate.Serve(ctx, n.gate); cancel() })
-	running.Go(func() { httpErr = api.Serve(ctx, n.http, handler); cancel() })
+	running.Go(func() { httpErr = api.Serve(ctx, netutil.LimitListener(n.http, connections()), handler); cancel() })
 	running.Wait()
 	return errors.Join(gateErr, httpErr)
 }

@@ -35,6 +35,7 @@ func (a *app) newWorker() *cobra.Command {
 
 // workAway works over the network until ctx ends.
 func (a *app) workAway(ctx context.Context, cfg config.Config) (err error) {
+	defer a.reloading(ctx, cfg)()
 	o, err := a.openOutpost(ctx, cfg, config.Worker)
 	if err != nil {
 		return ended(ctx, err)
