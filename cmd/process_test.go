@@ -19,7 +19,7 @@ import (
 
 // process is the real binary, started by a test.
 type process struct {
-	*testing.T
+	testing.TB
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended
 
@@ -40,9 +40,9 @@ func (p *process) text() string {
 }
 
 // begin starts a program in a folder; it is killed when the test ends.
-func begin(t *testing.T, dir, program string, args ...string) *process {
+func begin(t testing.TB, dir, program string, args ...string) *process {
 	t.Helper()
-	p := &process{T: t, cmd: exec.Command(program, args...), done: make(chan struct{})}
+	p := &process{TB: t, cmd: exec.Command(program, args...), done: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stderr, p.cmd.WaitDelay = dir, p, time.Second
 	p.cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 	require.NoError(t, p.cmd.Start())
@@ -87,7 +87,7 @@ type host struct {
 	at addresses
 }
 
-func beginHost(t *testing.T, dir, program string, args ...string) *host {
+func beginHost(t testing.TB, dir, program string, args ...string) *host {
 	t.Helper()
 	h := &host{process: begin(t, dir, program, args...)}
 	file := filepath.Join(dir, "c", addressFile)
