@@ -131,7 +131,9 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 // wait registers a request that found nothing.
 func (e *Engine) wait(s *session, r space.Request, awaited []space.Awaited, age int64) (answer, *waiter) {
 	if e.waiting >= MaxWaiters {
-		return answer{err: fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, MaxWaiters)}, nil
+		err := fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, MaxWaiters)
+		e.tallies.refused(err)
+		return answer{err: err}, nil
 	}
 	e.ages = max(e.ages, age)
 	w := &waiter{age: age, session: s, request: own(r), done: make(chan struct{})}

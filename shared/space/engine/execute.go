@@ -20,13 +20,16 @@ func (e *Engine) execute(s *session, r space.Request, again bool) (space.Reply, 
 	tx.again = again
 	var reply space.Reply
 	err := tx.try(func() (err error) {
-		reply, err = tx.perform(r)
-		return err
+		if reply, err = tx.perform(r); err != nil {
+			return err
+		}
+		return tx.affordable()
 	})
 	if errors.Is(err, errWait) {
 		return space.Reply{}, tx.awaited, errWait
 	}
 	if err != nil {
+		e.tallies.refused(err)
 		return space.Reply{}, nil, err
 	}
 	e.finish(tx, r.Op, reply)
@@ -166,6 +169,9 @@ func (tx *transaction) create(name string, o space.Options) error {
 	}
 	if len(tx.e.rooms) >= MaxSpaces {
 		return fmt.Errorf("%w: %d spaces", fault.ErrOverloaded, MaxSpaces)
+	}
+	if tx.e.full() {
+		return errFull
 	}
 	def := &journal.Space{Name: name, Options: o}
 	tx.e.rooms[name] = newRoom(def, tx.e.seed)

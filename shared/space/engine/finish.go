@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/trace"
@@ -39,11 +41,15 @@ func (e *Engine) finish(tx *transaction, op space.OpID, reply space.Reply) {
 	}
 	if op != (space.OpID{}) {
 		facts = append(facts, e.remember(op, reply, len(facts) > 0)...)
+		e.pending.answered = append(e.pending.answered, op)
 	}
+	e.pending.steps = append(e.pending.steps, tx.steps...)
+	e.pending.lasting = e.pending.lasting || slices.ContainsFunc(facts, lasting)
 	var traced []trace.Event
 	if e.trace != nil {
 		traced = tx.events()
 	}
+	e.tallies.operations.Add(1)
 	if len(facts) > 0 || len(traced) > 0 || len(tx.steps) > 0 {
 		e.enqueue(outcome{facts: facts, traced: traced})
 	}

@@ -19,17 +19,13 @@ func (e *Engine) reload(cause error) {
 	e.log.Warn("the journal refused a commit; loading it again", "error", cause)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.life.failed.Store(true)
+	e.life.end(fmt.Errorf("the journal failed, the outcome is unknown: %w", fault.ErrUnavailable))
 	if e.broken != nil {
 		return
 	}
 	waiting := e.allWaiters()
 	if err := e.load(context.Background()); err != nil {
-		e.broken = fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed)
-		for _, w := range waiting {
-			e.settle(w, answer{err: e.broken})
-		}
-		signal(e.wake)
+		e.breakDown(fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed), waiting)
 		return
 	}
 	e.traceReload()
@@ -83,8 +79,8 @@ func (e *Engine) allWaiters() []*waiter {
 func (e *Engine) load(ctx context.Context) error {
 	subscribers := e.subscribers()
 	e.entries, e.rooms, e.windows = map[int64]*entry{}, map[string]*room{}, map[string]*window{}
-	e.timers = newTimers(e.wake)
-	e.fresh, e.relieved, e.pending = nil, nil, nil
+	e.timers, e.held = newTimers(e.wake), 0
+	e.fresh, e.relieved, e.pending = nil, nil, batch{}
 	for _, s := range e.sessions {
 		clear(s.ephemeral)
 		clear(s.holds)
@@ -206,8 +202,7 @@ func (e *Engine) resubscribe(subs []*subscriber) {
 			e.unsubscribe(sub)
 			continue
 		}
-		sub.events, sub.missed = nil, sub.missed+len(sub.events)+1
 		r.subscribers[sub.id] = sub
-		signal(sub.ready)
+		sub.drop()
 	}
 }

@@ -37,6 +37,9 @@ func (w *window) add(a *journal.Answer) {
 	w.newest[h] = max(w.newest[h], a.Op.Seq)
 }
 
+// drop forgets an answer to what has not happened.
+func (w *window) drop(seq uint64) { delete(w.answers, seq) }
+
 // sweep forgets the answers that are too old to be asked for, once there are
 // enough of them to make it worth while.
 func (w *window) sweep() (forgotten []journal.Fact) {
