@@ -124,19 +124,6 @@ func (e *Engine) commit() error {
 	return nil
 }
 
-func (e *Engine) writeTrace(outcomes []outcome) {
-	if e.trace == nil {
-		return
-	}
-	for _, o := range outcomes {
-		for _, event := range o.traced {
-			e.events++
-			event.Seq = e.events
-			e.trace(event)
-		}
-	}
-}
-
 // recordsOf leaves out what established no fact.
 func recordsOf(outcomes []outcome) []journal.Record {
 	records := make([]journal.Record, 0, len(outcomes))

@@ -132,8 +132,8 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 func (e *Engine) wait(s *session, r space.Request, awaited []space.Awaited, age int64) (answer, *waiter) {
 	if e.waiting >= MaxWaiters {
 		err := fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, MaxWaiters)
-		e.tallies.refused(err)
-		return answer{err: err}, nil
+		e.refuse(s, r, err)
+		return e.answer(space.Reply{}, err), nil
 	}
 	e.ages = max(e.ages, age)
 	w := &waiter{age: age, session: s, request: own(r), done: make(chan struct{})}

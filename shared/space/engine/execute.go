@@ -29,7 +29,7 @@ func (e *Engine) execute(s *session, r space.Request, again bool) (space.Reply, 
 		return space.Reply{}, tx.awaited, errWait
 	}
 	if err != nil {
-		e.tallies.refused(err)
+		e.refuse(s, r, err)
 		return space.Reply{}, nil, err
 	}
 	e.finish(tx, r.Op, reply)
@@ -137,19 +137,6 @@ func (tx *transaction) all(room *room, r space.Request) (space.Reply, error) {
 		}
 	}
 	return reply, nil
-}
-
-// look notes for the trace what was looked for and found.
-func (tx *transaction) look(r space.Request, found ...*entry) {
-	if tx.e.trace == nil {
-		return
-	}
-	tx.looked = &look{verb: r.Verb, space: r.Space, template: r.Template}
-	for _, x := range found {
-		if x != nil {
-			tx.looked.found = append(tx.looked.found, x.Tuple)
-		}
-	}
 }
 
 // create makes a space. It is not undone: it is the last thing that can fail.

@@ -10,7 +10,6 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/trace"
 )
 
 // reload drops the memory after a commit that failed, and loads the journal
@@ -28,7 +27,6 @@ func (e *Engine) reload(cause error) {
 		e.breakDown(fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed), waiting)
 		return
 	}
-	e.traceReload()
 	for _, w := range waiting {
 		e.resume(w)
 	}
@@ -51,17 +49,6 @@ func (e *Engine) resume(w *waiter) {
 	}
 	e.register(w)
 	e.retry(w)
-}
-
-// traceReload tells the trace that the state is now what the journal holds: of
-// the last operations, some that were never traced may have happened, and
-// volatile spaces are empty.
-func (e *Engine) traceReload() {
-	if e.trace == nil {
-		return
-	}
-	e.events++
-	e.trace(trace.Event{Seq: e.events, Clock: e.now(), Operation: trace.Reload})
 }
 
 // allWaiters returns every blocked call, oldest first.
@@ -101,6 +88,7 @@ func (e *Engine) load(ctx context.Context) error {
 	if err := loaded.place(); err != nil {
 		return err
 	}
+	e.traceState()
 	e.resubscribe(subscribers)
 	e.endAbsent()
 	return nil
