@@ -2,7 +2,6 @@ package engine
 
 import (
 	"hash/maphash"
-	"math"
 	"slices"
 
 	"leasehold/shared/space/journal"
@@ -24,8 +23,6 @@ const (
 	emptyBuckets = 64
 )
 
-var lowest = key{math.MinInt64, math.MinInt64}
-
 // index finds entries by template: a bucket for each signature, and in it the
 // order of the kind and one hash index for each shape of template in use.
 type index struct {
@@ -40,12 +37,47 @@ type bucket struct {
 	shapes []*shape
 }
 
-// shape indexes the entries of a bucket by the fields that are actual in it.
+// shape indexes the entries of a bucket by the fields that are actual in it. Most
+// keys have one entry, for which an order would be a waste.
 type shape struct {
 	mask tuple.Shape
-	keys map[uint64]*order[*entry]
-	idle *order[*entry] // an empty one, for the next key
+	rank func(*entry) key
+	one  map[uint64]*entry
+	many map[uint64]*order[*entry] // keys that have had several since they last had none
+	idle *order[*entry]            // an empty one, for the next key
 	used uint64
+}
+
+// candidates are entries in their order: those of an order, or one, or none.
+type candidates struct {
+	one *entry
+	all *order[*entry]
+}
+
+func (c candidates) len() int {
+	switch {
+	case c.all != nil:
+		return c.all.len()
+	case c.one != nil:
+		return 1
+	}
+	return 0
+}
+
+func (c candidates) at(i int) *entry {
+	if c.all != nil {
+		return c.all.at(i)
+	}
+	return c.one
+}
+
+// ascend calls f with each until it returns false.
+func (c candidates) ascend(f func(*entry) bool) {
+	if c.all != nil {
+		c.all.all(f)
+	} else if c.one != nil {
+		f(c.one)
+	}
 }
 
 func newIndex(seed maphash.Seed, rank func(*entry) key) index {
@@ -57,13 +89,12 @@ func (x *index) add(e *entry) {
 	sig := e.Tuple.AppendSignature(buf[:0])
 	b := x.buckets[tuple.Signature(sig)]
 	if b == nil {
-		b = &bucket{}
+		b = &bucket{all: order[*entry]{rank: x.rank}}
 		x.buckets[tuple.Signature(sig)] = b
 	}
-	k := x.rank(e)
-	b.all.insert(k, e)
+	b.all.insert(e)
 	for _, s := range b.shapes {
-		s.add(e.Tuple.Hash(x.seed, s.mask), k, e)
+		s.add(e.Tuple.Hash(x.seed, s.mask), e)
 	}
 }
 
@@ -71,53 +102,63 @@ func (x *index) remove(e *entry) {
 	var buf [128]byte
 	sig := e.Tuple.AppendSignature(buf[:0])
 	b := x.buckets[tuple.Signature(sig)]
-	k := x.rank(e)
-	b.all.remove(k)
+	b.all.remove(e)
 	for _, s := range b.shapes {
-		s.remove(e.Tuple.Hash(x.seed, s.mask), k)
+		s.remove(e.Tuple.Hash(x.seed, s.mask), e)
 	}
 	if b.all.len() == 0 && len(x.buckets) > emptyBuckets {
 		delete(x.buckets, tuple.Signature(sig))
 	}
 }
 
-func (s *shape) add(hash uint64, k key, e *entry) {
-	o := s.keys[hash]
+func (s *shape) add(hash uint64, e *entry) {
+	o := s.many[hash]
 	if o == nil {
+		first := s.one[hash]
+		if first == nil {
+			s.one[hash] = e
+			return
+		}
 		if o = s.idle; o == nil {
-			o = &order[*entry]{}
+			o = newOrder(s.rank)
 		}
 		s.idle = nil
-		s.keys[hash] = o
+		delete(s.one, hash)
+		s.many[hash] = o
+		o.insert(first)
 	}
-	o.insert(k, e)
+	o.insert(e)
 }
 
-func (s *shape) remove(hash uint64, k key) {
-	o := s.keys[hash]
-	o.remove(k)
+func (s *shape) remove(hash uint64, e *entry) {
+	o := s.many[hash]
+	if o == nil {
+		delete(s.one, hash)
+		return
+	}
+	o.remove(e)
 	if o.len() == 0 {
-		delete(s.keys, hash)
+		delete(s.many, hash)
 		s.idle = o
 	}
 }
 
-// candidates returns an order that holds every match of p, and perhaps others;
-// nil if there is none.
-func (x *index) candidates(p tuple.Template) *order[*entry] {
+// candidates returns every match of p, and perhaps others.
+func (x *index) candidates(p tuple.Template) candidates {
 	var buf [128]byte
 	b := x.buckets[tuple.Signature(p.AppendSignature(buf[:0]))]
 	if b == nil {
-		return nil
+		return candidates{}
 	}
 	mask := p.Shape()
 	if mask == 0 || b.all.len() < indexFrom {
-		return &b.all
+		return candidates{all: &b.all}
 	}
 	x.clock++
 	s := x.shapeOf(b, mask)
 	s.used = x.clock
-	return s.keys[p.Hash(x.seed)]
+	hash := p.Hash(x.seed)
+	return candidates{one: s.one[hash], all: s.many[hash]}
 }
 
 func (x *index) shapeOf(b *bucket, mask tuple.Shape) *shape {
@@ -130,9 +171,9 @@ func (x *index) shapeOf(b *bucket, mask tuple.Shape) *shape {
 		oldest := slices.MinFunc(b.shapes, func(a, b *shape) int { return int(int64(a.used - b.used)) })
 		b.shapes = slices.DeleteFunc(b.shapes, func(s *shape) bool { return s == oldest })
 	}
-	s := &shape{mask: mask, keys: map[uint64]*order[*entry]{}}
-	b.all.ascend(lowest, func(e *entry) bool {
-		s.add(e.Tuple.Hash(x.seed, mask), x.rank(e), e)
+	s := &shape{mask: mask, rank: x.rank, one: map[uint64]*entry{}, many: map[uint64]*order[*entry]{}}
+	b.all.all(func(e *entry) bool {
+		s.add(e.Tuple.Hash(x.seed, mask), e)
 		return true
 	})
 	b.shapes = append(b.shapes, s)
@@ -141,23 +182,15 @@ func (x *index) shapeOf(b *bucket, mask tuple.Shape) *shape {
 
 // each calls f with every match of p in order until it returns false.
 func (x *index) each(p tuple.Template, f func(*entry) bool) {
-	c := x.candidates(p)
-	if c == nil {
-		return
-	}
-	c.ascend(lowest, func(e *entry) bool {
+	x.candidates(p).ascend(func(e *entry) bool {
 		return !p.Matches(e.Tuple) || f(e)
 	})
 }
 
 // count counts the matches of p.
 func (x *index) count(p tuple.Template) int {
-	c := x.candidates(p)
-	if c == nil {
-		return 0
-	}
 	if p.Shape() == 0 {
-		return c.len()
+		return x.candidates(p).len()
 	}
 	n := 0
 	x.each(p, func(*entry) bool { n++; return true })
