@@ -86,6 +86,17 @@ func TestNothingIsLeftOfWhatCameAndWent(t *testing.T) {
 	require.NoError(t, r.Close(ctx))
 }
 
+// someActual is a template of six fields, of which those in mask are the actual n.
+func someActual(mask, n int) tuple.Template {
+	p := tuple.New(n, n, n, n, n, n).Exactly()
+	for i := range p {
+		if mask&(1<<i) == 0 {
+			p[i] = tuple.Formal{Type: tuple.Int}
+		}
+	}
+	return p
+}
+
 func TestShapesAreBounded(t *testing.T) {
 	t.Parallel()
 	e, r := opened(t, nil)
@@ -93,18 +104,48 @@ func TestShapesAreBounded(t *testing.T) {
 	for n := range 2 * indexFrom {
 		require.NoError(t, s.Put(ctx, tuple.New(n, n, n, n, n, n), 0))
 	}
-	for mask := range 64 {
-		p := tuple.New(1, 1, 1, 1, 1, 1).Exactly()
-		for i := range p {
-			if mask&(1<<i) == 0 {
-				p[i] = tuple.Formal{Type: tuple.Int}
+	for turn := range 20 {
+		for mask := range 64 {
+			found, err := s.QueryAll(ctx, someActual(mask, turn))
+			require.NoError(t, err)
+			if mask == 0 {
+				require.Len(t, found, 2*indexFrom)
+			} else {
+				require.Equal(t, []tuple.Tuple{tuple.New(turn, turn, turn, turn, turn, turn)}, found)
 			}
 		}
-		_, ok, err := s.QueryP(ctx, p)
-		require.NoError(t, err)
-		require.True(t, ok)
 	}
 	for _, b := range e.rooms["s"].visible.buckets {
 		require.Len(t, b.shapes, maxShapes)
+	}
+}
+
+func TestShapesThatTakeTurnsCostNoMoreIndexingThanLooking(t *testing.T) {
+	t.Parallel()
+	e, r := opened(t, nil)
+	const n = 1000
+	for i := range n {
+		require.NoError(t, r.Space("s").Put(t.Context(), tuple.New(i, i, i, i, i, i), 0))
+	}
+	x := &e.rooms["s"].visible
+	built := map[*shape]bool{}
+	looks := 0
+	for turn := range 200 {
+		for _, mask := range []int{1, 2, 4, 8, 16, 32, 3, 5, 9, 17, 33, 6, 10, 18, 34, 12, 20, 36} {
+			x.each(someActual(mask, turn), func(*entry) bool { return true })
+			looks++
+		}
+		for _, b := range x.buckets {
+			for _, s := range b.shapes {
+				built[s] = true
+			}
+		}
+	}
+	require.Less(t, len(built), maxShapes+looks/rebuild, "not one for each look")
+	for _, b := range x.buckets { // a shape that comes into use late becomes fast too
+		for range 2 * rebuild * n {
+			x.each(someActual(63, 1), func(*entry) bool { return true })
+		}
+		require.Equal(t, tuple.Shape(63), b.closest(63).mask)
 	}
 }

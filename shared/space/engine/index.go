@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"hash/maphash"
+	"math/bits"
 	"slices"
 
 	"leasehold/shared/space/journal"
@@ -13,9 +15,11 @@ import (
 type entry = journal.Entry
 
 const (
-	// maxShapes bounds the hash indexes of one bucket; the least recently used
-	// makes room. 16 is more than any protocol of ours uses.
+	// maxShapes bounds the hash indexes of one bucket. 16 is more than any protocol
+	// of ours uses; for what a template of another shape costs, see candidates.
 	maxShapes = 16
+	// rebuild is how many times more it costs to index a tuple than to look at it.
+	rebuild = 8
 	// indexFrom is the size from which a hash index beats looking at every tuple.
 	indexFrom = 16
 	// emptyBuckets is how many signatures are remembered with no tuple left, so
@@ -35,6 +39,7 @@ type index struct {
 type bucket struct {
 	all    order[*entry]
 	shapes []*shape
+	looked int // at tuples, for templates whose shape has no index
 }
 
 // shape indexes the entries of a bucket by the fields that are actual in it. Most
@@ -143,7 +148,12 @@ func (s *shape) remove(hash uint64, e *entry) {
 	}
 }
 
-// candidates returns every match of p, and perhaps others.
+// candidates returns every match of p, and perhaps others. A template of one of the
+// maxShapes shapes in use costs O(1) for each match. Another one looks through the
+// tuples that share the actual fields of the closest shape in use, or through all
+// of its signature; when that has cost as much as an index, the shape that was not
+// used for longest makes room for it. So however shapes take turns, indexing them
+// costs no more than looking did.
 func (x *index) candidates(p tuple.Template) candidates {
 	var buf [128]byte
 	b := x.buckets[tuple.Signature(p.AppendSignature(buf[:0]))]
@@ -155,22 +165,53 @@ func (x *index) candidates(p tuple.Template) candidates {
 		return candidates{all: &b.all}
 	}
 	x.clock++
-	s := x.shapeOf(b, mask)
+	s := b.closest(mask)
+	if s == nil || s.mask != mask {
+		if b.worthAnother() {
+			s = x.index(b, mask)
+		} else {
+			c := b.of(s, p, x.seed)
+			b.looked += c.len()
+			return c
+		}
+	}
 	s.used = x.clock
-	hash := p.Hash(x.seed)
+	return b.of(s, p, x.seed)
+}
+
+// of returns the entries of a bucket that have the hash of p; without a shape all.
+func (b *bucket) of(s *shape, p tuple.Template, seed maphash.Seed) candidates {
+	if s == nil {
+		return candidates{all: &b.all}
+	}
+	hash := tuple.Tuple(p).Hash(seed, s.mask)
 	return candidates{one: s.one[hash], all: s.many[hash]}
 }
 
-func (x *index) shapeOf(b *bucket, mask tuple.Shape) *shape {
+// closest returns the shape with the most fields, of those whose fields are all
+// actual in a template with that mask; nil if there is none.
+func (b *bucket) closest(mask tuple.Shape) (best *shape) {
 	for _, s := range b.shapes {
-		if s.mask == mask {
-			return s
+		if s.mask&^mask == 0 && (best == nil || bits.OnesCount64(uint64(s.mask)) > bits.OnesCount64(uint64(best.mask))) {
+			best = s
 		}
 	}
+	return best
+}
+
+// worthAnother says that there is room for an index, or that looking without one
+// has cost as much as to build it.
+func (b *bucket) worthAnother() bool {
+	return len(b.shapes) < maxShapes || b.looked >= rebuild*b.all.len()
+}
+
+// index builds the index of a shape.
+func (x *index) index(b *bucket, mask tuple.Shape) *shape {
 	if len(b.shapes) == maxShapes {
-		oldest := slices.MinFunc(b.shapes, func(a, b *shape) int { return int(int64(a.used - b.used)) })
+		oldest := slices.MinFunc(b.shapes, func(a, b *shape) int { return cmp.Compare(a.used, b.used) })
 		b.shapes = slices.DeleteFunc(b.shapes, func(s *shape) bool { return s == oldest })
 	}
+	b.looked = 0
 	s := &shape{mask: mask, rank: x.rank, one: map[uint64]*entry{}, many: map[uint64]*order[*entry]{}}
 	b.all.all(func(e *entry) bool {
 		s.add(e.Tuple.Hash(x.seed, mask), e)
