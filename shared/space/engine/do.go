@@ -110,8 +110,8 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 		r.Op = space.OpID{}
 	}
 	if r.Op != (space.OpID{}) {
-		if reply, ok := e.answered(r.Op); ok {
-			return e.answer(reply, nil), nil
+		if reply, ok, err := e.answered(s, r); ok {
+			return e.answer(reply, err), nil
 		}
 		if earlier := e.inflight[r.Op]; earlier != nil {
 			age = earlier.age
