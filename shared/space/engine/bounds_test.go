@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -31,6 +33,49 @@ func TestWaitersAreBounded(t *testing.T) {
 	_, err := r.Space("s").Get(t.Context(), tuple.Match("a"))
 	require.ErrorIs(t, err, fault.ErrOverloaded)
 	require.Empty(t, e.rooms["s"].takers.buckets)
+}
+
+// heapInUse returns the bytes of the heap that are in use.
+func heapInUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func TestOfAMillionWaitersAskedForABoundedNumberWaitsAndMemoryIsFlat(t *testing.T) {
+	e, _ := opened(t, nil)
+	s := e.sessions["test-1"]
+	get := space.Request{Verb: space.VerbGet, Space: "s", Template: tuple.Match("a", tuple.AnyInt64)}
+	empty := heapInUse()
+	var waiting []*waiter
+	for range MaxWaiters {
+		_, w := e.start(s, get)
+		require.NotNil(t, w)
+		waiting = append(waiting, w)
+	}
+	full := heapInUse()
+	t.Logf("%d bytes for each waiter", (full-empty)/MaxWaiters)
+	require.Less(t, (full-empty)/MaxWaiters, int64(1000))
+	for range 1_000_000 - MaxWaiters {
+		a, w := e.start(s, get)
+		if w != nil || !errors.Is(a.err, fault.ErrOverloaded) {
+			t.Fatal(a.err)
+		}
+	}
+	require.Less(t, heapInUse()-full, int64(1<<20))
+	require.Equal(t, Figures{Sessions: 1, Waiters: MaxWaiters, Refused: 1_000_000 - MaxWaiters},
+		Figures{Sessions: e.Figures().Sessions, Waiters: e.Figures().Waiters, Refused: e.Figures().Refused})
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, w := range waiting {
+		_, err := e.await(over, w)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.NoError(t, space.Over(s).Space("s").Put(t.Context(), tuple.New("a", int64(1)), 0))
+	require.Equal(t, 1, e.rooms["s"].size, "none that was cancelled takes")
+	require.Empty(t, e.rooms["s"].takers.buckets)
+	require.Zero(t, e.waiting)
 }
 
 func TestSessionsAreBounded(t *testing.T) {
