@@ -20,6 +20,7 @@ import (
 // journal is what the next engine finds.
 func killed(t *testing.T, m *journal.Memory, durable bool, op func()) {
 	t.Helper()
+	synctest.Wait()
 	dead := make(chan struct{})
 	t.Cleanup(func() { close(dead); synctest.Wait() })
 	die := func(context.Context, []journal.Record) error { <-dead; return errDisk }
