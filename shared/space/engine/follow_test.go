@@ -105,7 +105,7 @@ func TestTraceBeginsWithTheWholeState(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, stop())
 		events := make(chan trace.Event, 100)
-		e = run(t, engine.Config{Journal: m, Trace: func(e trace.Event) { events <- e }})
+		run(t, engine.Config{Journal: m, Trace: func(e trace.Event) { events <- e }})
 		require.Equal(t, []string{
 			`  reload   -> `, `carrier  begin   -> `, `test-1  begin   -> `,
 			`test-1  restore s  -> ("a", 0) held`, `carrier  restore s  -> ("a", 1) taken`, `  restore s  -> ("a", 2)`,
