@@ -10,6 +10,7 @@ import (
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/task"
 	"leasehold/shared/visit"
 )
@@ -40,7 +41,15 @@ type Config struct {
 	// Backup copies what the coordinator keeps to a folder that does not exist;
 	// nil: it makes no backups.
 	Backup func(ctx context.Context, path string) error
+	// Engine is asked how it does, for health and metrics; nil: nobody is.
+	Engine Engine
 	Log    *slog.Logger // nil: slog.Default
+}
+
+// Engine says how the engine behind the spaces does.
+type Engine interface {
+	Health() error // what keeps it from doing all that it is for
+	Figures() engine.Figures
 }
 
 // server is the API over one repository and one catalog.

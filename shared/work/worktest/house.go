@@ -3,6 +3,7 @@ package worktest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -60,6 +61,8 @@ type reporter interface {
 type house struct {
 	reporter
 	t       testing.TB
+	journal *journal.Memory
+	on      journal.Journal // what the engine runs on: journal, if not another one
 	engine  *engine.Engine
 	connect Connect
 	policy  work.Policy
@@ -85,7 +88,24 @@ func (h *house) Write(line []byte) (int, error) {
 
 // open runs an engine in memory until close.
 func open(t testing.TB, r reporter, connect Connect, p work.Policy) *house {
-	return openOn(t, r, connect, p, &journal.Memory{})
+	return openOn(t, r, connect, p, nil)
+}
+
+// openOn runs an engine on a journal until close; nil is a new one in memory.
+func openOn(t testing.TB, r reporter, connect Connect, p work.Policy, on journal.Journal) *house {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	h := &house{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
+	h.journal = &journal.Memory{Before: h.record}
+	h.closers = []func(){stop}
+	if h.on = h.journal; on != nil {
+		h.on = recorded{on, h}
+		h.closers = append(h.closers, func() { require.NoError(r, on.Close()) })
+	}
+	h.start()
+	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()) {
+		require.NoError(r, h.admin.Create(ctx, d.Name, d.Options))
+	}
+	return h
 }
 
 // recorded is a journal whose records the house sees.
@@ -95,27 +115,20 @@ type recorded struct {
 }
 
 func (r recorded) Commit(ctx context.Context, expected journal.Position, records []journal.Record) error {
-	r.house.record(records)
-	return r.Journal.Commit(ctx, expected, records)
+	return errors.Join(r.house.record(ctx, records), r.Journal.Commit(ctx, expected, records))
 }
 
-// openOn runs an engine on a journal until close.
-func openOn(t testing.TB, r reporter, connect Connect, p work.Policy, j journal.Journal) *house {
-	ctx, stop := context.WithTimeout(context.Background(), patience)
-	h := &house{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
-	e, err := engine.Open(ctx, engine.Config{Journal: recorded{j, h}, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
-	require.NoError(r, err)
+// start runs an engine over the house's journal.
+func (h *house) start() {
+	e, err := engine.Open(h.ctx, engine.Config{Journal: h.on, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
+	require.NoError(h, err)
 	h.engine = e
 	run, end := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Run(run) }()
-	h.closers = []func(){stop, func() { require.NoError(r, j.Close()) }, func() { end(); require.NoError(r, <-done) }}
-	h.admin, err = e.Session(ctx, "admin", 0)
-	require.NoError(r, err)
-	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()) {
-		require.NoError(r, h.admin.Create(ctx, d.Name, d.Options))
-	}
-	return h
+	h.closers = append(h.closers, func() { end(); require.NoError(h, <-done) })
+	h.admin, err = e.Session(h.ctx, "admin", 0)
+	require.NoError(h, err)
 }
 
 // close ends everything that runs.
@@ -145,10 +158,11 @@ func (h *house) procedures() space.Procedures {
 		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { h.look(tx); return nil, nil }})
 }
 
-func (h *house) record(records []journal.Record) {
+func (h *house) record(_ context.Context, records []journal.Record) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.records = append(h.records, records...)
+	return nil
 }
 
 func (h *house) trace(e trace.Event) {
