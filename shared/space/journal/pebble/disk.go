@@ -2,7 +2,7 @@ package pebble
 
 import (
 	"io/fs"
-	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,11 +17,19 @@ const pause = 50 * time.Millisecond
 type disk struct {
 	vfs.FS
 	dir    string // of the journal
+	room   *room
 	broken *broken
 }
 
+// compaction is how the store calls the writing of tables from others.
+const compaction = "pebble-compaction"
+
 func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return d.opened(name)(d.FS.Create(name, c))
+	f, err := d.opened(name)(d.FS.Create(name, c))
+	if f, ok := f.(*file); ok {
+		f.anew = c == compaction
+	}
+	return f, err
 }
 
 func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -53,7 +61,7 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 		if err == nil && name != d.dir && d.FS.PathDir(name) != d.dir {
 			return f, nil // a copy is being made
 		}
-		table := strings.HasSuffix(name, ".sst")
+		table := isTable(name)
 		if table && full(err) {
 			time.Sleep(pause)
 		}
@@ -68,12 +76,16 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 type file struct {
 	vfs.File
 	disk  disk
-	table bool // written anew when there is no room for it
+	table bool // tried again when there is no room for it
+	anew  bool // a table that is made of others
 }
 
 func (f *file) Write(p []byte) (int, error) {
 	if err := f.disk.broken.err(); err != nil {
 		return 0, err
+	}
+	if f.anew && !f.disk.room.fitsAnew() {
+		return 0, f.failed("write", syscall.ENOSPC)
 	}
 	n, err := f.File.Write(p)
 	return n, f.failed("write", err)
