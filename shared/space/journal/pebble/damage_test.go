@@ -55,7 +55,7 @@ func TestFault8ATornLastRecordIsDropped(t *testing.T) {
 	for _, size := range []int{60, 35_000} {
 		f, name, begins := crashed(t, 6, size)
 		whole := f[name]
-		step := 1 + size/400
+		step := 1 + size/50
 		for cut := begins[4]; cut < len(whole); cut += step {
 			kept := 4
 			if cut >= begins[5] {
@@ -84,7 +84,7 @@ func TestFault9AFlippedBitDropsTheLastRecordAndRefusesAllOthers(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{60, 35_000} {
 		f, name, begins := crashed(t, 4, size)
-		step := 8*len(f[name])/200 | 1
+		step := 8*len(f[name])/120 | 1
 		for bit := 0; bit < 8*len(f[name]); bit += step {
 			msg := fmt.Sprintf("bit %d of byte %d, of %d, records begin at %v", bit%8, bit/8, len(f[name]), begins)
 			if bit/8 >= begins[3] {
