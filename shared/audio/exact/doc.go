@@ -1,4 +1,4 @@
-// Package match finds every place where a clip is played in an episode, by exact
+// Package exact finds every place where a clip is played in an episode, by exact
 // normalised cross-correlation over the waveform.
 //
 // The score of a place is the correlation of the clip with the window of the
@@ -39,4 +39,4 @@
 // search itself is inverse FFTs and little else, and of those gonum's take 35 ns
 // a sample. Ours (fft.go; BenchmarkInverse) takes 6.3: it gives two clips at once
 // and reads memory in order. Go-dsp gives us its windows.
-package match
+package exact

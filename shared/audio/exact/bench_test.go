@@ -1,4 +1,4 @@
-package match_test
+package exact_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/mjibson/go-dsp/fft"
 	"gonum.org/v1/gonum/dsp/fourier"
 
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 )
 
 var (
@@ -22,20 +22,20 @@ var (
 // BenchmarkFind looks for clips of 0.5 to 15 s, most of them short, in an episode
 // of which nothing else is known. The measurement of an hour is
 //
-//	go test -run '^$' -bench Find -benchtime 1x ./shared/audio/match -args -episode 1h -clips 100
+//	go test -run '^$' -bench Find -benchtime 1x ./shared/audio/exact -args -episode 1h -clips 100
 func BenchmarkFind(b *testing.B) {
-	episode := memory(noise(9, int(benchEpisode.Seconds()*match.RateHz), .1))
+	episode := memory(noise(9, int(benchEpisode.Seconds()*exact.RateHz), .1))
 	r := rand.New(rand.NewPCG(1, 2))
-	var clips []match.Clip
+	var clips []exact.Clip
 	for i := range *benchClips {
 		seconds := .5 * (1 + r.ExpFloat64()*6)
-		clips = append(clips, loaded(fmt.Sprint(i), noise(uint64(100+i), int(min(seconds, 15)*match.RateHz), .1)))
+		clips = append(clips, loaded(fmt.Sprint(i), noise(uint64(100+i), int(min(seconds, 15)*exact.RateHz), .1)))
 	}
 	var first time.Duration
 	for b.Loop() {
 		start := time.Now()
 		first = 0
-		err := match.Find(context.Background(), episode, clips, match.Options{}, func(r match.Result) error {
+		err := exact.Find(context.Background(), episode, clips, exact.Options{}, func(r exact.Result) error {
 			if first == 0 {
 				first = time.Since(start)
 			}

@@ -1,4 +1,4 @@
-package match
+package exact
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func Find(ctx context.Context, episode Source, clips []Clip, o Options, report f
 		o.Group = DefaultGroup
 	}
 	if !(o.Threshold > 0 && o.Threshold < 1) || o.Group < 1 || o.Group > maxGroup {
-		return fmt.Errorf("match.Find with threshold %v and groups of %d: expected 0 to 1, and 1 to %d: %w",
+		return fmt.Errorf("exact.Find with threshold %v and groups of %d: expected 0 to 1, and 1 to %d: %w",
 			o.Threshold, o.Group, maxGroup, fault.ErrInvalid)
 	}
 	for len(clips) > 0 {

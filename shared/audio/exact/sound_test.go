@@ -1,11 +1,11 @@
-package match_test
+package exact_test
 
 import (
 	"context"
 	"math"
 	"math/rand/v2"
 
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 )
 
 // memory is an episode in memory.
@@ -40,7 +40,7 @@ func tones(n int, hz ...float64) []float32 {
 	for i := range out {
 		edge := math.Min(1, float64(min(i, n-1-i))/400)
 		for _, f := range hz {
-			out[i] += float32(.3 * edge * math.Sin(2*math.Pi*f*float64(i)/match.RateHz))
+			out[i] += float32(.3 * edge * math.Sin(2*math.Pi*f*float64(i)/exact.RateHz))
 		}
 	}
 	return out
@@ -55,14 +55,14 @@ func mix(episode, clip []float32, at int, gain float64) {
 	}
 }
 
-func loaded(id string, samples []float32) match.Clip {
-	return match.Clip{ID: id, Load: func(context.Context) ([]float32, error) { return samples, nil }}
+func loaded(id string, samples []float32) exact.Clip {
+	return exact.Clip{ID: id, Load: func(context.Context) ([]float32, error) { return samples, nil }}
 }
 
 // find collects the results of all clips.
-func find(episode []float32, o match.Options, clips ...match.Clip) (map[string]match.Result, error) {
-	results := map[string]match.Result{}
-	err := match.Find(context.Background(), memory(episode), clips, o, func(r match.Result) error {
+func find(episode []float32, o exact.Options, clips ...exact.Clip) (map[string]exact.Result, error) {
+	results := map[string]exact.Result{}
+	err := exact.Find(context.Background(), memory(episode), clips, o, func(r exact.Result) error {
 		results[r.ID] = r
 		return nil
 	})
@@ -70,7 +70,7 @@ func find(episode []float32, o match.Options, clips ...match.Clip) (map[string]m
 }
 
 // offsets of a result.
-func offsets(r match.Result) []int {
+func offsets(r exact.Result) []int {
 	list := []int{}
 	for _, m := range r.Matches {
 		list = append(list, m.Offset)

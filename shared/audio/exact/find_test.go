@@ -1,4 +1,4 @@
-package match_test
+package exact_test
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 	"leasehold/shared/fault"
 )
 
-const second = match.RateHz
+const second = exact.RateHz
 
 // situation is an episode, and where the clip is in it.
 type situation struct {
@@ -99,7 +99,7 @@ func TestFind(t *testing.T) {
 	for _, c := range append(plainly(), trickily()...) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := find(c.build(), match.Options{}, loaded("c", c.clip))
+			r, err := find(c.build(), exact.Options{}, loaded("c", c.clip))
 			if err != nil || r["c"].Err != nil {
 				t.Fatal(err, r["c"].Err)
 			}
@@ -107,7 +107,7 @@ func TestFind(t *testing.T) {
 				t.Errorf("found %+v, want offsets %v", r["c"].Matches, c.want)
 			}
 			for _, m := range r["c"].Matches {
-				if !(m.Score >= match.DefaultThreshold && m.Score <= 1) || m.Length < 1 {
+				if !(m.Score >= exact.DefaultThreshold && m.Score <= 1) || m.Length < 1 {
 					t.Errorf("%+v", m)
 				}
 			}
@@ -121,16 +121,16 @@ func TestFindKeepsClipsApart(t *testing.T) {
 	a, b := noise(1, second, .2), noise(2, 2*second, .2)
 	mix(episode, a, 10000, 1)
 	mix(episode, b, 14000, 1) // overlaps a's second half
-	r, err := find(episode, match.Options{Group: 2}, loaded("a", a), loaded("silent", make([]float32, second)),
+	r, err := find(episode, exact.Options{Group: 2}, loaded("a", a), loaded("silent", make([]float32, second)),
 		loaded("b", b), loaded("short", a[:500]), loaded("long", noise(3, 9*second, .2)), loaded("again", a),
-		loaded("endless", make([]float32, 130*second)), match.Clip{ID: "gone", Load: func(context.Context) ([]float32, error) {
+		loaded("endless", make([]float32, 130*second)), exact.Clip{ID: "gone", Load: func(context.Context) ([]float32, error) {
 			return nil, fault.ErrNotFound
 		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]error{"a": nil, "b": nil, "again": nil, "silent": match.ErrSilent,
-		"short": match.ErrTooShort, "long": match.ErrLongerThanEpisode, "endless": match.ErrTooLong, "gone": fault.ErrNotFound} {
+	for id, want := range map[string]error{"a": nil, "b": nil, "again": nil, "silent": exact.ErrSilent,
+		"short": exact.ErrTooShort, "long": exact.ErrLongerThanEpisode, "endless": exact.ErrTooLong, "gone": fault.ErrNotFound} {
 		if !errors.Is(r[id].Err, want) || want == nil && r[id].Err != nil {
 			t.Errorf("%s: %v, want %v", id, r[id].Err, want)
 		}
@@ -140,7 +140,7 @@ func TestFindKeepsClipsApart(t *testing.T) {
 			t.Errorf("%s: found %v, want %v", id, r[id].Matches, want)
 		}
 	}
-	if !errors.Is(match.ErrTooLong, fault.ErrTooLarge) || !errors.Is(match.ErrSilent, fault.ErrInvalid) {
+	if !errors.Is(exact.ErrTooLong, fault.ErrTooLarge) || !errors.Is(exact.ErrSilent, fault.ErrInvalid) {
 		t.Error("a fault without its kind")
 	}
 }
@@ -154,7 +154,7 @@ func TestFindFindsWhatWasInserted(t *testing.T) {
 		clip := noise(rapid.Uint64Min(10).Draw(t, "seed"), length, .1)
 		episode := noise(9, 3*second, .02)
 		mix(episode, clip, at, gain)
-		r, err := find(episode, match.Options{}, loaded("c", clip))
+		r, err := find(episode, exact.Options{}, loaded("c", clip))
 		if err != nil || r["c"].Err != nil {
 			t.Fatal(err, r["c"].Err)
 		}
@@ -167,13 +167,13 @@ func TestFindFindsWhatWasInserted(t *testing.T) {
 func TestFindReportsInOrderAndStopsWhenTold(t *testing.T) {
 	t.Parallel()
 	episode, clip := memory(noise(9, 4*second, .1)), noise(1, second, .1)
-	var clips []match.Clip
+	var clips []exact.Clip
 	for i := range 7 {
 		clips = append(clips, loaded(fmt.Sprint(i), clip))
 	}
 	var seen, ends []string
 	stop := errors.New("stop")
-	err := match.Find(context.Background(), episode, clips, match.Options{Group: 3}, func(r match.Result) error {
+	err := exact.Find(context.Background(), episode, clips, exact.Options{Group: 3}, func(r exact.Result) error {
 		seen = append(seen, r.ID)
 		if r.GroupEnds {
 			ends = append(ends, r.ID)
@@ -190,7 +190,7 @@ func TestFindReportsInOrderAndStopsWhenTold(t *testing.T) {
 
 func TestFindRefusesAndEnds(t *testing.T) {
 	t.Parallel()
-	for _, o := range []match.Options{{Threshold: 1}, {Threshold: math.NaN()}, {Threshold: -1}, {Group: -1}, {Group: 65}} {
+	for _, o := range []exact.Options{{Threshold: 1}, {Threshold: math.NaN()}, {Threshold: -1}, {Group: -1}, {Group: 65}} {
 		if _, err := find(nil, o); !errors.Is(err, fault.ErrInvalid) {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -198,7 +198,7 @@ func TestFindRefusesAndEnds(t *testing.T) {
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(gone)
-	err := match.Find(ctx, memory(nil), []match.Clip{loaded("c", nil)}, match.Options{}, nil)
+	err := exact.Find(ctx, memory(nil), []exact.Clip{loaded("c", nil)}, exact.Options{}, nil)
 	if !errors.Is(err, gone) {
 		t.Error(err)
 	}
