@@ -15,7 +15,7 @@
 // Cost is CPU time of this process, user and system. Decoding is measured apart;
 // all methods get the same decoded sound.
 //
-// Two methods are here for comparison: Exact, the correlation of package match, is
+// Two methods are here for comparison: Exact, the correlation of package exact, is
 // the oracle; Cosine is the sample-by-sample search that Leasehold set out to
 // replace. Nothing is tuned here.
 package bench

@@ -3,23 +3,23 @@ package bench
 import (
 	"context"
 
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 )
 
 // Exact is normalised cross-correlation over the whole waveform: slow, and the
 // oracle for what keeps its speed.
 type Exact struct {
-	Threshold float64 // 0 is match.DefaultThreshold
-	clips     []match.Clip
+	Threshold float64 // 0 is exact.DefaultThreshold
+	clips     []exact.Clip
 }
 
-// RateHz is match.RateHz.
-func (*Exact) RateHz() int { return match.RateHz }
+// RateHz is exact.RateHz.
+func (*Exact) RateHz() int { return exact.RateHz }
 
 // Index only keeps the clips.
 func (e *Exact) Index(_ context.Context, clips []Clip) error {
 	for _, c := range clips {
-		e.clips = append(e.clips, match.Clip{ID: c.ID, Load: func(context.Context) ([]float32, error) { return c.Wave, nil }})
+		e.clips = append(e.clips, exact.Clip{ID: c.ID, Load: func(context.Context) ([]float32, error) { return c.Wave, nil }})
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func (e *Exact) Index(_ context.Context, clips []Clip) error {
 // Match correlates every clip with every sample of the episode.
 func (e *Exact) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
-	err := match.Find(ctx, memory(episode), e.clips, match.Options{Threshold: e.Threshold}, func(r match.Result) error {
+	err := exact.Find(ctx, memory(episode), e.clips, exact.Options{Threshold: e.Threshold}, func(r exact.Result) error {
 		for _, m := range r.Matches {
 			all = append(all, Found{Clip: r.ID, OffsetS: m.Start().Seconds(), DurationS: m.Duration().Seconds(), Score: m.Score})
 		}

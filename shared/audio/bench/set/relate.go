@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"leasehold/shared/audio"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 )
 
 // related is the correlation at which two clean recordings are the same sound.
@@ -28,8 +28,8 @@ func (m memory) ReadAt(dst []float32, offset int) error {
 }
 
 // occurrences finds each clip in the episode by exact correlation, on all cores.
-func occurrences(ctx context.Context, clips []candidate, episode memory) ([][]match.Match, error) {
-	found := make([][]match.Match, len(clips))
+func occurrences(ctx context.Context, clips []candidate, episode memory) ([][]exact.Match, error) {
+	found := make([][]exact.Match, len(clips))
 	if len(clips) == 0 || len(episode) == 0 {
 		return found, nil
 	}
@@ -51,13 +51,13 @@ func occurrences(ctx context.Context, clips []candidate, episode memory) ([][]ma
 }
 
 // search does those of the clips that part names.
-func search(ctx context.Context, clips []candidate, part []int, episode memory, found [][]match.Match) error {
-	var list []match.Clip
+func search(ctx context.Context, clips []candidate, part []int, episode memory, found [][]exact.Match) error {
+	var list []exact.Clip
 	for _, i := range part {
-		list = append(list, match.Clip{ID: clips[i].ID, Load: func(context.Context) ([]float32, error) { return clips[i].wave, nil }})
+		list = append(list, exact.Clip{ID: clips[i].ID, Load: func(context.Context) ([]float32, error) { return clips[i].wave, nil }})
 	}
 	next := 0
-	return match.Find(ctx, episode, list, match.Options{Threshold: related}, func(r match.Result) error {
+	return exact.Find(ctx, episode, list, exact.Options{Threshold: related}, func(r exact.Result) error {
 		found[part[next]] = r.Matches
 		next++
 		return nil
@@ -113,8 +113,8 @@ func relate(ctx context.Context, clips []candidate) ([]Relation, error) {
 	for i, c := range clips {
 		for _, m := range found[i] {
 			at := m.Offset + m.Length/2
-			j, exact := slices.BinarySearch(starts, at)
-			if !exact {
+			j, there := slices.BinarySearch(starts, at)
+			if !there {
 				j--
 			}
 			if j == i {
