@@ -46,6 +46,7 @@ type jury struct {
 	clips     map[string]set.Clip
 	relations map[string][]set.Relation // by clip
 	played    []set.Insertion
+	others    []set.Insertion
 	found     []Found
 	hit       []float64 // error of each insertion's finding, NaN without one
 	used      []bool    // findings
@@ -53,7 +54,7 @@ type jury struct {
 
 func newJury(s *set.Set, e set.Episode, found []Found) *jury {
 	j := &jury{
-		clips: map[string]set.Clip{}, relations: map[string][]set.Relation{}, played: e.Played,
+		clips: map[string]set.Clip{}, relations: map[string][]set.Relation{}, played: e.Played, others: e.Others,
 		found: found, hit: make([]float64, len(e.Played)), used: make([]bool, len(found)),
 	}
 	for _, c := range s.Clips {
@@ -119,7 +120,7 @@ func (j *jury) verdict() []judged {
 // explained reports whether a finding is of a clip related to one that is played
 // there: right, but not asked for.
 func (j *jury) explained(f Found) bool {
-	for _, in := range j.played {
+	for _, in := range slices.Concat(j.played, j.others) {
 		for _, r := range j.relations[f.Clip] {
 			if r.Within == in.Clip && math.Abs(f.OffsetS-in.OffsetS-r.OffsetS/in.Speed) <= Tolerance {
 				return true

@@ -1,8 +1,8 @@
 package set
 
 // Part is the set with at most so many clips and episodes, for what is too slow
-// for the whole: clips are taken evenly, and what is played of the others is
-// forgotten. 0 is all.
+// for the whole: clips are taken evenly, and what is played of the others is not
+// asked for. 0 is all.
 func (s *Set) Part(clips, episodes int) *Set {
 	p := *s
 	if clips > 0 && clips < len(s.Clips) {
@@ -25,6 +25,8 @@ func (s *Set) Part(clips, episodes int) *Set {
 		for _, in := range e.Played {
 			if there[in.Clip] {
 				played = append(played, in)
+			} else {
+				e.Others = append(e.Others, in)
 			}
 		}
 		e.Played = played

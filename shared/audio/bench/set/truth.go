@@ -60,6 +60,8 @@ type Episode struct {
 	DurationS float64     `json:"duration_s"`
 	Kbps      int         `json:"kbps"`
 	Played    []Insertion `json:"played"` // by offset
+	// Others are played too, of clips that Part left out: nobody asks for them.
+	Others []Insertion `json:"-"`
 }
 
 // Insertion is one place where a clip is played. OffsetS is where the clip's own
