@@ -13,7 +13,7 @@ SOAK_FUZZ_SECONDS ?= 1800
 .PHONY: help build demo test lint tools soak bench bench-clips image clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./leasehold
 	go build -trimpath -ldflags '$(LDFLAGS)' -o leasehold .

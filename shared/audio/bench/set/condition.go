@@ -79,7 +79,7 @@ func (c condition) apply(ctx context.Context, clip []float32, dir string) (x []f
 // effect has sox change a sound.
 func effect(ctx context.Context, x []float32, effects, dir string) ([]float32, error) {
 	in, out := filepath.Join(dir, "in.wav"), filepath.Join(dir, "out.wav")
-	if err := write(in, x, rateHz); err != nil {
+	if err := WriteWAV(in, x, rateHz); err != nil {
 		return nil, err
 	}
 	args := append([]string{"-R", in, "-b", "24", out}, strings.Fields(effects)...)

@@ -166,7 +166,7 @@ func (b *builder) stretches(n, spare int) []int {
 
 func (b *builder) encode(ctx context.Context, e Episode, wave []float32) error {
 	wav := filepath.Join(b.scratch, "episode.wav")
-	if err := write(wav, wave, rateHz); err != nil {
+	if err := WriteWAV(wav, wave, rateHz); err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(wav) }() // the folder goes anyway

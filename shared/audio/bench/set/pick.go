@@ -103,7 +103,7 @@ func (b *builder) candidate(ctx context.Context, p pool, path string) (c candida
 	}}
 	c.File = "clips/" + c.ID + ".wav"
 	c.Class = c.ID
-	return c, true, write(filepath.Join(b.set.Dir, c.File), x, rateHz)
+	return c, true, WriteWAV(filepath.Join(b.set.Dir, c.File), x, rateHz)
 }
 
 // cut takes a piece out of a track: short ones are as frequent as long ones.

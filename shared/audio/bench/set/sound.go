@@ -90,9 +90,9 @@ func seconds(n int) float64   { return float64(n) / rateHz }
 func samples(s float64) int   { return int(math.Round(s * rateHz)) }
 func seconds8k(n int) float64 { return float64(n) / audio.RateHz }
 
-// write stores mono sound as 16-bit WAV. What is louder than full scale is
+// WriteWAV stores mono sound as 16-bit WAV. What is louder than full scale is
 // clipped.
-func write(path string, x []float32, rate int) error {
+func WriteWAV(path string, x []float32, rate int) error {
 	le := binary.LittleEndian
 	b := make([]byte, 0, 44+2*len(x))
 	b = append(b, "RIFF"...)
