@@ -24,6 +24,11 @@ type mp3Feed struct {
 	orphan    bool // the current frame refers to more than that: it cannot be decoded
 }
 
+const (
+	id3v2Header = 10
+	id3v1Bytes  = 128
+)
+
 // maxReservoir is how far back a frame can refer: nine bits of bytes.
 const maxReservoir = 511
 
@@ -95,6 +100,9 @@ func (f *mp3Feed) ended(info mp3Info, err error) error {
 
 // header finds the header of the next frame, over whatever stands before it.
 func (f *mp3Feed) header() (mp3Header, error) {
+	if err := f.skipTags(); err != nil {
+		return mp3Header{}, err
+	}
 	b, err := f.r.Peek(mp3HeaderBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return mp3Header{}, err
@@ -123,6 +131,28 @@ func (f *mp3Feed) header() (mp3Header, error) {
 	_, _ = f.r.Discard(at) // it was peeked
 	h, _ = parseMP3Header(b[at:])
 	return h, nil
+}
+
+// skipTags passes over ID3 tags between frames, which files have that were joined:
+// the frames after them may refer to those before.
+func (f *mp3Feed) skipTags() error {
+	for range maxTags {
+		b, err := f.r.Peek(id3v2Header)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		n := id3Size(b)
+		if len(b) >= 3 && string(b[:3]) == "TAG" {
+			n = id3v1Bytes
+		}
+		if n == 0 {
+			return nil
+		}
+		if _, err := f.r.Discard(int(n)); err != nil {
+			return err // io.EOF: it was the last thing
+		}
+	}
+	return nil
 }
 
 func (f *mp3Feed) clock() string {
