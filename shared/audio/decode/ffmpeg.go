@@ -41,7 +41,7 @@ type ffmpegInput struct {
 	path    string    // "" when it reads stdin
 	stdin   io.Reader // frames of MP3
 	size    int64     // of the file
-	closer  io.Closer
+	closer  io.Closer // closed with the stream; may be nil
 	filter  string
 }
 
@@ -71,6 +71,9 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 		_ = c.out.Close() // so that a child that still writes ends
 		if waitErr := s.wait(); waitErr != nil && !errors.Is(err, errStalled) {
 			err = waitErr // it says why there is no header
+		}
+		if errors.Is(err, errNeedsFFmpeg) {
+			err = errors.New("ffmpeg: what it writes is no WAV")
 		}
 		return nil, err
 	}
@@ -135,7 +138,13 @@ func (s *ffmpegSource) wait() error {
 	return nil
 }
 
+// damages is how many frames could not be decoded. The child has been waited for.
+func (s *ffmpegSource) damages() int64 { return s.child.stderr.bad }
+
 func (s *ffmpegSource) close() error {
 	s.child.end()
+	if s.closer == nil {
+		return nil
+	}
 	return s.closer.Close()
 }

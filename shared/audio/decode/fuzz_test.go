@@ -80,14 +80,14 @@ func FuzzMP3Frames(f *testing.F) {
 	f.Add(b)
 	f.Add(append([]byte("ID3\x04\x00\x00\x00\x00\x00\x01x"), b...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		feed, info, err := newMP3Feed(bytes.NewReader(b))
+		feed, err := newMP3Feed(bytes.NewReader(b))
 		if err != nil {
 			if typed := (*Error)(nil); !errors.As(err, &typed) {
 				t.Fatalf("%T %v", err, err)
 			}
 			return
 		}
-		r := newMP3Frames(feed, info)
+		r := newMP3Frames(feed)
 		got, err := io.ReadAll(r)
 		if typed := (*Error)(nil); err != nil || r.err == nil || !errors.Is(r.err, io.EOF) && !errors.As(r.err, &typed) {
 			t.Fatal(err, r.err)

@@ -161,8 +161,10 @@ func (w *wavSource) read(dst []float32) (int, error) {
 	switch {
 	case w.left < 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
 		err = io.EOF
-	case err != nil: // the file was longer when it was opened
-		return 0, corrupt("truncated while it was read: %v", err)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF): // it was longer when it was opened
+		return 0, corrupt("truncated while it was read")
+	case err != nil:
+		return 0, err
 	}
 	frames := n / frame
 	w.mix(dst[:frames], w.raw)
