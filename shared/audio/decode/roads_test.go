@@ -262,7 +262,7 @@ func TestTenHoursThatAreNotThere(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 
 	flac := slices.Clone(made(t, "a.flac"))
-	flac[21], flac[22], flac[23], flac[24], flac[25] = flac[21]&0xf0|0, 0x5f, 0x40, 0, 0 // 1.6 thousand million samples
+	flac[21], flac[22], flac[23], flac[24], flac[25] = flac[21]&0xf0, 0x5f, 0x40, 0, 0 // 1.6 thousand million samples
 	_, err = all(t.Context(), write(t, "claims.flac", flac))
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 	require.ErrorContains(t, err, "truncated")
