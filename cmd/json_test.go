@@ -21,6 +21,7 @@ var printed = map[string]any{
 	"`leasehold origin list --json`, `leasehold origin show --json`": models.Origin{},
 	"`leasehold config show --json`":                                 config.Value{},
 	"`leasehold config check --json`":                                config.Fault{},
+	"`leasehold audio bench --json`":                                 benchRow{},
 	"`leasehold version --json`":                                     build{},
 	"`leasehold status --json`":                                      apiclient.Status{},
 	"A session in `leasehold status --json`":                         apiclient.Session{},

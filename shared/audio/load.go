@@ -24,9 +24,14 @@ const blockFrames = 1 << 14
 // Load decodes the file at path to RateHz. One that lasts longer than limit is
 // fault.ErrTooLarge, and is not decoded further than that.
 func Load(ctx context.Context, path string, limit time.Duration) ([]float32, error) {
-	most := int(limit.Seconds() * RateHz)
+	return LoadAt(ctx, path, RateHz, limit)
+}
+
+// LoadAt is Load for another rate.
+func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) ([]float32, error) {
+	most := int(limit.Seconds() * float64(rateHz))
 	var all []float32
-	err := convert(ctx, path, func(block []float32) error {
+	err := convert(ctx, path, rateHz, func(block []float32) error {
 		if len(all)+len(block) > most {
 			return &decode.Error{Kind: fault.ErrTooLarge, Reason: fmt.Sprintf("longer than %v", limit)}
 		}
@@ -38,7 +43,7 @@ func Load(ctx context.Context, path string, limit time.Duration) ([]float32, err
 
 // convert decodes and resamples, and hands over each block, which is its own
 // again when emit returns.
-func convert(ctx context.Context, path string, emit func([]float32) error) (err error) {
+func convert(ctx context.Context, path string, rateHz int, emit func([]float32) error) (err error) {
 	s, err := decode.Open(ctx, path)
 	if err != nil {
 		return err
@@ -48,7 +53,7 @@ func convert(ctx context.Context, path string, emit func([]float32) error) (err 
 			err = closeErr
 		}
 	}()
-	r, err := resample.New(s.RateHz(), RateHz)
+	r, err := resample.New(s.RateHz(), rateHz)
 	if err != nil {
 		return err
 	}
