@@ -57,6 +57,9 @@ func (x *Index) Wave(i int) []float32 {
 // to be changed.
 func (x *Index) Variants() []Variant { return x.variants }
 
+// Own is the number of the variant of a clip at its own speed.
+func (x *Index) Own(clip int) int { return clip * len(Speeds) }
+
 // Owner is the number of the variant that a position of a posting belongs to.
 func (x *Index) Owner(position uint32) int { return int(x.owners[position/unit]) }
 
