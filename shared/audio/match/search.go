@@ -15,12 +15,6 @@ const (
 	// perClip is how many candidates of one clip are verified in a stretch, the best
 	// first, besides as many as could be played one after the other.
 	perClip = 6
-	// leastVotes a place needs, and one more for each votesPer landmarks of its
-	// variant, since chance grows with them.
-	leastVotes = 5
-	votesPer   = 400
-	// minCoverage of a finding.
-	minCoverage = 0.3
 )
 
 // search goes through one episode: landmarks come in, places come out.
@@ -75,7 +69,7 @@ func (s *search) advance(sound verify.Source) ([]place, error) {
 	variants := s.index.Variants()
 	s.counter.Decide(func(c vote.Candidate) {
 		s.work.Candidates++
-		if h := s.refiner.Refine(c, s.landmarks); h.Votes >= leastVotes+variants[h.Variant].Postings/votesPer {
+		if h := s.refiner.Refine(c, s.landmarks); float64(h.Votes) >= vote.Least(variants[h.Variant]) {
 			clip := variants[h.Variant].Clip
 			s.hits[clip] = append(s.hits[clip], h)
 		}

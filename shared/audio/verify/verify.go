@@ -10,7 +10,7 @@ const (
 	// gateZ is what the sum of three blocks must reach for the others to be looked at.
 	gateZ = 4.6
 	// blockZ is what a block must reach, where the line says it is, to be covered.
-	blockZ = 3.5
+	blockZ = 3
 	// chanceZ is what sums reach by chance; see Score.
 	chanceZ = 5
 )

@@ -13,12 +13,17 @@ const (
 	// Stretch is how many frames the Counter takes between two decisions: 32.8 s.
 	Stretch = 4096
 	cells   = Stretch / cell
-	// enough votes in two neighbouring cells make a candidate, and
-	enough = 5
+	// enough votes make a candidate, and one more for each perVote landmarks of the
+	// variant, since chance grows with them.
+	enough  = 5
+	perVote = 400
 	// deviations: so many standard deviations above the variant's own mean.
 	deviations = 6
 	full       = 127
 )
+
+// Least is how many votes a variant needs at a place, of two cells or of one small one.
+func Least(v index.Variant) float64 { return enough + float64(v.Postings)/perVote }
 
 // Candidate is a place where a variant may begin.
 type Candidate struct {
@@ -113,7 +118,7 @@ func (c *Counter) decide(variant int, p place, votes []uint8, emit func(Candidat
 		sum += int(v)
 	}
 	mean := 2 * float64(sum) / float64(len(votes))
-	least := max(enough, int(math.Ceil(mean+deviations*math.Sqrt(mean))))
+	least := int(math.Ceil(max(Least(c.index.Variants()[variant]), mean+deviations*math.Sqrt(mean))))
 	two := func(k int) int { return int(votes[k]) + int(votes[k+1]) }
 	for k := 1; k <= cells; k++ {
 		if n := two(k); n >= least && n > two(k-1) && n >= two(k+1) {
