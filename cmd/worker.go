@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 	"leasehold/shared/config"
 	"leasehold/shared/status"
 	"leasehold/worker"
@@ -64,7 +64,7 @@ func labour(ctx context.Context, connect status.Connect, cfg config.Config, hand
 // handlers are those of the actions that a worker is configured to serve.
 func handlers(cfg config.Config, media research.Media, log *slog.Logger) map[string]worker.Handler {
 	all := map[string]worker.Handler{
-		models.ActionResearch: research.New(media, research.Options{Match: match.Options{Threshold: cfg.MatchThreshold}, Log: log}),
+		models.ActionResearch: research.New(media, research.Options{Match: exact.Options{Threshold: cfg.MatchThreshold}, Log: log}),
 	}
 	served := map[string]worker.Handler{}
 	for _, action := range cfg.Actions {

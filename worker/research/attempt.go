@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"leasehold/models"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 	"leasehold/worker"
 )
 
@@ -34,10 +34,10 @@ func newAttempt(h *Handler, job worker.Job, r models.Research) *attempt {
 }
 
 // clips to look for; each is fetched when its turn has come.
-func (a *attempt) clips() []match.Clip {
-	var list []match.Clip
+func (a *attempt) clips() []exact.Clip {
+	var list []exact.Clip
 	for i, c := range a.task.Clips {
-		list = append(list, match.Clip{ID: c.ID, Load: func(ctx context.Context) ([]float32, error) {
+		list = append(list, exact.Clip{ID: c.ID, Load: func(ctx context.Context) ([]float32, error) {
 			return a.h.load(ctx, &a.media[i])
 		}})
 	}
@@ -70,7 +70,7 @@ func (a *attempt) episodeFails(ctx context.Context, err error) error {
 }
 
 // found tells one clip's result, and decides whether it is the last.
-func (a *attempt) found(ctx context.Context, m match.Result) error {
+func (a *attempt) found(ctx context.Context, m exact.Result) error {
 	i := a.next
 	a.next++
 	item := a.task.Clips[i]

@@ -9,7 +9,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/audio"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/worker"
@@ -25,7 +25,7 @@ type Media interface {
 // Options of New; the zero value is the default.
 type Options struct {
 	Dir   string // of the spools; "" is the system's folder for temporary files
-	Match match.Options
+	Match exact.Options
 	Log   *slog.Logger // progress, at debug; nil is slog.Default()
 }
 
@@ -63,7 +63,7 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 		return job.Resolve(ctx, r.Episode.ID, a.result())
 	}
 	h.opt.Log.DebugContext(ctx, "research", "task", task.ID, "episode", r.Episode.ID, "lasts", episode.Duration(), "clips", len(r.Clips))
-	err = match.Find(ctx, episode, a.clips(), h.opt.Match, func(m match.Result) error { return a.found(ctx, m) })
+	err = exact.Find(ctx, episode, a.clips(), h.opt.Match, func(m exact.Result) error { return a.found(ctx, m) })
 	if errors.Is(err, errResolved) {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (h *Handler) spool(ctx context.Context, ref *models.MediaRef) (r *audio.Rec
 // load does the same for a clip.
 func (h *Handler) load(ctx context.Context, ref *models.MediaRef) (samples []float32, err error) {
 	err = h.fetch(ctx, ref, func(path string) error {
-		samples, err = audio.Load(ctx, path, match.MaxClip)
+		samples, err = audio.Load(ctx, path, exact.MaxClip)
 		return err
 	})
 	return samples, err

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/models"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 	"leasehold/shared/fault"
 	"leasehold/worker/research"
 )
@@ -46,7 +46,7 @@ func show(t testing.TB) *folder {
 
 func TestEachClipGetsItsOwnResultAndTheLastIsFinal(t *testing.T) {
 	t.Parallel()
-	h := research.New(show(t), research.Options{Dir: t.TempDir(), Match: match.Options{Group: 3}})
+	h := research.New(show(t), research.Options{Dir: t.TempDir(), Match: exact.Options{Group: 3}})
 	want := []struct {
 		clip    string
 		offsets []float64
@@ -153,7 +153,7 @@ func TestWhatMayPassIsAnErrorAndHidesNothing(t *testing.T) {
 
 func TestADrainFinishesTheGroupInHand(t *testing.T) {
 	t.Parallel()
-	h := research.New(show(t), research.Options{Match: match.Options{Group: 2}})
+	h := research.New(show(t), research.Options{Match: exact.Options{Group: 2}})
 	j := newJob(t, "episode.wav", "one.wav", "two.wav", "same.wav", "other.wav", "silent.wav")
 	j.onSay = func(n int) {
 		if n == 3 {

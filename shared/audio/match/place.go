@@ -1,0 +1,63 @@
+package match
+
+import (
+	"leasehold/shared/audio/spectrum"
+	"leasehold/shared/audio/verify"
+	"leasehold/shared/audio/vote"
+)
+
+// place is a finding that others may still explain.
+type place struct {
+	clip        int
+	begin       int // sample of the episode; perhaps negative
+	length      int // samples of the whole clip at its speed
+	first, last int // samples of the episode that are found
+	z           float64
+	score       float64
+	coverage    float64
+	speed       float64
+	how         How
+}
+
+const (
+	// minCoverage of a finding by waveform: a shared stretch of a tune is not the tune.
+	minCoverage = 0.6
+	// A place has minDensity of its variant's landmarks, in minSpread of its eighths, or
+	// they say nothing.
+	minDensity = 0.15
+	minSpread  = 0.6
+)
+
+// judge decides a hit with what verification says of it.
+func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, bool) {
+	v := s.index.Variants()[h.Variant]
+	dense := float64(h.Votes) >= minDensity*float64(v.Postings) && h.Spread >= minSpread
+	byVotes := verify.Score((float64(h.Votes) - vote.Least(v)) / 2)
+	sure, whole := r.Score >= s.options.Threshold, r.Coverage >= minCoverage
+	switch {
+	case sure && (whole || dense && h.Pace == 0):
+	case dense && whole && byVotes >= s.options.Threshold:
+		// A few tones alike say little by their waveform, but much by their landmarks.
+		r.Score = byVotes
+	case dense && h.Pace != 0 && byVotes >= s.options.Threshold:
+		return s.byLandmarks(clip, h, byVotes), true
+	default:
+		return place{}, false
+	}
+	return place{
+		clip: clip, begin: r.Begin, length: r.Samples, first: r.First, last: r.Last,
+		z: r.Z, score: r.Score, coverage: r.Coverage, speed: r.Speed, how: ByWaveform,
+	}, true
+}
+
+// byLandmarks is a place whose tempo or pitch was changed, so that no waveform fits.
+// Each vote beyond chance counts as half a standard deviation.
+func (s *search) byLandmarks(clip int, h vote.Hit, score float64) place {
+	v := s.index.Variants()[h.Variant]
+	length := v.Frames * spectrum.Hop * 1000 / (1000 + h.Pace)
+	begin := int(h.Begin * spectrum.Hop)
+	return place{
+		clip: clip, begin: begin, length: length, first: begin, last: begin + length, z: score / (1 - score), score: score,
+		coverage: h.Spread, speed: float64(s.index.Samples(clip)) / float64(length), how: ByLandmarks,
+	}
+}

@@ -1,0 +1,127 @@
+package verify
+
+import (
+	"container/list"
+	"math"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/spectrum"
+	"leasehold/shared/audio/warp"
+)
+
+const (
+	blockSamples = 2048
+	window       = 2 * blockSamples // of the episode
+	bins         = window/2 + 1
+	// lowBin and highBin bound the band that counts: 100 to 3,700 Hz.
+	lowBin, highBin = 100 * window / index.RateHz, 3700 * window / index.RateHz
+	// silent: a block this much below the clip's mean power has nothing to match.
+	silent = 1e-3
+	// cacheBytes bounds the blocks' spectra that are kept.
+	cacheBytes = 24 << 20
+	blockBytes = 8 * (highBin - lowBin)
+)
+
+// block is a piece of a variant.
+type block struct {
+	at       int         // first sample in the variant
+	power    float64     // mean
+	spectrum []complex64 // conjugate and whitened, from lowBin to highBin
+}
+
+// variant is one cut into blocks; the silent are left out.
+type variant struct {
+	number  int
+	samples int
+	blocks  []block
+}
+
+// cache makes variants and keeps those used last.
+type cache struct {
+	index *index.Index
+	fft   spectrum.Transform
+	wave  []float32
+	bins  []complex64
+	byID  map[int]*list.Element
+	used  *list.List // of *variant, the last used first
+	size  int
+}
+
+func newCache(x *index.Index) *cache {
+	return &cache{
+		index: x, fft: spectrum.NewFFT(window), wave: make([]float32, window), bins: make([]complex64, bins),
+		byID: map[int]*list.Element{}, used: list.New(),
+	}
+}
+
+// get returns a variant, good until the next get.
+func (c *cache) get(number int) *variant {
+	if e := c.byID[number]; e != nil {
+		c.used.MoveToFront(e)
+		return e.Value.(*variant)
+	}
+	v := c.make(number)
+	c.byID[number] = c.used.PushFront(v)
+	c.size += len(v.blocks) * blockBytes
+	for c.size > cacheBytes && c.used.Len() > 1 {
+		last := c.used.Remove(c.used.Back()).(*variant)
+		delete(c.byID, last.number)
+		c.size -= len(last.blocks) * blockBytes
+	}
+	return v
+}
+
+func (c *cache) make(number int) *variant {
+	of := c.index.Variants()[number]
+	wave := warp.Play(c.index.Wave(of.Clip), of.Speed)
+	v := &variant{number: number, samples: len(wave)}
+	mean := power(wave)
+	n := max(1, (len(wave)+blockSamples/2)/blockSamples)
+	for i := range n {
+		at := 0
+		if n > 1 {
+			at = i * (len(wave) - blockSamples) / (n - 1)
+		}
+		piece := wave[at:min(at+blockSamples, len(wave))]
+		if p := power(piece); p > silent*mean {
+			v.blocks = append(v.blocks, block{at, p, c.whiten(piece)})
+		}
+	}
+	return v
+}
+
+// whiten returns the conjugate spectrum of a piece of clip.
+func (c *cache) whiten(piece []float32) []complex64 {
+	clear(c.wave)
+	mean := float32(0)
+	for _, v := range piece {
+		mean += v / float32(len(piece))
+	}
+	for i, v := range piece {
+		c.wave[i] = v - mean
+	}
+	c.fft.Forward(c.bins, c.wave)
+	out := make([]complex64, highBin-lowBin)
+	for k, v := range c.bins[lowBin:highBin] {
+		w := weight(v)
+		out[k] = complex(real(v)*w, -imag(v)*w)
+	}
+	return out
+}
+
+// weight is the magnitude to the power of -1/2.
+func weight(v complex64) float32 {
+	m := float64(real(v)*real(v) + imag(v)*imag(v))
+	if m < 1e-20 {
+		return 0
+	}
+	return float32(1 / math.Sqrt(math.Sqrt(m)))
+}
+
+func power(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return sum / float64(max(1, len(x)))
+}

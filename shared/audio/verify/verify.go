@@ -1,0 +1,166 @@
+package verify
+
+import (
+	"math"
+
+	"leasehold/shared/audio/index"
+)
+
+const (
+	// gateZ is what the sum of three blocks must reach for the others to be looked at.
+	gateZ = 4.6
+	// blockZ is what a block must reach, where the line says it is, to be covered.
+	blockZ = 3
+	// chanceZ is what sums reach by chance; see Score.
+	chanceZ = 5
+)
+
+// Source is sound of which some can be read: the samples from offset on into dst,
+// silence where there are none.
+type Source interface {
+	ReadAt(dst []float32, offset int) error
+}
+
+// Block is how one block of the clip fared.
+type Block struct {
+	At  int     // first sample, in the variant
+	Lag int     // samples later in the episode than Result.Begin says
+	Z   float64 // standard deviations; the best within 2 samples of the line
+}
+
+// Result is what is known of a place.
+type Result struct {
+	Begin    int     // sample of the episode at which the clip's first one is played; perhaps negative
+	Samples  int     // that the whole clip lasts at that speed
+	Speed    float64 // 1.01 is 1 % fast
+	Z        float64
+	Score    float64 // 0 to below 1
+	Coverage float64 // 0 to 1
+	// First and Last are where in the episode what is found of the clip begins and
+	// ends, to a block's length.
+	First, Last int
+	Blocks      []Block
+}
+
+// Score of a Z; it is 0 below 0.
+func Score(z float64) float64 { return max(0, z) / (max(0, z) + chanceZ) }
+
+// Verifier compares the clips of an index with places of episodes. It is for one
+// goroutine.
+type Verifier struct {
+	cache  *cache
+	index  *index.Index
+	wave   []float32
+	bins   []complex64
+	pool   []curve
+	curves []curve // of the place in hand
+	sum    []float32
+}
+
+// New returns a Verifier.
+func New(x *index.Index) *Verifier {
+	c := newCache(x)
+	return &Verifier{cache: c, index: x, wave: make([]float32, window), bins: make([]complex64, bins), sum: make([]float32, lags)}
+}
+
+// Verify looks for a variant that begins at about a sample of the episode, give or take
+// 100 ms. A place that does not pass the gate has no Blocks, and the Z that it had there.
+// The error is the Source's.
+func (v *Verifier) Verify(number, begin int, from Source) (Result, error) {
+	return v.verify(number, begin, from, true)
+}
+
+// Explain is Verify without the gate: every block is looked at.
+func (v *Verifier) Explain(number, begin int, from Source) (Result, error) {
+	return v.verify(number, begin, from, false)
+}
+
+func (v *Verifier) verify(number, begin int, from Source, gate bool) (Result, error) {
+	c := v.cache.get(number)
+	r := Result{Begin: begin, Samples: c.samples, Speed: 1 + float64(v.index.Variants()[number].Speed)/1000}
+	if len(c.blocks) == 0 {
+		return r, nil
+	}
+	v.start(c)
+	if gate && len(c.blocks) > 3 {
+		for _, k := range loudest(c.blocks) {
+			if err := v.correlate(&v.curves[k], c.blocks[k], begin, from); err != nil {
+				return r, err
+			}
+		}
+		if _, z := v.peak(line{}); z < gateZ {
+			r.Z, r.Score = z, Score(z)
+			return r, nil
+		}
+	}
+	for k := range c.blocks {
+		if v.curves[k].done {
+			continue
+		}
+		if err := v.correlate(&v.curves[k], c.blocks[k], begin, from); err != nil {
+			return r, err
+		}
+	}
+	v.conclude(&r, c)
+	return r, nil
+}
+
+// start takes a curve for each block.
+func (v *Verifier) start(c *variant) {
+	for len(v.pool) < len(c.blocks) {
+		v.pool = append(v.pool, curve{z: make([]float32, lags)})
+	}
+	v.curves = v.pool[:len(c.blocks)]
+	for k := range v.curves {
+		v.curves[k].done = false
+		v.curves[k].middle = float64(c.blocks[k].at) + float64(blockSamples-c.samples)/2
+	}
+}
+
+// loudest returns the loudest block of each third.
+func loudest(blocks []block) [3]int {
+	var best [3]int
+	for i := range best {
+		best[i] = i * len(blocks) / 3
+		for k := best[i]; k < (i+1)*len(blocks)/3; k++ {
+			if blocks[k].power > blocks[best[i]].power {
+				best[i] = k
+			}
+		}
+	}
+	return best
+}
+
+// conclude fills in what the curves say.
+func (v *Verifier) conclude(r *Result, c *variant) {
+	l := v.line()
+	lag, z := v.peak(l)
+	r.Z, r.Score = z, Score(z)
+	shift := lag - blockSamples/2 // of the middle of the clip
+	middle := float64(c.samples) / 2
+	r.Begin += shift - int(math.Round(l.drift*middle))
+	r.Samples = int(math.Round(float64(c.samples) * (1 + l.drift)))
+	r.Speed /= 1 + l.drift
+	covered := 0
+	r.First, r.Last = r.Begin, r.Begin+r.Samples
+	first, last := -1, -1
+	for k, u := range v.curves {
+		z, at := u.near(lag + l.at(u.middle))
+		r.Blocks = append(r.Blocks, Block{At: c.blocks[k].at, Lag: at - lag, Z: z})
+		if z < blockZ {
+			continue
+		}
+		covered++
+		if first < 0 {
+			first = k
+		}
+		last = k
+	}
+	r.Coverage = float64(covered) / float64(len(v.curves))
+	if first > 0 {
+		r.First = r.Begin + c.blocks[first].at
+	}
+	if last >= 0 && last < len(c.blocks)-1 {
+		r.Last = r.Begin + c.blocks[last].at + blockSamples
+	}
+}
