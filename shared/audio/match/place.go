@@ -26,20 +26,25 @@ const (
 	// they say nothing.
 	minDensity = 0.15
 	minSpread  = 0.6
+	// allDense is a share of landmarks that only the clip itself has, or the same
+	// notes played again.
+	allDense = 0.5
 )
 
 // judge decides a hit with what verification says of it.
 func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, bool) {
 	v := s.index.Variants()[h.Variant]
-	dense := float64(h.Votes) >= minDensity*float64(v.Postings) && h.Spread >= minSpread
+	density := float64(h.Votes) / float64(max(1, v.Postings))
+	dense := density >= minDensity && h.Spread >= minSpread
 	byVotes := verify.Score((float64(h.Votes) - vote.Least(v)) / 2)
+	enough := byVotes >= s.options.Threshold
 	sure, whole := r.Score >= s.options.Threshold, r.Coverage >= minCoverage
 	switch {
-	case sure && (whole || dense && h.Pace == 0):
-	case dense && whole && byVotes >= s.options.Threshold:
+	case sure && (whole || dense && h.Pace == 0 || density >= minDensity && r.Coverage >= .5):
+	case dense && enough && (whole || density >= allDense && h.Pace == 0):
 		// A few tones alike say little by their waveform, but much by their landmarks.
 		r.Score = byVotes
-	case dense && h.Pace != 0 && byVotes >= s.options.Threshold:
+	case dense && enough && h.Pace != 0:
 		return s.byLandmarks(clip, h, byVotes), true
 	default:
 		return place{}, false

@@ -114,7 +114,7 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 			continue
 		}
 		s.work.Verified++
-		r, err := s.verifier.Verify(h.Variant, begin, sound)
+		r, err := s.look(h, begin, sound)
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +124,14 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 		}
 	}
 	return places, nil
+}
+
+// look verifies a hit; one that has many of its landmarks need not pass the gate.
+func (s *search) look(h vote.Hit, begin int, sound verify.Source) (verify.Result, error) {
+	if float64(h.Votes) >= minDensity*float64(s.index.Variants()[h.Variant].Postings) {
+		return s.verifier.Explain(h.Variant, begin, sound)
+	}
+	return s.verifier.Verify(h.Variant, begin, sound)
 }
 
 func abs(n int) int { return max(n, -n) }
