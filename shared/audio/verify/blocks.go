@@ -22,72 +22,87 @@ const (
 	blockBytes = 8 * (highBin - lowBin)
 )
 
+// maxBlocks of a clip are looked at; of a longer one as many, spread over it.
+const maxBlocks = 24
+
 // block is a piece of a variant.
 type block struct {
 	at       int         // first sample in the variant
 	power    float64     // mean
-	spectrum []complex64 // conjugate and whitened, from lowBin to highBin
+	spectrum []complex64 // conjugate and whitened, from lowBin to highBin; nil until it is asked for
 }
 
 // variant is one cut into blocks; the silent are left out.
 type variant struct {
-	number  int
-	samples int
-	blocks  []block
+	number int
+	wave   []float32
+	blocks []block
 }
+
+// size is what it takes at most, in bytes.
+func (v *variant) size() int { return 4*len(v.wave) + len(v.blocks)*blockBytes }
 
 // cache makes variants and keeps those used last.
 type cache struct {
-	index *index.Index
-	fft   spectrum.Transform
-	wave  []float32
-	bins  []complex64
-	byID  map[int]*list.Element
-	used  *list.List // of *variant, the last used first
-	size  int
+	index    *index.Index
+	fft      spectrum.Transform
+	wave     []float32
+	bins     []complex64
+	byNumber map[int]*list.Element
+	used     *list.List // of *variant, the last used first
+	size     int
 }
 
 func newCache(x *index.Index) *cache {
 	return &cache{
 		index: x, fft: spectrum.NewFFT(window), wave: make([]float32, window), bins: make([]complex64, bins),
-		byID: map[int]*list.Element{}, used: list.New(),
+		byNumber: map[int]*list.Element{}, used: list.New(),
 	}
 }
 
 // get returns a variant, good until the next get.
 func (c *cache) get(number int) *variant {
-	if e := c.byID[number]; e != nil {
+	if e := c.byNumber[number]; e != nil {
 		c.used.MoveToFront(e)
 		return e.Value.(*variant)
 	}
-	v := c.make(number)
-	c.byID[number] = c.used.PushFront(v)
-	c.size += len(v.blocks) * blockBytes
+	of := c.index.Variants()[number]
+	v := cut(number, warp.Play(c.index.Wave(of.Clip), of.Speed))
+	c.byNumber[number] = c.used.PushFront(v)
+	c.size += v.size()
 	for c.size > cacheBytes && c.used.Len() > 1 {
 		last := c.used.Remove(c.used.Back()).(*variant)
-		delete(c.byID, last.number)
-		c.size -= len(last.blocks) * blockBytes
+		delete(c.byNumber, last.number)
+		c.size -= last.size()
 	}
 	return v
 }
 
-func (c *cache) make(number int) *variant {
-	of := c.index.Variants()[number]
-	wave := warp.Play(c.index.Wave(of.Clip), of.Speed)
-	v := &variant{number: number, samples: len(wave)}
+func cut(number int, wave []float32) *variant {
+	v := &variant{number: number, wave: wave}
 	mean := power(wave)
-	n := max(1, (len(wave)+blockSamples/2)/blockSamples)
+	n := min(maxBlocks, max(1, (len(wave)+blockSamples/2)/blockSamples))
 	for i := range n {
 		at := 0
 		if n > 1 {
 			at = i * (len(wave) - blockSamples) / (n - 1)
 		}
-		piece := wave[at:min(at+blockSamples, len(wave))]
-		if p := power(piece); p > silent*mean {
-			v.blocks = append(v.blocks, block{at, p, c.whiten(piece)})
+		if p := power(v.piece(at)); p > silent*mean {
+			v.blocks = append(v.blocks, block{at: at, power: p})
 		}
 	}
 	return v
+}
+
+func (v *variant) piece(at int) []float32 { return v.wave[at:min(at+blockSamples, len(v.wave))] }
+
+// spectrum returns that of block k.
+func (c *cache) spectrum(v *variant, k int) []complex64 {
+	b := &v.blocks[k]
+	if b.spectrum == nil {
+		b.spectrum = c.whiten(v.piece(b.at))
+	}
+	return b.spectrum
 }
 
 // whiten returns the conjugate spectrum of a piece of clip.

@@ -77,14 +77,14 @@ func (v *Verifier) Explain(number, begin int, from Source) (Result, error) {
 
 func (v *Verifier) verify(number, begin int, from Source, gate bool) (Result, error) {
 	c := v.cache.get(number)
-	r := Result{Begin: begin, Samples: c.samples, Speed: 1 + float64(v.index.Variants()[number].Speed)/1000}
+	r := Result{Begin: begin, Samples: len(c.wave), Speed: 1 + float64(v.index.Variants()[number].Speed)/1000}
 	if len(c.blocks) == 0 {
 		return r, nil
 	}
 	v.start(c)
 	if gate && len(c.blocks) > 3 {
 		for _, k := range loudest(c.blocks) {
-			if err := v.correlate(&v.curves[k], c.blocks[k], begin, from); err != nil {
+			if err := v.correlate(c, k, begin, from); err != nil {
 				return r, err
 			}
 		}
@@ -97,7 +97,7 @@ func (v *Verifier) verify(number, begin int, from Source, gate bool) (Result, er
 		if v.curves[k].done {
 			continue
 		}
-		if err := v.correlate(&v.curves[k], c.blocks[k], begin, from); err != nil {
+		if err := v.correlate(c, k, begin, from); err != nil {
 			return r, err
 		}
 	}
@@ -113,7 +113,7 @@ func (v *Verifier) start(c *variant) {
 	v.curves = v.pool[:len(c.blocks)]
 	for k := range v.curves {
 		v.curves[k].done = false
-		v.curves[k].middle = float64(c.blocks[k].at) + float64(blockSamples-c.samples)/2
+		v.curves[k].middle = float64(c.blocks[k].at) + float64(blockSamples-len(c.wave))/2
 	}
 }
 
@@ -137,9 +137,9 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 	lag, z := v.peak(l)
 	r.Z, r.Score = z, Score(z)
 	shift := lag - blockSamples/2 // of the middle of the clip
-	middle := float64(c.samples) / 2
+	middle := float64(len(c.wave)) / 2
 	r.Begin += shift - int(math.Round(l.drift*middle))
-	r.Samples = int(math.Round(float64(c.samples) * (1 + l.drift)))
+	r.Samples = int(math.Round(float64(len(c.wave)) * (1 + l.drift)))
 	r.Speed /= 1 + l.drift
 	covered := 0
 	r.First, r.Last = r.Begin, r.Begin+r.Samples
