@@ -23,6 +23,7 @@ type Matcher struct {
 	search  *search
 	settler *settler
 	report  *reporter
+	plain   *plain // nil if no clip needs it
 	sound   window
 	peaks   *landmark.Peaks
 	pairs   landmark.Pairs
@@ -37,18 +38,26 @@ func New(x *index.Index, o Options, emit func(Finding) error) (*Matcher, error) 
 	}
 	s := newSearch(x, o)
 	return &Matcher{
-		search: s, settler: newSettler(x, s.verifier), report: newReporter(x, emit), peaks: landmark.NewPeaks(),
+		search: s, settler: newSettler(x, s.verifier), report: newReporter(x, emit),
+		plain: newPlain(x, o), peaks: landmark.NewPeaks(),
 	}, nil
 }
 
 // Work so far.
 func (m *Matcher) Work() Work { return m.search.work }
 
-// Push takes the next samples, of which it keeps a copy as long as they are needed.
-func (m *Matcher) Push(samples []float32) error {
+// Push takes the next samples, of which it keeps a copy as long as they are needed. It
+// returns ctx's cause when that ends, or what emit returned.
+func (m *Matcher) Push(ctx context.Context, samples []float32) error {
 	const piece = 1 << 14 // so that the window holds little more than it must
 	for len(samples) > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		n := min(piece, len(samples))
+		if err := m.pushPlain(ctx, samples[:n]); err != nil {
+			return err
+		}
 		m.sound.push(samples[:n])
 		m.peaks.Push(samples[:n], m.peak)
 		samples = samples[n:]
@@ -64,9 +73,25 @@ func (m *Matcher) Push(samples []float32) error {
 
 func (m *Matcher) peak(p landmark.Peak) { m.pairs.Push(p, m.search.push) }
 
+func (m *Matcher) pushPlain(ctx context.Context, samples []float32) error {
+	if m.plain == nil {
+		return nil
+	}
+	places, err := m.plain.push(ctx, samples)
+	m.settler.add(places)
+	return err
+}
+
 // Close ends the episode: all findings that are left are told.
-func (m *Matcher) Close() error {
-	length := m.sound.first + len(m.sound.samples)
+func (m *Matcher) Close(ctx context.Context) error {
+	if m.plain != nil {
+		places, err := m.plain.close(ctx)
+		if err != nil {
+			return err
+		}
+		m.settler.add(places)
+	}
+	length := m.sound.end()
 	m.peaks.Flush(m.peak)
 	m.pairs.Flush(m.search.push)
 	last := length/spectrum.Hop + m.search.longest + (vote.Stretch + m.search.ahead())
@@ -88,6 +113,9 @@ func (m *Matcher) advance() error {
 	// Nothing will begin before the stretch to come but what is longer than its past.
 	known := (m.search.counter.Start() - m.search.behind()) * spectrum.Hop
 	m.sound.drop(known - RateHz)
+	if m.plain != nil {
+		known = min(known, m.plain.done)
+	}
 	return m.tell(known)
 }
 
@@ -111,11 +139,11 @@ func Find(ctx context.Context, x *index.Index, episode Reader, o Options, emit f
 			return context.Cause(ctx)
 		}
 		n, err := episode.Read(buf)
-		if pushErr := m.Push(buf[:n]); pushErr != nil {
+		if pushErr := m.Push(ctx, buf[:n]); pushErr != nil {
 			return pushErr
 		}
 		if errors.Is(err, io.EOF) {
-			return m.Close()
+			return m.Close(ctx)
 		}
 		if err != nil {
 			return err
