@@ -150,3 +150,12 @@ func Find(ctx context.Context, x *index.Index, episode Reader, o Options, emit f
 		}
 	}
 }
+
+// Held is how many bytes of the episode the Matcher holds: its samples and landmarks.
+func (m *Matcher) Held() int {
+	n := 4*len(m.sound.samples) + 16*len(m.search.landmarks)
+	if m.plain != nil {
+		n += 4 * len(m.plain.sound.samples)
+	}
+	return n
+}

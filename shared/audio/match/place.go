@@ -9,10 +9,10 @@ import (
 // place is a finding that others may still explain.
 type place struct {
 	clip        int
-	begin       int // sample of the episode; perhaps negative
-	length      int // samples of the whole clip at its speed
-	first, last int // samples of the episode that are found
-	z           float64
+	begin       int     // sample of the episode; perhaps negative
+	length      int     // samples of the whole clip at its speed
+	first, last int     // samples of the episode that are found
+	evidence    float64 // to choose by, among places of one clip
 	score       float64
 	coverage    float64
 	speed       float64
@@ -51,8 +51,18 @@ func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, bool) {
 	}
 	return place{
 		clip: clip, begin: r.Begin, length: r.Samples, first: r.First, last: r.Last,
-		z: r.Z, score: r.Score, coverage: r.Coverage, speed: r.Speed, how: ByWaveform,
+		evidence: evidence(r), score: r.Score, coverage: r.Coverage, speed: r.Speed, how: ByWaveform,
 	}, true
+}
+
+// evidence is the sum of the blocks' deviations: the whole of a loop weighs more than
+// the same loop a beat later, though the sum of its curves stands out less.
+func evidence(r verify.Result) float64 {
+	sum := 0.0
+	for _, b := range r.Blocks {
+		sum += b.Z
+	}
+	return sum
 }
 
 // byLandmarks is a place whose tempo or pitch was changed, so that no waveform fits.
@@ -62,7 +72,7 @@ func (s *search) byLandmarks(clip int, h vote.Hit, score float64) place {
 	length := v.Frames * spectrum.Hop * 1000 / (1000 + h.Pace)
 	begin := int(h.Begin * spectrum.Hop)
 	return place{
-		clip: clip, begin: begin, length: length, first: begin, last: begin + length, z: score / (1 - score), score: score,
+		clip: clip, begin: begin, length: length, first: begin, last: begin + length, evidence: float64(h.Votes) / 2, score: score,
 		coverage: h.Spread, speed: float64(s.index.Samples(clip)) / float64(length), how: ByLandmarks,
 	}
 }

@@ -77,7 +77,7 @@ func (p *plain) search(ctx context.Context, before int) (places []place, err err
 			if begin := from + m.Offset; begin >= p.done && begin < before {
 				places = append(places, place{
 					clip: clip, begin: begin, length: m.Length, first: begin, last: begin + m.Length,
-					z: m.Score, score: m.Score, coverage: m.Coverage, speed: 1, how: ByExact,
+					evidence: m.Score, score: m.Score, coverage: m.Coverage, speed: 1, how: ByExact,
 				})
 			}
 		}

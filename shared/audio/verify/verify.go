@@ -11,6 +11,8 @@ const (
 	gateZ = 4.6
 	// blockZ is what a block must reach, where the line says it is, to be covered.
 	blockZ = 3
+	// driftZ is what a sum along a drifting line must reach for the speed to be mended.
+	driftZ = 5
 	// chanceZ is what sums reach by chance; see Score.
 	chanceZ = 5
 )
@@ -67,17 +69,32 @@ func New(x *index.Index) *Verifier {
 // 100 ms. A place that does not pass the gate has no Blocks, and the Z that it had there.
 // The error is the Source's.
 func (v *Verifier) Verify(number, begin int, from Source) (Result, error) {
-	return v.verify(number, begin, from, true)
+	return v.look(number, begin, from, true)
 }
 
 // Explain is Verify without the gate: every block is looked at.
 func (v *Verifier) Explain(number, begin int, from Source) (Result, error) {
-	return v.verify(number, begin, from, false)
+	return v.look(number, begin, from, false)
 }
 
-func (v *Verifier) verify(number, begin int, from Source, gate bool) (Result, error) {
-	c := v.cache.get(number)
-	r := Result{Begin: begin, Samples: len(c.wave), Speed: 1 + float64(v.index.Variants()[number].Speed)/1000}
+// look verifies, and once more at the speed that the drift of the blocks tells.
+func (v *Verifier) look(number, begin int, from Source, gate bool) (Result, error) {
+	r, err := v.verify(at{number: number}, begin, from, gate)
+	base := 1 + float64(v.index.Variants()[number].Speed)/1000
+	fine := int(math.Round((r.Speed - base) * 1000))
+	if err != nil || fine == 0 || r.Z < driftZ {
+		return r, err
+	}
+	again, err := v.verify(at{number, fine}, r.Begin, from, false)
+	if err != nil || again.Z < r.Z {
+		return r, err
+	}
+	return again, nil
+}
+
+func (v *Verifier) verify(a at, begin int, from Source, gate bool) (Result, error) {
+	c := v.cache.get(a)
+	r := Result{Begin: begin, Samples: len(c.wave), Speed: 1 + float64(v.index.Variants()[a.number].Speed+a.fine)/1000}
 	if len(c.blocks) == 0 {
 		return r, nil
 	}
