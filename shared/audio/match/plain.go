@@ -5,6 +5,7 @@ import (
 
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/verify"
 )
 
 const (
@@ -24,8 +25,7 @@ type plain struct {
 	clips   []exact.Clip
 	numbers []int // of the clips, in the index
 	longest int   // samples
-	sound   window
-	done    int // sample before which all beginnings are known
+	done    int   // sample before which all beginnings are known
 }
 
 // newPlain returns nil if the index has no such clips.
@@ -46,29 +46,33 @@ func newPlain(x *index.Index, o Options) *plain {
 	return p
 }
 
-// push takes the next samples, and returns the places that they decide.
-func (p *plain) push(ctx context.Context, samples []float32) (places []place, err error) {
-	p.sound.push(samples)
-	for p.done+plainWindow+2*p.longest <= p.sound.end() {
-		found, err := p.search(ctx, p.done+plainWindow)
+// advance searches what it can of a sound that is there up to a sample.
+func (p *plain) advance(ctx context.Context, sound verify.Source, end int) (places []place, err error) {
+	for p.done+plainWindow+2*p.longest <= end {
+		found, err := p.search(ctx, sound, p.done+plainWindow, p.done+plainWindow+2*p.longest)
 		if err != nil {
 			return nil, err
 		}
 		places = append(places, found...)
-		p.sound.drop(p.done - p.longest)
 	}
 	return places, nil
 }
 
-// close returns the places that are left.
-func (p *plain) close(ctx context.Context) ([]place, error) {
-	return p.search(ctx, p.sound.end()+1)
+// close searches the rest of a sound that ends at a sample.
+func (p *plain) close(ctx context.Context, sound verify.Source, end int) ([]place, error) {
+	places, err := p.advance(ctx, sound, end)
+	if err != nil {
+		return nil, err
+	}
+	last, err := p.search(ctx, sound, end+1, end)
+	return append(places, last...), err
 }
 
-// search finds the places that begin from done to before a sample, which is then done.
-func (p *plain) search(ctx context.Context, before int) (places []place, err error) {
+// search finds the places that begin from done to before a sample, which is then done,
+// in a sound that ends at a sample.
+func (p *plain) search(ctx context.Context, sound verify.Source, before, end int) (places []place, err error) {
 	from := max(0, p.done-p.longest)
-	s := section{&p.sound, from, min(p.sound.end(), before+2*p.longest) - from}
+	s := section{sound, from, end - from}
 	next := 0
 	err = exact.Find(ctx, s, p.clips, exact.Options{Threshold: p.options.Threshold}, func(r exact.Result) error {
 		clip := p.numbers[next]
@@ -87,9 +91,9 @@ func (p *plain) search(ctx context.Context, before int) (places []place, err err
 	return places, err
 }
 
-// section is a part of a window, as an episode of its own.
+// section is a part of a sound, as an episode of its own.
 type section struct {
-	sound     *window
+	sound     verify.Source
 	from, len int
 }
 

@@ -53,9 +53,12 @@ func (s *search) ahead() int { return vote.Slack(s.longest) + 64 }
 // behind is how many frames before a stretch are still asked for.
 func (s *search) behind() int { return s.longest + vote.Slack(s.longest) + 128 }
 
+// push takes the next landmark; those that no clip has are of no use.
 func (s *search) push(l landmark.Landmark) {
-	s.landmarks = append(s.landmarks, l)
 	s.work.Landmarks++
+	if s.index.Has(l.Hash) {
+		s.landmarks = append(s.landmarks, l)
+	}
 }
 
 // advance decides the stretch in hand, whose landmarks are all there, and returns the
