@@ -22,6 +22,7 @@ var printed = map[string]any{
 	"`leasehold config show --json`":                                 config.Value{},
 	"`leasehold config check --json`":                                config.Fault{},
 	"`leasehold audio bench --json`":                                 benchRow{},
+	"`leasehold clips check --json`":                                 noticeRow{},
 	"`leasehold version --json`":                                     build{},
 	"`leasehold status --json`":                                      apiclient.Status{},
 	"A session in `leasehold status --json`":                         apiclient.Session{},
