@@ -7,19 +7,13 @@ import (
 	"io"
 	"time"
 
-	gobuf "github.com/go-audio/audio"
-
 	"leasehold/shared/audio/decode"
-	"leasehold/shared/audio/resample"
 	"leasehold/shared/fault"
 )
 
 // RateHz is the rate at which recordings are compared. Speech and jingles are
 // told apart below 4 kHz, which any telephone carries.
 const RateHz = 8000
-
-// blockFrames is how many frames are decoded at a time.
-const blockFrames = 1 << 14
 
 // Load decodes the file at path to RateHz. One that lasts longer than limit is
 // fault.ErrTooLarge, and is not decoded further than that.
@@ -44,7 +38,7 @@ func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) (
 // convert decodes and resamples, and hands over each block, which is its own
 // again when emit returns.
 func convert(ctx context.Context, path string, rateHz int, emit func([]float32) error) (err error) {
-	s, err := decode.Open(ctx, path)
+	s, err := openAt(ctx, path, rateHz)
 	if err != nil {
 		return err
 	}
@@ -53,22 +47,15 @@ func convert(ctx context.Context, path string, rateHz int, emit func([]float32) 
 			err = closeErr
 		}
 	}()
-	r, err := resample.New(s.RateHz(), rateHz)
-	if err != nil {
-		return err
-	}
-	buf := &gobuf.Float32Buffer{Data: make([]float32, blockFrames)}
-	var out []float32
 	for {
-		n, err := s.Read(buf)
+		block, err := s.next()
+		if err == nil {
+			err = emit(block)
+		}
 		if errors.Is(err, io.EOF) {
-			return emit(r.Flush(out[:0]))
+			return nil
 		}
 		if err != nil {
-			return err
-		}
-		out = r.Push(out[:0], buf.Data[:n])
-		if err := emit(out); err != nil {
 			return err
 		}
 	}

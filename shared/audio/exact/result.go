@@ -67,6 +67,9 @@ type Match struct {
 	Offset int // samples from the start of the episode, at least 0
 	Length int // samples of the clip that lie within the episode
 	Score  float64
+	// Coverage is the share of the clip's energy, over time and frequency, that is
+	// found there: 0.6 to 1.
+	Coverage float64
 }
 
 // Start is the offset as time.

@@ -14,33 +14,51 @@ type template struct {
 	places   collector
 }
 
-// newTemplate checks a clip against an episode of so many samples.
-func newTemplate(id string, clip []float32, episode int) (*template, error) {
+// Check returns the fault of a clip, if it has one, whatever the episode.
+func Check(clip []float32) error {
 	switch {
 	case samples(len(clip)) < MinClip:
-		return nil, ErrTooShort
+		return ErrTooShort
 	case samples(len(clip)) > MaxClip:
-		return nil, ErrTooLong
+		return ErrTooLong
 	}
-	mean := 0.0
+	if m := mean(clip); power(clip, m) < silenceRMS*silenceRMS*float64(len(clip)) {
+		return ErrSilent
+	}
+	return nil
+}
+
+func mean(clip []float32) float64 {
+	sum := 0.0
 	for _, v := range clip {
-		mean += float64(v)
+		sum += float64(v)
 	}
-	mean /= float64(len(clip))
-	t := &template{id: id, wave: make([]float64, len(clip))}
-	energy := 0.0
-	for i, v := range clip {
-		t.wave[i] = float64(v) - mean
-		energy += t.wave[i] * t.wave[i]
+	return sum / float64(len(clip))
+}
+
+// power is the sum of the squares of what is left of a clip without its mean.
+func power(clip []float32, mean float64) float64 {
+	sum := 0.0
+	for _, v := range clip {
+		x := float64(v) - mean
+		sum += x * x
 	}
-	if energy < silenceRMS*silenceRMS*float64(len(clip)) {
-		return nil, ErrSilent
+	return sum
+}
+
+// newTemplate checks a clip against an episode of so many samples.
+func newTemplate(id string, clip []float32, episode int) (*template, error) {
+	if err := Check(clip); err != nil {
+		return nil, err
 	}
 	if len(clip) > episode {
 		return nil, ErrLongerThanEpisode
 	}
-	for i := range t.wave {
-		t.wave[i] /= math.Sqrt(energy)
+	m := mean(clip)
+	t := &template{id: id, wave: make([]float64, len(clip))}
+	energy := math.Sqrt(power(clip, m))
+	for i, v := range clip {
+		t.wave[i] = (float64(v) - m) / energy
 	}
 	return t, nil
 }

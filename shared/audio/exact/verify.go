@@ -101,11 +101,12 @@ func (t *template) verify(episode Source, places []place) ([]Match, error) {
 		for i, x := range raw {
 			wave[i] = float64(x)
 		}
-		if v.coverage(wave) < minCoverage {
+		coverage := v.coverage(wave)
+		if coverage < minCoverage {
 			continue
 		}
 		from, to := max(0, p.at), min(episode.Len(), p.at+len(raw))
-		matches = append(matches, Match{Offset: from, Length: to - from, Score: min(1, p.score)})
+		matches = append(matches, Match{Offset: from, Length: to - from, Score: min(1, p.score), Coverage: coverage})
 	}
 	return matches, nil
 }

@@ -16,6 +16,7 @@ type Index struct {
 	clips    []clip
 	variants []Variant
 	owners   []uint32 // the variant of each unit of positions
+	occupied []uint64 // a bit for each hash: whether it has postings
 	buckets  []byte   // hashes+1 numbers of postings
 	postings []byte
 	waves    []byte
@@ -62,6 +63,9 @@ func (x *Index) Own(clip int) int { return clip * len(Speeds) }
 
 // Owner is the number of the variant that a position of a posting belongs to.
 func (x *Index) Owner(position uint32) int { return int(x.owners[position/unit]) }
+
+// Has reports whether a hash has postings: a quick look before a slow one.
+func (x *Index) Has(hash uint32) bool { return x.occupied[hash/64]>>(hash%64)&1 != 0 }
 
 // Postings of a hash, in the order of variants.
 func (x *Index) Postings(hash uint32) Postings {

@@ -115,5 +115,22 @@ func open(image []byte) (*Index, error) {
 		}
 		x.variants = append(x.variants, v)
 	}
-	return x, nil
+	return x, x.occupy(l.postings)
+}
+
+// occupy goes once over the buckets, which must ascend within the postings.
+func (x *Index) occupy(postings int) error {
+	x.occupied = make([]uint64, hashes/64)
+	last := le.Uint32(x.buckets)
+	for h := range hashes {
+		next := le.Uint32(x.buckets[4*(h+1):])
+		if next < last || int(next) > postings {
+			return fmt.Errorf("hash %d of the clip index: %w", h, fault.ErrCorrupt)
+		}
+		if next > last {
+			x.occupied[h/64] |= 1 << (h % 64)
+		}
+		last = next
+	}
+	return nil
 }

@@ -1,10 +1,11 @@
 package landmark
 
 const (
-	fanOut    = 6  // pairs of a peak, at most
-	minFrames = 2  // between the two
-	maxFrames = 63 // 0.5 s
+	fanOut    = 6 // pairs of a peak, at most
+	minFrames = 2 // between the two
 	maxBins   = 31
+	// MaxFrames is the longest distance between the two peaks: 0.5 s.
+	MaxFrames = 63
 	// HashBits is the size of a hash.
 	HashBits = 20
 )
@@ -30,7 +31,7 @@ type Pairs struct {
 // that it decides, in the order of time.
 func (p *Pairs) Push(next Peak, emit func(Landmark)) {
 	done := 0
-	for done < len(p.open) && p.open[done].Frame+maxFrames < next.Frame {
+	for done < len(p.open) && p.open[done].Frame+MaxFrames < next.Frame {
 		pair(p.open[done:], emit)
 		done++
 	}
@@ -53,7 +54,7 @@ func pair(peaks []Peak, emit func(Landmark)) {
 	first, left := peaks[0], fanOut
 	for _, second := range peaks[1:] {
 		frames, bins := second.Frame-first.Frame, int(second.Bin)-int(first.Bin)
-		if frames > maxFrames {
+		if frames > MaxFrames {
 			return
 		}
 		if frames < minFrames || bins < -maxBins || bins > maxBins {

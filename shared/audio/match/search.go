@@ -53,9 +53,12 @@ func (s *search) ahead() int { return vote.Slack(s.longest) + 64 }
 // behind is how many frames before a stretch are still asked for.
 func (s *search) behind() int { return s.longest + vote.Slack(s.longest) + 128 }
 
+// push takes the next landmark; those that no clip has are of no use.
 func (s *search) push(l landmark.Landmark) {
-	s.landmarks = append(s.landmarks, l)
 	s.work.Landmarks++
+	if s.index.Has(l.Hash) {
+		s.landmarks = append(s.landmarks, l)
+	}
 }
 
 // advance decides the stretch in hand, whose landmarks are all there, and returns the
@@ -114,7 +117,7 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 			continue
 		}
 		s.work.Verified++
-		r, err := s.verifier.Verify(h.Variant, begin, sound)
+		r, err := s.look(h, begin, sound)
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +127,14 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 		}
 	}
 	return places, nil
+}
+
+// look verifies a hit; one that has many of its landmarks need not pass the gate.
+func (s *search) look(h vote.Hit, begin int, sound verify.Source) (verify.Result, error) {
+	if float64(h.Votes) >= minDensity*float64(s.index.Variants()[h.Variant].Postings) {
+		return s.verifier.Explain(h.Variant, begin, sound)
+	}
+	return s.verifier.Verify(h.Variant, begin, sound)
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -70,7 +70,7 @@ func (s *settler) settle(before int) (final []place, open int) {
 func (s *settler) choose(cluster []place) []place {
 	ordered := slices.Clone(cluster)
 	slices.SortStableFunc(ordered, func(a, b place) int {
-		return cmp.Or(cmp.Compare(b.z, a.z), cmp.Compare(a.begin, b.begin))
+		return cmp.Or(cmp.Compare(b.evidence, a.evidence), cmp.Compare(a.begin, b.begin))
 	})
 	var chosen []place
 	for _, p := range ordered {

@@ -8,6 +8,9 @@ type window struct {
 
 func (w *window) push(samples []float32) { w.samples = append(w.samples, samples...) }
 
+// end is how many samples the stream had so far.
+func (w *window) end() int { return w.first + len(w.samples) }
+
 // drop forgets what is before a position.
 func (w *window) drop(before int) {
 	n := max(0, min(before-w.first, len(w.samples)))
@@ -21,7 +24,7 @@ func (w *window) drop(before int) {
 // ReadAt implements verify.Source. What was dropped is silence.
 func (w *window) ReadAt(dst []float32, offset int) error {
 	clear(dst)
-	from, to := max(offset, w.first), min(offset+len(dst), w.first+len(w.samples))
+	from, to := max(offset, w.first), min(offset+len(dst), w.end())
 	if from < to {
 		copy(dst[from-offset:], w.samples[from-w.first:to-w.first])
 	}

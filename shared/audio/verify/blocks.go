@@ -22,19 +22,28 @@ const (
 	blockBytes = 8 * (highBin - lowBin)
 )
 
+// maxBlocks of a clip are looked at; of a longer one as many, spread over it.
+const maxBlocks = 24
+
 // block is a piece of a variant.
 type block struct {
 	at       int         // first sample in the variant
 	power    float64     // mean
-	spectrum []complex64 // conjugate and whitened, from lowBin to highBin
+	spectrum []complex64 // conjugate and whitened, from lowBin to highBin; nil until it is asked for
 }
+
+// at names a variant of the index, and by how many thousandths it is faster yet.
+type at struct{ number, fine int }
 
 // variant is one cut into blocks; the silent are left out.
 type variant struct {
-	number  int
-	samples int
-	blocks  []block
+	at     at
+	wave   []float32
+	blocks []block
 }
+
+// size is what it takes at most, in bytes.
+func (v *variant) size() int { return 4*len(v.wave) + len(v.blocks)*blockBytes }
 
 // cache makes variants and keeps those used last.
 type cache struct {
@@ -42,7 +51,7 @@ type cache struct {
 	fft   spectrum.Transform
 	wave  []float32
 	bins  []complex64
-	byID  map[int]*list.Element
+	known map[at]*list.Element
 	used  *list.List // of *variant, the last used first
 	size  int
 }
@@ -50,44 +59,53 @@ type cache struct {
 func newCache(x *index.Index) *cache {
 	return &cache{
 		index: x, fft: spectrum.NewFFT(window), wave: make([]float32, window), bins: make([]complex64, bins),
-		byID: map[int]*list.Element{}, used: list.New(),
+		known: map[at]*list.Element{}, used: list.New(),
 	}
 }
 
 // get returns a variant, good until the next get.
-func (c *cache) get(number int) *variant {
-	if e := c.byID[number]; e != nil {
+func (c *cache) get(a at) *variant {
+	if e := c.known[a]; e != nil {
 		c.used.MoveToFront(e)
 		return e.Value.(*variant)
 	}
-	v := c.make(number)
-	c.byID[number] = c.used.PushFront(v)
-	c.size += len(v.blocks) * blockBytes
+	of := c.index.Variants()[a.number]
+	v := cut(a, warp.Play(c.index.Wave(of.Clip), of.Speed+a.fine))
+	c.known[a] = c.used.PushFront(v)
+	c.size += v.size()
 	for c.size > cacheBytes && c.used.Len() > 1 {
 		last := c.used.Remove(c.used.Back()).(*variant)
-		delete(c.byID, last.number)
-		c.size -= len(last.blocks) * blockBytes
+		delete(c.known, last.at)
+		c.size -= last.size()
 	}
 	return v
 }
 
-func (c *cache) make(number int) *variant {
-	of := c.index.Variants()[number]
-	wave := warp.Play(c.index.Wave(of.Clip), of.Speed)
-	v := &variant{number: number, samples: len(wave)}
+func cut(a at, wave []float32) *variant {
+	v := &variant{at: a, wave: wave}
 	mean := power(wave)
-	n := max(1, (len(wave)+blockSamples/2)/blockSamples)
+	n := min(maxBlocks, max(1, (len(wave)+blockSamples/2)/blockSamples))
 	for i := range n {
 		at := 0
 		if n > 1 {
 			at = i * (len(wave) - blockSamples) / (n - 1)
 		}
-		piece := wave[at:min(at+blockSamples, len(wave))]
-		if p := power(piece); p > silent*mean {
-			v.blocks = append(v.blocks, block{at, p, c.whiten(piece)})
+		if p := power(v.piece(at)); p > silent*mean {
+			v.blocks = append(v.blocks, block{at: at, power: p})
 		}
 	}
 	return v
+}
+
+func (v *variant) piece(at int) []float32 { return v.wave[at:min(at+blockSamples, len(v.wave))] }
+
+// spectrum returns that of block k.
+func (c *cache) spectrum(v *variant, k int) []complex64 {
+	b := &v.blocks[k]
+	if b.spectrum == nil {
+		b.spectrum = c.whiten(v.piece(b.at))
+	}
+	return b.spectrum
 }
 
 // whiten returns the conjugate spectrum of a piece of clip.

@@ -31,20 +31,20 @@ type line struct{ drift float64 }
 
 func (l line) at(distance float64) int { return int(math.Round(l.drift * distance)) }
 
-// correlate fills a curve.
-func (v *Verifier) correlate(c *curve, b block, begin int, from Source) error {
-	if err := from.ReadAt(v.wave, begin+b.at-blockSamples/2); err != nil {
+// correlate fills the curve of a block.
+func (v *Verifier) correlate(of *variant, k, begin int, from Source) error {
+	if err := from.ReadAt(v.wave, begin+of.blocks[k].at-blockSamples/2); err != nil {
 		return err
 	}
-	f := v.cache.fft
+	c, clip, f := &v.curves[k], v.cache.spectrum(of, k), v.cache.fft
 	f.Forward(v.bins, v.wave)
 	clear(v.bins[:lowBin])
 	clear(v.bins[highBin:])
 	var sum float64
-	for k, x := range v.bins[lowBin:highBin] {
+	for i, x := range v.bins[lowBin:highBin] {
 		w := weight(x)
-		g := complex(real(x)*w, imag(x)*w) * b.spectrum[k]
-		v.bins[lowBin+k] = g
+		g := complex(real(x)*w, imag(x)*w) * clip[i]
+		v.bins[lowBin+i] = g
 		sum += float64(real(g)*real(g) + imag(g)*imag(g))
 	}
 	f.Inverse(v.wave, v.bins)

@@ -11,6 +11,8 @@ const (
 	gateZ = 4.6
 	// blockZ is what a block must reach, where the line says it is, to be covered.
 	blockZ = 3
+	// driftZ is what a sum along a drifting line must reach for the speed to be mended.
+	driftZ = 5
 	// chanceZ is what sums reach by chance; see Score.
 	chanceZ = 5
 )
@@ -67,24 +69,39 @@ func New(x *index.Index) *Verifier {
 // 100 ms. A place that does not pass the gate has no Blocks, and the Z that it had there.
 // The error is the Source's.
 func (v *Verifier) Verify(number, begin int, from Source) (Result, error) {
-	return v.verify(number, begin, from, true)
+	return v.look(number, begin, from, true)
 }
 
 // Explain is Verify without the gate: every block is looked at.
 func (v *Verifier) Explain(number, begin int, from Source) (Result, error) {
-	return v.verify(number, begin, from, false)
+	return v.look(number, begin, from, false)
 }
 
-func (v *Verifier) verify(number, begin int, from Source, gate bool) (Result, error) {
-	c := v.cache.get(number)
-	r := Result{Begin: begin, Samples: c.samples, Speed: 1 + float64(v.index.Variants()[number].Speed)/1000}
+// look verifies, and once more at the speed that the drift of the blocks tells.
+func (v *Verifier) look(number, begin int, from Source, gate bool) (Result, error) {
+	r, err := v.verify(at{number: number}, begin, from, gate)
+	base := 1 + float64(v.index.Variants()[number].Speed)/1000
+	fine := int(math.Round((r.Speed - base) * 1000))
+	if err != nil || fine == 0 || r.Z < driftZ {
+		return r, err
+	}
+	again, err := v.verify(at{number, fine}, r.Begin, from, false)
+	if err != nil || again.Z < r.Z {
+		return r, err
+	}
+	return again, nil
+}
+
+func (v *Verifier) verify(a at, begin int, from Source, gate bool) (Result, error) {
+	c := v.cache.get(a)
+	r := Result{Begin: begin, Samples: len(c.wave), Speed: 1 + float64(v.index.Variants()[a.number].Speed+a.fine)/1000}
 	if len(c.blocks) == 0 {
 		return r, nil
 	}
 	v.start(c)
 	if gate && len(c.blocks) > 3 {
 		for _, k := range loudest(c.blocks) {
-			if err := v.correlate(&v.curves[k], c.blocks[k], begin, from); err != nil {
+			if err := v.correlate(c, k, begin, from); err != nil {
 				return r, err
 			}
 		}
@@ -97,7 +114,7 @@ func (v *Verifier) verify(number, begin int, from Source, gate bool) (Result, er
 		if v.curves[k].done {
 			continue
 		}
-		if err := v.correlate(&v.curves[k], c.blocks[k], begin, from); err != nil {
+		if err := v.correlate(c, k, begin, from); err != nil {
 			return r, err
 		}
 	}
@@ -113,7 +130,7 @@ func (v *Verifier) start(c *variant) {
 	v.curves = v.pool[:len(c.blocks)]
 	for k := range v.curves {
 		v.curves[k].done = false
-		v.curves[k].middle = float64(c.blocks[k].at) + float64(blockSamples-c.samples)/2
+		v.curves[k].middle = float64(c.blocks[k].at) + float64(blockSamples-len(c.wave))/2
 	}
 }
 
@@ -137,9 +154,9 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 	lag, z := v.peak(l)
 	r.Z, r.Score = z, Score(z)
 	shift := lag - blockSamples/2 // of the middle of the clip
-	middle := float64(c.samples) / 2
+	middle := float64(len(c.wave)) / 2
 	r.Begin += shift - int(math.Round(l.drift*middle))
-	r.Samples = int(math.Round(float64(c.samples) * (1 + l.drift)))
+	r.Samples = int(math.Round(float64(len(c.wave)) * (1 + l.drift)))
 	r.Speed /= 1 + l.drift
 	covered := 0
 	r.First, r.Last = r.Begin, r.Begin+r.Samples

@@ -13,17 +13,21 @@ const (
 	// Stretch is how many frames the Counter takes between two decisions: 32.8 s.
 	Stretch = 4096
 	cells   = Stretch / cell
-	// enough votes make a candidate, and one more for each perVote landmarks of the
-	// variant, since chance grows with them.
-	enough  = 5
-	perVote = 400
+	// few votes make a candidate of a variant with next to no landmarks, two more one of
+	// many with many of them, and one more for each perVote, since chance grows with them.
+	few     = 3
+	many    = 300
+	perVote = 800
 	// deviations: so many standard deviations above the variant's own mean.
 	deviations = 6
 	full       = 127
 )
 
 // Least is how many votes a variant needs at a place, of two cells or of one small one.
-func Least(v index.Variant) float64 { return enough + float64(v.Postings)/perVote }
+func Least(v index.Variant) float64 {
+	n := float64(v.Postings)
+	return few + 2*min(1, n/many) + n/perVote
+}
 
 // Candidate is a place where a variant may begin.
 type Candidate struct {
@@ -99,9 +103,9 @@ func (c *Counter) Decide(emit func(Candidate)) {
 	c.start += Stretch
 }
 
-// crowded reports whether some cell has half of enough, without which no two have it.
+// crowded reports whether some cell has half of few, without which no two have them.
 func crowded(votes []uint8) bool {
-	const most, carry = 0x7f7f7f7f7f7f7f7f, 127 - (enough+1)/2 + 1
+	const most, carry = 0x7f7f7f7f7f7f7f7f, 128 - (few+1)/2
 	for ; len(votes) >= 8; votes = votes[8:] {
 		w := binary.LittleEndian.Uint64(votes)
 		if (w+carry*0x0101010101010101)&^most != 0 {

@@ -51,10 +51,10 @@ func NewRefiner(x *index.Index) *Refiner { return &Refiner{index: x} }
 func (r *Refiner) Refine(c Candidate, episode []landmark.Landmark) Hit {
 	v := r.index.Variants()[c.Variant]
 	r.gather(c, v, episode)
-	best := r.agree(0)
+	best := r.agree(c, v, 0)
 	for _, pace := range paces(v.Speed) {
 		// Another pace explains a little more by chance: it must explain much more.
-		if h := r.agree(pace); h.Votes > best.Votes+best.Votes/4+2 {
+		if h := r.agree(c, v, pace); h.Votes > best.Votes+best.Votes/4+2 {
 			best = h
 		}
 	}
@@ -95,11 +95,15 @@ func (r *Refiner) gather(c Candidate, v index.Variant, episode []landmark.Landma
 	}
 }
 
-// agree finds where most marks agree at a pace.
-func (r *Refiner) agree(pace int) Hit {
+// agree finds where most marks agree at a pace, among the beginnings that the candidate
+// stands for.
+func (r *Refiner) agree(c Candidate, v index.Variant, pace int) Hit {
+	reach := float64(cell + together + v.Frames*max(pace, -pace)/1000)
 	r.at = r.at[:0]
 	for _, m := range r.marks {
-		r.at = append(r.at, m.begin(pace))
+		if b := m.begin(pace); b >= float64(c.Frame)-reach && b <= float64(c.Frame)+reach {
+			r.at = append(r.at, b)
+		}
 	}
 	slices.Sort(r.at)
 	first, count := 0, 0
