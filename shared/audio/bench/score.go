@@ -32,7 +32,7 @@ func judge(s *set.Set, e set.Episode, found []Found) []judged {
 	j.pair(func(in set.Insertion, f Found) float64 {
 		best := math.Inf(1)
 		for _, r := range j.relations[f.Clip] {
-			if r.Within == in.Clip {
+			if r.Within == in.Clip && !r.Part {
 				best = min(best, math.Abs(f.OffsetS-in.OffsetS-r.OffsetS/in.Speed))
 			}
 		}

@@ -44,7 +44,7 @@ func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, 
 	}
 	defer func() { _ = os.RemoveAll(scratch) }() // a leftover does no harm
 	b := &builder{
-		recipe: r, rand: rand.New(rand.NewPCG(r.Seed, Version)), log: log, scratch: scratch,
+		recipe: r, rand: rand.New(rand.NewPCG(r.Seed, 1)), log: log, scratch: scratch,
 		packages: filepath.Join(work, "packages"),
 		set:      &Set{Dir: dir, Name: r.Name, Version: Version, Seed: r.Seed},
 	}
@@ -133,6 +133,9 @@ func (b *builder) choose(ctx context.Context, pools []pool) error {
 		relations, err := relate(ctx, clips)
 		if err != nil {
 			return err
+		}
+		if kind != Speech {
+			relations = append(relations, parts(clips)...)
 		}
 		b.set.Relations = append(b.set.Relations, relations...)
 		b.keep(clips)

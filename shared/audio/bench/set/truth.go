@@ -8,7 +8,7 @@ import (
 )
 
 // Version of the sets: it goes up when the same recipe would give another set.
-const Version = 1
+const Version = 2
 
 // truthFile is the name of the truth in a set's folder.
 const truthFile = "truth.json"
@@ -51,7 +51,10 @@ type Relation struct {
 	Clip    string  `json:"clip"`
 	Within  string  `json:"within"`
 	OffsetS float64 `json:"offset_s"`
-	Score   float64 `json:"score"`
+	Score   float64 `json:"score,omitempty"`
+	// Part says that much of the clip comes again there, but not all: finding it is
+	// neither right nor wrong.
+	Part bool `json:"part,omitempty"`
 }
 
 // Episode is one long recording, and what is played in it.
