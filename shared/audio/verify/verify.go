@@ -39,7 +39,8 @@ type Result struct {
 	Score    float64 // 0 to below 1
 	Coverage float64 // 0 to 1
 	// First and Last are where in the episode what is found of the clip begins and
-	// ends, to a block's length.
+	// ends, to a block's length: where an eighth or more is missing at an end, else
+	// where the clip's ends are.
 	First, Last int
 	Blocks      []Block
 }
@@ -174,10 +175,15 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 		last = k
 	}
 	r.Coverage = float64(covered) / float64(len(v.curves))
-	if first > 0 {
-		r.First = r.Begin + c.blocks[first].at
+	if first < 0 {
+		return
 	}
-	if last >= 0 && last < len(c.blocks)-1 {
-		r.Last = r.Begin + c.blocks[last].at + blockSamples
+	// One weak block at an end, such as an echo that dies away, is no cut.
+	cut := len(c.wave) / 8
+	if at := c.blocks[first].at; at >= cut {
+		r.First = r.Begin + at
+	}
+	if end := c.blocks[last].at + blockSamples; end <= len(c.wave)-cut {
+		r.Last = r.Begin + end
 	}
 }
