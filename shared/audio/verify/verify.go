@@ -11,6 +11,8 @@ const (
 	gateZ = 4.6
 	// blockZ is what a block must reach, where the line says it is, to be covered.
 	blockZ = 3
+	// cutShare of a clip's power must be missing at an end for it to be cut there.
+	cutShare = 1.0 / 8
 	// driftZ is what a sum along a drifting line must reach for the speed to be mended.
 	driftZ = 5
 	// chanceZ is what sums reach by chance; see Score.
@@ -39,7 +41,7 @@ type Result struct {
 	Score    float64 // 0 to below 1
 	Coverage float64 // 0 to 1
 	// First and Last are where in the episode what is found of the clip begins and
-	// ends, to a block's length: where an eighth or more is missing at an end, else
+	// ends, to a block's length: where an eighth of its power or more is missing at an end, else
 	// where the clip's ends are.
 	First, Last int
 	Blocks      []Block
@@ -178,12 +180,23 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 	if first < 0 {
 		return
 	}
-	// One weak block at an end, such as an echo that dies away, is no cut.
-	cut := len(c.wave) / 8
-	if at := c.blocks[first].at; at >= cut {
-		r.First = r.Begin + at
+	// A weak end, such as an echo that dies away, is no cut.
+	if share(c.blocks[:first], c.blocks) >= cutShare {
+		r.First = r.Begin + c.blocks[first].at
 	}
-	if end := c.blocks[last].at + blockSamples; end <= len(c.wave)-cut {
-		r.Last = r.Begin + end
+	if share(c.blocks[last+1:], c.blocks) >= cutShare {
+		r.Last = r.Begin + c.blocks[last].at + blockSamples
 	}
+}
+
+// share is how much of the power of all blocks some have.
+func share(some, all []block) float64 {
+	var part, whole float64
+	for _, b := range some {
+		part += b.power
+	}
+	for _, b := range all {
+		whole += b.power
+	}
+	return part / whole
 }
