@@ -9,8 +9,8 @@ import (
 const (
 	// gateZ is what the sum of three blocks must reach for the others to be looked at.
 	gateZ = 4.6
-	// blockZ is what a block must reach, where the line says it is, to be covered.
-	blockZ = 3
+	// BlockZ is what a block must reach, where the line says it is, to be covered.
+	BlockZ = 3
 	// cutShare of a clip's power must be missing at an end for it to be cut there.
 	cutShare = 1.0 / 8
 	// driftZ is what a sum along a drifting line must reach for the speed to be mended.
@@ -133,7 +133,7 @@ func (v *Verifier) start(c *variant) {
 	v.curves = v.pool[:len(c.blocks)]
 	for k := range v.curves {
 		v.curves[k].done = false
-		v.curves[k].middle = float64(c.blocks[k].at) + float64(blockSamples-len(c.wave))/2
+		v.curves[k].middle = float64(c.blocks[k].at) + float64(BlockSamples-len(c.wave))/2
 	}
 }
 
@@ -156,7 +156,7 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 	l := v.line()
 	lag, z := v.peak(l)
 	r.Z, r.Score = z, Score(z)
-	shift := lag - blockSamples/2 // of the middle of the clip
+	shift := lag - BlockSamples/2 // of the middle of the clip
 	middle := float64(len(c.wave)) / 2
 	r.Begin += shift - int(math.Round(l.drift*middle))
 	r.Samples = int(math.Round(float64(len(c.wave)) * (1 + l.drift)))
@@ -167,7 +167,7 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 	for k, u := range v.curves {
 		z, at := u.near(lag + l.at(u.middle))
 		r.Blocks = append(r.Blocks, Block{At: c.blocks[k].at, Lag: at - lag, Z: z})
-		if z < blockZ {
+		if z < BlockZ {
 			continue
 		}
 		covered++
@@ -185,7 +185,7 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 		r.First = r.Begin + c.blocks[first].at
 	}
 	if share(c.blocks[last+1:], c.blocks) >= cutShare {
-		r.Last = r.Begin + c.blocks[last].at + blockSamples
+		r.Last = r.Begin + c.blocks[last].at + BlockSamples
 	}
 }
 
