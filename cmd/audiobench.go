@@ -30,8 +30,9 @@ type benchOptions struct {
 
 // methods are what can be measured.
 var methods = map[string]func() bench.Method{
-	"exact":  func() bench.Method { return &bench.Exact{} },
-	"cosine": func() bench.Method { return &bench.Cosine{} },
+	"landmarks": func() bench.Method { return &bench.Landmarks{} },
+	"exact":     func() bench.Method { return &bench.Exact{} },
+	"cosine":    func() bench.Method { return &bench.Cosine{} },
 }
 
 var recipes = map[string]func() set.Recipe{"dev": set.Development, "report": set.Report}
@@ -54,7 +55,7 @@ before are too slow for a whole set: --oracle 60 compares all on a part.`,
 	o.out = bindOutput(c)
 	f := c.Flags()
 	f.StringSliceVar(&o.sets, "set", []string{"report"}, "dev, report, or both: thresholds were chosen on dev")
-	f.StringSliceVar(&o.methods, "method", []string{"exact"}, "what is measured: "+orList(slices.Sorted(maps.Keys(methods))))
+	f.StringSliceVar(&o.methods, "method", []string{"landmarks"}, "what is measured: "+orList(slices.Sorted(maps.Keys(methods))))
 	f.StringVar(&o.work, "work", "", "folder for packages and sets (default leasehold/bench in the user's cache folder)")
 	f.IntVar(&o.clips, "clips", 0, "only so many clips, taken evenly; 0 is all")
 	f.IntVar(&o.episodes, "episodes", 0, "only so many episodes; 0 is all")

@@ -23,6 +23,7 @@ var printed = map[string]any{
 	"`leasehold config check --json`":                                config.Fault{},
 	"`leasehold audio bench --json`":                                 benchRow{},
 	"`leasehold clips check --json`":                                 noticeRow{},
+	"`leasehold doctor --json`":                                      examRow{},
 	"`leasehold version --json`":                                     build{},
 	"`leasehold status --json`":                                      apiclient.Status{},
 	"A session in `leasehold status --json`":                         apiclient.Session{},

@@ -80,7 +80,7 @@ var guests = []struct{ path, only, reason string }{
 	{"gonum.org/v1/gonum", "shared/audio", "the arithmetic of sound stays in audio"},
 	{"github.com/tidwall/btree", "shared/space/engine", "ordered sets are how the engine keeps an index"},
 	{"github.com/RoaringBitmap/roaring", "shared/catalog", "compressed sets are how a driver keeps researched pairs"},
-	{"os/exec", "shared/audio", "no program is started but ffmpeg"},
+	{"os/exec", "shared/audio", "no program is started but ffmpeg, and what makes the benchmark's sets"},
 	{"unsafe", "", "nothing here needs it"},
 	{"testing", "*test", "only suites that tests call may know testing"},
 	{"github.com/stretchr/testify", "*test", "only suites that tests call may know testing"},
