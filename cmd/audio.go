@@ -8,6 +8,6 @@ func (a *app) newAudio() *cobra.Command {
 		Use:   "audio",
 		Short: "find clips in files here and now, and measure how well",
 	}
-	c.AddCommand(a.newAudioBench())
+	c.AddCommand(a.newAudioMatch(), a.newAudioExplain(), a.newAudioBench())
 	return c
 }

@@ -35,6 +35,12 @@ func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) (
 	return all, err
 }
 
+// Each decodes the file at path to RateHz, and hands over each block, which is its own
+// again when emit returns. What emit returns ends it.
+func Each(ctx context.Context, path string, emit func([]float32) error) error {
+	return convert(ctx, path, RateHz, emit)
+}
+
 // convert decodes and resamples, and hands over each block, which is its own
 // again when emit returns.
 func convert(ctx context.Context, path string, rateHz int, emit func([]float32) error) (err error) {

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	blockSamples = 2048
-	window       = 2 * blockSamples // of the episode
+	// BlockSamples is the length of a block: 0.256 s.
+	BlockSamples = 2048
+	window       = 2 * BlockSamples // of the episode
 	bins         = window/2 + 1
 	// lowBin and highBin bound the band that counts: 100 to 3,700 Hz.
 	lowBin, highBin = 100 * window / index.RateHz, 3700 * window / index.RateHz
@@ -84,11 +85,11 @@ func (c *cache) get(a at) *variant {
 func cut(a at, wave []float32) *variant {
 	v := &variant{at: a, wave: wave}
 	mean := power(wave)
-	n := min(maxBlocks, max(1, (len(wave)+blockSamples/2)/blockSamples))
+	n := min(maxBlocks, max(1, (len(wave)+BlockSamples/2)/BlockSamples))
 	for i := range n {
 		at := 0
 		if n > 1 {
-			at = i * (len(wave) - blockSamples) / (n - 1)
+			at = i * (len(wave) - BlockSamples) / (n - 1)
 		}
 		if p := power(v.piece(at)); p > silent*mean {
 			v.blocks = append(v.blocks, block{at: at, power: p})
@@ -97,7 +98,7 @@ func cut(a at, wave []float32) *variant {
 	return v
 }
 
-func (v *variant) piece(at int) []float32 { return v.wave[at:min(at+blockSamples, len(v.wave))] }
+func (v *variant) piece(at int) []float32 { return v.wave[at:min(at+BlockSamples, len(v.wave))] }
 
 // spectrum returns that of block k.
 func (c *cache) spectrum(v *variant, k int) []complex64 {

@@ -5,7 +5,7 @@ import "math"
 const (
 	// lags is how many shifts of a block are looked at: 0 to 256 ms, the middle one
 	// where the block should be.
-	lags = blockSamples + 1
+	lags = BlockSamples + 1
 	// beside: so many samples on either side of a peak belong to it.
 	beside = 24
 	// nearby: a block may lie so many samples off the line.
@@ -33,7 +33,7 @@ func (l line) at(distance float64) int { return int(math.Round(l.drift * distanc
 
 // correlate fills the curve of a block.
 func (v *Verifier) correlate(of *variant, k, begin int, from Source) error {
-	if err := from.ReadAt(v.wave, begin+of.blocks[k].at-blockSamples/2); err != nil {
+	if err := from.ReadAt(v.wave, begin+of.blocks[k].at-BlockSamples/2); err != nil {
 		return err
 	}
 	c, clip, f := &v.curves[k], v.cache.spectrum(of, k), v.cache.fft

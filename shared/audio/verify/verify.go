@@ -9,8 +9,10 @@ import (
 const (
 	// gateZ is what the sum of three blocks must reach for the others to be looked at.
 	gateZ = 4.6
-	// blockZ is what a block must reach, where the line says it is, to be covered.
-	blockZ = 3
+	// BlockZ is what a block must reach, where the line says it is, to be covered.
+	BlockZ = 3
+	// cutShare of a clip's power must be missing at an end for it to be cut there.
+	cutShare = 1.0 / 8
 	// driftZ is what a sum along a drifting line must reach for the speed to be mended.
 	driftZ = 5
 	// chanceZ is what sums reach by chance; see Score.
@@ -39,7 +41,8 @@ type Result struct {
 	Score    float64 // 0 to below 1
 	Coverage float64 // 0 to 1
 	// First and Last are where in the episode what is found of the clip begins and
-	// ends, to a block's length.
+	// ends, to a block's length: where an eighth of its power or more is missing at an end, else
+	// where the clip's ends are.
 	First, Last int
 	Blocks      []Block
 }
@@ -130,7 +133,7 @@ func (v *Verifier) start(c *variant) {
 	v.curves = v.pool[:len(c.blocks)]
 	for k := range v.curves {
 		v.curves[k].done = false
-		v.curves[k].middle = float64(c.blocks[k].at) + float64(blockSamples-len(c.wave))/2
+		v.curves[k].middle = float64(c.blocks[k].at) + float64(BlockSamples-len(c.wave))/2
 	}
 }
 
@@ -153,7 +156,7 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 	l := v.line()
 	lag, z := v.peak(l)
 	r.Z, r.Score = z, Score(z)
-	shift := lag - blockSamples/2 // of the middle of the clip
+	shift := lag - BlockSamples/2 // of the middle of the clip
 	middle := float64(len(c.wave)) / 2
 	r.Begin += shift - int(math.Round(l.drift*middle))
 	r.Samples = int(math.Round(float64(len(c.wave)) * (1 + l.drift)))
@@ -164,7 +167,7 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 	for k, u := range v.curves {
 		z, at := u.near(lag + l.at(u.middle))
 		r.Blocks = append(r.Blocks, Block{At: c.blocks[k].at, Lag: at - lag, Z: z})
-		if z < blockZ {
+		if z < BlockZ {
 			continue
 		}
 		covered++
@@ -174,10 +177,26 @@ func (v *Verifier) conclude(r *Result, c *variant) {
 		last = k
 	}
 	r.Coverage = float64(covered) / float64(len(v.curves))
-	if first > 0 {
+	if first < 0 {
+		return
+	}
+	// A weak end, such as an echo that dies away, is no cut.
+	if share(c.blocks[:first], c.blocks) >= cutShare {
 		r.First = r.Begin + c.blocks[first].at
 	}
-	if last >= 0 && last < len(c.blocks)-1 {
-		r.Last = r.Begin + c.blocks[last].at + blockSamples
+	if share(c.blocks[last+1:], c.blocks) >= cutShare {
+		r.Last = r.Begin + c.blocks[last].at + BlockSamples
 	}
+}
+
+// share is how much of the power of all blocks some have.
+func share(some, all []block) float64 {
+	var part, whole float64
+	for _, b := range some {
+		part += b.power
+	}
+	for _, b := range all {
+		whole += b.power
+	}
+	return part / whole
 }
