@@ -151,6 +151,7 @@ type benchRow struct {
 	Played    int     `json:"played"`
 	Hits      int     `json:"hits"`
 	Wrong     int     `json:"wrong"`
+	Aside     int     `json:"aside"`
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
 	F1        float64 `json:"f1"`
@@ -167,7 +168,7 @@ type benchRow struct {
 func (r benchRow) columns() []column {
 	return []column{
 		{head: "set", cell: r.Set}, {head: "method", cell: r.Method}, {head: "by", cell: r.By}, {head: "group", cell: r.Group},
-		{head: "found", cell: fmt.Sprintf("%d/%d", r.Hits, r.Played)}, {head: "wrong", cell: fmt.Sprint(r.Wrong)},
+		{head: "found", cell: fmt.Sprintf("%d/%d", r.Hits, r.Played)}, {head: "wrong", cell: fmt.Sprint(r.Wrong)}, {head: "aside", cell: fmt.Sprint(r.Aside)},
 		{head: "precision", cell: fmt.Sprintf("%.3f", r.Precision)}, {head: "recall", cell: fmt.Sprintf("%.3f", r.Recall)},
 		{head: "F1", cell: fmt.Sprintf("%.3f", r.F1)},
 		{head: "error ms", cell: fmt.Sprintf("%.2f / %.1f", r.ErrorMs, r.Error95Ms)},
@@ -189,7 +190,7 @@ func benchRows(all []bench.Figures) []benchRow {
 	for _, f := range all {
 		for _, g := range f.Groups {
 			rows = append(rows, benchRow{
-				Set: f.Set, Method: f.Method, By: g.By, Group: g.Name, Played: g.Played, Hits: g.Hits, Wrong: g.Wrong,
+				Set: f.Set, Method: f.Method, By: g.By, Group: g.Name, Played: g.Played, Hits: g.Hits, Wrong: g.Wrong, Aside: g.Aside,
 				Precision: g.Precision(), Recall: g.Recall(), F1: g.F1(), ErrorMs: g.ErrorMs(.5), Error95Ms: g.ErrorMs(.95),
 				Clips: f.Clips, Hours: f.Hours, IndexS: f.Index.Median, MatchS: f.Match.Median, DecodeS: f.DecodeS, HeapMB: f.HeapMB,
 			})

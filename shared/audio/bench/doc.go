@@ -9,7 +9,8 @@
 //     whole clip and the start of what is heard are both right.
 //   - A clip of the same class (set.Relation) at the place that the relation says is
 //     a hit too, if the clip itself is not found there; else it is neither right nor
-//     wrong.
+//     wrong. Clips of a class that shares a loop (set.Clip.Loops) are neither right
+//     nor wrong anywhere where another one of it is played.
 //   - Everything else that is found is wrong.
 //
 // Cost is CPU time of this process, user and system. Decoding is measured apart;

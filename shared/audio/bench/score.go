@@ -18,6 +18,7 @@ type judged struct {
 	hit       bool
 	errorS    float64 // of the offset, of a hit
 	wrong     bool
+	aside     bool // a finding that is neither right nor wrong
 }
 
 // judge scores what was found in one episode.
@@ -109,18 +110,24 @@ func (j *jury) verdict() []judged {
 		all = append(all, v)
 	}
 	for k, f := range j.found {
-		if j.used[k] || j.explained(f) {
+		if j.used[k] {
 			continue
 		}
-		all = append(all, judged{clip: j.clips[f.Clip], condition: j.conditionAt(f), wrong: true})
+		aside := j.explained(f)
+		all = append(all, judged{clip: j.clips[f.Clip], condition: j.conditionAt(f), wrong: !aside, aside: aside})
 	}
 	return all
 }
 
 // explained reports whether a finding is of a clip related to one that is played
-// there: right, but not asked for.
+// there: right, but not asked for. Of clips that share a loop no offset is the right
+// one.
 func (j *jury) explained(f Found) bool {
+	clip := j.clips[f.Clip]
 	for _, in := range slices.Concat(j.played, j.others) {
+		if other := j.clips[in.Clip]; clip.Loops && clip.ID != other.ID && clip.Class == other.Class && in.HeardWithin(f.OffsetS, clip.DurationS) {
+			return true
+		}
 		for _, r := range j.relations[f.Clip] {
 			if r.Within == in.Clip && math.Abs(f.OffsetS-in.OffsetS-r.OffsetS/in.Speed) <= Tolerance {
 				return true
@@ -140,7 +147,7 @@ func (j *jury) explained(f Found) bool {
 func (j *jury) conditionAt(f Found) string {
 	length := j.clips[f.Clip].DurationS
 	for _, in := range j.played {
-		if in.Clip == f.Clip && f.OffsetS < in.HeardS+in.DurationS && f.OffsetS+length > in.HeardS {
+		if in.Clip == f.Clip && in.HeardWithin(f.OffsetS, length) {
 			return in.Condition
 		}
 	}

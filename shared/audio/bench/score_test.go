@@ -33,19 +33,20 @@ func TestAFindingIsAHitWrongOrExplained(t *testing.T) {
 		played      []set.Insertion
 		found       []Found
 		hits, wrong int
+		aside       int
 	}{
-		{"nothing found", []set.Insertion{at("a", 5)}, nil, 0, 0},
-		{"within the tolerance", []set.Insertion{at("a", 5)}, []Found{{Clip: "a", OffsetS: 5.25}}, 1, 0},
-		{"beyond it", []set.Insertion{at("a", 5)}, []Found{{Clip: "a", OffsetS: 5.26}}, 0, 1},
-		{"another clip", []set.Insertion{at("a", 5)}, []Found{{Clip: "c", OffsetS: 5}}, 0, 1},
-		{"the same one twice", []set.Insertion{at("a", 5)}, []Found{{Clip: "a", OffsetS: 5}, {Clip: "a", OffsetS: 5.1}}, 1, 1},
-		{"twice in a row", []set.Insertion{at("a", 5), at("a", 5.2)}, []Found{{Clip: "a", OffsetS: 5.1}, {Clip: "a", OffsetS: 5.11}}, 2, 0},
-		{"a cut head, at the clip's start", []set.Insertion{cut}, []Found{{Clip: "c", OffsetS: 10}}, 1, 0},
-		{"a cut head, where it is heard", []set.Insertion{cut}, []Found{{Clip: "c", OffsetS: 11.5}}, 1, 0},
-		{"a clip inside another, both found", []set.Insertion{at("b", 5)}, []Found{{Clip: "b", OffsetS: 5}, {Clip: "a", OffsetS: 6}}, 1, 0},
-		{"a clip inside another, only that found", []set.Insertion{at("b", 5)}, []Found{{Clip: "a", OffsetS: 6}}, 1, 0},
-		{"a clip inside another, elsewhere", []set.Insertion{at("b", 5)}, []Found{{Clip: "a", OffsetS: 8}}, 0, 1},
-		{"a clip that holds the one played", []set.Insertion{at("a", 5)}, []Found{{Clip: "b", OffsetS: 4}}, 0, 0},
+		{"nothing found", []set.Insertion{at("a", 5)}, nil, 0, 0, 0},
+		{"within the tolerance", []set.Insertion{at("a", 5)}, []Found{{Clip: "a", OffsetS: 5.25}}, 1, 0, 0},
+		{"beyond it", []set.Insertion{at("a", 5)}, []Found{{Clip: "a", OffsetS: 5.26}}, 0, 1, 0},
+		{"another clip", []set.Insertion{at("a", 5)}, []Found{{Clip: "c", OffsetS: 5}}, 0, 1, 0},
+		{"the same one twice", []set.Insertion{at("a", 5)}, []Found{{Clip: "a", OffsetS: 5}, {Clip: "a", OffsetS: 5.1}}, 1, 1, 0},
+		{"twice in a row", []set.Insertion{at("a", 5), at("a", 5.2)}, []Found{{Clip: "a", OffsetS: 5.1}, {Clip: "a", OffsetS: 5.11}}, 2, 0, 0},
+		{"a cut head, at the clip's start", []set.Insertion{cut}, []Found{{Clip: "c", OffsetS: 10}}, 1, 0, 0},
+		{"a cut head, where it is heard", []set.Insertion{cut}, []Found{{Clip: "c", OffsetS: 11.5}}, 1, 0, 0},
+		{"a clip inside another, both found", []set.Insertion{at("b", 5)}, []Found{{Clip: "b", OffsetS: 5}, {Clip: "a", OffsetS: 6}}, 1, 0, 1},
+		{"a clip inside another, only that found", []set.Insertion{at("b", 5)}, []Found{{Clip: "a", OffsetS: 6}}, 1, 0, 0},
+		{"a clip inside another, elsewhere", []set.Insertion{at("b", 5)}, []Found{{Clip: "a", OffsetS: 8}}, 0, 1, 0},
+		{"a clip that holds the one played", []set.Insertion{at("a", 5)}, []Found{{Clip: "b", OffsetS: 4}}, 0, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,8 +55,19 @@ func TestAFindingIsAHitWrongOrExplained(t *testing.T) {
 			require.Equal(t, len(c.played), all.Played)
 			require.Equal(t, c.hits, all.Hits)
 			require.Equal(t, c.wrong, all.Wrong)
+			require.Equal(t, c.aside, all.Aside)
 		})
 	}
+}
+
+func TestClipsThatShareALoopAreNeitherRightNorWrongInEachOther(t *testing.T) {
+	t.Parallel()
+	s, e := town(at("b", 5))
+	for i := range s.Clips {
+		s.Clips[i].Class, s.Clips[i].Loops = "loop", true
+	}
+	all := tally(judge(s, e, []Found{{Clip: "c", OffsetS: 4.5}, {Clip: "c", OffsetS: 30}, {Clip: "b", OffsetS: 5.5}}))[0]
+	require.Equal(t, Tally{Played: 1, Wrong: 2, Aside: 1}, all, "elsewhere it is wrong, and so is a clip itself when it is shifted")
 }
 
 func TestFiguresOfATally(t *testing.T) {

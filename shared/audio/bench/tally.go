@@ -11,6 +11,7 @@ type Tally struct {
 	Played int
 	Hits   int
 	Wrong  int // findings
+	Aside  int // findings that are neither right nor wrong
 	errors []float64
 }
 
@@ -18,6 +19,9 @@ func (t *Tally) add(v judged) {
 	switch {
 	case v.wrong:
 		t.Wrong++
+		return
+	case v.aside:
+		t.Aside++
 		return
 	case v.hit:
 		t.Hits++

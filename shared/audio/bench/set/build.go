@@ -135,7 +135,9 @@ func (b *builder) choose(ctx context.Context, pools []pool) error {
 			return err
 		}
 		if kind != Speech {
-			relations = append(relations, parts(clips)...)
+			shared := parts(clips)
+			grouped(clips, shared)
+			relations = append(relations, shared...)
 		}
 		b.set.Relations = append(b.set.Relations, relations...)
 		b.keep(clips)

@@ -16,8 +16,9 @@
 //     offset of it is the right one.
 //   - Clips that contain each other, or are the same sound, are one class, with the
 //     offset of one within the other (Relation), so that finding either is right.
-//   - Where much of a clip comes again in another one, as drums do under other
-//     chords, finding it there is neither right nor wrong (Relation.Part).
+//   - Clips of which much comes again in others, as drums do under other chords,
+//     share a loop (Clip.Loops): finding one where another is played is neither right
+//     nor wrong.
 //   - Half of the clips are never played.
 //
 // Development and Report share no package, so no speaker, no music and no effect;

@@ -22,9 +22,8 @@ const (
 
 // parts finds where much of a clip comes again in another one of the same material,
 // though not all of it: sequenced music plays the same drums under other chords, and
-// effects are layered. Who finds such a clip there is neither right nor wrong. Both
-// are compared by their higher frequencies (the difference of neighbouring samples),
-// which drums have.
+// effects are layered. Both are compared by their higher frequencies (the difference
+// of neighbouring samples), which drums have.
 func parts(clips []candidate) []Relation {
 	var all []Relation
 	for _, group := range byFolder(clips) {
@@ -41,6 +40,28 @@ func parts(clips []candidate) []Relation {
 		}
 	}
 	return all
+}
+
+// grouped gives the clips that share parts one class, and marks it.
+func grouped(clips []candidate, shared []Relation) {
+	class := map[string]string{}
+	for _, r := range shared {
+		for _, c := range clips {
+			class[c.ID] = c.Class
+		}
+		merge(clips, class[r.Clip], class[r.Within])
+	}
+	loops := map[string]bool{}
+	for _, r := range shared {
+		for _, c := range clips {
+			if c.ID == r.Clip {
+				loops[c.Class] = true
+			}
+		}
+	}
+	for i := range clips {
+		clips[i].Loops = loops[clips[i].Class]
+	}
 }
 
 // byFolder groups what may share sounds: cuts of one track, and effects of one game.

@@ -42,7 +42,8 @@ type Clip struct {
 	Kind      Kind    `json:"kind"`
 	Source    string  `json:"source"` // package and file that it comes from
 	DurationS float64 `json:"duration_s"`
-	Class     string  `json:"class"` // the id of the first clip that it is related to
+	Class     string  `json:"class"`           // the id of the first clip that it is related to
+	Loops     bool    `json:"loops,omitempty"` // its class shares parts that come again (Relation.Part)
 	Played    bool    `json:"played"`
 }
 
@@ -52,8 +53,8 @@ type Relation struct {
 	Within  string  `json:"within"`
 	OffsetS float64 `json:"offset_s"`
 	Score   float64 `json:"score,omitempty"`
-	// Part says that much of the clip comes again there, but not all: finding it is
-	// neither right nor wrong.
+	// Part says that much of the clip comes again there, but not all: they share a
+	// loop. Finding one where the other is played is neither right nor wrong.
 	Part bool `json:"part,omitempty"`
 }
 
@@ -76,6 +77,11 @@ type Insertion struct {
 	DurationS float64 `json:"duration_s"` // of what is heard
 	Condition string  `json:"condition"`
 	Speed     float64 `json:"speed"` // 1.03 is 3 % faster, and so shorter
+}
+
+// HeardWithin reports whether some of the insertion is heard within a stretch.
+func (i Insertion) HeardWithin(fromS, lengthS float64) bool {
+	return fromS < i.HeardS+i.DurationS && fromS+lengthS > i.HeardS
 }
 
 // Path of one of the set's files.
