@@ -21,6 +21,7 @@ var printed = map[string]any{
 	"`leasehold origin list --json`, `leasehold origin show --json`": models.Origin{},
 	"`leasehold config show --json`":                                 config.Value{},
 	"`leasehold config check --json`":                                config.Fault{},
+	"`leasehold audio match --json`":                                 matchRow{},
 	"`leasehold audio bench --json`":                                 benchRow{},
 	"`leasehold clips check --json`":                                 noticeRow{},
 	"`leasehold doctor --json`":                                      examRow{},

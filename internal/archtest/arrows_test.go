@@ -77,6 +77,7 @@ var guests = []struct{ path, only, reason string }{
 	{"github.com/mewkiz/flac", "shared/audio", "formats of sound stay in audio"},
 	{"github.com/hajimehoshi/go-mp3", "shared/audio", "formats of sound stay in audio"},
 	{"github.com/go-audio", "shared/audio", "formats of sound stay in audio"},
+	{"golang.org/x/image", "shared/audio", "pictures of sound stay in audio"},
 	{"gonum.org/v1/gonum", "shared/audio", "the arithmetic of sound stays in audio"},
 	{"github.com/tidwall/btree", "shared/space/engine", "ordered sets are how the engine keeps an index"},
 	{"github.com/RoaringBitmap/roaring", "shared/catalog", "compressed sets are how a driver keeps researched pairs"},

@@ -1,6 +1,8 @@
 package match
 
 import (
+	"math"
+
 	"leasehold/shared/audio/spectrum"
 	"leasehold/shared/audio/verify"
 	"leasehold/shared/audio/vote"
@@ -31,28 +33,40 @@ const (
 	allDense = 0.5
 )
 
-// judge decides a hit with what verification says of it.
+// judge decides a hit with what verification says of it. Where the landmarks say
+// something, their votes and the waveform's deviations add up, like two independent
+// measurements; each vote beyond chance counts as half a deviation.
 func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, bool) {
-	v := s.index.Variants()[h.Variant]
-	density := float64(h.Votes) / float64(max(1, v.Postings))
-	dense := density >= minDensity && h.Spread >= minSpread
-	byVotes := verify.Score((float64(h.Votes) - vote.Least(v)) / 2)
-	enough := byVotes >= s.options.Threshold
-	sure, whole := r.Score >= s.options.Threshold, r.Coverage >= minCoverage
+	density, votes := s.density(h)
+	dense := votes > 0
+	sure := func(z float64) bool { return verify.Score(z) >= s.options.Threshold }
+	score, z := verify.Score(math.Hypot(r.Z, votes)), r.Z
 	switch {
-	case sure && (whole || dense && h.Pace == 0 || density >= minDensity && r.Coverage >= .5):
-	case dense && enough && (whole || density >= allDense && h.Pace == 0):
-		// A few tones alike say little by their waveform, but much by their landmarks.
-		r.Score = byVotes
-	case dense && enough && h.Pace != 0:
-		return s.byLandmarks(clip, h, byVotes), true
+	case score < s.options.Threshold:
+		return place{}, false
+	case r.Coverage >= minCoverage:
+	case density >= minDensity && r.Coverage >= .5 && sure(z):
+	case dense && h.Pace == 0 && (sure(z) || density >= allDense):
+	case dense && h.Pace != 0 && sure(votes):
+		return s.byLandmarks(clip, h, verify.Score(votes)), true
 	default:
 		return place{}, false
 	}
 	return place{
 		clip: clip, begin: r.Begin, length: r.Samples, first: r.First, last: r.Last,
-		evidence: evidence(r), score: r.Score, coverage: r.Coverage, speed: r.Speed, how: ByWaveform,
+		evidence: evidence(r), score: score, coverage: r.Coverage, speed: r.Speed, how: ByWaveform,
 	}, true
+}
+
+// density is a hit's share of its variant's landmarks; and, if they are many and all
+// over the variant, votes is what they are worth in standard deviations, else 0.
+func (s *search) density(h vote.Hit) (density, votes float64) {
+	v := s.index.Variants()[h.Variant]
+	density = float64(h.Votes) / float64(max(1, v.Postings))
+	if density >= minDensity && h.Spread >= minSpread {
+		votes = max(0, float64(h.Votes)-vote.Least(v)) / 2
+	}
+	return density, votes
 }
 
 // evidence is the sum of the blocks' deviations: the whole of a loop weighs more than
@@ -66,7 +80,6 @@ func evidence(r verify.Result) float64 {
 }
 
 // byLandmarks is a place whose tempo or pitch was changed, so that no waveform fits.
-// Each vote beyond chance counts as half a standard deviation.
 func (s *search) byLandmarks(clip int, h vote.Hit, score float64) place {
 	v := s.index.Variants()[h.Variant]
 	length := v.Frames * spectrum.Hop * 1000 / (1000 + h.Pace)

@@ -15,6 +15,9 @@ const (
 	cutShare = 1.0 / 8
 	// driftZ is what a sum along a drifting line must reach for the speed to be mended.
 	driftZ = 5
+	// unclearZ is what says nothing yet, and aside is how many thousandths are tried.
+	unclearZ = 7.5
+	aside    = 3
 	// chanceZ is what sums reach by chance; see Score.
 	chanceZ = 5
 )
@@ -80,19 +83,40 @@ func (v *Verifier) Explain(number, begin int, from Source) (Result, error) {
 	return v.look(number, begin, from, false)
 }
 
-// look verifies, and once more at the speed that the drift of the blocks tells.
+// look verifies, and once more at the speed that the drift of the blocks tells. Half way
+// between two variants no block may be clear enough to tell it: without a gate, two steps
+// aside are tried.
 func (v *Verifier) look(number, begin int, from Source, gate bool) (Result, error) {
-	r, err := v.verify(at{number: number}, begin, from, gate)
-	base := 1 + float64(v.index.Variants()[number].Speed)/1000
-	fine := int(math.Round((r.Speed - base) * 1000))
-	if err != nil || fine == 0 || r.Z < driftZ {
-		return r, err
+	best, err := v.verify(at{number: number}, begin, from, gate)
+	if err != nil {
+		return best, err
 	}
-	again, err := v.verify(at{number, fine}, r.Begin, from, false)
-	if err != nil || again.Z < r.Z {
-		return r, err
+	if !gate && best.Z < unclearZ {
+		for _, fine := range []int{-aside, aside} {
+			if best, err = v.better(best, 1, at{number, fine}, begin, from); err != nil {
+				return best, err
+			}
+		}
 	}
-	return again, nil
+	fine := v.fine(number, best)
+	if fine == 0 || best.Z < driftZ {
+		return best, nil
+	}
+	return v.better(best, 0, at{number, fine}, best.Begin, from)
+}
+
+// better returns a result, or what there is at another speed if its Z is so much higher.
+func (v *Verifier) better(best Result, margin float64, a at, begin int, from Source) (Result, error) {
+	r, err := v.verify(a, begin, from, false)
+	if err != nil || r.Z < best.Z+margin {
+		return best, err
+	}
+	return r, nil
+}
+
+// fine is by how many thousandths a result is faster than a variant.
+func (v *Verifier) fine(number int, r Result) int {
+	return int(math.Round((r.Speed-1)*1000)) - v.index.Variants()[number].Speed
 }
 
 func (v *Verifier) verify(a at, begin int, from Source, gate bool) (Result, error) {
