@@ -66,7 +66,7 @@ func TestClipsThatShareALoopAreNeitherRightNorWrongInEachOther(t *testing.T) {
 	for i := range s.Clips {
 		s.Clips[i].Class, s.Clips[i].Loops = "loop", true
 	}
-	all := tally(judge(s, e, []Found{{Clip: "c", OffsetS: 4.5}, {Clip: "c", OffsetS: 30}, {Clip: "b", OffsetS: 5.5}}))[0]
+	all := tally(judge(s, e, []Found{{Clip: "c", OffsetS: 4.5}, {Clip: "c", OffsetS: 30}, {Clip: "b", OffsetS: 5.5}}))[0].Tally
 	require.Equal(t, Tally{Played: 1, Wrong: 2, Aside: 1}, all, "elsewhere it is wrong, and so is a clip itself when it is shifted")
 }
 
