@@ -22,13 +22,13 @@ func material(t *testing.T, r *rand.Rand, files int, seconds float64) string {
 	t.Helper()
 	dir := t.TempDir()
 	for i := range files {
-		x := make([]float32, int(seconds*8000))
+		x := make([]float32, int(seconds*44100))
 		last := 0.0
 		for k := range x {
 			last = .6*last + r.NormFloat64()
-			x[k] = float32(.1 * last * (1.2 + math.Sin(float64(k)/900*float64(i+1))))
+			x[k] = float32(.1 * last * (1.2 + math.Sin(float64(k)/5000*float64(i+1))))
 		}
-		require.NoError(t, set.WriteWAV(filepath.Join(dir, fmt.Sprintf("%02d.wav", i)), x, 8000))
+		require.NoError(t, set.WriteWAV(filepath.Join(dir, fmt.Sprintf("%02d.wav", i)), x, 44100))
 	}
 	return dir
 }
@@ -40,8 +40,8 @@ func small(t *testing.T) set.Recipe {
 		Name: "small", Seed: 7, EpisodeS: 20, Kbps: []int{96}, PerCondition: 1,
 		Clips: map[set.Kind]int{set.Speech: 6, set.Music: 4, set.Effect: 2},
 		Materials: []set.Material{
-			{Dir: material(t, r, 12, .9), Kind: set.Speech, Whole: true},
-			{Dir: material(t, r, 2, 16), Kind: set.Music},
+			{Dir: material(t, r, 12, .8), Kind: set.Speech, Whole: true},
+			{Dir: material(t, r, 2, 7), Kind: set.Music},
 			{Dir: material(t, r, 2, .7), Kind: set.Effect, Whole: true},
 		},
 	}
