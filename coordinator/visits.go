@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"leasehold/models"
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/visit"
@@ -60,6 +61,7 @@ func (v *visits) record(ctx context.Context) error {
 		if err := v.recordOne(ctx, step.Result); err != nil {
 			return fmt.Errorf("coordinator: outcome of a visit of %s: %w", step.Result.Subject, err)
 		}
+		failpoint.Reached("outcome.stored", "")
 		if err := v.work.Ingested(ctx, step.Result); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"leasehold/models"
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/work"
 )
@@ -50,5 +51,7 @@ func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err 
 	for _, c := range research.Clips {
 		t.Parts = append(t.Parts, c.ID)
 	}
-	return client.Issue(ctx, t, priority)
+	issued, err = client.Issue(ctx, t, priority)
+	failpoint.Reached("issue.after", "")
+	return issued, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/failpoint"
 	"leasehold/worker"
 )
 
@@ -96,11 +97,13 @@ func (a *attempt) found(ctx context.Context, m match.Result) error {
 		})
 	}
 	if !last || a.passing != nil {
+		failpoint.Reached("research.report", "")
 		if err := a.job.Report(ctx, item.ID, r); err != nil || !last {
 			return err
 		}
 		return a.passing
 	}
+	failpoint.Reached("research.final", "")
 	if err := a.job.Resolve(ctx, item.ID, r); err != nil {
 		return err
 	}

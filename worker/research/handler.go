@@ -10,6 +10,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/audio"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/worker"
@@ -54,6 +55,7 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 		return fmt.Errorf("research task %s: %w: %w", task.ID, fault.ErrInvalid, err)
 	}
 	a := newAttempt(h, job, r)
+	failpoint.Reached("research.fetch", "")
 	episode, err := h.spool(ctx, &a.episode)
 	if err != nil {
 		return a.episodeFails(ctx, err)
@@ -63,6 +65,7 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 		return job.Resolve(ctx, r.Episode.ID, a.result())
 	}
 	h.opt.Log.DebugContext(ctx, "research", "task", task.ID, "episode", r.Episode.ID, "lasts", episode.Duration(), "clips", len(r.Clips))
+	failpoint.Reached("research.run", "")
 	err = match.Find(ctx, episode, a.clips(), h.opt.Match, func(m match.Result) error { return a.found(ctx, m) })
 	if errors.Is(err, errResolved) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
@@ -75,10 +76,12 @@ func (e *Engine) commit() error {
 	e.pending, e.spare = e.spare, nil
 	e.mu.Unlock()
 	if records := recordsOf(batch); len(records) > 0 {
+		failpoint.Reached("commit.before", "")
 		if err := e.journal.Commit(context.Background(), e.position, records); err != nil {
 			e.reload(err)
 			return fmt.Errorf("engine: commit: %w", err)
 		}
+		failpoint.Reached("commit.after", "")
 		e.position += journal.Position(len(records))
 	}
 	e.writeTrace(batch)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
@@ -91,10 +92,12 @@ func (e *Engine) load(ctx context.Context) error {
 		clear(s.taken)
 	}
 	loaded := restored{e: e, sessions: map[string]*journal.Session{}}
+	failpoint.Reached("recovery.before", "")
 	standing, err := e.journal.Load(ctx, loaded.fact)
 	if err != nil {
 		return err
 	}
+	failpoint.Reached("recovery.loaded", "")
 	e.position = standing.Position
 	e.place = max(e.place, standing.Ref)
 	if standing.Clock > e.now() {
@@ -107,6 +110,7 @@ func (e *Engine) load(ctx context.Context) error {
 	}
 	e.resubscribe(subscribers)
 	e.endAbsent()
+	failpoint.Reached("recovery.after", "")
 	return nil
 }
 
@@ -118,6 +122,7 @@ type restored struct {
 }
 
 func (r *restored) fact(f journal.Fact) error {
+	failpoint.Reached("recovery.fact", "")
 	switch f := f.(type) {
 	case *journal.Space:
 		r.e.rooms[f.Name] = newRoom(f, r.e.seed)
