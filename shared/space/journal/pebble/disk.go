@@ -1,0 +1,136 @@
+package pebble
+
+import (
+	"io/fs"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"leasehold/shared/failpoint"
+)
+
+// disk is a file system that breaks the journal at the first write or sync that
+// fails, and refuses everything after it.
+type disk struct {
+	vfs.FS
+	broken *broken
+}
+
+func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return d.opened(name)(d.FS.Create(name, c))
+}
+
+func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	return d.opened(name)(d.FS.OpenReadWrite(name, c, opts...))
+}
+
+// ReuseForWrite begins the file anew: an old log under a new name could not be
+// told from a copy.
+func (d disk) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := d.FS.Remove(oldname); err != nil {
+		return nil, err
+	}
+	return d.Create(newname, c)
+}
+
+// Remove ends a file that counts no more.
+func (d disk) Remove(name string) error {
+	failpoint.Reached("remove.before", kindOf(name))
+	err := d.FS.Remove(name)
+	failpoint.Reached("remove.after", kindOf(name))
+	return err
+}
+
+func (d disk) OpenDir(name string) (vfs.File, error) { return d.opened(name)(d.FS.OpenDir(name)) }
+
+func (d disk) Unwrap() vfs.FS { return d.FS }
+
+// opened wraps what a call to open returned.
+func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
+	return func(f vfs.File, err error) (vfs.File, error) {
+		if broken := d.broken.err(); broken != nil {
+			if err == nil {
+				_ = f.Close()
+			}
+			return nil, broken
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &file{File: f, disk: d, kind: kindOf(name)}, nil
+	}
+}
+
+// file is one file of a disk.
+type file struct {
+	vfs.File
+	disk disk
+	kind string
+}
+
+// The kinds of file: the log, tables, which are written anew when there is no room
+// for them, and what says which of both count.
+const (
+	logFile   = "log"
+	tableFile = "table"
+	indexFile = "index"
+)
+
+func kindOf(name string) string {
+	switch {
+	case strings.HasSuffix(name, ".log"):
+		return logFile
+	case strings.HasSuffix(name, ".sst"):
+		return tableFile
+	}
+	return indexFile
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	if err := f.disk.broken.err(); err != nil {
+		return 0, err
+	}
+	failpoint.Reached("append.before", f.kind)
+	n, err := f.File.Write(p)
+	failpoint.Reached("append.after", f.kind)
+	return n, f.failed("write", err)
+}
+
+func (f *file) WriteAt(p []byte, off int64) (int, error) {
+	if err := f.disk.broken.err(); err != nil {
+		return 0, err
+	}
+	n, err := f.File.WriteAt(p, off)
+	return n, f.failed("write", err)
+}
+
+func (f *file) Sync() error     { return f.sync(f.File.Sync) }
+func (f *file) SyncData() error { return f.sync(f.File.SyncData) }
+
+func (f *file) SyncTo(length int64) (whole bool, err error) {
+	err = f.sync(func() (err error) { whole, err = f.File.SyncTo(length); return err })
+	return whole, err
+}
+
+func (f *file) sync(sync func() error) error {
+	if err := f.disk.broken.err(); err != nil {
+		return err
+	}
+	failpoint.Reached("sync.before", f.kind)
+	err := sync()
+	failpoint.Reached("sync.after", f.kind)
+	return f.failed("sync", err)
+}
+
+func (f *file) failed(op string, err error) error {
+	if err == nil || f.kind == tableFile && full(err) {
+		return err
+	}
+	info := ""
+	if s, statErr := f.File.Stat(); statErr == nil {
+		info = s.Name()
+	}
+	err = &fs.PathError{Op: op, Path: info, Err: err}
+	f.disk.broken.mark(err)
+	return err
+}
