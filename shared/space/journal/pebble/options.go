@@ -67,7 +67,7 @@ func (j *Journal) listener() *lsm.EventListener {
 		FlushEnd:        func(lsm.FlushInfo) { failpoint.Reached("flush.after", "") },
 		CompactionBegin: func(lsm.CompactionInfo) { failpoint.Reached("compaction.before", "") },
 		CompactionEnd:   func(lsm.CompactionInfo) { failpoint.Reached("compaction.after", "") },
-		DataCorruption: func(i lsm.DataCorruptionInfo) { j.broken.mark(i.Details) },
+		DataCorruption:  func(i lsm.DataCorruptionInfo) { j.broken.mark(i.Details) },
 	}
 	l.EnsureDefaults(storeLogger{log: j.Log, broken: &j.broken})
 	return l
