@@ -88,7 +88,7 @@ func (l *labour) issue(client work.Client) error {
 		return err
 	}
 	subject, open := l.next(claimed)
-	t := models.Task{Action: dig, Subject: subject, Parts: open, Timeout: 5}
+	t := models.Task{Action: dig, Subject: subject, Parts: open, Timeout: 3}
 	l.note(func() { l.perhaps++ })
 	issued, err := client.Issue(context.Background(), t, 0)
 	if closed(err) {

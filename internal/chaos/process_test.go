@@ -19,7 +19,7 @@ import (
 
 var (
 	seedFlag = flag.Uint64("chaos.seed", 0, "seed of what happens; 0 is a new one")
-	timeFlag = flag.Duration("chaos.time", 5*time.Second, "how long each kind of chaos reigns")
+	timeFlag = flag.Duration("chaos.time", 3*time.Second, "how long each kind of chaos reigns")
 )
 
 // patience bounds what must happen sooner or later.

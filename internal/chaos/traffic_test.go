@@ -96,7 +96,7 @@ func (x *traffic) halt() {
 func (x *traffic) check() {
 	x.t.Helper()
 	x.labour.finish(x.t, x.h)
-	after(2 * passes) // until who was abandoned is lost, and what it had is back
+	after(passes + time.Second) // until who was abandoned is lost, and what it had is back
 	c := x.h.mustDial("check", survives)
 	x.registers.check(x.t)
 	x.goods.check(x.t, c)

@@ -10,7 +10,8 @@
 //
 // such as commit.after:3, the third time that a commit is done, or
 // call.after/task.claim:1, the first claim that is durable and not answered yet.
-// Nothing of the process happens after that: no deferred function, no flush.
+// Several moments, separated by spaces, come one after the other: the visits of the
+// second count once the first has passed. Nothing of the process happens after that: no deferred function, no flush.
 //
 // internal/chaos is what sets it, and sees to it that every point of the source is
 // met. The package knows no point by name.

@@ -22,6 +22,16 @@ func TestAFuseBurnsAtItsVisitOnly(t *testing.T) {
 	require.True(t, f.met("commit.after", "anything"))
 }
 
+func TestMomentsAreMetOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	f, err := parse("call.before/put:1 commit.after:1")
+	require.NoError(t, err)
+	require.False(t, f.met("commit.after", ""))
+	require.False(t, f.met("call.before", "put"))
+	require.False(t, f.met("call.before", "put"))
+	require.True(t, f.met("commit.after", ""))
+}
+
 func TestWhatIsNoFuseIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"commit", "commit:", "commit:0", "commit:x", ":1"} {
