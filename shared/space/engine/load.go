@@ -169,11 +169,12 @@ func (r *restored) place() error {
 }
 
 // endAbsent ends the sessions that cannot come back, and what belongs to sessions
-// that are gone.
+// that are gone. A session without a TTL ended with the process that hosted it,
+// through no fault of its own: what it held is handed back.
 func (e *Engine) endAbsent() {
 	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
 		if s := e.sessions[id]; !s.attached && s.ttl == 0 {
-			e.endSession(s, space.Lost)
+			e.endSession(s, space.Closed)
 		}
 	}
 	for _, ref := range slices.Sorted(maps.Keys(e.entries)) {
