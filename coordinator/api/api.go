@@ -9,6 +9,7 @@ import (
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/task"
 	"leasehold/shared/visit"
 )
@@ -36,7 +37,15 @@ type Config struct {
 	// Hosts are names under which clients may call, beside addresses, localhost
 	// and names without a dot, such as a container's. "*" allows every name.
 	Hosts []string
-	Log   *slog.Logger // nil: slog.Default
+	// Engine is asked how it does, for health and metrics; nil: nobody is.
+	Engine Engine
+	Log    *slog.Logger // nil: slog.Default
+}
+
+// Engine says how the engine behind the spaces does.
+type Engine interface {
+	Health() error // what keeps it from doing all that it is for
+	Figures() engine.Figures
 }
 
 // server is the API over one repository and one catalog.

@@ -82,6 +82,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	var e exposition
 	err := errors.Join(s.exposeSpaces(ctx, &e), s.exposeSessions(ctx, &e), s.exposeCatalog(ctx, &e))
+	s.exposeEngine(&e)
 	s.metrics.expose(&e)
 	up := 1.0
 	if err != nil {
