@@ -3,11 +3,16 @@ package pebble
 import (
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"leasehold/shared/failpoint"
 )
+
+// pause is how long a table that finds no room waits, since the store tries again
+// at once and for ever.
+const pause = 50 * time.Millisecond
 
 // disk is a file system that breaks the journal at the first write or sync that
 // fails, and refuses everything after it.
@@ -24,8 +29,8 @@ func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.Op
 	return d.opened(name)(d.FS.OpenReadWrite(name, c, opts...))
 }
 
-// ReuseForWrite begins the file anew: an old log under a new name could not be
-// told from a copy.
+// ReuseForWrite begins the file anew: a log over an older one could not be told
+// from a copy of that.
 func (d disk) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := d.FS.Remove(oldname); err != nil {
 		return nil, err
@@ -54,10 +59,14 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 			}
 			return nil, broken
 		}
+		kind := kindOf(name)
+		if kind == ofTable && full(err) {
+			time.Sleep(pause)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return &file{File: f, disk: d, kind: kindOf(name)}, nil
+		return &file{File: f, disk: d, kind: kind}, nil
 	}
 }
 
@@ -71,19 +80,19 @@ type file struct {
 // The kinds of file: the log, tables, which are written anew when there is no room
 // for them, and what says which of both count.
 const (
-	logFile   = "log"
-	tableFile = "table"
-	indexFile = "index"
+	ofLog   = "log"
+	ofTable = "table"
+	ofIndex = "index"
 )
 
 func kindOf(name string) string {
 	switch {
 	case strings.HasSuffix(name, ".log"):
-		return logFile
+		return ofLog
 	case strings.HasSuffix(name, ".sst"):
-		return tableFile
+		return ofTable
 	}
-	return indexFile
+	return ofIndex
 }
 
 func (f *file) Write(p []byte) (int, error) {
@@ -123,8 +132,12 @@ func (f *file) sync(sync func() error) error {
 }
 
 func (f *file) failed(op string, err error) error {
-	if err == nil || f.kind == tableFile && full(err) {
+	if f.kind == ofTable && full(err) {
+		time.Sleep(pause)
 		return err
+	}
+	if err == nil {
+		return nil
 	}
 	info := ""
 	if s, statErr := f.File.Stat(); statErr == nil {

@@ -17,5 +17,8 @@
 //   - One process at a time has the folder: who opens a journal holds the lock of
 //     the data folder that it is in (shared/datadir).
 //
+// In the folder, beside the store's files: FORMAT, the number of the format;
+// NEWEST, the number of the newest log; RESERVE, room for when the disk is full.
+//
 // It does not decide what is kept, and knows nothing of how an engine uses it.
 package pebble

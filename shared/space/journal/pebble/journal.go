@@ -2,15 +2,17 @@ package pebble
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
 	lsm "github.com/cockroachdb/pebble/v2"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/codec"
 )
+
+var _ journal.Roomy = (*Journal)(nil)
 
 // Journal is a journal.Journal in a folder. It is journal.Roomy.
 type Journal struct {
@@ -25,61 +27,6 @@ type Journal struct {
 	buf      []byte
 }
 
-// Open opens the journal in a folder, or makes one. What it refuses is
-// fault.ErrCorrupt for damage or a version that it does not know,
-// fault.ErrPermission or fault.ErrFolder for a folder that cannot be used. Close
-// ends it.
-func Open(c Config) (*Journal, error) {
-	j := &Journal{Config: c.withDefaults()}
-	if err := j.open(); err != nil {
-		return nil, fmt.Errorf("journal %s: %w", c.Dir, err)
-	}
-	return j, nil
-}
-
-func (j *Journal) open() error {
-	if err := j.FS.MkdirAll(j.Dir, 0o700); err != nil {
-		return classify(err)
-	}
-	j.room = newRoom(j.Config)
-	db, err := lsm.Open(j.Dir, j.storeOptions(disk{FS: j.FS, broken: &j.broken}))
-	if err != nil {
-		return classify(err)
-	}
-	j.db = db
-	j.standing, err = standing(db)
-	if err == nil {
-		err = j.sign()
-	}
-	if err != nil {
-		return errors.Join(classify(err), db.Close())
-	}
-	return nil
-}
-
-// sign writes where the journal stands into the store's newest log, so that
-// there is always one record to tell whether the older ones are there.
-func (j *Journal) sign() error {
-	step := codec.AppendStep(nil, codec.Step{From: j.standing.Position, Standing: j.standing})
-	if err := j.db.Set(codec.StandingKey(), step, lsm.Sync); err != nil {
-		return err
-	}
-	return j.broken.err()
-}
-
-// standing reads where a store stands.
-func standing(db lsm.Reader) (journal.Standing, error) {
-	value, closer, err := db.Get(codec.StandingKey())
-	if errors.Is(err, lsm.ErrNotFound) {
-		return journal.Standing{}, nil
-	}
-	if err != nil {
-		return journal.Standing{}, err
-	}
-	step, err := codec.DecodeStep(value)
-	return step.Standing, errors.Join(err, closer.Close())
-}
-
 // Load implements journal.Journal.
 func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
 	j.mu.Lock()
@@ -92,10 +39,14 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 		return journal.Standing{}, classify(err)
 	}
 	err = each(ctx, it, restore)
-	if err = errors.Join(err, classify(it.Error())); err != nil {
-		return journal.Standing{}, errors.Join(fmt.Errorf("journal %s: %w", j.Dir, err), it.Close())
+	_ = it.Close() // it says again what each has said
+	if broken := j.broken.err(); broken != nil {
+		err = broken
 	}
-	return j.standing, it.Close()
+	if err != nil {
+		return journal.Standing{}, fmt.Errorf("journal %s: %w", j.Dir, err)
+	}
+	return j.standing, nil
 }
 
 // each hands every fact that it stands on to restore.
@@ -117,24 +68,32 @@ func each(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) erro
 			return err
 		}
 	}
-	return nil
+	return classify(it.Error())
 }
 
 // usable says why the journal cannot be used.
 func (j *Journal) usable() error {
-	if j.closed {
-		return fmt.Errorf("journal %s: %w", j.Dir, lsm.ErrClosed)
+	if err := j.broken.err(); err != nil {
+		return err
 	}
-	return j.broken.err()
+	if j.closed {
+		return fmt.Errorf("journal %s: %w", j.Dir, fault.ErrClosed)
+	}
+	return nil
 }
 
-// Close implements journal.Journal. A broken journal is left as it is.
+// Close implements journal.Journal. Of a broken one the error is the one that
+// broke it, and nothing more is written.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.closed || j.broken.err() != nil {
+	if j.closed {
 		return nil
 	}
 	j.closed = true
-	return errors.Join(j.db.Close(), j.broken.err())
+	err := j.db.Close()
+	if broken := j.broken.err(); broken != nil {
+		return broken
+	}
+	return err
 }

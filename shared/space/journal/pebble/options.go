@@ -14,6 +14,9 @@ type Config struct {
 	Dir string       // made if it is not there
 	Log *slog.Logger // nil: slog.Default
 	FS  vfs.FS       // nil: the system's
+	// Migrations, if set, stand for those of this program: from one format to the
+	// next, by the older one.
+	Migrations map[int]Migration
 }
 
 func (c Config) withDefaults() Config {
@@ -27,8 +30,8 @@ func (c Config) withDefaults() Config {
 }
 
 // storeFormat is the version of Pebble's own format. Whoever raises it raises
-// Format too.
-const storeFormat = lsm.FormatWALSyncChunks
+// Format too; those above have another kind of chunk in the logs.
+const storeFormat = lsm.FormatColumnarBlocks
 
 const (
 	cacheBytes      = 4 << 20 // blocks are read once, at a start
@@ -48,7 +51,7 @@ func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
 		MaxOpenFiles:                maxOpenFiles,
 		MaxManifestFileSize:         maxStoreLogs,
 		MemTableSize:                j.room.memTable,
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: 2,
 		L0StopWritesThreshold:       neverStopWrites,
 		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
 		DisableTableStats:           true,
@@ -67,8 +70,14 @@ func (j *Journal) listener() *lsm.EventListener {
 		FlushEnd:        func(lsm.FlushInfo) { failpoint.Reached("flush.after", "") },
 		CompactionBegin: func(lsm.CompactionInfo) { failpoint.Reached("compaction.before", "") },
 		CompactionEnd:   func(lsm.CompactionInfo) { failpoint.Reached("compaction.after", "") },
-		DataCorruption:  func(i lsm.DataCorruptionInfo) { j.broken.mark(i.Details) },
+		WALCreated:      j.noteNewest,
+		DataCorruption:  j.noteDamage,
 	}
 	l.EnsureDefaults(storeLogger{log: j.Log, broken: &j.broken})
 	return l
+}
+
+// noteDamage is called when the store finds a table damaged.
+func (j *Journal) noteDamage(i lsm.DataCorruptionInfo) {
+	j.broken.mark(damage{file: j.FS.PathBase(i.Path), at: -1, what: i.Details.Error()})
 }

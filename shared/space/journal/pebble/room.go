@@ -1,10 +1,121 @@
 package pebble
 
-// A room is what the disk has left.
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// The sizes of what is kept in memory before it is written as a table, and with
+// it of a log. On a small disk it is a 64th of it.
+const (
+	largestMemTable  = 8 << 20
+	smallestMemTable = 32 << 10
+	diskShare        = 64
+)
+
+// What is kept free, in memtables. Two logs and the tables made of them must fit
+// below the low-water mark, since takes go on there; the reserve is for what
+// somebody else filled the disk with between two looks.
+const (
+	lowWater = 4
+	reserve  = 2
+)
+
+// lookEvery bounds how often the disk is asked.
+const lookEvery = 100 * time.Millisecond
+
+const reserveFile = "RESERVE"
+
+// A room is what the disk has left for a journal. It may be used concurrently.
 type room struct {
+	Config
 	memTable uint64
+
+	looked   atomic.Int64 // when, in nanoseconds of the process's clock
+	low      atomic.Bool  // below the low-water mark
+	gone     atomic.Bool  // the whole reserve is used, and nothing has come back
+	reserved atomic.Bool  // the reserve is there
+	start    time.Time
 }
 
-func newRoom(Config) *room { return &room{memTable: 8 << 20} }
+// newRoom looks at the disk for the first time, and makes the reserve.
+func newRoom(c Config) *room {
+	r := &room{Config: c, memTable: largestMemTable, start: time.Now()}
+	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
+		r.memTable = min(largestMemTable, max(smallestMemTable, usage.TotalBytes/diskShare))
+	}
+	_, err := c.FS.Stat(r.path())
+	r.reserved.Store(err == nil)
+	r.look()
+	return r
+}
 
-func (r *room) exhausted() bool { return false }
+func (r *room) path() string { return r.FS.PathJoin(r.Dir, reserveFile) }
+
+// full reports whether what grows is to be refused.
+func (r *room) full() bool {
+	now := int64(time.Since(r.start))
+	last := r.looked.Load()
+	if now-last >= int64(lookEvery) && r.looked.CompareAndSwap(last, now) {
+		r.look()
+	}
+	return r.low.Load()
+}
+
+// exhausted reports whether not even the reserve is left.
+func (r *room) exhausted() bool { return r.full() && r.gone.Load() }
+
+// look asks the disk. What is refused below the low-water mark is let in again
+// once there is a memtable more than that.
+func (r *room) look() {
+	usage, err := r.FS.GetDiskUsage(r.Dir)
+	if err != nil {
+		return // a file system that cannot say, such as one in memory
+	}
+	mark := lowWater * r.memTable
+	if r.low.Load() {
+		mark += r.memTable
+	}
+	if !r.reserved.Load() {
+		mark += reserve * r.memTable
+	}
+	r.gone.Store(usage.AvailBytes < r.memTable/2 && !r.reserved.Load())
+	if usage.AvailBytes < mark {
+		if !r.low.Swap(true) {
+			r.Log.Warn("journal: the disk is almost full; what grows is refused until there is room", "dir", r.Dir, "free", usage.AvailBytes, "needed", mark)
+		}
+		return
+	}
+	if !r.reserved.Load() && r.make() != nil {
+		return
+	}
+	if r.low.Swap(false) {
+		r.Log.Info("journal: there is room on the disk again", "dir", r.Dir)
+	}
+}
+
+// make writes the reserve.
+func (r *room) make() error {
+	err := writeFile(r.FS, r.path(), make([]byte, reserve*r.memTable))
+	r.reserved.Store(err == nil)
+	return err
+}
+
+// release gives the reserve up, because a write found the disk full.
+func (r *room) release() {
+	r.low.Store(true)
+	if r.reserved.Swap(false) {
+		r.Log.Warn("journal: the disk is full; the reserve is given up", "dir", r.Dir)
+		_ = r.FS.Remove(r.path()) // the write that is tried again says whether it helped
+	}
+}
+
+// disk is the file system that the store writes to.
+func (j *Journal) disk() vfs.FS {
+	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), broken: &j.broken}
+}
+
+// Full implements journal.Roomy: it asks the disk at most ten times a second.
+func (j *Journal) Full() bool { return j.room.full() }

@@ -1,0 +1,46 @@
+package pebble
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+)
+
+// newestFile holds the number of the newest log, since nothing else tells that
+// the last log of all is missing.
+const newestFile = "NEWEST"
+
+// noteNewest is called when a log was made.
+func (j *Journal) noteNewest(i lsm.WALCreateInfo) {
+	if i.Err != nil {
+		return
+	}
+	if err := writeFile(j.disk(), j.FS.PathJoin(j.Dir, newestFile), fmt.Appendf(nil, "%d\n", uint64(i.FileNum))); err != nil {
+		j.broken.mark(err)
+	}
+}
+
+// checkNewest sees that the newest log is there.
+func (j *Journal) checkNewest(logs []*logFile) error {
+	names, err := j.FS.List(j.Dir)
+	if err != nil || !slices.Contains(names, newestFile) {
+		return err // the first start was interrupted
+	}
+	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, newestFile))
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 32)
+	if err != nil {
+		return damage{file: newestFile, at: 0, what: "this is not the number of a log"}
+	}
+	for _, l := range logs {
+		if uint64(l.num) == n {
+			return nil
+		}
+	}
+	return damage{file: fmt.Sprintf("%06d.log", n), at: -1, what: "the newest log is missing"}
+}
