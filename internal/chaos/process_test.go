@@ -88,7 +88,7 @@ func launch(t *testing.T, env []string, name string, args ...string) *process {
 	t.Cleanup(func() {
 		p.kill()
 		if said := p.output(); t.Failed() && strings.Count(said, "\n") > 1 {
-			t.Logf("%s %s: %v\n%s", env[0], args[0], p.err, said)
+			t.Logf("%s %s: %v\n%s", env, p.cmd, p.err, said)
 		}
 	})
 	return p
