@@ -36,6 +36,7 @@ const (
 // crew is what one process runs around a coordinator.
 type crew struct {
 	*house
+	spaces      journal.Journal          // once host has opened it
 	coordinator *coordinator.Coordinator // once host has made it
 	repo        space.Repository         // of the command itself
 	before      map[string]int64         // what lease.Totals counted before this run
@@ -56,6 +57,7 @@ func (w *crew) host(ctx context.Context, users []func(context.Context) error, du
 	if err != nil {
 		return errors.Join(err, closeTrace())
 	}
+	w.spaces = spaces
 	w.coordinator, err = coordinator.New(ctx, coordinator.Config{
 		Journal: spaces, Catalog: w.catalog, Work: w.policy(),
 		Visit: visit.Policy{Timeout: visitTimeout}, Trace: traced, Log: w.log,
@@ -126,11 +128,11 @@ func (w *crew) policy() work.Policy {
 }
 
 // openJournal opens what makes the spaces durable, as it is configured.
-func (w *crew) openJournal() (journal.Journal, error) {
-	if w.cfg.Journal == config.JournalMemory {
+func (h *house) openJournal() (journal.Journal, error) {
+	if h.cfg.Journal == config.JournalMemory {
 		return &journal.Memory{}, nil
 	}
-	return pebble.Open(pebble.Config{Dir: filepath.Join(w.cfg.Data, journalDir), Log: w.log})
+	return pebble.Open(pebble.Config{Dir: filepath.Join(h.cfg.Data, journalDir), Log: h.log})
 }
 
 // openTrace opens the file that events are logged to. A log that ends before its

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -29,7 +27,11 @@ func (d damage) Error() string {
 	if d.at >= 0 {
 		where += fmt.Sprintf(" at offset %d", d.at)
 	}
-	return fmt.Sprintf("%s: %s; leasehold repair makes a backup and then keeps what is before the damage", where, d.what)
+	help := "restore a backup: leasehold restore"
+	if isLog(d.file) {
+		help = "leasehold repair makes a copy and keeps what is before the damage"
+	}
+	return fmt.Sprintf("%s: %s; %s", where, d.what, help)
 }
 
 func (d damage) Is(target error) bool { return target == fault.ErrCorrupt }
@@ -51,16 +53,15 @@ func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 	}
 	var logs []*logFile
 	for _, name := range names {
-		number, ok := strings.CutSuffix(name, ".log")
-		num, err := strconv.ParseUint(number, 10, 32)
-		if !ok || err != nil {
+		num, ok := logNumber(name)
+		if !ok {
 			continue
 		}
 		data, err := readFile(fs, fs.PathJoin(dir, name))
 		if err != nil {
 			return nil, err
 		}
-		l := log{data: data, num: uint32(num), full: logFull}
+		l := log{data: data, num: num, full: logFull}
 		logs = append(logs, &logFile{name: name, num: l.num, size: len(data), other: l.other(), scanned: l.scan()})
 	}
 	slices.SortFunc(logs, func(a, b *logFile) int { return int(a.num) - int(b.num) })

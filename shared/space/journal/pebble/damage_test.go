@@ -132,7 +132,9 @@ func TestRow10AFileThatIsMissingOrThereTwiceIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, strings.TrimSuffix(name, ".sst"))
 	}
 	require.Positive(t, refused)
-	requireRefused(t, f.with("FORMAT", nil), "FORMAT", "the format")
+	_, _, err := try(f.with("FORMAT", nil).disk(t))
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	require.ErrorContains(t, err, "FORMAT")
 }
 
 func TestRow10ALogThatIsMissingBetweenOthersIsRefused(t *testing.T) {

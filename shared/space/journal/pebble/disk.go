@@ -14,10 +14,11 @@ import (
 // at once and for ever.
 const pause = 50 * time.Millisecond
 
-// disk is a file system that breaks the journal at the first write or sync that
-// fails, and refuses everything after it.
+// disk is a file system that breaks the journal at the first write or sync of one
+// of its files that fails, and refuses everything after it.
 type disk struct {
 	vfs.FS
+	dir    string // of the journal
 	broken *broken
 }
 
@@ -58,6 +59,9 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 				_ = f.Close()
 			}
 			return nil, broken
+		}
+		if err == nil && name != d.dir && d.FS.PathDir(name) != d.dir {
+			return f, nil // a copy is being made
 		}
 		kind := kindOf(name)
 		if kind == ofTable && full(err) {

@@ -4,12 +4,23 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
+// logNumber returns the number of a log, by its name.
+func logNumber(name string) (uint32, bool) {
+	number, ok := strings.CutSuffix(name, ".log")
+	n, err := strconv.ParseUint(number, 10, 32)
+	return uint32(n), ok && err == nil
+}
+
+func isLog(name string) bool {
+	_, ok := logNumber(name)
+	return ok
+}
 
 func deleteFunc(names []string, drop func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), drop)

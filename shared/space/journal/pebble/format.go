@@ -66,8 +66,10 @@ func (j *Journal) mark() error {
 }
 
 func (j *Journal) writeFormat(n int) error {
-	return writeFile(j.FS, j.FS.PathJoin(j.Dir, formatFile), fmt.Appendf(nil, "%s%d\n", formatPrefix, n))
+	return writeFile(j.FS, j.FS.PathJoin(j.Dir, formatFile), formatText(n))
 }
+
+func formatText(n int) []byte { return fmt.Appendf(nil, "%s%d\n", formatPrefix, n) }
 
 // migrate goes from one format to the next until it is today's.
 func (j *Journal) migrate(have int) error {

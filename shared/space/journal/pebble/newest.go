@@ -1,12 +1,15 @@
 package pebble
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	lsm "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // newestFile holds the number of the newest log, since nothing else tells that
@@ -18,9 +21,21 @@ func (j *Journal) noteNewest(i lsm.WALCreateInfo) {
 	if i.Err != nil {
 		return
 	}
-	if err := writeFile(j.disk(), j.FS.PathJoin(j.Dir, newestFile), fmt.Appendf(nil, "%d\n", uint64(i.FileNum))); err != nil {
+	if err := writeNewest(j.disk(), j.Dir, uint32(i.FileNum)); err != nil {
 		j.broken.mark(err)
 	}
+}
+
+// writeNewest notes which log of a folder is the newest; 0 is none.
+func writeNewest(fs vfs.FS, dir string, num uint32) error {
+	path := fs.PathJoin(dir, newestFile)
+	if num == 0 {
+		if err := fs.Remove(path); !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return writeFile(fs, path, fmt.Appendf(nil, "%d\n", num))
 }
 
 // checkNewest sees that the newest log is there.

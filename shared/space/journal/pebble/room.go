@@ -114,7 +114,7 @@ func (r *room) release() {
 
 // disk is the file system that the store writes to.
 func (j *Journal) disk() vfs.FS {
-	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), broken: &j.broken}
+	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, broken: &j.broken}
 }
 
 // Full implements journal.Roomy: it asks the disk at most ten times a second.
