@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"leasehold/shared/browse"
@@ -30,7 +31,7 @@ const (
 
 // Config says what the API serves.
 type Config struct {
-	Repo    space.Repository // a session of its own, that is never lost
+	Conn    space.Conn // a session of its own, that is never lost
 	Catalog catalog.Catalog
 	// Page serves / and all that is not below /api; nil: nothing does.
 	Page http.Handler
@@ -54,6 +55,8 @@ type Engine interface {
 // server is the API over one repository and one catalog.
 type server struct {
 	Config
+	repo     space.Repository // over Conn
+	taken    atomic.Uint64    // the number of the get that was begun last
 	browse   browse.Client
 	tasks    task.Client
 	visits   visit.Client
@@ -88,8 +91,9 @@ func newServer(c Config) *server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	repo := space.Over(c.Conn)
 	return &server{
-		Config: c, browse: browse.Client{Repo: c.Repo}, tasks: task.Client{Repo: c.Repo}, visits: visit.Client{Repo: c.Repo},
+		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo}, visits: visit.Client{Repo: repo},
 		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
 	}
 }
@@ -105,9 +109,10 @@ type route struct {
 type reply struct {
 	status   int
 	location string
-	media    string // of raw
-	raw      []byte // instead of body
-	body     any    // nil: none
+	media    string             // of raw
+	raw      []byte             // instead of body
+	body     any                // nil: none
+	settle   func(arrived bool) // what to do once it is written, or cannot be; nil: nothing
 }
 
 // routes lists them all.
@@ -124,14 +129,17 @@ func (s *server) routes() []route {
 		{"POST", v1 + "/visits", s.addVisit, false},
 		{"GET", v1 + "/episodes", s.listEpisodes, false},
 		{"PUT", v1 + "/episodes", s.putEpisodes, false},
+		{"GET", v1 + "/episodes/{episode}", s.getEpisode, false},
 		{"PATCH", v1 + "/episodes/{episode}", s.patchEpisode, false},
 		{"GET", v1 + "/clips", s.listClips, false},
 		{"PUT", v1 + "/clips", s.putClips, false},
+		{"GET", v1 + "/clips/{clip}", s.getClip, false},
 		{"PATCH", v1 + "/clips/{clip}", s.patchClip, false},
 		{"GET", v1 + "/findings", s.listFindings, false},
 		{"GET", v1 + "/problems", s.listProblems, false},
 		{"GET", v1 + "/totals", s.getTotals, false},
 		{"GET", v1 + "/status", s.listSessions, false},
+		{"POST", v1 + "/sessions/{session}/drain", s.drainSession, false},
 		{"GET", v1 + "/spaces", s.listSpaces, false},
 		{"GET", v1 + "/spaces/{space}", s.getSpace, false},
 		{"GET", v1 + "/spaces/{space}/tuples", s.listTuples, false},

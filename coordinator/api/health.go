@@ -52,7 +52,7 @@ func (s *server) ready(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := s.Repo.List(ctx); err != nil {
+	if _, err := s.repo.List(ctx); err != nil {
 		return err
 	}
 	_, err := s.Catalog.Origins(ctx)

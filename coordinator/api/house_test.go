@@ -84,9 +84,10 @@ func openHouseWith(t *testing.T, with func(*api.Config)) *house {
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- c.Run(ctx, func() { close(ready) }) }()
 	<-ready
-	repo, err := c.Connect(t.Context(), "api", 0)
+	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
-	config := api.Config{Repo: repo, Catalog: store, Engine: c.Engine(), Log: quiet}
+	repo := space.Over(conn)
+	config := api.Config{Conn: conn, Catalog: store, Engine: c.Engine(), Log: quiet}
 	with(&config)
 	h := &house{T: t, c: c, disk: disk, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
 	t.Cleanup(func() {

@@ -96,7 +96,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
-	infos, err := s.Repo.List(ctx)
+	infos, err := s.repo.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
 		e.sample("leasehold_space_tuples", visible[name], "space", name, "state", "visible")
 		e.sample("leasehold_space_tuples", held[name], "space", name, "state", "held")
 	}
-	totals, err := lease.Totals(ctx, s.Repo)
+	totals, err := lease.Totals(ctx, s.repo)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
 }
 
 func (s *server) exposeSessions(ctx context.Context, e *exposition) error {
-	states, err := s.Repo.Space(status.Space).QueryAll(ctx, tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString))
+	states, err := s.repo.Space(status.Space).QueryAll(ctx, tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString))
 	if err != nil {
 		return err
 	}

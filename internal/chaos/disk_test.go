@@ -19,7 +19,6 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
-	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )

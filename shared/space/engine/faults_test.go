@@ -20,6 +20,7 @@ import (
 // journal is what the next engine finds.
 func killed(t *testing.T, m *journal.Memory, durable bool, op func()) {
 	t.Helper()
+	synctest.Wait()
 	dead := make(chan struct{})
 	t.Cleanup(func() { close(dead); synctest.Wait() })
 	die := func(context.Context, []journal.Record) error { <-dead; return errDisk }
@@ -198,5 +199,74 @@ func TestFault20ExtendRevokeAndExpiryAreOrderedByGeneration(t *testing.T) {
 		ends, err := r.Space("log").Count(t.Context(), tuple.Match("due", tuple.AnyInt64, tuple.AnyString))
 		require.NoError(t, err)
 		require.Equal(t, 2, ends, "each ended exactly once")
+	})
+}
+
+func TestFault29OfAThousandBlockedGetsOnePutServesTheFirstThatWasNotCancelled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t, run(t, engine.Config{})).Space("s")
+		const all, cancelled = 1000, 300
+		served, gone := make(chan int, all), make(chan int, all)
+		first, cancel := context.WithCancel(t.Context())
+		for n := range all {
+			ctx := context.Background()
+			if n < cancelled {
+				ctx = first
+			}
+			go func() {
+				if _, err := s.Get(ctx, anyItem("a")); err != nil {
+					gone <- n
+				} else {
+					served <- n
+				}
+			}()
+			synctest.Wait()
+		}
+		cancel()
+		synctest.Wait()
+		require.Len(t, gone, cancelled)
+		for n := cancelled; n < all; n++ {
+			require.NoError(t, s.Put(t.Context(), item("a", n), 0))
+			synctest.Wait()
+			require.Len(t, served, 1, "exactly one wakes")
+			require.Equal(t, n, <-served, "the one that waited longest")
+		}
+		require.NoError(t, s.Put(t.Context(), item("a", 0), 0))
+		_, ok, err := s.GetP(t.Context(), anyItem("a"))
+		require.NoError(t, err)
+		require.True(t, ok, "no cancelled one swallows it")
+	})
+}
+
+func TestFault14ASlowSyncServesManyAndEndsNoSessionOrHoldEarly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &journal.Memory{}
+		e := run(t, engine.Config{Journal: m})
+		r, worker := opened(t, e), session(t, e, "worker-1", 6*time.Second)
+		require.NoError(t, r.Space("s").Put(t.Context(), item("task", 1), 0))
+		call(t, worker, "test.hold", "s", "task", int64(time.Minute), "test.on.leave", false)
+		m.Before = func(context.Context, []journal.Record) error { time.Sleep(50 * time.Millisecond); return nil }
+		ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+		defer stop()
+		puts := make(chan int, 16)
+		for range cap(puts) {
+			go func() {
+				n := 0
+				for ; ctx.Err() == nil; n++ {
+					_ = r.Space("s").Put(context.Background(), item("a", n), 0)
+				}
+				puts <- n
+			}()
+		}
+		for ctx.Err() == nil {
+			call(t, worker, "test.beat")
+			time.Sleep(2 * time.Second)
+		}
+		for range cap(puts) {
+			require.GreaterOrEqual(t, <-puts, 290, "each waits for two syncs at most")
+		}
+		require.Equal(t, int64(1), call(t, worker, "test.held", "s", "task")[0])
 	})
 }

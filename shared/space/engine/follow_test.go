@@ -104,18 +104,26 @@ func TestTraceBeginsWithTheWholeState(t *testing.T) {
 		_, err = c.Do(t.Context(), space.Request{Verb: space.VerbGet, Space: "s", Template: anyItem("a"), Ack: true, Op: space.OpID{Session: "carrier", Seq: 1}})
 		require.NoError(t, err)
 		require.NoError(t, stop())
-		var events []trace.Event
-		e = run(t, engine.Config{Journal: m, Trace: func(e trace.Event) { events = append(events, e) }})
+		events := make(chan trace.Event, 100)
+		run(t, engine.Config{Journal: m, Trace: func(e trace.Event) { events <- e }})
 		require.Equal(t, []string{
 			`  reload   -> `, `carrier  begin   -> `, `test-1  begin   -> `,
 			`test-1  restore s  -> ("a", 0) held`, `carrier  restore s  -> ("a", 1) taken`, `  restore s  -> ("a", 2)`,
-		}, lines(events))
+		}, lines(drained(events)))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Equal(t, []string{
 			`carrier  end   ->  lost`, `carrier  expire s  -> ("a", 1) lost`, `  back s  -> ("a", 1)`,
-		}, lines(events[6:]))
+		}, lines(drained(events)))
 	})
+}
+
+// drained returns what is in c.
+func drained(c chan trace.Event) (all []trace.Event) {
+	for len(c) > 0 {
+		all = append(all, <-c)
+	}
+	return all
 }
 
 func TestTraceSaysWhatWasRefused(t *testing.T) {

@@ -58,24 +58,19 @@ var queues = porcupine.Model{
 }
 
 // flaky makes about one commit in so many fail, in every way in which one can
-// without breaking the journal.
-func flaky(m *journal.Memory, random *rand.Rand) {
-	fails := func(err error) func(context.Context, []journal.Record) error {
+// without breaking the journal, once it is told to begin.
+func flaky(m *journal.Memory, random *rand.Rand) (begin func()) {
+	var begun atomic.Bool
+	fails := func(errs ...error) func(context.Context, []journal.Record) error {
 		return func(context.Context, []journal.Record) error {
-			if random.IntN(12) == 0 {
-				return err
+			if n := random.IntN(12); begun.Load() && n < len(errs) {
+				return errs[n]
 			}
 			return nil
 		}
 	}
-	before := fails(journal.ErrFull)
-	m.Before = func(ctx context.Context, records []journal.Record) error {
-		if random.IntN(12) == 0 {
-			return errDisk
-		}
-		return before(ctx, records)
-	}
-	m.After = fails(errDisk)
+	m.Before, m.After = fails(errDisk, journal.ErrFull), fails(errDisk)
+	return func() { begun.Store(true) }
 }
 
 func TestConcurrentHistoriesOverAFlakyJournalAreLinearizable(t *testing.T) {
@@ -84,9 +79,10 @@ func TestConcurrentHistoriesOverAFlakyJournalAreLinearizable(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			m := &journal.Memory{}
+			begin := flaky(m, rand.New(rand.NewPCG(seed, 99)))
 			e := run(t, engine.Config{Journal: m})
 			opened(t, e)
-			flaky(m, rand.New(rand.NewPCG(seed, 99)))
+			begin()
 			var clock atomic.Int64
 			histories := make([][]porcupine.Operation, 4)
 			var running sync.WaitGroup

@@ -56,9 +56,7 @@ func TestOrderIsASortedSlice(t *testing.T) {
 				var got, want []slot
 				o.from(slot{key: from}, func(v slot) bool { got = append(got, v); return len(got) < most })
 				i, _ := find(from)
-				for _, s := range naive[i:min(len(naive), i+most)] {
-					want = append(want, s)
-				}
+				want = append(want, naive[i:min(len(naive), i+most)]...)
 				require.Equal(rt, want, got)
 				got = nil
 				o.all(func(v slot) bool { got = append(got, v); return len(got) < most })

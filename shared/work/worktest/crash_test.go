@@ -16,6 +16,7 @@ import (
 // it or after, and starts another one. Whoever waits for the dead one learns
 // nothing from it.
 func (h *house) crash(durable bool, op func()) {
+	synctest.Wait()
 	dead := make(chan struct{})
 	die := func(context.Context, []journal.Record) error { <-dead; return errors.New("dead") }
 	if durable {

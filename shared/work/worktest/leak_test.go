@@ -14,7 +14,7 @@ import (
 )
 
 // leakTasks is how many tasks the leak test runs; make soak runs a million.
-var leakTasks = flag.Int("leak.tasks", 10_000, "tasks that go through one process in the leak test")
+var leakTasks = flag.Int("leak.tasks", 5000, "tasks that go through one process in the leak test")
 
 // use is what a process holds.
 type use struct {

@@ -1,10 +1,15 @@
 package pebble
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"leasehold/shared/fault"
 )
 
 // The sizes of what is kept in memory before it is written as a table, and with
@@ -31,6 +36,7 @@ const reserveFile = "RESERVE"
 // A room is what the disk has left for a journal. It may be used concurrently.
 type room struct {
 	Config
+	broken   *broken
 	memTable uint64
 
 	looked   atomic.Int64 // when, in nanoseconds of the process's clock
@@ -41,8 +47,8 @@ type room struct {
 }
 
 // newRoom looks at the disk for the first time, and makes the reserve.
-func newRoom(c Config) *room {
-	r := &room{Config: c, memTable: largestMemTable, start: time.Now()}
+func newRoom(c Config, b *broken) *room {
+	r := &room{Config: c, broken: b, memTable: largestMemTable, start: time.Now()}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
 		r.memTable = min(largestMemTable, max(smallestMemTable, usage.TotalBytes/diskShare))
 	}
@@ -71,6 +77,9 @@ func (r *room) exhausted() bool { return r.full() && r.gone.Load() }
 // once there is a memtable more than that.
 func (r *room) look() {
 	usage, err := r.FS.GetDiskUsage(r.Dir)
+	if errors.Is(err, fs.ErrNotExist) { // what is written from now on is gone with the process
+		r.broken.mark(fmt.Errorf("%w: the journal's folder was removed: %w", fault.ErrFolder, err))
+	}
 	if err != nil {
 		return // a file system that cannot say, such as one in memory
 	}
