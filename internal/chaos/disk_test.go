@@ -60,9 +60,19 @@ func TestFault13AfterASyncThatFailedTheCoordinatorEndsAndNothingAcknowledgedIsLo
 	answered := putNote(c, 51)
 	require.NotZero(t, h.code())
 	require.Contains(t, h.output(), "input/output error")
-	require.ErrorIs(t, <-answered, fault.ErrClosed, "what is not known to be on the disk is not acknowledged")
+	require.False(t, acknowledged(answered), "what is not known to be on the disk is not acknowledged")
 	h.mustStart()
-	require.Contains(t, []int{51, 52}, h.notes(), "it may be there all the same")
+	require.Contains(t, []int{51, 52}, h.notes(), "it may be there all the same, or be repeated")
+}
+
+// acknowledged says that an answer is there, and is no error.
+func acknowledged(answered chan error) bool {
+	select {
+	case err := <-answered:
+		return err == nil
+	default:
+		return false
+	}
 }
 
 func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
@@ -127,14 +137,14 @@ func TestFault15AWriteThatIsCutShortEndsTheCoordinatorAndLeavesNoHole(t *testing
 	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(h.cmd.Process.Pid), fmt.Sprint("--fsize=", limit, ":")).CombinedOutput()
 	require.NoError(t, err, string(out))
 	c := h.mustDial("client", survives)
-	acknowledged := 10
+	there := 10
 	var last chan error
 	for n := int64(100); last == nil; n++ {
 		answered := putNote(c, n)
 		select {
 		case err := <-answered:
 			require.NoError(t, err)
-			acknowledged++
+			there++
 		case <-h.done:
 			last = answered
 		}
@@ -144,9 +154,9 @@ func TestFault15AWriteThatIsCutShortEndsTheCoordinatorAndLeavesNoHole(t *testing
 	require.NotContains(t, h.output(), "goroutine ", "an error, and no crash")
 	h.mustStart()
 	if <-last == nil { // it was repeated at this coordinator
-		acknowledged++
+		there++
 	}
-	require.Contains(t, []int{acknowledged, acknowledged + 1}, h.notes())
+	require.Contains(t, []int{there, there + 1}, h.notes())
 }
 
 // ready asks whether the coordinator is ready for everything.
@@ -287,6 +297,6 @@ func TestFault15AFolderThatIsRemovedUnderARunningCoordinatorEndsIt(t *testing.T)
 		defer cancel()
 		return c.Space(notes).Put(ctx, tuple.New("note", int64(2)), 0) != nil
 	})
-	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, h.code(), h.output())
-	require.Contains(t, h.output(), h.dir)
+	require.NotZero(t, h.code(), h.output())
+	require.Contains(t, h.output(), h.dir+"/journal was removed")
 }

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"leasehold/shared/fault"
 )
 
 // The sizes of what is kept in memory before it is written as a table, and with
@@ -78,7 +76,7 @@ func (r *room) exhausted() bool { return r.full() && r.gone.Load() }
 func (r *room) look() {
 	usage, err := r.FS.GetDiskUsage(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) { // what is written from now on is gone with the process
-		r.broken.mark(fmt.Errorf("%w: the journal's folder was removed: %w", fault.ErrFolder, err))
+		r.broken.mark(fmt.Errorf("folder %s was removed: %w", r.Dir, err))
 	}
 	if err != nil {
 		return // a file system that cannot say, such as one in memory
