@@ -270,6 +270,31 @@ func (h *house) oneEpisode() {
 	}
 }
 
+// Row 5 with the real processes: whoever dies at whatever step of ingesting and
+// recording, what was found is there once.
+func TestFault05AManagerThatDiesAtEachStepOfIngestingLosesNothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quick...)
+	h.oneEpisode()
+	manager, worker := h.newMember("manager"), h.newMember("worker")
+	worker.start("")
+	manager.start("")
+	for _, moment := range points(t, "coordinator/visits.go") {
+		h.start(moment + ":1")
+		require.True(t, h.endsIn(patience) && h.killed(), "%s: %s", moment, h.output())
+	}
+	manager.kill()
+	h.mustStart()
+	for _, moment := range points(t, "manager/archive/ingest.go") {
+		manager.start(moment + ":1")
+		require.True(t, manager.endsIn(patience) && manager.killed(), "%s: %s", moment, manager.output())
+		eventually(t, "it is lost", func() bool { s, ok := h.status(); return ok && len(s.Sessions) == 1 })
+	}
+	manager.start("")
+	eventually(t, "all is done", func() bool { s, ok := h.status(); return ok && s.Totals.Researched == 2 && s.Totals.Problems == 0 })
+	require.NotEmpty(t, h.findings())
+}
+
 // Row 31: each death of a worker is an attempt; after too many the task is a dead
 // letter with its history, and requeued it is done.
 func TestFault31AWorkerThatDiesAtEachStepMakesADeadLetterWithItsHistory(t *testing.T) {

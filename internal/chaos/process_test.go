@@ -29,6 +29,10 @@ const patience = 30 * time.Second
 var binary string
 
 func TestMain(m *testing.M) {
+	if coordinator := os.Getenv(victimOf); coordinator != "" {
+		fmt.Fprintln(os.Stderr, beVictim(coordinator))
+		os.Exit(1)
+	}
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "chaos")
 	if err == nil {
