@@ -120,5 +120,5 @@ func (g *registers) check(t *testing.T) {
 	t.Helper()
 	t.Logf("registers: %d operations", len(g.history))
 	require.NotEmpty(t, g.history)
-	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(queues, g.history, patience), "the history is linearizable")
+	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(queues, g.history, patience+*timeFlag), "the history is linearizable")
 }
