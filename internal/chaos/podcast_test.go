@@ -122,7 +122,8 @@ func (h *house) newMember(mode string) *member {
 // newCompany has the example as its origin.
 func newCompany(t *testing.T, managers, workers int) *company {
 	t.Helper()
-	c := &company{house: newHouse(t, quick...)}
+	// However often it is killed, no work is given up.
+	c := &company{house: newHouse(t, append([]string{"LEASEHOLD_MAX_ATTEMPTS=100"}, quick...)...)}
 	said, code := c.run("origin", "add", example)
 	require.Zero(t, code, said)
 	for range managers {
