@@ -38,11 +38,11 @@ type Config struct {
 	// Hosts are names under which clients may call, beside addresses, localhost
 	// and names without a dot, such as a container's. "*" allows every name.
 	Hosts []string
-	// Engine is asked how it does, for health and metrics; nil: nobody is.
-	Engine Engine
 	// Backup copies what the coordinator keeps to a folder that does not exist;
 	// nil: it makes no backups.
 	Backup func(ctx context.Context, path string) error
+	// Engine is asked how it does, for health and metrics; nil: nobody is.
+	Engine Engine
 	Log    *slog.Logger // nil: slog.Default
 }
 

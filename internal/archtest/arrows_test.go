@@ -55,6 +55,7 @@ var rooms = []room{
 	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},
 	{"shared/catalog/remote", []string{"shared/catalog!", "shared/apiclient", "shared/fault", "models"}, nil, "a catalog elsewhere is reached over the API, and nothing else"},
+	{"shared/backup", []string{"shared/fault"}, nil, "files are copied, whatever is in them"},
 	{"shared/apiclient", []string{"shared/fault", "models"}, nil, "who speaks the API needs nothing of the coordinator"},
 	{"shared/audio", []string{"shared/fault"}, nil, "audio is a library of its own"},
 	{"shared/fetch", []string{"shared/fault", "models"}, nil, "fetch is a library of its own"},

@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"context"
+	"errors"
 
 	lsm "github.com/cockroachdb/pebble/v2"
 
@@ -20,11 +21,11 @@ func (j *Journal) Commit(_ context.Context, expected journal.Position, records [
 	if j.standing.Position != expected {
 		return journal.ErrFenced
 	}
-	if j.room.exhausted() {
-		return journal.ErrFull
-	}
 	batch := j.db.NewBatch()
 	next, err := j.fill(batch, records)
+	if err == nil && !j.room.fits(batch.Len()) {
+		return errors.Join(journal.ErrFull, batch.Close())
+	}
 	if err == nil {
 		err = j.db.Apply(batch, lsm.Sync)
 	}

@@ -3,6 +3,7 @@ package pebble
 import (
 	"io/fs"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -19,11 +20,19 @@ const pause = 50 * time.Millisecond
 type disk struct {
 	vfs.FS
 	dir    string // of the journal
+	room   *room
 	broken *broken
 }
 
+// compaction is how the store calls the writing of tables from others.
+const compaction = "pebble-compaction"
+
 func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return d.opened(name)(d.FS.Create(name, c))
+	f, err := d.opened(name)(d.FS.Create(name, c))
+	if f, ok := f.(*file); ok {
+		f.anew = c == compaction
+	}
+	return f, err
 }
 
 func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -79,6 +88,7 @@ type file struct {
 	vfs.File
 	disk disk
 	kind string
+	anew bool // a table that is made of others
 }
 
 // The kinds of file: the log, tables, which are written anew when there is no room
@@ -91,10 +101,10 @@ const (
 
 func kindOf(name string) string {
 	switch {
+	case isTable(name):
+		return ofTable
 	case strings.HasSuffix(name, ".log"):
 		return ofLog
-	case strings.HasSuffix(name, ".sst"):
-		return ofTable
 	}
 	return ofIndex
 }
@@ -102,6 +112,9 @@ func kindOf(name string) string {
 func (f *file) Write(p []byte) (int, error) {
 	if err := f.disk.broken.err(); err != nil {
 		return 0, err
+	}
+	if f.anew && !f.disk.room.fitsAnew() {
+		return 0, f.failed("write", syscall.ENOSPC)
 	}
 	failpoint.Reached("append.before", f.kind)
 	n, err := f.File.Write(p)

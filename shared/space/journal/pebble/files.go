@@ -17,6 +17,8 @@ func logNumber(name string) (uint32, bool) {
 	return uint32(n), ok && err == nil
 }
 
+func isTable(name string) bool { return strings.HasSuffix(name, ".sst") }
+
 func isLog(name string) bool {
 	_, ok := logNumber(name)
 	return ok

@@ -2,8 +2,10 @@ package pebble_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"testing"
@@ -21,20 +23,39 @@ const dir = "journal"
 // folder is the content of a journal's files, by name.
 type folder map[string][]byte
 
-// folderOf reads the files of a journal, as a crash would leave them.
+// folderOf reads the files of a journal, as a crash would leave them: at a moment
+// at which the store makes and removes none.
 func folderOf(t testing.TB, fs vfs.FS) folder {
 	t.Helper()
-	names, err := fs.List(dir)
-	require.NoError(t, err)
+	for {
+		before, err := fs.List(dir)
+		require.NoError(t, err)
+		all, ok := readAll(t, fs, before)
+		after, err := fs.List(dir)
+		require.NoError(t, err)
+		slices.Sort(before)
+		slices.Sort(after)
+		if ok && slices.Equal(before, after) {
+			return all
+		}
+	}
+}
+
+// readAll reads files, unless one is gone.
+func readAll(t testing.TB, fs vfs.FS, names []string) (folder, bool) {
+	t.Helper()
 	all := folder{}
 	for _, name := range names {
 		f, err := fs.Open(path.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, false
+		}
 		require.NoError(t, err)
 		all[name], err = io.ReadAll(f)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 	}
-	return all
+	return all, true
 }
 
 // with is a copy in which one file is another; without content it is gone.

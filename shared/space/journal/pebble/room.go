@@ -14,16 +14,19 @@ import (
 // it of a log. On a small disk it is a 64th of it.
 const (
 	largestMemTable  = 8 << 20
-	smallestMemTable = 32 << 10
+	smallestMemTable = 64 << 10
 	diskShare        = 64
 )
 
-// What is kept free, in memtables. Two logs and the tables made of them must fit
-// below the low-water mark, since takes go on there; the reserve is for what
-// somebody else filled the disk with between two looks.
+// What is kept free, in memtables. Below the low-water mark, to which the size of
+// all tables is added, only what takes goes on: two logs, the tables made of them,
+// and the tables written anew without what is gone must fit there. Below the
+// second mark no table is written anew. The reserve is for what somebody else
+// filled the disk with between two looks.
 const (
-	lowWater = 4
-	reserve  = 2
+	lowWater   = 4
+	tableWater = 2
+	reserve    = 2
 )
 
 // lookEvery bounds how often the disk is asked.
@@ -39,7 +42,6 @@ type room struct {
 
 	looked   atomic.Int64 // when, in nanoseconds of the process's clock
 	low      atomic.Bool  // below the low-water mark
-	gone     atomic.Bool  // the whole reserve is used, and nothing has come back
 	reserved atomic.Bool  // the reserve is there
 	start    time.Time
 }
@@ -68,8 +70,35 @@ func (r *room) full() bool {
 	return r.low.Load()
 }
 
-// exhausted reports whether not even the reserve is left.
-func (r *room) exhausted() bool { return r.full() && r.gone.Load() }
+// fits reports whether size bytes more can be written to the log. While there is
+// a reserve they can.
+func (r *room) fits(size int) bool {
+	r.full() // makes the reserve again, if it can be
+	return r.reserved.Load() || r.free(uint64(2*size)+r.memTable/4)
+}
+
+// fitsAnew reports whether tables may be written anew.
+func (r *room) fitsAnew() bool { return r.free(tableWater * r.memTable) }
+
+// free reports whether the disk has so much left; one that cannot say has.
+func (r *room) free(bytes uint64) bool {
+	usage, err := r.FS.GetDiskUsage(r.Dir)
+	return err != nil || usage.AvailBytes >= bytes
+}
+
+// tables returns the size of all tables.
+func (r *room) tables() (total uint64) {
+	names, _ := r.FS.List(r.Dir) // a folder that cannot be read is found elsewhere
+	for _, name := range names {
+		if !isTable(name) {
+			continue
+		}
+		if info, err := r.FS.Stat(r.FS.PathJoin(r.Dir, name)); err == nil {
+			total += uint64(info.Size())
+		}
+	}
+	return total
+}
 
 // look asks the disk. What is refused below the low-water mark is let in again
 // once there is a memtable more than that.
@@ -81,14 +110,13 @@ func (r *room) look() {
 	if err != nil {
 		return // a file system that cannot say, such as one in memory
 	}
-	mark := lowWater * r.memTable
+	mark := lowWater*r.memTable + r.tables()
 	if r.low.Load() {
 		mark += r.memTable
 	}
 	if !r.reserved.Load() {
 		mark += reserve * r.memTable
 	}
-	r.gone.Store(usage.AvailBytes < r.memTable/2 && !r.reserved.Load())
 	if usage.AvailBytes < mark {
 		if !r.low.Swap(true) {
 			r.Log.Warn("journal: the disk is almost full; what grows is refused until there is room", "dir", r.Dir, "free", usage.AvailBytes, "needed", mark)
@@ -121,7 +149,7 @@ func (r *room) release() {
 
 // disk is the file system that the store writes to.
 func (j *Journal) disk() vfs.FS {
-	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, broken: &j.broken}
+	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, room: j.room, broken: &j.broken}
 }
 
 // Full implements journal.Roomy: it asks the disk at most ten times a second.
