@@ -52,6 +52,7 @@ soak: tools ## the same for longer: repeats, random checks, crashes, fuzzing
 	.ci/fuzz $(SOAK_FUZZ_SECONDS)
 
 bench: ## every benchmark; the figures in docs/benchmarks.md are its
+	@.ci/tools redis-server beanstalkd
 	go test -run '^$$' -bench . -benchmem ./...
 
 image: ## make the container image leasehold from the binary that is built here
