@@ -47,8 +47,6 @@ func (h *house) inject(calls, what string) *process {
 	return s
 }
 
-const syncs = "fsync,fdatasync,sync_file_range"
-
 func TestFault13AfterASyncThatFailedTheCoordinatorEndsAndNothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, quick...)

@@ -37,20 +37,20 @@ type repeater struct {
 }
 
 // call returns the first answer, and says if a later one was another.
-func (r *repeater) call(procedure string, args tuple.Tuple) (reply tuple.Tuple, err error, wrong string) {
+func (r *repeater) call(procedure string, args tuple.Tuple) (reply tuple.Tuple, wrong string, err error) {
 	r.seq++
 	op := space.OpID{Session: r.Session(), Seq: r.seq}
 	reply, err = r.Call(context.Background(), op, procedure, args)
 	if err != nil {
-		return reply, err, "" // nothing has happened
+		return reply, "", err // nothing has happened
 	}
 	for range r.rand.IntN(3) {
 		again, err := r.Call(context.Background(), op, procedure, args)
 		if err != nil || !again.Equal(reply) {
-			return reply, nil, fmt.Sprintf("%s %s was answered %s, and then %s, %v", procedure, args, reply, again, err)
+			return reply, fmt.Sprintf("%s %s was answered %s, and then %s, %v", procedure, args, reply, again, err), nil
 		}
 	}
-	return reply, nil, ""
+	return reply, "", nil
 }
 
 func (g *grants) act(ctx context.Context, c *client, n int, random *rand.Rand) error {
@@ -58,7 +58,7 @@ func (g *grants) act(ctx context.Context, c *client, n int, random *rand.Rand) e
 	last := int64(0)
 	for i := 0; ctx.Err() == nil; i++ {
 		subject := fmt.Sprintf("subject-%d-%d", n, i)
-		granted, err, wrong := r.call("lease.grant", tuple.New(subject, "", int64(50+random.IntN(500))))
+		granted, wrong, err := r.call("lease.grant", tuple.New(subject, "", int64(50+random.IntN(500))))
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (g *grants) act(ctx context.Context, c *client, n int, random *rand.Rand) e
 // use extends a lease or not, and revokes it or not.
 func (g *grants) use(r *repeater, id string, token int64) error {
 	if r.rand.IntN(2) == 0 {
-		_, err, wrong := r.call("lease.extend", tuple.New(id, token, int64(200)))
+		_, wrong, err := r.call("lease.extend", tuple.New(id, token, int64(200)))
 		g.saw(wrong)
 		if err != nil && !errors.Is(err, fault.ErrNotFound) {
 			return err
@@ -88,7 +88,7 @@ func (g *grants) use(r *repeater, id string, token int64) error {
 	if r.rand.IntN(2) == 0 {
 		return nil
 	}
-	_, err, wrong := r.call("lease.revoke", tuple.New(id, token))
+	_, wrong, err := r.call("lease.revoke", tuple.New(id, token))
 	g.saw(wrong)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil // it has expired
@@ -97,11 +97,11 @@ func (g *grants) use(r *repeater, id string, token int64) error {
 		return err
 	}
 	g.revoke()
-	_, err, _ = r.call("lease.extend", tuple.New(id, token, int64(200)))
+	_, _, err = r.call("lease.extend", tuple.New(id, token, int64(200)))
 	if !errors.Is(err, fault.ErrNotFound) {
 		g.saw(fmt.Sprintf("an extension of lease %s, which was revoked: %v", id, err))
 	}
-	_, err, _ = r.call("lease.revoke", tuple.New(id, token))
+	_, _, err = r.call("lease.revoke", tuple.New(id, token))
 	if !errors.Is(err, fault.ErrNotFound) {
 		g.saw(fmt.Sprintf("a second end of lease %s: %v", id, err))
 	}
