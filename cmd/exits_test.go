@@ -3,9 +3,9 @@ package cmd
 import (
 	"errors"
 	"os"
-	"strings"
 	"os/exec"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
