@@ -95,6 +95,25 @@ func TestARunThatIsKilledTenTimesInARowFindsTheSame(t *testing.T) {
 	h.nothingIsLeft(3)
 }
 
+// TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom is what a new user may try
+// next: neither the spaces nor the catalog have room for a while.
+func TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom(t *testing.T) {
+	t.Parallel()
+	want := peace(t)
+	disk := smallDisk(t, 48<<20)
+	h := houseAt(t, filepath.Join(disk, "data"))
+	p := launch(t, h.env, binary, "run", example, "--until-idle")
+	says := func(text string) func() bool { return func() bool { return strings.Contains(p.output(), text) } }
+	eventually(t, "work begins", says("of 24 pairs"))
+	filler := filepath.Join(disk, "filler")
+	fillUp(t, filler)
+	eventually(t, "it says so", says("there is no room"))
+	require.False(t, p.ended(), p.output())
+	require.NoError(t, os.Remove(filler))
+	require.Zero(t, p.code(), p.output())
+	require.Equal(t, want, h.findings())
+}
+
 // company is a coordinator, managers and workers, each a process.
 type company struct {
 	*house

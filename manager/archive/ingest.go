@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/catalog"
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/work"
@@ -20,7 +21,7 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	r, err := researched(h)
 	if err == nil {
 		failpoint.Reached("ingest.before", "")
-		err = f.Catalog.Ingest(ctx, r, time.Now().UTC())
+		err = catalog.Patiently(ctx, log, func() error { return f.Catalog.Ingest(ctx, r, time.Now().UTC()) })
 	}
 	switch {
 	case err != nil && isBad(err):

@@ -22,6 +22,8 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 			return false, nil
 		case errors.Is(err, fault.ErrConflict):
 			continue // another manager was quicker: select again
+		case errors.Is(err, fault.ErrOverloaded):
+			return false, nil // the spaces have no room: look again in a while
 		case err != nil || !issued:
 			return true, err
 		}

@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/space/journal/pebble"
 )
 
-func TestRow13AFailedWriteOrSyncBreaksTheJournalForGood(t *testing.T) {
+func TestFault13AFailedWriteOrSyncBreaksTheJournalForGood(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"write", "sync"} {
 		t.Run(op, func(t *testing.T) {
@@ -90,7 +90,7 @@ func (f *failingFile) Sync() error {
 
 func (f *failingFile) SyncData() error { return f.Sync() }
 
-func TestRow15AFolderThatCannotBeUsedIsNamed(t *testing.T) {
+func TestFault15AFolderThatCannotBeUsedIsNamed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	w, err := vfs.Default.Create(file, vfs.WriteCategoryUnspecified)

@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/space/journal/pebble"
 )
 
-func TestRow11ANewerFormatIsRefusedWithBothVersions(t *testing.T) {
+func TestFault11ANewerFormatIsRefusedWithBothVersions(t *testing.T) {
 	t.Parallel()
 	f, _, _ := crashed(t, 2, 60)
 	_, _, err := try(f.with("FORMAT", []byte("leasehold journal 7\n")).disk(t))
@@ -21,7 +21,7 @@ func TestRow11ANewerFormatIsRefusedWithBothVersions(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
 
-func TestRow11AnOlderFormatIsMigratedAfterACopyWasMade(t *testing.T) {
+func TestFault11AnOlderFormatIsMigratedAfterACopyWasMade(t *testing.T) {
 	t.Parallel()
 	f, name, _ := crashed(t, 2, 60)
 	fs := f.with("FORMAT", []byte("leasehold journal 0\n")).disk(t)

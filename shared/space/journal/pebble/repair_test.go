@@ -9,7 +9,7 @@ import (
 	"leasehold/shared/space/journal/pebble"
 )
 
-func TestRow9ARepairKeepsWhatIsBeforeTheDamage(t *testing.T) {
+func TestFault09ARepairKeepsWhatIsBeforeTheDamage(t *testing.T) {
 	t.Parallel()
 	f, name, begins := crashed(t, 6, 60)
 	for n := range 5 {
@@ -29,7 +29,7 @@ func TestRow9ARepairKeepsWhatIsBeforeTheDamage(t *testing.T) {
 	}
 }
 
-func TestRow10ARepairEndsWhereALogIsMissing(t *testing.T) {
+func TestFault10ARepairEndsWhereALogIsMissing(t *testing.T) {
 	t.Parallel()
 	f := worn(t)
 	logs := f.named(".log")
@@ -49,7 +49,7 @@ func TestRow10ARepairEndsWhereALogIsMissing(t *testing.T) {
 	require.Positive(t, refused, "nobody can say what was in a table")
 }
 
-func TestRow17ACopyIsAJournalOfItsOwn(t *testing.T) {
+func TestFault17ACopyIsAJournalOfItsOwn(t *testing.T) {
 	t.Parallel()
 	fs := worn(t).disk(t)
 	j := open(t, pebble.Config{Dir: dir, FS: fs})

@@ -26,7 +26,7 @@ func small(t *testing.T, total, free uint64) (*smallDisk, *pebble.Journal) {
 	return d, open(t, pebble.Config{Dir: dir, FS: d})
 }
 
-func TestRow12AFullDiskIsSaidAndRecoversByItself(t *testing.T) {
+func TestFault12AFullDiskIsSaidAndRecoversByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d, j := small(t, 64*mib, 32*mib) // a memtable is 1 MiB
@@ -45,7 +45,7 @@ func TestRow12AFullDiskIsSaidAndRecoversByItself(t *testing.T) {
 	})
 }
 
-func TestRow12WhatWasBegunIsWrittenIntoTheReserve(t *testing.T) {
+func TestFault12WhatWasBegunIsWrittenIntoTheReserve(t *testing.T) {
 	t.Parallel()
 	d := &cappedDisk{smallDisk: smallDisk{FS: vfs.NewMem()}}
 	d.total.Store(64 * mib)
@@ -62,7 +62,7 @@ func TestRow12WhatWasBegunIsWrittenIntoTheReserve(t *testing.T) {
 	require.Equal(t, 20, n)
 }
 
-func TestRow12WithoutRoomNothingIsWrittenAndTheJournalGoesOn(t *testing.T) {
+func TestFault12WithoutRoomNothingIsWrittenAndTheJournalGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d, j := small(t, 64*mib, 32*mib)
