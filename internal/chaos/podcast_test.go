@@ -107,7 +107,7 @@ func TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom(t *testing.T) {
 	eventually(t, "work begins", says("of 24 pairs"))
 	filler := filepath.Join(disk, "filler")
 	fillUp(t, filler)
-	eventually(t, "it says so", says("there is no room"))
+	eventually(t, "it says so", says("the disk is almost full"))
 	require.False(t, p.ended(), p.output())
 	require.NoError(t, os.Remove(filler))
 	require.Zero(t, p.code(), p.output())
