@@ -16,6 +16,7 @@ const maxProcs = 1000
 func Compile(p *syntax.Program, capacity int) (*Model, error) {
 	c := &compiler{model: &Model{Program: p}, slots: map[*syntax.Object]int{}, quant: map[*syntax.Object]int{}}
 	c.decls(capacity)
+	c.model.slots = c.slots
 	byText := map[string]*Code{}
 	for _, pr := range p.Procs {
 		code := c.process(pr)

@@ -192,17 +192,22 @@ func (x *expander) process(s []uint32, p int, each func(int, []uint32)) (int, *R
 
 // emit puts one outcome into s.
 func (x *expander) emit(s []uint32, p int, outcome []uint32, node *Node, each func(int, []uint32)) {
-	next, mem := x.next, len(x.m.Procs)
-	copy(next, s)
-	next[p] = outcome[0]
+	copy(x.next, s)
+	x.place(x.next, p, outcome, node)
+	x.canonical(x.next)
+	each(p, x.next)
+}
+
+// place puts what a step of process p has changed into s.
+func (x *expander) place(s []uint32, p int, outcome []uint32, node *Node) {
+	mem := len(x.m.Procs)
+	s[p] = outcome[0]
 	if node.foot.mem {
-		next[mem] = outcome[1]
+		s[mem] = outcome[1]
 	}
 	for i, sp := range node.foot.spaces {
-		next[mem+1+sp] = outcome[2+i]
+		s[mem+1+sp] = outcome[2+i]
 	}
-	x.canonical(next)
-	each(p, next)
 }
 
 // canonical puts the one state into s that stands for all that are like it.

@@ -16,7 +16,8 @@ type Model struct {
 	observe []bool  // which of them properties look at, or are arrays
 	mortal  bool    // some shared variable may die
 	props   []prop
-	events  bool // some property speaks of events
+	slots   map[*syntax.Object]int // the first in mem of each shared variable and array
+	events  bool                   // some property speaks of events
 }
 
 // Space is one tuple space of a model.

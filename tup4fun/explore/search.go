@@ -46,6 +46,9 @@ type search struct {
 	mu      sync.Mutex // guards reason
 	reason  string
 	began   time.Time
+
+	graph       *Graph // for properties of runs, once it is built
+	graphReason string // why it is not whole
 }
 
 func newSearch(m *Model, o Options) *search {
