@@ -33,6 +33,8 @@ type Report struct {
 	Warnings    []string    `json:"warnings"`
 	Bytes       int64       `json:"bytes"` // that the states took
 	Elapsed     float64     `json:"seconds"`
+	Least       int64       `json:"-"` // number that was seen, symbols aside
+	Most        int64       `json:"-"`
 }
 
 // SpaceSeen is how full a space was.
@@ -78,6 +80,7 @@ func Check(ctx context.Context, m *Model, o Options) (*Report, error) {
 		}
 		r.Verdicts = append(r.Verdicts, v)
 	}
+	r.Least, r.Most = s.t.extremes()
 	r.Outcome = r.overall()
 	r.Elapsed = time.Since(s.began).Seconds()
 	return r, nil

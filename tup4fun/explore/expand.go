@@ -2,6 +2,8 @@ package explore
 
 import (
 	"slices"
+
+	"leasehold/tup4fun/syntax"
 )
 
 // tables are the parts that states are made of. A state is a list of numbers: of
@@ -12,6 +14,27 @@ func newTables() *tables { return &tables{newTable(), newTable(), newTable(), ne
 
 func (t *tables) bytes() int64 {
 	return t.procs.size() + t.mem.size() + t.spaces.size() + t.tuples.size()
+}
+
+// extremes returns the least and the greatest number in any state.
+func (t *tables) extremes() (least, most int64) {
+	look := func(values []int64) {
+		for _, v := range values {
+			if v < syntax.SymbolBase {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+	}
+	for _, p := range t.procs.items {
+		look(p[atParam : atParam+1])
+		look(p[procHead:])
+	}
+	for _, t := range [...]*table{t.mem, t.tuples} {
+		for _, values := range t.items {
+			look(values)
+		}
+	}
+	return least, most
 }
 
 // part is what an expander knows of one look of a process.
