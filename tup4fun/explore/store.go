@@ -150,7 +150,7 @@ func (sh *shard) write(state []byte) uint32 {
 
 func (sh *shard) growExact(width int) {
 	refs, tags := sh.refs, sh.tags
-	sh.resize(len(tags)*3/2, false)
+	sh.resize(2*len(tags), false)
 	s := make([]uint32, width)
 	for i, at := range refs {
 		if tags[i] == 0 {
