@@ -59,7 +59,6 @@ type expander struct {
 	step   stepper
 	groups [][]int // processes that may change places
 	dead   map[deadKey]uint32
-	err    *RuntimeError
 	errs   []*RuntimeError
 	next   []uint32
 	frame  frame

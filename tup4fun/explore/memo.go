@@ -64,5 +64,3 @@ func (m *memo) grow() {
 		}
 	}
 }
-
-func (m *memo) bytes() int64 { return int64(28*len(m.at) + 4*cap(m.data)) }
