@@ -16,7 +16,7 @@ import (
 )
 
 // realBinary makes the real binary, and returns the folder that it is in.
-func realBinary(t *testing.T) string {
+func realBinary(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "leasehold"), "leasehold").CombinedOutput()
@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("BIN", bin)
 			e.Setenv("HOME", e.WorkDir)
 			example, err := filepath.Abs("../examples/podcast")
 			e.Setenv("EXAMPLE", example)
