@@ -13,7 +13,6 @@ import (
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
 	"leasehold/tup4fun/explore"
-	"leasehold/tup4fun/petri"
 )
 
 // printed are the types behind the sections of docs/json.md.
@@ -32,7 +31,6 @@ var printed = map[string]any{
 	"A session in `leasehold status --json`":                         apiclient.Session{},
 	"`leasehold tup4fun check --json`":                               explore.Report{},
 	"A verdict in `leasehold tup4fun check --json`":                  explore.Verdict{},
-	"`leasehold tup4fun petri --json`":                               petri.Report{},
 	"`leasehold tup4fun trace --format json`":                        explore.Trace{},
 	"A step in `leasehold tup4fun trace --format json`":              explore.Step{},
 	"`leasehold space list --json`":                                  apiclient.Space{},
