@@ -29,7 +29,7 @@ bGives: {bHas} -> {b, lock}
 	}
 	// Output:
 	// holds 3 4
-	// b + bHas = 1
-	// a + aHas = 1
 	// lock + aHas + bHas = 1
+	// a + aHas = 1
+	// b + bHas = 1
 }
