@@ -138,8 +138,7 @@ func (c *checker) isDeadlockFree() Finding {
 // at, or -1.
 func (c *checker) deadlock() int {
 	for i := range c.reach.keys {
-		m := c.reach.Marking(i)
-		if !slices.ContainsFunc(c.net.Transitions, func(t Transition) bool { return t.Enabled(m) }) {
+		if !c.net.CanMove(c.reach.Marking(i)) {
 			return i
 		}
 	}
@@ -154,7 +153,7 @@ func (c *checker) movesWithout(m Marking) bool {
 			m[p] = 0
 		}
 	}
-	return slices.ContainsFunc(c.net.Transitions, func(t Transition) bool { return t.Enabled(m) })
+	return c.net.CanMove(m)
 }
 
 // never lists the transitions that do not fire in the coverability graph.

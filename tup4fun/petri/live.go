@@ -61,14 +61,14 @@ func (c *checker) completes() Finding {
 		return incomplete("the net has no final marking")
 	}
 	if !c.bounded {
-		if i := c.deadlock(); i >= 0 && !c.isFinal(c.reach.Marking(i)) {
+		if i := c.deadlock(); i >= 0 && !c.net.IsFinal(c.reach.Marking(i)) {
 			return c.violated(c.reach, i, "nothing can fire in %s", c.net.Text(c.reach.Marking(i)))
 		}
 		return c.unknown()
 	}
 	var finals []int
 	for i := range c.reach.keys {
-		if c.isFinal(c.reach.Marking(i)) {
+		if c.net.IsFinal(c.reach.Marking(i)) {
 			finals = append(finals, i)
 		}
 	}
@@ -76,10 +76,6 @@ func (c *checker) completes() Finding {
 		return c.violated(c.reach, i, "from %s no final marking can be reached", c.net.Text(c.reach.Marking(i)))
 	}
 	return holds("")
-}
-
-func (c *checker) isFinal(m Marking) bool {
-	return slices.ContainsFunc(c.net.Final, func(f Marking) bool { return slices.Equal(f, m) })
 }
 
 // isProper is proper completion: when a final marking is there, nothing else is.
@@ -91,7 +87,7 @@ func (c *checker) isProper() Finding {
 	for i := range c.reach.keys {
 		m := c.reach.Marking(i)
 		switch {
-		case c.isFinal(m):
+		case c.net.IsFinal(m):
 			final++
 		case slices.ContainsFunc(c.net.Final, m.Covers):
 			if more++; first < 0 {

@@ -98,6 +98,16 @@ func (n *Net) Text(m Marking) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
+// CanMove reports whether a transition can fire in m.
+func (n *Net) CanMove(m Marking) bool {
+	return slices.ContainsFunc(n.Transitions, func(t Transition) bool { return t.Enabled(m) })
+}
+
+// IsFinal reports whether m is one of the final markings.
+func (n *Net) IsFinal(m Marking) bool {
+	return slices.ContainsFunc(n.Final, func(f Marking) bool { return slices.Equal(f, m) })
+}
+
 // names lists transitions by name.
 func (n *Net) names(transitions []int) []string {
 	all := make([]string, len(transitions))

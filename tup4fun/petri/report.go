@@ -57,8 +57,8 @@ type Finding struct {
 // PlaceBound is how many tokens a place has at most.
 type PlaceBound struct {
 	Place string `json:"place"`
-	Most  int64  `json:"most"`            // -1: there is no bound
-	Known bool   `json:"known,omitempty"` // false: it may be more, as the search is incomplete
+	Most  int64  `json:"most"`  // -1: there is no bound
+	Known bool   `json:"known"` // false: it may be more, as the search is incomplete
 }
 
 // Flow is one semiflow.
