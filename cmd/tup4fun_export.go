@@ -18,7 +18,7 @@ func (a *app) newTupExport() *cobra.Command {
 		Short: "print a model in Promela, the language of Spin, or as a drawing",
 		Long: `Print a model in Promela, the language of Spin, or its program graphs as a drawing or JSON. Promela
 wants to know how full spaces can be, so that all states are explored before. Spin, without its
-reductions (-DNOREDUCE -DSAFETY), then counts one state and two transitions more than
+reductions (spin -o1 -o2 -a, cc -DNOREDUCE -DSAFETY), then counts one state and two transitions more than
 check --no-reduction does.`,
 		Args: cobra.ExactArgs(1),
 	}
