@@ -35,29 +35,22 @@ type mistake struct {
 	Text string `json:"text"`
 }
 
-// answer makes a handler: it reads the request, waits for room, and bounds the
-// time.
+// answer makes a handler, which refuses what comes when too many are there.
 func (p *Page) answer(of answerer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case p.queue <- struct{}{}:
+			defer func() { <-p.queue }()
+		default:
+			http.Error(w, "Too many programs are being looked at; try again in a moment.", http.StatusServiceUnavailable)
+			return
+		}
 		var s session
 		if err := decode(w, r, &s); err != nil {
-			var large *http.MaxBytesError
-			if errors.As(err, &large) {
-				http.Error(w, fmt.Sprintf("The program is too large: at most %d bytes are read.", MaxRequest), http.StatusRequestEntityTooLarge)
-				return
-			}
-			http.Error(w, "The request is not as the page makes it: "+err.Error(), http.StatusBadRequest)
+			refuse(w, err)
 			return
 		}
-		select {
-		case p.room <- struct{}{}:
-			defer func() { <-p.room }()
-		case <-r.Context().Done():
-			return
-		}
-		ctx, stop := context.WithTimeout(r.Context(), p.limits.Time)
-		defer stop()
-		reply, err := p.about(ctx, s, of)
+		reply, err := p.work(r.Context(), s, of)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
@@ -65,6 +58,29 @@ func (p *Page) answer(of answerer) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(reply) // whoever is gone needs it no more
 	})
+}
+
+// refuse answers a request that could not be read.
+func refuse(w http.ResponseWriter, err error) {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		http.Error(w, fmt.Sprintf("The program is too large: at most %d bytes are read.", MaxRequest), http.StatusRequestEntityTooLarge)
+		return
+	}
+	http.Error(w, "The request is not as the page makes it: "+err.Error(), http.StatusBadRequest)
+}
+
+// work waits for room, and bounds the time.
+func (p *Page) work(ctx context.Context, s session, of answerer) (any, error) {
+	select {
+	case p.room <- struct{}{}:
+		defer func() { <-p.room }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	ctx, stop := context.WithTimeout(ctx, p.limits.Time)
+	defer stop()
+	return p.about(ctx, s, of)
 }
 
 func decode(w http.ResponseWriter, r *http.Request, s *session) error {

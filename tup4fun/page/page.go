@@ -20,6 +20,9 @@ var page = template.Must(template.ParseFS(files, "page.html"))
 // MaxRequest is how many bytes a request may have.
 const MaxRequest = 256 << 10
 
+// waiting is how many requests may wait for those that are worked on.
+const waiting = 16
+
 // Limits bound what one request may take.
 type Limits struct {
 	States  int64         // 0: 200,000
@@ -62,13 +65,14 @@ type Page struct {
 	limits Limits
 	mux    *http.ServeMux
 	room   chan struct{} // as many as are worked on
+	queue  chan struct{} // as many as are there at all
 	html   []byte
 }
 
 // New returns the page. The error is that of its template.
 func New(l Limits) (*Page, error) {
 	p := &Page{limits: l.normal(), mux: http.NewServeMux()}
-	p.room = make(chan struct{}, p.limits.AtOnce)
+	p.room, p.queue = make(chan struct{}, p.limits.AtOnce), make(chan struct{}, p.limits.AtOnce+waiting)
 	var b bytes.Buffer
 	if err := page.Execute(&b, struct {
 		Limits

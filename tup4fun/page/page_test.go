@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -156,6 +157,43 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		require.Equal(t, c.code, answer.StatusCode, "%s: %s", c.name, text)
 		require.Contains(t, string(text), c.says, c.name)
 	}
+}
+
+// A stalled body says when it is read, and ends when it is released.
+type stalled struct {
+	entered chan<- struct{}
+	release <-chan struct{}
+}
+
+func (s stalled) Read([]byte) (int, error) {
+	s.entered <- struct{}{}
+	<-s.release
+	return 0, io.EOF
+}
+
+func TestTooManyAtOnceAreRefused(t *testing.T) {
+	t.Parallel()
+	p, err := page.New(page.Limits{AtOnce: 1})
+	require.NoError(t, err)
+	ask := func(body io.Reader) int {
+		r := httptest.NewRequest("POST", "http://localhost/run", body)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		return w.Code
+	}
+	entered, release := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	for range 17 {
+		all.Go(func() { ask(stalled{entered, release}) })
+	}
+	for range 17 {
+		<-entered
+	}
+	require.Equal(t, 503, ask(strings.NewReader(`{"program":"skip"}`)))
+	close(release)
+	all.Wait()
+	require.Equal(t, 200, ask(strings.NewReader(`{"program":"skip"}`)))
 }
 
 func TestThePageIsOfflineAndHasNothingInline(t *testing.T) {

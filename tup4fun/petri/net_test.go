@@ -168,6 +168,16 @@ func TestSemiflowsOfANetThatHasTooMany(t *testing.T) {
 	require.Equal(t, "there are more than 500 semiflows, or steps to them", petri.Check(t.Context(), "n", n, petri.Question{}).SemiflowsReason)
 }
 
+func TestSemiflowsOfALargeNetAreGivenUp(t *testing.T) {
+	t.Parallel()
+	n := &petri.Net{Places: make([]string, 1500), Initial: make(petri.Marking, 1500)}
+	for i := range 5000 {
+		n.Transitions = append(n.Transitions, petri.Transition{In: []petri.Arc{{Place: i % 1500, Weight: 1}}, Out: []petri.Arc{{Place: (i*7 + 1) % 1500, Weight: 1}}})
+	}
+	_, err := petri.PlaceSemiflows(t.Context(), n, petri.Options{})
+	require.ErrorContains(t, err, "the net is too large for semiflows: 1500 times 6500 numbers")
+}
+
 // TestSemiflowsAreConstant holds them against what nets really do.
 func TestSemiflowsAreConstant(t *testing.T) {
 	t.Parallel()

@@ -11,11 +11,12 @@ import (
 // and not all 0.
 type Semiflow []int64
 
-// maxCells bounds the table that semiflows are computed in, and maxFactor the
-// numbers in it.
+// maxCells bounds the table that semiflows are computed in, maxFactor the numbers
+// in it, and maxWork how often one is looked at.
 const (
 	maxCells  = 4_000_000
 	maxFactor = 1 << 30
+	maxWork   = 2_000_000_000
 )
 
 // PlaceSemiflows returns the place semiflows of minimal support: however the net
@@ -25,7 +26,7 @@ func PlaceSemiflows(ctx context.Context, n *Net, o Options) ([]Semiflow, error) 
 	if err := n.small(len(n.Places)); err != nil {
 		return nil, err
 	}
-	return farkas(ctx, n.incidence(), len(n.Transitions), o.normal().Semiflows)
+	return combinations(ctx, n.incidence(), len(n.Transitions), o.normal().Semiflows)
 }
 
 // TransitionSemiflows returns the transition semiflows of minimal support: firing
@@ -42,7 +43,7 @@ func TransitionSemiflows(ctx context.Context, n *Net, o Options) ([]Semiflow, er
 			turned[t][p] = effect[p][t]
 		}
 	}
-	return farkas(ctx, turned, len(n.Places), o.normal().Semiflows)
+	return combinations(ctx, turned, len(n.Places), o.normal().Semiflows)
 }
 
 // small errs if the table for so many rows would be too large.
@@ -76,30 +77,42 @@ type candidate struct {
 	left, weights []int64
 }
 
-var errWeights = errors.New("the weights of semiflows are too large")
+var (
+	errWeights = errors.New("the weights of semiflows are too large")
+	errWork    = errors.New("it takes too long to find the semiflows")
+)
 
-// farkas returns the combinations of rows with minimal support, of weights that
-// are not negative, that sum up to 0 in every column.
-func farkas(ctx context.Context, matrix [][]int64, columns, limit int) ([]Semiflow, error) {
-	rows := make([]candidate, len(matrix))
-	for i := range rows {
-		rows[i] = candidate{matrix[i], make([]int64, len(matrix))}
-		rows[i].weights[i] = 1
+// A farkas is one computation.
+type farkas struct {
+	rows  []candidate
+	limit int   // of rows
+	work  int64 // that was done
+}
+
+// combinations returns those of rows, with weights that are not negative and with
+// minimal support, that sum up to 0 in every column.
+func combinations(ctx context.Context, matrix [][]int64, columns, limit int) ([]Semiflow, error) {
+	f := farkas{rows: make([]candidate, len(matrix)), limit: limit}
+	for i := range f.rows {
+		f.rows[i] = candidate{matrix[i], make([]int64, len(matrix))}
+		f.rows[i].weights[i] = 1
 	}
 	todo := make([]int, columns)
 	for i := range todo {
 		todo[i] = i
 	}
 	for len(todo) > 0 {
-		var err error
-		best := cheapest(rows, todo)
-		if rows, err = cancel(ctx, rows, todo[best], limit); err != nil {
+		if err := f.over(ctx); err != nil {
+			return nil, err
+		}
+		best := f.cheapest(todo)
+		if err := f.cancel(ctx, todo[best]); err != nil {
 			return nil, err
 		}
 		todo = slices.Delete(todo, best, best+1)
 	}
-	flows := make([]Semiflow, len(rows))
-	for i, r := range rows {
+	flows := make([]Semiflow, len(f.rows))
+	for i, r := range f.rows {
 		flows[i] = r.weights
 	}
 	slices.SortFunc(flows, func(a, b Semiflow) int { return slices.Compare(b, a) })
@@ -107,56 +120,79 @@ func farkas(ctx context.Context, matrix [][]int64, columns, limit int) ([]Semifl
 }
 
 // cheapest says which of the columns makes the fewest new rows.
-func cheapest(rows []candidate, columns []int) int {
-	best, least := 0, -1
+func (f *farkas) cheapest(columns []int) int {
+	f.work += int64(len(columns)) * int64(len(f.rows))
+	best, least := 0, 0
 	for i, c := range columns {
-		plus, minus, zero := 0, 0, 0
-		for _, r := range rows {
-			switch {
-			case r.left[c] > 0:
-				plus++
-			case r.left[c] < 0:
-				minus++
-			default:
-				zero++
-			}
-		}
-		if cost := plus*minus + zero; least < 0 || cost < least {
+		plus, minus := f.count(c)
+		if cost := plus*minus - plus - minus; i == 0 || cost < least {
 			best, least = i, cost
 		}
 	}
 	return best
 }
 
-// cancel combines each row that is above 0 in a column with each that is below,
-// so that the column is 0, and keeps what has minimal support.
-func cancel(ctx context.Context, rows []candidate, column, limit int) ([]candidate, error) {
-	var kept, plus, minus []candidate
-	for _, r := range rows {
-		switch {
-		case r.left[column] == 0:
-			kept = append(kept, r)
-		case r.left[column] > 0:
-			plus = append(plus, r)
-		default:
-			minus = append(minus, r)
+// count says how many rows are above 0 in a column, and how many below.
+func (f *farkas) count(column int) (plus, minus int) {
+	for _, r := range f.rows {
+		switch left := r.left[column]; {
+		case left > 0:
+			plus++
+		case left < 0:
+			minus++
 		}
 	}
-	for _, a := range plus {
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("semiflows: %w", context.Cause(ctx))
+	return plus, minus
+}
+
+// signs sorts the rows by what is left of them in a column.
+func (f *farkas) signs(column int) (plus, minus, zero []candidate) {
+	for _, r := range f.rows {
+		switch left := r.left[column]; {
+		case left > 0:
+			plus = append(plus, r)
+		case left < 0:
+			minus = append(minus, r)
+		default:
+			zero = append(zero, r)
 		}
+	}
+	return plus, minus, zero
+}
+
+// cancel combines each row that is above 0 in a column with each that is below,
+// so that the column is 0, and keeps what has minimal support.
+func (f *farkas) cancel(ctx context.Context, column int) error {
+	plus, minus, kept := f.signs(column)
+	for _, a := range plus {
 		for _, b := range minus {
 			c, err := combine(a, b, column)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			if kept = addMinimal(kept, c); len(kept) > limit {
-				return nil, fmt.Errorf("there are more than %d semiflows, or steps to them", limit)
+			kept = addMinimal(kept, c)
+			f.work += int64(len(c.left) + len(c.weights)*len(kept))
+			if len(kept) > f.limit {
+				return fmt.Errorf("there are more than %d semiflows, or steps to them", f.limit)
+			}
+			if err := f.over(ctx); err != nil {
+				return err
 			}
 		}
 	}
-	return kept, nil
+	f.rows = kept
+	return nil
+}
+
+// over errs when it has taken too long.
+func (f *farkas) over(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("semiflows: %w", context.Cause(ctx))
+	}
+	if f.work > maxWork {
+		return errWork
+	}
+	return nil
 }
 
 func combine(a, b candidate, column int) (candidate, error) {
