@@ -13,6 +13,7 @@ import (
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
 	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/petri"
 )
 
 // printed are the types behind the sections of docs/json.md.
@@ -33,6 +34,8 @@ var printed = map[string]any{
 	"A verdict in `leasehold tup4fun check --json`":                  explore.Verdict{},
 	"`leasehold tup4fun trace --format json`":                        explore.Trace{},
 	"A step in `leasehold tup4fun trace --format json`":              explore.Step{},
+	"`leasehold tup4fun petri --json`":                               petri.Report{},
+	"A finding in `leasehold tup4fun petri --json`":                  petri.Finding{},
 	"`leasehold space list --json`":                                  apiclient.Space{},
 	"`leasehold space count --json`":                                 counted{},
 	"`leasehold space query --json`, `leasehold space get --json`":   apiclient.Tuple{},

@@ -61,7 +61,7 @@ var rooms = []room{
 	{"shared/fetch", []string{"shared/fault", "models"}, nil, "fetch is a library of its own"},
 	{"shared/config", []string{"shared/fault", "models"}, nil, "settings are plain values; who uses them is cmd's affair"},
 	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
-	{"examples", []string{"shared", "models"}, nil, "examples are read by users"},
+	{"examples", []string{"shared", "models"}, []string{"tup4fun"}, "examples are read by users, and their models are checked"},
 	{"internal", nil, []string{all}, "tools stand alone; only their tests look at the house"},
 }
 
