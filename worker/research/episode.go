@@ -13,7 +13,7 @@ import (
 // errChanged says that a recording is no longer what its hash says.
 var errChanged = errors.New("the recording changed")
 
-// episode is what is known of one: its peaks, and its sound, which is fetched only when
+// episode is what is known of one: its landmarks, and its sound, which is fetched only when
 // it is neither kept nor avoidable.
 type episode struct {
 	*fingerprint.Episode

@@ -29,12 +29,7 @@ func (k *kept) ReadAt(dst []float32, offset int) error {
 }
 
 func (k *kept) known() match.Known {
-	var all []landmark.Peak
-	p := landmark.NewPeaks()
-	add := func(x landmark.Peak) { all = append(all, x) }
-	p.Push(k.samples, add)
-	p.Flush(add)
-	return match.Known{Samples: len(k.samples), Peaks: slices.Values(all), Sound: k}
+	return match.Known{Samples: len(k.samples), Landmarks: slices.Values(landmark.Of(k.samples)), Sound: k}
 }
 
 func TestAKnownEpisodeHasTheSameFindings(t *testing.T) {
