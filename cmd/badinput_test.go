@@ -173,7 +173,7 @@ func TestABadItemOfAFeedBecomesAProblemAndAllElseGoesOn(t *testing.T) {
 		}
 		require.True(t, found, "%s is not in %v", subject, problems)
 	}
-	require.Len(t, problems, 8)
+	require.Len(t, problems, 9, "these, and that the clip is a hiss")
 }
 
 func TestFault49ABadFeedIsAProblemOfItsOriginAndTheOthersGoOn(t *testing.T) {
@@ -209,7 +209,8 @@ func TestFault49ABadFeedIsAProblemOfItsOriginAndTheOthersGoOn(t *testing.T) {
 	for _, row := range runJSON(t, "findings", "--problems", "--json", "--data", data) {
 		reasons[filepath.Base(row["origin"].(string))] = row["reason"]
 	}
-	require.Len(t, reasons, 2)
+	require.Len(t, reasons, 3)
+	require.Contains(t, reasons["clips"], "noise-like")
 	require.Contains(t, reasons["text.xml"], "text.xml")
 	require.Contains(t, reasons["bomb.xml"], "bomb.xml")
 }
