@@ -20,6 +20,8 @@ type episode struct {
 	ctx context.Context
 	h   *Handler
 	ref *models.MediaRef
+	// known says that it was kept before.
+	known bool
 }
 
 // open takes the episode from the store, or fetches and decodes it, and fills in its
@@ -28,7 +30,8 @@ func (h *Handler) open(ctx context.Context, ref *models.MediaRef) (*episode, err
 	e := &episode{ctx: ctx, h: h, ref: ref}
 	var err error
 	if ref.Hash != "" {
-		if e.Episode, err = h.store.Get(ref.Hash); err != nil || e.Episode != nil {
+		e.Episode, err = h.store.Get(ref.Hash)
+		if e.known = e.Episode != nil; err != nil || e.known {
 			return e, err
 		}
 	}

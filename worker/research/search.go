@@ -37,14 +37,16 @@ func (a *attempt) do(ctx context.Context) error {
 		if err != nil {
 			return a.searchFails(ctx, err)
 		}
+		if a.next+len(group) == len(a.task.Clips) {
+			a.h.opt.Log.InfoContext(ctx, "research", "episode", a.task.Episode.ID, "minutes", e.Samples/match.RateHz/60,
+				"known", e.known, "clips", len(a.task.Clips), "opened", opened, "searched", time.Since(began)-opened)
+		}
 		for _, o := range group {
 			if err := a.found(ctx, o); err != nil {
 				return resolved(err)
 			}
 		}
 	}
-	a.h.opt.Log.DebugContext(ctx, "research", "task", a.job.Task().ID, "episode", a.task.Episode.ID,
-		"seconds", e.Samples/match.RateHz, "clips", len(a.task.Clips), "opened", opened, "searched", time.Since(began)-opened)
 	return nil
 }
 
