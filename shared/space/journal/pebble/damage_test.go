@@ -50,7 +50,7 @@ func requireRefused(t testing.TB, f folder, file, msg string) {
 	require.ErrorContains(t, err, "leasehold repair", msg)
 }
 
-func TestFault8ATornLastRecordIsDropped(t *testing.T) {
+func TestFault08ATornLastRecordIsDropped(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{60, 35_000} {
 		f, name, begins := crashed(t, 6, size)
@@ -66,7 +66,7 @@ func TestFault8ATornLastRecordIsDropped(t *testing.T) {
 	}
 }
 
-func TestFault8WhatWasTornIsSaidOnce(t *testing.T) {
+func TestFault08WhatWasTornIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	f, name, begins := crashed(t, 3, 60)
 	var said bytes.Buffer
@@ -80,7 +80,7 @@ func TestFault8WhatWasTornIsSaidOnce(t *testing.T) {
 	require.Contains(t, said.String(), fmt.Sprintf("file=journal/%s offset=%d bytes=9", name, begins[2]))
 }
 
-func TestFault9AFlippedBitDropsTheLastRecordAndRefusesAllOthers(t *testing.T) {
+func TestFault09AFlippedBitDropsTheLastRecordAndRefusesAllOthers(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{60, 35_000} {
 		f, name, begins := crashed(t, 4, size)

@@ -9,7 +9,7 @@ import (
 	"leasehold/shared/space/journal/pebble"
 )
 
-func TestFault9ARepairKeepsWhatIsBeforeTheDamage(t *testing.T) {
+func TestFault09ARepairKeepsWhatIsBeforeTheDamage(t *testing.T) {
 	t.Parallel()
 	f, name, begins := crashed(t, 6, 60)
 	for n := range 5 {
