@@ -24,13 +24,14 @@ import (
 // The measurements of scale want real sound, such as that of the built sets:
 //
 //	S=~/.cache/leasehold/bench/sets
-//	go test ./shared/audio/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-2-v2 -search $S/dev-1-v2
+//	go test ./shared/audio/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-2-v2 -search $S/dev-1-v2 -clips 10000
 //	go test ./shared/audio/bench -run '^$' -bench NewClip -benchtime 1x -args -clips-of $S/report-2-v2 -search $S/dev-1-v2 -hours 100
 //
 // Without the folders they do with a little noise.
 var (
 	clipsOf = flag.String("clips-of", "", "folder of recordings of which clips are cut")
 	search  = flag.String("search", "", "folder of recordings in which they are looked for")
+	most    = flag.Int("clips", 100, "clips of BenchmarkScale at most; a tenth of them is measured, too")
 	hours   = flag.Float64("hours", .05, "hours of known episodes for BenchmarkNewClip")
 )
 
@@ -90,10 +91,7 @@ func resident(b *testing.B) (mb float64) {
 
 // BenchmarkScale searches all episodes for more and more clips, of which none is played.
 func BenchmarkScale(b *testing.B) {
-	counts := []int{1000, 10_000}
-	if *clipsOf == "" {
-		counts = []int{10, 100}
-	}
+	counts := []int{*most / 10, *most}
 	from := episodes(b, *clipsOf)
 	in := episodes(b, *search)
 	for _, n := range counts {
