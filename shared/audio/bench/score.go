@@ -58,7 +58,7 @@ func newJury(s *set.Set, e set.Episode, found []Found) *jury {
 		clips: map[string]set.Clip{}, relations: map[string][]set.Relation{}, played: e.Played, others: e.Others,
 		found: found, hit: make([]float64, len(e.Played)), used: make([]bool, len(found)),
 	}
-	for _, c := range s.Clips {
+	for _, c := range slices.Concat(s.Left, s.Clips) {
 		j.clips[c.ID] = c
 	}
 	for _, r := range s.Relations {

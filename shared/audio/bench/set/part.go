@@ -6,7 +6,7 @@ package set
 func (s *Set) Part(clips, episodes int) *Set {
 	p := *s
 	if clips > 0 && clips < len(s.Clips) {
-		p.Clips = nil
+		p.Clips, p.Left = nil, s.Clips
 		for i := range clips {
 			p.Clips = append(p.Clips, s.Clips[i*len(s.Clips)/clips])
 		}

@@ -32,6 +32,7 @@ type Set struct {
 	Packages  []string   `json:"packages"` // name_version_architecture
 	Clips     []Clip     `json:"clips"`
 	Relations []Relation `json:"relations"`
+	Left      []Clip     `json:"-"` // all clips, when this is a part of a set
 	Episodes  []Episode  `json:"episodes"`
 }
 
