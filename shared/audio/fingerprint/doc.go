@@ -2,7 +2,7 @@
 // looked for in a whole archive without fetching or decoding it again.
 //
 // Of an episode two files are kept, named after its content's hash: its landmarks,
-// about 2.5 MB an hour, and its sound at 8 kHz and 16 bits,
+// about 2 MB an hour, and its sound at 8 kHz and 16 bits,
 // 58 MB an hour, of which some windows are read to verify candidates. Where the sound is
 // gone, it can be had again from the recording; mostly it is not needed, since most clips
 // are in few episodes.
