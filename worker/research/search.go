@@ -8,6 +8,7 @@ import (
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/failpoint"
 )
 
 // groupSamples bounds the clips of a group, together: 20 minutes.
@@ -23,6 +24,7 @@ type outcome struct {
 // do is one try of the task.
 func (a *attempt) do(ctx context.Context) error {
 	began := time.Now()
+	failpoint.Reached("research.fetch", "")
 	e, err := a.h.open(ctx, &a.episode)
 	if err != nil {
 		return a.episodeFails(ctx, err)
@@ -32,6 +34,7 @@ func (a *attempt) do(ctx context.Context) error {
 		return a.job.Resolve(ctx, a.task.Episode.ID, a.result())
 	}
 	opened := time.Since(began)
+	failpoint.Reached("research.run", "")
 	for a.next < len(a.task.Clips) {
 		group, err := a.search(ctx, e)
 		if err != nil {
