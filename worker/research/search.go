@@ -40,14 +40,16 @@ func (a *attempt) do(ctx context.Context) error {
 		if err != nil {
 			return a.searchFails(ctx, err)
 		}
+		if a.next+len(group) == len(a.task.Clips) {
+			a.h.opt.Log.InfoContext(ctx, "research", "episode", a.task.Episode.ID, "minutes", e.Samples/match.RateHz/60,
+				"known", e.known, "clips", len(a.task.Clips), "opened", opened, "searched", time.Since(began)-opened)
+		}
 		for _, o := range group {
 			if err := a.found(ctx, o); err != nil {
 				return resolved(err)
 			}
 		}
 	}
-	a.h.opt.Log.DebugContext(ctx, "research", "task", a.job.Task().ID, "episode", a.task.Episode.ID,
-		"seconds", e.Samples/match.RateHz, "clips", len(a.task.Clips), "opened", opened, "searched", time.Since(began)-opened)
 	return nil
 }
 
@@ -83,7 +85,7 @@ func (a *attempt) search(ctx context.Context, e *episode) ([]outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := match.Known{Samples: e.Samples, Peaks: e.All(), Sound: e}
+	known := match.Known{Samples: e.Samples, Landmarks: e.All(), Sound: e}
 	err = match.FindKnown(ctx, x, known, a.h.opt.Match, func(f match.Finding) error {
 		o := &group[indexed[f.Clip]]
 		o.findings = append(o.findings, f)
