@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/visit/simulate"
 	"leasehold/models"
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
@@ -27,6 +28,8 @@ var printed = map[string]any{
 	"`leasehold space list --json`":                                  apiclient.Space{},
 	"`leasehold space count --json`":                                 counted{},
 	"`leasehold space query --json`, `leasehold space get --json`":   apiclient.Tuple{},
+
+	"`leasehold visits simulate --json`": simulate.Result{},
 
 	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task create --json`, `leasehold dead list --json`": apiclient.Task{},
 }
