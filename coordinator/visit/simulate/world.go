@@ -123,9 +123,6 @@ func (s Scenario) advance(t *thing, now int64) {
 	}
 }
 
-// alive reports whether an origin is there to be visited.
-func (t *thing) alive(now int64) bool { return t.born <= now && now < t.dies }
-
 // listing is the date that a lister gives on a day, if it gives a new one.
 func (s Scenario) listing(t *thing, key int, now int64) int64 {
 	d := dice(uint64(key)<<24 ^ uint64(now))
