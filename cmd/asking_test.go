@@ -87,7 +87,7 @@ func openAsked(t *testing.T, later func(func())) *asked {
 	<-ready
 	repo, err := c.Connect(ctx, "api", 0)
 	require.NoError(t, err)
-	h := &asked{server: httptest.NewServer(api.New(api.Config{Repo: repo, Catalog: store, Log: quiet}))}
+	h := &asked{server: httptest.NewServer(api.New(api.Config{Repo: repo, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Log: quiet}))}
 	later(func() {
 		h.server.Close()
 		stop()

@@ -74,7 +74,7 @@ func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
 		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Log: n.log,
 	})
 	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})
-	handler := api.New(api.Config{Repo: repo, Catalog: n.catalog, Page: page, Log: n.log})
+	handler := api.New(api.Config{Repo: repo, Catalog: n.catalog, Visits: n.visits, Page: page, Log: n.log})
 	var gateErr, httpErr error
 	var running sync.WaitGroup
 	running.Go(func() { gateErr = gate.Serve(ctx, n.gate); cancel() })

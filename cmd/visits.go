@@ -10,6 +10,6 @@ func (a *app) newVisits() *cobra.Command {
 		Use:   "visits",
 		Short: "when origins are looked at again, and how well that would go",
 	}
-	c.AddCommand(a.newVisitsSimulate())
+	c.AddCommand(a.newVisitsNext(), a.newVisitsReplay(), a.newVisitsSimulate())
 	return c
 }

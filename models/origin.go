@@ -10,12 +10,22 @@ const (
 	Feed  OriginKind = "feed"  // an RSS or Atom document whose items enclose episodes
 	Media OriginKind = "media" // a folder of episodes
 	Clips OriginKind = "clips" // a folder of clips
-	API   OriginKind = "api"   // a curator that puts episodes and clips itself; never visited
+	Git   OriginKind = "git"   // a repository, visited by its refs
+
+	// Listers: a visit of one names other origins.
+	OPML         OriginKind = "opml"         // a document of feeds
+	URLs         OriginKind = "urls"         // a text file, a feed's or repository's URL on each line
+	Repositories OriginKind = "repositories" // a folder of repositories
+
+	API OriginKind = "api" // a curator that puts episodes and clips itself; never visited
 )
 
 // OriginKinds lists every kind that is visited, for messages that say what is
 // accepted.
-var OriginKinds = []OriginKind{Feed, Media, Clips}
+var OriginKinds = []OriginKind{Feed, Media, Clips, Git, OPML, URLs, Repositories}
+
+// Listers are the kinds whose visits name other origins.
+var Listers = []OriginKind{OPML, URLs, Repositories}
 
 // Origin is something that is visited again and again because it lists
 // recordings.
@@ -48,6 +58,8 @@ type Visit struct {
 	ID     string `json:"id"`
 	Origin Origin `json:"origin"`
 	Known  Known  `json:"known,omitzero"`
+	// Listed says that a lister named the origin, not the operator.
+	Listed bool `json:"listed,omitempty"`
 }
 
 // Known is what an earlier visit left, so that this one can ask whether anything
@@ -81,6 +93,10 @@ type Outcome struct {
 
 	Listed *Listed `json:"listed,omitempty"` // of a lister
 }
+
+// MaxListed is how many origins one listing names; a full one that names more is
+// cut off, and is not full.
+const MaxListed = 5000
 
 // MaxChanges is how many times of changes an outcome carries.
 const MaxChanges = 500

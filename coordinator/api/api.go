@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
+	"leasehold/coordinator/visit/store"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
-	"leasehold/shared/visit"
 )
 
 // Bounds of what is asked and answered.
@@ -31,6 +31,9 @@ const (
 type Config struct {
 	Repo    space.Repository // a session of its own, that is never lost
 	Catalog catalog.Catalog
+	// Visits is when origins are visited: a coordinator's, and that of Catalog
+	// (coordinator.Scheduled).
+	Visits *store.Store
 	// Page serves / and all that is not below /api; nil: nothing does.
 	Page http.Handler
 	// Hosts are names under which clients may call, beside addresses, localhost
@@ -44,7 +47,6 @@ type server struct {
 	Config
 	browse   browse.Client
 	tasks    task.Client
-	visits   visit.Client
 	metrics  *metrics
 	inFlight chan struct{} // holds one token for each request under way
 	listings chan struct{}
@@ -77,7 +79,7 @@ func newServer(c Config) *server {
 		c.Log = slog.Default()
 	}
 	return &server{
-		Config: c, browse: browse.Client{Repo: c.Repo}, tasks: task.Client{Repo: c.Repo}, visits: visit.Client{Repo: c.Repo},
+		Config: c, browse: browse.Client{Repo: c.Repo}, tasks: task.Client{Repo: c.Repo},
 		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
 	}
 }
@@ -110,6 +112,12 @@ func (s *server) routes() []route {
 		{"DELETE", v1 + "/origins/{origin}", s.removeOrigin, false},
 		{"GET", v1 + "/visits", s.listVisits, false},
 		{"POST", v1 + "/visits", s.addVisit, false},
+		{"GET", v1 + "/visits/next", s.nextVisits, false},
+		{"POST", v1 + "/visits/outcomes", s.putOutcome, false},
+		{"GET", v1 + "/origins/{origin}/schedule", s.getSchedule, false},
+		{"POST", v1 + "/origins/{origin}/schedule", s.steer, false},
+		{"GET", v1 + "/listers", s.listListers, false},
+		{"POST", v1 + "/listers", s.addLister, false},
 		{"GET", v1 + "/episodes", s.listEpisodes, false},
 		{"PUT", v1 + "/episodes", s.putEpisodes, false},
 		{"PATCH", v1 + "/episodes/{episode}", s.patchEpisode, false},

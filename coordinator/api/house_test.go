@@ -76,7 +76,7 @@ func openHouseWith(t *testing.T, with func(*api.Config)) *house {
 	<-ready
 	repo, err := c.Connect(t.Context(), "api", 0)
 	require.NoError(t, err)
-	config := api.Config{Repo: repo, Catalog: store, Log: quiet}
+	config := api.Config{Repo: repo, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Log: quiet}
 	with(&config)
 	h := &house{T: t, c: c, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
 	t.Cleanup(func() {

@@ -261,3 +261,29 @@ func Example() {
 	// at first: first
 	// then: known changed: true index: 2
 }
+
+func TestRulesAreConfigured(t *testing.T) {
+	t.Parallel()
+	r, err := visit.ParseRules("cooldown=1h, disable-after=5,intervals=1/2/4/8/16,weight-lag=0.5")
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, r.Cooldown)
+	require.Equal(t, 5, r.DisableAfter)
+	require.Equal(t, []int{1, 2, 4, 8, 16}, r.Intervals)
+	require.Equal(t, 0.5, r.WeightLag)
+	same, err := visit.ParseRules("")
+	require.NoError(t, err)
+	require.Equal(t, visit.DefaultRules(), same)
+	for _, bad := range []string{"speed=1", "cooldown=soon", "cooldown=-1h", "fudge=2", "intervals=1//2", "prior-days=NaN", "disable-after"} {
+		_, err := visit.ParseRules(bad)
+		require.ErrorIs(t, err, fault.ErrInvalid, bad)
+	}
+}
+
+func FuzzRules(f *testing.F) {
+	f.Add("cooldown=1h,disable-after=5,intervals=1/1/2/2/2/4/16")
+	f.Fuzz(func(t *testing.T, text string) {
+		if r, err := visit.ParseRules(text); err == nil {
+			require.NoError(t, r.Check())
+		}
+	})
+}

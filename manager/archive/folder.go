@@ -18,20 +18,31 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// listFolder lists the recordings in a folder and all folders in it, by name.
+// lookAtFolder lists the recordings in a folder and all folders in it, by name.
 // Hidden files and folders are no part of it. The listing is complete unless
 // there was something that could not be looked into: what is in there is not
 // gone.
-func (l *Lister) listFolder(ctx context.Context, o models.Origin) (catalog.Listing, error) {
+func (l *Lister) lookAtFolder(ctx context.Context, o models.Origin, known models.Known) (look, error) {
 	root, err := l.Fetch.Folder(o.URI)
 	if err != nil {
-		return catalog.Listing{}, err
+		return look{}, err
 	}
 	defer root.Close()
 	v := folderVisit{origin: o, fetch: l.Fetch, root: root, problems: problems{origin: o.ID}, sidecars: map[string]bool{}, complete: true}
 	if err := v.walk(ctx, FolderSize); err != nil {
-		return catalog.Listing{}, err
+		return look{}, err
 	}
+	seen := look{digest: prefix(o) + v.digest()}
+	if seen.digest == known.Digest && v.complete {
+		seen.same = true
+		return seen, nil
+	}
+	seen.Listing, err = v.list(ctx, o)
+	return seen, err
+}
+
+// list makes a listing of what the walk found.
+func (v *folderVisit) list(ctx context.Context, o models.Origin) (catalog.Listing, error) {
 	listing := catalog.Listing{}
 	for _, name := range v.recordings {
 		rec, side, err := v.recording(ctx, name)

@@ -53,6 +53,9 @@ type Config struct {
 
 	MatchThreshold float64
 
+	VisitPolicy string // one of VisitPolicies
+	VisitRules  string // as coordinator/visit.ParseRules reads them
+
 	LogLevel  slog.Level
 	LogFormat string // LogText or LogJSON
 	Trace     string // a file's path; empty for none
@@ -63,6 +66,9 @@ type Config struct {
 
 // Actions lists what workers of this version can do.
 var Actions = []string{models.ActionResearch}
+
+// VisitPolicies lists what decides when an origin is visited, the default first.
+var VisitPolicies = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
 
 // The formats of the log.
 const (

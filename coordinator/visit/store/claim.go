@@ -59,6 +59,7 @@ func (r row) claimed() models.Visit {
 		ID:     r.visit,
 		Origin: models.Origin{ID: r.id, Kind: r.kind, URI: r.uri},
 		Known:  models.Known{Digest: r.LastDigest, ETag: r.etag, Modified: r.modified},
+		Listed: r.Lister != 0,
 	}
 	if r.LastSuccess != visit.Never {
 		v.Known.At = time.Unix(r.LastSuccess, 0).UTC()

@@ -86,7 +86,7 @@ func (s *Store) count(o models.Outcome, e visit.Effect) {
 	s.state.later(func(m *memory) {
 		f := &m.facts
 		switch {
-		case e.Ignored == Lost:
+		case e.Ignored == Lost, e.Ignored == GivenUp:
 			f.Lost++
 		case e.Ignored != "":
 			f.Ignored++

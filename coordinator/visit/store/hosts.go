@@ -41,7 +41,7 @@ func (h *hosts) accept(c visit.Candidate) bool {
 	}
 	m := &h.s.state
 	gap := int64(math.Ceil(h.s.rules.HostGap.Seconds()))
-	until := h.now
+	var until int64
 	switch {
 	case m.patience[c.Host] > h.now:
 		until = m.patience[c.Host]

@@ -28,7 +28,7 @@ type Named struct {
 // List adds the origins of a listing that are new, and lets the others take part
 // again. A full listing disables those of its lister that it does not name.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
-	return s.change(ctx, fmt.Sprintf("list %d origins", len(l.Origins)), func() error {
+	return s.tell(ctx, fmt.Sprintf("list %d origins", len(l.Origins)), func() error {
 		lister, err := s.lister(l.Lister)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s *Store) miss(lister int32, named map[string]bool, now int64) error {
 // Sync makes the store know exactly the origins of the catalog: those that it lacks
 // are added, those that the catalog has no more are removed.
 func (s *Store) Sync(ctx context.Context, now time.Time, all []models.Origin) error {
-	return s.change(ctx, "sync origins", func() error {
+	return s.tell(ctx, "sync origins", func() error {
 		known := map[string]bool{}
 		for _, o := range all {
 			known[o.ID] = true

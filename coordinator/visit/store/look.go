@@ -15,7 +15,7 @@ type Next struct {
 	Pool   string
 	Class  int     // of its rate
 	Rate   float64 // changes a day
-	Value  float64
+	Value  float64 // 0 for one that was asked for
 }
 
 // Next lists the n origins that a claim would take now, the best first. It takes
@@ -27,6 +27,9 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 			r, ok, findErr := s.find("SELECT "+columns+" FROM origin WHERE key = ?", c.Key)
 			if findErr != nil || !ok {
 				return findErr
+			}
+			if c.Place.Pool == poolUrgent {
+				c.Value = 0
 			}
 			list = append(list, Next{
 				Origin: r.claimed().Origin, Pool: poolName(c.Place.Pool), Class: int(c.Place.Class), Rate: s.rules.Rate(r.State), Value: c.Value,

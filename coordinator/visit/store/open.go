@@ -37,7 +37,15 @@ type Store struct {
 	stmts  map[string]*sql.Stmt
 	closed bool
 	state  memory
+
+	changed chan struct{}
 }
+
+// Memory is the path of a store that is not kept.
+const Memory = ":memory:"
+
+// Changed gets something when there may be more to visit than before. It holds one.
+func (s *Store) Changed() <-chan struct{} { return s.changed }
 
 // Open opens the file, creates it if there is none, and places all origins anew if
 // another policy or other rules placed them. errors.Is finds fault.ErrConflict when
@@ -49,7 +57,7 @@ func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Store, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{policy: p, rules: rules, path: path, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
+	s := &Store{policy: p, rules: rules, path: path, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, changed: make(chan struct{}, 1)}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("visits %s: %w", path, classify(err)), s.shut())
 	}
@@ -58,12 +66,16 @@ func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Store, 
 }
 
 func (s *Store) open(ctx context.Context) error {
-	abs, err := filepath.Abs(s.path)
-	if err != nil {
-		return err
+	name := Memory
+	if s.path != Memory {
+		abs, err := filepath.Abs(s.path)
+		if err != nil {
+			return err
+		}
+		name = (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
 	}
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
-	if s.db, err = sql.Open("sqlite", dsn.String()); err != nil {
+	var err error
+	if s.db, err = sql.Open("sqlite", name); err != nil {
 		return err
 	}
 	s.db.SetMaxOpenConns(1)

@@ -20,7 +20,7 @@ const maxLost = 3
 // visit is no outcome: the origin is eligible again.
 func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Outcome) ([]visit.Effect, error) {
 	effects := make([]visit.Effect, len(outcomes))
-	err := s.change(ctx, "record outcomes", func() error {
+	err := s.tell(ctx, "record outcomes", func() error {
 		for i, o := range outcomes {
 			effect, err := s.record(now.Unix(), o)
 			if err != nil {
@@ -37,8 +37,12 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 // UnknownOrigin is why the outcome of an origin that is not there is ignored.
 const UnknownOrigin = "unknown origin"
 
-// Lost is why the outcome of a lost visit is ignored.
-const Lost = "lost"
+// Why the outcome of a lost visit is ignored: the origin is eligible again; or it
+// was lost so often in a row that it rests as one that was visited.
+const (
+	Lost    = "lost"
+	GivenUp = "lost too often"
+)
 
 func (s *Store) record(now int64, o models.Outcome) (visit.Effect, error) {
 	was, ok, err := s.find("SELECT "+columns+" FROM origin WHERE id = ?", o.Origin)
@@ -50,7 +54,11 @@ func (s *Store) record(now int64, o models.Outcome) (visit.Effect, error) {
 		r.visit = ""
 	}
 	if o.Status == models.Lost {
-		return visit.Effect{Ignored: Lost}, s.lose(was, r, now)
+		effect := visit.Effect{Ignored: Lost}
+		if r.lost >= maxLost {
+			effect.Ignored = GivenUp
+		}
+		return effect, s.lose(was, r, now)
 	}
 	e := s.event(r, o)
 	if e.At > now+int64(s.rules.Ahead.Seconds()) {

@@ -47,6 +47,16 @@ func (s *Store) change(ctx context.Context, op string, f func() error) error {
 	})
 }
 
+// tell is change, after which whoever waits for Changed looks again.
+func (s *Store) tell(ctx context.Context, op string, f func() error) error {
+	err := s.change(ctx, op, f)
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+	return err
+}
+
 func (s *Store) transaction(f func() error) error {
 	if err := s.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
