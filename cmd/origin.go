@@ -102,7 +102,10 @@ func (a *app) visit(ctx context.Context, h *house, o models.Origin) error {
 	began := time.Now()
 	outcome, visitErr := h.look(ctx, o)
 	if visitErr != nil {
-		outcome = models.Outcome{Status: models.Failed, Error: visitErr.Error()}
+		outcome = models.Outcome{Status: models.Failed, Error: visitErr.Error(), RetryAfter: outcome.RetryAfter}
+		if errors.Is(visitErr, fault.ErrNotFound) {
+			outcome.Status = models.NotFound
+		}
 	}
 	outcome.Origin, outcome.At, outcome.Took = o.ID, began.UTC(), models.SecondsOf(time.Since(began))
 	outcome.Visit = "add-" + o.ID
@@ -230,7 +233,7 @@ func (a *app) newOriginRemove() *cobra.Command {
 }
 
 // dataKeys are the settings of the commands that read a data folder.
-var dataKeys = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "log-level", "log-format"}
+var dataKeys = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "visit-policy", "visit-rules", "log-level", "log-format"}
 
 // origin finds an origin by its id, URL or path.
 func (s *shelf) origin(ctx context.Context, name string) (models.Origin, error) {

@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/visit"
 	"leasehold/shared/work"
@@ -95,6 +97,53 @@ func TestEveryOriginIsVisitedAtTheStartAndItsOutcomeRecorded(t *testing.T) {
 			require.Equal(b.t, want, o.LastOutcome)
 		}
 		require.True(b.t, b.idle(repo))
+	})
+}
+
+func TestAnOriginIsVisitedAgainOnlyWhenItsRestIsOver(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		repo := b.connect(0)
+		b.end(repo, models.Eventful)
+		b.end(repo, models.Uneventful)
+		visits := func() int {
+			n, err := repo.Space(visit.Space).Count(b.t.Context(), visit.Any())
+			require.NoError(b.t, err)
+			return n
+		}
+		<-time.After(11 * time.Hour)
+		synctest.Wait()
+		require.Zero(b.t, visits())
+		require.NoError(b.t, b.Visits.SaveNow(b.t.Context(), time.Now(), "o2"))
+		<-time.After(time.Second)
+		require.Equal(b.t, "o2", b.end(repo, models.Uneventful), "unless somebody asks")
+		<-time.After(time.Hour + time.Minute)
+		synctest.Wait()
+		require.Equal(b.t, 1, visits())
+		require.Equal(b.t, "o1", b.end(repo, models.Uneventful))
+	})
+}
+
+func TestVisitsArePutForTheSlotsThatServeThem(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		repo := b.connect(0)
+		for i := range 8 {
+			o := models.Origin{ID: fmt.Sprint("m", i), Kind: models.Media, URI: fmt.Sprint("/m", i), AddedAt: time.Now()}
+			_, err := coordinator.Scheduled(b.store, b.Visits).AddOrigin(b.t.Context(), o)
+			require.NoError(b.t, err)
+		}
+		count := func() int {
+			<-time.After(2 * time.Second)
+			synctest.Wait()
+			n, err := repo.Space(visit.Space).Count(b.t.Context(), visit.Any())
+			require.NoError(b.t, err)
+			return n
+		}
+		require.Equal(b.t, 1, count(), "one for whoever comes")
+		require.NoError(b.t, status.NewHeart(repo, time.Hour, map[string]int{visit.Action: 3}).Beat(b.t.Context()))
+		require.Equal(b.t, 4, count(), "one for each slot, and one that nobody waits")
+		_, err := visit.Client{Repo: repo}.Take(b.t.Context())
+		require.NoError(b.t, err)
+		require.Equal(b.t, 3, count())
 	})
 }
 

@@ -64,12 +64,18 @@ func (s *Store) record(now int64, o models.Outcome) (visit.Effect, error) {
 	if e.At > now+int64(s.rules.Ahead.Seconds()) {
 		return visit.Effect{Ignored: visit.InFuture}, s.lose(was, r, now)
 	}
+	if ends := was.visit != "" && r.visit == ""; ends && e.At == r.LastVisit {
+		e.At++ // two visits within one second, and not the same outcome twice
+	}
 	var effect visit.Effect
 	r.State, effect = s.policy.Record(r.State, e, s.queuePosition(now))
 	if effect.Ignored != "" {
 		return effect, s.write(was, r, now)
 	}
 	r.lost = 0
+	if was.visit == "" { // nobody was sent: somebody came by himself
+		r.LastScheduled = max(r.LastScheduled, e.At)
+	}
 	if effect.Success {
 		r.etag, r.modified = o.ETag, o.Modified
 		if r.Disabled == visit.ByFailures {
