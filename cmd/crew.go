@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"log/slog"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"leasehold/coordinator"
+	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pebble"
 	"leasehold/shared/task"
 	"leasehold/shared/trace"
 	"leasehold/shared/visit"
@@ -23,6 +27,8 @@ const (
 	visitTimeout = 30 * time.Minute
 	// ingestTimeout is how long a manager may hold a result.
 	ingestTimeout = time.Minute
+	// journalDir is where the spaces are kept in a data folder.
+	journalDir = "journal"
 	// grace is how long a handler or a session may take to end once it was told.
 	grace = 10 * time.Second
 )
@@ -30,8 +36,10 @@ const (
 // crew is what one process runs around a coordinator.
 type crew struct {
 	*house
+	spaces      journal.Journal          // once host has opened it
 	coordinator *coordinator.Coordinator // once host has made it
 	repo        space.Repository         // of the command itself
+	before      map[string]int64         // what lease.Totals counted before this run
 
 	mu   sync.Mutex // guards errs
 	errs []error
@@ -41,11 +49,15 @@ type crew struct {
 // during returns, a part fails or ctx ends, all end: the coordinator last, since
 // the others still have to hand back.
 func (w *crew) host(ctx context.Context, users []func(context.Context) error, during func(context.Context) error) error {
-	traced, closeTrace, err := openTrace(w.cfg.Trace)
+	traced, closeTrace, err := openTrace(w.cfg.Trace, w.log)
 	if err != nil {
 		return err
 	}
-	spaces := &journal.Memory{}
+	spaces, err := w.openJournal()
+	if err != nil {
+		return errors.Join(err, closeTrace())
+	}
+	w.spaces = spaces
 	w.coordinator, err = coordinator.New(ctx, coordinator.Config{
 		Journal: spaces, Catalog: w.catalog, Work: w.policy(),
 		Visit: visit.Policy{Timeout: visitTimeout}, Visits: w.visits, Trace: traced, Log: w.log,
@@ -81,6 +93,10 @@ func (w *crew) use(ctx context.Context, stop func(), users []func(context.Contex
 		w.note(err)
 		return
 	}
+	if w.before, err = lease.Totals(ctx, w.repo); err != nil {
+		w.note(err)
+		return
+	}
 	var running sync.WaitGroup
 	for _, user := range users {
 		running.Go(func() {
@@ -111,15 +127,23 @@ func (w *crew) policy() work.Policy {
 	}
 }
 
-// openTrace opens the file that events are logged to.
-func openTrace(path string) (write func(trace.Event), closeFile func() error, err error) {
+// openJournal opens what makes the spaces durable, as it is configured.
+func (h *house) openJournal() (journal.Journal, error) {
+	if h.cfg.Journal == config.JournalMemory {
+		return &journal.Memory{}, nil
+	}
+	return pebble.Open(pebble.Config{Dir: filepath.Join(h.cfg.Data, journalDir), Log: h.log})
+}
+
+// openTrace opens the file that events are logged to. A log that ends before its
+// time is complained about at once, and when it is closed.
+func openTrace(path string, log *slog.Logger) (write func(trace.Event), closeFile func() error, err error) {
 	if path == "" {
 		return nil, func() error { return nil }, nil
 	}
-	f, err := os.Create(path)
+	f, err := trace.Open(path, func(err error) { log.Error("the trace has ended", "error", err) })
 	if err != nil {
-		return nil, nil, fmt.Errorf("trace: %w: %w", fault.ErrInvalid, err)
+		return nil, nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
-	w := trace.NewWriter(f)
-	return w.Write, func() error { return errors.Join(w.Err(), f.Close()) }, nil
+	return f.Write, f.Close, nil
 }

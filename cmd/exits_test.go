@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,18 +14,25 @@ import (
 // patience is how long a script waits for what another process does.
 const patience = 30 * time.Second
 
-// awaitFile is a command of the scripts: `await-file FILE` waits until FILE is
-// there and holds something.
+// awaitFile is a command of the scripts: `await-file FILE [TEXT N]` waits until FILE
+// is there and not empty, and has TEXT in it N times.
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: await-file FILE")
+	if neg || len(args) != 1 && len(args) != 3 {
+		ts.Fatalf("usage: await-file FILE [TEXT N]")
+	}
+	text, times := "", 0
+	if len(args) == 3 {
+		n, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		text, times = args[1], n
 	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
-		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
+		content, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && len(content) > 0 && (times == 0 || strings.Count(string(content), text) >= times) {
 			return
 		}
 	}
-	ts.Fatalf("%s is not there", args[0])
+	ts.Fatalf("%s is not there, or %q is not in it %d times", args[0], text, times)
 }
 
 // copyTree is a command of the scripts: `cp-tree FROM TO` copies a folder.

@@ -26,11 +26,18 @@ import (
 	"leasehold/shared/fetch"
 )
 
+// The catalog, and when its origins are visited, in a data folder.
+const (
+	catalogFile = "catalog.db"
+	visitsFile  = "visits.db"
+)
+
 // house is a data folder in the hands of this process.
 type house struct {
 	cfg     config.Config
 	log     *slog.Logger
 	catalog catalog.Catalog
+	store   *sqlite.Store // the catalog
 	visits  *store.Store
 	fetch   *fetch.Fetcher
 	closers []func() error
@@ -61,7 +68,7 @@ func (h *house) open(ctx context.Context) error {
 		return err
 	}
 	h.closers = append(h.closers, release)
-	remembered, err := sqlite.Open(ctx, filepath.Join(h.cfg.Data, "catalog.db"))
+	remembered, err := sqlite.Open(ctx, filepath.Join(h.cfg.Data, catalogFile))
 	if err != nil {
 		return err
 	}
@@ -70,11 +77,11 @@ func (h *house) open(ctx context.Context) error {
 	if err != nil {
 		return usagef("%s", err)
 	}
-	if h.visits, err = store.Open(ctx, filepath.Join(h.cfg.Data, "visits.db"), h.cfg.VisitPolicy, rules); err != nil {
+	if h.visits, err = store.Open(ctx, filepath.Join(h.cfg.Data, visitsFile), h.cfg.VisitPolicy, rules); err != nil {
 		return err
 	}
 	h.closers = append(h.closers, h.visits.Close)
-	h.catalog = coordinator.Scheduled(remembered, h.visits)
+	h.store, h.catalog = remembered, coordinator.Scheduled(remembered, h.visits)
 	if h.fetch, err = newFetcher(h.cfg, filepath.Join(h.cfg.Data, "cache")); err != nil {
 		return err
 	}

@@ -71,6 +71,7 @@ func (h *house) lookNow(ctx context.Context, named []models.Origin, untilIdle bo
 
 // runHouse works until idle, or until ctx ends.
 func (a *app) runHouse(ctx context.Context, h *house, untilIdle bool) error {
+	defer a.reloading(ctx, h.cfg)()
 	origins, err := h.catalog.Origins(ctx)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,7 @@ import (
 	"leasehold/shared/space/journal"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
+	"leasehold/shared/tuple"
 	"leasehold/shared/visit"
 	"leasehold/shared/work"
 )
@@ -163,6 +165,43 @@ func TestALostVisitIsRepeatedButNotForEver(t *testing.T) {
 	})
 }
 
+func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		require.NoError(t, err)
+		defer store.Close()
+		_, err = store.AddOrigin(t.Context(), models.Origin{ID: "o1", Kind: models.Media, URI: "/o1", AddedAt: time.Now()})
+		require.NoError(t, err)
+		spaces := &journal.Memory{}
+		for _, take := range []bool{false, true, false} {
+			c, err := coordinator.New(t.Context(), coordinator.Config{
+				Journal: spaces, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
+			})
+			require.NoError(t, err)
+			ctx, stop := context.WithCancel(context.Background())
+			ready, done := make(chan struct{}), make(chan error, 1)
+			go func() { done <- c.Run(ctx, func() { close(ready) }) }()
+			<-ready
+			repo, err := c.Connect(t.Context(), "manager", time.Hour)
+			require.NoError(t, err)
+			infos, err := repo.List(t.Context())
+			require.NoError(t, err)
+			for _, i := range infos {
+				if i.Name == visit.Space {
+					require.Equal(t, 1, i.Visible+i.Held)
+				}
+			}
+			if take {
+				_, err := visit.Client{Repo: repo}.Take(t.Context())
+				require.NoError(t, err)
+			}
+			stop()
+			require.NoError(t, <-done)
+		}
+	})
+}
+
 func TestWhatCouldBeSelectedIsNotIdle(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		repo := b.connect(0)
@@ -207,4 +246,26 @@ func TestFault23AQueueTTLThatOutlivesTheLeaseIsRefused(t *testing.T) {
 	_, err := coordinator.New(t.Context(), coordinator.Config{Journal: &journal.Memory{}, Work: p})
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, "queue TTL (1h0m0s)")
+}
+
+func TestFault13ACoordinatorWhoseJournalBreaksEndsWithThatError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		require.NoError(t, err)
+		m := &journal.Memory{}
+		c, err := coordinator.New(t.Context(), coordinator.Config{
+			Journal: m, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: slog.New(slog.DiscardHandler),
+		})
+		require.NoError(t, err)
+		ready, done := make(chan struct{}), make(chan error, 1)
+		go func() { done <- c.Run(context.Background(), func() { close(ready) }) }()
+		<-ready
+		repo, err := c.Connect(t.Context(), "manager", 0)
+		require.NoError(t, err)
+		m.Before = func(context.Context, []journal.Record) error { return journal.ErrBroken }
+		require.ErrorIs(t, repo.Space(task.Result).Put(t.Context(), tuple.New("a"), 0), fault.ErrUnavailable)
+		require.ErrorIs(t, <-done, journal.ErrBroken)
+		require.NoError(t, store.Close())
+	})
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"leasehold/coordinator/visit/store"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/task"
 )
 
@@ -29,7 +31,7 @@ const (
 
 // Config says what the API serves.
 type Config struct {
-	Repo    space.Repository // a session of its own, that is never lost
+	Conn    space.Conn // a session of its own, that is never lost
 	Catalog catalog.Catalog
 	// Visits is when origins are visited: a coordinator's, and that of Catalog
 	// (coordinator.Scheduled).
@@ -39,12 +41,25 @@ type Config struct {
 	// Hosts are names under which clients may call, beside addresses, localhost
 	// and names without a dot, such as a container's. "*" allows every name.
 	Hosts []string
-	Log   *slog.Logger // nil: slog.Default
+	// Backup copies what the coordinator keeps to a folder that does not exist;
+	// nil: it makes no backups.
+	Backup func(ctx context.Context, path string) error
+	// Engine is asked how it does, for health and metrics; nil: nobody is.
+	Engine Engine
+	Log    *slog.Logger // nil: slog.Default
+}
+
+// Engine says how the engine behind the spaces does.
+type Engine interface {
+	Health() error // what keeps it from doing all that it is for
+	Figures() engine.Figures
 }
 
 // server is the API over one repository and one catalog.
 type server struct {
 	Config
+	repo     space.Repository // over Conn
+	taken    atomic.Uint64    // the number of the get that was begun last
 	browse   browse.Client
 	tasks    task.Client
 	metrics  *metrics
@@ -78,8 +93,9 @@ func newServer(c Config) *server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	repo := space.Over(c.Conn)
 	return &server{
-		Config: c, browse: browse.Client{Repo: c.Repo}, tasks: task.Client{Repo: c.Repo},
+		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo},
 		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
 	}
 }
@@ -88,16 +104,17 @@ func newServer(c Config) *server {
 type route struct {
 	method, path string
 	answer       func(context.Context, *http.Request) (any, error)
-	bulk         bool // its body may be MaxListing bytes
+	bulk         bool // it may take long, and its body be MaxListing bytes
 }
 
 // A reply is an answer with a status of its own, or in another form than JSON.
 type reply struct {
 	status   int
 	location string
-	media    string // of raw
-	raw      []byte // instead of body
-	body     any    // nil: none
+	media    string             // of raw
+	raw      []byte             // instead of body
+	body     any                // nil: none
+	settle   func(arrived bool) // what to do once it is written, or cannot be; nil: nothing
 }
 
 // routes lists them all.
@@ -120,20 +137,24 @@ func (s *server) routes() []route {
 		{"POST", v1 + "/listers", s.addLister, false},
 		{"GET", v1 + "/episodes", s.listEpisodes, false},
 		{"PUT", v1 + "/episodes", s.putEpisodes, false},
+		{"GET", v1 + "/episodes/{episode}", s.getEpisode, false},
 		{"PATCH", v1 + "/episodes/{episode}", s.patchEpisode, false},
 		{"GET", v1 + "/clips", s.listClips, false},
 		{"PUT", v1 + "/clips", s.putClips, false},
+		{"GET", v1 + "/clips/{clip}", s.getClip, false},
 		{"PATCH", v1 + "/clips/{clip}", s.patchClip, false},
 		{"GET", v1 + "/findings", s.listFindings, false},
 		{"GET", v1 + "/problems", s.listProblems, false},
 		{"GET", v1 + "/totals", s.getTotals, false},
 		{"GET", v1 + "/status", s.listSessions, false},
+		{"POST", v1 + "/sessions/{session}/drain", s.drainSession, false},
 		{"GET", v1 + "/spaces", s.listSpaces, false},
 		{"GET", v1 + "/spaces/{space}", s.getSpace, false},
 		{"GET", v1 + "/spaces/{space}/tuples", s.listTuples, false},
 		{"POST", v1 + "/spaces/{space}/put", s.putTuple, false},
 		{"POST", v1 + "/spaces/{space}/get", s.getTuple, false},
 		{"POST", v1 + "/spaces/{space}/query", s.queryTuple, false},
+		{"POST", v1 + "/backups", s.makeBackup, true},
 		{"GET", v1 + "/tasks", s.listTasks, false},
 		{"POST", v1 + "/tasks", s.createTask, false},
 		{"GET", v1 + "/tasks/{task}", s.getTask, false},

@@ -105,7 +105,7 @@ func TestEachOperationSaysWhatItTakesAndAnswers(t *testing.T) {
 					require.Contains(t, inPath, part, where)
 				}
 			}
-			if takes := method == "put" || method == "patch" || method == "post" && !strings.HasSuffix(path, "/requeue"); takes {
+			if takes := method == "put" || method == "patch" || method == "post" && !strings.HasSuffix(path, "/requeue") && !strings.HasSuffix(path, "/drain"); takes {
 				require.NotNil(t, o.Body, where)
 				ref := o.Body.Content["application/json"].Schema.Ref
 				name := strings.TrimPrefix(ref, "#/components/schemas/")
@@ -125,7 +125,7 @@ var documents = map[string]any{
 	"Wanted": wanted{}, "NewTuple": newTuple{}, "NewVisit": newVisit{},
 	"Task": taskRow{}, "NewTask": newTask{}, "Requeued": requeued{},
 	"Listing": remote.Listing{}, "Curated": remote.Curated{}, "Selection": remote.Selection{}, "Selected": remote.Selected{},
-	"Pairs": remote.Pairs{}, "Ingestion": remote.Ingestion{}, "Added": remote.Added{}, "Outcome": models.Outcome{},
+	"Pairs": remote.Pairs{}, "Ingestion": remote.Ingestion{}, "Added": remote.Added{}, "Outcome": models.Outcome{}, "Backup": Backup{},
 	"NextVisit": apiclient.NextVisit{}, "Schedule": apiclient.Schedule{}, "PastVisit": apiclient.PastVisit{}, "Steering": steering{}, "Recorded": Recorded{},
 	"Listed": models.Listed{}, "ListedOrigin": models.ListedOrigin{},
 }
@@ -189,6 +189,6 @@ func TestARouteHasItsBounds(t *testing.T) {
 	require.LessOrEqual(t, maxListings, MaxInFlight)
 	require.Positive(t, time.Duration(headerTimeout))
 	for _, r := range newServer(Config{}).routes() {
-		require.Equal(t, r.bulk, r.method == http.MethodPost && (strings.HasSuffix(r.path, "/curate") || strings.HasSuffix(r.path, "/select")), r.path)
+		require.Equal(t, r.bulk, r.method == http.MethodPost && (strings.HasSuffix(r.path, "/curate") || strings.HasSuffix(r.path, "/select") || strings.HasSuffix(r.path, "/backups")), r.path)
 	}
 }

@@ -24,6 +24,8 @@ type Config struct {
 	Mode string // empty when none was given: see RequireMode
 	Data string // an absolute path
 
+	Journal string // JournalPebble or JournalMemory
+
 	Host     string // of the coordinator's native gate, with its port
 	Listen   string // where a coordinator's native gate listens
 	HTTP     string // where its API and its page do
@@ -69,6 +71,12 @@ var Actions = []string{models.ActionResearch}
 
 // VisitPolicies lists what decides when an origin is visited, the default first.
 var VisitPolicies = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
+
+// What the spaces are kept in.
+const (
+	JournalPebble = "pebble"
+	JournalMemory = "memory"
+)
 
 // The formats of the log.
 const (

@@ -15,6 +15,9 @@ const (
 
 func modeField(c *Config) value { return word{&c.Mode, Modes} }
 func dataField(c *Config) value { return path{to: &c.Data, absolute: true} }
+func journalField(c *Config) value {
+	return word{&c.Journal, []string{JournalPebble, JournalMemory}}
+}
 
 func hostField(c *Config) value     { return address{&c.Host, GatePort} }
 func listenField(c *Config) value   { return address{&c.Listen, GatePort} }

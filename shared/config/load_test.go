@@ -67,7 +67,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 	require.Equal(t, Config{
 		Host: "localhost:7411", Listen: "127.0.0.1:7411", HTTP: "127.0.0.1:7412",
 		Slots: runtime.GOMAXPROCS(0), Actions: []string{"research"},
-		Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
+		Journal: JournalPebble, Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
 		Heartbeat: 2 * time.Second, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
 		ResearchTimeout: 30 * time.Minute,
 		LeaseTTL:        time.Hour, QueueTTL: 30 * time.Minute, MaxAttempts: 3, ReleaseBackoff: 30 * time.Second,
@@ -231,6 +231,16 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, name)
 		require.ErrorIs(t, err, fault.ErrUsage)
 	}
+}
+
+func TestACommandThatDoesNotListenMayNameAnyAddress(t *testing.T) {
+	alone(t)
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	BindFlags(flags, "host", "http")
+	require.NoError(t, flags.Parse([]string{"--http=10.0.0.1:80"}))
+	c, err := Load(flags)
+	require.NoError(t, err)
+	require.Equal(t, "10.0.0.1:80", c.HTTP)
 }
 
 func TestAMissingModeSaysWhatToDo(t *testing.T) {

@@ -43,6 +43,8 @@ var Settings = []Setting{
 		Help: "what this process is: coordinator, manager or worker"},
 	{Key: "data", field: dataField, fallback: userData,
 		Help: "folder that keeps the catalog and the cache (default: leasehold in the user's data folder)"},
+	{Key: "journal", Default: JournalPebble, field: journalField,
+		Help: "what a coordinator keeps its spaces in: pebble (on disk, they survive it) or memory"},
 
 	{Key: "host", Env: "host", Default: "localhost", field: hostField,
 		Help: "the coordinator, for managers, workers and commands that ask it"},

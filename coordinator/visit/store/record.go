@@ -64,8 +64,8 @@ func (s *Store) record(now int64, o models.Outcome) (visit.Effect, error) {
 	if e.At > now+int64(s.rules.Ahead.Seconds()) {
 		return visit.Effect{Ignored: visit.InFuture}, s.lose(was, r, now)
 	}
-	if ends := was.visit != "" && r.visit == ""; ends && e.At == r.LastVisit {
-		e.At++ // two visits within one second, and not the same outcome twice
+	if ends := was.visit != "" && r.visit == ""; ends && e.At <= r.LastVisit && e.At >= r.LastVisit-hurry {
+		e.At = r.LastVisit + 1 // a visit right after another, and not the same outcome twice
 	}
 	var effect visit.Effect
 	r.State, effect = s.policy.Record(r.State, e, s.queuePosition(now))
@@ -134,6 +134,10 @@ func (s *Store) event(r row, o models.Outcome) visit.Event {
 	}
 	return e
 }
+
+// hurry is in how many seconds visits may follow each other and yet be told apart,
+// though dates are whole seconds.
+const hurry = 10
 
 // maxPatience is the longest Retry-After that is honoured, in seconds.
 const maxPatience = 30 * 24 * 3600

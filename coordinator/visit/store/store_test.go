@@ -304,7 +304,7 @@ func TestDatesOfAListerAreUsedAndJudged(t *testing.T) {
 	require.Equal(t, later.Add(-time.Hour).Unix(), look(t, s, later, origins[0].ID).LastUpdate, "a date in the future is not believed")
 }
 
-func TestTheClockMayJump(t *testing.T) {
+func TestFault21TheClockMayJumpAndNothingIsVisitedTwice(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "visits.db")
 	s := openAt(t, path, "value", nil)

@@ -3,6 +3,7 @@ package worktest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -60,6 +61,8 @@ type reporter interface {
 type house struct {
 	reporter
 	t       testing.TB
+	journal *journal.Memory
+	on      journal.Journal // what the engine runs on: journal, if not another one
 	engine  *engine.Engine
 	connect Connect
 	policy  work.Policy
@@ -83,24 +86,49 @@ func (h *house) Write(line []byte) (int, error) {
 	return h.logged.Write(line)
 }
 
-// open runs an engine until close.
+// open runs an engine in memory until close.
 func open(t testing.TB, r reporter, connect Connect, p work.Policy) *house {
+	return openOn(t, r, connect, p, nil)
+}
+
+// openOn runs an engine on a journal until close; nil is a new one in memory.
+func openOn(t testing.TB, r reporter, connect Connect, p work.Policy, on journal.Journal) *house {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	h := &house{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
-	j := &journal.Memory{Before: h.record}
-	e, err := engine.Open(ctx, engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
-	require.NoError(r, err)
-	h.engine = e
-	run, end := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- e.Run(run) }()
-	h.closers = []func(){stop, func() { end(); require.NoError(r, <-done) }}
-	h.admin, err = e.Session(ctx, "admin", 0)
-	require.NoError(r, err)
+	h.journal = &journal.Memory{Before: h.record}
+	h.closers = []func(){stop}
+	if h.on = h.journal; on != nil {
+		h.on = recorded{on, h}
+		h.closers = append(h.closers, func() { require.NoError(r, on.Close()) })
+	}
+	h.start()
 	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()) {
 		require.NoError(r, h.admin.Create(ctx, d.Name, d.Options))
 	}
 	return h
+}
+
+// recorded is a journal whose records the house sees.
+type recorded struct {
+	journal.Journal
+	house *house
+}
+
+func (r recorded) Commit(ctx context.Context, expected journal.Position, records []journal.Record) error {
+	return errors.Join(r.house.record(ctx, records), r.Journal.Commit(ctx, expected, records))
+}
+
+// start runs an engine over the house's journal.
+func (h *house) start() {
+	e, err := engine.Open(h.ctx, engine.Config{Journal: h.on, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
+	require.NoError(h, err)
+	h.engine = e
+	run, end := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(run) }()
+	h.closers = append(h.closers, func() { end(); require.NoError(h, <-done) })
+	h.admin, err = e.Session(h.ctx, "admin", 0)
+	require.NoError(h, err)
 }
 
 // close ends everything that runs.
