@@ -13,6 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/coordinator"
+	rules "leasehold/coordinator/visit"
+	schedule "leasehold/coordinator/visit/store"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/sqlite"
@@ -173,10 +175,13 @@ func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
 		defer store.Close()
 		_, err = store.AddOrigin(t.Context(), models.Origin{ID: "o1", Kind: models.Media, URI: "/o1", AddedAt: time.Now()})
 		require.NoError(t, err)
+		visits, err := schedule.Open(t.Context(), schedule.Memory, "value", rules.DefaultRules())
+		require.NoError(t, err)
+		defer visits.Close()
 		spaces := &journal.Memory{}
 		for _, take := range []bool{false, true, false} {
 			c, err := coordinator.New(t.Context(), coordinator.Config{
-				Journal: spaces, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
+				Journal: spaces, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Visits: visits,
 			})
 			require.NoError(t, err)
 			ctx, stop := context.WithCancel(context.Background())
@@ -185,6 +190,8 @@ func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
 			<-ready
 			repo, err := c.Connect(t.Context(), "manager", time.Hour)
 			require.NoError(t, err)
+			<-time.After(2 * time.Second)
+			synctest.Wait()
 			infos, err := repo.List(t.Context())
 			require.NoError(t, err)
 			for _, i := range infos {

@@ -29,7 +29,7 @@ func small(s simulate.Scenario, policy string) simulate.Setup {
 func TestValueKeepsMoreFreshThanSoftwareHeritageAndNearlyTheBound(t *testing.T) {
 	t.Parallel()
 	setup := small(simulate.Scenario{}, "")
-	setup.Origins, setup.Days = 800, 200
+	setup.Origins, setup.Days = 500, 150
 	var results []simulate.Result
 	err := simulate.Compare(t.Context(), setup, simulate.Scenarios, []string{"value", "swh2026"}, []uint64{1}, 2, func(r simulate.Result) error {
 		results = append(results, r)
@@ -69,7 +69,9 @@ func TestEveryPolicyRunsInEveryScenario(t *testing.T) {
 	t.Parallel()
 	for _, s := range simulate.Scenarios {
 		for _, name := range visit.Names {
-			r, err := simulate.Run(t.Context(), small(s, name))
+			setup := small(s, name)
+			setup.Origins, setup.Days = 150, 60
+			r, err := simulate.Run(t.Context(), setup)
 			require.NoError(t, err)
 			require.Positive(t, r.Visits, "%s %s", s.Name, name)
 			require.LessOrEqual(t, r.Visits, r.Slots)
