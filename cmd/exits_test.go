@@ -14,25 +14,26 @@ import (
 // patience is how long a script waits for what another process does.
 const patience = 30 * time.Second
 
-// awaitFile is a command of the scripts: `await-file FILE [TEXT N]` waits until FILE
-// is there and not empty, and has TEXT in it N times.
+// awaitFile is a command of the scripts: `await-file FILE [TEXT [N]]` waits until FILE
+// is there and holds TEXT N times, once if no N is given, or anything.
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 && len(args) != 3 {
-		ts.Fatalf("usage: await-file FILE [TEXT N]")
+	if neg || len(args) < 1 || len(args) > 3 {
+		ts.Fatalf("usage: await-file FILE [TEXT [N]]")
 	}
-	text, times := "", 0
+	times := 1
 	if len(args) == 3 {
 		n, err := strconv.Atoi(args[2])
 		ts.Check(err)
-		text, times = args[1], n
+		times = n
 	}
+	text := append(args, "")[1]
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
-		content, err := os.ReadFile(ts.MkAbs(args[0]))
-		if err == nil && len(content) > 0 && (times == 0 || strings.Count(string(content), text) >= times) {
+		data, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && len(data) > 0 && strings.Count(string(data), text) >= times {
 			return
 		}
 	}
-	ts.Fatalf("%s is not there, or %q is not in it %d times", args[0], text, times)
+	ts.Fatalf("%s is not there", strings.Join(args, ": "))
 }
 
 // copyTree is a command of the scripts: `cp-tree FROM TO` copies a folder.

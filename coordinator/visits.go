@@ -8,9 +8,11 @@ import (
 	"sync"
 	"time"
 
+	schedule "leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/visit"
@@ -92,7 +94,10 @@ func (v *visits) schedule(ctx context.Context) error {
 		}
 		var claimed []models.Visit
 		if room > 0 {
-			claimed, err = v.store.Claim(ctx, time.Now(), min(room, maxClaim))
+			err = catalog.Patiently(ctx, v.c.Log, func() (err error) {
+				claimed, err = v.store.Claim(ctx, time.Now(), min(room, maxClaim))
+				return err
+			})
 		}
 		if err == nil {
 			err = v.put(ctx, claimed)
@@ -150,9 +155,11 @@ func (v *visits) record(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := v.recordOne(ctx, step.Result); err != nil {
+		err = catalog.Patiently(ctx, v.c.Log, func() error { return v.recordOne(ctx, step.Result) })
+		if err != nil {
 			return fmt.Errorf("coordinator: outcome of a visit of %s: %w", step.Result.Subject, err)
 		}
+		failpoint.Reached("outcome.stored", "")
 		if err := v.work.Ingested(ctx, step.Result); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 			return err
 		}
@@ -186,7 +193,7 @@ func Record(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Out
 		return "", err
 	}
 	switch ignored = effects[0].Ignored; ignored {
-	case "", store.GivenUp:
+	case "", store.GivenUp, schedule.NotNewer: // the catalog may have missed it then
 	case store.UnknownOrigin: // removed meanwhile, or one that is never visited
 	default:
 		return ignored, nil

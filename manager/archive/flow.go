@@ -75,7 +75,11 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if seen.same {
 		return outcome, nil
 	}
-	changes, err := f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
+	var changes catalog.Curated
+	err = catalog.Patiently(ctx, f.Log, func() (err error) {
+		changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
+		return err
+	})
 	if err != nil {
 		return models.Outcome{}, err
 	}

@@ -37,12 +37,13 @@ func (l *Lister) lookAtFolder(ctx context.Context, o models.Origin, known models
 		seen.same = true
 		return seen, nil
 	}
-	seen.Listing, err = v.list(ctx, o)
+	seen.Listing, err = l.listFolder(ctx, &v)
 	return seen, err
 }
 
-// list makes a listing of what the walk found.
-func (v *folderVisit) list(ctx context.Context, o models.Origin) (catalog.Listing, error) {
+// listFolder makes a listing of what the walk found.
+func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listing, error) {
+	o := v.origin
 	listing := catalog.Listing{}
 	for _, name := range v.recordings {
 		rec, side, err := v.recording(ctx, name)
@@ -57,6 +58,10 @@ func (v *folderVisit) list(ctx context.Context, o models.Origin) (catalog.Listin
 		default:
 			listing.Episodes = append(listing.Episodes, models.Episode{Recording: rec, Aired: side.aired})
 		}
+	}
+	var err error
+	if listing.Clips, err = v.inspect(ctx, &l.hygienist, listing.Clips); err != nil {
+		return catalog.Listing{}, err
 	}
 	listing.Problems, listing.Complete = v.problems.all(), v.complete
 	return listing, nil
