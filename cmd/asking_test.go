@@ -88,7 +88,7 @@ func openAsked(t *testing.T, later func(func())) *asked {
 	conn, err := c.Engine().Connect(ctx, "api-1", 0)
 	require.NoError(t, err)
 	repo := space.Over(conn)
-	h := &asked{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: store, Log: quiet}))}
+	h := &asked{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Log: quiet}))}
 	later(func() {
 		h.server.Close()
 		stop()

@@ -61,7 +61,8 @@ func (h *house) copyTo(ctx context.Context, spaces journal.Journal, dest string)
 	if !ok {
 		return fmt.Errorf("backup: %w: the spaces are in memory only (journal is %s)", fault.ErrInvalid, h.cfg.Journal)
 	}
-	return backup.Make(ctx, dest, backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: h.store.Copy})
+	return backup.Make(ctx, dest, backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: h.store.Copy},
+		backup.Part{Name: visitsFile, Copy: h.visits.Copy})
 }
 
 // backupTo makes a backup of a coordinator that runs.

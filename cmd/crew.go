@@ -60,7 +60,7 @@ func (w *crew) host(ctx context.Context, users []func(context.Context) error, du
 	w.spaces = spaces
 	w.coordinator, err = coordinator.New(ctx, coordinator.Config{
 		Journal: spaces, Catalog: w.catalog, Work: w.policy(),
-		Visit: visit.Policy{Timeout: visitTimeout}, Trace: traced, Log: w.log,
+		Visit: visit.Policy{Timeout: visitTimeout}, Visits: w.visits, Trace: traced, Log: w.log,
 	})
 	if err != nil {
 		return errors.Join(err, spaces.Close(), closeTrace())

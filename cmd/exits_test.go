@@ -14,15 +14,22 @@ import (
 // patience is how long a script waits for what another process does.
 const patience = 30 * time.Second
 
-// awaitFile is a command of the scripts: `await-file FILE [TEXT]` waits until FILE is
-// there and holds TEXT, or anything.
+// awaitFile is a command of the scripts: `await-file FILE [TEXT [N]]` waits until FILE
+// is there and holds TEXT N times, once if no N is given, or anything.
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 || len(args) > 2 {
-		ts.Fatalf("usage: await-file FILE [TEXT]")
+	if neg || len(args) < 1 || len(args) > 3 {
+		ts.Fatalf("usage: await-file FILE [TEXT [N]]")
+	}
+	times := 1
+	if len(args) == 3 {
+		n, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		times = n
 	}
 	text := append(args, "")[1]
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
-		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && len(data) > 0 && strings.Contains(string(data), text) {
+		data, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && len(data) > 0 && strings.Count(string(data), text) >= times {
 			return
 		}
 	}

@@ -7,10 +7,17 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"leasehold/coordinator"
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/manager"
 	"leasehold/manager/archive"
+	"leasehold/manager/git"
+	"leasehold/manager/lister"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/sqlite"
@@ -19,8 +26,11 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// catalogFile is the catalog in a data folder.
-const catalogFile = "catalog.db"
+// The catalog, and when its origins are visited, in a data folder.
+const (
+	catalogFile = "catalog.db"
+	visitsFile  = "visits.db"
+)
 
 // house is a data folder in the hands of this process.
 type house struct {
@@ -28,6 +38,7 @@ type house struct {
 	log     *slog.Logger
 	catalog catalog.Catalog
 	store   *sqlite.Store // the catalog
+	visits  *store.Store
 	fetch   *fetch.Fetcher
 	closers []func() error
 }
@@ -57,12 +68,20 @@ func (h *house) open(ctx context.Context) error {
 		return err
 	}
 	h.closers = append(h.closers, release)
-	store, err := sqlite.Open(ctx, filepath.Join(h.cfg.Data, catalogFile))
+	remembered, err := sqlite.Open(ctx, filepath.Join(h.cfg.Data, catalogFile))
 	if err != nil {
 		return err
 	}
-	h.catalog, h.store = store, store
-	h.closers = append(h.closers, store.Close)
+	h.closers = append(h.closers, remembered.Close)
+	rules, err := visit.ParseRules(h.cfg.VisitRules)
+	if err != nil {
+		return usagef("%s", err)
+	}
+	if h.visits, err = store.Open(ctx, filepath.Join(h.cfg.Data, visitsFile), h.cfg.VisitPolicy, rules); err != nil {
+		return err
+	}
+	h.closers = append(h.closers, h.visits.Close)
+	h.store, h.catalog = remembered, coordinator.Scheduled(remembered, h.visits)
 	if h.fetch, err = newFetcher(h.cfg, filepath.Join(h.cfg.Data, "cache")); err != nil {
 		return err
 	}
@@ -94,16 +113,20 @@ func closeAll(closers []func() error) error {
 	return errors.Join(errs...)
 }
 
-// newFlow is the archive's work.
-func newFlow(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, log *slog.Logger) *archive.Flow {
-	return archive.NewFlow(archive.Flow{
-		Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
-		Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
-	})
+// newFlows is the work of a manager: the archive's, repositories and listers.
+func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, log *slog.Logger) []manager.Flow {
+	return []manager.Flow{
+		archive.NewFlow(archive.Flow{
+			Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
+			Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
+		}),
+		&git.Flow{Catalog: c, Fetch: f},
+		&lister.Flow{Catalog: c, Fetch: f},
+	}
 }
 
-// flow is the archive's work on this house.
-func (h *house) flow() *archive.Flow { return newFlow(h.cfg, h.catalog, h.fetch, h.log) }
+// flows is the work on this house.
+func (h *house) flows() []manager.Flow { return newFlows(h.cfg, h.catalog, h.fetch, h.log) }
 
 // add detects the origins at each path and adds them.
 func (h *house) add(ctx context.Context, paths []string, kind string) ([]models.Origin, error) {
@@ -123,10 +146,13 @@ func (h *house) add(ctx context.Context, paths []string, kind string) ([]models.
 	return added, nil
 }
 
-// trust lets the fetcher read what the operator's origins name. A folder that is
-// not there makes its visit fail, and no more.
-func (h *house) trust(origins []models.Origin) {
+// trust lets the fetcher read what the operator's origins name, and not the URLs
+// that a lister named. A folder that is not there makes its visit fail, and no more.
+func (h *house) trust(ctx context.Context, origins []models.Origin) {
 	for _, o := range origins {
+		if l, err := h.visits.Look(ctx, time.Now(), o.ID); err == nil && l.Listed != "" && !filepath.IsAbs(o.URI) {
+			continue
+		}
 		if err := h.fetch.Trust(o); err != nil {
 			h.log.Warn("an origin cannot be read now", "origin", o.URI, "error", err)
 		}

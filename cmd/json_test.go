@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/visit/simulate"
 	"leasehold/models"
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
@@ -21,6 +22,10 @@ var printed = map[string]any{
 	"`leasehold findings --json`":                                    findingRow{},
 	"`leasehold findings --problems --json`":                         problemRow{},
 	"`leasehold origin list --json`, `leasehold origin show --json`": models.Origin{},
+	"A schedule in `leasehold origin show --json`":                   apiclient.Schedule{},
+	"A past visit in `leasehold origin show --json`":                 apiclient.PastVisit{},
+	"`leasehold visits next --json`":                                 nextVisitWithWhy{},
+	"`leasehold visits replay --json`":                               replayRow{},
 	"`leasehold config show --json`":                                 config.Value{},
 	"`leasehold config check --json`":                                config.Fault{},
 	"`leasehold audio match --json`":                                 matchRow{},
@@ -40,7 +45,27 @@ var printed = map[string]any{
 	"`leasehold space count --json`":                                 counted{},
 	"`leasehold space query --json`, `leasehold space get --json`":   apiclient.Tuple{},
 
+	"`leasehold visits simulate --json`": simulate.Result{},
+
 	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task create --json`, `leasehold dead list --json`": apiclient.Task{},
+}
+
+// nextVisitWithWhy is nextRow without its embedding.
+type nextVisitWithWhy struct {
+	Origin string  `json:"origin"`
+	Kind   string  `json:"kind"`
+	URI    string  `json:"uri"`
+	Pool   string  `json:"pool"`
+	Class  int     `json:"class"`
+	Rate   float64 `json:"rate_per_day"`
+	Value  float64 `json:"value"`
+	Why    string  `json:"why,omitempty"`
+}
+
+func TestANextVisitHasTheFieldsOfItsDocument(t *testing.T) {
+	t.Parallel()
+	want := append(jsonFields(reflect.TypeOf(apiclient.NextVisit{})), "why *")
+	require.Equal(t, want, jsonFields(reflect.TypeOf(nextVisitWithWhy{})))
 }
 
 var fieldLine = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)`( \\*)? \\|")

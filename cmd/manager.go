@@ -38,12 +38,12 @@ func (a *app) manageAway(ctx context.Context, cfg config.Config) (err error) {
 		return ended(ctx, err)
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
-	return manage(ctx, o.connect, o.cfg, newFlow(o.cfg, o.catalog, o.fetch, o.log), o.log)
+	return manage(ctx, o.connect, o.cfg, newFlows(o.cfg, o.catalog, o.fetch, o.log), o.log)
 }
 
 // manage runs one manager until ctx ends.
-func manage(ctx context.Context, connect status.Connect, cfg config.Config, flow manager.Flow, log *slog.Logger) error {
+func manage(ctx context.Context, connect status.Connect, cfg config.Config, flows []manager.Flow, log *slog.Logger) error {
 	return manager.Run(ctx, connect, manager.Config{
-		Flows: []manager.Flow{flow}, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
+		Flows: flows, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
 	})
 }

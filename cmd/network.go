@@ -79,7 +79,7 @@ func (n *network) serve(ctx context.Context, w *crew) error {
 		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Connections: connections(), Log: n.log,
 	})
 	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})
-	handler := api.New(api.Config{Conn: conn, Catalog: n.catalog, Page: page, Engine: c.Engine(), Backup: w.backupTo, Log: n.log})
+	handler := api.New(api.Config{Conn: conn, Catalog: n.catalog, Visits: n.visits, Page: page, Engine: c.Engine(), Backup: w.backupTo, Log: n.log})
 	var gateErr, httpErr error
 	var running sync.WaitGroup
 	running.Go(func() { gateErr = gate.Serve(ctx, n.gate); cancel() })

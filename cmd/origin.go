@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"leasehold/coordinator"
 	"leasehold/manager/archive"
 	"leasehold/models"
+	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
@@ -25,7 +28,10 @@ func (a *app) newOrigin() *cobra.Command {
 		Use:   "origin",
 		Short: "what is visited again and again: feeds, folders of episodes, folders of clips",
 	}
-	c.AddCommand(a.newOriginAdd(), a.newOriginList(), a.newOriginShow(), a.newOriginRemove())
+	c.AddCommand(a.newOriginAdd(), a.newOriginList(), a.newOriginShow(), a.newOriginRemove(),
+		a.newSteer(apiclient.Enable, "have origins visited again that were disabled, their failures forgotten"),
+		a.newSteer(apiclient.Disable, "have origins not visited any more, until they are enabled"),
+		a.newSteer(apiclient.SaveNow, "have origins visited now, ahead of the queue"))
 	return c
 }
 
@@ -45,7 +51,7 @@ visit them; it takes paths only from its own machine.`,
 			return a.addHere(ctx, s.house, args, kind)
 		}),
 	}
-	c.Flags().StringVar(&kind, "kind", "", "what each PATH is, if it should not be detected: feed, media or clips")
+	c.Flags().StringVar(&kind, "kind", "", "what each PATH is, if it should not be detected: feed, media, clips, git, opml, urls or repositories")
 	config.BindFlags(c.Flags(), shelfKeys...)
 	return c
 }
@@ -56,7 +62,7 @@ func (a *app) addHere(ctx context.Context, h *house, paths []string, kind string
 	if err != nil {
 		return err
 	}
-	h.trust(added)
+	h.trust(ctx, added)
 	var failed []error
 	for _, o := range added {
 		failed = append(failed, a.visit(ctx, h, o))
@@ -94,20 +100,44 @@ func (a *app) addThere(ctx context.Context, s *shelf, paths []string, kind strin
 // visit looks at an origin now, and says what was found.
 func (a *app) visit(ctx context.Context, h *house, o models.Origin) error {
 	began := time.Now()
-	outcome, visitErr := h.flow().Visit(ctx, o)
+	outcome, visitErr := h.look(ctx, o)
 	if visitErr != nil {
-		outcome = models.Outcome{Status: models.Failed, Error: visitErr.Error()}
+		outcome = models.Outcome{Status: models.Failed, Error: visitErr.Error(), RetryAfter: outcome.RetryAfter}
+		if errors.Is(visitErr, fault.ErrNotFound) {
+			outcome.Status = models.NotFound
+		}
 	}
 	outcome.Origin, outcome.At, outcome.Took = o.ID, began.UTC(), models.SecondsOf(time.Since(began))
 	outcome.Visit = "add-" + o.ID
-	if err := h.catalog.RecordOutcome(ctx, outcome); err != nil {
+	if _, err := coordinator.Record(ctx, h.catalog, h.visits, outcome); err != nil {
 		return err
 	}
 	if visitErr != nil {
 		return fmt.Errorf("%s %s is added, but could not be visited: %w", o.Kind, o.URI, visitErr)
 	}
-	_, err := fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, count(outcome.Items, "recording"))
+	_, err := fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, count(outcome.Items, itemOf(o.Kind)))
 	return err
+}
+
+// itemOf is what a visit of a kind counts.
+func itemOf(kind models.OriginKind) string {
+	switch {
+	case kind == models.Git:
+		return "ref"
+	case slices.Contains(models.Listers, kind):
+		return "origin"
+	}
+	return "recording"
+}
+
+// look runs the flow of an origin's kind once.
+func (h *house) look(ctx context.Context, o models.Origin) (models.Outcome, error) {
+	for _, f := range h.flows() {
+		if slices.Contains(f.Kinds(), o.Kind) {
+			return f.Visit(ctx, models.Visit{Origin: o})
+		}
+	}
+	return models.Outcome{}, fmt.Errorf("kind %q: %w", o.Kind, fault.ErrInvalid)
 }
 
 // originRow is an origin as it is printed.
@@ -153,7 +183,7 @@ func (a *app) newOriginList() *cobra.Command {
 func (a *app) newOriginShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ORIGIN",
-		Short: "print one origin, named by its id, URL or path",
+		Short: "print one origin, named by its id, URL or path; its visits, and when the next is",
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -162,7 +192,15 @@ func (a *app) newOriginShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return showOne(a, o, originRow{origin})
+		shown := shownOrigin{Origin: origin}
+		if origin.Kind != models.API {
+			schedule, err := s.schedule(ctx, origin.ID)
+			if err != nil {
+				return err
+			}
+			shown.Schedule = &schedule
+		}
+		return a.showOrigin(o, shown)
 	})
 	config.BindFlags(c.Flags(), shelfKeys...)
 	return c
@@ -195,7 +233,7 @@ func (a *app) newOriginRemove() *cobra.Command {
 }
 
 // dataKeys are the settings of the commands that read a data folder.
-var dataKeys = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "log-level", "log-format"}
+var dataKeys = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "visit-policy", "visit-rules", "log-level", "log-format"}
 
 // origin finds an origin by its id, URL or path.
 func (s *shelf) origin(ctx context.Context, name string) (models.Origin, error) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/space"
 )
@@ -26,16 +28,45 @@ folder with a manifest origins.yaml), and work on all origins of the data folder
 				return err
 			}
 			defer func() { err = errors.Join(err, h.close()) }()
-			if _, err := h.add(c.Context(), args, kind); err != nil {
+			named, err := h.add(c.Context(), args, kind)
+			if err != nil {
+				return err
+			}
+			if err := h.lookNow(c.Context(), named, untilIdle); err != nil {
 				return err
 			}
 			return a.runHouse(c.Context(), h, untilIdle)
 		},
 	}
 	c.Flags().BoolVar(&untilIdle, "until-idle", false, "stop when nothing is left to do, and print the findings")
-	c.Flags().StringVar(&kind, "kind", "", "what each PATH is, if it should not be detected: feed, media or clips")
+	c.Flags().StringVar(&kind, "kind", "", "what each PATH is, if it should not be detected: feed, media, clips, git, opml, urls or repositories")
 	config.BindFlags(c.Flags())
 	return c
+}
+
+// lookNow asks for a visit of what was named; and, of a run that ends, of all that
+// is on this machine, where a look costs nobody's patience. All else is visited
+// when its turn comes.
+func (h *house) lookNow(ctx context.Context, named []models.Origin, untilIdle bool) error {
+	wanted := named
+	if untilIdle {
+		all, err := h.catalog.Origins(ctx)
+		if err != nil {
+			return err
+		}
+		for _, o := range all {
+			if filepath.IsAbs(o.URI) {
+				wanted = append(wanted, o)
+			}
+		}
+	}
+	var visited []models.Origin
+	for _, o := range wanted {
+		if o.Kind != models.API {
+			visited = append(visited, o)
+		}
+	}
+	return h.visits.SaveAllNow(ctx, time.Now(), visited)
 }
 
 // runHouse works until idle, or until ctx ends.
@@ -48,7 +79,7 @@ func (a *app) runHouse(ctx context.Context, h *house, untilIdle bool) error {
 	if len(origins) == 0 {
 		return usagef("there is no origin in %s: name one, such as leasehold run examples/podcast, or leasehold origin add PATH", h.cfg.Data)
 	}
-	h.trust(origins)
+	h.trust(ctx, origins)
 	w := &crew{house: h}
 	var idle bool
 	var t tally
@@ -76,7 +107,7 @@ func (w *crew) users() ([]func(context.Context) error, error) {
 		return nil, err
 	}
 	users := []func(context.Context) error{func(ctx context.Context) error {
-		return manage(ctx, w.connect(config.Manager), w.cfg, w.flow(), w.log)
+		return manage(ctx, w.connect(config.Manager), w.cfg, w.flows(), w.log)
 	}}
 	for range w.cfg.Workers {
 		users = append(users, func(ctx context.Context) error {

@@ -76,7 +76,9 @@ func (w *crew) tally(t *tally) (err error) {
 // nothingDone says that there was something to do and none of it could be done:
 // an origin could not be visited, or there were pairs to research.
 func (t tally) nothingDone() bool {
-	failed := slices.ContainsFunc(t.origins, func(o models.Origin) bool { return o.LastOutcome == models.Failed })
+	failed := slices.ContainsFunc(t.origins, func(o models.Origin) bool {
+		return o.LastOutcome == models.Failed || o.LastOutcome == models.NotFound
+	})
 	pairs := t.catalog.Episodes * t.catalog.Clips
 	return t.catalog.Researched == 0 && len(t.problems) > 0 && (failed || pairs > 0)
 }

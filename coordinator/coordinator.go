@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	schedule "leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
@@ -36,8 +38,11 @@ type Config struct {
 	Catalog catalog.Catalog
 	Work    work.Policy
 	Visit   visit.Policy
-	Trace   func(trace.Event) // nil: none
-	Log     *slog.Logger      // nil: slog.Default
+	// Visits decides when origins are visited; nil: one that is not kept, so that
+	// every start visits every origin.
+	Visits *store.Store
+	Trace  func(trace.Event) // nil: none
+	Log    *slog.Logger      // nil: slog.Default
 }
 
 // Coordinator is one set of spaces. Its methods may be called concurrently.
@@ -76,8 +81,8 @@ func definitions() []space.Definition {
 }
 
 // Run hosts the spaces until ctx ends, and returns nil then. It waits for all that
-// it starts. Ready, if not nil, is called once the spaces exist and a visit of
-// every origin is in them.
+// it starts. Ready, if not nil, is called once the spaces exist, and the visits
+// that were under way when the last coordinator ended are in them again.
 func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -96,7 +101,7 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	return errors.Join(err, engineErr)
 }
 
-func (c *Coordinator) serve(ctx context.Context, ready func()) error {
+func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 	repo, err := c.engine.Session(ctx, SessionID("coordinator"), 0)
 	if err != nil {
 		return err
@@ -106,14 +111,20 @@ func (c *Coordinator) serve(ctx context.Context, ready func()) error {
 			return err
 		}
 	}
-	visits := newVisits(c, repo)
+	if c.Visits == nil {
+		if c.Visits, err = store.Open(ctx, store.Memory, schedule.Names[0], schedule.DefaultRules()); err != nil {
+			return ended(ctx, err)
+		}
+		defer func() { err = errors.Join(err, c.Visits.Close()) }()
+	}
+	visits := newVisits(c, c.Visits, repo)
 	if err := visits.start(ctx); err != nil {
 		return ended(ctx, err)
 	}
 	if ready != nil {
 		ready()
 	}
-	return ended(ctx, visits.record(ctx))
+	return ended(ctx, visits.run(ctx))
 }
 
 // ended makes the end of ctx no error.
@@ -136,10 +147,13 @@ func (c *Coordinator) Engine() *engine.Engine { return c.engine }
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
 func SessionID(mode string) string { return fmt.Sprintf("%s-%08x", mode, rand.Uint32()) }
 
-// Idle reports whether nothing is left to do: no visit, task, hold, result or
-// lease, and nothing in the catalog that could be selected. Dead letters do not
-// count.
+// Idle reports whether nothing is left to do: no visit that is due or under way, no
+// task, hold, result or lease, and nothing in the catalog that could be selected.
+// Dead letters do not count, nor do origins that rest.
 func (c *Coordinator) Idle(ctx context.Context, repo space.Repository) (bool, error) {
+	if due, err := c.Visits.Due(ctx, time.Now()); err != nil || due {
+		return false, err
+	}
 	infos, err := repo.List(ctx)
 	if err != nil {
 		return false, err

@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -12,12 +13,15 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/coordinator"
+	rules "leasehold/coordinator/visit"
+	schedule "leasehold/coordinator/visit/store"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 	"leasehold/shared/visit"
@@ -100,6 +104,53 @@ func TestEveryOriginIsVisitedAtTheStartAndItsOutcomeRecorded(t *testing.T) {
 	})
 }
 
+func TestAnOriginIsVisitedAgainOnlyWhenItsRestIsOver(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		repo := b.connect(0)
+		b.end(repo, models.Eventful)
+		b.end(repo, models.Uneventful)
+		visits := func() int {
+			n, err := repo.Space(visit.Space).Count(b.t.Context(), visit.Any())
+			require.NoError(b.t, err)
+			return n
+		}
+		<-time.After(11 * time.Hour)
+		synctest.Wait()
+		require.Zero(b.t, visits())
+		require.NoError(b.t, b.Visits.SaveNow(b.t.Context(), time.Now(), "o2"))
+		<-time.After(time.Second)
+		require.Equal(b.t, "o2", b.end(repo, models.Uneventful), "unless somebody asks")
+		<-time.After(time.Hour + time.Minute)
+		synctest.Wait()
+		require.Equal(b.t, 1, visits())
+		require.Equal(b.t, "o1", b.end(repo, models.Uneventful))
+	})
+}
+
+func TestVisitsArePutForTheSlotsThatServeThem(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		repo := b.connect(0)
+		for i := range 8 {
+			o := models.Origin{ID: fmt.Sprint("m", i), Kind: models.Media, URI: fmt.Sprint("/m", i), AddedAt: time.Now()}
+			_, err := coordinator.Scheduled(b.store, b.Visits).AddOrigin(b.t.Context(), o)
+			require.NoError(b.t, err)
+		}
+		count := func() int {
+			<-time.After(2 * time.Second)
+			synctest.Wait()
+			n, err := repo.Space(visit.Space).Count(b.t.Context(), visit.Any())
+			require.NoError(b.t, err)
+			return n
+		}
+		require.Equal(b.t, 1, count(), "one for whoever comes")
+		require.NoError(b.t, status.NewHeart(repo, time.Hour, map[string]int{visit.Action: 3}).Beat(b.t.Context()))
+		require.Equal(b.t, 4, count(), "one for each slot, and one that nobody waits")
+		_, err := visit.Client{Repo: repo}.Take(b.t.Context())
+		require.NoError(b.t, err)
+		require.Equal(b.t, 3, count())
+	})
+}
+
 func TestALostVisitIsRepeatedButNotForEver(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.end(b.connect(0), models.Uneventful) // o1
@@ -124,10 +175,13 @@ func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
 		defer store.Close()
 		_, err = store.AddOrigin(t.Context(), models.Origin{ID: "o1", Kind: models.Media, URI: "/o1", AddedAt: time.Now()})
 		require.NoError(t, err)
+		visits, err := schedule.Open(t.Context(), schedule.Memory, "value", rules.DefaultRules())
+		require.NoError(t, err)
+		defer visits.Close()
 		spaces := &journal.Memory{}
 		for _, take := range []bool{false, true, false} {
 			c, err := coordinator.New(t.Context(), coordinator.Config{
-				Journal: spaces, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
+				Journal: spaces, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Visits: visits,
 			})
 			require.NoError(t, err)
 			ctx, stop := context.WithCancel(context.Background())
@@ -136,6 +190,8 @@ func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
 			<-ready
 			repo, err := c.Connect(t.Context(), "manager", time.Hour)
 			require.NoError(t, err)
+			<-time.After(2 * time.Second)
+			synctest.Wait()
 			infos, err := repo.List(t.Context())
 			require.NoError(t, err)
 			for _, i := range infos {

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
+	schedule "leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
 	"leasehold/models"
-	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
@@ -16,53 +19,136 @@ import (
 	"leasehold/shared/work"
 )
 
-// maxLost is how often in a row an origin's visit may be lost before the
-// coordinator waits for its next start.
-const maxLost = 3
-
-// visits has every origin visited once at each start, and records the outcomes.
+// visits has origins visited when their turn has come and there is room, and
+// records the outcomes.
+//
+//	store ─ claim ─▶ visit tuple ─▶ manager ─▶ result ─ record ─▶ store, catalog
+//
+// What is claimed is on disk before the tuple is put, and what is recorded before
+// the result is done; so whatever dies, repeating it changes nothing.
 type visits struct {
 	c      *Coordinator
+	store  *store.Store
 	client visit.Client
 	work   work.Client
-	browse browse.Client
-	lost   map[string]int // by origin, in a row
 }
 
-func newVisits(c *Coordinator, repo space.Repository) *visits {
-	return &visits{c: c, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}, browse: browse.Client{Repo: repo}, lost: map[string]int{}}
+func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
+	return &visits{c: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
 }
 
-// start sees that a visit of every origin is on its way.
+// start brings the store to what the catalog knows, and puts again the visits that
+// were under way: those that somebody still has are not put twice.
 func (v *visits) start(ctx context.Context) error {
-	origins, err := v.c.Catalog.Origins(ctx)
+	all, err := v.c.Catalog.Origins(ctx)
 	if err != nil {
 		return fmt.Errorf("coordinator: visits: %w", err)
 	}
-	for _, o := range origins {
-		if o.Kind == models.API {
-			continue // its curator comes by itself
+	var visited []models.Origin
+	for _, o := range all {
+		if o.Kind != models.API { // its curator comes by itself
+			visited = append(visited, o)
 		}
-		if err := v.put(ctx, o); err != nil {
-			return fmt.Errorf("coordinator: visit %s: %w", o.URI, err)
+	}
+	if err := v.store.Sync(ctx, time.Now(), visited); err != nil {
+		return fmt.Errorf("coordinator: visits: %w", err)
+	}
+	claimed, err := v.store.Claimed(ctx)
+	if err != nil {
+		return fmt.Errorf("coordinator: visits: %w", err)
+	}
+	return v.put(ctx, claimed)
+}
+
+func (v *visits) put(ctx context.Context, all []models.Visit) error {
+	for _, x := range all {
+		if err := v.client.Put(ctx, x); err != nil {
+			return fmt.Errorf("coordinator: visit %s: %w", x.Origin.URI, err)
 		}
 	}
 	return nil
 }
 
-// put has an origin visited, unless a visit of it is on its way, as one may be
-// that outlived the last coordinator.
-func (v *visits) put(ctx context.Context, o models.Origin) error {
-	of := visit.Any()
-	of[2] = o.ID
-	page, err := v.browse.Look(ctx, browse.Query{Space: visit.Space, Template: of, Held: true})
-	if err != nil || page.Total > 0 {
-		return err
-	}
-	return v.client.Put(ctx, models.Visit{ID: SessionID("visit"), Origin: o})
+// run schedules and records until ctx ends or one of them fails.
+func (v *visits) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var scheduled error
+	var running sync.WaitGroup
+	running.Go(func() {
+		defer cancel()
+		scheduled = ended(ctx, v.schedule(ctx))
+	})
+	recorded := ended(ctx, v.record(ctx))
+	cancel()
+	running.Wait()
+	return errors.Join(recorded, scheduled)
 }
 
-// record puts outcomes into the catalog until ctx ends.
+// schedule claims visits for the room that there is, whenever there may be some.
+func (v *visits) schedule(ctx context.Context) error {
+	for {
+		room, err := v.client.Room(ctx)
+		if err != nil {
+			return err
+		}
+		var claimed []models.Visit
+		if room > 0 {
+			err = catalog.Patiently(ctx, v.c.Log, func() (err error) {
+				claimed, err = v.store.Claim(ctx, time.Now(), min(room, maxClaim))
+				return err
+			})
+		}
+		if err == nil {
+			err = v.put(ctx, claimed)
+		}
+		if err == nil {
+			err = v.sleep(ctx, room == len(claimed))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// maxClaim is how many visits one transaction claims.
+const maxClaim = 1000
+
+const (
+	// lookAgain is how often to look for room when nothing has told of it: visits
+	// are taken without a word.
+	lookAgain = time.Second
+	// longestSleep is how long to wait at most for a rest to be over: the clock may
+	// be set meanwhile.
+	longestSleep = time.Minute
+)
+
+// sleep waits until something may be claimed. When all room is full, only a visit
+// that is taken or ends makes room.
+func (v *visits) sleep(ctx context.Context, full bool) error {
+	length := lookAgain
+	if !full {
+		at, err := v.store.Wake(ctx)
+		if err != nil {
+			return err
+		}
+		length = longestSleep
+		if !at.IsZero() {
+			length = min(max(time.Until(at), 10*time.Millisecond), longestSleep)
+		}
+	}
+	wake := time.NewTimer(length)
+	defer wake.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake.C:
+	case <-v.store.Changed():
+	}
+	return nil
+}
+
+// record keeps outcomes until ctx ends.
 func (v *visits) record(ctx context.Context) error {
 	for {
 		step, err := v.work.Next(ctx, visit.Action, false)
@@ -86,22 +172,35 @@ func (v *visits) recordOne(ctx context.Context, h *work.Held) error {
 	var o models.Outcome
 	if err := json.Unmarshal([]byte(h.Body), &o); err != nil {
 		v.c.Log.Error("coordinator: the outcome of a visit cannot be read; it is dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
-		return nil
+		o = models.Outcome{Origin: h.Subject, Visit: h.Part, Status: models.Lost, At: time.Now().UTC()}
 	}
-	origin, err := v.c.Catalog.Origin(ctx, o.Origin)
-	if errors.Is(err, fault.ErrNotFound) {
-		return nil // removed meanwhile
-	}
-	if err != nil {
-		return err
-	}
-	if o.Status == models.Lost && v.lost[o.Origin] < maxLost {
-		err := v.put(ctx, origin)
-		if err == nil {
-			v.lost[o.Origin]++
+	_, err := Record(ctx, v.c.Catalog, v.store, o)
+	return err
+}
+
+// Record records an outcome, wherever it comes from: the catalog first, then when
+// to look again. What a lister named becomes origins. It returns why the outcome
+// was ignored, empty if it was not.
+func Record(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) (ignored string, err error) {
+	if o.Listed != nil && o.Status != models.Lost {
+		if err := list(ctx, c, s, o); err != nil {
+			return "", err
 		}
-		return err
 	}
-	delete(v.lost, o.Origin)
-	return v.c.Catalog.RecordOutcome(ctx, o)
+	now := time.Now()
+	effects, err := s.Record(ctx, now, []models.Outcome{o})
+	if err != nil {
+		return "", err
+	}
+	switch ignored = effects[0].Ignored; ignored {
+	case "", store.GivenUp, schedule.NotNewer: // the catalog may have missed it then
+	case store.UnknownOrigin: // removed meanwhile, or one that is never visited
+	default:
+		return ignored, nil
+	}
+	o.Listed = nil
+	if err := c.RecordOutcome(ctx, o); err != nil && !errors.Is(err, fault.ErrNotFound) {
+		return "", err
+	}
+	return ignored, nil
 }

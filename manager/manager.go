@@ -27,8 +27,9 @@ import (
 type Flow interface {
 	// Kinds are the kinds of origin whose visits the flow handles.
 	Kinds() []models.OriginKind
-	// Visit looks at an origin. An error is a failed visit.
-	Visit(ctx context.Context, o models.Origin) (models.Outcome, error)
+	// Visit looks at an origin. An error is a failed visit; one of
+	// fault.ErrNotFound says that the origin is not there any more.
+	Visit(ctx context.Context, v models.Visit) (models.Outcome, error)
 	// Run issues work and ingests results over repo until ctx ends or the session
 	// does (fault.ErrClosed).
 	Run(ctx context.Context, repo space.Repository) error
@@ -59,7 +60,7 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 func (c Config) session(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	heart := status.NewHeart(repo, c.Heartbeat, nil)
+	heart := status.NewHeart(repo, c.Heartbeat, map[string]int{visit.Action: 1})
 	parts := []func() error{
 		func() error { return heart.Run(ctx) },
 		func() error { return c.visits(ctx, repo, heart) },
@@ -135,20 +136,23 @@ func (c Config) visits(ctx context.Context, repo space.Repository, heart *status
 // visit runs the flow of a visit's kind.
 func (c Config) visit(ctx context.Context, v models.Visit) models.Outcome {
 	began := time.Now()
-	outcome, err := c.look(ctx, v.Origin)
+	outcome, err := c.look(ctx, v)
 	if err != nil {
-		outcome = models.Outcome{Status: models.Failed, Error: err.Error()}
+		outcome.Status, outcome.Error = models.Failed, err.Error()
+		if errors.Is(err, fault.ErrNotFound) {
+			outcome.Status = models.NotFound
+		}
 	}
 	outcome.Visit, outcome.Origin = v.ID, v.Origin.ID
 	outcome.At, outcome.Took = began.UTC(), models.SecondsOf(time.Since(began))
 	return outcome
 }
 
-func (c Config) look(ctx context.Context, o models.Origin) (models.Outcome, error) {
+func (c Config) look(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	for _, f := range c.Flows {
-		if slices.Contains(f.Kinds(), o.Kind) {
-			return f.Visit(ctx, o)
+		if slices.Contains(f.Kinds(), v.Origin.Kind) {
+			return f.Visit(ctx, v)
 		}
 	}
-	return models.Outcome{}, fmt.Errorf("no flow of this manager visits origins of kind %q: %w", o.Kind, fault.ErrInvalid)
+	return models.Outcome{}, fmt.Errorf("no flow of this manager visits origins of kind %q: %w", v.Origin.Kind, fault.ErrInvalid)
 }

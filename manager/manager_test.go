@@ -36,8 +36,8 @@ type flow struct {
 }
 
 func (f flow) Kinds() []models.OriginKind { return []models.OriginKind{models.Media} }
-func (f flow) Visit(ctx context.Context, o models.Origin) (models.Outcome, error) {
-	return f.visit(ctx, o)
+func (f flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
+	return f.visit(ctx, v.Origin)
 }
 func (f flow) Run(ctx context.Context, repo space.Repository) error {
 	if f.run != nil {

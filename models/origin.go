@@ -10,12 +10,22 @@ const (
 	Feed  OriginKind = "feed"  // an RSS or Atom document whose items enclose episodes
 	Media OriginKind = "media" // a folder of episodes
 	Clips OriginKind = "clips" // a folder of clips
-	API   OriginKind = "api"   // a curator that puts episodes and clips itself; never visited
+	Git   OriginKind = "git"   // a repository, visited by its refs
+
+	// Listers: a visit of one names other origins.
+	OPML         OriginKind = "opml"         // a document of feeds
+	URLs         OriginKind = "urls"         // a text file, a feed's or repository's URL on each line
+	Repositories OriginKind = "repositories" // a folder of repositories
+
+	API OriginKind = "api" // a curator that puts episodes and clips itself; never visited
 )
 
 // OriginKinds lists every kind that is visited, for messages that say what is
 // accepted.
-var OriginKinds = []OriginKind{Feed, Media, Clips}
+var OriginKinds = []OriginKind{Feed, Media, Clips, Git, OPML, URLs, Repositories}
+
+// Listers are the kinds whose visits name other origins.
+var Listers = []OriginKind{OPML, URLs, Repositories}
 
 // Origin is something that is visited again and again because it lists
 // recordings.
@@ -39,6 +49,7 @@ const (
 	Eventful   Status = "eventful"   // something was new or had changed
 	Uneventful Status = "uneventful" // nothing was
 	Failed     Status = "failed"     // the origin could not be read
+	NotFound   Status = "not_found"  // it is not there any more
 	Lost       Status = "lost"       // whoever visited went away
 )
 
@@ -46,6 +57,18 @@ const (
 type Visit struct {
 	ID     string `json:"id"`
 	Origin Origin `json:"origin"`
+	Known  Known  `json:"known,omitzero"`
+	// Listed says that a lister named the origin, not the operator.
+	Listed bool `json:"listed,omitempty"`
+}
+
+// Known is what an earlier visit left, so that this one can ask whether anything
+// has changed since.
+type Known struct {
+	Digest   string    `json:"digest,omitempty"`
+	ETag     string    `json:"etag,omitempty"`
+	Modified string    `json:"modified,omitempty"` // Last-Modified, as the server wrote it
+	At       time.Time `json:"at,omitzero"`
 }
 
 // Outcome is the body of the result of a visit.
@@ -57,4 +80,39 @@ type Outcome struct {
 	Items  int       `json:"items"`           // recordings listed
 	At     time.Time `json:"at"`
 	Took   Seconds   `json:"took_s"`
+
+	// What tells when to look again. Digest is equal while nothing changes; an
+	// outcome without one is as its status says.
+	Digest     string      `json:"digest,omitempty"`
+	ETag       string      `json:"etag,omitempty"`
+	Modified   string      `json:"modified,omitempty"`
+	Changes    int         `json:"changes,omitempty"`    // since the last success, if they can be counted
+	ChangedAt  []time.Time `json:"changed_at,omitempty"` // of the latest changes, at most MaxChanges
+	Size       int64       `json:"size,omitempty"`       // bytes that were read
+	RetryAfter Seconds     `json:"retry_after_s,omitempty"`
+
+	Listed *Listed `json:"listed,omitempty"` // of a lister
+}
+
+// MaxListed is how many origins one listing names; a full one that names more is
+// cut off, and is not full.
+const MaxListed = 5000
+
+// MaxChanges is how many times of changes an outcome carries.
+const MaxChanges = 500
+
+// Listed is what a lister named.
+type Listed struct {
+	Origins []ListedOrigin `json:"origins"`
+	// Full says that it named all there are, and ended well: what it did not name
+	// is not visited until it names it again.
+	Full bool `json:"full,omitempty"`
+}
+
+// ListedOrigin is one origin as a lister names it.
+type ListedOrigin struct {
+	Kind    OriginKind `json:"kind"`
+	URI     string     `json:"uri"`
+	Created time.Time  `json:"created,omitzero"`
+	Updated time.Time  `json:"updated,omitzero"`
 }

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/coordinator/visit/store"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/task"
-	"leasehold/shared/visit"
 )
 
 // Bounds of what is asked and answered.
@@ -33,6 +33,9 @@ const (
 type Config struct {
 	Conn    space.Conn // a session of its own, that is never lost
 	Catalog catalog.Catalog
+	// Visits is when origins are visited: a coordinator's, and that of Catalog
+	// (coordinator.Scheduled).
+	Visits *store.Store
 	// Page serves / and all that is not below /api; nil: nothing does.
 	Page http.Handler
 	// Hosts are names under which clients may call, beside addresses, localhost
@@ -59,7 +62,6 @@ type server struct {
 	taken    atomic.Uint64    // the number of the get that was begun last
 	browse   browse.Client
 	tasks    task.Client
-	visits   visit.Client
 	metrics  *metrics
 	inFlight chan struct{} // holds one token for each request under way
 	listings chan struct{}
@@ -93,7 +95,7 @@ func newServer(c Config) *server {
 	}
 	repo := space.Over(c.Conn)
 	return &server{
-		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo}, visits: visit.Client{Repo: repo},
+		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo},
 		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
 	}
 }
@@ -127,6 +129,12 @@ func (s *server) routes() []route {
 		{"DELETE", v1 + "/origins/{origin}", s.removeOrigin, false},
 		{"GET", v1 + "/visits", s.listVisits, false},
 		{"POST", v1 + "/visits", s.addVisit, false},
+		{"GET", v1 + "/visits/next", s.nextVisits, false},
+		{"POST", v1 + "/visits/outcomes", s.putOutcome, false},
+		{"GET", v1 + "/origins/{origin}/schedule", s.getSchedule, false},
+		{"POST", v1 + "/origins/{origin}/schedule", s.steer, false},
+		{"GET", v1 + "/listers", s.listListers, false},
+		{"POST", v1 + "/listers", s.addLister, false},
 		{"GET", v1 + "/episodes", s.listEpisodes, false},
 		{"PUT", v1 + "/episodes", s.putEpisodes, false},
 		{"GET", v1 + "/episodes/{episode}", s.getEpisode, false},

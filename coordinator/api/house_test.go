@@ -87,7 +87,7 @@ func openHouseWith(t *testing.T, with func(*api.Config)) *house {
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
 	repo := space.Over(conn)
-	config := api.Config{Conn: conn, Catalog: store, Engine: c.Engine(), Log: quiet}
+	config := api.Config{Conn: conn, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Engine: c.Engine(), Log: quiet}
 	with(&config)
 	h := &house{T: t, c: c, disk: disk, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
 	t.Cleanup(func() {

@@ -81,7 +81,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	var e exposition
-	err := errors.Join(s.exposeSpaces(ctx, &e), s.exposeSessions(ctx, &e), s.exposeCatalog(ctx, &e))
+	err := errors.Join(s.exposeSpaces(ctx, &e), s.exposeSessions(ctx, &e), s.exposeCatalog(ctx, &e), s.exposeVisits(ctx, &e))
 	s.exposeEngine(&e)
 	s.metrics.expose(&e)
 	up := 1.0

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"leasehold/models"
+	"leasehold/shared/apiclient"
 	"leasehold/shared/catalog/remote"
 	"leasehold/shared/fault"
 )
@@ -125,6 +126,8 @@ var documents = map[string]any{
 	"Task": taskRow{}, "NewTask": newTask{}, "Requeued": requeued{},
 	"Listing": remote.Listing{}, "Curated": remote.Curated{}, "Selection": remote.Selection{}, "Selected": remote.Selected{},
 	"Pairs": remote.Pairs{}, "Ingestion": remote.Ingestion{}, "Added": remote.Added{}, "Outcome": models.Outcome{}, "Backup": Backup{},
+	"NextVisit": apiclient.NextVisit{}, "Schedule": apiclient.Schedule{}, "PastVisit": apiclient.PastVisit{}, "Steering": steering{}, "Recorded": Recorded{},
+	"Listed": models.Listed{}, "ListedOrigin": models.ListedOrigin{},
 }
 
 func TestEachSchemaHasTheFieldsOfItsType(t *testing.T) {

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -12,9 +11,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/browse"
 	"leasehold/shared/fault"
-	"leasehold/shared/visit"
 )
 
 func itself[T any](v T) T { return v }
@@ -61,10 +58,10 @@ func (o newOrigin) check() error {
 		return fmt.Errorf("uri: %w: at most 4096 bytes", fault.ErrInvalid)
 	case o.Kind == models.API && o.URI != "":
 		return nil
-	case isURL && o.Kind == models.Feed, isPath:
+	case isURL && slices.Contains([]models.OriginKind{models.Feed, models.Git, models.OPML, models.URLs}, o.Kind), isPath:
 		return nil
 	}
-	return fmt.Errorf("uri %.100q: %w: a feed has an http(s) URL or a path, other kinds have a path; paths are absolute and clean", o.URI, fault.ErrInvalid)
+	return fmt.Errorf("uri %.100q: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean", o.URI, fault.ErrInvalid)
 }
 
 // mayName refuses a path that comes from another machine: managers read what an
@@ -83,6 +80,10 @@ func (s *server) addOrigin(ctx context.Context, r *http.Request) (any, error) {
 	if err := body(r, &wanted); err != nil {
 		return nil, err
 	}
+	return s.add(ctx, r, wanted)
+}
+
+func (s *server) add(ctx context.Context, r *http.Request, wanted newOrigin) (any, error) {
 	if err := wanted.check(); err != nil {
 		return nil, err
 	}
@@ -101,11 +102,6 @@ func (s *server) addOrigin(ctx context.Context, r *http.Request) (any, error) {
 	}
 	if !isNew {
 		return o, nil
-	}
-	if o.Kind != models.API {
-		if _, err := s.visit(ctx, o); err != nil {
-			return nil, err
-		}
 	}
 	return reply{status: http.StatusCreated, location: "/api/v1/origins/" + o.ID, body: o}, nil
 }
@@ -144,81 +140,4 @@ func (s *server) removeOrigin(ctx context.Context, r *http.Request) (any, error)
 		return nil, err
 	}
 	return nil, s.Catalog.RemoveOrigin(ctx, id)
-}
-
-// A visitRow is a visit that waits or goes on.
-type visitRow struct {
-	ID     string            `json:"id"`
-	Kind   models.OriginKind `json:"kind"`
-	Origin string            `json:"origin"`
-	State  string            `json:"state"` // waiting, held
-	Holder string            `json:"holder,omitempty"`
-}
-
-func rowOfVisit(x browse.Seen) visitRow {
-	row := visitRow{ID: x.Tuple.Str(3), Kind: models.OriginKind(x.Tuple.Str(1)), Origin: x.Tuple.Str(2), State: "waiting", Holder: x.Holder}
-	if x.Held {
-		row.State = "held"
-	}
-	return row
-}
-
-func (s *server) listVisits(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit", "origin")
-	origin, p := q.id("origin"), q.part(MaxTuples)
-	if q.err != nil {
-		return nil, q.err
-	}
-	page, err := s.visitsOf(ctx, origin, p)
-	return seen(page, rowOfVisit), err
-}
-
-// visitsOf looks for the visits of an origin, or of all.
-func (s *server) visitsOf(ctx context.Context, origin string, p part) (browse.Page, error) {
-	t := visit.Any()
-	if origin != "" {
-		t[2] = origin
-	}
-	return s.browse.Look(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: p.offset, Limit: p.limit})
-}
-
-// seen shows a page of tuples.
-func seen[T any](page browse.Page, f func(browse.Seen) T) list[T] {
-	l := cut(page.Seen, part{0, len(page.Seen)}, f)
-	l.Total = page.Total
-	return l
-}
-
-// newVisit is what POST /visits takes.
-type newVisit struct {
-	Origin string `json:"origin"` // id
-}
-
-// addVisit has an origin visited now, unless a visit of it is on its way.
-func (s *server) addVisit(ctx context.Context, r *http.Request) (any, error) {
-	var wanted newVisit
-	if err := body(r, &wanted); err != nil {
-		return nil, err
-	}
-	o, err := s.Catalog.Origin(ctx, wanted.Origin)
-	if err != nil {
-		return nil, err
-	}
-	row, err := s.visit(ctx, o)
-	return reply{status: http.StatusAccepted, body: row}, err
-}
-
-func (s *server) visit(ctx context.Context, o models.Origin) (visitRow, error) {
-	if o.Kind == models.API {
-		return visitRow{}, fmt.Errorf("origin %s: %w: its curator comes by itself", o.ID, fault.ErrInvalid)
-	}
-	page, err := s.visitsOf(ctx, o.ID, part{0, 1})
-	if err != nil {
-		return visitRow{}, err
-	}
-	if len(page.Seen) > 0 {
-		return rowOfVisit(page.Seen[0]), nil
-	}
-	v := models.Visit{ID: fmt.Sprintf("visit-%08x", rand.Uint32()), Origin: o}
-	return visitRow{ID: v.ID, Kind: o.Kind, Origin: o.ID, State: "waiting"}, s.visits.Put(ctx, v)
 }

@@ -27,11 +27,14 @@ const (
 )
 
 // Detect turns what a user named, a path or a URL, into origins: the ones that
-// a manifest lists, or one. Kind is feed, media or clips, or "" to find out:
+// a manifest lists, or one. Kind is one of models.OriginKinds, or "" to find out:
 //
-//   - an http(s) URL is a feed
+//   - an http(s) URL is a feed; one that ends in .git a repository, in .opml a
+//     document of feeds
 //   - origins.yaml, or a folder with that file, is a manifest
+//   - a file that ends in .opml is a document of feeds, in .txt a list of URLs
 //   - any other file is a feed, if its content is one
+//   - a folder that git made is a repository
 //   - a folder named clips is a folder of clips
 //   - any other folder with recordings in it is a folder of episodes
 //
@@ -79,11 +82,23 @@ func detectURL(uri string, kind models.OriginKind) ([]models.Origin, error) {
 	if err != nil || !isURL(uri) || u.Hostname() == "" {
 		return nil, fmt.Errorf("not a URL that is accepted: http://HOST/… and https://HOST/… are, and paths: %w", fault.ErrInvalid)
 	}
-	if kind != "" && kind != models.Feed {
+	switch kind {
+	case models.Media, models.Clips, models.Repositories:
 		return nil, fmt.Errorf("a URL is a feed; %s wants a folder: %w", kind, fault.ErrInvalid)
+	case "":
+		kind = kindOfName(u.Path, models.Feed)
 	}
 	u.Fragment = ""
-	return one(models.Feed, u.String()), nil
+	return one(kind, u.String()), nil
+}
+
+// kindOfName is what the end of a name says.
+func kindOfName(name string, otherwise models.OriginKind) models.OriginKind {
+	kind, ok := map[string]models.OriginKind{".git": models.Git, ".opml": models.OPML}[strings.ToLower(filepath.Ext(name))]
+	if !ok {
+		return otherwise
+	}
+	return kind
 }
 
 func isURL(s string) bool {
@@ -93,7 +108,7 @@ func isURL(s string) bool {
 
 func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	switch {
-	case kind != "" && kind != models.Feed:
+	case slices.Contains([]models.OriginKind{models.Media, models.Clips, models.Git, models.Repositories}, kind):
 		return nil, fmt.Errorf("a file; %s wants a folder: %w", kind, fault.ErrInvalid)
 	case kind == "" && manifests && filepath.Base(path) == ManifestName:
 		return readManifest(path)
@@ -103,8 +118,14 @@ func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.O
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
 	}
-	if kind == models.Feed {
-		return one(models.Feed, path), nil
+	if kind == "" && strings.EqualFold(filepath.Ext(path), ".txt") {
+		kind = models.URLs
+	}
+	if kind == "" {
+		kind = kindOfName(path, "")
+	}
+	if kind != "" {
+		return one(kind, path), nil
 	}
 	begin, err := beginning(path)
 	if err != nil {
@@ -116,7 +137,7 @@ func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.O
 	return one(models.Feed, path), nil
 }
 
-const accepted = "accepted are a feed (a file or an http(s) URL), a folder of episodes, a folder named clips, and a folder with an " + ManifestName
+const accepted = "accepted are a feed (a file or an http(s) URL), a folder of episodes, a folder named clips, a repository, a list of URLs (.txt) or feeds (.opml), and a folder with an " + ManifestName
 
 func beginning(path string) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
@@ -140,12 +161,14 @@ func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models
 	manifest := filepath.Join(path, ManifestName)
 	_, err := os.Lstat(manifest)
 	switch {
-	case kind == models.Feed:
-		return nil, fmt.Errorf("a folder; a feed is a file or an http(s) URL: %w", fault.ErrInvalid)
+	case kind == models.Feed, kind == models.OPML, kind == models.URLs:
+		return nil, fmt.Errorf("a folder; a %s is a file or an http(s) URL: %w", kind, fault.ErrInvalid)
 	case kind != "":
 		return one(kind, path), nil
 	case manifests && err == nil:
 		return readManifest(manifest)
+	case isRepository(path):
+		return one(models.Git, path), nil
 	case strings.EqualFold(filepath.Base(path), "clips"):
 		return one(models.Clips, path), nil
 	}
@@ -157,6 +180,18 @@ func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models
 		return nil, fmt.Errorf("the folder holds no recordings; %s: %w", accepted, fault.ErrInvalid)
 	}
 	return one(models.Media, path), nil
+}
+
+// isRepository reports whether git made a folder, with files in it or without.
+func isRepository(path string) bool {
+	for _, dir := range []string{filepath.Join(path, ".git"), path} {
+		head, err := os.Stat(filepath.Join(dir, "HEAD"))
+		objects, missing := os.Stat(filepath.Join(dir, "objects"))
+		if err == nil && missing == nil && head.Mode().IsRegular() && objects.IsDir() {
+			return true
+		}
+	}
+	return false
 }
 
 // holdsRecordings reports whether a folder has a recording among its first

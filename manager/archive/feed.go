@@ -21,22 +21,32 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// listFeed lists the episodes that a feed's items enclose. A feed tells of its
+// lookAtFeed lists the episodes that a feed's items enclose. A feed tells of its
 // latest items only, so the listing is never complete.
-func (l *Lister) listFeed(ctx context.Context, o models.Origin) (catalog.Listing, error) {
+func (l *Lister) lookAtFeed(ctx context.Context, o models.Origin, known models.Known) (look, error) {
 	from, uri, err := l.sourceOf(o)
 	if err != nil {
-		return catalog.Listing{}, err
+		return look{}, err
 	}
 	defer from.close()
-	doc, err := l.Fetch.Document(ctx, uri, FeedBytes)
+	doc, err := l.Fetch.Poll(ctx, uri, known, FeedBytes)
 	if err != nil {
-		return catalog.Listing{}, err
+		return look{}, err
 	}
-	items, more, err := parseFeed(ctx, doc)
+	if doc.Same {
+		return look{same: true, digest: known.Digest, etag: doc.ETag, modified: doc.Modified}, nil
+	}
+	items, more, err := parseFeed(ctx, doc.Content)
 	if err != nil {
-		return catalog.Listing{}, err
+		return look{}, err
 	}
+	seen := look{digest: prefix(o) + feedDigest(items), etag: doc.ETag, modified: doc.Modified, times: feedTimes(items), size: int64(len(doc.Content))}
+	seen.Listing, err = l.listFeed(ctx, o, from, items, more)
+	return seen, err
+}
+
+// listFeed makes a listing of items.
+func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, items []*gofeed.Item, more int) (catalog.Listing, error) {
 	c := curator{origin: o, resolve: from.resolve, problems: problems{origin: o.ID}, seen: map[string]bool{}}
 	for i, item := range items {
 		if err := ctx.Err(); err != nil {

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/work"
@@ -47,27 +50,39 @@ func (f *Flow) Kinds() []models.OriginKind {
 // Visit implements manager.Flow: it curates what the origin lists. What may be
 // read is the operator's to say, so the origin is the catalog's, whatever the
 // visit, which anybody may have put, says of it.
-func (f *Flow) Visit(ctx context.Context, o models.Origin) (models.Outcome, error) {
-	o, err := f.Catalog.Origin(ctx, o.ID)
+func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
+	o, err := f.Catalog.Origin(ctx, v.Origin.ID)
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	if err := f.Lister.Fetch.Trust(o); err != nil {
-		return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
+	if !v.Listed || filepath.IsAbs(o.URI) {
+		if err := f.Lister.Fetch.Trust(o); err != nil {
+			return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
+		}
 	}
-	listing, err := f.Lister.List(ctx, o)
+	known := v.Known
+	if o.LastVisit.IsZero() || !strings.HasPrefix(known.Digest, prefix(o)) {
+		known = models.Known{} // the catalog does not have what that visit saw
+	}
+	seen, err := f.Lister.look(ctx, o, known)
 	if err != nil {
-		return models.Outcome{}, err
+		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, err
+	}
+	outcome := models.Outcome{
+		Status: models.Uneventful, Items: len(seen.Episodes) + len(seen.Clips), Digest: seen.digest, ETag: seen.etag, Modified: seen.modified,
+		ChangedAt: seen.times, Size: seen.size,
+	}
+	if seen.same {
+		return outcome, nil
 	}
 	var changes catalog.Curated
 	err = catalog.Patiently(ctx, f.Log, func() (err error) {
-		changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), listing)
+		changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
 		return err
 	})
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	outcome := models.Outcome{Status: models.Uneventful, Items: len(listing.Episodes) + len(listing.Clips)}
 	if changes.Eventful() {
 		outcome.Status = models.Eventful
 		select {

@@ -266,11 +266,11 @@ func TestAVisitGoesWhereTheCatalogSaysAndNowhereElse(t *testing.T) {
 
 	forged := origin
 	forged.URI = tree(t, map[string]string{"secret.wav": "s", "another.wav": "t"})
-	outcome, err := f.Visit(t.Context(), forged)
+	outcome, err := f.Visit(t.Context(), models.Visit{Origin: forged})
 	require.NoError(t, err)
 	require.Equal(t, 1, outcome.Items)
 
 	forged.ID = "unknown"
-	_, err = f.Visit(t.Context(), forged)
+	_, err = f.Visit(t.Context(), models.Visit{Origin: forged})
 	require.ErrorIs(t, err, fault.ErrNotFound)
 }

@@ -18,20 +18,32 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// listFolder lists the recordings in a folder and all folders in it, by name.
+// lookAtFolder lists the recordings in a folder and all folders in it, by name.
 // Hidden files and folders are no part of it. The listing is complete unless
 // there was something that could not be looked into: what is in there is not
 // gone.
-func (l *Lister) listFolder(ctx context.Context, o models.Origin) (catalog.Listing, error) {
+func (l *Lister) lookAtFolder(ctx context.Context, o models.Origin, known models.Known) (look, error) {
 	root, err := l.Fetch.Folder(o.URI)
 	if err != nil {
-		return catalog.Listing{}, err
+		return look{}, err
 	}
 	defer root.Close()
 	v := folderVisit{origin: o, fetch: l.Fetch, root: root, problems: problems{origin: o.ID}, sidecars: map[string]bool{}, complete: true}
 	if err := v.walk(ctx, FolderSize); err != nil {
-		return catalog.Listing{}, err
+		return look{}, err
 	}
+	seen := look{digest: prefix(o) + v.digest()}
+	if seen.digest == known.Digest && v.complete {
+		seen.same = true
+		return seen, nil
+	}
+	seen.Listing, err = l.listFolder(ctx, &v)
+	return seen, err
+}
+
+// listFolder makes a listing of what the walk found.
+func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listing, error) {
+	o := v.origin
 	listing := catalog.Listing{}
 	for _, name := range v.recordings {
 		rec, side, err := v.recording(ctx, name)
@@ -47,6 +59,7 @@ func (l *Lister) listFolder(ctx context.Context, o models.Origin) (catalog.Listi
 			listing.Episodes = append(listing.Episodes, models.Episode{Recording: rec, Aired: side.aired})
 		}
 	}
+	var err error
 	if listing.Clips, err = v.inspect(ctx, &l.hygienist, listing.Clips); err != nil {
 		return catalog.Listing{}, err
 	}

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
@@ -42,18 +43,34 @@ type Lister struct {
 // fault.ErrInvalid (not a feed, an unknown kind, an origin that is not
 // trusted), or those of package fetch. List may be called concurrently.
 func (l *Lister) List(ctx context.Context, o models.Origin) (catalog.Listing, error) {
-	var listing catalog.Listing
+	seen, err := l.look(ctx, o, models.Known{})
+	return seen.Listing, err
+}
+
+// A look is what one visit saw.
+type look struct {
+	catalog.Listing
+	same           bool // nothing has changed since the visit that is known; Listing is empty
+	digest         string
+	etag, modified string
+	times          []time.Time // of changes, the latest first
+	size           int64
+}
+
+// look is List, unless nothing has changed since what is known.
+func (l *Lister) look(ctx context.Context, o models.Origin, known models.Known) (look, error) {
+	var seen look
 	var err error
 	switch o.Kind {
 	case models.Feed:
-		listing, err = l.listFeed(ctx, o)
+		seen, err = l.lookAtFeed(ctx, o, known)
 	case models.Media, models.Clips:
-		listing, err = l.listFolder(ctx, o)
+		seen, err = l.lookAtFolder(ctx, o, known)
 	default:
 		err = fmt.Errorf("kind %q: %s are accepted: %w", o.Kind, kinds(), fault.ErrInvalid)
 	}
 	if err != nil {
-		return catalog.Listing{}, fmt.Errorf("list %s %s: %w", o.Kind, o.URI, err)
+		return look{}, fmt.Errorf("list %s %s: %w", o.Kind, o.URI, err)
 	}
-	return listing, nil
+	return seen, nil
 }

@@ -56,6 +56,9 @@ type Config struct {
 	EpisodeBytes   int64 // of what is kept of researched episodes
 	MatchThreshold float64
 
+	VisitPolicy string // one of VisitPolicies
+	VisitRules  string // as coordinator/visit.ParseRules reads them
+
 	LogLevel  slog.Level
 	LogFormat string // LogText or LogJSON
 	Trace     string // a file's path; empty for none
@@ -66,6 +69,9 @@ type Config struct {
 
 // Actions lists what workers of this version can do.
 var Actions = []string{models.ActionResearch}
+
+// VisitPolicies lists what decides when an origin is visited, the default first.
+var VisitPolicies = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
 
 // What the spaces are kept in.
 const (

@@ -55,6 +55,9 @@ func allowPrivateField(c *Config) value   { return hosts{&c.AllowPrivate} }
 
 func matchThresholdField(c *Config) value { return fraction{&c.MatchThreshold} }
 
+func visitPolicyField(c *Config) value { return word{&c.VisitPolicy, VisitPolicies} }
+func visitRulesField(c *Config) value  { return pairs{&c.VisitRules} }
+
 func logLevelField(c *Config) value  { return level{&c.LogLevel} }
 func logFormatField(c *Config) value { return word{&c.LogFormat, []string{LogText, LogJSON}} }
 func traceField(c *Config) value     { return path{to: &c.Trace} }

@@ -75,7 +75,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 		FetchMaxBytes: 2 << 30, FetchStall: 10 * time.Minute, FetchRedirects: 5,
 		CacheBytes:     20 << 30,
 		EpisodeBytes:   20 << 30,
-		MatchThreshold: 0.6, LogLevel: 4, LogFormat: LogText,
+		MatchThreshold: 0.6, VisitPolicy: "value", LogLevel: 4, LogFormat: LogText,
 	}, c)
 }
 
@@ -114,10 +114,10 @@ func TestEveryKindOfValueIsReadFromEveryPlace(t *testing.T) {
 		"drain":           {"0s", "0s"},
 		"lease-ttl":       {"1h30m", "1h30m"},
 		"fetch-max-bytes": {"500 MB", "500000000"},
-		"match-threshold": {"0.65", "0.65"},
-		"log-level":       {"debug", "debug"},
-		"allow-private":   {"10.0.0.0/8, ::1,[::1]:80,media.lan:8080", "10.0.0.0/8,::1,[::1]:80,media.lan:8080"},
-		"trace":           {"t.jsonl", "t.jsonl"},
+		"match-threshold": {"0.65", "0.65"}, "visit-policy": {"seed", "seed"}, "visit-rules": {"cooldown=1h,fudge=0", "cooldown=1h,fudge=0"},
+		"log-level":     {"debug", "debug"},
+		"allow-private": {"10.0.0.0/8, ::1,[::1]:80,media.lan:8080", "10.0.0.0/8,::1,[::1]:80,media.lan:8080"},
+		"trace":         {"t.jsonl", "t.jsonl"},
 	} {
 		s, _ := settingByKey(key)
 		shown := func(args ...string) string {

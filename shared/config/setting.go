@@ -99,6 +99,11 @@ var Settings = []Setting{
 	{Key: "match-threshold", Default: "0.6", field: matchThresholdField,
 		Help: "score from which a clip counts as found"},
 
+	{Key: "visit-policy", Default: "value", field: visitPolicyField,
+		Help: "what decides when an origin is visited"},
+	{Key: "visit-rules", field: visitRulesField,
+		Help: "its thresholds, such as cooldown=1h,disable-after=5 (docs/visits.md)"},
+
 	{Key: "log-level", Default: "warn", field: logLevelField,
 		Help: "how much is logged: debug, info, warn or error"},
 	{Key: "log-format", Default: LogText, field: logFormatField,

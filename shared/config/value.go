@@ -44,6 +44,24 @@ func (w word) accepts() string { return orList(w.words) }
 func (w word) kind() string    { return strings.Join(w.words, "|") }
 func (w word) String() string  { return *w.to }
 
+// pairs is NAME=VALUE, separated by commas; whoever uses them knows the names.
+type pairs struct{ to *string }
+
+var pair = regexp.MustCompile(`^ *[a-z-]+=[^=,]+$`)
+
+func (p pairs) set(text string) error {
+	for _, one := range strings.Split(text, ",") {
+		if !pair.MatchString(one) {
+			return errNotAccepted
+		}
+	}
+	*p.to = text
+	return nil
+}
+func (p pairs) accepts() string { return "NAME=VALUE, separated by commas" }
+func (p pairs) kind() string    { return "name=value,…" }
+func (p pairs) String() string  { return *p.to }
+
 // path is a file or a folder; it need not exist yet.
 type path struct {
 	to       *string

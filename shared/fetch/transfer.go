@@ -111,7 +111,11 @@ func statusError(r *http.Response) error {
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests:
 		kind = fault.ErrUnavailable
 	}
-	return fmt.Errorf("the server answered %d %s: %w", r.StatusCode, http.StatusText(r.StatusCode), kind)
+	err := fmt.Errorf("the server answered %d %s: %w", r.StatusCode, http.StatusText(r.StatusCode), kind)
+	if after := retryAfter(r); after > 0 {
+		return &impatient{err, after}
+	}
+	return err
 }
 
 // Document returns the whole content of a small document, such as a feed, at

@@ -58,3 +58,12 @@ func (c Client) End(ctx context.Context, o models.Outcome) error {
 	_, err = c.Repo.Call(ctx, space.OpID{}, procEnd, tuple.New(o.Visit, string(body)))
 	return err
 }
+
+// Room returns for how many visits more there is room.
+func (c Client) Room(ctx context.Context) (int, error) {
+	t, err := c.Repo.Call(ctx, space.OpID{}, procRoom, nil)
+	if err != nil {
+		return 0, err
+	}
+	return int(t.Int64(0)), nil
+}

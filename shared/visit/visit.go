@@ -55,17 +55,19 @@ const (
 	procPut  = "visit.put"
 	procTake = "visit.take"
 	procEnd  = "visit.end"
+	procRoom = "visit.room"
 	procLost = "visit.lost"
 )
 
 // Procedures returns the verbs as procedures: visit.put (visit), visit.take (),
-// visit.end (visit's id, outcome); and the expiry visit.lost (of a manager's
+// visit.end (visit's id, outcome), visit.room (); and the expiry visit.lost (of a manager's
 // hold).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
 		procPut:  space.Taking(tuple.Match(tuple.Formal{Type: tuple.Nested}), put),
 		procTake: space.Taking(tuple.Match(), p.take),
 		procEnd:  space.Taking(tuple.Match(tuple.AnyString, tuple.AnyString), end),
+		procRoom: space.Taking(tuple.Match(), room),
 		procLost: lost,
 	}
 }

@@ -73,7 +73,7 @@ func replaceVisitProblem(c *session, origin int64, o models.Outcome) error {
 	if _, err := c.exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
 		return err
 	}
-	if o.Status != models.Failed {
+	if o.Status != models.Failed && o.Status != models.NotFound {
 		return nil
 	}
 	_, err := c.exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))

@@ -1,0 +1,151 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/coordinator/api"
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+)
+
+// schedule is when an origin is visited, at a coordinator or in a data folder.
+func (s *shelf) schedule(ctx context.Context, origin string) (apiclient.Schedule, error) {
+	if s.api != nil {
+		return s.api.Schedule(ctx, origin)
+	}
+	l, err := s.house.visits.Look(ctx, time.Now(), origin)
+	if errors.Is(err, fault.ErrNotFound) { // the folder is of an older version
+		if err = s.house.sync(ctx); err == nil {
+			l, err = s.house.visits.Look(ctx, time.Now(), origin)
+		}
+	}
+	return api.ScheduleOf(l), err
+}
+
+// sync makes the schedule know the catalog's origins.
+func (h *house) sync(ctx context.Context) error {
+	all, err := h.catalog.Origins(ctx)
+	if err != nil {
+		return err
+	}
+	var visited []models.Origin
+	for _, o := range all {
+		if o.Kind != models.API {
+			visited = append(visited, o)
+		}
+	}
+	return h.visits.Sync(ctx, time.Now(), visited)
+}
+
+// shownOrigin is an origin with its schedule.
+type shownOrigin struct {
+	models.Origin
+	Schedule *apiclient.Schedule `json:"schedule,omitempty"` // unless it is never visited
+}
+
+func (r shownOrigin) columns() []column {
+	columns := originRow{r.Origin}.columns()
+	if s := r.Schedule; s != nil {
+		detail := func(head, cell string) { columns = append(columns, column{head: head, cell: cell, detail: true}) }
+		detail("now", reason(*s))
+		detail("waits in", fmt.Sprintf("%s, class %d of %.3g changes a day, value %.3g, group %s", s.Pool, s.Class, s.Rate, s.Value, s.Group))
+		if s.Target != nil {
+			detail("target", fmt.Sprintf("%d (index %d)", *s.Target, s.Index))
+		}
+		detail("failures", fmt.Sprint(s.Failures))
+		if s.Lister != "" {
+			detail("listed by", s.Lister)
+		}
+	}
+	return columns
+}
+
+// reason says why an origin is not visited now, for people.
+func reason(s apiclient.Schedule) string {
+	switch {
+	case s.Visit != "":
+		return "visited now: " + s.Visit
+	case s.Asked:
+		return "a visit was asked for"
+	case s.Disabled == "failures":
+		return fmt.Sprintf("disabled after %d failures, until it is listed or enabled again", s.Failures)
+	case s.Disabled == "lister":
+		return "disabled: its lister does not list it any more"
+	case s.Disabled == "operator":
+		return "disabled by the operator"
+	case !s.Until.IsZero():
+		return s.Why + " until " + when(s.Until)
+	}
+	return s.Why
+}
+
+func (a *app) showOrigin(o *output, r shownOrigin) error {
+	if err := showOne(a, o, r); err != nil || o.form != asTable || r.Schedule == nil || len(r.Schedule.History) == 0 {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	var rows []pastRow
+	for _, p := range r.Schedule.History {
+		rows = append(rows, pastRow{p})
+	}
+	return printTable(a, rows)
+}
+
+type pastRow struct{ apiclient.PastVisit }
+
+func (r pastRow) columns() []column {
+	return []column{
+		{head: "visited", cell: when(r.At)}, {head: "outcome", cell: string(r.Status)}, {head: "changes", cell: fmt.Sprint(r.Changes)},
+		{head: "seconds", cell: fmt.Sprintf("%.2f", r.Took)}, {head: "bytes", cell: fmt.Sprint(r.Size)}, {head: "error", cell: r.Error},
+	}
+}
+
+// newSteer is `leasehold origin enable`, `disable` or `save-now`.
+func (a *app) newSteer(what, short string) *cobra.Command {
+	c := &cobra.Command{
+		Use:   what + " ORIGIN…",
+		Short: short,
+		Args:  cobra.MinimumNArgs(1),
+		RunE: a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
+			for _, name := range args {
+				o, err := s.origin(ctx, name)
+				if err != nil {
+					return err
+				}
+				now, err := s.steer(ctx, o, what)
+				if err != nil {
+					return fmt.Errorf("%s %s: %w", what, o.URI, err)
+				}
+				if _, err := fmt.Fprintf(a.out, "%s %s %s: %s\n", o.ID, o.Kind, o.URI, reason(now)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+	config.BindFlags(c.Flags(), shelfKeys...)
+	return c
+}
+
+func (s *shelf) steer(ctx context.Context, o models.Origin, what string) (apiclient.Schedule, error) {
+	if o.Kind == models.API {
+		return apiclient.Schedule{}, fmt.Errorf("its curator comes by itself: %w", fault.ErrInvalid)
+	}
+	if s.api != nil {
+		return s.api.Steer(ctx, o.ID, what)
+	}
+	if _, err := s.schedule(ctx, o.ID); err != nil {
+		return apiclient.Schedule{}, err
+	}
+	if err := s.house.visits.Steer(ctx, time.Now(), o.ID, what); err != nil {
+		return apiclient.Schedule{}, err
+	}
+	return s.schedule(ctx, o.ID)
+}

@@ -1,0 +1,128 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/coordinator/api"
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/config"
+)
+
+// newVisitsNext is `leasehold visits next`.
+func (a *app) newVisitsNext() *cobra.Command {
+	var n int
+	var explain bool
+	c := &cobra.Command{
+		Use:   "next",
+		Short: "print the origins that would be visited next, the best first",
+		Long: `Print the origins that would be visited next, the best first. With --explain, why:
+the pool in which each waits, the class of its rate, and the value of a visit now; and
+below them the origins that would not be, and why not.`,
+		Args: cobra.NoArgs,
+	}
+	o := bindOutput(c)
+	c.Flags().IntVarP(&n, "number", "n", 20, "how many")
+	c.Flags().BoolVar(&explain, "explain", false, "say why each is next, and why others are not")
+	c.RunE = a.atShelf(func(ctx context.Context, s *shelf, _ []string) error {
+		if n < 1 || n > 1000 {
+			return usagef("-n %d; 1 to 1000 are accepted", n)
+		}
+		return a.showNext(ctx, o, s, n, explain)
+	})
+	config.BindFlags(c.Flags(), shelfKeys...)
+	return c
+}
+
+func (a *app) showNext(ctx context.Context, o *output, s *shelf, n int, explain bool) error {
+	next, err := s.next(ctx, n)
+	if err != nil {
+		return err
+	}
+	rows := make([]nextRow, len(next))
+	seen := map[string]bool{}
+	for i, x := range next {
+		rows[i] = nextRow{NextVisit: x, explain: explain}
+		if explain {
+			rows[i].Why = because(x)
+		}
+		seen[x.Origin] = true
+	}
+	if explain && len(next) < n {
+		resting, err := s.resting(ctx, seen, n-len(next))
+		if err != nil {
+			return err
+		}
+		rows = append(rows, resting...)
+	}
+	return show(a, o, rows, "nothing is due")
+}
+
+// next asks the coordinator, or looks into the data folder.
+func (s *shelf) next(ctx context.Context, n int) ([]apiclient.NextVisit, error) {
+	if s.api != nil {
+		return s.api.NextVisits(ctx, n)
+	}
+	if err := s.house.sync(ctx); err != nil {
+		return nil, err
+	}
+	found, err := s.house.visits.Next(ctx, time.Now(), n)
+	var next []apiclient.NextVisit
+	for _, x := range found {
+		next = append(next, api.NextOf(x))
+	}
+	return next, err
+}
+
+// resting lists origins that are not next, and why not.
+func (s *shelf) resting(ctx context.Context, next map[string]bool, most int) (rows []nextRow, err error) {
+	origins, err := s.catalog.Origins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range origins {
+		if next[o.ID] || o.Kind == models.API || len(rows) >= most {
+			continue
+		}
+		x, err := s.schedule(ctx, o.ID)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, nextRow{explain: true, Why: "not now: " + reason(x), NextVisit: apiclient.NextVisit{
+			Origin: x.Origin, Kind: x.Kind, URI: x.URI, Pool: x.Pool, Class: x.Class, Rate: x.Rate, Value: x.Value,
+		}})
+	}
+	return rows, nil
+}
+
+// because is why an origin is next, for people.
+func because(x apiclient.NextVisit) string {
+	why := map[string]string{
+		"first": "never visited", "known": "changes expected since the last visit", "quiet": "its lister dates no change, but may overlook one",
+		"signal": "its lister dates a change", "save-now": "somebody asked for it",
+		"A": "no dates", "B1": "dated, never visited", "B2": "dated after its last visit", "B3": "last resort: no date is newer than its last visit",
+		"all": "it waits longest",
+	}[x.Pool]
+	if x.Pool == "save-now" {
+		return why
+	}
+	return fmt.Sprintf("%s: %.2g changes a day (class %d), value %.3g", why, x.Rate, x.Class, x.Value)
+}
+
+// nextRow is an origin that would be visited next, or would not.
+type nextRow struct {
+	apiclient.NextVisit
+	Why     string `json:"why,omitempty"` // with --explain
+	explain bool
+}
+
+func (r nextRow) columns() []column {
+	return []column{
+		{head: "id", cell: r.Origin}, {head: "kind", cell: string(r.Kind)}, {head: "pool", cell: r.Pool}, {head: "class", cell: fmt.Sprint(r.Class)},
+		{head: "value", cell: fmt.Sprintf("%.3g", r.Value)}, {head: "uri", cell: r.URI}, {head: "why", cell: r.Why},
+	}
+}

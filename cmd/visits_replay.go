@@ -1,0 +1,126 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/models"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+)
+
+// maxEvent is how long a line of events may be.
+const maxEvent = 1 << 20
+
+// newVisitsReplay is `leasehold visits replay`.
+func (a *app) newVisitsReplay() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "replay EVENTS.jsonl",
+		Short: "say what a policy would have learned from outcomes",
+		Long: `Read outcomes, one JSON object on each line (as POST /api/v1/visits/outcomes takes
+them), apply them by --visit-policy and --visit-rules to a schedule that is empty at
+first, and print what each did. Nothing is kept. Targets are spread at random.`,
+		Args: cobra.ExactArgs(1),
+	}
+	o := bindOutput(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		cfg, err := a.load(c)
+		if err != nil {
+			return err
+		}
+		rows, err := replay(c.Context(), cfg, args[0])
+		if err != nil {
+			return err
+		}
+		return show(a, o, rows, "no events")
+	}
+	config.BindFlags(c.Flags(), "visit-policy", "visit-rules", "log-level", "log-format")
+	return c
+}
+
+func replay(ctx context.Context, cfg config.Config, path string) (rows []replayRow, err error) {
+	rules, err := visit.ParseRules(cfg.VisitRules)
+	if err != nil {
+		return nil, usagef("%s", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("events: %w: %w", fault.ErrInvalid, err)
+	}
+	defer f.Close()
+	s, err := store.Open(ctx, store.Memory, cfg.VisitPolicy, rules)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxEvent)
+	for n := 1; lines.Scan(); n++ {
+		row, err := replayOne(ctx, s, lines.Bytes())
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		rows = append(rows, row)
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w: %w", path, fault.ErrInvalid, err)
+	}
+	return rows, nil
+}
+
+func replayOne(ctx context.Context, s *store.Store, line []byte) (replayRow, error) {
+	var o models.Outcome
+	if err := json.Unmarshal(line, &o); err != nil {
+		return replayRow{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	}
+	if o.At.IsZero() || !models.ValidID(o.Origin) {
+		return replayRow{}, fmt.Errorf("%w: an origin's id and the time at which it was visited are wanted", fault.ErrInvalid)
+	}
+	if _, err := s.Look(ctx, o.At, o.Origin); errors.Is(err, fault.ErrNotFound) {
+		named := store.Named{Origin: models.Origin{ID: o.Origin, Kind: models.Feed, URI: o.Origin}}
+		if err := s.List(ctx, o.At, store.Listing{Origins: []store.Named{named}}); err != nil {
+			return replayRow{}, err
+		}
+	}
+	effects, err := s.Record(ctx, o.At, []models.Outcome{o})
+	if err != nil {
+		return replayRow{}, err
+	}
+	l, err := s.Look(ctx, o.At, o.Origin)
+	return replayRow{
+		Origin: o.Origin, At: o.At.UTC(), Status: o.Status, Ignored: effects[0].Ignored, Changed: effects[0].Changed,
+		Index: l.Index, Failures: l.Failures, Disabled: string(l.Disabled), Rate: l.Rate, Until: time.Unix(l.Until, 0).UTC(),
+	}, err
+}
+
+// replayRow is what an outcome did.
+type replayRow struct {
+	Origin   string        `json:"origin"`
+	At       time.Time     `json:"at"`
+	Status   models.Status `json:"status"`
+	Ignored  string        `json:"ignored,omitempty"`
+	Changed  bool          `json:"changed"`
+	Index    int           `json:"index"`
+	Failures int           `json:"failures"`
+	Disabled string        `json:"disabled,omitempty"`
+	Rate     float64       `json:"rate_per_day"`
+	Until    time.Time     `json:"until"`
+}
+
+func (r replayRow) columns() []column {
+	return []column{
+		{head: "origin", cell: r.Origin}, {head: "at", cell: when(r.At)}, {head: "status", cell: string(r.Status)},
+		{head: "changed", cell: fmt.Sprint(r.Changed)}, {head: "index", cell: fmt.Sprint(r.Index)}, {head: "failures", cell: fmt.Sprint(r.Failures)},
+		{head: "a day", cell: fmt.Sprintf("%.3g", r.Rate)}, {head: "rests until", cell: when(r.Until)}, {head: "ignored", cell: r.Ignored},
+	}
+}

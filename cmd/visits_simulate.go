@@ -1,0 +1,126 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/simulate"
+)
+
+// simulation is what the flags of `leasehold visits simulate` say.
+type simulation struct {
+	scenario, plot    string
+	policies, require []string
+	seeds             []uint
+	setup             simulate.Setup
+}
+
+// newVisitsSimulate is `leasehold visits simulate`.
+func (a *app) newVisitsSimulate() *cobra.Command {
+	s := simulation{setup: simulate.Setup{Rules: visit.DefaultRules()}}
+	c := &cobra.Command{
+		Use:   "simulate",
+		Short: "play policies through made-up worlds, and compare them",
+		Long: `Play policies through made-up worlds, and compare them with one that knows how often
+each origin really changes (bound). Scenarios: S1 no dates, S2 good dates, S3 wrong
+dates, S4 bursts, S5 podcasts, S6 starved, S7 a flood of new origins, S8 folders; a
+range such as S1..S8; or a file of JSON (docs/visits.md). It needs no coordinator.
+
+--require fails unless the first policy holds it in each scenario, in the mean of the
+seeds: fresh>=0.97*bound, dead<=0.04, lag<=1*swh2026; mean(fresh)>=1.05*swh2026 is
+about the mean of all scenarios.`,
+		Args: cobra.NoArgs,
+	}
+	o := bindOutput(c)
+	f := c.Flags()
+	f.StringVar(&s.scenario, "scenario", "S1..S8", "S1 to S8, a range of them, or a file")
+	f.StringSliceVar(&s.policies, "policy", []string{"value", "swh2026"}, "policies: value, seed, swh2026, legacy, roundrobin")
+	f.IntVar(&s.setup.Origins, "origins", 4000, "origins of each world")
+	f.IntVar(&s.setup.Days, "days", 365, "days that are simulated")
+	f.UintSliceVar(&s.seeds, "seed", []uint{1}, "seeds, separated by commas")
+	f.Float64Var(&s.setup.Capacity, "capacity", 0, "visits a day; 0 is the scenario's share of the origins")
+	f.StringArrayVar(&s.require, "require", nil, "what the first policy must hold")
+	f.StringVar(&s.plot, "plot", "", "draw the comparison into this SVG file")
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), o, s) }
+	return c
+}
+
+func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
+	scenarios, err := simulate.ByName(s.scenario)
+	if err != nil {
+		return usagef("%s", err)
+	}
+	if len(s.policies) == 0 || len(s.seeds) == 0 {
+		return usagef("at least one policy and one seed are wanted")
+	}
+	var requirements []simulate.Requirement
+	for _, text := range s.require {
+		q, err := simulate.ParseRequirement(text)
+		if err != nil {
+			return usagef("%s", err)
+		}
+		requirements = append(requirements, q)
+	}
+	for _, p := range s.policies {
+		if _, err := visit.New(p, s.setup.Rules); err != nil {
+			return usagef("%s", err)
+		}
+	}
+	results, err := a.compare(ctx, o, s, scenarios)
+	if err != nil {
+		return err
+	}
+	if s.plot != "" {
+		if err := os.WriteFile(s.plot, simulate.Plot(results), 0o644); err != nil {
+			return fmt.Errorf("plot: %w", err)
+		}
+	}
+	var broken []error
+	for _, q := range requirements {
+		broken = append(broken, q.Check(results, s.policies[0]))
+	}
+	return errors.Join(broken...)
+}
+
+// compare plays, and prints; lines of JSON as soon as they are known.
+func (a *app) compare(ctx context.Context, o *output, s simulation, scenarios []simulate.Scenario) ([]simulate.Result, error) {
+	var seeds []uint64
+	for _, seed := range s.seeds {
+		seeds = append(seeds, uint64(seed))
+	}
+	var results []simulate.Result
+	var rows []resultRow
+	err := simulate.Compare(ctx, s.setup, scenarios, s.policies, seeds, runtime.GOMAXPROCS(0), func(r simulate.Result) error {
+		results, rows = append(results, r), append(rows, resultRow{r})
+		if o.form == asLines {
+			return a.printJSON(r)
+		}
+		return nil
+	})
+	if err != nil || o.form == asLines {
+		return results, err
+	}
+	return results, show(a, o, rows, "nothing was simulated")
+}
+
+// resultRow is a result of the simulator as it is printed.
+type resultRow struct{ simulate.Result }
+
+func (r resultRow) columns() []column {
+	number := func(x float64) string { return fmt.Sprintf("%.2f", x) }
+	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	return []column{
+		{head: "scenario", cell: r.Scenario}, {head: "policy", cell: r.Policy}, {head: "seed", cell: fmt.Sprint(r.Seed)},
+		{head: "fresh", cell: percent(r.Freshness)}, {head: "of bound", cell: percent(r.OfBound)},
+		{head: "lag d", cell: number(r.LagDays)},
+		{head: "delay d p50", cell: number(r.DelayP50)}, {head: "p95", cell: number(r.DelayP95)}, {head: "p99", cell: number(r.DelayP99)},
+		{head: "useless", cell: percent(r.Useless)}, {head: "dead", cell: percent(r.Dead)}, {head: "first d", cell: number(r.FirstVisit)},
+		{head: "slots used", cell: percent(float64(r.Visits) / float64(max(r.Slots, 1)))}, {head: "size", cell: number(r.Size)},
+	}
+}

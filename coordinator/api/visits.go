@@ -1,0 +1,217 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"leasehold/coordinator"
+	schedule "leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/browse"
+	"leasehold/shared/fault"
+	"leasehold/shared/visit"
+)
+
+// A visitRow is a visit that waits or goes on.
+type visitRow struct {
+	ID     string            `json:"id,omitempty"` // once there is a visit
+	Kind   models.OriginKind `json:"kind"`
+	Origin string            `json:"origin"`
+	State  string            `json:"state"` // asked, waiting, held
+	Holder string            `json:"holder,omitempty"`
+}
+
+func rowOfVisit(x browse.Seen) visitRow {
+	row := visitRow{ID: x.Tuple.Str(3), Kind: models.OriginKind(x.Tuple.Str(1)), Origin: x.Tuple.Str(2), State: "waiting", Holder: x.Holder}
+	if x.Held {
+		row.State = "held"
+	}
+	return row
+}
+
+func (s *server) listVisits(ctx context.Context, r *http.Request) (any, error) {
+	q := ask(r, "offset", "limit", "origin")
+	origin, p := q.id("origin"), q.part(MaxTuples)
+	if q.err != nil {
+		return nil, q.err
+	}
+	page, err := s.visitsOf(ctx, origin, p)
+	return seen(page, rowOfVisit), err
+}
+
+// visitsOf looks for the visits of an origin, or of all.
+func (s *server) visitsOf(ctx context.Context, origin string, p part) (browse.Page, error) {
+	t := visit.Any()
+	if origin != "" {
+		t[2] = origin
+	}
+	return s.browse.Look(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: p.offset, Limit: p.limit})
+}
+
+// seen shows a page of tuples.
+func seen[T any](page browse.Page, f func(browse.Seen) T) list[T] {
+	l := cut(page.Seen, part{0, len(page.Seen)}, f)
+	l.Total = page.Total
+	return l
+}
+
+// newVisit is what POST /visits takes.
+type newVisit struct {
+	Origin string `json:"origin"` // id
+}
+
+// addVisit has an origin visited now, unless a visit of it is on its way.
+func (s *server) addVisit(ctx context.Context, r *http.Request) (any, error) {
+	var wanted newVisit
+	if err := body(r, &wanted); err != nil {
+		return nil, err
+	}
+	o, err := s.Catalog.Origin(ctx, wanted.Origin)
+	if err != nil {
+		return nil, err
+	}
+	if o.Kind == models.API {
+		return nil, fmt.Errorf("origin %s: %w: its curator comes by itself", o.ID, fault.ErrInvalid)
+	}
+	page, err := s.visitsOf(ctx, o.ID, part{0, 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Seen) > 0 {
+		return reply{status: http.StatusAccepted, body: rowOfVisit(page.Seen[0])}, nil
+	}
+	err = s.Visits.SaveNow(ctx, time.Now(), o.ID)
+	return reply{status: http.StatusAccepted, body: visitRow{Kind: o.Kind, Origin: o.ID, State: "asked"}}, err
+}
+
+// nextVisits lists what would be visited next.
+func (s *server) nextVisits(ctx context.Context, r *http.Request) (any, error) {
+	q := ask(r, "limit")
+	n := q.number("limit", 20, MaxTuples)
+	if q.err != nil {
+		return nil, q.err
+	}
+	next, err := s.Visits.Next(ctx, time.Now(), n)
+	return cut(next, part{0, n}, NextOf), err
+}
+
+// NextOf shows an origin that would be visited next.
+func NextOf(n store.Next) apiclient.NextVisit {
+	return apiclient.NextVisit{
+		Origin: n.Origin.ID, Kind: n.Origin.Kind, URI: n.Origin.URI, Pool: n.Pool, Class: n.Class, Rate: n.Rate, Value: n.Value,
+	}
+}
+
+// Recorded says whether an outcome counted.
+type Recorded struct {
+	Ignored string `json:"ignored,omitempty"` // why it did not
+}
+
+// putOutcome records the outcome of a visit that somebody else made.
+func (s *server) putOutcome(ctx context.Context, r *http.Request) (any, error) {
+	var o models.Outcome
+	if err := body(r, &o); err != nil {
+		return nil, err
+	}
+	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
+		return nil, fmt.Errorf("outcome: %w: an origin's id and the time at which it was visited are wanted; what a lister named is not taken here", fault.ErrInvalid)
+	}
+	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0) {
+		return nil, fmt.Errorf("outcome: %w: numbers are 0 or more, and at most %d times of changes", fault.ErrInvalid, models.MaxChanges)
+	}
+	if !slices.Contains([]models.Status{models.Eventful, models.Uneventful, models.Failed, models.NotFound}, o.Status) {
+		return nil, fmt.Errorf("outcome: status %.64q: %w: eventful, uneventful, failed or not_found is accepted", o.Status, fault.ErrInvalid)
+	}
+	if _, err := s.Catalog.Origin(ctx, o.Origin); err != nil {
+		return nil, err
+	}
+	ignored, err := coordinator.Record(ctx, s.Catalog, s.Visits, o)
+	return Recorded{Ignored: ignored}, err
+}
+
+func (s *server) getSchedule(ctx context.Context, r *http.Request) (any, error) {
+	id, err := pathID(r, "origin")
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.Visits.Look(ctx, time.Now(), id)
+	return ScheduleOf(l), err
+}
+
+// steering is what POST …/schedule takes.
+type steering struct {
+	Action string `json:"action"`
+}
+
+func (s *server) steer(ctx context.Context, r *http.Request) (any, error) {
+	id, err := pathID(r, "origin")
+	if err != nil {
+		return nil, err
+	}
+	var wanted steering
+	if err := body(r, &wanted); err != nil {
+		return nil, err
+	}
+	if err := s.Visits.Steer(ctx, time.Now(), id, wanted.Action); err != nil {
+		return nil, err
+	}
+	return s.getSchedule(ctx, r)
+}
+
+// ScheduleOf shows when an origin is visited.
+func ScheduleOf(l store.Look) apiclient.Schedule {
+	out := apiclient.Schedule{
+		Origin: l.Origin.ID, Kind: l.Origin.Kind, URI: l.Origin.URI, Why: l.Why, Disabled: string(l.Disabled), Group: schedule.Group(l.State).String(),
+		Pool: l.Pool, Class: int(l.Place.Class), Value: l.Value, Rate: l.Rate, Asked: l.Urgent, Visit: l.Visit, Lister: l.Listed,
+		FirstSeen: moment(l.FirstSeen), LastSeen: moment(l.LastSeen), LastUpdate: moment(l.LastUpdate),
+		LastScheduled: moment(l.LastScheduled), LastSuccess: moment(l.LastSuccess), Failures: l.Failures, Index: l.Index, Digest: l.LastDigest,
+		History: []apiclient.PastVisit{},
+	}
+	if l.Why != schedule.Eligible && l.Enabled() {
+		out.Until = moment(l.Until)
+	}
+	if l.Target != schedule.Never {
+		out.Target = &l.Target
+	}
+	for _, p := range l.History {
+		out.History = append(out.History, apiclient.PastVisit(p))
+	}
+	return out
+}
+
+// moment is a time of the store; never is none.
+func moment(seconds int64) time.Time {
+	if seconds == schedule.Never {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+// listListers lists the origins that name others.
+func (s *server) listListers(ctx context.Context, r *http.Request) (any, error) {
+	q := ask(r, "offset", "limit")
+	p := q.part(MaxPage)
+	if q.err != nil {
+		return nil, q.err
+	}
+	all, err := s.Catalog.Origins(ctx)
+	listers := slices.DeleteFunc(all, func(o models.Origin) bool { return !slices.Contains(models.Listers, o.Kind) })
+	return cut(listers, p, itself), err
+}
+
+// addLister is addOrigin of one that names others.
+func (s *server) addLister(ctx context.Context, r *http.Request) (any, error) {
+	var wanted newOrigin
+	if err := body(r, &wanted); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(models.Listers, wanted.Kind) {
+		return nil, fmt.Errorf("kind %.64q: %w: accepted are %v", wanted.Kind, fault.ErrInvalid, models.Listers)
+	}
+	return s.add(ctx, r, wanted)
+}

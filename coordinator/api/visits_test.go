@@ -1,0 +1,102 @@
+package api_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/visit"
+)
+
+func TestWhenAnOriginIsVisitedIsShownAndSteered(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	o := h.ok("POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git"}`)
+	id := o["id"].(string)
+	v, err := visit.Client{Repo: h.repo}.Take(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, id, v.Origin.ID)
+	s := h.ok("GET", v1+"/origins/"+id+"/schedule", "")
+	require.Equal(t, "in flight", s["why"])
+	require.Equal(t, v.ID, s["visit"])
+	require.Equal(t, "operator", h.ok("POST", v1+"/origins/"+id+"/schedule", `{"action":"disable"}`)["disabled"])
+	require.Nil(t, h.ok("POST", v1+"/origins/"+id+"/schedule", `{"action":"enable"}`)["disabled"])
+	require.Equal(t, true, h.ok("POST", v1+"/origins/"+id+"/schedule", `{"action":"save-now"}`)["asked"])
+	h.refuses("invalid", "POST", v1+"/origins/"+id+"/schedule", `{"action":"burn"}`)
+	h.refuses("not_found", "GET", v1+"/origins/nobody/schedule", "")
+	require.EqualValues(t, 0, h.ok("GET", v1+"/visits/next", "")["total"])
+	h.refuses("invalid", "GET", v1+"/visits/next?limit=many", "")
+}
+
+func TestOutcomesFromOutsideAreTakenOnce(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	id := h.ok("POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f"}`)["id"].(string)
+	outcome := `{"origin":"` + id + `","status":"eventful","at":"2026-01-02T03:04:05Z","digest":"a","changes":2}`
+	require.Nil(t, h.ok("POST", v1+"/visits/outcomes", outcome)["ignored"])
+	require.Equal(t, "not newer than the last visit", h.ok("POST", v1+"/visits/outcomes", outcome)["ignored"])
+	future := `{"origin":"` + id + `","status":"eventful","at":"2126-01-02T03:04:05Z"}`
+	require.Equal(t, "from the future", h.ok("POST", v1+"/visits/outcomes", future)["ignored"])
+	s := h.ok("GET", v1+"/origins/"+id+"/schedule", "")
+	require.Len(t, s["history"], 1)
+	require.Equal(t, "eventful", h.ok("GET", v1+"/origins/"+id, "")["last_outcome"])
+	for _, bad := range []string{
+		`{"origin":"` + id + `","status":"eventful"}`, `{"origin":"` + id + `","status":"lost","at":"2026-01-02T03:04:06Z"}`,
+		`{"origin":"` + id + `","status":"eventful","at":"2026-01-02T03:04:06Z","changes":-1}`,
+		`{"origin":"a b","status":"eventful","at":"2026-01-02T03:04:06Z"}`,
+		`{"origin":"` + id + `","status":"eventful","at":"2026-01-02T03:04:06Z","listed":{"origins":[]}}`,
+	} {
+		h.refuses("invalid", "POST", v1+"/visits/outcomes", bad)
+	}
+	h.refuses("not_found", "POST", v1+"/visits/outcomes", `{"origin":"nobody","status":"eventful","at":"2026-01-02T03:04:06Z"}`)
+}
+
+func TestWhatAListerNamesBecomesOrigins(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.refuses("invalid", "POST", v1+"/listers", `{"kind":"feed","uri":"https://example.org/f"}`)
+	id := h.ok("POST", v1+"/listers", `{"kind":"urls","uri":"https://example.org/list.txt","priority":7}`)["id"].(string)
+	require.EqualValues(t, 1, h.ok("GET", v1+"/listers", "")["total"])
+	c := visit.Client{Repo: h.repo}
+	v, err := c.Take(t.Context())
+	require.NoError(t, err)
+	named := func(uris ...string) *models.Listed {
+		l := &models.Listed{Full: true}
+		for _, uri := range uris {
+			l.Origins = append(l.Origins, models.ListedOrigin{Kind: models.Feed, URI: uri})
+		}
+		return l
+	}
+	require.NoError(t, c.End(t.Context(), models.Outcome{Visit: v.ID, Origin: id, Status: models.Eventful, At: v.Known.At.AddDate(2025, 0, 0),
+		Listed: named("https://a.example/feed", "file:///etc/passwd", "/etc", "https://b.example/feed")}))
+	first, err := c.Take(t.Context())
+	require.NoError(t, err)
+	require.True(t, first.Listed)
+	require.Contains(t, first.Origin.URI, ".example/feed")
+	require.EqualValues(t, 3, h.ok("GET", v1+"/origins", "")["total"], "what it may not name is left out")
+	require.EqualValues(t, 7, h.ok("GET", v1+"/origins/"+first.Origin.ID, "")["priority"])
+	require.Equal(t, id, h.ok("GET", v1+"/origins/"+first.Origin.ID+"/schedule", "")["lister"])
+}
+
+func TestMetricsOfVisits(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	id := h.ok("POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f"}`)["id"].(string)
+	for _, at := range []string{"2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z"} {
+		h.ok("POST", v1+"/visits/outcomes", `{"origin":"`+id+`","status":"uneventful","at":"`+at+`"}`)
+	}
+	resp, err := http.Get(h.server.URL + "/metrics")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	for _, line := range []string{
+		`leasehold_visits_total{outcome="uneventful"} 1`, `leasehold_visit_useless_ratio 0.5`, "leasehold_complete 1",
+		`leasehold_visit_origins{lister="0",kind="feed",group="A",never="false"} 1`,
+	} {
+		require.Contains(t, string(text), line+"\n")
+	}
+}

@@ -1,0 +1,93 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/coordinator/visit/store"
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+)
+
+// Scheduled is a catalog whose origins are visited: what is added to it or removed
+// from it is, in s too. Adding an origin again is a listing: one that was disabled
+// takes part again.
+func Scheduled(c catalog.Catalog, s *store.Store) catalog.Catalog { return scheduled{c, s} }
+
+type scheduled struct {
+	catalog.Catalog
+	store *store.Store
+}
+
+// AddOrigin is part of catalog.Catalog.
+func (s scheduled) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
+	isNew, err = s.Catalog.AddOrigin(ctx, o)
+	if err != nil || o.Kind == models.API {
+		return isNew, err
+	}
+	return isNew, s.store.List(ctx, time.Now(), store.Listing{Origins: []store.Named{{Origin: o}}})
+}
+
+// RemoveOrigin is part of catalog.Catalog.
+func (s scheduled) RemoveOrigin(ctx context.Context, id string) error {
+	if err := s.Catalog.RemoveOrigin(ctx, id); err != nil {
+		return err
+	}
+	return s.store.Remove(ctx, id)
+}
+
+// list makes origins of what a lister named.
+func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) error {
+	lister, err := c.Origin(ctx, o.Origin)
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil // removed meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	l := store.Listing{Lister: o.Origin, Full: o.Listed.Full}
+	if len(o.Listed.Origins) > models.MaxListed {
+		return nil // nobody of ours would
+	}
+	for _, n := range o.Listed.Origins {
+		if MayList(lister, n) != nil {
+			continue // whoever listed was to leave it out
+		}
+		one := models.Origin{
+			ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, Priority: lister.Priority, AddedAt: time.Now().UTC(),
+		}
+		if known, err := c.Origin(ctx, one.ID); err == nil {
+			one = known
+		} else if _, err := c.AddOrigin(ctx, one); err != nil {
+			return fmt.Errorf("%s: %w", one.URI, err)
+		}
+		l.Origins = append(l.Origins, store.Named{Origin: one, Created: n.Created, Updated: n.Updated})
+	}
+	err = s.List(ctx, time.Now(), l)
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// MayList refuses what a lister may not name: anything but feeds and repositories,
+// anything but http(s) URLs and, for a folder, paths below it.
+func MayList(lister models.Origin, n models.ListedOrigin) error {
+	u, err := url.Parse(n.URI)
+	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+	below := path.IsAbs(n.URI) && path.Clean(n.URI) == n.URI && strings.HasPrefix(n.URI, lister.URI+"/")
+	switch {
+	case len(n.URI) > 4096:
+	case !slices.Contains([]models.OriginKind{models.Feed, models.Git}, n.Kind):
+	case isURL, below && lister.Kind == models.Repositories:
+		return nil
+	}
+	return fmt.Errorf("%s %.100q: %w: a lister names feeds and repositories by http(s) URLs, or repositories below its folder", n.Kind, n.URI, fault.ErrInvalid)
+}

@@ -1,0 +1,73 @@
+package visit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"leasehold/shared/fault"
+)
+
+// ParseRules reads rules as they are configured: NAME=VALUE, separated by commas,
+// such as cooldown=1h,disable-after=5,intervals=1/1/2/2/2/4/16; what is not named
+// is as in DefaultRules. Errors are fault.ErrInvalid and say what is accepted.
+func ParseRules(text string) (Rules, error) {
+	r := DefaultRules()
+	fields := r.fields()
+	for _, pair := range strings.Split(text, ",") {
+		pair = strings.TrimSpace(pair)
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		to, ok := fields[name]
+		if !ok {
+			return Rules{}, fmt.Errorf("visit rule %q: %w: there are %s", name, fault.ErrInvalid, strings.Join(RuleNames(), ", "))
+		}
+		if err := set(to, value); err != nil {
+			return Rules{}, fmt.Errorf("visit rule %s=%s: %w: %w", name, value, fault.ErrInvalid, err)
+		}
+	}
+	return r, r.Check()
+}
+
+// RuleNames lists what ParseRules accepts.
+func RuleNames() []string {
+	r := DefaultRules()
+	return slices.Sorted(maps.Keys(r.fields()))
+}
+
+func (r *Rules) fields() map[string]any {
+	return map[string]any{
+		"intervals": &r.Intervals, "first-index": &r.FirstIndex, "raise": &r.Raise, "lower": &r.Lower, "fudge": &r.Fudge,
+		"disable-after": &r.DisableAfter, "cooldown": &r.Cooldown, "lost-after": &r.LostAfter,
+		"failed-cooldown": &r.FailedCooldown, "not-found-cooldown": &r.NotFoundCooldown, "ahead": &r.Ahead,
+		"host-share": &r.HostShare, "host-slots": &r.HostSlots, "host-gap": &r.HostGap, "now-share": &r.NowShare, "mix": &r.MixShare,
+		"weight-fresh": &r.WeightFresh, "weight-lag": &r.WeightLag, "prior-days": &r.PriorDays, "prior-strength": &r.PriorStrength,
+		"half-life-days": &r.HalfLifeDays, "first-share": &r.FirstShare, "known-share": &r.KnownShare, "failed-factor": &r.FailedFactor,
+	}
+}
+
+func set(to any, value string) (err error) {
+	switch to := to.(type) {
+	case *int:
+		*to, err = strconv.Atoi(value)
+	case *float64:
+		*to, err = strconv.ParseFloat(value, 64)
+	case *time.Duration:
+		*to, err = time.ParseDuration(value)
+	case *[]int:
+		*to = nil
+		for _, part := range strings.Split(value, "/") {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				return err
+			}
+			*to = append(*to, n)
+		}
+	}
+	return err
+}

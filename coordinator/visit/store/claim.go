@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+)
+
+// Claim takes the best n origins that may be visited at a time, fewer if there are
+// no more, and notes that they are visited, in one transaction. Visits that were
+// asked for come first, in a share of their own; what they leave, others get.
+func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []models.Visit, err error) {
+	err = s.change(ctx, fmt.Sprintf("claim %d visits", n), func() error {
+		picked, err := s.pick(now.Unix(), n)
+		if err != nil {
+			return err
+		}
+		for _, c := range picked {
+			v, err := s.claim(c, now.Unix())
+			if err != nil {
+				return err
+			}
+			claims = append(claims, v)
+		}
+		return s.granted(n, picked)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return claims, nil
+}
+
+// claim notes that an origin is visited. The visit's id is made of the origin's and
+// the time, so that it is the operation's id too.
+func (s *Store) claim(c visit.Candidate, now int64) (models.Visit, error) {
+	was, ok, err := s.find("SELECT "+columns+" FROM origin WHERE key = ?", c.Key)
+	if err != nil || !ok {
+		return models.Visit{}, fmt.Errorf("origin number %d: %w", c.Key, err)
+	}
+	r := was
+	r.visit = fmt.Sprintf("visit-%.80s-%d", r.id, now)
+	r.LastScheduled, r.urgent = now, 0
+	if r.Target != visit.Never {
+		s.advance(r.Target)
+	}
+	if r.host != "" {
+		s.state.later(func(m *memory) { m.last[r.host] = now })
+	}
+	return r.claimed(), s.write(was, r, now)
+}
+
+// claimed is the visit under way, as it is put into the space.
+func (r row) claimed() models.Visit {
+	v := models.Visit{
+		ID:     r.visit,
+		Origin: models.Origin{ID: r.id, Kind: r.kind, URI: r.uri},
+		Known:  models.Known{Digest: r.LastDigest, ETag: r.etag, Modified: r.modified},
+		Listed: r.Lister != 0,
+	}
+	if r.LastSuccess != visit.Never {
+		v.Known.At = time.Unix(r.LastSuccess, 0).UTC()
+	}
+	return v
+}
+
+// advance moves the queue position, which only grows.
+func (s *Store) advance(target int64) {
+	s.state.later(func(m *memory) { m.position = max(m.position, target) })
+}
+
+// Claimed lists the visits under way, so that those that nobody has can be put
+// again after a restart.
+func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
+	err = s.use(ctx, "visits under way", func() error {
+		return s.all("SELECT "+columns+" FROM origin WHERE visit <> '' ORDER BY last_scheduled, key", nil, func(from scanner) error {
+			r, err := scanRow(from)
+			all = append(all, r.claimed())
+			return err
+		})
+	})
+	return all, err
+}
+
+// pick sweeps, and chooses: asked for first, then by policy.
+func (s *Store) pick(now int64, n int) ([]visit.Candidate, error) {
+	if now < s.state.clock-3600 { // it was set back
+		if err := s.mend(now); err != nil {
+			return nil, err
+		}
+	}
+	s.state.clock = now
+	if err := s.sweep(now); err != nil || n <= 0 {
+		return nil, err
+	}
+	s.settle()
+	q := &queues{s: s, cursors: map[cursorKey]*cursor{}, want: n}
+	hosts := s.politeness(now, n)
+	reserved := max(1, int(math.Ceil(float64(n)*s.rules.NowShare)))
+	urgent := visit.Pick(visit.RoundRobin{Rules: s.rules}, asUrgent{q}, now, reserved, s.state.counts, hosts.accept)
+	picked := append(urgent, visit.Pick(s.policy, q, now, n-len(urgent), s.state.counts, hosts.accept)...)
+	if left := n - len(picked); left > 0 {
+		picked = append(picked, visit.Pick(visit.RoundRobin{Rules: s.rules}, asUrgent{q}, now, left, s.state.counts, hosts.accept)...)
+	}
+	if q.err != nil {
+		return nil, q.err
+	}
+	return picked, s.park(hosts.refused, now)
+}
+
+// settle lets what the sweep moved be seen by the pick of the same transaction. If
+// that fails afterwards, all is counted anew.
+func (s *Store) settle() {
+	s.state.settled = s.state.settled || len(s.state.pending.moves) > 0
+	s.state.commit()
+}
+
+// asUrgent shows the urgent pool to a policy of one pool.
+type asUrgent struct{ *queues }
+
+// Of implements visit.Queues.
+func (q asUrgent) Of(visit.Pool) []visit.Queue { return q.queues.Of(poolUrgent) }
+
+// park lets refused origins rest until their host may be asked again; then they are
+// back at their place, since that depends on their state only.
+func (s *Store) park(refused map[int64]int64, now int64) error {
+	for key, until := range refused {
+		was, ok, err := s.find("SELECT "+columns+" FROM origin WHERE key = ?", key)
+		if err != nil {
+			return err
+		}
+		if !ok || was.urgent != 0 {
+			continue
+		}
+		is := was
+		is.place = visit.Place{Pool: poolRest, Ref: until}
+		s.state.move(was, is)
+		err = s.exec("UPDATE origin SET pool = ?, queue = 0, class = 0, ref = ? WHERE key = ?", poolRest, until, key)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+)
+
+// maxLost is how many visits in a row an origin may lose and be eligible at once;
+// after that it rests as one that was visited.
+const maxLost = 3
+
+// Record applies outcomes in one transaction, in the order of their dates. Those of
+// unknown origins, of the future, or not newer than the last are told in the
+// effects and change nothing but that their visit is no longer under way. A lost
+// visit is no outcome: the origin is eligible again.
+func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Outcome) ([]visit.Effect, error) {
+	effects := make([]visit.Effect, len(outcomes))
+	err := s.tell(ctx, "record outcomes", func() error {
+		for i, o := range outcomes {
+			effect, err := s.record(now.Unix(), o)
+			if err != nil {
+				return fmt.Errorf("%s: %w", o.Origin, err)
+			}
+			effects[i] = effect
+			s.count(o, effect)
+		}
+		return s.saveFacts()
+	})
+	return effects, err
+}
+
+// UnknownOrigin is why the outcome of an origin that is not there is ignored.
+const UnknownOrigin = "unknown origin"
+
+// Why the outcome of a lost visit is ignored: the origin is eligible again; or it
+// was lost so often in a row that it rests as one that was visited.
+const (
+	Lost    = "lost"
+	GivenUp = "lost too often"
+)
+
+func (s *Store) record(now int64, o models.Outcome) (visit.Effect, error) {
+	was, ok, err := s.find("SELECT "+columns+" FROM origin WHERE id = ?", o.Origin)
+	if err != nil || !ok {
+		return visit.Effect{Ignored: UnknownOrigin}, err
+	}
+	r := was
+	if o.Visit != "" && o.Visit == r.visit {
+		r.visit = ""
+	}
+	if o.Status == models.Lost {
+		effect := visit.Effect{Ignored: Lost}
+		if r.lost >= maxLost {
+			effect.Ignored = GivenUp
+		}
+		return effect, s.lose(was, r, now)
+	}
+	e := s.event(r, o)
+	if e.At > now+int64(s.rules.Ahead.Seconds()) {
+		return visit.Effect{Ignored: visit.InFuture}, s.lose(was, r, now)
+	}
+	if ends := was.visit != "" && r.visit == ""; ends && e.At <= r.LastVisit && e.At >= r.LastVisit-hurry {
+		e.At = r.LastVisit + 1 // a visit right after another, and not the same outcome twice
+	}
+	var effect visit.Effect
+	r.State, effect = s.policy.Record(r.State, e, s.queuePosition(now))
+	if effect.Ignored != "" {
+		return effect, s.write(was, r, now)
+	}
+	r.lost = 0
+	if was.visit == "" { // nobody was sent: somebody came by himself
+		r.LastScheduled = max(r.LastScheduled, e.At)
+	}
+	if effect.Success {
+		r.etag, r.modified = o.ETag, o.Modified
+		if r.Disabled == visit.ByFailures {
+			r.Disabled = ""
+		}
+		if err := s.judge(was, e, effect); err != nil {
+			return effect, err
+		}
+	}
+	if o.RetryAfter > 0 && r.host != "" {
+		until := e.NotBefore
+		s.state.later(func(m *memory) { m.patience[r.host] = max(m.patience[r.host], until) })
+	}
+	if err := s.remember(was.Key, o, e, effect); err != nil {
+		return effect, err
+	}
+	return effect, s.write(was, r, now)
+}
+
+// lose takes back the schedule of a visit that came to nothing.
+func (s *Store) lose(was, r row, now int64) error {
+	if was.visit == "" || r.visit != "" {
+		return nil // of another visit
+	}
+	if r.lost++; r.lost <= maxLost {
+		r.LastScheduled = visit.Never
+	}
+	return s.write(was, r, now)
+}
+
+func (s *Store) queuePosition(now int64) int64 {
+	if s.state.position == visit.Never {
+		return now
+	}
+	return s.state.position
+}
+
+// event is an outcome as policies know it.
+func (s *Store) event(r row, o models.Outcome) visit.Event {
+	e := visit.Event{Status: visit.Failed, At: o.At.Unix(), Digest: o.Digest, Fudge: (2*rand.Float64() - 1) * s.rules.Fudge}
+	switch o.Status {
+	case models.Eventful, models.Uneventful:
+		e.Status = visit.Full
+		if e.Digest == "" {
+			e.Digest = assumed(r.State, o)
+		}
+		e.Changes, e.Span = counted(r.State, o)
+	case models.NotFound:
+		e.Status = visit.NotFound
+	case models.Failed:
+	default:
+		e.Status = visit.Status(o.Status)
+	}
+	if o.RetryAfter > 0 {
+		e.NotBefore = e.At + int64(min(o.RetryAfter, maxPatience))
+	}
+	return e
+}
+
+// hurry is in how many seconds visits may follow each other and yet be told apart,
+// though dates are whole seconds.
+const hurry = 10
+
+// maxPatience is the longest Retry-After that is honoured, in seconds.
+const maxPatience = 30 * 24 * 3600
+
+// assumed is a digest for an outcome without one: another than before if it was
+// eventful.
+func assumed(s visit.State, o models.Outcome) string {
+	if o.Status == models.Uneventful && s.LastDigest != "" {
+		return s.LastDigest
+	}
+	return "at " + o.At.UTC().Format(time.RFC3339Nano)
+}
+
+// firstSpan is how far back, in days, the changes count that a first visit sees.
+const firstSpan = 180
+
+// counted is the changes that an outcome knows of, and in how many days.
+func counted(s visit.State, o models.Outcome) (changes, span float64) {
+	from := s.LastSuccess
+	if from == visit.Never {
+		if len(o.ChangedAt) == 0 {
+			return 0, 0
+		}
+		from = o.At.Unix() - firstSpan*86400
+	}
+	span = float64(o.At.Unix()-from) / 86400
+	for _, t := range o.ChangedAt {
+		if t.Unix() > from && !t.After(o.At) {
+			changes++
+		}
+	}
+	switch {
+	case len(o.ChangedAt) > 0:
+		return max(changes, float64(o.Changes)), span
+	case o.Changes > 0:
+		return float64(o.Changes), span
+	}
+	return 0, 0
+}
+
+// judge tells a lister's record what its date was worth.
+func (s *Store) judge(was row, e visit.Event, effect visit.Effect) error {
+	d, ok := s.state.dates[was.Lister]
+	if !ok || was.Lister == 0 {
+		return nil
+	}
+	d.Dates = d.Learn(was.State, e, effect, s.rules.Rate(was.State), d.listed)
+	return s.keepDates(was.Lister, d)
+}
+
+func (s *Store) keepDates(lister int32, d dates) error {
+	s.state.later(func(m *memory) { m.dates[lister] = d })
+	return s.exec("INSERT OR REPLACE INTO lister VALUES (?, ?, ?, ?, ?)", lister, d.listed, d.Hits, d.Misses, d.False)
+}
+
+// historyMost is how many outcomes of an origin are kept.
+const historyMost = 10
+
+func (s *Store) remember(key int64, o models.Outcome, e visit.Event, effect visit.Effect) error {
+	err := s.exec("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, e.At, o.Visit, o.Status,
+		effect.Changed, e.Changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", o.Error))
+	if err != nil {
+		return err
+	}
+	return s.exec(`DELETE FROM outcome WHERE origin = ?1 AND at <
+		(SELECT at FROM outcome WHERE origin = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)`, key, historyMost-1)
+}

@@ -1,0 +1,426 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func open(t testing.TB, change func(*visit.Rules)) *store.Store {
+	t.Helper()
+	return openAt(t, filepath.Join(t.TempDir(), "visits.db"), "value", change)
+}
+
+func openAt(t testing.TB, path, policy string, change func(*visit.Rules)) *store.Store {
+	t.Helper()
+	rules := visit.DefaultRules()
+	if change != nil {
+		change(&rules)
+	}
+	s, err := store.Open(t.Context(), path, policy, rules)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func named(uris ...string) []store.Named {
+	var all []store.Named
+	for _, uri := range uris {
+		all = append(all, store.Named{Origin: models.Origin{ID: models.NewID(uri), Kind: models.Feed, URI: uri}})
+	}
+	return all
+}
+
+func folders(n int) []store.Named {
+	var uris []string
+	for i := range n {
+		uris = append(uris, fmt.Sprintf("/folder/%d", i))
+	}
+	return named(uris...)
+}
+
+func list(t testing.TB, s *store.Store, at time.Time, l store.Listing) {
+	t.Helper()
+	require.NoError(t, s.List(t.Context(), at, l))
+}
+
+func claim(t testing.TB, s *store.Store, at time.Time, n int) []models.Visit {
+	t.Helper()
+	visits, err := s.Claim(t.Context(), at, n)
+	require.NoError(t, err)
+	return visits
+}
+
+func record(t testing.TB, s *store.Store, at time.Time, outcomes ...models.Outcome) []visit.Effect {
+	t.Helper()
+	effects, err := s.Record(t.Context(), at, outcomes)
+	require.NoError(t, err)
+	return effects
+}
+
+func outcome(v models.Visit, at time.Time, status models.Status, digest string) models.Outcome {
+	return models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: status, At: at, Digest: digest}
+}
+
+func look(t testing.TB, s *store.Store, at time.Time, id string) store.Look {
+	t.Helper()
+	l, err := s.Look(t.Context(), at, id)
+	require.NoError(t, err)
+	return l
+}
+
+func TestNoOriginIsVisitedTwiceForOneSlot(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "visits.db")
+	s := openAt(t, path, "value", nil)
+	list(t, s, noon, store.Listing{Origins: folders(5)})
+	first := claim(t, s, noon, 3)
+	require.Len(t, first, 3)
+	require.Len(t, claim(t, s, noon, 3), 2)
+	require.Empty(t, claim(t, s, noon.Add(time.Hour), 3))
+	require.NoError(t, s.Close())
+
+	// A new process knows what is under way, and asks for nothing twice.
+	s = openAt(t, path, "value", nil)
+	under, err := s.Claimed(t.Context())
+	require.NoError(t, err)
+	require.Len(t, under, 5)
+	require.Equal(t, first[0], under[0])
+	require.Empty(t, claim(t, s, noon.Add(2*time.Hour), 3))
+	record(t, s, noon.Add(time.Hour), outcome(first[0], noon.Add(time.Hour), models.Eventful, "a"))
+	require.Empty(t, claim(t, s, noon.Add(11*time.Hour), 3), "the cooldown")
+	require.Len(t, claim(t, s, noon.Add(12*time.Hour), 3), 1)
+	// What nobody ended is lost after a week.
+	require.Len(t, claim(t, s, noon.Add(7*24*time.Hour), 10), 4)
+}
+
+func TestAnOutcomeIsRecordedOnceAndLateOnesToo(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	v := claim(t, s, noon, 1)[0]
+	at := noon.Add(time.Minute)
+	o := outcome(v, at, models.Eventful, "a")
+	effects := record(t, s, at, o, o)
+	require.True(t, effects[0].Changed)
+	require.Equal(t, visit.NotNewer, effects[1].Ignored)
+	later := claim(t, s, noon.Add(13*time.Hour), 1)[0]
+	require.NotEqual(t, v.ID, later.ID)
+	require.Equal(t, "a", later.Known.Digest)
+	require.Equal(t, at, later.Known.At)
+	// The visit is lost, another has begun, and then its outcome comes.
+	record(t, s, noon.Add(14*time.Hour), models.Outcome{Visit: later.ID, Origin: v.Origin.ID, Status: models.Lost, At: noon.Add(14 * time.Hour)})
+	again := claim(t, s, noon.Add(14*time.Hour), 1)
+	require.Len(t, again, 1, "a lost visit is no outcome")
+	effects = record(t, s, noon.Add(15*time.Hour), outcome(later, noon.Add(13*time.Hour+time.Minute), models.Eventful, "b"))
+	require.Empty(t, effects[0].Ignored)
+	l := look(t, s, noon.Add(15*time.Hour), v.Origin.ID)
+	require.Equal(t, again[0].ID, l.Visit, "the other one goes on")
+	require.Len(t, l.History, 2)
+	require.Equal(t, "b", l.LastDigest)
+}
+
+func TestOutcomesThatMakeNoSenseChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	id := folders(1)[0].ID
+	before := look(t, s, noon, id)
+	effects := record(t, s, noon,
+		models.Outcome{Origin: "nobody", Status: models.Eventful, At: noon},
+		models.Outcome{Origin: id, Status: models.Eventful, At: noon.Add(24 * time.Hour)},
+		models.Outcome{Origin: id, Status: "ongoing", At: noon},
+	)
+	require.Equal(t, store.UnknownOrigin, effects[0].Ignored)
+	require.Equal(t, visit.InFuture, effects[1].Ignored)
+	require.Equal(t, visit.NotFinal, effects[2].Ignored)
+	require.Equal(t, before, look(t, s, noon, id))
+	m, err := s.Metrics(t.Context(), noon)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, m.Ignored)
+}
+
+func TestAnOriginThatIsLostAgainAndAgainRests(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	for i := range 4 {
+		v := claim(t, s, noon.Add(time.Duration(i)*time.Minute), 1)
+		require.Len(t, v, 1, "%d", i)
+		record(t, s, noon.Add(time.Duration(i)*time.Minute), outcome(v[0], noon, models.Lost, ""))
+	}
+	require.Empty(t, claim(t, s, noon.Add(time.Hour), 1))
+}
+
+func TestSeveralFailuresDisableUntilTheOriginIsListedAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(r *visit.Rules) { r.FailedCooldown, r.NotFoundCooldown, r.Cooldown = 0, 0, 0 })
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	at, id := noon, folders(1)[0].ID
+	for _, status := range []models.Status{models.Failed, models.NotFound, models.Failed} {
+		at = at.Add(time.Hour)
+		v := claim(t, s, at, 1)
+		require.Len(t, v, 1)
+		record(t, s, at, outcome(v[0], at, status, ""))
+	}
+	at = at.Add(time.Hour)
+	require.Empty(t, claim(t, s, at, 1))
+	l := look(t, s, at, id)
+	require.Equal(t, visit.ByFailures, l.Disabled)
+	require.Equal(t, visit.Disabled, l.Why)
+	list(t, s, at, store.Listing{Origins: folders(1)})
+	v := claim(t, s, at, 1)
+	require.Len(t, v, 1, "one probe for each listing")
+	record(t, s, at, outcome(v[0], at.Add(time.Second), models.Failed, ""))
+	require.Empty(t, claim(t, s, at.Add(time.Hour), 1))
+	require.NoError(t, s.Enable(t.Context(), at, id))
+	require.Len(t, claim(t, s, at.Add(time.Hour), 1), 1)
+}
+
+func TestTheOperatorDisables(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	id := folders(1)[0].ID
+	require.NoError(t, s.Disable(t.Context(), noon, id))
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	require.Empty(t, claim(t, s, noon, 1), "a listing does not take the operator's word back")
+	require.NoError(t, s.Enable(t.Context(), noon, id))
+	require.Len(t, claim(t, s, noon, 1), 1)
+	require.ErrorIs(t, s.Enable(t.Context(), noon, "nobody"), fault.ErrNotFound)
+}
+
+func TestSaveNowJumpsTheQueueInItsShare(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(r *visit.Rules) { r.NowShare = 0.5 })
+	list(t, s, noon, store.Listing{Origins: folders(20)})
+	for _, v := range claim(t, s, noon, 20) {
+		record(t, s, noon, outcome(v, noon, models.Eventful, "a"))
+	}
+	list(t, s, noon.Add(time.Hour), store.Listing{Origins: folders(40)[20:]})
+	for _, o := range folders(20) {
+		require.NoError(t, s.SaveNow(t.Context(), noon.Add(time.Hour), o.ID))
+	}
+	visits := claim(t, s, noon.Add(time.Hour), 10)
+	asked := 0
+	for _, v := range visits {
+		if v.Known.Digest == "a" {
+			asked++
+		}
+	}
+	require.Len(t, visits, 10)
+	require.Equal(t, 5, asked, "half is theirs, in spite of the cooldown")
+	require.Len(t, claim(t, s, noon.Add(time.Hour), 100), 30, "what nobody else wants is theirs too")
+	l := look(t, s, noon.Add(time.Hour), folders(1)[0].ID)
+	require.False(t, l.Urgent, "a request is served once")
+}
+
+func TestAHostIsAskedPolitely(t *testing.T) {
+	t.Parallel()
+	var uris []string
+	for i := range 10 {
+		uris = append(uris, fmt.Sprintf("https://a.example/%d", i))
+	}
+	uris = append(uris, "https://b.example/")
+	s := open(t, func(r *visit.Rules) { r.HostGap, r.HostSlots, r.HostShare = 0, 3, 0.5 })
+	list(t, s, noon, store.Listing{Origins: named(uris...)})
+	first := claim(t, s, noon, 4)
+	require.Len(t, first, 3, "two of one host are half of the batch")
+	second := claim(t, s, noon, 4)
+	require.Len(t, second, 1, "three at a time")
+	at := noon.Add(time.Minute)
+	for _, v := range first {
+		o := outcome(v, at, models.Failed, "")
+		o.RetryAfter = 600
+		record(t, s, at, o)
+	}
+	require.Empty(t, claim(t, s, at.Add(time.Minute), 4), "Retry-After holds for the host")
+	require.NotEmpty(t, claim(t, s, at.Add(11*time.Minute), 4))
+
+	s = open(t, func(r *visit.Rules) { r.HostGap, r.HostSlots, r.HostShare = 10*time.Second, 100, 1 })
+	list(t, s, noon, store.Listing{Origins: named(uris...)})
+	require.Len(t, claim(t, s, noon, 11), 2, "one of each host")
+	require.Empty(t, claim(t, s, noon.Add(9*time.Second), 11))
+	require.Len(t, claim(t, s, noon.Add(10*time.Second), 11), 1)
+	m, err := s.Metrics(t.Context(), noon)
+	require.NoError(t, err)
+	require.Positive(t, m.Deferred)
+}
+
+func TestOnlyAFullListingDisablesWhatItDoesNotName(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	list(t, s, noon, store.Listing{Origins: named("/lister", "/by/hand")})
+	lister := models.NewID("/lister")
+	list(t, s, noon, store.Listing{Lister: lister, Origins: named("/a", "/b")})
+	disabled := func(uri string) visit.Reason { return look(t, s, noon, models.NewID(uri)).Disabled }
+	list(t, s, noon, store.Listing{Lister: lister, Origins: named("/a")})
+	require.Empty(t, disabled("/b"), "an incremental listing says nothing of it")
+	list(t, s, noon, store.Listing{Lister: lister})
+	require.Empty(t, disabled("/a"), "an empty one neither")
+	list(t, s, noon, store.Listing{Lister: lister, Origins: named("/a"), Full: true})
+	require.Equal(t, visit.ByLister, disabled("/b"))
+	require.Empty(t, disabled("/a"))
+	require.Empty(t, disabled("/by/hand"))
+	list(t, s, noon, store.Listing{Lister: lister, Origins: named("/a", "/b")})
+	require.Empty(t, disabled("/b"))
+	require.Equal(t, lister, look(t, s, noon, models.NewID("/b")).Listed)
+	require.ErrorIs(t, s.List(t.Context(), noon, store.Listing{Lister: "nobody"}), fault.ErrNotFound)
+}
+
+func TestDatesOfAListerAreUsedAndJudged(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	list(t, s, noon, store.Listing{Origins: named("/lister")})
+	lister := models.NewID("/lister")
+	claim(t, s, noon, 1)
+	origins := named("/a")
+	origins[0].Updated, origins[0].Created = noon.Add(-time.Hour), noon.Add(-100*24*time.Hour)
+	list(t, s, noon, store.Listing{Lister: lister, Origins: origins})
+	a := look(t, s, noon, origins[0].ID)
+	require.Equal(t, "first", a.Pool)
+	require.Equal(t, origins[0].Created.Unix(), a.Place.Ref, "a creation date counts for the first visit")
+	v := claim(t, s, noon, 1)[0]
+	record(t, s, noon, outcome(v, noon, models.Eventful, "1"))
+	later := noon.Add(24 * time.Hour)
+	origins[0].Updated = later.Add(-time.Hour)
+	list(t, s, later, store.Listing{Lister: lister, Origins: origins})
+	require.Equal(t, "signal", look(t, s, later, origins[0].ID).Pool)
+	origins[0].Updated = later.Add(time.Hour)
+	list(t, s, later, store.Listing{Lister: lister, Origins: origins})
+	require.Equal(t, later.Add(-time.Hour).Unix(), look(t, s, later, origins[0].ID).LastUpdate, "a date in the future is not believed")
+}
+
+func TestFault21TheClockMayJumpAndNothingIsVisitedTwice(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "visits.db")
+	s := openAt(t, path, "value", nil)
+	list(t, s, noon, store.Listing{Origins: folders(2)})
+	century := noon.Add(100 * 365 * 24 * time.Hour)
+	v := claim(t, s, century, 1)
+	require.Len(t, v, 1)
+	record(t, s, century, outcome(v[0], century, models.Eventful, "a"))
+	// Back in the present the other one is visited, and nothing twice for one slot.
+	require.Len(t, claim(t, s, noon.Add(24*time.Hour), 2), 1)
+	require.Empty(t, claim(t, s, noon.Add(35*time.Hour), 2))
+	require.Len(t, claim(t, s, noon.Add(36*time.Hour), 2), 1, "it rests no century")
+	require.Empty(t, claim(t, s, noon, 2))
+	require.NoError(t, s.Close())
+	// What rests for a century is found by the next start, with the true clock.
+	s = openAt(t, path, "value", nil)
+	claim(t, s, century, 2)
+	require.NoError(t, s.Close())
+	s = openAt(t, path, "value", nil)
+	require.Empty(t, claim(t, s, time.Now(), 2))
+	require.Len(t, claim(t, s, time.Now().Add(8*24*time.Hour), 2), 2)
+}
+
+func TestAnotherPolicyPlacesAllAnew(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "visits.db")
+	for _, policy := range visit.Names {
+		s := openAt(t, path, policy, nil)
+		list(t, s, noon, store.Listing{Origins: folders(3)})
+		next, err := s.Next(t.Context(), noon, 10)
+		require.NoError(t, err)
+		require.Len(t, next, 3, policy)
+		require.NoError(t, s.Close())
+	}
+}
+
+func TestSyncFollowsTheCatalog(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	var origins []models.Origin
+	for _, o := range folders(4) {
+		origins = append(origins, o.Origin)
+	}
+	require.NoError(t, s.Sync(t.Context(), noon, origins[:3]))
+	require.NoError(t, s.Sync(t.Context(), noon, origins[1:]))
+	require.Len(t, claim(t, s, noon, 10), 3)
+	_, err := s.Look(t.Context(), noon, origins[0].ID)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.NoError(t, s.Remove(t.Context(), origins[1].ID))
+	require.NoError(t, s.Remove(t.Context(), origins[1].ID))
+	under, err := s.Claimed(t.Context())
+	require.NoError(t, err)
+	require.Len(t, under, 2)
+}
+
+func TestDueAndWakeSayWhenThereIsSomethingToDo(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	due := func(at time.Time) bool {
+		is, err := s.Due(t.Context(), at)
+		require.NoError(t, err)
+		return is
+	}
+	require.False(t, due(noon))
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	require.True(t, due(noon))
+	v := claim(t, s, noon, 1)[0]
+	require.True(t, due(noon), "it is visited")
+	record(t, s, noon, outcome(v, noon, models.Eventful, "a"))
+	require.False(t, due(noon))
+	wake, err := s.Wake(t.Context())
+	require.NoError(t, err)
+	require.WithinDuration(t, noon.Add(12*time.Hour), wake, 0)
+	require.True(t, due(wake))
+}
+
+func TestAFileThatIsNotOursIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "visits.db")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600))
+	_, err := store.Open(t.Context(), path, "value", visit.DefaultRules())
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	good := filepath.Join(t.TempDir(), "visits.db")
+	openAt(t, good, "value", nil)
+	_, err = store.Open(t.Context(), good, "value", visit.DefaultRules())
+	require.ErrorIs(t, err, fault.ErrConflict)
+	_, err = store.Open(t.Context(), good, "best", visit.DefaultRules())
+	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+func TestAfterCloseAndAtTheEndOfItsContextACallEnds(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+	_, err := s.Claim(t.Context(), noon, 1)
+	require.ErrorIs(t, err, fault.ErrClosed)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Claimed(ctx)
+	require.Error(t, err)
+}
+
+func Example() {
+	dir, _ := os.MkdirTemp("", "visits")
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	s, _ := store.Open(ctx, filepath.Join(dir, "visits.db"), "value", visit.DefaultRules())
+	defer s.Close()
+	o := models.Origin{ID: "o1", Kind: models.Media, URI: "/srv/talks"}
+	_ = s.List(ctx, noon, store.Listing{Origins: []store.Named{{Origin: o}}})
+	visits, _ := s.Claim(ctx, noon, 10)
+	fmt.Println("visit", visits[0].Origin.URI)
+	effects, _ := s.Record(ctx, noon, []models.Outcome{{Visit: visits[0].ID, Origin: "o1", Status: models.Eventful, At: noon}})
+	fmt.Println("changed:", effects[0].Changed)
+	// Output:
+	// visit /srv/talks
+	// changed: true
+}

@@ -1,0 +1,289 @@
+package visit_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/coordinator/visit"
+	"leasehold/shared/fault"
+)
+
+const day = 86400
+
+// anyTime is one of the times that go wrong, or an ordinary one.
+var anyTime = rapid.OneOf(
+	rapid.SampledFrom([]int64{visit.Never, math.MinInt64 + 1, -visit.Latest, -1, 0, 1, visit.Latest, visit.Latest + 1, math.MaxInt64}),
+	rapid.Int64(), rapid.Int64Range(1_600_000_000, 1_800_000_000),
+)
+
+var anyNumber = rapid.OneOf(
+	rapid.SampledFrom([]float64{0, -1, 1e308, math.Inf(1), math.Inf(-1), math.NaN(), math.SmallestNonzeroFloat64}), rapid.Float64(), rapid.Float64Range(0, 10),
+)
+
+func anyEvent(t *rapid.T) visit.Event {
+	return visit.Event{
+		Status: rapid.SampledFrom([]visit.Status{visit.Full, visit.Partial, visit.Failed, visit.NotFound, "ongoing"}).Draw(t, "status"),
+		At:     anyTime.Draw(t, "at"), Digest: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "digest"),
+		Fudge: anyNumber.Draw(t, "fudge"), Changes: anyNumber.Draw(t, "changes"), Span: anyNumber.Draw(t, "span"), NotBefore: anyTime.Draw(t, "not before"),
+	}
+}
+
+// Row 24 of the catalogue of faults.
+func TestFault24ArithmeticStaysWithinItsBounds(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := visit.New(rapid.SampledFrom(visit.Names).Draw(t, "policy"), rules)
+		require.NoError(t, err)
+		s := visit.NewState(1, anyTime.Draw(t, "first seen"), rules)
+		for range rapid.IntRange(1, 8).Draw(t, "events") {
+			s, _ = p.Record(s, anyEvent(t), anyTime.Draw(t, "position"))
+			s = visit.Listed(s, anyTime.Draw(t, "listed"), anyTime.Draw(t, "last update"))
+			require.True(t, s.Index >= 0 && s.Index < len(rules.Intervals), "index %d", s.Index)
+			require.True(t, s.Target == visit.Never || s.Target <= visit.Latest, "target %d", s.Target)
+			require.True(t, s.LastVisit <= visit.Latest && s.LastUpdate <= visit.Latest && s.LastSeen <= visit.Latest)
+			require.False(t, math.IsNaN(s.Changes+s.Days) || math.IsInf(s.Changes+s.Days, 0), "%+v", s)
+			until, _ := rules.Rest(s)
+			require.LessOrEqual(t, until, visit.Latest)
+			q := visit.Quality{Recall: 0.5, Precision: 0.5, Listed: anyTime.Draw(t, "listing")}
+			worth := p.Worth(p.Place(s), q, rapid.Int64Range(0, visit.Latest).Draw(t, "now"))
+			require.False(t, math.IsNaN(worth) || math.IsInf(worth, 0), "%v", worth)
+		}
+	})
+	for _, index := range []int{math.MinInt, -1, 11, math.MaxInt} {
+		clamped := min(max(index, 0), 10)
+		require.Equal(t, rules.Interval(clamped, 0), rules.Interval(index, 0))
+	}
+	for fudge, days := range map[float64]float64{math.Inf(1): 1.1, math.Inf(-1): 0.9, math.NaN(): 1, 7: 1.1} {
+		require.EqualValues(t, math.Floor(days*day), rules.Interval(0, fudge))
+	}
+}
+
+func TestAnOutcomeIsRecordedOnceWhateverTheOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := visit.New(rapid.SampledFrom(visit.Names).Draw(t, "policy"), visit.DefaultRules())
+		require.NoError(t, err)
+		s, e := visit.NewState(1, 0, visit.DefaultRules()), anyEvent(t)
+		once, _ := p.Record(s, e, 5)
+		twice, effect := p.Record(once, e, 5)
+		require.Equal(t, once, twice)
+		require.NotEmpty(t, effect.Ignored)
+	})
+}
+
+func TestInAQueueTheSmallerRefIsNeverWorthLess(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := visit.New(rapid.SampledFrom(visit.Names).Draw(t, "policy"), visit.DefaultRules())
+		require.NoError(t, err)
+		now := int64(1_700_000_000)
+		q := visit.Quality{Recall: rapid.Float64Range(0, 1).Draw(t, "recall"), Precision: rapid.Float64Range(0, 0.999).Draw(t, "precision"),
+			Listed: now - rapid.Int64Range(0, 100*day).Draw(t, "listed")}
+		place := visit.Place{Pool: rapid.SampledFrom([]visit.Pool{visit.PoolFirst, visit.PoolKnown, visit.PoolQuiet, visit.PoolSignal}).Draw(t, "pool"),
+			Class: uint8(rapid.IntRange(0, visit.Classes-1).Draw(t, "class")), Ref: now - rapid.Int64Range(0, 1000*day).Draw(t, "age")}
+		older := place
+		older.Ref -= rapid.Int64Range(1, 100*day).Draw(t, "older")
+		require.GreaterOrEqual(t, p.Worth(older, q, now), p.Worth(place, q, now)*(1-1e-12))
+	})
+}
+
+func TestThePickIsTheBestOfAllOrigins(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rules := visit.DefaultRules()
+		rules.FirstShare, rules.KnownShare = 0, 0
+		p, now := visit.Value{Rules: rules}, int64(1_700_000_000)
+		q := &lists{}
+		var values []float64
+		for key := range int64(rapid.IntRange(0, 60).Draw(t, "origins")) {
+			s := visit.NewState(key, now-rapid.Int64Range(0, 50*day).Draw(t, "seen"), rules)
+			if rapid.Bool().Draw(t, "visited") {
+				s.LastSuccess = now - rapid.Int64Range(0, 50*day).Draw(t, "success")
+				s.Changes, s.Days = rapid.Float64Range(0, 20).Draw(t, "changes"), 10
+			}
+			if rapid.Bool().Draw(t, "dated") {
+				s.LastUpdate = now - rapid.Int64Range(0, 50*day).Draw(t, "update")
+			}
+			q.add(key, p.Place(s))
+			values = append(values, p.Worth(p.Place(s), q.Quality(0), now))
+		}
+		slices.Sort(values)
+		slices.Reverse(values)
+		n := rapid.IntRange(0, 70).Draw(t, "n")
+		picked := visit.Pick(p, q, now, n, visit.Counts{}, nil)
+		require.Len(t, picked, min(n, len(values)))
+		for i, c := range picked {
+			require.InDelta(t, values[i], c.Value, 1e-9)
+		}
+	})
+}
+
+func TestAPickAsksForEachCandidateOnceAndGoesOnPastTheRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range visit.Names {
+		p, err := visit.New(name, visit.DefaultRules())
+		require.NoError(t, err)
+		q := &lists{}
+		for key := range int64(30) {
+			s := visit.NewState(key, 100+key, visit.DefaultRules())
+			q.add(key, p.Place(s))
+		}
+		asked := map[int64]int{}
+		picked := visit.Pick(p, q, 1000, 10, visit.Counts{A: 30}, func(c visit.Candidate) bool {
+			asked[c.Key]++
+			return c.Host != "host0"
+		})
+		require.Len(t, picked, 10, name)
+		for _, n := range asked {
+			require.Equal(t, 1, n, name)
+		}
+	}
+}
+
+func TestFirstVisitsAndKnownChangesEachHaveTheirShare(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	p, now := visit.Value{Rules: rules}, int64(1_700_000_000)
+	q := &lists{}
+	for key := range int64(400) {
+		s := visit.NewState(key, now-300*day, rules)
+		if key >= 200 { // hardly worth a visit
+			s.LastSuccess, s.Changes, s.Days = now-day, 0, 10_000
+		}
+		q.add(key, p.Place(s))
+	}
+	first := 0
+	for _, c := range visit.Pick(p, q, now, 100, visit.Counts{A: 400}, nil) {
+		if c.Place.Pool == visit.PoolFirst {
+			first++
+		}
+	}
+	require.Equal(t, 60, first, "the share of the others is kept for them")
+}
+
+func TestALearnedRateNearsTheTrueOne(t *testing.T) {
+	t.Parallel()
+	for _, counts := range []bool{true, false} {
+		rules := visit.DefaultRules()
+		s := visit.NewState(1, 0, rules)
+		dice, changes := rand.New(rand.NewPCG(1, 2)), 0
+		for i := range 400 { // a change every third day on average, a visit every second
+			since := 0
+			for range 2 {
+				if dice.Float64() < -math.Expm1(-1.0/3) {
+					since++
+				}
+			}
+			changes += since
+			e := visit.Event{Status: visit.Full, At: int64(i) * 2 * day, Digest: fmt.Sprint(changes)}
+			if counts {
+				e.Changes, e.Span = float64(since), 2
+			}
+			s, _ = rules.Record(s, e, 0)
+		}
+		require.InEpsilon(t, 1.0/3, rules.Rate(s), 0.35, "counts %v", counts)
+	}
+}
+
+func TestDatesAreJudgedByTheirVisits(t *testing.T) {
+	t.Parallel()
+	var good, bad visit.Dates
+	s := visit.NewState(1, 0, visit.DefaultRules())
+	s.LastSuccess, s.LastUpdate = 100*day, 101*day
+	e := visit.Event{Status: visit.Full, At: 102 * day, Digest: "x"}
+	for range 100 {
+		good = good.Learn(s, e, visit.Effect{Success: true, Changed: true}, 0.01, 101*day)
+		bad = bad.Learn(s, e, visit.Effect{Success: true}, 0.01, 101*day)
+	}
+	require.Greater(t, good.Quality(0).Precision, 0.95)
+	require.Less(t, bad.Quality(0).Precision, 0.05)
+	s.LastUpdate = 99 * day
+	for range 300 {
+		bad = bad.Learn(s, e, visit.Effect{Success: true, Changed: true}, 0.01, 102*day)
+	}
+	require.Less(t, bad.Quality(0).Recall, 0.1)
+	require.Equal(t, good, good.Learn(s, e, visit.Effect{}, 1, 0), "a failure says nothing")
+}
+
+func TestListingTakesBackAllButTheOperatorsWord(t *testing.T) {
+	t.Parallel()
+	s := visit.NewState(1, 0, visit.DefaultRules())
+	require.Equal(t, visit.ByLister, visit.Missed(s).Disabled)
+	require.True(t, visit.Listed(visit.Missed(s), 5, visit.Never).Enabled())
+	s.Disabled = visit.ByOperator
+	require.Equal(t, visit.ByOperator, visit.Missed(s).Disabled)
+	require.Equal(t, visit.ByOperator, visit.Listed(s, 5, visit.Never).Disabled)
+}
+
+func TestPatienceThatAnOriginAskedForIsRest(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	s, _ := rules.Record(visit.NewState(1, 0, rules), visit.Event{Status: visit.Full, At: 100, Digest: "a", NotBefore: 5000}, 0)
+	require.Equal(t, visit.AskedForPatience, rules.Why(s, 4999))
+	require.Equal(t, visit.Eligible, rules.Why(s, 5000))
+}
+
+func TestRulesThatMeanNothingAreRefused(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, visit.DefaultRules().Check())
+	for name, spoil := range map[string]func(*visit.Rules){
+		"no table": func(r *visit.Rules) { r.Intervals = nil }, "a falling table": func(r *visit.Rules) { r.Intervals = []int{4, 2, 1, 1, 1} },
+		"a first index beyond it": func(r *visit.Rules) { r.FirstIndex = 11 }, "fudge": func(r *visit.Rules) { r.Fudge = math.NaN() },
+		"never disabled": func(r *visit.Rules) { r.DisableAfter = 0 }, "cooldown": func(r *visit.Rules) { r.Cooldown = -time.Second },
+		"no weight": func(r *visit.Rules) { r.WeightFresh, r.WeightLag = 0, 0 }, "prior": func(r *visit.Rules) { r.PriorDays = math.Inf(1) },
+	} {
+		r := visit.DefaultRules()
+		spoil(&r)
+		require.ErrorIs(t, r.Check(), fault.ErrInvalid, name)
+	}
+	_, err := visit.New("best", visit.DefaultRules())
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.ErrorContains(t, err, "roundrobin")
+}
+
+// An origin is listed, visited, and placed by what the visits taught.
+func Example() {
+	p, _ := visit.New("value", visit.DefaultRules())
+	s := visit.NewState(1, 0, visit.DefaultRules())
+	fmt.Println("at first:", p.Place(s).Pool)
+	s, _ = p.Record(s, visit.Event{Status: visit.Full, At: 1 * day, Digest: "a"}, 0)
+	s, effect := p.Record(s, visit.Event{Status: visit.Full, At: 3 * day, Digest: "b"}, 0)
+	fmt.Println("then:", p.Place(s).Pool, "changed:", effect.Changed, "index:", s.Index)
+	// Output:
+	// at first: first
+	// then: known changed: true index: 2
+}
+
+func TestRulesAreConfigured(t *testing.T) {
+	t.Parallel()
+	r, err := visit.ParseRules("cooldown=1h, disable-after=5,intervals=1/2/4/8/16,weight-lag=0.5")
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, r.Cooldown)
+	require.Equal(t, 5, r.DisableAfter)
+	require.Equal(t, []int{1, 2, 4, 8, 16}, r.Intervals)
+	require.Equal(t, 0.5, r.WeightLag)
+	same, err := visit.ParseRules("")
+	require.NoError(t, err)
+	require.Equal(t, visit.DefaultRules(), same)
+	for _, bad := range []string{"speed=1", "cooldown=soon", "cooldown=-1h", "fudge=2", "intervals=1//2", "prior-days=NaN", "disable-after"} {
+		_, err := visit.ParseRules(bad)
+		require.ErrorIs(t, err, fault.ErrInvalid, bad)
+	}
+}
+
+func FuzzRules(f *testing.F) {
+	f.Add("cooldown=1h,disable-after=5,intervals=1/1/2/2/2/4/16")
+	f.Fuzz(func(t *testing.T, text string) {
+		if r, err := visit.ParseRules(text); err == nil {
+			require.NoError(t, r.Check())
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package archive
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+
+	"leasehold/models"
+)
+
+// prefix begins the digests of an origin: what it says of its recordings, beside
+// what it lists.
+func prefix(o models.Origin) string { return fmt.Sprintf("priority %d, ", o.Priority) }
+
+// feedDigest is equal while a feed has the same items, in whatever order and with
+// whatever else around them.
+func feedDigest(items []*gofeed.Item) string {
+	names := map[string]bool{}
+	for _, item := range items {
+		var enclosures string
+		for _, e := range item.Enclosures {
+			enclosures += e.URL + " " + e.Length + " "
+		}
+		names[fmt.Sprintf("%q %q %q %q", cmp.Or(item.GUID, item.Link), item.Title, item.Updated, enclosures)] = true
+	}
+	return "items:" + hashOf(slices.Sorted(maps.Keys(names)))
+}
+
+// feedTimes is when a feed's items were published, the latest first.
+func feedTimes(items []*gofeed.Item) []time.Time {
+	var times []time.Time
+	for _, item := range items {
+		if t := aired(item); !t.IsZero() {
+			times = append(times, t)
+		}
+	}
+	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+	return times[:min(len(times), models.MaxChanges)]
+}
+
+// digest is a Merkle tree over the folder: each file by its path, size and time,
+// each folder by what is in it.
+func (v *folderVisit) digest() string {
+	tree := map[string][]string{} // by folder
+	for _, name := range slices.Concat(v.recordings, slices.Sorted(maps.Keys(v.sidecars))) {
+		state := "gone"
+		if info, err := v.root.Stat(name); err == nil {
+			state = fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+		}
+		tree[path.Dir(name)] = append(tree[path.Dir(name)], fmt.Sprintf("%q %s", path.Base(name), state))
+	}
+	for dir := range maps.Keys(maps.Clone(tree)) { // folders that hold only folders
+		for dir != "." {
+			dir = path.Dir(dir)
+			tree[dir] = append(tree[dir], []string{}...)
+		}
+	}
+	// A folder sorts before those in it, so from the end each is known in time.
+	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(tree))) {
+		slices.Sort(tree[dir])
+		if dir != "." {
+			up := path.Dir(dir)
+			tree[up] = append(tree[up], fmt.Sprintf("%q tree %s", path.Base(dir), hashOf(tree[dir])))
+		}
+	}
+	return "tree:" + hashOf(tree["."])
+}
+
+func hashOf(parts []string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,56 @@
+package archive
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fetch"
+)
+
+func TestAFolderThatNobodyTouchedIsTheSame(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"a.mp3": "a", "deep/er/b.mp3": "b", "notes.txt": "n"})
+	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	defer f.Close()
+	o := models.Origin{ID: "o", Kind: models.Media, URI: dir}
+	require.NoError(t, f.Trust(o))
+	l := &Lister{Fetch: f}
+	seen := func(known string) look {
+		s, err := l.look(t.Context(), o, models.Known{Digest: known})
+		require.NoError(t, err)
+		return s
+	}
+	first := seen("")
+	require.Len(t, first.Episodes, 2)
+	require.True(t, seen(first.digest).same)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("other"), 0o644))
+	require.True(t, seen(first.digest).same, "not a recording")
+	at := time.Now().Add(time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "deep/er/b.mp3"), at, at))
+	touched := seen(first.digest)
+	require.False(t, touched.same)
+	require.NoError(t, os.Rename(filepath.Join(dir, "deep/er"), filepath.Join(dir, "deep/est")))
+	require.False(t, seen(touched.digest).same)
+	o.Priority = 3
+	require.NotEqual(t, prefix(o), prefix(models.Origin{}))
+}
+
+func TestAFeedIsItsItems(t *testing.T) {
+	t.Parallel()
+	digest := func(items string) string {
+		all, _, err := parseFeed(t.Context(), []byte(`<rss version="2.0"><channel><lastBuildDate>now</lastBuildDate>`+items+`</channel></rss>`))
+		require.NoError(t, err)
+		require.Len(t, feedTimes(all), 2)
+		return feedDigest(all)
+	}
+	one := `<item><guid>1</guid><title>one</title><pubDate>Sat, 21 Nov 2026 06:00:00 GMT</pubDate></item>`
+	two := `<item><guid>2</guid><title>two</title><pubDate>Sun, 22 Nov 2026 06:00:00 GMT</pubDate></item>`
+	require.Equal(t, digest(one+two), digest(two+one))
+	require.NotEqual(t, digest(one+two), digest(one+`<item><guid>3</guid><pubDate>Sun, 22 Nov 2026 06:00:00 GMT</pubDate></item>`))
+}

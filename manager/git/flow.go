@@ -1,0 +1,105 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+	"leasehold/shared/space"
+)
+
+// Origins is what the flow needs of the catalog.
+type Origins interface {
+	Origin(ctx context.Context, id string) (models.Origin, error)
+}
+
+// Flow visits repositories: it implements manager.Flow.
+type Flow struct {
+	Catalog Origins
+	Fetch   *fetch.Fetcher
+}
+
+// Kinds implements manager.Flow.
+func (f *Flow) Kinds() []models.OriginKind { return []models.OriginKind{models.Git} }
+
+// Run implements manager.Flow: there is nothing to issue.
+func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
+	<-ctx.Done()
+	return nil
+}
+
+// Visit implements manager.Flow.
+func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
+	o, err := f.Catalog.Origin(ctx, v.Origin.ID)
+	if err != nil {
+		return models.Outcome{}, err
+	}
+	if !v.Listed || filepath.IsAbs(o.URI) {
+		if err := f.Fetch.Trust(o); err != nil {
+			return models.Outcome{}, fmt.Errorf("git %s: %w", o.URI, err)
+		}
+	}
+	look := f.remote
+	if filepath.IsAbs(o.URI) {
+		look = f.folder
+	}
+	seen, err := look(ctx, o.URI)
+	if err != nil {
+		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("git %s: %w", o.URI, err)
+	}
+	outcome := models.Outcome{Status: models.Eventful, Items: len(seen.refs), Digest: seen.digest(), ChangedAt: seen.times, Size: seen.size}
+	if outcome.Digest == v.Known.Digest {
+		outcome.Status = models.Uneventful
+	}
+	return outcome, nil
+}
+
+// The bounds of one repository.
+const (
+	maxRefs   = 200_000
+	refsBytes = 64 << 20 // of all refs
+	refBytes  = 4 << 10  // of one
+	logBytes  = 256 << 10
+)
+
+// seen is what a visit saw of a repository.
+type seen struct {
+	refs  map[string]string // hash, by name
+	times []time.Time       // of changes, the latest first
+	size  int64
+}
+
+func (s seen) digest() string {
+	lines := make([]string, 0, len(s.refs))
+	for name, hash := range s.refs {
+		lines = append(lines, hash+" "+name+"\n")
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
+	return "refs:" + hex.EncodeToString(sum[:])
+}
+
+// remote asks for the refs of a repository behind http(s).
+func (f *Flow) remote(ctx context.Context, uri string) (seen, error) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return seen{}, fmt.Errorf("a repository is a folder, or behind http(s): %w", fault.ErrInvalid)
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + "/info/refs"
+	u.RawQuery = "service=git-upload-pack"
+	content, err := f.Fetch.Document(ctx, u.String(), refsBytes)
+	if err != nil {
+		return seen{}, err
+	}
+	refs, err := parseAdvertisement(content)
+	return seen{refs: refs, size: int64(len(content))}, err
+}

@@ -1,0 +1,136 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// folder reads the refs of a repository on this machine.
+func (f *Flow) folder(ctx context.Context, path string) (seen, error) {
+	root, err := f.Fetch.Folder(path)
+	if err != nil {
+		return seen{}, err
+	}
+	defer root.Close()
+	if inner, err := root.OpenRoot(".git"); err == nil {
+		defer inner.Close()
+		root = inner
+	}
+	if !Is(root) {
+		return seen{}, fmt.Errorf("not a git repository: %w", fault.ErrInvalid)
+	}
+	s := seen{refs: map[string]string{}}
+	if err := s.read(ctx, root); err != nil {
+		return seen{}, err
+	}
+	log, err := tail(root, "logs/HEAD", logBytes)
+	if err != nil {
+		return seen{}, err
+	}
+	s.times = logTimes(log)
+	return s, nil
+}
+
+// Is reports whether a folder is what git keeps of a repository.
+func Is(root *os.Root) bool {
+	head, err := root.Stat("HEAD")
+	if err != nil || !head.Mode().IsRegular() {
+		return false
+	}
+	for _, dir := range []string{"objects", "refs"} {
+		if info, err := root.Stat(dir); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// read reads HEAD, the packed refs, and those that are files, which win.
+func (s *seen) read(ctx context.Context, root *os.Root) error {
+	packed, err := tail(root, "packed-refs", refsBytes)
+	if err == nil {
+		err = parseLines(s.refs, packed)
+	}
+	if err != nil {
+		return fmt.Errorf("packed-refs: %w", err)
+	}
+	s.size = int64(len(packed))
+	head, err := tail(root, "HEAD", refBytes)
+	if err != nil {
+		return fmt.Errorf("HEAD: %w", err)
+	}
+	s.refs["HEAD"] = strings.TrimSpace(head)
+	return fs.WalkDir(root.FS(), "refs", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid)
+		case !e.Type().IsRegular() || strings.HasSuffix(name, ".lock"):
+			return nil
+		}
+		text, err := tail(root, name, refBytes)
+		if err != nil || strings.HasPrefix(text, "ref: ") {
+			return err
+		}
+		s.size += int64(len(text))
+		return addRef(s.refs, strings.TrimSpace(text)+" "+name)
+	})
+}
+
+// tail reads the end of a file, at most so many bytes; none if it is not there.
+func tail(root *os.Root, name string, most int64) (string, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err == nil && info.Size() > most {
+		_, err = f.Seek(-most, io.SeekEnd)
+	}
+	var content []byte
+	if err == nil {
+		content, err = io.ReadAll(io.LimitReader(f, most))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid)
+	}
+	return string(content), nil
+}
+
+// logTimes is when HEAD moved, the latest first. A line of the log is
+// "OLD NEW NAME <MAIL> SECONDS ZONE\tMESSAGE"; one that is cut off is left out.
+func logTimes(log string) []time.Time {
+	var times []time.Time
+	for line := range strings.Lines(log) {
+		head, _, _ := strings.Cut(line, "\t")
+		words := strings.Fields(head)
+		if len(words) < 4 || !hash.MatchString(words[0]) {
+			continue
+		}
+		if at, err := strconv.ParseInt(words[len(words)-2], 10, 64); err == nil && at > 0 && at < 253402300800 {
+			times = append(times, time.Unix(at, 0).UTC())
+		}
+	}
+	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+	return times[:min(len(times), models.MaxChanges)]
+}

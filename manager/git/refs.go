@@ -1,0 +1,74 @@
+package git
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"leasehold/shared/fault"
+)
+
+var (
+	hash = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	// A ref's name has no control characters, spaces or anything that git forbids.
+	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)(\^\{\})?$`)
+)
+
+// addRef notes one line "HASH NAME".
+func addRef(refs map[string]string, line string) error {
+	line = strings.TrimRight(line, "\n")
+	line, _, _ = strings.Cut(line, "\x00") // capabilities
+	sum, name, ok := strings.Cut(strings.Replace(line, "\t", " ", 1), " ")
+	if name == "capabilities^{}" {
+		return nil // an empty repository
+	}
+	if !ok || !hash.MatchString(sum) || !refName.MatchString(name) {
+		return fmt.Errorf("not a ref: %.80q: %w", line, fault.ErrInvalid)
+	}
+	if refs[name] = sum; len(refs) > maxRefs {
+		return fmt.Errorf("more than %d refs: %w", maxRefs, fault.ErrTooLarge)
+	}
+	return nil
+}
+
+// parseAdvertisement reads what a server answers to GET info/refs: pkt-lines of
+// git-upload-pack, or the plain lines of a server that only has files.
+func parseAdvertisement(content []byte) (map[string]string, error) {
+	refs := map[string]string{}
+	if !bytes.HasPrefix(content, []byte("001e# service=git-upload-pack")) {
+		return refs, parseLines(refs, string(content))
+	}
+	for len(content) > 0 {
+		if len(content) < 4 {
+			return nil, fmt.Errorf("the refs are cut off: %w", fault.ErrInvalid)
+		}
+		n, err := strconv.ParseUint(string(content[:4]), 16, 16)
+		if err != nil || n > 0 && n < 4 || int(n) > len(content) {
+			return nil, fmt.Errorf("not a line of refs: %.20q: %w", content, fault.ErrInvalid)
+		}
+		line := string(content[min(4, max(n, 4)):max(n, 4)])
+		content = content[max(n, 4):]
+		if n == 0 || strings.HasPrefix(line, "# ") {
+			continue
+		}
+		if err := addRef(refs, line); err != nil {
+			return nil, err
+		}
+	}
+	return refs, nil
+}
+
+// parseLines reads lines "HASH NAME"; comments and peeled tags are left out.
+func parseLines(refs map[string]string, text string) error {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "^") || strings.TrimSpace(line) == "" {
+			continue
+		}
+		if err := addRef(refs, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package lister
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+	"leasehold/shared/space"
+)
+
+// Origins is what the flow needs of the catalog.
+type Origins interface {
+	Origin(ctx context.Context, id string) (models.Origin, error)
+}
+
+// Flow visits listers: it implements manager.Flow.
+type Flow struct {
+	Catalog Origins
+	Fetch   *fetch.Fetcher
+}
+
+// Kinds implements manager.Flow.
+func (f *Flow) Kinds() []models.OriginKind { return models.Listers }
+
+// Run implements manager.Flow: there is nothing to issue.
+func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
+	<-ctx.Done()
+	return nil
+}
+
+// documentBytes is the most of an OPML document or a list of URLs.
+const documentBytes = 16 << 20
+
+// Visit implements manager.Flow.
+func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
+	o, err := f.Catalog.Origin(ctx, v.Origin.ID)
+	if err != nil {
+		return models.Outcome{}, err
+	}
+	if err := f.trust(o); err != nil {
+		return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
+	}
+	named, err := f.list(ctx, o)
+	if err == nil && len(named) == 0 {
+		err = fmt.Errorf("it names nothing that can be visited: %w", fault.ErrInvalid)
+	}
+	if err != nil {
+		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
+	}
+	fit := fitting(named)
+	listed := models.Listed{Origins: named[:fit], Full: fit == len(named)}
+	outcome := models.Outcome{Status: models.Eventful, Items: len(listed.Origins), Digest: digest(named), Listed: &listed}
+	if outcome.Digest == v.Known.Digest {
+		outcome.Status = models.Uneventful
+	}
+	return outcome, nil
+}
+
+// listedBytes is how long the URIs of a listing may be in all, since it travels in
+// a tuple.
+const listedBytes = 384 << 10
+
+// fitting is how many of the first origins fit into one listing.
+func fitting(named []models.ListedOrigin) int {
+	bytes := 0
+	for i, n := range named {
+		if bytes += len(n.URI) + 100; i >= models.MaxListed || bytes > listedBytes {
+			return i
+		}
+	}
+	return len(named)
+}
+
+// trust lets a document be read where it lies, as a feed is, or a folder.
+func (f *Flow) trust(o models.Origin) error {
+	if o.Kind != models.Repositories {
+		o.Kind = models.Feed
+	}
+	return f.Fetch.Trust(o)
+}
+
+func (f *Flow) list(ctx context.Context, o models.Origin) ([]models.ListedOrigin, error) {
+	if o.Kind == models.Repositories {
+		return f.repositories(ctx, o.URI)
+	}
+	uri := o.URI
+	if !isURL(uri) {
+		uri = fetch.FileURI(uri)
+	}
+	content, err := f.Fetch.Document(ctx, uri, documentBytes)
+	if err != nil {
+		return nil, err
+	}
+	if o.Kind == models.OPML {
+		return parseOPML(content)
+	}
+	return parseURLs(content)
+}
+
+// digest is equal while the same origins are named, in whatever order.
+func digest(named []models.ListedOrigin) string {
+	var lines []string
+	for _, n := range named {
+		lines = append(lines, fmt.Sprintf("%s %q", n.Kind, n.URI))
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256(fmt.Append(nil, lines))
+	return "list:" + hex.EncodeToString(sum[:])
+}

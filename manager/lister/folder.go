@@ -1,0 +1,77 @@
+package lister
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"leasehold/manager/git"
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+const (
+	deep       = 2       // folders below the lister's own
+	maxEntries = 100_000 // that are looked at
+)
+
+// repositories lists the repositories in a folder.
+func (f *Flow) repositories(ctx context.Context, dir string) (named []models.ListedOrigin, err error) {
+	root, err := f.Fetch.Folder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries := 0
+	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch entries++; {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid) // a listing that did not end well
+		case entries > maxEntries:
+			return fmt.Errorf("it holds more than the %d entries that are looked at: %w", maxEntries, fault.ErrTooLarge)
+		case !e.IsDir() || name == ".":
+			return nil
+		case strings.HasPrefix(path.Base(name), "."):
+			return fs.SkipDir
+		}
+		if at, ok := repository(root, name); ok {
+			if len(named) <= models.MaxListed {
+				named = append(named, models.ListedOrigin{Kind: models.Git, URI: filepath.Join(dir, filepath.FromSlash(name)), Updated: at})
+			}
+			return fs.SkipDir
+		}
+		if strings.Count(name, "/")+1 >= deep {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return named, err
+}
+
+// repository reports whether a folder is one, and when its refs changed.
+func repository(root *os.Root, name string) (changed time.Time, ok bool) {
+	for _, inner := range []string{name + "/.git", name} {
+		dir, err := root.OpenRoot(inner)
+		if err != nil {
+			continue
+		}
+		defer dir.Close()
+		if !git.Is(dir) {
+			continue
+		}
+		for _, file := range []string{"refs/heads", "packed-refs", "logs/HEAD"} {
+			if info, err := dir.Stat(file); err == nil && info.ModTime().After(changed) {
+				changed = info.ModTime().UTC()
+			}
+		}
+		return changed, true
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,104 @@
+package lister
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// maxDepth is how deep outlines may be nested.
+const maxDepth = 64
+
+// parseOPML lists the feeds of an OPML document: the outlines with an xmlUrl.
+func parseOPML(content []byte) ([]models.ListedOrigin, error) {
+	d := xml.NewDecoder(bytes.NewReader(content))
+	d.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
+		return nil, fmt.Errorf("charset %.20q: UTF-8 is accepted", charset)
+	}
+	var named names
+	for depth, first := 0, true; ; {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return named.list, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("not OPML: %w: %w", err, fault.ErrInvalid)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxDepth {
+				return nil, fmt.Errorf("not OPML: nested deeper than %d: %w", maxDepth, fault.ErrInvalid)
+			}
+			if first && t.Name.Local != "opml" {
+				return nil, fmt.Errorf("not OPML: it begins with <%.40s>: %w", t.Name.Local, fault.ErrInvalid)
+			}
+			first = false
+			for _, a := range t.Attr {
+				if t.Name.Local == "outline" && strings.EqualFold(a.Name.Local, "xmlUrl") {
+					named.add(models.Feed, a.Value)
+				}
+			}
+		case xml.EndElement:
+			depth--
+		}
+	}
+}
+
+// parseURLs lists the URLs of a text file. A line that is none is an error: it is
+// likely that the file is no list at all.
+func parseURLs(content []byte) ([]models.ListedOrigin, error) {
+	if !utf8.Valid(content) {
+		return nil, fmt.Errorf("not a text in UTF-8: %w", fault.ErrInvalid)
+	}
+	var named names
+	n := 0
+	for line := range strings.Lines(string(content)) {
+		n++
+		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if !isURL(line) {
+			return nil, fmt.Errorf("line %d: %.80q is no http(s) URL: %w", n, line, fault.ErrInvalid)
+		}
+		kind := models.Feed
+		if u, err := url.Parse(line); err == nil && strings.HasSuffix(u.Path, ".git") {
+			kind = models.Git
+		}
+		named.add(kind, line)
+	}
+	return named.list, nil
+}
+
+// names collects origins, each once; a URL that is none is left out.
+type names struct {
+	list []models.ListedOrigin
+	seen map[string]bool
+}
+
+func (n *names) add(kind models.OriginKind, uri string) {
+	if !isURL(uri) || n.seen[uri] || len(n.list) > models.MaxListed {
+		return
+	}
+	if n.seen == nil {
+		n.seen = map[string]bool{}
+	}
+	n.seen[uri] = true
+	n.list = append(n.list, models.ListedOrigin{Kind: kind, URI: uri})
+}
+
+// maxURL is the longest URL of an origin.
+const maxURL = 4096
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && len(s) <= maxURL
+}

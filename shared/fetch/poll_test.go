@@ -1,0 +1,59 @@
+package fetch_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+)
+
+func TestAPollSaysWhatItKnows(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/busy":
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case r.Header.Get("If-None-Match") == `"v1"` && r.Header.Get("If-Modified-Since") == "Sat, 21 Nov 2026 06:00:00 GMT":
+			w.WriteHeader(http.StatusNotModified)
+		case r.URL.Path == "/always":
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			w.Header().Set("ETag", `"v1"`)
+			w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 06:00:00 GMT")
+			if r.URL.Path == "/long" {
+				w.Header().Set("ETag", strings.Repeat("x", 5000))
+			}
+			_, _ = w.Write([]byte("content"))
+		}
+	}))
+	t.Cleanup(server.Close)
+	f, err := fetch.New(fetch.Config{Dir: t.TempDir(), AllowPrivate: []string{"127.0.0.1"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	first, err := f.Poll(t.Context(), server.URL, models.Known{}, 100)
+	require.NoError(t, err)
+	require.Equal(t, "content", string(first.Content))
+	again, err := f.Poll(t.Context(), server.URL, models.Known{ETag: first.ETag, Modified: first.Modified}, 100)
+	require.NoError(t, err)
+	require.Equal(t, fetch.Poll{Same: true, ETag: first.ETag, Modified: first.Modified}, again)
+	unasked, err := f.Poll(t.Context(), server.URL+"/always", models.Known{}, 100)
+	require.NoError(t, err)
+	require.False(t, unasked.Same, "nothing was known that could be the same")
+	long, err := f.Poll(t.Context(), server.URL+"/long", models.Known{}, 100)
+	require.NoError(t, err)
+	require.Empty(t, long.ETag)
+	_, err = f.Poll(t.Context(), server.URL, models.Known{}, 3)
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+	_, err = f.Poll(t.Context(), server.URL+"/busy", models.Known{}, 100)
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.Equal(t, 30*time.Second, fetch.RetryAfter(err))
+	require.Zero(t, fetch.RetryAfter(fault.ErrUnavailable))
+}
