@@ -85,9 +85,10 @@ func openAsked(t *testing.T, later func(func())) *asked {
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- c.Run(ctx, func() { close(ready) }) }()
 	<-ready
-	repo, err := c.Connect(ctx, "api", 0)
+	conn, err := c.Engine().Connect(ctx, "api-1", 0)
 	require.NoError(t, err)
-	h := &asked{server: httptest.NewServer(api.New(api.Config{Repo: repo, Catalog: store, Log: quiet}))}
+	repo := space.Over(conn)
+	h := &asked{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: store, Log: quiet}))}
 	later(func() {
 		h.server.Close()
 		stop()

@@ -30,6 +30,7 @@ func (a *app) newCoordinator() *cobra.Command {
 
 // coordinate hosts until ctx ends.
 func (a *app) coordinate(ctx context.Context, cfg config.Config) (err error) {
+	defer a.reloading(ctx, cfg)()
 	h, err := a.openHouseAt(ctx, cfg)
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -41,7 +41,7 @@ type crew struct {
 // during returns, a part fails or ctx ends, all end: the coordinator last, since
 // the others still have to hand back.
 func (w *crew) host(ctx context.Context, users []func(context.Context) error, during func(context.Context) error) error {
-	traced, closeTrace, err := openTrace(w.cfg.Trace)
+	traced, closeTrace, err := openTrace(w.cfg.Trace, w.log)
 	if err != nil {
 		return err
 	}
@@ -111,15 +111,15 @@ func (w *crew) policy() work.Policy {
 	}
 }
 
-// openTrace opens the file that events are logged to.
-func openTrace(path string) (write func(trace.Event), closeFile func() error, err error) {
+// openTrace opens the file that events are logged to. A log that ends before its
+// time is complained about at once, and when it is closed.
+func openTrace(path string, log *slog.Logger) (write func(trace.Event), closeFile func() error, err error) {
 	if path == "" {
 		return nil, func() error { return nil }, nil
 	}
-	f, err := os.Create(path)
+	f, err := trace.Open(path, func(err error) { log.Error("the trace has ended", "error", err) })
 	if err != nil {
-		return nil, nil, fmt.Errorf("trace: %w: %w", fault.ErrInvalid, err)
+		return nil, nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
-	w := trace.NewWriter(f)
-	return w.Write, func() error { return errors.Join(w.Err(), f.Close()) }, nil
+	return f.Write, f.Close, nil
 }

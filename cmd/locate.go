@@ -6,14 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
@@ -30,60 +26,48 @@ type found struct {
 	file string // that says so, or would
 }
 
-// locate says where the coordinator of a command is: at --host if it was said
-// (by a flag, the environment or the file of settings), else where the file in the
-// data folder says. It asks nobody. An error is a file that cannot be read.
-func locate(cfg config.Config) (found, error) {
+// locate says where the coordinator of a command is: where --http says, else where
+// the gate at --host says (by a flag, the environment or the file of settings), else
+// where the file in the data folder does. An error is fault.ErrUnavailable: a gate
+// that does not answer, or a file that cannot be read.
+func locate(ctx context.Context, cfg config.Config) (found, error) {
 	from := map[string]string{}
 	for _, v := range cfg.Values() {
 		from[v.Key] = v.Source
 	}
 	const byDefault = "default"
 	f := found{file: filepath.Join(cfg.Data, addressFile)}
-	if from["host"] != byDefault || from["http"] == "--http" {
-		at := ""
-		if from["http"] != byDefault {
-			at = cfg.HTTP
-		}
-		f.api, f.said = apiOf(cfg.Host, at), true
-		return f, nil
+	hostSaid, httpSaid := from["host"] != byDefault, from["http"] != byDefault
+	var err error
+	switch {
+	case from["http"] == "--http", hostSaid && httpSaid:
+		f.api, f.said = apiOf(cfg.Host, cfg.HTTP), true
+	case hostSaid:
+		f.said = true
+		f.api, err = askGate(ctx, cfg.Host)
+	default:
+		f.api, err = f.read()
 	}
+	return f, err
+}
+
+// read returns what the file says; nothing, if it is not there.
+func (f found) read() (api string, err error) {
 	data, err := os.ReadFile(f.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil
+		return "", nil
 	}
 	var doc addresses
 	if err == nil {
 		err = json.Unmarshal(data, &doc)
 	}
-	if err != nil {
-		return f, fmt.Errorf("%s: %w: %w", f.file, fault.ErrUnavailable, err)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w: %w", f.file, fault.ErrUnavailable, err)
+	case doc.HTTP == "":
+		return "", nil
 	}
-	if doc.HTTP != "" {
-		f.api = apiOf(doc.HTTP, doc.HTTP)
-	}
-	return f, nil
-}
-
-// apiOf is the URL of the API of the coordinator whose gate is at host:port: at the
-// same host's usual port, or where http says. A coordinator that listens at every
-// address is reached at that host.
-func apiOf(gate, http string) string {
-	host, _, err := net.SplitHostPort(gate)
-	if err != nil {
-		host = gate
-	}
-	port := strconv.Itoa(config.HTTPPort)
-	if h, p, err := net.SplitHostPort(http); err == nil {
-		port = p
-		if ip, err := netip.ParseAddr(h); err != nil || !ip.IsUnspecified() {
-			host = h
-		}
-	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
+	return apiOf(doc.HTTP, doc.HTTP), nil
 }
 
 // ask makes a command of what is asked of a running coordinator. There must be one.
@@ -92,11 +76,11 @@ func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) f
 		if len(args) > 0 && args[0] == "" {
 			return usagef("%s: the first argument is empty; usage: %s", c.CommandPath(), c.UseLine())
 		}
-		cfg, err := config.Load(settingFlags(c))
+		cfg, err := a.load(c)
 		if err != nil {
 			return err
 		}
-		f, err := locate(cfg)
+		f, err := locate(c.Context(), cfg)
 		if err != nil {
 			return err
 		}
@@ -117,20 +101,6 @@ func (a *app) ask(do func(context.Context, *apiclient.Client, []string) error) f
 		}
 		return f.explain(err)
 	}
-}
-
-// noSetting marks a flag that has the name of a setting and is none.
-const noSetting = "leasehold-no-setting"
-
-// settingFlags are the flags of a command that may be settings.
-func settingFlags(c *cobra.Command) *pflag.FlagSet {
-	flags := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if _, marked := f.Annotations[noSetting]; !marked {
-			flags.AddFlag(f)
-		}
-	})
-	return flags
 }
 
 // explain says of a coordinator that does not answer who said that it was there.

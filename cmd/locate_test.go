@@ -2,27 +2,34 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/gate/native"
 	"leasehold/shared/config"
 	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
 )
 
 // configOf loads the settings of some flags.
 func configOf(t *testing.T, args ...string) config.Config {
 	t.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	config.BindFlags(flags)
+	config.BindFlags(flags, askKeys...)
 	require.NoError(t, flags.Parse(args))
 	cfg, err := config.Load(flags)
 	require.NoError(t, err)
@@ -40,17 +47,14 @@ func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 	}{
 		"the file":                          {[]string{"--data", dir}, "http://127.0.0.1:2", false},
 		"nothing":                           {[]string{"--data", t.TempDir()}, "", false},
-		"a host":                            {[]string{"--data", dir, "--host", "coordinator"}, "http://coordinator:7412", true},
-		"a host with the port of its gate":  {[]string{"--host", "coordinator:9"}, "http://coordinator:7412", true},
-		"an address of six":                 {[]string{"--host", "::1"}, "http://[::1]:7412", true},
 		"a host and http":                   {[]string{"--host", "coordinator", "--http", "127.0.0.1:9"}, "http://127.0.0.1:9", true},
 		"http alone":                        {[]string{"--data", dir, "--http", "127.0.0.1:9"}, "http://127.0.0.1:9", true},
-		"http at every address":             {[]string{"--host", "coordinator", "--http", "0.0.0.0:9", "--insecure", "true"}, "http://coordinator:9", true},
-		"every address, and no better host": {[]string{"--host", "0.0.0.0", "--http", "[::]:9", "--insecure", "true"}, "http://localhost:9", true},
+		"http at every address":             {[]string{"--host", "coordinator", "--http", "0.0.0.0:9"}, "http://coordinator:9", true},
+		"every address, and no better host": {[]string{"--host", "0.0.0.0", "--http", "[::]:9"}, "http://localhost:9", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, err := locate(configOf(t, c.args...))
+			f, err := locate(t.Context(), configOf(t, c.args...))
 			require.NoError(t, err)
 			require.Equal(t, c.want, f.api)
 			require.Equal(t, c.said, f.said)
@@ -58,17 +62,73 @@ func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 	}
 }
 
+func TestAnAnnouncedAddressIsReachedFromWhereTheGateIs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ gate, http, want string }{
+		"both here":                  {"localhost:7411", "127.0.0.1:9", "http://127.0.0.1:9"},
+		"everywhere":                 {"far:7411", "[::]:9", "http://far:9"},
+		"everywhere, here":           {"127.0.0.1:7411", "0.0.0.0:9", "http://127.0.0.1:9"},
+		"everywhere, as was dialled": {"0.0.0.0:7411", "0.0.0.0:9", "http://localhost:9"},
+		"its own loopback":           {"far:7411", "127.0.0.1:9", "http://far:9"},
+		"another address of it":      {"far:7411", "10.0.0.7:9", "http://10.0.0.7:9"},
+		"an address of six":          {"[::1]:7411", "[::]:9", "http://[::1]:9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, announced(c.gate, c.http))
+		})
+	}
+}
+
+func TestAHostIsAskedWhereItsAPIIs(t *testing.T) {
+	t.Parallel()
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}})
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	running.Go(func() { _ = e.Run(ctx) })
+	gate := native.New(native.Config{Engine: e, HTTP: "0.0.0.0:9"})
+	running.Go(func() { _ = gate.Serve(ctx, l) })
+	f, err := locate(t.Context(), configOf(t, "--host", l.Addr().String()))
+	require.NoError(t, err)
+	require.Equal(t, found{api: "http://127.0.0.1:9", said: true, file: f.file}, f)
+
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer other.Close()
+	running.Go(func() {
+		if c, err := other.Accept(); err == nil {
+			_, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.6\r\n")
+			_, _ = io.Copy(io.Discard, c)
+			_ = c.Close()
+		}
+	})
+	_, err = locate(t.Context(), configOf(t, "--host", other.Addr().String()))
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.ErrorContains(t, err, "no gate of a coordinator")
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	_, err = locate(t.Context(), configOf(t, "--host", closed.Addr().String()))
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.ErrorContains(t, err, "connection refused")
+}
+
 func TestAFileThatDoesNotSayWhereIsNoCoordinator(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]error{"": fault.ErrUnavailable, "[]": fault.ErrUnavailable, "{}": nil, `{"http":""}`: nil} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, addressFile), []byte(content), 0o600))
-		f, err := locate(configOf(t, "--data", dir))
+		f, err := locate(t.Context(), configOf(t, "--data", dir))
 		require.ErrorIs(t, err, want, content)
 		require.Empty(t, f.api)
 	}
 	cfg := configOf(t, "--data", filepath.Join(t.TempDir(), "none"))
-	f, err := locate(cfg)
+	f, err := locate(t.Context(), cfg)
 	require.NoError(t, err)
 	require.Empty(t, f.api)
 }

@@ -6,9 +6,11 @@ import (
 	"leasehold/shared/config"
 )
 
-// newLogger logs to standard error as the configuration says.
+// newLogger logs to standard error as the configuration says, until its level is read
+// again (reload).
 func (a *app) newLogger(cfg config.Config) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
+	a.level.Set(cfg.LogLevel)
+	opts := &slog.HandlerOptions{Level: &a.level}
 	if cfg.LogFormat == config.LogJSON {
 		return slog.New(slog.NewJSONHandler(a.err, opts))
 	}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	_ "golang.org/x/crypto/x509roots/fallback" // a scratch image has no CA roots of its own
 
 	"leasehold/shared/config"
@@ -30,6 +32,8 @@ func Main() int {
 // app is what the commands share.
 type app struct {
 	out, err io.Writer
+	level    slog.LevelVar  // of the log
+	flags    *pflag.FlagSet // of the command, once load has read them
 }
 
 // run runs one command line.
@@ -54,7 +58,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 var errSaid = errors.New("already said")
 
 // load reads the configuration for a command that has bound its flags.
-func (a *app) load(c *cobra.Command) (config.Config, error) { return config.Load(c.Flags()) }
+func (a *app) load(c *cobra.Command) (config.Config, error) {
+	a.flags = c.Flags()
+	return config.Load(a.flags)
+}
 
 // usageError is what the user must mend on the command line.
 type usageError string

@@ -16,7 +16,7 @@ import (
 )
 
 // realBinary makes the real binary, and returns the folder that it is in.
-func realBinary(t *testing.T) string {
+func realBinary(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "leasehold"), "leasehold").CombinedOutput()

@@ -32,6 +32,7 @@ func (a *app) newManager() *cobra.Command {
 
 // manageAway manages over the network until ctx ends.
 func (a *app) manageAway(ctx context.Context, cfg config.Config) (err error) {
+	defer a.reloading(ctx, cfg)()
 	o, err := a.openOutpost(ctx, cfg, config.Manager)
 	if err != nil {
 		return ended(ctx, err)

@@ -10,11 +10,14 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/net/netutil"
+
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/dashboard"
 	"leasehold/coordinator/gate/native"
 	"leasehold/shared/fault"
+	"leasehold/shared/space"
 )
 
 // addressFile is where a coordinator says in its data folder how to reach it.
@@ -59,10 +62,11 @@ func (n *network) close() error {
 
 // serve opens c, which must run and have its spaces, until ctx ends.
 func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
-	repo, err := c.Connect(ctx, "api", 0)
+	conn, err := c.Engine().Connect(ctx, coordinator.SessionID("api"), 0)
 	if err != nil {
 		return err
 	}
+	repo := space.Over(conn)
 	if err := n.announce(); err != nil {
 		return err
 	}
@@ -71,14 +75,14 @@ func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
 	defer cancel()
 	gate := native.New(native.Config{
 		Engine: c.Engine(), HTTP: n.http.Addr().String(),
-		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Log: n.log,
+		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Connections: connections(), Log: n.log,
 	})
 	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})
-	handler := api.New(api.Config{Repo: repo, Catalog: n.catalog, Page: page, Log: n.log})
+	handler := api.New(api.Config{Conn: conn, Catalog: n.catalog, Page: page, Engine: c.Engine(), Log: n.log})
 	var gateErr, httpErr error
 	var running sync.WaitGroup
 	running.Go(func() { gateErr = gate.Serve(ctx, n.gate); cancel() })
-	running.Go(func() { httpErr = api.Serve(ctx, n.http, handler); cancel() })
+	running.Go(func() { httpErr = api.Serve(ctx, netutil.LimitListener(n.http, connections()), handler); cancel() })
 	running.Wait()
 	return errors.Join(gateErr, httpErr)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"path/filepath"
 	"sync"
 
@@ -63,11 +62,11 @@ func (o *outpost) open(ctx context.Context) error {
 		return err
 	}
 	o.closers = append(o.closers, o.endFirst)
-	base, err := o.api(o.first.Welcome().HTTP)
-	if err != nil {
-		return err
+	http := o.first.Welcome().HTTP
+	if _, _, err := net.SplitHostPort(http); err != nil {
+		return fmt.Errorf("the coordinator at %s says no address of its API (%q): %w", o.cfg.Host, http, fault.ErrInvalid)
 	}
-	client, err := catalogremote.New(base)
+	client, err := catalogremote.New(announced(o.cfg.Host, http))
 	if err != nil {
 		return err
 	}
@@ -115,20 +114,6 @@ func (o *outpost) endFirst() error {
 		return nil
 	}
 	return space.Over(o.first).Close(context.Background())
-}
-
-// api is the URL of the coordinator's API: it said the port, and the host is the
-// one that was dialled.
-func (o *outpost) api(address string) (string, error) {
-	host, _, err := net.SplitHostPort(o.cfg.Host)
-	if err != nil {
-		return "", fmt.Errorf("host %q: %w: %w", o.cfg.Host, fault.ErrInvalid, err)
-	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", fmt.Errorf("the coordinator at %s says no address of its API (%q): %w", o.cfg.Host, address, fault.ErrInvalid)
-	}
-	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}).String(), nil
 }
 
 // trust lets the fetcher read what the origins of the coordinator's operator name.

@@ -39,6 +39,7 @@ folder with a manifest origins.yaml), and work on all origins of the data folder
 
 // runHouse works until idle, or until ctx ends.
 func (a *app) runHouse(ctx context.Context, h *house, untilIdle bool) error {
+	defer a.reloading(ctx, h.cfg)()
 	origins, err := h.catalog.Origins(ctx)
 	if err != nil {
 		return err

@@ -31,16 +31,16 @@ func (a *app) atShelf(do func(context.Context, *shelf, []string) error) func(*co
 		if err != nil {
 			return err
 		}
-		f, mute := locate(cfg)
+		f, mute := locate(c.Context(), cfg)
 		if mute == nil && f.api != "" {
 			var s *shelf
 			if s, mute = f.openShelf(c.Context()); mute == nil {
 				defer s.close()
 				return do(c.Context(), s, args)
 			}
-			if f.said || c.Context().Err() != nil {
-				return mute
-			}
+		}
+		if mute != nil && (f.said || c.Context().Err() != nil) {
+			return mute
 		}
 		// Nobody answers, so the folder is nobody's; else its lock says whose it is.
 		h, err := a.openHouseAt(c.Context(), cfg)

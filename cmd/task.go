@@ -29,19 +29,16 @@ func (a *app) newTask() *cobra.Command {
 // newTaskCreate is `leasehold task create`.
 func (a *app) newTaskCreate() *cobra.Command {
 	var n apiclient.NewTask
-	var data string
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use:   "create ACTION",
+		Use:   "create ACTION [JSON|@FILE|@-]",
 		Short: "put a task for a worker that serves the action",
-		Long: `Put a task for a worker that serves the action. The data folder, where --host is not
-said, is LEASEHOLD_DATA's or the file's: --data is the task's.`,
-		Example: `  leasehold task create count --data '{"n": 1}' --timeout 5m`,
-		Args:    cobra.ExactArgs(1),
+		Long: `Put a task for a worker that serves the action, with JSON for whoever does it: as an
+argument, from a file, or from standard input (@-).`,
+		Example: `  leasehold task create count '{"n": 1}' --timeout 5m`,
+		Args:    cobra.RangeArgs(1, 2),
 	}
 	o := bindOutput(c)
-	c.Flags().StringVar(&data, "data", "", "JSON for whoever does it; @FILE reads it from a file, @- from standard input")
-	_ = c.Flags().SetAnnotation("data", noSetting, nil) // the flag is there
 	c.Flags().StringVar(&n.Subject, "subject", "", "what it is about")
 	c.Flags().Int64Var(&n.Priority, "priority", 0, "higher is sooner")
 	c.Flags().DurationVar(&timeout, "timeout", 0, "how long an attempt may take (default 10m)")
@@ -51,8 +48,10 @@ said, is LEASEHOLD_DATA's or the file's: --data is the task's.`,
 		if err := needID("an action", n.Action); err != nil {
 			return err
 		}
-		if n.Data, err = readData(data, c.InOrStdin()); err != nil {
-			return err
+		if len(args) > 1 {
+			if n.Data, err = readData(args[1], c.InOrStdin()); err != nil {
+				return err
+			}
 		}
 		if c.Flags().Changed("timeout") {
 			if timeout <= 0 {
@@ -71,41 +70,38 @@ said, is LEASEHOLD_DATA's or the file's: --data is the task's.`,
 		}
 		return showOne(a, o, taskRow{t})
 	})
-	config.BindFlags(c.Flags(), "host", "http")
+	config.BindFlags(c.Flags(), askKeys...)
 	return c
 }
 
 // maxData is what the API takes as a body.
 const maxData = 1 << 20
 
-// readData reads what --data says.
+// readData reads the data of a task: JSON, or @ and the file that holds it.
 func readData(said string, stdin io.Reader) (json.RawMessage, error) {
-	text, from := said, "--data"
+	text := said
 	if name, isFile := strings.CutPrefix(said, "@"); isFile {
 		in := stdin
 		if name != "-" {
 			f, err := os.Open(name)
 			if err != nil {
-				return nil, usagef("--data: %s", err)
+				return nil, usagef("data: %s", err)
 			}
 			defer f.Close()
 			in = f
 		}
 		data, err := io.ReadAll(io.LimitReader(in, maxData+1))
 		if err != nil {
-			return nil, usagef("--data %s: %s", said, err)
+			return nil, usagef("data %s: %s", said, err)
 		}
 		if len(data) > maxData {
-			return nil, usagef("--data %s: larger than %d bytes", said, maxData)
+			return nil, usagef("data %s: larger than %d bytes", said, maxData)
 		}
-		text, from = string(data), "--data "+said
-	}
-	if said == "" {
-		return nil, nil
+		text = string(data)
 	}
 	var compact json.RawMessage
 	if err := json.Unmarshal([]byte(text), &compact); err != nil {
-		return nil, usagef("%s must be JSON: %s", from, err)
+		return nil, usagef("data must be JSON, or @FILE: %s; got %.100q", err, said)
 	}
 	return compact, nil
 }

@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/task"
+	"leasehold/shared/tuple"
 	"leasehold/shared/visit"
 	"leasehold/shared/work"
 )
@@ -158,4 +160,26 @@ func TestFault23AQueueTTLThatOutlivesTheLeaseIsRefused(t *testing.T) {
 	_, err := coordinator.New(t.Context(), coordinator.Config{Journal: &journal.Memory{}, Work: p})
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, "queue TTL (1h0m0s)")
+}
+
+func TestFault13ACoordinatorWhoseJournalBreaksEndsWithThatError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		require.NoError(t, err)
+		m := &journal.Memory{}
+		c, err := coordinator.New(t.Context(), coordinator.Config{
+			Journal: m, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: slog.New(slog.DiscardHandler),
+		})
+		require.NoError(t, err)
+		ready, done := make(chan struct{}), make(chan error, 1)
+		go func() { done <- c.Run(context.Background(), func() { close(ready) }) }()
+		<-ready
+		repo, err := c.Connect(t.Context(), "manager", 0)
+		require.NoError(t, err)
+		m.Before = func(context.Context, []journal.Record) error { return journal.ErrBroken }
+		require.ErrorIs(t, repo.Space(task.Result).Put(t.Context(), tuple.New("a"), 0), fault.ErrUnavailable)
+		require.ErrorIs(t, <-done, journal.ErrBroken)
+		require.NoError(t, store.Close())
+	})
 }

@@ -42,8 +42,8 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Run manages until ctx ends, and returns nil; what it held is handed back. A
-// session that is lost is replaced by a new one.
+// Run manages until ctx ends or the coordinator says so (status.Drain), and returns
+// nil; what it held is handed back. A session that is lost is replaced by a new one.
 func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -55,7 +55,7 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	return nil
 }
 
-// session manages until ctx or the session ends.
+// session manages until ctx or the session ends, or the coordinator says so.
 func (c Config) session(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -63,6 +63,7 @@ func (c Config) session(ctx context.Context, repo space.Repository) error {
 	parts := []func() error{
 		func() error { return heart.Run(ctx) },
 		func() error { return c.visits(ctx, repo, heart) },
+		func() error { return c.listen(ctx, repo, cancel) },
 	}
 	for _, f := range c.Flows {
 		parts = append(parts, func() error { return f.Run(ctx, repo) })
@@ -86,6 +87,22 @@ func (c Config) session(ctx context.Context, repo space.Repository) error {
 		return err
 	default:
 		return closed
+	}
+}
+
+// listen carries out the messages of the coordinator.
+func (c Config) listen(ctx context.Context, repo space.Repository, drain func()) error {
+	for {
+		message, err := repo.Receive(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case status.IsDrain(message):
+			c.Log.Info("manager: told to drain", "session", repo.Session())
+			drain()
+		}
 	}
 }
 

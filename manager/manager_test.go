@@ -52,6 +52,7 @@ type bench struct {
 	t      *testing.T
 	engine *engine.Engine
 	repo   space.Repository
+	ended  chan error         // what the Run that was started last returns
 	repos  []space.Repository // of the managers' sessions
 }
 
@@ -84,6 +85,7 @@ func inBubble(t *testing.T, f func(b *bench)) {
 func (b *bench) run(f manager.Flow) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
+	b.ended = done
 	connect := func(ctx context.Context) (space.Repository, error) {
 		repo, err := b.engine.Session(ctx, "manager-"+string(rune('a'+len(b.repos))), 6*time.Second)
 		b.repos = append(b.repos, repo)
@@ -204,5 +206,20 @@ func TestTheErrorOfAFlowIsReturned(t *testing.T) {
 			Heartbeat: time.Second, Grace: time.Second,
 		})
 		require.ErrorIs(b.t, err, broken)
+	})
+}
+
+func TestAManagerThatIsToldToDrainHandsItsVisitBackAndEnds(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.run(flow{visit: func(ctx context.Context, _ models.Origin) (models.Outcome, error) {
+			<-ctx.Done()
+			return models.Outcome{}, ctx.Err()
+		}})
+		b.put(models.Media)
+		synctest.Wait()
+		require.NoError(b.t, status.Drain(b.t.Context(), b.repo, "manager-a"))
+		require.NoError(b.t, <-b.ended)
+		require.Equal(b.t, 1, b.waiting())
+		require.Len(b.t, b.repos, 1, "it does not come back")
 	})
 }

@@ -35,8 +35,8 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Run works until ctx ends, then drains, and returns nil. A session that is lost
-// is replaced by a new one. The error is ErrStuck, or that of a connect that
+// Run works until ctx ends or the coordinator says so (status.Drain), then drains,
+// and returns nil. A session that is lost is replaced by a new one. The error is ErrStuck, or that of a connect that
 // failed for good.
 func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
@@ -59,9 +59,10 @@ type shift struct {
 	heart   *status.Heart
 	actions []string
 
-	mu      sync.Mutex // guards what follows
-	running map[string]context.CancelCauseFunc
-	last    string // what was worked on last
+	mu       sync.Mutex // guards what follows
+	running  map[string]context.CancelCauseFunc
+	last     string // what was worked on last
+	draining bool
 }
 
 func newShift(repo space.Repository, c Config) *shift {
@@ -75,16 +76,18 @@ func newShift(repo space.Repository, c Config) *shift {
 	return s
 }
 
-// run works until ctx ends or the session does. It waits for all that it starts,
-// except for handlers that are stuck.
+// run works until ctx ends, the coordinator says so, or the session ends. It waits
+// for all that it starts, except for handlers that are stuck.
 func (s *shift) run(ctx context.Context) error {
+	ctx, drain := context.WithCancel(ctx)
+	defer drain()
 	// Calls go on while the worker drains, so they do not end with ctx.
 	alive, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	var background, slots sync.WaitGroup
 	failed := make(chan error, s.Slots+2)
 	background.Go(func() { s.fail(failed, s.heart.Run(alive)) })
-	background.Go(func() { s.fail(failed, s.listen(alive)) })
+	background.Go(func() { s.fail(failed, s.listen(alive, drain)) })
 	claiming, stopClaiming := context.WithCancel(ctx)
 	defer stopClaiming()
 	for range s.Slots {
@@ -108,8 +111,11 @@ func (s *shift) run(ctx context.Context) error {
 		s.close()
 	}
 	select {
-	case stuck := <-failed:
-		return errors.Join(err, stuck)
+	case other := <-failed:
+		if err == nil && errors.Is(other, fault.ErrClosed) {
+			return nil // it was to end, and what it held is back
+		}
+		return errors.Join(err, other)
 	default:
 		return err
 	}
@@ -123,7 +129,10 @@ func (s *shift) fail(failed chan<- error, err error) {
 
 // drain lets the handlers finish for a while, then ends them.
 func (s *shift) drain(idle <-chan struct{}) {
-	s.heart.Set("draining")
+	s.mu.Lock()
+	s.draining = true
+	s.show()
+	s.mu.Unlock()
 	select {
 	case <-idle:
 	case <-time.After(s.Drain):
@@ -142,7 +151,7 @@ func (s *shift) close() {
 }
 
 // listen carries out the messages of the coordinator.
-func (s *shift) listen(ctx context.Context) error {
+func (s *shift) listen(ctx context.Context, drain func()) error {
 	for {
 		message, err := s.repo.Receive(ctx)
 		if ctx.Err() != nil {
@@ -153,6 +162,10 @@ func (s *shift) listen(ctx context.Context) error {
 		}
 		if id, reason, ok := task.ParseStop(message); ok {
 			s.stop(id, fmt.Errorf("%w: %s", errStopped, reason))
+		}
+		if status.IsDrain(message) {
+			s.Log.Info("worker: told to drain", "session", s.repo.Session())
+			drain()
 		}
 	}
 }
@@ -193,11 +206,14 @@ func (s *shift) started(item task.Item, stop context.CancelCauseFunc) (finished 
 
 // show tells the status space what the worker does; the caller holds mu.
 func (s *shift) show() {
-	if len(s.running) == 0 {
+	switch {
+	case s.draining:
+		s.heart.Set("draining")
+	case len(s.running) == 0:
 		s.heart.Set("idle, last task: " + s.last)
-		return
+	default:
+		s.heart.Set("Working on: " + s.last)
 	}
-	s.heart.Set("Working on: " + s.last)
 }
 
 func (s *shift) stop(id string, cause error) {

@@ -38,6 +38,7 @@ type bench struct {
 	t      *testing.T
 	engine *engine.Engine
 	repo   space.Repository
+	ended  chan error         // what the Run that was started last returns
 	repos  []space.Repository // of the workers' sessions, one for each connect
 }
 
@@ -85,6 +86,7 @@ func (b *bench) run(h worker.Handler) (stop func() error) {
 func (b *bench) runWith(handlers map[string]worker.Handler) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
+	b.ended = done
 	connect := func(ctx context.Context) (space.Repository, error) {
 		repo, err := b.engine.Session(ctx, "worker-"+string(rune('a'+len(b.repos))), sessionLost)
 		b.repos = append(b.repos, repo)

@@ -62,20 +62,16 @@ func (s *server) enter(ctx context.Context, bulk bool) (leave func(), err error)
 	}
 }
 
-// write sends an answer.
+// write sends an answer. One that must be settled is, when it is on its way to a
+// client that is still there.
 func (s *server) write(w http.ResponseWriter, r *http.Request, answer any) {
 	out, ok := answer.(reply)
 	if !ok {
 		out = reply{body: answer}
 	}
-	if out.status == 0 {
-		out.status = http.StatusOK
-		if out.body == nil && out.raw == nil {
-			out.status = http.StatusNoContent
-		}
-	}
-	if out.location != "" {
-		w.Header().Set("Location", out.location)
+	arrived := false
+	if out.settle != nil {
+		defer func() { out.settle(arrived) }()
 	}
 	if out.raw == nil && out.body != nil {
 		data, err := encode(out.body)
@@ -85,11 +81,34 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, answer any) {
 		}
 		out.raw, out.media = data, "application/json"
 	}
+	if r.Context().Err() != nil {
+		return // nobody is there
+	}
+	err := out.send(w)
+	if err == nil && out.settle != nil {
+		err = http.NewResponseController(w).Flush()
+	}
+	arrived = err == nil && r.Context().Err() == nil
+}
+
+// send writes an answer whose body is encoded.
+func (out reply) send(w http.ResponseWriter) error {
+	switch {
+	case out.status != 0:
+	case out.raw == nil:
+		out.status = http.StatusNoContent
+	default:
+		out.status = http.StatusOK
+	}
+	if out.location != "" {
+		w.Header().Set("Location", out.location)
+	}
 	if out.raw != nil {
 		w.Header().Set("Content-Type", out.media)
 	}
 	w.WriteHeader(out.status)
-	_, _ = w.Write(out.raw) // the client is gone, or it is not
+	_, err := w.Write(out.raw)
+	return err
 }
 
 func encode(v any) ([]byte, error) {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/task"
 	"leasehold/shared/visit"
 )
@@ -29,19 +31,29 @@ const (
 
 // Config says what the API serves.
 type Config struct {
-	Repo    space.Repository // a session of its own, that is never lost
+	Conn    space.Conn // a session of its own, that is never lost
 	Catalog catalog.Catalog
 	// Page serves / and all that is not below /api; nil: nothing does.
 	Page http.Handler
 	// Hosts are names under which clients may call, beside addresses, localhost
 	// and names without a dot, such as a container's. "*" allows every name.
 	Hosts []string
-	Log   *slog.Logger // nil: slog.Default
+	// Engine is asked how it does, for health and metrics; nil: nobody is.
+	Engine Engine
+	Log    *slog.Logger // nil: slog.Default
+}
+
+// Engine says how the engine behind the spaces does.
+type Engine interface {
+	Health() error // what keeps it from doing all that it is for
+	Figures() engine.Figures
 }
 
 // server is the API over one repository and one catalog.
 type server struct {
 	Config
+	repo     space.Repository // over Conn
+	taken    atomic.Uint64    // the number of the get that was begun last
 	browse   browse.Client
 	tasks    task.Client
 	visits   visit.Client
@@ -76,8 +88,9 @@ func newServer(c Config) *server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	repo := space.Over(c.Conn)
 	return &server{
-		Config: c, browse: browse.Client{Repo: c.Repo}, tasks: task.Client{Repo: c.Repo}, visits: visit.Client{Repo: c.Repo},
+		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo}, visits: visit.Client{Repo: repo},
 		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
 	}
 }
@@ -93,9 +106,10 @@ type route struct {
 type reply struct {
 	status   int
 	location string
-	media    string // of raw
-	raw      []byte // instead of body
-	body     any    // nil: none
+	media    string             // of raw
+	raw      []byte             // instead of body
+	body     any                // nil: none
+	settle   func(arrived bool) // what to do once it is written, or cannot be; nil: nothing
 }
 
 // routes lists them all.
@@ -112,14 +126,17 @@ func (s *server) routes() []route {
 		{"POST", v1 + "/visits", s.addVisit, false},
 		{"GET", v1 + "/episodes", s.listEpisodes, false},
 		{"PUT", v1 + "/episodes", s.putEpisodes, false},
+		{"GET", v1 + "/episodes/{episode}", s.getEpisode, false},
 		{"PATCH", v1 + "/episodes/{episode}", s.patchEpisode, false},
 		{"GET", v1 + "/clips", s.listClips, false},
 		{"PUT", v1 + "/clips", s.putClips, false},
+		{"GET", v1 + "/clips/{clip}", s.getClip, false},
 		{"PATCH", v1 + "/clips/{clip}", s.patchClip, false},
 		{"GET", v1 + "/findings", s.listFindings, false},
 		{"GET", v1 + "/problems", s.listProblems, false},
 		{"GET", v1 + "/totals", s.getTotals, false},
 		{"GET", v1 + "/status", s.listSessions, false},
+		{"POST", v1 + "/sessions/{session}/drain", s.drainSession, false},
 		{"GET", v1 + "/spaces", s.listSpaces, false},
 		{"GET", v1 + "/spaces/{space}", s.getSpace, false},
 		{"GET", v1 + "/spaces/{space}/tuples", s.listTuples, false},

@@ -156,6 +156,9 @@ func TestHealthAndMetrics(t *testing.T) {
 		`leasehold_catalog{what="findings"} 0`,
 		`leasehold_http_request_seconds_count{route="GET /api/v1/origins",status="200"} 1`,
 		`leasehold_complete 1`,
+		`leasehold_engine_full 0`,
+		`leasehold_engine_queue_depth 0`,
+		`leasehold_engine_refused_total 0`,
 	} {
 		require.Contains(t, metrics, line+"\n")
 	}
@@ -167,6 +170,26 @@ func TestHealthAndMetrics(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
 	require.Contains(t, h.text("/metrics"), "leasehold_complete 0\n")
+}
+
+func TestFault12AFullDiskShowsAtReadyzAndInTheMetrics(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.disk.full.Store(true)
+	resp, err := h.server.Client().Get(h.server.URL + "/readyz")
+	require.NoError(t, err)
+	said, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	require.Contains(t, string(said), "no room on the disk")
+	h.refuses("overloaded", "POST", v1+"/spaces/result/put", `{"tuple":"a"}`)
+	metrics := h.text("/metrics")
+	require.Contains(t, metrics, "leasehold_engine_full 1\n")
+	require.Contains(t, metrics, "leasehold_engine_refused_total 1\n")
+	require.Equal(t, "ok\n", h.text("/healthz"), "to restart it would not help")
+	h.disk.full.Store(false)
+	require.Equal(t, "ok\n", h.text("/readyz"))
 }
 
 func TestFault55NamesThatStrangersChooseMakeFewSeries(t *testing.T) {

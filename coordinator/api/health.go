@@ -3,9 +3,13 @@ package api
 import (
 	"context"
 	_ "embed"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"leasehold/shared/fault"
 )
 
 // healthTimeout bounds how long a look at oneself may take.
@@ -18,16 +22,20 @@ func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// readyz says whether the spaces and the catalog answer, and the server is not
-// about to end.
+// readyz says whether the spaces and the catalog answer, the disk has room, and
+// the server is not about to end; if not, why.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	if err := s.ready(ctx); err != nil {
 		s.Log.Warn("api: not ready", "error", err)
+		reason := "see the coordinator's log"
+		if errors.Is(err, fault.ErrOverloaded) { // says nothing that a stranger must not know
+			reason = err.Error()
+		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = io.WriteString(w, "not ready; see the coordinator's log\n")
+		_, _ = fmt.Fprintf(w, "not ready: %s\n", reason)
 		return
 	}
 	s.healthz(w, r)
@@ -39,7 +47,12 @@ func (s *server) ready(ctx context.Context) error {
 		return context.Canceled
 	default:
 	}
-	if _, err := s.Repo.List(ctx); err != nil {
+	if s.Engine != nil {
+		if err := s.Engine.Health(); err != nil {
+			return err
+		}
+	}
+	if _, err := s.repo.List(ctx); err != nil {
 		return err
 	}
 	_, err := s.Catalog.Origins(ctx)

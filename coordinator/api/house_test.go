@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type house struct {
 	catalog catalog.Catalog
 	server  *httptest.Server
 	c       *coordinator.Coordinator
+	disk    *disk
 	last    space.Repository // of the latest connect
 }
 
@@ -59,26 +61,35 @@ var policy = work.Policy{
 	LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
 }
 
+// disk is a memory journal whose disk can be full.
+type disk struct {
+	journal.Memory
+	full atomic.Bool
+}
+
+func (d *disk) Full() bool { return d.full.Load() }
+
 func openHouse(t *testing.T) *house { return openHouseWith(t, func(*api.Config) {}) }
 
 func openHouseWith(t *testing.T, with func(*api.Config)) *house {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
-	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	quiet, disk := slog.New(slog.NewTextHandler(io.Discard, nil)), &disk{}
 	c, err := coordinator.New(t.Context(), coordinator.Config{
-		Journal: &journal.Memory{}, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
+		Journal: disk, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
 	})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- c.Run(ctx, func() { close(ready) }) }()
 	<-ready
-	repo, err := c.Connect(t.Context(), "api", 0)
+	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
-	config := api.Config{Repo: repo, Catalog: store, Log: quiet}
+	repo := space.Over(conn)
+	config := api.Config{Conn: conn, Catalog: store, Engine: c.Engine(), Log: quiet}
 	with(&config)
-	h := &house{T: t, c: c, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
+	h := &house{T: t, c: c, disk: disk, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
 	t.Cleanup(func() {
 		h.server.Close()
 		stop()

@@ -82,6 +82,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	var e exposition
 	err := errors.Join(s.exposeSpaces(ctx, &e), s.exposeSessions(ctx, &e), s.exposeCatalog(ctx, &e))
+	s.exposeEngine(&e)
 	s.metrics.expose(&e)
 	up := 1.0
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
-	infos, err := s.Repo.List(ctx)
+	infos, err := s.repo.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
 		e.sample("leasehold_space_tuples", visible[name], "space", name, "state", "visible")
 		e.sample("leasehold_space_tuples", held[name], "space", name, "state", "held")
 	}
-	totals, err := lease.Totals(ctx, s.Repo)
+	totals, err := lease.Totals(ctx, s.repo)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
 }
 
 func (s *server) exposeSessions(ctx context.Context, e *exposition) error {
-	states, err := s.Repo.Space(status.Space).QueryAll(ctx, tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString))
+	states, err := s.repo.Space(status.Space).QueryAll(ctx, tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString))
 	if err != nil {
 		return err
 	}

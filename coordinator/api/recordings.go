@@ -164,20 +164,31 @@ func (s *server) curatorOf(ctx context.Context, id string) (models.Origin, error
 	return o, err
 }
 
+func (s *server) getEpisode(ctx context.Context, r *http.Request) (any, error) {
+	id, err := pathID(r, "episode")
+	if err != nil {
+		return nil, err
+	}
+	return s.Catalog.Episode(ctx, id)
+}
+
+func (s *server) getClip(ctx context.Context, r *http.Request) (any, error) {
+	id, err := pathID(r, "clip")
+	if err != nil {
+		return nil, err
+	}
+	return s.Catalog.Clip(ctx, id)
+}
+
 func (s *server) patchEpisode(ctx context.Context, r *http.Request) (any, error) {
 	id, err := pathID(r, "episode")
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Catalog.Episodes(ctx)
+	e, err := s.Catalog.Episode(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(all, func(e models.Episode) bool { return e.ID == id })
-	if at < 0 {
-		return nil, fmt.Errorf("episode %s: %w", id, fault.ErrNotFound)
-	}
-	e := all[at]
 	if e.Priority, err = askPriority(r); err != nil {
 		return nil, err
 	}
@@ -189,15 +200,10 @@ func (s *server) patchClip(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Catalog.Clips(ctx)
+	c, err := s.Catalog.Clip(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(all, func(c models.Clip) bool { return c.ID == id })
-	if at < 0 {
-		return nil, fmt.Errorf("clip %s: %w", id, fault.ErrNotFound)
-	}
-	c := all[at]
 	if c.Priority, err = askPriority(r); err != nil {
 		return nil, err
 	}
@@ -207,12 +213,12 @@ func (s *server) patchClip(ctx context.Context, r *http.Request) (any, error) {
 // again lists one recording of an origin again, and leaves the rest as it is. The
 // next visit of the origin lists it with the priority that it has there.
 func (s *server) again(ctx context.Context, origin string, l catalog.Listing) error {
-	problems, err := s.Catalog.Problems(ctx)
+	problems, _, err := s.Catalog.ProblemsOf(ctx, catalog.About{Origin: origin}, catalog.Part{Limit: -1})
 	if err != nil {
 		return err
 	}
 	for _, p := range problems {
-		if p.Origin == origin && p.Item != "" && p.Problem.Episode == "" && p.Problem.Clip == "" {
+		if p.Item != "" && p.Problem.Episode == "" && p.Problem.Clip == "" {
 			l.Problems = append(l.Problems, p.Problem)
 		}
 	}

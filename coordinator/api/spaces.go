@@ -51,13 +51,13 @@ func (s *server) listSpaces(ctx context.Context, r *http.Request) (any, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	infos, err := s.Repo.List(ctx)
+	infos, err := s.repo.List(ctx)
 	return cut(infos, p, rowOfSpace), err
 }
 
 func (s *server) getSpace(ctx context.Context, r *http.Request) (any, error) {
 	name := r.PathValue("space")
-	infos, err := s.Repo.List(ctx)
+	infos, err := s.repo.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (s *server) writable(r *http.Request) (space.Space, error) {
 	if queryOnly[name] {
 		return nil, fmt.Errorf("space %s: %w: it can be looked at only", name, fault.ErrForbidden)
 	}
-	return s.Repo.Space(name), nil
+	return s.repo.Space(name), nil
 }
 
 // newTuple is what the put of a tuple takes.
@@ -210,16 +210,8 @@ type wanted struct {
 	Wait     models.Seconds `json:"wait_s"` // how long to wait for a match
 }
 
-func (s *server) getTuple(ctx context.Context, r *http.Request) (any, error) {
-	from, err := s.writable(r)
-	if err != nil {
-		return nil, err
-	}
-	return one(ctx, r, from.Get, from.GetP)
-}
-
 func (s *server) queryTuple(ctx context.Context, r *http.Request) (any, error) {
-	from := s.Repo.Space(r.PathValue("space"))
+	from := s.repo.Space(r.PathValue("space"))
 	return one(ctx, r, from.Query, from.QueryP)
 }
 

@@ -76,6 +76,15 @@ func (s *server) listSessions(ctx context.Context, r *http.Request) (any, error)
 	if q.err != nil {
 		return nil, q.err
 	}
-	all, err := Sessions(ctx, s.Repo)
+	all, err := Sessions(ctx, s.repo)
 	return cut(all, p, itself), err
+}
+
+// drainSession passes the message on; what becomes of it is seen in the status.
+func (s *server) drainSession(ctx context.Context, r *http.Request) (any, error) {
+	id, err := pathID(r, "session")
+	if err != nil {
+		return nil, err
+	}
+	return reply{status: http.StatusAccepted}, status.Drain(ctx, s.repo, id)
 }

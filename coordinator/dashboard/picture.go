@@ -145,14 +145,12 @@ func (p *Page) recall(ctx context.Context) (m Memory, err error) {
 	if m.Totals, err = p.Catalog.Totals(ctx); err != nil {
 		return m, err
 	}
-	problems, err := p.Catalog.Problems(ctx)
-	if err != nil {
+	latest := catalog.Part{Offset: max(0, m.Totals.Problems-maxRows), Limit: maxRows}
+	if m.Problems, _, err = p.Catalog.ProblemsOf(ctx, catalog.About{}, latest); err != nil {
 		return m, err
 	}
-	m.Problems = slices.Clone(problems[max(0, len(problems)-maxRows):])
 	slices.Reverse(m.Problems)
-	found, err := p.Catalog.Findings(ctx)
-	m.Findings = slices.Clone(found[:min(len(found), maxRows)])
+	m.Findings, _, err = p.Catalog.FindingsOf(ctx, catalog.About{}, catalog.Part{Limit: maxRows})
 	return m, err
 }
 

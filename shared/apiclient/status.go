@@ -53,6 +53,12 @@ func (c *Client) Alive(ctx context.Context) error {
 	return err
 }
 
+// Drain tells a manager or a worker to finish or hand back what it holds, and to end.
+func (c *Client) Drain(ctx context.Context, session string) error {
+	_, err := c.Do(ctx, Call{Method: "POST", Path: "sessions/" + url.PathEscape(session) + "/drain"})
+	return err
+}
+
 // Status asks for everything that says how a coordinator is.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*askTimeout, c.unreached(context.DeadlineExceeded))

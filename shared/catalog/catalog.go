@@ -57,8 +57,10 @@ type Catalog interface {
 	Curate(ctx context.Context, origin string, at time.Time, l Listing) (Curated, error)
 	// Episodes lists them, latest curated first.
 	Episodes(ctx context.Context) ([]models.Episode, error)
+	Episode(ctx context.Context, id string) (models.Episode, error)
 	// Clips lists them in the order in which they are selected.
 	Clips(ctx context.Context) ([]models.Clip, error)
+	Clip(ctx context.Context, id string) (models.Clip, error)
 
 	// Select chooses what to research next: of the episodes that have a clip
 	// which is neither researched, busy, nor a problem (the episode's, the
@@ -82,8 +84,13 @@ type Catalog interface {
 	// Findings lists what was found, by episode (in the order of Episodes), then
 	// offset, then clip title.
 	Findings(ctx context.Context) ([]Found, error)
+	// FindingsOf lists a part of those that are about something, and counts all
+	// that are. About.Origin does not count.
+	FindingsOf(ctx context.Context, a About, p Part) (list []Found, total int, err error)
 	// Problems lists what could not be done, oldest first.
 	Problems(ctx context.Context) ([]Problem, error)
+	// ProblemsOf is to Problems what FindingsOf is to Findings.
+	ProblemsOf(ctx context.Context, a About, p Part) (list []Problem, total int, err error)
 	// Totals counts what the other methods list.
 	Totals(ctx context.Context) (Totals, error)
 
@@ -115,6 +122,13 @@ type Busy struct {
 	Episode string
 	Clips   []string
 }
+
+// About says what something is about, by ids; what is empty may be anything.
+type About struct{ Origin, Episode, Clip string }
+
+// Part is a part of a list: at most Limit of it, after the first Offset. Limit -1 is
+// all the rest.
+type Part struct{ Offset, Limit int }
 
 // Found is a finding with the names that people know.
 type Found struct {

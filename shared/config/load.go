@@ -15,8 +15,10 @@ import (
 
 // Load resolves every setting: from flags that were said (flags may be nil, and
 // may lack some), else the environment of the process, else the file, else its
-// default. The error is an Invalid, and the Config is then of no use.
+// default. The error is an Invalid, and the Config is then of no use. A command
+// that does not have --insecure does not listen, so it may name any address.
 func Load(flags *pflag.FlagSet) (Config, error) {
+	host := flags == nil || flags.Lookup("insecure") != nil
 	if flags == nil {
 		flags = pflag.NewFlagSet("", pflag.ContinueOnError)
 	}
@@ -37,7 +39,7 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 		l.resolve(s, &cfg)
 	}
 	if len(l.wrong) == 0 { // rules between values need the values
-		l.wrong = broken(cfg)
+		l.wrong = broken(cfg, host)
 	}
 	if len(l.wrong) > 0 {
 		return Config{}, l.wrong

@@ -233,6 +233,16 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	}
 }
 
+func TestACommandThatDoesNotListenMayNameAnyAddress(t *testing.T) {
+	alone(t)
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	BindFlags(flags, "host", "http")
+	require.NoError(t, flags.Parse([]string{"--http=10.0.0.1:80"}))
+	c, err := Load(flags)
+	require.NoError(t, err)
+	require.Equal(t, "10.0.0.1:80", c.HTTP)
+}
+
 func TestAMissingModeSaysWhatToDo(t *testing.T) {
 	alone(t)
 	c, err := load(t)

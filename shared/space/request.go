@@ -28,6 +28,11 @@ const AutoSeq uint64 = 1 << 63
 // automatic ones have a window each.
 const Window = 1024
 
+// WindowBytes is how many bytes of answers are kept for a session, the newest
+// alone excepted. What older operations were answered is forgotten, though not
+// that they have happened: to repeat one is fault.ErrConflict.
+const WindowBytes = 8 << 20
+
 // Bounds of what is asked and answered.
 const (
 	MaxName       = 255            // bytes of a name of a space, session or procedure

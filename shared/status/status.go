@@ -20,6 +20,9 @@
 //
 //	("log", at, id, level, message)
 //
+// A session that beats can be told to drain: to take nothing new, finish or hand back
+// what it holds, and end. It reads that among its messages (Repository.Receive).
+//
 // The package does not decide how long a session may be silent: who opens it does
 // (the TTL of engine.Session).
 package status
@@ -52,10 +55,10 @@ var (
 	servesArgs = tuple.Match(tuple.AnyString, tuple.AnyInt64)
 )
 
-// Procedures returns the verb as a procedure: status.beat (state, since, (action,
-// slots)…).
+// Procedures returns the verbs as procedures: status.beat (state, since, (action,
+// slots)…); status.drain (session).
 func Procedures() space.Procedures {
-	return space.Procedures{procBeat: beat}
+	return space.Procedures{procBeat: beat, procDrain: space.Taking(tuple.Match(tuple.AnyString), drain)}
 }
 
 // beat (state, since, (action, slots)…) notes that the caller lives, what it does,

@@ -17,8 +17,8 @@ import (
 
 func Example() {
 	w := trace.NewWriter(os.Stdout)
-	w.Write(trace.Event{Seq: 1, Process: "worker-7f3a9c01", Role: trace.RoleOf("worker-7f3a9c01"), Operation: "put", Space: "status", Tuple: `("idle")`})
-	// Output: {"seq":1,"clock_ns":0,"process":"worker-7f3a9c01","role":"worker","operation":"put","space":"status","tuple":"(\"idle\")"}
+	w.Write(trace.Event{Seq: 1, Process: "worker-7f3a9c01", Role: trace.RoleOf("worker-7f3a9c01"), Operation: "put", Space: "status", Tuple: `("idle")`, Result: trace.OK})
+	// Output: {"seq":1,"clock":0,"process":"worker-7f3a9c01","role":"worker","operation":"put","space":"status","tuple":"(\"idle\")","result":"ok"}
 }
 
 func TestReadReturnsWhatWasWritten(t *testing.T) {
@@ -31,6 +31,7 @@ func TestReadReturnsWhatWasWritten(t *testing.T) {
 				Seq: uint64(n + 1), Clock: time.Duration(rapid.Int64().Draw(rt, "clock")), Process: text.Draw(rt, "process"),
 				Role: text.Draw(rt, "role"), Procedure: text.Draw(rt, "procedure"), Operation: text.Draw(rt, "operation"),
 				Space: text.Draw(rt, "space"), Template: text.Draw(rt, "template"), Tuple: text.Draw(rt, "tuple"),
+				Ref: rapid.Int64().Draw(rt, "ref"), Result: text.Draw(rt, "result"), Lease: text.Draw(rt, "lease"),
 			})
 		}
 		var log bytes.Buffer
@@ -50,7 +51,7 @@ func TestReadRefusesWhatIsNoLog(t *testing.T) {
 	for name, c := range map[string]struct{ log, says string }{
 		"no json":   {"put\n", "line 1"},
 		"a gap":     {`{"seq":1}` + "\n" + `{"seq":3}`, "line 2 has seq 3"},
-		"too long":  {`{"seq":1,"space":"` + strings.Repeat("x", 5<<20) + `"}`, "too long"},
+		"too long":  {`{"seq":1,"space":"` + strings.Repeat("x", 17<<20) + `"}`, "too long"},
 		"truncated": {`{"seq":1,`, "line 1"},
 	} {
 		require.ErrorContains(t, trace.Read(strings.NewReader(c.log), func(trace.Event) error { return nil }), c.says, name)
@@ -85,7 +86,7 @@ func TestRoleOf(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"seq":1,"clock_ns":5,"process":"a","operation":"put","space":"s"}` + "\n"))
+	f.Add([]byte(`{"seq":1,"clock":5,"process":"a","operation":"put","space":"s"}` + "\n"))
 	f.Add([]byte("\n\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var log bytes.Buffer

@@ -34,8 +34,9 @@ func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	running.Go(func() { <-ctx.Done(); _ = l.Close() }) // Accept says so
 	hands := newCrew(ctx, &running)
-	pause := firstPause
+	pause, paced := firstPause, newPace(g.Rate)
 	for {
+		paced.wait(ctx)
 		c, err := l.Accept()
 		switch {
 		case ctx.Err() != nil:

@@ -30,7 +30,7 @@ func served(b *testing.B) string {
 	start(b, e.Run)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
-	g := native.New(native.Config{Engine: e, Log: quiet})
+	g := native.New(native.Config{Engine: e, Rate: 1e6, Log: quiet})
 	start(b, func(ctx context.Context) error { return g.Serve(ctx, l) })
 	return l.Addr().String()
 }

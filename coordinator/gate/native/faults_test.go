@@ -58,7 +58,28 @@ func TestFault30WhatWasGotByAClientThatDiesIsBack(t *testing.T) {
 type ice struct {
 	mu     sync.Mutex
 	frozen bool
-	dials  []time.Time
+	dials  []time.Time // attempts
+	in     []time.Time // of them, those that were taken
+}
+
+// reset forgets who dialled.
+func (i *ice) reset() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.dials, i.in = nil, nil
+}
+
+// seen returns when somebody dialled, and was taken, since then.
+func (i *ice) seen(since time.Time) (dials, in []time.Duration) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, at := range i.dials {
+		dials = append(dials, at.Sub(since))
+	}
+	for _, at := range i.in {
+		in = append(in, at.Sub(since))
+	}
+	return dials, in
 }
 
 func (i *ice) freeze(yes bool) {
@@ -79,6 +100,11 @@ func (i *ice) through(dial func(context.Context, string) (net.Conn, error)) func
 		i.dials = append(i.dials, time.Now())
 		i.mu.Unlock()
 		c, err := dial(ctx, address)
+		if err == nil {
+			i.mu.Lock()
+			i.in = append(i.in, time.Now())
+			i.mu.Unlock()
+		}
 		return &iced{c, i}, err
 	}
 }
@@ -136,8 +162,8 @@ func TestFault34ASilentClientIsLost(t *testing.T) {
 }
 
 func TestFault41AHerdComesBackSpreadOut(t *testing.T) {
-	const clients = 100
-	bubble(t, native.Config{Grace: time.Hour}, func(h *house) {
+	const clients, rate = 500, 200
+	bubble(t, native.Config{Grace: time.Hour, Rate: rate}, func(h *house) {
 		network := &ice{}
 		dial := network.through(h.port.dial)
 		var all []space.Repository
@@ -147,25 +173,32 @@ func TestFault41AHerdComesBackSpreadOut(t *testing.T) {
 			all = append(all, space.Over(c))
 		}
 		h.shut()
-		network.mu.Lock()
-		network.dials = nil
-		network.mu.Unlock()
 		<-time.After(10 * time.Second)
+		network.reset()
+		began := time.Now()
 		h.serve()
-		<-time.After(3 * time.Second)
 		for _, r := range all {
 			require.NoError(h, r.Space("s").Put(h.Context(), a(1), 0))
 		}
-		perTick := map[time.Duration]int{}
-		for _, at := range network.dials {
-			if ago := time.Since(at); ago <= 3*time.Second { // since the gate is open again
-				perTick[ago.Truncate(20*time.Millisecond)]++
-			}
+		require.LessOrEqual(h, time.Since(began), 6*time.Second)
+		dialled, in := network.seen(began)
+		for tick, n := range perTick(dialled, 20*time.Millisecond) {
+			require.Less(h, n, clients/4, "dials at %s", tick)
 		}
-		for tick, n := range perTick {
-			require.Less(h, n, clients/4, "%s ago", tick)
+		for tick, n := range perTick(in, time.Second) {
+			require.LessOrEqual(h, n, rate+rate/10+1, "taken at %s", tick)
 		}
+		require.GreaterOrEqual(h, len(in), clients)
 	})
+}
+
+// perTick counts how much of what happened fell into each tick.
+func perTick(ago []time.Duration, tick time.Duration) map[time.Duration]int {
+	counts := map[time.Duration]int{}
+	for _, d := range ago {
+		counts[d.Truncate(tick)]++
+	}
+	return counts
 }
 
 func TestARestartOfTheCoordinatorIsOnlyADelay(t *testing.T) {

@@ -41,6 +41,7 @@ type Config struct {
 	Lost      time.Duration // 0: 6 s
 
 	Connections int           // at most, 0: 10,000
+	Rate        int           // connections taken in a second, when more than a tenth of that come at once; 0: 1,000
 	Handshake   time.Duration // in which a connection must say who it is; 0: 5 s
 	Ping        time.Duration // silence after which either side asks; 0: 30 s
 	Grace       time.Duration // how long a session without a TTL may be without a connection; 0: Lost
@@ -63,6 +64,7 @@ func New(c Config) *Gate {
 	orElse(&c.Heartbeat, 2*time.Second)
 	orElse(&c.Lost, 6*time.Second)
 	orElse(&c.Connections, 10_000)
+	orElse(&c.Rate, 1_000)
 	orElse(&c.Handshake, 5*time.Second)
 	orElse(&c.Ping, 30*time.Second)
 	orElse(&c.Grace, c.Lost)

@@ -53,11 +53,12 @@ func preamble() string { return string(wire.AppendPreamble(nil)) }
 func TestFault36SlowClientsAreClosed(t *testing.T) {
 	bubble(t, native.Config{}, func(h *house) {
 		const strangers = 2000
+		s := space.Over(h.session("early", 0)).Space("s")
 		ended := make(chan time.Duration, strangers)
 		began := time.Now()
 		for n := range strangers {
-			c := h.raw()
 			go func() {
+				c := h.raw()
 				if n%2 == 0 {
 					_, _ = c.Write([]byte("L")) // and the next one in ten seconds
 				}
@@ -65,13 +66,15 @@ func TestFault36SlowClientsAreClosed(t *testing.T) {
 				ended <- time.Since(began)
 			}()
 		}
-		s := space.Over(h.session("other", 0)).Space("s")
+		synctest.Wait()
 		require.NoError(h, s.Put(h.Context(), tuple.New("a", int64(1)), 0))
-		require.Zero(h, time.Since(began), "a healthy client waits for nobody")
+		require.Zero(h, time.Since(began), "who is in waits for nobody")
+		require.NoError(h, space.Over(h.session("late", 0)).Space("s").Put(h.Context(), tuple.New("a", int64(2)), 0))
+		require.LessOrEqual(h, time.Since(began), 2*time.Second, "who comes waits for its turn")
 		for range strangers {
-			require.LessOrEqual(h, <-ended, 6*time.Second)
+			require.LessOrEqual(h, <-ended, 2*time.Second+5*time.Second)
 		}
-		late := h.hello("late", 0)
+		late := h.hello("later", 0)
 		late.speaks(length(100) + "a frame that breaks off")
 		late.closed()
 		require.LessOrEqual(h, time.Since(began), time.Minute)

@@ -34,6 +34,7 @@ func Exercise(t *testing.T, open Open) {
 		{"lift", liftCases},
 		{"refuse", refuseCases},
 		{"lists", listCases},
+		{"parts", partCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, b := range group.cases {

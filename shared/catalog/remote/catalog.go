@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strconv"
 	"time"
 
 	"leasehold/models"
@@ -56,6 +57,18 @@ func (c *Client) Episodes(ctx context.Context) ([]models.Episode, error) {
 	return all[models.Episode](ctx, c, "episodes")
 }
 
+// Episode is part of catalog.Catalog.
+func (c *Client) Episode(ctx context.Context, id string) (e models.Episode, err error) {
+	err = c.do(ctx, call{method: "GET", path: "episodes/" + url.PathEscape(id), answer: &e})
+	return e, err
+}
+
+// Clip is part of catalog.Catalog.
+func (c *Client) Clip(ctx context.Context, id string) (k models.Clip, err error) {
+	err = c.do(ctx, call{method: "GET", path: "clips/" + url.PathEscape(id), answer: &k})
+	return k, err
+}
+
 // Clips is part of catalog.Catalog.
 func (c *Client) Clips(ctx context.Context) ([]models.Clip, error) {
 	return all[models.Clip](ctx, c, "clips")
@@ -88,6 +101,19 @@ func (c *Client) Findings(ctx context.Context) ([]catalog.Found, error) {
 	return each(list, Finding.Found), err
 }
 
+// FindingsOf is part of catalog.Catalog.
+func (c *Client) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Found, int, error) {
+	a.Origin = ""
+	list, total, err := some[Finding](ctx, c, "findings", a, p)
+	return each(list, Finding.Found), total, err
+}
+
+// ProblemsOf is part of catalog.Catalog.
+func (c *Client) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Problem, int, error) {
+	list, total, err := some[Problem](ctx, c, "problems", a, p)
+	return each(list, Problem.Problem), total, err
+}
+
 // Problems is part of catalog.Catalog.
 func (c *Client) Problems(ctx context.Context) ([]catalog.Problem, error) {
 	list, err := all[Problem](ctx, c, "problems")
@@ -108,6 +134,32 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 		return nil, fmt.Errorf("catalog/remote: GET %s: %w", path, err)
 	}
 	return page.Items, nil
+}
+
+// some reads a part of a list, page by page.
+func some[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
+	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
+		want := apiclient.PageSize
+		if p.Limit >= 0 {
+			want = min(want, p.Limit)
+		}
+		q := url.Values{"offset": {strconv.Itoa(p.Offset)}, "limit": {strconv.Itoa(want)}}
+		for name, id := range map[string]string{"origin": a.Origin, "episode": a.Episode, "clip": a.Clip} {
+			if id != "" {
+				q.Set(name, id)
+			}
+		}
+		var page apiclient.Page[T]
+		if err := c.do(ctx, call{method: "GET", path: path, query: q, answer: &page}); err != nil {
+			return nil, 0, err
+		}
+		list, total = append(list, page.Items...), page.Total
+		p.Offset += want
+		if p.Limit > 0 {
+			p.Limit -= want
+		}
+	}
+	return list, total, nil
 }
 
 func each[S, T any](list []S, f func(S) T) []T {

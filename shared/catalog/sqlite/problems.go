@@ -91,17 +91,39 @@ const fromProblems = ` FROM problem p
 // Problems is part of catalog.Catalog.
 func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error) {
 	err = s.use(ctx, "catalog.Problems", func(c *session) error {
-		const query = `SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
-			coalesce(k.id, ''), coalesce(k.title, ''), p.reason, p.at` + fromProblems + ` ORDER BY p.at, p.number`
-		return c.all(query, nil, func(row scanner) error {
-			var p catalog.Problem
-			var at int64
-			err := row.Scan(&p.Origin, &p.OriginURI, &p.Item, &p.Episode, &p.EpisodeTitle,
-				&p.Clip, &p.ClipTitle, &p.Reason, &at)
-			p.At = moment(at)
-			list = append(list, p)
+		list, err = problems(c, filter{}, catalog.Part{Limit: -1})
+		return err
+	})
+	return list, err
+}
+
+// ProblemsOf is part of catalog.Catalog.
+func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error) {
+	err = s.use(ctx, "catalog.ProblemsOf", func(c *session) error {
+		var f filter
+		f.is("o.id", a.Origin)
+		f.is("e.id", a.Episode)
+		f.is("k.id", a.Clip)
+		if total, err = f.count(c, fromProblems); err != nil {
 			return err
-		})
+		}
+		list, err = problems(c, f, p)
+		return err
+	})
+	return list, total, err
+}
+
+func problems(c *session, f filter, p catalog.Part) (list []catalog.Problem, err error) {
+	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
+		coalesce(k.id, ''), coalesce(k.title, ''), p.reason, p.at`+fromProblems, ` ORDER BY p.at, p.number`, p)
+	err = c.all(query, args, func(row scanner) error {
+		var p catalog.Problem
+		var at int64
+		err := row.Scan(&p.Origin, &p.OriginURI, &p.Item, &p.Episode, &p.EpisodeTitle,
+			&p.Clip, &p.ClipTitle, &p.Reason, &at)
+		p.At = moment(at)
+		list = append(list, p)
+		return err
 	})
 	return list, err
 }

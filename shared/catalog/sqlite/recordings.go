@@ -27,33 +27,63 @@ func scanRecording(row scanner, more ...any) (models.Recording, error) {
 	return r, err
 }
 
+const (
+	selectEpisode = `SELECT ` + recordingColumns + `, r.aired FROM episode r JOIN origin o ON o.number = r.origin WHERE r.gone = 0`
+	selectClip    = `SELECT ` + recordingColumns + ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.gone = 0`
+)
+
+func scanEpisode(row scanner) (models.Episode, error) {
+	var aired int64
+	r, err := scanRecording(row, &aired)
+	return models.Episode{Recording: r, Aired: moment(aired)}, err
+}
+
 // Episodes is part of catalog.Catalog.
 func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error) {
 	err = s.use(ctx, "catalog.Episodes", func(c *session) error {
-		const query = `SELECT ` + recordingColumns + `, r.aired FROM episode r JOIN origin o ON o.number = r.origin
-			WHERE r.gone = 0 ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`
-		return c.all(query, nil, func(row scanner) error {
-			var aired int64
-			r, err := scanRecording(row, &aired)
-			list = append(list, models.Episode{Recording: r, Aired: moment(aired)})
+		return c.all(selectEpisode+` ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`, nil, func(row scanner) error {
+			e, err := scanEpisode(row)
+			list = append(list, e)
 			return err
 		})
 	})
 	return list, err
 }
 
+// Episode is part of catalog.Catalog.
+func (s *Store) Episode(ctx context.Context, id string) (e models.Episode, err error) {
+	err = s.use(ctx, "catalog.Episode "+id, func(c *session) error {
+		ok, err := c.one(selectEpisode+` AND r.id = ?`, []any{id}, func(row scanner) (err error) {
+			e, err = scanEpisode(row)
+			return err
+		})
+		return found(ok, err)
+	})
+	return e, err
+}
+
 // Clips is part of catalog.Catalog.
 func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
 	err = s.use(ctx, "catalog.Clips", func(c *session) error {
-		const query = `SELECT ` + recordingColumns + ` FROM clip r JOIN origin o ON o.number = r.origin
-			WHERE r.gone = 0 ORDER BY r.priority DESC, r.first_curated DESC, r.id`
-		return c.all(query, nil, func(row scanner) error {
+		return c.all(selectClip+` ORDER BY r.priority DESC, r.first_curated DESC, r.id`, nil, func(row scanner) error {
 			r, err := scanRecording(row)
 			list = append(list, models.Clip{Recording: r})
 			return err
 		})
 	})
 	return list, err
+}
+
+// Clip is part of catalog.Catalog.
+func (s *Store) Clip(ctx context.Context, id string) (k models.Clip, err error) {
+	err = s.use(ctx, "catalog.Clip "+id, func(c *session) error {
+		ok, err := c.one(selectClip+` AND r.id = ?`, []any{id}, func(row scanner) (err error) {
+			k.Recording, err = scanRecording(row)
+			return err
+		})
+		return found(ok, err)
+	})
+	return k, err
 }
 
 // version is what decides whether a stored recording is still the same.

@@ -8,6 +8,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/trace"
 )
 
 // Session opens a session and returns the repository as it sees it. With a ttl
@@ -83,6 +84,7 @@ func (e *Engine) open(id string, ttl time.Duration) (*session, error) {
 	s := e.newSession(id, ttl)
 	s.attached = true
 	tx := e.begin(s)
+	tx.mark(trace.Event{Operation: trace.Begin, Process: id, Result: trace.OK})
 	tx.facts = append(tx.facts, &journal.Session{ID: id, TTL: ttl})
 	e.finish(tx, space.OpID{}, space.Reply{})
 	return s, nil

@@ -13,6 +13,7 @@ import (
 
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
 	"leasehold/shared/tuple"
 )
 
@@ -21,7 +22,11 @@ var pad = strings.Repeat("x", 180)
 
 // benchmarked returns a space that holds n tuples made by other.
 func benchmarked(b *testing.B, n int, other func(int) tuple.Tuple) space.Space {
-	r := session(b, run(b, engine.Config{}), "bench-1", 0)
+	return filled(b, engine.Config{}, n, other)
+}
+
+func filled(b *testing.B, c engine.Config, n int, other func(int) tuple.Tuple) space.Space {
+	r := session(b, run(b, c), "bench-1", 0)
 	require.NoError(b, r.Create(context.Background(), "s", space.Options{}))
 	s := r.Space("s")
 	for i := range n {
@@ -65,6 +70,47 @@ func BenchmarkPutGetP(b *testing.B) {
 	}
 }
 
+// BenchmarkSelective compares a put and a selective getP among 100,000 tuples of
+// the same signature with the same among 100. The two take turns, 50 pairs each,
+// and the medians are compared, so that other work on the machine does not count.
+//
+//	go test ./shared/space/engine -run '^$' -bench Selective -count 5
+func BenchmarkSelective(b *testing.B) {
+	same := func(n int) tuple.Tuple { return tuple.New("other", int64(n), pad) }
+	few, many := benchmarked(b, 100, same), benchmarked(b, 100_000, same)
+	runtime.GC()
+	ctx, t := context.Background(), tuple.New("item", int64(-7), pad)
+	for name, p := range map[string]tuple.Template{
+		"by kind": tuple.Match("item", tuple.AnyInt64, tuple.AnyString),
+		"by key":  tuple.Match(tuple.AnyString, int64(-7), tuple.AnyString),
+	} {
+		b.Run(name, func(b *testing.B) {
+			took := map[space.Space][]time.Duration{}
+			for b.Loop() {
+				for _, s := range []space.Space{few, many} {
+					start := time.Now()
+					for range 50 {
+						if err := s.Put(ctx, t, 0); err != nil {
+							b.Fatal(err)
+						}
+						if _, ok, err := s.GetP(ctx, p); !ok || err != nil {
+							b.Fatal(ok, err)
+						}
+					}
+					took[s] = append(took[s], time.Since(start)/50)
+				}
+			}
+			median := func(s space.Space) float64 {
+				slices.Sort(took[s])
+				return float64(took[s][len(took[s])/2])
+			}
+			b.ReportMetric(median(few), "ns/pair-among-100")
+			b.ReportMetric(median(many), "ns/pair-among-100000")
+			b.ReportMetric(median(many)/median(few), "times")
+		})
+	}
+}
+
 // BenchmarkWakeUp measures from before a put until the blocked get that it
 // serves has returned.
 //
@@ -103,8 +149,9 @@ func BenchmarkWakeUp(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds())/1e3, "p99-µs")
 }
 
-// BenchmarkResident measures the heap that a tuple of 200 bytes takes, itself
-// and the memory journal's part included.
+// BenchmarkResident measures the heap that a tuple of 200 bytes takes in the
+// engine, itself and an index by its key included; and with what the memory
+// journal keeps of it.
 //
 //	go test ./shared/space/engine -run '^$' -bench Resident -benchtime 1x
 func BenchmarkResident(b *testing.B) {
@@ -115,17 +162,35 @@ func BenchmarkResident(b *testing.B) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	for b.Loop() {
-		before := heap()
-		s := benchmarked(b, n, func(i int) tuple.Tuple {
-			return tuple.New(fmt.Sprintf("item-%08d", i), int64(i), strings.Clone(pad))
+	for name, j := range map[string]func() journal.Journal{
+		"engine":                    func() journal.Journal { return forgetful{} },
+		"engine and memory journal": func() journal.Journal { return &journal.Memory{} },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				before := heap()
+				s := filled(b, engine.Config{Journal: j()}, n, func(i int) tuple.Tuple {
+					return tuple.New(fmt.Sprintf("item-%08d", i), int64(i), strings.Clone(pad))
+				})
+				_, _, err := s.QueryP(context.Background(), tuple.Match("item-00000001", tuple.AnyInt64, tuple.AnyString))
+				require.NoError(b, err)
+				b.ReportMetric(float64(heap()-before)/n, "B/tuple")
+				runtime.KeepAlive(s)
+			}
 		})
-		_, _, err := s.QueryP(context.Background(), tuple.Match("item-00000001", tuple.AnyInt64, tuple.AnyString))
-		require.NoError(b, err)
-		b.ReportMetric(float64(heap()-before)/n, "B/tuple")
-		runtime.KeepAlive(s)
 	}
 }
+
+// forgetful is a journal that keeps nothing in memory, as one on a disk does.
+type forgetful struct{}
+
+func (forgetful) Load(context.Context, func(journal.Fact) error) (journal.Standing, error) {
+	return journal.Standing{}, nil
+}
+
+func (forgetful) Commit(context.Context, journal.Position, []journal.Record) error { return nil }
+
+func (forgetful) Close() error { return nil }
 
 // BenchmarkCall calls a procedure that puts and one that takes.
 func BenchmarkCall(b *testing.B) {

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -31,6 +33,49 @@ func TestWaitersAreBounded(t *testing.T) {
 	_, err := r.Space("s").Get(t.Context(), tuple.Match("a"))
 	require.ErrorIs(t, err, fault.ErrOverloaded)
 	require.Empty(t, e.rooms["s"].takers.buckets)
+}
+
+// heapInUse returns the bytes of the heap that are in use.
+func heapInUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func TestOfAMillionWaitersAskedForABoundedNumberWaitsAndMemoryIsFlat(t *testing.T) {
+	e, _ := opened(t, nil)
+	s := e.sessions["test-1"]
+	get := space.Request{Verb: space.VerbGet, Space: "s", Template: tuple.Match("a", tuple.AnyInt64)}
+	empty := heapInUse()
+	var waiting []*waiter
+	for range MaxWaiters {
+		_, w := e.start(s, get)
+		require.NotNil(t, w)
+		waiting = append(waiting, w)
+	}
+	full := heapInUse()
+	t.Logf("%d bytes for each waiter", (full-empty)/MaxWaiters)
+	require.Less(t, (full-empty)/MaxWaiters, int64(1000))
+	for range 1_000_000 - MaxWaiters {
+		a, w := e.start(s, get)
+		if w != nil || !errors.Is(a.err, fault.ErrOverloaded) {
+			t.Fatal(a.err)
+		}
+	}
+	require.Less(t, heapInUse()-full, int64(1<<20))
+	require.Equal(t, Figures{Sessions: 1, Waiters: MaxWaiters, Refused: 1_000_000 - MaxWaiters},
+		Figures{Sessions: e.Figures().Sessions, Waiters: e.Figures().Waiters, Refused: e.Figures().Refused})
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, w := range waiting {
+		_, err := e.await(over, w)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.NoError(t, space.Over(s).Space("s").Put(t.Context(), tuple.New("a", int64(1)), 0))
+	require.Equal(t, 1, e.rooms["s"].size, "none that was cancelled takes")
+	require.Empty(t, e.rooms["s"].takers.buckets)
+	require.Zero(t, e.waiting)
 }
 
 func TestSessionsAreBounded(t *testing.T) {
@@ -86,6 +131,17 @@ func TestNothingIsLeftOfWhatCameAndWent(t *testing.T) {
 	require.NoError(t, r.Close(ctx))
 }
 
+// someActual is a template of six fields, of which those in mask are the actual n.
+func someActual(mask, n int) tuple.Template {
+	p := tuple.New(n, n, n, n, n, n).Exactly()
+	for i := range p {
+		if mask&(1<<i) == 0 {
+			p[i] = tuple.Formal{Type: tuple.Int}
+		}
+	}
+	return p
+}
+
 func TestShapesAreBounded(t *testing.T) {
 	t.Parallel()
 	e, r := opened(t, nil)
@@ -93,18 +149,48 @@ func TestShapesAreBounded(t *testing.T) {
 	for n := range 2 * indexFrom {
 		require.NoError(t, s.Put(ctx, tuple.New(n, n, n, n, n, n), 0))
 	}
-	for mask := range 64 {
-		p := tuple.New(1, 1, 1, 1, 1, 1).Exactly()
-		for i := range p {
-			if mask&(1<<i) == 0 {
-				p[i] = tuple.Formal{Type: tuple.Int}
+	for turn := range 20 {
+		for mask := range 64 {
+			found, err := s.QueryAll(ctx, someActual(mask, turn))
+			require.NoError(t, err)
+			if mask == 0 {
+				require.Len(t, found, 2*indexFrom)
+			} else {
+				require.Equal(t, []tuple.Tuple{tuple.New(turn, turn, turn, turn, turn, turn)}, found)
 			}
 		}
-		_, ok, err := s.QueryP(ctx, p)
-		require.NoError(t, err)
-		require.True(t, ok)
 	}
 	for _, b := range e.rooms["s"].visible.buckets {
 		require.Len(t, b.shapes, maxShapes)
+	}
+}
+
+func TestShapesThatTakeTurnsCostNoMoreIndexingThanLooking(t *testing.T) {
+	t.Parallel()
+	e, r := opened(t, nil)
+	const n = 1000
+	for i := range n {
+		require.NoError(t, r.Space("s").Put(t.Context(), tuple.New(i, i, i, i, i, i), 0))
+	}
+	x := &e.rooms["s"].visible
+	built := map[*shape]bool{}
+	looks := 0
+	for turn := range 200 {
+		for _, mask := range []int{1, 2, 4, 8, 16, 32, 3, 5, 9, 17, 33, 6, 10, 18, 34, 12, 20, 36} {
+			x.each(someActual(mask, turn), func(*entry) bool { return true })
+			looks++
+		}
+		for _, b := range x.buckets {
+			for _, s := range b.shapes {
+				built[s] = true
+			}
+		}
+	}
+	require.Less(t, len(built), maxShapes+looks/rebuild, "not one for each look")
+	for _, b := range x.buckets { // a shape that comes into use late becomes fast too
+		for range 2 * rebuild * n {
+			x.each(someActual(63, 1), func(*entry) bool { return true })
+		}
+		require.Equal(t, tuple.Shape(63), b.closest(63).mask)
 	}
 }

@@ -20,11 +20,17 @@ func (e *Engine) swap(old, new *entry) {
 			e.timers.unset(old.Ref)
 		}
 		delete(e.entries, old.Ref)
+		if old.Hold != nil {
+			e.held--
+		}
 	}
 	if new != nil {
 		e.entries[new.Ref] = new
 		e.rooms[new.Space].add(new)
 		e.sessions.own(new)
+		if new.Hold != nil {
+			e.held++
+		}
 		if at := dueAt(new); at != 0 {
 			e.timers.setEntry(at, new)
 		}

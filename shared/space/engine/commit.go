@@ -12,13 +12,16 @@ import (
 	"leasehold/shared/trace"
 )
 
-// life is the time between two loads of the journal. Answers given in a life
-// that failed before they were durable are void.
+// life is the time between two losses of what was not durable. Answers given in a
+// life that ended before they were durable are void.
 type life struct {
 	seq     uint64        // operations executed; guarded by the engine's mutex
 	durable atomic.Uint64 // of those, released
-	failed  atomic.Bool
+	ended   atomic.Pointer[error]
 }
+
+// end makes what is not durable void, for a reason that is a fault.
+func (l *life) end(why error) { l.ended.Store(&why) }
 
 // outcome is one executed transaction on its way to the journal.
 type outcome struct {
@@ -27,11 +30,30 @@ type outcome struct {
 	traced []trace.Event
 }
 
+// batch is what one commit makes durable, and what it takes to undo it.
+type batch struct {
+	outcomes []outcome
+	steps    []step       // of all outcomes
+	answered []space.OpID // whose answers were added to the windows
+	lasting  bool         // it did what cannot be undone in memory
+}
+
+// empty returns b without what was in it, to be filled again.
+func (b batch) empty() batch {
+	if cap(b.outcomes) > keptSteps || cap(b.steps) > keptSteps || cap(b.answered) > keptSteps {
+		return batch{}
+	}
+	clear(b.outcomes)
+	clear(b.steps)
+	clear(b.answered)
+	return batch{outcomes: b.outcomes[:0], steps: b.steps[:0], answered: b.answered[:0]}
+}
+
 // enqueue queues an outcome for the next commit.
 func (e *Engine) enqueue(o outcome) {
 	e.life.seq++
 	o.clock = e.now()
-	e.pending = append(e.pending, o)
+	e.pending.outcomes = append(e.pending.outcomes, o)
 }
 
 // answer ties a reply to the position that it saw.
@@ -51,14 +73,25 @@ func (e *Engine) released(ctx context.Context, a answer) (space.Reply, error) {
 		signal(e.wake) // Run commits what this caller no longer waits for
 		return space.Reply{}, over(ctx)
 	}
-	if !a.life.failed.Load() && a.life.durable.Load() < a.seq {
+	if a.life.ended.Load() == nil && a.life.durable.Load() < a.seq {
 		_ = e.commit() // what it means to this caller is found below
 	}
 	<-e.committing
-	if a.life.durable.Load() >= a.seq {
-		return a.reply, a.err
+	if why := a.void(); why != nil {
+		return space.Reply{}, why
 	}
-	return space.Reply{}, fmt.Errorf("the journal failed, the outcome is unknown: %w", fault.ErrUnavailable)
+	return a.reply, a.err
+}
+
+// void says why an answer that is not durable never will be.
+func (a answer) void() error {
+	if a.life == nil || a.life.durable.Load() >= a.seq {
+		return nil
+	}
+	if why := a.life.ended.Load(); why != nil {
+		return *why
+	}
+	return fmt.Errorf("not durable yet: %w", fault.ErrUnavailable)
 }
 
 // flush commits what is pending.
@@ -71,50 +104,30 @@ func (e *Engine) flush() error {
 // commit writes everything pending as one batch. The caller holds committing.
 func (e *Engine) commit() error {
 	e.mu.Lock()
-	batch, l, upTo := e.pending, e.life, e.life.seq
-	e.pending, e.spare = e.spare, nil
+	b, l, upTo := e.pending, e.life, e.life.seq
+	e.pending, e.spare = e.spare, batch{}
 	e.mu.Unlock()
-	if records := recordsOf(batch); len(records) > 0 {
+	if records := recordsOf(b.outcomes); len(records) > 0 {
+		began := time.Now()
 		if err := e.journal.Commit(context.Background(), e.position, records); err != nil {
-			e.reload(err)
+			e.failed(b, err)
 			return fmt.Errorf("engine: commit: %w", err)
 		}
 		e.position += journal.Position(len(records))
+		e.tallies.committed(len(records), time.Since(began))
 	}
-	e.writeTrace(batch)
+	e.writeTrace(b.outcomes)
 	l.durable.Store(upTo)
-	e.recycle(batch)
+	e.mu.Lock()
+	e.spare = b.empty()
+	e.mu.Unlock()
 	return nil
 }
 
-// recycle keeps a slice that has been committed for later.
-func (e *Engine) recycle(batch []outcome) {
-	if cap(batch) > keptSteps {
-		return
-	}
-	clear(batch)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.spare = batch[:0]
-}
-
-func (e *Engine) writeTrace(batch []outcome) {
-	if e.trace == nil {
-		return
-	}
-	for _, o := range batch {
-		for _, event := range o.traced {
-			e.events++
-			event.Seq = e.events
-			e.trace(event)
-		}
-	}
-}
-
 // recordsOf leaves out what established no fact.
-func recordsOf(batch []outcome) []journal.Record {
-	records := make([]journal.Record, 0, len(batch))
-	for _, o := range batch {
+func recordsOf(outcomes []outcome) []journal.Record {
+	records := make([]journal.Record, 0, len(outcomes))
+	for _, o := range outcomes {
 		if len(o.facts) > 0 {
 			records = append(records, journal.Record{Clock: o.clock, Facts: o.facts})
 		}

@@ -110,8 +110,8 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 		r.Op = space.OpID{}
 	}
 	if r.Op != (space.OpID{}) {
-		if reply, ok := e.answered(r.Op); ok {
-			return e.answer(reply, nil), nil
+		if reply, ok, err := e.answered(s, r); ok {
+			return e.answer(reply, err), nil
 		}
 		if earlier := e.inflight[r.Op]; earlier != nil {
 			age = earlier.age
@@ -131,7 +131,9 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 // wait registers a request that found nothing.
 func (e *Engine) wait(s *session, r space.Request, awaited []space.Awaited, age int64) (answer, *waiter) {
 	if e.waiting >= MaxWaiters {
-		return answer{err: fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, MaxWaiters)}, nil
+		err := fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, MaxWaiters)
+		e.refuse(s, r, err)
+		return e.answer(space.Reply{}, err), nil
 	}
 	e.ages = max(e.ages, age)
 	w := &waiter{age: age, session: s, request: own(r), done: make(chan struct{})}

@@ -16,6 +16,10 @@
 //     fault.ErrUnavailable, to be repeated with its operation id. Blocked calls
 //     stay blocked. What was executed is waited for even if its caller gives up,
 //     so that nothing that was taken is lost on the way.
+//   - While the journal is full, what only puts is fault.ErrOverloaded, and all
+//     else goes on. A commit that is journal.ErrFull is undone in memory.
+//   - After journal.ErrBroken nothing is written and nothing loaded: the engine
+//     has stopped, and Run returns the error.
 //
 // Random spaces choose with the process's random source, so a run over one is
 // not reproducible; everything else is a function of the order of operations
@@ -61,6 +65,8 @@ type Engine struct {
 	trace      func(trace.Event)
 	log        *slog.Logger
 	seed       maphash.Seed
+	full       func() bool // whether the journal refuses what grows
+	tallies    tallies
 
 	wake       chan struct{}    // tells Run to look again
 	committing chan struct{}    // holds one token while somebody commits
@@ -79,6 +85,7 @@ type Engine struct {
 	token    int64
 	ages     int64 // of waiters
 	waiting  int
+	held     int // entries with a Hold
 	inflight map[space.OpID]*waiter
 	fresh    []int64 // refs of tuples that waiters have yet to be offered
 	relieved []*room // rooms in which others may come first now
@@ -86,8 +93,8 @@ type Engine struct {
 
 	life    *life
 	tx      transaction
-	pending []outcome // executed, not committed
-	spare   []outcome // an empty slice to be pending next
+	pending batch // executed, not committed
+	spare   batch // an empty one to be pending next
 }
 
 // Open returns an engine that stands where its journal does. It starts nothing:
@@ -97,10 +104,14 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		journal: c.Journal, procedures: c.Procedures, trace: c.Trace, log: c.Log,
 		seed:       maphash.MakeSeed(),
 		committing: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		full:   func() bool { return false },
 		origin: time.Now(), sessions: sessions{}, inflight: map[space.OpID]*waiter{},
 	}
 	if e.log == nil {
 		e.log = slog.Default()
+	}
+	if j, ok := c.Journal.(journal.Roomy); ok {
+		e.full = j.Full
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -133,8 +144,20 @@ func (e *Engine) Run(ctx context.Context) error {
 			return e.stop()
 		}
 		timer.Reset(next)
-		_ = e.flush() // it was logged, and the engine stands again
+		if e.flush() != nil { // it was logged, and the engine stands again unless it is broken
+			e.rest(ctx)
+		}
 	}
+}
+
+// rest keeps Run from firing again at once what a failing journal undoes.
+func (e *Engine) rest(ctx context.Context) {
+	if _, broken := e.tick(); broken {
+		return
+	}
+	pause, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	<-pause.Done()
 }
 
 // tick fires what is due, and returns how long until the next timer.

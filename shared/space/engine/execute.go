@@ -20,13 +20,16 @@ func (e *Engine) execute(s *session, r space.Request, again bool) (space.Reply, 
 	tx.again = again
 	var reply space.Reply
 	err := tx.try(func() (err error) {
-		reply, err = tx.perform(r)
-		return err
+		if reply, err = tx.perform(r); err != nil {
+			return err
+		}
+		return tx.affordable()
 	})
 	if errors.Is(err, errWait) {
 		return space.Reply{}, tx.awaited, errWait
 	}
 	if err != nil {
+		e.refuse(s, r, err)
 		return space.Reply{}, nil, err
 	}
 	e.finish(tx, r.Op, reply)
@@ -136,19 +139,6 @@ func (tx *transaction) all(room *room, r space.Request) (space.Reply, error) {
 	return reply, nil
 }
 
-// look notes for the trace what was looked for and found.
-func (tx *transaction) look(r space.Request, found ...*entry) {
-	if tx.e.trace == nil {
-		return
-	}
-	tx.looked = &look{verb: r.Verb, space: r.Space, template: r.Template}
-	for _, x := range found {
-		if x != nil {
-			tx.looked.found = append(tx.looked.found, x.Tuple)
-		}
-	}
-}
-
 // create makes a space. It is not undone: it is the last thing that can fail.
 func (tx *transaction) create(name string, o space.Options) error {
 	if name == "" || len(name) > space.MaxName {
@@ -166,6 +156,9 @@ func (tx *transaction) create(name string, o space.Options) error {
 	}
 	if len(tx.e.rooms) >= MaxSpaces {
 		return fmt.Errorf("%w: %d spaces", fault.ErrOverloaded, MaxSpaces)
+	}
+	if tx.e.full() {
+		return errFull
 	}
 	def := &journal.Space{Name: name, Options: o}
 	tx.e.rooms[name] = newRoom(def, tx.e.seed)

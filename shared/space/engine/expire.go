@@ -6,6 +6,7 @@ import (
 
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/trace"
 )
 
 // fireDue runs what is due, each in a record of its own. Deadlines are
@@ -47,6 +48,7 @@ func (e *Engine) expire(f func(*transaction)) {
 
 // lapse ends the TTL of an entry.
 func (tx *transaction) lapse(x *entry) {
+	tx.markExpiry(x, x.Expiry, space.Due)
 	tx.expiry(x, x.Expiry, space.Expired{Ref: x.Ref, Cause: space.Due})
 	if now := tx.e.entries[x.Ref]; now != nil && now.Hold == nil && now.Deadline == x.Deadline {
 		tx.change(now, nil, space.Take)
@@ -55,6 +57,7 @@ func (tx *transaction) lapse(x *entry) {
 
 // release ends the hold of an entry.
 func (tx *transaction) release(x *entry, cause space.Cause) {
+	tx.markExpiry(x, x.Hold.Expiry, cause)
 	tx.expiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session})
 	if now := tx.e.entries[x.Ref]; now != nil && now.Hold == x.Hold {
 		tx.back(now, space.OldPlace)
@@ -83,6 +86,7 @@ func (e *Engine) endSession(s *session, cause space.Cause) {
 	e.timers.unset(s.number)
 	s.end(cause)
 	tx := e.begin(nil)
+	tx.mark(trace.Event{Operation: trace.End, Process: s.id, Result: string(cause)})
 	for _, ref := range slices.Sorted(maps.Keys(s.ephemeral)) {
 		tx.abandon(ref, s.id, cause)
 	}

@@ -1,10 +1,11 @@
 package engine
 
 import (
+	"slices"
+
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/trace"
-	"leasehold/shared/tuple"
 )
 
 // begin starts a transaction of a session; nil is nobody. There is one at a time,
@@ -39,11 +40,15 @@ func (e *Engine) finish(tx *transaction, op space.OpID, reply space.Reply) {
 	}
 	if op != (space.OpID{}) {
 		facts = append(facts, e.remember(op, reply, len(facts) > 0)...)
+		e.pending.answered = append(e.pending.answered, op)
 	}
+	e.pending.steps = append(e.pending.steps, tx.steps...)
+	e.pending.lasting = e.pending.lasting || slices.ContainsFunc(facts, lasting)
 	var traced []trace.Event
 	if e.trace != nil {
 		traced = tx.events()
 	}
+	e.tallies.operations.Add(1)
 	if len(facts) > 0 || len(traced) > 0 || len(tx.steps) > 0 {
 		e.enqueue(outcome{facts: facts, traced: traced})
 	}
@@ -62,46 +67,4 @@ func (st step) fact() journal.Fact {
 		return journal.Gone(st.old.Ref)
 	}
 	return st.new
-}
-
-// look is what a plain operation looked for and found.
-type look struct {
-	verb     space.Verb
-	space    string
-	template tuple.Template
-	found    []tuple.Tuple
-}
-
-// events returns what the trace has to say of a transaction: a plain operation
-// by its verb, a procedure by the changes that it made.
-func (tx *transaction) events() []trace.Event {
-	base := trace.Event{Clock: tx.e.now(), Process: tx.Caller()}
-	base.Role = trace.RoleOf(base.Process)
-	if tx.looked != nil {
-		return tx.looked.events(base)
-	}
-	events := make([]trace.Event, 0, len(tx.steps))
-	for _, st := range tx.steps {
-		if st.change == acknowledged {
-			continue
-		}
-		event := base
-		event.Procedure, event.Operation = st.procedure, string(st.change)
-		event.Space, event.Tuple = st.space(), st.tuple().String()
-		events = append(events, event)
-	}
-	return events
-}
-
-func (l *look) events(base trace.Event) []trace.Event {
-	base.Operation, base.Space, base.Template = l.verb.String(), l.space, l.template.String()
-	if len(l.found) == 0 {
-		return []trace.Event{base}
-	}
-	events := make([]trace.Event, len(l.found))
-	for i, t := range l.found {
-		events[i] = base
-		events[i].Tuple = t.String()
-	}
-	return events
 }

@@ -10,7 +10,6 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/trace"
 )
 
 // reload drops the memory after a commit that failed, and loads the journal
@@ -19,20 +18,15 @@ func (e *Engine) reload(cause error) {
 	e.log.Warn("the journal refused a commit; loading it again", "error", cause)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.life.failed.Store(true)
+	e.life.end(fmt.Errorf("the journal failed, the outcome is unknown: %w", fault.ErrUnavailable))
 	if e.broken != nil {
 		return
 	}
 	waiting := e.allWaiters()
 	if err := e.load(context.Background()); err != nil {
-		e.broken = fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed)
-		for _, w := range waiting {
-			e.settle(w, answer{err: e.broken})
-		}
-		signal(e.wake)
+		e.breakDown(fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed), waiting)
 		return
 	}
-	e.traceReload()
 	for _, w := range waiting {
 		e.resume(w)
 	}
@@ -57,17 +51,6 @@ func (e *Engine) resume(w *waiter) {
 	e.retry(w)
 }
 
-// traceReload tells the trace that the state is now what the journal holds: of
-// the last operations, some that were never traced may have happened, and
-// volatile spaces are empty.
-func (e *Engine) traceReload() {
-	if e.trace == nil {
-		return
-	}
-	e.events++
-	e.trace(trace.Event{Seq: e.events, Clock: e.now(), Operation: trace.Reload})
-}
-
 // allWaiters returns every blocked call, oldest first.
 func (e *Engine) allWaiters() []*waiter {
 	var all []*waiter
@@ -83,8 +66,8 @@ func (e *Engine) allWaiters() []*waiter {
 func (e *Engine) load(ctx context.Context) error {
 	subscribers := e.subscribers()
 	e.entries, e.rooms, e.windows = map[int64]*entry{}, map[string]*room{}, map[string]*window{}
-	e.timers = newTimers(e.wake)
-	e.fresh, e.relieved, e.pending = nil, nil, nil
+	e.timers, e.held = newTimers(e.wake), 0
+	e.fresh, e.relieved, e.pending = nil, nil, batch{}
 	for _, s := range e.sessions {
 		clear(s.ephemeral)
 		clear(s.holds)
@@ -105,6 +88,7 @@ func (e *Engine) load(ctx context.Context) error {
 	if err := loaded.place(); err != nil {
 		return err
 	}
+	e.traceState()
 	e.resubscribe(subscribers)
 	e.endAbsent()
 	return nil
@@ -206,8 +190,7 @@ func (e *Engine) resubscribe(subs []*subscriber) {
 			e.unsubscribe(sub)
 			continue
 		}
-		sub.events, sub.missed = nil, sub.missed+len(sub.events)+1
 		r.subscribers[sub.id] = sub
-		signal(sub.ready)
+		sub.drop()
 	}
 }

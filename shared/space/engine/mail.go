@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -53,7 +51,7 @@ func (s *session) receive(ctx context.Context) (space.Reply, error) {
 			continue
 		}
 		reply, err := s.e.released(context.WithoutCancel(ctx), l.answer)
-		if !errors.Is(err, fault.ErrUnavailable) {
+		if l.void() == nil {
 			return reply, err
 		}
 	}

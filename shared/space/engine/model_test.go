@@ -42,6 +42,7 @@ type pair struct {
 	stop   func() error
 	repo   space.Repository
 	model  naive
+	trace  follower // knows the same from the trace
 	unique int64
 }
 
@@ -58,7 +59,7 @@ func pairOf(t *testing.T, rt *rapid.T, kind space.Kind) *pair {
 
 func (p *pair) start(t *testing.T) {
 	var e *engine.Engine
-	e, p.stop = restartable(t, engine.Config{Journal: p.memory})
+	e, p.stop = restartable(t, engine.Config{Journal: p.memory, Trace: p.trace.follow})
 	p.repo = session(t, e, "test-1", 24*time.Hour)
 }
 
@@ -136,6 +137,9 @@ func (p *pair) same(rt *rapid.T) {
 	require.NoError(rt, err)
 	require.Equal(rt, len(all), infos[1].Visible)
 	require.Equal(rt, len(p.model.things)-len(all), infos[1].Held)
+	visible, holds, err := p.trace.count("s")
+	require.NoError(rt, err)
+	require.Equal(rt, []int{infos[1].Visible, infos[1].Held}, []int{visible, holds})
 }
 
 func tuplesOf(things []*thing) (all []tuple.Tuple) {

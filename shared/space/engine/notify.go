@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -78,7 +77,7 @@ func (s *session) next(ctx context.Context, id int64) (space.Reply, error) {
 			continue
 		}
 		reply, err := s.e.released(context.WithoutCancel(ctx), a)
-		if !errors.Is(err, fault.ErrUnavailable) {
+		if a.void() == nil {
 			return reply, err
 		}
 		s.e.mu.Lock()
@@ -117,6 +116,12 @@ func (s *session) events(id int64) (*subscriber, answer, error) {
 	}
 	reply.Found = n > 0 || reply.Missed > 0
 	return sub, s.e.answer(reply, nil), nil
+}
+
+// drop forgets the events that wait, and says that some were missed.
+func (sub *subscriber) drop() {
+	sub.events, sub.missed = nil, sub.missed+len(sub.events)+1
+	signal(sub.ready)
 }
 
 // publish tells a room's subscribers of a step.

@@ -19,21 +19,21 @@ func (k key) compare(o key) int {
 	return 1
 }
 
-type slot[T any] struct {
-	key
-	value T
-}
-
-// order is a set of values sorted by key. It is a sorted slice while it is
-// small, as most are, and a B-tree with subtree counts once it is not: insert,
-// remove, first, last and at are O(log n) with a small constant.
+// order is a set of values sorted by their rank, of which no two are equal. It
+// keeps the values alone: a rank is looked up where it is needed, which costs
+// less than the memory of another copy. It is a sorted slice while it is small,
+// as most are, and a B-tree with subtree counts once it is not: insert, remove,
+// first, last and at are O(log n) with a small constant.
 type order[T any] struct {
-	few  []slot[T]
-	many *btree.BTreeG[slot[T]] // nil while few serves
+	rank func(T) key // of a value, always the same
+	few  []T
+	many *btree.BTreeG[T] // nil while few serves
 }
 
 // fewest is the size at which an order becomes a tree.
 const fewest = 32
+
+func newOrder[T any](rank func(T) key) *order[T] { return &order[T]{rank: rank} }
 
 func (o *order[T]) len() int {
 	if o.many != nil {
@@ -42,37 +42,38 @@ func (o *order[T]) len() int {
 	return len(o.few)
 }
 
-// insert adds v under k, or replaces what is there.
-func (o *order[T]) insert(k key, v T) {
-	s := slot[T]{k, v}
+// insert adds v, or replaces what has its rank.
+func (o *order[T]) insert(v T) {
 	if o.many != nil {
-		o.many.Set(s)
+		o.many.Set(v)
 		return
 	}
-	i, found := o.position(k)
+	i, found := o.position(o.rank(v))
 	if found {
-		o.few[i] = s
+		o.few[i] = v
 		return
 	}
-	o.few = slices.Insert(o.few, i, s)
+	o.few = slices.Insert(o.few, i, v)
 	if len(o.few) > fewest {
-		o.many = btree.NewBTreeGOptions(func(a, b slot[T]) bool { return a.compare(b.key) < 0 }, btree.Options{NoLocks: true})
-		for _, s := range o.few {
-			o.many.Load(s)
+		rank := o.rank
+		o.many = btree.NewBTreeGOptions(func(a, b T) bool { return rank(a).compare(rank(b)) < 0 }, btree.Options{NoLocks: true})
+		for _, v := range o.few {
+			o.many.Load(v)
 		}
 		o.few = nil
 	}
 }
 
-func (o *order[T]) remove(k key) {
+// remove removes what has the rank of v.
+func (o *order[T]) remove(v T) {
 	if o.many != nil {
-		o.many.Delete(slot[T]{key: k})
+		o.many.Delete(v)
 		if o.many.Len() == 0 {
 			o.many = nil
 		}
 		return
 	}
-	if i, found := o.position(k); found {
+	if i, found := o.position(o.rank(v)); found {
 		o.few = slices.Delete(o.few, i, i+1)
 	}
 }
@@ -80,56 +81,67 @@ func (o *order[T]) remove(k key) {
 // position finds k in few, looking at the ends first: queues live there.
 func (o *order[T]) position(k key) (int, bool) {
 	n := len(o.few)
-	if n == 0 || o.few[n-1].compare(k) < 0 {
+	if n == 0 || o.rank(o.few[n-1]).compare(k) < 0 {
 		return n, false
 	}
-	if c := o.few[0].compare(k); c >= 0 {
+	if c := o.rank(o.few[0]).compare(k); c >= 0 {
 		return 0, c == 0
 	}
-	return slices.BinarySearchFunc(o.few, k, func(s slot[T], k key) int { return s.compare(k) })
+	return slices.BinarySearchFunc(o.few, k, func(v T, k key) int { return o.rank(v).compare(k) })
 }
 
 func (o *order[T]) first() (v T, ok bool) {
 	if o.many != nil {
-		s, ok := o.many.Min()
-		return s.value, ok
+		return o.many.Min()
 	}
 	if len(o.few) == 0 {
 		return v, false
 	}
-	return o.few[0].value, true
+	return o.few[0], true
 }
 
 func (o *order[T]) last() (v T, ok bool) {
 	if o.many != nil {
-		s, ok := o.many.Max()
-		return s.value, ok
+		return o.many.Max()
 	}
 	if len(o.few) == 0 {
 		return v, false
 	}
-	return o.few[len(o.few)-1].value, true
+	return o.few[len(o.few)-1], true
 }
 
 // at returns the i-th value, counted from 0.
 func (o *order[T]) at(i int) T {
 	if o.many != nil {
-		s, _ := o.many.GetAt(i)
-		return s.value
+		v, _ := o.many.GetAt(i)
+		return v
 	}
-	return o.few[i].value
+	return o.few[i]
 }
 
-// ascend calls each with every value whose key is at least from, in order, until
-// it returns false. The order must not change meanwhile.
-func (o *order[T]) ascend(from key, each func(T) bool) {
+// all calls each with every value in order until it returns false. The order must
+// not change meanwhile.
+func (o *order[T]) all(each func(T) bool) {
 	if o.many != nil {
-		o.many.Ascend(slot[T]{key: from}, func(s slot[T]) bool { return each(s.value) })
+		o.many.Scan(each)
 		return
 	}
-	i, _ := o.position(from)
-	for _, s := range o.few[i:] {
-		if !each(s.value) {
+	for _, v := range o.few {
+		if !each(v) {
+			return
+		}
+	}
+}
+
+// from is all, of the values whose rank is at least that of v.
+func (o *order[T]) from(v T, each func(T) bool) {
+	if o.many != nil {
+		o.many.Ascend(v, each)
+		return
+	}
+	i, _ := o.position(o.rank(v))
+	for _, v := range o.few[i:] {
+		if !each(v) {
 			return
 		}
 	}

@@ -57,7 +57,7 @@ func TestTuplesSurviveARestartInOrder(t *testing.T) {
 	})
 }
 
-func TestDeadlinesAreOnlyLengthenedByARestart(t *testing.T) {
+func TestFault21DeadlinesAreOnlyLengthenedByARestart(t *testing.T) {
 	restarted(t, func(t *testing.T, e *engine.Engine) {
 		r := opened(t, e)
 		require.NoError(t, r.Space("s").Put(t.Context(), item("ttl", 1), 30*time.Minute))
@@ -76,7 +76,7 @@ func TestDeadlinesAreOnlyLengthenedByARestart(t *testing.T) {
 	})
 }
 
-func TestSessionsGetAGraceOfTheirTTLAfterARestart(t *testing.T) {
+func TestFault22SessionsGetAGraceOfTheirTTLAfterARestart(t *testing.T) {
 	restarted(t, func(t *testing.T, e *engine.Engine) {
 		r := opened(t, e)
 		back, gone, never := session(t, e, "back", time.Minute), session(t, e, "gone", time.Minute), session(t, e, "never", 0)
@@ -104,7 +104,7 @@ func TestSessionsGetAGraceOfTheirTTLAfterARestart(t *testing.T) {
 	})
 }
 
-func TestAnswersAndNumbersSurviveARestart(t *testing.T) {
+func TestFault26AnswersAndNumbersSurviveARestart(t *testing.T) {
 	var ref, token int64
 	op := func(n uint64) space.OpID { return space.OpID{Session: "test-1", Seq: n} }
 	restarted(t, func(t *testing.T, e *engine.Engine) {

@@ -18,17 +18,17 @@ type room struct {
 	size    int            // held ones included
 
 	readers, takers waitlist
-	putters         order[*waiter]
+	putters         *order[*waiter]
 	relieved        bool // listed in the engine's
 	subscribers     map[int64]*subscriber
 }
 
 func newRoom(def *journal.Space, seed maphash.Seed) *room {
-	r := &room{def: def, readers: newWaitlist(seed), takers: newWaitlist(seed), subscribers: map[int64]*subscriber{}}
+	r := &room{def: def, readers: newWaitlist(seed), takers: newWaitlist(seed), putters: newOrder((*waiter).rank), subscribers: map[int64]*subscriber{}}
 	r.visible = newIndex(seed, r.rank)
 	r.held = newIndex(seed, r.rank)
 	if r.headOnly() || def.Options.Overflow == space.DropOldest {
-		r.byAge = &order[*entry]{}
+		r.byAge = newOrder(byPlace)
 	}
 	return r
 }
@@ -37,6 +37,8 @@ func newRoom(def *journal.Space, seed maphash.Seed) *room {
 func (r *room) headOnly() bool {
 	return r.def.Options.Kind == space.Queue || r.def.Options.Kind == space.Stack
 }
+
+func byPlace(e *entry) key { return key{minor: e.Place} }
 
 // rank is where an entry stands in the order of the kind: the first is found first.
 func (r *room) rank(e *entry) key {
@@ -60,7 +62,7 @@ func (r *room) add(e *entry) {
 	}
 	r.visible.add(e)
 	if r.byAge != nil {
-		r.byAge.insert(key{minor: e.Place}, e)
+		r.byAge.insert(e)
 	}
 }
 
@@ -75,7 +77,7 @@ func (r *room) remove(e *entry) {
 	}
 	r.visible.remove(e)
 	if r.byAge != nil {
-		r.byAge.remove(key{minor: e.Place})
+		r.byAge.remove(e)
 	}
 }
 
@@ -119,7 +121,7 @@ func (r *room) find(p tuple.Template, keep func(*entry) bool) *entry {
 // match are hash collisions, so a few draws suffice unless keep is choosy.
 func (r *room) pick(p tuple.Template, keep func(*entry) bool) *entry {
 	c := r.visible.candidates(p)
-	if c == nil || c.len() == 0 {
+	if c.len() == 0 {
 		return nil
 	}
 	if keep == nil {

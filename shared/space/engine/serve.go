@@ -118,7 +118,7 @@ func (e *Engine) settle(w *waiter, a answer) {
 // register lists w where it will be found by what it waits for.
 func (e *Engine) register(w *waiter) {
 	if w.putter {
-		e.rooms[w.request.Space].putters.insert(key{minor: w.age}, w)
+		e.rooms[w.request.Space].putters.insert(w)
 		return
 	}
 	for _, a := range w.awaited {
@@ -131,7 +131,7 @@ func (e *Engine) register(w *waiter) {
 func (e *Engine) unregister(w *waiter) {
 	if w.putter {
 		if r := e.rooms[w.request.Space]; r != nil {
-			r.putters.remove(key{minor: w.age})
+			r.putters.remove(w)
 		}
 		return
 	}

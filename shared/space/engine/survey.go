@@ -21,7 +21,7 @@ func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) boo
 	var found []*entry
 	for _, x := range indexes {
 		for _, b := range x.buckets {
-			b.all.ascend(lowest, func(e *entry) bool {
+			b.all.all(func(e *entry) bool {
 				if keep(view(e)) {
 					found = append(found, e)
 				}

@@ -31,7 +31,8 @@ type transaction struct {
 	facts     []journal.Fact // beside those of the steps
 	told      []message
 	awaited   []space.Awaited
-	looked    *look // what a plain operation looked for, for the trace
+	looked    *look  // what a plain operation looked for, for the trace
+	marks     []mark // what else the trace has to be told
 }
 
 // step is one change to one entry: it came (no old), went (no new) or changed.
@@ -50,7 +51,7 @@ func (tx *transaction) change(old, new *entry, c space.Change) {
 // try runs f, and takes back what it did if it fails, panics or ends the
 // goroutine.
 func (tx *transaction) try(f func() error) (err error) {
-	steps, facts, told := len(tx.steps), len(tx.facts), len(tx.told)
+	steps, facts, told, marks := len(tx.steps), len(tx.facts), len(tx.told), len(tx.marks)
 	returned := false
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,6 +65,7 @@ func (tx *transaction) try(f func() error) (err error) {
 			tx.e.swap(tx.steps[i].new, tx.steps[i].old)
 		}
 		tx.steps, tx.facts, tx.told = tx.steps[:steps], tx.facts[:facts], tx.told[:told]
+		tx.marks = tx.marks[:marks]
 	}()
 	err = f()
 	returned = true

@@ -19,6 +19,9 @@ type waiter struct {
 	answer answer
 }
 
+// rank puts who waits longest first.
+func (w *waiter) rank() key { return key{minor: w.age} }
+
 // answer is the outcome of a request, to be released when it is durable.
 type answer struct {
 	reply space.Reply
@@ -51,10 +54,10 @@ func (l *waitlist) add(p tuple.Template, w *waiter) {
 	}
 	o := keys[hash]
 	if o == nil {
-		o = &order[*waiter]{}
+		o = newOrder((*waiter).rank)
 		keys[hash] = o
 	}
-	o.insert(key{minor: w.age}, w)
+	o.insert(w)
 }
 
 func (l *waitlist) remove(p tuple.Template, w *waiter) {
@@ -64,7 +67,7 @@ func (l *waitlist) remove(p tuple.Template, w *waiter) {
 	if o == nil {
 		return
 	}
-	o.remove(key{minor: w.age})
+	o.remove(w)
 	if o.len() > 0 {
 		return
 	}
@@ -89,7 +92,7 @@ func (l *waitlist) next(t tuple.Tuple, after int64) *waiter {
 		if o == nil {
 			continue
 		}
-		o.ascend(key{minor: after + 1}, func(w *waiter) bool {
+		o.from(&waiter{age: after + 1}, func(w *waiter) bool {
 			if best != nil && w.age >= best.age {
 				return false
 			}

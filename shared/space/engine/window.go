@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -11,8 +14,14 @@ import (
 // window keeps the newest answers of a session, so that a repeated operation
 // gets its first one. Newest is by sequence number or by when it was given: a
 // call that was blocked for long has an old number but a new answer.
+//
+// Large answers are kept only up to a number of bytes for each session. Of the
+// oldest beyond that it is known that they were given, so that the operation does
+// not happen again, but not what they said; that of a get which was not
+// acknowledged is read off what it took.
 type window struct {
 	answers map[uint64]*journal.Answer
+	bytes   int
 	nth     uint64    // answers given
 	newest  [2]uint64 // sequence numbers, of the caller's and of the automatic ones
 }
@@ -31,10 +40,20 @@ func (w *window) behind(seq uint64) bool { return seq+space.Window <= w.newest[h
 
 // add keeps an answer.
 func (w *window) add(a *journal.Answer) {
+	w.drop(a.Op.Seq)
 	w.answers[a.Op.Seq] = a
+	w.bytes += sizeOf(a.Reply)
 	w.nth = max(w.nth, a.Nth)
 	h := half(a.Op.Seq)
 	w.newest[h] = max(w.newest[h], a.Op.Seq)
+}
+
+// drop forgets an answer.
+func (w *window) drop(seq uint64) {
+	if a := w.answers[seq]; a != nil {
+		w.bytes -= sizeOf(a.Reply)
+		delete(w.answers, seq)
+	}
 }
 
 // sweep forgets the answers that are too old to be asked for, once there are
@@ -45,11 +64,43 @@ func (w *window) sweep() (forgotten []journal.Fact) {
 	}
 	for seq, a := range w.answers {
 		if w.behind(seq) && a.Nth+space.Window <= w.nth {
-			delete(w.answers, seq)
+			w.drop(seq)
 			forgotten = append(forgotten, journal.Forgotten(a.Op))
 		}
 	}
 	return forgotten
+}
+
+// shorten forgets what the oldest answers said, once all say too much, until they
+// say half of it.
+func (w *window) shorten() (shorter []journal.Fact) {
+	if w.bytes <= space.WindowBytes {
+		return nil
+	}
+	oldest := slices.SortedFunc(maps.Values(w.answers), func(a, b *journal.Answer) int { return cmp.Compare(a.Nth, b.Nth) })
+	for _, a := range oldest {
+		if w.bytes <= space.WindowBytes/2 || a.Nth == w.nth {
+			break
+		}
+		if size := sizeOf(a.Reply); size > 0 {
+			short := &journal.Answer{Op: a.Op, Nth: a.Nth, Reply: space.Reply{Found: a.Reply.Found, Missed: size}}
+			w.add(short)
+			shorter = append(shorter, short)
+		}
+	}
+	return shorter
+}
+
+// sizeOf returns how many bytes a reply takes that can be long.
+func sizeOf(r space.Reply) int {
+	size := 0
+	if r.Tuple != nil {
+		size = r.Tuple.Size()
+	}
+	for _, t := range r.Tuples {
+		size += t.Size()
+	}
+	return size
 }
 
 // windowOf returns the window of a session.
@@ -69,21 +120,37 @@ func (e *Engine) remember(op space.OpID, reply space.Reply, durable bool) []jour
 	w := e.windowOf(op.Session)
 	a := &journal.Answer{Op: op, Nth: w.nth + 1, Reply: copied(reply)}
 	w.add(a)
-	facts := w.sweep()
+	facts := append(w.sweep(), w.shorten()...)
 	if durable {
 		facts = append(facts, a)
 	}
 	return facts
 }
 
-// answered returns what an operation was answered before.
-func (e *Engine) answered(op space.OpID) (space.Reply, bool) {
-	if w := e.windows[op.Session]; w != nil {
-		if a := w.answers[op.Seq]; a != nil {
-			return copied(a.Reply), true
+// answered returns what an operation of s was answered before.
+func (e *Engine) answered(s *session, r space.Request) (reply space.Reply, ok bool, err error) {
+	w := e.windows[s.id]
+	if w == nil || w.answers[r.Op.Seq] == nil {
+		return space.Reply{}, false, nil
+	}
+	reply = copied(w.answers[r.Op.Seq].Reply)
+	if reply.Missed == 0 {
+		return reply, true, nil
+	}
+	size := reply.Missed
+	reply.Missed = 0
+	for _, ref := range s.taken[r.Op.Seq] {
+		if x := e.entries[ref]; x != nil && taken(x) && x.Hold.Op == r.Op.Seq {
+			reply.Tuples = append(reply.Tuples, x.Tuple.Clone())
 		}
 	}
-	return space.Reply{}, false
+	switch {
+	case len(reply.Tuples) == 0:
+		return space.Reply{}, true, fmt.Errorf("operation %d: %w: it has happened, but what it was answered, %d bytes, is no longer kept", r.Op.Seq, fault.ErrConflict, size)
+	case r.Verb != space.VerbGetAll:
+		reply.Tuple, reply.Tuples = reply.Tuples[0], nil
+	}
+	return reply, true, nil
 }
 
 // forgotten is the error of an operation whose answer may have been forgotten.

@@ -104,7 +104,8 @@ type Session struct {
 type Ended string
 
 // Answer is what an operation was answered. It goes when it is Forgotten or its
-// session has Ended.
+// session has Ended. A Reply with Missed above 0 stands for one of so many bytes
+// that is no longer kept.
 type Answer struct {
 	Op    space.OpID
 	Nth   uint64 // of the answers to its session

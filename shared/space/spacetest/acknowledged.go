@@ -2,6 +2,7 @@ package spacetest
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,6 +112,27 @@ var acknowledgements = []struct {
 			w.takes(space.VerbGet, 1, 1)
 		}
 		require.Equal(w, []int{2}, w.numbers(w.s))
+	}},
+	{"a get that is repeated has its answer however large later ones are", func(w *carrier) {
+		large := tuple.New("a", int64(1), strings.Repeat("x", tuple.MaxBytes-100))
+		w.put(w.s, "a", 1, 2)
+		w.takes(space.VerbGet, 1, 1)
+		r, err := w.do(space.VerbGetAll, 2, anyItem("a"))
+		require.NoError(w, err)
+		require.Equal(w, []int{2}, numbersOf(r.Tuples))
+		for n := range space.WindowBytes/tuple.MaxBytes + 4 {
+			require.NoError(w, w.s.Put(w.Context(), large, 0))
+			_, err := w.do(space.VerbGet, uint64(n+3), large.Exactly())
+			require.NoError(w, err)
+			w.ends(space.VerbAck, uint64(n+3))
+		}
+		w.takes(space.VerbGet, 1, 1)
+		r, err = w.do(space.VerbGetAll, 2, anyItem("a"))
+		require.NoError(w, err)
+		require.Equal(w, []int{2}, numbersOf(r.Tuples))
+		w.ends(space.VerbAck, 1)
+		_, err = w.do(space.VerbGet, 1, anyItem("a"))
+		require.ErrorIs(w, err, fault.ErrConflict, "it was acknowledged, so nobody asks")
 	}},
 	{"a get that is taken back leaves its tuple at its old place, and wakes who waits", func(w *carrier) {
 		w.put(w.s, "a", 1, 2)

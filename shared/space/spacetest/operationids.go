@@ -1,6 +1,8 @@
 package spacetest
 
 import (
+	"strings"
+
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
@@ -76,6 +78,30 @@ var operationIDs = []behaviour{
 		_, err := w.callAs(1, "test.token")
 		require.ErrorIs(w, err, fault.ErrConflict)
 		require.Equal(w, int64(last+1), w.call(w.repo, "test.token").Int64(1), "none of these happened again")
+	}},
+	{"large answers are kept up to a bound, and no operation happens twice because of it", func(w *world) {
+		large := tuple.New("a", int64(1), strings.Repeat("x", tuple.MaxBytes-100))
+		last := uint64(space.WindowBytes/tuple.MaxBytes + 4)
+		for n := uint64(1); n <= last; n++ {
+			require.NoError(w, w.s.Put(w.Context(), large, 0))
+		}
+		get := func(n uint64) (tuple.Tuple, error) { return w.callAs(n, "test.get", "s", large) }
+		for n := uint64(1); n <= last; n++ {
+			u, err := get(n)
+			require.NoError(w, err)
+			require.Equal(w, large, u)
+		}
+		u, err := get(last)
+		require.NoError(w, err)
+		require.Equal(w, large, u)
+		_, err = get(1)
+		require.ErrorIs(w, err, fault.ErrConflict)
+		require.NoError(w, w.s.Put(w.Context(), large, 0))
+		_, err = get(1)
+		require.ErrorIs(w, err, fault.ErrConflict)
+		n, err := w.s.Count(w.Context(), large.Exactly())
+		require.NoError(w, err)
+		require.Equal(w, 1, n)
 	}},
 	{"the answer to a call that was blocked for long is kept as long as any", func(w *world) {
 		claim := func() (tuple.Tuple, error) { return w.callAs(1, "test.claim", "s", "a", int64(0)) }

@@ -15,6 +15,7 @@ import (
 //	test.put     space, item, ttl ns, expiry, ephemeral → ref, 0
 //	test.hold    space, name, ttl ns, expiry, nobody → ref, number; waits
 //	test.claim   space, name, least number → ref, number; holds, waits
+//	test.get     space, tuple → the same tuple, taken
 //	test.renew   ref, ttl ns, expiry: holds it anew
 //	test.take, test.done    ref
 //	test.back    ref, whether to a new place
@@ -40,6 +41,7 @@ import (
 func Procedures() space.Procedures {
 	return space.Procedures{
 		"test.put": put, "test.hold": hold, "test.claim": claim, "test.renew": renew,
+		"test.get":     get,
 		"test.take":    func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) { return nil, tx.Take(args.Int64(0)) },
 		"test.done":    func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) { return nil, tx.Done(args.Int64(0)) },
 		"test.back":    back,
@@ -87,6 +89,14 @@ func put(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		TTL: time.Duration(args.Int64(2)), Expiry: args.Str(3), Ephemeral: args.Bool(4),
 	})
 	return tuple.New(ref, int64(0)), err
+}
+
+func get(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	e, ok := tx.Find(args.Str(0), args[1].(tuple.Tuple).Exactly(), nil)
+	if !ok {
+		return nil, fault.ErrNotFound
+	}
+	return e.Tuple, tx.Take(e.Ref)
 }
 
 func hold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {

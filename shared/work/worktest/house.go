@@ -60,6 +60,7 @@ type reporter interface {
 type house struct {
 	reporter
 	t       testing.TB
+	journal *journal.Memory
 	engine  *engine.Engine
 	connect Connect
 	policy  work.Policy
@@ -87,20 +88,26 @@ func (h *house) Write(line []byte) (int, error) {
 func open(t testing.TB, r reporter, connect Connect, p work.Policy) *house {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	h := &house{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
-	j := &journal.Memory{Before: h.record}
-	e, err := engine.Open(ctx, engine.Config{Journal: j, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
-	require.NoError(r, err)
-	h.engine = e
-	run, end := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- e.Run(run) }()
-	h.closers = []func(){stop, func() { end(); require.NoError(r, <-done) }}
-	h.admin, err = e.Session(ctx, "admin", 0)
-	require.NoError(r, err)
+	h.journal = &journal.Memory{Before: h.record}
+	h.closers = []func(){stop}
+	h.start()
 	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()) {
 		require.NoError(r, h.admin.Create(ctx, d.Name, d.Options))
 	}
 	return h
+}
+
+// start runs an engine over the house's journal.
+func (h *house) start() {
+	e, err := engine.Open(h.ctx, engine.Config{Journal: h.journal, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
+	require.NoError(h, err)
+	h.engine = e
+	run, end := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(run) }()
+	h.closers = append(h.closers, func() { end(); require.NoError(h, <-done) })
+	h.admin, err = e.Session(h.ctx, "admin", 0)
+	require.NoError(h, err)
 }
 
 // close ends everything that runs.

@@ -1,0 +1,129 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// process is the real binary, started by a test.
+type process struct {
+	testing.TB
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
+
+	mu   sync.Mutex
+	said bytes.Buffer // to standard error
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.said.Write(b)
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.said.String()
+}
+
+// begin starts a program in a folder; it is killed when the test ends.
+func begin(t testing.TB, dir, program string, args ...string) *process {
+	t.Helper()
+	p := &process{TB: t, cmd: exec.Command(program, args...), done: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Stderr, p.cmd.WaitDelay = dir, p, time.Second
+	p.cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	require.NoError(t, p.cmd.Start())
+	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
+	return p
+}
+
+func (p *process) signal(s syscall.Signal) { require.NoError(p, p.cmd.Process.Signal(s)) }
+
+// end waits until it has ended.
+func (p *process) end() *os.ProcessState {
+	p.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		require.Fail(p, "it does not end", p.text())
+	}
+	return p.cmd.ProcessState
+}
+
+// says waits until it has said something.
+func (p *process) says(text string) {
+	p.Helper()
+	p.await(func() (string, bool) { return p.text(), strings.Contains(p.text(), text) }, text)
+}
+
+func (p *process) await(look func() (seen string, ok bool), wanted string) {
+	p.Helper()
+	seen, ok := "", false
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+		if seen, ok = look(); ok {
+			return
+		}
+	}
+	require.Fail(p, "no "+wanted, seen)
+}
+
+// host is a coordinator in a process of its own.
+type host struct {
+	*process
+	at addresses
+}
+
+func beginHost(t testing.TB, dir, program string, args ...string) *host {
+	t.Helper()
+	h := &host{process: begin(t, dir, program, args...)}
+	file := filepath.Join(dir, "c", addressFile)
+	h.await(func() (string, bool) {
+		data, err := os.ReadFile(file)
+		return h.text(), err == nil && json.Unmarshal(data, &h.at) == nil
+	}, file)
+	return h
+}
+
+// ask returns what the API answers; empty, if it does not.
+func (h *host) ask(path string) string {
+	answer, err := http.Get("http://" + h.at.HTTP + path)
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+func (h *host) shows(path, text string) {
+	h.Helper()
+	h.await(func() (string, bool) { seen := h.ask(path); return seen, strings.Contains(seen, text) }, text)
+}
+
+// put puts a document.
+func (h *host) put(path, doc string) {
+	h.Helper()
+	r, err := http.NewRequestWithContext(h.Context(), "PUT", "http://"+h.at.HTTP+path, strings.NewReader(doc))
+	require.NoError(h, err)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(h, err)
+	defer answer.Body.Close()
+	require.Equal(h, http.StatusOK, answer.StatusCode)
+}

@@ -1,0 +1,100 @@
+package cmd
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var anyPorts = []string{"--data", "c", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}
+
+func TestFault43ASignalToHangUpReadsTheSettingsAgain(t *testing.T) {
+	t.Parallel()
+	dir, leasehold := t.TempDir(), filepath.Join(realBinary(t), "leasehold")
+	settings := filepath.Join(dir, "leasehold.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(settings, []byte(text), 0o600)) }
+	write("log-level: error\n")
+	h := beginHost(t, dir, leasehold, append([]string{"coordinator"}, anyPorts...)...)
+	write("log-level: debug\nmax-attempts: 7\n")
+	h.signal(syscall.SIGHUP)
+	h.says(`msg="the settings were read again" log-level=DEBUG`)
+	h.says(`msg="a setting has changed, which counts from the next start" key=max-attempts from=3 to=7`)
+	worker := begin(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate)
+	worker.says("worker: session")
+	write("nonsense: 1\n")
+	h.signal(syscall.SIGHUP)
+	h.says(`msg="the settings are not in order, and stay as they are"`)
+	worker.signal(syscall.SIGHUP)
+	worker.says("stay as they are")
+	worker.signal(syscall.SIGTERM)
+	require.Zero(t, worker.end().ExitCode())
+	h.says("gate: a connection ended") // which is only said at debug
+	h.signal(syscall.SIGTERM)
+	require.Zero(t, h.end().ExitCode())
+}
+
+func TestFault43ASignalToEndDrainsAndASecondEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	dir, leasehold := t.TempDir(), filepath.Join(realBinary(t), "leasehold")
+	h := beginHost(t, dir, leasehold, append([]string{"coordinator"}, anyPorts...)...)
+	media := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer media.Close()
+	h.put("/api/v1/episodes", `{"items":[{"name":"e","uri":"`+media.URL+`/e.wav"}]}`)
+	h.put("/api/v1/clips", `{"items":[{"name":"c","uri":"`+media.URL+`/c.wav"}]}`)
+	begin(t, dir, leasehold, "manager", "--data", "m", "--host", h.at.Gate, "--capacity-look", "200ms")
+	worker := func(drain string) *process {
+		w := begin(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate, "--slots", "1", "--allow-private", "127.0.0.1", "--drain", drain)
+		h.shows("/api/v1/tasks", `"state":"held"`)
+		return w
+	}
+	first := worker("100ms")
+	first.signal(syscall.SIGTERM)
+	require.Zero(t, first.end().ExitCode(), first.text())
+	h.shows("/api/v1/tasks", `"state":"waiting"`)
+	h.shows("/api/v1/tasks", `"attempts":0`)
+
+	second := worker("10m")
+	second.signal(syscall.SIGTERM)
+	h.shows("/api/v1/status", `"state":"draining"`)
+	second.signal(syscall.SIGTERM)
+	ended, ok := second.end().Sys().(syscall.WaitStatus)
+	require.True(t, ok)
+	require.Equal(t, syscall.SIGTERM, ended.Signal())
+}
+
+// Row 40: whoever takes all that the gate may have, health is answered.
+func TestFault40WithoutFileDescriptorsHealthIsAnswered(t *testing.T) {
+	t.Parallel()
+	dir, leasehold := t.TempDir(), filepath.Join(realBinary(t), "leasehold")
+	args := append([]string{"-c", `ulimit -n 200; exec "$0" "$@"`, leasehold, "coordinator"}, anyPorts...)
+	h := beginHost(t, dir, "sh", args...)
+	var strangers []net.Conn
+	for range 300 {
+		c, err := net.Dial("tcp", h.at.Gate)
+		require.NoError(t, err)
+		strangers = append(strangers, c)
+	}
+	for range 20 {
+		require.Equal(t, "ok\n", h.ask("/healthz"))
+	}
+	for _, c := range strangers {
+		require.NoError(t, c.Close())
+	}
+	worker := begin(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate)
+	worker.says("worker: session")
+	h.signal(syscall.SIGTERM)
+	require.Zero(t, h.end().ExitCode())
+}
+
+func TestTheGateAndTheAPIShareTheFileDescriptors(t *testing.T) {
+	t.Parallel()
+	for files, want := range map[uint64]int{0: 1, 64: 1, 66: 1, 200: 68, 1024: 480, 20_000: 9_968, 1 << 40: 10_000, 1<<64 - 1: 10_000} {
+		require.Equal(t, want, connectionsOf(files), "%d", files)
+	}
+}

@@ -1,0 +1,88 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// deaf is a client to whom nothing can be written.
+type deaf struct{ http.ResponseWriter }
+
+func (deaf) Write([]byte) (int, error) { return 0, errors.New("connection reset") }
+
+// unflushed is one whose answer does not get out of the buffer.
+type unflushed struct{ *httptest.ResponseRecorder }
+
+func (unflushed) FlushError() error { return errors.New("connection reset") }
+func (unflushed) Flush()            {}
+
+func TestFault30WhatIsGotOverHTTPIsBackUnlessTheAnswerCouldBeWritten(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	s := h.notes()
+	anyNote := tuple.Match("note", tuple.AnyInt64)
+	for i, w := range []http.ResponseWriter{deaf{httptest.NewRecorder()}, unflushed{httptest.NewRecorder()}} {
+		n := int64(2 * i)
+		require.NoError(t, s.Put(t.Context(), tuple.New("note", n), 0))
+		require.NoError(t, s.Put(t.Context(), tuple.New("note", n+1), 0))
+		h.server.Config.Handler.ServeHTTP(w, h.getNote(t.Context(), "0"))
+		for _, want := range []int64{n, n + 1} { // at its old place
+			u, ok, err := s.GetP(t.Context(), anyNote)
+			require.NoError(t, err)
+			require.True(t, ok, "it is lost")
+			require.Equal(t, want, u.Int64(1))
+		}
+	}
+	require.NoError(t, s.Put(t.Context(), tuple.New("note", int64(9)), 0))
+	w := httptest.NewRecorder()
+	h.server.Config.Handler.ServeHTTP(w, h.getNote(t.Context(), "0"))
+	require.Equal(t, http.StatusOK, w.Code)
+	infos, err := h.repo.List(t.Context())
+	require.NoError(t, err)
+	for _, i := range infos {
+		require.Zero(t, i.Held, i.Name)
+	}
+	_, ok, err := s.GetP(t.Context(), anyNote)
+	require.NoError(t, err)
+	require.False(t, ok, "it was written, so it is gone")
+}
+
+func TestFault30AClientThatDiesWhileItWaitsOverHTTPTakesNothing(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	s := h.notes()
+	ctx, die := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		h.server.Config.Handler.ServeHTTP(httptest.NewRecorder(), h.getNote(ctx, "20"))
+	}()
+	die()
+	require.NoError(t, s.Put(t.Context(), tuple.New("note", int64(1)), 0))
+	<-ended // whether it was served at the same moment or not
+	got, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := s.Get(got, tuple.Match("note", tuple.AnyInt64))
+	require.NoError(t, err)
+}
+
+func (h *house) notes() space.Space {
+	require.NoError(h, h.repo.Create(h.Context(), "notes", space.Options{}))
+	return h.repo.Space("notes")
+}
+
+// getNote asks for a note, and waits for one so many seconds.
+func (h *house) getNote(ctx context.Context, wait string) *http.Request {
+	body := strings.NewReader(`{"template":"note ?int64","wait_s":` + wait + `}`)
+	return httptest.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/api/v1/spaces/notes/get", body)
+}

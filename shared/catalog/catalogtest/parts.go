@@ -1,0 +1,110 @@
+package catalogtest
+
+import (
+	"errors"
+	"reflect"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+)
+
+var partCases = []behaviour{
+	{"a part of the findings is cut from those that are about something", func(w *world) {
+		w.clips("a", "b")
+		w.episodes("monday", "tuesday")
+		for range 2 {
+			r, _, err := w.Select(w.ctx, nil, 100)
+			w.ok(err)
+			w.ingest(found(only(r, "The a"), 8, 3))
+			w.ingest(found(only(r, "The b"), 3))
+		}
+		all, err := w.Findings(w.ctx)
+		w.ok(err)
+		of := func(a catalog.About, f func(catalog.Found) bool) {
+			w.Helper()
+			wanted := filtered(all, f)
+			for _, p := range parts {
+				got, total, err := w.FindingsOf(w.ctx, a, p)
+				w.ok(err)
+				w.same(got, cut(wanted, p), total, len(wanted))
+			}
+		}
+		of(catalog.About{}, func(catalog.Found) bool { return true })
+		of(catalog.About{Episode: episodeID("monday")}, func(f catalog.Found) bool { return f.Episode == episodeID("monday") })
+		of(catalog.About{Episode: episodeID("tuesday"), Clip: clipID("a")}, func(f catalog.Found) bool {
+			return f.Episode == episodeID("tuesday") && f.Clip == clipID("a")
+		})
+		of(catalog.About{Clip: "nobody"}, func(catalog.Found) bool { return false })
+	}},
+	{"a part of the problems is cut from those that are about something", func(w *world) {
+		w.clips("silence", "jingle")
+		w.episodes("monday")
+		r := w.selects("monday", "silence", "jingle")
+		w.ok(w.Ingest(w.ctx, failed(only(r, "The silence"), models.ScopePair, "silent"), start))
+		w.ok(w.Ingest(w.ctx, failed(only(r, "The jingle"), models.ScopeClip, "too long"), start.Add(1e9)))
+		all, err := w.Problems(w.ctx)
+		w.ok(err)
+		of := func(a catalog.About, f func(catalog.Problem) bool) {
+			w.Helper()
+			wanted := filtered(all, f)
+			for _, p := range parts {
+				got, total, err := w.ProblemsOf(w.ctx, a, p)
+				w.ok(err)
+				w.same(got, cut(wanted, p), total, len(wanted))
+			}
+		}
+		of(catalog.About{}, func(catalog.Problem) bool { return true })
+		of(catalog.About{Origin: spots}, func(p catalog.Problem) bool { return p.Origin == spots })
+		of(catalog.About{Origin: show, Clip: clipID("silence")}, func(p catalog.Problem) bool {
+			return p.Origin == show && p.Problem.Clip == clipID("silence")
+		})
+		of(catalog.About{Episode: "nobody"}, func(catalog.Problem) bool { return false })
+	}},
+	{"one recording is that of the list, and what is gone or never was is not found", func(w *world) {
+		w.clips("a")
+		w.episodes("monday")
+		episodes, err1 := w.Episodes(w.ctx)
+		clips, err2 := w.Clips(w.ctx)
+		e, err3 := w.Episode(w.ctx, episodeID("monday"))
+		k, err4 := w.Clip(w.ctx, clipID("a"))
+		w.ok(errors.Join(err1, err2, err3, err4))
+		if !reflect.DeepEqual(e, episodes[0]) || !reflect.DeepEqual(k, clips[0]) {
+			w.Fatalf("got %+v and %+v, want %+v and %+v", e, k, episodes[0], clips[0])
+		}
+		w.clips()
+		_, err1 = w.Clip(w.ctx, clipID("a"))
+		_, err2 = w.Episode(w.ctx, "nobody")
+		if !errors.Is(err1, fault.ErrNotFound) || !errors.Is(err2, fault.ErrNotFound) {
+			w.Fatalf("got %v and %v", err1, err2)
+		}
+	}},
+}
+
+var parts = []catalog.Part{{Limit: -1}, {Limit: 2}, {Offset: 1, Limit: 2}, {Offset: 1, Limit: -1}, {Limit: 0}, {Offset: 100, Limit: 5}}
+
+func cut[T any](all []T, p catalog.Part) []T {
+	all = all[min(p.Offset, len(all)):]
+	if p.Limit < 0 {
+		return all
+	}
+	return all[:min(p.Limit, len(all))]
+}
+
+func filtered[T any](all []T, f func(T) bool) (some []T) {
+	for _, one := range all {
+		if f(one) {
+			some = append(some, one)
+		}
+	}
+	return some
+}
+
+// same requires that a part is what it should be, and the count with it.
+func (w *world) same(got, want any, total, all int) {
+	w.Helper()
+	empty := reflect.ValueOf(got).Len() == 0 && reflect.ValueOf(want).Len() == 0
+	if total != all || !empty && !reflect.DeepEqual(got, want) {
+		w.Fatalf("got %+v of %d, want %+v of %d", got, total, want, all)
+	}
+}

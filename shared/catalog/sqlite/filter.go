@@ -1,0 +1,28 @@
+package sqlite
+
+import "leasehold/shared/catalog"
+
+// filter adds conditions and a part to a query that has a WHERE.
+type filter struct {
+	sql  string
+	args []any
+}
+
+// is wants a value in a column, if it is not empty.
+func (f *filter) is(column, wanted string) {
+	if wanted != "" {
+		f.sql += " AND " + column + " = ?"
+		f.args = append(f.args, wanted)
+	}
+}
+
+// part returns query in its order, cut to a part.
+func (f *filter) part(query, order string, p catalog.Part) (string, []any) {
+	return query + f.sql + order + " LIMIT ? OFFSET ?", append(f.args[:len(f.args):len(f.args)], p.Limit, p.Offset)
+}
+
+// count counts the rows that a query's FROM and WHERE leave.
+func (f *filter) count(c *session, from string) (n int, err error) {
+	_, err = c.one("SELECT count(*)"+from+f.sql, f.args, func(row scanner) error { return row.Scan(&n) })
+	return n, err
+}

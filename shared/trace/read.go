@@ -1,0 +1,31 @@
+package trace
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// maxLine bounds a line: an event has one tuple, quoted twice.
+const maxLine = 16 << 20
+
+// Read calls each with every event of a log until its end or the first error,
+// which names the line. Lines longer than 16 MiB are refused.
+func Read(r io.Reader, each func(Event) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for n := 1; lines.Scan(); n++ {
+		var e Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return fmt.Errorf("trace: line %d: %w", n, err)
+		}
+		if e.Seq != uint64(n) {
+			return fmt.Errorf("trace: line %d has seq %d: the log has a gap", n, e.Seq)
+		}
+		if err := each(e); err != nil {
+			return fmt.Errorf("trace: line %d: %w", n, err)
+		}
+	}
+	return lines.Err()
+}

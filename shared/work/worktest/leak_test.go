@@ -1,0 +1,71 @@
+package worktest
+
+import (
+	"context"
+	"flag"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/lease"
+)
+
+// leakTasks is how many tasks the leak test runs; make soak runs a million.
+var leakTasks = flag.Int("leak.tasks", 5000, "tasks that go through one process in the leak test")
+
+// use is what a process holds.
+type use struct {
+	heap       int64
+	goroutines int
+}
+
+func inUse() use {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what finalizers let go
+	runtime.ReadMemStats(&m)
+	return use{int64(m.HeapAlloc), runtime.NumGoroutine()}
+}
+
+// TestFault60TasksLeaveNothingBehind is not parallel, so that it measures itself.
+func TestFault60TasksLeaveNothingBehind(t *testing.T) {
+	h := open(t, t, Direct, policy)
+	defer h.close()
+	h.journal.Before = nil // the house would remember every record
+	m, w := h.manager("manager-1"), h.worker("worker-1", 1)
+	through := func(n int) {
+		for i := range n {
+			m.issue(toDig("site-"+strconv.Itoa(i)), 0)
+			item, err := w.task.Claim(context.Background(), dig)
+			require.NoError(t, err)
+			require.NoError(t, w.report(item, "", true))
+			step, err := m.work.Next(context.Background(), dig, false)
+			require.NoError(t, err)
+			require.NoError(t, m.work.Ingested(context.Background(), step.Result))
+			h.forget()
+		}
+	}
+	through(1000) // caches and slices find their size
+	start := inUse()
+	through(*leakTasks)
+	require.Equal(t, 1000+*leakTasks, h.total(lease.Revoked))
+	deadline := time.Now().Add(10 * time.Second)
+	end := inUse()
+	for end.goroutines > start.goroutines && time.Now().Before(deadline) {
+		runtime.Gosched()
+		end = inUse()
+	}
+	require.LessOrEqual(t, end.goroutines, start.goroutines)
+	require.Less(t, end.heap-start.heap, int64(256<<10), "bytes of heap that %d tasks have left", *leakTasks)
+	t.Logf("%d tasks: %+d bytes of heap, %+d goroutines", *leakTasks, end.heap-start.heap, end.goroutines-start.goroutines)
+}
+
+// forget forgets the events that the house remembers.
+func (h *house) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = h.events[:0]
+}
