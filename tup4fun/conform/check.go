@@ -19,7 +19,8 @@ type Options struct {
 	Search int // of them, after a reload, for each instance; 0: 20,000
 }
 
-// Checker checks one log against a model. It is used once, by one goroutine.
+// Checker checks logs against a model, one after the other; what it has found out of
+// the model it keeps. It is for one goroutine.
 type Checker struct {
 	model    *explore.Model
 	m        *Map
@@ -28,11 +29,12 @@ type Checker struct {
 	shown    map[deed]bool
 	restored []int
 	known    map[explore.State][]*step
+	spaces   map[string]bool // of the log that the map speaks of
+	start    []candidate
+
+	// What follows is of one log.
 	covered  map[*explore.Edge]bool
 	used     map[*Rule]bool
-	spaces   map[string]bool // of the log that the map speaks of
-
-	start    []candidate
 	named    map[string]*instance
 	all      []*instance
 	open     []*instance // within a step
@@ -58,8 +60,7 @@ func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
 	}
 	c := &Checker{
 		model: model, m: m, o: o, walker: explore.NewWalker(model), shown: m.deeds(), restored: m.restores(),
-		known: map[explore.State][]*step{}, covered: map[*explore.Edge]bool{}, used: map[*Rule]bool{},
-		spaces: map[string]bool{}, named: map[string]*instance{}, ledger: newLedger(),
+		known: map[explore.State][]*step{}, spaces: map[string]bool{},
 	}
 	for _, r := range m.Rules {
 		c.spaces[r.Event.Space] = true
@@ -81,7 +82,7 @@ func (m *mismatch) Error() string { return m.why }
 // Check reads a log and says whether the model explains it. The error says that it
 // is no log, or that ctx is done.
 func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Report, error) {
-	c.report = &Report{Model: c.model.Program.File, Map: c.m.File, Trace: name, Outcome: Conforms}
+	c.begin(name)
 	var err error
 	if c.start, err = c.closed([]candidate{{}}); err == nil {
 		err = read(log, func(n int, e trace.Event) error {
@@ -99,6 +100,14 @@ func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Repor
 		err = c.endReload()
 	}
 	return c.report, c.conclude(err)
+}
+
+// begin forgets the log before.
+func (c *Checker) begin(name string) {
+	c.report = &Report{Model: c.model.Program.File, Map: c.m.File, Trace: name, Outcome: Conforms}
+	c.covered, c.used = map[*explore.Edge]bool{}, map[*Rule]bool{}
+	c.named, c.all, c.open = map[string]*instance{}, nil, nil
+	c.ledger, c.block, c.loading, c.last = newLedger(), nil, false, nil
 }
 
 // conclude turns what ended the check into a verdict.
@@ -135,6 +144,9 @@ func (c *Checker) event(line int, e trace.Event) error {
 	}
 	before, wrong := c.ledger.take(e)
 	s := newSight(e, line, before)
+	if wrong == "" && leaseOf(s.now) != e.Lease {
+		wrong = fmt.Sprintf("the tuple names the lease %q, not %q", leaseOf(s.now), e.Lease)
+	}
 	if wrong != "" {
 		return &mismatch{s: s, why: "the log contradicts itself: " + wrong}
 	}

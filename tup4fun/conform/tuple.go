@@ -3,6 +3,9 @@ package conform
 import (
 	"strconv"
 	"strings"
+
+	"leasehold/shared/trace"
+	"leasehold/shared/tuple"
 )
 
 // value is one field of a tuple as the log has it.
@@ -93,4 +96,15 @@ func valueOf(s string) value {
 		return value{kind: Number, number: n}
 	}
 	return value{text: s}
+}
+
+// leaseOf returns the lease that a tuple names.
+func leaseOf(fields []value) string {
+	t := make(tuple.Tuple, len(fields))
+	for i, f := range fields {
+		if f.kind == Text {
+			t[i] = f.text
+		}
+	}
+	return trace.LeaseOf(t)
 }
