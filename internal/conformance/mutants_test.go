@@ -24,10 +24,14 @@ var mutants = flag.Int("mutants", 25, "mutants of each kind, of each log")
 // stay where they are, so that they give nothing away. It may find nothing to do: "".
 type mutation func(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string)
 
-var mutations = map[string]mutation{"drop": drop, "swap": swap, "duplicate": duplicate, "alter": alter}
+var mutations = []struct {
+	name   string
+	mutate mutation
+}{{"drop", drop}, {"swap", swap}, {"duplicate", duplicate}, {"alter", alter}}
 
 func drop(_ *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
-	return slices.Delete(events, i, i+1), fmt.Sprint("line ", i+1, " is gone")
+	what := fmt.Sprint("line ", i+1, " is gone: ", short(events[i]))
+	return slices.Delete(events, i, i+1), what
 }
 
 func swap(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
@@ -38,7 +42,7 @@ func swap(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 	clocks := [2]time.Duration{events[i].Clock, events[j].Clock}
 	events[i], events[j] = events[j], events[i]
 	events[i].Clock, events[j].Clock = clocks[0], clocks[1]
-	return events, fmt.Sprint("lines ", i+1, " and ", j+1, " have changed places")
+	return events, fmt.Sprint("lines ", i+1, " and ", j+1, " have changed places: ", short(events[i]), " and ", short(events[j]))
 }
 
 // independent reports whether what happened first and what happened last could have
@@ -63,7 +67,7 @@ func duplicate(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string
 	j := min(i+1+r.IntN(5), len(events))
 	again := events[i]
 	again.Clock = events[j-1].Clock
-	return slices.Insert(events, j, again), fmt.Sprint("line ", i+1, " is there again as ", j+1)
+	return slices.Insert(events, j, again), fmt.Sprint("line ", i+1, " is there again as ", j+1, ": ", short(again))
 }
 
 // alter changes one field to what it is in another event.
@@ -90,7 +94,7 @@ func alter(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 	if *e == was {
 		return nil, ""
 	}
-	return events, fmt.Sprintf("line %d was %+v, and is %+v", i+1, was, *e)
+	return events, fmt.Sprintf("line %d was %s, and is %s", i+1, short(was), short(*e))
 }
 
 // altered adds 1 to a number of a tuple, or a letter to one of its short words: ids
@@ -104,6 +108,11 @@ func altered(r *rand.Rand, text string) string {
 		fields[k] = strconv.Quote(w + "x")
 	}
 	return "(" + strings.Join(fields, ", ") + ")"
+}
+
+// short is what a test says of an event.
+func short(e trace.Event) string {
+	return fmt.Sprintf("%s %s %s %s %.60s %s %d (%s)", e.Process, e.Operation, e.Space, e.Result, e.Tuple, e.Lease, e.Ref, e.Procedure)
 }
 
 // score counts mutants, and who caught them.
@@ -123,14 +132,13 @@ func TestMutatedLogsAreRejected(t *testing.T) {
 			return nil
 		}))
 		r := rand.New(rand.NewPCG(seed, 99))
-		for name, mutate := range mutations {
-			s := &score{}
-			if scores[name] == nil {
-				scores[name] = s
+		for _, m := range mutations {
+			if scores[m.name] == nil {
+				scores[m.name] = &score{}
 			}
-			s = scores[name]
+			s := scores[m.name]
 			for made := 0; made < *mutants; {
-				mutant, what := mutate(r, slices.Clone(events), 1+r.IntN(len(events)-2))
+				mutant, what := m.mutate(r, slices.Clone(events), 1+r.IntN(len(events)-2))
 				if what == "" {
 					continue
 				}
@@ -138,7 +146,7 @@ func TestMutatedLogsAreRejected(t *testing.T) {
 				s.made++
 				switch caught := verdict(t, checkers, mutant); {
 				case caught == "":
-					t.Logf("survived: %s: %s", name, what)
+					t.Logf("survived: %s: %s", m.name, what)
 				case strings.HasPrefix(caught, "the log contradicts itself"):
 					s.byLog++
 				default:

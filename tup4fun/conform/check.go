@@ -234,7 +234,7 @@ func (c *Checker) rule(s *sight) (*Rule, error) {
 		return nil, nil
 	}
 	for _, r := range c.m.Rules {
-		if !r.Event.covers(s) {
+		if !r.covers(s) {
 			continue
 		}
 		c.used[r] = true

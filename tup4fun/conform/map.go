@@ -21,6 +21,7 @@ type Rule struct {
 	Event   Pattern
 	By      string   // process of the model; "": any
 	Copy    bool     // its number is that of the session
+	Nobody  bool     // there is no session
 	Actions []Action // none: the event is ignored
 
 	observed []observed // once resolved

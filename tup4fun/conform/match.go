@@ -27,6 +27,16 @@ func newSight(e trace.Event, line int, before *standing) *sight {
 	return s
 }
 
+// covers reports whether r covers the event, and binds its variables. A tuple that is
+// restored may be in nobody's hands.
+func (r *Rule) covers(s *sight) bool {
+	session := s.event.Process != ""
+	if r.Nobody && session || r.Copy && !session && s.event.Operation != trace.Restore {
+		return false
+	}
+	return r.Event.covers(s)
+}
+
 // covers reports whether e covers the event, and binds its variables.
 func (e *Pattern) covers(s *sight) bool {
 	ev := s.event

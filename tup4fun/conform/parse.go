@@ -173,7 +173,7 @@ func (p *parser) names(all []string, what string) ([]string, error) {
 	}
 }
 
-// rule reads EVENT [by Process[(process)]] -> action, action.
+// rule reads EVENT [by Process[(process|nobody)]] -> action, action.
 func (p *parser) rule(at syntax.Pos) error {
 	r := &Rule{Pos: at}
 	if err := p.pattern(&r.Event); err != nil {
@@ -209,9 +209,13 @@ func (p *parser) by(r *Rule) error {
 	if !p.accept("(") {
 		return nil
 	}
-	r.Copy = true
-	if err := p.need("process", ": the copy's number is that of the session"); err != nil {
-		return err
+	switch {
+	case p.accept("process"):
+		r.Copy = true
+	case p.accept("nobody"):
+		r.Nobody = true
+	default:
+		return p.expected("process (the copy's number is that of the session) or nobody (there is no session)")
 	}
 	return p.need(")", "")
 }
