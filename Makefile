@@ -45,6 +45,7 @@ soak: tools ## the same for longer: repeats, random checks, fuzzing
 	go test -race -count=5 -timeout 60m ./...
 	go test -race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
 	go test ./shared/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
+	SPIN_PROGRAMS=200 go test -count=1 -timeout 30m ./tup4fun/promela
 	.ci/fuzz $(SOAK_FUZZ_SECONDS)
 
 bench: ## every benchmark; the figures in docs/benchmarks.md are its

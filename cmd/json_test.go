@@ -12,6 +12,8 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/petri"
 )
 
 // printed are the types behind the sections of docs/json.md.
@@ -24,6 +26,11 @@ var printed = map[string]any{
 	"`leasehold version --json`":                                     build{},
 	"`leasehold status --json`":                                      apiclient.Status{},
 	"A session in `leasehold status --json`":                         apiclient.Session{},
+	"`leasehold tup4fun check --json`":                               explore.Report{},
+	"A verdict in `leasehold tup4fun check --json`":                  explore.Verdict{},
+	"`leasehold tup4fun petri --json`":                               petri.Report{},
+	"`leasehold tup4fun trace --format json`":                        explore.Trace{},
+	"A step in `leasehold tup4fun trace --format json`":              explore.Step{},
 	"`leasehold space list --json`":                                  apiclient.Space{},
 	"`leasehold space count --json`":                                 counted{},
 	"`leasehold space query --json`, `leasehold space get --json`":   apiclient.Tuple{},
@@ -57,6 +64,9 @@ func jsonFields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if strings.HasPrefix(options, "omit") {
 			name += " *"
 		}

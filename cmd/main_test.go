@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			example, err := filepath.Abs("../examples/podcast")
 			e.Setenv("EXAMPLE", example)
+			e.Setenv("EXAMPLES", filepath.Dir(example))
 			return err
 		},
 	})

@@ -26,7 +26,7 @@ into them, workers take them and put results back.`,
 	})
 	config.BindFlags(root.Flags())
 	root.AddCommand(a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker(), a.newFindings(), a.newOrigin(),
-		a.newStatus(), a.newSpace(), a.newTask(), a.newDead(), a.newDrain(), a.newConfig(), a.newVersion(), a.newCompletion())
+		a.newStatus(), a.newSpace(), a.newTask(), a.newDead(), a.newDrain(), a.newConfig(), a.newTup4fun(), a.newVersion(), a.newCompletion())
 	for _, c := range root.Commands() {
 		mendUsage(c)
 	}

@@ -34,7 +34,7 @@ var concrete = []string{"shared/space", "shared/catalog"}
 
 var rooms = []room{
 	{"", []string{"cmd"}, nil, "main hands over to cmd"},
-	{"cmd", []string{"coordinator", "manager", "worker", "shared", "models"}, nil, "cmd wires everything, and nothing imports it but main"},
+	{"cmd", []string{"coordinator", "manager", "worker", "shared", "models", "tup4fun"}, nil, "cmd wires everything, and nothing imports it but main"},
 	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
 	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
 	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},

@@ -134,3 +134,12 @@ func arrow(process string, a explore.Action, space string) string {
 func mermaid(s string) string {
 	return strings.NewReplacer(";", "#59;", "#", "#35;", "\n", "<br/>", "<", "#lt;", ">", "#gt;", `"`, "#quot;").Replace(s)
 }
+
+// Choices lists steps that can be taken, with their numbers.
+func Choices(steps []explore.Step) string {
+	lines := make([]string, len(steps))
+	for i, s := range steps {
+		lines[i] = fmt.Sprintf("%4d  %s  (line %d)", i, stepText(s), s.Pos.Line)
+	}
+	return strings.Join(lines, "\n")
+}

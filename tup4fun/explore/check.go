@@ -71,7 +71,7 @@ func Check(ctx context.Context, m *Model, o Options) (*Report, error) {
 		r.Warnings = append(r.Warnings, w.Error())
 	}
 	for i, sp := range m.Spaces {
-		r.Spaces = append(r.Spaces, SpaceSeen{Name: sp.Name, Most: s.most[i], Capacity: sp.Cap})
+		r.Spaces = append(r.Spaces, SpaceSeen{sp.Name, s.most[i], sp.Cap, s.unbounded[i]})
 	}
 	for i := range s.found {
 		v, err := s.verdict(ctx, i)

@@ -177,3 +177,19 @@ func TestKindsOfSpaces(t *testing.T) {
 		require.Equal(t, matches, rep.Terminated == 1, string(kind))
 	}
 }
+
+func TestASpaceThatGrowsWithoutBoundIsReportedApart(t *testing.T) {
+	t.Parallel()
+	for _, r := range reductions() {
+		rep := check(t, big(1, 1, false), Options{Reduction: r})
+		require.Equal(t, Incomplete, rep.Outcome)
+		require.Contains(t, rep.Reason, "IndexSpace grows without bound")
+		require.True(t, rep.Spaces[0].Unbounded)
+		require.False(t, rep.Spaces[1].Unbounded)
+	}
+	rep := check(t, "S = (R, INF, {}), n = 0\n---\nloop n < 20 -> S.put(1); n := n + 1 pool", Options{})
+	require.Equal(t, Violated, rep.Outcome)
+	require.Equal(t, SpaceSeen{Name: "S", Most: 20, Capacity: -1}, rep.Spaces[0])
+	rep = check(t, "S = (R, INF, {})\n---\nloop count(S) < 20 -> S.put(1) pool", Options{})
+	require.Equal(t, SpaceSeen{Name: "S", Most: 20, Capacity: -1}, rep.Spaces[0])
+}

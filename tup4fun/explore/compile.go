@@ -33,6 +33,7 @@ func Compile(p *syntax.Program, capacity int) (*Model, error) {
 		return nil, fmt.Errorf("%s: %d processes; at most %d are run", p.File, len(c.model.Procs), maxProcs)
 	}
 	c.properties()
+	c.model.monotone = isMonotone(p)
 	c.model.findLive()
 	c.model.findAmple()
 	return c.model, nil

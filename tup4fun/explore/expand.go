@@ -45,6 +45,8 @@ type part struct {
 	at    int
 	print uint64
 	live  uint64 // shared variables that it may read
+
+	steps []uint32 // outcomes, where they depend on nothing else
 }
 
 // expander computes the successors of states. It is for one goroutine.
@@ -57,10 +59,11 @@ type expander struct {
 	step   stepper
 	groups [][]int // processes that may change places
 	dead   map[deadKey]uint32
-	err    *RuntimeError
 	errs   []*RuntimeError
 	next   []uint32
 	frame  frame
+
+	entries [][]uint32 // of the processes of the state that is being expanded
 }
 
 type deadKey struct {
@@ -175,15 +178,16 @@ func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int
 			}
 		}
 	}
+	x.entries = x.entries[:0]
 	for p := range x.m.Procs {
 		entry := x.outcomes(s, p)
 		if entry[0] == wrong {
 			return 0, x.errs[entry[1]].of(x.m.Procs[p].Name)
 		}
+		x.entries = append(x.entries, entry)
 	}
-	for p := range x.m.Procs {
-		more, _ := x.process(s, p, each)
-		n += more
+	for p, entry := range x.entries {
+		n += x.emitAll(s, p, entry, each)
 	}
 	if n == 0 {
 		n = x.timeouts(s, each)
@@ -204,13 +208,21 @@ func (x *expander) process(s []uint32, p int, each func(int, []uint32)) (int, *R
 	if entry[0] == wrong {
 		return 0, x.errs[entry[1]].of(x.m.Procs[p].Name)
 	}
+	return x.emitAll(s, p, entry, each), nil
+}
+
+// emitAll puts each outcome of an entry into s.
+func (x *expander) emitAll(s []uint32, p int, entry []uint32, each func(int, []uint32)) int {
+	if entry[0] == 0 {
+		return 0
+	}
 	n, node := int(entry[0]), x.part(s[p]).node
 	entry = entry[1:]
 	for range n {
 		x.emit(s, p, entry, node, each)
 		entry = entry[2+len(node.foot.spaces):]
 	}
-	return n, nil
+	return n
 }
 
 // emit puts one outcome into s.

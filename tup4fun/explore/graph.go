@@ -18,6 +18,8 @@ type Model struct {
 	props   []prop
 	slots   map[*syntax.Object]int // the first in mem of each shared variable and array
 	events  bool                   // some property speaks of events
+
+	monotone bool // more tuples never take a choice away
 }
 
 // Space is one tuple space of a model.

@@ -79,7 +79,7 @@ func (st *store) bytes() int64 {
 	for i := range st.shards {
 		sh := &st.shards[i]
 		sh.mu.Lock()
-		n += int64(len(sh.tags) + 4*len(sh.refs) + 8*len(sh.prints) + 8*cap(sh.ends))
+		n += int64(8*len(sh.slots) + 8*len(sh.prints) + 8*cap(sh.ends))
 		for _, c := range sh.chunks {
 			n += int64(cap(c))
 		}

@@ -8,7 +8,9 @@ const maxMemo = 1 << 19
 type memoKey [3]uint64
 
 func (k memoKey) hash() uint64 {
-	return mix(k[0]*0x9e3779b97f4a7c15 ^ k[1]*0xc2b2ae3d27d4eb4f ^ k[2]*0x165667b19e3779f9)
+	h := k[0]*0x9e3779b97f4a7c15 ^ k[1]*0xc2b2ae3d27d4eb4f ^ k[2]*0x165667b19e3779f9
+	h ^= h >> 32
+	return h * 0xd6e8feb86659fd93 >> 20
 }
 
 // A memo remembers the outcomes of the steps from a node. An entry of data is the
@@ -62,5 +64,3 @@ func (m *memo) grow() {
 		}
 	}
 }
-
-func (m *memo) bytes() int64 { return int64(28*len(m.at) + 4*cap(m.data)) }

@@ -2,9 +2,17 @@ package explore
 
 // outcomes returns the steps of one process in s, as an entry of the memo.
 func (x *expander) outcomes(s []uint32, p int) []uint32 {
-	node := x.part(s[p]).node
-	if len(node.foot.spaces) > 4 {
+	q := x.part(s[p])
+	node := q.node
+	switch {
+	case len(node.foot.spaces) > 4:
 		return x.compute(s, p)
+	case !node.foot.mem && len(node.foot.spaces) == 0:
+		if q.steps == nil {
+			steps := x.compute(s, p)
+			x.part(s[p]).steps = steps // parts may have moved
+		}
+		return x.part(s[p]).steps
 	}
 	k := x.key(s, p, node)
 	if entry, _ := x.memo.find(k); entry != nil {

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,10 +43,14 @@ type search struct {
 	level   int
 	found   []*finding // by property; the last is for errors
 	most    []int      // tuples seen in each space
-	over    atomic.Bool
-	mu      sync.Mutex // guards reason
-	reason  string
-	began   time.Time
+	fullest []fullest  // where that was
+	look    []int      // how many of them call for lookForGrowth
+
+	unbounded []bool // it is proved that a space is
+	over      atomic.Bool
+	mu        sync.Mutex // guards reason
+	reason    string
+	began     time.Time
 
 	graph       *Graph // for properties of runs, once it is built
 	graphReason string // why it is not whole
@@ -55,7 +60,8 @@ func newSearch(m *Model, o Options) *search {
 	s := &search{m: m, o: o, t: newTables(), began: time.Now()}
 	s.st = newStore(m.width(), o.Compact)
 	s.found = make([]*finding, len(m.props)+1)
-	s.most = make([]int, len(m.Spaces))
+	s.most, s.fullest, s.unbounded = make([]int, len(m.Spaces)), make([]fullest, len(m.Spaces)), make([]bool, len(m.Spaces))
+	s.look = slices.Repeat([]int{firstLook}, len(m.Spaces))
 	for range o.Cores {
 		s.workers = append(s.workers, newWorker(s))
 	}
@@ -86,6 +92,9 @@ func (s *search) run(ctx context.Context, stop int) {
 		for _, w := range s.workers {
 			s.total.add(w.n)
 			w.n = counts{}
+		}
+		if s.lookForGrowth(ctx); s.over.Load() {
+			return
 		}
 		s.level++
 	}
@@ -159,6 +168,8 @@ func (s *search) merge(w *worker) {
 		}
 	}
 	for i, n := range w.most {
-		s.most[i] = max(s.most[i], n)
+		if n > s.most[i] || n == s.most[i] && s.fullest[i].level == s.level && w.fullest[i].print < s.fullest[i].print {
+			s.most[i], s.fullest[i] = n, w.fullest[i]
+		}
 	}
 }

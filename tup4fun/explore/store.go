@@ -23,9 +23,8 @@ type store struct {
 
 type shard struct {
 	mu     sync.Mutex
-	tags   []uint8  // of the state in the slot; 0 is empty
-	refs   []uint32 // where it begins: exact only
-	prints []uint64 // compact only; 0 is empty
+	slots  []uint64 // exact: 32 bits of the hash, and where the state begins + 1; 0 is empty
+	prints []uint64 // compact: hashes; 0 is empty
 	used   int
 	chunks [][]byte
 	ends   []end // of the levels that have states here: exact only
@@ -49,11 +48,9 @@ func (sh *shard) resize(n int, compact bool) {
 	if compact {
 		sh.prints = make([]uint64, n)
 	} else {
-		sh.tags, sh.refs = make([]uint8, n), make([]uint32, n)
+		sh.slots = make([]uint64, n)
 	}
 }
-
-func (sh *shard) size() int { return len(sh.tags) + len(sh.prints) }
 
 func hashState(s []uint32) uint64 {
 	var h uint64
@@ -102,32 +99,28 @@ func (st *store) add(s []uint32, scratch []byte) (fresh bool, _ []byte) {
 	if st.compact {
 		return sh.addPrint(h|1, scratch), scratch
 	}
-	return sh.addExact(st.width, h, scratch), scratch
+	return sh.addExact(uint32(h<<shardBits>>32), scratch), scratch
 }
 
-// place is where to look first for a hash among n slots.
-func place(h uint64, n int) int {
-	at, _ := bits.Mul64(h<<shardBits, uint64(n))
-	return int(at)
-}
+// home is where to look first for a hash among n slots.
+func home(hash uint32, n int) int { return int(uint64(hash) * uint64(n) >> 32) }
 
-func (sh *shard) addExact(width int, h uint64, state []byte) bool {
-	tag := uint8(h) | 1
-	i := place(h, len(sh.tags))
-	for ; sh.tags[i] != 0; i++ {
-		if sh.tags[i] == tag {
-			at := sh.refs[i]
+func (sh *shard) addExact(hash uint32, state []byte) bool {
+	i := home(hash, len(sh.slots))
+	for ; sh.slots[i] != 0; i++ {
+		if uint32(sh.slots[i]>>32) == hash {
+			at := uint32(sh.slots[i]) - 1
 			if have := sh.chunks[at/chunkSize][at%chunkSize:]; len(have) >= len(state) && bytes.Equal(have[:len(state)], state) {
 				return false
 			}
 		}
-		if i+1 == len(sh.tags) {
+		if i+1 == len(sh.slots) {
 			i = -1
 		}
 	}
-	sh.tags[i], sh.refs[i] = tag, sh.write(state)
-	if sh.used++; sh.used*8 > len(sh.tags)*7 {
-		sh.growExact(width)
+	sh.slots[i] = uint64(hash)<<32 | uint64(sh.write(state)+1)
+	if sh.used++; sh.used*8 > len(sh.slots)*7 {
+		sh.growExact()
 	}
 	return true
 }
@@ -148,27 +141,25 @@ func (sh *shard) write(state []byte) uint32 {
 	return at
 }
 
-func (sh *shard) growExact(width int) {
-	refs, tags := sh.refs, sh.tags
-	sh.resize(len(tags)*3/2, false)
-	s := make([]uint32, width)
-	for i, at := range refs {
-		if tags[i] == 0 {
+func (sh *shard) growExact() {
+	slots := sh.slots
+	sh.resize(len(slots)*3/2, false)
+	for _, entry := range slots {
+		if entry == 0 {
 			continue
 		}
-		readState(sh.chunks[at/chunkSize][at%chunkSize:], s)
-		j := place(hashState(s), len(sh.tags))
-		for sh.tags[j] != 0 {
-			if j++; j == len(sh.tags) {
+		j := home(uint32(entry>>32), len(sh.slots))
+		for sh.slots[j] != 0 {
+			if j++; j == len(sh.slots) {
 				j = 0
 			}
 		}
-		sh.tags[j], sh.refs[j] = tags[i], at
+		sh.slots[j] = entry
 	}
 }
 
 func (sh *shard) addPrint(h uint64, state []byte) bool {
-	i := place(h, len(sh.prints))
+	i := home(uint32(h<<shardBits>>32), len(sh.prints))
 	for ; sh.prints[i] != 0; i++ {
 		if sh.prints[i] == h {
 			return false
@@ -192,7 +183,7 @@ func (sh *shard) growPrints() {
 		if h == 0 {
 			continue
 		}
-		j := place(h, len(sh.prints))
+		j := home(uint32(h<<shardBits>>32), len(sh.prints))
 		for sh.prints[j] != 0 {
 			if j++; j == len(sh.prints) {
 				j = 0

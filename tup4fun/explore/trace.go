@@ -175,14 +175,24 @@ func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
 		}
 		return again.trace(ctx, f)
 	}
-	path := make([][]uint32, f.level+1)
-	path[f.level] = f.state
-	for k := f.level - 1; k >= 0; k-- {
-		if path[k] = s.before(ctx, k, path[k+1]); path[k] == nil {
-			return nil, fmt.Errorf("there is no trace: %w", ctx.Err())
-		}
+	path := s.path(ctx, f.level, f.state)
+	if path == nil {
+		return nil, fmt.Errorf("there is no trace: %w", ctx.Err())
 	}
 	return s.concrete(path), nil
+}
+
+// path returns the states on a shortest way to one of that level, nil if ctx is
+// done before.
+func (s *search) path(ctx context.Context, level int, state []uint32) [][]uint32 {
+	path := make([][]uint32, level+1)
+	path[level] = state
+	for k := level - 1; k >= 0; k-- {
+		if path[k] = s.before(ctx, k, path[k+1]); path[k] == nil {
+			return nil
+		}
+	}
+	return path
 }
 
 // before returns, of the states of a level that lead to target, the one with the

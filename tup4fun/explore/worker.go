@@ -16,6 +16,7 @@ type worker struct {
 	state   []uint32
 	found   []*finding
 	most    []int
+	fullest []fullest
 	sizes   []int32 // of the contents of spaces + 1; 0 is not known
 	checked map[checkKey]bool
 }
@@ -27,7 +28,7 @@ type checkKey struct {
 
 func newWorker(s *search) *worker {
 	return &worker{s: s, x: newExpander(s.m, s.t, s.o.Reduction), state: make([]uint32, s.m.width()),
-		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), checked: map[checkKey]bool{}}
+		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), fullest: make([]fullest, len(s.m.Spaces)), checked: map[checkKey]bool{}}
 }
 
 // see puts a state into the store.
@@ -87,7 +88,14 @@ func (w *worker) report(prop int, err *RuntimeError) {
 // measure notes how many tuples the spaces have.
 func (w *worker) measure(state []uint32) {
 	for i, id := range state[len(w.s.m.Procs)+1:] {
-		w.most[i] = max(w.most[i], w.size(id))
+		n, f := w.size(id), &w.fullest[i]
+		if n < w.most[i] || n == w.most[i] && f.level != w.s.level {
+			continue
+		}
+		if print := w.x.print(state); n > w.most[i] || print < f.print {
+			w.most[i] = n
+			*f = fullest{append([]uint32{}, state...), w.s.level, print}
+		}
 	}
 }
 

@@ -1,5 +1,6 @@
 // Package promela writes a model in the language of Spin (Holzmann), so that the
-// two can be held against each other: Spin, without its reductions, finds as many
+// two can be held against each other: Spin, without its reductions (spin -o1 -o2 -a,
+// cc -DNOREDUCE -DSAFETY), finds as many
 // states and transitions, but for those of the first step, in which a process init
 // fills the spaces and starts the others (ExtraStates, ExtraTransitions).
 //

@@ -40,6 +40,11 @@ func Export(m *explore.Model, seen Seen) (string, error) {
 		}
 		w.arity[i] = w.longest(i)
 	}
+	for _, c := range m.Codes() {
+		for _, n := range c.Nodes {
+			w.atomic = w.atomic || slices.ContainsFunc(n.Edges, func(e *explore.Edge) bool { return e.Kind == explore.Atomic })
+		}
+	}
 	w.globals()
 	for _, c := range m.Codes() {
 		w.process(c)
@@ -53,6 +58,8 @@ type writer struct {
 	seen  Seen
 	arity []int // of the longest tuple in each space
 	out   strings.Builder
+
+	atomic bool // there are blocks within which more may be seen than in any state
 }
 
 func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.out, format, args...) }
@@ -83,12 +90,26 @@ func (w *writer) value(v int64) string {
 	return fmt.Sprint(v)
 }
 
+// atomicSlack is how many tuples more than in any state a space without bound may
+// have within atomic.
+const atomicSlack = 8
+
 // room is how long the table of a space is: at least 1, as Promela wants.
-func (w *writer) room(space int) int { return max(1, w.seen.Spaces[space].Most) }
+func (w *writer) room(space int) int {
+	most, limit := max(1, w.seen.Spaces[space].Most), w.m.Spaces[space].Cap
+	switch {
+	case !w.atomic:
+		return most
+	case limit >= 0 && limit <= maxTable:
+		return max(1, limit)
+	}
+	return most + atomicSlack
+}
 
 func (w *writer) globals() {
 	typ, most := "int", w.seen.Most+int64(len(w.m.Program.Symbols))
 	switch {
+	case w.atomic:
 	case w.seen.Least >= 0 && most < 256:
 		typ = "byte"
 	case w.seen.Least >= -32768 && most < 32768:

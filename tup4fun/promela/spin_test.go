@@ -2,11 +2,13 @@ package promela_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +25,7 @@ func spin(t testing.TB, text string) (states, transitions int64) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "m.pml"), []byte(text), 0o600))
-	for _, args := range [][]string{{"spin", "-a", "m.pml"},
+	for _, args := range [][]string{{"spin", "-o1", "-o2", "-a", "m.pml"},
 		{"cc", "-O0", "-w", "-DNOREDUCE", "-DSAFETY", "-DVECTORSZ=16384", "-o", "pan", "pan.c"}, {"./pan", "-m2000000", "-w20"}} {
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir = dir
@@ -47,6 +49,7 @@ func agree(t testing.TB, name, src string, capacity int) {
 	t.Helper()
 	p, err := syntax.Parse(name, src)
 	require.NoError(t, err, src)
+	p.Props = nil // they are checked elsewhere, and add no state
 	m, err := explore.Compile(p, capacity)
 	require.NoError(t, err)
 	r, err := explore.Check(t.Context(), m, explore.Options{})
@@ -69,4 +72,51 @@ func TestSpinCountsTheSame(t *testing.T) {
 	} {
 		agree(t, name, src, 0)
 	}
+}
+
+// TestSpinCountsTheSameOnEveryModelOfTheTree explores without reductions, which
+// may take more states than the checks of the models themselves.
+func TestSpinCountsTheSameOnEveryModelOfTheTree(t *testing.T) {
+	t.Parallel()
+	found := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != "..":
+			return fs.SkipDir
+		case filepath.Ext(path) != ".tup" || d.Name() == "slim.tup": // a program without its initialisation
+			return nil
+		}
+		found++
+		src, err := os.ReadFile(path)
+		require.NoError(t, err)
+		t.Run(d.Name(), func(t *testing.T) {
+			t.Parallel()
+			agree(t, path, string(src), 0)
+		})
+		return nil
+	})
+	require.NoError(t, err)
+	require.Greater(t, found, 12)
+}
+
+func Example() {
+	p, err := syntax.Parse("counter.tup", "x = 0\n---\nloop x < 2 -> x := x + 1 pool")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := explore.Compile(p, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := promela.Export(m, promela.Seen{Most: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.Count(text, "proctype"), strings.Contains(text, "(v_x < 2)"))
+	// Output: 1 true
 }

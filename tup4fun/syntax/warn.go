@@ -32,6 +32,7 @@ type warner struct {
 	proc    *Process
 	writers map[*Object][]string
 	ops     []*Op
+	atomic  bool
 	all     []*Error
 }
 
@@ -43,11 +44,13 @@ func (w *warner) stmts(all []*Stmt) {
 	for _, s := range all {
 		switch s.Kind {
 		case Assign:
-			w.writes(s.Target.Name)
+			w.writes(s.Target)
 		case OpStmt:
 			w.op(s.Op)
 		case Atomic:
+			w.atomic = true
 			w.stmts(s.Body)
+			w.atomic = false
 		case If, Do, Loop:
 			if s.Kind == Loop && !covered(s.Guards) {
 				w.warnf(s.Pos, "loop has no way out: where all its guards are false, %s is stuck; do … od ends there", w.proc.Title)
@@ -66,14 +69,16 @@ func (w *warner) op(o *Op) {
 	w.ops = append(w.ops, o)
 	for _, f := range o.Fields {
 		if f.Kind == Formal {
-			w.writes(f.Name)
+			w.writes(&Expr{Kind: Ref, Name: f.Name})
 		}
 	}
 }
 
-// writes notes that the process writes n.
-func (w *warner) writes(n *Name) {
-	if n.Obj.Kind == LocalVar {
+// writes notes that the process writes x, a variable. Within atomic nobody comes
+// between, and of an array each process may have its own element.
+func (w *warner) writes(x *Expr) {
+	n := x.Name
+	if w.atomic || n.Obj.Kind != SharedVar {
 		return
 	}
 	who := []string{w.proc.Title}
