@@ -10,10 +10,10 @@ LDFLAGS := -X leasehold/cmd.version=$(VERSION)
 FUZZ_SECONDS      ?= 60
 SOAK_FUZZ_SECONDS ?= 1800
 
-.PHONY: help build demo test lint tools soak bench image clean
+.PHONY: help build demo test lint tools soak bench bench-clips image clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./leasehold
 	go build -trimpath -ldflags '$(LDFLAGS)' -o leasehold .
@@ -50,6 +50,10 @@ soak: tools ## the same for longer: repeats, random checks, fuzzing
 
 bench: ## every benchmark; the figures in docs/benchmarks.md are its
 	go test -run '^$$' -bench . -benchmem ./...
+
+# Packages and sets are kept in the user's cache folder: about 1.5 GB.
+bench-clips: build tools ## how well clips are found; writes the tables of docs/benchmarks.md
+	./leasehold audio bench --set report,dev --oracle 60 --write docs/benchmarks.md
 
 image: ## make the container image leasehold from the binary that is built here
 	rm -rf .build/image

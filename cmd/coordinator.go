@@ -43,7 +43,7 @@ func (a *app) coordinate(ctx context.Context, cfg config.Config) (err error) {
 	defer func() { err = errors.Join(err, n.close()) }()
 	fmt.Fprintf(a.err, "coordinator: gate %s, page http://%s, data %s\n", n.gate.Addr(), n.http.Addr(), cfg.Data)
 	w := &crew{house: h}
-	network := func(ctx context.Context) error { return n.serve(ctx, w.coordinator) }
+	network := func(ctx context.Context) error { return n.serve(ctx, w) }
 	return w.host(ctx, []func(context.Context) error{network}, func(ctx context.Context) error {
 		<-ctx.Done()
 		return nil

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"leasehold/coordinator"
+	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pebble"
 	"leasehold/shared/task"
 	"leasehold/shared/trace"
 	"leasehold/shared/visit"
@@ -23,6 +27,8 @@ const (
 	visitTimeout = 30 * time.Minute
 	// ingestTimeout is how long a manager may hold a result.
 	ingestTimeout = time.Minute
+	// journalDir is where the spaces are kept in a data folder.
+	journalDir = "journal"
 	// grace is how long a handler or a session may take to end once it was told.
 	grace = 10 * time.Second
 )
@@ -30,8 +36,10 @@ const (
 // crew is what one process runs around a coordinator.
 type crew struct {
 	*house
+	spaces      journal.Journal          // once host has opened it
 	coordinator *coordinator.Coordinator // once host has made it
 	repo        space.Repository         // of the command itself
+	before      map[string]int64         // what lease.Totals counted before this run
 
 	mu   sync.Mutex // guards errs
 	errs []error
@@ -45,7 +53,11 @@ func (w *crew) host(ctx context.Context, users []func(context.Context) error, du
 	if err != nil {
 		return err
 	}
-	spaces := &journal.Memory{}
+	spaces, err := w.openJournal()
+	if err != nil {
+		return errors.Join(err, closeTrace())
+	}
+	w.spaces = spaces
 	w.coordinator, err = coordinator.New(ctx, coordinator.Config{
 		Journal: spaces, Catalog: w.catalog, Work: w.policy(),
 		Visit: visit.Policy{Timeout: visitTimeout}, Trace: traced, Log: w.log,
@@ -81,6 +93,10 @@ func (w *crew) use(ctx context.Context, stop func(), users []func(context.Contex
 		w.note(err)
 		return
 	}
+	if w.before, err = lease.Totals(ctx, w.repo); err != nil {
+		w.note(err)
+		return
+	}
 	var running sync.WaitGroup
 	for _, user := range users {
 		running.Go(func() {
@@ -109,6 +125,14 @@ func (w *crew) policy() work.Policy {
 		Task:     task.Policy{MaxAttempts: int64(w.cfg.MaxAttempts), Backoff: w.cfg.ReleaseBackoff},
 		LeaseTTL: w.cfg.LeaseTTL, QueueTTL: w.cfg.QueueTTL, Ingest: ingestTimeout,
 	}
+}
+
+// openJournal opens what makes the spaces durable, as it is configured.
+func (h *house) openJournal() (journal.Journal, error) {
+	if h.cfg.Journal == config.JournalMemory {
+		return &journal.Memory{}, nil
+	}
+	return pebble.Open(pebble.Config{Dir: filepath.Join(h.cfg.Data, journalDir), Log: h.log})
 }
 
 // openTrace opens the file that events are logged to. A log that ends before its

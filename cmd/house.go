@@ -19,11 +19,15 @@ import (
 	"leasehold/shared/fetch"
 )
 
+// catalogFile is the catalog in a data folder.
+const catalogFile = "catalog.db"
+
 // house is a data folder in the hands of this process.
 type house struct {
 	cfg     config.Config
 	log     *slog.Logger
 	catalog catalog.Catalog
+	store   *sqlite.Store // the catalog
 	fetch   *fetch.Fetcher
 	closers []func() error
 }
@@ -53,11 +57,11 @@ func (h *house) open(ctx context.Context) error {
 		return err
 	}
 	h.closers = append(h.closers, release)
-	store, err := sqlite.Open(ctx, filepath.Join(h.cfg.Data, "catalog.db"))
+	store, err := sqlite.Open(ctx, filepath.Join(h.cfg.Data, catalogFile))
 	if err != nil {
 		return err
 	}
-	h.catalog = store
+	h.catalog, h.store = store, store
 	h.closers = append(h.closers, store.Close)
 	if h.fetch, err = newFetcher(h.cfg, filepath.Join(h.cfg.Data, "cache")); err != nil {
 		return err

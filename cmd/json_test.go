@@ -12,6 +12,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
+	"leasehold/tup4fun/conform"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/petri"
 )
@@ -23,11 +24,17 @@ var printed = map[string]any{
 	"`leasehold origin list --json`, `leasehold origin show --json`": models.Origin{},
 	"`leasehold config show --json`":                                 config.Value{},
 	"`leasehold config check --json`":                                config.Fault{},
+	"`leasehold audio match --json`":                                 matchRow{},
+	"`leasehold audio bench --json`":                                 benchRow{},
+	"`leasehold clips check --json`":                                 noticeRow{},
+	"`leasehold doctor --json`":                                      examRow{},
 	"`leasehold version --json`":                                     build{},
 	"`leasehold status --json`":                                      apiclient.Status{},
 	"A session in `leasehold status --json`":                         apiclient.Session{},
 	"`leasehold tup4fun check --json`":                               explore.Report{},
 	"A verdict in `leasehold tup4fun check --json`":                  explore.Verdict{},
+	"`leasehold tup4fun conform --json`":                             conform.Report{},
+	"A violation in `leasehold tup4fun conform --json`":              conform.Violation{},
 	"`leasehold tup4fun petri --json`":                               petri.Report{},
 	"`leasehold tup4fun trace --format json`":                        explore.Trace{},
 	"A step in `leasehold tup4fun trace --format json`":              explore.Step{},

@@ -60,8 +60,9 @@ func (n *network) close() error {
 	return nil
 }
 
-// serve opens c, which must run and have its spaces, until ctx ends.
-func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
+// serve opens w's coordinator, which must run and have its spaces, until ctx ends.
+func (n *network) serve(ctx context.Context, w *crew) error {
+	c := w.coordinator
 	conn, err := c.Engine().Connect(ctx, coordinator.SessionID("api"), 0)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (n *network) serve(ctx context.Context, c *coordinator.Coordinator) error {
 		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Connections: connections(), Log: n.log,
 	})
 	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})
-	handler := api.New(api.Config{Conn: conn, Catalog: n.catalog, Page: page, Engine: c.Engine(), Log: n.log})
+	handler := api.New(api.Config{Conn: conn, Catalog: n.catalog, Page: page, Engine: c.Engine(), Backup: w.backupTo, Log: n.log})
 	var gateErr, httpErr error
 	var running sync.WaitGroup
 	running.Go(func() { gateErr = gate.Serve(ctx, n.gate); cancel() })

@@ -57,6 +57,9 @@ func (w *crew) tally(t *tally) (err error) {
 	if t.leases, err = lease.Totals(ctx, w.repo); err != nil {
 		return err
 	}
+	for ending, n := range w.before {
+		t.leases[ending] -= n
+	}
 	if t.catalog, err = w.catalog.Totals(ctx); err != nil {
 		return err
 	}

@@ -116,6 +116,43 @@ func TestALostVisitIsRepeatedButNotForEver(t *testing.T) {
 	})
 }
 
+func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		require.NoError(t, err)
+		defer store.Close()
+		_, err = store.AddOrigin(t.Context(), models.Origin{ID: "o1", Kind: models.Media, URI: "/o1", AddedAt: time.Now()})
+		require.NoError(t, err)
+		spaces := &journal.Memory{}
+		for _, take := range []bool{false, true, false} {
+			c, err := coordinator.New(t.Context(), coordinator.Config{
+				Journal: spaces, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
+			})
+			require.NoError(t, err)
+			ctx, stop := context.WithCancel(context.Background())
+			ready, done := make(chan struct{}), make(chan error, 1)
+			go func() { done <- c.Run(ctx, func() { close(ready) }) }()
+			<-ready
+			repo, err := c.Connect(t.Context(), "manager", time.Hour)
+			require.NoError(t, err)
+			infos, err := repo.List(t.Context())
+			require.NoError(t, err)
+			for _, i := range infos {
+				if i.Name == visit.Space {
+					require.Equal(t, 1, i.Visible+i.Held)
+				}
+			}
+			if take {
+				_, err := visit.Client{Repo: repo}.Take(t.Context())
+				require.NoError(t, err)
+			}
+			stop()
+			require.NoError(t, <-done)
+		}
+	})
+}
+
 func TestWhatCouldBeSelectedIsNotIdle(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		repo := b.connect(0)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"leasehold/models"
+	"leasehold/shared/browse"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/visit"
@@ -22,14 +23,15 @@ type visits struct {
 	c      *Coordinator
 	client visit.Client
 	work   work.Client
+	browse browse.Client
 	lost   map[string]int // by origin, in a row
 }
 
 func newVisits(c *Coordinator, repo space.Repository) *visits {
-	return &visits{c: c, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}, lost: map[string]int{}}
+	return &visits{c: c, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}, browse: browse.Client{Repo: repo}, lost: map[string]int{}}
 }
 
-// start puts a visit of every origin.
+// start sees that a visit of every origin is on its way.
 func (v *visits) start(ctx context.Context) error {
 	origins, err := v.c.Catalog.Origins(ctx)
 	if err != nil {
@@ -46,7 +48,15 @@ func (v *visits) start(ctx context.Context) error {
 	return nil
 }
 
+// put has an origin visited, unless a visit of it is on its way, as one may be
+// that outlived the last coordinator.
 func (v *visits) put(ctx context.Context, o models.Origin) error {
+	of := visit.Any()
+	of[2] = o.ID
+	page, err := v.browse.Look(ctx, browse.Query{Space: visit.Space, Template: of, Held: true})
+	if err != nil || page.Total > 0 {
+		return err
+	}
 	return v.client.Put(ctx, models.Visit{ID: SessionID("visit"), Origin: o})
 }
 

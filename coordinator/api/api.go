@@ -38,6 +38,9 @@ type Config struct {
 	// Hosts are names under which clients may call, beside addresses, localhost
 	// and names without a dot, such as a container's. "*" allows every name.
 	Hosts []string
+	// Backup copies what the coordinator keeps to a folder that does not exist;
+	// nil: it makes no backups.
+	Backup func(ctx context.Context, path string) error
 	// Engine is asked how it does, for health and metrics; nil: nobody is.
 	Engine Engine
 	Log    *slog.Logger // nil: slog.Default
@@ -99,7 +102,7 @@ func newServer(c Config) *server {
 type route struct {
 	method, path string
 	answer       func(context.Context, *http.Request) (any, error)
-	bulk         bool // its body may be MaxListing bytes
+	bulk         bool // it may take long, and its body be MaxListing bytes
 }
 
 // A reply is an answer with a status of its own, or in another form than JSON.
@@ -143,6 +146,7 @@ func (s *server) routes() []route {
 		{"POST", v1 + "/spaces/{space}/put", s.putTuple, false},
 		{"POST", v1 + "/spaces/{space}/get", s.getTuple, false},
 		{"POST", v1 + "/spaces/{space}/query", s.queryTuple, false},
+		{"POST", v1 + "/backups", s.makeBackup, true},
 		{"GET", v1 + "/tasks", s.listTasks, false},
 		{"POST", v1 + "/tasks", s.createTask, false},
 		{"GET", v1 + "/tasks/{task}", s.getTask, false},

@@ -124,7 +124,7 @@ var documents = map[string]any{
 	"Wanted": wanted{}, "NewTuple": newTuple{}, "NewVisit": newVisit{},
 	"Task": taskRow{}, "NewTask": newTask{}, "Requeued": requeued{},
 	"Listing": remote.Listing{}, "Curated": remote.Curated{}, "Selection": remote.Selection{}, "Selected": remote.Selected{},
-	"Pairs": remote.Pairs{}, "Ingestion": remote.Ingestion{}, "Added": remote.Added{}, "Outcome": models.Outcome{},
+	"Pairs": remote.Pairs{}, "Ingestion": remote.Ingestion{}, "Added": remote.Added{}, "Outcome": models.Outcome{}, "Backup": Backup{},
 }
 
 func TestEachSchemaHasTheFieldsOfItsType(t *testing.T) {
@@ -186,6 +186,6 @@ func TestARouteHasItsBounds(t *testing.T) {
 	require.LessOrEqual(t, maxListings, MaxInFlight)
 	require.Positive(t, time.Duration(headerTimeout))
 	for _, r := range newServer(Config{}).routes() {
-		require.Equal(t, r.bulk, r.method == http.MethodPost && (strings.HasSuffix(r.path, "/curate") || strings.HasSuffix(r.path, "/select")), r.path)
+		require.Equal(t, r.bulk, r.method == http.MethodPost && (strings.HasSuffix(r.path, "/curate") || strings.HasSuffix(r.path, "/select") || strings.HasSuffix(r.path, "/backups")), r.path)
 	}
 }

@@ -24,6 +24,8 @@ type Config struct {
 	Mode string // empty when none was given: see RequireMode
 	Data string // an absolute path
 
+	Journal string // JournalPebble or JournalMemory
+
 	Host     string // of the coordinator's native gate, with its port
 	Listen   string // where a coordinator's native gate listens
 	HTTP     string // where its API and its page do
@@ -51,6 +53,7 @@ type Config struct {
 	CacheBytes     int64
 	AllowPrivate   []string
 
+	EpisodeBytes   int64 // of what is kept of researched episodes
 	MatchThreshold float64
 
 	LogLevel  slog.Level
@@ -63,6 +66,12 @@ type Config struct {
 
 // Actions lists what workers of this version can do.
 var Actions = []string{models.ActionResearch}
+
+// What the spaces are kept in.
+const (
+	JournalPebble = "pebble"
+	JournalMemory = "memory"
+)
 
 // The formats of the log.
 const (

@@ -43,6 +43,8 @@ var Settings = []Setting{
 		Help: "what this process is: coordinator, manager or worker"},
 	{Key: "data", field: dataField, fallback: userData,
 		Help: "folder that keeps the catalog and the cache (default: leasehold in the user's data folder)"},
+	{Key: "journal", Default: JournalPebble, field: journalField,
+		Help: "what a coordinator keeps its spaces in: pebble (on disk, they survive it) or memory"},
 
 	{Key: "host", Env: "host", Default: "localhost", field: hostField,
 		Help: "the coordinator, for managers, workers and commands that ask it"},
@@ -92,6 +94,8 @@ var Settings = []Setting{
 	{Key: "allow-private", field: allowPrivateField,
 		Help: "private networks and hosts that may be fetched from, separated by commas; none by default"},
 
+	{Key: "episode-bytes", Default: "20GiB", field: episodeBytesField,
+		Help: "size of what a worker keeps of researched episodes, 58 MB an hour; the least recently used goes first"},
 	{Key: "match-threshold", Default: "0.6", field: matchThresholdField,
 		Help: "score from which a clip counts as found"},
 

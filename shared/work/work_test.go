@@ -4,11 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pebble"
 	"leasehold/shared/task"
 	"leasehold/shared/work"
 	"leasehold/shared/work/worktest"
@@ -17,6 +20,14 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestProtocolsInProcess(t *testing.T) { worktest.Exercise(t, worktest.Direct) }
+
+func TestProtocolsInPebble(t *testing.T) {
+	worktest.ExerciseOn(t, worktest.Direct, func(t testing.TB) journal.Journal {
+		j, err := pebble.Open(pebble.Config{Dir: "journal", FS: vfs.NewMem()})
+		require.NoError(t, err)
+		return j
+	})
+}
 
 func TestProtocolsEncoded(t *testing.T) { worktest.Exercise(t, worktest.Encoded) }
 

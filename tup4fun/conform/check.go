@@ -238,6 +238,9 @@ func (c *Checker) rule(s *sight) (*Rule, error) {
 			continue
 		}
 		c.used[r] = true
+		if r.Never {
+			return nil, &mismatch{s: s, why: fmt.Sprintf("%s:%s says that this never happens", c.m.File, r.Pos)}
+		}
 		if len(r.Actions) == 0 {
 			return nil, nil
 		}

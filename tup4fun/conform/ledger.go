@@ -60,6 +60,9 @@ func (l *ledger) take(e trace.Event) (before *standing, wrong string) {
 	if e.Role != trace.RoleOf(e.Process) {
 		return nil, fmt.Sprintf("the role of %q is not %q", e.Process, e.Role)
 	}
+	if wrong := oddResult(e); wrong != "" {
+		return nil, wrong
+	}
 	if e.Operation == trace.Reload {
 		clear(l.sessions)
 		clear(l.tuples)
@@ -76,6 +79,32 @@ func (l *ledger) take(e trace.Event) (before *standing, wrong string) {
 		return nil, "the event names no tuple"
 	}
 	return l.tuple(e)
+}
+
+// results are those that an operation on a tuple, or a session, may have; where there
+// is none here it is ok.
+var results = map[string][]string{
+	trace.Expire:  {"due", "lost", "closed"},
+	trace.End:     {"lost", "closed"},
+	trace.Restore: {trace.OK, trace.HeldResult, trace.TakenResult},
+}
+
+// oddResult says that an event has a result, or a tuple, which none of its kind has.
+func oddResult(e trace.Event) string {
+	if refused(e) {
+		return ""
+	}
+	may := results[e.Operation]
+	if may == nil {
+		may = []string{trace.OK}
+	}
+	if !slices.Contains(may, e.Result) {
+		return fmt.Sprintf("the result of %s cannot be %q", e.Operation, e.Result)
+	}
+	if e.Space == "" && (e.Ref != 0 || e.Tuple != "" || e.Procedure != "") {
+		return fmt.Sprintf("%s is about no space, but names a tuple or a procedure", e.Operation)
+	}
+	return ""
 }
 
 // session notes who lives.

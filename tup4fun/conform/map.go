@@ -23,6 +23,7 @@ type Rule struct {
 	Copy    bool     // its number is that of the session
 	Nobody  bool     // there is no session
 	Actions []Action // none: the event is ignored
+	Never   bool     // or it must not happen
 
 	observed []observed // once resolved
 }

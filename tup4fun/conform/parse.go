@@ -94,14 +94,14 @@ func (p *parser) item() (err error) {
 		p.m.Instance, err = p.names(p.m.Instance, "a variable whose values name an instance")
 	case p.accept("number"):
 		err = p.numbered()
-	case p.accept("ignore"):
-		r := &Rule{Pos: at}
+	case p.tok.is("ignore"), p.tok.is("never"):
+		r := &Rule{Pos: at, Never: p.advance().is("never")}
 		p.m.Rules = append(p.m.Rules, r)
 		err = p.pattern(&r.Event)
 	case p.accept("on"):
 		err = p.rule(at)
 	default:
-		return p.expected("const, instance, number, ignore or on")
+		return p.expected("const, instance, number, ignore, never or on")
 	}
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func preposition(r *Report) string {
 }
 
 func (v *Violation) text(b *strings.Builder, r *Report) {
-	fmt.Fprintf(b, "\n%s:%d: %s\n  %s\n", r.Trace, v.Line, v.Why, words(v.Event))
+	fmt.Fprintf(b, "\n%s:%d: %s\n  %s\n", r.Trace, v.Line, v.Why, strings.TrimSpace(words(v.Event)))
 	if v.InModel != "" {
 		fmt.Fprintf(b, "  in %s that is %s\n", r.Model, v.InModel)
 	}

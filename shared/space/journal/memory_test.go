@@ -11,6 +11,7 @@ import (
 
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/journaltest"
 	"leasehold/shared/tuple"
 )
 
@@ -89,4 +90,12 @@ func TestMemoryFailsAsItIsTold(t *testing.T) {
 	m.BeforeLoad = nil
 	_, err = m.Load(t.Context(), func(journal.Fact) error { return broken })
 	require.ErrorIs(t, err, broken)
+}
+
+func TestMemoryIsAJournal(t *testing.T) {
+	t.Parallel()
+	journaltest.Exercise(t, func(testing.TB) func() journal.Journal {
+		m := &journal.Memory{}
+		return func() journal.Journal { return m }
+	})
 }

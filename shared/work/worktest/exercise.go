@@ -15,6 +15,7 @@ import (
 
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
 )
 
 // Connect opens a session at an engine. It is called inside a synctest bubble, so
@@ -36,13 +37,19 @@ type scenario struct {
 
 // Exercise runs every scenario over connect.
 func Exercise(t *testing.T, connect Connect) {
+	ExerciseOn(t, connect, func(testing.TB) journal.Journal { return nil })
+}
+
+// ExerciseOn does that on the journals that newJournal makes, each in the bubble
+// of its scenario, which closes it. Nil is one in memory.
+func ExerciseOn(t *testing.T, connect Connect, newJournal func(testing.TB) journal.Journal) {
 	for _, set := range [][]scenario{statusScenarios, leaseScenarios, claimScenarios, giveBackScenarios, lossScenarios,
 		expiryScenarios, resultScenarios, managerScenarios, capacityScenarios, strangerScenarios, visitScenarios} {
 		for _, s := range set {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					h := open(t, t, connect, policy)
+					h := openOn(t, t, connect, policy, newJournal(t))
 					defer h.close()
 					s.run(h)
 					require.Empty(t, h.state().broken())

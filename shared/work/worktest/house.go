@@ -3,6 +3,7 @@ package worktest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -61,6 +62,7 @@ type house struct {
 	reporter
 	t       testing.TB
 	journal *journal.Memory
+	on      journal.Journal // what the engine runs on: journal, if not another one
 	engine  *engine.Engine
 	connect Connect
 	policy  work.Policy
@@ -84,12 +86,21 @@ func (h *house) Write(line []byte) (int, error) {
 	return h.logged.Write(line)
 }
 
-// open runs an engine until close.
+// open runs an engine in memory until close.
 func open(t testing.TB, r reporter, connect Connect, p work.Policy) *house {
+	return openOn(t, r, connect, p, nil)
+}
+
+// openOn runs an engine on a journal until close; nil is a new one in memory.
+func openOn(t testing.TB, r reporter, connect Connect, p work.Policy, on journal.Journal) *house {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	h := &house{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
 	h.journal = &journal.Memory{Before: h.record}
 	h.closers = []func(){stop}
+	if h.on = h.journal; on != nil {
+		h.on = recorded{on, h}
+		h.closers = append(h.closers, func() { require.NoError(r, on.Close()) })
+	}
 	h.start()
 	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()) {
 		require.NoError(r, h.admin.Create(ctx, d.Name, d.Options))
@@ -97,9 +108,19 @@ func open(t testing.TB, r reporter, connect Connect, p work.Policy) *house {
 	return h
 }
 
+// recorded is a journal whose records the house sees.
+type recorded struct {
+	journal.Journal
+	house *house
+}
+
+func (r recorded) Commit(ctx context.Context, expected journal.Position, records []journal.Record) error {
+	return errors.Join(r.house.record(ctx, records), r.Journal.Commit(ctx, expected, records))
+}
+
 // start runs an engine over the house's journal.
 func (h *house) start() {
-	e, err := engine.Open(h.ctx, engine.Config{Journal: h.journal, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
+	e, err := engine.Open(h.ctx, engine.Config{Journal: h.on, Procedures: h.procedures(), Trace: h.trace, Log: slog.New(slog.NewTextHandler(h, nil))})
 	require.NoError(h, err)
 	h.engine = e
 	run, end := context.WithCancel(context.Background())

@@ -1,0 +1,34 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/backup"
+	"leasehold/shared/config"
+)
+
+// newRestore is `leasehold restore`.
+func (a *app) newRestore() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "restore SRC",
+		Short: "make a data folder of the backup SRC",
+		Long: `Make the data folder (--data) of the backup SRC. The folder must be empty or not
+there: nothing is overwritten.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.load(c)
+			if err != nil {
+				return err
+			}
+			if err := backup.Restore(c.Context(), args[0], cfg.Data); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(a.out, "restored: %s\n", cfg.Data)
+			return err
+		},
+	}
+	config.BindFlags(c.Flags(), "data")
+	return c
+}

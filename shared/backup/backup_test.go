@@ -1,0 +1,111 @@
+package backup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/backup"
+	"leasehold/shared/fault"
+)
+
+// part is one file with a text.
+func part(name, text string) backup.Part {
+	return backup.Part{Name: name, Copy: func(_ context.Context, path string) error {
+		return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
+	}}
+}
+
+func Example() {
+	dir, _ := os.MkdirTemp("", "backup")
+	defer os.RemoveAll(dir)
+	copied, restored := filepath.Join(dir, "copy"), filepath.Join(dir, "data")
+	err := backup.Make(context.Background(), copied, part("catalog", "episodes"))
+	fmt.Println(err, backup.Restore(context.Background(), copied, restored))
+	text, _ := os.ReadFile(filepath.Join(restored, "catalog"))
+	fmt.Printf("%s\n", text)
+	// Output:
+	// <nil> <nil>
+	// episodes
+}
+
+func TestABackupIsThereWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	dir, odd := t.TempDir(), errors.New("odd")
+	dest := filepath.Join(dir, "copy")
+	fails := backup.Part{Name: "b", Copy: func(context.Context, string) error { return odd }}
+	err := backup.Make(t.Context(), dest, part("a", "1"), fails)
+	require.ErrorIs(t, err, odd)
+	require.ErrorContains(t, err, "backup of b to "+dest)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+
+	require.NoError(t, backup.Make(t.Context(), dest, part("a", "1")))
+	require.ErrorIs(t, backup.Make(t.Context(), dest, part("a", "2")), fault.ErrConflict)
+	require.ErrorIs(t, backup.Make(t.Context(), "relative", part("a", "2")), fault.ErrInvalid)
+	require.ErrorIs(t, backup.Make(t.Context(), filepath.Join(dir, "no", "such", "copy")), fault.ErrFolder)
+}
+
+func TestPartsAreCopiedInOrder(t *testing.T) {
+	t.Parallel()
+	var order []string
+	step := func(name string) backup.Part {
+		return backup.Part{Name: name, Copy: func(ctx context.Context, path string) error {
+			order = append(order, name)
+			return part(name, "").Copy(ctx, path)
+		}}
+	}
+	require.NoError(t, backup.Make(t.Context(), filepath.Join(t.TempDir(), "copy"), step("journal"), step("catalog")))
+	require.Equal(t, []string{"journal", "catalog"}, order)
+}
+
+func TestWhatIsNotTheBackupThatWasMadeIsNotRestored(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(dir string) error{
+		"changed": func(dir string) error { return os.WriteFile(filepath.Join(dir, "a", "b"), []byte("2"), 0o600) },
+		"missing": func(dir string) error { return os.Remove(filepath.Join(dir, "a", "b")) },
+		"more":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "c"), nil, 0o600) },
+		"link":    func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "c")) },
+		"garbled": func(dir string) error { return os.WriteFile(filepath.Join(dir, backup.Manifest), []byte("x"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			copied, data := filepath.Join(dir, "copy"), filepath.Join(dir, "data")
+			require.NoError(t, backup.Make(t.Context(), copied, part("a/b", "1")))
+			require.NoError(t, damage(copied))
+			require.ErrorIs(t, backup.Restore(t.Context(), copied, data), fault.ErrCorrupt)
+			require.NoDirExists(t, data)
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Len(t, left, 1)
+		})
+	}
+}
+
+func TestABackupOfALaterVersionAndWhatIsNoneAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	require.ErrorIs(t, backup.Restore(t.Context(), dir, data), fault.ErrInvalid)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, backup.Manifest), []byte(`{"version":2}`), 0o600))
+	err := backup.Restore(t.Context(), dir, data)
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.ErrorContains(t, err, "version 2, this program knows up to 1")
+}
+
+func TestNothingIsOverwritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	copied, data := filepath.Join(dir, "copy"), filepath.Join(dir, "data")
+	require.NoError(t, backup.Make(t.Context(), copied, part("a", "1")))
+	require.NoError(t, os.Mkdir(data, 0o700))
+	require.NoError(t, backup.Restore(t.Context(), copied, data), "an empty folder may be there")
+	require.ErrorIs(t, backup.Restore(t.Context(), copied, data), fault.ErrConflict)
+}

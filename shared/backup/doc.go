@@ -1,0 +1,17 @@
+// Package backup copies what a data folder cannot make again into a folder of its
+// own, and back.
+//
+// Invariants:
+//   - A backup is there whole or not at all: it is written under another name,
+//     synced, and then renamed.
+//   - The parts are copied in the order in which they are given. A coordinator
+//     gives its spaces first and its catalog after them, so that what a restored
+//     one does again was at most done before.
+//   - The file BACKUP lists every other file with its size and checksum; a restore
+//     that finds something else is fault.ErrCorrupt, and restores nothing.
+//
+// How a part is copied while it is in use is the part's own affair.
+package backup
+
+// Manifest is the file that lists what is in a backup.
+const Manifest = "BACKUP"

@@ -1,0 +1,110 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"leasehold/shared/fault"
+)
+
+// A Part is one file or folder of a backup.
+type Part struct {
+	Name string // in the backup and in a data folder
+	// Copy writes a copy of it to path, which does not exist. It need not sync.
+	Copy func(ctx context.Context, path string) error
+}
+
+// Make writes a backup of the parts to dest, an absolute path. fault.ErrConflict
+// says that dest exists; then, and when anything else fails, it is left as it was.
+func Make(ctx context.Context, dest string, parts ...Part) (err error) {
+	if err := absent(dest); err != nil {
+		return fmt.Errorf("backup to %s: %w", dest, err)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dest), "."+filepath.Base(dest)+".")
+	if err != nil {
+		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	for _, p := range parts {
+		if err := p.Copy(ctx, filepath.Join(temp, p.Name)); err != nil {
+			return fmt.Errorf("backup of %s to %s: %w", p.Name, dest, unusable(err))
+		}
+	}
+	if err := errors.Join(list(ctx, temp), syncTree(temp)); err != nil {
+		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
+	}
+	return publish(temp, dest)
+}
+
+// absent refuses what exists.
+func absent(path string) error {
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("%w: an absolute path is wanted", fault.ErrInvalid)
+	}
+	_, err := os.Lstat(path)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: it exists", fault.ErrConflict)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return unusable(err)
+}
+
+// publish gives a finished folder its name.
+func publish(temp, dest string) error {
+	if err := os.Rename(temp, dest); err != nil {
+		return unusable(err)
+	}
+	return sync(filepath.Dir(dest))
+}
+
+// list writes the manifest.
+func list(ctx context.Context, dir string) error {
+	files, err := sums(ctx, dir)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(manifest{Version: version, Files: files}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, Manifest), append(data, '\n'), 0o600)
+}
+
+// syncTree makes all files and folders below dir durable.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return sync(path)
+	})
+}
+
+func sync(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// unusable gives an error of the system its kind.
+func unusable(err error) error {
+	switch {
+	case err == nil || fault.Of(err).Kind != nil:
+		return err
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: %w", fault.ErrPermission, err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%w: %w", fault.ErrOverloaded, err)
+	}
+	return fmt.Errorf("%w: %w", fault.ErrFolder, err)
+}

@@ -1,0 +1,101 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"leasehold/shared/fault"
+)
+
+// version is that of the form of a backup; its parts have their own.
+const version = 1
+
+type manifest struct {
+	Version int             `json:"version"`
+	Files   map[string]file `json:"files"` // by path, with slashes
+}
+
+type file struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// sums measures every file below dir but the manifest.
+func sums(ctx context.Context, dir string) (map[string]file, error) {
+	all := map[string]file{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(dir, path)
+		if err = errors.Join(err, ctx.Err()); err != nil || d.IsDir() || name == Manifest {
+			return err
+		}
+		if !d.Type().IsRegular() {
+			return fmt.Errorf("%s: %w: it is no file", name, fault.ErrCorrupt)
+		}
+		all[filepath.ToSlash(name)], err = sum(path)
+		return err
+	})
+	return all, err
+}
+
+func sum(path string) (file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return file{}, err
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	return file{Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, errors.Join(err, f.Close())
+}
+
+// check sees that a folder holds what its manifest lists, and nothing else.
+func check(ctx context.Context, dir string) error {
+	const largest = 1 << 20
+	f, err := os.Open(filepath.Join(dir, Manifest))
+	if err != nil {
+		return fmt.Errorf("it is no backup: %w: %w", fault.ErrInvalid, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, largest))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return unusable(err)
+	}
+	var m manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return fmt.Errorf("%s: %w: %w", Manifest, fault.ErrCorrupt, err)
+	}
+	if m.Version > version {
+		return fmt.Errorf("it has version %d, this program knows up to %d: use the newer leasehold that wrote it: %w", m.Version, version, fault.ErrInvalid)
+	}
+	found, err := sums(ctx, dir)
+	if err != nil {
+		return unusable(err)
+	}
+	return compare(m.Files, found)
+}
+
+func compare(want, found map[string]file) error {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		f, ok := found[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("%s: %w: it is missing", name, fault.ErrCorrupt)
+		case f != want[name]:
+			return fmt.Errorf("%s: %w: it is not what was written", name, fault.ErrCorrupt)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if _, ok := want[name]; !ok {
+			return fmt.Errorf("%s: %w: it was not in the backup", name, fault.ErrCorrupt)
+		}
+	}
+	return nil
+}

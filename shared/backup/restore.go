@@ -1,0 +1,67 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"leasehold/shared/fault"
+)
+
+// Restore makes a data folder of the backup at src. The folder must be empty or
+// not there, which is fault.ErrConflict; a backup that is not whole is
+// fault.ErrCorrupt, and what is none is fault.ErrInvalid. On any error the folder
+// is left as it was.
+func Restore(ctx context.Context, src, data string) error {
+	if err := restore(ctx, src, data); err != nil {
+		return fmt.Errorf("restore %s to %s: %w", src, data, err)
+	}
+	return nil
+}
+
+func restore(ctx context.Context, src, data string) (err error) {
+	if err := empty(data); err != nil {
+		return err
+	}
+	if err := check(ctx, src); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(data), 0o700); err != nil {
+		return unusable(err)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(data), "."+filepath.Base(data)+".")
+	if err != nil {
+		return unusable(err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	if err := os.CopyFS(temp, os.DirFS(src)); err != nil {
+		return unusable(err)
+	}
+	if err := check(ctx, temp); err != nil {
+		return fmt.Errorf("the copy: %w", err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(temp, Manifest)), syncTree(temp)); err != nil {
+		return unusable(err)
+	}
+	if err := os.Remove(data); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unusable(err)
+	}
+	return publish(temp, data)
+}
+
+// empty refuses a folder that holds anything.
+func empty(dir string) error {
+	names, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return unusable(err)
+	case len(names) > 0:
+		return fmt.Errorf("%w: it is not empty", fault.ErrConflict)
+	}
+	return nil
+}

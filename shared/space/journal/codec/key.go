@@ -1,0 +1,90 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+)
+
+// The first byte of a key.
+const (
+	keyAnswer   = 'a'
+	keyEntry    = 'e'
+	keySession  = 'l' // alive
+	keySpace    = 's'
+	keyStanding = 'p' // position
+	keyToken    = 't'
+)
+
+// AppendEntryKey appends the key of the tuple with that ref. Refs are not
+// negative, and keys are in their order.
+func AppendEntryKey(buf []byte, ref int64) []byte {
+	return binary.BigEndian.AppendUint64(append(buf, keyEntry), uint64(ref))
+}
+
+// AppendSpaceKey appends the key of a space.
+func AppendSpaceKey(buf []byte, name string) []byte { return append(append(buf, keySpace), name...) }
+
+// AppendSessionKey appends the key of a session.
+func AppendSessionKey(buf []byte, id string) []byte { return append(append(buf, keySession), id...) }
+
+// AppendAnswersKey appends what the keys of all answers to a session begin with,
+// and no other key does.
+func AppendAnswersKey(buf []byte, session string) []byte {
+	buf = binary.AppendUvarint(append(buf, keyAnswer), uint64(len(session)))
+	return append(buf, session...)
+}
+
+// AppendAnswerKey appends the key of the answer to an operation.
+func AppendAnswerKey(buf []byte, op space.OpID) []byte {
+	return binary.BigEndian.AppendUint64(AppendAnswersKey(buf, op.Session), op.Seq)
+}
+
+// TokenKey returns the key of the tokens that were given out.
+func TokenKey() []byte { return []byte{keyToken} }
+
+// StandingKey returns the key of where the journal stands.
+func StandingKey() []byte { return []byte{keyStanding} }
+
+// AppendKey appends the key of a fact that has an encoding.
+func AppendKey(buf []byte, f journal.Fact) []byte {
+	switch f := f.(type) {
+	case *journal.Entry:
+		return AppendEntryKey(buf, f.Ref)
+	case *journal.Space:
+		return AppendSpaceKey(buf, f.Name)
+	case *journal.Session:
+		return AppendSessionKey(buf, f.ID)
+	case *journal.Answer:
+		return AppendAnswerKey(buf, f.Op)
+	case journal.Token:
+		return append(buf, keyToken)
+	}
+	return buf
+}
+
+// entryRef reads the rest of an entry's key.
+func entryRef(rest []byte) (int64, error) {
+	if len(rest) != 8 {
+		return 0, fmt.Errorf("%w: the key of a tuple has %d bytes", fault.ErrCorrupt, len(rest))
+	}
+	ref := int64(binary.BigEndian.Uint64(rest))
+	if ref < 0 {
+		return 0, fmt.Errorf("%w: a tuple with ref %d", fault.ErrCorrupt, ref)
+	}
+	return ref, nil
+}
+
+// answerOp reads the rest of an answer's key.
+func answerOp(rest []byte) (space.OpID, error) {
+	r := reader{data: rest}
+	op := space.OpID{Session: r.text()}
+	if r.err == nil && len(r.data) == 8 {
+		op.Seq = binary.BigEndian.Uint64(r.data)
+		return op, nil
+	}
+	return space.OpID{}, fmt.Errorf("%w: the key of an answer", fault.ErrCorrupt)
+}

@@ -1,0 +1,74 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"leasehold/shared/fault"
+)
+
+// reader reads from the front of data until the first error.
+type reader struct {
+	data  []byte
+	names Names
+	err   error
+}
+
+func (r *reader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", fault.ErrCorrupt, what)
+	}
+	r.data = nil
+}
+
+func (r *reader) varint() int64 {
+	n, size := binary.Varint(r.data)
+	if size <= 0 {
+		r.fail("a number")
+		return 0
+	}
+	r.data = r.data[size:]
+	return n
+}
+
+func (r *reader) uvarint() uint64 {
+	n, size := binary.Uvarint(r.data)
+	if size <= 0 {
+		r.fail("a number")
+		return 0
+	}
+	r.data = r.data[size:]
+	return n
+}
+
+func (r *reader) text() string {
+	n := r.uvarint()
+	if n > uint64(len(r.data)) {
+		r.fail("the length of a name")
+		return ""
+	}
+	b := r.data[:n]
+	r.data = r.data[n:]
+	return r.names.one(b)
+}
+
+func (r *reader) boolean() bool {
+	if len(r.data) == 0 || r.data[0] > 1 {
+		r.fail("neither yes nor no")
+		return false
+	}
+	b := r.data[0] == 1
+	r.data = r.data[1:]
+	return b
+}
+
+// end returns what was wrong, if only that something is left.
+func (r *reader) end() error {
+	if len(r.data) > 0 {
+		r.fail("more than there should be")
+	}
+	if r.err != nil {
+		return fmt.Errorf("%w: %w", fault.ErrCorrupt, r.err)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/wire"
+	"leasehold/shared/tuple"
+)
+
+// AppendValue appends the value of a fact that has an encoding.
+func AppendValue(buf []byte, f journal.Fact) []byte {
+	switch f := f.(type) {
+	case *journal.Entry:
+		return appendEntry(buf, f)
+	case *journal.Space:
+		return appendOptions(buf, f.Options)
+	case *journal.Session:
+		return binary.AppendVarint(buf, int64(f.TTL))
+	case *journal.Answer:
+		return wire.AppendReply(binary.AppendUvarint(buf, f.Nth), f.Reply)
+	case journal.Token:
+		return binary.AppendVarint(buf, int64(f))
+	}
+	return buf
+}
+
+func appendEntry(buf []byte, e *journal.Entry) []byte {
+	buf = binary.AppendVarint(buf, e.Place)
+	buf = appendText(buf, e.Space)
+	buf = binary.AppendVarint(buf, int64(e.Deadline))
+	buf = appendText(buf, e.Expiry)
+	buf = appendText(buf, e.Owner)
+	buf = appendBool(buf, e.Hold != nil)
+	if e.Hold != nil {
+		buf = appendText(buf, e.Hold.Session)
+		buf = binary.AppendVarint(buf, int64(e.Hold.Due))
+		buf = appendText(buf, e.Hold.Expiry)
+		buf = binary.AppendUvarint(buf, e.Hold.Op)
+	}
+	return e.Tuple.Append(buf)
+}
+
+func appendOptions(buf []byte, o space.Options) []byte {
+	buf = appendText(buf, string(o.Kind))
+	buf = binary.AppendVarint(buf, int64(o.OrderBy))
+	buf = binary.AppendVarint(buf, int64(o.Capacity))
+	buf = appendText(buf, string(o.Overflow))
+	return appendBool(buf, o.Volatile)
+}
+
+func appendText(buf []byte, s string) []byte {
+	return append(binary.AppendUvarint(buf, uint64(len(s))), s...)
+}
+
+func appendBool(buf []byte, b bool) []byte {
+	if b {
+		return append(buf, 1)
+	}
+	return append(buf, 0)
+}
+
+// Names keeps one copy of each name that is decoded again and again. The zero
+// Names is ready. It must not be used concurrently.
+type Names map[string]string
+
+// maxNames bounds a Names: those that come later have a copy each.
+const maxNames = 4096
+
+func (n Names) one(b []byte) string {
+	if s, ok := n[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	if n != nil && len(n) < maxNames {
+		n[s] = s
+	}
+	return s
+}
+
+// Decode returns the fact that a key and a value stand for; nil is the Standing,
+// which is no fact. Names may be nil. The fact shares no memory with what it is
+// read from. What cannot be is fault.ErrCorrupt.
+func Decode(key, value []byte, names Names) (journal.Fact, error) {
+	if len(key) == 0 {
+		return nil, fmt.Errorf("%w: an empty key", fault.ErrCorrupt)
+	}
+	f, err := decode(key[0], key[1:], &reader{data: value, names: names})
+	if err != nil {
+		return nil, fmt.Errorf("the fact with the key %q: %w", key, err)
+	}
+	return f, nil
+}
+
+func decode(kind byte, rest []byte, r *reader) (journal.Fact, error) {
+	switch kind {
+	case keyEntry:
+		ref, err := entryRef(rest)
+		if err != nil {
+			return nil, err
+		}
+		e := r.entry(ref)
+		return e, r.end()
+	case keySpace:
+		s := &journal.Space{Name: string(rest), Options: r.options()}
+		return s, r.end()
+	case keySession:
+		s := &journal.Session{ID: string(rest), TTL: time.Duration(r.varint())}
+		return s, r.end()
+	case keyAnswer:
+		op, err := answerOp(rest)
+		if err != nil {
+			return nil, err
+		}
+		return r.answer(op)
+	case keyToken:
+		t := journal.Token(r.varint())
+		return t, r.end()
+	case keyStanding:
+		return nil, nil
+	}
+	return nil, fmt.Errorf("%w: no kind of fact begins with %q", fault.ErrCorrupt, kind)
+}
+
+func (r *reader) entry(ref int64) *journal.Entry {
+	e := &journal.Entry{
+		Ref: ref, Place: r.varint(), Space: r.text(), Deadline: time.Duration(r.varint()), Expiry: r.text(), Owner: r.text(),
+	}
+	if r.boolean() {
+		e.Hold = &journal.Hold{Session: r.text(), Due: time.Duration(r.varint()), Expiry: r.text(), Op: r.uvarint()}
+	}
+	if r.err == nil {
+		e.Tuple, r.data, r.err = tuple.Decode(r.data)
+	}
+	return e
+}
+
+func (r *reader) options() space.Options {
+	return space.Options{
+		Kind: space.Kind(r.text()), OrderBy: int(r.varint()), Capacity: int(r.varint()),
+		Overflow: space.Overflow(r.text()), Volatile: r.boolean(),
+	}
+}
+
+func (r *reader) answer(op space.OpID) (journal.Fact, error) {
+	a := &journal.Answer{Op: op, Nth: r.uvarint()}
+	if r.err == nil {
+		a.Reply, r.err = wire.DecodeReply(r.data)
+		r.data = nil
+	}
+	return a, r.end()
+}

@@ -1,0 +1,183 @@
+// Package journaltest is what every journal must do: one suite, run on each
+// driver. Random histories are compared with the memory driver, which is the
+// model.
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/tuple"
+)
+
+// Exercise runs the suite. New returns what opens one empty journal, and opens
+// it again each time that it is called once more, after the journal was closed.
+func Exercise(t *testing.T, newStore func(t testing.TB) (open func() journal.Journal)) {
+	for name, test := range map[string]func(*testing.T, func() journal.Journal){
+		"an empty journal stands at nothing":                  testEmpty,
+		"the newest fact of each key holds":                   testNewest,
+		"all of a fact is kept":                               testWhole,
+		"a session's end takes its answers and no one else's": testEnded,
+		"a writer that is out of step is refused":             testFenced,
+		"where it stands is kept":                             testStanding,
+		"an error of restore ends a load":                     testRestoreFails,
+		"it can be closed twice":                              testClosedTwice,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newStore(t))
+		})
+	}
+	t.Run("random histories are those of the memory driver", func(t *testing.T) {
+		t.Parallel()
+		testHistories(t, newStore)
+	})
+}
+
+// load returns where j stands, and what it holds.
+func load(t require.TestingT, j journal.Journal) (journal.Standing, []journal.Fact) {
+	var all []journal.Fact
+	standing, err := j.Load(context.Background(), func(f journal.Fact) error { all = append(all, f); return nil })
+	require.NoError(t, err)
+	return standing, all
+}
+
+// commit writes one record with the facts.
+func commit(t require.TestingT, j journal.Journal, at journal.Position, facts ...journal.Fact) {
+	require.NoError(t, j.Commit(context.Background(), at, []journal.Record{{Facts: facts}}))
+}
+
+// twice calls check before and after the journal was opened again, and closes it.
+func twice(t *testing.T, j journal.Journal, open func() journal.Journal, check func(journal.Journal)) {
+	t.Helper()
+	check(j)
+	require.NoError(t, j.Close())
+	again := open()
+	check(again)
+	require.NoError(t, again.Close())
+}
+
+// known leaves out the token, which a journal may or may not hand out when none
+// was given.
+func known(facts []journal.Fact) []journal.Fact {
+	var all []journal.Fact
+	for _, f := range facts {
+		if f != journal.Token(0) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func testEmpty(t *testing.T, open func() journal.Journal) {
+	twice(t, open(), open, func(j journal.Journal) {
+		standing, facts := load(t, j)
+		require.Zero(t, standing)
+		require.Empty(t, known(facts))
+	})
+}
+
+func testNewest(t *testing.T, open func() journal.Journal) {
+	j := open()
+	first, second := &journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a")}, &journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("b")}
+	commit(t, j, 0, first, &journal.Entry{Ref: 2, Space: "s", Tuple: tuple.New("c")}, journal.Token(3))
+	commit(t, j, 1, second, journal.Gone(2), journal.Token(4))
+	twice(t, j, open, func(j journal.Journal) {
+		_, facts := load(t, j)
+		require.ElementsMatch(t, []journal.Fact{second, journal.Token(4)}, facts)
+	})
+}
+
+func testWhole(t *testing.T, open func() journal.Journal) {
+	facts := []journal.Fact{
+		&journal.Space{Name: "s", Options: space.Options{Kind: space.Ordered, OrderBy: 5, Capacity: 9, Overflow: space.DropOldest}},
+		&journal.Session{ID: "worker-1", TTL: time.Minute},
+		&journal.Session{ID: "for ever"},
+		&journal.Entry{Ref: 7, Space: "s", Place: -3, Tuple: tuple.New("a", int64(1), nil, tuple.New(2.5, []byte{0})), Deadline: time.Hour,
+			Expiry: "task.drop", Owner: "worker-1", Hold: &journal.Hold{Session: "worker-1", Due: time.Second, Expiry: "task.timeout", Op: space.AutoSeq + 1}},
+		&journal.Entry{Ref: 8, Space: "s", Tuple: tuple.New(), Hold: &journal.Hold{}},
+		&journal.Answer{Op: space.OpID{Session: "worker-1", Seq: space.AutoSeq}, Nth: 3, Reply: space.Reply{
+			Found: true, Tuple: tuple.New("x"), Tuples: []tuple.Tuple{tuple.New(true), tuple.New()}, Count: 2,
+		}},
+		journal.Token(1 << 40),
+	}
+	j := open()
+	commit(t, j, 0, facts...)
+	twice(t, j, open, func(j journal.Journal) {
+		_, found := load(t, j)
+		require.ElementsMatch(t, facts, found)
+	})
+}
+
+func testEnded(t *testing.T, open func() journal.Journal) {
+	j := open()
+	ids := []string{"", "a", "aa", "a\x00", "\xff", "\xff\xff"}
+	var facts []journal.Fact
+	for _, id := range ids {
+		facts = append(facts, &journal.Session{ID: id})
+		for seq := range uint64(3) {
+			facts = append(facts, &journal.Answer{Op: space.OpID{Session: id, Seq: seq}, Nth: seq})
+		}
+	}
+	commit(t, j, 0, facts...)
+	position := journal.Position(1)
+	for n := range ids {
+		commit(t, j, position, journal.Ended(ids[n]))
+		position++
+		_, found := load(t, j)
+		require.ElementsMatch(t, facts[4*(n+1):], known(found))
+	}
+	again := &journal.Answer{Op: space.OpID{Session: "a", Seq: 1}}
+	commit(t, j, position, journal.Ended("a"), again, &journal.Answer{Op: space.OpID{Session: "a", Seq: 2}}, journal.Forgotten{Session: "a", Seq: 2})
+	twice(t, j, open, func(j journal.Journal) {
+		_, found := load(t, j)
+		require.Equal(t, []journal.Fact{again}, known(found), "facts hold in the order of their record")
+	})
+}
+
+func testFenced(t *testing.T, open func() journal.Journal) {
+	j := open()
+	require.ErrorIs(t, j.Commit(t.Context(), 1, make([]journal.Record, 1)), journal.ErrFenced)
+	commit(t, j, 0, journal.Token(1))
+	require.ErrorIs(t, j.Commit(t.Context(), 0, []journal.Record{{Facts: []journal.Fact{journal.Token(9)}}}), journal.ErrFenced)
+	twice(t, j, open, func(j journal.Journal) {
+		standing, facts := load(t, j)
+		require.Equal(t, journal.Position(1), standing.Position)
+		require.Equal(t, []journal.Fact{journal.Token(1)}, facts)
+	})
+}
+
+func testStanding(t *testing.T, open func() journal.Journal) {
+	j := open()
+	require.NoError(t, j.Commit(t.Context(), 0, []journal.Record{
+		{Clock: time.Second, Facts: []journal.Fact{&journal.Entry{Ref: 4, Place: 11, Space: "s", Tuple: tuple.New()}}},
+		{Clock: time.Minute, Facts: []journal.Fact{journal.Gone(4)}},
+		{Clock: time.Hour, Facts: []journal.Fact{&journal.Entry{Ref: 9, Place: -5, Space: "s", Tuple: tuple.New()}}},
+	}))
+	twice(t, j, open, func(j journal.Journal) {
+		standing, _ := load(t, j)
+		require.Equal(t, journal.Standing{Position: 3, Clock: time.Hour, Ref: 11}, standing)
+	})
+}
+
+func testRestoreFails(t *testing.T, open func() journal.Journal) {
+	j, odd := open(), errors.New("odd")
+	commit(t, j, 0, journal.Token(1))
+	_, err := j.Load(t.Context(), func(journal.Fact) error { return odd })
+	require.ErrorIs(t, err, odd)
+	_, facts := load(t, j)
+	require.Len(t, facts, 1)
+	require.NoError(t, j.Close())
+}
+
+func testClosedTwice(t *testing.T, open func() journal.Journal) {
+	j := open()
+	require.NoError(t, j.Close())
+	require.NoError(t, j.Close())
+}

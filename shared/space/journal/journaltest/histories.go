@@ -1,0 +1,134 @@
+package journaltest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/tuple"
+)
+
+// testHistories commits random records to a new journal and to the memory
+// driver, and compares what they hold, also after the journal was opened again.
+func testHistories(t *testing.T, newStore func(t testing.TB) (open func() journal.Journal)) {
+	rapid.Check(t, func(r *rapid.T) {
+		open := newStore(t)
+		j, model := open(), &journal.Memory{}
+		position := journal.Position(0)
+		r.Repeat(map[string]func(*rapid.T){
+			"commit": func(r *rapid.T) {
+				records := rapid.SliceOfN(rapid.Custom(drawRecord), 1, 4).Draw(r, "records")
+				require.NoError(r, model.Commit(context.Background(), position, records))
+				require.NoError(r, j.Commit(context.Background(), position, records))
+				position += journal.Position(len(records))
+			},
+			"reopen": func(r *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(r, "now") > 0 {
+					r.Skip("seldom, since it is slow")
+				}
+				require.NoError(r, j.Close())
+				j = open()
+			},
+			"": func(r *rapid.T) { compare(r, model, j) },
+		})
+		require.NoError(r, j.Close())
+	})
+}
+
+func compare(r *rapid.T, model, j journal.Journal) {
+	want, expected := load(r, model)
+	got, found := load(r, j)
+	require.Equal(r, want, got)
+	require.Equal(r, texts(expected), texts(found))
+}
+
+// texts makes facts comparable, whatever their order.
+func texts(facts []journal.Fact) map[string]int {
+	all := map[string]int{}
+	for _, f := range known(facts) {
+		text := fmt.Sprintf("%#v", f)
+		if e, ok := f.(*journal.Entry); ok {
+			shown := *e
+			shown.Hold = nil
+			text = fmt.Sprintf("%#v held %#v", shown, e.Hold)
+			if e.Hold != nil {
+				text = fmt.Sprintf("%#v held %#v", shown, *e.Hold)
+			}
+		}
+		all[text]++
+	}
+	return all
+}
+
+func drawRecord(r *rapid.T) journal.Record {
+	return journal.Record{
+		Clock: time.Duration(rapid.Int64Min(0).Draw(r, "clock")),
+		Facts: rapid.SliceOfN(rapid.Custom(DrawFact), 1, 6).Draw(r, "facts"),
+	}
+}
+
+// DrawFact draws a fact of any kind, about one of a few things.
+func DrawFact(r *rapid.T) journal.Fact {
+	session := rapid.SampledFrom([]string{"a", "b", "aa"})
+	seq := rapid.Uint64Range(1, 4)
+	op := func() space.OpID { return space.OpID{Session: session.Draw(r, "session"), Seq: seq.Draw(r, "seq")} }
+	switch rapid.IntRange(0, 8).Draw(r, "kind") {
+	case 0:
+		return &journal.Space{Name: rapid.SampledFrom([]string{"s", "t"}).Draw(r, "space"), Options: drawOptions(r)}
+	case 1:
+		return &journal.Session{ID: session.Draw(r, "session"), TTL: time.Duration(rapid.Int64().Draw(r, "ttl"))}
+	case 2:
+		return journal.Ended(session.Draw(r, "session"))
+	case 3:
+		return &journal.Answer{Op: op(), Nth: rapid.Uint64().Draw(r, "nth"), Reply: drawReply(r)}
+	case 4:
+		return journal.Forgotten(op())
+	case 5:
+		return journal.Token(rapid.Int64Min(1).Draw(r, "token"))
+	case 6:
+		return journal.Gone(rapid.Int64Range(1, 6).Draw(r, "ref"))
+	}
+	return drawEntry(r)
+}
+
+func drawEntry(r *rapid.T) *journal.Entry {
+	text := rapid.StringN(0, 8, 16)
+	e := &journal.Entry{
+		Ref: rapid.Int64Range(1, 6).Draw(r, "ref"), Place: rapid.Int64().Draw(r, "place"), Space: text.Draw(r, "space"), Tuple: drawTuple(r),
+		Deadline: time.Duration(rapid.Int64().Draw(r, "deadline")), Expiry: text.Draw(r, "expiry"), Owner: text.Draw(r, "owner"),
+	}
+	if rapid.Bool().Draw(r, "held") {
+		e.Hold = &journal.Hold{
+			Session: text.Draw(r, "holder"), Due: time.Duration(rapid.Int64().Draw(r, "due")),
+			Expiry: text.Draw(r, "hold expiry"), Op: rapid.Uint64().Draw(r, "op"),
+		}
+	}
+	return e
+}
+
+func drawOptions(r *rapid.T) space.Options {
+	return space.Options{
+		Kind: rapid.SampledFrom(space.Kinds).Draw(r, "kind"), OrderBy: rapid.IntRange(0, 63).Draw(r, "order"),
+		Capacity: rapid.Int().Draw(r, "capacity"), Overflow: space.DropOldest, Volatile: rapid.Bool().Draw(r, "volatile"),
+	}
+}
+
+func drawReply(r *rapid.T) space.Reply {
+	reply := space.Reply{Found: rapid.Bool().Draw(r, "found"), Count: rapid.IntRange(0, 1<<30).Draw(r, "count")}
+	if reply.Found {
+		reply.Tuple = drawTuple(r)
+	}
+	return reply
+}
+
+func drawTuple(r *rapid.T) tuple.Tuple {
+	return rapid.SampledFrom([]tuple.Tuple{
+		tuple.New(), tuple.New("task", int64(7), 2.5), tuple.New(nil, true, []byte("blob"), tuple.New("nested")), tuple.New(string(make([]byte, 5000))),
+	}).Draw(r, "tuple")
+}

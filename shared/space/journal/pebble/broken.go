@@ -1,0 +1,51 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"syscall"
+
+	"leasehold/shared/space/journal"
+)
+
+// broken remembers the first failure of a journal. The zero broken is none.
+type broken struct{ first atomic.Pointer[error] }
+
+func (b *broken) mark(cause error) {
+	err := fmt.Errorf("%w: %w", journal.ErrBroken, cause)
+	b.first.CompareAndSwap(nil, &err)
+}
+
+// err is the first failure, as journal.ErrBroken.
+func (b *broken) err() error {
+	if first := b.first.Load(); first != nil {
+		return *first
+	}
+	return nil
+}
+
+// full reports whether err says that the disk is full.
+func full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// storeLogger passes on what the store says. What it calls fatal breaks the
+// journal, and not the process: that is for who runs the engine.
+type storeLogger struct {
+	log    *slog.Logger
+	broken *broken
+}
+
+func (l storeLogger) Infof(format string, args ...any) {
+	l.log.Debug("journal: " + fmt.Sprintf(format, args...))
+}
+
+func (l storeLogger) Errorf(format string, args ...any) {
+	l.log.Debug("journal: "+fmt.Sprintf(format, args...), "kind", "error")
+}
+
+func (l storeLogger) Fatalf(format string, args ...any) {
+	l.broken.mark(fmt.Errorf(format, args...))
+}

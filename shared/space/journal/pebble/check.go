@@ -1,0 +1,136 @@
+package pebble
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/codec"
+)
+
+// damage is what is wrong with a journal, and where.
+type damage struct {
+	file string
+	at   int // offset; -1: the whole file
+	what string
+	// behind is how many records are behind it, which nobody would read again.
+	behind int
+}
+
+func (d damage) Error() string {
+	where := d.file
+	if d.at >= 0 {
+		where += fmt.Sprintf(" at offset %d", d.at)
+	}
+	help := "restore a backup: leasehold restore"
+	if isLog(d.file) {
+		help = "leasehold repair makes a copy and keeps what is before the damage"
+	}
+	return fmt.Sprintf("%s: %s; %s", where, d.what, help)
+}
+
+func (d damage) Is(target error) bool { return target == fault.ErrCorrupt }
+
+// logFile is one of the store's logs.
+type logFile struct {
+	name  string
+	num   uint32
+	size  int
+	other uint32 // the number of the log that it is a copy of
+	scanned
+}
+
+// readLogs reads the logs in a folder in their order.
+func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
+	names, err := fs.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var logs []*logFile
+	for _, name := range names {
+		num, ok := logNumber(name)
+		if !ok {
+			continue
+		}
+		data, err := readFile(fs, fs.PathJoin(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		l := log{data: data, num: num, full: logFull}
+		logs = append(logs, &logFile{name: name, num: l.num, size: len(data), other: l.other(), scanned: l.scan()})
+	}
+	slices.SortFunc(logs, func(a, b *logFile) int { return int(a.num) - int(b.num) })
+	return logs, nil
+}
+
+// checkLogs sees that the logs go on from where the tables stand without a gap.
+// It returns the position that they lead to, and which log ends in something
+// that is no record, if one does: it is the end of all.
+func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, torn *logFile, err error) {
+	at, first := tables, true
+	for _, l := range logs {
+		if l.other != 0 {
+			return 0, nil, damage{l.name, 0, fmt.Sprintf("this is log %06d under another name: a log is here twice", l.other), 0}
+		}
+		for _, r := range l.records {
+			if torn != nil {
+				return 0, nil, damage{torn.name, torn.end, "this is no record, but records follow in " + l.name, countFrom(logs, torn)}
+			}
+			step, ok := stepOf(r.payload)
+			switch {
+			case !ok:
+				return 0, nil, damage{l.name, r.at, "this record is none of a journal", 0}
+			case first && step.From > at, !first && step.From != at:
+				return 0, nil, damage{l.name, r.at, gap(at, step.From), 0}
+			}
+			at, first = step.Position, false
+		}
+		if l.behind > 0 {
+			return 0, nil, damage{l.name, l.end, "this is no record, but records follow", l.behind}
+		}
+		if !l.clean {
+			torn = l
+		}
+	}
+	return max(at, tables), torn, nil
+}
+
+// countFrom counts the records in the logs behind one.
+func countFrom(logs []*logFile, torn *logFile) (n int) {
+	for _, l := range logs {
+		if l.num > torn.num {
+			n += len(l.records) + l.behind
+		}
+	}
+	return n
+}
+
+func gap(at, from journal.Position) string {
+	if from < at {
+		return fmt.Sprintf("this record leads on from position %d, where the journal was before it came to %d: a log is here twice", from, at)
+	}
+	return fmt.Sprintf("this record leads on from position %d, but the ones before it end at %d: a log is missing", from, at)
+}
+
+// stepOf reads from where to where a record leads: its first change, behind a
+// head of 12 bytes, is a set of the standing's key.
+func stepOf(payload []byte) (codec.Step, bool) {
+	const head = 12
+	const set = 1
+	prefix := append([]byte{set, 1}, codec.StandingKey()...)
+	if len(payload) < head {
+		return codec.Step{}, false
+	}
+	value, ok := bytes.CutPrefix(payload[head:], prefix)
+	size, n := binary.Uvarint(value)
+	if !ok || n <= 0 || size > uint64(len(value)-n) {
+		return codec.Step{}, false
+	}
+	step, err := codec.DecodeStep(value[n:][:size])
+	return step, err == nil
+}

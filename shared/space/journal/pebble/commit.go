@@ -1,0 +1,109 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/codec"
+)
+
+// Commit implements journal.Journal: it returns once everything is synced. Ctx is
+// not looked at, since nobody can say how a sync that was given up ended.
+func (j *Journal) Commit(_ context.Context, expected journal.Position, records []journal.Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(); err != nil {
+		return err
+	}
+	if j.standing.Position != expected {
+		return journal.ErrFenced
+	}
+	batch := j.db.NewBatch()
+	next, err := j.fill(batch, records)
+	if err == nil && !j.room.fits(batch.Len()) {
+		return errors.Join(journal.ErrFull, batch.Close())
+	}
+	if err == nil {
+		err = j.db.Apply(batch, lsm.Sync)
+	}
+	if broken := j.broken.err(); broken != nil {
+		return broken
+	}
+	if err != nil {
+		j.broken.mark(err)
+		return j.broken.err()
+	}
+	j.standing = next
+	return batch.Close()
+}
+
+// fill writes what the records establish into a batch, which begins with where
+// it leads.
+func (j *Journal) fill(b *lsm.Batch, records []journal.Record) (journal.Standing, error) {
+	next := j.standing
+	next.Position += journal.Position(len(records))
+	for _, r := range records {
+		next.Clock = r.Clock
+		for _, f := range r.Facts {
+			if e, ok := f.(*journal.Entry); ok {
+				next.Ref = max(next.Ref, e.Ref, e.Place)
+			}
+		}
+	}
+	step := codec.AppendStep(j.buf[:0], codec.Step{From: j.standing.Position, Standing: next})
+	if err := b.Set(codec.StandingKey(), step, nil); err != nil {
+		return next, err
+	}
+	j.buf = step
+	for _, r := range records {
+		for _, f := range r.Facts {
+			if err := j.write(b, f); err != nil {
+				return next, err
+			}
+		}
+	}
+	return next, nil
+}
+
+// write makes one fact hold.
+func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
+	buf := j.buf[:0]
+	defer func() { j.buf = buf[:0] }()
+	switch f := f.(type) {
+	case journal.Gone:
+		buf = codec.AppendEntryKey(buf, int64(f))
+		return b.Delete(buf, nil)
+	case journal.Forgotten:
+		buf = codec.AppendAnswerKey(buf, opOf(f))
+		return b.Delete(buf, nil)
+	case journal.Ended:
+		return j.end(b, string(f))
+	}
+	buf = codec.AppendKey(buf, f)
+	key := len(buf)
+	buf = codec.AppendValue(buf, f)
+	return b.Set(buf[:key], buf[key:], nil)
+}
+
+// end forgets a session, and all answers to it.
+func (j *Journal) end(b *lsm.Batch, session string) error {
+	if err := b.Delete(codec.AppendSessionKey(nil, session), nil); err != nil {
+		return err
+	}
+	first := codec.AppendAnswersKey(nil, session)
+	return b.DeleteRange(first, after(first), nil)
+}
+
+// after returns the first key that is behind all that begin with prefix, which
+// holds a byte below 255.
+func after(prefix []byte) []byte {
+	next := append([]byte{}, prefix...)
+	for i := len(next) - 1; ; i-- {
+		if next[i]++; next[i] != 0 {
+			return next[:i+1]
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package pebble
+
+import (
+	"context"
+	"fmt"
+
+	"leasehold/shared/space/journal"
+)
+
+var _ journal.Copier = (*Journal)(nil)
+
+// Copy implements journal.Copier. On the same file system it shares the tables
+// with the original, which never change; only the logs are copied.
+func (j *Journal) Copy(ctx context.Context, dir string) error {
+	j.mu.Lock()
+	err := j.usable()
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := j.db.Checkpoint(dir); err != nil { // what was committed is in the log's file
+		return fmt.Errorf("copy the journal %s: %w", j.Dir, err)
+	}
+	if err := writeFile(j.FS, j.FS.PathJoin(dir, formatFile), formatText(Format)); err != nil {
+		return err
+	}
+	names, err := j.FS.List(dir)
+	if err != nil {
+		return err
+	}
+	newest := uint32(0)
+	for _, name := range names {
+		if num, ok := logNumber(name); ok {
+			newest = max(newest, num)
+		}
+	}
+	return writeNewest(j.FS, dir, newest)
+}

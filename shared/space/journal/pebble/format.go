@@ -1,0 +1,107 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space/journal/codec"
+)
+
+// Format is the number of the format that this program reads and writes: that of
+// the facts, the keys and the store's files.
+const Format = codec.Version
+
+const (
+	formatFile   = "FORMAT"
+	formatPrefix = "leasehold journal "
+)
+
+// A Migration makes a journal of one format into one of the next, in place. It
+// may be interrupted at any point, and is then begun again.
+type Migration func(fs vfs.FS, dir string) error
+
+// migrations are the steps from one format to the next, by the older one.
+var migrations = map[int]Migration{}
+
+// checkFormat marks a new journal, refuses one of a newer format, and migrates
+// an older one after a copy of it was made beside it.
+func (j *Journal) checkFormat() error {
+	path := j.FS.PathJoin(j.Dir, formatFile)
+	data, err := readFile(j.FS, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return j.mark()
+	}
+	if err != nil {
+		return err
+	}
+	number, ok := strings.CutPrefix(strings.TrimSpace(string(data)), formatPrefix)
+	have, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		return damage{file: formatFile, at: 0, what: fmt.Sprintf("want %q and a number", formatPrefix)}
+	}
+	if have > Format {
+		return fmt.Errorf("it has format %d, this program knows up to %d: use the newer leasehold that wrote it: %w", have, Format, fault.ErrInvalid)
+	}
+	return j.migrate(have)
+}
+
+// mark writes the format of a journal that has none, because it is new.
+func (j *Journal) mark() error {
+	names, err := j.FS.List(j.Dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "MANIFEST-") || isLog(name) {
+			return damage{file: formatFile, at: -1, what: "it is missing, so that nobody knows the format of " + name}
+		}
+	}
+	return j.writeFormat(Format)
+}
+
+func (j *Journal) writeFormat(n int) error {
+	return writeFile(j.FS, j.FS.PathJoin(j.Dir, formatFile), formatText(n))
+}
+
+func formatText(n int) []byte { return fmt.Appendf(nil, "%s%d\n", formatPrefix, n) }
+
+// migrate goes from one format to the next until it is today's.
+func (j *Journal) migrate(have int) error {
+	if have == Format {
+		return nil
+	}
+	backup := fmt.Sprintf("%s.format-%d", j.Dir, have)
+	if _, err := j.FS.Stat(backup); errors.Is(err, fs.ErrNotExist) {
+		if err := copyDir(j.FS, j.Dir, backup); err != nil {
+			return fmt.Errorf("copy it to %s before it is migrated: %w", backup, err)
+		}
+	}
+	for ; have < Format; have++ {
+		step := j.migrations()[have]
+		if step == nil {
+			return fmt.Errorf("it has format %d, and this program knows no way from there to %d: %w", have, Format, fault.ErrInvalid)
+		}
+		if err := step(j.FS, j.Dir); err != nil {
+			return fmt.Errorf("migrate it from format %d (a copy of it is in %s): %w", have, backup, err)
+		}
+		if err := j.writeFormat(have + 1); err != nil {
+			return err
+		}
+	}
+	j.Log.Info("journal: migrated", "format", Format, "copy", backup)
+	return nil
+}
+
+// migrations are those that the configuration names, or all that there are.
+func (j *Journal) migrations() map[int]Migration {
+	if j.Migrations != nil {
+		return j.Migrations
+	}
+	return migrations
+}

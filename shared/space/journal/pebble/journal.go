@@ -1,0 +1,99 @@
+package pebble
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/codec"
+)
+
+var _ journal.Roomy = (*Journal)(nil)
+
+// Journal is a journal.Journal in a folder. It is journal.Roomy.
+type Journal struct {
+	Config
+	broken broken
+	room   *room
+	db     *lsm.DB
+
+	mu       sync.Mutex // guards what follows, and orders commits
+	standing journal.Standing
+	closed   bool
+	buf      []byte
+}
+
+// Load implements journal.Journal.
+func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(); err != nil {
+		return journal.Standing{}, err
+	}
+	it, err := j.db.NewIter(nil)
+	if err != nil {
+		return journal.Standing{}, classify(err)
+	}
+	err = each(ctx, it, restore)
+	_ = it.Close() // it says again what each has said
+	if broken := j.broken.err(); broken != nil {
+		err = broken
+	}
+	if err != nil {
+		return journal.Standing{}, fmt.Errorf("journal %s: %w", j.Dir, err)
+	}
+	return j.standing, nil
+}
+
+// each hands every fact that it stands on to restore.
+func each(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) error) error {
+	names := codec.Names{}
+	for ok := it.First(); ok; ok = it.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return classify(err)
+		}
+		f, err := codec.Decode(it.Key(), value, names)
+		if err == nil && f != nil {
+			err = restore(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return classify(it.Error())
+}
+
+// usable says why the journal cannot be used.
+func (j *Journal) usable() error {
+	if err := j.broken.err(); err != nil {
+		return err
+	}
+	if j.closed {
+		return fmt.Errorf("journal %s: %w", j.Dir, fault.ErrClosed)
+	}
+	return nil
+}
+
+// Close implements journal.Journal. Of a broken one the error is the one that
+// broke it, and nothing more is written.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	err := j.db.Close()
+	if broken := j.broken.err(); broken != nil {
+		return broken
+	}
+	return err
+}

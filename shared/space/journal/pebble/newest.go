@@ -1,0 +1,61 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// newestFile holds the number of the newest log, since nothing else tells that
+// the last log of all is missing.
+const newestFile = "NEWEST"
+
+// noteNewest is called when a log was made.
+func (j *Journal) noteNewest(i lsm.WALCreateInfo) {
+	if i.Err != nil {
+		return
+	}
+	if err := writeNewest(j.disk(), j.Dir, uint32(i.FileNum)); err != nil {
+		j.broken.mark(err)
+	}
+}
+
+// writeNewest notes which log of a folder is the newest; 0 is none.
+func writeNewest(fs vfs.FS, dir string, num uint32) error {
+	path := fs.PathJoin(dir, newestFile)
+	if num == 0 {
+		if err := fs.Remove(path); !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return writeFile(fs, path, fmt.Appendf(nil, "%d\n", num))
+}
+
+// checkNewest sees that the newest log is there.
+func (j *Journal) checkNewest(logs []*logFile) error {
+	names, err := j.FS.List(j.Dir)
+	if err != nil || !slices.Contains(names, newestFile) {
+		return err // the first start was interrupted
+	}
+	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, newestFile))
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 32)
+	if err != nil {
+		return damage{file: newestFile, at: 0, what: "this is not the number of a log"}
+	}
+	for _, l := range logs {
+		if uint64(l.num) == n {
+			return nil
+		}
+	}
+	return damage{file: fmt.Sprintf("%06d.log", n), at: -1, what: "the newest log is missing"}
+}

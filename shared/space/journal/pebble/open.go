@@ -1,0 +1,168 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/codec"
+)
+
+// Open opens the journal in a folder, or makes one. What it refuses is
+// fault.ErrCorrupt for damage, fault.ErrInvalid for a format that it does not
+// know, fault.ErrPermission or fault.ErrFolder for a folder that cannot be used.
+// Close ends it.
+func Open(c Config) (*Journal, error) {
+	j := &Journal{Config: c.withDefaults()}
+	if err := j.open(); err != nil {
+		return nil, fmt.Errorf("journal %s: %w", c.Dir, err)
+	}
+	return j, nil
+}
+
+func (j *Journal) open() error {
+	if err := j.prepare(); err != nil {
+		return classify(err)
+	}
+	end, err := j.check()
+	if err != nil {
+		return damaged(err)
+	}
+	db, err := lsm.Open(j.Dir, j.storeOptions(j.disk()))
+	if err != nil {
+		return damaged(errors.Join(err, j.broken.err()))
+	}
+	j.db = db
+	if err := j.begin(end); err != nil {
+		return errors.Join(damaged(err), db.Close())
+	}
+	return nil
+}
+
+// prepare makes the folder, and sees that it is of this format.
+func (j *Journal) prepare() error {
+	if err := j.FS.MkdirAll(j.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := j.checkFormat(); err != nil {
+		return err
+	}
+	j.room = newRoom(j.Config)
+	return nil
+}
+
+// check looks at what is there before anything is changed, and cuts off a record
+// that was torn at the very end. It returns where the journal must stand then.
+func (j *Journal) check() (journal.Position, error) {
+	store, err := lsm.Peek(j.Dir, j.FS)
+	if err != nil || !store.Exists {
+		return 0, err
+	}
+	if err := j.checkManifest(store.ManifestFilename); err != nil {
+		return 0, err
+	}
+	tables, err := j.tablesStand()
+	if err != nil {
+		return 0, err
+	}
+	logs, err := readLogs(j.FS, j.Dir)
+	if err != nil {
+		return 0, err
+	}
+	if err := j.checkNewest(logs); err != nil {
+		return 0, err
+	}
+	end, torn, err := checkLogs(logs, tables)
+	if err != nil || torn == nil {
+		return end, err
+	}
+	j.Log.Warn("journal: the last record was torn, and is dropped", "file", j.FS.PathJoin(j.Dir, torn.name),
+		"offset", torn.end, "bytes", torn.size-torn.end)
+	return end, truncate(j.FS, j.FS.PathJoin(j.Dir, torn.name), torn.end)
+}
+
+// checkManifest sees that the store's list of its files is whole but for its end.
+func (j *Journal) checkManifest(path string) error {
+	data, err := readFile(j.FS, path)
+	if err != nil {
+		return err
+	}
+	s := log{data: data, full: manifestFull}.scan()
+	if s.behind > 0 {
+		return damage{j.FS.PathBase(path), s.end, "this is no record, but records follow", s.behind}
+	}
+	return nil
+}
+
+// tablesStand reads all tables, since the store would begin to work on damaged
+// ones, and returns where the journal stands without its logs.
+func (j *Journal) tablesStand() (at journal.Position, err error) {
+	o := &lsm.Options{
+		FS: withoutLogs{j.FS}, ReadOnly: true, Logger: storeLogger{log: j.Log, broken: &j.broken}, CacheSize: cacheBytes,
+		EventListener: &lsm.EventListener{DataCorruption: j.noteDamage},
+	}
+	db, err := lsm.Open(j.Dir, o)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := errors.Join(db.CheckLevels(nil), j.broken.err()); err != nil {
+		return 0, err
+	}
+	s, err := standing(db)
+	return s.Position, err
+}
+
+// withoutLogs is a file system that shows no logs.
+type withoutLogs struct{ vfs.FS }
+
+func (w withoutLogs) List(dir string) ([]string, error) {
+	names, err := w.FS.List(dir)
+	return deleteFunc(names, isLog), err
+}
+
+// begin sees that the store stands at end, and writes that into its newest log,
+// so that there is always a record to tell whether the older ones are there.
+func (j *Journal) begin(end journal.Position) (err error) {
+	if j.standing, err = standing(j.db); err != nil {
+		return err
+	}
+	if j.standing.Position != end {
+		return fmt.Errorf("%w: the store stands at position %d, its logs lead to %d", fault.ErrCorrupt, j.standing.Position, end)
+	}
+	step := codec.AppendStep(nil, codec.Step{From: end, Standing: j.standing})
+	return errors.Join(j.db.Set(codec.StandingKey(), step, lsm.Sync), j.broken.err())
+}
+
+// standing reads where a store stands.
+func standing(db lsm.Reader) (journal.Standing, error) {
+	value, closer, err := db.Get(codec.StandingKey())
+	if errors.Is(err, lsm.ErrNotFound) {
+		return journal.Standing{}, nil
+	}
+	if err != nil {
+		return journal.Standing{}, err
+	}
+	step, err := codec.DecodeStep(value)
+	return step.Standing, errors.Join(err, closer.Close())
+}
+
+// damaged is classify for files that must be there, and be what the store wrote:
+// what is neither the system's error nor another kind says that they are not.
+func damaged(err error) error {
+	var system syscall.Errno
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: a file is missing: %w", fault.ErrCorrupt, err)
+	}
+	err = classify(err)
+	if errors.As(err, &system) || fault.Of(err).Kind != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", fault.ErrCorrupt, err)
+}

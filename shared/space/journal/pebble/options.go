@@ -1,0 +1,77 @@
+package pebble
+
+import (
+	"log/slog"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Config says where a journal is, and of what it is made.
+type Config struct {
+	Dir string       // made if it is not there
+	Log *slog.Logger // nil: slog.Default
+	FS  vfs.FS       // nil: the system's
+	// Migrations, if set, stand for those of this program: from one format to the
+	// next, by the older one.
+	Migrations map[int]Migration
+}
+
+func (c Config) withDefaults() Config {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.FS == nil {
+		c.FS = vfs.Default
+	}
+	return c
+}
+
+// storeFormat is the version of Pebble's own format. Whoever raises it raises
+// Format too; those above have another kind of chunk in the logs.
+const storeFormat = lsm.FormatColumnarBlocks
+
+const (
+	cacheBytes      = 4 << 20 // blocks are read once, at a start
+	maxOpenFiles    = 256
+	maxStoreLogs    = 1 << 20 // bytes of the store's manifest before it is written anew
+	neverStopWrites = 1000    // files in level 0: few, since the state is small
+)
+
+// storeOptions are those of a store that is written all the time and read once.
+func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
+	o := &lsm.Options{
+		FS:                          fs,
+		Logger:                      storeLogger{log: j.Log, broken: &j.broken},
+		EventListener:               j.listener(),
+		FormatMajorVersion:          storeFormat,
+		CacheSize:                   cacheBytes,
+		MaxOpenFiles:                maxOpenFiles,
+		MaxManifestFileSize:         maxStoreLogs,
+		MemTableSize:                j.room.memTable,
+		MemTableStopWritesThreshold: 2,
+		L0StopWritesThreshold:       neverStopWrites,
+		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
+		DisableTableStats:           true,
+	}
+	return o
+}
+
+func (j *Journal) listener() *lsm.EventListener {
+	l := &lsm.EventListener{
+		BackgroundError: func(err error) {
+			if !full(err) {
+				j.Log.Warn("journal: the store works in the background", "error", err)
+			}
+		},
+		WALCreated:     j.noteNewest,
+		DataCorruption: j.noteDamage,
+	}
+	l.EnsureDefaults(storeLogger{log: j.Log, broken: &j.broken})
+	return l
+}
+
+// noteDamage is called when the store finds a table damaged.
+func (j *Journal) noteDamage(i lsm.DataCorruptionInfo) {
+	j.broken.mark(damage{file: j.FS.PathBase(i.Path), at: -1, what: i.Details.Error()})
+}

@@ -1,0 +1,83 @@
+package pebble
+
+// logRecord is one whole record of a log.
+type logRecord struct {
+	at, end int // offsets
+	payload []byte
+}
+
+// scanned is what is in a log or a manifest.
+type scanned struct {
+	records []logRecord
+	end     int  // of the last record before the damage, or of all
+	clean   bool // nothing that counts is behind end
+	// behind is how many well-formed records are behind the damage: it is not
+	// at the end.
+	behind int
+}
+
+// scan reads all records up to the first thing that is none.
+func (l log) scan() scanned {
+	s := scanned{}
+	at := 0
+	for at < len(l.data) {
+		if next, ok := l.padding(at); ok {
+			at = next
+			continue
+		}
+		if l.trailerAt(at) || zero(l.data[at:]) {
+			s.clean = true
+			return s
+		}
+		r, ok := l.recordAt(at)
+		if !ok {
+			s.behind = l.countBehind(at + 1)
+			return s
+		}
+		s.records = append(s.records, r)
+		s.end, at = r.end, r.end
+	}
+	s.clean = true
+	return s
+}
+
+// recordAt returns the whole record that begins at an offset, if there is one.
+func (l log) recordAt(at int) (logRecord, bool) {
+	r := logRecord{at: at}
+	for first := true; ; first = false {
+		c, ok := l.chunkAt(at)
+		if !ok || c.first != first {
+			return logRecord{}, false
+		}
+		if c.first && c.last {
+			r.payload = c.payload
+		} else {
+			r.payload = append(r.payload, c.payload...)
+		}
+		r.end, at = c.end, c.end
+		if c.last {
+			return r, true
+		}
+		if next, ok := l.padding(at); ok {
+			at = next
+		}
+		if at >= len(l.data) {
+			return logRecord{}, false
+		}
+	}
+}
+
+// countBehind counts the records that begin behind an offset.
+func (l log) countBehind(at int) (n int) {
+	for {
+		p, ok := l.recordBehind(at)
+		if !ok {
+			return n
+		}
+		n++
+		at = p + 1
+		if r, ok := l.recordAt(p); ok {
+			at = r.end
+		}
+	}
+}
