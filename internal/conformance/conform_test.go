@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/syntax"
 )
+
+var seeds = flag.Int("seeds", 2, "runs of the archive, without and with restarts of the coordinator")
 
 // protocols are the models that the system is held against.
 var protocols = []string{"lease", "task", "capacity", "status"}
@@ -38,7 +41,7 @@ func checker(t testing.TB, protocol string) *conform.Checker {
 }
 
 func TestWhatTheArchiveLogsConforms(t *testing.T) {
-	for seed := range uint64(2) {
+	for seed := range uint64(*seeds) {
 		for _, restarts := range []bool{false, true} {
 			t.Run(fmt.Sprint("seed ", seed, " restarts ", restarts), func(t *testing.T) {
 				log := recorded(t, seed, 3*time.Hour, restarts)

@@ -65,7 +65,7 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 			}
 			return
 		}
-		a.InLog = c.inLog(st, d)
+		a.InLog = c.inLog(st, shown)
 		all = append(all, a)
 	}
 	for _, x := range states {
@@ -82,29 +82,33 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	return all
 }
 
-// inLog lists the events that a deed could be.
-func (c *Checker) inLog(st *step, d explore.Deed) (all []string) {
+// inLog lists the events that could show a step from there on.
+func (c *Checker) inLog(st *step, shown int) (all []string) {
+	p := c.model.Procs[st.move.Proc]
 	for _, r := range c.m.Rules {
-		if len(r.observed) == 0 || r.observed[0].verb != d.Verb || r.observed[0].space != d.Space || r.Event.Operations[0] == "restore" {
+		rest := st.deeds[shown:]
+		if len(r.observed) == 0 || len(r.observed) > len(rest) || r.Event.Operations[0] == "restore" || r.By != "" && r.By != p.Code.Proc.Title {
 			continue
 		}
-		if r.By != "" && r.By != c.model.Procs[st.move.Proc].Code.Proc.Title {
-			continue
+		fits := true
+		for i, o := range r.observed {
+			fits = fits && o.fits(rest[i], r.Copy, p.Number())
 		}
-		if text := r.Event.String(); c.fits(r.observed[0], d) && !slices.Contains(all, text) {
+		if text := r.Event.String(); fits && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
 	return all
 }
 
-// fits reports whether the numbers of an action are those of a deed.
-func (c *Checker) fits(o observed, d explore.Deed) bool {
-	if len(o.fields) != len(d.Tuple) {
+// fits reports whether an action may be a deed: of the copy of that number, if the
+// action is of one that its session has.
+func (o observed) fits(d explore.Deed, hasCopy bool, number int64) bool {
+	if o.verb != d.Verb || o.space != d.Space || len(o.fields) != len(d.Tuple) {
 		return false
 	}
 	for i, f := range o.fields {
-		if f.Kind == Number && f.Value != d.Tuple[i] {
+		if f.Kind == Number && f.Value != d.Tuple[i] || hasCopy && number > 0 && f.Kind == Name && f.Text == "process" && number != d.Tuple[i] {
 			return false
 		}
 	}
