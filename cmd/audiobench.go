@@ -13,6 +13,7 @@ import (
 
 	"leasehold/shared/audio/bench"
 	"leasehold/shared/audio/bench/set"
+	"leasehold/shared/audio/match"
 )
 
 // benchOptions are the flags of `leasehold audio bench`.
@@ -26,6 +27,8 @@ type benchOptions struct {
 	runs     int
 	oracle   int
 	write    string
+
+	threshold float64
 }
 
 // methods are what can be measured.
@@ -61,6 +64,7 @@ before are too slow for a whole set: --oracle 60 compares all on a part.`,
 	f.IntVar(&o.episodes, "episodes", 0, "only so many episodes; 0 is all")
 	f.IntVar(&o.runs, "runs", 3, "so often; times are medians")
 	f.IntVar(&o.oracle, "oracle", 0, "compare with the exact method on so many clips and one episode, and with the cosine search on a tenth of them; 0 is not at all")
+	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which the landmarks method finds a clip, above 0 and below 1")
 	f.StringVar(&o.write, "write", "", "put the tables between the marks in this Markdown file, too")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := o.check(); err != nil {
@@ -81,6 +85,9 @@ func (o *benchOptions) check() error {
 		if _, ok := methods[name]; !ok {
 			return usagef("--method must be %s; got %q", orList(slices.Sorted(maps.Keys(methods))), name)
 		}
+	}
+	if !(o.threshold > 0 && o.threshold < 1) {
+		return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
 	}
 	if o.clips < 0 || o.episodes < 0 || o.oracle < 0 || o.runs < 1 {
 		return usagef("--clips, --episodes and --oracle must be at least 0, --runs at least 1; got %d, %d, %d, %d", o.clips, o.episodes, o.oracle, o.runs)
@@ -117,6 +124,14 @@ func (o benchOptions) measurements() []measurement {
 	return append(all, measurement{"exact", o.oracle, 1, 1}, measurement{"cosine", max(1, o.oracle/10), 1, 1})
 }
 
+// method makes a method by its name.
+func (o benchOptions) method(name string) func() bench.Method {
+	if name == "landmarks" {
+		return func() bench.Method { return &bench.Landmarks{Threshold: o.threshold} }
+	}
+	return methods[name]
+}
+
 func (a *app) bench(ctx context.Context, o benchOptions) error {
 	log := slog.New(slog.NewTextHandler(a.err, nil))
 	var all []bench.Figures
@@ -126,7 +141,7 @@ func (a *app) bench(ctx context.Context, o benchOptions) error {
 			return err
 		}
 		for _, m := range o.measurements() {
-			f, err := bench.Run(ctx, s.Part(m.clips, m.episodes), m.method, methods[m.method], m.runs, log)
+			f, err := bench.Run(ctx, s.Part(m.clips, m.episodes), m.method, o.method(m.method), m.runs, log)
 			if err != nil {
 				return err
 			}

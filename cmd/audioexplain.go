@@ -113,10 +113,10 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 		return nil
 	}
 	speed := int(e.Speed*1000+.5) - 1000
-	return drawWindow(o.file, o.drawing(), picture.View{Title: title, Episode: part, Clip: warp.Play(x.Wave(0), speed), Explanation: e})
+	return drawFile(o.file, o.drawing(), picture.View{Title: title, Episode: part, Clip: warp.Play(x.Wave(0), speed), Explanation: e})
 }
 
-func drawWindow(path, format string, v picture.View) error {
+func drawFile(path, format string, v picture.View) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("%w: %w", fault.ErrInvalid, err)

@@ -44,7 +44,6 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			example, err := filepath.Abs("../examples/podcast")
 			e.Setenv("EXAMPLE", example)
-			e.Setenv("EXAMPLES", filepath.Dir(example))
 			return err
 		},
 	})

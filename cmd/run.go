@@ -86,8 +86,10 @@ func (w *crew) users() ([]func(context.Context) error, error) {
 	return users, nil
 }
 
+// connect opens sessions that live as long as this process: when it is killed, the
+// next one hands back at once what they held.
 func (w *crew) connect(mode string) func(context.Context) (space.Repository, error) {
 	return func(ctx context.Context) (space.Repository, error) {
-		return w.coordinator.Connect(ctx, mode, w.cfg.SessionLost)
+		return w.coordinator.Connect(ctx, mode, 0)
 	}
 }

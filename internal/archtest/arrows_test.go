@@ -40,11 +40,12 @@ var rooms = []room{
 	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
 	{"models", nil, nil, "the vocabulary imports nothing of ours"},
 	{"shared", []string{"shared", "models"}, nil, "shared is below the modes"},
+	{"shared/failpoint", nil, nil, "where a process may die is said by those who know"},
 	{"shared/fault", nil, nil, "the kinds of error import nothing of ours"},
 	{"shared/tuple", nil, nil, "a tuple is data, of use without the rest"},
 	{"shared/trace", []string{"shared/tuple"}, nil, "a trace is read without the engine that wrote it"},
-	{"shared/space", []string{"shared/tuple", "shared/trace", "shared/fault"}, nil, "spaces know nothing of what is done with them"},
-	{"shared/space/journal/pebble", []string{"shared/space", "shared/tuple", "shared/fault"}, nil, "a store keeps facts, whatever they are about"},
+	{"shared/space", []string{"shared/tuple", "shared/trace", "shared/fault", "shared/failpoint"}, nil, "spaces know nothing of what is done with them"},
+	{"shared/space/journal/pebble", []string{"shared/space", "shared/tuple", "shared/fault", "shared/failpoint"}, nil, "a store keeps facts, whatever they are about"},
 	{"shared/status", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/lease", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/task", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
@@ -60,7 +61,7 @@ var rooms = []room{
 	{"shared/fetch", []string{"shared/fault", "models"}, nil, "fetch is a library of its own"},
 	{"shared/config", []string{"shared/fault", "models"}, nil, "settings are plain values; who uses them is cmd's affair"},
 	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
-	{"examples", []string{"shared", "models"}, nil, "examples are read by users"},
+	{"examples", []string{"shared", "models"}, []string{"tup4fun"}, "examples are read by users, and their models are checked"},
 	{"internal", nil, []string{all}, "tools stand alone; only their tests look at the house"},
 }
 

@@ -1,14 +1,10 @@
 package draw_test
 
 import (
-	"encoding/xml"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,17 +41,6 @@ func golden(t *testing.T, name, got string) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(want), got, name)
-}
-
-func wellFormed(t *testing.T, svg string) {
-	t.Helper()
-	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
-		_, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		require.NoError(t, err)
-	}
 }
 
 func TestDrawings(t *testing.T) {

@@ -108,7 +108,7 @@ func TestCountsDoNotDependOnCores(t *testing.T) {
 		m := model(t, big(1, 3, true), 2)
 		var first counts
 		for _, cores := range []int{1, 2, 3, 8} {
-			s := newSearch(m, Options{Cores: cores, Reduction: red, States: 30_000}.normal())
+			s := newSearch(m, Options{Cores: cores, Reduction: red, States: 5_000}.normal())
 			s.run(t.Context(), -1)
 			if cores == 1 {
 				first = s.total

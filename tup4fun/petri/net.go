@@ -1,92 +1,118 @@
 package petri
 
 import (
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"leasehold/tup4fun/syntax"
 )
 
 // Bounds of what is read.
 const (
-	MaxSource = 4 << 20 // bytes of a file
-	MaxNodes  = 5000    // places, and transitions
-	MaxWeight = 1 << 30 // of an arc, and tokens at the start
+	MaxSource = 4 << 20 // bytes of one file
+	MaxNodes  = 10_000  // places and transitions together
+	MaxWeight = 1e9     // of an arc, and tokens of a place at the start
+	MaxErrors = 20      // after so many it gives up
 )
 
-// Net is a place/transition net.
+// Net is a place/transition net. Places and transitions are known by their index.
 type Net struct {
 	Name        string
 	Places      []string
 	Transitions []Transition
-	Start       Marking
+	Initial     Marking
+	Final       []Marking // where a run may end; none: it is not said
 }
 
-// Transition takes tokens from places and puts tokens to places.
+// Transition takes tokens and puts tokens.
 type Transition struct {
-	Name string
-	Take map[int]int64 // by place: how many
-	Give map[int]int64
+	Name    string
+	Label   string // empty: it has none
+	In, Out []Arc  // by place, each once
 }
 
-// Marking is how many tokens each place has.
+// Arc says how many tokens of a place.
+type Arc struct {
+	Place  int
+	Weight int64
+}
+
+// Marking is the number of tokens in each place.
 type Marking []int64
 
-// Omega stands for arbitrarily many tokens in a marking of the coverability graph.
+// Omega is the number of tokens in a place that can have any number of them.
 const Omega = math.MaxInt64
 
-// Fire returns the marking after t, or reports that t is not enabled. More than
-// 2^62 tokens in a place count as Omega.
-func (m Marking) Fire(t *Transition) (Marking, bool) {
-	for p, n := range t.Take {
-		if m[p] < n {
-			return nil, false
-		}
-	}
-	after := slices.Clone(m)
-	for p, n := range t.Take {
-		if after[p] != Omega {
-			after[p] -= n
-		}
-	}
-	for p, n := range t.Give {
-		if after[p] > 1<<62 {
-			after[p] = Omega
-		} else {
-			after[p] += n
-		}
-	}
-	return after, true
+// Errors is what is wrong with a net, in the order of the file.
+type Errors = syntax.Errors
+
+// Enabled reports whether a transition can fire in m.
+func (t *Transition) Enabled(m Marking) bool {
+	return !slices.ContainsFunc(t.In, func(a Arc) bool { return m[a.Place] < a.Weight })
 }
 
-// Text prints a marking: the places that have tokens, as p0 2*p1, with w*p2 for
-// arbitrarily many.
+// Fire returns what an enabled transition makes of m, which it leaves as it is.
+func (t *Transition) Fire(m Marking) Marking {
+	m = slices.Clone(m)
+	for _, a := range t.In {
+		m.add(a.Place, -a.Weight)
+	}
+	for _, a := range t.Out {
+		m.add(a.Place, a.Weight)
+	}
+	return m
+}
+
+func (m Marking) add(place int, tokens int64) {
+	if m[place] != Omega {
+		m[place] += tokens
+	}
+}
+
+// Covers reports whether m has at least the tokens of other in each place.
+func (m Marking) Covers(other Marking) bool {
+	for p, n := range other {
+		if m[p] < n {
+			return false
+		}
+	}
+	return true
+}
+
+// Text is m in the notation of .apt, such as {p0, 2*p8}. Omega is written ω.
 func (n *Net) Text(m Marking) string {
 	var parts []string
-	for p, k := range m {
-		switch {
-		case k == Omega:
-			parts = append(parts, "w*"+n.Places[p])
-		case k == 1:
+	for p, tokens := range m {
+		switch tokens {
+		case 0:
+		case 1:
 			parts = append(parts, n.Places[p])
-		case k > 0:
-			parts = append(parts, fmt.Sprintf("%d*%s", k, n.Places[p]))
+		case Omega:
+			parts = append(parts, "ω*"+n.Places[p])
+		default:
+			parts = append(parts, strconv.FormatInt(tokens, 10)+"*"+n.Places[p])
 		}
 	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, " ")
+	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// key is a marking as the key of a map.
-func (m Marking) key() string {
-	b := make([]byte, 0, 2*len(m))
-	for _, k := range m {
-		for ; k >= 0x80; k >>= 7 {
-			b = append(b, byte(k)|0x80)
-		}
-		b = append(b, byte(k))
+// CanMove reports whether a transition can fire in m.
+func (n *Net) CanMove(m Marking) bool {
+	return slices.ContainsFunc(n.Transitions, func(t Transition) bool { return t.Enabled(m) })
+}
+
+// IsFinal reports whether m is one of the final markings.
+func (n *Net) IsFinal(m Marking) bool {
+	return slices.ContainsFunc(n.Final, func(f Marking) bool { return slices.Equal(f, m) })
+}
+
+// names lists transitions by name.
+func (n *Net) names(transitions []int) []string {
+	all := make([]string, len(transitions))
+	for i, t := range transitions {
+		all[i] = n.Transitions[t].Name
 	}
-	return string(b)
+	return all
 }

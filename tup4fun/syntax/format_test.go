@@ -1,7 +1,6 @@
 package syntax_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,11 +74,13 @@ func TestFormatRefusesWhatCannotBeRead(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	slim, err := os.ReadFile("testdata/slim.tup")
-	require.NoError(f, err)
-	f.Add(syntax.Join(slimInit, string(slim)))
-	f.Add(rough)
-	f.Add("---\n\n---\n")
+	for _, seed := range []string{ // short ones: an input that is new is made small before the next is tried
+		"x=0---", "---\n\n---\n", "par skip [] 2 * proc P(i) = x := i rap", "loop x>0 -> skip pool // c",
+		"const N = 2, symbol a\n---\nskip\n---\nbound S<=N;", "atomic { A[1] := -(x+1) * 2 }",
+		"skip\n---\nltl q: []((put(S,(1)) -> <>true) & (true U false));",
+	} {
+		f.Add(seed)
+	}
 	f.Add("S = (Q, 3, {(1, \"a\")}), x = -1\n---\ndo x < 3 -> x := x + 1 od; S.getp(?x)")
 	f.Fuzz(func(t *testing.T, src string) {
 		p, err := syntax.Parse("m", src)

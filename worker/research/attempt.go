@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"leasehold/models"
+	"leasehold/shared/failpoint"
 	"leasehold/worker"
 )
 
@@ -84,11 +85,13 @@ func (a *attempt) found(ctx context.Context, o outcome) error {
 		})
 	}
 	if !last || a.passing != nil {
+		failpoint.Reached("research.report", "")
 		if err := a.job.Report(ctx, item.ID, r); err != nil || !last {
 			return err
 		}
 		return a.passing
 	}
+	failpoint.Reached("research.final", "")
 	if err := a.job.Resolve(ctx, item.ID, r); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@
 //   - When the worker drains, the group of clips in hand is finished and its last
 //     result is the final one.
 //
-// The episode is spooled once (audio.Spool, 115 MB of disk an hour) and read once
-// per group of clips. Memory is what package match says.
+// What is learned of an episode is kept (package fingerprint): one that is known is
+// neither fetched nor decoded for new clips, unless its sound was let go and is needed.
+// Memory is what package match says, for a group of clips at a time.
 package research

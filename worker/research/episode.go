@@ -13,13 +13,15 @@ import (
 // errChanged says that a recording is no longer what its hash says.
 var errChanged = errors.New("the recording changed")
 
-// episode is what is known of one: its peaks, and its sound, which is fetched only when
+// episode is what is known of one: its landmarks, and its sound, which is fetched only when
 // it is neither kept nor avoidable.
 type episode struct {
 	*fingerprint.Episode
 	ctx context.Context
 	h   *Handler
 	ref *models.MediaRef
+	// known says that it was kept before.
+	known bool
 }
 
 // open takes the episode from the store, or fetches and decodes it, and fills in its
@@ -28,7 +30,8 @@ func (h *Handler) open(ctx context.Context, ref *models.MediaRef) (*episode, err
 	e := &episode{ctx: ctx, h: h, ref: ref}
 	var err error
 	if ref.Hash != "" {
-		if e.Episode, err = h.store.Get(ref.Hash); err != nil || e.Episode != nil {
+		e.Episode, err = h.store.Get(ref.Hash)
+		if e.known = e.Episode != nil; err != nil || e.known {
 			return e, err
 		}
 	}

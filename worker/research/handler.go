@@ -31,7 +31,7 @@ const DefaultGroup = 100
 type Options struct {
 	Match match.Options
 	Group int          // clips that are looked for at a time; 0 is DefaultGroup
-	Log   *slog.Logger // progress, at debug; nil is slog.Default()
+	Log   *slog.Logger // each clip at debug, each task and what it cost at info; nil is slog.Default()
 }
 
 // Handler does the tasks of one action, each call in its own goroutine's time: it

@@ -8,6 +8,7 @@ import (
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/failpoint"
 )
 
 // groupSamples bounds the clips of a group, together: 20 minutes.
@@ -23,6 +24,7 @@ type outcome struct {
 // do is one try of the task.
 func (a *attempt) do(ctx context.Context) error {
 	began := time.Now()
+	failpoint.Reached("research.fetch", "")
 	e, err := a.h.open(ctx, &a.episode)
 	if err != nil {
 		return a.episodeFails(ctx, err)
@@ -32,10 +34,15 @@ func (a *attempt) do(ctx context.Context) error {
 		return a.job.Resolve(ctx, a.task.Episode.ID, a.result())
 	}
 	opened := time.Since(began)
+	failpoint.Reached("research.run", "")
 	for a.next < len(a.task.Clips) {
 		group, err := a.search(ctx, e)
 		if err != nil {
 			return a.searchFails(ctx, err)
+		}
+		if a.next+len(group) == len(a.task.Clips) {
+			a.h.opt.Log.InfoContext(ctx, "research", "episode", a.task.Episode.ID, "minutes", e.Samples/match.RateHz/60,
+				"known", e.known, "clips", len(a.task.Clips), "opened", opened, "searched", time.Since(began)-opened)
 		}
 		for _, o := range group {
 			if err := a.found(ctx, o); err != nil {
@@ -43,8 +50,6 @@ func (a *attempt) do(ctx context.Context) error {
 			}
 		}
 	}
-	a.h.opt.Log.DebugContext(ctx, "research", "task", a.job.Task().ID, "episode", a.task.Episode.ID,
-		"seconds", e.Samples/match.RateHz, "clips", len(a.task.Clips), "opened", opened, "searched", time.Since(began)-opened)
 	return nil
 }
 
@@ -80,7 +85,7 @@ func (a *attempt) search(ctx context.Context, e *episode) ([]outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := match.Known{Samples: e.Samples, Peaks: e.All(), Sound: e}
+	known := match.Known{Samples: e.Samples, Landmarks: e.All(), Sound: e}
 	err = match.FindKnown(ctx, x, known, a.h.opt.Match, func(f match.Finding) error {
 		o := &group[indexed[f.Clip]]
 		o.findings = append(o.findings, f)

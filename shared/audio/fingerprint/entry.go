@@ -16,7 +16,7 @@ const sampleBytes = 2
 // Episode is what is kept of one. Its methods may be called concurrently. The caller
 // closes it; it stays readable until then, even when the Store lets it go.
 type Episode struct {
-	Peaks
+	Landmarks
 	sound *os.File // nil if it is gone
 }
 
@@ -52,11 +52,12 @@ func (e *Episode) Close() error {
 	return e.sound.Close()
 }
 
-// recorder writes an episode's sound, and finds its peaks in what it writes.
+// recorder writes an episode's sound, and finds its landmarks in what it writes.
 type recorder struct {
 	file    *os.File
 	out     *bufio.Writer
 	peaks   *landmark.Peaks
+	pairs   landmark.Pairs
 	code    encoder
 	samples int
 	rounded []float32
@@ -78,12 +79,15 @@ func (r *recorder) push(samples []float32) error {
 		r.rounded = append(r.rounded, float32(n)/math.MaxInt16)
 	}
 	r.samples += len(samples)
-	r.peaks.Push(r.rounded, r.code.add)
+	r.peaks.Push(r.rounded, r.peak)
 	return nil
 }
 
-// close returns the entry of the peaks.
+func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.code.add) }
+
+// close returns the entry of the landmarks.
 func (r *recorder) close() ([]byte, error) {
-	r.peaks.Flush(r.code.add)
+	r.peaks.Flush(r.peak)
+	r.pairs.Flush(r.code.add)
 	return r.code.entry(r.samples), r.out.Flush()
 }

@@ -17,7 +17,7 @@ type kept struct {
 	used  int64 // nanoseconds
 }
 
-// evict takes away sounds, and then peaks, until the rest is within the bound; but not
+// evict takes away sounds, and then landmarks, until the rest is within the bound; but not
 // those that begin with a path. mu is held.
 func (s *Store) evict(but string) error {
 	entries, err := os.ReadDir(s.dir)

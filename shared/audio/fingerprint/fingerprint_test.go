@@ -40,15 +40,6 @@ func of(samples []float32) func(func([]float32) error) error {
 	}
 }
 
-func peaks(samples []float32) []landmark.Peak {
-	var all []landmark.Peak
-	p := landmark.NewPeaks()
-	add := func(k landmark.Peak) { all = append(all, k) }
-	p.Push(samples, add)
-	p.Flush(add)
-	return all
-}
-
 func open(t testing.TB, max int64) (*fingerprint.Store, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,7 +65,7 @@ func TestWhatIsKeptIsWhatWasPut(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range []*fingerprint.Episode{made, got} {
 		require.Equal(t, len(x), e.Samples)
-		require.Equal(t, peaks(x), slices.Collect(e.All()))
+		require.Equal(t, landmark.Of(x), slices.Collect(e.All()))
 		part := make([]float32, 500)
 		for _, at := range []int{0, 12345} {
 			require.NoError(t, e.ReadAt(part, at))
@@ -93,7 +84,7 @@ func TestWhatIsKeptIsWhatWasPut(t *testing.T) {
 
 func TestAnEntryThatWasCutOrChangedIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	for _, suffix := range []string{".peaks", ".pcm"} {
+	for _, suffix := range []string{".marks", ".pcm"} {
 		for name, spoil := range map[string]func([]byte) []byte{
 			"cut in half":     func(b []byte) []byte { return b[:len(b)/2] },
 			"emptied":         func([]byte) []byte { return nil },
@@ -127,7 +118,7 @@ func TestAnEntryThatWasCutOrChangedIsMadeAgain(t *testing.T) {
 func TestTheBoundIsKeptSoundsFirstThoseUsedLongestAgo(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
-	s, dir := open(t, 5*n) // two sounds and some peaks
+	s, dir := open(t, 5*n) // two sounds and some landmarks
 	put(t, s, "a", noise(1, n))
 	put(t, s, "b", noise(2, n))
 	old := time.Now().Add(-time.Hour)
@@ -172,7 +163,7 @@ func TestNothingIsLeftOfWhatFails(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAnyPeaksGoThroughTheCode(t *testing.T) {
+func TestAnyLandmarksGoThroughTheCode(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, 1<<30)
 	rapid.Check(t, func(t *rapid.T) {
@@ -182,7 +173,7 @@ func TestAnyPeaksGoThroughTheCode(t *testing.T) {
 		}
 		e, err := s.Put("k", of(x))
 		require.NoError(t, err)
-		require.Equal(t, peaks(x), slices.Collect(e.All()))
+		require.Equal(t, landmark.Of(x), slices.Collect(e.All()))
 		require.NoError(t, e.Close())
 	})
 }
@@ -190,7 +181,7 @@ func TestAnyPeaksGoThroughTheCode(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	s, dir := open(f, 1<<20)
 	put(f, s, "k", noise(1, 9000))
-	files, err := filepath.Glob(filepath.Join(dir, "*.peaks"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.marks"))
 	require.NoError(f, err)
 	entry, err := os.ReadFile(files[0])
 	require.NoError(f, err)

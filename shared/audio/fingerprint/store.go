@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	peaksSuffix = ".peaks"
+	marksSuffix = ".marks"
 	soundSuffix = ".pcm"
 	partPrefix  = "part-" // of what a killed process left
 )
@@ -53,18 +53,18 @@ func (s *Store) path(key, suffix string) string {
 // Get returns what is kept under a key, such as the hash of the recording; nil if there
 // is nothing, or nothing that can be used. The error is the disk's.
 func (s *Store) Get(key string) (*Episode, error) {
-	entry, err := os.ReadFile(s.path(key, peaksSuffix))
+	entry, err := os.ReadFile(s.path(key, marksSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Get: %w", err)
 	}
-	peaks, err := Decode(entry)
+	marks, err := Decode(entry)
 	if err != nil {
 		return nil, s.remove(key)
 	}
-	e := &Episode{Peaks: peaks}
+	e := &Episode{Landmarks: marks}
 	sound, err := os.Open(s.path(key, soundSuffix))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -72,7 +72,7 @@ func (s *Store) Get(key string) (*Episode, error) {
 		return nil, fmt.Errorf("fingerprint.Get: %w", err)
 	default:
 		info, err := sound.Stat()
-		if err != nil || info.Size() != int64(peaks.Samples)*sampleBytes {
+		if err != nil || info.Size() != int64(marks.Samples)*sampleBytes {
 			return nil, errors.Join(err, sound.Close(), s.remove(key))
 		}
 		e.sound = sound
@@ -84,7 +84,7 @@ func (s *Store) Get(key string) (*Episode, error) {
 // touch marks an episode as used. A file that was evicted meanwhile is none.
 func (s *Store) touch(key string) {
 	now := time.Now()
-	for _, suffix := range []string{peaksSuffix, soundSuffix} {
+	for _, suffix := range []string{marksSuffix, soundSuffix} {
 		_ = os.Chtimes(s.path(key, suffix), now, now)
 	}
 }
@@ -93,7 +93,7 @@ func (s *Store) remove(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
-	for _, suffix := range []string{peaksSuffix, soundSuffix} {
+	for _, suffix := range []string{marksSuffix, soundSuffix} {
 		if err := os.Remove(s.path(key, suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -123,17 +123,17 @@ func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e 
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Put: %w", err)
 	}
-	peaks, err := Decode(entry)
+	marks, err := Decode(entry)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.place(key, part, entry); err != nil {
 		return nil, fmt.Errorf("fingerprint.Put: %w", err)
 	}
-	return &Episode{Peaks: peaks, sound: sound}, nil
+	return &Episode{Landmarks: marks, sound: sound}, nil
 }
 
-// place puts both files where Get finds them, the peaks last, and makes room.
+// place puts both files where Get finds them, the landmarks last, and makes room.
 func (s *Store) place(key, part string, entry []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *Store) place(key, part string, entry []byte) error {
 	if err := os.WriteFile(part, entry, 0o600); err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
-	if err := os.Rename(part, s.path(key, peaksSuffix)); err != nil {
+	if err := os.Rename(part, s.path(key, marksSuffix)); err != nil {
 		return err
 	}
 	return s.evict(s.path(key, ""))

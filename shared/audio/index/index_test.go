@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -39,7 +40,7 @@ func built(t testing.TB, clips ...[]float32) *index.Index {
 
 func TestEachLandmarkOfEachVariantIsThere(t *testing.T) {
 	t.Parallel()
-	clips := [][]float32{noise(1, 3*index.RateHz), noise(2, index.RateHz/2), noise(3, 5*index.RateHz)}
+	clips := [][]float32{noise(1, index.RateHz), noise(2, index.RateHz/2), noise(3, 3*index.RateHz)}
 	x := built(t, clips...)
 	require.Equal(t, 3, x.Clips())
 	require.Len(t, x.Variants(), 3*len(index.Speeds))
@@ -83,7 +84,9 @@ func TestAnIndexIsTheSameInAFile(t *testing.T) {
 	require.Equal(t, x.Wave(1), y.Wave(1))
 	require.Equal(t, x.ID(1), y.ID(1))
 	for h := range uint32(1 << landmark.HashBits) {
-		require.Equal(t, []byte(x.Postings(h)), []byte(y.Postings(h)))
+		if !bytes.Equal(x.Postings(h), y.Postings(h)) || x.Has(h) != (x.Postings(h).Len() > 0) {
+			t.Fatalf("hash %d: %d postings, then %d", h, x.Postings(h).Len(), y.Postings(h).Len())
+		}
 	}
 	require.NoError(t, y.Close())
 	require.NoError(t, x.Close())

@@ -10,8 +10,7 @@
 // 230 landmarks a second.
 //
 // All is streaming, in the order of time, and depends on nothing but the samples:
-// however the stream is cut into pushes, the same peaks come out. Peaks hold all that
-// landmarks are made of, in a tenth of the space.
+// however the stream is cut into pushes, the same peaks come out.
 //
 // Frames are those of package spectrum: 8 ms at 8 kHz. Values are for one goroutine.
 package landmark

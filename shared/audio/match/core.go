@@ -32,9 +32,12 @@ func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error)
 
 func (c *core) peak(p landmark.Peak) { c.pairs.Push(p, c.search.push) }
 
+// due is the frame at which the stretch in hand can be decided.
+func (c *core) due() int { return c.search.counter.Start() + vote.Stretch + c.search.ahead() }
+
 // decide decides all that the landmarks before a frame decide.
 func (c *core) decide(ctx context.Context, frame int) error {
-	for frame >= c.search.counter.Start()+vote.Stretch+c.search.ahead() {
+	for frame >= c.due() {
 		if err := c.advance(ctx, (frame+spectrum.Window/spectrum.Hop)*spectrum.Hop); err != nil {
 			return err
 		}

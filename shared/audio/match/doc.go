@@ -15,7 +15,7 @@
 // with next to no landmarks, such as a pure tone, are looked for by plain correlation.
 //
 // Findings are the same whatever the order and number of clips (but for the mark), the
-// pieces in which the episode comes, and whether its peaks are found or were kept (Find,
+// pieces in which the episode comes, and whether its landmarks are found or were kept (Find,
 // FindKnown): nothing of one clip depends on another.
 //
 // # Cost

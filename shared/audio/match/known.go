@@ -9,10 +9,10 @@ import (
 	"leasehold/shared/audio/verify"
 )
 
-// Known is an episode whose peaks are known already.
+// Known is an episode whose landmarks are known already.
 type Known struct {
-	Samples int                     // its length
-	Peaks   iter.Seq[landmark.Peak] // in the order of landmark.Peaks
+	Samples   int                         // its length
+	Landmarks iter.Seq[landmark.Landmark] // in the order of time
 	// Sound is read where candidates are verified, and nowhere else; but all of it, if a
 	// clip has too few landmarks.
 	Sound verify.Source
@@ -27,13 +27,15 @@ func FindKnown(ctx context.Context, x *index.Index, e Known, o Options, emit fun
 		return err
 	}
 	c.sound = e.Sound
-	for p := range e.Peaks {
-		// All peaks up to the one before are known, and so are the landmarks that
-		// begin half a second earlier.
-		if err := c.decide(ctx, p.Frame-landmark.MaxFrames-1); err != nil {
-			return err
+	next := c.due()
+	for l := range e.Landmarks {
+		if l.Frame >= next {
+			if err := c.decide(ctx, l.Frame); err != nil {
+				return err
+			}
+			next = c.due()
 		}
-		c.peak(p)
+		c.search.push(l)
 	}
 	return c.close(ctx, e.Samples)
 }

@@ -12,7 +12,7 @@ const (
 	// fewLandmarks: a clip with fewer is looked for by plain correlation. It is so for
 	// a pure tone, a thump, and for some of a third of a second; it costs 0.5 CPU
 	// seconds for each such clip and hour.
-	fewLandmarks = 10
+	fewLandmarks = 15
 	// plainWindow is how many samples are searched at a time: 131 s.
 	plainWindow = 1 << 20
 )

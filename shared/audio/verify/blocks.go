@@ -19,7 +19,7 @@ const (
 	// silent: a block this much below the clip's mean power has nothing to match.
 	silent = 1e-3
 	// cacheBytes bounds the blocks' spectra that are kept.
-	cacheBytes = 24 << 20
+	cacheBytes = 12 << 20
 	blockBytes = 8 * (highBin - lowBin)
 )
 

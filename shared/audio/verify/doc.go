@@ -16,5 +16,5 @@
 //
 // A gate of the loudest block in each third of the clip comes first; it settles nine of
 // ten false candidates. The spectra of a clip's blocks are kept, least recently used out
-// first, up to 24 MiB.
+// first, up to 12 MiB.
 package verify

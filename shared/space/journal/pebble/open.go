@@ -53,7 +53,7 @@ func (j *Journal) prepare() error {
 	if err := j.checkFormat(); err != nil {
 		return err
 	}
-	j.room = newRoom(j.Config)
+	j.room = newRoom(j.Config, &j.broken)
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package pebble
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +37,7 @@ const reserveFile = "RESERVE"
 // A room is what the disk has left for a journal. It may be used concurrently.
 type room struct {
 	Config
+	broken   *broken
 	memTable uint64
 
 	looked   atomic.Int64 // when, in nanoseconds of the process's clock
@@ -43,8 +47,8 @@ type room struct {
 }
 
 // newRoom looks at the disk for the first time, and makes the reserve.
-func newRoom(c Config) *room {
-	r := &room{Config: c, memTable: largestMemTable, start: time.Now()}
+func newRoom(c Config, b *broken) *room {
+	r := &room{Config: c, broken: b, memTable: largestMemTable, start: time.Now()}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
 		r.memTable = min(largestMemTable, max(smallestMemTable, usage.TotalBytes/diskShare))
 	}
@@ -100,6 +104,9 @@ func (r *room) tables() (total uint64) {
 // once there is a memtable more than that.
 func (r *room) look() {
 	usage, err := r.FS.GetDiskUsage(r.Dir)
+	if errors.Is(err, fs.ErrNotExist) { // what is written from now on is gone with the process
+		r.broken.mark(fmt.Errorf("folder %s was removed: %w", r.Dir, err))
+	}
 	if err != nil {
 		return // a file system that cannot say, such as one in memory
 	}
