@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -255,7 +256,7 @@ func TestADrainIsHeardOverTheGate(t *testing.T) {
 type skewed struct {
 	space.Conn
 	by    time.Duration
-	times int
+	times atomic.Int64
 }
 
 var timeOfDay = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
@@ -277,7 +278,7 @@ func (s *skewed) skew(t tuple.Tuple) tuple.Tuple {
 				if err != nil {
 					return text
 				}
-				s.times++
+				s.times.Add(1)
 				return at.Add(s.by).Format(time.RFC3339Nano)
 			})
 		}
@@ -309,7 +310,7 @@ func TestAWorkersClockThatIsAnHourOffChangesNothing(t *testing.T) {
 				<-time.After(2 * time.Second)
 				require.Empty(t, f.holder(), "its task timed out when it should")
 				require.NotEmpty(t, f.state("off"))
-				require.Greater(t, conn.times, 1)
+				require.Greater(t, conn.times.Load(), int64(1))
 				require.NoError(t, end())
 			})
 		})

@@ -13,6 +13,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
+	"leasehold/tup4fun/conform"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/petri"
 )
@@ -37,6 +38,8 @@ var printed = map[string]any{
 	"A session in `leasehold status --json`":                         apiclient.Session{},
 	"`leasehold tup4fun check --json`":                               explore.Report{},
 	"A verdict in `leasehold tup4fun check --json`":                  explore.Verdict{},
+	"`leasehold tup4fun conform --json`":                             conform.Report{},
+	"A violation in `leasehold tup4fun conform --json`":              conform.Violation{},
 	"`leasehold tup4fun trace --format json`":                        explore.Trace{},
 	"A step in `leasehold tup4fun trace --format json`":              explore.Step{},
 	"`leasehold tup4fun petri --json`":                               petri.Report{},

@@ -22,7 +22,7 @@ func (a *app) newTup4fun() *cobra.Command {
 start, the processes and the properties, and --- between them; docs/tup4fun.md is the
 tutorial. Standard input is "-".`,
 	}
-	c.AddCommand(a.newTupCheck(), a.newTupFmt(), a.newTupRun(), a.newTupGraph(), a.newTupTrace(), a.newTupExport(), a.newTupPetri(), a.newTupServe())
+	c.AddCommand(a.newTupCheck(), a.newTupFmt(), a.newTupRun(), a.newTupGraph(), a.newTupTrace(), a.newTupExport(), a.newTupPetri(), a.newTupConform(), a.newTupServe())
 	return c
 }
 

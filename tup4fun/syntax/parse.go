@@ -16,6 +16,20 @@ func Parse(file, src string) (*Program, error) {
 	return p, p.resolve()
 }
 
+// ParseWith is Parse, with other values for some constants.
+func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
+	p, err := parse(file, src)
+	if err != nil {
+		return p, err
+	}
+	for _, d := range p.Decls {
+		if v, ok := constants[d.Name.Text]; ok && d.Kind == ConstDecl {
+			d.Value = &Expr{Pos: d.Value.Pos, Kind: Num, Value: v}
+		}
+	}
+	return p, p.resolve()
+}
+
 // ParseBoxes reads a program as the original tool has it, in two boxes. Places in
 // messages are those of a file that has both, with --- between.
 func ParseBoxes(file, initialisation, program string) (*Program, error) {

@@ -1,0 +1,138 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/tup4fun/conform"
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/syntax"
+)
+
+// newTupConform is `leasehold tup4fun conform`.
+func (a *app) newTupConform() *cobra.Command {
+	var file string
+	var o conform.Options
+	c := &cobra.Command{
+		Use:   "conform MODEL --map MAP TRACE",
+		Short: "check that a coordinator's log of events does only what a model allows",
+		Long: `Check that a coordinator's log of events (--trace FILE of run and coordinator) does only
+what a model allows. MAP says what the events are in the model; docs/tup4fun.md tells how,
+and tup4fun/conform/models has a model and a map of each of our protocols. TRACE may be "-".
+The exit code is 0 if the log conforms, 1 if it does not, 2 if that could not be found out
+(a bound was reached) or something cannot be read.`,
+		Example: "  leasehold run --trace trace.jsonl PATH\n" +
+			"  leasehold tup4fun conform lease.tup --map lease.map trace.jsonl",
+		Args: cobra.ExactArgs(2),
+	}
+	out := bindOutput(c)
+	c.Flags().StringVar(&file, "map", "", "the map: what the events are in the model")
+	c.Flags().IntVar(&o.States, "states", 0, "give up after so many states of the model; 0 is a million")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if file == "" {
+			return usagef("--map is missing: it says what the events are in the model")
+		}
+		if o.States < 0 {
+			return usagef("--states must not be negative")
+		}
+		checker, err := loadChecker(args[0], file, o)
+		if err != nil {
+			return err
+		}
+		r, err := checkLog(c, checker, args[1])
+		if err != nil {
+			return err
+		}
+		if err := a.showConformance(out, r); err != nil {
+			return err
+		}
+		return conformance(r.Outcome)
+	}
+	return c
+}
+
+// loadChecker reads a model and a map. What is wrong with them is a usage error.
+func loadChecker(modelFile, mapFile string, o conform.Options) (*conform.Checker, error) {
+	source, err := readSource(mapFile)
+	if err != nil {
+		return nil, err
+	}
+	m, err := conform.ParseMap(mapFile, source)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	if source, err = readSource(modelFile); err != nil {
+		return nil, err
+	}
+	p, err := syntax.ParseWith(modelFile, source, m.Constants)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	model, err := explore.Compile(p, 0)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	checker, err := conform.New(model, m, o)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	return checker, nil
+}
+
+// checkLog checks the log in a file, or on standard input.
+func checkLog(c *cobra.Command, checker *conform.Checker, path string) (*conform.Report, error) {
+	log := os.Stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, usageError(err.Error())
+		}
+		defer file.Close() // only read
+		log = file
+	}
+	r, err := checker.Check(c.Context(), path, log)
+	if errors.Is(err, conform.ErrNoLog) {
+		return nil, usageError(fmt.Sprintf("%s: %s", path, err))
+	}
+	return r, err
+}
+
+func (a *app) showConformance(o *output, r *conform.Report) error {
+	switch o.form {
+	case asJSON:
+		return a.printIndented(r)
+	case asLines:
+		return a.printJSON(r)
+	case asCSV:
+		return printCSV(a, []conformRow{{r.Trace, r.Model, string(r.Outcome), r.Reason, r.Events, r.Explained}})
+	}
+	return r.Text(a.out)
+}
+
+// conformRow is a verdict as CSV has it.
+type conformRow struct {
+	Trace     string `json:"trace"`
+	Model     string `json:"model"`
+	Outcome   string `json:"outcome"`
+	Reason    string `json:"reason"`
+	Events    int    `json:"events"`
+	Explained int    `json:"explained"`
+}
+
+func (r conformRow) columns() []column {
+	return []column{{head: "trace", cell: r.Trace}, {head: "model", cell: r.Model}, {head: "outcome", cell: r.Outcome}, {head: "reason", cell: r.Reason}}
+}
+
+// conformance is the end of a command that has said what it found.
+func conformance(o conform.Outcome) error {
+	switch o {
+	case conform.Violates:
+		return errSaid
+	case conform.Incomplete:
+		return errIncomplete
+	}
+	return nil
+}

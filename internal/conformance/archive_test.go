@@ -1,0 +1,261 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"encoding/json"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator"
+	"leasehold/manager"
+	"leasehold/manager/archive"
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/trace"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+	"leasehold/worker"
+)
+
+const (
+	heartbeat = 2 * time.Second
+	lost      = 6 * time.Second
+	timeout   = 10 * time.Minute
+)
+
+var muted = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// archiveRun is the archive flow over one catalog, in a bubble of fake time. All
+// that is random comes from its seed.
+type archiveRun struct {
+	*testing.T
+	journal journal.Memory
+	store   catalog.Catalog
+	running sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	random *rand.Rand
+	house  *coordinator.Coordinator
+	halt   func() // ends house
+	log    bytes.Buffer
+	seq    uint64
+}
+
+// recorded runs the archive for so long, and returns its log. Members of its crew are
+// killed, or leave in order, at random; and so is the coordinator, if restarts says
+// so.
+func recorded(t *testing.T, seed uint64, long time.Duration, restarts bool) (log []byte) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &archiveRun{T: t, random: rand.New(rand.NewPCG(seed, 7))}
+		var err error
+		r.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		require.NoError(t, err)
+		r.curate(int(10+seed%5), 6)
+		r.open()
+		ctx, stop := context.WithCancel(context.Background())
+		for range 2 {
+			r.running.Go(func() { r.member(ctx, "manager", r.manage) })
+		}
+		for range 3 {
+			r.running.Go(func() { r.member(ctx, "worker", r.labour) })
+		}
+		for end := time.Now().Add(long); time.Now().Before(end); {
+			<-time.After(r.upTo(30 * time.Minute))
+			if restarts {
+				r.halt()
+				r.open()
+			}
+		}
+		stop()
+		r.running.Wait()
+		r.halt()
+		require.NoError(t, r.store.Close())
+		log = r.log.Bytes()
+	})
+	return log
+}
+
+func (r *archiveRun) curate(episodes, clips int) {
+	_, err := r.store.AddOrigin(r.Context(), models.Origin{ID: "o", Kind: models.Media, URI: "/o", AddedAt: time.Now()})
+	require.NoError(r, err)
+	var l catalog.Listing
+	for i := range episodes {
+		l.Episodes = append(l.Episodes, models.Episode{Recording: models.Recording{Name: fmt.Sprint("e", i), Media: models.MediaRef{URI: fmt.Sprint("file:///e", i)}}})
+	}
+	for i := range clips {
+		l.Clips = append(l.Clips, models.Clip{Recording: models.Recording{Name: fmt.Sprint("c", i), Media: models.MediaRef{URI: fmt.Sprint("file:///c", i)}}})
+	}
+	_, err = r.store.Curate(r.Context(), "o", time.Now(), l)
+	require.NoError(r, err)
+}
+
+// open starts a coordinator over the journal.
+func (r *archiveRun) open() {
+	policy := work.Policy{
+		Task:     task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second},
+		LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
+	}
+	house, err := coordinator.New(r.Context(), coordinator.Config{
+		Journal: &r.journal, Catalog: r.store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Trace: r.write, Log: muted,
+	})
+	require.NoError(r, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	ready := make(chan struct{})
+	go func() { done <- house.Run(ctx, func() { close(ready) }) }()
+	<-ready
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.house, r.halt = house, func() { cancel(); require.NoError(r, <-done) }
+}
+
+// write is where the coordinators log: one log, without a gap.
+func (r *archiveRun) write(e trace.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seq++
+	e.Seq = r.seq
+	trace.NewWriter(&r.log).Write(e)
+}
+
+func (r *archiveRun) chance(percent int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.random.IntN(100) < percent
+}
+
+func (r *archiveRun) upTo(most time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Duration(1 + r.random.Int64N(int64(most)))
+}
+
+// mortal is a connection of a process that may be killed.
+type mortal struct {
+	space.Conn
+	run  *archiveRun
+	dead *atomic.Bool
+}
+
+func (m mortal) Do(ctx context.Context, req space.Request) (space.Reply, error) {
+	if m.dead.Load() {
+		return space.Reply{}, fault.ErrClosed
+	}
+	<-time.After(m.run.upTo(50 * time.Millisecond))
+	return m.Conn.Do(ctx, req)
+}
+
+// member is one process after the other: each works for a while, and is then killed,
+// or leaves in order.
+func (r *archiveRun) member(ctx context.Context, mode string, run func(context.Context, status.Connect)) {
+	for ctx.Err() == nil {
+		var dead atomic.Bool
+		life, cancel := context.WithTimeout(ctx, r.upTo(40*time.Minute))
+		killed := r.chance(60)
+		stop := context.AfterFunc(life, func() { dead.Store(killed) })
+		run(life, r.connect(mode, &dead))
+		cancel()
+		stop()
+		select {
+		case <-ctx.Done():
+		case <-time.After(r.upTo(10 * time.Minute)):
+		}
+	}
+}
+
+// connect opens sessions at the coordinator that there is.
+func (r *archiveRun) connect(mode string, dead *atomic.Bool) status.Connect {
+	return func(ctx context.Context) (space.Repository, error) {
+		for {
+			r.mu.Lock()
+			house := r.house
+			id := fmt.Sprintf("%s-%08x", mode, r.random.Uint32())
+			r.mu.Unlock()
+			c, err := house.Engine().Connect(ctx, id, lost)
+			if err == nil {
+				return space.Over(mortal{c, r, dead}), nil
+			}
+			select {
+			case <-ctx.Done():
+				return nil, err
+			case <-time.After(time.Second):
+			}
+		}
+	}
+}
+
+// flow is the archive's, but that a visit brings nothing new: all is curated.
+type flow struct{ *archive.Flow }
+
+func (flow) Visit(context.Context, models.Visit) (models.Outcome, error) {
+	return models.Outcome{Status: models.Uneventful}, nil
+}
+
+func (r *archiveRun) manage(ctx context.Context, connect status.Connect) {
+	f := archive.NewFlow(archive.Flow{Catalog: r.store, ClipLimit: 4, Timeout: timeout, Look: 5 * time.Second, Log: muted})
+	_ = manager.Run(ctx, connect, manager.Config{Flows: []manager.Flow{flow{f}}, Heartbeat: heartbeat, Grace: time.Second, Log: muted})
+}
+
+func (r *archiveRun) labour(ctx context.Context, connect status.Connect) {
+	_ = worker.Run(ctx, connect, worker.Config{
+		Handlers: map[string]worker.Handler{models.ActionResearch: r}, Slots: 2, Heartbeat: heartbeat,
+		Drain: 30 * time.Second, Grace: 10 * time.Second, Log: muted,
+	})
+}
+
+// Handle looks for clips as a worker might: mostly it finds out, but it may give the
+// task back, take too long, or be late.
+func (r *archiveRun) Handle(ctx context.Context, job worker.Job) error {
+	var research models.Research
+	if err := json.Unmarshal(job.Task().Data, &research); err != nil {
+		return err
+	}
+	for n, clip := range research.Clips {
+		if r.chance(6) {
+			return errors.New("not on this machine")
+		}
+		long := r.upTo(2 * time.Minute)
+		if r.chance(4) {
+			long += timeout
+		}
+		select {
+		case <-ctx.Done():
+			if r.chance(50) {
+				return context.Cause(ctx)
+			}
+			ctx = context.WithoutCancel(ctx) // it does not notice, and reports too late
+		case <-time.After(long):
+		}
+		found := models.Researched{
+			Episode: research.Episode.ID, Clips: []string{clip.ID}, EpisodeMedia: research.Episode.Media,
+			ClipMedia: map[string]models.MediaRef{clip.ID: clip.Media},
+		}
+		say := job.Report
+		if n == len(research.Clips)-1 {
+			say = job.Resolve
+		}
+		if err := say(ctx, clip.ID, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package conformance
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/lease"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/trace"
+	"leasehold/tup4fun/conform"
+)
+
+// mutants is how many mutants of each kind are made of each log.
+var mutants = flag.Int("mutants", 4, "mutants of each kind, of each log")
+
+// A mutation changes a log at the event i, and says how. Sequence numbers and clocks
+// stay where they are, so that they give nothing away. It may find nothing to do: "".
+type mutation func(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string)
+
+var mutations = []struct {
+	name   string
+	mutate mutation
+}{{"drop", drop}, {"swap", swap}, {"duplicate", duplicate}, {"alter", alter}}
+
+func drop(_ *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
+	if e := events[i]; e.Space == status.Space && e.Operation == "replace" {
+		return nil, "" // a beat that never came
+	}
+	gone := fmt.Sprint("line ", i+1, " is gone: ", short(events[i]))
+	return slices.Delete(events, i, i+1), gone
+}
+
+func swap(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
+	j := min(i+1+r.IntN(5), len(events)-1)
+	if !spokenOf(events[j]) || independent(events[i:j+1]) || standing(events[i]) && standing(events[j]) {
+		return nil, ""
+	}
+	if what(events[i]) == what(events[j]) {
+		return nil, "" // it is the same log
+	}
+	clocks := [2]time.Duration{events[i].Clock, events[j].Clock}
+	events[i], events[j] = events[j], events[i]
+	events[i].Clock, events[j].Clock = clocks[0], clocks[1]
+	return events, fmt.Sprint("lines ", i+1, " and ", j+1, " have changed places: ", short(events[i]), " and ", short(events[j]))
+}
+
+// what is an event without its time.
+func what(e trace.Event) trace.Event {
+	e.Seq, e.Clock = 0, 0
+	return e
+}
+
+// independent reports whether what happened first and what happened last could have
+// happened the other way round: neither they nor what is between share a transaction,
+// a session, a tuple or a lease. Such a mutant is a log that the system might have
+// written.
+func independent(events []trace.Event) bool {
+	a, b := events[0], events[len(events)-1]
+	for _, e := range events[1:] {
+		if related(a, e) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(events[:len(events)-1], func(e trace.Event) bool { return related(e, b) })
+}
+
+// standing reports whether an event says what there is after a reload, in any order.
+func standing(e trace.Event) bool { return e.Operation == trace.Begin || e.Operation == trace.Restore }
+
+func related(a, b trace.Event) bool {
+	together := a.Clock == b.Clock && (a.Process == b.Process || a.Process == "" || b.Process == "")
+	return together || a.Process != "" && a.Process == b.Process || a.Ref != 0 && a.Ref == b.Ref || a.Lease != "" && a.Lease == b.Lease
+}
+
+func duplicate(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
+	j := min(i+1+r.IntN(5), len(events))
+	again := events[i]
+	again.Clock = events[j-1].Clock
+	return slices.Insert(events, j, again), fmt.Sprint("line ", i+1, " is there again as ", j+1, ": ", short(again))
+}
+
+// alter changes one field to what it is in another event.
+func alter(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
+	e, was, other := &events[i], events[i], events[r.IntN(len(events))]
+	switch r.IntN(8) {
+	case 0:
+		e.Operation = other.Operation
+	case 1:
+		e.Procedure = other.Procedure
+	case 2:
+		e.Process, e.Role = other.Process, other.Role
+	case 3:
+		e.Space = other.Space
+	case 4:
+		e.Ref = other.Ref
+	case 5:
+		e.Result = other.Result
+	case 6:
+		e.Lease = other.Lease
+	case 7:
+		e.Tuple = altered(r, e.Tuple)
+	}
+	if *e == was {
+		return nil, ""
+	}
+	return events, fmt.Sprintf("line %d was %s, and is %s", i+1, short(was), short(*e))
+}
+
+// altered adds 1 to a number of a tuple, or a letter to one of its short words: ids
+// and tokens, but neither times, which no model knows, nor states and bodies.
+func altered(r *rand.Rand, text string) string {
+	fields := strings.Split(strings.Trim(text, "()"), ", ")
+	k := r.IntN(len(fields))
+	if n, err := strconv.ParseInt(fields[k], 10, 64); err == nil && n < 1<<31 {
+		fields[k] = strconv.FormatInt(n+1, 10)
+	} else if w := strings.Trim(fields[k], `"`); w != "" && !strings.ContainsAny(w, `\: ,/`) && !strings.Contains(text, w+" ") {
+		fields[k] = strconv.Quote(w + "x")
+	}
+	return "(" + strings.Join(fields, ", ") + ")"
+}
+
+// short is what a test says of an event.
+func short(e trace.Event) string {
+	return fmt.Sprintf("%s %s %s %s %.60s %s %d (%s)", e.Process, e.Operation, e.Space, e.Result, e.Tuple, e.Lease, e.Ref, e.Procedure)
+}
+
+// spokenOf reports whether one of the models speaks of an event: neither of visits nor
+// of the totals, the log for administrators and what was refused.
+func spokenOf(e trace.Event) bool {
+	switch e.Space {
+	case lease.Space, task.Space, task.Dead, status.Space:
+		return !strings.HasPrefix(e.Tuple, `("total"`)
+	case task.Result:
+		return !strings.HasPrefix(e.Tuple, `("result", "visit"`)
+	}
+	return e.Operation == trace.Begin || e.Operation == trace.End
+}
+
+// score counts mutants, and who caught them.
+type score struct{ made, byLog, byModel int }
+
+func TestMutatedLogsAreRejected(t *testing.T) {
+	var checkers []*conform.Checker
+	for _, p := range protocols {
+		checkers = append(checkers, checker(t, p))
+	}
+	scores := map[string]*score{}
+	total := &score{}
+	for seed := range uint64(2) {
+		var events []trace.Event
+		require.NoError(t, trace.Read(bytes.NewReader(recorded(t, 100+seed, 40*time.Minute, seed == 1)), func(e trace.Event) error {
+			events = append(events, e)
+			return nil
+		}))
+		r := rand.New(rand.NewPCG(seed, 99))
+		for _, m := range mutations {
+			if scores[m.name] == nil {
+				scores[m.name] = &score{}
+			}
+			s := scores[m.name]
+			for made := 0; made < *mutants; {
+				i := 1 + r.IntN(len(events)-2)
+				if !spokenOf(events[i]) {
+					continue
+				}
+				mutant, change := m.mutate(r, slices.Clone(events), i)
+				if change == "" {
+					continue
+				}
+				made++
+				s.made++
+				switch caught := verdict(t, checkers, mutant); {
+				case caught == "":
+					t.Logf("survived: %s: %s", m.name, change)
+				case strings.HasPrefix(caught, "the log contradicts itself"):
+					s.byLog++
+				default:
+					s.byModel++
+				}
+			}
+		}
+	}
+	for name, s := range scores {
+		t.Logf("%-9s %3d mutants: %d contradict themselves, %d a model rejects, %d survive", name, s.made, s.byLog, s.byModel, s.made-s.byLog-s.byModel)
+		total.made += s.made
+		total.byLog += s.byLog
+		total.byModel += s.byModel
+	}
+	rate := 100 * float64(total.byLog+total.byModel) / float64(total.made)
+	t.Logf("killed %.1f %% of %d", rate, total.made)
+	require.GreaterOrEqual(t, rate, 80.0, "of many it is 97 %% (docs/benchmarks.md); these are few")
+}
+
+// verdict says why the first of the checkers that rejects a log does so; "", if none
+// does.
+func verdict(t *testing.T, checkers []*conform.Checker, events []trace.Event) string {
+	var log bytes.Buffer
+	w := trace.NewWriter(&log)
+	for i, e := range events {
+		e.Seq = uint64(i + 1)
+		w.Write(e)
+	}
+	for _, c := range checkers {
+		r, err := c.Check(t.Context(), "mutant.jsonl", bytes.NewReader(log.Bytes()))
+		if err != nil {
+			return err.Error()
+		}
+		if r.Outcome != conform.Conforms {
+			why := r.Reason
+			if r.Violation != nil {
+				why = r.Violation.Why
+			}
+			return why
+		}
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package conform_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"leasehold/tup4fun/conform"
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/syntax"
+)
+
+// A lock that may be taken twice in a row is not what the model allows.
+func Example() {
+	log := `{"seq":1,"clock":0,"process":"","operation":"reload","space":"","result":"ok"}
+{"seq":2,"clock":1,"process":"","operation":"put","space":"lock","tuple":"(\"free\", \"a\")","ref":1,"result":"ok"}
+{"seq":3,"clock":2,"process":"","operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1,"result":"ok"}
+{"seq":4,"clock":3,"process":"","operation":"put","space":"lock","tuple":"(\"free\", \"a\")","ref":2,"result":"ok"}
+{"seq":5,"clock":3,"process":"","operation":"put","space":"lock","tuple":"(\"free\", \"a\")","ref":3,"result":"ok"}
+`
+	m, err := conform.ParseMap("lock.map", `instance name;
+on put lock ("free", name) -> Lock.put(1);
+on take lock ("free", name) by User -> Lock.get(1);`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, _ := syntax.ParseWith("lock.tup", "Lock = (R, 1, {})\n---\npar proc Owner = Lock.put(1) [] proc User = loop true -> Lock.get(1); Lock.put(1) pool rap", m.Constants)
+	model, _ := explore.Compile(p, 0)
+	c, _ := conform.New(model, m, conform.Options{})
+	r, err := c.Check(context.Background(), "trace.jsonl", strings.NewReader(log))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_ = r.Text(os.Stdout)
+	// Output:
+	// trace.jsonl: violates lock.tup
+	//   5 events, 4 of which lock.map speaks of; 1 instances, 1 reloads, 5 states of the model
+	//
+	// trace.jsonl:5: nothing in the model explains this
+	//   0s nobody put lock ("free", "a")
+	//   in lock.tup that is anybody: Lock.put(1)
+	// it concerns name a
+	// the model would have allowed:
+	//   User: Lock.get(1)
+	//       in the log: take lock ("free", …)
+	// what was logged of it before:
+	//   line 2                0s nobody put lock ("free", "a")
+	//   line 3                0s nobody take lock ("free", "a")
+	//   line 4                0s nobody put lock ("free", "a")
+	// where the model was (1 other states are possible):
+	//   Lock holds (1)
+}

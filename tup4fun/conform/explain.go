@@ -1,0 +1,208 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/syntax"
+)
+
+// explain says what is to be known of an event that nothing explains.
+func (c *Checker) explain(m *mismatch) *Violation {
+	v := &Violation{Why: m.why, Last: c.last}
+	if m.s != nil {
+		v.Line, v.Event = m.s.line, m.s.event
+		if n := len(v.Last); n > 0 && v.Last[n-1].Line == v.Line {
+			v.Last = v.Last[:n-1]
+		}
+	}
+	if m.in == nil {
+		return v
+	}
+	v.Instance, v.Last, v.Meaning = m.in.title(), m.in.last, m.in.meaning()
+	states := m.states
+	if states == nil {
+		states = m.in.states
+	}
+	if m.g != nil {
+		v.InModel = c.words(m.g)
+	}
+	v.Allowed = c.allowed(states)
+	if len(states) > 0 {
+		x := slices.MaxFunc(states, func(a, b candidate) int { return boolean(b.within()) - boolean(a.within()) })
+		if x.within() {
+			x.state = x.step.move.To
+		}
+		v.State, v.Others = c.walker.Config(x.state), len(states)-1
+	}
+	return v
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// maxAllowed bounds what a message lists.
+const maxAllowed = 20
+
+// allowed lists what the model would have shown next.
+func (c *Checker) allowed(states []candidate) (all []Allowed) {
+	add := func(st *step, shown int) {
+		if shown >= len(st.deeds) || len(all) == maxAllowed {
+			return
+		}
+		d := st.deeds[shown]
+		p := c.model.Procs[st.move.Proc]
+		a := Allowed{InModel: p.Code.Proc.Title + ": " + c.deed(d.Verb, d.Space, d.Tuple, nil), Copies: []int64{p.Number()}}
+		if i := slices.IndexFunc(all, func(b Allowed) bool { return a.InModel == b.InModel }); i >= 0 {
+			if !slices.Contains(all[i].Copies, p.Number()) {
+				all[i].Copies = append(all[i].Copies, p.Number())
+			}
+			return
+		}
+		a.InLog = c.inLog(st, shown)
+		all = append(all, a)
+	}
+	for _, x := range states {
+		if x.within() {
+			add(x.step, x.shown)
+			continue
+		}
+		steps, _ := c.steps(x.state) // an error was met before
+		for _, st := range steps {
+			add(st, 0)
+		}
+	}
+	slices.SortFunc(all, func(a, b Allowed) int { return strings.Compare(a.InModel, b.InModel) })
+	return all
+}
+
+// inLog lists the events that could show a step from there on.
+func (c *Checker) inLog(st *step, shown int) (all []string) {
+	p := c.model.Procs[st.move.Proc]
+	for _, r := range c.m.Rules {
+		rest := st.deeds[shown:]
+		if len(r.observed) == 0 || len(r.observed) > len(rest) || r.Event.Operations[0] == "restore" || r.By != "" && r.By != p.Code.Proc.Title {
+			continue
+		}
+		fits := true
+		for i, o := range r.observed {
+			fits = fits && o.fits(rest[i], r.Copy, p.Number())
+		}
+		if text := r.Event.String(); fits && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// fits reports whether an action may be a deed: of the copy of that number, if the
+// action is of one that its session has.
+func (o observed) fits(d explore.Deed, hasCopy bool, number int64) bool {
+	if o.verb != d.Verb || o.space != d.Space || len(o.fields) != len(d.Tuple) {
+		return false
+	}
+	for i, f := range o.fields {
+		if f.Kind == Number && f.Value != d.Tuple[i] || hasCopy && number > 0 && f.Kind == Name && f.Text == "process" && number != d.Tuple[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// String says which events a pattern covers, without their fields.
+func (e Pattern) String() string {
+	parts := []string{strings.Join(e.Operations, " or ")}
+	for _, s := range []string{e.Place, e.Space} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	if len(e.Tuple) > 0 && e.Tuple[0].Kind == Text {
+		parts = append(parts, fmt.Sprintf("(%q, …)", e.Tuple[0].Text))
+	}
+	if len(e.Results) > 0 {
+		parts = append(parts, "= "+strings.Join(e.Results, " or "))
+	}
+	if len(e.Procedures) > 0 {
+		parts = append(parts, "in "+strings.Join(e.Procedures, " or "))
+	}
+	return strings.Join(parts, " ")
+}
+
+// words puts a glimpse in the words of the model.
+func (c *Checker) words(g *glimpse) string {
+	who := g.by
+	if g.number > 0 {
+		who += fmt.Sprintf("(%d)", g.number)
+	}
+	if who == "" {
+		who = "anybody"
+	}
+	var deeds []string
+	for _, d := range g.deeds {
+		deeds = append(deeds, c.deed(d.verb, d.space, d.values, d.free))
+	}
+	return who + ": " + strings.Join(deeds, "; ")
+}
+
+func (c *Checker) deed(verb syntax.Verb, space int, values []int64, free []bool) string {
+	fields := make([]string, len(values))
+	for i, v := range values {
+		fields[i] = c.model.Program.Show(v)
+		switch {
+		case free != nil && free[i]:
+			fields[i] = "_"
+		case v == nowhere:
+			fields[i] = "unknown"
+		}
+	}
+	return fmt.Sprintf("%s.%s(%s)", c.model.Spaces[space].Name, verb, strings.Join(fields, ", "))
+}
+
+// unseen lists the operations of the model that the log could show and did not.
+func (c *Checker) unseen() (all []Unseen) {
+	for _, code := range c.model.Codes() {
+		for _, n := range code.Nodes {
+			for _, e := range n.Edges {
+				if e.Op == nil || c.covered[e] || !c.shown[deed{verbOf(e.Op.Verb), e.Op.Space.Obj.Index}] {
+					continue
+				}
+				all = append(all, Unseen{code.Proc.Title, e.Pos, e.Text})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Unseen) int {
+		if a.Pos.Before(b.Pos) {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// verbOf is what a verb does when it finds something.
+func verbOf(v syntax.Verb) syntax.Verb {
+	switch v {
+	case syntax.GetP:
+		return syntax.Get
+	case syntax.QueryP:
+		return syntax.Query
+	}
+	return v
+}
+
+// unused lists the lines of the rules that covered no event.
+func (c *Checker) unused() (lines []int) {
+	for _, r := range c.m.Rules {
+		if !c.used[r] && len(r.Actions) > 0 {
+			lines = append(lines, r.Pos.Line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,137 @@
+package conform_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/tup4fun/conform"
+)
+
+// lockMap and lockModel are about one lock each, that sessions hold.
+const (
+	lockMap = `instance name; const Users = 2;
+on put lock ("free", name) -> Lock.put(1);
+on take lock ("free", name) by User(process) -> Lock.get(1);
+on restore lock ("free", name) -> Lock.put(1);`
+	lockModel = `const Users = 1, Lock = (R, 1, {}), taken = 0
+---
+par proc Owner = Lock.put(1)
+[] Users * proc User(i) = loop taken < 5 -> atomic { Lock.get(1); taken := taken + i }; Lock.put(1) pool
+rap`
+)
+
+func judged(t testing.TB, log string, o conform.Options) (*conform.Report, error) {
+	t.Helper()
+	m, err := conform.ParseMap("lock.map", lockMap)
+	require.NoError(t, err)
+	c, err := conform.New(compiled(t, "lock.tup", lockModel, m.Constants), m, o)
+	require.NoError(t, err)
+	return c.Check(t.Context(), "t.jsonl", strings.NewReader(log))
+}
+
+const (
+	reload = `{"seq":1,"clock":0,"process":"","operation":"reload","space":"","result":"ok"}` + "\n"
+	begin  = `{"seq":2,"clock":1,"process":"u-1","role":"u","operation":"begin","space":"","result":"ok"}` + "\n"
+	put    = `{"seq":3,"clock":1,"process":"u-1","role":"u","operation":"put","space":"lock","tuple":"(\"free\", \"a\")","ref":1,"result":"ok"}` + "\n"
+	take   = `{"seq":4,"clock":2,"process":"u-1","role":"u","operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1,"result":"ok"}` + "\n"
+)
+
+func TestALogThatIsNoneIsRefusedWithItsLine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ log, says string }{
+		"empty":        {"", "it is empty"},
+		"no JSON":      {reload + "milk\n" + put, "line 2"},
+		"a gap":        {reload + begin + take, "line 3: this is no log of a coordinator (docs/trace.md): seq 4 follows seq 2: there is a gap, or lines are out of order"},
+		"no beginning": {begin + put, "it must begin with a reload"},
+		"too long":     {reload + strings.Repeat("x", 17<<20), "it has more than 16777216 bytes"},
+	} {
+		_, err := judged(t, c.log, conform.Options{})
+		require.ErrorIs(t, err, conform.ErrNoLog, name)
+		require.ErrorContains(t, err, c.says, name)
+	}
+}
+
+func TestATornLastLineIsLeftOut(t *testing.T) {
+	t.Parallel()
+	whole := reload + begin + put + take
+	for end := len(reload); end <= len(whole); end++ {
+		r, err := judged(t, whole[:end], conform.Options{})
+		require.NoError(t, err)
+		require.Equal(t, conform.Conforms, r.Outcome)
+		ends := end == len(whole) || whole[end] == '\n' || whole[end-1] == '\n'
+		require.Equal(t, !ends, r.Torn, whole[:end])
+	}
+}
+
+func TestWhatContradictsItselfIsAViolation(t *testing.T) {
+	t.Parallel()
+	for says, change := range map[string][2]string{
+		"the clock goes back":            {`"seq":4,"clock":2`, `"seq":4,"clock":0`},
+		"the role of":                    {`"role":"u","operation":"take"`, `"role":"v","operation":"take"`},
+		`"u-2" does something`:           {`"process":"u-1","role":"u","operation":"take"`, `"process":"u-2","role":"u","operation":"take"`},
+		"no tuple 7 is in lock":          {`"ref":1,"result":"ok"}` + "\n$", `"ref":7,"result":"ok"}` + "\n"},
+		"names no tuple":                 {`"ref":1,"result":"ok"}` + "\n$", `"result":"ok"}` + "\n"},
+		"tuple 1 is in lock, not in key": {`"take","space":"lock"`, `"take","space":"key"`},
+		"the result of take cannot be":   {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"due"}` + "\n"},
+		"it must be held for done":       {`"take"`, `"done"`},
+		"comes back, but nobody has it":  {`"take"`, `"back"`},
+		"but it is in lock already":      {`"take"`, `"put"`},
+		"begins, but it lives already":   {`"operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1`, `"operation":"begin","space":""`},
+		`tuple 1 is ("free", "a"), not`:  {`"take","space":"lock","tuple":"(\"free\", \"a\")"`, `"take","space":"lock","tuple":"(\"free\", \"b\")"`},
+		`names the lease "", not "l"`:    {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"ok","lease":"l"}` + "\n"},
+	} {
+		log := reload + begin + put + take + "$"
+		changed := strings.TrimSuffix(strings.Replace(log, change[0], change[1], 1), "$")
+		require.NotEqual(t, strings.TrimSuffix(log, "$"), changed, says)
+		r, err := judged(t, changed, conform.Options{})
+		require.NoError(t, err)
+		require.Equal(t, conform.Violates, r.Outcome, says)
+		require.ErrorContains(t, errorOf(r), says)
+	}
+}
+
+type why string
+
+func (w why) Error() string { return string(w) }
+
+func errorOf(r *conform.Report) error { return why(r.Violation.Why) }
+
+func TestAfterAReloadTheCheckGoesOnFromWhatTheLogSays(t *testing.T) {
+	t.Parallel()
+	again := `{"seq":5,"clock":2,"process":"","operation":"reload","space":"","result":"ok"}` + "\n"
+	restored := `{"seq":6,"clock":2,"process":"","operation":"restore","space":"lock","tuple":"(\"free\", \"a\")","ref":2,"result":"ok"}` + "\n"
+	another := strings.Replace(strings.Replace(restored, `"seq":6`, `"seq":7`, 1), `"ref":2`, `"ref":3`, 1)
+
+	r, err := judged(t, reload+begin+put+take+again+restored, conform.Options{})
+	require.NoError(t, err)
+	require.Equal(t, conform.Conforms, r.Outcome, "the crash kept a put from the log")
+	require.Equal(t, 2, r.Reloads)
+
+	r, err = judged(t, reload+begin+put+take+again+restored+another, conform.Options{})
+	require.NoError(t, err)
+	require.Equal(t, conform.Violates, r.Outcome)
+	require.ErrorContains(t, errorOf(r), "after the reload at line 5 the spaces hold what the model never has there")
+}
+
+func TestOverItsBoundsACheckIsIncomplete(t *testing.T) {
+	t.Parallel()
+	r, err := judged(t, reload+begin+put+take, conform.Options{States: 1})
+	require.NoError(t, err)
+	require.Equal(t, conform.Incomplete, r.Outcome)
+	require.Contains(t, r.Reason, "more states of the model")
+
+	log := reload + begin + put + take
+	for n := range 2 { // more sessions take the lock than the model has users
+		user := fmt.Sprint("u-", n+2)
+		lines := strings.NewReplacer("u-1", user, `"ref":1`, fmt.Sprint(`"ref":`, n+2), `"clock":1`, `"clock":3`, `"clock":2`, `"clock":3`,
+			`"seq":2`, fmt.Sprint(`"seq":`, 3*n+5), `"seq":3`, fmt.Sprint(`"seq":`, 3*n+6), `"seq":4`, fmt.Sprint(`"seq":`, 3*n+7))
+		log += lines.Replace(begin + put + take)
+	}
+	r, err = judged(t, log, conform.Options{})
+	require.NoError(t, err)
+	require.Equal(t, conform.Incomplete, r.Outcome)
+	require.Contains(t, r.Reason, "the model has too few processes: u-3 is the 3. User of name a, and lock.tup has 2")
+}

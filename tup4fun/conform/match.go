@@ -1,0 +1,102 @@
+package conform
+
+import (
+	"slices"
+
+	"leasehold/shared/trace"
+)
+
+// sight is an event as the rules see it.
+type sight struct {
+	event  trace.Event
+	line   int
+	before *standing // the tuple before, if it was there
+	old    []value
+	now    []value
+	bound  map[string]value // by the rule that covers it
+}
+
+func newSight(e trace.Event, line int, before *standing) *sight {
+	s := &sight{event: e, line: line, before: before}
+	s.now, _ = fieldsOf(e.Tuple)
+	if before != nil && before.text != e.Tuple {
+		s.old, _ = fieldsOf(before.text)
+	} else {
+		s.old = s.now
+	}
+	return s
+}
+
+// covers reports whether r covers the event, and binds its variables. A tuple that is
+// restored may be in nobody's hands.
+func (r *Rule) covers(s *sight) bool {
+	session := s.event.Process != ""
+	if r.Nobody && session || r.Copy && !session && s.event.Operation != trace.Restore {
+		return false
+	}
+	return r.Event.covers(s)
+}
+
+// covers reports whether e covers the event, and binds its variables.
+func (e *Pattern) covers(s *sight) bool {
+	ev := s.event
+	if e.Operations[0] != "any" && !slices.Contains(e.Operations, ev.Operation) || e.Space != ev.Space {
+		return false
+	}
+	if e.Results != nil && !slices.Contains(e.Results, ev.Result) || e.Procedures != nil && !slices.Contains(e.Procedures, ev.Procedure) {
+		return false
+	}
+	if e.Place != "" && e.Place != s.place() {
+		return false
+	}
+	s.bound = map[string]value{
+		"process": {kind: Text, text: ev.Process},
+		"ref":     {kind: Number, number: ev.Ref},
+	}
+	if ev.Lease != "" {
+		s.bound["lease"] = value{kind: Text, text: ev.Lease}
+	}
+	return s.bind(e.Before, s.old) && s.bind(e.Tuple, s.now)
+}
+
+// place is where the tuple was before, or where a restore says that it is.
+func (s *sight) place() string {
+	switch {
+	case s.before != nil:
+		return s.before.place
+	case s.event.Operation == trace.Restore:
+		return arrives(s.event)
+	}
+	return ""
+}
+
+func (s *sight) bind(pattern []Field, tuple []value) bool {
+	if pattern == nil {
+		return true
+	}
+	if len(pattern) != len(tuple) {
+		return false
+	}
+	for i, f := range pattern {
+		if !s.field(f, tuple[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *sight) field(f Field, v value) bool {
+	switch f.Kind {
+	case Text:
+		return v.kind == Text && v.text == f.Text
+	case Number:
+		isBool := f.Text == "true" || f.Text == "false"
+		return v.kind == Number && v.number == f.Value && (v.text != "") == isBool
+	case Name:
+		if b, ok := s.bound[f.Text]; ok {
+			return b.same(v)
+		}
+		s.bound[f.Text] = v
+	}
+	return true
+}

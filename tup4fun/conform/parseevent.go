@@ -1,0 +1,89 @@
+package conform
+
+import (
+	"slices"
+	"strings"
+)
+
+// operations are those that an event may have.
+var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire", "get", "getall", "getp", "hold", "put", "putp",
+	"query", "queryall", "queryp", "replace", "restore", "take"}
+
+// pattern reads OPERATION{|OPERATION} [visible|held] [SPACE] [TUPLE [to TUPLE]]
+// [= RESULT{|RESULT}] [in PROCEDURE{|PROCEDURE}].
+func (p *parser) pattern(e *Pattern) (err error) {
+	if e.Operations, err = p.choice(p.operation); err != nil {
+		return err
+	}
+	if p.tok.is("visible") || p.tok.is("held") {
+		e.Place = p.advance().text
+	}
+	if p.tok.kind == word && !p.tok.is("in") && !p.tok.is("by") {
+		e.Space = p.advance().text
+	}
+	if err := p.tuples(e); err != nil {
+		return err
+	}
+	if p.accept("=") {
+		if e.Results, err = p.choice(p.result); err != nil {
+			return err
+		}
+	}
+	if p.accept("in") {
+		e.Procedures, err = p.choice(p.procedure)
+	}
+	return err
+}
+
+// choice reads words with | between.
+func (p *parser) choice(one func() (string, error)) (all []string, err error) {
+	for {
+		s, err := one()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+		if !p.accept("|") {
+			return all, nil
+		}
+	}
+}
+
+func (p *parser) operation() (string, error) {
+	if p.tok.kind != word || !slices.Contains(operations, p.tok.text) {
+		return "", p.expected("an operation of the log (" + strings.Join(operations, ", ") + ")")
+	}
+	return p.advance().text, nil
+}
+
+func (p *parser) result() (string, error) {
+	t, err := p.word("a result, as ok, due, lost or closed")
+	return t.text, err
+}
+
+// procedure reads a name with dots; none is (none), a plain operation.
+func (p *parser) procedure() (string, error) {
+	t, err := p.word("a procedure, as work.issue, or none")
+	name := t.text
+	for err == nil && p.accept(".") {
+		if t, err = p.word("the rest of the procedure " + name); err == nil {
+			name += "." + t.text
+		}
+	}
+	if name == "none" {
+		name = ""
+	}
+	return name, err
+}
+
+func (p *parser) tuples(e *Pattern) (err error) {
+	if !p.tok.is("(") {
+		return nil
+	}
+	if e.Tuple, err = p.fields(); err != nil || !p.accept("to") {
+		return err
+	}
+	e.Before = e.Tuple
+	e.Tuple, err = p.fields()
+	return err
+}

@@ -1,0 +1,158 @@
+package conform
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"leasehold/shared/trace"
+	"leasehold/tup4fun/explore"
+)
+
+// Text prints a report for people.
+func (r *Report) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s %s\n", r.Trace, r.Outcome, preposition(r))
+	if r.Reason != "" {
+		fmt.Fprintf(&b, "  %s\n", r.Reason)
+	}
+	fmt.Fprintf(&b, "  %d events, %d of which %s speaks of; %d instances, %d reloads, %d states of the model\n",
+		r.Events, r.Explained, r.Map, r.Instances, r.Reloads, r.States)
+	if r.Torn {
+		b.WriteString("  the last line is not whole: a crash tore it, and it was left out\n")
+	}
+	if r.Within > 0 {
+		fmt.Fprintf(&b, "  the log ends while %d of them are within a step\n", r.Within)
+	}
+	if r.Violation != nil {
+		r.Violation.text(&b, r)
+	} else {
+		r.coverage(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func preposition(r *Report) string {
+	switch r.Outcome {
+	case Conforms:
+		return "to " + r.Model
+	case Violates:
+		return r.Model
+	}
+	return "for " + r.Model
+}
+
+func (v *Violation) text(b *strings.Builder, r *Report) {
+	fmt.Fprintf(b, "\n%s:%d: %s\n  %s\n", r.Trace, v.Line, v.Why, strings.TrimSpace(words(v.Event)))
+	if v.InModel != "" {
+		fmt.Fprintf(b, "  in %s that is %s\n", r.Model, v.InModel)
+	}
+	if v.Instance != "" {
+		fmt.Fprintf(b, "it concerns %s\n", v.Instance)
+		v.allowed(b)
+	}
+	if len(v.Last) > 0 {
+		b.WriteString("what was logged of it before:\n")
+		for _, s := range v.Last {
+			fmt.Fprintf(b, "  line %-6d %s\n", s.Line, words(s.Event))
+		}
+	}
+	if v.Instance != "" {
+		v.state(b)
+	}
+}
+
+func (v *Violation) allowed(b *strings.Builder) {
+	if len(v.Allowed) == 0 {
+		b.WriteString("the model would have allowed nothing more\n")
+		return
+	}
+	b.WriteString("the model would have allowed:\n")
+	for _, a := range v.Allowed {
+		fmt.Fprintf(b, "  %s\n", a.InModel+copies(a.Copies))
+		for _, event := range a.InLog {
+			fmt.Fprintf(b, "      in the log: %s\n", event)
+		}
+	}
+}
+
+// state puts the state of the model in words.
+func (v *Violation) state(b *strings.Builder) {
+	fmt.Fprintf(b, "where the model was (%d other states are possible):\n", v.Others)
+	for _, s := range v.State.Spaces {
+		fmt.Fprintf(b, "  %s holds %s\n", s.Name, listed(s.Tuples))
+	}
+	if len(v.State.Variables) > 0 {
+		fmt.Fprintf(b, "  %s\n", values(v.State.Variables))
+	}
+	for _, m := range v.Meaning {
+		fmt.Fprintf(b, "  %s %d is %s\n", m.Variable, m.Number, m.Value)
+	}
+}
+
+func listed(all []string) string {
+	if len(all) == 0 {
+		return "nothing"
+	}
+	return strings.Join(all, " ")
+}
+
+func values(all []explore.Value) string {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = v.Name + " = " + v.Value
+	}
+	return strings.Join(texts, ", ")
+}
+
+// maxUnseen bounds what is listed of what was never seen.
+const maxUnseen = 30
+
+func (r *Report) coverage(b *strings.Builder) {
+	if len(r.Unseen) == 0 {
+		b.WriteString("  every operation of the model was seen\n")
+		return
+	}
+	b.WriteString("never seen in this log, though the model allows it:\n")
+	for i, u := range r.Unseen {
+		if i == maxUnseen {
+			fmt.Fprintf(b, "  and %d more\n", len(r.Unseen)-i)
+			return
+		}
+		fmt.Fprintf(b, "  %s:%s: %s: %s\n", r.Model, u.Pos, u.Process, u.Text)
+	}
+}
+
+// words puts an event on one line.
+func words(e trace.Event) string {
+	who := e.Process
+	if who == "" {
+		who = "nobody"
+	}
+	parts := []string{fmt.Sprintf("%12s", e.Clock.Round(1000)), who, e.Operation}
+	if e.Space != "" {
+		parts = append(parts, e.Space)
+	}
+	if e.Tuple != "" {
+		parts = append(parts, brief(e.Tuple))
+	}
+	if e.Result != trace.OK {
+		parts = append(parts, "= "+e.Result)
+	}
+	if e.Procedure != "" {
+		parts = append(parts, "in "+e.Procedure)
+	}
+	return strings.Join(parts, " ")
+}
+
+// copies says which copies of a process may do something.
+func copies(all []int64) string {
+	switch {
+	case len(all) == 1 && all[0] == 0:
+		return ""
+	case len(all) > 3:
+		return fmt.Sprintf("  (copies %d to %d)", all[0], all[len(all)-1])
+	}
+	return fmt.Sprintf("  (copy %s)", strings.Trim(fmt.Sprint(all), "[]"))
+}

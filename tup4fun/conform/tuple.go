@@ -1,0 +1,110 @@
+package conform
+
+import (
+	"strconv"
+	"strings"
+
+	"leasehold/shared/trace"
+	"leasehold/shared/tuple"
+)
+
+// value is one field of a tuple as the log has it.
+type value struct {
+	text   string // of a string, what it says
+	number int64
+	kind   FieldKind // Text, Number, or Any: of another type
+}
+
+// same reports whether two fields are equal.
+func (v value) same(w value) bool {
+	return v.kind == w.kind && v.text == w.text && v.number == w.number
+}
+
+// nothing reports whether v is the empty string or 0, which stand for nothing.
+func (v value) nothing() bool {
+	return v.kind == Text && v.text == "" || v.kind == Number && v.number == 0
+}
+
+// maxFields bounds what is read of a tuple.
+const maxFields = 64
+
+// fieldsOf reads a tuple in the notation of package tuple. ok is false if that is
+// none.
+func fieldsOf(s string) (all []value, ok bool) {
+	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
+		return nil, false
+	}
+	s = s[1 : len(s)-1]
+	for s != "" {
+		n := fieldLength(s)
+		if n <= 0 || len(all) == maxFields {
+			return nil, false
+		}
+		all = append(all, valueOf(s[:n]))
+		if s = s[n:]; s == "" {
+			break
+		}
+		if s, ok = strings.CutPrefix(s, ", "); !ok || s == "" {
+			return nil, false
+		}
+	}
+	return all, true
+}
+
+// fieldLength returns how long the first field of s is, 0 if there is none.
+func fieldLength(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			quoted, err := strconv.QuotedPrefix(s[i:])
+			if err != nil {
+				return 0
+			}
+			i += len(quoted) - 1
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			if depth--; depth < 0 {
+				return 0
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	if depth > 0 {
+		return 0
+	}
+	return len(s)
+}
+
+func valueOf(s string) value {
+	if s[0] == '"' {
+		if v, err := strconv.Unquote(s); err == nil {
+			return value{kind: Text, text: v}
+		}
+	}
+	switch s {
+	case "true":
+		return value{kind: Number, number: 1, text: s}
+	case "false":
+		return value{kind: Number, text: s}
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return value{kind: Number, number: n}
+	}
+	return value{text: s}
+}
+
+// leaseOf returns the lease that a tuple names.
+func leaseOf(fields []value) string {
+	t := make(tuple.Tuple, len(fields))
+	for i, f := range fields {
+		if f.kind == Text {
+			t[i] = f.text
+		}
+	}
+	return trace.LeaseOf(t)
+}
