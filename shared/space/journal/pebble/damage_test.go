@@ -147,8 +147,8 @@ func TestFault10ALogThatIsMissingBetweenOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	tables := &noTables{FS: vfs.NewMem()}
 	fs := &smallDisk{FS: tables}
-	fs.total.Store(1 << 20)
-	fs.free.Store(1 << 20)
+	fs.total.Store(2 << 20)
+	fs.free.Store(2 << 20)
 	j, err := pebble.Open(pebble.Config{Dir: dir, FS: fs, Log: quiet})
 	require.NoError(t, err)
 	n := 0
@@ -187,8 +187,8 @@ const wornRecords = 1500
 func worn(t testing.TB) folder {
 	t.Helper()
 	fs := &smallDisk{FS: vfs.NewMem()}
-	fs.total.Store(1 << 20)
-	fs.free.Store(1 << 20)
+	fs.total.Store(2 << 20)
+	fs.free.Store(2 << 20)
 	j, err := pebble.Open(pebble.Config{Dir: dir, FS: fs, Log: quiet})
 	require.NoError(t, err)
 	fill(t, j, 0, wornRecords, 100)

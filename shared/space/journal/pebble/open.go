@@ -34,6 +34,9 @@ func (j *Journal) open() error {
 	if err != nil {
 		return damaged(err)
 	}
+	if err := j.room.opens(); err != nil {
+		return classify(err)
+	}
 	db, err := lsm.Open(j.Dir, j.storeOptions(j.disk()))
 	if err != nil {
 		return damaged(errors.Join(err, j.broken.err()))
@@ -42,6 +45,7 @@ func (j *Journal) open() error {
 	if err := j.begin(end); err != nil {
 		return errors.Join(damaged(err), db.Close())
 	}
+	j.sweeper = j.startSweeper()
 	return nil
 }
 
@@ -53,8 +57,9 @@ func (j *Journal) prepare() error {
 	if err := j.checkFormat(); err != nil {
 		return err
 	}
-	j.room = newRoom(j.Config)
-	return nil
+	room, err := newRoom(j.Config)
+	j.room = room
+	return err
 }
 
 // check looks at what is there before anything is changed, and cuts off a record
