@@ -47,7 +47,7 @@ func requireRefused(t testing.TB, f folder, file, msg string) {
 	_, _, err := try(f.disk(t))
 	require.ErrorIs(t, err, fault.ErrCorrupt, msg)
 	require.ErrorContains(t, err, file, msg)
-	require.ErrorContains(t, err, "leasehold repair", msg)
+	require.ErrorContains(t, err, "leasehold repair --data .", msg)
 }
 
 func TestFault08ATornLastRecordIsDropped(t *testing.T) {

@@ -45,7 +45,7 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 		err = broken
 	}
 	if err != nil {
-		return journal.Standing{}, fmt.Errorf("journal %s: %w", j.Dir, err)
+		return journal.Standing{}, j.name(err)
 	}
 	return j.standing, nil
 }

@@ -21,7 +21,7 @@ import (
 func Open(c Config) (*Journal, error) {
 	j := &Journal{Config: c.withDefaults()}
 	if err := j.open(); err != nil {
-		return nil, fmt.Errorf("journal %s: %w", c.Dir, err)
+		return nil, j.name(err)
 	}
 	return j, nil
 }

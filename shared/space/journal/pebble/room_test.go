@@ -35,7 +35,7 @@ func TestFault12AFullDiskIsSaidAndRecoversByItself(t *testing.T) {
 		for _, step := range []struct {
 			free uint64
 			full bool
-		}{{5 * mib, false}, {4*mib - 1, true}, {5*mib - 1, true}, {6 * mib, false}, {mib, true}, {30 * mib, false}} {
+		}{{6 * mib, false}, {5*mib - 1, true}, {6*mib - 1, true}, {7 * mib, false}, {mib, true}, {30 * mib, false}} {
 			d.free.Store(step.free)
 			time.Sleep(100 * time.Millisecond)
 			require.Equal(t, step.full, j.Full(), "%d bytes free", step.free)
