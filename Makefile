@@ -10,10 +10,13 @@ LDFLAGS := -X leasehold/cmd.version=$(VERSION)
 FUZZ_SECONDS      ?= 60
 SOAK_FUZZ_SECONDS ?= 1800
 
-.PHONY: help build demo test lint tools soak bench image clean
+# How long `make soak` kills processes, each kind of chaos.
+SOAK_CHAOS ?= 30m
+
+.PHONY: help build demo test lint tools soak bench bench-clips image clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./leasehold
 	go build -trimpath -ldflags '$(LDFLAGS)' -o leasehold .
@@ -41,14 +44,21 @@ test: tools ## everything that a change must pass
 	.ci/containers
 	@tail -n 1 .build/test-summary
 
-soak: tools ## the same for longer: repeats, random checks, fuzzing
+soak: tools ## the same for longer: repeats, random checks, crashes, fuzzing
 	go test -race -count=5 -timeout 60m ./...
 	go test -race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
 	go test ./shared/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
+	go test -count=1 -timeout 0 ./internal/chaos -v -chaos.time $(SOAK_CHAOS)
+	SPIN_PROGRAMS=200 go test -count=1 -timeout 30m ./tup4fun/promela
 	.ci/fuzz $(SOAK_FUZZ_SECONDS)
 
 bench: ## every benchmark; the figures in docs/benchmarks.md are its
+	@.ci/tools redis-server beanstalkd
 	go test -run '^$$' -bench . -benchmem ./...
+
+# Packages and sets are kept in the user's cache folder: about 1.5 GB.
+bench-clips: build tools ## how well clips are found; writes the tables of docs/benchmarks.md
+	./leasehold audio bench --set report,dev --oracle 60 --write docs/benchmarks.md
 
 image: ## make the container image leasehold from the binary that is built here
 	rm -rf .build/image

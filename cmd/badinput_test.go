@@ -120,8 +120,8 @@ func TestFault50BadAudioBecomesAProblemAndAllElseGoesOn(t *testing.T) {
 		"no channels": "no channels.wav: 0 channels: expected",
 		"endless":     "endless.wav: declares 4294967295 bytes of sound",
 		"":            "; researched once, under that name", // drop or same: one of the two
-		"silent":      "silent.wav: silent: nothing to look for",
-		"blip":        "blip.wav: too short",
+		"silent":      "silent: nothing to look for",
+		"blip":        "too short: 0.01 s of sound",
 		"page":        "page.mp3: looks like an HTML page, not audio",
 		" in short":   "longer than the episode",
 	} {
@@ -173,7 +173,7 @@ func TestABadItemOfAFeedBecomesAProblemAndAllElseGoesOn(t *testing.T) {
 		}
 		require.True(t, found, "%s is not in %v", subject, problems)
 	}
-	require.Len(t, problems, 8)
+	require.Len(t, problems, 9, "these, and that the clip is a hiss")
 }
 
 func TestFault49ABadFeedIsAProblemOfItsOriginAndTheOthersGoOn(t *testing.T) {
@@ -209,7 +209,8 @@ func TestFault49ABadFeedIsAProblemOfItsOriginAndTheOthersGoOn(t *testing.T) {
 	for _, row := range runJSON(t, "findings", "--problems", "--json", "--data", data) {
 		reasons[filepath.Base(row["origin"].(string))] = row["reason"]
 	}
-	require.Len(t, reasons, 2)
+	require.Len(t, reasons, 3)
+	require.Contains(t, reasons["clips"], "noise-like")
 	require.Contains(t, reasons["text.xml"], "text.xml")
 	require.Contains(t, reasons["bomb.xml"], "bomb.xml")
 }

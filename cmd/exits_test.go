@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,18 +14,19 @@ import (
 // patience is how long a script waits for what another process does.
 const patience = 30 * time.Second
 
-// awaitFile is a command of the scripts: `await-file FILE` waits until FILE is
-// there and holds something.
+// awaitFile is a command of the scripts: `await-file FILE [TEXT]` waits until FILE is
+// there and holds TEXT, or anything.
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: await-file FILE")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: await-file FILE [TEXT]")
 	}
+	text := append(args, "")[1]
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
-		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
+		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && len(data) > 0 && strings.Contains(string(data), text) {
 			return
 		}
 	}
-	ts.Fatalf("%s is not there", args[0])
+	ts.Fatalf("%s is not there", strings.Join(args, ": "))
 }
 
 // copyTree is a command of the scripts: `cp-tree FROM TO` copies a folder.

@@ -12,6 +12,8 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/petri"
 )
 
 // printed are the types behind the sections of docs/json.md.
@@ -21,9 +23,19 @@ var printed = map[string]any{
 	"`leasehold origin list --json`, `leasehold origin show --json`": models.Origin{},
 	"`leasehold config show --json`":                                 config.Value{},
 	"`leasehold config check --json`":                                config.Fault{},
+	"`leasehold audio match --json`":                                 matchRow{},
+	"`leasehold audio bench --json`":                                 benchRow{},
+	"`leasehold clips check --json`":                                 noticeRow{},
+	"`leasehold doctor --json`":                                      examRow{},
 	"`leasehold version --json`":                                     build{},
 	"`leasehold status --json`":                                      apiclient.Status{},
 	"A session in `leasehold status --json`":                         apiclient.Session{},
+	"`leasehold tup4fun check --json`":                               explore.Report{},
+	"A verdict in `leasehold tup4fun check --json`":                  explore.Verdict{},
+	"`leasehold tup4fun trace --format json`":                        explore.Trace{},
+	"A step in `leasehold tup4fun trace --format json`":              explore.Step{},
+	"`leasehold tup4fun petri --json`":                               petri.Report{},
+	"A finding in `leasehold tup4fun petri --json`":                  petri.Finding{},
 	"`leasehold space list --json`":                                  apiclient.Space{},
 	"`leasehold space count --json`":                                 counted{},
 	"`leasehold space query --json`, `leasehold space get --json`":   apiclient.Tuple{},
@@ -57,6 +69,9 @@ func jsonFields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if strings.HasPrefix(options, "omit") {
 			name += " *"
 		}

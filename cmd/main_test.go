@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("BIN", bin)
 			e.Setenv("HOME", e.WorkDir)
 			example, err := filepath.Abs("../examples/podcast")
 			e.Setenv("EXAMPLE", example)

@@ -30,6 +30,7 @@ type outpost struct {
 	mode    string
 	log     *slog.Logger
 	catalog catalog.Catalog
+	cache   string // folder
 	fetch   *fetch.Fetcher
 	closers []func() error
 
@@ -53,7 +54,8 @@ func (o *outpost) open(ctx context.Context) error {
 		return err
 	}
 	o.closers = append(o.closers, release)
-	o.fetch, err = newFetcher(o.cfg, filepath.Join(dir, "cache"))
+	o.cache = filepath.Join(dir, "cache")
+	o.fetch, err = newFetcher(o.cfg, o.cache)
 	if err != nil {
 		return err
 	}

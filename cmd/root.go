@@ -25,9 +25,9 @@ into them, workers take them and put results back.`,
 		return usagef("%s; see %s --help", err, c.CommandPath())
 	})
 	config.BindFlags(root.Flags())
-	root.AddCommand(a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker(), a.newFindings(), a.newOrigin(),
-		a.newStatus(), a.newSpace(), a.newTask(), a.newDead(), a.newDrain(),
-		a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newVersion(), a.newCompletion())
+	root.AddCommand(a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker(), a.newFindings(), a.newAudio(), a.newClips(),
+		a.newOrigin(), a.newStatus(), a.newSpace(), a.newTask(), a.newDead(), a.newDrain(),
+		a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newDoctor(), a.newTup4fun(), a.newVersion(), a.newCompletion())
 	for _, c := range root.Commands() {
 		mendUsage(c)
 	}

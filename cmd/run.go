@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +52,11 @@ func (a *app) runHouse(ctx context.Context, h *house, untilIdle bool) error {
 	w := &crew{house: h}
 	var idle bool
 	var t tally
-	err = w.host(ctx, w.users(), func(ctx context.Context) (err error) {
+	users, err := w.users()
+	if err != nil {
+		return err
+	}
+	err = w.host(ctx, users, func(ctx context.Context) (err error) {
 		idle, err = a.watch(ctx, w, untilIdle)
 		return errors.Join(err, w.tally(&t))
 	})
@@ -65,20 +70,26 @@ func (a *app) runHouse(ctx context.Context, h *house, untilIdle bool) error {
 }
 
 // users are a manager, and as many workers as are configured.
-func (w *crew) users() []func(context.Context) error {
+func (w *crew) users() ([]func(context.Context) error, error) {
+	handlers, err := handlers(w.cfg, filepath.Join(w.cfg.Data, "cache"), w.fetch, w.log)
+	if err != nil {
+		return nil, err
+	}
 	users := []func(context.Context) error{func(ctx context.Context) error {
 		return manage(ctx, w.connect(config.Manager), w.cfg, w.flow(), w.log)
 	}}
 	for range w.cfg.Workers {
 		users = append(users, func(ctx context.Context) error {
-			return labour(ctx, w.connect(config.Worker), w.cfg, handlers(w.cfg, w.fetch, w.log), w.log)
+			return labour(ctx, w.connect(config.Worker), w.cfg, handlers, w.log)
 		})
 	}
-	return users
+	return users, nil
 }
 
+// connect opens sessions that live as long as this process: when it is killed, the
+// next one hands back at once what they held.
 func (w *crew) connect(mode string) func(context.Context) (space.Repository, error) {
 	return func(ctx context.Context) (space.Repository, error) {
-		return w.coordinator.Connect(ctx, mode, w.cfg.SessionLost)
+		return w.coordinator.Connect(ctx, mode, 0)
 	}
 }

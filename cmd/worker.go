@@ -3,15 +3,19 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
+	"leasehold/shared/audio/fingerprint"
 	"leasehold/shared/audio/match"
 	"leasehold/shared/config"
+	"leasehold/shared/fault"
 	"leasehold/shared/status"
 	"leasehold/worker"
 	"leasehold/worker/research"
@@ -44,7 +48,10 @@ func (a *app) workAway(ctx context.Context, cfg config.Config) (err error) {
 		return ended(ctx, err)
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
-	handlers := handlers(cfg, o, o.log)
+	handlers, err := handlers(cfg, o.cache, o, o.log)
+	if err != nil {
+		return err
+	}
 	err = worker.Run(ctx, o.connect, workerConfig(cfg, handlers, cfg.Slots, o.log))
 	if errors.Is(err, worker.ErrStuck) {
 		return errors.Join(err, restart())
@@ -74,16 +81,21 @@ func labour(ctx context.Context, connect status.Connect, cfg config.Config, hand
 	}
 }
 
-// handlers are those of the actions that a worker is configured to serve.
-func handlers(cfg config.Config, media research.Media, log *slog.Logger) map[string]worker.Handler {
+// handlers are those of the actions that a worker is configured to serve. What they keep
+// of episodes is below a folder.
+func handlers(cfg config.Config, cache string, media research.Media, log *slog.Logger) (map[string]worker.Handler, error) {
+	episodes, err := fingerprint.Open(filepath.Join(cache, "episodes"), cfg.EpisodeBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", fault.ErrFolder, err)
+	}
 	all := map[string]worker.Handler{
-		models.ActionResearch: research.New(media, research.Options{Match: match.Options{Threshold: cfg.MatchThreshold}, Log: log}),
+		models.ActionResearch: research.New(media, episodes, research.Options{Match: match.Options{Threshold: cfg.MatchThreshold}, Log: log}),
 	}
 	served := map[string]worker.Handler{}
 	for _, action := range cfg.Actions {
 		served[action] = all[action]
 	}
-	return served
+	return served, nil
 }
 
 func workerConfig(cfg config.Config, handlers map[string]worker.Handler, slots int, log *slog.Logger) worker.Config {

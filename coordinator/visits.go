@@ -8,6 +8,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/browse"
+	"leasehold/shared/catalog"
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/visit"
@@ -67,9 +69,11 @@ func (v *visits) record(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := v.recordOne(ctx, step.Result); err != nil {
+		err = catalog.Patiently(ctx, v.c.Log, func() error { return v.recordOne(ctx, step.Result) })
+		if err != nil {
 			return fmt.Errorf("coordinator: outcome of a visit of %s: %w", step.Result.Subject, err)
 		}
+		failpoint.Reached("outcome.stored", "")
 		if err := v.work.Ingested(ctx, step.Result); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 			return err
 		}
@@ -92,8 +96,11 @@ func (v *visits) recordOne(ctx context.Context, h *work.Held) error {
 		return err
 	}
 	if o.Status == models.Lost && v.lost[o.Origin] < maxLost {
-		v.lost[o.Origin]++
-		return v.put(ctx, origin)
+		err := v.put(ctx, origin)
+		if err == nil {
+			v.lost[o.Origin]++
+		}
+		return err
 	}
 	delete(v.lost, o.Origin)
 	return v.c.Catalog.RecordOutcome(ctx, o)

@@ -59,7 +59,11 @@ func (f *Flow) Visit(ctx context.Context, o models.Origin) (models.Outcome, erro
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	changes, err := f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), listing)
+	var changes catalog.Curated
+	err = catalog.Patiently(ctx, f.Log, func() (err error) {
+		changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), listing)
+		return err
+	})
 	if err != nil {
 		return models.Outcome{}, err
 	}

@@ -47,6 +47,9 @@ func (l *Lister) listFolder(ctx context.Context, o models.Origin) (catalog.Listi
 			listing.Episodes = append(listing.Episodes, models.Episode{Recording: rec, Aired: side.aired})
 		}
 	}
+	if listing.Clips, err = v.inspect(ctx, &l.hygienist, listing.Clips); err != nil {
+		return catalog.Listing{}, err
+	}
 	listing.Problems, listing.Complete = v.problems.all(), v.complete
 	return listing, nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/work"
 )
@@ -18,7 +20,8 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	log := f.Log.With("episode", h.Subject, "part", h.Part, "worker", h.Worker)
 	r, err := researched(h)
 	if err == nil {
-		err = f.Catalog.Ingest(ctx, r, time.Now().UTC())
+		failpoint.Reached("ingest.before", "")
+		err = catalog.Patiently(ctx, log, func() error { return f.Catalog.Ingest(ctx, r, time.Now().UTC()) })
 	}
 	switch {
 	case err != nil && isBad(err):
@@ -26,9 +29,11 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	case err != nil:
 		return fmt.Errorf("archive: ingest the result of %s for %s: %w", h.Worker, h.Subject, err)
 	}
+	failpoint.Reached("ingest.stored", "")
 	if err := client.Ingested(ctx, h); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 		return err
 	}
+	failpoint.Reached("ingest.after", "")
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"leasehold/models"
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/work"
 )
@@ -21,6 +22,8 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 			return false, nil
 		case errors.Is(err, fault.ErrConflict):
 			continue // another manager was quicker: select again
+		case errors.Is(err, fault.ErrOverloaded):
+			return false, nil // the spaces have no room: look again in a while
 		case err != nil || !issued:
 			return true, err
 		}
@@ -50,5 +53,7 @@ func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err 
 	for _, c := range research.Clips {
 		t.Parts = append(t.Parts, c.ID)
 	}
-	return client.Issue(ctx, t, priority)
+	issued, err = client.Issue(ctx, t, priority)
+	failpoint.Reached("issue.after", "")
+	return issued, err
 }

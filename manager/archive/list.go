@@ -29,6 +29,8 @@ type Lister struct {
 	// Fetch reads feeds and folders. It must trust the origin (Fetcher.Trust),
 	// or the visit fails: a visit tuple may come from anybody.
 	Fetch *fetch.Fetcher
+
+	hygienist hygienist
 }
 
 // List visits one origin. Ids and dates of what it returns are for

@@ -6,24 +6,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
+
+	"leasehold/shared/audio/decode"
 )
 
-// mediaTypes are the extensions of what is taken for a recording. Whether it is
-// one is for the worker that decodes it to say.
-var mediaTypes = map[string]string{
-	".wav": "audio/wav", ".mp3": "audio/mpeg", ".flac": "audio/flac", ".ogg": "audio/ogg", ".oga": "audio/ogg",
-	".opus": "audio/ogg", ".m4a": "audio/mp4", ".m4b": "audio/mp4", ".aac": "audio/aac", ".aif": "audio/aiff",
-	".aiff": "audio/aiff", ".wma": "audio/x-ms-wma", ".ac3": "audio/ac3", ".mp2": "audio/mpeg", ".mka": "audio/x-matroska",
-	".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/quicktime", ".mkv": "video/x-matroska", ".webm": "video/webm",
-	".avi": "video/x-msvideo",
-}
-
 // audioType is the MIME type of a file's extension, "" for one that is no
-// recording.
-func audioType(name string) string { return mediaTypes[strings.ToLower(filepath.Ext(name))] }
+// recording. Whether it is one is for the worker that decodes it to say.
+func audioType(name string) string { return decode.MediaType(name) }
 
 func isAudio(name string) bool { return audioType(name) != "" }
 

@@ -7,10 +7,7 @@ import (
 	"io"
 	"time"
 
-	gobuf "github.com/go-audio/audio"
-
 	"leasehold/shared/audio/decode"
-	"leasehold/shared/audio/resample"
 	"leasehold/shared/fault"
 )
 
@@ -18,15 +15,17 @@ import (
 // told apart below 4 kHz, which any telephone carries.
 const RateHz = 8000
 
-// blockFrames is how many frames are decoded at a time.
-const blockFrames = 1 << 14
-
 // Load decodes the file at path to RateHz. One that lasts longer than limit is
 // fault.ErrTooLarge, and is not decoded further than that.
 func Load(ctx context.Context, path string, limit time.Duration) ([]float32, error) {
-	most := int(limit.Seconds() * RateHz)
+	return LoadAt(ctx, path, RateHz, limit)
+}
+
+// LoadAt is Load for another rate.
+func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) ([]float32, error) {
+	most := int(limit.Seconds() * float64(rateHz))
 	var all []float32
-	err := convert(ctx, path, func(block []float32) error {
+	err := convert(ctx, path, rateHz, func(block []float32) error {
 		if len(all)+len(block) > most {
 			return &decode.Error{Kind: fault.ErrTooLarge, Reason: fmt.Sprintf("longer than %v", limit)}
 		}
@@ -36,10 +35,16 @@ func Load(ctx context.Context, path string, limit time.Duration) ([]float32, err
 	return all, err
 }
 
+// Each decodes the file at path to RateHz, and hands over each block, which is its own
+// again when emit returns. What emit returns ends it.
+func Each(ctx context.Context, path string, emit func([]float32) error) error {
+	return convert(ctx, path, RateHz, emit)
+}
+
 // convert decodes and resamples, and hands over each block, which is its own
 // again when emit returns.
-func convert(ctx context.Context, path string, emit func([]float32) error) (err error) {
-	s, err := decode.Open(ctx, path)
+func convert(ctx context.Context, path string, rateHz int, emit func([]float32) error) (err error) {
+	s, err := openAt(ctx, path, rateHz)
 	if err != nil {
 		return err
 	}
@@ -48,22 +53,15 @@ func convert(ctx context.Context, path string, emit func([]float32) error) (err 
 			err = closeErr
 		}
 	}()
-	r, err := resample.New(s.RateHz(), RateHz)
-	if err != nil {
-		return err
-	}
-	buf := &gobuf.Float32Buffer{Data: make([]float32, blockFrames)}
-	var out []float32
 	for {
-		n, err := s.Read(buf)
+		block, err := s.next()
+		if err == nil {
+			err = emit(block)
+		}
 		if errors.Is(err, io.EOF) {
-			return emit(r.Flush(out[:0]))
+			return nil
 		}
 		if err != nil {
-			return err
-		}
-		out = r.Push(out[:0], buf.Data[:n])
-		if err := emit(out); err != nil {
 			return err
 		}
 	}

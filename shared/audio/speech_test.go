@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 )
 
 const talk = `Nobody knows how long it takes to learn a language, but everybody has an opinion.
@@ -29,9 +29,9 @@ func TestClipsInTalk(t *testing.T) {
 	run(t, "sox", "-R", "-n", "-r", "44100", "-b", "16", at("jingle.wav"), "synth", "0.4", "pluck", "440", "synth", "0.4", "sine", "mix", "660-880", "gain", "-n", "-8")
 	run(t, "sox", "-R", "-n", "-r", "44100", "-b", "16", at("drop.wav"), "synth", "1.2", "brownnoise", "tremolo", "9", "80", "fade", "0", "1.2", "0.7", "gain", "-n", "-8")
 	run(t, "espeak-ng", "-v", "en-us+f3", "-w", at("voice.wav"), "And now, the news")
-	var clips []match.Clip
+	var clips []exact.Clip
 	add := func(name string) {
-		clips = append(clips, match.Clip{ID: name, Load: func(ctx context.Context) ([]float32, error) {
+		clips = append(clips, exact.Clip{ID: name, Load: func(ctx context.Context) ([]float32, error) {
 			return Load(ctx, at(name+".wav"), time.Minute)
 		}})
 	}
@@ -60,7 +60,7 @@ func TestClipsInTalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = episode.Close() }()
-	err = match.Find(context.Background(), episode, clips, match.Options{}, func(r match.Result) error {
+	err = exact.Find(context.Background(), episode, clips, exact.Options{}, func(r exact.Result) error {
 		offset, there := played[r.ID]
 		switch {
 		case r.Err != nil:

@@ -38,7 +38,7 @@ func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 	}
 	r = &Recording{f: f}
 	var raw []byte
-	err = convert(ctx, path, func(block []float32) error {
+	err = convert(ctx, path, RateHz, func(block []float32) error {
 		raw = raw[:0]
 		for _, v := range block {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))

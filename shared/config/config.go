@@ -53,6 +53,7 @@ type Config struct {
 	CacheBytes     int64
 	AllowPrivate   []string
 
+	EpisodeBytes   int64 // of what is kept of researched episodes
 	MatchThreshold float64
 
 	LogLevel  slog.Level

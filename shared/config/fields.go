@@ -49,6 +49,7 @@ func capacityLookField(c *Config) value {
 func fetchMaxBytesField(c *Config) value  { return size{&c.FetchMaxBytes, 1, 1024 * gib} }
 func fetchStallField(c *Config) value     { return span{&c.FetchStall, time.Second, day} }
 func fetchRedirectsField(c *Config) value { return count{to: &c.FetchRedirects, min: 0, max: 50} }
+func episodeBytesField(c *Config) value   { return size{&c.EpisodeBytes, 1, math.MaxInt64} }
 func cacheBytesField(c *Config) value     { return size{&c.CacheBytes, 1, math.MaxInt64} }
 func allowPrivateField(c *Config) value   { return hosts{&c.AllowPrivate} }
 

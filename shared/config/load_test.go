@@ -74,6 +74,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 		ClipLimit: 100, CapacityLook: 5 * time.Second,
 		FetchMaxBytes: 2 << 30, FetchStall: 10 * time.Minute, FetchRedirects: 5,
 		CacheBytes:     20 << 30,
+		EpisodeBytes:   20 << 30,
 		MatchThreshold: 0.6, LogLevel: 4, LogFormat: LogText,
 	}, c)
 }

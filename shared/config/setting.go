@@ -94,6 +94,8 @@ var Settings = []Setting{
 	{Key: "allow-private", field: allowPrivateField,
 		Help: "private networks and hosts that may be fetched from, separated by commas; none by default"},
 
+	{Key: "episode-bytes", Default: "20GiB", field: episodeBytesField,
+		Help: "size of what a worker keeps of researched episodes, 58 MB an hour; the least recently used goes first"},
 	{Key: "match-threshold", Default: "0.6", field: matchThresholdField,
 		Help: "score from which a clip counts as found"},
 

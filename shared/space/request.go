@@ -121,6 +121,14 @@ func (r Request) Target() string {
 	return r.Space
 }
 
+// Wants names what is to be done: the procedure of a call, else the verb.
+func (r Request) Wants() string {
+	if r.Verb == VerbCall {
+		return r.Procedure
+	}
+	return r.Verb.String()
+}
+
 // Validate refuses with fault.ErrInvalid what no engine looks at: tuples and
 // templates that are none, names that are too long, a negative TTL.
 func (r Request) Validate() error {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"leasehold/models"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/failpoint"
 	"leasehold/worker"
 )
 
@@ -31,17 +31,6 @@ func newAttempt(h *Handler, job worker.Job, r models.Research) *attempt {
 		a.media = append(a.media, c.Media)
 	}
 	return a
-}
-
-// clips to look for; each is fetched when its turn has come.
-func (a *attempt) clips() []match.Clip {
-	var list []match.Clip
-	for i, c := range a.task.Clips {
-		list = append(list, match.Clip{ID: c.ID, Load: func(ctx context.Context) ([]float32, error) {
-			return a.h.load(ctx, &a.media[i])
-		}})
-	}
-	return list
 }
 
 // result is an empty one about some clips, given by their index.
@@ -70,15 +59,15 @@ func (a *attempt) episodeFails(ctx context.Context, err error) error {
 }
 
 // found tells one clip's result, and decides whether it is the last.
-func (a *attempt) found(ctx context.Context, m match.Result) error {
+func (a *attempt) found(ctx context.Context, o outcome) error {
 	i := a.next
 	a.next++
 	item := a.task.Clips[i]
-	a.h.opt.Log.DebugContext(ctx, "researched", "episode", a.task.Episode.ID, "clip", item.ID, "findings", len(m.Matches), "err", m.Err)
-	last := a.next == len(a.task.Clips) || m.GroupEnds && a.draining()
-	if m.Err != nil && !lasting(m.Err) {
+	a.h.opt.Log.DebugContext(ctx, "researched", "episode", a.task.Episode.ID, "clip", item.ID, "findings", len(o.findings), "err", o.err)
+	last := a.next == len(a.task.Clips) || o.last && a.draining()
+	if o.err != nil && !lasting(o.err) {
 		if a.passing == nil {
-			a.passing = m.Err
+			a.passing = o.err
 		}
 		if last {
 			return a.passing
@@ -86,21 +75,23 @@ func (a *attempt) found(ctx context.Context, m match.Result) error {
 		return nil
 	}
 	r := a.result(i)
-	if m.Err != nil {
-		r.Problem, r.Scope = problem(item, m.Err), scope(m.Err)
+	if o.err != nil {
+		r.Problem, r.Scope = problem(item, o.err), scope(o.err)
 	}
-	for _, f := range m.Matches {
+	for _, f := range o.findings {
 		r.Findings = append(r.Findings, models.Finding{
 			Episode: r.Episode, Clip: item.ID, Score: f.Score,
 			Offset: models.SecondsOf(f.Start()), Duration: models.SecondsOf(f.Duration()),
 		})
 	}
 	if !last || a.passing != nil {
+		failpoint.Reached("research.report", "")
 		if err := a.job.Report(ctx, item.ID, r); err != nil || !last {
 			return err
 		}
 		return a.passing
 	}
+	failpoint.Reached("research.final", "")
 	if err := a.job.Resolve(ctx, item.ID, r); err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/audio"
+	"leasehold/shared/audio/exact"
+	"leasehold/shared/audio/fingerprint"
 	"leasehold/shared/audio/match"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
@@ -22,10 +24,13 @@ type Media interface {
 	Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error)
 }
 
+// DefaultGroup is how many clips are looked for at a time: all of a task, as a rule.
+const DefaultGroup = 100
+
 // Options of New; the zero value is the default.
 type Options struct {
-	Dir   string // of the spools; "" is the system's folder for temporary files
 	Match match.Options
+	Group int          // clips that are looked for at a time; 0 is DefaultGroup
 	Log   *slog.Logger // progress, at debug; nil is slog.Default()
 }
 
@@ -33,17 +38,21 @@ type Options struct {
 // starts none.
 type Handler struct {
 	media Media
+	store *fingerprint.Store
 	opt   Options
 }
 
 var _ worker.Handler = (*Handler)(nil)
 
-// New makes a handler.
-func New(m Media, o Options) *Handler {
+// New makes a handler that keeps what it learns of episodes in the store.
+func New(m Media, store *fingerprint.Store, o Options) *Handler {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Handler{media: m, opt: o}
+	if o.Group < 1 {
+		o.Group = DefaultGroup
+	}
+	return &Handler{media: m, store: store, opt: o}
 }
 
 // Handle does one task. It keeps the promises of worker.Handler.
@@ -54,35 +63,18 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 		return fmt.Errorf("research task %s: %w: %w", task.ID, fault.ErrInvalid, err)
 	}
 	a := newAttempt(h, job, r)
-	episode, err := h.spool(ctx, &a.episode)
-	if err != nil {
-		return a.episodeFails(ctx, err)
-	}
-	defer func() { _ = episode.Close() }() // it is read-only by now, and nameless
-	if len(r.Clips) == 0 {
-		return job.Resolve(ctx, r.Episode.ID, a.result())
-	}
-	h.opt.Log.DebugContext(ctx, "research", "task", task.ID, "episode", r.Episode.ID, "lasts", episode.Duration(), "clips", len(r.Clips))
-	err = match.Find(ctx, episode, a.clips(), h.opt.Match, func(m match.Result) error { return a.found(ctx, m) })
-	if errors.Is(err, errResolved) {
-		return nil
+	err := a.do(ctx)
+	if errors.Is(err, errChanged) { // its hash is known now
+		a.rewind()
+		err = a.do(ctx)
 	}
 	return err
 }
 
-// spool fetches and decodes the episode, and fills in its hash.
-func (h *Handler) spool(ctx context.Context, ref *models.MediaRef) (r *audio.Recording, err error) {
-	err = h.fetch(ctx, ref, func(path string) error {
-		r, err = audio.Spool(ctx, path, h.opt.Dir)
-		return err
-	})
-	return r, err
-}
-
-// load does the same for a clip.
+// load fetches and decodes a clip, and fills in its hash.
 func (h *Handler) load(ctx context.Context, ref *models.MediaRef) (samples []float32, err error) {
 	err = h.fetch(ctx, ref, func(path string) error {
-		samples, err = audio.Load(ctx, path, match.MaxClip)
+		samples, err = audio.Load(ctx, path, exact.MaxClip)
 		return err
 	})
 	return samples, err

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"leasehold/models"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/fingerprint"
 	"leasehold/shared/fault"
 	"leasehold/worker/research"
 )
@@ -44,9 +47,17 @@ func show(t testing.TB) *folder {
 	return f
 }
 
+// store is a new one.
+func store(t testing.TB) *fingerprint.Store {
+	t.Helper()
+	s, err := fingerprint.Open(t.TempDir(), 1<<30)
+	require.NoError(t, err)
+	return s
+}
+
 func TestEachClipGetsItsOwnResultAndTheLastIsFinal(t *testing.T) {
 	t.Parallel()
-	h := research.New(show(t), research.Options{Dir: t.TempDir(), Match: match.Options{Group: 3}})
+	h := research.New(show(t), store(t), research.Options{Group: 3})
 	want := []struct {
 		clip    string
 		offsets []float64
@@ -101,7 +112,7 @@ func TestABadEpisodeIsToldOnceForAllClips(t *testing.T) {
 	t.Parallel()
 	f := show(t)
 	f.errors["huge.wav"] = fault.ErrTooLarge
-	h := research.New(f, research.Options{})
+	h := research.New(f, store(t), research.Options{})
 	for episode, says := range map[string]string{
 		"page.wav":    "page.wav: looks like an HTML page, not audio",
 		"empty.wav":   "empty.wav: empty: 0 bytes",
@@ -125,7 +136,7 @@ func TestWhatMayPassIsAnErrorAndHidesNothing(t *testing.T) {
 	t.Parallel()
 	f := show(t)
 	f.errors["far.wav"] = fault.ErrUnavailable
-	h := research.New(f, research.Options{Dir: t.TempDir()})
+	h := research.New(f, store(t), research.Options{})
 	for name, clips := range map[string][]string{"first": {"far.wav", "one.wav", "two.wav"}, "last": {"one.wav", "two.wav", "far.wav"}} {
 		j := newJob(t, "episode.wav", clips...)
 		if err := h.Handle(context.Background(), j); !errors.Is(err, fault.ErrUnavailable) {
@@ -144,16 +155,20 @@ func TestWhatMayPassIsAnErrorAndHidesNothing(t *testing.T) {
 	if err := h.Handle(context.Background(), j); !errors.Is(err, fault.ErrStaleToken) {
 		t.Error(err)
 	}
-	h = research.New(f, research.Options{Dir: "/nonexistent"})
+	dir := t.TempDir()
+	lost, err := fingerprint.Open(filepath.Join(dir, "gone"), 1<<30)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(dir, "gone")))
+	h = research.New(f, lost, research.Options{})
 	j = newJob(t, "episode.wav", "one.wav")
 	if err := h.Handle(context.Background(), j); err == nil || len(j.said) != 0 {
-		t.Errorf("no folder for the spool: %v, %+v", err, j.said)
+		t.Errorf("no folder to keep it in: %v, %+v", err, j.said)
 	}
 }
 
 func TestADrainFinishesTheGroupInHand(t *testing.T) {
 	t.Parallel()
-	h := research.New(show(t), research.Options{Match: match.Options{Group: 2}})
+	h := research.New(show(t), store(t), research.Options{Group: 2})
 	j := newJob(t, "episode.wav", "one.wav", "two.wav", "same.wav", "other.wav", "silent.wav")
 	j.onSay = func(n int) {
 		if n == 3 {
@@ -180,7 +195,7 @@ func TestTheEndOfTheContextIsAnError(t *testing.T) {
 			}
 		}
 		j := newJob(t, "episode.wav", "one.wav", "two.wav")
-		if err := research.New(f, research.Options{}).Handle(ctx, j); !errors.Is(err, gone) || len(j.said) != 0 {
+		if err := research.New(f, store(t), research.Options{}).Handle(ctx, j); !errors.Is(err, gone) || len(j.said) != 0 {
 			t.Errorf("%s: %v, %+v", at, err, j.said)
 		}
 	}
@@ -190,7 +205,7 @@ func TestATaskThatIsNotResearchIsRefused(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, "episode.wav")
 	j.task.Data = []byte(`{"episode": 7}`)
-	if err := research.New(show(t), research.Options{}).Handle(context.Background(), j); !errors.Is(err, fault.ErrInvalid) {
+	if err := research.New(show(t), store(t), research.Options{}).Handle(context.Background(), j); !errors.Is(err, fault.ErrInvalid) {
 		t.Error(err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"path"
 
 	"leasehold/models"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/exact"
 	"leasehold/shared/fault"
 )
 
@@ -24,7 +24,7 @@ func lasting(err error) bool {
 
 // scope says whose property the fault of a clip is.
 func scope(err error) models.Scope {
-	if errors.Is(err, match.ErrLongerThanEpisode) {
+	if errors.Is(err, exact.ErrLongerThanEpisode) {
 		return models.ScopePair
 	}
 	return models.ScopeClip

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
@@ -103,7 +104,9 @@ func (s *session) perform(serving context.Context, c *call) {
 		}
 	}()
 	defer s.g.rescue("call", s.id)
+	failpoint.Reached("call.before", c.request.Wants())
 	reply, err := s.do(c.ctx, c.request)
+	failpoint.Reached("call.after", c.request.Wants())
 	if err != nil {
 		f = failure(c.number, err)
 	} else {
@@ -115,6 +118,7 @@ func (s *session) perform(serving context.Context, c *call) {
 		return
 	}
 	s.finish(c, f, err == nil && consumes(c.request.Verb))
+	failpoint.Reached("reply.after", c.request.Wants())
 }
 
 // do lets only a few calls with large answers at the engine at a time.

@@ -1,8 +1,8 @@
 // Package decode turns a file of sound into a stream of mono samples.
 //
-// The format is told by the content, never by a name or a MIME type. WAV, MP3
-// and FLAC are decoded in this process; every other known container by a child
-// ffmpeg, when one is installed. Channels are averaged, not dropped.
+// The format is told by the content, never by a name or a MIME type. WAV, AIFF and
+// FLAC are decoded in this process; MP3 too, when there is no ffmpeg; all else by a
+// child ffmpeg, when one is installed. Channels are averaged, not dropped.
 //
 // Invariants, whatever the file holds:
 //
@@ -29,8 +29,9 @@
 //
 // # Caveats
 //
-// go-mp3 decodes MPEG 1 and most of MPEG 2 layer III; the rest (MPEG 2.5, layers I
-// and II, and padded MPEG 2 frames whose length it gets wrong) goes to ffmpeg. A
+// Without ffmpeg, go-mp3 decodes MPEG 1 and most of MPEG 2 layer III; the rest (MPEG
+// 2.5, layers I and II, and padded MPEG 2 frames whose length it gets wrong) is
+// fault.ErrNotFound. No module for AIFF or Vorbis could be had. A
 // damaged MP3 frame becomes silence of the same length, as players do, up to
 // maxBadShare of the frames. A text that carries a file name is not made here:
 // the caller knows what the user calls the recording.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,63 +15,105 @@ import (
 )
 
 const (
-	maxStderr = 4096 // bytes of ffmpeg's complaints that are kept: the last ones
 	// maxFFmpegAlloc bounds one allocation of ffmpeg. Audio needs a few MiB.
 	maxFFmpegAlloc = "268435456"
-	killAfter      = 5 * time.Second // from the end of ctx until its pipes are closed
+	// soundPerByte and soundSlack bound how much sound a file may turn into: silence
+	// is the densest, at half a second a byte.
+	soundPerByte = time.Second
+	soundSlack   = time.Minute
+	// fillGaps has ffmpeg put silence where it could not decode, so that what comes
+	// after stays where it is.
+	fillGaps = "aresample=async=1:min_hard_comp=0.001"
 )
 
 // ffmpegSource reads the WAV that a child ffmpeg writes to a pipe.
 type ffmpegSource struct {
 	*wavSource
-	ctx    context.Context
-	cmd    *exec.Cmd
-	cancel context.CancelFunc
-	path   string
-	stderr tail
-	waited bool
-	done   int64
+	child *child
+	path  string
+	limit time.Duration // of sound
+	done  int64
+}
+
+// ffmpegInput is what a child ffmpeg shall decode.
+type ffmpegInput struct {
+	demuxer string
+	path    string    // "" when it reads stdin
+	stdin   io.Reader // frames of MP3
+	size    int64     // of the file
+	closer  io.Closer // closed with the stream; may be nil
+	filter  string
 }
 
 // newFFmpeg decodes f, whose demuxer has the given name. It opens the file by its
 // path, since some containers must be read with seeking.
-func newFFmpeg(ctx context.Context, f *os.File, demuxer string) (*ffmpegSource, error) {
-	bin, err := exec.LookPath("ffmpeg")
+func (d Decoder) newFFmpeg(ctx context.Context, f *os.File, size int64, demuxer string) (*ffmpegSource, error) {
+	return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, path: f.Name(), size: size, closer: f})
+}
+
+// ffmpeg starts the child and reads the header of what it writes.
+func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, error) {
+	bin, ok := d.findFFmpeg()
+	if !ok {
+		return nil, &Error{fault.ErrNotFound, fmt.Sprintf("a file of format %s needs ffmpeg, which is not installed", in.demuxer)}
+	}
+	stall := d.stall
+	if stall == 0 {
+		stall = defaultStall
+	}
+	c, err := start(ctx, bin, in.args(), in.stdin, stall)
 	if err != nil {
-		return nil, &Error{fault.ErrNotFound, fmt.Sprintf("a file of format %s needs ffmpeg, which is not installed", demuxer)}
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	s := &ffmpegSource{ctx: ctx, cancel: cancel, path: f.Name()}
-	s.cmd = exec.CommandContext(ctx, bin,
-		"-nostdin", "-hide_banner", "-v", "error", "-threads", "1", "-max_alloc", maxFFmpegAlloc,
-		"-protocol_whitelist", "file", "-f", demuxer, "-i", "file:"+f.Name(),
-		"-map", "0:a:0", "-vn", "-sn", "-dn", "-bitexact", "-c:a", "pcm_f32le",
-		"-protocol_whitelist", "pipe", "-f", "wav", "pipe:1")
-	s.cmd.Stderr = &s.stderr
-	s.cmd.WaitDelay = killAfter
-	out, err := s.cmd.StdoutPipe()
-	if err == nil {
-		err = s.cmd.Start()
-	}
-	if err != nil {
-		cancel()
-		return nil, fmt.Errorf("ffmpeg: %w", err)
-	}
-	s.wavSource = &wavSource{r: bufio.NewReaderSize(out, blockBytes), closer: f, left: -1}
+	s := &ffmpegSource{child: c, path: in.path, limit: soundSlack + time.Duration(min(in.size, int64(MaxDuration/soundPerByte)))*soundPerByte}
+	s.wavSource = &wavSource{r: bufio.NewReaderSize(c, blockBytes), closer: in.closer, left: -1}
 	if _, _, err := s.readHeader(); err != nil {
-		_ = out.Close() // so that a child that still writes ends
-		if waitErr := s.wait(); waitErr != nil && errors.Is(err, fault.ErrCorrupt) {
+		_ = c.out.Close() // so that a child that still writes ends
+		if waitErr := s.wait(); waitErr != nil && !errors.Is(err, errStalled) {
 			err = waitErr // it says why there is no header
 		}
-		cancel()
+		if errors.Is(err, errNeedsFFmpeg) {
+			err = errors.New("ffmpeg: what it writes is no WAV")
+		}
 		return nil, err
 	}
 	return s, nil
 }
 
+// findFFmpeg looks for the program.
+func (d Decoder) findFFmpeg() (bin string, ok bool) {
+	if d.WithoutFFmpeg {
+		return "", false
+	}
+	bin, err := exec.LookPath("ffmpeg")
+	return bin, err == nil
+}
+
+// args of ffmpeg: it may read this one input and write this one pipe.
+func (in ffmpegInput) args() []string {
+	protocol, input := "file", "file:"+in.path
+	if in.stdin != nil {
+		protocol, input = "pipe", "pipe:0"
+	}
+	args := []string{"-hide_banner", "-v", "error", "-threads", "1", "-max_alloc", maxFFmpegAlloc,
+		"-protocol_whitelist", protocol, "-f", in.demuxer, "-i", input}
+	if in.stdin == nil {
+		args = append([]string{"-nostdin"}, args...)
+	}
+	if in.filter != "" {
+		args = append(args, "-af", in.filter)
+	}
+	return append(args, "-map", "0:a:0", "-vn", "-sn", "-dn", "-bitexact", "-c:a", "pcm_f32le",
+		"-protocol_whitelist", "pipe", "-f", "wav", "pipe:1")
+}
+
 func (s *ffmpegSource) read(dst []float32) (int, error) {
 	n, err := s.wavSource.read(dst)
 	s.done += int64(n)
+	if at := span(s.done, s.rate); at > s.limit {
+		s.child.end()
+		return 0, tooLarge("ffmpeg makes more than %v of sound of it", s.limit)
+	}
 	if errors.Is(err, io.EOF) {
 		if waitErr := s.wait(); waitErr != nil {
 			return n, waitErr
@@ -83,17 +124,11 @@ func (s *ffmpegSource) read(dst []float32) (int, error) {
 
 // wait reaps the child and judges how it ended.
 func (s *ffmpegSource) wait() error {
-	if s.waited {
-		return nil
-	}
-	s.waited = true
-	err := s.cmd.Wait()
-	said := s.said()
+	err := s.child.wait()
+	said := s.child.said(s.path)
 	var exit *exec.ExitError
 	switch {
-	case s.ctx.Err() != nil:
-		return fmt.Errorf("ffmpeg: %w", context.Cause(s.ctx))
-	case errors.As(err, &exit):
+	case errors.As(err, &exit) && exit.Exited():
 		return corrupt("ffmpeg cannot decode it (%v): %s", exit, said)
 	case err != nil:
 		return fmt.Errorf("ffmpeg: %w: %s", err, said)
@@ -103,32 +138,13 @@ func (s *ffmpegSource) wait() error {
 	return nil
 }
 
-// addresses are how ffmpeg tells its objects apart.
-var addresses = regexp.MustCompile(` @ 0x[0-9a-f]+`)
-
-// said is what ffmpeg complained of, without the file's path, which is ours and
-// not the user's.
-func (s *ffmpegSource) said() string {
-	said := strings.ReplaceAll(s.stderr.String(), "file:"+s.path+": ", "")
-	return addresses.ReplaceAllString(strings.Join(strings.Fields(said), " "), "")
-}
+// damages is how many frames could not be decoded. The child has been waited for.
+func (s *ffmpegSource) damages() int64 { return s.child.stderr.bad }
 
 func (s *ffmpegSource) close() error {
-	s.cancel()
-	if !s.waited {
-		s.waited = true
-		_ = s.cmd.Wait() // it was killed: how it ended tells nothing
+	s.child.end()
+	if s.closer == nil {
+		return nil
 	}
 	return s.closer.Close()
 }
-
-// tail keeps the last maxStderr bytes written to it.
-type tail struct{ b []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p[max(0, len(p)-maxStderr):]...)
-	t.b = t.b[max(0, len(t.b)-maxStderr):]
-	return len(p), nil
-}
-
-func (t *tail) String() string { return string(t.b) }

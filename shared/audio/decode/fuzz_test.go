@@ -63,7 +63,43 @@ func FuzzWAV(f *testing.F) {
 }
 
 func FuzzMP3(f *testing.F) {
-	fuzz(f, "seed.mp3", func(r io.ReadCloser, _ int64) (source, error) { return newMP3(r) })
+	without := Decoder{WithoutFFmpeg: true}
+	fuzz(f, "seed.mp3", func(r io.ReadCloser, n int64) (source, error) { return without.newMP3(context.Background(), r, n) })
+}
+
+func FuzzAIFF(f *testing.F) {
+	fuzz(f, "seed.aiff", func(r io.ReadCloser, n int64) (source, error) { return newAIFF(r, n) })
+}
+
+// FuzzMP3Frames: what ffmpeg gets are whole frames and nothing else.
+func FuzzMP3Frames(f *testing.F) {
+	b, err := os.ReadFile("testdata/seed.mp3")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add(append([]byte("ID3\x04\x00\x00\x00\x00\x00\x01x"), b...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		feed, err := newMP3Feed(bytes.NewReader(b))
+		if err != nil {
+			if typed := (*Error)(nil); !errors.As(err, &typed) {
+				t.Fatalf("%T %v", err, err)
+			}
+			return
+		}
+		r := newMP3Frames(feed)
+		got, err := io.ReadAll(r)
+		if typed := (*Error)(nil); err != nil || r.err == nil || !errors.Is(r.err, io.EOF) && !errors.As(r.err, &typed) {
+			t.Fatal(err, r.err)
+		}
+		for len(got) > 0 {
+			h, ok := parseMP3Header(got)
+			if !ok || h.bytes > len(got) {
+				t.Fatalf("%d bytes that are no frame", len(got))
+			}
+			got = got[h.bytes:]
+		}
+	})
 }
 
 func FuzzFLAC(f *testing.F) {

@@ -1,11 +1,12 @@
 package decode
 
 import (
-	"encoding/binary"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 
-	"github.com/hajimehoshi/go-mp3"
+	"leasehold/shared/fault"
 )
 
 const (
@@ -21,43 +22,60 @@ const (
 	mp3Slack = 1
 )
 
-// mp3Source decodes MP3 with go-mp3, a frame at a time.
-type mp3Source struct {
-	feed   *mp3Feed
-	info   mp3Info
-	closer io.Closer
-	dec    *mp3.Decoder // nil before the first frame, and after a damaged one
+// An mp3Decoder decodes the frames of a feed.
+type mp3Decoder interface {
+	// decode appends some more mono sound to dst; io.EOF is the orderly end.
+	decode(dst []float32) ([]float32, error)
+	close() error
+}
 
-	bad  int64
+// mp3Source takes the encoder's delay and padding off what a decoder gives.
+type mp3Source struct {
+	mp3Decoder
+	feed   *mp3Feed
+	closer io.Closer
+
 	skip int       // samples still to leave out at the start
 	hold int       // samples to keep back, since they may be the encoder's padding
-	raw  []byte    // a frame as go-mp3 gives it: 16 bits, two channels
 	buf  []float32 // decoded, not yet given away
 	rest []float32 // the part of buf that may be
 	end  error
 }
 
-func newMP3(f io.ReadCloser) (*mp3Source, error) {
-	feed, info, err := newMP3Feed(f)
+// newMP3 leaves the decoding to ffmpeg when there is one, which is five times
+// faster, and knows all versions and layers.
+func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3Source, error) {
+	feed, err := newMP3Feed(f)
 	if err != nil {
 		return nil, err
 	}
-	if feed.first.layer != 3 || feed.first.version == 25 || feed.first.mismatch {
-		return nil, needsFFmpeg(feed, info)
+	first, info := feed.first, feed.info
+	if float64(info.frames)*float64(first.samples) > MaxDuration.Seconds()*float64(first.rate) {
+		return nil, tooLarge("declares %d frames at %d Hz: expected at most %v", info.frames, first.rate, MaxDuration)
 	}
-	s := &mp3Source{feed: feed, info: info, closer: f, raw: make([]byte, 4*feed.first.samples)}
-	if info.delay > 0 || info.padding > 0 {
-		s.skip = info.delay + mp3DecoderDelay
+	s := &mp3Source{feed: feed, closer: f}
+	told := info.delay > 0 || info.padding > 0
+	if told {
 		s.hold = max(0, info.padding-mp3DecoderDelay)
 	}
-	if float64(info.frames)*float64(feed.first.samples) > MaxDuration.Seconds()*float64(feed.first.rate) {
-		return nil, tooLarge("declares %d frames at %d Hz: expected at most %v", info.frames, feed.first.rate, MaxDuration)
+	_, there := d.findFFmpeg()
+	switch {
+	case there: // it skips the delay itself
+		s.mp3Decoder, err = d.newPipedMP3(ctx, feed, size)
+	case first.layer != 3 || first.version == 25 || first.mismatch:
+		err = &Error{fault.ErrNotFound, fmt.Sprintf("%s needs ffmpeg, which is not installed", first)}
+	default:
+		s.mp3Decoder = newGoMP3(feed)
+		if told {
+			s.skip = info.delay + mp3DecoderDelay
+		}
 	}
-	return s, nil
+	return s, err
 }
 
-func (s *mp3Source) rateHz() int  { return s.feed.first.rate }
-func (s *mp3Source) close() error { return s.closer.Close() }
+func (s *mp3Source) rateHz() int { return s.feed.first.rate }
+
+func (s *mp3Source) close() error { return errors.Join(s.mp3Decoder.close(), s.closer.Close()) }
 
 func (s *mp3Source) read(dst []float32) (int, error) {
 	for len(s.rest) == 0 {
@@ -73,26 +91,12 @@ func (s *mp3Source) read(dst []float32) (int, error) {
 	return n, nil
 }
 
-// next decodes one frame into buf, and lets go of all but the last hold samples.
+// next decodes some more, and lets go of all but the last hold samples.
 func (s *mp3Source) next() error {
-	err := s.feed.next()
-	if errors.Is(err, errCutFrame) || errors.Is(err, io.EOF) {
-		return s.ended(err)
-	}
-	if err != nil {
-		return err
-	}
-	ok := s.decode() && !s.feed.orphan
-	if !ok {
-		clear(s.raw)
-		if s.bad++; s.bad > minBadFrames && s.bad*maxBadShare > s.feed.frames {
-			return corrupt("damaged: %d of the first %d MP3 frames cannot be decoded", s.bad, s.feed.frames)
-		}
-	}
+	var err error
 	s.buf = append(s.buf[:0], s.buf[len(s.buf)-s.held():]...)
-	for raw := s.raw; len(raw) > 0; raw = raw[4:] {
-		l, r := int16(binary.LittleEndian.Uint16(raw)), int16(binary.LittleEndian.Uint16(raw[2:]))
-		s.buf = append(s.buf, float32(int(l)+int(r))/(2*32768))
+	if s.buf, err = s.decode(s.buf); err != nil {
+		return err
 	}
 	drop := min(s.skip, len(s.buf))
 	s.skip -= drop
@@ -104,54 +108,13 @@ func (s *mp3Source) next() error {
 // held is how many samples at the end of buf are kept back.
 func (s *mp3Source) held() int { return min(s.hold, len(s.buf)) }
 
-// decode has go-mp3 decode the current frame into raw. After a failure it starts
-// anew with the next one, which then has nothing to refer back to.
-func (s *mp3Source) decode() (ok bool) {
-	defer func() {
-		if p := recover(); p != nil || !ok {
-			s.dec, s.feed.reservoir, ok = nil, 0, false
-		}
-	}()
-	if s.dec == nil {
-		dec, err := mp3.NewDecoder(s.feed)
-		if err != nil {
-			return false
-		}
-		s.dec = dec
-	}
-	_, err := io.ReadFull(s.dec, s.raw)
-	return err == nil
-}
-
-// needsFFmpeg leaves a file that go-mp3 cannot decode to ffmpeg, which would not
-// tell that it breaks off.
-func needsFFmpeg(feed *mp3Feed, info mp3Info) error {
-	for {
-		err := feed.next()
-		if errors.Is(err, errCutFrame) || errors.Is(err, io.EOF) {
-			err = feed.ended(info, err)
-		}
-		if errors.Is(err, io.EOF) {
-			return errNeedsFFmpeg
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// ended judges the end of the file: io.EOF if nothing is missing.
-func (s *mp3Source) ended(err error) error {
-	if s.feed.frames > 0 && s.bad == s.feed.frames {
-		return corrupt("damaged: none of the %d MP3 frames can be decoded", s.bad)
-	}
-	return s.feed.ended(s.info, err)
-}
-
 // finish lets go of what was held back, unless it is the padding that the header
 // announced: the file must have as many frames as it says.
 func (s *mp3Source) finish() {
-	if errors.Is(s.end, io.EOF) && s.info.frames != s.feed.frames {
+	if errors.Is(s.end, io.EOF) && s.feed.info.frames != s.feed.frames {
 		s.rest = s.buf[len(s.buf)-s.held():]
 	}
 }
+
+// tooBad reports whether so many frames are damaged that the rest says nothing.
+func tooBad(bad, frames int64) bool { return bad > minBadFrames && bad*maxBadShare > frames }

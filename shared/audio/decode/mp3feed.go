@@ -14,6 +14,7 @@ var errCutFrame = errors.New("cut frame")
 type mp3Feed struct {
 	r      *bufio.Reader
 	first  mp3Header
+	info   mp3Info
 	frames int64 // found so far, the one with the stream's info left out
 
 	frame  []byte // the current one
@@ -24,22 +25,27 @@ type mp3Feed struct {
 	orphan    bool // the current frame refers to more than that: it cannot be decoded
 }
 
+const (
+	id3v2Header = 10
+	id3v1Bytes  = 128
+)
+
 // maxReservoir is how far back a frame can refer: nine bits of bytes.
 const maxReservoir = 511
 
 // newMP3Feed finds the first frame and, if it holds no sound, takes its info.
-func newMP3Feed(r io.Reader) (*mp3Feed, mp3Info, error) {
+func newMP3Feed(r io.Reader) (*mp3Feed, error) {
 	f := &mp3Feed{r: bufio.NewReaderSize(r, maxSync+blockBytes)}
 	b, err := f.r.Peek(maxSync)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, mp3Info{}, err
+		return nil, err
 	}
 	at := 0
 	if h, ok := parseMP3Header(b); !ok || h.bytes < len(b) { // a lone frame is accepted at the start
 		at = syncMP3(b, nil)
 	}
 	if at < 0 {
-		return nil, mp3Info{}, invalid("looks like MP3, but no two frames follow each other")
+		return nil, invalid("looks like MP3, but no two frames follow each other")
 	}
 	_, _ = f.r.Discard(at) // it was peeked
 	f.first, _ = parseMP3Header(b[at:])
@@ -47,14 +53,14 @@ func newMP3Feed(r io.Reader) (*mp3Feed, mp3Info, error) {
 		if errors.Is(err, errCutFrame) {
 			err = truncated(0, 0)
 		}
-		return nil, mp3Info{}, err
+		return nil, err
 	}
-	info := parseMP3Info(f.frame, f.first)
-	if info.present {
+	f.info = parseMP3Info(f.frame, f.first)
+	if f.info.present {
 		f.frames, f.reservoir = 0, 0
 	}
-	f.again = !info.present
-	return f, info, nil
+	f.again = !f.info.present
+	return f, nil
 }
 
 // next moves to the next frame. io.EOF is the orderly end; errCutFrame an end
@@ -83,8 +89,9 @@ func (f *mp3Feed) next() error {
 	return nil
 }
 
-// ended judges the end of the frames: io.EOF if there are as many as info says.
-func (f *mp3Feed) ended(info mp3Info, err error) error {
+// ended judges the end of the frames: io.EOF if there are as many as the info says.
+func (f *mp3Feed) ended(err error) error {
+	info := f.info
 	per, rate := int64(f.first.samples), f.first.rate
 	missing := info.frames - f.frames
 	if missing*per > mp3Slack*int64(rate) || info.frames == 0 && errors.Is(err, errCutFrame) {
@@ -95,6 +102,9 @@ func (f *mp3Feed) ended(info mp3Info, err error) error {
 
 // header finds the header of the next frame, over whatever stands before it.
 func (f *mp3Feed) header() (mp3Header, error) {
+	if err := f.skipTags(); err != nil {
+		return mp3Header{}, err
+	}
 	b, err := f.r.Peek(mp3HeaderBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return mp3Header{}, err
@@ -123,6 +133,28 @@ func (f *mp3Feed) header() (mp3Header, error) {
 	_, _ = f.r.Discard(at) // it was peeked
 	h, _ = parseMP3Header(b[at:])
 	return h, nil
+}
+
+// skipTags passes over ID3 tags between frames, which files have that were joined:
+// the frames after them may refer to those before.
+func (f *mp3Feed) skipTags() error {
+	for range maxTags {
+		b, err := f.r.Peek(id3v2Header)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		n := id3Size(b)
+		if len(b) >= 3 && string(b[:3]) == "TAG" {
+			n = id3v1Bytes
+		}
+		if n == 0 {
+			return nil
+		}
+		if _, err := f.r.Discard(int(n)); err != nil {
+			return err // io.EOF: it was the last thing
+		}
+	}
+	return nil
 }
 
 func (f *mp3Feed) clock() string {

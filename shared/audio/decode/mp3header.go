@@ -2,7 +2,9 @@ package decode
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
+	"strings"
 )
 
 // mp3Header is what the four bytes at the start of an MPEG audio frame say.
@@ -66,6 +68,12 @@ func parseMP3Header(b []byte) (h mp3Header, ok bool) {
 		h.samples, h.bytes = 1152, 144*bits/h.rate+padding
 	}
 	return h, true
+}
+
+// String names the variety, such as "MPEG 2.5 layer III of 11025 Hz".
+func (h mp3Header) String() string {
+	version := map[int]string{10: "1", 20: "2", 25: "2.5"}[h.version]
+	return fmt.Sprintf("MPEG %s layer %s of %d Hz", version, strings.Repeat("I", h.layer), h.rate)
 }
 
 // like reports whether two frames may belong to one stream.

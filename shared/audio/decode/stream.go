@@ -50,10 +50,21 @@ type Stream struct {
 	err    error // what ended the stream, repeated for ever
 }
 
+// Decoder opens files. The zero value has ffmpeg decode what it is faster at, or
+// what nothing else here can, when it is in the PATH.
+type Decoder struct {
+	WithoutFFmpeg bool // as if it were not installed
+
+	stall time.Duration // how long a child may give nothing; 0 is defaultStall
+}
+
+// Open is Open of the zero Decoder.
+func Open(ctx context.Context, path string) (*Stream, error) { return Decoder{}.Open(ctx, path) }
+
 // Open starts to decode the file at path, whose format it finds out. A failure to
 // decode is an *Error (see the package); a failure to read is the system's. When
 // ctx ends, so does the stream, and with it a child process.
-func Open(ctx context.Context, path string) (s *Stream, err error) {
+func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 	info, err := os.Stat(path) // before Open, which would wait for a pipe's writer
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, &Error{fault.ErrNotFound, "no such file"}
@@ -68,7 +79,7 @@ func Open(ctx context.Context, path string) (s *Stream, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode.Open: %w", err)
 	}
-	src, format, err := open(ctx, f, info.Size())
+	src, format, err := d.open(ctx, f, info.Size())
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -81,7 +92,7 @@ func Open(ctx context.Context, path string) (s *Stream, err error) {
 }
 
 // open chooses the decoder. The source that it returns owns f.
-func open(ctx context.Context, f *os.File, size int64) (src source, format string, err error) {
+func (d Decoder) open(ctx context.Context, f *os.File, size int64) (src source, format string, err error) {
 	defer rescue(&err)
 	kind, start, err := detect(f, size)
 	if err != nil {
@@ -94,14 +105,16 @@ func open(ctx context.Context, f *os.File, size int64) (src source, format strin
 	case "wav":
 		src, err = newWAV(f, size-start)
 	case "mp3":
-		src, err = newMP3(f)
+		src, err = d.newMP3(ctx, f, size)
 	case "flac":
 		src, err = newFLAC(f)
+	case "aiff":
+		src, err = newAIFF(f, size-start)
 	default:
 		err = errNeedsFFmpeg
 	}
 	if errors.Is(err, errNeedsFFmpeg) {
-		src, err = newFFmpeg(ctx, f, kind)
+		src, err = d.newFFmpeg(ctx, f, size, kind)
 	}
 	return src, kind, err
 }

@@ -20,9 +20,11 @@ const (
 	lengthUnknown = 0xffffffff // what a program writes that cannot seek back
 )
 
-// wavFormat is the format chunk, checked.
+// wavFormat is how samples are laid out, as a WAV or an AIFF says, checked.
 type wavFormat struct {
 	float      bool
+	bigEndian  bool
+	signed     bool // samples of one byte; wider ones are always
 	channels   int
 	rate       int
 	sampleSize int // bytes of one sample of one channel
@@ -30,7 +32,7 @@ type wavFormat struct {
 
 func (w wavFormat) frameSize() int { return w.channels * w.sampleSize }
 
-// wavSource reads the data chunk of a RIFF file.
+// wavSource reads the data chunk of a RIFF file, or the sound of an AIFF.
 type wavSource struct {
 	wavFormat
 	r      *bufio.Reader
@@ -97,9 +99,12 @@ func (w *wavSource) readHeader() (length, pos int64, err error) {
 	return 0, 0, invalid("a WAV with more than %d chunks before its sound", maxChunks)
 }
 
-func headerCut(err error) error {
+func headerCut(err error) error { return cut("WAV", err) }
+
+// cut says of an end within a header what that means.
+func cut(format string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return corrupt("truncated: a WAV that ends before its sound")
+		return corrupt("truncated: a %s that ends before its sound", format)
 	}
 	return err
 }
@@ -132,7 +137,7 @@ func (w *wavSource) readFormat(n int64) error {
 	if codec == wavFloat && size != 4 && size != 8 || codec == wavPCM && size > 4 {
 		return invalid("samples of %d bits: expected PCM of 8, 16, 24 or 32, or float of 32 or 64", bits)
 	}
-	w.wavFormat = wavFormat{codec == wavFloat, channels, int(rate), size}
+	w.wavFormat = wavFormat{float: codec == wavFloat, channels: channels, rate: int(rate), sampleSize: size}
 	return nil
 }
 
@@ -156,8 +161,10 @@ func (w *wavSource) read(dst []float32) (int, error) {
 	switch {
 	case w.left < 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
 		err = io.EOF
-	case err != nil: // the file was longer when it was opened
-		return 0, corrupt("truncated while it was read: %v", err)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF): // it was longer when it was opened
+		return 0, corrupt("truncated while it was read")
+	case err != nil:
+		return 0, err
 	}
 	frames := n / frame
 	w.mix(dst[:frames], w.raw)

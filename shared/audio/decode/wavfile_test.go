@@ -14,6 +14,8 @@ type wavFile struct {
 	rate                         uint32
 	length                       int64 // of the data chunk, -1 for the true one
 	data                         []byte
+	extra                        string // of the format chunk
+	before                       string // chunks before the format's
 }
 
 func plain(data []byte) wavFile {
@@ -28,14 +30,15 @@ func (w wavFile) bytes() []byte {
 	if w.length < 0 {
 		w.length = int64(len(w.data))
 	}
-	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00")
+	b := []byte("RIFF\x00\x00\x00\x00WAVE" + w.before + "fmt ")
+	b = le.AppendUint32(b, uint32(16+len(w.extra)))
 	b = le.AppendUint16(b, uint16(w.codec))
 	b = le.AppendUint16(b, uint16(w.channels))
 	b = le.AppendUint32(b, w.rate)
 	b = le.AppendUint32(b, w.rate*uint32(w.align))
 	b = le.AppendUint16(b, uint16(w.align))
 	b = le.AppendUint16(b, uint16(w.bits))
-	b = append(b, "data"...)
+	b = append(b, w.extra+"data"...)
 	b = le.AppendUint32(b, uint32(w.length))
 	return append(b, w.data...)
 }

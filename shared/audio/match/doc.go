@@ -1,42 +1,27 @@
-// Package match finds every place where a clip is played in an episode, by exact
-// normalised cross-correlation over the waveform.
+// Package match finds every place where clips are played in an episode, as it streams by:
+// thousands of clips at once, at levels, speeds and under sounds that real shows have.
 //
-// The score of a place is the correlation of the clip with the window of the
-// episode that begins there, each freed of its mean and brought to energy 1: 1 is
-// the clip itself at any level, 0.71 the clip under something else as loud, 0.5
-// under something 5 dB louder. It is computed at every sample; nothing is
-// screened out beforehand. A place is reported when
+// The steps are packages of their own:
 //
-//  1. its score is at least Options.Threshold, and stands out of the clip's own
-//     scores in this episode (significance), which keeps short or narrow-band
-//     clips quiet;
-//  2. the nearby places already reported do not explain it: what they would
-//     contribute there is subtracted first, so that a loop is not found shifted by
-//     one beat, yet a repeat that begins before the first has ended is;
-//  3. most of the clip's energy, over time and frequency, is found there
-//     (minCoverage), so that one shared tone of a chord is not the chord.
+//	landmark   the episode's peaks and their pairs
+//	vote       where those of a clip come together: candidates
+//	verify     the waveform there, block by block
+//	match      which candidates are findings, and in which order they are told
 //
-// Windows below silenceRMS score 0: nothing is divided by nothing.
+// A candidate is a finding if its score reaches the threshold and most of the clip is
+// there; of a tune whose waveform says little, or whose tempo or pitch was changed, the
+// landmarks decide. A clip that repeats itself is not found again a beat later, and one
+// at two speeds is found once; a clip inside a longer one is found, and marked. Clips
+// with next to no landmarks, such as a pure tone, are looked for by plain correlation.
+//
+// Findings are the same whatever the order and number of clips (but for the mark), the
+// pieces in which the episode comes, and whether its peaks are found or were kept (Find,
+// FindKnown): nothing of one clip depends on another.
 //
 // # Cost
 //
-// Clips are taken in groups of Options.Group. For each group the episode is read
-// once, in blocks: a forward FFT for the group and an inverse one for each two
-// clips (overlap-save). Time grows with episode times clips: 0.5 s for a clip and
-// an hour. Memory does not depend on the length of the episode, but for the
-// candidate places (24 bytes each, at most four per clip length): 25 MiB for
-// groups of 8 clips to 2 s, 50 MiB to 15 s, and 300 MiB to MaxClip.
-//
-// A clip's result is final, and reported, when its group is done; one bad clip
-// never hides the others. Results are deterministic. Nothing here starts a
-// goroutine.
-//
-// # Which FFT
-//
-// Of two libraries (BenchmarkFFT; reals, 65,536 points, one core) gonum takes
-// 1.7 ms without an allocation, go-dsp 3.0 ms with 27 allocations of 3.7 MB, so
-// gonum does the verifier's frames, and is what the tests hold ours against. The
-// search itself is inverse FFTs and little else, and of those gonum's take 35 ns
-// a sample. Ours (fft.go; BenchmarkInverse) takes 6.3: it gives two clips at once
-// and reads memory in order. Go-dsp gives us its windows.
+// Per hour of episode about 2 s for its spectrum, 1 s for a thousand clips' votes and 1
+// ms for each place that is looked at (docs/benchmarks.md). Memory is that of the index;
+// 1 KB for each clip of 5 s; and the last minute of the episode and as much of it as the
+// longest clip: 6 MB. It does not grow with the episode. No goroutine is started.
 package match

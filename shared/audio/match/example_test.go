@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/match"
 )
 
@@ -11,15 +12,20 @@ func ExampleFind() {
 	jingle := noise(1, 2*match.RateHz, .1)
 	episode := noise(2, 60*match.RateHz, .02)
 	mix(episode, jingle, 12*match.RateHz, .5) // at half its level
-	clips := []match.Clip{{ID: "jingle", Load: func(context.Context) ([]float32, error) { return jingle, nil }}}
-	err := match.Find(context.Background(), memory(episode), clips, match.Options{}, func(r match.Result) error {
-		for _, m := range r.Matches {
-			fmt.Println(r.ID, "at", m.Start(), "for", m.Duration())
-		}
-		return r.Err
+	var b index.Builder
+	if err := b.Add("jingle", jingle); err != nil {
+		fmt.Println(err)
+	}
+	clips, err := b.Build()
+	if err != nil {
+		fmt.Println(err)
+	}
+	err = match.Find(context.Background(), clips, &stream{episode, 4000}, match.Options{}, func(f match.Finding) error {
+		fmt.Println(f.ID, "at", f.Start(), "for", f.Duration(), "by", f.How)
+		return nil
 	})
 	fmt.Println(err)
 	// Output:
-	// jingle at 12s for 2s
+	// jingle at 12s for 2s by waveform
 	// <nil>
 }

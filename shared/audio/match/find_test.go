@@ -3,203 +3,214 @@ package match_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/warp"
 	"leasehold/shared/fault"
 )
 
-const second = match.RateHz
-
-// situation is an episode, and where the clip is in it.
+// situation is an episode, and what is played in it.
 type situation struct {
 	name  string
 	build func() []float32
-	clip  []float32
-	want  []int
+	want  []string
 }
 
-func silence(seconds int) []float32 { return make([]float32, seconds*second) }
+var (
+	clipA = noise(1, second, .2)
+	clipB = tune(2, 3*second)
+)
 
-// plainly are situations of noise.
-func plainly() []situation {
-	clip := noise(1, second, .2)
-	return []situation{
-		{"an episode without the clip", func() []float32 { return noise(9, 20*second, .2) }, clip, []int{}},
-		{"a silent episode", func() []float32 { return silence(10) }, clip, []int{}},
-		{"in silence", func() []float32 { e := silence(10); mix(e, clip, 12345, 1); return e }, clip, []int{12345}},
-		{"at the very start", func() []float32 { e := noise(9, 5*second, .1); mix(e, clip, 0, 1); return e }, clip, []int{0}},
-		{"at the very end", func() []float32 { e := noise(9, 5*second, .1); mix(e, clip, 4*second, 1); return e }, clip, []int{4 * second}},
-		{"it is the whole episode", func() []float32 { return clip }, clip, []int{0}},
-		{"30 dB quieter", func() []float32 { e := silence(5); mix(e, clip, 777, .03); return e }, clip, []int{777}},
-		{"12 dB louder", func() []float32 { e := noise(9, 5*second, .1); mix(e, clip, 777, 4); return e }, clip, []int{777}},
-		{"under noise 2 dB louder", func() []float32 { e := noise(9, 9*second, .25); mix(e, clip, 7777, 1); return e }, clip, []int{7777}},
-		{"twice, back to back", func() []float32 {
-			e := noise(9, 5*second, .05)
-			mix(e, clip, 4000, 1)
-			mix(e, clip, 4000+second, 1)
-			return e
-		}, clip, []int{4000, 4000 + second}},
-		{"begun anew before it ended", func() []float32 {
-			e := noise(9, 5*second, .05)
-			mix(e, clip, 4000, 1)
-			mix(e, clip, 4000+second*6/10, 1)
-			return e
-		}, clip, []int{4000, 4000 + second*6/10}},
-	}
+func in(base func() []float32, at int, clip []float32, gain float64) func() []float32 {
+	return func() []float32 { e := base(); mix(e, clip, at, gain); return e }
 }
 
-// trickily are situations of tones, offsets and cuts.
-func trickily() []situation {
-	clip, bell := noise(1, second, .2), tones(second/2, 700, 1130, 1910)
-	return []situation{
-		{"a tonal clip three times in a row", func() []float32 {
-			e := noise(9, 5*second, .02)
-			for i := range 3 {
-				mix(e, bell, 4000+i*second/2, 1)
-			}
-			return e
-		}, bell, []int{4000, 4000 + second/2, 4000 + second}},
-		{"a chord that shares one tone of three", func() []float32 {
-			e := noise(9, 5*second, .02)
-			mix(e, tones(second, 700, 1300, 2200), 4000, 1)
-			return e
-		}, bell, []int{}},
-		{"a chord of two that shares one", func() []float32 {
-			e := noise(9, 5*second, .005)
-			mix(e, tones(second, 440, 550), 4000, 1)
-			return e
-		}, tones(second/2, 440, 660), []int{}},
-		{"only a hum at the clip's offset from zero", func() []float32 {
-			e := silence(5)
-			for i := range e {
-				e[i] = .5
-			}
-			return e
-		}, clip, []int{}},
-		{"with an offset from zero", func() []float32 {
-			e := silence(5)
-			mix(e, clip, 999, .1)
-			for i := range e {
-				e[i] += .5
-			}
-			return e
-		}, clip, []int{999}},
-		{"cut by the episode's start", func() []float32 { e := noise(9, 5*second, .02); mix(e, clip, -800, 1); return e }, clip, []int{0}},
-	}
+func quiet() []float32 { return noise(9, 20*second, .02) }
+
+var situations = []situation{
+	{"without the clips", func() []float32 { return show(20) }, []string{}},
+	{"silence", func() []float32 { return make([]float32, 20*second) }, []string{}},
+	{"nothing", func() []float32 { return nil }, []string{}},
+	{"0.2 s", func() []float32 { return noise(5, second/5, .1) }, []string{}},
+	{"in silence", in(func() []float32 { return make([]float32, 10*second) }, 12345, clipA, 1), []string{"a@12345"}},
+	{"at the very start", in(quiet, 0, clipA, 1), []string{"a@0"}},
+	{"at the very end", in(quiet, 19*second, clipA, 1), []string{"a@152000"}},
+	{"it is the whole episode", func() []float32 { return clipB }, []string{"b@0"}},
+	{"30 dB quieter", in(func() []float32 { return make([]float32, 10*second) }, 777, clipB, .03), []string{"b@777"}},
+	{"12 dB louder, and clipped", func() []float32 {
+		e := in(quiet, 777, clipA, 4)()
+		for i, v := range e {
+			e[i] = max(-1, min(1, v))
+		}
+		return e
+	}, []string{"a@777"}},
+	{"in a tune", in(func() []float32 { return show(20) }, 50001, clipB, 1), []string{"b@50001"}},
+	{"twice in a row", func() []float32 {
+		return in(in(quiet, 4000, clipB, 1), 4000+len(clipB), clipB, 1)()
+	}, []string{"b@4000", "b@28000"}},
+	{"begun anew before it ended", func() []float32 {
+		return in(in(quiet, 4000, clipA, 1), 4000+second*6/10, clipA, 1)()
+	}, []string{"a@4000", "a@8800"}},
+	{"one over the other", func() []float32 {
+		return in(in(quiet, 4000, clipB, 1), 8000, clipA, 1)()
+	}, []string{"b@4000", "a@8000"}},
+	{"with an offset from zero", func() []float32 {
+		e := in(quiet, 9999, clipB, 1)()
+		for i := range e {
+			e[i] += .4
+		}
+		return e
+	}, []string{"b@9999"}},
+	{"across the end of a stretch", in(func() []float32 { return show(70) }, 4096*64-second, clipB, 1), []string{"b@254144"}},
 }
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(plainly(), trickily()...) {
-		t.Run(c.name, func(t *testing.T) {
+	x := indexed(t, clipA, clipB)
+	for _, s := range situations {
+		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := find(c.build(), match.Options{}, loaded("c", c.clip))
-			if err != nil || r["c"].Err != nil {
-				t.Fatal(err, r["c"].Err)
-			}
-			if !slices.Equal(offsets(r["c"]), c.want) {
-				t.Errorf("found %+v, want offsets %v", r["c"].Matches, c.want)
-			}
-			for _, m := range r["c"].Matches {
-				if !(m.Score >= match.DefaultThreshold && m.Score <= 1) || m.Length < 1 {
-					t.Errorf("%+v", m)
-				}
+			found := find(t, x, s.build(), match.Options{})
+			require.Equal(t, s.want, played(found))
+			for _, f := range found {
+				require.True(t, f.Score >= match.DefaultThreshold && f.Score < 1, "%+v", f)
+				require.InDelta(t, x.Samples(f.Clip), f.Length, 1, "%+v", f)
+				require.Equal(t, 1.0, f.Speed)
+				require.Greater(t, f.Coverage, .7)
 			}
 		})
 	}
 }
 
-func TestFindKeepsClipsApart(t *testing.T) {
+func TestFindTellsSpeedAndCuts(t *testing.T) {
 	t.Parallel()
-	episode := noise(9, 8*second, .05)
-	a, b := noise(1, second, .2), noise(2, 2*second, .2)
-	mix(episode, a, 10000, 1)
-	mix(episode, b, 14000, 1) // overlaps a's second half
-	r, err := find(episode, match.Options{Group: 2}, loaded("a", a), loaded("silent", make([]float32, second)),
-		loaded("b", b), loaded("short", a[:500]), loaded("long", noise(3, 9*second, .2)), loaded("again", a),
-		loaded("endless", make([]float32, 130*second)), match.Clip{ID: "gone", Load: func(context.Context) ([]float32, error) {
-			return nil, fault.ErrNotFound
-		}})
-	if err != nil {
-		t.Fatal(err)
+	clip := tune(4, 6*second)
+	x := indexed(t, clip)
+	for _, speed := range []int{-30, -12, 5, 20, 30} {
+		found := find(t, x, in(func() []float32 { return show(20) }, 40000, warp.Play(clip, speed), 1)(), match.Options{})
+		require.Len(t, found, 1, "speed %d", speed)
+		require.InDelta(t, 1+float64(speed)/1000, found[0].Speed, .001)
+		require.InDelta(t, 40000, found[0].Offset, 8)
+		require.InDelta(t, warp.Len(len(clip), speed), found[0].Length, 40)
 	}
-	for id, want := range map[string]error{"a": nil, "b": nil, "again": nil, "silent": match.ErrSilent,
-		"short": match.ErrTooShort, "long": match.ErrLongerThanEpisode, "endless": match.ErrTooLong, "gone": fault.ErrNotFound} {
-		if !errors.Is(r[id].Err, want) || want == nil && r[id].Err != nil {
-			t.Errorf("%s: %v, want %v", id, r[id].Err, want)
+	found := find(t, x, in(quiet, 40000, clip[2*second:], 1)(), match.Options{})
+	require.Len(t, found, 1)
+	require.Equal(t, 40000-2*second, found[0].Offset, "where the whole clip would begin")
+	require.InDelta(t, 4*second, found[0].Length, second/2)
+	require.InDelta(t, 4.0/6, found[0].Coverage, .1)
+}
+
+func TestAClipWithinAnotherIsFoundAndMarked(t *testing.T) {
+	t.Parallel()
+	long := tune(6, 6*second)
+	x := indexed(t, long[2*second:4*second], long)
+	found := find(t, x, in(quiet, 16000, long, 1)(), match.Options{})
+	require.Equal(t, []string{"b@16000", "a@32000"}, played(found))
+	require.Equal(t, "b", found[1].Within)
+	require.Empty(t, found[0].Within)
+}
+
+func TestALoopIsNotFoundABeatLater(t *testing.T) {
+	t.Parallel()
+	bar := tune(7, second)
+	loop := slices.Concat(bar, bar, bar, bar)
+	x := indexed(t, loop)
+	found := find(t, x, in(quiet, 24000, loop, 1)(), match.Options{})
+	require.Equal(t, []string{"a@24000"}, played(found))
+}
+
+func TestAPureToneIsLookedForAndNotEverywhere(t *testing.T) {
+	t.Parallel()
+	beep := make([]float32, second*3/10)
+	for i := range beep {
+		beep[i] = float32(.3 * math.Sin(2*math.Pi*1000*float64(i)/second))
+	}
+	x := indexed(t, beep, clipB)
+	require.Less(t, x.Landmarks(0), 10)
+	e := noise(9, 150*second, .02)
+	mix(e, beep, 30000, 1)
+	mix(e, clipB, 60000, 1)
+	mix(e, beep, 1<<20-1000, 1) // across the end of a window
+	found := find(t, x, e, match.Options{})
+	require.Equal(t, []string{"a@30000", "b@60000", "a@1047576"}, played(found))
+	require.Equal(t, match.ByExact, found[0].How)
+}
+
+// TestFindingsAreTheSame whatever the order and number of clips, and the pieces in
+// which the episode comes.
+func TestFindingsAreTheSame(t *testing.T) {
+	t.Parallel()
+	clips := [][]float32{tune(11, 2*second), tune(12, 3*second), noise(13, second/2, .2), tune(14, 4*second)}
+	e := show(60)
+	for i, c := range clips {
+		mix(e, c, 30000+100003*i, .7)
+	}
+	want := find(t, indexed(t, clips...), e, match.Options{})
+	require.Len(t, want, len(clips))
+	for i, order := range [][]int{{0, 1, 2, 3}, {3, 1, 0, 2}, {2, 0}, {1}, {3, 2, 1}} {
+		var some [][]float32
+		for _, k := range order {
+			some = append(some, clips[k])
 		}
-	}
-	for id, want := range map[string][]int{"a": {10000}, "again": {10000}, "b": {14000}} {
-		if !slices.Equal(offsets(r[id]), want) {
-			t.Errorf("%s: found %v, want %v", id, r[id].Matches, want)
+		var got []match.Finding
+		s := &stream{e, []int{1 << 15, 100, 7777}[i%3]}
+		err := match.Find(context.Background(), indexed(t, some...), s, match.Options{}, func(f match.Finding) error {
+			f.Clip = order[f.Clip]
+			f.ID = want[f.Clip].ID
+			got = append(got, f)
+			return nil
+		})
+		require.NoError(t, err)
+		require.Len(t, got, len(order))
+		for _, k := range order {
+			require.Contains(t, got, want[slices.IndexFunc(want, func(f match.Finding) bool { return f.Clip == k })])
 		}
-	}
-	if !errors.Is(match.ErrTooLong, fault.ErrTooLarge) || !errors.Is(match.ErrSilent, fault.ErrInvalid) {
-		t.Error("a fault without its kind")
 	}
 }
 
-func TestFindFindsWhatWasInserted(t *testing.T) {
+func TestTheThresholdMoves(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		length := rapid.IntRange(second/4, second).Draw(t, "length")
-		at := rapid.IntRange(0, 3*second-length).Draw(t, "at")
-		gain := rapid.Float64Range(.25, 8).Draw(t, "gain")
-		clip := noise(rapid.Uint64Min(10).Draw(t, "seed"), length, .1)
-		episode := noise(9, 3*second, .02)
-		mix(episode, clip, at, gain)
-		r, err := find(episode, match.Options{}, loaded("c", clip))
-		if err != nil || r["c"].Err != nil {
-			t.Fatal(err, r["c"].Err)
-		}
-		if len(r["c"].Matches) != 1 || math.Abs(float64(r["c"].Matches[0].Offset-at)) > 1 {
-			t.Fatalf("found %+v, want one at %d", r["c"].Matches, at)
-		}
-	})
-}
-
-func TestFindReportsInOrderAndStopsWhenTold(t *testing.T) {
-	t.Parallel()
-	episode, clip := memory(noise(9, 4*second, .1)), noise(1, second, .1)
-	var clips []match.Clip
-	for i := range 7 {
-		clips = append(clips, loaded(fmt.Sprint(i), clip))
-	}
-	var seen, ends []string
-	stop := errors.New("stop")
-	err := match.Find(context.Background(), episode, clips, match.Options{Group: 3}, func(r match.Result) error {
-		seen = append(seen, r.ID)
-		if r.GroupEnds {
-			ends = append(ends, r.ID)
-		}
-		if len(ends) == 2 {
-			return stop
-		}
-		return nil
-	})
-	if !errors.Is(err, stop) || !slices.Equal(seen, []string{"0", "1", "2", "3", "4", "5"}) || !slices.Equal(ends, []string{"2", "5"}) {
-		t.Error(err, seen, ends)
-	}
+	x := indexed(t, clipB)
+	e := in(func() []float32 { return noise(9, 20*second, .05) }, 40000, clipB, .5)()
+	sure := find(t, x, e, match.Options{Threshold: .3})
+	require.Len(t, sure, 1)
+	require.Empty(t, find(t, x, e, match.Options{Threshold: sure[0].Score + .01}))
+	require.Len(t, find(t, x, e, match.Options{Threshold: sure[0].Score - .01}), 1)
 }
 
 func TestFindRefusesAndEnds(t *testing.T) {
 	t.Parallel()
-	for _, o := range []match.Options{{Threshold: 1}, {Threshold: math.NaN()}, {Threshold: -1}, {Group: -1}, {Group: 65}} {
-		if _, err := find(nil, o); !errors.Is(err, fault.ErrInvalid) {
-			t.Errorf("%+v: %v", o, err)
-		}
+	x := indexed(t, clipA)
+	for _, v := range []float64{1, -1, 1.5, math.NaN()} {
+		err := match.Find(context.Background(), x, &stream{}, match.Options{Threshold: v}, nil)
+		require.ErrorIs(t, err, fault.ErrInvalid, "%v", v)
 	}
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(gone)
-	err := match.Find(ctx, memory(nil), []match.Clip{loaded("c", nil)}, match.Options{}, nil)
-	if !errors.Is(err, gone) {
-		t.Error(err)
+	require.ErrorIs(t, match.Find(ctx, x, &stream{clipA, 100}, match.Options{}, nil), gone)
+	stop := errors.New("stop")
+	err := match.Find(context.Background(), x, &stream{in(quiet, 0, clipA, 1)(), 4000}, match.Options{}, func(match.Finding) error { return stop })
+	require.ErrorIs(t, err, stop)
+}
+
+func TestMemoryDoesNotGrowWithTheEpisode(t *testing.T) {
+	t.Parallel()
+	m, err := match.New(indexed(t, clipA), match.Options{}, func(match.Finding) error { return nil })
+	require.NoError(t, err)
+	piece := show(33)
+	for range 3 {
+		require.NoError(t, m.Push(t.Context(), piece))
 	}
+	before := m.Held()
+	for range 9 {
+		require.NoError(t, m.Push(t.Context(), piece))
+	}
+	require.LessOrEqual(t, m.Held(), before*3/2)
+	require.NoError(t, m.Close(t.Context()))
 }

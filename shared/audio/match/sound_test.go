@@ -2,26 +2,19 @@ package match_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/match"
 )
 
-// memory is an episode in memory.
-type memory []float32
-
-func (m memory) Len() int { return len(m) }
-
-func (m memory) ReadAt(dst []float32, offset int) error {
-	for i := range dst {
-		dst[i] = 0
-		if k := offset + i; k >= 0 && k < len(m) {
-			dst[i] = m[k]
-		}
-	}
-	return nil
-}
+const second = match.RateHz
 
 // noise makes n samples of low-passed noise, a sound that occurs only once.
 func noise(seed uint64, n int, level float64) []float32 {
@@ -34,13 +27,18 @@ func noise(seed uint64, n int, level float64) []float32 {
 	return out
 }
 
-// tones makes n samples of the sum of some sines, with a soft start and end.
-func tones(n int, hz ...float64) []float32 {
+// tune makes n samples of plucked notes with a click, one each 0.2 s, drawn by the seed.
+func tune(seed uint64, n int) []float32 {
+	r := rand.New(rand.NewPCG(seed, 3))
 	out := make([]float32, n)
-	for i := range out {
-		edge := math.Min(1, float64(min(i, n-1-i))/400)
-		for _, f := range hz {
-			out[i] += float32(.3 * edge * math.Sin(2*math.Pi*f*float64(i)/match.RateHz))
+	for at := 0; at < n; at += second / 5 {
+		hz := 200 * math.Pow(2, float64(r.IntN(36))/12)
+		for i := at; i < min(n, at+second/2); i++ {
+			t := float64(i-at) / second
+			out[i] += float32(.1 * math.Exp(-30*t) * r.NormFloat64())
+			for k := 1.0; k < 6; k++ {
+				out[i] += float32(.1 / k * math.Exp(-4*k*t) * math.Sin(2*math.Pi*k*hz*t))
+			}
 		}
 	}
 	return out
@@ -55,25 +53,70 @@ func mix(episode, clip []float32, at int, gain float64) {
 	}
 }
 
-func loaded(id string, samples []float32) match.Clip {
-	return match.Clip{ID: id, Load: func(context.Context) ([]float32, error) { return samples, nil }}
+// stream is an episode as a Reader that gives so many samples at a time.
+type stream struct {
+	samples []float32
+	piece   int
 }
 
-// find collects the results of all clips.
-func find(episode []float32, o match.Options, clips ...match.Clip) (map[string]match.Result, error) {
-	results := map[string]match.Result{}
-	err := match.Find(context.Background(), memory(episode), clips, o, func(r match.Result) error {
-		results[r.ID] = r
+func (s *stream) Read(dst []float32) (int, error) {
+	if len(s.samples) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(dst[:min(len(dst), s.piece)], s.samples)
+	s.samples = s.samples[n:]
+	return n, nil
+}
+
+// indexed has clips named a, b, c and so on.
+func indexed(t require.TestingT, clips ...[]float32) *index.Index {
+	var b index.Builder
+	for i, c := range clips {
+		require.NoError(t, b.Add(string(rune('a'+i)), c))
+	}
+	x, err := b.Build()
+	require.NoError(t, err)
+	return x
+}
+
+// find returns all findings.
+func find(t require.TestingT, x *index.Index, episode []float32, o match.Options) []match.Finding {
+	var all []match.Finding
+	err := match.Find(context.Background(), x, &stream{episode, 1 << 14}, o, func(f match.Finding) error {
+		all = append(all, f)
 		return nil
 	})
-	return results, err
+	require.NoError(t, err)
+	return all
 }
 
-// offsets of a result.
-func offsets(r match.Result) []int {
-	list := []int{}
-	for _, m := range r.Matches {
-		list = append(list, m.Offset)
+// played is where clips begin, as "a@8000".
+func played(found []match.Finding) []string {
+	list := []string{}
+	for _, f := range found {
+		list = append(list, fmt.Sprintf("%s@%d", f.ID, f.Offset))
 	}
 	return list
+}
+
+// show is a minute of tune and noise, without clips.
+func show(seconds int) []float32 {
+	e := noise(99, seconds*second, .05)
+	mix(e, tune(98, seconds*second), 0, .5)
+	return e
+}
+
+func BenchmarkFind(b *testing.B) {
+	var clips [][]float32
+	for i := range 20 {
+		clips = append(clips, tune(uint64(i), 4*second))
+	}
+	x, e := indexed(b, clips...), show(60)
+	for i, c := range clips[:10] {
+		mix(e, c, i*5*second, 1)
+	}
+	for b.Loop() {
+		find(b, x, e, match.Options{})
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*60, "s/hour")
 }

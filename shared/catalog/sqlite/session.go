@@ -148,6 +148,8 @@ func classify(err error) error {
 	switch e.Code() & 0xff {
 	case lib.SQLITE_NOTADB, lib.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: %w", fault.ErrCorrupt, err)
+	case lib.SQLITE_FULL:
+		return fmt.Errorf("%w: %w", fault.ErrOverloaded, err)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return fmt.Errorf("%w: another process or handle holds it: %w", fault.ErrConflict, err)
 	}

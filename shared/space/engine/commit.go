@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
@@ -109,10 +110,12 @@ func (e *Engine) commit() error {
 	e.mu.Unlock()
 	if records := recordsOf(b.outcomes); len(records) > 0 {
 		began := time.Now()
+		failpoint.Reached("commit.before", "")
 		if err := e.journal.Commit(context.Background(), e.position, records); err != nil {
 			e.failed(b, err)
 			return fmt.Errorf("engine: commit: %w", err)
 		}
+		failpoint.Reached("commit.after", "")
 		e.position += journal.Position(len(records))
 		e.tallies.committed(len(records), time.Since(began))
 	}

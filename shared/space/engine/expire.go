@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"leasehold/shared/failpoint"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/trace"
@@ -72,7 +73,9 @@ func (tx *transaction) expiry(x *entry, procedure string, expired space.Expired)
 	}
 	caller := tx.caller
 	tx.caller = nil // also when it is a session that brings the expiry about
+	failpoint.Reached("expiry.before", procedure)
 	_, err := tx.Call(procedure, expired.Args())
+	failpoint.Reached("expiry.after", procedure)
 	tx.caller = caller
 	if err != nil {
 		tx.e.log.Error("expiry", "procedure", procedure, "space", x.Space, "tuple", x.Tuple.String(), "error", err)

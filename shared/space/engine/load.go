@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
@@ -74,10 +75,12 @@ func (e *Engine) load(ctx context.Context) error {
 		clear(s.taken)
 	}
 	loaded := restored{e: e, sessions: map[string]*journal.Session{}}
+	failpoint.Reached("recovery.before", "")
 	standing, err := e.journal.Load(ctx, loaded.fact)
 	if err != nil {
 		return err
 	}
+	failpoint.Reached("recovery.loaded", "")
 	e.position = standing.Position
 	e.place = max(e.place, standing.Ref)
 	if standing.Clock > e.now() {
@@ -91,6 +94,7 @@ func (e *Engine) load(ctx context.Context) error {
 	e.traceState()
 	e.resubscribe(subscribers)
 	e.endAbsent()
+	failpoint.Reached("recovery.after", "")
 	return nil
 }
 
@@ -102,6 +106,7 @@ type restored struct {
 }
 
 func (r *restored) fact(f journal.Fact) error {
+	failpoint.Reached("recovery.fact", "")
 	switch f := f.(type) {
 	case *journal.Space:
 		r.e.rooms[f.Name] = newRoom(f, r.e.seed)
@@ -148,11 +153,12 @@ func (r *restored) place() error {
 }
 
 // endAbsent ends the sessions that cannot come back, and what belongs to sessions
-// that are gone.
+// that are gone. A session without a TTL ended with the process that hosted it,
+// through no fault of its own: what it held is handed back.
 func (e *Engine) endAbsent() {
 	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
 		if s := e.sessions[id]; !s.attached && s.ttl == 0 {
-			e.endSession(s, space.Lost)
+			e.endSession(s, space.Closed)
 		}
 	}
 	for _, ref := range slices.Sorted(maps.Keys(e.entries)) {

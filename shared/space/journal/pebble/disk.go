@@ -3,10 +3,13 @@ package pebble
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"leasehold/shared/failpoint"
 )
 
 // pause is how long a table that finds no room waits, since the store tries again
@@ -41,6 +44,14 @@ func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.Op
 // would be damaged with it.
 func (d disk) Link(string, string) error { return errors.ErrUnsupported }
 
+// Remove ends a file that counts no more.
+func (d disk) Remove(name string) error {
+	failpoint.Reached("remove.before", kindOf(name))
+	err := d.FS.Remove(name)
+	failpoint.Reached("remove.after", kindOf(name))
+	return err
+}
+
 func (d disk) OpenDir(name string) (vfs.File, error) { return d.opened(name)(d.FS.OpenDir(name)) }
 
 func (d disk) Unwrap() vfs.FS { return d.FS }
@@ -57,23 +68,41 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 		if err == nil && name != d.dir && d.FS.PathDir(name) != d.dir {
 			return f, nil // a copy is being made
 		}
-		table := isTable(name)
-		if table && full(err) {
+		kind := kindOf(name)
+		if kind == ofTable && full(err) {
 			time.Sleep(pause)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return &file{File: f, disk: d, table: table}, nil
+		return &file{File: f, disk: d, kind: kind}, nil
 	}
 }
 
 // file is one file of a disk.
 type file struct {
 	vfs.File
-	disk  disk
-	table bool // tried again when there is no room for it
-	anew  bool // a table that is made of others
+	disk disk
+	kind string
+	anew bool // a table that is made of others
+}
+
+// The kinds of file: the log, tables, which are written anew when there is no room
+// for them, and what says which of both count.
+const (
+	ofLog   = "log"
+	ofTable = "table"
+	ofIndex = "index"
+)
+
+func kindOf(name string) string {
+	switch {
+	case isTable(name):
+		return ofTable
+	case strings.HasSuffix(name, ".log"):
+		return ofLog
+	}
+	return ofIndex
 }
 
 func (f *file) Write(p []byte) (int, error) {
@@ -83,7 +112,9 @@ func (f *file) Write(p []byte) (int, error) {
 	if f.anew && !f.disk.room.fitsAnew() {
 		return 0, f.failed("write", syscall.ENOSPC)
 	}
+	failpoint.Reached("append.before", f.kind)
 	n, err := f.File.Write(p)
+	failpoint.Reached("append.after", f.kind)
 	return n, f.failed("write", err)
 }
 
@@ -107,11 +138,14 @@ func (f *file) sync(sync func() error) error {
 	if err := f.disk.broken.err(); err != nil {
 		return err
 	}
-	return f.failed("sync", sync())
+	failpoint.Reached("sync.before", f.kind)
+	err := sync()
+	failpoint.Reached("sync.after", f.kind)
+	return f.failed("sync", err)
 }
 
 func (f *file) failed(op string, err error) error {
-	if f.table && full(err) {
+	if f.kind == ofTable && full(err) {
 		time.Sleep(pause)
 		return err
 	}

@@ -45,6 +45,7 @@ func (j *Journal) open() error {
 	if err := j.begin(end); err != nil {
 		return errors.Join(damaged(err), db.Close())
 	}
+	j.room.inUse = func() uint64 { return uint64(db.Metrics().Total().TablesSize) }
 	j.sweeper = j.startSweeper()
 	return nil
 }
@@ -57,7 +58,7 @@ func (j *Journal) prepare() error {
 	if err := j.checkFormat(); err != nil {
 		return err
 	}
-	room, err := newRoom(j.Config)
+	room, err := newRoom(j.Config, &j.broken)
 	j.room = room
 	return err
 }

@@ -5,6 +5,8 @@ import (
 
 	lsm "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"leasehold/shared/failpoint"
 )
 
 // Config says where a journal is, and of what it is made.
@@ -80,8 +82,12 @@ func (j *Journal) listener() *lsm.EventListener {
 				j.Log.Warn("journal: the store works in the background", "error", err)
 			}
 		},
-		WALCreated:     j.noteNewest,
-		DataCorruption: j.noteDamage,
+		FlushBegin:      func(lsm.FlushInfo) { failpoint.Reached("flush.before", "") },
+		FlushEnd:        func(lsm.FlushInfo) { failpoint.Reached("flush.after", "") },
+		CompactionBegin: func(lsm.CompactionInfo) { failpoint.Reached("compaction.before", "") },
+		CompactionEnd:   func(lsm.CompactionInfo) { failpoint.Reached("compaction.after", "") },
+		WALCreated:      j.noteNewest,
+		DataCorruption:  j.noteDamage,
 	}
 	l.EnsureDefaults(storeLogger{log: j.Log, broken: &j.broken})
 	return l

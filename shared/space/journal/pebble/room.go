@@ -1,7 +1,9 @@
 package pebble
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,12 +38,15 @@ const lookEvery = 100 * time.Millisecond
 // A room is what the disk has left for a journal. It may be used concurrently.
 type room struct {
 	Config
+	broken   *broken
 	memTable uint64
 	start    time.Time
+	inUse    func() uint64 // bytes of tables; nil: before the store is open
 	lowered  chan struct{} // one that waits: low has become true
 
 	counted  atomic.Int64  // when, in nanoseconds of the process's clock
-	tables   atomic.Uint64 // bytes, when counted
+	tables   atomic.Uint64 // bytes that the store uses, when counted
+	spare    atomic.Uint64 // bytes of tables that it is writing anew, or has not removed yet
 	reserved atomic.Bool   // the reserve is there
 
 	mu  sync.Mutex // held by who changes low
@@ -49,8 +54,8 @@ type room struct {
 }
 
 // newRoom looks at the disk for the first time, and makes the reserve.
-func newRoom(c Config) (*room, error) {
-	r := &room{Config: c, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
+func newRoom(c Config, b *broken) (*room, error) {
+	r := &room{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
 		if usage.TotalBytes < smallestDisk {
 			return nil, fmt.Errorf("%w: a disk of %s is too small for a journal, which needs %s: give a folder on another disk",
@@ -89,7 +94,12 @@ func (r *room) count() {
 			total += uint64(info.Size())
 		}
 	}
-	r.tables.Store(total)
+	used := total
+	if r.inUse != nil {
+		used = min(total, r.inUse())
+	}
+	r.tables.Store(used)
+	r.spare.Store(total - used)
 }
 
 // fits reports whether size bytes more can be written to the log, if need be with
@@ -136,11 +146,14 @@ func (r *room) look() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	usage, err := r.FS.GetDiskUsage(r.Dir)
+	if errors.Is(err, fs.ErrNotExist) { // what is written from now on is gone with the process
+		r.broken.mark(fmt.Errorf("folder %s was removed: %w", r.Dir, err))
+	}
 	if err != nil {
 		return // a file system that cannot say, such as one in memory
 	}
 	mark := r.mark()
-	switch low := usage.AvailBytes < mark; {
+	switch low := usage.AvailBytes+r.spare.Load() < mark; {
 	case low && !r.low.Load():
 		r.lower()
 		r.Log.Warn("journal: the disk is almost full; what grows is refused until there is room", "dir", r.Dir, "free", usage.AvailBytes, "needed", mark)

@@ -67,7 +67,7 @@ const noPosition = ^journal.Position(0)
 // returns where the journal stood then. What finds no room is tried again later.
 func (s *sweeper) sweep(ctx context.Context, swept journal.Position) journal.Position {
 	at, err := s.j.stand()
-	if err != nil || at == swept || !s.j.room.has(logWater*s.j.room.memTable) {
+	if err != nil || at == swept || !s.j.room.has(s.j.room.memTable) {
 		return swept
 	}
 	if err := s.j.db.Compact(ctx, []byte{0}, []byte{0xff}, false); err != nil {

@@ -1,0 +1,200 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/audio/bench"
+	"leasehold/shared/audio/bench/set"
+)
+
+// benchOptions are the flags of `leasehold audio bench`.
+type benchOptions struct {
+	out      *output
+	sets     []string
+	methods  []string
+	work     string
+	clips    int
+	episodes int
+	runs     int
+	oracle   int
+	write    string
+}
+
+// methods are what can be measured.
+var methods = map[string]func() bench.Method{
+	"landmarks": func() bench.Method { return &bench.Landmarks{} },
+	"exact":     func() bench.Method { return &bench.Exact{} },
+	"cosine":    func() bench.Method { return &bench.Cosine{} },
+}
+
+var recipes = map[string]func() set.Recipe{"dev": set.Development, "report": set.Report}
+
+// newAudioBench is `leasehold audio bench`.
+func (a *app) newAudioBench() *cobra.Command {
+	var o benchOptions
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "measure how well clips are found, and at what cost",
+		Long: `Build sets of episodes with known clips in them, out of openly licensed Debian
+packages, and measure methods of finding them: precision, recall, offset error, CPU.
+
+A set is built once, below the folder of --work; that takes minutes and needs
+apt-get, dpkg-deb, sox, lame and ffmpeg. Nothing is tuned: what is printed is what
+anybody gets. The exact method is the oracle; it and the cosine search that came
+before are too slow for a whole set: --oracle 60 compares all on a part.`,
+		Args: cobra.NoArgs,
+	}
+	o.out = bindOutput(c)
+	f := c.Flags()
+	f.StringSliceVar(&o.sets, "set", []string{"report"}, "dev, report, or both: thresholds were chosen on dev")
+	f.StringSliceVar(&o.methods, "method", []string{"landmarks"}, "what is measured: "+orList(slices.Sorted(maps.Keys(methods))))
+	f.StringVar(&o.work, "work", "", "folder for packages and sets (default leasehold/bench in the user's cache folder)")
+	f.IntVar(&o.clips, "clips", 0, "only so many clips, taken evenly; 0 is all")
+	f.IntVar(&o.episodes, "episodes", 0, "only so many episodes; 0 is all")
+	f.IntVar(&o.runs, "runs", 3, "so often; times are medians")
+	f.IntVar(&o.oracle, "oracle", 0, "compare with the exact method on so many clips and one episode, and with the cosine search on a tenth of them; 0 is not at all")
+	f.StringVar(&o.write, "write", "", "put the tables between the marks in this Markdown file, too")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return a.bench(c.Context(), o)
+	}
+	return c
+}
+
+func (o *benchOptions) check() error {
+	for _, name := range o.sets {
+		if _, ok := recipes[name]; !ok {
+			return usagef("--set must be dev or report; got %q", name)
+		}
+	}
+	for _, name := range o.methods {
+		if _, ok := methods[name]; !ok {
+			return usagef("--method must be %s; got %q", orList(slices.Sorted(maps.Keys(methods))), name)
+		}
+	}
+	if o.clips < 0 || o.episodes < 0 || o.oracle < 0 || o.runs < 1 {
+		return usagef("--clips, --episodes and --oracle must be at least 0, --runs at least 1; got %d, %d, %d, %d", o.clips, o.episodes, o.oracle, o.runs)
+	}
+	if o.work != "" {
+		return nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return usagef("there is no cache folder (%s): say --work FOLDER", err)
+	}
+	o.work = filepath.Join(cache, "leasehold", "bench")
+	return nil
+}
+
+// A measurement is of one method on a part of a set.
+type measurement struct {
+	method                string
+	clips, episodes, runs int
+}
+
+// measurements are those that are done on each set.
+func (o benchOptions) measurements() []measurement {
+	var all []measurement
+	for _, m := range o.methods {
+		all = append(all, measurement{m, o.clips, o.episodes, o.runs})
+	}
+	if o.oracle == 0 {
+		return all
+	}
+	for _, m := range o.methods {
+		all = append(all, measurement{m, o.oracle, 1, 1})
+	}
+	return append(all, measurement{"exact", o.oracle, 1, 1}, measurement{"cosine", max(1, o.oracle/10), 1, 1})
+}
+
+func (a *app) bench(ctx context.Context, o benchOptions) error {
+	log := slog.New(slog.NewTextHandler(a.err, nil))
+	var all []bench.Figures
+	for _, name := range o.sets {
+		s, err := set.Build(ctx, recipes[name](), o.work, log)
+		if err != nil {
+			return err
+		}
+		for _, m := range o.measurements() {
+			f, err := bench.Run(ctx, s.Part(m.clips, m.episodes), m.method, methods[m.method], m.runs, log)
+			if err != nil {
+				return err
+			}
+			all = append(all, f)
+		}
+	}
+	if o.write != "" {
+		if err := bench.Write(o.write, bench.Markdown(all)); err != nil {
+			return err
+		}
+	}
+	return show(a, o.out, benchRows(all), "nothing was measured")
+}
+
+// benchRow is a line of the benchmark as it is printed (docs/json.md). The costs
+// are those of the whole measurement.
+type benchRow struct {
+	Set       string  `json:"set"`
+	Method    string  `json:"method"`
+	By        string  `json:"by"`
+	Group     string  `json:"group"`
+	Played    int     `json:"played"`
+	Hits      int     `json:"hits"`
+	Wrong     int     `json:"wrong"`
+	Aside     int     `json:"aside"`
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+	ErrorMs   float64 `json:"error_median_ms"`
+	Error95Ms float64 `json:"error_p95_ms"`
+	Clips     int     `json:"clips"`
+	Hours     float64 `json:"hours"`
+	IndexS    float64 `json:"index_cpu_s"`
+	MatchS    float64 `json:"match_cpu_s_per_hour"`
+	DecodeS   float64 `json:"decode_cpu_s_per_hour"`
+	HeapMB    float64 `json:"heap_mb"`
+}
+
+func (r benchRow) columns() []column {
+	return []column{
+		{head: "set", cell: r.Set}, {head: "method", cell: r.Method}, {head: "by", cell: r.By}, {head: "group", cell: r.Group},
+		{head: "found", cell: fmt.Sprintf("%d/%d", r.Hits, r.Played)}, {head: "wrong", cell: fmt.Sprint(r.Wrong)}, {head: "aside", cell: fmt.Sprint(r.Aside)},
+		{head: "precision", cell: fmt.Sprintf("%.3f", r.Precision)}, {head: "recall", cell: fmt.Sprintf("%.3f", r.Recall)},
+		{head: "F1", cell: fmt.Sprintf("%.3f", r.F1)},
+		{head: "error ms", cell: fmt.Sprintf("%.2f / %.1f", r.ErrorMs, r.Error95Ms)},
+		{head: "CPU s index", cell: r.cost(r.IndexS)}, {head: "an hour", cell: r.cost(r.MatchS)}, {head: "decoding", cell: r.cost(r.DecodeS)},
+		{head: "heap MB", cell: r.cost(r.HeapMB)},
+	}
+}
+
+// cost is told once for each measurement.
+func (r benchRow) cost(v float64) string {
+	if r.Group != bench.All {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+func benchRows(all []bench.Figures) []benchRow {
+	var rows []benchRow
+	for _, f := range all {
+		for _, g := range f.Groups {
+			rows = append(rows, benchRow{
+				Set: f.Set, Method: f.Method, By: g.By, Group: g.Name, Played: g.Played, Hits: g.Hits, Wrong: g.Wrong, Aside: g.Aside,
+				Precision: g.Precision(), Recall: g.Recall(), F1: g.F1(), ErrorMs: g.ErrorMs(.5), Error95Ms: g.ErrorMs(.95),
+				Clips: f.Clips, Hours: f.Hours, IndexS: f.Index.Median, MatchS: f.Match.Median, DecodeS: f.DecodeS, HeapMB: f.HeapMB,
+			})
+		}
+	}
+	return rows
+}

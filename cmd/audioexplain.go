@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/audio"
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/picture"
+	"leasehold/shared/audio/warp"
+	"leasehold/shared/fault"
+)
+
+// explainOptions are the flags of `leasehold audio explain`.
+type explainOptions struct {
+	at        string
+	file      string
+	threshold float64
+}
+
+// newAudioExplain is `leasehold audio explain`.
+func (a *app) newAudioExplain() *cobra.Command {
+	var o explainOptions
+	c := &cobra.Command{
+		Use:   "explain FILE CLIP --at TIME",
+		Short: "say, and draw, why a clip is found at a place, or is not",
+		Long: `Say step by step why a clip is found in a recording, within a second of a time, or is
+not. With --file, draw it too: the spectrograms of both, the landmarks that they have in
+common, and how each block of the clip correlates.`,
+		Args: cobra.ExactArgs(2),
+	}
+	c.Flags().StringVar(&o.at, "at", "", "where the clip begins: seconds, m:ss or h:mm:ss")
+	c.Flags().StringVarP(&o.file, "file", "o", "", "draw into this file: .svg or .png")
+	c.Flags().Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which a clip counts as found, above 0 and below 1")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		at, err := parseClock(o.at)
+		if err != nil {
+			return usagef("--at must be a time such as 83.5, 1:23.5 or 0:01:23; got %q", o.at)
+		}
+		if format := o.drawing(); o.file != "" && format == "" {
+			return usagef("-o must end in %s; got %q", orList([]string{".svg", ".png"}), o.file)
+		}
+		if !(o.threshold > 0 && o.threshold < 1) {
+			return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
+		}
+		return a.explain(c.Context(), o, at, args[0], args[1])
+	}
+	return c
+}
+
+// drawing is the format that the file's ending says, or "".
+func (o explainOptions) drawing() string {
+	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.file), "."))
+	for _, f := range picture.Formats {
+		if ending == f {
+			return f
+		}
+	}
+	return ""
+}
+
+// parseClock reads seconds, minutes and seconds, or hours too.
+func parseClock(s string) (time.Duration, error) {
+	total := 0.0
+	parts := strings.Split(s, ":")
+	for _, p := range parts {
+		v, err := strconv.ParseFloat(p, 64)
+		if err != nil || !(v >= 0) || len(parts) > 3 || v > 1e6 {
+			return 0, fmt.Errorf("time %q: %w", s, fault.ErrUsage)
+		}
+		total = total*60 + v
+	}
+	return time.Duration(total * float64(time.Second)), nil
+}
+
+func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, path, clipPath string) error {
+	clip, err := loadClip(ctx, clipPath)
+	if err != nil {
+		return fmt.Errorf("%s: %w", clipPath, err)
+	}
+	part, from, err := section(ctx, path, at, len(clip.Samples))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var b index.Builder
+	if err := b.Add(clip.ID, clip.Samples); err != nil {
+		return err
+	}
+	x, err := b.Build()
+	if err != nil {
+		return err
+	}
+	begin := int(at.Seconds()*audio.RateHz) - from
+	e, err := match.Explain(x, 0, part, begin, match.Options{Threshold: o.threshold})
+	if err != nil {
+		return err
+	}
+	place := time.Duration(from+e.Result.Begin) * (time.Second / audio.RateHz)
+	title := fmt.Sprintf("%s in %s at %s", clip.ID, filepath.Base(path), place.Round(time.Millisecond))
+	if _, err := fmt.Fprintf(a.out, "%s\n%s\n", title, strings.Join(e.Reasons, "\n")); err != nil {
+		return err
+	}
+	if o.file == "" {
+		return nil
+	}
+	speed := int(e.Speed*1000+.5) - 1000
+	return drawFile(o.file, o.drawing(), picture.View{Title: title, Episode: part, Clip: warp.Play(x.Wave(0), speed), Explanation: e})
+}
+
+func drawFile(path, format string, v picture.View) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	}
+	return errors.Join(picture.Write(f, format, v), f.Close())
+}
+
+// aroundS is how much is looked at around the clip.
+const aroundS = 4
+
+// section decodes the part of a recording around a place, and says at which sample it
+// begins.
+func section(ctx context.Context, path string, at time.Duration, samples int) (part []float32, from int, err error) {
+	place := int(at.Seconds() * audio.RateHz)
+	from = max(0, place-aroundS*audio.RateHz)
+	end, position := place+samples*11/10+aroundS*audio.RateHz, 0
+	err = audio.Each(ctx, path, func(block []float32) error {
+		if low, high := max(0, from-position), min(len(block), end-position); low < high {
+			part = append(part, block[low:high]...)
+		}
+		position += len(block)
+		if position >= end {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	if err == nil && place >= position {
+		err = fmt.Errorf("it ends before %v: %w", at, fault.ErrInvalid)
+	}
+	return part, from, err
+}
+
+var errEnough = errors.New("enough was decoded")

@@ -1,0 +1,226 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/models"
+	"leasehold/shared/audio"
+	"leasehold/shared/audio/exact"
+	"leasehold/shared/audio/match"
+	"leasehold/shared/fault"
+)
+
+// matchOptions are the flags of `leasehold audio match`.
+type matchOptions struct {
+	out       *output
+	clips     string
+	format    string
+	threshold float64
+	exact     bool
+}
+
+// newAudioMatch is `leasehold audio match`.
+func (a *app) newAudioMatch() *cobra.Command {
+	var o matchOptions
+	c := &cobra.Command{
+		Use:   "match --clips FOLDER FILE…",
+		Short: "find the clips of a folder in recordings, without a coordinator",
+		Long: `Find where the clips of a folder are played in recordings. Nothing else is needed:
+no coordinator, no data folder. A file or clip that cannot be read is told, and the
+others go on; the exit code is then 1.`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	o.out = bindOutput(c)
+	f := c.Flags()
+	f.StringVar(&o.clips, "clips", "", "folder of the clips")
+	f.StringVar(&o.format, "format", formatTable, "table, or labels for Audacity")
+	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which a clip counts as found, above 0 and below 1")
+	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and deaf to changes of speed")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{formatTable, formatLabels}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	c.RunE = func(c *cobra.Command, files []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return a.match(c.Context(), o, files)
+	}
+	return c
+}
+
+func (o matchOptions) check() error {
+	switch {
+	case o.clips == "":
+		return usagef("--clips must name the folder of the clips")
+	case o.format != formatTable && o.format != formatLabels:
+		return usagef("--format must be %s or %s; got %q", formatTable, formatLabels, o.format)
+	case o.format == formatLabels && o.out.said != "":
+		return usagef("--format labels goes not with %s", o.out.said)
+	case !(o.threshold > 0 && o.threshold < 1):
+		return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
+	}
+	return nil
+}
+
+// matchRow is a finding as it is printed (docs/json.md).
+type matchRow struct {
+	File     string         `json:"file"` // as it was given
+	Clip     string         `json:"clip"`
+	Offset   models.Seconds `json:"offset_s"`
+	Duration models.Seconds `json:"duration_s"`
+	Coverage float64        `json:"coverage"`
+	Score    float64        `json:"score"`
+	Speed    float64        `json:"speed"`
+	Within   string         `json:"within,omitempty"`
+}
+
+func (r matchRow) columns() []column {
+	return []column{
+		{head: "file", cell: r.File}, {head: "clip", cell: r.Clip}, {head: "time", cell: r.Offset.Clock()},
+		{head: "lasts", cell: fmt.Sprintf("%.2f", float64(r.Duration))}, {head: "coverage", cell: fmt.Sprintf("%.2f", r.Coverage)},
+		{head: "score", cell: fmt.Sprintf("%.3f", r.Score)}, {head: "speed", cell: fmt.Sprintf("%.3f", r.Speed)},
+		{head: "within", cell: r.Within},
+	}
+}
+
+// finder is one run of the command.
+type finder struct {
+	*app
+	o     matchOptions
+	clips *audio.Index
+	exact []exact.Clip
+	bar   *fileBar
+	rows  []matchRow
+}
+
+func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
+	f := &finder{app: a, o: o, clips: audio.NewIndex(), bar: a.newFileBar(len(files))}
+	if err := f.load(ctx); err != nil {
+		return err
+	}
+	failed := 0
+	for i, path := range files {
+		f.bar.begin(i, path)
+		err := f.search(ctx, path)
+		f.bar.end()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			failed++
+			fmt.Fprintf(a.err, "%s: %v\n", path, err)
+		}
+	}
+	if err := f.print(); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return errors.Join(errSaid, fault.ErrInvalid)
+	}
+	return nil
+}
+
+// load fills the index, or the list of the exact search.
+func (f *finder) load(ctx context.Context) error {
+	clips, err := f.loadClips(ctx, f.o.clips)
+	if err != nil {
+		return err
+	}
+	for _, c := range clips {
+		if f.o.exact {
+			f.exact = append(f.exact, exact.Clip{ID: c.ID, Load: func(context.Context) ([]float32, error) { return c.Samples, nil }})
+			continue
+		}
+		if err := f.clips.Add(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *finder) search(ctx context.Context, path string) error {
+	if f.o.exact {
+		return f.searchExactly(ctx, path)
+	}
+	s, err := audio.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	for found, matchErr := range f.clips.Match(ctx, f.bar.watch(s), audio.Options{Threshold: f.o.threshold}) {
+		if err = matchErr; err != nil {
+			break
+		}
+		if err = f.add(matchRow{
+			File: path, Clip: found.ID, Offset: models.SecondsOf(found.Start()), Duration: models.SecondsOf(found.Duration()),
+			Coverage: found.Coverage, Score: found.Score, Speed: found.Speed, Within: found.Within,
+		}); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, s.Close())
+}
+
+func (f *finder) searchExactly(ctx context.Context, path string) error {
+	r, err := audio.Spool(ctx, path, "")
+	if err != nil {
+		return err
+	}
+	done := 0
+	var rows []matchRow
+	err = exact.Find(ctx, r, f.exact, exact.Options{Threshold: f.o.threshold}, func(result exact.Result) error {
+		done++
+		f.bar.show(time.Duration(float64(r.Duration()) * float64(done) / float64(len(f.exact))))
+		for _, m := range result.Matches {
+			rows = append(rows, matchRow{
+				File: path, Clip: result.ID, Offset: models.SecondsOf(m.Start()), Duration: models.SecondsOf(m.Duration()),
+				Coverage: m.Coverage, Score: m.Score, Speed: 1,
+			})
+		}
+		if errors.Is(result.Err, exact.ErrLongerThanEpisode) {
+			return nil
+		}
+		return result.Err
+	})
+	slices.SortStableFunc(rows, func(a, b matchRow) int { return cmp.Compare(a.Offset, b.Offset) })
+	for _, row := range rows {
+		err = errors.Join(err, f.add(row))
+	}
+	return errors.Join(err, r.Close())
+}
+
+// add prints a finding at once, where each has a line of its own, or keeps it.
+func (f *finder) add(r matchRow) error {
+	f.bar.found++
+	switch {
+	case f.o.format == formatLabels:
+		f.bar.clear()
+		_, err := fmt.Fprintf(f.out, "%.6f\t%.6f\t%s\n", float64(r.Offset), float64(r.Offset+r.Duration), oneLine(f.label(r)))
+		return err
+	case f.o.out.form == asLines:
+		f.bar.clear()
+		return f.printJSON(r)
+	}
+	f.rows = append(f.rows, r)
+	return nil
+}
+
+// label names the file, too, where there are several.
+func (f *finder) label(r matchRow) string {
+	if f.bar.files > 1 {
+		return r.File + ": " + r.Clip
+	}
+	return r.Clip
+}
+
+// print prints what was kept.
+func (f *finder) print() error {
+	if f.o.format == formatLabels || f.o.out.form == asLines {
+		return nil
+	}
+	return show(f.app, f.o.out, f.rows, "no findings")
+}

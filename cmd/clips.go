@@ -1,0 +1,13 @@
+package cmd
+
+import "github.com/spf13/cobra"
+
+// newClips is `leasehold clips`.
+func (a *app) newClips() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "clips",
+		Short: "look after a collection of clips",
+	}
+	c.AddCommand(a.newClipsCheck())
+	return c
+}

@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/audio"
+	"leasehold/shared/audio/exact"
+	"leasehold/shared/audio/hygiene"
+	"leasehold/shared/fault"
+)
+
+// newClipsCheck is `leasehold clips check`.
+func (a *app) newClipsCheck() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check FOLDER",
+		Short: "name clips that would not be found, or twice, and what to do",
+		Long: `Name the clips of a folder that would be found nowhere (unreadable, silent, too
+short, too long), not surely (noise-like, steady), or twice (duplicates, and clips
+contained in others), and say what to do. The exit code is 1 if there are any.`,
+		Args: cobra.ExactArgs(1),
+	}
+	o := bindOutput(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return a.checkClips(c.Context(), o, args[0]) }
+	return c
+}
+
+func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
+	files, err := audio.Files(folder)
+	if err != nil {
+		return fmt.Errorf("clips check: %w: %w", err, fault.ErrNotFound)
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("clips check %s: no recordings in it: %w", folder, fault.ErrNotFound)
+	}
+	var clips []hygiene.Clip
+	for _, name := range files {
+		clips = append(clips, hygiene.Clip{Name: name, Load: func(ctx context.Context) ([]float32, error) {
+			return audio.Load(ctx, filepath.Join(folder, name), exact.MaxClip)
+		}})
+	}
+	notices, err := hygiene.Check(ctx, clips)
+	if err != nil {
+		return err
+	}
+	if err := show(a, o, noticeRows(notices), fmt.Sprintf("%d clips, and nothing wrong with them", len(clips))); err != nil {
+		return err
+	}
+	if len(notices) > 0 {
+		return errors.Join(errSaid, fault.ErrInvalid)
+	}
+	return nil
+}
+
+// noticeRow is a fault of a clip as it is printed (docs/json.md).
+type noticeRow struct {
+	Clip   string        `json:"clip"`
+	Fault  hygiene.Fault `json:"fault"`
+	Why    string        `json:"why"`
+	Advice string        `json:"advice"`
+	Other  string        `json:"other,omitempty"`
+	Offset float64       `json:"offset_s"`
+}
+
+func (r noticeRow) columns() []column {
+	return []column{
+		{head: "clip", cell: r.Clip}, {head: "fault", cell: string(r.Fault)}, {head: "why", cell: r.Why}, {head: "what to do", cell: r.Advice},
+	}
+}
+
+func noticeRows(notices []hygiene.Notice) []noticeRow {
+	rows := make([]noticeRow, len(notices))
+	for i, n := range notices {
+		rows[i] = noticeRow{Clip: n.Clip, Fault: n.Fault, Why: n.Why, Advice: n.Advice, Other: n.Other, Offset: n.OffsetS}
+	}
+	return rows
+}

@@ -1,0 +1,118 @@
+package cmd
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/tup4fun/draw"
+	"leasehold/tup4fun/explore"
+)
+
+// newTupCheck is `leasehold tup4fun check`.
+func (a *app) newTupCheck() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check MODEL…",
+		Short: "explore all states of a model, and say which properties hold",
+		Long: `Explore all states of a model, and say which properties hold. Where none is asked for,
+it is deadlockfree. The exit code is 0 if all hold, 1 if one is violated, 2 if that could
+not be found out (a bound was reached) or the model cannot be read.`,
+		Example: "  leasehold tup4fun check --no-reduction philosophers.tup",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	model, search, o := bindModel(c), bindSearch(c), bindOutput(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		options, err := search.options()
+		if err != nil {
+			return err
+		}
+		var worst error
+		for _, path := range args {
+			m, err := model.load(path)
+			if err != nil {
+				return err
+			}
+			r, err := explore.Check(c.Context(), m, options)
+			if err != nil {
+				return err
+			}
+			if err := a.showReport(o, r); err != nil {
+				return err
+			}
+			worst = worse(worst, verdict(r.Outcome))
+		}
+		return worst
+	}
+	return c
+}
+
+// verdictRow is one verdict as a table or CSV has it.
+type verdictRow struct {
+	File    string `json:"file"`
+	Name    string `json:"name"`
+	Outcome string `json:"outcome"`
+	Detail  string `json:"detail"`
+	Steps   int    `json:"steps"`
+}
+
+func (v verdictRow) columns() []column {
+	return []column{{head: "property", cell: v.Name}, {head: "verdict", cell: v.Outcome}, {head: "", cell: v.Detail}}
+}
+
+func (a *app) showReport(o *output, r *explore.Report) error {
+	var rows []verdictRow
+	for _, v := range r.Verdicts {
+		row := verdictRow{r.File, v.Name, string(v.Outcome), v.Detail, 0}
+		if v.Trace != nil {
+			row.Steps = len(v.Trace.Steps)
+		}
+		rows = append(rows, row)
+	}
+	switch o.form {
+	case asJSON:
+		return a.printIndented(r)
+	case asLines:
+		return a.printJSON(r)
+	case asCSV:
+		return printCSV(a, rows)
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintln(a.err, w)
+	}
+	if err := a.showCounts(r); err != nil {
+		return err
+	}
+	if err := show(a, o, rows, ""); err != nil {
+		return err
+	}
+	for _, v := range r.Verdicts {
+		if v.Trace != nil {
+			fmt.Fprintf(a.out, "\n%s is violated, as after this shortest run:\n%s", v.Name, draw.Text(v.Trace))
+		}
+	}
+	return nil
+}
+
+func (a *app) showCounts(r *explore.Report) error {
+	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
+	if r.Reason != "" {
+		fmt.Fprintf(a.out, "  it was given up: %s\n", r.Reason)
+	}
+	t := a.newTable()
+	t.row("  states", strconv.FormatInt(r.States, 10))
+	t.row("  transitions", strconv.FormatInt(r.Transitions, 10))
+	t.row("  stuck", strconv.FormatInt(r.Stuck, 10))
+	t.row("  terminated", strconv.FormatInt(r.Terminated, 10))
+	for _, s := range r.Spaces {
+		room := "INF"
+		if s.Capacity >= 0 {
+			room = strconv.Itoa(s.Capacity)
+		}
+		if s.Unbounded {
+			room += ": it grows without bound"
+		}
+		t.row("  "+s.Name, fmt.Sprintf("at most %d of %s", s.Most, room))
+	}
+	return t.print()
+}

@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/tup4fun/draw"
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/promela"
+)
+
+// newTupExport is `leasehold tup4fun export`.
+func (a *app) newTupExport() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "export MODEL",
+		Short: "print a model in Promela, the language of Spin, or as a drawing",
+		Long: `Print a model in Promela, the language of Spin, or its program graphs as a drawing or JSON. Promela
+wants to know how full spaces can be, so that all states are explored before. Spin, without its
+reductions (spin -o1 -o2 -a, cc -DNOREDUCE -DSAFETY), then counts one state and two transitions more than
+check --no-reduction does.`,
+		Args: cobra.ExactArgs(1),
+	}
+	model, search := bindModel(c), bindSearch(c)
+	format := bindFormat(c, "promela", slices.Concat([]string{"promela"}, draw.Formats))
+	c.RunE = func(c *cobra.Command, args []string) error {
+		options, err := search.options()
+		if err != nil {
+			return err
+		}
+		m, err := model.load(args[0])
+		if err != nil {
+			return err
+		}
+		if *format != "promela" {
+			return a.showGraph(draw.Program(m), *format)
+		}
+		options.Reduction.Dead = false // it would hide how large numbers get
+		r, err := explore.Check(c.Context(), m, options)
+		if err != nil {
+			return err
+		}
+		if r.Reason != "" {
+			return usagef("%s: how full its spaces can be is not known: %s", args[0], r.Reason)
+		}
+		text, err := promela.Export(m, promela.Seen{Spaces: r.Spaces, Least: r.Least, Most: r.Most})
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		_, err = fmt.Fprint(a.out, text)
+		return err
+	}
+	return c
+}

@@ -1,0 +1,233 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/tup4fun/draw"
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/petri"
+)
+
+// petriFlags are the flags of `leasehold tup4fun petri`.
+type petriFlags struct {
+	o          petri.Options
+	memory     int64
+	properties []string
+	final      []string
+	cover      []string
+	graph      string
+}
+
+// newTupPetri is `leasehold tup4fun petri`.
+func (a *app) newTupPetri() *cobra.Command {
+	var f petriFlags
+	c := &cobra.Command{
+		Use:   "petri NET",
+		Short: "say what a Petri net can do",
+		Long: `Say what a Petri net can do: whether it is bounded, free of deadlocks, live and
+reversible, and which sums of tokens are constant. NET is an .apt file, PNML, or - for
+standard input. With a final marking it is also asked whether each run can complete, and
+whether it does so with nothing left over. The exit code is 0 if all properties hold, 1 if
+one is violated, 2 if that could not be found out or the net cannot be read.`,
+		Example: "  leasehold tup4fun petri --final '{p0}' --tokens 6 examples/petri/index-flow.apt",
+		Args:    cobra.ExactArgs(1),
+	}
+	o := bindOutput(c)
+	f.bind(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		q, n, err := f.question(args[0])
+		if err != nil {
+			return err
+		}
+		if f.graph != "" {
+			return a.showMarkings(c.Context(), n, q.Options, f.graph)
+		}
+		r := petri.Check(c.Context(), args[0], n, q)
+		if err := a.showPetri(o, r); err != nil {
+			return err
+		}
+		return verdict(r.Outcome)
+	}
+	return c
+}
+
+func (f *petriFlags) bind(c *cobra.Command) {
+	flags := c.Flags()
+	all := append(slices.Clone(petri.Properties), petri.Completes, petri.Proper)
+	flags.StringSliceVar(&f.properties, "property", nil, "what is asked for: "+strings.Join(all, ", ")+"; without, all but safe")
+	flags.StringArrayVar(&f.final, "final", nil, "a marking in which a run may end, such as '{p0, 2*p8}'; else as the file says")
+	flags.StringArrayVar(&f.cover, "cover", nil, "a marking of which no reachable one should have at least the tokens")
+	flags.StringVar(&f.graph, "graph", "", "print the reachability graph instead (of an unbounded net, the coverability graph), as one of "+strings.Join(draw.Formats, ", "))
+	flags.IntVar(&f.o.Markings, "markings", 0, "give up after so many markings; 0 is 200000")
+	flags.Int64Var(&f.o.Tokens, "tokens", 0, "do not go into markings with more tokens in a place; 0 is no bound")
+	flags.Int64Var(&f.memory, "memory", 0, "give up after so many MiB; 0 is 1024")
+	_ = c.RegisterFlagCompletionFunc("graph", cobra.FixedCompletions(draw.Formats, cobra.ShellCompDirectiveNoFileComp)) // the flags are there
+	_ = c.RegisterFlagCompletionFunc("property", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// question reads the net, and what is asked about it.
+func (f *petriFlags) question(path string) (petri.Question, *petri.Net, error) {
+	q := petri.Question{Properties: f.properties, Options: f.o}
+	if f.o.Markings < 0 || f.o.Tokens < 0 || f.memory < 0 || f.memory > 1<<40 {
+		return q, nil, usagef("--markings, --tokens and --memory must not be negative")
+	}
+	q.Options.Memory = f.memory << 20
+	if f.graph != "" && !slices.Contains(draw.Formats, f.graph) {
+		return q, nil, usagef("--graph must be one of %s; got %q", strings.Join(draw.Formats, ", "), f.graph)
+	}
+	n, err := readNet(path)
+	if err != nil {
+		return q, nil, err
+	}
+	finals, err := markings(n, "--final", f.final)
+	if err != nil {
+		return q, nil, err
+	}
+	if len(finals) > 0 {
+		n.Final = finals
+	}
+	if q.Cover, err = markings(n, "--cover", f.cover); err != nil {
+		return q, nil, err
+	}
+	return q, n, f.checkProperties(n)
+}
+
+func (f *petriFlags) checkProperties(n *petri.Net) error {
+	all := append(slices.Clone(petri.Properties), petri.Completes, petri.Proper)
+	for _, p := range f.properties {
+		if !slices.Contains(all, p) {
+			return usagef("--property must be one of %s; got %q", strings.Join(all, ", "), p)
+		}
+		if !slices.Contains(petri.Properties, p) && len(n.Final) == 0 {
+			return usagef("--property %s needs a final marking: say --final '{PLACE}'", p)
+		}
+	}
+	return nil
+}
+
+func readNet(path string) (*petri.Net, error) {
+	src, err := readSource(path)
+	if err != nil {
+		return nil, err
+	}
+	parse := petri.Parse
+	if petri.IsPNML(src) {
+		parse = petri.ParsePNML
+	}
+	n, err := parse(path, src)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	return n, nil
+}
+
+func markings(n *petri.Net, flag string, texts []string) ([]petri.Marking, error) {
+	var all []petri.Marking
+	for _, text := range texts {
+		m, err := petri.ParseMarking(n, flag, text)
+		if err != nil {
+			return nil, usageError(err.Error())
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// petriRow is what is found about a property, as a table or CSV has it.
+type petriRow struct {
+	File    string `json:"file"`
+	Name    string `json:"name"`
+	Outcome string `json:"outcome"`
+	Detail  string `json:"detail"`
+	Firing  string `json:"firing"`
+}
+
+func (r petriRow) columns() []column {
+	return []column{{head: "property", cell: r.Name}, {head: "verdict", cell: r.Outcome}, {head: "", cell: r.Detail}}
+}
+
+func (a *app) showPetri(o *output, r *petri.Report) error {
+	var rows []petriRow
+	for _, f := range r.Findings {
+		rows = append(rows, petriRow{r.File, f.Property, string(f.Outcome), f.Detail, strings.Join(f.Firing, " ")})
+	}
+	switch o.form {
+	case asJSON:
+		return a.printIndented(r)
+	case asLines:
+		return a.printJSON(r)
+	case asCSV:
+		return printCSV(a, rows)
+	}
+	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
+	if r.Reason != "" {
+		fmt.Fprintf(a.out, "  not all markings were looked at: %s\n", r.Reason)
+	}
+	if err := a.petriCounts(r); err != nil {
+		return err
+	}
+	if err := show(a, o, rows, "nothing was asked"); err != nil {
+		return err
+	}
+	for _, f := range r.Findings {
+		if len(f.Firing)+len(f.Repeat) > 0 {
+			a.showFiring(f)
+		}
+	}
+	return nil
+}
+
+func (a *app) petriCounts(r *petri.Report) error {
+	t := a.newTable()
+	t.row("  places", strconv.Itoa(r.Places))
+	t.row("  transitions", strconv.Itoa(r.Transitions))
+	t.row("  markings", strconv.Itoa(r.Markings))
+	t.row("  edges", strconv.Itoa(r.Edges))
+	for _, s := range r.PlaceSemiflows {
+		t.row("  constant", fmt.Sprintf("%s = %d", s.Text, *s.Tokens))
+	}
+	for _, s := range r.TransitionSemiflows {
+		t.row("  changes nothing", s.Text)
+	}
+	if r.SemiflowsReason != "" {
+		t.row("  semiflows", r.SemiflowsReason)
+	}
+	return t.print()
+}
+
+func (a *app) showFiring(f petri.Finding) {
+	fmt.Fprintf(a.out, "\n%s is violated: ", f.Property)
+	if len(f.Firing) > 0 {
+		fmt.Fprintf(a.out, "fire %s; that leads to %s", strings.Join(f.Firing, " "), f.Marking)
+	} else {
+		fmt.Fprintf(a.out, "it begins with %s", f.Marking)
+	}
+	if len(f.Repeat) > 0 {
+		fmt.Fprintf(a.out, "; then fire %s, again and again", strings.Join(f.Repeat, " "))
+	}
+	fmt.Fprintln(a.out)
+}
+
+// showMarkings prints the reachability graph, or of an unbounded net the
+// coverability graph, which is the same otherwise.
+func (a *app) showMarkings(ctx context.Context, n *petri.Net, o petri.Options, format string) error {
+	g := petri.Cover(ctx, n, o)
+	if err := a.showGraph(draw.Markings(g), format); err != nil {
+		return err
+	}
+	cut := g.Reason
+	if cut == "" && g.Len() > draw.MaxNodes {
+		cut = fmt.Sprintf("%d of %d markings are drawn", draw.MaxNodes, g.Len())
+	}
+	if cut == "" {
+		return nil
+	}
+	fmt.Fprintf(a.err, "leasehold: the graph is cut: %s\n", cut)
+	return verdict(explore.Incomplete)
+}

@@ -1,0 +1,49 @@
+package cmd
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/coordinator/api"
+	"leasehold/shared/config"
+	"leasehold/tup4fun/page"
+)
+
+// newTupServe is `leasehold tup4fun serve`.
+func (a *app) newTupServe() *cobra.Command {
+	var listen string
+	var limits page.Limits
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "open the page on which models are drawn, run and checked",
+		Long: `Open the page on which models are drawn, run and checked, for browsers on this machine
+only. It loads nothing from elsewhere, and the server keeps nothing: a session is a link.`,
+		Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7413", "address of the page; port 0 is any that is free")
+	c.Flags().Int64Var(&limits.States, "states", 0, "explore at most so many states for a request; 0 is 200000")
+	c.Flags().DurationVar(&limits.Time, "time", 0, "and for at most so long; 0 is 10s")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if !config.IsLoopback(listen) {
+			return usagef("--listen must be an address of this machine alone, such as 127.0.0.1:7413; got %q", listen)
+		}
+		if limits.States < 0 || limits.Time < 0 {
+			return usagef("--states and --time must not be negative")
+		}
+		p, err := page.New(limits)
+		if err != nil {
+			return err
+		}
+		ln, err := net.Listen("tcp", listen)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(a.out, "tup4fun is at http://%s/\n", ln.Addr()); err != nil {
+			return err
+		}
+		return api.Serve(c.Context(), ln, p)
+	}
+	return c
+}

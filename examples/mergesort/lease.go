@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// runs is the space of sorted runs: ("run", length, the numbers as JSON).
+const runs = "run"
+
+var anyRun = tuple.Match("run", tuple.AnyInt64, tuple.AnyString)
+
+// procedures are the two transactions of the sort.
+func procedures(lease time.Duration) space.Procedures {
+	return space.Procedures{
+		"sort.take":  space.Taking(tuple.Match(), func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { return take(tx, lease) }),
+		"sort.merge": space.Taking(tuple.Match(tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString), merge),
+	}
+}
+
+// take holds two runs for the caller, for as long as a lease lasts, and returns
+// their refs and numbers. It takes both or, while there are not two, waits: two
+// workers with one run each would wait for each other.
+func take(tx space.Tx, lease time.Duration) (tuple.Tuple, error) {
+	found := tx.Scan(runs, anyRun)
+	if len(found) < 2 {
+		return nil, tx.Wait(space.Awaited{Space: runs, Template: anyRun})
+	}
+	for _, e := range found[:2] {
+		if err := tx.Hold(e.Ref, space.HoldOptions{TTL: lease}); err != nil {
+			return nil, err
+		}
+	}
+	a, b := found[0], found[1]
+	return tuple.New(a.Ref, b.Ref, a.Tuple.Str(2), b.Tuple.Str(2)), nil
+}
+
+// merge (ref, ref, length, numbers) puts a run in place of the two that the caller
+// holds. If the lease has ended, it changes nothing and is fault.ErrStaleToken.
+func merge(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	for i := range 2 {
+		e, there := tx.Entry(args.Int64(i))
+		if !there || !e.Held || e.Holder != tx.Caller() {
+			return nil, fmt.Errorf("sort.merge: %w: the lease has ended", fault.ErrStaleToken)
+		}
+		if err := tx.Done(e.Ref); err != nil {
+			return nil, err
+		}
+	}
+	_, err := tx.Put(runs, tuple.New("run", args.Int64(2), args.Str(3)), space.PutOptions{})
+	return tuple.New(), err
+}

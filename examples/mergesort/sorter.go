@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/trace"
+	"leasehold/shared/tuple"
+)
+
+// A sorter sorts once.
+type sorter struct {
+	workers, dead, slow int
+	lease               time.Duration
+	log                 *trace.Writer // nil: none
+	late                atomic.Int64  // merges that were refused
+}
+
+// sort returns the numbers in order.
+func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c := engine.Config{Journal: &journal.Memory{}, Procedures: procedures(s.lease)}
+	if s.log != nil {
+		c.Trace = s.log.Write
+	}
+	spaces, err := engine.Open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	all.Go(func() { _ = spaces.Run(ctx) }) // it ends with ctx
+	main, err := spaces.Session(ctx, "main-1", 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := lay(ctx, main, numbers); err != nil {
+		return nil, err
+	}
+	var slow sync.WaitGroup
+	if err := s.fail(ctx, spaces, &slow); err != nil {
+		return nil, err
+	}
+	for i := range s.workers {
+		repo, err := spaces.Session(ctx, fmt.Sprintf("worker-%d", s.dead+s.slow+i+1), 0)
+		if err != nil {
+			return nil, err
+		}
+		all.Go(func() { s.work(ctx, repo) })
+	}
+	t, err := main.Space(runs).Query(ctx, tuple.Match("run", int64(len(numbers)), tuple.AnyString))
+	if err != nil {
+		stop()
+	}
+	slow.Wait() // to see what they are told
+	if err != nil {
+		return nil, err
+	}
+	return sorted, json.Unmarshal([]byte(t.Str(2)), &sorted)
+}
+
+// lay puts each number as a run of one.
+func lay(ctx context.Context, main space.Repository, numbers []int) error {
+	if err := main.Create(ctx, runs, space.Options{}); err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if err := main.Space(runs).Put(ctx, tuple.New("run", int64(1), fmt.Sprintf("[%d]", n)), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fail starts the workers that die or are late, once each has two runs.
+func (s *sorter) fail(ctx context.Context, spaces *engine.Engine, slow *sync.WaitGroup) error {
+	for i := range s.dead + s.slow {
+		repo, err := spaces.Session(ctx, fmt.Sprintf("worker-%d", i+1), 0)
+		if err != nil {
+			return err
+		}
+		pair, err := takeTwo(ctx, repo)
+		if err != nil {
+			return err
+		}
+		if i < s.dead {
+			continue // it says nothing to anybody any more, and its lease ends
+		}
+		slow.Go(func() {
+			select {
+			case <-time.After(2 * s.lease):
+				_ = s.mergeTwo(ctx, repo, pair) // it is told that it is late
+			case <-ctx.Done():
+			}
+		})
+	}
+	return nil
+}
+
+// work merges two runs at a time, until the context ends.
+func (s *sorter) work(ctx context.Context, repo space.Repository) {
+	for {
+		pair, err := takeTwo(ctx, repo)
+		if err != nil || s.mergeTwo(ctx, repo, pair) != nil {
+			return
+		}
+	}
+}
+
+// takeTwo waits for two runs, and takes them under a lease.
+func takeTwo(ctx context.Context, repo space.Repository) (tuple.Tuple, error) {
+	return repo.Call(ctx, space.OpID{}, "sort.take", tuple.New())
+}
+
+// mergeTwo merges two runs. That it was late is counted, and no error.
+func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, pair tuple.Tuple) error {
+	numbers, err := merged(pair.Str(2), pair.Str(3))
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(numbers)
+	if err != nil {
+		return err
+	}
+	_, err = repo.Call(ctx, space.OpID{}, "sort.merge", tuple.New(pair.Int64(0), pair.Int64(1), int64(len(numbers)), string(body)))
+	if errors.Is(err, fault.ErrStaleToken) {
+		s.late.Add(1)
+		return nil
+	}
+	return err
+}
+
+// merged is the merge of two sorted runs.
+func merged(one, other string) ([]int, error) {
+	var a, b, all []int
+	if err := errors.Join(json.Unmarshal([]byte(one), &a), json.Unmarshal([]byte(other), &b)); err != nil {
+		return nil, err
+	}
+	for len(a) > 0 && len(b) > 0 {
+		if b[0] < a[0] {
+			a, b = b, a
+		}
+		all, a = append(all, a[0]), a[1:]
+	}
+	return append(append(all, a...), b...), nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/trace"
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/syntax"
+)
+
+// dine runs a dinner in a bubble, in which all pauses are as long as they say.
+func dine(t *testing.T, tickets bool) (meals int, events []trace.Event, err error) {
+	t.Helper()
+	var log bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		d := dinner{seats: 5, rounds: 3, tickets: tickets, pause: time.Millisecond, patience: time.Second, log: trace.NewWriter(&log)}
+		meals, err = d.serve(t.Context())
+		require.NoError(t, d.log.Err())
+	})
+	require.NoError(t, trace.Read(&log, func(e trace.Event) error { events = append(events, e); return nil }))
+	return meals, events, err
+}
+
+// onForks counts the operations of philosophers on forks.
+func onForks(events []trace.Event, operation string) (n int) {
+	for _, e := range events {
+		if e.Space == "Fork" && e.Role == "philosopher" && e.Operation == operation {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWithoutTicketsAllHoldOneForkForEver(t *testing.T) {
+	t.Parallel()
+	meals, events, err := dine(t, false)
+	require.ErrorIs(t, err, errDeadlock)
+	require.Zero(t, meals)
+	require.Equal(t, 5, onForks(events, "get"))
+	require.Zero(t, onForks(events, "put"))
+}
+
+func TestWithTicketsEverybodyEats(t *testing.T) {
+	t.Parallel()
+	meals, events, err := dine(t, true)
+	require.NoError(t, err)
+	require.Equal(t, 15, meals)
+	require.Equal(t, 30, onForks(events, "get"))
+	require.Equal(t, 30, onForks(events, "put"))
+}
+
+func TestTheModelsSayWhatTheProgramDoes(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]explore.Outcome{"philosophers.tup": explore.Violated, "tickets.tup": explore.Holds} {
+		src, err := os.ReadFile(name)
+		require.NoError(t, err)
+		p, err := syntax.Parse(name, string(src))
+		require.NoError(t, err)
+		m, err := explore.Compile(p, 0)
+		require.NoError(t, err)
+		r, err := explore.Check(t.Context(), m, explore.Options{Reduction: explore.FullReduction, Cores: 1})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Outcome, name)
+	}
+}
+
+func TestTheProgramSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"-rounds", "0"}, 2, "-rounds is 1 or more"},
+		{[]string{"-forks"}, 2, "flag provided but not defined"},
+		{[]string{"-trace", "/none/t.jsonl"}, 1, "no such file"},
+		{[]string{"-tickets", "-rounds", "2", "-trace", filepath.Join(t.TempDir(), "t.jsonl")}, 0, "10 meals were eaten"},
+	} {
+		var out strings.Builder
+		require.Equal(t, c.code, run(context.Background(), c.args, &out), out.String())
+		require.Contains(t, out.String(), c.says)
+	}
+}

@@ -1,0 +1,117 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/status"
+)
+
+var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// client is a session of this process at a coordinator. Whether the coordinator
+// can be reached is the test's to say.
+type client struct {
+	space.Repository
+	conn *remote.Conn
+	wire *wire
+	stop func() // its heart
+	beat sync.WaitGroup
+}
+
+// wire is what a client dials through: it can be cut, for a while or for good.
+type wire struct {
+	mu   sync.Mutex // guards what follows
+	why  error      // it is cut
+	open []net.Conn
+}
+
+var errCut = errors.New("the wire is cut")
+
+func (w *wire) dial(ctx context.Context, address string) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.why != nil {
+		return nil, w.why
+	}
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err == nil {
+		w.open = append(w.open, c)
+	}
+	return c, err
+}
+
+// cut ends all connections; with nil it lets new ones through.
+func (w *wire) cut(why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.why = why
+	for _, c := range w.open {
+		_ = c.Close()
+	}
+	w.open = nil
+}
+
+// dial opens a session that is lost after a silence of ttl, and beats until it is
+// closed or abandoned.
+func (h *house) dial(ctx context.Context, name string, ttl time.Duration, serves map[string]int) (*client, error) {
+	w := &wire{}
+	conn, err := remote.Dial(ctx, remote.Config{
+		Address: h.gate, Session: remote.SessionID(name), TTL: ttl, Log: silent, Dial: w.dial,
+		Backoff: remote.Backoff{Min: 10 * time.Millisecond, Max: 50 * time.Millisecond},
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &client{Repository: space.Over(conn), conn: conn, wire: w}
+	beating, stop := context.WithCancel(context.Background())
+	c.stop = stop
+	heart := status.NewHeart(c, min(ttl/5, time.Second), serves)
+	c.beat.Go(func() { _ = heart.Run(beating) }) // a session that is lost is seen by its calls
+	return c, nil
+}
+
+// mustDial is dial in a test that has a coordinator.
+func (h *house) mustDial(name string, ttl time.Duration) *client {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
+	defer cancel()
+	c, err := h.dial(ctx, name, ttl, nil)
+	require.NoError(h.t, err)
+	h.t.Cleanup(c.abandon)
+	return c
+}
+
+// close ends the session in order; what it was given is confirmed then.
+func (c *client) close() error {
+	c.stop()
+	c.beat.Wait()
+	return c.Close(context.Background())
+}
+
+// abandon ends the session as the death of its process does: without a word.
+func (c *client) abandon() {
+	c.wire.cut(fmt.Errorf("%w: %w", errCut, fault.ErrClosed)) // which the session does not survive
+	c.stop()
+	c.beat.Wait()
+	_ = c.Close(context.Background())
+}
+
+// within is a context for a call that must come to its end.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,320 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// Rows 12 to 15 of the catalogue of faults: disks that fail, fill up or are slow.
+
+// log returns the file that the journal writes to.
+func (h *house) log() string {
+	h.t.Helper()
+	logs, err := filepath.Glob(filepath.Join(h.dir, "journal", "*.log"))
+	require.NoError(h.t, err)
+	require.NotEmpty(h.t, logs)
+	slices.Sort(logs)
+	return logs[len(logs)-1]
+}
+
+// inject has strace meddle with the system calls of the running coordinator, of
+// those that are about the journal's log, and returns once it does. Strace ends
+// with the coordinator; what it saw is in its output.
+func (h *house) inject(calls, what string) *process {
+	h.t.Helper()
+	s := launch(h.t, nil, "strace", "-f", "-p", fmt.Sprint(h.cmd.Process.Pid), "-P", h.log(),
+		"-e", "trace="+calls, "-e", "inject="+calls+":"+what)
+	eventually(h.t, "strace is attached", func() bool { return strings.Contains(s.output(), "attached") || s.ended() })
+	require.False(h.t, s.ended(), s.output())
+	return s
+}
+
+func TestFault13AfterASyncThatFailedTheCoordinatorEndsAndNothingAcknowledgedIsLost(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quick...)
+	h.mustStart()
+	h.fill(50)
+	c := h.mustDial("client", survives)
+	require.NoError(t, <-putNote(c, 50))
+	h.inject("fsync,fdatasync", "error=EIO:when=1")
+	answered := putNote(c, 51)
+	require.NotZero(t, h.code())
+	require.Contains(t, h.output(), "input/output error")
+	require.False(t, acknowledged(answered), "what is not known to be on the disk is not acknowledged")
+	h.mustStart()
+	require.Contains(t, []int{51, 52}, h.notes(), "it may be there all the same, or be repeated")
+}
+
+// acknowledged says that an answer is there, and is no error.
+func acknowledged(answered chan error) bool {
+	select {
+	case err := <-answered:
+		return err == nil
+	default:
+		return false
+	}
+}
+
+func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quick...)
+	h.mustStart()
+	h.fill(1)
+	issueOne(t, h.mustDial("manager", survives))
+	worker := h.mustDial("worker", 2*time.Second)
+	item, err := task.Client{Repo: worker}.Claim(within(t), dig)
+	require.NoError(t, err)
+	s := h.inject("fsync,fdatasync", "delay_exit=50000")
+	const clients, each = 64, 20
+	var running sync.WaitGroup
+	var failed atomic.Int64
+	c := h.mustDial("client", survives)
+	for range clients {
+		running.Go(func() {
+			for range each {
+				if c.Space(notes).Put(context.Background(), tuple.New("note", int64(1)), 0) != nil {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	running.Wait()
+	require.Zero(t, failed.Load())
+	s.kill()
+	said, err := os.ReadFile(s.said)
+	require.NoError(t, err)
+	syncs := strings.Count(string(said), "(DELAYED)")
+	t.Logf("%d puts, %d syncs of 50 ms", clients*each, syncs)
+	require.Positive(t, syncs)
+	require.Greater(t, clients*each, 8*syncs, "one sync serves many")
+	require.NoError(t, task.Client{Repo: worker}.Report(within(t), item, "north", true, 1), "the task is still the worker's")
+}
+
+func TestFault15AWriteThatIsInterruptedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quick...)
+	h.mustStart()
+	h.fill(10)
+	h.inject("write,pwrite64,writev", "error=EINTR:when=1+3")
+	c := h.mustDial("client", survives)
+	for n := range int64(50) {
+		require.NoError(t, <-putNote(c, n+100))
+	}
+	h.kill()
+	h.mustStart()
+	require.Equal(t, 60, h.notes())
+}
+
+// A limit on the size of files cuts a write short, and fails the next.
+func TestFault15AWriteThatIsCutShortEndsTheCoordinatorAndLeavesNoHole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quick...)
+	h.mustStart()
+	h.fill(10)
+	info, err := os.Stat(h.log())
+	require.NoError(t, err)
+	limit := info.Size() + 5000
+	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(h.cmd.Process.Pid), fmt.Sprint("--fsize=", limit, ":")).CombinedOutput()
+	require.NoError(t, err, string(out))
+	c := h.mustDial("client", survives)
+	there := 10
+	var last chan error
+	for n := int64(100); last == nil; n++ {
+		answered := putNote(c, n)
+		select {
+		case err := <-answered:
+			if err == nil {
+				there++
+				continue
+			}
+			require.ErrorIs(t, err, fault.ErrClosed)
+			answered <- err
+		case <-h.done:
+		}
+		last = answered
+	}
+	require.NotZero(t, h.code())
+	require.Contains(t, h.output(), "file too large")
+	require.NotContains(t, h.output(), "goroutine ", "an error, and no crash")
+	h.mustStart()
+	if <-last == nil { // it was repeated at this coordinator
+		there++
+	}
+	require.Contains(t, []int{there, there + 1}, h.notes())
+}
+
+// ready asks whether the coordinator is ready for everything.
+func (h *house) ready() bool {
+	answer, err := http.Get("http://" + h.http + "/readyz")
+	require.NoError(h.t, err)
+	require.NoError(h.t, answer.Body.Close())
+	return answer.StatusCode == http.StatusOK
+}
+
+// smallDisk mounts a file system of so many bytes, which needs root.
+func smallDisk(t *testing.T, size int) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "disk")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	require.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprint("size=", size)), "a small disk is mounted by root only")
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+	return dir
+}
+
+func TestFault12AFullDiskRefusesPutsAndLetsTheRestGoOnUntilThereIsRoom(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, 16<<20)
+	h := houseAt(t, filepath.Join(disk, "data"), quick...)
+	h.mustStart()
+	h.fill(100)
+	issueOne(t, h.mustDial("manager", survives))
+	tasks := task.Client{Repo: h.mustDial("worker", survives)}
+	item, err := tasks.Claim(within(t), dig)
+	require.NoError(t, err)
+	require.True(t, h.ready())
+
+	filler := filepath.Join(disk, "filler")
+	fillUp(t, filler)
+	c := h.mustDial("client", survives)
+	acknowledged := 100
+	eventually(t, "puts are refused", func() bool {
+		err := c.Space(notes).PutP(within(t), tuple.New("note", int64(1)), 0)
+		if err == nil {
+			acknowledged++
+			return false
+		}
+		require.ErrorIs(t, err, fault.ErrOverloaded)
+		return true
+	})
+	require.False(t, h.ready())
+	for range 50 {
+		_, ok, err := c.Space(notes).GetP(within(t), anyNote)
+		require.NoError(t, err)
+		require.True(t, ok)
+	}
+	require.NoError(t, tasks.Report(within(t), item, "north", true, 1), "work that was begun ends")
+	require.ErrorIs(t, c.Space(notes).PutP(within(t), tuple.New("note", int64(1)), 0), fault.ErrOverloaded)
+
+	require.NoError(t, os.Remove(filler))
+	eventually(t, "it recovers", func() bool { return c.Space(notes).PutP(within(t), tuple.New("note", int64(1)), 0) == nil })
+	eventually(t, "it is ready", h.ready)
+	h.kill()
+	h.mustStart()
+	require.Equal(t, acknowledged-50+1, h.notes())
+	n, err := h.mustDial("check", survives).Space(lease.Space).Count(within(t), lease.Any())
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "the lease lives until its result is ingested")
+}
+
+// fillUp writes a file until its disk is full.
+func fillUp(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	for block := make([]byte, 64<<10); err == nil; {
+		_, err = f.Write(block)
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoError(t, f.Close())
+}
+
+// Strace says ENOSPC although statfs does not: the disk fills up between two looks.
+// It says so once to each thread, so that the write may find no room twice: then
+// the coordinator ends, as it does after any other write that failed.
+func TestFault12AWriteThatFindsNoRoomIsNoTornRecord(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quick...)
+	h.mustStart()
+	h.fill(20)
+	h.inject("write,pwrite64", "error=ENOSPC:when=1")
+	c := h.mustDial("client", survives)
+	there, unknown := 20, 0
+	for n := range int64(10) {
+		answered := putNote(c, n+100)
+		select {
+		case err := <-answered:
+			if err == nil {
+				there++
+			} else if !errors.Is(err, fault.ErrOverloaded) {
+				require.ErrorIs(t, err, fault.ErrClosed)
+				unknown++
+			}
+		case <-h.done:
+			unknown++
+		}
+	}
+	c.abandon()
+	h.kill()
+	h.mustStart()
+	n := h.notes()
+	require.GreaterOrEqual(t, n, there)
+	require.LessOrEqual(t, n, there+unknown)
+}
+
+// nobody runs the coordinator of a house as a user without rights.
+func (h *house) nobody(args ...string) *process {
+	h.t.Helper()
+	for _, dir := range []string{filepath.Dir(binary), filepath.Dir(filepath.Dir(h.dir)), filepath.Dir(h.dir)} {
+		require.NoError(h.t, os.Chmod(dir, 0o755))
+	}
+	return launch(h.t, append([]string{"HOME=/"}, h.env...), "setpriv", append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", binary, "coordinator",
+		"--listen", h.gate, "--http", h.http}, args...)...)
+}
+
+func TestFault15AFolderThatCannotBeUsedIsSaidAndHasItsExitCode(t *testing.T) {
+	t.Parallel()
+	wrong := newHouse(t)
+	require.NoError(t, os.Mkdir(wrong.dir, 0o700))
+	p := wrong.nobody()
+	require.Equal(t, fault.Of(fault.ErrPermission).ExitCode, p.code(), p.output())
+	require.Contains(t, p.output(), wrong.dir)
+	require.Contains(t, p.output(), "permission denied")
+
+	locked := newHouse(t)
+	require.NoError(t, os.Mkdir(locked.dir, 0o555))
+	require.NoError(t, os.Chown(locked.dir, 65534, 65534))
+	p = locked.nobody()
+	require.Equal(t, fault.Of(fault.ErrPermission).ExitCode, p.code(), p.output())
+
+	missing := newHouse(t)
+	require.NoError(t, os.WriteFile(missing.dir, nil, 0o600))
+	missing.begin("")
+	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, missing.code(), missing.output())
+	require.Contains(t, missing.output(), missing.dir)
+}
+
+func TestFault15AFolderThatIsRemovedUnderARunningCoordinatorEndsIt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quick...)
+	h.mustStart()
+	h.fill(1)
+	c := h.mustDial("client", survives)
+	require.NoError(t, os.RemoveAll(h.dir))
+	eventually(t, "it ends", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		_ = c.Space(notes).Put(ctx, tuple.New("note", int64(2)), 0) // makes it look
+		return h.ended()
+	})
+	require.NotZero(t, h.code(), h.output())
+	require.Contains(t, h.output(), h.dir+"/journal was removed")
+}

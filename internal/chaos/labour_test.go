@@ -1,0 +1,317 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+	"leasehold/shared/work"
+)
+
+// labour is traffic of work-items: managers issue and ingest, workers claim,
+// report, resolve, release and hand back, and both die. What is a catalog
+// elsewhere is in this process, and outlives them.
+type labour struct {
+	mu        sync.Mutex                 // guards what follows
+	subjects  int                        // there are so many by now
+	done      map[string]map[string]bool // subject, part
+	issued    int                        // work-items, for certain
+	perhaps   int                        // more, by managers that died
+	tokens    map[string]int64           // the newest claim of each task
+	finals    map[string]int             // final reports that were current, by task
+	completed map[string]int             // likewise, by subject
+	unknown   int                        // final reports whose session was lost
+	wrong     []string
+}
+
+const dig = "dig"
+
+var parts = []string{"east", "north", "west"}
+
+func newLabour() *labour {
+	return &labour{done: map[string]map[string]bool{}, tokens: map[string]int64{}, finals: map[string]int{}, completed: map[string]int{}}
+}
+
+// manage is the work of one manager until its session ends, in order or not.
+func (l *labour) manage(ctx context.Context, c *client, _ int, r *rand.Rand) error {
+	client := work.Client{Repo: c}
+	for range 1 + r.IntN(60) {
+		if ctx.Err() != nil {
+			break
+		}
+		call, cancel := context.WithTimeout(context.Background(), time.Second)
+		step, err := client.Next(call, dig, true)
+		cancel()
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return c.close() // the answer may be a result that is held for it
+		case err != nil:
+			return err
+		case step.Result == nil:
+			err = l.issue(client)
+		case r.IntN(8) == 0:
+			c.abandon() // with the result in hand
+			return nil
+		default:
+			l.ingest(step.Result)
+			err = client.Ingested(context.Background(), step.Result)
+		}
+		if err != nil && !errors.Is(err, fault.ErrStaleToken) && !errors.Is(err, fault.ErrConflict) {
+			return err
+		}
+	}
+	if r.IntN(2) == 0 {
+		c.abandon()
+		return nil
+	}
+	return c.close()
+}
+
+// issue selects what is next and issues it.
+func (l *labour) issue(client work.Client) error {
+	claimed, err := client.Busy(context.Background(), dig)
+	if err != nil {
+		return err
+	}
+	subject, open := l.next(claimed)
+	t := models.Task{Action: dig, Subject: subject, Parts: open, Timeout: 3}
+	l.note(func() { l.perhaps++ })
+	issued, err := client.Issue(context.Background(), t, 0)
+	if closed(err) {
+		return err // nobody knows
+	}
+	l.note(func() {
+		l.perhaps--
+		if issued {
+			l.issued++
+		}
+	})
+	return err
+}
+
+// next returns the first subject with parts that are neither done nor in
+// anybody's hands; there is always another one.
+func (l *labour) next(claimed []work.Claimed) (subject string, open []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n := 0; ; n++ {
+		subject = fmt.Sprint("garden-", n)
+		l.subjects = max(l.subjects, n+1)
+		open = slices.DeleteFunc(slices.Clone(parts), func(p string) bool {
+			return l.done[subject][p] || slices.ContainsFunc(claimed, func(c work.Claimed) bool {
+				return c.Subject == subject && (len(c.Parts) == 0 || slices.Contains(c.Parts, p))
+			})
+		})
+		if len(open) > 0 {
+			return subject, open
+		}
+	}
+}
+
+// ingest puts a result into the catalog: of a part, or of a task that is dead.
+func (l *labour) ingest(h *work.Held) {
+	var failure models.Failure
+	err := json.Unmarshal([]byte(h.Body), &failure)
+	l.note(func() {
+		if err != nil {
+			l.wrong = append(l.wrong, fmt.Sprintf("result %+v: %v", h, err))
+		}
+		if l.done[h.Subject] == nil {
+			l.done[h.Subject] = map[string]bool{}
+		}
+		for _, p := range lease.SplitParts(h.Part) {
+			l.done[h.Subject][p] = true
+		}
+	})
+}
+
+// toil is the work of one worker until its session ends, in order or not.
+func (l *labour) toil(ctx context.Context, c *client, _ int, r *rand.Rand) error {
+	client := task.Client{Repo: c}
+	for range 1 + r.IntN(30) {
+		if ctx.Err() != nil {
+			break
+		}
+		call, cancel := context.WithTimeout(context.Background(), time.Second)
+		item, err := client.Claim(call, dig)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			break // the answer may be a task that is held for it
+		}
+		if err == nil {
+			l.claimed(item)
+			err = l.do(client, item, r)
+		}
+		if errors.Is(err, errDies) {
+			c.abandon()
+			return nil
+		}
+		if err != nil && !errors.Is(err, fault.ErrStaleToken) {
+			return err
+		}
+	}
+	return c.close()
+}
+
+var errDies = errors.New("the worker dies")
+
+// do is one task: mostly it is done.
+func (l *labour) do(client task.Client, item task.Item, r *rand.Rand) error {
+	ctx := context.Background()
+	if strings.HasSuffix(item.Subject, "13") {
+		return client.Release(ctx, item, "the soil is frozen") // whoever tries
+	}
+	switch r.IntN(20) {
+	case 0:
+		return client.Release(ctx, item, "no spade")
+	case 1:
+		return client.HandBack(ctx, item)
+	case 2:
+		return errDies
+	}
+	for n, part := range item.Parts {
+		final := n == len(item.Parts)-1
+		if err := client.Report(ctx, item, part, final, struct{}{}); err != nil {
+			if final && closed(err) {
+				l.note(func() { l.unknown++ })
+			}
+			return err
+		}
+		if final {
+			l.resolved(item)
+		}
+		if !final && r.IntN(20) == 0 {
+			return errDies
+		}
+	}
+	return nil
+}
+
+func (l *labour) note(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+}
+
+// claimed notes that a task is in a worker's hands: its token has risen since the
+// last time.
+func (l *labour) claimed(i task.Item) {
+	l.note(func() {
+		if last, ok := l.tokens[i.ID]; ok && i.Token <= last {
+			l.wrong = append(l.wrong, fmt.Sprintf("task %s was claimed with token %d, and then with %d", i.ID, last, i.Token))
+		}
+		l.tokens[i.ID] = i.Token
+	})
+}
+
+func (l *labour) resolved(i task.Item) {
+	l.note(func() {
+		l.finals[i.ID]++
+		l.completed[i.Subject]++
+	})
+}
+
+// finish works on, with sessions that do not die, until all that was begun is done.
+func (l *labour) finish(t *testing.T, h *house) {
+	t.Helper()
+	worker, err := h.dial(within(t), "worker", 10*time.Second, map[string]int{dig: 1})
+	require.NoError(t, err)
+	defer worker.abandon()
+	manager := h.mustDial("manager", 10*time.Second)
+	client, tasks := work.Client{Repo: manager}, task.Client{Repo: worker}
+	working, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for working.Err() == nil {
+			if item, err := tasks.Claim(working, dig); err == nil {
+				l.claimed(item)
+				for n, part := range item.Parts {
+					if tasks.Report(working, item, part, n == len(item.Parts)-1, struct{}{}) == nil && n == len(item.Parts)-1 {
+						l.resolved(item)
+					}
+				}
+			}
+		}
+	})
+	defer running.Wait()
+	defer stop()
+	begun := l.subjects
+	for deadline := time.Now().Add(2 * patience); !l.idle(t, manager, begun); {
+		require.True(t, time.Now().Before(deadline), "what was begun is not done: %+v", l.open(begun))
+		call, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		step, err := client.Next(call, dig, false)
+		cancel()
+		switch {
+		case err == nil:
+			l.ingest(step.Result)
+			require.NoError(t, client.Ingested(within(t), step.Result))
+		case !errors.Is(err, context.DeadlineExceeded):
+			require.NoError(t, err)
+		}
+		if len(l.open(begun)) > 0 {
+			if err := l.issue(client); err != nil {
+				require.ErrorIs(t, err, fault.ErrConflict)
+			}
+		}
+	}
+}
+
+// open lists the subjects, of the first so many, with parts that are not done.
+func (l *labour) open(begun int) (subjects []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n := range begun {
+		if s := fmt.Sprint("garden-", n); len(l.done[s]) < len(parts) {
+			subjects = append(subjects, s)
+		}
+	}
+	return subjects
+}
+
+// idle says that nothing is left: no subject, task or result, held or not.
+func (l *labour) idle(t *testing.T, c *client, begun int) bool {
+	t.Helper()
+	infos, err := c.List(within(t))
+	require.NoError(t, err)
+	for _, i := range infos {
+		if (i.Name == task.Space || i.Name == task.Result) && i.Visible+i.Held > 0 {
+			return false
+		}
+	}
+	return len(l.open(begun)) == 0
+}
+
+func (l *labour) check(t *testing.T, c *client) {
+	t.Helper()
+	require.Empty(t, l.wrong)
+	for id, n := range l.finals {
+		require.Equal(t, 1, n, "task %s was resolved more than once", id)
+	}
+	for subject, n := range l.completed {
+		require.Equal(t, 1, n, "the work on %s was done to the end more than once", subject)
+	}
+	dead, err := c.Space(task.Dead).Count(within(t), task.AnyDead(dig))
+	require.NoError(t, err)
+	claims, err := c.Space(lease.Space).Count(within(t), tuple.Match("claim", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64))
+	require.NoError(t, err)
+	require.Zero(t, claims, "no claim is left over")
+	done := l.subjects - len(l.open(l.subjects))
+	require.LessOrEqual(t, len(l.completed)+dead, done, "what was resolved is ingested")
+	require.GreaterOrEqual(t, len(l.completed)+dead+l.unknown, done, "what is ingested was resolved once, or is dead")
+	t.Logf("labour: %d subjects, %d resolved, %d dead", done, len(l.completed), dead)
+	require.NotEmpty(t, l.completed)
+}

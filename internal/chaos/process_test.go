@@ -1,0 +1,165 @@
+package chaos
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+var (
+	seedFlag = flag.Uint64("chaos.seed", 0, "seed of what happens; 0 is a new one")
+	timeFlag = flag.Duration("chaos.time", 3*time.Second, "how long each kind of chaos reigns")
+)
+
+// patience bounds what must happen sooner or later.
+const patience = 30 * time.Second
+
+// binary is leasehold, built with failpoints.
+var binary string
+
+func TestMain(m *testing.M) {
+	if coordinator := os.Getenv(victimOf); coordinator != "" {
+		fmt.Fprintln(os.Stderr, beVictim(coordinator))
+		os.Exit(1)
+	}
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "chaos")
+	if err == nil {
+		binary = filepath.Join(dir, "leasehold")
+		err = build(binary, "-tags", "failpoints")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { _ = os.RemoveAll(dir); os.Exit(code) }))
+}
+
+// build makes a binary of the module.
+func build(path string, flags ...string) error {
+	args := append(append([]string{"build"}, flags...), "-o", path, "leasehold")
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// newSeed returns the seed of a test, which is printed.
+func newSeed(t *testing.T) uint64 {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("go test ./internal/chaos -run '^%s$' -chaos.seed %d", t.Name(), seed)
+	return seed
+}
+
+// process is one that a test has started; it ends with the test.
+type process struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	said string        // file of what it says
+	done chan struct{} // closed when it has ended, after err is set
+	err  error
+}
+
+// launch starts a program. What it said is in the test's log if the test fails.
+func launch(t *testing.T, env []string, name string, args ...string) *process {
+	t.Helper()
+	said, err := os.CreateTemp(t.TempDir(), filepath.Base(name)+"-*.log")
+	require.NoError(t, err)
+	p := &process{t: t, cmd: exec.Command(name, args...), said: said.Name(), done: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = said, said
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // strace and what it traces end together
+	require.NoError(t, p.cmd.Start())
+	go func() {
+		p.err = p.cmd.Wait()
+		_ = said.Close() // it was only written to
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		p.kill()
+		if said := p.output(); t.Failed() && strings.Count(said, "\n") > 1 {
+			t.Logf("%s %s: %v\n%s", env, p.cmd, p.err, said)
+		}
+	})
+	return p
+}
+
+// output is what the process has said so far, or the end of it.
+func (p *process) output() string {
+	const most = 4 << 10
+	data, err := os.ReadFile(p.said)
+	require.NoError(p.t, err)
+	return string(data[max(0, len(data)-most):])
+}
+
+// kill ends the process as kill -9 does, and waits for its end.
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
+// signal sends a signal to the process and all that it started.
+func (p *process) signal(s syscall.Signal) {
+	_ = syscall.Kill(-p.cmd.Process.Pid, s) // it may have ended
+}
+
+// ended says that the process has.
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// endsIn waits for the end of the process, at most so long.
+func (p *process) endsIn(d time.Duration) bool {
+	select {
+	case <-p.done:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// killed says that the process has ended by SIGKILL.
+func (p *process) killed() bool {
+	var exit *exec.ExitError
+	if !p.ended() || !errors.As(p.err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// code is the exit code of a process that must end by itself.
+func (p *process) code() int {
+	p.t.Helper()
+	require.True(p.t, p.endsIn(patience), "it goes on")
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// eventually waits until ok is true.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			require.FailNow(t, "it does not happen: "+what)
+		}
+	}
+}

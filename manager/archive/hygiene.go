@@ -1,0 +1,112 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"leasehold/models"
+	"leasehold/shared/audio"
+	"leasehold/shared/audio/exact"
+	"leasehold/shared/audio/hygiene"
+)
+
+// compareLimit bounds how many clips of a folder are compared with each other, and
+// so the memory for it, to some 120 MB.
+const compareLimit = 2000
+
+// hygienist remembers what was said of a folder's clips as long as they stay as
+// they are: they are decoded for it. Its methods may be called concurrently.
+type hygienist struct {
+	mu    sync.Mutex
+	known map[string]opinion // by origin
+}
+
+// opinion is what was said of the clips that its digest stands for.
+type opinion struct {
+	digest  [sha256.Size]byte
+	notices []hygiene.Notice
+}
+
+// inspect names the clips of a listing that would not be found, or twice. Those that
+// cannot be looked for at all leave it.
+func (v *folderVisit) inspect(ctx context.Context, h *hygienist, clips []models.Clip) ([]models.Clip, error) {
+	if len(clips) > compareLimit {
+		v.problems.add("", "only the first %d clips were compared with each other", compareLimit)
+	}
+	notices, err := h.notices(ctx, v, clips[:min(compareLimit, len(clips))])
+	if err != nil {
+		return nil, err
+	}
+	lost := map[string]bool{}
+	for _, n := range notices {
+		v.problems.add(clean(n.Clip), "%s", n.Text())
+		lost[n.Clip] = n.Fault.Lost()
+	}
+	return slices.DeleteFunc(clips, func(c models.Clip) bool { return lost[c.Name] }), nil
+}
+
+// notices are what package hygiene says, but for what others say: workers of clips
+// that cannot be decoded (this machine may lack what theirs have), the catalog of
+// equal files.
+func (h *hygienist) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]hygiene.Notice, error) {
+	digest := digestOf(clips)
+	h.mu.Lock()
+	known, ok := h.known[v.origin.ID]
+	h.mu.Unlock()
+	if ok && known.digest == digest {
+		return known.notices, nil
+	}
+	var list []hygiene.Clip
+	for _, c := range clips {
+		list = append(list, hygiene.Clip{Name: c.Name, Load: func(ctx context.Context) ([]float32, error) {
+			return v.load(ctx, c.Media)
+		}})
+	}
+	notices, err := hygiene.Check(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	notices = slices.DeleteFunc(notices, func(n hygiene.Notice) bool {
+		return n.Fault == hygiene.Unreadable || n.Fault == hygiene.Duplicate && equal(clips, n.Clip, n.Other)
+	})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.known == nil {
+		h.known = map[string]opinion{}
+	}
+	h.known[v.origin.ID] = opinion{digest, notices}
+	return notices, nil
+}
+
+// equal reports whether two clips are the same file, which the catalog says.
+func equal(clips []models.Clip, a, b string) bool {
+	var hashes []string
+	for _, c := range clips {
+		if c.Name == a || c.Name == b {
+			hashes = append(hashes, c.Media.Hash)
+		}
+	}
+	return len(hashes) == 2 && hashes[0] == hashes[1] && hashes[0] != ""
+}
+
+func digestOf(clips []models.Clip) [sha256.Size]byte {
+	d := sha256.New()
+	for _, c := range clips {
+		fmt.Fprintf(d, "%q %q\n", c.Name, c.Media.Version)
+	}
+	return [sha256.Size]byte(d.Sum(nil))
+}
+
+// load decodes a clip.
+func (v *folderVisit) load(ctx context.Context, ref models.MediaRef) ([]float32, error) {
+	f, err := v.fetch.Fetch(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	wave, err := audio.Load(ctx, f.Path, exact.MaxClip)
+	return wave, errors.Join(err, f.Close())
+}

@@ -1,0 +1,86 @@
+package archive
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+)
+
+// melody is a WAV of plucked notes at 8 kHz.
+func melody(seed uint64, seconds float64) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float64, int(seconds*8000))
+	for at := 0; at < len(x); at += 1000 {
+		f := 200 * math.Pow(2, 3*r.Float64())
+		for i := at; i < min(len(x), at+3000); i++ {
+			t := float64(i-at) / 8000
+			x[i] += .2 * math.Exp(-8*t) * (math.Sin(2*math.Pi*f*t) + .5*math.Sin(4*math.Pi*f*t))
+		}
+	}
+	return wav8k(x)
+}
+
+func wav8k(x []float64) []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32([]byte("RIFF"), uint32(36+2*len(x)))
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data"...)
+	b = le.AppendUint32(b, uint32(2*len(x)))
+	for _, v := range x {
+		b = le.AppendUint16(b, uint16(int16(30000*v)))
+	}
+	return b
+}
+
+func TestClipsThatAreNotFoundOrTwiceAreNamedWhenCurated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	whole := melody(1, 6)
+	files := map[string][]byte{
+		"whole.wav": whole, "other.wav": melody(2, 3),
+		"silence.wav": wav8k(make([]float64, 8000)), "blip.wav": melody(3, .1),
+		"part.wav": append(append([]byte{}, wav8k(make([]float64, 16000))[:44]...), whole[44+2*16000:44+4*16000]...),
+	}
+	for name, b := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+	}
+	l := lister(t, models.Origin{ID: "o", Kind: models.Clips, URI: dir})
+	o := models.Origin{ID: "o", Kind: models.Clips, URI: dir}
+
+	named := func() (clips []string, problems map[string]string) {
+		listing, err := l.List(t.Context(), o)
+		require.NoError(t, err)
+		problems = map[string]string{}
+		for _, c := range listing.Clips {
+			clips = append(clips, c.Name)
+		}
+		for _, p := range listing.Problems {
+			problems[p.Item] = p.Reason
+		}
+		return clips, problems
+	}
+	clips, problems := named()
+	require.Equal(t, []string{"other.wav", "part.wav", "whole.wav"}, clips, "what can be looked for is, whatever else is wrong")
+	require.Len(t, problems, 3)
+	require.Contains(t, problems["silence.wav"], "silent: nothing to look for; ")
+	require.Contains(t, problems["blip.wav"], "too short: ")
+	require.Contains(t, problems["part.wav"], "contained: part of whole.wav, at 2.00 s")
+
+	again, same := named()
+	require.Equal(t, clips, again)
+	require.Equal(t, problems, same)
+
+	mended := filepath.Join(dir, "silence.wav")
+	require.NoError(t, os.WriteFile(mended, melody(4, 2), 0o600))
+	require.NoError(t, os.Chtimes(mended, time.Time{}, time.Now().Add(time.Hour)))
+	clips, problems = named()
+	require.Contains(t, clips, "silence.wav")
+	require.NotContains(t, problems, "silence.wav")
+}

@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"context"
+	"math"
+)
+
+const (
+	cosineRateHz = 22050 // where longLook is the 23 ms that decide
+	anchorS      = .125  // the clip's loudest part, at which the looks begin
+	shortLook    = 50    // samples
+	longLook     = 500
+	shortCosine  = .6
+	longCosine   = .9
+)
+
+// Cosine is the search that Leasehold set out to replace, as a baseline of cost: at
+// every sample of the episode the cosine of 50 samples from the clip's loudest
+// eighth of a second on, and where it is 0.6, of 500 samples; 0.9 is a finding. Of
+// findings that touch, the best one stays.
+type Cosine struct{ clips []anchored }
+
+// anchored is a clip, and where its loudest part begins.
+type anchored struct {
+	Clip
+	at int
+}
+
+// RateHz is 22,050.
+func (*Cosine) RateHz() int { return cosineRateHz }
+
+// Index finds the anchor of each clip.
+func (c *Cosine) Index(_ context.Context, clips []Clip) error {
+	for _, clip := range clips {
+		c.clips = append(c.clips, anchored{clip, loudest(clip.Wave)})
+	}
+	return nil
+}
+
+// loudest is where the loudest stretch of anchorS begins, with longLook after it.
+func loudest(x []float32) int {
+	const length = cosineRateHz / 8
+	best, at, sum := -1.0, 0, 0.0
+	for i, v := range x {
+		sum += float64(v) * float64(v)
+		if i >= length {
+			sum -= float64(x[i-length]) * float64(x[i-length])
+		}
+		if from := i - length + 1; from >= 0 && from+longLook <= len(x) && sum > best {
+			best, at = sum, from
+		}
+	}
+	return at
+}
+
+// Match looks for one clip after the other.
+func (c *Cosine) Match(ctx context.Context, episode []float32) ([]Found, error) {
+	var all []Found
+	for _, clip := range c.clips {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if clip.at+longLook <= len(clip.Wave) {
+			all = append(all, clip.search(episode)...)
+		}
+	}
+	return all, nil
+}
+
+func (a anchored) search(episode []float32) []Found {
+	var all []Found
+	short, long := a.Wave[a.at:][:shortLook], a.Wave[a.at:][:longLook]
+	last := -longLook
+	for i := 0; i+longLook <= len(episode); i++ {
+		if cosine(short, episode[i:]) < shortCosine {
+			continue
+		}
+		score := cosine(long, episode[i:])
+		if score < longCosine {
+			continue
+		}
+		f := Found{Clip: a.ID, OffsetS: float64(i-a.at) / cosineRateHz, DurationS: float64(len(a.Wave)) / cosineRateHz, Score: score}
+		switch {
+		case i-last >= longLook:
+			all = append(all, f)
+		case score > all[len(all)-1].Score:
+			all[len(all)-1] = f
+		}
+		last = i
+	}
+	return all
+}
+
+// cosine of the angle between x and as much of y.
+func cosine(x, y []float32) float64 {
+	var xy, xx, yy float32
+	y = y[:len(x)]
+	for i, v := range x {
+		xy += v * y[i]
+		xx += v * v
+		yy += y[i] * y[i]
+	}
+	if xx == 0 || yy == 0 {
+		return 0
+	}
+	return float64(xy) / math.Sqrt(float64(xx)*float64(yy))
+}

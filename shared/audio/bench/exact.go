@@ -1,0 +1,50 @@
+package bench
+
+import (
+	"context"
+
+	"leasehold/shared/audio/exact"
+)
+
+// Exact is normalised cross-correlation over the whole waveform: slow, and the
+// oracle for what keeps its speed.
+type Exact struct {
+	Threshold float64 // 0 is exact.DefaultThreshold
+	clips     []exact.Clip
+}
+
+// RateHz is exact.RateHz.
+func (*Exact) RateHz() int { return exact.RateHz }
+
+// Index only keeps the clips.
+func (e *Exact) Index(_ context.Context, clips []Clip) error {
+	for _, c := range clips {
+		e.clips = append(e.clips, exact.Clip{ID: c.ID, Load: func(context.Context) ([]float32, error) { return c.Wave, nil }})
+	}
+	return nil
+}
+
+// Match correlates every clip with every sample of the episode.
+func (e *Exact) Match(ctx context.Context, episode []float32) ([]Found, error) {
+	var all []Found
+	err := exact.Find(ctx, memory(episode), e.clips, exact.Options{Threshold: e.Threshold}, func(r exact.Result) error {
+		for _, m := range r.Matches {
+			all = append(all, Found{Clip: r.ID, OffsetS: m.Start().Seconds(), DurationS: m.Duration().Seconds(), Score: m.Score})
+		}
+		return r.Err
+	})
+	return all, err
+}
+
+// memory is an episode that is held in memory.
+type memory []float32
+
+func (m memory) Len() int { return len(m) }
+
+func (m memory) ReadAt(dst []float32, offset int) error {
+	clear(dst)
+	if from := max(0, offset); from < min(len(m), offset+len(dst)) {
+		copy(dst[from-offset:], m[from:])
+	}
+	return nil
+}

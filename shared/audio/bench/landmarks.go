@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"context"
+	"io"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/match"
+)
+
+// Landmarks is the method of package match: what Leasehold uses.
+type Landmarks struct {
+	Threshold float64 // 0 is match.DefaultThreshold
+	clips     *index.Index
+}
+
+// RateHz is match.RateHz.
+func (*Landmarks) RateHz() int { return match.RateHz }
+
+// Index builds the inverted index.
+func (l *Landmarks) Index(_ context.Context, clips []Clip) (err error) {
+	var b index.Builder
+	for _, c := range clips {
+		if err := b.Add(c.ID, c.Wave); err != nil {
+			return err
+		}
+	}
+	l.clips, err = b.Build()
+	return err
+}
+
+// Match streams the episode through.
+func (l *Landmarks) Match(ctx context.Context, episode []float32) ([]Found, error) {
+	var all []Found
+	rest := stream(episode)
+	err := match.Find(ctx, l.clips, &rest, match.Options{Threshold: l.Threshold}, func(f match.Finding) error {
+		all = append(all, Found{
+			Clip: f.ID, OffsetS: f.Start().Seconds(), DurationS: f.Duration().Seconds(),
+			Coverage: f.Coverage, Score: f.Score, Speed: f.Speed,
+		})
+		return nil
+	})
+	return all, err
+}
+
+// stream is an episode as a match.Reader.
+type stream []float32
+
+func (s *stream) Read(dst []float32) (int, error) {
+	n := copy(dst, *s)
+	*s = (*s)[n:]
+	if len(*s) == 0 {
+		return n, io.EOF
+	}
+	return n, nil
+}

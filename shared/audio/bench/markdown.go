@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"leasehold/shared/fault"
+)
+
+// The lines between which Write puts the tables.
+const (
+	Begin = "<!-- bench-clips: begin -->"
+	End   = "<!-- bench-clips: end -->"
+)
+
+// Markdown returns the tables: the summary of all methods and sets, then how each
+// set's first method did by condition, length and kind.
+func Markdown(all []Figures) string {
+	var b strings.Builder
+	b.WriteString("| set | method | clips | found | wrong | aside | precision | recall | F1 | F1 without tempo and pitch | offset error, median / p95 | CPU s, index | CPU s an hour | decoding | heap |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, f := range all {
+		t, plain := f.Group("all", All), f.Group("all", Plain)
+		fmt.Fprintf(&b, "| %s, %.2f h | %s | %d | %d of %d | %d | %d | %.3f | %.3f | %.3f | %.3f | %.2f / %.1f ms | %s | %s | %.1f s | %.0f MB |\n",
+			f.Set, f.Hours, f.Method, f.Clips, t.Hits, t.Played, t.Wrong, t.Aside, t.Precision(), t.Recall(), t.F1(), plain.F1(),
+			t.ErrorMs(.5), t.ErrorMs(.95), f.Index, f.Match, f.DecodeS, f.HeapMB)
+	}
+	told := map[string]bool{}
+	for _, f := range all {
+		if !told[f.Set] {
+			told[f.Set] = true
+			fmt.Fprintf(&b, "\n%s set, %s:\n\n%s", f.Set, f.Method, f.table())
+		}
+	}
+	return b.String()
+}
+
+func (s Spread) String() string { return fmt.Sprintf("%.1f (%.1f–%.1f)", s.Median, s.Least, s.Most) }
+
+// table is all groups of one measurement.
+func (f Figures) table() string {
+	var b strings.Builder
+	b.WriteString("| by | | found | wrong | aside | precision | recall | F1 | offset error, median / p95 |\n|---|---|---|---|---|---|---|---|---|\n")
+	by := ""
+	for _, g := range f.Groups {
+		if g.By == "all" {
+			continue
+		}
+		title := ""
+		if g.By != by {
+			by, title = g.By, g.By
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d | %d | %.3f | %.3f | %.3f | %.2f / %.1f ms |\n",
+			title, g.Name, g.Hits, g.Played, g.Wrong, g.Aside, g.Precision(), g.Recall(), g.F1(), g.ErrorMs(.5), g.ErrorMs(.95))
+	}
+	return b.String()
+}
+
+// Group returns the line with a name.
+func (f Figures) Group(by, name string) Group {
+	for _, g := range f.Groups {
+		if g.By == by && g.Name == name {
+			return g
+		}
+	}
+	return Group{By: by, Name: name}
+}
+
+// Write puts text between the marks in the file at path, in place of what is there.
+func Write(path, text string) error {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	head, rest, ok := strings.Cut(string(old), Begin)
+	_, tail, closed := strings.Cut(rest, End)
+	if !ok || !closed {
+		return fmt.Errorf("bench.Write %s: it lacks the lines %q and %q: %w", path, Begin, End, fault.ErrInvalid)
+	}
+	return os.WriteFile(path, []byte(head+Begin+"\n\n"+text+"\n"+End+tail), 0o644)
+}

@@ -1,0 +1,157 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"leasehold/shared/audio"
+	"leasehold/shared/audio/bench/set"
+)
+
+const longest = 24 * time.Hour // of an episode
+
+// Figures are what was measured of one method on one set.
+type Figures struct {
+	Set     string
+	Method  string
+	Hours   float64
+	Clips   int
+	Runs    int
+	Groups  []Group
+	Index   Spread  // CPU seconds to build the index
+	Match   Spread  // CPU seconds to search an hour
+	DecodeS float64 // CPU seconds to decode an hour, ffmpeg's included
+	HeapMB  float64 // that the method holds after the search, with its clips
+}
+
+// Spread is the median of the runs, and the least and the most.
+type Spread struct{ Median, Least, Most float64 }
+
+func spread(all []float64) Spread {
+	slices.Sort(all)
+	return Spread{all[len(all)/2], all[0], all[len(all)-1]}
+}
+
+// Run measures a method on a set, as often as runs says; each run starts with a new
+// method. What is found must be the same every time.
+func Run(ctx context.Context, s *set.Set, name string, newMethod func() Method, runs int, log *slog.Logger) (Figures, error) {
+	f := Figures{Set: s.Name, Method: name, Hours: s.Hours(), Clips: len(s.Clips), Runs: runs}
+	var index, search []float64
+	for i := range runs {
+		log.Info("run", "set", s.Name, "method", name, "clips", len(s.Clips), "run", i+1)
+		r := run{set: s, method: newMethod()}
+		if err := r.do(ctx); err != nil {
+			return f, fmt.Errorf("bench %s on %s: %w", name, s.Name, err)
+		}
+		index, search = append(index, r.index.Seconds()), append(search, r.match.Seconds()/f.Hours)
+		f.DecodeS, f.HeapMB = r.decode.Seconds()/f.Hours, r.heapMB
+		groups := tally(r.judged)
+		if i > 0 && !same(groups, f.Groups) {
+			return f, fmt.Errorf("bench %s on %s: run %d found something else than run 1", name, s.Name, i+1)
+		}
+		f.Groups = groups
+	}
+	f.Index, f.Match = spread(index), spread(search)
+	return f, nil
+}
+
+func same(a, b []Group) bool {
+	return slices.EqualFunc(a, b, func(x, y Group) bool {
+		return x.Played == y.Played && x.Hits == y.Hits && x.Wrong == y.Wrong && slices.Equal(x.errors, y.errors)
+	})
+}
+
+// run is one run.
+type run struct {
+	set    *set.Set
+	method Method
+
+	index, match, decode time.Duration
+	heapMB               float64
+	judged               []judged
+}
+
+func (r *run) do(ctx context.Context) error {
+	before := heap()
+	clips, err := r.clips(ctx)
+	if err != nil {
+		return err
+	}
+	if err := timed(&r.index, func() error { return r.method.Index(ctx, clips) }); err != nil {
+		return err
+	}
+	for _, e := range r.set.Episodes {
+		var wave []float32
+		err := timed(&r.decode, func() (err error) {
+			wave, err = audio.LoadAt(ctx, r.set.Path(e.File), r.method.RateHz(), longest)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		var found []Found
+		err = timed(&r.match, func() (err error) {
+			found, err = r.method.Match(ctx, wave)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.judged = append(r.judged, judge(r.set, e, found)...)
+	}
+	r.heapMB = heap() - before
+	runtime.KeepAlive(r.method)
+	runtime.KeepAlive(clips)
+	return nil
+}
+
+func (r *run) clips(ctx context.Context) ([]Clip, error) {
+	var all []Clip
+	for _, c := range r.set.Clips {
+		wave, err := audio.LoadAt(ctx, r.set.Path(c.File), r.method.RateHz(), time.Minute)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.File, err)
+		}
+		all = append(all, Clip{c.ID, wave})
+	}
+	return all, nil
+}
+
+// heap is how many megabytes are live.
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / 1e6
+}
+
+// timed adds the CPU time of this process and its children, while f runs, to d.
+func timed(d *time.Duration, f func() error) error {
+	before, err := cpu()
+	if err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	after, err := cpu()
+	*d += after - before
+	return err
+}
+
+func cpu() (time.Duration, error) {
+	var sum time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(who, &u); err != nil {
+			return 0, fmt.Errorf("getrusage: %w", err)
+		}
+		sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	return sum, nil
+}

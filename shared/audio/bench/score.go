@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"leasehold/shared/audio/bench/set"
+)
+
+// Tolerance is how far off a finding may be, in seconds.
+const Tolerance = .25
+
+// judged is one insertion or one wrong finding, with what tables divide it by.
+type judged struct {
+	clip      set.Clip
+	condition string // "" for a finding of a clip that is not played there
+	hit       bool
+	errorS    float64 // of the offset, of a hit
+	wrong     bool
+	aside     bool // a finding that is neither right nor wrong
+}
+
+// judge scores what was found in one episode.
+func judge(s *set.Set, e set.Episode, found []Found) []judged {
+	j := newJury(s, e, found)
+	j.pair(func(in set.Insertion, f Found) float64 {
+		if f.Clip != in.Clip {
+			return math.Inf(1)
+		}
+		return offsetError(in, f.OffsetS)
+	})
+	j.pair(func(in set.Insertion, f Found) float64 {
+		best := math.Inf(1)
+		for _, r := range j.relations[f.Clip] {
+			if r.Within == in.Clip && !r.Part {
+				best = min(best, math.Abs(f.OffsetS-in.OffsetS-r.OffsetS/in.Speed))
+			}
+		}
+		return best
+	})
+	return j.verdict()
+}
+
+// jury pairs the findings of one episode with what is played in it.
+type jury struct {
+	clips     map[string]set.Clip
+	relations map[string][]set.Relation // by clip
+	played    []set.Insertion
+	others    []set.Insertion
+	found     []Found
+	hit       []float64 // error of each insertion's finding, NaN without one
+	used      []bool    // findings
+}
+
+func newJury(s *set.Set, e set.Episode, found []Found) *jury {
+	j := &jury{
+		clips: map[string]set.Clip{}, relations: map[string][]set.Relation{}, played: e.Played, others: e.Others,
+		found: found, hit: make([]float64, len(e.Played)), used: make([]bool, len(found)),
+	}
+	for _, c := range slices.Concat(s.Left, s.Clips) {
+		j.clips[c.ID] = c
+	}
+	for _, r := range s.Relations {
+		j.relations[r.Clip] = append(j.relations[r.Clip], r)
+	}
+	for i := range j.hit {
+		j.hit[i] = math.NaN()
+	}
+	return j
+}
+
+// offsetError is how far from the insertion's start, or from where it is first
+// heard, an offset is.
+func offsetError(in set.Insertion, offsetS float64) float64 {
+	return min(math.Abs(offsetS-in.OffsetS), math.Abs(offsetS-in.HeardS))
+}
+
+// pair makes hits of the nearest pairs that are within the tolerance, each
+// insertion and each finding once.
+func (j *jury) pair(apart func(set.Insertion, Found) float64) {
+	type couple struct {
+		insertion, finding int
+		apart              float64
+	}
+	var all []couple
+	for i, in := range j.played {
+		for k, f := range j.found {
+			if d := apart(in, f); math.IsNaN(j.hit[i]) && !j.used[k] && d <= Tolerance {
+				all = append(all, couple{i, k, d})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b couple) int { return cmp.Compare(a.apart, b.apart) })
+	for _, c := range all {
+		if math.IsNaN(j.hit[c.insertion]) && !j.used[c.finding] {
+			j.hit[c.insertion], j.used[c.finding] = c.apart, true
+		}
+	}
+}
+
+// verdict is what is left to say: misses, and findings that are wrong.
+func (j *jury) verdict() []judged {
+	var all []judged
+	for i, in := range j.played {
+		v := judged{clip: j.clips[in.Clip], condition: in.Condition}
+		if !math.IsNaN(j.hit[i]) {
+			v.hit, v.errorS = true, j.hit[i]
+		}
+		all = append(all, v)
+	}
+	for k, f := range j.found {
+		if j.used[k] {
+			continue
+		}
+		aside := j.explained(f)
+		all = append(all, judged{clip: j.clips[f.Clip], condition: j.conditionAt(f), wrong: !aside, aside: aside})
+	}
+	return all
+}
+
+// explained reports whether a finding is of a clip related to one that is played
+// there: right, but not asked for. Of clips that share a loop no offset is the right
+// one.
+func (j *jury) explained(f Found) bool {
+	clip := j.clips[f.Clip]
+	for _, in := range slices.Concat(j.played, j.others) {
+		if other := j.clips[in.Clip]; clip.Loops && clip.ID != other.ID && clip.Class == other.Class && in.HeardWithin(f.OffsetS, clip.DurationS) {
+			return true
+		}
+		for _, r := range j.relations[f.Clip] {
+			if r.Within == in.Clip && math.Abs(f.OffsetS-in.OffsetS-r.OffsetS/in.Speed) <= Tolerance {
+				return true
+			}
+		}
+		for _, r := range j.relations[in.Clip] {
+			if r.Within == f.Clip && math.Abs(f.OffsetS+r.OffsetS/in.Speed-in.OffsetS) <= Tolerance {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// conditionAt is under what condition the clip of a wrong finding is played where
+// the finding says, so that only the offset is wrong; "" if it is not.
+func (j *jury) conditionAt(f Found) string {
+	length := j.clips[f.Clip].DurationS
+	for _, in := range j.played {
+		if in.Clip == f.Clip && in.HeardWithin(f.OffsetS, length) {
+			return in.Condition
+		}
+	}
+	return ""
+}

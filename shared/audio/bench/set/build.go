@@ -1,0 +1,170 @@
+package set
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"leasehold/shared/fault"
+)
+
+// builder is one set in the works.
+type builder struct {
+	recipe   Recipe
+	rand     *rand.Rand
+	log      *slog.Logger
+	set      *Set
+	packages string // folder that sources are named from
+	scratch  string
+	count    int // clips so far
+	speech   *tape
+	bed      *bed
+	lastPath string
+	last     []float32
+}
+
+// Build makes the set of a recipe below the folder work, and returns its truth. A
+// set that is there is not built again. It takes minutes, and tells its steps to
+// the log.
+func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, error) {
+	dir := filepath.Join(work, "sets", fmt.Sprintf("%s-%d-v%d", r.Name, r.Seed, Version))
+	if s, err := Load(dir); err == nil {
+		return s, nil
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "clips"), 0o755); err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp(dir, "scratch-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }() // a leftover does no harm
+	b := &builder{
+		recipe: r, rand: rand.New(rand.NewPCG(r.Seed, 1)), log: log, scratch: scratch,
+		packages: filepath.Join(work, "packages"),
+		set:      &Set{Dir: dir, Name: r.Name, Version: Version, Seed: r.Seed},
+	}
+	if err := b.build(ctx, work); err != nil {
+		return nil, fmt.Errorf("set.Build %s: %w", r.Name, err)
+	}
+	return b.set, nil
+}
+
+func (b *builder) build(ctx context.Context, work string) error {
+	pools, err := b.pools(ctx, work)
+	if err != nil {
+		return err
+	}
+	if err := b.choose(ctx, pools); err != nil {
+		return err
+	}
+	b.load(pools)
+	turns := b.turns()
+	share := (len(turns) + len(b.recipe.Kbps) - 1) / len(b.recipe.Kbps)
+	for part := range slices.Chunk(turns, share) {
+		i := len(b.set.Episodes)
+		b.log.Info("mix", "set", b.recipe.Name, "episode", i+1)
+		e, err := b.episode(ctx, i+1, b.recipe.Kbps[i], part)
+		if err != nil {
+			return err
+		}
+		b.set.Episodes = append(b.set.Episodes, e)
+	}
+	return b.set.save()
+}
+
+// pools fetches the materials and divides their files.
+func (b *builder) pools(ctx context.Context, work string) ([]pool, error) {
+	var all []pool
+	for _, m := range b.recipe.Materials {
+		dir := m.Dir
+		if m.Package != "" {
+			b.log.Info("fetch", "package", m.Package)
+			root, version, err := fetch(ctx, work, m.Package)
+			if err != nil {
+				return nil, err
+			}
+			dir = filepath.Join(root, m.Dir)
+			if !slices.Contains(b.set.Packages, version) {
+				b.set.Packages = append(b.set.Packages, version)
+			}
+		}
+		files, err := soundFiles(dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) < 2 {
+			return nil, fmt.Errorf("%d sound files in %s: expected at least 2: %w", len(files), dir, fault.ErrInvalid)
+		}
+		all = append(all, split(b.rand, m, files))
+	}
+	return all, nil
+}
+
+// choose picks the clips of each kind, and relates them to each other.
+func (b *builder) choose(ctx context.Context, pools []pool) error {
+	for _, kind := range []Kind{Speech, Music, Effect} {
+		var clips []candidate
+		var beds []string
+		left, quota := 0, b.recipe.Clips[kind]
+		for _, p := range pools {
+			left += btoi(p.kind == kind)
+		}
+		for _, p := range pools {
+			if p.kind != kind {
+				continue
+			}
+			some, err := b.pick(ctx, p, (quota-len(clips))/left)
+			if err != nil {
+				return err
+			}
+			left--
+			clips, beds = append(clips, some...), append(beds, p.beds...)
+		}
+		b.log.Info("compare", "kind", kind, "clips", len(clips), "bed files", len(beds))
+		clips, err := withoutBeds(ctx, clips, beds)
+		if err != nil {
+			return err
+		}
+		relations, err := relate(ctx, clips)
+		if err != nil {
+			return err
+		}
+		if kind != Speech {
+			shared := parts(clips)
+			grouped(clips, shared)
+			relations = append(relations, shared...)
+		}
+		b.set.Relations = append(b.set.Relations, relations...)
+		b.keep(clips)
+	}
+	return nil
+}
+
+// keep takes clips into the set; half of them will be played.
+func (b *builder) keep(clips []candidate) {
+	order := b.rand.Perm(len(clips))
+	for i, c := range clips {
+		c.Played = order[i] < len(clips)/2
+		b.set.Clips = append(b.set.Clips, c.Clip)
+	}
+}
+
+// load readies what goes on between the clips.
+func (b *builder) load(pools []pool) {
+	b.speech = &tape{rand: b.rand, pause: maxPause}
+	music := &tape{rand: b.rand}
+	for _, p := range pools {
+		switch p.kind {
+		case Speech:
+			b.speech.files = append(b.speech.files, p.beds...)
+		case Music:
+			music.files = append(music.files, p.beds...)
+		}
+	}
+	b.bed = &bed{rand: b.rand, speech: b.speech, music: music}
+}

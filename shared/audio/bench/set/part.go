@@ -1,0 +1,35 @@
+package set
+
+// Part is the set with at most so many clips and episodes, for what is too slow
+// for the whole: clips are taken evenly, and what is played of the others is not
+// asked for. 0 is all.
+func (s *Set) Part(clips, episodes int) *Set {
+	p := *s
+	if clips > 0 && clips < len(s.Clips) {
+		p.Clips, p.Left = nil, s.Clips
+		for i := range clips {
+			p.Clips = append(p.Clips, s.Clips[i*len(s.Clips)/clips])
+		}
+	}
+	if episodes > 0 && episodes < len(s.Episodes) {
+		p.Episodes = s.Episodes[:episodes]
+	}
+	there := map[string]bool{}
+	for _, c := range p.Clips {
+		there[c.ID] = true
+	}
+	p.Episodes = append([]Episode(nil), p.Episodes...)
+	for i := range p.Episodes {
+		e := &p.Episodes[i]
+		var played []Insertion
+		for _, in := range e.Played {
+			if there[in.Clip] {
+				played = append(played, in)
+			} else {
+				e.Others = append(e.Others, in)
+			}
+		}
+		e.Played = played
+	}
+	return &p
+}

@@ -1,0 +1,141 @@
+package set
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"leasehold/shared/audio"
+	"leasehold/shared/audio/exact"
+)
+
+// related is the correlation at which two clean recordings are the same sound.
+// Music is made of parts that come again under others; short speech of one voice
+// is as alike as 0.54 without being the same.
+var related = map[Kind]float64{Speech: .6, Effect: .6, Music: .5}
+
+// memory is an episode that is held in memory.
+type memory []float32
+
+func (m memory) Len() int { return len(m) }
+
+func (m memory) ReadAt(dst []float32, offset int) error {
+	clear(dst)
+	for i := max(0, -offset); i < len(dst) && offset+i < len(m); i++ {
+		dst[i] = m[offset+i]
+	}
+	return nil
+}
+
+// occurrences finds each clip, all of one kind, in the episode by exact correlation, on all cores.
+func occurrences(ctx context.Context, clips []candidate, episode memory) ([][]exact.Match, error) {
+	found := make([][]exact.Match, len(clips))
+	if len(clips) == 0 || len(episode) == 0 {
+		return found, nil
+	}
+	share := (len(clips) + runtime.NumCPU() - 1) / runtime.NumCPU()
+	errs := make([]error, 0, runtime.NumCPU())
+	var wg sync.WaitGroup
+	for part := range slices.Chunk(indices(len(clips)), share) {
+		errs = append(errs, nil)
+		err := &errs[len(errs)-1]
+		wg.Go(func() { *err = search(ctx, clips, part, episode, found) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// search does those of the clips that part names.
+func search(ctx context.Context, clips []candidate, part []int, episode memory, found [][]exact.Match) error {
+	var list []exact.Clip
+	for _, i := range part {
+		list = append(list, exact.Clip{ID: clips[i].ID, Load: func(context.Context) ([]float32, error) { return clips[i].wave, nil }})
+	}
+	next := 0
+	return exact.Find(ctx, episode, list, exact.Options{Threshold: related[clips[0].Kind]}, func(r exact.Result) error {
+		found[part[next]] = r.Matches
+		next++
+		return nil
+	})
+}
+
+func indices(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// withoutBeds leaves out the clips that are heard in the material of the beds.
+func withoutBeds(ctx context.Context, clips []candidate, beds []string) ([]candidate, error) {
+	var all memory
+	for _, path := range beds {
+		x, err := audio.Load(ctx, path, maxTrack)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, x...)
+	}
+	found, err := occurrences(ctx, clips, all)
+	if err != nil {
+		return nil, err
+	}
+	var clean []candidate
+	for i, c := range clips {
+		if len(found[i]) == 0 {
+			clean = append(clean, c)
+		}
+	}
+	return clean, nil
+}
+
+// relate finds each clip within the others, and gives those that are related one
+// class.
+func relate(ctx context.Context, clips []candidate) ([]Relation, error) {
+	const gap = audio.RateHz / 2
+	var all memory
+	starts := make([]int, len(clips))
+	for i, c := range clips {
+		starts[i] = len(all)
+		all = append(append(all, c.wave...), make([]float32, gap)...)
+	}
+	found, err := occurrences(ctx, clips, all)
+	if err != nil {
+		return nil, err
+	}
+	var relations []Relation
+	for i, c := range clips {
+		for _, m := range found[i] {
+			at := m.Offset + m.Length/2
+			j, there := slices.BinarySearch(starts, at)
+			if !there {
+				j--
+			}
+			if j == i {
+				continue
+			}
+			relations = append(relations, Relation{
+				Clip: c.ID, Within: clips[j].ID, OffsetS: seconds8k(m.Offset - starts[j]), Score: math.Round(m.Score*1000) / 1000,
+			})
+			merge(clips, c.Class, clips[j].Class)
+		}
+	}
+	return relations, nil
+}
+
+// merge makes two classes one.
+func merge(clips []candidate, a, b string) {
+	for i := range clips {
+		if clips[i].Class == max(a, b) {
+			clips[i].Class = min(a, b)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package set
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"leasehold/shared/audio"
+)
+
+const (
+	minLag     = audio.RateHz / 10 // below are the periods of voices and notes
+	repetition = .7
+)
+
+// repeats reports whether a sound, moved against itself by something from 100 ms
+// to half its length, correlates with itself: no offset of it is the right one.
+func repeats(x []float32) bool {
+	n := 1
+	for n < 2*len(x) {
+		n *= 2
+	}
+	padded := make([]float64, n)
+	squares := make([]float64, len(x)+1) // squares[i] is the sum of those before i
+	for i, v := range x {
+		padded[i] = float64(v)
+		squares[i+1] = squares[i] + float64(v)*float64(v)
+	}
+	fft := fourier.NewFFT(n)
+	spectrum := fft.Coefficients(nil, padded)
+	for k, v := range spectrum {
+		spectrum[k] = complex(real(v)*real(v)+imag(v)*imag(v), 0)
+	}
+	products := fft.Sequence(nil, spectrum)
+	for lag := minLag; lag <= len(x)/2; lag++ {
+		energy := math.Sqrt(squares[len(x)-lag] * (squares[len(x)] - squares[lag]))
+		if energy > 0 && products[lag]/float64(n)/energy > repetition {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,109 @@
+package set
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"os"
+	"time"
+
+	"leasehold/shared/audio"
+)
+
+const (
+	// rateHz is the rate at which episodes are mixed and encoded.
+	rateHz = 44100
+	// loudness is the root mean square to which everything is brought.
+	loudness = 0.08
+	peak     = 0.9 // that no sample exceeds
+	maxTrack = 20 * time.Minute
+)
+
+// load decodes a file to rateHz.
+func load(ctx context.Context, path string) ([]float32, error) {
+	return audio.LoadAt(ctx, path, rateHz, maxTrack)
+}
+
+// level brings the sound to the common loudness, measured over what is no pause.
+func level(x []float32) []float32 {
+	const block = rateHz / 50
+	var loudest float64
+	var powers []float64
+	for at := 0; at < len(x); at += block {
+		part := x[at:min(len(x), at+block)]
+		p := power(part)
+		powers = append(powers, p)
+		loudest = math.Max(loudest, p)
+	}
+	sum, n := 0.0, 0
+	for _, p := range powers {
+		if p > loudest/100 { // less than 20 dB below the loudest
+			sum, n = sum+p, n+1
+		}
+	}
+	if n == 0 || sum == 0 {
+		return x
+	}
+	return gain(x, loudness/math.Sqrt(sum/float64(n)))
+}
+
+func power(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return sum / float64(max(1, len(x)))
+}
+
+// gain returns x times g.
+func gain(x []float32, g float64) []float32 {
+	out := make([]float32, len(x))
+	for i, v := range x {
+		out[i] = v * float32(g)
+	}
+	return out
+}
+
+func decibel(db float64) float64 { return math.Pow(10, db/20) }
+
+// fade takes the clicks off both ends, in place.
+func fade(x []float32) []float32 {
+	n := min(len(x)/2, rateHz/200)
+	for i := range n {
+		g := float32(i) / float32(n)
+		x[i] *= g
+		x[len(x)-1-i] *= g
+	}
+	return x
+}
+
+// addAt adds y to x from a position on.
+func addAt(x, y []float32, at int) {
+	for i, v := range y {
+		if at+i >= 0 && at+i < len(x) {
+			x[at+i] += v
+		}
+	}
+}
+
+func seconds(n int) float64   { return float64(n) / rateHz }
+func samples(s float64) int   { return int(math.Round(s * rateHz)) }
+func seconds8k(n int) float64 { return float64(n) / audio.RateHz }
+
+// WriteWAV stores mono sound as 16-bit WAV. What is louder than full scale is
+// clipped.
+func WriteWAV(path string, x []float32, rate int) error {
+	le := binary.LittleEndian
+	b := make([]byte, 0, 44+2*len(x))
+	b = append(b, "RIFF"...)
+	b = le.AppendUint32(b, uint32(36+2*len(x)))
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...)
+	b = le.AppendUint32(b, uint32(rate))
+	b = le.AppendUint32(b, uint32(2*rate))
+	b = append(b, "\x02\x00\x10\x00data"...)
+	b = le.AppendUint32(b, uint32(2*len(x)))
+	for _, v := range x {
+		b = le.AppendUint16(b, uint16(int16(math.Round(math.Max(-1, math.Min(1, float64(v)))*32767))))
+	}
+	return os.WriteFile(path, b, 0o644)
+}

@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"slices"
+
+	"leasehold/shared/audio/bench/set"
+)
+
+// Tally counts some of the insertions and findings.
+type Tally struct {
+	Played int
+	Hits   int
+	Wrong  int // findings
+	Aside  int // findings that are neither right nor wrong
+	errors []float64
+}
+
+func (t *Tally) add(v judged) {
+	switch {
+	case v.wrong:
+		t.Wrong++
+		return
+	case v.aside:
+		t.Aside++
+		return
+	case v.hit:
+		t.Hits++
+		t.errors = append(t.errors, v.errorS)
+	}
+	t.Played++
+}
+
+// Precision is the share of the findings that are right; 1 without any.
+func (t Tally) Precision() float64 { return share(t.Hits, t.Hits+t.Wrong) }
+
+// Recall is the share of the insertions that are found; 1 without any.
+func (t Tally) Recall() float64 { return share(t.Hits, t.Played) }
+
+// F1 is the harmonic mean of precision and recall.
+func (t Tally) F1() float64 { return share(2*t.Hits, t.Played+t.Hits+t.Wrong) }
+
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return 1
+	}
+	return float64(part) / float64(whole)
+}
+
+// ErrorMs is a quantile of the hits' offset errors, in milliseconds.
+func (t Tally) ErrorMs(q float64) float64 {
+	if len(t.errors) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(t.errors))
+	return 1000 * sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+// Group is one line of a table.
+type Group struct {
+	By   string // "all", "condition", "length" or "kind"
+	Name string
+	Tally
+}
+
+// What all insertions are called, and those that are not stretched.
+const (
+	All   = "all"
+	Plain = "without tempo and pitch"
+)
+
+// tally divides what was judged into the lines of all tables.
+func tally(all []judged) []Group {
+	groups := []Group{{By: "all", Name: All}, {By: "all", Name: Plain}}
+	for _, name := range set.Conditions() {
+		groups = append(groups, Group{By: "condition", Name: name})
+	}
+	for _, name := range lengths {
+		groups = append(groups, Group{By: "length", Name: name})
+	}
+	for _, kind := range []set.Kind{set.Speech, set.Music, set.Effect} {
+		groups = append(groups, Group{By: "kind", Name: string(kind)})
+	}
+	for i := range groups {
+		for _, v := range all {
+			if groups[i].holds(v) {
+				groups[i].add(v)
+			}
+		}
+	}
+	return groups
+}
+
+func (g Group) holds(v judged) bool {
+	switch g.By {
+	case "condition":
+		return v.condition == g.Name
+	case "length":
+		return lengthOf(v.clip) == g.Name
+	case "kind":
+		return string(v.clip.Kind) == g.Name
+	}
+	return g.Name == All || !set.Stretched(v.condition)
+}
+
+var lengths = []string{"under 1 s", "1 to 5 s", "5 to 15 s"}
+
+func lengthOf(c set.Clip) string {
+	switch {
+	case c.DurationS < 1:
+		return lengths[0]
+	case c.DurationS < 5:
+		return lengths[1]
+	}
+	return lengths[2]
+}

@@ -1,0 +1,143 @@
+package decode
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	maxStderr = 4096 // bytes of a child's complaints that are kept: the last ones
+	maxLines  = 4    // of them that are told
+	killAfter = 5 * time.Second
+	// defaultStall is how long a child may give nothing. It decodes a hundred times
+	// faster than sound goes by, even on a busy machine.
+	defaultStall = time.Minute
+)
+
+// errStalled ends a child that gives nothing and does not end.
+var errStalled = errors.New("it gave nothing for too long, and was ended")
+
+// child is a process that decodes: it is read from, and killed with all that it
+// started when its context ends or it stalls.
+type child struct {
+	cmd    *exec.Cmd
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	out    io.ReadCloser
+	stderr tail
+	stall  time.Duration
+	waited bool
+	err    error // what wait returned
+}
+
+// start runs bin with args; it reads stdin, if there is one.
+func start(ctx context.Context, bin string, args []string, stdin io.Reader, stall time.Duration) (*child, error) {
+	c := &child{stall: stall}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	c.cmd = exec.CommandContext(c.ctx, bin, args...)
+	c.cmd.Stdin = stdin
+	c.cmd.Stderr = &c.stderr
+	c.cmd.WaitDelay = killAfter
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.Cancel = c.kill
+	var err error
+	if c.out, err = c.cmd.StdoutPipe(); err == nil {
+		err = c.cmd.Start()
+	}
+	if err != nil {
+		c.cancel(nil)
+		return nil, fmt.Errorf("ffmpeg: %w", err)
+	}
+	return c, nil
+}
+
+// kill ends the child's process group.
+func (c *child) kill() error {
+	err := syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// Read reads what the child prints. One that gives nothing for too long is killed.
+func (c *child) Read(p []byte) (int, error) {
+	if d, ok := c.out.(interface{ SetReadDeadline(time.Time) error }); ok {
+		if err := d.SetReadDeadline(time.Now().Add(c.stall)); err != nil {
+			return 0, err
+		}
+	}
+	n, err := c.out.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.cancel(errStalled)
+		return n, fmt.Errorf("ffmpeg: %w (%v)", errStalled, c.stall)
+	}
+	return n, err
+}
+
+// wait reaps the child, and returns how it ended: an *exec.ExitError, the cause of
+// its context's end, errStalled, or another error of the machine.
+func (c *child) wait() error {
+	if c.waited {
+		return c.err
+	}
+	c.waited = true
+	late := time.AfterFunc(c.stall, func() { c.cancel(errStalled) })
+	defer late.Stop()
+	err := c.cmd.Wait()
+	_ = c.kill() // whatever it left behind; mostly nothing
+	if c.ctx.Err() != nil {
+		err = context.Cause(c.ctx)
+	}
+	c.err = err
+	c.cancel(nil)
+	return err
+}
+
+// end kills the child and waits for it.
+func (c *child) end() {
+	c.cancel(context.Canceled)
+	_ = c.wait() // it was killed: how it ended tells nothing
+}
+
+// addresses are how ffmpeg tells its objects apart.
+var addresses = regexp.MustCompile(` @ 0x[0-9a-f]+`)
+
+// said is the last of what the child complained of, without the file's path, which
+// is ours and not the user's.
+func (c *child) said(path string) string {
+	lines := strings.Split(strings.TrimSpace(c.stderr.String()), "\n")
+	said := strings.Join(lines[max(0, len(lines)-maxLines):], " ")
+	if path != "" {
+		said = strings.ReplaceAll(said, "file:"+path+": ", "")
+	}
+	return addresses.ReplaceAllString(strings.Join(strings.Fields(said), " "), "")
+}
+
+// tail keeps the last maxStderr bytes written to it, and counts how often ffmpeg
+// reports that it could not decode something.
+type tail struct {
+	b   []byte
+	bad int64
+}
+
+// badFrame is how ffmpeg says so; it writes each of its lines at once.
+var badFrame = []byte("Error while decoding stream")
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.bad += int64(bytes.Count(p, badFrame))
+	t.b = append(t.b, p[max(0, len(p)-maxStderr):]...)
+	t.b = t.b[max(0, len(t.b)-maxStderr):]
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.b) }

@@ -1,0 +1,134 @@
+package decode
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-audio/audio"
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+)
+
+// header is of a WAV of floats at 8 kHz, as ffmpeg writes it to a pipe, for printf.
+const header = `RIFF\377\377\377\377WAVEfmt \020\000\000\000\003\000\001\000\100\037\000\000\000\175\000\000\004\000\040\000data\377\377\377\377`
+
+// fake puts a shell script in the place of ffmpeg. Tests that use it are not
+// parallel: the PATH is the process's.
+func fake(t *testing.T, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\n"+script), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+// ogg decodes what only ffmpeg can.
+func ogg(t *testing.T, ctx context.Context, stall time.Duration) (frames int64, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.ogg")
+	require.NoError(t, os.WriteFile(path, []byte("OggS, for all that anybody looks at"), 0o600))
+	s, err := Decoder{stall: stall}.Open(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { require.NoError(t, s.Close()) }()
+	for buf := (&audio.Float32Buffer{Data: make([]float32, 4096)}); ; {
+		if _, err = s.Read(buf); err != nil {
+			return s.Frames(), err
+		}
+	}
+}
+
+func TestWhatAChildDoesIsNoHarm(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		stall        time.Duration
+		kind         error
+		says         string
+	}{
+		{"it exits with an error", "echo some complaint >&2; exit 3", 0, fault.ErrCorrupt, "ffmpeg cannot decode it (exit status 3): some complaint"},
+		{"it exits in the middle", "printf '" + header + "\\000\\000\\000\\000'; echo lost >&2; exit 1", 0, fault.ErrCorrupt, "lost"},
+		{"it is killed", "kill -9 $$", 0, nil, "signal: killed"},
+		{"it says nothing", "exit 0", 0, fault.ErrCorrupt, "ends before its sound"},
+		{"it writes what is no WAV", "echo hello, this is no sound at all", 0, nil, "what it writes is no WAV"},
+		{"it hangs before the header", "exec sleep 1000", 100 * time.Millisecond, errStalled, "it gave nothing for too long"},
+		{"it hangs in the middle", "printf '" + header + "\\000\\000\\000\\000'; exec sleep 1000", 100 * time.Millisecond, errStalled, "it gave nothing for too long"},
+		{"it hangs at the end", "printf '" + header + "\\000\\000\\000\\000'; exec >&-; exec sleep 1000", 100 * time.Millisecond, errStalled, "it gave nothing for too long"},
+		{"what it started hangs", "printf '" + header + "'; sleep 1000 & exit 0", 100 * time.Millisecond, errStalled, "it gave nothing for too long"},
+		{"it floods", "printf '" + header + "'; exec cat /dev/zero", 0, fault.ErrTooLarge, "more than 1m35s of sound"},
+		{"it floods with complaints", "yes complaint | head -c 3000000 >&2; exit 1", 0, fault.ErrCorrupt, "complaint"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fake(t, c.script)
+			_, err := ogg(t, t.Context(), c.stall)
+			require.ErrorContains(t, err, c.says)
+			if c.kind != nil {
+				require.ErrorIs(t, err, c.kind)
+			}
+			require.Less(t, len(err.Error()), 2*maxStderr)
+		})
+	}
+}
+
+func TestAChildIsKilledWithAllThatItStarted(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	require.NoError(t, syscall.Mkfifo(pids, 0o600))
+	fake(t, "sleep 1000 & echo $! > "+pids+"; printf '"+header+"'; wait")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := ogg(t, ctx, 0)
+		ended <- err
+	}()
+	b, err := os.ReadFile(pids)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	require.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, time.Millisecond)
+}
+
+// gone reports whether a process has ended, if only as a zombie that its new
+// parent has not seen yet.
+func gone(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
+}
+
+func TestMP3ThroughAChildThatDoesNotReadItsInput(t *testing.T) {
+	frames, err := os.ReadFile("testdata/seed.mp3")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "a.mp3")
+	for range 10 { // more than a pipe holds
+		frames = append(frames, frames...)
+	}
+	require.NoError(t, os.WriteFile(path, frames, 0o600))
+	fake(t, "echo no >&2; exit 1")
+	_, err = Open(t.Context(), path)
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	require.ErrorContains(t, err, "no")
+}
+
+func TestTheTailOfComplaintsIsKept(t *testing.T) {
+	t.Parallel()
+	var c tail
+	for i := range 10_000 {
+		_, err := fmt.Fprintf(&c, "line %d Error while decoding stream\n", i)
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, len(c.String()), maxStderr)
+	require.True(t, strings.HasSuffix(c.String(), "line 9999 Error while decoding stream\n"))
+	require.Equal(t, int64(10_000), c.bad)
+}

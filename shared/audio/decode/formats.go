@@ -1,0 +1,108 @@
+package decode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"leasehold/shared/fault"
+)
+
+// Format is a kind of file, and who would decode it on this machine.
+type Format struct {
+	Name string
+	By   string // "" if nobody can
+	Note string
+}
+
+// FFmpeg is the program of that name.
+type FFmpeg struct {
+	Path    string
+	Version string   // as it says
+	Lacks   []string // decoders of the formats that are left to it
+}
+
+// wanted are the decoders that an ffmpeg should have, by ffmpeg's names.
+var wanted = []string{"mp3float", "vorbis", "opus", "aac", "alac", "wavpack"}
+
+// versionTime is how long ffmpeg may take to say what it is.
+const versionTime = 10 * time.Second
+
+// FindFFmpeg asks the ffmpeg in the PATH what it is. fault.ErrNotFound says that
+// there is none; any other error, that it does not work.
+func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
+	bin, err := exec.LookPath("ffmpeg")
+	if err != nil {
+		return FFmpeg{}, fmt.Errorf("ffmpeg: not in the PATH: %w", fault.ErrNotFound)
+	}
+	said, err := ask(ctx, bin, "-version")
+	if err != nil {
+		return FFmpeg{Path: bin}, err
+	}
+	f := FFmpeg{Path: bin}
+	first, _, _ := strings.Cut(said, "\n")
+	if f.Version, _, _ = strings.Cut(strings.TrimPrefix(first, "ffmpeg version "), " "); f.Version == "" {
+		return f, errors.New("ffmpeg: it does not say its version")
+	}
+	decoders, err := ask(ctx, bin, "-hide_banner", "-decoders")
+	if err != nil {
+		return f, err
+	}
+	there := map[string]bool{}
+	for line := range strings.Lines(decoders) {
+		if fields := strings.Fields(line); len(fields) > 1 {
+			there[fields[1]] = true
+		}
+	}
+	for _, name := range wanted {
+		if !there[name] {
+			f.Lacks = append(f.Lacks, name)
+		}
+	}
+	return f, nil
+}
+
+// ask returns at most maxAnswer bytes of what ffmpeg prints.
+func ask(ctx context.Context, bin string, args ...string) (string, error) {
+	c, err := start(ctx, bin, append([]string{"-nostdin"}, args...), nil, versionTime)
+	if err != nil {
+		return "", err
+	}
+	defer c.end()
+	answer := make([]byte, maxAnswer)
+	n := 0
+	for n < len(answer) && err == nil {
+		var k int
+		k, err = c.Read(answer[n:])
+		n += k
+	}
+	if errors.Is(err, errStalled) {
+		return "", err
+	}
+	if err := c.wait(); err != nil {
+		return "", fmt.Errorf("ffmpeg %s: %w: %s", strings.Join(args, " "), err, c.said(""))
+	}
+	return string(answer[:n]), nil
+}
+
+const maxAnswer = 1 << 20
+
+const (
+	rest     = "other formats"
+	examples = "Ogg Vorbis, Opus, M4A, AAC, Matroska, WebM, MP4, CAF, WMA, AMR, WavPack, APE, TTA"
+)
+
+// Formats says who decodes what here.
+func Formats() []Format {
+	_, there := Decoder{}.findFFmpeg()
+	own := []Format{{"WAV", "this program", ""}, {"AIFF", "this program", ""}, {"FLAC", "this program", ""}}
+	if there {
+		return append(own, Format{"MP3", "ffmpeg", "five times as fast as this program"}, Format{rest, "ffmpeg", examples})
+	}
+	return append(own,
+		Format{"MP3", "this program", "slowly, and neither MPEG 2.5, nor 22,050 Hz, nor layers I and II"},
+		Format{rest, "", examples})
+}

@@ -1,0 +1,73 @@
+package decode
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/hajimehoshi/go-mp3"
+)
+
+// goMP3 decodes with go-mp3, a frame at a time.
+type goMP3 struct {
+	feed *mp3Feed
+	dec  *mp3.Decoder // nil before the first frame, and after a damaged one
+	bad  int64
+	raw  []byte // a frame as go-mp3 gives it: 16 bits, two channels
+}
+
+func newGoMP3(feed *mp3Feed) *goMP3 {
+	return &goMP3{feed: feed, raw: make([]byte, 4*feed.first.samples)}
+}
+
+func (*goMP3) close() error { return nil }
+
+// decode decodes one frame.
+func (g *goMP3) decode(dst []float32) ([]float32, error) {
+	err := g.feed.next()
+	if errors.Is(err, errCutFrame) || errors.Is(err, io.EOF) {
+		return dst, g.ended(err)
+	}
+	if err != nil {
+		return dst, err
+	}
+	ok := g.frame() && !g.feed.orphan
+	if !ok {
+		clear(g.raw)
+		if g.bad++; tooBad(g.bad, g.feed.frames) {
+			return dst, corrupt("damaged: %d of the first %d MP3 frames cannot be decoded", g.bad, g.feed.frames)
+		}
+	}
+	for raw := g.raw; len(raw) > 0; raw = raw[4:] {
+		l, r := int16(binary.LittleEndian.Uint16(raw)), int16(binary.LittleEndian.Uint16(raw[2:]))
+		dst = append(dst, float32(int(l)+int(r))/(2*32768))
+	}
+	return dst, nil
+}
+
+// frame has go-mp3 decode the current frame into raw. After a failure it starts
+// anew with the next one, which then has nothing to refer back to.
+func (g *goMP3) frame() (ok bool) {
+	defer func() {
+		if p := recover(); p != nil || !ok {
+			g.dec, g.feed.reservoir, ok = nil, 0, false
+		}
+	}()
+	if g.dec == nil {
+		dec, err := mp3.NewDecoder(g.feed)
+		if err != nil {
+			return false
+		}
+		g.dec = dec
+	}
+	_, err := io.ReadFull(g.dec, g.raw)
+	return err == nil
+}
+
+// ended judges the end of the file: io.EOF if nothing is missing.
+func (g *goMP3) ended(err error) error {
+	if g.feed.frames > 0 && g.bad == g.feed.frames {
+		return corrupt("damaged: none of the %d MP3 frames can be decoded", g.bad)
+	}
+	return g.feed.ended(err)
+}

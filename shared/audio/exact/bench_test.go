@@ -1,0 +1,73 @@
+package exact_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/mjibson/go-dsp/fft"
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"leasehold/shared/audio/exact"
+)
+
+var (
+	benchEpisode = flag.Duration("episode", time.Minute, "length of BenchmarkFind's episode")
+	benchClips   = flag.Int("clips", 16, "number of BenchmarkFind's clips")
+)
+
+// BenchmarkFind looks for clips of 0.5 to 15 s, most of them short, in an episode
+// of which nothing else is known. The measurement of an hour is
+//
+//	go test -run '^$' -bench Find -benchtime 1x ./shared/audio/exact -args -episode 1h -clips 100
+func BenchmarkFind(b *testing.B) {
+	episode := memory(noise(9, int(benchEpisode.Seconds()*exact.RateHz), .1))
+	r := rand.New(rand.NewPCG(1, 2))
+	var clips []exact.Clip
+	for i := range *benchClips {
+		seconds := .5 * (1 + r.ExpFloat64()*6)
+		clips = append(clips, loaded(fmt.Sprint(i), noise(uint64(100+i), int(min(seconds, 15)*exact.RateHz), .1)))
+	}
+	var first time.Duration
+	for b.Loop() {
+		start := time.Now()
+		first = 0
+		err := exact.Find(context.Background(), episode, clips, exact.Options{}, func(r exact.Result) error {
+			if first == 0 {
+				first = time.Since(start)
+			}
+			return r.Err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(first.Seconds(), "s-to-first")
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/float64(*benchClips)/benchEpisode.Hours(), "s/clip-hour")
+}
+
+// BenchmarkFFT compares the candidates; doc.go says what came of it.
+func BenchmarkFFT(b *testing.B) {
+	for _, n := range []int{1 << 12, 1 << 14, 1 << 16, 1 << 18} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rand.NormFloat64()
+		}
+		b.Run(fmt.Sprintf("gonum/%d", n), func(b *testing.B) {
+			f, c := fourier.NewFFT(n), make([]complex128, n/2+1)
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Coefficients(c, x)
+			}
+		})
+		b.Run(fmt.Sprintf("go-dsp/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				fft.FFTReal(x)
+			}
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package exact
+
+import "math"
+
+const (
+	// noiseEvery: the spread of a clip's scores is measured at each so many samples.
+	noiseEvery = 16
+	// significance is how many times that spread a score must be, as far as
+	// maxFloor: a clip that fills much of an episode makes its own spread.
+	significance = 6
+	maxFloor     = 0.8
+)
+
+// place is a candidate: where, its score, and the plain product of the clip and
+// the window, which adds up where clips overlap.
+type place struct {
+	at      int
+	score   float64
+	product float64
+}
+
+// collector keeps the best place of each stretch of closest samples.
+type collector struct {
+	closest int
+	places  []place
+	best    place // of the stretch in hand, if its score is above 0
+	noise   float64
+	noises  int
+}
+
+// add takes places in their order.
+func (c *collector) add(p place) {
+	if c.best.score > 0 && p.at-c.best.at > c.closest {
+		c.flush()
+	}
+	if p.score > c.best.score {
+		c.best = p
+	}
+}
+
+func (c *collector) flush() {
+	if c.best.score > 0 {
+		c.places = append(c.places, c.best)
+	}
+	c.best = place{}
+}
+
+// floor is the score below which a place says nothing, since the clip is about as
+// similar to the episode as a whole.
+func (c *collector) floor() float64 {
+	return min(maxFloor, significance*math.Sqrt(c.noise/float64(max(1, c.noises))))
+}

@@ -1,0 +1,93 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+
+	"leasehold/shared/fault"
+)
+
+const (
+	maxGroup = 64 // more would save nothing
+	// maxSpectra bounds the spectra of a group, in bytes: sixteen clips of 15 s, or
+	// two of MaxClip. A group that reaches it is not filled further.
+	maxSpectra = 32 << 20
+)
+
+// Find looks for all clips in the episode, and calls report once for each, in
+// their order, as soon as its group is done. It returns nil when all are reported;
+// else ctx's cause, the episode's error of reading, or what report returned, which
+// ends it. Options outside their ranges are fault.ErrInvalid. Clips with equal
+// samples get a result each.
+func Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
+	if o.Threshold == 0 {
+		o.Threshold = DefaultThreshold
+	}
+	if o.Group == 0 {
+		o.Group = DefaultGroup
+	}
+	if !(o.Threshold > 0 && o.Threshold < 1) || o.Group < 1 || o.Group > maxGroup {
+		return fmt.Errorf("exact.Find with threshold %v and groups of %d: expected 0 to 1, and 1 to %d: %w",
+			o.Threshold, o.Group, maxGroup, fault.ErrInvalid)
+	}
+	for len(clips) > 0 {
+		results, err := findGroup(ctx, episode, clips[:min(o.Group, len(clips))], o.Threshold)
+		if err != nil {
+			return err
+		}
+		for _, r := range results {
+			if err := report(r); err != nil {
+				return err
+			}
+		}
+		clips = clips[len(results):]
+	}
+	return nil
+}
+
+// findGroup does the first of the clips, as many as a group holds, and returns
+// their results.
+func findGroup(ctx context.Context, episode Source, clips []Clip, threshold float64) ([]Result, error) {
+	var results []Result
+	var group []*template
+	var index []int // of each in results
+	longest := 0
+	for _, c := range clips {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		t, err := load(ctx, c, episode.Len())
+		results = append(results, Result{ID: c.ID, Err: err})
+		if err != nil {
+			continue
+		}
+		group, index, longest = append(group, t), append(index, len(results)-1), max(longest, len(t.wave))
+		if len(group)*blockLength(longest, episode.Len())*8 >= maxSpectra {
+			break
+		}
+	}
+	results[len(results)-1].GroupEnds = true
+	if len(group) == 0 {
+		return results, nil
+	}
+	s := newScanner(longest, episode.Len())
+	if err := s.scan(ctx, episode, group, threshold); err != nil {
+		return nil, err
+	}
+	for g, t := range group {
+		matches, err := t.verify(episode, t.settle(s.fft, threshold))
+		if err != nil {
+			return nil, err
+		}
+		results[index[g]].Matches = matches
+	}
+	return results, nil
+}
+
+func load(ctx context.Context, c Clip, episode int) (*template, error) {
+	wave, err := c.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newTemplate(c.ID, wave, episode)
+}

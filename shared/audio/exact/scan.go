@@ -1,0 +1,130 @@
+package exact
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+const (
+	// minFFT and goodFFT: from 2^14 to 2^18 points the time for a sample grows from
+	// 5 to 6.5 ns; beyond, caches are too small.
+	minFFT  = 1 << 14
+	goodFFT = 1 << 18
+)
+
+// scanner reads an episode once, for a group of clips.
+type scanner struct {
+	fft  *fft
+	hop  int // samples by which a block moves on
+	raw  []float32
+	x    []float64
+	sum  []float64 // sum[i] is that of x[:i]
+	sum2 []float64 // of the squares
+	spec []complex128
+	corr [2][]float64 // corr[.][i] is the product of a clip and the window at i
+}
+
+// blockLength is the length of the FFT for clips of at most so many samples in an
+// episode of so many. Eight times the clip wastes an eighth of each block, twice
+// the clip half; no block needs to hold more than the episode and what overhangs.
+func blockLength(longest, episode int) int {
+	return max(min(fftLength(longest, 8), fftLength(episode+longest, 1), goodFFT), fftLength(longest, 2))
+}
+
+func newScanner(longest, episode int) *scanner {
+	n := blockLength(longest, episode)
+	hop := n - longest + 1
+	return &scanner{
+		fft: newFFT(n), hop: hop,
+		raw: make([]float32, n), x: make([]float64, n),
+		sum: make([]float64, n+1), sum2: make([]float64, n+1),
+		spec: make([]complex128, n/2+1),
+		corr: [2][]float64{make([]float64, hop), make([]float64, hop)},
+	}
+}
+
+// scan gives each template's collector all places that reach the threshold.
+func (s *scanner) scan(ctx context.Context, episode Source, group []*template, threshold float64) error {
+	first := 0
+	for _, t := range group {
+		t.transform(s.fft)
+		t.places = collector{closest: t.closest()}
+		first = min(first, -t.overhang())
+	}
+	for at := first; at < episode.Len(); at += s.hop {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := s.load(episode, at); err != nil {
+			return err
+		}
+		for pair := range slices.Chunk(group, 2) {
+			s.correlate(pair)
+			for i, t := range pair {
+				from := max(at, -t.overhang())
+				to := min(at+s.hop, episode.Len()-len(t.wave)+t.overhang()+1)
+				s.judge(t, s.corr[i][max(0, from-at):max(0, to-at)], at, from, threshold)
+			}
+		}
+	}
+	for _, t := range group {
+		t.places.flush()
+		t.spectrum = nil
+	}
+	return nil
+}
+
+// load reads a block and transforms it. Its sums start at zero, so that errors do
+// not add up over the episode.
+func (s *scanner) load(episode Source, at int) error {
+	if err := episode.ReadAt(s.raw, at); err != nil {
+		return err
+	}
+	var sum, sum2 float64
+	for i, v := range s.raw {
+		x := float64(v)
+		s.x[i] = x
+		sum += x
+		sum2 += x * x
+		s.sum[i+1], s.sum2[i+1] = sum, sum2
+	}
+	s.fft.forward(s.spec, s.x)
+	return nil
+}
+
+// correlate fills corr for one clip or two.
+func (s *scanner) correlate(pair []*template) {
+	var second []complex128
+	if len(pair) > 1 {
+		second = pair[1].spectrum
+	}
+	s.fft.inverses(s.corr[0], s.corr[1], s.spec, pair[0].spectrum, second)
+}
+
+// energy of the n samples of the block from i on, without their mean.
+func (s *scanner) energy(i, n int) float64 {
+	d := s.sum[i+n] - s.sum[i]
+	return s.sum2[i+n] - s.sum2[i] - d*d/float64(n)
+}
+
+// judge goes through the correlations of a clip from a place on, in the block that
+// begins at at. The square root is left to the few that reach the threshold.
+func (s *scanner) judge(t *template, corr []float64, at, from int, threshold float64) {
+	n := len(t.wave)
+	silent := silenceRMS * silenceRMS * float64(n)
+	for i, c := range corr {
+		p := from + i
+		e := s.energy(p-at, n)
+		if e < silent {
+			continue
+		}
+		if p%noiseEvery == 0 {
+			t.places.noise += c * c / e
+			t.places.noises++
+		}
+		if c > 0 && c*c >= threshold*threshold*e {
+			t.places.add(place{p, c / math.Sqrt(e), c})
+		}
+	}
+}

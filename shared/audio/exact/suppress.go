@@ -1,0 +1,54 @@
+package exact
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// maxMatches bounds what is reported of one clip in one episode: the best ones. A
+// clip that is played more often is a test tone.
+const maxMatches = 10000
+
+// settle chooses from the candidates, best first, those that what is chosen
+// already does not explain. The FFT is the scanner's.
+func (t *template) settle(f *fft, threshold float64) []place {
+	floor := t.places.floor()
+	open := slices.DeleteFunc(t.places.places, func(p place) bool { return p.score < floor })
+	if len(open) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(open, func(a, b place) int { return cmp.Compare(b.score, a.score) })
+	self := t.selfCorrelation(f)
+	var chosen []place // by position
+	for _, p := range open {
+		if len(chosen) == maxMatches {
+			break
+		}
+		if i, ok := t.unexplained(p, chosen, self, threshold); ok {
+			chosen = slices.Insert(chosen, i, p)
+		}
+	}
+	return chosen
+}
+
+// unexplained reports whether p reaches the threshold without what the chosen
+// places within a clip's length of it contribute there, and where it belongs among
+// them.
+func (t *template) unexplained(p place, chosen []place, self []float64, threshold float64) (int, bool) {
+	n := len(t.wave)
+	index := sort.Search(len(chosen), func(i int) bool { return chosen[i].at >= p.at })
+	rest := p.product
+	first := sort.Search(len(chosen), func(i int) bool { return chosen[i].at > p.at-n })
+	for _, c := range chosen[first:] {
+		d := max(c.at-p.at, p.at-c.at)
+		if c.at > p.at && d >= n {
+			break
+		}
+		if d <= t.closest() {
+			return 0, false
+		}
+		rest -= c.product * self[d]
+	}
+	return index, rest >= threshold*p.product/p.score // that is the window's own size
+}

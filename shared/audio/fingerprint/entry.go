@@ -1,0 +1,89 @@
+package fingerprint
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"leasehold/shared/audio/landmark"
+)
+
+const sampleBytes = 2
+
+// Episode is what is kept of one. Its methods may be called concurrently. The caller
+// closes it; it stays readable until then, even when the Store lets it go.
+type Episode struct {
+	Peaks
+	sound *os.File // nil if it is gone
+}
+
+// HasSound reports whether ReadAt can read.
+func (e *Episode) HasSound() bool { return e.sound != nil }
+
+// ReadAt fills dst with the samples from offset on, and silence beyond the ends. Without
+// a sound it fails with os.ErrNotExist.
+func (e *Episode) ReadAt(dst []float32, offset int) error {
+	clear(dst)
+	if e.sound == nil {
+		return fmt.Errorf("fingerprint: the sound is not kept: %w", os.ErrNotExist)
+	}
+	from, to := max(0, offset), min(e.Samples, offset+len(dst))
+	if from >= to {
+		return nil
+	}
+	raw := make([]byte, (to-from)*sampleBytes)
+	if _, err := e.sound.ReadAt(raw, int64(from)*sampleBytes); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("fingerprint: %w", err)
+	}
+	for i := range dst[from-offset : to-offset] {
+		dst[from-offset+i] = float32(int16(le.Uint16(raw[sampleBytes*i:]))) / math.MaxInt16
+	}
+	return nil
+}
+
+// Close gives the sound's file back.
+func (e *Episode) Close() error {
+	if e.sound == nil {
+		return nil
+	}
+	return e.sound.Close()
+}
+
+// recorder writes an episode's sound, and finds its peaks in what it writes.
+type recorder struct {
+	file    *os.File
+	out     *bufio.Writer
+	peaks   *landmark.Peaks
+	code    encoder
+	samples int
+	rounded []float32
+}
+
+func newRecorder(file *os.File) *recorder {
+	return &recorder{file: file, out: bufio.NewWriterSize(file, 1<<16), peaks: landmark.NewPeaks()}
+}
+
+func (r *recorder) push(samples []float32) error {
+	r.rounded = r.rounded[:0]
+	var raw [sampleBytes]byte
+	for _, v := range samples {
+		n := int16(math.RoundToEven(float64(max(-1, min(v, 1))) * math.MaxInt16))
+		le.PutUint16(raw[:], uint16(n))
+		if _, err := r.out.Write(raw[:]); err != nil {
+			return err
+		}
+		r.rounded = append(r.rounded, float32(n)/math.MaxInt16)
+	}
+	r.samples += len(samples)
+	r.peaks.Push(r.rounded, r.code.add)
+	return nil
+}
+
+// close returns the entry of the peaks.
+func (r *recorder) close() ([]byte, error) {
+	r.peaks.Flush(r.code.add)
+	return r.code.entry(r.samples), r.out.Flush()
+}

@@ -1,0 +1,64 @@
+package fingerprint
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// kept is one file of the Store.
+type kept struct {
+	path  string
+	bytes int64
+	used  int64 // nanoseconds
+}
+
+// evict takes away sounds, and then peaks, until the rest is within the bound; but not
+// those that begin with a path. mu is held.
+func (s *Store) evict(but string) error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	var all []kept
+	total := int64(0)
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) || err == nil && strings.HasPrefix(entry.Name(), partPrefix) {
+			continue // another goroutine's
+		}
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+		all = append(all, kept{filepath.Join(s.dir, entry.Name()), info.Size(), info.ModTime().UnixNano()})
+	}
+	slices.SortFunc(all, func(a, b kept) int {
+		return cmp.Or(cmp.Compare(rank(a.path), rank(b.path)), cmp.Compare(a.used, b.used), cmp.Compare(a.path, b.path))
+	})
+	for _, k := range all {
+		if total <= s.max {
+			return nil
+		}
+		if strings.HasPrefix(k.path, but) {
+			continue
+		}
+		if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		total -= k.bytes
+	}
+	return nil
+}
+
+// rank says what goes first.
+func rank(path string) int {
+	if filepath.Ext(path) == soundSuffix {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,231 @@
+package fingerprint_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/shared/audio/fingerprint"
+	"leasehold/shared/audio/landmark"
+	"leasehold/shared/fault"
+)
+
+func noise(seed uint64, n int) []float32 {
+	r := rand.New(rand.NewPCG(seed, 7))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(int16(3000*r.NormFloat64())) / 32767 // as 16 bits hold it
+	}
+	return x
+}
+
+// of pushes samples in blocks.
+func of(samples []float32) func(func([]float32) error) error {
+	return func(push func([]float32) error) error {
+		for block := range slices.Chunk(samples, 1000) {
+			if err := push(block); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func peaks(samples []float32) []landmark.Peak {
+	var all []landmark.Peak
+	p := landmark.NewPeaks()
+	add := func(k landmark.Peak) { all = append(all, k) }
+	p.Push(samples, add)
+	p.Flush(add)
+	return all
+}
+
+func open(t testing.TB, max int64) (*fingerprint.Store, string) {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := fingerprint.Open(dir, max)
+	require.NoError(t, err)
+	return s, dir
+}
+
+func put(t testing.TB, s *fingerprint.Store, key string, samples []float32) {
+	t.Helper()
+	e, err := s.Put(key, of(samples))
+	require.NoError(t, err)
+	require.NoError(t, e.Close())
+}
+
+func TestWhatIsKeptIsWhatWasPut(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, 1<<30)
+	x := noise(1, 30_000)
+	made, err := s.Put("k", of(x))
+	require.NoError(t, err)
+	got, err := s.Get("k")
+	require.NoError(t, err)
+	for _, e := range []*fingerprint.Episode{made, got} {
+		require.Equal(t, len(x), e.Samples)
+		require.Equal(t, peaks(x), slices.Collect(e.All()))
+		part := make([]float32, 500)
+		for _, at := range []int{0, 12345} {
+			require.NoError(t, e.ReadAt(part, at))
+			require.Equal(t, x[at:at+500], part)
+		}
+		require.NoError(t, e.ReadAt(part, -100))
+		require.Equal(t, x[:400], part[100:])
+		require.NoError(t, e.ReadAt(part, len(x)+1))
+		require.Equal(t, make([]float32, 500), part)
+		require.NoError(t, e.Close())
+	}
+	none, err := s.Get("other")
+	require.NoError(t, err)
+	require.Nil(t, none)
+}
+
+func TestAnEntryThatWasCutOrChangedIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{".peaks", ".pcm"} {
+		for name, spoil := range map[string]func([]byte) []byte{
+			"cut in half":     func(b []byte) []byte { return b[:len(b)/2] },
+			"emptied":         func([]byte) []byte { return nil },
+			"a byte too much": func(b []byte) []byte { return append(b, 0) },
+			"another version": func(b []byte) []byte { b[8]++; return b },
+		} {
+			if suffix == ".pcm" && name == "another version" {
+				continue // it has none
+			}
+			s, dir := open(t, 1<<30)
+			x := noise(2, 20_000)
+			put(t, s, "k", x)
+			files, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+			require.NoError(t, err)
+			require.Len(t, files, 1)
+			content, err := os.ReadFile(files[0])
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(files[0], spoil(content), 0o600))
+			e, err := s.Get("k")
+			require.NoError(t, err)
+			require.Nil(t, e, "%s %s", suffix, name)
+			put(t, s, "k", x)
+			e, err = s.Get("k")
+			require.NoError(t, err)
+			require.NotNil(t, e, "%s %s", suffix, name)
+			require.NoError(t, e.Close())
+		}
+	}
+}
+
+func TestTheBoundIsKeptSoundsFirstThoseUsedLongestAgo(t *testing.T) {
+	t.Parallel()
+	const n = 50_000
+	s, dir := open(t, 5*n) // two sounds and some peaks
+	put(t, s, "a", noise(1, n))
+	put(t, s, "b", noise(2, n))
+	old := time.Now().Add(-time.Hour)
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	for _, f := range files {
+		require.NoError(t, os.Chtimes(f, old, old))
+	}
+	e, err := s.Get("a") // used now
+	require.NoError(t, err)
+	put(t, s, "c", noise(3, n))
+	require.NoError(t, e.ReadAt(make([]float32, 10), 0))
+	require.NoError(t, e.Close())
+	for key, sound := range map[string]bool{"a": true, "b": false, "c": true} {
+		e, err := s.Get(key)
+		require.NoError(t, err)
+		require.NotNil(t, e, key)
+		require.Equal(t, sound, e.HasSound(), key)
+		if !sound {
+			require.ErrorIs(t, e.ReadAt(make([]float32, 1), 0), os.ErrNotExist)
+		}
+		require.NoError(t, e.Close())
+	}
+}
+
+func TestNothingIsLeftOfWhatFails(t *testing.T) {
+	t.Parallel()
+	s, dir := open(t, 1<<20)
+	gone := errors.New("gone")
+	_, err := s.Put("k", func(push func([]float32) error) error {
+		require.NoError(t, push(noise(1, 1000)))
+		return gone
+	})
+	require.ErrorIs(t, err, gone)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "part-1"), nil, 0o600)) // of a killed process
+	_, err = fingerprint.Open(dir, 1<<20)
+	require.NoError(t, err)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	_, err = fingerprint.Open(filepath.Join("/dev/null", "x"), 1)
+	require.Error(t, err)
+}
+
+func TestAnyPeaksGoThroughTheCode(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, 1<<30)
+	rapid.Check(t, func(t *rapid.T) {
+		x := noise(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 12000).Draw(t, "samples"))
+		for i := range min(len(x), rapid.IntRange(0, 12000).Draw(t, "silence")) {
+			x[i] = 0
+		}
+		e, err := s.Put("k", of(x))
+		require.NoError(t, err)
+		require.Equal(t, peaks(x), slices.Collect(e.All()))
+		require.NoError(t, e.Close())
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	s, dir := open(f, 1<<20)
+	put(f, s, "k", noise(1, 9000))
+	files, err := filepath.Glob(filepath.Join(dir, "*.peaks"))
+	require.NoError(f, err)
+	entry, err := os.ReadFile(files[0])
+	require.NoError(f, err)
+	f.Add(entry)
+	f.Add(entry[:len(entry)/2])
+	f.Add([]byte(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := fingerprint.Decode(bytes.Clone(b))
+		if err != nil {
+			require.ErrorIs(t, err, fault.ErrCorrupt)
+			return
+		}
+		last := 0
+		for k := range p.All() {
+			require.True(t, k.Frame >= last && k.Frame*64 <= p.Samples)
+			last = k.Frame
+		}
+	})
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "fingerprints")
+	if err != nil {
+		fmt.Println(err)
+	}
+	defer os.RemoveAll(dir)
+	store, err := fingerprint.Open(dir, 1<<30)
+	if err != nil {
+		fmt.Println(err)
+	}
+	sound := make([]float32, 3600*80)
+	if _, err := store.Put("sha256:9c1e", of(sound)); err != nil {
+		fmt.Println(err)
+	}
+	e, err := store.Get("sha256:9c1e")
+	fmt.Println(e.Samples, "samples are kept,", err)
+	// Output: 288000 samples are kept, <nil>
+}

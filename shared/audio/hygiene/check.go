@@ -1,0 +1,128 @@
+package hygiene
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"leasehold/shared/audio/exact"
+	"leasehold/shared/audio/index"
+	"leasehold/shared/fault"
+)
+
+// RateHz is the sample rate of everything in this package.
+const RateHz = index.RateHz
+
+// What is too little of a clip.
+const (
+	// minLevel is the root mean square below which a tenth of a second is silence:
+	// -60 dB of full scale.
+	minLevel = .001
+	block    = RateHz / 10
+)
+
+// Clip is one of the collection. Load gives its samples at RateHz and is called
+// once; an error of a kind that is the recording's own (fault.ErrInvalid,
+// ErrTooLarge, ErrCorrupt, ErrNotFound) makes the clip Unreadable or TooLong.
+type Clip struct {
+	Name string // unique
+	Load func(ctx context.Context) ([]float32, error)
+}
+
+// Check returns what is wrong with the clips, in their order. An error is ctx's
+// cause, or one of Load that is not the recording's own.
+func Check(ctx context.Context, clips []Clip) ([]Notice, error) {
+	var all []Notice
+	var builder index.Builder
+	for _, c := range clips {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		wave, err := c.Load(ctx)
+		if err != nil && !lasting(err) {
+			return nil, err
+		}
+		n := alone(wave, err)
+		if n == nil || !n.Fault.Lost() {
+			if err := builder.Add(c.Name, wave); err != nil {
+				return nil, err
+			}
+		}
+		if n != nil {
+			n.Clip = c.Name
+			all = append(all, *n)
+		}
+	}
+	x, err := builder.Build()
+	if err != nil {
+		return nil, err
+	}
+	among, err := compare(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(append(all, among...), clips), nil
+}
+
+// lasting reports whether an error is a property of the recording.
+func lasting(err error) bool {
+	for _, kind := range []error{fault.ErrInvalid, fault.ErrTooLarge, fault.ErrNotFound, fault.ErrCorrupt} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// alone judges a clip by itself; nil if nothing is wrong.
+func alone(wave []float32, err error) *Notice {
+	sound := sounding(wave)
+	switch {
+	case errors.Is(err, fault.ErrTooLarge) || len(wave) > index.MaxSamples:
+		return &Notice{Fault: TooLong, Why: fmt.Sprintf("longer than %v", exact.MaxClip), Advice: "cut out the part that is played"}
+	case err != nil:
+		return &Notice{Fault: Unreadable, Why: err.Error(), Advice: "replace it"}
+	case sound == 0:
+		return &Notice{Fault: Silent, Why: "nothing to look for", Advice: "replace it, or remove it"}
+	case sound < exact.MinClip.Seconds():
+		return &Notice{
+			Fault: TooShort, Why: fmt.Sprintf("%.2f s of sound", sound),
+			Advice: fmt.Sprintf("cut it longer, at least %v", exact.MinClip),
+		}
+	}
+	frames := powers(wave)
+	switch m := movement(frames); {
+	case m > steady:
+		return &Notice{Fault: Steady, Why: "it sounds the same throughout, so that its offset is not sure", Advice: "take in how it begins or ends"}
+	case m > noisy && tonality(frames) < toned:
+		return &Notice{Fault: Noise, Why: "it has no tones that stand out, and may be missed", Advice: "take in some speech or music beside it"}
+	}
+	return nil
+}
+
+// sounding is how many seconds of a sound are not silence.
+func sounding(wave []float32) float64 {
+	n := 0
+	for part := range slices.Chunk(wave, block) {
+		sum := 0.0
+		for _, v := range part {
+			sum += float64(v) * float64(v)
+		}
+		if math.Sqrt(sum/float64(len(part))) >= minLevel {
+			n += len(part)
+		}
+	}
+	return float64(n) / RateHz
+}
+
+// inOrder sorts notices by their clips' order.
+func inOrder(all []Notice, clips []Clip) []Notice {
+	order := make(map[string]int, len(clips))
+	for i, c := range clips {
+		order[c.Name] = i
+	}
+	slices.SortStableFunc(all, func(a, b Notice) int { return order[a.Clip] - order[b.Clip] })
+	return all
+}

@@ -1,0 +1,95 @@
+package hygiene
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/match"
+)
+
+const (
+	gap       = RateHz // of silence between two clips
+	whole     = .8     // coverage at which a clip is there
+	sameStart = .05    // seconds by which duplicates may differ at either end
+)
+
+// parade plays the clips of an index, one after the other, with gaps.
+type parade struct {
+	index  *index.Index
+	starts []int // of each clip
+	next   int   // clip
+	rest   []float32
+}
+
+func newParade(x *index.Index) *parade {
+	p := &parade{index: x}
+	at := 0
+	for i := range x.Clips() {
+		p.starts = append(p.starts, at)
+		at += x.Samples(i) + gap
+	}
+	return p
+}
+
+// Read implements match.Reader.
+func (p *parade) Read(dst []float32) (int, error) {
+	if len(p.rest) == 0 {
+		if p.next == p.index.Clips() {
+			return 0, io.EOF
+		}
+		p.rest = append(p.index.Wave(p.next), make([]float32, gap)...)
+		p.next++
+	}
+	n := copy(dst, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// at is the clip that is played at a sample.
+func (p *parade) at(sample int) int { return sort.SearchInts(p.starts, sample+1) - 1 }
+
+// compare finds each clip within the others.
+func compare(ctx context.Context, x *index.Index) ([]Notice, error) {
+	var all []Notice
+	named := map[int]bool{}
+	p := newParade(x)
+	err := match.Find(ctx, x, p, match.Options{}, func(f match.Finding) error {
+		host := p.at(f.Offset + f.Length/2)
+		if host == f.Clip || f.Coverage < whole || named[f.Clip] {
+			return nil
+		}
+		start := float64(f.Offset-p.starts[host]) / RateHz
+		end := float64(x.Samples(host)-x.Samples(f.Clip))/RateHz - start // of the host, after it
+		same := math.Abs(start) <= sameStart && math.Abs(end) <= sameStart
+		switch {
+		case same && host < f.Clip:
+			all = append(all, Notice{
+				Clip: f.ID, Fault: Duplicate, Other: x.ID(host), OffsetS: start,
+				Why: fmt.Sprintf("the same sound as %s%s", x.ID(host), pace(f.Speed)), Advice: "remove one of the two",
+			})
+		case !same && x.Samples(f.Clip) < x.Samples(host):
+			all = append(all, Notice{
+				Clip: f.ID, Fault: Contained, Other: x.ID(host), OffsetS: start,
+				Why:    fmt.Sprintf("part of %s, at %.2f s%s, and found wherever that is", x.ID(host), start, pace(f.Speed)),
+				Advice: "keep both only if each is played alone",
+			})
+		default:
+			return nil
+		}
+		named[f.Clip] = true
+		return nil
+	})
+	return all, err
+}
+
+// pace says of a clip at another speed how much faster it is.
+func pace(speed float64) string {
+	if math.Abs(speed-1) < .005 {
+		return ""
+	}
+	return fmt.Sprintf(" (%+.0f %% faster)", 100*(speed-1))
+}

@@ -1,0 +1,102 @@
+package index
+
+import "sort"
+
+const (
+	// RateHz is the sample rate of clips.
+	RateHz = 8000
+	// MaxSamples is the length of the longest clip: two minutes.
+	MaxSamples = 120 * RateHz
+	maxID      = 4096 // bytes
+)
+
+// Index is all clips, ready to be looked up.
+type Index struct {
+	image    []byte
+	clips    []clip
+	variants []Variant
+	owners   []uint32 // the variant of each unit of positions
+	occupied []uint64 // a bit for each hash: whether it has postings
+	buckets  []byte   // hashes+1 numbers of postings
+	postings []byte
+	waves    []byte
+	unmap    func() error
+}
+
+// Variant is a clip at a speed.
+type Variant struct {
+	Clip     int // its number, in the order of Add
+	Speed    int // in thousandths
+	Base     int // the position of its first frame
+	Frames   int // at least 1
+	Postings int // how many it has
+}
+
+// Clips is their number.
+func (x *Index) Clips() int { return len(x.clips) }
+
+// ID is that of clip i.
+func (x *Index) ID(i int) string { return x.clips[i].id }
+
+// Samples is the length of clip i.
+func (x *Index) Samples(i int) int { return x.clips[i].samples }
+
+// Landmarks is how many clip i has at its own speed, over all alignments.
+func (x *Index) Landmarks(i int) int { return x.clips[i].landmarks }
+
+// Wave returns the samples of clip i.
+func (x *Index) Wave(i int) []float32 {
+	c := x.clips[i]
+	raw, wave := x.waves[2*c.offset:2*(c.offset+c.samples)], make([]float32, c.samples)
+	for k := range wave {
+		wave[k] = float32(int16(le.Uint16(raw[2*k:]))) / 32767
+	}
+	return wave
+}
+
+// Variants are all of them, each clip's together, in the order of Base. They are not
+// to be changed.
+func (x *Index) Variants() []Variant { return x.variants }
+
+// Own is the number of the variant of a clip at its own speed.
+func (x *Index) Own(clip int) int { return clip * len(Speeds) }
+
+// Owner is the number of the variant that a position of a posting belongs to.
+func (x *Index) Owner(position uint32) int { return int(x.owners[position/unit]) }
+
+// Has reports whether a hash has postings: a quick look before a slow one.
+func (x *Index) Has(hash uint32) bool { return x.occupied[hash/64]>>(hash%64)&1 != 0 }
+
+// Postings of a hash, in the order of variants.
+func (x *Index) Postings(hash uint32) Postings {
+	b := x.buckets[4*hash:][:8]
+	from, to := uint64(le.Uint32(b)), uint64(le.Uint32(b[4:]))
+	return Postings(x.postings[4*from : 4*to])
+}
+
+// Postings are positions. They are good as long as the Index is open.
+type Postings []byte
+
+// Len is their number.
+func (p Postings) Len() int { return len(p) / 4 }
+
+// At is the i-th.
+func (p Postings) At(i int) uint32 { return le.Uint32(p[4*i:]) }
+
+// Of returns those of one variant.
+func (p Postings) Of(v Variant) Postings {
+	from := sort.Search(p.Len(), func(i int) bool { return int(p.At(i)) >= v.Base })
+	to := from
+	for to < p.Len() && int(p.At(to)) < v.Base+v.Frames {
+		to++
+	}
+	return p[4*from : 4*to]
+}
+
+// Close gives the file back. An Index that was built holds none.
+func (x *Index) Close() error {
+	if x.unmap == nil {
+		return nil
+	}
+	return x.unmap()
+}

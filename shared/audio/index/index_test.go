@@ -1,0 +1,162 @@
+package index_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/landmark"
+	"leasehold/shared/audio/warp"
+	"leasehold/shared/fault"
+)
+
+func noise(seed uint64, n int) []float32 {
+	r := rand.New(rand.NewPCG(seed, 7))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(.1 * r.NormFloat64())
+	}
+	return x
+}
+
+func built(t testing.TB, clips ...[]float32) *index.Index {
+	t.Helper()
+	var b index.Builder
+	for i, c := range clips {
+		require.NoError(t, b.Add(fmt.Sprintf("clip %d", i), c))
+	}
+	x, err := b.Build()
+	require.NoError(t, err)
+	return x
+}
+
+func TestEachLandmarkOfEachVariantIsThere(t *testing.T) {
+	t.Parallel()
+	clips := [][]float32{noise(1, 3*index.RateHz), noise(2, index.RateHz/2), noise(3, 5*index.RateHz)}
+	x := built(t, clips...)
+	require.Equal(t, 3, x.Clips())
+	require.Len(t, x.Variants(), 3*len(index.Speeds))
+	for i, v := range x.Variants() {
+		found := 0
+		for _, l := range landmark.Of(warp.Play(clips[v.Clip], v.Speed)) {
+			p := x.Postings(l.Hash).Of(v)
+			for k := range p.Len() {
+				require.Equal(t, i, x.Owner(p.At(k)))
+				if int(p.At(k)) == v.Base+l.Frame {
+					found++
+				}
+			}
+		}
+		require.GreaterOrEqual(t, found, v.Postings*2/5, "variant %+v", v)
+		require.Positive(t, v.Postings)
+	}
+	require.Greater(t, x.Landmarks(1), len(landmark.Of(clips[1])), "a short clip has two alignments")
+}
+
+func TestAWaveIsThere(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 1000)
+	clip[7], clip[8] = 3, -3 // beyond full scale
+	x := built(t, noise(2, 500), clip)
+	require.Equal(t, "clip 1", x.ID(1))
+	require.Equal(t, 1000, x.Samples(1))
+	for i, v := range x.Wave(1) {
+		require.InDelta(t, math.Max(-1, math.Min(1, float64(clip[i]))), v, 1.0/32767)
+	}
+}
+
+func TestAnIndexIsTheSameInAFile(t *testing.T) {
+	t.Parallel()
+	x := built(t, noise(1, 3*index.RateHz), noise(2, index.RateHz/2))
+	path := filepath.Join(t.TempDir(), "clips.index")
+	require.NoError(t, x.Write(path))
+	y, err := index.Open(path)
+	require.NoError(t, err)
+	require.Equal(t, x.Variants(), y.Variants())
+	require.Equal(t, x.Wave(1), y.Wave(1))
+	require.Equal(t, x.ID(1), y.ID(1))
+	for h := range uint32(1 << landmark.HashBits) {
+		require.Equal(t, []byte(x.Postings(h)), []byte(y.Postings(h)))
+	}
+	require.NoError(t, y.Close())
+	require.NoError(t, x.Close())
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}
+
+func TestAFileThatIsNoIndexOfThisVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "clips.index")
+	require.NoError(t, built(t, noise(1, index.RateHz)).Write(path))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	other := append([]byte(nil), whole...)
+	other[16]++
+	turned := append([]byte(nil), whole...)
+	turned[len(turned)/2] ^= 1
+	for name, c := range map[string]struct {
+		content []byte
+		want    error
+	}{
+		"empty":           {nil, fault.ErrInvalid},
+		"another format":  {[]byte("RIFF and so on, a file that is something else entirely, and long"), fault.ErrInvalid},
+		"another version": {other, fault.ErrInvalid},
+		"cut in half":     {whole[:len(whole)/2], fault.ErrCorrupt},
+		"a bit turned":    {turned, fault.ErrCorrupt},
+	} {
+		require.NoError(t, os.WriteFile(path, c.content, 0o600))
+		_, err := index.Open(path)
+		require.ErrorIs(t, err, c.want, name)
+		var v *index.VersionError
+		require.Equal(t, name == "another version", errors.As(err, &v), name)
+	}
+	_, err = index.Open(path + ".gone")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestAnEmptyIndexAndAnEmptyClip(t *testing.T) {
+	t.Parallel()
+	require.Zero(t, built(t).Clips())
+	x := built(t, nil)
+	require.Equal(t, 1, x.Clips())
+	require.Empty(t, x.Wave(0))
+	require.Zero(t, x.Landmarks(0))
+}
+
+func TestAClipThatIsTooLongIsRefused(t *testing.T) {
+	t.Parallel()
+	var b index.Builder
+	require.ErrorIs(t, b.Add("long", make([]float32, index.MaxSamples+1)), fault.ErrTooLarge)
+}
+
+func BenchmarkAdd(b *testing.B) {
+	clip := noise(1, 5*index.RateHz)
+	b.ReportAllocs()
+	for b.Loop() {
+		var x index.Builder
+		if err := x.Add("clip", clip); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func ExampleBuilder() {
+	var b index.Builder
+	if err := b.Add("jingle", noise(1, 5*index.RateHz)); err != nil {
+		fmt.Println(err)
+	}
+	x, err := b.Build()
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(x.Clips(), "clip at", len(x.Variants()), "speeds")
+	// Output: 1 clip at 7 speeds
+}

@@ -1,0 +1,136 @@
+package index
+
+import (
+	"fmt"
+
+	"leasehold/shared/audio/landmark"
+	"leasehold/shared/fault"
+)
+
+// Version of the format and of the landmarks in it.
+const Version = 1
+
+// VersionError says that a file holds another version. It is a fault.ErrInvalid.
+type VersionError struct{ Got, Want uint32 }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the clip index is of version %d; this program reads version %d: build it again", e.Got, e.Want)
+}
+
+func (e *VersionError) Unwrap() error { return fault.ErrInvalid }
+
+const (
+	magic        = "leasehold clips\n"
+	headerBytes  = 64
+	clipBytes    = 20
+	variantBytes = 20
+	hashes       = 1 << landmark.HashBits
+)
+
+// layout says where things are in an image: the header; the clips' table; their names;
+// the variants' table; the first posting of each hash, and the end of the last; the
+// postings; the samples.
+type layout struct {
+	clips, names, variants, positions, postings, samples int
+}
+
+func (l layout) names0() int   { return headerBytes + l.clips*clipBytes }
+func (l layout) variant0() int { return l.names0() + l.names }
+func (l layout) buckets() int  { return l.variant0() + l.variants*variantBytes }
+func (l layout) posting0() int { return l.buckets() + 4*(hashes+1) }
+func (l layout) wave() int     { return l.posting0() + 4*l.postings }
+func (l layout) size() int     { return l.wave() + 2*l.samples }
+
+// putHeader writes the first bytes: magic, version, counts and the check sum of all
+// that follows.
+func (l layout) putHeader(image []byte, sum uint32) {
+	copy(image, magic)
+	le.PutUint32(image[16:], Version)
+	le.PutUint32(image[20:], sum)
+	le.PutUint32(image[24:], uint32(l.clips))
+	le.PutUint32(image[28:], uint32(l.names))
+	le.PutUint32(image[32:], uint32(l.variants))
+	le.PutUint32(image[36:], uint32(l.positions))
+	le.PutUint64(image[40:], uint64(l.postings))
+	le.PutUint64(image[48:], uint64(l.samples))
+}
+
+// readHeader is its inverse. It checks what can be known before the rest is read: the
+// format, the version and the file's size.
+func readHeader(header []byte, size int64) (l layout, sum uint32, err error) {
+	if len(header) < headerBytes || string(header[:16]) != magic {
+		return l, 0, fmt.Errorf("not a clip index: %w", fault.ErrInvalid)
+	}
+	if v := le.Uint32(header[16:]); v != Version {
+		return l, 0, &VersionError{v, Version}
+	}
+	const most = 1 << 40 // far above what fits, far below what overflows
+	postings, samples := le.Uint64(header[40:]), le.Uint64(header[48:])
+	if postings > most || samples > most {
+		return l, 0, fmt.Errorf("the clip index's header is damaged: %w", fault.ErrCorrupt)
+	}
+	l = layout{
+		clips: int(le.Uint32(header[24:])), names: int(le.Uint32(header[28:])), variants: int(le.Uint32(header[32:])),
+		positions: int(le.Uint32(header[36:])), postings: int(postings), samples: int(samples),
+	}
+	if int64(l.size()) != size {
+		return l, 0, fmt.Errorf("the clip index has %d bytes instead of %d: %w", size, l.size(), fault.ErrCorrupt)
+	}
+	return l, le.Uint32(header[20:]), nil
+}
+
+// open makes an Index of an image whose check sum is known to be right.
+func open(image []byte) (*Index, error) {
+	l, _, err := readHeader(image, int64(len(image)))
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{
+		image:   image,
+		buckets: image[l.buckets():l.posting0()], postings: image[l.posting0():l.wave()],
+		waves: image[l.wave():], owners: make([]uint32, (l.positions+unit-1)/unit),
+	}
+	names := image[l.names0():l.variant0()]
+	for i := range l.clips {
+		r := image[headerBytes+i*clipBytes:]
+		n := int(le.Uint32(r[16:]))
+		c := clip{offset: int(le.Uint64(r)), samples: int(le.Uint32(r[8:])), landmarks: int(le.Uint32(r[12:]))}
+		if n > len(names) || c.offset < 0 || c.offset+c.samples > l.samples || c.samples > MaxSamples {
+			return nil, fmt.Errorf("clip %d of the clip index: %w", i, fault.ErrCorrupt)
+		}
+		c.id, names = string(names[:n]), names[n:]
+		x.clips = append(x.clips, c)
+	}
+	for i := range l.variants {
+		r := image[l.variant0()+i*variantBytes:]
+		v := Variant{
+			Clip: int(le.Uint32(r)), Speed: int(int32(le.Uint32(r[4:]))), Base: int(le.Uint32(r[8:])),
+			Frames: int(le.Uint32(r[12:])), Postings: int(le.Uint32(r[16:])),
+		}
+		if v.Clip >= l.clips || v.Base%unit != 0 || v.Base+v.Frames > l.positions {
+			return nil, fmt.Errorf("variant %d of the clip index: %w", i, fault.ErrCorrupt)
+		}
+		for u := v.Base / unit; u*unit < v.Base+v.Frames; u++ {
+			x.owners[u] = uint32(i)
+		}
+		x.variants = append(x.variants, v)
+	}
+	return x, x.occupy(l.postings)
+}
+
+// occupy goes once over the buckets, which must ascend within the postings.
+func (x *Index) occupy(postings int) error {
+	x.occupied = make([]uint64, hashes/64)
+	last := le.Uint32(x.buckets)
+	for h := range hashes {
+		next := le.Uint32(x.buckets[4*(h+1):])
+		if next < last || int(next) > postings {
+			return fmt.Errorf("hash %d of the clip index: %w", h, fault.ErrCorrupt)
+		}
+		if next > last {
+			x.occupied[h/64] |= 1 << (h % 64)
+		}
+		last = next
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package audio_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/audio"
+	"leasehold/shared/audio/exact"
+	"leasehold/shared/fault"
+)
+
+// samples are a Source that ends with an error.
+type samples struct {
+	rest []float32
+	err  error
+}
+
+func (s *samples) Read(dst []float32) (int, error) {
+	n := copy(dst, s.rest)
+	s.rest = s.rest[n:]
+	if len(s.rest) > 0 {
+		return n, nil
+	}
+	return n, s.err
+}
+
+func TestClipsInWhichThereIsNothingToLookForAreRefused(t *testing.T) {
+	t.Parallel()
+	x := audio.NewIndex()
+	level := make([]float32, audio.RateHz)
+	for i := range level {
+		level[i] = .5
+	}
+	require.ErrorIs(t, x.Add(audio.Clip{ID: "silent", Samples: make([]float32, audio.RateHz)}), exact.ErrSilent)
+	require.ErrorIs(t, x.Add(audio.Clip{ID: "offset", Samples: level}), exact.ErrSilent)
+	require.ErrorIs(t, x.Add(audio.Clip{ID: "short", Samples: rustle(1, 1)[:1600]}), exact.ErrTooShort)
+	require.ErrorIs(t, x.Add(audio.Clip{ID: "long", Samples: rustle(1, 121)}), exact.ErrTooLong)
+	for range x.Match(t.Context(), &samples{rustle(2, 5), io.EOF}, audio.Options{}) {
+		t.Error("something is found without a clip")
+	}
+}
+
+func TestManyEpisodesAtOnceAndClipsInBetween(t *testing.T) {
+	t.Parallel()
+	x := audio.NewIndex()
+	for round := range 2 {
+		clip := rustle(uint64(round), 1)
+		require.NoError(t, x.Add(audio.Clip{ID: "c", Samples: clip}))
+		episode := rustle(9, 20)
+		for at := range round + 1 {
+			copy(episode[(3+at*5)*audio.RateHz:], rustle(uint64(at), 1))
+		}
+		var searches sync.WaitGroup
+		for range 3 {
+			searches.Go(func() {
+				n := 0
+				for _, err := range x.Match(context.Background(), &samples{episode, io.EOF}, audio.Options{}) {
+					if err != nil {
+						t.Error(err)
+					}
+					n++
+				}
+				if n != round+1 {
+					t.Errorf("%d findings in round %d", n, round)
+				}
+			})
+		}
+		searches.Wait()
+	}
+}
+
+func TestMatchEndsWithAnErrorOrWhenNobodyWantsMore(t *testing.T) {
+	t.Parallel()
+	x, clip := audio.NewIndex(), rustle(1, 1)
+	require.NoError(t, x.Add(audio.Clip{ID: "c", Samples: clip}))
+	broken := errors.New("broken")
+	last := func(s audio.Source, o audio.Options) (err error) {
+		for _, err = range x.Match(t.Context(), s, o) {
+		}
+		return err
+	}
+	require.ErrorIs(t, last(&samples{nil, broken}, audio.Options{}), broken)
+	require.ErrorIs(t, last(&samples{nil, io.EOF}, audio.Options{Threshold: math.NaN()}), fault.ErrInvalid)
+	for f, err := range x.Match(t.Context(), &samples{append(clip, clip...), broken}, audio.Options{}) {
+		require.NotNil(t, err, "%+v: the episode breaks off before anything is sure", f)
+	}
+	n := 0
+	for _, err := range x.Match(t.Context(), &samples{append(clip, clip...), io.EOF}, audio.Options{}) {
+		require.NoError(t, err)
+		n++
+		break
+	}
+	require.Equal(t, 1, n)
+}

@@ -1,0 +1,81 @@
+package landmark
+
+const (
+	fanOut    = 6 // pairs of a peak, at most
+	minFrames = 2 // between the two
+	maxBins   = 31
+	// MaxFrames is the longest distance between the two peaks: 0.5 s.
+	MaxFrames = 63
+	// HashBits is the size of a hash.
+	HashBits = 20
+)
+
+// Landmark is a pair of peaks.
+type Landmark struct {
+	Hash  uint32 // below 1<<HashBits
+	Frame int    // of the first peak
+}
+
+// Bins are those of the two peaks of a hash, and Frames the distance between them.
+func Bins(hash uint32) (first, second, frames int) {
+	first = int(hash >> 12)
+	return first, first + int(hash>>6&63) - maxBins, int(hash & 63)
+}
+
+// Pairs makes landmarks of a stream of peaks. The zero value is at its start.
+type Pairs struct {
+	open []Peak // not yet paired
+}
+
+// Push takes the next peak, in the order of Peaks, and calls emit with the landmarks
+// that it decides, in the order of time.
+func (p *Pairs) Push(next Peak, emit func(Landmark)) {
+	done := 0
+	for done < len(p.open) && p.open[done].Frame+MaxFrames < next.Frame {
+		pair(p.open[done:], emit)
+		done++
+	}
+	if done > 0 {
+		p.open = p.open[:copy(p.open, p.open[done:])]
+	}
+	p.open = append(p.open, next)
+}
+
+// Flush calls emit with the landmarks of the last peaks, and goes back to the start.
+func (p *Pairs) Flush(emit func(Landmark)) {
+	for i := range p.open {
+		pair(p.open[i:], emit)
+	}
+	p.open = p.open[:0]
+}
+
+// pair emits the landmarks of the first peak with the others.
+func pair(peaks []Peak, emit func(Landmark)) {
+	first, left := peaks[0], fanOut
+	for _, second := range peaks[1:] {
+		frames, bins := second.Frame-first.Frame, int(second.Bin)-int(first.Bin)
+		if frames > MaxFrames {
+			return
+		}
+		if frames < minFrames || bins < -maxBins || bins > maxBins {
+			continue
+		}
+		emit(Landmark{uint32(first.Bin)<<12 | uint32(bins+maxBins)<<6 | uint32(frames), first.Frame})
+		if left--; left == 0 {
+			return
+		}
+	}
+}
+
+// Of returns the landmarks of a whole sound.
+func Of(samples []float32) []Landmark {
+	var all []Landmark
+	var pairs Pairs
+	emit := func(l Landmark) { all = append(all, l) }
+	peaks := NewPeaks()
+	push := func(p Peak) { pairs.Push(p, emit) }
+	peaks.Push(samples, push)
+	peaks.Flush(push)
+	pairs.Flush(emit)
+	return all
+}

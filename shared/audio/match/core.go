@@ -1,0 +1,107 @@
+package match
+
+import (
+	"context"
+	"math"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/landmark"
+	"leasehold/shared/audio/spectrum"
+	"leasehold/shared/audio/verify"
+	"leasehold/shared/audio/vote"
+)
+
+// core is the search without its sound's origin: peaks come in, findings come out.
+type core struct {
+	search  *search
+	settler *settler
+	report  *reporter
+	plain   *plain // nil if no clip needs it
+	pairs   landmark.Pairs
+	sound   verify.Source
+}
+
+func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error) {
+	o, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	s := newSearch(x, o)
+	return &core{search: s, settler: newSettler(x, s.verifier), report: newReporter(x, emit), plain: newPlain(x, o)}, nil
+}
+
+func (c *core) peak(p landmark.Peak) { c.pairs.Push(p, c.search.push) }
+
+// decide decides all that the landmarks before a frame decide.
+func (c *core) decide(ctx context.Context, frame int) error {
+	for frame >= c.search.counter.Start()+vote.Stretch+c.search.ahead() {
+		if err := c.advance(ctx, (frame+spectrum.Window/spectrum.Hop)*spectrum.Hop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close ends the episode after so many samples: all that is left is told.
+func (c *core) close(ctx context.Context, length int) error {
+	c.pairs.Flush(c.search.push)
+	last := length/spectrum.Hop + c.search.longest + vote.Stretch + c.search.ahead()
+	for c.search.counter.Start() < last {
+		if err := c.advance(ctx, 0); err != nil {
+			return err
+		}
+	}
+	if c.plain != nil {
+		places, err := c.plain.close(ctx, c.sound, length)
+		if err != nil {
+			return err
+		}
+		c.settler.add(places)
+	}
+	return c.tell(math.MaxInt / 2)
+}
+
+// advance decides one stretch, of a sound that is there up to a sample.
+func (c *core) advance(ctx context.Context, end int) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	places, err := c.search.advance(c.sound)
+	if err != nil {
+		return err
+	}
+	c.settler.add(places)
+	if c.plain != nil {
+		places, err := c.plain.advance(ctx, c.sound, end)
+		if err != nil {
+			return err
+		}
+		c.settler.add(places)
+	}
+	return c.tell(c.decided())
+}
+
+// decided is the sample before which every beginning is known.
+func (c *core) decided() int {
+	known := (c.search.counter.Start() - c.search.behind()) * spectrum.Hop
+	if c.plain != nil {
+		known = min(known, c.plain.done)
+	}
+	return known
+}
+
+// needed is the first sample that may still be read.
+func (c *core) needed() int {
+	first := (c.search.counter.Start()-c.search.behind())*spectrum.Hop - RateHz
+	if c.plain != nil {
+		first = min(first, c.plain.done-c.plain.longest)
+	}
+	return first
+}
+
+// tell settles and reports what begins before a sample.
+func (c *core) tell(before int) error {
+	final, open := c.settler.settle(before)
+	c.report.add(final)
+	return c.report.report(open)
+}

@@ -1,0 +1,102 @@
+package match
+
+import (
+	"context"
+
+	"leasehold/shared/audio/exact"
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/verify"
+)
+
+const (
+	// fewLandmarks: a clip with fewer is looked for by plain correlation. It is so for
+	// a pure tone, a thump, and for some of a third of a second; it costs 0.5 CPU
+	// seconds for each such clip and hour.
+	fewLandmarks = 10
+	// plainWindow is how many samples are searched at a time: 131 s.
+	plainWindow = 1 << 20
+)
+
+// plain finds the clips that landmarks cannot carry. Windows begin at multiples of
+// plainWindow, whatever the pieces in which the episode comes.
+type plain struct {
+	index   *index.Index
+	options Options
+	clips   []exact.Clip
+	numbers []int // of the clips, in the index
+	longest int   // samples
+	done    int   // sample before which all beginnings are known
+}
+
+// newPlain returns nil if the index has no such clips.
+func newPlain(x *index.Index, o Options) *plain {
+	p := &plain{index: x, options: o}
+	for i := range x.Clips() {
+		if x.Landmarks(i) >= fewLandmarks {
+			continue
+		}
+		load := func(context.Context) ([]float32, error) { return x.Wave(i), nil }
+		p.clips = append(p.clips, exact.Clip{ID: x.ID(i), Load: load})
+		p.numbers = append(p.numbers, i)
+		p.longest = max(p.longest, x.Samples(i))
+	}
+	if len(p.clips) == 0 {
+		return nil
+	}
+	return p
+}
+
+// advance searches what it can of a sound that is there up to a sample.
+func (p *plain) advance(ctx context.Context, sound verify.Source, end int) (places []place, err error) {
+	for p.done+plainWindow+2*p.longest <= end {
+		found, err := p.search(ctx, sound, p.done+plainWindow, p.done+plainWindow+2*p.longest)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, found...)
+	}
+	return places, nil
+}
+
+// close searches the rest of a sound that ends at a sample.
+func (p *plain) close(ctx context.Context, sound verify.Source, end int) ([]place, error) {
+	places, err := p.advance(ctx, sound, end)
+	if err != nil {
+		return nil, err
+	}
+	last, err := p.search(ctx, sound, end+1, end)
+	return append(places, last...), err
+}
+
+// search finds the places that begin from done to before a sample, which is then done,
+// in a sound that ends at a sample.
+func (p *plain) search(ctx context.Context, sound verify.Source, before, end int) (places []place, err error) {
+	from := max(0, p.done-p.longest)
+	s := section{sound, from, end - from}
+	next := 0
+	err = exact.Find(ctx, s, p.clips, exact.Options{Threshold: p.options.Threshold}, func(r exact.Result) error {
+		clip := p.numbers[next]
+		next++
+		for _, m := range r.Matches { // a clip with a fault has none
+			if begin := from + m.Offset; begin >= p.done && begin < before {
+				places = append(places, place{
+					clip: clip, begin: begin, length: m.Length, first: begin, last: begin + m.Length,
+					evidence: m.Score, score: m.Score, coverage: m.Coverage, speed: 1, how: ByExact,
+				})
+			}
+		}
+		return nil
+	})
+	p.done = before
+	return places, err
+}
+
+// section is a part of a sound, as an episode of its own.
+type section struct {
+	sound     verify.Source
+	from, len int
+}
+
+func (s section) Len() int { return s.len }
+
+func (s section) ReadAt(dst []float32, offset int) error { return s.sound.ReadAt(dst, s.from+offset) }

@@ -1,0 +1,140 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/landmark"
+	"leasehold/shared/audio/spectrum"
+	"leasehold/shared/audio/verify"
+	"leasehold/shared/audio/vote"
+)
+
+const (
+	// perClip is how many candidates of one clip are verified in a stretch, the best
+	// first, besides as many as could be played one after the other.
+	perClip = 6
+)
+
+// search goes through one episode: landmarks come in, places come out.
+type search struct {
+	index     *index.Index
+	options   Options
+	counter   *vote.Counter
+	refiner   *vote.Refiner
+	verifier  *verify.Verifier
+	landmarks []landmark.Landmark // those that may still be asked for
+	counted   int                 // of them
+	longest   int                 // frames of any variant
+	hits      [][]vote.Hit        // by clip, of the stretch in hand
+	work      Work
+}
+
+// Work says what a search cost.
+type Work struct {
+	Landmarks, Candidates, Verified, Places int
+}
+
+func newSearch(x *index.Index, o Options) *search {
+	s := &search{
+		index: x, options: o, counter: vote.NewCounter(x), refiner: vote.NewRefiner(x), verifier: verify.New(x),
+		hits: make([][]vote.Hit, x.Clips()),
+	}
+	for _, v := range x.Variants() {
+		s.longest = max(s.longest, v.Frames)
+	}
+	return s
+}
+
+// ahead is how many frames after a stretch must be known for it to be decided.
+func (s *search) ahead() int { return vote.Slack(s.longest) + 64 }
+
+// behind is how many frames before a stretch are still asked for.
+func (s *search) behind() int { return s.longest + vote.Slack(s.longest) + 128 }
+
+// push takes the next landmark; those that no clip has are of no use.
+func (s *search) push(l landmark.Landmark) {
+	s.work.Landmarks++
+	if s.index.Has(l.Hash) {
+		s.landmarks = append(s.landmarks, l)
+	}
+}
+
+// advance decides the stretch in hand, whose landmarks are all there, and returns the
+// places in it, verified on the sound.
+func (s *search) advance(sound verify.Source) ([]place, error) {
+	end := s.counter.Start() + vote.Stretch
+	for s.counted < len(s.landmarks) && s.landmarks[s.counted].Frame < end {
+		s.counter.Push(s.landmarks[s.counted])
+		s.counted++
+	}
+	variants := s.index.Variants()
+	s.counter.Decide(func(c vote.Candidate) {
+		s.work.Candidates++
+		if h := s.refiner.Refine(c, s.landmarks); float64(h.Votes) >= vote.Least(variants[h.Variant]) {
+			clip := variants[h.Variant].Clip
+			s.hits[clip] = append(s.hits[clip], h)
+		}
+	})
+	var places []place
+	for clip, hits := range s.hits {
+		if len(hits) == 0 {
+			continue
+		}
+		found, err := s.verify(clip, hits, sound)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, found...)
+		s.hits[clip] = hits[:0]
+	}
+	s.forget(end - s.behind())
+	return places, nil
+}
+
+// forget drops the landmarks before a frame.
+func (s *search) forget(before int) {
+	n := 0
+	for n < s.counted && s.landmarks[n].Frame < before {
+		n++
+	}
+	s.landmarks = s.landmarks[:copy(s.landmarks, s.landmarks[n:])]
+	s.counted -= n
+}
+
+// verify looks at the hits of one clip, the best first; not again at a place that a
+// better one has taken.
+func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place, error) {
+	slices.SortStableFunc(hits, func(a, b vote.Hit) int { return cmp.Compare(b.Votes, a.Votes) })
+	length := s.index.Samples(clip)
+	most := perClip + 2*vote.Stretch*spectrum.Hop/max(length, RateHz/4)
+	var places []place
+	for _, h := range hits[:min(most, len(hits))] {
+		begin := int(h.Begin * spectrum.Hop)
+		same := RateHz/10 + length*3/100
+		if slices.ContainsFunc(places, func(p place) bool { return abs(p.begin-begin) < same }) {
+			continue
+		}
+		s.work.Verified++
+		r, err := s.look(h, begin, sound)
+		if err != nil {
+			return nil, err
+		}
+		if p, ok := s.judge(clip, h, r); ok {
+			places = append(places, p)
+			s.work.Places++
+		}
+	}
+	return places, nil
+}
+
+// look verifies a hit; one that has many of its landmarks need not pass the gate.
+func (s *search) look(h vote.Hit, begin int, sound verify.Source) (verify.Result, error) {
+	if float64(h.Votes) >= minDensity*float64(s.index.Variants()[h.Variant].Postings) {
+		return s.verifier.Explain(h.Variant, begin, sound)
+	}
+	return s.verifier.Verify(h.Variant, begin, sound)
+}
+
+func abs(n int) int { return max(n, -n) }

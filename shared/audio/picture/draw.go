@@ -1,0 +1,156 @@
+package picture
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+	"math"
+
+	"leasehold/shared/audio/landmark"
+	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/spectrum"
+	"leasehold/shared/audio/verify"
+	"leasehold/shared/audio/vote"
+	"leasehold/shared/fault"
+)
+
+const (
+	margin = 10
+	width  = 1000 // of a spectrogram
+	bars   = 120  // height
+	lineUp = 16   // of text
+	// topZ is how many standard deviations the bars' height is.
+	topZ = 25
+	// maxFrames bounds what is drawn: five minutes.
+	maxFrames = 5 * 60 * match.RateHz / spectrum.Hop
+)
+
+var (
+	shared  = color.RGBA{230, 60, 30, 255}
+	covered = color.RGBA{40, 140, 60, 255}
+	missed  = color.RGBA{190, 190, 190, 255}
+	limit   = color.RGBA{0, 0, 0, 255}
+)
+
+// View is what a picture shows.
+type View struct {
+	Title   string
+	Episode []float32 // the part of the episode that was explained
+	Clip    []float32 // at the speed of the explanation
+	match.Explanation
+}
+
+// Formats are the endings of files that Write can make.
+var Formats = []string{"svg", "png"}
+
+// Write draws a view; the format is one of Formats, else fault.ErrInvalid.
+func Write(w io.Writer, format string, v View) error {
+	height := 2*margin + 3*(lineUp+margin) + 2*spectrum.Bins + bars + lineUp*(len(v.Reasons)+1)
+	var c canvas
+	switch format {
+	case "svg":
+		c = newVector(width+2*margin, height)
+	case "png":
+		c = newRaster(width+2*margin, height)
+	default:
+		return fmt.Errorf("picture: format %q: svg and png are known: %w", format, fault.ErrInvalid)
+	}
+	d := newDrawing(c, v)
+	d.draw()
+	return c.write(w)
+}
+
+// drawing is one in the making. Frames are counted from the start of the part of the
+// episode; the clip lies where it is found.
+type drawing struct {
+	canvas
+	View
+	from, frames int // that are shown
+	begin        int // of the clip, in frames
+	y            int
+}
+
+func newDrawing(c canvas, v View) *drawing {
+	const around = match.RateHz / spectrum.Hop / 2
+	begin := v.Result.Begin / spectrum.Hop
+	frames := min(maxFrames, len(v.Clip)/spectrum.Hop+2*around)
+	return &drawing{canvas: c, View: v, from: begin - around, frames: max(1, frames), begin: begin, y: margin}
+}
+
+func (d *drawing) draw() {
+	d.say(d.Title)
+	d.spectrogram("episode", d.Episode, 0, func(m vote.Mark) int { return m.Episode })
+	d.spectrogram("clip", d.Clip, d.begin, func(m vote.Mark) int { return m.Clip + d.begin })
+	d.blocks()
+	for _, r := range d.Reasons {
+		d.say(r)
+	}
+}
+
+func (d *drawing) say(s string) {
+	d.y += lineUp
+	d.text(margin, d.y, s)
+}
+
+// x of a frame.
+func (d *drawing) x(frame float64) float64 {
+	return margin + (frame-float64(d.from))*width/float64(d.frames)
+}
+
+func (d *drawing) spectrogram(name string, sound []float32, first int, at func(vote.Mark) int) {
+	d.say(name)
+	d.y += margin / 2
+	d.picture(margin, d.y, d.pixels(sound, first))
+	for _, m := range d.Hit.Marks {
+		low, high, frames := landmark.Bins(m.Hash)
+		f := float64(at(m))
+		d.line(d.x(f), d.height(low), d.x(f+float64(frames)), d.height(high), shared)
+	}
+	d.y += spectrum.Bins + margin/2
+}
+
+func (d *drawing) height(bin int) float64 { return float64(d.y + spectrum.Bins - bin) }
+
+// pixels are the spectrogram of a sound that begins at a frame.
+func (d *drawing) pixels(sound []float32, first int) image.Image {
+	p := image.NewGray(image.Rect(0, 0, width, spectrum.Bins))
+	var columns [][]float32
+	loudest := float32(1e-9)
+	spectrum.NewFrames().Push(sound, func(power []float32) {
+		columns = append(columns, append([]float32(nil), power...))
+		for _, v := range power {
+			loudest = max(loudest, v)
+		}
+	})
+	for x := range width {
+		k := d.from + x*d.frames/width - first
+		if k < 0 || k >= len(columns) {
+			continue
+		}
+		for bin, v := range columns[k] {
+			db := 10 * math.Log10(float64(v/loudest)+1e-12)
+			p.SetGray(x, spectrum.Bins-1-bin, color.Gray{uint8(255 * max(0, 1+db/70))})
+		}
+	}
+	return p
+}
+
+func (d *drawing) blocks() {
+	d.say("blocks")
+	d.y += margin / 2
+	bottom := float64(d.y + bars)
+	for _, b := range d.Result.Blocks {
+		from := float64(d.begin) + float64(b.At)/spectrum.Hop
+		x, end := d.x(from), d.x(from+verify.BlockSamples/spectrum.Hop)
+		h := bars * max(0, min(1, b.Z/topZ))
+		c := missed
+		if b.Z >= verify.BlockZ {
+			c = covered
+		}
+		d.rect(x, bottom-h, max(1, end-x-1), h, c)
+	}
+	y := bottom - bars*verify.BlockZ/topZ
+	d.line(margin, y, margin+width, y, limit)
+	d.y += bars
+}

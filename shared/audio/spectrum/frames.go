@@ -1,0 +1,56 @@
+package spectrum
+
+import "math"
+
+// What a frame is.
+const (
+	Window = 512        // samples in a frame
+	Hop    = 64         // samples from one frame to the next
+	Bins   = Window / 2 // of power, from 0 Hz on; the Nyquist frequency has none
+)
+
+// Frames cuts a stream of samples into frames. Frame n is the sound of the Window
+// samples from n*Hop on.
+type Frames struct {
+	fft      Transform
+	hann     [Window]float32
+	input    []float32 // not yet done with
+	windowed []float32
+	bins     []complex64
+	power    []float32
+}
+
+// NewFrames returns Frames at the start of a stream.
+func NewFrames() *Frames {
+	f := &Frames{
+		fft: NewFFT(Window), windowed: make([]float32, Window),
+		bins: make([]complex64, Bins+1), power: make([]float32, Bins),
+	}
+	for i := range f.hann {
+		f.hann[i] = float32(.5 - .5*math.Cos(2*math.Pi*float64(i)/Window))
+	}
+	return f
+}
+
+// Push takes the next samples, of which it keeps none, and calls emit with the power
+// of each frame that they complete: Bins values, good until emit returns. A sine of
+// amplitude A has power (A*Window/4)² in its bin.
+func (f *Frames) Push(samples []float32, emit func(power []float32)) {
+	f.input = append(f.input, samples...)
+	at := 0
+	for ; at+Window <= len(f.input); at += Hop {
+		x := f.input[at:][:Window]
+		for i, w := range f.hann {
+			f.windowed[i] = w * x[i]
+		}
+		f.fft.Forward(f.bins, f.windowed)
+		for k, v := range f.bins[:Bins] {
+			f.power[k] = real(v)*real(v) + imag(v)*imag(v)
+		}
+		emit(f.power)
+	}
+	f.input = f.input[:copy(f.input, f.input[at:])]
+}
+
+// Reset goes back to the start of a stream.
+func (f *Frames) Reset() { f.input = f.input[:0] }

@@ -1,0 +1,74 @@
+package audio
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	gobuf "github.com/go-audio/audio"
+
+	"leasehold/shared/audio/decode"
+	"leasehold/shared/audio/resample"
+)
+
+// blockFrames is how many frames are decoded at a time.
+const blockFrames = 1 << 14
+
+// Stream is a recording as it is decoded: mono, at RateHz. It is for one goroutine.
+type Stream struct {
+	source *decode.Stream
+	rate   *resample.Resampler
+	in     *gobuf.Float32Buffer
+	block  []float32
+	rest   []float32 // of block, not yet read
+	ended  bool
+}
+
+// Open begins to decode the file at path. The caller closes the Stream; the end of ctx
+// ends it, too.
+func Open(ctx context.Context, path string) (*Stream, error) { return openAt(ctx, path, RateHz) }
+
+func openAt(ctx context.Context, path string, rateHz int) (*Stream, error) {
+	s, err := decode.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resample.New(s.RateHz(), rateHz)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &Stream{source: s, rate: r, in: &gobuf.Float32Buffer{Data: make([]float32, blockFrames)}}, nil
+}
+
+// next returns the next block, its own until the one after; io.EOF after the last.
+func (s *Stream) next() ([]float32, error) {
+	if s.ended {
+		return nil, io.EOF
+	}
+	n, err := s.source.Read(s.in)
+	switch {
+	case errors.Is(err, io.EOF):
+		s.ended = true
+		s.block = s.rate.Flush(s.block[:0])
+	case err != nil:
+		return nil, err
+	default:
+		s.block = s.rate.Push(s.block[:0], s.in.Data[:n])
+	}
+	return s.block, nil
+}
+
+// Read implements match.Reader.
+func (s *Stream) Read(dst []float32) (n int, err error) {
+	for len(s.rest) == 0 {
+		if s.rest, err = s.next(); err != nil {
+			return 0, err
+		}
+	}
+	n = copy(dst, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// Close ends the decoding.
+func (s *Stream) Close() error { return s.source.Close() }

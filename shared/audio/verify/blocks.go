@@ -1,0 +1,146 @@
+package verify
+
+import (
+	"container/list"
+	"math"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/spectrum"
+	"leasehold/shared/audio/warp"
+)
+
+const (
+	// BlockSamples is the length of a block: 0.256 s.
+	BlockSamples = 2048
+	window       = 2 * BlockSamples // of the episode
+	bins         = window/2 + 1
+	// lowBin and highBin bound the band that counts: 100 to 3,700 Hz.
+	lowBin, highBin = 100 * window / index.RateHz, 3700 * window / index.RateHz
+	// silent: a block this much below the clip's mean power has nothing to match.
+	silent = 1e-3
+	// cacheBytes bounds the blocks' spectra that are kept.
+	cacheBytes = 24 << 20
+	blockBytes = 8 * (highBin - lowBin)
+)
+
+// maxBlocks of a clip are looked at; of a longer one as many, spread over it.
+const maxBlocks = 24
+
+// block is a piece of a variant.
+type block struct {
+	at       int         // first sample in the variant
+	power    float64     // mean
+	spectrum []complex64 // conjugate and whitened, from lowBin to highBin; nil until it is asked for
+}
+
+// at names a variant of the index, and by how many thousandths it is faster yet.
+type at struct{ number, fine int }
+
+// variant is one cut into blocks; the silent are left out.
+type variant struct {
+	at     at
+	wave   []float32
+	blocks []block
+}
+
+// size is what it takes at most, in bytes.
+func (v *variant) size() int { return 4*len(v.wave) + len(v.blocks)*blockBytes }
+
+// cache makes variants and keeps those used last.
+type cache struct {
+	index *index.Index
+	fft   spectrum.Transform
+	wave  []float32
+	bins  []complex64
+	known map[at]*list.Element
+	used  *list.List // of *variant, the last used first
+	size  int
+}
+
+func newCache(x *index.Index) *cache {
+	return &cache{
+		index: x, fft: spectrum.NewFFT(window), wave: make([]float32, window), bins: make([]complex64, bins),
+		known: map[at]*list.Element{}, used: list.New(),
+	}
+}
+
+// get returns a variant, good until the next get.
+func (c *cache) get(a at) *variant {
+	if e := c.known[a]; e != nil {
+		c.used.MoveToFront(e)
+		return e.Value.(*variant)
+	}
+	of := c.index.Variants()[a.number]
+	v := cut(a, warp.Play(c.index.Wave(of.Clip), of.Speed+a.fine))
+	c.known[a] = c.used.PushFront(v)
+	c.size += v.size()
+	for c.size > cacheBytes && c.used.Len() > 1 {
+		last := c.used.Remove(c.used.Back()).(*variant)
+		delete(c.known, last.at)
+		c.size -= last.size()
+	}
+	return v
+}
+
+func cut(a at, wave []float32) *variant {
+	v := &variant{at: a, wave: wave}
+	mean := power(wave)
+	n := min(maxBlocks, max(1, (len(wave)+BlockSamples/2)/BlockSamples))
+	for i := range n {
+		at := 0
+		if n > 1 {
+			at = i * (len(wave) - BlockSamples) / (n - 1)
+		}
+		if p := power(v.piece(at)); p > silent*mean {
+			v.blocks = append(v.blocks, block{at: at, power: p})
+		}
+	}
+	return v
+}
+
+func (v *variant) piece(at int) []float32 { return v.wave[at:min(at+BlockSamples, len(v.wave))] }
+
+// spectrum returns that of block k.
+func (c *cache) spectrum(v *variant, k int) []complex64 {
+	b := &v.blocks[k]
+	if b.spectrum == nil {
+		b.spectrum = c.whiten(v.piece(b.at))
+	}
+	return b.spectrum
+}
+
+// whiten returns the conjugate spectrum of a piece of clip.
+func (c *cache) whiten(piece []float32) []complex64 {
+	clear(c.wave)
+	mean := float32(0)
+	for _, v := range piece {
+		mean += v / float32(len(piece))
+	}
+	for i, v := range piece {
+		c.wave[i] = v - mean
+	}
+	c.fft.Forward(c.bins, c.wave)
+	out := make([]complex64, highBin-lowBin)
+	for k, v := range c.bins[lowBin:highBin] {
+		w := weight(v)
+		out[k] = complex(real(v)*w, -imag(v)*w)
+	}
+	return out
+}
+
+// weight is the magnitude to the power of -1/2.
+func weight(v complex64) float32 {
+	m := float64(real(v)*real(v) + imag(v)*imag(v))
+	if m < 1e-20 {
+		return 0
+	}
+	return float32(1 / math.Sqrt(math.Sqrt(m)))
+}
+
+func power(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return sum / float64(max(1, len(x)))
+}

@@ -1,0 +1,146 @@
+package verify_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/verify"
+	"leasehold/shared/audio/warp"
+)
+
+const rate = index.RateHz
+
+func noise(seed uint64, n int, level float64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 7))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(level * r.NormFloat64())
+	}
+	return x
+}
+
+type memory []float32
+
+func (m memory) ReadAt(dst []float32, offset int) error {
+	clear(dst)
+	if from := max(0, offset); from < min(len(m), offset+len(dst)) {
+		copy(dst[from-offset:], m[from:])
+	}
+	return nil
+}
+
+// played is an episode in which a clip begins at a sample.
+func played(clip []float32, at int, gain, under float64) memory {
+	e := noise(99, 20*rate, under)
+	for i, v := range clip {
+		if k := at + i; k >= 0 && k < len(e) {
+			e[k] += float32(gain) * v
+		}
+	}
+	return e
+}
+
+func indexed(clip []float32) *index.Index {
+	var b index.Builder
+	_ = b.Add("clip", clip)
+	x, _ := b.Build()
+	return x
+}
+
+func TestTheSampleIsFoundUnderNoiseAndWithin100ms(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 3*rate, .1)
+	v := verify.New(indexed(clip))
+	for _, c := range []struct {
+		at, guess   int
+		gain, under float64
+	}{{40000, 40000, 1, .01}, {40000, 40800, 1, .1}, {40001, 39201, 2, .2}, {-7000, -7100, 1, .05}, {140000, 140300, 1, .05}} {
+		r, err := v.Verify(0, c.guess, played(clip, c.at, c.gain, c.under))
+		require.NoError(t, err)
+		require.Equal(t, c.at, r.Begin, "%+v", c)
+		require.Greater(t, r.Score, .7)
+		require.Equal(t, 1.0, r.Speed)
+	}
+}
+
+func TestOtherSoundDoesNotPass(t *testing.T) {
+	t.Parallel()
+	v := verify.New(indexed(noise(1, 3*rate, .1)))
+	for seed := range uint64(20) {
+		r, err := v.Explain(0, 30000, memory(noise(50+seed, 20*rate, .1)))
+		require.NoError(t, err)
+		require.Less(t, r.Score, .55)
+		require.Less(t, r.Coverage, .3)
+	}
+	r, err := v.Verify(0, 30000, make(memory, 20*rate))
+	require.NoError(t, err)
+	require.Zero(t, r.Score, "silence")
+}
+
+func TestAnErrorOfSpeedIsMended(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 5*rate, .1)
+	x := indexed(clip)
+	for _, speed := range []int{-4, 3, 5} {
+		r, err := verify.New(x).Explain(x.Own(0), 40000, played(warp.Play(clip, speed), 40000, 1, .03))
+		require.NoError(t, err)
+		require.InDelta(t, 1+float64(speed)/1000, r.Speed, .0003)
+		require.InDelta(t, 40000, r.Begin, 4)
+		require.Greater(t, r.Score, .7)
+		require.Greater(t, r.Coverage, .9)
+	}
+}
+
+func TestCoverageSaysWhatIsThere(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 4*rate, .1)
+	v := verify.New(indexed(clip))
+	r, err := v.Verify(0, 40000, played(clip[:3*rate], 40000, 1, .02))
+	require.NoError(t, err)
+	require.InDelta(t, .75, r.Coverage, .07)
+	require.Equal(t, 40000, r.First)
+	require.InDelta(t, 40000+3*rate, r.Last, 2048)
+	r, err = v.Verify(0, 40000, played(append(make([]float32, rate), clip[rate:]...), 40000, 1, .02))
+	require.NoError(t, err)
+	require.InDelta(t, 40000+rate, r.First, 2048)
+	require.Equal(t, 40000+4*rate, r.Last)
+}
+
+func TestTheSourcesErrorIsTold(t *testing.T) {
+	t.Parallel()
+	_, err := verify.New(indexed(noise(1, rate, .1))).Verify(0, 0, broken{})
+	require.ErrorIs(t, err, errBroken)
+}
+
+var errBroken = errors.New("broken")
+
+type broken struct{}
+
+func (broken) ReadAt([]float32, int) error { return errBroken }
+
+// BenchmarkVerify is a place where the clip is, and one where it is not.
+func BenchmarkVerify(b *testing.B) {
+	clip := noise(1, 5*rate, .1)
+	v, e := verify.New(indexed(clip)), played(clip, 40000, 1, .05)
+	for name, at := range map[string]int{"true": 40000, "false": 100000} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := v.Verify(0, at, e); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func ExampleVerifier() {
+	clip := noise(1, rate, .1)
+	r, err := verify.New(indexed(clip)).Verify(0, 24100, played(clip, 24000, 1, .02))
+	fmt.Println(r.Begin, r.Coverage, r.Score > .9, err)
+	// Output: 24000 1 true <nil>
+}

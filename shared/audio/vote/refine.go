@@ -1,0 +1,157 @@
+package vote
+
+import (
+	"slices"
+	"sort"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/landmark"
+)
+
+const (
+	// together is the width of the small cell, in frames.
+	together = 5
+	// maxPace is the largest difference of pace, in thousandths.
+	maxPace = 30
+)
+
+// Mark is one landmark that the episode and a variant share.
+type Mark struct {
+	Hash    uint32
+	Episode int // frame
+	Clip    int // frame of the variant
+}
+
+// Hit is a candidate that was looked at closely.
+type Hit struct {
+	Variant int
+	// Pace is how much faster than the variant's time the episode's runs, in
+	// thousandths: 0, but where tempo or pitch alone were changed.
+	Pace  int
+	Begin float64 // frame of the episode at which it begins
+	Votes int     // Marks that agree on Begin, each landmark of either side once
+	// Spread is the share of the variant's eighths in which there are some: 0 to 1.
+	Spread float64
+	Marks  []Mark // those that agree, by Episode
+}
+
+// Refiner looks at candidates. It is for one goroutine.
+type Refiner struct {
+	index *index.Index
+	marks []Mark
+	at    []float64
+}
+
+// NewRefiner returns a Refiner.
+func NewRefiner(x *index.Index) *Refiner { return &Refiner{index: x} }
+
+// Refine returns the best Hit of a candidate. The landmarks are the episode's, in the
+// order of time, at least those from the candidate's frame less Slack to its end and
+// Slack.
+func (r *Refiner) Refine(c Candidate, episode []landmark.Landmark) Hit {
+	v := r.index.Variants()[c.Variant]
+	r.gather(c, v, episode)
+	best := r.agree(c, v, 0)
+	for _, pace := range paces(v.Speed) {
+		// Another pace explains a little more by chance: it must explain much more.
+		if h := r.agree(c, v, pace); h.Votes > best.Votes+best.Votes/4+2 {
+			best = h
+		}
+	}
+	best.Variant = c.Variant
+	best.Spread = spread(best.Marks, v.Frames)
+	return best
+}
+
+// Slack is by how many frames the landmarks of a candidate of so many frames may lie
+// outside.
+func Slack(frames int) int { return 2*cell + frames*maxPace/1000 + 1 }
+
+// paces to try besides the variant's own. A change of tempo alone leaves the hashes of
+// speed 0; one of pitch alone those of its speed, at the pace of speed 0.
+func paces(speed int) []int {
+	if speed == 0 {
+		return []int{-30, -20, -10, 10, 20, 30}
+	}
+	return []int{-speed}
+}
+
+// gather fills marks with the landmarks in common near the candidate.
+func (r *Refiner) gather(c Candidate, v index.Variant, episode []landmark.Landmark) {
+	r.marks = r.marks[:0]
+	slack := Slack(v.Frames)
+	from := sort.Search(len(episode), func(i int) bool { return episode[i].Frame >= c.Frame-slack })
+	for _, l := range episode[from:] {
+		if l.Frame > c.Frame+v.Frames+slack {
+			return
+		}
+		of := r.index.Postings(l.Hash).Of(v)
+		for i := range of.Len() {
+			clip := int(of.At(i)) - v.Base
+			if off := l.Frame - clip - c.Frame; off > -slack && off < slack {
+				r.marks = append(r.marks, Mark{l.Hash, l.Frame, clip})
+			}
+		}
+	}
+}
+
+// agree finds where most marks agree at a pace, among the beginnings that the candidate
+// stands for.
+func (r *Refiner) agree(c Candidate, v index.Variant, pace int) Hit {
+	reach := float64(cell + together + v.Frames*max(pace, -pace)/1000)
+	r.at = r.at[:0]
+	for _, m := range r.marks {
+		if b := m.begin(pace); b >= float64(c.Frame)-reach && b <= float64(c.Frame)+reach {
+			r.at = append(r.at, b)
+		}
+	}
+	slices.Sort(r.at)
+	first, count := 0, 0
+	for i, j := 0, 0; j < len(r.at); j++ {
+		for r.at[j]-r.at[i] >= together {
+			i++
+		}
+		if j-i+1 > count {
+			first, count = i, j-i+1
+		}
+	}
+	h := Hit{Pace: pace}
+	if count == 0 {
+		return h
+	}
+	h.Begin = middle(r.at[first : first+count])
+	low, high := r.at[first], r.at[first+count-1]
+	for _, m := range r.marks {
+		if b := m.begin(pace); b >= low && b <= high {
+			h.Marks = append(h.Marks, m)
+		}
+	}
+	h.Votes = len(h.Marks)
+	return h
+}
+
+// begin is where the variant would begin.
+func (m Mark) begin(pace int) float64 {
+	return float64(m.Episode) - float64(m.Clip)*1000/float64(1000+pace)
+}
+
+func middle(sorted []float64) float64 {
+	sum := 0.0
+	for _, v := range sorted {
+		sum += v
+	}
+	return sum / float64(len(sorted))
+}
+
+func spread(marks []Mark, frames int) float64 {
+	const parts = 8
+	var there [parts]bool
+	n := 0
+	for _, m := range marks {
+		if k := min(parts-1, m.Clip*parts/frames); !there[k] {
+			there[k] = true
+			n++
+		}
+	}
+	return float64(n) / parts
+}

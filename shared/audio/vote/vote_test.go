@@ -1,0 +1,154 @@
+package vote_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/landmark"
+	"leasehold/shared/audio/vote"
+)
+
+func noise(seed uint64, n int) []float32 {
+	r := rand.New(rand.NewPCG(seed, 7))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(.1 * r.NormFloat64())
+	}
+	return x
+}
+
+func indexed(t testing.TB, clips ...[]float32) *index.Index {
+	t.Helper()
+	var b index.Builder
+	for _, c := range clips {
+		require.NoError(t, b.Add("clip", c))
+	}
+	x, err := b.Build()
+	require.NoError(t, err)
+	return x
+}
+
+// candidates of an episode, all stretches.
+func candidates(x *index.Index, episode []landmark.Landmark, frames int) []vote.Candidate {
+	var all []vote.Candidate
+	c := vote.NewCounter(x)
+	next := 0
+	for c.Start() < frames+vote.Stretch {
+		for next < len(episode) && episode[next].Frame < c.Start()+vote.Stretch {
+			c.Push(episode[next])
+			next++
+		}
+		c.Decide(func(v vote.Candidate) { all = append(all, v) })
+	}
+	return all
+}
+
+func TestEachBeginningIsACandidateWhereverStretchesEnd(t *testing.T) {
+	t.Parallel()
+	const rate = index.RateHz
+	clip := noise(1, 2*rate)
+	x := indexed(t, noise(2, rate), clip, noise(3, 5*rate))
+	for _, begin := range []int{0, 9, 100, 3800, 4000, 4090, 4096, 4100, 5000} { // frames
+		episode := noise(9, 80*rate)
+		copy(episode[begin*64:], clip)
+		all := landmark.Of(episode)
+		found := 0
+		for _, c := range candidates(x, all, len(episode)/64) {
+			if c.Variant != x.Own(1) {
+				continue
+			}
+			if h := vote.NewRefiner(x).Refine(c, all); math.Abs(h.Begin-float64(begin)) < 1 {
+				found++
+				require.Greater(t, h.Votes, x.Variants()[c.Variant].Postings/4)
+				require.Equal(t, 1.0, h.Spread)
+				require.Zero(t, h.Pace)
+				require.Len(t, h.Marks, h.Votes)
+			}
+		}
+		require.Equal(t, 1, found, "at frame %d", begin)
+	}
+}
+
+func TestWhatIsDecidedOfAClipDependsOnNoOther(t *testing.T) {
+	t.Parallel()
+	const rate = index.RateHz
+	clip, others := noise(1, rate), [][]float32{noise(2, 3*rate), noise(3, rate), noise(4, 7*rate)}
+	episode := noise(9, 40*rate)
+	copy(episode[5*rate:], clip)
+	all := landmark.Of(episode)
+	alone := candidates(indexed(t, clip), all, len(episode)/64)
+	x := indexed(t, slices.Concat([][]float32{clip}, others)...)
+	first := slices.DeleteFunc(candidates(x, all, len(episode)/64), func(c vote.Candidate) bool { return x.Variants()[c.Variant].Clip != 0 })
+	require.Equal(t, alone, first)
+	require.NotEmpty(t, alone)
+}
+
+func TestAnotherTempoIsAnotherPace(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 8*index.RateHz)
+	x := indexed(t, clip)
+	var episode []landmark.Landmark
+	for _, l := range landmark.Of(clip) {
+		episode = append(episode, landmark.Landmark{Hash: l.Hash, Frame: 500 + int(float64(l.Frame)/1.03+.5)})
+	}
+	h := vote.NewRefiner(x).Refine(vote.Candidate{Variant: x.Own(0), Frame: 500}, episode)
+	require.Equal(t, 30, h.Pace)
+	require.InDelta(t, 500, h.Begin, 1)
+	require.Greater(t, h.Votes, x.Variants()[0].Postings*3/4)
+}
+
+func TestLeastGrowsWithTheLandmarks(t *testing.T) {
+	t.Parallel()
+	last := 0.0
+	for _, n := range []int{0, 30, 300, 3000} {
+		least := vote.Least(index.Variant{Postings: n})
+		require.Greater(t, least, last)
+		last = least
+	}
+	require.Less(t, last, 10.0)
+}
+
+func BenchmarkPush(b *testing.B) {
+	var clips [][]float32
+	for i := range 50 {
+		clips = append(clips, noise(uint64(i), 5*index.RateHz))
+	}
+	x, all := indexed(b, clips...), landmark.Of(noise(99, 30*index.RateHz))
+	for b.Loop() {
+		c := vote.NewCounter(x)
+		for _, l := range all {
+			c.Push(l)
+		}
+		c.Decide(func(vote.Candidate) {})
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*120, "s/hour")
+}
+
+func ExampleCounter() {
+	clip := noise(1, index.RateHz)
+	var b index.Builder
+	if err := b.Add("clip", clip); err != nil {
+		fmt.Println(err)
+	}
+	x, err := b.Build()
+	if err != nil {
+		fmt.Println(err)
+	}
+	episode := append(make([]float32, 64*250), clip...) // after two seconds
+	votes := vote.NewCounter(x)
+	for _, l := range landmark.Of(episode) {
+		votes.Push(l)
+	}
+	votes.Decide(func(c vote.Candidate) {
+		if v := x.Variants()[c.Variant]; v.Speed == 0 {
+			fmt.Println("perhaps", (c.Frame*8+500)/1000, "s")
+		}
+	})
+	// Output: perhaps 2 s
+}

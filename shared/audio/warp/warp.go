@@ -1,0 +1,69 @@
+// Package warp plays short sounds a little faster or slower, pitch and all, as a tape
+// would.
+//
+// Speeds are in thousandths: +30 is 3 % faster, so the sound is shorter and higher.
+// Each sample is a sum of 16 around its instant, under a Hann-windowed sinc tabled for
+// each thousandth of a sample; nothing is delayed. It is for sounds in memory and small
+// changes (at most ±50); for sample rates there is package resample.
+package warp
+
+import (
+	"math"
+	"sync"
+)
+
+const (
+	taps   = 16
+	phases = 1000 // one for each thousandth
+	// cutoff leaves a little room for the content that rises with the speed.
+	cutoff = .96
+	// MaxSpeed bounds the speeds, either way.
+	MaxSpeed = 50
+)
+
+// table has the weights of each phase, which sum to 1.
+var table = sync.OnceValue(func() *[phases][taps]float32 {
+	var t [phases][taps]float32
+	for p := range t {
+		var w [taps]float64
+		sum := 0.0
+		for i := range w {
+			x := float64(i-taps/2+1) - float64(p)/phases
+			w[i] = .5 + .5*math.Cos(math.Pi*x/(taps/2))
+			if x != 0 {
+				w[i] *= math.Sin(math.Pi*cutoff*x) / (math.Pi * cutoff * x)
+			}
+			sum += w[i]
+		}
+		for i := range w {
+			t[p][i] = float32(w[i] / sum)
+		}
+	}
+	return &t
+})
+
+// Len is how many samples n of them have at a speed.
+func Len(n, speed int) int { return (n*1000 + 999 + speed) / (1000 + speed) }
+
+// Play returns the sound at a speed; at 0 it is the sound itself. Beyond the ends of
+// the sound is silence. A speed outside ±MaxSpeed is held there.
+func Play(sound []float32, speed int) []float32 {
+	speed = max(-MaxSpeed, min(speed, MaxSpeed))
+	if speed == 0 {
+		return sound
+	}
+	padded := make([]float32, len(sound)+2*taps)
+	copy(padded[taps:], sound)
+	weights, out := table(), make([]float32, Len(len(sound), speed))
+	for n := range out {
+		at := n * (1000 + speed)
+		w := &weights[at%1000]
+		x := padded[at/1000+taps-taps/2+1:][:taps]
+		sum := float32(0)
+		for i, v := range x {
+			sum += v * w[i]
+		}
+		out[n] = sum
+	}
+	return out
+}

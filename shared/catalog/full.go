@@ -1,0 +1,33 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"leasehold/shared/fault"
+)
+
+// fullPause is how long a write waits that found no room.
+const fullPause = time.Second
+
+// Patiently carries out a write, again and again while there is no room for it on
+// the disk (fault.ErrOverloaded) and ctx lasts. Every write to a catalog may be
+// repeated.
+func Patiently(ctx context.Context, log *slog.Logger, write func() error) error {
+	for n := 0; ; n++ {
+		err := write()
+		if !errors.Is(err, fault.ErrOverloaded) {
+			return err
+		}
+		if n == 0 {
+			log.Warn("catalog: there is no room; trying again until there is", "error", err)
+		}
+		select {
+		case <-time.After(fullPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}

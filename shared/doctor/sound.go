@@ -1,0 +1,44 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"leasehold/shared/audio/decode"
+	"leasehold/shared/fault"
+)
+
+// sound looks which formats can be decoded.
+func sound(ctx context.Context) []Finding {
+	all := []Finding{ffmpeg(ctx)}
+	for _, f := range decode.Formats() {
+		found := Finding{Check: "decodes " + f.Name, State: OK, What: "by " + f.By}
+		if f.By == "" {
+			found.State, found.What, found.Advice = Warn, "nothing here can", "install ffmpeg"
+		}
+		if f.Note != "" {
+			found.What += ": " + f.Note
+		}
+		all = append(all, found)
+	}
+	return all
+}
+
+func ffmpeg(ctx context.Context) Finding {
+	f := Finding{Check: "ffmpeg", State: OK}
+	v, err := decode.FindFFmpeg(ctx)
+	switch {
+	case errors.Is(err, fault.ErrNotFound):
+		f.State, f.What, f.Advice = Warn, "not in the PATH", "install it (apt install ffmpeg): more formats, and MP3 faster"
+	case err != nil:
+		f.State, f.What, f.Advice = Warn, err.Error(), "mend it, or take it out of the PATH: files that it should decode fail"
+	case len(v.Lacks) > 0:
+		f.State, f.What = Warn, fmt.Sprintf("%s, %s, without %s", v.Path, v.Version, strings.Join(v.Lacks, ", "))
+		f.Advice = "install one that is built with them"
+	default:
+		f.What = fmt.Sprintf("%s, %s", v.Path, v.Version)
+	}
+	return f
+}

@@ -1,0 +1,146 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"leasehold/tup4fun/explore"
+)
+
+// The sizes of a sequence diagram, in pixels.
+const (
+	rowHeight = 28
+	headRoom  = 44
+	leastLane = 90
+)
+
+// MaxSteps is how many steps of a trace SequenceSVG draws.
+const MaxSteps = 500
+
+// SequenceSVG draws a trace as a sequence diagram: a lane for each process and each
+// space, and an arrow for each tuple that goes from the one to the other. What a
+// process does alone stands at its lane; so does, at the end, what it waits for.
+func SequenceSVG(t *explore.Trace) string {
+	s := sequence{lanes: map[string]int{}, width: leastLane}
+	for _, p := range t.End.Processes {
+		s.lane("p", p.Name)
+	}
+	for _, sp := range t.End.Spaces {
+		s.lane("s", sp.Name)
+	}
+	for i, step := range t.Steps[:min(len(t.Steps), MaxSteps)] {
+		if i == t.Cycle {
+			s.across("from here it repeats for ever")
+		}
+		for _, a := range step.Actions {
+			s.action(s.lane("p", step.Process), a)
+		}
+	}
+	switch {
+	case len(t.Steps) > MaxSteps:
+		s.across(fmt.Sprintf("%d more steps are not drawn", len(t.Steps)-MaxSteps))
+	case t.Cycle < 0:
+		s.waits(t.End.Processes)
+	}
+	return s.svg()
+}
+
+// A sequence is rows over lanes.
+type sequence struct {
+	lanes map[string]int // by kind and name
+	names []string
+	rows  []row
+	width int // of a lane
+}
+
+// A row is an arrow, or a text at a lane (to is from), or one across all (from -1).
+type row struct {
+	from, to int
+	text     string
+	dashed   bool
+}
+
+func (s *sequence) lane(kind, name string) int {
+	key := kind + name
+	if _, ok := s.lanes[key]; !ok {
+		s.lanes[key] = len(s.names)
+		s.names = append(s.names, name)
+		s.fit(name)
+	}
+	return s.lanes[key]
+}
+
+// fit makes lanes wide enough for a text.
+func (s *sequence) fit(text string) {
+	s.width = min(320, max(s.width, len([]rune(text))*letterWidth+24))
+}
+
+func (s *sequence) across(text string) { s.rows = append(s.rows, row{-1, -1, text, false}) }
+
+func (s *sequence) action(process int, a explore.Action) {
+	text := a.Text
+	r := row{from: process, to: process}
+	if a.Tuple != "" {
+		text = a.Verb + " " + a.Tuple
+		r.to = s.lane("s", a.Space)
+		r.dashed = a.Verb == "query" || a.Verb == "queryp"
+		if a.Verb != "put" {
+			r.from, r.to = r.to, r.from
+		}
+	}
+	r.text = text
+	s.fit(text)
+	s.rows = append(s.rows, r)
+}
+
+// waits says what each process that has not terminated would do next.
+func (s *sequence) waits(all []explore.ProcConfig) {
+	for _, p := range all {
+		if !p.Terminated {
+			lane := s.lane("p", p.Name)
+			text := "waits: " + strings.Join(p.Next, " or ")
+			s.fit(text)
+			s.rows = append(s.rows, row{from: lane, to: lane, text: text})
+		}
+	}
+}
+
+func (s *sequence) x(lane int) int { return margin + s.width/2 + lane*s.width }
+func (s *sequence) y(i int) int    { return headRoom + (i+1)*rowHeight }
+
+func (s *sequence) svg() string {
+	width, height := 2*margin+len(s.names)*s.width, s.y(len(s.rows))
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="monospace" font-size="12">`+"\n", width, height, width, height)
+	b.WriteString(`<defs><marker id="head" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 10 5 0 10z"/></marker></defs>` + "\n")
+	for i, name := range s.names {
+		fmt.Fprintf(&b, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#bbb"/>`+"\n", s.x(i), headRoom, s.x(i), height)
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="26" rx="6" fill="white" stroke="#05c"/><text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n",
+			s.x(i)-s.width/2+6, headRoom-26, s.width-12, s.x(i), headRoom-9, escape(name))
+	}
+	for i, r := range s.rows {
+		b.WriteString(s.row(i, r))
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+func (s *sequence) row(i int, r row) string {
+	y := s.y(i)
+	text := func(x int, colour string) string {
+		return fmt.Sprintf(`<text x="%d" y="%d" text-anchor="middle" fill="%s">%s</text>`+"\n", x, y-4, colour, escape(r.text))
+	}
+	switch {
+	case r.from < 0:
+		last := s.x(len(s.names)-1) + s.width/2
+		return fmt.Sprintf(`<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#c00" stroke-dasharray="6 3"/>`, margin, y, last, y) + text((margin+last)/2, "#c00")
+	case r.from == r.to:
+		return text(s.x(r.from), "#555")
+	}
+	dash := ""
+	if r.dashed {
+		dash = ` stroke-dasharray="4 3"`
+	}
+	return fmt.Sprintf(`<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#222"%s marker-end="url(#head)"/>`, s.x(r.from), y, s.x(r.to), y, dash) +
+		text((s.x(r.from)+s.x(r.to))/2, "#000")
+}

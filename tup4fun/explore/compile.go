@@ -1,0 +1,292 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// maxProcs is how many processes a model may have, copies counted.
+const maxProcs = 1000
+
+// Compile makes a model of a program that syntax.Parse returned without error. A
+// space without bound gets room for so many tuples as capacity says, if that is
+// above 0. The error is that there are more than 1000 processes.
+func Compile(p *syntax.Program, capacity int) (*Model, error) {
+	c := &compiler{model: &Model{Program: p}, slots: map[*syntax.Object]int{}, quant: map[*syntax.Object]int{}}
+	c.decls(capacity)
+	c.model.slots = c.slots
+	byText := map[string]*Code{}
+	for _, pr := range p.Procs {
+		code := c.process(pr)
+		if first := byText[code.text()]; first != nil && !code.usesID {
+			code = first // alike: symmetric
+		} else {
+			byText[code.text()] = code
+			code.index = len(c.model.codes)
+			c.model.codes = append(c.model.codes, code)
+		}
+		c.copies(pr, code)
+	}
+	if len(c.model.Procs) > maxProcs {
+		return nil, fmt.Errorf("%s: %d processes; at most %d are run", p.File, len(c.model.Procs), maxProcs)
+	}
+	c.properties()
+	c.model.monotone = isMonotone(p)
+	c.model.findLive()
+	c.model.findAmple()
+	return c.model, nil
+}
+
+type compiler struct {
+	model *Model
+	code  *Code
+	slots map[*syntax.Object]int // of the first element in mem
+	quant map[*syntax.Object]int
+	depth int // of quantifiers
+	reads access
+	foot  struct {
+		mem    bool
+		spaces map[int]bool
+	}
+}
+
+func (c *compiler) decls(capacity int) {
+	m := c.model
+	for _, d := range m.Program.Decls {
+		switch d.Kind {
+		case syntax.VarDecl:
+			c.slots[d.Name.Obj] = len(m.mem)
+			c.variable(d.Name.Text, d.Value.Value, false)
+		case syntax.ArrayDecl:
+			c.slots[d.Name.Obj] = len(m.mem)
+			for i, x := range d.Values {
+				c.variable(fmt.Sprintf("%s[%d]", d.Name.Text, i), x.Value, true)
+			}
+		case syntax.SpaceDecl:
+			s := Space{Name: d.Name.Text, Kind: d.Space, Cap: -1}
+			if d.Cap != nil {
+				s.Cap = int(d.Cap.Value)
+			} else if capacity > 0 {
+				s.Cap = max(capacity, len(d.Tuples))
+			}
+			for _, t := range d.Tuples {
+				values := make([]int64, len(t))
+				for i, x := range t {
+					values[i] = x.Value
+				}
+				s.start = append(s.start, values)
+			}
+			m.Spaces = append(m.Spaces, s)
+		}
+	}
+}
+
+func (c *compiler) variable(name string, value int64, array bool) {
+	m := c.model
+	m.mem = append(m.mem, slot{name})
+	m.start = append(m.start, value)
+	m.observe = append(m.observe, array)
+}
+
+// copies adds the processes that run code.
+func (c *compiler) copies(pr *syntax.Process, code *Code) {
+	n := 1
+	if pr.Count != nil {
+		n = int(pr.Count.Value)
+	}
+	for i := range n {
+		p := Proc{Name: pr.Title, Code: code, class: code.index}
+		if n > 1 {
+			p.Name = fmt.Sprintf("%s(%d)", pr.Title, i+1)
+		}
+		if code.usesID {
+			p.param = int64(i + 1)
+			p.class = -1 - len(c.model.Procs) // like no other
+		}
+		c.model.Procs = append(c.model.Procs, p)
+	}
+}
+
+func newAccess() access { return access{map[int]bool{}, map[int]bool{}} }
+
+// fresh starts to note what is looked at.
+func (c *compiler) fresh() {
+	c.reads = newAccess()
+	c.foot.mem, c.foot.spaces = false, map[int]bool{}
+}
+
+func (c *compiler) touchMem(i int) {
+	c.foot.mem = true
+	c.reads.mem[i] = true
+}
+
+func (c *compiler) process(pr *syntax.Process) *Code {
+	c.code = &Code{Proc: pr}
+	entry := c.node(false)
+	final := c.node(false)
+	c.code.Entry, c.code.Final = entry, final
+	c.stmts(pr.Body, entry, final, false)
+	for _, n := range c.code.Nodes {
+		slices.Sort(n.foot.spaces)
+		n.foot.spaces = slices.Compact(n.foot.spaces)
+	}
+	return c.code
+}
+
+func (c *compiler) node(inner bool) int {
+	c.code.Nodes = append(c.code.Nodes, &Node{inner: inner})
+	return len(c.code.Nodes) - 1
+}
+
+// stmts compiles statements that lead from one node to another.
+func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
+	var steps []*syntax.Stmt
+	for _, s := range all {
+		if s.Kind == syntax.Var {
+			for _, n := range s.Names {
+				for len(c.code.locals) <= n.Obj.Index {
+					c.code.locals = append(c.code.locals, "")
+				}
+				c.code.locals[n.Obj.Index] = n.Text
+			}
+			continue
+		}
+		steps = append(steps, s)
+	}
+	if len(steps) == 0 {
+		steps = []*syntax.Stmt{{Pos: all[0].Pos, Kind: syntax.Skip}}
+	}
+	for i, s := range steps {
+		next := to
+		if i+1 < len(steps) {
+			next = c.node(inner)
+		}
+		c.stmt(s, from, next, inner)
+		from = next
+	}
+}
+
+func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
+	if s.Label != nil {
+		c.code.Nodes[from].Label = s.Label.Text
+	}
+	c.fresh()
+	e := &Edge{From: from, To: to, Pos: s.Pos, Text: syntax.StmtText(s), Stmt: s, kills: newAccess()}
+	switch s.Kind {
+	case syntax.Skip:
+	case syntax.Assign:
+		e.Kind = Assign
+		e.value = c.number(s.Value)
+		e.target = c.target(s.Target, e)
+	case syntax.OpStmt:
+		c.operation(e, s.Op)
+	case syntax.Atomic:
+		e.Kind, e.Text = Atomic, "atomic"
+		e.Entry, e.Last = c.node(true), c.node(true)
+		c.stmts(s.Body, e.Entry, e.Last, true)
+		c.fresh()
+		c.atomicFoot(e.Entry, map[int]bool{})
+	default:
+		c.branches(s, from, to, inner)
+		return
+	}
+	c.add(e)
+}
+
+// atomicFoot gathers what the steps within atomic touch.
+func (c *compiler) atomicFoot(n int, seen map[int]bool) {
+	if seen[n] {
+		return
+	}
+	seen[n] = true
+	node := c.code.Nodes[n]
+	c.foot.mem = c.foot.mem || node.foot.mem
+	for _, s := range node.foot.spaces {
+		c.foot.spaces[s] = true
+	}
+	for _, e := range node.Edges {
+		c.atomicFoot(e.To, seen)
+	}
+}
+
+func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
+	after := to
+	if s.Kind != syntax.If {
+		after = from
+	}
+	other := false
+	for _, g := range s.Guards {
+		c.fresh()
+		e := &Edge{From: from, To: c.node(inner), Pos: g.Pos, Text: syntax.GuardText(g), kills: newAccess()}
+		switch g.Kind {
+		case syntax.When:
+			e.Kind, e.Cond = Test, g.Cond
+			e.test = c.truth(g.Cond)
+		case syntax.OnOp:
+			c.operation(e, g.Op)
+		case syntax.Else:
+			e.Kind, other = Else, true
+		case syntax.Timeout:
+			e.Kind = Timeout
+		}
+		c.add(e)
+		c.stmts(g.Body, e.To, after, inner)
+	}
+	if s.Kind == syntax.Do && !other {
+		c.fresh()
+		c.add(&Edge{From: from, To: to, Kind: Else, Pos: s.End, Text: "od", kills: newAccess()})
+	}
+}
+
+// add puts an edge into the graph, with what was noted since fresh.
+func (c *compiler) add(e *Edge) {
+	n := c.code.Nodes[e.From]
+	e.reads = c.reads
+	n.foot.mem = n.foot.mem || c.foot.mem
+	for s := range c.foot.spaces {
+		n.foot.spaces = append(n.foot.spaces, s)
+	}
+	if e.Kind == Timeout {
+		n.timeouts = append(n.timeouts, e)
+	} else {
+		n.Edges = append(n.Edges, e)
+	}
+}
+
+func (c *compiler) operation(e *Edge, o *syntax.Op) {
+	e.Kind, e.Op, e.Text = Op, o, o.Text()
+	e.op = &operation{space: o.Space.Obj.Index, verb: o.Verb}
+	c.foot.spaces[e.op.space] = true
+	for _, f := range o.Fields {
+		fd := field{kind: f.Kind}
+		switch f.Kind {
+		case syntax.Actual:
+			fd.value = c.number(f.X)
+		case syntax.Formal:
+			fd.target = c.target(&syntax.Expr{Kind: syntax.Ref, Name: f.Name}, e)
+		}
+		e.op.fields = append(e.op.fields, fd)
+	}
+	if o.Verb == syntax.GetP || o.Verb == syntax.QueryP {
+		e.kills = newAccess() // it may bind nothing
+	}
+}
+
+func (c *compiler) target(x *syntax.Expr, e *Edge) *target {
+	o := x.Name.Obj
+	t := &target{name: o.Name, index: o.Index}
+	if o.Kind == syntax.LocalVar {
+		e.kills.locals[o.Index] = true
+		return t
+	}
+	c.foot.mem = true
+	t.mem, t.index = true, c.slots[o]
+	if x.Kind == syntax.Elem {
+		t.size, t.elem = o.Len, c.number(x.X)
+	} else {
+		e.kills.mem[t.index] = true
+	}
+	return t
+}

@@ -1,0 +1,227 @@
+package explore
+
+import (
+	"fmt"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// number and truth are compiled expressions. What goes wrong is left in the frame.
+type (
+	number func(*frame) int64
+	truth  func(*frame) bool
+)
+
+// procHead is what stands before the locals in the values of a process.
+const (
+	atCode = iota
+	atParam
+	atNode
+	procHead
+)
+
+// frame is what a step works on. Its slices are shared until they are written.
+type frame struct {
+	proc   []int64   // code, number of the copy, node, locals
+	mem    []int64   // shared variables
+	spaces [][]int64 // ids of tuples; only those of the footprint are there
+	tuples *table
+	err    error
+	quant  []int64 // values of the quantifiers that are open
+}
+
+func (f *frame) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// number compiles an expression of numbers.
+func (c *compiler) number(x *syntax.Expr) number {
+	switch x.Kind {
+	case syntax.Num, syntax.Sym:
+		v := x.Value
+		return func(*frame) int64 { return v }
+	case syntax.Ref:
+		return c.ref(x.Name.Obj)
+	case syntax.Elem:
+		return c.elem(x)
+	case syntax.Neg:
+		y := c.number(x.X)
+		return func(f *frame) int64 { return f.arith("-", 0, y(f)) }
+	case syntax.Count:
+		return c.count(x)
+	}
+	op, a, b := x.Op, c.number(x.X), c.number(x.Y)
+	return func(f *frame) int64 { return f.arith(op, a(f), b(f)) }
+}
+
+func (f *frame) arith(op string, a, b int64) int64 {
+	v, err := syntax.Arith(op, a, b)
+	if err != nil {
+		f.fail(err)
+	}
+	return v
+}
+
+func (c *compiler) ref(o *syntax.Object) number {
+	switch o.Kind {
+	case syntax.Constant, syntax.Symbol:
+		v := o.Value
+		return func(*frame) int64 { return v }
+	case syntax.Param:
+		c.code.usesID = true
+		return func(f *frame) int64 { return f.proc[atParam] }
+	case syntax.LocalVar:
+		i := procHead + o.Index
+		c.reads.locals[o.Index] = true
+		return func(f *frame) int64 { return f.proc[i] }
+	case syntax.Quantified:
+		i := c.quant[o]
+		return func(f *frame) int64 { return f.quant[i] }
+	}
+	i := c.slots[o]
+	c.touchMem(i)
+	return func(f *frame) int64 { return f.mem[i] }
+}
+
+func (c *compiler) elem(x *syntax.Expr) number {
+	o := x.Name.Obj
+	base, size, index := c.slots[o], int64(o.Len), c.number(x.X)
+	for i := range o.Len {
+		c.touchMem(base + i)
+	}
+	return func(f *frame) int64 {
+		i := index(f)
+		if i < 0 || i >= size {
+			f.fail(fmt.Errorf("%s[%d]: the array has the elements 0 to %d", o.Name, i, size-1))
+			return 0
+		}
+		return f.mem[base+int(i)]
+	}
+}
+
+func (c *compiler) count(x *syntax.Expr) number {
+	space := x.Space.Obj.Index
+	c.foot.spaces[space] = true
+	fields := c.fields(x.Fields)
+	return func(f *frame) int64 {
+		if fields == nil {
+			return int64(len(f.spaces[space]))
+		}
+		want := f.template(fields)
+		var n int64
+		for _, id := range f.spaces[space] {
+			if want.matches(f.tuples.get(uint32(id))) {
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// truth compiles an expression that is true or false.
+func (c *compiler) truth(x *syntax.Expr) truth {
+	switch x.Kind {
+	case syntax.Bool:
+		v := x.Value == 1
+		return func(*frame) bool { return v }
+	case syntax.Not:
+		y := c.truth(x.X)
+		return func(f *frame) bool { return !y(f) }
+	case syntax.Forall, syntax.Exists:
+		return c.quantified(x)
+	}
+	switch x.Op {
+	case "&", "&&", "|", "||", "->":
+		return c.logic(x)
+	}
+	op, a, b := x.Op, c.number(x.X), c.number(x.Y)
+	return func(f *frame) bool {
+		v, err := syntax.Compare(op, a(f), b(f))
+		if err != nil {
+			f.fail(err)
+		}
+		return v
+	}
+}
+
+// logic compiles the connectives: & and | look at both sides, the others only at
+// what they must.
+func (c *compiler) logic(x *syntax.Expr) truth {
+	a, b := c.truth(x.X), c.truth(x.Y)
+	switch x.Op {
+	case "&":
+		return func(f *frame) bool { p, q := a(f), b(f); return p && q }
+	case "|":
+		return func(f *frame) bool { p, q := a(f), b(f); return p || q }
+	case "&&":
+		return func(f *frame) bool { return a(f) && b(f) }
+	case "||":
+		return func(f *frame) bool { return a(f) || b(f) }
+	}
+	return func(f *frame) bool { return !a(f) || b(f) }
+}
+
+func (c *compiler) quantified(x *syntax.Expr) truth {
+	i := c.depth
+	c.quant[x.Name.Obj] = i
+	c.depth++
+	body := c.truth(x.X)
+	c.depth--
+	values, all := x.Set.Values, x.Kind == syntax.Forall
+	return func(f *frame) bool {
+		for len(f.quant) <= i {
+			f.quant = append(f.quant, 0)
+		}
+		for _, v := range values {
+			f.quant[i] = v
+			if body(f) != all {
+				return !all
+			}
+		}
+		return all
+	}
+}
+
+func (c *compiler) fields(fs []*syntax.Field) []field {
+	if fs == nil {
+		return nil
+	}
+	out := make([]field, len(fs))
+	for i, f := range fs {
+		out[i].kind = f.Kind
+		if f.Kind == syntax.Actual {
+			out[i].value = c.number(f.X)
+		}
+	}
+	return out
+}
+
+// A template is the fields of an operation with the values of its actuals.
+type template struct {
+	fields []field
+	values []int64
+}
+
+func (f *frame) template(fields []field) template {
+	t := template{fields, make([]int64, len(fields))}
+	for i, fd := range fields {
+		if fd.kind == syntax.Actual {
+			t.values[i] = fd.value(f)
+		}
+	}
+	return t
+}
+
+func (t template) matches(tuple []int64) bool {
+	if len(tuple) != len(t.fields) {
+		return false
+	}
+	for i, fd := range t.fields {
+		if fd.kind == syntax.Actual && t.values[i] != tuple[i] {
+			return false
+		}
+	}
+	return true
+}

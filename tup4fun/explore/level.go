@@ -1,0 +1,89 @@
+package explore
+
+import "sort"
+
+// endLevel ends a level, and returns its states as pieces that may be read while
+// others are added.
+func (st *store) endLevel(level int) [][]byte {
+	var pieces [][]byte
+	for i := range st.shards {
+		sh := &st.shards[i]
+		if st.compact {
+			pieces = append(pieces, sh.chunks...)
+			sh.chunks = nil
+			continue
+		}
+		from, to := sh.start(), sh.top()
+		if to > from {
+			sh.ends = append(sh.ends, end{int32(level), to})
+			pieces = append(pieces, sh.pieces(from, to)...)
+		}
+	}
+	return pieces
+}
+
+// level returns the states of a level that has ended. Only an exact store has them.
+func (st *store) level(level int) [][]byte {
+	var pieces [][]byte
+	for i := range st.shards {
+		sh := &st.shards[i]
+		k := sort.Search(len(sh.ends), func(k int) bool { return int(sh.ends[k].level) >= level })
+		if k == len(sh.ends) || int(sh.ends[k].level) != level {
+			continue
+		}
+		var from uint32
+		if k > 0 {
+			from = sh.ends[k-1].at
+		}
+		pieces = append(pieces, sh.pieces(from, sh.ends[k].at)...)
+	}
+	return pieces
+}
+
+// start is where the level begins that has not ended.
+func (sh *shard) start() uint32 {
+	if len(sh.ends) == 0 {
+		return 0
+	}
+	return sh.ends[len(sh.ends)-1].at
+}
+
+// top is where the next state would be written at the earliest.
+func (sh *shard) top() uint32 {
+	if len(sh.chunks) == 0 {
+		return 0
+	}
+	last := len(sh.chunks) - 1
+	return uint32(last*chunkSize + len(sh.chunks[last]))
+}
+
+func (sh *shard) pieces(from, to uint32) [][]byte {
+	var all [][]byte
+	for from < to {
+		chunk := sh.chunks[from/chunkSize]
+		piece := chunk[from%chunkSize:]
+		if from/chunkSize == to/chunkSize {
+			piece = chunk[from%chunkSize : to%chunkSize]
+		}
+		if len(piece) > 0 {
+			all = append(all, piece)
+		}
+		from = (from/chunkSize + 1) * chunkSize
+	}
+	return all
+}
+
+// bytes returns how much memory the store has taken.
+func (st *store) bytes() int64 {
+	var n int64
+	for i := range st.shards {
+		sh := &st.shards[i]
+		sh.mu.Lock()
+		n += int64(8*len(sh.slots) + 8*len(sh.prints) + 8*cap(sh.ends))
+		for _, c := range sh.chunks {
+			n += int64(cap(c))
+		}
+		sh.mu.Unlock()
+	}
+	return n
+}

@@ -1,0 +1,141 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// text says what a process does, so that two that do the same are known as alike.
+func (c *Code) text() string {
+	var b strings.Builder
+	if c.Proc.Name != nil {
+		b.WriteString(c.Proc.Name.Text)
+	}
+	for _, n := range c.Nodes {
+		fmt.Fprintf(&b, "\n%s:", n.Label)
+		for _, e := range append(n.Edges, n.timeouts...) {
+			fmt.Fprintf(&b, " %d %s %d %d %d;", e.Kind, e.Text, e.To, e.Entry, e.Last)
+		}
+	}
+	return b.String()
+}
+
+// findLive computes at each node which variables may still be read before they are
+// written: the others may as well be 0 (dead variables).
+func (m *Model) findLive() {
+	for _, c := range m.codes {
+		for _, n := range c.Nodes {
+			n.live = make([]bool, len(c.locals))
+			n.liveMem = make([]bool, len(m.mem))
+		}
+		for changed := true; changed; {
+			changed = false
+			for i := len(c.Nodes) - 1; i >= 0; i-- {
+				for _, e := range append(c.Nodes[i].Edges, c.Nodes[i].timeouts...) {
+					changed = c.flow(e) || changed
+				}
+			}
+		}
+	}
+	for v := range m.mem {
+		m.mortal = m.mortal || m.dies(v)
+	}
+}
+
+// dies reports whether the shared variable v is dead at some node.
+func (m *Model) dies(v int) bool {
+	if m.observe[v] {
+		return false
+	}
+	for _, c := range m.codes {
+		for _, n := range c.Nodes {
+			if !n.liveMem[v] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// flow takes over into the node before e what is live because of it.
+func (c *Code) flow(e *Edge) bool {
+	from, to := c.Nodes[e.From], c.Nodes[e.To]
+	if e.Kind == Atomic {
+		last := c.Nodes[e.Last]
+		changed := merge(last.live, to.live, nil, nil)
+		changed = merge(last.liveMem, to.liveMem, nil, nil) || changed
+		to = c.Nodes[e.Entry]
+		changed = merge(from.live, to.live, nil, nil) || changed
+		return merge(from.liveMem, to.liveMem, nil, nil) || changed
+	}
+	changed := merge(from.live, to.live, e.reads.locals, e.kills.locals)
+	return merge(from.liveMem, to.liveMem, e.reads.mem, e.kills.mem) || changed
+}
+
+// merge makes live before what is read, or live after and not killed.
+func merge(before, after []bool, reads, kills map[int]bool) bool {
+	changed := false
+	for v := range before {
+		if !before[v] && (reads[v] || after[v] && !kills[v]) {
+			before[v], changed = true, true
+		}
+	}
+	return changed
+}
+
+// findAmple finds the nodes whose steps concern nobody else: neither shared
+// variables nor spaces, which is all that properties look at. If the process is
+// at such a node, exploring its steps alone is enough (ample sets, Peled 1994). A
+// cycle of such nodes would put off the others for ever, so each has one that is
+// not.
+func (m *Model) findAmple() {
+	for _, c := range m.codes {
+		for _, n := range c.Nodes {
+			n.ample = !n.inner && len(n.Edges) > 0 && len(n.timeouts) == 0 && !n.foot.mem && len(n.foot.spaces) == 0
+		}
+		state := make([]uint8, len(c.Nodes)) // 1: on the path, 2: done
+		for i := range c.Nodes {
+			c.cutCycles(i, state)
+		}
+	}
+}
+
+func (c *Code) cutCycles(root int, state []uint8) {
+	type visit struct{ node, edge int }
+	path := []visit{{node: root}}
+	for len(path) > 0 {
+		v := &path[len(path)-1]
+		n := c.Nodes[v.node]
+		if v.edge == 0 && state[v.node] == 2 {
+			path = path[:len(path)-1]
+			continue
+		}
+		state[v.node] = 1
+		if !n.ample || v.edge == len(n.Edges) {
+			state[v.node] = 2
+			path = path[:len(path)-1]
+			continue
+		}
+		to := n.Edges[v.edge].To
+		v.edge++
+		switch {
+		case !c.Nodes[to].ample:
+		case state[to] == 1:
+			c.Nodes[to].ample = false
+		case state[to] == 0:
+			path = append(path, visit{node: to})
+		}
+	}
+}
+
+// exceptAt reports whether a process may wait for ever where it is.
+func exceptAt(p *syntax.Property, c *Code, node int) bool {
+	for _, e := range p.Except {
+		if c.Proc.Name != nil && e.Process.Text == c.Proc.Name.Text && (e.Label == nil || e.Label.Text == c.Nodes[node].Label) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package explore
+
+import (
+	"slices"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// operate calls done with each outcome of an operation on a space.
+func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
+	want := f.template(e.op.fields)
+	if f.err != nil {
+		return false
+	}
+	if e.op.verb == syntax.Put {
+		return s.put(e, f, want.values, done)
+	}
+	any := s.find(e, f, want, done)
+	if !any && (e.op.verb == syntax.GetP || e.op.verb == syntax.QueryP) {
+		s.leave(e, f, event{}, done)
+		return true
+	}
+	return any
+}
+
+func (s *stepper) put(e *Edge, f *frame, tuple []int64, done func(*frame)) bool {
+	space := &s.m.Spaces[e.op.space]
+	before := f.spaces[e.op.space]
+	if space.Cap >= 0 && len(before) >= space.Cap {
+		return false
+	}
+	id := int64(s.tuples.intern(tuple, hashValues(tuple)))
+	at := len(before)
+	if space.Kind == 'R' { // a multiset: its order says nothing
+		at, _ = slices.BinarySearch(before, id)
+	}
+	g := f.with(e.op.space, slices.Insert(slices.Clip(slices.Clone(before)), at, id))
+	s.leave(e, &g, event{verb: syntax.Put, space: e.op.space, tuple: tuple}, done)
+	return true
+}
+
+// with is f with other tuples in a space.
+func (f *frame) with(space int, ids []int64) frame {
+	g := *f
+	g.spaces = slices.Clone(f.spaces)
+	g.spaces[space] = ids
+	return g
+}
+
+// find calls done for each tuple that the kind of the space lets an operation find:
+// R any, F the oldest that matches, L the newest, Q the oldest if it does, S the
+// newest if it does.
+func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool {
+	ids := f.spaces[e.op.space]
+	any := false
+	try := func(i int) bool {
+		tuple := s.tuples.get(uint32(ids[i]))
+		if !want.matches(tuple) {
+			return false
+		}
+		any = true
+		s.found(e, f, i, tuple, done)
+		return true
+	}
+	switch s.m.Spaces[e.op.space].Kind {
+	case 'R':
+		for i := range ids {
+			if i == 0 || ids[i] != ids[i-1] { // equal tuples are one choice
+				try(i)
+			}
+		}
+	case 'F':
+		for i := range ids {
+			if try(i) {
+				break
+			}
+		}
+	case 'L':
+		for i := len(ids) - 1; i >= 0 && !try(i); i-- {
+		}
+	case 'Q':
+		if len(ids) > 0 {
+			try(0)
+		}
+	case 'S':
+		if len(ids) > 0 {
+			try(len(ids) - 1)
+		}
+	}
+	return any
+}
+
+// found takes or reads the i-th tuple, and binds the formals.
+func (s *stepper) found(e *Edge, f *frame, i int, tuple []int64, done func(*frame)) {
+	g := *f
+	verb := syntax.Query
+	if e.op.verb.Takes() {
+		verb = syntax.Get
+		g = f.with(e.op.space, slices.Delete(slices.Clone(f.spaces[e.op.space]), i, i+1))
+	}
+	for k, fd := range e.op.fields {
+		if fd.target != nil {
+			g.assign(fd.target, tuple[k])
+		}
+	}
+	s.leave(e, &g, event{verb: verb, space: e.op.space, tuple: tuple}, done)
+}

@@ -1,0 +1,111 @@
+package explore
+
+// outcomes returns the steps of one process in s, as an entry of the memo.
+func (x *expander) outcomes(s []uint32, p int) []uint32 {
+	q := x.part(s[p])
+	node := q.node
+	switch {
+	case len(node.foot.spaces) > 4:
+		return x.compute(s, p)
+	case !node.foot.mem && len(node.foot.spaces) == 0:
+		if q.steps == nil {
+			steps := x.compute(s, p)
+			x.part(s[p]).steps = steps // parts may have moved
+		}
+		return x.part(s[p]).steps
+	}
+	k := x.key(s, p, node)
+	if entry, _ := x.memo.find(k); entry != nil {
+		return entry
+	}
+	entry := x.compute(s, p)
+	_, slot := x.memo.find(k)
+	x.memo.add(k, slot, entry)
+	return entry
+}
+
+func (x *expander) key(s []uint32, p int, node *Node) memoKey {
+	mem := len(x.m.Procs)
+	k := memoKey{uint64(s[p]) << 32}
+	if node.foot.mem {
+		k[0] |= uint64(s[mem])
+	}
+	for i, sp := range node.foot.spaces {
+		k[1+i/2] |= uint64(s[mem+1+sp]) << (32 * (i % 2))
+	}
+	return k
+}
+
+// load fills the frame with what the node of process p may touch.
+func (x *expander) load(s []uint32, p int) *frame {
+	f, mem := &x.frame, len(x.m.Procs)
+	f.err = nil
+	f.proc = x.t.procs.get(s[p])
+	f.mem = x.t.mem.get(s[mem])
+	if f.spaces == nil {
+		f.spaces = make([][]int64, len(x.m.Spaces))
+	}
+	for _, sp := range x.part(s[p]).node.foot.spaces {
+		f.spaces[sp] = x.t.spaces.get(s[mem+1+sp])
+	}
+	return f
+}
+
+// compute runs the steps of one process.
+func (x *expander) compute(s []uint32, p int) []uint32 {
+	f := x.load(s, p)
+	code, node := x.part(s[p]).code, x.part(s[p]).node
+	entry := []uint32{0}
+	x.step.node(code, f, func(_ *Edge, g *frame) {
+		entry[0]++
+		entry = x.outcome(entry, code, node, g)
+	})
+	if f.err == nil {
+		return entry
+	}
+	at := x.step.at
+	x.errs = append(x.errs, &RuntimeError{Pos: at.Pos, Text: at.Text, Err: f.err})
+	return []uint32{wrong, uint32(len(x.errs) - 1)}
+}
+
+// outcome appends what g has become.
+func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
+	var mem uint32
+	if node.foot.mem {
+		mem = x.t.mem.intern(g.mem, hashValues(g.mem))
+	}
+	entry = append(entry, x.internLive(code, g.proc), mem)
+	for _, sp := range node.foot.spaces {
+		entry = append(entry, x.internSpace(sp, g.spaces[sp]))
+	}
+	return entry
+}
+
+// internLive gives a process its number; with Dead, its dead variables are 0.
+func (x *expander) internLive(code *Code, values []int64) uint32 {
+	if x.r.Dead {
+		for i, live := range code.Nodes[values[atNode]].live {
+			if !live {
+				values[procHead+i] = 0 // leave made them its own
+			}
+		}
+	}
+	return x.internProc(values)
+}
+
+// timeouts calls each with the successors that are there because there are no
+// others.
+func (x *expander) timeouts(s []uint32, each func(int, []uint32)) int {
+	n := 0
+	for p := range x.m.Procs {
+		for _, e := range x.part(s[p]).node.timeouts {
+			f := x.load(s, p)
+			code, node := x.part(s[p]).code, x.part(s[p]).node
+			x.step.leave(e, f, event{}, func(g *frame) {
+				x.emit(s, p, x.outcome(nil, code, node, g), node, each)
+				n++
+			})
+		}
+	}
+	return n
+}

@@ -1,0 +1,199 @@
+package explore
+
+import "slices"
+
+// product is a state graph and an automaton that run side by side. Its nodes are
+// pairs, numbered as they are met.
+type product struct {
+	g      *Graph
+	b      *buchi
+	fs     *formulas
+	fair   bool
+	seen   []uint64
+	number map[int64]int32
+	pairs  []int64 // state × nodes of the automaton + node
+	start  []int32
+	succ   [][]move // computed when asked for
+}
+
+// move is one step of the product. Where nothing can be done any more there is one
+// that stays, of no process.
+type move struct {
+	to   int32
+	proc int32 // -1: none
+	edge int32 // of the state
+}
+
+func (p *product) node(state, q int32) int32 {
+	pair := int64(state)*int64(len(p.b.nodes)) + int64(q)
+	id, ok := p.number[pair]
+	if !ok {
+		id = int32(len(p.pairs))
+		p.number[pair] = id
+		p.pairs = append(p.pairs, pair)
+		p.succ = append(p.succ, nil)
+	}
+	return id
+}
+
+func (p *product) state(n int32) int32 { return int32(p.pairs[n] / int64(len(p.b.nodes))) }
+func (p *product) q(n int32) int32     { return int32(p.pairs[n] % int64(len(p.b.nodes))) }
+
+func (p *product) moves(n int32) []move {
+	if p.succ[n] != nil {
+		return p.succ[n]
+	}
+	state, next := p.state(n), p.b.nodes[p.q(n)].next
+	all := []move{}
+	edges := p.g.edges[state]
+	for i, e := range edges {
+		letter := p.letter(e)
+		for _, q := range next {
+			if p.b.nodes[q].reads(letter) {
+				all = append(all, move{p.node(e.to, q), e.proc, int32(i)})
+			}
+		}
+	}
+	if len(edges) == 0 {
+		for _, q := range next {
+			if p.b.nodes[q].reads(p.seen[state]) {
+				all = append(all, move{p.node(state, q), -1, -1})
+			}
+		}
+	}
+	p.succ[n] = all
+	return all
+}
+
+// search returns a run that is accepted, or nil.
+func (p *product) search() *Trace {
+	for _, q := range p.b.start {
+		if p.b.nodes[q].reads(p.seen[0]) {
+			p.start = append(p.start, p.node(0, q))
+		}
+	}
+	t := tarjan{p: p}
+	for _, n := range p.start {
+		if part := t.visit(n); part != nil {
+			return p.lasso(part)
+		}
+	}
+	return nil
+}
+
+// tarjan finds strongly connected parts (Tarjan 1972), without recursion, until
+// one of them has a run that is accepted.
+type tarjan struct {
+	p          *product
+	index, low []int32 // + 1; 0 is not visited
+	in         []bool  // on the stack
+	stack      []int32
+	count      int32
+}
+
+func (t *tarjan) grow() {
+	for len(t.index) < len(t.p.pairs) {
+		t.index, t.low, t.in = append(t.index, 0), append(t.low, 0), append(t.in, false)
+	}
+}
+
+func (t *tarjan) enter(n int32) {
+	t.count++
+	t.index[n], t.low[n], t.in[n] = t.count, t.count, true
+	t.stack = append(t.stack, n)
+}
+
+func (t *tarjan) visit(root int32) []int32 {
+	type frame struct {
+		n    int32
+		next int
+	}
+	t.grow()
+	if t.index[root] != 0 {
+		return nil
+	}
+	t.enter(root)
+	path := []frame{{root, 0}}
+	for len(path) > 0 {
+		f := &path[len(path)-1]
+		moves := t.p.moves(f.n)
+		t.grow()
+		if f.next < len(moves) {
+			to := moves[f.next].to
+			f.next++
+			if t.index[to] == 0 {
+				t.enter(to)
+				path = append(path, frame{to, 0})
+			} else if t.in[to] {
+				t.low[f.n] = min(t.low[f.n], t.index[to])
+			}
+			continue
+		}
+		n := f.n
+		path = path[:len(path)-1]
+		if len(path) > 0 {
+			up := path[len(path)-1].n
+			t.low[up] = min(t.low[up], t.low[n])
+		}
+		if t.low[n] == t.index[n] {
+			if part := t.pop(n); t.p.accepts(part) {
+				return part
+			}
+		}
+	}
+	return nil
+}
+
+// pop takes the part of which n is the first off the stack.
+func (t *tarjan) pop(n int32) []int32 {
+	i := slices.Index(t.stack, n)
+	part := slices.Clone(t.stack[i:])
+	t.stack = t.stack[:i]
+	for _, m := range part {
+		t.in[m] = false
+	}
+	return part
+}
+
+// accepts reports whether a run that goes all through a part is accepted and fair.
+func (p *product) accepts(part []int32) bool {
+	if len(part) == 1 && !slices.ContainsFunc(p.moves(part[0]), func(m move) bool { return m.to == part[0] }) {
+		return false
+	}
+	in := map[int32]bool{}
+	for _, n := range part {
+		in[n] = true
+	}
+	var sets uint64
+	moved, content := false, map[int32]bool{} // processes that are not left out
+	for _, n := range part {
+		sets |= p.b.nodes[p.q(n)].sets
+		for _, m := range p.moves(n) {
+			if in[m.to] {
+				moved = true
+				content[m.proc] = true
+			}
+		}
+		if p.fair {
+			for proc := range p.g.m.Procs {
+				if !p.enabled(n, int32(proc)) {
+					content[int32(proc)] = true
+				}
+			}
+		}
+	}
+	if !moved || sets != 1<<p.b.sets-1 {
+		return false
+	}
+	for proc := range p.g.m.Procs {
+		if p.fair && !content[int32(proc)] {
+			return false
+		}
+	}
+	return true
+}
+
+// enabled reports whether a process can make a step in the state of n.
+func (p *product) enabled(n, proc int32) bool {
+	return slices.ContainsFunc(p.g.edges[p.state(n)], func(e graphEdge) bool { return e.proc == proc })
+}

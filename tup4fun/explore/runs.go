@@ -1,0 +1,112 @@
+package explore
+
+import (
+	"context"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// overRuns checks a property of whole runs: eventually, leadsto or ltl.
+func (s *search) overRuns(ctx context.Context, p *prop, v Verdict) (Verdict, error) {
+	v.Outcome = Incomplete
+	if s.over.Load() {
+		return v, nil
+	}
+	if s.graph == nil {
+		s.graph, s.graphReason = Build(ctx, s.m, s.o)
+	}
+	if s.graphReason != "" {
+		v.Detail = s.graphReason + ", as properties of runs are checked without symmetry"
+		return v, nil
+	}
+	v.Outcome = Holds
+	for _, f := range s.instances(p) {
+		trace, err := s.graph.refute(f.fs, f.not, p.Fair)
+		if err != nil {
+			v.Outcome, v.Detail = Incomplete, err.Error()
+			return v, nil
+		}
+		if trace != nil {
+			v.Outcome, v.Trace = Violated, trace
+			v.Detail = "the last steps repeat for ever"
+			if trace.Cycle < 0 {
+				v.Detail = "after the last step nothing happens any more"
+			}
+			return v, nil
+		}
+	}
+	return v, nil
+}
+
+type instance struct {
+	fs  *formulas
+	not int // the negation of what should hold
+}
+
+// instances returns what has to be checked for p: one formula, or one for each
+// value of the quantifiers that stand before it.
+func (s *search) instances(p *prop) []instance {
+	x := p.X
+	switch p.Kind {
+	case syntax.Eventually:
+		x = &syntax.Expr{Pos: x.Pos, Kind: syntax.Finally, X: x}
+	case syntax.LeadsTo:
+		end := &syntax.Expr{Pos: p.Y.Pos, Kind: syntax.Finally, X: p.Y}
+		x = &syntax.Expr{Pos: x.Pos, Kind: syntax.Always, X: &syntax.Expr{Kind: syntax.Binary, Op: "->", X: x, Y: end}}
+	}
+	var all []instance
+	var open func(x *syntax.Expr, names []*syntax.Expr, values []int64)
+	open = func(x *syntax.Expr, names []*syntax.Expr, values []int64) {
+		if x.Kind == syntax.Forall {
+			for _, v := range x.Set.Values {
+				open(x.X, append(names, x), append(values, v))
+			}
+			return
+		}
+		fs := newFormulas(s.m)
+		build := func() { all = append(all, instance{fs, fs.is(x, true)}) }
+		for i := range names {
+			inner, name, value := build, names[i], values[i]
+			build = func() { fs.with(name, value, inner) }
+		}
+		build()
+	}
+	open(x, nil, nil)
+	return all
+}
+
+// refute looks for a run in which formula not holds: a path to a cycle that is
+// accepted and, if fair, leaves no process out that could always go on. It returns
+// nil if there is none.
+func (g *Graph) refute(fs *formulas, not int, fair bool) (*Trace, error) {
+	if fs.err != nil {
+		return nil, fs.err
+	}
+	b, err := fs.automaton(not)
+	if err != nil {
+		return nil, err
+	}
+	p := &product{g: g, b: b, fair: fair, number: map[int64]int32{}}
+	p.letters(fs)
+	return p.search(), nil
+}
+
+// letters computes what the formula can see in each state and of each label.
+func (p *product) letters(fs *formulas) {
+	p.seen = make([]uint64, p.g.Len())
+	for i := range p.seen {
+		p.seen[i] = fs.seen(p.g.x.view(p.g.state(i)))
+	}
+	p.fs = fs
+}
+
+// letter is what is seen after edge e.
+func (p *product) letter(e graphEdge) uint64 {
+	bits := p.seen[e.to]
+	for _, a := range p.fs.atoms {
+		if a.test == nil {
+			return bits | p.fs.done(p.g.x.view(p.g.state(int(e.to))), p.g.events[e.label])
+		}
+	}
+	return bits
+}

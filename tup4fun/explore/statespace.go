@@ -1,0 +1,107 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Graph is a state graph, kept whole: states by number, 0 the first, in the order
+// in which breadth-first search meets them. It is without symmetry and order
+// reduction, so that its runs are those of the program.
+type Graph struct {
+	m      *Model
+	x      *expander
+	states *table
+	edges  [][]graphEdge // by state
+	labels []Step
+	known  map[string]int32 // labels by their text
+	events [][]event        // by label
+}
+
+type graphEdge struct {
+	to    int32
+	proc  int32
+	label int32
+}
+
+// Len returns how many states there are.
+func (g *Graph) Len() int { return len(g.edges) }
+
+// Config puts a state in words.
+func (g *Graph) Config(state int) Config { return g.x.config(g.state(state)) }
+
+// Each calls visit with every step from a state and the state it leads to.
+func (g *Graph) Each(state int, visit func(Step, int)) {
+	for _, e := range g.edges[state] {
+		visit(g.labels[e.label], int(e.to))
+	}
+}
+
+// Terminated reports whether all processes have ended in a state.
+func (g *Graph) Terminated(state int) bool { return g.x.terminated(g.state(state)) }
+
+func (g *Graph) state(i int) []uint32 {
+	values := g.states.get(uint32(i))
+	s := make([]uint32, len(values))
+	for k, v := range values {
+		s[k] = uint32(v)
+	}
+	return s
+}
+
+// Build explores the state graph of a model. Whether dead variables count as 0 is
+// all that it takes of o's reduction. If a bound of o is reached, reason says
+// which, and the graph is what was found until then, the last states without
+// their steps.
+func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
+	o = o.normal()
+	g = &Graph{m: m, states: newTable(), known: map[string]int32{}}
+	t := newTables()
+	g.x = newExpander(m, t, Reduction{Dead: o.Reduction.Dead})
+	g.number(g.x.initial())
+	began := time.Now()
+	for i := 0; i < len(g.edges); i++ {
+		steps, _ := g.x.all(g.state(i)) // what has no meaning is an end
+		for _, st := range steps {
+			g.x.canonical(st.next)
+			g.edges[i] = append(g.edges[i], graphEdge{g.number(st.next), int32(st.proc), g.label(st)})
+		}
+		switch {
+		case int64(len(g.edges)) > o.States:
+			return g, fmt.Sprintf("there are more than %d states", o.States)
+		case i%1024 == 0 && ctx.Err() != nil:
+			return g, "it was interrupted"
+		case i%1024 == 0 && o.Time > 0 && time.Since(began) > o.Time:
+			return g, fmt.Sprintf("the time is over (%s)", o.Time)
+		case i%1024 == 0 && g.states.size()+t.bytes()+int64(i)*60 > o.Memory:
+			return g, fmt.Sprintf("more than %d MiB of memory would be needed", o.Memory>>20)
+		}
+	}
+	return g, ""
+}
+
+func (g *Graph) number(s []uint32) int32 {
+	values := make([]int64, len(s))
+	for i, v := range s {
+		values[i] = int64(v)
+	}
+	id := int(g.states.intern(values, 0))
+	if id == len(g.edges) {
+		g.edges = append(g.edges, nil)
+	}
+	return int32(id)
+}
+
+func (g *Graph) label(st taken) int32 {
+	text := fmt.Sprint(st.proc, st.step.Actions)
+	id, ok := g.known[text]
+	if !ok {
+		id = int32(len(g.labels))
+		g.known[text] = id
+		g.labels = append(g.labels, st.step)
+		g.events = append(g.events, slices.Clone(st.event))
+	}
+	return id
+}

@@ -1,0 +1,180 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// maxAtomic is how many steps one atomic block may take.
+const maxAtomic = 10_000
+
+// What may be wrong with a step besides its arithmetic.
+var (
+	errBlocked = errors.New("atomic could not go on: only its first statement may wait")
+	errEndless = fmt.Errorf("atomic took more than %d steps", maxAtomic)
+)
+
+// RuntimeError is why a state has no successor although something could be done:
+// what was tried has no meaning.
+type RuntimeError struct {
+	Process string     `json:"process"`
+	Pos     syntax.Pos `json:"position"`
+	Text    string     `json:"text"`
+	Err     error      `json:"-"`
+}
+
+// Error says who tried what, and what is wrong with it.
+func (e *RuntimeError) Error() string {
+	return fmt.Sprintf("%s at %s: %s: %s", e.Process, e.Pos, e.Text, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *RuntimeError) Unwrap() error { return e.Err }
+
+// An event is what one step did at a space, or to a variable.
+type event struct {
+	edge  *Edge
+	verb  syntax.Verb // "": no operation, or one that found nothing
+	space int
+	tuple []int64
+}
+
+// stepper runs the steps of one node. It is for one goroutine.
+type stepper struct {
+	m      *Model
+	tuples *table
+	track  bool    // events are wanted
+	events []event // of the step so far
+	steps  int     // within atomic
+	at     *Edge   // tried last
+}
+
+// node calls done with each way to take a step from the node that f is at; f is
+// not changed. It reports whether there was one.
+func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
+	n := code.Nodes[f.proc[atNode]]
+	any := false
+	var other *Edge
+	for _, e := range n.Edges {
+		if e.Kind == Else {
+			other = e
+			continue
+		}
+		if s.edge(code, e, f, func(g *frame) { done(e, g) }) {
+			any = true
+		}
+		if f.err != nil {
+			return any
+		}
+	}
+	if other != nil && !any {
+		s.leave(other, f, event{}, func(g *frame) { done(other, g) })
+		any = true
+	}
+	return any
+}
+
+// edge calls done with the outcomes of one edge.
+func (s *stepper) edge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
+	s.at = e
+	switch e.Kind {
+	case Test:
+		if !e.test(f) || f.err != nil {
+			return false
+		}
+	case Assign:
+		g := *f
+		v := e.value(&g)
+		g.assign(e.target, v)
+		if f.err = g.err; f.err != nil {
+			return false
+		}
+		s.leave(e, &g, event{}, done)
+		return true
+	case Op:
+		return s.operate(e, f, done)
+	case Atomic:
+		return s.atomic(code, e, f, done)
+	}
+	s.leave(e, f, event{}, done)
+	return true
+}
+
+// leave moves on to the node after e.
+func (s *stepper) leave(e *Edge, f *frame, ev event, done func(*frame)) {
+	g := *f
+	g.proc = slices.Clone(f.proc)
+	g.proc[atNode] = int64(e.To)
+	if s.track {
+		ev.edge = e
+		s.events = append(s.events, ev)
+		defer func() { s.events = s.events[:len(s.events)-1] }()
+	}
+	done(&g)
+}
+
+// assign sets a variable in slices that f then owns.
+func (f *frame) assign(t *target, v int64) {
+	if !t.mem {
+		f.proc = slices.Clone(f.proc)
+		f.proc[procHead+t.index] = v
+		return
+	}
+	i := t.index
+	if t.size > 0 {
+		at := t.elem(f)
+		if at < 0 || at >= int64(t.size) {
+			f.fail(fmt.Errorf("%s[%d]: the array has the elements 0 to %d", t.name, at, t.size-1))
+			return
+		}
+		i += int(at)
+	}
+	f.mem = slices.Clone(f.mem)
+	f.mem[i] = v
+}
+
+// atomic runs a block to its end, in each way that it can. If its first statement
+// cannot be done, neither can the block.
+func (s *stepper) atomic(code *Code, e *Edge, f *frame, done func(*frame)) bool {
+	s.steps = 0
+	g := *f
+	g.proc = slices.Clone(f.proc)
+	g.proc[atNode] = int64(e.Entry)
+	any := s.inside(code, e, &g, done)
+	if f.err = g.err; f.err != nil {
+		return false
+	}
+	return any
+}
+
+func (s *stepper) inside(code *Code, e *Edge, f *frame, done func(*frame)) bool {
+	first := int(f.proc[atNode]) == e.Entry && s.steps == 0
+	if int(f.proc[atNode]) == e.Last {
+		g := *f
+		g.proc = slices.Clone(f.proc)
+		g.proc[atNode] = int64(e.To)
+		done(&g)
+		return true
+	}
+	if s.steps++; s.steps > maxAtomic {
+		f.fail(errEndless)
+		return false
+	}
+	var failed error
+	any := s.node(code, f, func(_ *Edge, g *frame) {
+		s.inside(code, e, g, done)
+		if failed == nil {
+			failed = g.err
+		}
+	})
+	if f.err == nil {
+		f.err = failed
+	}
+	if !any && !first && f.err == nil {
+		f.err = errBlocked
+	}
+	return any
+}

@@ -1,0 +1,111 @@
+package explore
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// A table gives each list of values a number of its own, from 0: what one process,
+// one space or the shared variables may look like is kept once, and a state is a
+// short list of such numbers (collapse compression, Holzmann 1997). The numbers
+// depend on who asked first; the prints do not. It is safe for concurrent use.
+type table struct {
+	mu     sync.RWMutex
+	items  [][]int64
+	prints []uint64 // a hash of each item, the same in each run
+	slots  []uint32 // item + 1, by hash; 0 is empty
+	bytes  int64
+}
+
+func newTable() *table { return &table{slots: make([]uint32, 64)} }
+
+// get returns an item, which must not be changed.
+func (t *table) get(id uint32) []int64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.items[id]
+}
+
+// print returns the hash of an item.
+func (t *table) print(id uint32) uint64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.prints[id]
+}
+
+func (t *table) size() int64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.bytes
+}
+
+// intern returns the number of values, which it copies if they are new. Their
+// print is that of their numbers, or what the caller says.
+func (t *table) intern(values []int64, print uint64) uint32 {
+	h := hashValues(values)
+	t.mu.RLock()
+	id, ok := t.find(h, values)
+	t.mu.RUnlock()
+	if ok {
+		return id
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.find(h, values); ok {
+		return id
+	}
+	if len(t.items)*4 >= len(t.slots)*3 {
+		t.grow()
+	}
+	id = uint32(len(t.items))
+	t.items = append(t.items, slices.Clone(values))
+	t.prints = append(t.prints, print)
+	t.place(h, id)
+	t.bytes += int64(8*len(values) + 24 + 8 + 6)
+	return id
+}
+
+func (t *table) find(h uint64, values []int64) (uint32, bool) {
+	mask := uint64(len(t.slots) - 1)
+	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
+		if id := t.slots[i] - 1; slices.Equal(t.items[id], values) {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+func (t *table) place(h uint64, id uint32) {
+	mask := uint64(len(t.slots) - 1)
+	i := h & mask
+	for t.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = id + 1
+}
+
+func (t *table) grow() {
+	t.slots = make([]uint32, 2*len(t.slots))
+	for id, values := range t.items {
+		t.place(hashValues(values), uint32(id))
+	}
+}
+
+// mix spreads the bits of a number (the last step of splitmix64, Steele et al.
+// 2014).
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func hashValues(values []int64) uint64 {
+	h := uint64(len(values)) + 1
+	for _, v := range values {
+		h = (bits.RotateLeft64(h, 5) ^ uint64(v)) * 0x9e3779b97f4a7c15
+	}
+	return mix(h)
+}

@@ -1,0 +1,243 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// Trace is one run: what was done, step by step, and what it led to.
+type Trace struct {
+	Steps []Step `json:"steps"`
+	End   Config `json:"end"`
+	Cycle int    `json:"cycle"` // the steps from here repeat for ever; -1: there are none
+}
+
+// Step is one step of one process.
+type Step struct {
+	Process string     `json:"process"`
+	Pos     syntax.Pos `json:"position"`
+	Actions []Action   `json:"actions"` // within atomic there may be several
+}
+
+// Action is one test, assignment or operation.
+type Action struct {
+	Text  string `json:"text"`            // as in the program
+	Space string `json:"space,omitempty"` // of an operation that found or put a tuple
+	Verb  string `json:"verb,omitempty"`
+	Tuple string `json:"tuple,omitempty"`
+}
+
+// Config is one state, in words.
+type Config struct {
+	Processes []ProcConfig  `json:"processes"`
+	Variables []Value       `json:"variables"`
+	Spaces    []SpaceConfig `json:"spaces"`
+}
+
+// ProcConfig is where a process is.
+type ProcConfig struct {
+	Name       string     `json:"name"`
+	Pos        syntax.Pos `json:"position"` // of what it would do next; nowhere: it has terminated
+	Next       []string   `json:"next"`     // what that is
+	Terminated bool       `json:"terminated"`
+	Locals     []Value    `json:"locals"`
+}
+
+// Value is the value of a variable.
+type Value struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// SpaceConfig is what a space holds, oldest first; where the order says nothing it
+// is that of the tuples' text.
+type SpaceConfig struct {
+	Name   string   `json:"name"`
+	Tuples []string `json:"tuples"`
+}
+
+// config puts a state in words.
+func (x *expander) config(s []uint32) Config {
+	var c Config
+	m := x.m
+	for i, p := range m.Procs {
+		c.Processes = append(c.Processes, x.procConfig(p, s[i]))
+	}
+	for i, v := range x.t.mem.get(s[len(m.Procs)]) {
+		c.Variables = append(c.Variables, Value{m.mem[i].name, m.Program.Show(v)})
+	}
+	for i, sp := range m.Spaces {
+		sc := SpaceConfig{Name: sp.Name}
+		for _, id := range x.t.spaces.get(s[len(m.Procs)+1+i]) {
+			sc.Tuples = append(sc.Tuples, m.tuple(x.t.tuples.get(uint32(id))))
+		}
+		if sp.Kind == 'R' {
+			slices.Sort(sc.Tuples)
+		}
+		c.Spaces = append(c.Spaces, sc)
+	}
+	return c
+}
+
+func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
+	part, values := x.part(id), x.t.procs.get(id)
+	pc := ProcConfig{Name: p.Name, Terminated: part.at == part.code.Final}
+	for _, e := range slices.Concat(part.node.Edges, part.node.timeouts) {
+		if pc.Pos.Line == 0 {
+			pc.Pos = e.Pos
+		}
+		pc.Next = append(pc.Next, e.Text)
+	}
+	for i, name := range part.code.locals {
+		pc.Locals = append(pc.Locals, Value{name, x.m.Program.Show(values[procHead+i])})
+	}
+	return pc
+}
+
+// tuple prints a tuple.
+func (m *Model) tuple(values []int64) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = m.Program.Show(v)
+	}
+	return "(" + strings.Join(texts, ", ") + ")"
+}
+
+// A taken is one step that can be taken in a state.
+type taken struct {
+	proc  int
+	step  Step
+	next  []uint32 // not canonical
+	edge  *Edge
+	event []event
+}
+
+// all lists the steps that can be taken in s, in the order of the processes and
+// of their programs, without symmetry or order reduction.
+func (x *expander) all(s []uint32) ([]taken, *RuntimeError) {
+	x.step.track = true
+	defer func() { x.step.track = false }()
+	var steps []taken
+	for p := range x.m.Procs {
+		f, q := x.load(s, p), x.part(s[p])
+		x.step.node(q.code, f, func(e *Edge, g *frame) { steps = append(steps, x.take(s, p, e, g)) })
+		if f.err != nil {
+			at := x.step.at
+			return nil, &RuntimeError{x.m.Procs[p].Name, at.Pos, at.Text, f.err}
+		}
+	}
+	if len(steps) > 0 {
+		return steps, nil
+	}
+	for p := range x.m.Procs {
+		f := x.load(s, p)
+		for _, e := range x.part(s[p]).node.timeouts {
+			x.step.leave(e, f, event{}, func(g *frame) { steps = append(steps, x.take(s, p, e, g)) })
+		}
+	}
+	return steps, nil
+}
+
+func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
+	q := x.part(s[p])
+	t := taken{proc: p, edge: e, event: slices.Clone(x.step.events), next: slices.Clone(s)}
+	entry := x.outcome(nil, q.code, q.node, g)
+	x.place(t.next, p, entry, q.node)
+	t.step = Step{Process: x.m.Procs[p].Name, Pos: e.Pos}
+	for _, ev := range t.event {
+		a := Action{Text: ev.edge.Text}
+		if ev.verb != "" {
+			a.Space, a.Verb, a.Tuple = x.m.Spaces[ev.space].Name, string(ev.verb), x.m.tuple(ev.tuple)
+		}
+		t.step.Actions = append(t.step.Actions, a)
+	}
+	return t
+}
+
+// trace finds a shortest run to what was found. It is the same in each run.
+func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
+	if s.o.Compact { // whole states are not there any more
+		o := s.o
+		o.Compact = false
+		again := newSearch(s.m, o)
+		again.t = s.t
+		again.workers = nil
+		for range o.Cores {
+			again.workers = append(again.workers, newWorker(again))
+		}
+		again.run(ctx, f.level)
+		if again.over.Load() {
+			return nil, fmt.Errorf("there is no trace: %s", again.reason)
+		}
+		return again.trace(ctx, f)
+	}
+	path := s.path(ctx, f.level, f.state)
+	if path == nil {
+		return nil, fmt.Errorf("there is no trace: %w", ctx.Err())
+	}
+	return s.concrete(path), nil
+}
+
+// path returns the states on a shortest way to one of that level, nil if ctx is
+// done before.
+func (s *search) path(ctx context.Context, level int, state []uint32) [][]uint32 {
+	path := make([][]uint32, level+1)
+	path[level] = state
+	for k := level - 1; k >= 0; k-- {
+		if path[k] = s.before(ctx, k, path[k+1]); path[k] == nil {
+			return nil
+		}
+	}
+	return path
+}
+
+// before returns, of the states of a level that lead to target, the one with the
+// least print.
+func (s *search) before(ctx context.Context, level int, target []uint32) []uint32 {
+	w := s.workers[0]
+	var best []uint32
+	var least uint64
+	for _, piece := range s.st.level(level) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		for len(piece) > 0 {
+			piece = piece[readState(piece, w.state):]
+			leads := false
+			_, _ = w.x.expand(w.state, func(_ int, next []uint32) { leads = leads || slices.Equal(next, target) })
+			if !leads {
+				continue
+			}
+			if print := w.x.print(w.state); best == nil || print < least {
+				best, least = slices.Clone(w.state), print
+			}
+		}
+	}
+	return best
+}
+
+// concrete finds the steps along a path of canonical states: those that processes
+// take which do not change places.
+func (s *search) concrete(path [][]uint32) *Trace {
+	x := newExpander(s.m, s.t, s.o.Reduction)
+	now := slices.Clone(path[0])
+	t := &Trace{Cycle: -1}
+	for _, want := range path[1:] {
+		steps, _ := x.all(now)
+		for _, st := range steps {
+			next := slices.Clone(st.next)
+			x.canonical(next)
+			if slices.Equal(next, want) {
+				t.Steps = append(t.Steps, st.step)
+				now = st.next
+				break
+			}
+		}
+	}
+	t.End = x.config(now)
+	return t
+}

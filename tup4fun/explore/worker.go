@@ -1,0 +1,193 @@
+package explore
+
+import (
+	"sync/atomic"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// worker explores for one goroutine.
+type worker struct {
+	s       *search
+	x       *expander
+	n       counts
+	fresh   int64 // new states, which others read
+	scratch []byte
+	state   []uint32
+	found   []*finding
+	most    []int
+	fullest []fullest
+	sizes   []int32 // of the contents of spaces + 1; 0 is not known
+	checked map[checkKey]bool
+}
+
+type checkKey struct {
+	prop  int
+	parts [4]uint32
+}
+
+func newWorker(s *search) *worker {
+	return &worker{s: s, x: newExpander(s.m, s.t, s.o.Reduction), state: make([]uint32, s.m.width()),
+		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), fullest: make([]fullest, len(s.m.Spaces)), checked: map[checkKey]bool{}}
+}
+
+// see puts a state into the store.
+func (w *worker) see(state []uint32) {
+	var fresh bool
+	if fresh, w.scratch = w.s.st.add(state, w.scratch); fresh {
+		atomic.AddInt64(&w.fresh, 1)
+	}
+}
+
+func (w *worker) expandAll(piece []byte) {
+	each := func(_ int, next []uint32) { w.see(next) }
+	for len(piece) > 0 {
+		piece = piece[readState(piece, w.state):]
+		w.measure(w.state)
+		w.check(w.state)
+		n, err := w.x.expand(w.state, each)
+		w.n.transitions += int64(n)
+		if n == 0 {
+			w.dead(err)
+		}
+	}
+}
+
+// dead counts a state without successor.
+func (w *worker) dead(err *RuntimeError) {
+	switch {
+	case err != nil:
+		w.n.errors++
+		w.n.stuck++
+		w.report(len(w.s.m.props), err)
+	case w.x.terminated(w.state):
+		w.n.terminated++
+	default:
+		w.n.stuck++
+		for i := range w.s.m.props {
+			p := &w.s.m.props[i]
+			if p.Kind == syntax.DeadlockFree && !w.x.mayWait(w.state, p.Property) {
+				w.report(i, nil)
+			}
+		}
+	}
+}
+
+// report notes that the state violates a property.
+func (w *worker) report(prop int, err *RuntimeError) {
+	s := w.s
+	if s.found[prop] != nil { // of a level before
+		return
+	}
+	print := w.x.print(w.state)
+	if f := w.found[prop]; f == nil || print < f.print {
+		w.found[prop] = &finding{s.level, append([]uint32{}, w.state...), print, err}
+	}
+}
+
+// measure notes how many tuples the spaces have.
+func (w *worker) measure(state []uint32) {
+	for i, id := range state[len(w.s.m.Procs)+1:] {
+		n, f := w.size(id), &w.fullest[i]
+		if n < w.most[i] || n == w.most[i] && f.level != w.s.level {
+			continue
+		}
+		if print := w.x.print(state); n > w.most[i] || print < f.print {
+			w.most[i] = n
+			*f = fullest{append([]uint32{}, state...), w.s.level, print}
+		}
+	}
+}
+
+func (w *worker) size(content uint32) int {
+	for int(content) >= len(w.sizes) {
+		w.sizes = append(w.sizes, make([]int32, max(64, len(w.sizes)))...)
+	}
+	if w.sizes[content] == 0 {
+		w.sizes[content] = int32(len(w.s.t.spaces.get(content))) + 1
+	}
+	return int(w.sizes[content] - 1)
+}
+
+// check holds a state against the properties of states.
+func (w *worker) check(state []uint32) {
+	for i := range w.s.m.props {
+		p := &w.s.m.props[i]
+		switch {
+		case w.s.found[i] != nil:
+		case p.Kind == syntax.Bound:
+			if w.size(state[len(w.s.m.Procs)+1+p.space]) > p.limit {
+				w.report(i, nil)
+			}
+		case p.Kind == syntax.Invariant:
+			if ok, err := w.holds(i, p, state); err != nil {
+				w.report(i, &RuntimeError{Process: "invariant " + p.Name, Pos: p.Pos, Text: p.X.Source(), Err: err})
+			} else if !ok {
+				w.report(i, nil)
+			}
+		}
+	}
+}
+
+// holds evaluates an invariant, once for what it looks at.
+func (w *worker) holds(i int, p *prop, state []uint32) (bool, error) {
+	k, mem := checkKey{prop: i}, len(w.s.m.Procs)
+	remember := len(p.foot.spaces) <= 3
+	if remember {
+		if p.foot.mem {
+			k.parts[0] = state[mem]
+		}
+		for j, sp := range p.foot.spaces {
+			k.parts[1+j] = state[mem+1+sp]
+		}
+		if ok, known := w.checked[k]; known {
+			return ok, nil
+		}
+	}
+	f := w.x.view(state)
+	ok := p.holds(f)
+	if remember && f.err == nil {
+		if len(w.checked) >= maxMemo {
+			clear(w.checked)
+		}
+		w.checked[k] = ok
+	}
+	return ok, f.err
+}
+
+// print returns a hash of a state that is the same in each run.
+func (x *expander) print(s []uint32) uint64 {
+	var h uint64
+	for i, id := range s {
+		switch procs := len(x.m.Procs); {
+		case i < procs:
+			h = mix(h ^ x.part(id).print)
+		case i == procs:
+			h = mix(h ^ x.t.mem.print(id))
+		default:
+			h = mix(h ^ x.t.spaces.print(id))
+		}
+	}
+	return h
+}
+
+// terminated reports whether all processes have come to their end.
+func (x *expander) terminated(s []uint32) bool {
+	for p := range x.m.Procs {
+		if q := x.part(s[p]); q.at != q.code.Final {
+			return false
+		}
+	}
+	return true
+}
+
+// mayWait reports whether each process is at its end, or where it may wait for
+// ever.
+func (x *expander) mayWait(s []uint32, p *syntax.Property) bool {
+	for i := range x.m.Procs {
+		if q := x.part(s[i]); q.at != q.code.Final && !exceptAt(p, q.code, q.at) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,78 @@
+//go:build browser
+
+package page_test
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"leasehold/tup4fun/page"
+)
+
+// browse opens a tab in a headless Chromium (CHROMIUM, else the one on the path).
+func browse(t *testing.T) context.Context {
+	t.Helper()
+	path := os.Getenv("CHROMIUM")
+	if path == "" {
+		var err error
+		path, err = exec.LookPath("chromium")
+		require.NoError(t, err, "apt-get install chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+	all, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	tab, shut := chromedp.NewContext(all)
+	t.Cleanup(shut)
+	tab, end := context.WithTimeout(tab, 2*time.Minute)
+	t.Cleanup(end)
+	return tab
+}
+
+// until waits until an expression of the page is true.
+func until(expression string) chromedp.Action[chromedp.Void] {
+	return chromedp.Poll[chromedp.Void](expression)
+}
+
+// value runs an action that returns something.
+func value[T any](t *testing.T, tab context.Context, a chromedp.Action[T]) T {
+	t.Helper()
+	v, err := chromedp.Run(tab, a)
+	require.NoError(t, err)
+	return v
+}
+
+func TestAStudentFindsTheDeadlock(t *testing.T) {
+	s := serve(t, page.Limits{})
+	tab := browse(t)
+	require.NoError(t, chromedp.Do(tab, chromedp.Navigate(s.URL), chromedp.WaitVisible("#states svg")))
+	require.Equal(t, "violated", value(t, tab, chromedp.Text("#outcome b")))
+	require.Equal(t, 2, value(t, tab, chromedp.Evaluate[int](`document.querySelectorAll("#verdicts svg line[marker-end]").length`)))
+	require.Contains(t, value(t, tab, chromedp.Text("#counts")), "1 stuck, 0 terminated")
+
+	first := chromedp.Click("#choices button:nth-of-type(1)")
+	has := func(steps string) chromedp.Action[chromedp.Void] {
+		return until(`document.querySelectorAll("#steps li").length === ` + steps)
+	}
+	require.NoError(t, chromedp.Do(tab,
+		until(`document.querySelectorAll("#choices button").length > 0`),
+		first, has("1"), first, has("2"),
+		chromedp.Click("#steps li:nth-child(2) button"), has("1"),
+	))
+	link := value(t, tab, chromedp.Evaluate[string](`location.href`))
+
+	require.NoError(t, chromedp.Do(tab, chromedp.Navigate("about:blank"), chromedp.Navigate(link), has("1")))
+	require.Equal(t, "extendable", value(t, tab, chromedp.Text("#choices span")))
+	require.Contains(t, value(t, tab, chromedp.Text("#end")), "Fork has")
+
+	broken := s.URL + "/#" + url.PathEscape(`{"init":"x = 0","program":"y := <img src=x onerror=alert(1)>","choices":[]}`)
+	require.NoError(t, chromedp.Do(tab, chromedp.Navigate("about:blank"), chromedp.Navigate(broken), chromedp.WaitVisible("#errors li")))
+	require.Contains(t, value(t, tab, chromedp.Text("#errors")), "program, line 1:")
+	require.Zero(t, value(t, tab, chromedp.Evaluate[int](`document.querySelectorAll("img").length`)))
+}

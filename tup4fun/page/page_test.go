@@ -1,0 +1,231 @@
+package page_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/tup4fun/page"
+)
+
+const (
+	forks   = "Fork = (R, 2, {(1), (2)})"
+	diners  = "par Fork.get(1); Fork.get(2); Fork.put(1); Fork.put(2)\n[] Fork.get(2); Fork.get(1); Fork.put(2); Fork.put(1)\nrap"
+	counter = "x = 0\n---\nloop true -> x := x + 1 pool"
+)
+
+func serve(t *testing.T, l page.Limits) *httptest.Server {
+	t.Helper()
+	p, err := page.New(l)
+	require.NoError(t, err)
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func Example() {
+	p, err := page.New(page.Limits{States: 1000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := httptest.NewRequest("POST", "http://127.0.0.1/run", strings.NewReader(`{"init": "S = (R, INF, {})", "program": "S.put(1)"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	var run struct {
+		State   string
+		Choices []struct{ Process, Text string }
+	}
+	fmt.Println(json.NewDecoder(w.Body).Decode(&run))
+	fmt.Println(run.State, run.Choices)
+	// Output:
+	// <nil>
+	// extendable [{P1 S.put(1)}]
+}
+
+// post asks for a view of a program; the answer is generic.
+func post(t *testing.T, s *httptest.Server, what, start, program string, choices ...int) map[string]any {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"init": start, "program": program, "choices": choices})
+	require.NoError(t, err)
+	r, err := http.Post(s.URL+"/"+what, "application/json", strings.NewReader(string(body)))
+	require.NoError(t, err)
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.Equal(t, 200, r.StatusCode, string(text))
+	var v map[string]any
+	require.NoError(t, json.Unmarshal(text, &v))
+	return v
+}
+
+func TestADeadlockIsFoundAndDrawn(t *testing.T) {
+	t.Parallel()
+	s := serve(t, page.Limits{})
+	require.Contains(t, post(t, s, "graph", forks, diners)["svg"], "Fork.get(1)")
+
+	run := post(t, s, "run", forks, diners)
+	require.Equal(t, "extendable", run["state"])
+	require.Len(t, run["choices"], 2)
+	run = post(t, s, "run", forks, diners, 0, 1)
+	require.Equal(t, "stuck", run["state"])
+	require.Len(t, run["steps"], 2)
+	require.Contains(t, run["end"], "P2 is at line 2, before Fork.get(1)")
+	require.Contains(t, run["end"], "Fork has nothing")
+	require.Contains(t, run["sequence"], "get (1)")
+
+	states := post(t, s, "states", forks, diners)
+	require.EqualValues(t, 1, states["stuck"])
+	require.EqualValues(t, 1, states["terminated"])
+	require.Contains(t, states["svg"], "<svg")
+
+	check := post(t, s, "check", forks, diners)
+	require.Equal(t, "violated", check["outcome"])
+	require.Contains(t, check["sequences"].([]any)[0], "waits: Fork.get(2)")
+	require.NotContains(t, check["verdicts"].([]any)[0], "trace")
+}
+
+func TestAMistakeIsInItsBox(t *testing.T) {
+	t.Parallel()
+	s := serve(t, page.Limits{})
+	wrong := func(start, program string) any { return post(t, s, "graph", start, program)["errors"] }
+	require.Equal(t, []any{map[string]any{"box": "program", "line": 2.0, "column": 1.0, "text": "expected a number, a variable or (, found the end of the file"}},
+		wrong("x = 0\n\n", "x :=\n"))
+	require.Contains(t, fmt.Sprint(wrong("x = 0,\ny = ", "skip")), "box:init column:1 line:2")
+	require.Contains(t, fmt.Sprint(wrong("", "y := 1")), "line:1")
+}
+
+func TestWhatIsTooLargeIsCutAndSaidToBe(t *testing.T) {
+	t.Parallel()
+	s := serve(t, page.Limits{States: 500, Choices: 3, Drawn: 1})
+	for _, what := range []string{"check", "states"} {
+		require.Contains(t, post(t, s, what, "", counter)["reason"], "more than 500 states")
+	}
+	require.Equal(t, "incomplete", post(t, s, "check", "", counter)["outcome"])
+	require.EqualValues(t, 0, post(t, s, "states", "", counter)["stuck"])
+	require.Empty(t, post(t, s, "states", forks, diners)["svg"])
+
+	quick := serve(t, page.Limits{Time: time.Nanosecond})
+	require.Equal(t, "incomplete", post(t, quick, "check", "", counter)["outcome"])
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := serve(t, page.Limits{Choices: 2})
+	const ok = `{"init":"","program":"skip","choices":[]}`
+	for _, c := range []struct {
+		name, method, path, kind, body, host, site string
+		code                                       int
+		says                                       string
+	}{
+		{"another host", "POST", "/run", "application/json", ok, "evil.example", "", 403, "for this machine only"},
+		{"another host's page", "GET", "/", "", "", "evil.example:7413", "", 403, "for this machine only"},
+		{"another site", "POST", "/run", "application/json", ok, "", "cross-site", 403, "answers only itself"},
+		{"a form", "POST", "/run", "text/plain", ok, "", "", 400, "its type is not application/json"},
+		{"no JSON", "POST", "/run", "application/json", "{", "", "", 400, "unexpected EOF"},
+		{"a field that is none", "POST", "/run", "application/json", `{"x":1}`, "", "", 400, "unknown field"},
+		{"too large", "POST", "/check", "application/json", `{"program":"` + strings.Repeat(" ", page.MaxRequest) + `"}`, "", "", 413, "at most 262144 bytes"},
+		{"too many choices", "POST", "/run", "application/json", `{"program":"skip","choices":[0,0,0]}`, "", "", 400, "at most 2 are taken"},
+		{"no such choice", "POST", "/run", "application/json", `{"program":"skip","choices":[7]}`, "", "", 400, "step 1 cannot be choice 7"},
+		{"a view by GET", "GET", "/run", "", "", "", "", 405, ""},
+		{"nothing", "GET", "/nothing", "", "", "", "", 404, ""},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), c.method, s.URL+c.path, strings.NewReader(c.body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", c.kind)
+		if c.host != "" {
+			r.Host = c.host
+		}
+		if c.site != "" {
+			r.Header.Set("Sec-Fetch-Site", c.site)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err, c.name)
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, c.code, answer.StatusCode, "%s: %s", c.name, text)
+		require.Contains(t, string(text), c.says, c.name)
+	}
+}
+
+// A stalled body says when it is read, and ends when it is released.
+type stalled struct {
+	entered chan<- struct{}
+	release <-chan struct{}
+}
+
+func (s stalled) Read([]byte) (int, error) {
+	s.entered <- struct{}{}
+	<-s.release
+	return 0, io.EOF
+}
+
+func TestTooManyAtOnceAreRefused(t *testing.T) {
+	t.Parallel()
+	p, err := page.New(page.Limits{AtOnce: 1})
+	require.NoError(t, err)
+	ask := func(body io.Reader) int {
+		r := httptest.NewRequest("POST", "http://localhost/run", body)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		return w.Code
+	}
+	entered, release := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	for range 17 {
+		all.Go(func() { ask(stalled{entered, release}) })
+	}
+	for range 17 {
+		<-entered
+	}
+	require.Equal(t, 503, ask(strings.NewReader(`{"program":"skip"}`)))
+	close(release)
+	all.Wait()
+	require.Equal(t, 200, ask(strings.NewReader(`{"program":"skip"}`)))
+}
+
+func TestThePageIsOfflineAndHasNothingInline(t *testing.T) {
+	t.Parallel()
+	s := serve(t, page.Limits{})
+	get := func(path string) (string, http.Header) {
+		r, err := http.Get(s.URL + path)
+		require.NoError(t, err)
+		defer r.Body.Close()
+		require.Equal(t, 200, r.StatusCode, path)
+		text, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		return string(text), r.Header
+	}
+	html, header := get("/")
+	require.Contains(t, header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; style-src 'self'")
+	require.NotContains(t, header.Get("Content-Security-Policy"), "unsafe")
+	require.NotRegexp(t, regexp.MustCompile(`(?i)https?://|<style|style=|\son\w+=|<script>`), html)
+	for _, asset := range regexp.MustCompile(`/assets/[^"]+`).FindAllString(html, -1) {
+		text, _ := get(asset)
+		require.NotContains(t, text, "://", asset)
+		require.NotContains(t, text, "innerHTML", asset)
+	}
+}
+
+func TestNamesAreEscapedInDrawings(t *testing.T) {
+	t.Parallel()
+	s := serve(t, page.Limits{})
+	program := `S.put("<script>alert(1)</script>")`
+	for what, of := range map[string]string{"graph": "svg", "states": "svg", "run": "sequence"} {
+		v := post(t, s, what, "S = (R, INF, {})", program, map[string][]int{"run": {0}}[what]...)
+		require.Contains(t, v[of], "&lt;script&gt;", what)
+		require.NotContains(t, v[of], "<script>", what)
+	}
+}

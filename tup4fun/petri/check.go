@@ -1,0 +1,194 @@
+package petri
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"leasehold/tup4fun/explore"
+)
+
+// A checker has what findings are made of.
+type checker struct {
+	net     *Net
+	cover   *Graph
+	reach   *Graph // cover itself, if the net is bounded
+	bounded bool   // it is known to be
+}
+
+// unbounded lists the places with Omega in some marking.
+func (g *Graph) unbounded() []int {
+	var places []int
+	for p, most := range g.most() {
+		if most == Omega {
+			places = append(places, p)
+		}
+	}
+	return places
+}
+
+// most is the largest number of tokens in each place.
+func (g *Graph) most() Marking {
+	most := make(Marking, len(g.Net.Places))
+	for i := range g.keys {
+		for p, tokens := range g.Marking(i) {
+			most[p] = max(most[p], tokens)
+		}
+	}
+	return most
+}
+
+func (c *checker) bounds() []PlaceBound {
+	all := []PlaceBound{}
+	for p, most := range c.cover.most() {
+		b := PlaceBound{c.net.Places[p], most, c.cover.Reason == ""}
+		if most == Omega {
+			b.Most, b.Known = -1, true
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+func (c *checker) find(property string) Finding {
+	find := map[string]func() Finding{
+		Bounded: c.isBounded, Safe: c.isSafe, DeadlockFree: c.isDeadlockFree, QuasiLive: c.isQuasiLive,
+		Live: c.isLive, Reversible: c.isReversible, Completes: c.completes, Proper: c.isProper,
+	}[property]
+	if find == nil {
+		return Finding{Property: property, Outcome: explore.Incomplete, Detail: "no such property is known"}
+	}
+	f := find()
+	f.Property = property
+	return f
+}
+
+func holds(format string, args ...any) Finding {
+	return Finding{Outcome: explore.Holds, Detail: fmt.Sprintf(format, args...)}
+}
+
+func incomplete(format string, args ...any) Finding {
+	return Finding{Outcome: explore.Incomplete, Detail: fmt.Sprintf(format, args...)}
+}
+
+// violated says so, shown by the i-th marking of g.
+func (c *checker) violated(g *Graph, i int, format string, args ...any) Finding {
+	return Finding{Outcome: explore.Violated, Detail: fmt.Sprintf(format, args...),
+		Marking: c.net.Text(g.Marking(i)), Firing: c.net.names(g.Way(i))}
+}
+
+func (c *checker) isBounded() Finding {
+	places := c.cover.unbounded()
+	if len(places) > 0 {
+		f := Finding{Outcome: explore.Violated, Detail: "no bound for " + c.names(places)}
+		if len(c.cover.pumps) > 0 {
+			p := c.cover.pumps[0]
+			f.Marking, f.Firing, f.Repeat = c.net.Text(c.cover.Marking(p.at)), c.net.names(c.cover.Way(p.at)), c.net.names(p.loop)
+		}
+		return f
+	}
+	if c.cover.Reason != "" {
+		return incomplete("%s", c.cover.Reason)
+	}
+	return holds("at most %d tokens in a place", slices.Max(append(c.cover.most(), 0)))
+}
+
+func (c *checker) isSafe() Finding {
+	for i := range c.cover.keys {
+		m := c.cover.Marking(i)
+		p := slices.IndexFunc(m, func(tokens int64) bool { return tokens > 1 })
+		if p < 0 {
+			continue
+		}
+		two := make(Marking, len(m))
+		two[p] = 2
+		if at := c.reach.Covering(two); at >= 0 {
+			return c.violated(c.reach, at, "%s can have more than one token", c.net.Places[p])
+		}
+		return Finding{Outcome: explore.Violated, Detail: c.net.Places[p] + " can have more than one token"}
+	}
+	if c.cover.Reason != "" {
+		return incomplete("%s", c.cover.Reason)
+	}
+	return holds("")
+}
+
+// isDeadlockFree looks for a marking in which nothing fires. If not all markings
+// are known, it is enough that each marking of the coverability graph lets a
+// transition fire that needs nothing from an unbounded place: such tokens are there.
+func (c *checker) isDeadlockFree() Finding {
+	if i := c.deadlock(); i >= 0 {
+		return c.violated(c.reach, i, "nothing can fire in %s", c.net.Text(c.reach.Marking(i)))
+	}
+	if c.bounded {
+		return holds("")
+	}
+	if c.cover.Reason != "" {
+		return incomplete("%s", c.cover.Reason)
+	}
+	for i := range c.cover.keys {
+		if !c.movesWithout(c.cover.Marking(i)) {
+			return incomplete("the net is unbounded, and of the markings that were looked at none is dead")
+		}
+	}
+	return holds("some transition that needs no unbounded place can always fire")
+}
+
+// deadlock is the first marking in which nothing fires, of those that were looked
+// at, or -1.
+func (c *checker) deadlock() int {
+	for i := range c.reach.keys {
+		if !c.net.CanMove(c.reach.Marking(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// movesWithout reports whether a transition can fire with no token of an unbounded
+// place.
+func (c *checker) movesWithout(m Marking) bool {
+	for p, tokens := range m {
+		if tokens == Omega {
+			m[p] = 0
+		}
+	}
+	return c.net.CanMove(m)
+}
+
+// never lists the transitions that do not fire in the coverability graph.
+func (c *checker) never() []int {
+	fires := make([]bool, len(c.net.Transitions))
+	for _, es := range c.cover.edges {
+		for _, e := range es {
+			fires[e.Transition] = true
+		}
+	}
+	var dead []int
+	for t, yes := range fires {
+		if !yes {
+			dead = append(dead, t)
+		}
+	}
+	return dead
+}
+
+func (c *checker) isQuasiLive() Finding {
+	switch dead := c.never(); {
+	case len(dead) == 0:
+		return holds("")
+	case c.cover.Reason != "":
+		return incomplete("%s", c.cover.Reason)
+	default:
+		return Finding{Outcome: explore.Violated, Detail: "can never fire: " + strings.Join(c.net.names(dead), ", ")}
+	}
+}
+
+// names lists places by name.
+func (c *checker) names(places []int) string {
+	var all []string
+	for _, p := range places {
+		all = append(all, c.net.Places[p])
+	}
+	return strings.Join(all, ", ")
+}

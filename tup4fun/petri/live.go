@@ -1,0 +1,138 @@
+package petri
+
+import (
+	"slices"
+	"strings"
+
+	"leasehold/tup4fun/explore"
+)
+
+// unknown says why something about all markings cannot be said.
+func (c *checker) unknown() Finding {
+	if c.cover.Reason == "" {
+		return incomplete("the net is unbounded")
+	}
+	return incomplete("%s", c.cover.Reason)
+}
+
+// isLive looks at the components that nothing leaves: in each of them every
+// transition must fire.
+func (c *checker) isLive() Finding {
+	if dead := c.never(); len(dead) > 0 && c.cover.Reason == "" {
+		return Finding{Outcome: explore.Violated, Detail: "can never fire: " + strings.Join(c.net.names(dead), ", ")}
+	}
+	if !c.bounded {
+		if i := c.deadlock(); i >= 0 {
+			return c.violated(c.reach, i, "nothing can fire in %s", c.net.Text(c.reach.Marking(i)))
+		}
+		return c.unknown()
+	}
+	for _, t := range c.reach.terminals() {
+		var dead []int
+		for i := range c.net.Transitions {
+			if !t.fires[i] {
+				dead = append(dead, i)
+			}
+		}
+		if len(dead) > 0 {
+			return c.violated(c.reach, t.first, "from %s on there never fires any more: %s",
+				c.net.Text(c.reach.Marking(t.first)), strings.Join(c.net.names(dead), ", "))
+		}
+	}
+	return holds("")
+}
+
+func (c *checker) isReversible() Finding {
+	if !c.bounded {
+		if i := c.deadlock(); i > 0 {
+			return c.violated(c.reach, i, "nothing can fire in %s", c.net.Text(c.reach.Marking(i)))
+		}
+		return c.unknown()
+	}
+	if i := slices.Index(c.reach.leadsTo([]int{0}), false); i >= 0 {
+		return c.violated(c.reach, i, "from %s there is no way back to the start", c.net.Text(c.reach.Marking(i)))
+	}
+	return holds("")
+}
+
+// completes is the option to complete, as it is called of workflow nets.
+func (c *checker) completes() Finding {
+	if len(c.net.Final) == 0 {
+		return incomplete("the net has no final marking")
+	}
+	if !c.bounded {
+		if i := c.deadlock(); i >= 0 && !c.net.IsFinal(c.reach.Marking(i)) {
+			return c.violated(c.reach, i, "nothing can fire in %s", c.net.Text(c.reach.Marking(i)))
+		}
+		return c.unknown()
+	}
+	var finals []int
+	for i := range c.reach.keys {
+		if c.net.IsFinal(c.reach.Marking(i)) {
+			finals = append(finals, i)
+		}
+	}
+	if i := slices.Index(c.reach.leadsTo(finals), false); i >= 0 {
+		return c.violated(c.reach, i, "from %s no final marking can be reached", c.net.Text(c.reach.Marking(i)))
+	}
+	return holds("")
+}
+
+// isProper is proper completion: when a final marking is there, nothing else is.
+func (c *checker) isProper() Finding {
+	if len(c.net.Final) == 0 {
+		return incomplete("the net has no final marking")
+	}
+	first, final, more := -1, 0, 0
+	for i := range c.reach.keys {
+		m := c.reach.Marking(i)
+		switch {
+		case c.net.IsFinal(m):
+			final++
+		case slices.ContainsFunc(c.net.Final, m.Covers):
+			if more++; first < 0 {
+				first = i
+			}
+		}
+	}
+	switch {
+	case first >= 0:
+		return c.violated(c.reach, first, "of the %d markings that cover a final one, %d have tokens left over", final+more, more)
+	case c.bounded:
+		return holds("")
+	}
+	return c.properWithout()
+}
+
+// properWithout decides it from the coverability graph alone.
+func (c *checker) properWithout() Finding {
+	for _, f := range c.net.Final {
+		for p := range f {
+			more := slices.Clone(f)
+			more[p]++
+			if i := c.cover.Covering(more); i >= 0 {
+				return Finding{Outcome: explore.Violated, Detail: "a reachable marking covers " + c.net.Text(more)}
+			}
+		}
+	}
+	if c.cover.Reason != "" {
+		return incomplete("%s", c.cover.Reason)
+	}
+	return holds("")
+}
+
+// uncoverable asks that no marking has at least the tokens of m.
+func (c *checker) uncoverable(m Marking) Finding {
+	f := holds("")
+	switch {
+	case c.reach.Covering(m) >= 0:
+		i := c.reach.Covering(m)
+		f = c.violated(c.reach, i, "%s is reached", c.net.Text(c.reach.Marking(i)))
+	case c.cover.Covering(m) >= 0:
+		f = Finding{Outcome: explore.Violated, Detail: "a reachable marking covers it"}
+	case c.cover.Reason != "":
+		f = incomplete("%s", c.cover.Reason)
+	}
+	f.Property = "not coverable " + c.net.Text(m)
+	return f
+}

@@ -1,0 +1,139 @@
+package petri
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// Parse reads a net in the .apt format. The error, if any, is Errors, and lists up
+// to MaxErrors of what is wrong.
+func Parse(file, src string) (*Net, error) {
+	p, err := newParser(file, src)
+	if err != nil {
+		return nil, err
+	}
+	p.file()
+	p.resolve()
+	if len(p.errs) > 0 {
+		return nil, p.errs
+	}
+	return p.net, nil
+}
+
+// ParseMarking reads a marking of n as .apt has it: {p0, 2*p8}, or without braces.
+// The error is Errors; file names the text in it.
+func ParseMarking(n *Net, file, src string) (Marking, error) {
+	if !strings.HasPrefix(strings.TrimSpace(src), "{") {
+		src = "{" + src + "}"
+	}
+	p, err := newParser(file, src)
+	if err != nil {
+		return nil, err
+	}
+	p.net = n
+	for i, name := range n.Places {
+		p.places[name] = i
+	}
+	if bag, err := p.bag(); err == nil {
+		if p.tok.kind != end {
+			p.expected("the end")
+		}
+		if m := p.marking(bag); len(p.errs) == 0 {
+			return m, nil
+		}
+	}
+	return nil, p.errs
+}
+
+func newParser(file, src string) (*parser, error) {
+	p := &parser{fileName: file, net: &Net{}, lex: &lexer{src: src, line: 1},
+		places: map[string]int{}, transitions: map[string]int{}, flowAt: map[string]syntax.Pos{}}
+	if len(src) > MaxSource {
+		p.report(syntax.Pos{Line: 1, Col: 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
+		return nil, p.errs
+	}
+	p.advance()
+	return p, nil
+}
+
+type parser struct {
+	fileName    string
+	lex         *lexer
+	tok         token
+	net         *Net
+	errs        Errors
+	places      map[string]int
+	transitions map[string]int
+	flows       []flow
+	flowAt      map[string]syntax.Pos // by transition
+	sections    map[string]syntax.Pos
+	initial     bag
+	final       []bag
+}
+
+// A flow is one line of .flows, its names not yet known.
+type flow struct {
+	transition token
+	in, out    bag
+}
+
+// errBroken says that a construct could not be read; what is wrong was reported.
+var errBroken = errors.New("broken")
+
+// report notes an error. Of several at one place the first counts.
+func (p *parser) report(at syntax.Pos, format string, args ...any) {
+	n := len(p.errs)
+	if n > MaxErrors || n > 0 && p.errs[n-1].Pos == at {
+		return
+	}
+	if n == MaxErrors {
+		format, args = "there is more, which is not shown", nil
+		p.lex.at = len(p.lex.src)
+	}
+	p.errs = append(p.errs, &syntax.Error{File: p.fileName, Pos: at, Msg: fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) expected(what string) error {
+	p.report(p.tok.pos, "expected %s, found %s", what, p.tok)
+	return errBroken
+}
+
+// advance goes to the next token. What is none is reported and passed over.
+func (p *parser) advance() token {
+	was := p.tok
+	for {
+		if p.tok = p.lex.next(); p.tok.kind != illegal {
+			return was
+		}
+		p.report(p.tok.pos, "%s", p.tok.text)
+	}
+}
+
+func (p *parser) at(s string) bool { return p.tok.kind == sign && p.tok.text == s }
+
+// accept passes over a sign if it is there.
+func (p *parser) accept(s string) bool {
+	if p.at(s) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) expect(s string) error {
+	if !p.accept(s) {
+		return p.expected(s)
+	}
+	return nil
+}
+
+// name reads the name of a place or transition.
+func (p *parser) name(what string) (token, error) {
+	if p.tok.kind != word || strings.HasPrefix(p.tok.text, "-") {
+		return token{}, p.expected(what)
+	}
+	return p.advance(), nil
+}

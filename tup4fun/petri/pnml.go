@@ -1,0 +1,233 @@
+package petri
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// maxDepth is how deep elements of PNML may be within each other.
+const maxDepth = 64
+
+// ParsePNML reads a place/transition net in PNML. Places and transitions get their
+// ids as names; pages count for nothing. A document type is refused, and with it
+// entities of one's own. The error, if any, is Errors.
+func ParsePNML(file, src string) (*Net, error) {
+	p := &pnml{file: file, net: &Net{}, places: map[string]int{}, transitions: map[string]int{}, arcs: map[[2]string]*pnmlArc{}}
+	if len(src) > MaxSource {
+		p.report(syntax.Pos{Line: 1, Col: 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
+		return nil, p.errs
+	}
+	p.xml = xml.NewDecoder(strings.NewReader(src))
+	if p.walk(); len(p.errs) == 0 {
+		p.resolve()
+	}
+	if len(p.errs) > 0 {
+		return nil, p.errs
+	}
+	return p.net, nil
+}
+
+// IsPNML reports whether a source looks like XML rather than .apt.
+func IsPNML(src string) bool {
+	return strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(src, "\uFEFF"), " \t\r\n"), "<")
+}
+
+type pnml struct {
+	file        string
+	xml         *xml.Decoder
+	net         *Net
+	errs        Errors
+	nets        int
+	path        []string // names of the elements that are open
+	text        bytes.Buffer
+	tokens      []int64 // initial, by place
+	places      map[string]int
+	transitions map[string]int
+	arcs        map[[2]string]*pnmlArc
+	order       []*pnmlArc
+	last        *pnmlArc
+}
+
+// A pnmlArc goes between a place and a transition, by their ids.
+type pnmlArc struct {
+	from, to string
+	weight   int64
+	pos      syntax.Pos
+}
+
+func (p *pnml) report(at syntax.Pos, format string, args ...any) {
+	if len(p.errs) < MaxErrors {
+		p.errs = append(p.errs, &syntax.Error{File: p.file, Pos: at, Msg: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (p *pnml) pos() syntax.Pos {
+	line, col := p.xml.InputPos()
+	return syntax.Pos{Line: line, Col: col}
+}
+
+// walk reads the elements one by one, and keeps no tree of them.
+func (p *pnml) walk() {
+	for len(p.errs) < MaxErrors {
+		at := p.pos()
+		t, err := p.xml.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			if p.nets == 0 {
+				p.report(at, "there is no net in it")
+			}
+			return
+		case err != nil:
+			p.report(p.pos(), "%s", err)
+			return
+		}
+		switch t := t.(type) {
+		case xml.Directive:
+			p.report(at, "a document type is refused")
+			return
+		case xml.StartElement:
+			if p.path = append(p.path, t.Name.Local); len(p.path) > maxDepth {
+				p.report(at, "more than %d elements are within each other", maxDepth)
+				return
+			}
+			p.text.Reset()
+			p.open(t, at)
+		case xml.CharData:
+			p.text.Write(t)
+		case xml.EndElement:
+			p.close(at)
+			p.path = p.path[:len(p.path)-1]
+			p.text.Reset()
+		}
+	}
+}
+
+// open looks at an element that begins.
+func (p *pnml) open(e xml.StartElement, at syntax.Pos) {
+	attributes := map[string]string{}
+	for _, a := range e.Attr {
+		attributes[a.Name.Local] = a.Value
+	}
+	id := attributes["id"]
+	switch e.Name.Local {
+	case "net":
+		if p.nets++; p.nets > 1 {
+			p.report(at, "there is more than one net")
+		}
+		if kind := strings.ToLower(attributes["type"]); kind != "" && !strings.Contains(kind, "ptnet") && !strings.Contains(kind, "p/t") {
+			p.report(at, "the net is of type %s; only place/transition nets are read", attributes["type"])
+		}
+		p.net.Name = id
+	case "place":
+		if p.fresh(id, at) {
+			p.places[id] = len(p.net.Places)
+			p.net.Places, p.tokens = append(p.net.Places, id), append(p.tokens, 0)
+		}
+	case "transition":
+		if p.fresh(id, at) {
+			p.transitions[id] = len(p.net.Transitions)
+			p.net.Transitions = append(p.net.Transitions, Transition{Name: id})
+		}
+	case "arc":
+		p.arc(attributes["source"], attributes["target"], at)
+	case "type", "arctype":
+		if v := attributes["value"]; v != "" && v != "normal" {
+			p.report(at, "an arc of type %s is none of a place/transition net", v)
+		}
+	case "referencePlace", "referenceTransition":
+		p.report(at, "references between pages are not read")
+	}
+}
+
+// fresh reports whether an id is new and there is room for it.
+func (p *pnml) fresh(id string, at syntax.Pos) bool {
+	_, place := p.places[id]
+	_, transition := p.transitions[id]
+	switch {
+	case id == "":
+		p.report(at, "it has no id")
+	case place || transition:
+		p.report(at, "the id %s is there twice", id)
+	case len(p.net.Places)+len(p.net.Transitions) == MaxNodes:
+		p.report(at, "there are more than %d places and transitions", MaxNodes)
+	default:
+		return true
+	}
+	return false
+}
+
+func (p *pnml) arc(from, to string, at syntax.Pos) {
+	p.last = &pnmlArc{from, to, 1, at}
+	if p.arcs[[2]string{from, to}] != nil {
+		p.report(at, "there are two arcs from %s to %s; give one the weight of both", from, to)
+		return
+	}
+	p.arcs[[2]string{from, to}] = p.last
+	p.order = append(p.order, p.last)
+}
+
+// close looks at the text of an element that ends: place/initialMarking/text and
+// arc/inscription/text.
+func (p *pnml) close(at syntax.Pos) {
+	n := len(p.path)
+	if n < 3 || p.path[n-1] != "text" {
+		return
+	}
+	text := strings.TrimSpace(p.text.String())
+	switch p.path[n-3] + " " + p.path[n-2] {
+	case "place initialMarking":
+		if tokens, ok := p.number(text, 0, at); ok && len(p.tokens) > 0 {
+			p.tokens[len(p.tokens)-1] = tokens
+		}
+	case "arc inscription":
+		if weight, ok := p.number(text, 1, at); ok {
+			p.last.weight = weight
+		}
+	case "net name":
+		p.net.Name = text
+	}
+}
+
+func (p *pnml) number(text string, least int64, at syntax.Pos) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < least || n > MaxWeight {
+		p.report(at, "expected a number of %d to %d, found %q", least, int64(MaxWeight), text)
+		return 0, false
+	}
+	return n, true
+}
+
+// resolve gives arcs their ends.
+func (p *pnml) resolve() {
+	p.net.Initial = p.tokens
+	for _, a := range p.order {
+		from, fromPlace := p.places[a.from]
+		to, toPlace := p.places[a.to]
+		taker, takes := p.transitions[a.to]
+		giver, gives := p.transitions[a.from]
+		switch {
+		case fromPlace && takes:
+			t := &p.net.Transitions[taker]
+			t.In = append(t.In, Arc{from, a.weight})
+		case gives && toPlace:
+			t := &p.net.Transitions[giver]
+			t.Out = append(t.Out, Arc{to, a.weight})
+		default:
+			p.report(a.pos, "an arc goes from a place to a transition or back; this one from %q to %q", a.from, a.to)
+		}
+	}
+	byPlace := func(a, b Arc) int { return cmp.Compare(a.Place, b.Place) }
+	for i := range p.net.Transitions {
+		slices.SortFunc(p.net.Transitions[i].In, byPlace)
+		slices.SortFunc(p.net.Transitions[i].Out, byPlace)
+	}
+}

@@ -1,0 +1,313 @@
+package promela
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"leasehold/tup4fun/explore"
+	"leasehold/tup4fun/syntax"
+)
+
+// What Spin counts more than package explore: init, and the way into the first
+// state.
+const (
+	ExtraStates      = 1
+	ExtraTransitions = 2
+)
+
+// maxTable is how many tuples a table may have.
+const maxTable = 200
+
+// Seen is what must be known of a model's states: as in an explore.Report that is
+// not incomplete.
+type Seen struct {
+	Spaces []explore.SpaceSeen
+	Least  int64 // number, symbols aside
+	Most   int64
+}
+
+// Export returns the model in Promela. The error is that it has more processes or
+// fuller spaces than Spin can do with.
+func Export(m *explore.Model, seen Seen) (string, error) {
+	w := &writer{m: m, seen: seen, arity: make([]int, len(m.Spaces))}
+	if len(m.Procs) > 250 {
+		return "", fmt.Errorf("%d processes; Spin has at most 250", len(m.Procs))
+	}
+	for i, s := range seen.Spaces {
+		if s.Most > maxTable {
+			return "", fmt.Errorf("%s had %d tuples; at most %d are exported", s.Name, s.Most, maxTable)
+		}
+		w.arity[i] = w.longest(i)
+	}
+	for _, c := range m.Codes() {
+		for _, n := range c.Nodes {
+			w.atomic = w.atomic || slices.ContainsFunc(n.Edges, func(e *explore.Edge) bool { return e.Kind == explore.Atomic })
+		}
+	}
+	w.globals()
+	for _, c := range m.Codes() {
+		w.process(c)
+	}
+	w.init()
+	return w.out.String(), nil
+}
+
+type writer struct {
+	m     *explore.Model
+	seen  Seen
+	arity []int // of the longest tuple in each space
+	out   strings.Builder
+
+	atomic bool // there are blocks within which more may be seen than in any state
+}
+
+func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.out, format, args...) }
+
+// longest returns the arity of the longest tuple that a space may get.
+func (w *writer) longest(space int) int {
+	k := 0
+	for _, t := range w.m.Spaces[space].Start() {
+		k = max(k, len(t))
+	}
+	for _, c := range w.m.Codes() {
+		for _, n := range c.Nodes {
+			for _, e := range n.All() {
+				if e.Op != nil && e.Op.Verb == syntax.Put && e.Op.Space.Obj.Index == space {
+					k = max(k, len(e.Op.Fields))
+				}
+			}
+		}
+	}
+	return k
+}
+
+// value prints a number, or the number that stands for a symbol here.
+func (w *writer) value(v int64) string {
+	if v >= syntax.SymbolBase {
+		v = v - syntax.SymbolBase + w.seen.Most + 1
+	}
+	return fmt.Sprint(v)
+}
+
+// atomicSlack is how many tuples more than in any state a space without bound may
+// have within atomic.
+const atomicSlack = 8
+
+// room is how long the table of a space is: at least 1, as Promela wants.
+func (w *writer) room(space int) int {
+	most, limit := max(1, w.seen.Spaces[space].Most), w.m.Spaces[space].Cap
+	switch {
+	case !w.atomic:
+		return most
+	case limit >= 0 && limit <= maxTable:
+		return max(1, limit)
+	}
+	return most + atomicSlack
+}
+
+func (w *writer) globals() {
+	typ, most := "int", w.seen.Most+int64(len(w.m.Program.Symbols))
+	switch {
+	case w.atomic:
+	case w.seen.Least >= 0 && most < 256:
+		typ = "byte"
+	case w.seen.Least >= -32768 && most < 32768:
+		typ = "short"
+	}
+	w.printf("/* %s, exported by leasehold tup4fun */\n#define VALUE %s\n", strings.ReplaceAll(w.m.Program.File, "*/", ""), typ)
+	widest := 0
+	for i, s := range w.m.Spaces {
+		widest = max(widest, w.arity[i])
+		w.printf("byte n_%s; /* tuples in it */\nbyte a_%s[%d]; /* their lengths */\n", s.Name, s.Name, w.room(i))
+		for k := range w.arity[i] {
+			w.printf("VALUE f%d_%s[%d];\n", k, s.Name, w.room(i))
+		}
+	}
+	w.printf("hidden int at;\n")
+	for k := range widest {
+		w.printf("hidden int t%d;\n", k)
+	}
+	for _, d := range w.m.Program.Decls {
+		switch d.Kind {
+		case syntax.VarDecl:
+			w.printf("VALUE v_%s = %s;\n", d.Name.Text, w.value(d.Value.Value))
+		case syntax.ArrayDecl:
+			w.printf("VALUE v_%s[%d];\n", d.Name.Text, len(d.Values))
+		}
+	}
+}
+
+// init fills arrays and spaces, and starts the processes.
+func (w *writer) init() {
+	w.printf("\ninit {\n  atomic {\n")
+	for _, d := range w.m.Program.Decls {
+		for i, x := range d.Values {
+			w.printf("    v_%s[%d] = %s;\n", d.Name.Text, i, w.value(x.Value))
+		}
+	}
+	for i, s := range w.m.Spaces {
+		tuples := slices.Clone(s.Start())
+		if s.Kind == 'R' {
+			slices.SortFunc(tuples, compare)
+		}
+		for j, t := range tuples {
+			w.printf("    a_%s[%d] = %d;\n", s.Name, j, len(t))
+			for k, v := range t {
+				w.printf("    f%d_%s[%d] = %s;\n", k, s.Name, j, w.value(v))
+			}
+		}
+		w.printf("    n_%s = %d;\n", w.m.Spaces[i].Name, len(tuples))
+	}
+	for _, p := range w.m.Procs {
+		w.printf("    run P%d(%d);\n", slices.Index(w.m.Codes(), p.Code), p.Number())
+	}
+	w.printf("  };\nend_init:\n  false\n}\n")
+}
+
+// compare is the order of the tables: by length, then by fields.
+func compare(a, b []int64) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return slices.Compare(a, b)
+}
+
+// process writes one program graph.
+func (w *writer) process(c *explore.Code) {
+	w.printf("\nproctype P%d(int copy) { /* %s */\n", slices.Index(w.m.Codes(), c), c.Proc.Title)
+	for _, l := range c.Locals() {
+		w.printf("  VALUE l_%s;\n", l)
+	}
+	w.printf("  goto %s;\n", label(c.Entry))
+	g := &graph{writer: w, code: c, jumps: map[int]int{}}
+	inner := map[int]bool{}
+	for _, n := range c.Nodes {
+		for _, e := range n.All() {
+			if e.Kind == explore.Atomic {
+				g.jumps[e.Last] = e.To
+				inner[e.Last] = true
+				for _, i := range inside(c, e) {
+					inner[i] = true
+				}
+			}
+		}
+	}
+	for i := range c.Nodes {
+		if !inner[i] {
+			g.node(i)
+		}
+	}
+	w.printf("}\n")
+}
+
+// inside lists the nodes of an atomic block, its entry first.
+func inside(c *explore.Code, e *explore.Edge) []int {
+	all := []int{e.Entry}
+	for i := 0; i < len(all); i++ {
+		for _, next := range c.Nodes[all[i]].All() {
+			if next.To != e.Last && !slices.Contains(all, next.To) {
+				all = append(all, next.To)
+			}
+		}
+	}
+	return all
+}
+
+// label names a node. Where a process may stay for ever Spin wants the name to
+// begin with end.
+func label(n int) string { return fmt.Sprintf("end_%d", n) }
+
+type graph struct {
+	*writer
+	code  *explore.Code
+	jumps map[int]int // from the end of an atomic block to where it leads
+}
+
+func (g *graph) node(i int) {
+	g.printf("%s:\n", label(i))
+	g.options(i)
+}
+
+func (g *graph) options(i int) {
+	edges := g.code.Nodes[i].All()
+	if len(edges) == 0 {
+		g.printf("  false;\n")
+		return
+	}
+	g.printf("  if\n")
+	for _, e := range edges {
+		if e.Kind == explore.Atomic {
+			g.atomic(e)
+		} else {
+			g.edge(i, e)
+		}
+	}
+	g.printf("  fi;\n")
+}
+
+// atomic writes a block with all its nodes, so that a jump between them does not
+// leave it. Its first statement may have no label, so that a block that comes back
+// to its entry has that twice.
+func (g *graph) atomic(e *explore.Edge) {
+	g.printf("  :: atomic {\n")
+	g.options(e.Entry)
+	nodes := inside(g.code, e)
+	back := slices.ContainsFunc(nodes, func(i int) bool {
+		return slices.ContainsFunc(g.code.Nodes[i].All(), func(f *explore.Edge) bool { return f.To == e.Entry })
+	})
+	for _, i := range nodes {
+		if back || i != e.Entry {
+			g.node(i)
+		}
+	}
+	g.printf("  }\n")
+}
+
+// edge writes the options of one edge: one for each place where a tuple may be
+// found.
+func (g *graph) edge(from int, e *explore.Edge) {
+	to := e.To
+	if next, ok := g.jumps[to]; ok {
+		to = next
+	}
+	option := func(guard, do string) {
+		if do != "" {
+			guard = "d_step { " + guard + " -> " + do + " }"
+		}
+		g.printf("  :: %s; goto %s;\n", guard, label(to))
+	}
+	switch e.Kind {
+	case explore.Skip:
+		option("(true)", "")
+	case explore.Test:
+		option("("+g.expr(e.Cond)+")", "")
+	case explore.Else:
+		option("("+g.nothing(from)+")", "")
+	case explore.Timeout:
+		option("timeout", "")
+	case explore.Assign:
+		option("true", g.expr(e.Stmt.Target)+" = "+g.expr(e.Stmt.Value))
+	case explore.Op:
+		g.operation(e.Op, option)
+	}
+}
+
+// nothing says that no other edge of a node can be taken.
+func (g *graph) nothing(from int) string {
+	var conds []string
+	for _, e := range g.code.Nodes[from].Edges {
+		switch e.Kind {
+		case explore.Test:
+			conds = append(conds, "!("+g.expr(e.Cond)+")")
+		case explore.Op:
+			conds = append(conds, "!("+g.possible(e.Op)+")")
+		case explore.Skip, explore.Assign, explore.Atomic:
+			conds = append(conds, "false")
+		}
+	}
+	if len(conds) == 0 {
+		return "true"
+	}
+	return strings.Join(conds, " && ")
+}

@@ -1,0 +1,205 @@
+package promela
+
+import (
+	"fmt"
+	"strings"
+
+	"leasehold/tup4fun/syntax"
+)
+
+// operation writes the options of an operation.
+func (g *graph) operation(o *syntax.Op, option func(guard, do string)) {
+	space := o.Space.Obj.Index
+	if o.Verb == syntax.Put {
+		option("("+g.possible(o)+")", g.put(o))
+		return
+	}
+	for j := range g.room(space) {
+		option("("+g.found(o, j)+")", g.take(o, j))
+	}
+	if o.Verb == syntax.GetP || o.Verb == syntax.QueryP {
+		option("(!("+g.possible(o)+"))", "")
+	}
+}
+
+// possible says that an operation can be done.
+func (g *graph) possible(o *syntax.Op) string {
+	space := o.Space.Obj.Index
+	if o.Verb == syntax.Put {
+		limit := g.m.Spaces[space].Cap
+		if limit < 0 {
+			return "true"
+		}
+		return fmt.Sprintf("n_%s < %d", o.Space.Text, limit)
+	}
+	var ways []string
+	for j := range g.room(space) {
+		ways = append(ways, g.found(o, j))
+	}
+	return strings.Join(ways, " || ")
+}
+
+// found says that an operation may find the j-th tuple.
+func (g *graph) found(o *syntax.Op, j int) string {
+	space, name := o.Space.Obj.Index, o.Space.Text
+	match := func(j int) string { return g.match(name, space, o.Fields, j) }
+	conds := []string{match(j)}
+	switch g.m.Spaces[space].Kind {
+	case 'R':
+		if j > 0 {
+			conds = append(conds, "!"+g.equal(name, space, j, j-1))
+		}
+	case 'F':
+		for i := range j {
+			conds = append(conds, "!"+match(i))
+		}
+	case 'L':
+		for i := j + 1; i < g.room(space); i++ {
+			conds = append(conds, "!"+match(i))
+		}
+	case 'Q':
+		if j > 0 {
+			return "false"
+		}
+	case 'S':
+		conds = append(conds, fmt.Sprintf("n_%s == %d", name, j+1))
+	}
+	return "(" + strings.Join(conds, " && ") + ")"
+}
+
+// match says that the j-th tuple is there and matches a template.
+func (g *graph) match(name string, space int, fields []*syntax.Field, j int) string {
+	if len(fields) > g.arity[space] {
+		return "(false)"
+	}
+	conds := []string{fmt.Sprintf("n_%s > %d", name, j), fmt.Sprintf("a_%s[%d] == %d", name, j, len(fields))}
+	for k, f := range fields {
+		if f.Kind == syntax.Actual {
+			conds = append(conds, fmt.Sprintf("f%d_%s[%d] == (%s)", k, name, j, g.expr(f.X)))
+		}
+	}
+	return "(" + strings.Join(conds, " && ") + ")"
+}
+
+func (g *graph) equal(name string, space, i, j int) string {
+	conds := []string{fmt.Sprintf("a_%s[%d] == a_%s[%d]", name, i, name, j)}
+	for k := range g.arity[space] {
+		conds = append(conds, fmt.Sprintf("f%d_%s[%d] == f%d_%s[%d]", k, name, i, k, name, j))
+	}
+	return "(" + strings.Join(conds, " && ") + ")"
+}
+
+// put appends a tuple, or inserts it where it belongs in a sorted table.
+func (g *graph) put(o *syntax.Op) string {
+	space, name := o.Space.Obj.Index, o.Space.Text
+	var b strings.Builder
+	for k := range g.arity[space] {
+		v := "0"
+		if k < len(o.Fields) {
+			v = g.expr(o.Fields[k].X)
+		}
+		fmt.Fprintf(&b, "t%d = %s; ", k, v)
+	}
+	fmt.Fprintf(&b, "assert(n_%s < %d); at = n_%s; ", name, g.room(space), name)
+	if g.m.Spaces[space].Kind == 'R' {
+		fmt.Fprintf(&b, "do :: at > 0 && %s -> %s at = at - 1 :: else -> break od; ", g.less(name, space, len(o.Fields)), g.move(name, space, "at", "at - 1"))
+	}
+	fmt.Fprintf(&b, "a_%s[at] = %d; ", name, len(o.Fields))
+	for k := range g.arity[space] {
+		fmt.Fprintf(&b, "f%d_%s[at] = t%d; ", k, name, k)
+	}
+	fmt.Fprintf(&b, "n_%s = n_%s + 1; at = 0", name, name)
+	return b.String()
+}
+
+// less says that the tuple in t0, t1, … comes before the one at at - 1.
+func (g *graph) less(name string, space, arity int) string {
+	cond := "false"
+	for k := g.arity[space] - 1; k >= 0; k-- {
+		cond = fmt.Sprintf("(t%d < f%d_%s[at - 1] || (t%d == f%d_%s[at - 1] && %s))", k, k, name, k, k, name, cond)
+	}
+	return fmt.Sprintf("(%d < a_%s[at - 1] || (%d == a_%s[at - 1] && %s))", arity, name, arity, name, cond)
+}
+
+// move copies a row of the table.
+func (g *graph) move(name string, space int, to, from string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "a_%s[%s] = a_%s[%s]; ", name, to, name, from)
+	for k := range g.arity[space] {
+		fmt.Fprintf(&b, "f%d_%s[%s] = f%d_%s[%s]; ", k, name, to, k, name, from)
+	}
+	return b.String()
+}
+
+// take binds the formals to the j-th tuple, and removes it if the operation does.
+func (g *graph) take(o *syntax.Op, j int) string {
+	space, name := o.Space.Obj.Index, o.Space.Text
+	var b strings.Builder
+	for k, f := range o.Fields {
+		if f.Kind == syntax.Formal && k < g.arity[space] {
+			fmt.Fprintf(&b, "%s = f%d_%s[%d]; ", g.name(f.Name), k, name, j)
+		}
+	}
+	if !o.Verb.Takes() {
+		return strings.TrimSuffix(b.String(), "; ")
+	}
+	fmt.Fprintf(&b, "at = %d; do :: at + 1 < n_%s -> %s at = at + 1 :: else -> break od; n_%s = n_%s - 1; ", j, name,
+		g.move(name, space, "at", "at + 1"), name, name)
+	fmt.Fprintf(&b, "a_%s[n_%s] = 0; ", name, name)
+	for k := range g.arity[space] {
+		fmt.Fprintf(&b, "f%d_%s[n_%s] = 0; ", k, name, name)
+	}
+	return b.String() + "at = 0"
+}
+
+// name prints a variable.
+func (g *graph) name(n *syntax.Name) string {
+	switch o := n.Obj; o.Kind {
+	case syntax.LocalVar:
+		return "l_" + n.Text
+	case syntax.Param:
+		return "copy"
+	case syntax.Constant, syntax.Symbol:
+		return g.value(o.Value)
+	}
+	return "v_" + n.Text
+}
+
+var signs = map[string]string{"=": "==", "&": "&&", "|": "||"}
+
+// expr prints an expression.
+func (g *graph) expr(x *syntax.Expr) string {
+	switch x.Kind {
+	case syntax.Num, syntax.Sym:
+		return g.value(x.Value)
+	case syntax.Bool:
+		return map[int64]string{0: "false", 1: "true"}[x.Value]
+	case syntax.Ref:
+		return g.name(x.Name)
+	case syntax.Elem:
+		return g.name(x.Name) + "[" + g.expr(x.X) + "]"
+	case syntax.Neg:
+		return "(-(" + g.expr(x.X) + "))"
+	case syntax.Not:
+		return "(!(" + g.expr(x.X) + "))"
+	case syntax.Count:
+		return g.count(x)
+	}
+	op := x.Op
+	if s, ok := signs[op]; ok {
+		op = s
+	}
+	return "(" + g.expr(x.X) + " " + op + " " + g.expr(x.Y) + ")"
+}
+
+func (g *graph) count(x *syntax.Expr) string {
+	name, space := x.Space.Text, x.Space.Obj.Index
+	if x.Fields == nil {
+		return "n_" + name
+	}
+	var terms []string
+	for j := range g.room(space) {
+		terms = append(terms, "("+g.match(name, space, x.Fields, j)+" -> 1 : 0)")
+	}
+	return "(" + strings.Join(terms, " + ") + ")"
+}

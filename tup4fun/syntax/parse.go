@@ -1,0 +1,200 @@
+package syntax
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Parse reads one file. The error, if any, is Errors; the program is then what
+// could be read, and not to be run.
+func Parse(file, src string) (*Program, error) {
+	p, err := parse(file, src)
+	if err != nil {
+		return p, err
+	}
+	return p, p.resolve()
+}
+
+// ParseBoxes reads a program as the original tool has it, in two boxes. Places in
+// messages are those of a file that has both, with --- between.
+func ParseBoxes(file, initialisation, program string) (*Program, error) {
+	return Parse(file, Join(initialisation, program))
+}
+
+// Join makes one file of the two boxes of the original tool.
+func Join(initialisation, program string) string {
+	if strings.TrimSpace(initialisation) == "" {
+		return program
+	}
+	return strings.TrimRight(initialisation, "\n") + "\n---\n" + program
+}
+
+// parse reads without resolving names.
+func parse(file, src string) (*Program, error) {
+	p := &parser{prog: &Program{File: file}}
+	if len(src) > MaxSource {
+		p.report(Pos{1, 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
+		return p.prog, p.errs
+	}
+	p.lex = &lexer{src: src, line: 1, fail: p.report}
+	p.tok = p.lex.next()
+	p.ahead = p.lex.next()
+	p.file()
+	p.prog.Comments = p.lex.comments
+	p.prog.ends = p.lex.pos()
+	if len(p.errs) > 0 {
+		return p.prog, p.errs
+	}
+	return p.prog, nil
+}
+
+type parser struct {
+	lex        *lexer
+	tok, ahead token
+	prog       *Program
+	errs       Errors
+	depth      int
+	temporal   bool // [] <> U W and events may stand here
+	logic      bool // -> and quantifiers may
+}
+
+// errBroken says that a construct could not be read; what is wrong was reported.
+var errBroken = errors.New("broken")
+
+// report notes an error. Of several at one place the first counts.
+func (p *parser) report(at Pos, format string, args ...any) {
+	if n := len(p.errs); n > 0 && p.errs[n-1].Pos == at || n > MaxErrors {
+		return
+	}
+	if len(p.errs) == MaxErrors {
+		format, args = "there is more, which is not shown", nil
+		p.lex.at = len(p.lex.src)
+	}
+	p.errs = append(p.errs, &Error{p.prog.File, at, fmt.Sprintf(format, args...)})
+}
+
+// expected reports that something else should stand here.
+func (p *parser) expected(what string) error {
+	p.report(p.tok.pos, "expected %s, found %s", what, p.tok)
+	return errBroken
+}
+
+func (p *parser) advance() token {
+	t := p.tok
+	p.tok, p.ahead = p.ahead, p.lex.next()
+	return t
+}
+
+// accept passes over the sign or reserved word s, if it is here.
+func (p *parser) accept(s string) bool {
+	if !p.tok.is(s) {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// acceptName passes over the name s, if it is here.
+func (p *parser) acceptName(s string) bool {
+	if !p.tok.named(s) {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// need passes over s, or reports that what, which should end here, does not.
+func (p *parser) need(s, what string) error {
+	if p.accept(s) {
+		return nil
+	}
+	return p.expected(s + what)
+}
+
+func (p *parser) name(what string) (*Name, error) {
+	if p.tok.kind != name || p.tok.text == "_" {
+		return nil, p.expected(what)
+	}
+	t := p.advance()
+	return &Name{Pos: t.pos, Text: t.text}, nil
+}
+
+// enter counts nesting; who calls it calls leave as well.
+func (p *parser) enter() error {
+	p.depth++
+	if p.depth > MaxNesting {
+		p.report(p.tok.pos, "nested more than %d deep", MaxNesting)
+		p.skipAll()
+		return errBroken
+	}
+	return nil
+}
+
+func (p *parser) leave() { p.depth-- }
+
+// skipAll gives up the rest of the file.
+func (p *parser) skipAll() {
+	p.lex.at = len(p.lex.src)
+	p.tok = token{pos: p.tok.pos}
+	p.ahead = p.tok
+}
+
+// skipTo passes over tokens until one of stops, a separator or the end is here.
+// Brackets that open are passed over with what is in them.
+func (p *parser) skipTo(stops ...string) {
+	for depth := 0; p.tok.kind != eof && p.tok.kind != separator; p.advance() {
+		if depth == 0 {
+			for _, s := range stops {
+				if p.tok.is(s) {
+					return
+				}
+			}
+		}
+		switch {
+		case p.tok.is("("), p.tok.is("{"):
+			depth++
+		case depth > 0 && (p.tok.is(")") || p.tok.is("}")):
+			depth--
+		}
+	}
+}
+
+// file reads all: [declarations ---] processes [--- properties].
+func (p *parser) file() {
+	if p.startsDecls() {
+		p.decls()
+		if p.tok.kind != separator {
+			p.expected("--- on a line of its own, and then the program")
+			for p.tok.kind != eof && p.tok.kind != separator {
+				p.advance()
+			}
+		}
+		if p.tok.kind == separator {
+			p.advance()
+		}
+	}
+	p.prog.procsAt = p.tok.pos
+	p.procs()
+	p.prog.propsAt = p.tok.pos
+	if p.tok.kind == separator {
+		p.advance()
+		p.props()
+	}
+	if p.tok.kind != eof {
+		p.expected("the end of the file")
+	}
+}
+
+// startsDecls reports whether the file begins with declarations.
+func (p *parser) startsDecls() bool {
+	if p.tok.kind == separator {
+		return true
+	}
+	return p.tok.kind == name && (p.ahead.is("=") || p.declWord())
+}
+
+// declWord reports whether a const or symbol declaration is here.
+func (p *parser) declWord() bool {
+	return (p.tok.named("const") || p.tok.named("symbol")) && p.ahead.kind == name
+}

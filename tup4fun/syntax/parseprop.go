@@ -1,0 +1,105 @@
+package syntax
+
+// props reads properties, each with its ;.
+func (p *parser) props() {
+	p.logic = true
+	for p.tok.kind != eof && p.tok.kind != separator {
+		pr, err := p.prop()
+		p.temporal = false
+		if err == nil {
+			if err = p.need(";", " after a property"); err == nil {
+				p.prog.Props = append(p.prog.Props, pr)
+				continue
+			}
+		}
+		p.skipTo(";")
+		p.accept(";")
+	}
+}
+
+func (p *parser) prop() (pr *Property, err error) {
+	pr = &Property{Pos: p.tok.pos}
+	switch {
+	case p.acceptName("bound"):
+		return pr, p.bound(pr)
+	case p.acceptName("deadlockfree"):
+		pr.Kind, pr.Name = DeadlockFree, "deadlockfree"
+		return pr, p.except(pr)
+	case p.acceptName("invariant"):
+		pr.Kind = Invariant
+	case p.acceptName("eventually"):
+		pr.Kind = Eventually
+	case p.acceptName("leadsto"):
+		pr.Kind = LeadsTo
+	case p.acceptName("ltl"):
+		pr.Kind, p.temporal = LTL, true
+	default:
+		return nil, p.expected("a property: bound, deadlockfree, invariant, eventually, leadsto or ltl")
+	}
+	n, err := p.name("the name of the property")
+	if err != nil {
+		return nil, err
+	}
+	pr.Name = n.Text
+	if err := p.need(":", " after the name of a property"); err != nil {
+		return nil, err
+	}
+	if pr.X, err = p.expr(); err != nil {
+		return nil, err
+	}
+	if pr.Kind == LeadsTo {
+		if err := p.need("~>", " and what follows in the end"); err != nil {
+			return nil, err
+		}
+		if pr.Y, err = p.expr(); err != nil {
+			return nil, err
+		}
+	}
+	return pr, p.fairness(pr)
+}
+
+func (p *parser) fairness(pr *Property) error {
+	if pr.Kind == Invariant || !p.acceptName("under") {
+		return nil
+	}
+	if !p.acceptName("weakfair") {
+		return p.expected("weakfair")
+	}
+	pr.Fair = true
+	return nil
+}
+
+func (p *parser) bound(pr *Property) (err error) {
+	pr.Kind = Bound
+	if pr.Space, err = p.name("a space"); err != nil {
+		return err
+	}
+	pr.Name = "bound " + pr.Space.Text
+	if err := p.need("<=", " and a number"); err != nil {
+		return err
+	}
+	pr.X, err = p.sum()
+	return err
+}
+
+// except reads the places where processes may wait for ever.
+func (p *parser) except(pr *Property) (err error) {
+	if !p.acceptName("except") {
+		return nil
+	}
+	for {
+		var place Place
+		if place.Process, err = p.name("the name of a process that may wait for ever"); err != nil {
+			return err
+		}
+		if p.accept(".") {
+			if place.Label, err = p.name("a label in " + place.Process.Text); err != nil {
+				return err
+			}
+		}
+		pr.Except = append(pr.Except, place)
+		if !p.accept(",") {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// resolve gives each name its Object, computes the constants, and checks types.
+func (p *Program) resolve() error {
+	r := &resolver{prog: p, globals: map[string]*Object{}, labels: map[*Process]map[string]bool{}}
+	r.decls()
+	r.processes()
+	r.properties()
+	if len(r.errs) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.errs, func(a, b *Error) int {
+		if a.Pos.Before(b.Pos) {
+			return -1
+		}
+		return 1
+	})
+	return r.errs[:min(len(r.errs), MaxErrors)]
+}
+
+type resolver struct {
+	prog    *Program
+	globals map[string]*Object
+	locals  map[string]*Object // of the process, quantifiers included
+	proc    *Process
+	labels  map[*Process]map[string]bool
+	counts  [ProcName + 1]int // of the objects of each kind
+	errs    Errors
+}
+
+func (r *resolver) errorf(at Pos, format string, args ...any) {
+	r.errs = append(r.errs, &Error{r.prog.File, at, fmt.Sprintf(format, args...)})
+}
+
+var kindNames = map[ObjKind]string{SharedVar: "a variable", SharedArray: "an array", LocalVar: "a local variable",
+	SpaceName: "a space", Constant: "a constant", SetName: "a set", Symbol: "a symbol", Param: "the number of a copy",
+	Quantified: "the name of a quantifier", ProcName: "a process"}
+
+// declare makes n the name of something new in scope.
+func (r *resolver) declare(scope map[string]*Object, n *Name, k ObjKind) *Object {
+	o := &Object{Kind: k, Name: n.Text, Pos: n.Pos, Index: r.counts[k], Proc: r.proc}
+	r.counts[k]++
+	if before := r.lookup(n.Text); before != nil {
+		r.errorf(n.Pos, "%s is already the name of %s (%s)", n.Text, kindNames[before.Kind], before.Pos)
+	} else {
+		scope[n.Text] = o
+	}
+	n.Obj = o
+	return o
+}
+
+func (r *resolver) lookup(name string) *Object {
+	if o := r.locals[name]; o != nil {
+		return o
+	}
+	return r.globals[name]
+}
+
+// use finds what n stands for, which must be one of kinds.
+func (r *resolver) use(n *Name, kinds ...ObjKind) *Object {
+	o := r.lookup(n.Text)
+	if o == nil {
+		r.errorf(n.Pos, "%s is not declared: expected the name of %s%s", n.Text, list(kinds), r.near(n.Text, kinds))
+		return nil
+	}
+	if !slices.Contains(kinds, o.Kind) {
+		r.errorf(n.Pos, "%s is %s: expected the name of %s", n.Text, kindNames[o.Kind], list(kinds))
+		return nil
+	}
+	n.Obj = o
+	return o
+}
+
+func list(kinds []ObjKind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = kindNames[k]
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// near proposes a name that differs little.
+func (r *resolver) near(name string, kinds []ObjKind) string {
+	best, least := "", 3
+	for _, scope := range []map[string]*Object{r.locals, r.globals} {
+		for other, o := range scope {
+			d := distance(name, other)
+			if slices.Contains(kinds, o.Kind) && d < len(name) && (d < least || d == least && other < best) {
+				best, least = other, d
+			}
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}
+
+// distance is how many letters must be put in, left out or changed to make b of a.
+func distance(a, b string) int {
+	if len(a) > 40 || len(b) > 40 {
+		return 40
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := last
+			if a[i] != b[j] {
+				change++
+			}
+			last = row[j+1]
+			row[j+1] = min(change, row[j]+1, last+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func (r *resolver) decls() {
+	for _, d := range r.prog.Decls {
+		switch d.Kind {
+		case VarDecl:
+			r.constant(d.Value)
+			r.declare(r.globals, d.Name, SharedVar)
+		case ArrayDecl:
+			r.constants(d.Values)
+			r.declare(r.globals, d.Name, SharedArray).Len = len(d.Values)
+		case ConstDecl:
+			v := r.constant(d.Value)
+			r.declare(r.globals, d.Name, Constant).Value = v
+		case SetDecl:
+			r.set(d.Set)
+			r.declare(r.globals, d.Name, SetName).Set = d.Set.Values
+		case SymbolDecl:
+			r.declare(r.globals, d.Name, Symbol).Value = r.prog.symbol(d.Name.Text)
+		case SpaceDecl:
+			if d.Cap != nil && r.constant(d.Cap) < int64(len(d.Tuples)) {
+				r.errorf(d.Cap.Pos, "%s has room for %d tuples, and starts with %d", d.Name.Text, d.Cap.Value, len(d.Tuples))
+			}
+			for _, t := range d.Tuples {
+				r.constants(t)
+			}
+			r.declare(r.globals, d.Name, SpaceName)
+		}
+	}
+}
+
+// maxSet is how many values a set may have.
+const maxSet = 1000
+
+// set computes the values of a set.
+func (r *resolver) set(s *Set) {
+	switch {
+	case s.Name != nil:
+		if o := r.use(s.Name, SetName); o != nil {
+			s.Values = o.Set
+		}
+	case s.Elems != nil:
+		for _, v := range r.constants(s.Elems) {
+			if !slices.Contains(s.Values, v) {
+				s.Values = append(s.Values, v)
+			}
+		}
+	default:
+		low, high := r.constant(s.Low), r.constant(s.High)
+		if high-low >= maxSet {
+			r.errorf(s.Pos, "a set has at most %d values, and %d..%d has more", maxSet, low, high)
+			return
+		}
+		for v := low; v <= high; v++ {
+			s.Values = append(s.Values, v)
+		}
+	}
+}
+
+func (r *resolver) constants(xs []*Expr) []int64 {
+	vs := make([]int64, len(xs))
+	for i, x := range xs {
+		vs[i] = r.constant(x)
+	}
+	return vs
+}
+
+// constant computes x, which must be known before the program runs, and turns it
+// into a number, so that its Value is right whatever it was.
+func (r *resolver) constant(x *Expr) int64 {
+	before := len(r.errs)
+	r.number(x)
+	if len(r.errs) > before {
+		return 0
+	}
+	v, err := fold(x)
+	if err != nil {
+		r.errorf(x.Pos, "%s", err)
+	}
+	x.Value = v
+	return v
+}
+
+// fold computes a resolved expression of constants.
+func fold(x *Expr) (int64, error) {
+	switch x.Kind {
+	case Num, Sym:
+		return x.Value, nil
+	case Ref:
+		if k := x.Name.Obj.Kind; k != Constant && k != Symbol {
+			return 0, fmt.Errorf("%s is %s: only constants may stand here", x.Name.Text, kindNames[k])
+		}
+		return x.Name.Obj.Value, nil
+	case Neg:
+		v, err := fold(x.X)
+		if err != nil {
+			return 0, err
+		}
+		return Arith("-", 0, v)
+	case Binary:
+		a, err := fold(x.X)
+		if err != nil {
+			return 0, err
+		}
+		b, err := fold(x.Y)
+		if err != nil {
+			return 0, err
+		}
+		return Arith(x.Op, a, b)
+	}
+	return 0, fmt.Errorf("only constants may stand here")
+}

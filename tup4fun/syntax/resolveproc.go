@@ -1,0 +1,232 @@
+package syntax
+
+func (r *resolver) processes() {
+	for _, p := range r.prog.Procs {
+		r.proc = p
+		if p.Name != nil {
+			r.declare(r.globals, p.Name, ProcName)
+		}
+		if p.Count != nil {
+			if n := r.constant(p.Count); n < 1 || n > MaxCopies {
+				r.errorf(p.Count.Pos, "there may be 1 to %d copies of a process, not %d", MaxCopies, n)
+			}
+		}
+		r.locals, r.counts[LocalVar] = map[string]*Object{}, 0
+		r.labels[p] = map[string]bool{}
+		if p.Param != nil {
+			r.declare(r.locals, p.Param, Param)
+		}
+		r.stmts(p.Body, false)
+	}
+	r.proc, r.locals = nil, nil
+}
+
+func (r *resolver) stmts(all []*Stmt, atomic bool) {
+	for _, s := range all {
+		r.stmt(s, atomic)
+	}
+}
+
+func (r *resolver) stmt(s *Stmt, atomic bool) {
+	if s.Label != nil {
+		if r.labels[r.proc][s.Label.Text] {
+			r.errorf(s.Label.Pos, "%s already has a place labelled %s", r.proc.Title, s.Label.Text)
+		}
+		if atomic {
+			r.errorf(s.Label.Pos, "nobody is ever seen within atomic: put the label %s before it", s.Label.Text)
+		}
+		r.labels[r.proc][s.Label.Text] = true
+	}
+	switch s.Kind {
+	case Assign:
+		r.target(s.Target)
+		r.number(s.Value)
+	case If, Do, Loop:
+		r.guards(s, atomic)
+	case OpStmt:
+		r.op(s.Op)
+	case Var:
+		for _, n := range s.Names {
+			r.declare(r.locals, n, LocalVar)
+		}
+	case Atomic:
+		if atomic {
+			r.errorf(s.Pos, "this is within atomic already")
+		}
+		r.stmts(s.Body, true)
+	}
+}
+
+func (r *resolver) target(x *Expr) {
+	if x.Kind == Ref {
+		r.use(x.Name, SharedVar, LocalVar)
+		return
+	}
+	r.use(x.Name, SharedArray)
+	r.number(x.X)
+}
+
+func (r *resolver) guards(s *Stmt, atomic bool) {
+	var elses int
+	for _, g := range s.Guards {
+		switch g.Kind {
+		case When:
+			r.truth(g.Cond)
+		case OnOp:
+			r.op(g.Op)
+		case Else:
+			if elses++; elses > 1 {
+				r.errorf(g.Pos, "there is one else already")
+			}
+		case Timeout:
+			if atomic {
+				r.errorf(g.Pos, "timeout looks at the whole program: it cannot stand within atomic")
+			}
+		}
+		r.stmts(g.Body, atomic)
+	}
+}
+
+func (r *resolver) op(o *Op) {
+	r.use(o.Space, SpaceName)
+	r.template(o.Fields, o.Verb)
+}
+
+// template resolves the fields of an operation, of count, or of an event.
+func (r *resolver) template(fields []*Field, verb Verb) {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		switch f.Kind {
+		case Actual:
+			r.number(f.X)
+		case Any:
+			if verb == Put {
+				r.errorf(f.Pos, "put needs a value for each field: _ is only for get and query")
+			}
+		case Formal:
+			r.formalField(f, verb, seen)
+		}
+	}
+}
+
+func (r *resolver) formalField(f *Field, verb Verb, seen map[string]bool) {
+	switch {
+	case verb == Put:
+		r.errorf(f.Pos, "put needs a value for each field: ?%s is only for get and query", f.Name.Text)
+	case verb == "":
+		r.errorf(f.Pos, "?%s sets a variable, which nothing may here: write _", f.Name.Text)
+	case seen[f.Name.Text]:
+		r.errorf(f.Pos, "?%s stands twice in one template: get the second into another variable, and compare", f.Name.Text)
+	default:
+		r.use(f.Name, SharedVar, LocalVar)
+	}
+	seen[f.Name.Text] = true
+}
+
+// number resolves x, which must be an expression of numbers.
+func (r *resolver) number(x *Expr) { r.typed(x, false) }
+
+// truth resolves x, which must be an expression that is true or false.
+func (r *resolver) truth(x *Expr) { r.typed(x, true) }
+
+func (r *resolver) typed(x *Expr, truth bool) {
+	if r.expr(x) == truth {
+		return
+	}
+	if truth {
+		r.errorf(x.Pos, "expected what is true or false, found a number: compare it")
+	} else {
+		r.errorf(x.Pos, "expected a number, found what is true or false")
+	}
+}
+
+// expr resolves x, and reports whether it is of truth (else of numbers).
+func (r *resolver) expr(x *Expr) (truth bool) {
+	switch x.Kind {
+	case Bool:
+		return true
+	case Sym:
+		x.Value = r.prog.symbol(x.Text)
+	case Ref:
+		r.use(x.Name, SharedVar, LocalVar, Constant, Symbol, Param, Quantified)
+	case Elem:
+		r.use(x.Name, SharedArray)
+		r.number(x.X)
+	case Neg:
+		r.number(x.X)
+	case Not, Always, Finally:
+		r.truth(x.X)
+		return true
+	case Binary:
+		return r.binary(x)
+	case Count:
+		r.use(x.Space, SpaceName)
+		r.template(x.Fields, "")
+	case Event:
+		r.use(x.Space, SpaceName)
+		r.template(x.Fields, "")
+		return true
+	case Forall, Exists:
+		r.quantified(x)
+		return true
+	}
+	return false
+}
+
+func (r *resolver) binary(x *Expr) bool {
+	switch x.Op {
+	case "+", "-", "*", "/", "%":
+		r.number(x.X)
+		r.number(x.Y)
+		return false
+	case "=", "!=", "<", "<=", ">", ">=":
+		r.number(x.X)
+		r.number(x.Y)
+	default:
+		r.truth(x.X)
+		r.truth(x.Y)
+	}
+	return true
+}
+
+// quantified resolves the body once; its name stands for each value in turn.
+func (r *resolver) quantified(x *Expr) {
+	r.set(x.Set)
+	if r.locals == nil {
+		r.locals = map[string]*Object{}
+	}
+	r.declare(r.locals, x.Name, Quantified)
+	r.truth(x.X)
+	delete(r.locals, x.Name.Text)
+}
+
+func (r *resolver) properties() {
+	names := map[string]Pos{}
+	for _, p := range r.prog.Props {
+		if before, ok := names[p.Name]; ok {
+			r.errorf(p.Pos, "there is a property %s already (%s)", p.Name, before)
+		}
+		names[p.Name] = p.Pos
+		switch p.Kind {
+		case Bound:
+			r.use(p.Space, SpaceName)
+			r.constant(p.X)
+		case DeadlockFree:
+			for _, e := range p.Except {
+				r.place(e)
+			}
+		default:
+			r.truth(p.X)
+			if p.Y != nil {
+				r.truth(p.Y)
+			}
+		}
+	}
+}
+
+func (r *resolver) place(e Place) {
+	o := r.use(e.Process, ProcName)
+	if o != nil && e.Label != nil && !r.labels[o.Proc][e.Label.Text] {
+		r.errorf(e.Label.Pos, "%s has no place labelled %s", e.Process.Text, e.Label.Text)
+	}
+}

@@ -1,0 +1,88 @@
+package syntax
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// SymbolBase is the value of the first symbol; the others follow it. Numbers have
+// 32 bits, so that no symbol equals one.
+const SymbolBase int64 = 1 << 40
+
+// What arithmetic may end with instead of a number.
+var (
+	ErrDivision = errors.New("division by zero")
+	ErrOverflow = fmt.Errorf("the result is not within %d to %d", math.MinInt32, math.MaxInt32)
+	ErrSymbol   = errors.New("a symbol is no number")
+)
+
+// Arith computes a op b for + - * / %, as C does: a quotient is cut towards zero.
+func Arith(op string, a, b int64) (int64, error) {
+	if a >= SymbolBase || b >= SymbolBase {
+		return 0, ErrSymbol
+	}
+	switch op {
+	case "+":
+		a += b
+	case "-":
+		a -= b
+	case "*":
+		a *= b
+	default:
+		if b == 0 {
+			return 0, ErrDivision
+		}
+		if op == "%" {
+			return a % b, nil
+		}
+		a /= b
+	}
+	if a < math.MinInt32 || a > math.MaxInt32 {
+		return 0, ErrOverflow
+	}
+	return a, nil
+}
+
+// Compare computes a op b for = != < <= > >=. Symbols have no order.
+func Compare(op string, a, b int64) (bool, error) {
+	switch op {
+	case "=":
+		return a == b, nil
+	case "!=":
+		return a != b, nil
+	}
+	if a >= SymbolBase || b >= SymbolBase {
+		return false, ErrSymbol
+	}
+	switch op {
+	case "<":
+		return a < b, nil
+	case "<=":
+		return a <= b, nil
+	case ">":
+		return a > b, nil
+	default:
+		return a >= b, nil
+	}
+}
+
+// Show prints a value of the program: a number, or the name of a symbol.
+func (p *Program) Show(v int64) string {
+	if i := v - SymbolBase; i >= 0 && i < int64(len(p.Symbols)) {
+		return p.Symbols[i]
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+// symbol returns the value of the symbol of that name.
+func (p *Program) symbol(name string) int64 {
+	for i, s := range p.Symbols {
+		if s == name {
+			return SymbolBase + int64(i)
+		}
+	}
+	p.Symbols = append(p.Symbols, name)
+	return SymbolBase + int64(len(p.Symbols)-1)
+}
