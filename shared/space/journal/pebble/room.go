@@ -22,7 +22,7 @@ const (
 
 // What is kept free, in memtables. Below the low-water mark, to which the size of
 // all tables is added, only what takes goes on: so the tables can be written anew
-// without what is gone. Below the second mark they are not, so that there is a new log, and below the third
+// without what is gone. Below the second mark they are not, and below the third
 // nothing is written: the next log and the tables made of two must fit there. The
 // reserve is for what somebody else filled the disk with.
 const (

@@ -77,16 +77,21 @@ func (c *crowd) put() error {
 	return c.PutP(c.t.Context(), tuple.New("item", hex.EncodeToString(data)), 0)
 }
 
-// fill puts until that is refused, and returns how many there are.
+// fill puts until that is refused for longer than a sweep takes to give back what
+// is gone, and returns how many there are.
 func (c *crowd) fill() (n int) {
 	c.t.Helper()
-	for {
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for last := time.Now(); time.Since(last) < 2500*time.Millisecond; {
 		if err := c.put(); err != nil {
 			require.ErrorIs(c.t, err, fault.ErrOverloaded)
-			return n
+			<-again.C
+			continue
 		}
-		n++
+		n, last = n+1, time.Now()
 	}
+	return n
 }
 
 // take takes n tuples.
@@ -135,8 +140,8 @@ func TestFault12ASmallDiskIsFilledEmptiedAndFilledAgain(t *testing.T) {
 			leave := c.stranger()
 			require.ErrorIs(t, c.put(), fault.ErrOverloaded)
 			c.take(again)
-			c.recovers() // what was taken is room enough
 			leave()
+			c.recovers()
 
 			n = c.fill()
 			leave = c.stranger()
