@@ -80,5 +80,8 @@ func (tx *transaction) settle(op uint64, v space.Verb) {
 			tx.change(x, nil, acknowledged)
 		}
 	}
+	if len(tx.caller.taken[op]) > 0 {
+		tx.facts = append(tx.facts, tx.e.windowOf(tx.caller.id).cut(op)...)
+	}
 	delete(tx.caller.taken, op)
 }

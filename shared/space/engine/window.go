@@ -82,13 +82,21 @@ func (w *window) shorten() (shorter []journal.Fact) {
 		if w.bytes <= space.WindowBytes/2 || a.Nth == w.nth {
 			break
 		}
-		if size := sizeOf(a.Reply); size > 0 {
-			short := &journal.Answer{Op: a.Op, Nth: a.Nth, Reply: space.Reply{Found: a.Reply.Found, Missed: size}}
-			w.add(short)
-			shorter = append(shorter, short)
-		}
+		shorter = append(shorter, w.cut(a.Op.Seq)...)
 	}
 	return shorter
+}
+
+// cut forgets what one answer said: it is too old, or whoever asked has
+// acknowledged it and will not ask again, and the room is needed.
+func (w *window) cut(seq uint64) []journal.Fact {
+	a := w.answers[seq]
+	if a == nil || sizeOf(a.Reply) == 0 {
+		return nil
+	}
+	short := &journal.Answer{Op: a.Op, Nth: a.Nth, Reply: space.Reply{Found: a.Reply.Found, Missed: sizeOf(a.Reply)}}
+	w.add(short)
+	return []journal.Fact{short}
 }
 
 // sizeOf returns how many bytes a reply takes that can be long.

@@ -79,7 +79,8 @@ func BenchmarkDurableWakeUp(b *testing.B) {
 	}
 	require.NoError(b, s.Put(ctx, tuple.New("item", int64(0), pad), 0))
 	<-woken
-	b.ReportMetric(median(took), "p50-µs")
+	slices.Sort(took)
+	b.ReportMetric(took[len(took)/2], "p50-µs")
 	b.ReportMetric(took[len(took)*99/100], "p99-µs")
 }
 

@@ -3,6 +3,7 @@ package pebble
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,11 +28,20 @@ func (d damage) Error() string {
 	if d.at >= 0 {
 		where += fmt.Sprintf(" at offset %d", d.at)
 	}
-	help := "restore a backup: leasehold restore"
-	if isLog(d.file) {
-		help = "leasehold repair makes a copy and keeps what is before the damage"
+	return where + ": " + d.what
+}
+
+// name says which journal an error is of and, if it is damaged, what to do.
+func (c Config) name(err error) error {
+	err = fmt.Errorf("journal %s: %w", c.Dir, err)
+	var d damage
+	switch {
+	case errors.As(err, &d) && isLog(d.file):
+		return fmt.Errorf("%w; leasehold repair --data %s makes a copy and keeps what is before the damage", err, c.FS.PathDir(c.Dir))
+	case errors.Is(err, fault.ErrCorrupt):
+		return fmt.Errorf("%w; restore a backup into an empty folder: leasehold restore BACKUP --data FOLDER", err)
 	}
-	return fmt.Sprintf("%s: %s; %s", where, d.what, help)
+	return err
 }
 
 func (d damage) Is(target error) bool { return target == fault.ErrCorrupt }

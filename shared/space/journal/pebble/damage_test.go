@@ -47,7 +47,7 @@ func requireRefused(t testing.TB, f folder, file, msg string) {
 	_, _, err := try(f.disk(t))
 	require.ErrorIs(t, err, fault.ErrCorrupt, msg)
 	require.ErrorContains(t, err, file, msg)
-	require.ErrorContains(t, err, "leasehold repair", msg)
+	require.ErrorContains(t, err, "leasehold repair --data .", msg)
 }
 
 func TestFault08ATornLastRecordIsDropped(t *testing.T) {
@@ -147,8 +147,8 @@ func TestFault10ALogThatIsMissingBetweenOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	tables := &noTables{FS: vfs.NewMem()}
 	fs := &smallDisk{FS: tables}
-	fs.total.Store(1 << 20)
-	fs.free.Store(1 << 20)
+	fs.total.Store(2 << 20)
+	fs.free.Store(2 << 20)
 	j, err := pebble.Open(pebble.Config{Dir: dir, FS: fs, Log: quiet})
 	require.NoError(t, err)
 	n := 0
@@ -187,8 +187,8 @@ const wornRecords = 1500
 func worn(t testing.TB) folder {
 	t.Helper()
 	fs := &smallDisk{FS: vfs.NewMem()}
-	fs.total.Store(1 << 20)
-	fs.free.Store(1 << 20)
+	fs.total.Store(2 << 20)
+	fs.free.Store(2 << 20)
 	j, err := pebble.Open(pebble.Config{Dir: dir, FS: fs, Log: quiet})
 	require.NoError(t, err)
 	fill(t, j, 0, wornRecords, 100)

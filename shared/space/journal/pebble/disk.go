@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"errors"
 	"io/fs"
 	"strings"
 	"syscall"
@@ -39,14 +40,9 @@ func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.Op
 	return d.opened(name)(d.FS.OpenReadWrite(name, c, opts...))
 }
 
-// ReuseForWrite begins the file anew: a log over an older one could not be told
-// from a copy of that.
-func (d disk) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := d.FS.Remove(oldname); err != nil {
-		return nil, err
-	}
-	return d.Create(newname, c)
-}
+// Link makes the store copy: a backup that shares its files with the original
+// would be damaged with it.
+func (d disk) Link(string, string) error { return errors.ErrUnsupported }
 
 // Remove ends a file that counts no more.
 func (d disk) Remove(name string) error {

@@ -13,7 +13,8 @@
 //     it is known, the offset; nothing is skipped in silence.
 //   - After a write or a sync that failed, all is journal.ErrBroken: nothing is
 //     synced a second time and called durable. Only a full disk is no failure: a
-//     reserve is kept for it, see Full.
+//     reserve is kept for it, see Full, and while the disk is low the tables are
+//     written anew without what is gone, as soon as there is room for that.
 //   - One process at a time has the folder: who opens a journal holds the lock of
 //     the data folder that it is in (shared/datadir).
 //

@@ -17,9 +17,10 @@ var _ journal.Roomy = (*Journal)(nil)
 // Journal is a journal.Journal in a folder. It is journal.Roomy.
 type Journal struct {
 	Config
-	broken broken
-	room   *room
-	db     *lsm.DB
+	broken  broken
+	room    *room
+	db      *lsm.DB
+	sweeper *sweeper
 
 	mu       sync.Mutex // guards what follows, and orders commits
 	standing journal.Standing
@@ -44,7 +45,7 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 		err = broken
 	}
 	if err != nil {
-		return journal.Standing{}, fmt.Errorf("journal %s: %w", j.Dir, err)
+		return journal.Standing{}, j.name(err)
 	}
 	return j.standing, nil
 }
@@ -82,15 +83,30 @@ func (j *Journal) usable() error {
 	return nil
 }
 
+// stand returns where the journal stands, if it can be used.
+func (j *Journal) stand() (journal.Position, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.standing.Position, j.usable()
+}
+
+// shut ends all use, once what is under way has ended, and reports whether it was
+// the first to.
+func (j *Journal) shut() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	first := !j.closed
+	j.closed = true
+	return first
+}
+
 // Close implements journal.Journal. Of a broken one the error is the one that
 // broke it, and nothing more is written.
 func (j *Journal) Close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed {
+	if !j.shut() {
 		return nil
 	}
-	j.closed = true
+	j.sweeper.stop()
 	err := j.db.Close()
 	if broken := j.broken.err(); broken != nil {
 		return broken

@@ -21,7 +21,7 @@ import (
 func Open(c Config) (*Journal, error) {
 	j := &Journal{Config: c.withDefaults()}
 	if err := j.open(); err != nil {
-		return nil, fmt.Errorf("journal %s: %w", c.Dir, err)
+		return nil, j.name(err)
 	}
 	return j, nil
 }
@@ -34,6 +34,9 @@ func (j *Journal) open() error {
 	if err != nil {
 		return damaged(err)
 	}
+	if err := j.room.opens(); err != nil {
+		return classify(err)
+	}
 	db, err := lsm.Open(j.Dir, j.storeOptions(j.disk()))
 	if err != nil {
 		return damaged(errors.Join(err, j.broken.err()))
@@ -42,6 +45,8 @@ func (j *Journal) open() error {
 	if err := j.begin(end); err != nil {
 		return errors.Join(damaged(err), db.Close())
 	}
+	j.room.inUse = func() uint64 { return uint64(db.Metrics().Total().TablesSize) }
+	j.sweeper = j.startSweeper()
 	return nil
 }
 
@@ -53,8 +58,9 @@ func (j *Journal) prepare() error {
 	if err := j.checkFormat(); err != nil {
 		return err
 	}
-	j.room = newRoom(j.Config, &j.broken)
-	return nil
+	room, err := newRoom(j.Config, &j.broken)
+	j.room = room
+	return err
 }
 
 // check looks at what is there before anything is changed, and cuts off a record

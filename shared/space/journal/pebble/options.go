@@ -55,9 +55,25 @@ func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
 		L0StopWritesThreshold:       neverStopWrites,
 		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
 		DisableTableStats:           true,
+		Cleaner:                     cleaner{},
 	}
+	// Only one compaction runs at a time, so that what waits is found when it
+	// ends; nobody needs to look ten times a second.
+	o.Experimental.CompactionScheduler = lsm.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	return o
 }
+
+// cleaner removes old logs at once. The store would keep some to write over them,
+// as it does unless a cleaner is an archive's: they take room, and a log over an
+// older one could not be told from a copy of that.
+type cleaner struct {
+	lsm.DeleteCleaner
+	archives
+}
+
+// archives is deeper than the cleaner that deletes, so that only the mark of a
+// cleaner that wants old files as they are comes from it.
+type archives struct{ lsm.ArchiveCleaner }
 
 func (j *Journal) listener() *lsm.EventListener {
 	l := &lsm.EventListener{

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"leasehold/shared/fault"
 )
 
 // The sizes of what is kept in memory before it is written as a table, and with
@@ -16,65 +17,106 @@ const (
 	largestMemTable  = 8 << 20
 	smallestMemTable = 64 << 10
 	diskShare        = 64
+	smallestDisk     = 32 * smallestMemTable
 )
 
 // What is kept free, in memtables. Below the low-water mark, to which the size of
-// all tables is added, only what takes goes on: two logs, the tables made of them,
-// and the tables written anew without what is gone must fit there. Below the
-// second mark no table is written anew. The reserve is for what somebody else
-// filled the disk with between two looks.
+// all tables is added, only what takes goes on: so the tables can be written anew
+// without what is gone. Below the second mark they are not, and below the third
+// nothing is written: the next log and the tables made of two must fit there. The
+// reserve is for what somebody else filled the disk with.
 const (
-	lowWater   = 4
-	tableWater = 2
-	reserve    = 2
+	lowWater   = 5
+	tableWater = 4
+	logWater   = 2
+	reserve    = 8
 )
 
-// lookEvery bounds how often the disk is asked.
+// lookEvery bounds how often the tables are counted.
 const lookEvery = 100 * time.Millisecond
-
-const reserveFile = "RESERVE"
 
 // A room is what the disk has left for a journal. It may be used concurrently.
 type room struct {
 	Config
 	broken   *broken
 	memTable uint64
-
-	looked   atomic.Int64 // when, in nanoseconds of the process's clock
-	low      atomic.Bool  // below the low-water mark
-	reserved atomic.Bool  // the reserve is there
 	start    time.Time
+	inUse    func() uint64 // bytes of tables; nil: before the store is open
+	lowered  chan struct{} // one that waits: low has become true
+
+	counted  atomic.Int64  // when, in nanoseconds of the process's clock
+	tables   atomic.Uint64 // bytes that the store uses, when counted
+	spare    atomic.Uint64 // bytes of tables that it is writing anew, or has not removed yet
+	reserved atomic.Bool   // the reserve is there
+
+	mu  sync.Mutex // held by who changes low
+	low atomic.Bool
 }
 
 // newRoom looks at the disk for the first time, and makes the reserve.
-func newRoom(c Config, b *broken) *room {
-	r := &room{Config: c, broken: b, memTable: largestMemTable, start: time.Now()}
+func newRoom(c Config, b *broken) (*room, error) {
+	r := &room{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
+		if usage.TotalBytes < smallestDisk {
+			return nil, fmt.Errorf("%w: a disk of %s is too small for a journal, which needs %s: give a folder on another disk",
+				fault.ErrFolder, size(usage.TotalBytes), size(smallestDisk))
+		}
 		r.memTable = min(largestMemTable, max(smallestMemTable, usage.TotalBytes/diskShare))
 	}
 	_, err := c.FS.Stat(r.path())
 	r.reserved.Store(err == nil)
+	r.count()
+	r.restore()
 	r.look()
-	return r
+	return r, nil
 }
-
-func (r *room) path() string { return r.FS.PathJoin(r.Dir, reserveFile) }
 
 // full reports whether what grows is to be refused.
 func (r *room) full() bool {
 	now := int64(time.Since(r.start))
-	last := r.looked.Load()
-	if now-last >= int64(lookEvery) && r.looked.CompareAndSwap(last, now) {
+	last := r.counted.Load()
+	if now-last >= int64(lookEvery) && r.counted.CompareAndSwap(last, now) {
+		r.count()
 		r.look()
 	}
 	return r.low.Load()
 }
 
-// fits reports whether size bytes more can be written to the log. While there is
-// a reserve they can.
+// count notes the size of all tables.
+func (r *room) count() {
+	total := uint64(0)
+	names, _ := r.FS.List(r.Dir) // a folder that cannot be read is found elsewhere
+	for _, name := range names {
+		if !isTable(name) {
+			continue
+		}
+		if info, err := r.FS.Stat(r.FS.PathJoin(r.Dir, name)); err == nil {
+			total += uint64(info.Size())
+		}
+	}
+	used := total
+	if r.inUse != nil {
+		used = min(total, r.inUse())
+	}
+	r.tables.Store(used)
+	r.spare.Store(total - used)
+}
+
+// fits reports whether size bytes more can be written to the log, if need be with
+// the reserve given up. It looks at the disk, so that many commits between two
+// looks of full do not go past the mark.
 func (r *room) fits(size int) bool {
-	r.full() // makes the reserve again, if it can be
-	return r.reserved.Load() || r.free(uint64(2*size)+r.memTable/4)
+	r.full()
+	r.look()
+	return r.has(uint64(2*size) + logWater*r.memTable)
+}
+
+// has reports whether the disk has so much left, the reserve included.
+func (r *room) has(bytes uint64) bool {
+	if r.reserved.Load() {
+		bytes -= min(bytes, reserve*r.memTable)
+	}
+	return r.free(bytes)
 }
 
 // fitsAnew reports whether tables may be written anew.
@@ -86,23 +128,23 @@ func (r *room) free(bytes uint64) bool {
 	return err != nil || usage.AvailBytes >= bytes
 }
 
-// tables returns the size of all tables.
-func (r *room) tables() (total uint64) {
-	names, _ := r.FS.List(r.Dir) // a folder that cannot be read is found elsewhere
-	for _, name := range names {
-		if !isTable(name) {
-			continue
-		}
-		if info, err := r.FS.Stat(r.FS.PathJoin(r.Dir, name)); err == nil {
-			total += uint64(info.Size())
-		}
+// mark is how much must be free for what grows. What was refused is let in again
+// once there is a memtable more than that, and the reserve was made again.
+func (r *room) mark() uint64 {
+	mark := lowWater*r.memTable + r.tables.Load()
+	if r.low.Load() {
+		mark += r.memTable
 	}
-	return total
+	if !r.reserved.Load() {
+		mark += reserve * r.memTable
+	}
+	return mark
 }
 
-// look asks the disk. What is refused below the low-water mark is let in again
-// once there is a memtable more than that.
+// look asks the disk whether what grows is to be refused.
 func (r *room) look() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	usage, err := r.FS.GetDiskUsage(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) { // what is written from now on is gone with the process
 		r.broken.mark(fmt.Errorf("folder %s was removed: %w", r.Dir, err))
@@ -110,47 +152,33 @@ func (r *room) look() {
 	if err != nil {
 		return // a file system that cannot say, such as one in memory
 	}
-	mark := lowWater*r.memTable + r.tables()
-	if r.low.Load() {
-		mark += r.memTable
-	}
-	if !r.reserved.Load() {
-		mark += reserve * r.memTable
-	}
-	if usage.AvailBytes < mark {
-		if !r.low.Swap(true) {
-			r.Log.Warn("journal: the disk is almost full; what grows is refused until there is room", "dir", r.Dir, "free", usage.AvailBytes, "needed", mark)
-		}
-		return
-	}
-	if !r.reserved.Load() && r.make() != nil {
-		return
-	}
-	if r.low.Swap(false) {
+	mark := r.mark()
+	switch low := usage.AvailBytes+r.spare.Load() < mark; {
+	case low && !r.low.Load():
+		r.lower()
+		r.Log.Warn("journal: the disk is almost full; what grows is refused until there is room", "dir", r.Dir, "free", usage.AvailBytes, "needed", mark)
+	case !low && r.low.Load() && r.reserved.Load():
+		r.low.Store(false)
 		r.Log.Info("journal: there is room on the disk again", "dir", r.Dir)
 	}
 }
 
-// make writes the reserve.
-func (r *room) make() error {
-	err := writeFile(r.FS, r.path(), make([]byte, reserve*r.memTable))
-	r.reserved.Store(err == nil)
-	return err
-}
-
-// release gives the reserve up, because a write found the disk full.
-func (r *room) release() {
+// lower has what grows refused, and wakes who makes room.
+func (r *room) lower() {
 	r.low.Store(true)
-	if r.reserved.Swap(false) {
-		r.Log.Warn("journal: the disk is full; the reserve is given up", "dir", r.Dir)
-		_ = r.FS.Remove(r.path()) // the write that is tried again says whether it helped
+	select {
+	case r.lowered <- struct{}{}:
+	default:
 	}
-}
-
-// disk is the file system that the store writes to.
-func (j *Journal) disk() vfs.FS {
-	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, room: j.room, broken: &j.broken}
 }
 
 // Full implements journal.Roomy: it asks the disk at most ten times a second.
 func (j *Journal) Full() bool { return j.room.full() }
+
+// size is a number of bytes for people.
+func size(bytes uint64) string {
+	if bytes >= 1<<20 {
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%d KiB", bytes>>10)
+}

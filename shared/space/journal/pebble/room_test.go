@@ -35,7 +35,7 @@ func TestFault12AFullDiskIsSaidAndRecoversByItself(t *testing.T) {
 		for _, step := range []struct {
 			free uint64
 			full bool
-		}{{5 * mib, false}, {4*mib - 1, true}, {5*mib - 1, true}, {5 * mib, false}, {mib, true}, {30 * mib, false}} {
+		}{{6 * mib, false}, {5*mib - 1, true}, {6*mib - 1, true}, {7 * mib, false}, {mib, true}, {30 * mib, false}} {
 			d.free.Store(step.free)
 			time.Sleep(100 * time.Millisecond)
 			require.Equal(t, step.full, j.Full(), "%d bytes free", step.free)
@@ -71,13 +71,18 @@ func TestFault12WithoutRoomNothingIsWrittenAndTheJournalGoesOn(t *testing.T) {
 		d.free.Store(0)
 		require.NoError(t, d.Remove(dir+"/RESERVE"))
 		require.NoError(t, j.Close())
+		_, err := pebble.Open(pebble.Config{Dir: dir, FS: d, Log: quiet})
+		require.ErrorIs(t, err, fault.ErrFolder)
+		require.ErrorContains(t, err, "MiB must be free to start, 0 KiB are")
+		d.free.Store(3 * mib)
 		j = open(t, pebble.Config{Dir: dir, FS: d})
 		defer j.Close()
-		err := j.Commit(t.Context(), 3, make([]journal.Record, 1))
+		d.free.Store(0)
+		err = j.Commit(t.Context(), 3, make([]journal.Record, 1))
 		require.ErrorIs(t, err, journal.ErrFull)
 		require.ErrorIs(t, err, fault.ErrOverloaded)
 		d.free.Store(32 * mib)
-		time.Sleep(time.Second)
+		time.Sleep(2 * time.Second)
 		require.False(t, j.Full())
 		require.Contains(t, folderOf(t, d), "RESERVE", "the reserve is made again")
 		fill(t, j, 3, 6, 100)

@@ -1,0 +1,64 @@
+package pebble
+
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"leasehold/shared/fault"
+)
+
+const reserveFile = "RESERVE"
+
+func (r *room) path() string { return r.FS.PathJoin(r.Dir, reserveFile) }
+
+// restore makes the reserve if it is not there and there is room for it.
+func (r *room) restore() {
+	if r.reserved.Load() || !r.free(r.mark()) {
+		return
+	}
+	err := writeFile(r.FS, r.path(), make([]byte, reserve*r.memTable))
+	r.reserved.Store(err == nil)
+	if err != nil {
+		_ = r.FS.Remove(r.path() + ".new") // it may be all that there was room for
+	}
+}
+
+// release gives the reserve up, because a write found the disk full.
+func (r *room) release() {
+	r.lower()
+	if r.reserved.Swap(false) {
+		r.Log.Warn("journal: the disk is full; the reserve is given up", "dir", r.Dir)
+		_ = r.FS.Remove(r.path()) // the write that is tried again says whether it helped
+	}
+}
+
+// opens sees that the store can be opened, with the reserve if need be: it makes
+// tables of its logs, and while they find no room it waits for it, for ever.
+func (r *room) opens() error {
+	need := logWater * r.memTable
+	names, err := r.FS.List(r.Dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if info, err := r.FS.Stat(r.FS.PathJoin(r.Dir, name)); err == nil && isLog(name) {
+			need += uint64(info.Size())
+		}
+	}
+	if r.free(need) {
+		return nil
+	}
+	r.release()
+	usage, err := r.FS.GetDiskUsage(r.Dir)
+	if err == nil && usage.AvailBytes < need {
+		return fmt.Errorf("%w: the disk is full: %s must be free to start, %s are: make room, or move the data to another disk",
+			fault.ErrFolder, size(need), size(usage.AvailBytes))
+	}
+	return nil
+}
+
+// disk is the file system that the store writes to.
+func (j *Journal) disk() vfs.FS {
+	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, room: j.room, broken: &j.broken}
+}
