@@ -60,9 +60,10 @@ func (v *visits) start(ctx context.Context) error {
 	return v.put(ctx, claimed)
 }
 
+// put puts visits, once each; while the disk is full, it waits for room.
 func (v *visits) put(ctx context.Context, all []models.Visit) error {
 	for _, x := range all {
-		if err := v.client.Put(ctx, x); err != nil {
+		if err := catalog.Patiently(ctx, v.c.Log, func() error { return v.client.Put(ctx, x) }); err != nil {
 			return fmt.Errorf("coordinator: visit %s: %w", x.Origin.URI, err)
 		}
 	}

@@ -40,6 +40,9 @@ type wire struct {
 
 var errCut = errors.New("the wire is cut")
 
+// errGone cuts a wire so that its session does not survive.
+var errGone = fmt.Errorf("%w: %w", errCut, fault.ErrClosed)
+
 func (w *wire) dial(ctx context.Context, address string) (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +106,7 @@ func (c *client) close() error {
 
 // abandon ends the session as the death of its process does: without a word.
 func (c *client) abandon() {
-	c.wire.cut(fmt.Errorf("%w: %w", errCut, fault.ErrClosed)) // which the session does not survive
+	c.wire.cut(errGone)
 	c.stop()
 	c.beat.Wait()
 	_ = c.Close(context.Background())

@@ -273,8 +273,9 @@ func TestFault25AManagerThatDiesAmidIssuingLeavesNoOrphans(t *testing.T) {
 	require.Len(t, c.findings(), 24)
 }
 
-// oneEpisode adds an episode and two clips as the origins of a house.
-func (h *house) oneEpisode() {
+// oneEpisode adds an episode and two clips as the origins of a house, whose folders
+// it returns.
+func (h *house) oneEpisode() (origins []string) {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	for kind, names := range map[string][]string{"media": {"episodes/one.mp3"}, "clips": {"clips/ding.wav", "clips/lock.wav"}} {
@@ -287,7 +288,9 @@ func (h *house) oneEpisode() {
 		}
 		said, code := h.run("origin", "add", folder, "--kind", kind)
 		require.Zero(h.t, code, said)
+		origins = append(origins, folder)
 	}
+	return origins
 }
 
 // Row 5 with the real processes: whoever dies at whatever step of ingesting and
@@ -295,7 +298,10 @@ func (h *house) oneEpisode() {
 func TestFault05AManagerThatDiesAtEachStepOfIngestingLosesNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, quick...)
-	h.oneEpisode()
+	for _, origin := range h.oneEpisode() {
+		said, code := h.run("origin", "save-now", origin)
+		require.Zero(t, code, said)
+	}
 	manager, worker := h.newMember("manager"), h.newMember("worker")
 	worker.start("")
 	manager.start("")

@@ -22,7 +22,9 @@ type traffic struct {
 	grants    *grants
 	labour    *labour
 
-	stop    context.CancelFunc
+	stop    context.CancelFunc // begin nothing new
+	gone    context.Context    // ends what waits for a coordinator
+	leave   context.CancelFunc
 	running sync.WaitGroup
 }
 
@@ -48,6 +50,7 @@ func startTraffic(t *testing.T, h *house, seed uint64) *traffic {
 	require.NoError(t, setup.close())
 	ctx, stop := context.WithCancel(t.Context())
 	x.stop = stop
+	x.gone, x.leave = context.WithCancel(context.Background())
 	n := 0
 	cast := func(name string, times int, ttl time.Duration, serves map[string]int, p part) {
 		for range times {
@@ -76,7 +79,9 @@ func (x *traffic) play(ctx context.Context, name string, n int, ttl time.Duratio
 			}
 			return
 		}
+		stay := context.AfterFunc(x.gone, func() { c.wire.cut(errGone) })
 		err = p(ctx, c, n, r)
+		stay()
 		c.abandon()
 		if err != nil && (!closed(err) || ttl == survives) {
 			x.t.Errorf("%s %s: %v", name, c.Session(), err)
@@ -85,10 +90,14 @@ func (x *traffic) play(ctx context.Context, name string, n int, ttl time.Duratio
 	}
 }
 
-// halt ends the traffic; the coordinator must be there.
+// halt ends the traffic. The coordinator must be there, unless the test has failed.
 func (x *traffic) halt() {
 	x.stop()
+	if x.t.Failed() {
+		x.leave()
+	}
 	x.running.Wait()
+	x.leave()
 }
 
 // check lets what was begun come to its end, and then compares what the clients
