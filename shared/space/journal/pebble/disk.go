@@ -23,6 +23,8 @@ type disk struct {
 	dir    string // of the journal
 	room   *room
 	broken *broken
+	// letGo is told of a log before it is removed.
+	letGo func(log string) error
 }
 
 // compaction is how the store calls the writing of tables from others.
@@ -46,6 +48,11 @@ func (d disk) Link(string, string) error { return errors.ErrUnsupported }
 
 // Remove ends a file that counts no more.
 func (d disk) Remove(name string) error {
+	if log := d.PathBase(name); isLog(log) {
+		if err := d.letGo(log); err != nil {
+			return err
+		}
+	}
 	failpoint.Reached("remove.before", kindOf(name))
 	err := d.FS.Remove(name)
 	failpoint.Reached("remove.after", kindOf(name))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	lsm "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -16,14 +17,37 @@ import (
 // the last log of all is missing.
 const newestFile = "NEWEST"
 
+// newest is the number of the newest log, here and in the folder; 0 is none. It
+// may be used concurrently.
+type newest struct {
+	mu  sync.Mutex // guards num, and the file
+	num uint32
+}
+
 // noteNewest is called when a log was made.
 func (j *Journal) noteNewest(i lsm.WALCreateInfo) {
 	if i.Err != nil {
 		return
 	}
-	if err := writeNewest(j.disk(), j.Dir, uint32(i.FileNum)); err != nil {
+	j.newest.mu.Lock()
+	defer j.newest.mu.Unlock()
+	j.newest.num = uint32(i.FileNum)
+	if err := writeNewest(j.disk(), j.Dir, j.newest.num); err != nil {
 		j.broken.mark(err)
 	}
+}
+
+// letGo is called before a log is removed, because the tables have all that is in
+// it. At a start that comes before a newer log is made.
+func (j *Journal) letGo(log string) error {
+	num, _ := logNumber(log)
+	j.newest.mu.Lock()
+	defer j.newest.mu.Unlock()
+	if num != j.newest.num {
+		return nil
+	}
+	j.newest.num = 0
+	return writeNewest(j.disk(), j.Dir, 0)
 }
 
 // writeNewest notes which log of a folder is the newest; 0 is none.
@@ -52,6 +76,7 @@ func (j *Journal) checkNewest(logs []*logFile) error {
 	if err != nil {
 		return damage{file: newestFile, at: 0, what: "this is not the number of a log"}
 	}
+	j.newest.num = uint32(n)
 	for _, l := range logs {
 		if uint64(l.num) == n {
 			return nil
