@@ -101,10 +101,14 @@ func TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom(t *testing.T) {
 	t.Parallel()
 	want := peace(t)
 	disk := smallDisk(t, 48<<20)
-	h := houseAt(t, filepath.Join(disk, "data"))
+	// However often it finds no room, no work is given up.
+	h := houseAt(t, filepath.Join(disk, "data"), append([]string{"LEASEHOLD_MAX_ATTEMPTS=1000"}, quick...)...)
 	p := launch(t, h.env, binary, "run", example, "--until-idle")
 	says := func(text string) func() bool { return func() bool { return strings.Contains(p.output(), text) } }
-	eventually(t, "work begins", says("of 24 pairs"))
+	eventually(t, "work begins", func() bool {
+		kept, _ := filepath.Glob(filepath.Join(h.dir, "cache", "*", "*"))
+		return len(kept) > 0
+	})
 	filler := filepath.Join(disk, "filler")
 	fillUp(t, filler)
 	eventually(t, "it says so", says("the disk is almost full"))
