@@ -12,12 +12,14 @@ const reserveFile = "RESERVE"
 
 func (r *room) path() string { return r.FS.PathJoin(r.Dir, reserveFile) }
 
-// restore makes the reserve if it is not there and there is room for it.
+// restore makes the reserve if it is not there and there is room for it. A file
+// system that cannot say how full it is, such as one in memory, needs none.
 func (r *room) restore() {
-	if r.reserved.Load() || !r.free(r.mark()) {
+	usage, err := r.FS.GetDiskUsage(r.Dir)
+	if r.reserved.Load() || err != nil || usage.AvailBytes < r.mark() {
 		return
 	}
-	err := writeFile(r.FS, r.path(), make([]byte, reserve*r.memTable))
+	err = writeFile(r.FS, r.path(), make([]byte, reserve*r.memTable))
 	r.reserved.Store(err == nil)
 	if err != nil {
 		_ = r.FS.Remove(r.path() + ".new") // it may be all that there was room for

@@ -14,7 +14,7 @@ import (
 // The sizes of what is kept in memory before it is written as a table, and with
 // it of a log. On a small disk it is a 64th of it.
 const (
-	largestMemTable  = 8 << 20
+	largestMemTable  = 4 << 20
 	smallestMemTable = 64 << 10
 	diskShare        = 64
 	smallestDisk     = 32 * smallestMemTable
