@@ -246,7 +246,7 @@ func (a *app) newSpacePut() *cobra.Command {
 		Use:     "put SPACE FIELD…",
 		Short:   "put a tuple",
 		Long:    "Put a tuple.\n\n" + notation,
-		Example: "  leasehold space put notes shopping 'two words' 42",
+		Example: "  leasehold space put log note shopping 'two words' 42",
 		Args:    cobra.MinimumNArgs(2),
 	}
 	c.Flags().DurationVar(&ttl, "ttl", 0, "how long it may stay; 0 is until it is taken")
