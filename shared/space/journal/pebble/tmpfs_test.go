@@ -127,7 +127,7 @@ func (c *crowd) stranger() (leave func()) {
 
 func TestFault12ASmallDiskIsFilledEmptiedAndFilledAgain(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{8 * mib, 32 * mib} {
+	for _, size := range []int{32 * mib} {
 		t.Run(fmt.Sprint(size/mib), func(t *testing.T) {
 			t.Parallel()
 			c := newCrowd(t, size)
