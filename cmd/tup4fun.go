@@ -49,6 +49,9 @@ func (f *modelFlags) read(path string) (string, error) {
 	if err != nil || f.init == "" {
 		return program, err
 	}
+	if syntax.HasStart(program) {
+		return "", usagef("%s has a start of its own: leave --init %s away", path, f.init)
+	}
 	start, err := readSource(f.init)
 	return syntax.Join(start, program), err
 }
@@ -122,6 +125,20 @@ func (f *searchFlags) options() (explore.Options, error) {
 	o.Memory = f.memory << 20
 	o.Reduction = explore.Reduction{Dead: !f.none && !f.noDead, Symmetry: !f.none && !f.noSym, Order: !f.none && !f.noPart}
 	return o, nil
+}
+
+// machineReadable prints what was found as JSON, or rows of it as CSV, if o asks for
+// that; done is false if it is for people.
+func machineReadable[R row](a *app, o *output, found any, rows []R) (done bool, err error) {
+	switch o.form {
+	case asJSON:
+		return true, a.printIndented(found)
+	case asLines:
+		return true, a.printJSON(found)
+	case asCSV:
+		return true, printCSV(a, rows)
+	}
+	return false, nil
 }
 
 // verdict is the end of a command that has said what it found.

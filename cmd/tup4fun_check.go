@@ -69,13 +69,8 @@ func (a *app) showReport(o *output, r *explore.Report) error {
 		}
 		rows = append(rows, row)
 	}
-	switch o.form {
-	case asJSON:
-		return a.printIndented(r)
-	case asLines:
-		return a.printJSON(r)
-	case asCSV:
-		return printCSV(a, rows)
+	if done, err := machineReadable(a, o, r, rows); done {
+		return err
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintln(a.err, w)

@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/tup4fun/conform"
-	"leasehold/tup4fun/explore"
-	"leasehold/tup4fun/syntax"
 )
 
 // newTupConform is `leasehold tup4fun conform`.
@@ -56,26 +54,15 @@ The exit code is 0 if the log conforms, 1 if it does not, 2 if that could not be
 
 // loadChecker reads a model and a map. What is wrong with them is a usage error.
 func loadChecker(modelFile, mapFile string, o conform.Options) (*conform.Checker, error) {
-	source, err := readSource(mapFile)
+	mapping, err := readSource(mapFile)
 	if err != nil {
 		return nil, err
 	}
-	m, err := conform.ParseMap(mapFile, source)
+	model, err := readSource(modelFile)
 	if err != nil {
-		return nil, usageError(err.Error())
-	}
-	if source, err = readSource(modelFile); err != nil {
 		return nil, err
 	}
-	p, err := syntax.ParseWith(modelFile, source, m.Constants)
-	if err != nil {
-		return nil, usageError(err.Error())
-	}
-	model, err := explore.Compile(p, 0)
-	if err != nil {
-		return nil, usageError(err.Error())
-	}
-	checker, err := conform.New(model, m, o)
+	checker, err := conform.Load(modelFile, model, mapFile, mapping, o)
 	if err != nil {
 		return nil, usageError(err.Error())
 	}
@@ -101,13 +88,9 @@ func checkLog(c *cobra.Command, checker *conform.Checker, path string) (*conform
 }
 
 func (a *app) showConformance(o *output, r *conform.Report) error {
-	switch o.form {
-	case asJSON:
-		return a.printIndented(r)
-	case asLines:
-		return a.printJSON(r)
-	case asCSV:
-		return printCSV(a, []conformRow{{r.Trace, r.Model, string(r.Outcome), r.Reason, r.Events, r.Explained}})
+	row := conformRow{r.Trace, r.Model, string(r.Outcome), r.Reason, r.Events, r.Explained}
+	if done, err := machineReadable(a, o, r, []conformRow{row}); done {
+		return err
 	}
 	return r.Text(a.out)
 }

@@ -157,13 +157,8 @@ func (a *app) showPetri(o *output, r *petri.Report) error {
 	for _, f := range r.Findings {
 		rows = append(rows, petriRow{r.File, f.Property, string(f.Outcome), f.Detail, strings.Join(f.Firing, " ")})
 	}
-	switch o.form {
-	case asJSON:
-		return a.printIndented(r)
-	case asLines:
-		return a.printJSON(r)
-	case asCSV:
-		return printCSV(a, rows)
+	if done, err := machineReadable(a, o, r, rows); done {
+		return err
 	}
 	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
 	if r.Reason != "" {

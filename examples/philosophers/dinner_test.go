@@ -13,12 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/trace"
+	"leasehold/tup4fun/conform"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/syntax"
 )
 
-// dine runs a dinner in a bubble, in which all pauses are as long as they say.
-func dine(t *testing.T, tickets bool) (meals int, events []trace.Event, err error) {
+// dine runs a dinner in a bubble, in which all pauses are as long as they say, and
+// holds its log against its model.
+func dine(t *testing.T, tickets bool, model string) (meals int, events []trace.Event, err error) {
 	t.Helper()
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
@@ -26,8 +28,23 @@ func dine(t *testing.T, tickets bool) (meals int, events []trace.Event, err erro
 		meals, err = d.serve(t.Context())
 		require.NoError(t, d.log.Err())
 	})
+	requireConforms(t, model, log.Bytes())
 	require.NoError(t, trace.Read(&log, func(e trace.Event) error { events = append(events, e); return nil }))
 	return meals, events, err
+}
+
+// requireConforms holds a log against a model.
+func requireConforms(t *testing.T, model string, log []byte) {
+	t.Helper()
+	program, err := os.ReadFile(model + ".tup")
+	require.NoError(t, err)
+	mapping, err := os.ReadFile(model + ".map")
+	require.NoError(t, err)
+	c, err := conform.Load(model+".tup", string(program), model+".map", string(mapping), conform.Options{})
+	require.NoError(t, err)
+	r, err := c.Check(t.Context(), "trace.jsonl", bytes.NewReader(log))
+	require.NoError(t, err)
+	require.Equal(t, conform.Conforms, r.Outcome, "%+v", r.Violation)
 }
 
 // onForks counts the operations of philosophers on forks.
@@ -42,7 +59,7 @@ func onForks(events []trace.Event, operation string) (n int) {
 
 func TestWithoutTicketsAllHoldOneForkForEver(t *testing.T) {
 	t.Parallel()
-	meals, events, err := dine(t, false)
+	meals, events, err := dine(t, false, "philosophers")
 	require.ErrorIs(t, err, errDeadlock)
 	require.Zero(t, meals)
 	require.Equal(t, 5, onForks(events, "get"))
@@ -51,7 +68,7 @@ func TestWithoutTicketsAllHoldOneForkForEver(t *testing.T) {
 
 func TestWithTicketsEverybodyEats(t *testing.T) {
 	t.Parallel()
-	meals, events, err := dine(t, true)
+	meals, events, err := dine(t, true, "tickets")
 	require.NoError(t, err)
 	require.Equal(t, 15, meals)
 	require.Equal(t, 30, onForks(events, "get"))

@@ -12,30 +12,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/tup4fun/conform"
-	"leasehold/tup4fun/explore"
-	"leasehold/tup4fun/syntax"
 )
 
 var seeds = flag.Int("seeds", 1, "runs of the archive, without and with restarts of the coordinator")
 
-// protocols are the models that the system is held against.
+// systemModels is where those are that the system is held against.
+const systemModels = "../../tup4fun/conform/models"
+
 var protocols = []string{"lease", "task", "capacity", "status"}
 
-// checker returns a checker for the model and the map of a protocol.
-func checker(t testing.TB, protocol string) *conform.Checker {
+// checker returns a checker for a model and its map.
+func checker(t testing.TB, folder, name string) *conform.Checker {
 	t.Helper()
-	path := filepath.Join("../../tup4fun/conform/models", protocol)
-	source, err := os.ReadFile(path + ".map")
+	model, err := os.ReadFile(filepath.Join(folder, name+".tup"))
 	require.NoError(t, err)
-	m, err := conform.ParseMap(protocol+".map", string(source))
+	mapping, err := os.ReadFile(filepath.Join(folder, name+".map"))
 	require.NoError(t, err)
-	source, err = os.ReadFile(path + ".tup")
-	require.NoError(t, err)
-	program, err := syntax.ParseWith(protocol+".tup", string(source), m.Constants)
-	require.NoError(t, err)
-	model, err := explore.Compile(program, 0)
-	require.NoError(t, err)
-	c, err := conform.New(model, m, conform.Options{})
+	c, err := conform.Load(name+".tup", string(model), name+".map", string(mapping), conform.Options{})
 	require.NoError(t, err)
 	return c
 }
@@ -46,7 +39,7 @@ func TestWhatTheArchiveLogsConforms(t *testing.T) {
 			t.Run(fmt.Sprint("seed ", seed, " restarts ", restarts), func(t *testing.T) {
 				log := recorded(t, seed, 90*time.Minute, restarts)
 				for _, p := range protocols {
-					r, err := checker(t, p).Check(t.Context(), "trace.jsonl", bytes.NewReader(log))
+					r, err := checker(t, systemModels, p).Check(t.Context(), "trace.jsonl", bytes.NewReader(log))
 					require.NoError(t, err)
 					var text bytes.Buffer
 					require.NoError(t, r.Text(&text))

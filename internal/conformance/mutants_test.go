@@ -152,7 +152,7 @@ type score struct{ made, byLog, byModel int }
 func TestMutatedLogsAreRejected(t *testing.T) {
 	var checkers []*conform.Checker
 	for _, p := range protocols {
-		checkers = append(checkers, checker(t, p))
+		checkers = append(checkers, checker(t, systemModels, p))
 	}
 	scores := map[string]*score{}
 	total := &score{}

@@ -46,6 +46,24 @@ type Checker struct {
 	report   *Report
 }
 
+// Load reads a model and a map, and readies a check. What is wrong with them is a
+// syntax.Errors, or what explore.Compile says.
+func Load(modelFile, model, mapFile, mapping string, o Options) (*Checker, error) {
+	m, err := ParseMap(mapFile, mapping)
+	if err != nil {
+		return nil, err
+	}
+	p, err := syntax.ParseWith(modelFile, model, m.Constants)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := explore.Compile(p, 0)
+	if err != nil {
+		return nil, err
+	}
+	return New(compiled, m, o)
+}
+
 // New readies a check. What is wrong with the map, or does not fit the model, is a
 // syntax.Errors.
 func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
@@ -75,22 +93,48 @@ type mismatch struct {
 	why    string
 	g      *glimpse
 	states []candidate
+
+	contradicts bool // the log itself, whatever the model
 }
 
 func (m *mismatch) Error() string { return m.why }
+
+// await looks in the rest of a log for what puts the tuple that m misses. It returns m
+// when that is found, or cannot be any more.
+func (m *mismatch) await(line int, e trace.Event) error {
+	switch {
+	case puts(e, m.s.event):
+		m.why += fmt.Sprintf("; line %d puts it", line)
+		return m
+	case e.Operation == trace.Reload: // which says anew what there is
+		return m
+	}
+	return nil
+}
 
 // Check reads a log and says whether the model explains it. The error says that it
 // is no log, or that ctx is done.
 func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Report, error) {
 	c.begin(name)
 	var err error
+	var early *mismatch // the tuple of the event is not there: perhaps it comes later
 	if c.start, err = c.closed([]candidate{{}}); err == nil {
 		err = read(log, func(n int, e trace.Event) error {
 			if n%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return c.event(n, e)
+			if early != nil {
+				return early.await(n, e)
+			}
+			err := c.event(n, e)
+			if c.ledger.missing && errors.As(err, &early) {
+				return nil
+			}
+			return err
 		})
+	}
+	if early != nil && ctx.Err() == nil {
+		err = early
 	}
 	var torn *tornLine
 	if errors.As(err, &torn) {
@@ -123,6 +167,9 @@ func (c *Checker) conclude(err error) error {
 	var m *mismatch
 	var wrong *explore.RuntimeError
 	switch {
+	case err == nil && r.Explained == 0:
+		r.Outcome, r.Reason = Incomplete, "no event of the log is one that "+r.Map+" speaks of: is it the log of another system?"
+		return nil
 	case err == nil:
 		return nil
 	case errors.As(err, &m):
@@ -148,7 +195,7 @@ func (c *Checker) event(line int, e trace.Event) error {
 		wrong = fmt.Sprintf("the tuple names the lease %q, not %q", leaseOf(s.now), e.Lease)
 	}
 	if wrong != "" {
-		return &mismatch{s: s, why: "the log contradicts itself: " + wrong}
+		return &mismatch{s: s, why: "the log contradicts itself: " + wrong, contradicts: true}
 	}
 	c.last = append(c.last, Seen{line, e})
 	switch {
@@ -258,8 +305,10 @@ var errTooFew = errors.New("the model has too few processes")
 // glimpse is what an event says by a rule.
 func (c *Checker) glimpse(r *Rule, s *sight, in *instance) (*glimpse, error) {
 	g := &glimpse{by: r.By}
-	if r.Copy && s.event.Process != "" {
-		g.number = in.number(r.By, s.bound["process"])
+	if r.Copy != "" {
+		if g.number = c.variable(r, r.Copy, s, in); g.number == 0 && r.Copy != "process" {
+			g.number = nowhere // 0 would be any
+		}
 		if n := (&resolver{model: c.model}).copies(r.By); int(g.number) > n {
 			return nil, fmt.Errorf("%w: %s is the %d. %s of %s, and %s has %d: let the map say const … = %d",
 				errTooFew, s.event.Process, g.number, r.By, in.title(), c.model.Program.File, n, 2*g.number)
@@ -284,14 +333,19 @@ func (c *Checker) value(r *Rule, f Field, s *sight, in *instance) int64 {
 	if f.Kind != Name {
 		return f.Value
 	}
-	v := s.bound[f.Text]
+	return c.variable(r, f.Text, s, in)
+}
+
+// variable is what the value of a variable of the event is in the model.
+func (c *Checker) variable(r *Rule, name string, s *sight, in *instance) int64 {
+	v := s.bound[name]
 	switch {
-	case f.Text == "process" && r.Copy:
+	case name == "process" && r.Copy == name:
 		return in.number(r.By, v)
-	case f.Text == "process":
-		return in.number(f.Text, v)
-	case c.m.Numbered[f.Text] != "":
-		return in.number(c.m.Numbered[f.Text], v)
+	case name == "process":
+		return in.number(name, v)
+	case c.m.Numbered[name] != "":
+		return in.number(c.m.Numbered[name], v)
 	case v.kind == Number:
 		return v.number
 	}

@@ -37,7 +37,7 @@ on take lock ("free", name) by User -> Lock.get(1);`)
 	_ = r.Text(os.Stdout)
 	// Output:
 	// trace.jsonl: violates lock.tup
-	//   5 events, 4 of which lock.map speaks of; 1 instances, 1 reloads, 5 states of the model
+	//   5 events, 4 of which lock.map speaks of; 1 instance, 1 reload, 5 states of the model
 	//
 	// trace.jsonl:5: nothing in the model explains this
 	//   0s nobody put lock ("free", "a")
@@ -50,6 +50,6 @@ on take lock ("free", name) by User -> Lock.get(1);`)
 	//   line 2                0s nobody put lock ("free", "a")
 	//   line 3                0s nobody take lock ("free", "a")
 	//   line 4                0s nobody put lock ("free", "a")
-	// where the model was (1 other states are possible):
+	// where the model was (1 other state is possible):
 	//   Lock holds (1)
 }

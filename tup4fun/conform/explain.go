@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"leasehold/shared/trace"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/syntax"
 )
@@ -17,6 +18,9 @@ func (c *Checker) explain(m *mismatch) *Violation {
 		if n := len(v.Last); n > 0 && v.Last[n-1].Line == v.Line {
 			v.Last = v.Last[:n-1]
 		}
+	}
+	if m.contradicts {
+		v.Last = slices.DeleteFunc(slices.Clone(v.Last), func(s Seen) bool { return !related(s.Event, v.Event) })
 	}
 	if m.in == nil {
 		return v
@@ -38,6 +42,15 @@ func (c *Checker) explain(m *mismatch) *Violation {
 		v.State, v.Others = c.walker.Config(x.state), len(states)-1
 	}
 	return v
+}
+
+// related reports whether two events are about one tuple or one lease; where the
+// second is about neither, whether one session did both.
+func related(a, b trace.Event) bool {
+	if b.Ref == 0 && b.Lease == "" {
+		return a.Process == b.Process
+	}
+	return b.Ref != 0 && a.Ref == b.Ref || b.Lease != "" && a.Lease == b.Lease
 }
 
 func boolean(b bool) int {
@@ -101,14 +114,14 @@ func (c *Checker) inLog(st *step, shown int) (all []string) {
 	return all
 }
 
-// fits reports whether an action may be a deed: of the copy of that number, if the
-// action is of one that its session has.
-func (o observed) fits(d explore.Deed, hasCopy bool, number int64) bool {
+// fits reports whether an action may be a deed of the copy of that number, if there
+// is a variable that says which copy it is of.
+func (o observed) fits(d explore.Deed, variable string, number int64) bool {
 	if o.verb != d.Verb || o.space != d.Space || len(o.fields) != len(d.Tuple) {
 		return false
 	}
 	for i, f := range o.fields {
-		if f.Kind == Number && f.Value != d.Tuple[i] || hasCopy && number > 0 && f.Kind == Name && f.Text == "process" && number != d.Tuple[i] {
+		if f.Kind == Number && f.Value != d.Tuple[i] || number > 0 && f.Kind == Name && f.Text == variable && number != d.Tuple[i] {
 			return false
 		}
 	}
@@ -131,6 +144,9 @@ func (e Pattern) String() string {
 	}
 	if len(e.Procedures) > 0 {
 		parts = append(parts, "in "+strings.Join(e.Procedures, " or "))
+	}
+	if e.Role != "" {
+		parts = append(parts, "from "+e.Role)
 	}
 	return strings.Join(parts, " ")
 }

@@ -24,6 +24,7 @@ type ledger struct {
 	sessions map[string]bool
 	tuples   map[int64]*standing
 	loading  bool // what follows a reload is the state
+	missing  bool // an event was of a tuple that is not there
 }
 
 // standing is one tuple.
@@ -150,10 +151,16 @@ func (l *ledger) tuple(e trace.Event) (before *standing, wrong string) {
 		return nil, ""
 	}
 	if was == nil {
-		return nil, fmt.Sprintf("no tuple %d is in %s", e.Ref, e.Space)
+		l.missing = true
+		return nil, fmt.Sprintf("ref %d is not in %s here", e.Ref, e.Space)
 	}
 	copied := *was
 	return &copied, l.change(was, e)
+}
+
+// puts reports whether an event brings in the tuple of another.
+func puts(e, other trace.Event) bool {
+	return e.Ref == other.Ref && e.Space == other.Space && slices.Contains(arrivals, e.Operation)
 }
 
 func arrives(e trace.Event) string {

@@ -20,7 +20,7 @@ type Rule struct {
 	Pos     syntax.Pos
 	Event   Pattern
 	By      string   // process of the model; "": any
-	Copy    bool     // its number is that of the session
+	Copy    string   // variable of the event that says which copy; "": any
 	Nobody  bool     // there is no session
 	Actions []Action // none: the event is ignored
 	Never   bool     // or it must not happen
@@ -37,6 +37,8 @@ type Pattern struct {
 	Tuple      []Field // and is after the event
 	Results    []string
 	Procedures []string
+	Role       string // of the session
+	Serial     string // variable for the rest of the session's name
 }
 
 // FieldKind is what a Field of a pattern, or of an action, is.

@@ -2,6 +2,8 @@ package conform
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"leasehold/shared/trace"
 )
@@ -31,7 +33,7 @@ func newSight(e trace.Event, line int, before *standing) *sight {
 // restored may be in nobody's hands.
 func (r *Rule) covers(s *sight) bool {
 	session := s.event.Process != ""
-	if r.Nobody && session || r.Copy && !session && s.event.Operation != trace.Restore {
+	if r.Nobody && session || r.Copy == "process" && !session && s.event.Operation != trace.Restore {
 		return false
 	}
 	return r.Event.covers(s)
@@ -46,7 +48,7 @@ func (e *Pattern) covers(s *sight) bool {
 	if e.Results != nil && !slices.Contains(e.Results, ev.Result) || e.Procedures != nil && !slices.Contains(e.Procedures, ev.Procedure) {
 		return false
 	}
-	if e.Place != "" && e.Place != s.place() {
+	if e.Place != "" && e.Place != s.place() || e.Role != "" && e.Role != ev.Role {
 		return false
 	}
 	s.bound = map[string]value{
@@ -56,7 +58,18 @@ func (e *Pattern) covers(s *sight) bool {
 	if ev.Lease != "" {
 		s.bound["lease"] = value{kind: Text, text: ev.Lease}
 	}
+	if e.Serial != "" {
+		s.bound[e.Serial] = serialOf(strings.TrimPrefix(ev.Process, ev.Role+"-"))
+	}
 	return s.bind(e.Before, s.old) && s.bind(e.Tuple, s.now)
+}
+
+// serialOf is what tells a session from others of its role: a number, or text.
+func serialOf(s string) value {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return value{kind: Number, number: n}
+	}
+	return value{kind: Text, text: s}
 }
 
 // place is where the tuple was before, or where a restore says that it is.

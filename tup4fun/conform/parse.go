@@ -14,7 +14,7 @@ import (
 // that are wrong, each with its place.
 func ParseMap(file, src string) (*Map, error) {
 	p := &parser{m: &Map{File: file, Constants: map[string]int64{}, Numbered: map[string]string{}}}
-	p.lex = &lexer{src: src, line: 1}
+	p.lex = &lexer{syntax.NewCursor(src)}
 	if len(src) > MaxMap {
 		p.report(syntax.Pos{Line: 1, Col: 1}, "the map has %d bytes; at most %d are read", len(src), MaxMap)
 		return nil, p.errs
@@ -173,7 +173,7 @@ func (p *parser) names(all []string, what string) ([]string, error) {
 	}
 }
 
-// rule reads EVENT [by Process[(process|nobody)]] -> action, action.
+// rule reads EVENT [by Process[(VARIABLE|nobody)]] -> action, action.
 func (p *parser) rule(at syntax.Pos) error {
 	r := &Rule{Pos: at}
 	if err := p.pattern(&r.Event); err != nil {
@@ -209,13 +209,12 @@ func (p *parser) by(r *Rule) error {
 	if !p.accept("(") {
 		return nil
 	}
-	switch {
-	case p.accept("process"):
-		r.Copy = true
-	case p.accept("nobody"):
-		r.Nobody = true
-	default:
-		return p.expected("process (the copy's number is that of the session) or nobody (there is no session)")
+	v, err := p.word("a variable that says which copy (process: that of the session) or nobody (there is no session)")
+	if err != nil {
+		return err
+	}
+	if r.Nobody = v.text == "nobody"; !r.Nobody {
+		r.Copy = v.text
 	}
 	return p.need(")", "")
 }

@@ -10,7 +10,7 @@ var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire"
 	"query", "queryall", "queryp", "replace", "restore", "take"}
 
 // pattern reads OPERATION{|OPERATION} [visible|held] [SPACE] [TUPLE [to TUPLE]]
-// [= RESULT{|RESULT}] [in PROCEDURE{|PROCEDURE}].
+// [= RESULT{|RESULT}] [in PROCEDURE{|PROCEDURE}] [from ROLE[(VARIABLE)]].
 func (p *parser) pattern(e *Pattern) (err error) {
 	if e.Operations, err = p.choice(p.operation); err != nil {
 		return err
@@ -18,7 +18,7 @@ func (p *parser) pattern(e *Pattern) (err error) {
 	if p.tok.is("visible") || p.tok.is("held") {
 		e.Place = p.advance().text
 	}
-	if p.tok.kind == word && !p.tok.is("in") && !p.tok.is("by") {
+	if p.tok.kind == word && !p.tok.is("in") && !p.tok.is("from") && !p.tok.is("by") {
 		e.Space = p.advance().text
 	}
 	if err := p.tuples(e); err != nil {
@@ -30,9 +30,27 @@ func (p *parser) pattern(e *Pattern) (err error) {
 		}
 	}
 	if p.accept("in") {
-		e.Procedures, err = p.choice(p.procedure)
+		if e.Procedures, err = p.choice(p.procedure); err != nil {
+			return err
+		}
+	}
+	if p.accept("from") {
+		e.Role, e.Serial, err = p.session()
 	}
 	return err
+}
+
+// session reads ROLE[(VARIABLE)].
+func (p *parser) session() (role, serial string, err error) {
+	r, err := p.word("the role of a session, as worker")
+	if err != nil || !p.accept("(") {
+		return r.text, "", err
+	}
+	v, err := p.word("a variable for what follows " + r.text + "- in the session's name")
+	if err != nil {
+		return "", "", err
+	}
+	return r.text, v.text, p.need(")", "")
 }
 
 // choice reads words with | between.

@@ -13,7 +13,7 @@ type Outcome string
 const (
 	Conforms   Outcome = "conforms"
 	Violates   Outcome = "violates"
-	Incomplete Outcome = "incomplete" // a bound was reached: it could not be found out
+	Incomplete Outcome = "incomplete" // a bound was reached, or nothing was asked: it could not be found out
 )
 
 // Report is what was found.

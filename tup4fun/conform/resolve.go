@@ -72,6 +72,9 @@ func (r *resolver) rule(rule *Rule) {
 	if rule.By != "" && r.copies(rule.By) == 0 {
 		r.errorf(rule.Pos, "%s has no process %s", r.model.Program.File, rule.By)
 	}
+	if rule.Copy != "" && !slices.Contains(bound, rule.Copy) {
+		r.errorf(rule.Pos, "%s is no variable of the event: nothing says which %s it is by", rule.Copy, rule.By)
+	}
 	rule.observed = nil
 	for _, a := range rule.Actions {
 		rule.observed = append(rule.observed, r.action(a, bound))
@@ -92,6 +95,9 @@ func (r *resolver) copies(title string) (n int) {
 // event that have a name: process, lease and ref.
 func (e Pattern) variables() []string {
 	all := []string{"process", "lease", "ref"}
+	if e.Serial != "" {
+		all = append(all, e.Serial)
+	}
 	for _, f := range slices.Concat(e.Before, e.Tuple) {
 		if f.Kind == Name {
 			all = append(all, f.Text)

@@ -3,6 +3,7 @@ package conform
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"leasehold/shared/trace"
@@ -16,13 +17,13 @@ func (r *Report) Text(w io.Writer) error {
 	if r.Reason != "" {
 		fmt.Fprintf(&b, "  %s\n", r.Reason)
 	}
-	fmt.Fprintf(&b, "  %d events, %d of which %s speaks of; %d instances, %d reloads, %d states of the model\n",
-		r.Events, r.Explained, r.Map, r.Instances, r.Reloads, r.States)
+	fmt.Fprintf(&b, "  %d events, %d of which %s speaks of; %s, %s, %s of the model\n",
+		r.Events, r.Explained, r.Map, counted(r.Instances, "instance"), counted(r.Reloads, "reload"), counted(r.States, "state"))
 	if r.Torn {
 		b.WriteString("  the last line is not whole: a crash tore it, and it was left out\n")
 	}
 	if r.Within > 0 {
-		fmt.Fprintf(&b, "  the log ends while %d of them are within a step\n", r.Within)
+		fmt.Fprintf(&b, "  at the end of the log %s may have begun a step that is not all logged\n", counted(r.Within, "instance"))
 	}
 	if r.Violation != nil {
 		r.Violation.text(&b, r)
@@ -79,7 +80,14 @@ func (v *Violation) allowed(b *strings.Builder) {
 
 // state puts the state of the model in words.
 func (v *Violation) state(b *strings.Builder) {
-	fmt.Fprintf(b, "where the model was (%d other states are possible):\n", v.Others)
+	b.WriteString("where the model was")
+	switch {
+	case v.Others == 1:
+		b.WriteString(" (1 other state is possible)")
+	case v.Others > 1:
+		fmt.Fprintf(b, " (%d other states are possible)", v.Others)
+	}
+	b.WriteString(":\n")
 	for _, s := range v.State.Spaces {
 		fmt.Fprintf(b, "  %s holds %s\n", s.Name, listed(s.Tuples))
 	}
@@ -146,13 +154,24 @@ func words(e trace.Event) string {
 	return strings.Join(parts, " ")
 }
 
+// counted says how many there are of a thing.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // copies says which copies of a process may do something.
 func copies(all []int64) string {
+	all = slices.Sorted(slices.Values(all))
 	switch {
 	case len(all) == 1 && all[0] == 0:
 		return ""
-	case len(all) > 3:
+	case len(all) == 1:
+		return fmt.Sprintf("  (copy %d)", all[0])
+	case len(all) > 2 && all[len(all)-1]-all[0] == int64(len(all)-1):
 		return fmt.Sprintf("  (copies %d to %d)", all[0], all[len(all)-1])
 	}
-	return fmt.Sprintf("  (copy %s)", strings.Trim(fmt.Sprint(all), "[]"))
+	return fmt.Sprintf("  (copies %s)", strings.Trim(fmt.Sprint(all), "[]"))
 }

@@ -3,8 +3,12 @@ package draw_test
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +65,29 @@ func TestDrawings(t *testing.T) {
 	golden(t, "trace.dot", draw.Steps(trace, "phil").DOT())
 	for _, g := range []draw.Graph{g, draw.States(states, "phil"), draw.Steps(trace, "phil"), {}} {
 		wellFormed(t, g.SVG())
+	}
+}
+
+func TestLabelsOfAStateGraphDoNotCoverEachOther(t *testing.T) {
+	t.Parallel()
+	m := model(t, strings.Replace(philosophers, "atomic { meals := (meals + 1) % 2; Fork.put(i) }", "Fork.put(i)", 1))
+	states, cut := explore.Build(t.Context(), m, explore.Options{Reduction: explore.Reduction{Dead: true}})
+	require.Empty(t, cut)
+	_, labels, _ := strings.Cut(draw.States(states, "phil").SVG(), "<g ")
+	type label struct{ x, y, half float64 }
+	var all []label
+	for _, m := range regexp.MustCompile(`<text x="(.+?)" y="(.+?)" text-anchor="middle">(.+)</text>`).FindAllStringSubmatch(labels, -1) {
+		x, err := strconv.ParseFloat(m[1], 64)
+		require.NoError(t, err)
+		y, err := strconv.ParseFloat(m[2], 64)
+		require.NoError(t, err)
+		all = append(all, label{x, y, 3.5 * float64(len(m[3]))})
+	}
+	require.Greater(t, len(all), 20)
+	for i, a := range all {
+		for _, b := range all[:i] {
+			require.False(t, math.Abs(a.x-b.x) < a.half+b.half && math.Abs(a.y-b.y) < 12, "%v covers %v", a, b)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -59,8 +60,12 @@ func (g Graph) SVG() string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" font-family="monospace" font-size="12">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escape(g.Title))
 	b.WriteString(`<defs><marker id="arrow" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0 10 5 0 10z"/></marker></defs>` + "\n")
+	var labels strings.Builder // over everything
+	free := placer{slices.Clone(boxes)}
 	for i, e := range g.Edges {
-		b.WriteString(edgePath(boxes[e.From], boxes[e.To], e, i))
+		path, label := drawEdge(boxes[e.From], boxes[e.To], e, i, &free)
+		b.WriteString(path)
+		labels.WriteString(label)
 	}
 	for i, n := range g.Nodes {
 		c := boxes[i]
@@ -70,24 +75,42 @@ func (g Graph) SVG() string {
 			fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="middle">%s</text>`+"\n", c.x+c.w/2, c.y+float64(lineHeight*(k+1)), escape(line))
 		}
 	}
-	b.WriteString("</svg>\n")
+	b.WriteString(`<g fill="#333" stroke="white" stroke-width="4" paint-order="stroke">` + "\n" + labels.String() + "</g>\n</svg>\n")
 	return b.String()
 }
 
 var colours = map[Mark]string{Plain: "#555", Start: "#05c", Terminated: "#080", Stuck: "#c00"}
 
-// edgePath draws an edge: down in a curve, and up or to itself around the side.
-func edgePath(from, to box, e Edge, i int) string {
-	x1, y1, x2, y2 := from.x+from.w/2, from.y+from.h, to.x+to.w/2, to.y
-	path := fmt.Sprintf("M%g %gC%g %g %g %g %g %g", x1, y1, x1, y1+layerGap/2, x2, y2-layerGap/2, x2, y2)
-	tx, ty := (x1+x2)/2, (y1+y2)/2
-	if y2 <= y1 {
-		x1, y1, x2, y2 = from.x+from.w, from.y+from.h/2, to.x+to.w, to.y+to.h/2
-		side := max(x1, x2) + nodeGap + float64(i%4)*6
-		path = fmt.Sprintf("M%g %gC%g %g %g %g %g %g", x1, y1, side, y1, side, y2, x2, y2)
-		tx, ty = side, (y1+y2)/2
+// drawEdge draws an edge: down in a curve, and up or to itself around the side.
+func drawEdge(from, to box, e Edge, i int, free *placer) (path, label string) {
+	c := curve{{from.x + from.w/2, from.y + from.h}, {from.x + from.w/2, from.y + from.h + layerGap/2},
+		{to.x + to.w/2, to.y - layerGap/2}, {to.x + to.w/2, to.y}}
+	if c[3].y <= c[0].y {
+		side := max(from.x+from.w, to.x+to.w) + nodeGap + float64(i%4)*6
+		c = curve{{from.x + from.w, from.y + from.h/2}, {side, from.y + from.h/2}, {side, to.y + to.h/2}, {to.x + to.w, to.y + to.h/2}}
 	}
-	return fmt.Sprintf(`<path d="%s" fill="none" stroke="#555" marker-end="url(#arrow)"/><text x="%g" y="%g" text-anchor="middle" fill="#333">%s</text>`+"\n", path, tx, ty, escape(e.Label))
+	path = fmt.Sprintf(`<path d="M%g %gC%g %g %g %g %g %g" fill="none" stroke="#555" marker-end="url(#arrow)"/>`+"\n",
+		c[0].x, c[0].y, c[1].x, c[1].y, c[2].x, c[2].y, c[3].x, c[3].y)
+	at := free.place(c, e.Label)
+	label = fmt.Sprintf(`<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", at.x, at.y+4, escape(e.Label))
+	return path, label
+}
+
+type point struct{ x, y float64 }
+
+// A curve is a cubic Bézier curve.
+type curve [4]point
+
+// at returns the point at t, from 0 to 1.
+func (c curve) at(t float64) point {
+	u := 1 - t
+	w := [4]float64{u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}
+	var p point
+	for i, q := range c {
+		p.x += w[i] * q.x
+		p.y += w[i] * q.y
+	}
+	return p
 }
 
 func escape(s string) string {

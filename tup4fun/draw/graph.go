@@ -105,7 +105,8 @@ func States(s *explore.Graph, title string) Graph {
 	return g
 }
 
-// configLabel says briefly what a state is: its variables and spaces.
+// configLabel says briefly what a state is: its variables and spaces, and where its
+// processes are, by line and column.
 func configLabel(c explore.Config) string {
 	var lines, vars []string
 	for _, v := range c.Variables {
@@ -117,7 +118,14 @@ func configLabel(c explore.Config) string {
 	for _, s := range c.Spaces {
 		lines = append(lines, s.Name+": "+strings.Join(s.Tuples, " "))
 	}
-	return strings.Join(lines, "\n")
+	at := make([]string, len(c.Processes))
+	for i, p := range c.Processes {
+		at[i] = p.Pos.String()
+		if p.Terminated {
+			at[i] = "end"
+		}
+	}
+	return strings.Join(append(lines, "at "+strings.Join(at, " ")), "\n")
 }
 
 // Steps returns a trace as a graph: a chain, with an edge back if it repeats.

@@ -46,7 +46,7 @@ func (g Graph) labelWidth(n int) float64 {
 			longest = max(longest, len(e.Label))
 		}
 	}
-	return float64(min(longest, 40) * letterWidth / 2)
+	return float64(min(longest, 40) * letterWidth)
 }
 
 // layers puts each node into the layer of its distance from a start, ordered by

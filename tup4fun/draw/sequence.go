@@ -19,7 +19,7 @@ const MaxSteps = 500
 
 // SequenceSVG draws a trace as a sequence diagram: a lane for each process and each
 // space, and an arrow for each tuple that goes from the one to the other. What a
-// process does alone stands at its lane; so does, at the end, what it waits for.
+// process does alone stands at its lane; so does, at the end, what it is before.
 func SequenceSVG(t *explore.Trace) string {
 	s := sequence{lanes: map[string]int{}, width: leastLane}
 	for _, p := range t.End.Processes {
@@ -40,7 +40,7 @@ func SequenceSVG(t *explore.Trace) string {
 	case len(t.Steps) > MaxSteps:
 		s.across(fmt.Sprintf("%d more steps are not drawn", len(t.Steps)-MaxSteps))
 	case t.Cycle < 0:
-		s.waits(t.End.Processes)
+		s.nexts(t.End.Processes)
 	}
 	return s.svg()
 }
@@ -93,12 +93,12 @@ func (s *sequence) action(process int, a explore.Action) {
 	s.rows = append(s.rows, r)
 }
 
-// waits says what each process that has not terminated would do next.
-func (s *sequence) waits(all []explore.ProcConfig) {
+// nexts says what each process that has not terminated would do next.
+func (s *sequence) nexts(all []explore.ProcConfig) {
 	for _, p := range all {
 		if !p.Terminated {
 			lane := s.lane("p", p.Name)
-			text := "waits: " + strings.Join(p.Next, " or ")
+			text := "before " + strings.Join(p.Next, " or ")
 			s.fit(text)
 			s.rows = append(s.rows, row{from: lane, to: lane, text: text})
 		}
@@ -128,7 +128,9 @@ func (s *sequence) svg() string {
 func (s *sequence) row(i int, r row) string {
 	y := s.y(i)
 	text := func(x int, colour string) string {
-		return fmt.Sprintf(`<text x="%d" y="%d" text-anchor="middle" fill="%s">%s</text>`+"\n", x, y-4, colour, escape(r.text))
+		w := len([]rune(r.text)) * letterWidth // white behind it, or a lane runs through the text
+		return fmt.Sprintf(`<rect x="%d" y="%d" width="%d" height="%d" fill="white"/><text x="%d" y="%d" text-anchor="middle" fill="%s">%s</text>`+"\n",
+			x-w/2-2, y-lineHeight, w+4, lineHeight-1, x, y-4, colour, escape(r.text))
 	}
 	switch {
 	case r.from < 0:

@@ -50,7 +50,8 @@ func TestASequenceHasAnArrowForEachTuple(t *testing.T) {
 	svg := draw.SequenceSVG(trace(3, -1))
 	require.Equal(t, 2+3, wellFormed(t, svg)["line"], "two lanes, three arrows")
 	require.Equal(t, 1, strings.Count(svg, `stroke-dasharray="4 3"`), "the query is dashed")
-	require.Contains(t, svg, ">waits: S.get(1)<")
+	require.Contains(t, svg, ">before S.get(1)<")
+	require.Equal(t, 2+3+3+1, wellFormed(t, svg)["rect"], "two heads, and white behind each text")
 	require.Contains(t, svg, "x &lt; 1 &amp; true")
 }
 
@@ -58,7 +59,7 @@ func TestASequenceThatRepeatsOrIsLongSaysSo(t *testing.T) {
 	t.Parallel()
 	svg := draw.SequenceSVG(trace(3, 1))
 	require.Contains(t, svg, "from here it repeats for ever")
-	require.NotContains(t, svg, "waits:")
+	require.NotContains(t, svg, "before ")
 	svg = draw.SequenceSVG(trace(draw.MaxSteps+7, -1))
 	require.Contains(t, svg, "7 more steps are not drawn")
 	require.Equal(t, 2+draw.MaxSteps+1, wellFormed(t, svg)["line"])

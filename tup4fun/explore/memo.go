@@ -17,50 +17,54 @@ func (k memoKey) hash() uint64 {
 // number of outcomes (or wrong and the index of an error), then for each the
 // process, the shared variables and the node's spaces after it.
 type memo struct {
-	keys []memoKey
-	at   []uint32 // of the entry + 1; 0 is empty
-	data []uint32
-	used int
+	slots []memoSlot
+	data  []uint32
+	used  int
+}
+
+type memoSlot struct {
+	key memoKey
+	at  uint32 // of the entry + 1; 0 is empty
 }
 
 // wrong is the number of outcomes of a step that has no meaning.
 const wrong = ^uint32(0)
 
-func newMemo() *memo { return &memo{keys: make([]memoKey, 1024), at: make([]uint32, 1024)} }
+func newMemo() *memo { return &memo{slots: make([]memoSlot, 1024)} }
 
 // find returns the entry of k, or where it may be put.
 func (m *memo) find(k memoKey) (entry []uint32, slot uint64) {
-	mask := uint64(len(m.at) - 1)
-	slot = k.hash() & mask
-	for m.at[slot] != 0 {
-		if m.keys[slot] == k {
-			return m.data[m.at[slot]-1:], slot
+	mask := uint64(len(m.slots) - 1)
+	for slot = k.hash() & mask; ; slot = (slot + 1) & mask {
+		switch s := &m.slots[slot]; {
+		case s.at == 0:
+			return nil, slot
+		case s.key == k:
+			return m.data[s.at-1:], slot
 		}
-		slot = (slot + 1) & mask
 	}
-	return nil, slot
 }
 
 // add puts an entry where find said that it may be.
 func (m *memo) add(k memoKey, slot uint64, entry []uint32) {
-	m.keys[slot], m.at[slot] = k, uint32(len(m.data))+1
+	m.slots[slot] = memoSlot{k, uint32(len(m.data)) + 1}
 	m.data = append(m.data, entry...)
 	m.used++
 	switch {
 	case m.used > maxMemo:
 		*m = *newMemo()
-	case m.used*4 > len(m.at)*3:
+	case m.used*4 > len(m.slots)*3:
 		m.grow()
 	}
 }
 
 func (m *memo) grow() {
-	keys, at := m.keys, m.at
-	m.keys, m.at = make([]memoKey, 2*len(keys)), make([]uint32, 2*len(at))
-	for i, k := range keys {
-		if at[i] != 0 {
-			_, slot := m.find(k)
-			m.keys[slot], m.at[slot] = k, at[i]
+	old := m.slots
+	m.slots = make([]memoSlot, 2*len(old))
+	for _, s := range old {
+		if s.at != 0 {
+			_, slot := m.find(s.key)
+			m.slots[slot] = s
 		}
 	}
 }

@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,10 +57,10 @@ type search struct {
 
 func newSearch(m *Model, o Options) *search {
 	s := &search{m: m, o: o, t: newTables(), began: time.Now()}
-	s.st = newStore(m.width(), o.Compact)
+	s.st = newStore(m.width(), o.Compact, o.Cores)
 	s.found = make([]*finding, len(m.props)+1)
 	s.most, s.fullest, s.unbounded = make([]int, len(m.Spaces)), make([]fullest, len(m.Spaces)), make([]bool, len(m.Spaces))
-	s.look = slices.Repeat([]int{firstLook}, len(m.Spaces))
+	s.look = m.looks(o)
 	for range o.Cores {
 		s.workers = append(s.workers, newWorker(s))
 	}
@@ -73,6 +72,7 @@ func newSearch(m *Model, o Options) *search {
 func (s *search) run(ctx context.Context, stop int) {
 	w := s.workers[0]
 	w.see(w.x.initial())
+	w.flush()
 	for {
 		for _, w := range s.workers {
 			s.total.add(counts{states: w.fresh})
@@ -107,6 +107,8 @@ const small = 2048
 func (s *search) explore(ctx context.Context, pieces [][]byte) {
 	var next atomic.Int64
 	work := func(w *worker) {
+		defer s.checkBounds(ctx)
+		defer w.flush()
 		for !s.over.Load() {
 			i := int(next.Add(1)) - 1
 			if i >= len(pieces) {

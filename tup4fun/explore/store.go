@@ -7,18 +7,21 @@ import (
 )
 
 const (
-	shardBits = 6
-	chunkSize = 1 << 15 // bytes; a state is never in two
+	manyShards = 6       // bits of the hash that name a shard, where there are several cores
+	chunkSize  = 1 << 15 // bytes; a state is never in two
 )
 
 // A store is the set of states seen. Exactly stored, a state is the numbers of its
 // parts, 7 bits a byte; hash-compacted (Wolper and Leroy 1993), it is a print of
 // 64 bits, and only the states of the level that is being explored and of the next
-// are kept whole. It is safe for concurrent use.
+// are kept whole. For one core it has one shard: then states are expanded in the
+// order in which they were found, and what their neighbours needed is still at hand.
+// It is safe for concurrent use.
 type store struct {
 	width   int
 	compact bool
-	shards  [1 << shardBits]shard
+	bits    int // of the hash, that name a shard
+	shards  []shard
 }
 
 type shard struct {
@@ -28,6 +31,7 @@ type shard struct {
 	used   int
 	chunks [][]byte
 	ends   []end // of the levels that have states here: exact only
+	seen   byte  // of touch, which the compiler must not leave out
 }
 
 // end is where the states of a level, and of those before it, end in a shard.
@@ -36,8 +40,12 @@ type end struct {
 	at    uint32
 }
 
-func newStore(width int, compact bool) *store {
+func newStore(width int, compact bool, cores int) *store {
 	s := &store{width: width, compact: compact}
+	if cores > 1 {
+		s.bits = manyShards
+	}
+	s.shards = make([]shard, 1<<s.bits)
 	for i := range s.shards {
 		s.shards[i].resize(16, compact)
 	}
@@ -88,19 +96,80 @@ func readState(b []byte, s []uint32) int {
 	return n
 }
 
-// add puts a state in, and reports whether it was new. Scratch is for the caller
-// to hand back in.
-func (st *store) add(s []uint32, scratch []byte) (fresh bool, _ []byte) {
+// batchSize is how many states go into a shard together. What costs is to wait for
+// memory, so each first looks where all of them would be: the processor waits for
+// these at once.
+const batchSize = 16
+
+// A batch is states on their way into one shard. It is of one goroutine.
+type batch struct {
+	n      int
+	hashes [batchSize]uint64
+	ends   [batchSize]int // in states
+	states []byte
+}
+
+// add puts a state into the batch for its shard, and the batch into the shard if it
+// is full. It returns how many states were new.
+func (st *store) add(s []uint32, batches []batch) (fresh int64) {
 	h := hashState(s)
-	scratch = appendState(scratch[:0], s)
-	sh := &st.shards[h>>(64-shardBits)]
+	i := h >> (64 - st.bits)
+	b := &batches[i]
+	b.states = appendState(b.states, s)
+	b.hashes[b.n], b.ends[b.n] = h, len(b.states)
+	if b.n++; b.n < batchSize {
+		return 0
+	}
+	return st.shards[i].addAll(b, st.compact)
+}
+
+// flush puts into the shards what is not there yet, and returns how many states of
+// it were new.
+func (st *store) flush(batches []batch) (fresh int64) {
+	for i := range batches {
+		if batches[i].n > 0 {
+			fresh += st.shards[i].addAll(&batches[i], st.compact)
+		}
+	}
+	return fresh
+}
+
+// addAll empties a batch.
+func (sh *shard) addAll(b *batch, compact bool) (fresh int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if st.compact {
-		return sh.addPrint(h|1, scratch), scratch
+	sh.touch(b.hashes[:b.n], compact)
+	from := 0
+	for k, h := range b.hashes[:b.n] {
+		state := b.states[from:b.ends[k]]
+		from = b.ends[k]
+		if compact && sh.addPrint(h|1, state) || !compact && sh.addExact(fragment(h), state) {
+			fresh++
+		}
 	}
-	return sh.addExact(uint32(h<<shardBits>>32), scratch), scratch
+	b.n, b.states = 0, b.states[:0]
+	return fresh
 }
+
+// touch reads what addExact or addPrint will read first.
+func (sh *shard) touch(hashes []uint64, compact bool) {
+	var near [batchSize]uint64
+	for k, h := range hashes {
+		if compact {
+			near[k] = sh.prints[home(fragment(h), len(sh.prints))]
+		} else {
+			near[k] = sh.slots[home(fragment(h), len(sh.slots))]
+		}
+	}
+	for k, h := range hashes {
+		if at := uint32(near[k]) - 1; !compact && uint32(near[k]>>32) == fragment(h) && near[k] != 0 {
+			sh.seen += sh.chunks[at/chunkSize][at%chunkSize]
+		}
+	}
+}
+
+// fragment is the part of a hash that a slot keeps, without what names the shard.
+func fragment(h uint64) uint32 { return uint32(h << manyShards >> 32) }
 
 // home is where to look first for a hash among n slots.
 func home(hash uint32, n int) int { return int(uint64(hash) * uint64(n) >> 32) }
@@ -119,7 +188,7 @@ func (sh *shard) addExact(hash uint32, state []byte) bool {
 		}
 	}
 	sh.slots[i] = uint64(hash)<<32 | uint64(sh.write(state)+1)
-	if sh.used++; sh.used*8 > len(sh.slots)*7 {
+	if sh.used++; sh.used*4 > len(sh.slots)*3 {
 		sh.growExact()
 	}
 	return true
@@ -143,7 +212,7 @@ func (sh *shard) write(state []byte) uint32 {
 
 func (sh *shard) growExact() {
 	slots := sh.slots
-	sh.resize(len(slots)*3/2, false)
+	sh.resize(len(slots)*2, false)
 	for _, entry := range slots {
 		if entry == 0 {
 			continue
@@ -159,7 +228,7 @@ func (sh *shard) growExact() {
 }
 
 func (sh *shard) addPrint(h uint64, state []byte) bool {
-	i := home(uint32(h<<shardBits>>32), len(sh.prints))
+	i := home(fragment(h), len(sh.prints))
 	for ; sh.prints[i] != 0; i++ {
 		if sh.prints[i] == h {
 			return false
@@ -183,7 +252,7 @@ func (sh *shard) growPrints() {
 		if h == 0 {
 			continue
 		}
-		j := home(uint32(h<<shardBits>>32), len(sh.prints))
+		j := home(fragment(h), len(sh.prints))
 		for sh.prints[j] != 0 {
 			if j++; j == len(sh.prints) {
 				j = 0

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,6 +13,19 @@ import (
 // firstLook is how many tuples a space without bound has before it is asked
 // whether it has one after all; then whenever they have doubled.
 const firstLook = 8
+
+// looks returns for each space how many tuples it may have before it is first asked
+// whether it has a bound.
+func (m *Model) looks(o Options) []int {
+	all := make([]int, len(m.Spaces))
+	for i, sp := range m.Spaces {
+		all[i] = math.MaxInt
+		if m.monotone && !o.Compact && sp.Cap < 0 && sp.Kind == 'R' {
+			all[i] = firstLook
+		}
+	}
+	return all
+}
 
 // A fullest is a state in which a space had more tuples than in any before.
 type fullest struct {
@@ -26,11 +40,8 @@ type fullest struct {
 // repeated for ever (Karp and Miller 1969), as long as nothing in the program
 // depends on a tuple not being there.
 func (s *search) lookForGrowth(ctx context.Context) {
-	if !s.m.monotone || s.o.Compact {
-		return
-	}
-	for i, sp := range s.m.Spaces {
-		if sp.Cap >= 0 || sp.Kind != 'R' || s.most[i] < s.look[i] {
+	for i := range s.m.Spaces {
+		if s.most[i] < s.look[i] {
 			continue
 		}
 		for s.look[i] <= s.most[i] {

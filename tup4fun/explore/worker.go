@@ -12,13 +12,13 @@ type worker struct {
 	x       *expander
 	n       counts
 	fresh   int64 // new states, which others read
-	scratch []byte
 	state   []uint32
 	found   []*finding
 	most    []int
 	fullest []fullest
 	sizes   []int32 // of the contents of spaces + 1; 0 is not known
 	checked map[checkKey]bool
+	batches []batch // for the shards
 }
 
 type checkKey struct {
@@ -28,14 +28,21 @@ type checkKey struct {
 
 func newWorker(s *search) *worker {
 	return &worker{s: s, x: newExpander(s.m, s.t, s.o.Reduction), state: make([]uint32, s.m.width()),
-		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), fullest: make([]fullest, len(s.m.Spaces)), checked: map[checkKey]bool{}}
+		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), fullest: make([]fullest, len(s.m.Spaces)), checked: map[checkKey]bool{},
+		batches: make([]batch, len(s.st.shards))}
 }
 
 // see puts a state into the store.
 func (w *worker) see(state []uint32) {
-	var fresh bool
-	if fresh, w.scratch = w.s.st.add(state, w.scratch); fresh {
-		atomic.AddInt64(&w.fresh, 1)
+	w.count(w.s.st.add(state, w.batches))
+}
+
+// flush has what was seen counted.
+func (w *worker) flush() { w.count(w.s.st.flush(w.batches)) }
+
+func (w *worker) count(fresh int64) {
+	if fresh > 0 {
+		atomic.AddInt64(&w.fresh, fresh)
 	}
 }
 
@@ -85,15 +92,18 @@ func (w *worker) report(prop int, err *RuntimeError) {
 	}
 }
 
-// measure notes how many tuples the spaces have.
+// measure notes how many tuples the spaces have, and, once there are as many as
+// call for lookForGrowth, in which state.
 func (w *worker) measure(state []uint32) {
 	for i, id := range state[len(w.s.m.Procs)+1:] {
 		n, f := w.size(id), &w.fullest[i]
-		if n < w.most[i] || n == w.most[i] && f.level != w.s.level {
+		if n > w.most[i] {
+			w.most[i], f.state = n, nil
+		}
+		if n < w.most[i] || n < w.s.look[i] || f.state != nil && f.level != w.s.level {
 			continue
 		}
-		if print := w.x.print(state); n > w.most[i] || print < f.print {
-			w.most[i] = n
+		if print := w.x.print(state); f.state == nil || print < f.print {
 			*f = fullest{append([]uint32{}, state...), w.s.level, print}
 		}
 	}

@@ -96,6 +96,9 @@ func (p *Page) about(ctx context.Context, s session, of answerer) (any, error) {
 	if len(s.Choices) > p.limits.Choices {
 		return nil, fmt.Errorf("%d steps were chosen; at most %d are taken", len(s.Choices), p.limits.Choices)
 	}
+	if strings.TrimSpace(s.Init) != "" && syntax.HasStart(s.Program) {
+		return broken{[]mistake{{"init", 1, 1, "the program has a start of its own: empty this box"}}}, nil
+	}
 	program, err := syntax.ParseBoxes("program", s.Init, s.Program)
 	var wrong syntax.Errors
 	switch {

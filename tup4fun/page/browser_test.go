@@ -5,7 +5,6 @@ package page_test
 import (
 	"context"
 	"net/url"
-	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -16,15 +15,11 @@ import (
 	"leasehold/tup4fun/page"
 )
 
-// browse opens a tab in a headless Chromium (CHROMIUM, else the one on the path).
+// browse opens a tab in a headless Chromium, the one of .ci/tools.
 func browse(t *testing.T) context.Context {
 	t.Helper()
-	path := os.Getenv("CHROMIUM")
-	if path == "" {
-		var err error
-		path, err = exec.LookPath("chromium")
-		require.NoError(t, err, "apt-get install chromium")
-	}
+	path, err := exec.LookPath("chromium-headless-shell")
+	require.NoError(t, err, "apt-get install chromium-headless-shell")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
 	all, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
@@ -67,7 +62,7 @@ func TestAStudentFindsTheDeadlock(t *testing.T) {
 	))
 	link := value(t, tab, chromedp.Evaluate[string](`location.href`))
 
-	require.NoError(t, chromedp.Do(tab, chromedp.Navigate("about:blank"), chromedp.Navigate(link), has("1")))
+	require.NoError(t, chromedp.Do(tab, chromedp.Navigate("about:blank"), chromedp.Navigate(link), chromedp.WaitVisible("#steps li"), has("1")))
 	require.Equal(t, "extendable", value(t, tab, chromedp.Text("#choices span")))
 	require.Contains(t, value(t, tab, chromedp.Text("#end")), "Fork has")
 

@@ -91,7 +91,7 @@ func TestADeadlockIsFoundAndDrawn(t *testing.T) {
 
 	check := post(t, s, "check", forks, diners)
 	require.Equal(t, "violated", check["outcome"])
-	require.Contains(t, check["sequences"].([]any)[0], "waits: Fork.get(2)")
+	require.Contains(t, check["sequences"].([]any)[0], "before Fork.get(2)")
 	require.NotContains(t, check["verdicts"].([]any)[0], "trace")
 }
 
@@ -103,6 +103,9 @@ func TestAMistakeIsInItsBox(t *testing.T) {
 		wrong("x = 0\n\n", "x :=\n"))
 	require.Contains(t, fmt.Sprint(wrong("x = 0,\ny = ", "skip")), "box:init column:1 line:2")
 	require.Contains(t, fmt.Sprint(wrong("", "y := 1")), "line:1")
+	require.Equal(t, []any{map[string]any{"box": "init", "line": 1.0, "column": 1.0, "text": "the program has a start of its own: empty this box"}},
+		wrong(forks, "// whole\n"+forks+"\n---\n"+diners))
+	require.Nil(t, wrong("\n", forks+"\n---\n"+diners))
 }
 
 func TestWhatIsTooLargeIsCutAndSaidToBe(t *testing.T) {

@@ -49,7 +49,7 @@ func ParseMarking(n *Net, file, src string) (Marking, error) {
 }
 
 func newParser(file, src string) (*parser, error) {
-	p := &parser{fileName: file, net: &Net{}, lex: &lexer{src: src, line: 1},
+	p := &parser{fileName: file, net: &Net{}, lex: &lexer{syntax.NewCursor(src)},
 		places: map[string]int{}, transitions: map[string]int{}, flowAt: map[string]syntax.Pos{}}
 	if len(src) > MaxSource {
 		p.report(syntax.Pos{Line: 1, Col: 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
@@ -91,7 +91,7 @@ func (p *parser) report(at syntax.Pos, format string, args ...any) {
 	}
 	if n == MaxErrors {
 		format, args = "there is more, which is not shown", nil
-		p.lex.at = len(p.lex.src)
+		p.lex.End()
 	}
 	p.errs = append(p.errs, &syntax.Error{File: p.fileName, Pos: at, Msg: fmt.Sprintf(format, args...)})
 }

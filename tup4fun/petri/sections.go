@@ -117,7 +117,7 @@ func (p *parser) fresh(name token) bool {
 		return false
 	case len(p.net.Places)+len(p.net.Transitions) == MaxNodes:
 		p.report(name.pos, "there are more than %d places and transitions", MaxNodes)
-		p.lex.at = len(p.lex.src)
+		p.lex.End()
 		return false
 	}
 	return true

@@ -44,6 +44,15 @@ func Join(initialisation, program string) string {
 	return strings.TrimRight(initialisation, "\n") + "\n---\n" + program
 }
 
+// HasStart reports whether a program begins with declarations of its own.
+func HasStart(program string) bool {
+	p := &parser{prog: &Program{}}
+	p.lex = &lexer{Cursor: NewCursor(program), fail: func(Pos, string, ...any) {}}
+	p.tok = p.lex.next()
+	p.ahead = p.lex.next()
+	return p.startsDecls()
+}
+
 // parse reads without resolving names.
 func parse(file, src string) (*Program, error) {
 	p := &parser{prog: &Program{File: file}}
@@ -51,12 +60,12 @@ func parse(file, src string) (*Program, error) {
 		p.report(Pos{1, 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
 		return p.prog, p.errs
 	}
-	p.lex = &lexer{src: src, line: 1, fail: p.report}
+	p.lex = &lexer{Cursor: NewCursor(src), fail: p.report}
 	p.tok = p.lex.next()
 	p.ahead = p.lex.next()
 	p.file()
 	p.prog.Comments = p.lex.comments
-	p.prog.ends = p.lex.pos()
+	p.prog.ends = p.lex.Pos()
 	if len(p.errs) > 0 {
 		return p.prog, p.errs
 	}
@@ -83,7 +92,7 @@ func (p *parser) report(at Pos, format string, args ...any) {
 	}
 	if len(p.errs) == MaxErrors {
 		format, args = "there is more, which is not shown", nil
-		p.lex.at = len(p.lex.src)
+		p.lex.End()
 	}
 	p.errs = append(p.errs, &Error{p.prog.File, at, fmt.Sprintf(format, args...)})
 }
@@ -149,7 +158,7 @@ func (p *parser) leave() { p.depth-- }
 
 // skipAll gives up the rest of the file.
 func (p *parser) skipAll() {
-	p.lex.at = len(p.lex.src)
+	p.lex.End()
 	p.tok = token{pos: p.tok.pos}
 	p.ahead = p.tok
 }

@@ -1,6 +1,9 @@
 package syntax
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // procs reads par C [] C rap, or one process.
 func (p *parser) procs() {
@@ -77,10 +80,22 @@ func (p *parser) stmts() []*Stmt {
 		} else {
 			all = append(all, s)
 		}
-		if !p.accept(";") {
+		if p.accept(";") {
+			continue
+		}
+		if !p.startsStmt() {
 			return all
 		}
+		p.report(p.tok.pos, "expected ; before the next statement, found %s", p.tok)
 	}
+}
+
+// startsStmt reports whether a statement without doubt begins here.
+func (p *parser) startsStmt() bool {
+	if p.tok.kind == name {
+		return slices.ContainsFunc([]string{".", ":=", "["}, p.ahead.is) || p.tok.text == "atomic" && p.ahead.is("{")
+	}
+	return slices.ContainsFunc([]string{"skip", "if", "do", "loop"}, p.tok.is)
 }
 
 func (p *parser) stmt() (s *Stmt, err error) {

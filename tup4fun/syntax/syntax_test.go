@@ -77,6 +77,23 @@ func TestErrorsSayWhatWasExpected(t *testing.T) {
 	}
 }
 
+func TestAMissingSemicolonIsOneError(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		"S.put(1)\nS.get(1)",
+		"par loop true -> S.put(1)\nS.get(1); skip pool [] skip rap",
+		"par S.put(1)\nif S.get(1) -> skip [] else -> skip fi [] skip rap",
+		"atomic { S.put(1)\nS.get(1); skip }; skip",
+	} {
+		_, err := syntax.Parse("m", "S = (R, INF, {})\n---\n"+body)
+		var all syntax.Errors
+		require.ErrorAs(t, err, &all, body)
+		require.Len(t, all, 1, body)
+		require.Equal(t, 4, all[0].Pos.Line, body)
+		require.Contains(t, all[0].Msg, "expected ; before the next statement", body)
+	}
+}
+
 func TestSeveralErrorsAreFoundInOneRun(t *testing.T) {
 	t.Parallel()
 	_, err := syntax.Parse("m", "x = , y = 0\n---\npar y := ; y := 1 [] if y -> fi [] S.(1) ; y = 2 rap\n---\nbound;\ninvariant p y;\ndeadlockfree;")
