@@ -11,29 +11,32 @@ import (
 	"leasehold/shared/fault"
 )
 
-// loadClips loads the recordings of a folder, named by their files without their
-// endings. One that cannot be looked for is told, and left out.
-func (a *app) loadClips(ctx context.Context, folder string) ([]audio.Clip, error) {
+// eachClip loads the recordings of a folder, named by their files without their
+// endings, one after the other. One that cannot be looked for is told, and left out.
+func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) error) error {
 	files, err := audio.Files(folder)
 	if err != nil {
-		return nil, fmt.Errorf("clips: %w: %w", err, fault.ErrNotFound)
+		return fmt.Errorf("clips: %w: %w", err, fault.ErrNotFound)
 	}
-	var clips []audio.Clip
+	some := false
 	for _, name := range files {
 		clip, err := loadClip(ctx, filepath.Join(folder, name))
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if err != nil {
 			fmt.Fprintf(a.err, "%s is not looked for: %v\n", filepath.Join(folder, name), err)
 			continue
 		}
-		clips = append(clips, clip)
+		if err := use(clip); err != nil {
+			return err
+		}
+		some = true
 	}
-	if len(clips) == 0 {
-		return nil, fmt.Errorf("clips %s: no recording in it can be looked for: %w", folder, fault.ErrNotFound)
+	if !some {
+		return fmt.Errorf("clips %s: no recording in it can be looked for: %w", folder, fault.ErrNotFound)
 	}
-	return clips, nil
+	return nil
 }
 
 // loadClip loads one.

@@ -127,20 +127,13 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 
 // load fills the index, or the list of the exact search.
 func (f *finder) load(ctx context.Context) error {
-	clips, err := f.loadClips(ctx, f.o.clips)
-	if err != nil {
-		return err
-	}
-	for _, c := range clips {
-		if f.o.exact {
-			f.exact = append(f.exact, exact.Clip{ID: c.ID, Load: func(context.Context) ([]float32, error) { return c.Samples, nil }})
-			continue
+	return f.eachClip(ctx, f.o.clips, func(c audio.Clip) error {
+		if !f.o.exact {
+			return f.clips.Add(c)
 		}
-		if err := f.clips.Add(c); err != nil {
-			return err
-		}
-	}
-	return nil
+		f.exact = append(f.exact, exact.Clip{ID: c.ID, Load: func(context.Context) ([]float32, error) { return c.Samples, nil }})
+		return nil
+	})
 }
 
 func (f *finder) search(ctx context.Context, path string) error {

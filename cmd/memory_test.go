@@ -1,35 +1,43 @@
 package cmd
 
 import (
+	"bufio"
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/task"
 )
 
-// BenchmarkWorkerMemory has a worker, a process of its own, research an hour of noise
-// for 16 clips of 1 to 5 s. It reports the most memory that was resident (VmHWM), and
-// what of it was beside the largest live heap, which is audio but for about 2 MB.
+var (
+	memoryHours = flag.Int("memory.hours", 1, "length of the episode that memory is measured with")
+	memoryClips = flag.Int("memory.clips", 16, "number of clips that memory is measured with")
+)
+
+// BenchmarkWorkerMemory has a worker, a process of its own, research an hour of noise, in
+// which a clip is played each 20 s, for 16 clips of 1 to 5 s. It reports the most memory that
+// was resident (VmHWM), and what of it was beside the largest live heap, which is audio but
+// for about 2 MB. A long episode with many clips is
 //
-//	go test ./cmd -run '^$' -bench WorkerMemory -benchtime 1x
+//	go test ./cmd -run '^$' -bench 'WorkerMemory|MatchMemory' -benchtime 1x -memory.hours 10 -memory.clips 100
 func BenchmarkWorkerMemory(b *testing.B) {
-	const rate = 16_000
 	dir, leasehold := b.TempDir(), filepath.Join(realBinary(b), "leasehold")
-	random := rand.New(rand.NewPCG(1, 2))
-	require.NoError(b, os.MkdirAll(filepath.Join(dir, "show"), 0o700))
-	require.NoError(b, os.MkdirAll(filepath.Join(dir, "clips"), 0o700))
-	writeNoise(b, filepath.Join(dir, "show", "hour.wav"), rate, 3600*rate, random)
-	for n := range 16 {
-		writeNoise(b, filepath.Join(dir, "clips", fmt.Sprint(n, ".wav")), rate, rate+random.IntN(4*rate), random)
-	}
+	writeShow(b, dir)
 	for b.Loop() {
 		h := beginHost(b, b.TempDir(), leasehold, append([]string{"coordinator"}, anyPorts...)...)
 		for _, kind := range []string{"media show", "clips clips"} {
@@ -40,9 +48,9 @@ func BenchmarkWorkerMemory(b *testing.B) {
 		begin(b, dir, leasehold, "manager", "--data", "m", "--host", h.at.Gate)
 		w := begin(b, dir, "env", "GODEBUG=gctrace=1", leasehold, "worker", "--data", "w", "--slots", "1", "--host", h.at.Gate)
 		resident := 0.0
-		for !strings.Contains(h.ask("/api/v1/totals"), `"researched":16}`) {
+		for !strings.Contains(h.ask("/api/v1/totals"), fmt.Sprintf(`"researched":%d}`, *memoryClips)) {
 			<-time.After(100 * time.Millisecond)
-			resident = max(resident, residentMB(b, w.cmd.Process.Pid))
+			resident = max(resident, residentMB(b, "VmHWM", w.cmd.Process.Pid))
 		}
 		live := 0.0
 		for _, m := range regexp.MustCompile(`->(\d+) MB,`).FindAllStringSubmatch(w.text(), -1) {
@@ -56,27 +64,122 @@ func BenchmarkWorkerMemory(b *testing.B) {
 	}
 }
 
-// residentMB reads VmHWM of a process.
-func residentMB(b *testing.B, pid int) float64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(b, err)
-	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindStringSubmatch(string(data))
-	require.Len(b, m, 2)
-	kb, err := strconv.ParseFloat(m[1], 64)
-	require.NoError(b, err)
-	return kb / 1024
+// BenchmarkMatchMemory reports the most memory that `leasehold audio match` had for the same.
+func BenchmarkMatchMemory(b *testing.B) {
+	dir, leasehold := b.TempDir(), filepath.Join(realBinary(b), "leasehold")
+	writeShow(b, dir)
+	for b.Loop() {
+		c := exec.CommandContext(b.Context(), leasehold, "audio", "match", "--json", "--clips", "clips", "show/show.wav")
+		c.Dir = dir
+		out, err := c.StdoutPipe()
+		require.NoError(b, err)
+		require.NoError(b, c.Start())
+		findings, most := 0, 0.0
+		for lines := bufio.NewScanner(out); lines.Scan(); findings++ {
+			now, _ := statusMB("VmHWM", c.Process.Pid) // it may have ended by now
+			most = max(most, now)
+		}
+		require.NoError(b, c.Wait())
+		b.ReportMetric(most, "MB-resident")
+		b.ReportMetric(float64(findings), "findings")
+	}
 }
 
-// writeNoise writes a WAV file of 16-bit noise, mono.
-func writeNoise(b *testing.B, path string, rate, samples int, random *rand.Rand) {
-	data := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(36+2*samples))
-	data = append(data, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...)
-	data = binary.LittleEndian.AppendUint32(data, uint32(rate))
-	data = binary.LittleEndian.AppendUint32(data, uint32(2*rate))
-	data = append(data, "\x02\x00\x10\x00data"...)
-	data = binary.LittleEndian.AppendUint32(data, uint32(2*samples))
-	for range samples {
-		data = binary.LittleEndian.AppendUint16(data, uint16(random.IntN(16_000)-8_000))
+// BenchmarkCoordinatorMemory reports what is resident of a coordinator with its
+// journal on the disk: before anybody asks anything of it, with 100,000 tasks that
+// wait, and at most until then.
+//
+//	go test ./cmd -run '^$' -bench CoordinatorMemory -benchtime 1x
+func BenchmarkCoordinatorMemory(b *testing.B) {
+	const tasks, clients = 100_000, 64
+	leasehold := filepath.Join(realBinary(b), "leasehold")
+	for b.Loop() {
+		h := beginHost(b, b.TempDir(), leasehold, append([]string{"coordinator"}, anyPorts...)...)
+		b.ReportMetric(residentMB(b, "VmRSS", h.cmd.Process.Pid), "MB-empty")
+		conn, err := remote.Dial(b.Context(), remote.Config{Address: h.at.Gate, Session: remote.SessionID("bench")})
+		require.NoError(b, err)
+		repo := space.Over(conn)
+		var creating sync.WaitGroup
+		for range clients {
+			creating.Go(func() {
+				for n := range tasks / clients {
+					if _, err := (task.Client{Repo: repo}).Create(b.Context(), models.Task{Action: "dig", Subject: fmt.Sprint("garden-", n), Timeout: 60}, 0); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		creating.Wait()
+		b.ReportMetric(residentMB(b, "VmRSS", h.cmd.Process.Pid), "MB-full")
+		b.ReportMetric(residentMB(b, "VmHWM", h.cmd.Process.Pid), "MB-most")
+		require.NoError(b, repo.Close(b.Context()))
 	}
-	require.NoError(b, os.WriteFile(path, data, 0o600))
+}
+
+// residentMB reads one line of what the system says about the memory of a process.
+func residentMB(b *testing.B, line string, pid int) float64 {
+	mb, ok := statusMB(line, pid)
+	require.True(b, ok, "process %d has no %s", pid, line)
+	return mb
+}
+
+// statusMB is residentMB of a process that may have ended.
+func statusMB(line string, pid int) (mb float64, ok bool) {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	m := regexp.MustCompile(line + `:\s+(\d+) kB`).FindSubmatch(data)
+	if m == nil {
+		return 0, false
+	}
+	kb, err := strconv.ParseFloat(string(m[1]), 64)
+	return kb / 1024, err == nil
+}
+
+// writeShow writes clips of 1 to 5 s of noise, and an episode of noise in which one of them
+// is played each 20 s. It is 20 minutes over and over.
+func writeShow(b *testing.B, dir string) {
+	const rate = 16_000
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := func(samples, level int) []int {
+		x := make([]int, samples)
+		for i := range x {
+			x[i] = random.IntN(2*level) - level
+		}
+		return x
+	}
+	bed := noise(20*60*rate, 2_000)
+	for n := range *memoryClips {
+		clip := noise(rate+random.IntN(4*rate), 8_000)
+		writeWAV(b, filepath.Join(dir, "clips", fmt.Sprint(n, ".wav")), rate, clip, 1)
+		if at := (5 + 20*n) * rate; at+len(clip) < len(bed) {
+			for i, v := range clip {
+				bed[at+i] += v
+			}
+		}
+	}
+	writeWAV(b, filepath.Join(dir, "show", "show.wav"), rate, bed, 3**memoryHours)
+}
+
+// writeWAV writes 16-bit samples, mono, so many times.
+func writeWAV(b *testing.B, path string, rate int, samples []int, times int) {
+	raw := make([]byte, 0, 2*len(samples))
+	for _, v := range samples {
+		raw = binary.LittleEndian.AppendUint16(raw, uint16(v))
+	}
+	head := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(36+times*len(raw)))
+	head = append(head, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...)
+	head = binary.LittleEndian.AppendUint32(head, uint32(rate))
+	head = binary.LittleEndian.AppendUint32(head, uint32(2*rate))
+	head = append(head, "\x02\x00\x10\x00data"...)
+	head = binary.LittleEndian.AppendUint32(head, uint32(times*len(raw)))
+	require.NoError(b, os.MkdirAll(filepath.Dir(path), 0o700))
+	f, err := os.Create(path)
+	require.NoError(b, err)
+	_, err = f.Write(head)
+	for range times {
+		require.NoError(b, err)
+		_, err = f.Write(raw)
+	}
+	require.NoError(b, err)
+	require.NoError(b, f.Close())
 }

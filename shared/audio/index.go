@@ -29,6 +29,8 @@ type Source = match.Reader
 
 // Index is the clips to look for. Add them, then Match as many episodes as there are, in
 // any number of goroutines; what is added later is not found by a Match that has begun.
+// Beyond some 16 MB of clips it is in files without names in the system's own folder for
+// them, which are gone with it.
 type Index struct {
 	mu      sync.Mutex // guards builder and built
 	builder index.Builder

@@ -85,7 +85,7 @@ func (a *attempt) search(ctx context.Context, e *episode) ([]outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := match.Known{Samples: e.Samples, Landmarks: e.All(), Sound: e}
+	known := match.Known{Samples: e.Samples, Landmarks: e.Of, Sound: e}
 	err = match.FindKnown(ctx, x, known, a.h.opt.Match, func(f match.Finding) error {
 		o := &group[indexed[f.Clip]]
 		o.findings = append(o.findings, f)

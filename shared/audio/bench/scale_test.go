@@ -25,42 +25,63 @@ import (
 //
 //	S=~/.cache/leasehold/bench/sets
 //	go test ./shared/audio/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-2-v2 -search $S/dev-1-v2 -clips 10000
-//	go test ./shared/audio/bench -run '^$' -bench NewClip -benchtime 1x -args -clips-of $S/report-2-v2 -search $S/dev-1-v2 -hours 100
+//	go test ./shared/audio/bench -run '^$' -bench NewClip -benchtime 1x -args -clips-of $S/report-2-v2 -search $S/dev-1-v2 -hours 100 -unlike 10
 //
 // Without the folders they do with a little noise.
 var (
 	clipsOf = flag.String("clips-of", "", "folder of recordings of which clips are cut")
 	search  = flag.String("search", "", "folder of recordings in which they are looked for")
-	most    = flag.Int("clips", 100, "clips of BenchmarkScale at most; a tenth of them is measured, too")
+	count   = flag.Int("clips", 100, "clips of BenchmarkScale")
 	hours   = flag.Float64("hours", .05, "hours of known episodes for BenchmarkNewClip")
+	unlike  = flag.Float64("unlike", 1e9, "after so many hours the known episodes are repeated as they are")
 )
 
-// episodes loads the MP3s of a folder, or makes noise.
-func episodes(b *testing.B, folder string) (all [][]float32) {
+// recording is an episode, on disk.
+type recording interface {
+	Len() int
+	ReadAt(dst []float32, offset int) error
+}
+
+// episodes decodes the MP3s of a folder to files without names, or makes noise.
+func episodes(b *testing.B, folder string) (all []recording) {
 	b.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.mp3"))
 	require.NoError(b, err)
 	for _, f := range files {
-		x, err := audio.Load(b.Context(), f, 24*time.Hour)
+		r, err := audio.Spool(b.Context(), f, "")
 		require.NoError(b, err)
-		all = append(all, x)
+		b.Cleanup(func() { require.NoError(b, r.Close()) })
+		all = append(all, r)
 	}
 	if folder == "" {
-		all = append(all, noise(rand.New(rand.NewPCG(1, uint64(len(folder)))), 60*match.RateHz, .1))
+		all = append(all, memory(noise(rand.New(rand.NewPCG(1, 1)), 60*match.RateHz, .1)))
 	}
 	return all
 }
 
+// memory is a recording that is not on disk.
+type memory []float32
+
+func (m memory) Len() int { return len(m) }
+
+func (m memory) ReadAt(dst []float32, offset int) error {
+	clear(dst)
+	if offset < len(m) {
+		copy(dst, m[offset:])
+	}
+	return nil
+}
+
 // cuts indexes pieces of 1 to 9 s.
-func cuts(b *testing.B, from [][]float32, n int) *index.Index {
+func cuts(b *testing.B, from []recording, n int) *index.Index {
 	b.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
 	var clips index.Builder
 	for i := range n {
 		x := from[r.IntN(len(from))]
-		length := match.RateHz + r.IntN(8*match.RateHz)
-		at := r.IntN(len(x) - length)
-		require.NoError(b, clips.Add(fmt.Sprint(i), x[at:at+length]))
+		piece := make([]float32, match.RateHz+r.IntN(8*match.RateHz))
+		require.NoError(b, x.ReadAt(piece, r.IntN(x.Len()-len(piece))))
+		require.NoError(b, clips.Add(fmt.Sprint(i), piece))
 	}
 	x, err := clips.Build()
 	require.NoError(b, err)
@@ -75,49 +96,51 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// resident is what the process holds, in megabytes; it is told by Linux.
-func resident(b *testing.B) (mb float64) {
+// resident is what the process holds in memory, and the most that it held, in megabytes;
+// they are told by Linux.
+func resident(b *testing.B) (now, most float64) {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")
 	require.NoError(b, err)
 	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			_, err := fmt.Sscan(rest, &mb)
-			require.NoError(b, err)
+		for name, v := range map[string]*float64{"VmRSS:": &now, "VmHWM:": &most} {
+			if rest, ok := strings.CutPrefix(line, name); ok {
+				_, err := fmt.Sscan(rest, v)
+				require.NoError(b, err)
+			}
 		}
 	}
-	return mb / 1000
+	return now / 1000, most / 1000
 }
 
-// BenchmarkScale searches all episodes for more and more clips, of which none is played.
+// BenchmarkScale searches all episodes for clips of which none is played, with an index
+// that is built, kept and mapped.
 func BenchmarkScale(b *testing.B) {
-	counts := []int{*most / 10, *most}
-	from := episodes(b, *clipsOf)
-	in := episodes(b, *search)
-	for _, n := range counts {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			began := cpu(b)
-			x := cuts(b, from, n)
-			built := cpu(b) - began
-			path := filepath.Join(b.TempDir(), "clips.index")
-			require.NoError(b, x.Write(path))
-			x, err := index.Open(path)
-			require.NoError(b, err)
-			defer x.Close()
-			total := 0.0
-			began = cpu(b)
-			for b.Loop() {
-				for _, e := range in {
-					rest := wave(e)
-					require.NoError(b, match.Find(context.Background(), x, &rest, match.Options{}, func(match.Finding) error { return nil }))
-					total += float64(len(e)) / match.RateHz / 3600
-				}
-			}
-			b.ReportMetric((cpu(b)-began).Seconds()/total, "cpu-s/hour")
-			b.ReportMetric(built.Seconds(), "cpu-s/index")
-			b.ReportMetric(resident(b), "resident-MB")
-		})
+	from, in := episodes(b, *clipsOf), episodes(b, *search)
+	began := cpu(b)
+	built := cuts(b, from, *count)
+	indexing := cpu(b) - began
+	path := filepath.Join(b.TempDir(), "clips.index")
+	require.NoError(b, built.Write(path))
+	require.NoError(b, built.Close())
+	_, atIndex := resident(b)
+	x, err := index.Open(path)
+	require.NoError(b, err)
+	defer x.Close()
+	total := 0.0
+	began = cpu(b)
+	for b.Loop() {
+		for _, e := range in {
+			require.NoError(b, match.Find(context.Background(), x, &wave{recording: e}, match.Options{}, func(match.Finding) error { return nil }))
+			total += float64(e.Len()) / match.RateHz / 3600
+		}
 	}
+	b.ReportMetric((cpu(b)-began).Seconds()/total, "cpu-s/hour")
+	b.ReportMetric(indexing.Seconds(), "cpu-s/index")
+	b.ReportMetric(atIndex, "peak-MB/index")
+	now, most := resident(b)
+	b.ReportMetric(now, "resident-MB")
+	b.ReportMetric(most, "peak-MB")
 }
 
 // BenchmarkNewClip looks for one clip in known episodes: those there are, each time under
@@ -128,17 +151,28 @@ func BenchmarkNewClip(b *testing.B) {
 	in := episodes(b, *search)
 	var keys []string
 	kept := 0.0
+	made := 0
 	for r := rand.New(rand.NewPCG(3, 3)); kept < *hours; {
-		x := in[len(keys)%len(in)]
-		key := fmt.Sprint(len(keys))
-		e, err := store.Put(key, func(push func([]float32) error) error {
-			y := make([]float32, len(x))
-			for i, v := range x {
-				y[i] = v + .001*float32(r.NormFloat64())
-			}
-			return push(y)
-		})
+		if kept < *unlike {
+			made++
+		}
+		n := len(keys) % made
+		x, key := in[n%len(in)], fmt.Sprint(n)
+		e, err := store.Get(key)
 		require.NoError(b, err)
+		if e == nil {
+			e, err = store.Put(key, func(push func([]float32) error) error {
+				y := make([]float32, x.Len())
+				if err := x.ReadAt(y, 0); err != nil {
+					return err
+				}
+				for i := range y {
+					y[i] += .001 * float32(r.NormFloat64())
+				}
+				return push(y)
+			})
+			require.NoError(b, err)
+		}
 		kept += float64(e.Samples) / match.RateHz / 3600
 		require.NoError(b, e.Close())
 		keys = append(keys, key)
@@ -151,7 +185,7 @@ func BenchmarkNewClip(b *testing.B) {
 		for _, key := range keys {
 			e, err := store.Get(key)
 			require.NoError(b, err)
-			k := match.Known{Samples: e.Samples, Landmarks: e.All(), Sound: e}
+			k := match.Known{Samples: e.Samples, Landmarks: e.Of, Sound: e}
 			require.NoError(b, match.FindKnown(context.Background(), x, k, match.Options{}, func(match.Finding) error { found++; return nil }))
 			require.NoError(b, e.Close())
 		}
@@ -161,14 +195,18 @@ func BenchmarkNewClip(b *testing.B) {
 	b.ReportMetric(float64(found), "findings")
 }
 
-// wave is an episode as a match.Reader.
-type wave []float32
+// wave is a recording as a match.Reader.
+type wave struct {
+	recording
+	next int
+}
 
 func (w *wave) Read(dst []float32) (int, error) {
-	n := copy(dst, *w)
-	*w = (*w)[n:]
-	if len(*w) == 0 {
-		return n, io.EOF
+	n := min(len(dst), w.Len()-w.next)
+	if n == 0 {
+		return 0, io.EOF
 	}
-	return n, nil
+	err := w.ReadAt(dst[:n], w.next)
+	w.next += n
+	return n, err
 }

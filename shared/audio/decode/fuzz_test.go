@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -99,6 +100,15 @@ func FuzzMP3Frames(f *testing.F) {
 			}
 			got = got[h.bytes:]
 		}
+	})
+}
+
+// FuzzWhatFFmpegWrites is the other end of the pipe: a WAV of unknown length.
+func FuzzWhatFFmpegWrites(f *testing.F) {
+	fuzz(f, "seed.wav", func(r io.ReadCloser, _ int64) (source, error) {
+		s := &wavSource{r: bufio.NewReader(r), closer: r, left: -1}
+		_, _, err := s.readHeader()
+		return s, err
 	})
 }
 

@@ -49,12 +49,12 @@ func tool(t testing.TB, name string, args ...string) {
 	}
 }
 
-// made encodes two seconds of noise with a tool.
-func made(t testing.TB, name string) []byte {
+// made encodes two seconds of noise with a tool, at 44.1 kHz or another rate.
+func made(t testing.TB, name string, rate ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "src.wav"), filepath.Join(dir, name)
-	tool(t, "sox", "-R", "-n", "-r", "44100", "-c", "2", "-b", "16", src, "synth", "2", "pinknoise")
+	tool(t, "sox", "-R", "-n", "-r", append(rate, "44100")[0], "-c", "2", "-b", "16", src, "synth", "2", "pinknoise")
 	if strings.HasSuffix(name, ".mp3") {
 		tool(t, "lame", "--quiet", "-b", "128", src, out)
 	} else {
@@ -67,7 +67,7 @@ func made(t testing.TB, name string) []byte {
 	return b
 }
 
-func TestBadInputIsATypedError(t *testing.T) {
+func TestFault50BadAudioIsATypedError(t *testing.T) {
 	t.Parallel()
 	sound := pcm16(8000)
 	mp3, flac, m4a := made(t, "a.mp3"), made(t, "a.flac"), made(t, "a.m4a")
@@ -112,6 +112,7 @@ func TestBadInputIsATypedError(t *testing.T) {
 		{"truncated, for ffmpeg.mp3", half, fault.ErrCorrupt, "truncated: the sound breaks off at 0:0"},
 		{"untagged and cut.mp3", mp3[mp3Frames(mp3)[1] : len(mp3)-7], fault.ErrCorrupt, "truncated: the sound breaks off at 0:0"},
 		{"rate changes.mp3", append(slices.Clone(mp3), resampled(t, mp3, "32")...), fault.ErrInvalid, "the sample rate changes from 44100 to 32000 Hz at 0:0"},
+		{"rate changes.flac", append(endless(flac), frames(made(t, "b.flac", "32000"))...), fault.ErrInvalid, "the sample rate changes from 44100 to 32000 Hz at 0:0"},
 		{"holes.mp3", holed(mp3), fault.ErrCorrupt, "damaged"},
 		{"truncated.flac", flac[:len(flac)/2], fault.ErrCorrupt, "truncated: the sound breaks off at 0:0"},
 		{"flipped.flac", flipped(flac), fault.ErrCorrupt, "damaged FLAC frame at 0:0"},
@@ -175,6 +176,24 @@ func holed(mp3 []byte) []byte {
 		}
 	}
 	return b
+}
+
+// endless is a FLAC that does not say how many samples it has.
+func endless(flac []byte) []byte {
+	b := slices.Clone(flac)
+	b[21] &= 0xf0
+	clear(b[22:26])
+	return b
+}
+
+// frames are those of a FLAC, without what comes before them.
+func frames(flac []byte) []byte {
+	for b := flac[4:]; ; {
+		last, n := b[0]&0x80 != 0, 4+int(b[1])<<16+int(b[2])<<8+int(b[3])
+		if b = b[n:]; last {
+			return b
+		}
+	}
 }
 
 func flipped(flac []byte) []byte {

@@ -243,7 +243,7 @@ func frequency(x []float32, rate float64) float64 {
 	return float64(n) * rate / float64(len(x))
 }
 
-func TestTenHoursThatAreNotThere(t *testing.T) {
+func TestFault50TenHoursThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	aiff := filepath.Join(t.TempDir(), "a.aiff")
 	tool(t, "sox", "-R", "-n", "-r", "8000", "-b", "16", aiff, "synth", "1", "pinknoise")
@@ -266,6 +266,21 @@ func TestTenHoursThatAreNotThere(t *testing.T) {
 	_, err = all(t.Context(), write(t, "claims.flac", flac))
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 	require.ErrorContains(t, err, "truncated")
+}
+
+func TestFault50WhatLastsLongerThanADayIsRefusedUnread(t *testing.T) {
+	t.Parallel()
+	head := wavFile{codec: 1, channels: 1, bits: 8, rate: 2000, length: 25 * 3600 * 2000}.bytes()
+	wav := write(t, "long.wav", head)
+	require.NoError(t, os.Truncate(wav, int64(len(head))+25*3600*2000)) // it takes no room
+	flac := slices.Clone(made(t, "a.flac"))
+	flac[21] |= 0x0f // 69 thousand million samples
+	for _, path := range []string{wav, write(t, "long.flac", flac)} {
+		samples, err := all(t.Context(), path)
+		require.ErrorIs(t, err, fault.ErrTooLarge)
+		require.ErrorContains(t, err, "24h0m0s")
+		require.Empty(t, samples)
+	}
 }
 
 func TestAFORMThatIsNoAIFF(t *testing.T) {

@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mjibson/go-dsp/fft"
-	"gonum.org/v1/gonum/dsp/fourier"
-
 	"leasehold/shared/audio/exact"
 )
 
@@ -47,27 +44,4 @@ func BenchmarkFind(b *testing.B) {
 	}
 	b.ReportMetric(first.Seconds(), "s-to-first")
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/float64(*benchClips)/benchEpisode.Hours(), "s/clip-hour")
-}
-
-// BenchmarkFFT compares the candidates; doc.go says what came of it.
-func BenchmarkFFT(b *testing.B) {
-	for _, n := range []int{1 << 12, 1 << 14, 1 << 16, 1 << 18} {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = rand.NormFloat64()
-		}
-		b.Run(fmt.Sprintf("gonum/%d", n), func(b *testing.B) {
-			f, c := fourier.NewFFT(n), make([]complex128, n/2+1)
-			b.ReportAllocs()
-			for b.Loop() {
-				f.Coefficients(c, x)
-			}
-		})
-		b.Run(fmt.Sprintf("go-dsp/%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				fft.FFTReal(x)
-			}
-		})
-	}
 }

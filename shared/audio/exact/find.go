@@ -11,7 +11,7 @@ const (
 	maxGroup = 64 // more would save nothing
 	// maxSpectra bounds the spectra of a group, in bytes: sixteen clips of 15 s, or
 	// two of MaxClip. A group that reaches it is not filled further.
-	maxSpectra = 32 << 20
+	maxSpectra = 16 << 20
 )
 
 // Find looks for all clips in the episode, and calls report once for each, in
@@ -62,7 +62,7 @@ func findGroup(ctx context.Context, episode Source, clips []Clip, threshold floa
 			continue
 		}
 		group, index, longest = append(group, t), append(index, len(results)-1), max(longest, len(t.wave))
-		if len(group)*blockLength(longest, episode.Len())*8 >= maxSpectra {
+		if len(group)*blockLength(longest, episode.Len())*4 >= maxSpectra {
 			break
 		}
 	}

@@ -3,7 +3,8 @@ package exact
 import (
 	"context"
 	"math"
-	"slices"
+
+	"leasehold/shared/audio/spectrum"
 )
 
 const (
@@ -15,14 +16,14 @@ const (
 
 // scanner reads an episode once, for a group of clips.
 type scanner struct {
-	fft  *fft
+	fft  *spectrum.FFT
 	hop  int // samples by which a block moves on
-	raw  []float32
-	x    []float64
+	x    []float32
 	sum  []float64 // sum[i] is that of x[:i]
 	sum2 []float64 // of the squares
-	spec []complex128
-	corr [2][]float64 // corr[.][i] is the product of a clip and the window at i
+	spec []complex64
+	bins []complex64 // of a clip's product with the block
+	corr []float32   // corr[i] is the product of a clip and the window at i
 }
 
 // blockLength is the length of the FFT for clips of at most so many samples in an
@@ -34,13 +35,10 @@ func blockLength(longest, episode int) int {
 
 func newScanner(longest, episode int) *scanner {
 	n := blockLength(longest, episode)
-	hop := n - longest + 1
 	return &scanner{
-		fft: newFFT(n), hop: hop,
-		raw: make([]float32, n), x: make([]float64, n),
+		fft: spectrum.NewFFT(n), hop: n - longest + 1, x: make([]float32, n),
 		sum: make([]float64, n+1), sum2: make([]float64, n+1),
-		spec: make([]complex128, n/2+1),
-		corr: [2][]float64{make([]float64, hop), make([]float64, hop)},
+		spec: make([]complex64, n/2+1), bins: make([]complex64, n/2+1), corr: make([]float32, n),
 	}
 }
 
@@ -59,13 +57,12 @@ func (s *scanner) scan(ctx context.Context, episode Source, group []*template, t
 		if err := s.load(episode, at); err != nil {
 			return err
 		}
-		for pair := range slices.Chunk(group, 2) {
-			s.correlate(pair)
-			for i, t := range pair {
-				from := max(at, -t.overhang())
-				to := min(at+s.hop, episode.Len()-len(t.wave)+t.overhang()+1)
-				s.judge(t, s.corr[i][max(0, from-at):max(0, to-at)], at, from, threshold)
-			}
+		for _, t := range group {
+			spectrum.Multiply(s.bins, s.spec, t.spectrum)
+			s.fft.Inverse(s.corr, s.bins)
+			from := max(at, -t.overhang())
+			to := min(at+s.hop, episode.Len()-len(t.wave)+t.overhang()+1)
+			s.judge(t, s.corr[max(0, from-at):max(0, to-at)], at, from, threshold)
 		}
 	}
 	for _, t := range group {
@@ -78,28 +75,18 @@ func (s *scanner) scan(ctx context.Context, episode Source, group []*template, t
 // load reads a block and transforms it. Its sums start at zero, so that errors do
 // not add up over the episode.
 func (s *scanner) load(episode Source, at int) error {
-	if err := episode.ReadAt(s.raw, at); err != nil {
+	if err := episode.ReadAt(s.x, at); err != nil {
 		return err
 	}
 	var sum, sum2 float64
-	for i, v := range s.raw {
+	for i, v := range s.x {
 		x := float64(v)
-		s.x[i] = x
 		sum += x
 		sum2 += x * x
 		s.sum[i+1], s.sum2[i+1] = sum, sum2
 	}
-	s.fft.forward(s.spec, s.x)
+	s.fft.Forward(s.spec, s.x)
 	return nil
-}
-
-// correlate fills corr for one clip or two.
-func (s *scanner) correlate(pair []*template) {
-	var second []complex128
-	if len(pair) > 1 {
-		second = pair[1].spectrum
-	}
-	s.fft.inverses(s.corr[0], s.corr[1], s.spec, pair[0].spectrum, second)
 }
 
 // energy of the n samples of the block from i on, without their mean.
@@ -110,12 +97,15 @@ func (s *scanner) energy(i, n int) float64 {
 
 // judge goes through the correlations of a clip from a place on, in the block that
 // begins at at. The square root is left to the few that reach the threshold.
-func (s *scanner) judge(t *template, corr []float64, at, from int, threshold float64) {
+func (s *scanner) judge(t *template, corr []float32, at, from int, threshold float64) {
 	n := len(t.wave)
 	silent := silenceRMS * silenceRMS * float64(n)
-	for i, c := range corr {
+	for i, v := range corr {
 		p := from + i
-		e := s.energy(p-at, n)
+		if v <= 0 && p%noiseEvery != 0 {
+			continue
+		}
+		c, e := float64(v), s.energy(p-at, n)
 		if e < silent {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"leasehold/shared/audio/spectrum"
 )
 
 // maxMatches bounds what is reported of one clip in one episode: the best ones. A
@@ -12,7 +14,7 @@ const maxMatches = 10000
 
 // settle chooses from the candidates, best first, those that what is chosen
 // already does not explain. The FFT is the scanner's.
-func (t *template) settle(f *fft, threshold float64) []place {
+func (t *template) settle(f *spectrum.FFT, threshold float64) []place {
 	floor := t.places.floor()
 	open := slices.DeleteFunc(t.places.places, func(p place) bool { return p.score < floor })
 	if len(open) == 0 {
@@ -35,7 +37,7 @@ func (t *template) settle(f *fft, threshold float64) []place {
 // unexplained reports whether p reaches the threshold without what the chosen
 // places within a clip's length of it contribute there, and where it belongs among
 // them.
-func (t *template) unexplained(p place, chosen []place, self []float64, threshold float64) (int, bool) {
+func (t *template) unexplained(p place, chosen []place, self []float32, threshold float64) (int, bool) {
 	n := len(t.wave)
 	index := sort.Search(len(chosen), func(i int) bool { return chosen[i].at >= p.at })
 	rest := p.product
@@ -48,7 +50,7 @@ func (t *template) unexplained(p place, chosen []place, self []float64, threshol
 		if d <= t.closest() {
 			return 0, false
 		}
-		rest -= c.product * self[d]
+		rest -= c.product * float64(self[d])
 	}
 	return index, rest >= threshold*p.product/p.score // that is the window's own size
 }

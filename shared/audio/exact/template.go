@@ -1,6 +1,10 @@
 package exact
 
-import "math"
+import (
+	"math"
+
+	"leasehold/shared/audio/spectrum"
+)
 
 // silenceRMS, about -80 dB of full scale, is where sound ends: the dither of
 // 16-bit recordings lies below, and so do the rounding errors of the sums.
@@ -10,7 +14,7 @@ const silenceRMS = 1e-4
 type template struct {
 	id       string
 	wave     []float64
-	spectrum []complex128 // conjugate, of the length of the group's FFT
+	spectrum []complex64 // conjugate, of the length of the group's FFT
 	places   collector
 }
 
@@ -65,12 +69,16 @@ func newTemplate(id string, clip []float32, episode int) (*template, error) {
 
 // transform fills the spectrum. The division by the length of the FFT, which its
 // inverse leaves out, is done here once.
-func (t *template) transform(f *fft) {
-	n := len(f.in)
-	t.spectrum = make([]complex128, n/2+1)
-	f.forward(t.spectrum, t.wave)
+func (t *template) transform(f *spectrum.FFT) {
+	padded := make([]float32, f.Len())
+	for i, v := range t.wave {
+		padded[i] = float32(v)
+	}
+	t.spectrum = make([]complex64, f.Len()/2+1)
+	f.Forward(t.spectrum, padded)
+	n := float32(f.Len())
 	for i, v := range t.spectrum {
-		t.spectrum[i] = complex(real(v)/float64(n), -imag(v)/float64(n))
+		t.spectrum[i] = complex(real(v)/n, -imag(v)/n)
 	}
 }
 
@@ -83,16 +91,16 @@ func (t *template) closest() int { return len(t.wave) / 4 }
 
 // selfCorrelation is the clip's correlation with itself at shifts of 0 to its
 // length; it is 1 at 0. The FFT must be of twice the clip at least.
-func (t *template) selfCorrelation(f *fft) []float64 {
-	n := len(f.in)
-	spectrum, self := make([]complex128, n/2+1), make([]float64, len(t.wave))
-	f.forward(spectrum, t.wave)
-	conj := make([]complex128, len(spectrum))
-	for i, v := range spectrum {
-		conj[i] = complex(real(v)/float64(n), -imag(v)/float64(n))
+func (t *template) selfCorrelation(f *spectrum.FFT) []float32 {
+	t.transform(f)
+	n := float32(f.Len())
+	for i, v := range t.spectrum {
+		t.spectrum[i] = complex(n*(real(v)*real(v)+imag(v)*imag(v)), 0)
 	}
-	f.inverses(self, nil, spectrum, conj, nil)
-	return self
+	self := make([]float32, f.Len())
+	f.Inverse(self, t.spectrum)
+	t.spectrum = nil
+	return self[:len(t.wave)]
 }
 
 // fftLength is the power of two that holds n samples so many times.

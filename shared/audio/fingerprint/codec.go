@@ -1,11 +1,16 @@
 package fingerprint
 
 import (
+	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash"
 	"hash/crc32"
+	"io"
 	"iter"
 	"math"
+	"os"
 
 	"leasehold/shared/audio/landmark"
 	"leasehold/shared/audio/spectrum"
@@ -18,6 +23,10 @@ const Version = 1
 const (
 	magic     = "lh marks"
 	headBytes = 24
+	// groupBytes is the most that a group takes.
+	groupBytes = binary.MaxVarintLen64 + 2 + 2*math.MaxUint8
+	// pieceBytes of an entry are in memory at a time.
+	pieceBytes = 1 << 16
 	// restBits of a hash are not the bin of its first peak.
 	restBits = landmark.HashBits - 8
 	// maxSamples bounds what an entry may say of its length: four weeks.
@@ -29,12 +38,22 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// encoder gathers landmarks: those that have their first peak in common, which follow
+// encoder writes landmarks: those that have their first peak in common, which follow
 // each other, are one group.
 type encoder struct {
-	body  []byte
+	to    *os.File
+	out   *bufio.Writer // keeps the first error for finish
+	sum   hash.Hash32
 	last  int // frame
 	group []landmark.Landmark
+	code  []byte
+}
+
+// newEncoder begins an entry in an empty file.
+func newEncoder(to *os.File) *encoder {
+	e := &encoder{to: to, out: bufio.NewWriterSize(to, pieceBytes), sum: crc32.New(castagnoli)}
+	_, _ = e.out.Write(make([]byte, headBytes)) // finish writes the real one
+	return e
 }
 
 func (e *encoder) add(l landmark.Landmark) {
@@ -51,72 +70,128 @@ func (e *encoder) flush() {
 		return
 	}
 	first := e.group[0]
-	e.body = binary.AppendUvarint(e.body, uint64(first.Frame-e.last))
-	e.body = append(e.body, byte(len(e.group)), byte(first.Hash>>restBits))
+	e.code = binary.AppendUvarint(e.code[:0], uint64(first.Frame-e.last))
+	e.code = append(e.code, byte(len(e.group)), byte(first.Hash>>restBits))
 	for _, l := range e.group {
-		e.body = le.AppendUint16(e.body, uint16(l.Hash&(1<<restBits-1)))
+		e.code = le.AppendUint16(e.code, uint16(l.Hash&(1<<restBits-1)))
 	}
+	_, _ = e.out.Write(e.code)
+	_, _ = e.sum.Write(e.code)
 	e.last, e.group = first.Frame, e.group[:0]
 }
 
-// entry returns the whole, for an episode of so many samples.
-func (e *encoder) entry(samples int) []byte {
+// finish writes what is left, and the head, for an episode of so many samples.
+func (e *encoder) finish(samples int) error {
 	e.flush()
-	head := make([]byte, headBytes, headBytes+len(e.body))
-	copy(head, magic)
-	le.PutUint32(head[8:], Version)
-	le.PutUint32(head[12:], crc32.Checksum(e.body, castagnoli))
-	le.PutUint64(head[16:], uint64(samples))
-	return append(head, e.body...)
+	if err := e.out.Flush(); err != nil {
+		return err
+	}
+	_, err := e.to.WriteAt(head(samples, e.sum.Sum32()), 0)
+	return err
 }
 
-// Landmarks are those of an episode, still in their code, which is known to be whole.
+// head of an entry whose rest has a check sum.
+func head(samples int, sum uint32) []byte {
+	h := make([]byte, headBytes)
+	copy(h, magic)
+	le.PutUint32(h[8:], Version)
+	le.PutUint32(h[12:], sum)
+	le.PutUint64(h[16:], uint64(samples))
+	return h
+}
+
+// Landmarks are those of an episode, still in their code, which was whole when Decode saw
+// it. Little of them is in memory at a time.
 type Landmarks struct {
 	Samples int // length of the episode
-	body    []byte
+	code    io.ReaderAt
+	size    int64
 }
 
-// Decode checks an entry. Any that another version wrote, or that was cut or changed, is
-// fault.ErrCorrupt. It keeps the slice.
-func Decode(entry []byte) (Landmarks, error) {
-	if len(entry) < headBytes || string(entry[:8]) != magic {
+// Decode checks an entry, which it reads through. Any that another version wrote, or that
+// was cut or changed, is fault.ErrCorrupt; another error is the reader's. Of reads it again.
+func Decode(entry io.ReaderAt, size int64) (Landmarks, error) {
+	var h [headBytes]byte
+	n, err := entry.ReadAt(h[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Landmarks{}, fmt.Errorf("fingerprint: %w", err)
+	}
+	if n < headBytes || string(h[:8]) != magic {
 		return Landmarks{}, fmt.Errorf("fingerprint: not an entry: %w", fault.ErrCorrupt)
 	}
-	if v := le.Uint32(entry[8:]); v != Version {
+	if v := le.Uint32(h[8:]); v != Version {
 		return Landmarks{}, fmt.Errorf("fingerprint: an entry of version %d, want %d: %w", v, Version, fault.ErrCorrupt)
 	}
-	samples, body := le.Uint64(entry[16:]), entry[headBytes:]
-	if crc32.Checksum(body, castagnoli) != le.Uint32(entry[12:]) || samples > maxSamples {
+	sum := crc32.New(castagnoli)
+	if _, err := io.CopyBuffer(sum, io.NewSectionReader(entry, headBytes, size-headBytes), make([]byte, pieceBytes)); err != nil {
+		return Landmarks{}, fmt.Errorf("fingerprint: %w", err)
+	}
+	samples := le.Uint64(h[16:])
+	if sum.Sum32() != le.Uint32(h[12:]) || samples > maxSamples {
 		return Landmarks{}, fmt.Errorf("fingerprint: the entry was cut or changed: %w", fault.ErrCorrupt)
 	}
-	return Landmarks{int(samples), body}, nil
+	return Landmarks{int(samples), entry, size}, nil
 }
 
-// All are the landmarks, in the order of time. What makes no sense ends them.
-func (l Landmarks) All() iter.Seq[landmark.Landmark] {
-	return func(yield func(landmark.Landmark) bool) {
+// Of are the landmarks of some hashes, in the order of time. An error is yielded once, as
+// the last: what makes no sense is fault.ErrCorrupt.
+func (l Landmarks) Of(some landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
+	return func(yield func(landmark.Landmark, error) bool) {
+		p := pieces{from: l.code, at: headBytes, end: l.size}
 		frame := 0
-		for b := l.body; len(b) > 0; {
-			d, n := uint64(b[0]), 1
-			if d >= 0x80 {
-				d, n = binary.Uvarint(b)
+		for {
+			b, err := p.group()
+			if err != nil {
+				yield(landmark.Landmark{}, fmt.Errorf("fingerprint: %w", err))
+				return
 			}
-			if n <= 0 || d > maxSamples || n+2 > len(b) {
+			if len(b) == 0 {
+				return
+			}
+			d, n := binary.Uvarint(b)
+			if n <= 0 || d > maxSamples || n+2 > len(b) || n+2+2*int(b[n]) > len(b) || frame+int(d) > l.Samples/spectrum.Hop {
+				yield(landmark.Landmark{}, fmt.Errorf("fingerprint: the entry makes no sense: %w", fault.ErrCorrupt))
 				return
 			}
 			frame += int(d)
-			count, first := int(b[n]), uint32(b[n+1])<<restBits
-			b = b[n+2:]
-			if 2*count > len(b) || frame > l.Samples/spectrum.Hop {
-				return
-			}
-			for i := range count {
-				rest := uint32(le.Uint16(b[2*i:])) & (1<<restBits - 1)
-				if !yield(landmark.Landmark{Hash: first | rest, Frame: frame}) {
+			first, rests := uint32(b[n+1])<<restBits, b[n+2:][:2*int(b[n])]
+			for i := 0; i < len(rests); i += 2 {
+				hash := first | uint32(le.Uint16(rests[i:]))&(1<<restBits-1)
+				if some.Has(hash) && !yield(landmark.Landmark{Hash: hash, Frame: frame}, nil) {
 					return
 				}
 			}
-			b = b[2*count:]
+			p.done(n + 2 + len(rests))
 		}
 	}
 }
+
+// pieces reads an entry, piece by piece.
+type pieces struct {
+	from    io.ReaderAt
+	at, end int64 // of what is not yet in buf
+	buf     []byte
+	rest    []byte // of buf
+}
+
+// group returns what is to be read: at least a group, if so much is left.
+func (p *pieces) group() ([]byte, error) {
+	if len(p.rest) >= groupBytes || p.at == p.end {
+		return p.rest, nil
+	}
+	if p.buf == nil {
+		p.buf = make([]byte, pieceBytes)
+	}
+	n := copy(p.buf, p.rest)
+	more := min(int64(pieceBytes-n), p.end-p.at)
+	read, err := p.from.ReadAt(p.buf[n:n+int(more)], p.at)
+	if int64(read) < more {
+		return nil, err
+	}
+	p.at += more
+	p.rest = p.buf[:n+int(more)]
+	return p.rest, nil
+}
+
+// done says how much of it was read.
+func (p *pieces) done(n int) { p.rest = p.rest[n:] }

@@ -13,10 +13,12 @@ import (
 
 const sampleBytes = 2
 
-// Episode is what is kept of one. Its methods may be called concurrently. The caller
-// closes it; it stays readable until then, even when the Store lets it go.
+// Episode is what is kept of one: in files, of which little is in memory, however long it
+// is. Its methods may be called concurrently. The caller closes it; it stays readable until
+// then, even when the Store lets it go.
 type Episode struct {
 	Landmarks
+	marks *os.File
 	sound *os.File // nil if it is gone
 }
 
@@ -44,27 +46,27 @@ func (e *Episode) ReadAt(dst []float32, offset int) error {
 	return nil
 }
 
-// Close gives the sound's file back.
+// Close gives the files back.
 func (e *Episode) Close() error {
-	if e.sound == nil {
-		return nil
+	err := e.marks.Close()
+	if e.sound != nil {
+		err = errors.Join(err, e.sound.Close())
 	}
-	return e.sound.Close()
+	return err
 }
 
-// recorder writes an episode's sound, and finds its landmarks in what it writes.
+// recorder writes an episode's sound and the landmarks that it finds in what it writes.
 type recorder struct {
-	file    *os.File
-	out     *bufio.Writer
+	out     *bufio.Writer // of the sound
 	peaks   *landmark.Peaks
 	pairs   landmark.Pairs
-	code    encoder
+	code    *encoder
 	samples int
 	rounded []float32
 }
 
-func newRecorder(file *os.File) *recorder {
-	return &recorder{file: file, out: bufio.NewWriterSize(file, 1<<16), peaks: landmark.NewPeaks()}
+func newRecorder(marks, sound *os.File) *recorder {
+	return &recorder{out: bufio.NewWriterSize(sound, 1<<16), peaks: landmark.NewPeaks(), code: newEncoder(marks)}
 }
 
 func (r *recorder) push(samples []float32) error {
@@ -85,9 +87,9 @@ func (r *recorder) push(samples []float32) error {
 
 func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.code.add) }
 
-// close returns the entry of the landmarks.
-func (r *recorder) close() ([]byte, error) {
+// close writes what is left.
+func (r *recorder) close() error {
 	r.peaks.Flush(r.peak)
 	r.pairs.Flush(r.code.add)
-	return r.code.entry(r.samples), r.out.Flush()
+	return errors.Join(r.code.finish(r.samples), r.out.Flush())
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -55,6 +57,29 @@ func put(t testing.TB, s *fingerprint.Store, key string, samples []float32) {
 	require.NoError(t, e.Close())
 }
 
+// every hash there is.
+func every() landmark.Hashes {
+	all := landmark.NewHashes()
+	for h := range uint32(1 << landmark.HashBits) {
+		all.Add(h)
+	}
+	return all
+}
+
+func TestOnlySomeHashesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, 1<<30)
+	x := noise(1, 30_000)
+	e, err := s.Put("k", of(x))
+	require.NoError(t, err)
+	all, some := landmark.Of(x), landmark.NewHashes()
+	some.Add(all[100].Hash)
+	want := slices.DeleteFunc(slices.Clone(all), func(l landmark.Landmark) bool { return l.Hash != all[100].Hash })
+	require.Equal(t, want, marks(t, e.Of(some)))
+	require.Empty(t, marks(t, e.Of(landmark.NewHashes())))
+	require.NoError(t, e.Close())
+}
+
 func TestWhatIsKeptIsWhatWasPut(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, 1<<30)
@@ -65,7 +90,7 @@ func TestWhatIsKeptIsWhatWasPut(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range []*fingerprint.Episode{made, got} {
 		require.Equal(t, len(x), e.Samples)
-		require.Equal(t, landmark.Of(x), slices.Collect(e.All()))
+		require.Equal(t, landmark.Of(x), marks(t, e.Of(every())))
 		part := make([]float32, 500)
 		for _, at := range []int{0, 12345} {
 			require.NoError(t, e.ReadAt(part, at))
@@ -173,11 +198,103 @@ func TestAnyLandmarksGoThroughTheCode(t *testing.T) {
 		}
 		e, err := s.Put("k", of(x))
 		require.NoError(t, err)
-		require.Equal(t, landmark.Of(x), slices.Collect(e.All()))
+		require.Equal(t, landmark.Of(x), marks(t, e.Of(every())))
 		require.NoError(t, e.Close())
 	})
 }
 
+// TestALongEpisodeIsReadPieceByPiece counts what is allocated for ten hours of landmarks:
+// no more than for one.
+func TestALongEpisodeIsReadPieceByPiece(t *testing.T) {
+	const perHour = 100_000 // an eighth of what there are, so that the test is short
+	allocated := func(f func()) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	var took [2]uint64
+	for i, hours := range []int{1, 10} {
+		path := filepath.Join(t.TempDir(), "entry")
+		made := allocated(func() {
+			require.NoError(t, fingerprint.Write(path, hours*3600*8000, func(add func(landmark.Landmark)) {
+				for n := range hours * perHour {
+					add(landmark.Landmark{Hash: uint32(n*7919) % (1 << landmark.HashBits), Frame: n * 4})
+				}
+			}))
+		})
+		read := 0
+		took[i] = made + allocated(func() {
+			f, err := os.Open(path)
+			require.NoError(t, err)
+			info, err := f.Stat()
+			require.NoError(t, err)
+			l, err := fingerprint.Decode(f, info.Size())
+			require.NoError(t, err)
+			for _, err := range l.Of(every()) {
+				require.NoError(t, err)
+				read++
+			}
+			require.NoError(t, f.Close())
+		})
+		require.Equal(t, hours*perHour, read)
+	}
+	require.Less(t, took[0], uint64(1<<20))
+	require.InDelta(t, took[0], took[1], 1<<16, "bytes for one hour, and for ten")
+}
+
+func TestAnEntryThatCannotBeReadToItsEndIsAnErrorAndNotItsEnd(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "entry")
+	require.NoError(t, fingerprint.Write(path, 8000*3600, func(add func(landmark.Landmark)) {
+		for n := range 50_000 {
+			add(landmark.Landmark{Frame: n})
+		}
+	}))
+	entry, err := os.ReadFile(path)
+	require.NoError(t, err)
+	r := &breaking{Reader: bytes.NewReader(entry), after: 1 << 30}
+	l, err := fingerprint.Decode(r, int64(len(entry)))
+	require.NoError(t, err)
+	r.after = len(entry) / 2
+	n := 0
+	for _, err = range l.Of(every()) {
+		n++
+	}
+	require.ErrorIs(t, err, errBroken)
+	require.Greater(t, n, 1000)
+	_, err = fingerprint.Decode(r, int64(len(entry)))
+	require.ErrorIs(t, err, errBroken)
+	require.NotErrorIs(t, err, fault.ErrCorrupt, "it is the disk that fails, not the entry")
+}
+
+var errBroken = errors.New("input/output error")
+
+// breaking is a disk that cannot read what is after so many bytes.
+type breaking struct {
+	*bytes.Reader
+	after int
+}
+
+func (b *breaking) ReadAt(p []byte, at int64) (int, error) {
+	if int(at)+len(p) > b.after {
+		return 0, errBroken
+	}
+	return b.Reader.ReadAt(p, at)
+}
+
+// marks are some of an entry.
+func marks(t require.TestingT, some iter.Seq2[landmark.Landmark, error]) (all []landmark.Landmark) {
+	for m, err := range some {
+		require.NoError(t, err)
+		all = append(all, m)
+	}
+	return all
+}
+
+// FuzzDecode reads any bytes as an entry; and as what follows the head of one whose check
+// sum is right, so that more than the check sum is tried.
 func FuzzDecode(f *testing.F) {
 	s, dir := open(f, 1<<20)
 	put(f, s, "k", noise(1, 9000))
@@ -187,17 +304,24 @@ func FuzzDecode(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(entry)
 	f.Add(entry[:len(entry)/2])
+	f.Add(entry[24:])
 	f.Add([]byte(nil))
+	f.Add(bytes.Repeat([]byte{0, 255, 1}, 100_000))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := fingerprint.Decode(bytes.Clone(b))
-		if err != nil {
-			require.ErrorIs(t, err, fault.ErrCorrupt)
-			return
-		}
-		last := 0
-		for k := range p.All() {
-			require.True(t, k.Frame >= last && k.Frame*64 <= p.Samples)
-			last = k.Frame
+		for _, entry := range [][]byte{b, append(fingerprint.Head(9000, b), b...)} {
+			l, err := fingerprint.Decode(bytes.NewReader(entry), int64(len(entry)))
+			last := 0
+			if err == nil {
+				for m, failed := range l.Of(every()) {
+					if err = failed; err == nil {
+						require.True(t, m.Frame >= last && m.Frame*64 <= l.Samples && m.Hash < 1<<landmark.HashBits)
+						last = m.Frame
+					}
+				}
+			}
+			if err != nil {
+				require.ErrorIs(t, err, fault.ErrCorrupt)
+			}
 		}
 	})
 }

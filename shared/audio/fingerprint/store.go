@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"leasehold/shared/fault"
 )
 
 const (
@@ -53,31 +55,48 @@ func (s *Store) path(key, suffix string) string {
 // Get returns what is kept under a key, such as the hash of the recording; nil if there
 // is nothing, or nothing that can be used. The error is the disk's.
 func (s *Store) Get(key string) (*Episode, error) {
-	entry, err := os.ReadFile(s.path(key, marksSuffix))
+	marks, err := os.Open(s.path(key, marksSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Get: %w", err)
 	}
-	marks, err := Decode(entry)
-	if err != nil {
-		return nil, s.remove(key)
+	e, err := s.open(key, marks)
+	if errors.Is(err, fault.ErrCorrupt) {
+		return nil, errors.Join(marks.Close(), s.remove(key))
 	}
-	e := &Episode{Landmarks: marks}
-	sound, err := os.Open(s.path(key, soundSuffix))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, fmt.Errorf("fingerprint.Get: %w", err)
-	default:
-		info, err := sound.Stat()
-		if err != nil || info.Size() != int64(marks.Samples)*sampleBytes {
-			return nil, errors.Join(err, sound.Close(), s.remove(key))
-		}
-		e.sound = sound
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("fingerprint.Get: %w", err), marks.Close())
 	}
 	s.touch(key)
+	return e, nil
+}
+
+// open opens an episode whose landmarks are in a file, and its sound if it is there.
+func (s *Store) open(key string, marks *os.File) (*Episode, error) {
+	info, err := marks.Stat()
+	if err != nil {
+		return nil, err
+	}
+	e := &Episode{marks: marks}
+	if e.Landmarks, err = Decode(marks, info.Size()); err != nil {
+		return nil, err
+	}
+	sound, err := os.Open(s.path(key, soundSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return e, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info, err = sound.Stat(); err == nil && info.Size() != int64(e.Samples)*sampleBytes {
+		err = fmt.Errorf("a sound of %d bytes: %w", info.Size(), fault.ErrCorrupt)
+	}
+	if err != nil {
+		return nil, errors.Join(err, sound.Close())
+	}
+	e.sound = sound
 	return e, nil
 }
 
@@ -104,46 +123,51 @@ func (s *Store) remove(key string) error {
 // Put keeps the episode that fill pushes, mono at 8 kHz, block by block, and returns it.
 // What fill returns ends it, and nothing is kept.
 func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e *Episode, err error) {
-	sound, err := os.CreateTemp(s.dir, partPrefix+"*")
+	marks, err := os.CreateTemp(s.dir, partPrefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Put: %w", err)
 	}
-	part := sound.Name()
+	sound, err := os.CreateTemp(s.dir, partPrefix+"*")
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("fingerprint.Put: %w", err), discard(marks))
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, sound.Close())
-			_ = os.Remove(part) // it may be in its place already; then the next Get tells
+			err = errors.Join(err, discard(marks), discard(sound))
 		}
 	}()
-	r := newRecorder(sound)
+	r := newRecorder(marks, sound)
 	if err := fill(r.push); err != nil {
 		return nil, err
 	}
-	entry, err := r.close()
+	if err := r.close(); err != nil {
+		return nil, fmt.Errorf("fingerprint.Put: %w", err)
+	}
+	info, err := marks.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Put: %w", err)
 	}
-	marks, err := Decode(entry)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.place(key, part, entry); err != nil {
+	if err := s.place(key, marks.Name(), sound.Name()); err != nil {
 		return nil, fmt.Errorf("fingerprint.Put: %w", err)
 	}
-	return &Episode{Landmarks: marks, sound: sound}, nil
+	return &Episode{Landmarks: Landmarks{r.samples, marks, info.Size()}, marks: marks, sound: sound}, nil
+}
+
+// discard takes away a file that is not kept. It may be in its place already; then the
+// next Get tells what it is worth.
+func discard(part *os.File) error {
+	_ = os.Remove(part.Name())
+	return part.Close()
 }
 
 // place puts both files where Get finds them, the landmarks last, and makes room.
-func (s *Store) place(key, part string, entry []byte) error {
+func (s *Store) place(key, marks, sound string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := os.Rename(part, s.path(key, soundSuffix)); err != nil {
+	if err := os.Rename(sound, s.path(key, soundSuffix)); err != nil {
 		return err
 	}
-	if err := os.WriteFile(part, entry, 0o600); err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	if err := os.Rename(part, s.path(key, marksSuffix)); err != nil {
+	if err := os.Rename(marks, s.path(key, marksSuffix)); err != nil {
 		return err
 	}
 	return s.evict(s.path(key, ""))

@@ -1,9 +1,8 @@
 package index
 
 import (
-	"encoding/binary"
+	"cmp"
 	"fmt"
-	"hash/crc32"
 	"math"
 
 	"leasehold/shared/audio/landmark"
@@ -26,16 +25,25 @@ const (
 	maxPositions = math.MaxUint32 - 1<<20
 )
 
-// posting is a landmark of a variant.
-type posting struct{ hash, position uint32 }
+// spillBytes is how much a Builder holds in memory before it moves it to files: about
+// 110 clips of 5 s.
+const spillBytes = 16 << 20
 
-// Builder gathers clips.
+// Builder gathers clips. Memory does not grow with them: what is beyond some 16 MB goes to
+// files in Dir, which have no names and are gone with the Builder, or with the process.
 type Builder struct {
-	clips     []clip
-	variants  []Variant
-	postings  []posting
-	waves     []int16
+	Dir string // folder of the files, "" for the system's own
+
+	clips    []clip
+	variants []Variant
+	// postings are the run in hand: each a hash in the upper half, and a position.
+	postings  []uint64
+	waves     []int16 // of the clips in hand
 	positions int
+	samples   int // of all clips
+	counts    []uint32
+	spilled   *spill // nil as long as all is in memory
+	most      int    // bytes in memory; 0 is spillBytes
 }
 
 // clip is what the image holds of one.
@@ -48,7 +56,8 @@ type clip struct {
 
 // Add takes a clip: mono at RateHz, of which it keeps a copy of 16 bits a sample. The
 // id is for the caller to know it again; none is compared. A clip beyond MaxSamples is
-// fault.ErrTooLarge, and so is one more than the index can hold.
+// fault.ErrTooLarge, and so is one more than the index can hold. Any other error is that of
+// writing a file; the Builder is of no more use then.
 func (b *Builder) Add(id string, samples []float32) error {
 	if len(samples) > MaxSamples || len(id) > maxID {
 		return fmt.Errorf("index.Add %.80s: %d samples, at most %d are accepted: %w", id, len(samples), MaxSamples, fault.ErrTooLarge)
@@ -56,7 +65,11 @@ func (b *Builder) Add(id string, samples []float32) error {
 	if b.positions+len(Speeds)*(len(samples)/spectrum.Hop+2*unit) > maxPositions {
 		return fmt.Errorf("index.Add %.80s: the index is full with %d clips: %w", id, len(b.clips), fault.ErrTooLarge)
 	}
-	c := clip{id: id, offset: len(b.waves), samples: len(samples)}
+	if b.counts == nil {
+		b.counts = make([]uint32, hashes)
+	}
+	c := clip{id: id, offset: b.samples, samples: len(samples)}
+	b.samples += len(samples)
 	b.waves = appendPCM(b.waves, samples)
 	for i, speed := range Speeds {
 		n := b.addVariant(warp.Play(samples, speed), speed)
@@ -65,6 +78,12 @@ func (b *Builder) Add(id string, samples []float32) error {
 		}
 	}
 	b.clips = append(b.clips, c)
+	if most := cmp.Or(b.most, spillBytes); 8*len(b.postings)+2*len(b.waves) < most {
+		return nil
+	}
+	if err := b.spill(); err != nil {
+		return fmt.Errorf("index.Add %.80s: %w", id, err)
+	}
 	return nil
 }
 
@@ -74,7 +93,8 @@ func (b *Builder) addVariant(wave []float32, speed int) int {
 	v := Variant{Clip: len(b.clips), Speed: speed, Base: b.positions, Frames: len(wave)/spectrum.Hop + 1}
 	first := len(b.postings)
 	add := func(frame int, hash uint32) {
-		b.postings = append(b.postings, posting{hash, uint32(v.Base + min(frame, v.Frames-1))})
+		b.counts[hash]++
+		b.postings = append(b.postings, uint64(hash)<<32|uint64(v.Base+min(frame, v.Frames-1)))
 	}
 	own := landmark.Of(wave)
 	for _, l := range own {
@@ -98,60 +118,6 @@ func (b *Builder) addVariant(wave []float32, speed int) int {
 	return v.Postings
 }
 
-// Build makes the index of what was added so far. The Builder may go on.
-func (b *Builder) Build() (*Index, error) {
-	l := layout{clips: len(b.clips), variants: len(b.variants), positions: b.positions, postings: len(b.postings), samples: len(b.waves)}
-	for _, c := range b.clips {
-		l.names += len(c.id)
-	}
-	image := make([]byte, l.size())
-	b.putTables(image, l)
-	b.putPostings(image[l.buckets():])
-	for i, v := range b.waves {
-		le.PutUint16(image[l.wave()+2*i:], uint16(v))
-	}
-	l.putHeader(image, crc32.Checksum(image[headerBytes:], castagnoli))
-	return open(image)
-}
-
-func (b *Builder) putTables(image []byte, l layout) {
-	names := image[l.names0():]
-	for i, c := range b.clips {
-		r := image[headerBytes+i*clipBytes:]
-		le.PutUint64(r, uint64(c.offset))
-		le.PutUint32(r[8:], uint32(c.samples))
-		le.PutUint32(r[12:], uint32(c.landmarks))
-		le.PutUint32(r[16:], uint32(len(c.id)))
-		names = names[copy(names, c.id):]
-	}
-	for i, v := range b.variants {
-		r := image[l.variant0()+i*variantBytes:]
-		le.PutUint32(r, uint32(v.Clip))
-		le.PutUint32(r[4:], uint32(int32(v.Speed)))
-		le.PutUint32(r[8:], uint32(v.Base))
-		le.PutUint32(r[12:], uint32(v.Frames))
-		le.PutUint32(r[16:], uint32(v.Postings))
-	}
-}
-
-// putPostings sorts the postings by hash, by counting, so that those of a hash stay in
-// the order of variants.
-func (b *Builder) putPostings(image []byte) {
-	next := make([]uint32, hashes+1)
-	for _, p := range b.postings {
-		next[p.hash+1]++
-	}
-	for h := range hashes {
-		next[h+1] += next[h]
-		le.PutUint32(image[4*(h+1):], next[h+1])
-	}
-	lists := image[4*(hashes+1):]
-	for _, p := range b.postings {
-		le.PutUint32(lists[4*next[p.hash]:], p.position)
-		next[p.hash]++
-	}
-}
-
 // appendPCM appends samples as 16-bit ones; what is beyond full scale is clipped.
 func appendPCM(dst []int16, samples []float32) []int16 {
 	for _, v := range samples {
@@ -159,8 +125,3 @@ func appendPCM(dst []int16, samples []float32) []int16 {
 	}
 	return dst
 }
-
-var (
-	le         = binary.LittleEndian
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-)

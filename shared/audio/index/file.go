@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"leasehold/shared/fault"
@@ -24,7 +25,7 @@ func (x *Index) Write(path string) (err error) {
 			err = errors.Join(fmt.Errorf("index.Write %s: %w", path, err), f.Close(), os.Remove(f.Name()))
 		}
 	}()
-	if _, err := f.Write(x.image); err != nil {
+	if err := x.copyTo(f); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -36,6 +37,16 @@ func (x *Index) Write(path string) (err error) {
 	return f.Close()
 }
 
+// copyTo writes the image; one that is mapped is read, so that no more of it is resident.
+func (x *Index) copyTo(f *os.File) error {
+	if x.file == nil {
+		_, err := f.Write(x.image)
+		return err
+	}
+	_, err := io.Copy(f, io.NewSectionReader(x.file, 0, int64(len(x.image))))
+	return err
+}
+
 // Open maps the index at path, which nobody may change meanwhile. The caller closes it.
 // A file that is none, or another version's (a *VersionError), is fault.ErrInvalid; one
 // that was cut or changed is fault.ErrCorrupt.
@@ -44,10 +55,9 @@ func Open(path string) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index.Open: %w", err)
 	}
-	defer f.Close()
 	x, err := openFile(f)
 	if err != nil {
-		return nil, fmt.Errorf("index.Open %s: %w", path, err)
+		return nil, errors.Join(fmt.Errorf("index.Open %s: %w", path, err), f.Close())
 	}
 	return x, nil
 }
@@ -57,7 +67,13 @@ func openFile(f *os.File) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	image, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
+	return mapped(f, int(size))
+}
+
+// mapped makes an Index of a file, which is then its own. One that is not closed gives the
+// file back when nothing refers to it any more, like an os.File.
+func mapped(f *os.File, size int) (*Index, error) {
+	image, err := syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mmap: %w", err)
 	}
@@ -65,8 +81,21 @@ func openFile(f *os.File) (*Index, error) {
 	if err != nil {
 		return nil, errors.Join(err, syscall.Munmap(image))
 	}
-	x.unmap = func() error { return syscall.Munmap(image) }
+	x.file = f
+	x.forgotten = runtime.AddCleanup(x, func(image []byte) { _ = syscall.Munmap(image) }, image) // nobody is there to be told
 	return x, nil
+}
+
+// Close gives the file back; an Index in memory holds none. Nothing of the Index may be used
+// afterwards.
+func (x *Index) Close() error {
+	if x.file == nil {
+		return nil
+	}
+	x.forgotten.Stop()
+	err := errors.Join(syscall.Munmap(x.image), x.file.Close())
+	x.file = nil
+	return err
 }
 
 // check reads a file through, which makes nothing resident, and returns its size.

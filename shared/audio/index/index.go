@@ -1,6 +1,11 @@
 package index
 
-import "sort"
+import (
+	"os"
+	"runtime"
+
+	"leasehold/shared/audio/landmark"
+)
 
 const (
 	// RateHz is the sample rate of clips.
@@ -15,12 +20,14 @@ type Index struct {
 	image    []byte
 	clips    []clip
 	variants []Variant
-	owners   []uint32 // the variant of each unit of positions
-	occupied []uint64 // a bit for each hash: whether it has postings
-	buckets  []byte   // hashes+1 numbers of postings
+	owners   []uint32        // the variant of each unit of positions
+	occupied landmark.Hashes // that have postings
+	buckets  []byte          // hashes+1 numbers of postings
 	postings []byte
 	waves    []byte
-	unmap    func() error
+
+	file      *os.File // that image is mapped from; nil if it is in memory
+	forgotten runtime.Cleanup
 }
 
 // Variant is a clip at a speed.
@@ -51,6 +58,7 @@ func (x *Index) Wave(i int) []float32 {
 	for k := range wave {
 		wave[k] = float32(int16(le.Uint16(raw[2*k:]))) / 32767
 	}
+	runtime.KeepAlive(x)
 	return wave
 }
 
@@ -64,8 +72,15 @@ func (x *Index) Own(clip int) int { return clip * len(Speeds) }
 // Owner is the number of the variant that a position of a posting belongs to.
 func (x *Index) Owner(position uint32) int { return int(x.owners[position/unit]) }
 
-// Has reports whether a hash has postings: a quick look before a slow one.
-func (x *Index) Has(hash uint32) bool { return x.occupied[hash/64]>>(hash%64)&1 != 0 }
+// Units is the number of stretches of positions, each of one variant; Unit is that of a
+// position.
+func (x *Index) Units() int { return len(x.owners) }
+
+// Unit is the number of the stretch of positions that a position is in.
+func Unit(position int) int { return position / unit }
+
+// Hashes are those that have postings. They are not to be changed.
+func (x *Index) Hashes() landmark.Hashes { return x.occupied }
 
 // Postings of a hash, in the order of variants.
 func (x *Index) Postings(hash uint32) Postings {
@@ -74,7 +89,7 @@ func (x *Index) Postings(hash uint32) Postings {
 	return Postings(x.postings[4*from : 4*to])
 }
 
-// Postings are positions. They are good as long as the Index is open.
+// Postings are positions. They are good as long as the Index is open and referred to.
 type Postings []byte
 
 // Len is their number.
@@ -82,21 +97,3 @@ func (p Postings) Len() int { return len(p) / 4 }
 
 // At is the i-th.
 func (p Postings) At(i int) uint32 { return le.Uint32(p[4*i:]) }
-
-// Of returns those of one variant.
-func (p Postings) Of(v Variant) Postings {
-	from := sort.Search(p.Len(), func(i int) bool { return int(p.At(i)) >= v.Base })
-	to := from
-	for to < p.Len() && int(p.At(to)) < v.Base+v.Frames {
-		to++
-	}
-	return p[4*from : 4*to]
-}
-
-// Close gives the file back. An Index that was built holds none.
-func (x *Index) Close() error {
-	if x.unmap == nil {
-		return nil
-	}
-	return x.unmap()
-}

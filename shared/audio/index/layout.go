@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"leasehold/shared/audio/landmark"
+	"leasehold/shared/audio/spectrum"
 	"leasehold/shared/fault"
 )
 
@@ -25,6 +26,8 @@ const (
 	clipBytes    = 20
 	variantBytes = 20
 	hashes       = 1 << landmark.HashBits
+	// maxFrames of a variant, with what is left of its last unit.
+	maxFrames = MaxSamples/spectrum.Hop*11/10 + unit
 )
 
 // layout says where things are in an image: the header; the clips' table; their names;
@@ -79,11 +82,15 @@ func readHeader(header []byte, size int64) (l layout, sum uint32, err error) {
 	return l, le.Uint32(header[20:]), nil
 }
 
-// open makes an Index of an image whose check sum is known to be right.
+// open makes an Index of an image. It believes nothing in it, so that no use of the Index
+// reads beside it.
 func open(image []byte) (*Index, error) {
 	l, _, err := readHeader(image, int64(len(image)))
 	if err != nil {
 		return nil, err
+	}
+	if l.variants != l.clips*len(Speeds) || l.positions > l.variants*maxFrames {
+		return nil, fmt.Errorf("the clip index has %d variants of %d clips, %d frames: %w", l.variants, l.clips, l.positions, fault.ErrCorrupt)
 	}
 	x := &Index{
 		image:   image,
@@ -95,32 +102,41 @@ func open(image []byte) (*Index, error) {
 		r := image[headerBytes+i*clipBytes:]
 		n := int(le.Uint32(r[16:]))
 		c := clip{offset: int(le.Uint64(r)), samples: int(le.Uint32(r[8:])), landmarks: int(le.Uint32(r[12:]))}
-		if n > len(names) || c.offset < 0 || c.offset+c.samples > l.samples || c.samples > MaxSamples {
+		if n > len(names) || c.offset < 0 || c.offset > l.samples-c.samples || c.samples > MaxSamples {
 			return nil, fmt.Errorf("clip %d of the clip index: %w", i, fault.ErrCorrupt)
 		}
 		c.id, names = string(names[:n]), names[n:]
 		x.clips = append(x.clips, c)
 	}
+	base := 0
 	for i := range l.variants {
 		r := image[l.variant0()+i*variantBytes:]
 		v := Variant{
 			Clip: int(le.Uint32(r)), Speed: int(int32(le.Uint32(r[4:]))), Base: int(le.Uint32(r[8:])),
 			Frames: int(le.Uint32(r[12:])), Postings: int(le.Uint32(r[16:])),
 		}
-		if v.Clip >= l.clips || v.Base%unit != 0 || v.Base+v.Frames > l.positions {
+		if v.Clip != i/len(Speeds) || v.Speed != Speeds[i%len(Speeds)] || v.Base != base || v.Frames < 1 || v.Frames > l.positions-base {
 			return nil, fmt.Errorf("variant %d of the clip index: %w", i, fault.ErrCorrupt)
 		}
-		for u := v.Base / unit; u*unit < v.Base+v.Frames; u++ {
-			x.owners[u] = uint32(i)
+		for ; base < v.Base+v.Frames; base += unit {
+			x.owners[base/unit] = uint32(i)
 		}
 		x.variants = append(x.variants, v)
+	}
+	if base != l.positions {
+		return nil, fmt.Errorf("the clip index has %d frames instead of %d: %w", l.positions, base, fault.ErrCorrupt)
+	}
+	for i := range Postings(x.postings).Len() {
+		if p := Postings(x.postings).At(i); int(p) >= base {
+			return nil, fmt.Errorf("posting %d of the clip index: %w", i, fault.ErrCorrupt)
+		}
 	}
 	return x, x.occupy(l.postings)
 }
 
 // occupy goes once over the buckets, which must ascend within the postings.
 func (x *Index) occupy(postings int) error {
-	x.occupied = make([]uint64, hashes/64)
+	x.occupied = landmark.NewHashes()
 	last := le.Uint32(x.buckets)
 	for h := range hashes {
 		next := le.Uint32(x.buckets[4*(h+1):])
@@ -128,7 +144,7 @@ func (x *Index) occupy(postings int) error {
 			return fmt.Errorf("hash %d of the clip index: %w", h, fault.ErrCorrupt)
 		}
 		if next > last {
-			x.occupied[h/64] |= 1 << (h % 64)
+			x.occupied.Add(uint32(h))
 		}
 		last = next
 	}

@@ -16,6 +16,18 @@ type Landmark struct {
 	Frame int    // of the first peak
 }
 
+// Hashes are some hashes: a bit for each.
+type Hashes []uint64
+
+// NewHashes returns none.
+func NewHashes() Hashes { return make(Hashes, 1<<HashBits/64) }
+
+// Add takes one hash more.
+func (h Hashes) Add(hash uint32) { h[hash/64] |= 1 << (hash % 64) }
+
+// Has reports whether a hash is among them.
+func (h Hashes) Has(hash uint32) bool { return h[hash/64]>>(hash%64)&1 != 0 }
+
 // Bins are those of the two peaks of a hash, and Frames the distance between them.
 func Bins(hash uint32) (first, second, frames int) {
 	first = int(hash >> 12)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/index"
@@ -91,13 +92,16 @@ func (e *Explanation) correlate(x *index.Index, i int, sound *window, at int) er
 func (s *search) nearest(variant int, all []landmark.Landmark, at int) vote.Hit {
 	var best vote.Hit
 	const step = 32 // frames
+	var candidates []vote.Candidate
 	for d := -RateHz; d <= RateHz; d += step * spectrum.Hop {
-		h := s.refiner.Refine(vote.Candidate{Variant: variant, Frame: (at + d) / spectrum.Hop}, all)
+		candidates = append(candidates, vote.Candidate{Variant: variant, Frame: (at + d) / spectrum.Hop})
+	}
+	s.refiner.Refine(candidates, all, func(h vote.Hit) {
 		if h.Votes > best.Votes || best.Votes == 0 {
-			h.Marks = append([]vote.Mark(nil), h.Marks...)
 			best = h
 		}
-	}
+	})
+	best.Marks = slices.Clone(best.Marks)
 	return best
 }
 

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"iter"
+	"runtime"
 
 	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/landmark"
@@ -11,8 +12,9 @@ import (
 
 // Known is an episode whose landmarks are known already.
 type Known struct {
-	Samples   int                         // its length
-	Landmarks iter.Seq[landmark.Landmark] // in the order of time
+	Samples int // its length
+	// Landmarks are those of some hashes, in the order of time; an error is the last.
+	Landmarks func(of landmark.Hashes) iter.Seq2[landmark.Landmark, error]
 	// Sound is read where candidates are verified, and nowhere else; but all of it, if a
 	// clip has too few landmarks.
 	Sound verify.Source
@@ -20,15 +22,19 @@ type Known struct {
 
 // FindKnown does what Find does, and finds the same, without a spectrum of the episode:
 // it takes some milliseconds an hour and what verification takes. The error is ctx's
-// cause, Sound's, or what emit returned.
+// cause, that of Landmarks or Sound, or what emit returned. Memory depends on the clips alone.
 func FindKnown(ctx context.Context, x *index.Index, e Known, o Options, emit func(Finding) error) error {
+	defer runtime.KeepAlive(x) // postings do not refer to it
 	c, err := newCore(x, o, emit)
 	if err != nil {
 		return err
 	}
 	c.sound = e.Sound
 	next := c.due()
-	for l := range e.Landmarks {
+	for l, err := range e.Landmarks(x.Hashes()) {
+		if err != nil {
+			return err
+		}
 		if l.Frame >= next {
 			if err := c.decide(ctx, l.Frame); err != nil {
 				return err

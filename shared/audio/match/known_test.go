@@ -3,7 +3,7 @@ package match_test
 import (
 	"context"
 	"errors"
-	"slices"
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,7 +29,7 @@ func (k *kept) ReadAt(dst []float32, offset int) error {
 }
 
 func (k *kept) known() match.Known {
-	return match.Known{Samples: len(k.samples), Landmarks: slices.Values(landmark.Of(k.samples)), Sound: k}
+	return match.Known{Samples: len(k.samples), Landmarks: k.landmarks, Sound: k}
 }
 
 func TestAKnownEpisodeHasTheSameFindings(t *testing.T) {
@@ -60,6 +60,10 @@ func TestAKnownEpisodeIsReadOnlyWhereAClipMayBe(t *testing.T) {
 	mix(k.samples, clipA, 99999, 1)
 	k.err = errors.New("unreadable")
 	require.ErrorIs(t, match.FindKnown(context.Background(), indexed(t, clipA), k.known(), match.Options{}, none), k.err)
+	broken := match.Known{Samples: 1, Sound: k, Landmarks: func(landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
+		return func(yield func(landmark.Landmark, error) bool) { yield(landmark.Landmark{}, k.err) }
+	}}
+	require.ErrorIs(t, match.FindKnown(context.Background(), indexed(t, clipA), broken, match.Options{}, none), k.err)
 }
 
 func TestExplainSaysTheSameAsFind(t *testing.T) {
@@ -74,4 +78,14 @@ func TestExplainSaysTheSameAsFind(t *testing.T) {
 	}
 	_, err := match.Explain(x, 0, e, 0, match.Options{Threshold: 2})
 	require.Error(t, err)
+}
+
+func (k *kept) landmarks(of landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
+	return func(yield func(landmark.Landmark, error) bool) {
+		for _, l := range landmark.Of(k.samples) {
+			if of.Has(l.Hash) && !yield(l, nil) {
+				return
+			}
+		}
+	}
 }

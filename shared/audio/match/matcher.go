@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 
 	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/landmark"
@@ -66,6 +67,7 @@ func (m *Matcher) Close(ctx context.Context) error {
 // Find reads the episode to its end, and calls emit as New says. It returns nil at the
 // end; else ctx's cause, the Reader's error, or what emit returned.
 func Find(ctx context.Context, x *index.Index, episode Reader, o Options, emit func(Finding) error) error {
+	defer runtime.KeepAlive(x) // postings do not refer to it
 	m, err := New(x, o, emit)
 	if err != nil {
 		return err

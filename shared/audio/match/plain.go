@@ -10,11 +10,10 @@ import (
 
 const (
 	// fewLandmarks: a clip with fewer is looked for by plain correlation. It is so for
-	// a pure tone, a thump, and for some of a third of a second; it costs 0.5 CPU
-	// seconds for each such clip and hour.
+	// a pure tone, a thump, and for some of a third of a second.
 	fewLandmarks = 15
-	// plainWindow is how many samples are searched at a time: 131 s.
-	plainWindow = 1 << 20
+	// plainWindow is how many samples are searched at a time: 16 s.
+	plainWindow = 1 << 17
 )
 
 // plain finds the clips that landmarks cannot carry. Windows begin at multiples of
@@ -23,6 +22,7 @@ type plain struct {
 	index   *index.Index
 	options Options
 	clips   []exact.Clip
+	coarse  *coarse
 	numbers []int // of the clips, in the index
 	longest int   // samples
 	done    int   // sample before which all beginnings are known
@@ -31,6 +31,7 @@ type plain struct {
 // newPlain returns nil if the index has no such clips.
 func newPlain(x *index.Index, o Options) *plain {
 	p := &plain{index: x, options: o}
+	var waves [][]float32
 	for i := range x.Clips() {
 		if x.Landmarks(i) >= fewLandmarks {
 			continue
@@ -38,11 +39,13 @@ func newPlain(x *index.Index, o Options) *plain {
 		load := func(context.Context) ([]float32, error) { return x.Wave(i), nil }
 		p.clips = append(p.clips, exact.Clip{ID: x.ID(i), Load: load})
 		p.numbers = append(p.numbers, i)
+		waves = append(waves, x.Wave(i))
 		p.longest = max(p.longest, x.Samples(i))
 	}
 	if len(p.clips) == 0 {
 		return nil
 	}
+	p.coarse = newCoarse(waves, o.Threshold)
 	return p
 }
 
@@ -71,11 +74,18 @@ func (p *plain) close(ctx context.Context, sound verify.Source, end int) ([]plac
 // search finds the places that begin from done to before a sample, which is then done,
 // in a sound that ends at a sample.
 func (p *plain) search(ctx context.Context, sound verify.Source, before, end int) (places []place, err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	clips, numbers, err := p.present(sound, before, end)
+	if err != nil {
+		return nil, err
+	}
 	from := max(0, p.done-p.longest)
 	s := section{sound, from, end - from}
 	next := 0
-	err = exact.Find(ctx, s, p.clips, exact.Options{Threshold: p.options.Threshold}, func(r exact.Result) error {
-		clip := p.numbers[next]
+	err = exact.Find(ctx, s, clips, exact.Options{Threshold: p.options.Threshold}, func(r exact.Result) error {
+		clip := numbers[next]
 		next++
 		for _, m := range r.Matches { // a clip with a fault has none
 			if begin := from + m.Offset; begin >= p.done && begin < before {
@@ -89,6 +99,17 @@ func (p *plain) search(ctx context.Context, sound verify.Source, before, end int
 	})
 	p.done = before
 	return places, err
+}
+
+// present are the clips that may begin from done to before a sample.
+func (p *plain) present(sound verify.Source, before, end int) (clips []exact.Clip, numbers []int, err error) {
+	may, err := p.coarse.search(sound, p.done-p.longest/2, before, end)
+	for i, m := range may {
+		if m {
+			clips, numbers = append(clips, p.clips[i]), append(numbers, p.numbers[i])
+		}
+	}
+	return clips, numbers, err
 }
 
 // section is a part of a sound, as an episode of its own.

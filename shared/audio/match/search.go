@@ -19,16 +19,17 @@ const (
 
 // search goes through one episode: landmarks come in, places come out.
 type search struct {
-	index     *index.Index
-	options   Options
-	counter   *vote.Counter
-	refiner   *vote.Refiner
-	verifier  *verify.Verifier
-	landmarks []landmark.Landmark // those that may still be asked for
-	counted   int                 // of them
-	longest   int                 // frames of any variant
-	hits      [][]vote.Hit        // by clip, of the stretch in hand
-	work      Work
+	index      *index.Index
+	options    Options
+	counter    *vote.Counter
+	refiner    *vote.Refiner
+	verifier   *verify.Verifier
+	landmarks  []landmark.Landmark // those that may still be asked for
+	counted    int                 // of them
+	longest    int                 // frames of any variant
+	candidates []vote.Candidate    // of the stretch in hand
+	hits       [][]vote.Hit        // by clip, of the stretch in hand
+	work       Work
 }
 
 // Work says what a search cost.
@@ -56,7 +57,7 @@ func (s *search) behind() int { return s.longest + vote.Slack(s.longest) + 128 }
 // push takes the next landmark; those that no clip has are of no use.
 func (s *search) push(l landmark.Landmark) {
 	s.work.Landmarks++
-	if s.index.Has(l.Hash) {
+	if s.index.Hashes().Has(l.Hash) {
 		s.landmarks = append(s.landmarks, l)
 	}
 }
@@ -70,9 +71,11 @@ func (s *search) advance(sound verify.Source) ([]place, error) {
 		s.counted++
 	}
 	variants := s.index.Variants()
-	s.counter.Decide(func(c vote.Candidate) {
-		s.work.Candidates++
-		if h := s.refiner.Refine(c, s.landmarks); float64(h.Votes) >= vote.Least(variants[h.Variant]) {
+	s.candidates = s.candidates[:0]
+	s.counter.Decide(func(c vote.Candidate) { s.candidates = append(s.candidates, c) })
+	s.work.Candidates += len(s.candidates)
+	s.refiner.Refine(s.candidates, s.landmarks, func(h vote.Hit) {
+		if float64(h.Votes) >= vote.Least(variants[h.Variant]) {
 			clip := variants[h.Variant].Clip
 			s.hits[clip] = append(s.hits[clip], h)
 		}

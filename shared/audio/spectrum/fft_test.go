@@ -2,6 +2,7 @@ package spectrum_test
 
 import (
 	"fmt"
+	"math"
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
@@ -154,4 +155,25 @@ func BenchmarkFrames(b *testing.B) {
 		f.Push(x, func([]float32) {})
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*3600, "s/hour")
+}
+
+func TestInverseComplexIsTheSumOfItsBins(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{4, 8, 16, 64, 256} {
+		half := n / 2
+		x := make([]complex64, half)
+		r := rand.New(rand.NewPCG(uint64(n), 1))
+		for k := range x {
+			x[k] = complex(float32(r.NormFloat64()), float32(r.NormFloat64()))
+		}
+		got := make([]complex64, half)
+		spectrum.NewFFT(n).InverseComplex(got, x)
+		for i, v := range got {
+			var want complex128
+			for k, c := range x {
+				want += complex128(c) * cmplx.Exp(complex(0, 2*math.Pi*float64(i*k)/float64(half)))
+			}
+			require.InDelta(t, 0, cmplx.Abs(complex128(v)-want), 1e-4, "n %d, %d", n, i)
+		}
+	}
 }

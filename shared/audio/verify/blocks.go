@@ -130,12 +130,14 @@ func (c *cache) whiten(piece []float32) []complex64 {
 
 // weight is the magnitude to the power of -1/2.
 func weight(v complex64) float32 {
-	m := float64(real(v)*real(v) + imag(v)*imag(v))
+	m := real(v)*real(v) + imag(v)*imag(v)
 	if m < 1e-20 {
 		return 0
 	}
-	return float32(1 / math.Sqrt(math.Sqrt(m)))
+	return 1 / root(root(m))
 }
+
+func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 func power(x []float32) float64 {
 	sum := 0.0

@@ -1,6 +1,10 @@
 package verify
 
-import "math"
+import (
+	"math"
+
+	"leasehold/shared/audio/spectrum"
+)
 
 const (
 	// lags is how many shifts of a block are looked at: 0 to 256 ms, the middle one
@@ -40,11 +44,14 @@ func (v *Verifier) correlate(of *variant, k, begin int, from Source) error {
 	f.Forward(v.bins, v.wave)
 	clear(v.bins[:lowBin])
 	clear(v.bins[highBin:])
-	var sum float64
-	for i, x := range v.bins[lowBin:highBin] {
+	band := v.bins[lowBin:highBin]
+	for i, x := range band {
 		w := weight(x)
-		g := complex(real(x)*w, imag(x)*w) * clip[i]
-		v.bins[lowBin+i] = g
+		band[i] = complex(real(x)*w, imag(x)*w)
+	}
+	spectrum.Multiply(band, band, clip)
+	var sum float64
+	for _, g := range band {
 		sum += float64(real(g)*real(g) + imag(g)*imag(g))
 	}
 	f.Inverse(v.wave, v.bins)

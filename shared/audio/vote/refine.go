@@ -1,6 +1,7 @@
 package vote
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -38,23 +39,38 @@ type Hit struct {
 // Refiner looks at candidates. It is for one goroutine.
 type Refiner struct {
 	index *index.Index
-	marks []Mark
+	first []int32  // of each variant's candidates; -1 if there are none
+	asked []uint64 // a bit for each unit of positions: whether its variant has candidates
+	marks [][]Mark // of each candidate
 	at    []float64
 }
 
 // NewRefiner returns a Refiner.
-func NewRefiner(x *index.Index) *Refiner { return &Refiner{index: x} }
+func NewRefiner(x *index.Index) *Refiner {
+	r := &Refiner{index: x, first: make([]int32, len(x.Variants())), asked: make([]uint64, x.Units()/64+1)}
+	for i := range r.first {
+		r.first[i] = -1
+	}
+	return r
+}
 
-// Refine returns the best Hit of a candidate. The landmarks are the episode's, in the
-// order of time, at least those from the candidate's frame less Slack to its end and
-// Slack.
-func (r *Refiner) Refine(c Candidate, episode []landmark.Landmark) Hit {
+// Refine calls emit with the best Hit of each candidate, in their order, in which those of a
+// variant are together. The landmarks are the episode's, in the order of time, at least
+// those from each candidate's frame less Slack to its end and Slack. What a Hit refers to is
+// good until the next Refine.
+func (r *Refiner) Refine(candidates []Candidate, episode []landmark.Landmark, emit func(Hit)) {
+	r.gather(candidates, episode)
+	for i, c := range candidates {
+		emit(r.best(c, r.marks[i]))
+	}
+}
+
+func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 	v := r.index.Variants()[c.Variant]
-	r.gather(c, v, episode)
-	best := r.agree(c, v, 0)
+	best := r.agree(c, v, 0, marks)
 	for _, pace := range paces(v.Speed) {
 		// Another pace explains a little more by chance: it must explain much more.
-		if h := r.agree(c, v, pace); h.Votes > best.Votes+best.Votes/4+2 {
+		if h := r.agree(c, v, pace, marks); h.Votes > best.Votes+best.Votes/4+2 {
 			best = h
 		}
 	}
@@ -76,20 +92,63 @@ func paces(speed int) []int {
 	return []int{-speed}
 }
 
-// gather fills marks with the landmarks in common near the candidate.
-func (r *Refiner) gather(c Candidate, v index.Variant, episode []landmark.Landmark) {
-	r.marks = r.marks[:0]
-	slack := Slack(v.Frames)
-	from := sort.Search(len(episode), func(i int) bool { return episode[i].Frame >= c.Frame-slack })
-	for _, l := range episode[from:] {
-		if l.Frame > c.Frame+v.Frames+slack {
-			return
+// gather fills marks with the landmarks in common near each candidate. It goes once through
+// the landmarks for all of them.
+func (r *Refiner) gather(candidates []Candidate, episode []landmark.Landmark) {
+	for len(r.marks) < len(candidates) {
+		r.marks = append(r.marks, nil)
+	}
+	from, to := math.MaxInt, math.MinInt
+	for i, c := range candidates {
+		r.marks[i] = r.marks[i][:0]
+		from, to = min(from, r.from(c)), max(to, r.to(c))
+		if i == 0 || c.Variant != candidates[i-1].Variant {
+			r.ask(c.Variant, int32(i))
 		}
-		of := r.index.Postings(l.Hash).Of(v)
-		for i := range of.Len() {
-			clip := int(of.At(i)) - v.Base
-			if off := l.Frame - clip - c.Frame; off > -slack && off < slack {
-				r.marks = append(r.marks, Mark{l.Hash, l.Frame, clip})
+	}
+	k := sort.Search(len(episode), func(i int) bool { return episode[i].Frame >= from })
+	for ; k < len(episode) && episode[k].Frame <= to; k++ {
+		r.share(candidates, episode[k])
+	}
+	for _, c := range candidates {
+		r.ask(c.Variant, -1)
+	}
+}
+
+func (r *Refiner) from(c Candidate) int { return c.Frame - Slack(r.index.Variants()[c.Variant].Frames) }
+
+func (r *Refiner) to(c Candidate) int {
+	frames := r.index.Variants()[c.Variant].Frames
+	return c.Frame + frames + Slack(frames)
+}
+
+// ask notes the first of a variant's candidates.
+func (r *Refiner) ask(variant int, first int32) {
+	r.first[variant] = first
+	v := r.index.Variants()[variant]
+	for u := index.Unit(v.Base); u <= index.Unit(v.Base+v.Frames-1); u++ {
+		if first < 0 {
+			r.asked[u/64] &^= 1 << (u % 64)
+		} else {
+			r.asked[u/64] |= 1 << (u % 64)
+		}
+	}
+}
+
+// share adds a landmark to the marks of the candidates that it may belong to.
+func (r *Refiner) share(candidates []Candidate, l landmark.Landmark) {
+	postings := r.index.Postings(l.Hash)
+	for k := range postings.Len() {
+		position := postings.At(k)
+		if u := index.Unit(int(position)); r.asked[u/64]>>(u%64)&1 == 0 {
+			continue
+		}
+		variant := r.index.Owner(position)
+		v := r.index.Variants()[variant]
+		clip, slack := int(position)-v.Base, Slack(v.Frames)
+		for i := int(r.first[variant]); i < len(candidates) && candidates[i].Variant == variant; i++ {
+			if off := l.Frame - clip - candidates[i].Frame; off > -slack && off < slack {
+				r.marks[i] = append(r.marks[i], Mark{l.Hash, l.Frame, clip})
 			}
 		}
 	}
@@ -97,10 +156,10 @@ func (r *Refiner) gather(c Candidate, v index.Variant, episode []landmark.Landma
 
 // agree finds where most marks agree at a pace, among the beginnings that the candidate
 // stands for.
-func (r *Refiner) agree(c Candidate, v index.Variant, pace int) Hit {
+func (r *Refiner) agree(c Candidate, v index.Variant, pace int, marks []Mark) Hit {
 	reach := float64(cell + together + v.Frames*max(pace, -pace)/1000)
 	r.at = r.at[:0]
-	for _, m := range r.marks {
+	for _, m := range marks {
 		if b := m.begin(pace); b >= float64(c.Frame)-reach && b <= float64(c.Frame)+reach {
 			r.at = append(r.at, b)
 		}
@@ -121,7 +180,7 @@ func (r *Refiner) agree(c Candidate, v index.Variant, pace int) Hit {
 	}
 	h.Begin = middle(r.at[first : first+count])
 	low, high := r.at[first], r.at[first+count-1]
-	for _, m := range r.marks {
+	for _, m := range marks {
 		if b := m.begin(pace); b >= low && b <= high {
 			h.Marks = append(h.Marks, m)
 		}

@@ -49,6 +49,35 @@ func candidates(x *index.Index, episode []landmark.Landmark, frames int) []vote.
 	return all
 }
 
+// refined is the Hit of one candidate.
+func refined(x *index.Index, c vote.Candidate, episode []landmark.Landmark) (hit vote.Hit) {
+	vote.NewRefiner(x).Refine([]vote.Candidate{c}, episode, func(h vote.Hit) { hit = h })
+	return hit
+}
+
+func TestWhatACandidateIsDependsOnNoOther(t *testing.T) {
+	t.Parallel()
+	const rate = index.RateHz
+	x := indexed(t, noise(1, 2*rate), noise(2, 4*rate), noise(3, rate))
+	episode := noise(9, 30*rate)
+	copy(episode[3*rate:], noise(2, 4*rate))
+	copy(episode[9*rate:], noise(1, 2*rate))
+	copy(episode[10*rate:], noise(2, 4*rate))
+	all := landmark.Of(episode)
+	together := candidates(x, all, len(episode)/64)
+	require.Greater(t, len(together), 3)
+	var hits []vote.Hit
+	r := vote.NewRefiner(x)
+	for range 2 { // the second time with what the first one left
+		hits = hits[:0]
+		slices.SortStableFunc(together, func(a, b vote.Candidate) int { return a.Variant - b.Variant })
+		r.Refine(together, all, func(h vote.Hit) { hits = append(hits, h) })
+		for i, c := range together {
+			require.Equal(t, refined(x, c, all), hits[i])
+		}
+	}
+}
+
 func TestEachBeginningIsACandidateWhereverStretchesEnd(t *testing.T) {
 	t.Parallel()
 	const rate = index.RateHz
@@ -63,7 +92,7 @@ func TestEachBeginningIsACandidateWhereverStretchesEnd(t *testing.T) {
 			if c.Variant != x.Own(1) {
 				continue
 			}
-			if h := vote.NewRefiner(x).Refine(c, all); math.Abs(h.Begin-float64(begin)) < 1 {
+			if h := refined(x, c, all); math.Abs(h.Begin-float64(begin)) < 1 {
 				found++
 				require.Greater(t, h.Votes, x.Variants()[c.Variant].Postings/4)
 				require.Equal(t, 1.0, h.Spread)
@@ -97,7 +126,7 @@ func TestAnotherTempoIsAnotherPace(t *testing.T) {
 	for _, l := range landmark.Of(clip) {
 		episode = append(episode, landmark.Landmark{Hash: l.Hash, Frame: 500 + int(float64(l.Frame)/1.03+.5)})
 	}
-	h := vote.NewRefiner(x).Refine(vote.Candidate{Variant: x.Own(0), Frame: 500}, episode)
+	h := refined(x, vote.Candidate{Variant: x.Own(0), Frame: 500}, episode)
 	require.Equal(t, 30, h.Pace)
 	require.InDelta(t, 500, h.Begin, 1)
 	require.Greater(t, h.Votes, x.Variants()[0].Postings*3/4)

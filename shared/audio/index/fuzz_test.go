@@ -1,0 +1,42 @@
+package index_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/landmark"
+	"leasehold/shared/fault"
+)
+
+// FuzzOpen opens images whose tables and postings are anything. What is opened can be used.
+func FuzzOpen(f *testing.F) {
+	image := written(f, built(f, noise(1, index.RateHz/2), noise(2, index.RateHz/4)), filepath.Join(f.TempDir(), "x"))
+	const tables = 64 + 2*20 + 2*6 + 14*20 // header, clips, names, variants
+	f.Add(image[:tables], image[tables+4<<landmark.HashBits+4:][:400])
+	f.Add(image[:tables], []byte{})
+	f.Add(image[:64], []byte("postings"))
+	f.Fuzz(func(t *testing.T, begin, end []byte) {
+		x, err := index.OpenPadded(begin, end)
+		if err != nil {
+			if !errors.Is(err, fault.ErrInvalid) && !errors.Is(err, fault.ErrCorrupt) {
+				t.Fatalf("%v is of no kind", err)
+			}
+			return
+		}
+		if x == nil {
+			return
+		}
+		for i := range x.Clips() {
+			if n := len(x.Wave(i)); n != x.Samples(i) || x.Variants()[x.Own(i)].Clip != i {
+				t.Fatal(fmt.Sprint("clip ", i, " has ", n, " samples"), x.ID(i))
+			}
+		}
+		last := x.Postings(1<<landmark.HashBits - 1)
+		for i := range last.Len() {
+			_ = x.Variants()[x.Owner(last.At(i))]
+		}
+	})
+}

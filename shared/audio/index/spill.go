@@ -1,0 +1,124 @@
+package index
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// spill is what a Builder has moved to files: the samples one after the other, and runs of
+// postings, each sorted.
+type spill struct {
+	waves, runs *os.File
+	samples     int64
+	ends        []int64 // of each run, in bytes
+}
+
+// spill moves the samples and postings in hand to the files. Afterwards there are none.
+func (b *Builder) spill() (err error) {
+	if b.spilled == nil {
+		if b.spilled, err = newSpill(b.Dir); err != nil {
+			return err
+		}
+	}
+	s := b.spilled
+	w := bufio.NewWriterSize(s.waves, 1<<16)
+	for _, v := range b.waves {
+		put16(w, v)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	slices.Sort(b.postings)
+	w.Reset(s.runs)
+	for _, p := range b.postings {
+		_, _ = w.Write(le.AppendUint64(w.AvailableBuffer(), p)) // Flush tells
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	s.samples += int64(len(b.waves))
+	s.ends = append(s.ends, s.end()+8*int64(len(b.postings)))
+	b.waves, b.postings = b.waves[:0], b.postings[:0]
+	return nil
+}
+
+func newSpill(dir string) (*spill, error) {
+	waves, err := nameless(dir)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := nameless(dir)
+	if err != nil {
+		return nil, errors.Join(err, waves.Close())
+	}
+	return &spill{waves: waves, runs: runs}, nil
+}
+
+// nameless is a new file that no folder names: a killed process leaves nothing behind.
+func nameless(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "leasehold-index-*")
+	if err != nil {
+		return nil, fmt.Errorf("room for the clip index: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// end is where the last run ends.
+func (s *spill) end() int64 {
+	if len(s.ends) == 0 {
+		return 0
+	}
+	return s.ends[len(s.ends)-1]
+}
+
+func (s *spill) allWaves() io.Reader { return io.NewSectionReader(s.waves, 0, 2*s.samples) }
+
+// merge calls emit with the position of each posting, by hash, of which there are so many
+// each; those of a hash in the order of the runs, which is that of variants.
+func (s *spill) merge(counts []uint32, emit func(position uint32)) error {
+	var open []*run
+	from := int64(0)
+	for _, end := range s.ends {
+		r := &run{from: bufio.NewReaderSize(io.NewSectionReader(s.runs, from, end-from), 1<<15)}
+		r.next()
+		open, from = append(open, r), end
+	}
+	for h, n := range counts {
+		if n == 0 {
+			continue
+		}
+		for _, r := range open {
+			for r.err == nil && r.head>>32 == uint64(h) {
+				emit(uint32(r.head))
+				r.next()
+			}
+		}
+	}
+	for _, r := range open {
+		if !errors.Is(r.err, io.EOF) {
+			return fmt.Errorf("merge the clip index: %w", r.err)
+		}
+	}
+	return nil
+}
+
+// run is a run of postings as it is read.
+type run struct {
+	from *bufio.Reader
+	head uint64 // while there is no err
+	err  error
+}
+
+func (r *run) next() {
+	var raw [8]byte
+	if _, r.err = io.ReadFull(r.from, raw[:]); r.err == nil {
+		r.head = le.Uint64(raw[:])
+	}
+}

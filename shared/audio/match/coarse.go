@@ -1,0 +1,182 @@
+package match
+
+import (
+	"math"
+	"math/bits"
+
+	"leasehold/shared/audio/spectrum"
+	"leasehold/shared/audio/verify"
+)
+
+const (
+	// coarseFFT is the least length of a block in samples, four times the longest clip at
+	// least; a clip that would need more than coarseMost is not looked for coarsely.
+	coarseFFT  = 1 << 15
+	coarseMost = 1 << 18
+	// bandShare of a clip's energy lies in its band: less would leave nothing to tell places
+	// by, more would take wider bands, whose transforms are what this costs.
+	bandShare = 0.88
+	// silentPower of a sample is where sound ends, as package exact says.
+	silentPower = 1e-8
+)
+
+// coarse says where a clip cannot be: it correlates the one band that has nearly all of the
+// clip's energy, at the lower rate that the band needs. One transform of the sound serves
+// all clips. By the inequality of Cauchy and Schwarz the rest of the spectrum adds no more
+// than its share to a score, so that no place is missed.
+type coarse struct {
+	fft     *spectrum.FFT
+	longest int // samples
+	bands   []band
+	raw     []float32
+	bins    []complex64
+	sum     []float64 // sum[i] is that of raw[:i]
+	sum2    []float64 // of the squares
+}
+
+// band is a clip in its band.
+type band struct {
+	samples  int
+	first    int // bin
+	spectrum []complex64
+	inverse  *spectrum.FFT
+	envelope []complex64
+	least    float64 // of the envelope's power, in the window's energy; 0 finds all
+}
+
+// newCoarse makes one for clips and a threshold of the score.
+func newCoarse(waves [][]float32, threshold float64) *coarse {
+	c := &coarse{}
+	n := coarseFFT
+	for _, w := range waves {
+		if 4*len(w) <= coarseMost {
+			c.longest = max(c.longest, len(w))
+		}
+	}
+	for n < 4*c.longest {
+		n *= 2
+	}
+	c.fft = spectrum.NewFFT(n)
+	c.raw, c.bins = make([]float32, n), make([]complex64, n/2+1)
+	c.sum, c.sum2 = make([]float64, n+1), make([]float64, n+1)
+	for _, w := range waves {
+		b := band{samples: len(w)}
+		if len(w) <= c.longest {
+			b = c.band(w, threshold)
+		}
+		c.bands = append(c.bands, b)
+	}
+	return c
+}
+
+// band finds the narrowest band of a power of two bins that has bandShare of a clip.
+func (c *coarse) band(wave []float32, threshold float64) band {
+	mean, n := 0.0, len(c.raw)
+	for _, v := range wave {
+		mean += float64(v) / float64(len(wave))
+	}
+	clear(c.raw)
+	for i, v := range wave {
+		c.raw[i] = v - float32(mean)
+	}
+	c.fft.Forward(c.bins, c.raw)
+	all := 0.0
+	for _, v := range c.bins {
+		all += norm(v)
+	}
+	width, first, share := narrowest(c.bins[:n/2], all)
+	least := max(0, threshold-math.Sqrt(max(0, 1-share)))
+	b := band{samples: len(wave), first: first, least: least * least, inverse: spectrum.NewFFT(4 * width), envelope: make([]complex64, 2*width)}
+	// The whole has an energy of all/(n/2), and an envelope is twice the sum over its bins.
+	scale := float32(2 / float64(n) / math.Sqrt(all/float64(n/2)))
+	for _, v := range c.bins[first : first+width] {
+		b.spectrum = append(b.spectrum, complex(real(v)*scale, -imag(v)*scale))
+	}
+	return b
+}
+
+// narrowest returns the first band that has bandShare, or all bins.
+func narrowest(bins []complex64, all float64) (width, first int, share float64) {
+	for width = len(bins) / 64; ; width *= 2 {
+		sum, best := 0.0, 0.0
+		for k, v := range bins {
+			sum += norm(v)
+			if k >= width {
+				sum -= norm(bins[k-width])
+			}
+			if k >= width-1 && sum > best {
+				best, first = sum, k+1-width
+			}
+		}
+		if share = best / all; share >= bandShare || width == len(bins) {
+			return width, first, share
+		}
+	}
+}
+
+func norm(v complex64) float64 {
+	return float64(real(v))*float64(real(v)) + float64(imag(v))*float64(imag(v))
+}
+
+// search tells of each clip whether it may begin from a sample on and before another, in a
+// sound of so many samples. A quarter of it may stick out.
+func (c *coarse) search(sound verify.Source, from, before, length int) ([]bool, error) {
+	may := make([]bool, len(c.bands))
+	for i, b := range c.bands {
+		may[i] = b.least == 0
+	}
+	hop := len(c.raw) - c.longest
+	for at := from; at < before; at += hop {
+		if err := c.load(sound, at); err != nil {
+			return nil, err
+		}
+		for i := range c.bands {
+			if b := &c.bands[i]; !may[i] {
+				out := b.samples / 4
+				may[i] = c.begins(b, max(0, -out-at), min(hop, before-at, length-b.samples+out+1-at))
+			}
+		}
+	}
+	return may, nil
+}
+
+func (c *coarse) load(sound verify.Source, at int) error {
+	if err := sound.ReadAt(c.raw, at); err != nil {
+		return err
+	}
+	var sum, sum2 float64
+	for i, v := range c.raw {
+		x := float64(v)
+		sum += x
+		sum2 += x * x
+		c.sum[i+1], c.sum2[i+1] = sum, sum2
+	}
+	c.fft.Forward(c.bins, c.raw)
+	return nil
+}
+
+// begins reports whether a clip may begin between two samples of the block in hand. The
+// envelope has twice the values that its band needs, so that a peak between two of them has
+// no more power than both.
+func (c *coarse) begins(b *band, from, before int) bool {
+	clear(b.envelope[len(b.spectrum):])
+	spectrum.Multiply(b.envelope, c.bins[b.first:][:len(b.spectrum)], b.spectrum)
+	b.inverse.InverseComplex(b.envelope, b.envelope)
+	shift := bits.TrailingZeros(uint(len(c.raw) / len(b.envelope))) // samples between two values
+	m, silent := from>>shift, silentPower*float64(b.samples)
+	last, energy := norm(b.envelope[m]), c.energy(m<<shift, b.samples)
+	for m++; (m-1)<<shift < before && m<<shift+b.samples <= len(c.raw); m++ {
+		next, beside := norm(b.envelope[m]), c.energy(m<<shift, b.samples)
+		if last+next >= b.least*max(silent, min(energy, beside)) {
+			return true
+		}
+		last, energy = next, beside
+	}
+	return false
+}
+
+// energy of the n samples of the block from i on, without their mean.
+func (c *coarse) energy(i, n int) float64 {
+	d := c.sum[i+n] - c.sum[i]
+	return c.sum2[i+n] - c.sum2[i] - d*d/float64(n)
+}

@@ -1,0 +1,101 @@
+package match
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/audio/exact"
+)
+
+// poor are clips with next to no landmarks.
+var poor = map[string][]float32{
+	"a tone":      sines(.3, 0, 1000),
+	"two tones":   sines(.4, 0, 697, 1209),
+	"a hum":       sines(1.5, 0, 100, 200),
+	"a thump":     sines(.3, 20, 80),
+	"a high ping": sines(.25, 30, 3300),
+	"a hiss":      hiss(1, RateHz*3/10),
+}
+
+// sines lasts so many seconds, and decays.
+func sines(seconds, decay float64, hz ...float64) []float32 {
+	x := make([]float32, int(seconds*RateHz))
+	for i := range x {
+		t := float64(i) / RateHz
+		for _, f := range hz {
+			x[i] += float32(.2 * math.Exp(-decay*t) * math.Sin(2*math.Pi*f*t))
+		}
+	}
+	return x
+}
+
+func hiss(seed uint64, n int) []float32 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(.1 * r.NormFloat64())
+	}
+	return x
+}
+
+func energyOf(x []float32) (sum float64) {
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return sum
+}
+
+// TestCoarseMissesNothingThatCorrelationFinds plays each clip under a hiss that is so loud
+// that the score is about the threshold, wherever it lies between the envelope's values.
+func TestCoarseMissesNothingThatCorrelationFinds(t *testing.T) {
+	t.Parallel()
+	const threshold, length = exact.DefaultThreshold, 8 * RateHz
+	r := rand.New(rand.NewPCG(5, 5))
+	found := 0
+	for name, clip := range poor {
+		c := newCoarse([][]float32{clip}, threshold)
+		for i := range 12 {
+			gain := .6 + .1*float64(i)
+			at := r.IntN(length) - len(clip)/8
+			sound := &window{samples: hiss(uint64(i), length)}
+			scale := gain * .75 * math.Sqrt(energyOf(sound.samples)/length*float64(len(clip))/energyOf(clip))
+			for k, v := range clip {
+				if at+k >= 0 && at+k < length {
+					sound.samples[at+k] += float32(scale) * v
+				}
+			}
+			may, err := c.search(sound, -len(clip)/2, length, length)
+			require.NoError(t, err)
+			require.NoError(t, exact.Find(context.Background(), section{sound, 0, length}, []exact.Clip{
+				{Load: func(context.Context) ([]float32, error) { return clip, nil }},
+			}, exact.Options{}, func(m exact.Result) error {
+				if len(m.Matches) > 0 {
+					found++
+					require.True(t, may[0], "%s at %d, score %v", name, at, m.Matches[0].Score)
+				}
+				return nil
+			}))
+		}
+	}
+	require.Greater(t, found, 20)
+}
+
+func TestCoarseSeesThatNothingIsThere(t *testing.T) {
+	t.Parallel()
+	var waves [][]float32
+	for _, w := range poor {
+		waves = append(waves, w)
+	}
+	c := newCoarse(append(waves, hiss(2, coarseMost/4+1)), exact.DefaultThreshold)
+	for name, sound := range map[string][]float32{"hiss": hiss(9, 20*RateHz), "silence": make([]float32, 20*RateHz)} {
+		may, err := c.search(&window{samples: sound}, -RateHz, len(sound), len(sound))
+		require.NoError(t, err)
+		last := len(may) - 1
+		require.True(t, may[last], "a clip that is too long is left to correlation")
+		require.NotContains(t, may[:last], true, name)
+	}
+}
