@@ -17,8 +17,8 @@ func redis(b *testing.B, durable bool) server {
 	if durable {
 		args, name = append(args, "--appendonly", "yes", "--appendfsync", "always"), "Redis, synced"
 	}
-	run(b, "redis-server", args...)
-	return server{name, func(n int) client {
+	pid := run(b, "redis-server", args...)
+	return server{name, pid, func(n int) client {
 		return &resp{wired(connect(b, host, port)), fmt.Sprint("taken-", n)}
 	}}
 }
@@ -87,8 +87,8 @@ func (c *resp) do(words []string) error {
 // beanstalkd is one whose log is synced at each write.
 func beanstalkd(b *testing.B) server {
 	host, port := address(b)
-	run(b, "beanstalkd", "-l", host, "-p", port, "-b", b.TempDir(), "-f", "0")
-	return server{"beanstalkd, synced", func(int) client { return &stalk{wired(connect(b, host, port))} }}
+	pid := run(b, "beanstalkd", "-l", host, "-p", port, "-b", b.TempDir(), "-f", "0")
+	return server{"beanstalkd, synced", pid, func(int) client { return &stalk{wired(connect(b, host, port))} }}
 }
 
 // stalk is a client of beanstalkd.

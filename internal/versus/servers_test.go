@@ -24,14 +24,15 @@ var item = strings.Repeat("x", 200)
 // client puts an item, takes one and ends it.
 type client interface{ turn() error }
 
-// server is a queue, and how to become its client.
+// server is a queue, its process, and how to become its client.
 type server struct {
 	name string
+	pid  int
 	dial func(n int) client
 }
 
-// run starts a program that ends with the benchmark.
-func run(b *testing.B, name string, args ...string) {
+// run starts a program that ends with the benchmark, and returns its process.
+func run(b *testing.B, name string, args ...string) (pid int) {
 	b.Helper()
 	path, err := exec.LookPath(name)
 	require.NoError(b, err, "make bench installs it")
@@ -39,6 +40,7 @@ func run(b *testing.B, name string, args ...string) {
 	cmd.Stderr = os.Stderr
 	require.NoError(b, cmd.Start())
 	b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd.Process.Pid
 }
 
 // address is one that nobody listens at.
@@ -68,9 +70,9 @@ func connect(b *testing.B, host, port string) net.Conn {
 // leasehold is this program's coordinator with one of its journals.
 func leasehold(b *testing.B, binary, journal string) server {
 	dir := b.TempDir()
-	run(b, binary, "coordinator", "--data", dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--journal", journal)
+	pid := run(b, binary, "coordinator", "--data", dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--journal", journal)
 	gate := announced(b, filepath.Join(dir, "coordinator.json"))
-	return server{"leasehold, " + journal, func(n int) client {
+	return server{"leasehold, " + journal, pid, func(n int) client {
 		c, err := remote.Dial(b.Context(), remote.Config{Address: gate, Session: remote.SessionID("bench")})
 		require.NoError(b, err)
 		repo := space.Over(c)

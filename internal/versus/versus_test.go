@@ -1,7 +1,6 @@
 package versus
 
 import (
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/internal/binary"
 )
 
 const (
@@ -20,14 +21,13 @@ const (
 
 // BenchmarkVersus compares items per second.
 func BenchmarkVersus(b *testing.B) {
-	binary := filepath.Join(b.TempDir(), "leasehold")
-	out, err := exec.Command("go", "build", "-o", binary, "leasehold").CombinedOutput()
-	require.NoError(b, err, string(out))
+	program := filepath.Join(b.TempDir(), "leasehold")
+	require.NoError(b, binary.Build(program))
 	b.Run("durable", func(b *testing.B) {
-		compare(b, leasehold(b, binary, "pebble"), redis(b, true), beanstalkd(b))
+		compare(b, leasehold(b, program, "pebble"), redis(b, true), beanstalkd(b))
 	})
 	b.Run("memory", func(b *testing.B) {
-		compare(b, leasehold(b, binary, "memory"), redis(b, false))
+		compare(b, leasehold(b, program, "memory"), redis(b, false))
 	})
 }
 
@@ -41,17 +41,20 @@ func compare(b *testing.B, servers ...server) {
 		}
 	}
 	for b.Loop() {
-		rates := make([][]float64, len(servers))
+		rates, costs := make([][]float64, len(servers)), make([]cost, len(servers))
 		for range repeats {
-			for i := range servers {
-				rates[i] = append(rates[i], measure(b, all[i]))
+			for i, s := range servers {
+				before := costOf(b, s.pid)
+				items, took := measure(b, all[i])
+				rates[i] = append(rates[i], float64(items)/took.Seconds())
+				costs[i].add(before, costOf(b, s.pid), items)
 			}
 		}
 		best := 0.0
 		for i, s := range servers {
 			slices.Sort(rates[i])
 			median := rates[i][repeats/2]
-			b.Logf("%-24s %7.0f items/s (%.0f to %.0f)", s.name, median, rates[i][0], rates[i][repeats-1])
+			b.Logf("%-24s %7.0f items/s (%.0f to %.0f); of an item: %s", s.name, median, rates[i][0], rates[i][repeats-1], costs[i])
 			if i > 0 {
 				best = max(best, median)
 			}
@@ -61,8 +64,8 @@ func compare(b *testing.B, servers ...server) {
 	}
 }
 
-// measure returns the items per second of all clients together.
-func measure(b *testing.B, all []client) float64 {
+// measure returns how many items all clients together had in which time.
+func measure(b *testing.B, all []client) (int64, time.Duration) {
 	b.Helper()
 	var items atomic.Int64
 	var running sync.WaitGroup
@@ -79,5 +82,5 @@ func measure(b *testing.B, all []client) float64 {
 		})
 	}
 	running.Wait()
-	return float64(items.Load()) / time.Since(began).Seconds()
+	return items.Load(), time.Since(began)
 }

@@ -14,8 +14,10 @@ import (
 // Variable is what says where the process ends.
 const Variable = "FAILPOINT"
 
-// fuse is one moment after the other; the last one is where the process ends.
+// fuse is one moment after the other; the last one is where the process ends, or
+// stops.
 type fuse struct {
+	stops   bool
 	mu      sync.Mutex // guards what follows
 	moments []moment
 }
@@ -35,14 +37,15 @@ var lit = sync.OnceValue(func() *fuse {
 	return f
 })
 
-// parse reads POINT[/OF]:VISIT, once or more, separated by spaces.
+// parse reads POINT[/OF]:VISIT, once or more, separated by spaces, and perhaps :stop.
 func parse(text string) (*fuse, error) {
 	f := &fuse{}
+	text, f.stops = strings.CutSuffix(text, ":stop")
 	for word := range strings.FieldsSeq(text) {
 		where, visit, _ := strings.Cut(word, ":")
 		n, err := strconv.Atoi(visit)
 		if err != nil || n < 1 || where == "" {
-			return &fuse{}, fmt.Errorf("POINT[/OF]:VISIT is wanted, with a VISIT from 1; got %q", word)
+			return &fuse{}, fmt.Errorf("POINT[/OF]:VISIT is wanted, with a VISIT from 1, and :stop only at the end; got %q", word)
 		}
 		m := moment{left: n}
 		m.point, m.of, _ = strings.Cut(where, "/")
@@ -70,11 +73,16 @@ func (f *fuse) met(point, of string) bool {
 }
 
 // Reached says that the process is at point, about what of names if the point is
-// passed for several reasons. If this is where the process is to end, it does.
+// passed for several reasons. If this is where the process is to end or
+// to stop, it does.
 func Reached(point, of string) {
-	if !lit().met(point, of) {
-		return
+	f := lit()
+	switch {
+	case !f.met(point, of):
+	case f.stops:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // it cannot fail
+	default:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // likewise, and does not return in time
+		select {}
 	}
-	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // it cannot fail, and does not return in time
-	select {}
 }

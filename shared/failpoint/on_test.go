@@ -32,9 +32,20 @@ func TestMomentsAreMetOneAfterTheOther(t *testing.T) {
 	require.True(t, f.met("commit.after", ""))
 }
 
+func TestAFuseEndsOrStops(t *testing.T) {
+	t.Parallel()
+	for text, stops := range map[string]bool{"commit.after:2": false, "commit.after:2:stop": true} {
+		f, err := parse(text)
+		require.NoError(t, err)
+		require.Equal(t, stops, f.stops)
+		require.False(t, f.met("commit.after", ""))
+		require.True(t, f.met("commit.after", ""))
+	}
+}
+
 func TestWhatIsNoFuseIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"commit", "commit:", "commit:0", "commit:x", ":1"} {
+	for _, text := range []string{"commit", "commit:", "commit:0", "commit:x", ":1", "commit:1:halt", "commit:1:stop commit:1"} {
 		f, err := parse(text)
 		require.Error(t, err, text)
 		require.False(t, f.met("commit", ""))

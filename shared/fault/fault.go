@@ -35,13 +35,16 @@ type Row struct {
 	ExitCode   int
 }
 
-// Table has one row for each kind; the last row stands for errors of no kind.
+// Table has one row for each kind; the last row stands for errors of no kind. What
+// is wrong with a folder comes before what follows from it: closed or unavailable.
 var Table = []Row{
 	{ErrInvalid, "invalid", 400, 1},
 	{ErrUsage, "usage", 400, 2},
 	{ErrNotFound, "not_found", 404, 1},
 	{ErrConflict, "conflict", 409, 1},
 	{ErrStaleToken, "stale_token", 409, 1},
+	{ErrPermission, "permission", 500, 77},
+	{ErrFolder, "folder", 500, 73},
 	{ErrClosed, "closed", 410, 1},
 	{ErrTooLarge, "too_large", 413, 1},
 	{ErrUnauthenticated, "unauthenticated", 401, 77},
@@ -49,8 +52,6 @@ var Table = []Row{
 	{ErrOverloaded, "overloaded", 507, 1},
 	{ErrUnavailable, "unavailable", 503, 69},
 	{ErrCorrupt, "corrupt", 500, 65},
-	{ErrPermission, "permission", 500, 77},
-	{ErrFolder, "folder", 500, 73},
 	{nil, "internal", 500, 1},
 }
 

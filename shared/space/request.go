@@ -111,6 +111,17 @@ type Request struct {
 	// time: so if this one was answered, the answer is still kept, and if not, it
 	// may happen now, however many numbers have overtaken it.
 	Recent bool
+	// Shared says that the answer's tuples may be the space's own, since whoever
+	// asks only reads them. It does not travel.
+	Shared bool
+}
+
+// Answer is the tuple in the form in which it answers the request.
+func (r Request) Answer(t tuple.Tuple) tuple.Tuple {
+	if r.Shared {
+		return t
+	}
+	return t.Clone()
 }
 
 // Target names what a request is about, for messages.

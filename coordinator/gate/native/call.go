@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
@@ -70,6 +71,7 @@ func (s *session) request(ctx context.Context, v *visit, f wire.Frame) error {
 		return v.link.Send(failure(f.Call, err))
 	}
 	c := &call{session: s, number: f.Call, request: r, size: len(f.Body), visit: v}
+	c.request.Shared = true // it is encoded, and nothing else
 	c.ctx, c.stop = context.WithCancel(ctx)
 	s.calls[c.number] = c
 	s.bytes += c.size
@@ -80,6 +82,7 @@ func (s *session) request(ctx context.Context, v *visit, f wire.Frame) error {
 // forget drops the answer of a call that has arrived. The caller holds mu.
 func (s *session) forget(number uint64) {
 	if c := s.calls[number]; c != nil && c.answer != nil {
+		s.bytes -= len(c.answer.Body)
 		delete(s.calls, number)
 	}
 }
@@ -96,42 +99,80 @@ func (s *session) cancel(number uint64) {
 // perform carries out a call and answers it.
 func (s *session) perform(serving context.Context, c *call) {
 	defer c.stop()
-	f := failure(c.number, errPanic)
 	answered := false
 	defer func() {
 		if !answered {
-			s.finish(c, f, false)
+			s.finish(c, failure(c.number, errPanic), false)
 		}
 	}()
 	defer s.g.rescue("call", s.id)
 	failpoint.Reached("call.before", c.request.Wants())
-	reply, err := s.do(c.ctx, c.request)
+	large := s.enter(s.g.bulky(c.request))
+	defer func() { s.leave(large) }()
+	if answered = large && s.abandon(c); answered {
+		return
+	}
+	reply, err := s.conn.Do(c.ctx, c.request)
+	large = large || s.enter(len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer) // not encoded yet
 	failpoint.Reached("call.after", c.request.Wants())
-	if err != nil {
+	keep := err == nil && consumes(c.request.Verb)
+	var f wire.Frame
+	switch {
+	case serving.Err() != nil && errors.Is(err, context.Canceled): // it was not the client who wanted that
+		answered = true
+		s.drop(c)
+		return
+	case !keep && s.abandon(c):
+		answered = true
+		return
+	case err != nil:
 		f = failure(c.number, err)
-	} else {
+	default:
 		f = wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
 	}
 	answered = true
-	if serving.Err() != nil && errors.Is(err, context.Canceled) {
-		s.drop(c) // it was not the client who wanted that
-		return
-	}
-	s.finish(c, f, err == nil && consumes(c.request.Verb))
+	s.finish(c, f, keep)
 	failpoint.Reached("reply.after", c.request.Wants())
 }
 
-// do lets only a few calls with large answers at the engine at a time.
-func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) {
+// abandon drops a call if nobody is there to be answered, and reports whether: the
+// client will ask again.
+func (s *session) abandon(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.visit != nil {
+		return false
+	}
+	s.bytes -= c.size
+	delete(s.calls, c.number)
+	return true
+}
+
+// enter waits, if an answer is large, until few others of the session are there:
+// until its link has taken them, or is closed. It reports whether leave must be
+// called when the answer is on its way.
+func (s *session) enter(large bool) bool {
+	if large {
+		s.large <- struct{}{}
+	}
+	return large
+}
+
+func (s *session) leave(large bool) {
+	if large {
+		<-s.large
+	}
+}
+
+// bulky says that the answer may be large, and is made for the request.
+func (g *Gate) bulky(r space.Request) bool {
 	switch r.Verb {
 	case space.VerbGetAll, space.VerbQueryAll, space.VerbList:
-		select {
-		case s.large <- struct{}{}:
-			defer func() { <-s.large }()
-		case <-ctx.Done():
-		}
+		return true
+	case space.VerbCall:
+		return slices.Contains(g.Bulky, r.Procedure)
 	}
-	return s.conn.Do(ctx, r)
+	return false
 }
 
 // consumes says that the call cannot be carried out twice, and the engine does
@@ -159,7 +200,7 @@ func (s *session) finish(c *call, f wire.Frame, keep bool) {
 	var v *visit
 	if keep {
 		s.mu.Lock()
-		s.bytes -= c.size
+		s.bytes += len(f.Body) - c.size
 		c.answer, v = &f, c.visit
 		s.mu.Unlock()
 	} else {

@@ -189,6 +189,9 @@ func TestFault41AHerdComesBackSpreadOut(t *testing.T) {
 			require.LessOrEqual(h, n, rate+rate/10+1, "taken at %s", tick)
 		}
 		require.GreaterOrEqual(h, len(in), clients)
+		for _, r := range all { // while there is a gate to hear it
+			require.NoError(h, r.Close(h.Context()))
+		}
 	})
 }
 

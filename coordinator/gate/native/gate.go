@@ -16,10 +16,13 @@ const (
 	// acknowledged. A client has space.Window at most at a time; the rest is for
 	// its acknowledgements.
 	maxCalls = 4 * space.Window
-	// maxInFlight bounds the bytes of the requests of such calls.
+	// maxInFlight bounds the bytes of such requests, and of such answers that are kept.
 	maxInFlight = 16 << 20
-	// maxLarge is how many calls with large answers are carried out at a time.
+	// maxLarge is how many large answers are made and sent at a time, so that a
+	// client that does not read them holds up itself, and no memory.
 	maxLarge = 4
+	// largeAnswer is how many bytes make an answer a large one.
+	largeAnswer = 4 << 10
 )
 
 // maxTTL bounds how long a client that is dead may keep what it holds.
@@ -39,6 +42,10 @@ type Config struct {
 	HTTP      string
 	Heartbeat time.Duration // 0: 2 s
 	Lost      time.Duration // 0: 6 s
+
+	// Bulky are procedures whose answers are large: each is carried out only once
+	// there is room for one. They must not wait for a tuple.
+	Bulky []string
 
 	Connections int           // at most, 0: 10,000
 	Rate        int           // connections taken in a second, when more than a tenth of that come at once; 0: 1,000

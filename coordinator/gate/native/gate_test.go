@@ -2,7 +2,6 @@ package native_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -25,7 +24,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // quiet is a log for tests in which there is something to complain about.
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+var quiet = slog.New(slog.DiscardHandler)
 
 // port is a listener whose connections are pipes, so that it works in a bubble of
 // fake time. Its dial has the signature of remote.Config.Dial.

@@ -17,7 +17,8 @@ import (
 type raw struct {
 	h *house
 	net.Conn
-	r *bufio.Reader
+	r       *bufio.Reader
+	session string
 }
 
 func (h *house) raw() *raw {
@@ -32,6 +33,7 @@ func (h *house) raw() *raw {
 func (h *house) hello(session string, ttl time.Duration) *raw {
 	h.Helper()
 	c := h.raw()
+	c.session = session
 	c.send(wire.AppendPreamble(nil), wire.Frame{Kind: wire.Greeting, Body: wire.AppendHello(nil, wire.Hello{Session: session, Key: []byte("k"), TTL: ttl})})
 	_, err := wire.ReadPreamble(c.r)
 	require.NoError(h, err)

@@ -28,7 +28,7 @@ type session struct {
 	mu    sync.Mutex // guards what follows
 	visit *visit     // the latest
 	calls map[uint64]*call
-	bytes int // of their requests
+	bytes int // of their requests, or of the answers that are kept
 }
 
 var errShutdown = fmt.Errorf("the gate closes: %w", fault.ErrUnavailable)

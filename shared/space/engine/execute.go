@@ -113,7 +113,7 @@ func (tx *transaction) one(room *room, r space.Request) (space.Reply, error) {
 	if r.Verb == space.VerbGet || r.Verb == space.VerbGetP {
 		tx.takeFor(r, x)
 	}
-	return space.Reply{Found: true, Tuple: x.Tuple.Clone()}, nil
+	return space.Reply{Found: true, Tuple: r.Answer(x.Tuple)}, nil
 }
 
 // all finds all matches, and takes them if the verb takes.
@@ -131,7 +131,7 @@ func (tx *transaction) all(room *room, r space.Request) (space.Reply, error) {
 	}
 	reply := space.Reply{Found: true, Tuples: make([]tuple.Tuple, len(found))}
 	for i, x := range found {
-		reply.Tuples[i] = x.Tuple.Clone()
+		reply.Tuples[i] = r.Answer(x.Tuple)
 		if r.Verb == space.VerbGetAll {
 			tx.takeFor(r, x)
 		}

@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	maxEvents        = 4096 // that wait for one subscriber; then all of them are dropped and counted
-	maxSubscriptions = 256  // of one session
+	maxEvents        = 4096     // that wait for one subscriber; then all of them are dropped and counted
+	maxEventBytes    = 16 << 20 // of their tuples, likewise
+	maxSubscriptions = 256      // of one session
 )
 
 // subscriber is one subscription to the changes of a space.
@@ -22,6 +23,7 @@ type subscriber struct {
 	space    string
 	template tuple.Template // nil: everything
 	events   []space.Event
+	bytes    int // of their tuples
 	missed   int
 	ready    chan struct{}
 }
@@ -101,10 +103,12 @@ func (s *session) events(id int64) (*subscriber, answer, error) {
 	size, n := 0, 0
 	for n < len(sub.events) {
 		ev := &sub.events[n]
-		size += ev.Tuple.Size() + len(ev.Space) + len(ev.Procedure) + space.ReplyOverhead
+		bytes := ev.Tuple.Size()
+		size += bytes + len(ev.Space) + len(ev.Procedure) + space.ReplyOverhead
 		if size > space.MaxReply {
 			break
 		}
+		sub.bytes -= bytes
 		ev.Tuple = ev.Tuple.Clone()
 		n++
 	}
@@ -120,7 +124,7 @@ func (s *session) events(id int64) (*subscriber, answer, error) {
 
 // drop forgets the events that wait, and says that some were missed.
 func (sub *subscriber) drop() {
-	sub.events, sub.missed = nil, sub.missed+len(sub.events)+1
+	sub.events, sub.bytes, sub.missed = nil, 0, sub.missed+len(sub.events)+1
 	signal(sub.ready)
 }
 
@@ -131,9 +135,9 @@ func (r *room) publish(st step) {
 		if sub.template != nil && !sub.template.Matches(t) {
 			continue
 		}
-		if len(sub.events) == maxEvents {
+		if sub.bytes += t.Size(); len(sub.events) == maxEvents || sub.bytes > maxEventBytes {
 			sub.missed += len(sub.events)
-			sub.events = nil
+			sub.events, sub.bytes = nil, t.Size()
 		}
 		sub.events = append(sub.events, space.Event{Change: st.change, Space: r.def.Name, Procedure: st.procedure, Tuple: t})
 		signal(sub.ready)

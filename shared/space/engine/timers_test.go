@@ -59,3 +59,10 @@ func TestTimersFireInOrderAndOnce(t *testing.T) {
 		})
 	})
 }
+
+// What the wall clock does is no matter to who measures with a monotonic one.
+func TestFault21EngineTimeIsMonotonic(t *testing.T) {
+	t.Parallel()
+	e, _ := opened(t, nil)
+	require.NotEqual(t, e.origin, e.origin.Round(0), "a reading of the wall clock alone")
+}

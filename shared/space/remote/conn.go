@@ -81,7 +81,8 @@ func (c *Conn) run(l *wire.Link) {
 			c.end(fmt.Errorf("session %s cannot go on: %w: %w", c.id, err, fault.ErrClosed))
 			return
 		}
-		c.Log.Info("remote: connected again", "address", c.Address, "session", c.id)
+		// As loud as what said that it was lost, so that whoever read that knows.
+		c.Log.Warn("remote: connected again", "address", c.Address, "session", c.id)
 	}
 }
 

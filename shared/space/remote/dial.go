@@ -83,8 +83,12 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 	return conn, nil
 }
 
+// quiet is how long failed attempts are not warned of after one that was.
+const quiet = 10 * time.Second
+
 // connect tries until there is a connection, ctx ends, or trying on is of no use.
 func (c *Conn) connect(ctx context.Context, resume bool) (*wire.Link, error) {
+	var warned time.Time
 	for pause := c.Backoff.first(); ; pause = c.Backoff.next(pause) {
 		l, err := c.greet(ctx, resume)
 		if err == nil {
@@ -96,7 +100,11 @@ func (c *Conn) connect(ctx context.Context, resume bool) (*wire.Link, error) {
 		if final(err) {
 			return nil, err
 		}
-		c.Log.Warn("remote: no connection; trying again", "address", c.Address, "session", c.id, "error", err, "in", pause)
+		level := slog.LevelDebug
+		if time.Since(warned) >= quiet {
+			level, warned = slog.LevelWarn, time.Now()
+		}
+		c.Log.Log(ctx, level, "remote: no connection; trying again", "address", c.Address, "session", c.id, "error", err, "in", pause)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

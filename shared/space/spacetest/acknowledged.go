@@ -113,6 +113,14 @@ var acknowledgements = []struct {
 		}
 		require.Equal(w, []int{2}, w.numbers(w.s))
 	}},
+	{"a get that is repeated after it was acknowledged is refused, and takes nothing", func(w *carrier) {
+		w.put(w.s, "a", 1, 2)
+		w.takes(space.VerbGet, 1, 1)
+		w.ends(space.VerbAck, 1)
+		_, err := w.do(space.VerbGet, 1, anyItem("a"))
+		require.ErrorIs(w, err, fault.ErrConflict)
+		require.Equal(w, []int{2}, w.numbers(w.s))
+	}},
 	{"a get that is repeated has its answer however large later ones are", func(w *carrier) {
 		large := tuple.New("a", int64(1), strings.Repeat("x", tuple.MaxBytes-100))
 		w.put(w.s, "a", 1, 2)

@@ -99,6 +99,19 @@ var notifications = []behaviour{
 		require.Len(w, changes, 20)
 		require.Zero(w, missed)
 	}},
+	{"a slow subscriber is owed only so many bytes", func(w *world) {
+		sub := w.notify(nil)
+		const all = 40
+		large := tuple.New("a", int64(1), string(make([]byte, tuple.MaxBytes-100)))
+		for range all / 2 {
+			require.NoError(w, w.s.Put(w.Context(), large, 0))
+			require.Equal(w, 1, w.getP(w.s, large.Exactly()))
+		}
+		changes, missed := w.happened(sub)
+		require.Equal(w, all, len(changes)+missed)
+		require.LessOrEqual(w, len(changes), 16)
+		require.Contains(w, changes[len(changes)-1], " take ")
+	}},
 	{"a subscription that is closed ends, also for who waits for it", func(w *world) {
 		sub := w.notify(nil)
 		next := func() (tuple.Tuple, error) { _, _, err := sub.Next(w.Context()); return nil, err }

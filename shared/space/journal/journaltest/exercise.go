@@ -1,6 +1,24 @@
 // Package journaltest is what every journal must do: one suite, run on each
 // driver. Random histories are compared with the memory driver, which is the
 // model.
+//
+// Who writes a driver implements journal.Journal, and journal.Copier and
+// journal.Roomy if it can be copied and can be full, and has one test:
+//
+//	func TestItIsAJournal(t *testing.T) {
+//		journaltest.Exercise(t, func(t testing.TB) func() journal.Journal {
+//			dir := t.TempDir() // one store, opened again and again
+//			return func() journal.Journal {
+//				j, err := Open(dir)
+//				require.NoError(t, err)
+//				return j
+//			}
+//		})
+//	}
+//
+// What the suite cannot know is the driver's to test: that a Commit which has
+// returned survives the loss of power, that damage is found, and that after a
+// write that failed nothing more is written (journal.ErrBroken).
 package journaltest
 
 import (

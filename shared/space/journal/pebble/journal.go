@@ -18,6 +18,7 @@ var _ journal.Roomy = (*Journal)(nil)
 type Journal struct {
 	Config
 	broken  broken
+	opening opening
 	newest  newest
 	room    *room
 	db      *lsm.DB

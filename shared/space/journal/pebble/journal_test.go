@@ -3,6 +3,7 @@ package pebble_test
 import (
 	"io"
 	"log/slog"
+	"os"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -14,7 +15,12 @@ import (
 	"leasehold/shared/space/journal/pebble"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if says := os.Getenv(unwritable); says != "" {
+		os.Exit(openWithoutTables(says))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 

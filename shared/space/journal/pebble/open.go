@@ -19,7 +19,7 @@ import (
 // know, fault.ErrPermission or fault.ErrFolder for a folder that cannot be used.
 // Close ends it.
 func Open(c Config) (*Journal, error) {
-	j := &Journal{Config: c.withDefaults()}
+	j := &Journal{Config: c.withDefaults(), opening: opening{stuck: make(chan struct{})}}
 	if err := j.open(); err != nil {
 		return nil, j.name(err)
 	}
@@ -37,7 +37,7 @@ func (j *Journal) open() error {
 	if err := j.room.opens(); err != nil {
 		return classify(err)
 	}
-	db, err := lsm.Open(j.Dir, j.storeOptions(j.disk()))
+	db, err := j.openStore()
 	if err != nil {
 		return damaged(errors.Join(err, j.broken.err()))
 	}

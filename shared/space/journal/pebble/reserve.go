@@ -29,6 +29,8 @@ func (r *room) restore() {
 // release gives the reserve up, because a write found the disk full.
 func (r *room) release() {
 	r.lower()
+	r.giving.Lock()
+	defer r.giving.Unlock()
 	if r.reserved.Swap(false) {
 		r.Log.Warn("journal: the disk is full; the reserve is given up", "dir", r.Dir)
 		_ = r.FS.Remove(r.path()) // the write that is tried again says whether it helped
@@ -36,7 +38,7 @@ func (r *room) release() {
 }
 
 // opens sees that the store can be opened, with the reserve if need be: it makes
-// tables of its logs, and while they find no room it waits for it, for ever.
+// tables of its logs.
 func (r *room) opens() error {
 	need := logWater * r.memTable
 	names, err := r.FS.List(r.Dir)
@@ -62,5 +64,5 @@ func (r *room) opens() error {
 
 // disk is the file system that the store writes to.
 func (j *Journal) disk() vfs.FS {
-	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, room: j.room, broken: &j.broken, letGo: j.letGo}
+	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, room: j.room, broken: &j.broken, opening: &j.opening, letGo: j.letGo}
 }

@@ -49,6 +49,8 @@ type room struct {
 	spare    atomic.Uint64 // bytes of tables that it is writing anew, or has not removed yet
 	reserved atomic.Bool   // the reserve is there
 
+	giving sync.RWMutex // held by who gives the reserve up, until it is free
+
 	mu  sync.Mutex // held by who changes low
 	low atomic.Bool
 }
@@ -113,6 +115,8 @@ func (r *room) fits(size int) bool {
 
 // has reports whether the disk has so much left, the reserve included.
 func (r *room) has(bytes uint64) bool {
+	r.giving.RLock()
+	defer r.giving.RUnlock()
 	if r.reserved.Load() {
 		bytes -= min(bytes, reserve*r.memTable)
 	}
@@ -147,7 +151,7 @@ func (r *room) look() {
 	defer r.mu.Unlock()
 	usage, err := r.FS.GetDiskUsage(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) { // what is written from now on is gone with the process
-		r.broken.mark(fmt.Errorf("folder %s was removed: %w", r.Dir, err))
+		r.broken.mark(fmt.Errorf("folder %s was removed: %w: %w", r.Dir, fault.ErrFolder, err))
 	}
 	if err != nil {
 		return // a file system that cannot say, such as one in memory

@@ -1,0 +1,61 @@
+package pebble
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+
+	"leasehold/shared/fault"
+)
+
+// An opening is the time in which the store is opened. It makes tables of its logs
+// then, and what cannot be written it tries again for ever: so a disk without room
+// breaks the journal too, and who tries again waits for the end of the process.
+type opening struct {
+	over  atomic.Bool
+	once  sync.Once
+	stuck chan struct{} // closed when the store tries again
+}
+
+// failed says why a store cannot be opened that cannot write a table. The error is
+// nil once it is open.
+func (o *opening) failed(err error) error {
+	switch {
+	case o.over.Load():
+		return nil
+	case full(err):
+		return fmt.Errorf("%w: the disk is full: make room to start: %w", fault.ErrFolder, err)
+	}
+	return err
+}
+
+// hold is called by who would write another table after the journal broke.
+func (o *opening) hold() {
+	if o.over.Load() {
+		return
+	}
+	o.once.Do(func() { close(o.stuck) })
+	select {}
+}
+
+// openStore opens the store, or says what it could not write.
+func (j *Journal) openStore() (*lsm.DB, error) {
+	type opened struct {
+		db  *lsm.DB
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		db, err := lsm.Open(j.Dir, j.storeOptions(j.disk()))
+		done <- opened{db, err}
+	}()
+	select {
+	case r := <-done:
+		j.opening.over.Store(true)
+		return r.db, r.err
+	case <-j.opening.stuck:
+		return nil, j.broken.err()
+	}
+}
