@@ -25,7 +25,11 @@ func printCSV[T row](a *app, rows []T) error {
 	for _, r := range rows {
 		record := make([]string, len(fields))
 		for i, f := range fields {
-			cell, err := csvCell(reflect.ValueOf(r).FieldByIndex(f.index))
+			v := reflect.ValueOf(r).FieldByIndex(f.index)
+			if f.absent && v.IsZero() {
+				continue
+			}
+			cell, err := csvCell(v)
 			if err != nil {
 				return err
 			}
@@ -41,8 +45,9 @@ func printCSV[T row](a *app, rows []T) error {
 
 // A field is one field of a struct as JSON shows it.
 type field struct {
-	name  string
-	index []int
+	name   string
+	index  []int
+	absent bool // where it is zero
 }
 
 // fieldsOf lists the fields of a struct, those of embedded ones in their place.
@@ -51,12 +56,12 @@ func fieldsOf(t reflect.Type, at []int) []field {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		index := append(append([]int{}, at...), i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
 			fields = append(fields, fieldsOf(f.Type, index)...)
 		case name != "" && name != "-":
-			fields = append(fields, field{name, index})
+			fields = append(fields, field{name, index, strings.Contains(options, "omitempty")})
 		}
 	}
 	return fields

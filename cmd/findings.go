@@ -135,14 +135,22 @@ type findingRow struct {
 	Offset    models.Seconds `json:"offset_s"`
 	Duration  models.Seconds `json:"duration_s"`
 	Score     float64        `json:"score"`
+	Coverage  float64        `json:"coverage,omitempty"`
+	Speed     float64        `json:"speed,omitempty"`
 	EpisodeID string         `json:"episode_id"`
 	ClipID    string         `json:"clip_id"`
 	URI       string         `json:"episode_uri"`
+	Within    string         `json:"within,omitempty"` // title
+	WithinID  string         `json:"within_id,omitempty"`
 }
 
 func (r findingRow) columns() []column {
+	clip := r.Clip
+	if r.Within != "" {
+		clip += " (within " + r.Within + ")"
+	}
 	return []column{
-		{head: "episode", cell: r.Episode}, {head: "clip", cell: r.Clip},
+		{head: "episode", cell: r.Episode}, {head: "clip", cell: clip},
 		{head: "time", cell: r.Offset.Clock()}, {head: "score", cell: fmt.Sprintf("%.3f", r.Score)},
 	}
 }
@@ -152,7 +160,8 @@ func findingRows(found []catalog.Found) []findingRow {
 	for i, f := range found {
 		rows[i] = findingRow{
 			Episode: f.EpisodeTitle, Clip: f.ClipTitle, Offset: f.Offset, Duration: f.Duration, Score: f.Score,
-			EpisodeID: f.Episode, ClipID: f.Clip, URI: f.EpisodeURI,
+			Coverage: f.Coverage, Speed: f.Speed,
+			EpisodeID: f.Episode, ClipID: f.Clip, URI: f.EpisodeURI, Within: f.WithinTitle, WithinID: f.Within,
 		}
 	}
 	return rows

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -150,11 +149,17 @@ func (h *house) add(ctx context.Context, paths []string, kind string) ([]models.
 // that a lister named. A folder that is not there makes its visit fail, and no more.
 func (h *house) trust(ctx context.Context, origins []models.Origin) {
 	for _, o := range origins {
-		if l, err := h.visits.Look(ctx, time.Now(), o.ID); err == nil && l.Listed != "" && !filepath.IsAbs(o.URI) {
-			continue
-		}
-		if err := h.fetch.Trust(o); err != nil {
+		if err := trust(h.fetch, o); err != nil {
 			h.log.Warn("an origin cannot be read now", "origin", o.URI, "error", err)
 		}
 	}
+}
+
+// trust lets a fetcher read what an origin names, unless it is a URL that a lister
+// named.
+func trust(f *fetch.Fetcher, o models.Origin) error {
+	if o.Listed && !filepath.IsAbs(o.URI) {
+		return nil
+	}
+	return f.Trust(o)
 }

@@ -36,6 +36,7 @@ var printed = map[string]any{
 	"`leasehold version --json`":                                     build{},
 	"`leasehold status --json`":                                      apiclient.Status{},
 	"A session in `leasehold status --json`":                         apiclient.Session{},
+	"A cost in `leasehold status --json`":                            models.Cost{},
 	"`leasehold tup4fun check --json`":                               explore.Report{},
 	"A verdict in `leasehold tup4fun check --json`":                  explore.Verdict{},
 	"`leasehold tup4fun conform --json`":                             conform.Report{},

@@ -5,23 +5,39 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/config"
 )
 
-// realBinary makes the real binary, and returns the folder that it is in.
+// binaryDir is where the real binary is, once a test has asked for it.
+var binaryDir string
+
+var makeBinary = sync.OnceValue(func() (err error) {
+	if binaryDir, err = os.MkdirTemp("", "leasehold-cmd-"); err != nil {
+		return err
+	}
+	return binary.Build(filepath.Join(binaryDir, "leasehold"))
+})
+
+// realBinary makes the real binary, once for all tests, and returns the folder that
+// it is in.
 func realBinary(t testing.TB) string {
 	t.Helper()
-	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "leasehold"), "leasehold").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return dir
+	require.NoError(t, makeBinary())
+	return binaryDir
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.RemoveAll(binaryDir)
+	os.Exit(code)
 }
 
 // TestScripts runs each command as a user would, with the real binary:

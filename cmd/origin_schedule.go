@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,8 @@ func (r shownOrigin) columns() []column {
 	if s := r.Schedule; s != nil {
 		detail := func(head, cell string) { columns = append(columns, column{head: head, cell: cell, detail: true}) }
 		detail("now", reason(*s))
-		detail("waits in", fmt.Sprintf("%s, class %d of %.3g changes a day, value %.3g, group %s", s.Pool, s.Class, s.Rate, s.Value, s.Group))
+		class, value := queued(s.Pool, s.Class, s.Value)
+		detail("waits in", fmt.Sprintf("%s, class %s of %.3g changes a day, value %s, group %s", s.Pool, class, s.Rate, value, s.Group))
 		if s.Target != nil {
 			detail("target", fmt.Sprintf("%d (index %d)", *s.Target, s.Index))
 		}
@@ -67,11 +69,21 @@ func (r shownOrigin) columns() []column {
 	return columns
 }
 
+// queued shows the class and the value of an origin; only one that waits in a queue
+// has them.
+func queued(pool string, class int, value float64) (shownClass, shownValue string) {
+	switch pool {
+	case "save-now", "resting", "in flight", "disabled":
+		return "-", "-"
+	}
+	return fmt.Sprint(class), fmt.Sprintf("%.3g", value)
+}
+
 // reason says why an origin is not visited now, for people.
 func reason(s apiclient.Schedule) string {
 	switch {
 	case s.Visit != "":
-		return "visited now: " + s.Visit
+		return s.Visit + " waits for a manager or is under way"
 	case s.Asked:
 		return "a visit was asked for"
 	case s.Disabled == "failures":
@@ -81,7 +93,7 @@ func reason(s apiclient.Schedule) string {
 	case s.Disabled == "operator":
 		return "disabled by the operator"
 	case !s.Until.IsZero():
-		return s.Why + " until " + when(s.Until)
+		return strings.TrimPrefix(s.Why, "absolute ") + " until " + when(s.Until)
 	}
 	return s.Why
 }

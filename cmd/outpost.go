@@ -125,7 +125,7 @@ func (o *outpost) trust(ctx context.Context) error {
 		return err
 	}
 	for _, origin := range origins {
-		if err := o.fetch.Trust(origin); err != nil {
+		if err := trust(o.fetch, origin); err != nil {
 			o.log.Debug("an origin cannot be read here", "origin", origin.URI, "error", err)
 		}
 	}

@@ -52,8 +52,8 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 	inEachForm(t, "findings", findingRow{
-		Episode: "Monday, \"live\"", Clip: "=1+1", Offset: 77.19, Duration: 2.5, Score: 0.97, EpisodeID: "e", ClipID: "c", URI: "https://example.org/1.mp3",
-	})
+		Episode: "Monday, \"live\"", Clip: "=1+1", Offset: 77.19, Duration: 2.5, Score: 0.97, Coverage: 0.875, Speed: 1.01, EpisodeID: "e", ClipID: "c", URI: "https://example.org/1.mp3",
+	}, findingRow{Episode: "as an older worker tells it", Clip: "c", Duration: 1, Score: 0.7, EpisodeID: "f", ClipID: "c", URI: "file:///2.mp3", Within: "theme", WithinID: "t"})
 	inEachForm(t, "problems",
 		problemRow{Subject: "\tx", Reason: "two\nlines", At: "2026-11-21T06:00:00Z", Item: "@item"}, problemRow{Subject: "y", Reason: "r", Clip: "-c"})
 	inEachForm(t, "origins",
@@ -83,13 +83,17 @@ func TestGoldenStatusInEachForm(t *testing.T) {
 		Spaces:      []apiclient.Space{{Name: "task", Kind: "ordered", Visible: 2}},
 		Totals:      apiclient.Totals{Origins: 1, Episodes: 3, Clips: 8, Findings: 24, Problems: 1, Researched: 24},
 		Dead:        2,
+		Costs: []models.Cost{
+			{Action: "research", How: "decoded", Tasks: 2, Wall: 4.4, CPU: 5, Windows: 61}, {Action: "research", How: "known", Tasks: 3, Wall: .195, CPU: .18, Windows: 3},
+			{Action: "dig", How: "spade", Tasks: 1, Wall: 1},
+		},
 	}
 	for _, form := range outputs {
 		var buf bytes.Buffer
 		a := &app{out: &buf}
 		require.NoError(t, a.showStatus(&output{form: form}, full))
 		buf.WriteString("--- of nobody:\n")
-		require.NoError(t, a.showStatus(&output{form: form}, apiclient.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []apiclient.Session{}, Spaces: []apiclient.Space{}}))
+		require.NoError(t, a.showStatus(&output{form: form}, apiclient.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []apiclient.Session{}, Spaces: []apiclient.Space{}, Costs: []models.Cost{}}))
 		golden(t, "status."+form, buf.String())
 	}
 }

@@ -31,20 +31,22 @@ func (a *app) newProgress() *progress {
 	return &progress{out: a.err, terminal: ok && term.IsTerminal(int(f.Fd()))}
 }
 
-// show prints the totals if they have changed.
-func (p *progress) show(t catalog.Totals) {
+// show prints the totals, and what research cost, if the totals have changed; only then it
+// asks what that was.
+func (p *progress) show(t catalog.Totals, cost func() string) {
 	line := fmt.Sprintf("%d of %d pairs researched (%s, %s), %s, %s", t.Researched, t.Episodes*t.Clips,
 		count(t.Episodes, "episode"), count(t.Clips, "clip"), count(t.Findings, "finding"), count(t.Problems, "problem"))
-	if line == p.last {
+	if line == p.last || !p.terminal && time.Since(p.printed) < lineEvery {
 		return
 	}
-	switch {
-	case p.terminal:
-		fmt.Fprintf(p.out, "\r\x1b[K%s %s", bar(t.Researched, t.Episodes*t.Clips), line)
-	case time.Since(p.printed) < lineEvery:
-		return
-	default:
-		fmt.Fprintln(p.out, line)
+	whole := line
+	if c := cost(); c != "" {
+		whole += "; " + c
+	}
+	if p.terminal {
+		fmt.Fprintf(p.out, "\r\x1b[K%s %s", bar(t.Researched, t.Episodes*t.Clips), whole)
+	} else {
+		fmt.Fprintln(p.out, whole)
 	}
 	p.last, p.printed = line, time.Now()
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -44,8 +43,8 @@ func (a *app) atShelf(do func(context.Context, *shelf, []string) error) func(*co
 		}
 		// Nobody answers, so the folder is nobody's; else its lock says whose it is.
 		h, err := a.openHouseAt(c.Context(), cfg)
-		if errors.Is(err, fault.ErrConflict) && mute != nil {
-			return fmt.Errorf("%w\n%w", err, f.explain(mute))
+		if errors.Is(err, fault.ErrConflict) {
+			return errors.Join(err, f.explain(mute), errHeld)
 		}
 		if err != nil {
 			return err
@@ -54,6 +53,10 @@ func (a *app) atShelf(do func(context.Context, *shelf, []string) error) func(*co
 		return do(c.Context(), &shelf{catalog: h.catalog, house: h}, args)
 	}
 }
+
+// errHeld says what to do about a data folder that is in use by somebody who does
+// not answer.
+var errHeld = errors.New("only a coordinator answers commands (leasehold coordinator). If that is leasehold run, wait until it ends, or stop it; started again, it goes on where it was")
 
 // openShelf reaches the catalog of a coordinator that answers.
 func (f found) openShelf(ctx context.Context) (*shelf, error) {

@@ -54,6 +54,9 @@ func (a *app) showStatus(o *output, s apiclient.Status) error {
 	if err := show(a, o, spaceRows(s.Spaces), "no spaces"); err != nil {
 		return err
 	}
+	if line := costLine(s.Costs); line != "" {
+		fmt.Fprintf(a.out, "\nresearch: %s\n", line)
+	}
 	_, err := fmt.Fprintf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
 		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),
 		attention(s.Totals.Problems, "problem", "leasehold findings --problems"), attention(s.Dead, "dead letter", "leasehold dead list"))

@@ -7,8 +7,8 @@ import (
 	"leasehold/shared/lease"
 )
 
-// summarize prints what was found, what could not be done, and what it took. It
-// fails if nothing could be done.
+// summarize prints what was found, what could not be done, and what it took; how long,
+// which is never the same twice, beside the output. It fails if nothing could be done.
 func (a *app) summarize(t tally) error {
 	if len(t.findings) > 0 {
 		if err := a.printFindings(t.findings); err != nil {
@@ -27,6 +27,9 @@ func (a *app) summarize(t tally) error {
 		count(int(t.leases[lease.Granted]), "work-item"),
 		t.leases[lease.Granted], t.leases[lease.Extended], t.leases[lease.Revoked], t.leases[lease.Expired],
 		count(len(t.problems), "problem"))
+	if err == nil && t.cost != "" {
+		_, err = fmt.Fprintln(a.err, "research:", t.cost)
+	}
 	if err == nil && t.nothingDone() {
 		return fmt.Errorf("nothing could be done: %s", count(len(t.problems), "problem"))
 	}

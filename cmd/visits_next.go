@@ -121,8 +121,9 @@ type nextRow struct {
 }
 
 func (r nextRow) columns() []column {
+	class, value := queued(r.Pool, r.Class, r.Value)
 	return []column{
-		{head: "id", cell: r.Origin}, {head: "kind", cell: string(r.Kind)}, {head: "pool", cell: r.Pool}, {head: "class", cell: fmt.Sprint(r.Class)},
-		{head: "value", cell: fmt.Sprintf("%.3g", r.Value)}, {head: "uri", cell: r.URI}, {head: "why", cell: r.Why},
+		{head: "id", cell: r.Origin}, {head: "kind", cell: string(r.Kind)}, {head: "pool", cell: r.Pool}, {head: "class", cell: class},
+		{head: "value", cell: value}, {head: "uri", cell: r.URI}, {head: "why", cell: r.Why},
 	}
 }

@@ -39,6 +39,9 @@ first, and print what each did. Nothing is kept. Targets are spread at random.`,
 			return err
 		}
 		rows, err := replay(c.Context(), cfg, args[0])
+		if errors.Is(err, fault.ErrInvalid) {
+			return usagef("%s", err)
+		}
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,10 @@ func (a *app) newVisitsSimulate() *cobra.Command {
 		Long: `Play policies through made-up worlds, and compare them with one that knows how often
 each origin really changes (bound). Scenarios: S1 no dates, S2 good dates, S3 wrong
 dates, S4 bursts, S5 podcasts, S6 starved, S7 a flood of new origins, S8 folders; a
-range such as S1..S8; or a file of JSON (docs/visits.md). It needs no coordinator.
+range such as S1..S8; or a file of JSON (docs/visits.md); several are separated by
+commas. It needs no coordinator.
+
+Of several seeds the table and the plot show the means; other formats have each.
 
 --require fails unless the first policy holds it in each scenario, in the mean of the
 seeds: fresh>=0.97*bound, dead<=0.04, lag<=1*swh2026; mean(fresh)>=1.05*swh2026 is
@@ -39,7 +42,7 @@ about the mean of all scenarios.`,
 	}
 	o := bindOutput(c)
 	f := c.Flags()
-	f.StringVar(&s.scenario, "scenario", "S1..S8", "S1 to S8, a range of them, or a file")
+	f.StringVar(&s.scenario, "scenario", "S1..S8", "S1 to S8, ranges of them, or files, separated by commas")
 	f.StringSliceVar(&s.policies, "policy", []string{"value", "swh2026"}, "policies: value, seed, swh2026, legacy, roundrobin")
 	f.IntVar(&s.setup.Origins, "origins", 4000, "origins of each world")
 	f.IntVar(&s.setup.Days, "days", 365, "days that are simulated")
@@ -59,9 +62,15 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 	if len(s.policies) == 0 || len(s.seeds) == 0 {
 		return usagef("at least one policy and one seed are wanted")
 	}
+	if err := s.setup.Check(); err != nil {
+		return usagef("%s", err)
+	}
 	var requirements []simulate.Requirement
 	for _, text := range s.require {
 		q, err := simulate.ParseRequirement(text)
+		if err == nil {
+			err = q.Needs(s.policies)
+		}
 		if err != nil {
 			return usagef("%s", err)
 		}
@@ -71,6 +80,9 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 		if _, err := visit.New(p, s.setup.Rules); err != nil {
 			return usagef("%s", err)
 		}
+	}
+	if err := writable(s.plot); err != nil {
+		return usagef("plot: %s", err)
 	}
 	results, err := a.compare(ctx, o, s, scenarios)
 	if err != nil {
@@ -88,16 +100,33 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 	return errors.Join(broken...)
 }
 
-// compare plays, and prints; lines of JSON as soon as they are known.
+// writable says before a long simulation whether its picture can be kept; it leaves
+// everything as it is.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	_, before := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	if errors.Is(before, os.ErrNotExist) {
+		return errors.Join(f.Close(), os.Remove(path))
+	}
+	return f.Close()
+}
+
+// compare plays, and prints: each seed, lines of JSON as soon as they are known; in a
+// table the means of the seeds.
 func (a *app) compare(ctx context.Context, o *output, s simulation, scenarios []simulate.Scenario) ([]simulate.Result, error) {
 	var seeds []uint64
 	for _, seed := range s.seeds {
 		seeds = append(seeds, uint64(seed))
 	}
 	var results []simulate.Result
-	var rows []resultRow
 	err := simulate.Compare(ctx, s.setup, scenarios, s.policies, seeds, runtime.GOMAXPROCS(0), func(r simulate.Result) error {
-		results, rows = append(results, r), append(rows, resultRow{r})
+		results = append(results, r)
 		if o.form == asLines {
 			return a.printJSON(r)
 		}
@@ -105,6 +134,14 @@ func (a *app) compare(ctx context.Context, o *output, s simulation, scenarios []
 	})
 	if err != nil || o.form == asLines {
 		return results, err
+	}
+	shown := results
+	if o.form == asTable {
+		shown = simulate.Means(results)
+	}
+	rows := make([]resultRow, len(shown))
+	for i, r := range shown {
+		rows[i] = resultRow{r}
 	}
 	return results, show(a, o, rows, "nothing was simulated")
 }
@@ -116,7 +153,7 @@ func (r resultRow) columns() []column {
 	number := func(x float64) string { return fmt.Sprintf("%.2f", x) }
 	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	return []column{
-		{head: "scenario", cell: r.Scenario}, {head: "policy", cell: r.Policy}, {head: "seed", cell: fmt.Sprint(r.Seed)},
+		{head: "scenario", cell: r.Scenario}, {head: "policy", cell: r.Policy},
 		{head: "fresh", cell: percent(r.Freshness)}, {head: "of bound", cell: percent(r.OfBound)},
 		{head: "lag d", cell: number(r.LagDays)},
 		{head: "delay d p50", cell: number(r.DelayP50)}, {head: "p95", cell: number(r.DelayP95)}, {head: "p99", cell: number(r.DelayP99)},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"leasehold/coordinator/api"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/lease"
@@ -28,7 +29,7 @@ func (a *app) watch(ctx context.Context, w *crew, untilIdle bool) (idle bool, er
 		}
 		totals, err := w.catalog.Totals(ctx)
 		if err == nil {
-			p.show(totals)
+			p.show(totals, func() string { return w.cost(ctx) })
 			idle, err = w.coordinator.Idle(ctx, w.repo)
 		}
 		switch {
@@ -49,11 +50,13 @@ type tally struct {
 	origins  []models.Origin
 	findings []catalog.Found
 	problems []catalog.Problem
+	cost     string
 }
 
 // tally reads what was done, also when the run was interrupted.
 func (w *crew) tally(t *tally) (err error) {
 	ctx := context.Background()
+	t.cost = w.cost(ctx)
 	if t.leases, err = lease.Totals(ctx, w.repo); err != nil {
 		return err
 	}
@@ -71,6 +74,15 @@ func (w *crew) tally(t *tally) (err error) {
 	}
 	t.problems, err = w.catalog.Problems(ctx)
 	return err
+}
+
+// cost is costLine of this run; "" if it cannot be asked.
+func (w *crew) cost(ctx context.Context) string {
+	costs, err := api.Costs(ctx, w.repo)
+	if err != nil {
+		return ""
+	}
+	return costLine(costs)
 }
 
 // nothingDone says that there was something to do and none of it could be done:

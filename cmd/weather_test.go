@@ -55,6 +55,7 @@ func (w *weather) to(p *pipes) func(context.Context, string) (net.Conn, error) {
 		if w.is(&w.closed) {
 			return nil, syscall.ECONNREFUSED
 		}
+		<-time.After(w.delay() - w.latency) // those that were dialled at once arrive in any order
 		client, near := net.Pipe()
 		far, gate := net.Pipe()
 		select {

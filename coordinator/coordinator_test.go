@@ -169,6 +169,17 @@ func TestALostVisitIsRepeatedButNotForEver(t *testing.T) {
 
 func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
 	t.Parallel()
+	for _, lost := range []bool{false, true} {
+		t.Run(fmt.Sprintf("visits.db lost %v", lost), func(t *testing.T) {
+			t.Parallel()
+			outlive(t, lost)
+		})
+	}
+}
+
+// outlive has three coordinators in a row, one after another, host the spaces in
+// which a visit waits, and then is held; each has a new schedule if it was lost.
+func outlive(t *testing.T, lost bool) {
 	synctest.Test(t, func(t *testing.T) {
 		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 		require.NoError(t, err)
@@ -177,9 +188,14 @@ func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
 		require.NoError(t, err)
 		visits, err := schedule.Open(t.Context(), schedule.Memory, "value", rules.DefaultRules())
 		require.NoError(t, err)
-		defer visits.Close()
+		defer func() { require.NoError(t, visits.Close()) }()
 		spaces := &journal.Memory{}
 		for _, take := range []bool{false, true, false} {
+			if lost {
+				require.NoError(t, visits.Close())
+				visits, err = schedule.Open(t.Context(), schedule.Memory, "value", rules.DefaultRules())
+				require.NoError(t, err)
+			}
 			c, err := coordinator.New(t.Context(), coordinator.Config{
 				Journal: spaces, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Visits: visits,
 			})
@@ -229,7 +245,7 @@ func TestALeaseOrATaskInHandIsNotIdle(t *testing.T) {
 		b.end(repo, models.Eventful)
 		b.end(repo, models.Eventful)
 		require.True(b.t, b.idle(repo))
-		issued, err := work.Client{Repo: repo}.Issue(b.t.Context(), models.Task{Action: "a", Subject: "s", Timeout: 60}, 0)
+		issued, err := work.Client{Repo: repo}.Issue(b.t.Context(), work.Busy{}, models.Task{Action: "a", Subject: "s", Timeout: 60}, 0)
 		require.NoError(b.t, err)
 		require.True(b.t, issued)
 		require.False(b.t, b.idle(repo))

@@ -35,12 +35,35 @@ func (s scheduled) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, 
 	return isNew, s.store.List(ctx, time.Now(), store.Listing{Origins: []store.Named{{Origin: o}}})
 }
 
+// Origin is part of catalog.Catalog.
+func (s scheduled) Origin(ctx context.Context, id string) (models.Origin, error) {
+	o, err := s.Catalog.Origin(ctx, id)
+	if err != nil {
+		return o, err
+	}
+	o.Listed, err = s.store.IsListed(ctx, id)
+	return o, err
+}
+
+// Origins is part of catalog.Catalog.
+func (s scheduled) Origins(ctx context.Context) ([]models.Origin, error) {
+	all, err := s.Catalog.Origins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := s.store.AllListed(ctx)
+	for i := range all {
+		all[i].Listed = listed[all[i].ID]
+	}
+	return all, err
+}
+
 // RemoveOrigin is part of catalog.Catalog.
 func (s scheduled) RemoveOrigin(ctx context.Context, id string) error {
 	if err := s.Catalog.RemoveOrigin(ctx, id); err != nil {
 		return err
 	}
-	return s.store.Remove(ctx, id)
+	return s.store.Remove(ctx, time.Now(), id)
 }
 
 // list makes origins of what a lister named.
@@ -52,7 +75,7 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 	if err != nil {
 		return err
 	}
-	l := store.Listing{Lister: o.Origin, Full: o.Listed.Full}
+	l := store.Listing{Lister: o.Origin, From: o.Listed.From, Next: o.Listed.Next, Full: o.Listed.Full}
 	if len(o.Listed.Origins) > models.MaxListed {
 		return nil // nobody of ours would
 	}

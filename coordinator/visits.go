@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
 	schedule "leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
+	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
 	"leasehold/shared/visit"
 	"leasehold/shared/work"
 )
@@ -38,7 +42,9 @@ func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
 }
 
 // start brings the store to what the catalog knows, and puts again the visits that
-// were under way: those that somebody still has are not put twice.
+// were under way: those that somebody still has are not put twice. A visit in the
+// spaces that the store does not know, because its file was lost or is an old copy,
+// is one under way.
 func (v *visits) start(ctx context.Context) error {
 	all, err := v.c.Catalog.Origins(ctx)
 	if err != nil {
@@ -53,11 +59,34 @@ func (v *visits) start(ctx context.Context) error {
 	if err := v.store.Sync(ctx, time.Now(), visited); err != nil {
 		return fmt.Errorf("coordinator: visits: %w", err)
 	}
+	under, err := v.inSpaces(ctx)
+	if err == nil {
+		err = v.store.Adopt(ctx, time.Now(), under)
+	}
+	if err != nil {
+		return fmt.Errorf("coordinator: visits: %w", err)
+	}
 	claimed, err := v.store.Claimed(ctx)
 	if err != nil {
 		return fmt.Errorf("coordinator: visits: %w", err)
 	}
 	return v.put(ctx, claimed)
+}
+
+// inSpaces returns the visits that wait, are held, or have ended and are not
+// recorded, by their origin.
+func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err error) {
+	under = map[string]string{}
+	for name, t := range map[string]tuple.Template{visit.Space: visit.Any(), task.Result: task.AnyResult(visit.Action)} {
+		page, err := browse.Client{Repo: v.client.Repo}.Look(ctx, browse.Query{Space: name, Template: t, Held: true, Limit: math.MaxInt32})
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range page.Seen {
+			under[x.Tuple.Str(2)] = x.Tuple.Str(3)
+		}
+	}
+	return under, nil
 }
 
 // put puts visits, once each; while the disk is full, it waits for room.

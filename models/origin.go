@@ -35,6 +35,9 @@ type Origin struct {
 	URI      string     `json:"uri"`      // an http(s) URL, or an absolute path
 	Priority int64      `json:"priority"` // of its recordings, unless they say otherwise; higher is sooner
 	AddedAt  time.Time  `json:"added_at"`
+	// Listed says that a lister named it, not the operator, so that it is trusted with
+	// nothing: a private address is not dialled for it.
+	Listed bool `json:"listed,omitempty"`
 
 	LastVisit   time.Time `json:"last_visit,omitzero"`
 	LastOutcome Status    `json:"last_outcome,omitempty"`
@@ -69,6 +72,7 @@ type Known struct {
 	ETag     string    `json:"etag,omitempty"`
 	Modified string    `json:"modified,omitempty"` // Last-Modified, as the server wrote it
 	At       time.Time `json:"at,omitzero"`
+	Next     int       `json:"next,omitempty"` // Listed.Next of a lister's visit before
 }
 
 // Outcome is the body of the result of a visit.
@@ -94,8 +98,8 @@ type Outcome struct {
 	Listed *Listed `json:"listed,omitempty"` // of a lister
 }
 
-// MaxListed is how many origins one listing names; a full one that names more is
-// cut off, and is not full.
+// MaxListed is how many origins one visit of a lister names; the next visit goes on
+// where it ended.
 const MaxListed = 5000
 
 // MaxChanges is how many times of changes an outcome carries.
@@ -107,6 +111,12 @@ type Listed struct {
 	// Full says that it named all there are, and ended well: what it did not name
 	// is not visited until it names it again.
 	Full bool `json:"full,omitempty"`
+
+	// From is how many origins the visits before this one named of the same list, and
+	// Next how many they have named with it, if there are more: another visit goes
+	// on there. 0 is the beginning, and the end.
+	From int `json:"from,omitempty"`
+	Next int `json:"next,omitempty"`
 }
 
 // ListedOrigin is one origin as a lister names it.

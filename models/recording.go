@@ -44,6 +44,11 @@ type Finding struct {
 	Offset   Seconds `json:"offset_s"`
 	Duration Seconds `json:"duration_s"`
 	Score    float64 `json:"score"` // 0 to 1
+	// Coverage is the share of the clip that is found there, above 0 to 1, and Speed 1.01 if
+	// it is played 1 % faster. Both are 0 where nobody told them: in findings of before they
+	// were kept, and in those of an older worker.
+	Coverage float64 `json:"coverage,omitempty"`
+	Speed    float64 `json:"speed,omitempty"`
 }
 
 // Problem is an input that cannot be done, and why. It names an origin, and in

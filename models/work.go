@@ -57,6 +57,16 @@ type ResearchItem struct {
 	Media MediaRef `json:"media"`
 }
 
+// Cost is what tasks of one action that are done in one way have cost, all together.
+type Cost struct {
+	Action  string  `json:"action"`
+	How     string  `json:"how"` // of research: known or decoded
+	Tasks   int64   `json:"tasks"`
+	Wall    Seconds `json:"wall_s"`
+	CPU     Seconds `json:"cpu_s"`   // of the workers' processes, and of what they started
+	Windows int64   `json:"windows"` // of kept sound that were read, to verify candidates
+}
+
 // Scope says what a problem of research is a property of.
 type Scope string
 

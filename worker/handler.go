@@ -27,6 +27,9 @@ type Job interface {
 	Report(ctx context.Context, part string, body any) error
 	// Resolve puts the last result and ends the task.
 	Resolve(ctx context.Context, part string, body any) error
+	// Spend adds to what is known of the costs of the task's action, for people: c says
+	// the rest. It may be called before the task ends, and its error left aside.
+	Spend(ctx context.Context, c models.Cost) error
 	// Draining is closed when the worker wants to stop: finish what is nearly
 	// done, mark the last result final with Resolve, and return.
 	Draining() <-chan struct{}

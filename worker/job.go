@@ -10,6 +10,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 )
 
@@ -35,6 +36,11 @@ func (j *job) Resolve(ctx context.Context, part string, body any) error {
 		j.resolved.Store(true)
 	}
 	return err
+}
+
+func (j *job) Spend(ctx context.Context, c models.Cost) error {
+	c.Action = j.item.Action
+	return status.Spend(ctx, j.client.Repo, c)
 }
 
 // put puts a result; a stale token ends the job.

@@ -147,6 +147,7 @@ func (s *server) routes() []route {
 		{"GET", v1 + "/problems", s.listProblems, false},
 		{"GET", v1 + "/totals", s.getTotals, false},
 		{"GET", v1 + "/status", s.listSessions, false},
+		{"GET", v1 + "/costs", s.listCosts, false},
 		{"POST", v1 + "/sessions/{session}/drain", s.drainSession, false},
 		{"GET", v1 + "/spaces", s.listSpaces, false},
 		{"GET", v1 + "/spaces/{space}", s.getSpace, false},

@@ -12,6 +12,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 	"leasehold/shared/visit"
@@ -234,7 +235,7 @@ func TestDeadResearchIsSelectedAgainOnceItIsRequeued(t *testing.T) {
 	client := work.Client{Repo: h.repo}
 	research, priority, err := h.catalog.Select(t.Context(), nil, 9)
 	require.NoError(t, err)
-	_, err = client.Issue(t.Context(), models.Task{
+	_, err = client.Issue(t.Context(), work.Busy{}, models.Task{
 		Action: models.ActionResearch, Subject: research.Episode.ID, Parts: []string{research.Clips[0].ID},
 		Data: []byte(marshal(t, research)), Timeout: 60,
 	}, priority)
@@ -273,6 +274,19 @@ func TestStatusShowsWhoDoesWhat(t *testing.T) {
 		"id": worker.Session(), "mode": "worker", "state": "Working on: count", "since": "2026-11-21T06:00:00Z",
 		"serves": []any{map[string]any{"action": "count", "slots": 2.0}}, "tasks": []any{i.ID},
 	}, first(h.ok("GET", v1+"/status", "")))
+}
+
+func TestWhatTasksCostIsListedAndMeasured(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	for _, how := range []string{"known", "decoded", "known"} {
+		require.NoError(t, status.Spend(t.Context(), h.connect(), models.Cost{Action: "research", How: how, Tasks: 1, Wall: .5, CPU: .25, Windows: 4}))
+	}
+	require.Equal(t, map[string]any{"total": 2.0, "items": []any{
+		map[string]any{"action": "research", "how": "decoded", "tasks": 1.0, "wall_s": .5, "cpu_s": .25, "windows": 4.0},
+		map[string]any{"action": "research", "how": "known", "tasks": 2.0, "wall_s": 1.0, "cpu_s": .5, "windows": 8.0},
+	}}, h.ok("GET", v1+"/costs", ""))
+	require.Contains(t, h.text("/metrics"), `leasehold_cost_cpu_seconds_total{action="research",how="known"} 0.5`)
 }
 
 func TestWhatIsAskedWronglyIsRefused(t *testing.T) {

@@ -153,6 +153,7 @@ func TestHealthAndMetrics(t *testing.T) {
 		`leasehold_space_tuples{space="task",state="visible"} 0`,
 		`leasehold_sessions{mode="worker"} 0`,
 		`leasehold_leases_total{event="granted"} 0`,
+		`leasehold_results_late_total 0`,
 		`leasehold_catalog{what="findings"} 0`,
 		`leasehold_http_request_seconds_count{route="GET /api/v1/origins",status="200"} 1`,
 		`leasehold_complete 1`,

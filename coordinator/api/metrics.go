@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/models"
 	"leasehold/shared/lease"
 	"leasehold/shared/status"
 	"leasehold/shared/tuple"
@@ -122,6 +123,8 @@ func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
 	for _, what := range []string{lease.Granted, lease.Extended, lease.Revoked, lease.Expired} {
 		e.sample("leasehold_leases_total", float64(totals[what]), "event", strings.TrimPrefix(what, "leases "))
 	}
+	e.family("leasehold_results_late_total", "counter", "Results that were ingested and moved no lease, since the spaces were created.")
+	e.sample("leasehold_results_late_total", float64(totals[lease.Late]))
 	return nil
 }
 
@@ -138,11 +141,33 @@ func (s *server) exposeSessions(ctx context.Context, e *exposition) error {
 		}
 		sessions[mode]++
 	}
+	if err := s.exposeCosts(ctx, e); err != nil {
+		return err
+	}
 	e.family("leasehold_sessions", "gauge", "Sessions that show what they do.")
 	for _, mode := range slices.Sorted(maps.Keys(sessions)) {
 		e.sample("leasehold_sessions", sessions[mode], "mode", mode)
 	}
 	return nil
+}
+
+func (s *server) exposeCosts(ctx context.Context, e *exposition) error {
+	costs, err := Costs(ctx, s.repo)
+	for _, f := range []struct {
+		name, help string
+		of         func(models.Cost) float64
+	}{
+		{"leasehold_cost_tasks_total", "Tasks that told what they cost.", func(c models.Cost) float64 { return float64(c.Tasks) }},
+		{"leasehold_cost_wall_seconds_total", "How long they took.", func(c models.Cost) float64 { return float64(c.Wall) }},
+		{"leasehold_cost_cpu_seconds_total", "Processor time that they took.", func(c models.Cost) float64 { return float64(c.CPU) }},
+		{"leasehold_cost_windows_total", "Windows of kept sound that they read.", func(c models.Cost) float64 { return float64(c.Windows) }},
+	} {
+		e.family(f.name, "counter", f.help)
+		for _, c := range costs {
+			e.sample(f.name, f.of(c), "action", c.Action, "how", c.How)
+		}
+	}
+	return err
 }
 
 func (s *server) exposeCatalog(ctx context.Context, e *exposition) error {

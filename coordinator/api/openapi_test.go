@@ -121,7 +121,7 @@ var documents = map[string]any{
 	"Visit": visitRow{}, "Episode": models.Episode{}, "Clip": models.Clip{}, "MediaRef": models.MediaRef{},
 	"NewRecordings": recordings{}, "NewRecording": recording{}, "CuratedItems": curatedItems{},
 	"Finding": remote.Finding{}, "InputProblem": remote.Problem{}, "Totals": remote.Totals{},
-	"Session": Session{}, "Served": Served{}, "Space": spaceRow{}, "Tuple": tupleRow{}, "Field": fieldRow{},
+	"Session": Session{}, "Served": Served{}, "Cost": models.Cost{}, "Space": spaceRow{}, "Tuple": tupleRow{}, "Field": fieldRow{},
 	"Wanted": wanted{}, "NewTuple": newTuple{}, "NewVisit": newVisit{},
 	"Task": taskRow{}, "NewTask": newTask{}, "Requeued": requeued{},
 	"Listing": remote.Listing{}, "Curated": remote.Curated{}, "Selection": remote.Selection{}, "Selected": remote.Selected{},

@@ -29,7 +29,8 @@ type drainKey struct{}
 // streams should end when Draining does.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: callTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		// Requests outlive ctx for the grace.
 		BaseContext: func(net.Listener) context.Context {
 			return context.WithValue(context.WithoutCancel(ctx), drainKey{}, ctx)

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
 	"strings"
 
+	"leasehold/models"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/status"
@@ -77,6 +79,25 @@ func (s *server) listSessions(ctx context.Context, r *http.Request) (any, error)
 		return nil, q.err
 	}
 	all, err := Sessions(ctx, s.repo)
+	return cut(all, p, itself), err
+}
+
+// Costs reads what tasks have cost, by action and way.
+func Costs(ctx context.Context, repo space.Repository) ([]models.Cost, error) {
+	costs, err := status.Costs(ctx, repo)
+	slices.SortFunc(costs, func(a, b models.Cost) int {
+		return cmp.Or(strings.Compare(a.Action, b.Action), strings.Compare(a.How, b.How))
+	})
+	return costs, err
+}
+
+func (s *server) listCosts(ctx context.Context, r *http.Request) (any, error) {
+	q := ask(r, "offset", "limit")
+	p := q.part(MaxPage)
+	if q.err != nil {
+		return nil, q.err
+	}
+	all, err := Costs(ctx, s.repo)
 	return cut(all, p, itself), err
 }
 

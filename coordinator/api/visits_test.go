@@ -77,7 +77,17 @@ func TestWhatAListerNamesBecomesOrigins(t *testing.T) {
 	require.True(t, first.Listed)
 	require.Contains(t, first.Origin.URI, ".example/feed")
 	require.EqualValues(t, 3, h.ok("GET", v1+"/origins", "")["total"], "what it may not name is left out")
-	require.EqualValues(t, 7, h.ok("GET", v1+"/origins/"+first.Origin.ID, "")["priority"])
+	origin := h.ok("GET", v1+"/origins/"+first.Origin.ID, "")
+	require.EqualValues(t, 7, origin["priority"])
+	require.Equal(t, true, origin["listed"], "whoever fetches must know")
+	require.Nil(t, h.ok("GET", v1+"/origins/"+id, "")["listed"])
+	listed := 0
+	for _, o := range h.ok("GET", v1+"/origins", "")["items"].([]any) {
+		if o.(map[string]any)["listed"] == true {
+			listed++
+		}
+	}
+	require.Equal(t, 2, listed)
 	require.Equal(t, id, h.ok("GET", v1+"/origins/"+first.Origin.ID+"/schedule", "")["lister"])
 }
 
@@ -94,6 +104,8 @@ func TestMetricsOfVisits(t *testing.T) {
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	for _, line := range []string{
+		`leasehold_visit_first_seconds_count 1`, `leasehold_visit_seconds{quantile="0.5"} 0`, "leasehold_visit_oldest_new_seconds 0",
+		`leasehold_visit_lag_seconds_count 0`,
 		`leasehold_visits_total{outcome="uneventful"} 1`, `leasehold_visit_useless_ratio 0.5`, "leasehold_complete 1",
 		`leasehold_visit_origins{lister="0",kind="feed",group="A",never="false"} 1`,
 	} {

@@ -77,14 +77,16 @@ func (h *house) fill(title, reason string) {
 	require.NoError(h, err)
 	_, err = h.store.Curate(h.Context(), "o", time.Now(), catalog.Listing{
 		Episodes: []models.Episode{{Recording: models.Recording{Name: "e", Title: title}}},
-		Clips:    []models.Clip{{Recording: models.Recording{Name: "c", Title: title}}},
+		Clips: []models.Clip{
+			{Recording: models.Recording{Name: "c", Title: title}}, {Recording: models.Recording{Name: "t", Title: "The theme"}},
+		},
 		Problems: []models.Problem{{Item: "x", Reason: reason}},
 	})
 	require.NoError(h, err)
-	e, c := models.NewID("o", "e"), models.NewID("o", "c")
+	e, c, long := models.NewID("o", "e"), models.NewID("o", "c"), models.NewID("o", "t")
 	require.NoError(h, h.store.Ingest(h.Context(), models.Researched{
-		Episode: e, Clips: []string{c}, ClipMedia: map[string]models.MediaRef{c: {}},
-		Findings: []models.Finding{{Episode: e, Clip: c, Offset: 77.19, Score: 0.97}},
+		Episode: e, Clips: []string{c, long}, ClipMedia: map[string]models.MediaRef{c: {}, long: {}},
+		Findings: []models.Finding{{Episode: e, Clip: c, Offset: 77.19, Score: 0.97}, {Episode: e, Clip: long, Offset: 70, Duration: 30, Score: 0.8}},
 	}, time.Now()))
 	require.NoError(h, h.repo.Space(task.Dead).Put(h.Context(), tuple.New("dead", "research", "t9", int64(4), reason, "{}"), 0))
 }
@@ -100,10 +102,12 @@ func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 	h := openHouse(t)
 	h.says("Working on: research 9c1e")
 	h.fill("Monday", "no enclosure")
+	require.NoError(t, status.Spend(t.Context(), h.repo, models.Cost{Action: "research", How: "decoded", Tasks: 3, Wall: 6.25, CPU: 5, Windows: 71}))
 	w := h.get("/")
 	require.Equal(t, http.StatusOK, w.Code)
 	for _, want := range []string{
 		h.repo.Session(), "Working on: research 9c1e", "research × 2", "<code>task</code>", "1 dead letter", "no enclosure", "Monday", "1:17.19", "0.970",
+		"within The theme", "<td>decoded</td>", "6.25",
 	} {
 		require.Contains(t, w.Body.String(), want)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/api"
+	"leasehold/models"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
@@ -34,6 +35,7 @@ type shot struct {
 	At       time.Time
 	Sessions []session
 	More     int // sessions that are not shown
+	Costs    []models.Cost
 	Spaces   []space.Info
 	Dead     []letter
 	DeadAll  int
@@ -106,6 +108,9 @@ func (p *Page) picture(ctx context.Context, m Memory, recall bool) (*shot, error
 	for _, x := range sessions[:len(sessions)-s.More] {
 		at, _ := time.Parse(time.RFC3339, x.Since) // a stranger may say anything
 		s.Sessions = append(s.Sessions, session{x, at})
+	}
+	if s.Costs, err = api.Costs(ctx, p.Repo); err != nil {
+		return nil, err
 	}
 	if s.Spaces, err = p.Repo.List(ctx); err != nil {
 		return nil, err

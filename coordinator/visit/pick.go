@@ -8,6 +8,9 @@ type Candidate struct {
 	Host  string // of politeness; empty: none
 	Place Place
 	Value float64 // its worth when it was picked
+
+	// Refill says that its slot was left by pools that had nobody for it.
+	Refill bool
 }
 
 // A Queue is the part of a Place that names a queue.
@@ -40,9 +43,11 @@ func Pick(p Policy, q Queues, now int64, n int, c Counts, accept func(Candidate)
 		before := len(k.picked)
 		left := n - before
 		shares, refill := p.Shares(left, c)
+		k.refill = before > 0
 		for _, s := range shares {
 			k.take(s, min(s.N, n-len(k.picked)))
 		}
+		k.refill = true
 		for _, s := range refill {
 			k.take(s, n-len(k.picked))
 		}
@@ -59,6 +64,7 @@ type picker struct {
 	now    int64
 	accept func(Candidate) bool
 	picked []Candidate
+	refill bool                     // what is taken now is for slots that were left
 	spare  map[Queue][2][]Candidate // heads that were looked at and not taken, by end
 }
 
@@ -79,6 +85,7 @@ func (k *picker) take(s Share, n int) {
 	for n > 0 && len(heads) > 0 {
 		c := heads[0]
 		if k.accept == nil || k.accept(c) {
+			c.Refill = k.refill
 			k.picked = append(k.picked, c)
 			n--
 		}

@@ -21,6 +21,9 @@ type Quality struct {
 	Recall    float64 // of changes, the share that it dates
 	Precision float64 // of dates, the share behind which there is a change
 	Listed    int64   // when its last listing ended
+
+	// FirstVisits says that first visits of what it names have priority.
+	FirstVisits bool
 }
 
 // A Share is slots for some pools: the best of them together.
@@ -49,6 +52,9 @@ type Policy interface {
 
 // Names lists the policies, the default first.
 var Names = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
+
+// ByTarget lists the policies that order origins by their targets.
+var ByTarget = []string{"seed", "swh2026", "legacy"}
 
 // New returns the policy of a name. fault.ErrInvalid says that there is none, or
 // that the rules make no sense.

@@ -2,8 +2,13 @@ package visit
 
 import "slices"
 
-// Counts is how many enabled origins have no date (A), and how many have one (B).
-type Counts struct{ A, B int }
+// Counts is what slots are shared out by.
+type Counts struct {
+	A, B int // enabled origins without a date, and with one
+	// Served is how many slots were given out so far, so that shares that are less
+	// than a slot of a small batch take turns.
+	Served int64
+}
 
 // groups are the pools of the seed in the order in which ties go.
 var groups = []Pool{PoolA, PoolB1, PoolB2, PoolB3}

@@ -19,7 +19,7 @@ func (p Value) Place(s State) Place {
 	place := Place{Class: ClassOf(rate), Ref: s.LastSuccess}
 	switch {
 	case s.LastSuccess == Never:
-		place.Pool, place.Ref = PoolFirst, s.FirstSeen
+		place.Pool, place.Lister, place.Ref = PoolFirst, s.Lister, s.FirstSeen
 		if s.Created != Never {
 			place.Ref = min(s.Created, s.FirstSeen)
 		}
@@ -33,12 +33,20 @@ func (p Value) Place(s State) Place {
 	return place
 }
 
-// Worth implements Policy.
+// Worth implements Policy. First visits of a lister that has priority come before
+// all others.
 func (p Value) Worth(w Place, q Quality, now int64) float64 {
 	rate, tau := ClassRate(w.Class), max(float64(now-w.Ref)/day, 0)
 	fresh, lag := Terms(p.unseen(w, q, now), tau, rate)
-	return p.WeightFresh*fresh + p.WeightLag*lag
+	worth := p.WeightFresh*fresh + p.WeightLag*lag
+	if w.Pool == PoolFirst && q.FirstVisits {
+		worth += Priority
+	}
+	return worth
 }
+
+// Priority is added to the worth, in days, of what comes before all that has none.
+const Priority = 1e9
 
 // certain is the expected number of changes that counts as a change for sure.
 const certain = 7
@@ -72,11 +80,18 @@ func Terms(x, tau, rate float64) (fresh, lag float64) {
 	return fresh, max(lag, 0)
 }
 
+// Fresh is the chance that nothing of an origin is unseen at a time, if its
+// lister's dates are of a quality.
+func (p Value) Fresh(s State, q Quality, now int64) float64 {
+	return math.Exp(-p.unseen(p.Place(s), q, now))
+}
+
 // Shares implements Policy: by value, but first visits and others get a share each
 // that the other cannot take while it is wanted.
-func (p Value) Shares(n int, _ Counts) (shares, refill []Share) {
-	first, known := part(n, p.FirstShare), part(n, p.KnownShare)
-	known = min(known, n-first)
+func (p Value) Shares(n int, c Counts) (shares, refill []Share) {
+	first := part(n, p.FirstShare, c.Served)
+	kept := max(part(n, min(p.FirstShare+p.KnownShare, 1), c.Served), first)
+	known := kept - first
 	all := []Pool{PoolFirst, PoolKnown, PoolQuiet, PoolSignal}
 	return []Share{
 		{Pools: all[:1], N: first},
@@ -85,5 +100,8 @@ func (p Value) Shares(n int, _ Counts) (shares, refill []Share) {
 	}, []Share{{Pools: all}}
 }
 
-// part is a share of n slots; one that is not whole is rounded down.
-func part(n int, share float64) int { return int(float64(n) * share) }
+// part is a share of n slots after others were served: in whole slots, such that it
+// is exact over many batches, however small they are.
+func part(n int, share float64, served int64) int {
+	return int(float64(served+int64(n))*share) - int(float64(served)*share)
+}

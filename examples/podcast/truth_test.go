@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/internal/binary"
 )
 
 const toleranceS = 0.020
@@ -53,10 +55,10 @@ func TestWhatIsPlayedIsFoundWhereItIsPlayedAndNothingElseIs(t *testing.T) {
 func find(t *testing.T) []played {
 	t.Helper()
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "leasehold")
-	command(t, "go", "build", "-o", binary, "leasehold")
-	command(t, binary, "run", ".", "--until-idle", "--data", dir+"/data")
-	lines := json.NewDecoder(bytes.NewReader(command(t, binary, "findings", "--json", "--data", dir+"/data")))
+	program := filepath.Join(dir, "leasehold")
+	require.NoError(t, binary.Build(program))
+	command(t, program, "run", ".", "--until-idle", "--data", dir+"/data")
+	lines := json.NewDecoder(bytes.NewReader(command(t, program, "findings", "--json", "--data", dir+"/data")))
 	var all []played
 	for lines.More() {
 		var p played

@@ -34,9 +34,9 @@ var concrete = []string{"shared/space", "shared/catalog"}
 
 var rooms = []room{
 	{"", []string{"cmd"}, nil, "main hands over to cmd"},
-	{"cmd", []string{"coordinator", "manager", "worker", "shared", "models", "tup4fun"}, nil, "cmd wires everything, and nothing imports it but main"},
+	{"cmd", []string{"coordinator", "manager", "worker", "shared", "models", "tup4fun"}, []string{"internal/binary"}, "cmd wires everything, and nothing imports it but main"},
 	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
-	{"coordinator/visit", []string{"shared/fault", "models"}, nil, "when to look again is arithmetic and one file; what is done with it is the coordinator's"},
+	{"coordinator/visit", []string{"shared/sqlfile", "shared/fault", "models"}, nil, "when to look again is arithmetic and one file; what is done with it is the coordinator's"},
 	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
 	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
 	{"models", nil, nil, "the vocabulary imports nothing of ours"},
@@ -54,7 +54,9 @@ var rooms = []room{
 	{"shared/work/worktest", []string{"shared", "models"}, nil, "the protocols' scenarios need an engine to run on"},
 	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/sqlfile", []string{"shared/fault"}, nil, "a database file knows nothing of what is in it"},
 	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},
+	{"shared/catalog/sqlite", []string{"shared/catalog!", "shared/sqlfile", "shared/fault", "models"}, []string{"shared/catalog/catalogtest"}, "the catalog knows nothing of spaces"},
 	{"shared/catalog/remote", []string{"shared/catalog!", "shared/apiclient", "shared/fault", "models"}, nil, "a catalog elsewhere is reached over the API, and nothing else"},
 	{"shared/backup", []string{"shared/fault"}, nil, "files are copied, whatever is in them"},
 	{"shared/apiclient", []string{"shared/fault", "models"}, nil, "who speaks the API needs nothing of the coordinator"},
@@ -62,7 +64,7 @@ var rooms = []room{
 	{"shared/fetch", []string{"shared/fault", "models"}, nil, "fetch is a library of its own"},
 	{"shared/config", []string{"shared/fault", "models"}, nil, "settings are plain values; who uses them is cmd's affair"},
 	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
-	{"examples", []string{"shared", "models"}, []string{"tup4fun"}, "examples are read by users, and their models are checked"},
+	{"examples", []string{"shared", "models"}, []string{"tup4fun", "internal/binary"}, "examples are read by users, and their models are checked"},
 	{"internal", nil, []string{all}, "tools stand alone; only their tests look at the house"},
 }
 
@@ -75,7 +77,8 @@ var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "models
 var guests = []struct{ path, only, reason string }{
 	{"github.com/spf13/viper", "shared/config", "viper stays in one place"},
 	{"github.com/spf13/cobra", "cmd", "only cmd knows that there is a command line"},
-	{"modernc.org/sqlite", "shared/catalog/sqlite, coordinator/visit/store", "a worker does not link the database"},
+	{"modernc.org/sqlite", "shared/sqlfile", "what a database file promises is kept in one place"},
+	{module + "/shared/sqlfile", "shared/catalog/sqlite, coordinator/visit/store", "a worker does not link the database"},
 	{"github.com/cockroachdb/pebble", "shared/space/journal/pebble", "a worker does not link the journal's store"},
 	{module + "/shared/space/journal/pebble", "cmd", "a worker does not link the journal's store"},
 	{"github.com/mmcdole/gofeed", "manager/archive", "feeds are the archive's affair"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -117,4 +118,22 @@ func within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// held counts the tuples of a space that somebody holds.
+func (c *client) held(t *testing.T, name string) int { return c.info(t, name).Held }
+
+// there counts the tuples of a space, held or not.
+func (c *client) there(t *testing.T, name string) int {
+	i := c.info(t, name)
+	return i.Visible + i.Held
+}
+
+func (c *client) info(t *testing.T, name string) space.Info {
+	t.Helper()
+	infos, err := c.List(within(t))
+	require.NoError(t, err)
+	n := slices.IndexFunc(infos, func(i space.Info) bool { return i.Name == name })
+	require.GreaterOrEqual(t, n, 0, "no space is called %s", name)
+	return infos[n]
 }

@@ -73,7 +73,9 @@ func TestWhatClientsWereToldStaysTrueWhateverMomentTheCoordinatorDiesAt(t *testi
 	h.mustStart()
 	t.Logf("%d crashes", crashes)
 	x.halt()
-	x.check()
+	if !t.Failed() {
+		x.check()
+	}
 }
 
 // visits says at which visit to die: of what is seldom, the first.
@@ -116,9 +118,9 @@ func stepMoments() (all []string) {
 func crashAt(t *testing.T, h *house, moment string, visit int) {
 	t.Helper()
 	const starts = 20
-	for range starts {
+	for n := range starts { // each has more time, since the machine may be slow
 		h.start(fmt.Sprintf("%s:%d", moment, visit))
-		if h.endsIn(500 * time.Millisecond) {
+		if h.endsIn(time.Duration(n+1) * 500 * time.Millisecond) {
 			require.Truef(t, h.killed(), "at %s: %v\n%s", moment, h.err, h.output())
 			return
 		}

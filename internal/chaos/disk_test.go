@@ -80,7 +80,7 @@ func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
 	h.mustStart()
 	h.fill(1)
 	issueOne(t, h.mustDial("manager", survives))
-	worker := h.mustDial("worker", 2*time.Second)
+	worker := h.mustDial("worker", noticed)
 	item, err := task.Client{Repo: worker}.Claim(within(t), dig)
 	require.NoError(t, err)
 	s := h.inject("fsync,fdatasync", "delay_exit=50000")
@@ -105,7 +105,7 @@ func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
 	syncs := strings.Count(string(said), "(DELAYED)")
 	t.Logf("%d puts, %d syncs of 50 ms", clients*each, syncs)
 	require.Positive(t, syncs)
-	require.Greater(t, clients*each, 8*syncs, "one sync serves many")
+	require.Greater(t, clients*each, 2*syncs, "one sync serves several")
 	require.NoError(t, task.Client{Repo: worker}.Report(within(t), item, "north", true, 1), "the task is still the worker's")
 }
 
@@ -273,10 +273,10 @@ func TestFault12AWriteThatFindsNoRoomIsNoTornRecord(t *testing.T) {
 // nobody runs the coordinator of a house as a user without rights.
 func (h *house) nobody(args ...string) *process {
 	h.t.Helper()
-	for _, dir := range []string{filepath.Dir(binary), filepath.Dir(filepath.Dir(h.dir)), filepath.Dir(h.dir)} {
+	for _, dir := range []string{filepath.Dir(program), filepath.Dir(filepath.Dir(h.dir)), filepath.Dir(h.dir)} {
 		require.NoError(h.t, os.Chmod(dir, 0o755))
 	}
-	return launch(h.t, append([]string{"HOME=/"}, h.env...), "setpriv", append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", binary, "coordinator",
+	return launch(h.t, append([]string{"HOME=/"}, h.env...), "setpriv", append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", program, "coordinator",
 		"--listen", h.gate, "--http", h.http}, args...)...)
 }
 
@@ -315,6 +315,6 @@ func TestFault15AFolderThatIsRemovedUnderARunningCoordinatorEndsIt(t *testing.T)
 		_ = c.Space(notes).Put(ctx, tuple.New("note", int64(2)), 0) // makes it look
 		return h.ended()
 	})
-	require.NotZero(t, h.code(), h.output())
+	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, h.code(), h.output())
 	require.Contains(t, h.output(), h.dir+"/journal was removed")
 }

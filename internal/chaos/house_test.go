@@ -74,7 +74,7 @@ func (h *house) start(failpoint string) {
 // begin runs a coordinator and does not wait.
 func (h *house) begin(failpoint string) {
 	h.t.Helper()
-	command := append(append([]string{}, h.wrapper...), binary, "coordinator", "--listen", h.gate, "--http", h.http)
+	command := append(append([]string{}, h.wrapper...), program, "coordinator", "--listen", h.gate, "--http", h.http)
 	h.process = launch(h.t, append([]string{"FAILPOINT=" + failpoint}, h.env...), command[0], command[1:]...)
 }
 
@@ -109,7 +109,7 @@ func (h *house) api() *apiclient.Client {
 // run runs a command of the binary to its end, and returns what it says.
 func (h *house) run(args ...string) (string, int) {
 	h.t.Helper()
-	p := launch(h.t, h.env, binary, args...)
+	p := launch(h.t, h.env, program, args...)
 	code := p.code()
 	data, err := os.ReadFile(p.said)
 	require.NoError(h.t, err)

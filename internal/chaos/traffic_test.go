@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type traffic struct {
 const (
 	survives = 30 * time.Minute
 	passes   = 2 * time.Second
+	noticed  = 5 * time.Second // one that is lost once it is abandoned, and not before
 )
 
 // part is what one session after the other does. It returns nil when its session
@@ -83,7 +85,8 @@ func (x *traffic) play(ctx context.Context, name string, n int, ttl time.Duratio
 		err = p(ctx, c, n, r)
 		stay()
 		c.abandon()
-		if err != nil && (!closed(err) || ttl == survives) {
+		late := errors.Is(err, context.DeadlineExceeded) // to close: the coordinator was away for too long
+		if err != nil && (!closed(err) && !late || ttl == survives) {
 			x.t.Errorf("%s %s: %v", name, c.Session(), err)
 			return
 		}
@@ -105,8 +108,8 @@ func (x *traffic) halt() {
 func (x *traffic) check() {
 	x.t.Helper()
 	x.labour.finish(x.t, x.h)
-	after(passes + time.Second) // until who was abandoned is lost, and what it had is back
 	c := x.h.mustDial("check", survives)
+	eventually(x.t, "what those had who were abandoned is back", func() bool { return c.held(x.t, goodsSpace) == 0 })
 	x.registers.check(x.t)
 	x.goods.check(x.t, c)
 	x.labour.check(x.t, c)

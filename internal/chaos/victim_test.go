@@ -8,7 +8,6 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,7 +42,7 @@ func beVictim(address string) error {
 	armed := make(chan struct{})
 	ctx := context.Background()
 	conn, err := remote.Dial(ctx, remote.Config{
-		Address: address, Session: remote.SessionID("victim"), TTL: time.Second,
+		Address: address, Session: remote.SessionID("victim"), TTL: noticed,
 		Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 			return deadly{c, armed}, err
@@ -70,7 +69,7 @@ func TestFault30AClientKilledWhileItsGetIsServedLosesNothing(t *testing.T) {
 	require.NoError(t, c.Create(within(t), notes, space.Options{}))
 	self, err := os.Executable()
 	require.NoError(t, err)
-	for n := range int64(5) {
+	for n := range int64(3) {
 		victim := launch(t, []string{victimOf + "=" + h.gate}, self)
 		eventually(t, "the get waits", func() bool { return saidWaiting(t, victim) })
 		require.NoError(t, <-putNote(c, n+1))

@@ -51,11 +51,12 @@ func (f *Flow) Kinds() []models.OriginKind {
 // read is the operator's to say, so the origin is the catalog's, whatever the
 // visit, which anybody may have put, says of it.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
-	o, err := f.Catalog.Origin(ctx, v.Origin.ID)
+	var o models.Origin
+	err := catalog.Reach(ctx, f.Log, func() (err error) { o, err = f.Catalog.Origin(ctx, v.Origin.ID); return err })
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	if !v.Listed || filepath.IsAbs(o.URI) {
+	if !v.Listed && !o.Listed || filepath.IsAbs(o.URI) {
 		if err := f.Lister.Fetch.Trust(o); err != nil {
 			return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 		}
@@ -76,7 +77,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 		return outcome, nil
 	}
 	var changes catalog.Curated
-	err = catalog.Patiently(ctx, f.Log, func() (err error) {
+	err = catalog.Reach(ctx, f.Log, func() (err error) {
 		changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
 		return err
 	})

@@ -26,6 +26,7 @@ import (
 	"leasehold/shared/space/journal"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
+	"leasehold/shared/tuple"
 	"leasehold/shared/work"
 )
 
@@ -151,6 +152,52 @@ func TestTwoManagersHaveEachPairResearchedOnce(t *testing.T) {
 	})
 }
 
+// hesitant is a catalog that keeps back what it has selected, until it is let.
+type hesitant struct {
+	catalog.Catalog
+	let chan struct{}
+}
+
+func (c hesitant) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
+	r, priority, err := c.Catalog.Select(ctx, busy, limit)
+	<-c.let
+	return r, priority, err
+}
+
+func TestWhatAnotherManagerHadDoneMeanwhileIsNotIssuedAgain(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.curate(2)
+		c := hesitant{b.store, make(chan struct{})}
+		b.manage("manager-1", c)
+		synctest.Wait() // it has chosen, and not issued
+		b.manage("manager-2", b.store)
+		i, r := b.claim()
+		b.report(i, r, 0)
+		b.report(i, r, 1)
+		require.Equal(b, 2, b.totals().Researched)
+		require.EqualValues(b, 1, b.leases()[lease.Revoked], "no lease is in the way")
+		close(c.let)
+		<-time.After(6 * time.Second)
+		synctest.Wait()
+		require.EqualValues(b, 1, b.leases()[lease.Granted])
+	})
+}
+
+func TestALeaseThatASelectionDoesNotKnowOfDoesNotKeepAManagerBusy(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.curate(1)
+		_, err := b.repo.Call(b.Context(), space.OpID{}, "lease.grant", tuple.New(models.NewID("o", "e"), "", int64(60_000)))
+		require.NoError(b, err)
+		b.manage("manager-1", b.store)
+		synctest.Wait() // which it does not do while somebody is busy
+		require.EqualValues(b, 1, b.leases()[lease.Granted])
+		<-time.After(66 * time.Second)
+		i, r := b.claim()
+		b.report(i, r, 0)
+		require.Equal(b, 1, b.totals().Researched)
+	})
+}
+
 func TestNoMoreIsIssuedThanTheFleetIsLarge(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.curate(20)
@@ -251,6 +298,40 @@ func TestAResultIsKeptUntilTheCatalogHasIt(t *testing.T) {
 		b.manage("manager-2", c)
 		require.Equal(b, 1, b.totals().Researched)
 		require.EqualValues(b, 1, b.leases()[lease.Revoked])
+	})
+}
+
+// away is a catalog at a coordinator that is away for a while: each of the first so
+// many selections, and results, finds nobody.
+type away struct {
+	catalog.Catalog
+	selects, ingests int
+}
+
+func (c *away) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
+	if c.selects--; c.selects >= 0 {
+		return models.Research{}, 0, fmt.Errorf("nobody is there: %w", fault.ErrUnavailable)
+	}
+	return c.Catalog.Select(ctx, busy, limit)
+}
+
+func (c *away) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
+	if c.ingests--; c.ingests >= 0 {
+		return fmt.Errorf("nobody is there: %w", fault.ErrUnavailable)
+	}
+	return c.Catalog.Ingest(ctx, r, at)
+}
+
+func TestACatalogThatIsAwayForAWhileIsOnlyADelay(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.curate(1)
+		ended := b.manage("manager-1", &away{Catalog: b.store, selects: 10, ingests: 10})
+		i, r := b.claim()
+		b.report(i, r, 0)
+		<-time.After(20 * time.Second)
+		require.Equal(b, 1, b.totals().Researched)
+		require.Empty(b, ended)
+		require.Contains(b, b.log.String(), "nobody answers")
 	})
 }
 

@@ -7,38 +7,51 @@ import (
 	"fmt"
 
 	"leasehold/models"
+	"leasehold/shared/catalog"
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 	"leasehold/shared/work"
 )
 
+// conflictsInARow is how often a flow selects again at once. More are not for other
+// managers being quicker: something that is in the way is not to be seen by Busy.
+const conflictsInARow = 32
+
 // issueAll issues work-items until there is no room or nothing is left to select;
 // it returns whether something may be left.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
-	for {
+	for conflicts := 0; conflicts < conflictsInARow; {
 		issued, err := f.issue(ctx, client)
 		switch {
 		case errors.Is(err, fault.ErrNotFound):
 			return false, nil
 		case errors.Is(err, fault.ErrConflict):
-			continue // another manager was quicker: select again
+			conflicts++ // another manager was quicker: select again
 		case errors.Is(err, fault.ErrOverloaded):
 			return false, nil // the spaces have no room: look again in a while
 		case err != nil || !issued:
 			return true, err
+		default:
+			conflicts = 0
 		}
 	}
+	return false, nil // look again in a while
 }
 
 // issue selects what to research next and issues it as a work-item, if there is
 // room. fault.ErrNotFound says that nothing is left to select, and
-// fault.ErrConflict that another manager has just taken a part of it.
+// fault.ErrConflict that another manager has taken a part of it since.
 func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err error) {
-	claimed, err := client.Busy(ctx, models.ActionResearch)
+	seen, err := client.Busy(ctx, models.ActionResearch)
 	if err != nil {
 		return false, err
 	}
-	research, priority, err := f.Catalog.Select(ctx, busy(claimed), f.ClipLimit)
+	var research models.Research
+	var priority int64
+	err = catalog.Reach(ctx, f.Log, func() (err error) {
+		research, priority, err = f.Catalog.Select(ctx, busy(seen.Claimed), f.ClipLimit)
+		return err
+	})
 	if err != nil {
 		return false, fmt.Errorf("archive: select: %w", err)
 	}
@@ -53,7 +66,7 @@ func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err 
 	for _, c := range research.Clips {
 		t.Parts = append(t.Parts, c.ID)
 	}
-	issued, err = client.Issue(ctx, t, priority)
+	issued, err = client.Issue(ctx, seen, t, priority)
 	failpoint.Reached("issue.after", "")
 	return issued, err
 }

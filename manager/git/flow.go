@@ -43,7 +43,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	if !v.Listed || filepath.IsAbs(o.URI) {
+	if !v.Listed && !o.Listed || filepath.IsAbs(o.URI) {
 		if err := f.Fetch.Trust(o); err != nil {
 			return models.Outcome{}, fmt.Errorf("git %s: %w", o.URI, err)
 		}
@@ -52,7 +52,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if filepath.IsAbs(o.URI) {
 		look = f.folder
 	}
-	seen, err := look(ctx, o.URI)
+	seen, err := look(ctx, o.URI, v.Known)
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("git %s: %w", o.URI, err)
 	}
@@ -88,18 +88,29 @@ func (s seen) digest() string {
 	return "refs:" + hex.EncodeToString(sum[:])
 }
 
-// remote asks for the refs of a repository behind http(s).
-func (f *Flow) remote(ctx context.Context, uri string) (seen, error) {
+// remote asks for the refs of a repository behind http(s), and if they are not as
+// they were known, for the dates of its commits.
+func (f *Flow) remote(ctx context.Context, uri string, known models.Known) (seen, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return seen{}, fmt.Errorf("a repository is a folder, or behind http(s): %w", fault.ErrInvalid)
 	}
-	u.Path = strings.TrimSuffix(u.Path, "/") + "/info/refs"
-	u.RawQuery = "service=git-upload-pack"
-	content, err := f.Fetch.Document(ctx, u.String(), refsBytes)
+	u.RawQuery = ""
+	at := u.JoinPath("info/refs")
+	at.RawQuery = "service=git-upload-pack"
+	content, err := f.Fetch.Document(ctx, at.String(), refsBytes)
 	if err != nil {
 		return seen{}, err
 	}
-	refs, err := parseAdvertisement(content)
-	return seen{refs: refs, size: int64(len(content))}, err
+	ad, err := parseAdvertisement(content)
+	s := seen{refs: ad.refs, size: int64(len(content))}
+	if err != nil || s.digest() == known.Digest {
+		return s, err
+	}
+	since := known.At
+	if since.IsZero() {
+		since = time.Now().Add(-packSpan)
+	}
+	s.times = f.dates(ctx, u, ad, since)
+	return s, nil
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -18,7 +18,7 @@ import (
 )
 
 // folder reads the refs of a repository on this machine.
-func (f *Flow) folder(ctx context.Context, path string) (seen, error) {
+func (f *Flow) folder(ctx context.Context, path string, _ models.Known) (seen, error) {
 	root, err := f.Fetch.Folder(path)
 	if err != nil {
 		return seen{}, err
@@ -35,12 +35,30 @@ func (f *Flow) folder(ctx context.Context, path string) (seen, error) {
 	if err := s.read(ctx, root); err != nil {
 		return seen{}, err
 	}
-	log, err := tail(root, "logs/HEAD", logBytes)
+	log, err := tail(root, logHead, logBytes)
 	if err != nil {
 		return seen{}, err
 	}
 	s.times = logTimes(log)
 	return s, nil
+}
+
+// logHead says when HEAD moved.
+const logHead = "logs/HEAD"
+
+// Made is when a repository's log of HEAD begins: when it was made or cloned. It is
+// zero if there is no log.
+func Made(root *os.Root) time.Time {
+	f, err := openRegular(root, logHead)
+	if err != nil {
+		return time.Time{}
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(io.LimitReader(f, refBytes)).ReadString('\n')
+	if times := logTimes(line); len(times) > 0 {
+		return times[0]
+	}
+	return time.Time{}
 }
 
 // Is reports whether a folder is what git keeps of a repository.
@@ -92,29 +110,40 @@ func (s *seen) read(ctx context.Context, root *os.Root) error {
 
 // tail reads the end of a file, at most so many bytes; none if it is not there.
 func tail(root *os.Root, name string, most int64) (string, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openRegular(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+		return "", err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
+	if size, err := f.Seek(0, io.SeekEnd); err != nil {
+		return "", fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid)
+	} else if _, err = f.Seek(max(size-most, 0), io.SeekStart); err != nil {
+		return "", fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid)
 	}
-	if err == nil && info.Size() > most {
-		_, err = f.Seek(-most, io.SeekEnd)
-	}
-	var content []byte
-	if err == nil {
-		content, err = io.ReadAll(io.LimitReader(f, most))
-	}
+	content, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid)
 	}
 	return string(content), nil
+}
+
+// openRegular opens a file that is one: no pipe or device, which could block.
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid), f.Close())
+	}
+	return f, nil
 }
 
 // logTimes is when HEAD moved, the latest first. A line of the log is
@@ -127,8 +156,8 @@ func logTimes(log string) []time.Time {
 		if len(words) < 4 || !hash.MatchString(words[0]) {
 			continue
 		}
-		if at, err := strconv.ParseInt(words[len(words)-2], 10, 64); err == nil && at > 0 && at < 253402300800 {
-			times = append(times, time.Unix(at, 0).UTC())
+		if at, ok := seconds(words[len(words)-2]); ok {
+			times = append(times, at)
 		}
 	}
 	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })

@@ -33,31 +33,40 @@ func addRef(refs map[string]string, line string) error {
 	return nil
 }
 
+// An advertisement is what a server says of a repository.
+type advertisement struct {
+	refs         map[string]string // hash, by name
+	capabilities string            // of git-upload-pack, with spaces between; empty: it has only files
+}
+
 // parseAdvertisement reads what a server answers to GET info/refs: pkt-lines of
 // git-upload-pack, or the plain lines of a server that only has files.
-func parseAdvertisement(content []byte) (map[string]string, error) {
-	refs := map[string]string{}
+func parseAdvertisement(content []byte) (a advertisement, err error) {
+	a.refs = map[string]string{}
 	if !bytes.HasPrefix(content, []byte("001e# service=git-upload-pack")) {
-		return refs, parseLines(refs, string(content))
+		return a, parseLines(a.refs, string(content))
 	}
 	for len(content) > 0 {
 		if len(content) < 4 {
-			return nil, fmt.Errorf("the refs are cut off: %w", fault.ErrInvalid)
+			return a, fmt.Errorf("the refs are cut off: %w", fault.ErrInvalid)
 		}
 		n, err := strconv.ParseUint(string(content[:4]), 16, 16)
 		if err != nil || n > 0 && n < 4 || int(n) > len(content) {
-			return nil, fmt.Errorf("not a line of refs: %.20q: %w", content, fault.ErrInvalid)
+			return a, fmt.Errorf("not a line of refs: %.20q: %w", content, fault.ErrInvalid)
 		}
 		line := string(content[min(4, max(n, 4)):max(n, 4)])
 		content = content[max(n, 4):]
 		if n == 0 || strings.HasPrefix(line, "# ") {
 			continue
 		}
-		if err := addRef(refs, line); err != nil {
-			return nil, err
+		if _, words, ok := strings.Cut(line, "\x00"); ok && a.capabilities == "" {
+			a.capabilities = words
+		}
+		if err := addRef(a.refs, line); err != nil {
+			return a, err
 		}
 	}
-	return refs, nil
+	return a, nil
 }
 
 // parseLines reads lines "HASH NAME"; comments and peeled tags are left out.

@@ -52,20 +52,34 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
-	fit := fitting(named)
-	listed := models.Listed{Origins: named[:fit], Full: fit == len(named)}
-	outcome := models.Outcome{Status: models.Eventful, Items: len(listed.Origins), Digest: digest(named), Listed: &listed}
+	outcome := models.Outcome{Status: models.Eventful, Digest: digest(named)}
+	from := 0
 	if outcome.Digest == v.Known.Digest {
 		outcome.Status = models.Uneventful
+		from = min(max(v.Known.Next, 0), len(named))
 	}
+	outcome.Listed = part(named, from)
+	outcome.Items = len(outcome.Listed.Origins)
 	return outcome, nil
 }
 
-// listedBytes is how long the URIs of a listing may be in all, since it travels in
+// part is what one visit names of a list, from a position.
+func part(named []models.ListedOrigin, from int) *models.Listed {
+	to := from + fitting(named[from:])
+	if to < len(named) {
+		return &models.Listed{Origins: named[from:to], From: from, Next: to}
+	}
+	return &models.Listed{Origins: named[from:], From: from, Full: len(named) <= maxNames}
+}
+
+// maxNames is how many origins are taken from one list.
+const maxNames = 200_000
+
+// listedBytes is how long the URIs may be that one visit names, since they travel in
 // a tuple.
 const listedBytes = 384 << 10
 
-// fitting is how many of the first origins fit into one listing.
+// fitting is how many of the first origins one visit names.
 func fitting(named []models.ListedOrigin) int {
 	bytes := 0
 	for i, n := range named {

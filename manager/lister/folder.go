@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"leasehold/manager/git"
 	"leasehold/models"
@@ -41,9 +40,9 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 		case strings.HasPrefix(path.Base(name), "."):
 			return fs.SkipDir
 		}
-		if at, ok := repository(root, name); ok {
-			if len(named) <= models.MaxListed {
-				named = append(named, models.ListedOrigin{Kind: models.Git, URI: filepath.Join(dir, filepath.FromSlash(name)), Updated: at})
+		if n, ok := repository(root, name); ok {
+			if n.URI = filepath.Join(dir, filepath.FromSlash(name)); len(named) <= maxNames {
+				named = append(named, n)
 			}
 			return fs.SkipDir
 		}
@@ -55,8 +54,9 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 	return named, err
 }
 
-// repository reports whether a folder is one, and when its refs changed.
-func repository(root *os.Root, name string) (changed time.Time, ok bool) {
+// repository reports whether a folder is one, when it was made here, and when its
+// refs changed.
+func repository(root *os.Root, name string) (n models.ListedOrigin, ok bool) {
 	for _, inner := range []string{name + "/.git", name} {
 		dir, err := root.OpenRoot(inner)
 		if err != nil {
@@ -66,12 +66,13 @@ func repository(root *os.Root, name string) (changed time.Time, ok bool) {
 		if !git.Is(dir) {
 			continue
 		}
+		n = models.ListedOrigin{Kind: models.Git, Created: git.Made(dir)}
 		for _, file := range []string{"refs/heads", "packed-refs", "logs/HEAD"} {
-			if info, err := dir.Stat(file); err == nil && info.ModTime().After(changed) {
-				changed = info.ModTime().UTC()
+			if info, err := dir.Stat(file); err == nil && info.ModTime().After(n.Updated) {
+				n.Updated = info.ModTime().UTC()
 			}
 		}
-		return changed, true
+		return n, true
 	}
-	return time.Time{}, false
+	return n, false
 }

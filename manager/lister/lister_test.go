@@ -2,10 +2,12 @@ package lister
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,10 +67,11 @@ func TestAListOfURLs(t *testing.T) {
 func TestADocumentOfFeeds(t *testing.T) {
 	t.Parallel()
 	o, err := visit(t, models.OPML, file(t, `<?xml version="1.0"?><opml version="2.0"><body>
-		<outline text="shows"><outline type="rss" xmlUrl="https://a.example/feed"/></outline>
+		<outline text="shows"><outline type="rss" created="Tue, 14 Nov 2023 22:13:20 +0000" xmlUrl="https://a.example/feed"/></outline>
 		<outline xmlUrl="ftp://b.example/"/><outline text="no feed"/></body></opml>`), models.Known{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"feed https://a.example/feed"}, uris(o))
+	require.Equal(t, time.Unix(1700000000, 0).UTC(), o.Listed.Origins[0].Created)
 	for _, bad := range []string{"", "<html/>", "<opml>", strings.Repeat("<opml>", 100), `<!DOCTYPE o [<!ENTITY e "x">]><opml>&e;</opml>`} {
 		_, err := visit(t, models.OPML, file(t, bad), models.Known{})
 		require.ErrorIs(t, err, fault.ErrInvalid, bad)
@@ -84,24 +87,54 @@ func TestAFolderOfRepositories(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(dir, repo, "HEAD"), []byte("ref: refs/heads/main"), 0o644))
 	}
+	log := "%s %s A <a@b> 1700000000 +0100\tclone\n%[1]s %[2]s A <a@b> 1700099999 +0100\tcommit\n"
+	log = fmt.Sprintf(log, strings.Repeat("0", 40), strings.Repeat("1", 40))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "plain/.git/logs"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "plain/.git/logs/HEAD"), []byte(log), 0o644))
 	o, err := visit(t, models.Repositories, dir, models.Known{})
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"git " + dir + "/plain", "git " + dir + "/group/bare.git"}, uris(o))
-	require.False(t, o.Listed.Origins[0].Updated.IsZero(), "it gives dates")
+	for _, n := range o.Listed.Origins {
+		require.False(t, n.Updated.IsZero(), "it gives dates")
+		require.Equal(t, strings.HasSuffix(n.URI, "plain"), n.Created.Equal(time.Unix(1700000000, 0)), "where there is a log, also of creation")
+	}
 	_, err = visit(t, models.Repositories, t.TempDir(), models.Known{})
 	require.ErrorContains(t, err, "names nothing")
 }
 
-func TestAListingThatIsCutOffIsNotFull(t *testing.T) {
+func TestALongListIsNamedInPartsAndItsLastPartIsFull(t *testing.T) {
 	t.Parallel()
 	var lines strings.Builder
-	for i := range 6000 {
-		lines.WriteString("https://a.example/" + strings.Repeat("x", i%7) + "/" + string(rune('a'+i%26)) + strings.Repeat("y", i/26) + "\n")
+	for i := range 12_000 {
+		fmt.Fprintf(&lines, "https://a.example/%d\n", i)
 	}
-	o, err := visit(t, models.URLs, file(t, lines.String()), models.Known{})
+	path := file(t, lines.String())
+	named := map[string]bool{}
+	known := models.Known{}
+	for visits := 1; ; visits++ {
+		o, err := visit(t, models.URLs, path, known)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(o.Listed.Origins), models.MaxListed)
+		require.Equal(t, known.Next, o.Listed.From)
+		for _, n := range o.Listed.Origins {
+			require.False(t, named[n.URI], "each once")
+			named[n.URI] = true
+		}
+		known = models.Known{Digest: o.Digest, Next: o.Listed.Next}
+		if o.Listed.Full {
+			require.Greater(t, visits, 2)
+			require.Zero(t, o.Listed.Next)
+			break
+		}
+	}
+	require.Len(t, named, 12_000)
+	// A list that has changed meanwhile begins anew; a nonsensical position names nothing.
+	anew, err := visit(t, models.URLs, path, models.Known{Digest: "list:other", Next: 5000})
 	require.NoError(t, err)
-	require.False(t, o.Listed.Full)
-	require.LessOrEqual(t, len(o.Listed.Origins), models.MaxListed)
+	require.Zero(t, anew.Listed.From)
+	beyond, err := visit(t, models.URLs, path, models.Known{Digest: known.Digest, Next: 1 << 40})
+	require.NoError(t, err)
+	require.Empty(t, beyond.Listed.Origins)
 }
 
 func FuzzLists(f *testing.F) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/mail"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -41,15 +42,29 @@ func parseOPML(content []byte) ([]models.ListedOrigin, error) {
 				return nil, fmt.Errorf("not OPML: it begins with <%.40s>: %w", t.Name.Local, fault.ErrInvalid)
 			}
 			first = false
-			for _, a := range t.Attr {
-				if t.Name.Local == "outline" && strings.EqualFold(a.Name.Local, "xmlUrl") {
-					named.add(models.Feed, a.Value)
-				}
+			if t.Name.Local == "outline" {
+				named.add(outline(t.Attr))
 			}
 		case xml.EndElement:
 			depth--
 		}
 	}
+}
+
+// outline is the feed of an outline, and since when the list has it.
+func outline(attributes []xml.Attr) (n models.ListedOrigin) {
+	n.Kind = models.Feed
+	for _, a := range attributes {
+		switch strings.ToLower(a.Name.Local) {
+		case "xmlurl":
+			n.URI = a.Value
+		case "created":
+			if at, err := mail.ParseDate(a.Value); err == nil {
+				n.Created = at.UTC()
+			}
+		}
+	}
+	return n
 }
 
 // parseURLs lists the URLs of a text file. A line that is none is an error: it is
@@ -73,7 +88,7 @@ func parseURLs(content []byte) ([]models.ListedOrigin, error) {
 		if u, err := url.Parse(line); err == nil && strings.HasSuffix(u.Path, ".git") {
 			kind = models.Git
 		}
-		named.add(kind, line)
+		named.add(models.ListedOrigin{Kind: kind, URI: line})
 	}
 	return named.list, nil
 }
@@ -84,15 +99,15 @@ type names struct {
 	seen map[string]bool
 }
 
-func (n *names) add(kind models.OriginKind, uri string) {
-	if !isURL(uri) || n.seen[uri] || len(n.list) > models.MaxListed {
+func (n *names) add(o models.ListedOrigin) {
+	if !isURL(o.URI) || n.seen[o.URI] || len(n.list) > maxNames {
 		return
 	}
 	if n.seen == nil {
 		n.seen = map[string]bool{}
 	}
-	n.seen[uri] = true
-	n.list = append(n.list, models.ListedOrigin{Kind: kind, URI: uri})
+	n.seen[o.URI] = true
+	n.list = append(n.list, o)
 }
 
 // maxURL is the longest URL of an origin.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 	"time"
+
+	"leasehold/models"
 )
 
 // askTimeout is how long a question about the coordinator itself may take: long
@@ -44,6 +46,8 @@ type Status struct {
 	Spaces      []Space   `json:"spaces"`
 	Totals      Totals    `json:"totals"`
 	Dead        int       `json:"dead"` // dead letters
+	// Costs are what tasks have cost since the coordinator began.
+	Costs []models.Cost `json:"costs"`
 }
 
 // Alive asks whether a coordinator answers at all; once, and briefly.
@@ -74,7 +78,11 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	if s.Spaces, err = c.Spaces(ctx); err != nil {
 		return Status{}, err
 	}
+	costs, err := List[models.Cost](ctx, c, "costs", nil, PageSize, -1)
+	if err != nil {
+		return Status{}, err
+	}
 	dead, err := List[Task](ctx, c, "dead", nil, TuplesPage, 0)
-	s.Sessions, s.Dead = append([]Session{}, sessions.Items...), dead.Total
+	s.Sessions, s.Costs, s.Dead = append([]Session{}, sessions.Items...), append([]models.Cost{}, costs.Items...), dead.Total
 	return s, err
 }

@@ -45,7 +45,8 @@ type Page struct {
 	Total, Omitted int
 }
 
-const procLook = "browse.look"
+// Procedure is the name of browse.look, whose answers are large.
+const Procedure = "browse.look"
 
 // room bounds the encoded tuples of one answer.
 const room = tuple.MaxBytes - 1<<10
@@ -55,7 +56,7 @@ var lookArgs = tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Bytes}, tup
 // Procedures returns the protocol's one: browse.look (space, template, open,
 // held, offset, limit).
 func Procedures() space.Procedures {
-	return space.Procedures{procLook: space.Taking(lookArgs, look)}
+	return space.Procedures{Procedure: space.Taking(lookArgs, look)}
 }
 
 // look answers (tuples, next offset, total, omitted).
@@ -130,7 +131,7 @@ func (c Client) Look(ctx context.Context, q Query) (Page, error) {
 	var page Page
 	for at, left := int64(q.Offset), int64(q.Limit); ; {
 		args := tuple.New(q.Space, q.Template.Append(nil), q.Open, q.Held, at, left)
-		reply, err := c.Repo.Call(ctx, space.OpID{}, procLook, args)
+		reply, err := c.Repo.Call(ctx, space.OpID{}, Procedure, args)
 		if err != nil {
 			return Page{}, fmt.Errorf("look at %s: %w", q.Space, err)
 		}
@@ -148,17 +149,17 @@ func (c Client) Look(ctx context.Context, q Query) (Page, error) {
 // unpack adds one answer to the page.
 func (p *Page) unpack(reply tuple.Tuple) error {
 	if len(reply) != 4 {
-		return fmt.Errorf("%s: %w: an answer of %d fields", procLook, fault.ErrCorrupt, len(reply))
+		return fmt.Errorf("%s: %w: an answer of %d fields", Procedure, fault.ErrCorrupt, len(reply))
 	}
 	data, _ := reply[0].([]byte)
 	for len(data) > 0 {
 		where, rest, err := tuple.Decode(data)
 		if err != nil {
-			return fmt.Errorf("%s: %w: %w", procLook, fault.ErrCorrupt, err)
+			return fmt.Errorf("%s: %w: %w", Procedure, fault.ErrCorrupt, err)
 		}
 		t, rest, err := tuple.Decode(rest)
 		if err != nil {
-			return fmt.Errorf("%s: %w: %w", procLook, fault.ErrCorrupt, err)
+			return fmt.Errorf("%s: %w: %w", Procedure, fault.ErrCorrupt, err)
 		}
 		p.Seen = append(p.Seen, Seen{Tuple: t, Held: where.Bool(0), Holder: where.Str(1)})
 		data = rest

@@ -136,7 +136,19 @@ type Found struct {
 	EpisodeTitle string
 	EpisodeURI   string
 	ClipTitle    string
+	// Within is the id of a clip that is found around this one, empty if none is: of those
+	// in the same episode that last longer, the shortest. It follows from all that is known
+	// of the episode when it is asked for, since the clips may be of different work-items.
+	Within      string
+	WithinTitle string
 }
+
+// Around is by how much a finding may stick out of the one that it lies within at either
+// end, and Longest how long one lasts at most: a clip of two minutes, played slowly.
+const (
+	Around  = 50 * time.Millisecond
+	Longest = 132 * time.Second
+)
 
 // Problem is a problem with the names that people know. Those that do not apply
 // are empty; for a problem of research, Origin and Item are those of its

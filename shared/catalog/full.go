@@ -9,7 +9,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// fullPause is how long a write waits that found no room.
+// fullPause is how long a write waits that found no room, and a call that found
+// nobody.
 const fullPause = time.Second
 
 // Patiently carries out a write, again and again while there is no room for it on
@@ -23,6 +24,26 @@ func Patiently(ctx context.Context, log *slog.Logger, write func() error) error 
 		}
 		if n == 0 {
 			log.Warn("catalog: there is no room; trying again until there is", "error", err)
+		}
+		select {
+		case <-time.After(fullPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// Reach is Patiently for any call of a catalog that may be elsewhere: it tries again
+// also while nobody answers (fault.ErrUnavailable). That the coordinator starts again
+// is only a delay; that the caller's session is lost meanwhile must end ctx.
+func Reach(ctx context.Context, log *slog.Logger, call func() error) error {
+	for n := 0; ; n++ {
+		err := Patiently(ctx, log, call)
+		if !errors.Is(err, fault.ErrUnavailable) {
+			return err
+		}
+		if n == 0 {
+			log.Warn("catalog: nobody answers; trying again until somebody does", "error", err)
 		}
 		select {
 		case <-time.After(fullPause):

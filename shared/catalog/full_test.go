@@ -33,6 +33,22 @@ func TestAWriteThatFindsNoRoomIsTriedAgainUntilThereIs(t *testing.T) {
 	})
 }
 
+func TestACallThatNobodyAnswersIsTriedAgainUntilSomebodyDoes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answers := []error{fault.ErrUnavailable, fault.ErrOverloaded, fault.ErrUnavailable, nil}
+		tries := 0
+		require.NoError(t, catalog.Reach(t.Context(), quiet, func() error { tries++; return answers[tries-1] }))
+		require.Equal(t, len(answers), tries)
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, catalog.Reach(ctx, quiet, func() error { return fault.ErrUnavailable }), fault.ErrUnavailable)
+		broken := errors.New("broken")
+		require.ErrorIs(t, catalog.Reach(t.Context(), quiet, func() error { return broken }), broken)
+	})
+}
+
 func TestAWriteThatFindsNoRoomIsGivenUpWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

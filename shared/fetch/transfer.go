@@ -1,10 +1,12 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 
@@ -55,6 +57,10 @@ func (f *Fetcher) newClient() *http.Client {
 // request asks for uri, and returns once the answer's header is in. The caller
 // closes the transfer. most limits the decoded body.
 func (f *Fetcher) request(ctx context.Context, uri string, header http.Header, most int64) (*transfer, error) {
+	return f.send(ctx, http.MethodGet, uri, header, nil, most)
+}
+
+func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Header, content []byte, most int64) (*transfer, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	watch := newWatch(f.config.Stall, stop)
 	fail := func(err error) (*transfer, error) {
@@ -62,7 +68,7 @@ func (f *Fetcher) request(ctx context.Context, uri string, header http.Header, m
 		stop(nil)
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, uri, nil)
+	req, err := http.NewRequestWithContext(ctx, method, uri, bytes.NewReader(content))
 	if err != nil {
 		return fail(fmt.Errorf("%w: %w", err, fault.ErrInvalid))
 	}
@@ -135,6 +141,28 @@ func (f *Fetcher) Document(ctx context.Context, uri string, maxBytes int64) ([]b
 		return nil, fmt.Errorf("fetch %s: %w", u.Redacted(), err)
 	}
 	return content, nil
+}
+
+// Post sends content to a URL and returns the beginning of the answer, at most
+// maxBytes of it; what would come after is not waited for.
+func (f *Fetcher) Post(ctx context.Context, uri string, header http.Header, content []byte, maxBytes int64) ([]byte, error) {
+	u, err := f.parse(uri)
+	if err == nil && u.Scheme == "file" {
+		err = fmt.Errorf("a file takes nothing: %w", fault.ErrInvalid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := f.send(ctx, http.MethodPost, uri, header, content, math.MaxInt64)
+	if err != nil {
+		return nil, fmt.Errorf("post %s: %w", u.Redacted(), err)
+	}
+	defer t.close()
+	answer, err := io.ReadAll(io.LimitReader(t.body, maxBytes))
+	if err != nil {
+		return nil, fmt.Errorf("post %s: %w", u.Redacted(), err)
+	}
+	return answer, nil
 }
 
 func (f *Fetcher) remoteDocument(ctx context.Context, uri string, most int64) ([]byte, error) {

@@ -53,7 +53,7 @@ func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 	}
 	parts := slices.Compact(slices.Sorted(slices.Values(terms.Parts)))
 	for _, e := range tx.Scan(Space, AnyOf(terms.Subject)) {
-		if other := Decode(e.Tuple); overlap(other.Parts, parts) {
+		if other := Decode(e.Tuple); Overlap(other.Parts, parts) {
 			return models.Lease{}, fmt.Errorf("lease.Grant %q: lease %s of %s overlaps: %w", terms.Subject, other.ID, other.Holder, fault.ErrConflict)
 		}
 	}
@@ -71,9 +71,9 @@ func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 	return l, add(tx, Granted)
 }
 
-// overlap reports whether two leases of one subject share a part; both lists are
-// sorted, and an empty one is the whole subject.
-func overlap(a, b []string) bool {
+// Overlap reports whether two pieces of work on one subject share a part; both lists
+// are sorted, and an empty one is the whole subject.
+func Overlap(a, b []string) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return true
 	}

@@ -21,7 +21,8 @@
 //
 // The same space counts, in tuples ("total", what, n int64), how many leases were
 // granted, extended, revoked and expired; granted is revoked + expired + live. It
-// also shows claims (package task).
+// counts results that came too late to move one, shows claims (package task), and has
+// what was ingested last (package work).
 //
 // The package does not know what the work is: that a lease outlives its TTL while
 // its task is held, and takes its waiting task with it, is decided in package

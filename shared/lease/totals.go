@@ -14,6 +14,7 @@ const (
 	Extended = "leases extended"
 	Revoked  = "leases revoked"
 	Expired  = "leases expired"
+	Late     = "results late" // ingested, and moved no lease
 )
 
 // AnyTotal matches the count of what.
@@ -29,8 +30,12 @@ func add(tx space.Tx, what string) error {
 	return tx.Replace(e.Ref, tuple.New("total", what, e.Tuple.Int64(2)+1))
 }
 
-// Totals returns how many leases were granted, extended, revoked and expired
-// since the spaces were created.
+// CountLate counts a result that was ingested and moved no lease: it came twice,
+// after the final one, of an earlier attempt, or of a lease that there is not.
+func CountLate(tx space.Tx) error { return add(tx, Late) }
+
+// Totals returns how many leases were granted, extended, revoked and expired, and
+// how many results came late, since the spaces were created.
 func Totals(ctx context.Context, repo space.Repository) (map[string]int64, error) {
 	found, err := repo.Space(Space).QueryAll(ctx, tuple.Match("total", tuple.AnyString, tuple.AnyInt64))
 	if err != nil {

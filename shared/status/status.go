@@ -15,6 +15,11 @@
 // session. When beats stop, the session is lost, and they go with it, before its
 // holds end; closing the session takes them at once.
 //
+// What tasks have cost since the coordinator began is summed up there, too: of each action,
+// and of each way in which its tasks are done,
+//
+//	("cost", action, how, tasks, wallMicroseconds, cpuMicroseconds, windows int64)
+//
 // The space "log", volatile too, holds what administrators should read; the oldest
 // lines go:
 //
@@ -56,9 +61,12 @@ var (
 )
 
 // Procedures returns the verbs as procedures: status.beat (state, since, (action,
-// slots)…); status.drain (session).
+// slots)…); status.drain (session); status.spend (action, how, tasks, wallMicroseconds,
+// cpuMicroseconds, windows).
 func Procedures() space.Procedures {
-	return space.Procedures{procBeat: beat, procDrain: space.Taking(tuple.Match(tuple.AnyString), drain)}
+	return space.Procedures{
+		procBeat: beat, procDrain: space.Taking(tuple.Match(tuple.AnyString), drain), procSpend: space.Taking(spendArgs, spend),
+	}
 }
 
 // beat (state, since, (action, slots)…) notes that the caller lives, what it does,

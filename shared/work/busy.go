@@ -18,8 +18,8 @@ const page = tuple.MaxBytes / 2
 
 // busy (action, after) returns (subject, parts) of every live lease, and of every
 // result of the action that waits or is held: what is not to be issued again. It
-// returns one page, of what came after the tuple with the ref after, and the ref
-// that ends the page, 0 for the last one. A tuple that comes while the pages are
+// returns one page, of what came after the tuple with the ref after, the ref that
+// ends the page, 0 for the last one, and how many results were ingested. A tuple that comes while the pages are
 // read has a ref above all that were there, so none is passed over.
 func busy(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	action, after := args.Str(0), args.Int64(1)
@@ -27,11 +27,11 @@ func busy(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	for _, e := range busyAfter(tx, action, after) {
 		claimed := claimedBy(e).Append(nil)
 		if len(data) > 0 && len(data)+len(claimed) > page {
-			return tuple.New(data, after), nil
+			return tuple.New(data, after, ingestedSoFar(tx)), nil
 		}
 		data, after = append(data, claimed...), e.Ref
 	}
-	return tuple.New(data, int64(0)), nil
+	return tuple.New(data, int64(0), ingestedSoFar(tx)), nil
 }
 
 // busyAfter returns the leases and results whose ref is above after, in their
@@ -55,7 +55,7 @@ func claimedBy(e space.Entry) tuple.Tuple {
 
 // unpack reads one page of busy.
 func unpack(reply tuple.Tuple) (claimed []Claimed, after int64, err error) {
-	if len(reply) != 2 {
+	if len(reply) != 3 {
 		return nil, 0, fmt.Errorf("%s: %w: an answer of %d fields", procBusy, fault.ErrCorrupt, len(reply))
 	}
 	data, _ := reply[0].([]byte)

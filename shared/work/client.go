@@ -15,14 +15,15 @@ import (
 type Client struct{ Repo space.Repository }
 
 // Issue adds a work-item for a task (Action, Subject, Parts, Data and Timeout
-// count) if there is room; issued says whether. fault.ErrConflict says that a
-// live lease overlaps: select again.
-func (c Client) Issue(ctx context.Context, t models.Task, priority int64) (issued bool, err error) {
+// count) if there is room; issued says whether. The task was chosen after a look at
+// what is busy. fault.ErrConflict says that it may have been overtaken since: a live
+// lease overlaps, or a result of it waits or was ingested. Look and select again.
+func (c Client) Issue(ctx context.Context, seen Busy, t models.Task, priority int64) (issued bool, err error) {
 	encoded, err := task.Encode(task.Item{Task: t, Priority: priority})
 	if err != nil {
 		return false, err
 	}
-	reply, err := c.Repo.Call(ctx, space.OpID{}, procIssue, tuple.New(encoded))
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procIssue, tuple.New(encoded, seen.ingested))
 	return len(reply) > 0, err
 }
 
@@ -64,22 +65,30 @@ type Claimed struct {
 	Parts   []string
 }
 
-// Busy returns what live leases and results that wait stand for.
-func (c Client) Busy(ctx context.Context, action string) ([]Claimed, error) {
-	var all []Claimed
-	for after := int64(0); ; {
+// Busy is what a manager saw before it chose. The zero Busy is that nothing was
+// busy, and nothing had ever been ingested.
+type Busy struct {
+	Claimed  []Claimed // live leases and results that wait
+	ingested int64     // results, before the look began
+}
+
+// Busy looks at what is not to be chosen. What was ingested before is in the catalog
+// already: so look first, and then choose from the catalog.
+func (c Client) Busy(ctx context.Context, action string) (Busy, error) {
+	var seen Busy
+	for first, after := true, int64(0); first || after != 0; first = false {
 		reply, err := c.Repo.Call(ctx, space.OpID{}, procBusy, tuple.New(action, after))
 		if err != nil {
-			return nil, err
+			return Busy{}, err
 		}
-		claimed, next, err := unpack(reply)
-		if err != nil {
-			return nil, err
+		if first {
+			seen.ingested = reply.Int64(2)
 		}
-		all = append(all, claimed...)
-		if next == 0 {
-			return all, nil
+		var claimed []Claimed
+		if claimed, after, err = unpack(reply); err != nil {
+			return Busy{}, err
 		}
-		after = next
+		seen.Claimed = append(seen.Claimed, claimed...)
 	}
+	return seen, nil
 }

@@ -36,8 +36,9 @@ func Example() {
 
 	step, _ := manager.Next(ctx, "dig", true)
 	fmt.Println("room for more:", step.Result == nil)
-	issued, _ := manager.Issue(ctx, models.Task{Action: "dig", Subject: "garden", Parts: []string{"north"}, Timeout: 600}, 0)
-	again, _ := manager.Issue(ctx, models.Task{Action: "dig", Subject: "park", Timeout: 600}, 0)
+	seen, _ := manager.Busy(ctx, "dig")
+	issued, _ := manager.Issue(ctx, seen, models.Task{Action: "dig", Subject: "garden", Parts: []string{"north"}, Timeout: 600}, 0)
+	again, _ := manager.Issue(ctx, seen, models.Task{Action: "dig", Subject: "park", Timeout: 600}, 0)
 	fmt.Println("issued:", issued, again)
 
 	item, _ := worker.Claim(ctx, "dig")

@@ -22,14 +22,19 @@ func (p Policy) ingested(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		return nil, err
 	}
 	o := task.DecodeResult(e.Tuple)
-	var err error
-	if o.Final {
+	if o.Lease == "" {
+		return nil, nil // nobody chose it
+	}
+	err := noteIngested(tx, o.Subject)
+	switch {
+	case err != nil:
+	case o.Final:
 		err = lease.Revoke(tx, o.Lease, o.Token)
-	} else {
+	default:
 		err = lease.Extend(tx, o.Lease, o.Token, p.LeaseTTL)
 	}
 	if errors.Is(err, fault.ErrStaleToken) || errors.Is(err, fault.ErrNotFound) {
-		return nil, nil // a late result: it is ingested, and moves nothing
+		return nil, lease.CountLate(tx) // it is ingested, and moves nothing
 	}
 	return nil, err
 }

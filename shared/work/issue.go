@@ -10,8 +10,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// issue (task) adds a work-item if there is room; it returns the ids of the lease
-// and the task, or nothing.
+// issue (task, ingested) adds a work-item if there is room, for a task that was
+// chosen when so many results had been ingested; it returns the ids of the lease and
+// the task, or nothing.
 func (p Policy) issue(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := wantedTask(args)
 	if err != nil {
@@ -19,6 +20,9 @@ func (p Policy) issue(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	}
 	if !hasRoom(tx, wanted.Action) {
 		return nil, nil
+	}
+	if err := checkChoice(tx, wanted, args.Int64(1)); err != nil {
+		return nil, err
 	}
 	l, err := lease.Grant(tx, lease.Terms{Subject: wanted.Subject, Parts: wanted.Parts, TTL: p.LeaseTTL, Expiry: procExpire})
 	if err != nil {

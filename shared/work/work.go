@@ -14,7 +14,9 @@
 // A manager asks for its next step (Client.Next): a result to ingest, which it
 // then holds, or room for more work. It issues a work-item (Issue), in which the
 // capacity check, the grant and the put are one transaction, since two managers
-// may look at once. Ingesting a result (Client.Ingested) ends its hold, and
+// may look at once. What it issues it chose before, outside of the spaces: so it says
+// what it saw first (Busy), and is refused if its choice may have been overtaken.
+// Ingesting a result (Client.Ingested) ends its hold, and
 // extends the lease or, if the result is final, revokes it; only the current
 // token moves a lease. Any manager may ingest, whoever issued.
 //
@@ -28,7 +30,10 @@
 // its TTL, or comes back past it, goes with its lease in one record. The queue's
 // TTL is shorter than the lease, so that nobody works without one. What Busy does
 // not name is in nobody's hands: not leased, and in no result that waits or is
-// held.
+// held. No part is issued that was ingested, or came into anybody's hands, since the
+// manager that chose it looked: so nothing is done to the end twice, however long a
+// manager pauses between its choice and Issue. For that the space "lease" has one
+// more tuple, ("ingested", (n…)).
 //
 // The package knows neither the catalog nor what is selectable: whoever ingests
 // commits to the catalog first, and selecting what is in it is a manager's.
@@ -76,13 +81,14 @@ const (
 	procReturn   = "work.return"
 )
 
-// Procedures returns the verbs as procedures: work.issue (task), work.next
+// Procedures returns the verbs as procedures: work.issue (task,
+// ingested), work.next
 // (action, hungry), work.ingested (ref), work.busy (action, after); and the
 // expiries work.expire (of a lease), work.drop (of a waiting task) and work.return
 // (of a manager's hold).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
-		procIssue:    space.Taking(tuple.Match(tuple.Formal{Type: tuple.Nested}), p.issue),
+		procIssue:    space.Taking(tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyInt64), p.issue),
 		procNext:     space.Taking(tuple.Match(tuple.AnyString, tuple.AnyBool), p.next),
 		procIngested: space.Taking(tuple.Match(tuple.AnyInt64), p.ingested),
 		procBusy:     space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64), busy),

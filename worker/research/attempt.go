@@ -82,6 +82,7 @@ func (a *attempt) found(ctx context.Context, o outcome) error {
 		r.Findings = append(r.Findings, models.Finding{
 			Episode: r.Episode, Clip: item.ID, Score: f.Score,
 			Offset: models.SecondsOf(f.Start()), Duration: models.SecondsOf(f.Duration()),
+			Coverage: f.Coverage, Speed: f.Speed,
 		})
 	}
 	if !last || a.passing != nil {

@@ -17,10 +17,12 @@ var errChanged = errors.New("the recording changed")
 // it is neither kept nor avoidable.
 type episode struct {
 	*fingerprint.Episode
-	ctx context.Context
-	h   *Handler
-	ref *models.MediaRef
-	// known says that it was kept before.
+	before  *fingerprint.Episode // without its sound, but its landmarks may still be read
+	ctx     context.Context
+	h       *Handler
+	ref     *models.MediaRef
+	windows int // that were read
+	// known says that all that was asked of it was kept before.
 	known bool
 }
 
@@ -45,6 +47,11 @@ func (h *Handler) make(ctx context.Context, ref *models.MediaRef) (e *fingerprin
 		if e, err = h.store.Get(ref.Hash); err != nil || e != nil && e.HasSound() {
 			return err
 		}
+		if e != nil {
+			if err := e.Close(); err != nil {
+				return err
+			}
+		}
 		e, err = h.store.Put(ref.Hash, func(push func([]float32) error) error {
 			return audio.Each(ctx, path, push)
 		})
@@ -58,6 +65,7 @@ func (h *Handler) make(ctx context.Context, ref *models.MediaRef) (e *fingerprin
 
 // ReadAt implements verify.Source.
 func (e *episode) ReadAt(dst []float32, offset int) error {
+	e.windows++
 	if !e.HasSound() {
 		if err := e.again(); err != nil {
 			return err
@@ -68,6 +76,7 @@ func (e *episode) ReadAt(dst []float32, offset int) error {
 
 // again gets a sound that the store has let go.
 func (e *episode) again() error {
+	e.known = false
 	hash := e.ref.Hash
 	whole, err := e.h.make(e.ctx, e.ref)
 	if err != nil {
@@ -76,6 +85,15 @@ func (e *episode) again() error {
 	if e.ref.Hash != hash {
 		return errors.Join(fmt.Errorf("%s: %w", e.ref.URI, errChanged), whole.Close())
 	}
-	e.Episode = whole // the one before held no file
+	e.before, e.Episode = e.Episode, whole
 	return nil
+}
+
+// Close gives the files back.
+func (e *episode) Close() error {
+	err := e.Episode.Close()
+	if e.before != nil {
+		err = errors.Join(err, e.before.Close())
+	}
+	return err
 }

@@ -63,6 +63,7 @@ type job struct {
 
 	mu     sync.Mutex
 	said   []said
+	spent  []models.Cost
 	refuse error
 	onSay  func(n int)
 }
@@ -74,6 +75,13 @@ func (j *job) Report(_ context.Context, part string, body any) error {
 }
 func (j *job) Resolve(_ context.Context, part string, body any) error {
 	return j.say(part, true, body)
+}
+
+func (j *job) Spend(_ context.Context, c models.Cost) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.spent = append(j.spent, c)
+	return nil
 }
 
 func (j *job) say(part string, final bool, body any) error {

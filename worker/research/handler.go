@@ -40,6 +40,8 @@ type Handler struct {
 	media Media
 	store *fingerprint.Store
 	opt   Options
+
+	meter meter
 }
 
 var _ worker.Handler = (*Handler)(nil)
@@ -62,6 +64,8 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	if err := json.Unmarshal(task.Data, &r); err != nil {
 		return fmt.Errorf("research task %s: %w: %w", task.ID, fault.ErrInvalid, err)
 	}
+	h.meter.begin()
+	defer h.meter.end()
 	a := newAttempt(h, job, r)
 	err := a.do(ctx)
 	if errors.Is(err, errChanged) { // its hash is known now

@@ -105,6 +105,7 @@ func TestEachClipGetsItsOwnResultAndTheLastIsFinal(t *testing.T) {
 
 func near(f models.Finding, want float64) bool {
 	return math.Abs(float64(f.Offset)-want) < .001 && f.Duration > .9 && f.Score > .8 && f.Score <= 1 &&
+		f.Coverage > .9 && f.Coverage <= 1 && f.Speed == 1 &&
 		f.Episode == "id-episode.wav" && strings.HasPrefix(f.Clip, "id-")
 }
 

@@ -50,6 +50,14 @@ func TestANewClipIsFoundInAKnownEpisodeWithoutFetchingIt(t *testing.T) {
 	require.NoError(t, h.Handle(context.Background(), again))
 	require.Equal(t, 1, fetched)
 	require.Equal(t, first.said, again.said)
+	for how, j := range map[string]*job{research.Decoded: first, research.Known: again} {
+		require.Len(t, j.spent, 1)
+		c := j.spent[0]
+		require.Equal(t, how, c.How)
+		require.EqualValues(t, 1, c.Tasks)
+		require.Positive(t, c.Wall)
+		require.GreaterOrEqual(t, c.Windows, int64(3), "one at least for each place that is verified")
+	}
 }
 
 func TestAKnownEpisodeWhoseSoundIsGoneIsFetchedOnlyWhenItMatters(t *testing.T) {
@@ -71,12 +79,16 @@ func TestAKnownEpisodeWhoseSoundIsGoneIsFetchedOnlyWhenItMatters(t *testing.T) {
 	require.Len(t, sounds, 1)
 	require.NoError(t, os.Remove(sounds[0]))
 
-	require.NoError(t, h.Handle(context.Background(), known(t, "sha256:episode.wav", "other.wav")))
+	none := known(t, "sha256:episode.wav", "other.wav")
+	require.NoError(t, h.Handle(context.Background(), none))
 	require.Equal(t, 1, fetched, "a clip that is not there needs no sound")
+	require.Equal(t, research.Known, none.spent[0].How)
+	require.Zero(t, none.spent[0].Windows)
 	again := known(t, "sha256:episode.wav", "one.wav", "two.wav")
 	require.NoError(t, h.Handle(context.Background(), again))
 	require.Equal(t, 2, fetched)
 	require.Equal(t, first.said, again.said)
+	require.Equal(t, research.Decoded, again.spent[0].How, "one that must be fetched again is no longer known")
 }
 
 func TestARecordingThatChangedIsSearchedAsItIsNow(t *testing.T) {

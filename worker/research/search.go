@@ -41,8 +41,7 @@ func (a *attempt) do(ctx context.Context) error {
 			return a.searchFails(ctx, err)
 		}
 		if a.next+len(group) == len(a.task.Clips) {
-			a.h.opt.Log.InfoContext(ctx, "research", "episode", a.task.Episode.ID, "minutes", e.Samples/match.RateHz/60,
-				"known", e.known, "clips", len(a.task.Clips), "opened", opened, "searched", time.Since(began)-opened)
+			a.tell(ctx, e, opened, time.Since(began)-opened)
 		}
 		for _, o := range group {
 			if err := a.found(ctx, o); err != nil {

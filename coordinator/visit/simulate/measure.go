@@ -1,6 +1,10 @@
 package simulate
 
-import "math"
+import (
+	"math"
+	"reflect"
+	"slices"
+)
 
 // Result is what one policy did in one world. Its JSON is a contract
 // (docs/json.md).
@@ -24,6 +28,42 @@ type Result struct {
 	Visits     int     `json:"visits"`
 	Slots      int     `json:"slots"`
 	Size       float64 `json:"size"` // mean of visits, where the smallest origin has 1
+}
+
+// Means returns one result for each scenario and policy, in the order in which they
+// come first: the mean of its seeds. Its Seed says nothing.
+func Means(results []Result) (means []Result) {
+	for _, r := range results {
+		another := func(x Result) bool { return x.Scenario != r.Scenario || x.Policy != r.Policy }
+		if !slices.ContainsFunc(means, func(x Result) bool { return !another(x) }) {
+			means = append(means, meanOf(slices.DeleteFunc(slices.Clone(results), another)))
+		}
+	}
+	return means
+}
+
+// meanOf is at least one result.
+func meanOf(results []Result) Result {
+	m := results[0]
+	v := reflect.ValueOf(&m).Elem()
+	for i := range v.NumField() {
+		sum := 0.0
+		for _, r := range results {
+			switch x := reflect.ValueOf(r).Field(i); {
+			case x.CanFloat():
+				sum += x.Float()
+			case x.CanInt():
+				sum += float64(x.Int())
+			}
+		}
+		switch mean, x := sum/float64(len(results)), v.Field(i); {
+		case x.CanFloat():
+			x.SetFloat(mean)
+		case x.CanInt():
+			x.SetInt(int64(math.Round(mean)))
+		}
+	}
+	return m
 }
 
 // meter adds up what happens.

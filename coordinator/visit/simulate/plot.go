@@ -16,17 +16,19 @@ const (
 
 var colours = []string{"#222222", "#2a7f62", "#c0504d", "#4f81bd", "#e0a030", "#8064a2", "#999999"}
 
-// A panel is one quantity of the picture.
+// A panel is one quantity of the picture. Its axis ends at most, or sooner at the
+// largest value if it is cut; bars that are cut have their number on them.
 type panel struct {
 	title string
 	of    func(Result) float64
-	most  float64 // of the axis; 0: the largest value
+	most  float64
+	cut   bool
 }
 
 var panels = []panel{
-	{"freshness (share of time without an unseen change; more is better)", func(r Result) float64 { return r.Freshness }, 1},
-	{"mean lag in days (less is better; cut at 20)", func(r Result) float64 { return min(r.LagDays, 20) }, 0},
-	{"delay p95 in days (less is better; cut at 100)", func(r Result) float64 { return min(r.DelayP95, 100) }, 0},
+	{"freshness (share of time without an unseen change; more is better)", func(r Result) float64 { return r.Freshness }, 1, false},
+	{"mean lag in days (less is better; cut at 20)", func(r Result) float64 { return r.LagDays }, 20, true},
+	{"delay p95 in days (less is better; cut at 100)", func(r Result) float64 { return r.DelayP95 }, 100, true},
 }
 
 // Plot draws results as an SVG: for each quantity a row of bars, grouped by
@@ -44,8 +46,10 @@ func Plot(results []Result) []byte {
 	group := barWide*len(policies) + 24
 	wide := max(2*margin+group*len(scenarios), 640)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n",
-		wide, panelHeight*len(panels)+margin)
+	names := margin + panelHeight*len(panels) // where what the scenarios are is said
+	high := names + 16*len(scenarios)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="12">`+"\n",
+		wide, high)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
 	for i, p := range policies {
 		x := margin + i*100
@@ -55,6 +59,13 @@ func Plot(results []Result) []byte {
 	for i, p := range panels {
 		p.draw(&b, results, scenarios, policies, margin+i*panelHeight, group)
 	}
+	for i, s := range scenarios {
+		about := ""
+		if known := find(s); known >= 0 {
+			about = Scenarios[known].About
+		}
+		fmt.Fprintf(&b, `<text x="%d" y="%d">%s %s</text>`+"\n", margin, names+16*i, html.EscapeString(s), about)
+	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()
 }
@@ -62,12 +73,14 @@ func Plot(results []Result) []byte {
 func (p panel) draw(b *bytes.Buffer, results []Result, scenarios, policies []string, top, group int) {
 	const tall = panelHeight - 70
 	most := p.most
-	for _, s := range scenarios {
-		for _, name := range policies {
-			if p.most == 0 {
-				most = max(most, mean(results, s, name, p.of))
+	if p.cut {
+		largest := 0.0
+		for _, s := range scenarios {
+			for _, name := range policies {
+				largest = max(largest, mean(results, s, name, p.of))
 			}
 		}
+		most = min(most, largest)
 	}
 	most = max(most, 1e-9)
 	bottom := top + 25 + tall
@@ -80,9 +93,14 @@ func (p panel) draw(b *bytes.Buffer, results []Result, scenarios, policies []str
 	for i, s := range scenarios {
 		left := margin + i*group + 12
 		for j, name := range policies {
-			high := mean(results, s, name, p.of) / most * tall
+			x, value := left+j*barWide, mean(results, s, name, p.of)
+			high := min(value, most) / most * tall
 			fmt.Fprintf(b, `<rect x="%d" y="%.1f" width="%d" height="%.1f" fill="%s"/>`+"\n",
-				left+j*barWide, float64(bottom)-high, barWide-2, high, colours[j%len(colours)])
+				x, float64(bottom)-high, barWide-2, high, colours[j%len(colours)])
+			if value > most {
+				fmt.Fprintf(b, `<text transform="translate(%d %d) rotate(-90)" text-anchor="end" font-size="10" fill="white">%.0f</text>`+"\n",
+					x+barWide-4, bottom-tall+4, value)
+			}
 		}
 		fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", left, bottom+16, html.EscapeString(s))
 	}

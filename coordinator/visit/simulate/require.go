@@ -45,9 +45,20 @@ func ParseRequirement(text string) (Requirement, error) {
 	field = cmp.Or(short[field], field)
 	known := fields(Result{OfBound: 1})
 	if _, ok := known[field]; !ok {
-		return Requirement{}, fmt.Errorf("requirement %q: %w: %s is none of %v", text, fault.ErrInvalid, field, slices.Sorted(maps.Keys(known)))
+		names := slices.AppendSeq(slices.Collect(maps.Keys(known)), maps.Keys(short))
+		slices.Sort(names)
+		return Requirement{}, fmt.Errorf("requirement %q: %w: %s is none of %v", text, fault.ErrInvalid, field, names)
 	}
 	return Requirement{text, field, m[3], m[1] != "", factor, m[5]}, nil
+}
+
+// Needs returns an error if the requirement compares with what is none of these
+// policies, nor the bound.
+func (q Requirement) Needs(policies []string) error {
+	if q.than == "" || q.than == Bound || slices.Contains(policies, q.than) {
+		return nil
+	}
+	return fmt.Errorf("requirement %q: %w: %s is not simulated; add it to --policy", q.text, fault.ErrInvalid, q.than)
 }
 
 // fields are a result's numbers by their names in JSON.

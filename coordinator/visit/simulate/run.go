@@ -21,6 +21,15 @@ type Setup struct {
 	Capacity float64 // visits a day in all; 0: the scenario's
 }
 
+// Check says whether the numbers of a setup can be simulated, its scenario aside.
+func (s Setup) Check() error {
+	if s.Origins < 1 || s.Origins > MaxOrigins || s.Days < 1 || s.Days > MaxDays || !(s.Capacity >= 0 && s.Capacity <= 1e9) {
+		return fmt.Errorf("%d origins, %d days, capacity %v: %w: 1 to %d, 1 to %d, and 0 to 10^9 are accepted",
+			s.Origins, s.Days, s.Capacity, fault.ErrInvalid, MaxOrigins, MaxDays)
+	}
+	return nil
+}
+
 // Bound is the name of the reference.
 const Bound = "bound"
 
@@ -75,9 +84,8 @@ func newGame(s Setup) (*game, error) {
 	if err := s.Scenario.Check(); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
 	}
-	if s.Origins < 1 || s.Origins > MaxOrigins || s.Days < 1 || s.Days > MaxDays || !(s.Capacity >= 0 && s.Capacity <= 1e9) {
-		return nil, fmt.Errorf("%d origins, %d days, capacity %v: %w: 1 to %d, 1 to %d, and 0 to 10^9 are accepted",
-			s.Origins, s.Days, s.Capacity, fault.ErrInvalid, MaxOrigins, MaxDays)
+	if err := s.Check(); err != nil {
+		return nil, err
 	}
 	if s.Capacity == 0 {
 		s.Capacity = s.Scenario.Capacity * float64(s.Origins)
@@ -221,6 +229,7 @@ func (g *game) pick(now int64) {
 	g.meter.slots += n
 	g.queues.quality = g.dates.Quality(g.queues.quality.Listed)
 	picked := visit.Pick(g.policy, g.queues, now, n, g.counts, nil)
+	g.counts.Served += int64(len(picked))
 	g.queues.settle(picked)
 	for _, c := range picked {
 		g.visit(int(c.Key), now)

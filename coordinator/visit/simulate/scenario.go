@@ -66,15 +66,24 @@ var Scenarios = func() []Scenario {
 	}
 }()
 
-// ByName returns a scenario of the table, or reads one from a file of JSON whose
-// fields replace those of S1. "S1..S8" and "all" are several.
-func ByName(name string) ([]Scenario, error) {
+// ByName returns scenarios of the table, or reads them from files of JSON whose
+// fields replace those of S1. Names are separated by commas; "S1..S8" and "all" are
+// several.
+func ByName(names string) (all []Scenario, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		some, err := byName(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func byName(name string) ([]Scenario, error) {
 	from, to, several := strings.Cut(name, "..")
 	if name == "all" {
 		return slices.Clone(Scenarios), nil
-	}
-	find := func(name string) int {
-		return slices.IndexFunc(Scenarios, func(s Scenario) bool { return strings.EqualFold(s.Name, name) })
 	}
 	first := find(from)
 	last := first
@@ -89,6 +98,11 @@ func ByName(name string) ([]Scenario, error) {
 		return nil, fmt.Errorf("scenario %q: %w: there are S1 to S8, ranges such as S1..S8, and files", name, fault.ErrInvalid)
 	}
 	return []Scenario{s}, err
+}
+
+// find returns the index of a scenario of the table, or -1.
+func find(name string) int {
+	return slices.IndexFunc(Scenarios, func(s Scenario) bool { return strings.EqualFold(s.Name, name) })
 }
 
 const maxFile = 1 << 20

@@ -141,7 +141,10 @@ func TestScenariosAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "S3", some[0].Name)
 	require.Len(t, some, 3)
-	for _, bad := range []string{"S9", "S5..S2", "S1..S9", "no/such/file"} {
+	some, err = simulate.ByName("S1,S3..s4")
+	require.NoError(t, err)
+	require.Equal(t, []simulate.Scenario{all[0], all[2], all[3]}, some)
+	for _, bad := range []string{"", "S1,", "S1,S9", "S9", "S5..S2", "S1..S9", "no/such/file"} {
 		_, err = simulate.ByName(bad)
 		require.ErrorIs(t, err, fault.ErrInvalid, bad)
 	}
@@ -161,13 +164,30 @@ func TestRequirements(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, holds, q.Check(results, "value") == nil, text)
 	}
-	q, err := simulate.ParseRequirement("fresh>=0.97*bound")
+	q, err := simulate.ParseRequirement("fresh>=0.97*legacy")
 	require.NoError(t, err)
+	require.ErrorIs(t, q.Needs([]string{"value"}), fault.ErrInvalid)
+	require.NoError(t, q.Needs([]string{"value", "legacy"}))
+	q, err = simulate.ParseRequirement("fresh>=0.97*bound")
+	require.NoError(t, err)
+	require.NoError(t, q.Needs(nil))
 	require.ErrorContains(t, q.Check(results, "swh2026"), "S1 0.6, not >= 0.776")
 	for _, bad := range []string{"", "fresh", "fresh>=", "colour>=1", "fresh=>1", "fresh>=1e999", "fresh>=0.9*", "mean(fresh>=1", "fresh)>=1"} {
 		_, err := simulate.ParseRequirement(bad)
 		require.ErrorIs(t, err, fault.ErrInvalid, bad)
 	}
+}
+
+func TestMeansAreOfTheSeeds(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []simulate.Result{
+		{Scenario: "S1", Policy: "bound", Days: 9, Freshness: 0.75, Visits: 4},
+		{Scenario: "S1", Policy: "value", Days: 9, Freshness: 0.5, OfBound: 0.5},
+	}, simulate.Means([]simulate.Result{
+		{Scenario: "S1", Policy: "bound", Days: 9, Freshness: 1, Visits: 5}, {Scenario: "S1", Policy: "value", Days: 9, Freshness: 0.75, OfBound: 1},
+		{Scenario: "S1", Policy: "bound", Days: 9, Freshness: 0.5, Visits: 3}, {Scenario: "S1", Policy: "value", Days: 9, Freshness: 0.25},
+	}))
+	require.Empty(t, simulate.Means(nil))
 }
 
 func TestAComparisonEndsWithItsContextAndWithItsReader(t *testing.T) {
@@ -197,6 +217,17 @@ func TestThePictureIsWellFormedAndEscaped(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NotEmpty(t, simulate.Plot(nil))
+}
+
+func TestThePictureNamesScenariosAndSaysWhatItCuts(t *testing.T) {
+	t.Parallel()
+	svg := string(simulate.Plot([]simulate.Result{
+		{Scenario: "S2", Policy: "bound", LagDays: 3}, {Scenario: "S2", Policy: "swh2026", LagDays: 65.1, DelayP95: 98.6},
+	}))
+	require.Contains(t, svg, ` viewBox="0 0 640 `)
+	require.Contains(t, svg, ">S2 good dates</text>")
+	require.Contains(t, svg, ">65</text>")
+	require.NotContains(t, svg, ">99</text>", "it is not cut")
 }
 
 func FuzzScenario(f *testing.F) {

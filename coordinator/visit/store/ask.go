@@ -78,13 +78,16 @@ func (s *Store) Steer(ctx context.Context, now time.Time, id, what string) error
 }
 
 func (s *Store) alter(ctx context.Context, op string, now time.Time, id string, f func(*row)) error {
-	return s.tell(ctx, op, func() error {
-		was, err := s.read(id)
-		if err != nil {
-			return err
-		}
-		r := was
-		f(&r)
-		return s.write(was, r, now.Unix())
-	})
+	return s.tell(ctx, op, func() error { return s.edit(id, now, f) })
+}
+
+// edit changes one origin.
+func (s *Store) edit(id string, now time.Time, f func(*row)) error {
+	was, err := s.read(id)
+	if err != nil {
+		return err
+	}
+	r := was
+	f(&r)
+	return s.write(was, r, now.Unix())
 }

@@ -83,7 +83,7 @@ func filled(b *testing.B, origins int) (*Store, time.Time) {
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, s.Close()) })
 	const far = visit.Never
-	require.NoError(b, s.text(fmt.Sprintf(`
+	require.NoError(b, s.db.Script(fmt.Sprintf(`
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %[1]d),
 		x AS (SELECT i, i %% 50 = 0 AS new, i %% 10 = 0 AS dated, (i * 7919) %% 48 AS class, %[2]d - 1000000 - (i * 104729) %% 8000000 AS at FROM n)
 		INSERT INTO origin (key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,

@@ -21,6 +21,6 @@
 // else. A catalog may be elsewhere, or in another database; this store is always
 // the coordinator's own.
 //
-// There is one connection, used by one caller at a time; a context ends the wait
-// for it. All methods may be called concurrently.
+// A context ends the wait for the file (shared/sqlfile). All methods may be called
+// concurrently.
 package store

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"math"
+	"strings"
 
 	"leasehold/coordinator/visit"
 	"leasehold/models"
@@ -11,8 +11,6 @@ import (
 type Facts struct {
 	Eventful, Uneventful, Failed, NotFound, Lost, Ignored int64
 	Asked, Granted, Urgent, Deferred                      int64
-	Seconds, Bytes                                        float64 // of visits
-	ByPool                                                map[string]int64
 }
 
 func (f *Facts) fields() map[string]*int64 {
@@ -23,20 +21,14 @@ func (f *Facts) fields() map[string]*int64 {
 }
 
 func (s *Store) loadFacts() error {
-	s.state.facts.ByPool = map[string]int64{}
 	fields := s.state.facts.fields()
-	return s.all("SELECT name, value FROM fact", nil, func(from scanner) error {
+	return s.db.All("SELECT name, value FROM fact", nil, func(from scanner) error {
 		var name string
 		var value float64
 		err := from.Scan(&name, &value)
-		switch {
-		case name == "position":
-			s.state.position = int64(value)
-		case name == "seconds":
-			s.state.facts.Seconds = value
-		case name == "bytes":
-			s.state.facts.Bytes = value
-		case fields[name] != nil:
+		if kind, ok := strings.CutPrefix(name, factPosition); ok {
+			s.state.position[models.OriginKind(kind)] = int64(value)
+		} else if fields[name] != nil {
 			*fields[name] = int64(value)
 		}
 		return err
@@ -51,38 +43,58 @@ func (s *Store) saveFacts() error {
 			return err
 		}
 	}
-	if s.state.position != visit.Never {
-		if err := s.saveFact("position", float64(s.state.position)); err != nil {
+	for kind, at := range s.state.position {
+		if err := s.saveFact(factPosition+string(kind), float64(at)); err != nil {
 			return err
 		}
 	}
-	if err := s.saveFact("seconds", s.state.facts.Seconds); err != nil {
-		return err
-	}
-	return s.saveFact("bytes", s.state.facts.Bytes)
+	return nil
 }
 
+// factPosition is followed by the kind of origin whose queue position a fact is.
+const factPosition = "position "
+
 func (s *Store) saveFact(name string, value float64) error {
-	return s.exec("INSERT INTO fact VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2", name, value)
+	return s.db.Exec("INSERT INTO fact VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2", name, value)
 }
 
 // granted counts what a claim was asked for and gave.
 func (s *Store) granted(asked int, picked []visit.Candidate) error {
+	counts := s.counts()
 	s.state.later(func(m *memory) {
 		m.facts.Asked += int64(asked)
 		m.facts.Granted += int64(len(picked))
+		urgent := 0
 		for _, c := range picked {
-			if c.Place.Pool == poolUrgent {
-				m.facts.Urgent++
+			name := poolName(c.Place.Pool)
+			m.tally.picked[name]++
+			if c.Refill {
+				m.tally.refilled[name]++
 			}
-			m.facts.ByPool[poolName(c.Place.Pool)]++
+			if c.Place.Pool == poolUrgent {
+				urgent++
+			}
+		}
+		m.facts.Urgent += int64(urgent)
+		shares, _ := s.policy.Shares(asked-urgent, counts)
+		for _, share := range shares {
+			m.tally.shares[poolNames(share.Pools)] += int64(share.N)
 		}
 	})
 	return s.saveFacts()
 }
 
-// count counts an outcome.
-func (s *Store) count(o models.Outcome, e visit.Effect) {
+// poolNames names the pools of a share, such as known+quiet+signal.
+func poolNames(pools []visit.Pool) string {
+	var names []string
+	for _, p := range pools {
+		names = append(names, poolName(p))
+	}
+	return strings.Join(names, "+")
+}
+
+// count counts an outcome; was is its origin before it.
+func (s *Store) count(was row, o models.Outcome, e visit.Effect) {
 	s.state.later(func(m *memory) {
 		f := &m.facts
 		switch {
@@ -99,11 +111,13 @@ func (s *Store) count(o models.Outcome, e visit.Effect) {
 		default:
 			f.Failed++
 		}
-		if took := float64(o.Took); e.Ignored == "" && took > 0 && !math.IsInf(took, 0) {
-			f.Seconds += took
+		if e.Ignored != "" {
+			return
 		}
-		if e.Ignored == "" && o.Size > 0 {
-			f.Bytes += float64(o.Size)
+		m.tally.took.add(max(float64(o.Took), 0))
+		m.tally.size.add(float64(max(o.Size, 0)))
+		if e.First {
+			m.tally.first.add(float64(max(o.At.Unix()-was.FirstSeen, 0)))
 		}
 	})
 }

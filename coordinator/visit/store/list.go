@@ -4,18 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
-// A Listing is what a lister named.
+// A Listing is what a lister named in one visit.
 type Listing struct {
 	Lister  string // id of its origin; empty: named by hand
 	Origins []Named
-	// Full says that it named all there are, and ended well.
+
+	// From is how many origins the visits before named of the same list, and Next
+	// how many with this one, if there are more: the lister is visited again soon.
+	From, Next int
+	// Full says that with this visit all there are have been named.
 	Full bool
 }
 
@@ -26,7 +32,8 @@ type Named struct {
 }
 
 // List adds the origins of a listing that are new, and lets the others take part
-// again. A full listing disables those of its lister that it does not name.
+// again. A full listing disables those of its lister that it does not name. One that
+// goes on where no other ended is only added.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	return s.tell(ctx, fmt.Sprintf("list %d origins", len(l.Origins)), func() error {
 		lister, err := s.lister(l.Lister)
@@ -46,15 +53,40 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 		if lister == 0 {
 			return nil
 		}
-		if l.Full {
-			if err := s.miss(lister, named, now.Unix()); err != nil {
-				return err
-			}
-		}
-		d := s.state.dates[lister]
-		d.listed = now.Unix()
-		return s.keepDates(lister, d)
+		return s.listed(lister, l, named, now)
 	})
+}
+
+// listed notes that a lister was visited: what its listing did not name, and where
+// it goes on.
+func (s *Store) listed(lister int32, l Listing, named map[string]bool, now time.Time) error {
+	d := s.state.dates[lister]
+	if l.From != 0 && l.From != d.next {
+		return nil // of a list that has changed since
+	}
+	if l.From == 0 {
+		d.begun, d.active = now.Unix(), 0
+	}
+	for _, o := range l.Origins {
+		if at := second(o.Updated, now.Unix()); at != visit.Never && at >= d.listed {
+			d.active++
+		}
+	}
+	d.next = l.Next
+	if l.Next != 0 {
+		return errors.Join(s.keepDates(lister, d), s.edit(l.Lister, now, func(r *row) { r.ask(now) }))
+	}
+	if d.listed = now.Unix(); l.Full {
+		err := s.eachOf(lister, now.Unix(), func(r *row) {
+			if !named[r.id] && (l.From == 0 || r.LastSeen < d.begun) {
+				r.State = visit.Missed(r.State)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.keepDates(lister, d)
 }
 
 func (s *Store) lister(id string) (int32, error) {
@@ -84,7 +116,21 @@ func (s *Store) name(lister int32, o Named, now int64) error {
 	if created := second(o.Created, now); r.Created == visit.Never {
 		r.Created = created
 	}
-	return s.write(was, r, now)
+	if err := s.write(was, r, now); err != nil {
+		return err
+	}
+	return s.rank(o.Origin)
+}
+
+// rank notes whether first visits of what a lister names come first: if it has a
+// priority.
+func (s *Store) rank(o models.Origin) error {
+	if !slices.Contains(models.Listers, o.Kind) {
+		return nil
+	}
+	r, err := s.read(o.ID)
+	s.state.later(func(m *memory) { m.priority[int32(r.Key)] = o.Priority > 0 })
+	return err
 }
 
 // second is a date of a lister; one in the future is not believed.
@@ -95,21 +141,18 @@ func second(t time.Time, now int64) int64 {
 	return t.Unix()
 }
 
-// miss disables what a full listing did not name.
-func (s *Store) miss(lister int32, named map[string]bool, now int64) error {
-	var gone []row
-	err := s.all("SELECT "+columns+" FROM origin WHERE lister = ? AND lister <> 0", []any{lister}, func(from scanner) error {
+// eachOf changes what a lister named.
+func (s *Store) eachOf(lister int32, now int64, change func(*row)) error {
+	var all []row
+	err := s.db.All("SELECT "+columns+" FROM origin WHERE lister = ? AND lister <> 0", []any{lister}, func(from scanner) error {
 		r, err := scanRow(from)
-		if !named[r.id] && r.Enabled() {
-			gone = append(gone, r)
-		}
+		all = append(all, r)
 		return err
 	})
-	for _, was := range gone {
+	for _, was := range all {
 		r := was
-		r.State = visit.Missed(r.State)
-		if err := errors.Join(err, s.write(was, r, now)); err != nil {
-			return err
+		if change(&r); r != was {
+			err = errors.Join(err, s.write(was, r, now))
 		}
 	}
 	return err
@@ -122,18 +165,20 @@ func (s *Store) Sync(ctx context.Context, now time.Time, all []models.Origin) er
 		known := map[string]bool{}
 		for _, o := range all {
 			known[o.ID] = true
-			if found, err := s.one("SELECT key FROM origin WHERE id = ?", []any{o.ID}, new(int64)); found || err != nil {
-				if err != nil {
-					return err
-				}
-				continue
+			found, err := s.db.One("SELECT key FROM origin WHERE id = ?", []any{o.ID}, sqlfile.Into(new(int64)))
+			switch {
+			case err != nil:
+			case found:
+				err = s.rank(o)
+			default:
+				err = s.name(0, Named{Origin: o}, now.Unix())
 			}
-			if err := s.name(0, Named{Origin: o}, now.Unix()); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 		var gone []string
-		err := s.all("SELECT id FROM origin", nil, func(from scanner) error {
+		err := s.db.All("SELECT id FROM origin", nil, func(from scanner) error {
 			var id string
 			err := from.Scan(&id)
 			if !known[id] {
@@ -142,18 +187,19 @@ func (s *Store) Sync(ctx context.Context, now time.Time, all []models.Origin) er
 			return err
 		})
 		for _, id := range gone {
-			err = errors.Join(err, s.forget(id))
+			err = errors.Join(err, s.forget(id, now.Unix()))
 		}
 		return err
 	})
 }
 
 // Remove forgets an origin; one that is not known is no error.
-func (s *Store) Remove(ctx context.Context, id string) error {
-	return s.change(ctx, "remove "+id, func() error { return s.forget(id) })
+func (s *Store) Remove(ctx context.Context, now time.Time, id string) error {
+	return s.change(ctx, "remove "+id, func() error { return s.forget(id, now.Unix()) })
 }
 
-func (s *Store) forget(id string) error {
+// forget removes an origin; what it named is then named by nobody.
+func (s *Store) forget(id string, now int64) error {
 	r, err := s.read(id)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil
@@ -162,7 +208,10 @@ func (s *Store) forget(id string) error {
 		return err
 	}
 	s.state.disappear(r)
-	s.state.later(func(m *memory) { delete(m.dates, int32(r.Key)) })
-	return errors.Join(s.exec("DELETE FROM outcome WHERE origin = ?", r.Key), s.exec("DELETE FROM lister WHERE key = ?", r.Key),
-		s.exec("UPDATE origin SET lister = 0 WHERE lister = ? AND lister <> 0", r.Key), s.exec("DELETE FROM origin WHERE key = ?", r.Key))
+	s.state.later(func(m *memory) {
+		delete(m.dates, int32(r.Key))
+		delete(m.priority, int32(r.Key))
+	})
+	return errors.Join(s.eachOf(int32(r.Key), now, func(x *row) { x.Lister = 0 }), s.db.Exec("DELETE FROM outcome WHERE origin = ?", r.Key),
+		s.db.Exec("DELETE FROM lister WHERE key = ?", r.Key), s.db.Exec("DELETE FROM origin WHERE key = ?", r.Key))
 }

@@ -2,11 +2,12 @@ package store
 
 import (
 	"context"
-	"maps"
+	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
 	"leasehold/models"
+	"leasehold/shared/sqlfile"
 )
 
 // Next is an origin that would be visited next, and why.
@@ -32,7 +33,7 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 				c.Value = 0
 			}
 			list = append(list, Next{
-				Origin: r.claimed().Origin, Pool: poolName(c.Place.Pool), Class: int(c.Place.Class), Rate: s.rules.Rate(r.State), Value: c.Value,
+				Origin: r.origin(), Pool: poolName(c.Place.Pool), Class: int(c.Place.Class), Rate: s.rules.Rate(r.State), Value: c.Value,
 			})
 		}
 		return err
@@ -40,7 +41,8 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 	return list, err
 }
 
-// A Look is all that is known of an origin.
+// A Look is all that is known of an origin. Its Target is visit.Never under a policy
+// that uses none.
 type Look struct {
 	visit.State
 	Origin  models.Origin
@@ -69,25 +71,27 @@ type Past struct {
 
 // Look returns all that is known of an origin.
 func (s *Store) Look(ctx context.Context, now time.Time, id string) (l Look, err error) {
-	err = s.use(ctx, "look at "+id, func() error {
+	err = s.db.Use(ctx, "look at "+id, func() error {
 		r, err := s.read(id)
 		if err != nil {
 			return err
 		}
-		q := &queues{s: s}
 		until, _ := s.rules.Rest(r.State)
 		l = Look{
-			State: r.State, Origin: r.claimed().Origin, Pool: poolName(r.place.Pool), Place: r.place, Rate: s.rules.Rate(r.State),
+			State: r.State, Origin: r.origin(), Pool: poolName(r.place.Pool), Place: r.place, Rate: s.rules.Rate(r.State),
 			Why: s.rules.Why(r.State, now.Unix()), Until: until, Visit: r.visit, Urgent: r.urgent != 0,
 		}
 		if r.place.Pool < poolUrgent {
-			l.Value = s.policy.Worth(r.place, q.Quality(r.place.Lister), now.Unix())
+			l.Value = s.policy.Worth(r.place, s.quality(r.place.Lister), now.Unix())
+		}
+		if !slices.Contains(visit.ByTarget, s.policy.Name()) {
+			l.Target = visit.Never
 		}
 		if r.visit != "" {
 			l.Why = visit.InFlight
 		}
 		if r.Lister != 0 {
-			if _, err := s.one("SELECT id FROM origin WHERE key = ?", []any{r.Lister}, &l.Listed); err != nil {
+			if _, err := s.db.One("SELECT id FROM origin WHERE key = ?", []any{r.Lister}, sqlfile.Into(&l.Listed)); err != nil {
 				return err
 			}
 		}
@@ -98,7 +102,7 @@ func (s *Store) Look(ctx context.Context, now time.Time, id string) (l Look, err
 }
 
 func (s *Store) history(key int64) (list []Past, err error) {
-	err = s.all("SELECT at, status, changed, changes, took, size, error FROM outcome WHERE origin = ? ORDER BY at DESC", []any{key},
+	err = s.db.All("SELECT at, status, changed, changes, took, size, error FROM outcome WHERE origin = ? ORDER BY at DESC", []any{key},
 		func(from scanner) error {
 			var p Past
 			var at int64
@@ -110,49 +114,40 @@ func (s *Store) history(key int64) (list []Past, err error) {
 	return list, err
 }
 
-// Metrics is what is kept about all origins. It costs the number of groups and
-// queues, not that of origins.
-type Metrics struct {
-	Facts
-	Groups   map[Group]int
-	Pools    map[string]int
-	Rates    [visit.Classes]int // origins that wait, by the class of their rate
-	Position int64              // visit.Never: no target was handed out
-	Drift    int64              // seconds from the position to the clock
+// IsListed reports whether a lister named an origin.
+func (s *Store) IsListed(ctx context.Context, id string) (is bool, err error) {
+	err = s.db.Use(ctx, "lister of "+id, func() error {
+		is, err = s.db.One("SELECT key FROM origin WHERE id = ? AND lister <> 0", []any{id}, sqlfile.Into(new(int64)))
+		return err
+	})
+	return is, err
 }
 
-// Metrics returns the metrics.
-func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err error) {
-	err = s.use(ctx, "metrics of visits", func() error {
-		m = Metrics{Facts: s.state.facts, Groups: maps.Clone(s.state.groups), Pools: map[string]int{}, Position: s.state.position}
-		m.ByPool = maps.Clone(s.state.facts.ByPool)
-		for p, n := range s.state.pools {
-			m.Pools[poolName(p)] += n
-		}
-		for q, n := range s.state.queues {
-			if q.Pool < poolUrgent {
-				m.Rates[min(q.Class, visit.Classes-1)] += n
-			}
-		}
-		if m.Position != visit.Never {
-			m.Drift = now.Unix() - m.Position
-		}
-		return nil
+// AllListed returns the ids of the origins that listers named.
+func (s *Store) AllListed(ctx context.Context) (ids map[string]bool, err error) {
+	ids = map[string]bool{}
+	err = s.db.Use(ctx, "origins of listers", func() error {
+		return s.db.All("SELECT id FROM origin WHERE lister <> 0", nil, func(from scanner) error {
+			var id string
+			err := from.Scan(&id)
+			ids[id] = true
+			return err
+		})
 	})
-	return m, err
+	return ids, err
 }
 
 // Due reports whether an origin may be visited now, or is being visited.
 func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
-	err = s.use(ctx, "due visits", func() error {
+	err = s.db.Use(ctx, "due visits", func() error {
 		for p, n := range s.state.pools {
 			if n > 0 && p != poolRest && p != poolOff {
 				due = true
 				return nil
 			}
 		}
-		due, err = s.one("SELECT key FROM origin WHERE pool = ? AND queue = 0 AND class = 0 AND ref <= ? LIMIT 1",
-			[]any{poolRest, now.Unix()}, new(int64))
+		due, err = s.db.One("SELECT key FROM origin WHERE pool = ? AND queue = 0 AND class = 0 AND ref <= ? LIMIT 1",
+			[]any{poolRest, now.Unix()}, sqlfile.Into(new(int64)))
 		return err
 	})
 	return due, err
@@ -160,9 +155,9 @@ func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 
 // Wake returns when the next rest is over, a zero time if nothing rests.
 func (s *Store) Wake(ctx context.Context) (at time.Time, err error) {
-	err = s.use(ctx, "next visit", func() error {
+	err = s.db.Use(ctx, "next visit", func() error {
 		var ref int64
-		ok, err := s.one("SELECT ref FROM origin WHERE pool = ? AND queue = 0 AND class = 0 ORDER BY ref LIMIT 1", []any{poolRest}, &ref)
+		ok, err := s.db.One("SELECT ref FROM origin WHERE pool = ? AND queue = 0 AND class = 0 ORDER BY ref LIMIT 1", []any{poolRest}, sqlfile.Into(&ref))
 		if ok {
 			at = time.Unix(ref, 0)
 		}

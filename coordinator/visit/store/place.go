@@ -37,7 +37,7 @@ func (s *Store) sweep(now int64) error {
 			continue
 		}
 		var due []row
-		err := s.all("SELECT "+columns+" FROM origin WHERE pool = ? AND queue = 0 AND class = 0 AND ref <= ? ORDER BY ref, key LIMIT ?",
+		err := s.db.All("SELECT "+columns+" FROM origin WHERE pool = ? AND queue = 0 AND class = 0 AND ref <= ? ORDER BY ref, key LIMIT ?",
 			[]any{pool, now, sweepMost}, func(from scanner) error {
 				r, err := scanRow(from)
 				due = append(due, r)

@@ -44,9 +44,13 @@ func (q *queues) Of(p visit.Pool) []visit.Queue {
 }
 
 // Quality implements visit.Queues.
-func (q *queues) Quality(lister int32) visit.Quality {
-	d := q.s.state.dates[lister]
-	return d.Quality(d.listed)
+func (q *queues) Quality(lister int32) visit.Quality { return q.s.quality(lister) }
+
+func (s *Store) quality(lister int32) visit.Quality {
+	d := s.state.dates[lister]
+	known := d.Quality(d.listed)
+	known.FirstVisits = s.state.priority[lister]
+	return known
 }
 
 // The first and the longest read of a queue.
@@ -116,7 +120,7 @@ func (q *queues) fetch(name visit.Queue, back bool, c *cursor) error {
 	if c.begun {
 		args = append(args, c.from.Place.Ref, c.from.Key)
 	}
-	err := q.s.all(text, append(args, c.fetching), func(from scanner) error {
+	err := q.s.db.All(text, append(args, c.fetching), func(from scanner) error {
 		x := visit.Candidate{Place: visit.Place{Pool: name.Pool, Lister: name.Lister, Class: name.Class}}
 		err := from.Scan(&x.Key, &x.Place.Ref, &x.Host)
 		c.buffer = append(c.buffer, x)

@@ -27,7 +27,6 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 				return fmt.Errorf("%s: %w", o.Origin, err)
 			}
 			effects[i] = effect
-			s.count(o, effect)
 		}
 		return s.saveFacts()
 	})
@@ -44,8 +43,9 @@ const (
 	GivenUp = "lost too often"
 )
 
-func (s *Store) record(now int64, o models.Outcome) (visit.Effect, error) {
+func (s *Store) record(now int64, o models.Outcome) (effect visit.Effect, err error) {
 	was, ok, err := s.find("SELECT "+columns+" FROM origin WHERE id = ?", o.Origin)
+	defer func() { s.count(was, o, effect) }()
 	if err != nil || !ok {
 		return visit.Effect{Ignored: UnknownOrigin}, err
 	}
@@ -54,7 +54,7 @@ func (s *Store) record(now int64, o models.Outcome) (visit.Effect, error) {
 		r.visit = ""
 	}
 	if o.Status == models.Lost {
-		effect := visit.Effect{Ignored: Lost}
+		effect.Ignored = Lost
 		if r.lost >= maxLost {
 			effect.Ignored = GivenUp
 		}
@@ -67,8 +67,7 @@ func (s *Store) record(now int64, o models.Outcome) (visit.Effect, error) {
 	if ends := was.visit != "" && r.visit == ""; ends && e.At <= r.LastVisit && e.At >= r.LastVisit-hurry {
 		e.At = r.LastVisit + 1 // a visit right after another, and not the same outcome twice
 	}
-	var effect visit.Effect
-	r.State, effect = s.policy.Record(r.State, e, s.queuePosition(now))
+	r.State, effect = s.policy.Record(r.State, e, s.queuePosition(r.kind, now))
 	if effect.Ignored != "" {
 		return effect, s.write(was, r, now)
 	}
@@ -106,11 +105,12 @@ func (s *Store) lose(was, r row, now int64) error {
 	return s.write(was, r, now)
 }
 
-func (s *Store) queuePosition(now int64) int64 {
-	if s.state.position == visit.Never {
-		return now
+// queuePosition is the largest target of a kind that was handed out.
+func (s *Store) queuePosition(kind models.OriginKind, now int64) int64 {
+	if at, ok := s.state.position[kind]; ok {
+		return at
 	}
-	return s.state.position
+	return now
 }
 
 // event is an outcome as policies know it.
@@ -122,7 +122,7 @@ func (s *Store) event(r row, o models.Outcome) visit.Event {
 		if e.Digest == "" {
 			e.Digest = assumed(r.State, o)
 		}
-		e.Changes, e.Span = counted(r.State, o)
+		e.Changes, e.Span = counted(r.State, o, e.Digest)
 	case models.NotFound:
 		e.Status = visit.NotFound
 	case models.Failed:
@@ -154,24 +154,29 @@ func assumed(s visit.State, o models.Outcome) string {
 // firstSpan is how far back, in days, the changes count that a first visit sees.
 const firstSpan = 180
 
-// counted is the changes that an outcome knows of, and in how many days.
-func counted(s visit.State, o models.Outcome) (changes, span float64) {
+// counted is the changes that an outcome knows of, and in how many days. Dates may
+// miss what changed (an item dated back, a commit pushed late); another digest is at
+// least one change.
+func counted(s visit.State, o models.Outcome, digest string) (changes, span float64) {
 	from := s.LastSuccess
 	if from == visit.Never {
 		if len(o.ChangedAt) == 0 {
 			return 0, 0
 		}
 		from = o.At.Unix() - firstSpan*86400
+	} else if digest != s.LastDigest {
+		changes = 1
 	}
 	span = float64(o.At.Unix()-from) / 86400
+	dated := 0.0
 	for _, t := range o.ChangedAt {
 		if t.Unix() > from && !t.After(o.At) {
-			changes++
+			dated++
 		}
 	}
 	switch {
 	case len(o.ChangedAt) > 0:
-		return max(changes, float64(o.Changes)), span
+		return max(changes, dated, float64(o.Changes)), span
 	case o.Changes > 0:
 		return float64(o.Changes), span
 	}
@@ -190,18 +195,19 @@ func (s *Store) judge(was row, e visit.Event, effect visit.Effect) error {
 
 func (s *Store) keepDates(lister int32, d dates) error {
 	s.state.later(func(m *memory) { m.dates[lister] = d })
-	return s.exec("INSERT OR REPLACE INTO lister VALUES (?, ?, ?, ?, ?)", lister, d.listed, d.Hits, d.Misses, d.False)
+	return s.db.Exec("INSERT OR REPLACE INTO lister (key, listed, hits, misses, wrong, active, begun, next) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		lister, d.listed, d.Hits, d.Misses, d.False, d.active, d.begun, d.next)
 }
 
 // historyMost is how many outcomes of an origin are kept.
 const historyMost = 10
 
 func (s *Store) remember(key int64, o models.Outcome, e visit.Event, effect visit.Effect) error {
-	err := s.exec("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, e.At, o.Visit, o.Status,
+	err := s.db.Exec("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, e.At, o.Visit, o.Status,
 		effect.Changed, e.Changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", o.Error))
 	if err != nil {
 		return err
 	}
-	return s.exec(`DELETE FROM outcome WHERE origin = ?1 AND at <
+	return s.db.Exec(`DELETE FROM outcome WHERE origin = ?1 AND at <
 		(SELECT at FROM outcome WHERE origin = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)`, key, historyMost-1)
 }

@@ -21,6 +21,8 @@ type row struct {
 	place          visit.Place
 }
 
+func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kind, URI: r.uri} }
+
 const columns = `key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
 	days, lost, urgent, visit, pool, queue, class, ref`
@@ -44,7 +46,7 @@ func (s *Store) read(id string) (row, error) {
 }
 
 func (s *Store) find(query string, args ...any) (r row, ok bool, err error) {
-	err = s.all(query, args, func(from scanner) (err error) {
+	err = s.db.All(query, args, func(from scanner) (err error) {
 		r, err = scanRow(from)
 		ok = true
 		return err
@@ -59,7 +61,7 @@ func (s *Store) write(was, r row, now int64) error {
 		return s.insert(r)
 	}
 	s.state.move(was, r)
-	return s.exec(`UPDATE origin SET lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
+	return s.db.Exec(`UPDATE origin SET lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
 		last_success = ?, last_status = ?, digest = ?, etag = ?, modified = ?, target = ?, idx = ?, failures = ?, disabled = ?,
 		not_before = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ? WHERE key = ?`,
 		r.Lister, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit, r.LastSuccess, r.LastStatus, r.LastDigest,
@@ -69,7 +71,7 @@ func (s *Store) write(was, r row, now int64) error {
 
 func (s *Store) insert(r row) error {
 	s.state.appear(r)
-	return s.exec(`INSERT INTO origin (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	return s.db.Exec(`INSERT INTO origin (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.id, r.kind, r.uri, r.host, r.Lister, r.FirstSeen, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit,
 		r.LastSuccess, r.LastStatus, r.LastDigest, r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore,
 		r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref)

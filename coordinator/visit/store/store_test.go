@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -260,6 +261,40 @@ func TestAHostIsAskedPolitely(t *testing.T) {
 	require.Positive(t, m.Deferred)
 }
 
+func TestWhatChangedCountsThoughItsDatesAreOld(t *testing.T) {
+	t.Parallel()
+	for name, date := range map[string]func(last, at time.Time) time.Time{
+		"an item dated back":                func(_, at time.Time) time.Time { return at.Add(-time.Hour) },
+		"a commit pushed late":              func(last, _ time.Time) time.Time { return last.Add(-24 * time.Hour) },
+		"in the second of the last success": func(last, _ time.Time) time.Time { return last },
+	} {
+		s := open(t, func(r *visit.Rules) { r.Cooldown = 0 })
+		list(t, s, noon, store.Listing{Origins: folders(1)})
+		at, last := noon, noon
+		rate := 0.0
+		for i := range 7 {
+			v := claim(t, s, at, 1)[0]
+			o := outcome(v, at, models.Eventful, fmt.Sprint(i))
+			o.ChangedAt = []time.Time{date(last, at), noon.Add(-1000 * 24 * time.Hour)}
+			record(t, s, at, o)
+			l := look(t, s, at, v.Origin.ID)
+			if i > 0 {
+				require.Equal(t, 1.0, l.History[0].Changes, name)
+				require.Greater(t, l.Rate, rate, name)
+			}
+			rate, last, at = l.Rate, at, at.Add(30*time.Minute)
+		}
+		// Nothing changed: nothing is counted.
+		v := claim(t, s, at, 1)[0]
+		o := outcome(v, at, models.Uneventful, "6")
+		o.ChangedAt = []time.Time{noon.Add(-1000 * 24 * time.Hour)}
+		record(t, s, at, o)
+		l := look(t, s, at, v.Origin.ID)
+		require.Zero(t, l.History[0].Changes, name)
+		require.Less(t, l.Rate, rate, name)
+	}
+}
+
 func TestOnlyAFullListingDisablesWhatItDoesNotName(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
@@ -279,6 +314,51 @@ func TestOnlyAFullListingDisablesWhatItDoesNotName(t *testing.T) {
 	require.Empty(t, disabled("/b"))
 	require.Equal(t, lister, look(t, s, noon, models.NewID("/b")).Listed)
 	require.ErrorIs(t, s.List(t.Context(), noon, store.Listing{Lister: "nobody"}), fault.ErrNotFound)
+}
+
+func TestAListingInPartsDisablesWhatNoneOfThemNames(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	lister := []store.Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}
+	list(t, s, noon, store.Listing{Origins: lister})
+	list(t, s, noon, store.Listing{Lister: "lister", Origins: named("/old", "/a", "/b", "/c"), Full: true})
+	claim(t, s, noon, 10)
+	at := noon.Add(24 * time.Hour)
+	list(t, s, at, store.Listing{Lister: "lister", Origins: named("/a"), Next: 1})
+	require.True(t, look(t, s, at, "lister").Urgent, "it is asked to go on")
+	disabled := func() (all []string) {
+		for _, uri := range []string{"/old", "/a", "/b", "/c"} {
+			if look(t, s, at, models.NewID(uri)).Disabled == visit.ByLister {
+				all = append(all, uri)
+			}
+		}
+		return all
+	}
+	list(t, s, at.Add(time.Minute), store.Listing{Lister: "lister", Origins: named("/b"), From: 1, Next: 2})
+	require.Empty(t, disabled())
+	list(t, s, at.Add(time.Minute), store.Listing{Lister: "lister", Origins: named("/x"), From: 7, Full: true})
+	require.Empty(t, disabled(), "it does not go on where the other ended")
+	list(t, s, at.Add(2*time.Minute), store.Listing{Lister: "lister", Origins: named("/c"), From: 2, Full: true})
+	require.Equal(t, []string{"/old"}, disabled())
+}
+
+func TestAVisitSaysWhereAListingGoesOn(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	list(t, s, noon, store.Listing{Origins: []store.Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}})
+	first := claim(t, s, noon, 1)[0]
+	require.Zero(t, first.Known.Next)
+	list(t, s, noon, store.Listing{Lister: "lister", Origins: named("/a"), Next: 1})
+	record(t, s, noon, outcome(first, noon, models.Eventful, "list"))
+	visits := claim(t, s, noon, 2)
+	require.Len(t, visits, 2, "at once, beside what it named")
+	slices.SortFunc(visits, func(a, b models.Visit) int { return b.Known.Next - a.Known.Next })
+	require.Equal(t, "lister", visits[0].Origin.ID)
+	require.Equal(t, 1, visits[0].Known.Next)
+	require.NotEqual(t, first.ID, visits[0].ID, "even within a second")
+	list(t, s, noon, store.Listing{Lister: "lister", Origins: named("/b"), From: 1, Full: true})
+	record(t, s, noon, outcome(visits[0], noon, models.Uneventful, "list"))
+	require.NotEqual(t, "lister", claim(t, s, noon, 1)[0].Origin.ID)
 }
 
 func TestDatesOfAListerAreUsedAndJudged(t *testing.T) {
@@ -302,6 +382,69 @@ func TestDatesOfAListerAreUsedAndJudged(t *testing.T) {
 	origins[0].Updated = later.Add(time.Hour)
 	list(t, s, later, store.Listing{Lister: lister, Origins: origins})
 	require.Equal(t, later.Add(-time.Hour).Unix(), look(t, s, later, origins[0].ID).LastUpdate, "a date in the future is not believed")
+}
+
+func TestFirstVisitsOfAListerWithPriorityComeFirst(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "visits.db")
+	s := openAt(t, path, "value", nil)
+	early, late := models.Origin{ID: "early", Kind: models.URLs, URI: "/early"}, models.Origin{ID: "late", Kind: models.URLs, URI: "/late", Priority: 1}
+	list(t, s, noon, store.Listing{Origins: []store.Named{{Origin: early}, {Origin: late}}})
+	claim(t, s, noon, 2)
+	list(t, s, noon, store.Listing{Lister: "early", Origins: named("/a", "/b")})
+	list(t, s, noon.Add(time.Hour), store.Listing{Lister: "late", Origins: named("/c", "/d")})
+	first := func(n int) (uris []string) {
+		next, err := s.Next(t.Context(), noon.Add(time.Hour), n)
+		require.NoError(t, err)
+		for _, x := range next {
+			uris = append(uris, x.Origin.URI)
+		}
+		return uris
+	}
+	require.Equal(t, []string{"/c", "/d", "/a"}, first(3))
+	require.NoError(t, s.Close())
+	// The priority is the catalog's: a new process learns it from there.
+	s = openAt(t, path, "value", nil)
+	all := []models.Origin{early, late}
+	for _, n := range named("/a", "/b", "/c", "/d") {
+		all = append(all, n.Origin)
+	}
+	require.NoError(t, s.Sync(t.Context(), noon, all))
+	require.Equal(t, []string{"/c", "/d"}, first(2))
+	late.Priority = 0
+	list(t, s, noon.Add(time.Hour), store.Listing{Origins: []store.Named{{Origin: late}}})
+	require.Equal(t, []string{"/a", "/b"}, first(2))
+}
+
+func TestMixServesBothEndsOfKnownChanges(t *testing.T) {
+	t.Parallel()
+	for mix, want := range map[float64][]int{0: {9, 8, 7, 6}, 0.5: {9, 8, 0, 1}} {
+		s := openAt(t, store.Memory, "seed", func(r *visit.Rules) { r.Cooldown, r.MixShare = 0, mix })
+		list(t, s, noon, store.Listing{Origins: []store.Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}})
+		require.NoError(t, s.Disable(t.Context(), noon, "lister"))
+		origins := folders(10)
+		list(t, s, noon, store.Listing{Lister: "lister", Origins: origins})
+		for _, v := range claim(t, s, noon, 10) {
+			record(t, s, noon, outcome(v, noon, models.Eventful, "a"))
+		}
+		for i := range origins { // the higher the number, the more it has been behind
+			origins[i].Updated = noon.Add(time.Duration(i+1) * time.Minute)
+		}
+		at := noon.Add(time.Hour)
+		list(t, s, at, store.Listing{Lister: "lister", Origins: origins})
+		var got []string
+		next, err := s.Next(t.Context(), at, 12)
+		require.NoError(t, err)
+		for _, x := range next[:4] {
+			got = append(got, x.Origin.URI)
+		}
+		var uris []string
+		for _, i := range want {
+			uris = append(uris, fmt.Sprintf("/folder/%d", i))
+		}
+		require.ElementsMatch(t, uris, got, "mix %v", mix)
+		require.Len(t, next, 10, "each once")
+	}
 }
 
 func TestFault21TheClockMayJumpAndNothingIsVisitedTwice(t *testing.T) {
@@ -353,8 +496,8 @@ func TestSyncFollowsTheCatalog(t *testing.T) {
 	require.Len(t, claim(t, s, noon, 10), 3)
 	_, err := s.Look(t.Context(), noon, origins[0].ID)
 	require.ErrorIs(t, err, fault.ErrNotFound)
-	require.NoError(t, s.Remove(t.Context(), origins[1].ID))
-	require.NoError(t, s.Remove(t.Context(), origins[1].ID))
+	require.NoError(t, s.Remove(t.Context(), noon, origins[1].ID))
+	require.NoError(t, s.Remove(t.Context(), noon, origins[1].ID))
 	under, err := s.Claimed(t.Context())
 	require.NoError(t, err)
 	require.Len(t, under, 2)

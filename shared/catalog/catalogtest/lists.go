@@ -3,6 +3,7 @@ package catalogtest
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
@@ -38,7 +39,7 @@ var listCases = []behaviour{
 		w.episodes("monday")
 		w.clips("jingle")
 		r := result(w.selects("monday", "jingle"))
-		r.Findings = []models.Finding{{Episode: r.Episode, Clip: r.Clips[0], Offset: 754.56, Duration: 2.125, Score: 0.987}}
+		r.Findings = []models.Finding{{Episode: r.Episode, Clip: r.Clips[0], Offset: 754.56, Duration: 2.125, Score: 0.987, Coverage: 0.75, Speed: 1.03}}
 		w.ingest(r)
 		got, err := w.Findings(w.ctx)
 		w.ok(err)
@@ -46,6 +47,43 @@ var listCases = []behaviour{
 		if !reflect.DeepEqual(got, want) {
 			w.Fatalf("got %+v, want %+v", got, want)
 		}
+	}},
+	{"a finding within a longer one names it, and of several the shortest, whatever came first", func(w *world) {
+		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		w.clips("drop", "jingle", "theme", "twin")
+		lasts := map[string]models.Seconds{"drop": 1, "jingle": 5, "theme": 30, "twin": 1.05}
+		plays := func(episode string, at map[string]models.Seconds) {
+			r := w.selects(episode, "drop", "jingle", "theme", "twin")
+			for _, clip := range []string{"drop", "theme", "jingle", "twin"} {
+				one := found(only(r, "The "+clip), at[clip])
+				one.Findings[0].Duration = lasts[clip]
+				w.ingest(one)
+			}
+		}
+		wants := func(want ...string) {
+			w.Helper()
+			list, err := w.Findings(w.ctx)
+			w.ok(err)
+			got := each(list, func(f catalog.Found) string {
+				within := strings.TrimPrefix(f.WithinTitle, "The ")
+				if within != "" && f.Within != clipID(within) {
+					w.Fatalf("%q is not the id of %q", f.Within, within)
+				}
+				return f.EpisodeTitle[4:7] + " " + f.ClipTitle[4:] + " in " + within
+			})
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				w.Fatalf("got %q, want %q", got, want)
+			}
+		}
+		plays("monday", map[string]models.Seconds{"theme": 100, "jingle": 100.02, "drop": 104.06, "twin": 129.01})
+		plays("tuesday", map[string]models.Seconds{"theme": 100, "jingle": 126, "drop": 128.9, "twin": 98.94})
+		monday := []string{"mon theme in ", "mon jingle in theme", "mon drop in jingle", "mon twin in "}
+		tuesday := []string{"tue theme in ", "tue jingle in ", "tue drop in jingle", "tue twin in "}
+		wants(slices.Concat(monday, tuesday)...)
+		w.clips("drop", "theme", "twin") // the jingle is gone
+		wants("mon theme in ", "mon drop in theme", "mon twin in ", "tue theme in ", "tue drop in theme", "tue twin in ")
 	}},
 	{"a problem comes with the names that people know, oldest first", func(w *world) {
 		w.clips("silence", "long", "jingle")

@@ -17,24 +17,33 @@ type Finding struct {
 	Offset     models.Seconds `json:"offset_s"`
 	Duration   models.Seconds `json:"duration_s"`
 	Score      float64        `json:"score"`
+	Coverage   float64        `json:"coverage,omitempty"`
+	Speed      float64        `json:"speed,omitempty"`
 	EpisodeID  string         `json:"episode_id"`
 	ClipID     string         `json:"clip_id"`
 	EpisodeURI string         `json:"episode_uri"`
+	Within     string         `json:"within,omitempty"` // title
+	WithinID   string         `json:"within_id,omitempty"`
 }
 
 // NewFinding returns the document of a finding.
 func NewFinding(f catalog.Found) Finding {
 	return Finding{
 		Episode: f.EpisodeTitle, Clip: f.ClipTitle, Offset: f.Offset, Duration: f.Duration, Score: f.Score,
-		EpisodeID: f.Episode, ClipID: f.Clip, EpisodeURI: f.EpisodeURI,
+		Coverage: f.Coverage, Speed: f.Speed, EpisodeID: f.Episode, ClipID: f.Clip, EpisodeURI: f.EpisodeURI,
+		Within: f.WithinTitle, WithinID: f.Within,
 	}
 }
 
 // Found returns the finding of a document.
 func (f Finding) Found() catalog.Found {
 	return catalog.Found{
-		Finding:      models.Finding{Episode: f.EpisodeID, Clip: f.ClipID, Offset: f.Offset, Duration: f.Duration, Score: f.Score},
+		Finding: models.Finding{
+			Episode: f.EpisodeID, Clip: f.ClipID, Offset: f.Offset, Duration: f.Duration, Score: f.Score,
+			Coverage: f.Coverage, Speed: f.Speed,
+		},
 		EpisodeTitle: f.Episode, EpisodeURI: f.EpisodeURI, ClipTitle: f.Clip,
+		WithinTitle: f.Within, Within: f.WithinID,
 	}
 }
 

@@ -2,13 +2,13 @@ package sqlite
 
 // openEpisode says that there may be something to select in an episode.
 func openEpisode(c *session, id string) error {
-	_, err := c.exec(openAny+` WHERE id = ?`, id)
+	err := c.Exec(openAny+` WHERE id = ?`, id)
 	return err
 }
 
 // openEveryEpisode says so of all.
 func openEveryEpisode(c *session) error {
-	_, err := c.exec(openAny + ` WHERE gone = 0`)
+	err := c.Exec(openAny + ` WHERE gone = 0`)
 	return err
 }
 
@@ -20,9 +20,9 @@ func closeEpisodes(c *session, numbers []int64) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	return c.note(func() error {
+	return c.Note(func() error {
 		for _, n := range numbers {
-			if _, err := c.exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
+			if err := c.Exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 func candidatesOf(t *testing.T, s *Store) int64 {
 	t.Helper()
-	return number(t, s.session, "SELECT count(*) FROM candidate")
+	return number(t, s, "SELECT count(*) FROM candidate")
 }
 
 func TestSelectStrikesOutEpisodesThatHaveNothingLeft(t *testing.T) {

@@ -72,8 +72,8 @@ func TestAFullDiskIsAnErrorThatChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := number(t, s.session, "PRAGMA page_count") + 2
-	number(t, s.session, fmt.Sprintf("PRAGMA max_page_count=%d", limit))
+	limit := number(t, s, "PRAGMA page_count") + 2
+	number(t, s, fmt.Sprintf("PRAGMA max_page_count=%d", limit))
 	var l catalog.Listing
 	for i := range 1000 {
 		l.Clips = append(l.Clips, models.Clip{Recording: numbered("file:///more/", i)})
@@ -85,23 +85,8 @@ func TestAFullDiskIsAnErrorThatChangesNothing(t *testing.T) {
 	if after, err := s.Totals(context.Background()); err != nil || after != before {
 		t.Fatalf("got %+v, want %+v (%v)", after, before, err)
 	}
-	number(t, s.session, "PRAGMA max_page_count=1000000")
+	number(t, s, "PRAGMA max_page_count=1000000")
 	if n, err := s.Curate(context.Background(), "spots", today, l); err != nil || n.New != 990 {
 		t.Fatalf("with room again: %+v, %v", n, err)
-	}
-}
-
-func TestResultsWaitForTheDisk(t *testing.T) {
-	t.Parallel()
-	s := openStore(t, newPath(t))
-	const full = 2
-	if err := s.session.note(func() error { return errors.New("a note that fails") }); err == nil {
-		t.Fatal("no error")
-	}
-	if got := number(t, s.session, "PRAGMA synchronous"); got != full {
-		t.Fatalf("synchronous is %d after a note, want %d", got, full)
-	}
-	if got := number(t, s.session, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"); got != 1 {
-		t.Fatal("there is no write-ahead log")
 	}
 }

@@ -60,7 +60,7 @@ func (v *curation) episodes(list []models.Episode) error {
 		if err != nil {
 			return fmt.Errorf("episode %q: %w", e.Name, err)
 		}
-		if _, err := v.c.exec("UPDATE episode SET aired = ?2 WHERE id = ?1 AND aired <> ?2", id, stamp(e.Aired)); err != nil {
+		if err := v.c.Exec("UPDATE episode SET aired = ?2 WHERE id = ?1 AND aired <> ?2", id, stamp(e.Aired)); err != nil {
 			return err
 		}
 		if fate == unchanged {

@@ -34,7 +34,7 @@ type sameContent struct {
 // content that is selectable, and returns how many others there are.
 func markDuplicates(c *session, hash string) (int, error) {
 	var list []sameContent
-	err := c.all(`SELECT r.number, r.name, o.uri, r.last_curated FROM clip r JOIN origin o ON o.number = r.origin
+	err := c.All(`SELECT r.number, r.name, o.uri, r.last_curated FROM clip r JOIN origin o ON o.number = r.origin
 		WHERE r.hash = ? AND r.hash <> '' AND r.gone = 0 ORDER BY r.first_curated, r.id`, []any{hash},
 		func(row scanner) error {
 			var s sameContent
@@ -46,7 +46,7 @@ func markDuplicates(c *session, hash string) (int, error) {
 		return 0, err
 	}
 	original := list[0]
-	if _, err := c.exec("DELETE FROM problem WHERE clip = ? AND scope = 'duplicate'", original.number); err != nil {
+	if err := c.Exec("DELETE FROM problem WHERE clip = ? AND scope = 'duplicate'", original.number); err != nil {
 		return 0, err
 	}
 	for _, d := range list[1:] {

@@ -23,6 +23,6 @@ func (f *filter) part(query, order string, p catalog.Part) (string, []any) {
 
 // count counts the rows that a query's FROM and WHERE leave.
 func (f *filter) count(c *session, from string) (n int, err error) {
-	_, err = c.one("SELECT count(*)"+from+f.sql, f.args, func(row scanner) error { return row.Scan(&n) })
+	_, err = c.One("SELECT count(*)"+from+f.sql, f.args, func(row scanner) error { return row.Scan(&n) })
 	return n, err
 }

@@ -37,13 +37,29 @@ func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part)
 	return list, total, err
 }
 
+// aPart is the part of the findings that is wanted; beside it is the clip that each lies
+// within: of those found around it in the same episode that last longer, the shortest.
+const (
+	aPart = `SELECT f.episode AS number, e.id AS episode, e.title AS episode_title, e.uri AS episode_uri,
+	k.id AS clip, k.title AS clip_title, f.offset, f.duration, f.score, f.coverage, f.speed, e.first_curated, e.aired` + fromFindings
+	inOrder = ` ORDER BY e.first_curated DESC, e.aired DESC, e.title, e.id, f.offset, k.title, k.id`
+	beside  = `SELECT p.episode, p.episode_title, p.episode_uri, p.clip, p.clip_title, p.offset, p.duration, p.score, p.coverage, p.speed,
+	coalesce(w.id, ''), coalesce(w.title, '')
+	FROM p LEFT JOIN clip w ON w.number = (SELECT f.clip` + fromFindings + `
+		AND f.episode = p.number AND f.offset BETWEEN p.offset - ? AND p.offset + ?
+		AND f.offset + f.duration >= p.offset + p.duration - ? AND f.duration > p.duration + 2 * ?
+		ORDER BY f.duration, k.title, k.id LIMIT 1)
+	ORDER BY p.first_curated DESC, p.aired DESC, p.episode_title, p.episode, p.offset, p.clip_title, p.clip`
+)
+
 func findings(c *session, f filter, p catalog.Part) (list []catalog.Found, err error) {
-	query, args := f.part(`SELECT e.id, e.title, e.uri, k.id, k.title, f.offset, f.duration, f.score`+fromFindings,
-		` ORDER BY e.first_curated DESC, e.aired DESC, e.title, e.id, f.offset, k.title, k.id`, p)
-	err = c.all(query, args, func(row scanner) error {
+	part, args := f.part(aPart, inOrder, p)
+	around := catalog.Around.Seconds()
+	args = append(args, catalog.Longest.Seconds(), around, around, around)
+	err = c.All("WITH p AS MATERIALIZED ("+part+") "+beside, args, func(row scanner) error {
 		var f catalog.Found
 		err := row.Scan(&f.Episode, &f.EpisodeTitle, &f.EpisodeURI, &f.Clip, &f.ClipTitle,
-			&f.Offset, &f.Duration, &f.Score)
+			&f.Offset, &f.Duration, &f.Score, &f.Coverage, &f.Speed, &f.Within, &f.WithinTitle)
 		list = append(list, f)
 		return err
 	})
@@ -52,12 +68,12 @@ func findings(c *session, f filter, p catalog.Part) (list []catalog.Found, err e
 
 // replaceFindings makes list the findings of one clip in one episode.
 func replaceFindings(c *session, episode, clip int64, list []models.Finding) error {
-	if _, err := c.exec("DELETE FROM finding WHERE episode = ? AND clip = ?", episode, clip); err != nil {
+	if err := c.Exec("DELETE FROM finding WHERE episode = ? AND clip = ?", episode, clip); err != nil {
 		return err
 	}
 	for _, f := range list {
-		if _, err := c.exec("INSERT OR REPLACE INTO finding (episode, clip, offset, duration, score) VALUES (?, ?, ?, ?, ?)",
-			episode, clip, float64(f.Offset), float64(f.Duration), f.Score); err != nil {
+		if err := c.Exec("INSERT OR REPLACE INTO finding (episode, clip, offset, duration, score, coverage, speed) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			episode, clip, float64(f.Offset), float64(f.Duration), f.Score, f.Coverage, f.Speed); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ func (s *Store) Ingest(ctx context.Context, r models.Researched, at time.Time) e
 	}
 	return s.use(ctx, op, func(c *session) error {
 		i := ingestion{s: s, c: c, r: r, at: at}
-		err := c.transaction(i.run)
+		err := c.Transaction(i.run)
 		if err != nil {
 			s.clips = nil // it may hold what was rolled back
 		}
@@ -66,7 +66,7 @@ func (i ingestion) episode() (number int64, current bool, err error) {
 		return 0, false, err
 	}
 	if hash := i.r.EpisodeMedia.Hash; v.hash == "" && hash != "" {
-		_, err = i.c.exec("UPDATE episode SET hash = ? WHERE number = ?", hash, v.number)
+		err = i.c.Exec("UPDATE episode SET hash = ? WHERE number = ?", hash, v.number)
 	}
 	return v.number, true, err
 }
@@ -97,7 +97,7 @@ func (i ingestion) clips() (map[string]int64, error) {
 // learnHash stores the hash of a clip that was not known. It may turn out to be
 // a duplicate, or an original; the set of selectable clips gains nothing.
 func (i ingestion) learnHash(id string, number int64, hash string) error {
-	if _, err := i.c.exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
+	if err := i.c.Exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
 		return err
 	}
 	duplicates, err := markDuplicates(i.c, hash)
@@ -154,7 +154,7 @@ func (i ingestion) research(episode int64, numbers map[string]int64) error {
 		if err := replaceFindings(i.c, episode, n, findings[id]); err != nil {
 			return err
 		}
-		if _, err := i.c.exec("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = 'pair'", episode, n); err != nil {
+		if err := i.c.Exec("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = 'pair'", episode, n); err != nil {
 			return err
 		}
 		researched.Add(uint32(n))

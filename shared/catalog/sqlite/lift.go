@@ -22,7 +22,7 @@ func (s *Store) Lift(ctx context.Context, episode string, ids []string) error {
 			if !ok {
 				continue
 			}
-			n, err := c.exec("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = ?", e.number, clip.number, string(models.ScopePair))
+			n, err := c.Affect("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = ?", e.number, clip.number, string(models.ScopePair))
 			if err != nil {
 				return err
 			}

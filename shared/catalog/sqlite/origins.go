@@ -16,12 +16,12 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	err = s.change(ctx, op, func(c *session) error {
-		n, err := c.exec("UPDATE origin SET priority = ?2 WHERE id = ?1", o.ID, o.Priority)
+		n, err := c.Affect("UPDATE origin SET priority = ?2 WHERE id = ?1", o.ID, o.Priority)
 		if err != nil || n > 0 {
 			return err
 		}
 		isNew = true
-		_, err = c.exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error)
+		err = c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
 			stamp(o.LastVisit), o.LastOutcome, o.LastError)
 		return err
@@ -53,7 +53,7 @@ func scanOrigin(row scanner) (models.Origin, error) {
 // Origin is part of catalog.Catalog.
 func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err error) {
 	err = s.use(ctx, "catalog.Origin "+id, func(c *session) error {
-		ok, err := c.one(selectOrigin+` WHERE id = ?`, []any{id}, func(row scanner) (err error) {
+		ok, err := c.One(selectOrigin+` WHERE id = ?`, []any{id}, func(row scanner) (err error) {
 			o, err = scanOrigin(row)
 			return err
 		})
@@ -65,7 +65,7 @@ func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err err
 // Origins is part of catalog.Catalog.
 func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 	err = s.use(ctx, "catalog.Origins", func(c *session) error {
-		return c.all(selectOrigin+` ORDER BY added_at, number`, nil, func(row scanner) error {
+		return c.All(selectOrigin+` ORDER BY added_at, number`, nil, func(row scanner) error {
 			o, err := scanOrigin(row)
 			list = append(list, o)
 			return err
@@ -81,7 +81,7 @@ func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
 		if err != nil {
 			return err
 		}
-		n, err := c.exec(`UPDATE origin SET last_visit = ?2, last_outcome = ?3, last_error = ?4
+		n, err := c.Affect(`UPDATE origin SET last_visit = ?2, last_outcome = ?3, last_error = ?4
 			WHERE id = ?1 AND last_visit <= ?2`, o.Origin, stamp(o.At), o.Status, o.Error)
 		if err != nil || n == 0 {
 			return err
@@ -98,18 +98,18 @@ func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 			return err
 		}
 		return s.changeClips(c, func(touched hashes) error {
-			err := c.all("SELECT DISTINCT hash FROM clip WHERE origin = ? AND hash <> ''", []any{number}, touched.scan)
+			err := c.All("SELECT DISTINCT hash FROM clip WHERE origin = ? AND hash <> ''", []any{number}, touched.scan)
 			if err != nil {
 				return err
 			}
-			_, err = c.exec("DELETE FROM origin WHERE number = ?", number)
+			err = c.Exec("DELETE FROM origin WHERE number = ?", number)
 			return err
 		})
 	})
 }
 
 func originNumber(c *session, id string) (number int64, err error) {
-	ok, err := c.one("SELECT number FROM origin WHERE id = ?", []any{id}, func(row scanner) error {
+	ok, err := c.One("SELECT number FROM origin WHERE id = ?", []any{id}, func(row scanner) error {
 		return row.Scan(&number)
 	})
 	return number, found(ok, err)

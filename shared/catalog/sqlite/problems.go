@@ -29,7 +29,7 @@ type trouble struct {
 // note stores a problem. Of the same episode, clip or pair there is one at a
 // time: it keeps its date unless the reason is another.
 func (p trouble) note(c *session) error {
-	_, err := c.exec(`INSERT INTO problem (scope, episode, clip, reason, at)
+	err := c.Exec(`INSERT INTO problem (scope, episode, clip, reason, at)
 		VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?)
 		ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at WHERE reason <> excluded.reason`,
 		p.scope, p.episode, p.clip, p.reason, stamp(p.at))
@@ -41,7 +41,7 @@ func (p trouble) note(c *session) error {
 func replaceItemProblems(c *session, origin int64, list []models.Problem, at time.Time) error {
 	type what struct{ item, reason string }
 	since := map[what]int64{}
-	err := c.all("SELECT item, reason, at FROM problem WHERE origin = ? AND scope = ? ORDER BY at DESC", []any{origin, scopeItem}, func(row scanner) error {
+	err := c.All("SELECT item, reason, at FROM problem WHERE origin = ? AND scope = ? ORDER BY at DESC", []any{origin, scopeItem}, func(row scanner) error {
 		var w what
 		var us int64
 		err := row.Scan(&w.item, &w.reason, &us)
@@ -51,7 +51,7 @@ func replaceItemProblems(c *session, origin int64, list []models.Problem, at tim
 	if err != nil {
 		return err
 	}
-	if _, err := c.exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeItem); err != nil {
+	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeItem); err != nil {
 		return err
 	}
 	for _, p := range list {
@@ -59,7 +59,7 @@ func replaceItemProblems(c *session, origin int64, list []models.Problem, at tim
 		if !known {
 			us = stamp(at)
 		}
-		if _, err := c.exec("INSERT INTO problem (scope, origin, item, reason, at) VALUES (?, ?, ?, ?, ?)",
+		if err := c.Exec("INSERT INTO problem (scope, origin, item, reason, at) VALUES (?, ?, ?, ?, ?)",
 			scopeItem, origin, p.Item, p.Reason, us); err != nil {
 			return err
 		}
@@ -70,13 +70,13 @@ func replaceItemProblems(c *session, origin int64, list []models.Problem, at tim
 // replaceVisitProblem notes that the last visit of an origin failed, or that it no
 // longer does.
 func replaceVisitProblem(c *session, origin int64, o models.Outcome) error {
-	if _, err := c.exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
+	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
 		return err
 	}
 	if o.Status != models.Failed && o.Status != models.NotFound {
 		return nil
 	}
-	_, err := c.exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))
+	err := c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))
 	return err
 }
 
@@ -116,7 +116,7 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 func problems(c *session, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		coalesce(k.id, ''), coalesce(k.title, ''), p.reason, p.at`+fromProblems, ` ORDER BY p.at, p.number`, p)
-	err = c.all(query, args, func(row scanner) error {
+	err = c.All(query, args, func(row scanner) error {
 		var p catalog.Problem
 		var at int64
 		err := row.Scan(&p.Origin, &p.OriginURI, &p.Item, &p.Episode, &p.EpisodeTitle,

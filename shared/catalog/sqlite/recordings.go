@@ -41,7 +41,7 @@ func scanEpisode(row scanner) (models.Episode, error) {
 // Episodes is part of catalog.Catalog.
 func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error) {
 	err = s.use(ctx, "catalog.Episodes", func(c *session) error {
-		return c.all(selectEpisode+` ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`, nil, func(row scanner) error {
+		return c.All(selectEpisode+` ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`, nil, func(row scanner) error {
 			e, err := scanEpisode(row)
 			list = append(list, e)
 			return err
@@ -53,7 +53,7 @@ func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error)
 // Episode is part of catalog.Catalog.
 func (s *Store) Episode(ctx context.Context, id string) (e models.Episode, err error) {
 	err = s.use(ctx, "catalog.Episode "+id, func(c *session) error {
-		ok, err := c.one(selectEpisode+` AND r.id = ?`, []any{id}, func(row scanner) (err error) {
+		ok, err := c.One(selectEpisode+` AND r.id = ?`, []any{id}, func(row scanner) (err error) {
 			e, err = scanEpisode(row)
 			return err
 		})
@@ -65,7 +65,7 @@ func (s *Store) Episode(ctx context.Context, id string) (e models.Episode, err e
 // Clips is part of catalog.Catalog.
 func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
 	err = s.use(ctx, "catalog.Clips", func(c *session) error {
-		return c.all(selectClip+` ORDER BY r.priority DESC, r.first_curated DESC, r.id`, nil, func(row scanner) error {
+		return c.All(selectClip+` ORDER BY r.priority DESC, r.first_curated DESC, r.id`, nil, func(row scanner) error {
 			r, err := scanRecording(row)
 			list = append(list, models.Clip{Recording: r})
 			return err
@@ -77,7 +77,7 @@ func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
 // Clip is part of catalog.Catalog.
 func (s *Store) Clip(ctx context.Context, id string) (k models.Clip, err error) {
 	err = s.use(ctx, "catalog.Clip "+id, func(c *session) error {
-		ok, err := c.one(selectClip+` AND r.id = ?`, []any{id}, func(row scanner) (err error) {
+		ok, err := c.One(selectClip+` AND r.id = ?`, []any{id}, func(row scanner) (err error) {
 			k.Recording, err = scanRecording(row)
 			return err
 		})
@@ -96,7 +96,7 @@ type version struct {
 }
 
 func versionOf(c *session, t table, id string) (v version, ok bool, err error) {
-	ok, err = c.one(`SELECT number, version, hash, priority, first_curated, last_curated, gone FROM `+string(t)+
+	ok, err = c.One(`SELECT number, version, hash, priority, first_curated, last_curated, gone FROM `+string(t)+
 		` WHERE id = ?`, []any{id}, func(row scanner) error {
 		return row.Scan(&v.number, &v.version, &v.hash, &v.priority, &v.first, &v.last, &v.gone)
 	})
@@ -105,7 +105,7 @@ func versionOf(c *session, t table, id string) (v version, ok bool, err error) {
 
 // insertRecording makes a row, and with it a number that was never used.
 func insertRecording(c *session, t table, origin int64, r models.Recording) (int64, error) {
-	return c.insert(`INSERT INTO `+string(t)+` (id, origin, name, title, priority,
+	return c.Insert(`INSERT INTO `+string(t)+` (id, origin, name, title, priority,
 		uri, type, version, hash, first_curated, last_curated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, origin, r.Name, r.Title, r.Priority,
 		r.Media.URI, r.Media.Type, r.Media.Version, r.Media.Hash, stamp(r.FirstCurated), stamp(r.LastCurated))
@@ -113,7 +113,7 @@ func insertRecording(c *session, t table, origin int64, r models.Recording) (int
 
 // updateRecording changes what may change while the version stays.
 func updateRecording(c *session, t table, number int64, r models.Recording) error {
-	_, err := c.exec(`UPDATE `+string(t)+` SET title = ?, priority = ?, uri = ?, type = ?, hash = ?,
+	err := c.Exec(`UPDATE `+string(t)+` SET title = ?, priority = ?, uri = ?, type = ?, hash = ?,
 		last_curated = ?, gone = 0 WHERE number = ?`,
 		r.Title, r.Priority, r.Media.URI, r.Media.Type, r.Media.Hash, stamp(r.LastCurated), number)
 	return err
@@ -121,13 +121,13 @@ func updateRecording(c *session, t table, number int64, r models.Recording) erro
 
 // forgetRecording deletes a row and, by cascade, all that is known of it.
 func forgetRecording(c *session, t table, number int64) error {
-	_, err := c.exec(`DELETE FROM `+string(t)+` WHERE number = ?`, number)
+	err := c.Exec(`DELETE FROM `+string(t)+` WHERE number = ?`, number)
 	return err
 }
 
 // missing lists the recordings of an origin that are not gone, and not in seen.
 func missing(c *session, t table, origin int64, seen map[string]bool) (list []version, err error) {
-	err = c.all(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND gone = 0`, []any{origin},
+	err = c.All(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND gone = 0`, []any{origin},
 		func(row scanner) error {
 			var id string
 			var v version
@@ -141,7 +141,7 @@ func missing(c *session, t table, origin int64, seen map[string]bool) (list []ve
 }
 
 func markGone(c *session, t table, number int64) error {
-	if _, err := c.exec(`UPDATE `+string(t)+` SET gone = 1 WHERE number = ?`, number); err != nil {
+	if err := c.Exec(`UPDATE `+string(t)+` SET gone = 1 WHERE number = ?`, number); err != nil {
 		return fmt.Errorf("%s %d: %w", t, number, err)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 // loadResearched returns the numbers of the clips researched in an episode.
 func loadResearched(c *session, episode int64) (*roaring.Bitmap, error) {
 	var blob []byte
-	if _, err := c.one("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row scanner) error {
+	if _, err := c.One("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row scanner) error {
 		return row.Scan(&blob)
 	}); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func saveResearched(c *session, episode int64, set *roaring.Bitmap) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.exec("INSERT OR REPLACE INTO researched (episode, clips) VALUES (?, ?)", episode, blob)
+	err = c.Exec("INSERT OR REPLACE INTO researched (episode, clips) VALUES (?, ?)", episode, blob)
 	return err
 }
 

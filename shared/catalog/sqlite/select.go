@@ -131,7 +131,7 @@ func (w walk) wanted(e candidate) (set *roaring.Bitmap, settled bool, err error)
 
 // candidates reads the next few candidates after the first skip.
 func candidates(c *session, skip int) (page []candidate, err error) {
-	err = c.all(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips,
+	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips,
 			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
 		FROM candidate c JOIN episode e ON e.number = c.episode LEFT JOIN researched r ON r.episode = c.episode
 		ORDER BY c.priority DESC, c.first_curated DESC, c.id LIMIT 16 OFFSET ?`, []any{skip}, func(row scanner) error {
@@ -147,7 +147,7 @@ func candidates(c *session, skip int) (page []candidate, err error) {
 
 // removePairProblems takes from set the clips that are a problem in an episode.
 func removePairProblems(c *session, episode int64, set *roaring.Bitmap) error {
-	return c.all("SELECT clip FROM problem WHERE episode = ? AND scope = 'pair'", []any{episode}, func(row scanner) error {
+	return c.All("SELECT clip FROM problem WHERE episode = ? AND scope = 'pair'", []any{episode}, func(row scanner) error {
 		var n uint32
 		err := row.Scan(&n)
 		set.Remove(n)

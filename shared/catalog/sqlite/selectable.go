@@ -25,7 +25,7 @@ func (s *Store) selectable(c *session) (*clipSet, error) {
 		return s.clips, nil
 	}
 	set := &clipSet{place: map[string]int{}, all: roaring.New()}
-	err := c.all(`SELECT number, id, title, uri, type, version, hash FROM clip WHERE `+isSelectable+`
+	err := c.All(`SELECT number, id, title, uri, type, version, hash FROM clip WHERE `+isSelectable+`
 		ORDER BY priority DESC, first_curated DESC, id`, nil, func(row scanner) error {
 		var number uint32
 		var i models.ResearchItem
@@ -67,7 +67,7 @@ func (s *clipSet) setHash(id, hash string) {
 // selectableNumbers reads just the numbers of the set.
 func selectableNumbers(c *session) (*roaring.Bitmap, error) {
 	set := roaring.New()
-	err := c.all(`SELECT number FROM clip WHERE `+isSelectable, nil, func(row scanner) error {
+	err := c.All(`SELECT number FROM clip WHERE `+isSelectable, nil, func(row scanner) error {
 		var n uint32
 		err := row.Scan(&n)
 		set.Add(n)

@@ -26,5 +26,5 @@ func TestTenThousandResearchedClipsCostAnEpisodeLittle(t *testing.T) {
 // fileSize is the size of the file once the log is written back.
 func fileSize(t testing.TB, s *Store) int64 {
 	t.Helper()
-	return number(t, s.session, "PRAGMA page_count") * number(t, s.session, "PRAGMA page_size")
+	return number(t, s, "PRAGMA page_count") * number(t, s, "PRAGMA page_size")
 }

@@ -14,7 +14,7 @@ func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 		const query = `SELECT (SELECT count(*) FROM origin),
 			(SELECT count(*) FROM episode WHERE gone = 0), (SELECT count(*) FROM clip WHERE gone = 0),
 			(SELECT count(*)` + fromFindings + `), (SELECT count(*)` + fromProblems + `)`
-		_, err := c.one(query, nil, func(row scanner) error {
+		_, err := c.One(query, nil, func(row scanner) error {
 			return row.Scan(&t.Origins, &t.Episodes, &t.Clips, &t.Findings, &t.Problems)
 		})
 		if err == nil {
@@ -28,7 +28,7 @@ func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 // countResearched counts the pairs of which neither is gone.
 func countResearched(c *session) (pairs int, err error) {
 	present := roaring.New()
-	err = c.all("SELECT number FROM clip WHERE gone = 0", nil, func(row scanner) error {
+	err = c.All("SELECT number FROM clip WHERE gone = 0", nil, func(row scanner) error {
 		var n uint32
 		err := row.Scan(&n)
 		present.Add(n)
@@ -37,7 +37,7 @@ func countResearched(c *session) (pairs int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = c.all("SELECT r.episode, r.clips FROM researched r JOIN episode e ON e.number = r.episode WHERE e.gone = 0", nil,
+	err = c.All("SELECT r.episode, r.clips FROM researched r JOIN episode e ON e.number = r.episode WHERE e.gone = 0", nil,
 		func(row scanner) error {
 			var number int64
 			var blob []byte

@@ -51,6 +51,8 @@ func validFinding(r models.Researched, f models.Finding) error {
 		return fmt.Errorf("finding of clip %q in episode %q: the result is not about them: %w", f.Clip, f.Episode, fault.ErrInvalid)
 	case !finite(f.Score):
 		return fmt.Errorf("finding of clip %s: score %v is not a number: %w", f.Clip, f.Score, fault.ErrInvalid)
+	case !finite(f.Coverage) || f.Coverage < 0 || f.Coverage > 1 || !finite(f.Speed) || f.Speed < 0:
+		return fmt.Errorf("finding of clip %s: coverage %v must be from 0 to 1, and speed %v from 0: %w", f.Clip, f.Coverage, f.Speed, fault.ErrInvalid)
 	case !finite(float64(f.Offset)) || f.Offset < 0 || !finite(float64(f.Duration)) || f.Duration < 0:
 		return fmt.Errorf("finding of clip %s: offset %v s and duration %v s must be numbers from 0: %w",
 			f.Clip, float64(f.Offset), float64(f.Duration), fault.ErrInvalid)

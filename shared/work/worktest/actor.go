@@ -73,7 +73,7 @@ func toDig(subject string, parts ...string) models.Task {
 // issue issues a work-item for which there must be room.
 func (a *actor) issue(t models.Task, priority int64) {
 	a.h.Helper()
-	issued, err := a.work.Issue(a.h.Context(), t, priority)
+	issued, err := a.work.Issue(a.h.Context(), a.look(), t, priority)
 	require.NoError(a.h, err)
 	require.True(a.h, issued)
 }
@@ -138,11 +138,17 @@ func (a *actor) ingest() *work.Held {
 // busy is what somebody is at work on, by subject.
 func (a *actor) busy() map[string][]string {
 	a.h.Helper()
-	claimed, err := a.work.Busy(a.h.Context(), dig)
-	require.NoError(a.h, err)
 	busy := map[string][]string{}
-	for _, c := range claimed {
+	for _, c := range a.look().Claimed {
 		busy[c.Subject] = append(busy[c.Subject], c.Parts...)
 	}
 	return busy
+}
+
+// look is what a manager sees before it chooses.
+func (a *actor) look() work.Busy {
+	a.h.Helper()
+	seen, err := a.work.Busy(a.h.Context(), dig)
+	require.NoError(a.h, err)
+	return seen
 }

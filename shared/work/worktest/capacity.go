@@ -29,9 +29,10 @@ func twoManagers(h *house, slots, waiting int) {
 		m1.issue(toDig("site", string(rune('a'+n))), 0)
 	}
 	issued := make(chan bool)
+	seen := m1.look()
 	for n, m := range []*actor{m1, m2} {
 		go func() {
-			ok, err := m.work.Issue(h.Context(), toDig("site", string(rune('x'+n))), 0)
+			ok, err := m.work.Issue(h.Context(), seen, toDig("site", string(rune('x'+n))), 0)
 			issued <- ok && err == nil
 		}()
 	}

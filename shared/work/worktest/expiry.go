@@ -67,7 +67,7 @@ func leaseUnderHold(h *house) {
 	h.pass(leaseTTL + time.Minute)
 	l := h.onlyLease()
 	require.Greater(h, l.Deadline, time.Now())
-	_, err := m.work.Issue(h.Context(), longDig(), 0)
+	_, err := m.work.Issue(h.Context(), m.look(), longDig(), 0)
 	require.ErrorIs(h, err, fault.ErrConflict)
 	require.Zero(h, h.total(lease.Expired))
 	require.NoError(h, w.report(i, "a", true))

@@ -140,10 +140,10 @@ func longReason(h *house) {
 	require.Less(h, len(letters[0].Str(4)), 1000)
 	require.NotContains(h, letters[0].Str(4), "\n")
 
+	m.ingest() // its failure
 	big.Data = []byte(`"` + strings.Repeat("<", 90_000) + `"`)
-	_, err = m.work.Issue(h.Context(), big, 0)
+	_, err = m.work.Issue(h.Context(), m.look(), big, 0)
 	require.ErrorIs(h, err, fault.ErrTooLarge)
-	m.ingest()
 }
 
 func gaveBackIsOver(h *house) {

@@ -199,7 +199,8 @@ func (h *house) count(name string, p tuple.Template) int {
 	return n
 }
 
-// total is how many leases were granted, extended, revoked or expired.
+// total is how many leases were granted, extended, revoked or expired, or results
+// came late.
 func (h *house) total(what string) int {
 	h.Helper()
 	totals, err := lease.Totals(h.Context(), h.admin)

@@ -42,7 +42,7 @@ func malformed(t *testing.T, calls []string, args []tuple.Tuple, bodies []string
 		h.put(task.Result, tuple.New("result", dig, "s", "a", "l1", int64(1), "w", true, b))
 		h.put(visit.Space, tuple.New("visit", "feed", "o", "v", b))
 	}
-	_, err := m.work.Issue(t.Context(), toDig("site", "a", "b"), 0)
+	_, err := m.work.Issue(t.Context(), m.look(), toDig("site", "a", "b"), 0)
 	require.NoError(t, err)
 	for n, name := range calls {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

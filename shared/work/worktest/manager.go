@@ -18,6 +18,10 @@ var managerScenarios = []scenario{
 	{"Fault25ManagerDiesAfterIssuingHalf", fault25IssuedHalf},
 	{"ResultOnWhichManagersFailComesBackBehind", poisonResult},
 	{"ManagerThatStopsPutsItsResultInFront", managerStops},
+	{"ChoiceIsRefusedOnceItsWorkWasIngested", choiceOvertaken},
+	{"ChoiceIsRefusedWhileAResultOfItWaits", choiceWaits},
+	{"ChoiceIsRefusedOnceALateResultWasIngested", choiceLate},
+	{"ChoiceOfAnotherSubjectIsNotRefused", choiceApart},
 	{"BusyNamesEverythingHoweverMuch", busyPages},
 	{"IssueRefusesWhatIsNoTask", issueRefuses},
 }
@@ -42,7 +46,7 @@ func fault25IssuedHalf(h *house) {
 	m1.die() // c and d are not issued
 	m2 := h.manager("manager-2")
 	require.ElementsMatch(h, []string{"a", "b"}, m2.busy()["site"])
-	_, err := m2.work.Issue(h.Context(), toDig("site", "b", "c"), 0)
+	_, err := m2.work.Issue(h.Context(), m2.look(), toDig("site", "b", "c"), 0)
 	require.ErrorIs(h, err, fault.ErrConflict)
 	m2.issue(toDig("site", "c", "d"), 0)
 	for range 3 {
@@ -53,6 +57,75 @@ func fault25IssuedHalf(h *house) {
 	require.Equal(h, 3, h.total(lease.Granted))
 	require.Equal(h, 3, h.total(lease.Revoked))
 	require.Empty(h, m2.busy())
+}
+
+// done has a work-item done to the end by a worker and ingested by a manager.
+func (m *actor) done(w *actor, t models.Task) {
+	m.h.Helper()
+	m.issue(t, 0)
+	require.NoError(m.h, w.report(w.claim(), lease.JoinParts(t.Parts), true))
+	m.ingest()
+}
+
+// Two managers choose the same, and the second comes when the first is through.
+func choiceOvertaken(h *house) {
+	w, m1, m2 := h.worker("worker-1", 1), h.manager("manager-1"), h.manager("manager-2")
+	seen := m1.look()
+	m2.done(w, toDig("site", "a"))
+	require.Empty(h, m1.busy(), "no lease and no result is in the way")
+	_, err := m1.work.Issue(h.Context(), seen, toDig("site", "a", "b"), 0)
+	require.ErrorIs(h, err, fault.ErrConflict)
+	m1.issue(toDig("site", "b"), 0) // as the catalog has it now
+	require.NoError(h, w.report(w.claim(), "b", true))
+	m2.ingest()
+	require.Equal(h, 2, h.total(lease.Revoked))
+}
+
+// The lease has ended by its TTL, the result waits, and is held then.
+func choiceWaits(h *house) {
+	w, m1, m2 := h.worker("worker-1", 1), h.manager("manager-1"), h.manager("manager-2")
+	seen := m1.look()
+	m2.issue(toDig("site", "a"), 0)
+	require.NoError(h, w.report(w.claim(), "a", true))
+	h.pass(leaseTTL)
+	require.Equal(h, 1, h.total(lease.Expired))
+	_, err := m1.work.Issue(h.Context(), seen, toDig("site", "a"), 0)
+	require.ErrorIs(h, err, fault.ErrConflict)
+	r := m2.hold()
+	_, err = m1.work.Issue(h.Context(), seen, toDig("site", "a"), 0)
+	require.ErrorIs(h, err, fault.ErrConflict)
+	require.NoError(h, m2.work.Ingested(h.Context(), r))
+	_, err = m1.work.Issue(h.Context(), seen, toDig("site", "a"), 0)
+	require.ErrorIs(h, err, fault.ErrConflict)
+	issued, err := m1.work.Issue(h.Context(), seen, toDig("park", "a"), 0)
+	require.NoError(h, err)
+	require.True(h, issued)
+}
+
+// Somebody who lost the task long ago reports it all the same.
+func choiceLate(h *house) {
+	w, m1, m2 := h.worker("worker-1", 1), h.manager("manager-1"), h.manager("manager-2")
+	m2.issue(longDig(), 0)
+	i := w.claim()
+	h.pass(leaseTTL + time.Minute)
+	require.NoError(h, w.task.HandBack(h.Context(), i))
+	seen := m1.look()
+	require.Empty(h, seen.Claimed, "lease and task are gone")
+	require.ErrorIs(h, w.report(i, "a", true), fault.ErrStaleToken)
+	m2.ingest()
+	_, err := m1.work.Issue(h.Context(), seen, toDig("site", "a"), 0)
+	require.ErrorIs(h, err, fault.ErrConflict)
+}
+
+func choiceApart(h *house) {
+	w, m1, m2 := h.worker("worker-1", 1), h.manager("manager-1"), h.manager("manager-2")
+	seen := m1.look()
+	for range 3 {
+		m2.done(w, toDig("site", "a"))
+	}
+	issued, err := m1.work.Issue(h.Context(), seen, toDig("park", "a"), 0)
+	require.NoError(h, err)
+	require.True(h, issued)
 }
 
 // twoResults has two results, a before b, wait.
@@ -122,12 +195,12 @@ func issueRefuses(h *house) {
 	} {
 		bad := good
 		spoil(&bad)
-		_, err := m.work.Issue(h.Context(), bad, 0)
+		_, err := m.work.Issue(h.Context(), m.look(), bad, 0)
 		require.ErrorIs(h, err, fault.ErrInvalid, name)
 	}
 	bad := good
 	bad.Data = []byte("{")
-	_, err := m.work.Issue(h.Context(), bad, 0)
+	_, err := m.work.Issue(h.Context(), m.look(), bad, 0)
 	require.True(h, errors.Is(err, fault.ErrInvalid), err)
 	require.Empty(h, h.state().leases)
 

@@ -14,6 +14,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/lease"
 	"leasehold/shared/task"
 	"leasehold/shared/work"
 )
@@ -28,6 +29,7 @@ type fleet struct {
 	managers map[string]*clerk
 	gone     []task.Item // that somebody had and gave up, or lost
 	tokens   map[string]int64
+	done     map[string][]string // what the catalog has: parts, by subject
 }
 
 type hand struct {
@@ -44,6 +46,8 @@ type held struct {
 type clerk struct {
 	*actor
 	results []*work.Held
+	seen    work.Busy    // before it chose
+	chosen  *models.Task // of what was neither busy nor done; nil: nothing
 }
 
 func TestAnythingAtAnyTime(t *testing.T) {
@@ -70,13 +74,13 @@ func anything(t *testing.T, r *rapid.T) {
 	h := open(t, r, Direct, p)
 	defer h.close()
 	h.beat, h.sessionTTL = time.Minute, 3*time.Minute
-	f := &fleet{h: h, workers: map[string]*hand{}, managers: map[string]*clerk{}, tokens: map[string]int64{}}
+	f := &fleet{h: h, workers: map[string]*hand{}, managers: map[string]*clerk{}, tokens: map[string]int64{}, done: map[string][]string{}}
 	for range 2 {
 		f.hire(r)
 		f.open()
 	}
 	r.Repeat(map[string]func(*rapid.T){
-		"": f.check, "issue": f.issue, "issue more": f.issue, "claim": f.claim, "claim more": f.claim,
+		"": f.check, "issue": f.issue, "choose": f.choose, "choose more": f.choose, "issue the choice": f.issueChoice, "claim": f.claim, "claim more": f.claim,
 		"report": f.report, "release": f.release, "hand back": f.handBack, "extend": f.extend, "late": f.late,
 		"a worker goes": f.workerGoes, "hold": f.hold, "ingest": f.ingest, "a manager goes": f.managerGoes,
 		"unstick": f.unstick, "time passes": f.pass,
@@ -106,12 +110,58 @@ func (f *fleet) open() {
 
 func (f *fleet) issue(r *rapid.T) {
 	m := one(r, f.managers)
-	parts := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 3, rapid.ID).Draw(r, "parts")
-	t := toDig(rapid.SampledFrom([]string{"site-1", "site-2"}).Draw(r, "subject"), parts...)
-	t.Timeout = rapid.SampledFrom([]models.Seconds{60, 600, 2400, 7200}).Draw(r, "timeout")
-	if _, err := m.work.Issue(f.h.Context(), t, rapid.Int64Range(0, 2).Draw(r, "priority")); err != nil {
+	t := f.wanted(r, rapid.SampledFrom(sites).Draw(r, "subject"), []string{"a", "b", "c", "d"}, 0)
+	if _, err := m.work.Issue(f.h.Context(), m.look(), t, rapid.Int64Range(0, 2).Draw(r, "priority")); err != nil {
 		require.ErrorIs(r, err, fault.ErrConflict)
 	}
+}
+
+var sites = []string{"site-1", "site-2"}
+
+// wanted is a task of some of these parts.
+func (f *fleet) wanted(r *rapid.T, subject string, of []string, least int) models.Task {
+	t := toDig(subject, rapid.SliceOfNDistinct(rapid.SampledFrom(of), least, min(3, len(of)), rapid.ID).Draw(r, "parts")...)
+	t.Timeout = rapid.SampledFrom([]models.Seconds{60, 600, 2400, 7200}).Draw(r, "timeout")
+	return t
+}
+
+// choose looks what is busy, and chooses of the rest what is not done.
+func (f *fleet) choose(r *rapid.T) {
+	m, subject := one(r, f.managers), rapid.SampledFrom(sites).Draw(r, "subject")
+	m.seen, m.chosen = m.look(), nil
+	open := slices.DeleteFunc([]string{"a", "b", "c", "d"}, func(part string) bool {
+		return slices.Contains(f.done[subject], part) || slices.ContainsFunc(m.seen.Claimed, func(c work.Claimed) bool {
+			return c.Subject == subject && (len(c.Parts) == 0 || slices.Contains(c.Parts, part))
+		})
+	})
+	if len(open) > 0 {
+		t := f.wanted(r, subject, open, 1)
+		m.chosen = &t
+	}
+}
+
+// issueChoice issues what was chosen a while ago: if that succeeds, nothing of it is
+// done, or waits to be.
+func (f *fleet) issueChoice(r *rapid.T) {
+	decided := maps.Clone(f.managers)
+	maps.DeleteFunc(decided, func(_ string, m *clerk) bool { return m.chosen == nil })
+	m := one(r, decided)
+	waits := f.h.state().results
+	issued, err := m.work.Issue(f.h.Context(), m.seen, *m.chosen, 0)
+	switch {
+	case err != nil:
+		require.ErrorIs(r, err, fault.ErrConflict)
+	case !issued:
+		return // it may be issued later
+	default:
+		for _, part := range m.chosen.Parts {
+			require.NotContains(r, f.done[m.chosen.Subject], part)
+			require.False(r, slices.ContainsFunc(waits, func(o task.Outcome) bool {
+				return o.Subject == m.chosen.Subject && slices.Contains(lease.SplitParts(o.Part), part)
+			}))
+		}
+	}
+	m.chosen = nil
 }
 
 func (f *fleet) claim(r *rapid.T) {

@@ -66,9 +66,11 @@ func fault27Twice(h *house) {
 	r := m.hold()
 	m.ingest()
 	require.Zero(h, h.total(lease.Revoked), "the copy moves nothing, though it was first")
+	require.Equal(h, 1, h.total(lease.Late), "and is counted")
 	require.NoError(h, m.work.Ingested(h.Context(), r))
 	require.Equal(h, 1, h.total(lease.Revoked))
 	require.ErrorIs(h, m.work.Ingested(h.Context(), r), fault.ErrStaleToken)
+	require.Equal(h, 1, h.total(lease.Late), "what is not ingested is not")
 }
 
 func fault27AfterFinal(h *house) {
@@ -81,6 +83,7 @@ func fault27AfterFinal(h *house) {
 	m.ingest()
 	require.Equal(h, 1, h.total(lease.Revoked))
 	require.Zero(h, h.total(lease.Extended))
+	require.Equal(h, 1, h.total(lease.Late))
 }
 
 func fault27UnknownLease(h *house) {
@@ -93,6 +96,7 @@ func fault27UnknownLease(h *house) {
 	m.ingest()
 	require.Len(h, h.state().leases, 1)
 	require.Zero(h, h.total(lease.Revoked))
+	require.Equal(h, 1, h.total(lease.Late), "the other names no lease")
 }
 
 func fault27AnotherTask(h *house) {
@@ -112,4 +116,5 @@ func fault27AnotherTask(h *house) {
 	require.Equal(h, hers.Lease, h.onlyLease().ID, "is still hers")
 	require.NoError(h, w2.report(hers, "", true))
 	m.ingest()
+	require.Equal(h, 1, h.total(lease.Late), "what was shown with her token")
 }

@@ -1,10 +1,14 @@
 package worktest
 
 import (
+	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
@@ -20,6 +24,8 @@ var statusScenarios = []scenario{
 	{"ClosingTakesTheStatusAtOnce", closingTakesStatus},
 	{"ServesGoesBeforeTheHoldEnds", servesGoesFirst},
 	{"ABeatThatIsMalformedIsRefused", malformedBeat},
+	{"CostsAddUpAndOutliveWhoToldThem", costsAddUp},
+	{"ACostThatIsMalformedIsRefused", malformedCost},
 }
 
 func stateOf(id string) tuple.Template { return tuple.Match(id, tuple.AnyString, tuple.AnyString) }
@@ -92,6 +98,41 @@ func servesGoesFirst(h *house) {
 	}
 	require.Positive(h, served)
 	require.Greater(h, claimed, served)
+}
+
+func costsAddUp(h *house) {
+	one := models.Cost{Action: dig, How: "spade", Tasks: 1, Wall: 1.5, CPU: .25, Windows: 7}
+	w := h.worker("worker-1", 1)
+	require.NoError(h, status.Spend(h.Context(), w.repo, one))
+	require.NoError(h, status.Spend(h.Context(), h.worker("worker-2", 1).repo, one))
+	require.NoError(h, status.Spend(h.Context(), w.repo, models.Cost{Action: fill, How: "spade", Tasks: 1, Windows: math.MaxInt64}))
+	require.NoError(h, status.Spend(h.Context(), w.repo, models.Cost{Action: fill, How: "spade", Tasks: 1, Windows: 1}))
+	w.leave()
+	got, err := status.Costs(h.Context(), h.admin)
+	require.NoError(h, err)
+	require.ElementsMatch(h, []models.Cost{
+		{Action: dig, How: "spade", Tasks: 2, Wall: 3, CPU: .5, Windows: 14}, {Action: fill, How: "spade", Tasks: 2, Windows: math.MaxInt64},
+	}, got)
+}
+
+func malformedCost(h *house) {
+	w := h.worker("worker-1", 1)
+	none := tuple.New(dig, "spade", int64(1), int64(1), int64(1), int64(1))
+	for i, wrong := range []any{"no id", "", int64(-1), int64(-1), "1", -1} {
+		args := slices.Clone(none)
+		args[i] = wrong
+		_, err := w.repo.Call(h.Context(), space.OpID{}, "status.spend", args)
+		require.ErrorIs(h, err, fault.ErrInvalid, args)
+	}
+	for n := range 65 {
+		err := status.Spend(h.Context(), w.repo, models.Cost{Action: dig, How: fmt.Sprint("tool-", n), Tasks: 1})
+		if n < 64 {
+			require.NoError(h, err)
+		} else {
+			require.ErrorIs(h, err, fault.ErrOverloaded)
+		}
+	}
+	require.NoError(h, status.Spend(h.Context(), w.repo, models.Cost{Action: dig, How: "tool-0", Tasks: 1}), "a known one has room")
 }
 
 func malformedBeat(h *house) {

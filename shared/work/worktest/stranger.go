@@ -29,7 +29,7 @@ func corruptTasks(h *house) {
 	for n, body := range bodies {
 		h.put(task.Space, tuple.New("task", dig, strings.Repeat("i", 1+n*1000), "", int64(0), int64(99), body))
 	}
-	issued, err := m.work.Issue(h.Context(), toDig("site", "a"), 0)
+	issued, err := m.work.Issue(h.Context(), m.look(), toDig("site", "a"), 0)
 	require.NoError(h, err)
 	require.False(h, issued, "they count as waiting")
 	_, ok := w.claims()

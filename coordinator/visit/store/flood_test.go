@@ -1,0 +1,88 @@
+package store
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+)
+
+// A hundred thousand take a minute under the race detector; make soak has them.
+var flood = flag.Int("flood", 1000, "origins that come at once")
+
+// Many origins that come at once do not starve those that are known, and many known
+// ones do not starve what is new: each hundred slots give both at least their share,
+// until all of the few were visited; also where visits are claimed one by one.
+func TestAFloodOfOriginsStarvesNobody(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		name                 string
+		flood, few           visit.Pool
+		floodShare, fewShare int // of a hundred
+		batch                int
+	}{
+		{"new origins", visit.PoolFirst, visit.PoolKnown, 20, 40, 100},
+		{"known origins", visit.PoolKnown, visit.PoolFirst, 40, 20, 100},
+		{"new origins, one slot", visit.PoolFirst, visit.PoolKnown, 20, 40, 1},
+		{"known origins, one slot", visit.PoolKnown, visit.PoolFirst, 40, 20, 1},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := Open(t.Context(), Memory, "value", visit.DefaultRules())
+			require.NoError(t, err)
+			defer func() { require.NoError(t, s.Close()) }()
+			now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+			fill(t, s, now, *flood, x.flood)
+			left := max(x.batch, 20)
+			fill(t, s, now, left, x.few)
+			require.NoError(t, s.load())
+			for left > 0 {
+				now = now.Add(time.Minute)
+				few := 0
+				for range 100 / x.batch {
+					few += serve(t, s, now, x.batch, x.few == visit.PoolFirst)
+				}
+				require.GreaterOrEqual(t, few, min(left, x.fewShare))
+				require.GreaterOrEqual(t, 100-few, x.floodShare)
+				left -= few
+			}
+		})
+	}
+}
+
+// serve makes n visits, and returns how many were first visits, or others.
+func serve(t testing.TB, s *Store, now time.Time, n int, first bool) (count int) {
+	t.Helper()
+	visits, err := s.Claim(t.Context(), now, n)
+	require.NoError(t, err)
+	require.Len(t, visits, n)
+	outcomes := make([]models.Outcome, n)
+	for i, v := range visits {
+		if (v.Known.Digest == "") == first {
+			count++
+		}
+		outcomes[i] = models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Eventful, At: now, Digest: fmt.Sprint(i)}
+	}
+	_, err = s.Record(t.Context(), now, outcomes)
+	require.NoError(t, err)
+	return count
+}
+
+// fill adds origins that wait in a pool of the value policy: first or known.
+func fill(t testing.TB, s *Store, now time.Time, n int, pool visit.Pool) {
+	t.Helper()
+	require.NoError(t, s.db.Script(fmt.Sprintf(`
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %[1]d),
+		x AS (SELECT i, iif(%[2]d = %[3]d, %[4]d, (i * 7919) %% 48) AS class, %[5]d - 86400 - (i * 104729) %% 8000000 AS at,
+			iif(%[2]d = %[3]d, %[6]d, %[5]d - 86400 - (i * 104729) %% 8000000) AS visited FROM n)
+		INSERT INTO origin (id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
+			last_success, last_status, digest, target, idx, failures, disabled, not_before, changes, days, pool, queue, class, ref)
+		SELECT '%[7]s' || i, 'media', '/%[7]s/' || i, '', 0, at, at, %[6]d, %[6]d, visited, visited, visited, '', iif(visited = at, 'd', ''),
+			%[6]d, 4, 0, '', %[6]d, iif(visited = at, exp(class * 0.27) / 4096 * 100, 0), iif(visited = at, 100, 0), %[2]d, 0, class, at FROM x`,
+		n, pool, visit.PoolFirst, visit.ClassOf(1.0/30), now.Unix(), visit.Never, pool)))
+}

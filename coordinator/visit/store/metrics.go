@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+// Metrics is what is kept about all origins. It costs the number of groups and
+// queues, and a sample of at most 4,096 origins, not the number of origins.
+type Metrics struct {
+	Facts
+	Groups   map[Group]int
+	Pools    map[string]int
+	Disabled map[visit.Reason]int
+	Rates    [visit.Classes]int          // origins that wait, by the class of their rate
+	Position map[models.OriginKind]int64 // the largest target handed out; none while there was none
+	Drift    map[models.OriginKind]int64 // seconds from the position to the clock
+	Active   map[int32]int               // by lister: dated since the listing before its last
+
+	// Slots since the start: by the pools that they were for, by the pool that got
+	// them, and how many of these another pool had left.
+	Shares, Picked, Refilled map[string]int64
+
+	// Since the start: seconds from when an origin was first seen to its first
+	// outcome; seconds and bytes of visits. Quantiles are at most 5 % off.
+	FirstVisit, Took, Size Summary
+
+	// Of the sample, which is all origins while they are at most 4,096. Behind and
+	// Lag are seconds, of origins with a date after their last success: from that
+	// success to the date, and from the date until now. Fresh is the mean chance
+	// that nothing of an enabled origin is unseen; 1 if there is none.
+	Behind, Lag Summary
+	Fresh       float64
+
+	OldestNew int64 // seconds since the oldest enabled origin without an outcome was seen first; 0: none
+}
+
+// Metrics returns the metrics.
+func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err error) {
+	err = s.db.Use(ctx, "metrics of visits", func() error {
+		k := &s.state
+		m = Metrics{
+			Facts: k.facts, Groups: maps.Clone(k.groups), Disabled: maps.Clone(k.disabled), Position: maps.Clone(k.position),
+			Pools: map[string]int{}, Drift: map[models.OriginKind]int64{}, Active: map[int32]int{},
+			Shares: maps.Clone(k.tally.shares), Picked: maps.Clone(k.tally.picked), Refilled: maps.Clone(k.tally.refilled),
+			FirstVisit: k.tally.first.summary(), Took: k.tally.took.summary(), Size: k.tally.size.summary(),
+		}
+		for p, n := range k.pools {
+			m.Pools[poolName(p)] += n
+		}
+		for q, n := range k.queues {
+			if q.Pool < poolUrgent {
+				m.Rates[min(q.Class, visit.Classes-1)] += n
+			}
+		}
+		for kind, at := range m.Position {
+			m.Drift[kind] = now.Unix() - at
+		}
+		for lister, d := range k.dates {
+			m.Active[lister] = d.active
+		}
+		s.moving(&m, now.Unix())
+		oldest := now.Unix()
+		if _, err := s.db.One(oldestNew, nil, sqlfile.Into(&oldest)); err != nil {
+			return err
+		}
+		m.OldestNew = max(now.Unix()-oldest, 0)
+		return nil
+	})
+	return m, err
+}
+
+// oldestNew is read from an index of its own.
+const oldestNew = `SELECT first_seen FROM origin WHERE last_visit = -9223372036854775808 AND disabled = '' ORDER BY first_seen LIMIT 1`
+
+// moving fills in what moves with the clock, from the sample.
+func (s *Store) moving(m *Metrics, now int64) {
+	p := &s.state.sample
+	signalled := func(x visit.State) bool { return visit.Group(x) == visit.PoolB2 }
+	m.Behind = p.summarize(func(x visit.State) (float64, bool) { return float64(x.LastUpdate - x.LastSuccess), signalled(x) })
+	m.Lag = p.summarize(func(x visit.State) (float64, bool) { return float64(max(now-x.LastUpdate, 0)), signalled(x) })
+	value := visit.Value{Rules: s.rules}
+	fresh := p.summarize(func(x visit.State) (float64, bool) { return value.Fresh(x, s.quality(x.Lister), now), x.Enabled() })
+	m.Fresh = 1
+	if fresh.Count > 0 {
+		m.Fresh = fresh.Sum / float64(fresh.Count)
+	}
+}
+
+// tally is what is counted since the start; it is not kept.
+type tally struct {
+	shares, picked, refilled map[string]int64
+	first, took, size        sketch
+}
+
+func newTally() *tally {
+	return &tally{shares: map[string]int64{}, picked: map[string]int64{}, refilled: map[string]int64{}}
+}

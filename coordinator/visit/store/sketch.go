@@ -1,0 +1,54 @@
+package store
+
+import "math"
+
+// Levels are the quantiles that are shown.
+var Levels = [3]float64{0.5, 0.9, 0.99}
+
+// A Summary says how some numbers are spread.
+type Summary struct {
+	At    [len(Levels)]float64 // the quantiles of Levels; 0 if there are no numbers
+	Count int64
+	Sum   float64
+}
+
+// A sketch counts numbers in buckets whose bounds grow by 10 %, so that a quantile
+// is at most 5 % off. What is below the least bound counts as 0, what is above the
+// last (10^13) as that.
+type sketch struct {
+	buckets [sketchBuckets]int64
+	count   int64
+	sum     float64
+}
+
+const (
+	sketchLeast   = 1e-3
+	sketchGrowth  = 1.1
+	sketchBuckets = 388
+)
+
+func (k *sketch) add(x float64) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return
+	}
+	bucket := 0
+	if x > sketchLeast {
+		bucket = int(math.Log(x/sketchLeast)/math.Log(sketchGrowth)) + 1
+	}
+	k.buckets[min(bucket, sketchBuckets-1)]++
+	k.count++
+	k.sum += x
+}
+
+func (k *sketch) summary() Summary {
+	s := Summary{Count: k.count, Sum: k.sum}
+	for i, level := range Levels {
+		rank := int64(math.Ceil(level * float64(k.count)))
+		for bucket, seen := 0, int64(0); seen < rank; bucket++ {
+			if seen += k.buckets[bucket]; seen >= rank && bucket > 0 {
+				s.At[i] = sketchLeast * math.Pow(sketchGrowth, float64(bucket)-0.5)
+			}
+		}
+	}
+	return s
+}

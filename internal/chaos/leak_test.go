@@ -1,0 +1,50 @@
+package chaos
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// files counts what the coordinator has open.
+func (h *house) files() int {
+	h.t.Helper()
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", h.cmd.Process.Pid))
+	require.NoError(h.t, err)
+	return len(open)
+}
+
+// Row 60 of the catalogue of faults, of file descriptors: the store may have a log
+// or a table more than before, and nobody's connection.
+func TestFault60SessionsThatComeAndGoLeaveNoFileOpen(t *testing.T) {
+	t.Parallel()
+	const sessions, store = 200, 10
+	h := newHouse(t, quick...)
+	h.mustStart()
+	h.fill(1)
+	before := h.files()
+	var all []*client
+	for n := range sessions {
+		c := h.mustDial("guest", survives)
+		all = append(all, c)
+		require.NoError(t, c.Space(notes).Put(within(t), tuple.New("note", int64(n)), 0))
+		_, err := c.Space(notes).Get(within(t), anyNote)
+		require.NoError(t, err)
+	}
+	require.Greater(t, h.files(), before+sessions-store, "each has one")
+	for n, c := range all {
+		if n%2 == 0 {
+			require.NoError(t, c.close())
+		} else {
+			c.abandon()
+		}
+	}
+	eventually(t, "the files are closed", func() bool { return h.files() <= before+store })
+	last := h.mustDial("last", survives)
+	require.NoError(t, last.Create(within(t), notes, space.Options{}), "it goes on")
+}

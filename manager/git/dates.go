@@ -1,0 +1,69 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/models"
+)
+
+// The bounds of asking for the dates of commits.
+const (
+	packBytes = 4 << 20 // of an answer; what comes after is not read
+	packTime  = 30 * time.Second
+	packSpan  = 180 * 24 * time.Hour // how far back a first visit asks
+)
+
+// dates are when the commits of HEAD since a time were made, the latest first. The
+// server is asked for the commits alone, without trees and files, and only if it
+// can leave these out. Whatever goes wrong, there are no dates: that the refs have
+// changed is known anyway.
+func (f *Flow) dates(ctx context.Context, u *url.URL, ad advertisement, since time.Time) []time.Time {
+	head := ad.refs["HEAD"]
+	if head == "" || !ad.can("filter") || !ad.can("deepen-since") || !ad.can("ofs-delta") {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, packTime)
+	defer cancel()
+	header := http.Header{
+		"Content-Type": {"application/x-git-upload-pack-request"}, "Accept": {"application/x-git-upload-pack-result"},
+	}
+	answer, err := f.Fetch.Post(ctx, u.JoinPath("git-upload-pack").String(), header, wanted(head, since), packBytes)
+	if err != nil {
+		return nil
+	}
+	_, pack, ok := bytes.Cut(answer, []byte("0008NAK\n"))
+	if !ok {
+		return nil
+	}
+	times := commitTimes(pack)
+	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+	return times[:min(len(times), models.MaxChanges)]
+}
+
+// wanted asks for the commits of a head since a time, in the stateless protocol of
+// git-upload-pack (version 0).
+func wanted(head string, since time.Time) []byte {
+	var b bytes.Buffer
+	line := func(format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		fmt.Fprintf(&b, "%04x%s", len(text)+4, text)
+	}
+	line("want %s ofs-delta no-progress deepen-since filter agent=leasehold\n", head)
+	line("deepen-since %d\n", since.Unix())
+	line("filter tree:0\n")
+	b.WriteString("0000")
+	line("done\n")
+	return b.Bytes()
+}
+
+// can reports whether the server has a capability.
+func (a advertisement) can(what string) bool {
+	return slices.Contains(strings.Fields(a.capabilities), what)
+}

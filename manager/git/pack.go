@@ -1,0 +1,194 @@
+package git
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The bounds of a pack that is read.
+const (
+	maxObject   = 1 << 20  // bytes of one object
+	maxInflated = 32 << 20 // of all
+)
+
+// The types of the objects that a pack of commits has.
+const (
+	typeCommit   = 1
+	typeOfsDelta = 6
+)
+
+var errPack = errors.New("not a pack of commits")
+
+// commitTimes is when the commits of a pack were made, in its order. One that is cut
+// off, or holds something else, gives those before that.
+func commitTimes(content []byte) (times []time.Time) {
+	if len(content) < 12 || string(content[:4]) != "PACK" {
+		return nil
+	}
+	p := pack{content: content, at: 12, objects: map[int][]byte{}}
+	for range binary.BigEndian.Uint32(content[8:12]) {
+		object, err := p.next()
+		if err != nil {
+			break
+		}
+		if at, ok := commitTime(object); ok {
+			times = append(times, at)
+		}
+	}
+	return times
+}
+
+// commitTime reads when a commit was made: its header has a line
+// "committer NAME <MAIL> SECONDS ZONE".
+func commitTime(object []byte) (time.Time, bool) {
+	header, _, _ := bytes.Cut(object, []byte("\n\n"))
+	for line := range strings.Lines(string(header)) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "committer ") && len(words) > 3 {
+			return seconds(words[len(words)-2])
+		}
+	}
+	return time.Time{}, false
+}
+
+// seconds reads a time of git: seconds since 1970, up to the year 9999.
+func seconds(text string) (time.Time, bool) {
+	at, err := strconv.ParseInt(text, 10, 64)
+	return time.Unix(at, 0).UTC(), err == nil && at > 0 && at < 253402300800
+}
+
+// A pack is read object by object.
+type pack struct {
+	content  []byte
+	at       int            // of the next object
+	objects  map[int][]byte // by where they begin
+	inflated int
+}
+
+// next reads an object: a commit, or what makes one of an earlier one.
+func (p *pack) next() ([]byte, error) {
+	begin := p.at
+	b, err := p.byte()
+	if err != nil {
+		return nil, err
+	}
+	kind := b >> 4 & 7
+	for b >= 0x80 && err == nil { // the size, which the stream tells too
+		b, err = p.byte()
+	}
+	var base []byte
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == typeOfsDelta:
+		back, err := p.offset()
+		if err != nil {
+			return nil, err
+		}
+		if base = p.objects[begin-back]; base == nil {
+			return nil, errPack
+		}
+	case kind != typeCommit:
+		return nil, errPack
+	}
+	object, err := p.inflate()
+	if err == nil && base != nil {
+		object, err = patch(base, object)
+	}
+	if p.inflated += len(object); err != nil || p.inflated > maxInflated {
+		return nil, errPack
+	}
+	p.objects[begin] = object
+	return object, nil
+}
+
+func (p *pack) byte() (byte, error) {
+	if p.at >= len(p.content) {
+		return 0, errPack
+	}
+	p.at++
+	return p.content[p.at-1], nil
+}
+
+// offset is how far before an object its base begins.
+func (p *pack) offset() (int, error) {
+	b, err := p.byte()
+	back := int(b & 0x7f)
+	for b >= 0x80 && err == nil && back < len(p.content) {
+		b, err = p.byte()
+		back = (back+1)<<7 | int(b&0x7f)
+	}
+	return back, err
+}
+
+// inflate reads what is compressed next.
+func (p *pack) inflate() ([]byte, error) {
+	from := bytes.NewReader(p.content[p.at:])
+	z, err := zlib.NewReader(from)
+	if err != nil {
+		return nil, err
+	}
+	object, err := io.ReadAll(io.LimitReader(z, maxObject+1))
+	if len(object) > maxObject {
+		return nil, errPack
+	}
+	p.at = len(p.content) - from.Len()
+	return object, err
+}
+
+// patch makes an object of another one: a delta is two sizes, and then copies from
+// the base and bytes to insert.
+func patch(base, delta []byte) (object []byte, err error) {
+	d := pack{content: delta}
+	for range 2 {
+		for b := byte(0x80); b >= 0x80 && err == nil; {
+			b, err = d.byte()
+		}
+	}
+	for err == nil && d.at < len(delta) {
+		var part []byte
+		part, err = d.part(base)
+		if object = append(object, part...); len(object) > maxObject {
+			return nil, errPack
+		}
+	}
+	return object, err
+}
+
+// part is what one instruction of a delta stands for.
+func (p *pack) part(base []byte) ([]byte, error) {
+	op, err := p.byte()
+	if err != nil || op == 0 {
+		return nil, errPack
+	}
+	if op < 0x80 {
+		if p.at += int(op); p.at > len(p.content) {
+			return nil, errPack
+		}
+		return p.content[p.at-int(op) : p.at], nil
+	}
+	var number [7]int // four bytes of the offset, three of the length
+	for i := range number {
+		if op&(1<<i) != 0 {
+			b, err := p.byte()
+			if err != nil {
+				return nil, err
+			}
+			number[i] = int(b)
+		}
+	}
+	from := number[0] | number[1]<<8 | number[2]<<16 | number[3]<<24
+	length := number[4] | number[5]<<8 | number[6]<<16
+	if length == 0 {
+		length = 0x10000
+	}
+	if from < 0 || from+length > len(base) {
+		return nil, errPack
+	}
+	return base[from : from+length], nil
+}

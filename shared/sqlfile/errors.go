@@ -1,0 +1,28 @@
+package sqlfile
+
+import (
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"leasehold/shared/fault"
+)
+
+// classify gives an error of SQLite the kind it has for us.
+func classify(err error) error {
+	var e *driver.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case lib.SQLITE_NOTADB, lib.SQLITE_CORRUPT:
+		return fmt.Errorf("%w: %w", fault.ErrCorrupt, err)
+	case lib.SQLITE_FULL:
+		return fmt.Errorf("%w: no room on the disk: %w", fault.ErrOverloaded, err)
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return fmt.Errorf("%w: another process or handle holds it: %w", fault.ErrConflict, err)
+	}
+	return err
+}
