@@ -150,8 +150,8 @@ func (s *Store) reserved(n int) int {
 	return int(math.Ceil((served+float64(n))*s.rules.NowShare)) - int(math.Ceil(served*s.rules.NowShare))
 }
 
-// settle lets what the sweep moved be seen by the pick of the same transaction. If
-// that fails afterwards, all is counted anew.
+// settle lets what the transaction under way has moved so far be seen by the rest of
+// it. If it fails afterwards, all is counted anew.
 func (s *Store) settle() {
 	s.state.settled = s.state.settled || len(s.state.pending.moves) > 0
 	s.state.commit()

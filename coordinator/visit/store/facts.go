@@ -35,9 +35,10 @@ func (s *Store) loadFacts() error {
 	})
 }
 
-// saveFacts writes the counters as they were when the transaction began, and the
-// queue position: a crash may lose what the last transaction counted.
+// saveFacts writes the counters and the queue positions as the transaction under way
+// leaves them.
 func (s *Store) saveFacts() error {
+	s.settle()
 	for name, n := range s.state.facts.fields() {
 		if err := s.saveFact(name, float64(*n)); err != nil {
 			return err
