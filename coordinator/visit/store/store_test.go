@@ -361,6 +361,22 @@ func TestAVisitSaysWhereAListingGoesOn(t *testing.T) {
 	require.NotEqual(t, "lister", claim(t, s, noon, 1)[0].Origin.ID)
 }
 
+func TestNoVisitHasTheIDOfAnEarlierOneOfItsSecond(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, store.Memory, "value", func(r *visit.Rules) { r.Cooldown = 0 })
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	seen := map[string]bool{}
+	for range 2000 {
+		require.NoError(t, s.SaveNow(t.Context(), noon, folders(1)[0].ID))
+		v := claim(t, s, noon, 1)
+		require.Len(t, v, 1)
+		require.False(t, seen[v[0].ID], "%s", v[0].ID)
+		require.True(t, models.ValidID(v[0].ID))
+		seen[v[0].ID] = true
+		record(t, s, noon, outcome(v[0], noon, models.Eventful, "a"))
+	}
+}
+
 func TestDatesOfAListerAreUsedAndJudged(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
