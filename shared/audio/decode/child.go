@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -119,6 +120,7 @@ func (c *child) said(path string) string {
 	said := strings.Join(lines[max(0, len(lines)-maxLines):], " ")
 	if path != "" {
 		said = strings.ReplaceAll(said, "file:"+path+": ", "")
+		said = strings.ReplaceAll(said, " file:"+path, "") // as versions since 6.1 have it
 	}
 	return addresses.ReplaceAllString(strings.Join(strings.Fields(said), " "), "")
 }
@@ -130,11 +132,15 @@ type tail struct {
 	bad int64
 }
 
-// badFrame is how ffmpeg says so; it writes each of its lines at once.
-var badFrame = []byte("Error while decoding stream")
+// badFrame is how ffmpeg says so: until version 6.0, and since.
+var badFrame = [][]byte{[]byte("Error while decoding stream"), []byte("Error submitting packet to decoder"), []byte("Decoding error: ")}
 
 func (t *tail) Write(p []byte) (int, error) {
-	t.bad += int64(bytes.Count(p, badFrame))
+	for _, said := range badFrame {
+		before := t.b[max(0, len(t.b)-len(said)+1):]
+		seam := slices.Concat(before, p[:min(len(p), len(said)-1)]) // a pipe may cut a line anywhere
+		t.bad += int64(bytes.Count(p, said) + bytes.Count(seam, said))
+	}
 	t.b = append(t.b, p[max(0, len(p)-maxStderr):]...)
 	t.b = t.b[max(0, len(t.b)-maxStderr):]
 	return len(p), nil

@@ -1,10 +1,12 @@
 package decode
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -93,7 +95,7 @@ func TestAChildIsKilledWithAllThatItStarted(t *testing.T) {
 	require.NoError(t, err)
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
-	require.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return gone(pid) }, time.Minute, time.Millisecond)
 }
 
 // gone reports whether a process has ended, if only as a zombie that its new
@@ -121,14 +123,57 @@ func TestMP3ThroughAChildThatDoesNotReadItsInput(t *testing.T) {
 	require.ErrorContains(t, err, "no")
 }
 
+// TestDamageIsCountedInTheWordsOfEveryFFmpeg has one that puts silence for each frame and
+// complains of it.
+func TestDamageIsCountedInTheWordsOfEveryFFmpeg(t *testing.T) {
+	frames, err := os.ReadFile("testdata/seed.mp3")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "a.mp3")
+	require.NoError(t, os.WriteFile(path, bytes.Repeat(frames, 20), 0o600))
+	for _, words := range []string{
+		"Error while decoding stream #0:0: Invalid data found when processing input",
+		"[dec:mp3float @ 0x5581] Error submitting packet to decoder: Invalid data found when processing input",
+		"[dec:mp3float @ 0x5581] Decoding error: Invalid data found when processing input",
+	} {
+		fake(t, "cat > /dev/null; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo '"+words+"' >&2; done; printf '"+header+"\\000\\000\\000\\000'")
+		s, err := Open(t.Context(), path)
+		require.NoError(t, err)
+		buf := &audio.Float32Buffer{Data: make([]float32, 4096)}
+		for err == nil {
+			_, err = s.Read(buf)
+		}
+		require.ErrorIs(t, err, fault.ErrCorrupt, words)
+		require.ErrorContains(t, err, "damaged: 12 of the ")
+		require.NoError(t, s.Close())
+	}
+}
+
+func TestThePathIsNotToldInTheWordsOfAnyFFmpeg(t *testing.T) {
+	t.Parallel()
+	for says, want := range map[string]string{
+		"file:/tmp/a b.ogg: End of file\n": "End of file",
+		"[in#0 @ 0x55] Error opening input: End of file\nError opening input file file:/tmp/a b.ogg.\n": "[in#0] Error opening input: End of file Error opening input file.",
+	} {
+		c := child{stderr: tail{b: []byte(says)}}
+		require.Equal(t, want, c.said("/tmp/a b.ogg"))
+	}
+}
+
 func TestTheTailOfComplaintsIsKept(t *testing.T) {
 	t.Parallel()
-	var c tail
+	var all bytes.Buffer
 	for i := range 10_000 {
-		_, err := fmt.Fprintf(&c, "line %d Error while decoding stream\n", i)
-		require.NoError(t, err)
+		fmt.Fprintf(&all, "line %d Error while decoding stream\n", i)
 	}
-	require.LessOrEqual(t, len(c.String()), maxStderr)
-	require.True(t, strings.HasSuffix(c.String(), "line 9999 Error while decoding stream\n"))
-	require.Equal(t, int64(10_000), c.bad)
+	for _, piece := range []int{1, 7, 100, 4095, 32 << 10, all.Len()} {
+		var c tail
+		for part := range slices.Chunk(all.Bytes(), piece) {
+			n, err := c.Write(part)
+			require.NoError(t, err)
+			require.Equal(t, len(part), n)
+		}
+		require.LessOrEqual(t, len(c.String()), maxStderr)
+		require.True(t, strings.HasSuffix(c.String(), "line 9999 Error while decoding stream\n"))
+		require.Equal(t, int64(10_000), c.bad, "in pieces of %d", piece)
+	}
 }

@@ -95,7 +95,8 @@ func (in ffmpegInput) args() []string {
 	if in.stdin != nil {
 		protocol, input = "pipe", "pipe:0"
 	}
-	args := []string{"-hide_banner", "-v", "error", "-threads", "1", "-max_alloc", maxFFmpegAlloc,
+	// Each complaint is told, as often as it comes: they are counted.
+	args := []string{"-hide_banner", "-v", "repeat+error", "-threads", "1", "-max_alloc", maxFFmpegAlloc,
 		"-protocol_whitelist", protocol, "-f", in.demuxer, "-i", input}
 	if in.stdin == nil {
 		args = append([]string{"-nostdin"}, args...)
