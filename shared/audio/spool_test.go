@@ -84,10 +84,17 @@ func TestASpoolThatFailsIsGone(t *testing.T) {
 }
 
 func Example() {
-	path := filepath.Join(os.TempDir(), "leasehold-example.mp3")
-	_ = os.WriteFile(path, []byte("<!DOCTYPE html><title>404</title>"), 0o600)
-	defer func() { _ = os.Remove(path) }()
-	_, err := Load(context.Background(), path, time.Minute)
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "episode.mp3")
+	if err := os.WriteFile(path, []byte("<!DOCTYPE html><title>404</title>"), 0o600); err != nil {
+		fmt.Println(err)
+	}
+	_, err = Load(context.Background(), path, time.Minute)
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, fault.ErrInvalid))
 	// Output:

@@ -15,24 +15,28 @@ import (
 	"leasehold/tup4fun/page"
 )
 
+// hung is when a browser that starts for the first time on a slow machine has had its time.
+const hung = 5 * time.Minute
+
 // browse opens a tab in a headless Chromium, the one of .ci/tools.
 func browse(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium-headless-shell")
 	require.NoError(t, err, "apt-get install chromium-headless-shell")
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WSURLReadTimeout(hung))
 	all, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
 	tab, shut := chromedp.NewContext(all)
 	t.Cleanup(shut)
-	tab, end := context.WithTimeout(tab, 2*time.Minute)
+	tab, end := context.WithTimeout(tab, hung)
 	t.Cleanup(end)
 	return tab
 }
 
 // until waits until an expression of the page is true.
 func until(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](expression)
+	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(hung))
 }
 
 // value runs an action that returns something.
