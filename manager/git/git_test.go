@@ -3,12 +3,14 @@ package git_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -19,17 +21,25 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// catalog knows one origin.
-type catalog models.Origin
+// shelf is a catalog of one origin, that nobody answers for at first.
+type shelf struct {
+	origin models.Origin
+	away   int // calls that find nobody
+}
 
-func (c catalog) Origin(context.Context, string) (models.Origin, error) { return models.Origin(c), nil }
+func (s *shelf) Origin(context.Context, string) (models.Origin, error) {
+	if s.away--; s.away >= 0 {
+		return models.Origin{}, fmt.Errorf("restarting: %w", fault.ErrUnavailable)
+	}
+	return s.origin, nil
+}
 
 func visit(t testing.TB, uri string, v models.Visit) (models.Outcome, error) {
 	t.Helper()
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	defer f.Close()
-	flow := git.Flow{Catalog: catalog{ID: "o", Kind: models.Git, URI: uri}, Fetch: f}
+	flow := git.Flow{Catalog: &shelf{origin: models.Origin{ID: "o", Kind: models.Git, URI: uri}}, Fetch: f}
 	return flow.Visit(t.Context(), v)
 }
 
@@ -55,6 +65,21 @@ func repository(t testing.TB, files map[string]string) string {
 func write(t testing.TB, dir, name, content string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".git", name), []byte(content), 0o644))
+}
+
+func TestACatalogThatIsAwayIsNoFailureOfTheRepository(t *testing.T) {
+	t.Parallel()
+	dir := repository(t, map[string]string{"refs/heads/main": one + "\n"})
+	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	defer f.Close()
+	synctest.Test(t, func(t *testing.T) {
+		away := &shelf{origin: models.Origin{ID: "o", Kind: models.Git, URI: dir}, away: 5}
+		flow := git.Flow{Catalog: away, Fetch: f, Log: slog.New(slog.DiscardHandler)}
+		outcome, err := flow.Visit(t.Context(), models.Visit{})
+		require.NoError(t, err)
+		require.Equal(t, models.Eventful, outcome.Status)
+	})
 }
 
 func TestARepositoryIsVisitedByItsRefs(t *testing.T) {
