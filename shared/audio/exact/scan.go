@@ -96,25 +96,37 @@ func (s *scanner) energy(i, n int) float64 {
 }
 
 // judge goes through the correlations of a clip from a place on, in the block that
-// begins at at. The square root is left to the few that reach the threshold.
+// begins at at. Most steps of them are passed over after one look.
 func (s *scanner) judge(t *template, corr []float32, at, from int, threshold float64) {
 	n := len(t.wave)
 	silent := silenceRMS * silenceRMS * float64(n)
-	for i, v := range corr {
-		p := from + i
-		if v <= 0 && p%noiseEvery != 0 {
-			continue
+	for len(corr) > 0 {
+		step := corr[:min(len(corr), noiseEvery-from&(noiseEvery-1))]
+		if e := s.energy(from-at, n); from&(noiseEvery-1) == 0 && e >= silent {
+			t.places.measure(float64(step[0]), e)
 		}
-		c, e := float64(v), s.energy(p-at, n)
-		if e < silent {
-			continue
+		if s.reaches(step, from-at, n, threshold) {
+			for i, v := range step {
+				c, e := float64(v), s.energy(from-at+i, n)
+				if c > 0 && e >= silent && c*c >= threshold*threshold*e {
+					t.places.add(place{from + i, c / math.Sqrt(e), c})
+				}
+			}
 		}
-		if p%noiseEvery == 0 {
-			t.places.noise += c * c / e
-			t.places.noises++
-		}
-		if c > 0 && c*c >= threshold*threshold*e {
-			t.places.add(place{p, c / math.Sqrt(e), c})
+		from, corr = from+len(step), corr[len(step):]
+	}
+}
+
+// reaches reports whether one of the correlations of windows of n samples, from the one
+// at i of the block on, may reach the threshold: no window has less energy than what all
+// of them share. A thousandth is left to rounding.
+func (s *scanner) reaches(corr []float32, i, n int, threshold float64) bool {
+	shared := s.energy(i+len(corr)-1, n-len(corr)+1)
+	least := float32(0.999 * threshold * math.Sqrt(max(0, shared)))
+	for _, v := range corr {
+		if v >= least {
+			return true
 		}
 	}
+	return false
 }
