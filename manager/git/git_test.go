@@ -1,7 +1,6 @@
 package git_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -17,29 +16,17 @@ import (
 
 	"leasehold/manager/git"
 	"leasehold/models"
+	"leasehold/shared/catalog/catalogtest"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
-
-// shelf is a catalog of one origin, that nobody answers for at first.
-type shelf struct {
-	origin models.Origin
-	away   int // calls that find nobody
-}
-
-func (s *shelf) Origin(context.Context, string) (models.Origin, error) {
-	if s.away--; s.away >= 0 {
-		return models.Origin{}, fmt.Errorf("restarting: %w", fault.ErrUnavailable)
-	}
-	return s.origin, nil
-}
 
 func visit(t testing.TB, uri string, v models.Visit) (models.Outcome, error) {
 	t.Helper()
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	defer f.Close()
-	flow := git.Flow{Catalog: &shelf{origin: models.Origin{ID: "o", Kind: models.Git, URI: uri}}, Fetch: f}
+	flow := git.Flow{Catalog: &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.Git, URI: uri}}, Fetch: f}
 	return flow.Visit(t.Context(), v)
 }
 
@@ -74,7 +61,7 @@ func TestACatalogThatIsAwayIsNoFailureOfTheRepository(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	synctest.Test(t, func(t *testing.T) {
-		away := &shelf{origin: models.Origin{ID: "o", Kind: models.Git, URI: dir}, away: 5}
+		away := &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.Git, URI: dir}, Away: 5}
 		flow := git.Flow{Catalog: away, Fetch: f, Log: slog.New(slog.DiscardHandler)}
 		outcome, err := flow.Visit(t.Context(), models.Visit{})
 		require.NoError(t, err)

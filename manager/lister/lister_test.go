@@ -1,7 +1,6 @@
 package lister
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,29 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/catalog/catalogtest"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
-
-// shelf is a catalog of one origin, that nobody answers for at first.
-type shelf struct {
-	origin models.Origin
-	away   int // calls that find nobody
-}
-
-func (s *shelf) Origin(context.Context, string) (models.Origin, error) {
-	if s.away--; s.away >= 0 {
-		return models.Origin{}, fmt.Errorf("restarting: %w", fault.ErrUnavailable)
-	}
-	return s.origin, nil
-}
 
 func visit(t *testing.T, kind models.OriginKind, uri string, known models.Known) (models.Outcome, error) {
 	t.Helper()
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	defer f.Close()
-	flow := Flow{Catalog: &shelf{origin: models.Origin{ID: "o", Kind: kind, URI: uri}}, Fetch: f}
+	flow := Flow{Catalog: &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: kind, URI: uri}}, Fetch: f}
 	return flow.Visit(t.Context(), models.Visit{Known: known})
 }
 
@@ -47,7 +34,7 @@ func TestACatalogThatIsAwayIsNoFailureOfTheList(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	synctest.Test(t, func(t *testing.T) {
-		away := &shelf{origin: models.Origin{ID: "o", Kind: models.URLs, URI: list}, away: 5}
+		away := &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.URLs, URI: list}, Away: 5}
 		flow := Flow{Catalog: away, Fetch: f, Log: slog.New(slog.DiscardHandler)}
 		outcome, err := flow.Visit(t.Context(), models.Visit{})
 		require.NoError(t, err)
