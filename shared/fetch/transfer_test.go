@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -123,18 +122,19 @@ func TestStatusGivesTheKindOfError(t *testing.T) {
 	}
 }
 
+// nobody listens there, whoever is given which port.
+const nobody = "http://127.0.0.1:1"
+
 func TestConnectionErrorsAreTransient(t *testing.T) {
 	t.Parallel()
-	gone := httptest.NewServer(says(""))
-	gone.Close()
 	cut := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte("short"))
 	})
 	reset := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	f := open(t, Config{})
-	for _, s := range []*httptest.Server{gone, cut, reset} {
-		_, err := f.Fetch(t.Context(), ref(s.URL))
+	for _, uri := range []string{nobody, cut.URL, reset.URL} {
+		_, err := f.Fetch(t.Context(), ref(uri))
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 	}
 	require.Empty(t, partials(t, f))

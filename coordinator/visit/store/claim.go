@@ -45,7 +45,7 @@ func (s *Store) claim(c visit.Candidate, now int64) (models.Visit, error) {
 		return models.Visit{}, fmt.Errorf("origin number %d: %w", c.Key, err)
 	}
 	r := was
-	r.visit = fmt.Sprintf("visit-%.80s-%d-%04x", r.id, now, rand.Uint32N(1<<16))
+	r.visit = fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64())
 	r.LastScheduled, r.urgent = now, 0
 	if r.Target != visit.Never {
 		s.advance(r.kind, r.Target)

@@ -18,7 +18,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+// noon is of a day in the past, whatever the day: a start takes back what the clock of
+// the machine has not come to yet.
+var noon = time.Date(2020, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func open(t testing.TB, change func(*visit.Rules)) *store.Store {
 	t.Helper()
@@ -359,6 +361,22 @@ func TestAVisitSaysWhereAListingGoesOn(t *testing.T) {
 	list(t, s, noon, store.Listing{Lister: "lister", Origins: named("/b"), From: 1, Full: true})
 	record(t, s, noon, outcome(visits[0], noon, models.Uneventful, "list"))
 	require.NotEqual(t, "lister", claim(t, s, noon, 1)[0].Origin.ID)
+}
+
+func TestNoVisitHasTheIDOfAnEarlierOneOfItsSecond(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, store.Memory, "value", func(r *visit.Rules) { r.Cooldown = 0 })
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	seen := map[string]bool{}
+	for range 2000 {
+		require.NoError(t, s.SaveNow(t.Context(), noon, folders(1)[0].ID))
+		v := claim(t, s, noon, 1)
+		require.Len(t, v, 1)
+		require.False(t, seen[v[0].ID], "%s", v[0].ID)
+		require.True(t, models.ValidID(v[0].ID))
+		seen[v[0].ID] = true
+		record(t, s, noon, outcome(v[0], noon, models.Eventful, "a"))
+	}
 }
 
 func TestDatesOfAListerAreUsedAndJudged(t *testing.T) {

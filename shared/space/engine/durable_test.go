@@ -68,6 +68,7 @@ func TestOneCommitServesAllThatWaitForIt(t *testing.T) {
 		start, all := time.Now(), sync.WaitGroup{}
 		for n := range 100 {
 			all.Go(func() { require.NoError(t, r.Space("s").Put(t.Context(), item("a", n), 0)) })
+			synctest.Wait() // the first one commits, the others come meanwhile
 		}
 		all.Wait()
 		require.Equal(t, []int{1, 99}, commits)

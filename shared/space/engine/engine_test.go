@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +76,37 @@ func TestConformanceThroughTheEncoder(t *testing.T) {
 			return space.Over(wire.Loopback(c)), nil
 		}
 	})
+}
+
+// overtaken is a connection on which the first put arrives after more operations than
+// a window holds, of which each was numbered later.
+type overtaken struct {
+	space.Conn
+	once sync.Once
+}
+
+func (o *overtaken) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	var err error
+	if r.Verb == space.VerbPut {
+		o.once.Do(func() {
+			for n := 0; n < 2*space.Window && err == nil; n++ {
+				_, err = wire.Loopback(o.Conn).Do(ctx, space.Request{Verb: space.VerbCall, Procedure: "test.token"})
+			}
+		})
+	}
+	if err != nil {
+		return space.Reply{}, err
+	}
+	return o.Conn.Do(ctx, r)
+}
+
+func TestWhatIsOvertakenOnItsWayIsNotTooOld(t *testing.T) {
+	t.Parallel()
+	c, err := run(t, engine.Config{}).Connect(t.Context(), "client", 0)
+	require.NoError(t, err)
+	r := space.Over(wire.Loopback(&overtaken{Conn: c}))
+	require.NoError(t, r.Create(t.Context(), "s", space.Options{}))
+	require.NoError(t, r.Space("s").Put(t.Context(), item("a", 1), 0))
 }
 
 func TestAcknowledgedGets(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/space"
@@ -103,7 +104,7 @@ var waiters = []behaviour{
 				}
 			}()
 			go cancel()
-			go func() { _ = w.s.Put(w.Context(), item("a", 1), 0) }()
+			go func() { assert.NoError(w, w.s.Put(w.Context(), item("a", 1), 0)) }()
 		}
 		synctest.Wait()
 		require.Equal(w, rounds, len(got)+w.count(w.s, "a"))

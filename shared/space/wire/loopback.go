@@ -15,7 +15,8 @@ var sequence atomic.Uint64
 
 // Loopback returns a connection that carries every request, reply and error over
 // conn in its encoded form, as a network would: nothing is shared between the
-// two sides. An operation that changes something and has no id gets one.
+// two sides. An operation that changes something and has no id gets one. Of one
+// session at most space.Window of these may be unanswered at a time.
 func Loopback(conn space.Conn) space.Conn { return loopback{conn} }
 
 type loopback struct{ conn space.Conn }
@@ -28,6 +29,7 @@ func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 	call := sequence.Add(1)
 	if r.Verb.Changes() && r.Op == (space.OpID{}) {
 		r.Op = space.OpID{Session: l.Session(), Seq: space.AutoSeq + call}
+		r.Recent = true // however many others were numbered before it arrives
 	}
 	sent, err := AppendRequest(nil, r)
 	if err != nil {

@@ -34,7 +34,8 @@ func inUse() use {
 func TestFault60TasksLeaveNothingBehind(t *testing.T) {
 	h := open(t, t, Direct, policy)
 	defer h.close()
-	h.journal.Before = nil // the house would remember every record
+	h.journal.Before = nil   // the house would remember every record
+	h.sessionTTL = time.Hour // this runs in real time, on a machine that may stand still for long
 	m, w := h.manager("manager-1"), h.worker("worker-1", 1)
 	through := func(n int) {
 		for i := range n {

@@ -52,6 +52,7 @@ func TestFault12WhatWasBegunIsWrittenIntoTheReserve(t *testing.T) {
 	d.free.Store(32 * mib)
 	j := open(t, pebble.Config{Dir: dir, FS: d})
 	fill(t, j, 0, 10, 100)
+	d.free.Store(6 * mib) // so that the reserve is not made again meanwhile
 	d.stopped.Store(true) // somebody else took all that was free
 	fill(t, j, 10, 20, 100)
 	require.True(t, j.Full())
