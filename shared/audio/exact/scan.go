@@ -24,6 +24,8 @@ type scanner struct {
 	spec []complex64
 	bins []complex64 // of a clip's product with the block
 	corr []float32   // corr[i] is the product of a clip and the window at i
+
+	spectra [][]complex64 // of the clips of a group
 }
 
 // blockLength is the length of the FFT for clips of at most so many samples in an
@@ -33,10 +35,10 @@ func blockLength(longest, episode int) int {
 	return max(min(fftLength(longest, 8), fftLength(episode+longest, 1), goodFFT), fftLength(longest, 2))
 }
 
-func newScanner(longest, episode int) *scanner {
-	n := blockLength(longest, episode)
+// newScanner makes one with blocks of n samples.
+func newScanner(n int) *scanner {
 	return &scanner{
-		fft: spectrum.NewFFT(n), hop: n - longest + 1, x: make([]float32, n),
+		fft: spectrum.NewFFT(n), x: make([]float32, n),
 		sum: make([]float64, n+1), sum2: make([]float64, n+1),
 		spec: make([]complex64, n/2+1), bins: make([]complex64, n/2+1), corr: make([]float32, n),
 	}
@@ -45,8 +47,11 @@ func newScanner(longest, episode int) *scanner {
 // scan gives each template's collector all places that reach the threshold.
 func (s *scanner) scan(ctx context.Context, episode Source, group []*template, threshold float64) error {
 	first := 0
-	for _, t := range group {
-		t.transform(s.fft)
+	for i, t := range group {
+		if i == len(s.spectra) {
+			s.spectra = append(s.spectra, make([]complex64, len(s.spec)))
+		}
+		t.transform(s.fft, s.spectra[i], s.corr)
 		t.places = collector{closest: t.closest()}
 		first = min(first, -t.overhang())
 	}

@@ -37,7 +37,7 @@ func TestNoPlaceIsPassedOver(t *testing.T) {
 				sound[i] = float32(offset + level*r.NormFloat64())
 			}
 		}
-		s := newScanner(n, len(sound))
+		s := new(Finder).reach(n, len(sound))
 		from := -n / 4
 		require.NoError(t, s.load(sound, from))
 		corr := make([]float32, s.hop-r.IntN(16))
