@@ -119,8 +119,8 @@ func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, log *slog.
 			Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
 			Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
 		}),
-		&git.Flow{Catalog: c, Fetch: f},
-		&lister.Flow{Catalog: c, Fetch: f},
+		&git.Flow{Catalog: c, Fetch: f, Log: log},
+		&lister.Flow{Catalog: c, Fetch: f, Log: log},
 	}
 }
 

@@ -51,8 +51,7 @@ func (f *Flow) Kinds() []models.OriginKind {
 // read is the operator's to say, so the origin is the catalog's, whatever the
 // visit, which anybody may have put, says of it.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
-	var o models.Origin
-	err := catalog.Reach(ctx, f.Log, func() (err error) { o, err = f.Catalog.Origin(ctx, v.Origin.ID); return err })
+	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
 		return models.Outcome{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -12,20 +13,17 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/space"
 )
 
-// Origins is what the flow needs of the catalog.
-type Origins interface {
-	Origin(ctx context.Context, id string) (models.Origin, error)
-}
-
 // Flow visits repositories: it implements manager.Flow.
 type Flow struct {
-	Catalog Origins
+	Catalog catalog.Origins
 	Fetch   *fetch.Fetcher
+	Log     *slog.Logger
 }
 
 // Kinds implements manager.Flow.
@@ -39,7 +37,7 @@ func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 
 // Visit implements manager.Flow.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
-	o, err := f.Catalog.Origin(ctx, v.Origin.ID)
+	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
 		return models.Outcome{}, err
 	}

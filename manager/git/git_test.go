@@ -1,35 +1,32 @@
 package git_test
 
 import (
-	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/manager/git"
 	"leasehold/models"
+	"leasehold/shared/catalog/catalogtest"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
-
-// catalog knows one origin.
-type catalog models.Origin
-
-func (c catalog) Origin(context.Context, string) (models.Origin, error) { return models.Origin(c), nil }
 
 func visit(t testing.TB, uri string, v models.Visit) (models.Outcome, error) {
 	t.Helper()
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	defer f.Close()
-	flow := git.Flow{Catalog: catalog{ID: "o", Kind: models.Git, URI: uri}, Fetch: f}
+	flow := git.Flow{Catalog: &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.Git, URI: uri}}, Fetch: f}
 	return flow.Visit(t.Context(), v)
 }
 
@@ -55,6 +52,21 @@ func repository(t testing.TB, files map[string]string) string {
 func write(t testing.TB, dir, name, content string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".git", name), []byte(content), 0o644))
+}
+
+func TestACatalogThatIsAwayIsNoFailureOfTheRepository(t *testing.T) {
+	t.Parallel()
+	dir := repository(t, map[string]string{"refs/heads/main": one + "\n"})
+	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	defer f.Close()
+	synctest.Test(t, func(t *testing.T) {
+		away := &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.Git, URI: dir}, Away: 5}
+		flow := git.Flow{Catalog: away, Fetch: f, Log: slog.New(slog.DiscardHandler)}
+		outcome, err := flow.Visit(t.Context(), models.Visit{})
+		require.NoError(t, err)
+		require.Equal(t, models.Eventful, outcome.Status)
+	})
 }
 
 func TestARepositoryIsVisitedByItsRefs(t *testing.T) {

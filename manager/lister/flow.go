@@ -5,23 +5,21 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"leasehold/models"
+	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/space"
 )
 
-// Origins is what the flow needs of the catalog.
-type Origins interface {
-	Origin(ctx context.Context, id string) (models.Origin, error)
-}
-
 // Flow visits listers: it implements manager.Flow.
 type Flow struct {
-	Catalog Origins
+	Catalog catalog.Origins
 	Fetch   *fetch.Fetcher
+	Log     *slog.Logger
 }
 
 // Kinds implements manager.Flow.
@@ -38,7 +36,7 @@ const documentBytes = 16 << 20
 
 // Visit implements manager.Flow.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
-	o, err := f.Catalog.Origin(ctx, v.Origin.ID)
+	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
 		return models.Outcome{}, err
 	}

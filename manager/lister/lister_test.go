@@ -1,32 +1,45 @@
 package lister
 
 import (
-	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/catalog/catalogtest"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
-
-type catalog models.Origin
-
-func (c catalog) Origin(context.Context, string) (models.Origin, error) { return models.Origin(c), nil }
 
 func visit(t *testing.T, kind models.OriginKind, uri string, known models.Known) (models.Outcome, error) {
 	t.Helper()
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	defer f.Close()
-	flow := Flow{Catalog: catalog{ID: "o", Kind: kind, URI: uri}, Fetch: f}
+	flow := Flow{Catalog: &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: kind, URI: uri}}, Fetch: f}
 	return flow.Visit(t.Context(), models.Visit{Known: known})
+}
+
+func TestACatalogThatIsAwayIsNoFailureOfTheList(t *testing.T) {
+	t.Parallel()
+	list := file(t, "https://example.org/feed.xml\n")
+	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	defer f.Close()
+	synctest.Test(t, func(t *testing.T) {
+		away := &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.URLs, URI: list}, Away: 5}
+		flow := Flow{Catalog: away, Fetch: f, Log: slog.New(slog.DiscardHandler)}
+		outcome, err := flow.Visit(t.Context(), models.Visit{})
+		require.NoError(t, err)
+		require.Equal(t, models.Eventful, outcome.Status)
+	})
 }
 
 func file(t *testing.T, content string) string {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 )
 
@@ -51,4 +52,19 @@ func Reach(ctx context.Context, log *slog.Logger, call func() error) error {
 			return err
 		}
 	}
+}
+
+// Origins is the part of a catalog that knows origins.
+type Origins interface {
+	Origin(ctx context.Context, id string) (models.Origin, error)
+}
+
+// Find is Reach for one origin: that the catalog is away for a while says nothing of
+// what is visited.
+func Find(ctx context.Context, log *slog.Logger, origins Origins, id string) (o models.Origin, err error) {
+	err = Reach(ctx, log, func() error {
+		o, err = origins.Origin(ctx, id)
+		return err
+	})
+	return o, err
 }

@@ -29,9 +29,9 @@
 //
 // # Caveats
 //
-// Without ffmpeg, go-mp3 decodes MPEG 1 and most of MPEG 2 layer III; the rest (MPEG
-// 2.5, layers I and II, and padded MPEG 2 frames whose length it gets wrong) is
-// fault.ErrNotFound. No module for AIFF or Vorbis could be had. A
+// Without ffmpeg, go-mp3 decodes layer III; MPEG 2 at 22,050 Hz and MPEG 2.5, at which it
+// is wrong or gives up, with frames rewritten for it (mp3alone.go). MPEG 2.5 at 8,000 Hz,
+// 22,050 Hz at 160 kbit/s, and layers I and II are fault.ErrNotFound. No module for AIFF or Vorbis could be had. A
 // damaged MP3 frame becomes silence of the same length, as players do, up to
 // maxBadShare of the frames. A text that carries a file name is not made here:
 // the caller knows what the user calls the recording.

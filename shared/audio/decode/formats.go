@@ -103,6 +103,6 @@ func Formats() []Format {
 		return append(own, Format{"MP3", "ffmpeg", "five times as fast as this program"}, Format{rest, "ffmpeg", examples})
 	}
 	return append(own,
-		Format{"MP3", "this program", "slowly, and neither MPEG 2.5, nor 22,050 Hz, nor layers I and II"},
+		Format{"MP3", "this program", "slowly, and neither 8,000 Hz nor layers I and II"},
 		Format{rest, "", examples})
 }

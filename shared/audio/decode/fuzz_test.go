@@ -65,6 +65,11 @@ func FuzzWAV(f *testing.F) {
 
 func FuzzMP3(f *testing.F) {
 	without := Decoder{WithoutFFmpeg: true}
+	for _, head := range [][]byte{{0xff, 0xf3, 0x40, 0x40}, {0xff, 0xe3, 0x42, 0xc0}} { // MPEG 2 and 2.5
+		h, _ := parseMP3Header(head)
+		frame := append(head, make([]byte, h.bytes-len(head))...)
+		f.Add(bytes.Repeat(frame, 5))
+	}
 	fuzz(f, "seed.mp3", func(r io.ReadCloser, n int64) (source, error) { return without.newMP3(context.Background(), r, n) })
 }
 

@@ -10,10 +10,11 @@ import (
 
 // goMP3 decodes with go-mp3, a frame at a time.
 type goMP3 struct {
-	feed *mp3Feed
-	dec  *mp3.Decoder // nil before the first frame, and after a damaged one
-	bad  int64
-	raw  []byte // a frame as go-mp3 gives it: 16 bits, two channels
+	feed  *mp3Feed
+	alone mp3Alone
+	dec   *mp3.Decoder // nil before the first frame, and after a damaged one
+	bad   int64
+	raw   []byte // a frame as go-mp3 gives it: 16 bits, two channels
 }
 
 func newGoMP3(feed *mp3Feed) *goMP3 {
@@ -53,6 +54,11 @@ func (g *goMP3) frame() (ok bool) {
 			g.dec, g.feed.reservoir, ok = nil, 0, false
 		}
 	}()
+	if h, _ := parseMP3Header(g.feed.frame); h.wantsRewriting() {
+		if g.feed.unread = g.alone.rewrite(g.feed.frame, h); g.feed.unread == nil {
+			return false
+		}
+	}
 	if g.dec == nil {
 		dec, err := mp3.NewDecoder(g.feed)
 		if err != nil {

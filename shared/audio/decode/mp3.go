@@ -62,7 +62,7 @@ func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3S
 	switch {
 	case there: // it skips the delay itself
 		s.mp3Decoder, err = d.newPipedMP3(ctx, feed, size)
-	case first.layer != 3 || first.version == 25 || first.mismatch:
+	case !goMP3Decodes(first):
 		err = &Error{fault.ErrNotFound, fmt.Sprintf("%s needs ffmpeg, which is not installed", first)}
 	default:
 		s.mp3Decoder = newGoMP3(feed)

@@ -9,14 +9,13 @@ import (
 
 // mp3Header is what the four bytes at the start of an MPEG audio frame say.
 type mp3Header struct {
-	version  int // 10, 20 or 25: MPEG 1, 2 and 2.5
-	layer    int // 1 to 3
-	rate     int // Hz
-	mono     bool
-	crc      bool
-	bytes    int // of the whole frame, header included
-	samples  int // per channel
-	mismatch bool
+	version int // 10, 20 or 25: MPEG 1, 2 and 2.5
+	layer   int // 1 to 3
+	rate    int // Hz
+	mono    bool
+	crc     bool
+	bytes   int // of the whole frame, header included
+	samples int // per channel
 }
 
 const (
@@ -61,9 +60,6 @@ func parseMP3Header(b []byte) (h mp3Header, ok bool) {
 		h.samples, h.bytes = 384, (12*bits/h.rate+padding)*4
 	case layer == 3 && h.version != 10:
 		h.samples, h.bytes = 576, 72*bits/h.rate+padding
-		// go-mp3 v0.3.4 halves after it has added the padding, and is a byte short.
-		// It depends on each frame, so the whole rate is left to ffmpeg.
-		h.mismatch = h.rate == 22050
 	default:
 		h.samples, h.bytes = 1152, 144*bits/h.rate+padding
 	}

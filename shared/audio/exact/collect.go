@@ -38,6 +38,12 @@ func (c *collector) add(p place) {
 	}
 }
 
+// measure takes the product of the clip and a window, and the window's energy.
+func (c *collector) measure(product, energy float64) {
+	c.noise += product * product / energy
+	c.noises++
+}
+
 func (c *collector) flush() {
 	if c.best.score > 0 {
 		c.places = append(c.places, c.best)

@@ -14,12 +14,22 @@ const (
 	maxSpectra = 16 << 20
 )
 
+// Find is a Finder's, for one episode.
+func Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
+	var f Finder
+	return f.Find(ctx, episode, clips, o, report)
+}
+
+// A Finder keeps its buffers and tables from one episode to the next: some 50 bytes for
+// each sample of the longest block. It is for one goroutine; its zero value is ready.
+type Finder struct{ scanners map[int]*scanner } // by the length of their blocks, a power of two
+
 // Find looks for all clips in the episode, and calls report once for each, in
 // their order, as soon as its group is done. It returns nil when all are reported;
 // else ctx's cause, the episode's error of reading, or what report returned, which
 // ends it. Options outside their ranges are fault.ErrInvalid. Clips with equal
 // samples get a result each.
-func Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
+func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold
 	}
@@ -31,7 +41,7 @@ func Find(ctx context.Context, episode Source, clips []Clip, o Options, report f
 			o.Threshold, o.Group, maxGroup, fault.ErrInvalid)
 	}
 	for len(clips) > 0 {
-		results, err := findGroup(ctx, episode, clips[:min(o.Group, len(clips))], o.Threshold)
+		results, err := f.group(ctx, episode, clips[:min(o.Group, len(clips))], o.Threshold)
 		if err != nil {
 			return err
 		}
@@ -45,9 +55,9 @@ func Find(ctx context.Context, episode Source, clips []Clip, o Options, report f
 	return nil
 }
 
-// findGroup does the first of the clips, as many as a group holds, and returns
-// their results.
-func findGroup(ctx context.Context, episode Source, clips []Clip, threshold float64) ([]Result, error) {
+// group does the first of the clips, as many as a group holds, and returns their
+// results.
+func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, threshold float64) ([]Result, error) {
 	var results []Result
 	var group []*template
 	var index []int // of each in results
@@ -70,7 +80,7 @@ func findGroup(ctx context.Context, episode Source, clips []Clip, threshold floa
 	if len(group) == 0 {
 		return results, nil
 	}
-	s := newScanner(longest, episode.Len())
+	s := f.reach(longest, episode.Len())
 	if err := s.scan(ctx, episode, group, threshold); err != nil {
 		return nil, err
 	}
@@ -82,6 +92,21 @@ func findGroup(ctx context.Context, episode Source, clips []Clip, threshold floa
 		results[index[g]].Matches = matches
 	}
 	return results, nil
+}
+
+// reach returns a scanner for clips of at most so many samples in an episode of so many.
+func (f *Finder) reach(longest, episode int) *scanner {
+	n := blockLength(longest, episode)
+	s := f.scanners[n]
+	if s == nil {
+		if f.scanners == nil {
+			f.scanners = map[int]*scanner{}
+		}
+		s = newScanner(n)
+		f.scanners[n] = s
+	}
+	s.hop = n - longest + 1
+	return s
 }
 
 func load(ctx context.Context, c Clip, episode int) (*template, error) {

@@ -24,6 +24,8 @@ type scanner struct {
 	spec []complex64
 	bins []complex64 // of a clip's product with the block
 	corr []float32   // corr[i] is the product of a clip and the window at i
+
+	spectra [][]complex64 // of the clips of a group
 }
 
 // blockLength is the length of the FFT for clips of at most so many samples in an
@@ -33,10 +35,10 @@ func blockLength(longest, episode int) int {
 	return max(min(fftLength(longest, 8), fftLength(episode+longest, 1), goodFFT), fftLength(longest, 2))
 }
 
-func newScanner(longest, episode int) *scanner {
-	n := blockLength(longest, episode)
+// newScanner makes one with blocks of n samples.
+func newScanner(n int) *scanner {
 	return &scanner{
-		fft: spectrum.NewFFT(n), hop: n - longest + 1, x: make([]float32, n),
+		fft: spectrum.NewFFT(n), x: make([]float32, n),
 		sum: make([]float64, n+1), sum2: make([]float64, n+1),
 		spec: make([]complex64, n/2+1), bins: make([]complex64, n/2+1), corr: make([]float32, n),
 	}
@@ -45,8 +47,11 @@ func newScanner(longest, episode int) *scanner {
 // scan gives each template's collector all places that reach the threshold.
 func (s *scanner) scan(ctx context.Context, episode Source, group []*template, threshold float64) error {
 	first := 0
-	for _, t := range group {
-		t.transform(s.fft)
+	for i, t := range group {
+		if i == len(s.spectra) {
+			s.spectra = append(s.spectra, make([]complex64, len(s.spec)))
+		}
+		t.transform(s.fft, s.spectra[i], s.corr)
 		t.places = collector{closest: t.closest()}
 		first = min(first, -t.overhang())
 	}
@@ -96,25 +101,37 @@ func (s *scanner) energy(i, n int) float64 {
 }
 
 // judge goes through the correlations of a clip from a place on, in the block that
-// begins at at. The square root is left to the few that reach the threshold.
+// begins at at. Most steps of them are passed over after one look.
 func (s *scanner) judge(t *template, corr []float32, at, from int, threshold float64) {
 	n := len(t.wave)
 	silent := silenceRMS * silenceRMS * float64(n)
-	for i, v := range corr {
-		p := from + i
-		if v <= 0 && p%noiseEvery != 0 {
-			continue
+	for len(corr) > 0 {
+		step := corr[:min(len(corr), noiseEvery-from&(noiseEvery-1))]
+		if e := s.energy(from-at, n); from&(noiseEvery-1) == 0 && e >= silent {
+			t.places.measure(float64(step[0]), e)
 		}
-		c, e := float64(v), s.energy(p-at, n)
-		if e < silent {
-			continue
+		if s.reaches(step, from-at, n, threshold) {
+			for i, v := range step {
+				c, e := float64(v), s.energy(from-at+i, n)
+				if c > 0 && e >= silent && c*c >= threshold*threshold*e {
+					t.places.add(place{from + i, c / math.Sqrt(e), c})
+				}
+			}
 		}
-		if p%noiseEvery == 0 {
-			t.places.noise += c * c / e
-			t.places.noises++
-		}
-		if c > 0 && c*c >= threshold*threshold*e {
-			t.places.add(place{p, c / math.Sqrt(e), c})
+		from, corr = from+len(step), corr[len(step):]
+	}
+}
+
+// reaches reports whether one of the correlations of windows of n samples, from the one
+// at i of the block on, may reach the threshold: no window has less energy than what all
+// of them share. A thousandth is left to rounding.
+func (s *scanner) reaches(corr []float32, i, n int, threshold float64) bool {
+	shared := s.energy(i+len(corr)-1, n-len(corr)+1)
+	least := float32(0.999 * threshold * math.Sqrt(max(0, shared)))
+	for _, v := range corr {
+		if v >= least {
+			return true
 		}
 	}
+	return false
 }

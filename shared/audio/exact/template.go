@@ -67,14 +67,14 @@ func newTemplate(id string, clip []float32, episode int) (*template, error) {
 	return t, nil
 }
 
-// transform fills the spectrum. The division by the length of the FFT, which its
-// inverse leaves out, is done here once.
-func (t *template) transform(f *spectrum.FFT) {
-	padded := make([]float32, f.Len())
+// transform makes dst the spectrum, with a buffer of the FFT's length. The division by
+// that length, which its inverse leaves out, is done here once.
+func (t *template) transform(f *spectrum.FFT, dst []complex64, padded []float32) {
 	for i, v := range t.wave {
 		padded[i] = float32(v)
 	}
-	t.spectrum = make([]complex64, f.Len()/2+1)
+	clear(padded[len(t.wave):])
+	t.spectrum = dst
 	f.Forward(t.spectrum, padded)
 	n := float32(f.Len())
 	for i, v := range t.spectrum {
@@ -92,12 +92,12 @@ func (t *template) closest() int { return len(t.wave) / 4 }
 // selfCorrelation is the clip's correlation with itself at shifts of 0 to its
 // length; it is 1 at 0. The FFT must be of twice the clip at least.
 func (t *template) selfCorrelation(f *spectrum.FFT) []float32 {
-	t.transform(f)
+	self := make([]float32, f.Len())
+	t.transform(f, make([]complex64, f.Len()/2+1), self)
 	n := float32(f.Len())
 	for i, v := range t.spectrum {
 		t.spectrum[i] = complex(n*(real(v)*real(v)+imag(v)*imag(v)), 0)
 	}
-	self := make([]float32, f.Len())
 	f.Inverse(self, t.spectrum)
 	t.spectrum = nil
 	return self[:len(t.wave)]

@@ -23,6 +23,7 @@ type plain struct {
 	options Options
 	clips   []exact.Clip
 	coarse  *coarse
+	finder  exact.Finder
 	numbers []int // of the clips, in the index
 	longest int   // samples
 	done    int   // sample before which all beginnings are known
@@ -84,7 +85,7 @@ func (p *plain) search(ctx context.Context, sound verify.Source, before, end int
 	from := max(0, p.done-p.longest)
 	s := section{sound, from, end - from}
 	next := 0
-	err = exact.Find(ctx, s, clips, exact.Options{Threshold: p.options.Threshold}, func(r exact.Result) error {
+	err = p.finder.Find(ctx, s, clips, exact.Options{Threshold: p.options.Threshold}, func(r exact.Result) error {
 		clip := numbers[next]
 		next++
 		for _, m := range r.Matches { // a clip with a fault has none
