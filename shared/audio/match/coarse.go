@@ -163,14 +163,33 @@ func (c *coarse) begins(b *band, from, before int) bool {
 	spectrum.Multiply(b.envelope, c.bins[b.first:][:len(b.spectrum)], b.spectrum)
 	b.inverse.InverseComplex(b.envelope, b.envelope)
 	shift := bits.TrailingZeros(uint(len(c.raw) / len(b.envelope))) // samples between two values
-	m, silent := from>>shift, silentPower*float64(b.samples)
-	last, energy := norm(b.envelope[m]), c.energy(m<<shift, b.samples)
-	for m++; (m-1)<<shift < before && m<<shift+b.samples <= len(c.raw); m++ {
-		next, beside := norm(b.envelope[m]), c.energy(m<<shift, b.samples)
-		if last+next >= b.least*max(silent, min(energy, beside)) {
+	end := min((before-1)>>shift+1, (len(c.raw)-b.samples)>>shift)
+	step := max(1, b.samples>>shift/8)
+	for m := from >> shift; m < end; m += step {
+		if c.reaches(b, m, min(m+step, end), shift) {
 			return true
 		}
-		last, energy = next, beside
+	}
+	return false
+}
+
+// reaches reports whether there is power enough between two values of the envelope. No
+// window there has less energy than what all of them share, which most do not reach.
+func (c *coarse) reaches(b *band, from, to, shift int) bool {
+	most, last := 0.0, norm(b.envelope[from])
+	for _, v := range b.envelope[from+1 : to+1] {
+		next := norm(v)
+		most, last = max(most, last+next), next
+	}
+	silent := silentPower * float64(b.samples)
+	if most < b.least*max(silent, c.energy(to<<shift, b.samples-(to-from)<<shift)) {
+		return false
+	}
+	for m := from; m < to; m++ {
+		energy := min(c.energy(m<<shift, b.samples), c.energy((m+1)<<shift, b.samples))
+		if norm(b.envelope[m])+norm(b.envelope[m+1]) >= b.least*max(silent, energy) {
+			return true
+		}
 	}
 	return false
 }
