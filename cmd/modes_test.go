@@ -10,7 +10,22 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"leasehold/internal/binary"
 )
+
+// freeAddresses is a command of the scripts: `free-addresses` sets host and api to where a
+// coordinator may listen, end, and listen again.
+func freeAddresses(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: free-addresses")
+	}
+	for _, name := range []string{"host", "api"} {
+		address, err := binary.FreeAddress()
+		ts.Check(err)
+		ts.Setenv(name, address)
+	}
+}
 
 // where is a command of the scripts: `where FILE` reads an address file, and sets
 // host and api to what it says.

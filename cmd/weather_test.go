@@ -99,6 +99,13 @@ func (w *weather) spend(budget *int, n int) bool {
 	return *budget <= 0
 }
 
+// cutSoFar is how many connections have been reset by their budgets.
+func (w *weather) cutSoFar() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cuts
+}
+
 func (w *weather) delay() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -60,7 +61,7 @@ func openHouse(t *testing.T) *house {
 	repo, err := c.Connect(t.Context(), "worker", 0)
 	require.NoError(t, err)
 	h := &house{T: t, repo: repo, store: store}
-	h.page = dashboard.New(dashboard.Config{Repo: repo, Catalog: store, Log: quiet, WriteTimeout: 100 * time.Millisecond})
+	h.page = dashboard.New(dashboard.Config{Repo: repo, Catalog: store, Log: quiet})
 	return h
 }
 
@@ -165,6 +166,7 @@ func TestTheStreamSendsWhatChanges(t *testing.T) {
 	server := httptest.NewServer(h.page)
 	defer server.Close()
 	ctx, leave := context.WithCancel(t.Context())
+	defer leave() // else the server waits for the stream
 	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/events", nil)
 	require.NoError(t, err)
 	resp, err := server.Client().Do(r)
@@ -180,7 +182,6 @@ func TestTheStreamSendsWhatChanges(t *testing.T) {
 	name, data := event(t, stream)
 	require.Equal(t, "status", name)
 	require.Contains(t, data, "Working on: research 9c1e")
-	leave()
 }
 
 // pipes is a listener whose connections have no buffer at all.
@@ -197,6 +198,10 @@ func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 func TestFault37AVisitorWhoNeverReadsIsDroppedAndOthersAreNot(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, neverReads)
+}
+
+func neverReads(t *testing.T) {
 	h := openHouse(t)
 	h.says("idle")
 	ended := make(chan string, 2)

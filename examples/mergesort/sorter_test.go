@@ -55,7 +55,7 @@ func TestAnyNumbersAreSorted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		numbers := rapid.SliceOfN(rapid.IntRange(-9, 9), 1, 20).Draw(rt, "numbers")
-		s := sorter{workers: rapid.IntRange(1, 3).Draw(rt, "workers"), lease: time.Minute}
+		s := sorter{workers: rapid.IntRange(1, 3).Draw(rt, "workers"), lease: time.Hour}
 		sorted, err := s.sort(t.Context(), numbers)
 		require.NoError(rt, err)
 		slices.Sort(numbers)
@@ -95,8 +95,10 @@ func TestTheProgramSaysWhatIsWrong(t *testing.T) {
 		{[]string{"-trace", "/none/t.jsonl"}, 1, "no such file"},
 		{[]string{"-numbers", "3", "-trace", filepath.Join(t.TempDir(), "t.jsonl")}, 0, "0 merges were late"},
 	} {
-		var out strings.Builder
-		require.Equal(t, c.code, run(context.Background(), c.args, &out), out.String())
-		require.Contains(t, out.String(), c.says)
+		synctest.Test(t, func(t *testing.T) {
+			var out strings.Builder
+			require.Equal(t, c.code, run(context.Background(), c.args, &out), out.String())
+			require.Contains(t, out.String(), c.says)
+		})
 	}
 }

@@ -102,8 +102,10 @@ func TestTheProgramSaysWhatIsWrong(t *testing.T) {
 		{[]string{"-trace", "/none/t.jsonl"}, 1, "no such file"},
 		{[]string{"-tickets", "-rounds", "2", "-trace", filepath.Join(t.TempDir(), "t.jsonl")}, 0, "10 meals were eaten"},
 	} {
-		var out strings.Builder
-		require.Equal(t, c.code, run(context.Background(), c.args, &out), out.String())
-		require.Contains(t, out.String(), c.says)
+		synctest.Test(t, func(t *testing.T) {
+			var out strings.Builder
+			require.Equal(t, c.code, run(context.Background(), c.args, &out), out.String())
+			require.Contains(t, out.String(), c.says)
+		})
 	}
 }

@@ -1,4 +1,4 @@
-// Package binary makes the program, for tests that run it.
+// Package binary makes the program, for tests that run it, and says where it may listen.
 package binary
 
 import (

@@ -2,17 +2,15 @@ package chaos
 
 import (
 	"encoding/json"
-	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/apiclient"
 )
 
@@ -36,26 +34,14 @@ func newHouse(t *testing.T, settings ...string) *house {
 
 func houseAt(t *testing.T, dir string, settings ...string) *house {
 	t.Helper()
-	return &house{t: t, dir: dir, gate: freePort(t), http: freePort(t), env: append([]string{"LEASEHOLD_DATA=" + dir}, settings...)}
+	return &house{t: t, dir: dir, gate: freeAddress(t), http: freeAddress(t), env: append([]string{"LEASEHOLD_DATA=" + dir}, settings...)}
 }
 
-// lastPort was given out last. Ports are below those that the system gives to
-// clients: one that dials a coordinator which is down must not be given that very
-// port.
-var lastPort atomic.Int64
-
-func freePort(t *testing.T) string {
+func freeAddress(t *testing.T) string {
 	t.Helper()
-	for range 1000 {
-		port := 12000 + (int64(os.Getpid())*64+lastPort.Add(1))%20000
-		address := fmt.Sprint("127.0.0.1:", port)
-		if l, err := net.Listen("tcp", address); err == nil {
-			require.NoError(t, l.Close())
-			return address
-		}
-	}
-	require.FailNow(t, "no port is free")
-	return ""
+	address, err := binary.FreeAddress()
+	require.NoError(t, err)
+	return address
 }
 
 func (h *house) addressFile() string { return filepath.Join(h.dir, "coordinator.json") }

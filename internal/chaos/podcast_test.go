@@ -105,15 +105,13 @@ func TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom(t *testing.T) {
 	disk := smallDisk(t, 48<<20)
 	// However often it finds no room, no work is given up. One episode is researched
 	// after the other, so that there is work left when the disk is full.
-	h := houseAt(t, filepath.Join(disk, "data"), append([]string{"LEASEHOLD_MAX_ATTEMPTS=1000", "LEASEHOLD_SLOTS=1"}, quick...)...)
+	h := houseAt(t, filepath.Join(disk, "data"), append([]string{"LEASEHOLD_MAX_ATTEMPTS=1000", "LEASEHOLD_WORKERS=1"}, quick...)...)
 	p := launch(t, append(h.env, "FAILPOINT=research.report:1:stop"), program, "run", example, "--until-idle")
-	says := func(text string) func() bool { return func() bool { return strings.Contains(p.output(), text) } }
 	eventually(t, "work has begun", p.stopped)
 	filler := filepath.Join(disk, "filler")
 	fillUp(t, filler)
 	p.signal(syscall.SIGCONT)
-	eventually(t, "it says so", says("the disk is almost full"))
-	require.False(t, p.ended(), p.output())
+	eventually(t, "it says so", func() bool { return p.says("the disk is almost full") })
 	require.NoError(t, os.Remove(filler))
 	require.Zero(t, p.code(), p.output())
 	require.Equal(t, want, h.findings())

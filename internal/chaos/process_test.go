@@ -100,6 +100,13 @@ func (p *process) output() string {
 	return string(data[max(0, len(data)-most):])
 }
 
+// says reports whether the process has said a text.
+func (p *process) says(text string) bool {
+	data, err := os.ReadFile(p.said)
+	require.NoError(p.t, err)
+	return strings.Contains(string(data), text)
+}
+
 // kill ends the process as kill -9 does, and waits for its end.
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)

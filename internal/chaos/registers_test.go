@@ -26,6 +26,9 @@ type registers struct {
 
 const registerSpace = "registers"
 
+// begun is what the times of histories count from: the wall clock may be set meanwhile.
+var begun = time.Now()
+
 // step is one operation of a history.
 type step struct {
 	verb  string
@@ -39,18 +42,19 @@ const keyLife = 40
 
 func (g *registers) act(ctx context.Context, c *client, n int, r *rand.Rand) error {
 	s := c.Space(registerSpace)
+	now := func() int64 { return int64(time.Since(begun)) }
 	for i := int64(1); ctx.Err() == nil; i++ {
 		in := step{
 			verb:  []string{"put", "put", "get", "get", "query", "count"}[r.IntN(6)],
 			key:   fmt.Sprintf("%d-%d", i/keyLife, r.IntN(3)),
 			value: i*10 + int64(n),
 		}
-		called := time.Now()
+		called := now()
 		found, err := in.do(s)
 		if err != nil {
 			return err
 		}
-		g.note(porcupine.Operation{ClientId: n, Input: in, Call: called.UnixNano(), Output: found, Return: time.Now().UnixNano()})
+		g.note(porcupine.Operation{ClientId: n, Input: in, Call: called, Output: found, Return: now()})
 	}
 	return nil
 }

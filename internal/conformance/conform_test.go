@@ -24,11 +24,16 @@ var protocols = []string{"lease", "task", "capacity", "status"}
 // checker returns a checker for a model and its map.
 func checker(t testing.TB, folder, name string) *conform.Checker {
 	t.Helper()
+	return checkerWith(t, folder, name, conform.Options{})
+}
+
+func checkerWith(t testing.TB, folder, name string, o conform.Options) *conform.Checker {
+	t.Helper()
 	model, err := os.ReadFile(filepath.Join(folder, name+".tup"))
 	require.NoError(t, err)
 	mapping, err := os.ReadFile(filepath.Join(folder, name+".map"))
 	require.NoError(t, err)
-	c, err := conform.Load(name+".tup", string(model), name+".map", string(mapping), conform.Options{})
+	c, err := conform.Load(name+".tup", string(model), name+".map", string(mapping), o)
 	require.NoError(t, err)
 	return c
 }

@@ -119,12 +119,24 @@ func (c *Checker) search(from []candidate, want content) ([]candidate, error) {
 		if len(found) > 0 {
 			return c.closed(found)
 		}
-		if len(seen) > c.o.Search {
+		level = unseen(next, seen)
+		if len(seen)+len(level) > c.o.Search {
 			return nil, fmt.Errorf("after a reload: %w", errTooMany)
 		}
-		level = next
 	}
 	return nil, nil
+}
+
+// unseen returns those of next that were not seen, once each.
+func unseen(next []candidate, seen map[candidate]bool) (all []candidate) {
+	there := map[candidate]bool{}
+	for _, x := range next {
+		if !seen[x] && !there[x] {
+			there[x] = true
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // holds reports whether the spaces of a state that the log restores hold what they

@@ -57,7 +57,7 @@ func TestFault37AClientThatNeverReadsTakesNoMemory(t *testing.T) {
 				}
 				synctest.Wait()
 				t.Logf("%d KiB for %d answers", (inUse()-before)>>10, asked)
-				require.Less(t, inUse()-before, int64(64<<20))
+				require.Less(t, inUse()-before, int64(96<<20), "of a gigabyte that was asked for")
 				require.NoError(t, repo.Space("s").Put(t.Context(), tuple.New("small"), 0), "others go on")
 				<-time.After(10*time.Second + 1)
 				_, err := c.Write([]byte{0})
@@ -77,11 +77,13 @@ func (c *raw) begins(data string) {
 // A fifth of the crowd are clients; the rest never say who they are. Every other
 // one is in the midst of saying something.
 func TestFault36IdleOrSlowConnectionsTakeLittleMemory(t *testing.T) {
-	const each, refused = 32 << 10, 500
+	// What is left may be half as much: a stack that is in use keeps its neighbours' room,
+	// and there are the more of those, the more processors.
+	const each, left, refused = 32 << 10, 16 << 10, 500
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, spacetest.Procedures(), native.Config{Connections: *crowd + 1, Rate: 1e6, Handshake: time.Hour, Ping: time.Hour})
 		s := h.space()
-		before := inUse()
+		before, goroutines := inUse(), runtime.NumGoroutine()
 		all := make([]*raw, *crowd)
 		for n := range all {
 			if n%5 == 0 {
@@ -103,7 +105,7 @@ func TestFault36IdleOrSlowConnectionsTakeLittleMemory(t *testing.T) {
 			_ = c.Close()
 		}
 		synctest.Wait()
-		require.Less(t, inUse()-full, int64(refused*8<<10), "who is refused leaves what the test has of him")
+		require.Less(t, inUse()-full, int64(refused*left), "who is refused leaves what the test has of him")
 		require.NoError(t, s.Put(t.Context(), tuple.New("a", int64(1)), 0), "who is in is served")
 
 		for _, c := range all {
@@ -112,7 +114,8 @@ func TestFault36IdleOrSlowConnectionsTakeLittleMemory(t *testing.T) {
 		<-time.After(time.Minute) // their sessions are lost
 		synctest.Wait()
 		t.Logf("%d bytes are left", inUse()-before)
-		require.Less(t, inUse()-before, int64(*crowd*8<<10), "and nothing is left but what the test has of them")
+		require.Less(t, inUse()-before, int64(*crowd*left), "and nothing is left but what the test has of them")
+		require.LessOrEqual(t, runtime.NumGoroutine()-goroutines, native.MaxIdle)
 		require.Zero(t, h.gate.Panics())
 	})
 }
