@@ -46,7 +46,7 @@ lint: ## check format, vet, staticcheck, go.mod
 test: tools ## everything that a change must pass
 	@mkdir -p .build
 	go build -o .build/testsummary ./internal/testsummary
-	$(RACE) -timeout 30m -json ./... 2>&1 | .build/testsummary -o .build/test-summary
+	.build/testsummary -o .build/test-summary '$(RACE) -timeout 30m -json' ./...
 	go test -tags browser ./tup4fun/page
 	$(MAKE) --no-print-directory lint
 	.ci/fuzz $(FUZZ_SECONDS)

@@ -1,13 +1,16 @@
-// Testsummary reads what `go test -json` writes and prints what a person wants
-// of it: a line for each package, the whole output of what failed, the names of
-// what was skipped, and last the line "N passed, N failed, N skipped".
+// Testsummary runs `go test -json` and prints what a person wants of it: a line for each
+// package, the whole output of what failed, the names of what was skipped, and last the
+// line "N passed, N failed, N skipped".
 //
-//	go test -json ./... | testsummary [-o FILE]
+//	testsummary [-o FILE] 'go test -json' ./...
 //
 // With -o the last line is also written to FILE, for .ci/run. A package that
 // fails without a failing test (it does not build, it panics, it leaks) counts as
 // one failure. Tests and their subtests count alike. The exit code is 1 when
 // anything failed, or when nothing ran.
+//
+// A package is tested once more if all that it says is that the race detector itself gave
+// up, which tells nothing of it (Go 1.26 under testing/synctest, golang/go#78156).
 package main
 
 import (
@@ -17,7 +20,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 )
@@ -25,16 +30,25 @@ import (
 func main() {
 	to := flag.String("o", "", "also write the last line to this file")
 	flag.Parse()
-	if err := run(os.Stdin, os.Stdout, *to); err != nil {
+	if flag.NArg() < 2 {
+		fmt.Fprintln(os.Stderr, "usage: testsummary [-o FILE] COMMAND PACKAGE...")
+		os.Exit(2)
+	}
+	if err := run(flag.Arg(0), flag.Args()[1:], os.Stdout, *to); err != nil {
 		fmt.Fprintln(os.Stderr, "testsummary:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in io.Reader, out io.Writer, to string) error {
+// run tests packages with a command of the shell.
+func run(command string, packages []string, out io.Writer, to string) error {
 	s := newSummary(out)
-	if err := s.readAll(in); err != nil {
-		return err
+	s.again = true
+	ended := s.test(command, packages)
+	if len(s.gaveUp) > 0 {
+		s.again = false
+		fmt.Fprintln(out, "the race detector gave up; once more:", strings.Join(s.gaveUp, " "))
+		ended = s.test(command, s.gaveUp)
 	}
 	line := s.print()
 	if to != "" {
@@ -48,7 +62,7 @@ func run(in io.Reader, out io.Writer, to string) error {
 	case s.passed == 0:
 		return errors.New("no test ran")
 	}
-	return nil
+	return ended
 }
 
 // event is one line of `go test -json`.
@@ -67,12 +81,28 @@ type summary struct {
 	out                     io.Writer
 	passed, failed, skipped int
 	output                  map[string]*strings.Builder // by package and test, or by build
-	failedIn                map[string]int              // package: failing tests
+	ended                   map[string]*count           // by package
 	failures, skips         []string
+
+	again  bool // a package in which the race detector gave up is tested once more
+	gaveUp []string
 }
 
+// count is of the tests of one package.
+type count struct{ passed, failed, skipped int }
+
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, output: make(map[string]*strings.Builder), failedIn: make(map[string]int)}
+	return &summary{out: out, output: make(map[string]*strings.Builder), ended: make(map[string]*count)}
+}
+
+// of counts the tests of a package.
+func (s *summary) of(name string) *count {
+	c := s.ended[name]
+	if c == nil {
+		c = new(count)
+		s.ended[name] = c
+	}
+	return c
 }
 
 func (s *summary) readAll(in io.Reader) error {
@@ -113,13 +143,12 @@ func (s *summary) take(e event) {
 func (s *summary) testEnds(id string, e event) {
 	switch e.Action {
 	case "pass":
-		s.passed++
+		s.of(e.Package).passed++
 	case "skip":
-		s.skipped++
+		s.of(e.Package).skipped++
 		s.skips = append(s.skips, id)
 	case "fail":
-		s.failed++
-		s.failedIn[e.Package]++
+		s.of(e.Package).failed++
 		s.failures = append(s.failures, s.section(id))
 	default:
 		return
@@ -131,8 +160,14 @@ func (s *summary) packageEnds(id string, e event) {
 	if e.Action != "skip" { // no test files
 		fmt.Fprintf(s.out, "%-4s %7.2fs  %s\n", e.Action, e.Elapsed, e.Package)
 	}
-	if e.Action == "fail" && s.failedIn[e.Package] == 0 {
-		s.failed++
+	c := s.of(e.Package)
+	delete(s.ended, e.Package)
+	if e.Action == "fail" && c.failed == 0 {
+		if s.again && s.detectorGaveUp(e.Package) {
+			s.gaveUp = append(s.gaveUp, e.Package)
+			return
+		}
+		c.failed++
 		if e.FailedBuild != "" {
 			s.failures = append(s.failures, s.section(e.FailedBuild))
 		}
@@ -144,7 +179,39 @@ func (s *summary) packageEnds(id string, e event) {
 		}
 		s.failures = append(s.failures, s.section(id))
 	}
+	s.passed, s.failed, s.skipped = s.passed+c.passed, s.failed+c.failed, s.skipped+c.skipped
 	delete(s.output, id)
+}
+
+// detectorGaveUp reports whether that is how a package ended, and forgets what it printed.
+func (s *summary) detectorGaveUp(name string) (gaveUp bool) {
+	for key, text := range s.output {
+		gaveUp = gaveUp || strings.HasPrefix(key, name+" ") && strings.Contains(text.String(), "ThreadSanitizer: CHECK failed")
+	}
+	if gaveUp {
+		maps.DeleteFunc(s.output, func(key string, _ *strings.Builder) bool { return strings.HasPrefix(key, name+" ") })
+		s.skips = slices.DeleteFunc(s.skips, func(id string) bool { return strings.HasPrefix(id, name+" ") })
+	}
+	return gaveUp
+}
+
+// test runs the command with packages, and takes what it says.
+func (s *summary) test(command string, packages []string) error {
+	c := exec.Command("sh", slices.Concat([]string{"-c", command + ` "$@" 2>&1`, "sh"}, packages)...)
+	in, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	if err := s.readAll(in); err != nil {
+		return errors.Join(err, c.Process.Kill(), c.Wait())
+	}
+	if err := c.Wait(); err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	return nil
 }
 
 // maxKept bounds what is kept of one test; what follows is dropped.

@@ -46,8 +46,10 @@ func TestASummaryCountsAndShowsWhatFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			to := filepath.Join(t.TempDir(), "last")
-			err := run(strings.NewReader(c.in), &out, to)
+			dir := t.TempDir()
+			in, to := filepath.Join(dir, "in"), filepath.Join(dir, "last")
+			require.NoError(t, os.WriteFile(in, []byte(c.in), 0o600))
+			err := run("cat "+in+"; :", []string{"./..."}, &out, to)
 			if c.err == "" {
 				require.NoError(t, err)
 			} else {
@@ -65,4 +67,44 @@ func TestASummaryCountsAndShowsWhatFailed(t *testing.T) {
 			require.Equal(t, c.last+"\n", string(last))
 		})
 	}
+}
+
+const (
+	gaveUp = `{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"ThreadSanitizer: CHECK failed: tsan_rtl.cpp:346\n"}
+{"Action":"fail","Package":"p"}
+{"Action":"pass","Package":"q","Test":"TestC"}
+{"Action":"pass","Package":"q"}`
+	passes = `{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p","Test":"TestB"}
+{"Action":"pass","Package":"p"}`
+)
+
+// shell is a command that prints one text for ./..., and fails, and another for p.
+func shell(all, p string) string {
+	return "f() { if [ $1 = p ]; then cat <<'E'\n" + p + "\nE\nelse cat <<'E'\n" + all + "\nE\nexit 1; fi; }; f"
+}
+
+func TestAPackageInWhichTheRaceDetectorGaveUpIsTestedOnceMore(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	require.NoError(t, run(shell(gaveUp, passes), []string{"./..."}, &out, ""))
+	require.Contains(t, out.String(), "the race detector gave up; once more: p\n")
+	require.Contains(t, out.String(), "3 passed, 0 failed, 0 skipped\n")
+
+	out.Reset()
+	require.EqualError(t, run(shell(gaveUp, gaveUp), []string{"./..."}, &out, ""), "there are failures")
+	require.Contains(t, out.String(), "=== p TestB\nThreadSanitizer")
+
+	failed := strings.Replace(gaveUp, `"pass","Package":"p"`, `"fail","Package":"p"`, 1)
+	out.Reset()
+	require.EqualError(t, run(shell(failed, passes), []string{"./..."}, &out, ""), "there are failures")
+	require.NotContains(t, out.String(), "once more")
+}
+
+func TestACommandThatFailsThoughNoTestDidIsAnError(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	err := run(shell(passes, ""), []string{"./..."}, &out, "")
+	require.ErrorContains(t, err, "exit status 1")
 }
