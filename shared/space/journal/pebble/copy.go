@@ -10,7 +10,8 @@ import (
 var _ journal.Copier = (*Journal)(nil)
 
 // Copy implements journal.Copier. On the same file system it shares the tables
-// with the original, which never change; only the logs are copied.
+// with the original, which never change; only the logs are copied, each as far as it is
+// written when its turn comes.
 func (j *Journal) Copy(ctx context.Context, dir string) error {
 	j.mu.Lock()
 	err := j.usable()

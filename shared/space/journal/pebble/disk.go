@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ type disk struct {
 	room    *room
 	broken  *broken
 	opening *opening
+	growing *growing
 	// letGo is told of a log before it is removed.
 	letGo func(log string) error
 }
@@ -35,8 +37,20 @@ func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.opened(name)(d.FS.Create(name, c))
 	if f, ok := f.(*file); ok {
 		f.anew = c == compaction
+		if f.kind == ofLog {
+			f.written = d.growing.begin(name)
+		}
 	}
 	return f, err
+}
+
+// Open gives who copies a log that is being written what was written of it by then.
+func (d disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	f, err := d.FS.Open(name, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return d.growing.upToNow(name, f), nil
 }
 
 func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -57,6 +71,7 @@ func (d disk) Remove(name string) error {
 	failpoint.Reached("remove.before", kindOf(name))
 	err := d.FS.Remove(name)
 	failpoint.Reached("remove.after", kindOf(name))
+	d.growing.end(name)
 	return err
 }
 
@@ -86,7 +101,7 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &file{File: f, disk: d, kind: kind}, nil
+		return &file{File: f, disk: d, kind: kind, written: new(atomic.Int64)}, nil
 	}
 }
 
@@ -105,7 +120,8 @@ type file struct {
 	kind string
 	anew bool // a table that is made of others
 	// Of a log: how many bytes of it are records, and how many are there.
-	written, filled int64
+	written *atomic.Int64
+	filled  int64
 }
 
 // zeros are written ahead of a log's records, so that a sync has neither a new length
@@ -115,12 +131,13 @@ var zeros [256 << 10]byte
 
 // fill writes zeros, at most a memtable of them, where size bytes will not fit.
 func (f *file) fill(size int) error {
-	if f.written+int64(size) <= f.filled {
+	written := f.written.Load()
+	if written+int64(size) <= f.filled {
 		return nil
 	}
 	ahead := zeros[:min(uint64(len(zeros)), f.disk.room.memTable)]
-	_, err := f.File.WriteAt(ahead, max(f.filled, f.written))
-	f.filled = max(f.filled, f.written) + int64(len(ahead))
+	_, err := f.File.WriteAt(ahead, max(f.filled, written))
+	f.filled = max(f.filled, written) + int64(len(ahead))
 	return err
 }
 
@@ -156,7 +173,7 @@ func (f *file) Write(p []byte) (int, error) {
 	}
 	failpoint.Reached("append.before", f.kind)
 	n, err := f.File.Write(p)
-	f.written += int64(n)
+	f.written.Add(int64(n))
 	failpoint.Reached("append.after", f.kind)
 	return n, f.failed("write", err)
 }

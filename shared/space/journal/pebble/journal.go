@@ -19,6 +19,7 @@ type Journal struct {
 	Config
 	broken  broken
 	opening opening
+	growing growing
 	newest  newest
 	room    *room
 	db      *lsm.DB

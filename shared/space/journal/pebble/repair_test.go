@@ -1,8 +1,10 @@
 package pebble_test
 
 import (
+	"path"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
@@ -84,4 +86,57 @@ func TestFault17ACopyIsAJournalOfItsOwn(t *testing.T) {
 	}
 	_, n := held(t, j)
 	require.Equal(t, last, n, "the original is as it was")
+}
+
+// busy is a file system on which something happens whenever a piece of a log was read.
+type busy struct {
+	vfs.FS
+	meanwhile func()
+}
+
+func (b busy) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	f, err := b.FS.Open(name, opts...)
+	if err == nil && path.Ext(name) == ".log" {
+		f = piecemeal{f, b.meanwhile}
+	}
+	return f, err
+}
+
+type piecemeal struct {
+	vfs.File
+	meanwhile func()
+}
+
+func (p piecemeal) Read(b []byte) (int, error) {
+	defer p.meanwhile()
+	return p.File.Read(b[:min(len(b), 64)])
+}
+
+func TestFault17ALogThatIsWrittenWhileItIsCopiedIsCopiedUpToAMoment(t *testing.T) {
+	t.Parallel()
+	mem := vfs.NewMem()
+	var j *pebble.Journal
+	n, reads := 0, -1 // not yet
+	more := func(records int) {
+		fill(t, j, n, n+records, 100)
+		n += records
+	}
+	j = open(t, pebble.Config{Dir: dir, FS: busy{mem, func() {
+		switch {
+		case reads < 0:
+			return
+		case reads == 40:
+			more(1)
+		case reads == 100: // where nothing was yet, and on
+			more(100)
+		}
+		reads++
+	}}})
+	more(20)
+	reads = 0
+	require.NoError(t, j.Copy(t.Context(), "copy"))
+	require.Greater(t, reads, 40)
+	position, copied := held(t, open(t, pebble.Config{Dir: "copy", FS: mem}))
+	require.Equal(t, 20, copied, "what was there when the copy began")
+	require.Equal(t, copied, int(position))
 }

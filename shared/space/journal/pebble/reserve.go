@@ -64,5 +64,5 @@ func (r *room) opens() error {
 
 // disk is the file system that the store writes to.
 func (j *Journal) disk() vfs.FS {
-	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, room: j.room, broken: &j.broken, opening: &j.opening, letGo: j.letGo}
+	return disk{FS: vfs.OnDiskFull(j.FS, j.room.release), dir: j.Dir, room: j.room, broken: &j.broken, opening: &j.opening, growing: &j.growing, letGo: j.letGo}
 }

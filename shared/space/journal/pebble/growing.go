@@ -1,0 +1,61 @@
+package pebble
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// growing knows how far the logs are written that this process has begun. A file does not
+// tell: zeros are written ahead of its records (fill), and who reads on while they become
+// records sees zeros with records behind them, which is what damage looks like.
+type growing struct {
+	mu      sync.Mutex
+	written map[string]*atomic.Int64 // bytes of records, by path
+}
+
+// begin notes a new log, whose writer counts in what is returned.
+func (g *growing) begin(path string) *atomic.Int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.written == nil {
+		g.written = map[string]*atomic.Int64{}
+	}
+	n := new(atomic.Int64)
+	g.written[path] = n
+	return n
+}
+
+// end forgets a log that is removed.
+func (g *growing) end(path string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.written, path)
+}
+
+// upToNow is a file, of a log no more than is written of it now.
+func (g *growing) upToNow(path string, f vfs.File) vfs.File {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.written[path]; n != nil {
+		return &prefix{f, n.Load()}
+	}
+	return f
+}
+
+// prefix is the beginning of a file, read from front to back.
+type prefix struct {
+	vfs.File
+	left int64
+}
+
+func (p *prefix) Read(b []byte) (int, error) {
+	if p.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := p.File.Read(b[:min(int64(len(b)), p.left)])
+	p.left -= int64(n)
+	return n, err
+}
