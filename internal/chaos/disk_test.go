@@ -245,8 +245,8 @@ func TestFault12AWriteThatFindsNoRoomIsNoTornRecord(t *testing.T) {
 	h := newHouse(t, quick...)
 	h.mustStart()
 	h.fill(20)
+	c := h.mustDial("client", survives) // first: what is lost of others may be all that finds no room
 	h.inject("write,pwrite64", "error=ENOSPC:when=1")
-	c := h.mustDial("client", survives)
 	there, unknown := 20, 0
 	for n := range int64(10) {
 		answered := putNote(c, n+100)
