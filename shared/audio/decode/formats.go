@@ -103,6 +103,6 @@ func Formats() []Format {
 		return append(own, Format{"MP3", "ffmpeg", "five times as fast as this program"}, Format{rest, "ffmpeg", examples})
 	}
 	return append(own,
-		Format{"MP3", "this program", "slowly, and neither 8,000 Hz nor layers I and II"},
+		Format{"MP3", "this program", "slowly; not at 8,000 Hz, at 22,050 Hz with 160 kbit/s, nor layers I and II"},
 		Format{rest, "", examples})
 }

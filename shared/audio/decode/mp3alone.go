@@ -23,7 +23,7 @@ func goMP3Decodes(h mp3Header) bool {
 }
 
 // wantsRewriting reports whether go-mp3 can decode a frame only when it stands alone.
-// What is padded at other rates of MPEG 2 is so by whole frames.
+// At the other rates of MPEG 2 no frame needs padding.
 func (h mp3Header) wantsRewriting() bool { return h.version == 25 || h.rate == 22050 }
 
 // rewrite returns a frame that says the same as the one given, valid until the next call;
