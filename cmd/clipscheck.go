@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/shared/audio"
+	"leasehold/shared/audio/cliplint"
 	"leasehold/shared/audio/exact"
-	"leasehold/shared/audio/hygiene"
 	"leasehold/shared/fault"
 )
 
@@ -37,13 +37,13 @@ func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	if len(files) == 0 {
 		return fmt.Errorf("clips check %s: no recordings in it: %w", folder, fault.ErrNotFound)
 	}
-	var clips []hygiene.Clip
+	var clips []cliplint.Clip
 	for _, name := range files {
-		clips = append(clips, hygiene.Clip{Name: name, Load: func(ctx context.Context) ([]float32, error) {
+		clips = append(clips, cliplint.Clip{Name: name, Load: func(ctx context.Context) ([]float32, error) {
 			return audio.Load(ctx, filepath.Join(folder, name), exact.MaxClip)
 		}})
 	}
-	notices, err := hygiene.Check(ctx, clips)
+	notices, err := cliplint.Check(ctx, clips)
 	if err != nil {
 		return err
 	}
@@ -58,12 +58,12 @@ func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 
 // noticeRow is a fault of a clip as it is printed (docs/json.md).
 type noticeRow struct {
-	Clip   string        `json:"clip"`
-	Fault  hygiene.Fault `json:"fault"`
-	Why    string        `json:"why"`
-	Advice string        `json:"advice"`
-	Other  string        `json:"other,omitempty"`
-	Offset float64       `json:"offset_s"`
+	Clip   string         `json:"clip"`
+	Fault  cliplint.Fault `json:"fault"`
+	Why    string         `json:"why"`
+	Advice string         `json:"advice"`
+	Other  string         `json:"other,omitempty"`
+	Offset float64        `json:"offset_s"`
 }
 
 func (r noticeRow) columns() []column {
@@ -72,7 +72,7 @@ func (r noticeRow) columns() []column {
 	}
 }
 
-func noticeRows(notices []hygiene.Notice) []noticeRow {
+func noticeRows(notices []cliplint.Notice) []noticeRow {
 	rows := make([]noticeRow, len(notices))
 	for i, n := range notices {
 		rows[i] = noticeRow{Clip: n.Clip, Fault: n.Fault, Why: n.Why, Advice: n.Advice, Other: n.Other, Offset: n.OffsetS}

@@ -10,8 +10,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/audio"
+	"leasehold/shared/audio/cliplint"
 	"leasehold/shared/audio/exact"
-	"leasehold/shared/audio/hygiene"
 )
 
 // compareLimit bounds how many clips of a folder are compared with each other, and
@@ -28,7 +28,7 @@ type hygienist struct {
 // opinion is what was said of the clips that its digest stands for.
 type opinion struct {
 	digest  [sha256.Size]byte
-	notices []hygiene.Notice
+	notices []cliplint.Notice
 }
 
 // inspect names the clips of a listing that would not be found, or twice. Those that
@@ -52,7 +52,7 @@ func (v *folderVisit) inspect(ctx context.Context, h *hygienist, clips []models.
 // notices are what package hygiene says, but for what others say: workers of clips
 // that cannot be decoded (this machine may lack what theirs have), the catalog of
 // equal files.
-func (h *hygienist) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]hygiene.Notice, error) {
+func (h *hygienist) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]cliplint.Notice, error) {
 	digest := digestOf(clips)
 	h.mu.Lock()
 	known, ok := h.known[v.origin.ID]
@@ -60,18 +60,18 @@ func (h *hygienist) notices(ctx context.Context, v *folderVisit, clips []models.
 	if ok && known.digest == digest {
 		return known.notices, nil
 	}
-	var list []hygiene.Clip
+	var list []cliplint.Clip
 	for _, c := range clips {
-		list = append(list, hygiene.Clip{Name: c.Name, Load: func(ctx context.Context) ([]float32, error) {
+		list = append(list, cliplint.Clip{Name: c.Name, Load: func(ctx context.Context) ([]float32, error) {
 			return v.load(ctx, c.Media)
 		}})
 	}
-	notices, err := hygiene.Check(ctx, list)
+	notices, err := cliplint.Check(ctx, list)
 	if err != nil {
 		return nil, err
 	}
-	notices = slices.DeleteFunc(notices, func(n hygiene.Notice) bool {
-		return n.Fault == hygiene.Unreadable || n.Fault == hygiene.Duplicate && equal(clips, n.Clip, n.Other)
+	notices = slices.DeleteFunc(notices, func(n cliplint.Notice) bool {
+		return n.Fault == cliplint.Unreadable || n.Fault == cliplint.Duplicate && equal(clips, n.Clip, n.Other)
 	})
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -4,7 +4,7 @@
 // A Method is anything that takes clips and finds them in an episode. Run builds
 // its index, has it search every episode of a set, and scores what it found:
 //
-//   - A hit is the same clip within ±Tolerance of where it is played; each
+//   - A hit is the same clip within ±tolerance of where it is played; each
 //     insertion and each finding counts once. Where a head is cut, the start of the
 //     whole clip and the start of what is heard are both right.
 //   - A clip of the same class (set.Relation) at the place that the relation says is

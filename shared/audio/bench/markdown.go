@@ -10,8 +10,8 @@ import (
 
 // The lines between which Write puts the tables.
 const (
-	Begin = "<!-- bench-clips: begin -->"
-	End   = "<!-- bench-clips: end -->"
+	beginMark = "<!-- bench-clips: begin -->"
+	endMark   = "<!-- bench-clips: end -->"
 )
 
 // Markdown returns the tables: the summary of all methods and sets, then how each
@@ -73,10 +73,10 @@ func Write(path, text string) error {
 	if err != nil {
 		return err
 	}
-	head, rest, ok := strings.Cut(string(old), Begin)
-	_, tail, closed := strings.Cut(rest, End)
+	head, rest, ok := strings.Cut(string(old), beginMark)
+	_, tail, closed := strings.Cut(rest, endMark)
 	if !ok || !closed {
-		return fmt.Errorf("bench.Write %s: it lacks the lines %q and %q: %w", path, Begin, End, fault.ErrInvalid)
+		return fmt.Errorf("bench.Write %s: it lacks the lines %q and %q: %w", path, beginMark, endMark, fault.ErrInvalid)
 	}
-	return os.WriteFile(path, []byte(head+Begin+"\n\n"+text+"\n"+End+tail), 0o644)
+	return os.WriteFile(path, []byte(head+beginMark+"\n\n"+text+"\n"+endMark+tail), 0o644)
 }

@@ -8,8 +8,8 @@ import (
 	"leasehold/shared/audio/bench/set"
 )
 
-// Tolerance is how far off a finding may be, in seconds.
-const Tolerance = .25
+// tolerance is how far off a finding may be, in seconds.
+const tolerance = .25
 
 // judged is one insertion or one wrong finding, with what tables divide it by.
 type judged struct {
@@ -23,7 +23,7 @@ type judged struct {
 
 // judge scores what was found in one episode.
 func judge(s *set.Set, e set.Episode, found []Found) []judged {
-	j := newJury(s, e, found)
+	j := newScorer(s, e, found)
 	j.pair(func(in set.Insertion, f Found) float64 {
 		if f.Clip != in.Clip {
 			return math.Inf(1)
@@ -42,8 +42,8 @@ func judge(s *set.Set, e set.Episode, found []Found) []judged {
 	return j.verdict()
 }
 
-// jury pairs the findings of one episode with what is played in it.
-type jury struct {
+// scorer pairs the findings of one episode with what is played in it.
+type scorer struct {
 	clips     map[string]set.Clip
 	relations map[string][]set.Relation // by clip
 	played    []set.Insertion
@@ -53,8 +53,8 @@ type jury struct {
 	used      []bool    // findings
 }
 
-func newJury(s *set.Set, e set.Episode, found []Found) *jury {
-	j := &jury{
+func newScorer(s *set.Set, e set.Episode, found []Found) *scorer {
+	j := &scorer{
 		clips: map[string]set.Clip{}, relations: map[string][]set.Relation{}, played: e.Played, others: e.Others,
 		found: found, hit: make([]float64, len(e.Played)), used: make([]bool, len(found)),
 	}
@@ -78,7 +78,7 @@ func offsetError(in set.Insertion, offsetS float64) float64 {
 
 // pair makes hits of the nearest pairs that are within the tolerance, each
 // insertion and each finding once.
-func (j *jury) pair(apart func(set.Insertion, Found) float64) {
+func (j *scorer) pair(apart func(set.Insertion, Found) float64) {
 	type couple struct {
 		insertion, finding int
 		apart              float64
@@ -86,7 +86,7 @@ func (j *jury) pair(apart func(set.Insertion, Found) float64) {
 	var all []couple
 	for i, in := range j.played {
 		for k, f := range j.found {
-			if d := apart(in, f); math.IsNaN(j.hit[i]) && !j.used[k] && d <= Tolerance {
+			if d := apart(in, f); math.IsNaN(j.hit[i]) && !j.used[k] && d <= tolerance {
 				all = append(all, couple{i, k, d})
 			}
 		}
@@ -100,7 +100,7 @@ func (j *jury) pair(apart func(set.Insertion, Found) float64) {
 }
 
 // verdict is what is left to say: misses, and findings that are wrong.
-func (j *jury) verdict() []judged {
+func (j *scorer) verdict() []judged {
 	var all []judged
 	for i, in := range j.played {
 		v := judged{clip: j.clips[in.Clip], condition: in.Condition}
@@ -122,19 +122,19 @@ func (j *jury) verdict() []judged {
 // explained reports whether a finding is of a clip related to one that is played
 // there: right, but not asked for. Of clips that share a loop no offset is the right
 // one.
-func (j *jury) explained(f Found) bool {
+func (j *scorer) explained(f Found) bool {
 	clip := j.clips[f.Clip]
 	for _, in := range slices.Concat(j.played, j.others) {
 		if other := j.clips[in.Clip]; clip.Loops && clip.ID != other.ID && clip.Class == other.Class && in.HeardWithin(f.OffsetS, clip.DurationS) {
 			return true
 		}
 		for _, r := range j.relations[f.Clip] {
-			if r.Within == in.Clip && math.Abs(f.OffsetS-in.OffsetS-r.OffsetS/in.Speed) <= Tolerance {
+			if r.Within == in.Clip && math.Abs(f.OffsetS-in.OffsetS-r.OffsetS/in.Speed) <= tolerance {
 				return true
 			}
 		}
 		for _, r := range j.relations[in.Clip] {
-			if r.Within == f.Clip && math.Abs(f.OffsetS+r.OffsetS/in.Speed-in.OffsetS) <= Tolerance {
+			if r.Within == f.Clip && math.Abs(f.OffsetS+r.OffsetS/in.Speed-in.OffsetS) <= tolerance {
 				return true
 			}
 		}
@@ -144,7 +144,7 @@ func (j *jury) explained(f Found) bool {
 
 // conditionAt is under what condition the clip of a wrong finding is played where
 // the finding says, so that only the offset is wrong; "" if it is not.
-func (j *jury) conditionAt(f Found) string {
+func (j *scorer) conditionAt(f Found) string {
 	length := j.clips[f.Clip].DurationS
 	for _, in := range j.played {
 		if in.Clip == f.Clip && in.HeardWithin(f.OffsetS, length) {

@@ -19,8 +19,8 @@ func newAIFF(f io.ReadCloser, size int64) (*wavSource, error) {
 	switch {
 	case declared > a.length || declared > there:
 		return nil, truncated(span(min(a.length, there)/frame, w.rate), span(a.frames, w.rate))
-	case span(a.frames, w.rate) > MaxDuration:
-		return nil, tooLarge("lasts %v: expected at most %v", span(a.frames, w.rate), MaxDuration)
+	case span(a.frames, w.rate) > maxDuration:
+		return nil, tooLarge("lasts %v: expected at most %v", span(a.frames, w.rate), maxDuration)
 	}
 	w.left = declared
 	return w, nil
@@ -96,10 +96,10 @@ func (a *aiff) common(n int64, compressed bool) error {
 		return errNeedsFFmpeg
 	}
 	switch {
-	case channels < 1 || channels > MaxChannels:
-		return invalid("%d channels: expected 1 to %d", channels, MaxChannels)
-	case !(rate >= MinRateHz && rate <= MaxRateHz) || rate != math.Trunc(rate):
-		return invalid("%v Hz: expected a whole number from %d to %d", rate, MinRateHz, MaxRateHz)
+	case channels < 1 || channels > maxChannels:
+		return invalid("%d channels: expected 1 to %d", channels, maxChannels)
+	case !(rate >= minRateHz && rate <= maxRateHz) || rate != math.Trunc(rate):
+		return invalid("%v Hz: expected a whole number from %d to %d", rate, minRateHz, maxRateHz)
 	case w.sampleSize < 1 || w.sampleSize > 4 && !w.float || w.float && w.sampleSize != 4 && w.sampleSize != 8:
 		return invalid("samples of %d bits: expected PCM of 8, 16, 24 or 32, or float of 32 or 64", bits)
 	}

@@ -9,7 +9,7 @@
 //   - Memory is bounded: a stream needs less than 4 MiB (ffmpeg's own memory is
 //     capped by its -max_alloc), and no length that a file declares is ever
 //     allocated.
-//   - Every sample is finite and within ±MaxAmplitude.
+//   - Every sample is finite and within ±maxAmplitude.
 //   - Frame n of the stream is n/rate seconds after the first sample that was
 //     given to the encoder: the delay and the padding of MP3 encoders are removed
 //     when the Xing/Info header tells them, as ffmpeg does. (An MP3 without that

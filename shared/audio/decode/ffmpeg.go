@@ -65,7 +65,7 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 	if err != nil {
 		return nil, err
 	}
-	s := &ffmpegSource{child: c, path: in.path, limit: soundSlack + time.Duration(min(in.size, int64(MaxDuration/soundPerByte)))*soundPerByte}
+	s := &ffmpegSource{child: c, path: in.path, limit: soundSlack + time.Duration(min(in.size, int64(maxDuration/soundPerByte)))*soundPerByte}
 	s.wavSource = &wavSource{r: bufio.NewReaderSize(c, blockBytes), closer: in.closer, left: -1}
 	if _, _, err := s.readHeader(); err != nil {
 		_ = c.out.Close() // so that a child that still writes ends

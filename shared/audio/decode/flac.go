@@ -24,12 +24,12 @@ func newFLAC(f io.ReadCloser) (*flacSource, error) {
 	}
 	i := s.Info
 	switch {
-	case i.NChannels < 1 || i.NChannels > MaxChannels:
-		return nil, invalid("%d channels: expected 1 to %d", i.NChannels, MaxChannels)
-	case i.SampleRate < MinRateHz || i.SampleRate > MaxRateHz:
-		return nil, invalid("%d Hz: expected %d to %d Hz", i.SampleRate, MinRateHz, MaxRateHz)
-	case float64(i.NSamples) > MaxDuration.Seconds()*float64(i.SampleRate):
-		return nil, tooLarge("declares %d samples at %d Hz: expected at most %v", i.NSamples, i.SampleRate, MaxDuration)
+	case i.NChannels < 1 || i.NChannels > maxChannels:
+		return nil, invalid("%d channels: expected 1 to %d", i.NChannels, maxChannels)
+	case i.SampleRate < minRateHz || i.SampleRate > maxRateHz:
+		return nil, invalid("%d Hz: expected %d to %d Hz", i.SampleRate, minRateHz, maxRateHz)
+	case float64(i.NSamples) > maxDuration.Seconds()*float64(i.SampleRate):
+		return nil, tooLarge("declares %d samples at %d Hz: expected at most %v", i.NSamples, i.SampleRate, maxDuration)
 	}
 	return &flacSource{s: s, closer: f}, nil
 }

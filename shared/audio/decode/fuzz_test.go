@@ -36,7 +36,7 @@ func fuzz(f *testing.F, seed string, open func(io.ReadCloser, int64) (source, er
 		for {
 			n, err := s.Read(buf)
 			for _, v := range buf.Data[:n] {
-				if !(v >= -MaxAmplitude && v <= MaxAmplitude) {
+				if !(v >= -maxAmplitude && v <= maxAmplitude) {
 					t.Fatal(v)
 				}
 			}

@@ -50,8 +50,8 @@ func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3S
 		return nil, err
 	}
 	first, info := feed.first, feed.info
-	if float64(info.frames)*float64(first.samples) > MaxDuration.Seconds()*float64(first.rate) {
-		return nil, tooLarge("declares %d frames at %d Hz: expected at most %v", info.frames, first.rate, MaxDuration)
+	if float64(info.frames)*float64(first.samples) > maxDuration.Seconds()*float64(first.rate) {
+		return nil, tooLarge("declares %d frames at %d Hz: expected at most %v", info.frames, first.rate, maxDuration)
 	}
 	s := &mp3Source{feed: feed, closer: f}
 	told := info.delay > 0 || info.padding > 0

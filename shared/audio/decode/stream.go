@@ -16,20 +16,20 @@ import (
 
 // What a file may be. Beyond these it is an *Error.
 const (
-	// MaxChannels leaves room for any surround format; a header that says more
+	// maxChannels leaves room for any surround format; a header that says more
 	// is a lie.
-	MaxChannels = 32
-	// MinRateHz and MaxRateHz hold telephone sound at one end and what converters
+	maxChannels = 32
+	// minRateHz and maxRateHz hold telephone sound at one end and what converters
 	// for instruments make at the other.
-	MinRateHz = 2000
-	MaxRateHz = 768000
-	// MaxDuration is a day: the longest broadcasts are shorter, and a file beyond
+	minRateHz = 2000
+	maxRateHz = 768000
+	// maxDuration is a day: the longest broadcasts are shorter, and a file beyond
 	// it is a recorder that nobody stopped.
-	MaxDuration = 24 * time.Hour
-	// MaxAmplitude bounds samples of float formats; full scale is 1. It is 36 dB
+	maxDuration = 24 * time.Hour
+	// maxAmplitude bounds samples of float formats; full scale is 1. It is 36 dB
 	// above full scale: mixing overshoots by less, and noise read as floats does
 	// not stay below.
-	MaxAmplitude = 64
+	maxAmplitude = 64
 )
 
 // A source decodes one format to mono. Sample values are checked by Stream.
@@ -84,9 +84,9 @@ func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	rate := src.rateHz()
-	if rate < MinRateHz || rate > MaxRateHz {
+	if rate < minRateHz || rate > maxRateHz {
 		_ = src.close() // the rate is the error to tell
-		return nil, invalid("%s of %d Hz: expected %d to %d Hz", format, rate, MinRateHz, MaxRateHz)
+		return nil, invalid("%s of %d Hz: expected %d to %d Hz", format, rate, minRateHz, maxRateHz)
 	}
 	return &Stream{ctx: ctx, src: src, format: format, rate: rate}, nil
 }
@@ -133,7 +133,7 @@ func rescue(err *error) {
 // Format names what was found: wav, mp3, flac, or ffmpeg's name of a container.
 func (s *Stream) Format() string { return s.format }
 
-// RateHz is the sample rate, within MinRateHz and MaxRateHz.
+// RateHz is the sample rate, within minRateHz and maxRateHz.
 func (s *Stream) RateHz() int { return s.rate }
 
 // Frames is how many frames Read has given so far.
@@ -166,12 +166,12 @@ func (s *Stream) read(dst []float32) (n int, err error) {
 		return 0, invalid("empty: no sound in it")
 	}
 	for i, v := range dst[:n] {
-		if !(v >= -MaxAmplitude && v <= MaxAmplitude) { // NaN too
+		if !(v >= -maxAmplitude && v <= maxAmplitude) { // NaN too
 			return i, invalid("sample %v at %s: expected -1 to 1", v, s.at(i))
 		}
 	}
-	if span(s.frames+int64(n), s.rate) > MaxDuration {
-		return 0, tooLarge("longer than %v", MaxDuration)
+	if span(s.frames+int64(n), s.rate) > maxDuration {
+		return 0, tooLarge("longer than %v", maxDuration)
 	}
 	return n, err
 }

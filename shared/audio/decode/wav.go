@@ -56,8 +56,8 @@ func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
 		return nil, truncated(span(there/frame, w.rate), span(length/frame, w.rate))
 	case length%frame != 0:
 		return nil, corrupt("%d bytes of sound are not a whole number of frames of %d bytes", length, frame)
-	case span(length/frame, w.rate) > MaxDuration:
-		return nil, tooLarge("lasts %v: expected at most %v", span(length/frame, w.rate), MaxDuration)
+	case span(length/frame, w.rate) > maxDuration:
+		return nil, tooLarge("lasts %v: expected at most %v", span(length/frame, w.rate), maxDuration)
 	}
 	w.left = length
 	return w, nil
@@ -124,10 +124,10 @@ func (w *wavSource) readFormat(n int64) error {
 		codec = le.Uint16(b[24:])
 	}
 	switch {
-	case channels < 1 || channels > MaxChannels:
-		return invalid("%d channels: expected 1 to %d", channels, MaxChannels)
-	case rate < MinRateHz || rate > MaxRateHz:
-		return invalid("%d Hz: expected %d to %d Hz", rate, MinRateHz, MaxRateHz)
+	case channels < 1 || channels > maxChannels:
+		return invalid("%d channels: expected 1 to %d", channels, maxChannels)
+	case rate < minRateHz || rate > maxRateHz:
+		return invalid("%d Hz: expected %d to %d Hz", rate, minRateHz, maxRateHz)
 	case codec != wavPCM && codec != wavFloat:
 		return errNeedsFFmpeg
 	case bits < 1 || align != channels*((bits+7)/8):

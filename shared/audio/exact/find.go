@@ -34,7 +34,7 @@ func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Optio
 		o.Threshold = DefaultThreshold
 	}
 	if o.Group == 0 {
-		o.Group = DefaultGroup
+		o.Group = defaultGroup
 	}
 	if !(o.Threshold > 0 && o.Threshold < 1) || o.Group < 1 || o.Group > maxGroup {
 		return fmt.Errorf("exact.Find with threshold %v and groups of %d: expected 0 to 1, and 1 to %d: %w",
@@ -85,7 +85,7 @@ func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, thresh
 		return nil, err
 	}
 	for g, t := range group {
-		matches, err := t.verify(episode, t.settle(s.fft, threshold))
+		matches, err := t.verify(episode, t.dedupe(s.fft, threshold))
 		if err != nil {
 			return nil, err
 		}

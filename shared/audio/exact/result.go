@@ -24,10 +24,10 @@ const (
 // (docs/benchmarks.md): precision comes first, so the default lies above both.
 const DefaultThreshold = 0.6
 
-// DefaultGroup is how many clips share one reading of the episode. Sharing saves
+// defaultGroup is how many clips share one reading of the episode. Sharing saves
 // at most half; after eight there is an eighth of that left to save, and results
 // come later.
-const DefaultGroup = 8
+const defaultGroup = 8
 
 // Source is an episode: mono sound at RateHz.
 type Source interface {
@@ -47,7 +47,7 @@ type Clip struct {
 // Options; the zero value is the default.
 type Options struct {
 	Threshold float64 // of the score, above 0 and below 1; 0 is DefaultThreshold
-	Group     int     // clips, 1 to 64; 0 is DefaultGroup
+	Group     int     // clips, 1 to 64; 0 is defaultGroup
 }
 
 // Result is what is known of one clip.

@@ -14,7 +14,7 @@ import (
 // core is the search without its sound's origin: peaks come in, findings come out.
 type core struct {
 	search  *search
-	settler *settler
+	deduper *deduper
 	report  *reporter
 	plain   *plain // nil if no clip needs it
 	pairs   landmark.Pairs
@@ -27,7 +27,7 @@ func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error)
 		return nil, err
 	}
 	s := newSearch(x, o)
-	return &core{search: s, settler: newSettler(x, s.verifier), report: newReporter(x, emit), plain: newPlain(x, o)}, nil
+	return &core{search: s, deduper: newDeduper(x, s.verifier), report: newReporter(x, emit), plain: newPlain(x, o)}, nil
 }
 
 func (c *core) peak(p landmark.Peak) { c.pairs.Push(p, c.search.push) }
@@ -59,7 +59,7 @@ func (c *core) close(ctx context.Context, length int) error {
 		if err != nil {
 			return err
 		}
-		c.settler.add(places)
+		c.deduper.add(places)
 	}
 	return c.tell(math.MaxInt / 2)
 }
@@ -73,13 +73,13 @@ func (c *core) advance(ctx context.Context, end int) error {
 	if err != nil {
 		return err
 	}
-	c.settler.add(places)
+	c.deduper.add(places)
 	if c.plain != nil {
 		places, err := c.plain.advance(ctx, c.sound, end)
 		if err != nil {
 			return err
 		}
-		c.settler.add(places)
+		c.deduper.add(places)
 	}
 	return c.tell(c.decided())
 }
@@ -104,7 +104,7 @@ func (c *core) needed() int {
 
 // tell settles and reports what begins before a sample.
 func (c *core) tell(before int) error {
-	final, open := c.settler.settle(before)
+	final, open := c.deduper.dedupe(before)
 	c.report.add(final)
 	return c.report.report(open)
 }

@@ -14,24 +14,24 @@ import (
 
 // builder is one set in the works.
 type builder struct {
-	recipe   Recipe
-	rand     *rand.Rand
-	log      *slog.Logger
-	set      *Set
-	packages string // folder that sources are named from
-	scratch  string
-	count    int // clips so far
-	speech   *tape
-	bed      *bed
-	lastPath string
-	last     []float32
+	recipe     Recipe
+	rand       *rand.Rand
+	log        *slog.Logger
+	set        *Set
+	packages   string // folder that sources are named from
+	scratch    string
+	count      int // clips so far
+	speech     *recording
+	background *background
+	lastPath   string
+	last       []float32
 }
 
 // Build makes the set of a recipe below the folder work, and returns its truth. A
 // set that is there is not built again. It takes minutes, and tells its steps to
 // the log.
 func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, error) {
-	dir := filepath.Join(work, "sets", fmt.Sprintf("%s-%d-v%d", r.Name, r.Seed, Version))
+	dir := filepath.Join(work, "sets", fmt.Sprintf("%s-%d-v%d", r.Name, r.Seed, version))
 	if s, err := Load(dir); err == nil {
 		return s, nil
 	}
@@ -46,7 +46,7 @@ func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, 
 	b := &builder{
 		recipe: r, rand: rand.New(rand.NewPCG(r.Seed, 1)), log: log, scratch: scratch,
 		packages: filepath.Join(work, "packages"),
-		set:      &Set{Dir: dir, Name: r.Name, Version: Version, Seed: r.Seed},
+		set:      &Set{Dir: dir, Name: r.Name, Version: version, Seed: r.Seed},
 	}
 	if err := b.build(ctx, work); err != nil {
 		return nil, fmt.Errorf("set.Build %s: %w", r.Name, err)
@@ -109,7 +109,7 @@ func (b *builder) pools(ctx context.Context, work string) ([]pool, error) {
 func (b *builder) choose(ctx context.Context, pools []pool) error {
 	for _, kind := range []Kind{Speech, Music, Effect} {
 		var clips []candidate
-		var beds []string
+		var backgrounds []string
 		left, quota := 0, b.recipe.Clips[kind]
 		for _, p := range pools {
 			left += btoi(p.kind == kind)
@@ -123,10 +123,10 @@ func (b *builder) choose(ctx context.Context, pools []pool) error {
 				return err
 			}
 			left--
-			clips, beds = append(clips, some...), append(beds, p.beds...)
+			clips, backgrounds = append(clips, some...), append(backgrounds, p.backgrounds...)
 		}
-		b.log.Info("compare", "kind", kind, "clips", len(clips), "bed files", len(beds))
-		clips, err := withoutBeds(ctx, clips, beds)
+		b.log.Info("compare", "kind", kind, "clips", len(clips), "background files", len(backgrounds))
+		clips, err := withoutBackgrounds(ctx, clips, backgrounds)
 		if err != nil {
 			return err
 		}
@@ -156,15 +156,15 @@ func (b *builder) keep(clips []candidate) {
 
 // load readies what goes on between the clips.
 func (b *builder) load(pools []pool) {
-	b.speech = &tape{rand: b.rand, pause: maxPause}
-	music := &tape{rand: b.rand}
+	b.speech = &recording{rand: b.rand, pause: maxPause}
+	music := &recording{rand: b.rand}
 	for _, p := range pools {
 		switch p.kind {
 		case Speech:
-			b.speech.files = append(b.speech.files, p.beds...)
+			b.speech.files = append(b.speech.files, p.backgrounds...)
 		case Music:
-			music.files = append(music.files, p.beds...)
+			music.files = append(music.files, p.backgrounds...)
 		}
 	}
-	b.bed = &bed{rand: b.rand, speech: b.speech, music: music}
+	b.background = &background{rand: b.rand, speech: b.speech, music: music}
 }

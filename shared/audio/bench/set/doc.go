@@ -9,8 +9,8 @@
 //
 // What keeps the labels clean:
 //
-//   - Clips and beds (what goes on between and under them) come from different
-//     recordings. A clip that is found in the bed material all the same, by exact
+//   - Clips and backgrounds (what goes on between and under them) come from different
+//     recordings. A clip that is found in the background material all the same, by exact
 //     correlation, is left out.
 //   - A clip that repeats itself, such as a loop or a steady tone, is left out: no
 //     offset of it is the right one.

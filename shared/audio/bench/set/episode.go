@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-const minStretch = rateHz // of bed between two insertions
+const minStretch = rateHz // of background between two insertions
 
 // turn is one clip to be played under a condition.
 type turn struct {
@@ -116,7 +116,7 @@ func (b *builder) mix(ctx context.Context, c condition, p *piece) error {
 	return nil
 }
 
-// episode plays turns with stretches of bed between them, and encodes it.
+// episode plays turns with stretches of background between them, and encodes it.
 func (b *builder) episode(ctx context.Context, number, kbps int, turns []turn) (Episode, error) {
 	e := Episode{File: fmt.Sprintf("episode-%d.mp3", number), Kbps: kbps}
 	var pieces []piece
@@ -131,7 +131,7 @@ func (b *builder) episode(ctx context.Context, number, kbps int, turns []turn) (
 	}
 	var wave []float32
 	for i, n := range b.stretches(len(pieces)+1, spare) {
-		x, err := b.bed.next(ctx, n)
+		x, err := b.background.next(ctx, n)
 		if err != nil {
 			return e, err
 		}

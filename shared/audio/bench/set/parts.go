@@ -28,7 +28,7 @@ func parts(clips []candidate) []Relation {
 	var all []Relation
 	for _, group := range byFolder(clips) {
 		for _, host := range group {
-			h := newHaystack(host.wave)
+			h := newHost(host.wave)
 			for _, c := range group {
 				if c.ID == host.ID {
 					continue
@@ -87,17 +87,17 @@ func byFolder(clips []candidate) [][]candidate {
 	return all
 }
 
-// haystack is a clip in which blocks of others are looked for.
-type haystack struct {
+// host is a clip in which blocks of others are looked for.
+type host struct {
 	fft      *fourier.FFT
 	n, size  int
 	spectrum []complex128
 	squares  []float64 // sums of those before each sample
 }
 
-func newHaystack(wave []float32) *haystack {
+func newHost(wave []float32) *host {
 	x := emphasised(wave)
-	h := &haystack{size: len(x), n: 1, squares: make([]float64, len(x)+1)}
+	h := &host{size: len(x), n: 1, squares: make([]float64, len(x)+1)}
 	for h.n < len(x)+partBlock {
 		h.n *= 2
 	}
@@ -119,7 +119,7 @@ func emphasised(wave []float32) []float64 {
 }
 
 // occurrences are the offsets at which enough blocks of a clip are.
-func (h *haystack) occurrences(wave []float32) []int {
+func (h *host) occurrences(wave []float32) []int {
 	x := emphasised(wave)
 	blocks := min(maxBlocks, len(x)/partBlock)
 	if blocks == 0 {
@@ -149,7 +149,7 @@ func (h *haystack) occurrences(wave []float32) []int {
 }
 
 // places are the offsets of a block, the best of each tenth of a second.
-func (h *haystack) places(block []float64) []int {
+func (h *host) places(block []float64) []int {
 	energy := 0.0
 	for _, v := range block {
 		energy += v * v

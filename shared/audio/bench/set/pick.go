@@ -27,14 +27,14 @@ type candidate struct {
 
 // pool is the material of one kind of which a set is made.
 type pool struct {
-	kind  Kind
-	clips []string // files that are clips, or that clips are cut out of
-	beds  []string
-	whole bool
+	kind        Kind
+	clips       []string // files that are clips, or that clips are cut out of
+	backgrounds []string
+	whole       bool
 }
 
 // split divides the files of each material: half may become clips, the other half
-// beds; effects are never beds.
+// backgrounds; effects are never backgrounds.
 func split(r *rand.Rand, m Material, files []string) pool {
 	files = slices.Clone(files)
 	r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
@@ -42,7 +42,7 @@ func split(r *rand.Rand, m Material, files []string) pool {
 	if m.Kind == Effect {
 		half = len(files)
 	}
-	return pool{kind: m.Kind, clips: files[:half], beds: files[half:], whole: m.Whole}
+	return pool{kind: m.Kind, clips: files[:half], backgrounds: files[half:], whole: m.Whole}
 }
 
 // pick takes up to n clips out of a pool, evenly over its files, and stores them in

@@ -74,10 +74,10 @@ func indices(n int) []int {
 	return all
 }
 
-// withoutBeds leaves out the clips that are heard in the material of the beds.
-func withoutBeds(ctx context.Context, clips []candidate, beds []string) ([]candidate, error) {
+// withoutBackgrounds leaves out the clips that are heard in the material of the backgrounds.
+func withoutBackgrounds(ctx context.Context, clips []candidate, backgrounds []string) ([]candidate, error) {
 	var all memory
-	for _, path := range beds {
+	for _, path := range backgrounds {
 		x, err := audio.Load(ctx, path, maxTrack)
 		if err != nil {
 			return nil, err

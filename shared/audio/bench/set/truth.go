@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Version of the sets: it goes up when the same recipe would give another set.
-const Version = 2
+// version of the sets: it goes up when the same recipe would give another set.
+const version = 2
 
 // truthFile is the name of the truth in a set's folder.
 const truthFile = "truth.json"

@@ -1,4 +1,4 @@
-// Package hygiene names the clips of a collection that would be found nowhere, or
+// Package cliplint names the clips of a collection that would be found nowhere, or
 // not surely, or twice, and says what to do about each.
 //
 //   - Silent, TooShort, TooLong, Unreadable: such a clip cannot be looked for.
@@ -22,4 +22,4 @@
 // that it loads. It is deterministic, and starts no goroutine.
 //
 // What it does not do: it does not know whether a clip is worth looking for.
-package hygiene
+package cliplint

@@ -1,4 +1,4 @@
-package hygiene
+package cliplint
 
 import (
 	"context"
@@ -17,16 +17,16 @@ const (
 	sameStart = .05    // seconds by which duplicates may differ at either end
 )
 
-// parade plays the clips of an index, one after the other, with gaps.
-type parade struct {
+// comparison plays the clips of an index, one after the other, with gaps.
+type comparison struct {
 	index  *index.Index
 	starts []int // of each clip
 	next   int   // clip
 	rest   []float32
 }
 
-func newParade(x *index.Index) *parade {
-	p := &parade{index: x}
+func newComparison(x *index.Index) *comparison {
+	p := &comparison{index: x}
 	at := 0
 	for i := range x.Clips() {
 		p.starts = append(p.starts, at)
@@ -36,7 +36,7 @@ func newParade(x *index.Index) *parade {
 }
 
 // Read implements match.Reader.
-func (p *parade) Read(dst []float32) (int, error) {
+func (p *comparison) Read(dst []float32) (int, error) {
 	if len(p.rest) == 0 {
 		if p.next == p.index.Clips() {
 			return 0, io.EOF
@@ -50,13 +50,13 @@ func (p *parade) Read(dst []float32) (int, error) {
 }
 
 // at is the clip that is played at a sample.
-func (p *parade) at(sample int) int { return sort.SearchInts(p.starts, sample+1) - 1 }
+func (p *comparison) at(sample int) int { return sort.SearchInts(p.starts, sample+1) - 1 }
 
 // compare finds each clip within the others.
 func compare(ctx context.Context, x *index.Index) ([]Notice, error) {
 	var all []Notice
 	named := map[int]bool{}
-	p := newParade(x)
+	p := newComparison(x)
 	err := match.Find(ctx, x, p, match.Options{}, func(f match.Finding) error {
 		host := p.at(f.Offset + f.Length/2)
 		if host == f.Clip || f.Coverage < whole || named[f.Clip] {

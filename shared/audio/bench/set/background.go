@@ -7,22 +7,22 @@ import (
 
 const (
 	underMusic = -15.0 // dB of music under speech
-	minScene   = 15    // seconds of one kind of bed
+	minScene   = 15    // seconds of one kind of background
 	maxScene   = 45
 	maxPause   = .4 // seconds between two prompts
 )
 
-// bed is what goes on between the clips: speech, speech over music, music.
-type bed struct {
+// background is what goes on between the clips: speech, speech over music, music.
+type background struct {
 	rand   *rand.Rand
-	speech *tape
-	music  *tape
+	speech *recording
+	music  *recording
 	scene  int // what is played: 0 and 1 speech, 2 both, 3 music
 	left   int // samples until the next scene
 }
 
-// next returns the next n samples of the bed.
-func (b *bed) next(ctx context.Context, n int) ([]float32, error) {
+// next returns the next n samples of the background.
+func (b *background) next(ctx context.Context, n int) ([]float32, error) {
 	out := make([]float32, 0, n)
 	for len(out) < n {
 		if b.left == 0 {
@@ -38,7 +38,7 @@ func (b *bed) next(ctx context.Context, n int) ([]float32, error) {
 	return out, nil
 }
 
-func (b *bed) part(ctx context.Context, n int) ([]float32, error) {
+func (b *background) part(ctx context.Context, n int) ([]float32, error) {
 	if b.scene == 3 {
 		return b.music.next(ctx, n)
 	}
@@ -54,8 +54,8 @@ func (b *bed) part(ctx context.Context, n int) ([]float32, error) {
 	return out, nil
 }
 
-// tape plays files one after another, in a random order, again and again.
-type tape struct {
+// recording plays files one after another, in a random order, again and again.
+type recording struct {
 	rand  *rand.Rand
 	files []string
 	pause float64 // up to so many seconds between two
@@ -63,7 +63,7 @@ type tape struct {
 	rest  []float32
 }
 
-func (t *tape) next(ctx context.Context, n int) ([]float32, error) {
+func (t *recording) next(ctx context.Context, n int) ([]float32, error) {
 	out := make([]float32, 0, n)
 	for len(out) < n {
 		if len(t.rest) == 0 {
@@ -79,7 +79,7 @@ func (t *tape) next(ctx context.Context, n int) ([]float32, error) {
 }
 
 // turn starts the next file.
-func (t *tape) turn(ctx context.Context) error {
+func (t *recording) turn(ctx context.Context) error {
 	if len(t.order) == 0 {
 		t.order = t.rand.Perm(len(t.files))
 	}

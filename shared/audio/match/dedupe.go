@@ -11,27 +11,27 @@ import (
 // maxCluster bounds the places that overlap in a chain and are held for each other.
 const maxCluster = 256
 
-// echoScore of a clip against itself says that it resembles itself there.
-const echoScore = .5
+// repeatScore of a clip against itself says that it resembles itself there.
+const repeatScore = .5
 
-// settler chooses, of the places of a clip that overlap, those that others do not
+// deduper chooses, of the places of a clip that overlap, those that others do not
 // explain: a clip that repeats itself is found again a beat later, and a place at
 // several speeds.
-type settler struct {
+type deduper struct {
 	index    *index.Index
 	verifier *verify.Verifier
 	open     [][]place // by clip
-	echoes   map[echo]bool
+	repeats  map[repeat]bool
 }
 
-// echo is a clip's likeness to itself at a shift.
-type echo struct{ clip, shift int }
+// repeat is a clip's likeness to itself at a shift.
+type repeat struct{ clip, shift int }
 
-func newSettler(x *index.Index, v *verify.Verifier) *settler {
-	return &settler{index: x, verifier: v, open: make([][]place, x.Clips()), echoes: map[echo]bool{}}
+func newDeduper(x *index.Index, v *verify.Verifier) *deduper {
+	return &deduper{index: x, verifier: v, open: make([][]place, x.Clips()), repeats: map[repeat]bool{}}
 }
 
-func (s *settler) add(places []place) {
+func (s *deduper) add(places []place) {
 	for _, p := range places {
 		s.open[p.clip] = append(s.open[p.clip], p)
 	}
@@ -39,7 +39,7 @@ func (s *settler) add(places []place) {
 
 // settle returns the places that are final, when nothing new will begin before a
 // sample; and the first sample at which one is still open, at most that one.
-func (s *settler) settle(before int) (final []place, open int) {
+func (s *deduper) dedupe(before int) (final []place, open int) {
 	open = before
 	for clip, list := range s.open {
 		if len(list) == 0 {
@@ -67,7 +67,7 @@ func (s *settler) settle(before int) (final []place, open int) {
 }
 
 // choose takes the surest first.
-func (s *settler) choose(cluster []place) []place {
+func (s *deduper) choose(cluster []place) []place {
 	ordered := slices.Clone(cluster)
 	slices.SortStableFunc(ordered, func(a, b place) int {
 		return cmp.Or(cmp.Compare(b.evidence, a.evidence), cmp.Compare(a.begin, b.begin))
@@ -84,7 +84,7 @@ func (s *settler) choose(cluster []place) []place {
 // explains reports whether p is the chosen place over again: nearly at the same
 // sample; or one that resembles it by the clip's likeness to itself, with nothing found
 // outside of it.
-func (s *settler) explains(chosen, p place) bool {
+func (s *deduper) explains(chosen, p place) bool {
 	shift := p.begin - chosen.begin
 	if abs(shift) >= chosen.length {
 		return false
@@ -100,14 +100,14 @@ func (s *settler) explains(chosen, p place) bool {
 }
 
 // resembles reports whether a clip is like itself at a shift, to a twentieth of a second.
-func (s *settler) resembles(clip, shift int) bool {
-	e := echo{clip, shift / (RateHz / 20)}
-	like, known := s.echoes[e]
+func (s *deduper) resembles(clip, shift int) bool {
+	e := repeat{clip, shift / (RateHz / 20)}
+	like, known := s.repeats[e]
 	if !known {
 		own := window{samples: s.index.Wave(clip)}
 		r, _ := s.verifier.Verify(s.index.Own(clip), shift, &own) // a window cannot fail
-		like = r.Score >= echoScore
-		s.echoes[e] = like
+		like = r.Score >= repeatScore
+		s.repeats[e] = like
 	}
 	return like
 }

@@ -1,4 +1,4 @@
-package hygiene
+package cliplint
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 const (
 	frame  = 512 // samples: 64 ms
 	hop    = frame / 2
-	noisy  = .48 // movement above is noise, which has 0.56
+	noisy  = .48 // steadiness above is noise, which has 0.56
 	steady = .8  // and above this one the sound does not move
 	toned  = 1.6 // tonality above has tones that stand out
 	nearby = 8   // bands a side
@@ -44,9 +44,9 @@ func tonality(frames [][]float64) float64 {
 	return sum / weights
 }
 
-// movement is the weighted geometric mean that the package describes: low where the
+// steadiness is the weighted geometric mean that the package describes: low where the
 // spectrum moves. It is 0 where there is too little to tell.
-func movement(frames [][]float64) float64 {
+func steadiness(frames [][]float64) float64 {
 	if len(frames) < 4 {
 		return 0
 	}

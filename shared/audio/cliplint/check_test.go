@@ -1,4 +1,4 @@
-package hygiene_test
+package cliplint_test
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/audio/hygiene"
+	"leasehold/shared/audio/cliplint"
 	"leasehold/shared/fault"
 )
 
-const rate = hygiene.RateHz
+const rate = cliplint.RateHz
 
 // tune is seconds of plucked notes of random pitch.
 func tune(seed uint64, seconds float64) []float32 {
@@ -55,12 +55,12 @@ func tone(seconds float64) []float32 {
 	return x
 }
 
-func clip(name string, wave []float32) hygiene.Clip {
-	return hygiene.Clip{Name: name, Load: func(context.Context) ([]float32, error) { return wave, nil }}
+func clip(name string, wave []float32) cliplint.Clip {
+	return cliplint.Clip{Name: name, Load: func(context.Context) ([]float32, error) { return wave, nil }}
 }
 
-func broken(name string, err error) hygiene.Clip {
-	return hygiene.Clip{Name: name, Load: func(context.Context) ([]float32, error) { return nil, err }}
+func broken(name string, err error) cliplint.Clip {
+	return cliplint.Clip{Name: name, Load: func(context.Context) ([]float32, error) { return nil, err }}
 }
 
 func TestEachFaultIsNamed(t *testing.T) {
@@ -71,7 +71,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 	for i := range quieter {
 		quieter[i] /= 2
 	}
-	notices, err := hygiene.Check(t.Context(), []hygiene.Clip{
+	notices, err := cliplint.Check(t.Context(), []cliplint.Clip{
 		clip("long", long),
 		clip("other", other),
 		clip("third", tune(3, 3)),
@@ -88,16 +88,16 @@ func TestEachFaultIsNamed(t *testing.T) {
 		clip("part", part),
 	})
 	require.NoError(t, err)
-	got := map[string]hygiene.Fault{}
+	got := map[string]cliplint.Fault{}
 	for _, n := range notices {
 		got[n.Clip] = n.Fault
 		require.NotEmpty(t, n.Advice, n.Clip)
 		require.Contains(t, n.Text(), string(n.Fault))
 	}
-	require.Equal(t, map[string]hygiene.Fault{
-		"silence": hygiene.Silent, "nothing": hygiene.Silent, "blip": hygiene.TooShort, "blip in silence": hygiene.TooShort,
-		"programme": hygiene.TooLong, "page": hygiene.Unreadable, "white": hygiene.Noise, "rumble": hygiene.Noise,
-		"tone": hygiene.Steady, "again": hygiene.Duplicate, "part": hygiene.Contained,
+	require.Equal(t, map[string]cliplint.Fault{
+		"silence": cliplint.Silent, "nothing": cliplint.Silent, "blip": cliplint.TooShort, "blip in silence": cliplint.TooShort,
+		"programme": cliplint.TooLong, "page": cliplint.Unreadable, "white": cliplint.Noise, "rumble": cliplint.Noise,
+		"tone": cliplint.Steady, "again": cliplint.Duplicate, "part": cliplint.Contained,
 	}, got)
 	last := notices[len(notices)-1]
 	require.Equal(t, "long", last.Other)
@@ -107,23 +107,23 @@ func TestEachFaultIsNamed(t *testing.T) {
 func TestWhatMayPassEndsTheCheck(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the disk is gone")
-	_, err := hygiene.Check(t.Context(), []hygiene.Clip{broken("a", gone)})
+	_, err := cliplint.Check(t.Context(), []cliplint.Clip{broken("a", gone)})
 	require.ErrorIs(t, err, gone)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = hygiene.Check(ctx, []hygiene.Clip{clip("a", tune(1, 1))})
+	_, err = cliplint.Check(ctx, []cliplint.Clip{clip("a", tune(1, 1))})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestNoClipsHaveNoFaults(t *testing.T) {
 	t.Parallel()
-	notices, err := hygiene.Check(t.Context(), nil)
+	notices, err := cliplint.Check(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, notices)
 }
 
 func ExampleCheck() {
-	notices, err := hygiene.Check(context.Background(), []hygiene.Clip{
+	notices, err := cliplint.Check(context.Background(), []cliplint.Clip{
 		clip("jingle.wav", tune(1, 2)),
 		clip("blip.wav", tune(2, .1)),
 	})

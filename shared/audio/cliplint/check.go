@@ -1,4 +1,4 @@
-package hygiene
+package cliplint
 
 import (
 	"context"
@@ -93,7 +93,7 @@ func alone(wave []float32, err error) *Notice {
 		}
 	}
 	frames := powers(wave)
-	switch m := movement(frames); {
+	switch m := steadiness(frames); {
 	case m > steady:
 		return &Notice{Fault: Steady, Why: "it sounds the same throughout, so that its offset is not sure", Advice: "take in how it begins or ends"}
 	case m > noisy && tonality(frames) < toned:

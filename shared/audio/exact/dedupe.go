@@ -12,9 +12,9 @@ import (
 // clip that is played more often is a test tone.
 const maxMatches = 10000
 
-// settle chooses from the candidates, best first, those that what is chosen
+// dedupe chooses from the candidates, best first, those that what is chosen
 // already does not explain. The FFT is the scanner's.
-func (t *template) settle(f *spectrum.FFT, threshold float64) []place {
+func (t *template) dedupe(f *spectrum.FFT, threshold float64) []place {
 	floor := t.places.floor()
 	open := slices.DeleteFunc(t.places.places, func(p place) bool { return p.score < floor })
 	if len(open) == 0 {

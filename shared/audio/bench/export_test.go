@@ -1,0 +1,7 @@
+package bench
+
+// The marks of the tables, for the tests.
+const (
+	Begin = beginMark
+	End   = endMark
+)
