@@ -1,22 +1,22 @@
-// Package visit decides when an origin is looked at again. It is arithmetic on
-// records: no clock, no storage, no randomness of its own.
+// Package visit decides when an origin is visited next. It is arithmetic on
+// records: it reads no clock, keeps no data and draws no random numbers, so that
+// the store below this package and the simulator run the same code.
 //
 //	listing ──▶ Listed ─┐                    ┌─▶ Place: (pool, lister, class, ref)
 //	                    ├─▶ State ─▶ Policy ─┤
 //	outcome ──▶ Record ─┘                    └─▶ Shares: slots for each pool
 //
-// A Policy says what a visit teaches (Record), where an origin waits (Place), what
-// a place is worth at a time (Worth) and how slots are shared out (Shares); Pick
-// puts these together. Within one queue (pool, lister, class) the smaller ref is
-// never worth less, so the best n of any number of origins are found by merging
-// the heads of queues. The store below this package and the simulator run the same
-// code over different queues.
+// A Policy updates an origin's State after a visit (Record), assigns it to a queue
+// (Place), estimates the value of a visit (Worth) and divides visit slots among the
+// pools (Shares). Pick combines these. Invariant: in one queue (pool, lister, class)
+// an origin with a smaller ref is worth at least as much as one with a larger ref;
+// therefore merging the heads of the queues finds the best n of all origins.
 //
-// Policies: "value" (the default), "seed", "swh2026", "legacy" and "roundrobin";
-// see docs/visits.md. Whatever the policy, Rules.Rest says whether an origin may be
-// visited at all.
+// Policies are "value" (the default), "seed", "swh2026", "legacy" and "roundrobin";
+// docs/visits.md compares them. Rules.Rest decides for every policy when an origin
+// may be visited again at the earliest.
 //
-// Times are whole seconds since 1970, rates are per day. A target is a position in
-// an order, not a date. Numbers from outside are clamped: no input makes a time
-// overflow or a rate become NaN.
+// Times are whole seconds since 1970 and rates are changes per day. A target orders
+// origins in a queue; it is not a date at which they are visited. Inputs are
+// clamped, so that no time overflows and no rate is NaN.
 package visit

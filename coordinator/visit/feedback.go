@@ -1,32 +1,34 @@
 package visit
 
-// Record applies an outcome by the rules of the seed. position is the queue
-// position: the largest target handed out so far. An event that is not final, or
-// not newer than the last visit, changes nothing.
+// Record applies an outcome by the rules of the policy "seed". position is the
+// largest target handed out so far; targets of origins that have none count from it.
+// If the event is not final, or not newer than the last visit, the state stays as it
+// is and Effect.Ignored has the reason.
 func (r Rules) Record(s State, e Event, position int64) (State, Effect) {
 	e = e.clamped()
-	effect := Effect{Ignored: ignored(s, e), First: s.LastVisit == Never, Success: e.success()}
+	effect := Effect{Ignored: ignoredReason(s, e), First: s.LastVisit == Never, Success: e.success()}
 	if effect.Ignored != "" {
 		return s, Effect{Ignored: effect.Ignored}
 	}
 	fudge := r.clampFudge(e.Fudge)
-	from := r.from(s, position)
+	base := r.targetBase(s, position)
 	if !effect.Success {
-		s.Target = plus(from, stretch(r.Intervals[0], fudge))
-		s.fail(e, s.Failures+1, r)
+		s.Target = addSeconds(base, intervalSeconds(r.Intervals[0], fudge))
+		s.recordFailure(e, s.Failures+1, r)
 		return s, effect
 	}
 	effect.Changed = e.Digest != s.LastDigest
-	s = r.learn(s, e, effect)
+	s = r.learnRate(s, e, effect)
 	if !effect.First {
-		s.Index = r.step(s.Index, effect.Changed)
+		s.Index = r.nextIndex(s.Index, effect.Changed)
 	}
-	s.Target = plus(from, r.Interval(s.Index, fudge))
-	s.succeed(e)
+	s.Target = addSeconds(base, r.Interval(s.Index, fudge))
+	s.recordSuccess(e)
 	return s, effect
 }
 
-func ignored(s State, e Event) string {
+// ignoredReason returns why an event is not recorded; empty: it is recorded.
+func ignoredReason(s State, e Event) string {
 	switch {
 	case !e.final():
 		return NotFinal
@@ -36,48 +38,51 @@ func ignored(s State, e Event) string {
 	return ""
 }
 
-// from is what a target is counted from: itself, or the queue position.
-func (r Rules) from(s State, position int64) int64 {
+// targetBase is the time from which the next target counts: the present target, or
+// the queue position if the origin has none.
+func (r Rules) targetBase(s State, position int64) int64 {
 	if s.Target != Never {
 		return s.Target
 	}
 	return min(max(position, -Latest), Latest)
 }
 
-func (r Rules) step(index int, changed bool) int {
+func (r Rules) nextIndex(index int, changed bool) int {
 	if changed {
 		return r.clampIndex(index - r.Lower)
 	}
 	return r.clampIndex(index + r.Raise)
 }
 
-func (s *State) succeed(e Event) {
-	s.visited(e, e.Status)
+func (s *State) recordSuccess(e Event) {
+	s.recordVisit(e, e.Status)
 	s.LastSuccess, s.LastDigest, s.Failures = s.LastVisit, e.Digest, 0
 }
 
-// fail notes a failure, the count-th in a row.
-func (s *State) fail(e Event, count int, r Rules) {
+// recordFailure records a visit without success. failures counts those in a row
+// including this one; from Rules.DisableAfter on the origin is disabled.
+func (s *State) recordFailure(e Event, failures int, r Rules) {
 	status := e.Status
 	if status != NotFound {
 		status = Failed
 	}
-	s.visited(e, status)
-	s.Failures = count
+	s.recordVisit(e, status)
+	s.Failures = failures
 	if s.Failures >= r.DisableAfter && s.Enabled() {
 		s.Disabled = ByFailures
 	}
 }
 
-func (s *State) visited(e Event, status Status) {
+func (s *State) recordVisit(e Event, status Status) {
 	s.LastVisit, s.LastStatus, s.NotBefore = e.At, status, Never
 	if e.NotBefore > 0 {
 		s.NotBefore = e.NotBefore
 	}
 }
 
-// Listed says that a lister named the origin: it takes part again, with its
-// failures still counted, so that it is probed once. An older date is ignored.
+// Listed records that a lister named the origin. Unless the operator disabled it, it
+// is enabled again; its failures stay counted, so that one more failure disables it.
+// A date older than the known one is ignored.
 func Listed(s State, at, lastUpdate int64) State {
 	s.LastSeen = max(s.LastSeen, clampTime(at))
 	s.LastUpdate = max(s.LastUpdate, clampTime(lastUpdate))
@@ -87,8 +92,8 @@ func Listed(s State, at, lastUpdate int64) State {
 	return s
 }
 
-// Missed says that a full listing which ended well did not name the origin.
-func Missed(s State) State {
+// Unlisted records that a successful full listing did not name the origin.
+func Unlisted(s State) State {
 	if s.Enabled() {
 		s.Disabled = ByLister
 	}

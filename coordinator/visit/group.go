@@ -3,20 +3,20 @@ package visit
 // A Pool is a set of origins that wait for the same kind of reason.
 type Pool uint8
 
-// The pools of the seed, which are also the groups of the metrics, and those of
-// the value policy.
+// PoolA to PoolB3 are the pools of the policies "seed" and "swh2026", and the groups
+// of the metrics. PoolFirst to PoolSignal are the pools of the policy "value".
 const (
-	PoolA  Pool = iota + 1 // no date
-	PoolB1                 // dated, never visited with success
-	PoolB2                 // dated after the last success
-	PoolB3                 // dated before it
+	PoolA  Pool = iota + 1 // without a date from a lister
+	PoolB1                 // with a date, never visited with success
+	PoolB2                 // with a date after the last success
+	PoolB3                 // with a date before the last success
 
 	PoolFirst    // never visited with success
-	PoolKnown    // without dates
-	PoolQuiet    // dated before the last success
-	PoolSignal   // dated after it
-	PoolAll      // of policies that have one
-	PoolDisabled // a group only
+	PoolKnown    // without a date from a lister
+	PoolQuiet    // with a date before the last success
+	PoolSignal   // with a date after the last success
+	PoolAll      // the only pool of "legacy" and "roundrobin"
+	PoolDisabled // a group of the metrics; no policy has it
 )
 
 var poolNames = map[Pool]string{
@@ -26,7 +26,7 @@ var poolNames = map[Pool]string{
 
 func (p Pool) String() string { return poolNames[p] }
 
-// Group returns the group of an origin: A, B1, B2, B3 or disabled.
+// Group returns the origin's group in the metrics: A, B1, B2, B3 or disabled.
 func Group(s State) Pool {
 	switch {
 	case !s.Enabled():

@@ -1,69 +1,59 @@
 package visit
 
-// Legacy is the loop that Software Heritage had before: one queue by due time, and
-// an interval that was divided after every visit, changed or not, so that it
-// always went to the minimum.
-type Legacy struct{ Rules }
+// unvisited is added to the time of the first sight of an origin without a target,
+// because it then precedes every target, and the earlier seen precedes the later.
+const unvisited = -1 << 60
 
-// Name implements Policy.
-func (Legacy) Name() string { return "legacy" }
+// onePool is the part that the policies "legacy" and "roundrobin" share: one queue,
+// from which the smallest ref is visited first.
+type onePool struct{ Rules }
 
-// Place implements Policy.
-func (Legacy) Place(s State) Place { return dueFirst(s) }
+func (onePool) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
 
-// Worth implements Policy.
-func (Legacy) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
-
-// Shares implements Policy.
-func (Legacy) Shares(n int, _ Counts) (shares, refill []Share) {
+func (onePool) Shares(n int, _ Counts) (shares, refill []Share) {
 	return []Share{{Pools: []Pool{PoolAll}, N: n}}, nil
 }
 
-// Record implements Policy: due again after the interval, counted from the visit; a
-// failure is due after the smallest.
-func (p Legacy) Record(s State, e Event, position int64) (State, Effect) {
+// placeBy returns the place of an origin that is due at a time; Never comes first.
+func (onePool) placeBy(s State, due int64) Place {
+	if due == Never {
+		due = unvisited + s.FirstSeen
+	}
+	return Place{Pool: PoolAll, Ref: due}
+}
+
+// legacy is the loop that Software Heritage had before swh2026: one queue by due
+// time. Every visit divided the interval, changed or not, so that all intervals went
+// to the minimum.
+type legacy struct{ onePool }
+
+func (legacy) Name() string { return "legacy" }
+
+func (p legacy) Place(s State) Place { return p.placeBy(s, s.Target) }
+
+// Record sets the target to the interval after the visit; after a failure, to the
+// smallest interval.
+func (p legacy) Record(s State, e Event, position int64) (State, Effect) {
 	index := s.Index
 	s, effect := p.Rules.Record(s, e, position)
 	if effect.Ignored != "" {
 		return s, effect
 	}
 	s.Index = index
+	next := 0
 	if effect.Success {
 		s.Index = p.clampIndex(index - 1)
+		next = s.Index
 	}
-	s.Target = plus(s.LastVisit, p.Interval(s.Index, e.Fudge))
-	if !effect.Success {
-		s.Target = plus(s.LastVisit, p.Interval(0, e.Fudge))
-	}
+	s.Target = addSeconds(s.LastVisit, p.Interval(next, e.Fudge))
 	return s, effect
 }
 
-// dueFirst is one queue by target, those without one first.
-func dueFirst(s State) Place {
-	if s.Target == Never {
-		return Place{Pool: PoolAll, Ref: unvisited + s.FirstSeen}
-	}
-	return Place{Pool: PoolAll, Ref: s.Target}
-}
-
-// RoundRobin visits whoever waits longest.
-type RoundRobin struct{ Rules }
+// RoundRobin visits the origin whose last visit is longest ago.
+type RoundRobin struct{ onePool }
 
 // Name implements Policy.
 func (RoundRobin) Name() string { return "roundrobin" }
 
 // Place implements Policy.
-func (RoundRobin) Place(s State) Place {
-	if s.LastVisit == Never {
-		return Place{Pool: PoolAll, Ref: unvisited + s.FirstSeen}
-	}
-	return Place{Pool: PoolAll, Ref: s.LastVisit}
-}
-
-// Worth implements Policy.
-func (RoundRobin) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
-
-// Shares implements Policy.
-func (RoundRobin) Shares(n int, _ Counts) (shares, refill []Share) {
-	return []Share{{Pools: []Pool{PoolAll}, N: n}}, nil
-}
+func (p RoundRobin) Place(s State) Place { return p.placeBy(s, s.LastVisit) }

@@ -11,9 +11,10 @@ import (
 	"leasehold/shared/fault"
 )
 
-// ParseRules reads rules as they are configured: NAME=VALUE, separated by commas,
-// such as cooldown=1h,disable-after=5,intervals=1/1/2/2/2/4/16; what is not named
-// is as in DefaultRules. Errors are fault.ErrInvalid and say what is accepted.
+// ParseRules parses rules written as NAME=VALUE and separated by commas, such as
+// cooldown=1h,disable-after=5,intervals=1/1/2/2/2/4/16. Rules that the text does not
+// name keep the value of DefaultRules. Errors are fault.ErrInvalid and name the rule
+// and what is accepted.
 func ParseRules(text string) (Rules, error) {
 	r := DefaultRules()
 	fields := r.fields()
@@ -23,23 +24,18 @@ func ParseRules(text string) (Rules, error) {
 			continue
 		}
 		name, value, _ := strings.Cut(pair, "=")
-		to, ok := fields[name]
+		field, ok := fields[name]
 		if !ok {
-			return Rules{}, fmt.Errorf("visit rule %q: %w: there are %s", name, fault.ErrInvalid, strings.Join(RuleNames(), ", "))
+			return Rules{}, fmt.Errorf("visit rule %q: %w: want one of %s", name, fault.ErrInvalid, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		}
-		if err := set(to, value); err != nil {
+		if err := setField(field, value); err != nil {
 			return Rules{}, fmt.Errorf("visit rule %s=%s: %w: %w", name, value, fault.ErrInvalid, err)
 		}
 	}
 	return r, r.Check()
 }
 
-// RuleNames lists what ParseRules accepts.
-func RuleNames() []string {
-	r := DefaultRules()
-	return slices.Sorted(maps.Keys(r.fields()))
-}
-
+// fields returns a pointer to each rule by the name that users write.
 func (r *Rules) fields() map[string]any {
 	return map[string]any{
 		"intervals": &r.Intervals, "first-index": &r.FirstIndex, "raise": &r.Raise, "lower": &r.Lower, "fudge": &r.Fudge,
@@ -51,8 +47,9 @@ func (r *Rules) fields() map[string]any {
 	}
 }
 
-func set(to any, value string) (err error) {
-	switch to := to.(type) {
+// setField parses value into field, a pointer that Rules.fields returned.
+func setField(field any, value string) (err error) {
+	switch to := field.(type) {
 	case *int:
 		*to, err = strconv.Atoi(value)
 	case *float64:

@@ -2,18 +2,18 @@ package visit
 
 import "container/heap"
 
-// A Candidate is an origin that is eligible, and where it waits.
+// A Candidate is an eligible origin and its place.
 type Candidate struct {
 	Key   int64
-	Host  string // of politeness; empty: none
+	Host  string // whose limits apply; empty: none
 	Place Place
-	Value float64 // its worth when it was picked
+	Value float64 // Policy.Worth when it was picked
 
-	// Refill says that its slot was left by pools that had nobody for it.
+	// Refill is true if it got a slot that the pools of a share left over.
 	Refill bool
 }
 
-// A Queue is the part of a Place that names a queue.
+// A Queue identifies a queue: the fields of a Place without its Ref.
 type Queue struct {
 	Pool   Pool
 	Lister int32
@@ -23,33 +23,33 @@ type Queue struct {
 // Queue returns the queue of a place.
 func (p Place) Queue() Queue { return Queue{p.Pool, p.Lister, p.Class} }
 
-// Queues are the eligible origins, however they are kept.
+// Queues gives Pick access to the eligible origins. The store and the simulator
+// implement it.
 type Queues interface {
-	// Of lists the queues of a pool that may hold something, in a stable order.
+	// Of returns the queues of a pool that may have candidates, in a stable order.
 	Of(Pool) []Queue
-	// Next takes the first candidate that was not taken before, or the last one
-	// with back. false says that there is none, or none that can be read.
+	// Next returns the first candidate of a queue that this pick did not get yet, or
+	// with back the last. It returns false if there is none, or reading failed.
 	Next(q Queue, back bool) (Candidate, bool)
-	// Quality of a lister's dates.
+	// Quality returns the quality of a lister's dates.
 	Quality(lister int32) Quality
 }
 
-// Pick chooses at most n origins by a policy. accept may refuse a candidate, for
-// its host's sake; it is not asked again. The cost grows with n and the number of
-// queues, not with the number of origins.
+// Pick chooses at most n origins by a policy. accept (nil: always true) may refuse a
+// candidate, because its host is busy; Pick asks once for each. The cost grows with n
+// and the number of queues, not with the number of origins.
 func Pick(p Policy, q Queues, now int64, n int, c Counts, accept func(Candidate) bool) []Candidate {
-	k := picker{policy: p, queues: q, now: now, accept: accept}
+	k := picker{policy: p, queues: q, now: now, accept: accept, returned: [2]map[Queue]Candidate{{}, {}}}
 	for len(k.picked) < n {
 		before := len(k.picked)
-		left := n - before
-		shares, refill := p.Shares(left, c)
+		shares, refill := p.Shares(n-before, c)
 		k.refill = before > 0
 		for _, s := range shares {
-			k.take(s, min(s.N, n-len(k.picked)))
+			k.takeBest(s, min(s.N, n-len(k.picked)))
 		}
 		k.refill = true
 		for _, s := range refill {
-			k.take(s, n-len(k.picked))
+			k.takeBest(s, n-len(k.picked))
 		}
 		if len(k.picked) == before {
 			break
@@ -64,19 +64,27 @@ type picker struct {
 	now    int64
 	accept func(Candidate) bool
 	picked []Candidate
-	refill bool                     // what is taken now is for slots that were left
-	spare  map[Queue][2][]Candidate // heads that were looked at and not taken, by end
+	refill bool // the slots that are filled now were left over
+
+	// returned are candidates that a share read and did not take, by the end of their
+	// queue: 0 the front, 1 the back. A queue has at most one at each end, because the
+	// next share reads it before Queues.Next.
+	returned [2]map[Queue]Candidate
 }
 
-// take merges the queues of a share, at most n of them.
-func (k *picker) take(s Share, n int) {
+// takeBest merges the queues of a share and takes at most n candidates.
+func (k *picker) takeBest(s Share, n int) {
 	if n <= 0 {
 		return
 	}
-	var heads merge
+	end := 0
+	if s.Back {
+		end = 1
+	}
+	var heads candidateHeap
 	for _, pool := range s.Pools {
 		for _, q := range k.queues.Of(pool) {
-			if c, ok := k.next(q, s.Back); ok {
+			if c, ok := k.next(q, end); ok {
 				heads = append(heads, c)
 			}
 		}
@@ -89,7 +97,7 @@ func (k *picker) take(s Share, n int) {
 			k.picked = append(k.picked, c)
 			n--
 		}
-		if next, ok := k.next(c.Place.Queue(), s.Back); ok {
+		if next, ok := k.next(c.Place.Queue(), end); ok {
 			heads[0] = next
 			heap.Fix(&heads, 0)
 		} else {
@@ -97,64 +105,42 @@ func (k *picker) take(s Share, n int) {
 		}
 	}
 	for _, c := range heads {
-		k.giveBack(c, s.Back)
+		k.returned[end][c.Place.Queue()] = c
 	}
 }
 
-// next is the head of a queue, with its value.
-func (k *picker) next(q Queue, back bool) (Candidate, bool) {
-	end := 0
-	if back {
-		end = 1
-	}
-	if kept := k.spare[q]; len(kept[end]) > 0 {
-		c := kept[end][len(kept[end])-1]
-		kept[end] = kept[end][:len(kept[end])-1]
-		k.spare[q] = kept
+// next removes and returns the candidate at an end of a queue, with its value; false:
+// the queue has no more. A candidate returned at the same end comes first, then those
+// that were not read before, then the one returned at the other end.
+func (k *picker) next(q Queue, end int) (Candidate, bool) {
+	if c, ok := k.returned[end][q]; ok {
+		delete(k.returned[end], q)
 		return c, true
 	}
-	c, ok := k.queues.Next(q, back)
+	c, ok := k.queues.Next(q, end == 1)
 	if ok {
 		c.Value = k.policy.Worth(c.Place, k.queues.Quality(c.Place.Lister), k.now)
 		return c, true
 	}
-	// What was put back at one end may be wanted from the other.
-	if kept := k.spare[q]; len(kept[1-end]) > 0 {
-		c = kept[1-end][0]
-		kept[1-end] = kept[1-end][1:]
-		k.spare[q] = kept
-		return c, true
-	}
-	return Candidate{}, false
+	c, ok = k.returned[1-end][q]
+	delete(k.returned[1-end], q)
+	return c, ok
 }
 
-func (k *picker) giveBack(c Candidate, back bool) {
-	if k.spare == nil {
-		k.spare = map[Queue][2][]Candidate{}
-	}
-	kept := k.spare[c.Place.Queue()]
-	end := 0
-	if back {
-		end = 1
-	}
-	kept[end] = append(kept[end], c)
-	k.spare[c.Place.Queue()] = kept
-}
+// candidateHeap orders by value, the largest first; the smaller key wins ties.
+type candidateHeap []Candidate
 
-// merge is a heap of heads, the most valuable first; ties go to the smaller key.
-type merge []Candidate
-
-func (m merge) Len() int { return len(m) }
-func (m merge) Less(i, j int) bool {
-	if m[i].Value != m[j].Value {
-		return m[i].Value > m[j].Value
+func (h candidateHeap) Len() int { return len(h) }
+func (h candidateHeap) Less(i, j int) bool {
+	if h[i].Value != h[j].Value {
+		return h[i].Value > h[j].Value
 	}
-	return m[i].Key < m[j].Key
+	return h[i].Key < h[j].Key
 }
-func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
-func (m *merge) Push(x any)   { *m = append(*m, x.(Candidate)) }
-func (m *merge) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
+func (h candidateHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *candidateHeap) Push(x any)   { *h = append(*h, x.(Candidate)) }
+func (h *candidateHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
 	return last
 }

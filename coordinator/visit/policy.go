@@ -7,57 +7,58 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A Place is where an eligible origin waits. Pool, Lister and Class name a queue;
-// in it, the smaller Ref comes first, then the smaller key.
+// A Place is the position at which an eligible origin waits. Pool, Lister and Class
+// name a queue; in it, the smaller Ref comes first, then the smaller key.
 type Place struct {
 	Pool   Pool
-	Lister int32 // 0 where the pool does not care
+	Lister int32 // 0 if the pool does not tell listers apart
 	Class  uint8
 	Ref    int64
 }
 
-// Quality is what is known of a lister's dates.
+// Quality is an estimate of how good a lister's dates are.
 type Quality struct {
-	Recall    float64 // of changes, the share that it dates
-	Precision float64 // of dates, the share behind which there is a change
-	Listed    int64   // when its last listing ended
+	Recall    float64 // share of the changes that it dates
+	Precision float64 // share of the dates that belong to a change
+	Listed    int64   // end of its last listing
 
-	// FirstVisits says that first visits of what it names have priority.
+	// FirstVisits is true if first visits of the origins that it names precede all
+	// other visits.
 	FirstVisits bool
 }
 
-// A Share is slots for some pools: the best of them together.
+// A Share is a number of slots for the best origins of some pools together.
 type Share struct {
 	Pools []Pool
 	N     int
-	Back  bool // from the other end of their queues
+	Back  bool // take from the end of the queues with the largest refs
 }
 
-// A Policy decides. Policies are values without state of their own: what a method
-// returns depends on its arguments only, and all may be called concurrently.
+// A Policy decides which origins are visited next. Results depend on the arguments
+// only, and all methods may be called concurrently.
 type Policy interface {
-	// Name is what the policy is called in the configuration.
+	// Name returns the name that the configuration uses.
 	Name() string
-	// Record applies an outcome. position is the largest target handed out.
+	// Record applies an outcome. position is the largest target handed out so far.
 	Record(s State, e Event, position int64) (State, Effect)
-	// Place says where an enabled origin waits.
+	// Place returns the position of an enabled origin.
 	Place(s State) Place
-	// Worth orders the queues of a share: the higher is visited sooner. In one
-	// queue a smaller ref is never worth less.
+	// Worth estimates the value of a visit now; Pick takes the highest first. In one
+	// queue a smaller ref must be worth at least as much as a larger one.
 	Worth(p Place, q Quality, now int64) float64
-	// Shares gives n slots to pools, in the order in which they are served. What
-	// a share leaves goes to later ones that have no limit of their own: Refill.
+	// Shares divides n slots among pools, in the order in which Pick fills them.
+	// refill are the pools, without a number each, that get the slots left over.
 	Shares(n int, c Counts) (shares []Share, refill []Share)
 }
 
-// Names lists the policies, the default first.
+// Names are the policies, the default first.
 var Names = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
 
-// ByTarget lists the policies that order origins by their targets.
+// ByTarget are the policies that order origins by their targets.
 var ByTarget = []string{"seed", "swh2026", "legacy"}
 
-// New returns the policy of a name. fault.ErrInvalid says that there is none, or
-// that the rules make no sense.
+// New returns the policy with a name. The error is fault.ErrInvalid if no policy has
+// the name or r.Check fails.
 func New(name string, r Rules) (Policy, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -66,19 +67,19 @@ func New(name string, r Rules) (Policy, error) {
 	case "value":
 		return Value{r}, nil
 	case "seed":
-		return Seed{r}, nil
+		return seed{r}, nil
 	case "swh2026":
-		return SWH{r}, nil
+		return swh{r}, nil
 	case "legacy":
-		return Legacy{r}, nil
+		return legacy{onePool{r}}, nil
 	case "roundrobin":
-		return RoundRobin{r}, nil
+		return RoundRobin{onePool{r}}, nil
 	}
-	return nil, fmt.Errorf("visit policy %q: %w: there are %s", name, fault.ErrInvalid, strings.Join(Names, ", "))
+	return nil, fmt.Errorf("visit policy %q: %w: want one of %s", name, fault.ErrInvalid, strings.Join(Names, ", "))
 }
 
-// single is a share without a limit for each pool.
-func single(pools ...Pool) []Share {
+// sharePerPool returns one share for each pool, with N = 0.
+func sharePerPool(pools ...Pool) []Share {
 	shares := make([]Share, len(pools))
 	for i, p := range pools {
 		shares[i] = Share{Pools: []Pool{p}}

@@ -2,19 +2,19 @@ package visit
 
 import "math"
 
-// Dates is a lister's record: how often its dates were right.
+// Dates counts how often a lister's dates were right.
 type Dates struct {
-	Hits   float64 // dates behind which a visit found a change
-	Misses float64 // changes that were there when it listed, and that it did not date
-	False  float64 // dates behind which there was none
+	Hits   float64 // dates after which a visit found a change
+	Misses float64 // changes before its listing that it did not date
+	False  float64 // dates after which a visit found no change
 }
 
 const (
-	datesPrior = 2    // what the first guess counts for, in observations
-	datesMost  = 2000 // observations; older ones fade
+	datesPrior = 2    // weight of the prior (one half), in observations
+	datesMost  = 2000 // observations; beyond it the older ones lose weight
 )
 
-// Quality is what the record says, beginning at one half for both.
+// Quality estimates recall and precision; without observations both are one half.
 func (d Dates) Quality(listed int64) Quality {
 	return Quality{
 		Recall:    (d.Hits + datesPrior/2) / (d.Hits + d.Misses + datesPrior),
@@ -23,10 +23,12 @@ func (d Dates) Quality(listed int64) Quality {
 	}
 }
 
-// Learn adds what a successful visit of a dated origin says of its lister's dates.
-// s is the state before it, rate the rate a day then. A change without a date may
-// have come after the last listing, and one with a date in spite of it: each
-// explanation gets the share that it is likely to have.
+// Learn adds the observation of one visit; it changes nothing unless the visit
+// succeeded, an earlier one did, and the lister dated the origin. s is the state
+// before the visit and rate its changes per day. The count is divided among the
+// possible explanations by their probability, because a change without a date may
+// have happened after the last listing, and a changed origin with a date may have
+// changed for another reason than the date.
 func (d Dates) Learn(s State, e Event, effect Effect, rate float64, listed int64) Dates {
 	if !effect.Success || s.LastSuccess == Never || s.LastUpdate == Never {
 		return d

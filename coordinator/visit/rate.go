@@ -2,13 +2,13 @@ package visit
 
 import "math"
 
-// The classes of rates: logarithmic, so that a rate is at most 15 % off the middle
-// of its class.
+// Rates are divided into classes on a logarithmic scale; a rate differs from the
+// middle of its class by at most 15 %.
 const (
 	Classes  = 48
-	minRate  = 1.0 / 4096 // a day
-	maxRate  = 100.0
-	maxCount = 1e6 // changes that one visit may count
+	minRate  = 1.0 / 4096 // changes per day
+	maxRate  = 100.0      // changes per day
+	maxCount = 1e6        // changes that one visit may report
 )
 
 var perClass = math.Log(maxRate/minRate) / (Classes - 1)
@@ -31,21 +31,22 @@ var classRates = func() (rates [Classes]float64) {
 	return rates
 }()
 
-// Rate estimates the changes a day of an origin: those seen in the days watched,
-// and a prior for which PriorStrength changes count.
+// Rate estimates the changes per day of an origin from the changes seen in the days
+// watched and a prior that has the weight of PriorStrength changes.
 func (r Rules) Rate(s State) float64 {
 	rate := (r.PriorStrength + s.Changes) / (r.PriorStrength*r.PriorDays + s.Days)
 	return min(max(rate, minRate), maxRate)
 }
 
-// learn adds what a successful visit teaches of the rate. A visit that can count
-// gives a number; one that compares digests gives a bit, which stands for the
-// number expected when there is at least one: x/(1-e^-x).
-func (r Rules) learn(s State, e Event, effect Effect) State {
+// learnRate adds the observation of a successful visit. If the visit counts changes,
+// their number is added. If it only compares digests, a change stands for the
+// expected number given that there was at least one: x/(1-e^-x). Invariant: Days
+// grows by at most 36,500 a visit and Changes by maxCount, so both stay finite.
+func (r Rules) learnRate(s State, e Event, effect Effect) State {
 	days, changes := e.Span, min(max(e.Changes, 0), maxCount)
 	if !(days > 0) || math.IsNaN(changes) {
 		if effect.First || s.LastSuccess == Never {
-			return s // nothing to compare with
+			return s // there is no earlier digest to compare with
 		}
 		days, changes = float64(e.At-s.LastSuccess)/day, 0
 		if effect.Changed {
@@ -58,7 +59,7 @@ func (r Rules) learn(s State, e Event, effect Effect) State {
 	return s
 }
 
-// atLeastOne is the mean of a Poisson number of mean x, given that it is not 0.
+// atLeastOne is the mean of a Poisson variable with mean x, given that it is not 0.
 func atLeastOne(x float64) float64 {
 	if x < 1e-9 {
 		return 1

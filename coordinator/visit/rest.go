@@ -1,18 +1,18 @@
 package visit
 
-// The reasons for which an origin is not visited now, for people.
+// The results of Rules.Why, as users read them.
 const (
 	Eligible         = "eligible"
 	InFlight         = "in flight"
 	AbsoluteCooldown = "absolute cooldown"
 	FailedCooldown   = "failed cooldown"
 	NotFoundCooldown = "not-found cooldown"
-	AskedForPatience = "asked for patience"
+	RetryAfter       = "Retry-After"
 	Disabled         = "disabled"
 )
 
-// Rest returns until when an origin rests, and why; it may be visited from then
-// on. An origin that is disabled rests for ever (Latest).
+// Rest returns the time from which an origin may be visited, and the reason for the
+// wait; without one they are Never and Eligible. A disabled origin waits until Latest.
 func (r Rules) Rest(s State) (until int64, why string) {
 	if !s.Enabled() {
 		return Latest, Disabled
@@ -22,7 +22,7 @@ func (r Rules) Rest(s State) (until int64, why string) {
 		if since == Never {
 			return
 		}
-		if end := plus(since, length); end > until {
+		if end := addSeconds(since, length); end > until {
 			until, why = end, reason
 		}
 	}
@@ -36,11 +36,11 @@ func (r Rules) Rest(s State) (until int64, why string) {
 	case NotFound:
 		rest(s.LastVisit, seconds(r.NotFoundCooldown), NotFoundCooldown)
 	}
-	rest(s.NotBefore, 0, AskedForPatience)
+	rest(s.NotBefore, 0, RetryAfter)
 	return until, why
 }
 
-// Why says whether an origin may be visited at a time, or why not.
+// Why returns Eligible if an origin may be visited at a time, else the reason.
 func (r Rules) Why(s State, now int64) string {
 	until, why := r.Rest(s)
 	if s.Enabled() && now >= until {

@@ -1,40 +1,35 @@
 package visit
 
-// Seed is the policy of the specification: four pools, slots by the share of dated
-// origins, targets moved by fixed intervals.
-type Seed struct{ Rules }
+import "slices"
 
-// Name implements Policy.
-func (Seed) Name() string { return "seed" }
+// seed is the policy of the specification: four pools, slots by the share of dated
+// origins, targets that move by fixed intervals.
+type seed struct{ Rules }
 
-// Place implements Policy.
-func (Seed) Place(s State) Place { return groupPlace(s) }
+func (seed) Name() string { return "seed" }
 
-// Worth implements Policy: each pool has one queue, so only the order in it counts.
-func (Seed) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
+func (seed) Place(s State) Place { return placeInGroup(s) }
 
-// Shares implements Policy.
-func (p Seed) Shares(n int, c Counts) (shares, refill []Share) {
-	split := Split(n, c)
-	for _, pool := range groups {
-		part := split[pool]
+// Worth depends on the ref only, because each pool has one queue.
+func (seed) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
+
+func (p seed) Shares(n int, c Counts) (shares, refill []Share) {
+	slots := splitSlots(n, c)
+	for i, pool := range seedPools {
+		left := slots[i]
 		if pool == PoolB2 {
-			easy := int(float64(part) * p.MixShare)
-			shares = append(shares, Share{[]Pool{pool}, easy, true})
-			part -= easy
+			smallestLag := int(float64(left) * p.MixShare)
+			shares = append(shares, Share{[]Pool{pool}, smallestLag, true})
+			left -= smallestLag
 		}
-		shares = append(shares, Share{Pools: []Pool{pool}, N: part})
+		shares = append(shares, Share{Pools: []Pool{pool}, N: left})
 	}
-	return shares, single(refillOrder...)
+	return shares, sharePerPool(seedRefill...)
 }
 
-// unvisited puts those without a target before all targets, in the order in which
-// they were first seen.
-const unvisited = -1 << 60
-
-// groupPlace orders A by target (none first, then by first sight), B1 by date, B2
-// by lag, the largest first, and B3 by target.
-func groupPlace(s State) Place {
+// placeInGroup orders pool A and B3 by target (origins without one first, by first
+// sight), B1 by date, and B2 by lag, the largest first.
+func placeInGroup(s State) Place {
 	p := Place{Pool: Group(s)}
 	switch p.Pool {
 	case PoolB1:
@@ -48,4 +43,40 @@ func groupPlace(s State) Place {
 		}
 	}
 	return p
+}
+
+// Counts are the numbers by which a policy divides slots.
+type Counts struct {
+	A, B int // enabled origins without a date, and with one
+	// Served is the number of slots given out so far. With it, shares of less than a
+	// slot of a small batch get one slot in some batches.
+	Served int64
+}
+
+// seedPools are the pools in the order that decides ties of splitSlots.
+var seedPools = []Pool{PoolA, PoolB1, PoolB2, PoolB3}
+
+// seedRefill is the order in which pools get the slots that another pool left:
+// origins with a known change first, those without any sign of one last.
+var seedRefill = []Pool{PoolB2, PoolB1, PoolA, PoolB3}
+
+// splitSlots divides n slots among seedPools: with r = B/(A+B), A gets (1-r)n and
+// each other pool rn/3, rounded by largest remainder.
+func splitSlots(n int, c Counts) [4]int {
+	var slots [4]int
+	sum := 3 * (c.A + c.B)
+	if n <= 0 || sum <= 0 {
+		return slots
+	}
+	weights := [4]int{3 * c.A, c.B, c.B, c.B} // in thirds, so that all are whole numbers
+	order, left := []int{0, 1, 2, 3}, n
+	for i, w := range weights {
+		slots[i] = n * w / sum
+		left -= slots[i]
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return n*weights[j]%sum - n*weights[i]%sum })
+	for _, i := range order[:left] {
+		slots[i]++
+	}
+	return slots
 }

@@ -2,41 +2,40 @@ package visit
 
 import "math"
 
-// Never stands for a time that has not come, a date that nobody gave, or a target
-// that was never set. 0 is a time like any other.
+// Never marks a time that is not known or not set. 0 is a time like any other.
 const Never int64 = math.MinInt64
 
-// Latest is the last second that is worked with: the end of the year 9999.
+// Latest is the largest time: the last second of the year 9999.
 const Latest int64 = 253402300799
 
 const day = 86400 // seconds
 
-// State is what is remembered of an origin for deciding when to look again.
+// State is the record of an origin from which a policy decides when to visit it.
 type State struct {
-	Key    int64 // of the origin in the store; ties are broken by it
-	Lister int32 // whose dates LastUpdate are; 0: none
+	Key    int64 // identifies the origin; the smaller key wins ties
+	Lister int32 // the lister that gave LastUpdate; 0: none
 
 	FirstSeen, LastSeen int64 // in a listing
-	Created             int64 // as the lister says; Never: it does not
-	LastUpdate          int64 // the latest that the lister gave
+	Created             int64 // date that the lister gave; Never: none
+	LastUpdate          int64 // latest date that the lister gave; Never: none
 
 	LastScheduled int64
-	LastVisit     int64 // the date of the latest outcome
+	LastVisit     int64 // date of the latest outcome
 	LastSuccess   int64
 	LastStatus    Status // of the latest outcome
 	LastDigest    string // of the latest success
 	Target        int64
-	Index         int // of the interval
+	Index         int // into Rules.Intervals
 	Failures      int // in a row
 	Disabled      Reason
-	NotBefore     int64 // the origin asked for patience (Retry-After)
+	NotBefore     int64 // end of the origin's Retry-After; Never: none
 
-	// Changes and Days are what visits taught of the rate: changes seen in so many
-	// days watched, both decaying.
+	// Changes seen in Days watched, from which the rate is estimated. Both lose weight
+	// with time (Rules.HalfLifeDays).
 	Changes, Days float64
 }
 
-// NewState is an origin that was seen first at a time, and never visited.
+// NewState returns the state of an origin that was first seen at a time.
 func NewState(key, at int64, r Rules) State {
 	at = clampTime(at)
 	return State{
@@ -45,26 +44,26 @@ func NewState(key, at int64, r Rules) State {
 	}
 }
 
-// Enabled reports whether the origin takes part.
+// Enabled reports whether the origin is scheduled at all.
 func (s State) Enabled() bool { return s.Disabled == "" }
 
-// Reason says why an origin is disabled.
+// Reason is why an origin is disabled; empty: it is enabled.
 type Reason string
 
-// The reasons. The next listing takes back all but the operator's.
+// A listing that names the origin enables it again, unless the reason is ByOperator.
 const (
 	ByFailures Reason = "failures"
-	ByLister   Reason = "lister" // a full listing did not name it
+	ByLister   Reason = "lister" // its lister's full listing did not name it
 	ByOperator Reason = "operator"
 )
 
-// Status is how a visit ended, as far as its origin is concerned.
+// Status is how a visit ended.
 type Status string
 
-// The final statuses; any other is ignored.
+// The final statuses; Record ignores events with any other.
 const (
 	Full     Status = "full"
-	Partial  Status = "partial" // a success if it has a digest
+	Partial  Status = "partial" // counts as a success if the event has a digest
 	Failed   Status = "failed"
 	NotFound Status = "not_found"
 )
@@ -73,28 +72,28 @@ const (
 type Event struct {
 	Status Status
 	At     int64
-	Digest string // of what was found; empty: none
-	// Fudge spreads targets: a number in [-1, 1] times Rules.Fudge. It is drawn by
-	// the caller, so that recording is repeatable.
+	Digest string // of the content found; empty: none
+	// Fudge is the share by which the interval varies, so that targets spread out. The
+	// caller draws it, because recording must be repeatable.
 	Fudge float64
-	// Changes is how many changes the visit saw in the Span days before it, if it
-	// can count them (0 with a Span above 0 is a count); without a Span the digest
-	// tells only whether there was one.
+	// Changes is the number of changes in the Span days before the visit. If Span is 0
+	// the visit cannot count, and the digest shows only whether there was a change.
 	Changes, Span float64
-	NotBefore     int64 // Retry-After; 0 or Never: none
+	NotBefore     int64 // end of a Retry-After; 0 or Never: none
 }
 
-// success reports whether the event is one.
+// success reports whether the visit saw the whole or a part of the origin's content.
 func (e Event) success() bool {
 	return (e.Status == Full || e.Status == Partial) && e.Digest != ""
 }
 
-// clamped has times that arithmetic can be done with.
+// clamped limits the times, so that arithmetic on them does not overflow.
 func (e Event) clamped() Event {
 	e.At, e.NotBefore = clampTime(e.At), clampTime(e.NotBefore)
 	return e
 }
 
+// final reports whether the visit has ended.
 func (e Event) final() bool {
 	switch e.Status {
 	case Full, Partial, Failed, NotFound:
@@ -103,15 +102,15 @@ func (e Event) final() bool {
 	return false
 }
 
-// Effect says what an event did.
+// Effect is what recording an event did.
 type Effect struct {
-	Ignored string // why nothing was done; empty: it was recorded
+	Ignored string // why the event was not recorded; empty: it was recorded
 	Success bool
-	Changed bool
-	First   bool // it was the first outcome of the origin
+	Changed bool // the digest differs from that of the last success
+	First   bool // the origin had no outcome before
 }
 
-// The reasons for which an event is ignored.
+// The values of Effect.Ignored.
 const (
 	NotFinal = "not final"
 	NotNewer = "not newer than the last visit"

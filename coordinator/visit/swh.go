@@ -1,40 +1,38 @@
 package visit
 
-// SWH is the scheduler of Software Heritage as of 2026, to compare with: fixed
-// weights for three pools, no last resort, a failure that lengthens the interval.
-type SWH struct{ Rules }
+// swh is the scheduler of Software Heritage as of 2026, for comparison: fixed
+// percentages for three pools, none for PoolB3, and failures lengthen the interval.
+type swh struct{ Rules }
 
-// Name implements Policy.
-func (SWH) Name() string { return "swh2026" }
+func (swh) Name() string { return "swh2026" }
 
-// Place implements Policy. Origins whose dates are not newer than their last
-// success are in a pool that gets no slots.
-func (SWH) Place(s State) Place { return groupPlace(s) }
+// Place puts origins whose date is older than their last success into PoolB3, which
+// gets no slots.
+func (swh) Place(s State) Place { return placeInGroup(s) }
 
-// Worth implements Policy.
-func (SWH) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
+func (swh) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
 
-// Shares implements Policy: 40 % for known changes, 40 % for first visits by date,
-// 20 % for what has no date. It never refills within one call; the caller asks
-// again for what is left. Where so few are left that a pool's would round to
-// nothing, which would stop it, they go to the pools in order.
-func (SWH) Shares(n int, _ Counts) (shares, refill []Share) {
-	shares = single(PoolB2, PoolB1, PoolA)
+// Shares gives 40 % to known changes, 40 % to first visits by date and 20 % to
+// origins without a date. It does not refill within one call; the caller asks again
+// for the slots left over. For fewer than five slots it refills in the order of the
+// pools, because a percentage that rounds to 0 would leave them unused.
+func (swh) Shares(n int, _ Counts) (shares, refill []Share) {
+	shares = sharePerPool(PoolB2, PoolB1, PoolA)
 	for i, percent := range []int{40, 40, 20} {
 		shares[i].N = n * percent / 100
 	}
 	if n < 5 {
-		return shares, single(PoolB2, PoolB1, PoolA)
+		return shares, sharePerPool(PoolB2, PoolB1, PoolA)
 	}
 	return shares, nil
 }
 
-// Record implements Policy. It differs from the seed's: a failure is followed by a
-// whole, longer interval, only failures of one kind are counted together, and a
-// target of 0 counts as none.
-func (p SWH) Record(s State, e Event, position int64) (State, Effect) {
+// Record differs from Rules.Record as follows: a failure lengthens the interval, the
+// target moves by a whole interval after it, failures in a row are counted only while
+// they are of one kind, and a target of 0 counts as none.
+func (p swh) Record(s State, e Event, position int64) (State, Effect) {
 	e = e.clamped()
-	if reason := ignored(s, e); reason != "" {
+	if reason := ignoredReason(s, e); reason != "" {
 		return s, Effect{Ignored: reason}
 	}
 	effect := Effect{First: s.LastVisit == Never, Success: e.success()}
@@ -42,20 +40,20 @@ func (p SWH) Record(s State, e Event, position int64) (State, Effect) {
 	if s.Target == 0 {
 		s.Target = Never
 	}
-	from := p.from(s, position)
+	base := p.targetBase(s, position)
 	if !effect.First {
-		s.Index = p.step(s.Index, effect.Changed)
+		s.Index = p.nextIndex(s.Index, effect.Changed)
 	}
-	s.Target = plus(from, p.Interval(s.Index, e.Fudge))
+	s.Target = addSeconds(base, p.Interval(s.Index, e.Fudge))
 	if effect.Success {
-		s = p.learn(s, e, effect)
-		s.succeed(e)
+		s = p.learnRate(s, e, effect)
+		s.recordSuccess(e)
 		return s, effect
 	}
-	count := 1
-	if same := e.Status == NotFound; same == (s.LastStatus == NotFound) {
-		count += s.Failures
+	failures := 1
+	if notFound := e.Status == NotFound; notFound == (s.LastStatus == NotFound) {
+		failures += s.Failures
 	}
-	s.fail(e, count, p.Rules)
+	s.recordFailure(e, failures, p.Rules)
 	return s, effect
 }

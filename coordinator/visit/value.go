@@ -2,18 +2,18 @@ package visit
 
 import "math"
 
-// Value is the default policy. It visits where a visit is worth most: the index of
-// the freshness optimum (Cho and Garcia-Molina 2003; Azar et al. 2018) and that of
-// the harmonic penalty (Kolobov et al. 2019), weighted. Both are made of the
-// expected number of unseen changes, for which the rate is learned from visits, and
-// the quality of dates from their lister's record (noisy signals: arXiv 2502.02430).
+// Value is the default policy. The value of a visit is a weighted sum of the index of
+// the freshness optimum (Cho and Garcia-Molina 2003; Azar et al. 2018) and the index
+// of the harmonic penalty (Kolobov et al. 2019). Both depend on the expected number
+// of unseen changes, which follows from the rate, learned from visits, and from the
+// quality of the lister's dates (noisy signals: arXiv 2502.02430).
 type Value struct{ Rules }
 
 // Name implements Policy.
 func (Value) Name() string { return "value" }
 
-// Place implements Policy: the queue is the class of the rate. An origin that fails
-// is placed as if it changed less.
+// Place returns the queue of the origin's pool and rate class. Each failure in a row,
+// up to 8, multiplies the rate by FailedFactor.
 func (p Value) Place(s State) Place {
 	rate := p.Rate(s) * math.Pow(p.FailedFactor, float64(min(s.Failures, 8)))
 	place := Place{Class: ClassOf(rate), Ref: s.LastSuccess}
@@ -33,26 +33,26 @@ func (p Value) Place(s State) Place {
 	return place
 }
 
-// Worth implements Policy. First visits of a lister that has priority come before
-// all others.
+// Worth returns the value in days. First visits of a lister with priority get
+// firstVisitBonus in addition.
 func (p Value) Worth(w Place, q Quality, now int64) float64 {
 	rate, tau := ClassRate(w.Class), max(float64(now-w.Ref)/day, 0)
-	fresh, lag := Terms(p.unseen(w, q, now), tau, rate)
+	fresh, lag := Terms(p.unseenChanges(w, q, now), tau, rate)
 	worth := p.WeightFresh*fresh + p.WeightLag*lag
 	if w.Pool == PoolFirst && q.FirstVisits {
-		worth += Priority
+		worth += firstVisitBonus
 	}
 	return worth
 }
 
-// Priority is added to the worth, in days, of what comes before all that has none.
-const Priority = 1e9
+// firstVisitBonus, in days, exceeds every value without it.
+const firstVisitBonus = 1e9
 
-// certain is the expected number of changes that counts as a change for sure.
+// certain is the expected number of changes that counts as a sure change.
 const certain = 7
 
-// unseen is the expected number of changes since the last success.
-func (p Value) unseen(w Place, q Quality, now int64) float64 {
+// unseenChanges is the expected number of changes since the last success.
+func (p Value) unseenChanges(w Place, q Quality, now int64) float64 {
 	rate, tau := ClassRate(w.Class), max(float64(now-w.Ref)/day, 0)
 	switch w.Pool {
 	case PoolFirst:
@@ -60,7 +60,7 @@ func (p Value) unseen(w Place, q Quality, now int64) float64 {
 	case PoolKnown:
 		return rate * tau
 	}
-	// Until it was listed, only what the lister overlooks is unseen.
+	// Up to the last listing only changes that the lister did not date are unseen.
 	listed := min(max(float64(q.Listed-w.Ref)/day, 0), tau)
 	x := rate*(1-q.Recall)*listed + rate*(tau-listed)
 	if w.Pool == PoolSignal {
@@ -69,29 +69,28 @@ func (p Value) unseen(w Place, q Quality, now int64) float64 {
 	return x
 }
 
-// Terms returns the two indices, in days, for x expected unseen changes after tau
-// days at a rate per day: of freshness and of the harmonic penalty.
+// Terms returns the index of freshness and the index of the harmonic penalty, both in
+// days, for x expected unseen changes after tau days at rate changes per day.
 func Terms(x, tau, rate float64) (fresh, lag float64) {
-	seen := -math.Expm1(-x) // the chance of a change
-	fresh = (seen - x*math.Exp(-x)) / rate
+	changed := -math.Expm1(-x) // the probability of at least one change
+	fresh = (changed - x*math.Exp(-x)) / rate
 	if x > 0 {
-		lag = tau * (1 - seen/x)
+		lag = tau * (1 - changed/x)
 	}
 	return fresh, max(lag, 0)
 }
 
-// Fresh is the chance that nothing of an origin is unseen at a time, if its
-// lister's dates are of a quality.
+// Fresh returns the probability that an origin has no unseen change at a time.
 func (p Value) Fresh(s State, q Quality, now int64) float64 {
-	return math.Exp(-p.unseen(p.Place(s), q, now))
+	return math.Exp(-p.unseenChanges(p.Place(s), q, now))
 }
 
-// Shares implements Policy: by value, but first visits and others get a share each
-// that the other cannot take while it is wanted.
+// Shares reserves FirstShare of the slots for first visits and KnownShare for other
+// visits, so that neither starves the other; the best of all pools get the rest.
 func (p Value) Shares(n int, c Counts) (shares, refill []Share) {
-	first := part(n, p.FirstShare, c.Served)
-	kept := max(part(n, min(p.FirstShare+p.KnownShare, 1), c.Served), first)
-	known := kept - first
+	first := slotsOf(n, p.FirstShare, c.Served)
+	reserved := max(slotsOf(n, min(p.FirstShare+p.KnownShare, 1), c.Served), first)
+	known := reserved - first
 	all := []Pool{PoolFirst, PoolKnown, PoolQuiet, PoolSignal}
 	return []Share{
 		{Pools: all[:1], N: first},
@@ -100,8 +99,9 @@ func (p Value) Shares(n int, c Counts) (shares, refill []Share) {
 	}, []Share{{Pools: all}}
 }
 
-// part is a share of n slots after others were served: in whole slots, such that it
-// is exact over many batches, however small they are.
-func part(n int, share float64, served int64) int {
+// slotsOf returns a share of n slots, in whole slots, when served slots were given out
+// before. The sum over batches is exact, because each batch gets the difference of
+// two rounded totals; so a share of less than a slot gets one now and then.
+func slotsOf(n int, share float64, served int64) int {
 	return int(float64(served+int64(n))*share) - int(float64(served)*share)
 }

@@ -12,7 +12,7 @@ import (
 	"leasehold/coordinator/visit"
 )
 
-// The vectors are those of the specification, unchanged.
+// A vector is one example of the specification (testdata/vectors.json).
 type vector struct {
 	ID, Kind, Name       string
 	Before, Event, After json.RawMessage
@@ -20,7 +20,7 @@ type vector struct {
 	SWHToday             *record
 }
 
-// record is a visit state as the vectors write it; null is visit.Never.
+// record is a visit.State as written in the vectors; null is visit.Never.
 type record struct {
 	Idx                                                                  int
 	Fails                                                                int
@@ -88,6 +88,13 @@ func (e event) event() visit.Event {
 	return x
 }
 
+func newPolicy(t *testing.T, name string) visit.Policy {
+	t.Helper()
+	p, err := visit.New(name, visit.DefaultRules())
+	require.NoError(t, err)
+	return p
+}
+
 func decode(t *testing.T, raw json.RawMessage, to any) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(raw, to))
@@ -135,9 +142,7 @@ func checkVisit(t *testing.T, v vector) {
 	decode(t, v.Event, &e)
 	decode(t, v.After, &after)
 	for _, name := range []string{"seed", "value"} {
-		p, err := visit.New(name, visit.DefaultRules())
-		require.NoError(t, err)
-		got, _ := p.Record(before.state(), e.event(), v.QueuePosition)
+		got, _ := newPolicy(t, name).Record(before.state(), e.event(), v.QueuePosition)
 		after.check(t, got, name)
 	}
 	if v.SWHToday != nil {
@@ -145,7 +150,7 @@ func checkVisit(t *testing.T, v vector) {
 		if s.Failures > 0 {
 			s.LastStatus = visit.Failed
 		}
-		got, _ := visit.SWH{Rules: visit.DefaultRules()}.Record(s, e.event(), v.QueuePosition)
+		got, _ := newPolicy(t, "swh2026").Record(s, e.event(), v.QueuePosition)
 		v.SWHToday.check(t, got, "swh2026")
 	}
 }
@@ -157,7 +162,7 @@ func checkChain(t *testing.T, v vector) {
 	decode(t, v.Before, &before)
 	decode(t, v.Event, &e)
 	decode(t, v.After, &after)
-	p := visit.Seed{Rules: visit.DefaultRules()}
+	p := newPolicy(t, "seed")
 	s, date := before.state(), int64(600000)
 	for i, step := range after.Steps {
 		x := visit.Event{Status: visit.Full, At: date + int64(i), Digest: "s0"}
@@ -212,7 +217,7 @@ func checkSplit(t *testing.T, v vector) {
 	decode(t, v.Before, &before)
 	decode(t, v.Event, &e)
 	decode(t, v.After, &after)
-	q := &lists{}
+	q := &naiveQueues{}
 	key := int64(0)
 	for _, pool := range []visit.Pool{visit.PoolA, visit.PoolB1, visit.PoolB2, visit.PoolB3} {
 		for range min(before.Available[pool.String()], int(e.Slots)) {
@@ -221,7 +226,7 @@ func checkSplit(t *testing.T, v vector) {
 		}
 	}
 	got := map[string]int{"A": 0, "B1": 0, "B2": 0, "B3": 0}
-	picked := visit.Pick(visit.Seed{Rules: visit.DefaultRules()}, q, 0, int(e.Slots), visit.Counts{A: before.A, B: before.B}, nil)
+	picked := visit.Pick(newPolicy(t, "seed"), q, 0, int(e.Slots), visit.Counts{A: before.A, B: before.B}, nil)
 	for _, c := range picked {
 		got[c.Place.Pool.String()]++
 	}
@@ -248,8 +253,8 @@ func checkOrder(t *testing.T, v vector) {
 	var after map[string][]string
 	decode(t, v.Before, &before)
 	decode(t, v.After, &after)
-	p := visit.Seed{Rules: visit.DefaultRules()}
-	q := &lists{}
+	p := newPolicy(t, "seed")
+	q := &naiveQueues{}
 	for i, r := range before.Origins {
 		s := r.state()
 		s.Key = int64(i)
@@ -274,10 +279,10 @@ func checkValue(t *testing.T, v vector) {
 	require.InEpsilon(t, after.Value, fresh+lag, 1e-9)
 }
 
-// lists are queues in memory, the naive way.
-type lists struct{ all []visit.Candidate }
+// naiveQueues keeps all candidates in one sorted slice.
+type naiveQueues struct{ all []visit.Candidate }
 
-func (l *lists) add(key int64, p visit.Place) {
+func (l *naiveQueues) add(key int64, p visit.Place) {
 	l.all = append(l.all, visit.Candidate{Key: key, Host: fmt.Sprint("host", key%3), Place: p})
 	slices.SortFunc(l.all, func(a, b visit.Candidate) int {
 		switch {
@@ -288,7 +293,7 @@ func (l *lists) add(key int64, p visit.Place) {
 	})
 }
 
-func (l *lists) Of(p visit.Pool) []visit.Queue {
+func (l *naiveQueues) Of(p visit.Pool) []visit.Queue {
 	var queues []visit.Queue
 	for _, c := range l.all {
 		if q := c.Place.Queue(); q.Pool == p && !slices.Contains(queues, q) {
@@ -298,7 +303,7 @@ func (l *lists) Of(p visit.Pool) []visit.Queue {
 	return queues
 }
 
-func (l *lists) Next(q visit.Queue, back bool) (c visit.Candidate, ok bool) {
+func (l *naiveQueues) Next(q visit.Queue, back bool) (c visit.Candidate, ok bool) {
 	at := -1
 	for i, x := range l.all {
 		if x.Place.Queue() == q && (at < 0 || back) {
@@ -313,4 +318,4 @@ func (l *lists) Next(q visit.Queue, back bool) (c visit.Candidate, ok bool) {
 	return c, true
 }
 
-func (l *lists) Quality(int32) visit.Quality { return visit.Quality{Recall: 0.9, Precision: 0.9} }
+func (l *naiveQueues) Quality(int32) visit.Quality { return visit.Quality{Recall: 0.9, Precision: 0.9} }

@@ -17,7 +17,7 @@ import (
 
 const day = 86400
 
-// anyTime is one of the times that go wrong, or an ordinary one.
+// anyTime draws times at the limits of int64 and of this package, and ordinary ones.
 var anyTime = rapid.OneOf(
 	rapid.SampledFrom([]int64{visit.Never, math.MinInt64 + 1, -visit.Latest, -1, 0, 1, visit.Latest, visit.Latest + 1, math.MaxInt64}),
 	rapid.Int64(), rapid.Int64Range(1_600_000_000, 1_800_000_000),
@@ -66,7 +66,7 @@ func TestFault24ArithmeticStaysWithinItsBounds(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeIsRecordedOnceWhateverTheOrder(t *testing.T) {
+func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := visit.New(rapid.SampledFrom(visit.Names).Draw(t, "policy"), visit.DefaultRules())
@@ -101,7 +101,7 @@ func TestThePickIsTheBestOfAllOrigins(t *testing.T) {
 		rules := visit.DefaultRules()
 		rules.FirstShare, rules.KnownShare = 0, 0
 		p, now := visit.Value{Rules: rules}, int64(1_700_000_000)
-		q := &lists{}
+		q := &naiveQueues{}
 		var values []float64
 		for key := range int64(rapid.IntRange(0, 60).Draw(t, "origins")) {
 			s := visit.NewState(key, now-rapid.Int64Range(0, 50*day).Draw(t, "seen"), rules)
@@ -131,7 +131,7 @@ func TestAPickAsksForEachCandidateOnceAndGoesOnPastTheRefused(t *testing.T) {
 	for _, name := range visit.Names {
 		p, err := visit.New(name, visit.DefaultRules())
 		require.NoError(t, err)
-		q := &lists{}
+		q := &naiveQueues{}
 		for key := range int64(30) {
 			s := visit.NewState(key, 100+key, visit.DefaultRules())
 			q.add(key, p.Place(s))
@@ -152,10 +152,10 @@ func TestFirstVisitsAndKnownChangesEachHaveTheirShare(t *testing.T) {
 	t.Parallel()
 	rules := visit.DefaultRules()
 	p, now := visit.Value{Rules: rules}, int64(1_700_000_000)
-	q := &lists{}
+	q := &naiveQueues{}
 	for key := range int64(400) {
 		s := visit.NewState(key, now-300*day, rules)
-		if key >= 200 { // hardly worth a visit
+		if key >= 200 { // with a low value
 			s.LastSuccess, s.Changes, s.Days = now-day, 0, 10_000
 		}
 		q.add(key, p.Place(s))
@@ -166,7 +166,7 @@ func TestFirstVisitsAndKnownChangesEachHaveTheirShare(t *testing.T) {
 			first++
 		}
 	}
-	require.Equal(t, 60, first, "the share of the others is kept for them")
+	require.Equal(t, 60, first, "40 slots are reserved for other visits")
 }
 
 func TestALearnedRateNearsTheTrueOne(t *testing.T) {
@@ -174,11 +174,11 @@ func TestALearnedRateNearsTheTrueOne(t *testing.T) {
 	for _, counts := range []bool{true, false} {
 		rules := visit.DefaultRules()
 		s := visit.NewState(1, 0, rules)
-		dice, changes := rand.New(rand.NewPCG(1, 2)), 0
+		rng, changes := rand.New(rand.NewPCG(1, 2)), 0
 		for i := range 400 { // a change every third day on average, a visit every second
 			since := 0
 			for range 2 {
-				if dice.Float64() < -math.Expm1(-1.0/3) {
+				if rng.Float64() < -math.Expm1(-1.0/3) {
 					since++
 				}
 			}
@@ -193,7 +193,7 @@ func TestALearnedRateNearsTheTrueOne(t *testing.T) {
 	}
 }
 
-func TestDatesAreJudgedByTheirVisits(t *testing.T) {
+func TestVisitsMeasureTheQualityOfDates(t *testing.T) {
 	t.Parallel()
 	var good, bad visit.Dates
 	s := visit.NewState(1, 0, visit.DefaultRules())
@@ -210,28 +210,28 @@ func TestDatesAreJudgedByTheirVisits(t *testing.T) {
 		bad = bad.Learn(s, e, visit.Effect{Success: true, Changed: true}, 0.01, 102*day)
 	}
 	require.Less(t, bad.Quality(0).Recall, 0.1)
-	require.Equal(t, good, good.Learn(s, e, visit.Effect{}, 1, 0), "a failure says nothing")
+	require.Equal(t, good, good.Learn(s, e, visit.Effect{}, 1, 0), "a failure is no observation")
 }
 
-func TestListingTakesBackAllButTheOperatorsWord(t *testing.T) {
+func TestAListingEnablesAllButWhatTheOperatorDisabled(t *testing.T) {
 	t.Parallel()
 	s := visit.NewState(1, 0, visit.DefaultRules())
-	require.Equal(t, visit.ByLister, visit.Missed(s).Disabled)
-	require.True(t, visit.Listed(visit.Missed(s), 5, visit.Never).Enabled())
+	require.Equal(t, visit.ByLister, visit.Unlisted(s).Disabled)
+	require.True(t, visit.Listed(visit.Unlisted(s), 5, visit.Never).Enabled())
 	s.Disabled = visit.ByOperator
-	require.Equal(t, visit.ByOperator, visit.Missed(s).Disabled)
+	require.Equal(t, visit.ByOperator, visit.Unlisted(s).Disabled)
 	require.Equal(t, visit.ByOperator, visit.Listed(s, 5, visit.Never).Disabled)
 }
 
-func TestPatienceThatAnOriginAskedForIsRest(t *testing.T) {
+func TestARetryAfterIsRest(t *testing.T) {
 	t.Parallel()
 	rules := visit.DefaultRules()
 	s, _ := rules.Record(visit.NewState(1, 0, rules), visit.Event{Status: visit.Full, At: 100, Digest: "a", NotBefore: 5000}, 0)
-	require.Equal(t, visit.AskedForPatience, rules.Why(s, 4999))
+	require.Equal(t, visit.RetryAfter, rules.Why(s, 4999))
 	require.Equal(t, visit.Eligible, rules.Why(s, 5000))
 }
 
-func TestRulesThatMeanNothingAreRefused(t *testing.T) {
+func TestRulesOutOfRangeAreRefused(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, visit.DefaultRules().Check())
 	for name, spoil := range map[string]func(*visit.Rules){
@@ -249,7 +249,7 @@ func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "roundrobin")
 }
 
-// An origin is listed, visited, and placed by what the visits taught.
+// An origin is first seen, visited twice, and placed by its rate after each visit.
 func Example() {
 	p, _ := visit.New("value", visit.DefaultRules())
 	s := visit.NewState(1, 0, visit.DefaultRules())

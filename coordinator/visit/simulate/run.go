@@ -186,7 +186,7 @@ func (g *game) relist(key int, now int64) {
 	}
 	g.count(key, -1)
 	if missed {
-		*s = visit.Missed(*s)
+		*s = visit.Unlisted(*s)
 	} else {
 		*s = visit.Listed(*s, now, date)
 	}

@@ -125,10 +125,10 @@ func (s *Store) pick(now int64, n int) ([]visit.Candidate, error) {
 	q := &queues{s: s, cursors: map[cursorKey]*cursor{}, want: n}
 	hosts := s.politeness(now, n)
 	counts := s.counts()
-	urgent := visit.Pick(visit.RoundRobin{Rules: s.rules}, asUrgent{q}, now, s.reserved(n), counts, hosts.accept)
+	urgent := visit.Pick(visit.RoundRobin{}, asUrgent{q}, now, s.reserved(n), counts, hosts.accept)
 	picked := append(urgent, visit.Pick(s.policy, q, now, n-len(urgent), counts, hosts.accept)...)
 	if left := n - len(picked); left > 0 {
-		picked = append(picked, visit.Pick(visit.RoundRobin{Rules: s.rules}, asUrgent{q}, now, left, counts, hosts.accept)...)
+		picked = append(picked, visit.Pick(visit.RoundRobin{}, asUrgent{q}, now, left, counts, hosts.accept)...)
 	}
 	if q.err != nil {
 		return nil, q.err

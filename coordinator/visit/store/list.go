@@ -79,7 +79,7 @@ func (s *Store) listed(lister int32, l Listing, named map[string]bool, now time.
 	if d.listed = now.Unix(); l.Full {
 		err := s.eachOf(lister, now.Unix(), func(r *row) {
 			if !named[r.id] && (l.From == 0 || r.LastSeen < d.begun) {
-				r.State = visit.Missed(r.State)
+				r.State = visit.Unlisted(r.State)
 			}
 		})
 		if err != nil {
