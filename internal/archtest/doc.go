@@ -1,16 +1,21 @@
-// Package archtest keeps the house in the shape of its plan. It has only tests.
+// Package archtest checks the architecture and the style of the tree. It has only
+// tests.
 //
-//   - arrows_test.go: who may import whom (docs/architecture.md), over
-//     `go list -deps -test`, ours and others'.
+//   - imports_test.go: which package may import which (docs/architecture.md), over
+//     `go list -deps -test`, our modules and others.
 //   - size_test.go: no file over 600 lines, no function over 80; it prints the
 //     longest of both and the medians.
-//   - words_test.go: what every package must have (a doc), and what none may
-//     (a process ended from within a library, a panic that is not on the list, a
-//     test that sleeps or is skipped, a note of what is still to do).
-//   - testing_test.go: the tests that docs/testing.md names exist, and the table of
+//   - rules_test.go: every package has a doc; no library ends the process, no
+//     function panics that panics.txt does not list, no test sleeps or is skipped,
+//     no note defers work.
+//   - words_test.go, plain_test.go: banned words and phrases in comments, texts,
+//     names and documents, each with its plain alternative; limits per 10,000 words.
+//   - listing_test.go: prints code lines, exported names without users, and long
+//     functions without a comment. It never fails.
+//   - testing_test.go: the tests that docs/testing.md names exist, and its table of
 //     faults names every test that is named after a row.
-//   - gomod_test.go: docs/dependencies.md says of each direct dependency why.
+//   - gomod_test.go: docs/dependencies.md gives a reason for each direct dependency.
 //
-// When a rule is in the way of a better house, change the rule here, and say why
-// in the commit.
+// If a rule makes the code worse, change the rule here, and give the reason in the
+// commit.
 package archtest

@@ -1,0 +1,223 @@
+package archtest
+
+import "regexp"
+
+// unclean are the folders in which a finding is printed but does not fail. A
+// folder leaves the list when it has no findings, and none comes in.
+var unclean = []string{
+	".",
+	".ci",
+	"cmd",
+	"coordinator",
+	"coordinator/api",
+	"coordinator/dashboard",
+	"coordinator/gate/native",
+	"coordinator/visit",
+	"coordinator/visit/simulate",
+	"coordinator/visit/store",
+	"docs",
+	"examples/mergesort",
+	"examples/petri",
+	"examples/philosophers",
+	"examples/podcast",
+	"internal/chaos",
+	"internal/conformance",
+	"internal/testsummary",
+	"internal/versus",
+	"manager",
+	"manager/archive",
+	"manager/git",
+	"manager/lister",
+	"models",
+	"shared/apiclient",
+	"shared/audio",
+	"shared/audio/bench",
+	"shared/audio/bench/set",
+	"shared/audio/decode",
+	"shared/audio/exact",
+	"shared/audio/fingerprint",
+	"shared/audio/hygiene",
+	"shared/audio/index",
+	"shared/audio/landmark",
+	"shared/audio/match",
+	"shared/audio/spectrum",
+	"shared/audio/verify",
+	"shared/audio/vote",
+	"shared/audio/warp",
+	"shared/backup",
+	"shared/browse",
+	"shared/catalog",
+	"shared/catalog/catalogtest",
+	"shared/catalog/remote",
+	"shared/catalog/sqlite",
+	"shared/config",
+	"shared/datadir",
+	"shared/doctor",
+	"shared/failpoint",
+	"shared/fault",
+	"shared/fetch",
+	"shared/lease",
+	"shared/space",
+	"shared/space/engine",
+	"shared/space/journal",
+	"shared/space/journal/codec",
+	"shared/space/journal/journaltest",
+	"shared/space/journal/pebble",
+	"shared/space/remote",
+	"shared/space/spacetest",
+	"shared/space/wire",
+	"shared/sqlfile",
+	"shared/status",
+	"shared/task",
+	"shared/trace",
+	"shared/tuple",
+	"shared/visit",
+	"shared/work",
+	"shared/work/worktest",
+	"tup4fun/conform",
+	"tup4fun/conform/models",
+	"tup4fun/draw",
+	"tup4fun/explore",
+	"tup4fun/page",
+	"tup4fun/page/assets",
+	"tup4fun/petri",
+	"tup4fun/promela",
+	"tup4fun/protocols",
+	"tup4fun/syntax",
+	"worker",
+	"worker/research",
+}
+
+// A limit is how often a word may occur in 10,000 words of comments. Without a
+// limit it is only reported.
+type limit struct {
+	word     string
+	match    *regexp.Regexp
+	per10000 int
+	plain    string
+}
+
+var limits = []limit{
+	{"says", word(`says`), 2, "name the verb: returns, reports, prints, states, decides"},
+	{"nobody", word(`nobody`), 1, "name who: no session, no waiter, no worker; or use the passive"},
+	{"whoever", word(`whoever`), 1, "name who: the caller, the session, the worker that"},
+	{"whatever", word(`whatever`), 1, "name it: any error, every field; or state the condition with if"},
+	{"anew", word(`anew`), 1, "again, from the start"},
+	{"what is", word(`what is`), 2, "name the thing: the tuples that wait, not what is waiting"},
+	{"somebody", word(`somebody`), 1, "name who: another session, a user, a worker"},
+	{"because", word(`because`), 0, ""},
+	{"if", word(`if`), 0, ""},
+}
+
+// A phrase is banned everywhere; around the place where except matches, it stays.
+type phrase struct {
+	match  *regexp.Regexp
+	plain  string
+	except *regexp.Regexp
+}
+
+var phrases = []phrase{
+	{word(`of which`), "begin a new sentence, or name the thing again", nil},
+	{word(`of what`), "name the thing instead of the clause: of the tuples, of the request", word(`because of what`)},
+	{word(`to whom|for whom|by whom|of whom`), "make the person or process the subject", nil},
+	{regexp.MustCompile(`(?i)[^\s]+\s+(?:is|are)\s+no\s+\w+`), "is not a …; an error states what is accepted (invalid id: want …)",
+		regexp.MustCompile(`(?i)^(?:\W*there\s|\S+\s+(?:is|are)\s+no\s+(?:longer|more|less|better|worse|later|earlier|larger|smaller|greater|other|different)\b)`)},
+	{word(`goes? not|has not to|is none of|are none of|was none of`), "does not …; cannot be combined with; unknown …: use one of …", nil},
+	{word(`(?:is|are|was|were|be|being) told`), "make the teller the subject: X calls Y, X notifies Y, X reports to Y", nil},
+	{word(`(?:is|are|was|were) said (?:by|of|in|to|so|at|how|what|here|there)`), "name the subject: X reports, X states, X documents", nil},
+	{word(`tells (?:nobody|no one|it so|of it|of each|nothing)`), "calls, notifies, reports to, logs", nil},
+	{word(`says (?:so|nothing|what|which|who|how|whether)`), "returns, reports, prints, states", nil},
+	{word(`(?:is|are) wanted`), "want …; is required; is requested", nil},
+	{word(`again and again|over and over`), "repeatedly, periodically", nil},
+	{word(`so many \w+ as`), "as many … as; at most n", nil},
+	{word(`lest`), "so that … not; because otherwise", nil},
+	{word(`at an end`), "has ended", nil},
+	{word(`(?:an?|one|each|every|first|last|next|another|new|second) look`), "visits, reads, checks, polls", nil},
+	{word(`who(?:se)? affair|'s affair|own affair`), "responsibility; X decides", nil},
+	{word(`kept by heart|by heart`), "cached, in memory", nil},
+	{word(`houses?`), "data folder (dataDir), fixture, architecture", nil},
+	{word(`rooms?`), "space state, disk space, capacity, slots, package", nil},
+	{word(`crews?`), "supervisor, pool", nil},
+	{word(`labours?`), "work, workload", nil},
+	{word(`strangers?`), "foreign client, unknown peer, untrusted input", nil},
+	{word(`weather`), "faulty connection, network faults", nil},
+	{word(`jury|juries`), "scorer", nil},
+	{word(`albums?`), "cache, history", nil},
+	{word(`parades?`), "comparison", nil},
+	{word(`fates?`), "outcome, change, state", nil},
+	{word(`opinions?`), "report, verdict, result", nil},
+	{word(`fuses?`), "trigger", nil},
+	{word(`deeds?`), "action", word(`indeed`)},
+	{word(`outposts?`), "remote node", nil},
+	{word(`shelf|shelves`), "catalog source", nil},
+	{word(`goods`), "tuples", nil},
+	{word(`hygien(?:e|ic|ist)s?`), "clip checks (cliplint, clipChecker)", nil},
+	{word(`haystacks?`), "test episodes", nil},
+	{word(`letterbox|mailbox`), "inbox", nil},
+	{word(`desks?`), "admin", nil},
+	{word(`patience|patiently|impatient(?:ly)?`), "timeout, retry limit, back-off (retryAfter, RetryOverload)", nil},
+	{word(`hurry|hurries|hurried`), "minimum spacing, early visit", nil},
+	{word(`unsticks?|unstuck`), "revive, requeue", nil},
+	{word(`mends?|mended|mending`), "fix, repair, wrap", nil},
+	{word(`hand over|handed over|hands`), "pass, call, give; pool, workers", word(`hands(?:\s+\S+){0,4}\s+back|hands back`)},
+	{word(`in hand|in the hands? of`), "held by, owned by, in progress", nil},
+	{word(`glimpses?`), "partial match", nil},
+}
+
+// bannedNames are words that no identifier and no file name has in it.
+var bannedNames = map[string]string{
+	"house": "dataDir, fixture", "crew": "supervisor, pool", "outpost": "remoteNode", "shelf": "catalogSource",
+	"labour": "workload, runWorker", "stranger": "foreignClient, malformedClient", "strangers": "malformedClient, decoders",
+	"weather": "faultyConn", "jury": "scorer", "album": "cache", "parade": "comparison", "fate": "change",
+	"opinion": "cachedReport", "fuse": "trigger", "deed": "action", "glimpse": "partialMatch", "hygiene": "cliplint",
+	"hygienist": "clipChecker", "haystack": "testEpisodes", "goods": "tuples", "room": "spaceState, diskReserve, capacity, slots, package",
+	"rooms": "packages, capacities", "hands": "workers", "unstick": "reviveStuck", "mend": "fix…, wrap… with an object",
+	"patience": "retryAfter", "hurry": "minSpacing", "mended": "repaired", "nobody": "name who", "whoever": "name who",
+	"whatever": "name it", "somebody": "name who", "anew": "again",
+}
+
+// renames are the names that were replaced within a folder, and in the same order
+// those that replaced them.
+type renames struct{ dir, names, plain string }
+
+// replaced are names of identifiers.
+var replaced = []renames{
+	{"cmd", "lookNow sayRest leaveLittleGarbage attention", "visitNow reportTruncated tuneGC withHint"},
+	{"shared/space/engine", "life letter mail relieved swap own figures", "epoch message inbox freedSpaces replace cloneRequest stats"},
+	{"coordinator/gate", "linger depart converse pace visit", "awaitReconnect detach serve rateLimit connection"},
+	{"shared/task", "shadow desk bury Letter sound endAttempt", "claimTuple admin deadLetter DeadLetter validate revokeAttempt"},
+	{"shared/status", "heart", "heartbeat"},
+	{"coordinator/visit", "Look Past Adopt bump judge thing dice game", "OriginSchedule PastVisit AdoptInFlight addCount scoreLister origin rng run"},
+	{"shared/catalog", "Around Longest Patiently Reach trouble aPart beside", "WithinTolerance MaxFindingLength RetryOverload RetryUnavailable problem pageSQL withinSQL"},
+	{"manager/archive", "isBad clean beside", "permanent sanitize localBase"},
+	{"shared/audio", "movement tape echo", "steadiness recording repeat"},
+	{"coordinator/dashboard", "shot picture", "snapshot collect"},
+	{"tup4fun/conform", "sight", "match"},
+	{"shared/failpoint", "lit moment", "configured point"},
+	{"shared/work/worktest", "actor giveback", "session release"},
+	{"internal/chaos", "moments victim", "killpoints killedClient"},
+}
+
+// replacedFiles are names of files, without their end.
+var replacedFiles = []renames{
+	{"cmd", "announced locate watch cues summary farm asking deaf roads tutorial", "apiaddress endpoint untilidle export runsummary network remotecommand slowreader decoders docs"},
+	{"coordinator", "farm asking deaf roads tutorial", "network remotecommand slowreader decoders docs"},
+	{"shared/space/engine", "life letter mail relieved fresh swap over own carried figures", "epoch message inbox freedspaces newtuples replace ctxerror clonerequest gatesession stats"},
+	{"coordinator/gate", "visit pace linger depart converse", "connection ratelimit awaitreconnect detach serve"},
+	{"shared/task", "shadow desk bury letter brief sound", "claimtuple admin deadletter deadletter truncate validate"},
+	{"shared/work", "choice busy actor giveback", "issueguard inprogress session release"},
+	{"shared/status", "heart keep", "heartbeat reconnect"},
+	{"coordinator/visit", "look past adopt again settle bump judge memory thing dice game oracle", "originschedule pastvisit adoptinflight reschedule applypending addcount scorelister cache origin rng run optimal"},
+	{"shared/catalog", "around longest patiently reach trouble beside", "withintolerance maxfindinglength retryoverload retryunavailable problem within"},
+	{"manager/archive", "clean beside", "sanitize localbase"},
+	{"shared/audio", "movement bed tape settle echo", "steadiness background recording dedupe repeat"},
+	{"coordinator/dashboard", "shot picture", "snapshot collect"},
+	{"tup4fun/conform", "sight", "match"},
+	{"shared/failpoint", "lit moment", "configured point"},
+	{"internal/chaos", "moments victim", "killpoints killedclient"},
+}
+
+// exempt are words that a file needs: text that is spoken, and the like.
+var exempt = map[string]string{
+	"shared/audio/speech_test.go": "weather", // read aloud by espeak-ng
+}
