@@ -264,7 +264,7 @@ type skewed struct {
 var timeOfDay = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
 func (s *skewed) Do(ctx context.Context, r space.Request) (space.Reply, error) {
-	r.Tuple = s.skew(r.Tuple)
+	r.Tuple, r.Args = s.skew(r.Tuple), s.skew(r.Args)
 	return s.Conn.Do(ctx, r)
 }
 

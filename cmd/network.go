@@ -77,7 +77,7 @@ func (n *network) serve(ctx context.Context, w *crew) error {
 	defer cancel()
 	gate := native.New(native.Config{
 		Engine: c.Engine(), HTTP: n.http.Addr().String(),
-		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Connections: connections(), Bulky: []string{browse.Procedure}, Log: n.log,
+		Heartbeat: n.cfg.Heartbeat, Lost: n.cfg.SessionLost, Connections: connections(), LargeAnswers: []string{browse.Procedure}, Log: n.log,
 	})
 	page := dashboard.New(dashboard.Config{Repo: repo, Catalog: n.catalog, Log: n.log})
 	handler := api.New(api.Config{Conn: conn, Catalog: n.catalog, Visits: n.visits, Page: page, Engine: c.Engine(), Backup: w.backupTo, Log: n.log})

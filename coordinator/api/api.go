@@ -52,7 +52,7 @@ type Config struct {
 // Engine says how the engine behind the spaces does.
 type Engine interface {
 	Health() error // what keeps it from doing all that it is for
-	Figures() engine.Figures
+	Stats() engine.Stats
 }
 
 // server is the API over one repository and one catalog.

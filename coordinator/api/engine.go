@@ -6,7 +6,7 @@ func (s *server) exposeEngine(e *exposition) {
 	if s.Engine == nil {
 		return
 	}
-	f := s.Engine.Figures()
+	f := s.Engine.Stats()
 	full := 0.0
 	if f.Full {
 		full = 1

@@ -17,8 +17,8 @@ var anyRun = tuple.Match("run", tuple.AnyInt64, tuple.AnyString)
 // procedures are the two transactions of the sort.
 func procedures(lease time.Duration) space.Procedures {
 	return space.Procedures{
-		"sort.take":  space.Taking(tuple.Match(), func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { return take(tx, lease) }),
-		"sort.merge": space.Taking(tuple.Match(tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString), merge),
+		"sort.take":  space.WithArgs(tuple.Match(), func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { return take(tx, lease) }),
+		"sort.merge": space.WithArgs(tuple.Match(tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString), merge),
 	}
 }
 

@@ -56,7 +56,7 @@ var lookArgs = tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Bytes}, tup
 // Procedures returns the protocol's one: browse.look (space, template, open,
 // held, offset, limit).
 func Procedures() space.Procedures {
-	return space.Procedures{Procedure: space.Taking(lookArgs, look)}
+	return space.Procedures{Procedure: space.WithArgs(lookArgs, look)}
 }
 
 // look answers (tuples, next offset, total, omitted).

@@ -20,9 +20,9 @@ const (
 // that names no other.
 func Procedures() space.Procedures {
 	return space.Procedures{
-		procGrant:  space.Taking(tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyInt64), grant),
-		procExtend: space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64), extend),
-		procRevoke: space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64), revoke),
+		procGrant:  space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyInt64), grant),
+		procExtend: space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64), extend),
+		procRevoke: space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), revoke),
 		procExpire: expire,
 	}
 }

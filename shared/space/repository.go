@@ -88,7 +88,7 @@ func (r repository) List(ctx context.Context) ([]Info, error) {
 func (r repository) Space(name string) Space { return handle{r.conn, name} }
 
 func (r repository) Call(ctx context.Context, op OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
-	reply, err := r.conn.Do(ctx, Request{Verb: VerbCall, Op: op, Procedure: procedure, Tuple: args})
+	reply, err := r.conn.Do(ctx, Request{Verb: VerbCall, Op: op, Procedure: procedure, Args: args})
 	return reply.Tuple, err
 }
 

@@ -38,6 +38,8 @@ const (
 	MaxName       = 255            // bytes of a name of a space, session or procedure
 	MaxReply      = 4<<20 - 64<<10 // bytes of all tuples in one reply: it fits a frame of 4 MiB
 	ReplyOverhead = 32             // bytes that each tuple in a reply counts beside its own
+	// MaxAcknowledged is how many further gets one VerbAck or VerbBack may end.
+	MaxAcknowledged = 64
 )
 
 // Verb says what a request wants.
@@ -97,12 +99,16 @@ type Request struct {
 	Verb         Verb
 	Op           OpID
 	Space        string
-	Tuple        tuple.Tuple // to put, a procedure's arguments, or more sequence numbers (int64) to acknowledge
+	Tuple        tuple.Tuple // to put
 	Template     tuple.Template
 	TTL          time.Duration // of a put
 	Procedure    string
-	Options      Options // of a create
+	Args         tuple.Tuple // of the procedure
+	Options      Options     // of a create
 	Subscription int64
+	// Acknowledged are further sequence numbers of the session's gets, beside Op.Seq,
+	// that a VerbAck or VerbBack ends: at most MaxAcknowledged.
+	Acknowledged []uint64
 	// Ack says that the answer to a verb that Takes may get lost on its way. What
 	// it takes is gone for everybody, but comes back to its old place if the
 	// session ends before VerbAck with the same Op has said that it arrived.
@@ -132,8 +138,8 @@ func (r Request) Target() string {
 	return r.Space
 }
 
-// Wants names what is to be done: the procedure of a call, else the verb.
-func (r Request) Wants() string {
+// Operation names what is to be done: the procedure of a call, else the verb.
+func (r Request) Operation() string {
 	if r.Verb == VerbCall {
 		return r.Procedure
 	}
@@ -143,13 +149,16 @@ func (r Request) Wants() string {
 // Validate refuses with fault.ErrInvalid what no engine looks at: tuples and
 // templates that are none, names that are too long, a negative TTL.
 func (r Request) Validate() error {
-	if err := errors.Join(r.Tuple.Validate(), r.Template.Validate()); err != nil {
+	if err := errors.Join(r.Tuple.Validate(), r.Args.Validate(), r.Template.Validate()); err != nil {
 		return fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
 	for _, name := range []string{r.Space, r.Procedure, r.Op.Session, string(r.Options.Kind), string(r.Options.Overflow)} {
 		if len(name) > MaxName {
 			return fmt.Errorf("%w: a name of %d bytes, at most %d", fault.ErrInvalid, len(name), MaxName)
 		}
+	}
+	if len(r.Acknowledged) > MaxAcknowledged {
+		return fmt.Errorf("%w: %d sequence numbers to acknowledge, at most %d", fault.ErrInvalid, len(r.Acknowledged), MaxAcknowledged)
 	}
 	if r.TTL < 0 {
 		return fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, r.TTL)

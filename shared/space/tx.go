@@ -20,8 +20,9 @@ type Procedure func(tx Tx, args tuple.Tuple) (tuple.Tuple, error)
 // Procedures are registered at an engine by name, such as "task.claim".
 type Procedures map[string]Procedure
 
-// Taking is p for arguments that match wanted; others are fault.ErrInvalid.
-func Taking(wanted tuple.Template, p Procedure) Procedure {
+// WithArgs returns a procedure that calls p if the arguments match wanted; others
+// are fault.ErrInvalid.
+func WithArgs(wanted tuple.Template, p Procedure) Procedure {
 	return func(tx Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		if !wanted.Matches(args) {
 			return nil, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, wanted)
@@ -121,8 +122,8 @@ type HoldOptions struct {
 	// Expiry names the procedure that runs, in the same record, when the TTL or
 	// the session ends; it gets Expired.Args. The tuple goes back to its old
 	// place if the procedure leaves the hold as it was, and if there is none.
-	Expiry string
-	Nobody bool // held by no session: for the time of a back-off
+	Expiry    string
+	NoSession bool // held by no session, as during a back-off; it needs a TTL
 }
 
 // Placement says where a held tuple comes back.

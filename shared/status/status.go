@@ -65,7 +65,7 @@ var (
 // cpuMicroseconds, windows).
 func Procedures() space.Procedures {
 	return space.Procedures{
-		procBeat: beat, procDrain: space.Taking(tuple.Match(tuple.AnyString), drain), procSpend: space.Taking(spendArgs, spend),
+		procBeat: beat, procDrain: space.WithArgs(tuple.Match(tuple.AnyString), drain), procSpend: space.WithArgs(spendArgs, spend),
 	}
 }
 

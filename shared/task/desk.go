@@ -24,8 +24,8 @@ const (
 // takes a dead letter, and if put says so puts its task again, as if it were new.
 func DeskProcedures() space.Procedures {
 	return space.Procedures{
-		procCreate:  space.Taking(tuple.Match(tuple.Formal{Type: tuple.Nested}), create),
-		procRequeue: space.Taking(tuple.Match(tuple.AnyString, tuple.AnyBool), requeue),
+		procCreate:  space.WithArgs(tuple.Match(tuple.Formal{Type: tuple.Nested}), create),
+		procRequeue: space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyBool), requeue),
 	}
 }
 

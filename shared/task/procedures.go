@@ -23,11 +23,11 @@ const (
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
 		procClaim:    p.claim,
-		procExtend:   space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64), extend),
+		procExtend:   space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), extend),
 		procReport:   report,
-		procRelease:  space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyString), p.release),
-		procHandBack: space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64), handBack),
-		procUnstick:  space.Taking(tuple.Match(tuple.AnyString), p.unstick),
+		procRelease:  space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyString), p.release),
+		procHandBack: space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), handBack),
+		procUnstick:  space.WithArgs(tuple.Match(tuple.AnyString), p.unstick),
 		procTimeout:  p.timeout,
 		procReturn:   p.comeBack,
 	}

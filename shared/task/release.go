@@ -80,7 +80,7 @@ func (p Policy) giveBack(tx space.Tx, e space.Entry, i Item, reason string) erro
 // backOff keeps a task from everybody for a while; then it comes back behind its
 // peers.
 func (p Policy) backOff(tx space.Tx, ref int64, i Item) error {
-	if err := tx.Hold(ref, space.HoldOptions{TTL: p.Backoff, Expiry: procReturn, Nobody: true}); err != nil {
+	if err := tx.Hold(ref, space.HoldOptions{TTL: p.Backoff, Expiry: procReturn, NoSession: true}); err != nil {
 		return err
 	}
 	return rewrite(tx, ref, i)

@@ -64,10 +64,10 @@ const (
 // hold).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
-		procPut:  space.Taking(tuple.Match(tuple.Formal{Type: tuple.Nested}), put),
-		procTake: space.Taking(tuple.Match(), p.take),
-		procEnd:  space.Taking(tuple.Match(tuple.AnyString, tuple.AnyString), end),
-		procRoom: space.Taking(tuple.Match(), room),
+		procPut:  space.WithArgs(tuple.Match(tuple.Formal{Type: tuple.Nested}), put),
+		procTake: space.WithArgs(tuple.Match(), p.take),
+		procEnd:  space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyString), end),
+		procRoom: space.WithArgs(tuple.Match(), room),
 		procLost: lost,
 	}
 }

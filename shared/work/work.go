@@ -88,10 +88,10 @@ const (
 // (of a manager's hold).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
-		procIssue:    space.Taking(tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyInt64), p.issue),
-		procNext:     space.Taking(tuple.Match(tuple.AnyString, tuple.AnyBool), p.next),
-		procIngested: space.Taking(tuple.Match(tuple.AnyInt64), p.ingested),
-		procBusy:     space.Taking(tuple.Match(tuple.AnyString, tuple.AnyInt64), busy),
+		procIssue:    space.WithArgs(tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyInt64), p.issue),
+		procNext:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyBool), p.next),
+		procIngested: space.WithArgs(tuple.Match(tuple.AnyInt64), p.ingested),
+		procBusy:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), busy),
 		procExpire:   p.expire,
 		procDrop:     drop,
 		procReturn:   putBack,

@@ -42,7 +42,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		synctest.Wait()
 		get(most + 2)
 		synctest.Wait()
-		require.Equal(h, most, h.engine.Figures().Waiters, "there is room for another")
+		require.Equal(h, most, h.engine.Stats().Waiters, "there is room for another")
 	})
 }
 
@@ -61,7 +61,7 @@ func TestBytesInFlightAreBounded(t *testing.T) {
 		synctest.Wait()
 		ask(18)
 		synctest.Wait()
-		require.Equal(h, 16, h.engine.Figures().Waiters)
+		require.Equal(h, 16, h.engine.Stats().Waiters)
 	})
 }
 

@@ -62,8 +62,8 @@ func (s *session) request(ctx context.Context, v *visit, f wire.Frame) error {
 	}
 	if r.Verb == space.VerbAck || r.Verb == space.VerbBack {
 		s.forget(r.Op.Seq - space.AutoSeq)
-		for i := range r.Tuple {
-			s.forget(uint64(r.Tuple.Int64(i)) - space.AutoSeq)
+		for _, seq := range r.Acknowledged {
+			s.forget(seq - space.AutoSeq)
 		}
 	}
 	if len(s.calls) >= maxCalls || s.bytes+len(f.Body) > maxInFlight {
@@ -106,15 +106,15 @@ func (s *session) perform(serving context.Context, c *call) {
 		}
 	}()
 	defer s.g.rescue("call", s.id)
-	failpoint.Reached("call.before", c.request.Wants())
-	large := s.enter(s.g.bulky(c.request))
+	failpoint.Reached("call.before", c.request.Operation())
+	large := s.enter(s.g.hasLargeAnswer(c.request))
 	defer func() { s.leave(large) }()
 	if answered = large && s.abandon(c); answered {
 		return
 	}
 	reply, err := s.conn.Do(c.ctx, c.request)
 	large = large || s.enter(len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer) // not encoded yet
-	failpoint.Reached("call.after", c.request.Wants())
+	failpoint.Reached("call.after", c.request.Operation())
 	keep := err == nil && consumes(c.request.Verb)
 	var f wire.Frame
 	switch {
@@ -132,7 +132,7 @@ func (s *session) perform(serving context.Context, c *call) {
 	}
 	answered = true
 	s.finish(c, f, keep)
-	failpoint.Reached("reply.after", c.request.Wants())
+	failpoint.Reached("reply.after", c.request.Operation())
 }
 
 // abandon drops a call if nobody is there to be answered, and reports whether: the
@@ -164,13 +164,13 @@ func (s *session) leave(large bool) {
 	}
 }
 
-// bulky says that the answer may be large, and is made for the request.
-func (g *Gate) bulky(r space.Request) bool {
+// hasLargeAnswer says that the answer may be large, and is made for the request.
+func (g *Gate) hasLargeAnswer(r space.Request) bool {
 	switch r.Verb {
 	case space.VerbGetAll, space.VerbQueryAll, space.VerbList:
 		return true
 	case space.VerbCall:
-		return slices.Contains(g.Bulky, r.Procedure)
+		return slices.Contains(g.LargeAnswers, r.Procedure)
 	}
 	return false
 }

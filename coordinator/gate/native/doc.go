@@ -5,6 +5,7 @@
 //	client                                  gate
 //	  preamble, Hello(session, key, TTL) ──▶
 //	                                     ◀── preamble, Welcome | Failure, and the end
+//	                                         (another version of the preamble: Failure)
 //	  Request 7 ─────────────────────────▶   as many at a time as the client likes
 //	  Request 8 ─────────────────────────▶
 //	                                     ◀── Reply 8 | Failure 8      in any order

@@ -30,7 +30,7 @@ const maxTTL = time.Hour
 
 // Engine is where sessions are opened: an engine.Engine.
 type Engine interface {
-	Carry(ctx context.Context, id string, ttl time.Duration, resume bool) (engine.Carried, error)
+	OpenGateSession(ctx context.Context, id string, ttl time.Duration, resume bool) (engine.GateSession, error)
 }
 
 // Config says what a gate opens, and to how many.
@@ -43,9 +43,9 @@ type Config struct {
 	Heartbeat time.Duration // 0: 2 s
 	Lost      time.Duration // 0: 6 s
 
-	// Bulky are procedures whose answers are large: each is carried out only once
+	// LargeAnswers are procedures whose answers are large: each is carried out only once
 	// there is room for one. They must not wait for a tuple.
-	Bulky []string
+	LargeAnswers []string
 
 	Connections int           // at most, 0: 10,000
 	Rate        int           // connections taken in a second, when more than a tenth of that come at once; 0: 1,000

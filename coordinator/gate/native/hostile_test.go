@@ -36,9 +36,9 @@ func TestFault38WhatIsAnnouncedIsNotAllocated(t *testing.T) {
 			case 1:
 				c.speaks(length(1 << 31))
 			case 2: // allowed, but it never comes
-				c.speaks(length(wire.MaxFrame) + "\x01\x01\x01")
+				c.speaks(length(wire.MaxFrame) + "\x02\x01\x01")
 			case 3: // a field that says it is longer than the frame
-				c.speaks(length(14) + "\x01\x01\x01\x05" + string(binary.AppendUvarint(nil, math.MaxUint64)))
+				c.speaks(length(14) + "\x02\x01\x01\x05" + string(binary.AppendUvarint(nil, math.MaxUint64)))
 			}
 		}
 		synctest.Wait()

@@ -140,7 +140,7 @@ func TestABlockedGetTakesOneGoroutineAndLittleMemory(t *testing.T) {
 		}
 		synctest.Wait()
 		t.Logf("%d bytes for each get that blocks", (inUse()-before)/(clients*each))
-		require.Equal(t, clients*each, h.engine.Figures().Waiters)
+		require.Equal(t, clients*each, h.engine.Stats().Waiters)
 		require.LessOrEqual(t, runtime.NumGoroutine()-goroutines, clients*each)
 		require.Less(t, inUse()-before, int64(clients*each*32<<10))
 		for _, c := range all {
@@ -150,7 +150,7 @@ func TestABlockedGetTakesOneGoroutineAndLittleMemory(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		require.Zero(t, h.engine.Figures().Waiters)
+		require.Zero(t, h.engine.Stats().Waiters)
 		require.LessOrEqual(t, runtime.NumGoroutine()-goroutines, native.MaxIdle)
 		require.NoError(t, s.Put(t.Context(), a(1), 0))
 		n, err := s.Count(t.Context(), anyA)

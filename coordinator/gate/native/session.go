@@ -21,7 +21,7 @@ type session struct {
 	mode string
 	key  []byte
 	ttl  time.Duration
-	conn engine.Carried
+	conn engine.GateSession
 
 	large chan struct{} // one token for each call with a large answer
 
@@ -36,7 +36,7 @@ var errShutdown = fmt.Errorf("the gate closes: %w", fault.ErrUnavailable)
 // openSession opens a session at the engine, or comes back to one that a restart
 // left there.
 func (g *Gate) openSession(ctx context.Context, h wire.Hello) (*session, error) {
-	c, err := g.Engine.Carry(ctx, h.Session, h.TTL, h.Resume)
+	c, err := g.Engine.OpenGateSession(ctx, h.Session, h.TTL, h.Resume)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *session) end(v *visit, err error) {
 
 // lastWord tells the client that its session is over.
 func (s *session) lastWord() (wire.Frame, bool) {
-	return wire.Frame{Kind: wire.Over, Body: wire.AppendError(nil, s.conn.Err())}, true
+	return wire.Frame{Kind: wire.Ended, Body: wire.AppendError(nil, s.conn.Err())}, true
 }
 
 // depart leaves the calls of a connection to the next one.

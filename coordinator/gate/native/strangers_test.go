@@ -3,10 +3,13 @@ package native_test
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,10 +129,10 @@ func TestFault39WhatIsNoClientIsToldSoOnce(t *testing.T) {
 			require.ErrorContains(h, err, "leasehold", name)
 		}
 		for name, data := range map[string]string{
-			"a request before the hello": preamble() + length(3) + "\x01\x01\x01",
+			"a request before the hello": preamble() + length(3) + "\x02\x01\x01",
 			"a frame of no version":      preamble() + length(3) + "\x09\x04\x01",
-			"a hello that is none":       preamble() + length(5) + "\x01\x04\x00\xff\xff",
-			"a session without a name":   preamble() + length(3) + "\x01\x04\x00",
+			"a hello that is none":       preamble() + length(5) + "\x02\x04\x00\xff\xff",
+			"a session without a name":   preamble() + length(3) + "\x02\x04\x00",
 		} {
 			c := h.raw()
 			c.speaks(data)
@@ -147,14 +150,14 @@ func TestFault39WhatIsNoRequestEndsItsConnection(t *testing.T) {
 	bubble(t, native.Config{}, func(h *house) {
 		n := 0
 		for name, data := range map[string]string{
-			"a kind that is none":   length(3) + "\x01\x63\x01",
-			"a frame of no call":    length(2) + "\x01\x01",
+			"a kind that is none":   length(3) + "\x02\x63\x01",
+			"a frame of no call":    length(2) + "\x02\x01",
 			"an empty frame":        length(0),
-			"a body of no fields":   length(5) + "\x01\x01\x01\xff\xff",
-			"a tuple that is none":  length(8) + "\x01\x01\x01\x05\x03\xff\xff\xff",
-			"a name that is long":   length(306) + "\x01\x01\x01\x04\xac\x02" + strings.Repeat("x", 300),
-			"another hello":         length(3) + "\x01\x04\x01",
-			"a welcome to the gate": length(3) + "\x01\x05\x01",
+			"a body of no fields":   length(5) + "\x02\x01\x01\xff\xff",
+			"a tuple that is none":  length(8) + "\x02\x01\x01\x05\x03\xff\xff\xff",
+			"a name that is long":   length(306) + "\x02\x01\x01\x04\xac\x02" + strings.Repeat("x", 300),
+			"another hello":         length(3) + "\x02\x04\x01",
+			"a welcome to the gate": length(3) + "\x02\x05\x01",
 		} {
 			n++
 			c := h.hello(fmt.Sprint("bad-", n), 0)
@@ -210,26 +213,56 @@ func TestFault40ConnectionsAreBounded(t *testing.T) {
 
 func TestFault42AnotherVersionIsToldBoth(t *testing.T) {
 	bubble(t, native.Config{}, func(h *house) {
-		c := h.raw()
-		c.speaks("LSHD\x02 and who knows what")
-		err := c.refused(false)
-		require.ErrorIs(h, err, fault.ErrInvalid)
-		require.ErrorContains(h, err, "version 1")
-		require.ErrorContains(h, err, "version 2")
-
-		p := newPort()
-		h.Cleanup(func() { _ = p.Close() })
-		go func() {
-			if c, err := p.Accept(); err == nil {
-				go func() { _, _ = io.Copy(io.Discard, c) }()
-				_, _ = io.WriteString(c, "LSHD\x02 and who knows what")
-			}
-		}()
-		_, err = h.dial(h.Context(), remote.Config{Session: "new", Dial: p.dial})
-		require.ErrorIs(h, err, fault.ErrInvalid)
-		require.ErrorContains(h, err, "version 1")
-		require.ErrorContains(h, err, "version 2")
+		for other, data := range otherVersions(h.T, "client.hex") {
+			c := h.raw()
+			began := time.Now()
+			c.speaks(data)
+			head := make([]byte, 5) // what a peer of any version reads first, to name both versions itself
+			_, err := io.ReadFull(c.r, head)
+			require.NoError(h, err)
+			require.Equal(h, string(wire.AppendPreamble(nil)), string(head))
+			err = c.refused(true)
+			require.ErrorIs(h, err, fault.ErrInvalid)
+			require.ErrorContains(h, err, "version 2 of the protocol")
+			require.ErrorContains(h, err, other)
+			require.Zero(h, time.Since(began), "at once")
+		}
+		for other, data := range otherVersions(h.T, "gate.hex") {
+			p := newPort()
+			h.Cleanup(func() { _ = p.Close() })
+			go func() {
+				if c, err := p.Accept(); err == nil {
+					go func() { _, _ = io.Copy(io.Discard, c) }()
+					_, _ = io.WriteString(c, data)
+				}
+			}()
+			began := time.Now()
+			_, err := h.dial(h.Context(), remote.Config{Session: "new", Dial: p.dial})
+			require.ErrorIs(h, err, fault.ErrInvalid)
+			require.ErrorContains(h, err, "version 2 of the protocol")
+			require.ErrorContains(h, err, other)
+			require.Less(h, time.Since(began), time.Second, "it does not try again")
+		}
 	})
+}
+
+// otherVersions returns, by the version that the refusal must name, what peers of
+// other versions send first: for version 1 the bytes in testdata/version1, which
+// were recorded from the last release that spoke it.
+func otherVersions(t *testing.T, recording string) map[string]string {
+	dump, err := os.ReadFile(filepath.Join("testdata", "version1", recording))
+	require.NoError(t, err)
+	var recorded []byte
+	for line := range strings.Lines(string(dump)) {
+		if len(line) < 60 {
+			continue // the last line of a dump of whole lines is empty
+		}
+		data, err := hex.DecodeString(strings.ReplaceAll(line[10:58], " ", ""))
+		require.NoError(t, err)
+		recorded = append(recorded, data...)
+	}
+	require.Equal(t, "LSHD\x01", string(recorded[:5]))
+	return map[string]string{"version 1": string(recorded), "version 3": "LSHD\x03 and fields of its own"}
 }
 
 func TestAManagerAndAWorkerOfOneNameAreRefused(t *testing.T) {
@@ -249,7 +282,7 @@ func FuzzConnection(f *testing.F) {
 	require.NoError(f, err)
 	hello, err := wire.Frame{Kind: wire.Greeting, Body: wire.AppendHello(nil, wire.Hello{Session: "x"})}.Append(wire.AppendPreamble(nil))
 	require.NoError(f, err)
-	for _, seed := range []string{"", "GET / HTTP/1.1\r\n\r\n", preamble(), string(hello), string(put), string(put) + string(put[:9]), length(3) + "\x01\x06\x01"} {
+	for _, seed := range []string{"", "GET / HTTP/1.1\r\n\r\n", preamble(), string(hello), string(put), string(put) + string(put[:9]), length(3) + "\x02\x06\x01"} {
 		f.Add(false, []byte(seed))
 		f.Add(true, []byte(seed))
 	}

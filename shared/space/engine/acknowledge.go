@@ -58,8 +58,8 @@ func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	}
 	tx := e.begin(s)
 	tx.settle(r.Op.Seq, r.Verb)
-	for i := range r.Tuple {
-		tx.settle(uint64(r.Tuple.Int64(i)), r.Verb)
+	for _, seq := range r.Acknowledged {
+		tx.settle(seq, r.Verb)
 	}
 	if len(tx.steps) > 0 {
 		e.finish(tx, space.OpID{}, space.Reply{})

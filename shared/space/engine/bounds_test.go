@@ -64,8 +64,8 @@ func TestOfAMillionWaitersAskedForABoundedNumberWaitsAndMemoryIsFlat(t *testing.
 		}
 	}
 	require.Less(t, heapInUse()-full, int64(1<<20))
-	require.Equal(t, Figures{Sessions: 1, Waiters: MaxWaiters, Refused: 1_000_000 - MaxWaiters},
-		Figures{Sessions: e.Figures().Sessions, Waiters: e.Figures().Waiters, Refused: e.Figures().Refused})
+	require.Equal(t, Stats{Sessions: 1, Waiters: MaxWaiters, Refused: 1_000_000 - MaxWaiters},
+		Stats{Sessions: e.Stats().Sessions, Waiters: e.Stats().Waiters, Refused: e.Stats().Refused})
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, w := range waiting {

@@ -170,7 +170,7 @@ func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 		return err
 	}
 	hold := &journal.Hold{Expiry: o.Expiry}
-	if !o.Nobody && tx.caller != nil {
+	if !o.NoSession && tx.caller != nil {
 		hold.Session = tx.caller.id
 	}
 	if o.TTL > 0 {

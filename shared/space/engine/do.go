@@ -77,7 +77,7 @@ func (s *session) validate(r space.Request) error {
 
 // own makes what the engine keeps of a request its own.
 func own(r space.Request) space.Request {
-	r.Tuple, r.Template = r.Tuple.Clone(), r.Template.Clone()
+	r.Tuple, r.Args, r.Template = r.Tuple.Clone(), r.Args.Clone(), r.Template.Clone()
 	return r
 }
 

@@ -65,7 +65,7 @@ func (tx *transaction) perform(r space.Request) (space.Reply, error) {
 
 // callRequest calls a procedure on behalf of a session.
 func (tx *transaction) callRequest(r space.Request) (space.Reply, error) {
-	reply, err := tx.Call(r.Procedure, r.Tuple)
+	reply, err := tx.Call(r.Procedure, r.Args)
 	if errors.Is(err, errWait) {
 		for _, a := range tx.awaited {
 			if _, err := tx.room(a.Space); err != nil { // nothing would wake it

@@ -68,7 +68,7 @@ func TestFault12OnAFullDiskWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) {
 			require.ErrorIs(t, refused(), fault.ErrOverloaded, name)
 		}
 		require.Equal(t, 5, count(t, r, "s"), "nothing of it has happened")
-		require.Equal(t, uint64(4), e.Figures().Refused)
+		require.Equal(t, uint64(4), e.Stats().Refused)
 
 		require.NoError(t, v.Put(t.Context(), item("c", 1), 0), "what is not kept needs no room")
 		_, err := s.Get(t.Context(), anyItem("b"))

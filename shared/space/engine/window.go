@@ -94,7 +94,7 @@ func (w *window) cut(seq uint64) []journal.Fact {
 	if a == nil || sizeOf(a.Reply) == 0 {
 		return nil
 	}
-	short := &journal.Answer{Op: a.Op, Nth: a.Nth, Reply: space.Reply{Found: a.Reply.Found, Missed: sizeOf(a.Reply)}}
+	short := &journal.Answer{Op: a.Op, Nth: a.Nth, Reply: space.Reply{Found: a.Reply.Found}, DroppedBytes: sizeOf(a.Reply)}
 	w.add(short)
 	return []journal.Fact{short}
 }
@@ -141,12 +141,11 @@ func (e *Engine) answered(s *session, r space.Request) (reply space.Reply, ok bo
 	if w == nil || w.answers[r.Op.Seq] == nil {
 		return space.Reply{}, false, nil
 	}
-	reply = copied(w.answers[r.Op.Seq].Reply)
-	if reply.Missed == 0 {
+	given := w.answers[r.Op.Seq]
+	reply = copied(given.Reply)
+	if given.DroppedBytes == 0 {
 		return reply, true, nil
 	}
-	size := reply.Missed
-	reply.Missed = 0
 	for _, ref := range s.taken[r.Op.Seq] {
 		if x := e.entries[ref]; x != nil && taken(x) && x.Hold.Op == r.Op.Seq {
 			reply.Tuples = append(reply.Tuples, x.Tuple.Clone())
@@ -154,7 +153,7 @@ func (e *Engine) answered(s *session, r space.Request) (reply space.Reply, ok bo
 	}
 	switch {
 	case len(reply.Tuples) == 0:
-		return space.Reply{}, true, fmt.Errorf("operation %d: %w: it has happened, but what it was answered, %d bytes, is no longer kept", r.Op.Seq, fault.ErrConflict, size)
+		return space.Reply{}, true, fmt.Errorf("operation %d: %w: it has happened, but what it was answered, %d bytes, is no longer kept", r.Op.Seq, fault.ErrConflict, given.DroppedBytes)
 	case r.Verb != space.VerbGetAll:
 		reply.Tuple, reply.Tuples = reply.Tuples[0], nil
 	}

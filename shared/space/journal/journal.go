@@ -104,12 +104,14 @@ type Session struct {
 type Ended string
 
 // Answer is what an operation was answered. It goes when it is Forgotten or its
-// session has Ended. A Reply with Missed above 0 stands for one of so many bytes
-// that is no longer kept.
+// session has Ended.
 type Answer struct {
 	Op    space.OpID
 	Nth   uint64 // of the answers to its session
 	Reply space.Reply
+	// DroppedBytes is the size of the reply's tuples if they are no longer kept: then
+	// Reply has none, and the operation is known to have happened. 0: Reply is whole.
+	DroppedBytes int
 }
 
 // Forgotten says that the answer to an operation is no longer kept.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
-	"leasehold/shared/tuple"
 )
 
 // cancelIn is how long a call whose context has ended waits for the gate to say
@@ -112,7 +112,7 @@ func (c *Conn) register(r space.Request) (*call, error) {
 		r.Recent = true // fewer than Window are asked
 	}
 	r.Ack = r.Verb.Takes()
-	body, err := wire.AppendRequest(make([]byte, 0, 128+r.Tuple.Size()), r)
+	body, err := wire.AppendRequest(make([]byte, 0, 128+r.Tuple.Size()+r.Args.Size()), r)
 	if err != nil {
 		return nil, err
 	}
@@ -243,10 +243,8 @@ func (c *Conn) answered(number uint64, reply space.Reply, err error) {
 func (c *Conn) acknowledge() {
 	for len(c.due) > 0 {
 		r := space.Request{Verb: space.VerbAck, Op: space.OpID{Session: c.id, Seq: c.due[0]}}
-		n := min(len(c.due), tuple.MaxArity)
-		for _, seq := range c.due[1:n] {
-			r.Tuple = append(r.Tuple, int64(seq))
-		}
+		n := min(len(c.due), 1+space.MaxAcknowledged)
+		r.Acknowledged = slices.Clone(c.due[1:n])
 		c.due = append(c.due[:0], c.due[n:]...)
 		if _, err := c.begin(r); err != nil {
 			return // a Conn that is closed needs none

@@ -140,7 +140,7 @@ func (c *Conn) listen(l *wire.Link) error {
 				return fmt.Errorf("the gate refuses us: %w", failure)
 			}
 			c.answered(f.Call, space.Reply{}, failure)
-		case wire.Over:
+		case wire.Ended:
 			failure, err := wire.DecodeError(f.Body)
 			if err != nil {
 				failure = err

@@ -183,11 +183,7 @@ var acknowledgements = []struct {
 			w.takes(space.VerbGetP, uint64(n+1), n+1)
 		}
 		for v, ops := range map[space.Verb][]uint64{space.VerbAck: {1, 2, 3}, space.VerbBack: {4, 5}} {
-			more := tuple.Tuple{}
-			for _, op := range ops[1:] {
-				more = append(more, int64(op))
-			}
-			_, err := w.conn.Do(w.Context(), space.Request{Verb: v, Op: space.OpID{Session: "carrier", Seq: ops[0]}, Tuple: more})
+			_, err := w.conn.Do(w.Context(), space.Request{Verb: v, Op: space.OpID{Session: "carrier", Seq: ops[0]}, Acknowledged: ops[1:]})
 			require.NoError(w, err)
 		}
 		require.Equal(w, []int{4, 5}, w.numbers(w.s))

@@ -75,7 +75,7 @@ func Procedures() space.Procedures {
 		"test.on.replace": on(func(tx space.Tx, ref int64) error { return tx.Replace(ref, item("replaced", 1)) }),
 		"test.on.extend":  on(func(tx space.Tx, ref int64) error { return tx.Extend(ref, time.Second) }),
 		"test.on.rehold": on(func(tx space.Tx, ref int64) error {
-			return tx.Hold(ref, space.HoldOptions{TTL: time.Second, Nobody: true})
+			return tx.Hold(ref, space.HoldOptions{TTL: time.Second, NoSession: true})
 		}),
 		"test.on.fail":  on(func(tx space.Tx, ref int64) error { return errors.Join(tx.Take(ref), errFail) }),
 		"test.on.panic": on(func(tx space.Tx, ref int64) error { panic(tx.Take(ref)) }),
@@ -104,7 +104,7 @@ func hold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if !ok {
 		return nil, tx.Wait(space.Awaited{Space: args.Str(0), Template: anyItem(args.Str(1))})
 	}
-	err := tx.Hold(e.Ref, space.HoldOptions{TTL: time.Duration(args.Int64(2)), Expiry: args.Str(3), Nobody: args.Bool(4)})
+	err := tx.Hold(e.Ref, space.HoldOptions{TTL: time.Duration(args.Int64(2)), Expiry: args.Str(3), NoSession: args.Bool(4)})
 	return tuple.New(e.Ref, e.Tuple.Int64(1)), err
 }
 

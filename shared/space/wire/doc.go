@@ -22,8 +22,13 @@
 // codes of an error are one field for each element.
 //
 // Compatibility: readers skip fields whose tag they do not know, so that fields
-// may be added at any time. What an old reader must not ignore is a new version.
-// Tags are never used again for something else.
+// may be added at any time. A field that an old reader must not ignore needs a new
+// version, because peers of different versions refuse each other with an error that
+// names both. Tags are never used again for something else, also because journals
+// keep replies in this encoding.
+//
+// Version 2 added the request fields args and acknowledged; version 1 sent both as
+// the tuple.
 //
 // Invariants: what a decoder returns is valid, shares no memory with its input,
 // and takes memory in proportion to it. A decoder fails with fault.ErrInvalid or

@@ -150,5 +150,4 @@ func complete(rest []byte, err error) error {
 	return nil
 }
 
-// anySeq is the highest sequence number.
-const anySeq = math.MaxUint64
+func decodeSeq(content []byte) (uint64, error) { return natural(content, math.MaxUint64) }

@@ -11,7 +11,7 @@ import (
 )
 
 // Version is the version of the frames that this package writes and reads.
-const Version = 1
+const Version = 2
 
 // MaxFrame is the most bytes that follow a frame's length: it bounds what one
 // message can make a reader allocate, and lets a tuple of tuple.MaxBytes and a

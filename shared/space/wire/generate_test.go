@@ -44,7 +44,8 @@ func request(t *rapid.T) space.Request {
 		TTL:     time.Duration(rapid.Int64Min(0).Draw(t, "ttl")),
 		Options: maybe(t, rapid.Custom(options)), Subscription: rapid.Int64().Draw(t, "subscription"),
 	}
-	r.Tuple = maybe(t, tuples())
+	r.Tuple, r.Args = maybe(t, tuples()), maybe(t, tuples())
+	r.Acknowledged = maybe(t, rapid.SliceOfN(rapid.Uint64(), 1, space.MaxAcknowledged))
 	if p := maybe(t, tuples()); p != nil {
 		r.Template = tuple.Template(append(p, tuple.AnyInt64, tuple.Formal{Type: "opaque:x"}))
 	}

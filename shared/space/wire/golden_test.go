@@ -34,8 +34,9 @@ func golden(t testing.TB) map[string]wire.Frame {
 		"put":    {Verb: space.VerbPut, Op: space.OpID{Session: "worker-1", Seq: 7}, Space: "task", Tuple: everyField, TTL: time.Minute},
 		"get":    {Verb: space.VerbGet, Space: "task", Template: tuple.Match("task", tuple.AnyString, tuple.Formal{Type: "opaque:n"})},
 		"create": {Verb: space.VerbCreate, Space: "task", Options: space.Options{Kind: space.Ordered, OrderBy: 5, Capacity: 9, Overflow: space.DropOldest, Volatile: true}},
-		"call":   {Verb: space.VerbCall, Op: space.OpID{Session: "worker-1", Seq: space.AutoSeq}, Procedure: "task.claim", Tuple: tuple.New()},
+		"call":   {Verb: space.VerbCall, Op: space.OpID{Session: "worker-1", Seq: space.AutoSeq}, Procedure: "task.claim", Args: tuple.New()},
 		"next":   {Verb: space.VerbNext, Subscription: 300},
+		"ack":    {Verb: space.VerbAck, Op: space.OpID{Session: "worker-1", Seq: space.AutoSeq + 1}, Acknowledged: []uint64{space.AutoSeq + 2, space.AutoSeq + 3}},
 	} {
 		body, err := wire.AppendRequest(nil, r)
 		require.NoError(t, err)

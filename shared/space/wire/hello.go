@@ -18,7 +18,7 @@ const (
 	Cancel                   // the client no longer wants the call's answer
 	Ping                     // is anybody there?
 	Pong                     // yes
-	Over                     // the session has ended, for the reason in the body: AppendError
+	Ended                    // the session has ended, for the reason in the body: AppendError
 )
 
 // magic begins what either side sends; the version follows it. This preamble,

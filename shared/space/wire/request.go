@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -21,6 +22,8 @@ const (
 	requestSubscription = 10
 	requestAck          = 11
 	requestRecent       = 12
+	requestArgs         = 13
+	requestAcknowledged = 14 // each
 )
 
 // The fields of options.
@@ -51,12 +54,18 @@ func AppendRequest(buf []byte, r space.Request) ([]byte, error) {
 	}
 	b.integer(requestTTL, int64(r.TTL))
 	b.text(requestProcedure, r.Procedure)
+	if r.Args != nil {
+		b.tuple(requestArgs, r.Args)
+	}
 	if r.Options != (space.Options{}) {
 		b.bytes(requestOptions, appendOptions(nil, r.Options))
 	}
 	b.integer(requestSubscription, r.Subscription)
 	b.boolean(requestAck, r.Ack)
 	b.boolean(requestRecent, r.Recent)
+	for _, seq := range r.Acknowledged {
+		b.bytes(requestAcknowledged, binary.AppendUvarint(nil, seq))
+	}
 	return b, nil
 }
 
@@ -82,7 +91,7 @@ func requestField(r *space.Request, tag uint64, content []byte) (err error) {
 	case requestSession:
 		err = name(content, &r.Op.Session)
 	case requestSeq:
-		r.Op.Seq, err = natural(content, anySeq)
+		r.Op.Seq, err = decodeSeq(content)
 	case requestSpace:
 		err = name(content, &r.Space)
 	case requestTuple:
@@ -101,6 +110,10 @@ func requestField(r *space.Request, tag uint64, content []byte) (err error) {
 		err = boolean(content, &r.Ack)
 	case requestRecent:
 		err = boolean(content, &r.Recent)
+	case requestArgs:
+		r.Args, err = decodeTuple(content)
+	case requestAcknowledged:
+		err = each(&r.Acknowledged, content, decodeSeq)
 	}
 	return err
 }

@@ -79,7 +79,7 @@ func TestRequestsThatNoEngineAcceptsAreNotSent(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", space.MaxName+1)
 	for _, r := range []space.Request{
-		{Tuple: tuple.New(uint(1))}, {Template: tuple.Match(int8(1))}, {TTL: -1}, {Space: long}, {Procedure: long},
+		{Tuple: tuple.New(uint(1))}, {Args: tuple.New(uint(1))}, {Acknowledged: make([]uint64, space.MaxAcknowledged+1)}, {Template: tuple.Match(int8(1))}, {TTL: -1}, {Space: long}, {Procedure: long},
 		{Op: space.OpID{Session: long}}, {Options: space.Options{Kind: space.Kind(long)}},
 	} {
 		_, err := wire.AppendRequest(nil, r)
@@ -168,8 +168,8 @@ func TestALengthAloneTakesLittleMemory(t *testing.T) {
 func TestFramesOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{
-		"empty": "\x00\x00\x00\x00", "no kind": "\x00\x00\x00\x01\x01", "no call": "\x00\x00\x00\x02\x01\x01",
-		"version 2": "\x00\x00\x00\x03\x02\x01\x00", "http": "GET / HTTP/1.1\r\n\r\n", "tls": "\x16\x03\x01\x02\x00\x01\x00",
+		"empty": "\x00\x00\x00\x00", "no kind": "\x00\x00\x00\x01\x02", "no call": "\x00\x00\x00\x02\x02\x01",
+		"version 1": "\x00\x00\x00\x03\x01\x01\x00", "http": "GET / HTTP/1.1\r\n\r\n", "tls": "\x16\x03\x01\x02\x00\x01\x00",
 	} {
 		_, _, err := wire.Read(strings.NewReader(data), nil)
 		require.Error(t, err, name)

@@ -68,6 +68,17 @@ func TestTheKeysOfASessionsAnswersShareAPrefixOfTheirOwn(t *testing.T) {
 	}
 }
 
+// The bytes are those that earlier releases wrote: journals of theirs must be read.
+func TestAnAnswerThatWasDroppedIsEncodedAsBefore(t *testing.T) {
+	t.Parallel()
+	dropped := &journal.Answer{Op: space.OpID{Session: "x", Seq: 1}, Nth: 3, Reply: space.Reply{Found: true}, DroppedBytes: 700}
+	written := []byte{3, 1, 1, 1, 7, 2, 0xf8, 0x0a}
+	require.Equal(t, written, codec.AppendValue(nil, dropped))
+	read, err := codec.Decode(codec.AppendKey(nil, dropped), written, nil)
+	require.NoError(t, err)
+	require.Equal(t, dropped, read)
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, fact := range []journal.Fact{
 		&journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a", nil), Hold: &journal.Hold{Session: "x", Op: 3}},

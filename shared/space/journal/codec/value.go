@@ -22,7 +22,11 @@ func AppendValue(buf []byte, f journal.Fact) []byte {
 	case *journal.Session:
 		return binary.AppendVarint(buf, int64(f.TTL))
 	case *journal.Answer:
-		return wire.AppendReply(binary.AppendUvarint(buf, f.Nth), f.Reply)
+		// An answer is never one to VerbNext, so that its count of missed events is
+		// free to hold DroppedBytes, as it has since the first version of this format.
+		reply := f.Reply
+		reply.Missed = f.DroppedBytes
+		return wire.AppendReply(binary.AppendUvarint(buf, f.Nth), reply)
 	case journal.Token:
 		return binary.AppendVarint(buf, int64(f))
 	}
@@ -150,6 +154,7 @@ func (r *reader) answer(op space.OpID) (journal.Fact, error) {
 	a := &journal.Answer{Op: op, Nth: r.uvarint()}
 	if r.err == nil {
 		a.Reply, r.err = wire.DecodeReply(r.data)
+		a.DroppedBytes, a.Reply.Missed = a.Reply.Missed, 0
 		r.data = nil
 	}
 	return a, r.end()

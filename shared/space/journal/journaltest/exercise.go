@@ -123,6 +123,7 @@ func testWhole(t *testing.T, open func() journal.Journal) {
 		&journal.Answer{Op: space.OpID{Session: "worker-1", Seq: space.AutoSeq}, Nth: 3, Reply: space.Reply{
 			Found: true, Tuple: tuple.New("x"), Tuples: []tuple.Tuple{tuple.New(true), tuple.New()}, Count: 2,
 		}},
+		&journal.Answer{Op: space.OpID{Session: "worker-1", Seq: space.AutoSeq + 1}, Nth: 4, Reply: space.Reply{Found: true}, DroppedBytes: 700},
 		journal.Token(1 << 40),
 	}
 	j := open()

@@ -86,7 +86,7 @@ func DrawFact(r *rapid.T) journal.Fact {
 	case 2:
 		return journal.Ended(session.Draw(r, "session"))
 	case 3:
-		return &journal.Answer{Op: op(), Nth: rapid.Uint64().Draw(r, "nth"), Reply: drawReply(r)}
+		return &journal.Answer{Op: op(), Nth: rapid.Uint64().Draw(r, "nth"), Reply: drawReply(r), DroppedBytes: rapid.IntRange(0, 1<<30).Draw(r, "dropped")}
 	case 4:
 		return journal.Forgotten(op())
 	case 5:

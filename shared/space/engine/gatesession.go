@@ -9,9 +9,9 @@ import (
 	"leasehold/shared/space"
 )
 
-// Carried is a session whose requests come over something that may break, such
+// GateSession is a session whose requests come over something that may break, such
 // as a gate's connections.
-type Carried interface {
+type GateSession interface {
 	space.Conn
 	// Ended is closed when the session has ended, or the engine has stopped.
 	Ended() <-chan struct{}
@@ -22,10 +22,10 @@ type Carried interface {
 	Lose()
 }
 
-// Carry is Connect for a gate. With resume it opens only a session that lives
+// OpenGateSession is Connect for a gate. With resume it opens only a session that lives
 // and is nobody's, because it was restored from the journal; if there is none,
 // the session was lost, which is fault.ErrClosed.
-func (e *Engine) Carry(ctx context.Context, id string, ttl time.Duration, resume bool) (Carried, error) {
+func (e *Engine) OpenGateSession(ctx context.Context, id string, ttl time.Duration, resume bool) (GateSession, error) {
 	if resume && !e.lives(id) {
 		return nil, fmt.Errorf("session %s was lost or has ended: %w", id, fault.ErrClosed)
 	}
@@ -43,10 +43,10 @@ func (e *Engine) lives(id string) bool {
 	return e.sessions[id] != nil
 }
 
-// Ended implements Carried.
+// Ended implements GateSession.
 func (s *session) Ended() <-chan struct{} { return s.ended }
 
-// Err implements Carried.
+// Err implements GateSession.
 func (s *session) Err() error {
 	s.e.mu.Lock()
 	defer s.e.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *session) Err() error {
 	return s.e.usable(s)
 }
 
-// Lose implements Carried.
+// Lose implements GateSession.
 func (s *session) Lose() {
 	_, _ = s.e.released(context.Background(), s.e.lose(s)) // what fails is logged by commit
 }

@@ -8,9 +8,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Figures say how an engine does, for metrics. The numbers of what there is are
+// Stats say how an engine does, for metrics. The numbers of what there is are
 // of one moment; the others count since Open.
-type Figures struct {
+type Stats struct {
 	Sessions, Waiters int
 	Held              int    // tuples held by sessions and by nobody, and taken ones that are not acknowledged
 	Pending           int    // transactions executed, not committed
@@ -21,7 +21,7 @@ type Figures struct {
 	Full              bool // puts are refused
 }
 
-// tallies are the counters behind Figures.
+// tallies are the counters behind Stats.
 type tallies struct{ operations, refusals, commits, records, commitTime atomic.Uint64 }
 
 func (t *tallies) committed(records int, took time.Duration) {
@@ -36,11 +36,11 @@ func (t *tallies) refused(err error) {
 	}
 }
 
-// Figures returns how the engine does now. It does not touch the journal.
-func (e *Engine) Figures() Figures {
+// Stats returns how the engine does now. It does not touch the journal.
+func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	f := Figures{
+	f := Stats{
 		Sessions: len(e.sessions), Waiters: e.waiting, Held: e.held, Pending: len(e.pending.outcomes), Full: e.full(),
 		Operations: e.tallies.operations.Load(), Refused: e.tallies.refusals.Load(),
 		Commits: e.tallies.commits.Load(), Records: e.tallies.records.Load(), CommitTime: time.Duration(e.tallies.commitTime.Load()),
