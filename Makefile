@@ -44,9 +44,7 @@ lint: ## check format, vet, staticcheck, go.mod
 	go mod tidy -diff
 
 test: tools ## everything that a change must pass
-	@mkdir -p .build
-	go build -o .build/testsummary ./internal/testsummary
-	.build/testsummary -o .build/test-summary '$(RACE) -timeout 30m -json' ./...
+	.ci/test .build '$(RACE) -timeout 30m -json' ./...
 	go test -tags browser ./tup4fun/page
 	$(MAKE) --no-print-directory lint
 	.ci/fuzz $(FUZZ_SECONDS)
