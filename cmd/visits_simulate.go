@@ -69,7 +69,7 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 	for _, text := range s.require {
 		q, err := simulate.ParseRequirement(text)
 		if err == nil {
-			err = q.Needs(s.policies)
+			err = q.CheckReference(s.policies)
 		}
 		if err != nil {
 			return usagef("%s", err)

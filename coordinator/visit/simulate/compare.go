@@ -5,78 +5,59 @@ import (
 	"sync"
 )
 
-// Compare plays each policy through each world, and beside them the bound; results
-// come in the order scenario, seed, policy, the bound first. emit is called for each
-// as soon as it and all before it are known; an error of it ends the comparison.
-// workers worlds are played at a time.
+// Compare runs each policy, and the reference Bound, in each scenario with each seed;
+// workers runs at a time. It calls emit for each result in the order scenario, seed,
+// policy (Bound first), as soon as the result and all before it are there. Compare
+// ends with the first error of a run, of emit or of ctx; it waits for its goroutines.
 func Compare(ctx context.Context, base Setup, scenarios []Scenario, policies []string, seeds []uint64, workers int, emit func(Result) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	var setups []Setup
 	for _, s := range scenarios {
 		for _, seed := range seeds {
 			for _, p := range append([]string{Bound}, policies...) {
-				one := base
-				one.Scenario, one.Seed, one.Policy = s, seed, p
-				setups = append(setups, one)
+				setup := base
+				setup.Scenario, setup.Seed, setup.Policy = s, seed, p
+				setups = append(setups, setup)
 			}
 		}
 	}
-	played := play(ctx, setups, workers)
-	defer played.wait()
-	defer cancel()
-	bound := 0.0
+	type outcome struct {
+		result Result
+		err    error
+	}
+	outcomes := make([]chan outcome, len(setups)) // with room for one, so that no worker blocks
+	next := make(chan int, len(setups))
 	for i := range setups {
-		r, err := played.result(i)
-		if err != nil {
-			return err
+		outcomes[i] = make(chan outcome, 1)
+		next <- i
+	}
+	close(next)
+	var pool sync.WaitGroup
+	defer pool.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for range max(workers, 1) {
+		pool.Go(func() {
+			for i := range next {
+				r, err := Run(ctx, setups[i])
+				outcomes[i] <- outcome{r, err}
+			}
+		})
+	}
+	bound := 0.0
+	for _, c := range outcomes {
+		o := <-c
+		if o.err != nil {
+			return o.err
 		}
-		if r.Policy == Bound {
-			bound = r.Freshness
+		if o.result.Policy == Bound {
+			bound = o.result.Freshness
 		}
 		if bound > 0 {
-			r.OfBound = r.Freshness / bound
+			o.result.OfBound = o.result.Freshness / bound
 		}
-		if err := emit(r); err != nil {
+		if err := emit(o.result); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// matches are runs under way.
-type matches struct {
-	slots   []chan outcome
-	running sync.WaitGroup
-}
-
-type outcome struct {
-	result Result
-	err    error
-}
-
-func play(ctx context.Context, setups []Setup, workers int) *matches {
-	m := &matches{slots: make([]chan outcome, len(setups))}
-	todo := make(chan int, len(setups))
-	for i := range setups {
-		m.slots[i] = make(chan outcome, 1)
-		todo <- i
-	}
-	close(todo)
-	for range max(workers, 1) {
-		m.running.Go(func() {
-			for i := range todo {
-				r, err := Run(ctx, setups[i])
-				m.slots[i] <- outcome{r, err}
-			}
-		})
-	}
-	return m
-}
-
-func (m *matches) result(i int) (Result, error) {
-	o := <-m.slots[i]
-	return o.result, o.err
-}
-
-func (m *matches) wait() { m.running.Wait() }

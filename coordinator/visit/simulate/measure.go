@@ -6,43 +6,43 @@ import (
 	"slices"
 )
 
-// Result is what one policy did in one world. Its JSON is a contract
-// (docs/json.md).
+// Result has the measurements of one run, or of several as a mean (Means). Its JSON
+// is documented in docs/json.md and does not change.
 type Result struct {
 	Scenario string  `json:"scenario"`
 	Policy   string  `json:"policy"`
 	Seed     uint64  `json:"seed"`
 	Origins  int     `json:"origins"`
 	Days     int     `json:"days"`
-	Capacity float64 `json:"capacity"` // visits a day
+	Capacity float64 `json:"capacity"` // visits per day
 
-	Freshness  float64 `json:"freshness"`          // share of origin-time with no unseen change
-	OfBound    float64 `json:"of_bound,omitempty"` // freshness, of that of the bound
+	Freshness  float64 `json:"freshness"`          // share of origin-time without an unseen change
+	OfBound    float64 `json:"of_bound,omitempty"` // freshness as a share of the bound's
 	LagDays    float64 `json:"lag_days"`           // mean age of the oldest unseen change
 	DelayP50   float64 `json:"delay_p50_days"`     // from a change to the visit that saw it
 	DelayP95   float64 `json:"delay_p95_days"`
 	DelayP99   float64 `json:"delay_p99_days"`
-	Useless    float64 `json:"useless"` // share of visits that found nothing new
-	Dead       float64 `json:"dead"`    // share of visits of origins that were dead
-	FirstVisit float64 `json:"first_visit_days"`
+	Useless    float64 `json:"useless"`          // share of visits that found nothing new
+	Dead       float64 `json:"dead"`             // share of visits of origins that were dead
+	FirstVisit float64 `json:"first_visit_days"` // mean time from the listing to the first visit
 	Visits     int     `json:"visits"`
 	Slots      int     `json:"slots"`
-	Size       float64 `json:"size"` // mean of visits, where the smallest origin has 1
+	Size       float64 `json:"size"` // mean size of the visited origins; the smallest has 1
 }
 
-// Means returns one result for each scenario and policy, in the order in which they
-// come first: the mean of its seeds. Its Seed says nothing.
+// Means returns the mean over the seeds for each scenario and policy, in the order in
+// which these first occur. Seed of a mean has no meaning.
 func Means(results []Result) (means []Result) {
 	for _, r := range results {
-		another := func(x Result) bool { return x.Scenario != r.Scenario || x.Policy != r.Policy }
-		if !slices.ContainsFunc(means, func(x Result) bool { return !another(x) }) {
-			means = append(means, meanOf(slices.DeleteFunc(slices.Clone(results), another)))
+		other := func(x Result) bool { return x.Scenario != r.Scenario || x.Policy != r.Policy }
+		if !slices.ContainsFunc(means, func(x Result) bool { return !other(x) }) {
+			means = append(means, meanOf(slices.DeleteFunc(slices.Clone(results), other)))
 		}
 	}
 	return means
 }
 
-// meanOf is at least one result.
+// meanOf returns the mean of each number of at least one result.
 func meanOf(results []Result) Result {
 	m := results[0]
 	v := reflect.ValueOf(&m).Elem()
@@ -66,17 +66,18 @@ func meanOf(results []Result) Result {
 	return m
 }
 
-// meter adds up what happens.
+// meter sums up what happens during a run.
 type meter struct {
-	alive, stale, lag    float64 // seconds, seconds, seconds²
+	alive, stale         float64 // seconds
+	lag                  float64 // seconds²: the integral of the age of the oldest unseen change
 	delays               histogram
 	visits, slots        int
 	useless, dead, first int
 	firstWait, size      float64
 }
 
-// unseen adds a span in which an origin had an unseen change.
-func (m *meter) unseen(from, to int64) {
+// addUnseen adds the span during which an origin had an unseen change.
+func (m *meter) addUnseen(from, to int64) {
 	if span := float64(to - from); span > 0 {
 		m.stale += span
 		m.lag += span * span / 2
@@ -93,7 +94,8 @@ func (m *meter) result() Result {
 	}
 }
 
-// histogram counts spans of time, to half a percent.
+// histogram counts time spans in buckets of 0.5 % width; all under finest are in the
+// first bucket, all over about 800 years in the last.
 type histogram struct {
 	counts [2800]int
 	total  int
@@ -110,7 +112,8 @@ func (h *histogram) add(seconds int64) {
 	h.total++
 }
 
-// quantile is in days.
+// quantile returns, in days, the time span that a share p of all does not exceed; 0 if
+// there are none.
 func (h *histogram) quantile(p float64) float64 {
 	want, sum := int(math.Ceil(p*float64(h.total))), 0
 	for i, n := range h.counts {

@@ -4,15 +4,17 @@ import (
 	"leasehold/coordinator/visit"
 )
 
-// queues keeps eligible origins in heaps, one a queue, and those that rest in a
-// calendar. What is in a heap but has moved since is dropped when it comes up.
+// queues keeps the eligible origins in one heap for each queue, and the resting ones
+// by the tick at which their rest ends. An entry of a heap is valid only while its
+// move is the origin's number of moves; Next discards the others, because removing
+// them at once would need a search.
 type queues struct {
-	heaps   map[visit.Queue]*heap
-	of      map[visit.Pool][]visit.Queue
+	heaps   map[visit.Queue]*entryHeap
+	byPool  map[visit.Pool][]visit.Queue
 	places  []visit.Place // by key
-	moves   []uint32      // by key: how often it moved
+	moves   []uint32      // by key: how often the origin was placed or removed
 	resting map[int64][]int32
-	taken   []entry // by the pick under way
+	read    []entry // by the present pick
 	quality visit.Quality
 }
 
@@ -24,12 +26,12 @@ type entry struct {
 
 func newQueues(n int) *queues {
 	return &queues{
-		heaps: map[visit.Queue]*heap{}, of: map[visit.Pool][]visit.Queue{}, places: make([]visit.Place, n),
+		heaps: map[visit.Queue]*entryHeap{}, byPool: map[visit.Pool][]visit.Queue{}, places: make([]visit.Place, n),
 		moves: make([]uint32, n), resting: map[int64][]int32{},
 	}
 }
 
-// place puts an origin where it waits, wherever it was.
+// place moves an origin to a queue.
 func (q *queues) place(key int, p visit.Place) {
 	q.moves[key]++
 	q.places[key] = p
@@ -39,32 +41,32 @@ func (q *queues) place(key int, p visit.Place) {
 func (q *queues) push(e entry, name visit.Queue) {
 	h := q.heaps[name]
 	if h == nil {
-		h = &heap{}
+		h = &entryHeap{}
 		q.heaps[name] = h
-		q.of[name.Pool] = append(q.of[name.Pool], name)
+		q.byPool[name.Pool] = append(q.byPool[name.Pool], name)
 	}
 	h.push(e)
 }
 
-// take an origin away.
-func (q *queues) drop(key int) { q.moves[key]++ }
+// remove makes an origin's entry invalid.
+func (q *queues) remove(key int) { q.moves[key]++ }
 
 // Of implements visit.Queues.
-func (q *queues) Of(p visit.Pool) []visit.Queue { return q.of[p] }
+func (q *queues) Of(p visit.Pool) []visit.Queue { return q.byPool[p] }
 
-// Next implements visit.Queues. The other end of a heap is not at hand, so back is
-// served by a scan; only rules with a mix ask for it.
+// Next implements visit.Queues. With back it scans the whole heap; only the policy
+// "seed" with a mix above 0 asks for that.
 func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	h := q.heaps[name]
 	for h != nil && len(*h) > 0 {
 		var e entry
 		if back {
-			e = h.last()
+			e = h.popLast()
 		} else {
 			e = h.pop()
 		}
 		if q.moves[e.key] == e.move {
-			q.taken = append(q.taken, e)
+			q.read = append(q.read, e)
 			return visit.Candidate{Key: int64(e.key), Place: q.places[e.key]}, true
 		}
 	}
@@ -74,25 +76,26 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 // Quality implements visit.Queues.
 func (q *queues) Quality(int32) visit.Quality { return q.quality }
 
-// settle puts back what a pick looked at and did not take.
-func (q *queues) settle(picked []visit.Candidate) {
+// finishPick removes the origins that a pick took, and puts the others that it read
+// back into their heaps.
+func (q *queues) finishPick(picked []visit.Candidate) {
 	for _, c := range picked {
-		q.drop(int(c.Key))
+		q.remove(int(c.Key))
 	}
-	for _, e := range q.taken {
+	for _, e := range q.read {
 		if q.moves[e.key] == e.move {
 			q.push(e, q.places[e.key].Queue())
 		}
 	}
-	q.taken = q.taken[:0]
+	q.read = q.read[:0]
 }
 
-// heap is a binary heap by ref, then key.
-type heap []entry
+// entryHeap is a binary heap by ref, then key.
+type entryHeap []entry
 
 func (a entry) before(b entry) bool { return a.ref < b.ref || a.ref == b.ref && a.key < b.key }
 
-func (h *heap) push(e entry) {
+func (h *entryHeap) push(e entry) {
 	*h = append(*h, e)
 	s := *h
 	for i := len(s) - 1; i > 0; {
@@ -105,10 +108,10 @@ func (h *heap) push(e entry) {
 	}
 }
 
-func (h *heap) pop() entry { return h.remove(0) }
+func (h *entryHeap) pop() entry { return h.remove(0) }
 
-// last takes the entry that comes last.
-func (h *heap) last() entry {
+// popLast removes and returns the entry that is last in the order.
+func (h *entryHeap) popLast() entry {
 	at := 0
 	for i := range *h {
 		if (*h)[at].before((*h)[i]) {
@@ -118,8 +121,9 @@ func (h *heap) last() entry {
 	return h.remove(at)
 }
 
-// remove takes the entry at i. An entry that is last, or first, keeps the order.
-func (h *heap) remove(i int) entry {
+// remove removes and returns the entry at i: the last entry of the slice replaces it
+// and moves up or down until the heap is in order again.
+func (h *entryHeap) remove(i int) entry {
 	s := *h
 	e := s[i]
 	s[i] = s[len(s)-1]

@@ -13,57 +13,57 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A Requirement is what a policy must hold in each scenario, in the mean of its
-// seeds: fresh>=0.97*bound, dead<=0.04; or, as mean(fresh)>=1.05*swh2026, in the
-// mean of all scenarios.
+// A Requirement is a condition on the results of a policy, such as fresh>=0.97*bound
+// or dead<=0.04. It applies to each scenario (the mean over its seeds); with
+// mean(...), as in mean(fresh)>=1.05*swh2026, to the mean over all scenarios.
 type Requirement struct {
 	text, field, op string
-	whole           bool // in the mean of all scenarios
+	allScenarios    bool // applies to the mean over all scenarios
 	factor          float64
-	than            string // bound, a policy, or empty for the plain number
+	reference       string // Bound or a policy, multiplied by factor; empty: factor is the limit
 }
 
 var requirement = regexp.MustCompile(`^(?:mean\(([a-z0-9_]+)\)|([a-z0-9_]+))(>=|<=|>|<)([0-9.eE+-]+)(?:\*([a-z0-9]+))?$`)
 
-// short are names of fields that may be shortened.
-var short = map[string]string{"fresh": "freshness", "lag": "lag_days", "delay": "delay_p95_days"}
+// abbreviations are short names of fields.
+var abbreviations = map[string]string{"fresh": "freshness", "lag": "lag_days", "delay": "delay_p95_days"}
 
-// ParseRequirement reads FIELD OP NUMBER, or FIELD OP NUMBER*POLICY, which compares
-// with what that policy (or bound) reached in the same worlds. FIELD is a number of
-// a result; fresh, lag and delay are short for freshness, lag_days and
-// delay_p95_days.
+// ParseRequirement parses FIELD OP NUMBER or FIELD OP NUMBER*POLICY, without spaces.
+// POLICY (or bound) means that policy's result in the same scenarios and seeds. FIELD
+// is a numeric field of Result as JSON names it; fresh, lag and delay abbreviate
+// freshness, lag_days and delay_p95_days. Errors are fault.ErrInvalid.
 func ParseRequirement(text string) (Requirement, error) {
 	m := requirement.FindStringSubmatch(text)
 	if m == nil {
-		return Requirement{}, fmt.Errorf("requirement %q: %w: want such as fresh>=0.97*bound, dead<=0.04 or mean(fresh)>=1.05*swh2026", text, fault.ErrInvalid)
+		return Requirement{}, fmt.Errorf("requirement %q: %w: want FIELD OP NUMBER or FIELD OP NUMBER*POLICY, such as fresh>=0.97*bound, dead<=0.04 or mean(fresh)>=1.05*swh2026", text, fault.ErrInvalid)
 	}
 	factor, err := strconv.ParseFloat(m[4], 64)
 	if err != nil {
-		return Requirement{}, fmt.Errorf("requirement %q: %q is no number: %w", text, m[4], fault.ErrInvalid)
+		return Requirement{}, fmt.Errorf("requirement %q: %w: %q is not a number", text, fault.ErrInvalid, m[4])
 	}
 	field := cmp.Or(m[1], m[2])
-	field = cmp.Or(short[field], field)
+	field = cmp.Or(abbreviations[field], field)
 	known := fields(Result{OfBound: 1})
 	if _, ok := known[field]; !ok {
-		names := slices.AppendSeq(slices.Collect(maps.Keys(known)), maps.Keys(short))
+		names := slices.AppendSeq(slices.Collect(maps.Keys(known)), maps.Keys(abbreviations))
 		slices.Sort(names)
-		return Requirement{}, fmt.Errorf("requirement %q: %w: %s is none of %v", text, fault.ErrInvalid, field, names)
+		return Requirement{}, fmt.Errorf("requirement %q: %w: unknown field %q; use one of %s", text, fault.ErrInvalid, field, strings.Join(names, ", "))
 	}
 	return Requirement{text, field, m[3], m[1] != "", factor, m[5]}, nil
 }
 
-// Needs returns an error if the requirement compares with what is none of these
-// policies, nor the bound.
-func (q Requirement) Needs(policies []string) error {
-	if q.than == "" || q.than == Bound || slices.Contains(policies, q.than) {
+// CheckReference returns fault.ErrInvalid if the requirement compares with a policy
+// that is not among policies.
+func (q Requirement) CheckReference(policies []string) error {
+	if q.reference == "" || q.reference == Bound || slices.Contains(policies, q.reference) {
 		return nil
 	}
-	return fmt.Errorf("requirement %q: %w: %s is not simulated; add it to --policy", q.text, fault.ErrInvalid, q.than)
+	return fmt.Errorf("requirement %q: %w: %s is not simulated; add it to --policy", q.text, fault.ErrInvalid, q.reference)
 }
 
-// fields are a result's numbers by their names in JSON.
+// fields returns the numbers of a result by their JSON names.
 func fields(r Result) map[string]float64 {
-	text, _ := json.Marshal(r) // plain numbers and strings
+	text, _ := json.Marshal(r) // cannot fail: numbers and strings only
 	var all map[string]any
 	_ = json.Unmarshal(text, &all)
 	numbers := map[string]float64{}
@@ -75,10 +75,11 @@ func fields(r Result) map[string]float64 {
 	return numbers
 }
 
-// Check returns an error that says where a policy does not hold the requirement.
+// Check returns an error that lists the scenarios in which the policy does not meet
+// the requirement, with the value and the limit.
 func (q Requirement) Check(results []Result, policy string) error {
 	scenarios := []string{""}
-	if !q.whole {
+	if !q.allScenarios {
 		scenarios = nil
 		for _, r := range results {
 			if !slices.Contains(scenarios, r.Scenario) {
@@ -90,22 +91,22 @@ func (q Requirement) Check(results []Result, policy string) error {
 	for _, s := range scenarios {
 		got, ok := q.mean(results, s, policy)
 		want := q.factor
-		if q.than != "" {
-			other, known := q.mean(results, s, q.than)
+		if q.reference != "" {
+			other, known := q.mean(results, s, q.reference)
 			want, ok = want*other, ok && known
 		}
 		if !ok || !compare(got, q.op, want) {
-			broken = append(broken, strings.TrimSpace(fmt.Sprintf("%s %.4g, not %s %.4g", s, got, q.op, want)))
+			broken = append(broken, strings.TrimSpace(fmt.Sprintf("%s %.4g, want %s %.4g", s, got, q.op, want)))
 		}
 	}
 	if len(broken) > 0 {
-		return fmt.Errorf("%s does not hold for %s: %s", q.text, policy, strings.Join(broken, "; "))
+		return fmt.Errorf("policy %s does not meet %s: %s", policy, q.text, strings.Join(broken, "; "))
 	}
 	return nil
 }
 
-// mean is of the field over all seeds of a scenario, or of all scenarios; false says
-// that there is no such result.
+// mean returns the mean of the field over the seeds of a scenario, or over all results
+// if scenario is empty; false: there is no result of the policy.
 func (q Requirement) mean(results []Result, scenario, policy string) (float64, bool) {
 	sum, n := 0.0, 0
 	for _, r := range results {

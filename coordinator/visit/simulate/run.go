@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Setup says what is simulated.
+// Setup describes one run.
 type Setup struct {
 	Scenario Scenario
 	Policy   string // one of visit.Names, or Bound
@@ -18,22 +18,23 @@ type Setup struct {
 	Origins  int
 	Days     int
 	Seed     uint64
-	Capacity float64 // visits a day in all; 0: the scenario's
+	Capacity float64 // visits per day of all origins; 0: Scenario.Capacity for each
 }
 
-// Check says whether the numbers of a setup can be simulated, its scenario aside.
+// Check returns fault.ErrInvalid if a number is out of range. It does not check the
+// scenario, the policy and the rules; Run does.
 func (s Setup) Check() error {
 	if s.Origins < 1 || s.Origins > MaxOrigins || s.Days < 1 || s.Days > MaxDays || !(s.Capacity >= 0 && s.Capacity <= 1e9) {
-		return fmt.Errorf("%d origins, %d days, capacity %v: %w: 1 to %d, 1 to %d, and 0 to 10^9 are accepted",
+		return fmt.Errorf("%d origins, %d days, capacity %v: %w: want 1 to %d, 1 to %d, and 0 to 10^9",
 			s.Origins, s.Days, s.Capacity, fault.ErrInvalid, MaxOrigins, MaxDays)
 	}
 	return nil
 }
 
-// Bound is the name of the reference.
+// Bound is the name of the reference that knows the true rates.
 const Bound = "bound"
 
-// The most that is simulated.
+// The limits of Setup.
 const (
 	MaxOrigins = 10_000_000
 	MaxDays    = 36_500
@@ -42,45 +43,46 @@ const (
 // tick is the time between two picks.
 const tick = day / 4
 
-// Run plays one policy through one world until it ends or ctx does.
+// Run simulates one policy in one scenario. It returns the error of ctx if that ends
+// first.
 func Run(ctx context.Context, s Setup) (Result, error) {
-	g, err := newGame(s)
+	r, err := newRun(s)
 	if err != nil {
 		return Result{}, err
 	}
-	for now := start; now < g.end; now += tick {
+	for now := start; now < r.end; now += tick {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}
 		if (now-start)%day == 0 {
-			g.list(now)
+			r.listOrigins(now)
 		}
-		g.wake(now)
-		g.pick(now)
+		r.endRests(now)
+		r.visitBest(now)
 	}
-	return g.finish(), nil
+	return r.finish(), nil
 }
 
-// game is one run.
-type game struct {
+// run is the state of one simulation.
+type run struct {
 	Setup
-	policy visit.Policy
-	rules  visit.Rules
-	things []thing
-	states []visit.State
-	queues *queues
-	dates  visit.Dates
-	counts visit.Counts
-	meter  meter
+	policy  visit.Policy
+	rules   visit.Rules
+	origins []origin
+	states  []visit.State
+	queues  *queues
+	dates   visit.Dates
+	counts  visit.Counts
+	meter   meter
 
 	end      int64
-	position int64 // the largest target handed out
-	credit   float64
-	fudge    dice
-	arriving []int32 // not yet listed, the next one last
+	position int64   // the largest target handed out
+	credit   float64 // slots earned and not yet given out
+	noise    rng     // of intervals, failures and the visits before the start
+	unborn   []int32 // keys of origins that are not listed yet
 }
 
-func newGame(s Setup) (*game, error) {
+func newRun(s Setup) (*run, error) {
 	if err := s.Scenario.Check(); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
 	}
@@ -90,286 +92,292 @@ func newGame(s Setup) (*game, error) {
 	if s.Capacity == 0 {
 		s.Capacity = s.Scenario.Capacity * float64(s.Origins)
 	}
-	g := &game{Setup: s, rules: s.Rules, end: start + int64(s.Days)*day, fudge: dice(s.Seed), position: start}
-	g.things = people(s.Scenario, s.Origins, s.Seed, g.end)
+	r := &run{Setup: s, rules: s.Rules, end: start + int64(s.Days)*day, noise: rng(s.Seed), position: start}
+	r.origins = newOrigins(s.Scenario, s.Origins, s.Seed, r.end)
 	var err error
 	if s.Policy == Bound {
-		g.policy, err = oracle{visit.Value{Rules: s.Rules}, g.things}, s.Rules.Check()
+		r.policy, err = optimal{visit.Value{Rules: s.Rules}, r.origins}, s.Rules.Check()
 	} else {
-		g.policy, err = visit.New(s.Policy, s.Rules)
+		r.policy, err = visit.New(s.Policy, s.Rules)
 	}
 	if err != nil {
 		return nil, err
 	}
-	g.states = make([]visit.State, s.Origins)
-	g.queues = newQueues(s.Origins)
-	g.begin()
-	return g, nil
+	r.states = make([]visit.State, s.Origins)
+	r.queues = newQueues(s.Origins)
+	r.visitBeforeStart()
+	return r, nil
 }
 
-// begin gives the origins that exist a first visit some time before the start.
-func (g *game) begin() {
-	for key := range g.things {
-		t := &g.things[key]
-		g.states[key] = visit.NewState(int64(key), t.born, g.rules)
-		g.states[key].Lister = 1
-		if t.born >= start {
-			g.arriving = append(g.arriving, int32(key))
+// visitBeforeStart gives each origin that exists at the start one visit at a random
+// time during the history, because a scheduler is rarely started with empty records.
+func (r *run) visitBeforeStart() {
+	for key := range r.origins {
+		o := &r.origins[key]
+		r.states[key] = visit.NewState(int64(key), o.born, r.rules)
+		r.states[key].Lister = 1
+		if o.born >= start {
+			r.unborn = append(r.unborn, int32(key))
 			continue
 		}
-		g.count(key, 1)
-		at := start - 1 - int64(g.fudge.uniform()*float64(history-day))
-		if t.dies <= t.born { // dead, which nobody has noticed
-			t.dies = at + 1
+		r.addCount(key, 1)
+		at := start - 1 - int64(r.noise.uniform()*float64(history-day))
+		if o.dies <= o.born { // dead from the start: it dies right after this visit
+			o.dies = at + 1
 		}
-		g.Scenario.advance(t, at)
-		g.position = at
-		g.record(key, at)
+		r.Scenario.advance(o, at)
+		r.position = at
+		r.record(key, at)
 	}
-	g.position = start
+	r.position = start
 }
 
-// count keeps the numbers of dated and undated origins.
-func (g *game) count(key, by int) {
-	switch s := g.states[key]; {
+// addCount adds by to the number of dated or undated origins, if the origin is enabled.
+// Callers subtract it before they change a state and add it afterwards.
+func (r *run) addCount(key, by int) {
+	switch s := r.states[key]; {
 	case !s.Enabled():
 	case s.LastUpdate == visit.Never:
-		g.counts.A += by
+		r.counts.A += by
 	default:
-		g.counts.B += by
+		r.counts.B += by
 	}
 }
 
-// list is the daily listing of all that exists.
-func (g *game) list(now int64) {
-	later := g.arriving[:0]
-	for _, key := range g.arriving {
-		if g.things[key].born > now {
+// listOrigins is the daily listing of all origins that exist.
+func (r *run) listOrigins(now int64) {
+	later := r.unborn[:0]
+	for _, key := range r.unborn {
+		if r.origins[key].born > now {
 			later = append(later, key)
 			continue
 		}
-		g.appear(int(key), now)
+		r.listNew(int(key), now)
 	}
-	g.arriving = later
-	for key := range g.things {
-		if g.things[key].born < now {
-			g.relist(key, now)
+	r.unborn = later
+	for key := range r.origins {
+		if r.origins[key].born < now {
+			r.listAgain(key, now)
 		}
 	}
-	g.queues.quality.Listed = now
+	r.queues.quality.Listed = now
 }
 
-func (g *game) appear(key int, now int64) {
-	t := &g.things[key]
-	s := visit.NewState(int64(key), now, g.rules)
+// listNew adds an origin that a listing names for the first time.
+func (r *run) listNew(key int, now int64) {
+	o := &r.origins[key]
+	s := visit.NewState(int64(key), now, r.rules)
 	s.Lister = 1
-	if g.Scenario.Dated {
-		s.LastUpdate = t.born
+	if r.Scenario.Dated {
+		s.LastUpdate = o.born
 	}
-	g.states[key] = s
-	g.count(key, 1)
-	t.born = now // counted from when it could be known
-	t.unseen = append(t.unseen, int32(now-start))
-	g.place(key, now)
+	r.states[key] = s
+	r.addCount(key, 1)
+	o.born = now // measured from the first listing, because no policy knows it earlier
+	o.unseen = append(o.unseen, int32(now-start))
+	r.place(key, now)
 }
 
-func (g *game) relist(key int, now int64) {
-	t, s := &g.things[key], &g.states[key]
-	dead, date := now >= t.dies, visit.Never
-	if g.Scenario.Dated && !dead {
-		g.Scenario.advance(t, now)
-		date = g.Scenario.listing(t, key, now)
+// listAgain applies a listing to a known origin.
+func (r *run) listAgain(key int, now int64) {
+	o, s := &r.origins[key], &r.states[key]
+	dead, date := now >= o.dies, visit.Never
+	if r.Scenario.Dated && !dead {
+		r.Scenario.advance(o, now)
+		date = r.Scenario.listedDate(o, key, now)
 	}
-	missed := dead && t.dropped
-	if missed != s.Enabled() && date <= s.LastUpdate {
-		return // as it was
+	gone := dead && o.unlisted
+	if gone != s.Enabled() && date <= s.LastUpdate {
+		return // the listing changes nothing
 	}
-	g.count(key, -1)
-	if missed {
+	r.addCount(key, -1)
+	if gone {
 		*s = visit.Unlisted(*s)
 	} else {
 		*s = visit.Listed(*s, now, date)
 	}
-	g.count(key, 1)
-	g.place(key, now)
+	r.addCount(key, 1)
+	r.place(key, now)
 }
 
-// place puts an origin into its queue, or into the calendar while it rests.
-func (g *game) place(key int, now int64) {
-	s := g.states[key]
-	until, _ := g.rules.Rest(s)
+// place puts an origin into its queue, or while it rests into queues.resting.
+func (r *run) place(key int, now int64) {
+	s := r.states[key]
+	until, _ := r.rules.Rest(s)
 	switch {
 	case !s.Enabled():
-		g.queues.drop(key)
+		r.queues.remove(key)
 	case until > now:
-		g.queues.drop(key)
-		if until < g.end {
+		r.queues.remove(key)
+		if until < r.end {
 			at := (until - start + tick - 1) / tick
-			g.queues.resting[at] = append(g.queues.resting[at], int32(key))
+			r.queues.resting[at] = append(r.queues.resting[at], int32(key))
 		}
 	default:
-		g.queues.place(key, g.policy.Place(s))
+		r.queues.place(key, r.policy.Place(s))
 	}
 }
 
-// wake places those whose rest is over.
-func (g *game) wake(now int64) {
+// endRests places the origins whose rest ends now.
+func (r *run) endRests(now int64) {
 	at := (now - start) / tick
-	for _, key := range g.queues.resting[at] {
-		g.place(int(key), now)
+	for _, key := range r.queues.resting[at] {
+		r.place(int(key), now)
 	}
-	delete(g.queues.resting, at)
+	delete(r.queues.resting, at)
 }
 
-// pick visits as many as there is room for.
-func (g *game) pick(now int64) {
-	g.credit += g.Setup.Capacity * tick / day
-	n := int(g.credit)
-	g.credit -= float64(n)
-	g.meter.slots += n
-	g.queues.quality = g.dates.Quality(g.queues.quality.Listed)
-	picked := visit.Pick(g.policy, g.queues, now, n, g.counts, nil)
-	g.counts.Served += int64(len(picked))
-	g.queues.settle(picked)
+// visitBest visits as many origins as the capacity allows in one tick.
+func (r *run) visitBest(now int64) {
+	r.credit += r.Setup.Capacity * tick / day
+	n := int(r.credit)
+	r.credit -= float64(n)
+	r.meter.slots += n
+	r.queues.quality = r.dates.Quality(r.queues.quality.Listed)
+	picked := visit.Pick(r.policy, r.queues, now, n, r.counts, nil)
+	r.counts.Served += int64(len(picked))
+	r.queues.finishPick(picked)
 	for _, c := range picked {
-		g.visit(int(c.Key), now)
+		r.visit(int(c.Key), now)
 	}
 }
 
-// visit looks at an origin.
-func (g *game) visit(key int, now int64) {
-	t := &g.things[key]
-	s := &g.states[key]
+// visit visits an origin, records the outcome and measures it.
+func (r *run) visit(key int, now int64) {
+	o := &r.origins[key]
+	s := &r.states[key]
 	if s.Target != visit.Never {
-		g.position = max(g.position, s.Target)
+		r.position = max(r.position, s.Target)
 	}
 	s.LastScheduled = now
-	g.meter.visits++
-	g.meter.size += float64(t.size)
+	r.meter.visits++
+	r.meter.size += float64(o.size)
 	if s.LastVisit == visit.Never {
-		g.meter.first++
-		g.meter.firstWait += float64(now - s.FirstSeen)
+		r.meter.first++
+		r.meter.firstWait += float64(now - s.FirstSeen)
 	}
-	g.Scenario.advance(t, now)
+	r.Scenario.advance(o, now)
 	before := *s
-	effect := g.record(key, now)
+	effect := r.record(key, now)
 	switch {
-	case now >= t.dies:
-		g.meter.dead++
+	case now >= o.dies:
+		r.meter.dead++
 	case effect.Success:
-		g.see(t, now)
+		r.markSeen(o, now)
 		if !effect.Changed && before.LastSuccess != visit.Never {
-			g.meter.useless++
+			r.meter.useless++
 		}
-		g.dates = g.dates.Learn(before, visit.Event{At: now}, effect, g.rules.Rate(before), g.queues.quality.Listed)
+		r.dates = r.dates.Learn(before, visit.Event{At: now}, effect, r.rules.Rate(before), r.queues.quality.Listed)
 	}
 }
 
-// see makes everything seen that has changed until now.
-func (g *game) see(t *thing, now int64) {
-	if len(t.unseen) > 0 {
-		g.meter.unseen(max(start+int64(t.unseen[0]), start), now)
+// markSeen ends the spans and delays of an origin's unseen changes.
+func (r *run) markSeen(o *origin, now int64) {
+	if len(o.unseen) > 0 {
+		r.meter.addUnseen(max(start+int64(o.unseen[0]), start), now)
 	}
-	for _, at := range t.unseen {
-		g.meter.delays.add(now - start - int64(at))
+	for _, at := range o.unseen {
+		r.meter.delays.add(now - start - int64(at))
 	}
-	t.unseen = t.unseen[:0]
+	o.unseen = o.unseen[:0]
 }
 
-// record gives the policy the outcome of a visit.
-func (g *game) record(key int, now int64) visit.Effect {
-	t := &g.things[key]
-	e := visit.Event{Status: visit.Full, At: now, Fudge: (2*g.fudge.uniform() - 1) * g.rules.Fudge}
-	s := g.states[key]
+// record draws the outcome of a visit and gives it to the policy. Visits before start
+// do not fail, and their changes are not measured.
+func (r *run) record(key int, now int64) visit.Effect {
+	o := &r.origins[key]
+	e := visit.Event{Status: visit.Full, At: now, Fudge: (2*r.noise.uniform() - 1) * r.rules.Fudge}
+	s := r.states[key]
 	switch {
-	case now >= t.dies:
+	case now >= o.dies:
 		e.Status = visit.NotFound
-	case now >= start && g.fudge.uniform() < g.Scenario.FailedRate:
+	case now >= start && r.noise.uniform() < r.Scenario.FailedRate:
 		e.Status = visit.Failed
 	default:
-		e.Digest = strconv.FormatUint(uint64(t.changes), 36)
-		if g.Scenario.Counts {
-			e.Changes, e.Span = g.countable(t, s, now)
+		e.Digest = strconv.FormatUint(uint64(o.changes), 36)
+		if r.Scenario.Counts {
+			e.Changes, e.Span = r.changesCounted(o, s, now)
 		}
-		t.seen = t.changes
+		o.seen = o.changes
 		if now < start {
-			t.unseen = t.unseen[:0]
+			o.unseen = o.unseen[:0]
 		}
 	}
-	g.count(key, -1)
+	r.addCount(key, -1)
 	var effect visit.Effect
-	g.states[key], effect = g.policy.Record(s, e, g.position)
-	g.count(key, 1)
-	g.place(key, max(now, start))
+	r.states[key], effect = r.policy.Record(s, e, r.position)
+	r.addCount(key, 1)
+	r.place(key, max(now, start))
 	return effect
 }
 
-// countable is what a visit can count: the changes since the last success, or,
-// at the first, those of the half-year before.
-func (g *game) countable(t *thing, s visit.State, now int64) (changes, span float64) {
+// changesCounted returns the changes that a visit can count, and over how many days:
+// those since the last success or, at the first visit, those of 180 days before, which
+// are drawn here because origins have no changes before they exist.
+func (r *run) changesCounted(o *origin, s visit.State, now int64) (changes, span float64) {
 	if s.LastSuccess != visit.Never {
-		return float64(t.changes - t.seen), float64(now-s.LastSuccess) / day
+		return float64(o.changes - o.seen), float64(now-s.LastSuccess) / day
 	}
 	const back = 180.0
-	mean := t.rate * back
-	if g.Scenario.Changes == "bursts" {
-		size := g.Scenario.BurstSize
-		return float64(t.dice.poisson(mean/size)) * size, back
+	mean := o.rate * back
+	if r.Scenario.Changes == "bursts" {
+		size := r.Scenario.BurstSize
+		return float64(o.rng.poisson(mean/size)) * size, back
 	}
-	return float64(t.dice.poisson(mean)), back
+	return float64(o.rng.poisson(mean)), back
 }
 
-// poisson draws a number of events; far from 0, by the normal law.
-func (d *dice) poisson(mean float64) int {
+// poisson draws a Poisson number; for a mean above 50 from the normal distribution.
+func (g *rng) poisson(mean float64) int {
 	if mean > 50 {
-		return max(0, int(math.Round(mean+math.Sqrt(mean)*d.normal())))
+		return max(0, int(math.Round(mean+math.Sqrt(mean)*g.normal())))
 	}
-	n, p := 0, d.uniform()
+	n, p := 0, g.uniform()
 	for limit := math.Exp(-mean); p > limit; n++ {
-		p *= d.uniform()
+		p *= g.uniform()
 	}
 	return n
 }
 
-// finish counts what is unseen at the end.
-func (g *game) finish() Result {
-	for key := range g.things {
-		t := &g.things[key]
-		born, until := max(t.born, start), min(t.dies, g.end)
+// finish measures the changes that are unseen at the end, and returns the result.
+func (r *run) finish() Result {
+	for key := range r.origins {
+		o := &r.origins[key]
+		born, until := max(o.born, start), min(o.dies, r.end)
 		if until <= born {
 			continue
 		}
-		g.meter.alive += float64(until - born)
-		g.Scenario.advance(t, until)
-		g.see(t, until)
+		r.meter.alive += float64(until - born)
+		r.Scenario.advance(o, until)
+		r.markSeen(o, until)
 	}
-	r := g.meter.result()
-	r.Scenario, r.Policy, r.Seed = g.Scenario.Name, g.Setup.Policy, g.Seed
-	r.Origins, r.Days, r.Capacity = g.Origins, g.Days, g.Setup.Capacity
-	return r
+	result := r.meter.result()
+	result.Scenario, result.Policy, result.Seed = r.Scenario.Name, r.Setup.Policy, r.Seed
+	result.Origins, result.Days, result.Capacity = r.Origins, r.Days, r.Setup.Capacity
+	return result
 }
 
-// oracle is the bound: the greedy choice that knows the true rates.
-type oracle struct {
+// optimal is the policy of Bound: Value with the true rates, 0 after death.
+type optimal struct {
 	visit.Value
-	things []thing
+	origins []origin
 }
 
 // Name implements visit.Policy.
-func (oracle) Name() string { return Bound }
+func (optimal) Name() string { return Bound }
 
 // Place implements visit.Policy.
-func (o oracle) Place(s visit.State) visit.Place {
-	t := &o.things[s.Key]
-	p := o.Value.Place(s)
-	p.Class = visit.ClassOf(t.rate)
-	if s.LastVisit >= t.dies || s.LastScheduled >= t.dies {
-		p.Class = 0
+func (p optimal) Place(s visit.State) visit.Place {
+	o := &p.origins[s.Key]
+	place := p.Value.Place(s)
+	place.Class = visit.ClassOf(o.rate)
+	if s.LastVisit >= o.dies || s.LastScheduled >= o.dies {
+		place.Class = 0
 	}
-	return p
+	return place
 }
 
-// Shares implements visit.Policy: all by value.
-func (oracle) Shares(n int, _ visit.Counts) (shares, refill []visit.Share) {
+// Shares implements visit.Policy: no shares are reserved.
+func (optimal) Shares(n int, _ visit.Counts) (shares, refill []visit.Share) {
 	return []visit.Share{{Pools: []visit.Pool{visit.PoolFirst, visit.PoolKnown, visit.PoolQuiet, visit.PoolSignal}, N: n}}, nil
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,41 +16,42 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Scenario is a world. Shares and chances are 0 to 1, rates are per day.
+// Scenario describes a simulated world. Shares and probabilities are 0 to 1, rates are
+// per day.
 type Scenario struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
 
-	Capacity   float64 `json:"capacity"`    // visits a day for each origin
-	MedianRate float64 `json:"median_rate"` // changes a day
-	Spread     float64 `json:"spread"`      // sigma of the rates' logarithm
+	Capacity   float64 `json:"capacity"`    // visits per day and origin
+	MedianRate float64 `json:"median_rate"` // changes per day
+	Spread     float64 `json:"spread"`      // standard deviation of the rates' natural logarithm
 	Changes    string  `json:"changes"`     // poisson, bursts or regular
-	BurstSize  float64 `json:"burst_size"`  // mean changes of a burst
-	Counts     bool    `json:"counts"`      // a visit can count changes, also past ones
-	SizeShape  float64 `json:"size_shape"`  // of the Pareto sizes; at least 1.05
+	BurstSize  float64 `json:"burst_size"`  // mean number of changes in a burst
+	Counts     bool    `json:"counts"`      // visits count changes, up to 180 days back
+	SizeShape  float64 `json:"size_shape"`  // shape of the Pareto distribution of sizes; at least 1.05
 	Forks      float64 `json:"forks"`       // share of origins that change a tenth as often
 	Dead       float64 `json:"dead"`        // share that is dead from the start
 	Dying      float64 `json:"dying"`       // share that dies during a year
-	Unlisted   float64 `json:"unlisted"`    // share of the dead that their lister drops
-	New        float64 `json:"new"`         // share that comes during the run, spread evenly
-	Flood      float64 `json:"flood"`       // share that comes at once
-	FloodDay   float64 `json:"flood_day"`   // when it does
+	Unlisted   float64 `json:"unlisted"`    // share of the dead that their lister no longer names
+	New        float64 `json:"new"`         // share added during the run, spread evenly
+	Flood      float64 `json:"flood"`       // share added at once
+	FloodDay   float64 `json:"flood_day"`   // day on which Flood is added
 	Dated      bool    `json:"dated"`       // the lister gives dates
-	Recall     float64 `json:"recall"`      // chance that a change is dated at the next listing
-	FalseRate  float64 `json:"false_rate"`  // dates a day behind which there is nothing
-	FailedRate float64 `json:"failed_rate"` // chance that a visit of a live origin fails
+	Recall     float64 `json:"recall"`      // probability that the next listing dates a change
+	FalseRate  float64 `json:"false_rate"`  // dates per day without a change
+	FailedRate float64 `json:"failed_rate"` // probability that a visit of a live origin fails
 }
 
-// base is what scenarios have in common.
-var base = Scenario{
+// defaults are the values that a scenario does not set; they are those of S1.
+var defaults = Scenario{
 	Capacity: 0.1, MedianRate: 1.0 / 30, Spread: 1.5, Changes: "poisson", BurstSize: 1, Counts: true, SizeShape: 1.5,
 	Forks: 0.2, Dead: 0.02, Dying: 0.05, Unlisted: 0.5, New: 0.1, FailedRate: 0.002,
 }
 
-// Scenarios are S1 to S8.
+// Scenarios are the scenarios S1 to S8.
 var Scenarios = func() []Scenario {
 	vary := func(name, about string, change func(*Scenario)) Scenario {
-		s := base
+		s := defaults
 		s.Name, s.About = name, about
 		change(&s)
 		return s
@@ -66,9 +68,8 @@ var Scenarios = func() []Scenario {
 	}
 }()
 
-// ByName returns scenarios of the table, or reads them from files of JSON whose
-// fields replace those of S1. Names are separated by commas; "S1..S8" and "all" are
-// several.
+// ByName returns the scenarios of a list separated by commas. An item is a name such as
+// S1, a range such as S1..S8, "all", or the path of a JSON file (see Parse).
 func ByName(names string) (all []Scenario, err error) {
 	for name := range strings.SplitSeq(names, ",") {
 		some, err := byName(name)
@@ -81,60 +82,54 @@ func ByName(names string) (all []Scenario, err error) {
 }
 
 func byName(name string) ([]Scenario, error) {
-	from, to, several := strings.Cut(name, "..")
+	from, to, isRange := strings.Cut(name, "..")
 	if name == "all" {
 		return slices.Clone(Scenarios), nil
 	}
-	first := find(from)
+	first := scenarioIndex(from)
 	last := first
-	if several {
-		last = find(to)
+	if isRange {
+		last = scenarioIndex(to)
 	}
 	if first >= 0 && last >= first {
 		return slices.Clone(Scenarios[first : last+1]), nil
 	}
-	s, err := read(name)
+	s, err := readScenario(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("scenario %q: %w: there are S1 to S8, ranges such as S1..S8, and files", name, fault.ErrInvalid)
+		return nil, fmt.Errorf("scenario %q: %w: want S1 to S8, a range such as S1..S8, all, or a file", name, fault.ErrInvalid)
 	}
 	return []Scenario{s}, err
 }
 
-// find returns the index of a scenario of the table, or -1.
-func find(name string) int {
+// scenarioIndex returns the index in Scenarios, or -1.
+func scenarioIndex(name string) int {
 	return slices.IndexFunc(Scenarios, func(s Scenario) bool { return strings.EqualFold(s.Name, name) })
 }
 
-const maxFile = 1 << 20
+const maxFile = 1 << 20 // bytes
 
-func read(path string) (Scenario, error) {
+// readScenario reads a scenario from a file; one without a name is named by the path.
+func readScenario(path string) (s Scenario, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Scenario{}, err
+		return s, fmt.Errorf("scenario %w", err)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err == nil {
-		var s Scenario
-		if s, err = Parse(content); err == nil && s.Name == "" {
-			s.Name = path
-		}
-		return s, wrap(path, err)
+		s, err = Parse(content)
 	}
-	return Scenario{}, wrap(path, err)
+	if err != nil {
+		return s, fmt.Errorf("scenario %s: %w", path, err)
+	}
+	s.Name = cmp.Or(s.Name, path)
+	return s, nil
 }
 
-func wrap(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("scenario %s: %w", path, err)
-}
-
-// Parse reads a scenario; fields that it does not give are those of S1. Unknown
-// fields, and numbers that make no world, are fault.ErrInvalid.
+// Parse parses a scenario in JSON; a missing field has the value of S1. Unknown fields
+// and numbers out of range are fault.ErrInvalid.
 func Parse(content []byte) (Scenario, error) {
-	s := base
+	s := defaults
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
@@ -143,7 +138,7 @@ func Parse(content []byte) (Scenario, error) {
 	return s, s.Check()
 }
 
-// Check refuses numbers that make no world.
+// Check returns fault.ErrInvalid, with the accepted range, if a field is out of range.
 func (s Scenario) Check() error {
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {
@@ -154,16 +149,16 @@ func (s Scenario) Check() error {
 		key := v.Type().Field(i).Tag.Get("json")
 		low, high := bounds(key)
 		if !(x >= low && x <= high) || math.IsNaN(x) {
-			return fmt.Errorf("%s %v: %w: %v to %v is accepted", key, x, fault.ErrInvalid, low, high)
+			return fmt.Errorf("%s %v: %w: want %v to %v", key, x, fault.ErrInvalid, low, high)
 		}
 	}
 	if !slices.Contains([]string{"poisson", "bursts", "regular"}, s.Changes) {
-		return fmt.Errorf("changes %q: %w: poisson, bursts or regular is accepted", s.Changes, fault.ErrInvalid)
+		return fmt.Errorf("changes %q: %w: want poisson, bursts or regular", s.Changes, fault.ErrInvalid)
 	}
 	return nil
 }
 
-// bounds are what a number of a scenario may be; most are shares.
+// bounds returns the accepted range of a field; most are shares.
 func bounds(key string) (low, high float64) {
 	switch key {
 	case "capacity":

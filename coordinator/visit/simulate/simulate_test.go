@@ -25,7 +25,7 @@ func small(s simulate.Scenario, policy string) simulate.Setup {
 }
 
 // The whole comparison, 4,000 origins over a year, is in docs/benchmarks.md; this
-// holds the same targets, a little wider, on a world of a tenth.
+// checks the same targets with a little more tolerance on an eighth of the origins.
 func TestValueKeepsMoreFreshThanSoftwareHeritageAndNearlyTheBound(t *testing.T) {
 	t.Parallel()
 	setup := small(simulate.Scenario{}, "")
@@ -83,7 +83,7 @@ func TestEveryPolicyRunsInEveryScenario(t *testing.T) {
 	}
 }
 
-func TestAFloodOfNewOriginsStarvesNobodyAndIsNotStarved(t *testing.T) {
+func TestAFloodOfNewOriginsNeitherStarvesOthersNorIsStarved(t *testing.T) {
 	t.Parallel()
 	flood := simulate.Scenarios[6]
 	require.Equal(t, "S7", flood.Name)
@@ -96,7 +96,7 @@ func TestAFloodOfNewOriginsStarvesNobodyAndIsNotStarved(t *testing.T) {
 	require.Greater(t, r.Freshness, 0.95*bound.Freshness)
 }
 
-func TestMixServesTheOtherEndToo(t *testing.T) {
+func TestMixVisitsTheSmallestLagToo(t *testing.T) {
 	t.Parallel()
 	setup := small(simulate.Scenarios[1], "seed")
 	plain, err := simulate.Run(t.Context(), setup)
@@ -108,7 +108,7 @@ func TestMixServesTheOtherEndToo(t *testing.T) {
 	require.Equal(t, plain.Slots, mixed.Slots)
 }
 
-func TestAScenarioOfNumbersThatMakeNoWorldIsRefused(t *testing.T) {
+func TestAScenarioWithNumbersOutOfRangeIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
 		`{"capacity": -1}`, `{"capacity": 0}`, `{"recall": 1.5}`, `{"median_rate": -0.1}`, `{"spread": 1e9}`, `{"dead": NaN}`,
@@ -166,12 +166,12 @@ func TestRequirements(t *testing.T) {
 	}
 	q, err := simulate.ParseRequirement("fresh>=0.97*legacy")
 	require.NoError(t, err)
-	require.ErrorIs(t, q.Needs([]string{"value"}), fault.ErrInvalid)
-	require.NoError(t, q.Needs([]string{"value", "legacy"}))
+	require.ErrorIs(t, q.CheckReference([]string{"value"}), fault.ErrInvalid)
+	require.NoError(t, q.CheckReference([]string{"value", "legacy"}))
 	q, err = simulate.ParseRequirement("fresh>=0.97*bound")
 	require.NoError(t, err)
-	require.NoError(t, q.Needs(nil))
-	require.ErrorContains(t, q.Check(results, "swh2026"), "S1 0.6, not >= 0.776")
+	require.NoError(t, q.CheckReference(nil))
+	require.ErrorContains(t, q.Check(results, "swh2026"), "S1 0.6, want >= 0.776")
 	for _, bad := range []string{"", "fresh", "fresh>=", "colour>=1", "fresh=>1", "fresh>=1e999", "fresh>=0.9*", "mean(fresh>=1", "fresh)>=1"} {
 		_, err := simulate.ParseRequirement(bad)
 		require.ErrorIs(t, err, fault.ErrInvalid, bad)
@@ -190,7 +190,7 @@ func TestMeansAreOfTheSeeds(t *testing.T) {
 	require.Empty(t, simulate.Means(nil))
 }
 
-func TestAComparisonEndsWithItsContextAndWithItsReader(t *testing.T) {
+func TestAComparisonEndsWithItsContextAndWithAnErrorOfEmit(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -202,7 +202,7 @@ func TestAComparisonEndsWithItsContextAndWithItsReader(t *testing.T) {
 	require.ErrorIs(t, err, full)
 }
 
-func TestThePictureIsWellFormedAndEscaped(t *testing.T) {
+func TestThePlotIsWellFormedAndEscaped(t *testing.T) {
 	t.Parallel()
 	svg := simulate.Plot([]simulate.Result{
 		{Scenario: "<script>", Policy: "bound", Freshness: 0.9}, {Scenario: "<script>", Policy: "value", Freshness: 0.8, LagDays: 3},
@@ -219,7 +219,7 @@ func TestThePictureIsWellFormedAndEscaped(t *testing.T) {
 	require.NotEmpty(t, simulate.Plot(nil))
 }
 
-func TestThePictureNamesScenariosAndSaysWhatItCuts(t *testing.T) {
+func TestThePlotNamesScenariosAndTheValuesOfCutBars(t *testing.T) {
 	t.Parallel()
 	svg := string(simulate.Plot([]simulate.Result{
 		{Scenario: "S2", Policy: "bound", LagDays: 3}, {Scenario: "S2", Policy: "swh2026", LagDays: 65.1, DelayP95: 98.6},
@@ -227,7 +227,7 @@ func TestThePictureNamesScenariosAndSaysWhatItCuts(t *testing.T) {
 	require.Contains(t, svg, ` viewBox="0 0 640 `)
 	require.Contains(t, svg, ">S2 good dates</text>")
 	require.Contains(t, svg, ">65</text>")
-	require.NotContains(t, svg, ">99</text>", "it is not cut")
+	require.NotContains(t, svg, ">99</text>", "the bar of 98.6 is not cut")
 }
 
 func FuzzScenario(f *testing.F) {

@@ -8,130 +8,132 @@ import (
 
 const day = 86400 // seconds
 
-// A thing is an origin as it really is.
-type thing struct {
-	rate       float64 // changes a day
+// An origin is the true state of a simulated origin, which policies do not see.
+type origin struct {
+	rate       float64 // changes per day
 	born, dies int64
-	next       int64 // its next change
+	next       int64 // time of the next change
 	lastChange int64
-	listed     int64 // the last change that a listing looked at
+	listed     int64 // the last change that a listing had the chance to date
 	changes    uint32
-	seen       uint32
-	unseen     []int32 // times of the changes that no visit has seen
+	seen       uint32  // changes at the last successful visit
+	unseen     []int32 // times of unseen changes, in seconds after start
 	size       float32
-	dice       dice
-	left       uint8 // changes of the burst under way
-	dropped    bool  // its lister does not name it once it is dead
+	rng        rng
+	burstLeft  uint8 // changes left in the present burst
+	unlisted   bool  // its lister does not name it once it is dead
 }
 
-// unseenMost bounds the times kept of one origin; later changes are dropped from
-// the delays, not from anything else.
-const unseenMost = 1 << 14
+// maxUnseen limits the times in origin.unseen; later changes are missing in the delays
+// only.
+const maxUnseen = 1 << 14
 
-// dice is a splitmix64 generator: eight bytes an origin.
-type dice uint64
+// rng is a splitmix64 generator, because its state takes only eight bytes per origin.
+type rng uint64
 
-func (d *dice) next() uint64 {
-	*d += 0x9e3779b97f4a7c15
-	z := uint64(*d)
+func (g *rng) next() uint64 {
+	*g += 0x9e3779b97f4a7c15
+	z := uint64(*g)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
 
-// uniform is in (0, 1).
-func (d *dice) uniform() float64 { return (float64(d.next()>>11) + 0.5) / (1 << 53) }
+// uniform returns a number in (0, 1).
+func (g *rng) uniform() float64 { return (float64(g.next()>>11) + 0.5) / (1 << 53) }
 
-func (d *dice) exponential() float64 { return -math.Log(d.uniform()) }
+func (g *rng) exponential() float64 { return -math.Log(g.uniform()) }
 
-func (d *dice) normal() float64 {
-	return math.Sqrt(2*d.exponential()) * math.Cos(2*math.Pi*d.uniform())
+func (g *rng) normal() float64 {
+	return math.Sqrt(2*g.exponential()) * math.Cos(2*math.Pi*g.uniform())
 }
 
-// start is when the simulated clock begins; history is how far before it the
-// origins that exist then were visited.
+// The simulated time begins at start. Origins that exist then were visited once during
+// the history seconds before.
 const (
 	start   int64 = 1_700_000_000
 	history int64 = 30 * day
 )
 
-// people makes the origins of a world.
-func people(s Scenario, n int, seed uint64, end int64) []thing {
-	things := make([]thing, n)
-	for i := range things {
-		things[i] = s.make(dice(seed<<32+uint64(i)), float64(i)/float64(n), end)
+// newOrigins returns n origins; end is the end of the simulated time.
+func newOrigins(s Scenario, n int, seed uint64, end int64) []origin {
+	origins := make([]origin, n)
+	for i := range origins {
+		origins[i] = s.newOrigin(rng(seed<<32+uint64(i)), float64(i)/float64(n), end)
 	}
-	return things
+	return origins
 }
 
-// make is one origin; quantile says where it is in the order of arrival.
-func (s Scenario) make(d dice, quantile float64, end int64) thing {
-	d.next()
-	t := thing{rate: s.MedianRate * math.Exp(s.Spread*d.normal()), born: start - history, dies: math.MaxInt64}
-	t.rate = min(max(t.rate, 1e-6), 100)
-	if d.uniform() < s.Forks {
-		t.rate /= 10
+// newOrigin returns one origin. position, 0 to 1, is its place among all; the first ones
+// are those that the scenario adds later.
+func (s Scenario) newOrigin(g rng, position float64, end int64) origin {
+	g.next()
+	o := origin{rate: s.MedianRate * math.Exp(s.Spread*g.normal()), born: start - history, dies: math.MaxInt64}
+	o.rate = min(max(o.rate, 1e-6), 100)
+	if g.uniform() < s.Forks {
+		o.rate /= 10
 	}
-	t.size = float32(min(math.Pow(d.uniform(), -1/s.SizeShape), 1e6))
+	o.size = float32(min(math.Pow(g.uniform(), -1/s.SizeShape), 1e6))
 	switch {
-	case quantile < s.Flood:
-		t.born = start + int64(s.FloodDay*day)
-	case quantile < s.Flood+s.New:
-		t.born = start + int64(d.uniform()*float64(end-start))
+	case position < s.Flood:
+		o.born = start + int64(s.FloodDay*day)
+	case position < s.Flood+s.New:
+		o.born = start + int64(g.uniform()*float64(end-start))
 	}
-	died := d.exponential() / -math.Log1p(-min(s.Dying, 0.999)) * 365
-	if alreadyDead := d.uniform() < s.Dead; alreadyDead {
-		t.dies = t.born
+	died := g.exponential() / -math.Log1p(-min(s.Dying, 0.999)) * 365
+	if alreadyDead := g.uniform() < s.Dead; alreadyDead {
+		o.dies = o.born
 	} else if s.Dying > 0 && died < 36500 {
-		t.dies = max(t.born, start) + int64(died*day)
+		o.dies = max(o.born, start) + int64(died*day)
 	}
-	t.dropped = d.uniform() < s.Unlisted
-	t.dice, t.lastChange, t.listed = d, t.born, t.born
-	t.next = t.born + s.wait(&t)
-	return t
+	o.unlisted = g.uniform() < s.Unlisted
+	o.rng, o.lastChange, o.listed = g, o.born, o.born
+	o.next = o.born + s.secondsToChange(&o)
+	return o
 }
 
-// wait draws the seconds to the next change.
-func (s Scenario) wait(t *thing) int64 {
-	mean := 1 / t.rate
+// secondsToChange draws the seconds from one change to the next, at least 1.
+func (s Scenario) secondsToChange(o *origin) int64 {
+	mean := 1 / o.rate
 	switch s.Changes {
-	case "regular": // every mean days, more or less
-		mean *= 0.85 + 0.3*t.dice.uniform()
+	case "regular": // every mean days ± 15 %
+		mean *= 0.85 + 0.3*o.rng.uniform()
 	case "bursts":
-		if t.left > 0 {
-			t.left--
-			mean = 1.0 / 24 * t.dice.exponential()
+		if o.burstLeft > 0 {
+			o.burstLeft--
+			mean = 1.0 / 24 * o.rng.exponential()
 			break
 		}
-		t.left = uint8(min((s.BurstSize-1)*t.dice.exponential(), 255))
-		mean *= s.BurstSize * t.dice.exponential()
+		o.burstLeft = uint8(min((s.BurstSize-1)*o.rng.exponential(), 255))
+		mean *= s.BurstSize * o.rng.exponential()
 	default:
-		mean *= t.dice.exponential()
+		mean *= o.rng.exponential()
 	}
 	return max(1, int64(min(mean, 1e6)*day))
 }
 
-// advance lets an origin change until now.
-func (s Scenario) advance(t *thing, now int64) {
-	for t.next <= now && t.next < t.dies {
-		t.changes++
-		t.lastChange = t.next
-		if len(t.unseen) < unseenMost {
-			t.unseen = append(t.unseen, int32(t.next-start))
+// advance applies the changes of an origin up to now.
+func (s Scenario) advance(o *origin, now int64) {
+	for o.next <= now && o.next < o.dies {
+		o.changes++
+		o.lastChange = o.next
+		if len(o.unseen) < maxUnseen {
+			o.unseen = append(o.unseen, int32(o.next-start))
 		}
-		t.next += s.wait(t)
+		o.next += s.secondsToChange(o)
 	}
 }
 
-// listing is the date that a lister gives on a day, if it gives a new one.
-func (s Scenario) listing(t *thing, key int, now int64) int64 {
-	d := dice(uint64(key)<<24 ^ uint64(now))
-	changed := t.lastChange > t.listed
-	t.listed = max(t.listed, t.lastChange)
+// listedDate returns the date that a listing gives now, or visit.Never if it gives no
+// new one: the last change with probability Recall, or a false date.
+func (s Scenario) listedDate(o *origin, key int, now int64) int64 {
+	g := rng(uint64(key)<<24 ^ uint64(now))
+	changed := o.lastChange > o.listed
+	o.listed = max(o.listed, o.lastChange)
 	switch {
-	case changed && d.uniform() < s.Recall:
-		return t.lastChange
-	case d.uniform() < -math.Expm1(-s.FalseRate):
+	case changed && g.uniform() < s.Recall:
+		return o.lastChange
+	case g.uniform() < -math.Expm1(-s.FalseRate):
 		return now
 	}
 	return visit.Never
