@@ -37,15 +37,15 @@ type cue struct {
 }
 
 // cuesOf lists the findings of an episode in the order of time.
-func cuesOf(e models.Episode, found []catalog.Found) []cue {
+func cuesOf(e models.Episode, found []catalog.Finding) []cue {
 	var cues []cue
 	for _, f := range found {
-		if f.Episode != e.ID {
+		if f.EpisodeID != e.ID {
 			continue
 		}
 		from := max(0, f.Offset.Duration().Round(time.Millisecond))
 		to := max(from+time.Millisecond, (f.Offset + f.Duration).Duration().Round(time.Millisecond))
-		cues = append(cues, cue{from, to, cmp.Or(oneLine(f.ClipTitle), f.Clip, "untitled")})
+		cues = append(cues, cue{from, to, cmp.Or(oneLine(f.ClipTitle), f.ClipID, "untitled")})
 	}
 	slices.SortStableFunc(cues, func(a, b cue) int { return cmp.Compare(a.from, b.from) })
 	return cues
@@ -104,10 +104,10 @@ func vttTime(d time.Duration) string {
 
 // printLabels prints a label track for Audacity, in the order of time. Labels of
 // several episodes name theirs.
-func (a *app) printLabels(found []catalog.Found) error {
-	several := slices.ContainsFunc(found, func(f catalog.Found) bool { return f.Episode != found[0].Episode })
+func (a *app) printLabels(found []catalog.Finding) error {
+	several := slices.ContainsFunc(found, func(f catalog.Finding) bool { return f.EpisodeID != found[0].EpisodeID })
 	if !several {
-		slices.SortStableFunc(found, func(a, b catalog.Found) int { return cmp.Compare(a.Offset, b.Offset) })
+		slices.SortStableFunc(found, func(a, b catalog.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
 	}
 	for _, f := range found {
 		label := f.ClipTitle

@@ -27,17 +27,15 @@ func TestWhateverTheTitlesPlayersCanReadTheFindings(t *testing.T) {
 	e := models.Episode{Recording: models.Recording{ID: "e", Title: "E\n\x1b[31m"}}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 5).Draw(t, "n")
-		var found []catalog.Found
+		var found []catalog.Finding
 		for range n {
-			found = append(found, catalog.Found{
-				Finding: models.Finding{
-					Episode: "e", Offset: models.Seconds(rapid.Float64Range(-1, 400_000).Draw(t, "offset")),
-					Duration: models.Seconds(rapid.Float64Range(0, 120).Draw(t, "duration")),
-				},
+			found = append(found, catalog.Finding{
+				EpisodeID: "e", Offset: models.Seconds(rapid.Float64Range(-1, 400_000).Draw(t, "offset")),
+				Duration:  models.Seconds(rapid.Float64Range(0, 120).Draw(t, "duration")),
 				ClipTitle: rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a --> b", "<v x>&lt;", "\xff\x00\r\n\r\nNOTE", "a\x1b[2Jb"})).Draw(t, "title"),
 			})
 		}
-		found = append(found, catalog.Found{Finding: models.Finding{Episode: "another"}})
+		found = append(found, catalog.Finding{EpisodeID: "another"})
 		cues := cuesOf(e, found)
 		var buf bytes.Buffer
 		a := &app{out: &buf}
@@ -76,9 +74,9 @@ func TestWhateverTheTitlesPlayersCanReadTheFindings(t *testing.T) {
 func TestALabelTrackIsOneLineForEachFinding(t *testing.T) {
 	t.Parallel()
 	var buf bytes.Buffer
-	require.NoError(t, (&app{out: &buf}).printLabels([]catalog.Found{
-		{Finding: models.Finding{Episode: "e", Offset: 9, Duration: 1}, ClipTitle: "b\tc\nd"},
-		{Finding: models.Finding{Episode: "e", Offset: 1, Duration: 1}, ClipTitle: "a\x1b[31m"},
+	require.NoError(t, (&app{out: &buf}).printLabels([]catalog.Finding{
+		{EpisodeID: "e", Offset: 9, Duration: 1, ClipTitle: "b\tc\nd"},
+		{EpisodeID: "e", Offset: 1, Duration: 1, ClipTitle: "a\x1b[31m"},
 	}))
 	require.Equal(t, "1.000000\t2.000000\ta [31m\n9.000000\t10.000000\tb c d\n", buf.String())
 }

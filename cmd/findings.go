@@ -72,7 +72,7 @@ func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findings
 	if err != nil {
 		return err
 	}
-	found = slices.DeleteFunc(found, func(f catalog.Found) bool { return !o.wants(f.Episode, f.EpisodeTitle) })
+	found = slices.DeleteFunc(found, func(f catalog.Finding) bool { return !o.wants(f.EpisodeID, f.EpisodeTitle) })
 	switch o.format {
 	case formatTable:
 		return show(a, o.out, findingRows(found), "no findings")
@@ -119,7 +119,7 @@ func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findings
 	if err != nil {
 		return err
 	}
-	problems = slices.DeleteFunc(problems, func(p catalog.Problem) bool { return !o.wants(p.Episode, p.EpisodeTitle) })
+	problems = slices.DeleteFunc(problems, func(p catalog.Problem) bool { return !o.wants(p.EpisodeID, p.EpisodeTitle) })
 	return show(a, o.out, problemRows(problems), "no problems")
 }
 
@@ -129,40 +129,23 @@ func (o findingsOptions) wants(id, title string) bool {
 }
 
 // findingRow is a finding as it is printed (docs/json.md).
-type findingRow struct {
-	Episode   string         `json:"episode"` // title
-	Clip      string         `json:"clip"`    // title
-	Offset    models.Seconds `json:"offset_s"`
-	Duration  models.Seconds `json:"duration_s"`
-	Score     float64        `json:"score"`
-	Coverage  float64        `json:"coverage,omitempty"`
-	Speed     float64        `json:"speed,omitempty"`
-	EpisodeID string         `json:"episode_id"`
-	ClipID    string         `json:"clip_id"`
-	URI       string         `json:"episode_uri"`
-	Within    string         `json:"within,omitempty"` // title
-	WithinID  string         `json:"within_id,omitempty"`
-}
+type findingRow struct{ catalog.Finding }
 
 func (r findingRow) columns() []column {
-	clip := r.Clip
-	if r.Within != "" {
-		clip += " (within " + r.Within + ")"
+	clip := r.ClipTitle
+	if r.WithinTitle != "" {
+		clip += " (within " + r.WithinTitle + ")"
 	}
 	return []column{
-		{head: "episode", cell: r.Episode}, {head: "clip", cell: clip},
+		{head: "episode", cell: r.EpisodeTitle}, {head: "clip", cell: clip},
 		{head: "time", cell: r.Offset.Clock()}, {head: "score", cell: fmt.Sprintf("%.3f", r.Score)},
 	}
 }
 
-func findingRows(found []catalog.Found) []findingRow {
+func findingRows(found []catalog.Finding) []findingRow {
 	rows := make([]findingRow, len(found))
 	for i, f := range found {
-		rows[i] = findingRow{
-			Episode: f.EpisodeTitle, Clip: f.ClipTitle, Offset: f.Offset, Duration: f.Duration, Score: f.Score,
-			Coverage: f.Coverage, Speed: f.Speed,
-			EpisodeID: f.Episode, ClipID: f.Clip, URI: f.EpisodeURI, Within: f.WithinTitle, WithinID: f.Within,
-		}
+		rows[i] = findingRow{f}
 	}
 	return rows
 }

@@ -12,6 +12,8 @@ import (
 	"leasehold/coordinator/visit/simulate"
 	"leasehold/models"
 	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/tup4fun/conform"
 	"leasehold/tup4fun/explore"
@@ -20,11 +22,11 @@ import (
 
 // printed are the types behind the sections of docs/json.md.
 var printed = map[string]any{
-	"`leasehold findings --json`":                                    findingRow{},
+	"`leasehold findings --json`":                                    catalog.Finding{},
 	"`leasehold findings --problems --json`":                         problemRow{},
 	"`leasehold origin list --json`, `leasehold origin show --json`": models.Origin{},
-	"A schedule in `leasehold origin show --json`":                   apiclient.Schedule{},
-	"A past visit in `leasehold origin show --json`":                 apiclient.PastVisit{},
+	"A schedule in `leasehold origin show --json`":                   apitypes.Schedule{},
+	"A past visit in `leasehold origin show --json`":                 apitypes.PastVisit{},
 	"`leasehold visits next --json`":                                 nextVisitWithWhy{},
 	"`leasehold visits replay --json`":                               replayRow{},
 	"`leasehold config show --json`":                                 config.Value{},
@@ -35,7 +37,7 @@ var printed = map[string]any{
 	"`leasehold doctor --json`":                                      examRow{},
 	"`leasehold version --json`":                                     build{},
 	"`leasehold status --json`":                                      apiclient.Status{},
-	"A session in `leasehold status --json`":                         apiclient.Session{},
+	"A session in `leasehold status --json`":                         apitypes.Session{},
 	"A cost in `leasehold status --json`":                            models.Cost{},
 	"`leasehold tup4fun check --json`":                               explore.Report{},
 	"A verdict in `leasehold tup4fun check --json`":                  explore.Verdict{},
@@ -45,13 +47,13 @@ var printed = map[string]any{
 	"A step in `leasehold tup4fun trace --format json`":              explore.Step{},
 	"`leasehold tup4fun petri --json`":                               petri.Report{},
 	"A finding in `leasehold tup4fun petri --json`":                  petri.Finding{},
-	"`leasehold space list --json`":                                  apiclient.Space{},
+	"`leasehold space list --json`":                                  apitypes.Space{},
 	"`leasehold space count --json`":                                 counted{},
-	"`leasehold space query --json`, `leasehold space get --json`":   apiclient.Tuple{},
+	"`leasehold space query --json`, `leasehold space get --json`":   apitypes.Tuple{},
 
 	"`leasehold visits simulate --json`": simulate.Result{},
 
-	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task create --json`, `leasehold dead list --json`": apiclient.Task{},
+	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task create --json`, `leasehold dead list --json`": apitypes.Task{},
 }
 
 // nextVisitWithWhy is nextRow without its embedding.
@@ -68,7 +70,7 @@ type nextVisitWithWhy struct {
 
 func TestANextVisitHasTheFieldsOfItsDocument(t *testing.T) {
 	t.Parallel()
-	want := append(jsonFields(reflect.TypeOf(apiclient.NextVisit{})), "why *")
+	want := append(jsonFields(reflect.TypeOf(apitypes.NextVisit{})), "why *")
 	require.Equal(t, want, jsonFields(reflect.TypeOf(nextVisitWithWhy{})))
 }
 

@@ -14,7 +14,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/manager/archive"
 	"leasehold/models"
-	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
@@ -29,9 +29,9 @@ func (a *app) newOrigin() *cobra.Command {
 		Short: "what is visited again and again: feeds, folders of episodes, folders of clips",
 	}
 	c.AddCommand(a.newOriginAdd(), a.newOriginList(), a.newOriginShow(), a.newOriginRemove(),
-		a.newSteer(apiclient.Enable, "have origins visited again that were disabled, their failures forgotten"),
-		a.newSteer(apiclient.Disable, "have origins not visited any more, until they are enabled"),
-		a.newSteer(apiclient.SaveNow, "have origins visited now, ahead of the queue"))
+		a.newSteer(apitypes.Enable, "have origins visited again that were disabled, their failures forgotten"),
+		a.newSteer(apitypes.Disable, "have origins not visited any more, until they are enabled"),
+		a.newSteer(apitypes.SaveNow, "have origins visited now, ahead of the queue"))
 	return c
 }
 

@@ -11,13 +11,13 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
-	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
 
 // schedule is when an origin is visited, at a coordinator or in a data folder.
-func (s *shelf) schedule(ctx context.Context, origin string) (apiclient.Schedule, error) {
+func (s *shelf) schedule(ctx context.Context, origin string) (apitypes.Schedule, error) {
 	if s.api != nil {
 		return s.api.Schedule(ctx, origin)
 	}
@@ -48,7 +48,7 @@ func (h *house) sync(ctx context.Context) error {
 // shownOrigin is an origin with its schedule.
 type shownOrigin struct {
 	models.Origin
-	Schedule *apiclient.Schedule `json:"schedule,omitempty"` // unless it is never visited
+	Schedule *apitypes.Schedule `json:"schedule,omitempty"` // unless it is never visited
 }
 
 func (r shownOrigin) columns() []column {
@@ -80,7 +80,7 @@ func queued(pool string, class int, value float64) (shownClass, shownValue strin
 }
 
 // reason says why an origin is not visited now, for people.
-func reason(s apiclient.Schedule) string {
+func reason(s apitypes.Schedule) string {
 	switch {
 	case s.Visit != "":
 		return s.Visit + " waits for a manager or is under way"
@@ -110,7 +110,7 @@ func (a *app) showOrigin(o *output, r shownOrigin) error {
 	return printTable(a, rows)
 }
 
-type pastRow struct{ apiclient.PastVisit }
+type pastRow struct{ apitypes.PastVisit }
 
 func (r pastRow) columns() []column {
 	return []column{
@@ -146,18 +146,18 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 	return c
 }
 
-func (s *shelf) steer(ctx context.Context, o models.Origin, what string) (apiclient.Schedule, error) {
+func (s *shelf) steer(ctx context.Context, o models.Origin, what string) (apitypes.Schedule, error) {
 	if o.Kind == models.API {
-		return apiclient.Schedule{}, fmt.Errorf("its curator comes by itself: %w", fault.ErrInvalid)
+		return apitypes.Schedule{}, fmt.Errorf("its curator comes by itself: %w", fault.ErrInvalid)
 	}
 	if s.api != nil {
 		return s.api.Steer(ctx, o.ID, what)
 	}
 	if _, err := s.schedule(ctx, o.ID); err != nil {
-		return apiclient.Schedule{}, err
+		return apitypes.Schedule{}, err
 	}
 	if err := s.house.visits.Steer(ctx, time.Now(), o.ID, what); err != nil {
-		return apiclient.Schedule{}, err
+		return apitypes.Schedule{}, err
 	}
 	return s.schedule(ctx, o.ID)
 }

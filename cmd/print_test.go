@@ -16,6 +16,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 )
 
@@ -51,25 +53,29 @@ func inEachForm[T row](t *testing.T, name string, rows ...T) {
 func TestGoldenRowsInEachForm(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
-	inEachForm(t, "findings", findingRow{
-		Episode: "Monday, \"live\"", Clip: "=1+1", Offset: 77.19, Duration: 2.5, Score: 0.97, Coverage: 0.875, Speed: 1.01, EpisodeID: "e", ClipID: "c", URI: "https://example.org/1.mp3",
-	}, findingRow{Episode: "as an older worker tells it", Clip: "c", Duration: 1, Score: 0.7, EpisodeID: "f", ClipID: "c", URI: "file:///2.mp3", Within: "theme", WithinID: "t"})
+	inEachForm(t, "findings", findingRow{catalog.Finding{
+		EpisodeTitle: "Monday, \"live\"", ClipTitle: "=1+1", Offset: 77.19, Duration: 2.5, Score: 0.97, Coverage: 0.875, Speed: 1.01,
+		EpisodeID: "e", ClipID: "c", EpisodeURI: "https://example.org/1.mp3",
+	}}, findingRow{catalog.Finding{
+		EpisodeTitle: "as an older worker tells it", ClipTitle: "c", Duration: 1, Score: 0.7,
+		EpisodeID: "f", ClipID: "c", EpisodeURI: "file:///2.mp3", WithinTitle: "theme", WithinID: "t",
+	}})
 	inEachForm(t, "problems",
 		problemRow{Subject: "\tx", Reason: "two\nlines", At: "2026-11-21T06:00:00Z", Item: "@item"}, problemRow{Subject: "y", Reason: "r", Clip: "-c"})
 	inEachForm(t, "origins",
 		originRow{models.Origin{ID: "o", Kind: models.Feed, URI: "https://example.org/feed.xml", Priority: -1, AddedAt: at, LastVisit: at, LastOutcome: models.Failed, LastError: "404"}},
 		originRow{models.Origin{ID: "p", Kind: models.Clips, URI: "/clips", AddedAt: at}})
 	inEachForm(t, "settings", settingRow{config.Value{Key: "drain", Value: "7s", Source: "leasehold.yaml:2"}})
-	inEachForm(t, "sessions", sessionRow{apiclient.Session{
+	inEachForm(t, "sessions", sessionRow{apitypes.Session{
 		ID: "worker-7f3a9c01", Mode: "worker", State: "Working on: research 9c1e", Since: "2026-11-21T06:00:00Z",
-		Serves: []apiclient.Served{{Action: "research", Slots: 2}, {Action: "index", Slots: 1}}, Tasks: []string{"t1", "t2"},
+		Serves: []apitypes.Served{{Action: "research", Slots: 2}, {Action: "index", Slots: 1}}, Tasks: []string{"t1", "t2"},
 	}})
-	inEachForm(t, "spaces", spaceRow{apiclient.Space{Name: "log", Kind: "sequential", Visible: 7, Held: 1, Capacity: 10_000, Overflow: "drop_oldest", Volatile: true, QueryOnly: true}})
+	inEachForm(t, "spaces", spaceRow{apitypes.Space{Name: "log", Kind: "sequential", Visible: 7, Held: 1, Capacity: 10_000, Overflow: "drop_oldest", Volatile: true, QueryOnly: true}})
 	inEachForm(t, "counts", counted{"task", "research ...", 3})
-	inEachForm(t, "tuples", tupleRow{apiclient.Tuple{
-		Line: "x 1", Fields: []apiclient.Field{{Type: "string", Value: json.RawMessage(`"x"`)}, {Type: "int64", Value: json.RawMessage("1")}}, State: "held", Holder: "worker-1",
+	inEachForm(t, "tuples", tupleRow{apitypes.Tuple{
+		Line: "x 1", Fields: []apitypes.Field{{Type: "string", Value: json.RawMessage(`"x"`)}, {Type: "int64", Value: json.RawMessage("1")}}, State: "held", Holder: "worker-1",
 	}})
-	inEachForm(t, "tasks", taskRow{apiclient.Task{
+	inEachForm(t, "tasks", taskRow{apitypes.Task{
 		ID: "t1", Action: "research", State: "held", Holder: "worker-1", Subject: "e", Parts: []string{"a", "b"}, Lease: "l", Priority: -3, Attempts: 1, Timeout: 1800,
 		Claimants: []string{"worker-2"}, Note: "cannot", History: []string{"cannot"}, CreatedAt: at, ClaimedAt: at, Data: json.RawMessage(`{"n":"<b>"}`),
 	}})
@@ -79,9 +85,9 @@ func TestGoldenStatusInEachForm(t *testing.T) {
 	t.Parallel()
 	full := apiclient.Status{
 		Coordinator: "http://127.0.0.1:7412",
-		Sessions:    []apiclient.Session{{ID: "manager-1", Mode: "manager", State: "idle\x1b[31m", Since: "2026-11-21T06:00:00Z", Serves: []apiclient.Served{}, Tasks: []string{}}},
-		Spaces:      []apiclient.Space{{Name: "task", Kind: "ordered", Visible: 2}},
-		Totals:      apiclient.Totals{Origins: 1, Episodes: 3, Clips: 8, Findings: 24, Problems: 1, Researched: 24},
+		Sessions:    []apitypes.Session{{ID: "manager-1", Mode: "manager", State: "idle\x1b[31m", Since: "2026-11-21T06:00:00Z", Serves: []apitypes.Served{}, Tasks: []string{}}},
+		Spaces:      []apitypes.Space{{Name: "task", Kind: "ordered", Visible: 2}},
+		Totals:      catalog.Totals{Origins: 1, Episodes: 3, Clips: 8, Findings: 24, Problems: 1, Researched: 24},
 		Dead:        2,
 		Costs: []models.Cost{
 			{Action: "research", How: "decoded", Tasks: 2, Wall: 4.4, CPU: 5, Windows: 61}, {Action: "research", How: "known", Tasks: 3, Wall: .195, CPU: .18, Windows: 3},
@@ -93,7 +99,7 @@ func TestGoldenStatusInEachForm(t *testing.T) {
 		a := &app{out: &buf}
 		require.NoError(t, a.showStatus(&output{form: form}, full))
 		buf.WriteString("--- of nobody:\n")
-		require.NoError(t, a.showStatus(&output{form: form}, apiclient.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []apiclient.Session{}, Spaces: []apiclient.Space{}, Costs: []models.Cost{}}))
+		require.NoError(t, a.showStatus(&output{form: form}, apiclient.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []apitypes.Session{}, Spaces: []apitypes.Space{}, Costs: []models.Cost{}}))
 		golden(t, "status."+form, buf.String())
 	}
 }

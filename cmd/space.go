@@ -12,6 +12,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/tuple"
@@ -59,7 +60,7 @@ func (a *app) newSpaceList() *cobra.Command {
 }
 
 // spaceRow is a space as it is printed.
-type spaceRow struct{ apiclient.Space }
+type spaceRow struct{ apitypes.Space }
 
 func (r spaceRow) columns() []column {
 	var notes []string
@@ -75,7 +76,7 @@ func (r spaceRow) columns() []column {
 	}
 }
 
-func spaceRows(spaces []apiclient.Space) []spaceRow {
+func spaceRows(spaces []apitypes.Space) []spaceRow {
 	rows := make([]spaceRow, len(spaces))
 	for i, s := range spaces {
 		rows[i] = spaceRow{s}
@@ -143,7 +144,7 @@ func templateLine(words []string, lists bool) (string, error) {
 }
 
 // tupleRow is a tuple as it is printed.
-type tupleRow struct{ apiclient.Tuple }
+type tupleRow struct{ apitypes.Tuple }
 
 func (r tupleRow) columns() []column {
 	state := r.State

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 )
 
@@ -72,7 +73,7 @@ func attention(n int, noun, how string) string {
 }
 
 // sessionRow is a session as it is printed.
-type sessionRow struct{ apiclient.Session }
+type sessionRow struct{ apitypes.Session }
 
 func (r sessionRow) columns() []column {
 	var serves []string

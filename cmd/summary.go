@@ -37,7 +37,7 @@ func (a *app) summarize(t tally) error {
 }
 
 // printFindings prints the table of findings.
-func (a *app) printFindings(found []catalog.Found) error { return printTable(a, findingRows(found)) }
+func (a *app) printFindings(found []catalog.Finding) error { return printTable(a, findingRows(found)) }
 
 // printProblems prints the table of problems.
 func (a *app) printProblems(problems []catalog.Problem) error {

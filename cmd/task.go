@@ -13,6 +13,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 )
 
@@ -28,7 +29,7 @@ func (a *app) newTask() *cobra.Command {
 
 // newTaskCreate is `leasehold task create`.
 func (a *app) newTaskCreate() *cobra.Command {
-	var n apiclient.NewTask
+	var n apitypes.NewTask
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "create ACTION [JSON|@FILE|@-]",
@@ -107,7 +108,7 @@ func readData(said string, stdin io.Reader) (json.RawMessage, error) {
 }
 
 // taskRow is a task, or a dead letter, as it is printed.
-type taskRow struct{ apiclient.Task }
+type taskRow struct{ apitypes.Task }
 
 func (r taskRow) columns() []column {
 	state := r.State
@@ -129,7 +130,7 @@ func (r taskRow) columns() []column {
 	}
 }
 
-func taskRows(tasks []apiclient.Task) []taskRow {
+func taskRows(tasks []apitypes.Task) []taskRow {
 	rows := make([]taskRow, len(tasks))
 	for i, t := range tasks {
 		rows[i] = taskRow{t}
@@ -143,7 +144,7 @@ func (a *app) newTaskList() *cobra.Command {
 }
 
 // newTasks is a command that lists tasks.
-func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.Context, string, int) (apiclient.Page[apiclient.Task], error)) *cobra.Command {
+func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.Context, string, int) (apitypes.Page[apitypes.Task], error)) *cobra.Command {
 	var action string
 	c := &cobra.Command{
 		Use:   "list",
@@ -179,7 +180,7 @@ func (a *app) newTaskShow() *cobra.Command {
 		if err := needID("a task's id", args[0]); err != nil {
 			return err
 		}
-		t, err := api.Anywhere(ctx, args[0])
+		t, err := api.Task(ctx, args[0])
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
-	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 )
 
@@ -63,7 +63,7 @@ func (a *app) showNext(ctx context.Context, o *output, s *shelf, n int, explain 
 }
 
 // next asks the coordinator, or looks into the data folder.
-func (s *shelf) next(ctx context.Context, n int) ([]apiclient.NextVisit, error) {
+func (s *shelf) next(ctx context.Context, n int) ([]apitypes.NextVisit, error) {
 	if s.api != nil {
 		return s.api.NextVisits(ctx, n)
 	}
@@ -71,7 +71,7 @@ func (s *shelf) next(ctx context.Context, n int) ([]apiclient.NextVisit, error) 
 		return nil, err
 	}
 	found, err := s.house.visits.Next(ctx, time.Now(), n)
-	var next []apiclient.NextVisit
+	var next []apitypes.NextVisit
 	for _, x := range found {
 		next = append(next, api.NextOf(x))
 	}
@@ -92,7 +92,7 @@ func (s *shelf) resting(ctx context.Context, next map[string]bool, most int) (ro
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, nextRow{explain: true, Why: "not now: " + reason(x), NextVisit: apiclient.NextVisit{
+		rows = append(rows, nextRow{explain: true, Why: "not now: " + reason(x), NextVisit: apitypes.NextVisit{
 			Origin: x.Origin, Kind: x.Kind, URI: x.URI, Pool: x.Pool, Class: x.Class, Rate: x.Rate, Value: x.Value,
 		}})
 	}
@@ -100,7 +100,7 @@ func (s *shelf) resting(ctx context.Context, next map[string]bool, most int) (ro
 }
 
 // because is why an origin is next, for people.
-func because(x apiclient.NextVisit) string {
+func because(x apitypes.NextVisit) string {
 	why := map[string]string{
 		"first": "never visited", "known": "changes expected since the last visit", "quiet": "its lister dates no change, but may overlook one",
 		"signal": "its lister dates a change", "save-now": "somebody asked for it",
@@ -115,7 +115,7 @@ func because(x apiclient.NextVisit) string {
 
 // nextRow is an origin that would be visited next, or would not.
 type nextRow struct {
-	apiclient.NextVisit
+	apitypes.NextVisit
 	Why     string `json:"why,omitempty"` // with --explain
 	explain bool
 }

@@ -48,7 +48,7 @@ type tally struct {
 	leases   map[string]int64
 	catalog  catalog.Totals
 	origins  []models.Origin
-	findings []catalog.Found
+	findings []catalog.Finding
 	problems []catalog.Problem
 	cost     string
 }

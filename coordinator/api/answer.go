@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
 
@@ -119,15 +120,6 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Problem is an error as RFC 9457 wants it.
-type Problem struct {
-	Type   string `json:"type"` // urn:leasehold:problem:CODE
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Code   string `json:"code"` // the kind: fault.FromCode
-	Detail string `json:"detail,omitempty"`
-}
-
 // fail sends an error. What is no fault of the client is logged and not told.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
@@ -150,8 +142,8 @@ func writeProblem(w http.ResponseWriter, row fault.Row, detail string) {
 	if row.Kind != nil {
 		title = row.Kind.Error()
 	}
-	data, err := encode(Problem{
-		Type: "urn:leasehold:problem:" + row.Code, Title: title, Status: row.HTTPStatus, Code: row.Code, Detail: detail,
+	data, err := encode(apitypes.Problem{
+		Type: "urn:leasehold:problem:" + row.Code, Title: title, Status: row.HTTPStatus, Code: apitypes.ErrorCode(row.Code), Detail: detail,
 	})
 	if err != nil {
 		data = []byte("{}")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
 
@@ -112,15 +113,9 @@ func (q *query) part(most int) part {
 	return part{q.number("offset", 0, math.MaxInt32), q.number("limit", min(100, most), most)}
 }
 
-// list is a part of a list as JSON shows it.
-type list[T any] struct {
-	Items []T `json:"items"`
-	Total int `json:"total"` // of all, not only of these
-}
-
 // cut returns the part of all, each as f shows it.
-func cut[S, T any](all []S, p part, f func(S) T) list[T] {
-	l := list[T]{Items: []T{}, Total: len(all)}
+func cut[S, T any](all []S, p part, f func(S) T) apitypes.Page[T] {
+	l := apitypes.Page[T]{Items: []T{}, Total: len(all)}
 	from := min(p.offset, len(all))
 	for _, s := range all[from:min(from+p.limit, len(all))] {
 		l.Items = append(l.Items, f(s))

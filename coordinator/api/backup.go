@@ -6,16 +6,12 @@ import (
 	"net/http"
 	"path/filepath"
 
+	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
 
-// Backup is where a backup is.
-type Backup struct {
-	Path string `json:"path"` // absolute, on the coordinator's machine
-}
-
 func (s *server) makeBackup(ctx context.Context, r *http.Request) (any, error) {
-	var wanted Backup
+	var wanted apitypes.Backup
 	if err := body(r, &wanted); err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/remote"
 )
 
 // What follows is for managers that keep their catalog here: the verbs of
@@ -27,7 +27,7 @@ func (s *server) catalogOrigin(ctx context.Context, r *http.Request) (any, error
 			return nil, err
 		}
 		isNew, err := s.Catalog.AddOrigin(ctx, o)
-		return remote.Added{New: isNew}, err
+		return apitypes.Added{New: isNew}, err
 	})
 }
 
@@ -36,37 +36,29 @@ func (s *server) catalogOutcome(ctx context.Context, r *http.Request) (any, erro
 }
 
 func (s *server) catalogCurate(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(l remote.Listing) (any, error) {
-		n, err := s.Catalog.Curate(ctx, l.Origin, l.At, catalog.Listing{
-			Episodes: l.Episodes, Clips: l.Clips, Problems: l.Problems, Complete: l.Complete,
-		})
-		return remote.Curated(n), err
+	return in(r, func(l apitypes.Listing) (any, error) {
+		return s.Catalog.Curate(ctx, l.Origin, l.At, l.Listing)
 	})
 }
 
 func (s *server) catalogSelect(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(q remote.Selection) (any, error) {
-		busy := make([]catalog.Busy, len(q.Busy))
-		for i, b := range q.Busy {
-			busy[i] = catalog.Busy(b)
-		}
-		research, priority, err := s.Catalog.Select(ctx, busy, q.Limit)
-		return remote.Selected{Research: research, Priority: priority}, err
+	return in(r, func(q apitypes.Selection) (any, error) {
+		research, priority, err := s.Catalog.Select(ctx, q.Busy, q.Limit)
+		return apitypes.Selected{Research: research, Priority: priority}, err
 	})
 }
 
 func (s *server) catalogIngest(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(i remote.Ingestion) (any, error) { return nil, s.Catalog.Ingest(ctx, i.Result, i.At) })
+	return in(r, func(i apitypes.Ingestion) (any, error) { return nil, s.Catalog.Ingest(ctx, i.Result, i.At) })
 }
 
 func (s *server) catalogLift(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(p remote.Pairs) (any, error) { return nil, s.Catalog.Lift(ctx, p.Episode, p.Clips) })
+	return in(r, func(p catalog.Busy) (any, error) { return nil, s.Catalog.Lift(ctx, p.Episode, p.Clips) })
 }
 
 func (s *server) getTotals(ctx context.Context, r *http.Request) (any, error) {
 	if q := ask(r); q.err != nil {
 		return nil, q.err
 	}
-	t, err := s.Catalog.Totals(ctx)
-	return remote.Totals(t), err
+	return s.Catalog.Totals(ctx)
 }

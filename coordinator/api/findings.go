@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/remote"
 )
 
 func (s *server) listFindings(ctx context.Context, r *http.Request) (any, error) {
@@ -15,7 +15,7 @@ func (s *server) listFindings(ctx context.Context, r *http.Request) (any, error)
 		return nil, q.err
 	}
 	found, total, err := s.Catalog.FindingsOf(ctx, about, catalog.Part{Offset: p.offset, Limit: p.limit})
-	return listed(found, total, remote.NewFinding), err
+	return listed(found, total, itself), err
 }
 
 func (s *server) listProblems(ctx context.Context, r *http.Request) (any, error) {
@@ -25,11 +25,11 @@ func (s *server) listProblems(ctx context.Context, r *http.Request) (any, error)
 		return nil, q.err
 	}
 	problems, total, err := s.Catalog.ProblemsOf(ctx, about, catalog.Part{Offset: p.offset, Limit: p.limit})
-	return listed(problems, total, remote.NewProblem), err
+	return listed(problems, total, itself), err
 }
 
 // listed is a part of a list that was cut already, each item as f shows it.
-func listed[S, T any](some []S, total int, f func(S) T) list[T] {
+func listed[S, T any](some []S, total int, f func(S) T) apitypes.Page[T] {
 	l := cut(some, part{0, len(some)}, f)
 	l.Total = total
 	return l

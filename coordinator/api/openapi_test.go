@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"leasehold/models"
-	"leasehold/shared/apiclient"
-	"leasehold/shared/catalog/remote"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 )
 
@@ -117,16 +117,16 @@ func TestEachOperationSaysWhatItTakesAndAnswers(t *testing.T) {
 
 // documents are the types behind the schemas.
 var documents = map[string]any{
-	"Problem": Problem{}, "Origin": models.Origin{}, "NewOrigin": newOrigin{}, "Priority": priority{},
-	"Visit": visitRow{}, "Episode": models.Episode{}, "Clip": models.Clip{}, "MediaRef": models.MediaRef{},
-	"NewRecordings": recordings{}, "NewRecording": recording{}, "CuratedItems": curatedItems{},
-	"Finding": remote.Finding{}, "InputProblem": remote.Problem{}, "Totals": remote.Totals{},
-	"Session": Session{}, "Served": Served{}, "Cost": models.Cost{}, "Space": spaceRow{}, "Tuple": tupleRow{}, "Field": fieldRow{},
-	"Wanted": wanted{}, "NewTuple": newTuple{}, "NewVisit": newVisit{},
-	"Task": taskRow{}, "NewTask": newTask{}, "Requeued": requeued{},
-	"Listing": remote.Listing{}, "Curated": remote.Curated{}, "Selection": remote.Selection{}, "Selected": remote.Selected{},
-	"Pairs": remote.Pairs{}, "Ingestion": remote.Ingestion{}, "Added": remote.Added{}, "Outcome": models.Outcome{}, "Backup": Backup{},
-	"NextVisit": apiclient.NextVisit{}, "Schedule": apiclient.Schedule{}, "PastVisit": apiclient.PastVisit{}, "Steering": steering{}, "Recorded": Recorded{},
+	"Problem": apitypes.Problem{}, "Origin": models.Origin{}, "NewOrigin": apitypes.NewOrigin{}, "Priority": apitypes.Priority{},
+	"Visit": apitypes.Visit{}, "Episode": models.Episode{}, "Clip": models.Clip{}, "MediaRef": models.MediaRef{},
+	"NewRecordings": apitypes.NewRecordings{}, "NewRecording": apitypes.NewRecording{}, "CuratedItems": apitypes.CuratedItems{},
+	"Finding": catalog.Finding{}, "InputProblem": catalog.Problem{}, "Totals": catalog.Totals{},
+	"Session": apitypes.Session{}, "Served": apitypes.Served{}, "Cost": models.Cost{}, "Space": apitypes.Space{}, "Tuple": apitypes.Tuple{}, "Field": apitypes.Field{},
+	"Wanted": apitypes.Lookup{}, "NewTuple": apitypes.NewTuple{}, "NewVisit": apitypes.NewVisit{},
+	"Task": apitypes.Task{}, "NewTask": apitypes.NewTask{}, "Requeued": apitypes.Requeued{},
+	"Listing": apitypes.Listing{}, "Curated": catalog.Curated{}, "Selection": apitypes.Selection{}, "Selected": apitypes.Selected{},
+	"Pairs": catalog.Busy{}, "Ingestion": apitypes.Ingestion{}, "Added": apitypes.Added{}, "Outcome": models.Outcome{}, "Backup": apitypes.Backup{},
+	"NextVisit": apitypes.NextVisit{}, "Schedule": apitypes.Schedule{}, "PastVisit": apitypes.PastVisit{}, "Steering": apitypes.Steering{}, "Recorded": apitypes.Recorded{},
 	"Listed": models.Listed{}, "ListedOrigin": models.ListedOrigin{},
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
 
@@ -38,16 +39,9 @@ func (s *server) getOrigin(ctx context.Context, r *http.Request) (any, error) {
 	return s.origin(ctx, r)
 }
 
-// newOrigin is what POST /origins takes.
-type newOrigin struct {
-	Kind     models.OriginKind `json:"kind"`
-	URI      string            `json:"uri"`
-	Priority int64             `json:"priority"`
-}
-
 // check refuses what no manager could visit. A path is one of the machine on
 // which the manager runs, so it cannot be looked at here.
-func (o newOrigin) check() error {
+func checkOrigin(o apitypes.NewOrigin) error {
 	u, err := url.Parse(o.URI)
 	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 	isPath := path.IsAbs(o.URI) && path.Clean(o.URI) == o.URI
@@ -76,15 +70,15 @@ func mayName(r *http.Request, uri string) error {
 
 // addOrigin adds an origin and has it visited.
 func (s *server) addOrigin(ctx context.Context, r *http.Request) (any, error) {
-	var wanted newOrigin
+	var wanted apitypes.NewOrigin
 	if err := body(r, &wanted); err != nil {
 		return nil, err
 	}
 	return s.add(ctx, r, wanted)
 }
 
-func (s *server) add(ctx context.Context, r *http.Request, wanted newOrigin) (any, error) {
-	if err := wanted.check(); err != nil {
+func (s *server) add(ctx context.Context, r *http.Request, wanted apitypes.NewOrigin) (any, error) {
+	if err := checkOrigin(wanted); err != nil {
 		return nil, err
 	}
 	if err := mayName(r, wanted.URI); err != nil {
@@ -106,13 +100,8 @@ func (s *server) add(ctx context.Context, r *http.Request, wanted newOrigin) (an
 	return reply{status: http.StatusCreated, location: "/api/v1/origins/" + o.ID, body: o}, nil
 }
 
-// priority is what the PATCH routes take.
-type priority struct {
-	Priority *int64 `json:"priority"`
-}
-
 func askPriority(r *http.Request) (int64, error) {
-	var p priority
+	var p apitypes.Priority
 	if err := body(r, &p); err != nil {
 		return 0, err
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/remote"
 	"leasehold/shared/fault"
 )
 
@@ -41,41 +41,15 @@ func listRecordings[T any](r *http.Request, read func() ([]T, error), of func(T)
 	return cut(all, p, itself), err
 }
 
-// A recording as an upstream curator puts it.
-type recording struct {
-	Name     string    `json:"name"` // unique within the origin
-	Title    string    `json:"title"`
-	Priority int64     `json:"priority"`
-	URI      string    `json:"uri"`
-	Type     string    `json:"type"`
-	Version  string    `json:"version"` // another one is researched anew
-	Hash     string    `json:"hash"`
-	Aired    time.Time `json:"aired"` // of an episode
-}
-
-// recordings is what the PUT routes take.
-type recordings struct {
-	Origin   string      `json:"origin"` // of kind api; empty: one of ours
-	Items    []recording `json:"items"`
-	Complete bool        `json:"complete"` // what is not among the items is gone
-}
-
-// curatedItems is what the PUT routes answer.
-type curatedItems struct {
-	remote.Curated
-	Origin string   `json:"origin"`
-	IDs    []string `json:"ids"` // in the order of the items
-}
-
 func (s *server) putEpisodes(ctx context.Context, r *http.Request) (any, error) {
-	return s.put(ctx, r, func(item recording, rec models.Recording, l *catalog.Listing) error {
+	return s.put(ctx, r, func(item apitypes.NewRecording, rec models.Recording, l *catalog.Listing) error {
 		l.Episodes = append(l.Episodes, models.Episode{Recording: rec, Aired: item.Aired})
 		return nil
 	})
 }
 
 func (s *server) putClips(ctx context.Context, r *http.Request) (any, error) {
-	return s.put(ctx, r, func(item recording, rec models.Recording, l *catalog.Listing) error {
+	return s.put(ctx, r, func(item apitypes.NewRecording, rec models.Recording, l *catalog.Listing) error {
 		if !item.Aired.IsZero() {
 			return fmt.Errorf("clip %.100q: %w: only episodes are aired", item.Name, fault.ErrInvalid)
 		}
@@ -85,8 +59,8 @@ func (s *server) putClips(ctx context.Context, r *http.Request) (any, error) {
 }
 
 // put curates what a curator puts.
-func (s *server) put(ctx context.Context, r *http.Request, add func(recording, models.Recording, *catalog.Listing) error) (any, error) {
-	var wanted recordings
+func (s *server) put(ctx context.Context, r *http.Request, add func(apitypes.NewRecording, models.Recording, *catalog.Listing) error) (any, error) {
+	var wanted apitypes.NewRecordings
 	if err := body(r, &wanted); err != nil {
 		return nil, err
 	}
@@ -94,9 +68,9 @@ func (s *server) put(ctx context.Context, r *http.Request, add func(recording, m
 	if err != nil {
 		return nil, err
 	}
-	listing, answer := catalog.Listing{}, curatedItems{Origin: origin.ID, IDs: []string{}}
+	listing, answer := catalog.Listing{}, apitypes.CuratedItems{Origin: origin.ID, IDs: []string{}}
 	for _, item := range wanted.Items {
-		rec, err := item.check()
+		rec, err := checkRecording(item)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +85,7 @@ func (s *server) put(ctx context.Context, r *http.Request, add func(recording, m
 		}
 	}
 	n, err := s.Catalog.Curate(ctx, origin.ID, time.Now().UTC(), listing)
-	answer.Curated = remote.Curated(n)
+	answer.Curated = n
 	return answer, err
 }
 
@@ -131,7 +105,7 @@ func (s *server) complete(ctx context.Context, origin string, l catalog.Listing,
 
 // check refuses what no worker could fetch: files are only for origins that the
 // operator named.
-func (i recording) check() (models.Recording, error) {
+func checkRecording(i apitypes.NewRecording) (models.Recording, error) {
 	u, err := url.Parse(i.URI)
 	switch {
 	case i.Name == "" || len(i.Name) > 1024 || len(i.Title) > 4096:
@@ -218,8 +192,8 @@ func (s *server) again(ctx context.Context, origin string, l catalog.Listing) er
 		return err
 	}
 	for _, p := range problems {
-		if p.Item != "" && p.Problem.Episode == "" && p.Problem.Clip == "" {
-			l.Problems = append(l.Problems, p.Problem)
+		if p.Item != "" && p.EpisodeID == "" && p.ClipID == "" {
+			l.Problems = append(l.Problems, models.Problem{Origin: p.OriginID, Item: p.Item, Reason: p.Reason, At: p.At})
 		}
 	}
 	_, err = s.Catalog.Curate(ctx, origin, time.Now().UTC(), l)

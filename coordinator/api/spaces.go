@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/browse"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
@@ -26,20 +26,8 @@ var queryOnly = map[string]bool{lease.Space: true, task.Dead: true}
 // maxTTL bounds how long a tuple that is put with a TTL may stay.
 const maxTTL = 366 * 24 * time.Hour
 
-// A spaceRow is a space as JSON shows it.
-type spaceRow struct {
-	Name      string `json:"name"`
-	Kind      string `json:"kind"`
-	Visible   int    `json:"visible"`
-	Held      int    `json:"held"`
-	Capacity  int    `json:"capacity"`
-	Overflow  string `json:"overflow"`
-	Volatile  bool   `json:"volatile"`
-	QueryOnly bool   `json:"query_only"`
-}
-
-func rowOfSpace(i space.Info) spaceRow {
-	return spaceRow{
+func rowOfSpace(i space.Info) apitypes.Space {
+	return apitypes.Space{
 		Name: i.Name, Kind: string(i.Options.Kind), Visible: i.Visible, Held: i.Held, Capacity: i.Options.Capacity,
 		Overflow: string(i.Options.Overflow), Volatile: i.Options.Volatile, QueryOnly: queryOnly[i.Name],
 	}
@@ -69,32 +57,23 @@ func (s *server) getSpace(ctx context.Context, r *http.Request) (any, error) {
 	return nil, fmt.Errorf("space %.100q: %w", name, fault.ErrNotFound)
 }
 
-// A tupleRow is a tuple as JSON shows it: Line in the notation of package tuple,
-// which reads back, and Fields with their types.
-type tupleRow struct {
-	Line   string     `json:"line"`
-	Fields []fieldRow `json:"fields"`
-	State  string     `json:"state,omitempty"` // in a list: visible or held
-	Holder string     `json:"holder,omitempty"`
+func rowOfTuple(t tuple.Tuple) apitypes.Tuple {
+	return apitypes.Tuple{Line: t.Line(), Fields: fieldsOf(t)}
 }
 
-// A fieldRow is a field: numbers and truth values as JSON's; bytes in base64; a
-// nested tuple as a list of fields; what JSON has no number for as a string.
-type fieldRow struct {
-	Type  tuple.Type `json:"type"`
-	Value any        `json:"value"`
-}
-
-func rowOfTuple(t tuple.Tuple) tupleRow { return tupleRow{Line: t.Line(), Fields: fieldsOf(t)} }
-
-func fieldsOf(t tuple.Tuple) []fieldRow {
-	rows := make([]fieldRow, len(t))
+func fieldsOf(t tuple.Tuple) []apitypes.Field {
+	fields := make([]apitypes.Field, len(t))
 	for i, f := range t {
-		rows[i] = fieldRow{tuple.TypeOf(f), valueOf(f)}
+		value, err := encode(valueOf(f))
+		if err != nil { // an opaque value whose JSON is invalid
+			value, _ = encode(err.Error())
+		}
+		fields[i] = apitypes.Field{Type: string(tuple.TypeOf(f)), Value: value}
 	}
-	return rows
+	return fields
 }
 
+// valueOf returns what json.Marshal writes for a field (apitypes.Field).
 func valueOf(f any) any {
 	switch v := f.(type) {
 	case []byte:
@@ -151,7 +130,7 @@ func (s *server) listTuples(ctx context.Context, r *http.Request) (any, error) {
 	page, err := s.browse.Look(ctx, browse.Query{
 		Space: r.PathValue("space"), Template: t, Open: open, Held: held, Offset: p.offset, Limit: p.limit,
 	})
-	rows := seen(page, func(x browse.Seen) tupleRow {
+	rows := seen(page, func(x browse.Seen) apitypes.Tuple {
 		row := rowOfTuple(x.Tuple)
 		row.State, row.Holder = "visible", x.Holder
 		if x.Held {
@@ -159,10 +138,8 @@ func (s *server) listTuples(ctx context.Context, r *http.Request) (any, error) {
 		}
 		return row
 	})
-	return struct {
-		list[tupleRow]
-		Omitted int `json:"omitted,omitempty"` // tuples that are too large to be shown
-	}{rows, page.Omitted}, err
+	rows.Omitted = page.Omitted
+	return rows, err
 }
 
 // writable refuses what is a public contract's: only the protocols write there.
@@ -174,14 +151,8 @@ func (s *server) writable(r *http.Request) (space.Space, error) {
 	return s.repo.Space(name), nil
 }
 
-// newTuple is what the put of a tuple takes.
-type newTuple struct {
-	Tuple string         `json:"tuple"` // in the notation of package tuple
-	TTL   models.Seconds `json:"ttl_s"` // 0: until it is taken
-}
-
 func (s *server) putTuple(ctx context.Context, r *http.Request) (any, error) {
-	var wanted newTuple
+	var wanted apitypes.NewTuple
 	into, err := s.writable(r)
 	if err != nil {
 		return nil, err
@@ -204,12 +175,6 @@ func (s *server) putTuple(ctx context.Context, r *http.Request) (any, error) {
 	return reply{status: http.StatusCreated, body: rowOfTuple(t)}, into.PutP(ctx, t, ttl)
 }
 
-// wanted is what the routes take that look for one tuple.
-type wanted struct {
-	Template string         `json:"template"`
-	Wait     models.Seconds `json:"wait_s"` // how long to wait for a match
-}
-
 func (s *server) queryTuple(ctx context.Context, r *http.Request) (any, error) {
 	from := s.repo.Space(r.PathValue("space"))
 	return one(ctx, r, from.Query, from.QueryP)
@@ -221,7 +186,7 @@ func one(
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),
 	now func(context.Context, tuple.Template) (tuple.Tuple, bool, error),
 ) (any, error) {
-	var w wanted
+	var w apitypes.Lookup
 	if err := body(r, &w); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/status"
@@ -15,24 +16,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// A Session is a connected manager, worker or client as it shows itself.
-type Session struct {
-	ID     string   `json:"id"`
-	Mode   string   `json:"mode"`
-	State  string   `json:"state"`
-	Since  string   `json:"since"`
-	Serves []Served `json:"serves"`
-	Tasks  []string `json:"tasks"` // that it holds
-}
-
-// Served is an action that a session serves.
-type Served struct {
-	Action string `json:"action"`
-	Slots  int64  `json:"slots"`
-}
-
 // Sessions reads the status space, and the claims: by id.
-func Sessions(ctx context.Context, repo space.Repository) ([]Session, error) {
+func Sessions(ctx context.Context, repo space.Repository) ([]apitypes.Session, error) {
 	states, err := repo.Space(status.Space).QueryAll(ctx, tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString))
 	if err != nil {
 		return nil, err
@@ -45,22 +30,22 @@ func Sessions(ctx context.Context, repo space.Repository) ([]Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, held := map[string][]Served{}, map[string][]string{}
+	served, held := map[string][]apitypes.Served{}, map[string][]string{}
 	for _, t := range serves {
-		served[t.Str(1)] = append(served[t.Str(1)], Served{Action: t.Str(2), Slots: t.Int64(3)})
+		served[t.Str(1)] = append(served[t.Str(1)], apitypes.Served{Action: t.Str(2), Slots: t.Int64(3)})
 	}
 	for _, t := range claims {
 		held[t.Str(2)] = append(held[t.Str(2)], t.Str(1))
 	}
-	sessions := make([]Session, len(states))
+	sessions := make([]apitypes.Session, len(states))
 	for i, t := range states {
 		id := t.Str(0)
-		sessions[i] = Session{
+		sessions[i] = apitypes.Session{
 			ID: id, Mode: modeOf(id), State: t.Str(1), Since: t.Str(2),
-			Serves: append([]Served{}, served[id]...), Tasks: append([]string{}, held[id]...),
+			Serves: append([]apitypes.Served{}, served[id]...), Tasks: append([]string{}, held[id]...),
 		}
 	}
-	slices.SortStableFunc(sessions, func(a, b Session) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(sessions, func(a, b apitypes.Session) int { return strings.Compare(a.ID, b.ID) })
 	return sessions, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/browse"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
@@ -16,35 +17,15 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// A taskRow is a task as JSON shows it.
-type taskRow struct {
-	ID        string          `json:"id"`
-	Action    string          `json:"action"`
-	State     string          `json:"state"`            // waiting, held, back-off; dead
-	Holder    string          `json:"holder,omitempty"` // who has it
-	Subject   string          `json:"subject,omitempty"`
-	Parts     []string        `json:"parts,omitempty"`
-	Lease     string          `json:"lease,omitempty"`
-	Priority  int64           `json:"priority"`
-	Attempts  int64           `json:"attempts"`
-	Timeout   models.Seconds  `json:"timeout_s"`
-	Claimants []string        `json:"claimants,omitempty"`
-	Note      string          `json:"note,omitempty"` // why it waits, or is dead
-	History   []string        `json:"history,omitempty"`
-	CreatedAt time.Time       `json:"created_at,omitzero"`
-	ClaimedAt time.Time       `json:"claimed_at,omitzero"`
-	Data      json.RawMessage `json:"data,omitempty"` // only of one task
-}
-
-func rowOfTask(t models.Task) taskRow {
-	return taskRow{
+func rowOfTask(t models.Task) apitypes.Task {
+	return apitypes.Task{
 		ID: t.ID, Action: t.Action, Subject: t.Subject, Parts: t.Parts, Attempts: t.Attempts, Timeout: t.Timeout,
 		Claimants: t.Claimants, Note: t.State, History: t.History, CreatedAt: t.CreatedAt, ClaimedAt: t.ClaimedAt,
 	}
 }
 
 // rowOfItem shows a task where it is. One that cannot be read says so in its note.
-func rowOfItem(x browse.Seen) taskRow {
+func rowOfItem(x browse.Seen) apitypes.Task {
 	i, err := task.Decode(x.Tuple)
 	row := rowOfTask(i.Task)
 	if err != nil {
@@ -97,20 +78,11 @@ func (s *server) getTask(ctx context.Context, r *http.Request) (any, error) {
 	return row, nil
 }
 
-// newTask is what POST /tasks takes.
-type newTask struct {
-	Action   string          `json:"action"`
-	Subject  string          `json:"subject"`
-	Data     json.RawMessage `json:"data"`
-	Priority int64           `json:"priority"`
-	Timeout  *models.Seconds `json:"timeout_s"`
-}
-
 // defaultTimeout is that of a task whose creator does not say.
 const defaultTimeout = 10 * time.Minute
 
 func (s *server) createTask(ctx context.Context, r *http.Request) (any, error) {
-	var wanted newTask
+	var wanted apitypes.NewTask
 	if err := body(r, &wanted); err != nil {
 		return nil, err
 	}
@@ -130,13 +102,13 @@ func (s *server) createTask(ctx context.Context, r *http.Request) (any, error) {
 	return reply{status: http.StatusCreated, location: "/api/v1/tasks/" + i.ID, body: rowOfNew(i)}, nil
 }
 
-func rowOfNew(i task.Item) taskRow {
+func rowOfNew(i task.Item) apitypes.Task {
 	row := rowOfTask(i.Task)
 	row.State, row.Priority, row.Data = "waiting", i.Priority, i.Data
 	return row
 }
 
-func rowOfLetter(l task.Letter, err error) taskRow {
+func rowOfLetter(l task.Letter, err error) apitypes.Task {
 	row := rowOfTask(l.Task)
 	row.State, row.Note = "dead", l.Reason
 	if err != nil {
@@ -156,7 +128,7 @@ func (s *server) listDead(ctx context.Context, r *http.Request) (any, error) {
 		t = task.AnyDead(action)
 	}
 	page, err := s.browse.Look(ctx, browse.Query{Space: task.Dead, Template: t, Offset: p.offset, Limit: p.limit})
-	return seen(page, func(x browse.Seen) taskRow { return rowOfLetter(task.DecodeLetter(x.Tuple)) }), err
+	return seen(page, func(x browse.Seen) apitypes.Task { return rowOfLetter(task.DecodeLetter(x.Tuple)) }), err
 }
 
 func (s *server) getDead(ctx context.Context, r *http.Request) (any, error) {
@@ -175,13 +147,6 @@ func (s *server) letter(ctx context.Context, r *http.Request) (task.Letter, erro
 		return task.Letter{}, err
 	}
 	return s.tasks.Letter(ctx, id)
-}
-
-// requeued says what became of a dead letter.
-type requeued struct {
-	// Selectable says that its work is selected again, under a new lease.
-	Selectable bool     `json:"selectable"`
-	Task       *taskRow `json:"task,omitempty"` // else: the task that was put
 }
 
 // requeue has the work of a dead letter done again. Research is selected from the
@@ -213,7 +178,7 @@ func (s *server) requeue(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	case put != nil:
 		row := rowOfNew(*put)
-		return requeued{Task: &row}, nil
+		return apitypes.Requeued{Task: &row}, nil
 	}
-	return requeued{Selectable: true}, lift()
+	return apitypes.Requeued{Selectable: true}, lift()
 }

@@ -11,23 +11,14 @@ import (
 	schedule "leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
-	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/browse"
 	"leasehold/shared/fault"
 	"leasehold/shared/visit"
 )
 
-// A visitRow is a visit that waits or goes on.
-type visitRow struct {
-	ID     string            `json:"id,omitempty"` // once there is a visit
-	Kind   models.OriginKind `json:"kind"`
-	Origin string            `json:"origin"`
-	State  string            `json:"state"` // asked, waiting, held
-	Holder string            `json:"holder,omitempty"`
-}
-
-func rowOfVisit(x browse.Seen) visitRow {
-	row := visitRow{ID: x.Tuple.Str(3), Kind: models.OriginKind(x.Tuple.Str(1)), Origin: x.Tuple.Str(2), State: "waiting", Holder: x.Holder}
+func rowOfVisit(x browse.Seen) apitypes.Visit {
+	row := apitypes.Visit{ID: x.Tuple.Str(3), Kind: models.OriginKind(x.Tuple.Str(1)), Origin: x.Tuple.Str(2), State: "waiting", Holder: x.Holder}
 	if x.Held {
 		row.State = "held"
 	}
@@ -54,20 +45,15 @@ func (s *server) visitsOf(ctx context.Context, origin string, p part) (browse.Pa
 }
 
 // seen shows a page of tuples.
-func seen[T any](page browse.Page, f func(browse.Seen) T) list[T] {
+func seen[T any](page browse.Page, f func(browse.Seen) T) apitypes.Page[T] {
 	l := cut(page.Seen, part{0, len(page.Seen)}, f)
 	l.Total = page.Total
 	return l
 }
 
-// newVisit is what POST /visits takes.
-type newVisit struct {
-	Origin string `json:"origin"` // id
-}
-
 // addVisit has an origin visited now, unless a visit of it is on its way.
 func (s *server) addVisit(ctx context.Context, r *http.Request) (any, error) {
-	var wanted newVisit
+	var wanted apitypes.NewVisit
 	if err := body(r, &wanted); err != nil {
 		return nil, err
 	}
@@ -86,7 +72,7 @@ func (s *server) addVisit(ctx context.Context, r *http.Request) (any, error) {
 		return reply{status: http.StatusAccepted, body: rowOfVisit(page.Seen[0])}, nil
 	}
 	err = s.Visits.SaveNow(ctx, time.Now(), o.ID)
-	return reply{status: http.StatusAccepted, body: visitRow{Kind: o.Kind, Origin: o.ID, State: "asked"}}, err
+	return reply{status: http.StatusAccepted, body: apitypes.Visit{Kind: o.Kind, Origin: o.ID, State: "asked"}}, err
 }
 
 // nextVisits lists what would be visited next.
@@ -101,15 +87,10 @@ func (s *server) nextVisits(ctx context.Context, r *http.Request) (any, error) {
 }
 
 // NextOf shows an origin that would be visited next.
-func NextOf(n store.Next) apiclient.NextVisit {
-	return apiclient.NextVisit{
+func NextOf(n store.Next) apitypes.NextVisit {
+	return apitypes.NextVisit{
 		Origin: n.Origin.ID, Kind: n.Origin.Kind, URI: n.Origin.URI, Pool: n.Pool, Class: n.Class, Rate: n.Rate, Value: n.Value,
 	}
-}
-
-// Recorded says whether an outcome counted.
-type Recorded struct {
-	Ignored string `json:"ignored,omitempty"` // why it did not
 }
 
 // putOutcome records the outcome of a visit that somebody else made.
@@ -131,7 +112,7 @@ func (s *server) putOutcome(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	ignored, err := coordinator.Record(ctx, s.Catalog, s.Visits, o)
-	return Recorded{Ignored: ignored}, err
+	return apitypes.Recorded{Ignored: ignored}, err
 }
 
 func (s *server) getSchedule(ctx context.Context, r *http.Request) (any, error) {
@@ -143,17 +124,12 @@ func (s *server) getSchedule(ctx context.Context, r *http.Request) (any, error) 
 	return ScheduleOf(l), err
 }
 
-// steering is what POST …/schedule takes.
-type steering struct {
-	Action string `json:"action"`
-}
-
 func (s *server) steer(ctx context.Context, r *http.Request) (any, error) {
 	id, err := pathID(r, "origin")
 	if err != nil {
 		return nil, err
 	}
-	var wanted steering
+	var wanted apitypes.Steering
 	if err := body(r, &wanted); err != nil {
 		return nil, err
 	}
@@ -164,13 +140,13 @@ func (s *server) steer(ctx context.Context, r *http.Request) (any, error) {
 }
 
 // ScheduleOf shows when an origin is visited.
-func ScheduleOf(l store.Look) apiclient.Schedule {
-	out := apiclient.Schedule{
+func ScheduleOf(l store.Look) apitypes.Schedule {
+	out := apitypes.Schedule{
 		Origin: l.Origin.ID, Kind: l.Origin.Kind, URI: l.Origin.URI, Why: l.Why, Disabled: string(l.Disabled), Group: schedule.Group(l.State).String(),
 		Pool: l.Pool, Class: int(l.Place.Class), Value: l.Value, Rate: l.Rate, Asked: l.Urgent, Visit: l.Visit, Lister: l.Listed,
 		FirstSeen: moment(l.FirstSeen), LastSeen: moment(l.LastSeen), LastUpdate: moment(l.LastUpdate),
 		LastScheduled: moment(l.LastScheduled), LastSuccess: moment(l.LastSuccess), Failures: l.Failures, Index: l.Index, Digest: l.LastDigest,
-		History: []apiclient.PastVisit{},
+		History: []apitypes.PastVisit{},
 	}
 	if l.Why != schedule.Eligible && l.Enabled() {
 		out.Until = moment(l.Until)
@@ -179,7 +155,7 @@ func ScheduleOf(l store.Look) apiclient.Schedule {
 		out.Target = &l.Target
 	}
 	for _, p := range l.History {
-		out.History = append(out.History, apiclient.PastVisit(p))
+		out.History = append(out.History, apitypes.PastVisit(p))
 	}
 	return out
 }
@@ -206,7 +182,7 @@ func (s *server) listListers(ctx context.Context, r *http.Request) (any, error) 
 
 // addLister is addOrigin of one that names others.
 func (s *server) addLister(ctx context.Context, r *http.Request) (any, error) {
-	var wanted newOrigin
+	var wanted apitypes.NewOrigin
 	if err := body(r, &wanted); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
@@ -46,12 +47,12 @@ type shot struct {
 // Memory is what the picture shows of the catalog.
 type Memory struct {
 	Problems []catalog.Problem // the latest first
-	Findings []catalog.Found
+	Findings []catalog.Finding
 	Totals   catalog.Totals
 }
 
 type session struct {
-	api.Session
+	apitypes.Session
 	Since time.Time
 }
 

@@ -13,48 +13,46 @@ import (
 	"sync"
 	"time"
 
+	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
 
-// Bounds of a call.
 const (
-	maxAnswer   = 64 << 20 // bytes
-	connections = 16
-	tries       = 5
-	firstPause  = 100 * time.Millisecond // doubled after each try, and jittered
-	tryTimeout  = time.Minute            // of a call that does not say
+	maxResponse    = 64 << 20 // bytes
+	maxConnections = 16
+	maxTries       = 5
+	firstPause     = 100 * time.Millisecond // doubled after each try, with jitter
+	defaultTimeout = time.Minute            // of one try
 )
 
 // Client calls the API. It may be used concurrently.
 type Client struct {
 	base  *url.URL
 	http  *http.Client
-	calls sync.WaitGroup // under way
+	calls sync.WaitGroup // in progress
 
 	mu     sync.Mutex // guards closed
 	closed bool
 }
 
-// New returns a client of the API at base, such as http://127.0.0.1:7412. It
-// connects when it is first used.
+// New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on
+// first use.
 func New(base string) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%q: %w: the URL of a coordinator is wanted, such as http://127.0.0.1:7412", base, fault.ErrInvalid)
+		return nil, fmt.Errorf("%q: %w: want the URL of a coordinator, such as http://127.0.0.1:7412", base, fault.ErrInvalid)
 	}
 	return &Client{base: u, http: &http.Client{
-		// No proxy: the coordinator is ours.
-		Transport: &http.Transport{MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections, IdleConnTimeout: tryTimeout},
-		CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // the API sends nobody elsewhere
-		},
+		// Without a proxy, because the coordinator is on the same machine or network.
+		Transport:     &http.Transport{MaxIdleConnsPerHost: maxConnections, MaxConnsPerHost: maxConnections, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
 // Base returns the URL that the client calls.
 func (c *Client) Base() string { return c.base.String() }
 
-// Close waits for calls under way, and gives up the connections. Later calls are
+// Close waits for calls in progress and closes the connections. Later calls fail with
 // fault.ErrClosed.
 func (c *Client) Close() error {
 	c.mu.Lock()
@@ -69,24 +67,24 @@ func (c *Client) Close() error {
 type Call struct {
 	Method, Path string // path below /api/v1/, escaped
 	Query        url.Values
-	Body         any // nil: none
-	Answer       any // nil: none is wanted
-	Timeout      time.Duration
-	Repeat       bool // it changes nothing to ask twice: try again while that may help
+	Body         any           // nil: none
+	Answer       any           // pointer into which the response is decoded; nil: it is not read
+	Timeout      time.Duration // of one try; 0: one minute
+	Repeat       bool          // retry transient errors; set it only if a second execution changes nothing
 }
 
-// mayPass reports whether it makes sense to try again: the outcome is unknown, or
-// the coordinator has too much to do.
-func mayPass(err error) bool {
+// transient reports whether a retry may succeed: the coordinator could not be reached, or
+// is overloaded.
+func transient(err error) bool {
 	return errors.Is(err, fault.ErrUnavailable) || errors.Is(err, fault.ErrOverloaded)
 }
 
-// Do calls, and returns the status of the answer.
+// Do sends a request, decodes the response, and returns its status.
 func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
-		return 0, fmt.Errorf("the client of %s is %w", c.base, fault.ErrClosed)
+		return 0, fmt.Errorf("client of %s: %w", c.base, fault.ErrClosed)
 	}
 	c.calls.Add(1)
 	c.mu.Unlock()
@@ -106,7 +104,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 		if ctx.Err() != nil {
 			return status, context.Cause(ctx)
 		}
-		if try == tries || !x.Repeat || !mayPass(err) {
+		if try == maxTries || !x.Repeat || !transient(err) {
 			return status, err
 		}
 		select {
@@ -117,10 +115,10 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	}
 }
 
-// once sends one request and reads its answer.
+// once is one try of Do.
 func (c *Client) once(ctx context.Context, x Call, data []byte) (status int, err error) {
 	if x.Timeout == 0 {
-		x.Timeout = tryTimeout
+		x.Timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, x.Timeout)
 	defer cancel()
@@ -135,56 +133,55 @@ func (c *Client) once(ctx context.Context, x Call, data []byte) (status int, err
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return 0, c.unreached(err)
+		return 0, c.unreachable(err)
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	data, err = io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	switch {
 	case err != nil:
-		return 0, c.unreached(err)
-	case len(answer) > maxAnswer:
-		return resp.StatusCode, fmt.Errorf("the answer of %s: %w: more than %d bytes", c.base, fault.ErrTooLarge, maxAnswer)
+		return 0, c.unreachable(err)
+	case len(data) > maxResponse:
+		return resp.StatusCode, fmt.Errorf("response of %s: %w: more than %d bytes", c.base, fault.ErrTooLarge, maxResponse)
 	case resp.StatusCode >= 300:
-		return resp.StatusCode, c.refused(resp, answer)
+		return resp.StatusCode, c.refused(resp, data)
 	case x.Answer == nil:
 		return resp.StatusCode, nil
 	}
-	if err := json.Unmarshal(answer, x.Answer); err != nil {
-		return resp.StatusCode, fmt.Errorf("the answer of %s: %w: %w", c.base, fault.ErrCorrupt, err)
+	if err := json.Unmarshal(data, x.Answer); err != nil {
+		return resp.StatusCode, fmt.Errorf("response of %s: %w: %w", c.base, fault.ErrCorrupt, err)
 	}
 	return resp.StatusCode, nil
 }
 
-// unreached is the error of a request that had no answer.
-func (c *Client) unreached(err error) error {
+// unreachable is the error of a request that got no response.
+func (c *Client) unreachable(err error) error {
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err // without the URL, which is said already
+		err = wrapped.Err // without the URL, which the message has already
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("no answer in time")
+		err = errors.New("no response in time")
 	}
 	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
 }
 
-// refused is the error that a problem document stands for. What is no such
-// document comes from something between, such as a proxy that finds nobody, or
-// from a server that is no coordinator.
-func (c *Client) refused(resp *http.Response, answer []byte) error {
-	var p struct{ Code, Detail string }
-	if err := json.Unmarshal(answer, &p); err != nil || p.Code == "" {
-		return fmt.Errorf("the coordinator at %s is %w: %s, and no word of a coordinator", c.base, fault.ErrUnavailable, resp.Status)
+// refused converts an error response. A body that is not a problem document was not
+// written by a coordinator, but by a proxy in between or by another server.
+func (c *Client) refused(resp *http.Response, data []byte) error {
+	var p apitypes.Problem
+	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
+		return fmt.Errorf("the coordinator at %s is %w: %s, not from a coordinator", c.base, fault.ErrUnavailable, resp.Status)
 	}
-	if kind := fault.FromCode(p.Code); kind != nil {
-		return told{kind, p.Detail}
+	if kind := fault.FromCode(string(p.Code)); kind != nil {
+		return refusal{kind, p.Detail}
 	}
 	return errors.New(p.Detail)
 }
 
-// told is an error as the coordinator worded it, which names the kind already.
-type told struct {
+// refusal is an error of the coordinator. Its detail names the kind already.
+type refusal struct {
 	kind   error
 	detail string
 }
 
-func (t told) Error() string { return t.detail }
-func (t told) Unwrap() error { return t.kind }
+func (r refusal) Error() string { return r.detail }
+func (r refusal) Unwrap() error { return r.kind }

@@ -15,6 +15,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
 
@@ -132,9 +133,9 @@ func TestAListIsReadInPagesUpToTheMost(t *testing.T) {
 	c := serve(t, map[string]http.HandlerFunc{"GET /api/v1/tasks": func(w http.ResponseWriter, r *http.Request) {
 		offset, _ := strconv.Atoi(r.FormValue("offset"))
 		limit, _ := strconv.Atoi(r.FormValue("limit"))
-		page := apiclient.Page[apiclient.Task]{Total: total}
+		page := apitypes.Page[apitypes.Task]{Total: total}
 		for i := offset; i < min(offset+limit, total); i++ {
-			page.Items = append(page.Items, apiclient.Task{ID: strconv.Itoa(i)})
+			page.Items = append(page.Items, apitypes.Task{ID: strconv.Itoa(i)})
 		}
 		_ = json.NewEncoder(w).Encode(page)
 	}})

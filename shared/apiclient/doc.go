@@ -1,16 +1,15 @@
-// Package apiclient speaks the coordinator's HTTP API: what people and scripts ask
-// of it (status, spaces, tasks, dead letters, origins), and the transport under
-// every other client of it, such as package catalog/remote.
+// Package apiclient is the client of the coordinator's HTTP API: status, spaces, tasks,
+// dead letters and origins for commands, and the transport of other clients such as
+// package catalog/remote. Request and response types are those of package apitypes.
 //
-// An error is the kind that it was at the coordinator, in the coordinator's words;
-// what cannot be reached, or what answers and is no coordinator, is
-// fault.ErrUnavailable, and names the address. A call is tried once unless it says
-// that it may be repeated (Call.Repeat): a put or a get that is repeated would be
-// done twice, since the API has no operation ids.
+// Errors have the kind and the message that the coordinator gave them. If it cannot be
+// reached, or if the response is not a coordinator's, the error is fault.ErrUnavailable
+// and names the address. A call is retried only if Call.Repeat is set, because the API has
+// no operation ids: a repeated put or get would be executed twice.
 //
-// What is taken over HTTP is not acknowledged: the answer to Get may be lost on its
-// way, and the tuple with it.
+// A tuple taken over HTTP is lost if its response is lost, because the API has no
+// acknowledgement.
 //
-// Lists are read in pages, so one that changes meanwhile may show a thing twice or
-// not at all. The documents have the field names of docs/json.md.
+// Lists are read in pages: an item of a list that changes meanwhile may appear twice or
+// not at all.
 package apiclient

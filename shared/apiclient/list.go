@@ -5,25 +5,20 @@ import (
 	"maps"
 	"net/url"
 	"strconv"
+
+	"leasehold/shared/apitypes"
 )
 
-// The largest parts of a list that the API answers at once.
+// The maximum number of items that the API returns in one response.
 const (
 	PageSize   = 10_000
-	TuplesPage = 1_000 // of what may be large: tuples, tasks, dead letters
+	TuplesPage = 1_000 // of lists whose items may be large: tuples, tasks, dead letters
 )
 
-// A Page is some of a list.
-type Page[T any] struct {
-	Items   []T `json:"items"`
-	Total   int `json:"total"`   // of all, not only of these
-	Omitted int `json:"omitted"` // of these, too large to be shown
-}
-
-// List reads a list, size at a time, until it has most of it; most 0 only counts,
-// and below 0 is all.
-func List[T any](ctx context.Context, c *Client, path string, query url.Values, size, most int) (Page[T], error) {
-	var all Page[T]
+// List reads a list in pages of size items until it has most items; most 0 only counts
+// them, and a negative most reads all.
+func List[T any](ctx context.Context, c *Client, path string, query url.Values, size, most int) (apitypes.Page[T], error) {
+	var all apitypes.Page[T]
 	for offset := 0; ; {
 		want := size
 		if most >= 0 {
@@ -31,9 +26,9 @@ func List[T any](ctx context.Context, c *Client, path string, query url.Values, 
 		}
 		q := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(want)}}
 		maps.Copy(q, query)
-		var page Page[T]
+		var page apitypes.Page[T]
 		if _, err := c.Do(ctx, Call{Method: "GET", Path: path, Query: q, Answer: &page, Repeat: true}); err != nil {
-			return Page[T]{}, err
+			return apitypes.Page[T]{}, err
 		}
 		all.Items = append(all.Items, page.Items...)
 		all.Omitted += page.Omitted

@@ -3,24 +3,42 @@ package apiclient
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 )
 
-// AddOrigin adds an origin and has it visited, one that is known too.
+// AddOrigin adds an origin and asks for a visit of it, also if it is known. isNew reports
+// whether it was unknown.
 func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (added models.Origin, isNew bool, err error) {
-	body := struct {
-		Kind     models.OriginKind `json:"kind"`
-		URI      string            `json:"uri"`
-		Priority int64             `json:"priority"`
-	}{o.Kind, o.URI, o.Priority}
+	body := apitypes.NewOrigin{Kind: o.Kind, URI: o.URI, Priority: o.Priority}
 	status, err := c.Do(ctx, Call{Method: "POST", Path: "origins", Body: body, Answer: &added, Repeat: true})
 	if err != nil || status == http.StatusCreated {
 		return added, err == nil, err
 	}
-	visit := struct {
-		Origin string `json:"origin"`
-	}{added.ID}
-	_, err = c.Do(ctx, Call{Method: "POST", Path: "visits", Body: visit, Repeat: true})
+	_, err = c.Do(ctx, Call{Method: "POST", Path: "visits", Body: apitypes.NewVisit{Origin: added.ID}, Repeat: true})
 	return added, false, err
+}
+
+// NextVisits lists the n origins that would be visited next, the best first.
+func (c *Client) NextVisits(ctx context.Context, n int) ([]apitypes.NextVisit, error) {
+	var page apitypes.Page[apitypes.NextVisit]
+	_, err := c.Do(ctx, Call{Method: "GET", Path: "visits/next", Query: url.Values{"limit": {strconv.Itoa(n)}}, Answer: &page, Repeat: true})
+	return page.Items, err
+}
+
+// Schedule returns when an origin is visited.
+func (c *Client) Schedule(ctx context.Context, origin string) (s apitypes.Schedule, err error) {
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "origins/" + url.PathEscape(origin) + "/schedule", Answer: &s, Repeat: true})
+	return s, err
+}
+
+// Steer enables or disables an origin, or asks for a visit of it: action is Enable,
+// Disable or SaveNow of package apitypes.
+func (c *Client) Steer(ctx context.Context, origin, action string) (s apitypes.Schedule, err error) {
+	path, body := "origins/"+url.PathEscape(origin)+"/schedule", apitypes.Steering{Action: action}
+	_, err = c.Do(ctx, Call{Method: "POST", Path: path, Body: body, Answer: &s, Repeat: true})
+	return s, err
 }

@@ -2,7 +2,6 @@ package apiclient
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,51 +9,18 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
 
-// A Space is a tuple space.
-type Space struct {
-	Name      string `json:"name"`
-	Kind      string `json:"kind"`
-	Visible   int    `json:"visible"` // tuples that can be found
-	Held      int    `json:"held"`
-	Capacity  int    `json:"capacity"`
-	Overflow  string `json:"overflow"`
-	Volatile  bool   `json:"volatile"`
-	QueryOnly bool   `json:"query_only"` // only the protocols write here
-}
-
-// A Tuple is a tuple: Line in the notation of package tuple, which reads back.
-type Tuple struct {
-	Line   string  `json:"line"`
-	Fields []Field `json:"fields"`
-	State  string  `json:"state,omitempty"` // in a list: visible or held
-	Holder string  `json:"holder,omitempty"`
-}
-
-// A Field is one field of a tuple. Its value stays as it came, because an int64 is
-// more than JSON's readers keep of a number.
-type Field struct {
-	Type  string          `json:"type"`
-	Value json.RawMessage `json:"value"`
-}
-
 // Spaces lists the spaces.
-func (c *Client) Spaces(ctx context.Context) ([]Space, error) {
-	page, err := List[Space](ctx, c, "spaces", nil, PageSize, -1)
-	return append([]Space{}, page.Items...), err
+func (c *Client) Spaces(ctx context.Context) ([]apitypes.Space, error) {
+	page, err := List[apitypes.Space](ctx, c, "spaces", nil, PageSize, -1)
+	return append([]apitypes.Space{}, page.Items...), err
 }
 
-// Space returns one; fault.ErrNotFound says that there is none of that name.
-func (c *Client) Space(ctx context.Context, name string) (s Space, err error) {
-	_, err = c.Do(ctx, Call{Method: "GET", Path: inSpace(name, ""), Answer: &s, Repeat: true})
-	return s, err
-}
-
-// inSpace is the path of something of a space. A name is only what a path can
-// carry as one element.
-func inSpace(name, what string) string {
+// spacePath is the path of a space, or of a part of it if what is not empty.
+func spacePath(name, what string) string {
 	path := "spaces/" + url.PathEscape(name)
 	if what != "" {
 		path += "/" + what
@@ -62,54 +28,43 @@ func inSpace(name, what string) string {
 	return path
 }
 
-// Tuples lists what matches a template in the notation of package tuple, at most
-// so many (List), without taking any.
-func (c *Client) Tuples(ctx context.Context, space, template string, held bool, most int) (Page[Tuple], error) {
+// Tuples lists at most most tuples that match a template in the notation of package
+// tuple, without taking any; a negative most lists all. Held tuples are listed if held.
+func (c *Client) Tuples(ctx context.Context, space, template string, held bool, most int) (apitypes.Page[apitypes.Tuple], error) {
 	q := url.Values{"template": {template}, "held": {strconv.FormatBool(held)}}
-	return List[Tuple](ctx, c, inSpace(space, "tuples"), q, TuplesPage, most)
+	return List[apitypes.Tuple](ctx, c, spacePath(space, "tuples"), q, TuplesPage, most)
 }
 
-// Put puts a tuple in the notation of package tuple; a ttl of 0 keeps it until it
-// is taken.
-func (c *Client) Put(ctx context.Context, space, line string, ttl time.Duration) (t Tuple, err error) {
-	body := struct {
-		Tuple string         `json:"tuple"`
-		TTL   models.Seconds `json:"ttl_s"`
-	}{line, models.SecondsOf(ttl)}
-	_, err = c.Do(ctx, Call{Method: "POST", Path: inSpace(space, "put"), Body: body, Answer: &t})
+// Put puts a tuple in the notation of package tuple; with a ttl of 0 it stays until it is
+// taken.
+func (c *Client) Put(ctx context.Context, space, line string, ttl time.Duration) (t apitypes.Tuple, err error) {
+	body := apitypes.NewTuple{Tuple: line, TTL: models.SecondsOf(ttl)}
+	_, err = c.Do(ctx, Call{Method: "POST", Path: spacePath(space, "put"), Body: body, Answer: &t})
 	return t, err
 }
 
-// longestWait is how long one request waits for a tuple: below the API's own bound.
-const longestWait = 20 * time.Second
+// maxWait is how long one request waits for a tuple: less than the API's own limit.
+const maxWait = 20 * time.Second
 
-// Get takes a tuple that matches, and waits for one: so long, or if patience is
-// below 0 until ctx ends. fault.ErrNotFound says that none came, or that there is
-// no such space.
-func (c *Client) Get(ctx context.Context, space, template string, patience time.Duration) (Tuple, error) {
-	if _, err := c.Space(ctx, space); err != nil {
-		return Tuple{}, err // which an answer to a get cannot tell from no match
+// Get takes a tuple that matches a template. It waits for one for the given time, or until
+// ctx ends if wait is negative. The error is fault.ErrNotFound if none came or the space
+// does not exist.
+func (c *Client) Get(ctx context.Context, space, template string, wait time.Duration) (t apitypes.Tuple, err error) {
+	// The response to a get does not tell a missing space from a missing tuple.
+	if _, err := c.Do(ctx, Call{Method: "GET", Path: spacePath(space, ""), Repeat: true}); err != nil {
+		return t, err
 	}
-	for end := time.Now().Add(patience); ; {
-		wait := longestWait
-		if patience >= 0 {
-			wait = max(0, min(wait, time.Until(end)))
+	for end := time.Now().Add(wait); ; {
+		body := apitypes.Lookup{Template: template, Wait: models.SecondsOf(maxWait)}
+		if wait >= 0 {
+			body.Wait = models.SecondsOf(max(0, min(maxWait, time.Until(end))))
 		}
-		t, err := c.getOnce(ctx, space, template, wait)
+		_, err := c.Do(ctx, Call{Method: "POST", Path: spacePath(space, "get"), Body: body, Answer: &t})
 		if err == nil || !errors.Is(err, fault.ErrNotFound) {
 			return t, err
 		}
-		if patience >= 0 && time.Until(end) <= 0 {
-			return Tuple{}, fmt.Errorf("space %s: %w: no tuple matches %s", space, fault.ErrNotFound, template)
+		if wait >= 0 && time.Until(end) <= 0 {
+			return t, fmt.Errorf("space %s: %w: no tuple matches %s", space, fault.ErrNotFound, template)
 		}
 	}
-}
-
-func (c *Client) getOnce(ctx context.Context, space, template string, wait time.Duration) (t Tuple, err error) {
-	body := struct {
-		Template string         `json:"template"`
-		Wait     models.Seconds `json:"wait_s"`
-	}{template, models.SecondsOf(wait)}
-	_, err = c.Do(ctx, Call{Method: "POST", Path: inSpace(space, "get"), Body: body, Answer: &t})
-	return t, err
 }

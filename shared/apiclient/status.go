@@ -6,54 +6,33 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/catalog"
 )
 
-// askTimeout is how long a question about the coordinator itself may take: long
-// enough for one that is busy, short enough for whoever checks its health.
-const askTimeout = 5 * time.Second
+const (
+	// statusTimeout is the timeout of questions about the coordinator itself: a busy
+	// coordinator answers within it, and a health check can wait that long.
+	statusTimeout = 5 * time.Second
+	// backupTimeout is the API's own timeout of long requests.
+	backupTimeout = 5 * time.Minute
+)
 
-// A Session is a connected manager, worker or client as it shows itself.
-type Session struct {
-	ID     string   `json:"id"`
-	Mode   string   `json:"mode"`
-	State  string   `json:"state"` // what it does
-	Since  string   `json:"since"`
-	Serves []Served `json:"serves"`
-	Tasks  []string `json:"tasks"` // that it holds
-}
-
-// Served is an action that a session serves.
-type Served struct {
-	Action string `json:"action"`
-	Slots  int64  `json:"slots"`
-}
-
-// Totals counts what the catalog holds.
-type Totals struct {
-	Origins    int `json:"origins"`
-	Episodes   int `json:"episodes"`
-	Clips      int `json:"clips"`
-	Findings   int `json:"findings"`
-	Problems   int `json:"problems"`
-	Researched int `json:"researched"` // (episode, clip) pairs
-}
-
-// Status is a coordinator at one time, more or less: its parts are asked one
-// after the other.
+// Status describes a coordinator. Its parts are requested one after the other, so they
+// are not of the same moment.
 type Status struct {
-	Coordinator string    `json:"coordinator"` // URL
-	Sessions    []Session `json:"sessions"`
-	Spaces      []Space   `json:"spaces"`
-	Totals      Totals    `json:"totals"`
-	Dead        int       `json:"dead"` // dead letters
-	// Costs are what tasks have cost since the coordinator began.
-	Costs []models.Cost `json:"costs"`
+	Coordinator string             `json:"coordinator"` // URL
+	Sessions    []apitypes.Session `json:"sessions"`
+	Spaces      []apitypes.Space   `json:"spaces"`
+	Totals      catalog.Totals     `json:"totals"`
+	Dead        int                `json:"dead"`  // number of dead letters
+	Costs       []models.Cost      `json:"costs"` // of all tasks since the coordinator started
 }
 
-// Alive asks whether a coordinator answers at all; once, and briefly.
+// Alive asks once, with a short timeout, whether a coordinator responds.
 func (c *Client) Alive(ctx context.Context) error {
-	var none Page[Space]
-	_, err := c.Do(ctx, Call{Method: "GET", Path: "spaces", Query: url.Values{"limit": {"0"}}, Answer: &none, Timeout: askTimeout})
+	var none apitypes.Page[apitypes.Space]
+	_, err := c.Do(ctx, Call{Method: "GET", Path: "spaces", Query: url.Values{"limit": {"0"}}, Answer: &none, Timeout: statusTimeout})
 	return err
 }
 
@@ -63,15 +42,22 @@ func (c *Client) Drain(ctx context.Context, session string) error {
 	return err
 }
 
-// Status asks for everything that says how a coordinator is.
+// Backup makes the coordinator write a backup of its data folder to an absolute path on
+// its machine, which must not exist.
+func (c *Client) Backup(ctx context.Context, path string) error {
+	_, err := c.Do(ctx, Call{Method: "POST", Path: "backups", Body: apitypes.Backup{Path: path}, Timeout: backupTimeout})
+	return err
+}
+
+// Status requests all parts of a coordinator's status.
 func (c *Client) Status(ctx context.Context) (Status, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*askTimeout, c.unreached(context.DeadlineExceeded))
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
 	defer cancel()
 	s := Status{Coordinator: c.Base()}
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Repeat: true}); err != nil {
 		return Status{}, err
 	}
-	sessions, err := List[Session](ctx, c, "status", nil, PageSize, -1)
+	sessions, err := List[apitypes.Session](ctx, c, "status", nil, PageSize, -1)
 	if err != nil {
 		return Status{}, err
 	}
@@ -82,7 +68,7 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	dead, err := List[Task](ctx, c, "dead", nil, TuplesPage, 0)
-	s.Sessions, s.Costs, s.Dead = append([]Session{}, sessions.Items...), append([]models.Cost{}, costs.Items...), dead.Total
+	dead, err := c.Dead(ctx, "", 0)
+	s.Sessions, s.Costs, s.Dead = append([]apitypes.Session{}, sessions.Items...), append([]models.Cost{}, costs.Items...), dead.Total
 	return s, err
 }

@@ -83,10 +83,10 @@ type Catalog interface {
 
 	// Findings lists what was found, by episode (in the order of Episodes), then
 	// offset, then clip title.
-	Findings(ctx context.Context) ([]Found, error)
+	Findings(ctx context.Context) ([]Finding, error)
 	// FindingsOf lists a part of those that are about something, and counts all
 	// that are. About.Origin does not count.
-	FindingsOf(ctx context.Context, a About, p Part) (list []Found, total int, err error)
+	FindingsOf(ctx context.Context, a About, p Part) (list []Finding, total int, err error)
 	// Problems lists what could not be done, oldest first.
 	Problems(ctx context.Context) ([]Problem, error)
 	// ProblemsOf is to Problems what FindingsOf is to Findings.
@@ -103,15 +103,19 @@ type Catalog interface {
 // title that is empty becomes the name. Of two with one name the first counts;
 // the other becomes a problem.
 type Listing struct {
-	Episodes []models.Episode
-	Clips    []models.Clip
-	Problems []models.Problem // items that cannot be curated
-	Complete bool             // what is not listed is gone: true for folders, false for feeds
+	Episodes []models.Episode `json:"episodes,omitempty"`
+	Clips    []models.Clip    `json:"clips,omitempty"`
+	Problems []models.Problem `json:"problems,omitempty" doc:"items that cannot be curated"`
+	Complete bool             `json:"complete,omitempty" doc:"what is not listed is gone: true for folders, false for feeds"`
 }
 
 // Curated counts what a listing changed. Changed are those to be looked at
 // anew: of another version, or listed again after they were gone.
-type Curated struct{ New, Changed, Gone int }
+type Curated struct {
+	New     int `json:"new"`
+	Changed int `json:"changed" doc:"to be researched again"`
+	Gone    int `json:"gone"`
+}
 
 // Eventful reports whether anything did.
 func (c Curated) Eventful() bool { return c != Curated{} }
@@ -119,8 +123,8 @@ func (c Curated) Eventful() bool { return c != Curated{} }
 // Busy names parts of an episode that somebody is at work on: a live lease, or
 // a result that waits. Clips nil stands for none.
 type Busy struct {
-	Episode string
-	Clips   []string
+	Episode string   `json:"episode" doc:"id"`
+	Clips   []string `json:"clips,omitempty" doc:"ids"`
 }
 
 // About says what something is about, by ids; what is empty may be anything.
@@ -130,17 +134,24 @@ type About struct{ Origin, Episode, Clip string }
 // all the rest.
 type Part struct{ Offset, Limit int }
 
-// Found is a finding with the names that people know.
-type Found struct {
-	models.Finding
-	EpisodeTitle string
-	EpisodeURI   string
-	ClipTitle    string
-	// Within is the id of a clip that is found around this one, empty if none is: of those
-	// in the same episode that last longer, the shortest. It follows from all that is known
-	// of the episode when it is asked for, since the clips may be of different work-items.
-	Within      string
-	WithinTitle string
+// Finding is where a clip is played in an episode, with the titles that people know. It is
+// one type from the database to the printed row: the API and the commands show it as it is.
+type Finding struct {
+	EpisodeTitle string         `json:"episode" doc:"title"`
+	ClipTitle    string         `json:"clip" doc:"title"`
+	Offset       models.Seconds `json:"offset_s" doc:"seconds from the start of the episode"`
+	Duration     models.Seconds `json:"duration_s" doc:"seconds"`
+	Score        float64        `json:"score" doc:"0 to 1"`
+	Coverage     float64        `json:"coverage,omitempty" doc:"share of the clip that is found, 0 to 1; absent if unknown"`
+	Speed        float64        `json:"speed,omitempty" doc:"1.01 is 1 % faster than the clip; absent if unknown"`
+	EpisodeID    string         `json:"episode_id"`
+	ClipID       string         `json:"clip_id"`
+	EpisodeURI   string         `json:"episode_uri"`
+	// Within names a clip that is found around this one: of those in the same episode that
+	// last longer, the shortest. It is computed from all findings of the episode when they
+	// are read, because the clips may belong to different work-items.
+	WithinTitle string `json:"within,omitempty" doc:"title of a longer clip that is found around this one; absent if there is none"`
+	WithinID    string `json:"within_id,omitempty" doc:"its id"`
 }
 
 // Around is by how much a finding may stick out of the one that it lies within at either
@@ -150,18 +161,27 @@ const (
 	Longest = 132 * time.Second
 )
 
-// Problem is a problem with the names that people know. Those that do not apply
-// are empty; for a problem of research, Origin and Item are those of its
-// episode, or of its clip if there is no episode.
+// Problem is an input that cannot be processed, with the titles that people know. Fields
+// that do not apply are empty; for a problem of research, origin and item are those of
+// its episode, or of its clip if there is no episode.
 type Problem struct {
-	models.Problem
-	OriginURI    string
-	EpisodeTitle string
-	ClipTitle    string
+	Reason       string    `json:"reason"`
+	At           time.Time `json:"at"`
+	OriginURI    string    `json:"origin,omitempty" doc:"URI"`
+	Item         string    `json:"item,omitempty" doc:"the name that the origin gives it"`
+	EpisodeTitle string    `json:"episode,omitempty" doc:"title"`
+	ClipTitle    string    `json:"clip,omitempty" doc:"title"`
+	OriginID     string    `json:"origin_id,omitempty"`
+	EpisodeID    string    `json:"episode_id,omitempty"`
+	ClipID       string    `json:"clip_id,omitempty"`
 }
 
 // Totals counts what the catalog holds, without what is gone.
 type Totals struct {
-	Origins, Episodes, Clips, Findings, Problems int
-	Researched                                   int // (episode, clip) pairs
+	Origins    int `json:"origins"`
+	Episodes   int `json:"episodes"`
+	Clips      int `json:"clips"`
+	Findings   int `json:"findings"`
+	Problems   int `json:"problems"`
+	Researched int `json:"researched" doc:"pairs of episode and clip"`
 }

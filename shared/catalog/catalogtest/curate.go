@@ -158,7 +158,7 @@ var curateCases = []behaviour{
 		w.wantReasons("b: no enclosure", "c: empty")
 		list, err := w.Problems(w.ctx)
 		w.ok(err)
-		if list[0].At != since || list[1].At != w.now || list[0].Origin != show || list[0].OriginURI != "/srv/show" {
+		if list[0].At != since || list[1].At != w.now || list[0].OriginID != show || list[0].OriginURI != "/srv/show" {
 			w.Fatalf("got %+v", list)
 		}
 	}},

@@ -27,7 +27,7 @@ func (w *world) wantOffsets(want ...models.Seconds) {
 	w.Helper()
 	list, err := w.Findings(w.ctx)
 	w.ok(err)
-	got := each(list, func(f catalog.Found) models.Seconds { return f.Offset })
+	got := each(list, func(f catalog.Finding) models.Seconds { return f.Offset })
 	if !slices.Equal(got, want) {
 		w.Fatalf("findings at %v, want %v", got, want)
 	}

@@ -26,7 +26,7 @@ var listCases = []behaviour{
 			episode, clip string
 			offset        models.Seconds
 		}
-		got := each(list, func(f catalog.Found) line { return line{f.EpisodeTitle, f.ClipTitle, f.Offset} })
+		got := each(list, func(f catalog.Finding) line { return line{f.EpisodeTitle, f.ClipTitle, f.Offset} })
 		want := []line{
 			{"The new", "The a", 3}, {"The new", "The b", 3}, {"The new", "The a", 8},
 			{"The old", "The a", 3}, {"The old", "The b", 3}, {"The old", "The a", 8},
@@ -43,7 +43,10 @@ var listCases = []behaviour{
 		w.ingest(r)
 		got, err := w.Findings(w.ctx)
 		w.ok(err)
-		want := []catalog.Found{{Finding: r.Findings[0], EpisodeTitle: "The monday", EpisodeURI: "file:///srv/monday", ClipTitle: "The jingle"}}
+		want := []catalog.Finding{{
+			EpisodeTitle: "The monday", EpisodeID: r.Episode, EpisodeURI: "file:///srv/monday", ClipTitle: "The jingle", ClipID: r.Clips[0],
+			Offset: 754.56, Duration: 2.125, Score: 0.987, Coverage: 0.75, Speed: 1.03,
+		}}
 		if !reflect.DeepEqual(got, want) {
 			w.Fatalf("got %+v, want %+v", got, want)
 		}
@@ -64,10 +67,10 @@ var listCases = []behaviour{
 			w.Helper()
 			list, err := w.Findings(w.ctx)
 			w.ok(err)
-			got := each(list, func(f catalog.Found) string {
+			got := each(list, func(f catalog.Finding) string {
 				within := strings.TrimPrefix(f.WithinTitle, "The ")
-				if within != "" && f.Within != clipID(within) {
-					w.Fatalf("%q is not the id of %q", f.Within, within)
+				if within != "" && f.WithinID != clipID(within) {
+					w.Fatalf("%q is not the id of %q", f.WithinID, within)
 				}
 				return f.EpisodeTitle[4:7] + " " + f.ClipTitle[4:] + " in " + within
 			})
@@ -98,10 +101,8 @@ var listCases = []behaviour{
 		got, err := w.Problems(w.ctx)
 		w.ok(err)
 		want := []catalog.Problem{
-			{Problem: models.Problem{Origin: spots, Item: "silence", Clip: clipID("silence"), Reason: "silent", At: start},
-				OriginURI: "/srv/spots", ClipTitle: "The silence"},
-			{Problem: models.Problem{Origin: show, Item: "noise", Episode: episodeID("noise"), Reason: "not audio", At: start.Add(2e9)},
-				OriginURI: "/srv/show", EpisodeTitle: "The noise"},
+			{Reason: "silent", At: start, OriginID: spots, OriginURI: "/srv/spots", Item: "silence", ClipID: clipID("silence"), ClipTitle: "The silence"},
+			{Reason: "not audio", At: start.Add(2e9), OriginID: show, OriginURI: "/srv/show", Item: "noise", EpisodeID: episodeID("noise"), EpisodeTitle: "The noise"},
 		}
 		if !reflect.DeepEqual(got, want) {
 			w.Fatalf("got %+v\nwant %+v", got, want)
@@ -114,8 +115,8 @@ var listCases = []behaviour{
 		got, err := w.Problems(w.ctx)
 		w.ok(err)
 		want := []catalog.Problem{{
-			Problem:   models.Problem{Origin: show, Item: "monday", Episode: episodeID("monday"), Clip: clipID("long"), Reason: "too long", At: start},
-			OriginURI: "/srv/show", EpisodeTitle: "The monday", ClipTitle: "The long",
+			Reason: "too long", At: start, OriginID: show, OriginURI: "/srv/show", Item: "monday",
+			EpisodeID: episodeID("monday"), EpisodeTitle: "The monday", ClipID: clipID("long"), ClipTitle: "The long",
 		}}
 		if !reflect.DeepEqual(got, want) {
 			w.Fatalf("got %+v\nwant %+v", got, want)

@@ -52,7 +52,7 @@ var originCases = []behaviour{
 		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Failed, Error: "no such folder", At: at}))
 		problems, err := w.Problems(w.ctx)
 		w.ok(err)
-		if len(problems) != 1 || problems[0].Origin != show || problems[0].Reason != "no such folder" || !problems[0].At.Equal(at) {
+		if len(problems) != 1 || problems[0].OriginID != show || problems[0].Reason != "no such folder" || !problems[0].At.Equal(at) {
 			w.Fatalf("got %+v", problems)
 		}
 		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Uneventful, At: at.Add(time.Minute)}))

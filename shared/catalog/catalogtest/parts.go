@@ -21,7 +21,7 @@ var partCases = []behaviour{
 		}
 		all, err := w.Findings(w.ctx)
 		w.ok(err)
-		of := func(a catalog.About, f func(catalog.Found) bool) {
+		of := func(a catalog.About, f func(catalog.Finding) bool) {
 			w.Helper()
 			wanted := filtered(all, f)
 			for _, p := range parts {
@@ -30,12 +30,12 @@ var partCases = []behaviour{
 				w.same(got, cut(wanted, p), total, len(wanted))
 			}
 		}
-		of(catalog.About{}, func(catalog.Found) bool { return true })
-		of(catalog.About{Episode: episodeID("monday")}, func(f catalog.Found) bool { return f.Episode == episodeID("monday") })
-		of(catalog.About{Episode: episodeID("tuesday"), Clip: clipID("a")}, func(f catalog.Found) bool {
-			return f.Episode == episodeID("tuesday") && f.Clip == clipID("a")
+		of(catalog.About{}, func(catalog.Finding) bool { return true })
+		of(catalog.About{Episode: episodeID("monday")}, func(f catalog.Finding) bool { return f.EpisodeID == episodeID("monday") })
+		of(catalog.About{Episode: episodeID("tuesday"), Clip: clipID("a")}, func(f catalog.Finding) bool {
+			return f.EpisodeID == episodeID("tuesday") && f.ClipID == clipID("a")
 		})
-		of(catalog.About{Clip: "nobody"}, func(catalog.Found) bool { return false })
+		of(catalog.About{Clip: "nobody"}, func(catalog.Finding) bool { return false })
 	}},
 	{"a part of the problems is cut from those that are about something", func(w *world) {
 		w.clips("silence", "jingle")
@@ -55,9 +55,9 @@ var partCases = []behaviour{
 			}
 		}
 		of(catalog.About{}, func(catalog.Problem) bool { return true })
-		of(catalog.About{Origin: spots}, func(p catalog.Problem) bool { return p.Origin == spots })
+		of(catalog.About{Origin: spots}, func(p catalog.Problem) bool { return p.OriginID == spots })
 		of(catalog.About{Origin: show, Clip: clipID("silence")}, func(p catalog.Problem) bool {
-			return p.Origin == show && p.Problem.Clip == clipID("silence")
+			return p.OriginID == show && p.ClipID == clipID("silence")
 		})
 		of(catalog.About{Episode: "nobody"}, func(catalog.Problem) bool { return false })
 	}},

@@ -9,125 +9,109 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
 )
 
 var _ catalog.Catalog = (*Client)(nil)
 
-// AddOrigin is part of catalog.Catalog.
+// AddOrigin may report a new origin as known (package comment).
 func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
-	var added Added
-	err = c.do(ctx, call{method: "POST", path: "catalog/origins", body: o, answer: &added})
+	added, err := post[apitypes.Added](ctx, c, "catalog/origins", o, 0)
 	return added.New, err
 }
 
-// Origin is part of catalog.Catalog.
-func (c *Client) Origin(ctx context.Context, id string) (o models.Origin, err error) {
-	err = c.do(ctx, call{method: "GET", path: "origins/" + url.PathEscape(id), answer: &o})
-	return o, err
+// Origin requests one origin.
+func (c *Client) Origin(ctx context.Context, id string) (models.Origin, error) {
+	return get[models.Origin](ctx, c, "origins/"+url.PathEscape(id))
 }
 
-// Origins is part of catalog.Catalog.
+// Origins reads the list in pages.
 func (c *Client) Origins(ctx context.Context) ([]models.Origin, error) {
 	return all[models.Origin](ctx, c, "origins")
 }
 
-// RemoveOrigin is part of catalog.Catalog.
+// RemoveOrigin may return fault.ErrNotFound for an origin that it removed (package comment).
 func (c *Client) RemoveOrigin(ctx context.Context, id string) error {
-	return c.do(ctx, call{method: "DELETE", path: "origins/" + url.PathEscape(id)})
+	return c.do(ctx, apiclient.Call{Method: "DELETE", Path: "origins/" + url.PathEscape(id)})
 }
 
-// RecordOutcome is part of catalog.Catalog.
+// RecordOutcome sends one outcome.
 func (c *Client) RecordOutcome(ctx context.Context, o models.Outcome) error {
-	return c.do(ctx, call{method: "POST", path: "catalog/outcomes", body: o})
+	_, err := post[struct{}](ctx, c, "catalog/outcomes", o, 0)
+	return err
 }
 
-// Curate is part of catalog.Catalog.
+// Curate sends the listing in one request, which the coordinator limits to 64 MiB.
 func (c *Client) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
-	var n Curated
-	err := c.do(ctx, call{
-		method: "POST", path: "catalog/curate", answer: &n, timeout: bulkTimeout,
-		body: Listing{Origin: origin, At: at, Episodes: l.Episodes, Clips: l.Clips, Problems: l.Problems, Complete: l.Complete},
-	})
-	return catalog.Curated(n), err
+	return post[catalog.Curated](ctx, c, "catalog/curate", apitypes.Listing{Origin: origin, At: at, Listing: l}, bulkTimeout)
 }
 
-// Episodes is part of catalog.Catalog.
+// Episodes reads the list in pages.
 func (c *Client) Episodes(ctx context.Context) ([]models.Episode, error) {
 	return all[models.Episode](ctx, c, "episodes")
 }
 
-// Episode is part of catalog.Catalog.
-func (c *Client) Episode(ctx context.Context, id string) (e models.Episode, err error) {
-	err = c.do(ctx, call{method: "GET", path: "episodes/" + url.PathEscape(id), answer: &e})
-	return e, err
+// Episode requests one episode.
+func (c *Client) Episode(ctx context.Context, id string) (models.Episode, error) {
+	return get[models.Episode](ctx, c, "episodes/"+url.PathEscape(id))
 }
 
-// Clip is part of catalog.Catalog.
-func (c *Client) Clip(ctx context.Context, id string) (k models.Clip, err error) {
-	err = c.do(ctx, call{method: "GET", path: "clips/" + url.PathEscape(id), answer: &k})
-	return k, err
+// Clip requests one clip.
+func (c *Client) Clip(ctx context.Context, id string) (models.Clip, error) {
+	return get[models.Clip](ctx, c, "clips/"+url.PathEscape(id))
 }
 
-// Clips is part of catalog.Catalog.
+// Clips reads the list in pages.
 func (c *Client) Clips(ctx context.Context) ([]models.Clip, error) {
 	return all[models.Clip](ctx, c, "clips")
 }
 
-// Select is part of catalog.Catalog.
+// Select waits longer than other calls, because it may read the whole catalog.
 func (c *Client) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
-	q := Selection{Limit: limit}
-	for _, b := range busy {
-		q.Busy = append(q.Busy, Pairs(b))
-	}
-	var s Selected
-	err := c.do(ctx, call{method: "POST", path: "catalog/select", body: q, answer: &s, timeout: bulkTimeout})
+	s, err := post[apitypes.Selected](ctx, c, "catalog/select", apitypes.Selection{Busy: busy, Limit: limit}, bulkTimeout)
 	return s.Research, s.Priority, err
 }
 
-// Ingest is part of catalog.Catalog.
+// Ingest sends one result.
 func (c *Client) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
-	return c.do(ctx, call{method: "POST", path: "catalog/ingest", body: Ingestion{Result: r, At: at}})
+	_, err := post[struct{}](ctx, c, "catalog/ingest", apitypes.Ingestion{Result: r, At: at}, 0)
+	return err
 }
 
-// Lift is part of catalog.Catalog.
+// Lift sends the pairs in one request.
 func (c *Client) Lift(ctx context.Context, episode string, clips []string) error {
-	return c.do(ctx, call{method: "POST", path: "catalog/lift", body: Pairs{Episode: episode, Clips: clips}})
+	_, err := post[struct{}](ctx, c, "catalog/lift", catalog.Busy{Episode: episode, Clips: clips}, 0)
+	return err
 }
 
-// Findings is part of catalog.Catalog.
-func (c *Client) Findings(ctx context.Context) ([]catalog.Found, error) {
-	list, err := all[Finding](ctx, c, "findings")
-	return each(list, Finding.Found), err
+// Findings reads the list in pages.
+func (c *Client) Findings(ctx context.Context) ([]catalog.Finding, error) {
+	return all[catalog.Finding](ctx, c, "findings")
 }
 
-// FindingsOf is part of catalog.Catalog.
-func (c *Client) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Found, int, error) {
-	a.Origin = ""
-	list, total, err := some[Finding](ctx, c, "findings", a, p)
-	return each(list, Finding.Found), total, err
+// FindingsOf reads the part in pages.
+func (c *Client) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Finding, int, error) {
+	a.Origin = "" // the API refuses it, and it does not select findings
+	return some[catalog.Finding](ctx, c, "findings", a, p)
 }
 
-// ProblemsOf is part of catalog.Catalog.
+// ProblemsOf reads the part in pages.
 func (c *Client) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Problem, int, error) {
-	list, total, err := some[Problem](ctx, c, "problems", a, p)
-	return each(list, Problem.Problem), total, err
+	return some[catalog.Problem](ctx, c, "problems", a, p)
 }
 
-// Problems is part of catalog.Catalog.
+// Problems reads the list in pages.
 func (c *Client) Problems(ctx context.Context) ([]catalog.Problem, error) {
-	list, err := all[Problem](ctx, c, "problems")
-	return each(list, Problem.Problem), err
+	return all[catalog.Problem](ctx, c, "problems")
 }
 
-// Totals is part of catalog.Catalog.
+// Totals requests the counts.
 func (c *Client) Totals(ctx context.Context) (catalog.Totals, error) {
-	var t Totals
-	err := c.do(ctx, call{method: "GET", path: "totals", answer: &t})
-	return catalog.Totals(t), err
+	return get[catalog.Totals](ctx, c, "totals")
 }
 
-// all reads a list page by page.
+// all reads a whole list in pages.
 func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	page, err := apiclient.List[T](ctx, c.api, path, nil, apiclient.PageSize, -1)
 	if err != nil {
@@ -136,7 +120,8 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	return page.Items, nil
 }
 
-// some reads a part of a list, page by page.
+// some reads part p of the items that are about a, in pages, and returns how many items
+// are about a. It sends at least one request, because a limit of 0 still counts.
 func some[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
 	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
 		want := apiclient.PageSize
@@ -149,8 +134,8 @@ func some[T any](ctx context.Context, c *Client, path string, a catalog.About, p
 				q.Set(name, id)
 			}
 		}
-		var page apiclient.Page[T]
-		if err := c.do(ctx, call{method: "GET", path: path, query: q, answer: &page}); err != nil {
+		var page apitypes.Page[T]
+		if err := c.do(ctx, apiclient.Call{Method: "GET", Path: path, Query: q, Answer: &page}); err != nil {
 			return nil, 0, err
 		}
 		list, total = append(list, page.Items...), page.Total
@@ -160,15 +145,4 @@ func some[T any](ctx context.Context, c *Client, path string, a catalog.About, p
 		}
 	}
 	return list, total, nil
-}
-
-func each[S, T any](list []S, f func(S) T) []T {
-	if list == nil {
-		return nil
-	}
-	mapped := make([]T, len(list))
-	for i, s := range list {
-		mapped[i] = f(s)
-	}
-	return mapped
 }

@@ -3,20 +3,19 @@ package remote
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"time"
 
 	"leasehold/shared/apiclient"
 )
 
-// bulkTimeout is of what carries a listing.
+// bulkTimeout is the timeout of calls that send a listing or select from the whole catalog.
 const bulkTimeout = 5 * time.Minute
 
 // Client is a catalog at a coordinator. It may be used concurrently.
 type Client struct{ api *apiclient.Client }
 
-// New returns a client of the API at base, such as http://127.0.0.1:7412. It
-// connects when it is first used.
+// New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on
+// first use.
 func New(base string) (*Client, error) {
 	api, err := apiclient.New(base)
 	if err != nil {
@@ -25,25 +24,30 @@ func New(base string) (*Client, error) {
 	return &Client{api}, nil
 }
 
-// Close waits for calls under way, and gives up the connections.
+// Close waits for calls in progress and closes the connections.
 func (c *Client) Close() error { return c.api.Close() }
 
-// call is one request; all that a catalog does may be repeated.
-type call struct {
-	method, path string // path below /api/v1/
-	query        url.Values
-	body         any // nil: none
-	answer       any // nil: none is wanted
-	timeout      time.Duration
-}
-
-// do calls, and again while that may help.
-func (c *Client) do(ctx context.Context, x call) error {
-	_, err := c.api.Do(ctx, apiclient.Call{
-		Method: x.method, Path: x.path, Query: x.query, Body: x.body, Answer: x.answer, Timeout: x.timeout, Repeat: true,
-	})
-	if err != nil {
-		return fmt.Errorf("catalog/remote: %s %s: %w", x.method, x.path, err)
+// do sends a request, and retries it while the error is transient.
+func (c *Client) do(ctx context.Context, x apiclient.Call) error {
+	x.Repeat = true
+	if _, err := c.api.Do(ctx, x); err != nil {
+		return fmt.Errorf("catalog/remote: %s %s: %w", x.Method, x.Path, err)
 	}
 	return nil
+}
+
+// get requests one document.
+func get[T any](ctx context.Context, c *Client, path string) (document T, err error) {
+	err = c.do(ctx, apiclient.Call{Method: "GET", Path: path, Answer: &document})
+	return document, err
+}
+
+// post sends a body and returns the response; nothing is decoded if T is struct{}.
+func post[T any](ctx context.Context, c *Client, path string, body any, timeout time.Duration) (response T, err error) {
+	x := apiclient.Call{Method: "POST", Path: path, Body: body, Timeout: timeout}
+	if _, none := any(response).(struct{}); !none {
+		x.Answer = &response
+	}
+	err = c.do(ctx, x)
+	return response, err
 }

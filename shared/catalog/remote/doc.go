@@ -1,12 +1,13 @@
-// Package remote is a catalog that is kept at the coordinator: the client of its
-// HTTP API, for managers in processes of their own.
+// Package remote is a catalog that is kept at the coordinator: a client of its HTTP API,
+// for managers in other processes.
 //
-// It is a catalog.Catalog like any other, and passes the same suite. Errors come
-// back as the kinds that they were. What cannot be reached is fault.ErrUnavailable,
-// after a few tries with a jittered back-off: every call may be repeated, because
-// every write to a catalog is idempotent; only AddOrigin may then say of a new
-// origin that it is known. A list is read in pages, so one that changes meanwhile
-// may show a thing twice or not at all.
+// It passes the same suite as every catalog.Catalog. Errors keep their kinds. If the
+// coordinator cannot be reached, calls are retried a few times with a jittered back-off
+// and then fail with fault.ErrUnavailable. Every call may be repeated, because every write
+// to a catalog is idempotent; but if the response of the first
+// try was lost, AddOrigin reports a new origin as known, and RemoveOrigin reports a removed
+// one as not found. Lists are read in pages: an item of a list that
+// changes meanwhile may appear twice or not at all.
 //
-// JSON carries text as UTF-8: a name that is none comes back mended.
+// JSON carries text as UTF-8, so invalid bytes in a name come back replaced.
 package remote

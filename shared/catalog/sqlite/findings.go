@@ -14,7 +14,7 @@ const fromFindings = ` FROM finding f
 	WHERE e.gone = 0 AND k.gone = 0`
 
 // Findings is part of catalog.Catalog.
-func (s *Store) Findings(ctx context.Context) (list []catalog.Found, err error) {
+func (s *Store) Findings(ctx context.Context) (list []catalog.Finding, err error) {
 	err = s.use(ctx, "catalog.Findings", func(c *session) error {
 		list, err = findings(c, filter{}, catalog.Part{Limit: -1})
 		return err
@@ -23,7 +23,7 @@ func (s *Store) Findings(ctx context.Context) (list []catalog.Found, err error) 
 }
 
 // FindingsOf is part of catalog.Catalog.
-func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Found, total int, err error) {
+func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Finding, total int, err error) {
 	err = s.use(ctx, "catalog.FindingsOf", func(c *session) error {
 		var f filter
 		f.is("e.id", a.Episode)
@@ -52,14 +52,14 @@ const (
 	ORDER BY p.first_curated DESC, p.aired DESC, p.episode_title, p.episode, p.offset, p.clip_title, p.clip`
 )
 
-func findings(c *session, f filter, p catalog.Part) (list []catalog.Found, err error) {
+func findings(c *session, f filter, p catalog.Part) (list []catalog.Finding, err error) {
 	part, args := f.part(aPart, inOrder, p)
 	around := catalog.Around.Seconds()
 	args = append(args, catalog.Longest.Seconds(), around, around, around)
 	err = c.All("WITH p AS MATERIALIZED ("+part+") "+beside, args, func(row scanner) error {
-		var f catalog.Found
-		err := row.Scan(&f.Episode, &f.EpisodeTitle, &f.EpisodeURI, &f.Clip, &f.ClipTitle,
-			&f.Offset, &f.Duration, &f.Score, &f.Coverage, &f.Speed, &f.Within, &f.WithinTitle)
+		var f catalog.Finding
+		err := row.Scan(&f.EpisodeID, &f.EpisodeTitle, &f.EpisodeURI, &f.ClipID, &f.ClipTitle,
+			&f.Offset, &f.Duration, &f.Score, &f.Coverage, &f.Speed, &f.WithinID, &f.WithinTitle)
 		list = append(list, f)
 		return err
 	})

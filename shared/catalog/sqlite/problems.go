@@ -119,8 +119,8 @@ func problems(c *session, f filter, p catalog.Part) (list []catalog.Problem, err
 	err = c.All(query, args, func(row scanner) error {
 		var p catalog.Problem
 		var at int64
-		err := row.Scan(&p.Origin, &p.OriginURI, &p.Item, &p.Episode, &p.EpisodeTitle,
-			&p.Clip, &p.ClipTitle, &p.Reason, &at)
+		err := row.Scan(&p.OriginID, &p.OriginURI, &p.Item, &p.EpisodeID, &p.EpisodeTitle,
+			&p.ClipID, &p.ClipTitle, &p.Reason, &at)
 		p.At = moment(at)
 		list = append(list, p)
 		return err

@@ -1,0 +1,20 @@
+package apitypes
+
+import "leasehold/models"
+
+// NewOrigin is the body that adds an origin or a lister.
+type NewOrigin struct {
+	Kind     models.OriginKind `json:"kind"`
+	URI      string            `json:"uri" doc:"an http(s) URL, or an absolute path on the managers' machine; api: any name"`
+	Priority int64             `json:"priority,omitempty" doc:"higher is sooner"`
+}
+
+// Priority is the body that changes a priority.
+type Priority struct {
+	Priority *int64 `json:"priority" doc:"higher is sooner"`
+}
+
+// Added is the response of catalog.AddOrigin.
+type Added struct {
+	New bool `json:"new" doc:"false if the origin was known"`
+}

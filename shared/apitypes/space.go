@@ -1,0 +1,47 @@
+package apitypes
+
+import (
+	"encoding/json"
+
+	"leasehold/models"
+)
+
+// Space is a tuple space.
+type Space struct {
+	Name      string `json:"name"`
+	Kind      string `json:"kind" doc:"sequential, queue, stack, pile, random or ordered"`
+	Visible   int    `json:"visible" doc:"tuples that can be found"`
+	Held      int    `json:"held" doc:"tuples that are held"`
+	Capacity  int    `json:"capacity"`
+	Overflow  string `json:"overflow" doc:"block or drop_oldest"`
+	Volatile  bool   `json:"volatile"`
+	QueryOnly bool   `json:"query_only" doc:"only the protocols write to it"`
+}
+
+// Tuple is a tuple, as a line and field by field.
+type Tuple struct {
+	Line   string  `json:"line" doc:"in the notation of the command line, which can be read back"`
+	Fields []Field `json:"fields"`
+	State  string  `json:"state,omitempty" enum:"visible,held" doc:"in a list"`
+	Holder string  `json:"holder,omitempty" doc:"session"`
+}
+
+// Field is one field of a tuple: numbers and booleans as JSON's, bytes in base64, a nested
+// tuple as a list of fields, NaN and infinities as strings. The value stays JSON, because a
+// float64, into which JSON numbers are decoded, does not hold every int64.
+type Field struct {
+	Type  string          `json:"type" doc:"nil, bool, int, int32, int64, float32, float64, string, bytes, tuple or opaque:NAME"`
+	Value json.RawMessage `json:"value" doc:"bytes in base64, a nested tuple as a list of fields, NaN and infinities as strings"`
+}
+
+// NewTuple is the body that puts a tuple.
+type NewTuple struct {
+	Tuple string         `json:"tuple" doc:"such as: note 'two words' 42 4.2 true int:1"`
+	TTL   models.Seconds `json:"ttl_s,omitempty" doc:"how long it may stay; 0: until it is taken"`
+}
+
+// Lookup is the body that gets or queries one tuple.
+type Lookup struct {
+	Template string         `json:"template" doc:"such as: note ?string 42"`
+	Wait     models.Seconds `json:"wait_s,omitempty" doc:"how long to wait for a match, at most 25"`
+}
