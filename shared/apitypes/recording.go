@@ -25,7 +25,7 @@ type NewRecordings struct {
 	Complete bool           `json:"complete,omitempty" doc:"recordings of this origin that are not among the items are gone"`
 }
 
-// CuratedItems says what putting recordings changed.
+// CuratedItems is the response to putting recordings.
 type CuratedItems struct {
 	catalog.Curated
 	Origin string   `json:"origin" doc:"id"`

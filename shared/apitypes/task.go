@@ -36,8 +36,8 @@ type NewTask struct {
 	Timeout  *models.Seconds `json:"timeout_s,omitempty" doc:"of one attempt; 600 if absent"`
 }
 
-// Requeued says what requeueing a dead letter did: its work can be selected again under a
-// new lease, or the task was put again.
+// Requeued is the response to requeueing a dead letter: its work can be selected again
+// under a new lease, or the task was put again.
 type Requeued struct {
 	Selectable bool  `json:"selectable" doc:"its work is selected again, under a new lease"`
 	Task       *Task `json:"task,omitempty" doc:"the task that was put, if the work is not selectable"`

@@ -31,7 +31,7 @@ type NextVisit struct {
 	Value  float64           `json:"value" doc:"higher is sooner"`
 }
 
-// Schedule says when an origin is visited, and what decides that.
+// Schedule is when an origin is visited, and what decides that.
 type Schedule struct {
 	Origin   string            `json:"origin" doc:"id"`
 	Kind     models.OriginKind `json:"kind"`
@@ -60,7 +60,7 @@ type Schedule struct {
 	History       []PastVisit `json:"history" doc:"the latest first"`
 }
 
-// PastVisit says how a visit ended.
+// PastVisit is the outcome of a visit.
 type PastVisit struct {
 	At      time.Time      `json:"at"`
 	Status  models.Status  `json:"status"`
@@ -83,7 +83,7 @@ type Steering struct {
 	Action string `json:"action" enum:"enable,disable,save-now"`
 }
 
-// Recorded says whether an outcome counted.
+// Recorded is the response to recording an outcome.
 type Recorded struct {
 	Ignored string `json:"ignored,omitempty" doc:"why it did not count; absent if it did"`
 }
