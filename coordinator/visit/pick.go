@@ -67,7 +67,7 @@ type picker struct {
 	refill bool // the slots that are filled now were left over
 
 	// returned are candidates that a share read and did not take, by the end of their
-	// queue: 0 the front, 1 the back. A queue has at most one at each end, because the
+	// queue: 0 the front, 1 the back. A queue has at most one for each end, because the
 	// next share reads it before Queues.Next.
 	returned [2]map[Queue]Candidate
 }
@@ -109,8 +109,8 @@ func (k *picker) takeBest(s Share, n int) {
 	}
 }
 
-// next removes and returns the candidate at an end of a queue, with its value; false:
-// the queue has no more. A candidate returned at the same end comes first, then those
+// next removes and returns the candidate at one end of a queue, with its value; false:
+// the queue has no more. A candidate returned from the same end comes first, then those
 // that were not read before, then the one returned at the other end.
 func (k *picker) next(q Queue, end int) (Candidate, bool) {
 	if c, ok := k.returned[end][q]; ok {

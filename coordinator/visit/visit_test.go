@@ -210,7 +210,7 @@ func TestVisitsMeasureTheQualityOfDates(t *testing.T) {
 		bad = bad.Learn(s, e, visit.Effect{Success: true, Changed: true}, 0.01, 102*day)
 	}
 	require.Less(t, bad.Quality(0).Recall, 0.1)
-	require.Equal(t, good, good.Learn(s, e, visit.Effect{}, 1, 0), "a failure is no observation")
+	require.Equal(t, good, good.Learn(s, e, visit.Effect{}, 1, 0), "a failure changes nothing")
 }
 
 func TestAListingEnablesAllButWhatTheOperatorDisabled(t *testing.T) {

@@ -24,7 +24,7 @@ func Compare(ctx context.Context, base Setup, scenarios []Scenario, policies []s
 		result Result
 		err    error
 	}
-	outcomes := make([]chan outcome, len(setups)) // with room for one, so that no worker blocks
+	outcomes := make([]chan outcome, len(setups)) // buffered, so that no worker blocks
 	next := make(chan int, len(setups))
 	for i := range setups {
 		outcomes[i] = make(chan outcome, 1)

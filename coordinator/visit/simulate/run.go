@@ -24,9 +24,9 @@ type Setup struct {
 // Check returns fault.ErrInvalid if a number is out of range. It does not check the
 // scenario, the policy and the rules; Run does.
 func (s Setup) Check() error {
-	if s.Origins < 1 || s.Origins > MaxOrigins || s.Days < 1 || s.Days > MaxDays || !(s.Capacity >= 0 && s.Capacity <= 1e9) {
+	if s.Origins < 1 || s.Origins > maxOrigins || s.Days < 1 || s.Days > maxDays || !(s.Capacity >= 0 && s.Capacity <= 1e9) {
 		return fmt.Errorf("%d origins, %d days, capacity %v: %w: want 1 to %d, 1 to %d, and 0 to 10^9",
-			s.Origins, s.Days, s.Capacity, fault.ErrInvalid, MaxOrigins, MaxDays)
+			s.Origins, s.Days, s.Capacity, fault.ErrInvalid, maxOrigins, maxDays)
 	}
 	return nil
 }
@@ -36,8 +36,8 @@ const Bound = "bound"
 
 // The limits of Setup.
 const (
-	MaxOrigins = 10_000_000
-	MaxDays    = 36_500
+	maxOrigins = 10_000_000
+	maxDays    = 36_500
 )
 
 // tick is the time between two picks.
