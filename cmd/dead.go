@@ -27,7 +27,7 @@ func (a *app) newDeadRequeue() *cobra.Command {
 		Use:   "requeue ID…",
 		Short: "have the work of dead letters done again",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 			for _, id := range args {
 				if err := needID("a task's id", id); err != nil {
 					return err
@@ -47,6 +47,6 @@ func (a *app) newDeadRequeue() *cobra.Command {
 			return nil
 		}),
 	}
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }

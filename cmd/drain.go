@@ -23,7 +23,7 @@ A container that Docker restarts always, or unless it is stopped, comes back as 
 session; with the restart policy on-failure it stays away.`,
 		Example: "  leasehold drain worker-7f3a9c01",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 			for _, id := range args {
 				if err := needID("a session's id", id); err != nil {
 					return err
@@ -38,6 +38,6 @@ session; with the restart policy on-failure it stays away.`,
 			return nil
 		}),
 	}
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
+	"leasehold/node"
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
@@ -37,12 +38,12 @@ coordinator knows it, or else as the data folder does.`,
 		"what players and editors read: labels for Audacity; of one episode, chapters (Podcasting 2.0 JSON) or webvtt")
 	c.Flags().StringVar(&o.episode, "episode", "", "only this episode, by its title or id")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
-	config.BindFlags(c.Flags(), shelfKeys...)
-	run := a.atShelf(func(ctx context.Context, s *shelf, _ []string) error {
+	config.BindFlags(c.Flags(), catalogKeys...)
+	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
 		if o.problems {
-			return a.showProblems(ctx, s.catalog, o)
+			return a.showProblems(ctx, s.Catalog, o)
 		}
-		return a.showFindings(ctx, s.catalog, o)
+		return a.showFindings(ctx, s.Catalog, o)
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {

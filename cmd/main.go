@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 	_ "golang.org/x/crypto/x509roots/fallback" // a scratch image has no CA roots of its own
 
+	"leasehold/node"
+	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
@@ -57,10 +59,80 @@ func (a *app) run(ctx context.Context, args []string) int {
 // errSaid marks an error whose message the command itself has printed.
 var errSaid = errors.New("already said")
 
-// load reads the configuration for a command that has bound its flags.
+// load reads the configuration of a command that has bound its flags.
 func (a *app) load(c *cobra.Command) (config.Config, error) {
 	a.flags = c.Flags()
 	return config.Load(a.flags)
+}
+
+// withConfig returns what a command runs that needs its configuration and takes no
+// arguments.
+func (a *app) withConfig(do func(context.Context, config.Config) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		cfg, err := a.load(c)
+		if err != nil {
+			return err
+		}
+		return do(c.Context(), cfg)
+	}
+}
+
+// withCoordinator returns what a command runs that asks a running coordinator. There must
+// be one.
+func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 0 && args[0] == "" {
+			return usagef("%s: the first argument is empty; usage: %s", c.CommandPath(), c.UseLine())
+		}
+		cfg, err := a.load(c)
+		if err != nil {
+			return err
+		}
+		return node.CallCoordinator(c.Context(), cfg, func(ctx context.Context, client *apiclient.Client) error {
+			return do(ctx, client, args)
+		})
+	}
+}
+
+// withCatalog returns what a command runs that reads the catalog: that of the running
+// coordinator or, if there is none, that of the data folder.
+func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) (err error) {
+		cfg, err := a.load(c)
+		if err != nil {
+			return err
+		}
+		source, err := node.OpenCatalog(c.Context(), cfg, a.newLogger(cfg))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, source.Close()) }()
+		return do(c.Context(), source, args)
+	}
+}
+
+// The settings of commands that are not modes.
+var (
+	coordinatorKeys = []string{"data", "host", "http"} // with withCoordinator
+	catalogKeys     = append([]string{"host", "http"}, dataKeys...)
+	dataKeys        = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "visit-policy", "visit-rules", "log-level", "log-format"}
+)
+
+// newLogger logs to standard error as configured. A reload changes its level.
+func (a *app) newLogger(cfg config.Config) *slog.Logger {
+	a.level.Set(cfg.LogLevel)
+	opts := &slog.HandlerOptions{Level: &a.level}
+	if cfg.LogFormat == config.LogJSON {
+		return slog.New(slog.NewJSONHandler(a.err, opts))
+	}
+	return slog.New(slog.NewTextHandler(a.err, opts))
+}
+
+// reloadingLogger is newLogger for a mode: at each SIGHUP the settings are read again,
+// until stop is called.
+func (a *app) reloadingLogger(ctx context.Context, cfg config.Config) (log *slog.Logger, stop func()) {
+	log = a.newLogger(cfg)
+	return log, node.ReloadOnHangup(ctx, cfg, func() (config.Config, error) { return config.Load(a.flags) }, &a.level, log)
 }
 
 // usageError is what the user must mend on the command line.

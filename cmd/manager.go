@@ -2,14 +2,11 @@ package cmd
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
-	"leasehold/manager"
+	"leasehold/node"
 	"leasehold/shared/config"
-	"leasehold/shared/status"
 )
 
 // newManager is `leasehold manager`.
@@ -18,32 +15,15 @@ func (a *app) newManager() *cobra.Command {
 		Use:   "manager",
 		Short: "take visits, issue work-items and ingest results, for a coordinator elsewhere",
 		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.load(c)
-			if err != nil {
-				return err
-			}
-			return a.manageAway(c.Context(), cfg)
-		},
+		RunE:  a.withConfig(a.runManager),
 	}
 	config.BindFlags(c.Flags())
 	return c
 }
 
-// manageAway manages over the network until ctx ends.
-func (a *app) manageAway(ctx context.Context, cfg config.Config) (err error) {
-	defer a.reloading(ctx, cfg)()
-	o, err := a.openOutpost(ctx, cfg, config.Manager)
-	if err != nil {
-		return ended(ctx, err)
-	}
-	defer func() { err = errors.Join(err, o.close()) }()
-	return manage(ctx, o.connect, o.cfg, newFlows(o.cfg, o.catalog, o.fetch, o.log), o.log)
-}
-
-// manage runs one manager until ctx ends.
-func manage(ctx context.Context, connect status.Connect, cfg config.Config, flows []manager.Flow, log *slog.Logger) error {
-	return manager.Run(ctx, connect, manager.Config{
-		Flows: flows, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
-	})
+// runManager runs a manager until ctx ends.
+func (a *app) runManager(ctx context.Context, cfg config.Config) error {
+	log, stop := a.reloadingLogger(ctx, cfg)
+	defer stop()
+	return node.RunManager(ctx, cfg, log, a.printSession(config.Manager, cfg))
 }

@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator"
 	"leasehold/manager/archive"
 	"leasehold/models"
+	"leasehold/node"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
-	"leasehold/shared/fault"
 )
 
 // timeFormat is how JSON and tables show a time.
@@ -44,35 +41,38 @@ func (a *app) newOriginAdd() *cobra.Command {
 		Long: `Add the origins at each PATH, and visit them. A running coordinator has a manager
 visit them; it takes paths only from its own machine.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
-			if s.house == nil {
+		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+			if s.Dir == nil {
 				return a.addThere(ctx, s, args, kind)
 			}
-			return a.addHere(ctx, s.house, args, kind)
+			return a.addHere(ctx, s.Dir, args, kind)
 		}),
 	}
 	c.Flags().StringVar(&kind, "kind", "", "what each PATH is, if it should not be detected: feed, media, clips, git, opml, urls or repositories")
-	config.BindFlags(c.Flags(), shelfKeys...)
+	config.BindFlags(c.Flags(), catalogKeys...)
 	return c
 }
 
 // addHere adds origins to a data folder that no coordinator has, and visits them.
-func (a *app) addHere(ctx context.Context, h *house, paths []string, kind string) error {
-	added, err := h.add(ctx, paths, kind)
+func (a *app) addHere(ctx context.Context, d *node.DataDir, paths []string, kind string) error {
+	added, err := d.AddOrigins(ctx, paths, kind)
 	if err != nil {
 		return err
 	}
-	h.trust(ctx, added)
 	var failed []error
 	for _, o := range added {
-		failed = append(failed, a.visit(ctx, h, o))
+		items, err := d.Visit(ctx, o)
+		if err == nil {
+			_, err = fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, count(items, itemOf(o.Kind)))
+		}
+		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
 }
 
 // addThere adds origins to a running coordinator. All paths are looked at before
 // the first is added.
-func (a *app) addThere(ctx context.Context, s *shelf, paths []string, kind string) error {
+func (a *app) addThere(ctx context.Context, s *node.CatalogSource, paths []string, kind string) error {
 	var origins []models.Origin
 	for _, path := range paths {
 		detected, err := archive.Detect(path, kind)
@@ -82,7 +82,7 @@ func (a *app) addThere(ctx context.Context, s *shelf, paths []string, kind strin
 		origins = append(origins, detected...)
 	}
 	for _, o := range origins {
-		added, isNew, err := s.api.AddOrigin(ctx, o)
+		added, isNew, err := s.API.AddOrigin(ctx, o)
 		if err != nil {
 			return fmt.Errorf("add %s: %w", o.URI, err)
 		}
@@ -97,28 +97,6 @@ func (a *app) addThere(ctx context.Context, s *shelf, paths []string, kind strin
 	return nil
 }
 
-// visit looks at an origin now, and says what was found.
-func (a *app) visit(ctx context.Context, h *house, o models.Origin) error {
-	began := time.Now()
-	outcome, visitErr := h.look(ctx, o)
-	if visitErr != nil {
-		outcome = models.Outcome{Status: models.Failed, Error: visitErr.Error(), RetryAfter: outcome.RetryAfter}
-		if errors.Is(visitErr, fault.ErrNotFound) {
-			outcome.Status = models.NotFound
-		}
-	}
-	outcome.Origin, outcome.At, outcome.Took = o.ID, began.UTC(), models.SecondsOf(time.Since(began))
-	outcome.Visit = "add-" + o.ID
-	if _, err := coordinator.Record(ctx, h.catalog, h.visits, outcome); err != nil {
-		return err
-	}
-	if visitErr != nil {
-		return fmt.Errorf("%s %s is added, but could not be visited: %w", o.Kind, o.URI, visitErr)
-	}
-	_, err := fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, count(outcome.Items, itemOf(o.Kind)))
-	return err
-}
-
 // itemOf is what a visit of a kind counts.
 func itemOf(kind models.OriginKind) string {
 	switch {
@@ -128,16 +106,6 @@ func itemOf(kind models.OriginKind) string {
 		return "origin"
 	}
 	return "recording"
-}
-
-// look runs the flow of an origin's kind once.
-func (h *house) look(ctx context.Context, o models.Origin) (models.Outcome, error) {
-	for _, f := range h.flows() {
-		if slices.Contains(f.Kinds(), o.Kind) {
-			return f.Visit(ctx, models.Visit{Origin: o})
-		}
-	}
-	return models.Outcome{}, fmt.Errorf("kind %q: %w", o.Kind, fault.ErrInvalid)
 }
 
 // originRow is an origin as it is printed.
@@ -164,8 +132,8 @@ func (a *app) newOriginList() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.atShelf(func(ctx context.Context, s *shelf, _ []string) error {
-		origins, err := s.catalog.Origins(ctx)
+	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
+		origins, err := s.Catalog.Origins(ctx)
 		if err != nil {
 			return err
 		}
@@ -175,7 +143,7 @@ func (a *app) newOriginList() *cobra.Command {
 		}
 		return show(a, o, rows, "no origins")
 	})
-	config.BindFlags(c.Flags(), shelfKeys...)
+	config.BindFlags(c.Flags(), catalogKeys...)
 	return c
 }
 
@@ -187,14 +155,14 @@ func (a *app) newOriginShow() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	c.RunE = a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
-		origin, err := s.origin(ctx, args[0])
+	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+		origin, err := s.Origin(ctx, args[0])
 		if err != nil {
 			return err
 		}
 		shown := shownOrigin{Origin: origin}
 		if origin.Kind != models.API {
-			schedule, err := s.schedule(ctx, origin.ID)
+			schedule, err := s.Schedule(ctx, origin.ID)
 			if err != nil {
 				return err
 			}
@@ -202,7 +170,7 @@ func (a *app) newOriginShow() *cobra.Command {
 		}
 		return a.showOrigin(o, shown)
 	})
-	config.BindFlags(c.Flags(), shelfKeys...)
+	config.BindFlags(c.Flags(), catalogKeys...)
 	return c
 }
 
@@ -212,13 +180,13 @@ func (a *app) newOriginRemove() *cobra.Command {
 		Use:   "remove ORIGIN…",
 		Short: "forget origins, their recordings, and what was found in them",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
+		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 			for _, name := range args {
-				o, err := s.origin(ctx, name)
+				o, err := s.Origin(ctx, name)
 				if err != nil {
 					return err
 				}
-				if err := s.catalog.RemoveOrigin(ctx, o.ID); err != nil {
+				if err := s.Catalog.RemoveOrigin(ctx, o.ID); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintf(a.out, "removed %s %s %s\n", o.ID, o.Kind, o.URI); err != nil {
@@ -228,29 +196,8 @@ func (a *app) newOriginRemove() *cobra.Command {
 			return nil
 		}),
 	}
-	config.BindFlags(c.Flags(), shelfKeys...)
+	config.BindFlags(c.Flags(), catalogKeys...)
 	return c
-}
-
-// dataKeys are the settings of the commands that read a data folder.
-var dataKeys = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "visit-policy", "visit-rules", "log-level", "log-format"}
-
-// origin finds an origin by its id, URL or path.
-func (s *shelf) origin(ctx context.Context, name string) (models.Origin, error) {
-	origins, err := s.catalog.Origins(ctx)
-	if err != nil {
-		return models.Origin{}, err
-	}
-	path, err := filepath.Abs(name)
-	if err != nil {
-		return models.Origin{}, fmt.Errorf("origin %s: %w", name, err)
-	}
-	for _, o := range origins {
-		if o.ID == name || o.URI == name || o.URI == path {
-			return o, nil
-		}
-	}
-	return models.Origin{}, fmt.Errorf("origin %s: %w; see leasehold origin list", strings.TrimSpace(name), fault.ErrNotFound)
 }
 
 // when prints a time for people.

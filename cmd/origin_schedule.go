@@ -2,48 +2,16 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator/api"
 	"leasehold/models"
+	"leasehold/node"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
-	"leasehold/shared/fault"
 )
-
-// schedule is when an origin is visited, at a coordinator or in a data folder.
-func (s *shelf) schedule(ctx context.Context, origin string) (apitypes.Schedule, error) {
-	if s.api != nil {
-		return s.api.Schedule(ctx, origin)
-	}
-	l, err := s.house.visits.Look(ctx, time.Now(), origin)
-	if errors.Is(err, fault.ErrNotFound) { // the folder is of an older version
-		if err = s.house.sync(ctx); err == nil {
-			l, err = s.house.visits.Look(ctx, time.Now(), origin)
-		}
-	}
-	return api.ScheduleOf(l), err
-}
-
-// sync makes the schedule know the catalog's origins.
-func (h *house) sync(ctx context.Context) error {
-	all, err := h.catalog.Origins(ctx)
-	if err != nil {
-		return err
-	}
-	var visited []models.Origin
-	for _, o := range all {
-		if o.Kind != models.API {
-			visited = append(visited, o)
-		}
-	}
-	return h.visits.Sync(ctx, time.Now(), visited)
-}
 
 // shownOrigin is an origin with its schedule.
 type shownOrigin struct {
@@ -125,13 +93,13 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 		Use:   what + " ORIGIN…",
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.atShelf(func(ctx context.Context, s *shelf, args []string) error {
+		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 			for _, name := range args {
-				o, err := s.origin(ctx, name)
+				o, err := s.Origin(ctx, name)
 				if err != nil {
 					return err
 				}
-				now, err := s.steer(ctx, o, what)
+				now, err := s.Steer(ctx, o, what)
 				if err != nil {
 					return fmt.Errorf("%s %s: %w", what, o.URI, err)
 				}
@@ -142,22 +110,6 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 			return nil
 		}),
 	}
-	config.BindFlags(c.Flags(), shelfKeys...)
+	config.BindFlags(c.Flags(), catalogKeys...)
 	return c
-}
-
-func (s *shelf) steer(ctx context.Context, o models.Origin, what string) (apitypes.Schedule, error) {
-	if o.Kind == models.API {
-		return apitypes.Schedule{}, fmt.Errorf("its curator comes by itself: %w", fault.ErrInvalid)
-	}
-	if s.api != nil {
-		return s.api.Steer(ctx, o.ID, what)
-	}
-	if _, err := s.schedule(ctx, o.ID); err != nil {
-		return apitypes.Schedule{}, err
-	}
-	if err := s.house.visits.Steer(ctx, time.Now(), o.ID, what); err != nil {
-		return apitypes.Schedule{}, err
-	}
-	return s.schedule(ctx, o.ID)
 }

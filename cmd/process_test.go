@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/node"
 )
 
 // process is the real binary, started by a test.
@@ -84,13 +86,13 @@ func (p *process) await(look func() (seen string, ok bool), wanted string) {
 // host is a coordinator in a process of its own.
 type host struct {
 	*process
-	at addresses
+	at node.Addresses
 }
 
 func beginHost(t testing.TB, dir, program string, args ...string) *host {
 	t.Helper()
 	h := &host{process: begin(t, dir, program, args...)}
-	file := filepath.Join(dir, "c", addressFile)
+	file := filepath.Join(dir, "c", node.AddressFile)
 	h.await(func() (string, bool) {
 		data, err := os.ReadFile(file)
 		return h.text(), err == nil && json.Unmarshal(data, &h.at) == nil

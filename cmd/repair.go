@@ -1,14 +1,13 @@
 package cmd
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"leasehold/node"
 	"leasehold/shared/config"
-	"leasehold/shared/datadir"
 	"leasehold/shared/space/journal/pebble"
 )
 
@@ -22,22 +21,13 @@ All is copied to a folder beside it first. Then the log is cut off at the damage
 was acknowledged before it is kept, what came after it is lost. A backup may have it;
 see leasehold restore.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			cfg, err := a.load(c)
-			if err != nil {
-				return err
-			}
-			release, err := datadir.Lock(cfg.Data)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, release()) }()
-			done, err := pebble.Repair(pebble.Config{Dir: filepath.Join(cfg.Data, journalDir), Log: a.newLogger(cfg)})
+		RunE: a.withConfig(func(_ context.Context, cfg config.Config) error {
+			done, err := node.Repair(cfg, a.newLogger(cfg))
 			if err != nil {
 				return err
 			}
 			return a.printRepaired(done)
-		},
+		}),
 	}
 	config.BindFlags(c.Flags(), "data")
 	return c

@@ -29,7 +29,7 @@ into them, workers take them and put results back.`,
 		a.newOrigin(), a.newStatus(), a.newSpace(), a.newTask(), a.newDead(), a.newDrain(), a.newVisits(),
 		a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newDoctor(), a.newTup4fun(), a.newVersion(), a.newCompletion())
 	for _, c := range root.Commands() {
-		mendUsage(c)
+		wrapUsageErrors(c)
 	}
 	return root
 }
@@ -45,17 +45,17 @@ func (a *app) runMode(c *cobra.Command, _ []string) error {
 	}
 	switch cfg.Mode {
 	case config.Coordinator:
-		return a.coordinate(c.Context(), cfg)
+		return a.runCoordinator(c.Context(), cfg)
 	case config.Manager:
-		return a.manageAway(c.Context(), cfg)
+		return a.runManager(c.Context(), cfg)
 	default:
-		return a.workAway(c.Context(), cfg)
+		return a.runWorker(c.Context(), cfg)
 	}
 }
 
-// mendUsage makes the errors that cobra finds in arguments usage errors, and
+// wrapUsageErrors makes the errors that cobra finds in arguments usage errors, and
 // lets a command that only groups others say so.
-func mendUsage(c *cobra.Command) {
+func wrapUsageErrors(c *cobra.Command) {
 	if c.HasSubCommands() {
 		c.Args = knownCommand
 		c.RunE = func(c *cobra.Command, _ []string) error {
@@ -70,7 +70,7 @@ func mendUsage(c *cobra.Command) {
 		}
 	}
 	for _, sub := range c.Commands() {
-		mendUsage(sub)
+		wrapUsageErrors(sub)
 	}
 }
 

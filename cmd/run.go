@@ -3,14 +3,12 @@ package cmd
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"leasehold/models"
+	"leasehold/node"
 	"leasehold/shared/config"
-	"leasehold/shared/space"
 )
 
 // newRun is `leasehold run`.
@@ -22,20 +20,12 @@ func (a *app) newRun() *cobra.Command {
 		Short: "coordinator, manager and workers in one process, no network between them",
 		Long: `Add the origins at each PATH (a feed, a folder of episodes, a folder of clips, or a
 folder with a manifest origins.yaml), and work on all origins of the data folder.`,
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			h, err := a.openHouse(c)
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.load(c)
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, h.close()) }()
-			named, err := h.add(c.Context(), args, kind)
-			if err != nil {
-				return err
-			}
-			if err := h.lookNow(c.Context(), named, untilIdle); err != nil {
-				return err
-			}
-			return a.runHouse(c.Context(), h, untilIdle)
+			return a.runLocal(c.Context(), cfg, args, kind, untilIdle)
 		},
 	}
 	c.Flags().BoolVar(&untilIdle, "until-idle", false, "stop when nothing is left to do, and print the findings")
@@ -44,52 +34,36 @@ folder with a manifest origins.yaml), and work on all origins of the data folder
 	return c
 }
 
-// lookNow asks for a visit of what was named; and, of a run that ends, of all that
-// is on this machine, where a look costs nobody's patience. All else is visited
-// when its turn comes.
-func (h *house) lookNow(ctx context.Context, named []models.Origin, untilIdle bool) error {
-	wanted := named
-	if untilIdle {
-		all, err := h.catalog.Origins(ctx)
-		if err != nil {
-			return err
-		}
-		for _, o := range all {
-			if filepath.IsAbs(o.URI) {
-				wanted = append(wanted, o)
-			}
-		}
+// runLocal adds the origins at paths and works on all origins of the data folder until
+// ctx ends, or until nothing is left to do.
+func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, kind string, untilIdle bool) (err error) {
+	log, stop := a.reloadingLogger(ctx, cfg)
+	defer stop()
+	d, err := node.OpenDataDir(ctx, cfg, log)
+	if err != nil {
+		return err
 	}
-	var visited []models.Origin
-	for _, o := range wanted {
-		if o.Kind != models.API {
-			visited = append(visited, o)
-		}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	named, err := d.AddOrigins(ctx, paths, kind)
+	if err != nil {
+		return err
 	}
-	return h.visits.SaveAllNow(ctx, time.Now(), visited)
-}
-
-// runHouse works until idle, or until ctx ends.
-func (a *app) runHouse(ctx context.Context, h *house, untilIdle bool) error {
-	defer a.reloading(ctx, h.cfg)()
-	origins, err := h.catalog.Origins(ctx)
+	origins, err := d.Catalog.Origins(ctx)
 	if err != nil {
 		return err
 	}
 	if len(origins) == 0 {
-		return usagef("there is no origin in %s: name one, such as leasehold run examples/podcast, or leasehold origin add PATH", h.cfg.Data)
+		return usagef("there is no origin in %s: name one, such as leasehold run examples/podcast, or leasehold origin add PATH", cfg.Data)
 	}
-	h.trust(ctx, origins)
-	w := &crew{house: h}
-	var idle bool
-	var t tally
-	users, err := w.users()
-	if err != nil {
+	// With --until-idle all local origins are visited too, because that is cheap.
+	if err := d.VisitNow(ctx, named, untilIdle); err != nil {
 		return err
 	}
-	err = w.host(ctx, users, func(ctx context.Context) (err error) {
-		idle, err = a.watch(ctx, w, untilIdle)
-		return errors.Join(err, w.tally(&t))
+	var idle bool
+	var s summary
+	err = node.RunLocal(ctx, d, func(ctx context.Context, l *node.Local) (err error) {
+		idle, err = a.showProgress(ctx, l, untilIdle)
+		return errors.Join(err, s.read(l))
 	})
 	if err != nil {
 		return err
@@ -97,30 +71,37 @@ func (a *app) runHouse(ctx context.Context, h *house, untilIdle bool) error {
 	if untilIdle && !idle {
 		err = errors.New("interrupted before everything was done; run again to go on")
 	}
-	return errors.Join(err, a.summarize(t))
+	return errors.Join(err, a.printSummary(s))
 }
 
-// users are a manager, and as many workers as are configured.
-func (w *crew) users() ([]func(context.Context) error, error) {
-	handlers, err := handlers(w.cfg, filepath.Join(w.cfg.Data, "cache"), w.fetch, w.log)
-	if err != nil {
-		return nil, err
-	}
-	users := []func(context.Context) error{func(ctx context.Context) error {
-		return manage(ctx, w.connect(config.Manager), w.cfg, w.flows(), w.log)
-	}}
-	for range w.cfg.Workers {
-		users = append(users, func(ctx context.Context) error {
-			return labour(ctx, w.connect(config.Worker), w.cfg, handlers, w.log)
-		})
-	}
-	return users, nil
-}
+// refreshEvery is how often progress is read.
+const refreshEvery = 100 * time.Millisecond
 
-// connect opens sessions that live as long as this process: when it is killed, the
-// next one hands back at once what they held.
-func (w *crew) connect(mode string) func(context.Context) (space.Repository, error) {
-	return func(ctx context.Context) (space.Repository, error) {
-		return w.coordinator.Connect(ctx, mode, 0)
+// showProgress shows progress until ctx ends or, with untilIdle, until nothing is left to
+// do. Idle is true in the second case.
+func (a *app) showProgress(ctx context.Context, l *node.Local, untilIdle bool) (idle bool, err error) {
+	p := a.newProgress()
+	defer p.done()
+	tick := time.NewTicker(refreshEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-tick.C:
+		}
+		totals, err := l.Catalog.Totals(ctx)
+		if err == nil {
+			p.show(totals, func() string { return costsOf(ctx, l) })
+			idle, err = l.Idle(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return false, nil
+		case err != nil:
+			return false, err
+		case idle && untilIdle:
+			return true, nil
+		}
 	}
 }

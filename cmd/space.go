@@ -48,14 +48,14 @@ func (a *app) newSpaceList() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
 		spaces, err := api.Spaces(ctx)
 		if err != nil {
 			return err
 		}
 		return show(a, o, spaceRows(spaces), "no spaces")
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
@@ -106,7 +106,7 @@ func (a *app) newSpaceCount() *cobra.Command {
 	}
 	o := bindOutput(c)
 	c.Flags().BoolVar(&held, "held", false, "also those that are held")
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		line, err := templateLine(args[1:], true)
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (a *app) newSpaceCount() *cobra.Command {
 		}
 		return showOne(a, o, counted{args[0], line, page.Total})
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
@@ -167,7 +167,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	o := bindOutput(c)
 	c.Flags().BoolVar(&held, "held", false, "also those that are held")
 	most := bindLimit(c)
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		line, err := templateLine(args[1:], true)
 		if err != nil {
 			return err
@@ -189,9 +189,9 @@ func (a *app) newSpaceQuery() *cobra.Command {
 		if err := show(a, o, rows, "no tuples"); err != nil {
 			return err
 		}
-		return a.sayRest(len(rows), page.Omitted, page.Total)
+		return a.reportTruncated(len(rows), page.Omitted, page.Total)
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
@@ -220,8 +220,8 @@ func (l *limit) String() string { return strconv.Itoa(int(*l)) }
 // Type is part of pflag.Value.
 func (l *limit) Type() string { return "number" }
 
-// sayRest says, where it is not in the way, what a list is without.
-func (a *app) sayRest(shown, omitted, total int) error {
+// reportTruncated says, where it is not in the way, what a list is without.
+func (a *app) reportTruncated(shown, omitted, total int) error {
 	var err error
 	if omitted > 0 {
 		_, err = fmt.Fprintf(a.err, "leasehold: %d more are too large to be shown\n", omitted)
@@ -251,7 +251,7 @@ func (a *app) newSpacePut() *cobra.Command {
 		Args:    cobra.MinimumNArgs(2),
 	}
 	c.Flags().DurationVar(&ttl, "ttl", 0, "how long it may stay; 0 is until it is taken")
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		t, err := tuple.ParseTuple(args[1:])
 		if err != nil {
 			return usagef("tuple: %s", err)
@@ -263,7 +263,7 @@ func (a *app) newSpacePut() *cobra.Command {
 		_, err = fmt.Fprintf(a.out, "put %s\n", put.Line)
 		return err
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
@@ -284,7 +284,7 @@ way here (this process or the network dies at that moment) is gone.
 	c.Flags().DurationVar(&timeout, "timeout", -1, "how long to wait (default: until it is interrupted)")
 	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait: short for --timeout 0s")
 	c.Flags().Lookup("timeout").DefValue = "0s" // which is not printed
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		said := c.Flags().Changed("timeout")
 		if said && (noWait || timeout < 0) {
 			return usagef("--timeout must not be negative, and goes not with --no-wait")
@@ -306,6 +306,6 @@ way here (this process or the network dies at that moment) is gone.
 		}
 		return showOne(a, o, tupleRow{t})
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }

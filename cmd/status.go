@@ -24,14 +24,14 @@ As CSV it is the sessions; "space list -o csv" has the spaces.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
 		s, err := api.Status(ctx)
 		if err != nil {
 			return err
 		}
 		return a.showStatus(o, s)
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
@@ -60,12 +60,12 @@ func (a *app) showStatus(o *output, s apiclient.Status) error {
 	}
 	_, err := fmt.Fprintf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
 		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),
-		attention(s.Totals.Problems, "problem", "leasehold findings --problems"), attention(s.Dead, "dead letter", "leasehold dead list"))
+		withHint(s.Totals.Problems, "problem", "leasehold findings --problems"), withHint(s.Dead, "dead letter", "leasehold dead list"))
 	return err
 }
 
-// attention counts what somebody should look at, and says how.
-func attention(n int, noun, how string) string {
+// withHint counts things that need attention, and names the command that shows them.
+func withHint(n int, noun, how string) string {
 	if n == 0 {
 		return count(n, noun)
 	}

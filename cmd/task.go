@@ -44,7 +44,7 @@ argument, from a file, or from standard input (@-).`,
 	c.Flags().Int64Var(&n.Priority, "priority", 0, "higher is sooner")
 	c.Flags().DurationVar(&timeout, "timeout", 0, "how long an attempt may take (default 10m)")
 	c.Flags().Lookup("timeout").DefValue = "0s" // the coordinator's, which is not printed
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
 		n.Action = args[0]
 		if err := needID("an action", n.Action); err != nil {
 			return err
@@ -71,7 +71,7 @@ argument, from a file, or from standard input (@-).`,
 		}
 		return showOne(a, o, taskRow{t})
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
@@ -154,7 +154,7 @@ func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.
 	o := bindOutput(c)
 	c.Flags().StringVar(&action, "action", "", "only of this action")
 	most := bindLimit(c)
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
 		page, err := list(api, ctx, action, int(*most))
 		if err != nil {
 			return err
@@ -162,9 +162,9 @@ func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.
 		if err := show(a, o, taskRows(page.Items), none); err != nil {
 			return err
 		}
-		return a.sayRest(len(page.Items), page.Omitted, page.Total)
+		return a.reportTruncated(len(page.Items), page.Omitted, page.Total)
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
@@ -176,7 +176,7 @@ func (a *app) newTaskShow() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	c.RunE = a.ask(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		if err := needID("a task's id", args[0]); err != nil {
 			return err
 		}
@@ -186,6 +186,6 @@ func (a *app) newTaskShow() *cobra.Command {
 		}
 		return showOne(a, o, taskRow{t})
 	})
-	config.BindFlags(c.Flags(), askKeys...)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }

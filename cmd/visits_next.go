@@ -3,12 +3,11 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator/api"
 	"leasehold/models"
+	"leasehold/node"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 )
@@ -28,18 +27,18 @@ below them the origins that would not be, and why not.`,
 	o := bindOutput(c)
 	c.Flags().IntVarP(&n, "number", "n", 20, "how many")
 	c.Flags().BoolVar(&explain, "explain", false, "say why each is next, and why others are not")
-	c.RunE = a.atShelf(func(ctx context.Context, s *shelf, _ []string) error {
+	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
 		if n < 1 || n > 1000 {
 			return usagef("-n %d; 1 to 1000 are accepted", n)
 		}
 		return a.showNext(ctx, o, s, n, explain)
 	})
-	config.BindFlags(c.Flags(), shelfKeys...)
+	config.BindFlags(c.Flags(), catalogKeys...)
 	return c
 }
 
-func (a *app) showNext(ctx context.Context, o *output, s *shelf, n int, explain bool) error {
-	next, err := s.next(ctx, n)
+func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n int, explain bool) error {
+	next, err := s.NextVisits(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func (a *app) showNext(ctx context.Context, o *output, s *shelf, n int, explain 
 		seen[x.Origin] = true
 	}
 	if explain && len(next) < n {
-		resting, err := s.resting(ctx, seen, n-len(next))
+		resting, err := resting(ctx, s, seen, n-len(next))
 		if err != nil {
 			return err
 		}
@@ -62,25 +61,9 @@ func (a *app) showNext(ctx context.Context, o *output, s *shelf, n int, explain 
 	return show(a, o, rows, "nothing is due")
 }
 
-// next asks the coordinator, or looks into the data folder.
-func (s *shelf) next(ctx context.Context, n int) ([]apitypes.NextVisit, error) {
-	if s.api != nil {
-		return s.api.NextVisits(ctx, n)
-	}
-	if err := s.house.sync(ctx); err != nil {
-		return nil, err
-	}
-	found, err := s.house.visits.Next(ctx, time.Now(), n)
-	var next []apitypes.NextVisit
-	for _, x := range found {
-		next = append(next, api.NextOf(x))
-	}
-	return next, err
-}
-
 // resting lists origins that are not next, and why not.
-func (s *shelf) resting(ctx context.Context, next map[string]bool, most int) (rows []nextRow, err error) {
-	origins, err := s.catalog.Origins(ctx)
+func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
+	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +71,7 @@ func (s *shelf) resting(ctx context.Context, next map[string]bool, most int) (ro
 		if next[o.ID] || o.Kind == models.API || len(rows) >= most {
 			continue
 		}
-		x, err := s.schedule(ctx, o.ID)
+		x, err := s.Schedule(ctx, o.ID)
 		if err != nil {
 			return nil, err
 		}

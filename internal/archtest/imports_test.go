@@ -34,7 +34,8 @@ var concrete = []string{"shared/space", "shared/catalog"}
 
 var rooms = []room{
 	{"", []string{"cmd"}, nil, "main hands over to cmd"},
-	{"cmd", []string{"coordinator", "manager", "worker", "shared", "models", "tup4fun"}, []string{"internal/binary"}, "cmd wires everything, and nothing imports it but main"},
+	{"cmd", []string{"node", "coordinator", "manager", "worker", "shared", "models", "tup4fun"}, []string{"internal/binary"}, "cmd parses and prints, and only main imports it"},
+	{"node", []string{"coordinator", "manager", "worker", "shared", "models"}, nil, "node assembles processes of several modes, so that no mode imports another and commands only parse and print"},
 	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
 	{"coordinator/visit", []string{"shared/sqlfile", "shared/fault", "models"}, nil, "when to look again is arithmetic and one file; what is done with it is the coordinator's"},
 	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
@@ -54,6 +55,7 @@ var rooms = []room{
 	{"shared/work/worktest", []string{"shared", "models"}, nil, "the protocols' scenarios need an engine to run on"},
 	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/supervisor", nil, nil, "goroutines are supervised without knowing what they do"},
 	{"shared/sqlfile", []string{"shared/fault"}, nil, "a database file knows nothing of what is in it"},
 	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},
 	{"shared/catalog/sqlite", []string{"shared/catalog!", "shared/sqlfile", "shared/fault", "models"}, []string{"shared/catalog/catalogtest"}, "the catalog knows nothing of spaces"},
@@ -81,7 +83,7 @@ var guests = []struct{ path, only, reason string }{
 	{"modernc.org/sqlite", "shared/sqlfile", "what a database file promises is kept in one place"},
 	{module + "/shared/sqlfile", "shared/catalog/sqlite, coordinator/visit/store", "a worker does not link the database"},
 	{"github.com/cockroachdb/pebble", "shared/space/journal/pebble", "a worker does not link the journal's store"},
-	{module + "/shared/space/journal/pebble", "cmd", "a worker does not link the journal's store"},
+	{module + "/shared/space/journal/pebble", "cmd, node", "a worker does not link the journal's store"},
 	{"github.com/mmcdole/gofeed", "manager/archive", "feeds are the archive's affair"},
 	{"github.com/mewkiz/flac", "shared/audio", "formats of sound stay in audio"},
 	{"github.com/hajimehoshi/go-mp3", "shared/audio", "formats of sound stay in audio"},

@@ -141,7 +141,7 @@ func documents(t *testing.T) []string {
 	t.Helper()
 	read := []string{".md", ".html", ".css", ".js", ".txtar", ".tup", ".map", ".sh", ".yaml"}
 	var all []string
-	for _, dir := range []string{"cmd", "coordinator", "docker", "docs", "examples", "internal", "manager", "models", "shared", "tup4fun", "worker", ".ci"} {
+	for _, dir := range []string{"cmd", "coordinator", "docker", "docs", "examples", "internal", "manager", "models", "node", "shared", "tup4fun", "worker", ".ci"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("../..", dir), func(file string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && (slices.Contains(read, path.Ext(file)) || dir == ".ci") {
 				rel, _ := filepath.Rel("../..", file)

@@ -1,8 +1,7 @@
-package cmd
+package node
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,14 +18,14 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/visit"
 )
 
-// An hour is an hour of a house whose clock is simulated: the driver, the store and
-// the flows are the real ones, and so are a feed, a repository and a folder.
+// An hour is an hour of fake time in which origins of three kinds are visited. The
+// coordinator, the schedule, the flows and the origins are real.
 type hour struct {
 	*testing.T
-	*house
+	*DataDir
+	cfg                config.Config
 	spaces             journal.Memory
 	feed, repo, folder string
 	visited            []visitMade
@@ -38,23 +37,24 @@ type visitMade struct {
 	status   models.Status
 }
 
-// openHour opens a house with the three origins; visits rest for ten minutes.
+// openHour opens a data folder with the three origins; the cooldown of visits is ten
+// minutes.
 func openHour(t *testing.T) *hour {
 	cfg, err := config.Load(nil)
 	require.NoError(t, err)
 	cfg.Data, cfg.VisitRules = t.TempDir(), "cooldown=10m"
 	dir := t.TempDir()
 	h := &hour{
-		T: t, house: &house{cfg: cfg, log: muted},
+		T: t, cfg: cfg,
 		feed: filepath.Join(dir, "feed.xml"), repo: filepath.Join(dir, "repo"), folder: filepath.Join(dir, "talks"),
 	}
-	require.NoError(t, h.open(t.Context()))
+	h.openDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(h.repo, ".git/objects"), 0o755))
 	h.edit(1)
 	h.commit(1)
 	h.touch("sound")
 	for kind, path := range map[string]string{"feed": h.feed, "git": h.repo, "media": h.folder} {
-		_, err := h.add(t.Context(), []string{path}, kind)
+		_, err := h.AddOrigins(t.Context(), []string{path}, kind)
 		require.NoError(t, err)
 	}
 	return h
@@ -83,12 +83,16 @@ func (h *hour) commit(n int) {
 	h.file(filepath.Join(h.repo, ".git/logs/HEAD"), fmt.Sprintf("%040d %s A <a@b> %d +0000\tcommit\n", 0, strings.Repeat(fmt.Sprint(n), 40), time.Now().Unix()))
 }
 
-// run runs a coordinator and, beside it, during.
+func (h *hour) openDir() {
+	d, err := OpenDataDir(h.Context(), h.cfg, discard)
+	require.NoError(h, err)
+	require.NoError(h, d.openFetcher())
+	h.DataDir = d
+}
+
+// run runs a coordinator until during returns.
 func (h *hour) run(during func(c *coordinator.Coordinator)) {
-	c, err := coordinator.New(h.Context(), coordinator.Config{
-		Journal: &h.spaces, Catalog: h.catalog, Work: (&crew{house: h.house}).policy(), Visit: visit.Policy{Timeout: visitTimeout},
-		Visits: h.visits, Log: muted,
-	})
+	c, err := coordinator.New(h.Context(), h.coordinatorConfig(&h.spaces, nil))
 	require.NoError(h, err)
 	ctx, stop := context.WithCancel(h.Context())
 	ready, done := make(chan struct{}), make(chan error, 1)
@@ -99,16 +103,16 @@ func (h *hour) run(during func(c *coordinator.Coordinator)) {
 	require.NoError(h, <-done)
 }
 
-// manage has a manager at work for some minutes.
+// manage runs a manager for some minutes.
 func (h *hour) manage(c *coordinator.Coordinator, minutes int) {
 	var flows []manager.Flow
-	for _, f := range h.flows() {
+	for _, f := range newFlows(h.cfg, h.Catalog, h.fetcher, discard) {
 		flows = append(flows, noted{f, h})
 	}
 	ctx, stop := context.WithTimeout(h.Context(), time.Duration(minutes)*time.Minute)
 	defer stop()
 	connect := func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, "manager", time.Minute) }
-	require.NoError(h, manager.Run(ctx, connect, manager.Config{Flows: flows, Heartbeat: 10 * time.Second, Grace: time.Second, Log: muted}))
+	require.NoError(h, manager.Run(ctx, connect, manager.Config{Flows: flows, Heartbeat: 10 * time.Second, Grace: time.Second, Log: discard}))
 	synctest.Wait()
 }
 
@@ -134,16 +138,25 @@ func (h *hour) minutes(kind string, status models.Status) (all []int) {
 	return all
 }
 
-// explain is what `leasehold visits next --explain` says, by kind.
+// explain returns by kind the pool from which an origin would be visited next, or why it
+// would not be.
 func (h *hour) explain() map[string]string {
-	var out strings.Builder
-	a := &app{out: &out}
-	require.NoError(h, a.showNext(h.Context(), &output{form: asLines}, &shelf{house: h.house, catalog: h.catalog}, 10, true))
+	source := &CatalogSource{Catalog: h.Catalog, Dir: h.DataDir}
 	why := map[string]string{}
-	for line := range strings.Lines(out.String()) {
-		var row nextRow
-		require.NoError(h, json.Unmarshal([]byte(line), &row))
-		why[string(row.Kind)] = row.Why
+	origins, err := h.Catalog.Origins(h.Context())
+	require.NoError(h, err)
+	for _, o := range origins {
+		schedule, err := source.Schedule(h.Context(), o.ID)
+		require.NoError(h, err)
+		why[string(o.Kind)] = schedule.Why
+		if schedule.Visit != "" {
+			why[string(o.Kind)] = "under way"
+		}
+	}
+	next, err := source.NextVisits(h.Context(), 10)
+	require.NoError(h, err)
+	for _, n := range next {
+		why[string(n.Kind)] = "next: " + n.Pool
 	}
 	return why
 }
@@ -152,13 +165,13 @@ func TestAnHourOfAFeedARepositoryAndAFolder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := openHour(t)
-		defer func() { require.NoError(t, h.close()) }()
+		defer func() { require.NoError(t, h.Close()) }()
 		time.AfterFunc(5*time.Minute, func() { h.edit(2) })
 		time.AfterFunc(12*time.Minute, func() { h.commit(2) })
 		time.AfterFunc(15*time.Minute, func() { h.touch("louder") })
 		h.run(func(c *coordinator.Coordinator) {
 			for kind, why := range h.explain() {
-				require.Regexp(t, "^never visited|^not now: visit-.* waits for a manager or is under way$", why, kind)
+				require.Regexp(t, "^next: first$|^under way$", why, kind)
 			}
 			h.manage(c, 25)
 			require.Equal(t, []int{0, 10}, h.minutes("feed", models.Eventful))
@@ -166,17 +179,17 @@ func TestAnHourOfAFeedARepositoryAndAFolder(t *testing.T) {
 			require.Equal(t, []int{0, 20}, h.minutes("media", models.Eventful))
 			require.Equal(t, []int{20}, h.minutes("feed", models.Uneventful))
 			for kind, why := range h.explain() {
-				require.Contains(t, why, "not now: cooldown", kind)
+				require.Contains(t, why, "cooldown", kind)
 			}
-			<-time.After(6 * time.Minute) // nobody is there
+			<-time.After(6 * time.Minute) // without a manager
 		})
 		why := fmt.Sprint(h.explain())
-		require.Equal(t, 1, strings.Count(why, "waits for a manager or is under way"), "it waits for whoever comes: %s", why)
-		require.Equal(t, 2, strings.Count(why, "changes expected since the last visit"), why)
+		require.Equal(t, 1, strings.Count(why, "under way"), "it waits for a manager: %s", why)
+		require.Equal(t, 2, strings.Count(why, "next: known"), why)
 
 		// The coordinator is gone; another one opens what it left.
-		require.NoError(t, h.close())
-		require.NoError(t, h.open(t.Context()))
+		require.NoError(t, h.Close())
+		h.openDir()
 		before := len(h.visited)
 		h.run(func(c *coordinator.Coordinator) { h.manage(c, 28) })
 		require.Len(t, h.visited, before+9, "three of each")

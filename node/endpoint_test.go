@@ -1,16 +1,11 @@
-package cmd
+package node
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -19,7 +14,6 @@ import (
 
 	"leasehold/coordinator/gate/native"
 	"leasehold/shared/config"
-	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
@@ -29,7 +23,7 @@ import (
 func configOf(t *testing.T, args ...string) config.Config {
 	t.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	config.BindFlags(flags, askKeys...)
+	config.BindFlags(flags, "data", "host", "http")
 	require.NoError(t, flags.Parse(args))
 	cfg, err := config.Load(flags)
 	require.NoError(t, err)
@@ -39,7 +33,7 @@ func configOf(t *testing.T, args ...string) config.Config {
 func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, addressFile), []byte(`{"pid":7,"gate":"127.0.0.1:1","http":"127.0.0.1:2"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, AddressFile), []byte(`{"pid":7,"gate":"127.0.0.1:1","http":"127.0.0.1:2"}`), 0o600))
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -57,7 +51,7 @@ func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 			f, err := locate(t.Context(), configOf(t, c.args...))
 			require.NoError(t, err)
 			require.Equal(t, c.want, f.api)
-			require.Equal(t, c.said, f.said)
+			require.Equal(t, c.said, f.named)
 		})
 	}
 }
@@ -75,7 +69,7 @@ func TestAnAnnouncedAddressIsReachedFromWhereTheGateIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, announced(c.gate, c.http))
+			require.Equal(t, c.want, reachableAPI(c.gate, c.http))
 		})
 	}
 }
@@ -95,7 +89,7 @@ func TestAHostIsAskedWhereItsAPIIs(t *testing.T) {
 	running.Go(func() { _ = gate.Serve(ctx, l) })
 	f, err := locate(t.Context(), configOf(t, "--host", l.Addr().String()))
 	require.NoError(t, err)
-	require.Equal(t, found{api: "http://127.0.0.1:9", said: true, file: f.file}, f)
+	require.Equal(t, endpoint{api: "http://127.0.0.1:9", named: true, file: f.file}, f)
 
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -109,7 +103,7 @@ func TestAHostIsAskedWhereItsAPIIs(t *testing.T) {
 	})
 	_, err = locate(t.Context(), configOf(t, "--host", other.Addr().String()))
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	require.ErrorContains(t, err, "no gate of a coordinator")
+	require.ErrorContains(t, err, "is not a coordinator's gate")
 	_, err = locate(t.Context(), configOf(t, "--host", "127.0.0.1:1")) // which nobody is given
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.ErrorContains(t, err, "connection refused")
@@ -119,7 +113,7 @@ func TestAFileThatDoesNotSayWhereIsNoCoordinator(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]error{"": fault.ErrUnavailable, "[]": fault.ErrUnavailable, "{}": nil, `{"http":""}`: nil} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, addressFile), []byte(content), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, AddressFile), []byte(content), 0o600))
 		f, err := locate(t.Context(), configOf(t, "--data", dir))
 		require.ErrorIs(t, err, want, content)
 		require.Empty(t, f.api)
@@ -128,26 +122,4 @@ func TestAFileThatDoesNotSayWhereIsNoCoordinator(t *testing.T) {
 	f, err := locate(t.Context(), cfg)
 	require.NoError(t, err)
 	require.Empty(t, f.api)
-}
-
-func TestAFolderInUseByAProcessThatDoesNotAnswerSaysBoth(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	release, err := datadir.Lock(dir)
-	require.NoError(t, err)
-	server := httptest.NewServer(http.NotFoundHandler()) // another program, at a port that was reused
-	defer server.Close()
-	doc, err := json.Marshal(addresses{HTTP: strings.TrimPrefix(server.URL, "http://")})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, addressFile), doc, 0o600))
-	var out, said bytes.Buffer
-	a := &app{out: &out, err: &said}
-	require.Equal(t, 69, a.run(t.Context(), []string{"status", "--data", dir}))
-	said.Reset()
-	require.Equal(t, 1, a.run(t.Context(), []string{"findings", "--data", dir}))
-	require.Contains(t, said.String(), "is in use by process")
-	require.Contains(t, said.String(), "\nleasehold: the coordinator at "+server.URL+" is unavailable: 404 Not Found")
-
-	require.NoError(t, release())
-	require.Equal(t, 0, a.run(t.Context(), []string{"findings", "--data", dir}), "stale, and absent")
 }

@@ -18,6 +18,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/models"
+	"leasehold/node"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/space"
@@ -28,48 +29,48 @@ import (
 	"leasehold/shared/work"
 )
 
-// TestAskingScripts runs the commands that ask a running coordinator:
-// testdata/asking/*.txtar. Each script has a coordinator of its own, whose API is
+// TestRemoteScripts runs the commands that ask a running coordinator:
+// testdata/remote/*.txtar. Each script has a coordinator of its own, whose API is
 // at $HTTP, and which data/coordinator.json names. It has an origin with two
 // episodes, a space "notes" and a worker. Their commands, beside those of
 // TestScripts: `kill-task ACTION` makes a dead letter of a waiting task,
 // `stop-coordinator` ends the API.
-func TestAskingScripts(t *testing.T) {
+func TestRemoteScripts(t *testing.T) {
 	t.Parallel()
 	bin := realBinary(t)
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/asking",
+		Dir:                 "testdata/remote",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "kill-task": killTask, "stop-coordinator": stopCoordinator,
 		},
 		Setup: func(e *testscript.Env) error {
-			h := openAsked(t, e.Defer)
+			h := startCoordinator(t, e.Defer)
 			at := strings.TrimPrefix(h.server.URL, "http://")
-			e.Values[askedKey{}] = h
+			e.Values[coordinatorKey{}] = h
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("HTTP", at)
 			e.Setenv("EPISODE", models.NewID("shows", "monday"))
-			doc, err := json.Marshal(addresses{PID: os.Getpid(), Gate: at, HTTP: at})
+			doc, err := json.Marshal(node.Addresses{PID: os.Getpid(), Gate: at, HTTP: at})
 			require.NoError(t, err)
 			require.NoError(t, os.MkdirAll(filepath.Join(e.WorkDir, "data"), 0o755))
-			return os.WriteFile(filepath.Join(e.WorkDir, "data", addressFile), doc, 0o600)
+			return os.WriteFile(filepath.Join(e.WorkDir, "data", node.AddressFile), doc, 0o600)
 		},
 	})
 }
 
-type askedKey struct{}
+type coordinatorKey struct{}
 
-// asked is a coordinator that commands ask.
-type asked struct {
+// testCoordinator is a coordinator with an API and no gate, and a session of a worker.
+type testCoordinator struct {
 	server *httptest.Server
 	worker space.Repository
 }
 
-// openAsked starts one; what ends it is passed to later.
-func openAsked(t *testing.T, later func(func())) *asked {
+// startCoordinator starts one and passes what ends it to atEnd.
+func startCoordinator(t *testing.T, atEnd func(func())) *testCoordinator {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -88,8 +89,8 @@ func openAsked(t *testing.T, later func(func())) *asked {
 	conn, err := c.Engine().Connect(ctx, "api-1", 0)
 	require.NoError(t, err)
 	repo := space.Over(conn)
-	h := &asked{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Log: quiet}))}
-	later(func() {
+	h := &testCoordinator{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Log: quiet}))}
+	atEnd(func() {
 		h.server.Close()
 		stop()
 		require.NoError(t, <-done)
@@ -103,7 +104,8 @@ func openAsked(t *testing.T, later func(func())) *asked {
 	return h
 }
 
-// fill puts two episodes into a catalog, whose titles mean harm.
+// fill puts episodes and clips into a catalog whose titles are a spreadsheet formula and
+// markup.
 func fill(t *testing.T, store catalog.Catalog) {
 	ctx := context.Background()
 	_, err := store.AddOrigin(ctx, models.Origin{ID: "shows", Kind: models.API, URI: "api:shows", AddedAt: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)})
@@ -134,7 +136,7 @@ func killTask(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: kill-task ACTION")
 	}
-	worker := ts.Value(askedKey{}).(*asked).worker
+	worker := ts.Value(coordinatorKey{}).(*testCoordinator).worker
 	i, err := task.Client{Repo: worker}.Claim(context.Background(), args[0])
 	ts.Check(err)
 	ts.Check(task.Client{Repo: worker}.Release(context.Background(), i, "cannot"))
@@ -148,5 +150,5 @@ func stopCoordinator(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: stop-coordinator")
 	}
-	ts.Value(askedKey{}).(*asked).server.Close()
+	ts.Value(coordinatorKey{}).(*testCoordinator).server.Close()
 }

@@ -1,4 +1,4 @@
-package cmd
+package node
 
 import (
 	"context"
@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// weather is a network of pipes, in fake time, that can be made as bad as a test
-// wants. Its zero value carries everything at once.
-type weather struct {
+// faultyNetwork is a network of pipes, in fake time, that delays, drops and resets as
+// configured. Its zero value delivers everything at once.
+type faultyNetwork struct {
 	latency, jitter time.Duration
 	segment         int // bytes that arrive at a time; 0: as they were sent
 	resets          int // per cent of connections, within each 1,000 bytes that they carry
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	rand   *rand.Rand
-	mute   [2]bool // what is dropped: what clients send, what they are sent
-	closed bool    // who dials is refused
+	mute   [2]bool // whether bytes are dropped: up from clients, down to clients
+	closed bool    // dials are refused
 	open   []net.Conn
 	cuts   int
 }
@@ -29,16 +29,18 @@ const (
 	down
 )
 
-// pipes is a listener whose connections are the far ends of pipes.
-type pipes struct {
+// pipeListener is a listener whose connections are the far ends of pipes.
+type pipeListener struct {
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
 }
 
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+}
 
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
 		return c, nil
@@ -46,11 +48,11 @@ func (p *pipes) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 }
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+func (p *pipeListener) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// to makes a dial that reaches p through this weather.
-func (w *weather) to(p *pipes) func(context.Context, string) (net.Conn, error) {
+// to makes a dial that reaches p through this network.
+func (w *faultyNetwork) to(p *pipeListener) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, _ string) (net.Conn, error) {
 		if w.is(&w.closed) {
 			return nil, syscall.ECONNREFUSED
@@ -73,7 +75,7 @@ func (w *weather) to(p *pipes) func(context.Context, string) (net.Conn, error) {
 }
 
 // budget is how many bytes a connection carries before it is reset.
-func (w *weather) budget(ends ...net.Conn) *int {
+func (w *faultyNetwork) budget(ends ...net.Conn) *int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open = append(w.open, ends...)
@@ -88,7 +90,7 @@ func (w *weather) budget(ends ...net.Conn) *int {
 }
 
 // spend takes n bytes of a budget; it reports whether the connection is cut.
-func (w *weather) spend(budget *int, n int) bool {
+func (w *faultyNetwork) spend(budget *int, n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := *budget
@@ -99,14 +101,14 @@ func (w *weather) spend(budget *int, n int) bool {
 	return *budget <= 0
 }
 
-// cutSoFar is how many connections have been reset by their budgets.
-func (w *weather) cutSoFar() int {
+// resetCount is how many connections have been reset by their budgets.
+func (w *faultyNetwork) resetCount() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.cuts
 }
 
-func (w *weather) delay() time.Duration {
+func (w *faultyNetwork) delay() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.jitter == 0 {
@@ -115,20 +117,20 @@ func (w *weather) delay() time.Duration {
 	return w.latency + time.Duration(w.rand.Int64N(int64(w.jitter)))
 }
 
-func (w *weather) is(flag *bool) bool {
+func (w *faultyNetwork) is(flag *bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return *flag
 }
 
-func (w *weather) set(flag *bool, yes bool) {
+func (w *faultyNetwork) set(flag *bool, yes bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	*flag = yes
 }
 
 // reset breaks all connections.
-func (w *weather) reset() {
+func (w *faultyNetwork) reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.open {
@@ -144,7 +146,7 @@ type parcel struct {
 }
 
 // carry takes bytes from one end to the other, in order, until either breaks.
-func (w *weather) carry(way int, from, to net.Conn, budget *int) {
+func (w *faultyNetwork) carry(way int, from, to net.Conn, budget *int) {
 	under := make(chan parcel, 1000)
 	go func() {
 		defer close(under)
@@ -167,12 +169,12 @@ func (w *weather) carry(way int, from, to net.Conn, budget *int) {
 	}
 	_ = from.Close()
 	_ = to.Close()
-	for range under { // what was under way is lost
+	for range under { // discard bytes in transit
 	}
 }
 
 // deliver writes segment by segment; it reports whether the connection broke.
-func (w *weather) deliver(to net.Conn, data []byte, budget *int) (broke bool) {
+func (w *faultyNetwork) deliver(to net.Conn, data []byte, budget *int) (broke bool) {
 	for len(data) > 0 {
 		n := len(data)
 		if w.segment > 0 {

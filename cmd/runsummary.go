@@ -1,0 +1,122 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"leasehold/models"
+	"leasehold/node"
+	"leasehold/shared/catalog"
+	"leasehold/shared/lease"
+)
+
+// summary is what a run did.
+type summary struct {
+	leases   map[string]int64
+	catalog  catalog.Totals
+	origins  []models.Origin
+	findings []catalog.Finding
+	problems []catalog.Problem
+	costs    string
+}
+
+// read reads what a run did. It does not take the context of the run, because that has
+// ended if the run was interrupted.
+func (s *summary) read(l *node.Local) (err error) {
+	ctx := context.Background()
+	s.costs = costsOf(ctx, l)
+	if s.leases, err = l.LeaseTotals(ctx); err != nil {
+		return err
+	}
+	if s.catalog, err = l.Catalog.Totals(ctx); err != nil {
+		return err
+	}
+	if s.origins, err = l.Catalog.Origins(ctx); err != nil {
+		return err
+	}
+	if s.findings, err = l.Catalog.Findings(ctx); err != nil {
+		return err
+	}
+	s.problems, err = l.Catalog.Problems(ctx)
+	return err
+}
+
+// costsOf returns costLine of a run; empty if the costs cannot be read.
+func costsOf(ctx context.Context, l *node.Local) string {
+	costs, err := l.Costs(ctx)
+	if err != nil {
+		return ""
+	}
+	return costLine(costs)
+}
+
+// nothingDone reports whether there was something to do and none of it could be done: an
+// origin could not be visited, or there were pairs to research.
+func (s summary) nothingDone() bool {
+	failed := slices.ContainsFunc(s.origins, func(o models.Origin) bool {
+		return o.LastOutcome == models.Failed || o.LastOutcome == models.NotFound
+	})
+	pairs := s.catalog.Episodes * s.catalog.Clips
+	return s.catalog.Researched == 0 && len(s.problems) > 0 && (failed || pairs > 0)
+}
+
+// printSummary prints what was found, what could not be done, and what it took; how long,
+// which is never the same twice, beside the output. It fails if nothing could be done.
+func (a *app) printSummary(s summary) error {
+	if len(s.findings) > 0 {
+		if err := a.printFindings(s.findings); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.out)
+	}
+	if len(s.problems) > 0 {
+		if err := a.printProblems(s.problems); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.out)
+	}
+	_, err := fmt.Fprintf(a.out, "%s, %s: %s in %s; leases: %d granted, %d extended, %d revoked, %d expired; %s\n",
+		count(s.catalog.Episodes, "episode"), count(s.catalog.Clips, "clip"), count(len(s.findings), "finding"),
+		count(int(s.leases[lease.Granted]), "work-item"),
+		s.leases[lease.Granted], s.leases[lease.Extended], s.leases[lease.Revoked], s.leases[lease.Expired],
+		count(len(s.problems), "problem"))
+	if err == nil && s.costs != "" {
+		_, err = fmt.Fprintln(a.err, "research:", s.costs)
+	}
+	if err == nil && s.nothingDone() {
+		return fmt.Errorf("nothing could be done: %s", count(len(s.problems), "problem"))
+	}
+	return err
+}
+
+// printFindings prints the table of findings.
+func (a *app) printFindings(found []catalog.Finding) error { return printTable(a, findingRows(found)) }
+
+// printProblems prints the table of problems.
+func (a *app) printProblems(problems []catalog.Problem) error {
+	return printTable(a, problemRows(problems))
+}
+
+// subject names what a problem is about, as people know is.
+func subject(p catalog.Problem) string {
+	switch {
+	case p.EpisodeTitle != "" && p.ClipTitle != "":
+		return p.ClipTitle + " in " + p.EpisodeTitle
+	case p.EpisodeTitle != "":
+		return p.EpisodeTitle
+	case p.ClipTitle != "":
+		return p.ClipTitle
+	case p.Item != "":
+		return p.Item
+	}
+	return p.OriginURI
+}
+
+// count prints a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

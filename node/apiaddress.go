@@ -1,0 +1,95 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/space/wire"
+)
+
+// gateTimeout is how long a command waits for the handshake of a gate.
+const gateTimeout = 5 * time.Second
+
+// askGate returns the URL of the API of the coordinator whose gate is at host:port, as the
+// gate's handshake reports it. It returns fault.ErrUnavailable at once if the connection
+// is refused, and after gateTimeout if no gate answers.
+func askGate(ctx context.Context, gate string) (api string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
+	defer cancel()
+	var refused error
+	c, err := remote.Dial(ctx, remote.Config{
+		Address: gate, Session: remote.SessionID("client"), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+			if err != nil {
+				refused = err
+				cancel() // no retry, because the user waits
+			}
+			return c, err
+		},
+	})
+	switch {
+	case refused != nil:
+		return "", fmt.Errorf("the coordinator at %s is %w: %w", gate, fault.ErrUnavailable, refused)
+	case errors.Is(err, wire.ErrForeign), errors.Is(err, context.DeadlineExceeded):
+		return "", fmt.Errorf("%s is not a coordinator's gate (its port is %d unless --listen sets another): %w: %w", gate, config.GatePort, fault.ErrUnavailable, err)
+	case err != nil:
+		return "", fmt.Errorf("the coordinator at %s is %w: %w", gate, fault.ErrUnavailable, err)
+	}
+	reported := c.Welcome().HTTP
+	if err := space.Over(c).Close(ctx); err != nil {
+		return "", fmt.Errorf("the coordinator at %s is %w: %w", gate, fault.ErrUnavailable, err)
+	}
+	if _, _, err := net.SplitHostPort(reported); err != nil {
+		return "", fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", gate, reported, fault.ErrUnavailable)
+	}
+	return reachableAPI(gate, reported), nil
+}
+
+// reachableAPI returns the URL of the API of the coordinator whose gate was reached at
+// host:port and that reported that its API listens at http. If the API listens on a
+// loopback address of another machine, only its port is used, because the operator
+// has then published that port on the gate's host.
+func reachableAPI(gate, http string) string {
+	if config.IsLoopback(http) && !config.IsLoopback(gate) {
+		_, port, _ := net.SplitHostPort(http) // the caller has checked that http has a port
+		http = ":" + port
+	}
+	return apiURL(gate, http)
+}
+
+// apiURL returns the URL of the API at http. An API that listens on every address is
+// reached at the host of its gate.
+func apiURL(gate, http string) string {
+	host, port, err := net.SplitHostPort(http)
+	if err != nil {
+		port = strconv.Itoa(config.HTTPPort)
+	}
+	if isAnyAddress(host) {
+		if host, _, err = net.SplitHostPort(gate); err != nil {
+			host = gate
+		}
+	}
+	if isAnyAddress(host) {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// isAnyAddress reports whether a listener at host accepts connections to every address of
+// its machine.
+func isAnyAddress(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "" || err == nil && ip.IsUnspecified()
+}

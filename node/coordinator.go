@@ -1,0 +1,101 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"leasehold/coordinator"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/supervisor"
+	"leasehold/shared/task"
+	"leasehold/shared/trace"
+	"leasehold/shared/visit"
+	"leasehold/shared/work"
+)
+
+const (
+	// visitTimeout is how long a manager may take for one visit.
+	visitTimeout = 30 * time.Minute
+	// ingestTimeout is how long a manager may hold a result.
+	ingestTimeout = time.Minute
+)
+
+// RunCoordinator hosts the spaces, the catalog, the API and the dashboard until ctx ends.
+// It calls listening, with the addresses of the gate and of the API, when both ports are
+// open.
+func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, listening func(gate, http net.Addr)) (err error) {
+	d, err := OpenDataDir(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	l, err := listen(d)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	listening(l.gate.Addr(), l.http.Addr())
+	return host(ctx, d, func(h *hosted) (supervisor.Task, []supervisor.Task) {
+		return func(ctx context.Context) error { return l.serve(ctx, h) }, nil
+	})
+}
+
+// hosted is a coordinator on a data folder.
+type hosted struct {
+	*DataDir
+	*coordinator.Coordinator
+	journal journal.Journal
+}
+
+// host runs a coordinator on a data folder and, once it is ready, the dependents that
+// build returns. It returns when all have ended, as supervisor.Host does.
+func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.Task, helpers []supervisor.Task)) (err error) {
+	traced, closeTrace, err := openTrace(d.cfg.Trace, d.log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeTrace()) }()
+	spaces, err := d.openJournal()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, spaces.Close()) }()
+	c, err := coordinator.New(ctx, d.coordinatorConfig(spaces, traced))
+	if err != nil {
+		return err
+	}
+	main, helpers := build(&hosted{d, c, spaces})
+	return supervisor.Host(ctx, c.Run, main, helpers...)
+}
+
+// coordinatorConfig returns the configuration of a coordinator on this folder.
+func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Event)) coordinator.Config {
+	return coordinator.Config{
+		Journal: spaces, Catalog: d.Catalog, Visits: d.Visits, Trace: traced, Log: d.log,
+		Visit: visit.Policy{Timeout: visitTimeout},
+		Work: work.Policy{
+			Task:     task.Policy{MaxAttempts: int64(d.cfg.MaxAttempts), Backoff: d.cfg.ReleaseBackoff},
+			LeaseTTL: d.cfg.LeaseTTL, QueueTTL: d.cfg.QueueTTL, Ingest: ingestTimeout,
+		},
+	}
+}
+
+// openTrace opens the file that events are logged to. A write error ends the trace; it is
+// logged when it happens and returned by closeFile, because tracing must not stop a
+// coordinator.
+func openTrace(path string, log *slog.Logger) (write func(trace.Event), closeFile func() error, err error) {
+	if path == "" {
+		return nil, func() error { return nil }, nil
+	}
+	f, err := trace.Open(path, func(err error) { log.Error("tracing has stopped", "error", err) })
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	}
+	return f.Write, f.Close, nil
+}

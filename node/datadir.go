@@ -1,0 +1,263 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"leasehold/coordinator"
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/manager"
+	"leasehold/manager/archive"
+	"leasehold/manager/git"
+	"leasehold/manager/lister"
+	"leasehold/models"
+	"leasehold/shared/backup"
+	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/config"
+	"leasehold/shared/datadir"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pebble"
+	"leasehold/shared/supervisor"
+)
+
+// The names in a data folder.
+const (
+	catalogFile = "catalog.db"
+	visitsFile  = "visits.db"
+	journalDir  = "journal"
+	cacheDir    = "cache"
+)
+
+// DataDir is a data folder that this process has locked. Its methods must not be called
+// concurrently, except those of Catalog and Visits.
+type DataDir struct {
+	Catalog catalog.Catalog
+	Visits  *store.Store // when origins are visited
+
+	cfg     config.Config
+	log     *slog.Logger
+	store   *sqlite.Store  // the database behind Catalog
+	fetcher *fetch.Fetcher // nil until openFetcher
+	opened  supervisor.Stack
+}
+
+// OpenDataDir locks the data folder of cfg, makes it if it does not exist, and opens its
+// databases. It returns fault.ErrConflict, naming the process, if another process holds
+// the folder. Close releases it.
+func OpenDataDir(ctx context.Context, cfg config.Config, log *slog.Logger) (*DataDir, error) {
+	d := &DataDir{cfg: cfg, log: log}
+	if err := d.open(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *DataDir) open(ctx context.Context) error {
+	release, err := datadir.Lock(d.cfg.Data)
+	if err != nil {
+		return err
+	}
+	d.opened.Push(release)
+	if d.store, err = sqlite.Open(ctx, filepath.Join(d.cfg.Data, catalogFile)); err != nil {
+		return err
+	}
+	d.opened.Push(d.store.Close)
+	rules, err := visit.ParseRules(d.cfg.VisitRules)
+	if err != nil {
+		return config.Invalid{{Key: "visit-rules", Text: err.Error()}}
+	}
+	if d.Visits, err = store.Open(ctx, filepath.Join(d.cfg.Data, visitsFile), d.cfg.VisitPolicy, rules); err != nil {
+		return err
+	}
+	d.opened.Push(d.Visits.Close)
+	d.Catalog = coordinator.Scheduled(d.store, d.Visits)
+	return nil
+}
+
+// Close closes the databases and unlocks the folder.
+func (d *DataDir) Close() error { return d.opened.Close() }
+
+// Path returns the folder.
+func (d *DataDir) Path() string { return d.cfg.Data }
+
+// openFetcher opens the cache, if it is not open yet. It is not part of open because most
+// commands fetch nothing.
+func (d *DataDir) openFetcher() error {
+	if d.fetcher != nil {
+		return nil
+	}
+	f, err := newFetcher(d.cfg, filepath.Join(d.cfg.Data, cacheDir))
+	if err != nil {
+		return err
+	}
+	d.fetcher = f
+	d.opened.Push(f.Close)
+	return nil
+}
+
+func newFetcher(cfg config.Config, dir string) (*fetch.Fetcher, error) {
+	return fetch.New(fetch.Config{
+		Dir: dir, MaxBytes: cfg.FetchMaxBytes, Stall: cfg.FetchStall, MaxRedirects: cfg.FetchRedirects,
+		CacheBytes: cfg.CacheBytes, AllowPrivate: cfg.AllowPrivate,
+	})
+}
+
+// AddOrigins detects the origins at each path, or takes each path for an origin of kind
+// if kind is not empty, and adds them to the catalog.
+func (d *DataDir) AddOrigins(ctx context.Context, paths []string, kind string) ([]models.Origin, error) {
+	var added []models.Origin
+	for _, path := range paths {
+		origins, err := archive.Detect(path, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range origins {
+			if _, err := d.Catalog.AddOrigin(ctx, o); err != nil {
+				return nil, fmt.Errorf("add %s: %w", o.URI, err)
+			}
+			added = append(added, o)
+		}
+	}
+	return added, nil
+}
+
+// VisitNow schedules a visit of each named origin for now and, if local is true, of every
+// origin on this machine. Other origins are visited when they are due.
+func (d *DataDir) VisitNow(ctx context.Context, named []models.Origin, local bool) error {
+	wanted := named
+	if local {
+		all, err := d.Catalog.Origins(ctx)
+		if err != nil {
+			return err
+		}
+		for _, o := range all {
+			if filepath.IsAbs(o.URI) {
+				wanted = append(wanted, o)
+			}
+		}
+	}
+	return d.Visits.SaveAllNow(ctx, time.Now(), visitable(wanted))
+}
+
+// visitable returns the origins that are visited: all but those of the API, whose curators
+// send what they have.
+func visitable(origins []models.Origin) []models.Origin {
+	return slices.DeleteFunc(slices.Clone(origins), func(o models.Origin) bool { return o.Kind == models.API })
+}
+
+// syncVisits adds the catalog's origins to the visit schedule, because folders of older
+// versions have some that are not in it.
+func (d *DataDir) syncVisits(ctx context.Context) error {
+	all, err := d.Catalog.Origins(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Visits.Sync(ctx, time.Now(), visitable(all))
+}
+
+// Visit visits an origin in this process and records the outcome, also that of a visit
+// that failed. It returns how many items the visit found.
+func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err error) {
+	if err := d.openFetcher(); err != nil {
+		return 0, err
+	}
+	if err := trust(d.fetcher, o); err != nil {
+		d.log.Warn("cannot read an origin", "origin", o.URI, "error", err)
+	}
+	began := time.Now()
+	outcome, visitErr := d.runFlow(ctx, o)
+	if visitErr != nil {
+		outcome = models.Outcome{Status: models.Failed, Error: visitErr.Error(), RetryAfter: outcome.RetryAfter}
+		if errors.Is(visitErr, fault.ErrNotFound) {
+			outcome.Status = models.NotFound
+		}
+	}
+	outcome.Origin, outcome.At, outcome.Took = o.ID, began.UTC(), models.SecondsOf(time.Since(began))
+	outcome.Visit = "add-" + o.ID
+	if _, err := coordinator.Record(ctx, d.Catalog, d.Visits, outcome); err != nil {
+		return 0, err
+	}
+	if visitErr != nil {
+		return 0, fmt.Errorf("%s %s was added, but the visit failed: %w", o.Kind, o.URI, visitErr)
+	}
+	return outcome.Items, nil
+}
+
+// runFlow runs the flow of an origin's kind once.
+func (d *DataDir) runFlow(ctx context.Context, o models.Origin) (models.Outcome, error) {
+	for _, f := range newFlows(d.cfg, d.Catalog, d.fetcher, d.log) {
+		if slices.Contains(f.Kinds(), o.Kind) {
+			return f.Visit(ctx, models.Visit{Origin: o})
+		}
+	}
+	return models.Outcome{}, fmt.Errorf("kind %q: %w", o.Kind, fault.ErrInvalid)
+}
+
+// newFlows returns the flows of a manager, one for each group of kinds of origins.
+func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, log *slog.Logger) []manager.Flow {
+	return []manager.Flow{
+		archive.NewFlow(archive.Flow{
+			Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
+			Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
+		}),
+		&git.Flow{Catalog: c, Fetch: f, Log: log},
+		&lister.Flow{Catalog: c, Fetch: f, Log: log},
+	}
+}
+
+// trust allows a fetcher to read what an origin names. It does not if o is a URL that a
+// lister named, because a document from outside must not lead to addresses of the
+// operator's network.
+func trust(f *fetch.Fetcher, o models.Origin) error {
+	if o.Listed && !filepath.IsAbs(o.URI) {
+		return nil
+	}
+	return f.Trust(o)
+}
+
+// Backup copies the folder to dest while no coordinator runs on it.
+func (d *DataDir) Backup(ctx context.Context, dest string) error {
+	spaces, err := d.openJournal()
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.copyTo(ctx, spaces, dest), spaces.Close())
+}
+
+// copyTo makes a backup, also while spaces and the databases are in use.
+func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest string) error {
+	j, ok := spaces.(journal.Copier)
+	if !ok {
+		return fmt.Errorf("backup: %w: the spaces are in memory only (journal is %s)", fault.ErrInvalid, d.cfg.Journal)
+	}
+	return backup.Make(ctx, dest, backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.store.Copy},
+		backup.Part{Name: visitsFile, Copy: d.Visits.Copy})
+}
+
+// openJournal opens the journal that makes the spaces durable, as configured.
+func (d *DataDir) openJournal() (journal.Journal, error) {
+	if d.cfg.Journal == config.JournalMemory {
+		return &journal.Memory{}, nil
+	}
+	return pebble.Open(pebble.Config{Dir: filepath.Join(d.cfg.Data, journalDir), Log: d.log})
+}
+
+// Repair makes the damaged journal of a data folder usable again, as pebble.Repair does.
+// No other process may hold the folder.
+func Repair(cfg config.Config, log *slog.Logger) (done pebble.Repaired, err error) {
+	release, err := datadir.Lock(cfg.Data)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	return pebble.Repair(pebble.Config{Dir: filepath.Join(cfg.Data, journalDir), Log: log})
+}

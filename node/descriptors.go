@@ -1,0 +1,31 @@
+package node
+
+import "syscall"
+
+const (
+	// reservedDescriptors are the file descriptors that a coordinator keeps for its data,
+	// its cache and its log.
+	reservedDescriptors = 64
+	// connectionLimit is how many connections the gate and the API each accept if the
+	// system allows that many file descriptors.
+	connectionLimit = 10_000
+)
+
+// maxConnections returns how many connections the gate and the API may each have. They
+// have equal shares of the file descriptors, so that the API answers health checks also
+// when clients have taken all connections of the gate.
+func maxConnections() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return connectionLimit
+	}
+	return connectionShare(limit.Cur)
+}
+
+// connectionShare returns the share of each of two listeners, at least 1.
+func connectionShare(descriptors uint64) int {
+	if descriptors <= reservedDescriptors {
+		return 1
+	}
+	return int(min(max((descriptors-reservedDescriptors)/2, 1), connectionLimit))
+}

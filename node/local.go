@@ -1,0 +1,91 @@
+package node
+
+import (
+	"context"
+	"path/filepath"
+
+	"leasehold/coordinator/api"
+	"leasehold/models"
+	"leasehold/shared/config"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/supervisor"
+)
+
+// Local is a coordinator with a manager and workers in the same process.
+type Local struct {
+	*hosted
+	repo    space.Repository
+	initial map[string]int64 // lease.Totals at the start of the run
+}
+
+// RunLocal runs a coordinator, a manager and workers on a data folder, without a network.
+// They end when main returns, one of them fails or ctx ends. Main runs when the
+// coordinator is ready, and its context ends with the run.
+func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local) error) error {
+	if err := d.openFetcher(); err != nil {
+		return err
+	}
+	if err := d.trustOrigins(ctx); err != nil {
+		return err
+	}
+	handlers, err := newHandlers(d.cfg, filepath.Join(d.cfg.Data, cacheDir), d.fetcher, d.log)
+	if err != nil {
+		return err
+	}
+	return host(ctx, d, func(h *hosted) (supervisor.Task, []supervisor.Task) {
+		l := &Local{hosted: h}
+		helpers := []supervisor.Task{func(ctx context.Context) error {
+			return runManager(ctx, l.connect(config.Manager), d.cfg, newFlows(d.cfg, d.Catalog, d.fetcher, d.log), d.log)
+		}}
+		for range d.cfg.Workers {
+			helpers = append(helpers, func(ctx context.Context) error {
+				return runWorker(ctx, l.connect(config.Worker), d.cfg, handlers, d.log)
+			})
+		}
+		return func(ctx context.Context) (err error) {
+			if l.repo, err = l.Connect(ctx, "run", 0); err != nil {
+				return err
+			}
+			if l.initial, err = lease.Totals(ctx, l.repo); err != nil {
+				return err
+			}
+			return main(ctx, l)
+		}, helpers
+	})
+}
+
+// trustOrigins allows the fetcher to read what the operator's origins name. A folder that
+// is missing is logged only, because its visit will fail.
+func (d *DataDir) trustOrigins(ctx context.Context) error {
+	origins, err := d.Catalog.Origins(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range origins {
+		if err := trust(d.fetcher, o); err != nil {
+			d.log.Warn("cannot read an origin", "origin", o.URI, "error", err)
+		}
+	}
+	return nil
+}
+
+// connect opens sessions without a TTL, because they end with this process.
+func (l *Local) connect(mode string) func(context.Context) (space.Repository, error) {
+	return func(ctx context.Context) (space.Repository, error) { return l.Connect(ctx, mode, 0) }
+}
+
+// Idle reports whether nothing is left to do: see coordinator.Coordinator.Idle.
+func (l *Local) Idle(ctx context.Context) (bool, error) { return l.Coordinator.Idle(ctx, l.repo) }
+
+// Costs returns what the tasks of this run took, by action and by how they were done.
+func (l *Local) Costs(ctx context.Context) ([]models.Cost, error) { return api.Costs(ctx, l.repo) }
+
+// LeaseTotals counts how often each event of lease.Totals has happened in this run.
+func (l *Local) LeaseTotals(ctx context.Context) (map[string]int64, error) {
+	totals, err := lease.Totals(ctx, l.repo)
+	for event, n := range l.initial {
+		totals[event] -= n
+	}
+	return totals, err
+}

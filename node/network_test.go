@@ -1,0 +1,316 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/gate/native"
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+	"leasehold/worker"
+)
+
+const (
+	heartbeat   = 2 * time.Second
+	sessionLost = 6 * time.Second
+	backoff     = 30 * time.Second
+)
+
+// network is an engine with the protocols of tasks behind a gate, in fake time. Real
+// workers reach it over faulty networks.
+type network struct {
+	*testing.T
+	engine  *engine.Engine
+	repo    space.Repository
+	port    *pipeListener
+	running sync.WaitGroup
+}
+
+// onNetwork runs a test on a network. Everything has ended when it returns.
+func onNetwork(t *testing.T, test func(n *network)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		policy := task.Policy{MaxAttempts: 100, Backoff: backoff}
+		e, err := engine.Open(t.Context(), engine.Config{
+			Journal: &journal.Memory{}, Log: discard,
+			Procedures: space.Join(status.Procedures(), policy.Procedures(), task.DeskProcedures()),
+		})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(context.Background())
+		n := &network{T: t, engine: e, port: newPipeListener()}
+		n.running.Go(func() { require.NoError(t, e.Run(ctx)) })
+		n.repo, err = e.Session(t.Context(), "network", 0)
+		require.NoError(t, err)
+		for _, defs := range [][]space.Definition{status.Spaces(), lease.Spaces(), task.Spaces()} {
+			for _, d := range defs {
+				require.NoError(t, n.repo.Create(t.Context(), d.Name, d.Options))
+			}
+		}
+		gate := native.New(native.Config{Engine: e, Lost: sessionLost, Log: discard})
+		n.running.Go(func() { require.NoError(t, gate.Serve(ctx, n.port)) })
+		test(n)
+		stop()
+		n.running.Wait()
+		<-time.After(time.Minute) // for bytes in transit
+	})
+}
+
+// over connects through w; the sessions are name-1, name-2 and so on.
+func (n *network) over(w *faultyNetwork, name string) status.Connect {
+	sessions := 0
+	return func(ctx context.Context) (space.Repository, error) {
+		sessions++
+		c, err := remote.Dial(ctx, remote.Config{Session: fmt.Sprint(name, "-", sessions), Mode: "worker", TTL: sessionLost, Dial: w.to(n.port), Log: discard})
+		if err != nil {
+			return nil, err
+		}
+		return space.Over(c), nil
+	}
+}
+
+// hire runs a worker with two slots; end drains it and returns what Run did.
+func (n *network) startWorker(connect status.Connect, h worker.Handler) (end func() error, ended chan error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended = make(chan error, 1)
+	n.running.Go(func() {
+		ended <- worker.Run(ctx, connect, worker.Config{
+			Handlers: map[string]worker.Handler{"act": h}, Slots: 2, Heartbeat: heartbeat,
+			Drain: 30 * time.Second, Grace: 10 * time.Second, Log: discard,
+		})
+	})
+	return func() error { cancel(); return <-ended }, ended
+}
+
+func (n *network) create(tasks int) {
+	for i := range tasks {
+		_, err := task.Client{Repo: n.repo}.Create(n.Context(), models.Task{Action: "act", Subject: fmt.Sprint(i), Timeout: models.SecondsOf(10 * time.Minute)}, 0)
+		require.NoError(n, err)
+	}
+}
+
+// results returns the results by what they are of: subject, part and token.
+func (n *network) results() map[string]int {
+	all, err := n.repo.Space(task.Result).QueryAll(n.Context(), task.AnyResult("act"))
+	require.NoError(n, err)
+	seen := map[string]int{}
+	for _, r := range all {
+		seen[fmt.Sprint(r.Str(2), " ", r.Str(3), " ", r.Int64(5))]++
+	}
+	return seen
+}
+
+func (n *network) remaining() int {
+	infos, err := n.repo.List(n.Context())
+	require.NoError(n, err)
+	for _, i := range infos {
+		if i.Name == task.Space {
+			return i.Visible + i.Held
+		}
+	}
+	return -1
+}
+
+// holder returns who has a task, if only one is held.
+func (n *network) holder() string {
+	claim, _, err := n.repo.Space(lease.Space).QueryP(n.Context(), task.AnyClaim())
+	require.NoError(n, err)
+	return claim.Str(2)
+}
+
+func (n *network) state(id string) string {
+	s, _, err := n.repo.Space(status.Space).QueryP(n.Context(), tuple.Match(id, tuple.AnyString, tuple.AnyString))
+	require.NoError(n, err)
+	return s.Str(1)
+}
+
+// handlerFunc makes a handler of a function.
+type handlerFunc func(ctx context.Context, job worker.Job) error
+
+func (l handlerFunc) Handle(ctx context.Context, job worker.Job) error { return l(ctx, job) }
+
+// quick reports one part and resolves with another.
+var quick = handlerFunc(func(ctx context.Context, job worker.Job) error {
+	if err := job.Report(ctx, "first", nil); err != nil {
+		return err
+	}
+	return job.Resolve(ctx, "last", nil)
+})
+
+// forever holds its task until its context ends.
+var forever = handlerFunc(func(ctx context.Context, _ worker.Job) error { <-ctx.Done(); return ctx.Err() })
+
+// Row 35: a second of latency and as much jitter, one byte at a time, and of the
+// connections 30 % are reset within each 1,000 bytes.
+func TestFault35OverABadNetworkAllTasksFinishAndNothingHappensTwice(t *testing.T) {
+	const tasks, workers = 40, 4
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			onNetwork(t, func(n *network) {
+				w := &faultyNetwork{latency: time.Second, jitter: time.Second, segment: 1, resets: 30, rand: rand.New(rand.NewPCG(seed, 35))}
+				n.create(tasks)
+				var ends []func() error
+				for i := range workers {
+					end, _ := n.startWorker(n.over(w, fmt.Sprint("worker", i)), quick)
+					ends = append(ends, end)
+				}
+				for waited := time.Duration(0); n.remaining() > 0; waited += time.Second {
+					require.Less(t, waited, time.Hour)
+					<-time.After(time.Second)
+				}
+				finished := map[string]bool{}
+				for what, times := range n.results() {
+					require.Equal(t, 1, times, "%s: what one attempt reports is there once", what)
+					var subject, part string
+					_, err := fmt.Sscan(what, &subject, &part)
+					require.NoError(t, err)
+					finished[subject+" "+part] = true
+				}
+				require.Len(t, finished, 2*tasks)
+				require.Positive(t, w.resetCount())
+				for _, end := range ends {
+					_ = end() // its good-bye may get lost
+				}
+			})
+		})
+	}
+}
+
+// Row 34: the coordinator finds out about a worker that is cut off within session-lost
+// after its last beat, and its work goes to another after the back-off. One beat more may
+// come through from a worker that hears nothing.
+func TestFault34APartitionedWorkersTaskGoesToAnother(t *testing.T) {
+	for name, cut := range map[string]func(w *faultyNetwork){
+		"both ways":             func(w *faultyNetwork) { w.set(&w.mute[up], true); w.set(&w.mute[down], true) },
+		"to the coordinator":    func(w *faultyNetwork) { w.set(&w.mute[up], true) },
+		"to the worker":         func(w *faultyNetwork) { w.set(&w.mute[down], true) },
+		"reset, and then none":  func(w *faultyNetwork) { w.set(&w.closed, true); w.reset() },
+		"none, and then a mute": func(w *faultyNetwork) { w.set(&w.mute[up], true); w.reset() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onNetwork(t, func(n *network) {
+				bad := &faultyNetwork{}
+				endBad, _ := n.startWorker(n.over(bad, "cut"), forever)
+				n.create(1)
+				<-time.After(time.Minute)
+				require.Equal(t, "cut-1", n.holder())
+				endGood, _ := n.startWorker(n.over(&faultyNetwork{}, "good"), forever)
+				cut(bad)
+				<-time.After(heartbeat + sessionLost + 1)
+				require.Empty(t, n.state("cut-1"), "it is lost")
+				<-time.After(sessionLost + backoff + time.Second)
+				require.Equal(t, "good-1", n.holder())
+
+				bad.set(&bad.closed, false)
+				bad.set(&bad.mute[up], false)
+				bad.set(&bad.mute[down], false)
+				<-time.After(time.Minute)
+				require.NotEmpty(t, n.state("cut-2"), "it is back, as a new session")
+				require.NoError(t, endBad())
+				require.NoError(t, endGood())
+			})
+		})
+	}
+}
+
+func TestADrainIsHeardOverTheGate(t *testing.T) {
+	onNetwork(t, func(n *network) {
+		_, ended := n.startWorker(n.over(&faultyNetwork{latency: time.Second}, "far"), forever)
+		n.create(1)
+		<-time.After(time.Minute)
+		require.Equal(t, "far-1", n.holder())
+		began := time.Now()
+		require.NoError(t, status.Drain(t.Context(), n.repo, "far-1"))
+		require.NoError(t, <-ended)
+		require.Less(t, time.Since(began), 40*time.Second)
+		require.Empty(t, n.state("far-1"))
+		require.Empty(t, n.holder())
+		i, err := task.Client{Repo: n.repo}.Claim(t.Context(), "act")
+		require.NoError(t, err)
+		require.Zero(t, i.Attempts, "it was handed back")
+		require.ErrorIs(t, status.Drain(t.Context(), n.repo, "far-1"), fault.ErrNotFound)
+	})
+}
+
+// skewed is a connection of a worker whose wall clock is off: every time of day that
+// leaves it is.
+type skewed struct {
+	space.Conn
+	by    time.Duration
+	times atomic.Int64
+}
+
+var timeOfDay = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+
+func (s *skewed) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	r.Tuple, r.Args = s.skew(r.Tuple), s.skew(r.Args)
+	return s.Conn.Do(ctx, r)
+}
+
+func (s *skewed) skew(t tuple.Tuple) tuple.Tuple {
+	off := make(tuple.Tuple, len(t))
+	for i, f := range t {
+		switch v := f.(type) {
+		case tuple.Tuple:
+			f = s.skew(v)
+		case string:
+			f = timeOfDay.ReplaceAllStringFunc(v, func(text string) string {
+				at, err := time.Parse(time.RFC3339Nano, text)
+				if err != nil {
+					return text
+				}
+				s.times.Add(1)
+				return at.Add(s.by).Format(time.RFC3339Nano)
+			})
+		}
+		off[i] = f
+	}
+	return off
+}
+
+func TestAWorkersClockThatIsAnHourOffChangesNothing(t *testing.T) {
+	for _, by := range []time.Duration{-time.Hour, time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			onNetwork(t, func(n *network) {
+				var conn *skewed
+				working := handlerFunc(func(ctx context.Context, job worker.Job) error {
+					require.NoError(t, job.Report(ctx, "first", json.RawMessage(`{"at":"2000-01-01T00:00:00Z"}`)))
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				end, _ := n.startWorker(func(ctx context.Context) (space.Repository, error) {
+					c, err := n.engine.Connect(ctx, "off", sessionLost)
+					conn = &skewed{Conn: c, by: by}
+					return space.Over(conn), err
+				}, working)
+				n.create(1)
+				<-time.After(9 * time.Minute)
+				require.Equal(t, "off", n.holder(), "it lives, and holds its task")
+				<-time.After(time.Minute - time.Second)
+				require.Equal(t, "off", n.holder())
+				<-time.After(2 * time.Second)
+				require.Empty(t, n.holder(), "its task timed out when it should")
+				require.NotEmpty(t, n.state("off"))
+				require.Greater(t, conn.times.Load(), int64(1))
+				require.NoError(t, end())
+			})
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"leasehold/manager"
+	"leasehold/models"
+	"leasehold/shared/audio/fingerprint"
+	"leasehold/shared/audio/match"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/status"
+	"leasehold/worker"
+	"leasehold/worker/research"
+)
+
+// grace is how long a handler or a session may take to end after its context has ended.
+const grace = 10 * time.Second
+
+// RunManager runs a manager of the coordinator at cfg.Host until ctx ends. It calls
+// connected with the id of its first session.
+func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session string)) (err error) {
+	r, err := openRemote(ctx, cfg, config.Manager, log)
+	if err != nil {
+		return endedBy(ctx, err)
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	connected(r.session())
+	return runManager(ctx, r.connect, cfg, newFlows(cfg, r.catalog, r.fetcher, log), log)
+}
+
+// RunWorker runs a worker of the coordinator at cfg.Host until ctx ends. It calls
+// connected with the id of its first session. If a handler does not end with its
+// context, the process executes itself again, because nothing else frees its slot.
+func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session string)) (err error) {
+	tuneGC()
+	r, err := openRemote(ctx, cfg, config.Worker, log)
+	if err != nil {
+		return endedBy(ctx, err)
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	connected(r.session())
+	handlers, err := newHandlers(cfg, r.cache, r, log)
+	if err != nil {
+		return err
+	}
+	err = worker.Run(ctx, r.connect, workerConfig(cfg, handlers, cfg.Slots, log))
+	if errors.Is(err, worker.ErrStuck) {
+		return errors.Join(err, restart())
+	}
+	return err
+}
+
+// endedBy returns nil if ctx has ended, because err is then its consequence.
+func endedBy(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// restart executes this process again. It returns only if that fails.
+func restart() error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("restart: %w", err)
+	}
+	return fmt.Errorf("restart %s: %w", self, syscall.Exec(self, os.Args, os.Environ()))
+}
+
+// tuneGC lets the heap grow by a quarter between collections, unless the environment sets
+// GOGC. A worker allocates few and large objects, so this costs nearly no time, and many
+// workers share a machine (docs/benchmarks.md).
+func tuneGC() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(25)
+	}
+}
+
+func runManager(ctx context.Context, connect status.Connect, cfg config.Config, flows []manager.Flow, log *slog.Logger) error {
+	return manager.Run(ctx, connect, manager.Config{
+		Flows: flows, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
+	})
+}
+
+// runWorker runs one worker with one slot until ctx ends. If a handler is stuck, it runs
+// another worker in its place: the stuck handler cannot be ended, but its task goes to
+// another worker and, after the maximum number of attempts, to the dead letters.
+func runWorker(ctx context.Context, connect status.Connect, cfg config.Config, handlers map[string]worker.Handler, log *slog.Logger) error {
+	for {
+		err := worker.Run(ctx, connect, workerConfig(cfg, handlers, 1, log))
+		if ctx.Err() != nil || !errors.Is(err, worker.ErrStuck) {
+			return err
+		}
+		log.Error("replacing a worker whose handler is stuck", "error", err)
+	}
+}
+
+// newHandlers returns the handlers of the configured actions. They keep the fingerprints
+// of episodes in a folder below cache.
+func newHandlers(cfg config.Config, cache string, media research.Media, log *slog.Logger) (map[string]worker.Handler, error) {
+	episodes, err := fingerprint.Open(filepath.Join(cache, "episodes"), cfg.EpisodeBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", fault.ErrFolder, err)
+	}
+	all := map[string]worker.Handler{
+		models.ActionResearch: research.New(media, episodes, research.Options{Match: match.Options{Threshold: cfg.MatchThreshold}, Log: log}),
+	}
+	handlers := map[string]worker.Handler{}
+	for _, action := range cfg.Actions {
+		handlers[action] = all[action]
+	}
+	return handlers, nil
+}
+
+func workerConfig(cfg config.Config, handlers map[string]worker.Handler, slots int, log *slog.Logger) worker.Config {
+	return worker.Config{
+		Handlers: handlers, Slots: slots, Heartbeat: cfg.Heartbeat, Drain: cfg.Drain, Grace: grace, Log: log,
+	}
+}
