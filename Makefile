@@ -65,9 +65,9 @@ bench: ## every benchmark; the figures in docs/benchmarks.md are its
 	@.ci/tools redis-server beanstalkd
 	go test -run '^$$' -bench . -benchmem ./...
 
-# Packages and sets are kept in the user's cache folder: about 1.5 GB.
+# Packages and sets are kept in the user's cache folder: about 3 GB.
 bench-clips: build tools ## how well clips are found; writes the tables of docs/benchmarks.md
-	./leasehold audio bench --set report,dev --oracle 60 --write docs/benchmarks.md
+	./leasehold audio bench --set report,dev --oracle 60 --free-hours 20 --write docs/benchmarks.md
 
 image: ## make the container image leasehold from the binary that is built here
 	rm -rf .build/image

@@ -18,13 +18,13 @@ const (
 // set's first method did by condition, length and kind.
 func Markdown(all []Figures) string {
 	var b strings.Builder
-	b.WriteString("| set | method | clips | found | wrong | aside | precision | recall | F1 | F1 without tempo and pitch | offset error, median / p95 | CPU s, index | CPU s an hour | decoding | heap |\n")
-	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| set, seed | method | clips | found | wrong | aside | precision | recall | F1 | F1, most of a clip | offset error, median / p95 | wrong in clip-free hours | CPU s, index | CPU s an hour | decoding | heap |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, f := range all {
-		t, plain := f.Group("all", All), f.Group("all", Plain)
-		fmt.Fprintf(&b, "| %s, %.2f h | %s | %d | %d of %d | %d | %d | %.3f | %.3f | %.3f | %.3f | %.2f / %.1f ms | %s | %s | %.1f s | %.0f MB |\n",
-			f.Set, f.Hours, f.Method, f.Clips, t.Hits, t.Played, t.Wrong, t.Aside, t.Precision(), t.Recall(), t.F1(), plain.F1(),
-			t.ErrorMs(.5), t.ErrorMs(.95), f.Index, f.Match, f.DecodeS, f.HeapMB)
+		t, most := f.Group("all", All), f.Group("all", Most)
+		fmt.Fprintf(&b, "| %s %d, %.2f h | %s | %d | %d of %d | %d | %d | %.3f | %.3f | %.3f | %.3f | %.2f / %.1f ms | %d in %.0f h | %s | %s | %.1f s | %.0f MB |\n",
+			f.Set, f.Seed, f.Hours, f.Method, f.Clips, t.Hits, t.Played, t.Wrong, t.Aside, t.Precision(), t.Recall(), t.F1(), most.F1(),
+			t.ErrorMs(.5), t.ErrorMs(.95), f.FreeWrong, f.FreeHours, f.Index, f.Match, f.DecodeS, f.HeapMB)
 	}
 	told := map[string]bool{}
 	for _, f := range all {
@@ -41,7 +41,7 @@ func (s Spread) String() string { return fmt.Sprintf("%.1f (%.1f–%.1f)", s.Med
 // table is all groups of one measurement.
 func (f Figures) table() string {
 	var b strings.Builder
-	b.WriteString("| by | | found | wrong | aside | precision | recall | F1 | offset error, median / p95 |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| by | | found | wrong | aside | precision | recall, 95 % interval | F1 | offset error, median / p95 |\n|---|---|---|---|---|---|---|---|---|\n")
 	by := ""
 	for _, g := range f.Groups {
 		if g.By == "all" {
@@ -51,8 +51,9 @@ func (f Figures) table() string {
 		if g.By != by {
 			by, title = g.By, g.By
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d | %d | %.3f | %.3f | %.3f | %.2f / %.1f ms |\n",
-			title, g.Name, g.Hits, g.Played, g.Wrong, g.Aside, g.Precision(), g.Recall(), g.F1(), g.ErrorMs(.5), g.ErrorMs(.95))
+		low, high := g.RecallRange()
+		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d | %d | %.3f | %.3f (%.2f–%.2f) | %.3f | %.2f / %.1f ms |\n",
+			title, g.Name, g.Hits, g.Played, g.Wrong, g.Aside, g.Precision(), g.Recall(), low, high, g.F1(), g.ErrorMs(.5), g.ErrorMs(.95))
 	}
 	return b.String()
 }

@@ -17,16 +17,20 @@ const longest = 24 * time.Hour // of an episode
 
 // Figures are what was measured of one method on one set.
 type Figures struct {
-	Set     string
-	Method  string
-	Hours   float64
-	Clips   int
-	Runs    int
-	Groups  []Group
-	Index   Spread  // CPU seconds to build the index
-	Match   Spread  // CPU seconds to search an hour
-	DecodeS float64 // CPU seconds to decode an hour, ffmpeg's included
-	HeapMB  float64 // that the method holds after the search, with its clips
+	Set    string
+	Method string
+	Seed   uint64
+	Hours  float64 // in which clips are played
+	Clips  int
+	Runs   int
+	Groups []Group
+	// FreeHours are those in which no clip is played, and FreeWrong is what was found in them.
+	FreeHours float64
+	FreeWrong int
+	Index     Spread  // CPU seconds to build the index
+	Match     Spread  // CPU seconds to search an hour
+	DecodeS   float64 // CPU seconds to decode an hour, ffmpeg's included
+	HeapMB    float64 // that the method holds after the search, with its clips
 }
 
 // Spread is the median of the runs, and the least and the most.
@@ -40,21 +44,21 @@ func spread(all []float64) Spread {
 // Run measures a method on a set, as often as runs says; each run starts with a new
 // method. What is found must be the same every time.
 func Run(ctx context.Context, s *set.Set, name string, newMethod func() Method, runs int, log *slog.Logger) (Figures, error) {
-	f := Figures{Set: s.Name, Method: name, Hours: s.Hours(), Clips: len(s.Clips), Runs: runs}
+	f := Figures{Set: s.Name, Seed: s.Seed, Method: name, Hours: s.Hours(false), FreeHours: s.Hours(true), Clips: len(s.Clips), Runs: runs}
 	var index, search []float64
 	for i := range runs {
 		log.Info("run", "set", s.Name, "method", name, "clips", len(s.Clips), "run", i+1)
-		r := run{set: s, method: newMethod()}
+		r := run{set: s, method: newMethod(), log: log}
 		if err := r.do(ctx); err != nil {
 			return f, fmt.Errorf("bench %s on %s: %w", name, s.Name, err)
 		}
-		index, search = append(index, r.index.Seconds()), append(search, r.match.Seconds()/f.Hours)
-		f.DecodeS, f.HeapMB = r.decode.Seconds()/f.Hours, r.heapMB
+		index, search = append(index, r.index.Seconds()), append(search, r.match.Seconds()/(f.Hours+f.FreeHours))
+		f.DecodeS, f.HeapMB = r.decode.Seconds()/(f.Hours+f.FreeHours), r.heapMB
 		groups := tally(r.judged)
 		if i > 0 && !same(groups, f.Groups) {
 			return f, fmt.Errorf("bench %s on %s: run %d found something else than run 1", name, s.Name, i+1)
 		}
-		f.Groups = groups
+		f.Groups, f.FreeWrong = groups, r.freeWrong
 	}
 	f.Index, f.Match = spread(index), spread(search)
 	return f, nil
@@ -70,10 +74,12 @@ func same(a, b []Group) bool {
 type run struct {
 	set    *set.Set
 	method Method
+	log    *slog.Logger // each miss and each wrong finding, as debug
 
 	index, match, decode time.Duration
 	heapMB               float64
 	judged               []judged
+	freeWrong            int
 }
 
 func (r *run) do(ctx context.Context) error {
@@ -102,7 +108,14 @@ func (r *run) do(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.judged = append(r.judged, judge(r.set, e, found)...)
+		if e.Free {
+			r.freeWrong += len(found)
+			for _, f := range found {
+				r.log.Debug("wrong", "file", e.File, "clip", f.Clip, "offset_s", f.OffsetS, "score", f.Score, "coverage", f.Coverage, "speed", f.Speed)
+			}
+			continue
+		}
+		r.judged = append(r.judged, judge(r.set, e, found, r.log)...)
 	}
 	r.heapMB = heap() - before
 	runtime.KeepAlive(r.method)
@@ -113,7 +126,7 @@ func (r *run) do(ctx context.Context) error {
 func (r *run) clips(ctx context.Context) ([]Clip, error) {
 	var all []Clip
 	for _, c := range r.set.Clips {
-		wave, err := audio.LoadAt(ctx, r.set.Path(c.File), r.method.RateHz(), time.Minute)
+		wave, err := audio.LoadAt(ctx, r.set.Path(c.File), r.method.RateHz(), 2*time.Minute)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.File, err)
 		}

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"log/slog"
 	"math"
 	"slices"
 
@@ -21,8 +22,9 @@ type judged struct {
 	aside     bool // a finding that is neither right nor wrong
 }
 
-// judge scores what was found in one episode.
-func judge(s *set.Set, e set.Episode, found []Found) []judged {
+// judge scores what was found in one episode, and tells log of each miss and each wrong
+// finding.
+func judge(s *set.Set, e set.Episode, found []Found, log *slog.Logger) []judged {
 	j := newScorer(s, e, found)
 	j.pair(func(in set.Insertion, f Found) float64 {
 		if f.Clip != in.Clip {
@@ -39,7 +41,7 @@ func judge(s *set.Set, e set.Episode, found []Found) []judged {
 		}
 		return best
 	})
-	return j.verdict()
+	return j.results(e.File, log)
 }
 
 // scorer pairs the findings of one episode with what is played in it.
@@ -99,13 +101,15 @@ func (j *scorer) pair(apart func(set.Insertion, Found) float64) {
 	}
 }
 
-// verdict is what is left to say: misses, and findings that are wrong.
-func (j *scorer) verdict() []judged {
+// results are the insertions, found or missed, and the findings that are left.
+func (j *scorer) results(file string, log *slog.Logger) []judged {
 	var all []judged
 	for i, in := range j.played {
 		v := judged{clip: j.clips[in.Clip], condition: in.Condition}
 		if !math.IsNaN(j.hit[i]) {
 			v.hit, v.errorS = true, j.hit[i]
+		} else {
+			log.Debug("missed", "file", file, "clip", in.Clip, "offset_s", in.OffsetS, "condition", in.Condition, "detail", in.Detail)
 		}
 		all = append(all, v)
 	}
@@ -114,6 +118,9 @@ func (j *scorer) verdict() []judged {
 			continue
 		}
 		aside := j.explained(f)
+		if !aside {
+			log.Debug("wrong", "file", file, "clip", f.Clip, "offset_s", f.OffsetS, "score", f.Score, "coverage", f.Coverage, "speed", f.Speed)
+		}
 		all = append(all, judged{clip: j.clips[f.Clip], condition: j.conditionAt(f), wrong: !aside, aside: aside})
 	}
 	return all

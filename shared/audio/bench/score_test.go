@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,8 +9,8 @@ import (
 	"leasehold/shared/audio/bench/set"
 )
 
-// town is a set whose clip b holds clip a at 1 s.
-func town(played ...set.Insertion) (*set.Set, set.Episode) {
+// example is a set whose clip b holds clip a at 1 s.
+func example(played ...set.Insertion) (*set.Set, set.Episode) {
 	e := set.Episode{DurationS: 60, Played: played}
 	return &set.Set{
 		Clips: []set.Clip{
@@ -50,8 +51,8 @@ func TestAFindingIsAHitWrongOrExplained(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, e := town(c.played...)
-			all := tally(judge(s, e, c.found))[0]
+			s, e := example(c.played...)
+			all := tally(judge(s, e, c.found, slog.New(slog.DiscardHandler)))[0]
 			require.Equal(t, len(c.played), all.Played)
 			require.Equal(t, c.hits, all.Hits)
 			require.Equal(t, c.wrong, all.Wrong)
@@ -62,11 +63,11 @@ func TestAFindingIsAHitWrongOrExplained(t *testing.T) {
 
 func TestClipsThatShareALoopAreNeitherRightNorWrongInEachOther(t *testing.T) {
 	t.Parallel()
-	s, e := town(at("b", 5))
+	s, e := example(at("b", 5))
 	for i := range s.Clips {
 		s.Clips[i].Class, s.Clips[i].Loops = "loop", true
 	}
-	all := tally(judge(s, e, []Found{{Clip: "c", OffsetS: 4.5}, {Clip: "c", OffsetS: 30}, {Clip: "b", OffsetS: 5.5}}))[0].Tally
+	all := tally(judge(s, e, []Found{{Clip: "c", OffsetS: 4.5}, {Clip: "c", OffsetS: 30}, {Clip: "b", OffsetS: 5.5}}, slog.New(slog.DiscardHandler)))[0].Tally
 	require.Equal(t, Tally{Played: 1, Wrong: 2, Aside: 1}, all, "elsewhere it is wrong, and so is a clip itself when it is shifted")
 }
 
@@ -79,14 +80,17 @@ func TestFiguresOfATally(t *testing.T) {
 	require.InDelta(t, 4, tally.ErrorMs(.5), 1e-9)
 	require.InDelta(t, 6, tally.ErrorMs(.95), 1e-9)
 	require.Zero(t, Tally{}.ErrorMs(.5))
+	low, high := tally.RecallRange()
+	require.InDelta(t, .313, low, .001, "Wilson's interval of 6 in 10")
+	require.InDelta(t, .832, high, .001)
 }
 
 func TestEveryInsertionIsInOneLineOfEachTable(t *testing.T) {
 	t.Parallel()
-	stretched := at("c", 20)
-	stretched.Condition = "tempo +3 %"
-	s, e := town(at("a", 5), at("b", 10), stretched)
-	groups := tally(judge(s, e, []Found{{Clip: "a", OffsetS: 5}, {Clip: "c", OffsetS: 20.5}, {Clip: "b", OffsetS: 50}}))
+	third := at("c", 20)
+	third.Condition = "a third"
+	s, e := example(at("a", 5), at("b", 10), third)
+	groups := tally(judge(s, e, []Found{{Clip: "a", OffsetS: 5}, {Clip: "c", OffsetS: 20.5}, {Clip: "b", OffsetS: 50}}, slog.New(slog.DiscardHandler)))
 	sums := map[string]Tally{}
 	for _, g := range groups {
 		sum := sums[g.By]
@@ -96,17 +100,17 @@ func TestEveryInsertionIsInOneLineOfEachTable(t *testing.T) {
 	require.Equal(t, Tally{Played: 3, Hits: 1, Wrong: 2}, sums["length"])
 	require.Equal(t, Tally{Played: 3, Hits: 1, Wrong: 2}, sums["kind"])
 	require.Equal(t, Tally{Played: 3, Hits: 1, Wrong: 1}, sums["condition"], "what is played nowhere has no condition")
-	require.Equal(t, "without tempo and pitch", groups[1].Name)
+	require.Equal(t, Most, groups[1].Name)
 	require.Equal(t, 2, groups[1].Played)
 	require.Equal(t, 1, groups[1].Wrong)
 }
 
 func TestWhatAPartOfASetLeavesOutIsNotWrong(t *testing.T) {
 	t.Parallel()
-	s, _ := town(at("a", 5), at("b", 10))
+	s, _ := example(at("a", 5), at("b", 10))
 	part := s.Part(1, 0)
 	require.Len(t, part.Episodes[0].Played, 1)
-	all := tally(judge(part, part.Episodes[0], []Found{{Clip: "a", OffsetS: 5}, {Clip: "a", OffsetS: 11}}))[0]
+	all := tally(judge(part, part.Episodes[0], []Found{{Clip: "a", OffsetS: 5}, {Clip: "a", OffsetS: 11}}, slog.New(slog.DiscardHandler)))[0]
 	require.Equal(t, 1, all.Hits)
 	require.Zero(t, all.Wrong, "a is heard within b, which is not asked for")
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"slices"
 
 	"leasehold/shared/audio/bench/set"
@@ -39,6 +40,19 @@ func (t Tally) Recall() float64 { return share(t.Hits, t.Played) }
 // F1 is the harmonic mean of precision and recall.
 func (t Tally) F1() float64 { return share(2*t.Hits, t.Played+t.Hits+t.Wrong) }
 
+// RecallRange is the 95 % confidence interval of the recall: Wilson's, which holds for few
+// insertions and for shares near 1, too. It is 0 to 1 without any.
+func (t Tally) RecallRange() (low, high float64) {
+	if t.Played == 0 {
+		return 0, 1
+	}
+	const z = 1.96
+	n, p := float64(t.Played), t.Recall()
+	middle := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max(0, middle-half), min(1, middle+half)
+}
+
 func share(part, whole int) float64 {
 	if whole == 0 {
 		return 1
@@ -62,15 +76,16 @@ type Group struct {
 	Tally
 }
 
-// What all insertions are called, and those that are not stretched.
+// What all insertions are called, and those that play 60 % of a clip or more, 0.5 s or more,
+// and at most 6 dB under something else: the overall target is about these.
 const (
-	All   = "all"
-	Plain = "without tempo and pitch"
+	All  = "all"
+	Most = "most of a clip"
 )
 
 // tally divides what was judged into the lines of all tables.
 func tally(all []judged) []Group {
-	groups := []Group{{By: "all", Name: All}, {By: "all", Name: Plain}}
+	groups := []Group{{By: "all", Name: All}, {By: "all", Name: Most}}
 	for _, name := range set.Conditions() {
 		groups = append(groups, Group{By: "condition", Name: name})
 	}
@@ -99,17 +114,16 @@ func (g Group) holds(v judged) bool {
 	case "kind":
 		return string(v.clip.Kind) == g.Name
 	}
-	return g.Name == All || !set.Stretched(v.condition)
+	return g.Name == All || !set.Apart(v.condition)
 }
 
-var lengths = []string{"under 1 s", "1 to 5 s", "5 to 15 s"}
+var lengths = []string{"under 0.5 s", "0.5 to 1 s", "1 to 5 s", "5 to 15 s", "2 min"}
 
 func lengthOf(c set.Clip) string {
-	switch {
-	case c.DurationS < 1:
-		return lengths[0]
-	case c.DurationS < 5:
-		return lengths[1]
+	for i, below := range []float64{.5, 1, 5, 15.1} {
+		if c.DurationS < below {
+			return lengths[i]
+		}
 	}
-	return lengths[2]
+	return lengths[4]
 }

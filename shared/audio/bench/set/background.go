@@ -3,6 +3,8 @@ package set
 import (
 	"context"
 	"math/rand/v2"
+
+	"leasehold/shared/audio"
 )
 
 const (
@@ -10,6 +12,7 @@ const (
 	minScene   = 15    // seconds of one kind of background
 	maxScene   = 45
 	maxPause   = .4 // seconds between two prompts
+	maxPartS   = 180
 )
 
 // background is what goes on between the clips: speech, speech over music, music.
@@ -54,40 +57,59 @@ func (b *background) part(ctx context.Context, n int) ([]float32, error) {
 	return out, nil
 }
 
-// recording plays files one after another, in a random order, again and again.
+// recording plays files one after another, in a random order, again and again; of each its
+// first maxPartS seconds.
 type recording struct {
 	rand  *rand.Rand
+	kind  Kind
 	files []string
 	pause float64 // up to so many seconds between two
 	order []int
 	rest  []float32
 }
 
-func (t *recording) next(ctx context.Context, n int) ([]float32, error) {
+func (r *recording) next(ctx context.Context, n int) ([]float32, error) {
 	out := make([]float32, 0, n)
 	for len(out) < n {
-		if len(t.rest) == 0 {
-			if err := t.turn(ctx); err != nil {
+		if len(r.rest) == 0 {
+			if err := r.startNext(ctx); err != nil {
 				return nil, err
 			}
 		}
-		k := min(len(t.rest), n-len(out))
-		out = append(out, t.rest[:k]...)
-		t.rest = t.rest[k:]
+		k := min(len(r.rest), n-len(out))
+		out = append(out, r.rest[:k]...)
+		r.rest = r.rest[k:]
 	}
 	return out, nil
 }
 
-// turn starts the next file.
-func (t *recording) turn(ctx context.Context) error {
-	if len(t.order) == 0 {
-		t.order = t.rand.Perm(len(t.files))
+// startNext loads the next file.
+func (r *recording) startNext(ctx context.Context) error {
+	if len(r.order) == 0 {
+		r.order = r.rand.Perm(len(r.files))
 	}
-	x, err := load(ctx, t.files[t.order[0]])
+	x, err := load(ctx, r.files[r.order[0]])
 	if err != nil {
 		return err
 	}
-	t.order = t.order[1:]
-	t.rest = append(fade(level(x)), make([]float32, samples(t.pause*t.rand.Float64()))...)
+	x = x[:min(len(x), maxPartS*rateHz)]
+	r.order = r.order[1:]
+	r.rest = append(fade(level(x), shortFade), make([]float32, samples(r.pause*r.rand.Float64()))...)
 	return nil
+}
+
+// enough returns the first of the files that last so many seconds together, and what of them
+// is played, at audio.RateHz.
+func enough(ctx context.Context, files []string, seconds float64) (some []string, wave []float32, err error) {
+	for _, path := range files {
+		if seconds > 0 && float64(len(wave)) >= seconds*audio.RateHz {
+			break
+		}
+		x, err := audio.Load(ctx, path, maxTrack)
+		if err != nil {
+			return nil, nil, err
+		}
+		some, wave = append(some, path), append(wave, x[:min(len(x), maxPartS*audio.RateHz)]...)
+	}
+	return some, wave, nil
 }

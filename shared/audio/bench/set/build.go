@@ -21,7 +21,6 @@ type builder struct {
 	packages   string // folder that sources are named from
 	scratch    string
 	count      int // clips so far
-	speech     *recording
 	background *background
 	lastPath   string
 	last       []float32
@@ -31,7 +30,7 @@ type builder struct {
 // set that is there is not built again. It takes minutes, and tells its steps to
 // the log.
 func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, error) {
-	dir := filepath.Join(work, "sets", fmt.Sprintf("%s-%d-v%d", r.Name, r.Seed, version))
+	dir := filepath.Join(work, "sets", r.folder())
 	if s, err := Load(dir); err == nil {
 		return s, nil
 	}
@@ -59,16 +58,26 @@ func (b *builder) build(ctx context.Context, work string) error {
 	if err != nil {
 		return err
 	}
+	b.background = &background{
+		rand: b.rand, speech: &recording{rand: b.rand, kind: Speech, pause: maxPause}, music: &recording{rand: b.rand, kind: Music},
+	}
 	if err := b.choose(ctx, pools); err != nil {
 		return err
 	}
-	b.load(pools)
 	turns := b.turns()
 	share := (len(turns) + len(b.recipe.Kbps) - 1) / len(b.recipe.Kbps)
 	for part := range slices.Chunk(turns, share) {
 		i := len(b.set.Episodes)
 		b.log.Info("mix", "set", b.recipe.Name, "episode", i+1)
 		e, err := b.episode(ctx, i+1, b.recipe.Kbps[i], part)
+		if err != nil {
+			return err
+		}
+		b.set.Episodes = append(b.set.Episodes, e)
+	}
+	for i := 0; float64(i)*3600 < b.recipe.FreeS; i++ {
+		b.log.Info("mix", "set", b.recipe.Name, "clip-free episode", i+1)
+		e, err := b.free(ctx, i+1, min(3600, b.recipe.FreeS-float64(i)*3600))
 		if err != nil {
 			return err
 		}
@@ -105,7 +114,8 @@ func (b *builder) pools(ctx context.Context, work string) ([]pool, error) {
 	return all, nil
 }
 
-// choose picks the clips of each kind, and relates them to each other.
+// choose picks the clips of each kind and what goes on between them, and relates the clips
+// to each other.
 func (b *builder) choose(ctx context.Context, pools []pool) error {
 	for _, kind := range []Kind{Speech, Music, Effect} {
 		var clips []candidate
@@ -125,9 +135,19 @@ func (b *builder) choose(ctx context.Context, pools []pool) error {
 			left--
 			clips, backgrounds = append(clips, some...), append(backgrounds, p.backgrounds...)
 		}
-		b.log.Info("compare", "kind", kind, "clips", len(clips), "background files", len(backgrounds))
-		clips, err := withoutBackgrounds(ctx, clips, backgrounds)
+		b.rand.Shuffle(len(backgrounds), func(i, j int) { backgrounds[i], backgrounds[j] = backgrounds[j], backgrounds[i] })
+		files, wave, err := enough(ctx, backgrounds, b.recipe.BackgroundS)
 		if err != nil {
+			return err
+		}
+		switch kind {
+		case Speech:
+			b.background.speech.files = files
+		case Music:
+			b.background.music.files = files
+		}
+		b.log.Info("compare", "kind", kind, "clips", len(clips), "background files", len(files))
+		if clips, err = withoutBackgrounds(ctx, clips, wave); err != nil {
 			return err
 		}
 		relations, err := relate(ctx, clips)
@@ -152,19 +172,4 @@ func (b *builder) keep(clips []candidate) {
 		c.Played = order[i] < len(clips)/2
 		b.set.Clips = append(b.set.Clips, c.Clip)
 	}
-}
-
-// load readies what goes on between the clips.
-func (b *builder) load(pools []pool) {
-	b.speech = &recording{rand: b.rand, pause: maxPause}
-	music := &recording{rand: b.rand}
-	for _, p := range pools {
-		switch p.kind {
-		case Speech:
-			b.speech.files = append(b.speech.files, p.backgrounds...)
-		case Music:
-			music.files = append(music.files, p.backgrounds...)
-		}
-	}
-	b.background = &background{rand: b.rand, speech: b.speech, music: music}
 }

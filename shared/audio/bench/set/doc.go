@@ -21,8 +21,8 @@
 //     nor wrong.
 //   - Half of the clips are never played.
 //
-// Development and Report share no package, so no speaker, no music and no effect;
-// nor bitrates, nor seed.
+// Development and Report share no package, so no speaker, no music and no effect, and
+// no bitrate. How a clip is played (condition) is drawn from continuous ranges.
 //
 // The package needs apt-get, dpkg-deb, sox, lame and ffmpeg. It does not score:
 // package bench does.

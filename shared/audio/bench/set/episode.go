@@ -3,14 +3,13 @@ package set
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 )
 
-const minStretch = rateHz // of background between two insertions
+const minStretch = rateHz // samples of background between two insertions
 
 // turn is one clip to be played under a condition.
 type turn struct {
@@ -21,11 +20,13 @@ type turn struct {
 // piece is a turn as it sounds; offsets count from its start.
 type piece struct {
 	wave   []float32
+	mid    float64 // the wave's share of the middle
+	side   float64 // and of the side
 	played []Insertion
 }
 
-// turns draws up what is played, in a random order: every condition as often, and
-// every clip as often as the others.
+// turns draws up what is played, in a random order: every condition as often as it has
+// clips that fit, at most PerCondition times, and every clip about as often as the others.
 func (b *builder) turns() []turn {
 	var clips []Clip
 	for _, c := range b.set.Clips {
@@ -35,19 +36,40 @@ func (b *builder) turns() []turn {
 	}
 	b.rand.Shuffle(len(clips), func(i, j int) { clips[i], clips[j] = clips[j], clips[i] })
 	var all []turn
-	next := 0
-	for range b.recipe.PerCondition {
-		for _, c := range conditions {
+	for _, c := range conditions {
+		fits := c.fits
+		if fits == nil {
+			fits = usualLength
+		}
+		for range b.recipe.PerCondition {
 			t := turn{condition: c}
-			for range 1 + btoi(c.second) {
-				t.clips = append(t.clips, clips[next%len(clips)])
-				next++
+			for range 1 + btoi(c.name == "overlapping") {
+				i := slices.IndexFunc(clips, func(c Clip) bool { return fits(c.DurationS) })
+				if i < 0 {
+					break
+				}
+				t.clips = append(t.clips, clips[i])
+				clips = append(slices.Delete(clips, i, i+1), clips[i]) // its next turn is the last
+			}
+			if len(t.clips) == 0 || c.name == "2 min" && len(all) > 0 && longTurns(all) >= maxLong {
+				break
 			}
 			all = append(all, t)
 		}
 	}
 	b.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
+}
+
+// maxLong turns of two minutes are played, so that they do not fill the set.
+const maxLong = 8
+
+func longTurns(all []turn) int {
+	n := 0
+	for _, t := range all {
+		n += btoi(t.clips[0].DurationS >= minLongS)
+	}
+	return n
 }
 
 func btoi(b bool) int {
@@ -59,32 +81,38 @@ func btoi(b bool) int {
 
 // render plays one turn.
 func (b *builder) render(ctx context.Context, t turn) (piece, error) {
-	var p piece
+	how := t.condition.draw(b.rand)
+	p := piece{mid: how.mid, side: how.side}
+	if p.mid == 0 && p.side == 0 {
+		p.mid = 1
+	}
 	at := 0
 	for i, clip := range t.clips {
 		x, err := load(ctx, b.set.Path(clip.File))
 		if err != nil {
 			return p, err
 		}
-		x, missing, err := t.condition.apply(ctx, level(x), b.scratch)
+		x, missing, err := how.apply(ctx, level(x), b.scratch)
 		if err != nil {
 			return p, err
 		}
-		for range max(1, t.condition.times) {
+		speed := how.speed
+		if speed == 0 {
+			speed = 1
+		}
+		for range 1 + btoi(how.again) {
 			p.add(x, at, Insertion{
 				Clip: clip.ID, OffsetS: seconds(at - missing), HeardS: seconds(at), DurationS: seconds(len(x)),
-				Condition: t.condition.name, Speed: max(t.condition.speed, btof(t.condition.speed == 0)),
+				Condition: t.condition.name, Detail: how.detail, Speed: speed,
 			})
 			at += len(x)
 		}
-		if i == 0 && t.condition.second {
-			at = int((.5 + .25*b.rand.Float64()) * float64(len(x)))
+		if i == 0 && how.second {
+			at = int(between(b.rand, .5, .75) * float64(len(x)))
 		}
 	}
-	return p, b.mix(ctx, t.condition, &p)
+	return p, b.mix(ctx, how, &p)
 }
-
-func btof(b bool) float64 { return float64(btoi(b)) }
 
 func (p *piece) add(x []float32, at int, i Insertion) {
 	if missing := at + len(x) - len(p.wave); missing > 0 {
@@ -94,29 +122,32 @@ func (p *piece) add(x []float32, at int, i Insertion) {
 	p.played = append(p.played, i)
 }
 
-// mix brings a piece to its level, and puts speech under it if it should.
-func (b *builder) mix(ctx context.Context, c condition, p *piece) error {
-	if !c.over {
-		p.wave = gain(p.wave, decibel(c.gainDB))
+// mix brings a piece to its level, and puts speech or music under it if it should.
+func (b *builder) mix(ctx context.Context, how play, p *piece) error {
+	if !how.over {
+		p.wave = gain(p.wave, decibel(how.gainDB))
 	} else {
-		under, err := b.speech.next(ctx, len(p.wave))
+		from := b.background.speech
+		if b.rand.IntN(2) == 0 {
+			from = b.background.music
+		}
+		under, err := from.next(ctx, len(p.wave))
 		if err != nil {
 			return err
 		}
-		p.wave = gain(p.wave, decibel(c.gainDB/2))
-		addAt(p.wave, gain(under, decibel(-c.gainDB/2)), 0)
+		p.wave = gain(p.wave, decibel(how.overDB/2))
+		addAt(p.wave, gain(under, decibel(-how.overDB/2)), 0)
+		for i := range p.played {
+			p.played[i].Detail = "over " + string(from.kind)
+		}
 	}
-	loudest := 0.0
-	for _, v := range p.wave {
-		loudest = math.Max(loudest, math.Abs(float64(v)))
-	}
-	if loudest > peak {
-		p.wave = gain(p.wave, peak/loudest)
+	if most := loudest(p.wave); most > peak {
+		p.wave = gain(p.wave, peak/most)
 	}
 	return nil
 }
 
-// episode plays turns with stretches of background between them, and encodes it.
+// episode plays turns with stretches of background between them, and encodes it in stereo.
 func (b *builder) episode(ctx context.Context, number, kbps int, turns []turn) (Episode, error) {
 	e := Episode{File: fmt.Sprintf("episode-%d.mp3", number), Kbps: kbps}
 	var pieces []piece
@@ -124,29 +155,56 @@ func (b *builder) episode(ctx context.Context, number, kbps int, turns []turn) (
 	for _, t := range turns {
 		p, err := b.render(ctx, t)
 		if err != nil {
-			return e, err
+			return e, fmt.Errorf("%s: %w", t.condition.name, err)
 		}
 		pieces = append(pieces, p)
 		spare -= len(p.wave) + minStretch
 	}
-	var wave []float32
+	var left, right []float32
 	for i, n := range b.stretches(len(pieces)+1, spare) {
 		x, err := b.background.next(ctx, n)
 		if err != nil {
 			return e, err
 		}
-		wave = append(wave, fade(x)...)
+		left, right = append(left, fade(x, shortFade)...), append(right, x...) // the same samples
 		if i == len(pieces) {
 			break
 		}
-		for _, in := range pieces[i].played {
-			in.OffsetS += seconds(len(wave))
-			in.HeardS += seconds(len(wave))
+		p := pieces[i]
+		for _, in := range p.played {
+			in.OffsetS += seconds(len(left))
+			in.HeardS += seconds(len(left))
 			e.Played = append(e.Played, in)
 		}
-		wave = append(wave, pieces[i].wave...)
+		left, right = append(left, gain(p.wave, p.mid+p.side)...), append(right, gain(p.wave, p.mid-p.side)...)
 	}
-	e.DurationS = seconds(len(wave))
+	e.DurationS = seconds(len(left))
+	return e, b.encode(ctx, e, left, right)
+}
+
+// free is so many seconds of background at speeds that are 7 to 25 % off, every other stretch
+// backwards, so that it is another sound each time that a recording is played again.
+func (b *builder) free(ctx context.Context, number int, length float64) (Episode, error) {
+	e := Episode{File: fmt.Sprintf("free-%d.mp3", number), Kbps: 64, DurationS: length, Free: true}
+	wave := make([]float32, 0, samples(e.DurationS)+60*rateHz)
+	for len(wave) < samples(e.DurationS) {
+		x, err := b.background.next(ctx, 40*rateHz)
+		if err != nil {
+			return e, err
+		}
+		rate := between(b.rand, 1.07, 1.25)
+		if b.rand.IntN(2) == 0 {
+			rate = 1 / rate
+		}
+		if x, err = stretched(x, rate); err != nil {
+			return e, err
+		}
+		if b.rand.IntN(2) == 0 {
+			slices.Reverse(x)
+		}
+		wave = append(wave, fade(x, shortFade)...)
+	}
+	wave = wave[:samples(e.DurationS)]
 	return e, b.encode(ctx, e, wave)
 }
 
@@ -164,9 +222,9 @@ func (b *builder) stretches(n, spare int) []int {
 	return lengths
 }
 
-func (b *builder) encode(ctx context.Context, e Episode, wave []float32) error {
+func (b *builder) encode(ctx context.Context, e Episode, channels ...[]float32) error {
 	wav := filepath.Join(b.scratch, "episode.wav")
-	if err := WriteWAV(wav, wave, rateHz); err != nil {
+	if err := writeWAV(wav, rateHz, channels...); err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(wav) }() // the folder goes anyway

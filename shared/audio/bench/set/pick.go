@@ -13,7 +13,9 @@ import (
 )
 
 const (
-	minClipS, maxClipS = .5, 15.0
+	minClipS, maxClipS = .3, 15.0
+	minLongS, maxLongS = 100.0, 119.0 // of some cuts, longShare of them
+	longShare          = .06
 	minCutS            = .8   // of what is cut out of music
 	minLevel           = .003 // root mean square; below is silence
 	maxTries           = 60   // cuts out of one track
@@ -86,7 +88,7 @@ func (b *builder) candidate(ctx context.Context, p pool, path string) (c candida
 		x, from = b.cut(x)
 		source = fmt.Sprintf("%s at %.3f", source, seconds(from))
 	}
-	if s := seconds(len(x)); s < minClipS || s > maxClipS || math.Sqrt(power(x)) < minLevel {
+	if s := seconds(len(x)); s < minClipS || s > maxClipS && s < minLongS || s > maxLongS || math.Sqrt(power(x)) < minLevel {
 		return c, false, nil
 	}
 	r, err := resample.New(rateHz, audio.RateHz)
@@ -109,11 +111,14 @@ func (b *builder) candidate(ctx context.Context, p pool, path string) (c candida
 // cut takes a piece out of a track: short ones are as frequent as long ones.
 func (b *builder) cut(x []float32) (piece []float32, from int) {
 	length := samples(minCutS * math.Pow(maxClipS/minCutS, b.rand.Float64()))
+	if b.rand.Float64() < longShare {
+		length = samples(between(b.rand, minLongS, maxLongS))
+	}
 	if length >= len(x) {
 		return nil, 0
 	}
 	from = b.rand.IntN(len(x) - length)
-	return fade(slices.Clone(x[from : from+length])), from
+	return fade(slices.Clone(x[from:from+length]), shortFade), from
 }
 
 // track decodes a file, and keeps the last one.

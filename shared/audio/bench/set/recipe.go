@@ -1,5 +1,7 @@
 package set
 
+import "fmt"
+
 // A Material is the sound files of a folder, of one kind. Files come from below
 // Dir, in the order of their names.
 type Material struct {
@@ -20,43 +22,59 @@ type Recipe struct {
 	Clips     map[Kind]int // at most so many; half of them are played
 	// PerCondition is how often clips are played under each condition.
 	PerCondition int
+	// BackgroundS is how much of each kind is drawn from the materials to go on between the
+	// clips; it is played again and again.
+	BackgroundS float64
+	// FreeS is how much more there is in which no clip is played, in episodes of an hour.
+	FreeS float64
 }
 
-// Development is the set on which thresholds are tuned.
-func Development() Recipe {
+// ReleaseSeed of the report set changes with each release, so that no threshold can have
+// been chosen with its set in view. What an older seed gave can be built again.
+const ReleaseSeed = 18
+
+// Development is the set on which thresholds may be tuned.
+func Development(seed uint64) Recipe {
+	return usual("dev", seed, []int{64, 96, 128}, []Material{
+		prompts("asterisk-core-sounds-en-wav"),
+		prompts("asterisk-core-sounds-fr-wav"),
+		{Package: "drascula-music", Dir: "usr/share/scummvm/drascula", Kind: Music},
+		{Package: "fillets-ng-data", Dir: "usr/share/games/fillets-ng/music", Kind: Music},
+		{Package: "fillets-ng-data", Dir: "usr/share/games/fillets-ng/sound", Kind: Effect, Whole: true},
+		{Package: "freedroid-data", Dir: "usr/share", Kind: Effect, Whole: true},
+	})
+}
+
+// Report is a set of which figures are told. No constant of the search was ever chosen on
+// its packages.
+func Report(seed uint64) Recipe {
+	return usual("report", seed, []int{80, 112, 72}, []Material{
+		prompts("asterisk-core-sounds-ru-wav"),
+		prompts("asterisk-prompt-it-menardi-wav"),
+		{Package: "asterisk-moh-opsound-wav", Dir: "usr/share/asterisk/moh", Kind: Music},
+		{Package: "planetblupi-music-ogg", Dir: "usr/share/planetblupi/music", Kind: Music},
+		{Package: "hyperrogue-music", Dir: "usr/share/hyperrogue/music", Kind: Music},
+		{Package: "sonic-pi-samples", Dir: "usr/share/sonic-pi/samples", Kind: Effect, Whole: true},
+		{Package: "hyperrogue-music", Dir: "usr/share/hyperrogue/sounds", Kind: Effect, Whole: true},
+		{Package: "frozen-bubble-data", Dir: "usr/share/games/frozen-bubble/snd", Kind: Effect, Whole: true},
+	})
+}
+
+func usual(name string, seed uint64, kbps []int, m []Material) Recipe {
 	return Recipe{
-		Name: "dev", Seed: 1,
-		Materials: []Material{
-			prompts("asterisk-core-sounds-en-wav"),
-			prompts("asterisk-core-sounds-fr-wav"),
-			{Package: "drascula-music", Dir: "usr/share/scummvm/drascula", Kind: Music},
-			{Package: "fillets-ng-data", Dir: "usr/share/games/fillets-ng/music", Kind: Music},
-			{Package: "fillets-ng-data", Dir: "usr/share/games/fillets-ng/sound", Kind: Effect, Whole: true},
-		},
-		Kbps: []int{64, 96, 128}, EpisodeS: 1200, Clips: clips, PerCondition: perCondition,
+		Name: name, Seed: seed, Materials: m, Kbps: kbps, EpisodeS: 1500, BackgroundS: 1200, PerCondition: 28,
+		Clips: map[Kind]int{Speech: 480, Music: 240, Effect: 200},
 	}
 }
 
-// Report is the set of which figures are told.
-func Report() Recipe {
-	return Recipe{
-		Name: "report", Seed: 2,
-		Materials: []Material{
-			prompts("asterisk-core-sounds-it-wav"),
-			prompts("asterisk-core-sounds-es-wav"),
-			{Package: "singularity-music", Dir: "usr/share", Kind: Music},
-			{Package: "colobot-common-sounds", Dir: "usr/share/games/colobot/music", Kind: Music},
-			{Package: "colobot-common-sounds", Dir: "usr/share/games/colobot/sounds", Kind: Effect, Whole: true},
-			{Package: "freedroid-data", Dir: "usr/share", Kind: Effect, Whole: true},
-		},
-		Kbps: []int{80, 112, 80}, EpisodeS: 1200, Clips: clips, PerCondition: perCondition,
+// folder is where the set of a recipe is built.
+func (r Recipe) folder() string {
+	name := fmt.Sprintf("%s-%d-v%d", r.Name, r.Seed, version)
+	if r.FreeS > 0 {
+		name += fmt.Sprintf("-free%.0f", r.FreeS)
 	}
+	return name
 }
-
-// perCondition times the conditions fill an hour without crowding it.
-const perCondition = 28
-
-var clips = map[Kind]int{Speech: 600, Music: 280, Effect: 120}
 
 func prompts(pkg string) Material {
 	return Material{Package: pkg, Dir: "usr/share/asterisk/sounds", Kind: Speech, Whole: true}

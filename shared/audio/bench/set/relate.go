@@ -74,17 +74,9 @@ func indices(n int) []int {
 	return all
 }
 
-// withoutBackgrounds leaves out the clips that are heard in the material of the backgrounds.
-func withoutBackgrounds(ctx context.Context, clips []candidate, backgrounds []string) ([]candidate, error) {
-	var all memory
-	for _, path := range backgrounds {
-		x, err := audio.Load(ctx, path, maxTrack)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, x...)
-	}
-	found, err := occurrences(ctx, clips, all)
+// withoutBackgrounds leaves out the clips that are heard in the background of their kind.
+func withoutBackgrounds(ctx context.Context, clips []candidate, background memory) ([]candidate, error) {
+	found, err := occurrences(ctx, clips, background)
 	if err != nil {
 		return nil, err
 	}

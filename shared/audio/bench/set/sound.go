@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leasehold/shared/audio"
+	"leasehold/shared/audio/resample"
 )
 
 const (
@@ -66,15 +67,36 @@ func gain(x []float32, g float64) []float32 {
 
 func decibel(db float64) float64 { return math.Pow(10, db/20) }
 
-// fade takes the clicks off both ends, in place.
-func fade(x []float32) []float32 {
-	n := min(len(x)/2, rateHz/200)
+// shortFade takes the click off a cut.
+const shortFade = rateHz / 200
+
+// fade fades n samples in and n out, in place; at most half of the sound each.
+func fade(x []float32, n int) []float32 {
+	n = min(len(x)/2, n)
 	for i := range n {
 		g := float32(i) / float32(n)
 		x[i] *= g
 		x[len(x)-1-i] *= g
 	}
 	return x
+}
+
+// loudest is the largest magnitude of a sample.
+func loudest(x []float32) float64 {
+	most := 0.0
+	for _, v := range x {
+		most = max(most, math.Abs(float64(v)))
+	}
+	return most
+}
+
+// stretched plays a sound at a rate, pitch and all; at 1.25 it lasts four fifths.
+func stretched(x []float32, rate float64) ([]float32, error) {
+	r, err := resample.New(int(rate*rateHz), rateHz)
+	if err != nil {
+		return nil, err
+	}
+	return r.Flush(r.Push(nil, x)), nil
 }
 
 // addAt adds y to x from a position on.
@@ -90,20 +112,26 @@ func seconds(n int) float64   { return float64(n) / rateHz }
 func samples(s float64) int   { return int(math.Round(s * rateHz)) }
 func seconds8k(n int) float64 { return float64(n) / audio.RateHz }
 
-// WriteWAV stores mono sound as 16-bit WAV. What is louder than full scale is
-// clipped.
-func WriteWAV(path string, x []float32, rate int) error {
-	le := binary.LittleEndian
-	b := make([]byte, 0, 44+2*len(x))
+// WriteWAV stores mono sound as 16-bit WAV. What is louder than full scale is clipped.
+func WriteWAV(path string, x []float32, rate int) error { return writeWAV(path, rate, x) }
+
+// writeWAV stores channels of equal length as 16-bit WAV.
+func writeWAV(path string, rate int, channels ...[]float32) error {
+	le, frame, size := binary.LittleEndian, 2*len(channels), 2*len(channels)*len(channels[0])
+	b := make([]byte, 0, 44+size)
 	b = append(b, "RIFF"...)
-	b = le.AppendUint32(b, uint32(36+2*len(x)))
-	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...)
+	b = le.AppendUint32(b, uint32(36+size))
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00"...)
+	b = le.AppendUint16(b, uint16(len(channels)))
 	b = le.AppendUint32(b, uint32(rate))
-	b = le.AppendUint32(b, uint32(2*rate))
-	b = append(b, "\x02\x00\x10\x00data"...)
-	b = le.AppendUint32(b, uint32(2*len(x)))
-	for _, v := range x {
-		b = le.AppendUint16(b, uint16(int16(math.Round(math.Max(-1, math.Min(1, float64(v)))*32767))))
+	b = le.AppendUint32(b, uint32(frame*rate))
+	b = le.AppendUint16(b, uint16(frame))
+	b = append(b, "\x10\x00data"...)
+	b = le.AppendUint32(b, uint32(size))
+	for i := range channels[0] {
+		for _, x := range channels {
+			b = le.AppendUint16(b, uint16(int16(math.Round(math.Max(-1, math.Min(1, float64(x[i])))*32767))))
+		}
 	}
 	return os.WriteFile(path, b, 0o644)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // version of the sets: it goes up when the same recipe would give another set.
-const version = 2
+const version = 3
 
 // truthFile is the name of the truth in a set's folder.
 const truthFile = "truth.json"
@@ -64,7 +64,8 @@ type Episode struct {
 	File      string      `json:"file"` // relative to the set's folder
 	DurationS float64     `json:"duration_s"`
 	Kbps      int         `json:"kbps"`
-	Played    []Insertion `json:"played"` // by offset
+	Played    []Insertion `json:"played"`         // by offset
+	Free      bool        `json:"free,omitempty"` // none is played
 	// Others are played too, of clips that Part left out: nobody asks for them.
 	Others []Insertion `json:"-"`
 }
@@ -77,7 +78,8 @@ type Insertion struct {
 	HeardS    float64 `json:"heard_s"`
 	DurationS float64 `json:"duration_s"` // of what is heard
 	Condition string  `json:"condition"`
-	Speed     float64 `json:"speed"` // 1.03 is 3 % faster, and so shorter
+	Detail    string  `json:"detail,omitempty"` // the condition's parameters
+	Speed     float64 `json:"speed"`            // 1.03 is 3 % faster, and so shorter
 }
 
 // HeardWithin reports whether some of the insertion is heard within a stretch.
@@ -88,11 +90,13 @@ func (i Insertion) HeardWithin(fromS, lengthS float64) bool {
 // Path of one of the set's files.
 func (s *Set) Path(file string) string { return filepath.Join(s.Dir, filepath.FromSlash(file)) }
 
-// Hours of the episodes together.
-func (s *Set) Hours() float64 {
+// Hours of the episodes together: of those in which clips are played, or of the others.
+func (s *Set) Hours(free bool) float64 {
 	sum := 0.0
 	for _, e := range s.Episodes {
-		sum += e.DurationS
+		if e.Free == free {
+			sum += e.DurationS
+		}
 	}
 	return sum / 3600
 }
