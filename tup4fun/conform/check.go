@@ -2,7 +2,6 @@ package conform
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,41 +12,41 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// Options bounds a check. The zero value is the default.
+// Options bounds a check. The zero value selects the defaults.
 type Options struct {
-	States int // of the model, that are looked at; 0: a million
-	Search int // of them, after a reload, for each instance; 0: 20,000
+	States int // explored states of the model; 0: a million
+	Search int // states explored per instance after a reload; 0: 20,000
 }
 
-// Checker checks logs against a model, one after the other; what it has found out of
-// the model it keeps. It is for one goroutine.
+// Checker checks logs against one model, one log after the other. It caches the states
+// and steps of the model between logs. It is not safe for concurrent use.
 type Checker struct {
 	model    *explore.Model
 	m        *Map
 	o        Options
 	walker   *explore.Walker
-	shown    map[deed]bool
+	shown    map[action]bool
 	restored []int
-	known    map[explore.State][]*step
-	spaces   map[string]bool // of the log that the map speaks of
+	stepsOf  map[explore.State][]*step
+	spaces   map[string]bool // of the log that some rule names
 	start    []candidate
 
-	// What follows is of one log.
+	// The fields below belong to the log that is being checked.
 	covered  map[*explore.Edge]bool
 	used     map[*Rule]bool
 	named    map[string]*instance
 	all      []*instance
-	open     []*instance // within a step
-	ledger   *ledger
-	block    []*sight // since the reload
+	open     []*instance // instances in the middle of a step
+	logState *logState
+	block    []*match // events since the reload
 	loading  bool
 	reloaded int // line of the last reload
 	last     []Seen
 	report   *Report
 }
 
-// Load reads a model and a map, and readies a check. What is wrong with them is a
-// syntax.Errors, or what explore.Compile says.
+// Load parses a model and a map and returns a Checker. An invalid file is a syntax.Errors
+// or an error of explore.Compile.
 func Load(modelFile, model, mapFile, mapping string, o Options) (*Checker, error) {
 	m, err := ParseMap(mapFile, mapping)
 	if err != nil {
@@ -64,8 +63,7 @@ func Load(modelFile, model, mapFile, mapping string, o Options) (*Checker, error
 	return New(compiled, m, o)
 }
 
-// New readies a check. What is wrong with the map, or does not fit the model, is a
-// syntax.Errors.
+// New returns a Checker. A map that does not fit the model is a syntax.Errors.
 func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
 	if err := m.resolve(model); err != nil {
 		return nil, err
@@ -77,8 +75,8 @@ func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
 		o.Search = 20_000
 	}
 	c := &Checker{
-		model: model, m: m, o: o, walker: explore.NewWalker(model), shown: m.deeds(), restored: m.restores(),
-		known: map[explore.State][]*step{}, spaces: map[string]bool{},
+		model: model, m: m, o: o, walker: explore.NewWalker(model), shown: m.shownActions(), restored: m.restoredSpaces(),
+		stepsOf: map[explore.State][]*step{}, spaces: map[string]bool{},
 	}
 	for _, r := range m.Rules {
 		c.spaces[r.Event.Space] = true
@@ -86,48 +84,49 @@ func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
 	return c, nil
 }
 
-// mismatch is an event that nothing explains.
+// mismatch is an error: an event that no step of the model explains.
 type mismatch struct {
 	in     *instance
-	s      *sight
+	s      *match
 	why    string
-	g      *glimpse
+	g      *partialMatch
 	states []candidate
 
-	contradicts bool // the log itself, whatever the model
+	contradicts bool // the log contradicts itself, so the model was not asked
 }
 
 func (m *mismatch) Error() string { return m.why }
 
-// await looks in the rest of a log for what puts the tuple that m misses. It returns m
-// when that is found, or cannot be any more.
-func (m *mismatch) await(line int, e trace.Event) error {
+// awaitPut searches the rest of a log for the event that puts the missing tuple of m. It
+// returns m when the event is found or when a reload, which lists all tuples again, ends
+// the search.
+func (m *mismatch) awaitPut(line int, e trace.Event) error {
 	switch {
 	case puts(e, m.s.event):
 		m.why += fmt.Sprintf("; line %d puts it", line)
 		return m
-	case e.Operation == trace.Reload: // which says anew what there is
+	case e.Operation == trace.Reload:
 		return m
 	}
 	return nil
 }
 
-// Check reads a log and says whether the model explains it. The error says that it
-// is no log, or that ctx is done.
+// Check reads a log and reports whether the model explains it. The error wraps ErrNoLog
+// if the input is not a log, and is ctx.Err() if ctx is done.
 func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Report, error) {
-	c.begin(name)
+	c.resetForLog(name)
 	var err error
-	var early *mismatch // the tuple of the event is not there: perhaps it comes later
-	if c.start, err = c.closed([]candidate{{}}); err == nil {
+	var early *mismatch // the tuple of the event is unknown; a later line may put it
+	if c.start, err = c.closure([]candidate{{}}); err == nil {
 		err = read(log, func(n int, e trace.Event) error {
 			if n%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if early != nil {
-				return early.await(n, e)
+				return early.awaitPut(n, e)
 			}
-			err := c.event(n, e)
-			if c.ledger.missing && errors.As(err, &early) {
+			err := c.checkEvent(n, e)
+			if c.logState.missing && errors.As(err, &early) {
 				return nil
 			}
 			return err
@@ -143,24 +142,24 @@ func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Repor
 	if err == nil && c.loading {
 		err = c.endReload()
 	}
-	return c.report, c.conclude(err)
+	return c.report, c.setOutcome(err)
 }
 
-// begin forgets the log before.
-func (c *Checker) begin(name string) {
+func (c *Checker) resetForLog(name string) {
 	c.report = &Report{Model: c.model.Program.File, Map: c.m.File, Trace: name, Outcome: Conforms}
 	c.covered, c.used = map[*explore.Edge]bool{}, map[*Rule]bool{}
 	c.named, c.all, c.open = map[string]*instance{}, nil, nil
-	c.ledger, c.block, c.loading, c.last = newLedger(), nil, false, nil
+	c.logState, c.block, c.loading, c.last = newLogState(), nil, false, nil
 }
 
-// conclude turns what ended the check into a verdict.
-func (c *Checker) conclude(err error) error {
+// setOutcome turns the error that ended the check into an outcome. It returns the errors
+// that are not about the log or the model.
+func (c *Checker) setOutcome(err error) error {
 	r := c.report
 	r.Instances, r.States = len(c.all), c.walker.Len()
 	r.Unseen, r.Unused = c.unseen(), c.unused()
 	for _, in := range c.all {
-		if len(settled(in.states)) == 0 {
+		if len(betweenSteps(in.states)) == 0 {
 			r.Within++
 		}
 	}
@@ -168,7 +167,7 @@ func (c *Checker) conclude(err error) error {
 	var wrong *explore.RuntimeError
 	switch {
 	case err == nil && r.Explained == 0:
-		r.Outcome, r.Reason = Incomplete, "no event of the log is one that "+r.Map+" speaks of: is it the log of another system?"
+		r.Outcome, r.Reason = Incomplete, "no rule of "+r.Map+" covers an event of the log: is it the log of another system?"
 		return nil
 	case err == nil:
 		return nil
@@ -176,21 +175,23 @@ func (c *Checker) conclude(err error) error {
 		r.Outcome = Violates
 		r.Violation = c.explain(m)
 		return nil
-	case errors.Is(err, errTooMany), errors.Is(err, errTooFew), errors.As(err, &wrong):
+	case errors.Is(err, errTooManyStates), errors.Is(err, errTooFewProcesses), errors.As(err, &wrong):
 		r.Outcome, r.Reason = Incomplete, err.Error()
 		return nil
 	}
 	return err
 }
 
-// event takes the next event.
-func (c *Checker) event(line int, e trace.Event) error {
+// checkEvent checks the next event: first against the log state, then against the model.
+// The events that follow a reload are collected, because only together they give the
+// state.
+func (c *Checker) checkEvent(line int, e trace.Event) error {
 	c.report.Events++
 	if len(c.last) == maxLast {
 		c.last = slices.Delete(c.last, 0, 1)
 	}
-	before, wrong := c.ledger.take(e)
-	s := newSight(e, line, before)
+	before, wrong := c.logState.apply(e)
+	s := newMatch(e, line, before)
 	if wrong == "" && leaseOf(s.now) != e.Lease {
 		wrong = fmt.Sprintf("the tuple names the lease %q, not %q", leaseOf(s.now), e.Lease)
 	}
@@ -219,7 +220,7 @@ func (c *Checker) event(line int, e trace.Event) error {
 	if err := c.endTransactions(s); err != nil {
 		return err
 	}
-	return c.observe(s)
+	return c.advanceInstance(s)
 }
 
 func (c *Checker) endReload() error {
@@ -228,16 +229,16 @@ func (c *Checker) endReload() error {
 	return c.reload(block)
 }
 
-// endTransactions ends what was under way: all events of a transaction have one
-// clock.
-func (c *Checker) endTransactions(s *sight) error {
+// endTransactions requires that each instance in the middle of a step has finished it
+// when the clock moves, because all events of one transaction carry the same clock.
+func (c *Checker) endTransactions(s *match) error {
 	for _, in := range c.open {
 		if in.clock < 0 || in.clock == int64(s.event.Clock) {
 			continue
 		}
-		rest := settled(in.states)
+		rest := betweenSteps(in.states)
 		if len(rest) == 0 {
-			return &mismatch{in: in, s: s, states: in.states, why: "the clock goes on, but what the instance did before is not complete: something is missing"}
+			return &mismatch{in: in, s: s, states: in.states, why: "the clock has moved on, but the step that the instance began is incomplete: an event is missing"}
 		}
 		in.states = rest
 	}
@@ -245,18 +246,18 @@ func (c *Checker) endTransactions(s *sight) error {
 	return nil
 }
 
-// observe holds an event against the model.
-func (c *Checker) observe(s *sight) error {
+// advanceInstance advances the instance of an event by the steps that explain it.
+func (c *Checker) advanceInstance(s *match) error {
 	rule, err := c.rule(s)
 	if err != nil || rule == nil {
 		return err
 	}
-	in, err := c.find(s)
+	in, err := c.findInstance(s)
 	if err != nil || in == nil {
 		return err
 	}
 	c.report.Explained++
-	g, err := c.glimpse(rule, s, in)
+	g, err := c.partialMatch(rule, s, in)
 	if err != nil {
 		return err
 	}
@@ -265,18 +266,18 @@ func (c *Checker) observe(s *sight) error {
 		return err
 	}
 	if len(next) == 0 {
-		return &mismatch{in: in, s: s, g: g, states: in.states, why: "nothing in the model explains this"}
+		return &mismatch{in: in, s: s, g: g, states: in.states, why: "no step of the model explains this event"}
 	}
 	in.states = next
-	in.saw(s)
-	if slices.ContainsFunc(next, candidate.within) && !slices.Contains(c.open, in) {
+	in.addEvent(s)
+	if slices.ContainsFunc(next, candidate.midStep) && !slices.Contains(c.open, in) {
 		c.open = append(c.open, in)
 	}
 	return nil
 }
 
-// rule returns the rule that says what an event is; nil, if it is to be ignored.
-func (c *Checker) rule(s *sight) (*Rule, error) {
+// rule returns the first rule that covers an event, or nil if the event is to be ignored.
+func (c *Checker) rule(s *match) (*Rule, error) {
 	if !c.spaces[s.event.Space] || refused(s.event) {
 		return nil, nil
 	}
@@ -286,58 +287,60 @@ func (c *Checker) rule(s *sight) (*Rule, error) {
 		}
 		c.used[r] = true
 		if r.Never {
-			return nil, &mismatch{s: s, why: fmt.Sprintf("%s:%s says that this never happens", c.m.File, r.Pos)}
+			return nil, &mismatch{s: s, why: fmt.Sprintf("%s:%s: a never rule covers this event", c.m.File, r.Pos)}
 		}
 		if len(r.Actions) == 0 {
 			return nil, nil
 		}
 		return r, nil
 	}
-	if s.event.Space == "" || slices.Contains(reads, s.event.Operation) {
+	if s.event.Space == "" || slices.Contains(readOperations, s.event.Operation) {
 		return nil, nil
 	}
-	return nil, &mismatch{s: s, why: "no rule of " + c.m.File + " says what this is in the model"}
+	return nil, &mismatch{s: s, why: "no rule of " + c.m.File + " covers this event"}
 }
 
-// errTooFew says that the model has fewer processes than the log has sessions.
-var errTooFew = errors.New("the model has too few processes")
+// errTooFewProcesses reports that the log has more sessions than the model has processes.
+var errTooFewProcesses = errors.New("the model has too few processes")
 
-// glimpse is what an event says by a rule.
-func (c *Checker) glimpse(r *Rule, s *sight, in *instance) (*glimpse, error) {
-	g := &glimpse{by: r.By}
+// partialMatch translates an event by a rule into the actions that a step of the model
+// must show.
+func (c *Checker) partialMatch(r *Rule, s *match, in *instance) (*partialMatch, error) {
+	g := &partialMatch{by: r.By}
 	if r.Copy != "" {
-		if g.number = c.variable(r, r.Copy, s, in); g.number == 0 && r.Copy != "process" {
-			g.number = nowhere // 0 would be any
+		if g.number = c.valueOfVariable(r, r.Copy, s, in); g.number == 0 && r.Copy != "process" {
+			g.number = nowhere // because 0 would match any copy
 		}
 		if n := (&resolver{model: c.model}).copies(r.By); int(g.number) > n {
-			return nil, fmt.Errorf("%w: %s is the %d. %s of %s, and %s has %d: let the map say const … = %d",
-				errTooFew, s.event.Process, g.number, r.By, in.title(), c.model.Program.File, n, 2*g.number)
+			return nil, fmt.Errorf("%w: %s is number %d of %s in %s, and %s has %d: set the constant in the map, const … = %d",
+				errTooFewProcesses, s.event.Process, g.number, r.By, in.title(), c.model.Program.File, n, 2*g.number)
 		}
 	}
-	for _, o := range r.observed {
-		d := observedDeed{deed: deed{o.verb, o.space}}
+	for _, o := range r.resolved {
+		d := wantedAction{action: action{o.verb, o.space}}
 		for _, f := range o.fields {
 			d.values = append(d.values, c.value(r, f, s, in))
 			d.free = append(d.free, f.Kind == Any)
 		}
-		g.deeds = append(g.deeds, d)
+		g.actions = append(g.actions, d)
 	}
 	return g, nil
 }
 
-// nowhere is a value that no model has.
+// nowhere is a value that occurs in no model.
 const nowhere = -1 << 62
 
-// value is what a field of an action is in the model.
-func (c *Checker) value(r *Rule, f Field, s *sight, in *instance) int64 {
+// value translates a field of an action into a value of the model.
+func (c *Checker) value(r *Rule, f Field, s *match, in *instance) int64 {
 	if f.Kind != Name {
 		return f.Value
 	}
-	return c.variable(r, f.Text, s, in)
+	return c.valueOfVariable(r, f.Text, s, in)
 }
 
-// variable is what the value of a variable of the event is in the model.
-func (c *Checker) variable(r *Rule, name string, s *sight, in *instance) int64 {
+// valueOfVariable translates the value of a variable of the event into a value of the
+// model.
+func (c *Checker) valueOfVariable(r *Rule, name string, s *match, in *instance) int64 {
 	v := s.bound[name]
 	switch {
 	case name == "process" && r.Copy == name:
@@ -355,13 +358,7 @@ func (c *Checker) variable(r *Rule, name string, s *sight, in *instance) int64 {
 	return nowhere
 }
 
-// tornLine says that the last line of a log is not whole.
+// tornLine is an error: the last line of a log is incomplete.
 type tornLine struct{ line int }
 
-func (t *tornLine) Error() string { return fmt.Sprintf("line %d is not whole", t.line) }
-
-// unmarshal reads one line.
-func unmarshal(data []byte) (e trace.Event, err error) {
-	err = json.Unmarshal(data, &e)
-	return e, err
-}
+func (t *tornLine) Error() string { return fmt.Sprintf("line %d is incomplete", t.line) }

@@ -1,10 +1,10 @@
 // Package conform checks that a running system does only what its model allows: it
-// holds a coordinator's log of events (docs/trace.md) against a tup4fun model.
+// checks a coordinator's event log (docs/trace.md) against a tup4fun model.
 //
-// A Map says what the events are in the model. It covers events with patterns, and
-// takes the log apart into small ones, each of one instance: one lease, one task, one
-// session. Values that never repeat, such as tokens, are numbered within an instance in
-// the order in which they come, so that a small model explains any of them.
+// A Map translates events into actions of the model. It selects events with patterns
+// and splits the log into instances: one lease, one task, one session. Values that
+// never repeat, such as tokens, are numbered within an instance in the order of their
+// first occurrence, so that a small model can explain any of them.
 //
 //	instance lease;
 //	number token = old;
@@ -12,18 +12,18 @@
 //	    -> Lease.put(token);
 //	ignore any lease ("total", _, _);
 //
-// For each instance a Checker follows the set of all states in which the model may be:
-// it takes each step that shows what the event says, and then whatever steps the log
-// does not show. The first event after which the set is empty is a violation; the
-// report says what the model would have allowed there.
+// For each instance a Checker tracks the set of all states in which the model may be:
+// it takes each step that shows the actions of the event, and then the steps that the
+// log does not show. If the set becomes empty, the event is a violation, and the report
+// lists the actions that the model allows there.
 //
-// Invariants: a log that the model with its map can produce is never a violation,
-// except that after a reload the model has done no more unlogged steps than it needs
-// to be where the log says. What a step of the model shows must follow each other in
-// the log, with one clock. Before the model is asked, the log must keep what
-// docs/trace.md promises of every log (ledger.go): its clock, who lives, where each
-// tuple is and what it says. States are bounded; over the bound the outcome is
+// Invariants: a log that the model can produce under its map is never a violation, with
+// one exception: after a reload the model takes no more unlogged steps than it needs to
+// reach the logged state. The actions of one step must be consecutive in the log and
+// have the same clock. Before the model is asked, the log must keep what docs/trace.md
+// promises of every log (logstate.go): its clock, the live sessions, and the place and
+// text of each tuple. States are bounded; if the bound is reached the outcome is
 // Incomplete, never Conforms.
 //
-// The package does not explore a model or prove anything of it: package explore does.
+// The package does not explore a model or prove properties; package explore does.
 package conform

@@ -11,7 +11,7 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// A lock that may be taken twice in a row is not what the model allows.
+// The model does not allow a lock to be taken twice in a row.
 func Example() {
 	log := `{"seq":1,"clock":0,"process":"","operation":"reload","space":"","result":"ok"}
 {"seq":2,"clock":1,"process":"","operation":"put","space":"lock","tuple":"(\"free\", \"a\")","ref":1,"result":"ok"}
@@ -37,19 +37,19 @@ on take lock ("free", name) by User -> Lock.get(1);`)
 	_ = r.Text(os.Stdout)
 	// Output:
 	// trace.jsonl: violates lock.tup
-	//   5 events, 4 of which lock.map speaks of; 1 instance, 1 reload, 5 states of the model
+	//   5 events, 4 covered by lock.map; 1 instance, 1 reload, 5 states of the model
 	//
-	// trace.jsonl:5: nothing in the model explains this
-	//   0s nobody put lock ("free", "a")
-	//   in lock.tup that is anybody: Lock.put(1)
-	// it concerns name a
-	// the model would have allowed:
+	// trace.jsonl:5: no step of the model explains this event
+	//   0s - put lock ("free", "a")
+	//   in lock.tup this is any process: Lock.put(1)
+	// instance: name a
+	// the model allows:
 	//   User: Lock.get(1)
 	//       in the log: take lock ("free", …)
-	// what was logged of it before:
-	//   line 2                0s nobody put lock ("free", "a")
-	//   line 3                0s nobody take lock ("free", "a")
-	//   line 4                0s nobody put lock ("free", "a")
-	// where the model was (1 other state is possible):
+	// logged before:
+	//   line 2                0s - put lock ("free", "a")
+	//   line 3                0s - take lock ("free", "a")
+	//   line 4                0s - put lock ("free", "a")
+	// state of the model (1 other state is possible):
 	//   Lock holds (1)
 }

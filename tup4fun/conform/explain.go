@@ -10,7 +10,7 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// explain says what is to be known of an event that nothing explains.
+// explain builds the violation that reports a mismatch.
 func (c *Checker) explain(m *mismatch) *Violation {
 	v := &Violation{Why: m.why, Last: c.last}
 	if m.s != nil {
@@ -25,18 +25,18 @@ func (c *Checker) explain(m *mismatch) *Violation {
 	if m.in == nil {
 		return v
 	}
-	v.Instance, v.Last, v.Meaning = m.in.title(), m.in.last, m.in.meaning()
+	v.Instance, v.Last, v.Meaning = m.in.title(), m.in.last, m.in.numberMeanings()
 	states := m.states
 	if states == nil {
 		states = m.in.states
 	}
 	if m.g != nil {
-		v.InModel = c.words(m.g)
+		v.InModel = c.partialMatchText(m.g)
 	}
 	v.Allowed = c.allowed(states)
 	if len(states) > 0 {
-		x := slices.MaxFunc(states, func(a, b candidate) int { return boolean(b.within()) - boolean(a.within()) })
-		if x.within() {
+		x := states[max(0, slices.IndexFunc(states, func(c candidate) bool { return !c.midStep() }))]
+		if x.midStep() {
 			x.state = x.step.move.To
 		}
 		v.State, v.Others = c.walker.Config(x.state), len(states)-1
@@ -44,8 +44,8 @@ func (c *Checker) explain(m *mismatch) *Violation {
 	return v
 }
 
-// related reports whether two events are about one tuple or one lease; where the
-// second is about neither, whether one session did both.
+// related reports whether two events concern the same tuple or the same lease. If b has
+// neither, it reports whether the same session did both.
 func related(a, b trace.Event) bool {
 	if b.Ref == 0 && b.Lease == "" {
 		return a.Process == b.Process
@@ -53,25 +53,18 @@ func related(a, b trace.Event) bool {
 	return b.Ref != 0 && a.Ref == b.Ref || b.Lease != "" && a.Lease == b.Lease
 }
 
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// maxAllowed bounds what a message lists.
+// maxAllowed bounds the actions that a message lists.
 const maxAllowed = 20
 
-// allowed lists what the model would have shown next.
+// allowed lists the actions that the model allows next.
 func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	add := func(st *step, shown int) {
-		if shown >= len(st.deeds) || len(all) == maxAllowed {
+		if shown >= len(st.actions) || len(all) == maxAllowed {
 			return
 		}
-		d := st.deeds[shown]
+		d := st.actions[shown]
 		p := c.model.Procs[st.move.Proc]
-		a := Allowed{InModel: p.Code.Proc.Title + ": " + c.deed(d.Verb, d.Space, d.Tuple, nil), Copies: []int64{p.Number()}}
+		a := Allowed{InModel: p.Code.Proc.Title + ": " + c.actionText(d.Verb, d.Space, d.Tuple, nil), Copies: []int64{p.Number()}}
 		if i := slices.IndexFunc(all, func(b Allowed) bool { return a.InModel == b.InModel }); i >= 0 {
 			if !slices.Contains(all[i].Copies, p.Number()) {
 				all[i].Copies = append(all[i].Copies, p.Number())
@@ -82,11 +75,11 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 		all = append(all, a)
 	}
 	for _, x := range states {
-		if x.within() {
+		if x.midStep() {
 			add(x.step, x.shown)
 			continue
 		}
-		steps, _ := c.steps(x.state) // an error was met before
+		steps, _ := c.steps(x.state) // an error would have ended the check earlier
 		for _, st := range steps {
 			add(st, 0)
 		}
@@ -95,16 +88,16 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	return all
 }
 
-// inLog lists the events that could show a step from there on.
+// inLog lists the event patterns that could show the rest of a step.
 func (c *Checker) inLog(st *step, shown int) (all []string) {
 	p := c.model.Procs[st.move.Proc]
 	for _, r := range c.m.Rules {
-		rest := st.deeds[shown:]
-		if len(r.observed) == 0 || len(r.observed) > len(rest) || r.Event.Operations[0] == "restore" || r.By != "" && r.By != p.Code.Proc.Title {
+		rest := st.actions[shown:]
+		if len(r.resolved) == 0 || len(r.resolved) > len(rest) || r.Event.Operations[0] == "restore" || r.By != "" && r.By != p.Code.Proc.Title {
 			continue
 		}
 		fits := true
-		for i, o := range r.observed {
+		for i, o := range r.resolved {
 			fits = fits && o.fits(rest[i], r.Copy, p.Number())
 		}
 		if text := r.Event.String(); fits && !slices.Contains(all, text) {
@@ -114,9 +107,9 @@ func (c *Checker) inLog(st *step, shown int) (all []string) {
 	return all
 }
 
-// fits reports whether an action may be a deed of the copy of that number, if there
-// is a variable that says which copy it is of.
-func (o observed) fits(d explore.Deed, variable string, number int64) bool {
+// fits reports whether the action could be operation d by the copy with that number, if
+// variable selects the copy.
+func (o resolvedAction) fits(d explore.Operation, variable string, number int64) bool {
 	if o.verb != d.Verb || o.space != d.Space || len(o.fields) != len(d.Tuple) {
 		return false
 	}
@@ -128,7 +121,7 @@ func (o observed) fits(d explore.Deed, variable string, number int64) bool {
 	return true
 }
 
-// String says which events a pattern covers, without their fields.
+// String lists the events that a pattern covers, without their fields.
 func (e Pattern) String() string {
 	parts := []string{strings.Join(e.Operations, " or ")}
 	for _, s := range []string{e.Place, e.Space} {
@@ -151,23 +144,23 @@ func (e Pattern) String() string {
 	return strings.Join(parts, " ")
 }
 
-// words puts a glimpse in the words of the model.
-func (c *Checker) words(g *glimpse) string {
+// partialMatchText prints g as process and actions of the model.
+func (c *Checker) partialMatchText(g *partialMatch) string {
 	who := g.by
 	if g.number > 0 {
 		who += fmt.Sprintf("(%d)", g.number)
 	}
 	if who == "" {
-		who = "anybody"
+		who = "any process"
 	}
-	var deeds []string
-	for _, d := range g.deeds {
-		deeds = append(deeds, c.deed(d.verb, d.space, d.values, d.free))
+	var actions []string
+	for _, d := range g.actions {
+		actions = append(actions, c.actionText(d.verb, d.space, d.values, d.free))
 	}
-	return who + ": " + strings.Join(deeds, "; ")
+	return who + ": " + strings.Join(actions, "; ")
 }
 
-func (c *Checker) deed(verb syntax.Verb, space int, values []int64, free []bool) string {
+func (c *Checker) actionText(verb syntax.Verb, space int, values []int64, free []bool) string {
 	fields := make([]string, len(values))
 	for i, v := range values {
 		fields[i] = c.model.Program.Show(v)
@@ -181,12 +174,12 @@ func (c *Checker) deed(verb syntax.Verb, space int, values []int64, free []bool)
 	return fmt.Sprintf("%s.%s(%s)", c.model.Spaces[space].Name, verb, strings.Join(fields, ", "))
 }
 
-// unseen lists the operations of the model that the log could show and did not.
+// unseen lists the operations of the model that the rules cover and the log did not show.
 func (c *Checker) unseen() (all []Unseen) {
 	for _, code := range c.model.Codes() {
 		for _, n := range code.Nodes {
 			for _, e := range n.Edges {
-				if e.Op == nil || c.covered[e] || !c.shown[deed{verbOf(e.Op.Verb), e.Op.Space.Obj.Index}] {
+				if e.Op == nil || c.covered[e] || !c.shown[action{verbOf(e.Op.Verb), e.Op.Space.Obj.Index}] {
 					continue
 				}
 				all = append(all, Unseen{code.Proc.Title, e.Pos, e.Text})
@@ -202,7 +195,7 @@ func (c *Checker) unseen() (all []Unseen) {
 	return all
 }
 
-// verbOf is what a verb does when it finds something.
+// verbOf maps a non-blocking verb to its effect when it finds a tuple.
 func verbOf(v syntax.Verb) syntax.Verb {
 	switch v {
 	case syntax.GetP:

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,23 +9,22 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// instance is one of the small logs that a log is made of: all that concerns one
-// lease, one task or one session.
+// instance is the part of a log that concerns one lease, one task or one session.
 type instance struct {
-	names   []string // "lease l1"
+	names   []string // such as "lease l1"
 	numbers map[string]map[string]int64
 	states  []candidate
 	last    []Seen
-	clock   int64 // of its last event
+	clock   int64 // of the last event
 }
 
-// maxLast is how many events of an instance a message shows.
+// maxLast bounds the events of an instance that a message shows.
 const maxLast = 6
 
-// number returns the number of a value of a variable: 1, 2, … in the order in which
-// they were met, and 0 for nothing.
+// number returns the number of a value of a variable: 1, 2, … in the order of first
+// occurrence, and 0 for an empty value.
 func (in *instance) number(variable string, v value) int64 {
-	if v.nothing() {
+	if v.isEmpty() {
 		return 0
 	}
 	key := v.text
@@ -45,18 +45,15 @@ func (in *instance) number(variable string, v value) int64 {
 	return n
 }
 
-// meaning says what the numbers of an instance stand for.
-func (in *instance) meaning() (all []Meaning) {
+// numberMeanings lists the values that the numbers of an instance stand for.
+func (in *instance) numberMeanings() (all []Meaning) {
 	for variable, numbers := range in.numbers {
 		for text, n := range numbers {
 			all = append(all, Meaning{variable, n, text})
 		}
 	}
 	slices.SortFunc(all, func(a, b Meaning) int {
-		if c := strings.Compare(a.Variable, b.Variable); c != 0 {
-			return c
-		}
-		return int(a.Number - b.Number)
+		return cmp.Or(strings.Compare(a.Variable, b.Variable), cmp.Compare(a.Number, b.Number))
 	})
 	return all
 }
@@ -68,8 +65,8 @@ func (in *instance) title() string {
 	return strings.Join(in.names, ", ")
 }
 
-// saw notes an event for messages.
-func (in *instance) saw(s *sight) {
+// addEvent remembers an event for messages, and its clock.
+func (in *instance) addEvent(s *match) {
 	if len(in.last) == maxLast {
 		in.last = slices.Delete(in.last, 0, 1)
 	}
@@ -77,20 +74,20 @@ func (in *instance) saw(s *sight) {
 	in.clock = int64(s.event.Clock)
 }
 
-// candidate is where the model may be: in a state, or within a step of which the
-// log has shown the first deeds.
+// candidate is a possible position of the model: in a state, or in the middle of a step
+// of which the log has shown the first actions.
 type candidate struct {
 	state explore.State
 	step  *step
 	shown int
 }
 
-func (c candidate) within() bool { return c.step != nil }
+func (c candidate) midStep() bool { return c.step != nil }
 
-// find returns the instance that an event is of, by the values of the variables
-// that name one. Whatever else names it from now on does so too.
-// One that names two contradicts itself.
-func (c *Checker) find(s *sight) (*instance, error) {
+// findInstance returns the instance of an event by the values of the variables that name
+// instances. Further names in the event become names of the same instance. An event with
+// the names of two instances is a mismatch.
+func (c *Checker) findInstance(s *match) (*instance, error) {
 	if len(c.m.Instance) == 0 {
 		return c.instance(""), nil
 	}
@@ -98,7 +95,7 @@ func (c *Checker) find(s *sight) (*instance, error) {
 	var names []string
 	for _, variable := range c.m.Instance {
 		v, ok := s.bound[variable]
-		if !ok || v.nothing() {
+		if !ok || v.isEmpty() {
 			continue
 		}
 		name := variable + " " + v.text
@@ -110,7 +107,7 @@ func (c *Checker) find(s *sight) (*instance, error) {
 		case found == nil:
 			found = other
 		case other != nil && other != found:
-			return nil, &mismatch{in: found, s: s, why: fmt.Sprintf("the event is of %s, and of %s", found.title(), other.title())}
+			return nil, &mismatch{in: found, s: s, why: fmt.Sprintf("the event belongs to %s and to %s", found.title(), other.title())}
 		}
 	}
 	if len(names) == 0 {
@@ -130,7 +127,8 @@ func (c *Checker) find(s *sight) (*instance, error) {
 	return found, nil
 }
 
-// instance returns the instance of that name, which begins where the model does.
+// instance returns the instance with that name. A new one begins in the first state of
+// the model.
 func (c *Checker) instance(name string) *instance {
 	if in := c.named[name]; in != nil {
 		return in

@@ -26,7 +26,7 @@ type token struct {
 
 func (t token) is(s string) bool { return (t.kind == sign || t.kind == word) && t.text == s }
 
-// String says what t is in a message.
+// String names t in a message.
 func (t token) String() string {
 	switch t.kind {
 	case eof:
@@ -65,12 +65,12 @@ func (l *lexer) scan() (kind, string) {
 		s, ok := l.Quoted(`\`)
 		if !ok {
 			l.End()
-			return illegal, `a string that does not end with " on its line, or has \ in it`
+			return illegal, `a string without " at its end on the line, or with \ in it`
 		}
 		return text, s
 	}
 	if s := l.Sign(signs); s != "" {
 		return sign, s
 	}
-	return illegal, fmt.Sprintf("%q, which is no sign of a map", l.Rune())
+	return illegal, fmt.Sprintf("%q, which is not a token of a map", l.Rune())
 }

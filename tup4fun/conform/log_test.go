@@ -12,7 +12,7 @@ import (
 	"leasehold/tup4fun/conform"
 )
 
-// lockMap and lockModel are about one lock each, that sessions hold.
+// lockMap and lockModel describe one lock per instance, held by sessions.
 const (
 	lockMap = `instance name; const Users = 2;
 on put lock ("free", name) -> Lock.put(1);
@@ -46,8 +46,8 @@ func TestALogThatIsNoneIsRefusedWithItsLine(t *testing.T) {
 	for name, c := range map[string]struct{ log, says string }{
 		"empty":        {"", "it is empty"},
 		"no JSON":      {reload + "milk\n" + put, "line 2"},
-		"a gap":        {reload + begin + take, "line 3: this is no log of a coordinator (docs/trace.md): seq 4 follows seq 2: there is a gap, or lines are out of order"},
-		"no beginning": {begin + put, "it must begin with a reload"},
+		"a gap":        {reload + begin + take, "line 3: not a log of a coordinator (docs/trace.md): seq 4 follows seq 2: there is a gap, or lines are out of order"},
+		"no beginning": {begin + put, "want a reload first"},
 		"too long":     {reload + strings.Repeat("x", 17<<20), "it has more than 16777216 bytes"},
 	} {
 		_, err := judged(t, c.log, conform.Options{})
@@ -82,9 +82,9 @@ func TestWhatContradictsItselfIsAViolation(t *testing.T) {
 		"tuple 1 is in lock, not in key": {`"take","space":"lock"`, `"take","space":"key"`},
 		"the result of take cannot be":   {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"due"}` + "\n"},
 		"it must be held for done":       {`"take"`, `"done"`},
-		"comes back, but nobody has it":  {`"take"`, `"back"`},
+		"comes back, but no session holds it":  {`"take"`, `"back"`},
 		"but it is in lock already":      {`"take"`, `"put"`},
-		"begins, but it lives already":   {`"operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1`, `"operation":"begin","space":""`},
+		"begins, but it is live already":   {`"operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1`, `"operation":"begin","space":""`},
 		`tuple 1 is ("free", "a"), not`:  {`"take","space":"lock","tuple":"(\"free\", \"a\")"`, `"take","space":"lock","tuple":"(\"free\", \"b\")"`},
 		`names the lease "", not "l"`:    {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"ok","lease":"l"}` + "\n"},
 	} {
@@ -132,7 +132,7 @@ func TestAfterAReloadTheCheckGoesOnFromWhatTheLogSays(t *testing.T) {
 	r, err = judged(t, reload+begin+put+take+again+restored+another, conform.Options{})
 	require.NoError(t, err)
 	require.Equal(t, conform.Violates, r.Outcome)
-	require.ErrorContains(t, errorOf(r), "after the reload at line 5 the spaces hold what the model never has there")
+	require.ErrorContains(t, errorOf(r), "after the reload at line 5 the spaces hold tuples that the model cannot have there")
 }
 
 func TestALogOfAnotherSystemIsNotSaidToConform(t *testing.T) {
@@ -142,7 +142,7 @@ func TestALogOfAnotherSystemIsNotSaidToConform(t *testing.T) {
 	r, err := judged(t, string(other), conform.Options{})
 	require.NoError(t, err)
 	require.Equal(t, conform.Incomplete, r.Outcome)
-	require.Equal(t, "no event of the log is one that lock.map speaks of: is it the log of another system?", r.Reason)
+	require.Equal(t, "no rule of lock.map covers an event of the log: is it the log of another system?", r.Reason)
 }
 
 func FuzzCheck(f *testing.F) {
@@ -164,7 +164,7 @@ func TestOverItsBoundsACheckIsIncomplete(t *testing.T) {
 	r, err := judged(t, reload+begin+put+take, conform.Options{States: 1})
 	require.NoError(t, err)
 	require.Equal(t, conform.Incomplete, r.Outcome)
-	require.Contains(t, r.Reason, "more states of the model")
+	require.Contains(t, r.Reason, "the bound on states of the model was reached")
 
 	log := reload + begin + put + take
 	for n := range 2 { // more sessions take the lock than the model has users
@@ -176,5 +176,5 @@ func TestOverItsBoundsACheckIsIncomplete(t *testing.T) {
 	r, err = judged(t, log, conform.Options{})
 	require.NoError(t, err)
 	require.Equal(t, conform.Incomplete, r.Outcome)
-	require.Contains(t, r.Reason, "the model has too few processes: u-3 is the 3. User of name a, and lock.tup has 2")
+	require.Contains(t, r.Reason, "the model has too few processes: u-3 is number 3 of User in name a, and lock.tup has 2")
 }

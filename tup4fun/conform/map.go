@@ -2,49 +2,49 @@ package conform
 
 import "leasehold/tup4fun/syntax"
 
-// MaxMap is how many bytes of a map are read.
+// MaxMap bounds the bytes of a map.
 const MaxMap = 1 << 20
 
-// Map says what the events of a log are in a model.
+// Map translates the events of a log into actions of a model.
 type Map struct {
 	File      string
-	Constants map[string]int64  // of the model, with other values
-	Instance  []string          // variables whose values name an instance
-	Numbered  map[string]string // variables whose values are numbered, and with which others
+	Constants map[string]int64  // other values for constants of the model
+	Instance  []string          // variables with values that name an instance
+	Numbered  map[string]string // by variable with numbered values: the variable that it shares its numbers with
 	Rules     []*Rule
 }
 
-// Rule says what the events that it covers are. The first rule that covers an
-// event counts.
+// Rule translates the events that its pattern covers. The first rule that covers an event
+// applies.
 type Rule struct {
 	Pos     syntax.Pos
 	Event   Pattern
 	By      string   // process of the model; "": any
-	Copy    string   // variable of the event that says which copy; "": any
-	Nobody  bool     // there is no session
+	Copy    string   // variable of the event with the number of the copy; "": any
+	Nobody  bool     // the event has no session
 	Actions []Action // none: the event is ignored
-	Never   bool     // or it must not happen
+	Never   bool     // the event must not happen
 
-	observed []observed // once resolved
+	resolved []resolvedAction // set by resolve
 }
 
-// Pattern covers events. What is empty says nothing.
+// Pattern selects events. An empty field accepts any value.
 type Pattern struct {
 	Operations []string // or "any"
-	Place      string   // visible or held: where the tuple was before
+	Place      string   // visible or held: the place of the tuple before the event
 	Space      string
-	Before     []Field // what the tuple was before
-	Tuple      []Field // and is after the event
+	Before     []Field // the tuple before the event
+	Tuple      []Field // the tuple after the event
 	Results    []string
 	Procedures []string
 	Role       string // of the session
 	Serial     string // variable for the rest of the session's name
 }
 
-// FieldKind is what a Field of a pattern, or of an action, is.
+// FieldKind is the kind of a Field in a pattern or an action.
 type FieldKind uint8
 
-// The fields.
+// The kinds of fields.
 const (
 	Any FieldKind = iota
 	Name
@@ -52,9 +52,8 @@ const (
 	Number
 )
 
-// Field is one field of a pattern or of an action: _, a variable (in an action
-// also a constant or symbol of the model), "text", or a number. true is 1 and
-// false 0.
+// Field is one field of a pattern or of an action: _, a variable (in an action also a
+// constant or symbol of the model), "text", or a number. true is 1 and false is 0.
 type Field struct {
 	Pos   syntax.Pos
 	Kind  FieldKind

@@ -12,23 +12,23 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-func TestWhatIsWrongWithAMapIsSaidWithItsPlace(t *testing.T) {
+func TestAnErrorInAMapIsReportedWithItsPosition(t *testing.T) {
 	t.Parallel()
 	for source, says := range map[string]string{
-		"on put lease":                    "m.map:1:13: expected -> and what the event is in the model, found the end of the file",
+		"on put lease":                    "m.map:1:13: expected -> and the actions of the model, found the end of the file",
 		"on shove lease -> S.put(1)":      "m.map:1:4: expected an operation of the log (ack, any, back, begin, done, end, expire, get, getall, getp, hold, put, putp, query, queryall, queryp, replace, restore, take), found shove",
-		"ignore put s":                    "m.map:1:13: expected ; after what begins at 1:1, found the end of the file",
+		"ignore put s":                    "m.map:1:13: expected ; after the item at 1:1, found the end of the file",
 		"const N = x;":                    "m.map:1:11: expected a number, found x",
 		"const N = 99999999999999999999;": "m.map:1:11: expected a number of at most 64 bits, found 99999999999999999999",
 		"on put s (a,) -> S.put(1);":      `m.map:1:13: expected _, a name, "text" or a number, found )`,
-		"on put s by W(1) -> S.put(1);":   "m.map:1:15: expected a variable that says which copy (process: that of the session) or nobody (there is no session), found 1",
+		"on put s by W(1) -> S.put(1);":   "m.map:1:15: expected the variable with the number of the copy (process: that of the session) or nobody (no session), found 1",
 		"on put s from (x) -> S.put(1);":  "m.map:1:15: expected the role of a session, as worker, found (",
 		"on put s from w() -> S.put(1);":  "m.map:1:17: expected a variable for what follows w- in the session's name, found )",
-		"on put s (\"a) -> S.put(1);":     `m.map:1:11: expected _, a name, "text" or a number, found a string that does not end with " on its line, or has \ in it`,
+		"on put s (\"a) -> S.put(1);":     `m.map:1:11: expected _, a name, "text" or a number, found a string without " at its end on the line, or with \ in it`,
 		"on put s -> S.push(1);":          "m.map:1:15: expected put, get or query, found push",
 		"instance ;\nnumber 1;":           "m.map:1:10: expected a variable whose values name an instance, found ;\nm.map:2:8: expected a variable whose values are numbered, found 1",
 		"on put s in -> S.put(1);":        "m.map:1:13: expected a procedure, as work.issue, or none, found ->",
-		"é":                               "m.map:1:1: expected const, instance, number, ignore, never or on, found 'é', which is no sign of a map",
+		"é":                               "m.map:1:1: expected const, instance, number, ignore, never or on, found 'é', which is not a token of a map",
 	} {
 		_, err := conform.ParseMap("m.map", source)
 		require.EqualError(t, err, says, source)
@@ -43,9 +43,9 @@ func TestAMapThatDoesNotFitItsModelIsRefused(t *testing.T) {
 	for source, says := range map[string]string{
 		"on put s -> T.put(1);":                 "m.map:1:13: m.tup has no space T",
 		"on put s by Q -> S.put(1);":            "m.map:1:1: m.tup has no process Q",
-		"on put s by P(n) -> S.put(1);":         "m.map:1:1: n is no variable of the event: nothing says which P it is by",
+		"on put s by P(n) -> S.put(1);":         "m.map:1:1: n is not a variable of the event, so the copy of P is unknown",
 		"on put s -> S.put(x);":                 "m.map:1:19: x is neither a variable of the event nor a constant or symbol of m.tup",
-		"instance l; on put s (k) -> S.put(k);": "m.map:1:13: this rule does not say of which instance its events are: it binds none of [l]",
+		"instance l; on put s (k) -> S.put(k);": "m.map:1:13: the rule does not name an instance: it binds none of [l]",
 		"const N = 1;":                          "m.map:1:1: m.tup has no constant N",
 	} {
 		m, err := conform.ParseMap("m.map", source)
@@ -81,6 +81,6 @@ func FuzzParseMap(f *testing.F) {
 			require.NotEmpty(t, err.Error())
 			return
 		}
-		_, _ = conform.New(model, m, conform.Options{}) // does not panic
+		_, _ = conform.New(model, m, conform.Options{}) // must not panic
 	})
 }

@@ -8,18 +8,18 @@ import (
 	"leasehold/shared/trace"
 )
 
-// sight is an event as the rules see it.
-type sight struct {
+// match is an event together with the variables that a rule binds.
+type match struct {
 	event  trace.Event
 	line   int
-	before *standing // the tuple before, if it was there
+	before *tupleState // the tuple before; nil if it did not exist
 	old    []value
 	now    []value
-	bound  map[string]value // by the rule that covers it
+	bound  map[string]value // by the rule that covers the event
 }
 
-func newSight(e trace.Event, line int, before *standing) *sight {
-	s := &sight{event: e, line: line, before: before}
+func newMatch(e trace.Event, line int, before *tupleState) *match {
+	s := &match{event: e, line: line, before: before}
 	s.now, _ = fieldsOf(e.Tuple)
 	if before != nil && before.text != e.Tuple {
 		s.old, _ = fieldsOf(before.text)
@@ -29,9 +29,9 @@ func newSight(e trace.Event, line int, before *standing) *sight {
 	return s
 }
 
-// covers reports whether r covers the event, and binds its variables. A tuple that is
-// restored may be in nobody's hands.
-func (r *Rule) covers(s *sight) bool {
+// covers reports whether r covers the event, and binds its variables. A restored tuple
+// may be held by a process without a session.
+func (r *Rule) covers(s *match) bool {
 	session := s.event.Process != ""
 	if r.Nobody && session || r.Copy == "process" && !session && s.event.Operation != trace.Restore {
 		return false
@@ -40,7 +40,7 @@ func (r *Rule) covers(s *sight) bool {
 }
 
 // covers reports whether e covers the event, and binds its variables.
-func (e *Pattern) covers(s *sight) bool {
+func (e *Pattern) covers(s *match) bool {
 	ev := s.event
 	if e.Operations[0] != "any" && !slices.Contains(e.Operations, ev.Operation) || e.Space != ev.Space {
 		return false
@@ -64,7 +64,8 @@ func (e *Pattern) covers(s *sight) bool {
 	return s.bind(e.Before, s.old) && s.bind(e.Tuple, s.now)
 }
 
-// serialOf is what tells a session from others of its role: a number, or text.
+// serialOf returns the rest of a session's name after its role: a number if it is one,
+// otherwise text.
 func serialOf(s string) value {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return value{kind: Number, number: n}
@@ -72,8 +73,9 @@ func serialOf(s string) value {
 	return value{kind: Text, text: s}
 }
 
-// place is where the tuple was before, or where a restore says that it is.
-func (s *sight) place() string {
+// place returns the place of the tuple before the event, or for a restore its place after
+// it.
+func (s *match) place() string {
 	switch {
 	case s.before != nil:
 		return s.before.place
@@ -83,7 +85,7 @@ func (s *sight) place() string {
 	return ""
 }
 
-func (s *sight) bind(pattern []Field, tuple []value) bool {
+func (s *match) bind(pattern []Field, tuple []value) bool {
 	if pattern == nil {
 		return true
 	}
@@ -98,7 +100,7 @@ func (s *sight) bind(pattern []Field, tuple []value) bool {
 	return true
 }
 
-func (s *sight) field(f Field, v value) bool {
+func (s *match) field(f Field, v value) bool {
 	switch f.Kind {
 	case Text:
 		return v.kind == Text && v.text == f.Text
@@ -107,7 +109,7 @@ func (s *sight) field(f Field, v value) bool {
 		return v.kind == Number && v.number == f.Value && (v.text != "") == isBool
 	case Name:
 		if b, ok := s.bound[f.Text]; ok {
-			return b.same(v)
+			return b == v
 		}
 		s.bound[f.Text] = v
 	}

@@ -11,7 +11,7 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// violated lists the properties of a model that do not hold.
+// violated lists the properties that do not hold in a model.
 func violated(t testing.TB, path, source string) (names []string) {
 	t.Helper()
 	r, err := explore.Check(t.Context(), compiled(t, path, source, nil), explore.Options{Reduction: explore.FullReduction, Cores: 1})
@@ -38,9 +38,9 @@ func TestTheModelsOfTheRunningSystemHold(t *testing.T) {
 	}
 }
 
-// bugs are changes to the models that somebody might well make to the system, and
-// which of the properties refutes them: those of the broken twins in
-// tup4fun/protocols, where one instance shows them.
+// bugs are plausible bugs of the system, as changes to its models, and the property that
+// refutes each. They are the bugs of the broken twins in tup4fun/protocols that one
+// instance can show.
 var bugs = []struct{ model, bug, old, now, refuted string }{
 	{"lease", "a result moves whatever lease there is", "if live = k & k > 0 & f = 1 -> Lease.get(k);", "if live > 0 & f = 1 -> Lease.get(live);", "queued"},
 	{"lease", "a lease ends, and leaves its task in the queue", "[] count(Place, (visible)) = 1 -> Place.get(visible)\n            [] count(Place, (0)) = 1", "[] count(Place, (visible)) = 1 -> skip\n            [] count(Place, (0)) = 1", "queued"},

@@ -2,16 +2,15 @@ package conform
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
-
-	"fmt"
 
 	"leasehold/tup4fun/syntax"
 )
 
-// ParseMap reads a map. The error is a syntax.Errors: up to syntax.MaxErrors things
-// that are wrong, each with its place.
+// ParseMap parses a map. The error is a syntax.Errors with up to syntax.MaxErrors errors
+// and their positions.
 func ParseMap(file, src string) (*Map, error) {
 	p := &parser{m: &Map{File: file, Constants: map[string]int64{}, Numbered: map[string]string{}}}
 	p.lex = &lexer{syntax.NewCursor(src)}
@@ -38,7 +37,7 @@ type parser struct {
 	errs syntax.Errors
 }
 
-// errBroken says that an item could not be read; why was reported.
+// errBroken ends an item that could not be parsed. The reason is already in errs.
 var errBroken = errors.New("broken")
 
 func (p *parser) report(at syntax.Pos, format string, args ...any) {
@@ -78,7 +77,7 @@ func (p *parser) word(what string) (token, error) {
 	return p.advance(), nil
 }
 
-// skipItem goes on after the next ;.
+// skipItem continues after the next semicolon.
 func (p *parser) skipItem() {
 	for p.tok.kind != eof && !p.accept(";") {
 		p.advance()
@@ -106,11 +105,11 @@ func (p *parser) item() (err error) {
 	if err != nil {
 		return err
 	}
-	return p.need(";", " after "+"what begins at "+at.String())
+	return p.need(";", " after the item at "+at.String())
 }
 
-// numbered reads variables that are numbered, each alike with those that = joins to
-// it.
+// numbered reads groups of variables joined by =. The variables of a group share their
+// numbers.
 func (p *parser) numbered() error {
 	for {
 		first, err := p.word("a variable whose values are numbered")
@@ -157,7 +156,7 @@ func (p *parser) number() (Field, error) {
 	return Field{Pos: t.pos, Kind: Number, Value: v, Text: t.text}, nil
 }
 
-// names reads names with commas between.
+// names reads names separated by commas.
 func (p *parser) names(all []string, what string) ([]string, error) {
 	for {
 		n, err := p.word(what)
@@ -184,7 +183,7 @@ func (p *parser) rule(at syntax.Pos) error {
 			return err
 		}
 	}
-	if err := p.need("->", " and what the event is in the model"); err != nil {
+	if err := p.need("->", " and the actions of the model"); err != nil {
 		return err
 	}
 	for {
@@ -209,7 +208,7 @@ func (p *parser) by(r *Rule) error {
 	if !p.accept("(") {
 		return nil
 	}
-	v, err := p.word("a variable that says which copy (process: that of the session) or nobody (there is no session)")
+	v, err := p.word("the variable with the number of the copy (process: that of the session) or nobody (no session)")
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// operations are those that an event may have.
+// operations are the operations of events.
 var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire", "get", "getall", "getp", "hold", "put", "putp",
 	"query", "queryall", "queryp", "replace", "restore", "take"}
 
@@ -53,7 +53,7 @@ func (p *parser) session() (role, serial string, err error) {
 	return r.text, v.text, p.need(")", "")
 }
 
-// choice reads words with | between.
+// choice reads words separated by |.
 func (p *parser) choice(one func() (string, error)) (all []string, err error) {
 	for {
 		s, err := one()
@@ -79,7 +79,7 @@ func (p *parser) result() (string, error) {
 	return t.text, err
 }
 
-// procedure reads a name with dots; none is (none), a plain operation.
+// procedure reads a name with dots. none stands for a plain operation.
 func (p *parser) procedure() (string, error) {
 	t, err := p.word("a procedure, as work.issue, or none")
 	name := t.text

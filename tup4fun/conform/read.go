@@ -3,6 +3,7 @@ package conform
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,14 +11,15 @@ import (
 	"leasehold/shared/trace"
 )
 
-// maxLine bounds a line, as package trace does.
+// maxLine bounds the bytes of a line, as package trace does.
 const maxLine = 16 << 20
 
-// ErrNoLog says that what should be a log is none, or has a gap.
-var ErrNoLog = errors.New("this is no log of a coordinator (docs/trace.md)")
+// ErrNoLog reports that the input is not a log of a coordinator, or that lines are
+// missing.
+var ErrNoLog = errors.New("not a log of a coordinator (docs/trace.md)")
 
-// read calls each with the events of a log and their lines. A log may begin at any
-// reload, so that its old part can be cut off. A last line that is not whole is a
+// read calls each with the events of a log and their line numbers. A log may begin at any
+// reload, so that the part before it can be cut off. An incomplete last line is a
 // *tornLine.
 func read(r io.Reader, each func(line int, e trace.Event) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -33,14 +35,15 @@ func read(r io.Reader, each func(line int, e trace.Event) error) error {
 			}
 			return nil
 		}
-		e, err := unmarshal(data)
+		var e trace.Event
+		err = json.Unmarshal(data, &e)
 		switch {
 		case err != nil && !whole && n > 1:
 			return &tornLine{n}
 		case err != nil:
 			return fmt.Errorf("line %d: %w: %w", n, ErrNoLog, err)
 		case n == 1 && e.Operation != trace.Reload:
-			return fmt.Errorf("line 1: %w: it must begin with a reload, which says what there is: the lines before it are missing", ErrNoLog)
+			return fmt.Errorf("line 1: %w: want a reload first, which lists all tuples: the lines before are missing", ErrNoLog)
 		case n > 1 && e.Seq != seq+1:
 			return fmt.Errorf("line %d: %w: seq %d follows seq %d: there is a gap, or lines are out of order", n, ErrNoLog, e.Seq, seq)
 		}
@@ -51,7 +54,7 @@ func read(r io.Reader, each func(line int, e trace.Event) error) error {
 	}
 }
 
-// line reads a line, and whether it has an end.
+// line reads a line. whole reports whether it ends with a newline.
 func line(in *bufio.Reader) (data []byte, whole bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

@@ -8,24 +8,24 @@ import (
 	"leasehold/shared/trace"
 )
 
-// content is what spaces hold, by space, in words that compare.
+// content is the tuples of each space as text, because text can be sorted and compared.
 type content map[int][]string
 
-// reload goes on from the state that a log says after a reload: what instances hold
-// is known, and the events just before may be missing. The model may have done in
-// between what no event shows, but no more of it than is needed.
-func (c *Checker) reload(block []*sight) error {
+// reload continues from the state that a log lists after a reload. The last events before
+// it may be missing from the log, so the model may take unlogged steps, but only as few
+// as lead to the listed state.
+func (c *Checker) reload(block []*match) error {
 	for _, in := range c.all {
 		in.clock = -1
 	}
-	slices.SortStableFunc(block, func(a, b *sight) int { return cmp.Compare(newest(a), newest(b)) })
+	slices.SortStableFunc(block, func(a, b *match) int { return cmp.Compare(maxNumber(a), maxNumber(b)) })
 	holds := map[*instance]content{}
 	for _, in := range c.all {
 		holds[in] = content{}
 	}
-	lines := map[*instance]*sight{}
+	lines := map[*instance]*match{}
 	for _, s := range block {
-		in, err := c.holding(s, holds)
+		in, err := c.addRestored(s, holds)
 		if err != nil {
 			return err
 		}
@@ -34,21 +34,21 @@ func (c *Checker) reload(block []*sight) error {
 		}
 	}
 	for _, in := range c.all {
-		found, err := c.search(in.states, holds[in])
+		found, err := c.searchRestored(in.states, holds[in])
 		if err != nil {
 			return err
 		}
 		if len(found) == 0 {
-			return &mismatch{in: in, s: lines[in], why: fmt.Sprintf("after the reload at line %d the spaces hold what the model never has there", c.reloaded)}
+			return &mismatch{in: in, s: lines[in], why: fmt.Sprintf("after the reload at line %d the spaces hold tuples that the model cannot have there", c.reloaded)}
 		}
 		in.states = found
 	}
 	return nil
 }
 
-// newest is the greatest number in a tuple's fields that a map may number: tokens
-// grow, so that what is older is numbered first.
-func newest(s *sight) (most int64) {
+// maxNumber returns the greatest number among the fields that a map may number. Tokens
+// grow, so sorting by it numbers older tuples first.
+func maxNumber(s *match) (most int64) {
 	for _, v := range s.now {
 		if v.kind == Number && v.text == "" && v.number < 1<<40 {
 			most = max(most, v.number)
@@ -57,25 +57,25 @@ func newest(s *sight) (most int64) {
 	return most
 }
 
-// holding notes what an event after a reload says that the spaces hold.
-func (c *Checker) holding(s *sight, holds map[*instance]content) (*instance, error) {
+// addRestored adds the tuple of an event after a reload to the content of its instance.
+func (c *Checker) addRestored(s *match, holds map[*instance]content) (*instance, error) {
 	rule, err := c.rule(s)
 	if err != nil || rule == nil {
 		return nil, err
 	}
-	in, err := c.find(s)
+	in, err := c.findInstance(s)
 	if err != nil || in == nil {
 		return nil, err
 	}
 	if holds[in] == nil {
 		holds[in] = content{}
 	}
-	in.saw(s)
-	g, err := c.glimpse(rule, s, in)
+	in.addEvent(s)
+	g, err := c.partialMatch(rule, s, in)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range g.deeds {
+	for _, d := range g.actions {
 		if d.verb == "put" {
 			holds[in][d.space] = append(holds[in][d.space], fmt.Sprint(d.values))
 		}
@@ -83,29 +83,30 @@ func (c *Checker) holding(s *sight, holds map[*instance]content) (*instance, err
 	return in, nil
 }
 
-// search returns the states, of those that the fewest steps lead to, whose spaces
-// hold what they should.
-func (c *Checker) search(from []candidate, want content) ([]candidate, error) {
+// searchRestored returns the states with the wanted content that are reached with the
+// fewest steps.
+func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, error) {
 	var level []candidate
 	for _, x := range from {
-		if x.within() {
+		if x.midStep() {
 			x = candidate{state: x.step.move.To}
 		}
 		level = append(level, x)
 	}
 	seen := map[candidate]bool{}
 	for len(level) > 0 {
-		all, err := c.closed(level)
+		all, err := c.closure(level)
 		if err != nil {
 			return nil, err
 		}
 		var found, next []candidate
+		queued := map[candidate]bool{}
 		for _, x := range all {
 			if seen[x] {
 				continue
 			}
 			seen[x] = true
-			if c.holds(x, want) {
+			if c.spacesEqual(x, want) {
 				found = append(found, x)
 			}
 			steps, err := c.steps(x.state)
@@ -113,35 +114,27 @@ func (c *Checker) search(from []candidate, want content) ([]candidate, error) {
 				return nil, err
 			}
 			for _, st := range steps {
-				next = append(next, candidate{state: st.move.To})
+				y := candidate{state: st.move.To}
+				if !seen[y] && !queued[y] {
+					queued[y] = true
+					next = append(next, y)
+				}
 			}
 		}
 		if len(found) > 0 {
-			return c.closed(found)
+			return c.closure(found)
 		}
-		level = unseen(next, seen)
+		level = next
 		if len(seen)+len(level) > c.o.Search {
-			return nil, fmt.Errorf("after a reload: %w", errTooMany)
+			return nil, fmt.Errorf("after a reload: %w", errTooManyStates)
 		}
 	}
 	return nil, nil
 }
 
-// unseen returns those of next that were not seen, once each.
-func unseen(next []candidate, seen map[candidate]bool) (all []candidate) {
-	there := map[candidate]bool{}
-	for _, x := range next {
-		if !seen[x] && !there[x] {
-			there[x] = true
-			all = append(all, x)
-		}
-	}
-	return all
-}
-
-// holds reports whether the spaces of a state that the log restores hold what they
-// should.
-func (c *Checker) holds(x candidate, want content) bool {
+// spacesEqual reports whether the spaces that the log restores hold the wanted content in
+// a state.
+func (c *Checker) spacesEqual(x candidate, want content) bool {
 	for _, space := range c.restored {
 		var have []string
 		for _, t := range c.walker.Content(x.state, space) {
@@ -156,13 +149,13 @@ func (c *Checker) holds(x candidate, want content) bool {
 	return true
 }
 
-// restores lists the spaces of the model that a reload says everything of.
-func (m *Map) restores() (spaces []int) {
+// restoredSpaces lists the spaces of the model that a reload lists completely.
+func (m *Map) restoredSpaces() (spaces []int) {
 	for _, r := range m.Rules {
 		if !slices.Contains(r.Event.Operations, trace.Restore) && !slices.Contains(r.Event.Operations, trace.Begin) {
 			continue
 		}
-		for _, o := range r.observed {
+		for _, o := range r.resolved {
 			if o.verb == "put" && !slices.Contains(spaces, o.space) {
 				spaces = append(spaces, o.space)
 			}

@@ -8,20 +8,20 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// observed is an Action as the model has it.
-type observed struct {
+// resolvedAction is an Action with the space and values of the model.
+type resolvedAction struct {
 	verb   syntax.Verb
 	space  int
 	fields []Field // of the kinds Any, Name (a variable of the event) and Number
 }
 
-// deed is what the log may show of a step: a verb at a space.
-type deed struct {
+// action is a verb on a space of the model.
+type action struct {
 	verb  syntax.Verb
 	space int
 }
 
-// resolver finds what the names of a map stand for in a model.
+// resolver looks up the names of a map in a model.
 type resolver struct {
 	m     *Map
 	model *explore.Model
@@ -29,7 +29,7 @@ type resolver struct {
 	errs  syntax.Errors
 }
 
-// resolve checks a map against the model, and readies its rules.
+// resolve checks a map against the model and sets the resolved actions of its rules.
 func (m *Map) resolve(model *explore.Model) error {
 	r := &resolver{m: m, model: model, names: map[string]int64{}}
 	prog := model.Program
@@ -67,17 +67,17 @@ func (r *resolver) rule(rule *Rule) {
 	}
 	bound := rule.Event.variables()
 	if len(r.m.Instance) > 0 && !slices.ContainsFunc(r.m.Instance, func(n string) bool { return slices.Contains(bound, n) }) {
-		r.errorf(rule.Pos, "this rule does not say of which instance its events are: it binds none of %v", r.m.Instance)
+		r.errorf(rule.Pos, "the rule does not name an instance: it binds none of %v", r.m.Instance)
 	}
 	if rule.By != "" && r.copies(rule.By) == 0 {
 		r.errorf(rule.Pos, "%s has no process %s", r.model.Program.File, rule.By)
 	}
 	if rule.Copy != "" && !slices.Contains(bound, rule.Copy) {
-		r.errorf(rule.Pos, "%s is no variable of the event: nothing says which %s it is by", rule.Copy, rule.By)
+		r.errorf(rule.Pos, "%s is not a variable of the event, so the copy of %s is unknown", rule.Copy, rule.By)
 	}
-	rule.observed = nil
+	rule.resolved = nil
 	for _, a := range rule.Actions {
-		rule.observed = append(rule.observed, r.action(a, bound))
+		rule.resolved = append(rule.resolved, r.action(a, bound))
 	}
 }
 
@@ -91,8 +91,8 @@ func (r *resolver) copies(title string) (n int) {
 	return n
 }
 
-// variables lists what a pattern binds. Besides its own these are the fields of an
-// event that have a name: process, lease and ref.
+// variables lists the variables that a pattern binds. process, lease and ref are bound by
+// every event.
 func (e Pattern) variables() []string {
 	all := []string{"process", "lease", "ref"}
 	if e.Serial != "" {
@@ -106,8 +106,8 @@ func (e Pattern) variables() []string {
 	return all
 }
 
-func (r *resolver) action(a Action, bound []string) observed {
-	o := observed{verb: syntax.Verb(a.Verb), space: slices.IndexFunc(r.model.Spaces, func(s explore.Space) bool { return s.Name == a.Space })}
+func (r *resolver) action(a Action, bound []string) resolvedAction {
+	o := resolvedAction{verb: syntax.Verb(a.Verb), space: slices.IndexFunc(r.model.Spaces, func(s explore.Space) bool { return s.Name == a.Space })}
 	if o.space < 0 {
 		r.errorf(a.Pos, "%s has no space %s", r.model.Program.File, a.Space)
 	}
@@ -123,12 +123,13 @@ func (r *resolver) action(a Action, bound []string) observed {
 	return o
 }
 
-// deeds lists what the log shows of the model: all that some rule speaks of.
-func (m *Map) deeds() map[deed]bool {
-	shown := map[deed]bool{}
+// shownActions returns the actions that some rule mentions. The log shows these; other
+// actions of the model are hidden.
+func (m *Map) shownActions() map[action]bool {
+	shown := map[action]bool{}
 	for _, r := range m.Rules {
-		for _, o := range r.observed {
-			shown[deed{o.verb, o.space}] = true
+		for _, o := range r.resolved {
+			shown[action{o.verb, o.space}] = true
 		}
 	}
 	return shown

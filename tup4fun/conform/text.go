@@ -17,10 +17,10 @@ func (r *Report) Text(w io.Writer) error {
 	if r.Reason != "" {
 		fmt.Fprintf(&b, "  %s\n", r.Reason)
 	}
-	fmt.Fprintf(&b, "  %d events, %d of which %s speaks of; %s, %s, %s of the model\n",
+	fmt.Fprintf(&b, "  %d events, %d covered by %s; %s, %s, %s of the model\n",
 		r.Events, r.Explained, r.Map, counted(r.Instances, "instance"), counted(r.Reloads, "reload"), counted(r.States, "state"))
 	if r.Torn {
-		b.WriteString("  the last line is not whole: a crash tore it, and it was left out\n")
+		b.WriteString("  the last line is incomplete, because of a crash, and was left out\n")
 	}
 	if r.Within > 0 {
 		fmt.Fprintf(&b, "  at the end of the log %s may have begun a step that is not all logged\n", counted(r.Within, "instance"))
@@ -45,18 +45,18 @@ func preposition(r *Report) string {
 }
 
 func (v *Violation) text(b *strings.Builder, r *Report) {
-	fmt.Fprintf(b, "\n%s:%d: %s\n  %s\n", r.Trace, v.Line, v.Why, strings.TrimSpace(words(v.Event)))
+	fmt.Fprintf(b, "\n%s:%d: %s\n  %s\n", r.Trace, v.Line, v.Why, strings.TrimSpace(eventText(v.Event)))
 	if v.InModel != "" {
-		fmt.Fprintf(b, "  in %s that is %s\n", r.Model, v.InModel)
+		fmt.Fprintf(b, "  in %s this is %s\n", r.Model, v.InModel)
 	}
 	if v.Instance != "" {
-		fmt.Fprintf(b, "it concerns %s\n", v.Instance)
+		fmt.Fprintf(b, "instance: %s\n", v.Instance)
 		v.allowed(b)
 	}
 	if len(v.Last) > 0 {
-		b.WriteString("what was logged of it before:\n")
+		b.WriteString("logged before:\n")
 		for _, s := range v.Last {
-			fmt.Fprintf(b, "  line %-6d %s\n", s.Line, words(s.Event))
+			fmt.Fprintf(b, "  line %-6d %s\n", s.Line, eventText(s.Event))
 		}
 	}
 	if v.Instance != "" {
@@ -66,10 +66,10 @@ func (v *Violation) text(b *strings.Builder, r *Report) {
 
 func (v *Violation) allowed(b *strings.Builder) {
 	if len(v.Allowed) == 0 {
-		b.WriteString("the model would have allowed nothing more\n")
+		b.WriteString("the model allows no further action\n")
 		return
 	}
-	b.WriteString("the model would have allowed:\n")
+	b.WriteString("the model allows:\n")
 	for _, a := range v.Allowed {
 		fmt.Fprintf(b, "  %s\n", a.InModel+copies(a.Copies))
 		for _, event := range a.InLog {
@@ -78,9 +78,9 @@ func (v *Violation) allowed(b *strings.Builder) {
 	}
 }
 
-// state puts the state of the model in words.
+// state prints the state of the model.
 func (v *Violation) state(b *strings.Builder) {
-	b.WriteString("where the model was")
+	b.WriteString("state of the model")
 	switch {
 	case v.Others == 1:
 		b.WriteString(" (1 other state is possible)")
@@ -114,7 +114,7 @@ func values(all []explore.Value) string {
 	return strings.Join(texts, ", ")
 }
 
-// maxUnseen bounds what is listed of what was never seen.
+// maxUnseen bounds the unseen operations that are listed.
 const maxUnseen = 30
 
 func (r *Report) coverage(b *strings.Builder) {
@@ -132,18 +132,18 @@ func (r *Report) coverage(b *strings.Builder) {
 	}
 }
 
-// words puts an event on one line.
-func words(e trace.Event) string {
+// eventText prints an event on one line.
+func eventText(e trace.Event) string {
 	who := e.Process
 	if who == "" {
-		who = "nobody"
+		who = "-"
 	}
 	parts := []string{fmt.Sprintf("%12s", e.Clock.Round(1000)), who, e.Operation}
 	if e.Space != "" {
 		parts = append(parts, e.Space)
 	}
 	if e.Tuple != "" {
-		parts = append(parts, brief(e.Tuple))
+		parts = append(parts, truncate(e.Tuple))
 	}
 	if e.Result != trace.OK {
 		parts = append(parts, "= "+e.Result)
@@ -154,7 +154,6 @@ func words(e trace.Event) string {
 	return strings.Join(parts, " ")
 }
 
-// counted says how many there are of a thing.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -162,7 +161,7 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// copies says which copies of a process may do something.
+// copies names the copies of a process, or returns "" if it has no copies.
 func copies(all []int64) string {
 	all = slices.Sorted(slices.Values(all))
 	switch {

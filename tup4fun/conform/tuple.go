@@ -8,28 +8,22 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// value is one field of a tuple as the log has it.
+// value is one field of a tuple in the log.
 type value struct {
-	text   string // of a string, what it says
+	text   string // the content of a string
 	number int64
-	kind   FieldKind // Text, Number, or Any: of another type
+	kind   FieldKind // Text, Number, or Any for another type
 }
 
-// same reports whether two fields are equal.
-func (v value) same(w value) bool {
-	return v.kind == w.kind && v.text == w.text && v.number == w.number
-}
-
-// nothing reports whether v is the empty string or 0, which stand for nothing.
-func (v value) nothing() bool {
+// isEmpty reports whether v is the empty string or 0, which name no instance.
+func (v value) isEmpty() bool {
 	return v.kind == Text && v.text == "" || v.kind == Number && v.number == 0
 }
 
-// maxFields bounds what is read of a tuple.
+// maxFields bounds the fields of a tuple.
 const maxFields = 64
 
-// fieldsOf reads a tuple in the notation of package tuple. ok is false if that is
-// none.
+// fieldsOf parses a tuple in the notation of package tuple. ok is false if s is not one.
 func fieldsOf(s string) (all []value, ok bool) {
 	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
 		return nil, false
@@ -51,7 +45,8 @@ func fieldsOf(s string) (all []value, ok bool) {
 	return all, true
 }
 
-// fieldLength returns how long the first field of s is, 0 if there is none.
+// fieldLength returns the length of the first field of s, or 0 if s does not begin with a
+// field.
 func fieldLength(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

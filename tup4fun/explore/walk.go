@@ -23,15 +23,15 @@ type State int32
 
 // Move is one step and where it leads.
 type Move struct {
-	Step  Step
-	Proc  int    // which of the model's Procs makes it
-	Deeds []Deed // its operations that found or put a tuple, in order
-	To    State
+	Step       Step
+	Proc       int         // which of the model's Procs makes it
+	Operations []Operation // its operations that found or put a tuple, in order
+	To         State
 }
 
-// Deed is one operation on a space. Its verb is Put, Get or Query: the forms that
+// Operation is one operation on a space. Its verb is Put, Get or Query: the forms that
 // do not block are what they did.
-type Deed struct {
+type Operation struct {
 	Verb  syntax.Verb
 	Space int // of the model's Spaces
 	Tuple []int64
@@ -111,7 +111,7 @@ func (w *Walker) move(t taken) *Move {
 	m := &Move{Step: t.step, Proc: t.proc, To: w.state(t.next)}
 	for _, e := range t.event {
 		if e.verb != "" {
-			m.Deeds = append(m.Deeds, Deed{e.verb, e.space, slices.Clone(e.tuple), e.edge})
+			m.Operations = append(m.Operations, Operation{e.verb, e.space, slices.Clone(e.tuple), e.edge})
 		}
 	}
 	return m

@@ -9,35 +9,34 @@ import (
 	"leasehold/shared/trace"
 )
 
-// The places of a tuple, as a map names them, and what it is when a get has it that
-// is not acknowledged.
+// The places of a tuple, as a map names them. A tuple is taken when a get has it that is
+// not acknowledged yet.
 const (
 	visible = "visible"
 	held    = "held"
 	taken   = "taken"
 )
 
-// ledger keeps account of what docs/trace.md promises of every log, whatever the
-// model: who lives, which tuples there are, where, and what they say.
-type ledger struct {
+// logState checks the promises that docs/trace.md makes for every log, independent of the
+// model. It tracks live sessions, and the place and text of each tuple.
+type logState struct {
 	clock    time.Duration
 	sessions map[string]bool
-	tuples   map[int64]*standing
-	loading  bool // what follows a reload is the state
-	missing  bool // an event was of a tuple that is not there
+	tuples   map[int64]*tupleState
+	loading  bool // events after a reload restore the state
+	missing  bool // an event had a tuple that does not exist
 }
 
-// standing is one tuple.
-type standing struct {
+type tupleState struct {
 	space, text, place string
 }
 
-func newLedger() *ledger {
-	return &ledger{sessions: map[string]bool{}, tuples: map[int64]*standing{}}
+func newLogState() *logState {
+	return &logState{sessions: map[string]bool{}, tuples: map[int64]*tupleState{}}
 }
 
-// refused reports whether an event is an operation that changed nothing because it
-// was refused, or found nothing.
+// refused reports whether an event is an operation without effect, because it was refused
+// or found nothing.
 func refused(e trace.Event) bool {
 	switch e.Operation {
 	case trace.Call, "create", "putp":
@@ -48,20 +47,20 @@ func refused(e trace.Event) bool {
 	return false
 }
 
-// reads lists the operations that change nothing.
-var reads = []string{"query", "queryp", "queryall"}
+// readOperations lists the operations that change nothing.
+var readOperations = []string{"query", "queryp", "queryall"}
 
-// take notes an event. It returns what the tuple was before, if it was there, and
-// what in the log contradicts itself.
-func (l *ledger) take(e trace.Event) (before *standing, wrong string) {
-	if e.Clock < l.clock && e.Operation != trace.Reload { // the journal may stand before what was volatile
+// apply applies an event. It returns the state of the tuple before the event (nil if it
+// did not exist) and, if the event contradicts the log before it, a description.
+func (l *logState) apply(e trace.Event) (before *tupleState, wrong string) {
+	if e.Clock < l.clock && e.Operation != trace.Reload { // volatile changes may run ahead of the journal
 		return nil, fmt.Sprintf("the clock goes back, from %s to %s", l.clock, e.Clock)
 	}
 	l.clock = e.Clock
 	if e.Role != trace.RoleOf(e.Process) {
 		return nil, fmt.Sprintf("the role of %q is not %q", e.Process, e.Role)
 	}
-	if wrong := oddResult(e); wrong != "" {
+	if wrong := checkResult(e); wrong != "" {
 		return nil, wrong
 	}
 	if e.Operation == trace.Reload {
@@ -82,16 +81,16 @@ func (l *ledger) take(e trace.Event) (before *standing, wrong string) {
 	return l.tuple(e)
 }
 
-// results are those that an operation on a tuple, or a session, may have; where there
-// is none here it is ok.
+// results lists the allowed results by operation. Others allow only ok.
 var results = map[string][]string{
 	trace.Expire:  {"due", "lost", "closed"},
 	trace.End:     {"lost", "closed"},
 	trace.Restore: {trace.OK, trace.HeldResult, trace.TakenResult},
 }
 
-// oddResult says that an event has a result, or a tuple, which none of its kind has.
-func oddResult(e trace.Event) string {
+// checkResult describes a result or tuple that events of this kind cannot have, or
+// returns "".
+func checkResult(e trace.Event) string {
 	if refused(e) {
 		return ""
 	}
@@ -103,51 +102,52 @@ func oddResult(e trace.Event) string {
 		return fmt.Sprintf("the result of %s cannot be %q", e.Operation, e.Result)
 	}
 	if e.Space == "" && (e.Ref != 0 || e.Tuple != "" || e.Procedure != "") {
-		return fmt.Sprintf("%s is about no space, but names a tuple or a procedure", e.Operation)
+		return fmt.Sprintf("%s is not about a space, but names a tuple or a procedure", e.Operation)
 	}
 	return ""
 }
 
-// session notes who lives.
-func (l *ledger) session(e trace.Event) string {
+// session tracks the live sessions. It describes an event of a session that cannot do it,
+// or returns "".
+func (l *logState) session(e trace.Event) string {
 	lives := e.Process == "" || l.sessions[e.Process]
 	switch e.Operation {
 	case trace.Begin:
 		if e.Process == "" || l.sessions[e.Process] {
-			return fmt.Sprintf("session %q begins, but it lives already", e.Process)
+			return fmt.Sprintf("session %q begins, but it is live already", e.Process)
 		}
 		l.sessions[e.Process] = true
 	case trace.End:
 		if e.Process == "" || !lives {
-			return fmt.Sprintf("session %q ends, but it does not live", e.Process)
+			return fmt.Sprintf("session %q ends, but it is not live", e.Process)
 		}
 		delete(l.sessions, e.Process)
 	case trace.Expire:
 		if (e.Result == "due") != lives {
-			return fmt.Sprintf("a hold of %q ends with %q, which is not so", e.Process, e.Result)
+			return fmt.Sprintf("a hold of %q cannot end with %q", e.Process, e.Result)
 		}
 	case trace.Restore, trace.Ack, "back":
 	default:
 		if !lives {
-			return fmt.Sprintf("session %q does something, but it does not live", e.Process)
+			return fmt.Sprintf("session %q does something, but it is not live", e.Process)
 		}
 	}
 	return ""
 }
 
-// arrivals are the operations that bring a tuple in.
+// arrivals are the operations that add a tuple.
 var arrivals = []string{"put", "putp", trace.Restore}
 
-func (l *ledger) tuple(e trace.Event) (before *standing, wrong string) {
+func (l *logState) tuple(e trace.Event) (before *tupleState, wrong string) {
 	was := l.tuples[e.Ref]
 	if slices.Contains(arrivals, e.Operation) {
 		if was != nil {
-			return nil, fmt.Sprintf("tuple %d comes, but it is in %s already", e.Ref, was.space)
+			return nil, fmt.Sprintf("tuple %d is put, but it is in %s already", e.Ref, was.space)
 		}
 		if (e.Operation == trace.Restore) != l.loading {
-			return nil, "a tuple is restored only after a reload, and put only else"
+			return nil, "a tuple is restored only after a reload, and put only at other times"
 		}
-		l.tuples[e.Ref] = &standing{e.Space, e.Tuple, arrives(e)}
+		l.tuples[e.Ref] = &tupleState{e.Space, e.Tuple, arrives(e)}
 		return nil, ""
 	}
 	if was == nil {
@@ -155,10 +155,10 @@ func (l *ledger) tuple(e trace.Event) (before *standing, wrong string) {
 		return nil, fmt.Sprintf("ref %d is not in %s here", e.Ref, e.Space)
 	}
 	copied := *was
-	return &copied, l.change(was, e)
+	return &copied, l.applyChange(was, e)
 }
 
-// puts reports whether an event brings in the tuple of another.
+// puts reports whether e adds the tuple that other names.
 func puts(e, other trace.Event) bool {
 	return e.Ref == other.Ref && e.Space == other.Space && slices.Contains(arrivals, e.Operation)
 }
@@ -173,19 +173,21 @@ func arrives(e trace.Event) string {
 	return visible
 }
 
-// places says where a tuple must be for an operation: "" is anywhere.
+// places lists where a tuple must be for an operation. Operations that are missing here
+// accept any place.
 var places = map[string]string{
 	"get": visible, "getp": visible, "getall": visible, "query": visible, "queryp": visible, "queryall": visible,
 	"done": held, "ack": taken,
 }
 
-// change notes what an event does to a tuple that is there.
-func (l *ledger) change(t *standing, e trace.Event) string {
+// applyChange applies an event to an existing tuple. It describes a contradiction, or
+// returns "".
+func (l *logState) applyChange(t *tupleState, e trace.Event) string {
 	if t.space != e.Space {
 		return fmt.Sprintf("tuple %d is in %s, not in %s", e.Ref, t.space, e.Space)
 	}
 	if e.Operation != "replace" && t.text != e.Tuple {
-		return fmt.Sprintf("tuple %d is %s, not %s", e.Ref, brief(t.text), brief(e.Tuple))
+		return fmt.Sprintf("tuple %d is %s, not %s", e.Ref, truncate(t.text), truncate(e.Tuple))
 	}
 	if want := places[e.Operation]; want != "" && want != t.place {
 		return fmt.Sprintf("tuple %d is %s: it must be %s for %s", e.Ref, t.place, want, e.Operation)
@@ -197,7 +199,7 @@ func (l *ledger) change(t *standing, e trace.Event) string {
 		t.place = held
 	case "back":
 		if t.place == visible {
-			return fmt.Sprintf("tuple %d comes back, but nobody has it", e.Ref)
+			return fmt.Sprintf("tuple %d comes back, but no session holds it", e.Ref)
 		}
 		t.place = visible
 	case "get", "getp", "getall":
@@ -208,8 +210,8 @@ func (l *ledger) change(t *standing, e trace.Event) string {
 	return ""
 }
 
-// brief cuts a tuple for a message.
-func brief(s string) string {
+// truncate cuts a tuple for a message.
+func truncate(s string) string {
 	const most = 120
 	if len(s) <= most {
 		return s

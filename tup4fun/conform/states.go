@@ -1,0 +1,162 @@
+package conform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"leasehold/tup4fun/explore"
+)
+
+// errTooManyStates reports that a bound on states was reached.
+var errTooManyStates = errors.New("the bound on states of the model was reached")
+
+// step is a step of the model with the actions that the log shows.
+type step struct {
+	move    *explore.Move
+	actions []explore.Operation // shown by the log, in order
+}
+
+// partialMatch is the part of a step that one event shows.
+type partialMatch struct {
+	actions []wantedAction
+	by      string // process of the model; "": any
+	number  int64  // of the copy; 0: any
+}
+
+// wantedAction is an action with values. A free value matches any.
+type wantedAction struct {
+	action
+	values []int64
+	free   []bool
+}
+
+// steps returns the steps from a state. They are cached, because the instances of a log
+// pass through the same states.
+func (c *Checker) steps(s explore.State) ([]*step, error) {
+	if known, ok := c.stepsOf[s]; ok {
+		return known, nil
+	}
+	if c.walker.Len() > c.o.States {
+		return nil, errTooManyStates
+	}
+	moves, err := c.walker.Moves(s)
+	if err != nil {
+		return nil, fmt.Errorf("the model failed: %w", err)
+	}
+	all := make([]*step, len(moves))
+	for i, m := range moves {
+		all[i] = &step{move: m}
+		for _, d := range m.Operations {
+			if c.shown[action{d.Verb, d.Space}] {
+				all[i].actions = append(all[i].actions, d)
+			}
+		}
+	}
+	c.stepsOf[s] = all
+	return all, nil
+}
+
+// closure adds the states that the model reaches by steps that the log does not show.
+func (c *Checker) closure(states []candidate) ([]candidate, error) {
+	seen := map[candidate]bool{}
+	var all []candidate
+	add := func(x candidate) {
+		if !seen[x] {
+			seen[x] = true
+			all = append(all, x)
+		}
+	}
+	for _, x := range states {
+		add(x)
+	}
+	for i := 0; i < len(all); i++ {
+		if all[i].midStep() {
+			continue
+		}
+		steps, err := c.steps(all[i].state)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > c.o.States {
+			return nil, errTooManyStates
+		}
+		for _, st := range steps {
+			if len(st.actions) == 0 {
+				add(candidate{state: st.move.To})
+			}
+		}
+	}
+	return all, nil
+}
+
+// advance returns the possible positions after an event. The states must be a closure,
+// and so is the result.
+func (c *Checker) advance(states []candidate, g *partialMatch) ([]candidate, error) {
+	var next []candidate
+	for _, x := range states {
+		if x.midStep() {
+			if y, ok := c.continueStep(x, g); ok {
+				next = append(next, y)
+			}
+			continue
+		}
+		steps, err := c.steps(x.state)
+		if err != nil {
+			return nil, err
+		}
+		for _, st := range steps {
+			if y, ok := c.continueStep(candidate{step: st}, g); ok && len(st.actions) > 0 {
+				next = append(next, y)
+			}
+		}
+	}
+	return c.closure(next)
+}
+
+// continueStep returns x after the actions of g. It reports whether they are the next
+// actions of the step of x and its process is the one that g names.
+func (c *Checker) continueStep(x candidate, g *partialMatch) (candidate, bool) {
+	rest := x.step.actions[x.shown:]
+	if len(rest) < len(g.actions) || !c.isBy(x.step, g) {
+		return x, false
+	}
+	for i, want := range g.actions {
+		if !want.equals(rest[i]) {
+			return x, false
+		}
+	}
+	for _, d := range rest[:len(g.actions)] {
+		c.covered[d.Edge] = true
+	}
+	if len(rest) == len(g.actions) {
+		return candidate{state: x.step.move.To}, true
+	}
+	return candidate{step: x.step, shown: x.shown + len(g.actions)}, true
+}
+
+// isBy reports whether the process of a step is the one that g names.
+func (c *Checker) isBy(st *step, g *partialMatch) bool {
+	p := c.model.Procs[st.move.Proc]
+	if g.by != "" && p.Code.Proc.Title != g.by {
+		return false
+	}
+	return g.number == 0 || !p.Code.UsesNumber() || p.Number() == g.number
+}
+
+func (o wantedAction) equals(d explore.Operation) bool {
+	if o.verb != d.Verb || o.space != d.Space || len(o.values) != len(d.Tuple) {
+		return false
+	}
+	for i, v := range o.values {
+		if !o.free[i] && v != d.Tuple[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// betweenSteps returns the states of an instance that are not in the middle of a step.
+func betweenSteps(states []candidate) []candidate {
+	return slices.DeleteFunc(slices.Clone(states), candidate.midStep)
+}
