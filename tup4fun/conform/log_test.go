@@ -74,19 +74,19 @@ func TestATornLastLineIsLeftOut(t *testing.T) {
 func TestWhatContradictsItselfIsAViolation(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string][2]string{
-		"the clock goes back":            {`"seq":4,"clock":2`, `"seq":4,"clock":0`},
-		"the role of":                    {`"role":"u","operation":"take"`, `"role":"v","operation":"take"`},
-		`"u-2" does something`:           {`"process":"u-1","role":"u","operation":"take"`, `"process":"u-2","role":"u","operation":"take"`},
-		"ref 7 is not in lock here":      {`"ref":1,"result":"ok"}` + "\n$", `"ref":7,"result":"ok"}` + "\n"},
-		"names no tuple":                 {`"ref":1,"result":"ok"}` + "\n$", `"result":"ok"}` + "\n"},
-		"tuple 1 is in lock, not in key": {`"take","space":"lock"`, `"take","space":"key"`},
-		"the result of take cannot be":   {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"due"}` + "\n"},
-		"it must be held for done":       {`"take"`, `"done"`},
-		"comes back, but no session holds it":  {`"take"`, `"back"`},
-		"but it is in lock already":      {`"take"`, `"put"`},
-		"begins, but it is live already":   {`"operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1`, `"operation":"begin","space":""`},
-		`tuple 1 is ("free", "a"), not`:  {`"take","space":"lock","tuple":"(\"free\", \"a\")"`, `"take","space":"lock","tuple":"(\"free\", \"b\")"`},
-		`names the lease "", not "l"`:    {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"ok","lease":"l"}` + "\n"},
+		"the clock goes back":                 {`"seq":4,"clock":2`, `"seq":4,"clock":0`},
+		"the role of":                         {`"role":"u","operation":"take"`, `"role":"v","operation":"take"`},
+		`"u-2" does something`:                {`"process":"u-1","role":"u","operation":"take"`, `"process":"u-2","role":"u","operation":"take"`},
+		"ref 7 is not in lock here":           {`"ref":1,"result":"ok"}` + "\n$", `"ref":7,"result":"ok"}` + "\n"},
+		"names no tuple":                      {`"ref":1,"result":"ok"}` + "\n$", `"result":"ok"}` + "\n"},
+		"tuple 1 is in lock, not in key":      {`"take","space":"lock"`, `"take","space":"key"`},
+		"the result of take cannot be":        {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"due"}` + "\n"},
+		"it must be held for done":            {`"take"`, `"done"`},
+		"comes back, but no session holds it": {`"take"`, `"back"`},
+		"but it is in lock already":           {`"take"`, `"put"`},
+		"begins, but it is live already":      {`"operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1`, `"operation":"begin","space":""`},
+		`tuple 1 is ("free", "a"), not`:       {`"take","space":"lock","tuple":"(\"free\", \"a\")"`, `"take","space":"lock","tuple":"(\"free\", \"b\")"`},
+		`names the lease "", not "l"`:         {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"ok","lease":"l"}` + "\n"},
 	} {
 		log := reload + begin + put + take + "$"
 		changed := strings.TrimSuffix(strings.Replace(log, change[0], change[1], 1), "$")
