@@ -122,8 +122,9 @@ type Request struct {
 	Shared bool
 }
 
-// Answer is the tuple in the form in which it answers the request.
-func (r Request) Answer(t tuple.Tuple) tuple.Tuple {
+// ReplyTuple returns the tuple as a reply to the request may contain it: a copy, or t
+// itself if the request is Shared.
+func (r Request) ReplyTuple(t tuple.Tuple) tuple.Tuple {
 	if r.Shared {
 		return t
 	}

@@ -29,10 +29,10 @@ func opened(t *testing.T, p space.Procedures) (*Engine, space.Repository) {
 func TestWaitersAreBounded(t *testing.T) {
 	t.Parallel()
 	e, r := opened(t, nil)
-	e.waiting = MaxWaiters
+	e.state.waiting = maxWaiters
 	_, err := r.Space("s").Get(t.Context(), tuple.Match("a"))
 	require.ErrorIs(t, err, fault.ErrOverloaded)
-	require.Empty(t, e.rooms["s"].takers.buckets)
+	require.Empty(t, e.state.spaces["s"].takers.buckets)
 }
 
 // heapInUse returns the bytes of the heap that are in use.
@@ -45,44 +45,44 @@ func heapInUse() int64 {
 
 func TestOfAMillionWaitersAskedForABoundedNumberWaitsAndMemoryIsFlat(t *testing.T) {
 	e, _ := opened(t, nil)
-	s := e.sessions["test-1"]
+	s := e.state.sessions["test-1"]
 	get := space.Request{Verb: space.VerbGet, Space: "s", Template: tuple.Match("a", tuple.AnyInt64)}
 	empty := heapInUse()
 	var waiting []*waiter
-	for range MaxWaiters {
+	for range maxWaiters {
 		_, w := e.start(s, get)
 		require.NotNil(t, w)
 		waiting = append(waiting, w)
 	}
 	full := heapInUse()
-	t.Logf("%d bytes for each waiter", (full-empty)/MaxWaiters)
-	require.Less(t, (full-empty)/MaxWaiters, int64(1000))
-	for range 1_000_000 - MaxWaiters {
+	t.Logf("%d bytes for each waiter", (full-empty)/maxWaiters)
+	require.Less(t, (full-empty)/maxWaiters, int64(1000))
+	for range 1_000_000 - maxWaiters {
 		a, w := e.start(s, get)
 		if w != nil || !errors.Is(a.err, fault.ErrOverloaded) {
 			t.Fatal(a.err)
 		}
 	}
 	require.Less(t, heapInUse()-full, int64(1<<20))
-	require.Equal(t, Stats{Sessions: 1, Waiters: MaxWaiters, Refused: 1_000_000 - MaxWaiters},
+	require.Equal(t, Stats{Sessions: 1, Waiters: maxWaiters, Refused: 1_000_000 - maxWaiters},
 		Stats{Sessions: e.Stats().Sessions, Waiters: e.Stats().Waiters, Refused: e.Stats().Refused})
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, w := range waiting {
-		_, err := e.await(over, w)
+		_, err := e.awaitWaiter(over, w)
 		require.ErrorIs(t, err, context.Canceled)
 	}
 	require.NoError(t, space.Over(s).Space("s").Put(t.Context(), tuple.New("a", int64(1)), 0))
-	require.Equal(t, 1, e.rooms["s"].size, "none that was cancelled takes")
-	require.Empty(t, e.rooms["s"].takers.buckets)
-	require.Zero(t, e.waiting)
+	require.Equal(t, 1, e.state.spaces["s"].size, "none that was cancelled takes")
+	require.Empty(t, e.state.spaces["s"].takers.buckets)
+	require.Zero(t, e.state.waiting)
 }
 
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	e, _ := opened(t, nil)
-	for n := range MaxSessions {
-		e.sessions[fmt.Sprint(n)] = &session{}
+	for n := range maxSessions {
+		e.state.sessions[fmt.Sprint(n)] = &session{}
 	}
 	_, err := e.Session(t.Context(), "one too many", 0)
 	require.ErrorIs(t, err, fault.ErrOverloaded)
@@ -116,18 +116,18 @@ func TestNothingIsLeftOfWhatCameAndWent(t *testing.T) {
 		require.True(t, ok)
 		require.NoError(t, s.Close(ctx))
 	}
-	room := e.rooms["s"]
-	require.Empty(t, e.entries)
-	require.Empty(t, e.timers.heap)
-	require.Empty(t, e.timers.byID)
-	require.Empty(t, e.windows)
-	require.Empty(t, e.inflight)
-	require.Len(t, e.sessions, 1)
-	require.Zero(t, e.waiting)
-	require.Zero(t, room.size)
-	require.LessOrEqual(t, len(room.visible.buckets), emptyBuckets+1)
-	require.LessOrEqual(t, len(room.held.buckets), emptyBuckets+1)
-	require.Empty(t, room.takers.buckets)
+	s := e.state.spaces["s"]
+	require.Empty(t, e.state.entries)
+	require.Empty(t, e.state.timers.heap)
+	require.Empty(t, e.state.timers.byID)
+	require.Empty(t, e.state.answers)
+	require.Empty(t, e.state.inFlight)
+	require.Len(t, e.state.sessions, 1)
+	require.Zero(t, e.state.waiting)
+	require.Zero(t, s.size)
+	require.LessOrEqual(t, len(s.visible.buckets), emptyBuckets+1)
+	require.LessOrEqual(t, len(s.held.buckets), emptyBuckets+1)
+	require.Empty(t, s.takers.buckets)
 	require.NoError(t, r.Close(ctx))
 }
 
@@ -160,7 +160,7 @@ func TestShapesAreBounded(t *testing.T) {
 			}
 		}
 	}
-	for _, b := range e.rooms["s"].visible.buckets {
+	for _, b := range e.state.spaces["s"].visible.buckets {
 		require.Len(t, b.shapes, maxShapes)
 	}
 }
@@ -172,7 +172,7 @@ func TestShapesThatTakeTurnsCostNoMoreIndexingThanLooking(t *testing.T) {
 	for i := range n {
 		require.NoError(t, r.Space("s").Put(t.Context(), tuple.New(i, i, i, i, i, i), 0))
 	}
-	x := &e.rooms["s"].visible
+	x := &e.state.spaces["s"].visible
 	built := map[*shape]bool{}
 	looks := 0
 	for turn := range 200 {
@@ -186,9 +186,9 @@ func TestShapesThatTakeTurnsCostNoMoreIndexingThanLooking(t *testing.T) {
 			}
 		}
 	}
-	require.Less(t, len(built), maxShapes+looks/rebuild, "not one for each look")
+	require.Less(t, len(built), maxShapes+looks/indexCost, "not one for each look")
 	for _, b := range x.buckets { // a shape that comes into use late becomes fast too
-		for range 2 * rebuild * n {
+		for range 2 * indexCost * n {
 			x.each(someActual(63, 1), func(*entry) bool { return true })
 		}
 		require.Equal(t, tuple.Shape(63), b.closest(63).mask)

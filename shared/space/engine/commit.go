@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -13,19 +14,52 @@ import (
 	"leasehold/shared/trace"
 )
 
-// life is the time between two losses of what was not durable. Answers given in a
-// life that ended before they were durable are void.
-type life struct {
-	seq     uint64        // operations executed; guarded by the engine's mutex
-	durable atomic.Uint64 // of those, released
-	ended   atomic.Pointer[error]
+// maxKept is how large a slice may be to be kept for the next transaction or batch.
+const maxKept = 1024
+
+// epoch is the time between two losses of what was not durable: a new one begins
+// when the journal is loaded and when a batch is undone. Answers of an epoch that
+// ended before they were durable are void.
+type epoch struct {
+	executed uint64        // transactions enqueued; guarded by state.mu
+	durable  atomic.Uint64 // of those, committed
+	ended    atomic.Pointer[error]
 }
 
-// end makes what is not durable void, for a reason that is a fault.
-func (l *life) end(why error) { l.ended.Store(&why) }
+// end makes all answers void that are not durable; why is a fault.
+func (p *epoch) end(why error) { p.ended.Store(&why) }
 
-// outcome is one executed transaction on its way to the journal.
-type outcome struct {
+// answer is the outcome of a request, to be released when all that had been executed
+// when it was made is durable. Without an epoch it may be released at once.
+type answer struct {
+	reply    space.Reply
+	err      error
+	epoch    *epoch
+	executed uint64 // of the epoch, when the answer was made
+}
+
+// answerNow ties a reply to what has been executed so far.
+func (e *Engine) answerNow(r space.Reply, err error) answer {
+	p := e.state.epoch
+	return answer{reply: r, err: err, epoch: p, executed: p.executed}
+}
+
+func (a answer) durable() bool { return a.epoch == nil || a.epoch.durable.Load() >= a.executed }
+
+// voidError returns why an answer must not be released; nil if it is durable.
+func (a answer) voidError() error {
+	if a.durable() {
+		return nil
+	}
+	if why := a.epoch.ended.Load(); why != nil {
+		return *why
+	}
+	return fmt.Errorf("not durable yet: %w", fault.ErrUnavailable)
+}
+
+// executed is one transaction on its way to the journal, or only the trace of a
+// request that was refused.
+type executed struct {
 	facts  []journal.Fact
 	clock  time.Duration
 	traced []trace.Event
@@ -33,107 +67,205 @@ type outcome struct {
 
 // batch is what one commit makes durable, and what it takes to undo it.
 type batch struct {
-	outcomes []outcome
-	steps    []step       // of all outcomes
-	answered []space.OpID // whose answers were added to the windows
-	lasting  bool         // it did what cannot be undone in memory
+	executed     []executed
+	steps        []step       // of all transactions
+	answered     []space.OpID // operations whose answers were remembered
+	irreversible bool         // a transaction cannot be undone in memory
 }
 
-// empty returns b without what was in it, to be filled again.
-func (b batch) empty() batch {
-	if cap(b.outcomes) > keptSteps || cap(b.steps) > keptSteps || cap(b.answered) > keptSteps {
+// emptied returns b without its content, with the memory to be filled again.
+func (b batch) emptied() batch {
+	if cap(b.executed) > maxKept || cap(b.steps) > maxKept || cap(b.answered) > maxKept {
 		return batch{}
 	}
-	clear(b.outcomes)
+	clear(b.executed)
 	clear(b.steps)
 	clear(b.answered)
-	return batch{outcomes: b.outcomes[:0], steps: b.steps[:0], answered: b.answered[:0]}
+	return batch{executed: b.executed[:0], steps: b.steps[:0], answered: b.answered[:0]}
 }
 
-// enqueue queues an outcome for the next commit.
-func (e *Engine) enqueue(o outcome) {
-	e.life.seq++
-	o.clock = e.now()
-	e.pending.outcomes = append(e.pending.outcomes, o)
+// beginTransaction starts a transaction of a session; a nil caller is the engine
+// itself. There is one transaction at a time, so its memory is always the same.
+func (e *Engine) beginTransaction(caller *session) *transaction {
+	tx := &e.state.tx
+	steps := tx.steps
+	clear(steps)
+	if cap(steps) > maxKept {
+		steps = nil
+	}
+	*tx = transaction{e: e, st: &e.state, caller: caller, steps: steps[:0]}
+	return tx
 }
 
-// answer ties a reply to the position that it saw.
-func (e *Engine) answer(r space.Reply, err error) answer {
-	return answer{reply: r, err: err, life: e.life, seq: e.life.seq}
+// finishTransaction hands on what a transaction that succeeded has changed: its facts
+// to the pending batch, its reply to the answer window, its steps to subscribers and
+// trace; it queues what waiters must be offered. The caller must then call
+// wakeWaiters.
+func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.Reply) {
+	facts, pending := tx.facts, &e.state.pending
+	for _, s := range tx.steps {
+		in := e.state.spaces[s.space()]
+		e.queueWakeup(in, s)
+		if len(in.subscribers) > 0 && s.change != acknowledged {
+			in.publish(s)
+		}
+		if in.def.Options.Volatile {
+			continue
+		}
+		if s.new == nil {
+			facts = append(facts, journal.Gone(s.old.Ref))
+		} else {
+			facts = append(facts, s.new)
+		}
+	}
+	if op != (space.OpID{}) {
+		facts = append(facts, e.rememberAnswer(op, reply, len(facts) > 0)...)
+		pending.answered = append(pending.answered, op)
+	}
+	pending.steps = append(pending.steps, tx.steps...)
+	pending.irreversible = pending.irreversible || slices.ContainsFunc(facts, irreversible)
+	var traced []trace.Event
+	if e.trace != nil {
+		traced = tx.events()
+	}
+	e.counters.operations.Add(1)
+	if len(facts) > 0 || len(traced) > 0 || len(tx.steps) > 0 {
+		e.enqueue(executed{facts: facts, traced: traced})
+	}
+	e.deliver(tx.messages)
 }
 
-// released returns an answer once it is durable, or the end of ctx if that comes
-// before.
-func (e *Engine) released(ctx context.Context, a answer) (space.Reply, error) {
-	if a.life == nil || a.life.durable.Load() >= a.seq {
+// irreversible reports whether a fact stands for a change that cannot be undone in
+// memory.
+func irreversible(f journal.Fact) bool {
+	switch f.(type) {
+	case *journal.Session, journal.Ended, *journal.Space, journal.Forgotten:
+		return true
+	}
+	return false
+}
+
+// enqueue adds a transaction to the next commit.
+func (e *Engine) enqueue(x executed) {
+	st := &e.state
+	st.epoch.executed++
+	x.clock = st.now()
+	st.pending.executed = append(st.pending.executed, x)
+}
+
+// rememberAnswer keeps the answer to op for a repeat, and returns the facts of it
+// for the journal. An operation that left no fact of its own is not journalled
+// (durable is false), because repeating it after a restart does no harm.
+func (e *Engine) rememberAnswer(op space.OpID, reply space.Reply, durable bool) []journal.Fact {
+	w := e.state.answersOf(op.Session)
+	a := &journal.Answer{Op: op, Nth: w.given + 1, Reply: cloneReply(reply)}
+	w.add(a)
+	facts := append(w.forgetOld(), w.dropLarge()...)
+	if durable {
+		facts = append(facts, a)
+	}
+	return facts
+}
+
+// earlierAnswer returns the first answer to a repeated operation of s, and whether
+// there is one. The error is fault.ErrConflict if the operation has happened but its
+// reply was dropped. The reply to a get that is not acknowledged is never lost: it
+// is read off the tuples that the get took.
+func (e *Engine) earlierAnswer(s *session, r space.Request) (reply space.Reply, ok bool, err error) {
+	w := e.state.answers[s.id]
+	if w == nil || w.answers[r.Op.Seq] == nil {
+		return space.Reply{}, false, nil
+	}
+	given := w.answers[r.Op.Seq]
+	reply = cloneReply(given.Reply)
+	if given.DroppedBytes == 0 {
+		return reply, true, nil
+	}
+	for _, ref := range s.taken[r.Op.Seq] {
+		if x := e.state.entries[ref]; x != nil && isTaken(x) && x.Hold.Op == r.Op.Seq {
+			reply.Tuples = append(reply.Tuples, x.Tuple.Clone())
+		}
+	}
+	switch {
+	case len(reply.Tuples) == 0:
+		return space.Reply{}, true, fmt.Errorf("operation %d: %w: it has happened, but its answer of %d bytes is no longer kept", r.Op.Seq, fault.ErrConflict, given.DroppedBytes)
+	case r.Verb != space.VerbGetAll:
+		reply.Tuple, reply.Tuples = reply.Tuples[0], nil
+	}
+	return reply, true, nil
+}
+
+// checkNotForgotten returns an error if op is so old that its answer may have been
+// forgotten, because executing it could then be the second time.
+func (e *Engine) checkNotForgotten(op space.OpID) error {
+	if w := e.state.answers[op.Session]; w != nil && w.isOld(op.Seq) {
+		return fmt.Errorf("operation %d: %w: it is too old to be repeated, %d is the newest", op.Seq, fault.ErrConflict, w.newest[numberRange(op.Seq)])
+	}
+	return nil
+}
+
+// awaitDurable returns an answer once it is durable, or the context's error if that
+// ends first. The first caller to get its turn commits for all that wait.
+func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error) {
+	if a.durable() {
 		return a.reply, a.err
 	}
 	select {
-	case e.committing <- struct{}{}:
+	case e.committer.turn <- struct{}{}:
 	case <-ctx.Done():
 		signal(e.wake) // Run commits what this caller no longer waits for
-		return space.Reply{}, over(ctx)
+		return space.Reply{}, ctxError(ctx)
 	}
-	if a.life.ended.Load() == nil && a.life.durable.Load() < a.seq {
-		_ = e.commit() // what it means to this caller is found below
+	if !a.durable() && a.epoch.ended.Load() == nil {
+		_ = e.commit() // voidError returns what it means for this answer
 	}
-	<-e.committing
-	if why := a.void(); why != nil {
-		return space.Reply{}, why
+	<-e.committer.turn
+	if err := a.voidError(); err != nil {
+		return space.Reply{}, err
 	}
 	return a.reply, a.err
 }
 
-// void says why an answer that is not durable never will be.
-func (a answer) void() error {
-	if a.life == nil || a.life.durable.Load() >= a.seq {
-		return nil
-	}
-	if why := a.life.ended.Load(); why != nil {
-		return *why
-	}
-	return fmt.Errorf("not durable yet: %w", fault.ErrUnavailable)
-}
-
 // flush commits what is pending.
 func (e *Engine) flush() error {
-	e.committing <- struct{}{}
-	defer func() { <-e.committing }()
+	e.committer.turn <- struct{}{}
+	defer func() { <-e.committer.turn }()
 	return e.commit()
 }
 
-// commit writes everything pending as one batch. The caller holds committing.
+// commit writes everything pending as one batch, and then its trace. The caller has
+// the committer's turn.
 func (e *Engine) commit() error {
-	e.mu.Lock()
-	b, l, upTo := e.pending, e.life, e.life.seq
-	e.pending, e.spare = e.spare, batch{}
-	e.mu.Unlock()
-	if records := recordsOf(b.outcomes); len(records) > 0 {
+	st := &e.state
+	st.mu.Lock()
+	b, p, upTo := st.pending, st.epoch, st.epoch.executed
+	st.pending, st.spare = st.spare, batch{}
+	st.mu.Unlock()
+	records := make([]journal.Record, 0, len(b.executed))
+	for _, x := range b.executed {
+		if len(x.facts) > 0 {
+			records = append(records, journal.Record{Clock: x.clock, Facts: x.facts})
+		}
+	}
+	if len(records) > 0 {
 		began := time.Now()
 		failpoint.Reached("commit.before", "")
-		if err := e.journal.Commit(context.Background(), e.position, records); err != nil {
-			e.failed(b, err)
+		if err := e.journal.Commit(context.Background(), e.committer.position, records); err != nil {
+			e.handleCommitError(b, err)
 			return fmt.Errorf("engine: commit: %w", err)
 		}
 		failpoint.Reached("commit.after", "")
-		e.position += journal.Position(len(records))
-		e.tallies.committed(len(records), time.Since(began))
+		e.committer.position += journal.Position(len(records))
+		e.counters.countCommit(len(records), time.Since(began))
 	}
-	e.writeTrace(b.outcomes)
-	l.durable.Store(upTo)
-	e.mu.Lock()
-	e.spare = b.empty()
-	e.mu.Unlock()
-	return nil
-}
-
-// recordsOf leaves out what established no fact.
-func recordsOf(outcomes []outcome) []journal.Record {
-	records := make([]journal.Record, 0, len(outcomes))
-	for _, o := range outcomes {
-		if len(o.facts) > 0 {
-			records = append(records, journal.Record{Clock: o.clock, Facts: o.facts})
+	for _, x := range b.executed {
+		for _, event := range x.traced {
+			e.writeEvent(event)
 		}
 	}
-	return records
+	p.durable.Store(upTo)
+	st.mu.Lock()
+	st.spare = b.emptied()
+	st.mu.Unlock()
+	return nil
 }

@@ -2,24 +2,28 @@
 // journal. It finds tuples through indexes, keeps waiters, holds and timers, and
 // runs procedures as transactions.
 //
+// The path of a request is request.go (Do, start, execute) and then commit.go
+// (finishTransaction, awaitDurable, commit). waiters.go continues requests that
+// had to wait, and expire.go starts transactions because of time.
+//
 // Invariants:
-//   - One mutex guards the state; every operation is one critical section, in
-//     which it either finds what it wants or is registered as a waiter. Nothing
-//     blocks or does I/O under the mutex, except reloading after a failure.
-//   - All changes to tuples go through swap, whose inverse is itself; a failed
-//     transaction is undone step by step.
+//   - state.mu guards the state; every operation is one critical section, in which
+//     it either finds what it looks for or is registered as a waiter. No code blocks
+//     or does I/O under the mutex, except reloading after a failure.
+//   - All changes to tuples go through replace, whose inverse is replace with its
+//     arguments exchanged; a failed transaction is undone step by step.
 //   - Operations act on the latest state. Their answers, queries included, are
 //     released only when the journal has reached the position that they saw. One
-//     commit serves all that wait for it, and the first of them carries it out.
-//   - A commit that fails, or whose outcome is unknown, makes the engine drop its
-//     memory and load the journal again; what was not answered yet is
-//     fault.ErrUnavailable, to be repeated with its operation id. Blocked calls
-//     stay blocked. What was executed is waited for even if its caller gives up,
-//     so that nothing that was taken is lost on the way.
-//   - While the journal is full, what only puts is fault.ErrOverloaded, and all
-//     else goes on. A commit that is journal.ErrFull is undone in memory.
-//   - After journal.ErrBroken nothing is written and nothing loaded: the engine
-//     has stopped, and Run returns the error.
+//     commit serves all callers that wait for it; the first of them carries it out.
+//   - If a commit fails or its outcome is unknown, the engine drops its memory and
+//     loads the journal again; answers that were not released yet become
+//     fault.ErrUnavailable, to be repeated with their operation id. Blocked calls
+//     stay blocked. A changing operation is waited for even if its caller gives up,
+//     because otherwise a tuple that it took would be lost on the way.
+//   - While the journal is full, transactions that only put are fault.ErrOverloaded
+//     and all others go on. A commit that is journal.ErrFull is undone in memory.
+//   - After journal.ErrBroken the engine neither writes nor loads: it has stopped,
+//     and Run returns the error.
 //
 // Random spaces choose with the process's random source, so a run over one is
 // not reproducible; everything else is a function of the order of operations
@@ -43,12 +47,12 @@ import (
 
 // Bounds of one engine.
 const (
-	MaxWaiters  = 100_000 // blocked calls
-	MaxSessions = 10_000
-	MaxSpaces   = 1_000
+	maxWaiters  = 100_000 // blocked calls
+	maxSessions = 10_000
+	maxSpaces   = 1_000
 )
 
-// Config says what an engine is made of.
+// Config is what an engine is made of.
 type Config struct {
 	Journal    journal.Journal
 	Procedures space.Procedures
@@ -60,70 +64,90 @@ type Config struct {
 
 // Engine hosts spaces. Its methods may be called concurrently.
 type Engine struct {
-	journal    journal.Journal
-	procedures space.Procedures
-	trace      func(trace.Event)
-	log        *slog.Logger
-	seed       maphash.Seed
-	full       func() bool // whether the journal refuses what grows
-	tallies    tallies
+	journal     journal.Journal
+	procedures  space.Procedures
+	trace       func(trace.Event) // nil: no trace
+	log         *slog.Logger
+	seed        maphash.Seed
+	journalFull func() bool   // whether the journal refuses transactions that only put
+	wake        chan struct{} // capacity 1; tells Run to look at the timers and at pending
+	counters    counters
 
-	wake       chan struct{}    // tells Run to look again
-	committing chan struct{}    // holds one token while somebody commits
-	position   journal.Position // guarded by committing
-	events     uint64           // traced; guarded by committing
-
-	mu       sync.Mutex // guards all that follows
-	origin   time.Time  // monotonic: engine time is base since origin
-	base     time.Duration
-	entries  map[int64]*entry
-	rooms    map[string]*room
-	sessions sessions
-	windows  map[string]*window
-	timers   timers
-	place    int64
-	token    int64
-	ages     int64 // of waiters
-	waiting  int
-	held     int // entries with a Hold
-	inflight map[space.OpID]*waiter
-	fresh    []int64 // refs of tuples that waiters have yet to be offered
-	relieved []*room // rooms in which others may come first now
-	broken   error   // why the engine can no longer be used
-
-	life    *life
-	tx      transaction
-	pending batch // executed, not committed
-	spare   batch // an empty one to be pending next
+	state     state
+	committer committer // its turn is taken before state.mu, never after
 }
 
-// Open returns an engine that stands where its journal does. It starts nothing:
-// Run must run while it is used.
+// state is everything that operations read and change.
+type state struct {
+	mu sync.Mutex // guards all fields
+
+	started time.Time     // when this process opened the engine; has a monotonic reading
+	base    time.Duration // engine time at started
+
+	entries  map[int64]*entry // by ref
+	spaces   map[string]*spaceState
+	sessions sessions
+	answers  map[string]*answerWindow // by session
+	timers   timers
+	held     int // entries with a Hold
+
+	lastNumber int64 // see nextNumber
+	lastToken  int64
+	lastAge    int64 // of waiters
+
+	waiting     int                    // blocked calls
+	inFlight    map[space.OpID]*waiter // those with an operation id
+	newTuples   []int64                // refs of tuples that are still to be offered to waiters
+	freedSpaces []*spaceState          // spaces with room for a waiting put, or with a new head
+
+	epoch   *epoch
+	stopped error       // why the engine can no longer be used; nil while it can
+	tx      transaction // the only one: see beginTransaction
+	pending batch       // executed, not committed
+	spare   batch       // an empty one with memory to be pending next
+}
+
+// committer is what commits need. The caller whose value is in turn may commit, and
+// nobody else uses the other fields meanwhile.
+type committer struct {
+	turn     chan struct{} // capacity 1
+	position journal.Position
+	traced   uint64 // events
+}
+
+// Open returns an engine with the state of its journal. It starts no goroutine:
+// Run must run while the engine is used.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		journal: c.Journal, procedures: c.Procedures, trace: c.Trace, log: c.Log,
-		seed:       maphash.MakeSeed(),
-		committing: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		full:   func() bool { return false },
-		origin: time.Now(), sessions: sessions{}, inflight: map[space.OpID]*waiter{},
+		seed: maphash.MakeSeed(), journalFull: func() bool { return false }, wake: make(chan struct{}, 1),
+		state:     state{started: time.Now(), sessions: sessions{}, inFlight: map[space.OpID]*waiter{}},
+		committer: committer{turn: make(chan struct{}, 1)},
 	}
 	if e.log == nil {
 		e.log = slog.Default()
 	}
 	if j, ok := c.Journal.(journal.Roomy); ok {
-		e.full = j.Full
+		e.journalFull = j.Full
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
 	if err := e.load(ctx); err != nil {
 		return nil, fmt.Errorf("engine.Open: %w", err)
 	}
 	return e, nil
 }
 
-// now is the elapsed engine time. It goes on where the journal's clock stood, so
-// that a restart only lengthens deadlines.
-func (e *Engine) now() time.Duration { return e.base + time.Since(e.origin) }
+// now is the elapsed engine time. It continues from the journal's clock, so that
+// a restart only lengthens deadlines.
+func (st *state) now() time.Duration { return st.base + time.Since(st.started) }
+
+// nextNumber returns a number that no entry, session or subscription of this
+// engine has had. It names them, and orders entries by age.
+func (st *state) nextNumber() int64 {
+	st.lastNumber++
+	return st.lastNumber
+}
 
 // Run fires timers until ctx ends; then it ends every session's calls with
 // fault.ErrClosed, and makes durable what is pending. The sessions themselves
@@ -135,57 +159,74 @@ func (e *Engine) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return e.stop()
+			return e.shutDown()
 		case <-e.wake:
 		case <-timer.C:
 		}
-		next, broken := e.tick()
-		if broken {
-			return e.stop()
+		next, stopped := e.fireTimers()
+		if stopped {
+			return e.shutDown()
 		}
 		timer.Reset(next)
-		if e.flush() != nil { // it was logged, and the engine stands again unless it is broken
-			e.rest(ctx)
+		if e.flush() == nil {
+			continue
+		}
+		// The commit error was logged. Wait before the next attempt, because a timer
+		// whose effect was undone is due again at once.
+		if _, stopped := e.fireTimers(); !stopped {
+			pause, cancel := context.WithTimeout(ctx, time.Second)
+			<-pause.Done()
+			cancel()
 		}
 	}
 }
 
-// rest keeps Run from firing again at once what a failing journal undoes.
-func (e *Engine) rest(ctx context.Context) {
-	if _, broken := e.tick(); broken {
-		return
-	}
-	pause, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	<-pause.Done()
-}
-
-// tick fires what is due, and returns how long until the next timer.
-func (e *Engine) tick() (next time.Duration, broken bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.broken != nil {
+// fireTimers fires the timers that are due. It returns how long it is until the
+// next one, and whether the engine has stopped.
+func (e *Engine) fireTimers() (next time.Duration, stopped bool) {
+	st := &e.state
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.stopped != nil {
 		return 0, true
 	}
 	e.fireDue()
-	at, ok := e.timers.next()
+	at, ok := st.timers.next()
 	if !ok {
 		return time.Hour, false
 	}
-	return max(0, at-e.now()), false
+	return max(0, at-st.now()), false
 }
 
-// stop closes the engine to everybody.
-func (e *Engine) stop() error {
-	e.mu.Lock()
-	err := e.broken
-	e.broken = fmt.Errorf("the engine has stopped: %w", fault.ErrClosed)
-	for _, s := range e.sessions {
+// shutDown ends every session and blocked call, and commits what is pending.
+func (e *Engine) shutDown() error {
+	st := &e.state
+	st.mu.Lock()
+	err := st.stopped
+	st.stopped = fmt.Errorf("the engine has stopped: %w", fault.ErrClosed)
+	for _, s := range st.sessions {
 		s.end(space.Closed)
-		for _, w := range s.waiting() {
-			e.settle(w, answer{err: e.broken})
+		for _, w := range s.waitersByAge() {
+			e.finishWait(w, answer{err: st.stopped})
 		}
 	}
-	e.mu.Unlock()
+	st.mu.Unlock()
 	return errors.Join(err, e.flush())
+}
+
+// signal wakes the goroutine that waits on c, a channel of capacity 1.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// ctxError returns the error of a context that has ended, with its cause.
+func ctxError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == err {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
 }

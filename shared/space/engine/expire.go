@@ -10,69 +10,64 @@ import (
 	"leasehold/shared/trace"
 )
 
-// fireDue runs what is due, each in a record of its own. Deadlines are
-// half-open: what has the deadline t is over at t.
+// fireDue ends the holds, TTLs and sessions that are due, each in a transaction of
+// its own. A deadline t is over at t, not after it.
 func (e *Engine) fireDue() {
-	for len(e.timers.heap) > 0 { // else there is no need to look at the clock
-		t, ok := e.timers.due(e.now())
-		if !ok {
-			return
-		}
+	st := &e.state
+	for len(st.timers.heap) > 0 { // reading the clock costs more than this check
+		t, ok := st.timers.due(st.now())
 		switch {
-		case t.session != nil:
-			e.sessionDue(t.session)
-		case t.entry.Hold != nil:
-			e.expire(func(tx *transaction) { tx.release(t.entry, space.Due) })
+		case !ok:
+			return
+		case t.session == nil && t.entry.Hold != nil:
+			e.runInternal(func(tx *transaction) { tx.endHold(t.entry, space.Due) })
+		case t.session == nil:
+			e.runInternal(func(tx *transaction) { tx.endTTL(t.entry) })
+		case t.session.deadline > st.now(): // it gave a sign of life since its timer was set
+			st.timers.setSession(t.session.deadline, t.session)
 		default:
-			e.expire(func(tx *transaction) { tx.lapse(t.entry) })
+			e.endSession(t.session, space.Lost)
 		}
 	}
 }
 
-// sessionDue looks whether a session has given a sign of life since its timer
-// was set.
-func (e *Engine) sessionDue(s *session) {
-	if s.deadline > e.now() {
-		e.timers.setSession(s.deadline, s)
-		return
-	}
-	e.endSession(s, space.Lost)
-}
-
-// expire runs f as a transaction of nobody's.
-func (e *Engine) expire(f func(*transaction)) {
-	tx := e.begin(nil)
+// runInternal runs f as a transaction without a caller.
+func (e *Engine) runInternal(f func(*transaction)) {
+	tx := e.beginTransaction(nil)
 	f(tx)
-	e.finish(tx, space.OpID{}, space.Reply{})
-	e.serve()
+	e.finishTransaction(tx, space.OpID{}, space.Reply{})
+	e.wakeWaiters()
 }
 
-// lapse ends the TTL of an entry.
-func (tx *transaction) lapse(x *entry) {
-	tx.markExpiry(x, x.Expiry, space.Due)
-	tx.expiry(x, x.Expiry, space.Expired{Ref: x.Ref, Cause: space.Due})
-	if now := tx.e.entries[x.Ref]; now != nil && now.Hold == nil && now.Deadline == x.Deadline {
+// endTTL runs the expiry procedure of an entry whose TTL has passed, and removes the
+// entry unless the procedure held or extended it.
+func (tx *transaction) endTTL(x *entry) {
+	tx.traceExpiry(x, x.Expiry, space.Due)
+	tx.callExpiry(x, x.Expiry, space.Expired{Ref: x.Ref, Cause: space.Due})
+	if now := tx.st.entries[x.Ref]; now != nil && now.Hold == nil && now.Deadline == x.Deadline {
 		tx.change(now, nil, space.Take)
 	}
 }
 
-// release ends the hold of an entry.
-func (tx *transaction) release(x *entry, cause space.Cause) {
-	tx.markExpiry(x, x.Hold.Expiry, cause)
-	tx.expiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session})
-	if now := tx.e.entries[x.Ref]; now != nil && now.Hold == x.Hold {
+// endHold runs the expiry procedure of an entry whose hold has ended, and makes the
+// entry visible unless the procedure changed the hold.
+func (tx *transaction) endHold(x *entry, cause space.Cause) {
+	tx.traceExpiry(x, x.Hold.Expiry, cause)
+	tx.callExpiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session})
+	if now := tx.st.entries[x.Ref]; now != nil && now.Hold == x.Hold {
 		tx.back(now, space.OldPlace)
 	}
 }
 
-// expiry calls an expiry procedure, in which nobody is the caller. One that fails
-// has done nothing, and what is done without one is done.
-func (tx *transaction) expiry(x *entry, procedure string, expired space.Expired) {
+// callExpiry calls an expiry procedure without a caller, also when a session's
+// request has brought the expiry about. If the procedure fails it has changed
+// nothing, and the error is logged: the TTL or hold ends all the same.
+func (tx *transaction) callExpiry(x *entry, procedure string, expired space.Expired) {
 	if procedure == "" {
 		return
 	}
 	caller := tx.caller
-	tx.caller = nil // also when it is a session that brings the expiry about
+	tx.caller = nil
 	failpoint.Reached("expiry.before", procedure)
 	_, err := tx.Call(procedure, expired.Args())
 	failpoint.Reached("expiry.after", procedure)
@@ -82,39 +77,40 @@ func (tx *transaction) expiry(x *entry, procedure string, expired space.Expired)
 	}
 }
 
-// endSession ends a session: its ephemeral tuples go first, so that the expiries
-// of its holds no longer see it serve.
+// endSession ends a session, its ephemeral tuples, its holds and its blocked calls.
+// Ephemeral tuples go first, so that the expiries of its holds no longer find what
+// the session served.
 func (e *Engine) endSession(s *session, cause space.Cause) {
-	delete(e.sessions, s.id)
-	e.timers.unset(s.number)
+	st := &e.state
+	delete(st.sessions, s.id)
+	st.timers.unset(s.number)
 	s.end(cause)
-	tx := e.begin(nil)
-	tx.mark(trace.Event{Operation: trace.End, Process: s.id, Result: string(cause)})
+	tx := e.beginTransaction(nil)
+	tx.traceEvent(trace.Event{Operation: trace.End, Process: s.id, Result: string(cause)})
 	for _, ref := range slices.Sorted(maps.Keys(s.ephemeral)) {
-		tx.abandon(ref, s.id, cause)
+		tx.releaseFrom(s.id, ref, cause)
 	}
 	for _, ref := range slices.Sorted(maps.Keys(s.holds)) {
-		tx.abandon(ref, s.id, cause)
+		tx.releaseFrom(s.id, ref, cause)
 	}
 	tx.facts = append(tx.facts, journal.Ended(s.id))
-	e.finish(tx, space.OpID{}, space.Reply{})
-	delete(e.windows, s.id)
-	for _, w := range s.waiting() {
-		e.settle(w, answer{err: s.err()})
+	e.finishTransaction(tx, space.OpID{}, space.Reply{})
+	delete(st.answers, s.id)
+	for _, w := range s.waitersByAge() {
+		e.finishWait(w, answer{err: s.endError()})
 	}
-	e.serve()
+	e.wakeWaiters()
 }
 
-// abandon takes a tuple that is tied to a session which has ended, and ends the
-// hold of one that it held. What an earlier expiry has changed counts as it is
-// now.
-func (tx *transaction) abandon(ref int64, id string, cause space.Cause) {
-	x := tx.e.entries[ref]
+// releaseFrom removes a tuple that is tied to a session that has ended, or ends its
+// hold if the session held it. It does neither if an earlier expiry has changed that.
+func (tx *transaction) releaseFrom(session string, ref int64, cause space.Cause) {
+	x := tx.st.entries[ref]
 	switch {
 	case x == nil:
-	case x.Owner == id:
+	case x.Owner == session:
 		tx.change(x, nil, space.Take)
-	case x.Hold != nil && x.Hold.Session == id:
-		tx.release(x, cause)
+	case x.Hold != nil && x.Hold.Session == session:
+		tx.endHold(x, cause)
 	}
 }

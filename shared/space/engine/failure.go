@@ -1,75 +1,119 @@
 package engine
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 )
 
-// failed is what a commit that failed means. The caller holds committing.
-func (e *Engine) failed(b batch, err error) {
+// handleCommitError brings memory and journal back together after the commit of b
+// failed: the engine stops if the journal is broken, undoes b if nothing of it was
+// written, and else loads the journal again. The caller has the committer's turn.
+func (e *Engine) handleCommitError(b batch, err error) {
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
 	switch {
 	case errors.Is(err, journal.ErrBroken):
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.life.end(fmt.Errorf("the journal broke, the outcome is unknown: %w", fault.ErrUnavailable))
-		e.breakDown(fmt.Errorf("engine: %w: %w", err, fault.ErrClosed), e.allWaiters())
-	case errors.Is(err, journal.ErrFull) && e.undo(b):
+		e.state.epoch.end(fmt.Errorf("the journal broke, the outcome is unknown: %w", fault.ErrUnavailable))
+		e.stopForGood(fmt.Errorf("engine: %w: %w", err, fault.ErrClosed), e.allWaiters())
+	case errors.Is(err, journal.ErrFull) && e.undoBatch(b):
 	default:
 		e.reload(err)
 	}
 }
 
-// breakDown ends all use of the engine, and those that wait: Run returns err.
-func (e *Engine) breakDown(err error, waiting []*waiter) {
-	if e.broken != nil {
+// stopForGood makes the engine unusable and ends the calls that wait; Run returns
+// err.
+func (e *Engine) stopForGood(err error, waiters []*waiter) {
+	st := &e.state
+	if st.stopped != nil {
 		return
 	}
 	e.log.Error("the engine stops", "error", err)
-	e.broken, e.pending = err, batch{}
-	for _, w := range waiting {
-		e.settle(w, answer{err: err})
+	st.stopped, st.pending = err, batch{}
+	for _, w := range waiters {
+		e.finishWait(w, answer{err: err})
 	}
 	signal(e.wake)
 }
 
-// undo takes back a batch for which the journal had no room, and what was
-// executed since on top of it. It does nothing if that cannot be done in memory.
-func (e *Engine) undo(b batch) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.broken != nil || b.lasting || e.pending.lasting {
+// undoBatch undoes a batch for which the journal had no room, and what was executed
+// on top of it since. It reports false, and does nothing, if one of these
+// transactions cannot be undone in memory.
+func (e *Engine) undoBatch(b batch) bool {
+	st := &e.state
+	if st.stopped != nil || b.irreversible || st.pending.irreversible {
 		return false
 	}
-	e.log.Warn("the journal is full; what it had no room for is undone", "operations", len(b.outcomes)+len(e.pending.outcomes))
-	e.life.end(fmt.Errorf("nothing has happened: %w", journal.ErrFull))
-	for _, late := range []batch{e.pending, b} {
-		for _, st := range slices.Backward(late.steps) {
-			e.swap(st.new, st.old)
+	e.log.Warn("the journal is full; undoing the operations that it had no room for", "operations", len(b.executed)+len(st.pending.executed))
+	st.epoch.end(fmt.Errorf("nothing has happened: %w", journal.ErrFull))
+	for _, undone := range []batch{st.pending, b} {
+		for _, s := range slices.Backward(undone.steps) {
+			st.replace(s.new, s.old)
 		}
-		for _, op := range late.answered {
-			e.windowOf(op.Session).drop(op.Seq)
+		for _, op := range undone.answered {
+			st.answersOf(op.Session).remove(op.Seq)
 		}
 	}
-	e.life, e.pending = &life{}, batch{}
-	for _, sub := range e.subscribers() {
-		sub.drop()
+	st.epoch, st.pending = &epoch{}, batch{}
+	for _, sub := range st.subscribers() {
+		sub.dropEvents()
 	}
 	for _, w := range e.allWaiters() {
-		e.retry(w)
+		e.retryWaiter(w)
 	}
-	e.serve()
+	e.wakeWaiters()
 	return true
 }
 
-// lasting says that what a fact stands for cannot be undone in memory.
-func lasting(f journal.Fact) bool {
-	switch f.(type) {
-	case *journal.Session, journal.Ended, *journal.Space, journal.Forgotten:
-		return true
+// reload drops the memory after a commit that failed with cause, and loads the
+// journal again. Waiters stay registered, and are tried again over what was loaded.
+func (e *Engine) reload(cause error) {
+	st := &e.state
+	e.log.Warn("a commit to the journal failed; loading the journal again", "error", cause)
+	st.epoch.end(fmt.Errorf("the journal failed, the outcome is unknown: %w", fault.ErrUnavailable))
+	if st.stopped != nil {
+		return
 	}
-	return false
+	waiters := e.allWaiters()
+	if err := e.load(context.Background()); err != nil {
+		e.stopForGood(fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed), waiters)
+		return
+	}
+	for _, w := range waiters {
+		if _, waits := w.session.waiters[w]; !waits { // a waiter tried before it ended this one
+			continue
+		}
+		if err := e.checkUsable(w.session); err != nil {
+			e.finishWait(w, answer{err: err})
+			continue
+		}
+		if w.request.Verb != space.VerbCall {
+			if _, err := st.space(w.request.Space); err != nil {
+				e.finishWait(w, answer{err: err})
+				continue
+			}
+		}
+		st.listWaiter(w)
+		e.retryWaiter(w)
+	}
+	e.wakeWaiters()
+	signal(e.wake)
+}
+
+// allWaiters returns every blocked call, oldest first.
+func (e *Engine) allWaiters() []*waiter {
+	var all []*waiter
+	for _, s := range e.state.sessions {
+		all = append(all, slices.Collect(maps.Keys(s.waiters))...)
+	}
+	slices.SortFunc(all, func(a, b *waiter) int { return cmp.Compare(a.age, b.age) })
+	return all
 }

@@ -15,15 +15,16 @@ import (
 type entry = journal.Entry
 
 const (
-	// maxShapes bounds the hash indexes of one bucket. 16 is more than any protocol
-	// of ours uses; for what a template of another shape costs, see candidates.
+	// maxShapes bounds the hash indexes of one bucket. 16 is more than any of our
+	// protocols uses; candidates tells the cost of a template of another shape.
 	maxShapes = 16
-	// rebuild is how many times more it costs to index a tuple than to look at it.
-	rebuild = 8
-	// indexFrom is the size from which a hash index beats looking at every tuple.
+	// indexCost is the cost of indexing a tuple, as a multiple of comparing it.
+	indexCost = 8
+	// indexFrom is the size from which a hash index is faster than comparing every
+	// tuple.
 	indexFrom = 16
-	// emptyBuckets is how many signatures are remembered with no tuple left, so
-	// that a queue that runs empty again and again does not rebuild its bucket.
+	// emptyBuckets is how many signatures are kept with no tuple left, so that a queue
+	// that runs empty often does not rebuild its bucket each time.
 	emptyBuckets = 64
 )
 
@@ -37,20 +38,20 @@ type index struct {
 }
 
 type bucket struct {
-	all    order[*entry]
-	shapes []*shape
-	looked int // at tuples, for templates whose shape has no index
+	all      order[*entry]
+	shapes   []*shape
+	compared int // tuples, for templates whose shape has no index; since the last index was built
 }
 
-// shape indexes the entries of a bucket by the fields that are actual in it. Most
-// keys have one entry, for which an order would be a waste.
+// shape indexes the entries of a bucket by the hash of the fields that are actual in
+// it. Most hashes have one entry, for which an order would waste memory.
 type shape struct {
 	mask tuple.Shape
 	rank func(*entry) key
 	one  map[uint64]*entry
-	many map[uint64]*order[*entry] // keys that have had several since they last had none
-	idle *order[*entry]            // an empty one, for the next key
-	used uint64
+	many map[uint64]*order[*entry] // hashes that have had several since they last had none
+	idle *order[*entry]            // an empty one, for the next hash; or nil
+	used uint64                    // the index's clock at the last lookup
 }
 
 // candidates are entries in their order: those of an order, or one, or none.
@@ -148,12 +149,12 @@ func (s *shape) remove(hash uint64, e *entry) {
 	}
 }
 
-// candidates returns every match of p, and perhaps others. A template of one of the
-// maxShapes shapes in use costs O(1) for each match. Another one looks through the
-// tuples that share the actual fields of the closest shape in use, or through all
-// of its signature; when that has cost as much as an index, the shape that was not
-// used for longest makes room for it. So however shapes take turns, indexing them
-// costs no more than looking did.
+// candidates returns every match of p, and perhaps other entries. For a template of
+// an indexed shape that is O(1) for each match. For another shape it returns the
+// entries that share the actual fields of the closest indexed shape, or all of the
+// signature; when comparing these has cost as much as an index, the index of the shape
+// replaces the least recently used one. So indexing never costs more than the
+// comparisons did, in whatever order shapes are used.
 func (x *index) candidates(p tuple.Template) candidates {
 	var buf [128]byte
 	b := x.buckets[tuple.Signature(p.AppendSignature(buf[:0]))]
@@ -167,20 +168,20 @@ func (x *index) candidates(p tuple.Template) candidates {
 	x.clock++
 	s := b.closest(mask)
 	if s == nil || s.mask != mask {
-		if b.worthAnother() {
-			s = x.index(b, mask)
-		} else {
-			c := b.of(s, p, x.seed)
-			b.looked += c.len()
+		if len(b.shapes) == maxShapes && b.compared < indexCost*b.all.len() {
+			c := b.withHashOf(p, s, x.seed)
+			b.compared += c.len()
 			return c
 		}
+		s = x.addShape(b, mask)
 	}
 	s.used = x.clock
-	return b.of(s, p, x.seed)
+	return b.withHashOf(p, s, x.seed)
 }
 
-// of returns the entries of a bucket that have the hash of p; without a shape all.
-func (b *bucket) of(s *shape, p tuple.Template, seed maphash.Seed) candidates {
+// withHashOf returns the entries of a bucket whose hash in shape s is that of p;
+// without a shape it returns all.
+func (b *bucket) withHashOf(p tuple.Template, s *shape, seed maphash.Seed) candidates {
 	if s == nil {
 		return candidates{all: &b.all}
 	}
@@ -199,19 +200,14 @@ func (b *bucket) closest(mask tuple.Shape) (best *shape) {
 	return best
 }
 
-// worthAnother says that there is room for an index, or that looking without one
-// has cost as much as to build it.
-func (b *bucket) worthAnother() bool {
-	return len(b.shapes) < maxShapes || b.looked >= rebuild*b.all.len()
-}
-
-// index builds the index of a shape.
-func (x *index) index(b *bucket, mask tuple.Shape) *shape {
+// addShape builds the index of a shape, in place of the least recently used one if
+// there are maxShapes.
+func (x *index) addShape(b *bucket, mask tuple.Shape) *shape {
 	if len(b.shapes) == maxShapes {
 		oldest := slices.MinFunc(b.shapes, func(a, b *shape) int { return cmp.Compare(a.used, b.used) })
 		b.shapes = slices.DeleteFunc(b.shapes, func(s *shape) bool { return s == oldest })
 	}
-	b.looked = 0
+	b.compared = 0
 	s := &shape{mask: mask, rank: x.rank, one: map[uint64]*entry{}, many: map[uint64]*order[*entry]{}}
 	b.all.all(func(e *entry) bool {
 		s.add(e.Tuple.Hash(x.seed, mask), e)
@@ -226,6 +222,16 @@ func (x *index) each(p tuple.Template, f func(*entry) bool) {
 	x.candidates(p).ascend(func(e *entry) bool {
 		return !p.Matches(e.Tuple) || f(e)
 	})
+}
+
+// matches returns all matches of p in order.
+func (x *index) matches(p tuple.Template) []*entry {
+	var all []*entry
+	x.each(p, func(e *entry) bool {
+		all = append(all, e)
+		return true
+	})
+	return all
 }
 
 // count counts the matches of p.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -13,190 +12,137 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// reload drops the memory after a commit that failed, and loads the journal
-// again. The caller holds committing.
-func (e *Engine) reload(cause error) {
-	e.log.Warn("the journal refused a commit; loading it again", "error", cause)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.life.end(fmt.Errorf("the journal failed, the outcome is unknown: %w", fault.ErrUnavailable))
-	if e.broken != nil {
-		return
-	}
-	waiting := e.allWaiters()
-	if err := e.load(context.Background()); err != nil {
-		e.breakDown(fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed), waiting)
-		return
-	}
-	for _, w := range waiting {
-		e.resume(w)
-	}
-	e.serve()
-	signal(e.wake)
-}
-
-// resume tries a waiter again over what was loaded, and registers it there.
-func (e *Engine) resume(w *waiter) {
-	if _, waits := w.session.waiters[w]; !waits {
-		return
-	}
-	if err := e.usable(w.session); err != nil {
-		e.settle(w, answer{err: err})
-		return
-	}
-	if w.request.Verb != space.VerbCall && e.rooms[w.request.Space] == nil {
-		e.settle(w, answer{err: fmt.Errorf("space %q: %w", w.request.Space, fault.ErrNotFound)})
-		return
-	}
-	e.register(w)
-	e.retry(w)
-}
-
-// allWaiters returns every blocked call, oldest first.
-func (e *Engine) allWaiters() []*waiter {
-	var all []*waiter
-	for _, s := range e.sessions {
-		all = append(all, slices.Collect(maps.Keys(s.waiters))...)
-	}
-	slices.SortFunc(all, func(a, b *waiter) int { return cmp.Compare(a.age, b.age) })
-	return all
-}
-
-// load replaces the state by what the journal holds. Sessions that this process
-// knows stay; others get their TTL as a grace in which to come back.
+// load replaces the state by what the journal holds, and begins an epoch. Sessions
+// that this process knows stay; others get their TTL to come back. The caller holds
+// state.mu and has the committer's turn, or is Open.
 func (e *Engine) load(ctx context.Context) error {
-	subscribers := e.subscribers()
-	e.entries, e.rooms, e.windows = map[int64]*entry{}, map[string]*room{}, map[string]*window{}
-	e.timers, e.held = newTimers(e.wake), 0
-	e.fresh, e.relieved, e.pending = nil, nil, batch{}
-	for _, s := range e.sessions {
+	st := &e.state
+	subscribers := st.subscribers()
+	st.entries, st.spaces, st.answers = map[int64]*entry{}, map[string]*spaceState{}, map[string]*answerWindow{}
+	st.timers, st.held = newTimers(e.wake), 0
+	st.newTuples, st.freedSpaces, st.pending = nil, nil, batch{}
+	for _, s := range st.sessions {
 		clear(s.ephemeral)
 		clear(s.holds)
 		clear(s.taken)
 	}
 	loaded := restored{e: e, sessions: map[string]*journal.Session{}}
 	failpoint.Reached("recovery.before", "")
-	standing, err := e.journal.Load(ctx, loaded.fact)
+	standing, err := e.journal.Load(ctx, loaded.addFact)
 	if err != nil {
 		return err
 	}
 	failpoint.Reached("recovery.loaded", "")
-	e.position = standing.Position
-	e.place = max(e.place, standing.Ref)
-	if standing.Clock > e.now() {
-		e.base += standing.Clock - e.now()
+	e.committer.position = standing.Position
+	st.lastNumber = max(st.lastNumber, standing.Ref)
+	if standing.Clock > st.now() {
+		st.base += standing.Clock - st.now()
 	}
-	e.life = &life{}
-	loaded.attachSessions()
-	if err := loaded.place(); err != nil {
+	st.epoch = &epoch{}
+	loaded.restoreSessions()
+	if err := loaded.restoreEntries(); err != nil {
 		return err
 	}
 	e.traceState()
-	e.resubscribe(subscribers)
-	e.endAbsent()
+	st.resubscribe(subscribers)
+	e.endAbsentSessions()
 	failpoint.Reached("recovery.after", "")
 	return nil
 }
 
-// restored collects facts until all are known.
+// restored collects the facts of which the order matters, until all are known.
 type restored struct {
 	e        *Engine
 	sessions map[string]*journal.Session
 	entries  []*entry
 }
 
-func (r *restored) fact(f journal.Fact) error {
+func (r *restored) addFact(f journal.Fact) error {
 	failpoint.Reached("recovery.fact", "")
+	st := &r.e.state
 	switch f := f.(type) {
 	case *journal.Space:
-		r.e.rooms[f.Name] = newRoom(f, r.e.seed)
+		st.spaces[f.Name] = newSpaceState(f, r.e.seed)
 	case *journal.Session:
 		r.sessions[f.ID] = f
 	case *journal.Entry:
 		r.entries = append(r.entries, f)
 	case *journal.Answer:
-		r.e.windowOf(f.Op.Session).add(f)
+		st.answersOf(f.Op.Session).add(f)
 	case journal.Token:
-		r.e.token = max(r.e.token, int64(f))
+		st.lastToken = max(st.lastToken, int64(f))
 	default:
 		return fmt.Errorf("%w: the journal holds a fact of type %T", fault.ErrCorrupt, f)
 	}
 	return nil
 }
 
-// attachSessions brings the sessions that live into line with the facts.
-func (r *restored) attachSessions() {
-	for id, s := range r.e.sessions {
+// restoreSessions ends the live sessions that the journal does not have, and adds
+// those that only the journal has.
+func (r *restored) restoreSessions() {
+	live := r.e.state.sessions
+	for id, s := range live {
 		if r.sessions[id] == nil {
-			delete(r.e.sessions, id)
+			delete(live, id)
 			s.end(space.Lost)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
-		if s := r.e.sessions[id]; s != nil {
-			r.e.startClock(s)
+		if s := live[id]; s != nil {
+			r.e.state.startTTL(s)
 		} else {
 			r.e.newSession(id, r.sessions[id].TTL)
 		}
 	}
 }
 
-// place puts the entries into their spaces.
-func (r *restored) place() error {
+// restoreEntries adds the entries to their spaces.
+func (r *restored) restoreEntries() error {
 	for _, x := range r.entries {
-		if r.e.rooms[x.Space] == nil {
+		if r.e.state.spaces[x.Space] == nil {
 			return fmt.Errorf("%w: tuple %d is in a space %q that does not exist", fault.ErrCorrupt, x.Ref, x.Space)
 		}
-		r.e.swap(nil, x)
+		r.e.state.replace(nil, x)
 	}
 	return nil
 }
 
-// endAbsent ends the sessions that cannot come back, and what belongs to sessions
-// that are gone. A session without a TTL ended with the process that hosted it,
-// through no fault of its own: what it held is handed back.
-func (e *Engine) endAbsent() {
-	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
-		if s := e.sessions[id]; !s.attached && s.ttl == 0 {
+// endAbsentSessions ends the sessions that cannot come back, and releases tuples of
+// sessions that are not in the journal. A session without a TTL ended with the
+// process that hosted it, so its holds are handed back (closed) and not lost.
+func (e *Engine) endAbsentSessions() {
+	st := &e.state
+	for _, id := range slices.Sorted(maps.Keys(st.sessions)) {
+		if s := st.sessions[id]; !s.attached && s.ttl == 0 {
 			e.endSession(s, space.Closed)
 		}
 	}
-	for _, ref := range slices.Sorted(maps.Keys(e.entries)) {
-		x := e.entries[ref]
-		if x == nil {
+	for _, ref := range slices.Sorted(maps.Keys(st.entries)) {
+		x := st.entries[ref]
+		if x == nil { // an expiry procedure before it took it
 			continue
 		}
-		if x.Owner != "" && e.sessions[x.Owner] == nil {
-			e.expire(func(tx *transaction) { tx.abandon(ref, x.Owner, space.Lost) })
-		} else if x.Hold != nil && x.Hold.Session != "" && e.sessions[x.Hold.Session] == nil {
-			e.expire(func(tx *transaction) { tx.abandon(ref, x.Hold.Session, space.Lost) })
+		if x.Owner != "" && st.sessions[x.Owner] == nil {
+			e.runInternal(func(tx *transaction) { tx.releaseFrom(x.Owner, ref, space.Lost) })
+		} else if x.Hold != nil && x.Hold.Session != "" && st.sessions[x.Hold.Session] == nil {
+			e.runInternal(func(tx *transaction) { tx.releaseFrom(x.Hold.Session, ref, space.Lost) })
 		}
 	}
 }
 
-// subscribers collects the subscriptions, which outlive a reload.
-func (e *Engine) subscribers() []*subscriber {
-	var all []*subscriber
-	for _, s := range e.sessions {
-		for _, sub := range s.subs {
-			all = append(all, sub)
-		}
-	}
-	return all
-}
-
-// resubscribe tells each subscriber that it may have missed something.
-func (e *Engine) resubscribe(subs []*subscriber) {
+// resubscribe brings the subscriptions of live sessions back after a reload, and
+// tells each that it may have missed events. Those whose space is gone end.
+func (st *state) resubscribe(subs []*subscriber) {
 	for _, sub := range subs {
-		if e.sessions[sub.session.id] != sub.session {
+		if st.sessions[sub.session.id] != sub.session {
 			continue // it has ended, and its subscriptions with it
 		}
-		r := e.rooms[sub.space]
-		if r == nil {
-			e.unsubscribe(sub)
+		in := st.spaces[sub.space]
+		if in == nil {
+			st.endSubscription(sub)
 			continue
 		}
-		r.subscribers[sub.id] = sub
-		sub.drop()
+		in.subscribers[sub.id] = sub
+		sub.dropEvents()
 	}
 }

@@ -16,59 +16,72 @@ const (
 	maxSubscriptions = 256      // of one session
 )
 
-// subscriber is one subscription to the changes of a space.
+// subscriber is one subscription to the changes of a space. state.mu guards its
+// fields.
 type subscriber struct {
 	id       int64
 	session  *session
 	space    string
-	template tuple.Template // nil: everything
+	template tuple.Template // nil: all tuples
 	events   []space.Event
 	bytes    int // of their tuples
 	missed   int
-	ready    chan struct{}
+	ready    chan struct{} // signalled when there are events or missed ones; closed at the end
 }
 
-func (s *session) notify(r space.Request) (space.Reply, error) {
-	e := s.e
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.usable(s); err != nil {
+func (s *session) subscribe(r space.Request) (space.Reply, error) {
+	st := &s.e.state
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if err := s.e.checkUsable(s); err != nil {
 		return space.Reply{}, err
 	}
-	room := e.rooms[r.Space]
-	if room == nil {
-		return space.Reply{}, fmt.Errorf("space %q: %w", r.Space, fault.ErrNotFound)
+	in, err := st.space(r.Space)
+	if err != nil {
+		return space.Reply{}, err
 	}
-	if len(s.subs) == maxSubscriptions {
+	if len(s.subscriptions) == maxSubscriptions {
 		return space.Reply{}, fmt.Errorf("session %s has %d subscriptions: %w", s.id, maxSubscriptions, fault.ErrOverloaded)
 	}
-	sub := &subscriber{id: e.nextPlace(), session: s, space: r.Space, template: r.Template.Clone(), ready: make(chan struct{}, 1)}
-	s.subs[sub.id] = sub
-	room.subscribers[sub.id] = sub
+	sub := &subscriber{id: st.nextNumber(), session: s, space: r.Space, template: r.Template.Clone(), ready: make(chan struct{}, 1)}
+	s.subscriptions[sub.id] = sub
+	in.subscribers[sub.id] = sub
 	return space.Reply{Subscription: sub.id}, nil
 }
 
-func (e *Engine) unsubscribe(sub *subscriber) {
-	delete(sub.session.subs, sub.id)
-	if r := e.rooms[sub.space]; r != nil {
-		delete(r.subscribers, sub.id)
-	}
-	close(sub.ready)
-}
-
-func (s *session) unnotify(id int64) (space.Reply, error) {
-	s.e.mu.Lock()
-	defer s.e.mu.Unlock()
-	if sub := s.subs[id]; sub != nil {
-		s.e.unsubscribe(sub)
+func (s *session) unsubscribe(id int64) (space.Reply, error) {
+	s.e.state.mu.Lock()
+	defer s.e.state.mu.Unlock()
+	if sub := s.subscriptions[id]; sub != nil {
+		s.e.state.endSubscription(sub)
 	}
 	return space.Reply{}, nil
 }
 
-// next waits for the events of a subscription.
-func (s *session) next(ctx context.Context, id int64) (space.Reply, error) {
+func (st *state) endSubscription(sub *subscriber) {
+	delete(sub.session.subscriptions, sub.id)
+	if in := st.spaces[sub.space]; in != nil {
+		delete(in.subscribers, sub.id)
+	}
+	close(sub.ready)
+}
+
+// subscribers returns all subscriptions.
+func (st *state) subscribers() []*subscriber {
+	var all []*subscriber
+	for _, s := range st.sessions {
+		for _, sub := range s.subscriptions {
+			all = append(all, sub)
+		}
+	}
+	return all
+}
+
+// nextEvents waits for the events of a subscription. Events whose transactions never
+// became durable count as missed.
+func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error) {
 	for {
-		sub, a, err := s.events(id)
+		sub, a, err := s.takeEvents(id)
 		if err != nil {
 			return space.Reply{}, err
 		}
@@ -78,24 +91,25 @@ func (s *session) next(ctx context.Context, id int64) (space.Reply, error) {
 			}
 			continue
 		}
-		reply, err := s.e.released(context.WithoutCancel(ctx), a)
-		if a.void() == nil {
+		reply, err := s.e.awaitDurable(context.WithoutCancel(ctx), a)
+		if a.voidError() == nil {
 			return reply, err
 		}
-		s.e.mu.Lock()
+		s.e.state.mu.Lock()
 		sub.missed += len(a.reply.Events) + a.reply.Missed
-		s.e.mu.Unlock()
+		s.e.state.mu.Unlock()
 	}
 }
 
-// events takes what a subscription has to tell, as much as fits a reply.
-func (s *session) events(id int64) (*subscriber, answer, error) {
-	s.e.mu.Lock()
-	defer s.e.mu.Unlock()
-	if err := s.e.usable(s); err != nil {
+// takeEvents takes the events that wait for a subscription, as many as fit a reply.
+// Its reply is Found if there are any, or missed ones.
+func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
+	s.e.state.mu.Lock()
+	defer s.e.state.mu.Unlock()
+	if err := s.e.checkUsable(s); err != nil {
 		return nil, answer{}, err
 	}
-	sub := s.subs[id]
+	sub := s.subscriptions[id]
 	if sub == nil {
 		return nil, answer{}, fmt.Errorf("subscription %d: %w", id, fault.ErrClosed)
 	}
@@ -114,24 +128,25 @@ func (s *session) events(id int64) (*subscriber, answer, error) {
 	}
 	reply.Events, sub.events, sub.missed = slices.Clip(sub.events[:n]), sub.events[n:], 0
 	if n > 0 && len(sub.events) == 0 {
-		sub.events = nil
+		sub.events = nil // so that its memory is freed with the reply
 	} else if n > 0 {
 		signal(sub.ready)
 	}
 	reply.Found = n > 0 || reply.Missed > 0
-	return sub, s.e.answer(reply, nil), nil
+	return sub, s.e.answerNow(reply, nil), nil
 }
 
-// drop forgets the events that wait, and says that some were missed.
-func (sub *subscriber) drop() {
+// dropEvents drops the events that wait, and counts them and one more as missed,
+// because the subscriber cannot know what else changed.
+func (sub *subscriber) dropEvents() {
 	sub.events, sub.bytes, sub.missed = nil, 0, sub.missed+len(sub.events)+1
 	signal(sub.ready)
 }
 
-// publish tells a room's subscribers of a step.
-func (r *room) publish(st step) {
-	t := st.tuple()
-	for _, sub := range r.subscribers {
+// publish hands a step to the space's subscribers.
+func (in *spaceState) publish(s step) {
+	t := s.entry().Tuple
+	for _, sub := range in.subscribers {
 		if sub.template != nil && !sub.template.Matches(t) {
 			continue
 		}
@@ -139,15 +154,7 @@ func (r *room) publish(st step) {
 			sub.missed += len(sub.events)
 			sub.events, sub.bytes = nil, t.Size()
 		}
-		sub.events = append(sub.events, space.Event{Change: st.change, Space: r.def.Name, Procedure: st.procedure, Tuple: t})
+		sub.events = append(sub.events, space.Event{Change: s.change, Space: in.def.Name, Procedure: s.procedure, Tuple: t})
 		signal(sub.ready)
 	}
-}
-
-// tuple is the one that a step is about.
-func (st step) tuple() tuple.Tuple {
-	if st.new != nil {
-		return st.new.Tuple
-	}
-	return st.old.Tuple
 }

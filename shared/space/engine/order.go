@@ -19,19 +19,20 @@ func (k key) compare(o key) int {
 	return 1
 }
 
-// order is a set of values sorted by their rank, of which no two are equal. It
-// keeps the values alone: a rank is looked up where it is needed, which costs
-// less than the memory of another copy. It is a sorted slice while it is small,
-// as most are, and a B-tree with subtree counts once it is not: insert, remove,
-// first, last and at are O(log n) with a small constant.
+// order is a set of values sorted by their rank; no two ranks are equal. It keeps the
+// values only and computes ranks when it needs them, because that costs less than the
+// memory of another copy. Up to maxFew values it is a sorted slice, as most orders
+// are, and then a B-tree with subtree counts: insert, remove, first, last and at are
+// O(log n).
 type order[T any] struct {
-	rank func(T) key // of a value, always the same
+	rank func(T) key // must return the same for a value as long as it is in the order
 	few  []T
-	many *btree.BTreeG[T] // nil while few serves
+	many *btree.BTreeG[T] // nil while few is used
 }
 
-// fewest is the size at which an order becomes a tree.
-const fewest = 32
+// maxFew is the size above which an order becomes a tree. A tree becomes a slice again
+// only when it is empty, so that an order at the limit does not change all the time.
+const maxFew = 32
 
 func newOrder[T any](rank func(T) key) *order[T] { return &order[T]{rank: rank} }
 
@@ -42,7 +43,7 @@ func (o *order[T]) len() int {
 	return len(o.few)
 }
 
-// insert adds v, or replaces what has its rank.
+// insert adds v, or replaces the value of its rank.
 func (o *order[T]) insert(v T) {
 	if o.many != nil {
 		o.many.Set(v)
@@ -54,7 +55,7 @@ func (o *order[T]) insert(v T) {
 		return
 	}
 	o.few = slices.Insert(o.few, i, v)
-	if len(o.few) > fewest {
+	if len(o.few) > maxFew {
 		rank := o.rank
 		o.many = btree.NewBTreeGOptions(func(a, b T) bool { return rank(a).compare(rank(b)) < 0 }, btree.Options{NoLocks: true})
 		for _, v := range o.few {
@@ -64,7 +65,7 @@ func (o *order[T]) insert(v T) {
 	}
 }
 
-// remove removes what has the rank of v.
+// remove removes the value of v's rank, if there is one.
 func (o *order[T]) remove(v T) {
 	if o.many != nil {
 		o.many.Delete(v)
@@ -78,7 +79,8 @@ func (o *order[T]) remove(v T) {
 	}
 }
 
-// position finds k in few, looking at the ends first: queues live there.
+// position returns where k is in few, or would be, and whether it is there. It compares
+// the ends first, because queues change there.
 func (o *order[T]) position(k key) (int, bool) {
 	n := len(o.few)
 	if n == 0 || o.rank(o.few[n-1]).compare(k) < 0 {
@@ -133,7 +135,7 @@ func (o *order[T]) all(each func(T) bool) {
 	}
 }
 
-// from is all, of the values whose rank is at least that of v.
+// from is all for the values whose rank is at least that of v.
 func (o *order[T]) from(v T, each func(T) bool) {
 	if o.many != nil {
 		o.many.Ascend(v, each)

@@ -6,52 +6,214 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/trace"
 )
 
 // session is the engine's side of a connected manager, worker or client. It
-// implements space.Conn. The engine's mutex guards its fields.
+// implements space.Conn and GateSession. state.mu guards its fields.
 type session struct {
 	id       string
 	number   int64 // of its timer
 	e        *Engine
-	ttl      time.Duration // without a sign of life; 0: for ever
+	ttl      time.Duration // without a sign of life; 0: no limit
 	deadline time.Duration // engine time
 	attached bool          // a handle of this process uses it
 
-	ephemeral map[int64]struct{} // refs of the tuples tied to it
-	holds     map[int64]struct{} // refs of the tuples it holds
-	taken     map[uint64][]int64 // refs by the get that took them, until it is acknowledged; some may be gone
-	waiters   map[*waiter]struct{}
-	mail      []letter
-	mailed    chan struct{}
-	subs      map[int64]*subscriber
+	ephemeral     map[int64]struct{} // refs of the tuples tied to it
+	holds         map[int64]struct{} // refs of the tuples it holds
+	taken         map[uint64][]int64 // refs by the get that took them, until it is acknowledged; some may be gone
+	waiters       map[*waiter]struct{}
+	inbox         []answer // messages; void if the transaction that sent them is
+	inboxReady    chan struct{}
+	subscriptions map[int64]*subscriber
 
-	once  sync.Once
 	ended chan struct{} // closed at the end, after cause is set
 	cause space.Cause
+}
+
+// GateSession is a session whose requests come over something that may break, such
+// as a gate's connections.
+type GateSession interface {
+	space.Conn
+	// Ended is closed when the session has ended, or the engine has stopped.
+	Ended() <-chan struct{}
+	// Err returns why the session has ended; nil if it lives.
+	Err() error
+	// Lose ends the session as if it had given no sign of life. It is for
+	// sessions without a TTL, which nothing else would end.
+	Lose()
+}
+
+// Session opens a session and returns the repository as it sees it. With a ttl the
+// session is lost if it gives no sign of life (Tx.KeepAlive) for that long; without
+// one it lives until it is closed or the engine restarts. If a session of that id is
+// alive, the error is fault.ErrConflict; but one that was restored from the journal
+// can be opened once, by the client that comes back to it, and keeps its ttl.
+func (e *Engine) Session(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
+	c, err := e.Connect(ctx, id, ttl)
+	if err != nil {
+		return nil, err
+	}
+	return space.Over(c), nil
+}
+
+// Connect is Session for callers that send requests themselves.
+func (e *Engine) Connect(ctx context.Context, id string, ttl time.Duration) (space.Conn, error) {
+	return e.OpenGateSession(ctx, id, ttl, false)
+}
+
+// OpenGateSession is Connect for a gate. With resume it opens only a session that is
+// alive, because it was restored from the journal; if there is none, the session was
+// lost, which is fault.ErrClosed.
+func (e *Engine) OpenGateSession(ctx context.Context, id string, ttl time.Duration, resume bool) (GateSession, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("open session %q: %w", id, ctxError(ctx))
+	}
+	s, a := e.attach(id, ttl, resume)
+	if _, err := e.awaitDurable(context.WithoutCancel(ctx), a); err != nil {
+		e.detach(s)
+		return nil, fmt.Errorf("open session %q: %w", id, err)
+	}
+	return s, nil
+}
+
+// attach returns the session of that id, which it opens unless it waits for its
+// client. The session is nil if the answer is an error.
+func (e *Engine) attach(id string, ttl time.Duration, resume bool) (*session, answer) {
+	st := &e.state
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.stopped != nil {
+		return nil, answer{err: st.stopped}
+	}
+	e.fireDue()
+	s := st.sessions[id]
+	var err error
+	switch {
+	case s == nil && resume:
+		return nil, answer{err: fmt.Errorf("it was lost or has ended: %w", fault.ErrClosed)}
+	case id == "" || len(id) > space.MaxName:
+		err = fmt.Errorf("%w: a session needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
+	case ttl < 0:
+		err = fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, ttl)
+	case s != nil && s.attached:
+		err = fmt.Errorf("%w: a session of that name is alive", fault.ErrConflict)
+	case s == nil && len(st.sessions) >= maxSessions:
+		err = fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, maxSessions)
+	}
+	if err != nil {
+		return nil, e.answerNow(space.Reply{}, err)
+	}
+	if s != nil {
+		s.attached = true
+		st.startTTL(s)
+		return s, e.answerNow(space.Reply{}, nil)
+	}
+	s = e.newSession(id, ttl)
+	s.attached = true
+	tx := e.beginTransaction(s)
+	tx.traceEvent(trace.Event{Operation: trace.Begin, Process: id, Result: trace.OK})
+	tx.facts = append(tx.facts, &journal.Session{ID: id, TTL: ttl})
+	e.finishTransaction(tx, space.OpID{}, space.Reply{})
+	return s, e.answerNow(space.Reply{}, nil)
+}
+
+// detach leaves a session, which may be nil, to the next client that opens it, or
+// ends it if it has no TTL and would wait for one without limit.
+func (e *Engine) detach(s *session) {
+	if s == nil {
+		return
+	}
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	s.attached = false
+	if e.state.stopped == nil && s.ttl == 0 && e.state.sessions[s.id] == s {
+		e.endSession(s, space.Closed)
+	}
+}
+
+// newSession adds a session to the live ones.
+func (e *Engine) newSession(id string, ttl time.Duration) *session {
+	st := &e.state
+	s := &session{
+		id: id, e: e, ttl: ttl, number: st.nextNumber(),
+		ephemeral: map[int64]struct{}{}, holds: map[int64]struct{}{}, taken: map[uint64][]int64{}, waiters: map[*waiter]struct{}{},
+		inboxReady: make(chan struct{}, 1), subscriptions: map[int64]*subscriber{}, ended: make(chan struct{}),
+	}
+	st.sessions[id] = s
+	st.startTTL(s)
+	return s
+}
+
+// startTTL starts a session's TTL again, if it has one.
+func (st *state) startTTL(s *session) {
+	if s.ttl > 0 {
+		s.deadline = st.now() + s.ttl
+		st.timers.setSession(s.deadline, s)
+	}
+}
+
+// close ends the session in order. If it has ended already, close does nothing,
+// with one exception: if its end did not reach the journal, a reload has restored
+// the session, and close ends it again.
+func (s *session) close(ctx context.Context) (space.Reply, error) {
+	return s.e.awaitDurable(context.WithoutCancel(ctx), s.e.endAttached(s, space.Closed))
+}
+
+// endAttached ends the session that s was opened as.
+func (e *Engine) endAttached(s *session, cause space.Cause) answer {
+	st := &e.state
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.stopped != nil {
+		return answer{}
+	}
+	e.fireDue()
+	if now := st.sessions[s.id]; now == s || now != nil && !now.attached && s.cause == space.Closed {
+		e.endSession(now, cause)
+	}
+	return e.answerNow(space.Reply{}, nil)
 }
 
 // Session implements space.Conn.
 func (s *session) Session() string { return s.id }
 
-// end marks the session as ended and drops its subscriptions.
-func (s *session) end(cause space.Cause) {
-	s.once.Do(func() {
-		s.cause = cause
-		for _, sub := range s.subs {
-			s.e.unsubscribe(sub)
-		}
-		close(s.ended)
-	})
+// Ended implements GateSession.
+func (s *session) Ended() <-chan struct{} { return s.ended }
+
+// Err implements GateSession.
+func (s *session) Err() error {
+	s.e.state.mu.Lock()
+	defer s.e.state.mu.Unlock()
+	return s.e.fireDueFor(s)
 }
 
-// err says why the session has ended.
-func (s *session) err() error {
+// Lose implements GateSession. An error of the commit is logged by the engine.
+func (s *session) Lose() {
+	_, _ = s.e.awaitDurable(context.Background(), s.e.endAttached(s, space.Lost))
+}
+
+// end marks the session as ended and ends its subscriptions. It may be repeated.
+func (s *session) end(cause space.Cause) {
+	select {
+	case <-s.ended:
+		return
+	default:
+	}
+	s.cause = cause
+	for _, sub := range s.subscriptions {
+		s.e.state.endSubscription(sub)
+	}
+	close(s.ended)
+}
+
+// endError returns why the session has ended.
+func (s *session) endError() error {
 	switch {
 	case s.cause == space.Lost && s.ttl == 0:
 		return fmt.Errorf("session %s was lost with its connection: %w", s.id, fault.ErrClosed)
@@ -62,48 +224,9 @@ func (s *session) err() error {
 	}
 }
 
-// waiting returns the session's blocked calls, oldest first.
-func (s *session) waiting() []*waiter {
+// waitersByAge returns the session's blocked calls, oldest first.
+func (s *session) waitersByAge() []*waiter {
 	return slices.SortedFunc(maps.Keys(s.waiters), func(a, b *waiter) int { return cmp.Compare(a.age, b.age) })
-}
-
-// sessions are the live ones, by id.
-type sessions map[string]*session
-
-// own notes which session an entry is tied to, and which holds it.
-func (t sessions) own(x *entry) {
-	if s := t[x.Owner]; s != nil {
-		s.ephemeral[x.Ref] = struct{}{}
-	}
-	if x.Hold == nil {
-		return
-	}
-	if s := t[x.Hold.Session]; s != nil {
-		s.holds[x.Ref] = struct{}{}
-		if taken(x) {
-			s.note(x)
-		}
-	}
-}
-
-func (t sessions) disown(x *entry) {
-	if s := t[x.Owner]; s != nil {
-		delete(s.ephemeral, x.Ref)
-	}
-	if x.Hold == nil {
-		return
-	}
-	if s := t[x.Hold.Session]; s != nil {
-		delete(s.holds, x.Ref)
-	}
-}
-
-// signal wakes whoever waits on a channel of capacity 1.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }
 
 // await waits for a signal, the end of ctx, or that of the session.
@@ -112,8 +235,40 @@ func (s *session) await(ctx context.Context, c <-chan struct{}) error {
 	case <-c:
 		return nil
 	case <-s.ended:
-		return s.err()
+		return s.endError()
 	case <-ctx.Done():
-		return over(ctx)
+		return ctxError(ctx)
+	}
+}
+
+// sessions are the live ones, by id.
+type sessions map[string]*session
+
+// link records at the sessions concerned that an entry is tied to one, is held by
+// one, or was taken by a get of one.
+func (all sessions) link(x *entry) {
+	if s := all[x.Owner]; s != nil {
+		s.ephemeral[x.Ref] = struct{}{}
+	}
+	if x.Hold == nil {
+		return
+	}
+	if s := all[x.Hold.Session]; s != nil {
+		s.holds[x.Ref] = struct{}{}
+		if isTaken(x) {
+			s.taken[x.Hold.Op] = append(s.taken[x.Hold.Op], x.Ref)
+		}
+	}
+}
+
+func (all sessions) unlink(x *entry) {
+	if s := all[x.Owner]; s != nil {
+		delete(s.ephemeral, x.Ref)
+	}
+	if x.Hold == nil {
+		return
+	}
+	if s := all[x.Hold.Session]; s != nil {
+		delete(s.holds, x.Ref)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Stats say how an engine does, for metrics. The numbers of what there is are
-// of one moment; the others count since Open.
+// Stats are an engine's numbers for metrics. Sessions to Pending, and Full, are of
+// the moment; the others count since Open.
 type Stats struct {
 	Sessions, Waiters int
-	Held              int    // tuples held by sessions and by nobody, and taken ones that are not acknowledged
+	Held              int    // tuples that are held, or taken and not acknowledged
 	Pending           int    // transactions executed, not committed
 	Operations        uint64 // transactions that succeeded, expiries and ends of sessions included
 	Refused           uint64 // requests that were fault.ErrOverloaded
@@ -21,29 +21,40 @@ type Stats struct {
 	Full              bool // puts are refused
 }
 
-// tallies are the counters behind Stats.
-type tallies struct{ operations, refusals, commits, records, commitTime atomic.Uint64 }
+// counters are those numbers of Stats that only grow; CommitTime is in nanoseconds.
+type counters struct{ operations, refusals, commits, records, commitTime atomic.Uint64 }
 
-func (t *tallies) committed(records int, took time.Duration) {
-	t.commits.Add(1)
-	t.records.Add(uint64(records))
-	t.commitTime.Add(uint64(took))
+func (c *counters) countCommit(records int, took time.Duration) {
+	c.commits.Add(1)
+	c.records.Add(uint64(records))
+	c.commitTime.Add(uint64(took))
 }
 
-func (t *tallies) refused(err error) {
+func (c *counters) countRefusal(err error) {
 	if errors.Is(err, fault.ErrOverloaded) {
-		t.refusals.Add(1)
+		c.refusals.Add(1)
 	}
 }
 
-// Stats returns how the engine does now. It does not touch the journal.
+// Stats returns the engine's numbers. It does not wait for the journal.
 func (e *Engine) Stats() Stats {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	f := Stats{
-		Sessions: len(e.sessions), Waiters: e.waiting, Held: e.held, Pending: len(e.pending.outcomes), Full: e.full(),
-		Operations: e.tallies.operations.Load(), Refused: e.tallies.refusals.Load(),
-		Commits: e.tallies.commits.Load(), Records: e.tallies.records.Load(), CommitTime: time.Duration(e.tallies.commitTime.Load()),
+	st, c := &e.state, &e.counters
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return Stats{
+		Sessions: len(st.sessions), Waiters: st.waiting, Held: st.held, Pending: len(st.pending.executed), Full: e.journalFull(),
+		Operations: c.operations.Load(), Refused: c.refusals.Load(),
+		Commits: c.commits.Load(), Records: c.records.Load(), CommitTime: time.Duration(c.commitTime.Load()),
 	}
-	return f
+}
+
+// Health returns why the engine cannot do all its work, for people: journal.ErrFull
+// while puts are refused, fault.ErrClosed once it has stopped; else nil.
+func (e *Engine) Health() error {
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	if e.state.stopped == nil && e.journalFull() {
+		return errDiskFull
+	}
+	return e.state.stopped
 }

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// timers is one heap of everything that is due at some time: one timer at most
-// for each entry and each session, known by the entry's ref or the session's
-// number. Of those that are due at the same time the smaller number fires
-// first, which is a function of the state and survives undoing and restarts.
+// timers is one heap of all deadlines. Each entry and each session has at most one
+// timer, whose id is the entry's ref or the session's number. If several are due at
+// the same time, the smaller id fires first, so that the order is a function of the
+// state and survives undoing and restarts.
 type timers struct {
 	heap timerHeap
 	byID map[int64]*timer
-	wake chan struct{} // told when an earlier timer comes first
+	wake chan struct{} // signalled when the first timer is earlier than before
 }
 
 type timer struct {
 	at      time.Duration
 	id      int64
-	entry   *entry   // or
-	session *session // whose own deadline counts, at is when to look
+	entry   *entry   // nil for a session's timer
+	session *session // its deadline may be later than at, because signs of life do not move timers
 	index   int      // in the heap
 }
 
@@ -32,7 +32,7 @@ func (t *timers) setSession(at time.Duration, s *session) {
 	t.set(&timer{at: at, id: s.number, session: s})
 }
 
-// set adds x in the place of the timer that has its id, if there is one.
+// set adds x, and replaces the timer that has its id, if there is one.
 func (t *timers) set(x *timer) {
 	t.unset(x.id)
 	t.byID[x.id] = x
@@ -50,7 +50,8 @@ func (t *timers) unset(id int64) {
 	}
 }
 
-// due removes and returns a timer that is due at now.
+// due removes and returns a timer that is due at now, and reports whether there is
+// one.
 func (t *timers) due(now time.Duration) (*timer, bool) {
 	if len(t.heap) == 0 || t.heap[0].at > now {
 		return nil, false
@@ -60,7 +61,7 @@ func (t *timers) due(now time.Duration) (*timer, bool) {
 	return x, true
 }
 
-// next returns when the first timer is due.
+// next returns when the first timer is due, and whether there is one.
 func (t *timers) next() (time.Duration, bool) {
 	if len(t.heap) == 0 {
 		return 0, false

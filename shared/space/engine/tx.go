@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"leasehold/shared/fault"
@@ -18,40 +19,59 @@ var errWait = errors.New("the procedure waits")
 // maxCalls bounds how deep procedures call each other.
 const maxCalls = 16
 
-// transaction implements space.Tx. All changes to entries go through change,
-// which keeps the steps back; what the journal, the subscribers and the waiters
-// must be told is read off the steps when the transaction succeeds.
+// transaction implements space.Tx. All changes to entries go through change, which
+// records the steps; facts, events and wake-ups are derived from the steps when the
+// transaction succeeds. It exists only while state.mu is held.
 type transaction struct {
 	e         *Engine
+	st        *state
 	caller    *session // nil in an expiry
 	procedure string   // that runs now; empty in a plain operation
-	depth     int
-	again     bool // a request that waited is run again
+	depth     int      // of calls
+	waited    bool     // the request runs again after it waited
 	steps     []step
 	facts     []journal.Fact // beside those of the steps
-	told      []message
+	messages  []outgoing
 	awaited   []space.Awaited
-	looked    *look  // what a plain operation looked for, for the trace
-	marks     []mark // what else the trace has to be told
+	lookup    *lookup // of a plain operation, for the trace
+	marks     []mark  // further events, for the trace
 }
 
-// step is one change to one entry: it came (no old), went (no new) or changed.
+var _ space.Surveyor = (*transaction)(nil)
+
+// step is one change to one entry. Without old the entry came, without new it went.
 type step struct {
 	old, new  *entry
 	change    space.Change
 	procedure string
 }
 
+// entry returns the changed entry: as it is afterwards, or was when it went.
+func (s step) entry() *entry {
+	if s.new != nil {
+		return s.new
+	}
+	return s.old
+}
+
+func (s step) space() string { return s.entry().Space }
+
+// outgoing is a message that a transaction sends to a session.
+type outgoing struct {
+	to   string
+	text tuple.Tuple
+}
+
 // change replaces old by new, either of which may be nil.
 func (tx *transaction) change(old, new *entry, c space.Change) {
-	tx.e.swap(old, new)
+	tx.st.replace(old, new)
 	tx.steps = append(tx.steps, step{old, new, c, tx.procedure})
 }
 
-// try runs f, and takes back what it did if it fails, panics or ends the
-// goroutine.
+// try runs f, and undoes all that it did if it returns an error, panics or ends the
+// goroutine (as a failing test does).
 func (tx *transaction) try(f func() error) (err error) {
-	steps, facts, told, marks := len(tx.steps), len(tx.facts), len(tx.told), len(tx.marks)
+	steps, facts, messages, marks := len(tx.steps), len(tx.facts), len(tx.messages), len(tx.marks)
 	returned := false
 	defer func() {
 		if p := recover(); p != nil {
@@ -61,90 +81,108 @@ func (tx *transaction) try(f func() error) (err error) {
 		if returned && err == nil {
 			return
 		}
-		for i := len(tx.steps) - 1; i >= steps; i-- {
-			tx.e.swap(tx.steps[i].new, tx.steps[i].old)
+		for _, s := range slices.Backward(tx.steps[steps:]) {
+			tx.st.replace(s.new, s.old)
 		}
-		tx.steps, tx.facts, tx.told = tx.steps[:steps], tx.facts[:facts], tx.told[:told]
-		tx.marks = tx.marks[:marks]
+		tx.steps, tx.facts, tx.messages, tx.marks = tx.steps[:steps], tx.facts[:facts], tx.messages[:messages], tx.marks[:marks]
 	}()
 	err = f()
 	returned = true
 	return err
 }
 
-func (tx *transaction) room(name string) (*room, error) {
-	r := tx.e.rooms[name]
-	if r == nil {
-		return nil, fmt.Errorf("space %q: %w", name, fault.ErrNotFound)
-	}
-	return r, nil
-}
-
+// entry returns the entry of a ref; a tuple that a get took is not found, even
+// before it is acknowledged.
 func (tx *transaction) entry(ref int64) (*entry, error) {
-	e := tx.e.entries[ref]
-	if e == nil || taken(e) {
+	x := tx.st.entries[ref]
+	if x == nil || isTaken(x) {
 		return nil, fmt.Errorf("tuple %d: %w", ref, fault.ErrNotFound)
 	}
-	return e, nil
+	return x, nil
 }
 
-func view(e *entry) space.Entry {
-	v := space.Entry{Ref: e.Ref, Space: e.Space, Tuple: e.Tuple}
-	if e.Hold != nil {
-		v.Held, v.Holder = true, e.Hold.Session
+func view(x *entry) space.Entry {
+	v := space.Entry{Ref: x.Ref, Space: x.Space, Tuple: x.Tuple}
+	if x.Hold != nil {
+		v.Held, v.Holder = true, x.Hold.Session
 	}
 	return v
 }
 
 func views(entries []*entry) []space.Entry {
 	vs := make([]space.Entry, len(entries))
-	for i, e := range entries {
-		vs[i] = view(e)
+	for i, x := range entries {
+		vs[i] = view(x)
 	}
 	return vs
 }
 
 func (tx *transaction) Find(name string, p tuple.Template, keep func(space.Entry) bool) (space.Entry, bool) {
-	r := tx.e.rooms[name]
-	if r == nil {
+	in := tx.st.spaces[name]
+	if in == nil {
 		return space.Entry{}, false
 	}
 	var accept func(*entry) bool
 	if keep != nil {
-		accept = func(e *entry) bool { return keep(view(e)) }
+		accept = func(x *entry) bool { return keep(view(x)) }
 	}
-	e := r.find(p, accept)
-	if e == nil {
+	x := in.find(p, accept)
+	if x == nil {
 		return space.Entry{}, false
 	}
-	return view(e), true
+	return view(x), true
 }
 
 func (tx *transaction) Scan(name string, p tuple.Template) []space.Entry {
-	if r := tx.e.rooms[name]; r != nil {
-		return views(matches(&r.visible, p))
+	if in := tx.st.spaces[name]; in != nil {
+		return views(in.visible.matches(p))
 	}
 	return nil
 }
 
 func (tx *transaction) Held(name string, p tuple.Template) []space.Entry {
-	if r := tx.e.rooms[name]; r != nil {
-		return views(matches(&r.held, p))
+	if in := tx.st.spaces[name]; in != nil {
+		return views(in.held.matches(p))
 	}
 	return nil
 }
 
+// Survey implements space.Surveyor.
+func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) bool) []space.Entry {
+	in := tx.st.spaces[name]
+	if in == nil {
+		return nil
+	}
+	indexes := []*index{&in.visible}
+	if held {
+		indexes = append(indexes, &in.held)
+	}
+	var found []*entry
+	for _, x := range indexes {
+		for _, b := range x.buckets {
+			b.all.all(func(x *entry) bool {
+				if keep(view(x)) {
+					found = append(found, x)
+				}
+				return true
+			})
+		}
+	}
+	slices.SortFunc(found, func(a, b *entry) int { return in.rank(a).compare(in.rank(b)) })
+	return views(found)
+}
+
 func (tx *transaction) Entry(ref int64) (space.Entry, bool) {
-	e := tx.e.entries[ref]
-	if e == nil || taken(e) {
+	x, err := tx.entry(ref)
+	if err != nil {
 		return space.Entry{}, false
 	}
-	return view(e), true
+	return view(x), true
 }
 
 func (tx *transaction) Count(name string, p tuple.Template) int {
-	if r := tx.e.rooms[name]; r != nil {
-		return r.visible.count(p)
+	if in := tx.st.spaces[name]; in != nil {
+		return in.visible.count(p)
 	}
 	return 0
 }
@@ -152,9 +190,9 @@ func (tx *transaction) Count(name string, p tuple.Template) int {
 func (tx *transaction) Now() time.Time { return time.Now().UTC() }
 
 func (tx *transaction) NextToken() int64 {
-	tx.e.token++
-	tx.facts = append(tx.facts, journal.Token(tx.e.token))
-	return tx.e.token
+	tx.st.lastToken++
+	tx.facts = append(tx.facts, journal.Token(tx.st.lastToken))
+	return tx.st.lastToken
 }
 
 func (tx *transaction) Caller() string {
@@ -164,11 +202,13 @@ func (tx *transaction) Caller() string {
 	return tx.caller.id
 }
 
-func (tx *transaction) Alive(id string) bool { return tx.e.sessions[id] != nil }
+func (tx *transaction) Alive(id string) bool { return tx.st.sessions[id] != nil }
 
 func (tx *transaction) KeepAlive() {
-	if tx.caller != nil && !tx.again { // who waits has given no sign since
-		tx.caller.deadline = tx.e.now() + tx.caller.ttl
+	// A call that runs again after it waited is no sign of life: the caller sent it
+	// when it began to wait.
+	if tx.caller != nil && !tx.waited {
+		tx.caller.deadline = tx.st.now() + tx.caller.ttl
 	}
 }
 
@@ -176,7 +216,7 @@ func (tx *transaction) Tell(to string, text tuple.Tuple) {
 	if err := text.Validate(); err != nil {
 		panic(fmt.Sprintf("a message to %s: %v", to, err))
 	}
-	tx.told = append(tx.told, message{to, text.Clone()})
+	tx.messages = append(tx.messages, outgoing{to, text.Clone()})
 }
 
 func (tx *transaction) Wait(awaited ...space.Awaited) error {
@@ -184,7 +224,7 @@ func (tx *transaction) Wait(awaited ...space.Awaited) error {
 	return errWait
 }
 
-func (tx *transaction) Call(name string, args tuple.Tuple) (tuple.Tuple, error) {
+func (tx *transaction) Call(name string, args tuple.Tuple) (reply tuple.Tuple, err error) {
 	procedure := tx.e.procedures[name]
 	if procedure == nil {
 		return nil, fmt.Errorf("procedure %q: %w", name, fault.ErrNotFound)
@@ -195,8 +235,7 @@ func (tx *transaction) Call(name string, args tuple.Tuple) (tuple.Tuple, error) 
 	outer := tx.procedure
 	tx.procedure = name
 	tx.depth++
-	var reply tuple.Tuple
-	err := tx.try(func() (err error) {
+	err = tx.try(func() (err error) {
 		reply, err = procedure(tx, args)
 		return err
 	})

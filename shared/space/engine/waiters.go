@@ -7,27 +7,184 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// waiter is a request that found nothing yet.
+// waiter is a request that found nothing yet, or a put that waits for capacity.
 type waiter struct {
-	age     int64 // smaller waits longer
-	session *session
-	request space.Request
-	awaited []space.Awaited // where it is registered
-	putter  bool            // waits for room, not for a tuple
+	age         int64 // a smaller one waits longer
+	session     *session
+	request     space.Request
+	awaited     []space.Awaited // tuples that it waits for
+	forCapacity bool            // it waits in putters, for capacity
 
 	done   chan struct{} // closed when answer is set
 	answer answer
 }
 
-// rank puts who waits longest first.
+// rank orders waiters by how long they wait, the longest first.
 func (w *waiter) rank() key { return key{minor: w.age} }
 
-// answer is the outcome of a request, to be released when it is durable.
-type answer struct {
-	reply space.Reply
-	err   error
-	life  *life
-	seq   uint64
+// awaits reports whether w waits for a tuple such as t.
+func (w *waiter) awaits(t tuple.Tuple) bool {
+	for _, a := range w.awaited {
+		if a.Template.Matches(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// queueWakeup queues what a step may give to waiters: a tuple that can be found now,
+// or, when one went, capacity or the next head of a queue or stack.
+func (e *Engine) queueWakeup(in *spaceState, s step) {
+	st := &e.state
+	if s.new != nil && s.new.Hold == nil {
+		if in.hasWaiters() {
+			st.newTuples = append(st.newTuples, s.new.Ref)
+		}
+		return
+	}
+	if !in.freed && (in.putters.len() > 0 || in.headOnly() && in.hasWaiters()) {
+		in.freed = true
+		st.freedSpaces = append(st.freedSpaces, in)
+	}
+}
+
+// wakeWaiters offers waiters the tuples that came and the capacity that was freed.
+// Each waiter that is served is a transaction of its own; what these transactions
+// queue is offered by the same loop. It is called at the end of each critical section
+// that changed something, and never calls itself.
+func (e *Engine) wakeWaiters() {
+	st := &e.state
+	for tuples, spaces := 0, 0; ; {
+		switch {
+		case tuples < len(st.newTuples):
+			tuples++
+			e.offerTuple(st.newTuples[tuples-1])
+		case spaces < len(st.freedSpaces):
+			in := st.freedSpaces[spaces]
+			spaces++
+			in.freed = false
+			e.offerCapacity(in)
+		default:
+			st.newTuples, st.freedSpaces = st.newTuples[:0], st.freedSpaces[:0]
+			return
+		}
+	}
+}
+
+// offerTuple serves all readers that match the tuple, then the taker that waited
+// longest, then the next taker if that one did not take it.
+func (e *Engine) offerTuple(ref int64) {
+	x := e.state.findable(ref)
+	if x == nil {
+		return
+	}
+	in := e.state.spaces[x.Space]
+	for w := in.readers.next(x.Tuple, 0); w != nil; w = in.readers.next(x.Tuple, w.age) {
+		e.retryWaiter(w)
+	}
+	for w := in.takers.next(x.Tuple, 0); w != nil; w = in.takers.next(x.Tuple, w.age) {
+		e.retryWaiter(w)
+		if e.state.findable(ref) != x {
+			return
+		}
+	}
+}
+
+// findable returns the entry of ref if a get could find it now, else nil.
+func (st *state) findable(ref int64) *entry {
+	x := st.entries[ref]
+	if x == nil || x.Hold != nil {
+		return nil
+	}
+	if in := st.spaces[x.Space]; in.headOnly() && in.head() != x {
+		return nil
+	}
+	return x
+}
+
+// offerCapacity executes waiting puts while there is capacity, oldest first, and
+// offers the new head of a queue or stack.
+func (e *Engine) offerCapacity(in *spaceState) {
+	for !in.full() {
+		w, ok := in.putters.first()
+		if !ok {
+			break
+		}
+		e.retryWaiter(w)
+	}
+	if in.headOnly() {
+		if head := in.head(); head != nil {
+			e.offerTuple(head.Ref)
+		}
+	}
+}
+
+// retryWaiter executes a waiter's request again. If it still waits it keeps its
+// place, even when a procedure waits for other tuples than before.
+func (e *Engine) retryWaiter(w *waiter) {
+	reply, awaited, err := e.execute(w.session, w.request, true)
+	if err != errWait {
+		e.finishWait(w, e.answerNow(reply, err))
+		return
+	}
+	if w.request.Verb == space.VerbCall {
+		e.state.unlistWaiter(w)
+		w.awaited = awaited
+		e.state.listWaiter(w)
+	}
+}
+
+// finishWait gives a waiter its answer and removes it everywhere.
+func (e *Engine) finishWait(w *waiter, a answer) {
+	st := &e.state
+	st.unlistWaiter(w)
+	delete(w.session.waiters, w)
+	if op := w.request.Op; st.inFlight[op] == w {
+		delete(st.inFlight, op)
+	}
+	st.waiting--
+	w.answer = a
+	close(w.done)
+}
+
+// listWaiter lists w in the spaces where that which it waits for may come.
+func (st *state) listWaiter(w *waiter) {
+	if w.forCapacity {
+		st.spaces[w.request.Space].putters.insert(w)
+		return
+	}
+	for _, a := range w.awaited {
+		if l := st.waitlistFor(w, a.Space); l != nil {
+			l.add(a.Template, w)
+		}
+	}
+}
+
+func (st *state) unlistWaiter(w *waiter) {
+	if w.forCapacity {
+		if in := st.spaces[w.request.Space]; in != nil {
+			in.putters.remove(w)
+		}
+		return
+	}
+	for _, a := range w.awaited {
+		if l := st.waitlistFor(w, a.Space); l != nil {
+			l.remove(a.Template, w)
+		}
+	}
+}
+
+// waitlistFor returns the waitlist of a space in which w belongs; nil if the space is
+// gone, which happens only when a reload did not bring it back.
+func (st *state) waitlistFor(w *waiter, name string) *waitlist {
+	in := st.spaces[name]
+	switch {
+	case in == nil:
+		return nil
+	case w.request.Verb == space.VerbQuery:
+		return &in.readers
+	}
+	return &in.takers
 }
 
 // waitlist finds waiters by the tuple that they wait for: the mirror of index.
@@ -80,7 +237,8 @@ func (l *waitlist) remove(p tuple.Template, w *waiter) {
 	}
 }
 
-// next returns the waiter that waits longest for t, of those younger than after.
+// next returns the waiter that waits longest for t, of those younger than after; nil
+// if there is none.
 func (l *waitlist) next(t tuple.Tuple, after int64) *waiter {
 	if len(l.buckets) == 0 {
 		return nil
@@ -104,13 +262,4 @@ func (l *waitlist) next(t tuple.Tuple, after int64) *waiter {
 		})
 	}
 	return best
-}
-
-func (w *waiter) awaits(t tuple.Tuple) bool {
-	for _, a := range w.awaited {
-		if a.Template.Matches(t) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"leasehold/shared/space"
+)
+
+// maxInbox bounds the messages that wait for a session. When one more arrives, the
+// oldest is dropped.
+const maxInbox = 64
+
+// deliver puts the messages of the transaction that was executed last into the
+// inboxes of the sessions that live.
+func (e *Engine) deliver(messages []outgoing) {
+	for _, m := range messages {
+		s := e.state.sessions[m.to]
+		if s == nil {
+			continue
+		}
+		if len(s.inbox) == maxInbox {
+			s.inbox = slices.Delete(s.inbox, 0, 1)
+		}
+		s.inbox = append(s.inbox, e.answerNow(space.Reply{Found: true, Tuple: m.text}, nil))
+		signal(s.inboxReady)
+	}
+}
+
+// receive waits for the next message. It skips those whose transaction never became
+// durable, because that transaction has not happened.
+func (s *session) receive(ctx context.Context) (space.Reply, error) {
+	for {
+		message, ok, err := s.takeMessage()
+		if err != nil {
+			return space.Reply{}, err
+		}
+		if !ok {
+			if err := s.await(ctx, s.inboxReady); err != nil {
+				return space.Reply{}, err
+			}
+			continue
+		}
+		reply, err := s.e.awaitDurable(context.WithoutCancel(ctx), message)
+		if message.voidError() == nil {
+			return reply, err
+		}
+	}
+}
+
+// takeMessage takes the oldest message out of the inbox, and reports whether there
+// was one.
+func (s *session) takeMessage() (message answer, ok bool, err error) {
+	s.e.state.mu.Lock()
+	defer s.e.state.mu.Unlock()
+	if len(s.inbox) == 0 {
+		return answer{}, false, s.e.checkUsable(s)
+	}
+	message = s.inbox[0]
+	s.inbox = slices.Delete(s.inbox, 0, 1)
+	if len(s.inbox) > 0 {
+		signal(s.inboxReady)
+	}
+	return message, true, nil
+}

@@ -1,0 +1,368 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/tuple"
+)
+
+// Do implements space.Conn. It is the whole path of a request: the request is
+// validated, executed as a transaction or registered as a waiter (start), and its
+// answer is returned once the journal has what the answer saw (awaitDurable).
+func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	reply, err := s.do(ctx, r)
+	if err != nil {
+		return space.Reply{}, fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)
+	}
+	return reply, nil
+}
+
+func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) {
+	if ctx.Err() != nil {
+		return space.Reply{}, ctxError(ctx)
+	}
+	if err := s.validate(r); err != nil {
+		return space.Reply{}, err
+	}
+	switch r.Verb {
+	case space.VerbReceive:
+		return s.receive(ctx)
+	case space.VerbNotify:
+		return s.subscribe(r)
+	case space.VerbNext:
+		return s.nextEvents(ctx, r.Subscription)
+	case space.VerbUnnotify:
+		return s.unsubscribe(r.Subscription)
+	case space.VerbEnd:
+		return s.close(ctx)
+	case space.VerbAck, space.VerbBack:
+		return s.acknowledge(r)
+	}
+	a, w := s.e.start(s, r)
+	if w != nil {
+		var err error
+		if a, err = s.e.awaitWaiter(ctx, w); err != nil {
+			return space.Reply{}, err
+		}
+	}
+	if r.Verb.Changes() {
+		// The change belongs to the caller even if its context has ended meanwhile.
+		ctx = context.WithoutCancel(ctx)
+	}
+	return s.e.awaitDurable(ctx, a)
+}
+
+// validate refuses malformed requests, and operation ids of other sessions.
+func (s *session) validate(r space.Request) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	if r.Op == (space.OpID{}) && (r.Ack && r.Verb.Takes() || r.Verb == space.VerbAck || r.Verb == space.VerbBack) {
+		return fmt.Errorf("%w: a get that is acknowledged needs an operation id", fault.ErrInvalid)
+	}
+	if r.Op != (space.OpID{}) && r.Op.Session != s.id {
+		return fmt.Errorf("%w: session %q cannot use the operation id of %q", fault.ErrInvalid, s.id, r.Op.Session)
+	}
+	return nil
+}
+
+// fireDueFor fires what is due, and returns why s cannot be used: nil if it can.
+// It checks s twice, because the session itself may be what was due.
+func (e *Engine) fireDueFor(s *session) error {
+	if err := e.checkUsable(s); err != nil {
+		return err
+	}
+	e.fireDue()
+	return e.checkUsable(s)
+}
+
+// checkUsable returns why s cannot be used; nil if it can.
+func (e *Engine) checkUsable(s *session) error {
+	if e.state.stopped != nil {
+		return e.state.stopped
+	}
+	select {
+	case <-s.ended:
+		return s.endError()
+	default:
+		return nil
+	}
+}
+
+// start executes a request and returns its answer, or registers it as a waiter and
+// returns that. A request whose operation id was answered before gets that answer.
+func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
+	st := &e.state
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if err := e.fireDueFor(s); err != nil {
+		return answer{err: err}, nil
+	}
+	age := st.lastAge + 1
+	if !r.Verb.Changes() {
+		r.Op = space.OpID{}
+	}
+	if r.Op != (space.OpID{}) {
+		if reply, ok, err := e.earlierAnswer(s, r); ok {
+			return e.answerNow(reply, err), nil
+		}
+		if earlier := st.inFlight[r.Op]; earlier != nil {
+			age = earlier.age // the repeated call takes over its place
+			e.finishWait(earlier, answer{err: fmt.Errorf("%w: repeated by a later call", fault.ErrConflict)})
+		} else if err := e.checkNotForgotten(r.Op); err != nil && !r.Recent {
+			return answer{err: err}, nil
+		}
+	}
+	reply, awaited, err := e.execute(s, r, false)
+	if err == errWait {
+		return e.addWaiter(s, r, awaited, age)
+	}
+	e.wakeWaiters()
+	return e.answerNow(reply, err), nil
+}
+
+// addWaiter registers a request that found nothing. It returns an answer, and no
+// waiter, if too many wait already.
+func (e *Engine) addWaiter(s *session, r space.Request, awaited []space.Awaited, age int64) (answer, *waiter) {
+	st := &e.state
+	if st.waiting >= maxWaiters {
+		err := fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, maxWaiters)
+		e.recordRefusal(s, r, err)
+		return e.answerNow(space.Reply{}, err), nil
+	}
+	st.lastAge = max(st.lastAge, age)
+	// The engine keeps the request, and the caller may reuse its buffers.
+	r.Tuple, r.Args, r.Template = r.Tuple.Clone(), r.Args.Clone(), r.Template.Clone()
+	w := &waiter{age: age, session: s, request: r, forCapacity: r.Verb == space.VerbPut, done: make(chan struct{})}
+	for _, a := range awaited {
+		w.awaited = append(w.awaited, space.Awaited{Space: a.Space, Template: a.Template.Clone()})
+	}
+	st.waiting++
+	s.waiters[w] = struct{}{}
+	if r.Op != (space.OpID{}) {
+		st.inFlight[r.Op] = w
+	}
+	st.listWaiter(w)
+	return answer{}, w
+}
+
+// awaitWaiter waits until w has an answer. If ctx ends first, it removes w, which
+// then takes nothing, and returns the context's error.
+func (e *Engine) awaitWaiter(ctx context.Context, w *waiter) (answer, error) {
+	select {
+	case <-w.done:
+		return w.answer, nil
+	case <-ctx.Done():
+	}
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	select {
+	case <-w.done: // served at the same moment: the tuple that it took is the caller's
+		return w.answer, nil
+	default:
+		err := ctxError(ctx)
+		e.finishWait(w, answer{err: err})
+		return answer{}, err
+	}
+}
+
+// execute runs one request as one transaction; waited says that it has waited
+// before. The error errWait says that it found nothing and changed nothing; then
+// awaited is what it waits for.
+func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
+	tx := e.beginTransaction(s)
+	tx.waited = waited
+	err = tx.try(func() (err error) {
+		if reply, err = tx.runVerb(r); err != nil {
+			return err
+		}
+		return tx.checkDiskFull()
+	})
+	if errors.Is(err, errWait) {
+		return space.Reply{}, tx.awaited, errWait
+	}
+	if err != nil {
+		e.recordRefusal(s, r, err)
+		return space.Reply{}, nil, err
+	}
+	e.finishTransaction(tx, r.Op, reply)
+	return reply, nil, nil
+}
+
+// runVerb does what the request's verb asks for.
+func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
+	switch r.Verb {
+	case space.VerbCreate:
+		return space.Reply{}, tx.createSpace(r.Space, r.Options)
+	case space.VerbList:
+		return space.Reply{Infos: tx.st.infos()}, nil
+	case space.VerbCall:
+		return tx.callProcedure(r)
+	}
+	in, err := tx.st.space(r.Space)
+	if err != nil {
+		return space.Reply{}, err
+	}
+	switch r.Verb {
+	case space.VerbPut, space.VerbPutP:
+		return space.Reply{}, tx.putRequest(in, r)
+	case space.VerbCount:
+		return space.Reply{Count: in.visible.count(r.Template)}, nil
+	case space.VerbGet, space.VerbGetP, space.VerbQuery, space.VerbQueryP:
+		return tx.findOne(in, r)
+	case space.VerbGetAll, space.VerbQueryAll:
+		return tx.findAll(in, r)
+	}
+	return space.Reply{}, fmt.Errorf("verb %d: %w", r.Verb, fault.ErrInvalid)
+}
+
+// createSpace makes a space. A transaction cannot undo it, so it must be the last
+// step that can fail.
+func (tx *transaction) createSpace(name string, o space.Options) error {
+	if name == "" || len(name) > space.MaxName {
+		return fmt.Errorf("%w: a space needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
+	}
+	o, err := o.Normalize()
+	if err != nil {
+		return err
+	}
+	if in := tx.st.spaces[name]; in != nil {
+		if in.def.Options == o {
+			return nil
+		}
+		return fmt.Errorf("%w: it exists with other options: %+v", fault.ErrConflict, in.def.Options)
+	}
+	if len(tx.st.spaces) >= maxSpaces {
+		return fmt.Errorf("%w: %d spaces", fault.ErrOverloaded, maxSpaces)
+	}
+	if tx.e.journalFull() {
+		return errDiskFull
+	}
+	def := &journal.Space{Name: name, Options: o}
+	tx.st.spaces[name] = newSpaceState(def, tx.e.seed)
+	tx.facts = append(tx.facts, def)
+	return nil
+}
+
+// infos describes all spaces, by name.
+func (st *state) infos() []space.Info {
+	infos := make([]space.Info, 0, len(st.spaces))
+	for _, name := range slices.Sorted(maps.Keys(st.spaces)) {
+		in := st.spaces[name]
+		held := 0
+		for _, b := range in.held.buckets {
+			held += b.all.len()
+		}
+		infos = append(infos, space.Info{Name: name, Options: in.def.Options, Visible: in.size - held, Held: held})
+	}
+	return infos
+}
+
+// callProcedure calls a procedure for a session. If it waits, all spaces that it
+// waits for must exist, because otherwise no put would ever wake it.
+func (tx *transaction) callProcedure(r space.Request) (space.Reply, error) {
+	reply, err := tx.Call(r.Procedure, r.Args)
+	if errors.Is(err, errWait) {
+		for _, a := range tx.awaited {
+			if _, err := tx.st.space(a.Space); err != nil {
+				return space.Reply{}, fmt.Errorf("wait: %w", err)
+			}
+		}
+	}
+	if err != nil {
+		return space.Reply{}, err
+	}
+	if err := reply.Validate(); err != nil {
+		return space.Reply{}, fmt.Errorf("its reply: %w", err)
+	}
+	return space.Reply{Tuple: reply.Clone()}, nil
+}
+
+// putRequest puts a tuple. A blocking put waits for capacity in a full space, and
+// behind other puts that wait already.
+func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
+	blocks := r.Verb == space.VerbPut && in.def.Options.Overflow == space.Block
+	if blocks && in.putters.len() > 0 && !tx.waited {
+		return errWait
+	}
+	t := r.Tuple
+	if !tx.waited { // else it was cloned when it began to wait
+		t = t.Clone()
+	}
+	_, err := tx.putOwned(in, t, space.PutOptions{TTL: r.TTL})
+	if blocks && errors.Is(err, fault.ErrOverloaded) {
+		return errWait
+	}
+	return err
+}
+
+// findOne finds a tuple, and takes it if the verb takes.
+func (tx *transaction) findOne(in *spaceState, r space.Request) (space.Reply, error) {
+	x := in.find(r.Template, nil)
+	tx.traceLookup(r, x)
+	if x == nil {
+		if r.Verb == space.VerbGet || r.Verb == space.VerbQuery {
+			return space.Reply{}, tx.Wait(space.Awaited{Space: r.Space, Template: r.Template})
+		}
+		return space.Reply{}, nil
+	}
+	if r.Verb.Takes() {
+		tx.takeFor(r, x)
+	}
+	return space.Reply{Found: true, Tuple: r.ReplyTuple(x.Tuple)}, nil
+}
+
+// findAll finds all matches, and takes them if the verb takes.
+func (tx *transaction) findAll(in *spaceState, r space.Request) (space.Reply, error) {
+	found := in.visible.matches(r.Template)
+	size := 0
+	for _, x := range found {
+		if size += x.Tuple.Size() + space.ReplyOverhead; size > space.MaxReply {
+			return space.Reply{}, fmt.Errorf("%w: the %d matches take more than %d bytes", fault.ErrTooLarge, len(found), space.MaxReply)
+		}
+	}
+	tx.traceLookup(r, found...)
+	if len(found) == 0 {
+		return space.Reply{}, nil
+	}
+	reply := space.Reply{Found: true, Tuples: make([]tuple.Tuple, len(found))}
+	for i, x := range found {
+		reply.Tuples[i] = r.ReplyTuple(x.Tuple)
+		if r.Verb.Takes() {
+			tx.takeFor(r, x)
+		}
+	}
+	return reply, nil
+}
+
+var errDiskFull = fmt.Errorf("%w: only operations that take or end something are accepted", journal.ErrFull)
+
+// checkDiskFull refuses, while the journal is full, a transaction that puts a tuple
+// into a journalled space and takes, holds, gives back or ends none. So a claim and
+// the result of a task that it resolves go on, because they make the journal smaller
+// in the end; work is not created. Expiries and ends of sessions are never checked.
+func (tx *transaction) checkDiskFull() error {
+	puts := false
+	for _, s := range tx.steps {
+		if tx.st.spaces[s.space()].def.Options.Volatile {
+			continue
+		}
+		switch s.change {
+		case space.Put:
+			puts = true
+		case space.Take, space.Hold, space.Back, space.Done:
+			return nil
+		}
+	}
+	if puts && tx.e.journalFull() {
+		return errDiskFull
+	}
+	return nil
+}

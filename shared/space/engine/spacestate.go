@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/tuple"
+)
+
+// spaceState is the state of one space. A tuple that a get took, and did not
+// acknowledge yet, is in none of its indexes and counts towards no capacity.
+type spaceState struct {
+	def     *journal.Space
+	visible index
+	held    index
+	byAge   *order[*entry] // the visible ones; nil unless the kind or the overflow needs it
+	size    int            // tuples, held ones included
+
+	readers, takers waitlist
+	putters         *order[*waiter] // puts that wait for capacity
+	freed           bool            // listed in state.freedSpaces
+	subscribers     map[int64]*subscriber
+}
+
+func newSpaceState(def *journal.Space, seed maphash.Seed) *spaceState {
+	in := &spaceState{def: def, readers: newWaitlist(seed), takers: newWaitlist(seed), putters: newOrder((*waiter).rank), subscribers: map[int64]*subscriber{}}
+	in.visible = newIndex(seed, in.rank)
+	in.held = newIndex(seed, in.rank)
+	if in.headOnly() || def.Options.Overflow == space.DropOldest {
+		in.byAge = newOrder(func(x *entry) key { return key{minor: x.Place} })
+	}
+	return in
+}
+
+// space returns the state of a space that must exist.
+func (st *state) space(name string) (*spaceState, error) {
+	in := st.spaces[name]
+	if in == nil {
+		return nil, fmt.Errorf("space %q: %w", name, fault.ErrNotFound)
+	}
+	return in, nil
+}
+
+// headOnly reports whether a get or query compares its template with one tuple only,
+// the head.
+func (in *spaceState) headOnly() bool {
+	return in.def.Options.Kind == space.Queue || in.def.Options.Kind == space.Stack
+}
+
+// rank is the entry's position in the order of the kind: the lowest is found first.
+func (in *spaceState) rank(x *entry) key {
+	switch in.def.Options.Kind {
+	case space.Stack, space.Pile:
+		return key{minor: -x.Place}
+	case space.Ordered:
+		// ^ reverses the order, so that the highest is first; unlike -, it cannot overflow.
+		return key{major: ^x.Tuple.Int64(in.def.Options.OrderBy), minor: x.Place}
+	}
+	return key{minor: x.Place}
+}
+
+func (in *spaceState) add(x *entry) {
+	switch {
+	case isTaken(x):
+		return
+	case x.Hold != nil:
+		in.held.add(x)
+	default:
+		in.visible.add(x)
+		if in.byAge != nil {
+			in.byAge.insert(x)
+		}
+	}
+	in.size++
+}
+
+func (in *spaceState) remove(x *entry) {
+	switch {
+	case isTaken(x):
+		return
+	case x.Hold != nil:
+		in.held.remove(x)
+	default:
+		in.visible.remove(x)
+		if in.byAge != nil {
+			in.byAge.remove(x)
+		}
+	}
+	in.size--
+}
+
+// hasWaiters reports whether a call waits for a tuple.
+func (in *spaceState) hasWaiters() bool {
+	return len(in.readers.buckets) > 0 || len(in.takers.buckets) > 0
+}
+
+func (in *spaceState) full() bool { return in.size >= in.def.Options.Capacity }
+
+// head returns the tuple that a queue or a stack compares; nil if there is none.
+func (in *spaceState) head() (head *entry) {
+	if in.def.Options.Kind == space.Stack {
+		head, _ = in.byAge.last()
+	} else {
+		head, _ = in.byAge.first()
+	}
+	return head
+}
+
+// find returns the tuple that a get would take, of those that keep accepts (nil: all
+// of them); nil if there is none.
+func (in *spaceState) find(p tuple.Template, keep func(*entry) bool) (found *entry) {
+	switch {
+	case in.headOnly():
+		if x := in.head(); x != nil && p.Matches(x.Tuple) && (keep == nil || keep(x)) {
+			return x
+		}
+		return nil
+	case in.def.Options.Kind == space.Random:
+		return in.findRandom(p, keep)
+	}
+	in.visible.each(p, func(x *entry) bool {
+		if keep != nil && !keep(x) {
+			return true
+		}
+		found = x
+		return false
+	})
+	return found
+}
+
+// findRandom returns a match, each with the same probability. It tries one random
+// candidate first, because candidates that do not match are rare: hash collisions,
+// and templates of a shape that has no index. Then it chooses among all matches.
+func (in *spaceState) findRandom(p tuple.Template, keep func(*entry) bool) *entry {
+	c := in.visible.candidates(p)
+	if c.len() == 0 {
+		return nil
+	}
+	if keep == nil {
+		if x := c.at(rand.IntN(c.len())); p.Matches(x.Tuple) {
+			return x
+		}
+	}
+	var matches []*entry
+	in.visible.each(p, func(x *entry) bool {
+		if keep == nil || keep(x) {
+			matches = append(matches, x)
+		}
+		return true
+	})
+	if len(matches) == 0 {
+		return nil
+	}
+	return matches[rand.IntN(len(matches))]
+}
+
+// checkOrderField refuses a tuple that an ordered space could not order.
+func (in *spaceState) checkOrderField(t tuple.Tuple) error {
+	if in.def.Options.Kind != space.Ordered {
+		return nil
+	}
+	if i := in.def.Options.OrderBy; i >= len(t) || tuple.TypeOf(t[i]) != tuple.Int64 {
+		return fmt.Errorf("put into %s: %w: the space is ordered by field %d, which must be an int64; got %s", in.def.Name, fault.ErrInvalid, i, t)
+	}
+	return nil
+}
