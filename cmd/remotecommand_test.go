@@ -98,7 +98,7 @@ func startCoordinator(t *testing.T, atEnd func(func())) *testCoordinator {
 	})
 	h.worker, err = c.Connect(ctx, "worker", 0)
 	require.NoError(t, err)
-	require.NoError(t, status.NewHeart(h.worker, time.Second, map[string]int{"count": 2}).Beat(ctx))
+	require.NoError(t, status.NewHeartbeat(h.worker, time.Second, map[string]int{"count": 2}).Beat(ctx))
 	require.NoError(t, repo.Create(ctx, "notes", space.Options{}))
 	fill(t, store)
 	return h

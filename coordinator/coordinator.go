@@ -68,7 +68,7 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 
 func procedures(c Config) space.Procedures {
 	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures(),
-		task.DeskProcedures(), browse.Procedures())
+		task.AdminProcedures(), browse.Procedures())
 }
 
 // definitions are the spaces of all protocols.

@@ -143,7 +143,7 @@ func TestVisitsArePutForTheSlotsThatServeThem(t *testing.T) {
 			return n
 		}
 		require.Equal(b.t, 1, count(), "one for whoever comes")
-		require.NoError(b.t, status.NewHeart(repo, time.Hour, map[string]int{visit.Action: 3}).Beat(b.t.Context()))
+		require.NoError(b.t, status.NewHeartbeat(repo, time.Hour, map[string]int{visit.Action: 3}).Beat(b.t.Context()))
 		require.Equal(b.t, 4, count(), "one for each slot, and one that nobody waits")
 		_, err := visit.Client{Repo: repo}.Take(b.t.Context())
 		require.NoError(b.t, err)
@@ -245,7 +245,7 @@ func TestALeaseOrATaskInHandIsNotIdle(t *testing.T) {
 		b.end(repo, models.Eventful)
 		b.end(repo, models.Eventful)
 		require.True(b.t, b.idle(repo))
-		issued, err := work.Client{Repo: repo}.Issue(b.t.Context(), work.Busy{}, models.Task{Action: "a", Subject: "s", Timeout: 60}, 0)
+		issued, err := work.Client{Repo: repo}.Issue(b.t.Context(), work.InProgress{}, models.Task{Action: "a", Subject: "s", Timeout: 60}, 0)
 		require.NoError(b.t, err)
 		require.True(b.t, issued)
 		require.False(b.t, b.idle(repo))

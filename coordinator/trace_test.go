@@ -21,7 +21,7 @@ func TestLeaseOfKnowsTheTuplesThatNameOne(t *testing.T) {
 	t.Parallel()
 	for want, named := range map[string]tuple.Tuple{
 		"l1": lease.Encode(models.Lease{ID: "l1", Holder: "manager-1", Subject: "s"}),
-		"l3": task.EncodeResult(task.Outcome{Action: "a", Subject: "s", Part: "p", Lease: "l3"}),
+		"l3": task.EncodeResult(task.ResultTuple{Action: "a", Subject: "s", Part: "p", Lease: "l3"}),
 		"":   tuple.New("dead", "l4", "l5", "l6"),
 	} {
 		require.Equal(t, want, trace.LeaseOf(named))

@@ -77,13 +77,18 @@ func (v *visits) start(ctx context.Context) error {
 // recorded, by their origin.
 func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err error) {
 	under = map[string]string{}
-	for name, t := range map[string]tuple.Template{visit.Space: visit.Any(), task.Result: task.AnyResult(visit.Action)} {
-		page, err := browse.Client{Repo: v.client.Repo}.Look(ctx, browse.Query{Space: name, Template: t, Held: true, Limit: math.MaxInt32})
+	for _, in := range []struct {
+		space   string
+		matches tuple.Template
+		key     func(tuple.Tuple) visit.Key
+	}{{visit.Space, visit.Any(), visit.DecodeKey}, {task.Result, task.AnyResult(visit.Action), visit.ResultKey}} {
+		page, err := browse.Client{Repo: v.client.Repo}.Page(ctx, browse.Query{Space: in.space, Template: in.matches, Held: true, Limit: math.MaxInt32})
 		if err != nil {
 			return nil, err
 		}
-		for _, x := range page.Seen {
-			under[x.Tuple.Str(2)] = x.Tuple.Str(3)
+		for _, e := range page.Entries {
+			k := in.key(e.Tuple)
+			under[k.Origin] = k.Visit
 		}
 	}
 	return under, nil
@@ -118,7 +123,7 @@ func (v *visits) run(ctx context.Context) error {
 // schedule claims visits for the room that there is, whenever there may be some.
 func (v *visits) schedule(ctx context.Context) error {
 	for {
-		room, err := v.client.Room(ctx)
+		room, err := v.client.Capacity(ctx)
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	err := status.Keep(ctx, connect, c.Log, c.session)
+	err := status.Reconnect(ctx, connect, c.Log, c.session)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("manager: %w", err)
 	}
@@ -60,10 +60,10 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 func (c Config) session(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	heart := status.NewHeart(repo, c.Heartbeat, map[string]int{visit.Action: 1})
+	heartbeat := status.NewHeartbeat(repo, c.Heartbeat, map[string]int{visit.Action: 1})
 	parts := []func() error{
-		func() error { return heart.Run(ctx) },
-		func() error { return c.visits(ctx, repo, heart) },
+		func() error { return heartbeat.Run(ctx) },
+		func() error { return c.visits(ctx, repo, heartbeat) },
 		func() error { return c.listen(ctx, repo, cancel) },
 	}
 	for _, f := range c.Flows {
@@ -108,7 +108,7 @@ func (c Config) listen(ctx context.Context, repo space.Repository, drain func())
 }
 
 // visits takes one visit after the other.
-func (c Config) visits(ctx context.Context, repo space.Repository, heart *status.Heart) error {
+func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *status.Heartbeat) error {
 	client := visit.Client{Repo: repo}
 	for {
 		v, err := client.Take(ctx)
@@ -121,12 +121,12 @@ func (c Config) visits(ctx context.Context, repo space.Repository, heart *status
 		case err != nil:
 			return err
 		}
-		heart.Set(fmt.Sprintf("visiting: %s %s", v.Origin.Kind, v.Origin.URI))
+		heartbeat.SetState(fmt.Sprintf("visiting: %s %s", v.Origin.Kind, v.Origin.URI))
 		outcome := c.visit(ctx, v)
 		if ctx.Err() != nil {
 			return nil // the visit is handed back with the session
 		}
-		heart.Set("idle, last visit: " + v.Origin.URI)
+		heartbeat.SetState("idle, last visit: " + v.Origin.URI)
 		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 			return err
 		}

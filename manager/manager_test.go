@@ -115,7 +115,7 @@ func (b *bench) outcomes() []models.Outcome {
 	var all []models.Outcome
 	for _, t := range found {
 		var o models.Outcome
-		require.NoError(b.t, json.Unmarshal([]byte(t.Str(8)), &o))
+		require.NoError(b.t, json.Unmarshal([]byte(task.DecodeResult(t).Body), &o))
 		all = append(all, o)
 	}
 	return all

@@ -9,9 +9,12 @@ import (
 
 var wellFormedID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// NewID derives a stable identifier from the parts that make a thing what it
-// is, such as an origin and a file's path in it: equal parts give equal ids, so
-// that curating twice changes nothing. It is 12 lower-case hexadecimal digits.
+// IDRule is the end of an error about an id: what ValidID accepts.
+const IDRule = "invalid id: want 1 to 128 of A-Z a-z 0-9 . _ : -"
+
+// NewID derives a stable identifier of 12 lower-case hexadecimal digits from the
+// parts that identify a thing, such as an origin and a file's path in it. Equal
+// parts give equal ids, so that curating an origin twice changes nothing.
 func NewID(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

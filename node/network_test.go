@@ -51,7 +51,7 @@ func onNetwork(t *testing.T, test func(n *network)) {
 		policy := task.Policy{MaxAttempts: 100, Backoff: backoff}
 		e, err := engine.Open(t.Context(), engine.Config{
 			Journal: &journal.Memory{}, Log: discard,
-			Procedures: space.Join(status.Procedures(), policy.Procedures(), task.DeskProcedures()),
+			Procedures: space.Join(status.Procedures(), policy.Procedures(), task.AdminProcedures()),
 		})
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(context.Background())
@@ -112,7 +112,8 @@ func (n *network) results() map[string]int {
 	require.NoError(n, err)
 	seen := map[string]int{}
 	for _, r := range all {
-		seen[fmt.Sprint(r.Str(2), " ", r.Str(3), " ", r.Int64(5))]++
+		result := task.DecodeResult(r)
+		seen[fmt.Sprint(result.Subject, " ", result.Part, " ", result.Token)]++
 	}
 	return seen
 }
@@ -132,13 +133,13 @@ func (n *network) remaining() int {
 func (n *network) holder() string {
 	claim, _, err := n.repo.Space(lease.Space).QueryP(n.Context(), task.AnyClaim())
 	require.NoError(n, err)
-	return claim.Str(2)
+	return task.DecodeClaim(claim).Worker
 }
 
 func (n *network) state(id string) string {
-	s, _, err := n.repo.Space(status.Space).QueryP(n.Context(), tuple.Match(id, tuple.AnyString, tuple.AnyString))
+	s, _, err := n.repo.Space(status.Space).QueryP(n.Context(), status.StateOf(id))
 	require.NoError(n, err)
-	return s.Str(1)
+	return status.DecodeState(s).State
 }
 
 // handlerFunc makes a handler of a function.

@@ -42,7 +42,7 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	err := status.Keep(ctx, connect, c.Log, func(ctx context.Context, repo space.Repository) error {
+	err := status.Reconnect(ctx, connect, c.Log, func(ctx context.Context, repo space.Repository) error {
 		return newShift(repo, c).run(ctx)
 	})
 	if err != nil {
@@ -54,10 +54,10 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 // shift is the work of one session.
 type shift struct {
 	Config
-	repo    space.Repository
-	client  task.Client
-	heart   *status.Heart
-	actions []string
+	repo      space.Repository
+	client    task.Client
+	heartbeat *status.Heartbeat
+	actions   []string
 
 	mu       sync.Mutex // guards what follows
 	running  map[string]context.CancelCauseFunc
@@ -72,7 +72,7 @@ func newShift(repo space.Repository, c Config) *shift {
 	for _, a := range s.actions {
 		serves[a] = c.Slots
 	}
-	s.heart = status.NewHeart(repo, c.Heartbeat, serves)
+	s.heartbeat = status.NewHeartbeat(repo, c.Heartbeat, serves)
 	return s
 }
 
@@ -86,7 +86,7 @@ func (s *shift) run(ctx context.Context) error {
 	defer end(nil)
 	var background, slots sync.WaitGroup
 	failed := make(chan error, s.Slots+2)
-	background.Go(func() { s.fail(failed, s.heart.Run(alive)) })
+	background.Go(func() { s.fail(failed, s.heartbeat.Run(alive)) })
 	background.Go(func() { s.fail(failed, s.listen(alive, drain)) })
 	claiming, stopClaiming := context.WithCancel(ctx)
 	defer stopClaiming()
@@ -208,11 +208,11 @@ func (s *shift) started(item task.Item, stop context.CancelCauseFunc) (finished 
 func (s *shift) show() {
 	switch {
 	case s.draining:
-		s.heart.Set("draining")
+		s.heartbeat.SetState("draining")
 	case len(s.running) == 0:
-		s.heart.Set("idle, last task: " + s.last)
+		s.heartbeat.SetState("idle, last task: " + s.last)
 	default:
-		s.heart.Set("Working on: " + s.last)
+		s.heartbeat.SetState("Working on: " + s.last)
 	}
 }
 

@@ -122,14 +122,13 @@ func (b *bench) only() task.Item {
 
 // state returns what a session says of itself, empty when it has gone.
 func (b *bench) state(id string) string {
-	t, _, err := b.repo.Space(status.Space).QueryP(b.t.Context(), tuple.Match(id, tuple.AnyString, tuple.AnyString))
+	t, _, err := b.repo.Space(status.Space).QueryP(b.t.Context(), status.StateOf(id))
 	require.NoError(b.t, err)
-	return t.Str(1)
+	return status.DecodeState(t).State
 }
 
 func (b *bench) dead() int {
-	p := tuple.Match("dead", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyString, tuple.AnyString)
-	n, err := b.repo.Space(task.Dead).Count(b.t.Context(), p)
+	n, err := b.repo.Space(task.Dead).Count(b.t.Context(), task.AnyDead())
 	require.NoError(b.t, err)
 	return n
 }
@@ -156,9 +155,9 @@ func TestATaskIsReportedAndResolved(t *testing.T) {
 		synctest.Wait()
 		results := b.results()
 		require.Len(b.t, results, 2)
-		require.Equal(b.t, `{"n":1}`, results[0].Str(8))
-		require.False(b.t, results[0].Bool(7))
-		require.True(b.t, results[1].Bool(7))
+		require.Equal(b.t, `{"n":1}`, task.DecodeResult(results[0]).Body)
+		require.False(b.t, task.DecodeResult(results[0]).Final)
+		require.True(b.t, task.DecodeResult(results[1]).Final)
 		require.Equal(b.t, "idle, last task: act t1", b.state("worker-a"))
 		require.NoError(b.t, stop())
 		require.Empty(b.t, b.state("worker-a"), "a closed session has no status")

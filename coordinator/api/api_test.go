@@ -235,7 +235,7 @@ func TestDeadResearchIsSelectedAgainOnceItIsRequeued(t *testing.T) {
 	client := work.Client{Repo: h.repo}
 	research, priority, err := h.catalog.Select(t.Context(), nil, 9)
 	require.NoError(t, err)
-	_, err = client.Issue(t.Context(), work.Busy{}, models.Task{
+	_, err = client.Issue(t.Context(), work.InProgress{}, models.Task{
 		Action: models.ActionResearch, Subject: research.Episode.ID, Parts: []string{research.Clips[0].ID},
 		Data: []byte(marshal(t, research)), Timeout: 60,
 	}, priority)

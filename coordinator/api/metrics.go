@@ -20,7 +20,6 @@ import (
 	"leasehold/models"
 	"leasehold/shared/lease"
 	"leasehold/shared/status"
-	"leasehold/shared/tuple"
 )
 
 // maxSeries bounds the values of a label that strangers choose, such as a space's
@@ -129,13 +128,13 @@ func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
 }
 
 func (s *server) exposeSessions(ctx context.Context, e *exposition) error {
-	states, err := s.repo.Space(status.Space).QueryAll(ctx, tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString))
+	states, err := s.repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {
 		return err
 	}
 	sessions := map[string]float64{"coordinator": 0, "manager": 0, "worker": 0}
 	for _, t := range states {
-		mode := modeOf(t.Str(0))
+		mode := modeOf(status.DecodeState(t).ID)
 		if _, known := sessions[mode]; !known {
 			mode = "other"
 		}

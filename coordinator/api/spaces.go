@@ -127,10 +127,10 @@ func (s *server) listTuples(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.browse.Look(ctx, browse.Query{
+	page, err := s.browse.Page(ctx, browse.Query{
 		Space: r.PathValue("space"), Template: t, Open: open, Held: held, Offset: p.offset, Limit: p.limit,
 	})
-	rows := seen(page, func(x browse.Seen) apitypes.Tuple {
+	rows := seen(page, func(x browse.Entry) apitypes.Tuple {
 		row := rowOfTuple(x.Tuple)
 		row.State, row.Holder = "visible", x.Holder
 		if x.Held {

@@ -18,11 +18,11 @@ import (
 
 // Sessions reads the status space, and the claims: by id.
 func Sessions(ctx context.Context, repo space.Repository) ([]apitypes.Session, error) {
-	states, err := repo.Space(status.Space).QueryAll(ctx, tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString))
+	states, err := repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {
 		return nil, err
 	}
-	serves, err := repo.Space(status.Space).QueryAll(ctx, tuple.Match("serves", tuple.AnyString, tuple.AnyString, tuple.AnyInt64))
+	serves, err := repo.Space(status.Space).QueryAll(ctx, status.MatchServing(tuple.AnyString, tuple.AnyString))
 	if err != nil {
 		return nil, err
 	}
@@ -32,17 +32,19 @@ func Sessions(ctx context.Context, repo space.Repository) ([]apitypes.Session, e
 	}
 	served, held := map[string][]apitypes.Served{}, map[string][]string{}
 	for _, t := range serves {
-		served[t.Str(1)] = append(served[t.Str(1)], apitypes.Served{Action: t.Str(2), Slots: t.Int64(3)})
+		v := status.DecodeServing(t)
+		served[v.ID] = append(served[v.ID], apitypes.Served{Action: v.Action, Slots: v.Slots})
 	}
 	for _, t := range claims {
-		held[t.Str(2)] = append(held[t.Str(2)], t.Str(1))
+		c := task.DecodeClaim(t)
+		held[c.Worker] = append(held[c.Worker], c.Task)
 	}
 	sessions := make([]apitypes.Session, len(states))
 	for i, t := range states {
-		id := t.Str(0)
+		v := status.DecodeState(t)
 		sessions[i] = apitypes.Session{
-			ID: id, Mode: modeOf(id), State: t.Str(1), Since: t.Str(2),
-			Serves: append([]apitypes.Served{}, served[id]...), Tasks: append([]string{}, held[id]...),
+			ID: v.ID, Mode: modeOf(v.ID), State: v.State, Since: v.Since,
+			Serves: append([]apitypes.Served{}, served[v.ID]...), Tasks: append([]string{}, held[v.ID]...),
 		}
 	}
 	slices.SortStableFunc(sessions, func(a, b apitypes.Session) int { return strings.Compare(a.ID, b.ID) })

@@ -25,15 +25,13 @@ func rowOfTask(t models.Task) apitypes.Task {
 }
 
 // rowOfItem shows a task where it is. One that cannot be read says so in its note.
-func rowOfItem(x browse.Seen) apitypes.Task {
+func rowOfItem(x browse.Entry) apitypes.Task {
 	i, err := task.Decode(x.Tuple)
 	row := rowOfTask(i.Task)
 	if err != nil {
 		row.Note = err.Error()
 	}
-	row.ID, row.Action, row.Lease = x.Tuple.Str(2), x.Tuple.Str(1), x.Tuple.Str(3)
-	row.Priority = x.Tuple.Int64(5)
-	row.State, row.Holder = "waiting", x.Holder
+	row.Lease, row.Priority, row.State, row.Holder = i.Lease, i.Priority, "waiting", x.Holder
 	switch {
 	case x.Holder != "":
 		row.State = "held"
@@ -53,7 +51,7 @@ func (s *server) listTasks(ctx context.Context, r *http.Request) (any, error) {
 	if action != "" {
 		t = task.AnyOf(action)
 	}
-	page, err := s.browse.Look(ctx, browse.Query{Space: task.Space, Template: t, Held: held, Offset: p.offset, Limit: p.limit})
+	page, err := s.browse.Page(ctx, browse.Query{Space: task.Space, Template: t, Held: held, Offset: p.offset, Limit: p.limit})
 	return seen(page, rowOfItem), err
 }
 
@@ -62,17 +60,16 @@ func (s *server) getTask(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := task.Any()
-	t[2] = id
-	page, err := s.browse.Look(ctx, browse.Query{Space: task.Space, Template: t, Held: true, Limit: 1})
+	t := task.WithID(id)
+	page, err := s.browse.Page(ctx, browse.Query{Space: task.Space, Template: t, Held: true, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
-	if len(page.Seen) == 0 {
+	if len(page.Entries) == 0 {
 		return nil, fmt.Errorf("task %s: %w: it is done, dead, or never was", id, fault.ErrNotFound)
 	}
-	row := rowOfItem(page.Seen[0])
-	if i, err := task.Decode(page.Seen[0].Tuple); err == nil {
+	row := rowOfItem(page.Entries[0])
+	if i, err := task.Decode(page.Entries[0].Tuple); err == nil {
 		row.Data = i.Data
 	}
 	return row, nil
@@ -108,7 +105,7 @@ func rowOfNew(i task.Item) apitypes.Task {
 	return row
 }
 
-func rowOfLetter(l task.Letter, err error) apitypes.Task {
+func rowOfLetter(l task.DeadLetter, err error) apitypes.Task {
 	row := rowOfTask(l.Task)
 	row.State, row.Note = "dead", l.Reason
 	if err != nil {
@@ -123,12 +120,12 @@ func (s *server) listDead(ctx context.Context, r *http.Request) (any, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	t := tuple.Match("dead", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyString, tuple.AnyString)
+	t := task.AnyDead()
 	if action != "" {
-		t = task.AnyDead(action)
+		t = task.MatchDead(action, tuple.AnyString)
 	}
-	page, err := s.browse.Look(ctx, browse.Query{Space: task.Dead, Template: t, Offset: p.offset, Limit: p.limit})
-	return seen(page, func(x browse.Seen) apitypes.Task { return rowOfLetter(task.DecodeLetter(x.Tuple)) }), err
+	page, err := s.browse.Page(ctx, browse.Query{Space: task.Dead, Template: t, Offset: p.offset, Limit: p.limit})
+	return seen(page, func(x browse.Entry) apitypes.Task { return rowOfLetter(task.DecodeDeadLetter(x.Tuple)) }), err
 }
 
 func (s *server) getDead(ctx context.Context, r *http.Request) (any, error) {
@@ -141,12 +138,12 @@ func (s *server) getDead(ctx context.Context, r *http.Request) (any, error) {
 	return row, nil
 }
 
-func (s *server) letter(ctx context.Context, r *http.Request) (task.Letter, error) {
+func (s *server) letter(ctx context.Context, r *http.Request) (task.DeadLetter, error) {
 	id, err := pathID(r, "task")
 	if err != nil {
-		return task.Letter{}, err
+		return task.DeadLetter{}, err
 	}
-	return s.tasks.Letter(ctx, id)
+	return s.tasks.DeadLetter(ctx, id)
 }
 
 // requeue has the work of a dead letter done again. Research is selected from the

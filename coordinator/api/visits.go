@@ -17,8 +17,9 @@ import (
 	"leasehold/shared/visit"
 )
 
-func rowOfVisit(x browse.Seen) apitypes.Visit {
-	row := apitypes.Visit{ID: x.Tuple.Str(3), Kind: models.OriginKind(x.Tuple.Str(1)), Origin: x.Tuple.Str(2), State: "waiting", Holder: x.Holder}
+func rowOfVisit(x browse.Entry) apitypes.Visit {
+	k := visit.DecodeKey(x.Tuple)
+	row := apitypes.Visit{ID: k.Visit, Kind: k.Kind, Origin: k.Origin, State: "waiting", Holder: x.Holder}
 	if x.Held {
 		row.State = "held"
 	}
@@ -39,14 +40,14 @@ func (s *server) listVisits(ctx context.Context, r *http.Request) (any, error) {
 func (s *server) visitsOf(ctx context.Context, origin string, p part) (browse.Page, error) {
 	t := visit.Any()
 	if origin != "" {
-		t[2] = origin
+		t = visit.AnyOf(origin)
 	}
-	return s.browse.Look(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: p.offset, Limit: p.limit})
+	return s.browse.Page(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: p.offset, Limit: p.limit})
 }
 
 // seen shows a page of tuples.
-func seen[T any](page browse.Page, f func(browse.Seen) T) apitypes.Page[T] {
-	l := cut(page.Seen, part{0, len(page.Seen)}, f)
+func seen[T any](page browse.Page, f func(browse.Entry) T) apitypes.Page[T] {
+	l := cut(page.Entries, part{0, len(page.Entries)}, f)
 	l.Total = page.Total
 	return l
 }
@@ -68,8 +69,8 @@ func (s *server) addVisit(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(page.Seen) > 0 {
-		return reply{status: http.StatusAccepted, body: rowOfVisit(page.Seen[0])}, nil
+	if len(page.Entries) > 0 {
+		return reply{status: http.StatusAccepted, body: rowOfVisit(page.Entries[0])}, nil
 	}
 	err = s.Visits.SaveNow(ctx, time.Now(), o.ID)
 	return reply{status: http.StatusAccepted, body: apitypes.Visit{Kind: o.Kind, Origin: o.ID, State: "asked"}}, err

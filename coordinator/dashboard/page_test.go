@@ -67,8 +67,8 @@ func openHouse(t *testing.T) *house {
 
 // says makes the session show a state.
 func (h *house) says(state string) {
-	heart := status.NewHeart(h.repo, time.Hour, map[string]int{"research": 2})
-	heart.Set(state)
+	heart := status.NewHeartbeat(h.repo, time.Hour, map[string]int{"research": 2})
+	heart.SetState(state)
 	require.NoError(h, heart.Beat(h.Context()))
 }
 

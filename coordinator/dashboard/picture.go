@@ -15,7 +15,6 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
-	"leasehold/shared/tuple"
 )
 
 const (
@@ -57,7 +56,7 @@ type session struct {
 }
 
 type letter struct {
-	task.Letter
+	task.DeadLetter
 	Broken string
 }
 
@@ -129,15 +128,14 @@ func (p *Page) picture(ctx context.Context, m Memory, recall bool) (*shot, error
 
 // attend looks for dead letters.
 func (p *Page) attend(ctx context.Context, s *shot) error {
-	anyDead := tuple.Match("dead", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyString, tuple.AnyString)
-	dead, err := browse.Client{Repo: p.Repo}.Look(ctx, browse.Query{Space: task.Dead, Template: anyDead, Limit: maxRows})
+	dead, err := browse.Client{Repo: p.Repo}.Page(ctx, browse.Query{Space: task.Dead, Template: task.AnyDead(), Limit: maxRows})
 	if err != nil {
 		return err
 	}
 	s.DeadAll = dead.Total
-	for _, x := range dead.Seen {
-		l, err := task.DecodeLetter(x.Tuple)
-		row := letter{Letter: l}
+	for _, x := range dead.Entries {
+		l, err := task.DecodeDeadLetter(x.Tuple)
+		row := letter{DeadLetter: l}
 		if err != nil {
 			row.Broken = err.Error()
 		}

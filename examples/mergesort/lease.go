@@ -9,16 +9,14 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// runs is the space of sorted runs: ("run", length, the numbers as JSON).
+// runs is the space of sorted runs.
 const runs = "run"
-
-var anyRun = tuple.Match("run", tuple.AnyInt64, tuple.AnyString)
 
 // procedures are the two transactions of the sort.
 func procedures(lease time.Duration) space.Procedures {
 	return space.Procedures{
 		"sort.take":  space.WithArgs(tuple.Match(), func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { return take(tx, lease) }),
-		"sort.merge": space.WithArgs(tuple.Match(tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString), merge),
+		"sort.merge": space.WithArgs(anyMergeArgs, merge),
 	}
 }
 
@@ -36,14 +34,15 @@ func take(tx space.Tx, lease time.Duration) (tuple.Tuple, error) {
 		}
 	}
 	a, b := found[0], found[1]
-	return tuple.New(a.Ref, b.Ref, a.Tuple.Str(2), b.Tuple.Str(2)), nil
+	return pair{a.Ref, b.Ref, decodeRun(a.Tuple).Numbers, decodeRun(b.Tuple).Numbers}.encode(), nil
 }
 
 // merge (ref, ref, length, numbers) puts a run in place of the two that the caller
 // holds. If the lease has ended, it changes nothing and is fault.ErrStaleToken.
 func merge(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	for i := range 2 {
-		e, there := tx.Entry(args.Int64(i))
+	m := decodeMergeArgs(args)
+	for _, ref := range m.Refs {
+		e, there := tx.Entry(ref)
 		if !there || !e.Held || e.Holder != tx.Caller() {
 			return nil, fmt.Errorf("sort.merge: %w: the lease has ended", fault.ErrStaleToken)
 		}
@@ -51,6 +50,6 @@ func merge(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 			return nil, err
 		}
 	}
-	_, err := tx.Put(runs, tuple.New("run", args.Int64(2), args.Str(3)), space.PutOptions{})
+	_, err := tx.Put(runs, m.Merged.encode(), space.PutOptions{})
 	return tuple.New(), err
 }

@@ -67,7 +67,7 @@ func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err err
 	if err != nil {
 		return nil, err
 	}
-	return sorted, json.Unmarshal([]byte(t.Str(2)), &sorted)
+	return sorted, json.Unmarshal([]byte(decodeRun(t).Numbers), &sorted)
 }
 
 // lay puts each number as a run of one.
@@ -76,7 +76,7 @@ func lay(ctx context.Context, main space.Repository, numbers []int) error {
 		return err
 	}
 	for _, n := range numbers {
-		if err := main.Space(runs).Put(ctx, tuple.New("run", int64(1), fmt.Sprintf("[%d]", n)), 0); err != nil {
+		if err := main.Space(runs).Put(ctx, sortedRun{1, fmt.Sprintf("[%d]", n)}.encode(), 0); err != nil {
 			return err
 		}
 	}
@@ -119,13 +119,14 @@ func (s *sorter) work(ctx context.Context, repo space.Repository) {
 }
 
 // takeTwo waits for two runs, and takes them under a lease.
-func takeTwo(ctx context.Context, repo space.Repository) (tuple.Tuple, error) {
-	return repo.Call(ctx, space.OpID{}, "sort.take", tuple.New())
+func takeTwo(ctx context.Context, repo space.Repository) (pair, error) {
+	t, err := repo.Call(ctx, space.OpID{}, "sort.take", tuple.New())
+	return decodePair(t), err
 }
 
 // mergeTwo merges two runs. That it was late is counted, and no error.
-func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, pair tuple.Tuple) error {
-	numbers, err := merged(pair.Str(2), pair.Str(3))
+func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) error {
+	numbers, err := merged(p.First, p.Second)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, pair tuple
 	if err != nil {
 		return err
 	}
-	_, err = repo.Call(ctx, space.OpID{}, "sort.merge", tuple.New(pair.Int64(0), pair.Int64(1), int64(len(numbers)), string(body)))
+	_, err = repo.Call(ctx, space.OpID{}, "sort.merge", mergeArgs{[2]int64{p.FirstRef, p.SecondRef}, sortedRun{int64(len(numbers)), string(body)}}.encode())
 	if errors.Is(err, fault.ErrStaleToken) {
 		s.late.Add(1)
 		return nil

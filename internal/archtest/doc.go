@@ -14,6 +14,8 @@
 //     functions without a comment. It never fails.
 //   - testing_test.go: the tests that docs/testing.md names exist, and its table of
 //     faults names every test that is named after a row.
+//   - tuples_test.go: fields of tuples are read by index only where tuples are converted
+//     to structs.
 //   - gomod_test.go: docs/dependencies.md gives a reason for each direct dependency.
 //
 // If a rule makes the code worse, change the rule here, and give the reason in the

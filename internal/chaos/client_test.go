@@ -82,7 +82,7 @@ func (h *house) dial(ctx context.Context, name string, ttl time.Duration, serves
 	c := &client{Repository: space.Over(conn), conn: conn, wire: w}
 	beating, stop := context.WithCancel(context.Background())
 	c.stop = stop
-	heart := status.NewHeart(c, min(ttl/5, time.Second), serves)
+	heart := status.NewHeartbeat(c, min(ttl/5, time.Second), serves)
 	c.beat.Go(func() { _ = heart.Run(beating) }) // a session that is lost is seen by its calls
 	return c, nil
 }

@@ -63,7 +63,8 @@ func (g *grants) act(ctx context.Context, c *client, n int, random *rand.Rand) e
 			return err
 		}
 		g.saw(wrong)
-		id, token := granted.Str(1), granted.Int64(6)
+		l := lease.Decode(granted)
+		id, token := l.ID, l.Token
 		if token <= last {
 			g.saw(fmt.Sprintf("token %d of lease %s comes after %d", token, id, last))
 		}

@@ -18,7 +18,6 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/task"
-	"leasehold/shared/tuple"
 	"leasehold/shared/work"
 )
 
@@ -83,11 +82,11 @@ func (l *labour) manage(ctx context.Context, c *client, _ int, r *rand.Rand) err
 
 // issue selects what is next and issues it.
 func (l *labour) issue(client work.Client) error {
-	seen, err := client.Busy(context.Background(), dig)
+	seen, err := client.InProgress(context.Background(), dig)
 	if err != nil {
 		return err
 	}
-	subject, open := l.next(seen.Claimed)
+	subject, open := l.next(seen.Reserved)
 	t := models.Task{Action: dig, Subject: subject, Parts: open, Timeout: 3}
 	l.note(func() { l.perhaps++ })
 	issued, err := client.Issue(context.Background(), seen, t, 0)
@@ -105,14 +104,14 @@ func (l *labour) issue(client work.Client) error {
 
 // next returns the first subject with parts that are neither done nor in
 // anybody's hands; there is always another one.
-func (l *labour) next(claimed []work.Claimed) (subject string, open []string) {
+func (l *labour) next(claimed []work.Reserved) (subject string, open []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n := 0; ; n++ {
 		subject = fmt.Sprint("garden-", n)
 		l.subjects = max(l.subjects, n+1)
 		open = slices.DeleteFunc(slices.Clone(parts), func(p string) bool {
-			return l.done[subject][p] || slices.ContainsFunc(claimed, func(c work.Claimed) bool {
+			return l.done[subject][p] || slices.ContainsFunc(claimed, func(c work.Reserved) bool {
 				return c.Subject == subject && (len(c.Parts) == 0 || slices.Contains(c.Parts, p))
 			})
 		})
@@ -324,9 +323,9 @@ func (l *labour) check(t *testing.T, c *client) {
 	for subject, n := range l.completed {
 		require.Equal(t, 1, n, "the work on %s was done to the end more than once", subject)
 	}
-	dead, err := c.Space(task.Dead).Count(within(t), task.AnyDead(dig))
+	dead, err := c.Space(task.Dead).Count(within(t), task.AnyDead())
 	require.NoError(t, err)
-	claims, err := c.Space(lease.Space).Count(within(t), tuple.Match("claim", tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64))
+	claims, err := c.Space(lease.Space).Count(within(t), task.AnyClaim())
 	require.NoError(t, err)
 	require.Zero(t, claims, "no claim is left over")
 	done := l.subjects - len(l.open(l.subjects))

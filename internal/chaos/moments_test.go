@@ -128,7 +128,7 @@ func TestFault03APutThatWasSyncedAndNotAnsweredIsThereAndIsNotRepeated(t *testin
 // issueOne issues a work-item.
 func issueOne(t *testing.T, c *client) {
 	t.Helper()
-	issued, err := work.Client{Repo: c}.Issue(within(t), work.Busy{}, models.Task{Action: dig, Subject: "garden", Parts: []string{"north"}, Timeout: 60}, 0)
+	issued, err := work.Client{Repo: c}.Issue(within(t), work.InProgress{}, models.Task{Action: dig, Subject: "garden", Parts: []string{"north"}, Timeout: 60}, 0)
 	require.NoError(t, err)
 	require.True(t, issued)
 }

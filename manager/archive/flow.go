@@ -123,7 +123,7 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 		case <-f.curated:
 			_, err = f.issueAll(ctx, client)
 		case <-look.C:
-			if err = (task.Client{Repo: repo}).Unstick(ctx, models.ActionResearch); err == nil {
+			if err = (task.Client{Repo: repo}).ReviveStuck(ctx, models.ActionResearch); err == nil {
 				_, err = f.issueAll(ctx, client)
 			}
 		case <-ctx.Done():
@@ -156,7 +156,7 @@ func (f *Flow) step(ctx context.Context, client work.Client, a answer) (hungry b
 }
 
 // busy is what is not to be selected, in the catalog's words.
-func busy(claimed []work.Claimed) []catalog.Busy {
+func busy(claimed []work.Reserved) []catalog.Busy {
 	all := make([]catalog.Busy, len(claimed))
 	for i, c := range claimed {
 		all[i] = catalog.Busy{Episode: c.Subject, Clips: c.Parts}

@@ -65,7 +65,7 @@ func inBubble(t *testing.T, f func(b *bench)) {
 		for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces()) {
 			require.NoError(t, b.repo.Create(t.Context(), d.Name, d.Options))
 		}
-		require.NoError(t, status.NewHeart(b.repo, time.Second, map[string]int{models.ActionResearch: 2}).Beat(t.Context()))
+		require.NoError(t, status.NewHeartbeat(b.repo, time.Second, map[string]int{models.ActionResearch: 2}).Beat(t.Context()))
 		_, err = b.store.AddOrigin(t.Context(), models.Origin{ID: "o", Kind: models.Media, URI: "/o", AddedAt: time.Now()})
 		require.NoError(t, err)
 		f(b)

@@ -42,14 +42,14 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 // room. fault.ErrNotFound says that nothing is left to select, and
 // fault.ErrConflict that another manager has taken a part of it since.
 func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err error) {
-	seen, err := client.Busy(ctx, models.ActionResearch)
+	seen, err := client.InProgress(ctx, models.ActionResearch)
 	if err != nil {
 		return false, err
 	}
 	var research models.Research
 	var priority int64
 	err = catalog.Reach(ctx, f.Log, func() (err error) {
-		research, priority, err = f.Catalog.Select(ctx, busy(seen.Claimed), f.ClipLimit)
+		research, priority, err = f.Catalog.Select(ctx, busy(seen.Reserved), f.ClipLimit)
 		return err
 	})
 	if err != nil {

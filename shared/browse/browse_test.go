@@ -40,13 +40,13 @@ func open(t *testing.T) space.Repository {
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx) }()
 	t.Cleanup(func() { stop(); require.NoError(t, <-done) })
-	repo, err := e.Session(t.Context(), "looker", 0)
+	repo, err := e.Session(t.Context(), "reader", 0)
 	require.NoError(t, err)
 	require.NoError(t, repo.Create(t.Context(), "s", space.Options{}))
 	return repo
 }
 
-func TestALookSeesWhatMatchesOpenOrNotHeldOrNot(t *testing.T) {
+func TestAPageHasWhatMatchesOpenOrNotHeldOrNot(t *testing.T) {
 	t.Parallel()
 	repo := open(t)
 	s := repo.Space("s")
@@ -67,23 +67,23 @@ func TestALookSeesWhatMatchesOpenOrNotHeldOrNot(t *testing.T) {
 		"closed and held":   {browse.Query{Template: tuple.Match("a", tuple.AnyInt64), Held: true, Limit: 9}, "a 1|a 3|a 2*", 3},
 		"open":              {browse.Query{Template: tuple.Match("a"), Open: true, Limit: 9}, "a 1|a x 2.0|a 3", 3},
 		"open and held":     {browse.Query{Template: tuple.Match("a"), Open: true, Held: true, Limit: 9}, "a 1|a x 2.0|a 2*|a 3", 4},
-		"everything":        {browse.Query{Open: true, Limit: 9}, "a 1|b|a x 2.0|a 3", 4},
+		"all tuples":        {browse.Query{Open: true, Limit: 9}, "a 1|b|a x 2.0|a 3", 4},
 		"a page":            {browse.Query{Open: true, Offset: 1, Limit: 2}, "b|a x 2.0", 4},
 		"past the end":      {browse.Query{Open: true, Offset: 7, Limit: 2}, "", 4},
 		"only the number":   {browse.Query{Open: true}, "", 4},
 		"the closed number": {browse.Query{Template: tuple.Match("a", tuple.AnyInt64)}, "", 2},
-		"nothing like it":   {browse.Query{Template: tuple.Match("c"), Open: true, Limit: 9}, "", 0},
+		"no match":   {browse.Query{Template: tuple.Match("c"), Open: true, Limit: 9}, "", 0},
 		"longer than some":  {browse.Query{Template: tuple.Match("a", tuple.AnyString, tuple.Formal{Type: tuple.Float64}), Open: true, Limit: 9}, "a x 2.0", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.q.Space = "s"
-			page, err := browse.Client{Repo: repo}.Look(t.Context(), c.q)
+			page, err := browse.Client{Repo: repo}.Page(t.Context(), c.q)
 			require.NoError(t, err)
 			var lines []string
-			for _, x := range page.Seen {
+			for _, x := range page.Entries {
 				line := x.Tuple.Line()
 				if x.Held {
-					require.Equal(t, "looker", x.Holder)
+					require.Equal(t, "reader", x.Holder)
 					line += "*"
 				}
 				lines = append(lines, line)
@@ -102,22 +102,22 @@ func TestAPageTakesAsManyAnswersAsItNeeds(t *testing.T) {
 		require.NoError(t, s.Put(t.Context(), tuple.New(int64(n), strings.Repeat("x", tuple.MaxBytes/3)), 0))
 	}
 	require.NoError(t, s.Put(t.Context(), tuple.New(int64(7), strings.Repeat("x", tuple.MaxBytes-20)), 0))
-	page, err := browse.Client{Repo: repo}.Look(t.Context(), browse.Query{Space: "s", Open: true, Limit: 8})
+	page, err := browse.Client{Repo: repo}.Page(t.Context(), browse.Query{Space: "s", Open: true, Limit: 8})
 	require.NoError(t, err)
-	require.Len(t, page.Seen, 7)
+	require.Len(t, page.Entries, 7)
 	require.Equal(t, 8, page.Total)
 	require.Equal(t, 1, page.Omitted)
-	for n, x := range page.Seen {
+	for n, x := range page.Entries {
 		require.Equal(t, int64(n), x.Tuple.Int64(0))
 	}
 }
 
-func TestALookAtNothingIsRefused(t *testing.T) {
+func TestAPageOfNothingIsRefused(t *testing.T) {
 	t.Parallel()
 	repo := open(t)
-	_, err := browse.Client{Repo: repo}.Look(t.Context(), browse.Query{Space: "elsewhere", Open: true, Limit: 1})
+	_, err := browse.Client{Repo: repo}.Page(t.Context(), browse.Query{Space: "elsewhere", Open: true, Limit: 1})
 	require.ErrorIs(t, err, fault.ErrNotFound)
-	_, err = browse.Client{Repo: repo}.Look(t.Context(), browse.Query{Space: "s", Offset: -1})
+	_, err = browse.Client{Repo: repo}.Page(t.Context(), browse.Query{Space: "s", Offset: -1})
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	for _, args := range []tuple.Tuple{nil, tuple.New("s", []byte{9}, true, true, int64(0), int64(1)), tuple.New("s", tuple.Match().Append(nil), true, true, int64(0), int64(-1))} {
 		_, err := repo.Call(t.Context(), space.OpID{}, "browse.look", args)

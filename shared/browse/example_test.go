@@ -33,8 +33,8 @@ func Example() {
 
 	words, _ := tuple.Words("note ...")
 	template, open, _ := tuple.ParseTemplate(words)
-	page, err := browse.Client{Repo: repo}.Look(ctx, browse.Query{Space: "notes", Template: template, Open: open, Limit: 10})
-	for _, x := range page.Seen {
+	page, err := browse.Client{Repo: repo}.Page(ctx, browse.Query{Space: "notes", Template: template, Open: open, Limit: 10})
+	for _, x := range page.Entries {
 		fmt.Println(x.Tuple.Line())
 	}
 	fmt.Println(page.Total, err)

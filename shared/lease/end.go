@@ -6,31 +6,30 @@ import (
 	"leasehold/shared/space"
 )
 
-// Revoke ends the lease, for whoever shows its current token.
+// Revoke ends the lease if token is the current one.
 func Revoke(tx space.Tx, id string, token int64) error {
-	e, _, err := current(tx, id, token)
+	e, _, err := findCurrent(tx, id, token)
 	if err != nil {
 		return fmt.Errorf("lease.Revoke: %w", err)
 	}
-	return end(tx, e, Revoked)
+	return endLease(tx, e, Revoked)
 }
 
-// End is Revoke for whoever does not mind that the lease has ended, or is
-// another's by now.
+// End is Revoke, but a lease that has ended or has another token is no error.
 func End(tx space.Tx, id string, token int64) error {
-	e, _, err := current(tx, id, token)
+	e, _, err := findCurrent(tx, id, token)
 	if err != nil {
 		return nil
 	}
-	return end(tx, e, Revoked)
+	return endLease(tx, e, Revoked)
 }
 
-// Expire ends a lease whose time is over.
-func Expire(tx space.Tx, e space.Entry) error { return end(tx, e, Expired) }
+// Expire ends a lease whose TTL is over.
+func Expire(tx space.Tx, e space.Entry) error { return endLease(tx, e, Expired) }
 
-func end(tx space.Tx, e space.Entry, how string) error {
+func endLease(tx space.Tx, e space.Entry, how string) error {
 	if err := tx.Take(e.Ref); err != nil {
 		return err
 	}
-	return add(tx, how)
+	return addTotal(tx, how)
 }

@@ -9,25 +9,25 @@ import (
 	"leasehold/shared/space"
 )
 
-// Extend lets the lease's TTL begin anew, for whoever shows its current token.
+// Extend restarts the lease's TTL if token is the current one.
 func Extend(tx space.Tx, id string, token int64, ttl time.Duration) error {
-	e, l, err := current(tx, id, token)
+	e, l, err := findCurrent(tx, id, token)
 	if err == nil {
-		err = prolong(tx, e, l, ttl)
+		err = restartTTL(tx, e, l, ttl)
 	}
 	if err != nil {
 		return fmt.Errorf("lease.Extend: %w", err)
 	}
-	return add(tx, Extended)
+	return addTotal(tx, Extended)
 }
 
-// Prolong lets the TTL of a lease begin anew because its work is in somebody's
-// hands. It is no extension in the totals.
+// Prolong restarts the TTL of a lease whose task a session holds. It does not count as
+// an extension in the totals, because no result was ingested.
 func Prolong(tx space.Tx, e space.Entry, ttl time.Duration) error {
-	return prolong(tx, e, Decode(e.Tuple), ttl)
+	return restartTTL(tx, e, Decode(e.Tuple), ttl)
 }
 
-func prolong(tx space.Tx, e space.Entry, l models.Lease, ttl time.Duration) error {
+func restartTTL(tx space.Tx, e space.Entry, l models.Lease, ttl time.Duration) error {
 	if err := checkTTL(ttl); err != nil {
 		return err
 	}
@@ -38,13 +38,13 @@ func prolong(tx space.Tx, e space.Entry, l models.Lease, ttl time.Duration) erro
 	return tx.Extend(e.Ref, ttl)
 }
 
-// Raise gives a lease the token of a new attempt, so that the one of the old
-// attempt is stale. A lease that has ended, or has another token by now, stays as
-// it is.
+// Raise gives a lease the token of a new attempt, so that the token of the previous
+// attempt is stale. It changes nothing if the lease has ended or has another token
+// than from.
 func Raise(tx space.Tx, id string, from, to int64) error {
-	e, l, err := current(tx, id, from)
+	e, l, err := findCurrent(tx, id, from)
 	if err != nil {
-		return nil // there is nothing to fence
+		return nil // the previous attempt has no right to take away
 	}
 	if to <= from {
 		return fmt.Errorf("lease.Raise %q from token %d to %d: %w", id, from, to, fault.ErrInvalid)

@@ -3,7 +3,6 @@ package lease
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,27 +11,27 @@ import (
 	"leasehold/shared/space"
 )
 
-// MaxTTL is the longest time for which anybody may keep work from all others
-// without a sign of progress. It also keeps sums of times from overflowing.
+// MaxTTL is the longest time for which a lease may keep work from other managers
+// without progress. It also keeps sums of times from overflowing.
 const MaxTTL = 30 * 24 * time.Hour
 
-// Terms are what a lease is asked for.
+// Terms describe the lease that a manager asks for.
 type Terms struct {
 	Subject string        // an id
 	Parts   []string      // ids; none: the whole subject
 	TTL     time.Duration // above 0, at most MaxTTL
-	// Expiry names the procedure that decides when the TTL ends, with Expire; if
-	// empty the lease expires.
+	// Expiry names the procedure that runs when the TTL is over, and may call Expire
+	// or Prolong; if empty, the lease expires.
 	Expiry string
 }
 
 func (t Terms) check() error {
 	if !models.ValidID(t.Subject) {
-		return fmt.Errorf("%w: subject %q is no id", fault.ErrInvalid, t.Subject)
+		return fmt.Errorf("%w: subject %q: %s", fault.ErrInvalid, t.Subject, models.IDRule)
 	}
 	for _, part := range t.Parts {
 		if !models.ValidID(part) {
-			return fmt.Errorf("%w: part %q is no id", fault.ErrInvalid, part)
+			return fmt.Errorf("%w: part %q: %s", fault.ErrInvalid, part, models.IDRule)
 		}
 	}
 	return checkTTL(t.TTL)
@@ -40,13 +39,13 @@ func (t Terms) check() error {
 
 func checkTTL(ttl time.Duration) error {
 	if ttl <= 0 || ttl > MaxTTL {
-		return fmt.Errorf("%w: a TTL of %s; it must be above 0 and at most %s", fault.ErrInvalid, ttl, MaxTTL)
+		return fmt.Errorf("%w: TTL %s: want more than 0 and at most %s", fault.ErrInvalid, ttl, MaxTTL)
 	}
 	return nil
 }
 
-// Grant grants the caller a lease, unless a live one overlaps any of its parts:
-// fault.ErrConflict.
+// Grant grants the caller a lease. It returns fault.ErrConflict if a live lease
+// overlaps any of the parts.
 func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 	if err := terms.check(); err != nil {
 		return models.Lease{}, fmt.Errorf("lease.Grant %q: %w", terms.Subject, err)
@@ -59,7 +58,7 @@ func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 	}
 	token := tx.NextToken()
 	l := models.Lease{
-		ID: "l" + strconv.FormatInt(token, 10), Holder: tx.Caller(), Subject: terms.Subject,
+		ID: idOf(token), Holder: tx.Caller(), Subject: terms.Subject,
 		Parts: parts, Deadline: tx.Now().Add(terms.TTL), Token: token,
 	}
 	if terms.Expiry == "" {
@@ -68,11 +67,11 @@ func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 	if _, err := tx.Put(Space, Encode(l), space.PutOptions{TTL: terms.TTL, Expiry: terms.Expiry}); err != nil {
 		return models.Lease{}, fmt.Errorf("lease.Grant %q: %w", terms.Subject, err)
 	}
-	return l, add(tx, Granted)
+	return l, addTotal(tx, Granted)
 }
 
-// Overlap reports whether two pieces of work on one subject share a part; both lists
-// are sorted, and an empty one is the whole subject.
+// Overlap reports whether two sets of parts of one subject share a part. Both lists
+// must be sorted; an empty one stands for the whole subject.
 func Overlap(a, b []string) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return true

@@ -13,26 +13,24 @@
 //	                  ├── revoke (current token), end ──▶ revoked
 //	                  └── its TTL is over ──────────────▶ expired
 //
-// Invariants: of the leases of one subject, no two that live share a part. A
-// lease ends exactly once. Its deadline is half-open: at that very instant it is
-// over. Ids and tokens are never reused, and a lease's token only grows. Whoever
-// shows another token than the current one moves nothing: fault.ErrStaleToken; a
-// lease that has ended is fault.ErrNotFound.
+// Invariants: two live leases of one subject never share a part. A lease ends exactly
+// once. At its deadline it has already ended. Ids and tokens are never reused, and a
+// lease's token only grows. A call with another token than the current one changes
+// nothing: fault.ErrStaleToken. A lease that has ended is fault.ErrNotFound.
 //
-// The same space counts, in tuples ("total", what, n int64), how many leases were
-// granted, extended, revoked and expired; granted is revoked + expired + live. It
-// counts results that came too late to move one, shows claims (package task), and has
-// what was ingested last (package work).
+// The same space holds three other kinds of tuple: how many leases were granted,
+// extended, revoked and expired, and how many results came too late to change one
+// (("total", what, n int64), where granted = revoked + expired + live); the claims of
+// package task; and the ingestion counters of package work.
 //
-// The package does not know what the work is: that a lease outlives its TTL while
-// its task is held, and takes its waiting task with it, is decided in package
-// work, by the expiry that it names in Terms.
+// The package does not know what the work is. Package work decides, in the expiry
+// procedure that it names in Terms, that a lease outlives its TTL while a session
+// holds its task, and that its waiting task ends with it.
 package lease
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"leasehold/models"
@@ -47,62 +45,66 @@ const Space = "lease"
 // Spaces returns the spaces that the protocol needs.
 func Spaces() []space.Definition { return []space.Definition{{Name: Space}} }
 
-// Encode returns the tuple of a lease.
-func Encode(l models.Lease) tuple.Tuple {
-	return tuple.New("lease", l.ID, l.Holder, l.Subject, JoinParts(l.Parts), l.Deadline.UnixMilli(), l.Token)
-}
+const (
+	procGrant  = "lease.grant"
+	procExtend = "lease.extend"
+	procRevoke = "lease.revoke"
+	procExpire = "lease.expire"
+)
 
-// Decode returns the lease of a tuple that Any matches.
-func Decode(t tuple.Tuple) models.Lease {
-	return models.Lease{
-		ID: t.Str(1), Holder: t.Str(2), Subject: t.Str(3), Parts: SplitParts(t.Str(4)),
-		Deadline: time.UnixMilli(t.Int64(5)).UTC(), Token: t.Int64(6),
+// Procedures returns the verbs as procedures: lease.grant (subject, parts,
+// ttlMs) returns the lease's tuple; lease.extend (id, token, ttlMs) and
+// lease.revoke (id, token) return nothing; lease.expire is the expiry of a lease
+// that names no other.
+func Procedures() space.Procedures {
+	return space.Procedures{
+		procGrant: space.WithArgs3(func(tx space.Tx, subject, parts string, ttlMs int64) (tuple.Tuple, error) {
+			l, err := Grant(tx, Terms{Subject: subject, Parts: SplitParts(parts), TTL: ttlOf(ttlMs)})
+			if err != nil {
+				return nil, err
+			}
+			return Encode(l), nil
+		}),
+		procExtend: space.WithArgs3(func(tx space.Tx, id string, token, ttlMs int64) (tuple.Tuple, error) {
+			return nil, Extend(tx, id, token, ttlOf(ttlMs))
+		}),
+		procRevoke: space.WithArgs2(func(tx space.Tx, id string, token int64) (tuple.Tuple, error) {
+			return nil, Revoke(tx, id, token)
+		}),
+		procExpire: func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+			e, _, err := space.Expiring(tx, args)
+			if err != nil {
+				return nil, err
+			}
+			return nil, Expire(tx, e)
+		},
 	}
 }
 
-// JoinParts writes parts as one field: sorted and comma-separated.
-func JoinParts(parts []string) string { return strings.Join(slices.Sorted(slices.Values(parts)), ",") }
-
-// SplitParts reads what JoinParts wrote.
-func SplitParts(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, ",")
-}
-
-// Any matches every lease.
-func Any() tuple.Template {
-	return tuple.Match("lease", tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64)
-}
-
-// AnyOf matches the leases of one subject.
-func AnyOf(subject string) tuple.Template {
-	p := Any()
-	p[3] = subject
-	return p
-}
-
-func withID(id string) tuple.Template {
-	p := Any()
-	p[1] = id
-	return p
+// ttlOf converts an untrusted number of milliseconds. It clamps it to 0 (no TTL) and
+// just above MaxTTL, both of which checkTTL refuses, because a larger number would
+// overflow to a valid TTL.
+func ttlOf(ms int64) time.Duration {
+	return time.Duration(min(max(ms, 0), MaxTTL.Milliseconds()+1)) * time.Millisecond
 }
 
 // Find returns the live lease of that id, else fault.ErrNotFound.
 func Find(tx space.Tx, id string) (space.Entry, models.Lease, error) {
-	e, ok := tx.Find(Space, withID(id), nil)
+	e, ok := tx.Find(Space, template(id, tuple.AnyString), nil)
 	if !ok {
 		return space.Entry{}, models.Lease{}, fmt.Errorf("lease %q: %w", id, fault.ErrNotFound)
 	}
 	return e, Decode(e.Tuple), nil
 }
 
-// current is Find for whoever shows the current token.
-func current(tx space.Tx, id string, token int64) (space.Entry, models.Lease, error) {
+// findCurrent is Find, but another token than the lease's is fault.ErrStaleToken.
+func findCurrent(tx space.Tx, id string, token int64) (space.Entry, models.Lease, error) {
 	e, l, err := Find(tx, id)
 	if err == nil && l.Token != token {
 		err = fmt.Errorf("lease %q: token %d, the current one is %d: %w", id, token, l.Token, fault.ErrStaleToken)
 	}
 	return e, l, err
 }
+
+// idOf returns the id of the lease that is granted with token.
+func idOf(token int64) string { return "l" + strconv.FormatInt(token, 10) }

@@ -8,10 +8,9 @@ import (
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/status"
-	"leasehold/shared/tuple"
 )
 
-// A session says what it does and what it serves, and anybody may read it.
+// A session reports what it does and what it serves, and any client may read it.
 func Example() {
 	ctx := context.Background()
 	e, _ := engine.Open(ctx, engine.Config{Journal: &journal.Memory{}, Procedures: status.Procedures()})
@@ -20,13 +19,13 @@ func Example() {
 		_ = worker.Create(ctx, d.Name, d.Options)
 	}
 
-	heart := status.NewHeart(worker, 2*time.Second, map[string]int{"research": 4}) // Run beats; here once is enough
-	heart.Set("Working on: research 9c1e")
-	_ = heart.Beat(ctx)
+	heartbeat := status.NewHeartbeat(worker, 2*time.Second, map[string]int{"research": 4}) // Run repeats it; once is enough here
+	heartbeat.SetState("Working on: research 9c1e")
+	_ = heartbeat.Beat(ctx)
 
-	state, _ := worker.Space(status.Space).Query(ctx, tuple.Match("worker-1", tuple.AnyString, tuple.AnyString))
+	state, _ := worker.Space(status.Space).Query(ctx, status.StateOf("worker-1"))
 	serves, _ := worker.Space(status.Space).Query(ctx, status.AnyServing("research"))
-	fmt.Println(state.Str(1))
+	fmt.Println(status.DecodeState(state).State)
 	fmt.Println(serves)
 	// Output:
 	// Working on: research 9c1e

@@ -1,5 +1,5 @@
-// Package status is the protocol by which sessions say that they live, what they
-// do, and what they serve.
+// Package status is the protocol by which sessions report that they are alive, what
+// they do, and what they serve.
 //
 // In the space "status", which is volatile, a session has one tuple
 //
@@ -9,40 +9,47 @@
 //
 //	("serves", id, action, slots int64)
 //
-// A beat says the whole of it, and is an upsert by id: the tuples are replaced in
-// place, so there is never a moment without them, and what is no longer served
-// goes. A beat that changes nothing writes nothing. The tuples are tied to the
-// session. When beats stop, the session is lost, and they go with it, before its
-// holds end; closing the session takes them at once.
+// A heartbeat carries both and is an upsert by id: it replaces the tuples in place, so
+// that a reader never misses them, and removes actions that are no longer served. A
+// heartbeat that changes nothing writes nothing. The tuples end with the session. If
+// heartbeats stop, the session is lost and its tuples are removed before its holds
+// end; closing the session removes them at once.
 //
-// What tasks have cost since the coordinator began is summed up there, too: of each action,
-// and of each way in which its tasks are done,
+// The same space sums up what tasks have cost since the coordinator started, one tuple
+// for each action and each way in which its tasks are done:
 //
 //	("cost", action, how, tasks, wallMicroseconds, cpuMicroseconds, windows int64)
 //
-// The space "log", volatile too, holds what administrators should read; the oldest
-// lines go:
+// The space "log", also volatile, holds lines for administrators; the oldest are
+// removed first:
 //
 //	("log", at, id, level, message)
 //
-// A session that beats can be told to drain: to take nothing new, finish or hand back
-// what it holds, and end. It reads that among its messages (Repository.Receive).
+// A session that sends heartbeats can be told to drain: to take nothing new, finish or
+// hand back what it holds, and end. It receives that as a message
+// (Repository.Receive).
 //
-// The package does not decide how long a session may be silent: who opens it does
-// (the TTL of engine.Session).
+// The package does not decide how long a session may be silent: the code that opens
+// the session does (the TTL of engine.Session).
 package status
 
 import (
+	"context"
 	"fmt"
 
-	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
 
-// Space is where states are, and what is served.
-const Space = "status"
+// The spaces of the protocol.
+const (
+	Space = "status" // what sessions do, what they serve, what tasks cost
+	Log   = "log"    // lines for administrators
+)
+
+// logCapacity is how many lines the log keeps.
+const logCapacity = 10_000
 
 // Spaces returns the spaces that the protocol needs.
 func Spaces() []space.Definition {
@@ -52,12 +59,10 @@ func Spaces() []space.Definition {
 	}
 }
 
-const procBeat = "status.beat"
-
-// What a beat says, and of each action.
-var (
-	beatArgs   = tuple.Match(tuple.AnyString, tuple.AnyString)
-	servesArgs = tuple.Match(tuple.AnyString, tuple.AnyInt64)
+const (
+	procBeat  = "status.beat"
+	procDrain = "status.drain"
+	procSpend = "status.spend"
 )
 
 // Procedures returns the verbs as procedures: status.beat (state, since, (action,
@@ -65,50 +70,41 @@ var (
 // cpuMicroseconds, windows).
 func Procedures() space.Procedures {
 	return space.Procedures{
-		procBeat: beat, procDrain: space.WithArgs(tuple.Match(tuple.AnyString), drain), procSpend: space.WithArgs(spendArgs, spend),
+		procBeat: beat, procDrain: space.WithArgs1(drain), procSpend: space.WithArgs(spendArgs, spend),
 	}
 }
 
-// beat (state, since, (action, slots)…) notes that the caller lives, what it does,
-// and all that it serves.
+// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces
+// its state and all that it serves.
 func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	id := tx.Caller()
-	if id == "" || len(args) < 2 || !beatArgs.Matches(args[:2]) {
-		return nil, fmt.Errorf("%s: %w: state and since are wanted, of a session", procBeat, fault.ErrInvalid)
+	if id == "" {
+		return nil, fmt.Errorf("%s: %w: only a session can send a heartbeat", procBeat, fault.ErrInvalid)
+	}
+	b, err := decodeBeat(args)
+	if err != nil {
+		return nil, err
 	}
 	served := map[string]bool{}
-	for _, f := range args[2:] {
-		serves, _ := f.(tuple.Tuple)
-		action, slots := serves.Str(0), serves.Int64(1)
-		if !servesArgs.Matches(serves) || !models.ValidID(action) || slots < 0 || slots > MaxSlots {
-			return nil, fmt.Errorf("%s: %w: %s serves %.100s: an action's id and 0 to %d slots are wanted", procBeat, fault.ErrInvalid, id, serves, MaxSlots)
-		}
-		served[action] = true
-		if err := upsert(tx, anyServedBy(id, action), tuple.New("serves", id, action, slots)); err != nil {
+	for _, s := range b.Serves {
+		s.ID, served[s.Action] = id, true
+		if err := upsert(tx, MatchServing(id, s.Action), s.encode()); err != nil {
 			return nil, err
 		}
 	}
 	tx.KeepAlive()
-	if err := forgetOthers(tx, id, served); err != nil {
-		return nil, err
-	}
-	return nil, upsert(tx, tuple.Match(id, tuple.AnyString, tuple.AnyString), tuple.New(id, args.Str(0), args.Str(1)))
-}
-
-// forgetOthers takes the tuples of what id no longer serves.
-func forgetOthers(tx space.Tx, id string, served map[string]bool) error {
-	for _, e := range tx.Scan(Space, anyServedBy(id, tuple.AnyString)) {
-		if served[e.Tuple.Str(2)] {
+	for _, e := range tx.Scan(Space, MatchServing(id, tuple.AnyString)) {
+		if served[DecodeServing(e.Tuple).Action] {
 			continue
 		}
 		if err := tx.Take(e.Ref); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return nil, upsert(tx, StateOf(id), SessionState{id, b.State, b.Since}.encode())
 }
 
-// upsert replaces the tuple that matches p, if it differs, or puts it.
+// upsert puts t, or replaces the tuple that matches p if it differs from t.
 func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
 	e, ok := tx.Find(Space, p, nil)
 	switch {
@@ -120,3 +116,58 @@ func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
 	}
 	return tx.Replace(e.Ref, t)
 }
+
+// MaxSlots is the maximum number of slots that one session may report for an action.
+const MaxSlots = 1 << 20
+
+// Servers returns the live sessions that serve an action with at least one slot. A
+// tuple that a foreign client put counts too, with at most MaxSlots.
+func Servers(tx space.Tx, action string) []Serving {
+	var servers []Serving
+	for _, e := range tx.Scan(Space, AnyServing(action)) {
+		s := DecodeServing(e.Tuple)
+		if s.Slots = min(s.Slots, MaxSlots); s.Slots > 0 {
+			servers = append(servers, s)
+		}
+	}
+	return servers
+}
+
+// Slots returns how many slots serve an action.
+func Slots(tx space.Tx, action string) (slots int64) {
+	for _, s := range Servers(tx, action) {
+		slots += s.Slots
+	}
+	return slots
+}
+
+// Record adds a line to the log as part of a transaction. id names the task that the
+// line is about. level is one of slog's, in lower case.
+func Record(tx space.Tx, id, level, message string) error {
+	_, err := tx.Put(Log, logLine{tx.Now(), id, level, message}.encode(), space.PutOptions{})
+	return err
+}
+
+// drainMessage tells a session to drain.
+var drainMessage = tuple.New("drain")
+
+// drain (session) tells a session that sends heartbeats to drain. Repeating it is
+// harmless.
+func drain(tx space.Tx, id string) (tuple.Tuple, error) {
+	if _, beats := tx.Find(Space, StateOf(id), nil); !beats || !tx.Alive(id) {
+		return nil, fmt.Errorf("session %.100q: %w: no manager or worker with this id is connected", id, fault.ErrNotFound)
+	}
+	tx.Tell(id, drainMessage)
+	return nil, nil
+}
+
+// Drain asks a manager or worker to take nothing new, to finish or hand back what
+// it holds, and to end. It does not wait until that has happened. If no session of
+// that id sends heartbeats, it returns fault.ErrNotFound.
+func Drain(ctx context.Context, repo space.Repository, session string) error {
+	_, err := repo.Call(ctx, space.OpID{}, procDrain, tuple.New(session))
+	return err
+}
+
+// IsDrain reports whether a message asks its receiver to drain.
+func IsDrain(message tuple.Tuple) bool { return message.Equal(drainMessage) }

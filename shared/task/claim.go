@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
 
-// claim (action…) takes hold of the first task of one of the actions that does
-// not list the caller as a claimant, and returns its tuple. It waits for one.
+// claim (action…) holds the first task of one of the actions that the caller has not
+// given back, and returns its tuple. It waits until there is one.
 func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	actions, err := actionsOf(args)
+	actions, err := claimArgs(args)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +25,7 @@ func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		return nil, tx.Wait(awaited...)
 	}
 	i.CurrentClaimant, i.ClaimedAt, i.State = tx.Caller(), tx.Now(), ""
-	if err := hold(tx, e.Ref, i); err != nil {
+	if err := holdUntilTimeout(tx, e.Ref, i); err != nil {
 		return nil, err
 	}
 	if err := rewrite(tx, e.Ref, i); err != nil {
@@ -35,69 +34,56 @@ func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return Encode(i)
 }
 
-func actionsOf(args tuple.Tuple) ([]string, error) {
-	actions := make([]string, len(args))
-	for n := range args {
-		actions[n] = args.Str(n)
-		if !models.ValidID(actions[n]) {
-			return nil, fmt.Errorf("%s: %w: action %.100q is no id", procClaim, fault.ErrInvalid, fmt.Sprint(args[n]))
-		}
-	}
-	if len(actions) == 0 {
-		return nil, fmt.Errorf("%s: %w: at least one action is wanted", procClaim, fault.ErrInvalid)
-	}
-	return actions, nil
-}
-
-// hold gives the caller a task for as long as its timeout, from now.
-func hold(tx space.Tx, ref int64, i Item) error {
+// holdUntilTimeout holds a task for the caller for the task's timeout, from now. For a
+// task that the caller already holds, it restarts the timeout.
+func holdUntilTimeout(tx space.Tx, ref int64, i Item) error {
 	timeout := i.Timeout.Duration()
 	if err := tx.Hold(ref, space.HoldOptions{TTL: timeout, Expiry: procTimeout}); err != nil {
 		return err
 	}
-	return showClaim(tx, i, tx.Caller(), tx.Now().Add(timeout))
+	return showClaim(tx, Claim{Task: i.ID, Worker: tx.Caller(), Due: tx.Now().Add(timeout), Token: i.Token})
 }
 
-// firstFor returns, of the tasks that the caller may claim, the one with the
-// highest priority, and of these the oldest.
+// firstFor returns the task with the highest priority that the caller may claim, and
+// of several the oldest; ok is false if there is none. It skips malformed tasks, which
+// ReviveStuck removes.
 func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item Item, ok bool) {
-	suits := func(e space.Entry) bool {
-		if !slices.Contains(actions, e.Tuple.Str(1)) {
+	keep := func(e space.Entry) bool {
+		if !slices.Contains(actions, decodeHeader(e.Tuple).Action) {
 			return false
 		}
-		i, err := sound(e.Tuple)
+		i, err := decodeValid(e.Tuple)
 		if err != nil || slices.Contains(i.Claimants, tx.Caller()) || i.Attempts > p.MaxAttempts {
 			return false
 		}
 		item = i
 		return true
 	}
-	template := Any() // the queue is about as short as the fleet is large
+	template := Any() // cheap, because the queue is about as short as the number of slots
 	if len(actions) == 1 {
 		template = AnyOf(actions[0])
 	}
-	found, ok = tx.Find(Space, template, suits)
+	found, ok = tx.Find(Space, template, keep)
 	return found, item, ok
 }
 
-// heldBy returns the task of that id if the caller holds it with that token;
-// else fault.ErrStaleToken: it is somebody else's by now, or nobody's.
-func heldBy(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
-	for _, e := range tx.Held(Space, withID(id)) {
-		if e.Holder != tx.Caller() || e.Tuple.Int64(4) != token {
-			continue
+// findHeld returns the task of that id if the caller holds it with that token; else
+// fault.ErrStaleToken.
+func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
+	for _, e := range tx.Held(Space, WithID(id)) {
+		if e.Holder == tx.Caller() && decodeHeader(e.Tuple).Token == token {
+			i, err := Decode(e.Tuple)
+			return e, i, err
 		}
-		i, err := Decode(e.Tuple)
-		return e, i, err
 	}
 	return space.Entry{}, Item{}, fmt.Errorf("task %q: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
 }
 
-// extend (id, token) lets the timeout begin anew.
-func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	e, i, err := heldBy(tx, args.Str(0), args.Int64(1))
+// extend (id, token) restarts the timeout.
+func extend(tx space.Tx, id string, token int64) (tuple.Tuple, error) {
+	e, i, err := findHeld(tx, id, token)
 	if err != nil {
 		return nil, err
 	}
-	return nil, hold(tx, e.Ref, i)
+	return nil, holdUntilTimeout(tx, e.Ref, i)
 }

@@ -12,9 +12,9 @@ import (
 	"leasehold/shared/space"
 )
 
-// Spec is a task to be.
+// Spec describes a task to create.
 type Spec struct {
-	models.Task // Action, Subject, Parts, Data and Timeout count
+	models.Task // of which Action, Subject, Parts, Data and Timeout are used
 	Lease       string
 	Token       int64 // the lease's; 0: a new one
 	Priority    int64
@@ -25,15 +25,15 @@ type Spec struct {
 func (s Spec) check() error {
 	switch {
 	case !models.ValidID(s.Action):
-		return fmt.Errorf("%w: action %q is no id", fault.ErrInvalid, s.Action)
+		return fmt.Errorf("%w: action %q: %s", fault.ErrInvalid, s.Action, models.IDRule)
 	case !validTimeout(s.Timeout):
-		return fmt.Errorf("%w: a timeout of %vs; it must be above 0 and at most %s", fault.ErrInvalid, s.Timeout, lease.MaxTTL)
+		return fmt.Errorf("%w: timeout %vs: want more than 0 and at most %s", fault.ErrInvalid, s.Timeout, lease.MaxTTL)
 	}
 	return nil
 }
 
-// Create puts a task into the queue. fault.ErrTooLarge says that its body would
-// leave no room for what happens to it.
+// Create puts a task into the queue. A body over maxBody is fault.ErrTooLarge, because
+// the task's history must still fit into the tuple.
 func Create(tx space.Tx, s Spec) (Item, error) {
 	if err := s.check(); err != nil {
 		return Item{}, fmt.Errorf("task.Create: %w", err)
@@ -51,7 +51,7 @@ func Create(tx space.Tx, s Spec) (Item, error) {
 	if err != nil {
 		return Item{}, fmt.Errorf("task.Create: %w", err)
 	}
-	if size := len(t.Str(6)); size > maxBody {
+	if size := len(decodeHeader(t).body); size > maxBody {
 		return Item{}, fmt.Errorf("task.Create: %w: a body of %d bytes, at most %d", fault.ErrTooLarge, size, maxBody)
 	}
 	_, err = tx.Put(Space, t, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry})

@@ -20,10 +20,10 @@ import (
 func Example() {
 	ctx := context.Background()
 	policy := task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second}
-	create := func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-		_, err := task.Create(tx, task.Spec{Task: models.Task{Action: "dig", Subject: args.Str(0), Timeout: 600}})
+	create := space.WithArgs1(func(tx space.Tx, subject string) (tuple.Tuple, error) {
+		_, err := task.Create(tx, task.Spec{Task: models.Task{Action: "dig", Subject: subject, Timeout: 600}})
 		return nil, err
-	}
+	})
 	e, _ := engine.Open(ctx, engine.Config{
 		Journal:    &journal.Memory{},
 		Procedures: space.Join(policy.Procedures(), space.Procedures{"example.create": create}),
@@ -43,8 +43,8 @@ func Example() {
 
 	results, _ := repo.Space(task.Result).QueryAll(ctx, task.AnyResult("dig"))
 	for _, t := range results {
-		o := task.DecodeResult(t)
-		fmt.Println(o.Part, o.Final, o.Body)
+		r := task.DecodeResult(t)
+		fmt.Println(r.Part, r.Final, r.Body)
 	}
 	// Output:
 	// claimed dig garden by worker-1

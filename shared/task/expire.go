@@ -7,8 +7,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// timeout ends the hold of a worker that did not: too slow, lost, or closed with
-// the task in hand.
+// timeout is the expiry of a worker's hold: the worker took too long, was lost, or
+// closed its session while it held the task.
 func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {
@@ -16,7 +16,7 @@ func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	}
 	i, err := Decode(e.Tuple)
 	if err != nil {
-		return nil, buryCorrupt(tx, e, err)
+		return nil, deadLetterCorrupt(tx, e, err)
 	}
 	reason := ""
 	switch x.Cause {
@@ -27,34 +27,29 @@ func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	default:
 		reason = fmt.Sprintf("timed out after %s", i.Timeout.Duration())
 		tx.Tell(x.Holder, Stop(i.ID, reason))
-		if err := waitAnew(tx, e, i); err != nil {
-			return nil, err
+		// The queue TTL restarts, because it bounds how long a task waits, not how long
+		// a worker works on it. Otherwise a task whose timeout is as long as its queue
+		// TTL would be dropped after each attempt, be issued again, and never become a
+		// dead letter.
+		if i.QueueTTL > 0 {
+			if err := tx.Extend(e.Ref, i.QueueTTL.Duration()); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return nil, p.giveBack(tx, e, i, reason)
+	return nil, p.failAttempt(tx, e, i, reason)
 }
 
-// waitAnew lets the queue TTL of a task that timed out begin anew. It bounds how
-// long a task waits, not how long it is worked on; else one whose timeout is as
-// long as its queue TTL would be dropped after each attempt, be issued again, and
-// never be a dead letter.
-func waitAnew(tx space.Tx, e space.Entry, i Item) error {
-	if i.QueueTTL <= 0 {
-		return nil
-	}
-	return tx.Extend(e.Ref, i.QueueTTL.Duration())
-}
-
-// comeBack ends a back-off. If every live worker that serves the action has given
-// the task back, all may try again.
-func (p Policy) comeBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+// endBackOff is the expiry of a back-off. If every live worker that serves the action
+// has given the task back, all may try again.
+func (p Policy) endBackOff(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
 		return nil, err
 	}
 	i, err := Decode(e.Tuple)
 	if err != nil {
-		return nil, buryCorrupt(tx, e, err)
+		return nil, deadLetterCorrupt(tx, e, err)
 	}
 	if unclaimable(tx, i) {
 		i.Claimants = nil

@@ -12,19 +12,20 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// release (id, token, reason): the caller cannot, another may.
-func (p Policy) release(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	e, i, err := heldBy(tx, args.Str(0), args.Int64(1))
+// release (id, token, reason) gives a task back because the caller cannot do it, but
+// another worker may.
+func (p Policy) release(tx space.Tx, id string, token int64, reason string) (tuple.Tuple, error) {
+	e, i, err := findHeld(tx, id, token)
 	if err != nil {
 		return nil, err
 	}
-	return nil, p.giveBack(tx, e, i, brief(args.Str(2)))
+	return nil, p.failAttempt(tx, e, i, truncate(reason))
 }
 
-// handBack (id, token): the caller stops in order; nothing is counted, and the
-// task comes back at its old place.
-func handBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	e, i, err := heldBy(tx, args.Str(0), args.Int64(1))
+// handBack (id, token) gives a task back because the caller stops. It counts no
+// attempt, and the task returns to its old place.
+func handBack(tx space.Tx, id string, token int64) (tuple.Tuple, error) {
+	e, i, err := findHeld(tx, id, token)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func handBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 
 func undoClaim(tx space.Tx, e space.Entry, i Item) error {
 	i.State = "handed back by " + i.CurrentClaimant
-	i, err := endAttempt(tx, i)
+	i, err := revokeAttempt(tx, i)
 	if err != nil {
 		return err
 	}
@@ -43,32 +44,33 @@ func undoClaim(tx space.Tx, e space.Entry, i Item) error {
 	return tx.Back(e.Ref, space.OldPlace)
 }
 
-// endAttempt takes the task from its holder: whatever he says from now on is late.
-func endAttempt(tx space.Tx, i Item) (Item, error) {
+// revokeAttempt raises the token of a task and of its lease, so that later calls of
+// the previous holder fail with fault.ErrStaleToken, and removes the claim.
+func revokeAttempt(tx space.Tx, i Item) (Item, error) {
 	i.CurrentClaimant, i.ClaimedAt = "", time.Time{}
 	stale := i.Token
 	i.Token = tx.NextToken()
 	if err := lease.Raise(tx, i.Lease, stale, i.Token); err != nil {
 		return i, err
 	}
-	return i, hideClaim(tx, i.ID)
+	return i, removeClaim(tx, i.ID)
 }
 
-// giveBack ends an attempt that failed: it is counted, and the task waits for its
-// back-off; or it is dead.
-func (p Policy) giveBack(tx space.Tx, e space.Entry, i Item, reason string) error {
+// failAttempt counts a failed attempt. The task waits for its back-off or, if it has
+// no attempts left, becomes a dead letter.
+func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, reason string) error {
 	worker := i.CurrentClaimant
 	if !slices.Contains(i.Claimants, worker) {
 		i.Claimants = newest(append(i.Claimants, worker), maxClaimants)
 	}
 	i.Attempts++
 	i.History = newest(append(i.History, worker+": "+reason), maxHistory)
-	i, err := endAttempt(tx, i)
+	i, err := revokeAttempt(tx, i)
 	if err != nil {
 		return err
 	}
 	if i.Attempts > p.MaxAttempts {
-		return bury(tx, e, i, reason)
+		return deadLetter(tx, e, i, reason)
 	}
 	i.State = "waits after an attempt that failed: " + reason
 	if unclaimable(tx, i) {
@@ -77,8 +79,8 @@ func (p Policy) giveBack(tx space.Tx, e space.Entry, i Item, reason string) erro
 	return p.backOff(tx, e.Ref, i)
 }
 
-// backOff keeps a task from everybody for a while; then it comes back behind its
-// peers.
+// backOff hides a task from all workers for the back-off. Then it returns to the end
+// of its priority.
 func (p Policy) backOff(tx space.Tx, ref int64, i Item) error {
 	if err := tx.Hold(ref, space.HoldOptions{TTL: p.Backoff, Expiry: procReturn, NoSession: true}); err != nil {
 		return err
@@ -89,14 +91,15 @@ func (p Policy) backOff(tx space.Tx, ref int64, i Item) error {
 // newest returns the last n of s.
 func newest(s []string, n int) []string { return s[max(0, len(s)-n):] }
 
-// brief makes one short line of what a stranger says.
-func brief(s string) string {
+// truncate makes an untrusted reason one line of valid UTF-8 of at most maxReason
+// bytes and an ellipsis.
+func truncate(s string) string {
 	if len(s) > maxReason {
-		cut := maxReason
-		for cut > 0 && !utf8.RuneStart(s[cut]) {
-			cut--
+		end := maxReason
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
 		}
-		s = s[:cut] + "…"
+		s = s[:end] + "…"
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

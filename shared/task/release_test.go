@@ -16,10 +16,10 @@ func TestReasonsBecomeOneShortLine(t *testing.T) {
 		"one\ntwo\x00three": "one two three",
 		"bad \xff byte":     "bad ? byte",
 	} {
-		require.Equal(t, want, brief(given))
+		require.Equal(t, want, truncate(given))
 	}
 	for _, long := range []string{strings.Repeat("x", 1000), strings.Repeat("é", 1000), "a" + strings.Repeat("日", 1000), strings.Repeat("\x80", 1000)} {
-		short := brief(long)
+		short := truncate(long)
 		require.LessOrEqual(t, len(short), maxReason+len("…"))
 		require.True(t, utf8.ValidString(short))
 		require.True(t, strings.HasSuffix(short, "…"))

@@ -10,56 +10,52 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// report (id, result) puts a result of a task; a final one resolves the task,
-// another lets its timeout begin anew. It answers whether the token is current:
-// a late result is put all the same.
-func report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	o, err := resultOf(args)
+// report (id, result) puts a result of a task. A final result resolves the task; any
+// other restarts its timeout. It returns whether the token is the current one. A
+// result with a stale token is put too, because what was found is true.
+func report(tx space.Tx, id string, result tuple.Tuple) (tuple.Tuple, error) {
+	r, err := decodeReport(result)
 	if err != nil {
 		return nil, err
 	}
-	o.Worker = tx.Caller()
-	e, i, err := heldBy(tx, args.Str(0), o.Token)
-	switch {
-	case errors.Is(err, fault.ErrStaleToken):
-		return tuple.New(false), putLate(tx, o)
-	case err != nil:
+	r.Worker = tx.Caller()
+	e, i, err := findHeld(tx, id, r.Token)
+	if errors.Is(err, fault.ErrStaleToken) {
+		return tuple.New(false), putLate(tx, r)
+	}
+	if err != nil {
 		return nil, err
 	}
-	o.Action, o.Subject, o.Lease = i.Action, i.Subject, i.Lease // of this task, and no other
-	if err := o.Put(tx); err != nil {
+	// A worker reports on the task that it holds and on no other.
+	r.Action, r.Subject, r.Lease = i.Action, i.Subject, i.Lease
+	if err := r.Put(tx); err != nil {
 		return nil, err
 	}
-	if o.Final {
-		return tuple.New(true), resolve(tx, e, i)
+	if !r.Final {
+		return tuple.New(true), holdUntilTimeout(tx, e.Ref, i)
 	}
-	return tuple.New(true), hold(tx, e.Ref, i)
+	if err := removeClaim(tx, i.ID); err != nil {
+		return nil, err
+	}
+	return tuple.New(true), tx.Done(e.Ref)
 }
 
-// resolve ends a task that is done.
-func resolve(tx space.Tx, e space.Entry, i Item) error {
-	if err := hideClaim(tx, i.ID); err != nil {
-		return err
+// putLate puts a result of a worker that does not hold the task. It keeps the token of
+// its attempt, unless that token could change the lease: then the token belongs to
+// another attempt, or to a result that was put before.
+func putLate(tx space.Tx, r ResultTuple) error {
+	if _, l, err := lease.Find(tx, r.Lease); err == nil && r.Token >= l.Token {
+		r.Token = 0
 	}
-	return tx.Done(e.Ref)
+	return r.Put(tx)
 }
 
-// putLate puts the result of somebody who does not hold the task. It keeps the
-// token of its attempt, but not one that would move the lease: such a token
-// belongs to another, or to a result that is put already.
-func putLate(tx space.Tx, o Outcome) error {
-	if _, l, err := lease.Find(tx, o.Lease); err == nil && o.Token >= l.Token {
-		o.Token = 0
+// Put puts a result. A body over maxResult is fault.ErrTooLarge, because no answer
+// could carry it.
+func (r ResultTuple) Put(tx space.Tx) error {
+	if len(r.Body) > maxResult {
+		return fmt.Errorf("result of %s %s: %w: a body of %d bytes, at most %d", r.Action, r.Subject, fault.ErrTooLarge, len(r.Body), maxResult)
 	}
-	return o.Put(tx)
-}
-
-// resultOf returns the result among the arguments of a report.
-func resultOf(args tuple.Tuple) (Outcome, error) {
-	if len(args) == 2 {
-		if t, ok := args[1].(tuple.Tuple); ok && AnyResult(t.Str(1)).Matches(t) {
-			return DecodeResult(t), nil
-		}
-	}
-	return Outcome{}, fmt.Errorf("%s: %w: a task's id and a result are wanted", procReport, fault.ErrInvalid)
+	_, err := tx.Put(Result, EncodeResult(r), space.PutOptions{})
+	return err
 }

@@ -1,14 +1,14 @@
 // Package task is the protocol of one unit of work for one worker: create,
 // claim, report, resolve, release, hand back, time out, die.
 //
-// A task is a tuple in the space "task", ordered by priority; while a worker has
-// it, it is held, and a claim in the space "lease" shows so:
+// A task is a tuple in the space "task", ordered by priority. While a worker works on
+// it, the tuple is held, and a claim in the space "lease" shows that:
 //
 //	("task", action, id, lease, token int64, priority int64, body)
 //	("claim", task, worker, dueMs int64, token int64)
 //
-// What it yields goes to the space "result", and a task that nobody can do to the
-// space "dead":
+// Its results go to the space "result", and a task past its attempts goes to the space
+// "dead":
 //
 //	("result", action, subject, part, lease, token int64, worker, final bool, body)
 //	("dead", action, id, attempts int64, reason, body)
@@ -21,21 +21,20 @@
 //	             └── back-off ── held by nobody ──▶ dead (attempts > maximum)
 //
 // Invariants: at most one session holds a task. Only its holder, with the current
-// token, can extend, report, resolve, release it or hand it back, and each way of
-// giving it up raises the token, so that no later attempt shares it. A late result
-// is put all the same, since what was found is true, but never with a token that
-// moves a lease. A claim is shown exactly while a session holds the task. A hold
-// ends exactly once, and everything that happens to a task is one transaction.
+// token, can extend, report, resolve, release it or hand it back. Release, hand back
+// and time-out raise the token, so that no two attempts share one. A late result is
+// put too, because what was found is true, but never with a token that changes a
+// lease. A claim exists exactly while a session holds the task. A hold ends exactly
+// once, and each change of a task is one transaction.
 //
-// Bodies may be written by strangers: a task that cannot be understood is never
-// claimed, and becomes a dead letter (Client.Unstick).
+// Foreign clients may write tasks. A malformed task is never claimed, and becomes a
+// dead letter (Client.ReviveStuck).
 //
-// The package does not end leases or queues in time (package work does), and does
-// not know what a body means to its handler.
+// The package does not end leases or queue TTLs (package work does), and does not read
+// the data in a body (the handler of the action does).
 package task
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -53,9 +52,6 @@ const (
 	Dead   = "dead"
 )
 
-// priorityField is where a task's tuple has its priority.
-const priorityField = 5
-
 // Spaces returns the spaces that the protocol needs.
 func Spaces() []space.Definition {
 	return []space.Definition{
@@ -65,98 +61,74 @@ func Spaces() []space.Definition {
 	}
 }
 
-// Bounds of bodies: what happens to a task must always fit into its tuple, and a
-// result into the answer that carries it.
+// Bounds of bodies: a task must fit into its tuple with its history, and a result into
+// the answer that carries it.
 const (
 	maxBody   = tuple.MaxBytes / 2     // of a new task
 	maxGrown  = tuple.MaxBytes * 3 / 4 // with history, claimants and state
 	maxResult = tuple.MaxBytes - 64<<10
 
-	maxHistory   = 16 // attempts that are remembered
+	maxHistory   = 16 // attempts
 	maxClaimants = 64
 	maxReason    = 256 // bytes
 )
 
-// Policy is what the protocol leaves to configuration.
+const (
+	procClaim    = "task.claim"
+	procExtend   = "task.extend"
+	procReport   = "task.report"
+	procRelease  = "task.release"
+	procHandBack = "task.handback"
+	procUnstick  = "task.unstick"
+	procTimeout  = "task.timeout"
+	procReturn   = "task.return"
+)
+
+// Policy is the configuration of the protocol.
 type Policy struct {
-	MaxAttempts int64         // at least 1; a task that failed more often is dead
+	MaxAttempts int64         // at least 1; a task that failed more often becomes a dead letter
 	Backoff     time.Duration // before a task that was given back is offered again
 }
 
-// Item is a task as its tuple has it.
-type Item struct {
-	models.Task
-	Lease    string // empty: none
-	Token    int64  // of the attempt
-	Priority int64  // higher is sooner
-}
-
-// Encode returns the tuple of a task.
-func Encode(i Item) (tuple.Tuple, error) {
-	body, err := json.Marshal(i.Task)
-	if err != nil {
-		return nil, fmt.Errorf("task %s: %w: %w", i.ID, fault.ErrInvalid, err)
+// Procedures returns the verbs as procedures: task.claim (action…), task.extend
+// (id, token), task.report (id, result), task.release (id, token, reason),
+// task.handback (id, token), task.unstick (action); and the expiries task.timeout
+// (of a worker's hold) and task.return (of a back-off).
+func (p Policy) Procedures() space.Procedures {
+	return space.Procedures{
+		procClaim:    p.claim,
+		procExtend:   space.WithArgs2(extend),
+		procReport:   space.WithArgs2(report),
+		procRelease:  space.WithArgs3(p.release),
+		procHandBack: space.WithArgs2(handBack),
+		procUnstick:  space.WithArgs1(p.reviveStuck),
+		procTimeout:  p.timeout,
+		procReturn:   p.endBackOff,
 	}
-	return tuple.New("task", i.Action, i.ID, i.Lease, i.Token, i.Priority, string(body)), nil
 }
 
-// Decode returns the task of a tuple that Any matches.
-func Decode(t tuple.Tuple) (Item, error) {
-	i := Item{Lease: t.Str(3), Token: t.Int64(4), Priority: t.Int64(priorityField)}
-	if err := json.Unmarshal([]byte(t.Str(6)), &i.Task); err != nil {
-		return Item{}, fmt.Errorf("task %s: body: %w: %w", t.Str(2), fault.ErrCorrupt, err)
-	}
-	i.Action, i.ID = t.Str(1), t.Str(2)
-	return i, nil
-}
-
-// sound is Decode for a tuple that anybody may have put: fault.ErrCorrupt says that
-// no worker should be troubled with it.
-func sound(t tuple.Tuple) (Item, error) {
+// decodeValid is Decode for a tuple that a foreign client may have put. A task that no
+// worker could do is fault.ErrCorrupt.
+func decodeValid(t tuple.Tuple) (Item, error) {
 	i, err := Decode(t)
 	switch {
 	case err != nil:
 		return Item{}, err
 	case !validTimeout(i.Timeout):
-		return Item{}, fmt.Errorf("task %s: a timeout of %vs: %w", i.ID, i.Timeout, fault.ErrCorrupt)
-	case len(t.Str(6)) > maxGrown:
-		return Item{}, fmt.Errorf("task %s: a body of %d bytes: %w", i.ID, len(t.Str(6)), fault.ErrCorrupt)
+		return Item{}, fmt.Errorf("task %s: timeout %vs: want more than 0 and at most %s: %w", i.ID, i.Timeout, lease.MaxTTL, fault.ErrCorrupt)
+	case len(decodeHeader(t).body) > maxGrown:
+		return Item{}, fmt.Errorf("task %s: a body of %d bytes, at most %d: %w", i.ID, len(decodeHeader(t).body), maxGrown, fault.ErrCorrupt)
 	}
 	return i, nil
 }
 
 func validTimeout(s models.Seconds) bool { return s > 0 && s <= models.SecondsOf(lease.MaxTTL) }
 
-// rewrite makes i what the task at ref says, wherever it is.
+// rewrite replaces the task at ref, waiting or held, by i.
 func rewrite(tx space.Tx, ref int64, i Item) error {
 	t, err := Encode(i)
 	if err != nil {
 		return err
 	}
 	return tx.Replace(ref, t)
-}
-
-// Any matches every task; its fields may be made actual.
-func Any() tuple.Template {
-	return tuple.Match("task", tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString)
-}
-
-// AnyOf matches the tasks of one action.
-func AnyOf(action string) tuple.Template {
-	p := Any()
-	p[1] = action
-	return p
-}
-
-// AnyUnder matches the task of one lease.
-func AnyUnder(lease string) tuple.Template {
-	p := Any()
-	p[3] = lease
-	return p
-}
-
-func withID(id string) tuple.Template {
-	p := Any()
-	p[2] = id
-	return p
 }

@@ -30,8 +30,8 @@ func Example() {
 	_ = c.End(ctx, models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Uneventful})
 
 	t, _ := repo.Space(task.Result).Get(ctx, task.AnyResult(visit.Action))
-	o := task.DecodeResult(t)
-	fmt.Println(o.Subject, o.Part, o.Worker)
+	r := task.DecodeResult(t)
+	fmt.Println(r.Subject, r.Part, r.Worker)
 	// Output:
 	// visits https://example.org/feed
 	// o1 v1 manager-1

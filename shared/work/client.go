@@ -2,93 +2,92 @@ package work
 
 import (
 	"context"
-	"fmt"
 
 	"leasehold/models"
-	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 
-// Client is the protocol as a manager speaks it. It may be used concurrently.
+// Client calls the procedures of the protocol as a manager, over one session. It may
+// be used concurrently.
 type Client struct{ Repo space.Repository }
 
-// Issue adds a work-item for a task (Action, Subject, Parts, Data and Timeout
-// count) if there is room; issued says whether. The task was chosen after a look at
-// what is busy. fault.ErrConflict says that it may have been overtaken since: a live
-// lease overlaps, or a result of it waits or was ingested. Look and select again.
-func (c Client) Issue(ctx context.Context, seen Busy, t models.Task, priority int64) (issued bool, err error) {
+// Issue adds a work-item for a task if there is capacity, and reports whether it did.
+// Of t, Action, Subject, Parts, Data and Timeout are used. The caller selected t after
+// it called InProgress. fault.ErrConflict means that part of t may be done or leased
+// since: call InProgress and select again.
+func (c Client) Issue(ctx context.Context, seen InProgress, t models.Task, priority int64) (issued bool, err error) {
 	encoded, err := task.Encode(task.Item{Task: t, Priority: priority})
 	if err != nil {
 		return false, err
 	}
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procIssue, tuple.New(encoded, seen.ingested))
-	return len(reply) > 0, err
+	return isIssued(reply), err
 }
 
-// Step is what a manager does next: ingest a result, or issue more.
+// Step is what a manager does next: ingest a result, or issue more work.
 type Step struct {
-	Result *Held // nil: there is room
+	Result *Held // nil: there is capacity for more work
 }
 
-// Held is a result in a manager's hands.
+// Held is a result that the manager holds.
 type Held struct {
-	task.Outcome
+	task.ResultTuple
 	ref int64
 }
 
-// Next waits for a result of the action, and takes hold of it. A hungry manager
-// is also told when there is room for more work.
+// Next waits for a result of the action, and holds it. If hungry is true, it also
+// returns when there is capacity for more work.
 func (c Client) Next(ctx context.Context, action string, hungry bool) (Step, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procNext, tuple.New(action, hungry))
-	if err != nil || reply.Str(0) == replyRoom {
+	if err != nil {
 		return Step{}, err
 	}
-	if len(reply) != 3 {
-		return Step{}, fmt.Errorf("%s: %w: an answer of %d fields", procNext, fault.ErrCorrupt, len(reply))
-	}
-	t, _ := reply[2].(tuple.Tuple)
-	return Step{Result: &Held{Outcome: task.DecodeResult(t), ref: reply.Int64(1)}}, nil
+	return decodeStep(reply)
 }
 
-// Ingested says that a result is in the catalog. fault.ErrStaleToken says that
-// the hold had ended before: somebody else ingests it again, to no effect.
+// Ingested tells the spaces that a result is in the catalog. fault.ErrStaleToken means
+// that the hold had ended before, so that another manager ingests the result again,
+// which changes nothing.
 func (c Client) Ingested(ctx context.Context, h *Held) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procIngested, tuple.New(h.ref))
 	return err
 }
 
-// Claimed is parts of a subject that somebody is at work on.
-type Claimed struct {
+// Reserved is parts of a subject that must not be issued again: they are leased, or a
+// result of them waits or is held.
+type Reserved struct {
 	Subject string
 	Parts   []string
 }
 
-// Busy is what a manager saw before it chose. The zero Busy is that nothing was
-// busy, and nothing had ever been ingested.
-type Busy struct {
-	Claimed  []Claimed // live leases and results that wait
-	ingested int64     // results, before the look began
+// InProgress is what a manager excludes from its selection. Its zero value is that
+// of spaces in which nothing is leased and nothing was ever ingested.
+type InProgress struct {
+	Reserved []Reserved
+	ingested int64 // results, before the first of Reserved was read
 }
 
-// Busy looks at what is not to be chosen. What was ingested before is in the catalog
-// already: so look first, and then choose from the catalog.
-func (c Client) Busy(ctx context.Context, action string) (Busy, error) {
-	var seen Busy
+// InProgress returns what a manager must not select. A manager calls it before it
+// selects from the catalog, because every result that was ingested before the call is
+// already in the catalog.
+func (c Client) InProgress(ctx context.Context, action string) (InProgress, error) {
+	var all InProgress
 	for first, after := true, int64(0); first || after != 0; first = false {
-		reply, err := c.Repo.Call(ctx, space.OpID{}, procBusy, tuple.New(action, after))
+		reply, err := c.Repo.Call(ctx, space.OpID{}, procInProgress, tuple.New(action, after))
 		if err != nil {
-			return Busy{}, err
+			return InProgress{}, err
+		}
+		page, reserved, err := decodeInProgress(reply)
+		if err != nil {
+			return InProgress{}, err
 		}
 		if first {
-			seen.ingested = reply.Int64(2)
+			all.ingested = page.ingested
 		}
-		var claimed []Claimed
-		if claimed, after, err = unpack(reply); err != nil {
-			return Busy{}, err
-		}
-		seen.Claimed = append(seen.Claimed, claimed...)
+		after = page.after
+		all.Reserved = append(all.Reserved, reserved...)
 	}
-	return seen, nil
+	return all, nil
 }

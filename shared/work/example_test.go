@@ -35,8 +35,8 @@ func Example() {
 	manager, worker := work.Client{Repo: m}, task.Client{Repo: w}
 
 	step, _ := manager.Next(ctx, "dig", true)
-	fmt.Println("room for more:", step.Result == nil)
-	seen, _ := manager.Busy(ctx, "dig")
+	fmt.Println("capacity for more:", step.Result == nil)
+	seen, _ := manager.InProgress(ctx, "dig")
 	issued, _ := manager.Issue(ctx, seen, models.Task{Action: "dig", Subject: "garden", Parts: []string{"north"}, Timeout: 600}, 0)
 	again, _ := manager.Issue(ctx, seen, models.Task{Action: "dig", Subject: "park", Timeout: 600}, 0)
 	fmt.Println("issued:", issued, again)
@@ -50,7 +50,7 @@ func Example() {
 	totals, _ := lease.Totals(ctx, m)
 	fmt.Println(totals)
 	// Output:
-	// room for more: true
+	// capacity for more: true
 	// issued: true false
 	// to the catalog: garden north "a coin"
 	// map[leases granted:1 leases revoked:1]

@@ -1,35 +1,33 @@
 package work
 
 import (
-	"fmt"
-
-	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 
-// issue (task, ingested) adds a work-item if there is room, for a task that was
-// chosen when so many results had been ingested; it returns the ids of the lease and
-// the task, or nothing.
-func (p Policy) issue(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	wanted, err := wantedTask(args)
+// issue (task, ingested) adds a work-item if there is capacity, for a task that was
+// selected when this many results had been ingested. It returns the ids of the lease
+// and the task, or nothing.
+func (p Policy) issue(tx space.Tx, wanted tuple.Tuple, ingested int64) (tuple.Tuple, error) {
+	selected, err := task.DecodeNew(wanted)
 	if err != nil {
 		return nil, err
 	}
-	if !hasRoom(tx, wanted.Action) {
+	if !hasCapacity(tx, selected.Action) {
 		return nil, nil
 	}
-	if err := checkChoice(tx, wanted, args.Int64(1)); err != nil {
+	if err := checkIssue(tx, selected, ingested); err != nil {
 		return nil, err
 	}
-	l, err := lease.Grant(tx, lease.Terms{Subject: wanted.Subject, Parts: wanted.Parts, TTL: p.LeaseTTL, Expiry: procExpire})
+	l, err := lease.Grant(tx, lease.Terms{Subject: selected.Subject, Parts: selected.Parts, TTL: p.LeaseTTL, Expiry: procExpire})
 	if err != nil {
 		return nil, err
 	}
 	i, err := task.Create(tx, task.Spec{
-		Task: wanted.Task, Lease: l.ID, Token: l.Token, Priority: wanted.Priority, TTL: p.QueueTTL, Expiry: procDrop,
+		Task: selected.Task, Lease: l.ID, Token: l.Token, Priority: selected.Priority, TTL: p.QueueTTL, Expiry: procDrop,
 	})
 	if err != nil {
 		return nil, err
@@ -37,14 +35,53 @@ func (p Policy) issue(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(l.ID, i.ID), nil
 }
 
-func wantedTask(args tuple.Tuple) (task.Item, error) {
-	t, _ := args[0].(tuple.Tuple)
-	if !task.Any().Matches(t) {
-		return task.Item{}, fmt.Errorf("%w: a task is wanted", fault.ErrInvalid)
+// hasCapacity reports whether one more task of an action may wait.
+func hasCapacity(tx space.Tx, action string) bool {
+	return capacity(status.Slots(tx, action), int64(tx.Count(task.Space, task.AnyOf(action))))
+}
+
+// capacity reports whether one more task may wait where this many slots serve the
+// action and this many of its tasks wait already.
+func capacity(slots, waiting int64) bool {
+	if slots == 0 {
+		return waiting == 0
 	}
-	i, err := task.Decode(t)
+	return slots >= waiting
+}
+
+// expire is the expiry of a lease's TTL. While a session holds the lease's task, the
+// lease goes on; else the lease and its waiting task end together.
+func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	e, _, err := space.Expiring(tx, args)
 	if err != nil {
-		return task.Item{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+		return nil, err
 	}
-	return i, nil
+	under := task.AnyUnder(lease.Decode(e.Tuple).ID)
+	held := tx.Held(task.Space, under)
+	for _, h := range held {
+		if h.Holder != "" { // else it is held by no session, for a back-off
+			return nil, lease.Prolong(tx, e, p.LeaseTTL)
+		}
+	}
+	for _, waiting := range append(tx.Scan(task.Space, under), held...) {
+		if err := task.Remove(tx, waiting); err != nil {
+			return nil, err
+		}
+	}
+	return nil, lease.Expire(tx, e)
+}
+
+// removeUnclaimed is the expiry of a task's queue TTL. It ends the task and its lease.
+func removeUnclaimed(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	e, _, err := space.Expiring(tx, args)
+	if err != nil {
+		return nil, err
+	}
+	if err := task.Remove(tx, e); err != nil {
+		return nil, err
+	}
+	if l, _, err := lease.Find(tx, task.LeaseOf(e.Tuple)); err == nil {
+		return nil, lease.Expire(tx, l)
+	}
+	return nil, nil
 }

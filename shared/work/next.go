@@ -1,6 +1,10 @@
 package work
 
 import (
+	"errors"
+	"fmt"
+
+	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/status"
@@ -8,45 +12,60 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// What next answers, beside a result.
-const (
-	replyResult = "result"
-	replyRoom   = "room"
-)
-
-// next (action, hungry) takes hold of a result of the action, or says that there
-// is room for more work if the caller is hungry for it. Else it waits: for a
-// result, and if hungry for what may make room.
-func (p Policy) next(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	action, hungry := args.Str(0), args.Bool(1)
+// next (action, hungry) holds a result of the action, or reports capacity for more
+// work if the caller is hungry for it. Otherwise it waits for a result and, if hungry,
+// for a change that may add capacity.
+func (p Policy) next(tx space.Tx, action string, hungry bool) (tuple.Tuple, error) {
 	if e, ok := tx.Find(task.Result, task.AnyResult(action), nil); ok {
-		err := tx.Hold(e.Ref, space.HoldOptions{TTL: p.Ingest, Expiry: procReturn})
-		return tuple.New(replyResult, e.Ref, e.Tuple), err
+		return encodeHeld(e), tx.Hold(e.Ref, space.HoldOptions{TTL: p.Ingest, Expiry: procReturn})
 	}
 	awaited := []space.Awaited{{Space: task.Result, Template: task.AnyResult(action)}}
 	if hungry {
-		if hasRoom(tx, action) {
-			return tuple.New(replyRoom), nil
+		if hasCapacity(tx, action) {
+			return tuple.New(replyCapacity), nil
 		}
-		awaited = append(awaited, makesRoom(action)...)
+		// Capacity grows with a claim, with a worker that serves the action, and with a
+		// lease that expires together with its waiting task.
+		awaited = append(awaited,
+			space.Awaited{Space: lease.Space, Template: task.AnyClaim()},
+			space.Awaited{Space: status.Space, Template: status.AnyServing(action)},
+			space.Awaited{Space: lease.Space, Template: lease.AnyTotal(lease.Expired)})
 	}
 	return nil, tx.Wait(awaited...)
 }
 
-// makesRoom is what may make room for an action: a claim, a change of what serves
-// it, and a lease that ended with its waiting task.
-func makesRoom(action string) []space.Awaited {
-	return []space.Awaited{
-		{Space: lease.Space, Template: task.AnyClaim()},
-		{Space: status.Space, Template: status.AnyServing(action)},
-		{Space: lease.Space, Template: lease.AnyTotal(lease.Expired)},
+// ingested (ref) ends the hold of a result that is in the catalog. If the result's
+// token is the current one, it revokes the lease (final result) or extends it.
+func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
+	e, ok := tx.Entry(ref)
+	if !ok || !e.Held || e.Holder != tx.Caller() || e.Space != task.Result {
+		return nil, fmt.Errorf("result %d is not held by %s: %w", ref, tx.Caller(), fault.ErrStaleToken)
 	}
+	if err := tx.Done(e.Ref); err != nil {
+		return nil, err
+	}
+	r := task.DecodeResult(e.Tuple)
+	if r.Lease == "" {
+		return nil, nil // no manager selected the work
+	}
+	err := countIngested(tx, r.Subject)
+	switch {
+	case err != nil:
+	case r.Final:
+		err = lease.Revoke(tx, r.Lease, r.Token)
+	default:
+		err = lease.Extend(tx, r.Lease, r.Token, p.LeaseTTL)
+	}
+	if errors.Is(err, fault.ErrStaleToken) || errors.Is(err, fault.ErrNotFound) {
+		return nil, lease.CountLate(tx) // it is ingested, but changes no lease
+	}
+	return nil, err
 }
 
-// putBack ends the hold of a manager that did not: if it stopped in order the
-// result is back at its place, else behind its peers, so that a result on which
-// managers fail does not keep them from the others.
-func putBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+// returnResult is the expiry of a manager's hold of a result. If the manager closed
+// its session, the result returns to its old place; else it goes behind the others, so
+// that a result on which managers fail does not block them.
+func returnResult(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ var claimScenarios = []scenario{
 	{"ClaimRefusesWhatIsNoAction", claimRefuses},
 }
 
-func claimOrder(h *house) {
-	w, m := h.actor("worker-1", map[string]int{dig: 9, fill: 9}), h.manager("manager-1")
+func claimOrder(f *fixture) {
+	w, m := f.session("worker-1", map[string]int{dig: 9, fill: 9}), f.manager("manager-1")
 	put := func(action, subject string, priority int64) {
 		t := toDig(subject)
 		t.Action = action
@@ -35,77 +35,77 @@ func claimOrder(h *house) {
 	put(fill, "middle-3", 5)
 	put(dig, "lowest", -1<<63)
 
-	require.Equal(h, "high", w.claim(dig, fill).Subject)
-	require.Equal(h, "middle", w.claim(fill).Subject)
-	require.Equal(h, "middle-2", w.claim(dig, fill).Subject)
-	require.Equal(h, "middle-3", w.claim(dig, fill).Subject)
-	require.Equal(h, "low", w.claim(dig).Subject)
-	require.Equal(h, "lowest", w.claim(dig).Subject)
+	require.Equal(f, "high", w.claim(dig, fill).Subject)
+	require.Equal(f, "middle", w.claim(fill).Subject)
+	require.Equal(f, "middle-2", w.claim(dig, fill).Subject)
+	require.Equal(f, "middle-3", w.claim(dig, fill).Subject)
+	require.Equal(f, "low", w.claim(dig).Subject)
+	require.Equal(f, "lowest", w.claim(dig).Subject)
 	_, more := w.claims(dig, fill)
-	require.False(h, more)
+	require.False(f, more)
 }
 
-func claimWaits(h *house) {
-	m := h.manager("manager-1")
+func claimWaits(f *fixture) {
+	m := f.manager("manager-1")
 	claimed := make(chan string, 2)
 	for _, id := range []string{"worker-1", "worker-2"} {
-		w := h.worker(id, 1)
+		w := f.worker(id, 1)
 		go func() {
-			if _, err := w.task.Claim(h.Context(), fill, dig); err == nil {
+			if _, err := w.task.Claim(f.Context(), fill, dig); err == nil {
 				claimed <- id
 			}
 		}()
-		h.pass(time.Second)
+		f.pass(time.Second)
 	}
 	m.issue(toDig("site-1"), 0)
-	require.Equal(h, "worker-1", receive(h, claimed), "who waits longest")
+	require.Equal(f, "worker-1", receive(f, claimed), "who waits longest")
 	m.issue(toDig("site-2"), 0)
-	require.Equal(h, "worker-2", receive(h, claimed))
+	require.Equal(f, "worker-2", receive(f, claimed))
 }
 
-func claimIsShown(h *house) {
-	w, m := h.worker("worker-1", 1), h.manager("manager-1")
+func claimIsShown(f *fixture) {
+	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a", "b"), 0)
-	require.Zero(h, h.count(lease.Space, task.AnyClaim()))
+	require.Zero(f, f.count(lease.Space, task.AnyClaim()))
 	i := w.claim()
-	require.Equal(h, "worker-1", i.CurrentClaimant)
+	require.Equal(f, "worker-1", i.CurrentClaimant)
 	shown := func(due time.Time) {
-		h.Helper()
-		claims, err := h.admin.Space(lease.Space).QueryAll(h.Context(), task.AnyClaim())
-		require.NoError(h, err)
-		require.Equal(h, []tuple.Tuple{tuple.New("claim", i.ID, "worker-1", due.UnixMilli(), i.Token)}, claims)
+		f.Helper()
+		claims, err := f.admin.Space(lease.Space).QueryAll(f.Context(), task.AnyClaim())
+		require.NoError(f, err)
+		require.Equal(f, []tuple.Tuple{tuple.New("claim", i.ID, "worker-1", due.UnixMilli(), i.Token)}, claims)
 	}
 	shown(i.ClaimedAt.Add(taskTimeout))
-	h.pass(time.Minute)
-	require.NoError(h, w.task.Extend(h.Context(), i))
+	f.pass(time.Minute)
+	require.NoError(f, w.task.Extend(f.Context(), i))
 	shown(time.Now().Add(taskTimeout))
-	h.pass(time.Minute)
-	require.NoError(h, w.report(i, "a", false))
+	f.pass(time.Minute)
+	require.NoError(f, w.report(i, "a", false))
 	shown(time.Now().Add(taskTimeout))
-	require.NoError(h, w.report(i, "b", true))
-	require.Zero(h, h.count(lease.Space, task.AnyClaim()))
+	require.NoError(f, w.report(i, "b", true))
+	require.Zero(f, f.count(lease.Space, task.AnyClaim()))
 }
 
-func reportsMoveTimeout(h *house) {
-	w, m := h.worker("worker-1", 1), h.manager("manager-1")
+func reportsMoveTimeout(f *fixture) {
+	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a", "b"), 0)
 	i := w.claim()
 	for range 10 {
-		h.pass(taskTimeout - time.Second)
-		require.NoError(h, w.task.Extend(h.Context(), i))
-		h.pass(taskTimeout - time.Second)
-		require.NoError(h, w.report(i, "a", false))
+		f.pass(taskTimeout - time.Second)
+		require.NoError(f, w.task.Extend(f.Context(), i))
+		f.pass(taskTimeout - time.Second)
+		require.NoError(f, w.report(i, "a", false))
 	}
-	h.pass(taskTimeout)
-	require.ErrorIs(h, w.task.Extend(h.Context(), i), fault.ErrStaleToken)
+	f.pass(taskTimeout)
+	require.ErrorIs(f, w.task.Extend(f.Context(), i), fault.ErrStaleToken)
 }
 
-func claimRefuses(h *house) {
-	w := h.worker("worker-1", 1)
+func claimRefuses(f *fixture) {
+	w := f.worker("worker-1", 1)
 	for _, args := range []tuple.Tuple{nil, tuple.New(""), tuple.New("a b"), tuple.New(dig, int64(1)), tuple.New(tuple.New(dig))} {
-		ctx, cancel := context.WithTimeout(h.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(f.Context(), time.Second)
 		_, err := w.repo.Call(ctx, space.OpID{}, "task.claim", args)
 		cancel()
-		require.ErrorIs(h, err, fault.ErrInvalid, args)
+		require.ErrorIs(f, err, fault.ErrInvalid, args)
 	}
 }

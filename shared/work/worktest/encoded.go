@@ -11,8 +11,8 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// Encoded connects through the loopback of package wire: nothing relies on sharing
-// memory, or on an answer that no frame could carry.
+// Encoded connects through the loopback of package wire, which fails if the protocols
+// share memory or make an answer that no frame could carry.
 func Encoded(t testing.TB, e *engine.Engine, id string, ttl time.Duration) space.Repository {
 	t.Helper()
 	c, err := e.Connect(t.Context(), id, ttl)

@@ -1,9 +1,9 @@
 // Package worktest exercises the protocols of status, lease, task, work and visit
-// together, under fake time, over any connection: the same scenarios run in
-// process and, with another Connect, over whatever carries requests.
+// together, in fake time, over any connection: the same scenarios run in process and,
+// with another Connect, over a wire.
 //
-// A scenario is named by what it shows, and begins with FaultNN if it is that row
-// of the catalogue of faults. After each, the invariants of the protocols hold.
+// A scenario is named by the behaviour that it shows; FaultNN in front is the row of
+// the catalogue of faults. After each scenario the invariants of the protocols hold.
 package worktest
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 // Connect opens a session at an engine. It is called inside a synctest bubble, so
-// whatever it starts must belong to the bubble and end with the test.
+// goroutines that it starts must belong to the bubble and end with the test.
 type Connect func(t testing.TB, e *engine.Engine, id string, ttl time.Duration) space.Repository
 
 // Direct connects in process.
@@ -32,7 +32,7 @@ func Direct(t testing.TB, e *engine.Engine, id string, ttl time.Duration) space.
 
 type scenario struct {
 	name string
-	run  func(*house)
+	run  func(*fixture)
 }
 
 // Exercise runs every scenario over connect.
@@ -40,20 +40,20 @@ func Exercise(t *testing.T, connect Connect) {
 	ExerciseOn(t, connect, func(testing.TB) journal.Journal { return nil })
 }
 
-// ExerciseOn does that on the journals that newJournal makes, each in the bubble
-// of its scenario, which closes it. Nil is one in memory.
+// ExerciseOn runs every scenario on a journal of its own that newJournal makes inside
+// the scenario's bubble, and closes it. A nil journal is one in memory.
 func ExerciseOn(t *testing.T, connect Connect, newJournal func(testing.TB) journal.Journal) {
 	for _, set := range [][]scenario{statusScenarios, leaseScenarios, claimScenarios, giveBackScenarios, lossScenarios,
-		expiryScenarios, resultScenarios, managerScenarios, capacityScenarios, strangerScenarios, visitScenarios} {
+		expiryScenarios, resultScenarios, managerScenarios, capacityScenarios, foreignScenarios, visitScenarios} {
 		for _, s := range set {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					h := openOn(t, t, connect, policy, newJournal(t))
-					defer h.close()
-					s.run(h)
-					require.Empty(t, h.state().broken())
-					require.Empty(t, h.logged.String(), "no expiry may fail")
+					f := openOn(t, t, connect, policy, newJournal(t))
+					defer f.close()
+					s.run(f)
+					require.Empty(t, f.state().broken())
+					require.Empty(t, f.logged.String(), "no expiry may fail")
 				})
 			})
 		}

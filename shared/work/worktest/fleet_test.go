@@ -15,7 +15,7 @@ import (
 
 func (f *fleet) workerGoes(r *rapid.T) {
 	w := one(r, f.workers)
-	f.goes(r, w.actor)
+	f.goes(r, w.session)
 	for _, i := range w.items {
 		f.gone = append(f.gone, i.Item)
 	}
@@ -25,16 +25,16 @@ func (f *fleet) workerGoes(r *rapid.T) {
 
 func (f *fleet) managerGoes(r *rapid.T) {
 	m := one(r, f.managers)
-	f.goes(r, m.actor)
+	f.goes(r, m.session)
 	delete(f.managers, m.repo.Session())
 	f.open()
 }
 
-func (f *fleet) goes(r *rapid.T, a *actor) {
+func (f *fleet) goes(r *rapid.T, s *session) {
 	if rapid.Bool().Draw(r, "in order") {
-		a.leave()
+		s.closeInOrder()
 	} else {
-		a.die()
+		s.kill()
 	}
 }
 
@@ -43,41 +43,41 @@ func (f *fleet) hold(r *rapid.T) {
 		r.SkipNow()
 	}
 	m := one(r, f.managers)
-	m.results = append(m.results, m.actor.hold())
+	m.results = append(m.results, m.session.hold())
 }
 
 func (f *fleet) ingest(r *rapid.T) {
 	busy := maps.Clone(f.managers)
 	maps.DeleteFunc(busy, func(_ string, m *clerk) bool { return len(m.results) == 0 })
 	m := one(r, busy)
-	o := m.results[0].Outcome
+	o := m.results[0].ResultTuple
 	f.done[o.Subject] = append(f.done[o.Subject], lease.SplitParts(o.Part)...) // the catalog first
 	if rapid.IntRange(0, 3).Draw(r, "says so") == 0 {
 		return
 	}
-	if err := m.work.Ingested(f.h.Context(), m.results[0]); err != nil {
+	if err := m.work.Ingested(f.fixture.Context(), m.results[0]); err != nil {
 		require.ErrorIs(r, err, fault.ErrStaleToken)
 	}
 	m.results = m.results[1:]
 }
 
 func (f *fleet) unstick(r *rapid.T) {
-	require.NoError(r, one(r, f.managers).task.Unstick(f.h.Context(), dig))
+	require.NoError(r, one(r, f.managers).task.ReviveStuck(f.fixture.Context(), dig))
 }
 
 func (f *fleet) pass(r *rapid.T) {
-	f.h.pass(rapid.SampledFrom([]time.Duration{time.Second, backoff, taskTimeout, queueTTL, leaseTTL}).Draw(r, "d"))
+	f.fixture.pass(rapid.SampledFrom([]time.Duration{time.Second, backoff, taskTimeout, queueTTL, leaseTTL}).Draw(r, "d"))
 }
 
 // waits is how many results a manager could hold.
-func (f *fleet) waits() int { return f.h.count(task.Result, task.AnyResult(dig)) }
+func (f *fleet) waits() int { return f.fixture.count(task.Result, task.AnyResult(dig)) }
 
 // check is what holds after every step.
 func (f *fleet) check(r *rapid.T) {
-	s := f.h.state()
+	s := f.fixture.state()
 	require.Empty(r, s.broken())
 	for _, t := range s.tasks {
-		require.LessOrEqual(r, t.Attempts, f.h.policy.Task.MaxAttempts)
+		require.LessOrEqual(r, t.Attempts, f.fixture.policy.Task.MaxAttempts)
 		require.GreaterOrEqual(r, t.Token, f.tokens[t.ID], "tokens never decrease")
 		f.tokens[t.ID] = t.Token
 	}
@@ -92,7 +92,7 @@ func (f *fleet) check(r *rapid.T) {
 // issues it again.
 func (f *fleet) covered(r *rapid.T, s state) {
 	for _, m := range f.managers {
-		busy := m.busy()
+		busy := m.reserved()
 		for _, t := range s.tasks {
 			require.Subset(r, busy[t.Subject], t.Parts)
 		}
@@ -115,14 +115,14 @@ func (f *fleet) covered(r *rapid.T, s state) {
 // ends.
 func (f *fleet) finish(r *rapid.T) {
 	for _, id := range slices.Sorted(maps.Keys(f.workers)) {
-		f.workers[id].die()
+		f.workers[id].kill()
 	}
 	for _, id := range slices.Sorted(maps.Keys(f.managers)) {
-		f.managers[id].die()
+		f.managers[id].kill()
 	}
-	w, m := f.h.worker("worker-good", 1), f.h.manager("manager-good")
+	w, m := f.fixture.worker("worker-good", 1), f.fixture.manager("manager-good")
 	for range 2 {
-		f.h.pass(2 * time.Hour) // no hold or back-off lasts longer, once nobody extends
+		f.fixture.pass(2 * time.Hour) // no hold or back-off lasts longer, once nobody extends
 		for i, ok := w.claims(); ok; i, ok = w.claims() {
 			require.NoError(r, w.report(i, "", true))
 		}
@@ -130,7 +130,7 @@ func (f *fleet) finish(r *rapid.T) {
 			m.ingest()
 		}
 	}
-	s := f.h.state()
+	s := f.fixture.state()
 	require.Empty(r, s.tasks)
 	require.Empty(r, s.leases)
 	require.Empty(r, s.results)

@@ -32,11 +32,11 @@ func inUse() use {
 
 // TestFault60TasksLeaveNothingBehind is not parallel, so that it measures itself.
 func TestFault60TasksLeaveNothingBehind(t *testing.T) {
-	h := open(t, t, Direct, policy)
-	defer h.close()
-	h.journal.Before = nil   // the house would remember every record
-	h.sessionTTL = time.Hour // this runs in real time, on a machine that may stand still for long
-	m, w := h.manager("manager-1"), h.worker("worker-1", 1)
+	f := open(t, t, Direct, policy)
+	defer f.close()
+	f.journal.Before = nil   // the house would remember every record
+	f.sessionTTL = time.Hour // this runs in real time, on a machine that may stand still for long
+	m, w := f.manager("manager-1"), f.worker("worker-1", 1)
 	through := func(n int) {
 		for i := range n {
 			m.issue(toDig("site-"+strconv.Itoa(i)), 0)
@@ -46,13 +46,13 @@ func TestFault60TasksLeaveNothingBehind(t *testing.T) {
 			step, err := m.work.Next(context.Background(), dig, false)
 			require.NoError(t, err)
 			require.NoError(t, m.work.Ingested(context.Background(), step.Result))
-			h.forget()
+			f.forget()
 		}
 	}
 	through(1000) // caches and slices find their size
 	start := inUse()
 	through(*leakTasks)
-	require.Equal(t, 1000+*leakTasks, h.total(lease.Revoked))
+	require.Equal(t, 1000+*leakTasks, f.total(lease.Revoked))
 	deadline := time.Now().Add(10 * time.Second)
 	end := inUse()
 	for end.goroutines > start.goroutines && time.Now().Before(deadline) {
@@ -65,8 +65,8 @@ func TestFault60TasksLeaveNothingBehind(t *testing.T) {
 }
 
 // forget forgets the events that the house remembers.
-func (h *house) forget() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.events = h.events[:0]
+func (f *fixture) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events = f.events[:0]
 }

@@ -22,75 +22,75 @@ var leaseScenarios = []scenario{
 }
 
 // The verbs of package lease, as a session calls them.
-func (a *actor) grant(subject, parts string, ttl time.Duration) (models.Lease, error) {
-	t, err := a.repo.Call(a.h.Context(), space.OpID{}, "lease.grant", tuple.New(subject, parts, ttl.Milliseconds()))
+func (s *session) grant(subject, parts string, ttl time.Duration) (models.Lease, error) {
+	t, err := s.repo.Call(s.f.Context(), space.OpID{}, "lease.grant", tuple.New(subject, parts, ttl.Milliseconds()))
 	if err != nil {
 		return models.Lease{}, err
 	}
 	return lease.Decode(t), nil
 }
 
-func (a *actor) extend(id string, token int64, ttl time.Duration) error {
-	_, err := a.repo.Call(a.h.Context(), space.OpID{}, "lease.extend", tuple.New(id, token, ttl.Milliseconds()))
+func (s *session) extend(id string, token int64, ttl time.Duration) error {
+	_, err := s.repo.Call(s.f.Context(), space.OpID{}, "lease.extend", tuple.New(id, token, ttl.Milliseconds()))
 	return err
 }
 
-func (a *actor) revoke(id string, token int64) error {
-	_, err := a.repo.Call(a.h.Context(), space.OpID{}, "lease.revoke", tuple.New(id, token))
+func (s *session) revoke(id string, token int64) error {
+	_, err := s.repo.Call(s.f.Context(), space.OpID{}, "lease.revoke", tuple.New(id, token))
 	return err
 }
 
-func fault18OverAtDeadline(h *house) {
-	m1, m2 := h.manager("manager-1"), h.manager("manager-2")
+func fault18OverAtDeadline(f *fixture) {
+	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
 	l, err := m1.grant("site", "", time.Minute)
-	require.NoError(h, err)
+	require.NoError(f, err)
 	<-time.After(time.Minute) // and not a nanosecond more: the engine's timer may not have run
-	require.ErrorIs(h, m1.extend(l.ID, l.Token, time.Minute), fault.ErrNotFound)
+	require.ErrorIs(f, m1.extend(l.ID, l.Token, time.Minute), fault.ErrNotFound)
 	next, err := m2.grant("site", "", time.Minute)
-	require.NoError(h, err)
-	require.Greater(h, next.Token, l.Token)
-	require.NotEqual(h, next.ID, l.ID)
-	require.NoError(h, m2.revoke(next.ID, next.Token))
-	require.Equal(h, 1, h.total(lease.Expired))
+	require.NoError(f, err)
+	require.Greater(f, next.Token, l.Token)
+	require.NotEqual(f, next.ID, l.ID)
+	require.NoError(f, m2.revoke(next.ID, next.Token))
+	require.Equal(f, 1, f.total(lease.Expired))
 }
 
-func fault18GoodBeforeDeadline(h *house) {
-	m1, m2 := h.manager("manager-1"), h.manager("manager-2")
+func fault18GoodBeforeDeadline(f *fixture) {
+	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
 	l, err := m1.grant("site", "", time.Minute)
-	require.NoError(h, err)
+	require.NoError(f, err)
 	<-time.After(time.Minute - time.Nanosecond)
 	_, err = m2.grant("site", "", time.Minute)
-	require.ErrorIs(h, err, fault.ErrConflict)
-	require.NoError(h, m1.extend(l.ID, l.Token, time.Minute))
-	h.pass(time.Minute - time.Nanosecond)
-	require.NoError(h, m1.revoke(l.ID, l.Token))
+	require.ErrorIs(f, err, fault.ErrConflict)
+	require.NoError(f, m1.extend(l.ID, l.Token, time.Minute))
+	f.pass(time.Minute - time.Nanosecond)
+	require.NoError(f, m1.revoke(l.ID, l.Token))
 }
 
-func fault20DistinctKinds(h *house) {
-	m := h.manager("manager-1")
+func fault20DistinctKinds(f *fixture) {
+	m := f.manager("manager-1")
 	a, err := m.grant("site", "a", time.Minute)
-	require.NoError(h, err)
+	require.NoError(f, err)
 	b, err := m.grant("site", "b", time.Minute)
-	require.NoError(h, err)
+	require.NoError(f, err)
 
-	require.NoError(h, m.extend(a.ID, a.Token, time.Minute))
-	require.NoError(h, m.extend(a.ID, a.Token, time.Minute), "a duplicate")
-	require.ErrorIs(h, m.extend(a.ID, b.Token, time.Minute), fault.ErrStaleToken)
-	require.ErrorIs(h, m.revoke(a.ID, b.Token), fault.ErrStaleToken)
-	require.NoError(h, m.revoke(a.ID, a.Token))
-	require.ErrorIs(h, m.extend(a.ID, a.Token, time.Minute), fault.ErrNotFound, "after revoke")
-	require.ErrorIs(h, m.revoke(a.ID, a.Token), fault.ErrNotFound, "twice")
-	require.ErrorIs(h, m.extend("l999", 1, time.Minute), fault.ErrNotFound, "unknown")
-	require.ErrorIs(h, m.extend(b.ID, b.Token, 0), fault.ErrInvalid)
-	require.ErrorIs(h, m.extend(b.ID, b.Token, -time.Minute), fault.ErrInvalid)
+	require.NoError(f, m.extend(a.ID, a.Token, time.Minute))
+	require.NoError(f, m.extend(a.ID, a.Token, time.Minute), "a duplicate")
+	require.ErrorIs(f, m.extend(a.ID, b.Token, time.Minute), fault.ErrStaleToken)
+	require.ErrorIs(f, m.revoke(a.ID, b.Token), fault.ErrStaleToken)
+	require.NoError(f, m.revoke(a.ID, a.Token))
+	require.ErrorIs(f, m.extend(a.ID, a.Token, time.Minute), fault.ErrNotFound, "after revoke")
+	require.ErrorIs(f, m.revoke(a.ID, a.Token), fault.ErrNotFound, "twice")
+	require.ErrorIs(f, m.extend("l999", 1, time.Minute), fault.ErrNotFound, "unknown")
+	require.ErrorIs(f, m.extend(b.ID, b.Token, 0), fault.ErrInvalid)
+	require.ErrorIs(f, m.extend(b.ID, b.Token, -time.Minute), fault.ErrInvalid)
 
-	require.Equal(h, b, h.onlyLease(), "the other lease is as it was")
-	require.Equal(h, 2, h.total(lease.Extended))
-	require.NoError(h, m.revoke(b.ID, b.Token))
+	require.Equal(f, b, f.onlyLease(), "the other lease is as it was")
+	require.Equal(f, 2, f.total(lease.Extended))
+	require.NoError(f, m.revoke(b.ID, b.Token))
 }
 
-func leasesDoNotOverlap(h *house) {
-	m := h.manager("manager-1")
+func leasesDoNotOverlap(f *fixture) {
+	m := f.manager("manager-1")
 	for n, c := range []struct {
 		held, wanted string
 		conflict     bool
@@ -101,33 +101,33 @@ func leasesDoNotOverlap(h *house) {
 	} {
 		subject := fmt.Sprint("site-", n)
 		first, err := m.grant(subject, c.held, time.Minute)
-		require.NoError(h, err)
+		require.NoError(f, err)
 		elsewhere, err := m.grant(subject+"-other", c.wanted, time.Minute)
-		require.NoError(h, err)
+		require.NoError(f, err)
 		second, err := m.grant(subject, c.wanted, time.Minute)
 		if c.conflict {
-			require.ErrorIs(h, err, fault.ErrConflict, c)
+			require.ErrorIs(f, err, fault.ErrConflict, c)
 		} else {
-			require.NoError(h, err, c)
-			require.NoError(h, m.revoke(second.ID, second.Token))
+			require.NoError(f, err, c)
+			require.NoError(f, m.revoke(second.ID, second.Token))
 		}
-		require.NoError(h, m.revoke(first.ID, first.Token))
-		require.NoError(h, m.revoke(elsewhere.ID, elsewhere.Token))
+		require.NoError(f, m.revoke(first.ID, first.Token))
+		require.NoError(f, m.revoke(elsewhere.ID, elsewhere.Token))
 	}
 }
 
-func leaseRefuses(h *house) {
-	m := h.manager("manager-1")
+func leaseRefuses(f *fixture) {
+	m := f.manager("manager-1")
 	for _, args := range []tuple.Tuple{
 		tuple.New("", "", int64(1)), tuple.New("a b", "", int64(1)), tuple.New("site", "a,,b", int64(1)),
 		tuple.New("site", "a b", int64(1)), tuple.New("site", "", int64(0)), tuple.New("site", "", int64(-1)),
 		tuple.New("site", "", int64(1)<<62), tuple.New("site", "", lease.MaxTTL.Milliseconds()+1), tuple.New("site"), nil,
 	} {
-		_, err := m.repo.Call(h.Context(), space.OpID{}, "lease.grant", args)
-		require.ErrorIs(h, err, fault.ErrInvalid, args)
+		_, err := m.repo.Call(f.Context(), space.OpID{}, "lease.grant", args)
+		require.ErrorIs(f, err, fault.ErrInvalid, args)
 	}
 	l, err := m.grant("site", "b,a,b", lease.MaxTTL)
-	require.NoError(h, err)
-	require.Equal(h, []string{"a", "b"}, l.Parts)
-	require.NoError(h, m.revoke(l.ID, l.Token))
+	require.NoError(f, err)
+	require.Equal(f, []string{"a", "b"}, l.Parts)
+	require.NoError(f, m.revoke(l.ID, l.Token))
 }

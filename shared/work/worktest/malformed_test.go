@@ -21,7 +21,7 @@ import (
 // stays sound.
 func TestMalformedArgumentsNeverPanic(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		names := slices.DeleteFunc(slices.Sorted(maps.Keys((&house{policy: policy}).procedures())), func(n string) bool { return n == inspect })
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys((&fixture{policy: policy}).procedures())), func(n string) bool { return n == inspect })
 		calls := rapid.SliceOfN(rapid.SampledFrom(names), 1, 30).Draw(r, "procedures")
 		args := make([]tuple.Tuple, len(calls))
 		bodies := rapid.SliceOfN(body, 0, 3).Draw(r, "bodies")
@@ -34,15 +34,15 @@ func TestMalformedArgumentsNeverPanic(t *testing.T) {
 
 // malformed calls procedures by name, over a house in which something goes on.
 func malformed(t *testing.T, calls []string, args []tuple.Tuple, bodies []string) {
-	h := open(t, t, Direct, policy)
-	defer h.close()
-	w, m := h.worker("worker-1", 2), h.manager("manager-1")
+	f := open(t, t, Direct, policy)
+	defer f.close()
+	w, m := f.worker("worker-1", 2), f.manager("manager-1")
 	for _, b := range bodies {
-		h.put(task.Space, tuple.New("task", dig, "t2", "l1", int64(1), int64(0), b))
-		h.put(task.Result, tuple.New("result", dig, "s", "a", "l1", int64(1), "w", true, b))
-		h.put(visit.Space, tuple.New("visit", "feed", "o", "v", b))
+		f.put(task.Space, tuple.New("task", dig, "t2", "l1", int64(1), int64(0), b))
+		f.put(task.Result, tuple.New("result", dig, "s", "a", "l1", int64(1), "w", true, b))
+		f.put(visit.Space, tuple.New("visit", "feed", "o", "v", b))
 	}
-	_, err := m.work.Issue(t.Context(), m.look(), toDig("site", "a", "b"), 0)
+	_, err := m.work.Issue(t.Context(), m.inProgress(), toDig("site", "a", "b"), 0)
 	require.NoError(t, err)
 	for n, name := range calls {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -51,10 +51,10 @@ func malformed(t *testing.T, calls []string, args []tuple.Tuple, bodies []string
 		}
 		cancel()
 	}
-	h.pass(2 * time.Hour)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	require.NotContains(t, h.logged.String(), "panicked")
+	f.pass(2 * time.Hour)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	require.NotContains(t, f.logged.String(), "panicked")
 }
 
 // body is what a stranger may write where a body is expected.

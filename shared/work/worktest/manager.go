@@ -26,141 +26,141 @@ var managerScenarios = []scenario{
 	{"IssueRefusesWhatIsNoTask", issueRefuses},
 }
 
-func fault25HoldingResult(h *house) {
-	w, m1 := h.worker("worker-1", 1), h.manager("manager-1")
-	m2 := h.manager("manager-2")
+func fault25HoldingResult(f *fixture) {
+	w, m1 := f.worker("worker-1", 1), f.manager("manager-1")
+	m2 := f.manager("manager-2")
 	m1.issue(toDig("site", "a"), 0)
-	require.NoError(h, w.report(w.claim(), "a", true))
+	require.NoError(f, w.report(w.claim(), "a", true))
 	r := m1.hold()
-	require.Equal(h, []string{"a", "a"}, m2.busy()["site"], "lease and held result")
-	m1.die()
-	require.ErrorIs(h, m1.work.Ingested(h.Context(), r), fault.ErrClosed)
-	require.Equal(h, r.Outcome, m2.ingest().Outcome)
-	require.Equal(h, 1, h.total(lease.Revoked))
+	require.Equal(f, []string{"a", "a"}, m2.reserved()["site"], "lease and held result")
+	m1.kill()
+	require.ErrorIs(f, m1.work.Ingested(f.Context(), r), fault.ErrClosed)
+	require.Equal(f, r.ResultTuple, m2.ingest().ResultTuple)
+	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
-func fault25IssuedHalf(h *house) {
-	w, m1 := h.worker("worker-1", 2), h.manager("manager-1")
+func fault25IssuedHalf(f *fixture) {
+	w, m1 := f.worker("worker-1", 2), f.manager("manager-1")
 	m1.issue(toDig("site", "a"), 0)
 	m1.issue(toDig("site", "b"), 0)
-	m1.die() // c and d are not issued
-	m2 := h.manager("manager-2")
-	require.ElementsMatch(h, []string{"a", "b"}, m2.busy()["site"])
-	_, err := m2.work.Issue(h.Context(), m2.look(), toDig("site", "b", "c"), 0)
-	require.ErrorIs(h, err, fault.ErrConflict)
+	m1.kill() // c and d are not issued
+	m2 := f.manager("manager-2")
+	require.ElementsMatch(f, []string{"a", "b"}, m2.reserved()["site"])
+	_, err := m2.work.Issue(f.Context(), m2.inProgress(), toDig("site", "b", "c"), 0)
+	require.ErrorIs(f, err, fault.ErrConflict)
 	m2.issue(toDig("site", "c", "d"), 0)
 	for range 3 {
 		i := w.claim()
-		require.NoError(h, w.report(i, lease.JoinParts(i.Parts), true))
+		require.NoError(f, w.report(i, lease.JoinParts(i.Parts), true))
 		m2.ingest()
 	}
-	require.Equal(h, 3, h.total(lease.Granted))
-	require.Equal(h, 3, h.total(lease.Revoked))
-	require.Empty(h, m2.busy())
+	require.Equal(f, 3, f.total(lease.Granted))
+	require.Equal(f, 3, f.total(lease.Revoked))
+	require.Empty(f, m2.reserved())
 }
 
 // done has a work-item done to the end by a worker and ingested by a manager.
-func (m *actor) done(w *actor, t models.Task) {
-	m.h.Helper()
+func (m *session) done(w *session, t models.Task) {
+	m.f.Helper()
 	m.issue(t, 0)
-	require.NoError(m.h, w.report(w.claim(), lease.JoinParts(t.Parts), true))
+	require.NoError(m.f, w.report(w.claim(), lease.JoinParts(t.Parts), true))
 	m.ingest()
 }
 
 // Two managers choose the same, and the second comes when the first is through.
-func choiceOvertaken(h *house) {
-	w, m1, m2 := h.worker("worker-1", 1), h.manager("manager-1"), h.manager("manager-2")
-	seen := m1.look()
+func choiceOvertaken(f *fixture) {
+	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
+	seen := m1.inProgress()
 	m2.done(w, toDig("site", "a"))
-	require.Empty(h, m1.busy(), "no lease and no result is in the way")
-	_, err := m1.work.Issue(h.Context(), seen, toDig("site", "a", "b"), 0)
-	require.ErrorIs(h, err, fault.ErrConflict)
+	require.Empty(f, m1.reserved(), "no lease and no result is in the way")
+	_, err := m1.work.Issue(f.Context(), seen, toDig("site", "a", "b"), 0)
+	require.ErrorIs(f, err, fault.ErrConflict)
 	m1.issue(toDig("site", "b"), 0) // as the catalog has it now
-	require.NoError(h, w.report(w.claim(), "b", true))
+	require.NoError(f, w.report(w.claim(), "b", true))
 	m2.ingest()
-	require.Equal(h, 2, h.total(lease.Revoked))
+	require.Equal(f, 2, f.total(lease.Revoked))
 }
 
 // The lease has ended by its TTL, the result waits, and is held then.
-func choiceWaits(h *house) {
-	w, m1, m2 := h.worker("worker-1", 1), h.manager("manager-1"), h.manager("manager-2")
-	seen := m1.look()
+func choiceWaits(f *fixture) {
+	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
+	seen := m1.inProgress()
 	m2.issue(toDig("site", "a"), 0)
-	require.NoError(h, w.report(w.claim(), "a", true))
-	h.pass(leaseTTL)
-	require.Equal(h, 1, h.total(lease.Expired))
-	_, err := m1.work.Issue(h.Context(), seen, toDig("site", "a"), 0)
-	require.ErrorIs(h, err, fault.ErrConflict)
+	require.NoError(f, w.report(w.claim(), "a", true))
+	f.pass(leaseTTL)
+	require.Equal(f, 1, f.total(lease.Expired))
+	_, err := m1.work.Issue(f.Context(), seen, toDig("site", "a"), 0)
+	require.ErrorIs(f, err, fault.ErrConflict)
 	r := m2.hold()
-	_, err = m1.work.Issue(h.Context(), seen, toDig("site", "a"), 0)
-	require.ErrorIs(h, err, fault.ErrConflict)
-	require.NoError(h, m2.work.Ingested(h.Context(), r))
-	_, err = m1.work.Issue(h.Context(), seen, toDig("site", "a"), 0)
-	require.ErrorIs(h, err, fault.ErrConflict)
-	issued, err := m1.work.Issue(h.Context(), seen, toDig("park", "a"), 0)
-	require.NoError(h, err)
-	require.True(h, issued)
+	_, err = m1.work.Issue(f.Context(), seen, toDig("site", "a"), 0)
+	require.ErrorIs(f, err, fault.ErrConflict)
+	require.NoError(f, m2.work.Ingested(f.Context(), r))
+	_, err = m1.work.Issue(f.Context(), seen, toDig("site", "a"), 0)
+	require.ErrorIs(f, err, fault.ErrConflict)
+	issued, err := m1.work.Issue(f.Context(), seen, toDig("park", "a"), 0)
+	require.NoError(f, err)
+	require.True(f, issued)
 }
 
 // Somebody who lost the task long ago reports it all the same.
-func choiceLate(h *house) {
-	w, m1, m2 := h.worker("worker-1", 1), h.manager("manager-1"), h.manager("manager-2")
+func choiceLate(f *fixture) {
+	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	m2.issue(longDig(), 0)
 	i := w.claim()
-	h.pass(leaseTTL + time.Minute)
-	require.NoError(h, w.task.HandBack(h.Context(), i))
-	seen := m1.look()
-	require.Empty(h, seen.Claimed, "lease and task are gone")
-	require.ErrorIs(h, w.report(i, "a", true), fault.ErrStaleToken)
+	f.pass(leaseTTL + time.Minute)
+	require.NoError(f, w.task.HandBack(f.Context(), i))
+	seen := m1.inProgress()
+	require.Empty(f, seen.Reserved, "lease and task are gone")
+	require.ErrorIs(f, w.report(i, "a", true), fault.ErrStaleToken)
 	m2.ingest()
-	_, err := m1.work.Issue(h.Context(), seen, toDig("site", "a"), 0)
-	require.ErrorIs(h, err, fault.ErrConflict)
+	_, err := m1.work.Issue(f.Context(), seen, toDig("site", "a"), 0)
+	require.ErrorIs(f, err, fault.ErrConflict)
 }
 
-func choiceApart(h *house) {
-	w, m1, m2 := h.worker("worker-1", 1), h.manager("manager-1"), h.manager("manager-2")
-	seen := m1.look()
+func choiceApart(f *fixture) {
+	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
+	seen := m1.inProgress()
 	for range 3 {
 		m2.done(w, toDig("site", "a"))
 	}
-	issued, err := m1.work.Issue(h.Context(), seen, toDig("park", "a"), 0)
-	require.NoError(h, err)
-	require.True(h, issued)
+	issued, err := m1.work.Issue(f.Context(), seen, toDig("park", "a"), 0)
+	require.NoError(f, err)
+	require.True(f, issued)
 }
 
 // twoResults has two results, a before b, wait.
-func (h *house) twoResults(m *actor) {
-	h.Helper()
-	w := h.worker("worker-1", 1)
+func (f *fixture) twoResults(m *session) {
+	f.Helper()
+	w := f.worker("worker-1", 1)
 	m.issue(toDig("site", "a", "b"), 0)
 	i := w.claim()
-	require.NoError(h, w.report(i, "a", false))
-	require.NoError(h, w.report(i, "b", true))
+	require.NoError(f, w.report(i, "a", false))
+	require.NoError(f, w.report(i, "b", true))
 }
 
-func poisonResult(h *house) {
-	m := h.manager("manager-1")
-	h.twoResults(m)
+func poisonResult(f *fixture) {
+	m := f.manager("manager-1")
+	f.twoResults(m)
 	r := m.hold()
-	require.Equal(h, "a", r.Part)
-	h.pass(ingestTTL)
-	require.ErrorIs(h, m.work.Ingested(h.Context(), r), fault.ErrStaleToken)
-	require.Equal(h, "b", m.ingest().Part)
-	require.Equal(h, "a", m.ingest().Part)
+	require.Equal(f, "a", r.Part)
+	f.pass(ingestTTL)
+	require.ErrorIs(f, m.work.Ingested(f.Context(), r), fault.ErrStaleToken)
+	require.Equal(f, "b", m.ingest().Part)
+	require.Equal(f, "a", m.ingest().Part)
 }
 
-func managerStops(h *house) {
-	m1, m2 := h.manager("manager-1"), h.manager("manager-2")
-	h.twoResults(m1)
-	require.Equal(h, "a", m1.hold().Part)
-	m1.leave()
-	require.Equal(h, "a", m2.ingest().Part)
-	require.Equal(h, "b", m2.ingest().Part)
+func managerStops(f *fixture) {
+	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
+	f.twoResults(m1)
+	require.Equal(f, "a", m1.hold().Part)
+	m1.closeInOrder()
+	require.Equal(f, "a", m2.ingest().Part)
+	require.Equal(f, "b", m2.ingest().Part)
 }
 
-func busyPages(h *house) {
-	m := h.manager("manager-1")
-	w := h.worker("worker-1", 100)
+func busyPages(f *fixture) {
+	m := f.manager("manager-1")
+	w := f.worker("worker-1", 100)
 	want := map[string][]string{}
 	for n := range 12 {
 		subject := fmt.Sprint("site-", n)
@@ -169,20 +169,20 @@ func busyPages(h *house) {
 		}
 		m.issue(toDig(subject, want[subject]...), 0)
 	}
-	require.Equal(h, want, m.busy(), "1.4 MB of parts")
+	require.Equal(f, want, m.reserved(), "1.4 MB of parts")
 	m.issue(toDig("last"), 1)
 	i := w.claim()
 	for n := range 700 {
 		part := fmt.Sprintf("%03d-%s", n, strings.Repeat("x", 1000))
-		require.NoError(h, w.report(i, part, false))
+		require.NoError(f, w.report(i, part, false))
 		want[i.Subject] = append(want[i.Subject], part)
 	}
 	m.hold()
-	require.Equal(h, want, m.busy())
+	require.Equal(f, want, m.reserved())
 }
 
-func issueRefuses(h *house) {
-	m := h.manager("manager-1")
+func issueRefuses(f *fixture) {
+	m := f.manager("manager-1")
 	good := toDig("site", "a")
 	for name, spoil := range map[string]func(*models.Task){
 		"no action":        func(t *models.Task) { t.Action = "" },
@@ -195,21 +195,21 @@ func issueRefuses(h *house) {
 	} {
 		bad := good
 		spoil(&bad)
-		_, err := m.work.Issue(h.Context(), m.look(), bad, 0)
-		require.ErrorIs(h, err, fault.ErrInvalid, name)
+		_, err := m.work.Issue(f.Context(), m.inProgress(), bad, 0)
+		require.ErrorIs(f, err, fault.ErrInvalid, name)
 	}
 	bad := good
 	bad.Data = []byte("{")
-	_, err := m.work.Issue(h.Context(), m.look(), bad, 0)
-	require.True(h, errors.Is(err, fault.ErrInvalid), err)
-	require.Empty(h, h.state().leases)
+	_, err := m.work.Issue(f.Context(), m.inProgress(), bad, 0)
+	require.True(f, errors.Is(err, fault.ErrInvalid), err)
+	require.Empty(f, f.state().leases)
 
 	good.Attempts, good.Claimants, good.State, good.History = 9, []string{"x"}, "x", []string{"x"}
 	good.CurrentClaimant, good.ClaimedAt, good.ID, good.Parts = "x", time.Now(), "x", []string{"b", "a", "b"}
 	m.issue(good, 0)
-	made := h.onlyTask().Task
-	require.Equal(h, models.Task{
+	made := f.onlyTask().Task
+	require.Equal(f, models.Task{
 		ID: made.ID, Action: dig, Subject: "site", Parts: []string{"a", "b"}, Timeout: good.Timeout, QueueTTL: models.SecondsOf(queueTTL), CreatedAt: made.CreatedAt,
 	}, made)
-	require.NotEqual(h, "x", made.ID)
+	require.NotEqual(f, "x", made.ID)
 }

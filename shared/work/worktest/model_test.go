@@ -23,7 +23,7 @@ import (
 // checks after each step that the invariants hold, and at the end that everything
 // that was issued ends.
 type fleet struct {
-	h        *house
+	fixture  *fixture
 	born     int
 	workers  map[string]*hand
 	managers map[string]*clerk
@@ -33,7 +33,7 @@ type fleet struct {
 }
 
 type hand struct {
-	*actor
+	*session
 	items []*held
 }
 
@@ -44,10 +44,10 @@ type held struct {
 }
 
 type clerk struct {
-	*actor
+	*session
 	results []*work.Held
-	seen    work.Busy    // before it chose
-	chosen  *models.Task // of what was neither busy nor done; nil: nothing
+	seen    work.InProgress // before it chose
+	chosen  *models.Task    // of what was neither busy nor done; nil: nothing
 }
 
 func TestAnythingAtAnyTime(t *testing.T) {
@@ -71,10 +71,10 @@ func TestAnythingAtAnyTime(t *testing.T) {
 func anything(t *testing.T, r *rapid.T) {
 	p := policy
 	p.Task.MaxAttempts = 1 // so that tasks die often
-	h := open(t, r, Direct, p)
-	defer h.close()
-	h.beat, h.sessionTTL = time.Minute, 3*time.Minute
-	f := &fleet{h: h, workers: map[string]*hand{}, managers: map[string]*clerk{}, tokens: map[string]int64{}, done: map[string][]string{}}
+	fx := open(t, r, Direct, p)
+	defer fx.close()
+	fx.beat, fx.sessionTTL = time.Minute, 3*time.Minute
+	f := &fleet{fixture: fx, workers: map[string]*hand{}, managers: map[string]*clerk{}, tokens: map[string]int64{}, done: map[string][]string{}}
 	for range 2 {
 		f.hire(r)
 		f.open()
@@ -99,19 +99,19 @@ func one[V any](r *rapid.T, m map[string]V) V {
 func (f *fleet) hire(r *rapid.T) {
 	f.born++
 	id := fmt.Sprint("worker-", f.born)
-	f.workers[id] = &hand{actor: f.h.worker(id, rapid.SampledFrom([]int{1, 2, 0}).Draw(r, "slots"))}
+	f.workers[id] = &hand{session: f.fixture.worker(id, rapid.SampledFrom([]int{1, 2, 0}).Draw(r, "slots"))}
 }
 
 func (f *fleet) open() {
 	f.born++
 	id := fmt.Sprint("manager-", f.born)
-	f.managers[id] = &clerk{actor: f.h.manager(id)}
+	f.managers[id] = &clerk{session: f.fixture.manager(id)}
 }
 
 func (f *fleet) issue(r *rapid.T) {
 	m := one(r, f.managers)
 	t := f.wanted(r, rapid.SampledFrom(sites).Draw(r, "subject"), []string{"a", "b", "c", "d"}, 0)
-	if _, err := m.work.Issue(f.h.Context(), m.look(), t, rapid.Int64Range(0, 2).Draw(r, "priority")); err != nil {
+	if _, err := m.work.Issue(f.fixture.Context(), m.inProgress(), t, rapid.Int64Range(0, 2).Draw(r, "priority")); err != nil {
 		require.ErrorIs(r, err, fault.ErrConflict)
 	}
 }
@@ -128,9 +128,9 @@ func (f *fleet) wanted(r *rapid.T, subject string, of []string, least int) model
 // choose looks what is busy, and chooses of the rest what is not done.
 func (f *fleet) choose(r *rapid.T) {
 	m, subject := one(r, f.managers), rapid.SampledFrom(sites).Draw(r, "subject")
-	m.seen, m.chosen = m.look(), nil
+	m.seen, m.chosen = m.inProgress(), nil
 	open := slices.DeleteFunc([]string{"a", "b", "c", "d"}, func(part string) bool {
-		return slices.Contains(f.done[subject], part) || slices.ContainsFunc(m.seen.Claimed, func(c work.Claimed) bool {
+		return slices.Contains(f.done[subject], part) || slices.ContainsFunc(m.seen.Reserved, func(c work.Reserved) bool {
 			return c.Subject == subject && (len(c.Parts) == 0 || slices.Contains(c.Parts, part))
 		})
 	})
@@ -146,8 +146,8 @@ func (f *fleet) issueChoice(r *rapid.T) {
 	decided := maps.Clone(f.managers)
 	maps.DeleteFunc(decided, func(_ string, m *clerk) bool { return m.chosen == nil })
 	m := one(r, decided)
-	waits := f.h.state().results
-	issued, err := m.work.Issue(f.h.Context(), m.seen, *m.chosen, 0)
+	waits := f.fixture.state().results
+	issued, err := m.work.Issue(f.fixture.Context(), m.seen, *m.chosen, 0)
 	switch {
 	case err != nil:
 		require.ErrorIs(r, err, fault.ErrConflict)
@@ -156,7 +156,7 @@ func (f *fleet) issueChoice(r *rapid.T) {
 	default:
 		for _, part := range m.chosen.Parts {
 			require.NotContains(r, f.done[m.chosen.Subject], part)
-			require.False(r, slices.ContainsFunc(waits, func(o task.Outcome) bool {
+			require.False(r, slices.ContainsFunc(waits, func(o task.ResultTuple) bool {
 				return o.Subject == m.chosen.Subject && slices.Contains(lease.SplitParts(o.Part), part)
 			}))
 		}
@@ -204,22 +204,22 @@ func (f *fleet) heard(r *rapid.T, err error, i *held) {
 func (f *fleet) report(r *rapid.T) {
 	final := rapid.Bool().Draw(r, "final")
 	w, i := f.item(r, final)
-	f.heard(r, w.actor.report(i.Item, rapid.SampledFrom([]string{"a", "b"}).Draw(r, "part"), final), i)
+	f.heard(r, w.session.report(i.Item, rapid.SampledFrom([]string{"a", "b"}).Draw(r, "part"), final), i)
 }
 
 func (f *fleet) release(r *rapid.T) {
 	w, i := f.item(r, true)
-	f.heard(r, w.task.Release(f.h.Context(), i.Item, "cannot"), i)
+	f.heard(r, w.task.Release(f.fixture.Context(), i.Item, "cannot"), i)
 }
 
 func (f *fleet) handBack(r *rapid.T) {
 	w, i := f.item(r, true)
-	f.heard(r, w.task.HandBack(f.h.Context(), i.Item), i)
+	f.heard(r, w.task.HandBack(f.fixture.Context(), i.Item), i)
 }
 
 func (f *fleet) extend(r *rapid.T) {
 	w, i := f.item(r, false)
-	f.heard(r, w.task.Extend(f.h.Context(), i.Item), i)
+	f.heard(r, w.task.Extend(f.fixture.Context(), i.Item), i)
 }
 
 // late reports what somebody had once; it must move nothing.
@@ -228,10 +228,10 @@ func (f *fleet) late(r *rapid.T) {
 		r.SkipNow()
 	}
 	i := rapid.SampledFrom(f.gone).Draw(r, "item")
-	before := f.h.state()
-	err := one(r, f.workers).actor.report(i, "a", rapid.Bool().Draw(r, "final"))
+	before := f.fixture.state()
+	err := one(r, f.workers).session.report(i, "a", rapid.Bool().Draw(r, "final"))
 	require.ErrorIs(r, err, fault.ErrStaleToken)
-	after := f.h.state()
+	after := f.fixture.state()
 	require.Equal(r, before.leases, after.leases)
 	require.Equal(r, before.tasks, after.tasks)
 }

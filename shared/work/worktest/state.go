@@ -10,15 +10,14 @@ import (
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
-	"leasehold/shared/tuple"
 )
 
-// state is all that the invariants are about.
+// state is what the invariants restrict.
 type state struct {
 	leases  []models.Lease
 	tasks   []entry // waiting, held by sessions, held by nobody
-	results []task.Outcome
-	claims  []tuple.Tuple
+	results []task.ResultTuple
+	claims  []task.Claim
 	dead    int
 	totals  map[string]int64
 }
@@ -30,12 +29,12 @@ type entry struct {
 	holder string
 }
 
-// state reads everything in one transaction.
-func (h *house) state() state {
-	h.Helper()
+// state reads the spaces in one transaction, and then the totals.
+func (f *fixture) state() state {
+	f.Helper()
 	var s state
-	h.inspect(func(tx space.Tx) {
-		s = state{totals: map[string]int64{}, dead: len(tx.Scan(task.Dead, task.AnyDead(dig)))}
+	f.inspect(func(tx space.Tx) {
+		s = state{dead: len(tx.Scan(task.Dead, task.AnyDead()))}
 		for _, e := range tx.Scan(lease.Space, lease.Any()) {
 			s.leases = append(s.leases, lease.Decode(e.Tuple))
 		}
@@ -48,34 +47,32 @@ func (h *house) state() state {
 			s.results = append(s.results, task.DecodeResult(e.Tuple))
 		}
 		for _, e := range tx.Scan(lease.Space, task.AnyClaim()) {
-			s.claims = append(s.claims, e.Tuple)
-		}
-		for _, what := range []string{lease.Granted, lease.Revoked, lease.Expired} {
-			if e, ok := tx.Find(lease.Space, lease.AnyTotal(what), nil); ok {
-				s.totals[what] = e.Tuple.Int64(2)
-			}
+			s.claims = append(s.claims, task.DecodeClaim(e.Tuple))
 		}
 	})
+	var err error
+	s.totals, err = lease.Totals(f.Context(), f.admin)
+	require.NoError(f, err)
 	return s
 }
 
-// onlyTask is the one task that there is, wherever it is.
-func (h *house) onlyTask() entry {
-	h.Helper()
-	s := h.state()
-	require.Len(h, s.tasks, 1)
+// onlyTask returns the one task, waiting or held.
+func (f *fixture) onlyTask() entry {
+	f.Helper()
+	s := f.state()
+	require.Len(f, s.tasks, 1)
 	return s.tasks[0]
 }
 
-// onlyLease is the one lease that lives.
-func (h *house) onlyLease() models.Lease {
-	h.Helper()
-	s := h.state()
-	require.Len(h, s.leases, 1)
+// onlyLease returns the one live lease.
+func (f *fixture) onlyLease() models.Lease {
+	f.Helper()
+	s := f.state()
+	require.Len(f, s.leases, 1)
 	return s.leases[0]
 }
 
-// broken says which invariants the state breaks. They hold after every
+// broken returns the invariants that the state violates. They hold after every
 // transaction.
 func (s state) broken() (wrong []string) {
 	live := map[string]models.Lease{}
@@ -88,7 +85,7 @@ func (s state) broken() (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("task %s has the token %d, its lease is %+v", t.ID, t.Token, l))
 		}
 		if t.holder != "" && !slices.ContainsFunc(s.claims, t.shownBy) {
-			wrong = append(wrong, fmt.Sprintf("task %s is held by %q, and no claim shows it", t.ID, t.holder))
+			wrong = append(wrong, fmt.Sprintf("task %s is held by %q, and has no claim", t.ID, t.holder))
 		}
 	}
 	for _, l := range s.leases {
@@ -98,7 +95,7 @@ func (s state) broken() (wrong []string) {
 	}
 	for _, c := range s.claims {
 		if !slices.ContainsFunc(s.tasks, func(t entry) bool { return t.shownBy(c) }) {
-			wrong = append(wrong, fmt.Sprintf("nobody holds what the claim %s shows", c))
+			wrong = append(wrong, fmt.Sprintf("claim %+v is of a task that is not held", c))
 		}
 	}
 	if s.totals[lease.Granted] != s.totals[lease.Revoked]+s.totals[lease.Expired]+int64(len(s.leases)) {
@@ -122,13 +119,13 @@ func (s state) overlaps() (wrong []string) {
 	return wrong
 }
 
-// shownBy reports whether c is the claim of t as it is held.
-func (t entry) shownBy(c tuple.Tuple) bool {
-	return c.Str(1) == t.ID && c.Str(2) == t.holder && c.Int64(4) == t.Token
+// shownBy reports whether c is the claim of t and its current hold.
+func (t entry) shownBy(c task.Claim) bool {
+	return c.Task == t.ID && c.Worker == t.holder && c.Token == t.Token
 }
 
-// works reports whether somebody will end l otherwise than by its TTL.
+// works reports whether a task or a final result will end l before its TTL.
 func (s state) works(l models.Lease) bool {
 	return slices.ContainsFunc(s.tasks, func(t entry) bool { return t.Lease == l.ID }) ||
-		slices.ContainsFunc(s.results, func(o task.Outcome) bool { return o.Lease == l.ID && o.Final && o.Token == l.Token })
+		slices.ContainsFunc(s.results, func(o task.ResultTuple) bool { return o.Lease == l.ID && o.Final && o.Token == l.Token })
 }

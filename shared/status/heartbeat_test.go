@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// coordinator answers each beat with the next of its answers, then with the last.
+// coordinator answers each heartbeat with the next of its answers, and repeats the last.
 type coordinator struct {
 	space.Repository
 	answers []error
@@ -33,29 +33,29 @@ func (c *coordinator) Call(_ context.Context, _ space.OpID, _ string, args tuple
 	return nil, err
 }
 
-func TestHeartBeatsAtItsIntervalAndAtEachChange(t *testing.T) {
+func TestHeartbeatIsSentAtItsIntervalAndAtEachChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &coordinator{answers: []error{nil}}
-		h := status.NewHeart(c, time.Second, nil)
+		h := status.NewHeartbeat(c, time.Second, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
 		done := make(chan error, 1)
 		go func() { done <- h.Run(ctx) }()
 		<-time.After(500 * time.Millisecond)
-		h.Set("busy")
-		h.Set("busy")
+		h.SetState("busy")
+		h.SetState("busy")
 		require.NoError(t, <-done, "the end of the context is no error")
 		require.Equal(t, []string{"idle", "busy", "busy", "busy"}, c.states)
 	})
 }
 
-func TestHeartGoesOnAfterABeatOfUnknownOutcome(t *testing.T) {
+func TestHeartbeatGoesOnAfterABeatOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		unknown, closed := fmt.Errorf("journal: %w", fault.ErrUnavailable), fmt.Errorf("lost: %w", fault.ErrClosed)
 		c := &coordinator{answers: []error{nil, unknown, unknown, nil, closed}}
-		require.ErrorIs(t, status.NewHeart(c, time.Second, nil).Run(t.Context()), fault.ErrClosed)
+		require.ErrorIs(t, status.NewHeartbeat(c, time.Second, nil).Run(t.Context()), fault.ErrClosed)
 		require.Len(t, c.states, 5)
 	})
 }

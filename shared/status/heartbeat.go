@@ -1,0 +1,85 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+)
+
+// Heartbeat keeps one session alive: it reports the session's state at an interval,
+// and at once when the state changes. SetState may be called concurrently.
+type Heartbeat struct {
+	repo     space.Repository
+	interval time.Duration
+	serves   []Serving
+	changed  chan struct{}
+
+	mu    sync.Mutex // guards state and since
+	state string
+	since time.Time
+}
+
+// NewHeartbeat returns the heartbeat of repo's session, which has serves[action] slots
+// for each action. Run starts it.
+func NewHeartbeat(repo space.Repository, interval time.Duration, serves map[string]int) *Heartbeat {
+	h := &Heartbeat{repo: repo, interval: interval, changed: make(chan struct{}, 1), state: "idle", since: time.Now()}
+	for _, action := range slices.Sorted(maps.Keys(serves)) {
+		h.serves = append(h.serves, Serving{Action: action, Slots: int64(serves[action])})
+	}
+	return h
+}
+
+// SetState changes the state that the session reports. Run sends it at once.
+func (h *Heartbeat) SetState(state string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if state == h.state {
+		return
+	}
+	h.state, h.since = state, time.Now()
+	select {
+	case h.changed <- struct{}{}:
+	default: // the next beat carries this change too
+	}
+}
+
+// Beat sends one heartbeat. It may be repeated after any error.
+func (h *Heartbeat) Beat(ctx context.Context) error {
+	h.mu.Lock()
+	args := beatArgs{State: h.state, Since: h.since.UTC().Format(time.RFC3339), Serves: h.serves}.encode()
+	h.mu.Unlock()
+	if _, err := h.repo.Call(ctx, space.OpID{}, procBeat, args); err != nil {
+		return fmt.Errorf("heartbeat of %s: %w", h.repo.Session(), err)
+	}
+	return nil
+}
+
+// Run sends heartbeats until ctx ends, and then returns nil, or until one fails with
+// an error that cannot pass; fault.ErrClosed means that the session is lost. After
+// fault.ErrUnavailable it goes on, because a later heartbeat may still arrive in time.
+func (h *Heartbeat) Run(ctx context.Context) error {
+	tick := time.NewTicker(h.interval)
+	defer tick.Stop()
+	for {
+		err := h.Beat(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !errors.Is(err, fault.ErrUnavailable):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		case <-h.changed:
+		}
+	}
+}

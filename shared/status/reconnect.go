@@ -1,0 +1,44 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+)
+
+// Connect opens a session at a coordinator. While none is reachable it retries until
+// ctx ends.
+type Connect func(ctx context.Context) (space.Repository, error)
+
+// reconnectDelay is the pause before a lost session is replaced.
+const reconnectDelay = time.Second
+
+// Reconnect calls run with a session. If run returns fault.ErrClosed, because the
+// session was lost, Reconnect opens a new session after a pause and calls run again.
+// It returns any other result of run, or the error of connect. It returns nil if ctx
+// ends while there is no session.
+func Reconnect(ctx context.Context, connect Connect, log *slog.Logger, run func(context.Context, space.Repository) error) error {
+	for {
+		repo, err := connect(ctx)
+		if ctx.Err() != nil && err != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = run(ctx, repo)
+		if ctx.Err() != nil || !errors.Is(err, fault.ErrClosed) {
+			return err
+		}
+		log.Warn("session lost, opening a new one", "session", repo.Session(), "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(reconnectDelay):
+		}
+	}
+}

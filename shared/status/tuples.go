@@ -1,0 +1,138 @@
+package status
+
+import (
+	"fmt"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/tuple"
+)
+
+// SessionState is what a session does, as its heartbeats report it.
+type SessionState struct {
+	ID    string // of the session
+	State string // for people
+	Since string // RFC 3339: when the state began
+}
+
+func (s SessionState) encode() tuple.Tuple { return tuple.New(s.ID, s.State, s.Since) }
+
+// DecodeState returns the state of a tuple that AnyState or StateOf matches.
+func DecodeState(t tuple.Tuple) SessionState {
+	return SessionState{ID: t.Str(0), State: t.Str(1), Since: t.Str(2)}
+}
+
+// AnyState matches the states of all sessions.
+func AnyState() tuple.Template { return tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString) }
+
+// StateOf matches the state of one session.
+func StateOf(id string) tuple.Template { return tuple.Match(id, tuple.AnyString, tuple.AnyString) }
+
+// Serving is how many slots a session has for an action.
+type Serving struct {
+	ID     string // of the session
+	Action string
+	Slots  int64
+}
+
+func (s Serving) encode() tuple.Tuple { return tuple.New("serves", s.ID, s.Action, s.Slots) }
+
+// DecodeServing returns what a tuple that MatchServing matches describes.
+func DecodeServing(t tuple.Tuple) Serving {
+	return Serving{ID: t.Str(1), Action: t.Str(2), Slots: t.Int64(3)}
+}
+
+// MatchServing matches what sessions serve; both arguments may be formals.
+func MatchServing(id, action any) tuple.Template {
+	return tuple.Match("serves", id, action, tuple.AnyInt64)
+}
+
+// AnyServing matches the tuples of the sessions that serve an action.
+func AnyServing(action string) tuple.Template { return MatchServing(tuple.AnyString, action) }
+
+// beatArgs are the arguments of status.beat: (state, since, (action, slots)…).
+type beatArgs struct {
+	State, Since string
+	Serves       []Serving // without ids
+}
+
+func (b beatArgs) encode() tuple.Tuple {
+	args := tuple.New(b.State, b.Since)
+	for _, s := range b.Serves {
+		args = append(args, tuple.New(s.Action, s.Slots))
+	}
+	return args
+}
+
+// decodeBeat returns fault.ErrInvalid for arguments that no Heartbeat sends.
+func decodeBeat(args tuple.Tuple) (beatArgs, error) {
+	if len(args) < 2 || !tuple.Match(tuple.AnyString, tuple.AnyString).Matches(args[:2]) {
+		return beatArgs{}, fmt.Errorf("%s: %w: want a state and since when it lasts", procBeat, fault.ErrInvalid)
+	}
+	b := beatArgs{State: args.Str(0), Since: args.Str(1)}
+	for _, f := range args[2:] {
+		serves, _ := f.(tuple.Tuple)
+		s := Serving{Action: serves.Str(0), Slots: serves.Int64(1)}
+		ok := tuple.Match(tuple.AnyString, tuple.AnyInt64).Matches(serves)
+		if !ok || !models.ValidID(s.Action) || s.Slots < 0 || s.Slots > MaxSlots {
+			return beatArgs{}, fmt.Errorf("%s: %w: %.100s: want an action's id and 0 to %d slots", procBeat, fault.ErrInvalid, serves, MaxSlots)
+		}
+		b.Serves = append(b.Serves, s)
+	}
+	return b, nil
+}
+
+// cost is models.Cost in the units of its tuple. Its order is also that of the
+// arguments of status.spend.
+type cost struct {
+	Action, How                               string
+	Tasks, WallMicros, CPUMicros, WindowsRead int64
+}
+
+func costOf(c models.Cost) cost {
+	return cost{c.Action, c.How, c.Tasks, c.Wall.Duration().Microseconds(), c.CPU.Duration().Microseconds(), c.Windows}
+}
+
+func (c cost) model() models.Cost {
+	seconds := func(micros int64) models.Seconds { return models.Seconds(float64(micros) / 1e6) }
+	return models.Cost{
+		Action: c.Action, How: c.How, Tasks: c.Tasks,
+		Wall: seconds(c.WallMicros), CPU: seconds(c.CPUMicros), Windows: c.WindowsRead,
+	}
+}
+
+func (c cost) args() tuple.Tuple {
+	return tuple.New(c.Action, c.How, c.Tasks, c.WallMicros, c.CPUMicros, c.WindowsRead)
+}
+
+func (c cost) encode() tuple.Tuple { return append(tuple.New("cost"), c.args()...) }
+
+var spendArgs = tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64)
+
+// decodeSpend returns the cost in arguments that spendArgs matches.
+func decodeSpend(args tuple.Tuple) cost {
+	return cost{args.Str(0), args.Str(1), args.Int64(2), args.Int64(3), args.Int64(4), args.Int64(5)}
+}
+
+func decodeCost(t tuple.Tuple) cost { return decodeSpend(t[1:]) }
+
+// matchCost matches the costs of an action's tasks; both arguments may be formals.
+func matchCost(action, how any) tuple.Template {
+	return tuple.Match("cost", action, how, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64)
+}
+
+// logLine is one line for administrators.
+type logLine struct {
+	At                 time.Time
+	ID, Level, Message string // ID names the task that the line is about
+}
+
+func (l logLine) encode() tuple.Tuple {
+	return tuple.New("log", l.At.UTC().Format(time.RFC3339), l.ID, l.Level, l.Message)
+}
+
+// MatchLog matches lines of the space "log"; both arguments may be formals.
+func MatchLog(id, level any) tuple.Template {
+	return tuple.Match("log", tuple.AnyString, id, level, tuple.AnyString)
+}

@@ -1,0 +1,173 @@
+package task_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// fixture is an engine with the protocol, and a client that may create, claim and
+// release.
+type fixture struct {
+	*testing.T
+	repo   space.Repository
+	client task.Client
+}
+
+const backoff = 30 * time.Second
+
+func withFixture(t *testing.T, run func(fixture)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
+		e, err := engine.Open(t.Context(), engine.Config{
+			Journal:    &journal.Memory{},
+			Procedures: space.Join(policy.Procedures(), task.AdminProcedures(), lease.Procedures(), status.Procedures(), space.Procedures{"lease-one": leaseOne}),
+		})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		repo, err := e.Session(t.Context(), "admin", 0)
+		require.NoError(t, err)
+		for _, spaces := range [][]space.Definition{task.Spaces(), lease.Spaces(), status.Spaces()} {
+			for _, s := range spaces {
+				require.NoError(t, repo.Create(t.Context(), s.Name, s.Options))
+			}
+		}
+		run(fixture{t, repo, task.Client{Repo: repo}})
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+// leaseOne issues one task under a lease.
+func leaseOne(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
+	l, err := lease.Grant(tx, lease.Terms{Subject: "s", Parts: []string{"p"}, TTL: time.Hour})
+	if err != nil {
+		return nil, err
+	}
+	_, err = task.Create(tx, task.Spec{
+		Task: models.Task{Action: "a", Subject: "s", Parts: []string{"p"}, Timeout: 60}, Lease: l.ID, Token: l.Token,
+	})
+	return nil, err
+}
+
+// fail claims and releases a task of action a until it is dead, and returns its id.
+func (f fixture) fail() string {
+	for {
+		i, err := f.client.Claim(f.Context(), "a")
+		require.NoError(f, err)
+		require.NoError(f, f.client.Release(f.Context(), i, "cannot"))
+		if i.Attempts == 1 {
+			return i.ID
+		}
+		// A second session may try what the first has given back.
+		<-time.After(backoff)
+		f.forgive()
+	}
+}
+
+// forgive removes the claimants of the waiting task.
+func (f fixture) forgive() {
+	t, err := f.repo.Space(task.Space).Get(f.Context(), task.Any())
+	require.NoError(f, err)
+	i, err := task.Decode(t)
+	require.NoError(f, err)
+	i.Claimants = nil
+	t, err = task.Encode(i)
+	require.NoError(f, err)
+	require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), t, 0))
+}
+
+func (f fixture) waiting() []tuple.Tuple {
+	all, err := f.repo.Space(task.Space).QueryAll(f.Context(), task.Any())
+	require.NoError(f, err)
+	return all
+}
+
+func TestATaskIsCreatedByHandWithoutALease(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		i, err := f.client.Create(f.Context(), models.Task{Action: "a", Data: json.RawMessage(`{"n":1}`), Timeout: 60, Attempts: 7}, 5)
+		require.NoError(f, err)
+		got, err := f.client.Claim(f.Context(), "a")
+		require.NoError(f, err)
+		require.Equal(f, i.ID, got.ID)
+		require.Equal(f, int64(5), got.Priority)
+		require.JSONEq(f, `{"n":1}`, string(got.Data))
+		require.Zero(f, got.Attempts)
+		require.Empty(f, got.Lease)
+
+		for _, bad := range []models.Task{{Action: "no id", Timeout: 1}, {Action: "a"}, {Action: "a", Timeout: -1}} {
+			_, err := f.client.Create(f.Context(), bad, 0)
+			require.ErrorIs(f, err, fault.ErrInvalid)
+		}
+	})
+}
+
+func TestFault31ADeadLetterThatIsRequeuedIsLikeNew(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		_, err := f.client.Create(f.Context(), models.Task{Action: "a", Data: json.RawMessage(`{"n":1}`), Timeout: 60}, 5)
+		require.NoError(f, err)
+		id := f.fail()
+		l, err := f.client.DeadLetter(f.Context(), id)
+		require.NoError(f, err)
+		require.Equal(f, int64(2), l.Attempts)
+		require.Contains(f, l.Reason, "cannot")
+		require.Len(f, l.History, 2)
+
+		put, err := f.client.Requeue(f.Context(), id, true)
+		require.NoError(f, err)
+		require.NotEqual(f, id, put.ID, "ids are never used again")
+		got, err := f.client.Claim(f.Context(), "a")
+		require.NoError(f, err, "a worker that gave it back may try again")
+		require.Zero(f, got.Attempts)
+		require.JSONEq(f, `{"n":1}`, string(got.Data))
+
+		_, err = f.client.Requeue(f.Context(), id, true)
+		require.ErrorIs(f, err, fault.ErrNotFound)
+	})
+}
+
+func TestADeadLetterIsNotRequeuedBeforeItsFailureIsIngested(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		_, err := f.repo.Call(f.Context(), space.OpID{}, "lease-one", nil)
+		require.NoError(f, err)
+		id := f.fail()
+		_, err = f.client.Requeue(f.Context(), id, false)
+		require.ErrorIs(f, err, fault.ErrConflict)
+		_, err = f.repo.Space(task.Result).Get(f.Context(), task.AnyResult("a"))
+		require.NoError(f, err)
+		put, err := f.client.Requeue(f.Context(), id, false)
+		require.NoError(f, err)
+		require.Nil(f, put)
+		require.Empty(f, f.waiting())
+		_, err = f.client.DeadLetter(f.Context(), id)
+		require.ErrorIs(f, err, fault.ErrNotFound)
+	})
+}
+
+func TestAMalformedDeadLetterIsReportedAsCorrupt(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.repo.Space(task.Dead).Put(f.Context(), tuple.New("dead", "a", "t1", int64(2), "why", "{"), 0))
+		l, err := f.client.DeadLetter(f.Context(), "t1")
+		require.ErrorIs(f, err, fault.ErrCorrupt)
+		require.Equal(f, task.DeadLetter{Task: models.Task{ID: "t1", Action: "a", Attempts: 2}, Reason: "why"}, l)
+		_, err = f.client.Requeue(f.Context(), "t1", true)
+		require.ErrorIs(f, err, fault.ErrCorrupt)
+	})
+}

@@ -1,0 +1,98 @@
+package worktest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+var foreignScenarios = []scenario{
+	{"MalformedTasksDoNotStopTheOthers", corruptTasks},
+	{"ATaskOfAForeignClientIsDone", foreignTask},
+	{"ATaskOfAForeignClientCannotEndALease", foreignLease},
+	{"OnlyTheEngineMayExpire", forgedExpiry},
+}
+
+func corruptTasks(f *fixture) {
+	w, m := f.worker("worker-1", 2), f.manager("manager-1")
+	bodies := []string{"", "garbage", "[]", `{"timeout":0}`, `{"timeout":-1}`, `{"timeout":1e300}`, `{"timeout":1,"attempts":99}`, `{"attempts":"x"}`,
+		`{"timeout":1,"data":"` + strings.Repeat("x", 800_000) + `"}`, strings.Repeat("\xff", 1_000_000)}
+	for n, body := range bodies {
+		f.put(task.Space, tuple.New("task", dig, strings.Repeat("i", 1+n*1000), "", int64(0), int64(99), body))
+	}
+	issued, err := m.work.Issue(f.Context(), m.inProgress(), toDig("site", "a"), 0)
+	require.NoError(f, err)
+	require.False(f, issued, "they count as waiting")
+	_, ok := w.claims()
+	require.False(f, ok, "but are never claimed")
+
+	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
+	require.Equal(f, len(bodies), f.state().dead)
+	require.Zero(f, f.count(task.Space, task.Any()))
+	require.Equal(f, len(bodies), f.count(status.Log, status.MatchLog(tuple.AnyString, "error")))
+	m.issue(toDig("site", "a"), 0)
+	require.NoError(f, w.report(w.claim(), "a", true))
+	m.ingest()
+}
+
+func foreignTask(f *fixture) {
+	w, m := f.worker("worker-1", 1), f.manager("manager-1")
+	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), `{"timeout":60,"subject":"site"}`))
+	for range maxAttempts {
+		i := w.claim()
+		require.Equal(f, "theirs", i.ID)
+		f.pass(time.Minute + backoff)
+	}
+	require.NoError(f, w.report(w.claim(), "", true))
+	require.Equal(f, "site", m.ingest().Subject)
+	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), `{"timeout":60,"subject":"site"}`))
+	for range maxAttempts + 1 {
+		w.claim()
+		f.pass(time.Minute + backoff)
+	}
+	require.Equal(f, 1, f.state().dead)
+	require.Empty(f, f.state().results, "no manager selected it")
+}
+
+func foreignLease(f *fixture) {
+	m := f.manager("manager-1")
+	l, err := m.grant("site", "", time.Minute)
+	require.NoError(f, err)
+	for _, body := range []string{"garbage", `{"timeout":1,"attempts":99}`} {
+		f.put(task.Space, tuple.New("task", dig, "theirs", l.ID, int64(0), int64(0), body))
+	}
+	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
+	require.Equal(f, 2, f.state().dead)
+	require.Equal(f, l, f.onlyLease())
+	m.ingest() // the failure that the second one left
+	require.Equal(f, l, f.onlyLease())
+	require.NoError(f, m.revoke(l.ID, l.Token))
+}
+
+func forgedExpiry(f *fixture) {
+	w, m := f.worker("worker-1", 1), f.manager("manager-1")
+	require.NoError(f, m.visit.Put(f.Context(), models.Visit{ID: "v1", Origin: models.Origin{ID: "o1"}}))
+	m.issue(toDig("site", "a"), 0)
+	w.claim()
+	before := f.state()
+	for _, p := range []string{"lease.expire", "task.timeout", "task.return", "work.expire", "work.drop", "work.return", "visit.lost"} {
+		for ref := range int64(20) {
+			for _, cause := range []space.Cause{space.Due, space.Lost, space.Closed} {
+				x := space.Expired{Ref: ref, Cause: cause, Holder: "worker-1"}
+				_, err := m.repo.Call(f.Context(), space.OpID{}, p, x.Args())
+				require.ErrorIs(f, err, fault.ErrInvalid)
+			}
+		}
+	}
+	require.Equal(f, before, f.state())
+	require.Equal(f, 1, f.count(lease.Space, lease.Any()))
+}

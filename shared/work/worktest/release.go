@@ -1,0 +1,171 @@
+package worktest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/task"
+)
+
+var giveBackScenarios = []scenario{
+	{"HandingBackCountsNothing", handBackCountsNothing},
+	{"ClosingInOrderCountsNothing", closingCountsNothing},
+	{"Fault33RejectedTaskGoesToAnother", fault33GoesToAnother},
+	{"Fault33OnlyWorkerReleases", fault33OnlyWorker},
+	{"Fault33LastOtherWorkerLeaves", fault33OtherLeaves},
+	{"ALongReasonIsCut", longReason},
+	{"WhoGaveBackCannotReachTheTaskAnyMore", gaveBackIsOver},
+}
+
+// untouched claims what is next, and checks that it is i with nothing counted.
+func (s *session) untouched(i task.Item) {
+	s.f.Helper()
+	again := s.claim()
+	require.Equal(s.f, i.ID, again.ID, "its old place")
+	require.Zero(s.f, again.Attempts)
+	require.Empty(s.f, again.Claimants)
+	require.Empty(s.f, again.History)
+	require.Greater(s.f, again.Token, i.Token)
+}
+
+func handBackCountsNothing(f *fixture) {
+	w, m := f.worker("worker-1", 3), f.manager("manager-1")
+	m.issue(toDig("site-1"), 0)
+	m.issue(toDig("site-2"), 0)
+	i := w.claim()
+	require.NoError(f, w.task.HandBack(f.Context(), i))
+	require.Equal(f, "handed back by worker-1", f.waiting(i.ID).State)
+	require.Empty(f, f.waiting(i.ID).CurrentClaimant)
+	require.Zero(f, f.waiting(i.ID).ClaimedAt)
+	w.untouched(i)
+}
+
+func closingCountsNothing(f *fixture) {
+	w, m := f.worker("worker-1", 1), f.manager("manager-1")
+	w2 := f.worker("worker-2", 1)
+	m.issue(toDig("site-1"), 0)
+	m.issue(toDig("site-2"), 0)
+	i := w.claim()
+	w.closeInOrder()
+	w2.untouched(i)
+}
+
+// waiting is the task of that id.
+func (f *fixture) waiting(id string) entry {
+	f.Helper()
+	for _, t := range f.state().tasks {
+		if t.ID == id {
+			return t
+		}
+	}
+	require.Fail(f, "no task "+id)
+	return entry{}
+}
+
+func fault33GoesToAnother(f *fixture) {
+	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
+	w2 := f.worker("worker-2", 1)
+	m.issue(toDig("site"), 0)
+	i := w1.claim()
+	require.NoError(f, w1.task.Release(f.Context(), i, "no shovel"))
+	f.pass(time.Hour / 4)
+	_, ok := w1.claims()
+	require.False(f, ok, "another could take it")
+	again := w2.claim()
+	require.Equal(f, i.ID, again.ID)
+	require.Equal(f, []string{"worker-1"}, again.Claimants)
+	require.Equal(f, []string{"worker-1: no shovel"}, again.History)
+	require.EqualValues(f, 1, again.Attempts)
+	require.NoError(f, w2.report(again, "", true))
+	m.ingest()
+	require.Equal(f, 1, f.total(lease.Revoked))
+}
+
+func fault33OnlyWorker(f *fixture) {
+	w, m := f.worker("worker-1", 1), f.manager("manager-1")
+	m.issue(toDig("site"), 0)
+	for attempt := range maxAttempts {
+		start := time.Now()
+		i := w.claim()
+		require.EqualValues(f, attempt, i.Attempts)
+		require.Empty(f, i.Claimants, "cleared after the back-off")
+		require.NoError(f, w.task.Release(f.Context(), i, "no shovel"))
+		require.Contains(f, f.onlyTask().State, "every worker gave it back")
+		_, ok := w.claims()
+		require.False(f, ok, "no spin")
+		f.pass(backoff)
+		require.WithinDuration(f, start.Add(backoff), time.Now(), time.Second)
+	}
+	require.Zero(f, f.state().dead)
+	require.NoError(f, w.report(w.claim(), "", true))
+}
+
+func fault33OtherLeaves(f *fixture) {
+	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
+	w2 := f.worker("worker-2", 1)
+	m.issue(toDig("site"), 0)
+	i := w1.claim()
+	require.NoError(f, w1.task.Release(f.Context(), i, "no shovel"))
+	f.pass(backoff)
+	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
+	require.False(f, f.onlyTask().held, "worker-2 could take it: it is left alone")
+	w2.closeInOrder()
+	_, ok := w1.claims()
+	require.False(f, ok)
+	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
+	require.Contains(f, f.onlyTask().State, "every worker gave it back")
+	again := w1.claimAfterBackoff()
+	require.EqualValues(f, 1, again.Attempts, "only attempts lead to the dead letters")
+}
+
+func longReason(f *fixture) {
+	w, m := f.worker("worker-1", 1), f.manager("manager-1")
+	big := toDig("site")
+	big.Data = []byte(`"` + strings.Repeat("<", 80_000) + `"`) // 480 kB as JSON has it
+	m.issue(big, 0)
+	for range maxAttempts + 1 {
+		i := w.claim()
+		reason := "line\nline\x00" + strings.Repeat("é<", 100_000)
+		require.NoError(f, w.task.Release(f.Context(), i, reason))
+		f.pass(backoff)
+	}
+	require.Equal(f, 1, f.state().dead)
+	letters, err := f.admin.Space(task.Dead).QueryAll(f.Context(), task.AnyDead())
+	require.NoError(f, err)
+	dead, err := task.DecodeDeadLetter(letters[0])
+	require.NoError(f, err)
+	require.Less(f, len(dead.Reason), 1000)
+	require.NotContains(f, dead.Reason, "\n")
+
+	m.ingest() // its failure
+	big.Data = []byte(`"` + strings.Repeat("<", 90_000) + `"`)
+	_, err = m.work.Issue(f.Context(), m.inProgress(), big, 0)
+	require.ErrorIs(f, err, fault.ErrTooLarge)
+}
+
+func gaveBackIsOver(f *fixture) {
+	w, m := f.worker("worker-1", 1), f.manager("manager-1")
+	m.issue(toDig("site"), 0)
+	i := w.claim()
+	require.NoError(f, w.task.HandBack(f.Context(), i))
+	for name, verb := range map[string]func() error{
+		"extend":    func() error { return w.task.Extend(f.Context(), i) },
+		"release":   func() error { return w.task.Release(f.Context(), i, "") },
+		"hand back": func() error { return w.task.HandBack(f.Context(), i) },
+		"resolve":   func() error { return w.report(i, "", true) },
+	} {
+		require.ErrorIs(f, verb(), fault.ErrStaleToken, name)
+	}
+	m.ingest() // the late final
+	require.Zero(f, f.total(lease.Revoked), "the lease is the next one's")
+	require.NoError(f, w.report(w.claim(), "", true))
+	m.ingest()
+	require.Equal(f, 1, f.total(lease.Revoked))
+	_, err := w.repo.Call(f.Context(), space.OpID{}, "task.extend", nil)
+	require.ErrorIs(f, err, fault.ErrInvalid)
+}
