@@ -72,7 +72,7 @@ func TestAPageHasWhatMatchesOpenOrNotHeldOrNot(t *testing.T) {
 		"past the end":      {browse.Query{Open: true, Offset: 7, Limit: 2}, "", 4},
 		"only the number":   {browse.Query{Open: true}, "", 4},
 		"the closed number": {browse.Query{Template: tuple.Match("a", tuple.AnyInt64)}, "", 2},
-		"no match":   {browse.Query{Template: tuple.Match("c"), Open: true, Limit: 9}, "", 0},
+		"no match":          {browse.Query{Template: tuple.Match("c"), Open: true, Limit: 9}, "", 0},
 		"longer than some":  {browse.Query{Template: tuple.Match("a", tuple.AnyString, tuple.Formal{Type: tuple.Float64}), Open: true, Limit: 9}, "a x 2.0", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
