@@ -64,10 +64,10 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 		}
 		d := st.actions[shown]
 		p := c.model.Procs[st.move.Proc]
-		a := Allowed{InModel: p.Code.Proc.Title + ": " + c.actionText(d.Verb, d.Space, d.Tuple, nil), Copies: []int64{p.Number()}}
+		a := Allowed{InModel: p.Code.Proc.Title + ": " + c.actionText(d.Verb, d.Space, d.Tuple, nil), Copies: []int64{p.Number}}
 		if i := slices.IndexFunc(all, func(b Allowed) bool { return a.InModel == b.InModel }); i >= 0 {
-			if !slices.Contains(all[i].Copies, p.Number()) {
-				all[i].Copies = append(all[i].Copies, p.Number())
+			if !slices.Contains(all[i].Copies, p.Number) {
+				all[i].Copies = append(all[i].Copies, p.Number)
 			}
 			return
 		}
@@ -98,7 +98,7 @@ func (c *Checker) inLog(st *step, shown int) (all []string) {
 		}
 		fits := true
 		for i, o := range r.resolved {
-			fits = fits && o.fits(rest[i], r.Copy, p.Number())
+			fits = fits && o.fits(rest[i], r.Copy, p.Number)
 		}
 		if text := r.Event.String(); fits && !slices.Contains(all, text) {
 			all = append(all, text)
@@ -176,7 +176,7 @@ func (c *Checker) actionText(verb syntax.Verb, space int, values []int64, free [
 
 // unseen lists the operations of the model that the rules cover and the log did not show.
 func (c *Checker) unseen() (all []Unseen) {
-	for _, code := range c.model.Codes() {
+	for _, code := range c.model.Codes {
 		for _, n := range code.Nodes {
 			for _, e := range n.Edges {
 				if e.Op == nil || c.covered[e] || !c.shown[action{verbOf(e.Op.Verb), e.Op.Space.Obj.Index}] {

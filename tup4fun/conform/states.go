@@ -141,7 +141,7 @@ func (c *Checker) isBy(st *step, g *partialMatch) bool {
 	if g.by != "" && p.Code.Proc.Title != g.by {
 		return false
 	}
-	return g.number == 0 || !p.Code.UsesNumber() || p.Number() == g.number
+	return g.number == 0 || !p.Code.UsesNumber || p.Number == g.number
 }
 
 func (o wantedAction) equals(d explore.Operation) bool {

@@ -45,7 +45,7 @@ type Edge struct {
 // like another, all in one Graph.
 func Program(m *explore.Model) Graph {
 	g := Graph{Title: m.Program.File}
-	for _, c := range m.Codes() {
+	for _, c := range m.Codes {
 		number := map[int]int{}
 		add := func(n int) int {
 			if id, ok := number[n]; ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkExplore prints how many states there are, and bytes per state.
+// BenchmarkExplore reports the number of states and the bytes per state.
 func BenchmarkExplore(b *testing.B) {
 	for _, c := range []struct {
 		name           string
@@ -24,7 +24,7 @@ func BenchmarkExplore(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			m := model(b, big(c.managers, c.work, c.local), 3)
 			for b.Loop() {
-				s := newSearch(m, c.o.normal())
+				s := newSearch(m, c.o.withDefaults())
 				s.run(b.Context(), -1)
 				require.False(b, s.over.Load())
 				if c.states > 0 {

@@ -1,13 +1,12 @@
 package explore
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 )
 
-// A buchi is a generalised Büchi automaton: it reads one letter (the atoms that
-// hold) on entering a node. A run is accepted if it is in a node of each set again
-// and again.
+// buchi is a generalised Büchi automaton. It reads one letter (the atoms that hold) when
+// it enters a node. It accepts a run that visits each set of nodes infinitely often.
 type buchi struct {
 	nodes []buchiNode
 	start []int32
@@ -17,18 +16,18 @@ type buchi struct {
 type buchiNode struct {
 	must, mustNot uint64  // atoms
 	next          []int32 // nodes
-	sets          uint64  // that the node is in
+	sets          uint64  // bits of the sets that contain the node
 }
 
-// reads reports whether a letter lets the automaton enter the node.
+// reads reports whether the automaton may enter the node with this letter.
 func (n *buchiNode) reads(letter uint64) bool {
 	return letter&n.must == n.must && letter&n.mustNot == 0
 }
 
-// maxBuchi is how many nodes an automaton may have.
+// maxBuchi bounds the nodes of an automaton.
 const maxBuchi = 5000
 
-var errLarge = errors.New("the formula is too large")
+var errLarge = fmt.Errorf("the formula needs more than %d nodes in its automaton", maxBuchi)
 
 // tableau is the construction of Gerth, Peled, Vardi and Wolper (1995).
 type tableau struct {
@@ -40,15 +39,15 @@ type tableau struct {
 type tableauNode struct {
 	id            int
 	incoming      []int // -1: the start
-	fresh         []int // formulas that are not dealt with
+	pending       []int // formulas still to be expanded
 	old, next     []int
 	must, mustNot uint64
 }
 
-// automaton returns one that accepts the runs in which formula id holds.
+// automaton returns an automaton that accepts the runs in which formula id holds.
 func (fs *formulas) automaton(id int) (*buchi, error) {
 	t := &tableau{fs: fs}
-	t.expand(&tableauNode{incoming: []int{-1}, fresh: []int{id}})
+	t.expand(&tableauNode{incoming: []int{-1}, pending: []int{id}})
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -82,12 +81,12 @@ func (t *tableau) expand(n *tableauNode) {
 		t.err = errLarge
 		return
 	}
-	if len(n.fresh) == 0 {
-		t.settle(n)
+	if len(n.pending) == 0 {
+		t.addNode(n)
 		return
 	}
-	id := n.fresh[len(n.fresh)-1]
-	n.fresh = n.fresh[:len(n.fresh)-1]
+	id := n.pending[len(n.pending)-1]
+	n.pending = n.pending[:len(n.pending)-1]
 	if slices.Contains(n.old, id) {
 		t.expand(n)
 		return
@@ -107,7 +106,7 @@ func (t *tableau) expand(n *tableauNode) {
 			return
 		}
 	case fAnd:
-		n.fresh = append(n.fresh, f.a, f.b)
+		n.pending = append(n.pending, f.a, f.b)
 	case fOr:
 		t.fork(n, []int{f.a}, nil, []int{f.b})
 		return
@@ -121,19 +120,19 @@ func (t *tableau) expand(n *tableauNode) {
 	t.expand(n)
 }
 
-// fork goes on in two ways: with left now and next later, or with right now.
+// fork expands n twice: with left now and next later, and with right now.
 func (t *tableau) fork(n *tableauNode, left, next, right []int) {
 	other := *n
 	other.incoming, other.old, other.next = slices.Clone(n.incoming), slices.Clone(n.old), slices.Clone(n.next)
-	other.fresh = slices.Concat(n.fresh, right)
-	n.fresh = slices.Concat(n.fresh, left)
+	other.pending = slices.Concat(n.pending, right)
+	n.pending = slices.Concat(n.pending, left)
 	n.next = append(n.next, next...)
 	t.expand(n)
 	t.expand(&other)
 }
 
-// settle makes a node of n, or finds that it is there.
-func (t *tableau) settle(n *tableauNode) {
+// addNode adds n to the automaton, or joins it with the node that has the same formulas.
+func (t *tableau) addNode(n *tableauNode) {
 	slices.Sort(n.old)
 	slices.Sort(n.next)
 	n.next = slices.Compact(n.next)
@@ -145,5 +144,5 @@ func (t *tableau) settle(n *tableauNode) {
 	}
 	n.id = len(t.nodes)
 	t.nodes = append(t.nodes, n)
-	t.expand(&tableauNode{incoming: []int{n.id}, fresh: slices.Clone(n.next)})
+	t.expand(&tableauNode{incoming: []int{n.id}, pending: slices.Clone(n.next)})
 }

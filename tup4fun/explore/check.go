@@ -7,45 +7,44 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// Outcome is what is known of a property.
+// Outcome is the result for one property or for a whole check.
 type Outcome string
 
-// The outcomes. Incomplete is one of its own: nothing was violated as far as the
-// search went, which was not to the end.
+// The outcomes. Incomplete: a bound ended the search before a violation was found.
 const (
 	Holds      Outcome = "holds"
 	Violated   Outcome = "violated"
 	Incomplete Outcome = "incomplete"
 )
 
-// Report is what a search has found.
+// Report is the result of a check.
 type Report struct {
 	File        string      `json:"file"`
 	States      int64       `json:"states"`
 	Transitions int64       `json:"transitions"`
 	Stuck       int64       `json:"stuck"`
 	Terminated  int64       `json:"terminated"`
-	Depth       int         `json:"depth"` // of the state that is furthest from the start
+	Depth       int         `json:"depth"` // greatest distance of a state from the initial one
 	Outcome     Outcome     `json:"outcome"`
-	Reason      string      `json:"reason,omitempty"` // why it is incomplete
+	Reason      string      `json:"reason,omitempty"` // for Incomplete
 	Spaces      []SpaceSeen `json:"spaces"`
 	Verdicts    []Verdict   `json:"verdicts"`
 	Warnings    []string    `json:"warnings"`
-	Bytes       int64       `json:"bytes"` // that the states took
+	Bytes       int64       `json:"bytes"` // memory of the states
 	Elapsed     float64     `json:"seconds"`
-	Least       int64       `json:"-"` // number that was seen, symbols aside
+	Least       int64       `json:"-"` // smallest number in any state, symbols aside
 	Most        int64       `json:"-"`
 }
 
-// SpaceSeen is how full a space was.
+// SpaceSeen is the use of one space.
 type SpaceSeen struct {
 	Name      string `json:"name"`
-	Most      int    `json:"most"`      // tuples at once
-	Capacity  int    `json:"capacity"`  // -1: none
-	Unbounded bool   `json:"unbounded"` // it is proved that there is no bound
+	Most      int    `json:"most"`      // tuples at the same time
+	Capacity  int    `json:"capacity"`  // -1: unbounded
+	Unbounded bool   `json:"unbounded"` // proved to grow without bound
 }
 
-// Verdict is what is known of one property.
+// Verdict is the result for one property.
 type Verdict struct {
 	Name    string  `json:"name"`
 	Text    string  `json:"text"`
@@ -54,14 +53,14 @@ type Verdict struct {
 	Trace   *Trace  `json:"trace,omitempty"` // a shortest run that violates it
 }
 
-// noErrors is the name of the property that each model is asked for: no step
-// divides by zero, overflows, or leaves an array.
+// noErrors is the property that is checked in every model: no step divides by zero,
+// overflows, or indexes outside an array.
 const noErrors = "noerrors"
 
-// Check explores all states of a model within the bounds, and says of each
-// property whether it holds. An incomplete search is no error.
+// Check explores all states of a model within the bounds and decides each property. An
+// incomplete search is an outcome, not an error.
 func Check(ctx context.Context, m *Model, o Options) (*Report, error) {
-	o = o.normal()
+	o = o.withDefaults()
 	s := newSearch(m, o)
 	s.run(ctx, -1)
 	r := &Report{File: m.Program.File, States: s.total.states, Transitions: s.total.transitions, Stuck: s.total.stuck,
@@ -86,7 +85,8 @@ func Check(ctx context.Context, m *Model, o Options) (*Report, error) {
 	return r, nil
 }
 
-// overall is violated if anything is, else incomplete if anything is.
+// overall returns Violated if any property is violated, otherwise Incomplete if any is
+// incomplete.
 func (r *Report) overall() Outcome {
 	all := Holds
 	if r.Reason != "" {
@@ -103,14 +103,14 @@ func (r *Report) overall() Outcome {
 	return all
 }
 
-// verdict says what is known of the i-th property; after the last comes noErrors.
+// verdict decides property i; the index after the last property is noErrors.
 func (s *search) verdict(ctx context.Context, i int) (Verdict, error) {
 	v := Verdict{Name: noErrors, Text: "no step divides by zero, overflows, leaves an array or stops within atomic"}
 	if i < len(s.m.props) {
 		p := &s.m.props[i]
 		v.Name, v.Text = p.Name, p.Text()
-		if p.overRuns() {
-			return s.overRuns(ctx, p, v)
+		if p.isOverRuns() {
+			return s.checkRuns(ctx, p, v)
 		}
 	}
 	f := s.found[i]
@@ -129,7 +129,7 @@ func (s *search) verdict(ctx context.Context, i int) (Verdict, error) {
 	default:
 		v.Outcome = Holds
 		if s.o.Compact {
-			v.Detail = "unless two states had one print of 64 bits, in which case one of them was not seen"
+			v.Detail = "unless two states had the same 64-bit hash and one of them was not explored"
 		}
 	}
 	return v, nil

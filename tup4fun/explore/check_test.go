@@ -16,7 +16,7 @@ func check(t testing.TB, src string, o Options) *Report {
 	return r
 }
 
-// reductions is every way to switch the reductions on and off.
+// reductions returns all combinations of reductions.
 func reductions() []Reduction {
 	var all []Reduction
 	for i := range 8 {
@@ -51,7 +51,7 @@ func TestVerdictsDoNotDependOnReductions(t *testing.T) {
 		{"until", "x = 0\n---\nx := 1; x := 2; x := 0", "ltl u: x < 2 U x = 2", true},
 		{"weak until", "x = 0\n---\nx := 1; x := 0", "ltl u: x < 2 W x = 2", true},
 		{"not until", "x = 0\n---\nx := 1; x := 0", "ltl u: x < 2 U x = 2", false},
-		{"again and again", "x = 0\n---\nloop true -> x := 1; x := 0 pool", "ltl a: [] <> (x = 1) & !<>[] (x = 1)", true},
+		{"infinitely often", "x = 0\n---\nloop true -> x := 1; x := 0 pool", "ltl a: [] <> (x = 1) & !<>[] (x = 1)", true},
 	} {
 		for _, r := range reductions() {
 			for _, compact := range []bool{false, true} {
@@ -108,7 +108,7 @@ func TestCountsDoNotDependOnCores(t *testing.T) {
 		m := model(t, big(1, 3, true), 2)
 		var first counts
 		for _, cores := range []int{1, 2, 3, 8} {
-			s := newSearch(m, Options{Cores: cores, Reduction: red, States: 5_000}.normal())
+			s := newSearch(m, Options{Cores: cores, Reduction: red, States: 5_000}.withDefaults())
 			s.run(t.Context(), -1)
 			if cores == 1 {
 				first = s.total
@@ -127,9 +127,9 @@ func TestWhatHasNoMeaningIsAStuckStateWithAReason(t *testing.T) {
 		{"x = -2147483647\n---\nx := x - 2", "the result is not within -2147483648 to 2147483647"},
 		{"A = [1, 2], x = 2\n---\nx := A[x]", "A[2]: the array has the elements 0 to 1"},
 		{"A = [1, 2], x = -1\n---\nA[x] := 1", "A[-1]: the array has the elements 0 to 1"},
-		{"symbol a, x = 0\n---\nx := a; x := x + 1", "a symbol is no number"},
-		{"symbol a, x = 0\n---\nx := a; if x < 1 -> skip fi", "a symbol is no number"},
-		{"S = (R, 1, {})\n---\natomic { skip; S.get(1) }", "atomic could not go on"},
+		{"symbol a, x = 0\n---\nx := a; x := x + 1", "a symbol is not a number"},
+		{"symbol a, x = 0\n---\nx := a; if x < 1 -> skip fi", "a symbol is not a number"},
+		{"S = (R, 1, {})\n---\natomic { skip; S.get(1) }", "atomic is blocked"},
 		{"x = 0\n---\natomic { do true -> x := 1 - x od }", "atomic took more than 10000 steps"},
 		{"x = 0\n---\npar 2 * loop true -> skip; x := 1 / 0 pool [] loop true -> skip pool rap", "division by zero"},
 	} {

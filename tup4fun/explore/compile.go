@@ -7,12 +7,12 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// maxProcs is how many processes a model may have, copies counted.
+// maxProcs bounds the processes of a model, copies included.
 const maxProcs = 1000
 
-// Compile makes a model of a program that syntax.Parse returned without error. A
-// space without bound gets room for so many tuples as capacity says, if that is
-// above 0. The error is that there are more than 1000 processes.
+// Compile builds the model of a program that syntax.Parse accepted. If capacity is above
+// 0 it bounds the tuples in each space without a bound. A program with more than 1000
+// processes is an error.
 func Compile(p *syntax.Program, capacity int) (*Model, error) {
 	c := &compiler{model: &Model{Program: p}, slots: map[*syntax.Object]int{}, quant: map[*syntax.Object]int{}}
 	c.decls(capacity)
@@ -20,12 +20,12 @@ func Compile(p *syntax.Program, capacity int) (*Model, error) {
 	byText := map[string]*Code{}
 	for _, pr := range p.Procs {
 		code := c.process(pr)
-		if first := byText[code.text()]; first != nil && !code.usesID {
-			code = first // alike: symmetric
+		if first := byText[code.signature()]; first != nil && !code.UsesNumber {
+			code = first // equal processes share their code and are symmetric
 		} else {
-			byText[code.text()] = code
-			code.index = len(c.model.codes)
-			c.model.codes = append(c.model.codes, code)
+			byText[code.signature()] = code
+			code.index = len(c.model.Codes)
+			c.model.Codes = append(c.model.Codes, code)
 		}
 		c.copies(pr, code)
 	}
@@ -42,9 +42,9 @@ func Compile(p *syntax.Program, capacity int) (*Model, error) {
 type compiler struct {
 	model *Model
 	code  *Code
-	slots map[*syntax.Object]int // of the first element in mem
+	slots map[*syntax.Object]int // by shared variable or array: index of its first element in mem
 	quant map[*syntax.Object]int
-	depth int // of quantifiers
+	depth int // of nested quantifiers
 	reads access
 	foot  struct {
 		mem    bool
@@ -57,10 +57,10 @@ func (c *compiler) decls(capacity int) {
 	for _, d := range m.Program.Decls {
 		switch d.Kind {
 		case syntax.VarDecl:
-			c.slots[d.Name.Obj] = len(m.mem)
+			c.slots[d.Name.Obj] = len(m.Variables)
 			c.variable(d.Name.Text, d.Value.Value, false)
 		case syntax.ArrayDecl:
-			c.slots[d.Name.Obj] = len(m.mem)
+			c.slots[d.Name.Obj] = len(m.Variables)
 			for i, x := range d.Values {
 				c.variable(fmt.Sprintf("%s[%d]", d.Name.Text, i), x.Value, true)
 			}
@@ -76,7 +76,7 @@ func (c *compiler) decls(capacity int) {
 				for i, x := range t {
 					values[i] = x.Value
 				}
-				s.start = append(s.start, values)
+				s.Start = append(s.Start, values)
 			}
 			m.Spaces = append(m.Spaces, s)
 		}
@@ -85,8 +85,7 @@ func (c *compiler) decls(capacity int) {
 
 func (c *compiler) variable(name string, value int64, array bool) {
 	m := c.model
-	m.mem = append(m.mem, slot{name})
-	m.start = append(m.start, value)
+	m.Variables = append(m.Variables, Variable{name, value})
 	m.observe = append(m.observe, array)
 }
 
@@ -101,9 +100,9 @@ func (c *compiler) copies(pr *syntax.Process, code *Code) {
 		if n > 1 {
 			p.Name = fmt.Sprintf("%s(%d)", pr.Title, i+1)
 		}
-		if code.usesID {
-			p.param = int64(i + 1)
-			p.class = -1 - len(c.model.Procs) // like no other
+		if code.UsesNumber {
+			p.Number = int64(i + 1)
+			p.class = -1 - len(c.model.Procs) // a class of its own, because its number matters
 		}
 		c.model.Procs = append(c.model.Procs, p)
 	}
@@ -111,8 +110,8 @@ func (c *compiler) copies(pr *syntax.Process, code *Code) {
 
 func newAccess() access { return access{map[int]bool{}, map[int]bool{}} }
 
-// fresh starts to note what is looked at.
-func (c *compiler) fresh() {
+// resetAccess starts recording the variables and spaces of a new edge.
+func (c *compiler) resetAccess() {
 	c.reads = newAccess()
 	c.foot.mem, c.foot.spaces = false, map[int]bool{}
 }
@@ -140,16 +139,17 @@ func (c *compiler) node(inner bool) int {
 	return len(c.code.Nodes) - 1
 }
 
-// stmts compiles statements that lead from one node to another.
+// stmts compiles statements into a path between two nodes. A block without steps becomes
+// skip, because the nodes must be connected.
 func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 	var steps []*syntax.Stmt
 	for _, s := range all {
 		if s.Kind == syntax.Var {
 			for _, n := range s.Names {
-				for len(c.code.locals) <= n.Obj.Index {
-					c.code.locals = append(c.code.locals, "")
+				for len(c.code.Locals) <= n.Obj.Index {
+					c.code.Locals = append(c.code.Locals, "")
 				}
-				c.code.locals[n.Obj.Index] = n.Text
+				c.code.Locals[n.Obj.Index] = n.Text
 			}
 			continue
 		}
@@ -172,7 +172,7 @@ func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
 	if s.Label != nil {
 		c.code.Nodes[from].Label = s.Label.Text
 	}
-	c.fresh()
+	c.resetAccess()
 	e := &Edge{From: from, To: to, Pos: s.Pos, Text: syntax.StmtText(s), Stmt: s, kills: newAccess()}
 	switch s.Kind {
 	case syntax.Skip:
@@ -186,16 +186,16 @@ func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
 		e.Kind, e.Text = Atomic, "atomic"
 		e.Entry, e.Last = c.node(true), c.node(true)
 		c.stmts(s.Body, e.Entry, e.Last, true)
-		c.fresh()
+		c.resetAccess()
 		c.atomicFoot(e.Entry, map[int]bool{})
 	default:
 		c.branches(s, from, to, inner)
 		return
 	}
-	c.add(e)
+	c.addEdge(e)
 }
 
-// atomicFoot gathers what the steps within atomic touch.
+// atomicFoot adds the footprint of all steps in an atomic block.
 func (c *compiler) atomicFoot(n int, seen map[int]bool) {
 	if seen[n] {
 		return
@@ -218,7 +218,7 @@ func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 	}
 	other := false
 	for _, g := range s.Guards {
-		c.fresh()
+		c.resetAccess()
 		e := &Edge{From: from, To: c.node(inner), Pos: g.Pos, Text: syntax.GuardText(g), kills: newAccess()}
 		switch g.Kind {
 		case syntax.When:
@@ -231,17 +231,17 @@ func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 		case syntax.Timeout:
 			e.Kind = Timeout
 		}
-		c.add(e)
+		c.addEdge(e)
 		c.stmts(g.Body, e.To, after, inner)
 	}
 	if s.Kind == syntax.Do && !other {
-		c.fresh()
-		c.add(&Edge{From: from, To: to, Kind: Else, Pos: s.End, Text: "od", kills: newAccess()})
+		c.resetAccess()
+		c.addEdge(&Edge{From: from, To: to, Kind: Else, Pos: s.End, Text: "od", kills: newAccess()})
 	}
 }
 
-// add puts an edge into the graph, with what was noted since fresh.
-func (c *compiler) add(e *Edge) {
+// addEdge adds an edge with the accesses recorded since resetAccess.
+func (c *compiler) addEdge(e *Edge) {
 	n := c.code.Nodes[e.From]
 	e.reads = c.reads
 	n.foot.mem = n.foot.mem || c.foot.mem
@@ -270,7 +270,7 @@ func (c *compiler) operation(e *Edge, o *syntax.Op) {
 		e.op.fields = append(e.op.fields, fd)
 	}
 	if o.Verb == syntax.GetP || o.Verb == syntax.QueryP {
-		e.kills = newAccess() // it may bind nothing
+		e.kills = newAccess() // because it may bind nothing
 	}
 }
 

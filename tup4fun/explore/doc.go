@@ -1,23 +1,23 @@
-// Package explore runs tup4fun programs: one run at a time (Run), or all of them
-// (Check, Build).
+// Package explore runs tup4fun programs: one run at a time (Run), or all runs (Check,
+// Build).
 //
-// Compile makes program graphs of a program, with one edge for each test,
-// assignment and operation on a space; atomic is one step. Check explores every
-// reachable state, breadth first and on all cores, and says of each property
-// whether it holds, with a shortest run where it does not. Properties of whole runs
-// (eventually, leadsto, ltl) are checked on the whole state graph, against a Büchi
-// automaton of their negation, by strongly connected parts.
+// Compile turns a program into program graphs, with one edge for each test, assignment
+// and operation on a space; atomic is one step. Check explores every reachable state,
+// breadth first and on all cores, and decides each property, with a shortest run if it
+// is violated. Properties of whole runs (eventually, leadsto, ltl) are checked on the
+// complete state graph: its product with a Büchi automaton of the negation is searched
+// for accepting strongly connected components.
 //
-// What is kept whatever the number of cores, and whatever the reductions (dead
-// variables, symmetry, partial order): verdicts; and for given reductions the counts
-// and the traces. A bound that is reached (states, memory, time) is an outcome of
-// its own, Incomplete; nothing is ever said to hold that was not looked at to the
-// end. A step without meaning (a division by zero, an overflow, an index out of
-// range, atomic that cannot go on) makes its state a stuck one, with a reason.
+// Invariants: the number of cores and the reductions (dead variables, symmetry, partial
+// order) never change a verdict; for given reductions the number of cores changes
+// neither counts nor traces. If a bound is reached (states, memory, time), the outcome
+// is Incomplete; a property holds only if all states were explored. If a step fails (a
+// division by zero, an overflow, an index out of range, a blocked atomic block), its
+// state is stuck, and the report has the reason.
 //
-// A state is a short list of numbers: of what each process, the shared variables and
-// each space look like (tables). The steps of a process are computed once for each
-// look of what they depend on (memo), and looked up after that.
+// A state is a short list of numbers that refer to the states of its processes, shared
+// variables and spaces (tables). The steps of a process are computed once for each
+// combination of the parts that they depend on, and cached (memo).
 //
-// It knows nothing of the running system, and prints nothing: package draw does.
+// The package does not know the running system and prints nothing; package draw does.
 package explore

@@ -6,13 +6,13 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// number and truth are compiled expressions. What goes wrong is left in the frame.
+// number and truth are compiled expressions. Errors are stored in the frame.
 type (
 	number func(*frame) int64
 	truth  func(*frame) bool
 )
 
-// procHead is what stands before the locals in the values of a process.
+// procHead is the number of values before the locals in the state of a process.
 const (
 	atCode = iota
 	atParam
@@ -20,14 +20,15 @@ const (
 	procHead
 )
 
-// frame is what a step works on. Its slices are shared until they are written.
+// frame is the state that a step reads and changes. Its slices are shared, so assign and
+// withSpace clone before they write.
 type frame struct {
 	proc   []int64   // code, number of the copy, node, locals
 	mem    []int64   // shared variables
-	spaces [][]int64 // ids of tuples; only those of the footprint are there
+	spaces [][]int64 // tuple ids; only the spaces of the footprint are loaded
 	tuples *table
 	err    error
-	quant  []int64 // values of the quantifiers that are open
+	quant  []int64 // values of the enclosing quantifiers
 }
 
 func (f *frame) fail(err error) {
@@ -36,7 +37,7 @@ func (f *frame) fail(err error) {
 	}
 }
 
-// number compiles an expression of numbers.
+// number compiles an arithmetic expression.
 func (c *compiler) number(x *syntax.Expr) number {
 	switch x.Kind {
 	case syntax.Num, syntax.Sym:
@@ -70,7 +71,7 @@ func (c *compiler) ref(o *syntax.Object) number {
 		v := o.Value
 		return func(*frame) int64 { return v }
 	case syntax.Param:
-		c.code.usesID = true
+		c.code.UsesNumber = true
 		return func(f *frame) int64 { return f.proc[atParam] }
 	case syntax.LocalVar:
 		i := procHead + o.Index
@@ -120,7 +121,7 @@ func (c *compiler) count(x *syntax.Expr) number {
 	}
 }
 
-// truth compiles an expression that is true or false.
+// truth compiles a boolean expression.
 func (c *compiler) truth(x *syntax.Expr) truth {
 	switch x.Kind {
 	case syntax.Bool:
@@ -146,8 +147,7 @@ func (c *compiler) truth(x *syntax.Expr) truth {
 	}
 }
 
-// logic compiles the connectives: & and | look at both sides, the others only at
-// what they must.
+// logic compiles the connectives. & and | evaluate both sides, the others only as needed.
 func (c *compiler) logic(x *syntax.Expr) truth {
 	a, b := c.truth(x.X), c.truth(x.Y)
 	switch x.Op {
@@ -198,7 +198,7 @@ func (c *compiler) fields(fs []*syntax.Field) []field {
 	return out
 }
 
-// A template is the fields of an operation with the values of its actuals.
+// template is an operation's pattern: actual fields evaluated, formals left open.
 type template struct {
 	fields []field
 	values []int64

@@ -6,8 +6,8 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// tables are the parts that states are made of. A state is a list of numbers: of
-// each process, of the shared variables, of each space.
+// tables hold the parts of states. A state is a list of numbers in these tables: one for
+// each process, one for the shared variables, one for each space.
 type tables struct{ procs, mem, spaces, tuples *table }
 
 func newTables() *tables { return &tables{newTable(), newTable(), newTable(), newTable()} }
@@ -16,7 +16,7 @@ func (t *tables) bytes() int64 {
 	return t.procs.size() + t.mem.size() + t.spaces.size() + t.tuples.size()
 }
 
-// extremes returns the least and the greatest number in any state.
+// extremes returns the smallest and the greatest number in any state.
 func (t *tables) extremes() (least, most int64) {
 	look := func(values []int64) {
 		for _, v := range values {
@@ -37,33 +37,33 @@ func (t *tables) extremes() (least, most int64) {
 	return least, most
 }
 
-// part is what an expander knows of one look of a process.
-type part struct {
+// procInfo caches the properties of one process state.
+type procInfo struct {
 	known bool
 	code  *Code
 	node  *Node
 	at    int
 	print uint64
-	live  uint64 // shared variables that it may read
+	live  uint64 // bits of the shared variables that it may read
 
-	steps []uint32 // outcomes, where they depend on nothing else
+	steps []uint32 // its outcomes, if they depend on nothing else
 }
 
-// expander computes the successors of states. It is for one goroutine.
+// expander computes the successors of states. It is not safe for concurrent use.
 type expander struct {
-	m      *Model
-	t      *tables
-	r      Reduction
-	parts  []part
-	memo   *memo
-	step   stepper
-	groups [][]int // processes that may change places
-	dead   map[deadKey]uint32
-	errs   []*RuntimeError
-	next   []uint32
-	frame  frame
+	m         *Model
+	t         *tables
+	r         Reduction
+	procInfos []procInfo
+	memo      *memo
+	step      stepper
+	groups    [][]int // interchangeable processes
+	dead      map[deadKey]uint32
+	errs      []*RuntimeError
+	next      []uint32
+	frame     frame
 
-	entries [][]uint32 // of the processes of the state that is being expanded
+	entries [][]uint32 // by process of the state that is expanded
 }
 
 type deadKey struct {
@@ -82,10 +82,10 @@ func newExpander(m *Model, t *tables, r Reduction) *expander {
 	return x
 }
 
-// width is how many numbers a state has.
+// width returns the number of values in a state.
 func (m *Model) width() int { return len(m.Procs) + 1 + len(m.Spaces) }
 
-// groups lists the processes that are alike.
+// groups lists the processes of each class that has more than one.
 func (m *Model) groups() [][]int {
 	byClass := map[int][]int{}
 	for i, p := range m.Procs {
@@ -100,19 +100,23 @@ func (m *Model) groups() [][]int {
 	return all
 }
 
-// initial returns the state that everything begins with.
+// initial returns the initial state.
 func (x *expander) initial() []uint32 {
 	m := x.m
 	s := make([]uint32, 0, m.width())
 	for _, p := range m.Procs {
-		values := make([]int64, procHead+len(p.Code.locals))
-		values[atCode], values[atParam], values[atNode] = int64(p.Code.index), p.param, int64(p.Code.Entry)
+		values := make([]int64, procHead+len(p.Code.Locals))
+		values[atCode], values[atParam], values[atNode] = int64(p.Code.index), p.Number, int64(p.Code.Entry)
 		s = append(s, x.internProc(values))
 	}
-	s = append(s, x.t.mem.intern(m.start, hashValues(m.start)))
+	mem := make([]int64, len(m.Variables))
+	for i, v := range m.Variables {
+		mem[i] = v.Start
+	}
+	s = append(s, x.t.mem.intern(mem, hashValues(mem)))
 	for i := range m.Spaces {
 		var ids []int64
-		for _, t := range m.Spaces[i].start {
+		for _, t := range m.Spaces[i].Start {
 			ids = append(ids, int64(x.t.tuples.intern(t, hashValues(t))))
 		}
 		if m.Spaces[i].Kind == 'R' {
@@ -128,8 +132,8 @@ func (x *expander) internProc(values []int64) uint32 {
 	return x.t.procs.intern(values, hashValues(values))
 }
 
-// internSpace gives a content of a space its number. The print of a random space
-// does not depend on the order, which depends on the run.
+// internSpace returns the number of a space's content. The hash of a random space ignores
+// the order, because the order depends on the scheduling of the search.
 func (x *expander) internSpace(space int, ids []int64) uint32 {
 	print := uint64(len(ids))
 	for _, id := range ids {
@@ -142,18 +146,19 @@ func (x *expander) internSpace(space int, ids []int64) uint32 {
 	return x.t.spaces.intern(ids, print)
 }
 
-// part returns what is known of a process with that number.
-func (x *expander) part(id uint32) *part {
-	for int(id) >= len(x.parts) {
-		x.parts = append(x.parts, make([]part, max(64, len(x.parts)))...)
+// procInfo returns the cached properties of a process state. The pointer is valid until
+// the next call, because the slice may grow.
+func (x *expander) procInfo(id uint32) *procInfo {
+	for int(id) >= len(x.procInfos) {
+		x.procInfos = append(x.procInfos, make([]procInfo, max(64, len(x.procInfos)))...)
 	}
-	p := &x.parts[id]
+	p := &x.procInfos[id]
 	if p.known {
 		return p
 	}
 	values := x.t.procs.get(id)
 	p.known = true
-	p.code = x.m.codes[values[atCode]]
+	p.code = x.m.Codes[values[atCode]]
 	p.at = int(values[atNode])
 	p.node = p.code.Nodes[p.at]
 	p.print = x.t.procs.print(id)
@@ -165,24 +170,29 @@ func (x *expander) part(id uint32) *part {
 	return p
 }
 
-// expand calls each with every successor of s and the process that makes the step;
-// the slice is valid during the call. It returns how many there were. If a step
-// has no meaning there is no successor, and err says why.
+// expand calls each with every successor of s and the process that makes the step; the
+// slice is valid during the call. It returns the number of successors. If a step fails
+// there are none, and err is its error.
 func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int, err *RuntimeError) {
 	if x.r.Order {
 		for p := range x.m.Procs {
-			if x.part(s[p]).node.ample {
-				if n, err = x.process(s, p, each); n > 0 || err != nil {
-					return n, err
-				}
+			if !x.procInfo(s[p]).node.ample {
+				continue
+			}
+			entry := x.outcomes(s, p)
+			if entry[0] == failedEntry {
+				return 0, x.errorOf(entry, p)
+			}
+			if n = x.emitAll(s, p, entry, each); n > 0 {
+				return n, nil
 			}
 		}
 	}
 	x.entries = x.entries[:0]
 	for p := range x.m.Procs {
 		entry := x.outcomes(s, p)
-		if entry[0] == wrong {
-			return 0, x.errs[entry[1]].of(x.m.Procs[p].Name)
+		if entry[0] == failedEntry {
+			return 0, x.errorOf(entry, p)
 		}
 		x.entries = append(x.entries, entry)
 	}
@@ -195,28 +205,20 @@ func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int
 	return n, nil
 }
 
-// of is e as it happens to one process.
-func (e *RuntimeError) of(process string) *RuntimeError {
-	mine := *e
-	mine.Process = process
-	return &mine
+// errorOf returns the error of a failed entry. It is a copy with the name of process p,
+// because equal processes share their entries.
+func (x *expander) errorOf(entry []uint32, p int) *RuntimeError {
+	err := *x.errs[entry[1]]
+	err.Process = x.m.Procs[p].Name
+	return &err
 }
 
-// process calls each with the successors of s by one process.
-func (x *expander) process(s []uint32, p int, each func(int, []uint32)) (int, *RuntimeError) {
-	entry := x.outcomes(s, p)
-	if entry[0] == wrong {
-		return 0, x.errs[entry[1]].of(x.m.Procs[p].Name)
-	}
-	return x.emitAll(s, p, entry, each), nil
-}
-
-// emitAll puts each outcome of an entry into s.
+// emitAll calls each with s after each outcome of an entry.
 func (x *expander) emitAll(s []uint32, p int, entry []uint32, each func(int, []uint32)) int {
 	if entry[0] == 0 {
 		return 0
 	}
-	n, node := int(entry[0]), x.part(s[p]).node
+	n, node := int(entry[0]), x.procInfo(s[p]).node
 	entry = entry[1:]
 	for range n {
 		x.emit(s, p, entry, node, each)
@@ -225,16 +227,16 @@ func (x *expander) emitAll(s []uint32, p int, entry []uint32, each func(int, []u
 	return n
 }
 
-// emit puts one outcome into s.
+// emit calls each with the canonical state after one outcome.
 func (x *expander) emit(s []uint32, p int, outcome []uint32, node *Node, each func(int, []uint32)) {
 	copy(x.next, s)
-	x.place(x.next, p, outcome, node)
+	x.writeOutcome(x.next, p, outcome, node)
 	x.canonical(x.next)
 	each(p, x.next)
 }
 
-// place puts what a step of process p has changed into s.
-func (x *expander) place(s []uint32, p int, outcome []uint32, node *Node) {
+// writeOutcome writes the parts that a step of process p changed into s.
+func (x *expander) writeOutcome(s []uint32, p int, outcome []uint32, node *Node) {
 	mem := len(x.m.Procs)
 	s[p] = outcome[0]
 	if node.foot.mem {
@@ -245,16 +247,17 @@ func (x *expander) place(s []uint32, p int, outcome []uint32, node *Node) {
 	}
 }
 
-// canonical puts the one state into s that stands for all that are like it.
+// canonical replaces s by the representative of all states that are equivalent to it:
+// dead variables are 0, and interchangeable processes are sorted by hash.
 func (x *expander) canonical(s []uint32) {
-	if x.r.Dead && x.m.mortal {
-		x.forget(s)
+	if x.r.Dead && x.m.hasDeadShared {
+		x.clearDeadShared(s)
 	}
 	for _, g := range x.groups {
 		for i := 1; i < len(g); i++ {
 			id := s[g[i]]
-			print, k := x.part(id).print, i
-			for ; k > 0 && s[g[k-1]] != id && x.part(s[g[k-1]]).print > print; k-- {
+			print, k := x.procInfo(id).print, i
+			for ; k > 0 && s[g[k-1]] != id && x.procInfo(s[g[k-1]]).print > print; k-- {
 				s[g[k]] = s[g[k-1]]
 			}
 			s[g[k]] = id
@@ -262,11 +265,12 @@ func (x *expander) canonical(s []uint32) {
 	}
 }
 
-// forget sets the shared variables to 0 that nobody can read before it is written.
-func (x *expander) forget(s []uint32) {
+// clearDeadShared sets the shared variables to 0 that every process writes before it
+// reads them.
+func (x *expander) clearDeadShared(s []uint32) {
 	var live uint64
 	for p := range x.m.Procs {
-		live |= x.part(s[p]).live
+		live |= x.procInfo(s[p]).live
 	}
 	mem := &s[len(x.m.Procs)]
 	k := deadKey{*mem, live}

@@ -46,7 +46,7 @@ const slim = `par
 rap
 `
 
-// big is the larger model of the report.
+// big is the larger model of the benchmark.
 func big(managers, workers int, local bool) string {
 	var b strings.Builder
 	b.WriteString("IndexSpace = (R, INF, {}), TaskSpace = (R, INF, {})")
@@ -91,7 +91,7 @@ func TestTheVectorsAreExact(t *testing.T) {
 		{"big, local, m2 w5, reduced", big(2, 5, true), Reduction{Dead: true, Symmetry: true}, counts{states: 748032, transitions: 4300464}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSearch(model(t, c.src, 3), Options{Reduction: c.r}.normal())
+			s := newSearch(model(t, c.src, 3), Options{Reduction: c.r}.withDefaults())
 			s.run(t.Context(), -1)
 			if c.want != s.total {
 				t.Error(c.name, s.total, c.want)

@@ -6,7 +6,7 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// operators of formulas in negation normal form.
+// Operators of formulas in negation normal form.
 const (
 	fTrue uint8 = iota
 	fFalse
@@ -18,43 +18,42 @@ const (
 	fRelease
 )
 
-// maxAtoms is how many different things one formula may look at.
+// maxAtoms bounds the atoms of a formula, because a letter has 64 bits.
 const maxAtoms = 64
 
-// A formula of linear time. Formulas are kept once, so that equal ones have one
-// number.
+// formula is a formula of linear temporal logic. Equal formulas have the same number.
 type formula struct {
 	op   uint8
-	a, b int // numbers of formulas; a of an atom is its number
+	a, b int // numbers of formulas; for an atom, a is its number
 }
 
-// An atom is what can be seen of one state, or of the step that led to it.
+// atom is a condition on one state, or an event of the step that led to it.
 type atom struct {
-	test   truth // of the state, or nil
+	test   truth // of the state; nil for an event
 	verb   syntax.Verb
 	space  int
 	fields []field
-	quant  []int64 // the values of the quantifiers around it
+	quant  []int64 // values of the enclosing quantifiers
 }
 
-// formulas builds formulas for one property.
+// formulas builds the formulas of one property.
 type formulas struct {
 	c     *compiler
 	all   []formula
 	known map[formula]int
 	atoms []atom
 	named map[string]int
-	scope []int64 // values of the quantifiers that are open
+	scope []int64 // values of the enclosing quantifiers
 	err   error
 }
 
 func newFormulas(m *Model) *formulas {
 	c := &compiler{model: m, slots: m.slots, quant: map[*syntax.Object]int{}, code: &Code{}}
-	c.fresh()
+	c.resetAccess()
 	return &formulas{c: c, known: map[formula]int{}, named: map[string]int{}}
 }
 
-func (fs *formulas) make(op uint8, a, b int) int {
+func (fs *formulas) intern(op uint8, a, b int) int {
 	f := formula{op, a, b}
 	id, ok := fs.known[f]
 	if !ok {
@@ -65,41 +64,41 @@ func (fs *formulas) make(op uint8, a, b int) int {
 	return id
 }
 
-// is builds x, or its negation.
-func (fs *formulas) is(x *syntax.Expr, not bool) int {
+// build returns the number of x, or of its negation.
+func (fs *formulas) build(x *syntax.Expr, not bool) int {
 	if x.Kind == syntax.Event || !temporal(x) {
 		op := fAtom
 		if not {
 			op = fNotAtom
 		}
-		return fs.make(op, fs.atom(x), 0)
+		return fs.intern(op, fs.atom(x), 0)
 	}
 	switch x.Kind {
 	case syntax.Not:
-		return fs.is(x.X, !not)
+		return fs.build(x.X, !not)
 	case syntax.Always:
-		return fs.make(dual(fRelease, not), fs.make(dual(fFalse, not), 0, 0), fs.is(x.X, not))
+		return fs.intern(dual(fRelease, not), fs.intern(dual(fFalse, not), 0, 0), fs.build(x.X, not))
 	case syntax.Finally:
-		return fs.make(dual(fUntil, not), fs.make(dual(fTrue, not), 0, 0), fs.is(x.X, not))
+		return fs.intern(dual(fUntil, not), fs.intern(dual(fTrue, not), 0, 0), fs.build(x.X, not))
 	case syntax.Forall, syntax.Exists:
 		return fs.quantified(x, not)
 	}
 	switch x.Op {
 	case "->":
-		return fs.make(dual(fOr, not), fs.is(x.X, !not), fs.is(x.Y, not))
+		return fs.intern(dual(fOr, not), fs.build(x.X, !not), fs.build(x.Y, not))
 	case "&", "&&":
-		return fs.make(dual(fAnd, not), fs.is(x.X, not), fs.is(x.Y, not))
+		return fs.intern(dual(fAnd, not), fs.build(x.X, not), fs.build(x.Y, not))
 	case "|", "||":
-		return fs.make(dual(fOr, not), fs.is(x.X, not), fs.is(x.Y, not))
+		return fs.intern(dual(fOr, not), fs.build(x.X, not), fs.build(x.Y, not))
 	case "U":
-		return fs.make(dual(fUntil, not), fs.is(x.X, not), fs.is(x.Y, not))
+		return fs.intern(dual(fUntil, not), fs.build(x.X, not), fs.build(x.Y, not))
 	}
 	// X W Y is Y R (X | Y)
-	y := fs.is(x.Y, not)
-	return fs.make(dual(fRelease, not), y, fs.make(dual(fOr, not), fs.is(x.X, not), y))
+	y := fs.build(x.Y, not)
+	return fs.intern(dual(fRelease, not), y, fs.intern(dual(fOr, not), fs.build(x.X, not), y))
 }
 
-// dual is op, or its dual if not.
+// dual returns op, or its dual if not is set.
 func dual(op uint8, not bool) uint8 {
 	if !not {
 		return op
@@ -108,18 +107,18 @@ func dual(op uint8, not bool) uint8 {
 }
 
 func (fs *formulas) quantified(x *syntax.Expr, not bool) int {
-	op, id := fAnd, fs.make(dual(fTrue, not), 0, 0)
+	op, id := fAnd, fs.intern(dual(fTrue, not), 0, 0)
 	if x.Kind == syntax.Exists {
-		op, id = fOr, fs.make(dual(fFalse, not), 0, 0)
+		op, id = fOr, fs.intern(dual(fFalse, not), 0, 0)
 	}
 	for _, v := range x.Set.Values {
-		fs.with(x, v, func() { id = fs.make(dual(op, not), fs.is(x.X, not), id) })
+		fs.withValue(x, v, func() { id = fs.intern(dual(op, not), fs.build(x.X, not), id) })
 	}
 	return id
 }
 
-// with builds while the name of a quantifier stands for v.
-func (fs *formulas) with(x *syntax.Expr, v int64, build func()) {
+// withValue calls build while the quantified name of x has the value v.
+func (fs *formulas) withValue(x *syntax.Expr, v int64, build func()) {
 	fs.c.quant[x.Name.Obj] = fs.c.depth
 	fs.c.depth++
 	fs.scope = append(fs.scope, v)
@@ -140,7 +139,7 @@ func (fs *formulas) atom(x *syntax.Expr) int {
 		a.test = fs.c.truth(x)
 	}
 	if len(fs.atoms) == maxAtoms {
-		fs.err = fmt.Errorf("the formula looks at more than %d things", maxAtoms)
+		fs.err = fmt.Errorf("the formula has more than %d atoms", maxAtoms)
 		return 0
 	}
 	fs.named[name] = len(fs.atoms)
@@ -148,8 +147,8 @@ func (fs *formulas) atom(x *syntax.Expr) int {
 	return len(fs.atoms) - 1
 }
 
-// seen returns which atoms of states hold in f, as bits.
-func (fs *formulas) seen(f *frame) uint64 {
+// stateAtoms returns the bits of the atoms that hold in the state f.
+func (fs *formulas) stateAtoms(f *frame) uint64 {
 	var bits uint64
 	for i, a := range fs.atoms {
 		f.quant = append(f.quant[:0], a.quant...)
@@ -160,8 +159,8 @@ func (fs *formulas) seen(f *frame) uint64 {
 	return bits
 }
 
-// done returns which atoms of events hold of a step that leads to f, as bits.
-func (fs *formulas) done(f *frame, events []event) uint64 {
+// eventAtoms returns the bits of the atoms that match an event of the step to f.
+func (fs *formulas) eventAtoms(f *frame, events []event) uint64 {
 	var bits uint64
 	for i, a := range fs.atoms {
 		if a.test != nil {

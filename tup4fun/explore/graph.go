@@ -4,71 +4,70 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// Model is a program made ready to run: one program graph for each process, with
-// one edge for each test, assignment and operation. It does not change.
+// Model is a compiled program: one program graph for each process, with one edge for each
+// test, assignment and operation. It is immutable.
 type Model struct {
-	Program *syntax.Program
-	Spaces  []Space
-	Procs   []Proc
-	codes   []*Code
-	mem     []slot  // the shared variables, an array's elements one after the other
-	start   []int64 // their values
-	observe []bool  // which of them properties look at, or are arrays
-	mortal  bool    // some shared variable may die
-	props   []prop
-	slots   map[*syntax.Object]int // the first in mem of each shared variable and array
-	events  bool                   // some property speaks of events
+	Program       *syntax.Program
+	Spaces        []Space
+	Procs         []Proc
+	Codes         []*Code    // equal processes share one
+	Variables     []Variable // the shared variables and the elements of arrays, in order
+	observe       []bool     // true for array elements and variables that properties read
+	hasDeadShared bool       // some shared variable is dead at some node
+	props         []prop
+	slots         map[*syntax.Object]int // index in Variables of each shared variable and array
+	events        bool                   // some property has event atoms
 
-	monotone bool // more tuples never take a choice away
+	monotone bool // additional tuples never disable a step
 }
 
 // Space is one tuple space of a model.
 type Space struct {
 	Name  string
-	Kind  byte // R, Q, S, F or L
-	Cap   int  // -1: no bound
-	start [][]int64
+	Kind  byte      // R, Q, S, F or L
+	Cap   int       // -1: unbounded
+	Start [][]int64 // the initial tuples, oldest first
 }
 
-// Proc is one running process, a copy being one of its own.
+// Proc is one process; each copy is a process.
 type Proc struct {
-	Name  string // with the number of the copy, if there are several
-	Code  *Code
-	param int64
-	class int // processes of one class are alike
+	Name   string // with the number of the copy, if there are several
+	Code   *Code
+	Number int64 // of a copy, from 1
+	class  int   // processes of one class are interchangeable
 }
 
 // Code is the program graph of a process.
 type Code struct {
-	Proc   *syntax.Process
-	Nodes  []*Node
-	Entry  int
-	Final  int // where it has terminated
-	locals []string
-	index  int
-	usesID bool // the number of the copy matters
+	Proc       *syntax.Process
+	Nodes      []*Node
+	Entry      int
+	Final      int      // the node of a terminated process
+	Locals     []string // the names of the local variables
+	UsesNumber bool     // the process reads the number of its copy
+	index      int
 }
 
-// Node is a place in a process.
+// Node is a position in a process.
 type Node struct {
 	Edges    []*Edge
 	Label    string
 	inner    bool // within atomic
 	timeouts []*Edge
 	foot     footprint
-	live     []bool // locals that may still be read
+	live     []bool // locals that may be read before they are written
 	liveMem  []bool
-	ample    bool // may go alone: partial-order reduction
+	ample    bool // its steps may be explored alone: partial-order reduction
 }
 
-// Kind says what an Edge does.
+// Kind is the kind of an Edge.
 type Kind uint8
 
-// The edges.
+// The kinds of edges.
 const (
 	Skip Kind = iota
 	Test
-	Else // no other edge of the node but timeouts can be taken
+	Else // enabled if no other edge of the node except timeouts is
 	Timeout
 	Assign
 	Op
@@ -84,8 +83,8 @@ type Edge struct {
 	Cond     *syntax.Expr // Test
 	Stmt     *syntax.Stmt // Assign
 	Op       *syntax.Op   // Op
-	Entry    int          // Atomic: its first node
-	Last     int          // Atomic: where it is over
+	Entry    int          // Atomic: first node
+	Last     int          // Atomic: last node
 
 	test   truth
 	value  number
@@ -95,7 +94,7 @@ type Edge struct {
 	kills  access
 }
 
-// footprint is what a step may look at or change besides its process.
+// footprint is what a step may read or change outside its process.
 type footprint struct {
 	mem    bool
 	spaces []int // ascending
@@ -104,18 +103,22 @@ type footprint struct {
 // access is a set of variables.
 type access struct{ locals, mem map[int]bool }
 
-type slot struct{ name string }
+// Variable is a shared variable, or an element of a shared array.
+type Variable struct {
+	Name  string
+	Start int64
+}
 
-// A target is a variable that is written.
+// target is a variable that a step writes.
 type target struct {
 	mem   bool
 	index int
-	size  int    // of an array, else 0
+	size  int    // of an array, otherwise 0
 	elem  number // of an array
 	name  string
 }
 
-// An operation is a compiled operation on a space.
+// operation is a compiled operation on a space.
 type operation struct {
 	space  int
 	verb   syntax.Verb

@@ -2,8 +2,8 @@ package explore
 
 import "slices"
 
-// lasso makes a run of a part that is accepted: a shortest path to it, and a cycle
-// through all that makes it accepted and fair.
+// lasso builds a run for an accepting component: a shortest path to it, and a cycle that
+// passes all nodes needed for acceptance and fairness.
 func (p *product) lasso(part []int32) *Trace {
 	in := map[int32]bool{}
 	for _, n := range part {
@@ -24,10 +24,11 @@ func (p *product) lasso(part []int32) *Trace {
 	if at != entry || len(cycle) == 0 {
 		cycle = append(cycle, p.path([]int32{at}, inside, func(n int32, m *move) bool { return m != nil && n == entry })[1:]...)
 	}
-	return p.run(prefix, cycle)
+	return p.traceOf(prefix, cycle)
 }
 
-// goals are what a cycle has to pass, each a test of a node and the move into it.
+// goals returns the conditions that a cycle must meet, each a test of a node and the move
+// into it.
 func (p *product) goals(in map[int32]bool) []func(int32, *move) bool {
 	var all []func(int32, *move) bool
 	for set := range p.b.sets {
@@ -43,12 +44,12 @@ func (p *product) goals(in map[int32]bool) []func(int32, *move) bool {
 	return all
 }
 
-// path finds a shortest way from one of the nodes to a goal. Its first move leads
-// to where it begins, and is none.
+// path returns a shortest path from one of the nodes to a goal. Its first move has no
+// edge and leads to the start.
 func (p *product) path(from []int32, in func(int32) bool, goal func(int32, *move) bool) []move {
 	type visit struct {
 		m    move
-		from int // visit
+		from int // index in all
 	}
 	var all []visit
 	for _, n := range from {
@@ -78,11 +79,11 @@ func (p *product) path(from []int32, in func(int32) bool, goal func(int32, *move
 			}
 		}
 	}
-	return []move{{from[0], -1, -1}} // the parts are connected, so this is not reached
+	return []move{{from[0], -1, -1}} // not reached, because a component is strongly connected
 }
 
-// run puts the moves of a lasso in words.
-func (p *product) run(prefix, cycle []move) *Trace {
+// traceOf converts the moves of a lasso into a trace.
+func (p *product) traceOf(prefix, cycle []move) *Trace {
 	t := &Trace{Cycle: -1}
 	at := p.state(prefix[0].to)
 	add := func(moves []move) {

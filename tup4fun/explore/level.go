@@ -2,8 +2,8 @@ package explore
 
 import "sort"
 
-// endLevel ends a level, and returns its states as pieces that may be read while
-// others are added.
+// endLevel ends a level and returns its states. The slices stay valid while further
+// states are added.
 func (st *store) endLevel(level int) [][]byte {
 	var pieces [][]byte
 	for i := range st.shards {
@@ -13,7 +13,7 @@ func (st *store) endLevel(level int) [][]byte {
 			sh.chunks = nil
 			continue
 		}
-		from, to := sh.start(), sh.top()
+		from, to := sh.levelStart(), sh.levelEnd()
 		if to > from {
 			sh.ends = append(sh.ends, end{int32(level), to})
 			pieces = append(pieces, sh.pieces(from, to)...)
@@ -22,7 +22,7 @@ func (st *store) endLevel(level int) [][]byte {
 	return pieces
 }
 
-// level returns the states of a level that has ended. Only an exact store has them.
+// level returns the states of an earlier level. Only an exact store keeps them.
 func (st *store) level(level int) [][]byte {
 	var pieces [][]byte
 	for i := range st.shards {
@@ -40,16 +40,16 @@ func (st *store) level(level int) [][]byte {
 	return pieces
 }
 
-// start is where the level begins that has not ended.
-func (sh *shard) start() uint32 {
+// levelStart returns the position of the first state of the current level.
+func (sh *shard) levelStart() uint32 {
 	if len(sh.ends) == 0 {
 		return 0
 	}
 	return sh.ends[len(sh.ends)-1].at
 }
 
-// top is where the next state would be written at the earliest.
-func (sh *shard) top() uint32 {
+// levelEnd returns the position after the last state.
+func (sh *shard) levelEnd() uint32 {
 	if len(sh.chunks) == 0 {
 		return 0
 	}
@@ -73,13 +73,13 @@ func (sh *shard) pieces(from, to uint32) [][]byte {
 	return all
 }
 
-// bytes returns how much memory the store has taken.
+// bytes returns the memory of the store.
 func (st *store) bytes() int64 {
 	var n int64
 	for i := range st.shards {
 		sh := &st.shards[i]
 		sh.mu.Lock()
-		n += int64(8*len(sh.slots) + 8*len(sh.prints) + 8*cap(sh.ends))
+		n += int64(8*len(sh.slots) + 8*cap(sh.ends))
 		for _, c := range sh.chunks {
 			n += int64(cap(c))
 		}

@@ -7,8 +7,9 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// text says what a process does, so that two that do the same are known as alike.
-func (c *Code) text() string {
+// signature describes all steps of a process. Processes with the same signature share
+// their code.
+func (c *Code) signature() string {
 	var b strings.Builder
 	if c.Proc.Name != nil {
 		b.WriteString(c.Proc.Name.Text)
@@ -22,34 +23,34 @@ func (c *Code) text() string {
 	return b.String()
 }
 
-// findLive computes at each node which variables may still be read before they are
-// written: the others may as well be 0 (dead variables).
+// findLive computes the variables that may be read before they are written, at each node.
+// Others are dead, so the search may set them to 0.
 func (m *Model) findLive() {
-	for _, c := range m.codes {
+	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
-			n.live = make([]bool, len(c.locals))
-			n.liveMem = make([]bool, len(m.mem))
+			n.live = make([]bool, len(c.Locals))
+			n.liveMem = make([]bool, len(m.Variables))
 		}
 		for changed := true; changed; {
 			changed = false
 			for i := len(c.Nodes) - 1; i >= 0; i-- {
 				for _, e := range append(c.Nodes[i].Edges, c.Nodes[i].timeouts...) {
-					changed = c.flow(e) || changed
+					changed = c.propagateLive(e) || changed
 				}
 			}
 		}
 	}
-	for v := range m.mem {
-		m.mortal = m.mortal || m.dies(v)
+	for v := range m.Variables {
+		m.hasDeadShared = m.hasDeadShared || m.deadSomewhere(v)
 	}
 }
 
-// dies reports whether the shared variable v is dead at some node.
-func (m *Model) dies(v int) bool {
+// deadSomewhere reports whether the shared variable v is dead at some node.
+func (m *Model) deadSomewhere(v int) bool {
 	if m.observe[v] {
 		return false
 	}
-	for _, c := range m.codes {
+	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
 			if !n.liveMem[v] {
 				return true
@@ -59,8 +60,9 @@ func (m *Model) dies(v int) bool {
 	return false
 }
 
-// flow takes over into the node before e what is live because of it.
-func (c *Code) flow(e *Edge) bool {
+// propagateLive adds the variables that are live because of e to its node. It reports
+// whether there were new ones.
+func (c *Code) propagateLive(e *Edge) bool {
 	from, to := c.Nodes[e.From], c.Nodes[e.To]
 	if e.Kind == Atomic {
 		last := c.Nodes[e.Last]
@@ -74,7 +76,8 @@ func (c *Code) flow(e *Edge) bool {
 	return merge(from.liveMem, to.liveMem, e.reads.mem, e.kills.mem) || changed
 }
 
-// merge makes live before what is read, or live after and not killed.
+// merge marks in before what is read, or live after and not killed. It reports whether
+// there were new ones.
 func merge(before, after []bool, reads, kills map[int]bool) bool {
 	changed := false
 	for v := range before {
@@ -85,13 +88,12 @@ func merge(before, after []bool, reads, kills map[int]bool) bool {
 	return changed
 }
 
-// findAmple finds the nodes whose steps concern nobody else: neither shared
-// variables nor spaces, which is all that properties look at. If the process is
-// at such a node, exploring its steps alone is enough (ample sets, Peled 1994). A
-// cycle of such nodes would put off the others for ever, so each has one that is
-// not.
+// findAmple finds the nodes where the steps touch neither shared variables nor spaces,
+// which are all that properties read. If a process is at such a node, exploring its steps
+// alone is enough (ample sets, Peled 1994). A cycle of such nodes would postpone all
+// other processes forever, so one node of each cycle is excluded.
 func (m *Model) findAmple() {
-	for _, c := range m.codes {
+	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
 			n.ample = !n.inner && len(n.Edges) > 0 && len(n.timeouts) == 0 && !n.foot.mem && len(n.foot.spaces) == 0
 		}
@@ -130,7 +132,7 @@ func (c *Code) cutCycles(root int, state []uint8) {
 	}
 }
 
-// exceptAt reports whether a process may wait for ever where it is.
+// exceptAt reports whether the property lets the process wait forever at that node.
 func exceptAt(p *syntax.Property, c *Code, node int) bool {
 	for _, e := range p.Except {
 		if c.Proc.Name != nil && e.Process.Text == c.Proc.Name.Text && (e.Label == nil || e.Label.Text == c.Nodes[node].Label) {

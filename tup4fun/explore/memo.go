@@ -1,10 +1,10 @@
 package explore
 
-// maxMemo is how many steps are remembered by one goroutine before it forgets all.
+// maxMemo bounds the steps that one goroutine caches; at the bound the cache is cleared.
 const maxMemo = 1 << 19
 
-// memoKey is what the steps from one node depend on: the process, the shared
-// variables and up to four spaces, each by its number.
+// memoKey identifies the state that the steps of a node depend on: the process, the
+// shared variables and up to four spaces.
 type memoKey [3]uint64
 
 func (k memoKey) hash() uint64 {
@@ -13,9 +13,9 @@ func (k memoKey) hash() uint64 {
 	return h * 0xd6e8feb86659fd93 >> 20
 }
 
-// A memo remembers the outcomes of the steps from a node. An entry of data is the
-// number of outcomes (or wrong and the index of an error), then for each the
-// process, the shared variables and the node's spaces after it.
+// memo caches the outcomes of the steps of a node. An entry of data is the number of
+// outcomes (or failedEntry and the index of an error), then for each outcome the process,
+// the shared variables and the spaces of the node after it.
 type memo struct {
 	slots []memoSlot
 	data  []uint32
@@ -24,15 +24,16 @@ type memo struct {
 
 type memoSlot struct {
 	key memoKey
-	at  uint32 // of the entry + 1; 0 is empty
+	at  uint32 // index of the entry + 1; 0 is empty
 }
 
-// wrong is the number of outcomes of a step that has no meaning.
-const wrong = ^uint32(0)
+// failedEntry replaces the number of outcomes if a step failed.
+const failedEntry = ^uint32(0)
 
 func newMemo() *memo { return &memo{slots: make([]memoSlot, 1024)} }
 
-// find returns the entry of k, or where it may be put.
+// find returns the entry of k, or the slot for it. A free slot exists, because add keeps
+// the table at most 3/4 full.
 func (m *memo) find(k memoKey) (entry []uint32, slot uint64) {
 	mask := uint64(len(m.slots) - 1)
 	for slot = k.hash() & mask; ; slot = (slot + 1) & mask {
@@ -45,7 +46,7 @@ func (m *memo) find(k memoKey) (entry []uint32, slot uint64) {
 	}
 }
 
-// add puts an entry where find said that it may be.
+// add stores an entry in the slot that find returned.
 func (m *memo) add(k memoKey, slot uint64, entry []uint32) {
 	m.slots[slot] = memoSlot{k, uint32(len(m.data)) + 1}
 	m.data = append(m.data, entry...)

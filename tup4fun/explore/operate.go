@@ -6,7 +6,8 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// operate calls done with each outcome of an operation on a space.
+// operate calls done with each outcome of an operation on a space. It reports whether
+// there was one.
 func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 	want := f.template(e.op.fields)
 	if f.err != nil {
@@ -17,7 +18,7 @@ func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 	}
 	any := s.find(e, f, want, done)
 	if !any && (e.op.verb == syntax.GetP || e.op.verb == syntax.QueryP) {
-		s.leave(e, f, event{}, done)
+		s.moveTo(e, f, event{}, done)
 		return true
 	}
 	return any
@@ -31,25 +32,25 @@ func (s *stepper) put(e *Edge, f *frame, tuple []int64, done func(*frame)) bool 
 	}
 	id := int64(s.tuples.intern(tuple, hashValues(tuple)))
 	at := len(before)
-	if space.Kind == 'R' { // a multiset: its order says nothing
+	if space.Kind == 'R' { // a multiset is kept sorted, because its order has no meaning
 		at, _ = slices.BinarySearch(before, id)
 	}
-	g := f.with(e.op.space, slices.Insert(slices.Clip(slices.Clone(before)), at, id))
-	s.leave(e, &g, event{verb: syntax.Put, space: e.op.space, tuple: tuple}, done)
+	g := f.withSpace(e.op.space, slices.Insert(slices.Clip(slices.Clone(before)), at, id))
+	s.moveTo(e, &g, event{verb: syntax.Put, space: e.op.space, tuple: tuple}, done)
 	return true
 }
 
-// with is f with other tuples in a space.
-func (f *frame) with(space int, ids []int64) frame {
+// withSpace returns f with other tuples in one space.
+func (f *frame) withSpace(space int, ids []int64) frame {
 	g := *f
 	g.spaces = slices.Clone(f.spaces)
 	g.spaces[space] = ids
 	return g
 }
 
-// find calls done for each tuple that the kind of the space lets an operation find:
-// R any, F the oldest that matches, L the newest, Q the oldest if it does, S the
-// newest if it does.
+// find calls done for each tuple that an operation may find. The kind of the space
+// decides: R any match, F the oldest match, L the newest match, Q the oldest tuple if it
+// matches, S the newest tuple if it matches.
 func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool {
 	ids := f.spaces[e.op.space]
 	any := false
@@ -59,7 +60,7 @@ func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool
 			return false
 		}
 		any = true
-		s.found(e, f, i, tuple, done)
+		s.useTuple(e, f, i, tuple, done)
 		return true
 	}
 	switch s.m.Spaces[e.op.space].Kind {
@@ -90,18 +91,18 @@ func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool
 	return any
 }
 
-// found takes or reads the i-th tuple, and binds the formals.
-func (s *stepper) found(e *Edge, f *frame, i int, tuple []int64, done func(*frame)) {
+// useTuple takes or reads the i-th tuple and binds the formals.
+func (s *stepper) useTuple(e *Edge, f *frame, i int, tuple []int64, done func(*frame)) {
 	g := *f
 	verb := syntax.Query
 	if e.op.verb.Takes() {
 		verb = syntax.Get
-		g = f.with(e.op.space, slices.Delete(slices.Clone(f.spaces[e.op.space]), i, i+1))
+		g = f.withSpace(e.op.space, slices.Delete(slices.Clone(f.spaces[e.op.space]), i, i+1))
 	}
 	for k, fd := range e.op.fields {
 		if fd.target != nil {
 			g.assign(fd.target, tuple[k])
 		}
 	}
-	s.leave(e, &g, event{verb: verb, space: e.op.space, tuple: tuple}, done)
+	s.moveTo(e, &g, event{verb: verb, space: e.op.space, tuple: tuple}, done)
 }

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Reduction says which states are taken for one another or left out. None of it
-// changes a verdict; all of it makes for fewer states.
+// Reduction selects which states are identified or left out. Reductions never change a
+// verdict; they reduce the number of states.
 type Reduction struct {
 	Dead     bool // variables that are written before they are read count as 0
-	Symmetry bool // copies of a process may change places
-	Order    bool // steps that concern nobody else go first (partial-order reduction)
+	Symmetry bool // copies of a process are interchangeable
+	Order    bool // partial-order reduction: steps without effect on other processes go first
 }
 
-// FullReduction is all of it.
+// FullReduction has all reductions.
 var FullReduction = Reduction{Dead: true, Symmetry: true, Order: true}
 
-// Options bounds a search. The zero value is the default.
+// Options bounds a search. The zero value selects the defaults.
 type Options struct {
 	Reduction Reduction
-	Compact   bool          // store 64-bit prints, and say so in the verdict
+	Compact   bool          // store 64-bit hashes; the verdict mentions it
 	Cores     int           // 0: all
 	States    int64         // 0: 20 million
 	Memory    int64         // bytes; 0: 4 GiB
@@ -31,7 +31,7 @@ const (
 	defaultMemory = 4 << 30
 )
 
-func (o Options) normal() Options {
+func (o Options) withDefaults() Options {
 	if o.Cores <= 0 {
 		o.Cores = runtime.GOMAXPROCS(0)
 	}

@@ -1,8 +1,8 @@
 package explore
 
-// outcomes returns the steps of one process in s, as an entry of the memo.
+// outcomes returns the steps of process p in s, as an entry of the memo.
 func (x *expander) outcomes(s []uint32, p int) []uint32 {
-	q := x.part(s[p])
+	q := x.procInfo(s[p])
 	node := q.node
 	switch {
 	case len(node.foot.spaces) > 4:
@@ -10,9 +10,9 @@ func (x *expander) outcomes(s []uint32, p int) []uint32 {
 	case !node.foot.mem && len(node.foot.spaces) == 0:
 		if q.steps == nil {
 			steps := x.compute(s, p)
-			x.part(s[p]).steps = steps // parts may have moved
+			x.procInfo(s[p]).steps = steps // compute may have moved the slice that q points into
 		}
-		return x.part(s[p]).steps
+		return x.procInfo(s[p]).steps
 	}
 	k := x.key(s, p, node)
 	if entry, _ := x.memo.find(k); entry != nil {
@@ -36,7 +36,7 @@ func (x *expander) key(s []uint32, p int, node *Node) memoKey {
 	return k
 }
 
-// load fills the frame with what the node of process p may touch.
+// load fills the frame with the state that the node of process p may touch.
 func (x *expander) load(s []uint32, p int) *frame {
 	f, mem := &x.frame, len(x.m.Procs)
 	f.err = nil
@@ -45,7 +45,7 @@ func (x *expander) load(s []uint32, p int) *frame {
 	if f.spaces == nil {
 		f.spaces = make([][]int64, len(x.m.Spaces))
 	}
-	for _, sp := range x.part(s[p]).node.foot.spaces {
+	for _, sp := range x.procInfo(s[p]).node.foot.spaces {
 		f.spaces[sp] = x.t.spaces.get(s[mem+1+sp])
 	}
 	return f
@@ -54,7 +54,7 @@ func (x *expander) load(s []uint32, p int) *frame {
 // compute runs the steps of one process.
 func (x *expander) compute(s []uint32, p int) []uint32 {
 	f := x.load(s, p)
-	code, node := x.part(s[p]).code, x.part(s[p]).node
+	code, node := x.procInfo(s[p]).code, x.procInfo(s[p]).node
 	entry := []uint32{0}
 	x.step.node(code, f, func(_ *Edge, g *frame) {
 		entry[0]++
@@ -65,10 +65,10 @@ func (x *expander) compute(s []uint32, p int) []uint32 {
 	}
 	at := x.step.at
 	x.errs = append(x.errs, &RuntimeError{Pos: at.Pos, Text: at.Text, Err: f.err})
-	return []uint32{wrong, uint32(len(x.errs) - 1)}
+	return []uint32{failedEntry, uint32(len(x.errs) - 1)}
 }
 
-// outcome appends what g has become.
+// outcome appends the state g after a step.
 func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
 	var mem uint32
 	if node.foot.mem {
@@ -81,27 +81,28 @@ func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []u
 	return entry
 }
 
-// internLive gives a process its number; with Dead, its dead variables are 0.
+// internLive returns the number of a process state. With Reduction.Dead its dead
+// variables are set to 0.
 func (x *expander) internLive(code *Code, values []int64) uint32 {
 	if x.r.Dead {
 		for i, live := range code.Nodes[values[atNode]].live {
 			if !live {
-				values[procHead+i] = 0 // leave made them its own
+				values[procHead+i] = 0 // moveTo has cloned values
 			}
 		}
 	}
 	return x.internProc(values)
 }
 
-// timeouts calls each with the successors that are there because there are no
-// others.
+// timeouts calls each with the successors by timeout edges, which are enabled only if no
+// other step is. It returns their number.
 func (x *expander) timeouts(s []uint32, each func(int, []uint32)) int {
 	n := 0
 	for p := range x.m.Procs {
-		for _, e := range x.part(s[p]).node.timeouts {
+		for _, e := range x.procInfo(s[p]).node.timeouts {
 			f := x.load(s, p)
-			code, node := x.part(s[p]).code, x.part(s[p]).node
-			x.step.leave(e, f, event{}, func(g *frame) {
+			code, node := x.procInfo(s[p]).code, x.procInfo(s[p]).node
+			x.step.moveTo(e, f, event{}, func(g *frame) {
 				x.emit(s, p, x.outcome(nil, code, node, g), node, each)
 				n++
 			})

@@ -2,8 +2,8 @@ package explore
 
 import "slices"
 
-// product is a state graph and an automaton that run side by side. Its nodes are
-// pairs, numbered as they are met.
+// product runs a state graph and an automaton together. Its nodes are pairs, numbered in
+// the order of discovery.
 type product struct {
 	g      *Graph
 	b      *buchi
@@ -11,13 +11,13 @@ type product struct {
 	fair   bool
 	seen   []uint64
 	number map[int64]int32
-	pairs  []int64 // state × nodes of the automaton + node
+	pairs  []int64 // state × number of automaton nodes + automaton node
 	start  []int32
-	succ   [][]move // computed when asked for
+	succ   [][]move // computed on demand
 }
 
-// move is one step of the product. Where nothing can be done any more there is one
-// that stays, of no process.
+// move is one step of the product. A state without steps has a move to itself, without a
+// process.
 type move struct {
 	to   int32
 	proc int32 // -1: none
@@ -65,7 +65,7 @@ func (p *product) moves(n int32) []move {
 	return all
 }
 
-// search returns a run that is accepted, or nil.
+// search returns an accepted run, or nil.
 func (p *product) search() *Trace {
 	for _, q := range p.b.start {
 		if p.b.nodes[q].reads(p.seen[0]) {
@@ -81,11 +81,11 @@ func (p *product) search() *Trace {
 	return nil
 }
 
-// tarjan finds strongly connected parts (Tarjan 1972), without recursion, until
-// one of them has a run that is accepted.
+// tarjan finds strongly connected components (Tarjan 1972), without recursion, until one
+// contains an accepted run.
 type tarjan struct {
 	p          *product
-	index, low []int32 // + 1; 0 is not visited
+	index, low []int32 // order of discovery from 1; 0 is not visited
 	in         []bool  // on the stack
 	stack      []int32
 	count      int32
@@ -144,7 +144,7 @@ func (t *tarjan) visit(root int32) []int32 {
 	return nil
 }
 
-// pop takes the part of which n is the first off the stack.
+// pop removes the component with the root n from the stack.
 func (t *tarjan) pop(n int32) []int32 {
 	i := slices.Index(t.stack, n)
 	part := slices.Clone(t.stack[i:])
@@ -155,7 +155,8 @@ func (t *tarjan) pop(n int32) []int32 {
 	return part
 }
 
-// accepts reports whether a run that goes all through a part is accepted and fair.
+// accepts reports whether a run through all of a component is accepted and, if required,
+// fair.
 func (p *product) accepts(part []int32) bool {
 	if len(part) == 1 && !slices.ContainsFunc(p.moves(part[0]), func(m move) bool { return m.to == part[0] }) {
 		return false
@@ -165,7 +166,7 @@ func (p *product) accepts(part []int32) bool {
 		in[n] = true
 	}
 	var sets uint64
-	moved, content := false, map[int32]bool{} // processes that are not left out
+	moved, content := false, map[int32]bool{} // processes that are not treated unfairly
 	for _, n := range part {
 		sets |= p.b.nodes[p.q(n)].sets
 		for _, m := range p.moves(n) {

@@ -13,17 +13,18 @@ type prop struct {
 	foot  footprint
 }
 
-// properties compiles what is asked of the states; what is asked of runs is
-// compiled by compileLTL.
+// properties compiles the properties of states and records the variables of all
+// properties. Properties of runs are compiled by newFormulas, because each quantified
+// value needs a formula.
 func (c *compiler) properties() {
 	m := c.model
 	props := m.Program.Props
-	if len(props) == 0 { // nothing is asked: the question that everybody has
+	if len(props) == 0 { // the default property
 		props = []*syntax.Property{{Kind: syntax.DeadlockFree, Name: "deadlockfree"}}
 	}
 	c.code = &Code{}
 	for _, p := range props {
-		c.fresh()
+		c.resetAccess()
 		cp := prop{Property: p}
 		switch p.Kind {
 		case syntax.Bound:
@@ -31,9 +32,9 @@ func (c *compiler) properties() {
 		case syntax.Invariant:
 			cp.holds = c.truth(p.X)
 		case syntax.Eventually, syntax.LeadsTo, syntax.LTL:
-			c.atoms(p.X)
+			c.noteAtoms(p.X)
 			if p.Y != nil {
-				c.atoms(p.Y)
+				c.noteAtoms(p.Y)
 			}
 		}
 		for v := range c.reads.mem {
@@ -47,27 +48,27 @@ func (c *compiler) properties() {
 	}
 }
 
-// overRuns reports whether p speaks of whole runs and not of states.
-func (p *prop) overRuns() bool {
+// isOverRuns reports whether p is about runs and not about states.
+func (p *prop) isOverRuns() bool {
 	return p.Kind == syntax.Eventually || p.Kind == syntax.LeadsTo || p.Kind == syntax.LTL
 }
 
-// atoms notes what an expression of time looks at.
-func (c *compiler) atoms(x *syntax.Expr) {
+// noteAtoms records the variables and spaces that a temporal expression reads.
+func (c *compiler) noteAtoms(x *syntax.Expr) {
 	switch {
 	case x == nil:
 	case x.Kind == syntax.Event:
 		c.model.events = true
 		c.fields(x.Fields)
 	case temporal(x):
-		c.atoms(x.X)
-		c.atoms(x.Y)
+		c.noteAtoms(x.X)
+		c.noteAtoms(x.Y)
 	default:
 		c.truth(x)
 	}
 }
 
-// temporal reports whether x says something of time or events.
+// temporal reports whether x has a temporal operator or an event.
 func temporal(x *syntax.Expr) bool {
 	if x == nil {
 		return false
@@ -79,8 +80,8 @@ func temporal(x *syntax.Expr) bool {
 	return x.Op == "U" || x.Op == "W" || temporal(x.X) || temporal(x.Y)
 }
 
-// view is the spaces and shared variables of a state, for a property to look at.
-func (x *expander) view(s []uint32) *frame {
+// propertyFrame returns a frame with the spaces and shared variables of a state.
+func (x *expander) propertyFrame(s []uint32) *frame {
 	f, mem := &frame{tuples: x.t.tuples}, len(x.m.Procs)
 	f.mem = x.t.mem.get(s[mem])
 	for i := range x.m.Spaces {

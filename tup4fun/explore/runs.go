@@ -6,8 +6,8 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// overRuns checks a property of whole runs: eventually, leadsto or ltl.
-func (s *search) overRuns(ctx context.Context, p *prop, v Verdict) (Verdict, error) {
+// checkRuns decides a property of whole runs: eventually, leadsto or ltl.
+func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) (Verdict, error) {
 	v.Outcome = Incomplete
 	if s.over.Load() {
 		return v, nil
@@ -16,7 +16,7 @@ func (s *search) overRuns(ctx context.Context, p *prop, v Verdict) (Verdict, err
 		s.graph, s.graphReason = Build(ctx, s.m, s.o)
 	}
 	if s.graphReason != "" {
-		v.Detail = s.graphReason + ", as properties of runs are checked without symmetry"
+		v.Detail = s.graphReason + "; properties of runs are checked without symmetry"
 		return v, nil
 	}
 	v.Outcome = Holds
@@ -30,7 +30,7 @@ func (s *search) overRuns(ctx context.Context, p *prop, v Verdict) (Verdict, err
 			v.Outcome, v.Trace = Violated, trace
 			v.Detail = "the last steps repeat for ever"
 			if trace.Cycle < 0 {
-				v.Detail = "after the last step nothing happens any more"
+				v.Detail = "after the last step no process can continue"
 			}
 			return v, nil
 		}
@@ -40,11 +40,11 @@ func (s *search) overRuns(ctx context.Context, p *prop, v Verdict) (Verdict, err
 
 type instance struct {
 	fs  *formulas
-	not int // the negation of what should hold
+	not int // number of the negated formula
 }
 
-// instances returns what has to be checked for p: one formula, or one for each
-// value of the quantifiers that stand before it.
+// instances returns the formulas to check for p: one, or one for each value of its outer
+// quantifiers.
 func (s *search) instances(p *prop) []instance {
 	x := p.X
 	switch p.Kind {
@@ -64,10 +64,10 @@ func (s *search) instances(p *prop) []instance {
 			return
 		}
 		fs := newFormulas(s.m)
-		build := func() { all = append(all, instance{fs, fs.is(x, true)}) }
+		build := func() { all = append(all, instance{fs, fs.build(x, true)}) }
 		for i := range names {
 			inner, name, value := build, names[i], values[i]
-			build = func() { fs.with(name, value, inner) }
+			build = func() { fs.withValue(name, value, inner) }
 		}
 		build()
 	}
@@ -75,9 +75,8 @@ func (s *search) instances(p *prop) []instance {
 	return all
 }
 
-// refute looks for a run in which formula not holds: a path to a cycle that is
-// accepted and, if fair, leaves no process out that could always go on. It returns
-// nil if there is none.
+// refute searches for a run in which formula not holds: a path to an accepting cycle
+// that, if fair is set, treats no process unfairly. It returns nil if there is none.
 func (g *Graph) refute(fs *formulas, not int, fair bool) (*Trace, error) {
 	if fs.err != nil {
 		return nil, fs.err
@@ -87,25 +86,25 @@ func (g *Graph) refute(fs *formulas, not int, fair bool) (*Trace, error) {
 		return nil, err
 	}
 	p := &product{g: g, b: b, fair: fair, number: map[int64]int32{}}
-	p.letters(fs)
+	p.computeLetters(fs)
 	return p.search(), nil
 }
 
-// letters computes what the formula can see in each state and of each label.
-func (p *product) letters(fs *formulas) {
+// computeLetters computes the atoms that hold in each state.
+func (p *product) computeLetters(fs *formulas) {
 	p.seen = make([]uint64, p.g.Len())
 	for i := range p.seen {
-		p.seen[i] = fs.seen(p.g.x.view(p.g.state(i)))
+		p.seen[i] = fs.stateAtoms(p.g.x.propertyFrame(p.g.state(i)))
 	}
 	p.fs = fs
 }
 
-// letter is what is seen after edge e.
+// letter returns the atoms that hold after edge e.
 func (p *product) letter(e graphEdge) uint64 {
 	bits := p.seen[e.to]
 	for _, a := range p.fs.atoms {
 		if a.test == nil {
-			return bits | p.fs.done(p.g.x.view(p.g.state(int(e.to))), p.g.events[e.label])
+			return bits | p.fs.eventAtoms(p.g.x.propertyFrame(p.g.state(int(e.to))), p.g.events[e.label])
 		}
 	}
 	return bits

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// counts is what a search has counted. All of it is independent of the number of
-// cores.
+// counts are the counters of a search. They do not depend on the number of cores.
 type counts struct {
 	states, transitions, stuck, terminated, errors int64
 }
@@ -22,8 +21,9 @@ func (c *counts) add(d counts) {
 	c.errors += d.errors
 }
 
-// A finding is a state that violates a property, or in which a step has no
-// meaning. Of those that are equally near, the one with the least print counts.
+// finding is a state that violates a property or in which a step fails. Among states of
+// one level the one with the smallest hash is kept, so that the result does not depend on
+// scheduling.
 type finding struct {
 	level int
 	state []uint32
@@ -33,50 +33,50 @@ type finding struct {
 
 // search explores all states, breadth first, level by level.
 type search struct {
-	m       *Model
-	o       Options
-	t       *tables
-	st      *store
-	workers []*worker
-	total   counts // of the levels that are complete
-	level   int
-	found   []*finding // by property; the last is for errors
-	most    []int      // tuples seen in each space
-	fullest []fullest  // where that was
-	look    []int      // how many of them call for lookForGrowth
+	m             *Model
+	o             Options
+	t             *tables
+	st            *store
+	workers       []*worker
+	total         counts // of the complete levels
+	level         int
+	found         []*finding     // by property; the last is for errors
+	most          []int          // most tuples in each space
+	fullest       []fullestState // a state with most tuples, by space
+	growthCheckAt []int          // number of tuples that calls for checkUnboundedGrowth, by space
 
-	unbounded []bool // it is proved that a space is
+	unbounded []bool // by space: proved to grow without bound
 	over      atomic.Bool
 	mu        sync.Mutex // guards reason
 	reason    string
 	began     time.Time
 
-	graph       *Graph // for properties of runs, once it is built
-	graphReason string // why it is not whole
+	graph       *Graph // for properties of runs, built on demand
+	graphReason string // the bound that left graph incomplete
 }
 
 func newSearch(m *Model, o Options) *search {
 	s := &search{m: m, o: o, t: newTables(), began: time.Now()}
 	s.st = newStore(m.width(), o.Compact, o.Cores)
 	s.found = make([]*finding, len(m.props)+1)
-	s.most, s.fullest, s.unbounded = make([]int, len(m.Spaces)), make([]fullest, len(m.Spaces)), make([]bool, len(m.Spaces))
-	s.look = m.looks(o)
+	s.most, s.fullest, s.unbounded = make([]int, len(m.Spaces)), make([]fullestState, len(m.Spaces)), make([]bool, len(m.Spaces))
+	s.growthCheckAt = m.firstGrowthChecks(o)
 	for range o.Cores {
 		s.workers = append(s.workers, newWorker(s))
 	}
 	return s
 }
 
-// run explores until there is nothing new, a bound is reached or ctx is done. If
-// stop is not negative it stops after that level.
+// run explores until there are no new states, a bound is reached or ctx is done. If stop
+// is not negative it ends after that level.
 func (s *search) run(ctx context.Context, stop int) {
 	w := s.workers[0]
-	w.see(w.x.initial())
-	w.flush()
+	w.addState(w.x.initial())
+	w.flushStates()
 	for {
 		for _, w := range s.workers {
-			s.total.add(counts{states: w.fresh})
-			w.fresh = 0
+			s.total.add(counts{states: w.newStates})
+			w.newStates = 0
 		}
 		pieces := s.st.endLevel(s.level)
 		if len(pieces) == 0 || s.level == stop {
@@ -84,7 +84,7 @@ func (s *search) run(ctx context.Context, stop int) {
 		}
 		s.explore(ctx, pieces)
 		for _, w := range s.workers {
-			s.merge(w)
+			s.mergeFindings(w)
 		}
 		if s.over.Load() {
 			return
@@ -93,22 +93,22 @@ func (s *search) run(ctx context.Context, stop int) {
 			s.total.add(w.n)
 			w.n = counts{}
 		}
-		if s.lookForGrowth(ctx); s.over.Load() {
+		if s.checkUnboundedGrowth(ctx); s.over.Load() {
 			return
 		}
 		s.level++
 	}
 }
 
-// small is how many bytes of states one goroutine does alone.
-const small = 2048
+// minParallelBytes is the size of a level from which several goroutines explore it.
+const minParallelBytes = 2048
 
 // explore expands the states of one level.
 func (s *search) explore(ctx context.Context, pieces [][]byte) {
 	var next atomic.Int64
 	work := func(w *worker) {
 		defer s.checkBounds(ctx)
-		defer w.flush()
+		defer w.flushStates()
 		for !s.over.Load() {
 			i := int(next.Add(1)) - 1
 			if i >= len(pieces) {
@@ -122,7 +122,7 @@ func (s *search) explore(ctx context.Context, pieces [][]byte) {
 	for _, p := range pieces {
 		size += len(p)
 	}
-	if size < small || len(s.workers) == 1 {
+	if size < minParallelBytes || len(s.workers) == 1 {
 		work(s.workers[0])
 		return
 	}
@@ -133,18 +133,18 @@ func (s *search) explore(ctx context.Context, pieces [][]byte) {
 	all.Wait()
 }
 
-// checkBounds ends the search if it has become too large.
+// checkBounds ends the search if a bound is reached.
 func (s *search) checkBounds(ctx context.Context) {
-	var fresh, memory int64
+	var added, memory int64
 	for _, w := range s.workers {
-		fresh += atomic.LoadInt64(&w.fresh)
+		added += atomic.LoadInt64(&w.newStates)
 	}
 	switch {
 	case ctx.Err() != nil:
 		s.stop("it was interrupted")
 	case s.o.Time > 0 && time.Since(s.began) > s.o.Time:
 		s.stop(fmt.Sprintf("the time is over (%s)", s.o.Time))
-	case s.total.states+fresh > s.o.States:
+	case s.total.states+added > s.o.States:
 		s.stop(fmt.Sprintf("there are more than %d states", s.o.States))
 	default:
 		if memory = s.st.bytes() + s.t.bytes(); memory > s.o.Memory {
@@ -153,7 +153,7 @@ func (s *search) checkBounds(ctx context.Context) {
 	}
 }
 
-// stop ends the search; the first reason counts.
+// stop ends the search; only the first reason is kept.
 func (s *search) stop(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,8 +162,8 @@ func (s *search) stop(reason string) {
 	}
 }
 
-// merge takes over what a worker has found on this level.
-func (s *search) merge(w *worker) {
+// mergeFindings merges the findings of a worker on this level.
+func (s *search) mergeFindings(w *worker) {
 	for i, f := range w.found {
 		if f != nil && (s.found[i] == nil || s.found[i].level == f.level && f.print < s.found[i].print) {
 			s.found[i] = f

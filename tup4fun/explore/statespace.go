@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Graph is a state graph, kept whole: states by number, 0 the first, in the order
-// in which breadth-first search meets them. It is without symmetry and order
-// reduction, so that its runs are those of the program.
+// Graph is a complete state graph. States are numbered in the order of breadth-first
+// search; 0 is the initial state. It uses neither symmetry nor partial-order reduction,
+// so that its runs are those of the program.
 type Graph struct {
 	m      *Model
 	x      *expander
@@ -26,10 +26,10 @@ type graphEdge struct {
 	label int32
 }
 
-// Len returns how many states there are.
+// Len returns the number of states.
 func (g *Graph) Len() int { return len(g.edges) }
 
-// Config puts a state in words.
+// Config describes a state.
 func (g *Graph) Config(state int) Config { return g.x.config(g.state(state)) }
 
 // Each calls visit with every step from a state and the state it leads to.
@@ -51,19 +51,18 @@ func (g *Graph) state(i int) []uint32 {
 	return s
 }
 
-// Build explores the state graph of a model. Whether dead variables count as 0 is
-// all that it takes of o's reduction. If a bound of o is reached, reason says
-// which, and the graph is what was found until then, the last states without
-// their steps.
+// Build explores the state graph of a model. Of o's reductions it uses only Dead. If a
+// bound of o is reached, reason names it, and the graph is incomplete: its last states
+// lack their steps.
 func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
-	o = o.normal()
+	o = o.withDefaults()
 	g = &Graph{m: m, states: newTable(), known: map[string]int32{}}
 	t := newTables()
 	g.x = newExpander(m, t, Reduction{Dead: o.Reduction.Dead})
 	g.number(g.x.initial())
 	began := time.Now()
 	for i := 0; i < len(g.edges); i++ {
-		steps, _ := g.x.all(g.state(i)) // what has no meaning is an end
+		steps, _ := g.x.allSteps(g.state(i)) // a failing step has no successor
 		for _, st := range steps {
 			g.x.canonical(st.next)
 			g.edges[i] = append(g.edges[i], graphEdge{g.number(st.next), int32(st.proc), g.label(st)})

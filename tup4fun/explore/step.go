@@ -8,17 +8,16 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// maxAtomic is how many steps one atomic block may take.
+// maxAtomic bounds the steps of one atomic block.
 const maxAtomic = 10_000
 
-// What may be wrong with a step besides its arithmetic.
+// Errors of a step, besides those of arithmetic.
 var (
-	errBlocked = errors.New("atomic could not go on: only its first statement may wait")
+	errBlocked = errors.New("atomic is blocked: only its first statement may wait")
 	errEndless = fmt.Errorf("atomic took more than %d steps", maxAtomic)
 )
 
-// RuntimeError is why a state has no successor although something could be done:
-// what was tried has no meaning.
+// RuntimeError is a step that fails. Its state has no successors.
 type RuntimeError struct {
 	Process string     `json:"process"`
 	Pos     syntax.Pos `json:"position"`
@@ -26,15 +25,15 @@ type RuntimeError struct {
 	Err     error      `json:"-"`
 }
 
-// Error says who tried what, and what is wrong with it.
+// Error names the process, the step and the error.
 func (e *RuntimeError) Error() string {
 	return fmt.Sprintf("%s at %s: %s: %s", e.Process, e.Pos, e.Text, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error of the step.
 func (e *RuntimeError) Unwrap() error { return e.Err }
 
-// An event is what one step did at a space, or to a variable.
+// event is the effect of one step on a space or a variable.
 type event struct {
 	edge  *Edge
 	verb  syntax.Verb // "": no operation, or one that found nothing
@@ -42,18 +41,18 @@ type event struct {
 	tuple []int64
 }
 
-// stepper runs the steps of one node. It is for one goroutine.
+// stepper runs the steps of one node. It is not safe for concurrent use.
 type stepper struct {
 	m      *Model
 	tuples *table
-	track  bool    // events are wanted
+	track  bool    // record events
 	events []event // of the step so far
 	steps  int     // within atomic
-	at     *Edge   // tried last
+	at     *Edge   // the last edge tried
 }
 
-// node calls done with each way to take a step from the node that f is at; f is
-// not changed. It reports whether there was one.
+// node calls done for each possible step from the node that f is at; f is not changed. It
+// reports whether there was one.
 func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
 	n := code.Nodes[f.proc[atNode]]
 	any := false
@@ -71,13 +70,13 @@ func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
 		}
 	}
 	if other != nil && !any {
-		s.leave(other, f, event{}, func(g *frame) { done(other, g) })
+		s.moveTo(other, f, event{}, func(g *frame) { done(other, g) })
 		any = true
 	}
 	return any
 }
 
-// edge calls done with the outcomes of one edge.
+// edge calls done with the outcomes of one edge. It reports whether there was one.
 func (s *stepper) edge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	s.at = e
 	switch e.Kind {
@@ -92,19 +91,19 @@ func (s *stepper) edge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 		if f.err = g.err; f.err != nil {
 			return false
 		}
-		s.leave(e, &g, event{}, done)
+		s.moveTo(e, &g, event{}, done)
 		return true
 	case Op:
 		return s.operate(e, f, done)
 	case Atomic:
 		return s.atomic(code, e, f, done)
 	}
-	s.leave(e, f, event{}, done)
+	s.moveTo(e, f, event{}, done)
 	return true
 }
 
-// leave moves on to the node after e.
-func (s *stepper) leave(e *Edge, f *frame, ev event, done func(*frame)) {
+// moveTo calls done with f at the node after e.
+func (s *stepper) moveTo(e *Edge, f *frame, ev event, done func(*frame)) {
 	g := *f
 	g.proc = slices.Clone(f.proc)
 	g.proc[atNode] = int64(e.To)
@@ -116,7 +115,7 @@ func (s *stepper) leave(e *Edge, f *frame, ev event, done func(*frame)) {
 	done(&g)
 }
 
-// assign sets a variable in slices that f then owns.
+// assign sets a variable. It clones the slice first, because frames share slices.
 func (f *frame) assign(t *target, v int64) {
 	if !t.mem {
 		f.proc = slices.Clone(f.proc)
@@ -136,21 +135,21 @@ func (f *frame) assign(t *target, v int64) {
 	f.mem[i] = v
 }
 
-// atomic runs a block to its end, in each way that it can. If its first statement
-// cannot be done, neither can the block.
+// atomic runs a block to its end, in every possible way. It reports whether the first
+// statement could be executed; only that one may block.
 func (s *stepper) atomic(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	s.steps = 0
 	g := *f
 	g.proc = slices.Clone(f.proc)
 	g.proc[atNode] = int64(e.Entry)
-	any := s.inside(code, e, &g, done)
+	any := s.runBlock(code, e, &g, done)
 	if f.err = g.err; f.err != nil {
 		return false
 	}
 	return any
 }
 
-func (s *stepper) inside(code *Code, e *Edge, f *frame, done func(*frame)) bool {
+func (s *stepper) runBlock(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	first := int(f.proc[atNode]) == e.Entry && s.steps == 0
 	if int(f.proc[atNode]) == e.Last {
 		g := *f
@@ -165,7 +164,7 @@ func (s *stepper) inside(code *Code, e *Edge, f *frame, done func(*frame)) bool 
 	}
 	var failed error
 	any := s.node(code, f, func(_ *Edge, g *frame) {
-		s.inside(code, e, g, done)
+		s.runBlock(code, e, g, done)
 		if failed == nil {
 			failed = g.err
 		}

@@ -7,34 +7,33 @@ import (
 )
 
 const (
-	manyShards = 6       // bits of the hash that name a shard, where there are several cores
-	chunkSize  = 1 << 15 // bytes; a state is never in two
+	manyShards = 6       // bits of the hash that select a shard, with several cores
+	chunkSize  = 1 << 15 // bytes; no state spans two chunks
 )
 
-// A store is the set of states seen. Exactly stored, a state is the numbers of its
-// parts, 7 bits a byte; hash-compacted (Wolper and Leroy 1993), it is a print of
-// 64 bits, and only the states of the level that is being explored and of the next
-// are kept whole. For one core it has one shard: then states are expanded in the
-// order in which they were found, and what their neighbours needed is still at hand.
-// It is safe for concurrent use.
+// store is the set of states seen. An exact store keeps each state as the numbers of its
+// parts, 7 bits a byte. A compact store (hash compaction, Wolper and Leroy 1993) keeps
+// 64-bit hashes, and whole states only for the level that is explored and the next one.
+// With one core there is one shard: then states are expanded in the order in which they
+// were found, so that the tables of their neighbours are still cached. It is safe for
+// concurrent use.
 type store struct {
 	width   int
 	compact bool
-	bits    int // of the hash, that name a shard
+	bits    int // of the hash, that select a shard
 	shards  []shard
 }
 
 type shard struct {
 	mu     sync.Mutex
-	slots  []uint64 // exact: 32 bits of the hash, and where the state begins + 1; 0 is empty
-	prints []uint64 // compact: hashes; 0 is empty
+	slots  []uint64 // exact: 32 bits of the hash, and where the state begins + 1; compact: hashes; 0 is empty
 	used   int
 	chunks [][]byte
-	ends   []end // of the levels that have states here: exact only
-	seen   byte  // of touch, which the compiler must not leave out
+	ends   []end // of the levels with states in this shard; exact only
+	seen   byte  // written by prefetch, so that the compiler keeps its reads
 }
 
-// end is where the states of a level, and of those before it, end in a shard.
+// end is the position after the states of a level in a shard.
 type end struct {
 	level int32
 	at    uint32
@@ -47,17 +46,9 @@ func newStore(width int, compact bool, cores int) *store {
 	}
 	s.shards = make([]shard, 1<<s.bits)
 	for i := range s.shards {
-		s.shards[i].resize(16, compact)
+		s.shards[i].slots = make([]uint64, 16)
 	}
 	return s
-}
-
-func (sh *shard) resize(n int, compact bool) {
-	if compact {
-		sh.prints = make([]uint64, n)
-	} else {
-		sh.slots = make([]uint64, n)
-	}
 }
 
 func hashState(s []uint32) uint64 {
@@ -68,7 +59,7 @@ func hashState(s []uint32) uint64 {
 	return mix(h)
 }
 
-// appendState writes s, 7 bits a byte.
+// appendState encodes s, 7 bits a byte.
 func appendState(b []byte, s []uint32) []byte {
 	for _, v := range s {
 		for v >= 0x80 {
@@ -80,7 +71,7 @@ func appendState(b []byte, s []uint32) []byte {
 	return b
 }
 
-// readState reads into s, and returns how many bytes it had.
+// readState decodes into s and returns the bytes it read.
 func readState(b []byte, s []uint32) int {
 	n := 0
 	for i := range s {
@@ -96,12 +87,12 @@ func readState(b []byte, s []uint32) int {
 	return n
 }
 
-// batchSize is how many states go into a shard together. What costs is to wait for
-// memory, so each first looks where all of them would be: the processor waits for
-// these at once.
+// batchSize is the number of states that are added to a shard together. Waiting for
+// memory dominates the cost, so the batch first reads the slots of all its states, and
+// the processor waits for them at the same time.
 const batchSize = 16
 
-// A batch is states on their way into one shard. It is of one goroutine.
+// batch holds states for one shard. It belongs to one goroutine.
 type batch struct {
 	n      int
 	hashes [batchSize]uint64
@@ -109,9 +100,9 @@ type batch struct {
 	states []byte
 }
 
-// add puts a state into the batch for its shard, and the batch into the shard if it
-// is full. It returns how many states were new.
-func (st *store) add(s []uint32, batches []batch) (fresh int64) {
+// add puts a state into the batch for its shard, and flushes the batch if it is full. It
+// returns the number of new states.
+func (st *store) add(s []uint32, batches []batch) (added int64) {
 	h := hashState(s)
 	i := h >> (64 - st.bits)
 	b := &batches[i]
@@ -123,43 +114,38 @@ func (st *store) add(s []uint32, batches []batch) (fresh int64) {
 	return st.shards[i].addAll(b, st.compact)
 }
 
-// flush puts into the shards what is not there yet, and returns how many states of
-// it were new.
-func (st *store) flush(batches []batch) (fresh int64) {
+// flush adds all batches to their shards and returns the number of new states.
+func (st *store) flush(batches []batch) (added int64) {
 	for i := range batches {
 		if batches[i].n > 0 {
-			fresh += st.shards[i].addAll(&batches[i], st.compact)
+			added += st.shards[i].addAll(&batches[i], st.compact)
 		}
 	}
-	return fresh
+	return added
 }
 
-// addAll empties a batch.
-func (sh *shard) addAll(b *batch, compact bool) (fresh int64) {
+// addAll adds a batch, empties it, and returns the number of new states.
+func (sh *shard) addAll(b *batch, compact bool) (added int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.touch(b.hashes[:b.n], compact)
+	sh.prefetch(b.hashes[:b.n], compact)
 	from := 0
 	for k, h := range b.hashes[:b.n] {
 		state := b.states[from:b.ends[k]]
 		from = b.ends[k]
 		if compact && sh.addPrint(h|1, state) || !compact && sh.addExact(fragment(h), state) {
-			fresh++
+			added++
 		}
 	}
 	b.n, b.states = 0, b.states[:0]
-	return fresh
+	return added
 }
 
-// touch reads what addExact or addPrint will read first.
-func (sh *shard) touch(hashes []uint64, compact bool) {
+// prefetch reads the memory that addExact or addPrint will read first.
+func (sh *shard) prefetch(hashes []uint64, compact bool) {
 	var near [batchSize]uint64
 	for k, h := range hashes {
-		if compact {
-			near[k] = sh.prints[home(fragment(h), len(sh.prints))]
-		} else {
-			near[k] = sh.slots[home(fragment(h), len(sh.slots))]
-		}
+		near[k] = sh.slots[firstSlot(fragment(h), len(sh.slots))]
 	}
 	for k, h := range hashes {
 		if at := uint32(near[k]) - 1; !compact && uint32(near[k]>>32) == fragment(h) && near[k] != 0 {
@@ -168,14 +154,15 @@ func (sh *shard) touch(hashes []uint64, compact bool) {
 	}
 }
 
-// fragment is the part of a hash that a slot keeps, without what names the shard.
+// fragment returns the part of a hash that a slot keeps, without the bits that select the
+// shard.
 func fragment(h uint64) uint32 { return uint32(h << manyShards >> 32) }
 
-// home is where to look first for a hash among n slots.
-func home(hash uint32, n int) int { return int(uint64(hash) * uint64(n) >> 32) }
+// firstSlot returns the first slot for a hash among n slots.
+func firstSlot(hash uint32, n int) int { return int(uint64(hash) * uint64(n) >> 32) }
 
 func (sh *shard) addExact(hash uint32, state []byte) bool {
-	i := home(hash, len(sh.slots))
+	i := firstSlot(hash, len(sh.slots))
 	for ; sh.slots[i] != 0; i++ {
 		if uint32(sh.slots[i]>>32) == hash {
 			at := uint32(sh.slots[i]) - 1
@@ -189,17 +176,17 @@ func (sh *shard) addExact(hash uint32, state []byte) bool {
 	}
 	sh.slots[i] = uint64(hash)<<32 | uint64(sh.write(state)+1)
 	if sh.used++; sh.used*4 > len(sh.slots)*3 {
-		sh.growExact()
+		sh.grow(2*len(sh.slots), func(entry uint64) uint32 { return uint32(entry >> 32) })
 	}
 	return true
 }
 
-// write appends a state, and returns where it begins. What was written stays
-// where it is for those who read it.
+// write appends a state and returns its position. Written states never move, because
+// other goroutines read them.
 func (sh *shard) write(state []byte) uint32 {
 	last := len(sh.chunks) - 1
 	if last < 0 || len(sh.chunks[last])+len(state) > chunkSize {
-		var c []byte // the first grows, as most models are small
+		var c []byte // the first chunk grows, because most models are small
 		if last++; last > 0 {
 			c = make([]byte, 0, chunkSize)
 		}
@@ -210,54 +197,37 @@ func (sh *shard) write(state []byte) uint32 {
 	return at
 }
 
-func (sh *shard) growExact() {
-	slots := sh.slots
-	sh.resize(len(slots)*2, false)
-	for _, entry := range slots {
-		if entry == 0 {
-			continue
-		}
-		j := home(uint32(entry>>32), len(sh.slots))
-		for sh.slots[j] != 0 {
-			if j++; j == len(sh.slots) {
-				j = 0
-			}
-		}
-		sh.slots[j] = entry
-	}
-}
-
 func (sh *shard) addPrint(h uint64, state []byte) bool {
-	i := home(fragment(h), len(sh.prints))
-	for ; sh.prints[i] != 0; i++ {
-		if sh.prints[i] == h {
+	i := firstSlot(fragment(h), len(sh.slots))
+	for ; sh.slots[i] != 0; i++ {
+		if sh.slots[i] == h {
 			return false
 		}
-		if i+1 == len(sh.prints) {
+		if i+1 == len(sh.slots) {
 			i = -1
 		}
 	}
-	sh.prints[i] = h
+	sh.slots[i] = h
 	sh.write(state)
-	if sh.used++; sh.used*8 > len(sh.prints)*7 {
-		sh.growPrints()
+	if sh.used++; sh.used*8 > len(sh.slots)*7 {
+		sh.grow(len(sh.slots)*3/2, fragment)
 	}
 	return true
 }
 
-func (sh *shard) growPrints() {
-	prints := sh.prints
-	sh.resize(len(prints)*3/2, true)
-	for _, h := range prints {
-		if h == 0 {
+// grow moves all entries into n slots; hash returns the hash that selects the first
+// slot of an entry.
+func (sh *shard) grow(n int, hash func(uint64) uint32) {
+	old := sh.slots
+	sh.slots = make([]uint64, n)
+	for _, entry := range old {
+		if entry == 0 {
 			continue
 		}
-		j := home(fragment(h), len(sh.prints))
-		for sh.prints[j] != 0 {
-			if j++; j == len(sh.prints) {
-				j = 0
-			}
+		i := firstSlot(hash(entry), n)
+		for sh.slots[i] != 0 {
+			i = (i + 1) % n
 		}
-		sh.prints[j] = h
+		sh.slots[i] = entry
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// A table gives each list of values a number of its own, from 0: what one process,
-// one space or the shared variables may look like is kept once, and a state is a
-// short list of such numbers (collapse compression, Holzmann 1997). The numbers
-// depend on who asked first; the prints do not. It is safe for concurrent use.
+// table numbers lists of values from 0. The states of a process, of a space or of the
+// shared variables are stored once, and a whole state is a short list of such numbers
+// (collapse compression, Holzmann 1997). The numbers depend on scheduling; the hashes do
+// not. It is safe for concurrent use.
 type table struct {
 	mu     sync.RWMutex
 	items  [][]int64
@@ -40,8 +40,8 @@ func (t *table) size() int64 {
 	return t.bytes
 }
 
-// intern returns the number of values, which it copies if they are new. Their
-// print is that of their numbers, or what the caller says.
+// intern returns the number of values, and copies them if they are new. print is the hash
+// to store with new values.
 func (t *table) intern(values []int64, print uint64) uint32 {
 	h := hashValues(values)
 	t.mu.RLock()
@@ -92,8 +92,7 @@ func (t *table) grow() {
 	}
 }
 
-// mix spreads the bits of a number (the last step of splitmix64, Steele et al.
-// 2014).
+// mix spreads the bits of a number (the last step of splitmix64, Steele et al. 2014).
 func mix(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9

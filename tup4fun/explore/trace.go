@@ -9,18 +9,18 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// Trace is one run: what was done, step by step, and what it led to.
+// Trace is one run and the state it leads to.
 type Trace struct {
 	Steps []Step `json:"steps"`
 	End   Config `json:"end"`
-	Cycle int    `json:"cycle"` // the steps from here repeat for ever; -1: there are none
+	Cycle int    `json:"cycle"` // steps from this index repeat forever; -1: no cycle
 }
 
 // Step is one step of one process.
 type Step struct {
 	Process string     `json:"process"`
 	Pos     syntax.Pos `json:"position"`
-	Actions []Action   `json:"actions"` // within atomic there may be several
+	Actions []Action   `json:"actions"` // several within atomic
 }
 
 // Action is one test, assignment or operation.
@@ -31,18 +31,18 @@ type Action struct {
 	Tuple string `json:"tuple,omitempty"`
 }
 
-// Config is one state, in words.
+// Config is one state as text.
 type Config struct {
 	Processes []ProcConfig  `json:"processes"`
 	Variables []Value       `json:"variables"`
 	Spaces    []SpaceConfig `json:"spaces"`
 }
 
-// ProcConfig is where a process is.
+// ProcConfig is the state of a process.
 type ProcConfig struct {
 	Name       string     `json:"name"`
-	Pos        syntax.Pos `json:"position"` // of what it would do next; nowhere: it has terminated
-	Next       []string   `json:"next"`     // what that is
+	Pos        syntax.Pos `json:"position"` // of the next statement; zero if terminated
+	Next       []string   `json:"next"`     // texts of the possible steps
 	Terminated bool       `json:"terminated"`
 	Locals     []Value    `json:"locals"`
 }
@@ -53,14 +53,14 @@ type Value struct {
 	Value string `json:"value"`
 }
 
-// SpaceConfig is what a space holds, oldest first; where the order says nothing it
-// is that of the tuples' text.
+// SpaceConfig is the content of a space, oldest tuple first. A random space is sorted by
+// text.
 type SpaceConfig struct {
 	Name   string   `json:"name"`
 	Tuples []string `json:"tuples"`
 }
 
-// config puts a state in words.
+// config converts a state to text.
 func (x *expander) config(s []uint32) Config {
 	var c Config
 	m := x.m
@@ -68,7 +68,7 @@ func (x *expander) config(s []uint32) Config {
 		c.Processes = append(c.Processes, x.procConfig(p, s[i]))
 	}
 	for i, v := range x.t.mem.get(s[len(m.Procs)]) {
-		c.Variables = append(c.Variables, Value{m.mem[i].name, m.Program.Show(v)})
+		c.Variables = append(c.Variables, Value{m.Variables[i].Name, m.Program.Show(v)})
 	}
 	for i, sp := range m.Spaces {
 		sc := SpaceConfig{Name: sp.Name}
@@ -84,7 +84,7 @@ func (x *expander) config(s []uint32) Config {
 }
 
 func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
-	part, values := x.part(id), x.t.procs.get(id)
+	part, values := x.procInfo(id), x.t.procs.get(id)
 	pc := ProcConfig{Name: p.Name, Terminated: part.at == part.code.Final}
 	for _, e := range slices.Concat(part.node.Edges, part.node.timeouts) {
 		if pc.Pos.Line == 0 {
@@ -92,7 +92,7 @@ func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
 		}
 		pc.Next = append(pc.Next, e.Text)
 	}
-	for i, name := range part.code.locals {
+	for i, name := range part.code.Locals {
 		pc.Locals = append(pc.Locals, Value{name, x.m.Program.Show(values[procHead+i])})
 	}
 	return pc
@@ -107,7 +107,7 @@ func (m *Model) tuple(values []int64) string {
 	return "(" + strings.Join(texts, ", ") + ")"
 }
 
-// A taken is one step that can be taken in a state.
+// taken is one possible step of a state.
 type taken struct {
 	proc  int
 	step  Step
@@ -116,14 +116,14 @@ type taken struct {
 	event []event
 }
 
-// all lists the steps that can be taken in s, in the order of the processes and
-// of their programs, without symmetry or order reduction.
-func (x *expander) all(s []uint32) ([]taken, *RuntimeError) {
+// allSteps lists the possible steps of s, in the order of the processes and of their
+// programs, without symmetry or partial-order reduction.
+func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
 	x.step.track = true
 	defer func() { x.step.track = false }()
 	var steps []taken
 	for p := range x.m.Procs {
-		f, q := x.load(s, p), x.part(s[p])
+		f, q := x.load(s, p), x.procInfo(s[p])
 		x.step.node(q.code, f, func(e *Edge, g *frame) { steps = append(steps, x.take(s, p, e, g)) })
 		if f.err != nil {
 			at := x.step.at
@@ -135,18 +135,18 @@ func (x *expander) all(s []uint32) ([]taken, *RuntimeError) {
 	}
 	for p := range x.m.Procs {
 		f := x.load(s, p)
-		for _, e := range x.part(s[p]).node.timeouts {
-			x.step.leave(e, f, event{}, func(g *frame) { steps = append(steps, x.take(s, p, e, g)) })
+		for _, e := range x.procInfo(s[p]).node.timeouts {
+			x.step.moveTo(e, f, event{}, func(g *frame) { steps = append(steps, x.take(s, p, e, g)) })
 		}
 	}
 	return steps, nil
 }
 
 func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
-	q := x.part(s[p])
+	q := x.procInfo(s[p])
 	t := taken{proc: p, edge: e, event: slices.Clone(x.step.events), next: slices.Clone(s)}
 	entry := x.outcome(nil, q.code, q.node, g)
-	x.place(t.next, p, entry, q.node)
+	x.writeOutcome(t.next, p, entry, q.node)
 	t.step = Step{Process: x.m.Procs[p].Name, Pos: e.Pos}
 	for _, ev := range t.event {
 		a := Action{Text: ev.edge.Text}
@@ -158,9 +158,9 @@ func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
 	return t
 }
 
-// trace finds a shortest run to what was found. It is the same in each run.
+// trace returns a shortest run to a finding. It is the same for any number of cores.
 func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
-	if s.o.Compact { // whole states are not there any more
+	if s.o.Compact { // a compact store no longer has the states, so the search is repeated with an exact one
 		o := s.o
 		o.Compact = false
 		again := newSearch(s.m, o)
@@ -182,22 +182,22 @@ func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
 	return s.concrete(path), nil
 }
 
-// path returns the states on a shortest way to one of that level, nil if ctx is
-// done before.
+// path returns the states on a shortest path to a state of that level, or nil if ctx is
+// done.
 func (s *search) path(ctx context.Context, level int, state []uint32) [][]uint32 {
 	path := make([][]uint32, level+1)
 	path[level] = state
 	for k := level - 1; k >= 0; k-- {
-		if path[k] = s.before(ctx, k, path[k+1]); path[k] == nil {
+		if path[k] = s.predecessor(ctx, k, path[k+1]); path[k] == nil {
 			return nil
 		}
 	}
 	return path
 }
 
-// before returns, of the states of a level that lead to target, the one with the
-// least print.
-func (s *search) before(ctx context.Context, level int, target []uint32) []uint32 {
+// predecessor returns the state of a level that leads to target; of several, the one with
+// the smallest hash.
+func (s *search) predecessor(ctx context.Context, level int, target []uint32) []uint32 {
 	w := s.workers[0]
 	var best []uint32
 	var least uint64
@@ -220,14 +220,14 @@ func (s *search) before(ctx context.Context, level int, target []uint32) []uint3
 	return best
 }
 
-// concrete finds the steps along a path of canonical states: those that processes
-// take which do not change places.
+// concrete finds steps along a path of canonical states in which processes do not change
+// places.
 func (s *search) concrete(path [][]uint32) *Trace {
 	x := newExpander(s.m, s.t, s.o.Reduction)
 	now := slices.Clone(path[0])
 	t := &Trace{Cycle: -1}
 	for _, want := range path[1:] {
-		steps, _ := x.all(now)
+		steps, _ := x.allSteps(now)
 		for _, st := range steps {
 			next := slices.Clone(st.next)
 			x.canonical(next)

@@ -10,49 +10,48 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// firstLook is how many tuples a space without bound has before it is asked
-// whether it has one after all; then whenever they have doubled.
-const firstLook = 8
+// firstGrowthCheck is the number of tuples in a space without bound at which its growth
+// is first checked. Each further check needs twice as many.
+const firstGrowthCheck = 8
 
-// looks returns for each space how many tuples it may have before it is first asked
-// whether it has a bound.
-func (m *Model) looks(o Options) []int {
+// firstGrowthChecks returns the number of tuples for the first growth check of each
+// space.
+func (m *Model) firstGrowthChecks(o Options) []int {
 	all := make([]int, len(m.Spaces))
 	for i, sp := range m.Spaces {
 		all[i] = math.MaxInt
 		if m.monotone && !o.Compact && sp.Cap < 0 && sp.Kind == 'R' {
-			all[i] = firstLook
+			all[i] = firstGrowthCheck
 		}
 	}
 	return all
 }
 
-// A fullest is a state in which a space had more tuples than in any before.
-type fullest struct {
+// fullestState is a state in which a space has more tuples than in any state before.
+type fullestState struct {
 	state []uint32
 	level int
 	print uint64
 }
 
-// lookForGrowth ends the search if it is proved that a space grows without bound:
-// on the way to a state there is one that differs from it only by fewer tuples in
-// random spaces without bound. What led from the one to the other can then be
-// repeated for ever (Karp and Miller 1969), as long as nothing in the program
-// depends on a tuple not being there.
-func (s *search) lookForGrowth(ctx context.Context) {
+// checkUnboundedGrowth ends the search if a space provably grows without bound: on the
+// path to a state there is an earlier one that differs from it only by fewer tuples in
+// random spaces without bound. The steps between them can then be repeated forever (Karp
+// and Miller 1969), provided that no step depends on the absence of a tuple.
+func (s *search) checkUnboundedGrowth(ctx context.Context) {
 	for i := range s.m.Spaces {
-		if s.most[i] < s.look[i] {
+		if s.most[i] < s.growthCheckAt[i] {
 			continue
 		}
-		for s.look[i] <= s.most[i] {
-			s.look[i] *= 2
+		for s.growthCheckAt[i] <= s.most[i] {
+			s.growthCheckAt[i] *= 2
 		}
 		path := s.path(ctx, s.fullest[i].level, s.fullest[i].state)
 		if path == nil {
 			return
 		}
 		for k, before := range path[:len(path)-1] {
-			if grown := s.covers(path[len(path)-1], before); grown != nil {
+			if grown := s.strictlyMore(path[len(path)-1], before); grown != nil {
 				s.grown(grown, len(path)-1-k)
 				return
 			}
@@ -67,12 +66,12 @@ func (s *search) grown(spaces []int, steps int) {
 		names = append(names, s.m.Spaces[i].Name)
 	}
 	s.stop(fmt.Sprintf("there are infinitely many states: %s grows without bound (%d steps can be repeated for ever); "+
-		"--capacity N gives spaces without bound room for N tuples", strings.Join(names, " and "), steps))
+		"--capacity N limits spaces without bound to N tuples", strings.Join(names, " and "), steps))
 }
 
-// covers lists the spaces in which big has more tuples than little, if that is all
-// they differ in.
-func (s *search) covers(big, little []uint32) []int {
+// strictlyMore lists the spaces in which big has more tuples than little, or returns nil
+// if they differ in anything else.
+func (s *search) strictlyMore(big, little []uint32) []int {
 	first := len(s.m.Procs) + 1
 	if !slices.Equal(big[:first], little[:first]) {
 		return nil
@@ -103,24 +102,19 @@ func contains(big, little []int64) bool {
 	return true
 }
 
-// isMonotone reports whether more tuples in a space never take a choice away.
+// isMonotone reports whether additional tuples never disable a step.
 func isMonotone(p *syntax.Program) bool {
-	for _, pr := range p.Procs {
-		if !monotone(pr.Body) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Procs, func(pr *syntax.Process) bool { return !monotone(pr.Body) })
 }
 
 func monotone(all []*syntax.Stmt) bool {
 	for _, s := range all {
-		if s.Op != nil && (s.Op.Verb == syntax.GetP || s.Op.Verb == syntax.QueryP) || looks(s.Value) || looks(s.Target) {
+		if s.Op != nil && (s.Op.Verb == syntax.GetP || s.Op.Verb == syntax.QueryP) || countsTuples(s.Value) || countsTuples(s.Target) {
 			return false
 		}
 		ops := slices.ContainsFunc(s.Guards, func(g *syntax.Guard) bool { return g.Kind == syntax.OnOp })
 		for _, g := range s.Guards {
-			if g.Kind == syntax.Timeout || g.Kind == syntax.Else && ops || looks(g.Cond) || ops && s.Kind == syntax.Do || !monotone(g.Body) {
+			if g.Kind == syntax.Timeout || g.Kind == syntax.Else && ops || countsTuples(g.Cond) || ops && s.Kind == syntax.Do || !monotone(g.Body) {
 				return false
 			}
 		}
@@ -131,7 +125,7 @@ func monotone(all []*syntax.Stmt) bool {
 	return true
 }
 
-// looks reports whether an expression counts tuples.
-func looks(x *syntax.Expr) bool {
-	return x != nil && (x.Kind == syntax.Count || looks(x.X) || looks(x.Y))
+// countsTuples reports whether an expression counts tuples.
+func countsTuples(x *syntax.Expr) bool {
+	return x != nil && (x.Kind == syntax.Count || countsTuples(x.X) || countsTuples(x.Y))
 }

@@ -7,9 +7,9 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// Walker goes from state to state of a model wherever its caller wants, and
-// remembers what it has seen. Steps that concern nobody but their process go
-// first. It is for one goroutine.
+// Walker explores a model from state to state in the order that its caller chooses, and
+// caches the states and steps. Steps without effect on other processes go first. It is
+// not safe for concurrent use.
 type Walker struct {
 	x      *expander
 	states [][]uint32
@@ -18,40 +18,40 @@ type Walker struct {
 	key    []byte
 }
 
-// State is a number that a Walker gives a state; 0 is the first.
+// State identifies a state of a Walker; 0 is the initial state.
 type State int32
 
-// Move is one step and where it leads.
+// Move is one step and the state it leads to.
 type Move struct {
 	Step       Step
-	Proc       int         // which of the model's Procs makes it
-	Operations []Operation // its operations that found or put a tuple, in order
+	Proc       int         // index in the model's Procs
+	Operations []Operation // that found or put a tuple, in order
 	To         State
 }
 
-// Operation is one operation on a space. Its verb is Put, Get or Query: the forms that
-// do not block are what they did.
+// Operation is one operation on a space. Its verb is Put, Get or Query; non-blocking
+// forms have the verb of their effect.
 type Operation struct {
 	Verb  syntax.Verb
-	Space int // of the model's Spaces
+	Space int // index in the model's Spaces
 	Tuple []int64
 	Edge  *Edge
 }
 
-// NewWalker begins at the first state of m.
+// NewWalker returns a Walker that knows the initial state of m.
 func NewWalker(m *Model) *Walker {
 	w := &Walker{x: newExpander(m, newTables(), Reduction{Dead: true}), known: map[string]State{}, moves: map[State][]*Move{}}
 	w.state(w.x.initial())
 	return w
 }
 
-// Len returns how many states were met.
+// Len returns the number of known states.
 func (w *Walker) Len() int { return len(w.states) }
 
-// Config puts a state in words.
+// Config describes a state.
 func (w *Walker) Config(s State) Config { return w.x.config(w.states[s]) }
 
-// Content returns what a space holds in a state.
+// Content returns the tuples of a space in a state.
 func (w *Walker) Content(s State, space int) [][]int64 {
 	ids := w.x.t.spaces.get(w.states[s][len(w.x.m.Procs)+1+space])
 	tuples := make([][]int64, len(ids))
@@ -75,28 +75,28 @@ func (w *Walker) state(values []uint32) State {
 	return s
 }
 
-// Moves returns the steps that can be taken in s. The error, a *RuntimeError, says
-// that one of them has no meaning.
+// Moves returns the possible steps in s. If a step fails, the error is a *RuntimeError.
 func (w *Walker) Moves(s State) ([]*Move, error) {
 	if moves, ok := w.moves[s]; ok {
 		return moves, nil
 	}
-	all, err := w.x.all(w.states[s])
+	all, err := w.x.allSteps(w.states[s])
 	if err != nil {
 		return nil, err
 	}
 	var moves []*Move
-	for _, t := range w.alone(s, all) {
+	for _, t := range w.reduce(s, all) {
 		moves = append(moves, w.move(t))
 	}
 	w.moves[s] = moves
 	return moves, nil
 }
 
-// alone returns, of the steps in s, those of a process that may go alone.
-func (w *Walker) alone(s State, all []taken) []taken {
+// reduce applies partial-order reduction: it returns only the steps of a process that may
+// be explored alone, if there is one.
+func (w *Walker) reduce(s State, all []taken) []taken {
 	for p := range w.x.m.Procs {
-		if !w.x.part(w.states[s][p]).node.ample {
+		if !w.x.procInfo(w.states[s][p]).node.ample {
 			continue
 		}
 		if its := slices.DeleteFunc(slices.Clone(all), func(t taken) bool { return t.proc != p }); len(its) > 0 {

@@ -6,19 +6,19 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// worker explores for one goroutine.
+// worker explores states in one goroutine.
 type worker struct {
-	s       *search
-	x       *expander
-	n       counts
-	fresh   int64 // new states, which others read
-	state   []uint32
-	found   []*finding
-	most    []int
-	fullest []fullest
-	sizes   []int32 // of the contents of spaces + 1; 0 is not known
-	checked map[checkKey]bool
-	batches []batch // for the shards
+	s         *search
+	x         *expander
+	n         counts
+	newStates int64 // new states; read by other goroutines
+	state     []uint32
+	found     []*finding
+	most      []int
+	fullest   []fullestState
+	sizes     []int32 // size of each space content + 1; 0 is unknown
+	checked   map[checkKey]bool
+	batches   []batch // by shard
 }
 
 type checkKey struct {
@@ -28,45 +28,46 @@ type checkKey struct {
 
 func newWorker(s *search) *worker {
 	return &worker{s: s, x: newExpander(s.m, s.t, s.o.Reduction), state: make([]uint32, s.m.width()),
-		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), fullest: make([]fullest, len(s.m.Spaces)), checked: map[checkKey]bool{},
+		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), fullest: make([]fullestState, len(s.m.Spaces)), checked: map[checkKey]bool{},
 		batches: make([]batch, len(s.st.shards))}
 }
 
-// see puts a state into the store.
-func (w *worker) see(state []uint32) {
-	w.count(w.s.st.add(state, w.batches))
+// addState adds a state to the store.
+func (w *worker) addState(state []uint32) {
+	w.addNew(w.s.st.add(state, w.batches))
 }
 
-// flush has what was seen counted.
-func (w *worker) flush() { w.count(w.s.st.flush(w.batches)) }
+// flushStates adds the batched states to the store.
+func (w *worker) flushStates() { w.addNew(w.s.st.flush(w.batches)) }
 
-func (w *worker) count(fresh int64) {
-	if fresh > 0 {
-		atomic.AddInt64(&w.fresh, fresh)
+func (w *worker) addNew(added int64) {
+	if added > 0 {
+		atomic.AddInt64(&w.newStates, added)
 	}
 }
 
 func (w *worker) expandAll(piece []byte) {
-	each := func(_ int, next []uint32) { w.see(next) }
+	each := func(_ int, next []uint32) { w.addState(next) }
 	for len(piece) > 0 {
 		piece = piece[readState(piece, w.state):]
-		w.measure(w.state)
-		w.check(w.state)
+		w.measureSpaces(w.state)
+		w.checkState(w.state)
 		n, err := w.x.expand(w.state, each)
 		w.n.transitions += int64(n)
 		if n == 0 {
-			w.dead(err)
+			w.countFinal(err)
 		}
 	}
 }
 
-// dead counts a state without successor.
-func (w *worker) dead(err *RuntimeError) {
+// countFinal counts a state without successors, and checks the properties that such
+// states can violate.
+func (w *worker) countFinal(err *RuntimeError) {
 	switch {
 	case err != nil:
 		w.n.errors++
 		w.n.stuck++
-		w.report(len(w.s.m.props), err)
+		w.addFinding(len(w.s.m.props), err)
 	case w.x.terminated(w.state):
 		w.n.terminated++
 	default:
@@ -74,16 +75,16 @@ func (w *worker) dead(err *RuntimeError) {
 		for i := range w.s.m.props {
 			p := &w.s.m.props[i]
 			if p.Kind == syntax.DeadlockFree && !w.x.mayWait(w.state, p.Property) {
-				w.report(i, nil)
+				w.addFinding(i, nil)
 			}
 		}
 	}
 }
 
-// report notes that the state violates a property.
-func (w *worker) report(prop int, err *RuntimeError) {
+// addFinding records that the state violates a property.
+func (w *worker) addFinding(prop int, err *RuntimeError) {
 	s := w.s
-	if s.found[prop] != nil { // of a level before
+	if s.found[prop] != nil { // a nearer state was found
 		return
 	}
 	print := w.x.print(w.state)
@@ -92,19 +93,19 @@ func (w *worker) report(prop int, err *RuntimeError) {
 	}
 }
 
-// measure notes how many tuples the spaces have, and, once there are as many as
-// call for lookForGrowth, in which state.
-func (w *worker) measure(state []uint32) {
+// measureSpaces records the most tuples of each space and, from growthCheckAt on, a state
+// with that many.
+func (w *worker) measureSpaces(state []uint32) {
 	for i, id := range state[len(w.s.m.Procs)+1:] {
 		n, f := w.size(id), &w.fullest[i]
 		if n > w.most[i] {
 			w.most[i], f.state = n, nil
 		}
-		if n < w.most[i] || n < w.s.look[i] || f.state != nil && f.level != w.s.level {
+		if n < w.most[i] || n < w.s.growthCheckAt[i] || f.state != nil && f.level != w.s.level {
 			continue
 		}
 		if print := w.x.print(state); f.state == nil || print < f.print {
-			*f = fullest{append([]uint32{}, state...), w.s.level, print}
+			*f = fullestState{append([]uint32{}, state...), w.s.level, print}
 		}
 	}
 }
@@ -119,28 +120,29 @@ func (w *worker) size(content uint32) int {
 	return int(w.sizes[content] - 1)
 }
 
-// check holds a state against the properties of states.
-func (w *worker) check(state []uint32) {
+// checkState checks the properties of states.
+func (w *worker) checkState(state []uint32) {
 	for i := range w.s.m.props {
 		p := &w.s.m.props[i]
 		switch {
 		case w.s.found[i] != nil:
 		case p.Kind == syntax.Bound:
 			if w.size(state[len(w.s.m.Procs)+1+p.space]) > p.limit {
-				w.report(i, nil)
+				w.addFinding(i, nil)
 			}
 		case p.Kind == syntax.Invariant:
-			if ok, err := w.holds(i, p, state); err != nil {
-				w.report(i, &RuntimeError{Process: "invariant " + p.Name, Pos: p.Pos, Text: p.X.Source(), Err: err})
+			if ok, err := w.evalInvariant(i, p, state); err != nil {
+				w.addFinding(i, &RuntimeError{Process: "invariant " + p.Name, Pos: p.Pos, Text: p.X.Source(), Err: err})
 			} else if !ok {
-				w.report(i, nil)
+				w.addFinding(i, nil)
 			}
 		}
 	}
 }
 
-// holds evaluates an invariant, once for what it looks at.
-func (w *worker) holds(i int, p *prop, state []uint32) (bool, error) {
+// evalInvariant evaluates an invariant. Results are cached by the parts of the state that
+// it reads.
+func (w *worker) evalInvariant(i int, p *prop, state []uint32) (bool, error) {
 	k, mem := checkKey{prop: i}, len(w.s.m.Procs)
 	remember := len(p.foot.spaces) <= 3
 	if remember {
@@ -154,7 +156,7 @@ func (w *worker) holds(i int, p *prop, state []uint32) (bool, error) {
 			return ok, nil
 		}
 	}
-	f := w.x.view(state)
+	f := w.x.propertyFrame(state)
 	ok := p.holds(f)
 	if remember && f.err == nil {
 		if len(w.checked) >= maxMemo {
@@ -171,7 +173,7 @@ func (x *expander) print(s []uint32) uint64 {
 	for i, id := range s {
 		switch procs := len(x.m.Procs); {
 		case i < procs:
-			h = mix(h ^ x.part(id).print)
+			h = mix(h ^ x.procInfo(id).print)
 		case i == procs:
 			h = mix(h ^ x.t.mem.print(id))
 		default:
@@ -181,21 +183,21 @@ func (x *expander) print(s []uint32) uint64 {
 	return h
 }
 
-// terminated reports whether all processes have come to their end.
+// terminated reports whether all processes have ended.
 func (x *expander) terminated(s []uint32) bool {
 	for p := range x.m.Procs {
-		if q := x.part(s[p]); q.at != q.code.Final {
+		if q := x.procInfo(s[p]); q.at != q.code.Final {
 			return false
 		}
 	}
 	return true
 }
 
-// mayWait reports whether each process is at its end, or where it may wait for
-// ever.
+// mayWait reports whether each process has ended, or is where the property lets it wait
+// forever.
 func (x *expander) mayWait(s []uint32, p *syntax.Property) bool {
 	for i := range x.m.Procs {
-		if q := x.part(s[i]); q.at != q.code.Final && !exceptAt(p, q.code, q.at) {
+		if q := x.procInfo(s[i]); q.at != q.code.Final && !exceptAt(p, q.code, q.at) {
 			return false
 		}
 	}

@@ -40,13 +40,13 @@ func Export(m *explore.Model, seen Seen) (string, error) {
 		}
 		w.arity[i] = w.longest(i)
 	}
-	for _, c := range m.Codes() {
+	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
 			w.atomic = w.atomic || slices.ContainsFunc(n.Edges, func(e *explore.Edge) bool { return e.Kind == explore.Atomic })
 		}
 	}
 	w.globals()
-	for _, c := range m.Codes() {
+	for _, c := range m.Codes {
 		w.process(c)
 	}
 	w.init()
@@ -67,10 +67,10 @@ func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.out, format
 // longest returns the arity of the longest tuple that a space may get.
 func (w *writer) longest(space int) int {
 	k := 0
-	for _, t := range w.m.Spaces[space].Start() {
+	for _, t := range w.m.Spaces[space].Start {
 		k = max(k, len(t))
 	}
-	for _, c := range w.m.Codes() {
+	for _, c := range w.m.Codes {
 		for _, n := range c.Nodes {
 			for _, e := range n.All() {
 				if e.Op != nil && e.Op.Verb == syntax.Put && e.Op.Space.Obj.Index == space {
@@ -147,7 +147,7 @@ func (w *writer) init() {
 		}
 	}
 	for i, s := range w.m.Spaces {
-		tuples := slices.Clone(s.Start())
+		tuples := slices.Clone(s.Start)
 		if s.Kind == 'R' {
 			slices.SortFunc(tuples, compare)
 		}
@@ -160,7 +160,7 @@ func (w *writer) init() {
 		w.printf("    n_%s = %d;\n", w.m.Spaces[i].Name, len(tuples))
 	}
 	for _, p := range w.m.Procs {
-		w.printf("    run P%d(%d);\n", slices.Index(w.m.Codes(), p.Code), p.Number())
+		w.printf("    run P%d(%d);\n", slices.Index(w.m.Codes, p.Code), p.Number)
 	}
 	w.printf("  };\nend_init:\n  false\n}\n")
 }
@@ -175,8 +175,8 @@ func compare(a, b []int64) int {
 
 // process writes one program graph.
 func (w *writer) process(c *explore.Code) {
-	w.printf("\nproctype P%d(int copy) { /* %s */\n", slices.Index(w.m.Codes(), c), c.Proc.Title)
-	for _, l := range c.Locals() {
+	w.printf("\nproctype P%d(int copy) { /* %s */\n", slices.Index(w.m.Codes, c), c.Proc.Title)
+	for _, l := range c.Locals {
 		w.printf("  VALUE l_%s;\n", l)
 	}
 	w.printf("  goto %s;\n", label(c.Entry))

@@ -15,7 +15,7 @@ const SymbolBase int64 = 1 << 40
 var (
 	ErrDivision = errors.New("division by zero")
 	ErrOverflow = fmt.Errorf("the result is not within %d to %d", math.MinInt32, math.MaxInt32)
-	ErrSymbol   = errors.New("a symbol is no number")
+	ErrSymbol   = errors.New("a symbol is not a number")
 )
 
 // Arith computes a op b for + - * / %, as C does: a quotient is cut towards zero.
