@@ -27,7 +27,7 @@ into them, workers take them and put results back.`,
 	config.BindFlags(root.Flags())
 	root.AddCommand(a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker(), a.newFindings(), a.newAudio(), a.newClips(),
 		a.newOrigin(), a.newStatus(), a.newSpace(), a.newTask(), a.newDead(), a.newDrain(), a.newVisits(),
-		a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newDoctor(), a.newTup4fun(), a.newVersion(), a.newCompletion())
+		a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newDoctor(), a.newTup4fun(), a.newVersion(), a.newOpenAPI(), a.newCompletion())
 	for _, c := range root.Commands() {
 		wrapUsageErrors(c)
 	}

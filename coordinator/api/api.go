@@ -15,43 +15,43 @@ import (
 	"leasehold/shared/task"
 )
 
-// Bounds of what is asked and answered.
+// Limits of requests and responses.
 const (
-	MaxBody     = 1 << 20  // bytes of a request
-	MaxListing  = 64 << 20 // bytes of what a manager curates: as large as a feed may be
+	MaxBody     = 1 << 20  // bytes of a request body
+	MaxListing  = 64 << 20 // bytes of a manager's listing: the maximum size of a feed
 	MaxPage     = 10_000   // items of a list
-	MaxTuples   = 1_000    // tuples of a list, which may be large
+	MaxTuples   = 1_000    // items of a list of tuples or tasks, which may be large
 	MaxWait     = 25 * time.Second
-	MaxInFlight = 256 // requests, beside health, metrics and the page
-	maxListings = 4   // of these, requests that may carry MaxListing bytes
+	MaxInFlight = 256 // concurrent requests, without health, metrics and the page
+	maxListings = 4   // of these, requests with a body of up to MaxListing bytes
 
 	callTimeout = 30 * time.Second // of one request, from its first byte to its last
-	bulkTimeout = 5 * time.Minute  // of one that may carry MaxListing bytes
+	bulkTimeout = 5 * time.Minute  // of a request with a body of up to MaxListing bytes
 )
 
-// Config says what the API serves.
+// Config has the parts of the coordinator that the API serves.
 type Config struct {
-	Conn    space.Conn // a session of its own, that is never lost
+	Conn    space.Conn // a session that is used by the API only and is never lost
 	Catalog catalog.Catalog
-	// Visits is when origins are visited: a coordinator's, and that of Catalog
+	// Visits is the coordinator's schedule of visits to the origins of Catalog
 	// (coordinator.Scheduled).
 	Visits *store.Store
-	// Page serves / and all that is not below /api; nil: nothing does.
+	// Page serves / and every other path outside /api; nil: they are not found.
 	Page http.Handler
-	// Hosts are names under which clients may call, beside addresses, localhost
-	// and names without a dot, such as a container's. "*" allows every name.
+	// Hosts are the names that clients may use for the coordinator, besides addresses,
+	// localhost and names without a dot, such as a container's. "*" allows every name.
 	Hosts []string
-	// Backup copies what the coordinator keeps to a folder that does not exist;
-	// nil: it makes no backups.
+	// Backup copies the coordinator's data to a folder that does not exist; nil: backups
+	// are refused.
 	Backup func(ctx context.Context, path string) error
-	// Engine is asked how it does, for health and metrics; nil: nobody is.
+	// Engine reports its health and its figures; nil: they are left out.
 	Engine Engine
 	Log    *slog.Logger // nil: slog.Default
 }
 
-// Engine says how the engine behind the spaces does.
+// Engine is the part of the space engine that health and metrics read.
 type Engine interface {
-	Health() error // what keeps it from doing all that it is for
+	Health() error // nil unless the engine refuses some requests
 	Stats() engine.Stats
 }
 
@@ -59,15 +59,15 @@ type Engine interface {
 type server struct {
 	Config
 	repo     space.Repository // over Conn
-	taken    atomic.Uint64    // the number of the get that was begun last
+	gets     atomic.Uint64    // number of gets so far; the sequence number of the next is one more
 	browse   browse.Client
 	tasks    task.Client
 	metrics  *metrics
-	inFlight chan struct{} // holds one token for each request under way
-	listings chan struct{}
+	inFlight chan struct{} // holds one token for each request in progress
+	listings chan struct{} // likewise for bulk requests
 }
 
-// New returns the handler of everything. It starts nothing.
+// New returns the handler of the API and the page. It starts nothing.
 func New(c Config) http.Handler {
 	s := newServer(c)
 	mux := http.NewServeMux()
@@ -97,76 +97,5 @@ func newServer(c Config) *server {
 	return &server{
 		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo},
 		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
-	}
-}
-
-// A route answers one method on one path below /api/v1.
-type route struct {
-	method, path string
-	answer       func(context.Context, *http.Request) (any, error)
-	bulk         bool // it may take long, and its body be MaxListing bytes
-}
-
-// A reply is an answer with a status of its own, or in another form than JSON.
-type reply struct {
-	status   int
-	location string
-	media    string             // of raw
-	raw      []byte             // instead of body
-	body     any                // nil: none
-	settle   func(arrived bool) // what to do once it is written, or cannot be; nil: nothing
-}
-
-// routes lists them all.
-func (s *server) routes() []route {
-	const v1 = "/api/v1"
-	return []route{
-		{"GET", v1 + "/openapi.yaml", s.openAPI, false},
-		{"GET", v1 + "/origins", s.listOrigins, false},
-		{"POST", v1 + "/origins", s.addOrigin, false},
-		{"GET", v1 + "/origins/{origin}", s.getOrigin, false},
-		{"PATCH", v1 + "/origins/{origin}", s.patchOrigin, false},
-		{"DELETE", v1 + "/origins/{origin}", s.removeOrigin, false},
-		{"GET", v1 + "/visits", s.listVisits, false},
-		{"POST", v1 + "/visits", s.addVisit, false},
-		{"GET", v1 + "/visits/next", s.nextVisits, false},
-		{"POST", v1 + "/visits/outcomes", s.putOutcome, false},
-		{"GET", v1 + "/origins/{origin}/schedule", s.getSchedule, false},
-		{"POST", v1 + "/origins/{origin}/schedule", s.steer, false},
-		{"GET", v1 + "/listers", s.listListers, false},
-		{"POST", v1 + "/listers", s.addLister, false},
-		{"GET", v1 + "/episodes", s.listEpisodes, false},
-		{"PUT", v1 + "/episodes", s.putEpisodes, false},
-		{"GET", v1 + "/episodes/{episode}", s.getEpisode, false},
-		{"PATCH", v1 + "/episodes/{episode}", s.patchEpisode, false},
-		{"GET", v1 + "/clips", s.listClips, false},
-		{"PUT", v1 + "/clips", s.putClips, false},
-		{"GET", v1 + "/clips/{clip}", s.getClip, false},
-		{"PATCH", v1 + "/clips/{clip}", s.patchClip, false},
-		{"GET", v1 + "/findings", s.listFindings, false},
-		{"GET", v1 + "/problems", s.listProblems, false},
-		{"GET", v1 + "/totals", s.getTotals, false},
-		{"GET", v1 + "/status", s.listSessions, false},
-		{"GET", v1 + "/costs", s.listCosts, false},
-		{"POST", v1 + "/sessions/{session}/drain", s.drainSession, false},
-		{"GET", v1 + "/spaces", s.listSpaces, false},
-		{"GET", v1 + "/spaces/{space}", s.getSpace, false},
-		{"GET", v1 + "/spaces/{space}/tuples", s.listTuples, false},
-		{"POST", v1 + "/spaces/{space}/put", s.putTuple, false},
-		{"POST", v1 + "/spaces/{space}/get", s.getTuple, false},
-		{"POST", v1 + "/spaces/{space}/query", s.queryTuple, false},
-		{"POST", v1 + "/backups", s.makeBackup, true},
-		{"GET", v1 + "/tasks", s.listTasks, false},
-		{"POST", v1 + "/tasks", s.createTask, false},
-		{"GET", v1 + "/tasks/{task}", s.getTask, false},
-		{"GET", v1 + "/dead", s.listDead, false},
-		{"GET", v1 + "/dead/{task}", s.getDead, false},
-		{"POST", v1 + "/dead/{task}/requeue", s.requeue, false},
-		{"POST", v1 + "/catalog/origins", s.catalogOrigin, false},
-		{"POST", v1 + "/catalog/outcomes", s.catalogOutcome, false},
-		{"POST", v1 + "/catalog/curate", s.catalogCurate, true},
-		{"POST", v1 + "/catalog/select", s.catalogSelect, true},
-		{"POST", v1 + "/catalog/ingest", s.catalogIngest, false},
-		{"POST", v1 + "/catalog/lift", s.catalogLift, false},
 	}
 }

@@ -2,63 +2,72 @@ package api
 
 import (
 	"context"
-	"net/http"
+	"fmt"
+	"path/filepath"
 
 	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 )
 
-// What follows is for managers that keep their catalog here: the verbs of
-// catalog.Catalog as package catalog/remote calls them.
-
-// in reads the body of a request and passes it on.
-func in[T any](r *http.Request, f func(T) (any, error)) (any, error) {
-	var v T
-	if err := body(r, &v); err != nil {
-		return nil, err
-	}
-	return f(v)
+func (s *server) listFindings(ctx context.Context, q *request) (apitypes.Page[catalog.Finding], error) {
+	about, part := catalog.About{Episode: q.text("episode"), Clip: q.text("clip")}, catalog.Part{Offset: q.number("offset"), Limit: q.number("limit")}
+	findings, total, err := s.Catalog.FindingsOf(ctx, about, part)
+	return toPage(findings, total, itself), err
 }
 
-func (s *server) catalogOrigin(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(o models.Origin) (any, error) {
-		if err := mayName(r, o.URI); err != nil {
-			return nil, err
-		}
-		isNew, err := s.Catalog.AddOrigin(ctx, o)
-		return apitypes.Added{New: isNew}, err
-	})
+func (s *server) listProblems(ctx context.Context, q *request) (apitypes.Page[catalog.Problem], error) {
+	about := catalog.About{Origin: q.text("origin"), Episode: q.text("episode"), Clip: q.text("clip")}
+	problems, total, err := s.Catalog.ProblemsOf(ctx, about, catalog.Part{Offset: q.number("offset"), Limit: q.number("limit")})
+	return toPage(problems, total, itself), err
 }
 
-func (s *server) catalogOutcome(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(o models.Outcome) (any, error) { return nil, s.Catalog.RecordOutcome(ctx, o) })
-}
-
-func (s *server) catalogCurate(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(l apitypes.Listing) (any, error) {
-		return s.Catalog.Curate(ctx, l.Origin, l.At, l.Listing)
-	})
-}
-
-func (s *server) catalogSelect(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(q apitypes.Selection) (any, error) {
-		research, priority, err := s.Catalog.Select(ctx, q.Busy, q.Limit)
-		return apitypes.Selected{Research: research, Priority: priority}, err
-	})
-}
-
-func (s *server) catalogIngest(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(i apitypes.Ingestion) (any, error) { return nil, s.Catalog.Ingest(ctx, i.Result, i.At) })
-}
-
-func (s *server) catalogLift(ctx context.Context, r *http.Request) (any, error) {
-	return in(r, func(p catalog.Busy) (any, error) { return nil, s.Catalog.Lift(ctx, p.Episode, p.Clips) })
-}
-
-func (s *server) getTotals(ctx context.Context, r *http.Request) (any, error) {
-	if q := ask(r); q.err != nil {
-		return nil, q.err
-	}
+func (s *server) getTotals(ctx context.Context, _ *request) (catalog.Totals, error) {
 	return s.Catalog.Totals(ctx)
+}
+
+func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Backup) (apitypes.Backup, error) {
+	if !filepath.IsAbs(backup.Path) {
+		return backup, fmt.Errorf("path %.100q: %w: want an absolute path", backup.Path, fault.ErrInvalid)
+	}
+	if err := requireLocal(q.Request, backup.Path); err != nil {
+		return backup, err
+	}
+	if s.Backup == nil {
+		return backup, fmt.Errorf("%w: this coordinator makes no backups", fault.ErrForbidden)
+	}
+	return backup, s.Backup(ctx, backup.Path)
+}
+
+// The routes below /catalog are the methods of catalog.Catalog, for managers that keep
+// their catalog here (package catalog/remote).
+
+func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added apitypes.Added, err error) {
+	if err := requireLocal(q.Request, o.URI); err != nil {
+		return added, err
+	}
+	added.New, err = s.Catalog.AddOrigin(ctx, o)
+	return added, err
+}
+
+func (s *server) catalogOutcome(ctx context.Context, _ *request, o models.Outcome) (none, error) {
+	return none{}, s.Catalog.RecordOutcome(ctx, o)
+}
+
+func (s *server) catalogCurate(ctx context.Context, _ *request, l apitypes.Listing) (catalog.Curated, error) {
+	return s.Catalog.Curate(ctx, l.Origin, l.At, l.Listing)
+}
+
+func (s *server) catalogSelect(ctx context.Context, _ *request, selection apitypes.Selection) (selected apitypes.Selected, err error) {
+	selected.Research, selected.Priority, err = s.Catalog.Select(ctx, selection.Busy, selection.Limit)
+	return selected, err
+}
+
+func (s *server) catalogIngest(ctx context.Context, _ *request, i apitypes.Ingestion) (none, error) {
+	return none{}, s.Catalog.Ingest(ctx, i.Result, i.At)
+}
+
+func (s *server) catalogLift(ctx context.Context, _ *request, pairs catalog.Busy) (none, error) {
+	return none{}, s.Catalog.Lift(ctx, pairs.Episode, pairs.Clips)
 }

@@ -1,22 +1,25 @@
-// Package api is the coordinator over HTTP and JSON: origins, visits, episodes,
-// clips, findings, problems, spaces by template, tasks, dead letters and status,
-// under /api/v1; /healthz, /readyz and /metrics beside it, and a page at /.
+// Package api is the coordinator's HTTP API: origins, visits, episodes, clips, findings,
+// problems, spaces, tasks, dead letters and status as JSON under /api/v1; and /healthz,
+// /readyz, /metrics, and a page at /.
 //
-// It is for people, scripts and upstream curators, and for managers that keep
-// their catalog at the coordinator (package catalog/remote). Workers use the
-// gates: over HTTP a get is not acknowledged, so what is taken by a client that
-// dies before it has read the answer is gone.
+// Users, scripts and upstream curators call it, and managers that keep their catalog at
+// the coordinator (package catalog/remote). Workers use the gates instead, because a get
+// over HTTP has no acknowledgement: if a client dies before it has read the response, the
+// tuple is lost.
 //
-// Every error is a problem document (RFC 9457) whose status and code come from
-// the table of package fault. Everything is bounded: bodies (MaxBody, and
-// MaxListing for what a manager curates), pages (MaxPage), requests under way
-// (MaxInFlight), the time that each may take. Unknown fields and parameters are
-// errors. A request that panics fails alone, and is counted.
+// Each route declares its parameters, its body and its response (routes.go). Requests are
+// checked against the declarations, and the OpenAPI document is generated from them
+// (OpenAPI; served at /api/v1/openapi.yaml and written to docs/openapi.yaml by leasehold
+// openapi). The types of bodies are in package apitypes.
 //
-// There is no authentication yet, so browsers are kept out: writes from another
-// origin are refused, and so are requests under a name that is not ours, which is
-// what DNS rebinding looks like (Config.Hosts). An origin that is a path can be
-// added only from this machine. It does not terminate TLS.
+// Every error is a problem document (RFC 9457) whose status and code come from the table
+// of package fault. Everything is bounded: bodies (MaxBody, and MaxListing for the
+// listings of managers), pages (MaxPage), concurrent requests (MaxInFlight), and the time
+// of each. Unknown fields and parameters are errors. A request that panics fails alone,
+// and is counted.
 //
-// openapi.yaml describes the routes; a test holds it against them.
+// There is no authentication yet, so requests that a browser was tricked into sending are
+// refused: writes from another web origin, and requests whose Host is not one of the
+// coordinator's names, because DNS rebinding sends those (Config.Hosts). An origin that is
+// a path can be added only from this machine. The package does not terminate TLS.
 package api

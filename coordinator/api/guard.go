@@ -12,16 +12,15 @@ import (
 	"leasehold/shared/fault"
 )
 
-// guard is what every request passes: what panics is caught, and what a browser
-// was led here to do is refused.
+// guard recovers panics, and refuses requests that a browser was tricked into sending.
 func (s *server) guard(next http.Handler) http.Handler {
 	var sameOrigin http.CrossOriginProtection
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.survive(w, r)
+		defer s.recoverPanic(w, r)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		if !s.allows(r.Host) && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
-			s.fail(w, r, fmt.Errorf("host %.100q: %w: this name is not among the coordinator's; allow it in its settings", r.Host, fault.ErrForbidden))
+		if !s.allowsHost(r.Host) && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
+			s.fail(w, r, fmt.Errorf("host %.100q: %w: not a name of this coordinator; allow it in its settings", r.Host, fault.ErrForbidden))
 			return
 		}
 		if err := sameOrigin.Check(r); err != nil {
@@ -32,9 +31,10 @@ func (s *server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// survive makes an error of a panic. http.ErrAbortHandler is how a handler that
-// has begun to answer says that it cannot go on.
-func (s *server) survive(w http.ResponseWriter, r *http.Request) {
+// recoverPanic converts a panic into an error response. It passes on
+// http.ErrAbortHandler, because a handler panics with it when it has to abort a response
+// that it has begun.
+func (s *server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 	p := recover()
 	if p == nil {
 		return
@@ -47,10 +47,9 @@ func (s *server) survive(w http.ResponseWriter, r *http.Request) {
 	writeProblem(w, fault.Of(nil), "see the coordinator's log")
 }
 
-// allows reports whether a request may come under this name. One that comes
-// through DNS rebinding has a name of the attacker's, in a domain of his: an
-// address, localhost, or a name without a dot, none of them can be.
-func (s *server) allows(host string) bool {
+// allowsHost reports whether a request may have this Host. After DNS rebinding it is a name
+// in the attacker's domain, so it cannot be an address, localhost or a name without a dot.
+func (s *server) allowsHost(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")

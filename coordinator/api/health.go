@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -12,25 +11,25 @@ import (
 	"leasehold/shared/fault"
 )
 
-// healthTimeout bounds how long a look at oneself may take.
+// healthTimeout is the timeout of the checks of readyz, and of metrics.
 const healthTimeout = 5 * time.Second
 
-// healthz says that the process answers, and nothing else: what restarts it would
-// not help if its stores do not.
+// healthz responds ok while the process can respond. It does not check the stores, because
+// a restart, which a failed health check causes, would not repair them.
 func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// readyz says whether the spaces and the catalog answer, the disk has room, and
-// the server is not about to end; if not, why.
+// readyz responds ok if the spaces and the catalog respond, the disk is not full, and the
+// server does not stop; otherwise 503 and the reason.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	if err := s.ready(ctx); err != nil {
 		s.Log.Warn("api: not ready", "error", err)
 		reason := "see the coordinator's log"
-		if errors.Is(err, fault.ErrOverloaded) { // says nothing that a stranger must not know
+		if errors.Is(err, fault.ErrOverloaded) { // its text contains no internals
 			reason = err.Error()
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -57,14 +56,4 @@ func (s *server) ready(ctx context.Context) error {
 	}
 	_, err := s.Catalog.Origins(ctx)
 	return err
-}
-
-//go:embed openapi.yaml
-var openAPI []byte
-
-func (s *server) openAPI(_ context.Context, r *http.Request) (any, error) {
-	if q := ask(r); q.err != nil {
-		return nil, q.err
-	}
-	return reply{media: "application/yaml", raw: openAPI}, nil
 }

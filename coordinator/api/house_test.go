@@ -121,6 +121,8 @@ func (h *house) send(r *http.Request) (int, map[string]any) {
 	require.NoError(h, json.Unmarshal(data, &v), "%s", data)
 	if resp.StatusCode >= 400 {
 		require.Equal(h, "application/problem+json", resp.Header.Get("Content-Type"))
+	} else {
+		declared(h.T).check(h.T, r, resp.StatusCode, v)
 	}
 	return resp.StatusCode, v
 }

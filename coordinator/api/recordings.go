@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -15,178 +14,151 @@ import (
 	"leasehold/shared/fault"
 )
 
-// curator is the origin of what is put here without one.
-var curator = models.Origin{ID: "api", Kind: models.API, URI: "api:"}
+// defaultCurator is the origin of recordings that are put without one.
+var defaultCurator = models.Origin{ID: "api", Kind: models.API, URI: "api:"}
 
-func (s *server) listEpisodes(ctx context.Context, r *http.Request) (any, error) {
-	return listRecordings(r, func() ([]models.Episode, error) { return s.Catalog.Episodes(ctx) },
-		func(e models.Episode) models.Recording { return e.Recording })
+func (s *server) listEpisodes(ctx context.Context, q *request) (apitypes.Page[models.Episode], error) {
+	all, err := s.Catalog.Episodes(ctx)
+	return cut(q, slices.DeleteFunc(all, func(e models.Episode) bool { return q.isOfOther(e.Recording) })), err
 }
 
-func (s *server) listClips(ctx context.Context, r *http.Request) (any, error) {
-	return listRecordings(r, func() ([]models.Clip, error) { return s.Catalog.Clips(ctx) },
-		func(c models.Clip) models.Recording { return c.Recording })
+func (s *server) listClips(ctx context.Context, q *request) (apitypes.Page[models.Clip], error) {
+	all, err := s.Catalog.Clips(ctx)
+	return cut(q, slices.DeleteFunc(all, func(c models.Clip) bool { return q.isOfOther(c.Recording) })), err
 }
 
-func listRecordings[T any](r *http.Request, read func() ([]T, error), of func(T) models.Recording) (any, error) {
-	q := ask(r, "offset", "limit", "origin")
-	origin, p := q.id("origin"), q.part(MaxPage)
-	if q.err != nil {
-		return nil, q.err
-	}
-	all, err := read()
-	if origin != "" {
-		all = slices.DeleteFunc(all, func(t T) bool { return of(t).Origin != origin })
-	}
-	return cut(all, p, itself), err
+// isOfOther reports whether the request asks for the recordings of another origin.
+func (q *request) isOfOther(r models.Recording) bool {
+	origin := q.text("origin")
+	return origin != "" && r.Origin != origin
 }
 
-func (s *server) putEpisodes(ctx context.Context, r *http.Request) (any, error) {
-	return s.put(ctx, r, func(item apitypes.NewRecording, rec models.Recording, l *catalog.Listing) error {
-		l.Episodes = append(l.Episodes, models.Episode{Recording: rec, Aired: item.Aired})
+func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
+	return s.put(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
+		l.Episodes = append(l.Episodes, models.Episode{Recording: r, Aired: item.Aired})
 		return nil
+	}, func(l *catalog.Listing, origin string) error {
+		clips, err := s.Catalog.Clips(ctx)
+		l.Clips = slices.DeleteFunc(clips, func(c models.Clip) bool { return c.Origin != origin })
+		return err
 	})
 }
 
-func (s *server) putClips(ctx context.Context, r *http.Request) (any, error) {
-	return s.put(ctx, r, func(item apitypes.NewRecording, rec models.Recording, l *catalog.Listing) error {
+func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
+	return s.put(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
 		if !item.Aired.IsZero() {
 			return fmt.Errorf("clip %.100q: %w: only episodes are aired", item.Name, fault.ErrInvalid)
 		}
-		l.Clips = append(l.Clips, models.Clip{Recording: rec})
+		l.Clips = append(l.Clips, models.Clip{Recording: r})
 		return nil
+	}, func(l *catalog.Listing, origin string) error {
+		episodes, err := s.Catalog.Episodes(ctx)
+		l.Episodes = slices.DeleteFunc(episodes, func(e models.Episode) bool { return e.Origin != origin })
+		return err
 	})
 }
 
-// put curates what a curator puts.
-func (s *server) put(ctx context.Context, r *http.Request, add func(apitypes.NewRecording, models.Recording, *catalog.Listing) error) (any, error) {
-	var wanted apitypes.NewRecordings
-	if err := body(r, &wanted); err != nil {
-		return nil, err
-	}
-	origin, err := s.curatorOf(ctx, wanted.Origin)
+// put curates recordings of one sort. If they are complete, addOthers adds the origin's
+// recordings of the other sort to the listing, so that those do not count as gone.
+func (s *server) put(
+	ctx context.Context, n apitypes.NewRecordings,
+	add func(apitypes.NewRecording, models.Recording, *catalog.Listing) error, addOthers func(l *catalog.Listing, origin string) error,
+) (answer apitypes.CuratedItems, err error) {
+	origin, err := s.curatorOf(ctx, n.Origin)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	listing, answer := catalog.Listing{}, apitypes.CuratedItems{Origin: origin.ID, IDs: []string{}}
-	for _, item := range wanted.Items {
-		rec, err := checkRecording(item)
+	listing := catalog.Listing{Complete: n.Complete}
+	answer.Origin, answer.IDs = origin.ID, []string{}
+	for _, item := range n.Items {
+		r, err := checkRecording(item)
 		if err != nil {
-			return nil, err
+			return answer, err
 		}
-		if err := add(item, rec, &listing); err != nil {
-			return nil, err
+		if err := add(item, r, &listing); err != nil {
+			return answer, err
 		}
 		answer.IDs = append(answer.IDs, models.NewID(origin.ID, item.Name))
 	}
-	if wanted.Complete {
-		if listing, err = s.complete(ctx, origin.ID, listing, r.URL.Path); err != nil {
-			return nil, err
+	if n.Complete {
+		if err := addOthers(&listing, origin.ID); err != nil {
+			return answer, err
 		}
 	}
-	n, err := s.Catalog.Curate(ctx, origin.ID, time.Now().UTC(), listing)
-	answer.Curated = n
+	answer.Curated, err = s.Catalog.Curate(ctx, origin.ID, time.Now().UTC(), listing)
 	return answer, err
 }
 
-// complete makes a listing of episodes complete without taking the clips of the
-// same origin for gone, and the other way round.
-func (s *server) complete(ctx context.Context, origin string, l catalog.Listing, path string) (catalog.Listing, error) {
-	l.Complete = true
-	if path == "/api/v1/episodes" {
-		clips, err := s.Catalog.Clips(ctx)
-		l.Clips = slices.DeleteFunc(clips, func(c models.Clip) bool { return c.Origin != origin })
-		return l, err
-	}
-	episodes, err := s.Catalog.Episodes(ctx)
-	l.Episodes = slices.DeleteFunc(episodes, func(e models.Episode) bool { return e.Origin != origin })
-	return l, err
-}
-
-// check refuses what no worker could fetch: files are only for origins that the
-// operator named.
-func checkRecording(i apitypes.NewRecording) (models.Recording, error) {
-	u, err := url.Parse(i.URI)
+// checkRecording refuses a recording that no worker could fetch. Files are refused,
+// because only the operator may let workers read them, by adding an origin.
+func checkRecording(n apitypes.NewRecording) (models.Recording, error) {
+	u, err := url.Parse(n.URI)
 	switch {
-	case i.Name == "" || len(i.Name) > 1024 || len(i.Title) > 4096:
-		return models.Recording{}, fmt.Errorf("name %.100q: %w: a name of 1 to 1024 bytes is wanted, and a title of at most 4096", i.Name, fault.ErrInvalid)
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || len(i.URI) > 4096:
-		return models.Recording{}, fmt.Errorf("uri %.100q: %w: an http(s) URL is wanted", i.URI, fault.ErrInvalid)
+	case n.Name == "" || len(n.Name) > 1024 || len(n.Title) > 4096:
+		return models.Recording{}, fmt.Errorf("name %.100q: %w: want a name of 1 to 1024 bytes, and a title of at most 4096", n.Name, fault.ErrInvalid)
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || len(n.URI) > 4096:
+		return models.Recording{}, fmt.Errorf("uri %.100q: %w: want an http(s) URL", n.URI, fault.ErrInvalid)
 	}
 	return models.Recording{
-		Name: i.Name, Title: i.Title, Priority: i.Priority,
-		Media: models.MediaRef{URI: i.URI, Type: i.Type, Version: i.Version, Hash: i.Hash},
+		Name: n.Name, Title: n.Title, Priority: n.Priority,
+		Media: models.MediaRef{URI: n.URI, Type: n.Type, Version: n.Version, Hash: n.Hash},
 	}, nil
 }
 
-// curatorOf returns the origin of what is put.
+// curatorOf returns the origin of recordings that are put; it adds the default one if it
+// is missing.
 func (s *server) curatorOf(ctx context.Context, id string) (models.Origin, error) {
-	if id != "" && id != curator.ID {
+	if id != "" && id != defaultCurator.ID {
 		o, err := s.Catalog.Origin(ctx, id)
 		if err == nil && o.Kind != models.API {
-			err = fmt.Errorf("origin %s: %w: it is visited; put what is of an origin of kind %s", id, fault.ErrInvalid, models.API)
+			err = fmt.Errorf("origin %s: %w: it is visited; put recordings to an origin of kind %s", id, fault.ErrInvalid, models.API)
 		}
 		return o, err
 	}
-	o, err := s.Catalog.Origin(ctx, curator.ID)
+	o, err := s.Catalog.Origin(ctx, defaultCurator.ID)
 	if !errors.Is(err, fault.ErrNotFound) {
 		return o, err
 	}
-	o = curator
+	o = defaultCurator
 	o.AddedAt = time.Now().UTC()
 	_, err = s.Catalog.AddOrigin(ctx, o)
 	return o, err
 }
 
-func (s *server) getEpisode(ctx context.Context, r *http.Request) (any, error) {
-	id, err := pathID(r, "episode")
-	if err != nil {
-		return nil, err
-	}
-	return s.Catalog.Episode(ctx, id)
+func (s *server) getEpisode(ctx context.Context, q *request) (models.Episode, error) {
+	return s.Catalog.Episode(ctx, q.text("episode"))
 }
 
-func (s *server) getClip(ctx context.Context, r *http.Request) (any, error) {
-	id, err := pathID(r, "clip")
-	if err != nil {
-		return nil, err
-	}
-	return s.Catalog.Clip(ctx, id)
+func (s *server) getClip(ctx context.Context, q *request) (models.Clip, error) {
+	return s.Catalog.Clip(ctx, q.text("clip"))
 }
 
-func (s *server) patchEpisode(ctx context.Context, r *http.Request) (any, error) {
-	id, err := pathID(r, "episode")
+func (s *server) patchEpisode(ctx context.Context, q *request, p apitypes.Priority) (models.Episode, error) {
+	e, err := s.getEpisode(ctx, q)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	e, err := s.Catalog.Episode(ctx, id)
-	if err != nil {
-		return nil, err
+	if e.Priority, err = checkPriority(p); err != nil {
+		return e, err
 	}
-	if e.Priority, err = askPriority(r); err != nil {
-		return nil, err
-	}
-	return e, s.again(ctx, e.Origin, catalog.Listing{Episodes: []models.Episode{e}})
+	return e, s.curateAgain(ctx, e.Origin, catalog.Listing{Episodes: []models.Episode{e}})
 }
 
-func (s *server) patchClip(ctx context.Context, r *http.Request) (any, error) {
-	id, err := pathID(r, "clip")
+func (s *server) patchClip(ctx context.Context, q *request, p apitypes.Priority) (models.Clip, error) {
+	c, err := s.getClip(ctx, q)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	c, err := s.Catalog.Clip(ctx, id)
-	if err != nil {
-		return nil, err
+	if c.Priority, err = checkPriority(p); err != nil {
+		return c, err
 	}
-	if c.Priority, err = askPriority(r); err != nil {
-		return nil, err
-	}
-	return c, s.again(ctx, c.Origin, catalog.Listing{Clips: []models.Clip{c}})
+	return c, s.curateAgain(ctx, c.Origin, catalog.Listing{Clips: []models.Clip{c}})
 }
 
-// again lists one recording of an origin again, and leaves the rest as it is. The
-// next visit of the origin lists it with the priority that it has there.
-func (s *server) again(ctx context.Context, origin string, l catalog.Listing) error {
+// curateAgain curates one recording of an origin and keeps the rest: the listing is
+// incomplete, and gets the origin's item problems, because Curate replaces them. The next
+// visit of the origin sets the priority that the origin lists.
+func (s *server) curateAgain(ctx context.Context, origin string, l catalog.Listing) error {
 	problems, _, err := s.Catalog.ProblemsOf(ctx, catalog.About{Origin: origin}, catalog.Part{Limit: -1})
 	if err != nil {
 		return err

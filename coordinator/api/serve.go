@@ -13,29 +13,29 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Bounds of connections.
+// Limits of connections.
 const (
 	maxConnections = 10_000
 	maxHeaderBytes = 64 << 10
-	headerTimeout  = 5 * time.Second // so that a connection that says nothing is closed
+	headerTimeout  = 5 * time.Second // closes connections that send nothing
 	idleTimeout    = 2 * time.Minute
-	shutdownGrace  = 10 * time.Second // for requests under way when the end comes
+	shutdownGrace  = 10 * time.Second // for requests in progress when the server stops
 )
 
 type drainKey struct{}
 
-// Serve answers on ln until ctx ends; then it takes no more, lets requests under
-// way finish for a while, and returns nil. It closes ln. A request that waits or
-// streams should end when Draining does.
+// Serve serves h on ln until ctx ends; then it accepts no more connections, lets requests in
+// progress finish for up to shutdownGrace, and returns nil. It closes ln. A handler that
+// waits or streams should return when the channel of Draining is closed.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		// Requests outlive ctx for the grace.
+		// Requests may continue after ctx has ended, until shutdownGrace is over.
 		BaseContext: func(net.Listener) context.Context {
 			return context.WithValue(context.WithoutCancel(ctx), drainKey{}, ctx)
 		},
-		ErrorLog: log.New(io.Discard, "", 0), // what a client did to its own connection is none of our concern
+		ErrorLog: log.New(io.Discard, "", 0), // errors of single connections are the clients'
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(netutil.LimitListener(ln, maxConnections)) }()
@@ -54,8 +54,8 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 	return err
 }
 
-// Draining returns a channel that is closed when the server of a request is about
-// to end; it is nil, so never closed, for a request that Serve did not bring.
+// Draining returns a channel that is closed when the server of a request starts to stop. It
+// is nil, and so never closed, if the request does not come from Serve.
 func Draining(ctx context.Context) <-chan struct{} {
 	if serving, ok := ctx.Value(drainKey{}).(context.Context); ok {
 		return serving.Done()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -20,44 +19,40 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// queryOnly are the spaces that strangers may only look at.
+// queryOnly are the spaces that only the protocols write to.
 var queryOnly = map[string]bool{lease.Space: true, task.Dead: true}
 
-// maxTTL bounds how long a tuple that is put with a TTL may stay.
+// maxTTL is the maximum TTL of a tuple.
 const maxTTL = 366 * 24 * time.Hour
 
-func rowOfSpace(i space.Info) apitypes.Space {
+func showSpace(i space.Info) apitypes.Space {
 	return apitypes.Space{
 		Name: i.Name, Kind: string(i.Options.Kind), Visible: i.Visible, Held: i.Held, Capacity: i.Options.Capacity,
 		Overflow: string(i.Options.Overflow), Volatile: i.Options.Volatile, QueryOnly: queryOnly[i.Name],
 	}
 }
 
-func (s *server) listSpaces(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit")
-	p := q.part(MaxPage)
-	if q.err != nil {
-		return nil, q.err
-	}
+func (s *server) listSpaces(ctx context.Context, q *request) (apitypes.Page[apitypes.Space], error) {
 	infos, err := s.repo.List(ctx)
-	return cut(infos, p, rowOfSpace), err
+	some := cut(q, infos)
+	return toPage(some.Items, some.Total, showSpace), err
 }
 
-func (s *server) getSpace(ctx context.Context, r *http.Request) (any, error) {
-	name := r.PathValue("space")
+func (s *server) getSpace(ctx context.Context, q *request) (apitypes.Space, error) {
+	name := q.text("space")
 	infos, err := s.repo.List(ctx)
 	if err != nil {
-		return nil, err
+		return apitypes.Space{}, err
 	}
 	for _, i := range infos {
 		if i.Name == name {
-			return rowOfSpace(i), nil
+			return showSpace(i), nil
 		}
 	}
-	return nil, fmt.Errorf("space %.100q: %w", name, fault.ErrNotFound)
+	return apitypes.Space{}, fmt.Errorf("space %.100q: %w", name, fault.ErrNotFound)
 }
 
-func rowOfTuple(t tuple.Tuple) apitypes.Tuple {
+func showTuple(t tuple.Tuple) apitypes.Tuple {
 	return apitypes.Tuple{Line: t.Line(), Fields: fieldsOf(t)}
 }
 
@@ -73,7 +68,7 @@ func fieldsOf(t tuple.Tuple) []apitypes.Field {
 	return fields
 }
 
-// valueOf returns what json.Marshal writes for a field (apitypes.Field).
+// valueOf returns the value whose JSON apitypes.Field has for a field.
 func valueOf(f any) any {
 	switch v := f.(type) {
 	case []byte:
@@ -83,9 +78,13 @@ func valueOf(f any) any {
 	case tuple.Opaque:
 		return v.JSON
 	case float32:
-		return number(float64(v), 32)
+		if n := float64(v); math.IsNaN(n) || math.IsInf(n, 0) {
+			return strconv.FormatFloat(n, 'g', -1, 32)
+		}
 	case float64:
-		return number(v, 64)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return strconv.FormatFloat(v, 'g', -1, 64)
+		}
 	case string:
 		if !utf8.ValidString(v) {
 			return strconv.QuoteToASCII(v)
@@ -94,116 +93,127 @@ func valueOf(f any) any {
 	return f
 }
 
-func number(v float64, bits int) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return strconv.FormatFloat(v, 'g', -1, bits)
-	}
-	return v
-}
-
-// template reads a template as people write it.
-func template(line string) (p tuple.Template, open bool, err error) {
+// parseTemplate reads a template in the notation of package tuple. open reports whether
+// it ends in "...", so that it matches longer tuples too.
+func parseTemplate(line string) (t tuple.Template, open bool, err error) {
 	words, err := tuple.Words(line)
 	if err == nil {
-		p, open, err = tuple.ParseTemplate(words)
+		t, open, err = tuple.ParseTemplate(words)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("template: %w: %w", fault.ErrInvalid, err)
 	}
-	return p, open, nil
+	return t, open, nil
 }
 
-func (s *server) listTuples(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit", "template", "held")
-	p, held := q.part(MaxTuples), q.flag("held", false)
-	if q.err != nil {
-		return nil, q.err
-	}
+func (s *server) listTuples(ctx context.Context, q *request) (apitypes.Page[apitypes.Tuple], error) {
 	line := q.text("template")
 	if line == "" {
 		line = tuple.RestWord
 	}
-	t, open, err := template(line)
+	t, open, err := parseTemplate(line)
 	if err != nil {
-		return nil, err
+		return apitypes.Page[apitypes.Tuple]{}, err
 	}
-	page, err := s.browse.Page(ctx, browse.Query{
-		Space: r.PathValue("space"), Template: t, Open: open, Held: held, Offset: p.offset, Limit: p.limit,
+	found, err := s.browse.Page(ctx, browse.Query{
+		Space: q.text("space"), Template: t, Open: open, Held: q.flag("held"), Offset: q.number("offset"), Limit: q.number("limit"),
 	})
-	rows := seen(page, func(x browse.Entry) apitypes.Tuple {
-		row := rowOfTuple(x.Tuple)
-		row.State, row.Holder = "visible", x.Holder
+	answer := toPage(found.Entries, found.Total, func(x browse.Entry) apitypes.Tuple {
+		shown := showTuple(x.Tuple)
+		shown.State, shown.Holder = "visible", x.Holder
 		if x.Held {
-			row.State = "held"
+			shown.State = "held"
 		}
-		return row
+		return shown
 	})
-	rows.Omitted = page.Omitted
-	return rows, err
+	answer.Omitted = found.Omitted
+	return answer, err
 }
 
-// writable refuses what is a public contract's: only the protocols write there.
-func (s *server) writable(r *http.Request) (space.Space, error) {
-	name := r.PathValue("space")
+// requireWritable refuses the spaces that only the protocols write to.
+func requireWritable(name string) error {
 	if queryOnly[name] {
-		return nil, fmt.Errorf("space %s: %w: it can be looked at only", name, fault.ErrForbidden)
+		return fmt.Errorf("space %s: %w: it can only be queried", name, fault.ErrForbidden)
 	}
-	return s.repo.Space(name), nil
+	return nil
 }
 
-func (s *server) putTuple(ctx context.Context, r *http.Request) (any, error) {
-	var wanted apitypes.NewTuple
-	into, err := s.writable(r)
-	if err != nil {
-		return nil, err
+func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) (put apitypes.Tuple, err error) {
+	name := q.text("space")
+	if err := requireWritable(name); err != nil {
+		return put, err
 	}
-	if err := body(r, &wanted); err != nil {
-		return nil, err
-	}
-	ttl, err := seconds("ttl_s", wanted.TTL, maxTTL)
+	ttl, err := seconds("ttl_s", n.TTL, maxTTL)
 	if err != nil {
-		return nil, err
+		return put, err
 	}
-	words, err := tuple.Words(wanted.Tuple)
+	words, err := tuple.Words(n.Tuple)
 	if err != nil {
-		return nil, fmt.Errorf("tuple: %w: %w", fault.ErrInvalid, err)
+		return put, fmt.Errorf("tuple: %w: %w", fault.ErrInvalid, err)
 	}
 	t, err := tuple.ParseTuple(words)
 	if err != nil {
-		return nil, fmt.Errorf("tuple: %w: %w", fault.ErrInvalid, err)
+		return put, fmt.Errorf("tuple: %w: %w", fault.ErrInvalid, err)
 	}
-	return reply{status: http.StatusCreated, body: rowOfTuple(t)}, into.PutP(ctx, t, ttl)
+	return showTuple(t), s.repo.Space(name).PutP(ctx, t, ttl)
 }
 
-func (s *server) queryTuple(ctx context.Context, r *http.Request) (any, error) {
-	from := s.repo.Space(r.PathValue("space"))
-	return one(ctx, r, from.Query, from.QueryP)
+func (s *server) queryTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
+	from := s.repo.Space(q.text("space"))
+	return lookUp(ctx, l, from.Query, from.QueryP)
 }
 
-// one looks for a tuple, and waits for it if asked to.
-func one(
-	ctx context.Context, r *http.Request,
+// getTuple takes a tuple. The tuple is held until the response is written, and is back at
+// its old place if it could not be. If the client dies after that, the tuple is lost.
+func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
+	name := q.text("space")
+	if err := requireWritable(name); err != nil {
+		return apitypes.Tuple{}, err
+	}
+	var op space.OpID // of the attempt that may have taken the tuple
+	take := func(ctx context.Context, v space.Verb, t tuple.Template) (space.Reply, error) {
+		op = space.OpID{Session: s.Conn.Session(), Seq: s.gets.Add(1)}
+		return s.Conn.Do(ctx, space.Request{Verb: v, Space: name, Template: t, Op: op, Ack: true, Recent: true})
+	}
+	got, err := lookUp(ctx, l, func(ctx context.Context, t tuple.Template) (tuple.Tuple, error) {
+		reply, err := take(ctx, space.VerbGet, t)
+		return reply.Tuple, err
+	}, func(ctx context.Context, t tuple.Template) (tuple.Tuple, bool, error) {
+		reply, err := take(ctx, space.VerbGetP, t)
+		return reply.Tuple, reply.Found, err
+	})
+	q.finish = func(written bool) {
+		end := space.VerbBack
+		if written {
+			end = space.VerbAck
+		}
+		// An error only means that the coordinator stops; then the session's holds end too.
+		_, _ = s.Conn.Do(context.WithoutCancel(ctx), space.Request{Verb: end, Op: op})
+	}
+	return got, err
+}
+
+// lookUp returns a tuple that matches, and waits for one if the request allows it: poll
+// does not block, and wait does.
+func lookUp(
+	ctx context.Context, l apitypes.Lookup,
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),
-	now func(context.Context, tuple.Template) (tuple.Tuple, bool, error),
-) (any, error) {
-	var w apitypes.Lookup
-	if err := body(r, &w); err != nil {
-		return nil, err
-	}
-	p, open, err := template(w.Template)
+	poll func(context.Context, tuple.Template) (tuple.Tuple, bool, error),
+) (apitypes.Tuple, error) {
+	t, open, err := parseTemplate(l.Template)
 	if err != nil {
-		return nil, err
+		return apitypes.Tuple{}, err
 	}
 	if open {
-		return nil, fmt.Errorf("template: %w: ... is only for lists of tuples", fault.ErrInvalid)
+		return apitypes.Tuple{}, fmt.Errorf("template: %w: ... is only accepted in lists of tuples", fault.ErrInvalid)
 	}
-	patience, err := seconds("wait_s", w.Wait, MaxWait)
+	timeout, err := seconds("wait_s", l.Wait, MaxWait)
 	if err != nil {
-		return nil, err
+		return apitypes.Tuple{}, err
 	}
-	found, ok, err := now(ctx, p)
-	if err == nil && !ok && patience > 0 {
-		found, err = waitFor(ctx, patience, p, wait)
+	found, ok, err := poll(ctx, t)
+	if err == nil && !ok && timeout > 0 {
+		found, err = waitFor(ctx, timeout, t, wait)
 		ok = err == nil
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = nil
@@ -211,19 +221,19 @@ func one(
 	}
 	switch {
 	case err != nil:
-		return nil, err
+		return apitypes.Tuple{}, err
 	case !ok:
-		return nil, fmt.Errorf("template: %w: no tuple matches", fault.ErrNotFound)
+		return apitypes.Tuple{}, fmt.Errorf("template: %w: no tuple matches", fault.ErrNotFound)
 	}
-	return rowOfTuple(found), nil
+	return showTuple(found), nil
 }
 
-// waitFor waits for a match until its time is over, or the server drains.
-func waitFor(ctx context.Context, patience time.Duration, p tuple.Template, wait func(context.Context, tuple.Template) (tuple.Tuple, error)) (tuple.Tuple, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// waitFor waits until the timeout, or until the server drains.
+func waitFor(ctx context.Context, timeout time.Duration, t tuple.Template, wait func(context.Context, tuple.Template) (tuple.Tuple, error)) (tuple.Tuple, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if draining, ok := ctx.Value(drainKey{}).(context.Context); ok {
 		defer context.AfterFunc(draining, cancel)()
 	}
-	return wait(ctx, p)
+	return wait(ctx, t)
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -16,7 +15,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Sessions reads the status space, and the claims: by id.
+// Sessions reads the sessions, by id, from the status space, and the tasks that they hold
+// from their claims.
 func Sessions(ctx context.Context, repo space.Repository) ([]apitypes.Session, error) {
 	states, err := repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {
@@ -51,25 +51,15 @@ func Sessions(ctx context.Context, repo space.Repository) ([]apitypes.Session, e
 	return sessions, nil
 }
 
-// modeOf is what an id begins with: <mode>-<8 hex>.
-func modeOf(id string) string {
-	if i := strings.LastIndexByte(id, '-'); i > 0 {
-		return id[:i]
-	}
-	return ""
-}
+// modeOf returns the mode of a session id, which is <mode>-<8 hex>; empty if it is not.
+func modeOf(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
-func (s *server) listSessions(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit")
-	p := q.part(MaxPage)
-	if q.err != nil {
-		return nil, q.err
-	}
+func (s *server) listSessions(ctx context.Context, q *request) (apitypes.Page[apitypes.Session], error) {
 	all, err := Sessions(ctx, s.repo)
-	return cut(all, p, itself), err
+	return cut(q, all), err
 }
 
-// Costs reads what tasks have cost, by action and way.
+// Costs reads the costs of tasks, by action and how.
 func Costs(ctx context.Context, repo space.Repository) ([]models.Cost, error) {
 	costs, err := status.Costs(ctx, repo)
 	slices.SortFunc(costs, func(a, b models.Cost) int {
@@ -78,21 +68,12 @@ func Costs(ctx context.Context, repo space.Repository) ([]models.Cost, error) {
 	return costs, err
 }
 
-func (s *server) listCosts(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit")
-	p := q.part(MaxPage)
-	if q.err != nil {
-		return nil, q.err
-	}
+func (s *server) listCosts(ctx context.Context, q *request) (apitypes.Page[models.Cost], error) {
 	all, err := Costs(ctx, s.repo)
-	return cut(all, p, itself), err
+	return cut(q, all), err
 }
 
-// drainSession passes the message on; what becomes of it is seen in the status.
-func (s *server) drainSession(ctx context.Context, r *http.Request) (any, error) {
-	id, err := pathID(r, "session")
-	if err != nil {
-		return nil, err
-	}
-	return reply{status: http.StatusAccepted}, status.Drain(ctx, s.repo, id)
+// drainSession sends the message; the status shows whether the session drains.
+func (s *server) drainSession(ctx context.Context, q *request) (none, error) {
+	return none{}, status.Drain(ctx, s.repo, q.text("session"))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"leasehold/models"
@@ -17,143 +16,116 @@ import (
 	"leasehold/shared/tuple"
 )
 
-func rowOfTask(t models.Task) apitypes.Task {
+func showTask(t models.Task) apitypes.Task {
 	return apitypes.Task{
 		ID: t.ID, Action: t.Action, Subject: t.Subject, Parts: t.Parts, Attempts: t.Attempts, Timeout: t.Timeout,
 		Claimants: t.Claimants, Note: t.State, History: t.History, CreatedAt: t.CreatedAt, ClaimedAt: t.ClaimedAt,
 	}
 }
 
-// rowOfItem shows a task where it is. One that cannot be read says so in its note.
-func rowOfItem(x browse.Entry) apitypes.Task {
+// showItem shows a task that waits or is held. If its body cannot be decoded, the error
+// is its note.
+func showItem(x browse.Entry) apitypes.Task {
 	i, err := task.Decode(x.Tuple)
-	row := rowOfTask(i.Task)
+	shown := showTask(i.Task)
 	if err != nil {
-		row.Note = err.Error()
+		shown.Note = err.Error()
 	}
-	row.Lease, row.Priority, row.State, row.Holder = i.Lease, i.Priority, "waiting", x.Holder
+	shown.Lease, shown.Priority, shown.State, shown.Holder = i.Lease, i.Priority, "waiting", x.Holder
 	switch {
 	case x.Holder != "":
-		row.State = "held"
+		shown.State = "held"
 	case x.Held:
-		row.State = "back-off"
+		shown.State = "back-off"
 	}
-	return row
+	return shown
 }
 
-func (s *server) listTasks(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit", "action", "held")
-	action, held, p := q.id("action"), q.flag("held", true), q.part(MaxTuples)
-	if q.err != nil {
-		return nil, q.err
-	}
+func (s *server) listTasks(ctx context.Context, q *request) (apitypes.Page[apitypes.Task], error) {
 	t := task.Any()
-	if action != "" {
+	if action := q.text("action"); action != "" {
 		t = task.AnyOf(action)
 	}
-	page, err := s.browse.Page(ctx, browse.Query{Space: task.Space, Template: t, Held: held, Offset: p.offset, Limit: p.limit})
-	return seen(page, rowOfItem), err
+	found, err := s.browse.Page(ctx, browse.Query{Space: task.Space, Template: t, Held: q.flag("held"), Offset: q.number("offset"), Limit: q.number("limit")})
+	return toPage(found.Entries, found.Total, showItem), err
 }
 
-func (s *server) getTask(ctx context.Context, r *http.Request) (any, error) {
-	id, err := pathID(r, "task")
+func (s *server) getTask(ctx context.Context, q *request) (apitypes.Task, error) {
+	id := q.text("task")
+	found, err := s.browse.Page(ctx, browse.Query{Space: task.Space, Template: task.WithID(id), Held: true, Limit: 1})
 	if err != nil {
-		return nil, err
+		return apitypes.Task{}, err
 	}
-	t := task.WithID(id)
-	page, err := s.browse.Page(ctx, browse.Query{Space: task.Space, Template: t, Held: true, Limit: 1})
-	if err != nil {
-		return nil, err
+	if len(found.Entries) == 0 {
+		return apitypes.Task{}, fmt.Errorf("task %s: %w: it is done or dead, or never existed", id, fault.ErrNotFound)
 	}
-	if len(page.Entries) == 0 {
-		return nil, fmt.Errorf("task %s: %w: it is done, dead, or never was", id, fault.ErrNotFound)
+	shown := showItem(found.Entries[0])
+	if i, err := task.Decode(found.Entries[0].Tuple); err == nil {
+		shown.Data = i.Data
 	}
-	row := rowOfItem(page.Entries[0])
-	if i, err := task.Decode(page.Entries[0].Tuple); err == nil {
-		row.Data = i.Data
-	}
-	return row, nil
+	return shown, nil
 }
 
-// defaultTimeout is that of a task whose creator does not say.
+// defaultTimeout is the timeout of a task that is created without one.
 const defaultTimeout = 10 * time.Minute
 
-func (s *server) createTask(ctx context.Context, r *http.Request) (any, error) {
-	var wanted apitypes.NewTask
-	if err := body(r, &wanted); err != nil {
-		return nil, err
-	}
+func (s *server) createTask(ctx context.Context, q *request, n apitypes.NewTask) (apitypes.Task, error) {
 	timeout := defaultTimeout
-	if wanted.Timeout != nil {
+	if n.Timeout != nil {
 		var err error
-		if timeout, err = seconds("timeout_s", *wanted.Timeout, lease.MaxTTL); err != nil {
-			return nil, err
+		if timeout, err = seconds("timeout_s", *n.Timeout, lease.MaxTTL); err != nil {
+			return apitypes.Task{}, err
 		}
 	}
-	i, err := s.tasks.Create(ctx, models.Task{
-		Action: wanted.Action, Subject: wanted.Subject, Data: wanted.Data, Timeout: models.SecondsOf(timeout),
-	}, wanted.Priority)
+	created := models.Task{Action: n.Action, Subject: n.Subject, Data: n.Data, Timeout: models.SecondsOf(timeout)}
+	i, err := s.tasks.Create(ctx, created, n.Priority)
+	q.location = v1 + "/tasks/" + i.ID
+	return showNew(i), err
+}
+
+func showNew(i task.Item) apitypes.Task {
+	shown := showTask(i.Task)
+	shown.State, shown.Priority, shown.Data = "waiting", i.Priority, i.Data
+	return shown
+}
+
+// showDead shows a dead letter; err is the error of decoding it.
+func showDead(l task.DeadLetter, err error) apitypes.Task {
+	shown := showTask(l.Task)
+	shown.State, shown.Note = "dead", l.Reason
 	if err != nil {
-		return nil, err
+		shown.History = []string{err.Error()}
 	}
-	return reply{status: http.StatusCreated, location: "/api/v1/tasks/" + i.ID, body: rowOfNew(i)}, nil
+	return shown
 }
 
-func rowOfNew(i task.Item) apitypes.Task {
-	row := rowOfTask(i.Task)
-	row.State, row.Priority, row.Data = "waiting", i.Priority, i.Data
-	return row
-}
-
-func rowOfLetter(l task.DeadLetter, err error) apitypes.Task {
-	row := rowOfTask(l.Task)
-	row.State, row.Note = "dead", l.Reason
-	if err != nil {
-		row.History = []string{err.Error()}
-	}
-	return row
-}
-
-func (s *server) listDead(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit", "action")
-	action, p := q.id("action"), q.part(MaxTuples)
-	if q.err != nil {
-		return nil, q.err
-	}
+func (s *server) listDead(ctx context.Context, q *request) (apitypes.Page[apitypes.Task], error) {
 	t := task.AnyDead()
-	if action != "" {
+	if action := q.text("action"); action != "" {
 		t = task.MatchDead(action, tuple.AnyString)
 	}
-	page, err := s.browse.Page(ctx, browse.Query{Space: task.Dead, Template: t, Offset: p.offset, Limit: p.limit})
-	return seen(page, func(x browse.Entry) apitypes.Task { return rowOfLetter(task.DecodeDeadLetter(x.Tuple)) }), err
+	found, err := s.browse.Page(ctx, browse.Query{Space: task.Dead, Template: t, Offset: q.number("offset"), Limit: q.number("limit")})
+	return toPage(found.Entries, found.Total, func(x browse.Entry) apitypes.Task { return showDead(task.DecodeDeadLetter(x.Tuple)) }), err
 }
 
-func (s *server) getDead(ctx context.Context, r *http.Request) (any, error) {
-	l, err := s.letter(ctx, r)
+func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error) {
+	l, err := s.tasks.DeadLetter(ctx, q.text("task"))
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
-		return nil, err
+		return apitypes.Task{}, err
 	}
-	row := rowOfLetter(l, err)
-	row.Data = l.Data
-	return row, nil
+	shown := showDead(l, err)
+	shown.Data = l.Data
+	return shown, nil
 }
 
-func (s *server) letter(ctx context.Context, r *http.Request) (task.DeadLetter, error) {
-	id, err := pathID(r, "task")
+// requeue requeues a dead letter. Research is selected again from the catalog, so its
+// problems are lifted there; any other task is put again. Problems are lifted twice:
+// before, so that after a crash in between the client can repeat the request; and after,
+// because the failure may have been ingested in the meantime.
+func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Requeued, err error) {
+	l, err := s.tasks.DeadLetter(ctx, q.text("task"))
 	if err != nil {
-		return task.DeadLetter{}, err
-	}
-	return s.tasks.DeadLetter(ctx, id)
-}
-
-// requeue has the work of a dead letter done again. Research is selected from the
-// catalog, so its problems are lifted there; any other task is put again. They are
-// lifted before and after: before, so that a crash in between can be mended by
-// asking again; after, because the failure may have been ingested meanwhile.
-func (s *server) requeue(ctx context.Context, r *http.Request) (any, error) {
-	l, err := s.letter(ctx, r)
-	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	var research models.Research
 	selectable := l.Action == models.ActionResearch && json.Unmarshal(l.Data, &research) == nil && research.Episode.ID != ""
@@ -166,16 +138,16 @@ func (s *server) requeue(ctx context.Context, r *http.Request) (any, error) {
 	}
 	if selectable {
 		if err := lift(); err != nil {
-			return nil, err
+			return answer, err
 		}
 	}
 	put, err := s.tasks.Requeue(ctx, l.ID, !selectable)
 	switch {
 	case err != nil:
-		return nil, err
+		return answer, err
 	case put != nil:
-		row := rowOfNew(*put)
-		return apitypes.Requeued{Task: &row}, nil
+		shown := showNew(*put)
+		return apitypes.Requeued{Task: &shown}, nil
 	}
 	return apitypes.Requeued{Selectable: true}, lift()
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -17,178 +16,116 @@ import (
 	"leasehold/shared/visit"
 )
 
-func rowOfVisit(x browse.Entry) apitypes.Visit {
+func showVisit(x browse.Entry) apitypes.Visit {
 	k := visit.DecodeKey(x.Tuple)
-	row := apitypes.Visit{ID: k.Visit, Kind: k.Kind, Origin: k.Origin, State: "waiting", Holder: x.Holder}
+	shown := apitypes.Visit{ID: k.Visit, Kind: k.Kind, Origin: k.Origin, State: "waiting", Holder: x.Holder}
 	if x.Held {
-		row.State = "held"
+		shown.State = "held"
 	}
-	return row
+	return shown
 }
 
-func (s *server) listVisits(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit", "origin")
-	origin, p := q.id("origin"), q.part(MaxTuples)
-	if q.err != nil {
-		return nil, q.err
-	}
-	page, err := s.visitsOf(ctx, origin, p)
-	return seen(page, rowOfVisit), err
+func (s *server) listVisits(ctx context.Context, q *request) (apitypes.Page[apitypes.Visit], error) {
+	found, err := s.visitsOf(ctx, q.text("origin"), q.number("offset"), q.number("limit"))
+	return toPage(found.Entries, found.Total, showVisit), err
 }
 
-// visitsOf looks for the visits of an origin, or of all.
-func (s *server) visitsOf(ctx context.Context, origin string, p part) (browse.Page, error) {
+// visitsOf returns the visits of an origin that wait or are held, of all origins if it is
+// empty.
+func (s *server) visitsOf(ctx context.Context, origin string, offset, limit int) (browse.Page, error) {
 	t := visit.Any()
 	if origin != "" {
 		t = visit.AnyOf(origin)
 	}
-	return s.browse.Page(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: p.offset, Limit: p.limit})
+	return s.browse.Page(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: offset, Limit: limit})
 }
 
-// seen shows a page of tuples.
-func seen[T any](page browse.Page, f func(browse.Entry) T) apitypes.Page[T] {
-	l := cut(page.Entries, part{0, len(page.Entries)}, f)
-	l.Total = page.Total
-	return l
-}
-
-// addVisit has an origin visited now, unless a visit of it is on its way.
-func (s *server) addVisit(ctx context.Context, r *http.Request) (any, error) {
-	var wanted apitypes.NewVisit
-	if err := body(r, &wanted); err != nil {
-		return nil, err
-	}
-	o, err := s.Catalog.Origin(ctx, wanted.Origin)
+// addVisit has an origin visited now, unless a visit of it waits or is held.
+func (s *server) addVisit(ctx context.Context, _ *request, n apitypes.NewVisit) (asked apitypes.Visit, err error) {
+	o, err := s.Catalog.Origin(ctx, n.Origin)
 	if err != nil {
-		return nil, err
+		return asked, err
 	}
 	if o.Kind == models.API {
-		return nil, fmt.Errorf("origin %s: %w: its curator comes by itself", o.ID, fault.ErrInvalid)
+		return asked, fmt.Errorf("origin %s: %w: origins of kind %s are not visited", o.ID, fault.ErrInvalid, o.Kind)
 	}
-	page, err := s.visitsOf(ctx, o.ID, part{0, 1})
+	found, err := s.visitsOf(ctx, o.ID, 0, 1)
 	if err != nil {
-		return nil, err
+		return asked, err
 	}
-	if len(page.Entries) > 0 {
-		return reply{status: http.StatusAccepted, body: rowOfVisit(page.Entries[0])}, nil
+	if len(found.Entries) > 0 {
+		return showVisit(found.Entries[0]), nil
 	}
-	err = s.Visits.SaveNow(ctx, time.Now(), o.ID)
-	return reply{status: http.StatusAccepted, body: apitypes.Visit{Kind: o.Kind, Origin: o.ID, State: "asked"}}, err
+	return apitypes.Visit{Kind: o.Kind, Origin: o.ID, State: "asked"}, s.Visits.SaveNow(ctx, time.Now(), o.ID)
 }
 
-// nextVisits lists what would be visited next.
-func (s *server) nextVisits(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "limit")
-	n := q.number("limit", 20, MaxTuples)
-	if q.err != nil {
-		return nil, q.err
-	}
-	next, err := s.Visits.Next(ctx, time.Now(), n)
-	return cut(next, part{0, n}, NextOf), err
+func (s *server) nextVisits(ctx context.Context, q *request) (apitypes.Page[apitypes.NextVisit], error) {
+	next, err := s.Visits.Next(ctx, time.Now(), q.number("limit"))
+	return toPage(next, len(next), NextOf), err
 }
 
-// NextOf shows an origin that would be visited next.
+// NextOf converts an origin that would be visited next.
 func NextOf(n store.Next) apitypes.NextVisit {
 	return apitypes.NextVisit{
 		Origin: n.Origin.ID, Kind: n.Origin.Kind, URI: n.Origin.URI, Pool: n.Pool, Class: n.Class, Rate: n.Rate, Value: n.Value,
 	}
 }
 
-// putOutcome records the outcome of a visit that somebody else made.
-func (s *server) putOutcome(ctx context.Context, r *http.Request) (any, error) {
-	var o models.Outcome
-	if err := body(r, &o); err != nil {
-		return nil, err
-	}
+// putOutcome records the outcome of a visit that was made outside the system.
+func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (recorded apitypes.Recorded, err error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
-		return nil, fmt.Errorf("outcome: %w: an origin's id and the time at which it was visited are wanted; what a lister named is not taken here", fault.ErrInvalid)
+		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)
 	}
 	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0) {
-		return nil, fmt.Errorf("outcome: %w: numbers are 0 or more, and at most %d times of changes", fault.ErrInvalid, models.MaxChanges)
+		return recorded, fmt.Errorf("outcome: %w: want numbers of 0 or more, and at most %d times of changes", fault.ErrInvalid, models.MaxChanges)
 	}
 	if !slices.Contains([]models.Status{models.Eventful, models.Uneventful, models.Failed, models.NotFound}, o.Status) {
-		return nil, fmt.Errorf("outcome: status %.64q: %w: eventful, uneventful, failed or not_found is accepted", o.Status, fault.ErrInvalid)
+		return recorded, fmt.Errorf("outcome: status %.64q: %w: use one of eventful, uneventful, failed and not_found", o.Status, fault.ErrInvalid)
 	}
 	if _, err := s.Catalog.Origin(ctx, o.Origin); err != nil {
-		return nil, err
+		return recorded, err
 	}
-	ignored, err := coordinator.Record(ctx, s.Catalog, s.Visits, o)
-	return apitypes.Recorded{Ignored: ignored}, err
+	recorded.Ignored, err = coordinator.Record(ctx, s.Catalog, s.Visits, o)
+	return recorded, err
 }
 
-func (s *server) getSchedule(ctx context.Context, r *http.Request) (any, error) {
-	id, err := pathID(r, "origin")
-	if err != nil {
-		return nil, err
-	}
-	l, err := s.Visits.Look(ctx, time.Now(), id)
-	return ScheduleOf(l), err
+func (s *server) getSchedule(ctx context.Context, q *request) (apitypes.Schedule, error) {
+	o, err := s.Visits.Look(ctx, time.Now(), q.text("origin"))
+	return ScheduleOf(o), err
 }
 
-func (s *server) steer(ctx context.Context, r *http.Request) (any, error) {
-	id, err := pathID(r, "origin")
-	if err != nil {
-		return nil, err
+func (s *server) steer(ctx context.Context, q *request, steering apitypes.Steering) (apitypes.Schedule, error) {
+	if err := s.Visits.Steer(ctx, time.Now(), q.text("origin"), steering.Action); err != nil {
+		return apitypes.Schedule{}, err
 	}
-	var wanted apitypes.Steering
-	if err := body(r, &wanted); err != nil {
-		return nil, err
-	}
-	if err := s.Visits.Steer(ctx, time.Now(), id, wanted.Action); err != nil {
-		return nil, err
-	}
-	return s.getSchedule(ctx, r)
+	return s.getSchedule(ctx, q)
 }
 
-// ScheduleOf shows when an origin is visited.
-func ScheduleOf(l store.Look) apitypes.Schedule {
-	out := apitypes.Schedule{
-		Origin: l.Origin.ID, Kind: l.Origin.Kind, URI: l.Origin.URI, Why: l.Why, Disabled: string(l.Disabled), Group: schedule.Group(l.State).String(),
-		Pool: l.Pool, Class: int(l.Place.Class), Value: l.Value, Rate: l.Rate, Asked: l.Urgent, Visit: l.Visit, Lister: l.Listed,
-		FirstSeen: moment(l.FirstSeen), LastSeen: moment(l.LastSeen), LastUpdate: moment(l.LastUpdate),
-		LastScheduled: moment(l.LastScheduled), LastSuccess: moment(l.LastSuccess), Failures: l.Failures, Index: l.Index, Digest: l.LastDigest,
+// ScheduleOf converts the schedule of an origin.
+func ScheduleOf(o store.Look) apitypes.Schedule {
+	shown := apitypes.Schedule{
+		Origin: o.Origin.ID, Kind: o.Origin.Kind, URI: o.Origin.URI, Why: o.Why, Disabled: string(o.Disabled), Group: schedule.Group(o.State).String(),
+		Pool: o.Pool, Class: int(o.Place.Class), Value: o.Value, Rate: o.Rate, Asked: o.Urgent, Visit: o.Visit, Lister: o.Listed,
+		FirstSeen: timeOf(o.FirstSeen), LastSeen: timeOf(o.LastSeen), LastUpdate: timeOf(o.LastUpdate),
+		LastScheduled: timeOf(o.LastScheduled), LastSuccess: timeOf(o.LastSuccess), Failures: o.Failures, Index: o.Index, Digest: o.LastDigest,
 		History: []apitypes.PastVisit{},
 	}
-	if l.Why != schedule.Eligible && l.Enabled() {
-		out.Until = moment(l.Until)
+	if o.Why != schedule.Eligible && o.Enabled() {
+		shown.Until = timeOf(o.Until)
 	}
-	if l.Target != schedule.Never {
-		out.Target = &l.Target
+	if o.Target != schedule.Never {
+		shown.Target = &o.Target
 	}
-	for _, p := range l.History {
-		out.History = append(out.History, apitypes.PastVisit(p))
+	for _, p := range o.History {
+		shown.History = append(shown.History, apitypes.PastVisit(p))
 	}
-	return out
+	return shown
 }
 
-// moment is a time of the store; never is none.
-func moment(seconds int64) time.Time {
+// timeOf converts a time of the schedule's store; schedule.Never is the zero time.
+func timeOf(seconds int64) time.Time {
 	if seconds == schedule.Never {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0).UTC()
-}
-
-// listListers lists the origins that name others.
-func (s *server) listListers(ctx context.Context, r *http.Request) (any, error) {
-	q := ask(r, "offset", "limit")
-	p := q.part(MaxPage)
-	if q.err != nil {
-		return nil, q.err
-	}
-	all, err := s.Catalog.Origins(ctx)
-	listers := slices.DeleteFunc(all, func(o models.Origin) bool { return !slices.Contains(models.Listers, o.Kind) })
-	return cut(listers, p, itself), err
-}
-
-// addLister is addOrigin of one that names others.
-func (s *server) addLister(ctx context.Context, r *http.Request) (any, error) {
-	var wanted apitypes.NewOrigin
-	if err := body(r, &wanted); err != nil {
-		return nil, err
-	}
-	if !slices.Contains(models.Listers, wanted.Kind) {
-		return nil, fmt.Errorf("kind %.64q: %w: accepted are %v", wanted.Kind, fault.ErrInvalid, models.Listers)
-	}
-	return s.add(ctx, r, wanted)
 }

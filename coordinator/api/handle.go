@@ -13,43 +13,49 @@ import (
 	"leasehold/shared/fault"
 )
 
-// serve makes a handler of a route: bounded in time, in bytes, and in number.
+// serve returns the handler of a route: it limits the time and the size of each request,
+// and the number of concurrent ones.
 func (s *server) serve(rt route) http.Handler {
-	timeout, most := callTimeout, int64(MaxBody)
-	if rt.bulk {
-		timeout, most = bulkTimeout, MaxListing
+	timeout, maxBytes := callTimeout, int64(MaxBody)
+	if rt.isBulk {
+		timeout, maxBytes = bulkTimeout, MaxListing
 	}
 	h := func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()
 		c := http.NewResponseController(w)
-		_ = c.SetReadDeadline(time.Now().Add(timeout)) // a recorder has none
+		_ = c.SetReadDeadline(time.Now().Add(timeout)) // a test's recorder has none
 		_ = c.SetWriteDeadline(time.Now().Add(timeout))
-		r.Body = http.MaxBytesReader(w, r.Body, most)
-		leave, err := s.enter(ctx, rt.bulk)
+		r.Body = http.MaxBytesReader(w, r.Body, maxBytes)
+		release, err := s.admit(ctx, rt.isBulk)
 		if err != nil {
 			w.Header().Set("Retry-After", "1")
 			s.fail(w, r, err)
 			return
 		}
-		defer leave()
-		answer, err := rt.answer(ctx, r)
+		defer release()
+		q, err := rt.newRequest(r)
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		s.write(w, r, answer)
+		answer, err := rt.handle(ctx, q)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.write(w, q, answer)
 	}
 	return s.metrics.count(rt.method+" "+rt.path, http.HandlerFunc(h))
 }
 
-// enter counts a request among those under way. One that may bring many bytes
-// waits for its turn before any of them is read.
-func (s *server) enter(ctx context.Context, bulk bool) (leave func(), err error) {
+// admit counts a request as in progress until release is called. A bulk request waits for
+// its turn before any byte of its body is read.
+func (s *server) admit(ctx context.Context, bulk bool) (release func(), err error) {
 	select {
 	case s.inFlight <- struct{}{}:
 	default:
-		return nil, fmt.Errorf("%w: %d requests are under way", fault.ErrOverloaded, cap(s.inFlight))
+		return nil, fmt.Errorf("%w: %d requests are in progress", fault.ErrOverloaded, cap(s.inFlight))
 	}
 	if !bulk {
 		return func() { <-s.inFlight }, nil
@@ -63,53 +69,39 @@ func (s *server) enter(ctx context.Context, bulk bool) (leave func(), err error)
 	}
 }
 
-// write sends an answer. One that must be settled is, when it is on its way to a
-// client that is still there.
-func (s *server) write(w http.ResponseWriter, r *http.Request, answer any) {
-	out, ok := answer.(reply)
-	if !ok {
-		out = reply{body: answer}
+// write sends a response, and reports to q.finish whether it was written to a client that
+// is still connected.
+func (s *server) write(w http.ResponseWriter, q *request, answer any) {
+	written := false
+	if q.finish != nil {
+		defer func() { q.finish(written) }()
 	}
-	arrived := false
-	if out.settle != nil {
-		defer func() { out.settle(arrived) }()
-	}
-	if out.raw == nil && out.body != nil {
-		data, err := encode(out.body)
-		if err != nil {
-			s.fail(w, r, err)
+	var data []byte
+	var err error
+	switch answer := answer.(type) {
+	case none:
+	case yamlText:
+		data = answer
+		w.Header().Set("Content-Type", yamlType)
+	default:
+		if data, err = encode(answer); err != nil {
+			s.fail(w, q.Request, err)
 			return
 		}
-		out.raw, out.media = data, "application/json"
+		w.Header().Set("Content-Type", "application/json")
 	}
-	if r.Context().Err() != nil {
-		return // nobody is there
+	if q.Context().Err() != nil {
+		return // the client has gone
 	}
-	err := out.send(w)
-	if err == nil && out.settle != nil {
+	if q.location != "" {
+		w.Header().Set("Location", q.location)
+	}
+	w.WriteHeader(q.status)
+	_, err = w.Write(data)
+	if err == nil && q.finish != nil {
 		err = http.NewResponseController(w).Flush()
 	}
-	arrived = err == nil && r.Context().Err() == nil
-}
-
-// send writes an answer whose body is encoded.
-func (out reply) send(w http.ResponseWriter) error {
-	switch {
-	case out.status != 0:
-	case out.raw == nil:
-		out.status = http.StatusNoContent
-	default:
-		out.status = http.StatusOK
-	}
-	if out.location != "" {
-		w.Header().Set("Location", out.location)
-	}
-	if out.raw != nil {
-		w.Header().Set("Content-Type", out.media)
-	}
-	w.WriteHeader(out.status)
-	_, err := w.Write(out.raw)
-	return err
+	written = err == nil && q.Context().Err() == nil
 }
 
 func encode(v any) ([]byte, error) {
@@ -120,13 +112,14 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fail sends an error. What is no fault of the client is logged and not told.
+// fail sends an error. One that is not the client's mistake is logged, and its text is not
+// sent, because it may contain internals.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("%w: it took too long; repeat it", fault.ErrUnavailable)
 	case errors.Is(err, context.Canceled):
-		err = fmt.Errorf("%w: the request was given up", fault.ErrUnavailable)
+		err = fmt.Errorf("%w: the request was cancelled", fault.ErrUnavailable)
 	}
 	row := fault.Of(err)
 	detail := err.Error()
@@ -154,11 +147,11 @@ func writeProblem(w http.ResponseWriter, row fault.Row, detail string) {
 }
 
 func notFound(w http.ResponseWriter, r *http.Request) {
-	writeProblem(w, fault.Of(fault.ErrNotFound), fmt.Sprintf("there is no %s; see /api/v1/openapi.yaml", r.URL.Path))
+	writeProblem(w, fault.Of(fault.ErrNotFound), fmt.Sprintf("%s does not exist; see /api/v1/openapi.yaml", r.URL.Path))
 }
 
-// refuseMethod answers what no route of a path does. It is a usage error with
-// the status that HTTP has for it.
+// refuseMethod refuses the methods that no route of a path has. The error is a usage
+// error, with the status that HTTP defines for it.
 func refuseMethod(allowed []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, m := range allowed {
@@ -166,6 +159,6 @@ func refuseMethod(allowed []string) http.Handler {
 		}
 		row := fault.Of(fault.ErrUsage)
 		row.HTTPStatus = http.StatusMethodNotAllowed
-		writeProblem(w, row, fmt.Sprintf("%s is not among the methods of this path: %v", r.Method, allowed))
+		writeProblem(w, row, fmt.Sprintf("method %s of this path: use one of %v", r.Method, allowed))
 	})
 }

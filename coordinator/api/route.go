@@ -1,0 +1,220 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+)
+
+// A route is one method on one path. serve checks a request against its declarations,
+// and the OpenAPI document describes them.
+type route struct {
+	method, path, summary string
+	params                []param      // of the path and the query
+	body                  reflect.Type // nil: the body is not read
+	answer                reflect.Type // nil: the response has no body
+	statuses              []int        // of successes; the first unless the handler sets another
+	isBulk                bool         // it may take bulkTimeout, and its body be MaxListing bytes
+	handle                func(context.Context, *request) (any, error)
+}
+
+// none is the answer of a handler whose responses have no body.
+type none struct{}
+
+var inBraces = regexp.MustCompile(`{(\w+)}`)
+
+// on declares a route without a body. The path is relative to v1.
+func on[A any](method, path, summary string, h func(context.Context, *request) (A, error), query ...param) route {
+	r := route{method: method, path: v1 + path, summary: summary, answer: reflect.TypeFor[A](), statuses: []int{http.StatusOK}}
+	if r.answer == reflect.TypeFor[none]() {
+		r.answer, r.statuses = nil, []int{http.StatusNoContent}
+	}
+	for _, m := range inBraces.FindAllStringSubmatch(path, -1) {
+		p := param{name: m[1], in: "path", kind: idParam}
+		if p.name == "space" { // its name may have any characters
+			p.kind = textParam
+		}
+		r.params = append(r.params, p)
+	}
+	r.params = append(r.params, query...)
+	r.handle = func(ctx context.Context, q *request) (any, error) { return h(ctx, q) }
+	return r
+}
+
+// withBody declares a route whose requests must have a JSON object of type B as body.
+func withBody[B, A any](method, path, summary string, h func(context.Context, *request, B) (A, error)) route {
+	r := on(method, path, summary, func(ctx context.Context, q *request) (answer A, err error) {
+		var body B
+		if err := decode(q.Body, &body); err != nil {
+			return answer, err
+		}
+		return h(ctx, q, body)
+	})
+	r.body = reflect.TypeFor[B]()
+	return r
+}
+
+func (r route) returns(statuses ...int) route { r.statuses = statuses; return r }
+func (r route) bulk() route                   { r.isBulk = true; return r }
+
+// A param is a parameter of a path, which is required, or of a query, which is not.
+type param struct {
+	name, doc string
+	in        string // path; empty: query
+	kind      paramKind
+	absent    any // the value if it is absent; nil: the zero value
+	max       int // of a number, which is 0 or more
+}
+
+type paramKind int
+
+const (
+	textParam paramKind = iota
+	idParam
+	numberParam
+	flagParam
+)
+
+// page declares the parameters of a list, and more.
+func page(maxItems int, more ...param) []param {
+	offset := param{name: "offset", kind: numberParam, max: math.MaxInt32, doc: "number of items to skip"}
+	return append([]param{offset, limit(100, maxItems)}, more...)
+}
+
+func limit(absent, maxItems int) param {
+	return param{name: "limit", kind: numberParam, absent: absent, max: maxItems, doc: "maximum number of items"}
+}
+
+func held(absent bool) param {
+	return param{name: "held", kind: flagParam, absent: absent, doc: "include what is held"}
+}
+
+const wantID = "want an id: 1 to 128 of A-Z a-z 0-9 . _ : -"
+
+// parse returns the value of a parameter: a string, an int or a bool.
+func (p param) parse(text string) (value any, err error) {
+	switch {
+	case text == "" && p.absent != nil:
+		return p.absent, nil
+	case p.kind == numberParam:
+		n, err := strconv.Atoi(text)
+		if text != "" && (err != nil || n < 0 || n > p.max) {
+			return nil, fmt.Errorf("%s %.64q: %w: want a number from 0 to %d", p.name, text, fault.ErrInvalid, p.max)
+		}
+		return n, nil
+	case p.kind == flagParam:
+		b, err := strconv.ParseBool(text)
+		if text != "" && err != nil {
+			return nil, fmt.Errorf("%s %.64q: %w: want true or false", p.name, text, fault.ErrInvalid)
+		}
+		return b, nil
+	case p.kind == idParam && !models.ValidID(text) && (text != "" || p.in == "path"):
+		return nil, fmt.Errorf("%s %.64q: %w: %s", p.name, text, fault.ErrInvalid, wantID)
+	}
+	return text, nil
+}
+
+// A request is an HTTP request whose parameters were checked, and what a handler sets for
+// its response beside the body.
+type request struct {
+	*http.Request
+	values   map[string]any // of the declared parameters, by name
+	status   int
+	location string
+	// finish is called once the response was written, or could not be (written is false);
+	// nil: nothing is.
+	finish func(written bool)
+}
+
+// newRequest checks the parameters of a request.
+func (rt route) newRequest(r *http.Request) (*request, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w: %w", fault.ErrInvalid, err)
+	}
+	q := &request{Request: r, values: map[string]any{}, status: rt.statuses[0]}
+	for _, p := range rt.params {
+		text := query.Get(p.name)
+		if p.in == "path" {
+			text = r.PathValue(p.name)
+		} else if n := len(query[p.name]); n > 1 {
+			return nil, fmt.Errorf("%w: parameter %s is given %d times", fault.ErrInvalid, p.name, n)
+		}
+		if q.values[p.name], err = p.parse(text); err != nil {
+			return nil, err
+		}
+	}
+	for name := range query {
+		if !slices.ContainsFunc(rt.params, func(p param) bool { return p.name == name && p.in != "path" }) {
+			return nil, fmt.Errorf("%w: unknown parameter %.64q of %s", fault.ErrInvalid, name, rt.path)
+		}
+	}
+	return q, nil
+}
+
+// text, number and flag return the value of a parameter, which the route must declare.
+func (q *request) text(name string) string { return q.values[name].(string) }
+func (q *request) number(name string) int  { return q.values[name].(int) }
+func (q *request) flag(name string) bool   { return q.values[name].(bool) }
+
+// cut returns the page of all that a request asks for.
+func cut[T any](q *request, all []T) apitypes.Page[T] {
+	from := min(q.number("offset"), len(all))
+	return toPage(all[from:min(from+q.number("limit"), len(all))], len(all), itself)
+}
+
+// toPage returns a page of converted items; total is the length of the whole list.
+func toPage[S, T any](items []S, total int, convert func(S) T) apitypes.Page[T] {
+	page := apitypes.Page[T]{Items: make([]T, len(items)), Total: total}
+	for i, item := range items {
+		page.Items[i] = convert(item)
+	}
+	return page
+}
+
+func itself[T any](v T) T { return v }
+
+// decode reads one JSON object. Unknown fields are errors.
+func decode(body io.Reader, v any) error {
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		_, err = d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = errors.New("want one JSON object, got more")
+		}
+	}
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return fmt.Errorf("body: %w: at most %d bytes", fault.ErrTooLarge, tooLarge.Limit)
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("want a JSON object, got nothing")
+	}
+	return fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+}
+
+// seconds converts a duration of a body, which may be 0 to most.
+func seconds(name string, s models.Seconds, most time.Duration) (time.Duration, error) {
+	if !(s >= 0 && s <= models.SecondsOf(most)) { // false for NaN too
+		return 0, fmt.Errorf("%s %v: %w: want 0 to %v seconds", name, float64(s), fault.ErrInvalid, most.Seconds())
+	}
+	return s.Duration(), nil
+}
