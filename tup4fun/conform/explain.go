@@ -186,12 +186,7 @@ func (c *Checker) unseen() (all []Unseen) {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Unseen) int {
-		if a.Pos.Before(b.Pos) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(all, func(a, b Unseen) int { return a.Pos.Compare(b.Pos) })
 	return all
 }
 

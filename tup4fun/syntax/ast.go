@@ -1,23 +1,23 @@
 package syntax
 
-// Program is one model.
+// Program is one parsed model.
 type Program struct {
 	File     string
 	Decls    []*Decl
 	Procs    []*Process
 	Props    []*Property
 	Comments []Comment
-	Symbols  []string // SymbolBase + i is the value of the i-th
+	Symbols  []string // by value, from SymbolBase on
 
-	procsAt, propsAt Pos  // where these parts begin
-	ends             Pos  // of the file
-	par              bool // the processes stand between par and rap
+	procsAt, propsAt Pos  // positions where these parts begin
+	end              Pos  // of the file
+	par              bool // the processes are between par and rap
 }
 
-// DeclKind says what a Decl declares.
+// DeclKind is the kind of a Decl.
 type DeclKind uint8
 
-// What may be declared.
+// The kinds of declarations.
 const (
 	VarDecl    DeclKind = iota // x = 1
 	ArrayDecl                  // A = [1, 2]
@@ -27,7 +27,7 @@ const (
 	SymbolDecl                 // symbol active
 )
 
-// Decl is one declaration of the initialisation.
+// Decl is one declaration in the first part of a file.
 type Decl struct {
 	Pos    Pos
 	Kind   DeclKind
@@ -43,17 +43,17 @@ type Decl struct {
 // Process is one branch of par.
 type Process struct {
 	Pos   Pos
-	Count *Expr // nil: one
-	Name  *Name // nil: it has none
-	Param *Name // nil: it has none; in the copies 1, 2, … Count
+	Count *Expr // nil: one copy
+	Name  *Name // nil: unnamed
+	Param *Name // nil: none; its values in the copies are 1, 2, … Count
 	Body  []*Stmt
-	Title string // its name, or P1, P2, … by its place
+	Title string // the name, or P1, P2, … by position
 }
 
-// StmtKind says what a Stmt does.
+// StmtKind is the kind of a Stmt.
 type StmtKind uint8
 
-// The statements.
+// The kinds of statements.
 const (
 	Skip StmtKind = iota
 	Assign
@@ -76,18 +76,18 @@ type Stmt struct {
 	Op     *Op      // OpStmt
 	Names  []*Name  // Var
 	Body   []*Stmt  // Atomic
-	End    Pos      // where its last word or brace is, if it ends with one
+	End    Pos      // position of the last word or brace, if the statement ends with one
 }
 
-// GuardKind says when a Guard lets in.
+// GuardKind is the kind of a Guard.
 type GuardKind uint8
 
-// The guards.
+// The kinds of guards: the condition under which each may be taken.
 const (
-	When    GuardKind = iota // Cond holds
-	OnOp                     // Op can be done, and is
-	Else                     // no other guard of the statement lets in
-	Timeout                  // nothing else in the whole program can be done
+	When    GuardKind = iota // Cond is true
+	OnOp                     // Op can be executed, and is
+	Else                     // no other guard of the statement can be taken
+	Timeout                  // nothing else in the whole program can be executed
 )
 
 // Guard is one branch of if, do or loop.
@@ -107,29 +107,29 @@ type Op struct {
 	Fields []*Field
 }
 
-// Verb is what is done at a space.
+// Verb is the name of an operation on a space.
 type Verb string
 
-// The operations.
+// The operations. GetP and QueryP continue if nothing matches.
 const (
 	Put    Verb = "put"
 	Get    Verb = "get"
 	Query  Verb = "query"
-	GetP   Verb = "getp"   // as Get, but it goes on when nothing matches
-	QueryP Verb = "queryp" // as Query, likewise
+	GetP   Verb = "getp"   // Get without blocking
+	QueryP Verb = "queryp" // Query without blocking
 )
 
 // Takes reports whether v removes the tuple that it finds.
 func (v Verb) Takes() bool { return v == Get || v == GetP }
 
-// FieldKind is what a field of a template is.
+// FieldKind is the kind of a Field.
 type FieldKind uint8
 
-// The fields.
+// The kinds of fields.
 const (
-	Actual FieldKind = iota // equal to X
-	Formal                  // ?x: anything, and x is it from then on
-	Any                     // _: anything
+	Actual FieldKind = iota // equals X
+	Formal                  // ?x: matches any value and assigns it to x
+	Any                     // _: matches any value
 )
 
 // Field is one field of a tuple or a template.
@@ -140,10 +140,10 @@ type Field struct {
 	Name *Name // Formal
 }
 
-// ExprKind is what an Expr is.
+// ExprKind is the kind of an Expr.
 type ExprKind uint8
 
-// The expressions, of numbers, of truth, and of time.
+// The kinds of expressions: arithmetic, boolean and temporal.
 const (
 	Num     ExprKind = iota // Value
 	Bool                    // Value is 0 or 1
@@ -158,7 +158,7 @@ const (
 	Exists                  // exists Name in Set: X
 	Always                  // [] X
 	Finally                 // <> X
-	Event                   // Verb(Space, Fields): the last step was that
+	Event                   // Verb(Space, Fields): true if the last step was this operation
 )
 
 // Expr is an expression.
@@ -176,19 +176,19 @@ type Expr struct {
 	Set    *Set
 }
 
-// Set is what a quantifier runs over: a constant, a range, or a list.
+// Set is the set of a quantifier: a constant, a range, or a list.
 type Set struct {
 	Pos       Pos
 	Name      *Name
 	Low, High *Expr
 	Elems     []*Expr
-	Values    []int64 // known once the program is resolved
+	Values    []int64 // set by resolve
 }
 
-// PropKind says what a Property asks.
+// PropKind is the kind of a Property.
 type PropKind uint8
 
-// The properties.
+// The kinds of properties.
 const (
 	Bound        PropKind = iota // bound S <= 3;
 	Invariant                    // invariant p: b;
@@ -198,34 +198,34 @@ const (
 	LTL                          // ltl p: f under weakfair;
 )
 
-// Property is one claim about a program.
+// Property is one property of a program.
 type Property struct {
 	Pos    Pos
 	Kind   PropKind
-	Name   string // given, or made of the kind and the space
+	Name   string // the given name, or kind and space
 	Space  *Name  // Bound
 	X, Y   *Expr  // Bound: the limit; LeadsTo: from X to Y
 	Fair   bool   // under weakfair
 	Except []Place
 }
 
-// Place is where processes may wait for ever: anywhere, or at a label.
+// Place is where processes may wait forever: anywhere, or at a label.
 type Place struct {
 	Process *Name
 	Label   *Name // nil: anywhere
 }
 
-// Name is a name where it stands.
+// Name is one use of a name.
 type Name struct {
 	Pos  Pos
 	Text string
-	Obj  *Object // once the program is resolved
+	Obj  *Object // set by resolve
 }
 
-// ObjKind is what a name stands for.
+// ObjKind is the kind of an Object.
 type ObjKind uint8
 
-// What names stand for.
+// The kinds of objects.
 const (
 	SharedVar ObjKind = iota
 	SharedArray
@@ -239,14 +239,14 @@ const (
 	ProcName
 )
 
-// Object is what a name stands for.
+// Object is a declared variable, space, constant, process or the like.
 type Object struct {
 	Kind  ObjKind
 	Name  string
 	Pos   Pos
 	Value int64   // Constant, Symbol
 	Set   []int64 // SetName
-	Index int     // of its kind; LocalVar: in its process
+	Index int     // among the objects of its kind; for LocalVar in its process
 	Len   int     // SharedArray
 	Proc  *Process
 }

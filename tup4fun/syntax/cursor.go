@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cursor goes through a source from its beginning, and knows its place. The lexers of
-// programs, of maps and of nets are made of it. The zero Cursor is at the end of an
-// empty source.
+// Cursor reads a source from its beginning and tracks the position. The lexers of
+// programs, maps and nets embed it. The zero Cursor is at the end of an empty source.
 type Cursor struct {
 	src       string
 	at        int // offset
@@ -15,22 +14,22 @@ type Cursor struct {
 	lineStart int // offset
 }
 
-// NewCursor begins at the beginning of src.
+// NewCursor returns a cursor at the beginning of src.
 func NewCursor(src string) Cursor { return Cursor{src: src} }
 
-// Pos returns the place in the source.
+// Pos returns the current position.
 func (c *Cursor) Pos() Pos { return Pos{c.newlines + 1, c.at - c.lineStart + 1} }
 
-// Rest returns what is still to come; at the end it is empty.
+// Rest returns the unread source. It is empty at the end.
 func (c *Cursor) Rest() string { return c.src[c.at:] }
 
-// BeginsLine reports whether only blanks are before it on the line.
+// BeginsLine reports whether the line has only blanks before the cursor.
 func (c *Cursor) BeginsLine() bool { return strings.TrimSpace(c.src[c.lineStart:c.at]) == "" }
 
-// End gives up the rest.
+// End moves the cursor to the end of the source.
 func (c *Cursor) End() { c.at = len(c.src) }
 
-// Skip passes over n bytes, and returns them.
+// Skip advances by n bytes and returns them.
 func (c *Cursor) Skip(n int) string {
 	s := c.src[c.at : c.at+n]
 	c.at += n
@@ -41,7 +40,7 @@ func (c *Cursor) Skip(n int) string {
 	return s
 }
 
-// Take passes over the bytes for which while is true, and returns them.
+// Take advances while the next byte satisfies while, and returns the bytes.
 func (c *Cursor) Take(while func(byte) bool) string {
 	n := 0
 	for rest := c.Rest(); n < len(rest) && while(rest[n]); {
@@ -50,20 +49,20 @@ func (c *Cursor) Take(while func(byte) bool) string {
 	return c.Skip(n)
 }
 
-// Word passes over letters, digits and _.
+// Word reads letters, digits and _.
 func (c *Cursor) Word() string {
 	return c.Take(func(b byte) bool { return isLetter(b) || isDigit(b) })
 }
 
-// Digits passes over digits.
+// Digits reads digits.
 func (c *Cursor) Digits() string { return c.Take(isDigit) }
 
-// Blanks passes over blanks and the ends of lines.
+// Blanks skips white space and line ends.
 func (c *Cursor) Blanks() {
 	c.Take(func(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' })
 }
 
-// Comment passes over "// …" to the end of the line, if one begins here.
+// Comment reads a comment "// …" to the end of the line. ok reports whether there is one.
 func (c *Cursor) Comment() (text string, ok bool) {
 	if !strings.HasPrefix(c.Rest(), "//") {
 		return "", false
@@ -71,9 +70,9 @@ func (c *Cursor) Comment() (text string, ok bool) {
 	return c.Take(func(b byte) bool { return b != '\n' }), true
 }
 
-// Quoted passes over "a text" and returns it without its quotes. It ends on its line
-// and has none of the bytes of without; else ok is false, and what was passed over is
-// the text up to there.
+// Quoted reads "a text" and returns it without its quotes. A text must end on its line
+// and may not contain the bytes in without; otherwise ok is false and the cursor is after
+// the invalid text.
 func (c *Cursor) Quoted(without string) (text string, ok bool) {
 	body := c.Rest()[1:]
 	end := strings.IndexAny(body, "\"\n"+without)
@@ -90,7 +89,7 @@ func (c *Cursor) Quoted(without string) (text string, ok bool) {
 	return "", false
 }
 
-// Sign passes over the first of signs that is here; "" is none of them.
+// Sign reads the first of signs that is here, or returns "".
 func (c *Cursor) Sign(signs []string) string {
 	for _, s := range signs {
 		if strings.HasPrefix(c.Rest(), s) {
@@ -100,7 +99,7 @@ func (c *Cursor) Sign(signs []string) string {
 	return ""
 }
 
-// Rune passes over one, which is utf8.RuneError where the source is not UTF-8.
+// Rune reads one rune, or utf8.RuneError if the source is not UTF-8.
 func (c *Cursor) Rune() rune {
 	r, size := utf8.DecodeRuneInString(c.Rest())
 	c.Skip(size)

@@ -1,8 +1,8 @@
-// Package syntax reads and prints tup4fun programs: small models of processes
-// that meet in tuple spaces.
+// Package syntax parses and prints tup4fun programs: small models of processes that
+// communicate through tuple spaces.
 //
-// A file has up to three parts with a line of --- between them: what there is at
-// the start, the processes, and the properties that they should have.
+// A file has up to three parts separated by lines of ---: the initial declarations, the
+// processes, and their properties.
 //
 //	const N = 2, Fork = (R, N, {(1), (2)})
 //	---
@@ -12,16 +12,16 @@
 //	---
 //	deadlockfree;
 //
-// The language is that of the learning tool tup4fun (its two boxes, program and
-// initialisation, are read unchanged by ParseBoxes), with extensions: constants,
-// symbols, local variables, named and replicated processes, labels, atomic,
-// count, else, timeout, and properties. Its words are reserved only where they
-// stand, so that a program may have a variable called count.
+// The language is that of the learning tool tup4fun; ParseBoxes reads its two boxes,
+// program and initialisation, unchanged. It has extensions: constants, symbols, local
+// variables, named and replicated processes, labels, atomic, count, else, timeout, and
+// properties. The words of the extensions are reserved only by context, so a program
+// may have a variable called count.
 //
-// Parse is recursive descent over exact positions. It goes on after an error, and
-// returns up to MaxErrors of them; a program that it returns without error is
-// resolved: each name has its Object, and types agree. Size and nesting are
-// bounded (MaxSource, MaxNesting).
+// Parse is a recursive-descent parser with exact positions. It continues after an error
+// and returns up to MaxErrors of them. A program that it returns without an error is
+// resolved: each name has its Object, and types agree. Size and nesting are bounded
+// (MaxSource, MaxNesting).
 //
-// The package does not run anything: package explore does.
+// The package runs nothing; package explore does.
 package syntax

@@ -1,20 +1,21 @@
 package syntax
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
 
-// Bounds of what Parse reads.
+// Limits of Parse.
 const (
 	MaxSource  = 16 << 20 // bytes of one file
-	MaxNesting = 200      // statements or parentheses within each other
-	MaxErrors  = 20       // after so many it gives up
+	MaxNesting = 200      // statements or parentheses inside each other
+	MaxErrors  = 20       // reported for one file
 	MaxCopies  = 1000     // of one replicated process
 )
 
-// Pos is a place in a file. Lines and columns count from 1, columns in bytes. The
-// zero Pos is nowhere.
+// Pos is a position in a file. Lines and columns count from 1, columns in bytes. The zero
+// Pos is no position.
 type Pos struct {
 	Line int `json:"line"`
 	Col  int `json:"column"`
@@ -23,10 +24,12 @@ type Pos struct {
 // String returns line:column.
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 
-// Before reports whether p is earlier in the file than q.
-func (p Pos) Before(q Pos) bool { return p.Line < q.Line || p.Line == q.Line && p.Col < q.Col }
+// Compare returns -1 if p is before q in the file, 1 if it is after q, and 0 otherwise.
+func (p Pos) Compare(q Pos) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
+}
 
-// Error is one thing that is wrong with a program, or (as a warning) odd.
+// Error is one error or warning in a program.
 type Error struct {
 	File string
 	Pos  Pos
@@ -36,8 +39,8 @@ type Error struct {
 // Error returns file:line:column: message.
 func (e *Error) Error() string { return fmt.Sprintf("%s:%s: %s", e.File, e.Pos, e.Msg) }
 
-// Errors is what is wrong with a program, in the order of the file. It is never
-// empty where it is returned as an error.
+// Errors are the errors in a program, in the order of the file. Functions that return it
+// as an error return at least one.
 type Errors []*Error
 
 // Error returns one line for each error.

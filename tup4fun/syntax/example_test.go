@@ -18,5 +18,5 @@ func Example() {
 	}
 	// Output:
 	// 2 processes
-	// counter.tup:1:1: warning: x is one variable for all, and written by P1, P2: one may overwrite what another has read; var x within a process is its own
+	// counter.tup:1:1: warning: x is one shared variable, written by P1, P2: one may overwrite a value that another has read; var x inside a process is local
 }

@@ -4,9 +4,9 @@ import "strings"
 
 const indent = "   "
 
-// Format prints a program in the one form that programs are printed in. Comments
-// stay; those within a line go to its end. The error is that of a program that
-// cannot be read; names need not make sense.
+// Format prints a program in the canonical form. Comments are kept; a comment inside a
+// line moves to its end. A program with a syntax error is an error; undeclared names are
+// accepted.
 func Format(file, src string) (string, error) {
 	p, err := parse(file, src)
 	if err != nil {
@@ -19,29 +19,29 @@ func Format(file, src string) (string, error) {
 
 type formatter struct {
 	out      strings.Builder
-	comments []Comment // that are not yet printed
-	line     int       // of the source, where what was printed last begins; 0: a comment was
+	comments []Comment // not yet printed
+	line     int       // source line of the last printed text; 0: a comment was printed
 	depth    int
-	open     bool // the line in out may still get a comment
+	open     bool // a comment may follow on the current output line
 }
 
-// print begins a line with s, which is at pos.
-func (f *formatter) print(pos Pos, s string) {
-	f.end()
+// printLine begins a line with s. pos is its position in the source.
+func (f *formatter) printLine(pos Pos, s string) {
+	f.endLine()
 	f.out.WriteString(strings.Repeat(indent, f.depth))
 	f.out.WriteString(s)
 	f.line, f.open = pos.Line, true
 }
 
-func (f *formatter) end() {
+func (f *formatter) endLine() {
 	if f.open {
 		f.out.WriteByte('\n')
 		f.open = false
 	}
 }
 
-// trailing prints the comment that ends the line, if there is one.
-func (f *formatter) trailing() {
+// printTrailing prints the comment that follows on the same source line, if there is one.
+func (f *formatter) printTrailing() {
 	if len(f.comments) > 0 && f.open && f.line > 0 && f.comments[0].Pos.Line == f.line {
 		f.out.WriteString(" " + f.comments[0].Text)
 		f.comments = f.comments[1:]
@@ -49,69 +49,69 @@ func (f *formatter) trailing() {
 	}
 }
 
-// flush prints the comments before pos.
-func (f *formatter) flush(pos Pos) {
-	for len(f.comments) > 0 && f.comments[0].Pos.Before(pos) {
+// printComments prints the comments before pos.
+func (f *formatter) printComments(pos Pos) {
+	for len(f.comments) > 0 && f.comments[0].Pos.Compare(pos) < 0 {
 		n := len(f.comments)
-		if f.trailing(); len(f.comments) < n {
+		if f.printTrailing(); len(f.comments) < n {
 			continue
 		}
-		f.print(Pos{}, f.comments[0].Text)
+		f.printLine(Pos{}, f.comments[0].Text)
 		f.comments = f.comments[1:]
 	}
 }
 
 func (f *formatter) program(p *Program) {
 	for i, d := range p.Decls {
-		f.flush(d.Pos)
+		f.printComments(d.Pos)
 		text := declText(d)
 		if i+1 < len(p.Decls) {
 			text += ","
 		}
-		f.print(d.Pos, text)
+		f.printLine(d.Pos, text)
 	}
-	f.flush(p.procsAt)
+	f.printComments(p.procsAt)
 	if len(p.Decls) > 0 {
-		f.print(Pos{}, "---")
+		f.printLine(Pos{}, "---")
 	}
 	if len(p.Procs) == 1 && !p.par {
 		f.proc(p.Procs[0])
 	} else {
 		f.branches(p)
 	}
-	f.flush(p.propsAt)
+	f.printComments(p.propsAt)
 	if len(p.Props) > 0 {
-		f.print(Pos{}, "---")
+		f.printLine(Pos{}, "---")
 	}
 	for _, pr := range p.Props {
-		f.flush(pr.Pos)
-		f.print(pr.Pos, propText(pr)+";")
+		f.printComments(pr.Pos)
+		f.printLine(pr.Pos, pr.Text()+";")
 	}
-	f.flush(Pos{Line: p.ends.Line + 1})
-	f.end()
+	f.printComments(Pos{Line: p.end.Line + 1})
+	f.endLine()
 }
 
 func (f *formatter) branches(p *Program) {
 	for i, pr := range p.Procs {
 		if i == 0 {
-			f.print(p.procsAt, "par")
+			f.printLine(p.procsAt, "par")
 		} else {
-			f.trailing()
-			f.print(Pos{}, "[]")
+			f.printTrailing()
+			f.printLine(Pos{}, "[]")
 		}
 		f.depth++
 		f.proc(pr)
 		f.depth--
 	}
-	f.trailing()
-	f.print(Pos{}, "rap")
+	f.printTrailing()
+	f.printLine(Pos{}, "rap")
 }
 
 func (f *formatter) proc(p *Process) {
-	f.flush(p.Pos)
+	f.printComments(p.Pos)
 	head := ""
 	if p.Count != nil {
-		head = exprText(p.Count, binds[unary]) + " * "
+		head = exprText(p.Count, precedence[unary]) + " * "
 	}
 	if p.Name != nil {
 		head += "proc " + p.Name.Text
@@ -124,7 +124,7 @@ func (f *formatter) proc(p *Process) {
 		f.stmts(p.Body)
 		return
 	}
-	f.print(p.Pos, strings.TrimRight(head, " "))
+	f.printLine(p.Pos, strings.TrimRight(head, " "))
 	f.depth++
 	f.stmts(p.Body)
 	f.depth--
@@ -136,7 +136,7 @@ func (f *formatter) stmts(all []*Stmt) {
 		if i+1 == len(all) {
 			end = ""
 		}
-		f.flush(s.Pos)
+		f.printComments(s.Pos)
 		f.stmt(s, end)
 	}
 }
@@ -150,14 +150,14 @@ func (f *formatter) stmt(s *Stmt, end string) {
 	case If, Do, Loop:
 		f.guards(s, label, end)
 	case Atomic:
-		f.print(s.Pos, label+"atomic {")
+		f.printLine(s.Pos, label+"atomic {")
 		f.depth++
 		f.stmts(s.Body)
-		f.flush(s.End)
+		f.printComments(s.End)
 		f.depth--
-		f.print(s.End, "}"+end)
+		f.printLine(s.End, "}"+end)
 	default:
-		f.print(s.Pos, label+StmtText(s)+end)
+		f.printLine(s.Pos, label+StmtText(s)+end)
 	}
 }
 
@@ -168,16 +168,16 @@ func (f *formatter) guards(s *Stmt, label, end string) {
 	at := s.Pos
 	for _, g := range s.Guards {
 		if before == "[] " {
-			f.flush(g.Pos)
+			f.printComments(g.Pos)
 			at = g.Pos
 		}
-		f.print(at, before+GuardText(g)+" ->")
+		f.printLine(at, before+GuardText(g)+" ->")
 		f.depth++
 		f.stmts(g.Body)
 		f.depth--
-		f.trailing()
+		f.printTrailing()
 		before = "[] "
 	}
-	f.flush(s.End)
-	f.print(s.End, words[s.Kind][1]+end)
+	f.printComments(s.End)
+	f.printLine(s.End, words[s.Kind][1]+end)
 }

@@ -74,7 +74,7 @@ func TestFormatRefusesWhatCannotBeRead(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{ // short ones: an input that is new is made small before the next is tried
+	for _, seed := range []string{ // short seeds, because the fuzzer minimizes each new input before the next
 		"x=0---", "---\n\n---\n", "par skip [] 2 * proc P(i) = x := i rap", "loop x>0 -> skip pool // c",
 		"const N = 2, symbol a\n---\nskip\n---\nbound S<=N;", "atomic { A[1] := -(x+1) * 2 }",
 		"skip\n---\nltl q: []((put(S,(1)) -> <>true) & (true U false));",

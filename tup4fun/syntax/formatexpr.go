@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// unary is the key of binds for what stands before one operand.
+// unary is the key in precedence for operators before one operand.
 const unary = "unary"
 
-// binds is how strongly operators bind.
-var binds = map[string]int{"->": 1, "U": 2, "W": 2, "|": 3, "||": 3, "&": 4, "&&": 4, "not": 5,
+// precedence is the binding strength of operators; the strongest has the greatest.
+var precedence = map[string]int{"->": 1, "U": 2, "W": 2, "|": 3, "||": 3, "&": 4, "&&": 4, "not": 5,
 	"=": 6, "!=": 6, "<": 6, "<=": 6, ">": 6, ">=": 6, "+": 7, "-": 7, "*": 8, "/": 8, "%": 8, unary: 9}
 
 // Source prints an expression.
 func (x *Expr) Source() string { return exprText(x, 0) }
 
-// exprText prints x, in parentheses if it binds less than strength.
+// exprText prints x, in parentheses if its precedence is below strength.
 func exprText(x *Expr, strength int) string {
 	s, own := "", 10
 	switch x.Kind {
@@ -30,10 +30,10 @@ func exprText(x *Expr, strength int) string {
 	case Elem:
 		s = x.Name.Text + "[" + exprText(x.X, 0) + "]"
 	case Neg:
-		s, own = "-"+exprText(x.X, binds[unary]), binds[unary]
+		s, own = "-"+exprText(x.X, precedence[unary]), precedence[unary]
 	case Not, Always, Finally:
 		sign := map[ExprKind]string{Not: "!", Always: "[] ", Finally: "<> "}[x.Kind]
-		s, own = sign+exprText(x.X, binds["not"]), binds["not"]
+		s, own = sign+exprText(x.X, precedence["not"]), precedence["not"]
 	case Forall, Exists:
 		word := map[ExprKind]string{Forall: "forall ", Exists: "exists "}[x.Kind]
 		s, own = word+x.Name.Text+" in "+setText(x.Set)+": "+exprText(x.X, 0), 1
@@ -42,7 +42,7 @@ func exprText(x *Expr, strength int) string {
 	case Event:
 		s = callText(string(x.Verb), x)
 	case Binary:
-		own = binds[x.Op]
+		own = precedence[x.Op]
 		s = binaryText(x, own)
 	}
 	if own < strength {
@@ -54,9 +54,9 @@ func exprText(x *Expr, strength int) string {
 func binaryText(x *Expr, own int) string {
 	left, right := own, own+1
 	switch own {
-	case binds["->"], binds["U"]:
+	case precedence["->"], precedence["U"]:
 		left, right = own+1, own
-	case binds["="]:
+	case precedence["="]:
 		left = own + 1
 	}
 	return exprText(x.X, left) + " " + x.Op + " " + exprText(x.Y, right)
@@ -99,7 +99,7 @@ func setText(s *Set) string {
 	case s.Elems != nil:
 		return "{" + exprsText(s.Elems) + "}"
 	}
-	return exprText(s.Low, binds["+"]) + ".." + exprText(s.High, binds["+"])
+	return exprText(s.Low, precedence["+"]) + ".." + exprText(s.High, precedence["+"])
 }
 
 // Text prints an operation.
@@ -107,7 +107,7 @@ func (o *Op) Text() string {
 	return o.Space.Text + "." + string(o.Verb) + "(" + fieldsText(o.Fields) + ")"
 }
 
-// StmtText prints a statement that is no structure of others, on one line.
+// StmtText prints a statement without inner statements on one line.
 func StmtText(s *Stmt) string {
 	switch s.Kind {
 	case Assign:
@@ -124,7 +124,7 @@ func StmtText(s *Stmt) string {
 	return "skip"
 }
 
-// GuardText prints what a guard waits for.
+// GuardText prints the condition of a guard.
 func GuardText(g *Guard) string {
 	switch g.Kind {
 	case OnOp:
@@ -154,22 +154,23 @@ func declText(d *Decl) string {
 }
 
 func spaceText(d *Decl) string {
-	room := "INF"
+	capacity := "INF"
 	if d.Cap != nil {
-		room = exprText(d.Cap, 0)
+		capacity = exprText(d.Cap, 0)
 	}
 	tuples := make([]string, len(d.Tuples))
 	for i, t := range d.Tuples {
 		tuples[i] = "(" + exprsText(t) + ")"
 	}
-	return d.Name.Text + " = (" + string(d.Space) + ", " + room + ", {" + strings.Join(tuples, ", ") + "})"
+	return d.Name.Text + " = (" + string(d.Space) + ", " + capacity + ", {" + strings.Join(tuples, ", ") + "})"
 }
 
-func propText(p *Property) string {
+// Text prints a property without its semicolon.
+func (p *Property) Text() string {
 	s := ""
 	switch p.Kind {
 	case Bound:
-		return "bound " + p.Space.Text + " <= " + exprText(p.X, binds["+"])
+		return "bound " + p.Space.Text + " <= " + exprText(p.X, precedence["+"])
 	case DeadlockFree:
 		return "deadlockfree" + exceptText(p.Except)
 	case Invariant:
@@ -200,6 +201,3 @@ func exceptText(places []Place) string {
 	}
 	return " except " + strings.Join(texts, ", ")
 }
-
-// Text prints a property without its semicolon.
-func (p *Property) Text() string { return propText(p) }

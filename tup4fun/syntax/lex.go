@@ -13,7 +13,7 @@ type lexer struct {
 	fail     func(Pos, string, ...any)
 }
 
-// next returns the next token. What is no token is reported and passed over.
+// next returns the next token. Illegal input is reported and skipped.
 func (l *lexer) next() token {
 	for {
 		l.skipBlanks()
@@ -45,25 +45,25 @@ func (l *lexer) scan() (kind, string) {
 	case l.Rest()[0] == '"':
 		return l.quoted()
 	}
-	if p := l.Sign(puncts); p != "" {
+	if p := l.Sign(operators); p != "" {
 		return punct, p
 	}
-	return illegal, fmt.Sprintf("%q is no sign of the language", l.Rune())
+	return illegal, fmt.Sprintf("%q is not a token of the language", l.Rune())
 }
 
-// quoted reads a symbol in quotes, which ends on its line.
+// quoted reads a symbol in quotes, which must end on its line.
 func (l *lexer) quoted() (kind, string) {
 	s, ok := l.Quoted(`\`)
 	switch {
 	case !ok:
-		return illegal, `a symbol in quotes ends with " on its line, and has no \ in it`
+		return illegal, `a symbol in quotes must end with " on its line, without \`
 	case strings.ContainsFunc(s, unicode.IsControl) || !utf8.ValidString(s):
-		return illegal, fmt.Sprintf("%q: a symbol has no control characters, and is UTF-8", s)
+		return illegal, fmt.Sprintf("%q: want a symbol in UTF-8 without control characters", s)
 	}
 	return text, s
 }
 
-// skipBlanks passes over blanks, and keeps the comments.
+// skipBlanks skips white space and collects comments.
 func (l *lexer) skipBlanks() {
 	for {
 		l.Blanks()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parse reads one file. The error, if any, is Errors; the program is then what
-// could be read, and not to be run.
+// Parse reads one file. An error is an Errors; then the program is incomplete and must
+// not be run.
 func Parse(file, src string) (*Program, error) {
 	p, err := parse(file, src)
 	if err != nil {
@@ -16,7 +16,7 @@ func Parse(file, src string) (*Program, error) {
 	return p, p.resolve()
 }
 
-// ParseWith is Parse, with other values for some constants.
+// ParseWith is Parse with other values for some constants.
 func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
 	p, err := parse(file, src)
 	if err != nil {
@@ -30,13 +30,13 @@ func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
 	return p, p.resolve()
 }
 
-// ParseBoxes reads a program as the original tool has it, in two boxes. Places in
-// messages are those of a file that has both, with --- between.
+// ParseBoxes reads a program in the two boxes of the original tool. Positions in messages
+// refer to the joined file.
 func ParseBoxes(file, initialisation, program string) (*Program, error) {
 	return Parse(file, Join(initialisation, program))
 }
 
-// Join makes one file of the two boxes of the original tool.
+// Join joins the two boxes of the original tool into one file.
 func Join(initialisation, program string) string {
 	if strings.TrimSpace(initialisation) == "" {
 		return program
@@ -44,7 +44,7 @@ func Join(initialisation, program string) string {
 	return strings.TrimRight(initialisation, "\n") + "\n---\n" + program
 }
 
-// HasStart reports whether a program begins with declarations of its own.
+// HasStart reports whether a program begins with its own declarations.
 func HasStart(program string) bool {
 	p := &parser{prog: &Program{}}
 	p.lex = &lexer{Cursor: NewCursor(program), fail: func(Pos, string, ...any) {}}
@@ -53,7 +53,7 @@ func HasStart(program string) bool {
 	return p.startsDecls()
 }
 
-// parse reads without resolving names.
+// parse reads a file without resolving names.
 func parse(file, src string) (*Program, error) {
 	p := &parser{prog: &Program{File: file}}
 	if len(src) > MaxSource {
@@ -65,7 +65,7 @@ func parse(file, src string) (*Program, error) {
 	p.ahead = p.lex.next()
 	p.file()
 	p.prog.Comments = p.lex.comments
-	p.prog.ends = p.lex.Pos()
+	p.prog.end = p.lex.Pos()
 	if len(p.errs) > 0 {
 		return p.prog, p.errs
 	}
@@ -78,26 +78,27 @@ type parser struct {
 	prog       *Program
 	errs       Errors
 	depth      int
-	temporal   bool // [] <> U W and events may stand here
-	logic      bool // -> and quantifiers may
+	temporal   bool // accept [] <> U W and events
+	logic      bool // accept -> and quantifiers
 }
 
-// errBroken says that a construct could not be read; what is wrong was reported.
+// errBroken ends a construct that could not be parsed. The reason is already in errs.
 var errBroken = errors.New("broken")
 
-// report notes an error. Of several at one place the first counts.
+// report records an error. Only the first error at one position is kept, because the
+// others are consequences of it.
 func (p *parser) report(at Pos, format string, args ...any) {
 	if n := len(p.errs); n > 0 && p.errs[n-1].Pos == at || n > MaxErrors {
 		return
 	}
 	if len(p.errs) == MaxErrors {
-		format, args = "there is more, which is not shown", nil
+		format, args = "more errors are not shown", nil
 		p.lex.End()
 	}
 	p.errs = append(p.errs, &Error{p.prog.File, at, fmt.Sprintf(format, args...)})
 }
 
-// expected reports that something else should stand here.
+// expected reports an unexpected token.
 func (p *parser) expected(what string) error {
 	p.report(p.tok.pos, "expected %s, found %s", what, p.tok)
 	return errBroken
@@ -109,7 +110,7 @@ func (p *parser) advance() token {
 	return t
 }
 
-// accept passes over the sign or reserved word s, if it is here.
+// accept reads the sign or reserved word s, and reports whether it was here.
 func (p *parser) accept(s string) bool {
 	if !p.tok.is(s) {
 		return false
@@ -118,7 +119,7 @@ func (p *parser) accept(s string) bool {
 	return true
 }
 
-// acceptName passes over the name s, if it is here.
+// acceptName reads the name s, and reports whether it was here.
 func (p *parser) acceptName(s string) bool {
 	if !p.tok.named(s) {
 		return false
@@ -127,7 +128,7 @@ func (p *parser) acceptName(s string) bool {
 	return true
 }
 
-// need passes over s, or reports that what, which should end here, does not.
+// need reads s. If it is missing the error says what it should end.
 func (p *parser) need(s, what string) error {
 	if p.accept(s) {
 		return nil
@@ -143,28 +144,28 @@ func (p *parser) name(what string) (*Name, error) {
 	return &Name{Pos: t.pos, Text: t.text}, nil
 }
 
-// enter counts nesting; who calls it calls leave as well.
-func (p *parser) enter() error {
+// enterNesting counts nesting. After a nil error the caller must call exitNesting.
+func (p *parser) enterNesting() error {
 	p.depth++
 	if p.depth > MaxNesting {
 		p.report(p.tok.pos, "nested more than %d deep", MaxNesting)
-		p.skipAll()
+		p.skipRest()
 		return errBroken
 	}
 	return nil
 }
 
-func (p *parser) leave() { p.depth-- }
+func (p *parser) exitNesting() { p.depth-- }
 
-// skipAll gives up the rest of the file.
-func (p *parser) skipAll() {
+// skipRest skips the rest of the file.
+func (p *parser) skipRest() {
 	p.lex.End()
 	p.tok = token{pos: p.tok.pos}
 	p.ahead = p.tok
 }
 
-// skipTo passes over tokens until one of stops, a separator or the end is here.
-// Brackets that open are passed over with what is in them.
+// skipTo skips tokens up to one of stops, a separator or the end. Stops inside brackets
+// are skipped too.
 func (p *parser) skipTo(stops ...string) {
 	for depth := 0; p.tok.kind != eof && p.tok.kind != separator; p.advance() {
 		if depth == 0 {
@@ -183,7 +184,7 @@ func (p *parser) skipTo(stops ...string) {
 	}
 }
 
-// file reads all: [declarations ---] processes [--- properties].
+// file reads [declarations ---] processes [--- properties].
 func (p *parser) file() {
 	if p.startsDecls() {
 		p.decls()
@@ -217,7 +218,7 @@ func (p *parser) startsDecls() bool {
 	return p.tok.kind == name && (p.ahead.is("=") || p.declWord())
 }
 
-// declWord reports whether a const or symbol declaration is here.
+// declWord reports whether a const or symbol declaration begins here.
 func (p *parser) declWord() bool {
 	return (p.tok.named("const") || p.tok.named("symbol")) && p.ahead.kind == name
 }

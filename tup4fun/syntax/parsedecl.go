@@ -2,10 +2,10 @@ package syntax
 
 import "strings"
 
-// kindLetters are the kinds of space.
+// kindLetters are the kinds of spaces.
 const kindLetters = "RQSFL"
 
-// decls reads declarations with commas between, up to the ---.
+// decls reads declarations separated by commas, up to the separator.
 func (p *parser) decls() {
 	for p.tok.kind != eof && p.tok.kind != separator {
 		if err := p.decl(); err != nil {
@@ -34,7 +34,7 @@ func (p *parser) decl() error {
 	if err != nil {
 		return err
 	}
-	if err := p.need("=", " and what "+n.Text+" is at the start"); err != nil {
+	if err := p.need("=", " and the initial value of "+n.Text); err != nil {
 		return err
 	}
 	d := &Decl{Pos: n.Pos, Name: n}
@@ -42,7 +42,7 @@ func (p *parser) decl() error {
 	case p.accept("["):
 		d.Kind = ArrayDecl
 		d.Values, err = p.exprs("]")
-	case p.tok.is("(") && p.ahead.kind == name && p.third().is(","):
+	case p.tok.is("(") && p.ahead.kind == name && p.thirdToken().is(","):
 		d.Kind = SpaceDecl
 		err = p.space(d)
 	default:
@@ -55,7 +55,7 @@ func (p *parser) decl() error {
 	return err
 }
 
-// symbols reads symbol a, b: names that no = follows.
+// symbols reads symbol a, b. A name before = begins the next declaration.
 func (p *parser) symbols() error {
 	p.advance()
 	for {
@@ -67,15 +67,15 @@ func (p *parser) symbols() error {
 		if !p.tok.is(",") || p.ahead.kind != name || p.ahead.text == "const" || p.ahead.text == "symbol" {
 			return nil
 		}
-		if p.third().is("=") {
+		if p.thirdToken().is("=") {
 			return nil
 		}
 		p.advance()
 	}
 }
 
-// third returns the token after the next one.
-func (p *parser) third() token {
+// thirdToken returns the token after p.ahead.
+func (p *parser) thirdToken() token {
 	l := *p.lex
 	l.fail = func(Pos, string, ...any) {}
 	return l.next()
@@ -86,7 +86,7 @@ func (p *parser) constant() error {
 	if err != nil {
 		return err
 	}
-	if err := p.need("=", " and what "+n.Text+" is"); err != nil {
+	if err := p.need("=", " and the value of "+n.Text); err != nil {
 		return err
 	}
 	d := &Decl{Pos: n.Pos, Kind: ConstDecl, Name: n}
@@ -116,7 +116,7 @@ func (p *parser) space(d *Decl) (err error) {
 		return p.expected("a kind of space: R (random), Q (queue), S (stack), F (first match) or L (last match)")
 	}
 	d.Space = p.advance().text[0]
-	if err := p.need(",", " and how many tuples "+d.Name.Text+" has room for: a number, or INF"); err != nil {
+	if err := p.need(",", " and the capacity of "+d.Name.Text+" in tuples: a number, or INF"); err != nil {
 		return err
 	}
 	if !p.acceptName("INF") {
@@ -148,12 +148,15 @@ func (p *parser) space(d *Decl) (err error) {
 	return p.need(")", " after the tuples of "+d.Name.Text)
 }
 
-// exprs reads expressions with commas between, at least one, up to the sign end,
-// which it passes over.
+// exprs reads one or more expressions separated by commas, and the sign end.
 func (p *parser) exprs(end string) ([]*Expr, error) {
-	var all []*Expr
+	return list(p, end, p.expr)
+}
+
+// list reads one or more items separated by commas, and the sign end.
+func list[T any](p *parser, end string, item func() (T, error)) (all []T, err error) {
 	for {
-		x, err := p.expr()
+		x, err := item()
 		if err != nil {
 			return nil, err
 		}

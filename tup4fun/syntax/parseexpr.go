@@ -2,23 +2,20 @@ package syntax
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
-// levels are the binary operators, those that bind least first. In a property ->
-// and U, W come before them.
-var levels = [][]string{{"|", "||"}, {"&", "&&"}}
-
 var comparisons = []string{"=", "!=", "<=", ">=", "<", ">"}
 
-// expr reads an expression: of numbers or of truth, which resolve tells apart.
+// expr reads an arithmetic or boolean expression. resolve distinguishes them.
 func (p *parser) expr() (*Expr, error) {
-	if err := p.enter(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
+	defer p.exitNesting()
 	if !p.logic {
-		return p.binary(0)
+		return p.binary()
 	}
 	x, err := p.until()
 	if err != nil || !p.tok.is("->") {
@@ -29,49 +26,36 @@ func (p *parser) expr() (*Expr, error) {
 	return &Expr{Pos: op.pos, Kind: Binary, Op: "->", X: x, Y: y}, err
 }
 
-// until reads X U Y and X W Y, which are words only in ltl.
+// until reads X U Y and X W Y. U and W are operators only in ltl.
 func (p *parser) until() (*Expr, error) {
-	x, err := p.binary(0)
+	x, err := p.binary()
 	if err != nil || !p.temporal || !p.tok.named("U") && !p.tok.named("W") {
 		return x, err
 	}
-	if err := p.enter(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
+	defer p.exitNesting()
 	op := p.advance()
 	y, err := p.until()
 	return &Expr{Pos: op.pos, Kind: Binary, Op: op.text, X: x, Y: y}, err
 }
 
-func (p *parser) binary(level int) (*Expr, error) {
-	if level == len(levels) {
-		return p.not()
-	}
-	x, err := p.binary(level + 1)
-	for err == nil && p.at(levels[level]) {
-		op := p.advance()
-		y, e := p.binary(level + 1)
-		x, err = &Expr{Pos: op.pos, Kind: Binary, Op: op.text, X: x, Y: y}, e
-	}
-	return x, err
+// binary reads & and |. & has the higher precedence.
+func (p *parser) binary() (*Expr, error) {
+	return p.chain([]string{"|", "||"}, func() (*Expr, error) {
+		return p.chain([]string{"&", "&&"}, p.not)
+	})
 }
 
-func (p *parser) at(signs []string) bool {
-	for _, s := range signs {
-		if p.tok.is(s) {
-			return true
-		}
-	}
-	return false
-}
+func (p *parser) atAny(signs []string) bool { return slices.ContainsFunc(signs, p.tok.is) }
 
-// not reads !b, the quantifiers and the signs of time, which bind alike.
+// not reads !b, quantifiers and temporal operators, which have the same precedence.
 func (p *parser) not() (*Expr, error) {
-	if err := p.enter(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
+	defer p.exitNesting()
 	x := &Expr{Pos: p.tok.pos}
 	switch {
 	case p.accept("!"), p.accept("~"):
@@ -90,7 +74,7 @@ func (p *parser) not() (*Expr, error) {
 	return x, err
 }
 
-// quantified reads forall i in S: b, where b goes as far as it can.
+// quantified reads forall i in S: b. b extends as far as possible.
 func (p *parser) quantified() (x *Expr, err error) {
 	q := p.advance()
 	x = &Expr{Pos: q.pos, Kind: Forall}
@@ -106,7 +90,7 @@ func (p *parser) quantified() (x *Expr, err error) {
 	if x.Set, err = p.set(); err != nil {
 		return nil, err
 	}
-	if err := p.need(":", " and what holds for "+x.Name.Text); err != nil {
+	if err := p.need(":", " and a condition on "+x.Name.Text); err != nil {
 		return nil, err
 	}
 	x.X, err = p.expr()
@@ -115,7 +99,7 @@ func (p *parser) quantified() (x *Expr, err error) {
 
 func (p *parser) comparison() (*Expr, error) {
 	x, err := p.sum()
-	if err != nil || !p.at(comparisons) {
+	if err != nil || !p.atAny(comparisons) {
 		return x, err
 	}
 	op := p.advance()
@@ -124,7 +108,7 @@ func (p *parser) comparison() (*Expr, error) {
 		return nil, errBroken
 	}
 	y, err := p.sum()
-	if err == nil && p.at(comparisons) {
+	if err == nil && p.atAny(comparisons) {
 		p.report(p.tok.pos, "comparisons do not chain: write a < b & b < c")
 		return nil, errBroken
 	}
@@ -137,9 +121,11 @@ func (p *parser) sum() (*Expr, error) {
 	})
 }
 
+// chain reads operands from next with any of signs between them. They associate to the
+// left.
 func (p *parser) chain(signs []string, next func() (*Expr, error)) (*Expr, error) {
 	x, err := next()
-	for err == nil && p.at(signs) {
+	for err == nil && p.atAny(signs) {
 		op := p.advance()
 		y, e := next()
 		x, err = &Expr{Pos: op.pos, Kind: Binary, Op: op.text, X: x, Y: y}, e
@@ -151,10 +137,10 @@ func (p *parser) factor() (*Expr, error) {
 	if !p.tok.is("-") {
 		return p.primary()
 	}
-	if err := p.enter(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
+	defer p.exitNesting()
 	op := p.advance()
 	x, err := p.factor()
 	return &Expr{Pos: op.pos, Kind: Neg, X: x}, err
@@ -191,8 +177,8 @@ func (p *parser) primary() (*Expr, error) {
 	return nil, p.expected("a number, a variable or (")
 }
 
-// call reads count(S, f, f), in a property also count(S, (f, f)), and in ltl the
-// events put(S, f, f) and so on.
+// call reads count(S, f, f), in a property also count(S, (f, f)), and in ltl events such
+// as put(S, f, f).
 func (p *parser) call() (*Expr, error) {
 	t := p.tok
 	x := &Expr{Pos: t.pos, Kind: Count}
@@ -200,7 +186,7 @@ func (p *parser) call() (*Expr, error) {
 	case "count":
 	case Put, Get, Query:
 		if !p.temporal {
-			return nil, p.expected("a number or a variable: that something is done can only be said in ltl")
+			return nil, p.expected("a number or a variable: events are allowed only in ltl")
 		}
 		x.Kind, x.Verb = Event, Verb(t.text)
 	default:
@@ -229,8 +215,8 @@ func (p *parser) call() (*Expr, error) {
 	return x, err
 }
 
-// bracketed reports whether the parenthesis that opens here holds the whole
-// template: after the one that closes it comes another.
+// bracketed reports whether the opening parenthesis encloses the whole template, which is
+// the case if the parenthesis that closes it is followed by another.
 func (p *parser) bracketed() bool {
 	l := *p.lex
 	l.fail = func(Pos, string, ...any) {}

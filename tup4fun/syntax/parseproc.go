@@ -41,7 +41,7 @@ func (p *parser) proc() {
 	pr := &Process{Pos: p.tok.pos, Title: "P" + strconv.Itoa(len(p.prog.Procs)+1)}
 	p.prog.Procs = append(p.prog.Procs, pr)
 	if (p.tok.kind == number || p.tok.kind == name) && p.ahead.is("*") {
-		pr.Count, _ = p.primary() // a number or a name: that cannot fail but by its size
+		pr.Count, _ = p.primary() // a number or a name: the only possible error is its size, which is reported
 		p.accept("*")
 	}
 	if p.tok.named("proc") && p.ahead.kind == name {
@@ -67,10 +67,10 @@ func (p *parser) procName(pr *Process) (err error) {
 			return err
 		}
 	}
-	return p.need("=", " and what "+pr.Title+" does")
+	return p.need("=", " and the statements of "+pr.Title)
 }
 
-// stmts reads statements with ; between.
+// stmts reads statements separated by semicolons.
 func (p *parser) stmts() []*Stmt {
 	var all []*Stmt
 	for {
@@ -90,7 +90,7 @@ func (p *parser) stmts() []*Stmt {
 	}
 }
 
-// startsStmt reports whether a statement without doubt begins here.
+// startsStmt reports whether a statement certainly begins here.
 func (p *parser) startsStmt() bool {
 	if p.tok.kind == name {
 		return slices.ContainsFunc([]string{".", ":=", "["}, p.ahead.is) || p.tok.text == "atomic" && p.ahead.is("{")
@@ -99,13 +99,13 @@ func (p *parser) startsStmt() bool {
 }
 
 func (p *parser) stmt() (s *Stmt, err error) {
-	if err := p.enter(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
+	defer p.exitNesting()
 	s = &Stmt{Pos: p.tok.pos, End: p.tok.pos}
 	if p.tok.kind == name && p.ahead.is(":") {
-		s.Label, _ = p.name("") // it is here
+		s.Label, _ = p.name("") // never fails, because the token is a name
 		p.advance()
 	}
 	switch {
@@ -129,7 +129,7 @@ func (p *parser) stmt() (s *Stmt, err error) {
 		p.advance()
 		s.Body = p.stmts()
 		s.End = p.tok.pos
-		return s, p.need("}", " after what is atomic, or ;")
+		return s, p.need("}", " after the atomic statements, or ;")
 	case p.tok.kind == name && p.ahead.is("."):
 		s.Kind = OpStmt
 		s.Op, err = p.op()
@@ -187,7 +187,7 @@ func (p *parser) variable() (*Expr, error) {
 	return x, err
 }
 
-// guards reads G -> C [] G -> C and the word that ends them.
+// guards reads G -> C [] G -> C and the closing word.
 func (p *parser) guards(s *Stmt, end string) error {
 	opened := s.Pos
 	for {
@@ -205,7 +205,7 @@ func (p *parser) guards(s *Stmt, end string) error {
 			return nil
 		}
 		if !p.accept("[]") {
-			p.report(p.tok.pos, "expected ; or [] or %s (what began at %s), found %s", end, opened, p.tok)
+			p.report(p.tok.pos, "expected ; or [] or %s (for the statement at %s), found %s", end, opened, p.tok)
 			return errBroken
 		}
 	}
@@ -223,7 +223,7 @@ func (p *parser) guard() (g *Guard, err error) {
 	case p.tok.kind == name && p.ahead.is("."):
 		g.Kind = OnOp
 		if g.Op, err = p.op(); err == nil && (g.Op.Verb == GetP || g.Op.Verb == QueryP) {
-			p.report(g.Op.Pos, "a guard lets in when its operation can be done: write %s without p, and else for when it cannot", g.Op.Verb)
+			p.report(g.Op.Pos, "a guard already waits for its operation: write %s without p, and else for the case that nothing matches", g.Op.Verb)
 		}
 	default:
 		g.Cond, err = p.expr()
@@ -266,12 +266,10 @@ func (p *parser) op() (*Op, error) {
 	return o, err
 }
 
-// fields reads fields with commas between, at least one, and the sign end.
+// fields reads one or more fields separated by commas, and the sign end.
 func (p *parser) fields(end string) ([]*Field, error) {
-	var all []*Field
-	for {
-		f := &Field{Pos: p.tok.pos}
-		var err error
+	return list(p, end, func() (f *Field, err error) {
+		f = &Field{Pos: p.tok.pos}
 		switch {
 		case p.accept("?"):
 			f.Kind = Formal
@@ -281,15 +279,6 @@ func (p *parser) fields(end string) ([]*Field, error) {
 		default:
 			f.X, err = p.expr()
 		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-		if p.accept(end) {
-			return all, nil
-		}
-		if err := p.need(",", " or "+end); err != nil {
-			return nil, err
-		}
-	}
+		return f, err
+	})
 }

@@ -1,6 +1,6 @@
 package syntax
 
-// props reads properties, each with its ;.
+// props reads properties, each followed by a semicolon.
 func (p *parser) props() {
 	p.logic = true
 	for p.tok.kind != eof && p.tok.kind != separator {
@@ -48,7 +48,7 @@ func (p *parser) prop() (pr *Property, err error) {
 		return nil, err
 	}
 	if pr.Kind == LeadsTo {
-		if err := p.need("~>", " and what follows in the end"); err != nil {
+		if err := p.need("~>", " and the condition that must follow"); err != nil {
 			return nil, err
 		}
 		if pr.Y, err = p.expr(); err != nil {
@@ -82,14 +82,14 @@ func (p *parser) bound(pr *Property) (err error) {
 	return err
 }
 
-// except reads the places where processes may wait for ever.
+// except reads the places where processes may wait forever.
 func (p *parser) except(pr *Property) (err error) {
 	if !p.acceptName("except") {
 		return nil
 	}
 	for {
 		var place Place
-		if place.Process, err = p.name("the name of a process that may wait for ever"); err != nil {
+		if place.Process, err = p.name("the name of a process that may wait forever"); err != nil {
 			return err
 		}
 		if p.accept(".") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// resolve gives each name its Object, computes the constants, and checks types.
+// resolve sets the Object of each name, computes the constants, and checks types.
 func (p *Program) resolve() error {
 	r := &resolver{prog: p, globals: map[string]*Object{}, labels: map[*Process]map[string]bool{}}
 	r.decls()
@@ -15,22 +15,17 @@ func (p *Program) resolve() error {
 	if len(r.errs) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(r.errs, func(a, b *Error) int {
-		if a.Pos.Before(b.Pos) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(r.errs, func(a, b *Error) int { return a.Pos.Compare(b.Pos) })
 	return r.errs[:min(len(r.errs), MaxErrors)]
 }
 
 type resolver struct {
 	prog    *Program
 	globals map[string]*Object
-	locals  map[string]*Object // of the process, quantifiers included
+	locals  map[string]*Object // of the current process, with quantifiers
 	proc    *Process
 	labels  map[*Process]map[string]bool
-	counts  [ProcName + 1]int // of the objects of each kind
+	counts  [ProcName + 1]int // objects of each kind so far
 	errs    Errors
 }
 
@@ -42,7 +37,7 @@ var kindNames = map[ObjKind]string{SharedVar: "a variable", SharedArray: "an arr
 	SpaceName: "a space", Constant: "a constant", SetName: "a set", Symbol: "a symbol", Param: "the number of a copy",
 	Quantified: "the name of a quantifier", ProcName: "a process"}
 
-// declare makes n the name of something new in scope.
+// declare adds an object with the name n to scope.
 func (r *resolver) declare(scope map[string]*Object, n *Name, k ObjKind) *Object {
 	o := &Object{Kind: k, Name: n.Text, Pos: n.Pos, Index: r.counts[k], Proc: r.proc}
 	r.counts[k]++
@@ -62,22 +57,22 @@ func (r *resolver) lookup(name string) *Object {
 	return r.globals[name]
 }
 
-// use finds what n stands for, which must be one of kinds.
+// use resolves n to an object of one of kinds, or reports an error and returns nil.
 func (r *resolver) use(n *Name, kinds ...ObjKind) *Object {
 	o := r.lookup(n.Text)
 	if o == nil {
-		r.errorf(n.Pos, "%s is not declared: expected the name of %s%s", n.Text, list(kinds), r.near(n.Text, kinds))
+		r.errorf(n.Pos, "%s is not declared: expected the name of %s%s", n.Text, kindList(kinds), r.suggestion(n.Text, kinds))
 		return nil
 	}
 	if !slices.Contains(kinds, o.Kind) {
-		r.errorf(n.Pos, "%s is %s: expected the name of %s", n.Text, kindNames[o.Kind], list(kinds))
+		r.errorf(n.Pos, "%s is %s: expected the name of %s", n.Text, kindNames[o.Kind], kindList(kinds))
 		return nil
 	}
 	n.Obj = o
 	return o
 }
 
-func list(kinds []ObjKind) string {
+func kindList(kinds []ObjKind) string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = kindNames[k]
@@ -88,8 +83,8 @@ func list(kinds []ObjKind) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// near proposes a name that differs little.
-func (r *resolver) near(name string, kinds []ObjKind) string {
+// suggestion proposes a similar name, or returns "".
+func (r *resolver) suggestion(name string, kinds []ObjKind) string {
 	best, least := "", 3
 	for _, scope := range []map[string]*Object{r.locals, r.globals} {
 		for other, o := range scope {
@@ -105,7 +100,7 @@ func (r *resolver) near(name string, kinds []ObjKind) string {
 	return " (did you mean " + best + "?)"
 }
 
-// distance is how many letters must be put in, left out or changed to make b of a.
+// distance returns the edit distance of two names.
 func distance(a, b string) int {
 	if len(a) > 40 || len(b) > 40 {
 		return 40
@@ -148,7 +143,7 @@ func (r *resolver) decls() {
 			r.declare(r.globals, d.Name, Symbol).Value = r.prog.symbol(d.Name.Text)
 		case SpaceDecl:
 			if d.Cap != nil && r.constant(d.Cap) < int64(len(d.Tuples)) {
-				r.errorf(d.Cap.Pos, "%s has room for %d tuples, and starts with %d", d.Name.Text, d.Cap.Value, len(d.Tuples))
+				r.errorf(d.Cap.Pos, "%s has a capacity of %d tuples, but %d initial tuples", d.Name.Text, d.Cap.Value, len(d.Tuples))
 			}
 			for _, t := range d.Tuples {
 				r.constants(t)
@@ -158,7 +153,7 @@ func (r *resolver) decls() {
 	}
 }
 
-// maxSet is how many values a set may have.
+// maxSet bounds the values of a set.
 const maxSet = 1000
 
 // set computes the values of a set.
@@ -177,7 +172,7 @@ func (r *resolver) set(s *Set) {
 	default:
 		low, high := r.constant(s.Low), r.constant(s.High)
 		if high-low >= maxSet {
-			r.errorf(s.Pos, "a set has at most %d values, and %d..%d has more", maxSet, low, high)
+			r.errorf(s.Pos, "a set has at most %d values; %d..%d has more", maxSet, low, high)
 			return
 		}
 		for v := low; v <= high; v++ {
@@ -194,8 +189,7 @@ func (r *resolver) constants(xs []*Expr) []int64 {
 	return vs
 }
 
-// constant computes x, which must be known before the program runs, and turns it
-// into a number, so that its Value is right whatever it was.
+// constant computes a constant expression and stores the result in its Value.
 func (r *resolver) constant(x *Expr) int64 {
 	before := len(r.errs)
 	r.number(x)
@@ -210,14 +204,14 @@ func (r *resolver) constant(x *Expr) int64 {
 	return v
 }
 
-// fold computes a resolved expression of constants.
+// fold computes a resolved constant expression.
 func fold(x *Expr) (int64, error) {
 	switch x.Kind {
 	case Num, Sym:
 		return x.Value, nil
 	case Ref:
 		if k := x.Name.Obj.Kind; k != Constant && k != Symbol {
-			return 0, fmt.Errorf("%s is %s: only constants may stand here", x.Name.Text, kindNames[k])
+			return 0, fmt.Errorf("%s is %s: only constants are allowed here", x.Name.Text, kindNames[k])
 		}
 		return x.Name.Obj.Value, nil
 	case Neg:
@@ -237,5 +231,5 @@ func fold(x *Expr) (int64, error) {
 		}
 		return Arith(x.Op, a, b)
 	}
-	return 0, fmt.Errorf("only constants may stand here")
+	return 0, fmt.Errorf("only constants are allowed here")
 }

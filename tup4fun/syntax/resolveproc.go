@@ -8,7 +8,7 @@ func (r *resolver) processes() {
 		}
 		if p.Count != nil {
 			if n := r.constant(p.Count); n < 1 || n > MaxCopies {
-				r.errorf(p.Count.Pos, "there may be 1 to %d copies of a process, not %d", MaxCopies, n)
+				r.errorf(p.Count.Pos, "want 1 to %d copies of a process, got %d", MaxCopies, n)
 			}
 		}
 		r.locals, r.counts[LocalVar] = map[string]*Object{}, 0
@@ -30,10 +30,10 @@ func (r *resolver) stmts(all []*Stmt, atomic bool) {
 func (r *resolver) stmt(s *Stmt, atomic bool) {
 	if s.Label != nil {
 		if r.labels[r.proc][s.Label.Text] {
-			r.errorf(s.Label.Pos, "%s already has a place labelled %s", r.proc.Title, s.Label.Text)
+			r.errorf(s.Label.Pos, "%s already has a label %s", r.proc.Title, s.Label.Text)
 		}
 		if atomic {
-			r.errorf(s.Label.Pos, "nobody is ever seen within atomic: put the label %s before it", s.Label.Text)
+			r.errorf(s.Label.Pos, "a process cannot wait inside atomic: put the label %s before it", s.Label.Text)
 		}
 		r.labels[r.proc][s.Label.Text] = true
 	}
@@ -51,7 +51,7 @@ func (r *resolver) stmt(s *Stmt, atomic bool) {
 		}
 	case Atomic:
 		if atomic {
-			r.errorf(s.Pos, "this is within atomic already")
+			r.errorf(s.Pos, "atomic inside atomic")
 		}
 		r.stmts(s.Body, true)
 	}
@@ -76,11 +76,11 @@ func (r *resolver) guards(s *Stmt, atomic bool) {
 			r.op(g.Op)
 		case Else:
 			if elses++; elses > 1 {
-				r.errorf(g.Pos, "there is one else already")
+				r.errorf(g.Pos, "a second else")
 			}
 		case Timeout:
 			if atomic {
-				r.errorf(g.Pos, "timeout looks at the whole program: it cannot stand within atomic")
+				r.errorf(g.Pos, "timeout is not allowed inside atomic, because it depends on the whole program")
 			}
 		}
 		r.stmts(g.Body, atomic)
@@ -92,7 +92,7 @@ func (r *resolver) op(o *Op) {
 	r.template(o.Fields, o.Verb)
 }
 
-// template resolves the fields of an operation, of count, or of an event.
+// template resolves the fields of an operation, of count (verb ""), or of an event.
 func (r *resolver) template(fields []*Field, verb Verb) {
 	seen := map[string]bool{}
 	for _, f := range fields {
@@ -114,19 +114,19 @@ func (r *resolver) formalField(f *Field, verb Verb, seen map[string]bool) {
 	case verb == Put:
 		r.errorf(f.Pos, "put needs a value for each field: ?%s is only for get and query", f.Name.Text)
 	case verb == "":
-		r.errorf(f.Pos, "?%s sets a variable, which nothing may here: write _", f.Name.Text)
+		r.errorf(f.Pos, "?%s would set a variable here: write _", f.Name.Text)
 	case seen[f.Name.Text]:
-		r.errorf(f.Pos, "?%s stands twice in one template: get the second into another variable, and compare", f.Name.Text)
+		r.errorf(f.Pos, "?%s occurs twice in one template: get the second into another variable, and compare", f.Name.Text)
 	default:
 		r.use(f.Name, SharedVar, LocalVar)
 	}
 	seen[f.Name.Text] = true
 }
 
-// number resolves x, which must be an expression of numbers.
+// number resolves x, which must be arithmetic.
 func (r *resolver) number(x *Expr) { r.typed(x, false) }
 
-// truth resolves x, which must be an expression that is true or false.
+// truth resolves x, which must be boolean.
 func (r *resolver) truth(x *Expr) { r.typed(x, true) }
 
 func (r *resolver) typed(x *Expr, truth bool) {
@@ -134,13 +134,13 @@ func (r *resolver) typed(x *Expr, truth bool) {
 		return
 	}
 	if truth {
-		r.errorf(x.Pos, "expected what is true or false, found a number: compare it")
+		r.errorf(x.Pos, "expected a condition, found a number: compare it")
 	} else {
-		r.errorf(x.Pos, "expected a number, found what is true or false")
+		r.errorf(x.Pos, "expected a number, found a condition")
 	}
 }
 
-// expr resolves x, and reports whether it is of truth (else of numbers).
+// expr resolves x and reports whether it is boolean; otherwise it is arithmetic.
 func (r *resolver) expr(x *Expr) (truth bool) {
 	switch x.Kind {
 	case Bool:
@@ -189,7 +189,7 @@ func (r *resolver) binary(x *Expr) bool {
 	return true
 }
 
-// quantified resolves the body once; its name stands for each value in turn.
+// quantified resolves a quantifier. Its name is declared in the body only.
 func (r *resolver) quantified(x *Expr) {
 	r.set(x.Set)
 	if r.locals == nil {
@@ -204,7 +204,7 @@ func (r *resolver) properties() {
 	names := map[string]Pos{}
 	for _, p := range r.prog.Props {
 		if before, ok := names[p.Name]; ok {
-			r.errorf(p.Pos, "there is a property %s already (%s)", p.Name, before)
+			r.errorf(p.Pos, "the property %s exists already (%s)", p.Name, before)
 		}
 		names[p.Name] = p.Pos
 		switch p.Kind {
@@ -227,6 +227,6 @@ func (r *resolver) properties() {
 func (r *resolver) place(e Place) {
 	o := r.use(e.Process, ProcName)
 	if o != nil && e.Label != nil && !r.labels[o.Proc][e.Label.Text] {
-		r.errorf(e.Label.Pos, "%s has no place labelled %s", e.Process.Text, e.Label.Text)
+		r.errorf(e.Label.Pos, "%s has no label %s", e.Process.Text, e.Label.Text)
 	}
 }

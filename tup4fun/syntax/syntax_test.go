@@ -29,7 +29,7 @@ func TestTheOriginalsTwoBoxesAreReadUnchanged(t *testing.T) {
 	require.Equal(t, "P2", p.Procs[1].Title)
 }
 
-func TestErrorsSayWhatWasExpected(t *testing.T) {
+func TestErrorsNameTheExpectedToken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ src, says string }{
 		{"", "1:1: expected a statement, found the end of the file"},
@@ -40,33 +40,33 @@ func TestErrorsSayWhatWasExpected(t *testing.T) {
 		{"x = 0, x = 1\n---\nskip", "1:8: x is already the name of a variable (1:1)"},
 		{"x = 0\n---\nvar x", "x is already the name of a variable"},
 		{"S = (X, INF, {})\n---\nskip", "1:6: expected a kind of space: R (random)"},
-		{"S = (R, 1, {(1), (2)})\n---\nskip", "S has room for 1 tuples, and starts with 2"},
+		{"S = (R, 1, {(1), (2)})\n---\nskip", "S has a capacity of 1 tuples, but 2 initial tuples"},
 		{"S = (R, INF, {})\n---\nS.take(1)", "3:3: expected put, get, query, getp or queryp, found take"},
 		{"S = (R, INF, {})\n---\nS.put(?x)", "put needs a value for each field"},
-		{"S = (R, INF, {}), x=0\n---\nS.get(?x, ?x)", "?x stands twice"},
+		{"S = (R, INF, {}), x=0\n---\nS.get(?x, ?x)", "?x occurs twice"},
 		{"S = (R, INF, {}), x=0\n---\nS := 1", "S is a space: expected the name of a variable or a local variable"},
-		{"x = 0\n---\nif x -> skip fi", "expected what is true or false, found a number"},
-		{"x = 0\n---\nx := x > 1", "expected a number, found what is true or false"},
+		{"x = 0\n---\nif x -> skip fi", "expected a condition, found a number"},
+		{"x = 0\n---\nx := x > 1", "expected a number, found a condition"},
 		{"x = 0\n---\nif x == 1 -> skip fi", "equal is one ="},
 		{"x = 0\n---\nif 0 < x < 1 -> skip fi", "comparisons do not chain"},
 		{"par skip [] skip", "expected ; or [] or rap, found the end of the file"},
-		{"loop true -> skip", "expected ; or [] or pool (what began at 1:1), found the end of the file"},
-		{"skip $ skip", `1:6: '$' is no sign of the language`},
+		{"loop true -> skip", "expected ; or [] or pool (for the statement at 1:1), found the end of the file"},
+		{"skip $ skip", `1:6: '$' is not a token of the language`},
 		{"x = 99999999999\n---\nskip", "too large"},
 		{"x = 2147483647 + 1\n---\nskip", "not within"},
 		{"x = 1 / 0\n---\nskip", "division by zero"},
 		{"skip\n---\nbound S <= 3;", "S is not declared"},
-		{"skip\n---\ninvariant p: 1;", "expected what is true or false"},
+		{"skip\n---\ninvariant p: 1;", "expected a condition"},
 		{"skip\n---\ninvariant p: [] true;", "expected a number"},
 		{"skip\n---\nsafe;", "expected a property"},
 		{"skip\n---\ndeadlockfree except W;", "W is not declared"},
-		{"proc W = skip\n---\ndeadlockfree except W.idle;", "W has no place labelled idle"},
-		{"skip\n---\ndeadlockfree; deadlockfree;", "there is a property deadlockfree already"},
-		{"par 0 * skip rap", "there may be 1 to 1000 copies"},
-		{"atomic { atomic { skip } }", "this is within atomic already"},
-		{"atomic { if timeout -> skip fi }", "timeout looks at the whole program"},
-		{"S = (R, INF, {})\n---\nif S.getp(1) -> skip fi", "a guard lets in when its operation can be done"},
-		{"x = \"a\n---\nskip", `a symbol in quotes ends with "`},
+		{"proc W = skip\n---\ndeadlockfree except W.idle;", "W has no label idle"},
+		{"skip\n---\ndeadlockfree; deadlockfree;", "the property deadlockfree exists already"},
+		{"par 0 * skip rap", "want 1 to 1000 copies"},
+		{"atomic { atomic { skip } }", "atomic inside atomic"},
+		{"atomic { if timeout -> skip fi }", "timeout is not allowed inside atomic"},
+		{"S = (R, INF, {})\n---\nif S.getp(1) -> skip fi", "a guard already waits for its operation"},
+		{"x = \"a\n---\nskip", `a symbol in quotes must end with "`},
 		{"const S = 1..100000\n---\nskip", "at most 1000 values"},
 		{strings.Repeat("if true -> ", 1000) + "skip", "nested more than 200 deep"},
 		{"x = " + strings.Repeat("(", 100_000), "nested more than 200 deep"},
@@ -112,7 +112,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	var es syntax.Errors
 	require.ErrorAs(t, err, &es)
 	require.Len(t, es, syntax.MaxErrors+1)
-	require.Contains(t, es[syntax.MaxErrors].Msg, "there is more")
+	require.Contains(t, es[syntax.MaxErrors].Msg, "more errors")
 }
 
 func TestALongProgramIsRead(t *testing.T) {
@@ -140,16 +140,16 @@ func TestWarnings(t *testing.T) {
 		src  string
 		says []string
 	}{
-		{"x = 0\n---\npar x := 1 [] x := 2 rap", []string{"1:1: warning: x is one variable for all, and written by P1, P2"}},
-		{"x = 0\n---\npar 2 * x := 1 rap", []string{"x is one variable for all, and written by P1 (copy 1), P1 (copy 2)"}},
+		{"x = 0\n---\npar x := 1 [] x := 2 rap", []string{"1:1: warning: x is one shared variable, written by P1, P2"}},
+		{"x = 0\n---\npar 2 * x := 1 rap", []string{"x is one shared variable, written by P1 (copy 1), P1 (copy 2)"}},
 		{"par 2 * var x; x := 1 rap", nil},
-		{"x = 0\n---\nloop x > 0 -> x := x - 1 pool", []string{"3:1: warning: loop has no way out"}},
+		{"x = 0\n---\nloop x > 0 -> x := x - 1 pool", []string{"3:1: warning: loop has no exit"}},
 		{"x = 0\n---\nloop x > 0 -> x := x - 1 [] x <= 0 -> x := 1 pool", nil},
 		{"x = 0\n---\nloop !(x = 1) -> skip [] x = 1 -> skip pool", nil},
 		{"S = (R, INF, {})\n---\nloop true -> S.put(1) pool", []string{"1:1: warning: S only grows"}},
 		{"S = (R, 2, {})\n---\nloop true -> S.put(1) pool", nil},
-		{"S = (R, 2, {(1)})\n---\nS.get(2)", []string{"3:1: warning: nothing ever puts what S.get(2) looks for"}},
-		{"const A = 2, S = (R, 2, {})\n---\npar S.put(1 + 1) [] S.get(A); S.query(1, _) rap", []string{"nothing ever puts what S.query(1, _) looks for"}},
+		{"S = (R, 2, {(1)})\n---\nS.get(2)", []string{"3:1: warning: no put matches S.get(2)"}},
+		{"const A = 2, S = (R, 2, {})\n---\npar S.put(1 + 1) [] S.get(A); S.query(1, _) rap", []string{"no put matches S.query(1, _)"}},
 	} {
 		p, err := syntax.Parse("m", c.src)
 		require.NoError(t, err, c.src)

@@ -4,8 +4,8 @@ import "strconv"
 
 type kind uint8
 
-// The kinds of token. Words of the extensions are names: the parser knows them by
-// where they stand.
+// The kinds of tokens. Words of the extensions are names; the parser recognizes them by
+// context.
 const (
 	eof kind = iota
 	name
@@ -20,24 +20,24 @@ const (
 var reserved = map[string]bool{"par": true, "rap": true, "if": true, "fi": true, "do": true, "od": true,
 	"loop": true, "pool": true, "skip": true, "true": true, "false": true}
 
-// puncts are the signs, the longer ones first.
-var puncts = []string{":=", "->", "[]", "!=", "<=", ">=", "<>", "&&", "||", "~>", "..",
+// operators are the signs; longer ones come first, because Sign returns the first match.
+var operators = []string{":=", "->", "[]", "!=", "<=", ">=", "<>", "&&", "||", "~>", "..",
 	"[", "]", "(", ")", "{", "}", ",", ";", ".", "?", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "!", "~", ":"}
 
 type token struct {
 	kind kind
 	text string
 	pos  Pos
-	end  int // line on which it ends
+	end  int // last line of the token
 }
 
 // is reports whether t is the reserved word or the sign s.
 func (t token) is(s string) bool { return (t.kind == punct || t.kind == word) && t.text == s }
 
-// named reports whether t is the name s, which may be a word of an extension.
+// named reports whether t is the name s, possibly a word of an extension.
 func (t token) named(s string) bool { return t.kind == name && t.text == s }
 
-// String says what t is in a message.
+// String names t in a message.
 func (t token) String() string {
 	switch t.kind {
 	case eof:
@@ -49,7 +49,7 @@ func (t token) String() string {
 	}
 }
 
-// A Comment is one "// …", without its end of line.
+// Comment is one comment with its // and without its line end.
 type Comment struct {
 	Pos  Pos
 	Text string

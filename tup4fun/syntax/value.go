@@ -4,21 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
-// SymbolBase is the value of the first symbol; the others follow it. Numbers have
-// 32 bits, so that no symbol equals one.
+// SymbolBase is the value of the first symbol. Numbers have 32 bits, so no symbol equals
+// a number.
 const SymbolBase int64 = 1 << 40
 
-// What arithmetic may end with instead of a number.
+// Errors of arithmetic.
 var (
 	ErrDivision = errors.New("division by zero")
 	ErrOverflow = fmt.Errorf("the result is not within %d to %d", math.MinInt32, math.MaxInt32)
 	ErrSymbol   = errors.New("a symbol is not a number")
 )
 
-// Arith computes a op b for + - * / %, as C does: a quotient is cut towards zero.
+// Arith computes a op b for + - * / %. Division truncates towards zero, as in C.
 func Arith(op string, a, b int64) (int64, error) {
 	if a >= SymbolBase || b >= SymbolBase {
 		return 0, ErrSymbol
@@ -76,13 +77,13 @@ func (p *Program) Show(v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-// symbol returns the value of the symbol of that name.
+// symbol returns the value of the symbol with that name, and adds the symbol if it is
+// new.
 func (p *Program) symbol(name string) int64 {
-	for i, s := range p.Symbols {
-		if s == name {
-			return SymbolBase + int64(i)
-		}
+	i := slices.Index(p.Symbols, name)
+	if i < 0 {
+		i = len(p.Symbols)
+		p.Symbols = append(p.Symbols, name)
 	}
-	p.Symbols = append(p.Symbols, name)
-	return SymbolBase + int64(len(p.Symbols)-1)
+	return SymbolBase + int64(i)
 }

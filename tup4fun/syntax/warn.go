@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Warn says what is odd in a program that Parse has returned without error: a
-// shared variable that two processes write, a loop whose guards may all be false,
-// a space that only grows, a template that nothing ever puts. None of it is wrong
-// as such. The order is that of the file.
+// Warn returns the suspicious parts of a program that Parse accepted, in the order of the
+// file: a shared variable that two processes write, a loop in which all guards may be
+// false, a space that only grows, a template that no put matches. They need not be
+// errors.
 func Warn(p *Program) []*Error {
 	w := &warner{prog: p, writers: map[*Object][]string{}}
 	for _, proc := range p.Procs {
@@ -18,12 +18,7 @@ func Warn(p *Program) []*Error {
 	}
 	w.shared()
 	w.spaces()
-	slices.SortStableFunc(w.all, func(a, b *Error) int {
-		if a.Pos.Before(b.Pos) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(w.all, func(a, b *Error) int { return a.Pos.Compare(b.Pos) })
 	return w.all
 }
 
@@ -44,7 +39,7 @@ func (w *warner) stmts(all []*Stmt) {
 	for _, s := range all {
 		switch s.Kind {
 		case Assign:
-			w.writes(s.Target)
+			w.noteWrite(s.Target)
 		case OpStmt:
 			w.op(s.Op)
 		case Atomic:
@@ -52,8 +47,8 @@ func (w *warner) stmts(all []*Stmt) {
 			w.stmts(s.Body)
 			w.atomic = false
 		case If, Do, Loop:
-			if s.Kind == Loop && !covered(s.Guards) {
-				w.warnf(s.Pos, "loop has no way out: where all its guards are false, %s is stuck; do … od ends there", w.proc.Title)
+			if s.Kind == Loop && !alwaysOpen(s.Guards) {
+				w.warnf(s.Pos, "loop has no exit: if all its guards are false, %s is stuck; do … od ends in that case", w.proc.Title)
 			}
 			for _, g := range s.Guards {
 				if g.Kind == OnOp {
@@ -69,14 +64,15 @@ func (w *warner) op(o *Op) {
 	w.ops = append(w.ops, o)
 	for _, f := range o.Fields {
 		if f.Kind == Formal {
-			w.writes(&Expr{Kind: Ref, Name: f.Name})
+			w.noteWrite(&Expr{Kind: Ref, Name: f.Name})
 		}
 	}
 }
 
-// writes notes that the process writes x, a variable. Within atomic nobody comes
-// between, and of an array each process may have its own element.
-func (w *warner) writes(x *Expr) {
+// noteWrite records that the process writes variable x. Atomic writes are exempt, because
+// no other process runs in between, and so are arrays, because each process may have its
+// own element.
+func (w *warner) noteWrite(x *Expr) {
 	n := x.Name
 	if w.atomic || n.Obj.Kind != SharedVar {
 		return
@@ -95,16 +91,16 @@ func (w *warner) writes(x *Expr) {
 func (w *warner) shared() {
 	for o, who := range w.writers {
 		if len(who) > 1 {
-			w.warnf(o.Pos, "%s is one variable for all, and written by %s: one may overwrite what another has read; var %s within a process is its own",
+			w.warnf(o.Pos, "%s is one shared variable, written by %s: one may overwrite a value that another has read; var %s inside a process is local",
 				o.Name, strings.Join(who, ", "), o.Name)
 		}
 	}
 }
 
-// covered reports whether some guard is plainly always open, or waits for what
-// others may still do. It does not prove anything: two guards of which one is the
-// other's opposite cover, as do an operation, else and timeout.
-func covered(guards []*Guard) bool {
+// alwaysOpen reports whether some guard is obviously always true, or waits for an
+// operation, else or timeout. Of conditions it accepts only true, and a pair in which one
+// is the negation of the other, so false does not mean that the guards can all be false.
+func alwaysOpen(guards []*Guard) bool {
 	var conds []string
 	for _, g := range guards {
 		if g.Kind != When || g.Cond.Kind == Bool && g.Cond.Value == 1 {
@@ -113,7 +109,7 @@ func covered(guards []*Guard) bool {
 		conds = append(conds, g.Cond.Source())
 	}
 	for _, g := range guards {
-		if slices.Contains(conds, opposite(g.Cond)) {
+		if slices.Contains(conds, negationText(g.Cond)) {
 			return true
 		}
 	}
@@ -122,7 +118,7 @@ func covered(guards []*Guard) bool {
 
 var opposites = map[string]string{"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
-func opposite(x *Expr) string {
+func negationText(x *Expr) string {
 	if o, ok := opposites[x.Op]; ok && x.Kind == Binary {
 		not := *x
 		not.Op = o
@@ -150,18 +146,18 @@ func (w *warner) spaces() {
 			}
 		}
 		if puts > 0 && takes == 0 && d.Cap == nil {
-			w.warnf(d.Pos, "%s only grows: there are puts, and no get", d.Name.Text)
+			w.warnf(d.Pos, "%s only grows: it has puts and no get", d.Name.Text)
 		}
 	}
 	for _, o := range w.ops {
-		if o.Verb != Put && !w.fed(o) {
-			w.warnf(o.Pos, "nothing ever puts what %s looks for", o.Text())
+		if o.Verb != Put && !w.mayBePut(o) {
+			w.warnf(o.Pos, "no put matches %s", o.Text())
 		}
 	}
 }
 
-// fed reports whether some put or some tuple of the start may match o.
-func (w *warner) fed(o *Op) bool {
+// mayBePut reports whether some put or some initial tuple may match o.
+func (w *warner) mayBePut(o *Op) bool {
 	for _, other := range w.ops {
 		if other.Verb == Put && other.Space.Obj == o.Space.Obj && mayMatch(o.Fields, other.Fields) {
 			return true
@@ -184,8 +180,8 @@ func (w *warner) fed(o *Op) bool {
 	return false
 }
 
-// mayMatch reports whether a template and a tuple are of one length, and differ in
-// no field that is constant in both.
+// mayMatch reports whether a template and a tuple have the same length and no field in
+// which both are constant and differ.
 func mayMatch(template, tuple []*Field) bool {
 	if len(template) != len(tuple) {
 		return false
