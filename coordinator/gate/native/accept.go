@@ -13,41 +13,42 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// How long the gate waits after an accept that failed, such as for want of file
-// descriptors: twice as long each time.
+// The pause after an accept that failed, such as for lack of file descriptors, doubles
+// each time from firstPause to lastPause.
 const (
 	firstPause = 5 * time.Millisecond
 	lastPause  = time.Second
 )
 
-// refuseIn bounds the refusal of a connection that is one too many.
-const refuseIn = 100 * time.Millisecond
+// refusalTimeout bounds how long the refusal of a surplus connection may take, because
+// no other connection is accepted meanwhile.
+const refusalTimeout = 100 * time.Millisecond
 
-// Serve accepts connections until ctx ends, and closes the listener. It returns
-// nil then, after all connections have ended, and the error if somebody else
-// closed the listener. No other error ends it. Sessions that clients left behind
-// live on in the engine.
+// Serve accepts connections until ctx ends, and closes the listener. It returns nil
+// then, after all connections have ended, and an error if the listener was closed from
+// outside. No other error ends it. Sessions of clients that are still there stay open
+// in the engine.
 func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	running.Go(func() { <-ctx.Done(); _ = l.Close() }) // Accept says so
-	hands := newCrew(ctx, &running)
-	pause, paced := firstPause, newPace(g.Rate)
+	running.Go(func() { <-ctx.Done(); _ = l.Close() }) // Accept returns the error
+	workers := newPool(ctx, &running)
+	pause, limit := firstPause, newRateLimit(g.Rate)
 	for {
-		paced.wait(ctx)
-		c, err := l.Accept()
+		limit.wait(ctx)
+		nc, err := l.Accept()
 		switch {
 		case ctx.Err() != nil:
-			if c != nil {
-				_ = c.Close()
+			if nc != nil {
+				_ = nc.Close()
 			}
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("gate: %w", err)
 		case err != nil:
-			g.Log.Warn("gate: cannot accept; trying again", "error", err, "in", pause)
+			g.Log.Warn("gate: cannot accept a connection; retrying", "error", err, "in", pause)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -56,67 +57,54 @@ func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 			continue
 		}
 		pause = firstPause
-		if !g.enter() {
-			g.refuse(c)
+		if !g.countConnection(1) {
+			_ = nc.SetDeadline(time.Now().Add(refusalTimeout))
+			g.fail(nc, fmt.Errorf("%d connections: %w", g.Connections, fault.ErrOverloaded))
+			_ = nc.Close()
 			continue
 		}
-		running.Go(func() { g.serve(ctx, hands, c) })
+		running.Go(func() {
+			if s, conn := g.serveConnection(ctx, workers, nc); s != nil {
+				s.awaitReconnect(ctx, conn)
+			}
+		})
 	}
 }
 
-// enter counts a connection, unless there are too many.
-func (g *Gate) enter() bool {
+// countConnection adds n to the number of connections. It reports false, and adds
+// nothing, if that is one too many.
+func (g *Gate) countConnection(n int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open >= g.Connections {
+	if g.open+n > g.Connections {
 		return false
 	}
-	g.open++
+	g.open += n
 	return true
 }
 
-func (g *Gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.open--
+// fail sends an error before there is a session, if the client still reads.
+func (g *Gate) fail(nc net.Conn, err error) {
+	_ = wire.Send(nc, wire.AppendPreamble(nil), failure(0, err))
 }
 
-// refuse tells a connection that there are too many.
-func (g *Gate) refuse(c net.Conn) {
-	_ = c.SetDeadline(time.Now().Add(refuseIn))
-	g.fail(c, 0, fmt.Errorf("%d connections: %w", g.Connections, fault.ErrOverloaded))
-	_ = c.Close()
-}
-
-// fail answers with an error before a link is set up, if the client listens.
-func (g *Gate) fail(c net.Conn, call uint64, err error) {
-	_ = wire.Send(c, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Failure, Call: call, Body: wire.AppendError(nil, err)})
-}
-
-// serve is the life of one connection, and of its session until somebody comes
-// back to it.
-func (g *Gate) serve(ctx context.Context, hands *crew, c net.Conn) {
-	if s, v := g.meet(ctx, hands, c); s != nil {
-		s.linger(ctx, v)
+// serveConnection serves one connection until it ends. The session is nil if the
+// client was not admitted.
+func (g *Gate) serveConnection(ctx context.Context, workers *pool, nc net.Conn) (s *session, conn *connection) {
+	defer g.countConnection(-1)
+	defer g.recoverPanic("connection", nc.RemoteAddr())
+	if s, conn = g.admit(ctx, nc); s != nil {
+		conn.workers = workers
+		s.serve(ctx, conn, nc)
 	}
+	return s, conn
 }
 
-// meet is the life of one connection. The session is nil if the client was not
-// admitted.
-func (g *Gate) meet(ctx context.Context, hands *crew, c net.Conn) (s *session, v *visit) {
-	defer g.leave()
-	defer g.rescue("connection", c.RemoteAddr())
-	if s, v = g.admit(ctx, c); s != nil {
-		v.hands = hands
-		s.converse(ctx, v, c)
-	}
-	return s, v
-}
-
-// rescue keeps a panic from ending more than what it happened in.
-func (g *Gate) rescue(what string, who any) {
+// recoverPanic, deferred, logs and counts a panic, so that it ends only the connection
+// or the call in which it happened.
+func (g *Gate) recoverPanic(what string, of any) {
 	if p := recover(); p != nil {
-		g.Log.Error("gate: panic", "in", what, "of", who, "value", p, "stack", string(debug.Stack()))
+		g.Log.Error("gate: panic", "in", what, "of", of, "value", p, "stack", string(debug.Stack()))
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.panics++

@@ -12,30 +12,36 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// call is a request that is carried out, or whose answer was not acknowledged.
+// call is a request that is being carried out, or whose answer is kept until it is
+// acknowledged. The session's mu guards connection and answer.
 type call struct {
-	session *session
-	number  uint64
-	request space.Request
-	size    int
-	ctx     context.Context
-	stop    context.CancelFunc
-	visit   *visit      // whom to answer; nil: nobody is there
-	answer  *wire.Frame // of a call that must not be carried out again
+	session    *session
+	number     uint64
+	request    space.Request
+	size       int // of the request, in bytes
+	ctx        context.Context
+	cancel     context.CancelFunc
+	connection *connection // to be answered over; nil: the client is not connected
+	answer     *wire.Frame // that is kept; nil: not answered yet
 }
 
-// listen reads what the client wants until the connection ends.
-func (s *session) listen(ctx context.Context, v *visit) error {
+// readRequests reads what the client sends until the connection ends, and returns the
+// reason.
+func (s *session) readRequests(ctx context.Context, conn *connection) error {
 	for {
-		f, err := v.link.Receive()
+		f, err := conn.link.Receive()
 		if err != nil {
 			return err
 		}
 		switch f.Kind {
 		case wire.Request:
-			err = s.request(ctx, v, f)
+			err = s.startCall(ctx, conn, f)
 		case wire.Cancel:
-			s.cancel(f.Call)
+			s.mu.Lock()
+			if c := s.calls[f.Call]; c != nil {
+				c.cancel()
+			}
+			s.mu.Unlock()
 		default:
 			err = fmt.Errorf("a frame of kind %d: %w", f.Kind, fault.ErrInvalid)
 		}
@@ -45,126 +51,102 @@ func (s *session) listen(ctx context.Context, v *visit) error {
 	}
 }
 
-// request starts a call. The error is that of a request which is none.
-func (s *session) request(ctx context.Context, v *visit, f wire.Frame) error {
+// startCall starts a call, or moves one to this connection that the client repeats
+// because it has reconnected. The error is that of a malformed request or of the link;
+// other errors answer the call.
+func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame) error {
 	r, err := wire.DecodeRequest(f.Body)
 	if err != nil {
 		return fmt.Errorf("call %d: %w", f.Call, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if earlier := s.calls[f.Call]; earlier != nil { // it is repeated over this connection
-		earlier.visit = v
+	if earlier := s.calls[f.Call]; earlier != nil {
+		earlier.connection = conn
 		if earlier.answer != nil {
-			return v.link.Send(*earlier.answer)
+			return conn.link.Send(*earlier.answer)
 		}
 		return nil
 	}
 	if r.Verb == space.VerbAck || r.Verb == space.VerbBack {
-		s.forget(r.Op.Seq - space.AutoSeq)
-		for _, seq := range r.Acknowledged {
-			s.forget(seq - space.AutoSeq)
+		for _, seq := range append(r.Acknowledged, r.Op.Seq) {
+			s.forgetAnswer(seq - space.AutoSeq) // the client numbers calls and operations alike
 		}
 	}
 	if len(s.calls) >= maxCalls || s.bytes+len(f.Body) > maxInFlight {
 		err := fmt.Errorf("%s: %d calls with %d bytes are in flight: %w", r.Verb, len(s.calls), s.bytes, fault.ErrOverloaded)
-		return v.link.Send(failure(f.Call, err))
+		return conn.link.Send(failure(f.Call, err))
 	}
-	c := &call{session: s, number: f.Call, request: r, size: len(f.Body), visit: v}
-	c.request.Shared = true // it is encoded, and nothing else
-	c.ctx, c.stop = context.WithCancel(ctx)
+	r.Shared = true // the reply is only encoded
+	c := &call{session: s, number: f.Call, request: r, size: len(f.Body), connection: conn}
+	c.ctx, c.cancel = context.WithCancel(ctx)
 	s.calls[c.number] = c
 	s.bytes += c.size
-	v.hands.take(c)
+	conn.workers.start(c)
 	return nil
 }
 
-// forget drops the answer of a call that has arrived. The caller holds mu.
-func (s *session) forget(number uint64) {
+// forgetAnswer drops the kept answer of a call, because it has arrived. The caller
+// holds mu.
+func (s *session) forgetAnswer(number uint64) {
 	if c := s.calls[number]; c != nil && c.answer != nil {
 		s.bytes -= len(c.answer.Body)
 		delete(s.calls, number)
 	}
 }
 
-// cancel ends a call that is carried out still.
-func (s *session) cancel(number uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.calls[number]; c != nil {
-		c.stop()
-	}
-}
-
-// perform carries out a call and answers it.
+// perform carries out a call and answers it. It gives the call up without an answer
+// while the client is not connected, because the client sends the call again then.
 func (s *session) perform(serving context.Context, c *call) {
-	defer c.stop()
+	defer c.cancel()
 	answered := false
 	defer func() {
 		if !answered {
-			s.finish(c, failure(c.number, errPanic), false)
+			s.finishCall(c, failure(c.number, errPanic), false)
 		}
 	}()
-	defer s.g.rescue("call", s.id)
-	failpoint.Reached("call.before", c.request.Operation())
-	large := s.enter(s.g.hasLargeAnswer(c.request))
-	defer func() { s.leave(large) }()
-	if answered = large && s.abandon(c); answered {
+	defer s.g.recoverPanic("call", s.id)
+	operation := c.request.Operation()
+	failpoint.Reached("call.before", operation)
+	large := s.g.hasLargeAnswer(c.request)
+	if large {
+		s.large <- struct{}{} // until the link has taken an earlier one, or is closed
+	}
+	defer func() {
+		if large {
+			<-s.large
+		}
+	}()
+	if answered = large && s.dropUnconnected(c); answered {
 		return
 	}
-	reply, err := s.conn.Do(c.ctx, c.request)
-	large = large || s.enter(len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer) // not encoded yet
-	failpoint.Reached("call.after", c.request.Operation())
+	reply, err := s.backend.Do(c.ctx, c.request)
+	if !large && (len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer) {
+		s.large <- struct{}{} // before the reply takes memory a second time, encoded
+		large = true
+	}
+	failpoint.Reached("call.after", operation)
 	keep := err == nil && consumes(c.request.Verb)
+	if serving.Err() != nil && errors.Is(err, context.Canceled) { // the gate is closing; the client did not cancel
+		answered = true
+		s.dropCall(c)
+		return
+	}
+	if answered = !keep && s.dropUnconnected(c); answered {
+		return
+	}
 	var f wire.Frame
-	switch {
-	case serving.Err() != nil && errors.Is(err, context.Canceled): // it was not the client who wanted that
-		answered = true
-		s.drop(c)
-		return
-	case !keep && s.abandon(c):
-		answered = true
-		return
-	case err != nil:
+	if err != nil {
 		f = failure(c.number, err)
-	default:
+	} else {
 		f = wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
 	}
 	answered = true
-	s.finish(c, f, keep)
-	failpoint.Reached("reply.after", c.request.Operation())
+	s.finishCall(c, f, keep)
+	failpoint.Reached("reply.after", operation)
 }
 
-// abandon drops a call if nobody is there to be answered, and reports whether: the
-// client will ask again.
-func (s *session) abandon(c *call) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c.visit != nil {
-		return false
-	}
-	s.bytes -= c.size
-	delete(s.calls, c.number)
-	return true
-}
-
-// enter waits, if an answer is large, until few others of the session are there:
-// until its link has taken them, or is closed. It reports whether leave must be
-// called when the answer is on its way.
-func (s *session) enter(large bool) bool {
-	if large {
-		s.large <- struct{}{}
-	}
-	return large
-}
-
-func (s *session) leave(large bool) {
-	if large {
-		<-s.large
-	}
-}
-
-// hasLargeAnswer says that the answer may be large, and is made for the request.
+// hasLargeAnswer reports whether the answer to a request may be large.
 func (g *Gate) hasLargeAnswer(r space.Request) bool {
 	switch r.Verb {
 	case space.VerbGetAll, space.VerbQueryAll, space.VerbList:
@@ -175,8 +157,8 @@ func (g *Gate) hasLargeAnswer(r space.Request) bool {
 	return false
 }
 
-// consumes says that the call cannot be carried out twice, and the engine does
-// not know it by its operation id.
+// consumes reports whether the call must not be carried out twice although the engine
+// does not know it by its operation id, so that its answer must be kept.
 func consumes(v space.Verb) bool {
 	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
 }
@@ -185,31 +167,45 @@ func failure(number uint64, err error) wire.Frame {
 	return wire.Frame{Kind: wire.Failure, Call: number, Body: wire.AppendError(nil, err)}
 }
 
-// drop ends a call without an answer.
-func (s *session) drop(c *call) *visit {
+// dropUnconnected ends a call without an answer if the client is not connected, and
+// reports whether it did.
+func (s *session) dropUnconnected(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.connection != nil {
+		return false
+	}
+	s.bytes -= c.size
+	delete(s.calls, c.number)
+	return true
+}
+
+// dropCall removes a call, and returns the connection to answer it over; nil if the
+// client is not connected.
+func (s *session) dropCall(c *call) *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes -= c.size
 	delete(s.calls, c.number)
-	return c.visit
+	return c.connection
 }
 
-// finish answers a call if anybody is there. If not, the client will ask again;
-// an answer that must be kept until then is.
-func (s *session) finish(c *call, f wire.Frame, keep bool) {
-	var v *visit
+// finishCall sends a call's answer if the client is connected, and keeps it for the
+// next connection if keep is set.
+func (s *session) finishCall(c *call, f wire.Frame, keep bool) {
+	var conn *connection
 	if keep {
 		s.mu.Lock()
 		s.bytes += len(f.Body) - c.size
-		c.answer, v = &f, c.visit
+		c.answer, conn = &f, c.connection
 		s.mu.Unlock()
 	} else {
-		v = s.drop(c)
+		conn = s.dropCall(c)
 	}
-	if v == nil {
+	if conn == nil {
 		return
 	}
-	if err := v.link.Send(f); errors.Is(err, fault.ErrTooLarge) {
-		_ = v.link.Send(failure(c.number, err)) // a link that is closed has no reader
+	if err := conn.link.Send(f); errors.Is(err, fault.ErrTooLarge) {
+		_ = conn.link.Send(failure(c.number, err)) // a closed link has no reader
 	}
 }

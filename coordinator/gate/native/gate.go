@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -12,20 +13,20 @@ import (
 
 // Bounds of a session's calls.
 const (
-	// maxCalls are those that were not answered, or whose answer was not
-	// acknowledged. A client has space.Window at most at a time; the rest is for
+	// maxCalls bounds the calls that were not answered, or whose answer was not
+	// acknowledged. A client sends at most space.Window at a time; the rest is for
 	// its acknowledgements.
 	maxCalls = 4 * space.Window
-	// maxInFlight bounds the bytes of such requests, and of such answers that are kept.
+	// maxInFlight bounds the bytes of these requests, and of the answers that are kept.
 	maxInFlight = 16 << 20
-	// maxLarge is how many large answers are made and sent at a time, so that a
-	// client that does not read them holds up itself, and no memory.
+	// maxLarge is how many large answers of a session are made and sent at a time, so
+	// that a client that does not read them delays only itself and takes no memory.
 	maxLarge = 4
-	// largeAnswer is how many bytes make an answer a large one.
+	// largeAnswer is the size in bytes from which an answer is large.
 	largeAnswer = 4 << 10
 )
 
-// maxTTL bounds how long a client that is dead may keep what it holds.
+// maxTTL bounds how long a dead client may keep the tuples that it holds.
 const maxTTL = time.Hour
 
 // Engine is where sessions are opened: an engine.Engine.
@@ -33,24 +34,24 @@ type Engine interface {
 	OpenGateSession(ctx context.Context, id string, ttl time.Duration, resume bool) (engine.GateSession, error)
 }
 
-// Config says what a gate opens, and to how many.
+// Config is what a gate opens, and its limits.
 type Config struct {
 	Engine Engine
-	// What clients are told: where the coordinator's API is, how often managers
-	// and workers should give a sign of life, and after which silence they are
-	// lost.
+	// Clients are told in the handshake: the address of the coordinator's API, how
+	// often managers and workers should give a sign of life, and after which silence
+	// their sessions are lost.
 	HTTP      string
 	Heartbeat time.Duration // 0: 2 s
 	Lost      time.Duration // 0: 6 s
 
-	// LargeAnswers are procedures whose answers are large: each is carried out only once
-	// there is room for one. They must not wait for a tuple.
+	// LargeAnswers are procedures whose answers are large: a call of one begins only
+	// when fewer than maxLarge of its session are made. They must not wait for a tuple.
 	LargeAnswers []string
 
 	Connections int           // at most, 0: 10,000
-	Rate        int           // connections taken in a second, when more than a tenth of that come at once; 0: 1,000
-	Handshake   time.Duration // in which a connection must say who it is; 0: 5 s
-	Ping        time.Duration // silence after which either side asks; 0: 30 s
+	Rate        int           // connections accepted in a second, when more than a tenth of that come at once; 0: 1,000
+	Handshake   time.Duration // in which a client must complete the handshake; 0: 5 s
+	Ping        time.Duration // silence after which either side sends a ping; 0: 30 s
 	Grace       time.Duration // how long a session without a TTL may be without a connection; 0: Lost
 	Log         *slog.Logger  // nil: slog.Default
 }
@@ -58,32 +59,24 @@ type Config struct {
 // Gate opens one engine to a network. Its methods may be called concurrently.
 type Gate struct {
 	Config
-	mu     sync.Mutex // guards what follows
+
+	mu     sync.Mutex // guards open and panics
 	open   int        // connections
 	panics int
 
-	opening  sync.Mutex // guards sessions, and is held while one is opened
+	opening  sync.Mutex // guards sessions; held while a session is opened, and never waited for with a session's mu held
 	sessions map[string]*session
 }
 
 // New returns a gate; Serve opens it.
 func New(c Config) *Gate {
-	orElse(&c.Heartbeat, 2*time.Second)
-	orElse(&c.Lost, 6*time.Second)
-	orElse(&c.Connections, 10_000)
-	orElse(&c.Rate, 1_000)
-	orElse(&c.Handshake, 5*time.Second)
-	orElse(&c.Ping, 30*time.Second)
-	orElse(&c.Grace, c.Lost)
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+	c.Heartbeat = cmp.Or(c.Heartbeat, 2*time.Second)
+	c.Lost = cmp.Or(c.Lost, 6*time.Second)
+	c.Connections = cmp.Or(c.Connections, 10_000)
+	c.Rate = cmp.Or(c.Rate, 1_000)
+	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
+	c.Ping = cmp.Or(c.Ping, 30*time.Second)
+	c.Grace = cmp.Or(c.Grace, c.Lost)
+	c.Log = cmp.Or(c.Log, slog.Default())
 	return &Gate{Config: c, sessions: map[string]*session{}}
-}
-
-func orElse[T comparable](v *T, other T) {
-	var zero T
-	if *v == zero {
-		*v = other
-	}
 }

@@ -13,93 +13,92 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// session is the gate's side of a client: it has one connection at a time, and
-// for a while none.
+// session is the gate's side of a client: it has one connection at a time, and none
+// while the client reconnects.
 type session struct {
-	g    *Gate
-	id   string
-	mode string
-	key  []byte
-	ttl  time.Duration
-	conn engine.GateSession
+	g       *Gate
+	id      string
+	mode    string
+	key     []byte
+	ttl     time.Duration
+	backend engine.GateSession
 
-	large chan struct{} // one token for each call with a large answer
+	large chan struct{} // one value for each large answer that is made or sent
 
-	mu    sync.Mutex // guards what follows
-	visit *visit     // the latest
-	calls map[uint64]*call
-	bytes int // of their requests, or of the answers that are kept
+	mu         sync.Mutex  // guards what follows
+	connection *connection // the latest
+	calls      map[uint64]*call
+	bytes      int // of the calls' requests, or of their answers if those are kept
 }
 
-var errShutdown = fmt.Errorf("the gate closes: %w", fault.ErrUnavailable)
+var (
+	errShutdown = fmt.Errorf("the coordinator is shutting down: %w", fault.ErrUnavailable)
+	errPanic    = errors.New("internal error")
+)
 
-// openSession opens a session at the engine, or comes back to one that a restart
-// left there.
+// openSession opens a session at the engine, or continues one that the engine restored
+// after a restart. The caller holds opening.
 func (g *Gate) openSession(ctx context.Context, h wire.Hello) (*session, error) {
-	c, err := g.Engine.OpenGateSession(ctx, h.Session, h.TTL, h.Resume)
+	backend, err := g.Engine.OpenGateSession(ctx, h.Session, h.TTL, h.Resume)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{g: g, id: h.Session, mode: h.Mode, key: h.Key, ttl: h.TTL, conn: c,
+	s := &session{g: g, id: h.Session, mode: h.Mode, key: h.Key, ttl: h.TTL, backend: backend,
 		large: make(chan struct{}, maxLarge), calls: map[uint64]*call{}}
 	g.sessions[s.id] = s
 	return s, nil
 }
 
-// over says that the session has ended.
-func (s *session) over() bool { return s.conn.Err() != nil }
-
-// converse carries what the client says over one connection until that ends, and
-// waits for the connection's writer.
-func (s *session) converse(ctx context.Context, v *visit, c net.Conn) {
-	defer close(v.left)
-	if err := s.g.welcome(c, s, v); err != nil {
-		v.link.Close(err)
+// serve reads and carries out the client's requests over one connection until that
+// ends. It returns when the connection's writer has ended too.
+func (s *session) serve(ctx context.Context, conn *connection, nc net.Conn) {
+	defer close(conn.ended)
+	if err := s.g.welcome(nc, s, conn); err != nil {
+		conn.link.Close(err)
 		return
 	}
 	var writing sync.WaitGroup
-	writing.Go(func() { v.link.Write(s.conn.Ended(), s.lastWord) })
-	stop := context.AfterFunc(ctx, func() { v.link.Close(errShutdown) })
+	writing.Go(func() {
+		conn.link.Write(s.backend.Ended(), func() wire.Frame {
+			return wire.Frame{Kind: wire.Ended, Body: wire.AppendError(nil, s.backend.Err())}
+		})
+	})
+	stop := context.AfterFunc(ctx, func() { conn.link.Close(errShutdown) })
 	defer stop()
-	defer s.depart(v)
+	defer s.detach(conn)
 	defer writing.Wait()
-	err := errPanic
-	defer func() { s.end(v, err) }()
-	err = s.listen(ctx, v)
+	err := errPanic // unless readRequests returns
+	defer func() { s.closeConnection(conn, err) }()
+	err = s.readRequests(ctx, conn)
 }
 
-var errPanic = errors.New("internal error")
-
-// end closes a connection; who broke the protocol is told why.
-func (s *session) end(v *visit, err error) {
+// closeConnection closes a connection because of err, which the client is sent if it
+// violated the protocol.
+func (s *session) closeConnection(conn *connection, err error) {
 	if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) {
-		s.g.Log.Warn("gate: a malformed message", "session", s.id, "error", err)
-		v.link.Finish(wire.Frame{Kind: wire.Failure, Body: wire.AppendError(nil, err)}, err)
+		s.g.Log.Warn("gate: malformed message", "session", s.id, "error", err)
+		conn.link.Finish(failure(0, err), err)
 		return
 	}
-	v.link.Close(err)
-	s.g.Log.Debug("gate: a connection ended", "session", s.id, "error", v.link.Err())
+	conn.link.Close(err)
+	s.g.Log.Debug("gate: connection ended", "session", s.id, "error", conn.link.Err())
 }
 
-// lastWord tells the client that its session is over.
-func (s *session) lastWord() (wire.Frame, bool) {
-	return wire.Frame{Kind: wire.Ended, Body: wire.AppendError(nil, s.conn.Err())}, true
-}
-
-// depart leaves the calls of a connection to the next one.
-func (s *session) depart(v *visit) {
+// detach leaves the calls of a connection that has ended to the next one.
+func (s *session) detach(conn *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
-		if c.visit == v {
-			c.visit = nil
+		if c.connection == conn {
+			c.connection = nil
 		}
 	}
 }
 
-// linger waits until somebody comes back to the session, or it ends; one that
-// nothing else would end is ended here.
-func (s *session) linger(ctx context.Context, v *visit) {
+// awaitReconnect waits, after conn has ended, until another connection takes its place
+// or the session ends. A session without a TTL is ended after Grace, because nothing
+// else would end it.
+func (s *session) awaitReconnect(ctx context.Context, conn *connection) {
 	var grace <-chan time.Time
 	if s.ttl == 0 {
 		t := time.NewTimer(s.g.Grace)
@@ -107,13 +106,13 @@ func (s *session) linger(ctx context.Context, v *visit) {
 		grace = t.C
 	}
 	select {
-	case <-v.replaced:
+	case <-conn.replaced:
 		return
 	case <-ctx.Done():
 		return
-	case <-s.conn.Ended():
+	case <-s.backend.Ended():
 	case <-grace:
-		s.conn.Lose()
+		s.backend.Lose()
 	}
 	s.g.opening.Lock()
 	defer s.g.opening.Unlock()

@@ -12,17 +12,17 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// cancelIn is how long a call whose context has ended waits for the gate to say
-// whether it happened at the same moment.
-const cancelIn = time.Second
+// cancelTimeout is how long a call whose context has ended waits for the gate's answer,
+// which tells whether it happened at the same moment.
+const cancelTimeout = time.Second
 
 // call is a request that was not answered yet.
 type call struct {
 	number  uint64
 	request space.Request
-	body    []byte        // guarded by the Conn's mu, as is sent
-	sent    bool          // over some connection, so that it may have happened
-	done    chan struct{} // closed when it is answered; nil: nobody waits
+	body    []byte
+	sent    bool          // over some connection, so that it may have happened; guarded by the Conn's mu
+	done    chan struct{} // closed when reply and err are set; nil for an acknowledgement, for which no caller waits
 	reply   space.Reply
 	err     error
 }
@@ -35,36 +35,36 @@ func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 		return space.Reply{}, c.close(ctx)
 	}
 	if ctx.Err() != nil {
-		return space.Reply{}, failed(r, over(ctx))
+		return space.Reply{}, withRequest(r, ctxError(ctx))
 	}
 	for pause := c.Backoff.Min; ; pause = c.Backoff.next(pause) {
-		p, err := c.begin(r)
+		p, err := c.start(r)
 		if err != nil {
-			return space.Reply{}, failed(r, err)
+			return space.Reply{}, withRequest(r, err)
 		}
 		reply, err := c.await(ctx, p)
 		if !errors.Is(err, fault.ErrUnavailable) {
 			return reply, err
 		}
-		// Its outcome is unknown to the coordinator itself: ask again.
+		// The coordinator itself does not know the outcome: repeat the operation.
 		r = p.request
 		select {
 		case <-time.After(pause):
 		case <-c.done:
 		case <-ctx.Done():
-			c.recall(p)
-			return space.Reply{}, failed(r, over(ctx))
+			c.giveBack(p)
+			return space.Reply{}, withRequest(r, ctxError(ctx))
 		}
 	}
 }
 
-// failed says what could not be done, as the engine does.
-func failed(r space.Request, err error) error {
+// withRequest adds to an error what failed, in the words of the engine.
+func withRequest(r space.Request, err error) error {
 	return fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)
 }
 
-// over says why ctx has ended.
-func over(ctx context.Context) error {
+// ctxError returns the error of a context that has ended, with its cause.
+func ctxError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if cause == err {
 		return err
@@ -72,44 +72,50 @@ func over(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// begin numbers a call and sends it, if there is a connection.
-func (c *Conn) begin(r space.Request) (*call, error) {
+// consumes reports whether the gate keeps the answer until it is acknowledged.
+func consumes(v space.Verb) bool {
+	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
+}
+
+// start makes a call of a request and sends it. If there is no connection, or it fails
+// now, the next one carries the call.
+func (c *Conn) start(r space.Request) (*call, error) {
 	c.mu.Lock()
-	p, err := c.register(r)
+	p, err := c.addCall(r)
 	if err != nil {
 		c.mu.Unlock()
 		return nil, err
 	}
-	l, f := c.link, p.frame()
+	l := c.link
 	p.sent = l != nil
 	c.mu.Unlock()
 	if l != nil {
-		_ = l.Send(f) // else the next connection carries it
+		_ = l.Send(p.frame())
 	}
 	return p, nil
 }
 
-// frame is how a call travels. The caller holds the Conn's mu.
 func (p *call) frame() wire.Frame {
 	return wire.Frame{Kind: wire.Request, Call: p.number, Body: p.body}
 }
 
-// register makes a call of a request. The caller holds mu.
-func (c *Conn) register(r space.Request) (*call, error) {
-	note := r.Verb == space.VerbAck || r.Verb == space.VerbBack
+// addCall makes a call of a request. One whose effect or answer must not be doubled
+// gets an operation id. The caller holds mu.
+func (c *Conn) addCall(r space.Request) (*call, error) {
+	acknowledgement := r.Verb == space.VerbAck || r.Verb == space.VerbBack
 	switch {
 	case c.ended != nil:
 		return nil, c.ended
-	case note || r.Verb == space.VerbEnd:
+	case acknowledgement || r.Verb == space.VerbEnd:
 	case c.closing:
-		return nil, c.closed()
-	case c.asked >= space.Window:
-		return nil, fmt.Errorf("%d calls of one session wait already: %w", c.asked, fault.ErrOverloaded)
+		return nil, c.closedError()
+	case c.waiting >= space.Window:
+		return nil, fmt.Errorf("%d calls of one session wait already: %w", c.waiting, fault.ErrOverloaded)
 	}
 	number := c.last + 1
 	if r.Op == (space.OpID{}) && (r.Verb.Changes() || consumes(r.Verb)) {
 		r.Op = space.OpID{Session: c.id, Seq: space.AutoSeq + number}
-		r.Recent = true // fewer than Window are asked
+		r.Recent = true // because at most Window calls wait
 	}
 	r.Ack = r.Verb.Takes()
 	body, err := wire.AppendRequest(make([]byte, 0, 128+r.Tuple.Size()+r.Args.Size()), r)
@@ -117,170 +123,155 @@ func (c *Conn) register(r space.Request) (*call, error) {
 		return nil, err
 	}
 	p := &call{number: number, request: r, body: body}
-	if note {
-		c.notes++
+	if acknowledgement {
+		c.unacked++
 	} else {
 		p.done = make(chan struct{})
-		c.asked++
+		c.waiting++
 	}
 	c.last = number
 	c.calls[number] = p
 	return p, nil
 }
 
-// consumes says that the gate keeps the answer until it is acknowledged.
-func consumes(v space.Verb) bool {
-	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
-}
-
-// await waits for the answer. When ctx ends, the gate is told, and may say that
-// the call was served at the same moment.
+// await waits for the answer. If ctx ends first it cancels the call at the gate, which
+// may answer that the call was served at the same moment.
 func (c *Conn) await(ctx context.Context, p *call) (space.Reply, error) {
 	select {
 	case <-p.done:
 		return p.reply, p.err
 	case <-c.done:
-		return c.cut(p)
+		return c.lastReply(p)
 	case <-ctx.Done():
 	}
-	patience := time.NewTimer(cancelIn)
-	defer patience.Stop()
-	if !c.withdraw(p) { // nobody is there to say anything
-		patience.Reset(0)
+	c.mu.Lock()
+	l := c.link
+	c.mu.Unlock()
+	timeout := time.NewTimer(cancelTimeout)
+	defer timeout.Stop()
+	if l == nil || l.Send(wire.Frame{Kind: wire.Cancel, Call: p.number}) != nil {
+		timeout.Reset(0) // no answer can come
 	}
 	select {
 	case <-p.done:
 	case <-c.done:
-		return c.cut(p)
-	case <-patience.C:
+		return c.lastReply(p)
+	case <-timeout.C:
 	}
-	if c.leave(p) || errors.Is(p.err, context.Canceled) {
-		c.recall(p)
-		return space.Reply{}, failed(p.request, over(ctx))
+	if c.abandon(p) || errors.Is(p.err, context.Canceled) {
+		c.giveBack(p)
+		return space.Reply{}, withRequest(p.request, ctxError(ctx))
 	}
-	return p.reply, p.err // it was answered at this very moment
+	return p.reply, p.err // it was answered at this moment
 }
 
-// cut is the answer of a call when the Conn ends before the gate gives one.
-func (c *Conn) cut(p *call) (space.Reply, error) {
+// lastReply is the answer of a call when the Conn has ended: the gate's if it came.
+func (c *Conn) lastReply(p *call) (space.Reply, error) {
 	select {
 	case <-p.done:
 		return p.reply, p.err
 	default:
-		return space.Reply{}, failed(p.request, c.ended) // set before done was closed
+		return space.Reply{}, withRequest(p.request, c.ended) // set before done was closed
 	}
 }
 
-// withdraw tells the gate that nobody wants the answer, and reports whether it
-// was told.
-func (c *Conn) withdraw(p *call) bool {
-	c.mu.Lock()
-	l := c.link
-	c.mu.Unlock()
-	return l != nil && l.Send(wire.Frame{Kind: wire.Cancel, Call: p.number}) == nil
-}
-
-// leave forgets a call that nobody wants, and reports whether it was unanswered.
-func (c *Conn) leave(p *call) bool {
+// abandon removes a call whose caller has given up, and reports whether it was still
+// unanswered.
+func (c *Conn) abandon(p *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls[p.number] != p {
 		return false
 	}
 	delete(c.calls, p.number)
-	c.asked--
+	c.waiting--
 	if p.sent && c.link == nil {
 		c.cancels = append(c.cancels, p.number) // for the next connection
 	}
 	return true
 }
 
-// recall brings back what a call took, or makes the gate forget what it kept, if
-// the answer never came to whoever wanted it.
-func (c *Conn) recall(p *call) {
+// giveBack makes the gate bring back what a call took, or drop the answer that it keeps,
+// because the caller never got the answer.
+func (c *Conn) giveBack(p *call) {
 	c.mu.Lock()
 	sent := p.sent
 	c.mu.Unlock()
+	// A closed Conn needs no request, because the end of the session has the same effect.
 	switch {
 	case !sent:
 	case p.request.Verb.Takes():
-		c.note(space.VerbBack, p)
+		_, _ = c.start(space.Request{Verb: space.VerbBack, Op: p.request.Op})
 	case consumes(p.request.Verb):
-		c.note(space.VerbAck, p)
+		_, _ = c.start(space.Request{Verb: space.VerbAck, Op: p.request.Op})
 	}
 }
 
-// note sends an acknowledgement, which nobody waits for. A Conn that is closed
-// needs none: the end of the session says the same.
-func (c *Conn) note(v space.Verb, p *call) { _, _ = c.begin(space.Request{Verb: v, Op: p.request.Op}) }
-
-// answered gives a call its answer, and acknowledges it.
-func (c *Conn) answered(number uint64, reply space.Reply, err error) {
+// finishCall gives a call its answer. If the answer must be acknowledged, it is listed
+// in arrived.
+func (c *Conn) finishCall(number uint64, reply space.Reply, err error) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	p := c.calls[number]
-	if p == nil { // nobody wants it, or it was answered twice
-		c.mu.Unlock()
+	if p == nil { // its caller has given up, or it was answered twice
 		return
 	}
 	if p.done == nil {
-		c.noted(p, err)
-		c.mu.Unlock()
+		c.finishAcknowledgement(p, err)
 		return
 	}
 	delete(c.calls, number)
-	c.asked--
+	c.waiting--
 	p.reply, p.err = reply, err
 	if err == nil && (consumes(p.request.Verb) || p.request.Verb.Takes() && reply.Found) {
-		c.due = append(c.due, p.request.Op.Seq)
-		c.notes++ // before anybody can close the Conn
+		c.arrived = append(c.arrived, p.request.Op.Seq)
+		c.unacked++ // before the caller can close the Conn
 	}
 	close(p.done)
-	c.mu.Unlock()
 }
 
-// acknowledge says which answers have arrived since it did so last. It is called
-// by the one who reads them.
-func (c *Conn) acknowledge() {
-	for len(c.due) > 0 {
-		r := space.Request{Verb: space.VerbAck, Op: space.OpID{Session: c.id, Seq: c.due[0]}}
-		n := min(len(c.due), 1+space.MaxAcknowledged)
-		r.Acknowledged = slices.Clone(c.due[1:n])
-		c.due = append(c.due[:0], c.due[n:]...)
-		if _, err := c.begin(r); err != nil {
-			return // a Conn that is closed needs none
+// acknowledgeArrived acknowledges the answers that have arrived since it was called
+// last.
+func (c *Conn) acknowledgeArrived() {
+	for ops := range slices.Chunk(c.arrived, 1+space.MaxAcknowledged) {
+		r := space.Request{Verb: space.VerbAck, Op: space.OpID{Session: c.id, Seq: ops[0]}, Acknowledged: slices.Clone(ops[1:])}
+		if _, err := c.start(r); err != nil {
+			return // a closed Conn needs none
 		}
 		c.mu.Lock()
-		c.notes -= n // which the request now stands for
+		c.unacked -= len(ops) // the request counts for them now
 		c.mu.Unlock()
 	}
+	c.arrived = c.arrived[:0]
 }
 
-// noted ends an acknowledgement, or repeats it if its outcome is unknown. The
-// caller holds mu.
-func (c *Conn) noted(p *call, err error) {
+// finishAcknowledgement ends an acknowledgement, or repeats it if its outcome is unknown.
+// The caller holds mu.
+func (c *Conn) finishAcknowledgement(p *call, err error) {
 	if errors.Is(err, fault.ErrUnavailable) {
-		c.running.Go(func() { c.again(p) })
+		c.running.Go(func() { c.resend(p) })
 		return
 	}
 	delete(c.calls, p.number)
-	c.notes--
-	if c.notes == 0 && c.settled != nil {
-		close(c.settled)
-		c.settled = nil
+	c.unacked--
+	if c.unacked == 0 && c.allAcked != nil {
+		close(c.allAcked)
+		c.allAcked = nil
 	}
 }
 
-// again sends a call once more after a while.
-func (c *Conn) again(p *call) {
+// resend sends a call once more after a pause. If there is no connection then, the next
+// one carries it.
+func (c *Conn) resend(p *call) {
 	select {
 	case <-time.After(c.Backoff.first()):
 	case <-c.done:
 		return
 	}
 	c.mu.Lock()
-	l, f := c.link, p.frame()
+	l := c.link
 	c.mu.Unlock()
 	if l != nil {
-		_ = l.Send(f) // else the next connection carries it
+		_ = l.Send(p.frame())
 	}
 }

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,10 @@ import (
 	"leasehold/shared/space/wire"
 )
 
+// closeTimeout bounds how long a Conn tries to end its session at the gate. A gate that
+// is not reached in this time notices the silence.
+const closeTimeout = 6 * time.Second
+
 // Conn is a session at a gate. It implements space.Conn.
 type Conn struct {
 	Config
@@ -22,20 +27,20 @@ type Conn struct {
 	ctx     context.Context // ends when the Conn is closed
 	cancel  context.CancelFunc
 	running sync.WaitGroup
-	due     []uint64 // answers to be acknowledged: of whoever reads
+	done    chan struct{} // closed with the Conn, after ended is set
+	arrived []uint64      // sequence numbers of answers to be acknowledged; only the goroutine that reads frames uses it
 
-	mu      sync.Mutex // guards what follows
-	welcome wire.Welcome
-	link    *wire.Link // nil while there is no connection
-	calls   map[uint64]*call
-	last    uint64        // number given to a call
-	asked   int           // calls that somebody waits for
-	notes   int           // acknowledgements that are due or not confirmed
-	cancels []uint64      // calls to be cancelled over the next connection
-	closing bool          // no more calls are taken
-	settled chan struct{} // closed once no acknowledgement is due; nil: nobody wants to know
-	ended   error         // why the Conn is closed
-	done    chan struct{} // closed with it
+	mu       sync.Mutex // guards what follows
+	welcome  wire.Welcome
+	link     *wire.Link // nil while there is no connection
+	calls    map[uint64]*call
+	last     uint64        // number given to a call
+	waiting  int           // calls that are not acknowledgements
+	unacked  int           // acknowledgements that are to be sent, or not confirmed
+	cancels  []uint64      // calls to be cancelled over the next connection
+	closing  bool          // no more calls are accepted
+	allAcked chan struct{} // closed when unacked becomes 0; nil unless the Conn is closing
+	ended    error         // why the Conn is closed
 }
 
 func newConn(c Config) *Conn {
@@ -47,26 +52,25 @@ func newConn(c Config) *Conn {
 // Session implements space.Conn.
 func (c *Conn) Session() string { return c.id }
 
-// Welcome returns what the gate told last: where the coordinator's API is, and how
-// often it wants a sign of life.
+// Welcome returns what the gate sent in the latest handshake: where the coordinator's
+// API is, and how often it expects a sign of life.
 func (c *Conn) Welcome() wire.Welcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.welcome
 }
 
-// run has one connection after the other, until the session is over.
+// run serves l and then further connections, until the session has ended.
 func (c *Conn) run(l *wire.Link) {
 	for {
-		why := c.converse(l)
-		if c.over() {
+		why := c.serveLink(l)
+		if c.ctx.Err() != nil {
 			return
 		}
-		c.Log.Warn("remote: the connection is lost", "address", c.Address, "session", c.id, "error", why)
+		c.Log.Warn("remote: connection lost", "address", c.Address, "session", c.id, "error", why)
 		var err error
-		// Even the first attempt waits a little: the others try now, too.
 		select {
-		case <-time.After(c.Backoff.first()):
+		case <-time.After(c.Backoff.first()): // even before the first attempt, because all clients of the gate reconnect now
 			l, err = c.connect(c.ctx, true)
 		case <-c.ctx.Done():
 			return
@@ -81,20 +85,19 @@ func (c *Conn) run(l *wire.Link) {
 			c.end(fmt.Errorf("session %s cannot go on: %w: %w", c.id, err, fault.ErrClosed))
 			return
 		}
-		// As loud as what said that it was lost, so that whoever read that knows.
-		c.Log.Warn("remote: connected again", "address", c.Address, "session", c.id)
+		c.Log.Warn("remote: connected again", "address", c.Address, "session", c.id) // as visible as the loss was
 	}
 }
 
-// converse carries calls over one connection until it ends.
-func (c *Conn) converse(l *wire.Link) error {
+// serveLink carries calls over one connection until it ends, and returns the reason.
+func (c *Conn) serveLink(l *wire.Link) error {
 	var writing sync.WaitGroup
 	writing.Go(func() { l.Write(nil, nil) })
 	defer writing.Wait()
 	stop := context.AfterFunc(c.ctx, func() { l.Close(fault.ErrClosed) })
 	defer stop()
-	c.resume(l)
-	err := c.listen(l)
+	c.resendCalls(l)
+	err := c.readFrames(l)
 	c.mu.Lock()
 	c.link = nil
 	c.mu.Unlock()
@@ -102,12 +105,14 @@ func (c *Conn) converse(l *wire.Link) error {
 	return l.Err()
 }
 
-// resume asks again for all that was not answered, oldest first.
-func (c *Conn) resume(l *wire.Link) {
+// resendCalls sends again all calls that were not answered, oldest first, and makes l
+// the connection for new ones. A send that fails needs no handling, because another
+// link follows.
+func (c *Conn) resendCalls(l *wire.Link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, number := range c.cancels {
-		_ = l.Send(wire.Frame{Kind: wire.Cancel, Call: number}) // a link that fails is followed by another
+		_ = l.Send(wire.Frame{Kind: wire.Cancel, Call: number})
 	}
 	c.cancels = nil
 	for _, p := range slices.SortedFunc(maps.Values(c.calls), func(a, b *call) int { return cmp.Compare(a.number, b.number) }) {
@@ -117,11 +122,13 @@ func (c *Conn) resume(l *wire.Link) {
 	c.link = l
 }
 
-// listen reads what the gate says until the connection ends.
-func (c *Conn) listen(l *wire.Link) error {
+// readFrames handles what the gate sends until the connection ends, and returns the
+// reason. It acknowledges answers whenever no further frame has arrived, so that one
+// acknowledgement serves many.
+func (c *Conn) readFrames(l *wire.Link) error {
 	for {
-		if !l.More() {
-			c.acknowledge()
+		if !l.FrameArrived() {
+			c.acknowledgeArrived()
 		}
 		f, err := l.Receive()
 		if err != nil {
@@ -130,30 +137,33 @@ func (c *Conn) listen(l *wire.Link) error {
 		switch f.Kind {
 		case wire.Reply:
 			reply, err := wire.DecodeReply(f.Body)
-			c.answered(f.Call, reply, err)
+			c.finishCall(f.Call, reply, err)
 		case wire.Failure:
-			failure, err := wire.DecodeError(f.Body)
-			switch {
-			case err != nil:
-				failure = err
-			case f.Call == 0:
-				return fmt.Errorf("the gate refuses us: %w", failure)
+			err := decodeError(f.Body)
+			if f.Call == 0 {
+				return fmt.Errorf("the gate has refused the connection: %w", err)
 			}
-			c.answered(f.Call, space.Reply{}, failure)
+			c.finishCall(f.Call, space.Reply{}, err)
 		case wire.Ended:
-			failure, err := wire.DecodeError(f.Body)
-			if err != nil {
-				failure = err
-			}
-			c.end(fmt.Errorf("%w: %w", failure, fault.ErrClosed))
-			return failure
+			err := decodeError(f.Body)
+			c.end(fmt.Errorf("%w: %w", err, fault.ErrClosed))
+			return err
 		default:
 			return fmt.Errorf("a frame of kind %d: %w", f.Kind, fault.ErrInvalid)
 		}
 	}
 }
 
-// end closes the Conn to everybody.
+// decodeError returns the error in a frame's body, or why it cannot be decoded.
+func decodeError(body []byte) error {
+	carried, err := wire.DecodeError(body)
+	if err != nil {
+		return err
+	}
+	return carried
+}
+
+// end closes the Conn, and ends all calls, with an error. It may be repeated.
 func (c *Conn) end(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,16 +171,62 @@ func (c *Conn) end(why error) {
 		return
 	}
 	c.ended = why
-	close(c.done)
 	c.cancel()
+	close(c.done)
 }
 
-// over says that the Conn has ended.
-func (c *Conn) over() bool {
+func (c *Conn) closedError() error { return fmt.Errorf("session %s: %w", c.id, fault.ErrClosed) }
+
+// close ends the session in order, once all acknowledgements are confirmed; ctx and
+// closeTimeout bound how long it waits for that. When it returns, no goroutine of the
+// Conn runs.
+func (c *Conn) close(ctx context.Context) error {
+	defer c.running.Wait()
+	c.mu.Lock()
+	first := !c.closing
+	c.closing = true
+	c.mu.Unlock()
+	if !first {
+		<-c.done
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	err := c.endSession(ctx)
+	c.end(c.closedError())
+	if err == nil || errors.Is(err, fault.ErrClosed) {
+		return nil
+	}
+	return fmt.Errorf("close session %s: %w", c.id, err)
+}
+
+// endSession waits until all acknowledgements are confirmed, and ends the session at
+// the gate.
+func (c *Conn) endSession(ctx context.Context) error {
+	c.mu.Lock()
+	allAcked := make(chan struct{})
+	if c.allAcked = allAcked; c.unacked == 0 {
+		c.allAcked = nil
+		close(allAcked)
+	}
+	c.mu.Unlock()
 	select {
+	case <-allAcked:
 	case <-c.done:
-		return true
-	default:
-		return false
+		return nil
+	case <-ctx.Done():
+		return ctxError(ctx)
+	}
+	p, err := c.start(space.Request{Verb: space.VerbEnd})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.done:
+		return p.err
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return ctxError(ctx)
 	}
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -16,13 +17,17 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// handshake is how long a gate may take to say who it is.
-const handshake = 5 * time.Second
+// handshakeTimeout bounds one attempt to connect, the handshake included.
+const handshakeTimeout = 5 * time.Second
 
-// Config says whom to dial, and as whom.
+// warnInterval is the time between warnings of failed attempts to connect; those in
+// between are logged at level debug.
+const warnInterval = 10 * time.Second
+
+// Config is the gate to dial, and the session to open there.
 type Config struct {
 	Address string
-	Mode    string        // manager, worker, client …
+	Mode    string        // manager, worker, client …; empty: client
 	Session string        // its id, such as SessionID makes one
 	TTL     time.Duration // of the session without a sign of life; 0: it lives with the connection
 	Backoff Backoff
@@ -31,19 +36,16 @@ type Config struct {
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
-func (c Config) normal() (Config, error) {
-	if c.Mode == "" {
-		c.Mode = "client"
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+// withDefaults fills in defaults, and refuses invalid values.
+func (c Config) withDefaults() (Config, error) {
+	c.Mode = cmp.Or(c.Mode, "client")
+	c.Log = cmp.Or(c.Log, slog.Default())
 	if c.Dial == nil {
 		c.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		}
 	}
-	c.Backoff = c.Backoff.normal()
+	c.Backoff = c.Backoff.withDefaults()
 	switch {
 	case c.TTL < 0:
 		return c, fmt.Errorf("a TTL of %s: %w", c.TTL, fault.ErrInvalid)
@@ -62,14 +64,14 @@ func random(n int) []byte {
 	return b
 }
 
-// Dial opens a session at a gate. It tries until ctx ends, so that a client may
-// be started before its coordinator. What will not get better ends it at once:
-// fault.ErrConflict for a session that somebody else has, fault.ErrInvalid for a
-// gate of another version or a name that is none, wire.ErrForeign for an address
-// where something else answers. The caller must Close the Conn, or see a call end
-// with fault.ErrClosed.
+// Dial opens a session at a gate. It retries until ctx ends, so that a client may be
+// started before its coordinator. Errors that a retry cannot help end it at once:
+// fault.ErrConflict for a session that another client has, fault.ErrInvalid for a gate
+// of another version or an invalid name, wire.ErrForeign for an address where another
+// program answers. The caller must Close the Conn, or see a call end with
+// fault.ErrClosed.
 func Dial(ctx context.Context, c Config) (*Conn, error) {
-	c, err := c.normal()
+	c, err := c.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("dial %s: %w", c.Address, err)
 	}
@@ -83,38 +85,36 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 	return conn, nil
 }
 
-// quiet is how long failed attempts are not warned of after one that was.
-const quiet = 10 * time.Second
-
-// connect tries until there is a connection, ctx ends, or trying on is of no use.
+// connect retries until there is a connection, ctx ends, or a retry cannot help. With
+// resume the session must still be alive at the gate.
 func (c *Conn) connect(ctx context.Context, resume bool) (*wire.Link, error) {
 	var warned time.Time
 	for pause := c.Backoff.first(); ; pause = c.Backoff.next(pause) {
-		l, err := c.greet(ctx, resume)
+		l, err := c.connectOnce(ctx, resume)
 		if err == nil {
 			return l, nil
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w; the last attempt: %w", over(ctx), err)
+			return nil, fmt.Errorf("%w; the last attempt: %w", ctxError(ctx), err)
 		}
-		if final(err) {
+		if isPermanent(err) {
 			return nil, err
 		}
 		level := slog.LevelDebug
-		if time.Since(warned) >= quiet {
+		if time.Since(warned) >= warnInterval {
 			level, warned = slog.LevelWarn, time.Now()
 		}
-		c.Log.Log(ctx, level, "remote: no connection; trying again", "address", c.Address, "session", c.id, "error", err, "in", pause)
+		c.Log.Log(ctx, level, "remote: cannot connect; retrying", "address", c.Address, "session", c.id, "error", err, "in", pause)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w; the last attempt: %w", over(ctx), err)
+			return nil, fmt.Errorf("%w; the last attempt: %w", ctxError(ctx), err)
 		}
 	}
 }
 
-// final says that trying again will not help.
-func final(err error) bool {
+// isPermanent reports whether an attempt with this error would fail again.
+func isPermanent(err error) bool {
 	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrTooLarge, fault.ErrUnauthenticated, wire.ErrForeign} {
 		if errors.Is(err, kind) {
 			return true
@@ -123,9 +123,9 @@ func final(err error) bool {
 	return false
 }
 
-// greet opens one connection and does the handshake.
-func (c *Conn) greet(ctx context.Context, resume bool) (*wire.Link, error) {
-	ctx, cancel := context.WithTimeout(ctx, handshake)
+// connectOnce opens one connection and does the handshake.
+func (c *Conn) connectOnce(ctx context.Context, resume bool) (*wire.Link, error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	nc, err := c.Dial(ctx, c.Address)
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Conn) greet(ctx context.Context, resume bool) (*wire.Link, error) {
 	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
 	defer stop()
 	l := wire.NewLink(nc)
-	err = c.shake(nc, l, resume)
+	welcome, err := c.handshake(nc, l, resume)
 	if err == nil && !stop() {
 		err = context.Cause(ctx)
 	}
@@ -142,36 +142,37 @@ func (c *Conn) greet(ctx context.Context, resume bool) (*wire.Link, error) {
 		l.Close(err)
 		return nil, fmt.Errorf("handshake: %w", err)
 	}
+	l.Ping = welcome.Ping
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.welcome = welcome
 	return l, nil
 }
 
-// shake says who we are, and reads what the gate has to say.
-func (c *Conn) shake(nc net.Conn, l *wire.Link, resume bool) error {
+// handshake sends the Hello, and returns the gate's Welcome or the error that the gate
+// answered with.
+func (c *Conn) handshake(nc net.Conn, l *wire.Link, resume bool) (wire.Welcome, error) {
 	h := wire.Hello{Session: c.id, Mode: c.Mode, Key: c.key, TTL: c.TTL, Resume: resume}
 	if err := wire.Send(nc, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Greeting, Body: wire.AppendHello(nil, h)}); err != nil {
-		return err
+		return wire.Welcome{}, err
 	}
 	if _, err := wire.ReadPreamble(l.Reader()); err != nil {
-		return err
+		return wire.Welcome{}, err
 	}
 	f, _, err := wire.Read(l.Reader(), nil)
 	switch {
 	case errors.Is(err, io.EOF):
-		return io.ErrUnexpectedEOF
+		return wire.Welcome{}, io.ErrUnexpectedEOF
 	case err != nil:
-		return err
+		return wire.Welcome{}, err
 	case f.Kind == wire.Failure:
-		failure, err := wire.DecodeError(f.Body)
-		return errors.Join(failure, err)
+		return wire.Welcome{}, decodeError(f.Body)
 	case f.Kind != wire.Welcomed:
-		return fmt.Errorf("a frame of kind %d: %w", f.Kind, fault.ErrInvalid)
+		return wire.Welcome{}, fmt.Errorf("a frame of kind %d where a welcome (%d) is expected: %w", f.Kind, wire.Welcomed, fault.ErrInvalid)
 	}
 	w, err := wire.DecodeWelcome(f.Body)
 	if err == nil && w.Ping <= 0 {
-		err = fmt.Errorf("pings every %s: %w", w.Ping, fault.ErrInvalid)
+		err = fmt.Errorf("a ping interval of %s, want more than 0: %w", w.Ping, fault.ErrInvalid)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.welcome, l.Ping = w, w.Ping
-	return err
+	return w, err
 }

@@ -14,11 +14,11 @@ const (
 	errorText = 2
 )
 
-// maxText bounds the text of an error; the rest is cut off.
+// maxText bounds the text of an error in bytes; AppendError cuts off the rest.
 const maxText = 64 << 10
 
-// contexts are the errors of package context, which are kinds of their own here.
-var contexts = []struct {
+// contextErrors are the errors of package context, which travel as kinds of their own.
+var contextErrors = []struct {
 	kind error
 	code string
 }{
@@ -35,7 +35,7 @@ func AppendError(buf []byte, err error) []byte {
 			b.text(errorCode, row.Code)
 		}
 	}
-	for _, c := range contexts {
+	for _, c := range contextErrors {
 		if errors.Is(err, c.kind) {
 			b.text(errorCode, c.code)
 		}
@@ -45,15 +45,14 @@ func AppendError(buf []byte, err error) []byte {
 	return b
 }
 
-// DecodeError decodes the body of an error into failure: an error with the same
-// text and of the same kinds. Codes that this version does not know are of no
-// kind.
+// DecodeError decodes the body of an error into failure: an error with the same text
+// and of the same kinds. It ignores codes that this version does not know.
 func DecodeError(data []byte) (failure, err error) {
 	f := &carried{}
 	err = fields(data, func(tag uint64, content []byte) error {
 		switch tag {
 		case errorCode:
-			if kind := kindOf(string(content)); kind != nil && len(f.kinds) < len(fault.Table)+len(contexts) {
+			if kind := kindOf(string(content)); kind != nil && len(f.kinds) < len(fault.Table)+len(contextErrors) {
 				f.kinds = append(f.kinds, kind)
 			}
 		case errorText:
@@ -71,7 +70,7 @@ func DecodeError(data []byte) (failure, err error) {
 }
 
 func kindOf(code string) error {
-	for _, c := range contexts {
+	for _, c := range contextErrors {
 		if c.code == code {
 			return c.kind
 		}
@@ -79,7 +78,7 @@ func kindOf(code string) error {
 	return fault.FromCode(code)
 }
 
-// carried is an error that came over a connection.
+// carried is an error that arrived over a connection.
 type carried struct {
 	text  string
 	kinds []error

@@ -61,7 +61,8 @@ func (b *body) head(tag uint64, size int) {
 	*b = binary.AppendUvarint(*b, uint64(size))
 }
 
-// fields calls each with the tag and the content of every field of data.
+// fields calls each with the tag and the content of every field of data, and returns
+// the first error.
 func fields(data []byte, each func(tag uint64, content []byte) error) error {
 	for len(data) > 0 {
 		tag, n := binary.Uvarint(data)
@@ -86,6 +87,7 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("malformed: %s: %w", fmt.Sprintf(format, args...), fault.ErrInvalid)
 }
 
+// integer reads a signed number that fits T.
 func integer[T ~int | ~int64](content []byte, into *T) error {
 	n, size := binary.Varint(content)
 	if size <= 0 || size != len(content) || int64(T(n)) != n {
@@ -106,6 +108,7 @@ func count(content []byte, into *int) error {
 	return nil
 }
 
+// natural reads an unsigned number up to highest.
 func natural(content []byte, highest uint64) (uint64, error) {
 	n, size := binary.Uvarint(content)
 	if size <= 0 || size != len(content) || n > highest {
@@ -140,12 +143,13 @@ func decodeTemplate(content []byte, into *tuple.Template) error {
 	return complete(rest, err)
 }
 
+// complete returns a decoder's error, or one if it left bytes over.
 func complete(rest []byte, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
 	if len(rest) > 0 {
-		return malformed("%d bytes too many", len(rest))
+		return malformed("%d bytes after its end", len(rest))
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ const Version = 2
 // reply of space.MaxReply pass.
 const MaxFrame = 4 << 20
 
-// Kind says what a frame's body is.
+// Kind is what a frame is, and so how its body is encoded.
 type Kind byte
 
 // The kinds of frame.
@@ -31,7 +31,7 @@ const (
 // Frame is one message.
 type Frame struct {
 	Kind Kind
-	Call uint64 // which request a reply or failure answers
+	Call uint64 // the client's number of the request, also in its reply or failure; 0 in frames about no call
 	Body []byte
 }
 
@@ -49,9 +49,9 @@ func (f Frame) Append(buf []byte) ([]byte, error) {
 	return append(buf, f.Body...), nil
 }
 
-// Read reads one frame from r into buf, which it grows as bytes arrive and not
-// as they are announced, and returns buf for the next call. The frame's body is
-// part of buf. The error is io.EOF before the first byte of a frame, and
+// Read reads one frame from r into buf, and returns buf for the next call. The frame's
+// body is part of buf. Read grows buf as bytes arrive, because a length alone must not
+// take memory. The error is io.EOF before the first byte of a frame, and
 // io.ErrUnexpectedEOF within one.
 func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
 	var head [4]byte
@@ -81,14 +81,14 @@ func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
 // parse reads what follows a frame's length.
 func parse(data []byte) (Frame, error) {
 	if len(data) < 2 {
-		return Frame{}, fmt.Errorf("frame of %d bytes: %w", len(data), fault.ErrInvalid)
+		return Frame{}, fmt.Errorf("frame of %d bytes, want at least 3: %w", len(data), fault.ErrInvalid)
 	}
 	if data[0] != Version {
-		return Frame{}, fmt.Errorf("frame of version %d, this is version %d: %w", data[0], Version, fault.ErrInvalid)
+		return Frame{}, fmt.Errorf("frame of version %d, want version %d: %w", data[0], Version, fault.ErrInvalid)
 	}
 	call, size := binary.Uvarint(data[2:])
 	if size <= 0 {
-		return Frame{}, fmt.Errorf("frame without a call: %w", fault.ErrInvalid)
+		return Frame{}, fmt.Errorf("frame without a call number: %w", fault.ErrInvalid)
 	}
 	return Frame{Kind: Kind(data[1]), Call: call, Body: data[2+size:]}, nil
 }

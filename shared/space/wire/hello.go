@@ -13,28 +13,29 @@ import (
 
 // The kinds of frame beside requests and their answers.
 const (
-	Greeting Kind = iota + 4 // Hello, the client's first frame
-	Welcomed                 // Welcome, the gate's answer; or a Failure
-	Cancel                   // the client no longer wants the call's answer
-	Ping                     // is anybody there?
-	Pong                     // yes
-	Ended                    // the session has ended, for the reason in the body: AppendError
+	Greeting Kind = iota + 4 // the client's first frame: AppendHello
+	Welcomed                 // the gate's answer to it, unless that is a Failure: AppendWelcome
+	Cancel                   // the client no longer waits for the call's answer
+	Ping                     // to be answered with Pong
+	Pong
+	Ended // the session has ended, for the reason in the body: AppendError
 )
 
-// magic begins what either side sends; the version follows it. This preamble,
-// and that the gate answers with its own before it closes, stay as they are in
-// all versions.
+// magic is the first thing that either side sends; the version follows it. This
+// preamble stays as it is in all versions, and so does the rule that the gate answers
+// with its own preamble before it refuses a client, because both sides can name both
+// versions then.
 const magic = "LSHD"
 
-// ErrForeign says that the other side does not speak this protocol at all.
+// ErrForeign is the error for a peer that does not speak this protocol in any version.
 var ErrForeign = errors.New("not the protocol of leasehold")
 
 // AppendPreamble appends magic and version.
 func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), Version) }
 
-// ReadPreamble reads what the other side begins with. ErrForeign says that it is
-// something else, of which head is the beginning; fault.ErrInvalid that it is of
-// another version.
+// ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is
+// what the other side sent instead; it is fault.ErrInvalid, and names both versions, if
+// the other side speaks another version.
 func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
 	head, err = r.Peek(len(magic) + 1)
 	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {
@@ -53,16 +54,16 @@ func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
 	return head, err
 }
 
-// Hello says who the client is.
+// Hello is how a client introduces itself.
 type Hello struct {
 	Session string
 	Mode    string // manager, worker, client …: for messages
-	// Key is the client's secret: who has it may take the session over from an
-	// earlier connection, and nobody else.
+	// Key is the client's secret: only a client that has it may take the session over
+	// from an earlier connection.
 	Key []byte
 	TTL time.Duration // of the session without a sign of life; 0: it lives with its connection
-	// Resume says that the session was open before: if it does not live, it was
-	// lost, and is not opened anew.
+	// Resume means that the session was open before: if it is not alive it was lost,
+	// and is not opened.
 	Resume bool
 }
 
@@ -115,12 +116,12 @@ func DecodeHello(data []byte) (h Hello, err error) {
 	return h, nil
 }
 
-// Welcome is what a gate tells a client.
+// Welcome is what a gate tells a client that it admits.
 type Welcome struct {
-	HTTP      string        // address of the coordinator's API and pages; empty: there is none
+	HTTP      string        // address of the coordinator's API and pages; empty: it has none
 	Heartbeat time.Duration // how often managers and workers should give a sign of life
 	Lost      time.Duration // after which silence their sessions are lost
-	Ping      time.Duration // silence after which either side asks whether the other is there
+	Ping      time.Duration // silence after which either side sends a ping
 }
 
 // The fields of a Welcome.

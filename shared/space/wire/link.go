@@ -17,60 +17,60 @@ import (
 // Bounds of a Link.
 const (
 	readBuffer = 4 << 10
-	// keepBuffer is what a link keeps of the buffers that a large frame needed.
+	// keepBuffer is the largest buffer that a link keeps after a large frame.
 	keepBuffer = 16 << 10
-	// MaxQueued bounds the bytes that wait to be written; a sender waits then.
-	MaxQueued = 16 << 20
-	// writeChunk is what must get through within WriteTimeout: a reader slower
-	// than this is dropped.
+	// maxQueued bounds the bytes that wait to be written; a sender waits then.
+	maxQueued = 16 << 20
+	// writeChunk is how much must be written within writeTimeout: the connection of a
+	// reader slower than this is closed.
 	writeChunk   = 256 << 10
 	writeTimeout = 10 * time.Second
 	// frameTimeout is how long the rest of a frame that has begun may take.
 	frameTimeout = 30 * time.Second
 )
 
-// ErrSilent says that the other side gave no sign of life.
-var ErrSilent = fmt.Errorf("the other side is silent: %w", fault.ErrUnavailable)
+// errSilent is why a link is closed whose other side did not answer a ping.
+var errSilent = fmt.Errorf("the other side is silent: %w", fault.ErrUnavailable)
 
-// Link sends and receives frames over a connection, and finds out when there is
-// nobody at its other end: after Ping of silence it asks, and after twice that it
+// Link sends and receives frames over a connection, and notices when the other side is
+// gone: after Ping of silence it sends a ping, and after Ping again without any frame it
 // gives up. Send and Close may be called concurrently; Receive, and Write, by one
 // goroutine each.
 type Link struct {
 	Ping time.Duration // must be set before Receive is called
 
-	conn  net.Conn
-	r     *bufio.Reader
-	frame []byte
-	asked bool
+	conn   net.Conn
+	r      *bufio.Reader
+	frame  []byte // buffer of Receive
+	pinged bool   // a ping was sent since the last frame
 
-	mu     sync.Mutex // guards what follows
-	out    []byte
-	room   *sync.Cond // there is room in out, or the link is closed
-	closed error
-	finish error // why to close it once all is written
+	mu       sync.Mutex // guards what follows
+	out      []byte     // to be written
+	writable *sync.Cond // signalled when out has shrunk, or the link is closed
+	closed   error
+	finish   error // why to close the link once out is written; nil: it stays open
 
-	wake chan struct{}
+	wake chan struct{} // capacity 1; tells Write that there is something to do
 	done chan struct{} // closed with the link
 }
 
 // NewLink returns a link over conn.
 func NewLink(conn net.Conn) *Link {
 	l := &Link{conn: conn, r: bufio.NewReaderSize(conn, readBuffer), wake: make(chan struct{}, 1), done: make(chan struct{})}
-	l.room = sync.NewCond(&l.mu)
+	l.writable = sync.NewCond(&l.mu)
 	return l
 }
 
 // Reader is what Receive reads from, for the handshake before it.
 func (l *Link) Reader() *bufio.Reader { return l.r }
 
-// Send queues a frame; it waits while too much is queued. The error says why the
-// link is closed, or that the frame is fault.ErrTooLarge.
+// Send queues a frame; it waits while too much is queued. The error is why the link is
+// closed, or fault.ErrTooLarge for the frame.
 func (l *Link) Send(f Frame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.closed == nil && len(l.out) > 0 && len(l.out)+len(f.Body) > MaxQueued {
-		l.room.Wait()
+	for l.closed == nil && len(l.out) > 0 && len(l.out)+len(f.Body) > maxQueued {
+		l.writable.Wait()
 	}
 	if l.closed != nil {
 		return l.closed
@@ -78,31 +78,37 @@ func (l *Link) Send(f Frame) error {
 	out, err := f.Append(l.out)
 	l.out = out
 	if err == nil {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
+		l.wakeWriter()
 	}
 	return err
 }
 
-// Write writes what is queued until the link is closed or ended is. In the latter
-// case it writes last, if that returns a frame, and closes the link.
-func (l *Link) Write(ended <-chan struct{}, last func() (Frame, bool)) {
+func (l *Link) wakeWriter() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Write writes what is queued until the link is closed or ended is. In the latter case
+// it sends the frame that last returns, and closes the link.
+func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
 	var buf []byte
 	for {
 		select {
 		case <-l.wake:
-			runtime.Gosched() // who is about to send saves a system call
-			if buf = l.flush(buf); l.finished() != nil {
-				l.Close(l.finished())
+			runtime.Gosched() // goroutines that are about to send save a system call each
+			buf = l.flush(buf)
+			l.mu.Lock()
+			finish := l.finish
+			l.mu.Unlock()
+			if finish != nil {
+				l.Close(finish)
 			}
 		case <-l.done:
 			return
 		case <-ended:
-			if f, ok := last(); ok {
-				_ = l.Send(f) // a closed link needs no last frame
-			}
+			_ = l.Send(last()) // a closed link needs no last frame
 			l.flush(buf)
 			l.Close(fmt.Errorf("the session has ended: %w", fault.ErrClosed))
 			return
@@ -110,23 +116,14 @@ func (l *Link) Write(ended <-chan struct{}, last func() (Frame, bool)) {
 	}
 }
 
-// Finish has the link closed for that reason as soon as all is written that is
-// queued, the last frame included.
+// Finish queues a last frame, and has the link closed, because of why, as soon as all
+// that is queued is written.
 func (l *Link) Finish(last Frame, why error) {
 	_ = l.Send(last) // a closed link needs none
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.finish = why
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (l *Link) finished() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.finish
+	l.wakeWriter()
 }
 
 // flush writes what is queued and returns a buffer for the next time.
@@ -135,7 +132,7 @@ func (l *Link) flush(spare []byte) []byte {
 	out := l.out
 	l.out = spare[:0]
 	l.mu.Unlock()
-	l.room.Broadcast()
+	l.writable.Broadcast()
 	for rest := out; len(rest) > 0; {
 		n := min(len(rest), writeChunk)
 		_ = l.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // a closed connection fails below
@@ -151,9 +148,9 @@ func (l *Link) flush(spare []byte) []byte {
 	return out
 }
 
-// Receive returns the next frame; its body is valid until the next call. It
-// answers pings itself. A malformed frame is fault.ErrInvalid or
-// fault.ErrTooLarge; after any error the link is of no use.
+// Receive returns the next frame; its body is valid until the next call. It answers
+// pings itself. A malformed frame is fault.ErrInvalid or fault.ErrTooLarge; after any
+// error the link must not be used any more.
 func (l *Link) Receive() (Frame, error) {
 	for {
 		f, err := l.receive()
@@ -175,7 +172,7 @@ func (l *Link) receive() (Frame, error) {
 	if err := l.awaitByte(); err != nil {
 		return Frame{}, err
 	}
-	if !l.complete() {
+	if !l.FrameArrived() {
 		if err := l.conn.SetReadDeadline(time.Now().Add(frameTimeout)); err != nil {
 			return Frame{}, err
 		}
@@ -199,25 +196,22 @@ func (l *Link) awaitByte() error {
 		case err == nil:
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
-		case l.asked:
-			return ErrSilent
+		case l.pinged:
+			return errSilent
 		default:
-			l.asked = true
+			l.pinged = true
 			if err := l.Send(Frame{Kind: Ping}); err != nil {
 				return err
 			}
 		}
 	}
-	l.asked = false
+	l.pinged = false
 	return nil
 }
 
-// More says that the next frame has arrived already. It is for the one who calls
-// Receive.
-func (l *Link) More() bool { return l.complete() }
-
-// complete says that the whole of the next frame has arrived.
-func (l *Link) complete() bool {
+// FrameArrived reports whether the whole of the next frame has arrived. It is for the
+// goroutine that calls Receive.
+func (l *Link) FrameArrived() bool {
 	if l.r.Buffered() < 4 {
 		return false
 	}
@@ -225,8 +219,8 @@ func (l *Link) complete() bool {
 	return uint64(l.r.Buffered()) >= 4+uint64(binary.BigEndian.Uint32(head))
 }
 
-// Close closes the connection, for the reason that others are told. Only the
-// first counts.
+// Close closes the connection; Err and Send return why from then on. Only the first
+// call counts.
 func (l *Link) Close(why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -236,11 +230,11 @@ func (l *Link) Close(why error) {
 	l.closed = why
 	l.out = nil
 	close(l.done)
-	l.room.Broadcast()
-	_ = l.conn.Close() // nothing depends on it
+	l.writable.Broadcast()
+	_ = l.conn.Close() // the connection is not used again, so its error has no effect
 }
 
-// Err says why the link is closed, if it is.
+// Err returns why the link is closed; nil while it is open.
 func (l *Link) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 var sequence atomic.Uint64
 
 // Loopback returns a connection that carries every request, reply and error over
-// conn in its encoded form, as a network would: nothing is shared between the
-// two sides. An operation that changes something and has no id gets one. Of one
-// session at most space.Window of these may be unanswered at a time.
+// conn in its encoded form, as a network would, so that the two sides share no memory.
+// A changing operation without an id gets one; because of that, at most space.Window
+// of them may be unanswered at a time in one session.
 func Loopback(conn space.Conn) space.Conn { return loopback{conn} }
 
 type loopback struct{ conn space.Conn }
@@ -29,7 +29,7 @@ func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 	call := sequence.Add(1)
 	if r.Verb.Changes() && r.Op == (space.OpID{}) {
 		r.Op = space.OpID{Session: l.Session(), Seq: space.AutoSeq + call}
-		r.Recent = true // however many others were numbered before it arrives
+		r.Recent = true // because at most Window of them are unanswered
 	}
 	sent, err := AppendRequest(nil, r)
 	if err != nil {
@@ -44,8 +44,13 @@ func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 		return space.Reply{}, err
 	}
 	reply, err := l.conn.Do(ctx, arrived)
-	f, err = carry(answer(call, reply, err))
+	answer := Frame{Kind: Reply, Call: call}
 	if err != nil {
+		answer.Kind, answer.Body = Failure, AppendError(nil, err)
+	} else {
+		answer.Body = AppendReply(nil, reply)
+	}
+	if f, err = carry(answer); err != nil {
 		return space.Reply{}, err
 	}
 	if f.Kind == Failure {
@@ -56,14 +61,6 @@ func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 		return space.Reply{}, failure
 	}
 	return DecodeReply(f.Body)
-}
-
-// answer is the frame that answers a call.
-func answer(call uint64, reply space.Reply, err error) Frame {
-	if err != nil {
-		return Frame{Kind: Failure, Call: call, Body: AppendError(nil, err)}
-	}
-	return Frame{Kind: Reply, Call: call, Body: AppendReply(nil, reply)}
 }
 
 // carry writes a frame and reads it.
