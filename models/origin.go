@@ -32,15 +32,15 @@ var Listers = []OriginKind{OPML, URLs, Repositories}
 type Origin struct {
 	ID       string     `json:"id"` // NewID(kind, uri)
 	Kind     OriginKind `json:"kind"`
-	URI      string     `json:"uri"`      // an http(s) URL, or an absolute path
-	Priority int64      `json:"priority"` // of its recordings, unless they say otherwise; higher is sooner
+	URI      string     `json:"uri"` // an http(s) URL, or an absolute path
+	Priority int64      `json:"priority" doc:"of its recordings, unless they have their own; higher is sooner; of a lister, above 0: first visits of the origins it lists come first"`
 	AddedAt  time.Time  `json:"added_at"`
 	// Listed says that a lister named it, not the operator, so that it is trusted with
 	// nothing: a private address is not dialled for it.
-	Listed bool `json:"listed,omitempty"`
+	Listed bool `json:"listed,omitempty" doc:"a lister listed it, not the operator: private addresses are not dialled for it"`
 
 	LastVisit   time.Time `json:"last_visit,omitzero"`
-	LastOutcome Status    `json:"last_outcome,omitempty"`
+	LastOutcome Status    `json:"last_outcome,omitempty" doc:"eventful, uneventful, failed, not_found or lost"`
 	LastError   string    `json:"last_error,omitempty"`
 }
 
@@ -80,22 +80,22 @@ type Outcome struct {
 	Visit  string    `json:"visit"`
 	Origin string    `json:"origin"`
 	Status Status    `json:"status"`
-	Error  string    `json:"error,omitempty"` // why it failed
-	Items  int       `json:"items"`           // recordings listed
+	Error  string    `json:"error,omitempty" doc:"why it failed"`
+	Items  int       `json:"items" doc:"recordings listed"`
 	At     time.Time `json:"at"`
 	Took   Seconds   `json:"took_s"`
 
 	// What tells when to look again. Digest is equal while nothing changes; an
 	// outcome without one is as its status says.
-	Digest     string      `json:"digest,omitempty"`
+	Digest     string      `json:"digest,omitempty" doc:"of the visited content: equal while nothing changes"`
 	ETag       string      `json:"etag,omitempty"`
-	Modified   string      `json:"modified,omitempty"`
-	Changes    int         `json:"changes,omitempty"`    // since the last success, if they can be counted
-	ChangedAt  []time.Time `json:"changed_at,omitempty"` // of the latest changes, at most MaxChanges
-	Size       int64       `json:"size,omitempty"`       // bytes that were read
+	Modified   string      `json:"modified,omitempty" doc:"Last-Modified"`
+	Changes    int         `json:"changes,omitempty" doc:"since the last success, if they can be counted"`
+	ChangedAt  []time.Time `json:"changed_at,omitempty" doc:"times of the latest changes, at most 500"`
+	Size       int64       `json:"size,omitempty" doc:"bytes that were read"`
 	RetryAfter Seconds     `json:"retry_after_s,omitempty"`
 
-	Listed *Listed `json:"listed,omitempty"` // of a lister
+	Listed *Listed `json:"listed,omitempty" doc:"of a lister"`
 }
 
 // MaxListed is how many origins one visit of a lister names; the next visit goes on
@@ -110,13 +110,13 @@ type Listed struct {
 	Origins []ListedOrigin `json:"origins"`
 	// Full says that it named all there are, and ended well: what it did not name
 	// is not visited until it names it again.
-	Full bool `json:"full,omitempty"`
+	Full bool `json:"full,omitempty" doc:"these and the origins of the visits before are the whole list"`
 
 	// From is how many origins the visits before this one named of the same list, and
 	// Next how many they have named with it, if there are more: another visit goes
 	// on there. 0 is the beginning, and the end.
-	From int `json:"from,omitempty"`
-	Next int `json:"next,omitempty"`
+	From int `json:"from,omitempty" doc:"number of origins that the visits before listed"`
+	Next int `json:"next,omitempty" doc:"number of origins listed so far, if there are more"`
 }
 
 // ListedOrigin is one origin as a lister names it.

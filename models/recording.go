@@ -5,21 +5,21 @@ import "time"
 // MediaRef says where a recording's sound is and how to know it again. Content
 // never travels by value.
 type MediaRef struct {
-	URI  string `json:"uri"`            // http(s)://…, or file:///… on this machine
-	Type string `json:"type,omitempty"` // MIME type as the origin gave it, perhaps wrong
+	URI  string `json:"uri" doc:"http(s)://…, or file:///… on this machine"`
+	Type string `json:"type,omitempty" doc:"MIME type as the origin gave it, which may be wrong"`
 	// Version changes when the content may have: size and time of a file, length
 	// and date of an enclosure. It is compared for equality only.
-	Version string `json:"version,omitempty"`
-	Hash    string `json:"hash,omitempty"` // "sha256:" and 64 hex digits, once known
+	Version string `json:"version,omitempty" doc:"changes when the content may have changed"`
+	Hash    string `json:"hash,omitempty" doc:"sha256: and 64 hex digits, once known"`
 }
 
 // Recording is what episodes and clips have in common.
 type Recording struct {
-	ID       string   `json:"id"` // NewID(origin, name)
-	Origin   string   `json:"origin"`
-	Name     string   `json:"name"` // unique within the origin: a GUID, or a path relative to its folder
+	ID       string   `json:"id" doc:"derived from the origin and the name, so it is stable"`
+	Origin   string   `json:"origin" doc:"id"`
+	Name     string   `json:"name" doc:"unique within the origin: a GUID, or a path relative to its folder"`
 	Title    string   `json:"title"`
-	Priority int64    `json:"priority"`
+	Priority int64    `json:"priority" doc:"higher is sooner"`
 	Media    MediaRef `json:"media"`
 
 	FirstCurated time.Time `json:"first_curated"` // kept for ever
@@ -39,16 +39,16 @@ type Clip struct {
 
 // Finding says that a clip is played in an episode.
 type Finding struct {
-	Episode  string  `json:"episode"` // id
-	Clip     string  `json:"clip"`    // id
-	Offset   Seconds `json:"offset_s"`
+	Episode  string  `json:"episode" doc:"id"`
+	Clip     string  `json:"clip" doc:"id"`
+	Offset   Seconds `json:"offset_s" doc:"seconds from the start of the episode"`
 	Duration Seconds `json:"duration_s"`
-	Score    float64 `json:"score"` // 0 to 1
+	Score    float64 `json:"score" doc:"0 to 1"`
 	// Coverage is the share of the clip that is found there, above 0 to 1, and Speed 1.01 if
 	// it is played 1 % faster. Both are 0 where nobody told them: in findings of before they
 	// were kept, and in those of an older worker.
-	Coverage float64 `json:"coverage,omitempty"`
-	Speed    float64 `json:"speed,omitempty"`
+	Coverage float64 `json:"coverage,omitempty" doc:"share of the clip that is found, 0 to 1; absent if unknown"`
+	Speed    float64 `json:"speed,omitempty" doc:"1.01 is 1 % faster than the clip; absent if unknown"`
 }
 
 // Problem is an input that cannot be done, and why. It names an origin, and in
@@ -56,9 +56,9 @@ type Finding struct {
 // one episode.
 type Problem struct {
 	Origin  string    `json:"origin,omitempty"`
-	Item    string    `json:"item,omitempty"`    // what the origin calls it; for people
-	Episode string    `json:"episode,omitempty"` // id
-	Clip    string    `json:"clip,omitempty"`    // id
+	Item    string    `json:"item,omitempty" doc:"the name that the origin gives it"`
+	Episode string    `json:"episode,omitempty" doc:"id"`
+	Clip    string    `json:"clip,omitempty" doc:"id"`
 	Reason  string    `json:"reason"`
 	At      time.Time `json:"at"`
 }

@@ -60,11 +60,11 @@ type ResearchItem struct {
 // Cost is what tasks of one action that are done in one way have cost, all together.
 type Cost struct {
 	Action  string  `json:"action"`
-	How     string  `json:"how"` // of research: known or decoded
+	How     string  `json:"how" doc:"of research: known (from a kept fingerprint) or decoded (the episode was fetched and decoded)"`
 	Tasks   int64   `json:"tasks"`
-	Wall    Seconds `json:"wall_s"`
-	CPU     Seconds `json:"cpu_s"`   // of the workers' processes, and of what they started
-	Windows int64   `json:"windows"` // of kept sound that were read, to verify candidates
+	Wall    Seconds `json:"wall_s" doc:"seconds from claim to end"`
+	CPU     Seconds `json:"cpu_s" doc:"processor seconds of the workers' processes, and of the processes they started"`
+	Windows int64   `json:"windows" doc:"windows of kept audio that were read to verify candidates"`
 }
 
 // Scope says what a problem of research is a property of.
