@@ -8,22 +8,21 @@ import (
 	"leasehold/models"
 )
 
-// ways are how tasks were done, as people say it.
-var ways = map[string]string{"known": "from kept fingerprints", "decoded": "fetched and decoded"}
-
-// costLine says how the episodes that were searched came, and what each took; "" if none was.
+// costLine sums up what tasks have cost, for each action and way; it returns "" if no
+// task has ended.
 func costLine(costs []models.Cost) string {
 	var parts []string
 	for _, c := range costs {
-		way, known := ways[c.How]
-		if c.Action != models.ActionResearch || !known || c.Tasks <= 0 {
+		action, _ := models.ActionNamed(c.Action)
+		way, known := action.Ways[c.How]
+		if !known || c.Tasks <= 0 {
 			continue
 		}
 		each := func(s models.Seconds) time.Duration {
 			return (s.Duration() / time.Duration(c.Tasks)).Round(time.Millisecond)
 		}
 		parts = append(parts, fmt.Sprintf("%s %s, %v each (%v of processor, %s)",
-			count(int(c.Tasks), "episode"), way, each(c.Wall), each(c.CPU), count(int(c.Windows/c.Tasks), "window")))
+			count(int(c.Tasks), action.Item), way, each(c.Wall), each(c.CPU), count(int(c.Windows/c.Tasks), "window")))
 	}
 	return strings.Join(parts, "; ")
 }

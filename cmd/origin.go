@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,7 +48,7 @@ visit them; it takes paths only from its own machine.`,
 			return a.addHere(ctx, s.Dir, args, kind)
 		}),
 	}
-	c.Flags().StringVar(&kind, "kind", "", "what each PATH is, if it should not be detected: feed, media, clips, git, opml, urls or repositories")
+	c.Flags().StringVar(&kind, "kind", "", kindHelp())
 	config.BindFlags(c.Flags(), catalogKeys...)
 	return c
 }
@@ -63,7 +63,7 @@ func (a *app) addHere(ctx context.Context, d *node.DataDir, paths []string, kind
 	for _, o := range added {
 		items, err := d.Visit(ctx, o)
 		if err == nil {
-			_, err = fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, count(items, itemOf(o.Kind)))
+			_, err = fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, count(items, o.Kind.Info().Item))
 		}
 		failed = append(failed, err)
 	}
@@ -97,15 +97,13 @@ func (a *app) addThere(ctx context.Context, s *node.CatalogSource, paths []strin
 	return nil
 }
 
-// itemOf is what a visit of a kind counts.
-func itemOf(kind models.OriginKind) string {
-	switch {
-	case kind == models.Git:
-		return "ref"
-	case slices.Contains(models.Listers, kind):
-		return "origin"
+// kindHelp describes the flag --kind.
+func kindHelp() string {
+	var kinds []string
+	for _, k := range models.VisitedKinds() {
+		kinds = append(kinds, string(k))
 	}
-	return "recording"
+	return "the kind of each PATH, if it should not be detected: " + strings.Join(kinds, ", ")
 }
 
 // originRow is an origin as it is printed.
@@ -161,7 +159,7 @@ func (a *app) newOriginShow() *cobra.Command {
 			return err
 		}
 		shown := shownOrigin{Origin: origin}
-		if origin.Kind != models.API {
+		if origin.Kind.Visited() {
 			schedule, err := s.Schedule(ctx, origin.ID)
 			if err != nil {
 				return err

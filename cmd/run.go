@@ -29,7 +29,7 @@ folder with a manifest origins.yaml), and work on all origins of the data folder
 		},
 	}
 	c.Flags().BoolVar(&untilIdle, "until-idle", false, "stop when nothing is left to do, and print the findings")
-	c.Flags().StringVar(&kind, "kind", "", "what each PATH is, if it should not be detected: feed, media, clips, git, opml, urls or repositories")
+	c.Flags().StringVar(&kind, "kind", "", kindHelp())
 	config.BindFlags(c.Flags())
 	return c
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
@@ -68,7 +67,7 @@ func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, m
 		return nil, err
 	}
 	for _, o := range origins {
-		if next[o.ID] || o.Kind == models.API || len(rows) >= most {
+		if next[o.ID] || !o.Kind.Visited() || len(rows) >= most {
 			continue
 		}
 		x, err := s.Schedule(ctx, o.ID)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ type scheduled struct {
 // AddOrigin is part of catalog.Catalog.
 func (s scheduled) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	isNew, err = s.Catalog.AddOrigin(ctx, o)
-	if err != nil || o.Kind == models.API {
+	if err != nil || !o.Kind.Visited() {
 		return isNew, err
 	}
 	return isNew, s.store.List(ctx, time.Now(), store.Listing{Origins: []store.Named{{Origin: o}}})
@@ -108,8 +107,8 @@ func MayList(lister models.Origin, n models.ListedOrigin) error {
 	below := path.IsAbs(n.URI) && path.Clean(n.URI) == n.URI && strings.HasPrefix(n.URI, lister.URI+"/")
 	switch {
 	case len(n.URI) > 4096:
-	case !slices.Contains([]models.OriginKind{models.Feed, models.Git}, n.Kind):
-	case isURL, below && lister.Kind == models.Repositories:
+	case !n.Kind.Info().Listable:
+	case isURL, below && lister.Kind.Info().Local == models.LocalFolder:
 		return nil
 	}
 	return fmt.Errorf("%s %.100q: %w: a lister names feeds and repositories by http(s) URLs, or repositories below its folder", n.Kind, n.URI, fault.ErrInvalid)

@@ -52,7 +52,7 @@ func (v *visits) start(ctx context.Context) error {
 	}
 	var visited []models.Origin
 	for _, o := range all {
-		if o.Kind != models.API { // its curator comes by itself
+		if o.Kind.Visited() { // its curator comes by itself
 			visited = append(visited, o)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,8 +24,6 @@ import (
 
 // Flow is one kind of work, such as the archive's.
 type Flow interface {
-	// Kinds are the kinds of origin whose visits the flow handles.
-	Kinds() []models.OriginKind
 	// Visit looks at an origin. An error is a failed visit; one of
 	// fault.ErrNotFound says that the origin is not there any more.
 	Visit(ctx context.Context, v models.Visit) (models.Outcome, error)
@@ -37,7 +34,7 @@ type Flow interface {
 
 // Config says what a manager does.
 type Config struct {
-	Flows     []Flow
+	Flows     map[models.FlowName]Flow // by the name that the tables in package models give them
 	Heartbeat time.Duration
 	Grace     time.Duration // how long closing the session may take
 	Log       *slog.Logger  // nil: slog.Default
@@ -122,7 +119,7 @@ func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *st
 			return err
 		}
 		heartbeat.SetState(fmt.Sprintf("visiting: %s %s", v.Origin.Kind, v.Origin.URI))
-		outcome := c.visit(ctx, v)
+		outcome, _ := Visit(ctx, c.Flows, v) // the outcome has the error
 		if ctx.Err() != nil {
 			return nil // the visit is handed back with the session
 		}
@@ -133,10 +130,15 @@ func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *st
 	}
 }
 
-// visit runs the flow of a visit's kind.
-func (c Config) visit(ctx context.Context, v models.Visit) models.Outcome {
+// Visit runs the flow of a visit's kind. The outcome is complete even if the visit
+// failed; then err is the reason.
+func Visit(ctx context.Context, flows map[models.FlowName]Flow, v models.Visit) (outcome models.Outcome, err error) {
 	began := time.Now()
-	outcome, err := c.look(ctx, v)
+	if f := flows[v.Origin.Kind.Info().Flow]; f != nil {
+		outcome, err = f.Visit(ctx, v)
+	} else {
+		err = fmt.Errorf("no flow of this manager visits origins of kind %q: %w", v.Origin.Kind, fault.ErrInvalid)
+	}
 	if err != nil {
 		outcome.Status, outcome.Error = models.Failed, err.Error()
 		if errors.Is(err, fault.ErrNotFound) {
@@ -145,14 +147,5 @@ func (c Config) visit(ctx context.Context, v models.Visit) models.Outcome {
 	}
 	outcome.Visit, outcome.Origin = v.ID, v.Origin.ID
 	outcome.At, outcome.Took = began.UTC(), models.SecondsOf(time.Since(began))
-	return outcome
-}
-
-func (c Config) look(ctx context.Context, v models.Visit) (models.Outcome, error) {
-	for _, f := range c.Flows {
-		if slices.Contains(f.Kinds(), v.Origin.Kind) {
-			return f.Visit(ctx, v)
-		}
-	}
-	return models.Outcome{}, fmt.Errorf("no flow of this manager visits origins of kind %q: %w", v.Origin.Kind, fault.ErrInvalid)
+	return outcome, err
 }

@@ -35,7 +35,6 @@ type flow struct {
 	run   func(ctx context.Context, repo space.Repository) error
 }
 
-func (f flow) Kinds() []models.OriginKind { return []models.OriginKind{models.Media} }
 func (f flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	return f.visit(ctx, v.Origin)
 }
@@ -93,7 +92,7 @@ func (b *bench) run(f manager.Flow) (stop func() error) {
 	}
 	go func() {
 		done <- manager.Run(ctx, connect, manager.Config{
-			Flows: []manager.Flow{f}, Heartbeat: 2 * time.Second, Grace: time.Second,
+			Flows: map[models.FlowName]manager.Flow{models.ArchiveFlow: f}, Heartbeat: 2 * time.Second, Grace: time.Second,
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
@@ -147,7 +146,7 @@ func TestAVisitEndsWithItsOutcome(t *testing.T) {
 }
 
 func TestAVisitThatCannotBeDoneFailsWithTheReason(t *testing.T) {
-	for name, kind := range map[string]models.OriginKind{"no such folder": models.Media, `kind "clips"`: models.Clips} {
+	for name, kind := range map[string]models.OriginKind{"no such folder": models.Media, `kind "git"`: models.Git} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bench) {
 				stop := b.run(flow{visit: func(context.Context, models.Origin) (models.Outcome, error) {
@@ -202,7 +201,7 @@ func TestTheErrorOfAFlowIsReturned(t *testing.T) {
 		err := manager.Run(b.t.Context(), func(ctx context.Context) (space.Repository, error) {
 			return b.engine.Session(ctx, "manager-x", 6*time.Second)
 		}, manager.Config{
-			Flows:     []manager.Flow{flow{run: func(context.Context, space.Repository) error { return broken }}},
+			Flows:     map[models.FlowName]manager.Flow{models.ArchiveFlow: flow{run: func(context.Context, space.Repository) error { return broken }}},
 			Heartbeat: time.Second, Grace: time.Second,
 		})
 		require.ErrorIs(b.t, err, broken)

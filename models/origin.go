@@ -2,41 +2,16 @@ package models
 
 import "time"
 
-// OriginKind says how an origin is visited.
-type OriginKind string
-
-// The kinds of origin.
-const (
-	Feed  OriginKind = "feed"  // an RSS or Atom document whose items enclose episodes
-	Media OriginKind = "media" // a folder of episodes
-	Clips OriginKind = "clips" // a folder of clips
-	Git   OriginKind = "git"   // a repository, visited by its refs
-
-	// Listers: a visit of one names other origins.
-	OPML         OriginKind = "opml"         // a document of feeds
-	URLs         OriginKind = "urls"         // a text file, a feed's or repository's URL on each line
-	Repositories OriginKind = "repositories" // a folder of repositories
-
-	API OriginKind = "api" // a curator that puts episodes and clips itself; never visited
-)
-
-// OriginKinds lists every kind that is visited, for messages that say what is
-// accepted.
-var OriginKinds = []OriginKind{Feed, Media, Clips, Git, OPML, URLs, Repositories}
-
-// Listers are the kinds whose visits name other origins.
-var Listers = []OriginKind{OPML, URLs, Repositories}
-
-// Origin is something that is visited again and again because it lists
-// recordings.
+// Origin is a source that is visited periodically, because it lists recordings or
+// other origins.
 type Origin struct {
 	ID       string     `json:"id"` // NewID(kind, uri)
 	Kind     OriginKind `json:"kind"`
 	URI      string     `json:"uri"` // an http(s) URL, or an absolute path
 	Priority int64      `json:"priority" doc:"of its recordings, unless they have their own; higher is sooner; of a lister, above 0: first visits of the origins it lists come first"`
 	AddedAt  time.Time  `json:"added_at"`
-	// Listed says that a lister named it, not the operator, so that it is trusted with
-	// nothing: a private address is not dialled for it.
+	// Listed is true if a lister named the origin and the operator did not. Such an
+	// origin is not trusted: no private address is dialled for it.
 	Listed bool `json:"listed,omitempty" doc:"a lister listed it, not the operator: private addresses are not dialled for it"`
 
 	LastVisit   time.Time `json:"last_visit,omitzero"`
@@ -44,35 +19,34 @@ type Origin struct {
 	LastError   string    `json:"last_error,omitempty"`
 }
 
-// Status is how a visit ended.
+// Status is the outcome of a visit.
 type Status string
 
 // The outcomes of a visit.
 const (
-	Eventful   Status = "eventful"   // something was new or had changed
-	Uneventful Status = "uneventful" // nothing was
+	Eventful   Status = "eventful"   // the origin had something new or changed
+	Uneventful Status = "uneventful" // nothing new or changed
 	Failed     Status = "failed"     // the origin could not be read
-	NotFound   Status = "not_found"  // it is not there any more
-	Lost       Status = "lost"       // whoever visited went away
+	NotFound   Status = "not_found"  // the origin no longer exists
+	Lost       Status = "lost"       // the manager that visited was lost
 )
 
-// Visit is the body of a visit tuple: one time to look at one origin.
+// Visit is the body of a visit tuple: one visit of one origin.
 type Visit struct {
 	ID     string `json:"id"`
 	Origin Origin `json:"origin"`
 	Known  Known  `json:"known,omitzero"`
-	// Listed says that a lister named the origin, not the operator.
+	// Listed is true if a lister named the origin and the operator did not.
 	Listed bool `json:"listed,omitempty"`
 }
 
-// Known is what an earlier visit left, so that this one can ask whether anything
-// has changed since.
+// Known is what an earlier visit found, so that this visit can ask for changes only.
 type Known struct {
 	Digest   string    `json:"digest,omitempty"`
 	ETag     string    `json:"etag,omitempty"`
 	Modified string    `json:"modified,omitempty"` // Last-Modified, as the server wrote it
 	At       time.Time `json:"at,omitzero"`
-	Next     int       `json:"next,omitempty"` // Listed.Next of a lister's visit before
+	Next     int       `json:"next,omitempty"` // Listed.Next of the lister's previous visit
 }
 
 // Outcome is the body of the result of a visit.
@@ -85,8 +59,8 @@ type Outcome struct {
 	At     time.Time `json:"at"`
 	Took   Seconds   `json:"took_s"`
 
-	// What tells when to look again. Digest is equal while nothing changes; an
-	// outcome without one is as its status says.
+	// The rest decides when the next visit is due. Without a digest the status
+	// decides alone.
 	Digest     string      `json:"digest,omitempty" doc:"of the visited content: equal while nothing changes"`
 	ETag       string      `json:"etag,omitempty"`
 	Modified   string      `json:"modified,omitempty" doc:"Last-Modified"`
@@ -98,23 +72,21 @@ type Outcome struct {
 	Listed *Listed `json:"listed,omitempty" doc:"of a lister"`
 }
 
-// MaxListed is how many origins one visit of a lister names; the next visit goes on
-// where it ended.
+// MaxListed is how many origins one visit of a lister names; the next visit continues
+// behind them.
 const MaxListed = 5000
 
-// MaxChanges is how many times of changes an outcome carries.
+// MaxChanges is how many times of changes an outcome carries at most.
 const MaxChanges = 500
 
-// Listed is what a lister named.
+// Listed is the origins that a visit of a lister named.
 type Listed struct {
 	Origins []ListedOrigin `json:"origins"`
-	// Full says that it named all there are, and ended well: what it did not name
-	// is not visited until it names it again.
+	// Full is true if the lister named its whole list without an error. Then an origin
+	// that is missing from the list is not visited until the lister names it again.
 	Full bool `json:"full,omitempty" doc:"these and the origins of the visits before are the whole list"`
 
-	// From is how many origins the visits before this one named of the same list, and
-	// Next how many they have named with it, if there are more: another visit goes
-	// on there. 0 is the beginning, and the end.
+	// Next is where the next visit continues; 0 means that this visit reached the end.
 	From int `json:"from,omitempty" doc:"number of origins that the visits before listed"`
 	Next int `json:"next,omitempty" doc:"number of origins listed so far, if there are more"`
 }

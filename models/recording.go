@@ -2,8 +2,8 @@ package models
 
 import "time"
 
-// MediaRef says where a recording's sound is and how to know it again. Content
-// never travels by value.
+// MediaRef is the location of a recording's sound, and what identifies its content.
+// Messages never carry the content itself.
 type MediaRef struct {
 	URI  string `json:"uri" doc:"http(s)://…, or file:///… on this machine"`
 	Type string `json:"type,omitempty" doc:"MIME type as the origin gave it, which may be wrong"`
@@ -13,7 +13,7 @@ type MediaRef struct {
 	Hash    string `json:"hash,omitempty" doc:"sha256: and 64 hex digits, once known"`
 }
 
-// Recording is what episodes and clips have in common.
+// Recording is the fields that episodes and clips share.
 type Recording struct {
 	ID       string   `json:"id" doc:"derived from the origin and the name, so it is stable"`
 	Origin   string   `json:"origin" doc:"id"`
@@ -22,7 +22,7 @@ type Recording struct {
 	Priority int64    `json:"priority" doc:"higher is sooner"`
 	Media    MediaRef `json:"media"`
 
-	FirstCurated time.Time `json:"first_curated"` // kept for ever
+	FirstCurated time.Time `json:"first_curated"` // never changes
 	LastCurated  time.Time `json:"last_curated"`  // moved by each visit that lists it
 }
 
@@ -37,23 +37,22 @@ type Clip struct {
 	Recording
 }
 
-// Finding says that a clip is played in an episode.
+// Finding is one occurrence of a clip in an episode.
 type Finding struct {
 	Episode  string  `json:"episode" doc:"id"`
 	Clip     string  `json:"clip" doc:"id"`
 	Offset   Seconds `json:"offset_s" doc:"seconds from the start of the episode"`
 	Duration Seconds `json:"duration_s"`
 	Score    float64 `json:"score" doc:"0 to 1"`
-	// Coverage is the share of the clip that is found there, above 0 to 1, and Speed 1.01 if
-	// it is played 1 % faster. Both are 0 where nobody told them: in findings of before they
-	// were kept, and in those of an older worker.
+	// Coverage and Speed are 0 if the worker or the catalog that wrote the finding is of
+	// a version that did not have them.
 	Coverage float64 `json:"coverage,omitempty" doc:"share of the clip that is found, 0 to 1; absent if unknown"`
 	Speed    float64 `json:"speed,omitempty" doc:"1.01 is 1 % faster than the clip; absent if unknown"`
 }
 
-// Problem is an input that cannot be done, and why. It names an origin, and in
-// it an item that could not be curated; or an episode, a clip, or one clip in
-// one episode.
+// Problem is an input that cannot be processed, and the reason. It names an origin and
+// an item of it that could not be curated; or an episode, a clip, or one clip in one
+// episode.
 type Problem struct {
 	Origin  string    `json:"origin,omitempty"`
 	Item    string    `json:"item,omitempty" doc:"the name that the origin gives it"`

@@ -5,14 +5,11 @@ import (
 	"time"
 )
 
-// ActionResearch is the action of looking for clips in an episode.
-const ActionResearch = "research"
-
 // Task is the body of a task tuple: one unit for one worker.
 type Task struct {
 	ID              string          `json:"id"`
 	Action          string          `json:"action"`
-	Subject         string          `json:"subject"`         // what it is about, such as an episode's id
+	Subject         string          `json:"subject"`         // such as an episode's id
 	Parts           []string        `json:"parts,omitempty"` // of the subject, such as clips' ids; sorted
 	Data            json.RawMessage `json:"data,omitempty"`  // for the handler of the action
 	Timeout         Seconds         `json:"timeout"`
@@ -20,7 +17,7 @@ type Task struct {
 	Claimants       []string        `json:"claimants,omitempty"` // workers that gave it back
 	CurrentClaimant string          `json:"current_claimant,omitempty"`
 	Attempts        int64           `json:"attempts"`
-	State           string          `json:"state,omitempty"`   // why it waits, for people
+	State           string          `json:"state,omitempty"`   // the reason why it waits, for people
 	History         []string        `json:"history,omitempty"` // how each attempt ended
 	CreatedAt       time.Time       `json:"created_at"`
 	ClaimedAt       time.Time       `json:"claimed_at,omitzero"`
@@ -36,8 +33,8 @@ type Lease struct {
 	Token    int64
 }
 
-// Failure is the body of the result that a dead task leaves behind, so that what
-// it was about becomes a problem.
+// Failure is the body of the result that a dead task leaves, so that a manager records
+// a problem of its subject.
 type Failure struct {
 	Problem string `json:"problem"`
 	Task    *Task  `json:"task"`
@@ -50,14 +47,14 @@ type Research struct {
 	Clips   []ResearchItem `json:"clips"`
 }
 
-// ResearchItem is what a worker needs to know of one recording.
+// ResearchItem is the fields of one recording that a worker needs.
 type ResearchItem struct {
 	ID    string   `json:"id"`
 	Title string   `json:"title"`
 	Media MediaRef `json:"media"`
 }
 
-// Cost is what tasks of one action that are done in one way have cost, all together.
+// Cost sums up the costs of tasks of one action that were done in one way.
 type Cost struct {
 	Action  string  `json:"action"`
 	How     string  `json:"how" doc:"of research: known (from a kept fingerprint) or decoded (the episode was fetched and decoded)"`
@@ -67,27 +64,27 @@ type Cost struct {
 	Windows int64   `json:"windows" doc:"windows of kept audio that were read to verify candidates"`
 }
 
-// Scope says what a problem of research is a property of.
+// Scope is the subject of a problem of research.
 type Scope string
 
 // The scopes of a research problem.
 const (
 	ScopePair    Scope = "pair"    // this clip in this episode
-	ScopeEpisode Scope = "episode" // the episode, whatever the clip
-	ScopeClip    Scope = "clip"    // the clip, whatever the episode
+	ScopeEpisode Scope = "episode" // the episode, with every clip
+	ScopeClip    Scope = "clip"    // the clip, in every episode
 )
 
-// Researched is the body of a result of research: what is known of one clip (or
-// of several, when a problem ended the task) in one episode. A result without a
-// problem and without findings says that the clip does not occur.
+// Researched is the body of a result of research: the findings of one clip in one
+// episode, or a problem of one or several clips. A result with neither means that the
+// clip does not occur.
 type Researched struct {
 	Episode  string    `json:"episode"`
 	Clips    []string  `json:"clips"`
 	Findings []Finding `json:"findings,omitempty"`
 	Problem  string    `json:"problem,omitempty"`
 	Scope    Scope     `json:"scope,omitempty"` // with a problem
-	// Versions of the media that were looked at; a result for other versions
-	// than the catalog's is dropped, since the recording changed meanwhile.
+	// Versions of the media that were searched. The catalog ignores a result for
+	// other versions than its own, because the recording has changed since.
 	EpisodeMedia MediaRef            `json:"episode_media"`
 	ClipMedia    map[string]MediaRef `json:"clip_media,omitempty"`
 }

@@ -130,7 +130,7 @@ func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextV
 // Steer enables or disables an origin, or asks for a visit now (apitypes.Enable, Disable
 // and SaveNow), and returns its schedule after that.
 func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string) (apitypes.Schedule, error) {
-	if o.Kind == models.API {
+	if !o.Kind.Visited() {
 		return apitypes.Schedule{}, fmt.Errorf("origins of the API are not visited, because their curators send what they have: %w", fault.ErrInvalid)
 	}
 	if s.API != nil {

@@ -14,8 +14,6 @@ import (
 	"leasehold/coordinator/visit/store"
 	"leasehold/manager"
 	"leasehold/manager/archive"
-	"leasehold/manager/git"
-	"leasehold/manager/lister"
 	"leasehold/models"
 	"leasehold/shared/backup"
 	"leasehold/shared/catalog"
@@ -151,7 +149,7 @@ func (d *DataDir) VisitNow(ctx context.Context, named []models.Origin, local boo
 // visitable returns the origins that are visited: all but those of the API, whose curators
 // send what they have.
 func visitable(origins []models.Origin) []models.Origin {
-	return slices.DeleteFunc(slices.Clone(origins), func(o models.Origin) bool { return o.Kind == models.API })
+	return slices.DeleteFunc(slices.Clone(origins), func(o models.Origin) bool { return !o.Kind.Visited() })
 }
 
 // syncVisits adds the catalog's origins to the visit schedule, because folders of older
@@ -173,16 +171,8 @@ func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err er
 	if err := trust(d.fetcher, o); err != nil {
 		d.log.Warn("cannot read an origin", "origin", o.URI, "error", err)
 	}
-	began := time.Now()
-	outcome, visitErr := d.runFlow(ctx, o)
-	if visitErr != nil {
-		outcome = models.Outcome{Status: models.Failed, Error: visitErr.Error(), RetryAfter: outcome.RetryAfter}
-		if errors.Is(visitErr, fault.ErrNotFound) {
-			outcome.Status = models.NotFound
-		}
-	}
-	outcome.Origin, outcome.At, outcome.Took = o.ID, began.UTC(), models.SecondsOf(time.Since(began))
-	outcome.Visit = "add-" + o.ID
+	flows := newFlows(d.cfg, d.Catalog, d.fetcher, d.log)
+	outcome, visitErr := manager.Visit(ctx, flows, models.Visit{ID: "add-" + o.ID, Origin: o})
 	if _, err := coordinator.Record(ctx, d.Catalog, d.Visits, outcome); err != nil {
 		return 0, err
 	}
@@ -190,28 +180,6 @@ func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err er
 		return 0, fmt.Errorf("%s %s was added, but the visit failed: %w", o.Kind, o.URI, visitErr)
 	}
 	return outcome.Items, nil
-}
-
-// runFlow runs the flow of an origin's kind once.
-func (d *DataDir) runFlow(ctx context.Context, o models.Origin) (models.Outcome, error) {
-	for _, f := range newFlows(d.cfg, d.Catalog, d.fetcher, d.log) {
-		if slices.Contains(f.Kinds(), o.Kind) {
-			return f.Visit(ctx, models.Visit{Origin: o})
-		}
-	}
-	return models.Outcome{}, fmt.Errorf("kind %q: %w", o.Kind, fault.ErrInvalid)
-}
-
-// newFlows returns the flows of a manager, one for each group of kinds of origins.
-func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, log *slog.Logger) []manager.Flow {
-	return []manager.Flow{
-		archive.NewFlow(archive.Flow{
-			Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
-			Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
-		}),
-		&git.Flow{Catalog: c, Fetch: f, Log: log},
-		&lister.Flow{Catalog: c, Fetch: f, Log: log},
-	}
 }
 
 // trust allows a fetcher to read what an origin names. It does not if o is a URL that a

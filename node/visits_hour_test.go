@@ -105,9 +105,9 @@ func (h *hour) run(during func(c *coordinator.Coordinator)) {
 
 // manage runs a manager for some minutes.
 func (h *hour) manage(c *coordinator.Coordinator, minutes int) {
-	var flows []manager.Flow
-	for _, f := range newFlows(h.cfg, h.Catalog, h.fetcher, discard) {
-		flows = append(flows, noted{f, h})
+	flows := newFlows(h.cfg, h.Catalog, h.fetcher, discard)
+	for name, f := range flows {
+		flows[name] = noted{f, h}
 	}
 	ctx, stop := context.WithTimeout(h.Context(), time.Duration(minutes)*time.Minute)
 	defer stop()

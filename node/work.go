@@ -12,11 +12,16 @@ import (
 	"time"
 
 	"leasehold/manager"
+	"leasehold/manager/archive"
+	"leasehold/manager/git"
+	"leasehold/manager/lister"
 	"leasehold/models"
 	"leasehold/shared/audio/fingerprint"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 	"leasehold/shared/status"
 	"leasehold/worker"
 	"leasehold/worker/research"
@@ -85,7 +90,7 @@ func tuneGC() {
 	}
 }
 
-func runManager(ctx context.Context, connect status.Connect, cfg config.Config, flows []manager.Flow, log *slog.Logger) error {
+func runManager(ctx context.Context, connect status.Connect, cfg config.Config, flows map[models.FlowName]manager.Flow, log *slog.Logger) error {
 	return manager.Run(ctx, connect, manager.Config{
 		Flows: flows, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
 	})
@@ -101,6 +106,18 @@ func runWorker(ctx context.Context, connect status.Connect, cfg config.Config, h
 			return err
 		}
 		log.Error("replacing a worker whose handler is stuck", "error", err)
+	}
+}
+
+// newFlows returns the flows of a manager by their names in the tables of package models.
+func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, log *slog.Logger) map[models.FlowName]manager.Flow {
+	return map[models.FlowName]manager.Flow{
+		models.ArchiveFlow: archive.NewFlow(archive.Flow{
+			Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
+			Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
+		}),
+		models.GitFlow:    &git.Flow{Catalog: c, Fetch: f, Log: log},
+		models.ListerFlow: &lister.Flow{Catalog: c, Fetch: f, Log: log},
 	}
 }
 

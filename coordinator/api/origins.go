@@ -22,7 +22,7 @@ func (s *server) listOrigins(ctx context.Context, q *request) (apitypes.Page[mod
 
 func (s *server) listListers(ctx context.Context, q *request) (apitypes.Page[models.Origin], error) {
 	all, err := s.Catalog.Origins(ctx)
-	return cut(q, slices.DeleteFunc(all, func(o models.Origin) bool { return !slices.Contains(models.Listers, o.Kind) })), err
+	return cut(q, slices.DeleteFunc(all, func(o models.Origin) bool { return !o.Kind.Info().Lister })), err
 }
 
 func (s *server) getOrigin(ctx context.Context, q *request) (models.Origin, error) {
@@ -36,13 +36,13 @@ func checkOrigin(o apitypes.NewOrigin) error {
 	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 	isPath := path.IsAbs(o.URI) && path.Clean(o.URI) == o.URI
 	switch {
-	case !slices.Contains(models.OriginKinds, o.Kind) && o.Kind != models.API:
-		return fmt.Errorf("kind %.64q: %w: use one of %v and %s", o.Kind, fault.ErrInvalid, models.OriginKinds, models.API)
+	case !o.Kind.Known():
+		return fmt.Errorf("kind %.64q: %w: use one of %v and %s", o.Kind, fault.ErrInvalid, models.VisitedKinds(), models.API)
 	case len(o.URI) > 4096:
 		return fmt.Errorf("uri: %w: at most 4096 bytes", fault.ErrInvalid)
-	case o.Kind == models.API && o.URI != "":
+	case !o.Kind.Visited() && o.URI != "":
 		return nil
-	case isURL && slices.Contains([]models.OriginKind{models.Feed, models.Git, models.OPML, models.URLs}, o.Kind), isPath:
+	case isURL && o.Kind.Info().URL, isPath:
 		return nil
 	}
 	return fmt.Errorf("uri %.100q: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean", o.URI, fault.ErrInvalid)
@@ -80,8 +80,8 @@ func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin
 }
 
 func (s *server) addLister(ctx context.Context, q *request, n apitypes.NewOrigin) (models.Origin, error) {
-	if !slices.Contains(models.Listers, n.Kind) {
-		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use one of %v", n.Kind, fault.ErrInvalid, models.Listers)
+	if !n.Kind.Info().Lister {
+		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use one of %v", n.Kind, fault.ErrInvalid, models.ListerKinds())
 	}
 	return s.addOrigin(ctx, q, n)
 }

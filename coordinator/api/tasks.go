@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -127,15 +126,8 @@ func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Reque
 	if err != nil {
 		return answer, err
 	}
-	var research models.Research
-	selectable := l.Action == models.ActionResearch && json.Unmarshal(l.Data, &research) == nil && research.Episode.ID != ""
-	lift := func() error {
-		var clips []string
-		for _, c := range research.Clips {
-			clips = append(clips, c.ID)
-		}
-		return s.Catalog.Lift(ctx, research.Episode.ID, clips)
-	}
+	episode, clips, selectable := l.SelectedWork()
+	lift := func() error { return s.Catalog.Lift(ctx, episode, clips) }
 	if selectable {
 		if err := lift(); err != nil {
 			return answer, err

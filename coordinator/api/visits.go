@@ -46,7 +46,7 @@ func (s *server) addVisit(ctx context.Context, _ *request, n apitypes.NewVisit) 
 	if err != nil {
 		return asked, err
 	}
-	if o.Kind == models.API {
+	if !o.Kind.Visited() {
 		return asked, fmt.Errorf("origin %s: %w: origins of kind %s are not visited", o.ID, fault.ErrInvalid, o.Kind)
 	}
 	found, err := s.visitsOf(ctx, o.ID, 0, 1)

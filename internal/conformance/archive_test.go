@@ -212,7 +212,7 @@ func (flow) Visit(context.Context, models.Visit) (models.Outcome, error) {
 
 func (r *archiveRun) manage(ctx context.Context, connect status.Connect) {
 	f := archive.NewFlow(archive.Flow{Catalog: r.store, ClipLimit: 4, Timeout: timeout, Look: 5 * time.Second, Log: muted})
-	_ = manager.Run(ctx, connect, manager.Config{Flows: []manager.Flow{flow{f}}, Heartbeat: heartbeat, Grace: time.Second, Log: muted})
+	_ = manager.Run(ctx, connect, manager.Config{Flows: map[models.FlowName]manager.Flow{models.ArchiveFlow: flow{f}}, Heartbeat: heartbeat, Grace: time.Second, Log: muted})
 }
 
 func (r *archiveRun) labour(ctx context.Context, connect status.Connect) {

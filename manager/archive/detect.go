@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/mmcdole/gofeed"
@@ -18,33 +17,29 @@ import (
 	"leasehold/shared/fault"
 )
 
-// ManifestName is the file in a folder that lists origins.
-const ManifestName = "origins.yaml"
+// manifestName is the name of the file that lists origins.
+const manifestName = "origins.yaml"
 
 const (
 	manifestBytes = 1 << 20
-	detectEntries = 100_000 // of a folder, looked at for one recording
+	detectEntries = 100_000 // of a folder that are searched for a recording
 )
 
-// Detect turns what a user named, a path or a URL, into origins: the ones that
-// a manifest lists, or one. Kind is one of models.OriginKinds, or "" to find out:
+// Detect turns a path or a URL that a user named into origins: the ones that a manifest
+// lists, or one. Kind is one of models.VisitedKinds, or "" to detect it:
 //
-//   - an http(s) URL is a feed; one that ends in .git a repository, in .opml a
-//     document of feeds
+//   - a URL is of the kind of its suffix, or else a feed (models.KindOfURL)
 //   - origins.yaml, or a folder with that file, is a manifest
-//   - a file that ends in .opml is a document of feeds, in .txt a list of URLs
-//   - any other file is a feed, if its content is one
-//   - a folder that git made is a repository
-//   - a folder named clips is a folder of clips
-//   - any other folder with recordings in it is a folder of episodes
+//   - a file is of the kind of its suffix, or else a feed if its content is one
+//   - a folder is of the first kind in folderProbes that accepts it
 //
-// Ids are set and paths absolute; AddedAt is for the caller. What is named here
-// counts as named by the operator, a manifest's content included. Errors say
-// what is accepted, and wrap fault.ErrNotFound for a path where nothing is,
-// fault.ErrUsage for a kind that does not exist and fault.ErrInvalid otherwise.
+// Ids are set and paths absolute; the caller sets AddedAt. All origins count as named
+// by the operator, also those in a manifest. Errors state what is accepted. They wrap
+// fault.ErrNotFound for a path that does not exist, fault.ErrUsage for an unknown kind,
+// and else fault.ErrInvalid.
 func Detect(path, kind string) ([]models.Origin, error) {
-	if kind != "" && !slices.Contains(models.OriginKinds, models.OriginKind(kind)) {
-		return nil, fmt.Errorf("kind %q does not exist in this version: %s are accepted: %w", kind, kinds(), fault.ErrUsage)
+	if kind != "" && !models.OriginKind(kind).Visited() {
+		return nil, fmt.Errorf("kind %q does not exist in this version: %s are accepted: %w", kind, kindNames(), fault.ErrUsage)
 	}
 	origins, err := detect(path, models.OriginKind(kind), true)
 	if err != nil {
@@ -53,13 +48,14 @@ func Detect(path, kind string) ([]models.Origin, error) {
 	return origins, nil
 }
 
-// detect is Detect; a manifest is looked for if manifests is set.
+// detect is Detect without the check of kind. It reads manifests only if manifests is
+// true.
 func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	if strings.Contains(path, "://") {
 		return detectURL(path, kind)
 	}
 	if path == "" {
-		return nil, fmt.Errorf("the path is empty; %s: %w", accepted, fault.ErrInvalid)
+		return nil, fmt.Errorf("the path is empty; %s: %w", accepted(), fault.ErrInvalid)
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -82,23 +78,14 @@ func detectURL(uri string, kind models.OriginKind) ([]models.Origin, error) {
 	if err != nil || !isURL(uri) || u.Hostname() == "" {
 		return nil, fmt.Errorf("not a URL that is accepted: http://HOST/… and https://HOST/… are, and paths: %w", fault.ErrInvalid)
 	}
-	switch kind {
-	case models.Media, models.Clips, models.Repositories:
-		return nil, fmt.Errorf("a URL is a feed; %s wants a folder: %w", kind, fault.ErrInvalid)
-	case "":
-		kind = kindOfName(u.Path, models.Feed)
+	if kind == "" {
+		kind = models.KindOfURL(u.Path)
+	}
+	if !kind.Info().URL {
+		return nil, fmt.Errorf("a URL; %s wants a folder: %w", kind, fault.ErrInvalid)
 	}
 	u.Fragment = ""
 	return one(kind, u.String()), nil
-}
-
-// kindOfName is what the end of a name says.
-func kindOfName(name string, otherwise models.OriginKind) models.OriginKind {
-	kind, ok := map[string]models.OriginKind{".git": models.Git, ".opml": models.OPML}[strings.ToLower(filepath.Ext(name))]
-	if !ok {
-		return otherwise
-	}
-	return kind
 }
 
 func isURL(s string) bool {
@@ -106,23 +93,22 @@ func isURL(s string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
+// detectFile never detects a manifest by its content, because many YAML files could be
+// one; only the name decides.
 func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	switch {
-	case slices.Contains([]models.OriginKind{models.Media, models.Clips, models.Git, models.Repositories}, kind):
+	case kind != "" && kind.Info().Local != models.LocalFile:
 		return nil, fmt.Errorf("a file; %s wants a folder: %w", kind, fault.ErrInvalid)
-	case kind == "" && manifests && filepath.Base(path) == ManifestName:
+	case kind == "" && manifests && filepath.Base(path) == manifestName:
 		return readManifest(path)
 	}
-	// The feed's own folder is where it is, not where a link to it is.
+	// A link is resolved, because a feed may enclose files of the folder that it is in.
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
 	}
-	if kind == "" && strings.EqualFold(filepath.Ext(path), ".txt") {
-		kind = models.URLs
-	}
 	if kind == "" {
-		kind = kindOfName(path, "")
+		kind = models.KindOfFile(path)
 	}
 	if kind != "" {
 		return one(kind, path), nil
@@ -132,13 +118,21 @@ func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.O
 		return nil, err
 	}
 	if gofeed.DetectFeedType(bytes.NewReader(begin)) == gofeed.FeedTypeUnknown {
-		return nil, fmt.Errorf("the file is not an RSS, Atom or JSON feed; %s: %w", accepted, fault.ErrInvalid)
+		return nil, fmt.Errorf("the file is not an RSS, Atom or JSON feed; %s: %w", accepted(), fault.ErrInvalid)
 	}
 	return one(models.Feed, path), nil
 }
 
-const accepted = "accepted are a feed (a file or an http(s) URL), a folder of episodes, a folder named clips, a repository, a list of URLs (.txt) or feeds (.opml), and a folder with an " + ManifestName
+// accepted lists what can be named, for errors.
+func accepted() string {
+	var labels []string
+	for _, k := range models.VisitedKinds() {
+		labels = append(labels, k.Info().Label)
+	}
+	return "accepted are " + strings.Join(labels, ", ") + ", and a folder with an " + manifestName
+}
 
+// beginning returns the first bytes of a file, enough to detect a feed.
 func beginning(path string) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -157,32 +151,36 @@ func beginning(path string) ([]byte, error) {
 	return content, nil
 }
 
+// folderProbes detect the kind of a folder; the first that accepts it decides.
+var folderProbes = []struct {
+	kind    models.OriginKind
+	accepts func(path string) (bool, error)
+}{
+	{models.Git, func(path string) (bool, error) { return isRepository(path), nil }},
+	{models.Clips, func(path string) (bool, error) { return strings.EqualFold(filepath.Base(path), "clips"), nil }},
+	{models.Media, holdsRecordings},
+}
+
 func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
-	manifest := filepath.Join(path, ManifestName)
+	manifest := filepath.Join(path, manifestName)
 	_, err := os.Lstat(manifest)
 	switch {
-	case kind == models.Feed, kind == models.OPML, kind == models.URLs:
+	case kind != "" && kind.Info().Local != models.LocalFolder:
 		return nil, fmt.Errorf("a folder; a %s is a file or an http(s) URL: %w", kind, fault.ErrInvalid)
 	case kind != "":
 		return one(kind, path), nil
 	case manifests && err == nil:
 		return readManifest(manifest)
-	case isRepository(path):
-		return one(models.Git, path), nil
-	case strings.EqualFold(filepath.Base(path), "clips"):
-		return one(models.Clips, path), nil
 	}
-	found, err := holdsRecordings(path)
-	if err != nil {
-		return nil, err
+	for _, p := range folderProbes {
+		if ok, err := p.accepts(path); ok || err != nil {
+			return one(p.kind, path), err
+		}
 	}
-	if !found {
-		return nil, fmt.Errorf("the folder holds no recordings; %s: %w", accepted, fault.ErrInvalid)
-	}
-	return one(models.Media, path), nil
+	return nil, fmt.Errorf("the folder holds no recordings; %s: %w", accepted(), fault.ErrInvalid)
 }
 
-// isRepository reports whether git made a folder, with files in it or without.
+// isRepository reports whether a folder is a git repository, bare or with a work tree.
 func isRepository(path string) bool {
 	for _, dir := range []string{filepath.Join(path, ".git"), path} {
 		head, err := os.Stat(filepath.Join(dir, "HEAD"))
@@ -195,7 +193,7 @@ func isRepository(path string) bool {
 }
 
 // holdsRecordings reports whether a folder has a recording among its first
-// entries, hidden ones aside.
+// detectEntries entries. It skips hidden files and folders.
 func holdsRecordings(path string) (found bool, err error) {
 	seen := 0
 	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
@@ -222,10 +220,11 @@ func one(kind models.OriginKind, uri string) []models.Origin {
 	return []models.Origin{{ID: models.NewID(string(kind), uri), Kind: kind, URI: uri}}
 }
 
-func kinds() string {
-	names := make([]string, len(models.OriginKinds))
-	for i, k := range models.OriginKinds {
-		names[i] = string(k)
+// kindNames lists the kinds that are visited, for errors.
+func kindNames() string {
+	var names []string
+	for _, k := range models.VisitedKinds() {
+		names = append(names, string(k))
 	}
 	return strings.Join(names, ", ")
 }

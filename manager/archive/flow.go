@@ -42,11 +42,6 @@ func NewFlow(f Flow) *Flow {
 	return &f
 }
 
-// Kinds implements manager.Flow.
-func (f *Flow) Kinds() []models.OriginKind {
-	return []models.OriginKind{models.Feed, models.Media, models.Clips}
-}
-
 // Visit implements manager.Flow: it curates what the origin lists. What may be
 // read is the operator's to say, so the origin is the catalog's, whatever the
 // visit, which anybody may have put, says of it.

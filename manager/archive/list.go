@@ -67,7 +67,7 @@ func (l *Lister) look(ctx context.Context, o models.Origin, known models.Known) 
 	case models.Media, models.Clips:
 		seen, err = l.lookAtFolder(ctx, o, known)
 	default:
-		err = fmt.Errorf("kind %q: %s are accepted: %w", o.Kind, kinds(), fault.ErrInvalid)
+		err = fmt.Errorf("kind %q: %s are accepted: %w", o.Kind, kindNames(), fault.ErrInvalid)
 	}
 	if err != nil {
 		return look{}, fmt.Errorf("list %s %s: %w", o.Kind, o.URI, err)

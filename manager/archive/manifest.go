@@ -105,8 +105,8 @@ func parseEntry(node *yaml.Node) (entry, error) {
 		switch key {
 		case "kind":
 			e.kind = models.OriginKind(value.Value)
-			if !slices.Contains(models.OriginKinds, e.kind) {
-				return bad(value, "kind %q: %s are accepted", clean(value.Value), kinds())
+			if !e.kind.Visited() {
+				return bad(value, "kind %q: %s are accepted", clean(value.Value), kindNames())
 			}
 		case "uri", "path":
 			if e.uri != "" {

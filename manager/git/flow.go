@@ -26,9 +26,6 @@ type Flow struct {
 	Log     *slog.Logger
 }
 
-// Kinds implements manager.Flow.
-func (f *Flow) Kinds() []models.OriginKind { return []models.OriginKind{models.Git} }
-
 // Run implements manager.Flow: there is nothing to issue.
 func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 	<-ctx.Done()

@@ -22,9 +22,6 @@ type Flow struct {
 	Log     *slog.Logger
 }
 
-// Kinds implements manager.Flow.
-func (f *Flow) Kinds() []models.OriginKind { return models.Listers }
-
 // Run implements manager.Flow: there is nothing to issue.
 func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 	<-ctx.Done()
@@ -40,7 +37,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	if err := f.trust(o); err != nil {
+	if err := f.Fetch.Trust(o); err != nil {
 		return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
 	named, err := f.list(ctx, o)
@@ -86,14 +83,6 @@ func fitting(named []models.ListedOrigin) int {
 		}
 	}
 	return len(named)
-}
-
-// trust lets a document be read where it lies, as a feed is, or a folder.
-func (f *Flow) trust(o models.Origin) error {
-	if o.Kind != models.Repositories {
-		o.Kind = models.Feed
-	}
-	return f.Fetch.Trust(o)
 }
 
 func (f *Flow) list(ctx context.Context, o models.Origin) ([]models.ListedOrigin, error) {

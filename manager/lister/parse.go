@@ -85,8 +85,8 @@ func parseURLs(content []byte) ([]models.ListedOrigin, error) {
 			return nil, fmt.Errorf("line %d: %.80q is no http(s) URL: %w", n, line, fault.ErrInvalid)
 		}
 		kind := models.Feed
-		if u, err := url.Parse(line); err == nil && strings.HasSuffix(u.Path, ".git") {
-			kind = models.Git
+		if u, err := url.Parse(line); err == nil && models.KindOfURL(u.Path).Info().Listable {
+			kind = models.KindOfURL(u.Path)
 		}
 		named.add(models.ListedOrigin{Kind: kind, URI: line})
 	}

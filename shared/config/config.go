@@ -3,8 +3,6 @@ package config
 import (
 	"log/slog"
 	"time"
-
-	"leasehold/models"
 )
 
 // The modes of a process.
@@ -66,9 +64,6 @@ type Config struct {
 	file    string
 	sources map[string]string
 }
-
-// Actions lists what workers of this version can do.
-var Actions = []string{models.ActionResearch}
 
 // VisitPolicies lists what decides when an origin is visited, the default first.
 var VisitPolicies = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"leasehold/models"
 	"math"
 	"time"
 )
@@ -25,7 +26,7 @@ func httpField(c *Config) value     { return address{&c.HTTP, HTTPPort} }
 func insecureField(c *Config) value { return truth{&c.Insecure} }
 
 func slotsField(c *Config) value   { return count{to: &c.Slots, min: 1, max: 1024, auto: cores} }
-func actionsField(c *Config) value { return words{&c.Actions, Actions} }
+func actionsField(c *Config) value { return words{&c.Actions, models.ActionNames()} }
 
 func workersField(c *Config) value { return count{to: &c.Workers, min: 1, max: 1024, auto: cores} }
 func heartbeatField(c *Config) value {

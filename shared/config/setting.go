@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"leasehold/models"
+	"strings"
+)
 
 // A Setting is one thing that can be set.
 type Setting struct {
@@ -57,7 +60,7 @@ var Settings = []Setting{
 
 	{Key: "slots", Default: "auto", field: slotsField,
 		Help: "tasks that a worker does at once; auto is one per core"},
-	{Key: "actions", Default: "research", field: actionsField,
+	{Key: "actions", Default: strings.Join(models.ActionNames(), ","), field: actionsField,
 		Help: "what a worker does, separated by commas"},
 	{Key: "workers", Default: "auto", field: workersField,
 		Help: "workers that run at once; auto is one per core"},

@@ -104,19 +104,19 @@ func (f *Fetcher) Check(uri string) error {
 	return err
 }
 
-// Trust allows what an origin that the operator added needs: the folder, the
-// folder of a local feed, or the host and port of a URL even if it is private.
-// It must not be called for anything that came from elsewhere, such as an item
-// of a feed or a tuple of a space. A curator that puts recordings itself is
-// trusted with nothing.
+// Trust allows access to an origin that the operator added: the folder, the folder that
+// holds a local file, or the host and port of a URL even if it is private
+// (models.KindInfo). It must not be called for anything from another source, such as an
+// item of a feed or a tuple of a space. Trusting an origin that is not visited has no
+// effect.
 func (f *Fetcher) Trust(o models.Origin) error {
-	if o.Kind == models.API {
+	if !o.Kind.Visited() {
 		return nil
 	}
 	var err error
 	if u, perr := url.Parse(o.URI); perr == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		err = f.guard.allowURL(u)
-	} else if o.Kind == models.Feed {
+	} else if o.Kind.Info().Local == models.LocalFile {
 		err = f.roots.add(filepath.Dir(o.URI))
 	} else {
 		err = f.roots.add(o.URI)

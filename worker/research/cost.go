@@ -10,14 +10,6 @@ import (
 	"leasehold/shared/audio/match"
 )
 
-// How an episode came, as models.Cost says it.
-const (
-	// Known is an episode whose landmarks and sound were kept.
-	Known = "known"
-	// Decoded is one that was fetched and decoded, or of which anything was.
-	Decoded = "decoded"
-)
-
 // meter shares out the processor time of the process, its children's included, among the
 // tasks that end: each gets what has passed since the one before, or since it began if none
 // was under way. So all shares make up the whole, whatever the number of slots.
@@ -66,10 +58,10 @@ func processorTime() (sum time.Duration) {
 // tell tells what the task has cost so far, and logs it.
 func (a *attempt) tell(ctx context.Context, e *episode, opened, searched time.Duration) {
 	c := models.Cost{
-		How: Decoded, Tasks: 1, Wall: models.SecondsOf(opened + searched), CPU: models.SecondsOf(a.h.meter.share()), Windows: int64(e.windows),
+		How: models.ResearchDecoded, Tasks: 1, Wall: models.SecondsOf(opened + searched), CPU: models.SecondsOf(a.h.meter.share()), Windows: int64(e.windows),
 	}
 	if e.known {
-		c.How = Known
+		c.How = models.ResearchKnown
 	}
 	log := a.h.opt.Log.With("episode", a.task.Episode.ID)
 	log.InfoContext(ctx, "research", "how", c.How, "minutes", e.Samples/match.RateHz/60, "clips", len(a.task.Clips),

@@ -50,7 +50,7 @@ func TestANewClipIsFoundInAKnownEpisodeWithoutFetchingIt(t *testing.T) {
 	require.NoError(t, h.Handle(context.Background(), again))
 	require.Equal(t, 1, fetched)
 	require.Equal(t, first.said, again.said)
-	for how, j := range map[string]*job{research.Decoded: first, research.Known: again} {
+	for how, j := range map[string]*job{models.ResearchDecoded: first, models.ResearchKnown: again} {
 		require.Len(t, j.spent, 1)
 		c := j.spent[0]
 		require.Equal(t, how, c.How)
@@ -82,13 +82,13 @@ func TestAKnownEpisodeWhoseSoundIsGoneIsFetchedOnlyWhenItMatters(t *testing.T) {
 	none := known(t, "sha256:episode.wav", "other.wav")
 	require.NoError(t, h.Handle(context.Background(), none))
 	require.Equal(t, 1, fetched, "a clip that is not there needs no sound")
-	require.Equal(t, research.Known, none.spent[0].How)
+	require.Equal(t, models.ResearchKnown, none.spent[0].How)
 	require.Zero(t, none.spent[0].Windows)
 	again := known(t, "sha256:episode.wav", "one.wav", "two.wav")
 	require.NoError(t, h.Handle(context.Background(), again))
 	require.Equal(t, 2, fetched)
 	require.Equal(t, first.said, again.said)
-	require.Equal(t, research.Decoded, again.spent[0].How, "one that must be fetched again is no longer known")
+	require.Equal(t, models.ResearchDecoded, again.spent[0].How, "one that must be fetched again is no longer known")
 }
 
 func TestARecordingThatChangedIsSearchedAsItIsNow(t *testing.T) {

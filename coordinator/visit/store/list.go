@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
@@ -125,7 +124,7 @@ func (s *Store) name(lister int32, o Named, now int64) error {
 // rank notes whether first visits of what a lister names come first: if it has a
 // priority.
 func (s *Store) rank(o models.Origin) error {
-	if !slices.Contains(models.Listers, o.Kind) {
+	if !o.Kind.Info().Lister {
 		return nil
 	}
 	r, err := s.read(o.ID)

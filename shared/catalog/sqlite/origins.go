@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -33,11 +32,10 @@ func validOrigin(o models.Origin) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("the id must be 1 to 128 of A-Z a-z 0-9 . _ : -; got %q: %w", o.ID, fault.ErrInvalid)
 	}
-	kinds := append(slices.Clone(models.OriginKinds), models.API)
-	if slices.Contains(kinds, o.Kind) && o.URI != "" {
+	if o.Kind.Known() && o.URI != "" {
 		return nil
 	}
-	return fmt.Errorf("an origin needs a URI and a kind of %v; got %q and %q: %w", kinds, o.URI, o.Kind, fault.ErrInvalid)
+	return fmt.Errorf("an origin needs a URI and a kind of %v or %s; got %q and %q: %w", models.VisitedKinds(), models.API, o.URI, o.Kind, fault.ErrInvalid)
 }
 
 const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error FROM origin`

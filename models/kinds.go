@@ -1,0 +1,137 @@
+package models
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// OriginKind is a kind of origin.
+type OriginKind string
+
+// The kinds of origin.
+const (
+	Feed  OriginKind = "feed"  // an RSS or Atom document whose items enclose episodes
+	Media OriginKind = "media" // a folder of episodes
+	Clips OriginKind = "clips" // a folder of clips
+	Git   OriginKind = "git"   // a repository, visited by its refs
+
+	// Listers: a visit of a lister names other origins.
+	OPML         OriginKind = "opml"         // a document of feeds
+	URLs         OriginKind = "urls"         // a text file with the URL of a feed or repository on each line
+	Repositories OriginKind = "repositories" // a folder of repositories
+
+	API OriginKind = "api" // a curator that sends its episodes and clips; never visited
+)
+
+// FlowName names a flow of a manager: the code that visits origins of some kinds, and
+// issues and ingests the work of an action.
+type FlowName string
+
+// The flows of a manager.
+const (
+	ArchiveFlow FlowName = "archive"
+	GitFlow     FlowName = "git"
+	ListerFlow  FlowName = "lister"
+)
+
+// Local is the form of an origin on the manager's machine. It decides what the
+// manager may read for it, because only the operator adds local origins.
+type Local int
+
+// The forms of a local origin.
+const (
+	NotLocal    Local = iota
+	LocalFile         // the manager may read the folder that holds the file
+	LocalFolder       // the manager may read the folder and what is below it
+)
+
+// KindInfo is one row of the table of origin kinds. Code that differs between kinds
+// reads this table, so that a new kind needs a row here, a flow, and, if its content
+// decides, a probe in manager/archive/detect.go.
+type KindInfo struct {
+	Kind  OriginKind
+	Label string   // what may be named, for people
+	Item  string   // what a visit counts, for people, in the singular
+	Flow  FlowName // visits origins of this kind; empty: they are not visited
+
+	URL   bool // an origin may be an http(s) URL
+	Local Local
+
+	// Detection by name: the ends of a URL's path and of a file's name, in lower case.
+	URLSuffix, FileSuffix string
+
+	Lister   bool // a visit names other origins: URLs and, of a LocalFolder, paths below it
+	Listable bool // a lister may name origins of this kind
+}
+
+var kinds = []KindInfo{
+	{Kind: Feed, Label: "a feed (a file or an http(s) URL)", Item: "recording", Flow: ArchiveFlow,
+		URL: true, Local: LocalFile, Listable: true},
+	{Kind: Media, Label: "a folder of episodes", Item: "recording", Flow: ArchiveFlow, Local: LocalFolder},
+	{Kind: Clips, Label: "a folder named clips", Item: "recording", Flow: ArchiveFlow, Local: LocalFolder},
+	{Kind: Git, Label: "a repository", Item: "ref", Flow: GitFlow,
+		URL: true, Local: LocalFolder, URLSuffix: ".git", Listable: true},
+	{Kind: OPML, Label: "a list of feeds (.opml)", Item: "origin", Flow: ListerFlow,
+		URL: true, Local: LocalFile, URLSuffix: ".opml", FileSuffix: ".opml", Lister: true},
+	{Kind: URLs, Label: "a list of URLs (.txt)", Item: "origin", Flow: ListerFlow,
+		URL: true, Local: LocalFile, FileSuffix: ".txt", Lister: true},
+	{Kind: Repositories, Label: "a folder of repositories (with --kind repositories)", Item: "origin", Flow: ListerFlow,
+		Local: LocalFolder, Lister: true},
+	{Kind: API, Label: "a curator that uses the API"},
+}
+
+// Kinds returns the table of origin kinds.
+func Kinds() []KindInfo { return slices.Clone(kinds) }
+
+// Info returns the row of a kind. The row of an unknown kind is the zero KindInfo.
+func (k OriginKind) Info() KindInfo {
+	return firstKind(func(info KindInfo) bool { return info.Kind == k })
+}
+
+// Known reports whether the kind is in the table.
+func (k OriginKind) Known() bool { return k.Info().Kind != "" }
+
+// Visited reports whether a manager visits origins of this kind.
+func (k OriginKind) Visited() bool { return k.Info().Flow != "" }
+
+// VisitedKinds returns the kinds that are visited, for messages that state what is
+// accepted.
+func VisitedKinds() []OriginKind {
+	return kindsWith(func(info KindInfo) bool { return info.Flow != "" })
+}
+
+// ListerKinds returns the kinds whose visits name other origins.
+func ListerKinds() []OriginKind { return kindsWith(func(info KindInfo) bool { return info.Lister }) }
+
+// KindOfURL returns the kind of a URL with that path: by its suffix, or else a feed.
+func KindOfURL(urlPath string) OriginKind {
+	suffix := strings.ToLower(path.Ext(urlPath))
+	if k := firstKind(func(info KindInfo) bool { return info.URLSuffix != "" && info.URLSuffix == suffix }); k.Kind != "" {
+		return k.Kind
+	}
+	return Feed
+}
+
+// KindOfFile returns the kind of a file with that name: by its suffix, or "" if only
+// its content can tell.
+func KindOfFile(name string) OriginKind {
+	suffix := strings.ToLower(path.Ext(name))
+	return firstKind(func(info KindInfo) bool { return info.FileSuffix != "" && info.FileSuffix == suffix }).Kind
+}
+
+func kindsWith(keep func(KindInfo) bool) (found []OriginKind) {
+	for _, info := range kinds {
+		if keep(info) {
+			found = append(found, info.Kind)
+		}
+	}
+	return found
+}
+
+func firstKind(keep func(KindInfo) bool) KindInfo {
+	if i := slices.IndexFunc(kinds, keep); i >= 0 {
+		return kinds[i]
+	}
+	return KindInfo{}
+}
