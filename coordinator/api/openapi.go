@@ -136,7 +136,7 @@ func (p param) describe() object {
 // enums are the values of string types.
 var enums = map[reflect.Type]func() []string{
 	reflect.TypeFor[models.OriginKind](): func() (kinds []string) {
-		for _, k := range append(models.OriginKinds[:len(models.OriginKinds):len(models.OriginKinds)], models.API) {
+		for _, k := range append(models.VisitedKinds(), models.API) {
 			kinds = append(kinds, string(k))
 		}
 		return kinds
