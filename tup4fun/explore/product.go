@@ -72,87 +72,27 @@ func (p *product) search() *Trace {
 			p.start = append(p.start, p.node(0, q))
 		}
 	}
-	t := tarjan{p: p}
+	var run *Trace
+	c := Components{
+		Next: func(n int32, i int) (int32, bool) {
+			if moves := p.moves(n); i < len(moves) {
+				return moves[i].to, true
+			}
+			return 0, false
+		},
+		Found: func(component []int32) bool {
+			if p.accepts(component) {
+				run = p.lasso(component)
+			}
+			return run == nil
+		},
+	}
 	for _, n := range p.start {
-		if part := t.visit(n); part != nil {
-			return p.lasso(part)
+		if !c.From(n) {
+			break
 		}
 	}
-	return nil
-}
-
-// tarjan finds strongly connected components (Tarjan 1972), without recursion, until one
-// contains an accepted run.
-type tarjan struct {
-	p          *product
-	index, low []int32 // order of discovery from 1; 0 is not visited
-	in         []bool  // on the stack
-	stack      []int32
-	count      int32
-}
-
-func (t *tarjan) grow() {
-	for len(t.index) < len(t.p.pairs) {
-		t.index, t.low, t.in = append(t.index, 0), append(t.low, 0), append(t.in, false)
-	}
-}
-
-func (t *tarjan) enter(n int32) {
-	t.count++
-	t.index[n], t.low[n], t.in[n] = t.count, t.count, true
-	t.stack = append(t.stack, n)
-}
-
-func (t *tarjan) visit(root int32) []int32 {
-	type frame struct {
-		n    int32
-		next int
-	}
-	t.grow()
-	if t.index[root] != 0 {
-		return nil
-	}
-	t.enter(root)
-	path := []frame{{root, 0}}
-	for len(path) > 0 {
-		f := &path[len(path)-1]
-		moves := t.p.moves(f.n)
-		t.grow()
-		if f.next < len(moves) {
-			to := moves[f.next].to
-			f.next++
-			if t.index[to] == 0 {
-				t.enter(to)
-				path = append(path, frame{to, 0})
-			} else if t.in[to] {
-				t.low[f.n] = min(t.low[f.n], t.index[to])
-			}
-			continue
-		}
-		n := f.n
-		path = path[:len(path)-1]
-		if len(path) > 0 {
-			up := path[len(path)-1].n
-			t.low[up] = min(t.low[up], t.low[n])
-		}
-		if t.low[n] == t.index[n] {
-			if part := t.pop(n); t.p.accepts(part) {
-				return part
-			}
-		}
-	}
-	return nil
-}
-
-// pop removes the component with the root n from the stack.
-func (t *tarjan) pop(n int32) []int32 {
-	i := slices.Index(t.stack, n)
-	part := slices.Clone(t.stack[i:])
-	t.stack = t.stack[:i]
-	for _, m := range part {
-		t.in[m] = false
-	}
-	return part
+	return run
 }
 
 // accepts reports whether a run through all of a component is accepted and, if required,

@@ -141,7 +141,7 @@ func (s *search) checkBounds(ctx context.Context) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		s.stop("it was interrupted")
+		s.stop("interrupted")
 	case s.o.Time > 0 && time.Since(s.began) > s.o.Time:
 		s.stop(fmt.Sprintf("the time is over (%s)", s.o.Time))
 	case s.total.states+added > s.o.States:

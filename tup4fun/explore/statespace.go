@@ -71,7 +71,7 @@ func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
 		case int64(len(g.edges)) > o.States:
 			return g, fmt.Sprintf("there are more than %d states", o.States)
 		case i%1024 == 0 && ctx.Err() != nil:
-			return g, "it was interrupted"
+			return g, "interrupted"
 		case i%1024 == 0 && o.Time > 0 && time.Since(began) > o.Time:
 			return g, fmt.Sprintf("the time is over (%s)", o.Time)
 		case i%1024 == 0 && g.states.size()+t.bytes()+int64(i)*60 > o.Memory:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A bag is tokens of places, their names not yet known.
+// bag is tokens of places. The names are not resolved yet.
 type bag []struct {
 	place  token
 	weight int64
@@ -49,18 +49,18 @@ func (p *parser) bag() (bag, error) {
 func (p *parser) weight(t token) (int64, error) {
 	switch n, err := strconv.ParseInt(t.text, 10, 64); {
 	case strings.HasPrefix(t.text, "-") && strings.Trim(t.text, "-0123456789") == "":
-		p.report(t.pos, "%s is negative; a weight is 1 to %d", t, int64(MaxWeight))
+		p.report(t.pos, "%s is negative; want a weight of 1 to %d", t, int64(maxWeight))
 	case strings.Trim(t.text, "0123456789") != "":
-		p.report(t.pos, "%s is no number; a weight is 1 to %d", t, int64(MaxWeight))
-	case err != nil || n < 1 || n > MaxWeight:
-		p.report(t.pos, "%s is out of range; a weight is 1 to %d", t, int64(MaxWeight))
+		p.report(t.pos, "%s is not a number; want a weight of 1 to %d", t, int64(maxWeight))
+	case err != nil || n < 1 || n > maxWeight:
+		p.report(t.pos, "%s is out of range; want a weight of 1 to %d", t, int64(maxWeight))
 	default:
 		return n, nil
 	}
 	return 0, errBroken
 }
 
-// arcs gives the places of a bag their numbers, in their order.
+// arcs resolves the places of a bag. The arcs are sorted by place.
 func (p *parser) arcs(b bag) []Arc {
 	var arcs []Arc
 	seen := map[int]bool{}

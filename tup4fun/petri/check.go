@@ -8,15 +8,15 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// A checker has what findings are made of.
+// checker holds the data that findings are derived from.
 type checker struct {
 	net     *Net
 	cover   *Graph
-	reach   *Graph // cover itself, if the net is bounded
-	bounded bool   // it is known to be
+	reach   *Graph // the reachability graph; cover itself if the net is bounded
+	bounded bool   // the net is proved to be bounded
 }
 
-// unbounded lists the places with Omega in some marking.
+// unbounded lists the places that have Omega in some marking.
 func (g *Graph) unbounded() []int {
 	var places []int
 	for p, most := range g.most() {
@@ -27,7 +27,7 @@ func (g *Graph) unbounded() []int {
 	return places
 }
 
-// most is the largest number of tokens in each place.
+// most returns the greatest number of tokens in each place.
 func (g *Graph) most() Marking {
 	most := make(Marking, len(g.Net.Places))
 	for i := range g.keys {
@@ -56,7 +56,7 @@ func (c *checker) find(property string) Finding {
 		Live: c.isLive, Reversible: c.isReversible, Completes: c.completes, Proper: c.isProper,
 	}[property]
 	if find == nil {
-		return Finding{Property: property, Outcome: explore.Incomplete, Detail: "no such property is known"}
+		return Finding{Property: property, Outcome: explore.Incomplete, Detail: "unknown property"}
 	}
 	f := find()
 	f.Property = property
@@ -71,10 +71,18 @@ func incomplete(format string, args ...any) Finding {
 	return Finding{Outcome: explore.Incomplete, Detail: fmt.Sprintf(format, args...)}
 }
 
-// violated says so, shown by the i-th marking of g.
+// holdsIfComplete returns Holds, or Incomplete if not all markings were explored.
+func (c *checker) holdsIfComplete(format string, args ...any) Finding {
+	if c.cover.Reason != "" {
+		return incomplete("%s", c.cover.Reason)
+	}
+	return holds(format, args...)
+}
+
+// violated returns a finding that marking i of g shows.
 func (c *checker) violated(g *Graph, i int, format string, args ...any) Finding {
 	return Finding{Outcome: explore.Violated, Detail: fmt.Sprintf(format, args...),
-		Marking: c.net.Text(g.Marking(i)), Firing: c.net.names(g.Way(i))}
+		Marking: c.net.Text(g.Marking(i)), Firing: c.net.names(g.Path(i))}
 }
 
 func (c *checker) isBounded() Finding {
@@ -83,14 +91,11 @@ func (c *checker) isBounded() Finding {
 		f := Finding{Outcome: explore.Violated, Detail: "no bound for " + c.names(places)}
 		if len(c.cover.pumps) > 0 {
 			p := c.cover.pumps[0]
-			f.Marking, f.Firing, f.Repeat = c.net.Text(c.cover.Marking(p.at)), c.net.names(c.cover.Way(p.at)), c.net.names(p.loop)
+			f.Marking, f.Firing, f.Repeat = c.net.Text(c.cover.Marking(p.at)), c.net.names(c.cover.Path(p.at)), c.net.names(p.loop)
 		}
 		return f
 	}
-	if c.cover.Reason != "" {
-		return incomplete("%s", c.cover.Reason)
-	}
-	return holds("at most %d tokens in a place", slices.Max(append(c.cover.most(), 0)))
+	return c.holdsIfComplete("at most %d tokens in a place", slices.Max(append(c.cover.most(), 0)))
 }
 
 func (c *checker) isSafe() Finding {
@@ -107,15 +112,13 @@ func (c *checker) isSafe() Finding {
 		}
 		return Finding{Outcome: explore.Violated, Detail: c.net.Places[p] + " can have more than one token"}
 	}
-	if c.cover.Reason != "" {
-		return incomplete("%s", c.cover.Reason)
-	}
-	return holds("")
+	return c.holdsIfComplete("")
 }
 
-// isDeadlockFree looks for a marking in which nothing fires. If not all markings
-// are known, it is enough that each marking of the coverability graph lets a
-// transition fire that needs nothing from an unbounded place: such tokens are there.
+// isDeadlockFree searches for a marking in which no transition can fire. If not all
+// markings are known, it suffices that every marking of the coverability graph enables a
+// transition without tokens from unbounded places, because the tokens in the other places
+// are exact.
 func (c *checker) isDeadlockFree() Finding {
 	if i := c.deadlock(); i >= 0 {
 		return c.violated(c.reach, i, "nothing can fire in %s", c.net.Text(c.reach.Marking(i)))
@@ -127,15 +130,14 @@ func (c *checker) isDeadlockFree() Finding {
 		return incomplete("%s", c.cover.Reason)
 	}
 	for i := range c.cover.keys {
-		if !c.movesWithout(c.cover.Marking(i)) {
-			return incomplete("the net is unbounded, and of the markings that were looked at none is dead")
+		if !c.movesWithoutUnbounded(c.cover.Marking(i)) {
+			return incomplete("the net is unbounded, and no explored marking is a deadlock")
 		}
 	}
-	return holds("some transition that needs no unbounded place can always fire")
+	return holds("some transition that needs no tokens from unbounded places can always fire")
 }
 
-// deadlock is the first marking in which nothing fires, of those that were looked
-// at, or -1.
+// deadlock returns the first known marking in which no transition can fire, or -1.
 func (c *checker) deadlock() int {
 	for i := range c.reach.keys {
 		if !c.net.CanMove(c.reach.Marking(i)) {
@@ -145,9 +147,9 @@ func (c *checker) deadlock() int {
 	return -1
 }
 
-// movesWithout reports whether a transition can fire with no token of an unbounded
-// place.
-func (c *checker) movesWithout(m Marking) bool {
+// movesWithoutUnbounded reports whether a transition can fire without tokens from
+// unbounded places. It changes m.
+func (c *checker) movesWithoutUnbounded(m Marking) bool {
 	for p, tokens := range m {
 		if tokens == Omega {
 			m[p] = 0
@@ -156,8 +158,8 @@ func (c *checker) movesWithout(m Marking) bool {
 	return c.net.CanMove(m)
 }
 
-// never lists the transitions that do not fire in the coverability graph.
-func (c *checker) never() []int {
+// neverFiring lists the transitions that do not fire in the coverability graph.
+func (c *checker) neverFiring() []int {
 	fires := make([]bool, len(c.net.Transitions))
 	for _, es := range c.cover.edges {
 		for _, e := range es {
@@ -174,7 +176,7 @@ func (c *checker) never() []int {
 }
 
 func (c *checker) isQuasiLive() Finding {
-	switch dead := c.never(); {
+	switch dead := c.neverFiring(); {
 	case len(dead) == 0:
 		return holds("")
 	case c.cover.Reason != "":
@@ -184,7 +186,7 @@ func (c *checker) isQuasiLive() Finding {
 	}
 }
 
-// names lists places by name.
+// names joins the names of places.
 func (c *checker) names(places []int) string {
 	var all []string
 	for _, p := range places {

@@ -1,79 +1,34 @@
 package petri
 
-// components numbers the strongly connected components of a graph, after Tarjan:
-// each component has a higher number than those it leads to.
+import "leasehold/tup4fun/explore"
+
+// components numbers the strongly connected components of a graph. Each component has a
+// higher number than those it leads to.
 func (g *Graph) components() (of []int, count int) {
-	w := walk{g: g, of: make([]int, g.Len()), low: make([]int, g.Len()), order: make([]int, g.Len())}
-	for i := range w.of {
-		w.of[i] = -1
-	}
-	for i := range w.of {
-		if w.order[i] == 0 {
-			w.from(i)
-		}
-	}
-	return w.of, w.count
-}
-
-type walk struct {
-	g          *Graph
-	of         []int // component by marking, -1: not known yet
-	low, order []int // order counts from 1
-	met, count int
-	open       []int // markings met whose component is not known
-}
-
-// from walks depth first, without recursion.
-func (w *walk) from(root int) {
-	type place struct{ at, edge int }
-	w.enter(root)
-	for path := []place{{root, 0}}; len(path) > 0; {
-		top := &path[len(path)-1]
-		if es := w.g.edges[top.at]; top.edge < len(es) {
-			to := es[top.edge].To
-			top.edge++
-			switch {
-			case w.order[to] == 0:
-				w.enter(to)
-				path = append(path, place{to, 0})
-			case w.of[to] < 0:
-				w.low[top.at] = min(w.low[top.at], w.order[to])
+	of = make([]int, g.Len())
+	c := explore.Components{
+		Next: func(n int32, i int) (int32, bool) {
+			if i < len(g.edges[n]) {
+				return int32(g.edges[n][i].To), true
 			}
-			continue
-		}
-		w.leave(top.at)
-		done := top.at
-		if path = path[:len(path)-1]; len(path) > 0 {
-			above := path[len(path)-1].at
-			w.low[above] = min(w.low[above], w.low[done])
-		}
+			return 0, false
+		},
+		Found: func(component []int32) bool {
+			for _, n := range component {
+				of[n] = count
+			}
+			count++
+			return true
+		},
 	}
+	for i := range of {
+		c.From(int32(i))
+	}
+	return of, count
 }
 
-func (w *walk) enter(i int) {
-	w.met++
-	w.order[i], w.low[i] = w.met, w.met
-	w.open = append(w.open, i)
-}
-
-// leave closes the component of i if i was its first.
-func (w *walk) leave(i int) {
-	if w.low[i] != w.order[i] {
-		return
-	}
-	for {
-		last := w.open[len(w.open)-1]
-		w.open = w.open[:len(w.open)-1]
-		w.of[last] = w.count
-		if last == i {
-			w.count++
-			return
-		}
-	}
-}
-
-// terminal lists the components that nothing leaves, each with its first marking
-// and the transitions that fire in it.
+// terminal is a component without edges to others: its first marking, and the
+// transitions that fire in it.
 type terminal struct {
 	first int
 	fires map[int]bool
@@ -105,7 +60,7 @@ func (g *Graph) terminals() []terminal {
 	return ends
 }
 
-// leadsTo reports of each marking whether one of the targets can be reached.
+// leadsTo reports for each marking whether one of the targets can be reached from it.
 func (g *Graph) leadsTo(targets []int) []bool {
 	back := make([][]int32, g.Len())
 	for i, es := range g.edges {

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// Options bounds an exploration. The zero value is the default.
+// Options bounds an exploration. The zero value selects the defaults.
 type Options struct {
 	Markings  int   // 0: 200,000
-	Memory    int64 // bytes that markings and edges may take; 0: 1 GiB
-	Tokens    int64 // markings with more in a place are not gone into; 0: no bound
-	Semiflows int   // of each sort, and rows on the way; 0: 500
+	Memory    int64 // bytes of markings and edges; 0: 1 GiB
+	Tokens    int64 // markings with more tokens in a place are not expanded; 0: no bound
+	Semiflows int   // of each kind, and intermediate rows; 0: 500
 }
 
-func (o Options) normal() Options {
+func (o Options) withDefaults() Options {
 	if o.Markings <= 0 {
 		o.Markings = 200_000
 	}
@@ -32,16 +32,16 @@ func (o Options) normal() Options {
 	return o
 }
 
-// Graph is a graph of markings by number, 0 the initial one, in the order in which
-// breadth-first search meets them.
+// Graph is a graph of markings, numbered in the order of breadth-first search; 0 is the
+// initial marking.
 type Graph struct {
 	Net    *Net
-	Reason string // why the graph is not complete; empty: it is
+	Reason string // why the graph is incomplete; empty if it is complete
 	keys   []string
-	sums   []int64 // tokens outside of omegas; of one with an omega, Omega
+	sums   []int64 // total tokens of each marking; Omega if any place has Omega
 	number map[string]int32
 	edges  [][]Edge
-	from   []Edge // how each marking was first met: Edge.To is where from
+	from   []Edge // the first step to each marking: Edge.To is the marking before it
 	pumps  []pump // how places grow without bound
 	bytes  int64
 }
@@ -49,9 +49,9 @@ type Graph struct {
 // Edge is a firing and the marking that it leads to.
 type Edge struct{ Transition, To int }
 
-// A pump is a firing sequence that can be repeated, and makes places grow.
+// pump is a firing sequence that can be repeated and adds tokens to places.
 type pump struct {
-	at     int // the marking before it
+	at     int // number of the marking before it
 	loop   []int
 	places []int
 }
@@ -59,26 +59,25 @@ type pump struct {
 // Reach explores the reachable markings.
 func Reach(ctx context.Context, n *Net, o Options) *Graph { return search(ctx, n, o, false) }
 
-// Cover makes the graph of Karp and Miller: a marking with Omega stands for
-// reachable ones with as many tokens there as one likes. Options.Tokens is not
-// looked at.
+// Cover builds the coverability graph of Karp and Miller. A marking with Omega stands for
+// reachable markings with arbitrarily many tokens there. Options.Tokens is ignored.
 func Cover(ctx context.Context, n *Net, o Options) *Graph {
 	o.Tokens = 0
 	return search(ctx, n, o, true)
 }
 
 func search(ctx context.Context, n *Net, o Options, accelerate bool) *Graph {
-	o = o.normal()
+	o = o.withDefaults()
 	g := &Graph{Net: n, number: map[string]int32{}}
 	g.add(slices.Clone(n.Initial), Edge{-1, -1})
 	for i := 0; i < len(g.keys); i++ {
 		m := g.Marking(i)
 		if i%256 == 0 && ctx.Err() != nil {
-			g.Reason = "it was interrupted: " + context.Cause(ctx).Error()
+			g.Reason = "interrupted: " + context.Cause(ctx).Error()
 			return g
 		}
 		if slices.ContainsFunc(m, func(tokens int64) bool { return tokens != Omega && tokens > o.Tokens }) {
-			g.Reason = fmt.Sprintf("markings with more than %d tokens in a place were not gone into", o.Tokens)
+			g.Reason = fmt.Sprintf("markings with more than %d tokens in a place were not expanded", o.Tokens)
 			continue
 		}
 		for t := range n.Transitions {
@@ -104,16 +103,10 @@ func search(ctx context.Context, n *Net, o Options, accelerate bool) *Graph {
 	return g
 }
 
-// add returns the number of a marking, which may be new.
+// add returns the number of a marking, and adds it if it is new.
 func (g *Graph) add(m Marking, from Edge) int {
 	key := make([]byte, 0, len(m))
-	sum := int64(0)
 	for _, tokens := range m {
-		if tokens == Omega {
-			sum = Omega
-		} else if sum != Omega {
-			sum += tokens
-		}
 		key = binary.AppendUvarint(key, uint64(tokens))
 	}
 	if id, ok := g.number[string(key)]; ok {
@@ -122,15 +115,15 @@ func (g *Graph) add(m Marking, from Edge) int {
 	id := len(g.keys)
 	g.keys = append(g.keys, string(key))
 	g.number[g.keys[id]] = int32(id)
-	g.sums = append(g.sums, sum)
+	g.sums = append(g.sums, total(m))
 	g.edges = append(g.edges, nil)
 	g.from = append(g.from, from)
 	g.bytes += int64(len(key)) + 120
 	return id
 }
 
-// accelerate puts Omega where m, met from marking i by transition t, has more than
-// a marking on the way to it that it covers.
+// accelerate sets Omega in the places of m that have more tokens than in a marking on the
+// path to m that m covers. m is reached from marking i by transition t.
 func (g *Graph) accelerate(i, t int, m Marking) {
 	had := slices.Contains(g.Marking(i), Omega)
 	sum := total(m)
@@ -162,7 +155,8 @@ func total(m Marking) int64 {
 	return sum
 }
 
-// growth lists the places where m, if it covers before, has more.
+// growth lists the places where m has more tokens than before, or returns nil if m does
+// not cover before.
 func growth(before, m Marking) []int {
 	if !m.Covers(before) {
 		return nil
@@ -182,14 +176,14 @@ func reversed(s []int) []int {
 	return s
 }
 
-// Len returns how many markings there are.
+// Len returns the number of markings.
 func (g *Graph) Len() int { return len(g.keys) }
 
-// Edges returns the firings from a marking, by transition. They are not to be
+// Edges returns the firings from a marking, sorted by transition. The slice must not be
 // changed.
 func (g *Graph) Edges(i int) []Edge { return g.edges[i] }
 
-// Marking returns the i-th marking, a copy.
+// Marking returns a copy of marking i.
 func (g *Graph) Marking(i int) Marking {
 	m, key := make(Marking, len(g.Net.Places)), []byte(g.keys[i])
 	for p := range m {
@@ -199,17 +193,17 @@ func (g *Graph) Marking(i int) Marking {
 	return m
 }
 
-// Way returns a shortest firing sequence from the start to a marking. In a graph
-// with Omega it need not be one of the net.
-func (g *Graph) Way(i int) []int {
-	var way []int
+// Path returns a shortest firing sequence from the initial marking to marking i. In a
+// graph with Omega it need not be a firing sequence of the net.
+func (g *Graph) Path(i int) []int {
+	var path []int
 	for ; g.from[i].To >= 0; i = g.from[i].To {
-		way = append(way, g.from[i].Transition)
+		path = append(path, g.from[i].Transition)
 	}
-	return reversed(way)
+	return reversed(path)
 }
 
-// Firings is how many edges there are.
+// Firings returns the number of edges.
 func (g *Graph) Firings() int {
 	n := 0
 	for _, es := range g.edges {

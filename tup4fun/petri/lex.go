@@ -27,7 +27,7 @@ type token struct {
 	pos  syntax.Pos
 }
 
-// String is the token as a message has it.
+// String names the token in a message.
 func (t token) String() string {
 	switch t.kind {
 	case end:
@@ -40,14 +40,14 @@ func (t token) String() string {
 
 type lexer struct{ syntax.Cursor }
 
-// next returns the next token. One that is illegal has its message as text.
+// next returns the next token. The text of an illegal token is an error message.
 func (l *lexer) next() token {
 	t := token{pos: l.skipBlanks()}
 	switch rest := l.Rest(); {
 	case rest == "":
-	case strings.HasPrefix(rest, "/*"): // skipBlanks passes over those that end
+	case strings.HasPrefix(rest, "/*"): // skipBlanks has skipped all comments that end
 		l.End()
-		t.kind, t.text = illegal, "this comment has no */"
+		t.kind, t.text = illegal, "a comment without */"
 	case rest[0] == '"':
 		t.kind, t.text = l.quoted()
 	case rest[0] == '.':
@@ -70,21 +70,21 @@ func (l *lexer) scan() (kind, string) {
 	}
 	r := l.Rune()
 	if !unicode.IsPrint(r) || r == utf8.RuneError {
-		return illegal, "this byte is no sign of .apt"
+		return illegal, "this byte is not a token of .apt"
 	}
-	return illegal, string(r) + " is no sign of .apt"
+	return illegal, string(r) + " is not a token of .apt"
 }
 
-// quoted reads a text in quotes, which ends on its line.
+// quoted reads a text in quotes, which must end on its line.
 func (l *lexer) quoted() (kind, string) {
 	s, ok := l.Quoted("")
 	if !ok {
-		return illegal, `a text in quotes ends with " on its line`
+		return illegal, `a text in quotes must end with " on its line`
 	}
 	return quoted, strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// skipBlanks passes over blanks and comments, and returns where it has come to.
+// skipBlanks skips white space and comments, and returns the position after them.
 func (l *lexer) skipBlanks() syntax.Pos {
 	for {
 		l.Blanks()

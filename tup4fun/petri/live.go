@@ -7,7 +7,7 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// unknown says why something about all markings cannot be said.
+// unknown returns the finding for a property of all markings if not all are known.
 func (c *checker) unknown() Finding {
 	if c.cover.Reason == "" {
 		return incomplete("the net is unbounded")
@@ -15,10 +15,10 @@ func (c *checker) unknown() Finding {
 	return incomplete("%s", c.cover.Reason)
 }
 
-// isLive looks at the components that nothing leaves: in each of them every
-// transition must fire.
+// isLive requires that every transition fires in each terminal component, because a run
+// can stay in such a component forever.
 func (c *checker) isLive() Finding {
-	if dead := c.never(); len(dead) > 0 && c.cover.Reason == "" {
+	if dead := c.neverFiring(); len(dead) > 0 && c.cover.Reason == "" {
 		return Finding{Outcome: explore.Violated, Detail: "can never fire: " + strings.Join(c.net.names(dead), ", ")}
 	}
 	if !c.bounded {
@@ -35,7 +35,7 @@ func (c *checker) isLive() Finding {
 			}
 		}
 		if len(dead) > 0 {
-			return c.violated(c.reach, t.first, "from %s on there never fires any more: %s",
+			return c.violated(c.reach, t.first, "from %s on these never fire again: %s",
 				c.net.Text(c.reach.Marking(t.first)), strings.Join(c.net.names(dead), ", "))
 		}
 	}
@@ -55,7 +55,8 @@ func (c *checker) isReversible() Finding {
 	return holds("")
 }
 
-// completes is the option to complete, as it is called of workflow nets.
+// completes decides the option to complete, a property of workflow nets: a final marking
+// can be reached from every marking.
 func (c *checker) completes() Finding {
 	if len(c.net.Final) == 0 {
 		return incomplete("the net has no final marking")
@@ -78,7 +79,8 @@ func (c *checker) completes() Finding {
 	return holds("")
 }
 
-// isProper is proper completion: when a final marking is there, nothing else is.
+// isProper decides proper completion: no marking covers a final one and has further
+// tokens.
 func (c *checker) isProper() Finding {
 	if len(c.net.Final) == 0 {
 		return incomplete("the net has no final marking")
@@ -101,11 +103,11 @@ func (c *checker) isProper() Finding {
 	case c.bounded:
 		return holds("")
 	}
-	return c.properWithout()
+	return c.properByCover()
 }
 
-// properWithout decides it from the coverability graph alone.
-func (c *checker) properWithout() Finding {
+// properByCover decides proper completion from the coverability graph alone.
+func (c *checker) properByCover() Finding {
 	for _, f := range c.net.Final {
 		for p := range f {
 			more := slices.Clone(f)
@@ -115,13 +117,10 @@ func (c *checker) properWithout() Finding {
 			}
 		}
 	}
-	if c.cover.Reason != "" {
-		return incomplete("%s", c.cover.Reason)
-	}
-	return holds("")
+	return c.holdsIfComplete("")
 }
 
-// uncoverable asks that no marking has at least the tokens of m.
+// uncoverable decides that no reachable marking covers m.
 func (c *checker) uncoverable(m Marking) Finding {
 	f := holds("")
 	switch {

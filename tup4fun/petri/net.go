@@ -9,31 +9,31 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// Bounds of what is read.
+// Limits of the parsers.
 const (
 	MaxSource = 4 << 20 // bytes of one file
 	MaxNodes  = 10_000  // places and transitions together
-	MaxWeight = 1e9     // of an arc, and tokens of a place at the start
-	MaxErrors = 20      // after so many it gives up
+	maxWeight = 1e9     // of an arc, and initial tokens of a place
+	MaxErrors = syntax.MaxErrors
 )
 
-// Net is a place/transition net. Places and transitions are known by their index.
+// Net is a place/transition net. Places and transitions are identified by index.
 type Net struct {
 	Name        string
 	Places      []string
 	Transitions []Transition
 	Initial     Marking
-	Final       []Marking // where a run may end; none: it is not said
+	Final       []Marking // markings in which a run may end; nil if the file has none
 }
 
-// Transition takes tokens and puts tokens.
+// Transition is one transition with its arcs.
 type Transition struct {
 	Name    string
-	Label   string // empty: it has none
-	In, Out []Arc  // by place, each once
+	Label   string // may be empty
+	In, Out []Arc  // sorted by place, at most one per place
 }
 
-// Arc says how many tokens of a place.
+// Arc is the number of tokens that a transition takes from or puts into a place.
 type Arc struct {
 	Place  int
 	Weight int64
@@ -42,10 +42,10 @@ type Arc struct {
 // Marking is the number of tokens in each place.
 type Marking []int64
 
-// Omega is the number of tokens in a place that can have any number of them.
+// Omega stands for arbitrarily many tokens.
 const Omega = math.MaxInt64
 
-// Errors is what is wrong with a net, in the order of the file.
+// Errors are the errors in a net, in the order of the file.
 type Errors = syntax.Errors
 
 // Enabled reports whether a transition can fire in m.
@@ -53,7 +53,7 @@ func (t *Transition) Enabled(m Marking) bool {
 	return !slices.ContainsFunc(t.In, func(a Arc) bool { return m[a.Place] < a.Weight })
 }
 
-// Fire returns what an enabled transition makes of m, which it leaves as it is.
+// Fire returns the marking after an enabled transition. It does not change m.
 func (t *Transition) Fire(m Marking) Marking {
 	m = slices.Clone(m)
 	for _, a := range t.In {
@@ -81,7 +81,7 @@ func (m Marking) Covers(other Marking) bool {
 	return true
 }
 
-// Text is m in the notation of .apt, such as {p0, 2*p8}. Omega is written ω.
+// Text returns m in the notation of .apt, such as {p0, 2*p8}. Omega is printed as ω.
 func (n *Net) Text(m Marking) string {
 	var parts []string
 	for p, tokens := range m {
@@ -98,7 +98,7 @@ func (n *Net) Text(m Marking) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// CanMove reports whether a transition can fire in m.
+// CanMove reports whether some transition can fire in m.
 func (n *Net) CanMove(m Marking) bool {
 	return slices.ContainsFunc(n.Transitions, func(t Transition) bool { return t.Enabled(m) })
 }
@@ -108,7 +108,7 @@ func (n *Net) IsFinal(m Marking) bool {
 	return slices.ContainsFunc(n.Final, func(f Marking) bool { return slices.Equal(f, m) })
 }
 
-// names lists transitions by name.
+// names lists the names of transitions.
 func (n *Net) names(transitions []int) []string {
 	all := make([]string, len(transitions))
 	for i, t := range transitions {

@@ -29,8 +29,8 @@ func example(t *testing.T, name string) *petri.Net {
 	return parse(t, string(src))
 }
 
-// net makes one from flows: "t: {a} -> {b}" lines; places and transitions are
-// those that are named.
+// net builds a net from lines such as "t: {a} -> {b}", with the places and transitions
+// that they name.
 func net(t testing.TB, initial string, flows ...string) *petri.Net {
 	t.Helper()
 	var places, transitions []string
@@ -61,7 +61,7 @@ func check(t testing.TB, n *petri.Net, q petri.Question) (*petri.Report, map[str
 	return r, found
 }
 
-// outcomes writes them in short: + holds, - violated, ? incomplete.
+// outcomes abbreviates the outcomes: + holds, - violated, ? incomplete.
 func outcomes(fs map[string]petri.Finding, properties []string) string {
 	signs := map[explore.Outcome]string{explore.Holds: "+", explore.Violated: "-", explore.Incomplete: "?"}
 	var b strings.Builder
@@ -108,7 +108,7 @@ func TestWhatNetsCanDo(t *testing.T) {
 	for _, c := range []struct {
 		name, initial string
 		flows         []string
-		want          string // of petri.Properties
+		want          string // by petri.Properties
 	}{
 		{"a cycle", "{a}", []string{"t: {a} -> {b}", "u: {b} -> {a}"}, "++++++"},
 		{"it ends", "{a}", []string{"t: {a} -> {b}"}, "++-+--"},
@@ -178,7 +178,7 @@ func TestSemiflowsOfALargeNetAreGivenUp(t *testing.T) {
 	require.ErrorContains(t, err, "the net is too large for semiflows: 1500 times 6500 numbers")
 }
 
-// TestSemiflowsAreConstant holds them against what nets really do.
+// TestSemiflowsAreConstant compares semiflows with firings of the net.
 func TestSemiflowsAreConstant(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -206,7 +206,7 @@ func weigh(s petri.Semiflow, m petri.Marking) (sum int64) {
 	return sum
 }
 
-// fireAll counts what so many firings do, whether or not they can happen.
+// fireAll computes the effect of s[t] firings of each transition t, enabled or not.
 func fireAll(n *petri.Net, s petri.Semiflow) petri.Marking {
 	m := append(petri.Marking{}, n.Initial...)
 	for t, times := range s {
@@ -238,8 +238,8 @@ func randomNet(rt *rapid.T) *petri.Net {
 	return n
 }
 
-// TestTheCoverabilityGraphCoversWhatIsReached: each reachable marking is covered,
-// and a bounded net has the same graph either way.
+// TestTheCoverabilityGraphCoversWhatIsReached: each reachable marking is covered, and the
+// graphs of a bounded net are equal.
 func TestTheCoverabilityGraphCoversWhatIsReached(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

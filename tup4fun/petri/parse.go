@@ -2,14 +2,13 @@ package petri
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"leasehold/tup4fun/syntax"
 )
 
-// Parse reads a net in the .apt format. The error, if any, is Errors, and lists up
-// to MaxErrors of what is wrong.
+// Parse parses a net in the .apt format. The error is an Errors with up to MaxErrors
+// errors.
 func Parse(file, src string) (*Net, error) {
 	p, err := newParser(file, src)
 	if err != nil {
@@ -23,8 +22,8 @@ func Parse(file, src string) (*Net, error) {
 	return p.net, nil
 }
 
-// ParseMarking reads a marking of n as .apt has it: {p0, 2*p8}, or without braces.
-// The error is Errors; file names the text in it.
+// ParseMarking parses a marking of n in the notation of .apt, {p0, 2*p8}, with or without
+// braces. The error is an Errors; file is the file name in it.
 func ParseMarking(n *Net, file, src string) (Marking, error) {
 	if !strings.HasPrefix(strings.TrimSpace(src), "{") {
 		src = "{" + src + "}"
@@ -74,26 +73,20 @@ type parser struct {
 	final       []bag
 }
 
-// A flow is one line of .flows, its names not yet known.
+// flow is one line of .flows. Its names are not resolved yet.
 type flow struct {
 	transition token
 	in, out    bag
 }
 
-// errBroken says that a construct could not be read; what is wrong was reported.
+// errBroken ends a construct that could not be parsed. The reason is already in errs.
 var errBroken = errors.New("broken")
 
-// report notes an error. Of several at one place the first counts.
+// report records an error. After MaxErrors it ends the input.
 func (p *parser) report(at syntax.Pos, format string, args ...any) {
-	n := len(p.errs)
-	if n > MaxErrors || n > 0 && p.errs[n-1].Pos == at {
-		return
-	}
-	if n == MaxErrors {
-		format, args = "there is more, which is not shown", nil
+	if p.errs.Add(p.fileName, at, format, args...); len(p.errs) > MaxErrors {
 		p.lex.End()
 	}
-	p.errs = append(p.errs, &syntax.Error{File: p.fileName, Pos: at, Msg: fmt.Sprintf(format, args...)})
 }
 
 func (p *parser) expected(what string) error {
@@ -101,7 +94,8 @@ func (p *parser) expected(what string) error {
 	return errBroken
 }
 
-// advance goes to the next token. What is none is reported and passed over.
+// advance moves to the next token and returns the current one. Illegal tokens are
+// reported and skipped.
 func (p *parser) advance() token {
 	was := p.tok
 	for {
@@ -114,7 +108,7 @@ func (p *parser) advance() token {
 
 func (p *parser) at(s string) bool { return p.tok.kind == sign && p.tok.text == s }
 
-// accept passes over a sign if it is there.
+// accept reads the sign s, and reports whether it was here.
 func (p *parser) accept(s string) bool {
 	if p.at(s) {
 		p.advance()

@@ -14,27 +14,27 @@ import (
 
 const small = ".places p q\n.transitions t\n.flows\nt: {p} -> {q}\n"
 
-func TestErrorsSayWhereAndWhatWasExpected(t *testing.T) {
+func TestErrorsNameThePositionAndTheExpectedToken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ src, says string }{
 		{small + ".initial_marking {r}", "n.apt:5:19: there is no place r"},
-		{small + ".initial_marking {-1*p}", "n.apt:5:19: -1 is negative; a weight is 1 to 1000000000"},
+		{small + ".initial_marking {-1*p}", "n.apt:5:19: -1 is negative; want a weight of 1 to 1000000000"},
 		{small + ".initial_marking {p, 2*p}", "n.apt:5:24: p is named twice; write the sum of both"},
-		{small + ".initial_marking {9999999999*p}", "n.apt:5:19: 9999999999 is out of range; a weight is 1 to 1000000000"},
+		{small + ".initial_marking {9999999999*p}", "n.apt:5:19: 9999999999 is out of range; want a weight of 1 to 1000000000"},
 		{small + ".initial_marking {0*p}", "0 is out of range"},
-		{small + ".initial_marking {x*p}", "x is no number"},
-		{small + ".initial_marking {p} {q}", "n.apt:5:22: expected a section, as there is one initial marking, found {"},
+		{small + ".initial_marking {x*p}", "x is not a number"},
+		{small + ".initial_marking {p} {q}", "n.apt:5:22: expected a section, because the initial marking is complete, found {"},
 		{small + ".initial_marking {p", "n.apt:5:20: expected }, found the end of the file"},
 		{small + "u: {p} -> {q}", "n.apt:5:1: there is no transition u"},
 		{small + "t: {p} -> {q}", "n.apt:5:1: t has two flows, the first in line 4"},
 		{small + "t {p}", "n.apt:5:3: expected :, found {"},
-		{small + ".places p", "n.apt:5:1: .places is there twice, first in line 1"},
+		{small + ".places p", "n.apt:5:1: .places occurs twice, first in line 1"},
 		{small + ".place p", "n.apt:5:1: there is no section .place; the sections are .name"},
-		{small + ".type TS", "n.apt:5:7: expected PN or LPN: only place/transition nets are read, found TS"},
+		{small + ".type TS", "n.apt:5:7: expected PN or LPN (place/transition nets), found TS"},
 		{small + ".name x", "n.apt:5:7: expected a name in quotes, found x"},
-		{small + ".name \"x", `n.apt:5:7: a text in quotes ends with " on its line`},
-		{small + "/* x", "n.apt:5:1: this comment has no */"},
-		{small + "é", "n.apt:5:1: é is no sign of .apt"},
+		{small + ".name \"x", `n.apt:5:7: a text in quotes must end with " on its line`},
+		{small + "/* x", "n.apt:5:1: a comment without */"},
+		{small + "é", "n.apt:5:1: é is not a token of .apt"},
 		{".places p p\n" + small[len(".places p q\n"):], "n.apt:1:11: p is already a place"},
 		{".places p t q\n" + small[len(".places p q\n"):], "n.apt:2:14: t is already a place"},
 		{".places p q\n.transitions t\n", "n.apt:3:1: the section .flows is missing"},
@@ -64,7 +64,7 @@ func TestSeveralErrorsAreFoundInOneRunAndBounded(t *testing.T) {
 	require.Len(t, err, petri.MaxErrors+1)
 }
 
-func TestWhatAptHasBesides(t *testing.T) {
+func TestOtherPartsOfApt(t *testing.T) {
 	t.Parallel()
 	n := parse(t, `.name "n" .description "d" .type LPN
 .flows /* first

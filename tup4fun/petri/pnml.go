@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -14,12 +13,12 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// maxDepth is how deep elements of PNML may be within each other.
+// maxDepth bounds the nesting of PNML elements.
 const maxDepth = 64
 
-// ParsePNML reads a place/transition net in PNML. Places and transitions get their
-// ids as names; pages count for nothing. A document type is refused, and with it
-// entities of one's own. The error, if any, is Errors.
+// ParsePNML parses a place/transition net in PNML. Places and transitions are named by
+// their ids; pages are ignored. A document type is refused, because it could declare
+// entities that expand without bound. The error is an Errors.
 func ParsePNML(file, src string) (*Net, error) {
 	p := &pnml{file: file, net: &Net{}, places: map[string]int{}, transitions: map[string]int{}, arcs: map[[2]string]*pnmlArc{}}
 	if len(src) > MaxSource {
@@ -27,7 +26,7 @@ func ParsePNML(file, src string) (*Net, error) {
 		return nil, p.errs
 	}
 	p.xml = xml.NewDecoder(strings.NewReader(src))
-	if p.walk(); len(p.errs) == 0 {
+	if p.readElements(); len(p.errs) == 0 {
 		p.resolve()
 	}
 	if len(p.errs) > 0 {
@@ -36,7 +35,7 @@ func ParsePNML(file, src string) (*Net, error) {
 	return p.net, nil
 }
 
-// IsPNML reports whether a source looks like XML rather than .apt.
+// IsPNML reports whether a source looks like XML and not like .apt.
 func IsPNML(src string) bool {
 	return strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(src, "\uFEFF"), " \t\r\n"), "<")
 }
@@ -47,9 +46,9 @@ type pnml struct {
 	net         *Net
 	errs        Errors
 	nets        int
-	path        []string // names of the elements that are open
+	path        []string // names of the open elements
 	text        bytes.Buffer
-	tokens      []int64 // initial, by place
+	tokens      []int64 // initial tokens by place
 	places      map[string]int
 	transitions map[string]int
 	arcs        map[[2]string]*pnmlArc
@@ -57,7 +56,7 @@ type pnml struct {
 	last        *pnmlArc
 }
 
-// A pnmlArc goes between a place and a transition, by their ids.
+// pnmlArc is an arc between a place and a transition, by their ids.
 type pnmlArc struct {
 	from, to string
 	weight   int64
@@ -65,9 +64,7 @@ type pnmlArc struct {
 }
 
 func (p *pnml) report(at syntax.Pos, format string, args ...any) {
-	if len(p.errs) < MaxErrors {
-		p.errs = append(p.errs, &syntax.Error{File: p.file, Pos: at, Msg: fmt.Sprintf(format, args...)})
-	}
+	p.errs.Add(p.file, at, format, args...)
 }
 
 func (p *pnml) pos() syntax.Pos {
@@ -75,15 +72,15 @@ func (p *pnml) pos() syntax.Pos {
 	return syntax.Pos{Line: line, Col: col}
 }
 
-// walk reads the elements one by one, and keeps no tree of them.
-func (p *pnml) walk() {
+// readElements reads the elements one by one, without building a tree.
+func (p *pnml) readElements() {
 	for len(p.errs) < MaxErrors {
 		at := p.pos()
 		t, err := p.xml.Token()
 		switch {
 		case errors.Is(err, io.EOF):
 			if p.nets == 0 {
-				p.report(at, "there is no net in it")
+				p.report(at, "the file has no net")
 			}
 			return
 		case err != nil:
@@ -92,27 +89,27 @@ func (p *pnml) walk() {
 		}
 		switch t := t.(type) {
 		case xml.Directive:
-			p.report(at, "a document type is refused")
+			p.report(at, "a document type is not allowed")
 			return
 		case xml.StartElement:
 			if p.path = append(p.path, t.Name.Local); len(p.path) > maxDepth {
-				p.report(at, "more than %d elements are within each other", maxDepth)
+				p.report(at, "more than %d nested elements", maxDepth)
 				return
 			}
 			p.text.Reset()
-			p.open(t, at)
+			p.startElement(t, at)
 		case xml.CharData:
 			p.text.Write(t)
 		case xml.EndElement:
-			p.close(at)
+			p.endElement(at)
 			p.path = p.path[:len(p.path)-1]
 			p.text.Reset()
 		}
 	}
 }
 
-// open looks at an element that begins.
-func (p *pnml) open(e xml.StartElement, at syntax.Pos) {
+// startElement handles the start of an element.
+func (p *pnml) startElement(e xml.StartElement, at syntax.Pos) {
 	attributes := map[string]string{}
 	for _, a := range e.Attr {
 		attributes[a.Name.Local] = a.Value
@@ -121,19 +118,19 @@ func (p *pnml) open(e xml.StartElement, at syntax.Pos) {
 	switch e.Name.Local {
 	case "net":
 		if p.nets++; p.nets > 1 {
-			p.report(at, "there is more than one net")
+			p.report(at, "the file has more than one net")
 		}
 		if kind := strings.ToLower(attributes["type"]); kind != "" && !strings.Contains(kind, "ptnet") && !strings.Contains(kind, "p/t") {
-			p.report(at, "the net is of type %s; only place/transition nets are read", attributes["type"])
+			p.report(at, "the net has type %s; want a place/transition net", attributes["type"])
 		}
 		p.net.Name = id
 	case "place":
-		if p.fresh(id, at) {
+		if p.checkNew(id, at) {
 			p.places[id] = len(p.net.Places)
 			p.net.Places, p.tokens = append(p.net.Places, id), append(p.tokens, 0)
 		}
 	case "transition":
-		if p.fresh(id, at) {
+		if p.checkNew(id, at) {
 			p.transitions[id] = len(p.net.Transitions)
 			p.net.Transitions = append(p.net.Transitions, Transition{Name: id})
 		}
@@ -141,22 +138,23 @@ func (p *pnml) open(e xml.StartElement, at syntax.Pos) {
 		p.arc(attributes["source"], attributes["target"], at)
 	case "type", "arctype":
 		if v := attributes["value"]; v != "" && v != "normal" {
-			p.report(at, "an arc of type %s is none of a place/transition net", v)
+			p.report(at, "an arc of type %s; a place/transition net has only normal arcs", v)
 		}
 	case "referencePlace", "referenceTransition":
-		p.report(at, "references between pages are not read")
+		p.report(at, "references between pages are not supported")
 	}
 }
 
-// fresh reports whether an id is new and there is room for it.
-func (p *pnml) fresh(id string, at syntax.Pos) bool {
+// checkNew reports an id that is missing, used twice, or beyond MaxNodes. It returns true
+// if the id may be added.
+func (p *pnml) checkNew(id string, at syntax.Pos) bool {
 	_, place := p.places[id]
 	_, transition := p.transitions[id]
 	switch {
 	case id == "":
-		p.report(at, "it has no id")
+		p.report(at, "a place or transition without an id")
 	case place || transition:
-		p.report(at, "the id %s is there twice", id)
+		p.report(at, "the id %s is used twice", id)
 	case len(p.net.Places)+len(p.net.Transitions) == MaxNodes:
 		p.report(at, "there are more than %d places and transitions", MaxNodes)
 	default:
@@ -175,9 +173,9 @@ func (p *pnml) arc(from, to string, at syntax.Pos) {
 	p.order = append(p.order, p.last)
 }
 
-// close looks at the text of an element that ends: place/initialMarking/text and
-// arc/inscription/text.
-func (p *pnml) close(at syntax.Pos) {
+// endElement handles the text of place/initialMarking/text, arc/inscription/text and
+// net/name/text.
+func (p *pnml) endElement(at syntax.Pos) {
 	n := len(p.path)
 	if n < 3 || p.path[n-1] != "text" {
 		return
@@ -199,14 +197,14 @@ func (p *pnml) close(at syntax.Pos) {
 
 func (p *pnml) number(text string, least int64, at syntax.Pos) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < least || n > MaxWeight {
-		p.report(at, "expected a number of %d to %d, found %q", least, int64(MaxWeight), text)
+	if err != nil || n < least || n > maxWeight {
+		p.report(at, "expected a number of %d to %d, found %q", least, int64(maxWeight), text)
 		return 0, false
 	}
 	return n, true
 }
 
-// resolve gives arcs their ends.
+// resolve adds the arcs to their transitions.
 func (p *pnml) resolve() {
 	p.net.Initial = p.tokens
 	for _, a := range p.order {
@@ -222,7 +220,7 @@ func (p *pnml) resolve() {
 			t := &p.net.Transitions[giver]
 			t.Out = append(t.Out, Arc{to, a.weight})
 		default:
-			p.report(a.pos, "an arc goes from a place to a transition or back; this one from %q to %q", a.from, a.to)
+			p.report(a.pos, "want an arc between a place and a transition, got one from %q to %q", a.from, a.to)
 		}
 	}
 	byPlace := func(a, b Arc) int { return cmp.Compare(a.Place, b.Place) }

@@ -32,23 +32,23 @@ func TestPNMLThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	bomb := `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>` + "\n<pnml>&b;</pnml>"
 	for _, c := range []struct{ src, says string }{
-		{bomb, "n.pnml:1:1: a document type is refused"},
+		{bomb, "n.pnml:1:1: a document type is not allowed"},
 		{"<pnml>&b;</pnml>", "invalid character entity &b;"},
-		{strings.Repeat("<page>", 100), "n.pnml:1:385: more than 64 elements are within each other"},
+		{strings.Repeat("<page>", 100), "n.pnml:1:385: more than 64 nested elements"},
 		{strings.Repeat(" ", petri.MaxSource+1), "at most 4194304 are read"},
 		{"<pnml>", "unexpected EOF"},
-		{"<pnml></pnml>", "there is no net in it"},
-		{"", "there is no net in it"},
-		{replaced("grammar/ptnet", "grammar/symmetricnet"), "only place/transition nets are read"},
+		{"<pnml></pnml>", "the file has no net"},
+		{"", "the file has no net"},
+		{replaced("grammar/ptnet", "grammar/symmetricnet"), "want a place/transition net"},
 		{replaced("> 3 <", ">-3<"), `n.pnml:4:69: expected a number of 0 to 1000000000, found "-3"`},
 		{replaced(">2<", ">0<"), `expected a number of 1 to 1000000000, found "0"`},
-		{replaced(`target="q"`, `target="z"`), `n.pnml:8:1: an arc goes from a place to a transition or back; this one from "t" to "z"`},
-		{replaced(`id="q"`, `id="p"`), "n.pnml:6:1: the id p is there twice"},
-		{replaced(` id="q"`, ``), "it has no id"},
+		{replaced(`target="q"`, `target="z"`), `n.pnml:8:1: want an arc between a place and a transition, got one from "t" to "z"`},
+		{replaced(`id="q"`, `id="p"`), "n.pnml:6:1: the id p is used twice"},
+		{replaced(` id="q"`, ``), "a place or transition without an id"},
 		{replaced(`source="t" target="q"`, `source="p" target="t"`), "there are two arcs from p to t"},
 		{replaced(`target="q"/>`, `target="q"><type value="inhibitor"/></arc>`), "an arc of type inhibitor"},
-		{replaced(`<transition id="t"/>`, `<referencePlace id="r" ref="p"/>`), "references between pages are not read"},
-		{document + strings.Replace(document, `<?xml version="1.0"?>`, "", 1), "there is more than one net"},
+		{replaced(`<transition id="t"/>`, `<referencePlace id="r" ref="p"/>`), "references between pages are not supported"},
+		{document + strings.Replace(document, `<?xml version="1.0"?>`, "", 1), "the file has more than one net"},
 	} {
 		_, err := petri.ParsePNML("n.pnml", c.src)
 		require.ErrorContains(t, err, c.says, c.src[:min(300, len(c.src))])

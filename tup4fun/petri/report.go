@@ -8,25 +8,26 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// The properties that Check knows.
+// The properties that Check decides.
 const (
 	Bounded      = "bounded"      // no place grows without bound
-	Safe         = "safe"         // no place ever has more than one token
-	DeadlockFree = "deadlockfree" // in each marking a transition can fire
+	Safe         = "safe"         // no place can have more than one token
+	DeadlockFree = "deadlockfree" // every marking enables a transition
 	QuasiLive    = "quasilive"    // each transition can fire at least once
-	Live         = "live"         // each can fire again, whatever was fired
-	Reversible   = "reversible"   // from everywhere it can come back to the start
-	Completes    = "completes"    // from everywhere it can come to a final marking
+	Live         = "live"         // from every marking each transition can fire again
+	Reversible   = "reversible"   // the initial marking can be reached from every marking
+	Completes    = "completes"    // a final marking can be reached from every marking
 	Proper       = "proper"       // no marking has more tokens than a final one
 )
 
-// Properties are those that do not need a final marking; Completes and Proper do.
+// Properties are the properties that need no final marking. Completes and Proper need
+// one.
 var Properties = []string{Bounded, Safe, DeadlockFree, QuasiLive, Live, Reversible}
 
-// Usual are the properties that are asked for where none are named.
+// Usual are the properties that are checked by default.
 var Usual = []string{Bounded, DeadlockFree, QuasiLive, Live, Reversible}
 
-// Report is what is known of a net.
+// Report is the result of checking a net.
 type Report struct {
 	File                string          `json:"file"`
 	Name                string          `json:"name"`
@@ -35,47 +36,47 @@ type Report struct {
 	Transitions         int             `json:"transitions"`
 	Markings            int             `json:"markings"`
 	Edges               int             `json:"edges"`
-	Reason              string          `json:"reason,omitempty"` // why not all markings were looked at
+	Reason              string          `json:"reason,omitempty"` // why not all markings were explored
 	Findings            []Finding       `json:"findings"`
 	Bounds              []PlaceBound    `json:"bounds"`
 	PlaceSemiflows      []Flow          `json:"place_semiflows"`
 	TransitionSemiflows []Flow          `json:"transition_semiflows"`
-	SemiflowsReason     string          `json:"semiflows_reason,omitempty"` // why they are missing
+	SemiflowsReason     string          `json:"semiflows_reason,omitempty"` // why the semiflows are missing
 	Elapsed             float64         `json:"seconds"`
 }
 
-// Finding is what is known of one property.
+// Finding is the result for one property.
 type Finding struct {
 	Property string          `json:"property"`
 	Outcome  explore.Outcome `json:"outcome"`
 	Detail   string          `json:"detail,omitempty"`
 	Marking  string          `json:"marking,omitempty"` // that shows it
-	Firing   []string        `json:"firing,omitempty"`  // a shortest sequence to that marking
-	Repeat   []string        `json:"repeat,omitempty"`  // and then this, again and again
+	Firing   []string        `json:"firing,omitempty"`  // a shortest firing sequence to Marking
+	Repeat   []string        `json:"repeat,omitempty"`  // a sequence that can be repeated after Firing
 }
 
-// PlaceBound is how many tokens a place has at most.
+// PlaceBound is the greatest number of tokens in a place.
 type PlaceBound struct {
 	Place string `json:"place"`
-	Most  int64  `json:"most"`  // -1: there is no bound
-	Known bool   `json:"known"` // false: it may be more, as the search is incomplete
+	Most  int64  `json:"most"`  // -1: unbounded
+	Known bool   `json:"known"` // false: the search was incomplete, so the place may have more
 }
 
 // Flow is one semiflow.
 type Flow struct {
-	Text   string `json:"text"`             // p0 + 2*p2
-	Tokens *int64 `json:"tokens,omitempty"` // what the sum always is, of places
+	Text   string `json:"text"`             // such as p0 + 2*p2
+	Tokens *int64 `json:"tokens,omitempty"` // the constant weighted sum of tokens; place semiflows only
 }
 
-// Question is what Check is asked.
+// Question selects what Check decides.
 type Question struct {
-	Properties []string  // empty: Usual, and what needs a final marking if there is one
-	Cover      []Marking // must not be coverable
+	Properties []string  // empty: Usual, with Completes and Proper if there is a final marking
+	Cover      []Marking // markings that must not be coverable
 	Options    Options
 }
 
-// Check answers a question about a net that was read from file. It never errs: a
-// bound that is reached, or ctx's end, makes findings incomplete.
+// Check answers a question about a net. file is the file name in the report. If a bound
+// is reached or ctx ends, findings are incomplete.
 func Check(ctx context.Context, file string, n *Net, q Question) *Report {
 	began := time.Now()
 	c := checker{net: n, cover: Cover(ctx, n, q.Options)}
@@ -146,7 +147,7 @@ func (r *Report) semiflows(ctx context.Context, n *Net, o Options) {
 	}
 }
 
-// sumText is a weighted sum, such as p0 + 2*p2.
+// sumText prints a weighted sum such as p0 + 2*p2.
 func sumText(weights []int64, names []string) string {
 	text := (&Net{Places: names}).Text(weights)
 	return strings.ReplaceAll(strings.Trim(text, "{}"), ", ", " + ")

@@ -1,14 +1,13 @@
 package petri
 
 import (
-	"cmp"
 	"slices"
 
 	"leasehold/tup4fun/syntax"
 )
 
 // file reads the sections, each at most once and in any order. After an error it
-// goes on with the next line of a section.
+// continues with the next line.
 func (p *parser) file() {
 	read := map[string]func() error{
 		".name": p.title, ".type": p.kindOfNet, ".description": p.description,
@@ -18,13 +17,13 @@ func (p *parser) file() {
 	p.sections = map[string]syntax.Pos{}
 	for p.tok.kind != end {
 		if p.tok.kind != section {
-			_ = p.expected("a section such as .places") // reported
+			_ = p.expected("a section such as .places") // the error is already reported
 			p.recover()
 			continue
 		}
 		name := p.advance()
 		if first, twice := p.sections[name.text]; twice {
-			p.report(name.pos, "%s is there twice, first in line %d", name.text, first.Line)
+			p.report(name.pos, "%s occurs twice, first in line %d", name.text, first.Line)
 		}
 		p.sections[name.text] = name.pos
 		item, known := read[name.text]
@@ -41,7 +40,7 @@ func (p *parser) file() {
 	}
 }
 
-// items reads the items of a section until the next one.
+// items reads the items of a section.
 func (p *parser) items(item func() error) {
 	for p.tok.kind != end && p.tok.kind != section {
 		if item() != nil {
@@ -50,7 +49,7 @@ func (p *parser) items(item func() error) {
 	}
 }
 
-// recover goes on at the next line, but at least by one token.
+// recover skips to the next line, but at least one token.
 func (p *parser) recover() {
 	for line := p.tok.pos.Line; p.tok.kind != end && p.tok.kind != section && p.tok.pos.Line == line; {
 		p.advance()
@@ -75,7 +74,7 @@ func (p *parser) description() error {
 
 func (p *parser) kindOfNet() error {
 	if p.tok.text != "PN" && p.tok.text != "LPN" {
-		return p.expected("PN or LPN: only place/transition nets are read")
+		return p.expected("PN or LPN (place/transition nets)")
 	}
 	p.advance()
 	return nil
@@ -86,7 +85,7 @@ func (p *parser) placeLine() error {
 	if err != nil {
 		return err
 	}
-	if p.fresh(name) {
+	if p.checkNew(name) {
 		p.places[name.text] = len(p.net.Places)
 		p.net.Places = append(p.net.Places, name.text)
 	}
@@ -100,15 +99,16 @@ func (p *parser) transitionLine() error {
 		return err
 	}
 	attributes, err := p.attributes()
-	if p.fresh(name) {
+	if p.checkNew(name) {
 		p.transitions[name.text] = len(p.net.Transitions)
 		p.net.Transitions = append(p.net.Transitions, Transition{Name: name.text, Label: attributes["label"]})
 	}
 	return err
 }
 
-// fresh reports whether a name is new and there is room for it.
-func (p *parser) fresh(name token) bool {
+// checkNew reports a name that is used already, or beyond MaxNodes. It returns true if
+// the name may be added.
+func (p *parser) checkNew(name token) bool {
 	_, place := p.places[name.text]
 	_, transition := p.transitions[name.text]
 	switch {
@@ -123,7 +123,7 @@ func (p *parser) fresh(name token) bool {
 	return true
 }
 
-// attributes reads what may stand in brackets: [label="a", …].
+// attributes reads attributes in brackets: [label="a", …].
 func (p *parser) attributes() (map[string]string, error) {
 	if !p.accept("[") {
 		return nil, nil
@@ -169,20 +169,20 @@ func (p *parser) flowLine() error {
 
 func (p *parser) initialMarking() (err error) {
 	if p.initial != nil {
-		return p.expected("a section, as there is one initial marking")
+		return p.expected("a section, because the initial marking is complete")
 	}
 	p.initial, err = p.bag()
 	return err
 }
 
-// finalMarkings reads {{p0}, {p1}}, or one marking alone.
+// finalMarkings reads {{p0}, {p1}}, or a single marking.
 func (p *parser) finalMarkings() error {
 	before := *p.lex
 	first := p.tok
 	if err := p.expect("{"); err != nil {
 		return err
 	}
-	if !p.at("{") { // one alone
+	if !p.at("{") { // a single marking
 		*p.lex, p.tok = before, first
 		b, err := p.bag()
 		p.final = append(p.final, b)
@@ -200,7 +200,7 @@ func (p *parser) finalMarkings() error {
 	}
 }
 
-// resolve gives the names in flows and markings their meaning.
+// resolve resolves the names in flows and markings.
 func (p *parser) resolve() {
 	for _, f := range p.flows {
 		t, known := p.transitions[f.transition.text]
@@ -219,7 +219,5 @@ func (p *parser) resolve() {
 	for _, b := range p.final {
 		p.net.Final = append(p.net.Final, p.marking(b))
 	}
-	slices.SortStableFunc(p.errs, func(a, b *syntax.Error) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
-	})
+	slices.SortStableFunc(p.errs, func(a, b *syntax.Error) int { return a.Pos.Compare(b.Pos) })
 }

@@ -7,54 +7,54 @@ import (
 	"slices"
 )
 
-// A Semiflow gives places or transitions, by index, weights that are not negative
-// and not all 0.
+// Semiflow is a vector of weights of places or transitions, by index. No weight is
+// negative and not all are 0.
 type Semiflow []int64
 
-// maxCells bounds the table that semiflows are computed in, maxFactor the numbers
-// in it, and maxWork how often one is looked at.
+// maxCells bounds the numbers in the table of the computation, maxFactor their size, and
+// maxWork the number of accesses.
 const (
 	maxCells  = 4_000_000
 	maxFactor = 1 << 30
 	maxWork   = 2_000_000_000
 )
 
-// PlaceSemiflows returns the place semiflows of minimal support: however the net
-// fires, such a weighted sum of tokens stays what it is. The error says which bound
-// was reached, in which case there are none.
+// PlaceSemiflows returns the place semiflows of minimal support. The sum of tokens with
+// these weights is constant under every firing. If a bound is reached there is an error
+// and no result.
 func PlaceSemiflows(ctx context.Context, n *Net, o Options) ([]Semiflow, error) {
-	if err := n.small(len(n.Places)); err != nil {
+	if err := n.checkTableSize(len(n.Places)); err != nil {
 		return nil, err
 	}
-	return combinations(ctx, n.incidence(), len(n.Transitions), o.normal().Semiflows)
+	return combinations(ctx, n.incidence(), len(n.Transitions), o.withDefaults().Semiflows)
 }
 
-// TransitionSemiflows returns the transition semiflows of minimal support: firing
-// each transition so many times, where that is possible, changes nothing.
+// TransitionSemiflows returns the transition semiflows of minimal support. Firing each
+// transition as often as its weight, if possible, does not change the marking.
 func TransitionSemiflows(ctx context.Context, n *Net, o Options) ([]Semiflow, error) {
-	if err := n.small(len(n.Transitions)); err != nil {
+	if err := n.checkTableSize(len(n.Transitions)); err != nil {
 		return nil, err
 	}
 	effect := n.incidence()
-	turned := make([][]int64, len(n.Transitions))
-	for t := range turned {
-		turned[t] = make([]int64, len(n.Places))
+	transposed := make([][]int64, len(n.Transitions))
+	for t := range transposed {
+		transposed[t] = make([]int64, len(n.Places))
 		for p := range n.Places {
-			turned[t][p] = effect[p][t]
+			transposed[t][p] = effect[p][t]
 		}
 	}
-	return combinations(ctx, turned, len(n.Places), o.normal().Semiflows)
+	return combinations(ctx, transposed, len(n.Places), o.withDefaults().Semiflows)
 }
 
-// small errs if the table for so many rows would be too large.
-func (n *Net) small(rows int) error {
+// checkTableSize refuses a table with too many numbers.
+func (n *Net) checkTableSize(rows int) error {
 	if all := len(n.Places) + len(n.Transitions); rows*all > maxCells {
 		return fmt.Errorf("the net is too large for semiflows: %d times %d numbers", rows, all)
 	}
 	return nil
 }
 
-// incidence is what each transition (column) does to each place (row).
+// incidence returns the effect of each transition (column) on each place (row).
 func (n *Net) incidence() [][]int64 {
 	effect := make([][]int64, len(n.Places))
 	for p := range effect {
@@ -71,26 +71,26 @@ func (n *Net) incidence() [][]int64 {
 	return effect
 }
 
-// A candidate is weights of the rows of the matrix, and what is left of the
-// columns with these weights.
+// candidate is a combination of rows of the matrix: their weights, and the remaining sum
+// of each column.
 type candidate struct {
 	left, weights []int64
 }
 
 var (
 	errWeights = errors.New("the weights of semiflows are too large")
-	errWork    = errors.New("it takes too long to find the semiflows")
+	errWork    = errors.New("the semiflows take too long to compute")
 )
 
-// A farkas is one computation.
+// farkas is the state of one computation.
 type farkas struct {
 	rows  []candidate
 	limit int   // of rows
-	work  int64 // that was done
+	work  int64 // accesses so far
 }
 
-// combinations returns those of rows, with weights that are not negative and with
-// minimal support, that sum up to 0 in every column.
+// combinations returns the combinations of rows, with non-negative weights and minimal
+// support, that sum to 0 in every column.
 func combinations(ctx context.Context, matrix [][]int64, columns, limit int) ([]Semiflow, error) {
 	f := farkas{rows: make([]candidate, len(matrix)), limit: limit}
 	for i := range f.rows {
@@ -102,11 +102,11 @@ func combinations(ctx context.Context, matrix [][]int64, columns, limit int) ([]
 		todo[i] = i
 	}
 	for len(todo) > 0 {
-		if err := f.over(ctx); err != nil {
+		if err := f.checkLimits(ctx); err != nil {
 			return nil, err
 		}
 		best := f.cheapest(todo)
-		if err := f.cancel(ctx, todo[best]); err != nil {
+		if err := f.eliminate(ctx, todo[best]); err != nil {
 			return nil, err
 		}
 		todo = slices.Delete(todo, best, best+1)
@@ -119,12 +119,12 @@ func combinations(ctx context.Context, matrix [][]int64, columns, limit int) ([]
 	return flows, nil
 }
 
-// cheapest says which of the columns makes the fewest new rows.
+// cheapest returns the index of the column that adds the fewest rows.
 func (f *farkas) cheapest(columns []int) int {
 	f.work += int64(len(columns)) * int64(len(f.rows))
 	best, least := 0, 0
 	for i, c := range columns {
-		plus, minus := f.count(c)
+		plus, minus := f.countSigns(c)
 		if cost := plus*minus - plus - minus; i == 0 || cost < least {
 			best, least = i, cost
 		}
@@ -132,8 +132,9 @@ func (f *farkas) cheapest(columns []int) int {
 	return best
 }
 
-// count says how many rows are above 0 in a column, and how many below.
-func (f *farkas) count(column int) (plus, minus int) {
+// countSigns returns the number of rows that are positive in a column, and of those that
+// are negative.
+func (f *farkas) countSigns(column int) (plus, minus int) {
 	for _, r := range f.rows {
 		switch left := r.left[column]; {
 		case left > 0:
@@ -145,8 +146,8 @@ func (f *farkas) count(column int) (plus, minus int) {
 	return plus, minus
 }
 
-// signs sorts the rows by what is left of them in a column.
-func (f *farkas) signs(column int) (plus, minus, zero []candidate) {
+// rowsBySign partitions the rows by their sign in a column.
+func (f *farkas) rowsBySign(column int) (plus, minus, zero []candidate) {
 	for _, r := range f.rows {
 		switch left := r.left[column]; {
 		case left > 0:
@@ -160,10 +161,10 @@ func (f *farkas) signs(column int) (plus, minus, zero []candidate) {
 	return plus, minus, zero
 }
 
-// cancel combines each row that is above 0 in a column with each that is below,
-// so that the column is 0, and keeps what has minimal support.
-func (f *farkas) cancel(ctx context.Context, column int) error {
-	plus, minus, kept := f.signs(column)
+// eliminate combines each row that is positive in a column with each that is negative, so
+// that the column becomes 0, and keeps the rows of minimal support.
+func (f *farkas) eliminate(ctx context.Context, column int) error {
+	plus, minus, kept := f.rowsBySign(column)
 	for _, a := range plus {
 		for _, b := range minus {
 			c, err := combine(a, b, column)
@@ -175,7 +176,7 @@ func (f *farkas) cancel(ctx context.Context, column int) error {
 			if len(kept) > f.limit {
 				return fmt.Errorf("there are more than %d semiflows, or steps to them", f.limit)
 			}
-			if err := f.over(ctx); err != nil {
+			if err := f.checkLimits(ctx); err != nil {
 				return err
 			}
 		}
@@ -184,8 +185,8 @@ func (f *farkas) cancel(ctx context.Context, column int) error {
 	return nil
 }
 
-// over errs when it has taken too long.
-func (f *farkas) over(ctx context.Context) error {
+// checkLimits returns an error if ctx is done or maxWork is reached.
+func (f *farkas) checkLimits(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("semiflows: %w", context.Cause(ctx))
 	}
@@ -226,20 +227,20 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// addMinimal adds c unless a row has its support or a part of it, and drops the
-// rows of which c has a part.
+// addMinimal adds c unless a row has a support that is part of the support of c, and
+// removes the rows whose support contains that of c.
 func addMinimal(rows []candidate, c candidate) []candidate {
 	for _, r := range rows {
-		if within(r.weights, c.weights) {
+		if supportWithin(r.weights, c.weights) {
 			return rows
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(r candidate) bool { return within(c.weights, r.weights) })
+	rows = slices.DeleteFunc(rows, func(r candidate) bool { return supportWithin(c.weights, r.weights) })
 	return append(rows, c)
 }
 
-// within reports whether what is not 0 in a is not 0 in b.
-func within(a, b []int64) bool {
+// supportWithin reports whether b is nonzero wherever a is.
+func supportWithin(a, b []int64) bool {
 	for i, w := range a {
 		if w != 0 && b[i] == 0 {
 			return false

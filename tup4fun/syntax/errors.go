@@ -14,8 +14,8 @@ const (
 	MaxCopies  = 1000     // of one replicated process
 )
 
-// Pos is a position in a file. Lines and columns count from 1, columns in bytes. The zero
-// Pos is no position.
+// Pos is a position in a file. Lines and columns count from 1, columns in bytes. The
+// zero Pos means none.
 type Pos struct {
 	Line int `json:"line"`
 	Col  int `json:"column"`
@@ -42,6 +42,19 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%s: %s", e.File, e.Pos, 
 // Errors are the errors in a program, in the order of the file. Functions that return it
 // as an error return at least one.
 type Errors []*Error
+
+// Add records an error. Only the first error at one position is kept, because the others
+// are consequences of it. After MaxErrors one more error states that there are more.
+func (es *Errors) Add(file string, at Pos, format string, args ...any) {
+	n := len(*es)
+	if n > MaxErrors || n > 0 && (*es)[n-1].Pos == at {
+		return
+	}
+	if n == MaxErrors {
+		format, args = "more errors are not shown", nil
+	}
+	*es = append(*es, &Error{file, at, fmt.Sprintf(format, args...)})
+}
 
 // Error returns one line for each error.
 func (es Errors) Error() string {

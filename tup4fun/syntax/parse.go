@@ -2,7 +2,6 @@ package syntax
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -85,17 +84,11 @@ type parser struct {
 // errBroken ends a construct that could not be parsed. The reason is already in errs.
 var errBroken = errors.New("broken")
 
-// report records an error. Only the first error at one position is kept, because the
-// others are consequences of it.
+// report records an error. After MaxErrors it ends the input.
 func (p *parser) report(at Pos, format string, args ...any) {
-	if n := len(p.errs); n > 0 && p.errs[n-1].Pos == at || n > MaxErrors {
-		return
-	}
-	if len(p.errs) == MaxErrors {
-		format, args = "more errors are not shown", nil
+	if p.errs.Add(p.prog.File, at, format, args...); len(p.errs) > MaxErrors {
 		p.lex.End()
 	}
-	p.errs = append(p.errs, &Error{p.prog.File, at, fmt.Sprintf(format, args...)})
 }
 
 // expected reports an unexpected token.
@@ -128,7 +121,7 @@ func (p *parser) acceptName(s string) bool {
 	return true
 }
 
-// need reads s. If it is missing the error says what it should end.
+// need reads s, or reports that s is expected; what completes the sentence.
 func (p *parser) need(s, what string) error {
 	if p.accept(s) {
 		return nil
