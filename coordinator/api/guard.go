@@ -42,7 +42,7 @@ func (s *server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
-	s.metrics.panics.Add(1)
+	s.metrics.panics.Inc()
 	s.Log.Error("api: a request panicked", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
 	writeProblem(w, fault.Of(nil), "see the coordinator's log")
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -160,9 +161,18 @@ func TestHealthAndMetrics(t *testing.T) {
 		`leasehold_engine_full 0`,
 		`leasehold_engine_queue_depth 0`,
 		`leasehold_engine_refused_total 0`,
+		`leasehold_http_request_seconds_bucket{route="GET /api/v1/origins",status="200",le="+Inf"} 1`,
+		"# TYPE leasehold_journal_commit_seconds histogram",
+		"# TYPE go_goroutines gauge",
+		"# TYPE go_memstats_heap_inuse_bytes gauge",
 	} {
 		require.Contains(t, metrics, line+"\n")
 	}
+	commits := regexp.MustCompile(`leasehold_journal_commit_seconds_(?:count|bucket{le="\+Inf"}) (\d+)`).FindAllStringSubmatch(metrics, -1)
+	require.Len(t, commits, 2)
+	require.NotEqual(t, "0", commits[0][1])
+	require.Equal(t, commits[0][1], commits[1][1])
+	require.NotContains(t, metrics, `leasehold_journal_commit_seconds_bucket{le="1"} 0`, "commits of a test take less than a second")
 	require.Contains(t, h.text(v1+"/openapi.yaml"), "openapi: 3.1.0")
 
 	require.NoError(t, h.catalog.Close())
@@ -201,7 +211,8 @@ func TestFault55NamesThatStrangersChooseMakeFewSeries(t *testing.T) {
 		_, _ = h.call("GET", fmt.Sprintf("%s/spaces/%d", v1, n), "")
 	}
 	metrics := h.text("/metrics")
-	require.Less(t, strings.Count(metrics, "\n"), 300)
+	require.Less(t, strings.Count(metrics, "\nleasehold_space_tuples{"), 103, "two of each name, and of the others")
+	require.Less(t, strings.Count(metrics, "\n"), 500)
 	require.Contains(t, metrics, `leasehold_space_tuples{space="other",state="visible"}`)
 	require.Contains(t, metrics, `leasehold_http_request_seconds_count{route="GET /api/v1/spaces/{space}",status="404"} 300`)
 	require.Contains(t, metrics, `space="queue-000\"\n"`)

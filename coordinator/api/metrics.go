@@ -1,68 +1,60 @@
 package api
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"maps"
 	"net/http"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"leasehold/models"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"leasehold/shared/lease"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/status"
 )
 
-// maxSeries bounds the values of a label that strangers choose, such as a space's
-// name; the rest is summed up as "other".
+// maxSeries limits the values of a label that clients choose, such as the name of a space;
+// the values past it are summed up as "other".
 const maxSeries = 50
 
-// metrics counts requests by route: the pattern, not the path.
+// metrics are the metrics of the HTTP server and the process. Requests are counted by the
+// pattern of their route, because clients choose the path.
 type metrics struct {
-	panics atomic.Int64
-
-	mu    sync.Mutex // guards calls
-	calls map[call]tally
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	panics   prometheus.Counter
 }
 
-type call struct {
-	route  string
-	status int
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "leasehold_http_request_seconds", Help: "Duration of requests, by route and status.",
+			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10, 30},
+		}, []string{"route", "status"}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "leasehold_http_panics_total", Help: "Requests that panicked."}),
+	}
+	m.registry.MustRegister(m.requests, m.panics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
 }
 
-type tally struct {
-	count   int64
-	seconds float64
-}
-
-func newMetrics() *metrics { return &metrics{calls: map[call]tally{}} }
-
-// count counts the requests that next answers.
+// count measures the requests that next serves.
 func (m *metrics) count(route string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		watched := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		recorded := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			c := call{route, watched.status}
-			t := m.calls[c]
-			m.calls[c] = tally{t.count + 1, t.seconds + time.Since(began).Seconds()}
+			m.requests.WithLabelValues(route, strconv.Itoa(recorded.status)).Observe(time.Since(began).Seconds())
 		}()
-		next.ServeHTTP(watched, r)
+		next.ServeHTTP(recorded, r)
 	})
 }
 
-// statusWriter notes the status of an answer.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -73,61 +65,87 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController find what is beneath.
+// Unwrap gives http.ResponseController the connection's writer.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// serveMetrics is /metrics in the text format of Prometheus.
+// serveMetrics serves /metrics. The metrics of the spaces, the catalog, the visits and the
+// engine are read for each scrape.
 func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
-	var e exposition
-	err := errors.Join(s.exposeSpaces(ctx, &e), s.exposeSessions(ctx, &e), s.exposeCatalog(ctx, &e), s.exposeVisits(ctx, &e))
-	s.exposeEngine(&e)
-	s.metrics.expose(&e)
-	up := 1.0
-	if err != nil {
-		up = 0
-		s.Log.Warn("api: some metrics could not be read", "error", err)
-	}
-	e.family("leasehold_complete", "gauge", "Whether all metrics could be read.")
-	e.sample("leasehold_complete", up)
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(e.Bytes())
+	scrape := prometheus.NewRegistry()
+	scrape.MustRegister(collect(func(to sink) {
+		complete := 1.0
+		if err := errors.Join(s.collectSpaces(ctx, to), s.collectSessions(ctx, to), s.collectCatalog(ctx, to), s.collectVisits(ctx, to)); err != nil {
+			complete = 0
+			s.Log.Warn("api: some metrics could not be read", "error", err)
+		}
+		s.collectEngine(to)
+		to.gauge("leasehold_complete", "Whether all metrics could be read.", complete)
+	}))
+	promhttp.HandlerFor(prometheus.Gatherers{s.metrics.registry, scrape}, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
 }
 
-func (s *server) exposeSpaces(ctx context.Context, e *exposition) error {
+// collect is a collector whose metrics are not known before they are read.
+type collect func(sink)
+
+// Describe describes nothing, because nothing is known.
+func (collect) Describe(chan<- *prometheus.Desc) {}
+
+// Collect reads the metrics.
+func (c collect) Collect(to chan<- prometheus.Metric) { c(to) }
+
+// A sink takes metrics. Labels are pairs of name and value.
+type sink chan<- prometheus.Metric
+
+func (to sink) gauge(name, help string, value float64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(describe(name, help, labels), prometheus.GaugeValue, value)
+}
+
+func (to sink) counter(name, help string, value float64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(describe(name, help, labels), prometheus.CounterValue, value)
+}
+
+// describe replaces bytes of values that are not UTF-8, because the client library panics
+// if a value has any.
+func describe(name, help string, labels []string) *prometheus.Desc {
+	pairs := prometheus.Labels{}
+	for i := 0; i < len(labels); i += 2 {
+		pairs[labels[i]] = strings.ToValidUTF8(labels[i+1], "?")
+	}
+	return prometheus.NewDesc(name, help, nil, pairs)
+}
+
+func (s *server) collectSpaces(ctx context.Context, to sink) error {
 	infos, err := s.repo.List(ctx)
 	if err != nil {
 		return err
 	}
 	visible, held := map[string]float64{}, map[string]float64{}
 	for i, info := range infos {
-		name := info.Name
+		name := strings.ToValidUTF8(info.Name, "?")
 		if i >= maxSeries {
 			name = "other"
 		}
 		visible[name] += float64(info.Visible)
 		held[name] += float64(info.Held)
 	}
-	e.family("leasehold_space_tuples", "gauge", "Tuples in a space.")
-	for _, name := range slices.Sorted(maps.Keys(visible)) {
-		e.sample("leasehold_space_tuples", visible[name], "space", name, "state", "visible")
-		e.sample("leasehold_space_tuples", held[name], "space", name, "state", "held")
+	for name := range visible {
+		to.gauge("leasehold_space_tuples", "Tuples in a space.", visible[name], "space", name, "state", "visible")
+		to.gauge("leasehold_space_tuples", "Tuples in a space.", held[name], "space", name, "state", "held")
 	}
 	totals, err := lease.Totals(ctx, s.repo)
 	if err != nil {
 		return err
 	}
-	e.family("leasehold_leases_total", "counter", "Leases by what happened to them, since the spaces were created.")
-	for _, what := range []string{lease.Granted, lease.Extended, lease.Revoked, lease.Expired} {
-		e.sample("leasehold_leases_total", float64(totals[what]), "event", strings.TrimPrefix(what, "leases "))
+	for _, name := range []string{lease.Granted, lease.Extended, lease.Revoked, lease.Expired} {
+		to.counter("leasehold_leases_total", "Leases by event, since the spaces were created.", float64(totals[name]), "event", strings.TrimPrefix(name, "leases "))
 	}
-	e.family("leasehold_results_late_total", "counter", "Results that were ingested and moved no lease, since the spaces were created.")
-	e.sample("leasehold_results_late_total", float64(totals[lease.Late]))
+	to.counter("leasehold_results_late_total", "Results that were ingested without a valid lease, since the spaces were created.", float64(totals[lease.Late]))
 	return nil
 }
 
-func (s *server) exposeSessions(ctx context.Context, e *exposition) error {
+func (s *server) collectSessions(ctx context.Context, to sink) error {
 	states, err := s.repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {
 		return err
@@ -140,96 +158,62 @@ func (s *server) exposeSessions(ctx context.Context, e *exposition) error {
 		}
 		sessions[mode]++
 	}
-	if err := s.exposeCosts(ctx, e); err != nil {
-		return err
+	for mode, n := range sessions {
+		to.gauge("leasehold_sessions", "Sessions with a status.", n, "mode", mode)
 	}
-	e.family("leasehold_sessions", "gauge", "Sessions that show what they do.")
-	for _, mode := range slices.Sorted(maps.Keys(sessions)) {
-		e.sample("leasehold_sessions", sessions[mode], "mode", mode)
-	}
-	return nil
-}
-
-func (s *server) exposeCosts(ctx context.Context, e *exposition) error {
 	costs, err := Costs(ctx, s.repo)
-	for _, f := range []struct {
-		name, help string
-		of         func(models.Cost) float64
-	}{
-		{"leasehold_cost_tasks_total", "Tasks that told what they cost.", func(c models.Cost) float64 { return float64(c.Tasks) }},
-		{"leasehold_cost_wall_seconds_total", "How long they took.", func(c models.Cost) float64 { return float64(c.Wall) }},
-		{"leasehold_cost_cpu_seconds_total", "Processor time that they took.", func(c models.Cost) float64 { return float64(c.CPU) }},
-		{"leasehold_cost_windows_total", "Windows of kept sound that they read.", func(c models.Cost) float64 { return float64(c.Windows) }},
-	} {
-		e.family(f.name, "counter", f.help)
-		for _, c := range costs {
-			e.sample(f.name, f.of(c), "action", c.Action, "how", c.How)
+	for _, c := range costs {
+		for _, x := range []struct {
+			name, help string
+			value      float64
+		}{
+			{"leasehold_cost_tasks_total", "Tasks that reported their cost.", float64(c.Tasks)},
+			{"leasehold_cost_wall_seconds_total", "Duration of these tasks.", float64(c.Wall)},
+			{"leasehold_cost_cpu_seconds_total", "Processor time of these tasks.", float64(c.CPU)},
+			{"leasehold_cost_windows_total", "Windows of kept audio that these tasks read.", float64(c.Windows)},
+		} {
+			to.counter(x.name, x.help, x.value, "action", c.Action, "how", c.How)
 		}
 	}
 	return err
 }
 
-func (s *server) exposeCatalog(ctx context.Context, e *exposition) error {
+func (s *server) collectCatalog(ctx context.Context, to sink) error {
 	t, err := s.Catalog.Totals(ctx)
 	if err != nil {
 		return err
 	}
-	e.family("leasehold_catalog", "gauge", "What the catalog holds.")
-	for _, x := range []struct {
-		what string
-		n    int
-	}{
-		{"origins", t.Origins}, {"episodes", t.Episodes}, {"clips", t.Clips},
-		{"findings", t.Findings}, {"problems", t.Problems}, {"researched", t.Researched},
+	for what, n := range map[string]int{
+		"origins": t.Origins, "episodes": t.Episodes, "clips": t.Clips, "findings": t.Findings, "problems": t.Problems, "researched": t.Researched,
 	} {
-		e.sample("leasehold_catalog", float64(x.n), "what", x.what)
+		to.gauge("leasehold_catalog", "Rows of the catalog.", float64(n), "what", what)
 	}
 	return nil
 }
 
-func (m *metrics) expose(e *exposition) {
-	m.mu.Lock()
-	calls := maps.Clone(m.calls)
-	m.mu.Unlock()
-	keys := slices.SortedFunc(maps.Keys(calls), func(a, b call) int {
-		return cmp.Or(strings.Compare(a.route, b.route), cmp.Compare(a.status, b.status))
-	})
-	e.family("leasehold_http_request_seconds", "summary", "Requests by route and status, and how long they took.")
-	for _, k := range keys {
-		labels := []string{"route", k.route, "status", strconv.Itoa(k.status)}
-		e.sample("leasehold_http_request_seconds_count", float64(calls[k].count), labels...)
-		e.sample("leasehold_http_request_seconds_sum", calls[k].seconds, labels...)
+// collectEngine collects the engine's figures. None has a label whose values a client
+// could choose.
+func (s *server) collectEngine(to sink) {
+	if s.Engine == nil {
+		return
 	}
-	e.family("leasehold_http_panics_total", "counter", "Requests that panicked.")
-	e.sample("leasehold_http_panics_total", float64(m.panics.Load()))
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	e.family("go_goroutines", "gauge", "Goroutines.")
-	e.sample("go_goroutines", float64(runtime.NumGoroutine()))
-	e.family("go_memstats_heap_inuse_bytes", "gauge", "Bytes of the heap in use.")
-	e.sample("go_memstats_heap_inuse_bytes", float64(mem.HeapInuse))
-}
-
-// exposition writes metrics as text.
-type exposition struct{ bytes.Buffer }
-
-func (e *exposition) family(name, kind, help string) {
-	fmt.Fprintf(e, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
-}
-
-var labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-
-func (e *exposition) sample(name string, value float64, labels ...string) {
-	_, _ = io.WriteString(e, name)
-	for i := 0; i < len(labels); i += 2 {
-		open := ","
-		if i == 0 {
-			open = "{"
-		}
-		fmt.Fprintf(e, `%s%s="%s"`, open, labels[i], labelEscapes.Replace(strings.ToValidUTF8(labels[i+1], "?")))
+	f := s.Engine.Stats()
+	full := 0.0
+	if f.Full {
+		full = 1
 	}
-	if len(labels) > 0 {
-		e.WriteByte('}')
+	to.gauge("leasehold_engine_sessions", "Sessions that are alive.", float64(f.Sessions))
+	to.gauge("leasehold_engine_waiters", "Calls that are blocked.", float64(f.Waiters))
+	to.gauge("leasehold_engine_holds", "Tuples that are held, or taken and not acknowledged.", float64(f.Held))
+	to.gauge("leasehold_engine_queue_depth", "Transactions that wait to be committed.", float64(f.Pending))
+	to.gauge("leasehold_engine_full", "Whether puts are refused because the disk is full.", full)
+	to.counter("leasehold_engine_operations_total", "Transactions that succeeded.", float64(f.Operations))
+	to.counter("leasehold_engine_refused_total", "Requests that were refused because a limit was reached.", float64(f.Refused))
+	to <- prometheus.MustNewConstSummary(describe("leasehold_journal_batch_records", "Records written by one commit.", nil), f.Commits, float64(f.Records), nil)
+	buckets, n := map[float64]uint64{}, uint64(0)
+	for i, bound := range engine.CommitBounds {
+		n += f.CommitTimes[i]
+		buckets[bound.Seconds()] = n
 	}
-	fmt.Fprintf(e, " %s\n", strconv.FormatFloat(value, 'g', -1, 64))
+	to <- prometheus.MustNewConstHistogram(describe("leasehold_journal_commit_seconds", "Duration of commits, sync included.", nil), f.Commits, f.CommitTime.Seconds(), buckets)
 }

@@ -8,13 +8,21 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	schedule "leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 )
 
-// exposeVisits shows what the schedule keeps. Its cost does not depend on the
-// number of origins.
-func (s *server) exposeVisits(ctx context.Context, e *exposition) error {
+// maxListers limits the number of listers with series of their own; each has several.
+const maxListers = maxSeries / 16
+
+// otherListers is the label of the listers past maxListers.
+const otherListers = -1
+
+// collectVisits collects the metrics of the schedule of visits. Its cost does not depend
+// on the number of origins.
+func (s *server) collectVisits(ctx context.Context, to sink) error {
 	if s.Visits == nil {
 		return nil
 	}
@@ -22,135 +30,95 @@ func (s *server) exposeVisits(ctx context.Context, e *exposition) error {
 	if err != nil {
 		return err
 	}
-	e.exposeGroups(m)
-	e.family("leasehold_visits_total", "counter", "Outcomes of visits.")
-	for _, x := range []struct {
-		outcome string
-		n       int64
-	}{{"eventful", m.Eventful}, {"uneventful", m.Uneventful}, {"failed", m.Failed}, {"not_found", m.NotFound}, {"lost", m.Lost}, {"ignored", m.Ignored}} {
-		e.sample("leasehold_visits_total", float64(x.n), "outcome", x.outcome)
-	}
-	e.exposeSlots(m)
-	e.exposeSpread(m)
-	for _, x := range []struct {
-		name, kind, help string
-		value            float64
-	}{
-		{"leasehold_visit_deferred_total", "counter", "Candidates that were refused for their host's sake.", float64(m.Deferred)},
-		{"leasehold_visit_useless_ratio", "gauge", "Share of successful visits that found nothing new.", ratio(m.Uneventful, m.Eventful+m.Uneventful)},
-		{"leasehold_visit_fresh_ratio", "gauge", "Estimated share of enabled origins of which nothing is unseen.", m.Fresh},
-		{"leasehold_visit_oldest_new_seconds", "gauge", "Since the oldest enabled origin without an outcome was seen first; 0: none.", float64(m.OldestNew)},
+	collectGroups(m, to)
+	for outcome, n := range map[string]int64{
+		"eventful": m.Eventful, "uneventful": m.Uneventful, "failed": m.Failed, "not_found": m.NotFound, "lost": m.Lost, "ignored": m.Ignored,
 	} {
-		e.family(x.name, x.kind, x.help)
-		e.sample(x.name, x.value)
+		to.counter("leasehold_visits_total", "Outcomes of visits.", float64(n), "outcome", outcome)
 	}
-	e.family("leasehold_visit_queue_position", "gauge", "The largest target that was handed out, by kind of origin.")
-	for _, kind := range slices.Sorted(maps.Keys(m.Position)) {
-		e.sample("leasehold_visit_queue_position", float64(m.Position[kind]), "kind", string(kind))
+	for what, n := range map[string]int64{"asked": m.Asked, "granted": m.Granted, "save-now": m.Urgent} {
+		to.counter("leasehold_visit_slots_total", "Slots that managers asked for, and how they were used.", float64(n), "what", what)
 	}
-	e.family("leasehold_visit_drift_seconds", "gauge", "From the queue position to the clock, by kind of origin.")
-	for _, kind := range slices.Sorted(maps.Keys(m.Drift)) {
-		e.sample("leasehold_visit_drift_seconds", float64(m.Drift[kind]), "kind", string(kind))
-	}
-	return nil
-}
-
-// exposeSlots shows who got the slots.
-func (e *exposition) exposeSlots(m store.Metrics) {
-	e.family("leasehold_visit_slots_total", "counter", "Slots that were asked for, and what became of them.")
-	e.sample("leasehold_visit_slots_total", float64(m.Asked), "what", "asked")
-	e.sample("leasehold_visit_slots_total", float64(m.Granted), "what", "granted")
-	e.sample("leasehold_visit_slots_total", float64(m.Urgent), "what", "save-now")
 	for _, x := range []struct {
 		name, help, label string
 		counts            map[string]int64
 	}{
 		{"leasehold_visit_shares_total", "Slots by the pools that they were for, since the start.", "pools", m.Shares},
 		{"leasehold_visit_picks_total", "Visits by the pool they were picked from, since the start.", "pool", m.Picked},
-		{"leasehold_visit_refills_total", "Those of them in slots that other pools had left.", "pool", m.Refilled},
+		{"leasehold_visit_refills_total", "Visits in slots that other pools had left, since the start.", "pool", m.Refilled},
 	} {
-		e.family(x.name, "counter", x.help)
-		for _, pool := range slices.Sorted(maps.Keys(x.counts)) {
-			e.sample(x.name, float64(x.counts[pool]), x.label, pool)
+		for pool, n := range x.counts {
+			to.counter(x.name, x.help, float64(n), x.label, pool)
 		}
 	}
-}
-
-// exposeSpread shows how times and sizes are spread.
-func (e *exposition) exposeSpread(m store.Metrics) {
 	for _, x := range []struct {
 		name, help string
 		store.Summary
 	}{
-		{"leasehold_visit_seconds", "Time that visits took, since the start.", m.Took},
+		{"leasehold_visit_seconds", "Duration of visits, since the start.", m.Took},
 		{"leasehold_visit_bytes", "Bytes that visits read, since the start.", m.Size},
-		{"leasehold_visit_first_seconds", "From when an origin was seen first to its first outcome, since the start.", m.FirstVisit},
-		{"leasehold_visit_behind_seconds", "From the last success to a date after it, of origins that have one.", m.Behind},
-		{"leasehold_visit_lag_seconds", "Since that date.", m.Lag},
+		{"leasehold_visit_first_seconds", "Time from when an origin was first seen to its first outcome, since the start.", m.FirstVisit},
+		{"leasehold_visit_behind_seconds", "Time from the last success to a date after it, of origins that have one.", m.Behind},
+		{"leasehold_visit_lag_seconds", "Time since that date.", m.Lag},
 	} {
-		e.family(x.name, "summary", x.help)
+		quantiles := map[float64]float64{}
 		for i, level := range store.Levels {
-			e.sample(x.name, x.At[i], "quantile", strconv.FormatFloat(level, 'g', -1, 64))
+			quantiles[level] = x.At[i]
 		}
-		e.sample(x.name+"_sum", x.Sum)
-		e.sample(x.name+"_count", float64(x.Count))
+		to <- prometheus.MustNewConstSummary(describe(x.name, x.help, nil), uint64(x.Count), x.Sum, quantiles)
 	}
+	useless := 0.0
+	if m.Eventful+m.Uneventful > 0 {
+		useless = float64(m.Uneventful) / float64(m.Eventful+m.Uneventful)
+	}
+	to.counter("leasehold_visit_deferred_total", "Candidates that were refused to limit the visits of their host.", float64(m.Deferred))
+	to.gauge("leasehold_visit_useless_ratio", "Share of successful visits that found nothing new.", useless)
+	to.gauge("leasehold_visit_fresh_ratio", "Estimated share of enabled origins without an unseen change.", m.Fresh)
+	to.gauge("leasehold_visit_oldest_new_seconds", "Time since the oldest enabled origin without an outcome was first seen; 0: none.", float64(m.OldestNew))
+	for kind, position := range m.Position {
+		to.gauge("leasehold_visit_queue_position", "The largest target that was handed out, by kind of origin.", float64(position), "kind", string(kind))
+	}
+	for kind, drift := range m.Drift {
+		to.gauge("leasehold_visit_drift_seconds", "Time from the queue position to the clock, by kind of origin.", float64(drift), "kind", string(kind))
+	}
+	return nil
 }
 
-func ratio(part, whole int64) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return float64(part) / float64(whole)
-}
-
-// maxListers bounds the series of listers.
-const maxListers = maxSeries / 16
-
-// exposeGroups shows how many origins there are of each sort. Of listers past the
-// bound of series, the sum is "other".
-func (e *exposition) exposeGroups(m store.Metrics) {
-	sums := map[store.Group]int{}
-	listers := map[int32]bool{}
+// collectGroups collects how many origins there are of each sort.
+func collectGroups(m store.Metrics, to sink) {
+	sums, listers := map[store.Group]int{}, map[int32]bool{}
 	for _, g := range slices.SortedFunc(maps.Keys(m.Groups), func(a, b store.Group) int { return cmp.Compare(a.Lister, b.Lister) }) {
 		n := m.Groups[g]
 		if listers[g.Lister] = true; len(listers) > maxListers {
-			g.Lister = -1
+			g.Lister = otherListers
 		}
 		sums[g] += n
 	}
-	e.family("leasehold_visit_origins", "gauge", "Origins by lister (0: by hand, -1: others), kind and group.")
-	order := func(a, b store.Group) int {
-		return cmp.Or(cmp.Compare(a.Lister, b.Lister), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group), cmp.Compare(strconv.FormatBool(a.Never), strconv.FormatBool(b.Never)))
-	}
-	for _, g := range slices.SortedFunc(maps.Keys(sums), order) {
-		e.sample("leasehold_visit_origins", float64(sums[g]), "lister", strconv.Itoa(int(g.Lister)), "kind", string(g.Kind),
-			"group", g.Group, "never", strconv.FormatBool(g.Never))
+	for g, n := range sums {
+		to.gauge("leasehold_visit_origins", "Origins by lister (0: added by hand, -1: other listers), kind and group.", float64(n),
+			"lister", strconv.Itoa(int(g.Lister)), "kind", string(g.Kind), "group", g.Group, "never", strconv.FormatBool(g.Never))
 	}
 	active := map[int32]int{}
 	for i, lister := range slices.Sorted(maps.Keys(m.Active)) {
 		n := m.Active[lister]
 		if i >= maxListers {
-			lister = -1
+			lister = otherListers
 		}
 		active[lister] += n
 	}
-	e.family("leasehold_visit_active", "gauge", "Origins whose date came between the last two listings of their lister.")
-	for _, lister := range slices.Sorted(maps.Keys(active)) {
-		e.sample("leasehold_visit_active", float64(active[lister]), "lister", strconv.Itoa(int(lister)))
+	for lister, n := range active {
+		to.gauge("leasehold_visit_active", "Origins whose date is between the last two listings of their lister.", float64(n), "lister", strconv.Itoa(int(lister)))
 	}
-	e.family("leasehold_visit_disabled", "gauge", "Origins that are disabled, by whom.")
-	for _, reason := range slices.Sorted(maps.Keys(m.Disabled)) {
-		e.sample("leasehold_visit_disabled", float64(m.Disabled[reason]), "reason", string(reason))
+	for reason, n := range m.Disabled {
+		to.gauge("leasehold_visit_disabled", "Origins that are disabled, by reason.", float64(n), "reason", string(reason))
 	}
-	e.family("leasehold_visit_waiting", "gauge", "Origins by where they wait.")
-	for _, pool := range slices.Sorted(maps.Keys(m.Pools)) {
-		e.sample("leasehold_visit_waiting", float64(m.Pools[pool]), "pool", pool)
+	for pool, n := range m.Pools {
+		to.gauge("leasehold_visit_waiting", "Origins by the pool in which they wait.", float64(n), "pool", pool)
 	}
-	e.family("leasehold_visit_rates", "gauge", "Origins that wait, by the changes a day that are expected of them.")
 	for class, n := range m.Rates {
 		if n > 0 {
-			e.sample("leasehold_visit_rates", float64(n), "rate", strconv.FormatFloat(schedule.ClassRate(uint8(class)), 'g', 3, 64))
+			to.gauge("leasehold_visit_rates", "Origins that wait, by their expected changes a day.", float64(n),
+				"rate", strconv.FormatFloat(schedule.ClassRate(uint8(class)), 'g', 3, 64))
 		}
 	}
 }

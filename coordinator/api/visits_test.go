@@ -107,7 +107,7 @@ func TestMetricsOfVisits(t *testing.T) {
 		`leasehold_visit_first_seconds_count 1`, `leasehold_visit_seconds{quantile="0.5"} 0`, "leasehold_visit_oldest_new_seconds 0",
 		`leasehold_visit_lag_seconds_count 0`,
 		`leasehold_visits_total{outcome="uneventful"} 1`, `leasehold_visit_useless_ratio 0.5`, "leasehold_complete 1",
-		`leasehold_visit_origins{lister="0",kind="feed",group="A",never="false"} 1`,
+		`leasehold_visit_origins{group="A",kind="feed",lister="0",never="false"} 1`,
 	} {
 		require.Contains(t, string(text), line+"\n")
 	}

@@ -79,6 +79,7 @@ var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "models
 // A guest is a module or package that only some rooms let in, tests aside.
 var guests = []struct{ path, only, reason string }{
 	{"github.com/spf13/viper", "shared/config", "viper stays in one place"},
+	{"github.com/prometheus/client_golang", "coordinator/api", "metrics are counted as plain numbers, and exposed in one place"},
 	{"github.com/spf13/cobra", "cmd", "only cmd knows that there is a command line"},
 	{"modernc.org/sqlite", "shared/sqlfile", "what a database file promises is kept in one place"},
 	{module + "/shared/sqlfile", "shared/catalog/sqlite, coordinator/visit/store", "a worker does not link the database"},

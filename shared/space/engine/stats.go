@@ -2,11 +2,19 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"leasehold/shared/fault"
 )
+
+// CommitBounds are the upper bounds of Stats.CommitTimes; commits above the last are only
+// in Commits.
+var CommitBounds = [...]time.Duration{
+	100 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond,
+	25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, time.Second,
+}
 
 // Stats are an engine's numbers for metrics. Sessions to Pending, and Full, are of
 // the moment; the others count since Open.
@@ -18,16 +26,23 @@ type Stats struct {
 	Refused           uint64 // requests that were fault.ErrOverloaded
 	Commits, Records  uint64 // Records / Commits is the mean size of a batch
 	CommitTime        time.Duration
-	Full              bool // puts are refused
+	CommitTimes       [len(CommitBounds)]uint64 // commits by duration: above the previous bound, at most CommitBounds[i]
+	Full              bool                      // puts are refused
 }
 
 // counters are those numbers of Stats that only grow; CommitTime is in nanoseconds.
-type counters struct{ operations, refusals, commits, records, commitTime atomic.Uint64 }
+type counters struct {
+	operations, refusals, commits, records, commitTime atomic.Uint64
+	commitTimes                                        [len(CommitBounds)]atomic.Uint64
+}
 
 func (c *counters) countCommit(records int, took time.Duration) {
 	c.commits.Add(1)
 	c.records.Add(uint64(records))
 	c.commitTime.Add(uint64(took))
+	if i, _ := slices.BinarySearch(CommitBounds[:], took); i < len(CommitBounds) {
+		c.commitTimes[i].Add(1)
+	}
 }
 
 func (c *counters) countRefusal(err error) {
@@ -41,11 +56,15 @@ func (e *Engine) Stats() Stats {
 	st, c := &e.state, &e.counters
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return Stats{
+	stats := Stats{
 		Sessions: len(st.sessions), Waiters: st.waiting, Held: st.held, Pending: len(st.pending.executed), Full: e.journalFull(),
 		Operations: c.operations.Load(), Refused: c.refusals.Load(),
 		Commits: c.commits.Load(), Records: c.records.Load(), CommitTime: time.Duration(c.commitTime.Load()),
 	}
+	for i := range c.commitTimes {
+		stats.CommitTimes[i] = c.commitTimes[i].Load()
+	}
+	return stats
 }
 
 // Health returns why the engine cannot do all its work, for people: journal.ErrFull
