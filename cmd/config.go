@@ -38,7 +38,7 @@ func (a *app) newConfigShow() *cobra.Command {
 		}
 		return show(a, o, rows, "")
 	}
-	config.BindFlags(c.Flags())
+	bindSettings(c, config.Keys()...)
 	return c
 }
 
@@ -72,7 +72,7 @@ func (a *app) newConfigCheck() *cobra.Command {
 			return err
 		},
 	}
-	config.BindFlags(c.Flags())
+	bindSettings(c, config.Keys()...)
 	bindJSON(c, &asJSON)
 	return c
 }

@@ -19,7 +19,7 @@ func (a *app) newCoordinator() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runCoordinator),
 	}
-	config.BindFlags(c.Flags())
+	bindSettings(c, config.KeysOf(config.Coordinator)...)
 	return c
 }
 

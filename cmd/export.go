@@ -23,10 +23,18 @@ const (
 
 var formats = []string{formatTable, formatLabels, formatChapters, formatWebVTT}
 
-// orList is "a, b or c".
-func orList(words []string) string {
+// orList writes a, b or c.
+func orList(words []string) string { return listWith(words, " or ") }
+
+// andList writes a, b and c.
+func andList(words []string) string { return listWith(words, " and ") }
+
+func listWith(words []string, conjunction string) string {
 	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	if last <= 0 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + conjunction + words[last]
 }
 
 // A cue is a finding as players want it: from and to are not negative, to is after

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -35,7 +36,7 @@ func Main() int {
 type app struct {
 	out, err io.Writer
 	level    slog.LevelVar  // of the log
-	flags    *pflag.FlagSet // of the command, once load has read them
+	flags    *pflag.FlagSet // that the command uses, once it has loaded its configuration
 }
 
 // run runs one command line.
@@ -114,8 +115,8 @@ func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string
 // The settings of commands that are not modes.
 var (
 	coordinatorKeys = []string{"data", "host", "http"} // with withCoordinator
-	catalogKeys     = append([]string{"host", "http"}, dataKeys...)
-	dataKeys        = []string{"data", "fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "visit-policy", "visit-rules", "log-level", "log-format"}
+	catalogKeys     = append(slices.Clone(coordinatorKeys), "visit-policy", "visit-rules", "log-level", "log-format")
+	fetchKeys       = []string{"fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private"}
 )
 
 // newLogger logs to standard error as configured. A reload changes its level.

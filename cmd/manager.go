@@ -17,7 +17,7 @@ func (a *app) newManager() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runManager),
 	}
-	config.BindFlags(c.Flags())
+	bindSettings(c, config.KeysOf(config.Manager)...)
 	return c
 }
 

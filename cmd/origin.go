@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ visit them; it takes paths only from its own machine.`,
 		}),
 	}
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), slices.Concat(catalogKeys, fetchKeys)...)
 	return c
 }
 

@@ -1,12 +1,19 @@
 package cmd
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"leasehold/shared/config"
 )
+
+// runGroup is the group of the commands that run a process.
+const runGroup = "run"
 
 // newRoot builds the tree of commands.
 func (a *app) newRoot() *cobra.Command {
@@ -14,7 +21,10 @@ func (a *app) newRoot() *cobra.Command {
 		Use:   "leasehold",
 		Short: "find what is played where: work is a tuple, the right to do it is a lease",
 		Long: `Leasehold distributes work through tuple spaces: managers put leased work-items
-into them, workers take them and put results back.`,
+into them, workers take them and put results back.
+
+Without a command, leasehold runs the mode that the environment variable mode (or --mode, or
+mode: in the file of settings) names, with the flags of that mode.`,
 		Args:          knownCommand,
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,
@@ -22,25 +32,68 @@ into them, workers take them and put results back.`,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			err = notUsed(c.CommandPath(), unknown.GetSpecifiedName(), usersOf(root, unknown.GetSpecifiedName()), err)
+		}
 		return usagef("%s; see %s --help", err, c.CommandPath())
 	})
-	config.BindFlags(root.Flags())
-	root.AddCommand(a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker(), a.newFindings(), a.newAudio(), a.newClips(),
-		a.newOrigin(), a.newStatus(), a.newSpace(), a.newTask(), a.newDead(), a.newDrain(), a.newVisits(),
-		a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newDoctor(), a.newTup4fun(), a.newVersion(), a.newOpenAPI(), a.newCompletion())
-	for _, c := range root.Commands() {
-		wrapUsageErrors(c)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth)))
+	config.BindFlags(root.Flags(), config.Keys()...)
+	root.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "mode" && f.Name != "config" })
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{runGroup, "Run the system:", []*cobra.Command{a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker()}},
+		{"use", "Use and inspect it:", []*cobra.Command{a.newOrigin(), a.newFindings(), a.newStatus(), a.newVisits(), a.newTask(), a.newDead(), a.newSpace(), a.newDrain()}},
+		{"data", "Maintain it:", []*cobra.Command{a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newDoctor()}},
+		{"tools", "Tools that need no coordinator:", []*cobra.Command{a.newAudio(), a.newClips(), a.newTup4fun()}},
+		{"", "", []*cobra.Command{a.newVersion(), a.newOpenAPI(), a.newCompletion()}},
+	} {
+		if group.id != "" {
+			root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		}
+		for _, c := range group.commands {
+			c.GroupID = group.id
+			root.AddCommand(c)
+			wrapUsageErrors(c)
+		}
+	}
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Short = "print the help of a command"
 	}
 	return root
 }
 
 // runMode is `mode=… leasehold`, without a command.
 func (a *app) runMode(c *cobra.Command, _ []string) error {
-	cfg, err := a.load(c)
+	cfg, err := config.Load(pick(c.Flags(), "mode", "config"))
 	if err != nil {
 		return err
 	}
 	if err := cfg.RequireMode(); err != nil {
+		return err
+	}
+	mode, _, err := c.Find([]string{cfg.Mode})
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	used := []string{"mode"}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if mode.Flags().Lookup(f.Name) != nil {
+			used = append(used, f.Name)
+		} else if f.Changed && f.Name != "mode" {
+			wrong = append(wrong, notUsed("mode "+cfg.Mode, f.Name, usersOf(c, f.Name), nil))
+		}
+	})
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	a.flags = pick(c.Flags(), used...)
+	if cfg, err = config.Load(a.flags); err != nil {
 		return err
 	}
 	switch cfg.Mode {
@@ -52,6 +105,55 @@ func (a *app) runMode(c *cobra.Command, _ []string) error {
 		return a.runWorker(c.Context(), cfg)
 	}
 }
+
+// pick returns the flags with these names.
+func pick(from *pflag.FlagSet, names ...string) *pflag.FlagSet {
+	some := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range names {
+		some.AddFlag(from.Lookup(name))
+	}
+	return some
+}
+
+// usersOf returns the commands that run a process and have a flag of that name.
+func usersOf(root *cobra.Command, flag string) []string {
+	var users []string
+	for _, c := range root.Commands() {
+		if c.GroupID == runGroup && c.Flags().Lookup(flag) != nil {
+			users = append(users, c.Name())
+		}
+	}
+	return users
+}
+
+// notUsed returns the error for a flag of other commands; unknown if no command has it.
+func notUsed(user, flag string, users []string, unknown error) error {
+	switch {
+	case flag == "mode":
+		return usagef("%s does not use --mode, a flag of leasehold without a command", user)
+	case len(users) == 0:
+		return unknown
+	}
+	return usagef("%s does not use --%s, a flag of %s", user, flag, andList(users))
+}
+
+// bindSettings binds the flags of settings, and groups all flags in the command's help.
+func bindSettings(c *cobra.Command, keys ...string) {
+	config.BindFlags(c.Flags(), keys...)
+	c.SetUsageFunc(func(c *cobra.Command) error {
+		out := c.OutOrStderr()
+		_, err := fmt.Fprintf(out, "Usage:\n  %s\n", c.UseLine())
+		for _, g := range config.GroupFlags(c.LocalFlags()) {
+			if err == nil {
+				_, err = fmt.Fprintf(out, "\n%s:\n%s", cmp.Or(g.Title, "Flags"), g.Flags.FlagUsagesWrapped(helpWidth))
+			}
+		}
+		return err
+	})
+}
+
+// helpWidth is the number of columns of help texts.
+const helpWidth = 80
 
 // wrapUsageErrors makes the errors that cobra finds in arguments usage errors, and
 // lets a command that only groups others say so.

@@ -30,7 +30,7 @@ folder with a manifest origins.yaml), and work on all origins of the data folder
 	}
 	c.Flags().BoolVar(&untilIdle, "until-idle", false, "stop when nothing is left to do, and print the findings")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
-	config.BindFlags(c.Flags())
+	bindSettings(c, config.KeysOf(config.Run)...)
 	return c
 }
 

@@ -18,7 +18,7 @@ func (a *app) newWorker() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runWorker),
 	}
-	config.BindFlags(c.Flags())
+	bindSettings(c, config.KeysOf(config.Worker)...)
 	return c
 }
 

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// The ports of a coordinator.
+// The default ports of a coordinator.
 const (
 	GatePort = 7411 // the native gate
-	HTTPPort = 7412 // the API and the page
+	HTTPPort = 7412 // the API and the dashboard
 )
 
-// address is a host with a port, which may be left out.
+// address is a host with an optional port.
 type address struct {
 	to   *string
-	port int // where none is said
+	port int // the default
 }
 
 func (a address) set(text string) error {
@@ -34,13 +34,13 @@ func (a address) set(text string) error {
 	return nil
 }
 func (a address) accepts() string {
-	return "a host or an address, perhaps with a port, such as coordinator:" + strconv.Itoa(a.port)
+	return "a host name or an address, with or without a port, such as coordinator:" + strconv.Itoa(a.port)
 }
 func (a address) kind() string   { return "host[:port]" }
 func (a address) String() string { return *a.to }
 
-// IsLoopback reports whether only this machine can reach what listens at an
-// address.
+// IsLoopback reports whether only this machine can reach a listener at hostport. It
+// returns false if hostport is not valid.
 func IsLoopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -49,40 +49,3 @@ func IsLoopback(hostport string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
-
-// truth is yes or no.
-type truth struct{ to *bool }
-
-func (t truth) set(text string) error {
-	v, err := strconv.ParseBool(text)
-	if err != nil {
-		return errNotAccepted
-	}
-	*t.to = v
-	return nil
-}
-func (t truth) accepts() string { return "true or false" }
-func (t truth) kind() string    { return "" }
-func (t truth) String() string  { return strconv.FormatBool(*t.to) }
-
-// words is a list of some of a few words.
-type words struct {
-	to    *[]string
-	known []string
-}
-
-func (w words) set(text string) error {
-	var list []string
-	for item := range strings.SplitSeq(text, ",") {
-		item = strings.TrimSpace(item)
-		if err := (word{&item, w.known}).set(item); err != nil {
-			return errNotAccepted
-		}
-		list = append(list, item)
-	}
-	*w.to = list
-	return nil
-}
-func (w words) accepts() string { return "a list of " + orList(w.known) }
-func (w words) kind() string    { return "list" }
-func (w words) String() string  { return strings.Join(*w.to, ",") }

@@ -5,32 +5,33 @@ import (
 	"time"
 )
 
-// The modes of a process.
+// The modes of a process. Run is the other three in one process; it is not a value of the
+// setting mode.
 const (
 	Coordinator = "coordinator"
 	Manager     = "manager"
 	Worker      = "worker"
+	Run         = "run"
 )
 
-// Modes lists every mode, for messages that say what is accepted.
-var Modes = []string{Coordinator, Manager, Worker}
+var modeNames = []string{Coordinator, Manager, Worker}
 
-// Config is a complete configuration: every value is within its bounds and
-// agrees with the others. Its fields are described in Settings. It is a value;
-// copies share AllowPrivate, which nobody changes.
+// Config is a complete configuration: every value is within its bounds and keeps the rules
+// of the settings that the command uses. The table settings describes the fields. Copies
+// share Actions and AllowPrivate, which must not be changed.
 type Config struct {
-	Mode string // empty when none was given: see RequireMode
+	Mode string // empty if none is set: see RequireMode
 	Data string // an absolute path
 
 	Journal string // JournalPebble or JournalMemory
 
-	Host     string // of the coordinator's native gate, with its port
-	Listen   string // where a coordinator's native gate listens
-	HTTP     string // where its API and its page do
-	Insecure bool   // listen beyond loopback although nobody is authenticated
+	Host     string // address of the coordinator's native gate, with its port
+	Listen   string // address on which a coordinator's native gate listens
+	HTTP     string // address on which its API and its dashboard listen
+	Insecure bool   // listen beyond loopback, without authentication
 
-	Slots   int      // tasks at a time, of a worker
-	Actions []string // that a worker serves
+	Slots   int      // of a worker
+	Actions []string // that workers serve
 
 	Workers     int
 	Heartbeat   time.Duration
@@ -51,11 +52,11 @@ type Config struct {
 	CacheBytes     int64
 	AllowPrivate   []string
 
-	EpisodeBytes   int64 // of what is kept of researched episodes
+	EpisodeBytes   int64 // size of the kept fingerprints
 	MatchThreshold float64
 
-	VisitPolicy string // one of VisitPolicies
-	VisitRules  string // as coordinator/visit.ParseRules reads them
+	VisitPolicy string // one of visitPolicies
+	VisitRules  string // coordinator/visit.ParseRules reads it
 
 	LogLevel  slog.Level
 	LogFormat string // LogText or LogJSON
@@ -65,10 +66,10 @@ type Config struct {
 	sources map[string]string
 }
 
-// VisitPolicies lists what decides when an origin is visited, the default first.
-var VisitPolicies = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
+// visitPolicies lists the policies of visits, the default first.
+var visitPolicies = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
 
-// What the spaces are kept in.
+// The journals.
 const (
 	JournalPebble = "pebble"
 	JournalMemory = "memory"
@@ -83,28 +84,27 @@ const (
 // File returns the path of the file that was read, empty for none.
 func (c Config) File() string { return c.file }
 
-// A Value is one setting as it was resolved, for people to read.
+// A Value is one setting with its resolved value as text.
 type Value struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Source string `json:"source"` // "default", "--key", "environment variable NAME" or "FILE:LINE"
 }
 
-// Values lists every setting in the order of Settings, with its value and where
-// that came from.
+// Values returns every setting in the order of the table, with its value and its source.
 func (c Config) Values() []Value {
-	vs := make([]Value, 0, len(Settings))
-	for _, s := range Settings {
-		vs = append(vs, Value{Key: s.Key, Value: s.field(&c).String(), Source: c.sources[s.Key]})
+	vs := make([]Value, 0, len(settings))
+	for _, s := range settings {
+		vs = append(vs, Value{Key: s.key, Value: s.field(&c).String(), Source: c.sources[s.key]})
 	}
 	return vs
 }
 
-// RequireMode returns an Invalid that says what to do when c has no mode.
+// RequireMode returns an Invalid if c has no mode.
 func (c Config) RequireMode() error {
 	if c.Mode != "" {
 		return nil
 	}
 	return Invalid{{Key: "mode", Text: "mode is not set; set the environment variable mode (or --mode, or mode: in the file) to " +
-		orList(Modes) + `, or use "leasehold run", which is all three in one process`}}
+		orList(modeNames) + `, or use "leasehold run", which runs all three in one process`}}
 }

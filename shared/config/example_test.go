@@ -10,7 +10,7 @@ import (
 
 func ExampleLoad() {
 	flags := pflag.NewFlagSet("leasehold", pflag.ContinueOnError)
-	config.BindFlags(flags)
+	config.BindFlags(flags, config.Keys()...)
 	_ = flags.Parse([]string{"--data=/tmp/x", "--mode=wroker"})
 	_, err := config.Load(flags)
 	fmt.Println(err)

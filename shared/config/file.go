@@ -13,18 +13,18 @@ import (
 
 const (
 	fileName = "leasehold.yaml"
-	// maxFileBytes is far more than every setting with a page of comment needs.
+	// maxFileBytes is far more than all settings need with a page of comments each.
 	maxFileBytes = 1 << 20
 )
 
-// An entry is one setting in the file.
+// An entry is a setting in the file.
 type entry struct {
 	text   string
 	source string // FILE:LINE
 }
 
-// findFile returns the file to read: the one that was named, else the first
-// that exists, else none.
+// findFile returns the file to read: named if it is not empty, else the first file that
+// exists, else none.
 func findFile(named string) string {
 	if named != "" {
 		return named
@@ -41,7 +41,7 @@ func findFile(named string) string {
 	return ""
 }
 
-// readFile reads the settings of one file, and what is wrong with it.
+// readFile reads the settings of one file and returns its faults.
 func readFile(name string) (map[string]entry, Invalid) {
 	data, err := readBounded(name)
 	if err != nil {
@@ -55,11 +55,11 @@ func readFile(name string) (map[string]entry, Invalid) {
 		return nil, nil
 	}
 	root := doc.Content[0]
-	if root.Tag == "!!null" { // a document that says nothing
+	if root.Tag == "!!null" { // an explicit null
 		return nil, nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, Invalid{{Key: fileFlag, Source: at(name, root), Text: "a list of settings is expected, one `key: value` on each line"}}
+		return nil, Invalid{{Key: fileFlag, Source: at(name, root), Text: "want a list of settings, one `key: value` on each line"}}
 	}
 	entries := make(map[string]entry)
 	var wrong Invalid
@@ -76,23 +76,23 @@ func addEntry(entries map[string]entry, name string, key, val *yaml.Node) *Fault
 	source := at(name, key)
 	s, ok := settingByKey(key.Value)
 	if !ok {
-		return &Fault{Key: key.Value, Source: source, Text: fmt.Sprintf("unknown key %q%s; accepted are %s",
-			key.Value, meant(key.Value, keys()), orList(keys()))}
+		return &Fault{Key: key.Value, Source: source, Text: fmt.Sprintf("unknown key %q%s; use one of %s",
+			key.Value, meant(key.Value, Keys()), orList(Keys()))}
 	}
-	if first, twice := entries[s.Key]; twice {
-		return &Fault{Key: s.Key, Source: source, Text: fmt.Sprintf("%s is set twice; first at %s", s.Key, first.source)}
+	if first, twice := entries[s.key]; twice {
+		return &Fault{Key: s.key, Source: source, Text: fmt.Sprintf("%s is set twice; first at %s", s.key, first.source)}
 	}
 	text, ok := scalar(val, s)
 	if !ok {
-		return &Fault{Key: s.Key, Source: source, Text: fmt.Sprintf("%s must be %s", s.Key, s.Accepts())}
+		return &Fault{Key: s.key, Source: source, Text: fmt.Sprintf("%s must be %s", s.key, s.accepts())}
 	}
-	entries[s.Key] = entry{text: text, source: source}
+	entries[s.key] = entry{text: text, source: source}
 	return nil
 }
 
-// scalar returns the text of a plain value or, for a setting that takes one, of
-// a list of them.
-func scalar(n *yaml.Node, s Setting) (string, bool) {
+// scalar returns the text of a plain value or, if the setting is a list, of a list of
+// plain values. The bool is false if the node is neither.
+func scalar(n *yaml.Node, s setting) (string, bool) {
 	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 		return n.Value, true
 	}

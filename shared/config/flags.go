@@ -1,50 +1,81 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/spf13/pflag"
 )
 
-// fileFlag names the file; it is not a setting, since it says where they are.
+// fileFlag names the file of settings. It is not a setting, because it says where they are.
 const fileFlag = "config"
 
-// BindFlags adds --config, and the flag of each setting named by keys (of all
-// when none is), to flags. The flags only keep what was said; Load reads it. It
-// panics on a key that is no setting.
+// groupAnnotation is the annotation of a flag that holds its group.
+const groupAnnotation = "leasehold-group"
+
+// BindFlags adds --config and the flag of each setting that keys names to flags. The flags
+// only keep their text; Load reads it. It panics on a key that is not a setting.
 func BindFlags(flags *pflag.FlagSet, keys ...string) {
-	flags.Var(&flagText{kind: "path"}, fileFlag, "file of settings (default: ./leasehold.yaml, else the one in the user's configuration folder)")
-	if len(keys) == 0 {
-		for _, s := range Settings {
-			bindFlag(flags, s)
-		}
-	}
-	for _, k := range keys {
-		s, ok := settingByKey(k)
+	flags.SortFlags = false // related settings are together in the table
+	flags.Var(&flagText{kind: "path"}, fileFlag, "file of settings (default: ./leasehold.yaml, else leasehold/leasehold.yaml in the user's configuration folder)")
+	_ = flags.SetAnnotation(fileFlag, groupAnnotation, []string{general}) // the flag exists
+	for _, key := range keys {
+		s, ok := settingByKey(key)
 		if !ok {
-			panic("config: no setting " + k)
+			panic("config: no setting " + key)
 		}
-		bindFlag(flags, s)
+		v := s.field(new(Config))
+		_, list := v.(hosts)
+		flags.Var(&flagText{text: s.defaultValue, kind: v.kind(), list: list}, key, s.help)
+		_ = flags.SetAnnotation(key, groupAnnotation, []string{s.group}) // the flag exists
 	}
 }
 
-func bindFlag(flags *pflag.FlagSet, s Setting) {
-	v := s.field(new(Config))
-	_, list := v.(hosts)
-	flags.Var(&flagText{text: s.Default, kind: v.kind(), list: list}, s.Key, s.Help)
+// A FlagGroup is the flags of related settings, under a title for help texts.
+type FlagGroup struct {
+	Title string // empty: flags that are not settings
+	Flags *pflag.FlagSet
 }
 
-// flagText keeps the text of a flag as it was said.
+// GroupFlags divides flags that are not hidden into groups, first those that are not
+// settings. It leaves out empty groups.
+func GroupFlags(flags *pflag.FlagSet) []FlagGroup {
+	var all []FlagGroup
+	for _, title := range append([]string{""}, groups...) {
+		group := pflag.NewFlagSet(title, pflag.ContinueOnError)
+		group.SortFlags = false
+		flags.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && slices.Equal(f.Annotations[groupAnnotation], groupOf(title)) {
+				group.AddFlag(f)
+			}
+		})
+		if group.HasFlags() {
+			all = append(all, FlagGroup{title, group})
+		}
+	}
+	return all
+}
+
+// groupOf returns the annotation of flags in a group; nil if title is empty.
+func groupOf(title string) []string {
+	if title == "" {
+		return nil
+	}
+	return []string{title}
+}
+
+// flagText keeps the text of a flag.
 type flagText struct {
 	text string
 	kind string
-	list bool // a repeated flag adds to it
-	said bool
+	list bool // a repeated flag adds to the text
+	set  bool
 }
 
 func (f *flagText) Set(text string) error {
-	if f.list && f.said {
+	if f.list && f.set {
 		text = f.text + "," + text
 	}
-	f.text, f.said = text, true
+	f.text, f.set = text, true
 	return nil
 }
 func (f *flagText) String() string { return f.text }

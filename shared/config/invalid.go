@@ -6,14 +6,14 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A Fault is one thing that is wrong with a configuration.
+// A Fault is one error in a configuration.
 type Fault struct {
-	Key    string `json:"key"`              // as it was written, perhaps no setting
+	Key    string `json:"key"`              // as written; it may be unknown
 	Source string `json:"source,omitempty"` // as in Value
 	Text   string `json:"problem"`
 }
 
-// Error says where and what.
+// Error returns the problem after its source.
 func (f Fault) Error() string {
 	if f.Source == "" {
 		return f.Text
@@ -21,8 +21,7 @@ func (f Fault) Error() string {
 	return f.Source + ": " + f.Text
 }
 
-// Invalid is everything that is wrong with a configuration. It is
-// fault.ErrUsage.
+// Invalid is all errors in a configuration. It is fault.ErrUsage.
 type Invalid []Fault
 
 // Error has one line for each fault.

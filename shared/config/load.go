@@ -13,14 +13,17 @@ import (
 	"github.com/spf13/viper"
 )
 
-// Load resolves every setting: from flags that were said (flags may be nil, and
-// may lack some), else the environment of the process, else the file, else its
-// default. The error is an Invalid, and the Config is then of no use. A command
-// that does not have --insecure does not listen, so it may name any address.
+// Load resolves every setting: from its flag if that was set, else from the environment of
+// the process, else from the file, else its default. A command uses the settings whose
+// flags it has bound: rules between settings hold only if it uses both, because one file
+// or environment may serve several modes. Flags may be nil; all rules hold then. The error
+// is an Invalid.
 func Load(flags *pflag.FlagSet) (Config, error) {
-	host := flags == nil || flags.Lookup("insecure") != nil
+	uses := func(string) bool { return true }
 	if flags == nil {
 		flags = pflag.NewFlagSet("", pflag.ContinueOnError)
+	} else {
+		uses = func(key string) bool { return flags.Lookup(key) != nil }
 	}
 	l := loader{flags: flags, viper: viper.NewWithOptions(viper.KeyDelimiter("::"))}
 	l.wrong = unknownEnv(os.Environ())
@@ -34,12 +37,12 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 	if err := l.merge(); err != nil {
 		return Config{}, err
 	}
-	cfg.sources = make(map[string]string, len(Settings))
-	for _, s := range Settings {
+	cfg.sources = make(map[string]string, len(settings))
+	for _, s := range settings {
 		l.resolve(s, &cfg)
 	}
-	if len(l.wrong) == 0 { // rules between values need the values
-		l.wrong = broken(cfg, host)
+	if len(l.wrong) == 0 { // rules compare values, so all values must be valid
+		l.wrong = brokenRules(cfg, uses)
 	}
 	if len(l.wrong) > 0 {
 		return Config{}, l.wrong
@@ -47,7 +50,7 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 	return cfg, nil
 }
 
-// A loader is one run of Load.
+// A loader is one call of Load.
 type loader struct {
 	flags   *pflag.FlagSet
 	viper   *viper.Viper
@@ -55,7 +58,7 @@ type loader struct {
 	wrong   Invalid
 }
 
-// fileNamed returns the file that --config, else LEASEHOLD_CONFIG names.
+// fileNamed returns the file that --config or else LEASEHOLD_CONFIG names, or "".
 func (l *loader) fileNamed() string {
 	if f := l.flags.Lookup(fileFlag); f != nil && f.Changed {
 		return f.Value.String()
@@ -65,38 +68,38 @@ func (l *loader) fileNamed() string {
 
 const fileEnv = envPrefix + "CONFIG"
 
-// merge tells viper of every place a value may come from.
+// merge gives viper every place that a value may come from.
 func (l *loader) merge() error {
 	fromFile := make(map[string]any, len(l.entries))
 	for k, e := range l.entries {
 		fromFile[k] = e.text
 	}
 	errs := []error{l.viper.MergeConfigMap(fromFile)}
-	for _, s := range Settings {
-		l.viper.SetDefault(s.Key, s.defaultText())
-		errs = append(errs, l.viper.BindEnv(s.Key, s.EnvName()))
-		if f := l.flags.Lookup(s.Key); f != nil {
-			errs = append(errs, l.viper.BindPFlag(s.Key, f))
+	for _, s := range settings {
+		l.viper.SetDefault(s.key, s.defaultText())
+		errs = append(errs, l.viper.BindEnv(s.key, s.envName()))
+		if f := l.flags.Lookup(s.key); f != nil {
+			errs = append(errs, l.viper.BindPFlag(s.key, f))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// resolve sets s in cfg, or notes what is wrong with its value.
-func (l *loader) resolve(s Setting, cfg *Config) {
+// resolve sets s in cfg, or adds a fault if its value is not accepted.
+func (l *loader) resolve(s setting, cfg *Config) {
 	source := l.source(s)
-	cfg.sources[s.Key] = source
-	text := l.viper.GetString(s.Key)
+	cfg.sources[s.key] = source
+	text := l.viper.GetString(s.key)
 	if source == sourceDefault && text == "" {
-		if s.fallback != nil {
-			l.wrong = append(l.wrong, Fault{Key: s.Key, Text: fmt.Sprintf("%s is not set, and there is no home folder to take it from; say --%s or %s",
-				s.Key, s.Key, s.EnvName())})
+		if s.userDefault != nil {
+			l.wrong = append(l.wrong, Fault{Key: s.key, Text: fmt.Sprintf("%s is not set, and the user has no home folder for its default; set --%s or %s",
+				s.key, s.key, s.envName())})
 		}
 		return
 	}
 	v := s.field(cfg)
 	if err := v.set(text); err != nil {
-		f := Fault{Key: s.Key, Source: source, Text: fmt.Sprintf("%s must be %s; got %q", s.Key, v.accepts(), text)}
+		f := Fault{Key: s.key, Source: source, Text: fmt.Sprintf("%s must be %s; got %q", s.key, v.accepts(), text)}
 		switch v := v.(type) {
 		case word:
 			f.Text += meant(text, v.words)
@@ -109,22 +112,23 @@ func (l *loader) resolve(s Setting, cfg *Config) {
 
 const sourceDefault = "default"
 
-// source says where viper takes s from: it knows the order, not the place.
-func (l *loader) source(s Setting) string {
-	if f := l.flags.Lookup(s.Key); f != nil && f.Changed {
-		return "--" + s.Key
+// source returns where viper takes s from, because viper knows the order but not the
+// place.
+func (l *loader) source(s setting) string {
+	if f := l.flags.Lookup(s.key); f != nil && f.Changed {
+		return "--" + s.key
 	}
-	if os.Getenv(s.EnvName()) != "" {
-		return "environment variable " + s.EnvName()
+	if os.Getenv(s.envName()) != "" {
+		return "environment variable " + s.envName()
 	}
-	if e, ok := l.entries[s.Key]; ok {
+	if e, ok := l.entries[s.key]; ok {
 		return e.source
 	}
 	return sourceDefault
 }
 
-// userData is leasehold in the folder where programs keep a user's data, or
-// empty when the user has none.
+// userData returns leasehold in the folder where programs keep a user's data; empty if the
+// user has no home folder.
 func userData() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "leasehold")
@@ -142,13 +146,13 @@ func userData() string {
 	return filepath.Join(home, ".local", "share", "leasehold")
 }
 
-// unknownEnv finds the variables that look like settings and are none.
+// unknownEnv returns a fault for each variable LEASEHOLD_… that is not a setting.
 func unknownEnv(environ []string) Invalid {
 	known := map[string]bool{fileEnv: true}
 	names := []string{fileEnv}
-	for _, s := range Settings {
-		known[s.EnvName()] = true
-		names = append(names, s.EnvName())
+	for _, s := range settings {
+		known[s.envName()] = true
+		names = append(names, s.envName())
 	}
 	var wrong Invalid
 	for _, kv := range environ {
@@ -157,7 +161,7 @@ func unknownEnv(environ []string) Invalid {
 			continue
 		}
 		wrong = append(wrong, Fault{Key: name, Source: "environment variable " + name,
-			Text: fmt.Sprintf("there is no such setting%s; `leasehold config show` lists them all", meant(name, names))})
+			Text: fmt.Sprintf("unknown setting%s; `leasehold config show` lists all settings", meant(name, names))})
 	}
 	sort.Slice(wrong, func(i, j int) bool { return wrong[i].Key < wrong[j].Key })
 	return wrong

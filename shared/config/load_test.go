@@ -17,7 +17,7 @@ import (
 // These tests set the environment and the current folder of the process, so
 // they do not run in parallel.
 
-// alone puts the test in an empty folder, with no setting from anywhere.
+// alone moves the test to an empty folder and removes all settings from the environment.
 func alone(t *testing.T) (dir string) {
 	t.Helper()
 	for _, kv := range os.Environ() {
@@ -38,7 +38,7 @@ func alone(t *testing.T) (dir string) {
 func load(t *testing.T, args ...string) (Config, error) {
 	t.Helper()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	BindFlags(flags)
+	BindFlags(flags, Keys()...)
 	require.NoError(t, flags.Parse(args))
 	return Load(flags)
 }
@@ -128,9 +128,9 @@ func TestEveryKindOfValueIsReadFromEveryPlace(t *testing.T) {
 		require.Equal(t, good.shown, shown("--"+key, good.text))
 		write(t, "f.yaml", key+": "+good.text+"\n")
 		require.Equal(t, good.shown, shown("--config=f.yaml"))
-		t.Setenv(s.EnvName(), good.text)
+		t.Setenv(s.envName(), good.text)
 		require.Equal(t, good.shown, shown())
-		t.Setenv(s.EnvName(), "")
+		t.Setenv(s.envName(), "")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestAListMayBeAListInTheFileAndARepeatedFlag(t *testing.T) {
 	require.Empty(t, c.AllowPrivate)
 }
 
-func TestABadValueSaysWhereItStandsAndWhatIsAccepted(t *testing.T) {
+func TestABadValueIsReportedWithItsSourceAndWhatIsAccepted(t *testing.T) {
 	const modes = `mode must be coordinator, manager or worker; got "wroker" (did you mean worker?)`
 	for name, c := range map[string]struct {
 		args      []string
@@ -174,13 +174,13 @@ func TestABadValueSaysWhereItStandsAndWhatIsAccepted(t *testing.T) {
 		"empty path":        {args: []string{"--data="}, want: `--data: data must be a path; got ""`},
 		"nothing":           {file: "mode:", want: "leasehold.yaml:1: mode must be coordinator"},
 		"nested":            {file: "mode:\n  a: b", want: "leasehold.yaml:1: mode must be coordinator"},
-		"unknown key":       {file: "\nlease-tll: 1h", want: `leasehold.yaml:2: unknown key "lease-tll" (did you mean lease-ttl?); accepted are mode, data,`},
+		"unknown key":       {file: "\nlease-tll: 1h", want: `leasehold.yaml:2: unknown key "lease-tll" (did you mean lease-ttl?); use one of mode, data,`},
 		"twice":             {file: "drain: 1s\ndrain: 2s", want: "leasehold.yaml:2: drain is set twice; first at leasehold.yaml:1"},
 		"not yaml":          {file: "mode: [", want: "leasehold.yaml: yaml:"},
-		"not a map":         {file: "- mode", want: "leasehold.yaml:1: a list of settings is expected"},
-		"unknown variable":  {env: "LEASEHOLD_LEASE_TIL=1h", want: "environment variable LEASEHOLD_LEASE_TIL: there is no such setting (did you mean LEASEHOLD_LEASE_TTL?)"},
+		"not a map":         {file: "- mode", want: "leasehold.yaml:1: want a list of settings"},
+		"unknown variable":  {env: "LEASEHOLD_LEASE_TIL=1h", want: "environment variable LEASEHOLD_LEASE_TIL: unknown setting (did you mean LEASEHOLD_LEASE_TTL?)"},
 		"no such file":      {args: []string{"--config=gone.yaml"}, want: "gone.yaml: no such file"},
-		"mode, in our form": {env: "LEASEHOLD_MODE=worker", want: "there is no such setting"},
+		"mode, in our form": {env: "LEASEHOLD_MODE=worker", want: "unknown setting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone(t)
@@ -212,7 +212,7 @@ func TestFault23QueueTTLThatIsNotShorterThanLeaseTTLIsRefused(t *testing.T) {
 	for _, queue := range []string{"10m", "11m"} {
 		_, err := load(t, "--queue-ttl="+queue, "--lease-ttl=10m")
 		require.ErrorIs(t, err, fault.ErrUsage)
-		require.EqualError(t, err, "queue-ttl must be shorter than lease-ttl (a task must not wait longer than the right to do it lasts); got queue-ttl "+
+		require.EqualError(t, err, "queue-ttl must be shorter than lease-ttl (a task must not wait longer than its lease lasts); got queue-ttl "+
 			queue+" (--queue-ttl) and lease-ttl 10m (--lease-ttl)")
 	}
 	_, err := load(t, "--queue-ttl=599s", "--lease-ttl=10m")
@@ -234,7 +234,7 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	}
 }
 
-func TestACommandThatDoesNotListenMayNameAnyAddress(t *testing.T) {
+func TestARuleHoldsOnlyForACommandThatUsesBothSettings(t *testing.T) {
 	alone(t)
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	BindFlags(flags, "host", "http")
@@ -244,7 +244,7 @@ func TestACommandThatDoesNotListenMayNameAnyAddress(t *testing.T) {
 	require.Equal(t, "10.0.0.1:80", c.HTTP)
 }
 
-func TestAMissingModeSaysWhatToDo(t *testing.T) {
+func TestAMissingModeIsReportedWithTheWaysToSetIt(t *testing.T) {
 	alone(t)
 	c, err := load(t)
 	require.NoError(t, err)
@@ -257,7 +257,7 @@ func TestAMissingModeSaysWhatToDo(t *testing.T) {
 	require.NoError(t, c.RequireMode())
 }
 
-func TestWithoutAHomeTheDataFolderMustBeSaid(t *testing.T) {
+func TestWithoutAHomeFolderTheDataFolderMustBeSet(t *testing.T) {
 	alone(t)
 	t.Setenv("HOME", "")
 	_, err := load(t)

@@ -2,46 +2,45 @@ package config
 
 import "fmt"
 
-// A rule is what two settings must keep between them.
+// A rule relates two settings.
 type rule struct {
 	a, b   string // keys
-	must   string // what a must be, with b in it
-	reason string // why, for whoever broke it
+	must   string
+	reason string
 	holds  func(Config) bool
-	host   bool // only for commands that may listen; others say by it where somebody does
 }
 
 var rules = []rule{
 	{"listen", "insecure", "listen must be on this machine unless insecure is true",
-		"nobody is authenticated in this version: whoever reaches the port may do everything",
-		func(c Config) bool { return c.Insecure || IsLoopback(c.Listen) }, true},
+		"this version does not authenticate: everybody who reaches the port may do everything",
+		func(c Config) bool { return c.Insecure || IsLoopback(c.Listen) }},
 	{"http", "insecure", "http must be on this machine unless insecure is true",
-		"nobody is authenticated in this version: whoever reaches the port may do everything",
-		func(c Config) bool { return c.Insecure || IsLoopback(c.HTTP) }, true},
+		"this version does not authenticate: everybody who reaches the port may do everything",
+		func(c Config) bool { return c.Insecure || IsLoopback(c.HTTP) }},
 	{"queue-ttl", "lease-ttl", "queue-ttl must be shorter than lease-ttl",
-		"a task must not wait longer than the right to do it lasts",
-		func(c Config) bool { return c.QueueTTL < c.LeaseTTL }, false},
+		"a task must not wait longer than its lease lasts",
+		func(c Config) bool { return c.QueueTTL < c.LeaseTTL }},
 	{"release-backoff", "queue-ttl", "release-backoff must be shorter than queue-ttl",
-		"a task that a worker gave back would be dropped before another could take it",
-		func(c Config) bool { return c.ReleaseBackoff < c.QueueTTL }, false},
+		"a task that a worker released would be dropped before another could claim it",
+		func(c Config) bool { return c.ReleaseBackoff < c.QueueTTL }},
 	{"session-lost", "heartbeat", "session-lost must be longer than two heartbeats",
 		"one late heartbeat must not end a session",
-		func(c Config) bool { return c.SessionLost > 2*c.Heartbeat }, false},
+		func(c Config) bool { return c.SessionLost > 2*c.Heartbeat }},
 	{"fetch-max-bytes", "cache-bytes", "fetch-max-bytes must not be more than cache-bytes",
-		"what is fetched is kept in the cache",
-		func(c Config) bool { return c.FetchMaxBytes <= c.CacheBytes }, false},
+		"fetched recordings are kept in the cache",
+		func(c Config) bool { return c.FetchMaxBytes <= c.CacheBytes }},
 }
 
-// broken lists the rules that c does not keep, as the settings of a command that
-// may listen, or of one that does not.
-func broken(c Config, host bool) Invalid {
-	values := make(map[string]Value, len(Settings))
+// brokenRules returns a fault for each rule that c breaks, of the rules between settings
+// that are both in use.
+func brokenRules(c Config, uses func(key string) bool) Invalid {
+	values := make(map[string]Value, len(settings))
 	for _, v := range c.Values() {
 		values[v.Key] = v
 	}
 	var wrong Invalid
 	for _, r := range rules {
-		if r.host && !host || r.holds(c) {
+		if !uses(r.a) || !uses(r.b) || r.holds(c) {
 			continue
 		}
 		a, b := values[r.a], values[r.b]

@@ -1,135 +1,215 @@
 package config
 
 import (
-	"leasehold/models"
+	"math"
+	"slices"
 	"strings"
+	"time"
+
+	"leasehold/models"
 )
 
-// A Setting is one thing that can be set.
-type Setting struct {
-	Key     string // in the file; the flag is --Key
-	Default string // as it would be written in the file; empty for none
-	Help    string // one line, beginning with a lower-case word
-	Env     string // the environment variable, if not LEASEHOLD_KEY
-
-	field    func(*Config) value
-	fallback func() string // a default that depends on the user; empty when there is none
+// A setting is one thing that can be set.
+type setting struct {
+	key          string // in the file; the flag is --key
+	defaultValue string // the default, as it would be written in the file; empty for none
+	help         string // one line, beginning with a lower-case word
+	env          string // the environment variable, if it is not LEASEHOLD_KEY
+	group        string // of the flag in help texts: one of groups
+	usedBy       modes
+	field        func(*Config) value
+	userDefault  func() string // computes a default that depends on the user; it returns "" if there is none
 }
 
-// defaultText is the default of s as it is here and now.
-func (s Setting) defaultText() string {
-	if s.fallback != nil {
-		return s.fallback()
+// modes is a set of the commands that run a process.
+type modes uint8
+
+const (
+	byCoordinator modes = 1 << iota
+	byManager
+	byWorker
+	byRun
+
+	byHost   = byCoordinator | byRun // hosts the spaces
+	byClient = byManager | byWorker  // connects to a coordinator
+	byAll    = byHost | byClient
+)
+
+// The commands that run a process, and their bits.
+var modeBits = map[string]modes{Coordinator: byCoordinator, Manager: byManager, Worker: byWorker, Run: byRun}
+
+// The groups of flags in help texts, in their order.
+const (
+	general  = "Data and logs"
+	network  = "Network"
+	sessions = "Sessions"
+	workers  = "Workers"
+	tasks    = "Tasks and leases"
+	fetching = "Fetching"
+	matching = "Matching"
+	visits   = "Visits"
+)
+
+var groups = []string{general, network, sessions, workers, tasks, fetching, matching, visits}
+
+const (
+	gib = 1 << 30
+	day = 24 * time.Hour
+)
+
+// settings lists everything that can be set, in the order in which it is shown. The bounds
+// catch typing errors (a heartbeat of 2 ns, a lease of a century), not unusual wishes.
+var settings = []setting{
+	{key: "mode", env: "mode", group: general,
+		field: func(c *Config) value { return word{&c.Mode, modeNames} },
+		help:  "mode to run without a command: coordinator, manager or worker"},
+	{key: "data", group: general, usedBy: byAll, userDefault: userData,
+		field: func(c *Config) value { return path{to: &c.Data, absolute: true} },
+		help:  "folder for the catalog, the journal and the cache (default: leasehold in the user's data folder)"},
+	{key: "journal", defaultValue: JournalPebble, group: general, usedBy: byHost,
+		field: func(c *Config) value { return word{&c.Journal, []string{JournalPebble, JournalMemory}} },
+		help:  "where the spaces are kept: pebble (on disk, durable) or memory"},
+
+	{key: "host", env: "host", defaultValue: "localhost", group: network, usedBy: byClient,
+		field: func(c *Config) value { return address{&c.Host, GatePort} },
+		help:  "gate of the coordinator to connect to"},
+	{key: "listen", defaultValue: "127.0.0.1", group: network, usedBy: byCoordinator,
+		field: func(c *Config) value { return address{&c.Listen, GatePort} },
+		help:  "address of the gate, to which managers and workers connect"},
+	{key: "http", defaultValue: "127.0.0.1", group: network, usedBy: byCoordinator,
+		field: func(c *Config) value { return address{&c.HTTP, HTTPPort} },
+		help:  "address of the coordinator's API and dashboard"},
+	{key: "insecure", defaultValue: "false", group: network, usedBy: byCoordinator,
+		field: func(c *Config) value { return truth{&c.Insecure} },
+		help:  "listen beyond this machine without authentication, so that everybody who reaches the ports may do everything"},
+
+	{key: "slots", defaultValue: "auto", group: workers, usedBy: byWorker,
+		field: func(c *Config) value { return count{to: &c.Slots, min: 1, max: 1024, auto: cores} },
+		help:  "tasks that the worker runs at once; auto is one per core"},
+	{key: "actions", defaultValue: strings.Join(models.ActionNames(), ","), group: workers, usedBy: byWorker | byRun,
+		field: func(c *Config) value { return words{&c.Actions, models.ActionNames()} },
+		help:  "actions that workers serve, separated by commas"},
+	{key: "workers", defaultValue: "auto", group: workers, usedBy: byRun,
+		field: func(c *Config) value { return count{to: &c.Workers, min: 1, max: 1024, auto: cores} },
+		help:  "workers that run at once, with one slot each; auto is one per core"},
+	{key: "heartbeat", defaultValue: "2s", group: sessions, usedBy: byAll,
+		field: func(c *Config) value { return span{&c.Heartbeat, 10 * time.Millisecond, time.Minute} },
+		help:  "interval of heartbeats"},
+	{key: "session-lost", defaultValue: "6s", group: sessions, usedBy: byCoordinator | byClient,
+		field: func(c *Config) value { return span{&c.SessionLost, 20 * time.Millisecond, 10 * time.Minute} },
+		help:  "time without a heartbeat after which a session is lost and its tasks go to others"},
+	{key: "drain", defaultValue: "30s", group: sessions, usedBy: byWorker | byRun,
+		field: func(c *Config) value { return span{&c.Drain, 0, day} },
+		help:  "time to finish running tasks when the process is stopped; after that they are handed back"},
+
+	{key: "research-timeout", defaultValue: "30m", group: tasks, usedBy: byManager | byRun,
+		field: func(c *Config) value { return span{&c.ResearchTimeout, time.Second, 7 * day} },
+		help:  "time without a report after which a research task goes to another worker"},
+	{key: "lease-ttl", defaultValue: "60m", group: tasks, usedBy: byHost,
+		field: func(c *Config) value { return span{&c.LeaseTTL, time.Second, 30 * day} },
+		help:  "time after which a lease expires if nothing extends it"},
+	{key: "queue-ttl", defaultValue: "30m", group: tasks, usedBy: byHost,
+		field: func(c *Config) value { return span{&c.QueueTTL, time.Second, 30 * day} },
+		help:  "time that a task may wait for a worker; shorter than lease-ttl"},
+	{key: "max-attempts", defaultValue: "3", group: tasks, usedBy: byHost,
+		field: func(c *Config) value { return count{to: &c.MaxAttempts, min: 1, max: 1000} },
+		help:  "attempts at a task before it becomes a dead letter"},
+	{key: "release-backoff", defaultValue: "30s", group: tasks, usedBy: byHost,
+		field: func(c *Config) value { return span{&c.ReleaseBackoff, time.Millisecond, day} },
+		help:  "time before a task that a worker released is offered again"},
+	{key: "clip-limit", defaultValue: "100", group: tasks, usedBy: byManager | byRun,
+		field: func(c *Config) value { return count{to: &c.ClipLimit, min: 1, max: 10_000} },
+		help:  "maximum number of clips in one work-item"},
+	{key: "capacity-look", defaultValue: "5s", group: tasks, usedBy: byManager | byRun,
+		field: func(c *Config) value { return span{&c.CapacityLook, 10 * time.Millisecond, time.Hour} },
+		help:  "interval at which a manager checks for free workers"},
+
+	{key: "fetch-max-bytes", defaultValue: "2GiB", group: fetching, usedBy: byClient | byRun,
+		field: func(c *Config) value { return size{&c.FetchMaxBytes, 1, 1024 * gib} },
+		help:  "maximum size of a recording"},
+	{key: "fetch-stall", defaultValue: "10m", group: fetching, usedBy: byClient | byRun,
+		field: func(c *Config) value { return span{&c.FetchStall, time.Second, day} },
+		help:  "time without progress after which a fetch fails"},
+	{key: "fetch-redirects", defaultValue: "5", group: fetching, usedBy: byClient | byRun,
+		field: func(c *Config) value { return count{to: &c.FetchRedirects, min: 0, max: 50} },
+		help:  "maximum number of redirects of a fetch"},
+	{key: "cache-bytes", defaultValue: "20GiB", group: fetching, usedBy: byClient | byRun,
+		field: func(c *Config) value { return size{&c.CacheBytes, 1, math.MaxInt64} },
+		help:  "maximum size of the cache of fetched media; the least recently used are removed first"},
+	{key: "allow-private", group: fetching, usedBy: byClient | byRun,
+		field: func(c *Config) value { return hosts{&c.AllowPrivate} },
+		help:  "private networks and hosts to fetch from, separated by commas; none by default"},
+
+	{key: "episode-bytes", defaultValue: "20GiB", group: matching, usedBy: byWorker | byRun,
+		field: func(c *Config) value { return size{&c.EpisodeBytes, 1, math.MaxInt64} },
+		help:  "maximum size of the fingerprints of researched episodes, 58 MB an hour; the least recently used are removed first"},
+	{key: "match-threshold", defaultValue: "0.6", group: matching, usedBy: byWorker | byRun,
+		field: func(c *Config) value { return fraction{&c.MatchThreshold} },
+		help:  "minimum score of a finding"},
+
+	{key: "visit-policy", defaultValue: "value", group: visits, usedBy: byHost,
+		field: func(c *Config) value { return word{&c.VisitPolicy, visitPolicies} },
+		help:  "policy that decides when an origin is visited: value, seed, swh2026, legacy or roundrobin"},
+	{key: "visit-rules", group: visits, usedBy: byHost,
+		field: func(c *Config) value { return pairs{&c.VisitRules} },
+		help:  "thresholds of the policy, such as cooldown=1h,disable-after=5 (docs/visits.md)"},
+
+	{key: "log-level", defaultValue: "warn", group: general, usedBy: byAll,
+		field: func(c *Config) value { return level{&c.LogLevel} },
+		help:  "minimum level of log messages: debug, info, warn or error"},
+	{key: "log-format", defaultValue: LogText, group: general, usedBy: byAll,
+		field: func(c *Config) value { return word{&c.LogFormat, []string{LogText, LogJSON}} },
+		help:  "format of log messages: text or json"},
+	{key: "trace", group: general, usedBy: byHost,
+		field: func(c *Config) value { return path{to: &c.Trace} },
+		help:  "file to log every operation on the spaces to; none by default"},
+}
+
+// defaultText returns the default of s for this user.
+func (s setting) defaultText() string {
+	if s.userDefault != nil {
+		return s.userDefault()
 	}
-	return s.Default
+	return s.defaultValue
 }
 
-// EnvName returns the environment variable that sets s: the one it declares, or
+// envName returns the environment variable that sets s: the one that it declares, or
 // LEASEHOLD_ and the key in capitals with underscores.
-func (s Setting) EnvName() string {
-	if s.Env != "" {
-		return s.Env
+func (s setting) envName() string {
+	if s.env != "" {
+		return s.env
 	}
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(s.Key, "-", "_"))
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(s.key, "-", "_"))
 }
 
-// Accepts says in words which values s takes, such as "a whole number from 1 to
-// 100".
-func (s Setting) Accepts() string { return s.field(new(Config)).accepts() }
+// accepts describes the values that s takes, such as "a whole number from 1 to 100".
+func (s setting) accepts() string { return s.field(new(Config)).accepts() }
 
 const envPrefix = "LEASEHOLD_"
 
-// Settings is everything that can be set, in the order in which it is shown.
-// The bounds stand with the fields, in fields.go.
-var Settings = []Setting{
-	{Key: "mode", Env: "mode", field: modeField,
-		Help: "what this process is: coordinator, manager or worker"},
-	{Key: "data", field: dataField, fallback: userData,
-		Help: "folder that keeps the catalog and the cache (default: leasehold in the user's data folder)"},
-	{Key: "journal", Default: JournalPebble, field: journalField,
-		Help: "what a coordinator keeps its spaces in: pebble (on disk, they survive it) or memory"},
-
-	{Key: "host", Env: "host", Default: "localhost", field: hostField,
-		Help: "the coordinator, for managers, workers and commands that ask it"},
-	{Key: "listen", Default: "127.0.0.1", field: listenField,
-		Help: "where a coordinator listens for managers and workers"},
-	{Key: "http", Default: "127.0.0.1", field: httpField,
-		Help: "where a coordinator serves its API and its page"},
-	{Key: "insecure", Default: "false", field: insecureField,
-		Help: "listen beyond this machine, although everybody who reaches the ports may then do everything"},
-
-	{Key: "slots", Default: "auto", field: slotsField,
-		Help: "tasks that a worker does at once; auto is one per core"},
-	{Key: "actions", Default: strings.Join(models.ActionNames(), ","), field: actionsField,
-		Help: "what a worker does, separated by commas"},
-	{Key: "workers", Default: "auto", field: workersField,
-		Help: "workers that run at once; auto is one per core"},
-	{Key: "heartbeat", Default: "2s", field: heartbeatField,
-		Help: "how often a session says that it is alive"},
-	{Key: "session-lost", Default: "6s", field: sessionLostField,
-		Help: "silence after which a session is lost, and what it held is back"},
-	{Key: "drain", Default: "30s", field: drainField,
-		Help: "time that running tasks get when the process is asked to stop; then they are handed back"},
-
-	{Key: "research-timeout", Default: "30m", field: researchTimeoutField,
-		Help: "time that a task of research may take before it is given to another worker; each report begins it anew"},
-	{Key: "lease-ttl", Default: "60m", field: leaseTTLField,
-		Help: "time after which a lease expires that nothing extended"},
-	{Key: "queue-ttl", Default: "30m", field: queueTTLField,
-		Help: "time that a task may wait for a worker; shorter than lease-ttl"},
-	{Key: "max-attempts", Default: "3", field: maxAttemptsField,
-		Help: "attempts at a task before it becomes a dead letter"},
-	{Key: "release-backoff", Default: "30s", field: releaseBackoffField,
-		Help: "pause before a task that a worker gave back is offered again"},
-	{Key: "clip-limit", Default: "100", field: clipLimitField,
-		Help: "clips that one work-item looks for in its episode"},
-	{Key: "capacity-look", Default: "5s", field: capacityLookField,
-		Help: "how often a manager looks for free workers when nothing has told it of one"},
-
-	{Key: "fetch-max-bytes", Default: "2GiB", field: fetchMaxBytesField,
-		Help: "size above which a recording is not fetched"},
-	{Key: "fetch-stall", Default: "10m", field: fetchStallField,
-		Help: "time without progress after which a fetch is given up"},
-	{Key: "fetch-redirects", Default: "5", field: fetchRedirectsField,
-		Help: "redirects that a fetch follows"},
-	{Key: "cache-bytes", Default: "20GiB", field: cacheBytesField,
-		Help: "size of the cache of fetched media; the least recently used goes first"},
-	{Key: "allow-private", field: allowPrivateField,
-		Help: "private networks and hosts that may be fetched from, separated by commas; none by default"},
-
-	{Key: "episode-bytes", Default: "20GiB", field: episodeBytesField,
-		Help: "size of what a worker keeps of researched episodes, 58 MB an hour; the least recently used goes first"},
-	{Key: "match-threshold", Default: "0.6", field: matchThresholdField,
-		Help: "score from which a clip counts as found"},
-
-	{Key: "visit-policy", Default: "value", field: visitPolicyField,
-		Help: "what decides when an origin is visited"},
-	{Key: "visit-rules", field: visitRulesField,
-		Help: "its thresholds, such as cooldown=1h,disable-after=5 (docs/visits.md)"},
-
-	{Key: "log-level", Default: "warn", field: logLevelField,
-		Help: "how much is logged: debug, info, warn or error"},
-	{Key: "log-format", Default: LogText, field: logFormatField,
-		Help: "how it is logged: text or json"},
-	{Key: "trace", field: traceField,
-		Help: "file to which every operation on the spaces is logged; none by default"},
+// settingByKey finds a setting; ok is false if there is none with that key.
+func settingByKey(key string) (s setting, ok bool) {
+	i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
+	if i < 0 {
+		return setting{}, false
+	}
+	return settings[i], true
 }
 
-// settingByKey finds a setting.
-func settingByKey(key string) (Setting, bool) {
-	for _, s := range Settings {
-		if s.Key == key {
-			return s, true
-		}
+// Keys returns the keys of all settings.
+func Keys() []string {
+	keys := make([]string, len(settings))
+	for i, s := range settings {
+		keys[i] = s.key
 	}
-	return Setting{}, false
+	return keys
 }
 
-// keys lists the keys of all settings.
-func keys() []string {
-	ks := make([]string, 0, len(Settings))
-	for _, s := range Settings {
-		ks = append(ks, s.Key)
-	}
-	return ks
+// KeysOf returns the keys of the settings that a mode uses: Coordinator, Manager, Worker or
+// Run.
+func KeysOf(mode string) []string {
+	return slices.DeleteFunc(Keys(), func(key string) bool {
+		s, _ := settingByKey(key)
+		return s.usedBy&modeBits[mode] == 0
+	})
 }

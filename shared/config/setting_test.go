@@ -13,15 +13,17 @@ func TestEverySettingIsWellFormed(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	var seen []string
-	for _, s := range Settings {
-		require.Regexp(t, form, s.Key)
-		require.NotContains(t, seen, s.Key)
-		require.NotEmpty(t, s.Help, s.Key)
-		require.NotEmpty(t, s.Accepts(), s.Key)
-		if s.Default != "" {
-			require.NoError(t, s.field(new(Config)).set(s.Default), s.Key)
+	for _, s := range settings {
+		require.Regexp(t, form, s.key)
+		require.NotContains(t, seen, s.key)
+		require.NotEmpty(t, s.help, s.key)
+		require.NotEmpty(t, s.accepts(), s.key)
+		if s.defaultValue != "" {
+			require.NoError(t, s.field(new(Config)).set(s.defaultValue), s.key)
 		}
-		seen = append(seen, s.Key)
+		require.Contains(t, groups, s.group, s.key)
+		require.Equal(t, s.key == "mode", s.usedBy == 0, "%s: which modes use it?", s.key)
+		seen = append(seen, s.key)
 	}
 	require.NotContains(t, seen, fileFlag)
 }
@@ -29,14 +31,14 @@ func TestEverySettingIsWellFormed(t *testing.T) {
 func TestNoTwoSettingsShareAField(t *testing.T) {
 	t.Parallel()
 	var c Config
-	for _, s := range Settings {
-		if s.Default == "" {
+	for _, s := range settings {
+		if s.defaultValue == "" {
 			continue
 		}
-		before := slices.DeleteFunc(c.Values(), func(v Value) bool { return v.Key == s.Key })
-		require.NoError(t, s.field(&c).set(s.Default))
-		after := slices.DeleteFunc(c.Values(), func(v Value) bool { return v.Key == s.Key })
-		require.Equal(t, before, after, s.Key)
+		before := slices.DeleteFunc(c.Values(), func(v Value) bool { return v.Key == s.key })
+		require.NoError(t, s.field(&c).set(s.defaultValue))
+		after := slices.DeleteFunc(c.Values(), func(v Value) bool { return v.Key == s.key })
+		require.Equal(t, before, after, s.key)
 	}
 }
 
@@ -52,14 +54,14 @@ func TestBindFlagsAddsWhatWasAskedFor(t *testing.T) {
 
 func TestWhatIsShownIsAccepted(t *testing.T) {
 	t.Parallel()
-	for _, s := range Settings {
-		if s.Default == "" {
+	for _, s := range settings {
+		if s.defaultValue == "" {
 			continue
 		}
 		var a, b Config
-		require.NoError(t, s.field(&a).set(s.Default))
-		require.NoError(t, s.field(&b).set(s.field(&a).String()), s.Key)
-		require.Equal(t, a, b, s.Key)
+		require.NoError(t, s.field(&a).set(s.defaultValue))
+		require.NoError(t, s.field(&b).set(s.field(&a).String()), s.key)
+		require.Equal(t, a, b, s.key)
 	}
 }
 
@@ -76,7 +78,31 @@ func TestDistanceCountsEditsAndSwaps(t *testing.T) {
 
 func TestNothingIsSuggestedThatIsFarAway(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, meant("x", Modes))
-	require.Empty(t, meant("elephants", Modes))
-	require.Equal(t, " (did you mean manager?)", meant("manger", Modes))
+	require.Empty(t, meant("x", modeNames))
+	require.Empty(t, meant("elephants", modeNames))
+	require.Equal(t, " (did you mean manager?)", meant("manger", modeNames))
+}
+
+func TestAModeHasOnlyTheSettingsThatItUses(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, KeysOf(Worker), "slots")
+	require.NotContains(t, KeysOf(Worker), "listen")
+	require.NotContains(t, KeysOf(Run), "host")
+	require.Contains(t, KeysOf(Coordinator), "listen")
+	require.NotContains(t, KeysOf(Manager), "mode")
+	require.Empty(t, KeysOf("nonsense"))
+}
+
+func TestFlagsAreGroupedInTheOrderOfTheGroups(t *testing.T) {
+	t.Parallel()
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.Bool("until-idle", false, "")
+	flags.Bool("secret", false, "")
+	require.NoError(t, flags.MarkHidden("secret"))
+	BindFlags(flags, "slots", "data", "host")
+	var seen []string
+	for _, g := range GroupFlags(flags) {
+		g.Flags.VisitAll(func(f *pflag.Flag) { seen = append(seen, g.Title+": "+f.Name) })
+	}
+	require.Equal(t, []string{": until-idle", "Data and logs: config", "Data and logs: data", "Network: host", "Workers: slots"}, seen)
 }

@@ -1,9 +1,9 @@
 package config
 
-// meant returns " (did you mean X?)" for the candidate that a person who wrote
-// word most likely meant, or nothing when none is near.
+// meant returns " (did you mean X?)" for the candidate that is nearest to word; empty if
+// more than a third of its letters and one more differ.
 func meant(word string, candidates []string) string {
-	best, bestAt := "", len(word)/3+2 // a third of the letters may be wrong, and one more
+	best, bestAt := "", len(word)/3+2
 	for _, c := range candidates {
 		if d := distance(word, c); d < bestAt {
 			best, bestAt = c, d
@@ -15,8 +15,8 @@ func meant(word string, candidates []string) string {
 	return " (did you mean " + best + "?)"
 }
 
-// distance is the number of letters to insert, delete, replace, or swap with
-// their neighbour to make b of a (optimal string alignment).
+// distance returns the number of letters to insert, delete, replace, or swap with their
+// neighbour to turn a into b (optimal string alignment).
 func distance(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

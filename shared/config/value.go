@@ -17,15 +17,15 @@ import (
 
 // A value reads one field of a Config from text and shows it again.
 type value interface {
-	set(text string) error // the error is not shown: accepts says what was expected
+	set(text string) error // accepts is shown in place of the error
 	accepts() string
-	kind() string // a word for the usage line of a flag
+	kind() string // the placeholder of the value in the help of a flag
 	String() string
 }
 
 var errNotAccepted = errors.New("not accepted")
 
-// word is one of a few words.
+// word is one of words.
 type word struct {
 	to    *string
 	words []string
@@ -41,10 +41,47 @@ func (w word) set(text string) error {
 	return errNotAccepted
 }
 func (w word) accepts() string { return orList(w.words) }
-func (w word) kind() string    { return strings.Join(w.words, "|") }
+func (w word) kind() string    { return "name" }
 func (w word) String() string  { return *w.to }
 
-// pairs is NAME=VALUE, separated by commas; whoever uses them knows the names.
+// truth is true or false.
+type truth struct{ to *bool }
+
+func (t truth) set(text string) error {
+	v, err := strconv.ParseBool(text)
+	if err != nil {
+		return errNotAccepted
+	}
+	*t.to = v
+	return nil
+}
+func (t truth) accepts() string { return "true or false" }
+func (t truth) kind() string    { return "" }
+func (t truth) String() string  { return strconv.FormatBool(*t.to) }
+
+// words is a list of some of the known words.
+type words struct {
+	to    *[]string
+	known []string
+}
+
+func (w words) set(text string) error {
+	var list []string
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if err := (word{&item, w.known}).set(item); err != nil {
+			return errNotAccepted
+		}
+		list = append(list, item)
+	}
+	*w.to = list
+	return nil
+}
+func (w words) accepts() string { return "a list of " + orList(w.known) }
+func (w words) kind() string    { return "list" }
+func (w words) String() string  { return strings.Join(*w.to, ",") }
+
+// pairs is NAME=VALUE, separated by commas. The package that uses it checks the names.
 type pairs struct{ to *string }
 
 var pair = regexp.MustCompile(`^ *[a-z-]+=[^=,]+$`)
@@ -59,7 +96,7 @@ func (p pairs) set(text string) error {
 	return nil
 }
 func (p pairs) accepts() string { return "NAME=VALUE, separated by commas" }
-func (p pairs) kind() string    { return "name=value,…" }
+func (p pairs) kind() string    { return "rules" }
 func (p pairs) String() string  { return *p.to }
 
 // path is a file or a folder; it need not exist yet.
@@ -90,7 +127,7 @@ func (p path) String() string  { return *p.to }
 type count struct {
 	to       *int
 	min, max int
-	auto     func() int // what "auto" stands for, if it may be said
+	auto     func() int // returns the value of "auto"; nil if auto is not accepted
 }
 
 func (n count) set(text string) error {
@@ -115,7 +152,7 @@ func (n count) accepts() string {
 func (n count) kind() string   { return "number" }
 func (n count) String() string { return strconv.Itoa(*n.to) }
 
-// cores is how many goroutines may run at once, which heeds a container's limit.
+// cores returns how many goroutines may run at once. It respects a container's limit.
 func cores() int { return runtime.GOMAXPROCS(0) }
 
 // span is a length of time.
@@ -191,7 +228,8 @@ func (b size) accepts() string {
 func (b size) kind() string   { return "bytes" }
 func (b size) String() string { return shortSize(*b.to) }
 
-// shortSize writes 2147483648 as 2GiB, and what is no multiple as it is.
+// shortSize writes 2147483648 as 2GiB, and a number that is not a multiple of a unit in
+// bytes.
 func shortSize(n int64) string {
 	for _, u := range []string{"TiB", "GiB", "MiB", "KiB"} {
 		if f := sizeUnits[strings.ToLower(u)]; n >= f && n%f == 0 {
@@ -230,7 +268,7 @@ func (l level) set(text string) error {
 	return errNotAccepted
 }
 func (l level) accepts() string { return orList(levels) }
-func (l level) kind() string    { return strings.Join(levels, "|") }
+func (l level) kind() string    { return "name" }
 func (l level) String() string  { return strings.ToLower(l.to.String()) }
 
 // hosts is a list of networks, addresses and host names.
@@ -255,7 +293,8 @@ func (h hosts) set(text string) error {
 	return nil
 }
 
-// isHost accepts a network, an address, or a host that may have a port.
+// isHost reports whether item is a network, an address or a host, the last two with or
+// without a port.
 func isHost(item string) bool {
 	if _, err := netip.ParsePrefix(item); err == nil {
 		return true
