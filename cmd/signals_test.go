@@ -34,7 +34,7 @@ func TestFault43ASignalToHangUpReadsTheSettingsAgain(t *testing.T) {
 	worker.says("stay unchanged")
 	worker.signal(syscall.SIGTERM)
 	require.Zero(t, worker.end().ExitCode())
-	h.says("gate: a connection ended") // which is only said at debug
+	h.says("gate: connection ended") // logged at debug only
 	h.signal(syscall.SIGTERM)
 	require.Zero(t, h.end().ExitCode())
 }
