@@ -3,7 +3,7 @@
 // number of matches.
 //
 // A template may be open (a last "..." in the notation of package tuple): then it
-// matches all tuples that begin with its fields, whatever their arity. A plain query
+// matches all tuples that begin with its fields, of any arity. A plain query
 // shows neither these nor held tuples. A query with an open template scans the whole
 // space, because the index is by signature. The page is bounded, the scan is not, so
 // code that runs often must not use open templates.

@@ -15,7 +15,7 @@ func Revoke(tx space.Tx, id string, token int64) error {
 	return endLease(tx, e, Revoked)
 }
 
-// End is Revoke, but a lease that has ended or has another token is no error.
+// End is Revoke, but returns nil if the lease has ended or has another token.
 func End(tx space.Tx, id string, token int64) error {
 	e, _, err := findCurrent(tx, id, token)
 	if err != nil {

@@ -39,7 +39,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Space is where leases, claims and totals are.
+// Space is the space of leases, claims and totals.
 const Space = "lease"
 
 // Spaces returns the spaces that the protocol needs.
@@ -82,7 +82,7 @@ func Procedures() space.Procedures {
 }
 
 // ttlOf converts an untrusted number of milliseconds. It clamps it to 0 (no TTL) and
-// just above MaxTTL, both of which checkTTL refuses, because a larger number would
+// just above MaxTTL, and checkTTL refuses both, because a larger number would
 // overflow to a valid TTL.
 func ttlOf(ms int64) time.Duration {
 	return time.Duration(min(max(ms, 0), MaxTTL.Milliseconds()+1)) * time.Millisecond

@@ -16,7 +16,7 @@ const (
 	Late     = "results late" // ingested, but changed no lease
 )
 
-// addTotal counts one more of what.
+// addTotal adds one to the total named what.
 func addTotal(tx space.Tx, what string) error {
 	e, ok := tx.Find(Space, AnyTotal(what), nil)
 	if !ok {

@@ -54,7 +54,7 @@ func (t total) encode() tuple.Tuple { return tuple.New("total", t.What, t.N) }
 
 func decodeTotal(t tuple.Tuple) total { return total{What: t.Str(1), N: t.Int64(2)} }
 
-// AnyTotal matches the count of what.
+// AnyTotal matches the total named what.
 func AnyTotal(what string) tuple.Template { return tuple.Match("total", what, tuple.AnyInt64) }
 
 func anyTotals() tuple.Template { return tuple.Match("total", tuple.AnyString, tuple.AnyInt64) }

@@ -45,7 +45,7 @@ func TestHeartbeatIsSentAtItsIntervalAndAtEachChange(t *testing.T) {
 		<-time.After(500 * time.Millisecond)
 		h.SetState("busy")
 		h.SetState("busy")
-		require.NoError(t, <-done, "the end of the context is no error")
+		require.NoError(t, <-done, "nil when the context ends")
 		require.Equal(t, []string{"idle", "busy", "busy", "busy"}, c.states)
 	})
 }

@@ -25,9 +25,8 @@
 //
 //	("log", at, id, level, message)
 //
-// A session that sends heartbeats can be told to drain: to take nothing new, finish or
-// hand back what it holds, and end. It receives that as a message
-// (Repository.Receive).
+// A message (Repository.Receive) asks a session that sends heartbeats to drain: to take
+// nothing new, finish or hand back what it holds, and end.
 //
 // The package does not decide how long a session may be silent: the code that opens
 // the session does (the TTL of engine.Session).

@@ -72,6 +72,6 @@ func (c Client) HandBack(ctx context.Context, i Item) error {
 // Tasks that all workers gave back may be claimed again after the back-off; malformed
 // tasks become dead letters. The manager of an action calls it at an interval.
 func (c Client) ReviveStuck(ctx context.Context, action string) error {
-	_, err := c.Repo.Call(ctx, space.OpID{}, procUnstick, tuple.New(action))
+	_, err := c.Repo.Call(ctx, space.OpID{}, procReviveStuck, tuple.New(action))
 	return err
 }

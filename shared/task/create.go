@@ -14,7 +14,7 @@ import (
 
 // Spec describes a task to create.
 type Spec struct {
-	models.Task // of which Action, Subject, Parts, Data and Timeout are used
+	models.Task // only Action, Subject, Parts, Data and Timeout are used
 	Lease       string
 	Token       int64 // the lease's; 0: a new one
 	Priority    int64

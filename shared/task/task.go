@@ -18,7 +18,7 @@
 //	             ▲  ▲            │ │
 //	             │  └─ hand back ┘ │ release, time out, session lost: attempts + 1,
 //	             │                 ▼ a new token, the worker is a claimant
-//	             └── back-off ── held by nobody ──▶ dead (attempts > maximum)
+//	             └── back-off ── held, hidden ────▶ dead (attempts > maximum)
 //
 // Invariants: at most one session holds a task. Only its holder, with the current
 // token, can extend, report, resolve, release it or hand it back. Release, hand back
@@ -74,14 +74,14 @@ const (
 )
 
 const (
-	procClaim    = "task.claim"
-	procExtend   = "task.extend"
-	procReport   = "task.report"
-	procRelease  = "task.release"
-	procHandBack = "task.handback"
-	procUnstick  = "task.unstick"
-	procTimeout  = "task.timeout"
-	procReturn   = "task.return"
+	procClaim       = "task.claim"
+	procExtend      = "task.extend"
+	procReport      = "task.report"
+	procRelease     = "task.release"
+	procHandBack    = "task.handback"
+	procReviveStuck = "task.unstick"
+	procTimeout     = "task.timeout"
+	procReturn      = "task.return"
 )
 
 // Policy is the configuration of the protocol.
@@ -92,18 +92,18 @@ type Policy struct {
 
 // Procedures returns the verbs as procedures: task.claim (action…), task.extend
 // (id, token), task.report (id, result), task.release (id, token, reason),
-// task.handback (id, token), task.unstick (action); and the expiries task.timeout
+// task.handback (id, token), procReviveStuck (action); and the expiries task.timeout
 // (of a worker's hold) and task.return (of a back-off).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
-		procClaim:    p.claim,
-		procExtend:   space.WithArgs2(extend),
-		procReport:   space.WithArgs2(report),
-		procRelease:  space.WithArgs3(p.release),
-		procHandBack: space.WithArgs2(handBack),
-		procUnstick:  space.WithArgs1(p.reviveStuck),
-		procTimeout:  p.timeout,
-		procReturn:   p.endBackOff,
+		procClaim:       p.claim,
+		procExtend:      space.WithArgs2(extend),
+		procReport:      space.WithArgs2(report),
+		procRelease:     space.WithArgs3(p.release),
+		procHandBack:    space.WithArgs2(handBack),
+		procReviveStuck: space.WithArgs1(p.reviveStuck),
+		procTimeout:     p.timeout,
+		procReturn:      p.endBackOff,
 	}
 }
 

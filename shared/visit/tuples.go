@@ -17,7 +17,7 @@ type Key struct {
 	Visit  string // id
 }
 
-// DecodeKey returns the key of a tuple that Any matches, whatever its body is.
+// DecodeKey returns the key of a tuple that Any matches, even if the body is malformed.
 func DecodeKey(t tuple.Tuple) Key {
 	return Key{Kind: models.OriginKind(t.Str(1)), Origin: t.Str(2), Visit: t.Str(3)}
 }
@@ -61,5 +61,5 @@ func ResultKey(t tuple.Tuple) Key {
 	return Key{Origin: r.Subject, Visit: r.Part}
 }
 
-// decodeCapacity reads the answer of visit.room.
+// decodeCapacity reads the answer of procCapacity.
 func decodeCapacity(reply tuple.Tuple) int { return int(reply.Int64(0)) }

@@ -15,7 +15,7 @@
 // visit has exactly one outcome. Putting a visit again changes nothing while it waits,
 // is held, or has an outcome that is not recorded yet.
 //
-// The package does not choose what is visited, and does not record outcomes.
+// The package does not choose which origins are visited, and does not record outcomes.
 package visit
 
 import (
@@ -62,7 +62,7 @@ const (
 )
 
 // Procedures returns the verbs as procedures: visit.put (visit), visit.take (),
-// visit.end (visit's id, outcome), visit.room (); and the expiry visit.lost (of a
+// visit.end (visit's id, outcome), procCapacity (); and the expiry visit.lost (of a
 // manager's hold).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{

@@ -12,9 +12,9 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// crash lets the engine die when it commits what op does, before the journal has
-// it or after, and starts another one. Whoever waits for the dead one learns
-// nothing from it.
+// crash stops the engine when it commits op, before the journal has the record, or
+// after if durable is true, and starts another engine. Calls to the stopped engine get
+// no answer.
 func (f *fixture) crash(durable bool, op func()) {
 	synctest.Wait()
 	dead := make(chan struct{})
@@ -31,8 +31,8 @@ func (f *fixture) crash(durable bool, op func()) {
 	f.closers = append(f.closers, func() { close(dead); synctest.Wait() })
 }
 
-// crashing runs a scenario in which the engine crashes.
-func crashing(t *testing.T, run func(f *fixture)) {
+// runCrashing runs a scenario in which the engine crashes.
+func runCrashing(t *testing.T, run func(f *fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, t, Direct, policy)
@@ -42,7 +42,7 @@ func crashing(t *testing.T, run func(f *fixture)) {
 }
 
 func TestFault04AClaimWhoseAnswerIsLostInACrashIsClaimableOnceMore(t *testing.T) {
-	crashing(t, func(f *fixture) {
+	runCrashing(t, func(f *fixture) {
 		w, m := f.worker("worker-1", 1), f.manager("manager-1")
 		m.issue(toDig("site"), 0)
 		f.crash(true, func() { _, _ = w.task.Claim(context.Background(), dig) })
@@ -61,7 +61,7 @@ func TestFault04AClaimWhoseAnswerIsLostInACrashIsClaimableOnceMore(t *testing.T)
 func TestFault05ACrashBetweenIngestAndRevokeKeepsTheResult(t *testing.T) {
 	for name, durable := range map[string]bool{"before the revoke is durable": false, "after": true} {
 		t.Run(name, func(t *testing.T) {
-			crashing(t, func(f *fixture) {
+			runCrashing(t, func(f *fixture) {
 				w, m := f.worker("worker-1", 1), f.manager("manager-1")
 				m.issue(toDig("site"), 0)
 				require.NoError(f, w.report(w.claim(), "", true))
@@ -69,7 +69,7 @@ func TestFault05ACrashBetweenIngestAndRevokeKeepsTheResult(t *testing.T) {
 				f.crash(durable, func() { _ = m.work.Ingested(context.Background(), r) })
 				f.pass(sessionTTL)
 				if !durable {
-					require.Equal(f, r.ResultTuple, f.manager("manager-2").ingest().ResultTuple, "once more, which changes nothing")
+					require.Equal(f, r.ResultTuple, f.manager("manager-2").ingest().ResultTuple, "ingested again, which changes nothing")
 				}
 				require.Equal(f, 1, f.total(lease.Revoked))
 				require.Zero(f, f.count(lease.Space, lease.Any()))

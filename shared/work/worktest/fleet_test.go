@@ -52,7 +52,7 @@ func (f *fleet) ingest(r *rapid.T) {
 	m := one(r, busy)
 	o := m.results[0].ResultTuple
 	f.done[o.Subject] = append(f.done[o.Subject], lease.SplitParts(o.Part)...) // the catalog first
-	if rapid.IntRange(0, 3).Draw(r, "says so") == 0 {
+	if rapid.IntRange(0, 3).Draw(r, "reports ingested") == 0 {
 		return
 	}
 	if err := m.work.Ingested(f.fixture.Context(), m.results[0]); err != nil {
@@ -61,7 +61,7 @@ func (f *fleet) ingest(r *rapid.T) {
 	m.results = m.results[1:]
 }
 
-func (f *fleet) unstick(r *rapid.T) {
+func (f *fleet) reviveStuck(r *rapid.T) {
 	require.NoError(r, one(r, f.managers).task.ReviveStuck(f.fixture.Context(), dig))
 }
 
@@ -69,10 +69,10 @@ func (f *fleet) pass(r *rapid.T) {
 	f.fixture.pass(rapid.SampledFrom([]time.Duration{time.Second, backoff, taskTimeout, queueTTL, leaseTTL}).Draw(r, "d"))
 }
 
-// waits is how many results a manager could hold.
+// waits counts the results that a manager could hold.
 func (f *fleet) waits() int { return f.fixture.count(task.Result, task.AnyResult(dig)) }
 
-// check is what holds after every step.
+// check checks the invariants after every step.
 func (f *fleet) check(r *rapid.T) {
 	s := f.fixture.state()
 	require.Empty(r, s.broken())
@@ -88,16 +88,16 @@ func (f *fleet) check(r *rapid.T) {
 	f.covered(r, s)
 }
 
-// covered checks that whatever is in somebody's hands is busy, so that nobody
-// issues it again.
+// covered checks that InProgress names every subject that is leased or has a result, so
+// that no manager issues it again, and no other subject.
 func (f *fleet) covered(r *rapid.T, s state) {
 	for _, m := range f.managers {
-		busy := m.reserved()
+		reserved := m.reserved()
 		for _, t := range s.tasks {
-			require.Subset(r, busy[t.Subject], t.Parts)
+			require.Subset(r, reserved[t.Subject], t.Parts)
 		}
 		for _, o := range s.results {
-			require.Contains(r, busy, o.Subject)
+			require.Contains(r, reserved, o.Subject)
 		}
 		subjects := map[string]bool{}
 		for _, l := range s.leases {
@@ -106,13 +106,13 @@ func (f *fleet) covered(r *rapid.T, s state) {
 		for _, o := range s.results {
 			subjects[o.Subject] = true
 		}
-		require.ElementsMatch(r, slices.Collect(maps.Keys(subjects)), slices.Collect(maps.Keys(busy)), "all else is selectable")
+		require.ElementsMatch(r, slices.Collect(maps.Keys(subjects)), slices.Collect(maps.Keys(reserved)), "all else is selectable")
 		return
 	}
 }
 
-// finish lets one good worker and one good manager do what is left: everything
-// ends.
+// finish replaces all sessions by one good worker and one good manager, and checks that
+// all work ends.
 func (f *fleet) finish(r *rapid.T) {
 	for _, id := range slices.Sorted(maps.Keys(f.workers)) {
 		f.workers[id].kill()
@@ -122,7 +122,7 @@ func (f *fleet) finish(r *rapid.T) {
 	}
 	w, m := f.fixture.worker("worker-good", 1), f.fixture.manager("manager-good")
 	for range 2 {
-		f.fixture.pass(2 * time.Hour) // no hold or back-off lasts longer, once nobody extends
+		f.fixture.pass(2 * time.Hour) // no hold or back-off lasts longer unless it is extended
 		for i, ok := w.claims(); ok; i, ok = w.claims() {
 			require.NoError(r, w.report(i, "", true))
 		}

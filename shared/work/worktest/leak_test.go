@@ -16,7 +16,7 @@ import (
 // leakTasks is how many tasks the leak test runs; make soak runs a million.
 var leakTasks = flag.Int("leak.tasks", 5000, "tasks that go through one process in the leak test")
 
-// use is what a process holds.
+// use is the resources of a process.
 type use struct {
 	heap       int64
 	goroutines int
@@ -25,7 +25,7 @@ type use struct {
 func inUse() use {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what finalizers let go
+	runtime.GC() // memory that finalizers freed
 	runtime.ReadMemStats(&m)
 	return use{int64(m.HeapAlloc), runtime.NumGoroutine()}
 }
@@ -34,8 +34,8 @@ func inUse() use {
 func TestFault60TasksLeaveNothingBehind(t *testing.T) {
 	f := open(t, t, Direct, policy)
 	defer f.close()
-	f.journal.Before = nil   // the house would remember every record
-	f.sessionTTL = time.Hour // this runs in real time, on a machine that may stand still for long
+	f.journal.Before = nil   // the fixture would keep every record
+	f.sessionTTL = time.Hour // this runs in real time, on a machine that may pause for long
 	m, w := f.manager("manager-1"), f.worker("worker-1", 1)
 	through := func(n int) {
 		for i := range n {
@@ -64,7 +64,7 @@ func TestFault60TasksLeaveNothingBehind(t *testing.T) {
 	t.Logf("%d tasks: %+d bytes of heap, %+d goroutines", *leakTasks, end.heap-start.heap, end.goroutines-start.goroutines)
 }
 
-// forget forgets the events that the house remembers.
+// forget drops the events that the fixture keeps.
 func (f *fixture) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,8 +17,7 @@ import (
 	"leasehold/shared/visit"
 )
 
-// Whatever a session calls a procedure with, no procedure panics, and what there is
-// stays sound.
+// No arguments make a procedure panic or violate an invariant.
 func TestMalformedArgumentsNeverPanic(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		names := slices.DeleteFunc(slices.Sorted(maps.Keys((&fixture{policy: policy}).procedures())), func(n string) bool { return n == inspect })
@@ -32,7 +31,7 @@ func TestMalformedArgumentsNeverPanic(t *testing.T) {
 	})
 }
 
-// malformed calls procedures by name, over a house in which something goes on.
+// malformed calls procedures by name, in a fixture with a task in progress.
 func malformed(t *testing.T, calls []string, args []tuple.Tuple, bodies []string) {
 	f := open(t, t, Direct, policy)
 	defer f.close()
@@ -57,7 +56,7 @@ func malformed(t *testing.T, calls []string, args []tuple.Tuple, bodies []string
 	require.NotContains(t, f.logged.String(), "panicked")
 }
 
-// body is what a stranger may write where a body is expected.
+// body is text that a foreign client may write as a body.
 var body = rapid.OneOf(
 	rapid.SampledFrom([]string{"", "null", "[]", "{}", "0", `"x"`, `{"timeout":60}`, `{"timeout":1e999}`, `{"timeout":0.000000001}`,
 		`{"timeout":60,"attempts":-9223372036854775808}`, `{"timeout":60,"attempts":9223372036854775807}`,
@@ -65,7 +64,7 @@ var body = rapid.OneOf(
 	rapid.String(),
 )
 
-// arguments are tuples that look more or less like what is wanted.
+// arguments are tuples, some of them shaped like valid arguments.
 func arguments(depth int) *rapid.Generator[tuple.Tuple] {
 	return rapid.Custom(func(r *rapid.T) tuple.Tuple {
 		if rapid.Bool().Draw(r, "shaped") {

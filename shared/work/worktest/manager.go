@@ -18,11 +18,11 @@ var managerScenarios = []scenario{
 	{"Fault25ManagerDiesAfterIssuingHalf", fault25IssuedHalf},
 	{"ResultOnWhichManagersFailComesBackBehind", poisonResult},
 	{"ManagerThatStopsPutsItsResultInFront", managerStops},
-	{"ChoiceIsRefusedOnceItsWorkWasIngested", choiceOvertaken},
-	{"ChoiceIsRefusedWhileAResultOfItWaits", choiceWaits},
-	{"ChoiceIsRefusedOnceALateResultWasIngested", choiceLate},
-	{"ChoiceOfAnotherSubjectIsNotRefused", choiceApart},
-	{"BusyNamesEverythingHoweverMuch", busyPages},
+	{"SelectionIsRefusedOnceItsWorkWasIngested", selectionOvertaken},
+	{"SelectionIsRefusedWhileAResultOfItWaits", selectionWaits},
+	{"SelectionIsRefusedOnceALateResultWasIngested", selectionLate},
+	{"SelectionOfAnotherSubjectIsNotRefused", selectionApart},
+	{"InProgressNamesAnyAmount", inProgressPages},
 	{"IssueRefusesWhatIsNoTask", issueRefuses},
 }
 
@@ -59,7 +59,7 @@ func fault25IssuedHalf(f *fixture) {
 	require.Empty(f, m2.reserved())
 }
 
-// done has a work-item done to the end by a worker and ingested by a manager.
+// done has a worker do a work-item, and the manager ingest its result.
 func (m *session) done(w *session, t models.Task) {
 	m.f.Helper()
 	m.issue(t, 0)
@@ -67,12 +67,13 @@ func (m *session) done(w *session, t models.Task) {
 	m.ingest()
 }
 
-// Two managers choose the same, and the second comes when the first is through.
-func choiceOvertaken(f *fixture) {
+// Two managers select the same part, and the second issues after the first has
+// ingested.
+func selectionOvertaken(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
 	m2.done(w, toDig("site", "a"))
-	require.Empty(f, m1.reserved(), "no lease and no result is in the way")
+	require.Empty(f, m1.reserved(), "neither a lease nor a result is in the way")
 	_, err := m1.work.Issue(f.Context(), seen, toDig("site", "a", "b"), 0)
 	require.ErrorIs(f, err, fault.ErrConflict)
 	m1.issue(toDig("site", "b"), 0) // as the catalog has it now
@@ -81,8 +82,8 @@ func choiceOvertaken(f *fixture) {
 	require.Equal(f, 2, f.total(lease.Revoked))
 }
 
-// The lease has ended by its TTL, the result waits, and is held then.
-func choiceWaits(f *fixture) {
+// The lease expires, and the result waits and is then held.
+func selectionWaits(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
 	m2.issue(toDig("site", "a"), 0)
@@ -102,8 +103,8 @@ func choiceWaits(f *fixture) {
 	require.True(f, issued)
 }
 
-// Somebody who lost the task long ago reports it all the same.
-func choiceLate(f *fixture) {
+// A worker that handed the task back reports it late.
+func selectionLate(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	m2.issue(longDig(), 0)
 	i := w.claim()
@@ -117,7 +118,7 @@ func choiceLate(f *fixture) {
 	require.ErrorIs(f, err, fault.ErrConflict)
 }
 
-func choiceApart(f *fixture) {
+func selectionApart(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
 	for range 3 {
@@ -128,7 +129,7 @@ func choiceApart(f *fixture) {
 	require.True(f, issued)
 }
 
-// twoResults has two results, a before b, wait.
+// twoResults puts two results that wait, a before b.
 func (f *fixture) twoResults(m *session) {
 	f.Helper()
 	w := f.worker("worker-1", 1)
@@ -158,7 +159,7 @@ func managerStops(f *fixture) {
 	require.Equal(f, "b", m2.ingest().Part)
 }
 
-func busyPages(f *fixture) {
+func inProgressPages(f *fixture) {
 	m := f.manager("manager-1")
 	w := f.worker("worker-1", 100)
 	want := map[string][]string{}

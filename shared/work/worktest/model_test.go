@@ -19,17 +19,16 @@ import (
 	"leasehold/shared/work"
 )
 
-// fleet is workers and managers that do anything at any time; the state machine
-// checks after each step that the invariants hold, and at the end that everything
-// that was issued ends.
+// fleet is workers and managers that act in random order. The state machine checks the
+// invariants after each step, and at the end that all issued work ends.
 type fleet struct {
 	fixture  *fixture
 	born     int
 	workers  map[string]*hand
 	managers map[string]*clerk
-	gone     []task.Item // that somebody had and gave up, or lost
+	gone     []task.Item // that workers gave back or lost
 	tokens   map[string]int64
-	done     map[string][]string // what the catalog has: parts, by subject
+	done     map[string][]string // parts that the catalog has, by subject
 }
 
 type hand struct {
@@ -37,7 +36,7 @@ type hand struct {
 	items []*held
 }
 
-// held is a task in a worker's hands until due, unless he gives it up.
+// held is a task that a worker holds until due, unless it gives it back.
 type held struct {
 	task.Item
 	due time.Time
@@ -46,29 +45,29 @@ type held struct {
 type clerk struct {
 	*session
 	results []*work.Held
-	seen    work.InProgress // before it chose
-	chosen  *models.Task    // of what was neither busy nor done; nil: nothing
+	seen    work.InProgress // before it selected
+	chosen  *models.Task    // neither reserved nor done; nil: nothing
 }
 
 func TestAnythingAtAnyTime(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		var failed any // rapid must see it outside of the bubble
+		var failed any // rapid must recover it outside of the bubble
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { failed = recover() }()
-			anything(t, r)
+			runFleet(t, r)
 		})
 		switch {
 		case failed == nil:
 		case strings.HasSuffix(fmt.Sprintf("%T", failed), "invalidData"):
-			panic(failed) // not where the others do: rapid knows failures by their place
+			panic(failed) // at a line of its own, because rapid identifies failures by their line
 		default:
 			panic(failed)
 		}
 	})
 }
 
-// anything is one run of the state machine.
-func anything(t *testing.T, r *rapid.T) {
+// runFleet is one run of the state machine.
+func runFleet(t *testing.T, r *rapid.T) {
 	p := policy
 	p.Task.MaxAttempts = 1 // so that tasks die often
 	fx := open(t, r, Direct, p)
@@ -83,12 +82,12 @@ func anything(t *testing.T, r *rapid.T) {
 		"": f.check, "issue": f.issue, "choose": f.choose, "choose more": f.choose, "issue the choice": f.issueChoice, "claim": f.claim, "claim more": f.claim,
 		"report": f.report, "release": f.release, "hand back": f.handBack, "extend": f.extend, "late": f.late,
 		"a worker goes": f.workerGoes, "hold": f.hold, "ingest": f.ingest, "a manager goes": f.managerGoes,
-		"unstick": f.unstick, "time passes": f.pass,
+		"revive stuck": f.reviveStuck, "time passes": f.pass,
 	})
 	f.finish(r)
 }
 
-// one draws one of them; it skips the step if there is none.
+// one draws a value of m, or skips the step if there is none.
 func one[V any](r *rapid.T, m map[string]V) V {
 	if len(m) == 0 {
 		r.SkipNow()
@@ -118,14 +117,14 @@ func (f *fleet) issue(r *rapid.T) {
 
 var sites = []string{"site-1", "site-2"}
 
-// wanted is a task of some of these parts.
+// wanted draws a task of some of these parts.
 func (f *fleet) wanted(r *rapid.T, subject string, of []string, least int) models.Task {
 	t := toDig(subject, rapid.SliceOfNDistinct(rapid.SampledFrom(of), least, min(3, len(of)), rapid.ID).Draw(r, "parts")...)
 	t.Timeout = rapid.SampledFrom([]models.Seconds{60, 600, 2400, 7200}).Draw(r, "timeout")
 	return t
 }
 
-// choose looks what is busy, and chooses of the rest what is not done.
+// choose reads what is in progress, and selects of the rest parts that are not done.
 func (f *fleet) choose(r *rapid.T) {
 	m, subject := one(r, f.managers), rapid.SampledFrom(sites).Draw(r, "subject")
 	m.seen, m.chosen = m.inProgress(), nil
@@ -140,8 +139,8 @@ func (f *fleet) choose(r *rapid.T) {
 	}
 }
 
-// issueChoice issues what was chosen a while ago: if that succeeds, nothing of it is
-// done, or waits to be.
+// issueChoice issues an earlier selection. If that succeeds, none of its parts is done
+// or has a result that waits.
 func (f *fleet) issueChoice(r *rapid.T) {
 	decided := maps.Clone(f.managers)
 	maps.DeleteFunc(decided, func(_ string, m *clerk) bool { return m.chosen == nil })
@@ -177,7 +176,7 @@ func (f *fleet) claim(r *rapid.T) {
 
 func (i *held) renew() { i.due = time.Now().Add(i.Timeout.Duration()) }
 
-// item takes one of a worker's items out of its hands, or leaves it there.
+// item draws one of the items that a worker holds, and removes it if take is true.
 func (f *fleet) item(r *rapid.T, take bool) (*hand, *held) {
 	busy := maps.Clone(f.workers)
 	maps.DeleteFunc(busy, func(_ string, w *hand) bool { return len(w.items) == 0 })
@@ -191,7 +190,7 @@ func (f *fleet) item(r *rapid.T, take bool) (*hand, *held) {
 	return w, i
 }
 
-// heard checks what a worker hears of an item: that it is late exactly if it is.
+// heard checks that a call about an item fails with ErrStaleToken exactly if it is late.
 func (f *fleet) heard(r *rapid.T, err error, i *held) {
 	if time.Now().Before(i.due) {
 		require.NoError(r, err)
@@ -222,7 +221,7 @@ func (f *fleet) extend(r *rapid.T) {
 	f.heard(r, w.task.Extend(f.fixture.Context(), i.Item), i)
 }
 
-// late reports what somebody had once; it must move nothing.
+// late reports a task that was given back or lost; it must change nothing.
 func (f *fleet) late(r *rapid.T) {
 	if len(f.gone) == 0 {
 		r.SkipNow()

@@ -22,7 +22,7 @@ var giveBackScenarios = []scenario{
 	{"WhoGaveBackCannotReachTheTaskAnyMore", gaveBackIsOver},
 }
 
-// untouched claims what is next, and checks that it is i with nothing counted.
+// untouched claims the next task, and checks that it is i with no attempt counted.
 func (s *session) untouched(i task.Item) {
 	s.f.Helper()
 	again := s.claim()

@@ -70,7 +70,7 @@ func fault27Twice(f *fixture) {
 	require.NoError(f, m.work.Ingested(f.Context(), r))
 	require.Equal(f, 1, f.total(lease.Revoked))
 	require.ErrorIs(f, m.work.Ingested(f.Context(), r), fault.ErrStaleToken)
-	require.Equal(f, 1, f.total(lease.Late), "what is not ingested is not")
+	require.Equal(f, 1, f.total(lease.Late), "a result that is not ingested is not counted")
 }
 
 func fault27AfterFinal(f *fixture) {

@@ -15,7 +15,7 @@ import (
 // state is what the invariants restrict.
 type state struct {
 	leases  []models.Lease
-	tasks   []entry // waiting, held by sessions, held by nobody
+	tasks   []entry // waiting, held by sessions, and in a back-off
 	results []task.ResultTuple
 	claims  []task.Claim
 	dead    int

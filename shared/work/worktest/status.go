@@ -130,7 +130,7 @@ func malformedCost(f *fixture) {
 			require.ErrorIs(f, err, fault.ErrOverloaded)
 		}
 	}
-	require.NoError(f, status.Spend(f.Context(), w.repo, models.Cost{Action: dig, How: "tool-0", Tasks: 1}), "a known one has room")
+	require.NoError(f, status.Spend(f.Context(), w.repo, models.Cost{Action: dig, How: "tool-0", Tasks: 1}), "a known one is added to")
 }
 
 func malformedBeat(f *fixture) {
