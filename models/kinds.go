@@ -43,7 +43,7 @@ type Local int
 const (
 	NotLocal    Local = iota
 	LocalFile         // the manager may read the folder that holds the file
-	LocalFolder       // the manager may read the folder and what is below it
+	LocalFolder       // the manager may read the folder and all folders below it
 )
 
 // KindInfo is one row of the table of origin kinds. Code that differs between kinds
@@ -95,8 +95,8 @@ func (k OriginKind) Known() bool { return k.Info().Kind != "" }
 // Visited reports whether a manager visits origins of this kind.
 func (k OriginKind) Visited() bool { return k.Info().Flow != "" }
 
-// VisitedKinds returns the kinds that are visited, for messages that state what is
-// accepted.
+// VisitedKinds returns the kinds that are visited, for messages that list the
+// accepted kinds.
 func VisitedKinds() []OriginKind {
 	return kindsWith(func(info KindInfo) bool { return info.Flow != "" })
 }
