@@ -22,9 +22,10 @@ import (
 
 // explainOptions are the flags of `leasehold audio explain`.
 type explainOptions struct {
-	at        string
-	file      string
-	threshold float64
+	at          string
+	file        string
+	threshold   float64
+	minCoverage float64
 }
 
 // newAudioExplain is `leasehold audio explain`.
@@ -32,15 +33,16 @@ func (a *app) newAudioExplain() *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
 		Use:   "explain FILE CLIP --at TIME",
-		Short: "say, and draw, why a clip is found at a place, or is not",
-		Long: `Say step by step why a clip is found in a recording, within a second of a time, or is
-not. With --file, draw it too: the spectrograms of both, the landmarks that they have in
+		Short: "explain why a clip is found at a place, or is not",
+		Long: `Search a recording for one clip, as audio match does, and print step by step why it is
+found within a second of a time, or is not. With --file, draw it too: the spectrograms of both, the landmarks that they have in
 common, and how each block of the clip correlates.`,
 		Args: cobra.ExactArgs(2),
 	}
 	c.Flags().StringVar(&o.at, "at", "", "where the clip begins: seconds, m:ss or h:mm:ss")
 	c.Flags().StringVarP(&o.file, "file", "o", "", "draw into this file: .svg or .png")
 	c.Flags().Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which a clip counts as found, above 0 and below 1")
+	bindMinCoverage(c, &o.minCoverage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		at, err := parseClock(o.at)
 		if err != nil {
@@ -51,6 +53,9 @@ common, and how each block of the clip correlates.`,
 		}
 		if !(o.threshold > 0 && o.threshold < 1) {
 			return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
+		}
+		if err := checkMinCoverage(o.minCoverage); err != nil {
+			return err
 		}
 		return a.explain(c.Context(), o, at, args[0], args[1])
 	}
@@ -87,10 +92,6 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	if err != nil {
 		return fmt.Errorf("%s: %w", clipPath, err)
 	}
-	part, from, err := section(ctx, path, at, len(clip.Samples))
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
 	var b index.Builder
 	if err := b.Add(clip.ID, clip.Samples); err != nil {
 		return err
@@ -99,12 +100,15 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	if err != nil {
 		return err
 	}
-	begin := int(at.Seconds()*audio.RateHz) - from
-	e, err := match.Explain(x, 0, part, begin, match.Options{Threshold: o.threshold})
+	episode, err := audio.Open(ctx, path)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	place := time.Duration(from+e.Result.Begin) * (time.Second / audio.RateHz)
+	e, err := match.Explain(ctx, x, episode, int(at.Seconds()*audio.RateHz), match.Options{Threshold: o.threshold, MinCoverage: o.minCoverage})
+	if err := errors.Join(err, episode.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	place := time.Duration(e.Result.Begin) * (time.Second / audio.RateHz)
 	title := fmt.Sprintf("%s in %s at %s", clip.ID, filepath.Base(path), place.Round(time.Millisecond))
 	if _, err := fmt.Fprintf(a.out, "%s\n%s\n", title, strings.Join(e.Reasons, "\n")); err != nil {
 		return err
@@ -113,7 +117,7 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 		return nil
 	}
 	speed := int(e.Speed*1000+.5) - 1000
-	return drawFile(o.file, o.drawing(), picture.View{Title: title, Episode: part, Clip: warp.Play(x.Wave(0), speed), Explanation: e})
+	return drawFile(o.file, o.drawing(), picture.View{Title: title, Clip: warp.Play(x.Wave(0), speed), Explanation: e})
 }
 
 func drawFile(path, format string, v picture.View) error {
@@ -123,33 +127,3 @@ func drawFile(path, format string, v picture.View) error {
 	}
 	return errors.Join(picture.Write(f, format, v), f.Close())
 }
-
-// aroundS is how much is looked at around the clip.
-const aroundS = 4
-
-// section decodes the part of a recording around a place, and says at which sample it
-// begins.
-func section(ctx context.Context, path string, at time.Duration, samples int) (part []float32, from int, err error) {
-	place := int(at.Seconds() * audio.RateHz)
-	from = max(0, place-aroundS*audio.RateHz)
-	end, position := place+samples*11/10+aroundS*audio.RateHz, 0
-	err = audio.Each(ctx, path, func(block []float32) error {
-		if low, high := max(0, from-position), min(len(block), end-position); low < high {
-			part = append(part, block[low:high]...)
-		}
-		position += len(block)
-		if position >= end {
-			return errEnough
-		}
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	if err == nil && place >= position {
-		err = fmt.Errorf("it ends before %v: %w", at, fault.ErrInvalid)
-	}
-	return part, from, err
-}
-
-var errEnough = errors.New("enough was decoded")

@@ -19,11 +19,24 @@ import (
 
 // matchOptions are the flags of `leasehold audio match`.
 type matchOptions struct {
-	out       *output
-	clips     string
-	format    string
-	threshold float64
-	exact     bool
+	out         *output
+	clips       string
+	format      string
+	threshold   float64
+	minCoverage float64
+	exact       bool
+}
+
+// bindMinCoverage is the flag that match and explain have in common.
+func bindMinCoverage(c *cobra.Command, v *float64) {
+	c.Flags().Float64Var(v, "min-coverage", match.DefaultMinCoverage, "share of a clip that must be found, above 0 and at most 1; below 0.6 only parts of a second or more count")
+}
+
+func checkMinCoverage(v float64) error {
+	if !(v > 0 && v <= 1) {
+		return usagef("--min-coverage must be above 0 and at most 1; got %v", v)
+	}
+	return nil
 }
 
 // newAudioMatch is `leasehold audio match`.
@@ -33,8 +46,8 @@ func (a *app) newAudioMatch() *cobra.Command {
 		Use:   "match --clips FOLDER FILE…",
 		Short: "find the clips of a folder in recordings, without a coordinator",
 		Long: `Find where the clips of a folder are played in recordings. Nothing else is needed:
-no coordinator, no data folder. A file or clip that cannot be read is told, and the
-others go on; the exit code is then 1.`,
+no coordinator, no data folder. A file or clip that cannot be read is reported, and the
+others are searched; the exit code is then 1.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	o.out = bindOutput(c)
@@ -42,7 +55,8 @@ others go on; the exit code is then 1.`,
 	f.StringVar(&o.clips, "clips", "", "folder of the clips")
 	f.StringVar(&o.format, "format", formatTable, "table, or labels for Audacity")
 	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which a clip counts as found, above 0 and below 1")
-	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and deaf to changes of speed")
+	bindMinCoverage(c, &o.minCoverage)
+	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and finds no clip at another speed")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{formatTable, formatLabels}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	c.RunE = func(c *cobra.Command, files []string) error {
 		if err := o.check(); err != nil {
@@ -60,11 +74,11 @@ func (o matchOptions) check() error {
 	case o.format != formatTable && o.format != formatLabels:
 		return usagef("--format must be %s or %s; got %q", formatTable, formatLabels, o.format)
 	case o.format == formatLabels && o.out.said != "":
-		return usagef("--format labels goes not with %s", o.out.said)
+		return usagef("--format labels cannot be combined with %s", o.out.said)
 	case !(o.threshold > 0 && o.threshold < 1):
 		return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
 	}
-	return nil
+	return checkMinCoverage(o.minCoverage)
 }
 
 // matchRow is a finding as it is printed (docs/json.md).
@@ -73,6 +87,8 @@ type matchRow struct {
 	Clip     string         `json:"clip"`
 	Offset   models.Seconds `json:"offset_s"`
 	Duration models.Seconds `json:"duration_s"`
+	PartFrom models.Seconds `json:"part_from_s"`
+	PartTo   models.Seconds `json:"part_to_s"`
 	Coverage float64        `json:"coverage"`
 	Score    float64        `json:"score"`
 	Speed    float64        `json:"speed"`
@@ -82,7 +98,8 @@ type matchRow struct {
 func (r matchRow) columns() []column {
 	return []column{
 		{head: "file", cell: r.File}, {head: "clip", cell: r.Clip}, {head: "time", cell: r.Offset.Clock()},
-		{head: "lasts", cell: fmt.Sprintf("%.2f", float64(r.Duration))}, {head: "coverage", cell: fmt.Sprintf("%.2f", r.Coverage)},
+		{head: "lasts", cell: fmt.Sprintf("%.2f", float64(r.Duration))},
+		{head: "part", cell: fmt.Sprintf("%.2f–%.2f", float64(r.PartFrom), float64(r.PartTo))}, {head: "coverage", cell: fmt.Sprintf("%.2f", r.Coverage)},
 		{head: "score", cell: fmt.Sprintf("%.3f", r.Score)}, {head: "speed", cell: fmt.Sprintf("%.3f", r.Speed)},
 		{head: "within", cell: r.Within},
 	}
@@ -144,12 +161,13 @@ func (f *finder) search(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	for found, matchErr := range f.clips.Match(ctx, f.bar.watch(s), audio.Options{Threshold: f.o.threshold}) {
+	for found, matchErr := range f.clips.Match(ctx, f.bar.watch(s), audio.Options{Threshold: f.o.threshold, MinCoverage: f.o.minCoverage}) {
 		if err = matchErr; err != nil {
 			break
 		}
+		from, to := found.Part()
 		if err = f.add(matchRow{
-			File: path, Clip: found.ID, Offset: models.SecondsOf(found.Start()), Duration: models.SecondsOf(found.Duration()),
+			File: path, Clip: found.ID, PartFrom: models.SecondsOf(from), PartTo: models.SecondsOf(to), Offset: models.SecondsOf(found.Start()), Duration: models.SecondsOf(found.Duration()),
 			Coverage: found.Coverage, Score: found.Score, Speed: found.Speed, Within: found.Within,
 		}); err != nil {
 			break
@@ -171,7 +189,7 @@ func (f *finder) searchExactly(ctx context.Context, path string) error {
 		for _, m := range result.Matches {
 			rows = append(rows, matchRow{
 				File: path, Clip: result.ID, Offset: models.SecondsOf(m.Start()), Duration: models.SecondsOf(m.Duration()),
-				Coverage: m.Coverage, Score: m.Score, Speed: 1,
+				PartTo: models.SecondsOf(m.Duration()), Coverage: m.Coverage, Score: m.Score, Speed: 1,
 			})
 		}
 		if errors.Is(result.Err, exact.ErrLongerThanEpisode) {

@@ -2,10 +2,11 @@
 // occurs in which clip at which speed.
 //
 // A clip is there in seven variants, played at 0, ±1, ±2 and ±3 % of speed, since a
-// hash does not survive a change of 1 %. Every variant owns a stretch of one line of
+// hash does not survive a change of 1 %; in thirteen, each ½ %, if it is below 2 s, because
+// a short clip has too few landmarks to lose half of them between two variants. Every variant owns a stretch of one line of
 // positions, counted in frames of 8 ms; a posting is one position, of 4 bytes, and tells
-// both the variant and the frame. A clip below 2 s, which has few landmarks, is indexed
-// at two alignments of the frames.
+// both the variant and the frame. A clip below 2 s is also indexed at two
+// alignments of the frames.
 //
 // An Index is one image in memory, the same in a file and built: Write puts it there,
 // and Open maps it, so that many processes share one copy and starting costs no more

@@ -20,6 +20,7 @@ type Index struct {
 	image    []byte
 	clips    []clip
 	variants []Variant
+	own      []int           // by clip, the number of its first variant
 	owners   []uint32        // the variant of each unit of positions
 	occupied landmark.Hashes // that have postings
 	buckets  []byte          // hashes+1 numbers of postings
@@ -67,7 +68,7 @@ func (x *Index) Wave(i int) []float32 {
 func (x *Index) Variants() []Variant { return x.variants }
 
 // Own is the number of the variant of a clip at its own speed.
-func (x *Index) Own(clip int) int { return clip * len(Speeds) }
+func (x *Index) Own(clip int) int { return x.own[clip] }
 
 // Owner is the number of the variant that a position of a posting belongs to.
 func (x *Index) Owner(position uint32) int { return int(x.owners[position/unit]) }

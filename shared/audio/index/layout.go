@@ -9,7 +9,7 @@ import (
 )
 
 // Version of the format and of the landmarks in it.
-const Version = 1
+const Version = 2
 
 // VersionError says that a file holds another version. It is a fault.ErrInvalid.
 type VersionError struct{ Got, Want uint32 }
@@ -89,7 +89,7 @@ func open(image []byte) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.variants != l.clips*len(Speeds) || l.positions > l.variants*maxFrames {
+	if l.positions > l.variants*maxFrames {
 		return nil, fmt.Errorf("the clip index has %d variants of %d clips, %d frames: %w", l.variants, l.clips, l.positions, fault.ErrCorrupt)
 	}
 	x := &Index{
@@ -97,6 +97,7 @@ func open(image []byte) (*Index, error) {
 		buckets: image[l.buckets():l.posting0()], postings: image[l.posting0():l.wave()],
 		waves: image[l.wave():], owners: make([]uint32, (l.positions+unit-1)/unit),
 	}
+	variants := 0
 	names := image[l.names0():l.variant0()]
 	for i := range l.clips {
 		r := image[headerBytes+i*clipBytes:]
@@ -106,16 +107,23 @@ func open(image []byte) (*Index, error) {
 			return nil, fmt.Errorf("clip %d of the clip index: %w", i, fault.ErrCorrupt)
 		}
 		c.id, names = string(names[:n]), names[n:]
-		x.clips = append(x.clips, c)
+		x.clips, x.own = append(x.clips, c), append(x.own, variants)
+		variants += len(speedsOf(c.samples))
 	}
-	base := 0
+	if variants != l.variants {
+		return nil, fmt.Errorf("the clip index has %d variants instead of %d: %w", l.variants, variants, fault.ErrCorrupt)
+	}
+	base, clip := 0, 0
 	for i := range l.variants {
+		for clip+1 < len(x.own) && x.own[clip+1] <= i {
+			clip++
+		}
 		r := image[l.variant0()+i*variantBytes:]
 		v := Variant{
 			Clip: int(le.Uint32(r)), Speed: int(int32(le.Uint32(r[4:]))), Base: int(le.Uint32(r[8:])),
 			Frames: int(le.Uint32(r[12:])), Postings: int(le.Uint32(r[16:])),
 		}
-		if v.Clip != i/len(Speeds) || v.Speed != Speeds[i%len(Speeds)] || v.Base != base || v.Frames < 1 || v.Frames > l.positions-base {
+		if v.Clip != clip || v.Speed != speedsOf(x.Samples(clip))[i-x.own[clip]] || v.Base != base || v.Frames < 1 || v.Frames > l.positions-base {
 			return nil, fmt.Errorf("variant %d of the clip index: %w", i, fault.ErrCorrupt)
 		}
 		for ; base < v.Base+v.Frames; base += unit {

@@ -22,6 +22,7 @@ type deduper struct {
 	verifier *verify.Verifier
 	open     [][]place // by clip
 	repeats  map[repeat]bool
+	trace    func(place) // told each place that another explains; nil unless the search is explained
 }
 
 // repeat is a clip's likeness to itself at a shift.
@@ -37,7 +38,7 @@ func (s *deduper) add(places []place) {
 	}
 }
 
-// settle returns the places that are final, when nothing new will begin before a
+// dedupe returns the places that are final, when nothing new will begin before a
 // sample; and the first sample at which one is still open, at most that one.
 func (s *deduper) dedupe(before int) (final []place, open int) {
 	open = before
@@ -76,6 +77,8 @@ func (s *deduper) choose(cluster []place) []place {
 	for _, p := range ordered {
 		if !slices.ContainsFunc(chosen, func(c place) bool { return s.explains(c, p) }) {
 			chosen = append(chosen, p)
+		} else if s.trace != nil {
+			s.trace(p)
 		}
 	}
 	return chosen
@@ -105,7 +108,7 @@ func (s *deduper) resembles(clip, shift int) bool {
 	like, known := s.repeats[e]
 	if !known {
 		own := window{samples: s.index.Wave(clip)}
-		r, _ := s.verifier.Verify(s.index.Own(clip), shift, &own) // a window cannot fail
+		r, _ := s.verifier.Verify(verify.Place{Variant: s.index.Own(clip), Begin: shift}, &own) // a window cannot fail
 		like = r.Score >= repeatScore
 		s.repeats[e] = like
 	}

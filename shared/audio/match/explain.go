@@ -2,145 +2,197 @@ package match
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
-	"slices"
 
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/index"
-	"leasehold/shared/audio/landmark"
 	"leasehold/shared/audio/spectrum"
 	"leasehold/shared/audio/verify"
 	"leasehold/shared/audio/vote"
+	"leasehold/shared/fault"
 )
 
-// Explanation says how a clip fares at a place.
+// Explanation says how a clip fares at a place, and which step of the search decided.
 type Explanation struct {
-	Clip      string
-	Speed     float64 // of the variant that fares best
-	Landmarks int     // of that variant
-	Least     int     // votes that a candidate needs
-	Hit       vote.Hit
-	Result    verify.Result
-	Threshold float64
-	Score     float64 // of waveform and landmarks together
-	Exact     float64 // the best plain correlation, of a clip with few landmarks
-	Found     bool
-	Reasons   []string // one step of the search each, for people
+	Attempt     // the place that came nearest to being found
+	Clip        string
+	Speed       float64 // of the variant that fares best
+	Landmarks   int     // of that variant
+	Least       int     // votes that a candidate needs
+	Threshold   float64
+	minCoverage float64
+	Exact       float64 // the best plain correlation, of a clip with few landmarks
+	Found       bool
+	Reasons     []string  // one step of the search each, for people
+	Sound       []float32 // the part of the episode around the place
+	From        int       // sample of the episode at which Sound begins
 }
 
-// Explain says how clip number i fares within a second of a sample of a sound, which is
-// the episode or a part of it.
-func Explain(x *index.Index, i int, sound []float32, at int, o Options) (Explanation, error) {
-	o, err := o.check()
+// shown is how much of the episode is shown before and after the clip.
+const shown = 4 * RateHz
+
+// Explain searches an episode for the first clip of an index, as Find does, until what
+// begins within a second of a sample is decided, and says how. The index should hold that clip
+// alone. An episode that ends before the sample is fault.ErrInvalid.
+func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Options) (Explanation, error) {
+	e := Explanation{Clip: x.ID(0), From: max(0, at-shown) / spectrum.Hop * spectrum.Hop}
+	var attempts []Attempt
+	m, err := New(x, o, func(f Finding) error {
+		if abs(f.Offset-max(0, at)) <= RateHz {
+			e.Found = true
+		}
+		return nil
+	})
 	if err != nil {
-		return Explanation{}, err
+		return e, err
 	}
-	s := newSearch(x, o)
-	source := &window{samples: sound}
-	all := landmark.Of(sound)
-	var best Explanation
-	for n, v := range x.Variants() {
-		if v.Clip != i || x.Landmarks(i) < fewLandmarks && n != x.Own(i) {
-			continue
-		}
-		h := s.nearest(n, all, at)
-		begin := at
-		if h.Votes > 0 {
-			begin = int(h.Begin * spectrum.Hop)
-		}
-		r, err := s.verifier.Explain(n, begin, source)
-		if err != nil {
-			return best, err
-		}
-		_, found := s.judge(i, h, r)
-		_, votes := s.density(h)
-		e := Explanation{
-			Clip: x.ID(i), Speed: 1 + float64(v.Speed)/1000, Landmarks: v.Postings, Least: int(vote.Least(v) + .999),
-			Hit: h, Result: r, Threshold: o.Threshold, Score: verify.Score(math.Hypot(r.Z, votes)), Found: found && float64(h.Votes) >= vote.Least(v),
-		}
-		if best.Clip == "" || e.better(best) {
-			best = e
+	e.Threshold, e.minCoverage = m.core.search.options.Threshold, m.core.search.options.MinCoverage
+	m.core.search.trace = func(a Attempt) {
+		if abs(a.begin()-at) <= RateHz {
+			attempts = append(attempts, a)
 		}
 	}
-	if x.Landmarks(i) < fewLandmarks {
-		if err := best.correlate(x, i, source, at); err != nil {
-			return best, err
+	m.core.deduper.trace = func(repeated place) {
+		for i := range attempts {
+			if a := &attempts[i]; a.Outcome == Found && a.Result.Begin == repeated.begin {
+				a.Outcome = Repeat
+			}
 		}
 	}
-	best.reason()
-	return best, nil
+	if err := m.explain(ctx, episode, at, &e); err != nil {
+		return e, err
+	}
+	e.Attempt = Attempt{Hit: vote.Hit{Variant: x.Own(0)}, Result: verify.Result{Begin: at, Speed: 1}, Outcome: FewVotes}
+	for _, a := range attempts {
+		if a.better(e.Attempt) {
+			e.Attempt = a
+		}
+	}
+	v := x.Variants()[e.Hit.Variant]
+	e.Speed, e.Landmarks, e.Least = 1+float64(v.Speed)/1000, v.Postings, int(math.Ceil(vote.Least(v)))
+	if x.Landmarks(0) < fewLandmarks {
+		if err := e.correlate(x, at); err != nil {
+			return e, err
+		}
+	}
+	e.reason()
+	return e, nil
 }
 
-// correlate does for one clip and a second around a sample what plain does.
-func (e *Explanation) correlate(x *index.Index, i int, sound *window, at int) error {
-	clip := exact.Clip{ID: e.Clip, Load: func(context.Context) ([]float32, error) { return x.Wave(i), nil }}
-	least := exact.Options{Threshold: .05}
-	e.Found = false
-	return exact.Find(context.Background(), section{sound, 0, sound.end()}, []exact.Clip{clip}, least, func(r exact.Result) error {
+// explain reads the episode until all that overlaps what may begin at a sample is decided, and
+// keeps the part around it.
+func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explanation) error {
+	length := m.core.search.index.Samples(0) * 11 / 10
+	buf, position := make([]float32, 1<<14), 0
+	for m.core.decided() < at+RateHz+3*length {
+		n, err := episode.Read(buf)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if low, high := max(0, e.From-position), min(n, at+length+shown-position); low < high {
+			e.Sound = append(e.Sound, buf[low:high]...)
+		}
+		position += n
+		if pushErr := m.Push(ctx, buf[:n]); pushErr != nil {
+			return pushErr
+		}
+		if err != nil {
+			if position <= at {
+				return fmt.Errorf("it ends before %v: %w", samples(at), fault.ErrInvalid)
+			}
+			return m.Close(ctx)
+		}
+	}
+	return m.core.tell(math.MaxInt / 2)
+}
+
+// begin is the sample at which the clip would begin.
+func (a Attempt) begin() int {
+	if a.Result.Samples > 0 {
+		return a.Result.Begin
+	}
+	return int(a.Hit.Begin * spectrum.Hop)
+}
+
+// correlate finds the best plain correlation within a second of a sample.
+func (e *Explanation) correlate(x *index.Index, at int) error {
+	sound := &window{samples: e.Sound}
+	clip := exact.Clip{ID: e.Clip, Load: func(context.Context) ([]float32, error) { return x.Wave(0), nil }}
+	return exact.Find(context.Background(), section{sound, 0, sound.end()}, []exact.Clip{clip}, exact.Options{Threshold: .05}, func(r exact.Result) error {
 		for _, m := range r.Matches {
-			if abs(m.Offset-at) <= RateHz && m.Score > e.Exact {
-				e.Exact, e.Found = m.Score, m.Score >= e.Threshold
-				e.Result.Begin = m.Offset
+			if abs(e.From+m.Offset-at) <= RateHz && m.Score > e.Exact {
+				e.Exact = m.Score
+				e.Result.Begin = e.From + m.Offset
 			}
 		}
 		return nil
 	})
 }
 
-// nearest is the best hit of a variant within a second of a sample.
-func (s *search) nearest(variant int, all []landmark.Landmark, at int) vote.Hit {
-	var best vote.Hit
-	const step = 32 // frames
-	var candidates []vote.Candidate
-	for d := -RateHz; d <= RateHz; d += step * spectrum.Hop {
-		candidates = append(candidates, vote.Candidate{Variant: variant, Frame: (at + d) / spectrum.Hop})
+// better reports whether an attempt came nearer to being found than another.
+func (a Attempt) better(than Attempt) bool {
+	if (a.Outcome == Found) != (than.Outcome == Found) {
+		return a.Outcome == Found
 	}
-	s.refiner.Refine(candidates, all, func(h vote.Hit) {
-		if h.Votes > best.Votes || best.Votes == 0 {
-			best = h
-		}
-	})
-	best.Marks = slices.Clone(best.Marks)
-	return best
+	return float64(a.Hit.Votes)/20+a.Result.Z > float64(than.Hit.Votes)/20+than.Result.Z
 }
 
-func (e Explanation) better(than Explanation) bool {
-	if e.Found != than.Found {
-		return e.Found
-	}
-	return float64(e.Hit.Votes)/20+e.Result.Z > float64(than.Hit.Votes)/20+than.Result.Z
-}
-
-// reason fills in the steps.
+// reason fills in the steps, up to the one that decided.
 func (e *Explanation) reason() {
 	say := func(format string, args ...any) { e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...)) }
+	defer func() {
+		if e.Found {
+			say("so it is found")
+		} else {
+			say("so it is not found")
+		}
+	}()
 	say("at %.0f %% of speed the clip has %d landmarks", 100*e.Speed, e.Landmarks)
-	if e.Landmarks < fewLandmarks {
-		say("fewer than %d: it is looked for by plain correlation, at its own speed", fewLandmarks)
-		say("the best correlation within a second, with most of the clip there, is %.3f; %.3f is the threshold", e.Exact, e.Threshold)
-		e.conclude(say)
+	if e.Exact > 0 || e.Landmarks == 0 {
+		say("fewer than %d: it is also looked for by plain correlation, at its own speed", fewLandmarks)
+		say("the best correlation within a second is %.3f; %.3f is the threshold", e.Exact, e.Threshold)
+		if e.Found || e.Outcome == FewVotes {
+			return
+		}
+	}
+	say("%d of them are heard at one place, in %.0f %% of its eighths; %d make a candidate", e.Hit.Votes, 100*e.Hit.Spread, e.Least)
+	switch e.Outcome {
+	case FewVotes:
+		if e.Hit.Votes >= e.Least {
+			say("but about as many agree in the half minute around it by chance")
+		}
+		say("too few landmarks agree: the place is not looked at")
+		return
+	case Crowded:
+		say("too many places within half a minute have more: it is not looked at")
+		return
+	case Beside:
+		say("a better place is within a tenth of a second")
 		return
 	}
-	switch {
-	case e.Hit.Votes < e.Least:
-		say("%d of them are heard at one place, and %d are needed: the place is not looked at", e.Hit.Votes, e.Least)
-	default:
-		say("%d of them are heard at one place, in %.0f %% of its eighths; %d make a candidate", e.Hit.Votes, 100*e.Hit.Spread, e.Least)
-	}
-	if e.Hit.Pace != 0 {
+	if e.Hit.Pace != 0 && straight(e.Hit) {
+		say("they agree at a speed that differs by %.1f %%", float64(e.Hit.Pace)/10)
+	} else if e.Hit.Pace != 0 {
 		say("they agree at a tempo that differs by %.1f %%: tempo or pitch was changed", float64(e.Hit.Pace)/10)
+	}
+	if e.Outcome == NotVerified {
+		say("the three loudest blocks of its thirds correlate to %.1f standard deviations together, and none stands out alone: what is played there is something else", e.Result.Z)
+		return
 	}
 	say("the waveform's peak is %.1f standard deviations high; with the landmarks that is a score of %.3f, and %.3f is the threshold",
 		e.Result.Z, e.Score, e.Threshold)
-	say("%.0f %% of its %d blocks match on their own; %.0f %% are needed, if the landmarks are few", 100*e.Result.Coverage, len(e.Result.Blocks), 100*minCoverage)
-	e.conclude(say)
-}
-
-func (e *Explanation) conclude(say func(string, ...any)) {
-	if e.Found {
-		say("so it is found")
-	} else {
-		say("so it is not found")
+	if e.Outcome == Weak {
+		say("the score is too low")
+		return
+	}
+	say("%.0f %% of its %d blocks match on their own", 100*e.Result.Coverage, len(e.Result.Blocks))
+	switch e.Outcome {
+	case LittleOfIt:
+		say("that is too little of the clip: %.0f %% are needed, or %.0f %% if one part of at least a second is sure by itself", 100*mostly, 100*e.minCoverage)
+	case Repeat:
+		say("another place of the clip explains it, because the clip repeats itself")
 	}
 }

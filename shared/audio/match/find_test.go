@@ -66,6 +66,7 @@ var situations = []situation{
 		}
 		return e
 	}, []string{"b@9999"}},
+	{"upside down", in(func() []float32 { return show(20) }, 50001, clipB, -1), []string{"b@50001"}},
 	{"across the end of a stretch", in(func() []float32 { return show(70) }, 4096*64-second, clipB, 1), []string{"b@254144"}},
 }
 
@@ -103,6 +104,40 @@ func TestFindTellsSpeedAndCuts(t *testing.T) {
 	require.Equal(t, 40000-2*second, found[0].Offset, "where the whole clip would begin")
 	require.InDelta(t, 4*second, found[0].Length, second/2)
 	require.InDelta(t, 4.0/6, found[0].Coverage, .1)
+}
+
+func TestAnySpeedWithin3PercentIsFound(t *testing.T) {
+	t.Parallel()
+	clips := [][]float32{tune(31, second), tune(32, 3*second), tune(33, 14*second)}
+	x := indexed(t, clips...)
+	for i, speed := range []int{-29, -25, -16, -14, -6, -5, 4, 5, 15, 17, 24, 26} {
+		clip := clips[i%len(clips)]
+		found := find(t, x, in(func() []float32 { return show(25) }, 40000, warp.Play(clip, speed), 1)(), match.Options{})
+		require.Len(t, found, 1, "speed %d", speed)
+		require.Equal(t, i%len(clips), found[0].Clip)
+		require.InDelta(t, 1+float64(speed)/1000, found[0].Speed, .002, "speed %d", speed)
+		require.InDelta(t, 40000, found[0].Offset, 12, "speed %d", speed)
+	}
+}
+
+func TestAPartIsFoundAndNamed(t *testing.T) {
+	t.Parallel()
+	clip := tune(34, 8*second)
+	x := indexed(t, clip)
+	for _, part := range [][2]int{{0, 4}, {4, 8}, {2, 6}} {
+		e := show(25)
+		mix(e, clip[part[0]*second:part[1]*second], 50000+part[0]*second, 1)
+		found := find(t, x, e, match.Options{})
+		require.Len(t, found, 1, "%v", part)
+		require.InDelta(t, 50000, found[0].Offset, 1)
+		from, to := found[0].Part()
+		require.InDelta(t, part[0], from.Seconds(), .3)
+		require.InDelta(t, part[1], to.Seconds(), .3)
+		require.InDelta(t, .5, found[0].Coverage, .1)
+		require.Empty(t, find(t, x, e, match.Options{MinCoverage: .7}))
+	}
+	_, err := match.New(x, match.Options{MinCoverage: 1.1}, nil)
+	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
 func TestAClipWithinAnotherIsFoundAndMarked(t *testing.T) {

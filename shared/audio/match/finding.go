@@ -15,10 +15,17 @@ const RateHz = index.RateHz
 // standard deviations (package verify). docs/clips.md says what moving it costs.
 const DefaultThreshold = 0.6
 
+// DefaultMinCoverage finds a clip of which half is played. A third is not, because songs and
+// series of jingles share so much more often than half.
+const DefaultMinCoverage = 0.4
+
 // Options; the zero value is the default.
 type Options struct {
 	// Threshold of the score, above 0 and below 1; 0 is DefaultThreshold.
 	Threshold float64
+	// MinCoverage is the share of a clip that must be found for a place to be a finding, 0 to
+	// 1; 0 is DefaultMinCoverage. A part of less than a second is none, if it is below 0.6.
+	MinCoverage float64
 }
 
 func (o Options) check() (Options, error) {
@@ -27,6 +34,12 @@ func (o Options) check() (Options, error) {
 	}
 	if !(o.Threshold > 0 && o.Threshold < 1) {
 		return o, fmt.Errorf("match: threshold %v: above 0 and below 1 is accepted: %w", o.Threshold, fault.ErrInvalid)
+	}
+	if o.MinCoverage == 0 {
+		o.MinCoverage = DefaultMinCoverage
+	}
+	if !(o.MinCoverage > 0 && o.MinCoverage <= 1) {
+		return o, fmt.Errorf("match: minimum coverage %v: want above 0 and at most 1: %w", o.MinCoverage, fault.ErrInvalid)
 	}
 	return o, nil
 }
@@ -41,8 +54,11 @@ type Finding struct {
 	Length   int
 	Coverage float64 // share of the clip that is found there, 0 to 1
 	Score    float64 // how sure; the threshold to below 1
-	Speed    float64 // 1.01 is 1 % faster than the clip
-	How      How
+	// PartFrom and PartTo are the samples of the clip between which it is found: to a quarter of
+	// a second, if an eighth of its power or more is missing at that end; else its ends.
+	PartFrom, PartTo int
+	Speed            float64 // 1.01 is 1 % faster than the clip
+	How              How
 	// Within is the ID of a longer clip that is found around this one; "" if none is.
 	Within string
 }
@@ -59,6 +75,9 @@ const (
 
 // Start is the offset as time.
 func (f Finding) Start() time.Duration { return samples(f.Offset) }
+
+// Part is PartFrom and PartTo as times.
+func (f Finding) Part() (from, to time.Duration) { return samples(f.PartFrom), samples(f.PartTo) }
 
 // Duration is the length as time.
 func (f Finding) Duration() time.Duration { return samples(f.Length) }

@@ -10,6 +10,7 @@ import (
 
 	"leasehold/shared/audio/landmark"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/fault"
 )
 
 // kept is an episode in memory.
@@ -68,16 +69,17 @@ func TestAKnownEpisodeIsReadOnlyWhereAClipMayBe(t *testing.T) {
 
 func TestExplainSaysTheSameAsFind(t *testing.T) {
 	t.Parallel()
-	x := indexed(t, clipA, clipB)
 	e := in(quiet, 50000, clipB, 1)()
-	for clip, at := range map[int]int{0: 50000, 1: 50200} {
-		got, err := match.Explain(x, clip, e, at, match.Options{})
+	for i, clip := range [][]float32{clipA, clipB} {
+		got, err := match.Explain(t.Context(), indexed(t, clip), &stream{e, 5000}, 50000+200*i, match.Options{})
 		require.NoError(t, err)
-		require.Equal(t, clip == 1, got.Found, "%v", got.Reasons)
-		require.GreaterOrEqual(t, len(got.Reasons), 4)
+		require.Equal(t, i == 1, got.Found, "%v", got.Reasons)
+		require.GreaterOrEqual(t, len(got.Reasons), 3)
 	}
-	_, err := match.Explain(x, 0, e, 0, match.Options{Threshold: 2})
-	require.Error(t, err)
+	_, err := match.Explain(t.Context(), indexed(t, clipA), &stream{e, 5000}, 0, match.Options{Threshold: 2})
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	_, err = match.Explain(t.Context(), indexed(t, clipA), &stream{e, 5000}, len(e), match.Options{})
+	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
 func (k *kept) landmarks(of landmark.Hashes) iter.Seq2[landmark.Landmark, error] {

@@ -22,8 +22,11 @@ type place struct {
 }
 
 const (
-	// minCoverage of a finding by waveform: a shared stretch of a tune is not the tune.
-	minCoverage = 0.6
+	// mostly is the coverage at which a waveform is the clip's, even if its score is helped by
+	// landmarks. Below, a part must be sure by itself: a shared stretch of a tune is not the tune.
+	mostly = 0.6
+	// minPart is how many samples of a part must be found: 1 s.
+	minPart = RateHz
 	// A place has minDensity of its variant's landmarks, in minSpread of its eighths, or
 	// they say nothing.
 	minDensity = 0.15
@@ -33,29 +36,54 @@ const (
 	allDense = 0.5
 )
 
+// Outcome is what became of a place that the search looked at.
+type Outcome string
+
+// The outcomes, by the step that decided.
+const (
+	Found       Outcome = "found"
+	FewVotes    Outcome = "few votes"    // too few landmarks agree
+	Crowded     Outcome = "crowded"      // too many better places of the clip within half a minute
+	Beside      Outcome = "beside"       // within a tenth of a second of a better place
+	Weak        Outcome = "weak"         // the score is below the threshold
+	LittleOfIt  Outcome = "little"       // too small a part of the clip is there
+	Repeat      Outcome = "repeat"       // another place explains it, since the clip repeats itself
+	NotVerified Outcome = "not verified" // the gate: three blocks do not correlate
+)
+
 // judge decides a hit with what verification says of it. Where the landmarks say
 // something, their votes and the waveform's deviations add up, like two independent
 // measurements; each vote beyond chance counts as half a deviation.
-func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, bool) {
+func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	density, votes := s.density(h)
-	dense := votes > 0
 	sure := func(z float64) bool { return verify.Score(z) >= s.options.Threshold }
-	score, z := verify.Score(math.Hypot(r.Z, votes)), r.Z
+	score := s.score(h, r)
+	coverage := r.Coverage
+	dense := votes > 0 && straight(h) && (sure(r.Z) || density >= allDense)
+	if dense {
+		coverage = max(coverage, h.Spread)
+	}
+	part := sure(r.Z) && r.Last-r.First >= minPart
 	switch {
+	case votes > 0 && !straight(h) && sure(votes) && r.Coverage < mostly:
+		return s.byLandmarks(clip, h, verify.Score(votes)), Found
+	case score < s.options.Threshold && r.Blocks == nil:
+		return place{}, NotVerified
 	case score < s.options.Threshold:
-		return place{}, false
-	case r.Coverage >= minCoverage:
-	case density >= minDensity && r.Coverage >= .5 && sure(z):
-	case dense && h.Pace == 0 && (sure(z) || density >= allDense):
-	case dense && h.Pace != 0 && sure(votes):
-		return s.byLandmarks(clip, h, verify.Score(votes)), true
-	default:
-		return place{}, false
+		return place{}, Weak
+	case coverage < s.options.MinCoverage, coverage < mostly && !part && !dense:
+		return place{}, LittleOfIt
 	}
 	return place{
 		clip: clip, begin: r.Begin, length: r.Samples, first: r.First, last: r.Last,
-		evidence: evidence(r), score: score, coverage: r.Coverage, speed: r.Speed, how: ByWaveform,
-	}, true
+		evidence: evidence(r), score: score, coverage: coverage, speed: r.Speed, how: ByWaveform,
+	}, Found
+}
+
+// score is that of the waveform and the landmarks together.
+func (s *search) score(h vote.Hit, r verify.Result) float64 {
+	_, votes := s.density(h)
+	return verify.Score(math.Hypot(r.Z, votes))
 }
 
 // density is a hit's share of its variant's landmarks; and, if they are many and all
@@ -89,3 +117,7 @@ func (s *search) byLandmarks(clip int, h vote.Hit, score float64) place {
 		coverage: h.Spread, speed: float64(s.index.Samples(clip)) / float64(length), how: ByLandmarks,
 	}
 }
+
+// straight reports whether a hit is at the pace of a change of speed, at which waveforms fit,
+// and not at that of a change of tempo or pitch alone.
+func straight(h vote.Hit) bool { return h.Pace >= -vote.MaxFine && h.Pace <= vote.MaxFine }

@@ -2,6 +2,7 @@ package match
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"leasehold/shared/audio/index"
@@ -34,10 +35,15 @@ func (r *reporter) add(places []place) {
 		offset := max(0, p.begin)
 		f := Finding{
 			Clip: p.clip, ID: r.index.ID(p.clip), Offset: offset, Length: p.last - max(offset, p.first, 0),
-			Coverage: p.coverage, Score: p.score, Speed: p.speed, How: p.how,
+			PartFrom: r.inClip(p, p.first), PartTo: r.inClip(p, p.last), Coverage: p.coverage, Score: p.score, Speed: p.speed, How: p.how,
 		}
 		r.waiting = append(r.waiting, f)
 	}
+}
+
+// inClip is the sample of a place's clip that is played at a sample of the episode.
+func (r *reporter) inClip(p place, at int) int {
+	return max(0, min(int(math.Round(float64(at-p.begin)*p.speed)), r.index.Samples(p.clip)))
 }
 
 // report hands over the findings that begin before a sample before which all are known.

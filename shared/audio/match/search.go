@@ -30,6 +30,22 @@ type search struct {
 	candidates []vote.Candidate    // of the stretch in hand
 	hits       [][]vote.Hit        // by clip, of the stretch in hand
 	work       Work
+	trace      func(Attempt) // nil unless the search is explained
+}
+
+// Attempt is a place that the search looked at.
+type Attempt struct {
+	Hit     vote.Hit
+	Result  verify.Result // zero if the outcome was decided before
+	Score   float64       // of waveform and landmarks together
+	Outcome Outcome
+}
+
+func (s *search) note(h vote.Hit, r verify.Result, o Outcome) {
+	if s.trace != nil {
+		h.Marks = slices.Clone(h.Marks)
+		s.trace(Attempt{h, r, s.score(h, r), o})
+	}
 }
 
 // Work says what a search cost.
@@ -75,10 +91,15 @@ func (s *search) advance(sound verify.Source) ([]place, error) {
 	s.counter.Decide(func(c vote.Candidate) { s.candidates = append(s.candidates, c) })
 	s.work.Candidates += len(s.candidates)
 	s.refiner.Refine(s.candidates, s.landmarks, func(h vote.Hit) {
-		if float64(h.Votes) >= vote.Least(variants[h.Variant]) {
-			clip := variants[h.Variant].Clip
-			s.hits[clip] = append(s.hits[clip], h)
+		if float64(h.Votes) < vote.Least(variants[h.Variant]) {
+			s.note(h, verify.Result{}, FewVotes)
+			return
 		}
+		if s.trace != nil {
+			h.Marks = slices.Clone(h.Marks)
+		}
+		clip := variants[h.Variant].Clip
+		s.hits[clip] = append(s.hits[clip], h)
 	})
 	var places []place
 	for clip, hits := range s.hits {
@@ -113,18 +134,25 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 	length := s.index.Samples(clip)
 	most := perClip + 2*vote.Stretch*spectrum.Hop/max(length, RateHz/4)
 	var places []place
-	for _, h := range hits[:min(most, len(hits))] {
+	for i, h := range hits {
+		if i >= most {
+			s.note(h, verify.Result{}, Crowded)
+			continue
+		}
 		begin := int(h.Begin * spectrum.Hop)
 		same := RateHz/10 + length*3/100
 		if slices.ContainsFunc(places, func(p place) bool { return abs(p.begin-begin) < same }) {
+			s.note(h, verify.Result{}, Beside)
 			continue
 		}
 		s.work.Verified++
-		r, err := s.look(h, begin, sound)
+		r, err := s.verifier.Verify(s.placeOf(h, begin), sound)
 		if err != nil {
 			return nil, err
 		}
-		if p, ok := s.judge(clip, h, r); ok {
+		p, outcome := s.judge(clip, h, r)
+		s.note(h, r, outcome)
+		if outcome == Found {
 			places = append(places, p)
 			s.work.Places++
 		}
@@ -132,12 +160,16 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 	return places, nil
 }
 
-// look verifies a hit; one that has many of its landmarks need not pass the gate.
-func (s *search) look(h vote.Hit, begin int, sound verify.Source) (verify.Result, error) {
-	if float64(h.Votes) >= minDensity*float64(s.index.Variants()[h.Variant].Postings) {
-		return s.verifier.Explain(h.Variant, begin, sound)
+// placeOf is where to verify a hit. One that has many of its landmarks need not pass the gate.
+func (s *search) placeOf(h vote.Hit, begin int) verify.Place {
+	p := verify.Place{
+		Variant: h.Variant, Begin: begin, From: h.First, To: h.Last,
+		Ungated: float64(h.Votes) >= minDensity*float64(s.index.Variants()[h.Variant].Postings),
 	}
-	return s.verifier.Verify(h.Variant, begin, sound)
+	if straight(h) {
+		p.Pace = h.Pace
+	}
+	return p
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -35,9 +35,8 @@ var (
 
 // View is what a picture shows.
 type View struct {
-	Title   string
-	Episode []float32 // the part of the episode that was explained
-	Clip    []float32 // at the speed of the explanation
+	Title string
+	Clip  []float32 // at the speed of the explanation
 	match.Explanation
 }
 
@@ -61,8 +60,8 @@ func Write(w io.Writer, format string, v View) error {
 	return c.write(w)
 }
 
-// drawing is one in the making. Frames are counted from the start of the part of the
-// episode; the clip lies where it is found.
+// drawing is a picture in the making. Frames are counted from the start of the episode; the
+// clip lies where it is found.
 type drawing struct {
 	canvas
 	View
@@ -80,7 +79,7 @@ func newDrawing(c canvas, v View) *drawing {
 
 func (d *drawing) draw() {
 	d.say(d.Title)
-	d.spectrogram("episode", d.Episode, 0, func(m vote.Mark) int { return m.Episode })
+	d.spectrogram("episode", d.Sound, d.From/spectrum.Hop, func(m vote.Mark) int { return m.Episode })
 	d.spectrogram("clip", d.Clip, d.begin, func(m vote.Mark) int { return m.Clip + d.begin })
 	d.blocks()
 	for _, r := range d.Reasons {

@@ -13,6 +13,7 @@ const (
 	// BlockSamples is the length of a block: 0.256 s.
 	BlockSamples = 2048
 	window       = 2 * BlockSamples // of the episode
+	hop          = spectrum.Hop
 	bins         = window/2 + 1
 	// lowBin and highBin bound the band that counts: 100 to 3,700 Hz.
 	lowBin, highBin = 100 * window / index.RateHz, 3700 * window / index.RateHz
@@ -130,19 +131,23 @@ func (c *cache) whiten(piece []float32) []complex64 {
 
 // weight is the magnitude to the power of -1/2.
 func weight(v complex64) float32 {
-	m := real(v)*real(v) + imag(v)*imag(v)
+	m := magnitude2(v)
 	if m < 1e-20 {
 		return 0
 	}
 	return 1 / root(root(m))
 }
 
+// magnitude2 is the square of the magnitude; the conversions forbid to fuse the operations,
+// so that every processor finds the same.
+func magnitude2(v complex64) float32 { return float32(real(v)*real(v)) + float32(imag(v)*imag(v)) }
+
 func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 func power(x []float32) float64 {
 	sum := 0.0
 	for _, v := range x {
-		sum += float64(v) * float64(v)
+		sum += float64(float64(v) * float64(v))
 	}
 	return sum / float64(max(1, len(x)))
 }

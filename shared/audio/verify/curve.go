@@ -10,14 +10,17 @@ const (
 	// lags is how many shifts of a block are looked at: 0 to 256 ms, the middle one
 	// where the block should be.
 	lags = BlockSamples + 1
-	// beside: so many samples on either side of a peak belong to it.
+	// beside is how many samples on either side of a peak belong to it: 3 ms, the width of
+	// the correlation of telephone sound.
 	beside = 24
-	// nearby: a block may lie so many samples off the line.
+	// nearby is how many samples a block may lie off the line.
 	nearby = 2
-	// maxDrift is the largest error of speed that is followed.
+	// maxDrift is the largest error of speed that is followed: half the distance between two
+	// variants, and a fifth of that.
 	maxDrift = .006
-	// strong is what a block must reach for its peak to say anything of the drift.
-	strong    = 4.5
+	// strongZ is what a block must reach for its peak to say anything of the drift: the
+	// largest of 2,049 values of noise is below it 99 times of 100.
+	strongZ   = 4.5
 	maxStrong = 40
 )
 
@@ -26,18 +29,28 @@ type curve struct {
 	z      []float32
 	done   bool    // z is of the place in hand
 	middle float64 // of the block, in samples from the middle of the variant
-	best   int     // lag
+	best   int     // lag of the largest magnitude
 }
 
-// line says where the blocks lie: drift is by how much of its distance from the clip's
-// middle a block is late.
-type line struct{ drift float64 }
+// sign is 1 if the peak is upright, -1 if it is inverted.
+func (c *curve) sign() float64 { return math.Copysign(1, float64(c.z[c.best])) }
 
-func (l line) at(distance float64) int { return int(math.Round(l.drift * distance)) }
+// height is the magnitude of the peak.
+func (c *curve) height() float64 { return math.Abs(float64(c.z[c.best])) }
 
-// correlate fills the curve of a block.
-func (v *Verifier) correlate(of *variant, k, begin int, from Source) error {
-	if err := from.ReadAt(v.wave, begin+of.blocks[k].at-BlockSamples/2); err != nil {
+// peak is where a sum of curves is largest: at a lag, of a height in standard deviations of
+// the rest, upright (1) or inverted (-1).
+type peak struct {
+	lag  int
+	z    float64
+	sign float64
+}
+
+// correlate fills the curve of block k of a clip that begins at about a sample and whose
+// distances are 1+drift times those of the variant.
+func (v *Verifier) correlate(of *variant, k, begin int, drift float64, from Source) error {
+	at := of.blocks[k].at
+	if err := from.ReadAt(v.wave, begin+at+shift(drift, at+BlockSamples/2)-BlockSamples/2); err != nil {
 		return err
 	}
 	c, clip, f := &v.curves[k], v.cache.spectrum(of, k), v.cache.fft
@@ -52,7 +65,7 @@ func (v *Verifier) correlate(of *variant, k, begin int, from Source) error {
 	spectrum.Multiply(band, band, clip)
 	var sum float64
 	for _, g := range band {
-		sum += float64(real(g)*real(g) + imag(g)*imag(g))
+		sum += float64(magnitude2(g))
 	}
 	f.Inverse(v.wave, v.bins)
 	c.done = true
@@ -60,81 +73,109 @@ func (v *Verifier) correlate(of *variant, k, begin int, from Source) error {
 	if sum > 0 {
 		scale = float32(1 / math.Sqrt(2*sum))
 	}
-	c.best = 0
 	for i := range c.z {
 		c.z[i] = v.wave[i] * scale
-		if c.z[i] > c.z[c.best] {
-			c.best = i
-		}
 	}
+	c.best = largest(c.z)
 	return nil
 }
 
-// near returns the best value near a lag, and where.
-func (c *curve) near(lag int) (z float64, at int) {
+// shift is by how many samples something drifts that is so far from where it does not.
+func shift(drift float64, distance int) int { return int(math.Round(drift * float64(distance))) }
+
+// upright is how much larger the magnitude of a trough must be than that of the peak for it
+// to count: a tone has both, and is upright more often than not.
+const upright = 1.05
+
+// largest is the index of the largest magnitude.
+func largest(z []float32) int {
+	high, low := 0, 0
+	for i, x := range z {
+		if x > z[high] {
+			high = i
+		}
+		if x < z[low] {
+			low = i
+		}
+	}
+	if -z[low] > upright*z[high] {
+		return low
+	}
+	return high
+}
+
+// near returns the best value of one polarity near a lag, and its lag.
+func (c *curve) near(lag int, sign float64) (z float64, at int) {
 	at = max(0, min(lag, lags-1))
 	for i := max(0, lag-nearby); i <= min(lags-1, lag+nearby); i++ {
-		if c.z[i] > c.z[at] {
+		if sign*float64(c.z[i]) > sign*float64(c.z[at]) {
 			at = i
 		}
 	}
-	return float64(c.z[at]), at
+	return sign * float64(c.z[at]), at
 }
 
-// peak adds the curves that there are along a line, and returns the lag of the peak and
-// its height in standard deviations of the rest.
-func (v *Verifier) peak(l line) (lag int, z float64) {
+// sumPeak adds the curves that are done, of those given, along a line of so much drift, and
+// returns the peak of the sum.
+func (v *Verifier) sumPeak(curves []curve, drift float64) peak {
 	clear(v.sum)
-	for _, c := range v.curves {
+	for i := range curves {
+		c := &curves[i]
 		if !c.done {
 			continue
 		}
-		d := l.at(c.middle)
+		d := int(math.Round(drift * c.middle))
 		from, to := max(0, -d), min(lags, lags-d)
 		for i, x := range c.z[from+d : to+d] {
 			v.sum[from+i] += x
 		}
 	}
-	for i, x := range v.sum {
-		if x > v.sum[lag] {
-			lag = i
-		}
-	}
+	lag := largest(v.sum)
 	var sum2, n float64
 	for i, x := range v.sum {
 		if i < lag-beside || i > lag+beside {
-			sum2 += float64(x) * float64(x)
+			sum2 += float64(x * x)
 			n++
 		}
 	}
 	if sum2 == 0 {
-		return lag, 0
+		return peak{lag, 0, 1}
 	}
-	return lag, float64(v.sum[lag]) / math.Sqrt(sum2/n)
+	height := float64(v.sum[lag])
+	return peak{lag, math.Abs(height) / math.Sqrt(sum2/n), math.Copysign(1, height)}
 }
 
-// line finds the drift on which most strong blocks agree; none, if about as many agree
-// without.
-func (v *Verifier) line() line {
+// drift finds the drift on which most strong blocks agree, as the line of least squares through
+// their peaks; 0 if no two agree.
+func (v *Verifier) drift() float64 {
 	strong := v.strong()
-	most := 0
-	for _, a := range strong {
-		most = max(most, agree(strong, line{}, a))
-	}
-	best := line{}
-	most++
+	var best []*curve
 	for i, a := range strong {
 		for _, b := range strong[i+1:] {
-			l := line{float64(b.best-a.best) / (b.middle - a.middle)}
-			if math.Abs(l.drift) > maxDrift {
+			drift := float64(b.best-a.best) / (b.middle - a.middle)
+			if math.Abs(drift) > maxDrift || a.sign() != b.sign() {
 				continue
 			}
-			if n := agree(strong, l, a); n > most {
-				best, most = l, n
+			if on := agree(strong, drift, a); len(on) > len(best) {
+				best = on
 			}
 		}
 	}
-	return best
+	n := float64(len(best))
+	var lag, middle, square, product float64
+	for _, c := range best {
+		lag += float64(c.best) / n
+		middle += c.middle / n
+	}
+	for _, c := range best {
+		d := c.middle - middle
+		square += float64(d * d)
+		product += float64(d * (float64(c.best) - lag))
+	}
+	if square == 0 {
+		return 0
+	}
+	return max(-maxDrift, min(product/square, maxDrift))
 }
 
 // strong are the curves that say something of the drift: maxStrong at most, spread
@@ -142,7 +183,7 @@ func (v *Verifier) line() line {
 func (v *Verifier) strong() []*curve {
 	var all []*curve
 	for i := range v.curves {
-		if c := &v.curves[i]; c.done && c.z[c.best] >= strong {
+		if c := &v.curves[i]; c.done && c.height() >= strongZ {
 			all = append(all, c)
 		}
 	}
@@ -156,13 +197,14 @@ func (v *Verifier) strong() []*curve {
 	return some
 }
 
-// agree counts the curves whose peak lies on the line through a's.
-func agree(curves []*curve, l line, a *curve) int {
-	n := 0
+// agree returns the curves whose peak lies on the line through a's, with its polarity.
+func agree(curves []*curve, drift float64, a *curve) []*curve {
+	var on []*curve
 	for _, c := range curves {
-		if math.Abs(float64(c.best-a.best)-l.drift*(c.middle-a.middle)) <= nearby+1 {
-			n++
+		off := float64(c.best-a.best) - float64(drift*(c.middle-a.middle))
+		if math.Abs(off) <= nearby && c.sign() == a.sign() {
+			on = append(on, c)
 		}
 	}
-	return n
+	return on
 }

@@ -24,6 +24,16 @@ func noise(seed uint64, n int, level float64) []float32 {
 	return x
 }
 
+// dull is noise of which the most is low, as of speech and music.
+func dull(seed uint64, n int, level float64) []float32 {
+	x, last := noise(seed, n, level), float32(0)
+	for i, v := range x {
+		last = .8*last + .6*v
+		x[i] = last
+	}
+	return x
+}
+
 type memory []float32
 
 func (m memory) ReadAt(dst []float32, offset int) error {
@@ -60,7 +70,7 @@ func TestTheSampleIsFoundUnderNoiseAndWithin100ms(t *testing.T) {
 		at, guess   int
 		gain, under float64
 	}{{40000, 40000, 1, .01}, {40000, 40800, 1, .1}, {40001, 39201, 2, .2}, {-7000, -7100, 1, .05}, {140000, 140300, 1, .05}} {
-		r, err := v.Verify(0, c.guess, played(clip, c.at, c.gain, c.under))
+		r, err := v.Verify(verify.Place{Begin: c.guess}, played(clip, c.at, c.gain, c.under))
 		require.NoError(t, err)
 		require.Equal(t, c.at, r.Begin, "%+v", c)
 		require.Greater(t, r.Score, .7)
@@ -72,12 +82,12 @@ func TestOtherSoundDoesNotPass(t *testing.T) {
 	t.Parallel()
 	v := verify.New(indexed(noise(1, 3*rate, .1)))
 	for seed := range uint64(20) {
-		r, err := v.Explain(0, 30000, memory(noise(50+seed, 20*rate, .1)))
+		r, err := v.Verify(verify.Place{Begin: 30000, Ungated: true}, memory(noise(50+seed, 20*rate, .1)))
 		require.NoError(t, err)
 		require.Less(t, r.Score, .55)
 		require.Less(t, r.Coverage, .3)
 	}
-	r, err := v.Verify(0, 30000, make(memory, 20*rate))
+	r, err := v.Verify(verify.Place{Begin: 30000}, make(memory, 20*rate))
 	require.NoError(t, err)
 	require.Zero(t, r.Score, "silence")
 }
@@ -87,7 +97,7 @@ func TestAnErrorOfSpeedIsMended(t *testing.T) {
 	clip := noise(1, 5*rate, .1)
 	x := indexed(clip)
 	for _, speed := range []int{-4, 3, 5} {
-		r, err := verify.New(x).Explain(x.Own(0), 40000, played(warp.Play(clip, speed), 40000, 1, .03))
+		r, err := verify.New(x).Verify(verify.Place{Variant: x.Own(0), Begin: 40000, Ungated: true}, played(warp.Play(clip, speed), 40000, 1, .03))
 		require.NoError(t, err)
 		require.InDelta(t, 1+float64(speed)/1000, r.Speed, .0003)
 		require.InDelta(t, 40000, r.Begin, 4)
@@ -96,16 +106,65 @@ func TestAnErrorOfSpeedIsMended(t *testing.T) {
 	}
 }
 
+// TestTheGateFollowsAnySpeed has blocks whose peaks drift apart: their sum along a straight
+// line does not pass the gate, but one of them does alone.
+func TestTheGateFollowsAnySpeed(t *testing.T) {
+	t.Parallel()
+	clip := dull(1, 5*rate, .1)
+	x := indexed(clip)
+	for _, speed := range []int{-5, -4, 3, 5} {
+		r, err := verify.New(x).Verify(verify.Place{Variant: x.Own(0), Begin: 40000}, played(warp.Play(clip, speed), 40000, 1, .03))
+		require.NoError(t, err)
+		require.InDelta(t, 1+float64(speed)/1000, r.Speed, .0003)
+		require.Greater(t, r.Score, .7)
+	}
+	long := noise(2, 15*rate, .1)
+	x = indexed(long)
+	r, err := verify.New(x).Verify(verify.Place{Variant: x.Own(0), Begin: 8000, Pace: 5}, played(warp.Play(long, 5), 8000, 1, .03))
+	require.NoError(t, err)
+	require.InDelta(t, 1.005, r.Speed, .0003)
+	require.InDelta(t, 8000, r.Begin, 4)
+}
+
+func TestPolarityDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 3*rate, .1)
+	v := verify.New(indexed(clip))
+	upright, err := v.Verify(verify.Place{Begin: 40100}, played(clip, 40000, 1, .05))
+	require.NoError(t, err)
+	inverted, err := v.Verify(verify.Place{Begin: 40100}, played(clip, 40000, -1, .05))
+	require.NoError(t, err)
+	require.Equal(t, 40000, inverted.Begin)
+	require.True(t, inverted.Inverted)
+	require.False(t, upright.Inverted)
+	require.InEpsilon(t, upright.Z, inverted.Z, .1)
+}
+
+func TestAPartIsToldByItsOwnBlocks(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 8*rate, .1)
+	v := verify.New(indexed(clip))
+	heard := make([]float32, len(clip))
+	copy(heard[3*rate:5*rate], clip[3*rate:5*rate])
+	r, err := v.Verify(verify.Place{Begin: 40000, From: 3 * rate / 64, To: 5 * rate / 64}, played(heard, 40000, 1, .05))
+	require.NoError(t, err)
+	require.Equal(t, 40000, r.Begin)
+	require.InDelta(t, 40000+3*rate, r.First, 2048)
+	require.InDelta(t, 40000+5*rate, r.Last, 2048)
+	require.InDelta(t, .25, r.Coverage, .05)
+	require.Greater(t, r.Score, .8)
+}
+
 func TestCoverageSaysWhatIsThere(t *testing.T) {
 	t.Parallel()
 	clip := noise(1, 4*rate, .1)
 	v := verify.New(indexed(clip))
-	r, err := v.Verify(0, 40000, played(clip[:3*rate], 40000, 1, .02))
+	r, err := v.Verify(verify.Place{Begin: 40000}, played(clip[:3*rate], 40000, 1, .02))
 	require.NoError(t, err)
 	require.InDelta(t, .75, r.Coverage, .07)
 	require.Equal(t, 40000, r.First)
 	require.InDelta(t, 40000+3*rate, r.Last, 2048)
-	r, err = v.Verify(0, 40000, played(append(make([]float32, rate), clip[rate:]...), 40000, 1, .02))
+	r, err = v.Verify(verify.Place{Begin: 40000}, played(append(make([]float32, rate), clip[rate:]...), 40000, 1, .02))
 	require.NoError(t, err)
 	require.InDelta(t, 40000+rate, r.First, 2048)
 	require.Equal(t, 40000+4*rate, r.Last)
@@ -113,7 +172,7 @@ func TestCoverageSaysWhatIsThere(t *testing.T) {
 
 func TestTheSourcesErrorIsTold(t *testing.T) {
 	t.Parallel()
-	_, err := verify.New(indexed(noise(1, rate, .1))).Verify(0, 0, broken{})
+	_, err := verify.New(indexed(noise(1, rate, .1))).Verify(verify.Place{Begin: 0}, broken{})
 	require.ErrorIs(t, err, errBroken)
 }
 
@@ -130,7 +189,7 @@ func BenchmarkVerify(b *testing.B) {
 	for name, at := range map[string]int{"true": 40000, "false": 100000} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := v.Verify(0, at, e); err != nil {
+				if _, err := v.Verify(verify.Place{Begin: at}, e); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -140,7 +199,7 @@ func BenchmarkVerify(b *testing.B) {
 
 func ExampleVerifier() {
 	clip := noise(1, rate, .1)
-	r, err := verify.New(indexed(clip)).Verify(0, 24100, played(clip, 24000, 1, .02))
+	r, err := verify.New(indexed(clip)).Verify(verify.Place{Begin: 24100}, played(clip, 24000, 1, .02))
 	fmt.Println(r.Begin, r.Coverage, r.Score > .9, err)
 	// Output: 24000 1 true <nil>
 }

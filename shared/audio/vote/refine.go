@@ -12,8 +12,13 @@ import (
 const (
 	// together is the width of the small cell, in frames.
 	together = 5
-	// maxPace is the largest difference of pace, in thousandths.
-	maxPace = 30
+	// maxPace is the largest difference of pace, in thousandths: changes of tempo or pitch
+	// alone.
+	maxPace = 40
+	// MaxFine is the largest difference of pace between an episode and the variant that is
+	// nearest to its speed: half the distance of two variants, and a fifth of that. A waveform
+	// still fits there, at the corrected speed.
+	MaxFine = 6
 )
 
 // Mark is one landmark that the episode and a variant share.
@@ -26,11 +31,13 @@ type Mark struct {
 // Hit is a candidate that was looked at closely.
 type Hit struct {
 	Variant int
-	// Pace is how much faster than the variant's time the episode's runs, in
-	// thousandths: 0, but where tempo or pitch alone were changed.
+	// Pace is how much faster than the variant's time the episode's runs, in thousandths: up to
+	// MaxFine between two variants, more if tempo or pitch alone were changed.
 	Pace  int
 	Begin float64 // frame of the episode at which it begins
 	Votes int     // Marks that agree on Begin, each landmark of either side once
+	// First and Last are the frames of the variant between which the Marks lie.
+	First, Last int
 	// Spread is the share of the variant's eighths in which there are some: 0 to 1.
 	Spread float64
 	Marks  []Mark // those that agree, by Episode
@@ -65,19 +72,65 @@ func (r *Refiner) Refine(candidates []Candidate, episode []landmark.Landmark, em
 	}
 }
 
+// best is the Hit at the pace at which most marks agree.
 func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 	v := r.index.Variants()[c.Variant]
 	best := r.agree(c, v, 0, marks)
-	for _, pace := range paces(v.Speed) {
-		// Another pace explains a little more by chance: it must explain much more.
-		if h := r.agree(c, v, pace, marks); h.Votes > best.Votes+best.Votes/4+2 {
-			best = h
+	if len(marks) >= few {
+		for pace, step := fineStep(v.Frames), fineStep(v.Frames); pace <= MaxFine; pace += step {
+			for _, p := range [2]int{pace, -pace} {
+				if h := r.agree(c, v, p, marks); h.Votes > best.Votes {
+					best = h
+				}
+			}
+		}
+		for _, pace := range paces(v.Speed) {
+			// A pace that far off explains more by chance: it must explain much more.
+			if h := r.agree(c, v, pace, marks); h.Votes > best.Votes+best.Votes/4+2 {
+				best = h
+			}
 		}
 	}
+	if best.Pace >= -MaxFine && best.Pace <= MaxFine && fineStep(v.Frames) <= MaxFine {
+		best.fit()
+	}
 	best.Variant = c.Variant
+	for i, m := range best.Marks {
+		if i == 0 {
+			best.First, best.Last = m.Clip, m.Clip
+		}
+		best.First, best.Last = min(best.First, m.Clip), max(best.Last, m.Clip)
+	}
 	best.Spread = spread(best.Marks, v.Frames)
 	return best
 }
+
+// fit sets the pace and the beginning to those of the line through the marks, by least squares:
+// several paces may leave all marks within one cell.
+func (h *Hit) fit() {
+	n := float64(len(h.Marks))
+	var clip, episode, square, product float64
+	for _, m := range h.Marks {
+		clip += float64(m.Clip) / n
+		episode += float64(m.Episode) / n
+	}
+	for _, m := range h.Marks {
+		d := float64(m.Clip) - clip
+		square += float64(d * d)
+		product += float64(d * (float64(m.Episode) - episode))
+	}
+	if n < 8 || product <= 0 {
+		return // too few to tell
+	}
+	if pace := int(math.Round(1000 * (square/product - 1))); pace >= -MaxFine && pace <= MaxFine {
+		h.Pace, h.Begin = pace, episode-float64(clip*1000/float64(1000+pace))
+	}
+}
+
+// fineStep is the distance of the paces that are tried within MaxFine, in thousandths: small
+// enough for the landmarks at either end of the variant to stay within one cell; more than
+// MaxFine if they do so without.
+func fineStep(frames int) int { return max(1, 4000/frames) }
 
 // Slack is by how many frames the landmarks of a candidate of so many frames may lie
 // outside.
@@ -87,9 +140,9 @@ func Slack(frames int) int { return 2*cell + frames*maxPace/1000 + 1 }
 // speed 0; one of pitch alone those of its speed, at the pace of speed 0.
 func paces(speed int) []int {
 	if speed == 0 {
-		return []int{-30, -20, -10, 10, 20, 30}
+		return []int{-40, -30, -20, -10, 10, 20, 30, 40}
 	}
-	return []int{-speed}
+	return []int{-speed - 5, -speed, -speed + 5}
 }
 
 // gather fills marks with the landmarks in common near each candidate. It goes once through

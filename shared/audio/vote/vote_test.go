@@ -132,6 +132,21 @@ func TestAnotherTempoIsAnotherPace(t *testing.T) {
 	require.Greater(t, h.Votes, x.Variants()[0].Postings*3/4)
 }
 
+func TestASpeedBetweenTwoVariantsIsAFinePace(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 15*index.RateHz)
+	x := indexed(t, clip)
+	var episode []landmark.Landmark
+	for _, l := range landmark.Of(clip) {
+		episode = append(episode, landmark.Landmark{Hash: l.Hash, Frame: 500 + int(float64(l.Frame)/1.004+.5)})
+	}
+	h := refined(x, vote.Candidate{Variant: x.Own(0), Frame: 500}, episode)
+	require.Equal(t, 4, h.Pace)
+	require.Greater(t, h.Votes, x.Variants()[0].Postings*3/4)
+	require.Less(t, h.First, 60)
+	require.Greater(t, h.Last, 1700)
+}
+
 func TestLeastGrowsWithTheLandmarks(t *testing.T) {
 	t.Parallel()
 	last := 0.0
