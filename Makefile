@@ -21,7 +21,7 @@ SOAK_FUZZ_SECONDS ?= 1800
 # How long `make soak` kills processes, each kind of chaos.
 SOAK_CHAOS ?= 30m
 
-.PHONY: help build demo test lint tools soak bench bench-clips image clean
+.PHONY: help build demo test lint tools soak bench bench-clips image diagrams recording clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,12 @@ image: ## make the container image leasehold from the binary that is built here
 	mkdir -p .build/image/data .build/image/tmp
 	go build -ldflags '-s -w $(LDFLAGS)' -o .build/image/leasehold .
 	docker build -q -t leasehold -f docker/Dockerfile .build/image
+
+diagrams: ## draw docs/diagrams again, one of them from a new trace
+	go test ./internal/docs -count=1 -run Diagrams -update
+
+recording: ## record docs/demo.svg again
+	go test ./internal/docs -count=1 -run Recording -update
 
 clean: ## remove what was built
 	rm -rf leasehold .build .demo

@@ -1,0 +1,12 @@
+// Package docs tests the documentation. It has only tests.
+//
+//   - commands_test.go executes every ```sh block of README.md, CONTRIBUTING.md and
+//     docs/*.md in a sandbox, with the real binary, and compares ```output blocks
+//     with what the block before them printed.
+//   - inline_test.go parses every `leasehold …` and `go test …` between backquotes:
+//     commands, flags, packages, tests and benchmarks must exist.
+//   - links_test.go checks that links between files lead to a file and a heading.
+//   - diagrams_test.go draws docs/diagrams (make diagrams writes them).
+//   - recording_test.go compares docs/demo.svg with a run of the demo (make recording
+//     writes it).
+package docs
