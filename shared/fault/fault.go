@@ -1,5 +1,5 @@
 // Package fault holds the kinds of error that cross a boundary, and the one
-// table that gives each its wire code, HTTP status and exit code.
+// table that maps each to its wire code, HTTP status and exit code.
 //
 // A kind is a sentinel: errors wrap it with the operation and the value
 // (fmt.Errorf("lease.Extend %s: %w", id, fault.ErrStaleToken)) and are matched
@@ -18,7 +18,7 @@ var (
 	ErrClosed          = errors.New("closed")
 	ErrTooLarge        = errors.New("too large")
 	ErrUnauthenticated = errors.New("unauthenticated")
-	ErrForbidden       = errors.New("forbidden") // whoever asks, and however often
+	ErrForbidden       = errors.New("forbidden") // for every caller: a retry does not help
 	ErrOverloaded      = errors.New("overloaded")
 	ErrUnavailable     = errors.New("unavailable") // the outcome is unknown: repeat with the same operation id
 	ErrCorrupt         = errors.New("corrupt")
@@ -27,7 +27,7 @@ var (
 	ErrPermission      = errors.New("permission denied by the system")
 )
 
-// A Row says how one kind is shown at each boundary.
+// Row is how one kind is shown at each boundary.
 type Row struct {
 	Kind       error
 	Code       string // on the wire
@@ -35,8 +35,9 @@ type Row struct {
 	ExitCode   int
 }
 
-// Table has one row for each kind; the last row stands for errors of no kind. What
-// is wrong with a folder comes before what follows from it: closed or unavailable.
+// Table has one row for each kind; the last row is for errors of no kind. An error may
+// be of several kinds, and the first row counts: so the kinds for a folder come before
+// closed and unavailable, because these follow from a folder that cannot be opened.
 var Table = []Row{
 	{ErrInvalid, "invalid", 400, 1},
 	{ErrUsage, "usage", 400, 2},
@@ -65,8 +66,8 @@ func Of(err error) Row {
 	return Table[len(Table)-1]
 }
 
-// FromCode returns the kind that a wire code stands for, nil for "internal" and
-// for codes that this version does not know.
+// FromCode returns the kind of a wire code; nil for "internal" and for codes that this
+// version does not know.
 func FromCode(code string) error {
 	for _, r := range Table {
 		if r.Code == code {

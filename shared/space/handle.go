@@ -7,7 +7,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// handle is a Space over a Conn.
+// handle is a Space whose calls a Conn carries.
 type handle struct {
 	conn Conn
 	name string
@@ -72,7 +72,7 @@ func (h handle) Notify(ctx context.Context, p tuple.Template) (Subscription, err
 	return subscription{h.conn, r.Subscription}, nil
 }
 
-// subscription is a Subscription over a Conn.
+// subscription is a Subscription whose calls a Conn carries.
 type subscription struct {
 	conn Conn
 	id   int64

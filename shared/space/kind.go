@@ -1,14 +1,16 @@
 package space
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/tuple"
 )
 
-// Kind says which of the matching tuples a get or a query finds.
+// Kind decides which of the matching tuples a get or a query finds.
 type Kind string
 
 // The kinds of space. The empty kind is Sequential.
@@ -24,16 +26,16 @@ const (
 // Kinds lists every kind.
 var Kinds = []Kind{Sequential, Queue, Stack, Pile, Random, Ordered}
 
-// Overflow says what a put into a full space does.
+// Overflow decides what a put into a full space does.
 type Overflow string
 
 // The kinds of overflow. The empty one is Block.
 const (
 	Block      Overflow = "block"       // Put waits, PutP fails with fault.ErrOverloaded
-	DropOldest Overflow = "drop_oldest" // the oldest tuple that is not held goes
+	DropOldest Overflow = "drop_oldest" // the oldest tuple that is not held is removed
 )
 
-// DefaultCapacity is how many tuples a space holds if its options do not say.
+// DefaultCapacity is the capacity of a space, in tuples, if its options have none.
 const DefaultCapacity = 1_000_000
 
 // Options of a space, fixed at its creation.
@@ -45,23 +47,11 @@ type Options struct {
 	Volatile bool // never journalled: empty after a restart
 }
 
-// Normalize fills in defaults, and refuses what makes no sense.
+// Normalize fills in defaults, and refuses invalid values with fault.ErrInvalid.
 func (o Options) Normalize() (Options, error) {
-	if o.Kind == "" {
-		o.Kind = Sequential
-	}
-	if o.Overflow == "" {
-		o.Overflow = Block
-	}
-	if o.Capacity == 0 {
-		o.Capacity = DefaultCapacity
-	}
-	known := false
-	for _, k := range Kinds {
-		known = known || k == o.Kind
-	}
+	o.Kind, o.Overflow, o.Capacity = cmp.Or(o.Kind, Sequential), cmp.Or(o.Overflow, Block), cmp.Or(o.Capacity, DefaultCapacity)
 	switch {
-	case !known:
+	case !slices.Contains(Kinds, o.Kind):
 		return o, fmt.Errorf("kind %q: %w: accepted are %v", o.Kind, fault.ErrInvalid, Kinds)
 	case o.Overflow != Block && o.Overflow != DropOldest:
 		return o, fmt.Errorf("overflow %q: %w: accepted are %s and %s", o.Overflow, fault.ErrInvalid, Block, DropOldest)
@@ -77,17 +67,18 @@ func (o Options) Normalize() (Options, error) {
 type Info struct {
 	Name    string
 	Options Options
-	Visible int // tuples that can be found
+	Visible int // tuples that a get or query can find
 	Held    int // tuples that are held
 }
 
-// PutOptions say how long a tuple stays.
+// PutOptions limit how long a tuple stays.
 type PutOptions struct {
 	TTL time.Duration // 0: until it is taken
-	// Expiry names the procedure that runs, in the same record, when the TTL
-	// ends; it gets Expired.Args. The tuple goes if the procedure neither holds it
-	// nor extends its TTL. Empty: the tuple goes.
+	// Expiry names the procedure that runs, in the same journal record, when the TTL
+	// ends; it gets Expired.Args. The tuple is removed unless the procedure holds it
+	// or extends its TTL. Empty: the tuple is removed.
 	Expiry string
-	// Ephemeral ties the tuple to the session that put it: it goes when that ends.
+	// Ephemeral ties the tuple to the session that put it: it is removed when that
+	// ends.
 	Ephemeral bool
 }

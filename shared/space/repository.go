@@ -7,41 +7,41 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Repository is a set of spaces as one session sees it.
+// Repository is a set of spaces, used by one session.
 type Repository interface {
 	// Session returns the id of the session.
 	Session() string
-	// Create makes a space. Creating one that exists with equal options does
-	// nothing; with others it is fault.ErrConflict.
+	// Create makes a space. If one exists with equal options it does nothing; with
+	// other options it is fault.ErrConflict.
 	Create(ctx context.Context, name string, o Options) error
 	// List describes all spaces, by name.
 	List(ctx context.Context) ([]Info, error)
-	// Space returns a handle; it does not ask whether the space exists.
+	// Space returns a handle; it does not check that the space exists.
 	Space(name string) Space
-	// Call runs a procedure, and waits if it waits. A non-zero op makes the call
-	// repeatable.
+	// Call runs a procedure, and blocks while the procedure waits. A non-zero op makes
+	// the call repeatable.
 	Call(ctx context.Context, op OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error)
 	// Receive waits for the next message that a procedure sent to this session.
 	Receive(ctx context.Context) (tuple.Tuple, error)
 	// Close ends the session in order: what it holds is handed back, and its
-	// ephemeral tuples go. A closed repository stays closed.
+	// ephemeral tuples are removed. A closed repository stays closed.
 	Close(ctx context.Context) error
 }
 
 // Space is one named multiset of tuples.
 type Space interface {
 	Name() string
-	// Put adds a tuple; it waits while a blocking space is full. A ttl above 0
-	// is how long the tuple may stay.
+	// Put adds a tuple; it waits while a blocking space is full. The tuple is removed
+	// after ttl if that is above 0.
 	Put(ctx context.Context, t tuple.Tuple, ttl time.Duration) error
 	// PutP is Put, except that a full space is fault.ErrOverloaded.
 	PutP(ctx context.Context, t tuple.Tuple, ttl time.Duration) error
 	// Get takes a match; it waits for one.
 	Get(ctx context.Context, p tuple.Template) (tuple.Tuple, error)
-	// GetP takes a match if there is one.
+	// GetP takes a match, and reports whether there was one.
 	GetP(ctx context.Context, p tuple.Template) (tuple.Tuple, bool, error)
-	// GetAll takes all matches, in the order of the kind. More than MaxReply
-	// bytes of them are fault.ErrTooLarge, and nothing is taken.
+	// GetAll takes all matches, in the order of the kind. If they are more than
+	// MaxReply bytes it is fault.ErrTooLarge, and nothing is taken.
 	GetAll(ctx context.Context, p tuple.Template) ([]tuple.Tuple, error)
 	// Query, QueryP and QueryAll are Get, GetP and GetAll without taking.
 	Query(ctx context.Context, p tuple.Template) (tuple.Tuple, error)
@@ -68,7 +68,7 @@ type Conn interface {
 	Do(ctx context.Context, r Request) (Reply, error)
 }
 
-// Over returns the repository that c carries.
+// Over returns a repository whose calls c carries.
 func Over(c Conn) Repository { return repository{c} }
 
 type repository struct{ conn Conn }

@@ -9,17 +9,17 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// OpID identifies one changing operation for ever, so that repeating it returns
-// the first answer instead of doing it twice. The session is the one that asks.
-// The zero OpID is none: such an operation cannot be repeated. An error is not
-// an answer: nothing has happened, and the operation may be tried again.
+// OpID identifies one changing operation for ever, so that repeating it returns the
+// first answer instead of doing it twice. The session is the caller's. The zero OpID
+// is none: such an operation cannot be repeated. An error is not an answer, because
+// nothing has happened then: the operation may be tried again.
 type OpID struct {
 	Session string
 	Seq     uint64
 }
 
-// AutoSeq is the first of the sequence numbers that connections give to the
-// operations that have none; those below are the caller's to choose.
+// AutoSeq is the first of the sequence numbers that connections give to operations
+// without one; those below are the caller's to choose.
 const AutoSeq uint64 = 1 << 63
 
 // Window is how many answers are kept for a session: an operation that is this
@@ -28,12 +28,12 @@ const AutoSeq uint64 = 1 << 63
 // automatic ones have a window each.
 const Window = 1024
 
-// WindowBytes is how many bytes of answers are kept for a session, the newest
-// alone excepted. What older operations were answered is forgotten, though not
-// that they have happened: to repeat one is fault.ErrConflict.
+// WindowBytes is how many bytes of answers are kept for a session, the newest answer
+// excepted. Of older operations it is only known that they have happened: to repeat
+// one is fault.ErrConflict.
 const WindowBytes = 8 << 20
 
-// Bounds of what is asked and answered.
+// Bounds of requests and replies.
 const (
 	MaxName       = 255            // bytes of a name of a space, session or procedure
 	MaxReply      = 4<<20 - 64<<10 // bytes of all tuples in one reply: it fits a frame of 4 MiB
@@ -42,10 +42,10 @@ const (
 	MaxAcknowledged = 64
 )
 
-// Verb says what a request wants.
+// Verb is the operation that a request asks for.
 type Verb uint8
 
-// The verbs. Get, Query, Put on a full space, Call of a procedure that waits,
+// The verbs. Get, Query, Put into a full space, Call of a procedure that waits,
 // Receive and Next block.
 const (
 	VerbCreate Verb = iota + 1
@@ -65,8 +65,8 @@ const (
 	VerbNext
 	VerbUnnotify
 	VerbEnd
-	VerbAck  // ends the hold that a get with Ack left, for good
-	VerbBack // ends it the other way: what was taken is back at its old place
+	VerbAck  // ends gets with Ack: what they took is gone for good
+	VerbBack // ends gets with Ack: what they took comes back to its old place
 )
 
 var verbNames = [...]string{"", "create", "list", "put", "putp", "get", "getp", "getall", "query",
@@ -83,42 +83,38 @@ func (v Verb) String() string {
 // Changes reports whether the verb changes tuples or spaces, so that an
 // operation id makes sense for it.
 func (v Verb) Changes() bool {
-	switch v {
-	case VerbCreate, VerbPut, VerbPutP, VerbGet, VerbGetP, VerbGetAll, VerbCall:
-		return true
-	}
-	return false
+	return v == VerbCreate || v == VerbPut || v == VerbPutP || v.Takes() || v == VerbCall
 }
 
 // Takes reports whether the verb takes tuples out of a space.
 func (v Verb) Takes() bool { return v == VerbGet || v == VerbGetP || v == VerbGetAll }
 
-// Request is one call as it travels to the engine. Which fields count depends
-// on the verb.
+// Request is one call as it travels to the engine. The verb decides which fields are
+// used.
 type Request struct {
 	Verb         Verb
 	Op           OpID
 	Space        string
-	Tuple        tuple.Tuple // to put
+	Tuple        tuple.Tuple // of a put
 	Template     tuple.Template
 	TTL          time.Duration // of a put
-	Procedure    string
-	Args         tuple.Tuple // of the procedure
-	Options      Options     // of a create
-	Subscription int64
+	Procedure    string        // of a call
+	Args         tuple.Tuple   // of the procedure
+	Options      Options       // of a create
+	Subscription int64         // of VerbNext and VerbUnnotify
 	// Acknowledged are further sequence numbers of the session's gets, beside Op.Seq,
 	// that a VerbAck or VerbBack ends: at most MaxAcknowledged.
 	Acknowledged []uint64
-	// Ack says that the answer to a verb that Takes may get lost on its way. What
-	// it takes is gone for everybody, but comes back to its old place if the
-	// session ends before VerbAck with the same Op has said that it arrived.
+	// Ack means that the answer to a verb that Takes may get lost on its way. No other
+	// session sees what it took, but the tuples come back to their old place if the
+	// session ends before VerbAck with the same Op confirms that the answer arrived.
 	Ack bool
-	// Recent says that the session has at most Window operations unanswered at a
-	// time: so if this one was answered, the answer is still kept, and if not, it
-	// may happen now, however many numbers have overtaken it.
+	// Recent means that the session has at most Window operations unanswered at a time.
+	// Then the answer to this operation is still kept if there was one, and it may
+	// happen now if there was none, however far its number is behind the newest.
 	Recent bool
-	// Shared says that the answer's tuples may be the space's own, since whoever
-	// asks only reads them. It does not travel.
+	// Shared means that the reply may contain the space's own tuples instead of copies,
+	// because the caller only reads them. It does not travel.
 	Shared bool
 }
 
@@ -131,7 +127,8 @@ func (r Request) ReplyTuple(t tuple.Tuple) tuple.Tuple {
 	return t.Clone()
 }
 
-// Target names what a request is about, for messages.
+// Target returns the name of the procedure or space that a request is about, for
+// messages.
 func (r Request) Target() string {
 	if r.Verb == VerbCall {
 		return r.Procedure
@@ -139,7 +136,7 @@ func (r Request) Target() string {
 	return r.Space
 }
 
-// Operation names what is to be done: the procedure of a call, else the verb.
+// Operation returns the procedure of a call, else the name of the verb.
 func (r Request) Operation() string {
 	if r.Verb == VerbCall {
 		return r.Procedure
@@ -147,8 +144,8 @@ func (r Request) Operation() string {
 	return r.Verb.String()
 }
 
-// Validate refuses with fault.ErrInvalid what no engine looks at: tuples and
-// templates that are none, names that are too long, a negative TTL.
+// Validate refuses with fault.ErrInvalid requests that no engine accepts, whatever its
+// state: malformed tuples and templates, names that are too long, a negative TTL.
 func (r Request) Validate() error {
 	if err := errors.Join(r.Tuple.Validate(), r.Args.Validate(), r.Template.Validate()); err != nil {
 		return fmt.Errorf("%w: %w", fault.ErrInvalid, err)
@@ -162,24 +159,24 @@ func (r Request) Validate() error {
 		return fmt.Errorf("%w: %d sequence numbers to acknowledge, at most %d", fault.ErrInvalid, len(r.Acknowledged), MaxAcknowledged)
 	}
 	if r.TTL < 0 {
-		return fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, r.TTL)
+		return fmt.Errorf("%w: a TTL of %s, want 0 or more", fault.ErrInvalid, r.TTL)
 	}
 	return nil
 }
 
 // Reply is the engine's answer to a request.
 type Reply struct {
-	Found        bool // a match, for the verbs that look for one
-	Tuple        tuple.Tuple
-	Tuples       []tuple.Tuple
+	Found        bool          // a match, a message or an event, for the verbs that look for one
+	Tuple        tuple.Tuple   // that was found, or the result of a procedure
+	Tuples       []tuple.Tuple // that GetAll or QueryAll found
 	Count        int
 	Infos        []Info
 	Events       []Event
-	Missed       int // events lost because the subscriber was slow
+	Missed       int // events that were dropped because the subscriber was slow
 	Subscription int64
 }
 
-// Change says what happened to a tuple.
+// Change is what happened to a tuple.
 type Change string
 
 // The changes that are notified and traced.

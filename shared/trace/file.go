@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// File is a log in a file, which goes on where it was left. It is not safe for
-// concurrent use.
+// File is a log in a file, to which each process appends. It is not safe for concurrent
+// use.
 type File struct {
 	file   *os.File
 	writer *Writer
@@ -17,10 +17,10 @@ type File struct {
 	failed func(error)
 }
 
-// Open opens the log at path, or makes it. The end of a line that a crash tore is
-// cut off; what else is no log is refused, and left as it is. The first write
-// that fails ends the log, and is told to failed at once, since a log must not
-// stop what it is about; nil tells nobody.
+// Open opens the log at path, or makes it. An unfinished last line, which a crash left,
+// is cut off; a file that is not a log is refused and left as it is. After a write error
+// the log ends and failed, which may be nil, is called once, because tracing must not
+// stop the engine.
 func Open(path string, failed func(error)) (*File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -33,10 +33,10 @@ func Open(path string, failed func(error)) (*File, error) {
 	return f, nil
 }
 
-// resume finds the last event, and gets ready to write behind it.
+// resume reads the number of the last event, and positions the file after it.
 func (f *File) resume() error {
 	info, err := f.file.Stat()
-	if err != nil || !info.Mode().IsRegular() { // a pipe has no past
+	if err != nil || !info.Mode().IsRegular() { // a pipe has no earlier events
 		return err
 	}
 	tail := make([]byte, min(info.Size(), 2*maxLine))
@@ -49,11 +49,11 @@ func (f *File) resume() error {
 		last := whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1:]
 		var e Event
 		if err := json.Unmarshal(last, &e); err != nil || e.Seq == 0 {
-			return fmt.Errorf("it does not end like a log of events: %.100q", last)
+			return fmt.Errorf("the last line is not an event of a log: %.100q", last)
 		}
 		f.before = e.Seq
 	} else if start > 0 || len(tail) > 0 && tail[0] != '{' {
-		return errors.New("it is not a log of events")
+		return errors.New("the file is not a log of events")
 	}
 	end := start + int64(len(whole))
 	if err := f.file.Truncate(end); err != nil {
@@ -63,15 +63,16 @@ func (f *File) resume() error {
 	return err
 }
 
-// Write appends one event, whose Seq counts from the opening.
+// Write appends one event. Its Seq counts from the opening; the log's numbers continue
+// those before.
 func (f *File) Write(e Event) {
 	e.Seq += f.before
 	sound := f.writer.Err() == nil
 	f.writer.Write(e)
 	if err := f.writer.Err(); err != nil && sound && f.failed != nil {
-		f.failed(fmt.Errorf("trace: event %d could not be written, and nothing is from here on: %w", e.Seq, err))
+		f.failed(fmt.Errorf("trace: event %d could not be written; tracing has stopped: %w", e.Seq, err))
 	}
 }
 
-// Close ends the log, and returns the first error that it met.
+// Close closes the file, and returns the first write error.
 func (f *File) Close() error { return errors.Join(f.writer.Err(), f.file.Close()) }

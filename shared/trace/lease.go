@@ -2,7 +2,8 @@ package trace
 
 import "leasehold/shared/tuple"
 
-// leaseFields says in which field the tuples of our spaces name a lease.
+// leaseFields is the index of the field in which a tuple names a lease, by its first
+// field.
 var leaseFields = map[string]int{"lease": 1, "task": 3, "result": 4}
 
 // LeaseOf returns the id of the lease that a tuple of our protocols names, by its

@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// maxLine bounds a line: an event has one tuple, quoted twice.
+// maxLine bounds a line in bytes. An event has one tuple, at most 1 MiB encoded, which
+// grows when it is printed and quoted as JSON.
 const maxLine = 16 << 20
 
 // Read calls each with every event of a log until its end or the first error,
@@ -21,7 +22,7 @@ func Read(r io.Reader, each func(Event) error) error {
 			return fmt.Errorf("trace: line %d: %w", n, err)
 		}
 		if e.Seq != uint64(n) {
-			return fmt.Errorf("trace: line %d has seq %d: the log has a gap", n, e.Seq)
+			return fmt.Errorf("trace: line %d has seq %d, want %d: the log has a gap", n, e.Seq, n)
 		}
 		if err := each(e); err != nil {
 			return fmt.Errorf("trace: line %d: %w", n, err)

@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// Writer writes events as JSON lines, each at once, so that what a killed process
-// leaves ends with a whole line. It is not safe for concurrent use; an engine
-// writes its events one after the other.
+// Writer writes events as JSON lines, each in one write, so that a process that is
+// killed leaves a whole last line. It is not safe for concurrent use; an engine writes
+// its events one after the other.
 type Writer struct {
 	enc *json.Encoder
 	err error
@@ -20,7 +20,7 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{enc: enc}
 }
 
-// Write appends one event. After an error nothing more is written; Err has it.
+// Write appends one event. After an error it writes no more; Err returns the error.
 func (w *Writer) Write(e Event) {
 	if w.err != nil {
 		return

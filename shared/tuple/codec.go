@@ -74,8 +74,8 @@ func appendString[S ~string | ~[]byte](buf []byte, s S) []byte {
 }
 
 // Decode reads one tuple from the start of data and returns what follows it.
-// The error is ErrFormat, ErrType or ErrBounds; whatever data holds, Decode
-// allocates at most in proportion to its length.
+// The error is ErrFormat, ErrType or ErrBounds. For any data, Decode allocates at most
+// in proportion to its length.
 func Decode(data []byte) (t Tuple, rest []byte, err error) {
 	fields, rest, err := decodeWhole(data, false)
 	return fields, rest, err
@@ -123,7 +123,7 @@ func (d *decoder) fields(depth int) []any {
 		d.fail("%w: %d fields, at most %d", ErrBounds, n, MaxArity)
 		return nil
 	}
-	if n > uint64(len(d.data)) { // a field takes a byte at least
+	if n > uint64(len(d.data)) { // a field takes at least one byte
 		d.fail("%w: %d fields, %d bytes left", ErrFormat, n, len(d.data))
 		return nil
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// String prints a tuple for people: 42 is an int64, 4.2 a float64, "x" a string
-// quoted as in Go, and any other type has its name before it, as in int:1.
+// String prints a tuple for people: 42 is an int64, 4.2 a float64, "x" a string quoted
+// as in Go. Any other type has its name in front, as in int:1.
 func (t Tuple) String() string { return format(t) }
 
 // String prints a template; ?string is the formal of strings.

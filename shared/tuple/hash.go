@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Hash returns a hash of the fields that the shape names. Equal fields have
-// equal hashes under one seed; a random seed keeps strangers from choosing
-// tuples that collide.
+// Hash returns a hash of the fields that the shape names. Equal fields have equal
+// hashes under one seed. The seed should be random, so that untrusted clients cannot
+// choose tuples that collide.
 func (t Tuple) Hash(seed maphash.Seed, s Shape) uint64 { return hash(seed, t, s) }
 
 // Hash returns what Tuple.Hash returns for the tuples that p matches, taken at

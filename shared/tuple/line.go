@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Line writes t in the notation that Words and ParseTuple read: what it writes
-// reads as a tuple equal to t, unless that has an opaque field.
+// Line prints t in the notation that Words and ParseTuple read. Reading it back gives a
+// tuple equal to t, unless t has an opaque field.
 func (t Tuple) Line() string { return line(t) }
 
-// Line writes p in the notation that Words and ParseTemplate read.
+// Line prints p in the notation that Words and ParseTemplate read.
 func (p Template) Line() string { return line(p) }
 
 func line(fields []any) string {

@@ -18,11 +18,10 @@ func (p Template) Matches(t Tuple) bool {
 	return true
 }
 
-// Shape tells which fields of a template are actual: bit i is set when field i
-// is.
+// Shape is which fields of a template are actual: bit i is set if field i is.
 type Shape uint64
 
-// Shape returns p's.
+// Shape returns p's shape.
 func (p Template) Shape() Shape {
 	var s Shape
 	for i, f := range p {
@@ -33,5 +32,5 @@ func (p Template) Shape() Shape {
 	return s
 }
 
-// Exactly returns the template that only equal tuples match.
+// Exactly returns the template that matches only tuples equal to t.
 func (t Tuple) Exactly() Template { return Template(t) }

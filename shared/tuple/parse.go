@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// RestWord is the last word of a template that leaves the rest of the tuple open.
+// RestWord is the last word of a template that matches longer tuples too.
 const RestWord = "..."
 
 // ParseTuple reads the fields of a tuple, one word each, in the notation of the
@@ -18,7 +18,7 @@ const RestWord = "..."
 //	4.2  1.5e3      float64: there is a point in it
 //	true  false     bool
 //	nil             nil
-//	word            string, if it is none of the others
+//	word            string, if it is no other form
 //	'42'  "42"      string, with the escapes of Go
 //	int:1           a value of a named type: bool, int, int32, int64, float32,
 //	                float64, string, and bytes in hexadecimal
@@ -38,10 +38,10 @@ func ParseTuple(words []string) (Tuple, error) {
 	return t, t.Validate()
 }
 
-// ParseTemplate is ParseTuple for templates: ?string is the formal of strings,
-// and so for every type. A last word "..." sets open: the template then stands
-// for all tuples that begin with what it matches, and only who looks at tuples
-// without taking them can use it.
+// ParseTemplate is ParseTuple for templates: ?string is the formal of strings, and
+// likewise for every type. If the last word is "...", open is true: the template is
+// meant for all tuples that begin with what it matches (Begins). Spaces have no such
+// templates, so it is only for showing tuples.
 func ParseTemplate(words []string) (p Template, open bool, err error) {
 	if n := len(words); n > 0 && words[n-1] == RestWord {
 		words, open = words[:n-1], true
@@ -72,7 +72,7 @@ func Words(line string) ([]string, error) {
 			return nil, err
 		}
 		if n < len(rest) && !strings.ContainsRune(blanks, rune(rest[n])) {
-			return nil, fmt.Errorf("%w: a space is wanted after %s", ErrFormat, short(rest[:n]))
+			return nil, fmt.Errorf("%w: want a space after %s", ErrFormat, short(rest[:n]))
 		}
 		words = append(words, rest[:n])
 		rest = rest[n:]
@@ -82,7 +82,7 @@ func Words(line string) ([]string, error) {
 
 const blanks = " \t\r\n"
 
-// wordLength returns how long the word is that s begins with.
+// wordLength returns the length of the word at the beginning of s.
 func wordLength(s string, depth int) (int, error) {
 	switch s[0] {
 	case '\'', '"':
@@ -94,7 +94,7 @@ func wordLength(s string, depth int) (int, error) {
 				return i + 1, nil
 			}
 		}
-		return 0, fmt.Errorf("%w: %s has no end", ErrFormat, short(s))
+		return 0, fmt.Errorf("%w: %s is not closed", ErrFormat, short(s))
 	case '(':
 		return nestedLength(s, depth)
 	}
@@ -111,7 +111,7 @@ func indexOr(s, chars string) int {
 	return len(s)
 }
 
-// nestedLength returns the length of the parenthesis that s begins with.
+// nestedLength returns the length of the nested tuple at the beginning of s.
 func nestedLength(s string, depth int) (int, error) {
 	if depth >= MaxDepth {
 		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
@@ -130,7 +130,7 @@ func nestedLength(s string, depth int) (int, error) {
 			i += n
 		}
 	}
-	return 0, fmt.Errorf("%w: %s has no end", ErrFormat, short(s))
+	return 0, fmt.Errorf("%w: %s is not closed", ErrFormat, short(s))
 }
 
 var (
@@ -155,7 +155,7 @@ func parseWord(w string, template bool) (any, error) {
 	case w[0] == '?':
 		return parseFormal(w, template)
 	case w == RestWord:
-		return nil, fmt.Errorf("%w: ... stands for the rest of a template, after its last field; the string is '...'", ErrFormat)
+		return nil, fmt.Errorf("%w: ... must be the last word of a template; write the string as '...'", ErrFormat)
 	case integer.MatchString(w):
 		return parseValue(Int64, w, w)
 	case decimal.MatchString(w):
@@ -180,9 +180,9 @@ func parseFormal(w string, template bool) (any, error) {
 	f := Formal{Type(w[1:])}
 	switch {
 	case !template:
-		return nil, fmt.Errorf("%w: %s is for templates; the string is '%s'", ErrFormat, short(w), short(w))
+		return nil, fmt.Errorf("%w: %s: formals are only for templates; write the string as '%s'", ErrFormat, short(w), short(w))
 	case !f.Type.valid():
-		return nil, fmt.Errorf("%w: %s; accepted after ? are %v", ErrType, short(w), Types)
+		return nil, fmt.Errorf("%w: %s; want ? and one of %v", ErrType, short(w), Types)
 	}
 	return f, nil
 }
@@ -194,7 +194,7 @@ func parseNested(w string) (any, error) {
 		return nil, err
 	}
 	if n != len(w) {
-		return nil, fmt.Errorf("%w: %s: there is more behind its end", ErrFormat, short(w))
+		return nil, fmt.Errorf("%w: %s: text follows the closing character", ErrFormat, short(w))
 	}
 	t := Tuple{}
 	for rest := strings.TrimLeft(w[1:n-1], blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
@@ -236,7 +236,7 @@ func parseValue(t Type, value, word string) (f any, err error) {
 		f, err = strconv.ParseFloat(value, 64)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s is no %s", ErrFormat, short(word), t)
+		return nil, fmt.Errorf("%w: %s: want a value of type %s", ErrFormat, short(word), t)
 	}
 	return f, nil
 }
@@ -245,7 +245,7 @@ func parseValue(t Type, value, word string) (f any, err error) {
 func unquote(w string) (any, error) {
 	n, err := wordLength(w, 1)
 	if err == nil && n != len(w) {
-		err = fmt.Errorf("%w: %s: there is more behind its end", ErrFormat, short(w))
+		err = fmt.Errorf("%w: %s: text follows the closing character", ErrFormat, short(w))
 	}
 	if err != nil {
 		return nil, err
@@ -255,9 +255,9 @@ func unquote(w string) (any, error) {
 		c, multibyte, tail, err := strconv.UnquoteChar(rest, w[0])
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%w: %s: an escape that is none", ErrFormat, short(w))
+			return nil, fmt.Errorf("%w: %s: invalid escape", ErrFormat, short(w))
 		case rest[0] != '\\':
-			b.WriteString(rest[:len(rest)-len(tail)]) // as it stands, valid UTF-8 or not
+			b.WriteString(rest[:len(rest)-len(tail)]) // copied unchanged, even if it is not valid UTF-8
 		case multibyte:
 			b.WriteRune(c)
 		default:
@@ -268,7 +268,7 @@ func unquote(w string) (any, error) {
 	return b.String(), nil
 }
 
-// short bounds what an error repeats of its input.
+// short returns the input for an error, cut to 64 bytes.
 func short(s string) string {
 	const most = 64
 	if len(s) > most {

@@ -34,7 +34,7 @@ var (
 	AnyBool   = Formal{Bool}
 )
 
-// TypeOf returns the type of a field, "" for what is no field of a tuple.
+// TypeOf returns the type of a field, "" for a value of any other Go type.
 func TypeOf(f any) Type {
 	switch v := f.(type) {
 	case nil:
@@ -67,8 +67,7 @@ func (t Type) valid() bool { return t.opaque() || tagOf(t) != tagFormal }
 
 func (t Type) opaque() bool { return strings.HasPrefix(string(t), opaquePrefix) }
 
-// tagOf returns the tag that stands for a type in a signature, tagFormal for
-// what is no type.
+// tagOf returns a type's byte in a signature; tagFormal if t is not a valid type.
 func tagOf(t Type) byte {
 	switch t {
 	case Nil:
@@ -98,13 +97,13 @@ func tagOf(t Type) byte {
 	return tagFormal
 }
 
-// Signature is the arity and the type of each field, as one comparable string:
-// a byte for each field, and the name of each opaque one. It is not for people.
-// A template matches only tuples of its own signature.
+// Signature is the arity and the type of each field, as one comparable string: a byte
+// for each field, and the name of each opaque one. It is not printable. A template
+// matches only tuples of its own signature.
 type Signature string
 
-// AppendSignature appends t's signature to buf and returns it, so that a caller
-// who looks it up in a map need not allocate.
+// AppendSignature appends t's signature to buf and returns it. With it a lookup in a
+// map of signatures need not allocate.
 func (t Tuple) AppendSignature(buf []byte) []byte { return appendSignature(buf, t) }
 
 // AppendSignature appends the signature of the tuples that p can match.
@@ -126,7 +125,7 @@ func appendSignature(buf []byte, fields []any) []byte {
 			}
 		case Opaque:
 			buf = appendString(append(buf, tagOpaque), v.Name)
-		case string: // the commonest
+		case string: // the most frequent type
 			buf = append(buf, tagString)
 		default:
 			buf = append(buf, tagOf(TypeOf(f)))

@@ -4,17 +4,17 @@
 // A tuple is an ordered list of fields; a field is one of the Go types bool,
 // int, int32, int64, float32, float64, string and []byte, a nested Tuple, nil,
 // or an Opaque (a value of a foreign type, carried but not understood). A
-// template is a tuple in which some fields are formals: they stand for every
-// value of one type. The other fields are actuals: they stand for themselves.
+// template is a tuple in which some fields are formals, which match every value of one
+// type. The other fields are actuals, which match equal values.
 //
 // Invariants:
 //   - int 1, int32 1 and int64 1 are three different values, as in every
 //     pSpaces implementation.
-//   - NaN equals NaN and 0 equals -0, so that whatever was put can be got.
+//   - NaN equals NaN and 0 equals -0, so that a get can match every tuple that was put.
 //   - A valid tuple has at most MaxArity fields, nests at most MaxDepth deep and
 //     takes at most MaxBytes encoded.
-//   - Tuples are immutable by convention: whoever hands one over does not change
-//     it afterwards. Clone where that cannot be known.
+//   - Tuples are immutable by convention: code that passes one on does not change it
+//     afterwards. Clone where that cannot be known.
 //
 // The package never resolves a type's name to a Go type, and imports only the
 // standard library.
@@ -26,16 +26,16 @@ import (
 	"math"
 )
 
-// Bounds of a tuple. They keep one hostile message from growing the process.
+// Bounds of a tuple, so that one malicious message cannot take much memory.
 const (
 	MaxBytes = 1 << 20 // encoded size
 	MaxArity = 64      // fields, per level
-	MaxDepth = 8       // levels, the outermost counted
+	MaxDepth = 8       // levels, including the outermost
 )
 
-// The ways in which a tuple or a template can be wrong.
+// The errors of malformed tuples and templates.
 var (
-	ErrType   = errors.New("field of a type that tuples do not carry")
+	ErrType   = errors.New("field of an unsupported type")
 	ErrBounds = errors.New("tuple out of bounds")
 	ErrFormat = errors.New("malformed encoding")
 )

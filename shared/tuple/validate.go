@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// Validate reports whether t is a tuple that a space accepts: an error that is
-// ErrType or ErrBounds names the field and what would be accepted.
+// Validate returns nil if a space accepts t. Else the error is ErrType or ErrBounds, and
+// names the field and what is accepted.
 func (t Tuple) Validate() error { return validate(t, false) }
 
-// Validate reports whether p is a template that a space accepts.
+// Validate returns nil if a space accepts p, else an error as for a tuple.
 func (p Template) Validate() error { return validate(p, true) }
 
 // Size returns how many bytes Append appends for t, which must be valid.
