@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,12 +69,8 @@ func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
 	if err := m.resolve(model); err != nil {
 		return nil, err
 	}
-	if o.States <= 0 {
-		o.States = 1_000_000
-	}
-	if o.Search <= 0 {
-		o.Search = 20_000
-	}
+	o.States = cmp.Or(max(o.States, 0), 1_000_000)
+	o.Search = cmp.Or(max(o.Search, 0), 20_000)
 	c := &Checker{
 		model: model, m: m, o: o, walker: explore.NewWalker(model), shown: m.shownActions(), restored: m.restoredSpaces(),
 		stepsOf: map[explore.State][]*step{}, spaces: map[string]bool{},

@@ -1,8 +1,8 @@
-// Package draw prints what package explore finds, for people: program graphs and
-// state graphs as DOT, SVG, Mermaid or JSON, and traces as text, as a Mermaid
-// sequence diagram, or as a graph.
+// Package draw prints the results of package explore for people: program graphs and
+// state graphs as DOT, SVG, Mermaid or JSON, and traces as text, as a sequence diagram,
+// or as a graph.
 //
-// SVG is drawn here, layer by layer from the start (after Sugiyama, 1981, with one
-// pass of barycentres): no other program is needed. It is meant for up to a few
-// hundred nodes; MaxNodes bounds what is drawn at all.
+// The package draws SVG itself, layer by layer from the start (after Sugiyama, 1981, with
+// one pass of barycentres), so that no other program is needed. The result is readable
+// for up to a few hundred nodes; MaxNodes bounds what is drawn.
 package draw

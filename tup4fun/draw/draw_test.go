@@ -98,8 +98,8 @@ func TestARunThatRepeatsIsDrawnAsALoop(t *testing.T) {
 	require.NoError(t, err)
 	trace := r.Verdicts[0].Trace
 	require.NotNil(t, trace)
-	require.Contains(t, draw.Text(trace), "-- from here it repeats for ever --")
-	require.Contains(t, draw.Sequence(trace), "loop for ever")
+	require.Contains(t, draw.Text(trace), "-- the steps from here repeat forever --")
+	require.Contains(t, draw.Sequence(trace), "loop forever")
 	g := draw.Steps(trace, "loop")
 	require.Equal(t, trace.Cycle, g.Edges[len(g.Edges)-1].To)
 	wellFormed(t, g.SVG())
@@ -114,7 +114,7 @@ func TestWhatAModelSaysIsNeverMarkup(t *testing.T) {
 	require.NotContains(t, g.Mermaid(), "<script>")
 	require.Contains(t, g.DOT(), `\"x\"`)
 	_, err := g.Print("png")
-	require.ErrorContains(t, err, `"png" is none of dot`)
+	require.ErrorContains(t, err, `unknown format "png"; use one of dot`)
 }
 
 func Example() {

@@ -3,7 +3,6 @@ package draw
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -23,7 +22,7 @@ func (g Graph) DOT() string {
 
 var dotMarks = map[Mark]string{Start: ", penwidth=2", Terminated: ", peripheries=2", Stuck: ", color=red"}
 
-// dot quotes s as DOT wants it, where only quotes and backslashes are special.
+// dot quotes s for DOT, where only quotes and backslashes are special.
 func dot(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
@@ -60,7 +59,7 @@ func (g Graph) SVG() string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" font-family="monospace" font-size="12">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escape(g.Title))
 	b.WriteString(`<defs><marker id="arrow" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0 10 5 0 10z"/></marker></defs>` + "\n")
-	var labels strings.Builder // over everything
+	var labels strings.Builder // drawn last, on top of everything
 	free := placer{slices.Clone(boxes)}
 	for i, e := range g.Edges {
 		path, label := drawEdge(boxes[e.From], boxes[e.To], e, i, &free)
@@ -81,7 +80,8 @@ func (g Graph) SVG() string {
 
 var colours = map[Mark]string{Plain: "#555", Start: "#05c", Terminated: "#080", Stuck: "#c00"}
 
-// drawEdge draws an edge: down in a curve, and up or to itself around the side.
+// drawEdge draws an edge: a curve downwards, or around the side if it leads upwards or to
+// its own node.
 func drawEdge(from, to box, e Edge, i int, free *placer) (path, label string) {
 	c := curve{{from.x + from.w/2, from.y + from.h}, {from.x + from.w/2, from.y + from.h + layerGap/2},
 		{to.x + to.w/2, to.y - layerGap/2}, {to.x + to.w/2, to.y}}
@@ -98,7 +98,7 @@ func drawEdge(from, to box, e Edge, i int, free *placer) (path, label string) {
 
 type point struct{ x, y float64 }
 
-// A curve is a cubic Bézier curve.
+// curve is a cubic Bézier curve.
 type curve [4]point
 
 // at returns the point at t, from 0 to 1.
@@ -123,10 +123,10 @@ func escape(s string) string {
 	}, s)
 }
 
-// Formats are the names that Print knows.
+// Formats are the formats of Print, and json.
 var Formats = []string{"dot", "svg", "mermaid", "json"}
 
-// Print prints the graph in one of Formats but json, which is left to the caller.
+// Print prints the graph in one of Formats except json, which the caller encodes.
 func (g Graph) Print(format string) (string, error) {
 	switch format {
 	case "dot":
@@ -136,5 +136,5 @@ func (g Graph) Print(format string) (string, error) {
 	case "mermaid":
 		return g.Mermaid(), nil
 	}
-	return "", fmt.Errorf("%s is none of %s", strconv.Quote(format), strings.Join(Formats, ", "))
+	return "", fmt.Errorf("unknown format %q; use one of %s", format, strings.Join(Formats, ", "))
 }

@@ -7,23 +7,23 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// MaxNodes is how many nodes are drawn.
+// MaxNodes bounds the nodes of a drawing.
 const MaxNodes = 2000
 
-// Graph is a directed graph with words at its nodes and edges.
+// Graph is a directed graph with labels at its nodes and edges.
 type Graph struct {
 	Title string `json:"title"`
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
 }
 
-// Node is a node; the index in Graph.Nodes is its number.
+// Node is a node; its number is the index in Graph.Nodes.
 type Node struct {
 	Label string `json:"label"`
 	Mark  Mark   `json:"mark"`
 }
 
-// Mark is what is special about a node.
+// Mark is the role of a node.
 type Mark string
 
 // The marks.
@@ -41,8 +41,7 @@ type Edge struct {
 	Label string `json:"label"`
 }
 
-// Program returns the program graphs of a model: one for each process that is not
-// like another, all in one Graph.
+// Program returns the program graphs of a model in one Graph. Equal processes share one.
 func Program(m *explore.Model) Graph {
 	g := Graph{Title: m.Program.File}
 	for _, c := range m.Codes {
@@ -80,7 +79,7 @@ func Program(m *explore.Model) Graph {
 	return g
 }
 
-// States returns a state graph, at most MaxNodes of its states.
+// States returns a state graph with at most MaxNodes states.
 func States(s *explore.Graph, title string) Graph {
 	g := Graph{Title: title}
 	n := min(s.Len(), MaxNodes)
@@ -105,8 +104,8 @@ func States(s *explore.Graph, title string) Graph {
 	return g
 }
 
-// configLabel says briefly what a state is: its variables and spaces, and where its
-// processes are, by line and column.
+// configLabel describes a state in short: its variables and spaces, and the positions of
+// its processes by line and column.
 func configLabel(c explore.Config) string {
 	var lines, vars []string
 	for _, v := range c.Variables {

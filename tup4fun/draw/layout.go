@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// layout gives each node its box, and the drawing its size: a layer for each
-// distance from the start.
+// layout returns the box of each node and the size of the drawing. Each distance from the
+// start is one layer.
 func (g Graph) layout() (boxes []box, width, height float64) {
 	boxes = make([]box, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -38,7 +38,7 @@ func (g Graph) layout() (boxes []box, width, height float64) {
 	return boxes, width + 8*margin, y
 }
 
-// labelWidth is room for the longest word at an edge from n.
+// labelWidth returns the space for the longest label at an edge from n.
 func (g Graph) labelWidth(n int) float64 {
 	longest := 0
 	for _, e := range g.Edges {
@@ -49,8 +49,8 @@ func (g Graph) labelWidth(n int) float64 {
 	return float64(min(longest, 40) * letterWidth)
 }
 
-// layers puts each node into the layer of its distance from a start, ordered by
-// where its neighbours above are.
+// layers assigns each node to the layer of its distance from a start. A layer is ordered
+// by the positions of the neighbours above.
 func (g Graph) layers() [][]int {
 	next := make([][]int, len(g.Nodes))
 	for _, e := range g.Edges {
@@ -69,7 +69,7 @@ func (g Graph) layers() [][]int {
 		if len(now) > 0 {
 			layers = append(layers, now)
 		}
-		now = g.after(now, next, seen)
+		now = g.nextLayer(now, next, seen)
 		if len(now) > 0 {
 			continue
 		}
@@ -82,8 +82,9 @@ func (g Graph) layers() [][]int {
 	}
 }
 
-// after returns the layer below now.
-func (g Graph) after(now []int, next [][]int, seen []bool) []int {
+// nextLayer returns the layer below now, ordered by the mean position of the nodes above.
+// count is never 0 for a node of the layer, because some edge led to it.
+func (g Graph) nextLayer(now []int, next [][]int, seen []bool) []int {
 	var below []int
 	sum, count := map[int]int{}, map[int]int{}
 	for at, n := range now {

@@ -2,9 +2,8 @@ package draw
 
 import "leasehold/tup4fun/petri"
 
-// Markings returns a graph of markings of a net, at most MaxNodes of them. Those in
-// which nothing fires are Terminated if the net says that they are final, else
-// Stuck.
+// Markings returns a graph of markings of a net, at most MaxNodes of them. A marking in
+// which no transition can fire is Terminated if it is a final marking, otherwise Stuck.
 func Markings(g *petri.Graph) Graph {
 	drawn := Graph{Title: g.Net.Name}
 	n := min(g.Len(), MaxNodes)

@@ -9,19 +9,19 @@ import (
 
 // The sizes of a sequence diagram, in pixels.
 const (
-	rowHeight = 28
-	headRoom  = 44
-	leastLane = 90
+	rowHeight    = 28
+	headHeight   = 44
+	minLaneWidth = 90
 )
 
-// MaxSteps is how many steps of a trace SequenceSVG draws.
+// MaxSteps bounds the steps that SequenceSVG draws.
 const MaxSteps = 500
 
 // SequenceSVG draws a trace as a sequence diagram: a lane for each process and each
-// space, and an arrow for each tuple that goes from the one to the other. What a
-// process does alone stands at its lane; so does, at the end, what it is before.
+// space, and an arrow for each tuple between them. Local steps, and at the end the next
+// statements of each process, are text on its lane.
 func SequenceSVG(t *explore.Trace) string {
-	s := sequence{lanes: map[string]int{}, width: leastLane}
+	s := sequence{lanes: map[string]int{}, width: minLaneWidth}
 	for _, p := range t.End.Processes {
 		s.lane("p", p.Name)
 	}
@@ -30,22 +30,22 @@ func SequenceSVG(t *explore.Trace) string {
 	}
 	for i, step := range t.Steps[:min(len(t.Steps), MaxSteps)] {
 		if i == t.Cycle {
-			s.across("from here it repeats for ever")
+			s.addNote("the steps from here repeat forever")
 		}
 		for _, a := range step.Actions {
-			s.action(s.lane("p", step.Process), a)
+			s.addAction(s.lane("p", step.Process), a)
 		}
 	}
 	switch {
 	case len(t.Steps) > MaxSteps:
-		s.across(fmt.Sprintf("%d more steps are not drawn", len(t.Steps)-MaxSteps))
+		s.addNote(fmt.Sprintf("%d more steps are not drawn", len(t.Steps)-MaxSteps))
 	case t.Cycle < 0:
-		s.nexts(t.End.Processes)
+		s.addNext(t.End.Processes)
 	}
 	return s.svg()
 }
 
-// A sequence is rows over lanes.
+// sequence is the content of a diagram: rows over lanes.
 type sequence struct {
 	lanes map[string]int // by kind and name
 	names []string
@@ -53,7 +53,8 @@ type sequence struct {
 	width int // of a lane
 }
 
-// A row is an arrow, or a text at a lane (to is from), or one across all (from -1).
+// row is an arrow, a text at a lane (to equals from), or a note across all lanes (from is
+// -1).
 type row struct {
 	from, to int
 	text     string
@@ -65,19 +66,19 @@ func (s *sequence) lane(kind, name string) int {
 	if _, ok := s.lanes[key]; !ok {
 		s.lanes[key] = len(s.names)
 		s.names = append(s.names, name)
-		s.fit(name)
+		s.widenFor(name)
 	}
 	return s.lanes[key]
 }
 
-// fit makes lanes wide enough for a text.
-func (s *sequence) fit(text string) {
+// widenFor makes the lanes wide enough for a text.
+func (s *sequence) widenFor(text string) {
 	s.width = min(320, max(s.width, len([]rune(text))*letterWidth+24))
 }
 
-func (s *sequence) across(text string) { s.rows = append(s.rows, row{-1, -1, text, false}) }
+func (s *sequence) addNote(text string) { s.rows = append(s.rows, row{-1, -1, text, false}) }
 
-func (s *sequence) action(process int, a explore.Action) {
+func (s *sequence) addAction(process int, a explore.Action) {
 	text := a.Text
 	r := row{from: process, to: process}
 	if a.Tuple != "" {
@@ -89,24 +90,24 @@ func (s *sequence) action(process int, a explore.Action) {
 		}
 	}
 	r.text = text
-	s.fit(text)
+	s.widenFor(text)
 	s.rows = append(s.rows, r)
 }
 
-// nexts says what each process that has not terminated would do next.
-func (s *sequence) nexts(all []explore.ProcConfig) {
+// addNext adds the next statements of each process that has not terminated.
+func (s *sequence) addNext(all []explore.ProcConfig) {
 	for _, p := range all {
 		if !p.Terminated {
 			lane := s.lane("p", p.Name)
 			text := "before " + strings.Join(p.Next, " or ")
-			s.fit(text)
+			s.widenFor(text)
 			s.rows = append(s.rows, row{from: lane, to: lane, text: text})
 		}
 	}
 }
 
 func (s *sequence) x(lane int) int { return margin + s.width/2 + lane*s.width }
-func (s *sequence) y(i int) int    { return headRoom + (i+1)*rowHeight }
+func (s *sequence) y(i int) int    { return headHeight + (i+1)*rowHeight }
 
 func (s *sequence) svg() string {
 	width, height := 2*margin+len(s.names)*s.width, s.y(len(s.rows))
@@ -114,9 +115,9 @@ func (s *sequence) svg() string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="monospace" font-size="12">`+"\n", width, height, width, height)
 	b.WriteString(`<defs><marker id="head" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 10 5 0 10z"/></marker></defs>` + "\n")
 	for i, name := range s.names {
-		fmt.Fprintf(&b, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#bbb"/>`+"\n", s.x(i), headRoom, s.x(i), height)
+		fmt.Fprintf(&b, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#bbb"/>`+"\n", s.x(i), headHeight, s.x(i), height)
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="26" rx="6" fill="white" stroke="#05c"/><text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n",
-			s.x(i)-s.width/2+6, headRoom-26, s.width-12, s.x(i), headRoom-9, escape(name))
+			s.x(i)-s.width/2+6, headHeight-26, s.width-12, s.x(i), headHeight-9, escape(name))
 	}
 	for i, r := range s.rows {
 		b.WriteString(s.row(i, r))
@@ -128,7 +129,7 @@ func (s *sequence) svg() string {
 func (s *sequence) row(i int, r row) string {
 	y := s.y(i)
 	text := func(x int, colour string) string {
-		w := len([]rune(r.text)) * letterWidth // white behind it, or a lane runs through the text
+		w := len([]rune(r.text)) * letterWidth // white background, so that no lane crosses the text
 		return fmt.Sprintf(`<rect x="%d" y="%d" width="%d" height="%d" fill="white"/><text x="%d" y="%d" text-anchor="middle" fill="%s">%s</text>`+"\n",
 			x-w/2-2, y-lineHeight, w+4, lineHeight-1, x, y-4, colour, escape(r.text))
 	}

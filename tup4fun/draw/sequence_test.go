@@ -15,7 +15,7 @@ import (
 	"leasehold/tup4fun/petri"
 )
 
-// wellFormed returns how many elements of each name an SVG has.
+// wellFormed returns the number of elements by name in an SVG.
 func wellFormed(t *testing.T, svg string) map[string]int {
 	t.Helper()
 	found := map[string]int{}
@@ -58,7 +58,7 @@ func TestASequenceHasAnArrowForEachTuple(t *testing.T) {
 func TestASequenceThatRepeatsOrIsLongSaysSo(t *testing.T) {
 	t.Parallel()
 	svg := draw.SequenceSVG(trace(3, 1))
-	require.Contains(t, svg, "from here it repeats for ever")
+	require.Contains(t, svg, "the steps from here repeat forever")
 	require.NotContains(t, svg, "before ")
 	svg = draw.SequenceSVG(trace(draw.MaxSteps+7, -1))
 	require.Contains(t, svg, "7 more steps are not drawn")

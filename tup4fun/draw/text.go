@@ -7,8 +7,8 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// actionText says what was done: with the tuple, where there was one.
-func actionText(a explore.Action) string {
+// ActionText prints an action, with its tuple if it has one.
+func ActionText(a explore.Action) string {
 	if a.Tuple == "" {
 		return a.Text
 	}
@@ -18,12 +18,12 @@ func actionText(a explore.Action) string {
 func stepText(s explore.Step) string {
 	texts := make([]string, len(s.Actions))
 	for i, a := range s.Actions {
-		texts[i] = actionText(a)
+		texts[i] = ActionText(a)
 	}
 	return s.Process + ": " + strings.Join(texts, "; ")
 }
 
-// Text prints a trace, one step a line, and the state that it ends in.
+// Text prints a trace, one step per line, and its last state.
 func Text(t *explore.Trace) string {
 	var b strings.Builder
 	width := 0
@@ -32,7 +32,7 @@ func Text(t *explore.Trace) string {
 	}
 	for i, s := range t.Steps {
 		if i == t.Cycle {
-			b.WriteString("     -- from here it repeats for ever --\n")
+			b.WriteString("     -- the steps from here repeat forever --\n")
 		}
 		who, what, _ := strings.Cut(stepText(s), ": ")
 		fmt.Fprintf(&b, "%4d  %-*s  %s  (line %d)\n", i+1, width, who, what, s.Pos.Line)
@@ -78,8 +78,8 @@ func values(before string, vs []explore.Value) string {
 	return before + strings.Join(texts, " ")
 }
 
-// Sequence prints a trace as a Mermaid sequence diagram: processes and spaces, and
-// an arrow for each tuple that goes from the one to the other.
+// Sequence prints a trace as a Mermaid sequence diagram, with an arrow for each tuple
+// between a process and a space.
 func Sequence(t *explore.Trace) string {
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")
@@ -100,7 +100,7 @@ func Sequence(t *explore.Trace) string {
 	}
 	for i, s := range t.Steps {
 		if i == t.Cycle {
-			b.WriteString("    loop for ever\n")
+			b.WriteString("    loop forever\n")
 		}
 		p := add("p", s.Process)
 		for _, a := range s.Actions {
@@ -130,12 +130,12 @@ func arrow(process string, a explore.Action, space string) string {
 	return fmt.Sprintf("    Note over %s: %s\n", process, mermaid(a.Text))
 }
 
-// mermaid takes away what Mermaid would read as its own.
+// mermaid replaces the characters that Mermaid interprets.
 func mermaid(s string) string {
 	return strings.NewReplacer(";", "#59;", "#", "#35;", "\n", "<br/>", "<", "#lt;", ">", "#gt;", `"`, "#quot;").Replace(s)
 }
 
-// Choices lists steps that can be taken, with their numbers.
+// Choices lists numbered steps.
 func Choices(steps []explore.Step) string {
 	lines := make([]string, len(steps))
 	for i, s := range steps {

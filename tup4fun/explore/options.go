@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"runtime"
 	"time"
 )
@@ -26,20 +27,9 @@ type Options struct {
 	Time      time.Duration // 0: no bound
 }
 
-const (
-	defaultStates = 20_000_000
-	defaultMemory = 4 << 30
-)
-
 func (o Options) withDefaults() Options {
-	if o.Cores <= 0 {
-		o.Cores = runtime.GOMAXPROCS(0)
-	}
-	if o.States <= 0 {
-		o.States = defaultStates
-	}
-	if o.Memory <= 0 {
-		o.Memory = defaultMemory
-	}
+	o.Cores = cmp.Or(max(o.Cores, 0), runtime.GOMAXPROCS(0))
+	o.States = cmp.Or(max(o.States, 0), 20_000_000)
+	o.Memory = cmp.Or(max(o.Memory, 0), 4<<30)
 	return o
 }

@@ -28,7 +28,7 @@ func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) (Verdict, er
 		}
 		if trace != nil {
 			v.Outcome, v.Trace = Violated, trace
-			v.Detail = "the last steps repeat for ever"
+			v.Detail = "the last steps repeat forever"
 			if trace.Cycle < 0 {
 				v.Detail = "after the last step no process can continue"
 			}

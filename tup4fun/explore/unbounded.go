@@ -65,7 +65,7 @@ func (s *search) grown(spaces []int, steps int) {
 		s.unbounded[i] = true
 		names = append(names, s.m.Spaces[i].Name)
 	}
-	s.stop(fmt.Sprintf("there are infinitely many states: %s grows without bound (%d steps can be repeated for ever); "+
+	s.stop(fmt.Sprintf("there are infinitely many states: %s grows without bound (%d steps can be repeated forever); "+
 		"--capacity N limits spaces without bound to N tuples", strings.Join(names, " and "), steps))
 }
 

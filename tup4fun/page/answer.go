@@ -12,125 +12,125 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// session is what a request brings: the two boxes, and what was chosen so far.
+// session is one request: the two boxes, and the choices so far.
 type session struct {
 	Init    string `json:"init"`
 	Program string `json:"program"`
 	Choices []int  `json:"choices"`
 }
 
-// An answerer says something about a program.
-type answerer func(context.Context, *explore.Model, session) (any, error)
+// viewFunc computes one view of a program.
+type viewFunc func(context.Context, *explore.Model, session) (any, error)
 
-// broken is the answer to a program that cannot be read.
-type broken struct {
-	Errors []mistake `json:"errors"`
+// parseErrors is the answer for a program with errors.
+type parseErrors struct {
+	Errors []boxError `json:"errors"`
 }
 
-// A mistake is an error or a warning, and where it is.
-type mistake struct {
+// boxError is an error or a warning with its position in a box.
+type boxError struct {
 	Box  string `json:"box"` // "init" or "program"
 	Line int    `json:"line"`
 	Col  int    `json:"column"`
 	Text string `json:"text"`
 }
 
-// answer makes a handler, which refuses what comes when too many are there.
-func (p *Page) answer(of answerer) http.Handler {
+// handler returns the handler of a view. It refuses requests if maxWaiting of them wait.
+func (p *Page) handler(view viewFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case p.queue <- struct{}{}:
 			defer func() { <-p.queue }()
 		default:
-			http.Error(w, "Too many programs are being looked at; try again in a moment.", http.StatusServiceUnavailable)
+			http.Error(w, "Too many requests are waiting; try again in a moment.", http.StatusServiceUnavailable)
 			return
 		}
 		var s session
 		if err := decode(w, r, &s); err != nil {
-			refuse(w, err)
+			writeRequestError(w, err)
 			return
 		}
-		reply, err := p.work(r.Context(), s, of)
+		reply, err := p.runLimited(r.Context(), s, view)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(reply) // whoever is gone needs it no more
+		_ = json.NewEncoder(w).Encode(reply) // an error means that the client is gone
 	})
 }
 
-// refuse answers a request that could not be read.
-func refuse(w http.ResponseWriter, err error) {
+// writeRequestError answers a request that could not be read.
+func writeRequestError(w http.ResponseWriter, err error) {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		http.Error(w, fmt.Sprintf("The program is too large: at most %d bytes are read.", MaxRequest), http.StatusRequestEntityTooLarge)
 		return
 	}
-	http.Error(w, "The request is not as the page makes it: "+err.Error(), http.StatusBadRequest)
+	http.Error(w, "The request is invalid: "+err.Error(), http.StatusBadRequest)
 }
 
-// work waits for room, and bounds the time.
-func (p *Page) work(ctx context.Context, s session, of answerer) (any, error) {
+// runLimited waits for a slot and limits the time.
+func (p *Page) runLimited(ctx context.Context, s session, view viewFunc) (any, error) {
 	select {
-	case p.room <- struct{}{}:
-		defer func() { <-p.room }()
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	ctx, stop := context.WithTimeout(ctx, p.limits.Time)
 	defer stop()
-	return p.about(ctx, s, of)
+	return p.compileAndView(ctx, s, view)
 }
 
 func decode(w http.ResponseWriter, r *http.Request, s *session) error {
 	if r.Header.Get("Content-Type") != "application/json" {
-		return errors.New("its type is not application/json")
+		return errors.New("want the content type application/json")
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxRequest))
 	d.DisallowUnknownFields()
 	return d.Decode(s)
 }
 
-func (p *Page) about(ctx context.Context, s session, of answerer) (any, error) {
+func (p *Page) compileAndView(ctx context.Context, s session, view viewFunc) (any, error) {
 	if len(s.Choices) > p.limits.Choices {
-		return nil, fmt.Errorf("%d steps were chosen; at most %d are taken", len(s.Choices), p.limits.Choices)
+		return nil, fmt.Errorf("%d steps are chosen; at most %d are allowed", len(s.Choices), p.limits.Choices)
 	}
 	if strings.TrimSpace(s.Init) != "" && syntax.HasStart(s.Program) {
-		return broken{[]mistake{{"init", 1, 1, "the program has a start of its own: empty this box"}}}, nil
+		return parseErrors{[]boxError{{"init", 1, 1, "the program has its own declarations: empty this box"}}}, nil
 	}
 	program, err := syntax.ParseBoxes("program", s.Init, s.Program)
 	var wrong syntax.Errors
 	switch {
 	case errors.As(err, &wrong):
-		return broken{s.mistakes(wrong)}, nil
+		return parseErrors{s.boxErrors(wrong)}, nil
 	case err != nil:
 		return nil, err
 	}
 	m, err := explore.Compile(program, 0)
 	if err != nil {
-		return broken{[]mistake{{Box: "program", Text: err.Error()}}}, nil
+		return parseErrors{[]boxError{{Box: "program", Text: err.Error()}}}, nil
 	}
-	return of(ctx, m, s)
+	return view(ctx, m, s)
 }
 
-// mistakes says of each error in which box it is.
-func (s session) mistakes(all []*syntax.Error) []mistake {
-	found := make([]mistake, len(all))
+// boxErrors converts errors to positions in their boxes.
+func (s session) boxErrors(all []*syntax.Error) []boxError {
+	found := make([]boxError, len(all))
 	for i, e := range all {
-		box, line := s.place(e.Pos.Line)
-		found[i] = mistake{box, line, e.Pos.Col, e.Msg}
+		box, line := s.boxLine(e.Pos.Line)
+		found[i] = boxError{box, line, e.Pos.Col, e.Msg}
 	}
 	return found
 }
 
-// place says where a line of both boxes together (syntax.Join) is.
-func (s session) place(line int) (box string, at int) {
+// boxLine converts a line of the joined file (syntax.Join) to its box and the line in it.
+func (s session) boxLine(line int) (box string, at int) {
 	if strings.TrimSpace(s.Init) == "" {
 		return "program", line
 	}
 	lines := strings.Count(strings.TrimRight(s.Init, "\n"), "\n") + 1
-	if line <= lines+1 { // the --- between them ends the first
+	if line <= lines+1 { // an error at the separator belongs to the end of the first box
 		return "init", min(line, lines)
 	}
 	return "program", line - lines - 1

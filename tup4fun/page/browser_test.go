@@ -15,10 +15,10 @@ import (
 	"leasehold/tup4fun/page"
 )
 
-// hung is when a browser that starts for the first time on a slow machine has had its time.
+// hung is the time limit for a browser that starts for the first time on a slow machine.
 const hung = 5 * time.Minute
 
-// browse opens a tab in a headless Chromium, the one of .ci/tools.
+// browse opens a tab in the headless Chromium that .ci/tools installs.
 func browse(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium-headless-shell")
@@ -34,12 +34,12 @@ func browse(t *testing.T) context.Context {
 	return tab
 }
 
-// until waits until an expression of the page is true.
+// until waits until an expression in the page is true.
 func until(expression string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(hung))
 }
 
-// value runs an action that returns something.
+// value runs an action and returns its result.
 func value[T any](t *testing.T, tab context.Context, a chromedp.Action[T]) T {
 	t.Helper()
 	v, err := chromedp.Run(tab, a)
@@ -70,8 +70,8 @@ func TestAStudentFindsTheDeadlock(t *testing.T) {
 	require.Equal(t, "extendable", value(t, tab, chromedp.Text("#choices span")))
 	require.Contains(t, value(t, tab, chromedp.Text("#end")), "Fork has")
 
-	broken := s.URL + "/#" + url.PathEscape(`{"init":"x = 0","program":"y := <img src=x onerror=alert(1)>","choices":[]}`)
-	require.NoError(t, chromedp.Do(tab, chromedp.Navigate("about:blank"), chromedp.Navigate(broken), chromedp.WaitVisible("#errors li")))
+	parseErrors := s.URL + "/#" + url.PathEscape(`{"init":"x = 0","program":"y := <img src=x onerror=alert(1)>","choices":[]}`)
+	require.NoError(t, chromedp.Do(tab, chromedp.Navigate("about:blank"), chromedp.Navigate(parseErrors), chromedp.WaitVisible("#errors li")))
 	require.Contains(t, value(t, tab, chromedp.Text("#errors")), "program, line 1:")
 	require.Zero(t, value(t, tab, chromedp.Evaluate[int](`document.querySelectorAll("img").length`)))
 }

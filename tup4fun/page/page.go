@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"html/template"
 	"net"
@@ -17,62 +18,50 @@ var files embed.FS
 
 var page = template.Must(template.ParseFS(files, "page.html"))
 
-// MaxRequest is how many bytes a request may have.
+// MaxRequest bounds the bytes of a request.
 const MaxRequest = 256 << 10
 
-// waiting is how many requests may wait for those that are worked on.
-const waiting = 16
+// maxWaiting bounds the requests that wait for a slot.
+const maxWaiting = 16
 
-// Limits bound what one request may take.
+// Limits bound the resources of one request.
 type Limits struct {
 	States  int64         // 0: 200,000
 	Memory  int64         // bytes; 0: 256 MiB
-	Time    time.Duration // 0: ten seconds
-	AtOnce  int           // requests that are worked on; 0: two
+	Time    time.Duration // 0: 10 s
+	AtOnce  int           // requests processed concurrently; 0: 2
 	Drawn   int           // states in a drawing; 0: 150
-	Choices int           // steps of a run that is chosen; 0: 1000
+	Choices int           // steps of a chosen run; 0: 1000
 }
 
-func (l Limits) normal() Limits {
-	usual := Limits{200_000, 256 << 20, 10 * time.Second, 2, 150, 1000}
-	if l.States <= 0 {
-		l.States = usual.States
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		States:  cmp.Or(max(l.States, 0), 200_000),
+		Memory:  cmp.Or(max(l.Memory, 0), 256<<20),
+		Time:    cmp.Or(max(l.Time, 0), 10*time.Second),
+		AtOnce:  cmp.Or(max(l.AtOnce, 0), 2),
+		Drawn:   cmp.Or(max(l.Drawn, 0), 150),
+		Choices: cmp.Or(max(l.Choices, 0), 1000),
 	}
-	if l.Memory <= 0 {
-		l.Memory = usual.Memory
-	}
-	if l.Time <= 0 {
-		l.Time = usual.Time
-	}
-	if l.AtOnce <= 0 {
-		l.AtOnce = usual.AtOnce
-	}
-	if l.Drawn <= 0 {
-		l.Drawn = usual.Drawn
-	}
-	if l.Choices <= 0 {
-		l.Choices = usual.Choices
-	}
-	return l
 }
 
 func (l Limits) options() explore.Options {
 	return explore.Options{Reduction: explore.FullReduction, States: l.States, Memory: l.Memory, Time: l.Time}
 }
 
-// Page is the handler. It starts nothing, and may be used concurrently.
+// Page is the handler. It starts no goroutines and is safe for concurrent use.
 type Page struct {
 	limits Limits
 	mux    *http.ServeMux
-	room   chan struct{} // as many as are worked on
-	queue  chan struct{} // as many as are there at all
+	slots  chan struct{} // one per request that is processed
+	queue  chan struct{} // one per request that is processed or waits
 	html   []byte
 }
 
-// New returns the page. The error is that of its template.
+// New returns the page, or an error in its template.
 func New(l Limits) (*Page, error) {
-	p := &Page{limits: l.normal(), mux: http.NewServeMux()}
-	p.room, p.queue = make(chan struct{}, p.limits.AtOnce), make(chan struct{}, p.limits.AtOnce+waiting)
+	p := &Page{limits: l.withDefaults(), mux: http.NewServeMux()}
+	p.slots, p.queue = make(chan struct{}, p.limits.AtOnce), make(chan struct{}, p.limits.AtOnce+maxWaiting)
 	var b bytes.Buffer
 	if err := page.Execute(&b, struct {
 		Limits
@@ -81,15 +70,15 @@ func New(l Limits) (*Page, error) {
 		return nil, err
 	}
 	p.html = b.Bytes()
-	p.mux.HandleFunc("GET /{$}", p.whole)
+	p.mux.HandleFunc("GET /{$}", p.index)
 	p.mux.Handle("GET /assets/", http.FileServerFS(files))
-	for path, answer := range map[string]answerer{"/graph": p.graph, "/run": p.run, "/states": p.states, "/check": p.check} {
-		p.mux.Handle("POST "+path, p.answer(answer))
+	for path, answer := range map[string]viewFunc{"/graph": p.graph, "/run": p.run, "/states": p.states, "/check": p.check} {
+		p.mux.Handle("POST "+path, p.handler(answer))
 	}
 	return p, nil
 }
 
-// An example is what stands in the boxes at first.
+// example is the initial content of the boxes.
 type example struct{ Init, Program string }
 
 var philosophers = example{
@@ -111,7 +100,8 @@ rap
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP answers requests for a loopback host from the page itself, and refuses
+// others.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -120,18 +110,18 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	if !loopback(r.Host) {
-		http.Error(w, "This page is for this machine only: call it 127.0.0.1 or localhost.", http.StatusForbidden)
+		http.Error(w, "This page is for this machine only: use the host 127.0.0.1 or localhost.", http.StatusForbidden)
 		return
 	}
 	if err := http.NewCrossOriginProtection().Check(r); err != nil {
-		http.Error(w, "This page answers only itself.", http.StatusForbidden)
+		http.Error(w, "Only requests from the page itself are answered.", http.StatusForbidden)
 		return
 	}
 	p.mux.ServeHTTP(w, r)
 }
 
-// loopback reports whether a Host header names this machine, so that no name of
-// elsewhere that resolves to here is taken for it.
+// loopback reports whether a Host header names this machine. Other names that resolve to
+// a loopback address are refused, because of DNS rebinding.
 func loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -140,7 +130,7 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-func (p *Page) whole(w http.ResponseWriter, _ *http.Request) {
+func (p *Page) index(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(p.html) // whoever is gone needs it no more
+	_, _ = w.Write(p.html) // an error means that the client is gone
 }

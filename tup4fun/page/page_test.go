@@ -53,7 +53,7 @@ func Example() {
 	// extendable [{P1 S.put(1)}]
 }
 
-// post asks for a view of a program; the answer is generic.
+// post requests a view of a program and returns the decoded answer.
 func post(t *testing.T, s *httptest.Server, what, start, program string, choices ...int) map[string]any {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"init": start, "program": program, "choices": choices})
@@ -103,7 +103,7 @@ func TestAMistakeIsInItsBox(t *testing.T) {
 		wrong("x = 0\n\n", "x :=\n"))
 	require.Contains(t, fmt.Sprint(wrong("x = 0,\ny = ", "skip")), "box:init column:1 line:2")
 	require.Contains(t, fmt.Sprint(wrong("", "y := 1")), "line:1")
-	require.Equal(t, []any{map[string]any{"box": "init", "line": 1.0, "column": 1.0, "text": "the program has a start of its own: empty this box"}},
+	require.Equal(t, []any{map[string]any{"box": "init", "line": 1.0, "column": 1.0, "text": "the program has its own declarations: empty this box"}},
 		wrong(forks, "// whole\n"+forks+"\n---\n"+diners))
 	require.Nil(t, wrong("\n", forks+"\n---\n"+diners))
 }
@@ -133,8 +133,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}{
 		{"another host", "POST", "/run", "application/json", ok, "evil.example", "", 403, "for this machine only"},
 		{"another host's page", "GET", "/", "", "", "evil.example:7413", "", 403, "for this machine only"},
-		{"another site", "POST", "/run", "application/json", ok, "", "cross-site", 403, "answers only itself"},
-		{"a form", "POST", "/run", "text/plain", ok, "", "", 400, "its type is not application/json"},
+		{"another site", "POST", "/run", "application/json", ok, "", "cross-site", 403, "Only requests from the page itself"},
+		{"a form", "POST", "/run", "text/plain", ok, "", "", 400, "want the content type application/json"},
 		{"no JSON", "POST", "/run", "application/json", "{", "", "", 400, "unexpected EOF"},
 		{"a field that is none", "POST", "/run", "application/json", `{"x":1}`, "", "", 400, "unknown field"},
 		{"too large", "POST", "/check", "application/json", `{"program":"` + strings.Repeat(" ", page.MaxRequest) + `"}`, "", "", 413, "at most 262144 bytes"},
@@ -162,7 +162,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A stalled body says when it is read, and ends when it is released.
+// stalled is a body that reports the first read and ends when it is released.
 type stalled struct {
 	entered chan<- struct{}
 	release <-chan struct{}

@@ -10,24 +10,24 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// maxFinals is how many final configurations are listed.
+// maxFinals bounds the final configurations that are listed.
 const maxFinals = 20
 
 // graphView is a program graph.
 type graphView struct {
-	Warnings []mistake `json:"warnings"`
-	SVG      string    `json:"svg"` // empty: too large
+	Warnings []boxError `json:"warnings"`
+	SVG      string     `json:"svg"` // empty if the graph is too large
 }
 
 func (p *Page) graph(_ context.Context, m *explore.Model, s session) (any, error) {
-	v := graphView{Warnings: s.mistakes(syntax.Warn(m.Program))}
+	v := graphView{Warnings: s.boxErrors(syntax.Warn(m.Program))}
 	if g := draw.Program(m); len(g.Nodes) <= draw.MaxNodes {
 		v.SVG = g.SVG()
 	}
 	return v, nil
 }
 
-// runView is a run as far as it was chosen, and what can be chosen next.
+// runView is the chosen run and the possible next steps.
 type runView struct {
 	Steps    []stepView `json:"steps"`
 	Choices  []stepView `json:"choices"`
@@ -51,7 +51,7 @@ func (p *Page) run(ctx context.Context, m *explore.Model, s session) (any, error
 			return nil, err
 		}
 		if !r.Take(choice) {
-			return nil, fmt.Errorf("step %d cannot be choice %d: the program was changed", i+1, choice)
+			return nil, fmt.Errorf("step %d has no choice %d: the program was changed", i+1, choice)
 		}
 	}
 	t := r.Trace()
@@ -64,7 +64,7 @@ func (p *Page) run(ctx context.Context, m *explore.Model, s session) (any, error
 	case len(can) == 0 && r.Terminated():
 		v.State = "terminated"
 	case len(can) == 0:
-		v.State, v.Reason = "stuck", "nothing can be done"
+		v.State, v.Reason = "stuck", "no process can continue"
 	}
 	return v, nil
 }
@@ -74,32 +74,30 @@ func (s session) steps(all []explore.Step) []stepView {
 	for i, st := range all {
 		texts := make([]string, len(st.Actions))
 		for k, a := range st.Actions {
-			if texts[k] = a.Text; a.Tuple != "" {
-				texts[k] = a.Space + "." + a.Verb + a.Tuple
-			}
+			texts[k] = draw.ActionText(a)
 		}
-		box, line := s.place(st.Pos.Line)
+		box, line := s.boxLine(st.Pos.Line)
 		views[i] = stepView{st.Process, strings.Join(texts, "; "), box, line}
 	}
 	return views
 }
 
-// config puts a configuration in words, with the lines of the boxes.
+// config describes a configuration, with the lines of the boxes.
 func (s session) config(c explore.Config) string {
 	for i := range c.Processes {
-		_, c.Processes[i].Pos.Line = s.place(c.Processes[i].Pos.Line)
+		_, c.Processes[i].Pos.Line = s.boxLine(c.Processes[i].Pos.Line)
 	}
 	return draw.Config(c)
 }
 
-// statesView is all that a program can lead to.
+// statesView summarizes the reachable states.
 type statesView struct {
 	States     int      `json:"states"`
 	Stuck      int      `json:"stuck"`
 	Terminated int      `json:"terminated"`
-	Reason     string   `json:"reason"` // why these are not all
-	Finals     []string `json:"finals"` // the first of the stuck and the terminated
-	SVG        string   `json:"svg"`    // empty: too large
+	Reason     string   `json:"reason"` // why the states are incomplete
+	Finals     []string `json:"finals"` // the first stuck and terminated states
+	SVG        string   `json:"svg"`    // empty if the graph is too large
 }
 
 func (p *Page) states(ctx context.Context, m *explore.Model, s session) (any, error) {
@@ -112,7 +110,7 @@ func (p *Page) states(ctx context.Context, m *explore.Model, s session) (any, er
 		expanded = lastWithSteps(g)
 	}
 	for i := range expanded {
-		if v.count(g, i) && len(v.Finals) < maxFinals {
+		if v.countFinal(g, i) && len(v.Finals) < maxFinals {
 			what := "stuck"
 			if g.Terminated(i) {
 				what = "terminated"
@@ -126,7 +124,8 @@ func (p *Page) states(ctx context.Context, m *explore.Model, s session) (any, er
 	return v, nil
 }
 
-// lastWithSteps is where the part of a graph that was cut begins.
+// lastWithSteps returns the last state of an incomplete graph that has steps. The states
+// after it are not expanded.
 func lastWithSteps(g *explore.Graph) int {
 	for i := g.Len() - 1; i >= 0; i-- {
 		if steps(g, i) > 0 {
@@ -141,8 +140,8 @@ func steps(g *explore.Graph, i int) (n int) {
 	return n
 }
 
-// count counts a state if it is final, and reports whether it is.
-func (v *statesView) count(g *explore.Graph, i int) bool {
+// countFinal counts a state without steps, and reports whether it is one.
+func (v *statesView) countFinal(g *explore.Graph, i int) bool {
 	switch {
 	case steps(g, i) > 0:
 		return false
@@ -154,10 +153,10 @@ func (v *statesView) count(g *explore.Graph, i int) bool {
 	return true
 }
 
-// checkView is a report, with a drawing of each run that violates something.
+// checkView is a report with a drawing of each violating run.
 type checkView struct {
 	*explore.Report
-	Sequences []string `json:"sequences"` // by verdict; empty: there is none
+	Sequences []string `json:"sequences"` // by verdict; empty without a run
 }
 
 func (p *Page) check(ctx context.Context, m *explore.Model, _ session) (any, error) {

@@ -1,6 +1,7 @@
 package petri
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -17,18 +18,10 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Markings <= 0 {
-		o.Markings = 200_000
-	}
-	if o.Memory <= 0 {
-		o.Memory = 1 << 30
-	}
-	if o.Tokens <= 0 {
-		o.Tokens = Omega - 1
-	}
-	if o.Semiflows <= 0 {
-		o.Semiflows = 500
-	}
+	o.Markings = cmp.Or(max(o.Markings, 0), 200_000)
+	o.Memory = cmp.Or(max(o.Memory, 0), 1<<30)
+	o.Tokens = cmp.Or(max(o.Tokens, 0), Omega-1)
+	o.Semiflows = cmp.Or(max(o.Semiflows, 0), 500)
 	return o
 }
 

@@ -9,36 +9,35 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// What Spin counts more than package explore: init, and the way into the first
-// state.
+// Spin counts these in addition to package explore: the init process, and its steps into
+// the first state.
 const (
 	ExtraStates      = 1
 	ExtraTransitions = 2
 )
 
-// maxTable is how many tuples a table may have.
+// maxTable bounds the tuples of a table.
 const maxTable = 200
 
-// Seen is what must be known of a model's states: as in an explore.Report that is
-// not incomplete.
+// Seen is the part of a complete explore.Report that an export needs.
 type Seen struct {
 	Spaces []explore.SpaceSeen
-	Least  int64 // number, symbols aside
+	Least  int64 // smallest number, symbols aside
 	Most   int64
 }
 
-// Export returns the model in Promela. The error is that it has more processes or
-// fuller spaces than Spin can do with.
+// Export returns the model in Promela. It is an error if the model has more processes or
+// fuller spaces than Spin allows.
 func Export(m *explore.Model, seen Seen) (string, error) {
 	w := &writer{m: m, seen: seen, arity: make([]int, len(m.Spaces))}
 	if len(m.Procs) > 250 {
-		return "", fmt.Errorf("%d processes; Spin has at most 250", len(m.Procs))
+		return "", fmt.Errorf("%d processes; Spin allows at most 250", len(m.Procs))
 	}
 	for i, s := range seen.Spaces {
 		if s.Most > maxTable {
-			return "", fmt.Errorf("%s had %d tuples; at most %d are exported", s.Name, s.Most, maxTable)
+			return "", fmt.Errorf("%s has up to %d tuples; at most %d are exported", s.Name, s.Most, maxTable)
 		}
-		w.arity[i] = w.longest(i)
+		w.arity[i] = w.maxArity(i)
 	}
 	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
@@ -59,13 +58,13 @@ type writer struct {
 	arity []int // of the longest tuple in each space
 	out   strings.Builder
 
-	atomic bool // there are blocks within which more may be seen than in any state
+	atomic bool // some process has an atomic block, inside which values may exceed those of any state
 }
 
 func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.out, format, args...) }
 
-// longest returns the arity of the longest tuple that a space may get.
-func (w *writer) longest(space int) int {
+// maxArity returns the arity of the longest tuple in a space.
+func (w *writer) maxArity(space int) int {
 	k := 0
 	for _, t := range w.m.Spaces[space].Start {
 		k = max(k, len(t))
@@ -82,7 +81,7 @@ func (w *writer) longest(space int) int {
 	return k
 }
 
-// value prints a number, or the number that stands for a symbol here.
+// value prints a number, or the number that represents a symbol.
 func (w *writer) value(v int64) string {
 	if v >= syntax.SymbolBase {
 		v = v - syntax.SymbolBase + w.seen.Most + 1
@@ -90,12 +89,13 @@ func (w *writer) value(v int64) string {
 	return fmt.Sprint(v)
 }
 
-// atomicSlack is how many tuples more than in any state a space without bound may
-// have within atomic.
+// atomicSlack is the number of additional tuples that a space without bound may have
+// inside an atomic block.
 const atomicSlack = 8
 
-// room is how long the table of a space is: at least 1, as Promela wants.
-func (w *writer) room(space int) int {
+// tableSize returns the length of the table of a space. It is at least 1, because Promela
+// has no empty arrays.
+func (w *writer) tableSize(space int) int {
 	most, limit := max(1, w.seen.Spaces[space].Most), w.m.Spaces[space].Cap
 	switch {
 	case !w.atomic:
@@ -119,9 +119,9 @@ func (w *writer) globals() {
 	widest := 0
 	for i, s := range w.m.Spaces {
 		widest = max(widest, w.arity[i])
-		w.printf("byte n_%s; /* tuples in it */\nbyte a_%s[%d]; /* their lengths */\n", s.Name, s.Name, w.room(i))
+		w.printf("byte n_%s; /* tuples in it */\nbyte a_%s[%d]; /* their lengths */\n", s.Name, s.Name, w.tableSize(i))
 		for k := range w.arity[i] {
-			w.printf("VALUE f%d_%s[%d];\n", k, s.Name, w.room(i))
+			w.printf("VALUE f%d_%s[%d];\n", k, s.Name, w.tableSize(i))
 		}
 	}
 	w.printf("hidden int at;\n")
@@ -138,7 +138,7 @@ func (w *writer) globals() {
 	}
 }
 
-// init fills arrays and spaces, and starts the processes.
+// init writes the process that fills arrays and spaces and starts the others.
 func (w *writer) init() {
 	w.printf("\ninit {\n  atomic {\n")
 	for _, d := range w.m.Program.Decls {
@@ -165,7 +165,7 @@ func (w *writer) init() {
 	w.printf("  };\nend_init:\n  false\n}\n")
 }
 
-// compare is the order of the tables: by length, then by fields.
+// compare orders the rows of tables: by length, then by fields.
 func compare(a, b []int64) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)
@@ -187,7 +187,7 @@ func (w *writer) process(c *explore.Code) {
 			if e.Kind == explore.Atomic {
 				g.jumps[e.Last] = e.To
 				inner[e.Last] = true
-				for _, i := range inside(c, e) {
+				for _, i := range atomicNodes(c, e) {
 					inner[i] = true
 				}
 			}
@@ -201,8 +201,8 @@ func (w *writer) process(c *explore.Code) {
 	w.printf("}\n")
 }
 
-// inside lists the nodes of an atomic block, its entry first.
-func inside(c *explore.Code, e *explore.Edge) []int {
+// atomicNodes lists the nodes of an atomic block, its entry first.
+func atomicNodes(c *explore.Code, e *explore.Edge) []int {
 	all := []int{e.Entry}
 	for i := 0; i < len(all); i++ {
 		for _, next := range c.Nodes[all[i]].All() {
@@ -214,14 +214,13 @@ func inside(c *explore.Code, e *explore.Edge) []int {
 	return all
 }
 
-// label names a node. Where a process may stay for ever Spin wants the name to
-// begin with end.
+// label names a node. Spin allows a process to stay at a label that begins with end.
 func label(n int) string { return fmt.Sprintf("end_%d", n) }
 
 type graph struct {
 	*writer
 	code  *explore.Code
-	jumps map[int]int // from the end of an atomic block to where it leads
+	jumps map[int]int // from the last node of an atomic block to the node after it
 }
 
 func (g *graph) node(i int) {
@@ -246,13 +245,13 @@ func (g *graph) options(i int) {
 	g.printf("  fi;\n")
 }
 
-// atomic writes a block with all its nodes, so that a jump between them does not
-// leave it. Its first statement may have no label, so that a block that comes back
-// to its entry has that twice.
+// atomic writes a block with all its nodes, so that jumps stay inside it. Its first
+// statement cannot have a label, so a block that returns to its entry contains the entry
+// twice.
 func (g *graph) atomic(e *explore.Edge) {
 	g.printf("  :: atomic {\n")
 	g.options(e.Entry)
-	nodes := inside(g.code, e)
+	nodes := atomicNodes(g.code, e)
 	back := slices.ContainsFunc(nodes, func(i int) bool {
 		return slices.ContainsFunc(g.code.Nodes[i].All(), func(f *explore.Edge) bool { return f.To == e.Entry })
 	})
@@ -264,7 +263,7 @@ func (g *graph) atomic(e *explore.Edge) {
 	g.printf("  }\n")
 }
 
-// edge writes the options of one edge: one for each place where a tuple may be
+// edge writes the options of one edge: one for each position at which a tuple may be
 // found.
 func (g *graph) edge(from int, e *explore.Edge) {
 	to := e.To
@@ -283,7 +282,7 @@ func (g *graph) edge(from int, e *explore.Edge) {
 	case explore.Test:
 		option("("+g.expr(e.Cond)+")", "")
 	case explore.Else:
-		option("("+g.nothing(from)+")", "")
+		option("("+g.noOtherEdge(from)+")", "")
 	case explore.Timeout:
 		option("timeout", "")
 	case explore.Assign:
@@ -293,15 +292,15 @@ func (g *graph) edge(from int, e *explore.Edge) {
 	}
 }
 
-// nothing says that no other edge of a node can be taken.
-func (g *graph) nothing(from int) string {
+// noOtherEdge returns the condition that no other edge of a node can be taken.
+func (g *graph) noOtherEdge(from int) string {
 	var conds []string
 	for _, e := range g.code.Nodes[from].Edges {
 		switch e.Kind {
 		case explore.Test:
 			conds = append(conds, "!("+g.expr(e.Cond)+")")
 		case explore.Op:
-			conds = append(conds, "!("+g.possible(e.Op)+")")
+			conds = append(conds, "!("+g.canExecute(e.Op)+")")
 		case explore.Skip, explore.Assign, explore.Atomic:
 			conds = append(conds, "false")
 		}

@@ -11,19 +11,19 @@ import (
 func (g *graph) operation(o *syntax.Op, option func(guard, do string)) {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
-		option("("+g.possible(o)+")", g.put(o))
+		option("("+g.canExecute(o)+")", g.put(o))
 		return
 	}
-	for j := range g.room(space) {
-		option("("+g.found(o, j)+")", g.take(o, j))
+	for j := range g.tableSize(space) {
+		option("("+g.finds(o, j)+")", g.take(o, j))
 	}
 	if o.Verb == syntax.GetP || o.Verb == syntax.QueryP {
-		option("(!("+g.possible(o)+"))", "")
+		option("(!("+g.canExecute(o)+"))", "")
 	}
 }
 
-// possible says that an operation can be done.
-func (g *graph) possible(o *syntax.Op) string {
+// canExecute returns the condition under which an operation can be executed.
+func (g *graph) canExecute(o *syntax.Op) string {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
 		limit := g.m.Spaces[space].Cap
@@ -33,14 +33,14 @@ func (g *graph) possible(o *syntax.Op) string {
 		return fmt.Sprintf("n_%s < %d", o.Space.Text, limit)
 	}
 	var ways []string
-	for j := range g.room(space) {
-		ways = append(ways, g.found(o, j))
+	for j := range g.tableSize(space) {
+		ways = append(ways, g.finds(o, j))
 	}
 	return strings.Join(ways, " || ")
 }
 
-// found says that an operation may find the j-th tuple.
-func (g *graph) found(o *syntax.Op, j int) string {
+// finds returns the condition under which an operation may find tuple j.
+func (g *graph) finds(o *syntax.Op, j int) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	match := func(j int) string { return g.match(name, space, o.Fields, j) }
 	conds := []string{match(j)}
@@ -54,7 +54,7 @@ func (g *graph) found(o *syntax.Op, j int) string {
 			conds = append(conds, "!"+match(i))
 		}
 	case 'L':
-		for i := j + 1; i < g.room(space); i++ {
+		for i := j + 1; i < g.tableSize(space); i++ {
 			conds = append(conds, "!"+match(i))
 		}
 	case 'Q':
@@ -67,7 +67,7 @@ func (g *graph) found(o *syntax.Op, j int) string {
 	return "(" + strings.Join(conds, " && ") + ")"
 }
 
-// match says that the j-th tuple is there and matches a template.
+// match returns the condition that tuple j exists and matches a template.
 func (g *graph) match(name string, space int, fields []*syntax.Field, j int) string {
 	if len(fields) > g.arity[space] {
 		return "(false)"
@@ -89,7 +89,7 @@ func (g *graph) equal(name string, space, i, j int) string {
 	return "(" + strings.Join(conds, " && ") + ")"
 }
 
-// put appends a tuple, or inserts it where it belongs in a sorted table.
+// put returns statements that append a tuple, or insert it into a sorted table.
 func (g *graph) put(o *syntax.Op) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	var b strings.Builder
@@ -100,7 +100,7 @@ func (g *graph) put(o *syntax.Op) string {
 		}
 		fmt.Fprintf(&b, "t%d = %s; ", k, v)
 	}
-	fmt.Fprintf(&b, "assert(n_%s < %d); at = n_%s; ", name, g.room(space), name)
+	fmt.Fprintf(&b, "assert(n_%s < %d); at = n_%s; ", name, g.tableSize(space), name)
 	if g.m.Spaces[space].Kind == 'R' {
 		fmt.Fprintf(&b, "do :: at > 0 && %s -> %s at = at - 1 :: else -> break od; ", g.less(name, space, len(o.Fields)), g.move(name, space, "at", "at - 1"))
 	}
@@ -112,7 +112,7 @@ func (g *graph) put(o *syntax.Op) string {
 	return b.String()
 }
 
-// less says that the tuple in t0, t1, … comes before the one at at - 1.
+// less returns the condition that the tuple in t0, t1, … is before the one at at - 1.
 func (g *graph) less(name string, space, arity int) string {
 	cond := "false"
 	for k := g.arity[space] - 1; k >= 0; k-- {
@@ -121,7 +121,7 @@ func (g *graph) less(name string, space, arity int) string {
 	return fmt.Sprintf("(%d < a_%s[at - 1] || (%d == a_%s[at - 1] && %s))", arity, name, arity, name, cond)
 }
 
-// move copies a row of the table.
+// move returns statements that copy a row of the table.
 func (g *graph) move(name string, space int, to, from string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a_%s[%s] = a_%s[%s]; ", name, to, name, from)
@@ -131,7 +131,8 @@ func (g *graph) move(name string, space int, to, from string) string {
 	return b.String()
 }
 
-// take binds the formals to the j-th tuple, and removes it if the operation does.
+// take returns statements that bind the formals to tuple j, and remove the tuple if the
+// operation does.
 func (g *graph) take(o *syntax.Op, j int) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	var b strings.Builder
@@ -198,7 +199,7 @@ func (g *graph) count(x *syntax.Expr) string {
 		return "n_" + name
 	}
 	var terms []string
-	for j := range g.room(space) {
+	for j := range g.tableSize(space) {
 		terms = append(terms, "("+g.match(name, space, x.Fields, j)+" -> 1 : 0)")
 	}
 	return "(" + strings.Join(terms, " + ") + ")"

@@ -45,12 +45,12 @@ func spin(t testing.TB, text string) (states, transitions int64) {
 	return states - promela.ExtraStates, transitions - promela.ExtraTransitions
 }
 
-// agree holds Spin and package explore to the same counts.
-func agree(t testing.TB, name, src string, capacity int) {
+// requireSameCounts requires that Spin and package explore count the same.
+func requireSameCounts(t testing.TB, name, src string, capacity int) {
 	t.Helper()
 	p, err := syntax.Parse(name, src)
 	require.NoError(t, err, src)
-	p.Props = nil // they are checked elsewhere, and add no state
+	p.Props = nil // they are checked elsewhere and add no states
 	m, err := explore.Compile(p, capacity)
 	require.NoError(t, err)
 	r, err := explore.Check(t.Context(), m, explore.Options{})
@@ -71,20 +71,20 @@ func TestSpinCountsTheSame(t *testing.T) {
 		"back":         "S = (R, INF, {(1), (2), (3)}), x = 0\n---\npar 2 * atomic { do S.get(?x) -> skip od } [] atomic { do x < 3 -> x := x + 1 od; S.put(4) } rap",
 		"timeout":      "x = 0\n---\npar if x = 1 -> x := 2 [] timeout -> x := 3 fi [] if x = 3 -> x := 1 fi rap",
 	} {
-		agree(t, name, src, 0)
+		requireSameCounts(t, name, src, 0)
 	}
 }
 
-// large are models of more than 300,000 states without reductions: make soak has
-// the time for them.
+// large are models with more than 300,000 states without reductions. Only make soak
+// checks them.
 var large = []string{"conform/models/lease.tup", "mergesort/mergesort.broken-late.tup"}
 
 func isLarge(path string) bool {
 	return slices.ContainsFunc(large, func(name string) bool { return strings.HasSuffix(filepath.ToSlash(path), name) })
 }
 
-// TestSpinCountsTheSameOnEveryModelOfTheTree explores without reductions, which
-// may take more states than the checks of the models themselves.
+// TestSpinCountsTheSameOnEveryModelOfTheTree explores without reductions, so it may need
+// more states than the checks of the models themselves.
 func TestSpinCountsTheSameOnEveryModelOfTheTree(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -104,7 +104,7 @@ func TestSpinCountsTheSameOnEveryModelOfTheTree(t *testing.T) {
 		require.NoError(t, err)
 		t.Run(d.Name(), func(t *testing.T) {
 			t.Parallel()
-			agree(t, path, string(src), 0)
+			requireSameCounts(t, path, string(src), 0)
 		})
 		return nil
 	})

@@ -1,14 +1,13 @@
-// Package protocols holds the protocols of Leasehold as tup4fun models, each with at
-// least one broken twin: the same model with a bug that somebody might well make,
-// which the checker refutes.
+// Package protocols embeds the protocols of Leasehold as tup4fun models. Each has at
+// least one broken twin: the same model with a plausible bug, which the checker refutes.
 //
-// A model is NAME.tup, a broken twin NAME.broken-BUG.tup, whose first lines say in
-// brackets which of its properties are refuted. README.md says of each what is
-// proved and what is left out. The tests check all of them, and hold their counts
-// against Spin's.
+// A model is NAME.tup, a broken twin NAME.broken-BUG.tup. The first lines of a twin name
+// the refuted properties in brackets. README.md lists what is proved of each protocol
+// and what is left out. The tests check all models, and compare their counts with
+// Spin's.
 //
-// The models are what the running system is held against, so they know no code of
-// it: an atomic block stands for one procedure of the engine.
+// The running system is checked against such models, so they do not depend on its code:
+// an atomic block stands for one procedure of the engine.
 package protocols
 
 import (
@@ -25,10 +24,10 @@ var files embed.FS
 type Model struct {
 	Name    string // of the file, without .tup
 	Source  string
-	Refuted []string // the properties that do not hold; empty unless it is a twin
+	Refuted []string // the properties that do not hold; only for twins
 }
 
-// Of returns the protocol that a twin is a twin of, or the name itself.
+// Of returns the name of the protocol; for a twin, that of its original.
 func (m Model) Of() string {
 	name, _, _ := strings.Cut(m.Name, ".broken-")
 	return name
@@ -51,15 +50,15 @@ func All() ([]Model, error) {
 		}
 		m := Model{Name: strings.TrimSuffix(e.Name(), ".tup"), Source: string(src)}
 		if m.Broken() {
-			m.Refuted = refuted(m.Source)
+			m.Refuted = refutedProperties(m.Source)
 		}
 		all = append(all, m)
 	}
 	return all, nil
 }
 
-// refuted reads "(refuted: a, b)" in the comment that a twin begins with.
-func refuted(src string) []string {
+// refutedProperties reads "(refuted: a, b)" from the first comment of a twin.
+func refutedProperties(src string) []string {
 	_, after, _ := strings.Cut(strings.ReplaceAll(src, "\n//", ""), "(refuted: ")
 	names, _, _ := strings.Cut(after, ")")
 	return strings.Split(names, ", ")
