@@ -113,7 +113,7 @@ var phrases = []phrase{
 	{word(`desks?`), "admin", nil},
 	{word(`patience|patiently|impatient(?:ly)?`), "timeout, retry limit, back-off (retryAfter, RetryOverload)", nil},
 	{word(`hurry|hurries|hurried`), "minimum spacing, early visit", nil},
-	{word(`unsticks?|unstuck`), "revive, requeue", nil},
+	{regexp.MustCompile(`(?i)(?:^|[^.\w])(?:unsticks?|unstuck)\b`), "revive, requeue", nil},
 	{word(`mends?|mended|mending`), "fix, repair, wrap", nil},
 	{word(`hand over|handed over|hands`), "pass, call, give; pool, workers", word(`hands(?:\s+\S+){0,4}\s+back|hands back`)},
 	{word(`in hand|in the hands? of`), "held by, owned by, in progress", nil},

@@ -75,7 +75,7 @@ func (in *instance) addEvent(s *match) {
 }
 
 // candidate is a possible position of the model: in a state, or in the middle of a step
-// of which the log has shown the first actions.
+// whose first actions the log has shown.
 type candidate struct {
 	state explore.State
 	step  *step

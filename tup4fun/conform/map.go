@@ -21,7 +21,7 @@ type Rule struct {
 	Event   Pattern
 	By      string   // process of the model; "": any
 	Copy    string   // variable of the event with the number of the copy; "": any
-	Nobody  bool     // the event has no session
+	NoSession  bool     // the event has no session
 	Actions []Action // none: the event is ignored
 	Never   bool     // the event must not happen
 

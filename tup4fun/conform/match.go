@@ -33,7 +33,7 @@ func newMatch(e trace.Event, line int, before *tupleState) *match {
 // may be held by a process without a session.
 func (r *Rule) covers(s *match) bool {
 	session := s.event.Process != ""
-	if r.Nobody && session || r.Copy == "process" && !session && s.event.Operation != trace.Restore {
+	if r.NoSession && session || r.Copy == "process" && !session && s.event.Operation != trace.Restore {
 		return false
 	}
 	return r.Event.covers(s)

@@ -212,7 +212,7 @@ func (p *parser) by(r *Rule) error {
 	if err != nil {
 		return err
 	}
-	if r.Nobody = v.text == "nobody"; !r.Nobody {
+	if r.NoSession = v.text == "nobody"; !r.NoSession {
 		r.Copy = v.text
 	}
 	return p.need(")", "")

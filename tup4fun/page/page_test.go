@@ -138,8 +138,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"no JSON", "POST", "/run", "application/json", "{", "", "", 400, "unexpected EOF"},
 		{"a field that is none", "POST", "/run", "application/json", `{"x":1}`, "", "", 400, "unknown field"},
 		{"too large", "POST", "/check", "application/json", `{"program":"` + strings.Repeat(" ", page.MaxRequest) + `"}`, "", "", 413, "at most 262144 bytes"},
-		{"too many choices", "POST", "/run", "application/json", `{"program":"skip","choices":[0,0,0]}`, "", "", 400, "at most 2 are taken"},
-		{"no such choice", "POST", "/run", "application/json", `{"program":"skip","choices":[7]}`, "", "", 400, "step 1 cannot be choice 7"},
+		{"too many choices", "POST", "/run", "application/json", `{"program":"skip","choices":[0,0,0]}`, "", "", 400, "at most 2 are allowed"},
+		{"no such choice", "POST", "/run", "application/json", `{"program":"skip","choices":[7]}`, "", "", 400, "step 1 has no choice 7"},
 		{"a view by GET", "GET", "/run", "", "", "", "", 405, ""},
 		{"nothing", "GET", "/nothing", "", "", "", "", 404, ""},
 	} {

@@ -2,18 +2,18 @@
 
 const $ = (id) => document.getElementById(id);
 let choices = [];
-let latest = 0; // answers to older questions are not shown
+let latest = 0; // answers to older requests are ignored
 
 const session = () => ({ init: $("init").value, program: $("program").value, choices });
 
-// remember puts the session into the link.
+// remember writes the session into the link.
 function remember() {
   const hash = "#" + encodeURIComponent(JSON.stringify(session()));
   history.replaceState(null, "", hash);
   $("link").href = hash;
 }
 
-// recall takes it from there, and reports whether there was one.
+// recall reads the session from the link, and returns whether there was one.
 function recall() {
   if (location.hash.length < 2) return false;
   try {
@@ -30,7 +30,7 @@ function recall() {
 
 function say(text) { $("status").textContent = text; }
 
-async function ask(what) {
+async function ask(name) {
   const r = await fetch("/" + what, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -40,7 +40,7 @@ async function ask(what) {
   return r.json();
 }
 
-// element makes one with text, which is never read as HTML.
+// element creates an element with text, which is never parsed as HTML.
 function element(name, text, className) {
   const e = document.createElement(name);
   e.textContent = text;
@@ -57,13 +57,13 @@ function show(id, svg, otherwise) {
   $(id).replaceChildren(svg ? drawing(svg) : element("p", otherwise, "soft"));
 }
 
-function mistakes(id, list) {
+function showErrors(id, list) {
   $(id).replaceChildren(...(list ?? []).map((m) =>
     element("li", `${m.box === "init" ? "initialisation" : "program"}, line ${m.line}: ${m.text}`)));
 }
 
 function showGraph(g) {
-  mistakes("warnings", g.warnings);
+  showErrors("warnings", g.warnings);
   show("graph", g.svg, "The program graph is too large to be drawn.");
 }
 
@@ -112,18 +112,18 @@ function showCheck(c) {
 
 const views = { graph: showGraph, run: showRun, check: showCheck, states: showStates };
 
-// look asks for views one after the other, and stops at a program with errors.
-async function look(...which) {
+// showViews requests views one after the other, and stops at a program with errors.
+async function showViews(...names) {
   const mine = ++latest;
   remember();
   say("working …");
   try {
-    for (const what of which) {
-      const answer = await ask(what);
+    for (const name of names) {
+      const answer = await ask(name);
       if (mine !== latest) return;
-      mistakes("errors", answer.errors);
+      showErrors("errors", answer.errors);
       if (answer.errors) break;
-      views[what](answer);
+      views[name](answer);
     }
     say("");
   } catch (e) {
@@ -133,10 +133,10 @@ async function look(...which) {
 
 function choose(to) {
   choices = to;
-  look("run");
+  showViews("run");
 }
 
-function all() { look("graph", "run", "check", "states"); }
+function all() { showViews("graph", "run", "check", "states"); }
 
 $("go").addEventListener("click", () => { choices = []; all(); });
 window.addEventListener("hashchange", () => { if (recall()) all(); });
