@@ -17,13 +17,13 @@ type Map struct {
 // Rule translates the events that its pattern covers. The first rule that covers an event
 // applies.
 type Rule struct {
-	Pos     syntax.Pos
-	Event   Pattern
-	By      string   // process of the model; "": any
-	Copy    string   // variable of the event with the number of the copy; "": any
-	NoSession  bool     // the event has no session
-	Actions []Action // none: the event is ignored
-	Never   bool     // the event must not happen
+	Pos       syntax.Pos
+	Event     Pattern
+	By        string   // process of the model; "": any
+	Copy      string   // variable of the event with the number of the copy; "": any
+	NoSession bool     // the event has no session
+	Actions   []Action // none: the event is ignored
+	Never     bool     // the event must not happen
 
 	resolved []resolvedAction // set by resolve
 }

@@ -2,8 +2,8 @@
 // least one broken twin: the same model with a plausible bug, which the checker refutes.
 //
 // A model is NAME.tup, a broken twin NAME.broken-BUG.tup. The first lines of a twin name
-// the refuted properties in brackets. README.md lists what is proved of each protocol
-// and what is left out. The tests check all models, and compare their counts with
+// the refuted properties in brackets. README.md lists the proofs of each protocol
+// and their limits. The tests check all models, and compare their counts with
 // Spin's.
 //
 // The running system is checked against such models, so they do not depend on its code:
