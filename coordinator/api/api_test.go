@@ -23,7 +23,7 @@ const v1 = "/api/v1"
 
 func TestAnOriginIsAddedVisitedChangedAndRemoved(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	feed := `{"kind":"feed","uri":"https://example.org/feed.xml","priority":3}`
 	status, o := h.call("POST", v1+"/origins", feed)
 	require.Equal(t, http.StatusCreated, status)
@@ -50,7 +50,7 @@ func TestAnOriginIsAddedVisitedChangedAndRemoved(t *testing.T) {
 
 func TestACuratorPutsEpisodesAndClipsWithPriorities(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	put := h.ok("PUT", v1+"/episodes", `{"items":[
 		{"name":"low","uri":"https://example.org/1.mp3","version":"1"},
 		{"name":"high","title":"High","uri":"https://example.org/2.mp3","priority":5,"aired":"2026-11-01T00:00:00Z"}]}`)
@@ -79,12 +79,12 @@ func TestACuratorPutsEpisodesAndClipsWithPriorities(t *testing.T) {
 		h.ok("GET", v1+"/totals", ""))
 
 	h.refuses("invalid", "POST", v1+"/visits", `{"origin":"api"}`)
-	h.refuses("not_found", "PATCH", v1+"/episodes/nobody", `{"priority":1}`)
+	h.refuses("not_found", "PATCH", v1+"/episodes/missing", `{"priority":1}`)
 }
 
-func TestAPriorityThatIsChangedLeavesTheProblemsOfItsOrigin(t *testing.T) {
+func TestChangingAPriorityKeepsTheProblemsOfTheOrigin(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	_, err := h.catalog.AddOrigin(t.Context(), models.Origin{ID: "f", Kind: models.Feed, URI: "u"})
 	require.NoError(t, err)
 	_, err = h.catalog.Curate(t.Context(), "f", time.Now(), catalog.Listing{
@@ -97,9 +97,9 @@ func TestAPriorityThatIsChangedLeavesTheProblemsOfItsOrigin(t *testing.T) {
 	require.Equal(t, before, h.ok("GET", v1+"/problems?origin=f", ""))
 }
 
-func TestFindingsAndProblemsAreListedByWhatTheyAreAbout(t *testing.T) {
+func TestFindingsAndProblemsAreListedByOriginEpisodeAndClip(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	h.ok("PUT", v1+"/episodes", `{"items":[{"name":"e","title":"Monday","uri":"https://example.org/1.mp3"}]}`)
 	h.ok("PUT", v1+"/clips", `{"items":[{"name":"a","uri":"https://example.org/a.wav"},{"name":"b","uri":"https://example.org/b.wav"}]}`)
 	e, a, b := models.NewID("api", "e"), models.NewID("api", "a"), models.NewID("api", "b")
@@ -125,7 +125,7 @@ func TestFindingsAndProblemsAreListedByWhatTheyAreAbout(t *testing.T) {
 
 func TestATupleIsPutFoundAndTaken(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	require.NoError(t, h.repo.Create(t.Context(), "notes", space.Options{Capacity: 2}))
 	put := h.ok("POST", v1+"/spaces/notes/put", `{"tuple":"note 'two words' 42 4.2 true int:1 (a nil)"}`)
 	require.Equal(t, "note 'two words' 42 4.2 true int:1 (a nil)", put["line"])
@@ -149,7 +149,7 @@ func TestATupleIsPutFoundAndTaken(t *testing.T) {
 
 func TestAGetOverHTTPMayWait(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	require.NoError(t, h.repo.Create(t.Context(), "notes", space.Options{}))
 	got := make(chan map[string]any, 1)
 	go func() {
@@ -162,9 +162,9 @@ func TestAGetOverHTTPMayWait(t *testing.T) {
 	require.Equal(t, "late 7", (<-got)["line"])
 }
 
-func TestSpacesOfAPublicContractCanOnlyBeLookedAt(t *testing.T) {
+func TestSpacesOfTheProtocolsCanOnlyBeQueried(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	for _, name := range []string{"lease", "dead"} {
 		h.refuses("forbidden", "POST", v1+"/spaces/"+name+"/put", `{"tuple":"x"}`)
 		h.refuses("forbidden", "POST", v1+"/spaces/"+name+"/get", `{"template":"x"}`)
@@ -173,9 +173,9 @@ func TestSpacesOfAPublicContractCanOnlyBeLookedAt(t *testing.T) {
 	}
 }
 
-func TestATaskIsCreatedAndShownWhereverItIs(t *testing.T) {
+func TestATaskIsCreatedAndShownWhileItWaitsAndIsHeld(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	status, created := h.call("POST", v1+"/tasks", `{"action":"count","data":{"n":1},"priority":5,"timeout_s":60}`)
 	require.Equal(t, http.StatusCreated, status)
 	id := created["id"].(string)
@@ -199,8 +199,8 @@ func TestATaskIsCreatedAndShownWhereverItIs(t *testing.T) {
 	h.refuses("too_large", "POST", v1+"/tasks", `{"action":"a","data":"`+strings.Repeat("x", 600_000)+`"}`)
 }
 
-// kill claims and releases a task as often as it takes.
-func (h *house) kill(action string) {
+// kill claims and releases a task until it is dead.
+func (h *fixture) kill(action string) {
 	for n := range 2 {
 		i, err := task.Client{Repo: h.connect()}.Claim(h.Context(), action)
 		require.NoError(h, err)
@@ -209,9 +209,9 @@ func (h *house) kill(action string) {
 	}
 }
 
-func TestFault31ADeadLetterIsShownAndRequeued(t *testing.T) {
+func TestADeadLetterIsShownAndRequeuedFault31(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	h.ok("POST", v1+"/tasks", `{"action":"count","data":{"n":1}}`)
 	h.kill("count")
 	row := first(h.ok("GET", v1+"/dead?action=count", ""))
@@ -229,7 +229,7 @@ func TestFault31ADeadLetterIsShownAndRequeued(t *testing.T) {
 
 func TestDeadResearchIsSelectedAgainOnceItIsRequeued(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	h.ok("PUT", v1+"/episodes", `{"items":[{"name":"e","uri":"https://example.org/1.mp3"}]}`)
 	h.ok("PUT", v1+"/clips", `{"items":[{"name":"c","uri":"https://example.org/c.wav"}]}`)
 	client := work.Client{Repo: h.repo}
@@ -260,9 +260,9 @@ func TestDeadResearchIsSelectedAgainOnceItIsRequeued(t *testing.T) {
 	require.Equal(t, research, again)
 }
 
-func TestStatusShowsWhoDoesWhat(t *testing.T) {
+func TestStatusShowsSessionsAndTheirTasks(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	h.ok("POST", v1+"/tasks", `{"action":"count"}`)
 	worker := h.connect()
 	_, err := worker.Call(t.Context(), space.OpID{}, "status.beat",
@@ -276,9 +276,9 @@ func TestStatusShowsWhoDoesWhat(t *testing.T) {
 	}, first(h.ok("GET", v1+"/status", "")))
 }
 
-func TestWhatTasksCostIsListedAndMeasured(t *testing.T) {
+func TestCostsOfTasksAreListedAndMeasured(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	for _, how := range []string{"known", "decoded", "known"} {
 		require.NoError(t, status.Spend(t.Context(), h.connect(), models.Cost{Action: "research", How: how, Tasks: 1, Wall: .5, CPU: .25, Windows: 4}))
 	}
@@ -289,9 +289,9 @@ func TestWhatTasksCostIsListedAndMeasured(t *testing.T) {
 	require.Contains(t, h.text("/metrics"), `leasehold_cost_cpu_seconds_total{action="research",how="known"} 0.5`)
 }
 
-func TestWhatIsAskedWronglyIsRefused(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	for _, c := range []struct{ code, method, path, body string }{
 		{"invalid", "POST", "/origins", `{"kind":"feed","uri":"https://x.org","colour":1}`},
 		{"invalid", "POST", "/origins", `{"kind":"ftp","uri":"/x"}`},
@@ -305,7 +305,7 @@ func TestWhatIsAskedWronglyIsRefused(t *testing.T) {
 		{"invalid", "POST", "/origins", `[]`},
 		{"too_large", "POST", "/origins", `{"uri":"` + strings.Repeat("x", 1<<20) + `"}`},
 		{"not_found", "PATCH", "/origins/api", `{"priority":1}`},
-		{"not_found", "GET", "/origins/nobody", ""},
+		{"not_found", "GET", "/origins/missing", ""},
 		{"invalid", "GET", "/origins/no%20id", ""},
 		{"invalid", "GET", "/origins/..%2F..%2Fx", ""},
 		{"invalid", "GET", "/origins?limit=-1", ""},
@@ -318,7 +318,7 @@ func TestWhatIsAskedWronglyIsRefused(t *testing.T) {
 		{"invalid", "PUT", "/episodes", `{"items":[{"name":"e","uri":"file:///etc/passwd"}]}`},
 		{"invalid", "PUT", "/episodes", `{"items":[{"uri":"https://x.org/1"}]}`},
 		{"invalid", "PUT", "/clips", `{"items":[{"name":"c","uri":"https://x.org/1","aired":"2026-01-01T00:00:00Z"}]}`},
-		{"not_found", "PUT", "/clips", `{"origin":"nobody"}`},
+		{"not_found", "PUT", "/clips", `{"origin":"missing"}`},
 		{"not_found", "GET", "/spaces/nowhere", ""},
 		{"not_found", "GET", "/spaces/nowhere/tuples", ""},
 		{"not_found", "POST", "/spaces/nowhere/put", `{"tuple":"x"}`},

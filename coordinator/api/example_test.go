@@ -43,10 +43,10 @@ func Example() {
 	fmt.Println(err)
 	n, err := c.Curate(ctx, "show", time.Now(), catalog.Listing{Episodes: []models.Episode{{Recording: models.Recording{Name: "one.mp3"}}}})
 	fmt.Println(n.New, err)
-	_, err = c.Origin(ctx, "nobody")
+	_, err = c.Origin(ctx, "missing")
 	fmt.Println(err)
 	// Output:
 	// <nil>
 	// 1 <nil>
-	// catalog/remote: GET origins/nobody: catalog.Origin nobody: not found
+	// catalog/remote: GET origins/missing: catalog.Origin missing: not found
 }

@@ -15,23 +15,23 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// deaf is a client to whom nothing can be written.
-type deaf struct{ http.ResponseWriter }
+// brokenWriter fails to write.
+type brokenWriter struct{ http.ResponseWriter }
 
-func (deaf) Write([]byte) (int, error) { return 0, errors.New("connection reset") }
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("connection reset") }
 
-// unflushed is one whose answer does not get out of the buffer.
+// unflushed fails to flush its buffer.
 type unflushed struct{ *httptest.ResponseRecorder }
 
 func (unflushed) FlushError() error { return errors.New("connection reset") }
 func (unflushed) Flush()            {}
 
-func TestFault30WhatIsGotOverHTTPIsBackUnlessTheAnswerCouldBeWritten(t *testing.T) {
+func TestATupleTakenOverHTTPIsBackIfTheResponseCannotBeWrittenFault30(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	s := h.notes()
 	anyNote := tuple.Match("note", tuple.AnyInt64)
-	for i, w := range []http.ResponseWriter{deaf{httptest.NewRecorder()}, unflushed{httptest.NewRecorder()}} {
+	for i, w := range []http.ResponseWriter{brokenWriter{httptest.NewRecorder()}, unflushed{httptest.NewRecorder()}} {
 		n := int64(2 * i)
 		require.NoError(t, s.Put(t.Context(), tuple.New("note", n), 0))
 		require.NoError(t, s.Put(t.Context(), tuple.New("note", n+1), 0))
@@ -57,9 +57,9 @@ func TestFault30WhatIsGotOverHTTPIsBackUnlessTheAnswerCouldBeWritten(t *testing.
 	require.False(t, ok, "it was written, so it is gone")
 }
 
-func TestFault30AClientThatDiesWhileItWaitsOverHTTPTakesNothing(t *testing.T) {
+func TestAClientThatDiesWhileItWaitsOverHTTPTakesNothingFault30(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	s := h.notes()
 	ctx, die := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -76,13 +76,13 @@ func TestFault30AClientThatDiesWhileItWaitsOverHTTPTakesNothing(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func (h *house) notes() space.Space {
+func (h *fixture) notes() space.Space {
 	require.NoError(h, h.repo.Create(h.Context(), "notes", space.Options{}))
 	return h.repo.Space("notes")
 }
 
-// getNote asks for a note, and waits for one so many seconds.
-func (h *house) getNote(ctx context.Context, wait string) *http.Request {
+// getNote requests a note, and waits for one for that many seconds.
+func (h *fixture) getNote(ctx context.Context, wait string) *http.Request {
 	body := strings.NewReader(`{"template":"note ?int64","wait_s":` + wait + `}`)
 	return httptest.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/api/v1/spaces/notes/get", body)
 }

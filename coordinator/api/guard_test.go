@@ -21,28 +21,28 @@ import (
 	"leasehold/shared/space"
 )
 
-func TestFault47ARequestThatABrowserWasLedToIsRefused(t *testing.T) {
+func TestARequestOfATrickedBrowserIsRefusedFault47(t *testing.T) {
 	t.Parallel()
-	h := openHouseWith(t, func(c *api.Config) { c.Hosts = []string{"leasehold.example.org"} })
+	h := newFixtureWith(t, func(c *api.Config) { c.Hosts = []string{"leasehold.example.org"} })
 	for name, c := range map[string]struct {
 		method, host string
 		header       [2]string
 		want         int
 	}{
-		"a script of ours":             {"POST", "", [2]string{}, 400},
-		"our own page":                 {"POST", "", [2]string{"Sec-Fetch-Site", "same-origin"}, 400},
-		"another site writes":          {"POST", "", [2]string{"Sec-Fetch-Site", "cross-site"}, 403},
-		"an old browser writes":        {"POST", "", [2]string{"Origin", "https://evil.example"}, 403},
-		"a form of another port":       {"POST", "", [2]string{"Sec-Fetch-Site", "same-site"}, 403},
-		"another site reads":           {"GET", "", [2]string{"Sec-Fetch-Site", "cross-site"}, 200},
-		"a name that was rebound":      {"GET", "evil.example:7412", [2]string{}, 403},
-		"a name that was rebound POST": {"POST", "evil.example", [2]string{}, 403},
-		"a name like ours":             {"GET", "localhost.evil.example", [2]string{}, 403},
-		"localhost":                    {"GET", "localhost:7412", [2]string{}, 200},
-		"an address":                   {"GET", "192.0.2.1:7412", [2]string{}, 200},
-		"an address of six":            {"GET", "[::1]:7412", [2]string{}, 200},
-		"a container":                  {"GET", "coordinator:7412", [2]string{}, 200},
-		"a name that was allowed":      {"GET", "Leasehold.example.org.:80", [2]string{}, 200},
+		"a script of ours":       {"POST", "", [2]string{}, 400},
+		"our own page":           {"POST", "", [2]string{"Sec-Fetch-Site", "same-origin"}, 400},
+		"another site writes":    {"POST", "", [2]string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"an old browser writes":  {"POST", "", [2]string{"Origin", "https://evil.example"}, 403},
+		"a form of another port": {"POST", "", [2]string{"Sec-Fetch-Site", "same-site"}, 403},
+		"another site reads":     {"GET", "", [2]string{"Sec-Fetch-Site", "cross-site"}, 200},
+		"a rebound name":         {"GET", "evil.example:7412", [2]string{}, 403},
+		"a rebound name POST":    {"POST", "evil.example", [2]string{}, 403},
+		"a name like ours":       {"GET", "localhost.evil.example", [2]string{}, 403},
+		"localhost":              {"GET", "localhost:7412", [2]string{}, 200},
+		"an address":             {"GET", "192.0.2.1:7412", [2]string{}, 200},
+		"an address of six":      {"GET", "[::1]:7412", [2]string{}, 200},
+		"a container":            {"GET", "coordinator:7412", [2]string{}, 200},
+		"an allowed name":        {"GET", "Leasehold.example.org.:80", [2]string{}, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := http.NewRequestWithContext(t.Context(), c.method, h.server.URL+v1+"/origins", strings.NewReader("{"))
@@ -59,7 +59,7 @@ func TestFault47ARequestThatABrowserWasLedToIsRefused(t *testing.T) {
 
 func TestAPathCanBeAddedOnlyFromThisMachine(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	for _, c := range []struct {
 		path, body, from string
 		want             int
@@ -80,18 +80,18 @@ func TestAPathCanBeAddedOnlyFromThisMachine(t *testing.T) {
 	}
 }
 
-// trouble is a catalog that panics, or waits, when it is asked for clips.
-type trouble struct {
+// faultyCatalog panics or waits when clips are listed.
+type faultyCatalog struct {
 	catalog.Catalog
 	clips func(context.Context) ([]models.Clip, error)
 }
 
-func (c trouble) Clips(ctx context.Context) ([]models.Clip, error) { return c.clips(ctx) }
+func (c faultyCatalog) Clips(ctx context.Context) ([]models.Clip, error) { return c.clips(ctx) }
 
 func TestARequestThatPanicsFailsAloneAndIsCounted(t *testing.T) {
 	t.Parallel()
-	h := openHouseWith(t, func(c *api.Config) {
-		c.Catalog = trouble{c.Catalog, func(context.Context) ([]models.Clip, error) { panic("secret of the house") }}
+	h := newFixtureWith(t, func(c *api.Config) {
+		c.Catalog = faultyCatalog{c.Catalog, func(context.Context) ([]models.Clip, error) { panic("a secret") }}
 	})
 	status, v := h.call("GET", v1+"/clips", "")
 	require.Equal(t, http.StatusInternalServerError, status)
@@ -101,11 +101,11 @@ func TestARequestThatPanicsFailsAloneAndIsCounted(t *testing.T) {
 	require.Contains(t, h.text("/metrics"), "leasehold_http_panics_total 1\n")
 }
 
-func TestRequestsUnderWayAreBounded(t *testing.T) {
+func TestConcurrentRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	begun, free := make(chan struct{}, api.MaxInFlight), make(chan struct{})
-	h := openHouseWith(t, func(c *api.Config) {
-		c.Catalog = trouble{c.Catalog, func(context.Context) ([]models.Clip, error) {
+	h := newFixtureWith(t, func(c *api.Config) {
+		c.Catalog = faultyCatalog{c.Catalog, func(context.Context) ([]models.Clip, error) {
 			begun <- struct{}{}
 			<-free
 			return nil, nil
@@ -123,7 +123,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 		<-begun
 	}
 	h.refuses("overloaded", "GET", v1+"/origins", "")
-	require.Equal(t, "ok\n", h.text("/healthz"), "health is answered all the same")
+	require.Equal(t, "ok\n", h.text("/healthz"), "health is not limited")
 	close(free)
 	for range api.MaxInFlight {
 		require.Equal(t, http.StatusOK, <-done)
@@ -131,8 +131,8 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 	h.ok("GET", v1+"/origins", "")
 }
 
-// text gets a path, and returns what it says.
-func (h *house) text(path string) string {
+// text requests a path, and returns the body.
+func (h *fixture) text(path string) string {
 	h.Helper()
 	resp, err := h.server.Client().Get(h.server.URL + path)
 	require.NoError(h, err)
@@ -145,7 +145,7 @@ func (h *house) text(path string) string {
 
 func TestHealthAndMetrics(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	require.Equal(t, "ok\n", h.text("/healthz"))
 	require.Equal(t, "ok\n", h.text("/readyz"))
 	h.ok("GET", v1+"/origins", "")
@@ -183,29 +183,29 @@ func TestHealthAndMetrics(t *testing.T) {
 	require.Contains(t, h.text("/metrics"), "leasehold_complete 0\n")
 }
 
-func TestFault12AFullDiskShowsAtReadyzAndInTheMetrics(t *testing.T) {
+func TestAFullDiskShowsAtReadyzAndInTheMetricsFault12(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	h.disk.full.Store(true)
 	resp, err := h.server.Client().Get(h.server.URL + "/readyz")
 	require.NoError(t, err)
-	said, err := io.ReadAll(resp.Body)
+	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
-	require.Contains(t, string(said), "no room on the disk")
+	require.Contains(t, string(body), "the disk")
 	h.refuses("overloaded", "POST", v1+"/spaces/result/put", `{"tuple":"a"}`)
 	metrics := h.text("/metrics")
 	require.Contains(t, metrics, "leasehold_engine_full 1\n")
 	require.Contains(t, metrics, "leasehold_engine_refused_total 1\n")
-	require.Equal(t, "ok\n", h.text("/healthz"), "to restart it would not help")
+	require.Equal(t, "ok\n", h.text("/healthz"), "a restart would not help")
 	h.disk.full.Store(false)
 	require.Equal(t, "ok\n", h.text("/readyz"))
 }
 
-func TestFault55NamesThatStrangersChooseMakeFewSeries(t *testing.T) {
+func TestNamesThatClientsChooseMakeFewSeriesFault55(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	for n := range 300 {
 		require.NoError(t, h.repo.Create(t.Context(), fmt.Sprintf("queue-%03d\"\n", n), space.Options{}))
 		_, _ = h.call("GET", fmt.Sprintf("%s/spaces/%d", v1, n), "")
@@ -228,7 +228,7 @@ func TestServeLetsRequestsFinishAndEndsStreams(t *testing.T) {
 		served <- api.Serve(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			close(begun)
 			<-api.Draining(r.Context())
-			require.NoError(t, r.Context().Err(), "it may still finish")
+			require.NoError(t, r.Context().Err(), "a request in progress may finish")
 			_, _ = io.WriteString(w, "bye")
 		}))
 	}()
@@ -250,7 +250,7 @@ func TestServeLetsRequestsFinishAndEndsStreams(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-func TestFault36AConnectionThatSaysNothingIsClosed(t *testing.T) {
+func TestAConnectionThatSendsNothingIsClosedFault36(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -269,7 +269,7 @@ func TestFault36AConnectionThatSaysNothingIsClosed(t *testing.T) {
 	require.NoError(t, <-served)
 }
 
-func TestServeSaysThatItsListenerHasEnded(t *testing.T) {
+func TestServeReturnsTheErrorOfItsListener(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -20,14 +20,14 @@ import (
 	"leasehold/shared/fault"
 )
 
-// distant is a remote catalog with its coordinator's side.
-type distant struct {
+// remoteCatalog is a remote catalog and its coordinator.
+type remoteCatalog struct {
 	catalog.Catalog
 	server *httptest.Server
 	store  catalog.Catalog
 }
 
-func (d distant) Close() error {
+func (d remoteCatalog) Close() error {
 	err := d.Catalog.Close()
 	d.server.Close()
 	if err == nil {
@@ -36,33 +36,33 @@ func (d distant) Close() error {
 	return err
 }
 
-func openDistant(t *testing.T, between func(http.Handler) http.Handler) catalog.Catalog {
+func openRemote(t *testing.T, between func(http.Handler) http.Handler) catalog.Catalog {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	server := httptest.NewServer(between(api.New(api.Config{Catalog: store, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})))
 	client, err := remote.New(server.URL)
 	require.NoError(t, err)
-	return distant{client, server, store}
+	return remoteCatalog{client, server, store}
 }
 
 func directly(h http.Handler) http.Handler { return h }
 
 func TestRemoteIsACatalog(t *testing.T) {
 	t.Parallel()
-	catalogtest.Exercise(t, func(t *testing.T) catalog.Catalog { return openDistant(t, directly) })
+	catalogtest.Exercise(t, func(t *testing.T) catalog.Catalog { return openRemote(t, directly) })
 }
 
-func TestFault26AnAnswerThatIsLostIsAskedForAgain(t *testing.T) {
+func TestACallIsRetriedIfItsResponseIsLostFault26(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int64
-	c := openDistant(t, func(next http.Handler) http.Handler {
+	c := openRemote(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if n.Add(1)%2 == 0 {
 				next.ServeHTTP(w, r)
 				return
 			}
-			next.ServeHTTP(httptest.NewRecorder(), r) // done, but nobody hears of it
+			next.ServeHTTP(httptest.NewRecorder(), r) // executed, but the response is lost
 			panic(http.ErrAbortHandler)
 		})
 	})
@@ -78,11 +78,11 @@ func TestFault26AnAnswerThatIsLostIsAskedForAgain(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-func TestARemoteCatalogThatIsNotThereIsUnavailable(t *testing.T) {
+func TestAnUnreachableRemoteCatalogIsUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
-		"connections that break off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"a proxy that finds nobody":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"connections that are cut":  func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"a proxy without a backend": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

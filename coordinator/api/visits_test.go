@@ -11,9 +11,9 @@ import (
 	"leasehold/shared/visit"
 )
 
-func TestWhenAnOriginIsVisitedIsShownAndSteered(t *testing.T) {
+func TestTheScheduleOfAnOriginIsShownAndSteered(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	o := h.ok("POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git"}`)
 	id := o["id"].(string)
 	v, err := visit.Client{Repo: h.repo}.Take(t.Context())
@@ -26,14 +26,14 @@ func TestWhenAnOriginIsVisitedIsShownAndSteered(t *testing.T) {
 	require.Nil(t, h.ok("POST", v1+"/origins/"+id+"/schedule", `{"action":"enable"}`)["disabled"])
 	require.Equal(t, true, h.ok("POST", v1+"/origins/"+id+"/schedule", `{"action":"save-now"}`)["asked"])
 	h.refuses("invalid", "POST", v1+"/origins/"+id+"/schedule", `{"action":"burn"}`)
-	h.refuses("not_found", "GET", v1+"/origins/nobody/schedule", "")
+	h.refuses("not_found", "GET", v1+"/origins/missing/schedule", "")
 	require.EqualValues(t, 0, h.ok("GET", v1+"/visits/next", "")["total"])
 	h.refuses("invalid", "GET", v1+"/visits/next?limit=many", "")
 }
 
-func TestOutcomesFromOutsideAreTakenOnce(t *testing.T) {
+func TestOutcomesFromOutsideCountOnce(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	id := h.ok("POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f"}`)["id"].(string)
 	outcome := `{"origin":"` + id + `","status":"eventful","at":"2026-01-02T03:04:05Z","digest":"a","changes":2}`
 	require.Nil(t, h.ok("POST", v1+"/visits/outcomes", outcome)["ignored"])
@@ -51,12 +51,12 @@ func TestOutcomesFromOutsideAreTakenOnce(t *testing.T) {
 	} {
 		h.refuses("invalid", "POST", v1+"/visits/outcomes", bad)
 	}
-	h.refuses("not_found", "POST", v1+"/visits/outcomes", `{"origin":"nobody","status":"eventful","at":"2026-01-02T03:04:06Z"}`)
+	h.refuses("not_found", "POST", v1+"/visits/outcomes", `{"origin":"missing","status":"eventful","at":"2026-01-02T03:04:06Z"}`)
 }
 
-func TestWhatAListerNamesBecomesOrigins(t *testing.T) {
+func TestItemsOfAListerBecomeOrigins(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	h.refuses("invalid", "POST", v1+"/listers", `{"kind":"feed","uri":"https://example.org/f"}`)
 	id := h.ok("POST", v1+"/listers", `{"kind":"urls","uri":"https://example.org/list.txt","priority":7}`)["id"].(string)
 	require.EqualValues(t, 1, h.ok("GET", v1+"/listers", "")["total"])
@@ -76,10 +76,10 @@ func TestWhatAListerNamesBecomesOrigins(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, first.Listed)
 	require.Contains(t, first.Origin.URI, ".example/feed")
-	require.EqualValues(t, 3, h.ok("GET", v1+"/origins", "")["total"], "what it may not name is left out")
+	require.EqualValues(t, 3, h.ok("GET", v1+"/origins", "")["total"], "origins that it may not list are left out")
 	origin := h.ok("GET", v1+"/origins/"+first.Origin.ID, "")
 	require.EqualValues(t, 7, origin["priority"])
-	require.Equal(t, true, origin["listed"], "whoever fetches must know")
+	require.Equal(t, true, origin["listed"], "fetchers do not trust it")
 	require.Nil(t, h.ok("GET", v1+"/origins/"+id, "")["listed"])
 	listed := 0
 	for _, o := range h.ok("GET", v1+"/origins", "")["items"].([]any) {
@@ -93,7 +93,7 @@ func TestWhatAListerNamesBecomesOrigins(t *testing.T) {
 
 func TestMetricsOfVisits(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	id := h.ok("POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f"}`)["id"].(string)
 	for _, at := range []string{"2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z"} {
 		h.ok("POST", v1+"/visits/outcomes", `{"origin":"`+id+`","status":"uneventful","at":"`+at+`"}`)

@@ -11,25 +11,25 @@ import (
 	"leasehold/coordinator/api"
 )
 
-// MaxVisitors is how many may follow the page at once.
-const MaxVisitors = 200
+// maxVisitors is the maximum number of concurrent event streams.
+const maxVisitors = 200
 
-// heartbeat is how often a visitor is sent something even when nothing changes,
-// so that one that is gone is noticed.
+// heartbeat is the longest pause between two writes to a visitor, so that a lost
+// connection is detected.
 const heartbeat = 15 * time.Second
 
-// events follows the page: each section as an event of its name when it changes.
-// It ends with the visitor, with the server, or when the visitor does not read.
+// events streams the sections of the page: each as an event of its name when it changes.
+// It ends when the visitor disconnects or does not read, or when the server stops.
 func (p *Page) events(w http.ResponseWriter, r *http.Request) {
-	if p.visitors.Add(1) > MaxVisitors {
+	if p.visitors.Add(1) > maxVisitors {
 		p.visitors.Add(-1)
 		w.Header().Set("Retry-After", "60")
-		http.Error(w, "Too many follow this page; reload it now and then instead.", http.StatusServiceUnavailable)
+		http.Error(w, "Too many visitors follow this page. Reload it to see changes.", http.StatusServiceUnavailable)
 		return
 	}
 	defer p.visitors.Add(-1)
 	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Time{}) // it says nothing more
+	_ = c.SetReadDeadline(time.Time{}) // the visitor sends nothing more
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	send := func(data []byte) error {
@@ -41,14 +41,14 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 		}
 		return c.Flush()
 	}
-	tick := time.NewTicker(freshness)
+	tick := time.NewTicker(maxAge)
 	defer tick.Stop()
 	seen, sent := map[string]template.HTML{}, time.Time{}
 	for {
 		data, err := p.changes(r, seen)
 		switch {
 		case err != nil:
-			p.Log.Warn("dashboard: no picture", "error", err)
+			p.Log.Warn("dashboard: no snapshot", "error", err)
 			return
 		case len(data) == 0 && time.Since(sent) < heartbeat:
 		default:
@@ -70,9 +70,9 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changes returns the events of what is not as it was seen, and notes it.
+// changes returns the events of the sections that differ from seen, and updates seen.
 func (p *Page) changes(r *http.Request, seen map[string]template.HTML) ([]byte, error) {
-	s, err := p.album.latest(r.Context())
+	s, err := p.cache.get(r.Context())
 	if err != nil {
 		return nil, err
 	}

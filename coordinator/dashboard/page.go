@@ -19,16 +19,15 @@ var files embed.FS
 // page has the template of the page, and one for each section.
 var page = template.Must(template.New("page.html").ParseFS(files, "page.html"))
 
-// sections are the parts of the page that change, in its order.
+// sections are the parts of the page that change, from top to bottom.
 var sections = []string{"status", "spaces", "attention", "findings"}
 
-// Config says what the page shows.
+// Config has the sources of the page.
 type Config struct {
 	Repo    space.Repository
 	Catalog catalog.Catalog
 	Log     *slog.Logger // nil: slog.Default
-	// WriteTimeout is how long a visitor may take to read what it is sent; 0 is
-	// ten seconds.
+	// WriteTimeout is the timeout of each write to a visitor; 0 is ten seconds.
 	WriteTimeout time.Duration
 }
 
@@ -36,7 +35,7 @@ type Config struct {
 type Page struct {
 	Config
 	mux      *http.ServeMux
-	album    album
+	cache    cache
 	visitors atomic.Int64
 }
 
@@ -49,41 +48,40 @@ func New(c Config) *Page {
 		c.WriteTimeout = 10 * time.Second
 	}
 	p := &Page{Config: c, mux: http.NewServeMux()}
-	p.album.take = p.picture
+	p.cache.collect = p.collect
 	p.mux.Handle("GET /assets/", http.FileServerFS(files))
 	p.mux.HandleFunc("GET /events", p.events)
-	p.mux.HandleFunc("GET /{$}", p.whole)
+	p.mux.HandleFunc("GET /{$}", p.servePage)
 	return p
 }
 
-// policy lets the page load what is its own and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+// contentPolicy lets the page load its own files only.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP serves the page, its files, and its events.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(p.WriteTimeout)) // a recorder has none
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(p.WriteTimeout)) // a test's recorder has none
 	p.mux.ServeHTTP(w, r)
 }
 
-// whole renders the page.
-func (p *Page) whole(w http.ResponseWriter, r *http.Request) {
-	shot, err := p.album.latest(r.Context())
+func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
+	s, err := p.cache.get(r.Context())
 	if err != nil {
-		p.Log.Error("dashboard: no picture", "error", err)
-		http.Error(w, "The coordinator cannot say what it does; see its log.", http.StatusServiceUnavailable)
+		p.Log.Error("dashboard: no snapshot", "error", err)
+		http.Error(w, "The coordinator cannot read its state. See its log.", http.StatusServiceUnavailable)
 		return
 	}
 	var b bytes.Buffer
-	if err := page.Execute(&b, shot); err != nil {
+	if err := page.Execute(&b, s); err != nil {
 		p.Log.Error("dashboard: render", "error", err)
-		http.Error(w, "The page cannot be shown; see the coordinator's log.", http.StatusInternalServerError)
+		http.Error(w, "The page cannot be rendered. See the coordinator's log.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -35,15 +35,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a coordinator to be shown.
-type house struct {
+// fixture is a coordinator with its page.
+type fixture struct {
 	*testing.T
 	repo  space.Repository
 	store catalog.Catalog
 	page  *dashboard.Page
 }
 
-func openHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
@@ -60,20 +60,20 @@ func openHouse(t *testing.T) *house {
 	t.Cleanup(func() { stop(); require.NoError(t, <-done); require.NoError(t, store.Close()) })
 	repo, err := c.Connect(t.Context(), "worker", 0)
 	require.NoError(t, err)
-	h := &house{T: t, repo: repo, store: store}
+	h := &fixture{T: t, repo: repo, store: store}
 	h.page = dashboard.New(dashboard.Config{Repo: repo, Catalog: store, Log: quiet})
 	return h
 }
 
-// says makes the session show a state.
-func (h *house) says(state string) {
+// setState puts the state of the session.
+func (h *fixture) setState(state string) {
 	heart := status.NewHeartbeat(h.repo, time.Hour, map[string]int{"research": 2})
 	heart.SetState(state)
 	require.NoError(h, heart.Beat(h.Context()))
 }
 
-// fill gives the page something to show in every section.
-func (h *house) fill(title, reason string) {
+// fill adds rows to every section.
+func (h *fixture) fill(title, reason string) {
 	_, err := h.store.AddOrigin(h.Context(), models.Origin{ID: "o", Kind: models.API, URI: "api:", AddedAt: time.Now()})
 	require.NoError(h, err)
 	_, err = h.store.Curate(h.Context(), "o", time.Now(), catalog.Listing{
@@ -92,7 +92,7 @@ func (h *house) fill(title, reason string) {
 	require.NoError(h, h.repo.Space(task.Dead).Put(h.Context(), tuple.New("dead", "research", "t9", int64(4), reason, "{}"), 0))
 }
 
-func (h *house) get(path string) *httptest.ResponseRecorder {
+func (h *fixture) get(path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.page.ServeHTTP(w, httptest.NewRequestWithContext(h.Context(), "GET", path, nil))
 	return w
@@ -100,8 +100,8 @@ func (h *house) get(path string) *httptest.ResponseRecorder {
 
 func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
-	h.says("Working on: research 9c1e")
+	h := newFixture(t)
+	h.setState("Working on: research 9c1e")
 	h.fill("Monday", "no enclosure")
 	require.NoError(t, status.Spend(t.Context(), h.repo, models.Cost{Action: "research", How: "decoded", Tasks: 3, Wall: 6.25, CPU: 5, Windows: 71}))
 	w := h.get("/")
@@ -120,11 +120,11 @@ func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 	}())
 }
 
-func TestFault47WhatStrangersSayIsTextAndThePageIsItsOwn(t *testing.T) {
+func TestTextsOfForeignClientsAreEscapedAndThePageLoadsOnlyItsOwnFilesFault47(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	const evil = `<script>alert(1)</script><img src=x onerror=alert(1)>`
-	h.says(evil)
+	h.setState(evil)
 	h.fill(evil, evil)
 	w := h.get("/")
 	require.NotContains(t, w.Body.String(), "<script>alert")
@@ -159,14 +159,14 @@ func event(t *testing.T, r *bufio.Reader) (name, data string) {
 	}
 }
 
-func TestTheStreamSendsWhatChanges(t *testing.T) {
+func TestTheStreamSendsSectionsThatChange(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
-	h.says("idle")
+	h := newFixture(t)
+	h.setState("idle")
 	server := httptest.NewServer(h.page)
 	defer server.Close()
 	ctx, leave := context.WithCancel(t.Context())
-	defer leave() // else the server waits for the stream
+	defer leave() // because the server waits for the stream
 	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/events", nil)
 	require.NoError(t, err)
 	resp, err := server.Client().Do(r)
@@ -178,13 +178,13 @@ func TestTheStreamSendsWhatChanges(t *testing.T) {
 		name, _ := event(t, stream)
 		require.Equal(t, want, name)
 	}
-	h.says("Working on: research 9c1e")
+	h.setState("Working on: research 9c1e")
 	name, data := event(t, stream)
 	require.Equal(t, "status", name)
 	require.Contains(t, data, "Working on: research 9c1e")
 }
 
-// pipes is a listener whose connections have no buffer at all.
+// pipes is a listener whose connections have no buffer.
 type pipes struct{ conns chan net.Conn }
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -196,14 +196,14 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p.conns); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-func TestFault37AVisitorWhoNeverReadsIsDroppedAndOthersAreNot(t *testing.T) {
+func TestAVisitorThatNeverReadsIsDisconnectedAndOthersAreNotFault37(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, neverReads)
 }
 
 func neverReads(t *testing.T) {
-	h := openHouse(t)
-	h.says("idle")
+	h := newFixture(t)
+	h.setState("idle")
 	ended := make(chan string, 2)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.page.ServeHTTP(w, r)
@@ -222,18 +222,18 @@ func neverReads(t *testing.T) {
 	}
 	reader := dial("reader")
 	go func() { _, _ = io.Copy(io.Discard, reader) }()
-	deaf := dial("deaf")
-	require.Equal(t, "deaf", <-ended)
-	stop() // the stream of the other ends only now
+	silent := dial("silent")
+	require.Equal(t, "silent", <-ended)
+	stop() // ends the stream of the other visitor
 	require.Equal(t, "reader", <-ended)
 	require.NoError(t, <-served)
-	require.NoError(t, deaf.Close())
+	require.NoError(t, silent.Close())
 	require.NoError(t, reader.Close())
 }
 
-func TestThePageSaysWhenThereIsNoPicture(t *testing.T) {
+func TestThePageFailsIfTheCatalogCannotBeRead(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t)
+	h := newFixture(t)
 	require.NoError(t, h.store.Close())
 	require.Equal(t, http.StatusServiceUnavailable, h.get("/").Code)
 }

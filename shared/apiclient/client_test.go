@@ -19,7 +19,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// serve returns a client of an API that is only these handlers.
+// serve returns a client of an API that consists of these handlers.
 func serve(t *testing.T, handlers map[string]http.HandlerFunc) *apiclient.Client {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -36,7 +36,7 @@ func serve(t *testing.T, handlers map[string]http.HandlerFunc) *apiclient.Client
 	return c
 }
 
-func answer(text string) http.HandlerFunc {
+func respond(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 }
 
@@ -48,12 +48,12 @@ func refuse(status int, code, detail string) http.HandlerFunc {
 	}
 }
 
-func TestAnErrorIsTheKindThatItWasInTheWordsOfTheCoordinator(t *testing.T) {
+func TestAnErrorHasTheKindAndTheMessageOfTheCoordinator(t *testing.T) {
 	t.Parallel()
 	c := serve(t, map[string]http.HandlerFunc{
 		"POST /api/v1/spaces/lease/put": refuse(403, "forbidden", "space lease: forbidden"),
 		"POST /api/v1/spaces/odd/put":   refuse(500, "of a later version", "odd"),
-		"POST /api/v1/spaces/html/put":  answer("<html>"),
+		"POST /api/v1/spaces/html/put":  respond("<html>"),
 	})
 	_, err := c.Put(t.Context(), "lease", "x", 0)
 	require.ErrorIs(t, err, fault.ErrForbidden)
@@ -63,10 +63,10 @@ func TestAnErrorIsTheKindThatItWasInTheWordsOfTheCoordinator(t *testing.T) {
 	_, err = c.Put(t.Context(), "html", "x", 0)
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 	_, err = c.Put(t.Context(), "nowhere", "x", 0)
-	require.ErrorIs(t, err, fault.ErrUnavailable, "what answers is no coordinator")
+	require.ErrorIs(t, err, fault.ErrUnavailable, "the response is not from a coordinator")
 }
 
-func TestWhatChangesSomethingIsNotRepeated(t *testing.T) {
+func TestOnlyCallsThatChangeNothingAreRepeated(t *testing.T) {
 	t.Parallel()
 	var puts, lists atomic.Int64
 	busy := refuse(507, "overloaded", "busy")
@@ -89,11 +89,11 @@ func TestWhatChangesSomethingIsNotRepeated(t *testing.T) {
 	require.EqualValues(t, 3, lists.Load())
 }
 
-func TestAGetWaitsInPiecesUntilItsTimeIsOver(t *testing.T) {
+func TestALongWaitOfAGetIsSplitIntoSeveralRequests(t *testing.T) {
 	t.Parallel()
 	var gets atomic.Int64
 	c := serve(t, map[string]http.HandlerFunc{
-		"GET /api/v1/spaces/s": answer(`{"name":"s"}`),
+		"GET /api/v1/spaces/s": respond(`{"name":"s"}`),
 		"POST /api/v1/spaces/s/get": func(w http.ResponseWriter, r *http.Request) {
 			var wanted struct {
 				Template string  `json:"template"`
@@ -111,7 +111,7 @@ func TestAGetWaitsInPiecesUntilItsTimeIsOver(t *testing.T) {
 	})
 	got, err := c.Get(t.Context(), "s", "x ?int64", -1)
 	require.NoError(t, err)
-	require.Equal(t, "9007199254740993", string(got.Fields[1].Value), "as it came, to the last digit")
+	require.Equal(t, "9007199254740993", string(got.Fields[1].Value), "a value keeps every digit")
 
 	gets.Store(-1 << 40)
 	_, err = c.Get(t.Context(), "s", "x ?int64", time.Millisecond)
@@ -127,7 +127,7 @@ func TestAGetWaitsInPiecesUntilItsTimeIsOver(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestAListIsReadInPagesUpToTheMost(t *testing.T) {
+func TestAListIsReadInPagesUpToTheMaximum(t *testing.T) {
 	t.Parallel()
 	const total = 2500
 	c := serve(t, map[string]http.HandlerFunc{"GET /api/v1/tasks": func(w http.ResponseWriter, r *http.Request) {
@@ -161,7 +161,7 @@ func TestAnOriginThatIsKnownIsVisitedAgain(t *testing.T) {
 	_, isNew, err := c.AddOrigin(t.Context(), models.Origin{Kind: models.Feed, URI: "u"})
 	require.NoError(t, err)
 	require.True(t, isNew)
-	require.Zero(t, visits.Load(), "the coordinator has it visited")
+	require.Zero(t, visits.Load(), "adding it causes the visit")
 	status = http.StatusOK
 	o, isNew, err := c.AddOrigin(t.Context(), models.Origin{Kind: models.Feed, URI: "u"})
 	require.NoError(t, err)
@@ -170,21 +170,21 @@ func TestAnOriginThatIsKnownIsVisitedAgain(t *testing.T) {
 	require.EqualValues(t, 1, visits.Load())
 }
 
-func TestNobodyThereIsUnavailableAtOnce(t *testing.T) {
+func TestAnUnreachableCoordinatorIsUnavailableAtOnce(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
 	c, err := apiclient.New(server.URL)
 	require.NoError(t, err)
-	require.ErrorIs(t, c.Alive(t.Context()), fault.ErrUnavailable, "no coordinator")
+	require.ErrorIs(t, c.Alive(t.Context()), fault.ErrUnavailable, "the response is not from a coordinator")
 	require.NoError(t, c.Close())
 	require.ErrorIs(t, c.Alive(t.Context()), fault.ErrClosed)
-	const nobody = "http://127.0.0.1:1" // not a port that somebody else may be given by now
-	c, err = apiclient.New(nobody)
+	const unused = "http://127.0.0.1:1" // a port that the system does not assign
+	c, err = apiclient.New(unused)
 	require.NoError(t, err)
 	err = c.Alive(t.Context())
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	require.ErrorContains(t, err, "the coordinator at "+nobody+" is unavailable: dial tcp")
+	require.ErrorContains(t, err, "the coordinator at "+unused+" is unavailable: dial tcp")
 	require.NoError(t, c.Close())
 	_, err = apiclient.New("127.0.0.1:7412")
 	require.ErrorIs(t, err, fault.ErrInvalid)

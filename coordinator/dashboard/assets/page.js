@@ -1,5 +1,5 @@
-// Replaces each section of the page when the coordinator says that it changed.
-// What comes was rendered and escaped there.
+// Replaces a section of the page when the coordinator sends a new one. The coordinator has
+// rendered and escaped it.
 'use strict';
 const live = document.getElementById('live');
 const events = new EventSource('/events');

@@ -14,7 +14,7 @@ import (
 	"leasehold/coordinator/api"
 )
 
-// pipes is a listener whose connections have no buffer at all.
+// pipes is a listener whose connections have no buffer.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -31,8 +31,8 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p.done); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// Whatever it asked for, health and metrics included.
-func TestFault37AClientThatDoesNotReadItsAnswerIsDropped(t *testing.T) {
+// A client that does not read is closed on every path, health and metrics included.
+func TestAClientThatDoesNotReadItsAnswerIsDroppedFault37(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ln := pipes{make(chan net.Conn), make(chan struct{})}
@@ -41,13 +41,13 @@ func TestFault37AClientThatDoesNotReadItsAnswerIsDropped(t *testing.T) {
 		go func() {
 			served <- api.Serve(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
 		}()
-		deaf, far := net.Pipe()
+		client, far := net.Pipe()
 		ln.conns <- far
-		_, err := io.WriteString(deaf, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		_, err := io.WriteString(client, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		require.NoError(t, err)
 		<-time.After(time.Minute)
-		_ = deaf.SetWriteDeadline(time.Now().Add(time.Second)) // a closed pipe has none
-		_, err = deaf.Write([]byte("x"))
+		_ = client.SetWriteDeadline(time.Now().Add(time.Second)) // a closed pipe has none
+		_, err = client.Write([]byte("x"))
 		require.ErrorIs(t, err, io.ErrClosedPipe)
 		stop()
 		require.NoError(t, <-served)

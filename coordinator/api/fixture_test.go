@@ -29,8 +29,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a coordinator with its API.
-type house struct {
+// fixture is a coordinator with its API.
+type fixture struct {
 	*testing.T
 	repo    space.Repository
 	catalog catalog.Catalog
@@ -41,7 +41,7 @@ type house struct {
 }
 
 // connect opens a session of a worker.
-func (h *house) connect() space.Repository {
+func (h *fixture) connect() space.Repository {
 	h.Helper()
 	repo, err := h.c.Connect(h.Context(), "worker", 0)
 	require.NoError(h, err)
@@ -61,7 +61,7 @@ var policy = work.Policy{
 	LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
 }
 
-// disk is a memory journal whose disk can be full.
+// disk is a journal in memory whose disk can be full.
 type disk struct {
 	journal.Memory
 	full atomic.Bool
@@ -69,9 +69,9 @@ type disk struct {
 
 func (d *disk) Full() bool { return d.full.Load() }
 
-func openHouse(t *testing.T) *house { return openHouseWith(t, func(*api.Config) {}) }
+func newFixture(t *testing.T) *fixture { return newFixtureWith(t, func(*api.Config) {}) }
 
-func openHouseWith(t *testing.T, with func(*api.Config)) *house {
+func newFixtureWith(t *testing.T, with func(*api.Config)) *fixture {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func openHouseWith(t *testing.T, with func(*api.Config)) *house {
 	repo := space.Over(conn)
 	config := api.Config{Conn: conn, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Engine: c.Engine(), Log: quiet}
 	with(&config)
-	h := &house{T: t, c: c, disk: disk, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
+	h := &fixture{T: t, c: c, disk: disk, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
 	t.Cleanup(func() {
 		h.server.Close()
 		stop()
@@ -99,15 +99,15 @@ func openHouseWith(t *testing.T, with func(*api.Config)) *house {
 	return h
 }
 
-// call sends a request, and returns its status and what its JSON holds.
-func (h *house) call(method, path, body string) (int, map[string]any) {
+// call sends a request, and returns the status and the JSON object of the response.
+func (h *fixture) call(method, path, body string) (int, map[string]any) {
 	h.Helper()
 	r, err := http.NewRequestWithContext(h.Context(), method, h.server.URL+path, strings.NewReader(body))
 	require.NoError(h, err)
 	return h.send(r)
 }
 
-func (h *house) send(r *http.Request) (int, map[string]any) {
+func (h *fixture) send(r *http.Request) (int, map[string]any) {
 	h.Helper()
 	resp, err := h.server.Client().Do(r)
 	require.NoError(h, err)
@@ -127,16 +127,16 @@ func (h *house) send(r *http.Request) (int, map[string]any) {
 	return resp.StatusCode, v
 }
 
-// ok is call for what must succeed.
-func (h *house) ok(method, path, body string) map[string]any {
+// ok is call for a request that must succeed.
+func (h *fixture) ok(method, path, body string) map[string]any {
 	h.Helper()
 	status, v := h.call(method, path, body)
 	require.Less(h, status, 300, "%s %s: %v", method, path, v)
 	return v
 }
 
-// refuses is call for what must fail with a code.
-func (h *house) refuses(code, method, path, body string) {
+// refuses is call for a request that must fail with a code.
+func (h *fixture) refuses(code, method, path, body string) {
 	h.Helper()
 	status, v := h.call(method, path, body)
 	require.Equal(h, code, v["code"], "%s %s %.200s: %v", method, path, body, v)
