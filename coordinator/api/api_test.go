@@ -209,7 +209,7 @@ func (h *fixture) kill(action string) {
 	}
 }
 
-func TestADeadLetterIsShownAndRequeuedFault31(t *testing.T) {
+func TestFault31ADeadLetterIsShownAndRequeued(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.ok("POST", v1+"/tasks", `{"action":"count","data":{"n":1}}`)

@@ -26,7 +26,7 @@ type unflushed struct{ *httptest.ResponseRecorder }
 func (unflushed) FlushError() error { return errors.New("connection reset") }
 func (unflushed) Flush()            {}
 
-func TestATupleTakenOverHTTPIsBackIfTheResponseCannotBeWrittenFault30(t *testing.T) {
+func TestFault30ATupleTakenOverHTTPIsBackIfTheResponseCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	s := h.notes()
@@ -57,7 +57,7 @@ func TestATupleTakenOverHTTPIsBackIfTheResponseCannotBeWrittenFault30(t *testing
 	require.False(t, ok, "it was written, so it is gone")
 }
 
-func TestAClientThatDiesWhileItWaitsOverHTTPTakesNothingFault30(t *testing.T) {
+func TestFault30AClientThatDiesWhileItWaitsOverHTTPTakesNothing(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	s := h.notes()

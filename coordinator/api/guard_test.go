@@ -21,7 +21,7 @@ import (
 	"leasehold/shared/space"
 )
 
-func TestARequestOfATrickedBrowserIsRefusedFault47(t *testing.T) {
+func TestFault47ARequestOfATrickedBrowserIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newFixtureWith(t, func(c *api.Config) { c.Hosts = []string{"leasehold.example.org"} })
 	for name, c := range map[string]struct {
@@ -183,7 +183,7 @@ func TestHealthAndMetrics(t *testing.T) {
 	require.Contains(t, h.text("/metrics"), "leasehold_complete 0\n")
 }
 
-func TestAFullDiskShowsAtReadyzAndInTheMetricsFault12(t *testing.T) {
+func TestFault12AFullDiskShowsAtReadyzAndInTheMetrics(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.disk.full.Store(true)
@@ -203,7 +203,7 @@ func TestAFullDiskShowsAtReadyzAndInTheMetricsFault12(t *testing.T) {
 	require.Equal(t, "ok\n", h.text("/readyz"))
 }
 
-func TestNamesThatClientsChooseMakeFewSeriesFault55(t *testing.T) {
+func TestFault55NamesThatClientsChooseMakeFewSeries(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	for n := range 300 {
@@ -250,7 +250,7 @@ func TestServeLetsRequestsFinishAndEndsStreams(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-func TestAConnectionThatSendsNothingIsClosedFault36(t *testing.T) {
+func TestFault36AConnectionThatSendsNothingIsClosed(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ func TestRemoteIsACatalog(t *testing.T) {
 	catalogtest.Exercise(t, func(t *testing.T) catalog.Catalog { return openRemote(t, directly) })
 }
 
-func TestACallIsRetriedIfItsResponseIsLostFault26(t *testing.T) {
+func TestFault26ACallIsRetriedIfItsResponseIsLost(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int64
 	c := openRemote(t, func(next http.Handler) http.Handler {

@@ -32,7 +32,7 @@ func (p pipes) Close() error   { close(p.done); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // A client that does not read is closed on every path, health and metrics included.
-func TestAClientThatDoesNotReadItsAnswerIsDroppedFault37(t *testing.T) {
+func TestFault37AClientThatDoesNotReadItsAnswerIsDropped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ln := pipes{make(chan net.Conn), make(chan struct{})}

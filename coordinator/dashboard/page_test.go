@@ -120,7 +120,7 @@ func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 	}())
 }
 
-func TestTextsOfForeignClientsAreEscapedAndThePageLoadsOnlyItsOwnFilesFault47(t *testing.T) {
+func TestFault47TextsOfForeignClientsAreEscapedAndThePageLoadsOnlyItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	const evil = `<script>alert(1)</script><img src=x onerror=alert(1)>`
@@ -196,7 +196,7 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p.conns); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-func TestAVisitorThatNeverReadsIsDisconnectedAndOthersAreNotFault37(t *testing.T) {
+func TestFault37AVisitorThatNeverReadsIsDisconnectedAndOthersAreNot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, neverReads)
 }

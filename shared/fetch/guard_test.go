@@ -20,7 +20,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-func TestNoPrivateAddressIsPrivateInAnySpellingFault48(t *testing.T) {
+func TestFault48NoPrivateAddressIsPrivateInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{
 		"127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
@@ -49,7 +49,7 @@ func TestPublicAddressesAreAllowed(t *testing.T) {
 	require.True(t, isPrivate(netip.Addr{}), "what is no address is not public")
 }
 
-func TestOtherSchemesAreRefusedNamingWhatIsAcceptedFault48(t *testing.T) {
+func TestFault48OtherSchemesAreRefusedNamingWhatIsAccepted(t *testing.T) {
 	t.Parallel()
 	f := open(t, Config{})
 	for _, uri := range []string{
@@ -65,7 +65,7 @@ func TestOtherSchemesAreRefusedNamingWhatIsAcceptedFault48(t *testing.T) {
 	require.ErrorContains(t, err, "http, https and file are accepted")
 }
 
-func TestRedirectToPrivateIsRefusedFault48(t *testing.T) {
+func TestFault48RedirectToPrivateIsRefused(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	inner := serve(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
@@ -79,7 +79,7 @@ func TestRedirectToPrivateIsRefusedFault48(t *testing.T) {
 	require.Zero(t, asked.Load())
 }
 
-func TestNameThatChangesItsMindIsCheckedWhenDialledFault48(t *testing.T) {
+func TestFault48NameThatChangesItsMindIsCheckedWhenDialled(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	s := serve(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })

@@ -57,7 +57,7 @@ func TestLocalFileIsOpenedWhereItLies(t *testing.T) {
 	require.NoError(t, err, "the remembered hash is of another time")
 }
 
-func TestFilesOutsideTheRootsAreRefusedFault48(t *testing.T) {
+func TestFault48FilesOutsideTheRootsAreRefused(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	secret := write(t, filepath.Join(outside, "secret"), "secret")

@@ -34,7 +34,7 @@ func encodedAs(how string, content []byte) http.HandlerFunc {
 	}
 }
 
-func TestGzipBombEndsAtItsRatioFault49(t *testing.T) {
+func TestFault49GzipBombEndsAtItsRatio(t *testing.T) {
 	t.Parallel()
 	s := serve(t, encodedAs("gzip", zipped(t, make([]byte, 64<<20))))
 	f := open(t, Config{})
@@ -46,7 +46,7 @@ func TestGzipBombEndsAtItsRatioFault49(t *testing.T) {
 	require.Empty(t, partials(t, f))
 }
 
-func TestEndlessBodyEndsAtTheLimitAndLeavesNoFileFault49(t *testing.T) {
+func TestFault49EndlessBodyEndsAtTheLimitAndLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for chunk := make([]byte, 64<<10); r.Context().Err() == nil; {
@@ -63,7 +63,7 @@ func TestEndlessBodyEndsAtTheLimitAndLeavesNoFileFault49(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrTooLarge)
 }
 
-func TestAnnouncedSizeIsRefusedBeforeItComesFault49(t *testing.T) {
+func TestFault49AnnouncedSizeIsRefusedBeforeItComes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "4000000000") })
 	f := open(t, Config{})
@@ -189,7 +189,7 @@ func script(ctx context.Context, f *Fetcher, pause time.Duration, lines ...strin
 	}
 }
 
-func TestTransferWithoutProgressEndsFault49(t *testing.T) {
+func TestFault49TransferWithoutProgressEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		pause time.Duration
 		lines []string
