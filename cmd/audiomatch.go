@@ -108,23 +108,23 @@ func (r matchRow) columns() []column {
 // finder is one run of the command.
 type finder struct {
 	*app
-	o     matchOptions
-	clips *audio.Index
-	exact []exact.Clip
-	bar   *fileBar
-	rows  []matchRow
+	o        matchOptions
+	clips    *audio.Index
+	exact    []exact.Clip
+	progress fileProgress
+	rows     []matchRow
 }
 
 func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
-	f := &finder{app: a, o: o, clips: audio.NewIndex(), bar: a.newFileBar(len(files))}
+	f := &finder{app: a, o: o, clips: audio.NewIndex(), progress: fileProgress{files: len(files)}}
 	if err := f.load(ctx); err != nil {
 		return err
 	}
 	failed := 0
 	for i, path := range files {
-		f.bar.begin(i, path)
+		a.begin(&f.progress, i, path, f.printsLines())
 		err := f.search(ctx, path)
-		f.bar.end()
+		f.progress.end()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -161,7 +161,7 @@ func (f *finder) search(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	for found, matchErr := range f.clips.Match(ctx, f.bar.watch(s), audio.Options{Threshold: f.o.threshold, MinCoverage: f.o.minCoverage}) {
+	for found, matchErr := range f.clips.Match(ctx, f.progress.watch(s), audio.Options{Threshold: f.o.threshold, MinCoverage: f.o.minCoverage}) {
 		if err = matchErr; err != nil {
 			break
 		}
@@ -185,7 +185,7 @@ func (f *finder) searchExactly(ctx context.Context, path string) error {
 	var rows []matchRow
 	err = exact.Find(ctx, r, f.exact, exact.Options{Threshold: f.o.threshold}, func(result exact.Result) error {
 		done++
-		f.bar.show(time.Duration(float64(r.Duration()) * float64(done) / float64(len(f.exact))))
+		f.progress.show(time.Duration(float64(r.Duration()) * float64(done) / float64(len(f.exact))))
 		for _, m := range result.Matches {
 			rows = append(rows, matchRow{
 				File: path, Clip: result.ID, Offset: models.SecondsOf(m.Start()), Duration: models.SecondsOf(m.Duration()),
@@ -204,16 +204,19 @@ func (f *finder) searchExactly(ctx context.Context, path string) error {
 	return errors.Join(err, r.Close())
 }
 
-// add prints a finding at once, where each has a line of its own, or keeps it.
+// printsLines reports whether each finding is printed when it is found, on a line.
+func (f *finder) printsLines() bool {
+	return f.o.format == formatLabels || f.o.out.form == asLines
+}
+
+// add prints a finding if the format has a line for each; otherwise it keeps it.
 func (f *finder) add(r matchRow) error {
-	f.bar.found++
+	f.progress.found++
 	switch {
 	case f.o.format == formatLabels:
-		f.bar.clear()
 		_, err := fmt.Fprintf(f.out, "%.6f\t%.6f\t%s\n", float64(r.Offset), float64(r.Offset+r.Duration), oneLine(f.label(r)))
 		return err
 	case f.o.out.form == asLines:
-		f.bar.clear()
 		return f.printJSON(r)
 	}
 	f.rows = append(f.rows, r)
@@ -222,7 +225,7 @@ func (f *finder) add(r matchRow) error {
 
 // label names the file, too, where there are several.
 func (f *finder) label(r matchRow) string {
-	if f.bar.files > 1 {
+	if f.progress.files > 1 {
 		return r.File + ": " + r.Clip
 	}
 	return r.Clip
@@ -230,7 +233,7 @@ func (f *finder) label(r matchRow) string {
 
 // print prints what was kept.
 func (f *finder) print() error {
-	if f.o.format == formatLabels || f.o.out.form == asLines {
+	if f.printsLines() {
 		return nil
 	}
 	return show(f.app, f.o.out, f.rows, "no findings")

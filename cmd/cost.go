@@ -21,7 +21,7 @@ func costLine(costs []models.Cost) string {
 		each := func(s models.Seconds) time.Duration {
 			return (s.Duration() / time.Duration(c.Tasks)).Round(time.Millisecond)
 		}
-		parts = append(parts, fmt.Sprintf("%s %s, %v each (%v of processor, %s)",
+		parts = append(parts, fmt.Sprintf("%s %s, %v each (%v CPU, %s)",
 			count(int(c.Tasks), action.Item), way, each(c.Wall), each(c.CPU), count(int(c.Windows/c.Tasks), "window")))
 	}
 	return strings.Join(parts, "; ")

@@ -36,6 +36,7 @@ func Main() int {
 type app struct {
 	out, err io.Writer
 	level    slog.LevelVar  // of the log
+	log      logWriter      // where the log is written
 	flags    *pflag.FlagSet // that the command uses, once it has loaded its configuration
 }
 
@@ -122,11 +123,12 @@ var (
 // newLogger logs to standard error as configured. A reload changes its level.
 func (a *app) newLogger(cfg config.Config) *slog.Logger {
 	a.level.Set(cfg.LogLevel)
+	a.log.divert(a.err)
 	opts := &slog.HandlerOptions{Level: &a.level}
 	if cfg.LogFormat == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(a.err, opts))
+		return slog.New(slog.NewJSONHandler(&a.log, opts))
 	}
-	return slog.New(slog.NewTextHandler(a.err, opts))
+	return slog.New(slog.NewTextHandler(&a.log, opts))
 }
 
 // reloadingLogger is newLogger for a mode: at each SIGHUP the settings are read again,

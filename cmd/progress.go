@@ -4,65 +4,189 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"leasehold/models"
+	"leasehold/shared/audio"
 	"leasehold/shared/catalog"
 )
 
 const (
-	barWidth  = 30
-	lineEvery = 2 * time.Second // between plain lines
+	barWidth    = 32                     // columns, if the terminal is wide enough
+	redrawEvery = 100 * time.Millisecond // interval of bars
+	plainEvery  = 2 * time.Second        // interval of plain lines
 )
 
-// progress shows how far the research is: a bar that redraws itself on a
-// terminal, plain lines elsewhere.
-type progress struct {
-	out      io.Writer
-	terminal bool
-	last     string
-	printed  time.Time
+// isTerminal reports whether w is a terminal that can redraw lines.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	kind := os.Getenv("TERM")
+	return ok && term.IsTerminal(int(f.Fd())) && kind != "dumb" && kind != ""
 }
 
-func (a *app) newProgress() *progress {
-	f, ok := a.err.(*os.File)
-	return &progress{out: a.err, terminal: ok && term.IsTerminal(int(f.Fd()))}
+// bars is a line with a bar, and a line of text below it, that are redrawn on the
+// terminal at standard error. Neither line is wider than the terminal, because mpb
+// truncates them. While bars are open, the log is written above them. The methods of a nil
+// *bars do nothing.
+type bars struct {
+	app       *app
+	container *mpb.Progress
+	lines     [2]*mpb.Bar
+
+	mu   sync.Mutex // guards text
+	text [2]string
 }
 
-// show prints the totals, and what research cost, if the totals have changed; only then it
-// asks what that was.
-func (p *progress) show(t catalog.Totals, cost func() string) {
-	line := fmt.Sprintf("%d of %d pairs researched (%s, %s), %s, %s", t.Researched, t.Episodes*t.Clips,
-		count(t.Episodes, "episode"), count(t.Clips, "clip"), count(t.Findings, "finding"), count(t.Problems, "problem"))
-	if line == p.last || !p.terminal && time.Since(p.printed) < lineEvery {
+// newBars opens bars; it returns nil if standard error is not a terminal.
+func (a *app) newBars() *bars {
+	if !isTerminal(a.err) {
+		return nil
+	}
+	b := &bars{app: a, container: mpb.New(mpb.WithOutput(a.err), mpb.WithRefreshRate(redrawEvery))}
+	style := mpb.BarStyle().Lbound("[").Filler("#").Tip("#").Padding(".").Rbound("]")
+	for i, build := range []mpb.BarFillerBuilder{style, mpb.NopStyle()} {
+		line := decor.Any(func(decor.Statistics) string {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return b.text[i]
+		})
+		// The total of 0 is a condition of SetTotal.
+		b.lines[i] = b.container.New(0, build, mpb.BarWidth(barWidth), mpb.BarFillerTrim(), mpb.PrependDecorators(line))
+	}
+	a.log.divert(b.container)
+	return b
+}
+
+// show draws done of total, with a text before the bar and one below it. Both are one line.
+func (b *bars) show(done, total int64, text, below string) {
+	if b == nil {
 		return
 	}
-	whole := line
-	if c := cost(); c != "" {
-		whole += "; " + c
+	b.mu.Lock()
+	b.text = [2]string{text + " ", below}
+	b.mu.Unlock()
+	b.lines[0].SetTotal(max(total, 1), false)
+	b.lines[0].SetCurrent(done)
+}
+
+// close removes both lines from the terminal and waits until that is done.
+func (b *bars) close() {
+	if b == nil {
+		return
 	}
-	if p.terminal {
-		fmt.Fprintf(p.out, "\r\x1b[K%s %s", bar(t.Researched, t.Episodes*t.Clips), whole)
-	} else {
-		fmt.Fprintln(p.out, whole)
+	b.app.log.divert(b.app.err)
+	for _, line := range b.lines {
+		line.Abort(true)
+	}
+	b.container.Wait()
+}
+
+// logWriter writes to standard error, or above the bars while they are open. It may be
+// used concurrently.
+type logWriter struct {
+	mu sync.Mutex // guards to
+	to io.Writer
+}
+
+func (l *logWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+func (l *logWriter) divert(to io.Writer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.to = to
+}
+
+// runProgress shows how much research is done: bars on a terminal, plain lines elsewhere.
+type runProgress struct {
+	out     io.Writer
+	bars    *bars
+	last    string
+	printed time.Time
+}
+
+func (a *app) newRunProgress() *runProgress { return &runProgress{out: a.err, bars: a.newBars()} }
+
+// show shows the totals and the costs of research if the totals have changed. Costs is
+// called only then, because it queries the coordinator.
+func (p *runProgress) show(t catalog.Totals, costs func() string) {
+	pairs := t.Episodes * t.Clips
+	found := count(t.Findings, "finding") + ", " + count(t.Problems, "problem")
+	line := fmt.Sprintf("%d of %d pairs researched (%s, %s), %s", t.Researched, pairs, count(t.Episodes, "episode"), count(t.Clips, "clip"), found)
+	if line == p.last || p.bars == nil && time.Since(p.printed) < plainEvery {
+		return
+	}
+	cost := costs()
+	p.bars.show(int64(t.Researched), int64(pairs), fmt.Sprintf("%d of %d pairs, %s", t.Researched, pairs, found), cost)
+	if p.bars == nil {
+		if cost != "" {
+			cost = "; " + cost
+		}
+		fmt.Fprintln(p.out, line+cost)
 	}
 	p.last, p.printed = line, time.Now()
 }
 
-// done leaves the terminal as it was found.
-func (p *progress) done() {
-	if p.terminal && p.last != "" {
-		fmt.Fprint(p.out, "\r\x1b[K")
-	}
+func (p *runProgress) close() { p.bars.close() }
+
+// fileProgress shows on a terminal how far the search of some files is.
+type fileProgress struct {
+	bars  *bars
+	files int // how many files there are
+	found int // findings so far
+
+	file  int // index of the file that is searched
+	name  string
+	began time.Time
 }
 
-// bar draws part of whole.
-func bar(part, whole int) string {
-	full := 0
-	if whole > 0 {
-		full = min(barWidth, barWidth*part/whole)
+// begin opens the bars for a file, unless lines are printed to the terminal meanwhile.
+func (a *app) begin(p *fileProgress, file int, path string, printsLines bool) {
+	p.file, p.name, p.began = file, oneLine(filepath.Base(path)), time.Now()
+	if !printsLines || !isTerminal(a.out) {
+		p.bars = a.newBars()
 	}
-	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "]"
+	p.show(0)
+}
+
+// show draws the position in the file.
+func (p *fileProgress) show(position time.Duration) {
+	if p.bars == nil {
+		return
+	}
+	speed := position.Seconds() / max(time.Since(p.began).Seconds(), .001)
+	p.bars.show(int64(p.file), int64(p.files),
+		fmt.Sprintf("%d of %s, %s", p.file+1, count(p.files, "file"), count(p.found, "finding")),
+		fmt.Sprintf("%s at %s, %.0f times as fast as it plays", p.name, models.SecondsOf(position).Clock(), speed))
+}
+
+// end closes the bars of a file.
+func (p *fileProgress) end() {
+	p.bars.close()
+	p.bars = nil
+}
+
+// watch returns a source that shows how far s was read.
+func (p *fileProgress) watch(s audio.Source) audio.Source { return &watchedSource{s, p, 0} }
+
+type watchedSource struct {
+	audio.Source
+	progress *fileProgress
+	samples  int
+}
+
+func (w *watchedSource) Read(dst []float32) (int, error) {
+	n, err := w.Source.Read(dst)
+	w.samples += n
+	w.progress.show(time.Duration(w.samples) * (time.Second / audio.RateHz))
+	return n, err
 }

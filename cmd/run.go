@@ -80,8 +80,8 @@ const refreshEvery = 100 * time.Millisecond
 // showProgress shows progress until ctx ends or, with untilIdle, until nothing is left to
 // do. Idle is true in the second case.
 func (a *app) showProgress(ctx context.Context, l *node.Local, untilIdle bool) (idle bool, err error) {
-	p := a.newProgress()
-	defer p.done()
+	p := a.newRunProgress()
+	defer p.close()
 	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()
 	for {

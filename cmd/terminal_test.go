@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+const terminalColumns = 80
+
+// openTerminal opens a pseudo-terminal: what is written to terminal is read from screen.
+func openTerminal(t *testing.T) (screen, terminal *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	fd := int(screen.Fd())
+	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	require.NoError(t, err)
+	terminal, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	require.NoError(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: terminalColumns}))
+	return screen, terminal
+}
+
+// onTerminal runs leasehold with standard error, and standard output if both is true, on a
+// terminal, and returns what the terminal got.
+func onTerminal(t *testing.T, dir, kind string, both bool, args ...string) string {
+	t.Helper()
+	screen, terminal := openTerminal(t)
+	c := exec.CommandContext(t.Context(), filepath.Join(realBinary(t), "leasehold"), args...)
+	c.Dir, c.Stderr = dir, terminal
+	if both {
+		c.Stdout = terminal
+	}
+	c.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TERM=" + kind}
+	require.NoError(t, c.Start())
+	require.NoError(t, terminal.Close())
+	seen, _ := io.ReadAll(screen) // ends with EIO when the process has closed the terminal
+	require.NoError(t, c.Wait(), string(seen))
+	require.NoError(t, screen.Close())
+	return string(seen)
+}
+
+var escapeSequence = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+
+// widestLine returns the widest line that was drawn, without escape sequences.
+func widestLine(seen string) (widest string) {
+	for _, line := range regexp.MustCompile(`[\r\n]+`).Split(escapeSequence.ReplaceAllString(seen, ""), -1) {
+		if utf8.RuneCountInString(line) > utf8.RuneCountInString(widest) {
+			widest = line
+		}
+	}
+	return widest
+}
+
+func TestProgressIsNeverWiderThanTheTerminal(t *testing.T) {
+	t.Parallel()
+	example, err := filepath.Abs("../examples/podcast")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	long := strings.Repeat("a long name ", 15) + ".mp3"
+	require.NoError(t, os.Symlink(filepath.Join(example, "episodes/one.mp3"), filepath.Join(dir, long)))
+	for name, args := range map[string][]string{
+		"run":         {"run", example, "--until-idle", "--data", "data"},
+		"audio match": {"audio", "match", "--clips", filepath.Join(example, "clips"), long},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := onTerminal(t, dir, "xterm", false, args...)
+			require.Regexp(t, `\[[#.]{10,}\]`, seen)
+			require.LessOrEqual(t, utf8.RuneCountInString(widestLine(seen)), terminalColumns, widestLine(seen))
+			last := seen[strings.LastIndex(seen, "\x1b[")+1:]
+			require.NotContains(t, last, "[#", "the bar is removed at the end")
+		})
+	}
+}
+
+func TestATerminalThatCannotRedrawGetsPlainLines(t *testing.T) {
+	t.Parallel()
+	example, err := filepath.Abs("../examples/podcast")
+	require.NoError(t, err)
+	seen := onTerminal(t, t.TempDir(), "dumb", false, "run", example, "--until-idle", "--data", "data")
+	require.NotContains(t, seen, "\x1b")
+	require.Regexp(t, `(?m)^[0-9]+ of [0-9]+ pairs researched \(`, seen)
+}
+
+func TestFindingsOnATerminalAreNotMixedWithABar(t *testing.T) {
+	t.Parallel()
+	example, err := filepath.Abs("../examples/podcast")
+	require.NoError(t, err)
+	seen := onTerminal(t, t.TempDir(), "xterm", true, "audio", "match", "--json", "--clips", filepath.Join(example, "clips"), filepath.Join(example, "episodes/one.mp3"))
+	require.NotContains(t, seen, "\x1b")
+	require.Equal(t, 7, strings.Count(seen, `{"file":`))
+}
