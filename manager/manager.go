@@ -1,10 +1,10 @@
-// Package manager takes visits, runs the flow of their kind, and keeps the flows
-// at work: a flow decides what has to be done, splits it into leased work-items,
-// and ingests what workers found.
+// Package manager takes visits, runs the flow of their kind, and keeps the flows running:
+// a flow selects work, issues it as leased work-items, and ingests the results of
+// workers.
 //
-// A manager is one session; any number of managers work on one set of spaces, and
-// none of them remembers anything that the spaces and the catalog do not. Whoever
-// dies, its visits and results are back in the spaces, and its leases end.
+// A manager is one session; any number of managers work on one set of spaces. All state
+// is in the spaces and the catalog. If a manager dies, the visits and results that it
+// held return to the spaces, and its leases expire.
 package manager
 
 import (
@@ -22,17 +22,17 @@ import (
 	"leasehold/shared/visit"
 )
 
-// Flow is one kind of work, such as the archive's.
+// Flow visits origins of some kinds, and does the work that follows from the visits.
 type Flow interface {
-	// Visit looks at an origin. An error is a failed visit; one of
-	// fault.ErrNotFound says that the origin is not there any more.
+	// Visit visits an origin. An error is a failed visit; fault.ErrNotFound means that
+	// the origin no longer exists.
 	Visit(ctx context.Context, v models.Visit) (models.Outcome, error)
 	// Run issues work and ingests results over repo until ctx ends or the session
 	// does (fault.ErrClosed).
 	Run(ctx context.Context, repo space.Repository) error
 }
 
-// Config says what a manager does.
+// Config is the configuration of a manager.
 type Config struct {
 	Flows     map[models.FlowName]Flow // by the name that the tables in package models give them
 	Heartbeat time.Duration
@@ -40,8 +40,9 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Run manages until ctx ends or the coordinator says so (status.Drain), and returns
-// nil; what it held is handed back. A session that is lost is replaced by a new one.
+// Run manages until ctx ends or the coordinator asks it to drain (status.Drain), and
+// returns nil; visits and results that it held return to the spaces. Run replaces a lost
+// session by a new one.
 func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -53,7 +54,8 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	return nil
 }
 
-// session manages until ctx or the session ends, or the coordinator says so.
+// session manages until ctx or the session ends, or the coordinator asks it to drain. If
+// one of its parts fails, it stops the others.
 func (c Config) session(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -88,7 +90,7 @@ func (c Config) session(ctx context.Context, repo space.Repository) error {
 	}
 }
 
-// listen carries out the messages of the coordinator.
+// listen handles the messages of the coordinator.
 func (c Config) listen(ctx context.Context, repo space.Repository, drain func()) error {
 	for {
 		message, err := repo.Receive(ctx)
@@ -98,13 +100,13 @@ func (c Config) listen(ctx context.Context, repo space.Repository, drain func())
 		case err != nil:
 			return err
 		case status.IsDrain(message):
-			c.Log.Info("manager: told to drain", "session", repo.Session())
+			c.Log.Info("manager: draining on request", "session", repo.Session())
 			drain()
 		}
 	}
 }
 
-// visits takes one visit after the other.
+// visits takes and ends visits, one after the other.
 func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *status.Heartbeat) error {
 	client := visit.Client{Repo: repo}
 	for {
@@ -113,7 +115,7 @@ func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *st
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, fault.ErrCorrupt):
-			c.Log.Error("manager: a visit cannot be read; it is left to its timeout", "error", err)
+			c.Log.Error("manager: malformed visit, left to its timeout", "error", err)
 			continue
 		case err != nil:
 			return err

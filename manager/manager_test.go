@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var _ manager.Flow = (*archive.Flow)(nil)
 
-// flow is a Flow that a test writes.
+// flow is a Flow of functions that a test provides.
 type flow struct {
 	visit func(ctx context.Context, o models.Origin) (models.Outcome, error)
 	run   func(ctx context.Context, repo space.Repository) error
@@ -107,7 +107,7 @@ func (b *bench) put(kind models.OriginKind) {
 	require.NoError(b.t, visit.Client{Repo: b.repo}.Put(b.t.Context(), models.Visit{ID: "v1", Origin: o}))
 }
 
-// outcomes returns how visits ended.
+// outcomes returns the outcomes of visits.
 func (b *bench) outcomes() []models.Outcome {
 	found, err := b.repo.Space(task.Result).QueryAll(b.t.Context(), task.AnyResult(visit.Action))
 	require.NoError(b.t, err)
@@ -185,7 +185,7 @@ func TestALostSessionOfAManagerIsReplaced(t *testing.T) {
 			return models.Outcome{Status: models.Uneventful}, nil
 		}})
 		synctest.Wait()
-		require.NoError(b.t, b.repos[0].Close(b.t.Context()), "behind the manager's back")
+		require.NoError(b.t, b.repos[0].Close(b.t.Context()), "without the manager")
 		<-time.After(5 * time.Second)
 		b.put(models.Media)
 		synctest.Wait()

@@ -16,7 +16,6 @@ var unclean = []string{
 	"docs",
 	"examples",
 	"internal",
-	"manager",
 	"shared/audio",
 	"shared/backup",
 	"shared/catalog",

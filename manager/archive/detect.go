@@ -123,7 +123,7 @@ func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.O
 	return one(models.Feed, path), nil
 }
 
-// accepted lists what can be named, for errors.
+// accepted lists the kinds of origin with their forms, for errors.
 func accepted() string {
 	var labels []string
 	for _, k := range models.VisitedKinds() {

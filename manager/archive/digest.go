@@ -15,12 +15,12 @@ import (
 	"leasehold/models"
 )
 
-// prefix begins the digests of an origin: what it says of its recordings, beside
-// what it lists.
+// prefix returns the start of an origin's digests. It has the origin's settings for its
+// recordings, so that a change of them makes the digest differ.
 func prefix(o models.Origin) string { return fmt.Sprintf("priority %d, ", o.Priority) }
 
-// feedDigest is equal while a feed has the same items, in whatever order and with
-// whatever else around them.
+// feedDigest depends on the set of a feed's items only, not on their order or on other
+// elements.
 func feedDigest(items []*gofeed.Item) string {
 	names := map[string]bool{}
 	for _, item := range items {
@@ -33,7 +33,7 @@ func feedDigest(items []*gofeed.Item) string {
 	return "items:" + hashOf(slices.Sorted(maps.Keys(names)))
 }
 
-// feedTimes is when a feed's items were published, the latest first.
+// feedTimes returns when a feed's items were published, the latest first.
 func feedTimes(items []*gofeed.Item) []time.Time {
 	var times []time.Time
 	for _, item := range items {
@@ -45,8 +45,8 @@ func feedTimes(items []*gofeed.Item) []time.Time {
 	return times[:min(len(times), models.MaxChanges)]
 }
 
-// digest is a Merkle tree over the folder: each file by its path, size and time,
-// each folder by what is in it.
+// digest returns the root of a Merkle tree over the folder: a file has its path, size
+// and time, a folder its entries.
 func (v *folderVisit) digest() string {
 	tree := map[string][]string{} // by folder
 	for _, name := range slices.Concat(v.recordings, slices.Sorted(maps.Keys(v.sidecars))) {
@@ -62,7 +62,7 @@ func (v *folderVisit) digest() string {
 			tree[dir] = append(tree[dir], []string{}...)
 		}
 	}
-	// A folder sorts before those in it, so from the end each is known in time.
+	// A folder sorts before the folders in it, so backward each is hashed before its parent.
 	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(tree))) {
 		slices.Sort(tree[dir])
 		if dir != "." {

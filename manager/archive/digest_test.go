@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/fetch"
 )
 
-func TestAFolderThatNobodyTouchedIsTheSame(t *testing.T) {
+func TestAnUnchangedFolderIsTheSame(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"a.mp3": "a", "deep/er/b.mp3": "b", "notes.txt": "n"})
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
@@ -21,8 +21,8 @@ func TestAFolderThatNobodyTouchedIsTheSame(t *testing.T) {
 	o := models.Origin{ID: "o", Kind: models.Media, URI: dir}
 	require.NoError(t, f.Trust(o))
 	l := &Lister{Fetch: f}
-	seen := func(known string) look {
-		s, err := l.look(t.Context(), o, models.Known{Digest: known})
+	seen := func(known string) observed {
+		s, err := l.read(t.Context(), o, models.Known{Digest: known})
 		require.NoError(t, err)
 		return s
 	}

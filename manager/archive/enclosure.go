@@ -16,8 +16,8 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// choose returns the first enclosure that says it has sound, else the first
-// that may have.
+// choose returns the first enclosure whose type or extension is that of audio or video,
+// or else the first of an unknown type.
 func choose(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 	var maybe *gofeed.Enclosure
 	var others []string
@@ -29,7 +29,7 @@ func choose(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 		case major == "audio" || major == "video" || isAudio(urlPath(e.URL)):
 			return trimmed(*e), nil
 		case major == "image" || major == "text":
-			others = append(others, clean(e.Type))
+			others = append(others, sanitize(e.Type))
 		case maybe == nil:
 			maybe = e
 		}
@@ -38,7 +38,7 @@ func choose(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 	case maybe != nil:
 		return trimmed(*maybe), nil
 	case len(others) > 0:
-		return gofeed.Enclosure{}, fmt.Errorf("no sound is enclosed, but %s", clean(strings.Join(others, ", ")))
+		return gofeed.Enclosure{}, fmt.Errorf("no sound is enclosed, but %s", sanitize(strings.Join(others, ", ")))
 	}
 	return gofeed.Enclosure{}, errors.New("nothing is enclosed")
 }
@@ -55,16 +55,16 @@ func urlPath(uri string) string {
 	return uri
 }
 
-// mediaType is what the feed says, or what the extension does.
+// mediaType returns the type that the feed states, or else that of the extension.
 func mediaType(e gofeed.Enclosure) string {
-	if t := clean(e.Type); t != "" && len(t) < 128 {
+	if t := sanitize(e.Type); t != "" && len(t) < 128 {
 		return t
 	}
 	return audioType(urlPath(e.URL))
 }
 
-// priorityOf finds an item's priority element, in whatever namespace: the first
-// by the namespaces' names.
+// priorityOf returns the text of an item's priority element and whether there is one.
+// Of several namespaces with such an element, the first by name wins.
 func priorityOf(item *gofeed.Item) (string, bool) {
 	for _, namespace := range sortedKeys(item.Extensions) {
 		elements := item.Extensions[namespace]
@@ -91,14 +91,14 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// A source resolves what the items of a feed enclose. The version is empty for
-// what only the feed can tell.
+// A source resolves the enclosures of a feed's items. The version is empty if only the
+// feed's dates can tell that the content changed.
 type source interface {
 	resolve(enclosure string) (uri, version string, err error)
 	close()
 }
 
-// web is a feed that came from a URL.
+// web is the source of a feed from a URL.
 type web struct {
 	base  *url.URL
 	check func(uri string) error
@@ -115,12 +115,12 @@ func (w web) resolve(enclosure string) (uri, version string, err error) {
 		u = w.base.ResolveReference(u)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return "", "", fmt.Errorf("scheme %q is refused: a feed may name http and https URLs", clean(u.Scheme))
+		return "", "", fmt.Errorf("scheme %q is refused: a feed may name http and https URLs", sanitize(u.Scheme))
 	}
 	u.Fragment = ""
 	uri = u.String()
 	if err := w.check(uri); err != nil {
-		// What was checked is said already.
+		// The error begins with the URI, which the problem names already.
 		_, reason, _ := strings.Cut(err.Error(), ": ")
 		return "", "", errors.New(strings.TrimSuffix(reason, ": "+fault.ErrInvalid.Error()))
 	}
@@ -142,16 +142,17 @@ func parseEnclosure(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// beside is a feed in a folder, whose items may enclose files of that folder.
-type beside struct {
+// localBase is the source of a feed in a folder. Its items may enclose files of that
+// folder.
+type localBase struct {
 	web
 	dir  string
 	root *os.Root
 }
 
-func (b beside) close() { b.root.Close() }
+func (b localBase) close() { b.root.Close() }
 
-func (b beside) resolve(enclosure string) (uri, version string, err error) {
+func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	u, err := parseEnclosure(enclosure)
 	switch {
 	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
@@ -161,15 +162,15 @@ func (b beside) resolve(enclosure string) (uri, version string, err error) {
 	case len(enclosure) > enclosureLimit:
 		return "", "", err
 	}
-	names := []string{enclosure} // a name with a % or ? that nobody escaped
+	names := []string{enclosure} // a name with an unescaped % or ?
 	if err == nil {
 		names = []string{u.Path, enclosure}
 	}
 	return b.first(names)
 }
 
-// first is the first of some names that is a file.
-func (b beside) first(names []string) (uri, version string, err error) {
+// first returns the first of some names that is a file.
+func (b localBase) first(names []string) (uri, version string, err error) {
 	for _, name := range names {
 		name = filepath.FromSlash(name)
 		if !filepath.IsLocal(name) {

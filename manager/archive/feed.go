@@ -21,31 +21,31 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// lookAtFeed lists the episodes that a feed's items enclose. A feed tells of its
-// latest items only, so the listing is never complete.
-func (l *Lister) lookAtFeed(ctx context.Context, o models.Origin, known models.Known) (look, error) {
+// readFeed lists the episodes that a feed's items enclose. The listing is never
+// complete, because a feed has its latest items only.
+func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	from, uri, err := l.sourceOf(o)
 	if err != nil {
-		return look{}, err
+		return observed{}, err
 	}
 	defer from.close()
-	doc, err := l.Fetch.Poll(ctx, uri, known, FeedBytes)
+	doc, err := l.Fetch.Poll(ctx, uri, known, feedBytes)
 	if err != nil {
-		return look{}, err
+		return observed{}, err
 	}
 	if doc.Same {
-		return look{same: true, digest: known.Digest, etag: doc.ETag, modified: doc.Modified}, nil
+		return observed{same: true, digest: known.Digest, etag: doc.ETag, modified: doc.Modified}, nil
 	}
 	items, more, err := parseFeed(ctx, doc.Content)
 	if err != nil {
-		return look{}, err
+		return observed{}, err
 	}
-	seen := look{digest: prefix(o) + feedDigest(items), etag: doc.ETag, modified: doc.Modified, times: feedTimes(items), size: int64(len(doc.Content))}
+	seen := observed{digest: prefix(o) + feedDigest(items), etag: doc.ETag, modified: doc.Modified, times: feedTimes(items), size: int64(len(doc.Content))}
 	seen.Listing, err = l.listFeed(ctx, o, from, items, more)
 	return seen, err
 }
 
-// listFeed makes a listing of items.
+// listFeed turns items into a listing.
 func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, items []*gofeed.Item, more int) (catalog.Listing, error) {
 	c := curator{origin: o, resolve: from.resolve, problems: problems{origin: o.ID}, seen: map[string]bool{}}
 	for i, item := range items {
@@ -55,7 +55,7 @@ func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, ite
 		c.item(i, item)
 	}
 	if more > 0 {
-		c.problems.add("", "the feed has %d items more than the %d that are read", more, FeedItems)
+		c.problems.add("", "the feed has %d items more than the %d that are read", more, feedItems)
 	}
 	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all()}, nil
 }
@@ -73,20 +73,21 @@ func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return beside{web{check: l.Fetch.Check}, dir, root}, fetch.FileURI(o.URI), nil
+	return localBase{web{check: l.Fetch.Check}, dir, root}, fetch.FileURI(o.URI), nil
 }
 
-// parseFeed returns a feed's items, at least one, and how many were too many.
+// parseFeed returns a feed's items, at least one and at most feedItems, and how many more
+// it has.
 func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int, err error) {
 	begin := doc[:min(len(doc), 4096)]
 	if gofeed.DetectFeedType(bytes.NewReader(begin)) == gofeed.FeedTypeUnknown {
 		return nil, 0, fmt.Errorf("not an RSS, Atom or JSON feed; it begins with %q: %w", begin[:min(len(begin), 60)], fault.ErrInvalid)
 	}
-	doc, more, err = prune(doc, FeedItems)
+	doc, more, err = prune(doc, feedItems)
 	if err != nil {
 		return nil, 0, err
 	}
-	// A parser of such leniency has corners in which it panics.
+	// The lenient parser panics on some malformed documents.
 	defer func() {
 		if r := recover(); r != nil {
 			items, err = nil, fmt.Errorf("the feed's parser gave up: %v: %w", r, fault.ErrInvalid)
@@ -96,7 +97,7 @@ func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int,
 	parser.RSSTranslator = &gofeed.DefaultRSSTranslator{DisableContentImageScan: true}
 	parser.AtomTranslator = &gofeed.DefaultAtomTranslator{}
 	parser.JSONTranslator = &gofeed.DefaultJSONTranslator{}
-	feed, err := parser.Parse(&patient{ctx, bytes.NewReader(doc)})
+	feed, err := parser.Parse(&contextReader{ctx, bytes.NewReader(doc)})
 	switch {
 	case ctx.Err() != nil:
 		return nil, 0, context.Cause(ctx)
@@ -108,20 +109,20 @@ func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int,
 	return feed.Items, more, nil
 }
 
-// patient is a reader that ends with its context, and so does the parser.
-type patient struct {
+// contextReader fails when its context ends, which stops the parser.
+type contextReader struct {
 	ctx context.Context
 	r   *bytes.Reader
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *contextReader) Read(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return p.r.Read(b)
 }
 
-// A curator makes episodes of items.
+// A curator turns items into episodes and problems.
 type curator struct {
 	origin   models.Origin
 	resolve  func(enclosure string) (uri, version string, err error)
@@ -132,7 +133,7 @@ type curator struct {
 
 func (c *curator) item(n int, item *gofeed.Item) {
 	enclosure, err := choose(item.Enclosures)
-	label := cmp.Or(clean(item.Title), clean(item.GUID), clean(enclosure.URL), fmt.Sprintf("item %d", n+1))
+	label := cmp.Or(sanitize(item.Title), sanitize(item.GUID), sanitize(enclosure.URL), fmt.Sprintf("item %d", n+1))
 	if err != nil {
 		c.problems.add(label, "%v", err)
 		return
@@ -143,18 +144,18 @@ func (c *curator) item(n int, item *gofeed.Item) {
 		return
 	}
 	if c.seen[name] {
-		c.problems.add(label, "an earlier item has the same guid, %s", clean(name))
+		c.problems.add(label, "an earlier item has the same guid, %s", sanitize(name))
 		return
 	}
 	uri, version, err := c.resolve(enclosure.URL)
 	if err != nil {
-		c.problems.add(label, "enclosure %s: %v", clean(enclosure.URL), withoutKind(err))
+		c.problems.add(label, "enclosure %s: %v", sanitize(enclosure.URL), withoutKind(err))
 		return
 	}
 	c.seen[name] = true
 	e := models.Episode{Aired: aired(item)}
 	e.Name = name
-	e.Title = cmp.Or(clean(item.Title), clean(path.Base(uri)))
+	e.Title = cmp.Or(sanitize(item.Title), sanitize(path.Base(uri)))
 	e.Priority = c.priority(label, item)
 	e.Media = models.MediaRef{URI: uri, Type: mediaType(enclosure), Version: version}
 	if version == "" {
@@ -163,7 +164,7 @@ func (c *curator) item(n int, item *gofeed.Item) {
 	c.episodes = append(c.episodes, e)
 }
 
-// priority is an item's own, or its origin's.
+// priority returns an item's own priority, or else its origin's.
 func (c *curator) priority(label string, item *gofeed.Item) int64 {
 	value, ok := priorityOf(item)
 	if !ok {
@@ -171,13 +172,14 @@ func (c *curator) priority(label string, item *gofeed.Item) int64 {
 	}
 	p, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 	if err != nil {
-		c.problems.add(label, "priority %q is not a whole number; the origin's %d is used", clean(value), c.origin.Priority)
+		c.problems.add(label, "priority %q is not a whole number; the origin's %d is used", sanitize(value), c.origin.Priority)
 		return c.origin.Priority
 	}
 	return p
 }
 
-// aired is when an item says that it was published, if JSON can say it too.
+// aired returns when an item was published, or the zero time. Years that JSON cannot
+// represent count as none.
 func aired(item *gofeed.Item) time.Time {
 	for _, t := range []*time.Time{item.PublishedParsed, item.UpdatedParsed} {
 		if t != nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 {
@@ -187,8 +189,8 @@ func aired(item *gofeed.Item) time.Time {
 	return time.Time{}
 }
 
-// withoutKind drops the kind from the end of a message for people, who read it
-// as a problem already.
+// withoutKind returns an error's text without its kind, because a problem states that
+// already.
 func withoutKind(err error) string {
 	s := err.Error()
 	for _, row := range fault.Table {

@@ -199,7 +199,7 @@ func TestFault52TextOfAFeedIsOneHarmlessLine(t *testing.T) {
 	require.Equal(t, "g h", l.Episodes[0].Name)
 	require.Regexp(t, `^a level=ERROR msg x+…$`, l.Episodes[0].Title)
 	require.True(t, models.ValidID(models.NewID("origin", l.Episodes[0].Name)))
-	require.Equal(t, "a\ufffd b", clean("a\xff\x1b\u2028\x00b "), "what a terminal would obey")
+	require.Equal(t, "a\ufffd b", sanitize("a\xff\x1b\u2028\x00b "), "what a terminal would obey")
 }
 
 func TestWhatIsNoFeedFailsTheVisit(t *testing.T) {

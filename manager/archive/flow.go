@@ -19,14 +19,14 @@ import (
 	"leasehold/shared/work"
 )
 
-// Flow is the archive's work: it implements manager.Flow. Several flows, in one
-// process or in many, may work on one catalog.
+// Flow is the archive's flow (manager.Flow). Several flows, in one process or in many,
+// may work on one catalog.
 type Flow struct {
 	Catalog   catalog.Catalog
 	Lister    *Lister
 	ClipLimit int           // clips in one work-item, at least 1
 	Timeout   time.Duration // of a research task between two reports
-	Look      time.Duration // how often to look for room when nothing changes
+	Look      time.Duration // how often to check for capacity when no event arrives
 	Log       *slog.Logger
 
 	// curated wakes Run after a visit has brought something to research.
@@ -42,9 +42,9 @@ func NewFlow(f Flow) *Flow {
 	return &f
 }
 
-// Visit implements manager.Flow: it curates what the origin lists. What may be
-// read is the operator's to say, so the origin is the catalog's, whatever the
-// visit, which anybody may have put, says of it.
+// Visit curates the recordings that the origin lists. It reads the origin from the
+// catalog and takes only the id from the visit, because any client may put a visit, and
+// only the operator decides which origins are read.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -57,9 +57,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	}
 	known := v.Known
 	if o.LastVisit.IsZero() || !strings.HasPrefix(known.Digest, prefix(o)) {
-		known = models.Known{} // the catalog does not have what that visit saw
+		known = models.Known{} // the catalog does not have the result of that visit
 	}
-	seen, err := f.Lister.look(ctx, o, known)
+	seen, err := f.Lister.read(ctx, o, known)
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, err
 	}
@@ -88,9 +88,10 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	return outcome, nil
 }
 
-// Run implements manager.Flow. It ingests before it issues. It asks for its next
-// step once at a time and never takes the question back, since the answer may be
-// a result that is held for it; what it hears meanwhile makes it issue besides.
+// Run ingests results and issues work-items until ctx ends. Results come before new
+// work. One call of Next is pending at any time and is not canceled when another event
+// arrives, because its answer may be a result that is held for this manager; such an
+// event makes Run issue in addition.
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var asking sync.WaitGroup
@@ -108,7 +109,7 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	}
 	ask(true)
 	for {
-		hungry := true // for room: there may be something to select
+		hungry := true // for capacity, because there may be something to select
 		var err error
 		select {
 		case a := <-steps:
@@ -132,14 +133,14 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	}
 }
 
-// answer is what Client.Next returned.
+// answer is the result of Client.Next.
 type answer struct {
 	step work.Step
 	err  error
 }
 
-// step ingests a result, or issues into the room that there is. It returns whether
-// there may be more to issue.
+// step ingests a result, or issues work-items while there is capacity. It reports
+// whether there may be more to issue.
 func (f *Flow) step(ctx context.Context, client work.Client, a answer) (hungry bool, err error) {
 	switch {
 	case a.err != nil:
@@ -150,7 +151,7 @@ func (f *Flow) step(ctx context.Context, client work.Client, a answer) (hungry b
 	return f.issueAll(ctx, client)
 }
 
-// busy is what is not to be selected, in the catalog's words.
+// busy converts the parts that must not be selected for the catalog.
 func busy(claimed []work.Reserved) []catalog.Busy {
 	all := make([]catalog.Busy, len(claimed))
 	for i, c := range claimed {
@@ -159,8 +160,8 @@ func busy(claimed []work.Reserved) []catalog.Busy {
 	return all
 }
 
-// isBad reports whether an error is a property of what was given, so that trying
-// again would not help.
-func isBad(err error) bool {
+// permanent reports whether an error is a property of the input, so that a retry would
+// not help.
+func permanent(err error) bool {
 	return errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrTooLarge)
 }

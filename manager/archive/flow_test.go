@@ -108,7 +108,7 @@ func (b *bench) claim() (task.Item, models.Research) {
 	return i, r
 }
 
-// report says that a clip of a work-item was looked for, in vain.
+// report reports that a clip of a work-item does not occur.
 func (b *bench) report(i task.Item, r models.Research, n int) {
 	clip := r.Clips[n]
 	err := task.Client{Repo: b.repo}.Report(b.Context(), i, clip.ID, n == len(r.Clips)-1, models.Researched{
@@ -152,13 +152,13 @@ func TestTwoManagersHaveEachPairResearchedOnce(t *testing.T) {
 	})
 }
 
-// hesitant is a catalog that keeps back what it has selected, until it is let.
-type hesitant struct {
+// slowSelect is a catalog whose Select returns only after let is closed.
+type slowSelect struct {
 	catalog.Catalog
 	let chan struct{}
 }
 
-func (c hesitant) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
+func (c slowSelect) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
 	r, priority, err := c.Catalog.Select(ctx, busy, limit)
 	<-c.let
 	return r, priority, err
@@ -167,15 +167,15 @@ func (c hesitant) Select(ctx context.Context, busy []catalog.Busy, limit int) (m
 func TestWhatAnotherManagerHadDoneMeanwhileIsNotIssuedAgain(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.curate(2)
-		c := hesitant{b.store, make(chan struct{})}
+		c := slowSelect{b.store, make(chan struct{})}
 		b.manage("manager-1", c)
-		synctest.Wait() // it has chosen, and not issued
+		synctest.Wait() // it has selected, and not issued
 		b.manage("manager-2", b.store)
 		i, r := b.claim()
 		b.report(i, r, 0)
 		b.report(i, r, 1)
 		require.Equal(b, 2, b.totals().Researched)
-		require.EqualValues(b, 1, b.leases()[lease.Revoked], "no lease is in the way")
+		require.EqualValues(b, 1, b.leases()[lease.Revoked], "no lease blocks it")
 		close(c.let)
 		<-time.After(6 * time.Second)
 		synctest.Wait()
@@ -183,13 +183,13 @@ func TestWhatAnotherManagerHadDoneMeanwhileIsNotIssuedAgain(t *testing.T) {
 	})
 }
 
-func TestALeaseThatASelectionDoesNotKnowOfDoesNotKeepAManagerBusy(t *testing.T) {
+func TestALeaseThatASelectionDoesNotKnowOfDoesNotMakeAManagerSpin(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.curate(1)
 		_, err := b.repo.Call(b.Context(), space.OpID{}, "lease.grant", tuple.New(models.NewID("o", "e"), "", int64(60_000)))
 		require.NoError(b, err)
 		b.manage("manager-1", b.store)
-		synctest.Wait() // which it does not do while somebody is busy
+		synctest.Wait() // which returns only if the manager waits
 		require.EqualValues(b, 1, b.leases()[lease.Granted])
 		<-time.After(66 * time.Second)
 		i, r := b.claim()
@@ -210,7 +210,7 @@ func TestNoMoreIsIssuedThanTheFleetIsLarge(t *testing.T) {
 	})
 }
 
-func TestWhatAnotherManagerCuratedIsSeenAtTheNextLook(t *testing.T) {
+func TestWhatAnotherManagerCuratedIsSeenAtTheNextTick(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.manage("manager-1", b.store)
 		synctest.Wait() // it has found nothing, and waits
@@ -267,17 +267,17 @@ func TestAResultThatCannotBeReadIsDroppedAndTheOthersGoOn(t *testing.T) {
 	}
 }
 
-// broken is a catalog that cannot be written until it is mended.
+// broken is a catalog that cannot be written until it is repaired.
 type broken struct {
 	catalog.Catalog
-	mu     sync.Mutex
-	mended bool
+	mu       sync.Mutex
+	repaired bool
 }
 
 func (c *broken) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.mended {
+	if !c.repaired {
 		return errors.New("disk full")
 	}
 	return c.Catalog.Ingest(ctx, r, at)
@@ -292,17 +292,17 @@ func TestAResultIsKeptUntilTheCatalogHasIt(t *testing.T) {
 		b.report(i, r, 0)
 		require.ErrorContains(b, <-ended, "disk full")
 		require.Zero(b, b.totals().Researched)
-		require.Zero(b, b.leases()[lease.Revoked], "the spaces were not told")
+		require.Zero(b, b.leases()[lease.Revoked], "the hold did not end")
 
-		c.mended = true
+		c.repaired = true
 		b.manage("manager-2", c)
 		require.Equal(b, 1, b.totals().Researched)
 		require.EqualValues(b, 1, b.leases()[lease.Revoked])
 	})
 }
 
-// away is a catalog at a coordinator that is away for a while: each of the first so
-// many selections, and results, finds nobody.
+// away is a catalog at a coordinator that is unreachable for the first selects
+// selections and the first ingests results.
 type away struct {
 	catalog.Catalog
 	selects, ingests int
@@ -310,14 +310,14 @@ type away struct {
 
 func (c *away) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
 	if c.selects--; c.selects >= 0 {
-		return models.Research{}, 0, fmt.Errorf("nobody is there: %w", fault.ErrUnavailable)
+		return models.Research{}, 0, fmt.Errorf("no connection: %w", fault.ErrUnavailable)
 	}
 	return c.Catalog.Select(ctx, busy, limit)
 }
 
 func (c *away) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
 	if c.ingests--; c.ingests >= 0 {
-		return fmt.Errorf("nobody is there: %w", fault.ErrUnavailable)
+		return fmt.Errorf("no connection: %w", fault.ErrUnavailable)
 	}
 	return c.Catalog.Ingest(ctx, r, at)
 }

@@ -18,21 +18,20 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// lookAtFolder lists the recordings in a folder and all folders in it, by name.
-// Hidden files and folders are no part of it. The listing is complete unless
-// there was something that could not be looked into: what is in there is not
-// gone.
-func (l *Lister) lookAtFolder(ctx context.Context, o models.Origin, known models.Known) (look, error) {
+// readFolder lists the recordings in a folder and all folders below it, by name. It
+// skips hidden files and folders. The listing is complete unless a folder could not be
+// read, because its recordings may still exist.
+func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	root, err := l.Fetch.Folder(o.URI)
 	if err != nil {
-		return look{}, err
+		return observed{}, err
 	}
 	defer root.Close()
 	v := folderVisit{origin: o, fetch: l.Fetch, root: root, problems: problems{origin: o.ID}, sidecars: map[string]bool{}, complete: true}
-	if err := v.walk(ctx, FolderSize); err != nil {
-		return look{}, err
+	if err := v.walk(ctx, folderEntries); err != nil {
+		return observed{}, err
 	}
-	seen := look{digest: prefix(o) + v.digest()}
+	seen := observed{digest: prefix(o) + v.digest()}
 	if seen.digest == known.Digest && v.complete {
 		seen.same = true
 		return seen, nil
@@ -41,7 +40,7 @@ func (l *Lister) lookAtFolder(ctx context.Context, o models.Origin, known models
 	return seen, err
 }
 
-// listFolder makes a listing of what the walk found.
+// listFolder turns the files that the walk found into a listing.
 func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listing, error) {
 	o := v.origin
 	listing := catalog.Listing{}
@@ -52,7 +51,7 @@ func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listin
 		}
 		switch {
 		case err != nil:
-			v.problems.add(clean(name), "%s", withoutKind(err))
+			v.problems.add(sanitize(name), "%s", withoutKind(err))
 		case o.Kind == models.Clips:
 			listing.Clips = append(listing.Clips, models.Clip{Recording: rec})
 		default:
@@ -60,14 +59,14 @@ func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listin
 		}
 	}
 	var err error
-	if listing.Clips, err = v.inspect(ctx, &l.hygienist, listing.Clips); err != nil {
+	if listing.Clips, err = v.inspect(ctx, &l.checker, listing.Clips); err != nil {
 		return catalog.Listing{}, err
 	}
 	listing.Problems, listing.Complete = v.problems.all(), v.complete
 	return listing, nil
 }
 
-// A folderVisit is one look at a folder.
+// A folderVisit is one visit of a folder.
 type folderVisit struct {
 	origin     models.Origin
 	fetch      *fetch.Fetcher
@@ -78,7 +77,7 @@ type folderVisit struct {
 	complete   bool
 }
 
-// walk finds recordings and what may be their sidecars.
+// walk finds recordings, and files that may be their sidecars.
 func (v *folderVisit) walk(ctx context.Context, most int) error {
 	seen := 0
 	err := fs.WalkDir(v.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
@@ -90,7 +89,7 @@ func (v *folderVisit) walk(ctx context.Context, most int) error {
 			return fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
 		case err != nil:
 			v.complete = false
-			v.problems.add(clean(name), "the folder cannot be read: %v", readable(err))
+			v.problems.add(sanitize(name), "the folder cannot be read: %v", readable(err))
 			return nil
 		case name == ".":
 			return nil
@@ -124,7 +123,7 @@ func (v *folderVisit) entry(name string, e fs.DirEntry) error {
 		}
 	case e.IsDir():
 	case e.Type()&fs.ModeSymlink != 0 && v.isFolder(name):
-		v.problems.add(clean(name), "a link to a folder, which is not followed")
+		v.problems.add(sanitize(name), "a link to a folder, which is not followed")
 	case isAudio(base):
 		v.recordings = append(v.recordings, name)
 	case path.Ext(base) == ".yaml":
@@ -142,7 +141,7 @@ func (v *folderVisit) isFolder(link string) bool {
 func (v *folderVisit) recording(ctx context.Context, name string) (models.Recording, sidecar, error) {
 	info, err := regular(v.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("a link to a file that is not there")
+		err = errors.New("a link to a file that does not exist")
 	}
 	if err != nil {
 		return models.Recording{}, sidecar{}, err
@@ -162,7 +161,7 @@ func (v *folderVisit) recording(ctx context.Context, name string) (models.Record
 	}
 	side := v.sidecar(name)
 	base := path.Base(name)
-	rec.Title = cmp.Or(side.title, clean(strings.TrimSuffix(base, path.Ext(base))), clean(base))
+	rec.Title = cmp.Or(side.title, sanitize(strings.TrimSuffix(base, path.Ext(base))), sanitize(base))
 	if side.priority != nil {
 		rec.Priority = *side.priority
 	}
@@ -177,8 +176,8 @@ func (v *folderVisit) hash(ctx context.Context, ref models.MediaRef) (string, er
 	return f.Hash, f.Close()
 }
 
-// sidecar reads the file beside a recording that tells more of it. One that is
-// wrong is a problem, and tells nothing.
+// sidecar reads the sidecar of a recording. A malformed sidecar is a problem and counts
+// as none.
 func (v *folderVisit) sidecar(name string) sidecar {
 	for _, beside := range []string{name + ".yaml", strings.TrimSuffix(name, path.Ext(name)) + ".yaml"} {
 		if !v.sidecars[beside] {
@@ -190,7 +189,7 @@ func (v *folderVisit) sidecar(name string) sidecar {
 			side, err = parseSidecar(content)
 		}
 		if err != nil {
-			v.problems.add(clean(beside), "%s; %s is curated without it", withoutKind(err), clean(path.Base(name)))
+			v.problems.add(sanitize(beside), "%s; %s is curated without it", withoutKind(err), sanitize(path.Base(name)))
 			return sidecar{}
 		}
 		return side

@@ -81,9 +81,9 @@ func TestFault50And52FilesThatCannotBeCurated(t *testing.T) {
 		got := reasons(l)
 		for item, reason := range map[string]string{
 			"empty.wav": "empty", `"new\nline.wav"`: "control characters", `"bad\xff.wav"`: "not UTF-8", `"bad\xffdir"`: "the folder's name",
-			"abs.wav": "leads out of", "up.wav": "leads out of", "loop.wav": "leads nowhere", "dangling.wav": "not there",
+			"abs.wav": "leads out of", "up.wav": "leads out of", "loop.wav": "leads nowhere", "dangling.wav": "does not exist",
 			"device.wav": "leads out of", "fifo.wav": "not a regular file", "real/loop": "link to a folder",
-			clean(strings.Repeat("long/", 210) + "a.wav"): "more than 1024 bytes",
+			sanitize(strings.Repeat("long/", 210) + "a.wav"): "more than 1024 bytes",
 		} {
 			require.Contains(t, got[item], reason, item)
 		}
@@ -109,7 +109,7 @@ func TestFolderThatCannotBeReadFailsTheVisit(t *testing.T) {
 func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"a.wav": "a", "locked/b.wav": "b"})
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // nobody must get there,
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // unprivilegedUser must get there,
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.Chmod(dir+"/a.wav", 0o644)) // and may read this
 	require.NoError(t, os.Chmod(dir+"/locked", 0))
@@ -117,7 +117,7 @@ func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
 	o := originAt(models.Media, dir)
 	visiting := lister(t, o)
 	var l catalog.Listing
-	asNobody(t, func() {
+	unprivileged(t, func() {
 		var err error
 		l, err = visiting.List(t.Context(), o)
 		require.NoError(t, err)
@@ -127,14 +127,14 @@ func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
 	require.False(t, l.Complete)
 }
 
-// asNobody runs f without the rights of root, who reads everything.
-func asNobody(t *testing.T, f func()) {
+// unprivileged runs f without the rights of root, who reads everything.
+func unprivileged(t *testing.T, f func()) {
 	t.Helper()
 	if os.Geteuid() == 0 {
-		const nobody = 65534
+		const unprivilegedUser = 65534
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		require.NoError(t, syscall.Setfsuid(nobody))
+		require.NoError(t, syscall.Setfsuid(unprivilegedUser))
 		defer func() { require.NoError(t, syscall.Setfsuid(0)) }()
 	}
 	f()
@@ -226,7 +226,7 @@ func FuzzSidecar(f *testing.F) {
 			require.NotContains(t, err.Error(), "\n")
 			return
 		}
-		require.Equal(t, clean(s.title), s.title)
+		require.Equal(t, sanitize(s.title), s.title)
 		_, err = s.aired.MarshalJSON()
 		require.NoError(t, err)
 	})

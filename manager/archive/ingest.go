@@ -14,8 +14,8 @@ import (
 	"leasehold/shared/work"
 )
 
-// ingest puts a result into the catalog, and only then tells the spaces. A result
-// that cannot be read is logged and ends, since it would never be better.
+// ingest commits a result to the catalog and then ends its hold. A malformed result is
+// logged and dropped, because a retry would not help.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
 	log := f.Log.With("episode", h.Subject, "part", h.Part, "worker", h.Worker)
 	r, err := researched(h)
@@ -24,7 +24,7 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 		err = catalog.Reach(ctx, log, func() error { return f.Catalog.Ingest(ctx, r, time.Now().UTC()) })
 	}
 	switch {
-	case err != nil && isBad(err):
+	case err != nil && permanent(err):
 		log.Error("archive: a result is dropped", "error", err)
 	case err != nil:
 		return fmt.Errorf("archive: ingest the result of %s for %s: %w", h.Worker, h.Subject, err)
@@ -37,8 +37,8 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	return nil
 }
 
-// researched decodes the body of a result: what a worker found, or the failure
-// that a dead task left behind.
+// researched decodes the body of a result: the findings of a worker, or the failure that
+// a dead task left.
 func researched(h *work.Held) (models.Researched, error) {
 	var failure models.Failure
 	if err := json.Unmarshal([]byte(h.Body), &failure); err != nil {
@@ -57,7 +57,7 @@ func researched(h *work.Held) (models.Researched, error) {
 	return r, nil
 }
 
-// problemOf makes of a dead task a problem of each of its pairs.
+// problemOf turns the failure of a dead task into a problem of each of its pairs.
 func problemOf(f models.Failure) (models.Researched, error) {
 	var research models.Research
 	if err := json.Unmarshal(f.Task.Data, &research); err != nil {

@@ -13,12 +13,13 @@ import (
 	"leasehold/shared/work"
 )
 
-// conflictsInARow is how often a flow selects again at once. More are not for other
-// managers being quicker: something that is in the way is not to be seen by Busy.
+// conflictsInARow is how often a flow selects again at once after a conflict. More
+// conflicts do not come from faster managers, but from a lease that InProgress does not
+// show.
 const conflictsInARow = 32
 
-// issueAll issues work-items until there is no room or nothing is left to select;
-// it returns whether something may be left.
+// issueAll issues work-items until there is no capacity or nothing is left to select. It
+// reports whether something may be left to select.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		issued, err := f.issue(ctx, client)
@@ -26,21 +27,21 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 		case errors.Is(err, fault.ErrNotFound):
 			return false, nil
 		case errors.Is(err, fault.ErrConflict):
-			conflicts++ // another manager was quicker: select again
+			conflicts++ // another manager was faster: select again
 		case errors.Is(err, fault.ErrOverloaded):
-			return false, nil // the spaces have no room: look again in a while
+			return false, nil // the memory budget of the spaces is used up: try again at the next tick
 		case err != nil || !issued:
 			return true, err
 		default:
 			conflicts = 0
 		}
 	}
-	return false, nil // look again in a while
+	return false, nil // try again at the next tick
 }
 
-// issue selects what to research next and issues it as a work-item, if there is
-// room. fault.ErrNotFound says that nothing is left to select, and
-// fault.ErrConflict that another manager has taken a part of it since.
+// issue selects the next research from the catalog and issues it as a work-item. It
+// returns false if there is no capacity. fault.ErrNotFound means that nothing is left to
+// select, and fault.ErrConflict that another manager has taken a part of it since.
 func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err error) {
 	seen, err := client.InProgress(ctx, models.ActionResearch)
 	if err != nil {

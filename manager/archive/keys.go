@@ -11,11 +11,11 @@ import (
 	"leasehold/shared/fault"
 )
 
-// parseYAML returns a document's top, nil for an empty one.
+// parseYAML returns the top node of a document, nil for an empty one.
 func parseYAML(content []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
-		return nil, fmt.Errorf("not YAML: %w: %w", errors.New(clean(strings.TrimPrefix(err.Error(), "yaml: "))), fault.ErrInvalid)
+		return nil, fmt.Errorf("not YAML: %w: %w", errors.New(sanitize(strings.TrimPrefix(err.Error(), "yaml: "))), fault.ErrInvalid)
 	}
 	if len(doc.Content) == 0 {
 		return nil, nil
@@ -23,12 +23,12 @@ func parseYAML(content []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// eachKey calls set for each key of a mapping. Keys that are not accepted, that
-// come twice, and values that are not plain are errors which name line and key.
+// eachKey calls set for each key of a mapping. Unknown and repeated keys, and values
+// that are not scalars, are errors that name line and key.
 func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.Node) error) error {
 	all := strings.Join(accepted, ", ")
 	if m.Kind != yaml.MappingNode {
-		return bad(m, "want keys and values: %s are accepted", all)
+		return invalidAt(m, "want keys and values: %s are accepted", all)
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(m.Content); i += 2 {
@@ -36,11 +36,11 @@ func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.N
 		name := key.Value
 		switch {
 		case key.Kind != yaml.ScalarNode || !slices.Contains(accepted, name):
-			return bad(key, "unknown key %q: %s are accepted", clean(name), all)
+			return invalidAt(key, "unknown key %q: %s are accepted", sanitize(name), all)
 		case seen[name]:
-			return bad(key, "key %q comes twice", name)
+			return invalidAt(key, "key %q comes twice", name)
 		case value.Kind != yaml.ScalarNode:
-			return bad(value, "%s wants a plain value", name)
+			return invalidAt(value, "%s wants a plain value", name)
 		}
 		seen[name] = true
 		if err := set(name, value); err != nil {
@@ -53,7 +53,7 @@ func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.N
 func wholeNumber(key string, value *yaml.Node) (*int64, error) {
 	var n int64
 	if err := value.Decode(&n); err != nil || value.Tag != "!!int" {
-		return nil, bad(value, "%s %q is not a whole number", key, clean(value.Value))
+		return nil, invalidAt(value, "%s %q is not a whole number", key, sanitize(value.Value))
 	}
 	return &n, nil
 }

@@ -71,7 +71,7 @@ func names(l catalog.Listing) []string {
 	return all
 }
 
-func TestOriginThatNobodyTrustsIsNotVisited(t *testing.T) {
+func TestAnUntrustedOriginIsNotVisited(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"a.mp3": "a", "feed.xml": "<rss/>"})
 	l := lister(t)

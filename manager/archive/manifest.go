@@ -20,8 +20,8 @@ import (
 //   - path: clips
 //     priority: 5
 //
-// Paths are relative to the file's folder. A kind that is not there is found
-// out; another manifest is not followed.
+// Paths are relative to the file's folder. A missing kind is detected. Other manifests
+// are not followed.
 func readManifest(path string) ([]models.Origin, error) {
 	real, err := filepath.EvalSymlinks(path) // the operator may keep it elsewhere
 	if err != nil {
@@ -55,10 +55,10 @@ func readManifest(path string) ([]models.Origin, error) {
 	return origins, nil
 }
 
-// An entry is one origin as the manifest says it.
+// An entry is one origin of a manifest.
 type entry struct {
 	line     int
-	kind     models.OriginKind // "" to find out
+	kind     models.OriginKind // "" to detect it
 	uri      string            // a URL, or a path
 	priority int64
 }
@@ -86,7 +86,7 @@ func parseManifest(content []byte) ([]entry, error) {
 		return nil, fmt.Errorf("it lists no origins: %w", fault.ErrInvalid)
 	}
 	if top.Kind != yaml.SequenceNode {
-		return nil, bad(top, "want a list of origins, each with kind, uri or path, and priority")
+		return nil, invalidAt(top, "want a list of origins, each with kind, uri or path, and priority")
 	}
 	var entries []entry
 	for _, node := range top.Content {
@@ -106,17 +106,17 @@ func parseEntry(node *yaml.Node) (entry, error) {
 		case "kind":
 			e.kind = models.OriginKind(value.Value)
 			if !e.kind.Visited() {
-				return bad(value, "kind %q: %s are accepted", clean(value.Value), kindNames())
+				return invalidAt(value, "kind %q: %s are accepted", sanitize(value.Value), kindNames())
 			}
 		case "uri", "path":
 			if e.uri != "" {
-				return bad(value, "uri and path are one: give either")
+				return invalidAt(value, "uri and path are one: give either")
 			}
 			if e.uri = value.Value; strings.TrimSpace(e.uri) == "" || !wellNamed(e.uri) {
-				return bad(value, "%s %q is empty or has control characters", key, clean(value.Value))
+				return invalidAt(value, "%s %q is empty or has control characters", key, sanitize(value.Value))
 			}
 			if key == "path" && strings.Contains(e.uri, "://") {
-				return bad(value, "path %s is a URL: say uri", e.uri)
+				return invalidAt(value, "path %s is a URL: say uri", e.uri)
 			}
 		case "priority":
 			n, err := wholeNumber(key, value)
@@ -128,7 +128,7 @@ func parseEntry(node *yaml.Node) (entry, error) {
 		return nil
 	})
 	if err == nil && e.uri == "" {
-		err = bad(node, "an origin needs uri or path")
+		err = invalidAt(node, "an origin needs uri or path")
 	}
 	return e, err
 }

@@ -12,18 +12,18 @@ import (
 	"leasehold/shared/audio/decode"
 )
 
-// audioType is the MIME type of a file's extension, "" for one that is no
-// recording. Whether it is one is for the worker that decodes it to say.
+// audioType returns the MIME type of a file's extension, "" if the extension is not that
+// of a recording. The worker that decodes the file finds out whether it is one.
 func audioType(name string) string { return decode.MediaType(name) }
 
 func isAudio(name string) bool { return audioType(name) != "" }
 
-// fileVersion changes when a file's content may have.
+// fileVersion returns a text that differs if the file's content may have changed.
 func fileVersion(info fs.FileInfo) string {
 	return fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano())
 }
 
-// regular opens a file to see that it can be read, is a file and not empty. Its
+// regular checks that a name is a regular file that can be read and is not empty. Its
 // errors are for people; errors.Is finds fs.ErrNotExist.
 func regular(root *os.Root, name string) (fs.FileInfo, error) {
 	f, info, err := openRegular(root, name)
@@ -38,7 +38,7 @@ func regular(root *os.Root, name string) (fs.FileInfo, error) {
 }
 
 func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	// Not blocking, or a FIFO would hold us for ever.
+	// O_NONBLOCK, because opening a FIFO would block for ever.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, readable(err)
@@ -68,7 +68,8 @@ func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
 	return content, readable(err)
 }
 
-// readable drops the operation and the path, which the problem's item says.
+// readable drops the operation and the path from an error, because the problem names the
+// item.
 func readable(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

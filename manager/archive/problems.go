@@ -6,7 +6,7 @@ import (
 	"leasehold/models"
 )
 
-// problems collects the first problems of a listing, and counts the rest.
+// problems collects the first problemLimit problems of a listing, and counts the rest.
 type problems struct {
 	origin string
 	list   []models.Problem

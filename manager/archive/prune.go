@@ -8,8 +8,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// What a feed may hold besides its items. The parser keeps 50 to 400 bytes for
-// each element, whatever its length, and some of its loops are quadratic.
+// Bounds of a feed besides its items. The parser keeps 50 to 400 bytes for each element
+// of any length, and some of its loops are quadratic.
 const (
 	maxElements   = 1 << 20  // 50 for each item of a full feed
 	maxDepth      = 256      // HTML in a description, badly closed, reaches 50
@@ -19,12 +19,12 @@ const (
 	maxCommas     = 4 << 20  // of a JSON Feed: members, but those in text too
 )
 
-func bomb(format string, args ...any) error {
+func tooMany(format string, args ...any) error {
 	return fmt.Errorf("the feed has "+format+": %w", append(args, fault.ErrTooLarge)...)
 }
 
-// prune cuts a feed after its first items, before anything is parsed, and says
-// how many more there were.
+// prune cuts a feed after its first items, before it is parsed, and returns how many
+// more it has.
 func prune(doc []byte, items int) (cut []byte, more int, err error) {
 	start := bytes.TrimLeft(doc, "\ufeff \t\r\n")
 	if len(start) > 0 && start[0] == '{' {
@@ -37,23 +37,23 @@ func prune(doc []byte, items int) (cut []byte, more int, err error) {
 	return p.result(), max(0, p.seen-items), nil
 }
 
-// A pruner reads markup as far as it must to count it. It is more lenient than
-// the parser: where the two read differently, the parser refuses the document.
+// A pruner reads just enough markup to count items and elements. It is more lenient than
+// the parser: if the two disagree, the parser refuses the document.
 type pruner struct {
 	doc      []byte
 	items    int
-	at       int // the offset of the '<' that is looked at
+	at       int // the offset of the current '<'
 	open     []element
 	seen     int // items
 	elements int
 	pieces   int
-	tail     []byte // closing tags that replace what was cut
-	end      int    // where it was cut; 0 for nowhere
+	tail     []byte // closing tags that replace the part that was cut
+	end      int    // where it was cut; 0 if it was not
 }
 
 type element struct {
 	name       string
-	namespaces int // declared by it and around it
+	namespaces int // declared by it and its ancestors
 }
 
 func (p *pruner) result() []byte {
@@ -78,14 +78,14 @@ func (p *pruner) run() error {
 	}
 }
 
-// markup reads what begins with '<', and returns its size.
+// markup reads the markup that begins with '<', and returns its size.
 func (p *pruner) markup(m []byte) (int, error) {
 	for _, piece := range []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if !bytes.HasPrefix(m, []byte(piece.begin)) {
 			continue
 		}
 		if p.pieces++; p.pieces > maxPieces {
-			return 0, bomb("more than %d comments or CDATA sections in a row", maxPieces)
+			return 0, tooMany("more than %d comments or CDATA sections in a row", maxPieces)
 		}
 		i := bytes.Index(m[len(piece.begin):], []byte(piece.end))
 		if i < 0 {
@@ -108,8 +108,8 @@ func (p *pruner) markup(m []byte) (int, error) {
 	return size, p.startTag(m[:size])
 }
 
-// directive accepts a DOCTYPE that points elsewhere (nobody looks there), and
-// refuses one that declares anything itself.
+// directive accepts a DOCTYPE that refers to a document elsewhere, which is never
+// fetched, and refuses one with declarations of its own.
 func directive(m []byte) (int, error) {
 	var quote byte
 	for i, c := range m {
@@ -145,13 +145,13 @@ func (p *pruner) startTag(m []byte) error {
 	p.elements++
 	switch {
 	case p.elements > maxElements:
-		return bomb("more than %d elements", maxElements)
+		return tooMany("more than %d elements", maxElements)
 	case len(p.open) >= maxDepth:
-		return bomb("elements nested deeper than %d", maxDepth)
+		return tooMany("elements nested deeper than %d", maxDepth)
 	case len(tag) > maxTagBytes:
-		return bomb("a tag of more than %d bytes", maxTagBytes)
+		return tooMany("a tag of more than %d bytes", maxTagBytes)
 	case e.namespaces > maxNamespaces:
-		return bomb("more than %d namespaces around an element", maxNamespaces)
+		return tooMany("more than %d namespaces around an element", maxNamespaces)
 	}
 	if !bytes.HasSuffix(tag, []byte("/")) {
 		p.open = append(p.open, e)
@@ -159,13 +159,13 @@ func (p *pruner) startTag(m []byte) error {
 	return nil
 }
 
-// item counts the elements that the parser makes items of, and cuts before the
-// first that is too many.
+// item counts the elements that the parser turns into items, and marks the cut before
+// the first that is too many.
 func (p *pruner) item(name string) {
 	if local := localName(name); local != "item" && local != "entry" {
 		return
 	}
-	if p.end == 0 && len(p.open) > 2 { // not an item but something within one
+	if p.end == 0 && len(p.open) > 2 { // not an item but an element within one
 		return
 	}
 	p.seen++
@@ -178,8 +178,8 @@ func (p *pruner) item(name string) {
 	}
 }
 
-// closeTag closes the innermost element of that name, and all within it, as the
-// parser does when it is lenient.
+// closeTag closes the innermost element of that name and all elements within it, as the
+// lenient parser does.
 func (p *pruner) closeTag(name string) {
 	for i := len(p.open) - 1; i >= 0 && p.end == 0; i-- {
 		if p.open[i].name == name {
@@ -189,7 +189,7 @@ func (p *pruner) closeTag(name string) {
 	}
 }
 
-// tagEnd is where a tag's '>' is, which may also be in its quotes.
+// tagEnd returns the offset of a tag's final '>', skipping those in quoted values, or -1.
 func tagEnd(tag []byte) int {
 	var quote, last byte
 	for i, c := range tag {

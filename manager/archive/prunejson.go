@@ -13,10 +13,10 @@ import (
 // pruneJSON is prune for a JSON Feed.
 func pruneJSON(doc []byte, items int) (cut []byte, more int, err error) {
 	if bytes.Count(doc, []byte("{")) > maxElements {
-		return nil, 0, bomb("more than %d objects", maxElements)
+		return nil, 0, tooMany("more than %d objects", maxElements)
 	}
 	if bytes.Count(doc, []byte(",")) > maxCommas {
-		return nil, 0, bomb("more than %d members", maxCommas)
+		return nil, 0, tooMany("more than %d members", maxCommas)
 	}
 	doc = bytes.TrimLeft(doc, "\ufeff \t\r\n")
 	dec := json.NewDecoder(bytes.NewReader(doc))
@@ -48,8 +48,8 @@ func pruneJSON(doc []byte, items int) (cut []byte, more int, err error) {
 	return append(doc[:end:end], "]}"...), seen - items, nil
 }
 
-// countItems reads an array, and returns how many values it has and where the
-// last that may stay ends, 0 if they all may.
+// countItems reads an array, and returns how many values it has and the offset behind
+// the last value that stays, or 0 if all stay.
 func countItems(dec *json.Decoder, most int) (seen, end int, err error) {
 	open, err := dec.Token()
 	if err != nil || open != json.Delim('[') {

@@ -9,10 +9,10 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A sidecar is what the file beside a recording tells of it.
+// A sidecar is the content of the file beside a recording.
 type sidecar struct {
 	title    string
-	priority *int64 // nil for the origin's
+	priority *int64 // nil: the origin's
 	aired    time.Time
 }
 
@@ -26,8 +26,8 @@ func parseSidecar(content []byte) (sidecar, error) {
 		var err error
 		switch key {
 		case "title":
-			if s.title = clean(value.Value); s.title == "" {
-				err = bad(value, "title is empty")
+			if s.title = sanitize(value.Value); s.title == "" {
+				err = invalidAt(value, "title is empty")
 			}
 		case "priority":
 			s.priority, err = wholeNumber(key, value)
@@ -48,10 +48,10 @@ func date(value *yaml.Node) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, bad(value, "aired %q: a date such as 2026-11-21 or 2026-11-21T06:00:00Z is accepted", clean(value.Value))
+	return time.Time{}, invalidAt(value, "aired %q: want a date such as 2026-11-21 or 2026-11-21T06:00:00Z", sanitize(value.Value))
 }
 
-// bad is an error at a place in a YAML file.
-func bad(at *yaml.Node, format string, args ...any) error {
+// invalidAt returns an error with a line of a YAML file.
+func invalidAt(at *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("line %d: %w: %w", at.Line, fmt.Errorf(format, args...), fault.ErrInvalid)
 }

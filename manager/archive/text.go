@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes one line of text from outside: what controls a terminal, hides or
-// reorders text becomes a space, runs of space become one, and no more than
-// titleLimit runes are kept.
-func clean(s string) string {
+// sanitize makes untrusted text one line of at most titleLimit runes: characters that
+// control a terminal, or that hide or reorder text, become spaces, and runs of spaces
+// become one.
+func sanitize(s string) string {
 	s = oneLine(s)
 	if utf8.RuneCountInString(s) <= titleLimit {
 		return s
@@ -17,7 +17,7 @@ func clean(s string) string {
 	return strings.TrimSpace(string([]rune(s)[:titleLimit-1])) + "…"
 }
 
-// oneLine is clean without the limit, for names that must stay apart.
+// oneLine is sanitize without the limit, for names that must stay distinct.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || invisible(r) {
@@ -28,12 +28,12 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// invisible reports line separators, and marks that reorder what follows.
+// invisible reports whether r is a line separator or a mark that reorders text.
 func invisible(r rune) bool {
 	return r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// wellNamed reports whether a file's name can be shown and stored as it is.
+// wellNamed reports whether a file's name can be printed and stored unchanged.
 func wellNamed(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || invisible(r)

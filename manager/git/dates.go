@@ -13,17 +13,16 @@ import (
 	"leasehold/models"
 )
 
-// The bounds of asking for the dates of commits.
+// Bounds of the request for the dates of commits.
 const (
-	packBytes = 4 << 20 // of an answer; what comes after is not read
+	packBytes = 4 << 20 // of an answer; the rest is not read
 	packTime  = 30 * time.Second
-	packSpan  = 180 * 24 * time.Hour // how far back a first visit asks
+	packSpan  = 180 * 24 * time.Hour // the period that a first visit requests
 )
 
-// dates are when the commits of HEAD since a time were made, the latest first. The
-// server is asked for the commits alone, without trees and files, and only if it
-// can leave these out. Whatever goes wrong, there are no dates: that the refs have
-// changed is known anyway.
+// dates returns when the commits of HEAD since a time were made, the latest first. It
+// requests the commits without trees and files, and returns nil if the server cannot
+// omit those, or after any error, because the visit already knows that the refs changed.
 func (f *Flow) dates(ctx context.Context, u *url.URL, ad advertisement, since time.Time) []time.Time {
 	head := ad.refs["HEAD"]
 	if head == "" || !ad.can("filter") || !ad.can("deepen-since") || !ad.can("ofs-delta") {
@@ -47,8 +46,8 @@ func (f *Flow) dates(ctx context.Context, u *url.URL, ad advertisement, since ti
 	return times[:min(len(times), models.MaxChanges)]
 }
 
-// wanted asks for the commits of a head since a time, in the stateless protocol of
-// git-upload-pack (version 0).
+// wanted returns the request for the commits of a head since a time, in the stateless
+// protocol of git-upload-pack (version 0).
 func wanted(head string, since time.Time) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) {

@@ -15,7 +15,7 @@ import (
 	"leasehold/models"
 )
 
-// What git http-backend 2.39 said of a repository of eight commits, one a day, and
+// The answer of git http-backend 2.39 about a repository of eight commits, one a day, and
 // answered to the request below; its pack has one commit and five deltas of it.
 func recorded(t testing.TB, name string) []byte {
 	t.Helper()
@@ -69,7 +69,7 @@ func TestARepositoryBehindHTTPIsAskedForTheDatesOfItsCommitsWhenItsRefsChanged(t
 	same, err := visit(t, uri, models.Visit{Known: known})
 	require.NoError(t, err)
 	require.Equal(t, models.Uneventful, same.Status)
-	require.Len(t, *asked, 1, "what has not changed is not asked for")
+	require.Len(t, *asked, 1, "dates of unchanged refs are not requested")
 
 	_, err = visit(t, uri, models.Visit{})
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestARepositoryWhoseCommitsCannotBeHadIsVisitedWithoutDates(t *testing.T) {
 		require.Empty(t, o.ChangedAt, name)
 		require.Len(t, *asked, x.asked, name)
 	}
-	// A pack that is cut off gives what is before.
+	// A truncated pack gives the commits before its end.
 	uri, _ := server(t, ad, answer[:len(answer)-200])
 	o, err := visit(t, uri, models.Visit{})
 	require.NoError(t, err)

@@ -19,20 +19,20 @@ import (
 	"leasehold/shared/space"
 )
 
-// Flow visits repositories: it implements manager.Flow.
+// Flow visits repositories (manager.Flow).
 type Flow struct {
 	Catalog catalog.Origins
 	Fetch   *fetch.Fetcher
 	Log     *slog.Logger
 }
 
-// Run implements manager.Flow: there is nothing to issue.
+// Run waits until ctx ends, because repositories have no work-items yet.
 func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 	<-ctx.Done()
 	return nil
 }
 
-// Visit implements manager.Flow.
+// Visit reads the refs of a repository and compares them with the known ones.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	return outcome, nil
 }
 
-// The bounds of one repository.
+// Bounds of one repository.
 const (
 	maxRefs   = 200_000
 	refsBytes = 64 << 20 // of all refs
@@ -66,7 +66,7 @@ const (
 	logBytes  = 256 << 10
 )
 
-// seen is what a visit saw of a repository.
+// seen is the result of one visit.
 type seen struct {
 	refs  map[string]string // hash, by name
 	times []time.Time       // of changes, the latest first
@@ -83,12 +83,12 @@ func (s seen) digest() string {
 	return "refs:" + hex.EncodeToString(sum[:])
 }
 
-// remote asks for the refs of a repository behind http(s), and if they are not as
-// they were known, for the dates of its commits.
+// remote requests the refs of a repository behind http(s) and, if they have changed, the
+// dates of its commits.
 func (f *Flow) remote(ctx context.Context, uri string, known models.Known) (seen, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return seen{}, fmt.Errorf("a repository is a folder, or behind http(s): %w", fault.ErrInvalid)
+		return seen{}, fmt.Errorf("not a repository: want a folder or an http(s) URL: %w", fault.ErrInvalid)
 	}
 	u.RawQuery = ""
 	at := u.JoinPath("info/refs")

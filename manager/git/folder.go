@@ -43,11 +43,11 @@ func (f *Flow) folder(ctx context.Context, path string, _ models.Known) (seen, e
 	return s, nil
 }
 
-// logHead says when HEAD moved.
+// logHead is the log of the changes of HEAD.
 const logHead = "logs/HEAD"
 
-// Made is when a repository's log of HEAD begins: when it was made or cloned. It is
-// zero if there is no log.
+// Made returns when a repository's log of HEAD begins, that is when it was made or
+// cloned, or the zero time if there is no log.
 func Made(root *os.Root) time.Time {
 	f, err := openRegular(root, logHead)
 	if err != nil {
@@ -61,7 +61,7 @@ func Made(root *os.Root) time.Time {
 	return time.Time{}
 }
 
-// Is reports whether a folder is what git keeps of a repository.
+// Is reports whether a folder is the .git folder of a repository, or a bare repository.
 func Is(root *os.Root) bool {
 	head, err := root.Stat("HEAD")
 	if err != nil || !head.Mode().IsRegular() {
@@ -75,7 +75,7 @@ func Is(root *os.Root) bool {
 	return true
 }
 
-// read reads HEAD, the packed refs, and those that are files, which win.
+// read reads HEAD, the packed refs, and the refs in files, which override packed ones.
 func (s *seen) read(ctx context.Context, root *os.Root) error {
 	packed, err := tail(root, "packed-refs", refsBytes)
 	if err == nil {
@@ -108,7 +108,7 @@ func (s *seen) read(ctx context.Context, root *os.Root) error {
 	})
 }
 
-// tail reads the end of a file, at most so many bytes; none if it is not there.
+// tail returns the last bytes of a file, at most most, or "" if it does not exist.
 func tail(root *os.Root, name string, most int64) (string, error) {
 	f, err := openRegular(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,7 +130,7 @@ func tail(root *os.Root, name string, most int64) (string, error) {
 	return string(content), nil
 }
 
-// openRegular opens a file that is one: no pipe or device, which could block.
+// openRegular opens a regular file, and refuses pipes and devices, which could block.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -146,8 +146,8 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// logTimes is when HEAD moved, the latest first. A line of the log is
-// "OLD NEW NAME <MAIL> SECONDS ZONE\tMESSAGE"; one that is cut off is left out.
+// logTimes returns when HEAD moved, the latest first. A line of the log is
+// "OLD NEW NAME <MAIL> SECONDS ZONE\tMESSAGE"; truncated lines are skipped.
 func logTimes(log string) []time.Time {
 	var times []time.Time
 	for line := range strings.Lines(log) {

@@ -113,7 +113,7 @@ func TestARepositoryBehindHTTPIsAskedForItsRefs(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.EqualValues(t, 120, busy.RetryAfter)
 	_, err = visit(t, server.URL+"/repo.git", models.Visit{Listed: true})
-	require.ErrorContains(t, err, "private", "what a lister names is not trusted")
+	require.ErrorContains(t, err, "private", "an origin that a lister names is not trusted")
 }
 
 // Row 51 of the catalogue of faults, as far as refs go.
@@ -129,7 +129,7 @@ func TestFault51NoURLStartsAProgramAndNoPathLeadsOut(t *testing.T) {
 	require.NoError(t, os.Symlink(secret, filepath.Join(dir, ".git", "refs", "heads", "leak")))
 	o, err := visit(t, dir, models.Visit{})
 	require.NoError(t, err)
-	require.Equal(t, 1, o.Items, "a link is no ref")
+	require.Equal(t, 1, o.Items, "a link is not followed")
 	require.NoError(t, os.Remove(filepath.Join(dir, ".git", "HEAD")))
 	require.NoError(t, os.Symlink(secret, filepath.Join(dir, ".git", "HEAD")))
 	_, err = visit(t, dir, models.Visit{})

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The bounds of a pack that is read.
+// Bounds of a pack.
 const (
 	maxObject   = 1 << 20  // bytes of one object
 	maxInflated = 32 << 20 // of all
@@ -25,8 +25,8 @@ const (
 
 var errPack = errors.New("not a pack of commits")
 
-// commitTimes is when the commits of a pack were made, in its order. One that is cut
-// off, or holds something else, gives those before that.
+// commitTimes returns when the commits of a pack were made, in its order. Of a truncated
+// pack, or one with other objects, it returns the commits before the end or the object.
 func commitTimes(content []byte) (times []time.Time) {
 	if len(content) < 12 || string(content[:4]) != "PACK" {
 		return nil
@@ -44,7 +44,7 @@ func commitTimes(content []byte) (times []time.Time) {
 	return times
 }
 
-// commitTime reads when a commit was made: its header has a line
+// commitTime returns when a commit was made, and whether its header has a valid line
 // "committer NAME <MAIL> SECONDS ZONE".
 func commitTime(object []byte) (time.Time, bool) {
 	header, _, _ := bytes.Cut(object, []byte("\n\n"))
@@ -56,7 +56,8 @@ func commitTime(object []byte) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// seconds reads a time of git: seconds since 1970, up to the year 9999.
+// seconds parses a time of git, in seconds since 1970 up to the year 9999; ok is false
+// for any other text.
 func seconds(text string) (time.Time, bool) {
 	at, err := strconv.ParseInt(text, 10, 64)
 	return time.Unix(at, 0).UTC(), err == nil && at > 0 && at < 253402300800
@@ -66,11 +67,11 @@ func seconds(text string) (time.Time, bool) {
 type pack struct {
 	content  []byte
 	at       int            // of the next object
-	objects  map[int][]byte // by where they begin
+	objects  map[int][]byte // by their offsets
 	inflated int
 }
 
-// next reads an object: a commit, or what makes one of an earlier one.
+// next reads an object: a commit, or a delta to an earlier one.
 func (p *pack) next() ([]byte, error) {
 	begin := p.at
 	b, err := p.byte()
@@ -78,7 +79,7 @@ func (p *pack) next() ([]byte, error) {
 		return nil, err
 	}
 	kind := b >> 4 & 7
-	for b >= 0x80 && err == nil { // the size, which the stream tells too
+	for b >= 0x80 && err == nil { // the size, which the zlib stream ends by itself
 		b, err = p.byte()
 	}
 	var base []byte
@@ -115,7 +116,7 @@ func (p *pack) byte() (byte, error) {
 	return p.content[p.at-1], nil
 }
 
-// offset is how far before an object its base begins.
+// offset reads how far before an object its base begins.
 func (p *pack) offset() (int, error) {
 	b, err := p.byte()
 	back := int(b & 0x7f)
@@ -126,7 +127,7 @@ func (p *pack) offset() (int, error) {
 	return back, err
 }
 
-// inflate reads what is compressed next.
+// inflate decompresses the next zlib stream.
 func (p *pack) inflate() ([]byte, error) {
 	from := bytes.NewReader(p.content[p.at:])
 	z, err := zlib.NewReader(from)
@@ -141,8 +142,8 @@ func (p *pack) inflate() ([]byte, error) {
 	return object, err
 }
 
-// patch makes an object of another one: a delta is two sizes, and then copies from
-// the base and bytes to insert.
+// patch applies a delta to its base: two sizes, followed by copies from the base and
+// bytes to insert.
 func patch(base, delta []byte) (object []byte, err error) {
 	d := pack{content: delta}
 	for range 2 {
@@ -160,7 +161,7 @@ func patch(base, delta []byte) (object []byte, err error) {
 	return object, err
 }
 
-// part is what one instruction of a delta stands for.
+// part reads one instruction of a delta, and returns the bytes that it adds.
 func (p *pack) part(base []byte) ([]byte, error) {
 	op, err := p.byte()
 	if err != nil || op == 0 {

@@ -16,7 +16,7 @@ var (
 	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)(\^\{\})?$`)
 )
 
-// addRef notes one line "HASH NAME".
+// addRef adds one line "HASH NAME".
 func addRef(refs map[string]string, line string) error {
 	line = strings.TrimRight(line, "\n")
 	line, _, _ = strings.Cut(line, "\x00") // capabilities
@@ -33,14 +33,14 @@ func addRef(refs map[string]string, line string) error {
 	return nil
 }
 
-// An advertisement is what a server says of a repository.
+// An advertisement is a server's description of a repository.
 type advertisement struct {
 	refs         map[string]string // hash, by name
-	capabilities string            // of git-upload-pack, with spaces between; empty: it has only files
+	capabilities string            // of git-upload-pack, separated by spaces; empty: the server only has files
 }
 
-// parseAdvertisement reads what a server answers to GET info/refs: pkt-lines of
-// git-upload-pack, or the plain lines of a server that only has files.
+// parseAdvertisement reads the answer to GET info/refs: pkt-lines of git-upload-pack, or
+// the plain lines of a server that only has files.
 func parseAdvertisement(content []byte) (a advertisement, err error) {
 	a.refs = map[string]string{}
 	if !bytes.HasPrefix(content, []byte("001e# service=git-upload-pack")) {
@@ -69,7 +69,7 @@ func parseAdvertisement(content []byte) (a advertisement, err error) {
 	return a, nil
 }
 
-// parseLines reads lines "HASH NAME"; comments and peeled tags are left out.
+// parseLines reads lines "HASH NAME", and skips comments and peeled tags.
 func parseLines(refs map[string]string, text string) error {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "^") || strings.TrimSpace(line) == "" {

@@ -1,19 +1,17 @@
-// Package lister is the manager's flow for what names origins: an OPML document of
-// feeds, a text file with a URL on each line, a folder of repositories. Such a
-// lister is an origin itself: a run of it is a visit, whose outcome carries what it
-// named, and the coordinator makes origins of that.
+// Package lister is the manager's flow for listers: OPML documents of feeds, text files
+// with a URL on each line, and folders of repositories. A lister is an origin itself. The
+// outcome of its visit carries the origins that it names, and the coordinator adds them.
 //
-// One visit names at most models.MaxListed origins; the next ones go on where it
-// ended, unless the list has changed meanwhile, when it begins anew. The last of them
-// makes the listing full: what it does not name is not visited any more until it is
-// named again. A list of more than 200,000 origins is never full. One that names nothing
-// is a failure, so that an empty answer disables nothing. What it names is hostile
-// input: http(s) URLs, and folders below its own; all else is left out. A private
-// address that it names is not dialled.
+// One visit names at most models.MaxListed origins; the next visit continues behind them,
+// or starts again if the list has changed. The visit that reaches the end makes the
+// listing full: origins that the list does not name are not visited until it names them
+// again. A list of more than 200,000 origins is never full. A visit that names nothing
+// fails, so that an empty answer disables nothing. The list is untrusted input: only
+// http(s) URLs and folders below the lister's own are accepted, and private addresses
+// are not dialled.
 //
-// In a text file, empty lines and those that begin with # are skipped; a URL whose
-// path ends in .git is a repository, any other a feed. A folder's repositories are
-// looked for two folders deep; the time of their last commit here is their date, and the
-// beginning of their log of HEAD that of their creation; an outline of OPML may have a
-// creation date too (created).
+// In a text file, empty lines and lines that begin with # are skipped; the suffix of a
+// URL decides its kind (models.KindOfURL). Repositories are searched two folders deep.
+// The time of its last local commit is a repository's date, and the first entry of its
+// log of HEAD is its creation; an outline of OPML may have a creation date (created).
 package lister

@@ -15,23 +15,23 @@ import (
 	"leasehold/shared/space"
 )
 
-// Flow visits listers: it implements manager.Flow.
+// Flow visits listers (manager.Flow).
 type Flow struct {
 	Catalog catalog.Origins
 	Fetch   *fetch.Fetcher
 	Log     *slog.Logger
 }
 
-// Run implements manager.Flow: there is nothing to issue.
+// Run waits until ctx ends, because listers have no work-items.
 func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 	<-ctx.Done()
 	return nil
 }
 
-// documentBytes is the most of an OPML document or a list of URLs.
+// documentBytes is the maximum size of an OPML document or a list of URLs.
 const documentBytes = 16 << 20
 
-// Visit implements manager.Flow.
+// Visit names the next part of the origins that a lister has.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	return outcome, nil
 }
 
-// part is what one visit names of a list, from a position.
+// part returns the origins that one visit names, from a position of the list.
 func part(named []models.ListedOrigin, from int) *models.Listed {
 	to := from + fitting(named[from:])
 	if to < len(named) {
@@ -67,14 +67,13 @@ func part(named []models.ListedOrigin, from int) *models.Listed {
 	return &models.Listed{Origins: named[from:], From: from, Full: len(named) <= maxNames}
 }
 
-// maxNames is how many origins are taken from one list.
+// maxNames is how many origins of one list are visited at most.
 const maxNames = 200_000
 
-// listedBytes is how long the URIs may be that one visit names, since they travel in
-// a tuple.
+// listedBytes bounds the URIs that one visit names, because they must fit into a tuple.
 const listedBytes = 384 << 10
 
-// fitting is how many of the first origins one visit names.
+// fitting returns how many of the first origins one visit names.
 func fitting(named []models.ListedOrigin) int {
 	bytes := 0
 	for i, n := range named {
@@ -103,7 +102,7 @@ func (f *Flow) list(ctx context.Context, o models.Origin) ([]models.ListedOrigin
 	return parseURLs(content)
 }
 
-// digest is equal while the same origins are named, in whatever order.
+// digest depends on the set of named origins only, not on their order.
 func digest(named []models.ListedOrigin) string {
 	var lines []string
 	for _, n := range named {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	deep       = 2       // folders below the lister's own
-	maxEntries = 100_000 // that are looked at
+	maxDepthDirs = 2       // folders below the lister's own that are searched
+	maxEntries   = 100_000 // that are read
 )
 
-// repositories lists the repositories in a folder.
+// repositories lists the repositories below a folder.
 func (f *Flow) repositories(ctx context.Context, dir string) (named []models.ListedOrigin, err error) {
 	root, err := f.Fetch.Folder(dir)
 	if err != nil {
@@ -32,9 +32,9 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			return fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid) // a listing that did not end well
+			return fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid) // because a listing with an error must not be full
 		case entries > maxEntries:
-			return fmt.Errorf("it holds more than the %d entries that are looked at: %w", maxEntries, fault.ErrTooLarge)
+			return fmt.Errorf("it holds more than %d entries: %w", maxEntries, fault.ErrTooLarge)
 		case !e.IsDir() || name == ".":
 			return nil
 		case strings.HasPrefix(path.Base(name), "."):
@@ -46,7 +46,7 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 			}
 			return fs.SkipDir
 		}
-		if strings.Count(name, "/")+1 >= deep {
+		if strings.Count(name, "/")+1 >= maxDepthDirs {
 			return fs.SkipDir
 		}
 		return nil
@@ -54,8 +54,8 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 	return named, err
 }
 
-// repository reports whether a folder is one, when it was made here, and when its
-// refs changed.
+// repository returns when the repository in a folder was made and last updated; ok is
+// false if the folder has none.
 func repository(root *os.Root, name string) (n models.ListedOrigin, ok bool) {
 	for _, inner := range []string{name + "/.git", name} {
 		dir, err := root.OpenRoot(inner)

@@ -141,10 +141,10 @@ func TestALongListIsNamedInPartsAndItsLastPartIsFull(t *testing.T) {
 		}
 	}
 	require.Len(t, named, 12_000)
-	// A list that has changed meanwhile begins anew; a nonsensical position names nothing.
-	anew, err := visit(t, models.URLs, path, models.Known{Digest: "list:other", Next: 5000})
+	// A list that has changed starts again; a position behind its end names nothing.
+	again, err := visit(t, models.URLs, path, models.Known{Digest: "list:other", Next: 5000})
 	require.NoError(t, err)
-	require.Zero(t, anew.Listed.From)
+	require.Zero(t, again.Listed.From)
 	beyond, err := visit(t, models.URLs, path, models.Known{Digest: known.Digest, Next: 1 << 40})
 	require.NoError(t, err)
 	require.Empty(t, beyond.Listed.Origins)

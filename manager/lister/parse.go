@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// maxDepth is how deep outlines may be nested.
+// maxDepth is the maximum nesting of outlines.
 const maxDepth = 64
 
 // parseOPML lists the feeds of an OPML document: the outlines with an xmlUrl.
@@ -51,7 +51,7 @@ func parseOPML(content []byte) ([]models.ListedOrigin, error) {
 	}
 }
 
-// outline is the feed of an outline, and since when the list has it.
+// outline returns the feed of an outline, and when it was added to the list.
 func outline(attributes []xml.Attr) (n models.ListedOrigin) {
 	n.Kind = models.Feed
 	for _, a := range attributes {
@@ -67,8 +67,8 @@ func outline(attributes []xml.Attr) (n models.ListedOrigin) {
 	return n
 }
 
-// parseURLs lists the URLs of a text file. A line that is none is an error: it is
-// likely that the file is no list at all.
+// parseURLs lists the URLs of a text file. Any other line is an error, because the file
+// is then probably not a list.
 func parseURLs(content []byte) ([]models.ListedOrigin, error) {
 	if !utf8.Valid(content) {
 		return nil, fmt.Errorf("not a text in UTF-8: %w", fault.ErrInvalid)
@@ -82,7 +82,7 @@ func parseURLs(content []byte) ([]models.ListedOrigin, error) {
 			continue
 		}
 		if !isURL(line) {
-			return nil, fmt.Errorf("line %d: %.80q is no http(s) URL: %w", n, line, fault.ErrInvalid)
+			return nil, fmt.Errorf("line %d: %.80q: want an http(s) URL: %w", n, line, fault.ErrInvalid)
 		}
 		kind := models.Feed
 		if u, err := url.Parse(line); err == nil && models.KindOfURL(u.Path).Info().Listable {
@@ -93,7 +93,7 @@ func parseURLs(content []byte) ([]models.ListedOrigin, error) {
 	return named.list, nil
 }
 
-// names collects origins, each once; a URL that is none is left out.
+// names collects origins without duplicates, and skips invalid URLs.
 type names struct {
 	list []models.ListedOrigin
 	seen map[string]bool
@@ -110,7 +110,7 @@ func (n *names) add(o models.ListedOrigin) {
 	n.list = append(n.list, o)
 }
 
-// maxURL is the longest URL of an origin.
+// maxURL is the maximum length of a URL, in bytes.
 const maxURL = 4096
 
 func isURL(s string) bool {

@@ -67,7 +67,7 @@ func TestClipsThatAreNotFoundOrTwiceAreNamedWhenCurated(t *testing.T) {
 		return clips, problems
 	}
 	clips, problems := named()
-	require.Equal(t, []string{"other.wav", "part.wav", "whole.wav"}, clips, "what can be looked for is, whatever else is wrong")
+	require.Equal(t, []string{"other.wav", "part.wav", "whole.wav"}, clips, "clips with lesser faults are still searched for")
 	require.Len(t, problems, 3)
 	require.Contains(t, problems["silence.wav"], "silent: nothing to look for; ")
 	require.Contains(t, problems["blip.wav"], "too short: ")
@@ -77,9 +77,9 @@ func TestClipsThatAreNotFoundOrTwiceAreNamedWhenCurated(t *testing.T) {
 	require.Equal(t, clips, again)
 	require.Equal(t, problems, same)
 
-	mended := filepath.Join(dir, "silence.wav")
-	require.NoError(t, os.WriteFile(mended, melody(4, 2), 0o600))
-	require.NoError(t, os.Chtimes(mended, time.Time{}, time.Now().Add(time.Hour)))
+	repaired := filepath.Join(dir, "silence.wav")
+	require.NoError(t, os.WriteFile(repaired, melody(4, 2), 0o600))
+	require.NoError(t, os.Chtimes(repaired, time.Time{}, time.Now().Add(time.Hour)))
 	clips, problems = named()
 	require.Contains(t, clips, "silence.wav")
 	require.NotContains(t, problems, "silence.wav")

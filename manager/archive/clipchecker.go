@@ -14,26 +14,26 @@ import (
 	"leasehold/shared/audio/exact"
 )
 
-// compareLimit bounds how many clips of a folder are compared with each other, and
-// so the memory for it, to some 120 MB.
+// compareLimit is how many clips of a folder are compared with each other. It bounds
+// the memory for the comparison to about 120 MB.
 const compareLimit = 2000
 
-// hygienist remembers what was said of a folder's clips as long as they stay as
-// they are: they are decoded for it. Its methods may be called concurrently.
-type hygienist struct {
-	mu    sync.Mutex
-	known map[string]opinion // by origin
+// clipChecker checks the clips of folders. It caches its report of a folder until a clip
+// changes, because a check decodes all clips. Its methods may be called concurrently.
+type clipChecker struct {
+	mu    sync.Mutex              // guards known
+	known map[string]cachedReport // by origin
 }
 
-// opinion is what was said of the clips that its digest stands for.
-type opinion struct {
+// cachedReport is the report on the clips with that digest.
+type cachedReport struct {
 	digest  [sha256.Size]byte
 	notices []cliplint.Notice
 }
 
-// inspect names the clips of a listing that would not be found, or twice. Those that
-// cannot be looked for at all leave it.
-func (v *folderVisit) inspect(ctx context.Context, h *hygienist, clips []models.Clip) ([]models.Clip, error) {
+// inspect adds a problem for each clip that a search would not find or would find
+// twice, and returns the clips without those that cannot be searched for at all.
+func (v *folderVisit) inspect(ctx context.Context, h *clipChecker, clips []models.Clip) ([]models.Clip, error) {
 	if len(clips) > compareLimit {
 		v.problems.add("", "only the first %d clips were compared with each other", compareLimit)
 	}
@@ -43,16 +43,16 @@ func (v *folderVisit) inspect(ctx context.Context, h *hygienist, clips []models.
 	}
 	lost := map[string]bool{}
 	for _, n := range notices {
-		v.problems.add(clean(n.Clip), "%s", n.Text())
+		v.problems.add(sanitize(n.Clip), "%s", n.Text())
 		lost[n.Clip] = n.Fault.Lost()
 	}
 	return slices.DeleteFunc(clips, func(c models.Clip) bool { return lost[c.Name] }), nil
 }
 
-// notices are what package hygiene says, but for what others say: workers of clips
-// that cannot be decoded (this machine may lack what theirs have), the catalog of
-// equal files.
-func (h *hygienist) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]cliplint.Notice, error) {
+// notices returns the notices of package cliplint, except two kinds: workers report
+// clips that cannot be decoded, because they may have a decoder that this machine
+// lacks, and the catalog reports equal files.
+func (h *clipChecker) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]cliplint.Notice, error) {
 	digest := digestOf(clips)
 	h.mu.Lock()
 	known, ok := h.known[v.origin.ID]
@@ -76,13 +76,13 @@ func (h *hygienist) notices(ctx context.Context, v *folderVisit, clips []models.
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.known == nil {
-		h.known = map[string]opinion{}
+		h.known = map[string]cachedReport{}
 	}
-	h.known[v.origin.ID] = opinion{digest, notices}
+	h.known[v.origin.ID] = cachedReport{digest, notices}
 	return notices, nil
 }
 
-// equal reports whether two clips are the same file, which the catalog says.
+// equal reports whether two clips are the same file by their hashes.
 func equal(clips []models.Clip, a, b string) bool {
 	var hashes []string
 	for _, c := range clips {
