@@ -200,7 +200,7 @@ func TestSidecarValues(t *testing.T) {
 		"priority: 7.5":                     "not a whole number",
 		"priority: '7'":                     "not a whole number",
 		"priority: 99999999999999999999":    "not a whole number",
-		"aired: yesterday":                  `aired "yesterday": a date such as`,
+		"aired: yesterday":                  `aired "yesterday": want a date such as`,
 		"aired: 2026-13-01":                 "a date such as",
 		"- title":                           "want keys and values",
 		"just text":                         "want keys and values",
