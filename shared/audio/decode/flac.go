@@ -15,6 +15,7 @@ type flacSource struct {
 	done   int64 // frames decoded
 	mono   []float32
 	rest   []float32 // of mono, not yet given away
+	stereo stereo
 }
 
 func newFLAC(f io.ReadCloser) (*flacSource, error) {
@@ -83,6 +84,13 @@ func (f *flacSource) next() error {
 		for i, v := range sub.Samples {
 			f.mono[i] += float32(float64(v) * scale)
 		}
+	}
+	if len(fr.Subframes) == 2 {
+		side := f.stereo.room(n)
+		for i, v := range fr.Subframes[0].Samples {
+			side[i] = float32(float64(v-fr.Subframes[1].Samples[i]) * scale)
+		}
+		f.stereo.choose(f.mono, side)
 	}
 	f.rest = f.mono
 	f.done += int64(n)

@@ -10,11 +10,12 @@ import (
 
 // goMP3 decodes with go-mp3, a frame at a time.
 type goMP3 struct {
-	feed  *mp3Feed
-	alone mp3Alone
-	dec   *mp3.Decoder // nil before the first frame, and after a damaged one
-	bad   int64
-	raw   []byte // a frame as go-mp3 gives it: 16 bits, two channels
+	feed   *mp3Feed
+	alone  mp3Alone
+	dec    *mp3.Decoder // nil before the first frame, and after a damaged one
+	bad    int64
+	raw    []byte // a frame as go-mp3 gives it: 16 bits, two channels
+	stereo stereo
 }
 
 func newGoMP3(feed *mp3Feed) *goMP3 {
@@ -39,10 +40,13 @@ func (g *goMP3) decode(dst []float32) ([]float32, error) {
 			return dst, corrupt("damaged: %d of the first %d MP3 frames cannot be decoded", g.bad, g.feed.frames)
 		}
 	}
-	for raw := g.raw; len(raw) > 0; raw = raw[4:] {
-		l, r := int16(binary.LittleEndian.Uint16(raw)), int16(binary.LittleEndian.Uint16(raw[2:]))
-		dst = append(dst, float32(int(l)+int(r))/(2*32768))
+	side, begin := g.stereo.room(len(g.raw)/4), len(dst)
+	for i := range side {
+		raw := g.raw[4*i:]
+		l, r := int(int16(binary.LittleEndian.Uint16(raw))), int(int16(binary.LittleEndian.Uint16(raw[2:])))
+		dst, side[i] = append(dst, float32(l+r)/(2*32768)), float32(l-r)/(2*32768)
 	}
+	g.stereo.choose(dst[begin:], side)
 	return dst, nil
 }
 

@@ -10,9 +10,8 @@ import (
 // nothing, small enough for a cache.
 const blockBytes = 1 << 16
 
-// mix converts the frames in raw, which it may change, to mono: the mean of the
-// channels.
-func (w wavFormat) mix(dst []float32, raw []byte) {
+// mix converts the frames in raw, which it may change, to mono.
+func (w *wavSource) mix(dst []float32, raw []byte) {
 	if w.bigEndian {
 		for sample := range slices.Chunk(raw[:len(dst)*w.frameSize()], w.sampleSize) {
 			slices.Reverse(sample)
@@ -20,6 +19,16 @@ func (w wavFormat) mix(dst []float32, raw []byte) {
 	}
 	sample, scale := w.sampler()
 	scale /= float64(w.channels)
+	if w.channels == 2 {
+		side := w.stereo.room(len(dst))
+		for i := range dst {
+			left, right := sample(raw), sample(raw[w.sampleSize:])
+			dst[i], side[i] = float32((left+right)*scale), float32((left-right)*scale)
+			raw = raw[2*w.sampleSize:]
+		}
+		w.stereo.choose(dst, side)
+		return
+	}
 	for i := range dst {
 		sum := 0.0
 		for range w.channels {
@@ -27,6 +36,75 @@ func (w wavFormat) mix(dst []float32, raw []byte) {
 			raw = raw[w.sampleSize:]
 		}
 		dst[i] = float32(sum * scale)
+	}
+}
+
+const (
+	// stereoChunk is how many samples a stereo decides on at a time: 12 ms at 44.1 kHz. Powers
+	// are smoothed over about four.
+	stereoChunk = 512
+	// weakMiddle is how much more power the side must have to be heard in place of the middle:
+	// 6 dB, since wide music reaches 3.
+	weakMiddle = 4
+	// sideFloor is the mean power, -80 dB, below which the side is noise.
+	sideFloor = 1e-8
+)
+
+// stereo makes mono of two channels: the middle, which is their mean; or, while that is weak, the
+// side, which is half of their difference. So sound in antiphase, which cancels out in the
+// middle, is heard. It changes over within a chunk, decided by the chunks before.
+type stereo struct {
+	side     []float32
+	done     int     // samples of the chunk in hand
+	from, to float32 // share of the side at the chunk's begin and end
+	// mid2 and sd2 are energies of the chunk in hand, and mid and sd powers smoothed over
+	// chunks: of the differences of neighbouring samples, because low notes alone would tell
+	// too little of 12 ms.
+	mid2, sd2, mid, sd float64
+	lastMid, lastSide  float32
+}
+
+// room returns a buffer for the side.
+func (s *stereo) room(n int) []float32 {
+	if cap(s.side) < n {
+		s.side = make([]float32, n)
+	}
+	return s.side[:n]
+}
+
+// choose replaces the middle where it is weak. What it does depends on the samples alone, and
+// not on how many come at a time.
+func (s *stereo) choose(mid, side []float32) {
+	for len(mid) > 0 {
+		n := min(stereoChunk-s.done, len(mid))
+		for i, m := range mid[:n] {
+			d := side[i]
+			a, b := float64(m-s.lastMid), float64(d-s.lastSide)
+			s.mid2 += float64(a * a)
+			s.sd2 += float64(b * b)
+			s.lastMid, s.lastSide = m, d
+			if s.from > 0 || s.to > 0 {
+				share := s.from + float32((s.to-s.from)*float32(s.done+i)/stereoChunk)
+				mid[i] = m + float32(share*(d-m))
+			}
+		}
+		mid, side = mid[n:], side[n:]
+		if s.done += n; s.done == stereoChunk {
+			s.turn()
+		}
+	}
+}
+
+// turn decides the next chunk.
+func (s *stereo) turn() {
+	s.mid += (s.mid2/stereoChunk - s.mid) / 4
+	s.sd += (s.sd2/stereoChunk - s.sd) / 4
+	s.done, s.mid2, s.sd2, s.from = 0, 0, 0, s.to
+	switch {
+	case s.sd > max(sideFloor, weakMiddle*s.mid):
+		s.to = 1
+	case s.sd < s.mid:
+		s.to = 0
 	}
 }
 

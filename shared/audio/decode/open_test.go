@@ -215,11 +215,11 @@ func TestMissingFile(t *testing.T) {
 func TestChannelsAreAveragedInEveryWAVFormat(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	src := filepath.Join(dir, "src.wav") // left 0.5, right -0.25: together 0.125
+	src := filepath.Join(dir, "src.wav") // left 0.5, right -0.125: together 0.1875
 	var b []byte
 	for range 4000 {
 		b = binary.LittleEndian.AppendUint16(b, 16384)
-		b = binary.LittleEndian.AppendUint16(b, 0xe000)
+		b = binary.LittleEndian.AppendUint16(b, 0xf000)
 	}
 	w := plain(b)
 	w.channels = 2
@@ -237,8 +237,8 @@ func TestChannelsAreAveragedInEveryWAVFormat(t *testing.T) {
 				t.Fatalf("%d samples, %v", len(samples), err)
 			}
 			for i, v := range samples {
-				if math.Abs(float64(v)-.125) > .005 {
-					t.Fatalf("sample %d is %v, want 0.125", i, v)
+				if math.Abs(float64(v)-.1875) > .005 {
+					t.Fatalf("sample %d is %v, want 0.1875", i, v)
 				}
 			}
 		})

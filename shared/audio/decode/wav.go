@@ -39,6 +39,7 @@ type wavSource struct {
 	closer io.Closer
 	left   int64 // bytes of the data chunk still to read; -1 until the end of r
 	raw    []byte
+	stereo stereo
 }
 
 // newWAV reads the header of f, which has size bytes.

@@ -125,6 +125,9 @@ func (v *Verifier) sumPeak(curves []curve, drift float64) peak {
 			continue
 		}
 		d := int(math.Round(drift * c.middle))
+		if d <= -lags || d >= lags {
+			continue // the end of a long clip drifts out of what was correlated
+		}
 		from, to := max(0, -d), min(lags, lags-d)
 		for i, x := range c.z[from+d : to+d] {
 			v.sum[from+i] += x

@@ -126,6 +126,25 @@ func TestTheGateFollowsAnySpeed(t *testing.T) {
 	require.InDelta(t, 8000, r.Begin, 4)
 }
 
+// TestALongClipDriftsBeyondItsCurves has single blocks that agree by chance on a drift at which
+// the clip's ends would be a third of a second off.
+func TestALongClipDriftsBeyondItsCurves(t *testing.T) {
+	t.Parallel()
+	clip := dull(1, 120*rate, .1)
+	x := indexed(clip)
+	e := make(memory, 130*rate)
+	for k := range 24 {
+		at := k * (len(clip) - verify.BlockSamples) / 23
+		copy(e[at+4000+at*5/1000:], clip[at:at+verify.BlockSamples])
+	}
+	r, err := verify.New(x).Verify(verify.Place{Variant: x.Own(0), Begin: 4000 + 2400}, e)
+	require.NoError(t, err)
+	require.Less(t, r.Coverage, .6)
+	r, err = verify.New(x).Verify(verify.Place{Variant: x.Own(0), Begin: 4000, Pace: -5}, e)
+	require.NoError(t, err)
+	require.Greater(t, r.Score, .8)
+}
+
 func TestPolarityDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	clip := noise(1, 3*rate, .1)
