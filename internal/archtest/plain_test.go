@@ -24,7 +24,6 @@ var unclean = []string{
 	"shared/doctor",
 	"shared/failpoint",
 	"shared/fault",
-	"shared/fetch",
 	"shared/space",
 	"shared/sqlfile",
 	"shared/trace",

@@ -8,13 +8,13 @@ import (
 	"leasehold/shared/fault"
 )
 
-// private is where nothing public lives: RFC 6890 and its successors, and the
-// one metadata service that hides behind a public address.
+// private are the networks without public hosts: RFC 6890 and its successors, and the only
+// cloud metadata service that has a public address.
 var private = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
 	"172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16",
 	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-	"168.63.129.16/32", // Azure's
+	"168.63.129.16/32", // metadata service of Azure
 	"::/96",            // unspecified, loopback, IPv4-compatible
 	"64:ff9b:1::/48",   // local NAT64
 	"100::/64",         // discard
@@ -23,7 +23,7 @@ var private = prefixes(
 	"fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
 )
 
-// nat64 embeds the IPv4 address that a translator will dial.
+// nat64 addresses embed the IPv4 address that a translator dials.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 func prefixes(list ...string) []netip.Prefix {
@@ -34,8 +34,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// plain removes what hides an address: a zone, the mapping of IPv4 into IPv6,
-// and the translator's prefix.
+// plain returns the address that is effectively dialled: without a zone, the mapping of
+// IPv4 into IPv6, and the prefix of a translator.
 func plain(ip netip.Addr) netip.Addr {
 	ip = ip.WithZone("").Unmap()
 	if nat64.Contains(ip) {
@@ -55,15 +55,15 @@ func isPrivate(ip netip.Addr) bool {
 	return !ip.IsValid()
 }
 
-// checkSpelling refuses hosts that some resolvers read as an address although
-// they are not written as one, such as 2130706433, 0x7f.1 and 127.1.
+// checkSpelling refuses hosts that some resolvers interpret as an address although
+// netip does not, such as 2130706433, 0x7f.1 and 127.1.
 func checkSpelling(host string) error {
 	if host == "" {
-		return fmt.Errorf("the URL names no host: %w", fault.ErrInvalid)
+		return fmt.Errorf("the URL has no host: %w", fault.ErrInvalid)
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if last == "" || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
-		return fmt.Errorf("host %q is neither a name nor a whole IP address: %w", host, fault.ErrInvalid)
+		return fmt.Errorf("host %q: want a name or a complete IP address: %w", host, fault.ErrInvalid)
 	}
 	return nil
 }

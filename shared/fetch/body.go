@@ -14,89 +14,88 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A watch ends a transfer that makes no progress.
-type watch struct {
+// A stallTimer cancels a transfer that makes no progress.
+type stallTimer struct {
 	timer *time.Timer
 	after time.Duration
-	since int // bytes since the timer was last set; of one goroutine
+	since int // bytes since the timer was last set; used by one goroutine
 }
 
-func newWatch(after time.Duration, stop context.CancelCauseFunc) *watch {
+func newStallTimer(after time.Duration, stop context.CancelCauseFunc) *stallTimer {
 	stalled := fmt.Errorf("no progress for %s: %w", after, fault.ErrUnavailable)
-	return &watch{timer: time.AfterFunc(after, func() { stop(stalled) }), after: after}
+	return &stallTimer{timer: time.AfterFunc(after, func() { stop(stalled) }), after: after}
 }
 
-func (w *watch) progress(n int) {
-	if w.since += n; w.since >= stallBytes {
-		w.since = 0
-		w.timer.Reset(w.after)
+func (t *stallTimer) progress(n int) {
+	if t.since += n; t.since >= stallBytes {
+		t.since = 0
+		t.timer.Reset(t.after)
 	}
 }
 
-// Stop ends the watch; the transfer may take as long as it likes.
-func (w *watch) Stop() { w.timer.Stop() }
+func (t *stallTimer) stop() { t.timer.Stop() }
 
-// encoded counts what comes over the network.
+// encoded counts the bytes that arrive from the network.
 type encoded struct {
 	io.Reader
-	watch *watch
+	stall *stallTimer
 	n     int64
 }
 
 func (e *encoded) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
 	e.n += int64(n)
-	e.watch.progress(n)
+	e.stall.progress(n)
 	return n, err
 }
 
-// A body is an answer's content, decoded. Its errors have a kind; what it gives
-// is never more than its limit.
+// A body is the decoded content of a response. Its errors have a kind, and it returns at
+// most max bytes.
 type body struct {
 	ctx   context.Context
-	watch *watch
+	stall *stallTimer
 	raw   *encoded
-	src   io.Reader // raw, or what decodes it; nil until the first Read
+	src   io.Reader // raw, or the decoder over it; nil until the first Read
 	gzip  bool
 	n     int64 // decoded bytes
-	most  int64
+	max   int64
 }
 
-func newBody(ctx context.Context, r *http.Response, w *watch, most int64) (*body, error) {
-	b := &body{ctx: ctx, watch: w, raw: &encoded{Reader: r.Body, watch: w}, most: most}
+func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes int64) (*body, error) {
+	b := &body{ctx: ctx, stall: stall, raw: &encoded{Reader: r.Body, stall: stall}, max: maxBytes}
 	switch how := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); how {
 	case "", "identity":
 	case "gzip", "x-gzip":
 		b.gzip = true
 	default:
-		return nil, fmt.Errorf("content encoding %q: gzip and identity are accepted: %w", shorten(how), fault.ErrInvalid)
+		return nil, fmt.Errorf("content encoding %q: use gzip or identity: %w", shorten(how), fault.ErrInvalid)
 	}
-	if r.ContentLength > most {
-		return nil, fmt.Errorf("the server announces %d bytes: %w", r.ContentLength, tooLarge(most))
+	if r.ContentLength > maxBytes {
+		return nil, fmt.Errorf("the server announces %d bytes: %w", r.ContentLength, tooLarge(maxBytes))
 	}
 	return b, nil
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.src == nil {
-		if err := b.begin(); err != nil {
-			return 0, b.kind(err)
+		if err := b.startDecoding(); err != nil {
+			return 0, b.classify(err)
 		}
 	}
 	n, err := b.src.Read(p)
 	b.n += int64(n)
 	switch {
-	case b.n > b.most:
-		return 0, tooLarge(b.most)
+	case b.n > b.max:
+		return 0, tooLarge(b.max)
 	case b.n > ratioGrace && b.n > maxRatio*b.raw.n:
 		return 0, fmt.Errorf("it grows more than %d times when decoded: %w", maxRatio, fault.ErrTooLarge)
 	case err == nil || err == io.EOF:
 		return n, err
 	}
-	return n, b.kind(err)
+	return n, b.classify(err)
 }
 
-func (b *body) begin() error {
+func (b *body) startDecoding() error {
 	if !b.gzip {
 		b.src = b.raw
 		return nil
@@ -112,7 +111,7 @@ func (b *body) begin() error {
 	return nil
 }
 
-func (b *body) kind(err error) error {
+func (b *body) classify(err error) error {
 	var bad flate.CorruptInputError
 	switch {
 	case b.ctx.Err() != nil:
@@ -123,6 +122,6 @@ func (b *body) kind(err error) error {
 	return fmt.Errorf("cut off after %d bytes: %w: %w", b.raw.n, err, fault.ErrUnavailable)
 }
 
-func tooLarge(most int64) error {
-	return fmt.Errorf("more than the %d bytes allowed: %w", most, fault.ErrTooLarge)
+func tooLarge(maxBytes int64) error {
+	return fmt.Errorf("more than the %d bytes allowed: %w", maxBytes, fault.ErrTooLarge)
 }

@@ -20,41 +20,41 @@ const (
 	stageFolder  = "partial"
 )
 
-// A cache keeps fetched content by its hash, and remembers which URI gave it.
-// What was used last is evicted last; what is pinned is not evicted.
+// A cache keeps fetched content by its hash, and records which URI returned it. It evicts
+// the least recently used content; pinned content is not evicted.
 type cache struct {
 	dir   string
 	limit int64
 
-	mu      sync.Mutex // guards what follows, and the files of blobs and records
+	mu      sync.Mutex // guards the fields below, and the files of blobs and records
 	blobs   map[string]*blob
 	records map[string]record // by URI
 	recent  *list.List        // of *blob, the latest used first
 	total   int64
 }
 
-// A blob is one content.
+// A blob is content with one hash.
 type blob struct {
 	hash  string
 	bytes int64
-	pins  int             // guarded by cache.mu, as is what follows
-	at    *list.Element   // nil once it was dropped
-	uris  map[string]bool // that gave it
+	pins  int             // guarded by cache.mu, like the fields below
+	at    *list.Element   // in cache.recent; nil once the blob was removed
+	uris  map[string]bool // that returned it
 }
 
 func (c *cache) path(hash string) string {
-	hex := strings.TrimPrefix(hash, HashPrefix)
+	hex := strings.TrimPrefix(hash, hashPrefix)
 	return filepath.Join(c.dir, blobFolder, hex[:2], hex)
 }
 
-// byHash returns a content, pinned, or nil.
+// byHash returns the blob of a hash, pinned, or nil.
 func (c *cache) byHash(hash string) *blob {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pin(hash)
 }
 
-// byURI returns what a URI gave last, pinned, or nil.
+// byURI returns the blob that a URI returned last, pinned, or nil.
 func (c *cache) byURI(uri string) (*blob, record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,25 +62,25 @@ func (c *cache) byURI(uri string) (*blob, record) {
 	return c.pin(rec.Hash), rec
 }
 
-// pin finds a blob whose file is whole, and marks it used. The time of the file
-// is when it was used last, so that the order survives a restart.
+// pin returns a blob whose file is complete, marks it as used, and adds a pin. It sets the
+// time of the file, so that the order of use survives a restart.
 func (c *cache) pin(hash string) *blob {
 	b := c.blobs[hash]
 	if b == nil {
 		return nil
 	}
 	if info, err := os.Stat(c.path(hash)); err != nil || info.Size() != b.bytes {
-		c.drop(b)
+		c.removeBlob(b)
 		return nil
 	}
 	b.pins++
 	c.recent.MoveToFront(b.at)
 	now := time.Now()
-	_ = os.Chtimes(c.path(hash), now, now) // at worst it is evicted too early
+	_ = os.Chtimes(c.path(hash), now, now) // on an error it is evicted earlier
 	return b
 }
 
-// repin replaces the one pin of a download by one for each caller.
+// repin replaces the pin of a download by one pin for each caller.
 func (c *cache) repin(b *blob, callers int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,31 +95,31 @@ func (c *cache) unpin(b *blob) {
 	c.evict(0)
 }
 
-// makeRoom evicts until bytes more fit, if it can.
-func (c *cache) makeRoom(bytes int64) {
+// makeSpace evicts blobs until a file of the given size fits, or only pinned ones are left.
+func (c *cache) makeSpace(bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.evict(max(bytes, 0))
 }
 
-func (c *cache) evict(room int64) {
-	for e := c.recent.Back(); e != nil && c.total+room > c.limit; {
+func (c *cache) evict(needed int64) {
+	for e := c.recent.Back(); e != nil && c.total+needed > c.limit; {
 		b := e.Value.(*blob)
 		e = e.Prev()
 		if b.pins == 0 {
-			c.drop(b)
+			c.removeBlob(b)
 		}
 	}
 }
 
-// drop forgets a blob, its records and their files. A file that cannot be
-// removed is found again at the next start.
-func (c *cache) drop(b *blob) {
+// removeBlob removes a blob, its records and their files. A file that cannot be removed is
+// found at the next start.
+func (c *cache) removeBlob(b *blob) {
 	if b.at == nil {
 		return
 	}
 	for uri := range b.uris {
-		c.forget(uri)
+		c.removeRecord(uri)
 	}
 	os.Remove(c.path(b.hash))
 	c.recent.Remove(b.at)
@@ -128,7 +128,7 @@ func (c *cache) drop(b *blob) {
 	c.total -= b.bytes
 }
 
-// add enters a blob whose file is in its place.
+// add adds a blob whose file has its final name.
 func (c *cache) add(hash string, bytes int64) *blob {
 	b := &blob{hash: hash, bytes: bytes, uris: map[string]bool{}}
 	b.at = c.recent.PushFront(b)
@@ -137,7 +137,7 @@ func (c *cache) add(hash string, bytes int64) *blob {
 	return b
 }
 
-// staged is a whole download that has no name yet.
+// staged is a complete download that does not have its final name.
 type staged struct {
 	path  string
 	hash  string
@@ -146,11 +146,11 @@ type staged struct {
 
 func (s staged) remove() { os.Remove(s.path) }
 
-// stage writes content to a partial file, which it removes if that fails.
+// stage writes content to a partial file, and removes the file if that fails.
 func (c *cache) stage(content io.Reader) (s staged, err error) {
 	f, err := os.CreateTemp(filepath.Join(c.dir, stageFolder), "*")
 	if err != nil {
-		return s, kindOf(err)
+		return s, fileError(err)
 	}
 	s.path = f.Name()
 	defer func() {
@@ -160,28 +160,28 @@ func (c *cache) stage(content io.Reader) (s staged, err error) {
 		}
 	}()
 	sum := sha256.New()
-	src := &remembering{Reader: content}
+	src := &sourceReader{Reader: content}
 	s.bytes, err = io.Copy(io.MultiWriter(f, sum), src)
 	if src.err != nil {
 		return s, src.err
 	}
 	if err == nil {
-		err = f.Sync() // or a power cut leaves a file of zeros under a good name
+		err = f.Sync() // because a power loss could leave zeros in a file with its final name
 	}
 	if err != nil {
-		return s, fmt.Errorf("write the cache: %w", kindOf(err))
+		return s, fmt.Errorf("write the cache: %w", fileError(err))
 	}
-	s.hash = HashPrefix + hex.EncodeToString(sum.Sum(nil))
+	s.hash = hashPrefix + hex.EncodeToString(sum.Sum(nil))
 	return s, nil
 }
 
-// remembering tells errors of reading from errors of writing.
-type remembering struct {
+// sourceReader keeps the error of reading, so that it is not taken for one of writing.
+type sourceReader struct {
 	io.Reader
 	err error
 }
 
-func (r *remembering) Read(p []byte) (int, error) {
+func (r *sourceReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if err != nil && err != io.EOF {
 		r.err = err
@@ -189,27 +189,28 @@ func (r *remembering) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// adopt gives a staged file its name, and returns it pinned.
-func (c *cache) adopt(s staged, rec record) (*blob, error) {
+// publish gives a staged file its final name, and returns its blob with a pin. If the cache
+// has the content already, the staged file is removed.
+func (c *cache) publish(s staged, rec record) (*blob, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.pin(s.hash)
 	if b != nil {
 		s.remove()
 	} else {
-		if err := c.place(s); err != nil {
+		if err := c.rename(s); err != nil {
 			s.remove()
-			return nil, fmt.Errorf("write the cache: %w", kindOf(err))
+			return nil, fmt.Errorf("write the cache: %w", fileError(err))
 		}
 		b = c.add(s.hash, s.bytes)
 		b.pins = 1
 	}
-	c.remember(b, rec)
+	c.setRecord(b, rec)
 	c.evict(0)
 	return b, nil
 }
 
-func (c *cache) place(s staged) error {
+func (c *cache) rename(s staged) error {
 	path := c.path(s.hash)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

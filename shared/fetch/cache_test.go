@@ -24,10 +24,10 @@ import (
 
 func hashOf(content string) string {
 	sum := sha256.Sum256([]byte(content))
-	return HashPrefix + hex.EncodeToString(sum[:])
+	return hashPrefix + hex.EncodeToString(sum[:])
 }
 
-// echo answers with the path, and counts.
+// echo responds with the path, and counts requests.
 func echo(asked *atomic.Int32) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -59,7 +59,7 @@ func TestSameVersionIsFetchedOnceAcrossRestarts(t *testing.T) {
 	_, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Version: "2"})
 	require.NoError(t, err)
 	require.EqualValues(t, 2, asked.Load())
-	_, err = f.Fetch(t.Context(), models.MediaRef{URI: nobody + "/elsewhere", Hash: hashOf("/a")})
+	_, err = f.Fetch(t.Context(), models.MediaRef{URI: unused + "/elsewhere", Hash: hashOf("/a")})
 	require.NoError(t, err, "a known hash needs no network")
 }
 
@@ -103,7 +103,7 @@ func TestOtherContentThanTheHashIsCorrupt(t *testing.T) {
 	}
 }
 
-func TestEvictionTakesTheLeastRecentlyUsedAndNoPinned(t *testing.T) {
+func TestEvictionRemovesTheLeastRecentlyUsedButNoPinned(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	s := serve(t, echo(&asked))
@@ -131,11 +131,11 @@ func TestEvictionTakesTheLeastRecentlyUsedAndNoPinned(t *testing.T) {
 	require.NoError(t, f2.Close())
 }
 
-func TestStartRemovesWhatACrashLeft(t *testing.T) {
+func TestStartRemovesThePartialFilesOfACrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f := open(t, Config{Dir: dir})
-	s := serve(t, says("whole"))
+	s := serve(t, respond("whole"))
 	_, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL, Version: "1"})
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
@@ -183,7 +183,7 @@ func TestDamagedCacheIsFetchedAgain(t *testing.T) {
 
 func TestRecordsOfOneContentAreBounded(t *testing.T) {
 	t.Parallel()
-	s := serve(t, says("same"))
+	s := serve(t, respond("same"))
 	f := open(t, Config{})
 	for i := range maxURIs + 20 {
 		file, err := f.Fetch(t.Context(), ref(fmt.Sprintf("%s/?listener=%d", s.URL, i)))
@@ -194,14 +194,14 @@ func TestRecordsOfOneContentAreBounded(t *testing.T) {
 	require.Len(t, f.cache.blobs[hashOf("same")].uris, maxURIs)
 }
 
-// gate is a server that answers once it is told to.
-type gate struct {
+// gatedServer responds once open is closed.
+type gatedServer struct {
 	asked   atomic.Int32
 	arrived chan struct{}
 	open    chan struct{}
 }
 
-func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *gatedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.asked.Add(1)
 	g.arrived <- struct{}{}
 	select {
@@ -211,16 +211,18 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func newGate() *gate { return &gate{arrived: make(chan struct{}, 100), open: make(chan struct{})} }
+func newGatedServer() *gatedServer {
+	return &gatedServer{arrived: make(chan struct{}, 100), open: make(chan struct{})}
+}
 
-// waitFor polls for what no channel tells.
-func (f *Fetcher) callers(n int) func() bool {
+// hasCallers returns a condition: n callers wait for downloads.
+func (f *Fetcher) hasCallers(n int) func() bool {
 	return func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		all := 0
-		for _, fl := range f.flights {
-			all += fl.callers
+		for _, d := range f.downloads {
+			all += d.callers
 		}
 		return all == n
 	}
@@ -228,15 +230,15 @@ func (f *Fetcher) callers(n int) func() bool {
 
 func TestConcurrentFetchesShareOneDownload(t *testing.T) {
 	t.Parallel()
-	g := newGate()
+	g := newGatedServer()
 	s := serve(t, g.ServeHTTP)
 	f := open(t, Config{})
-	ctx, leave := context.WithCancelCause(t.Context())
-	left := errors.New("left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	errLeft := errors.New("left")
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_, err := f.Fetch(ctx, ref(s.URL))
-		assert.ErrorIs(t, err, left)
+		assert.ErrorIs(t, err, errLeft)
 	})
 	<-g.arrived
 	for range 5 {
@@ -247,9 +249,9 @@ func TestConcurrentFetchesShareOneDownload(t *testing.T) {
 			assert.NoError(t, file.Close())
 		})
 	}
-	require.Eventually(t, f.callers(6), time.Minute, time.Millisecond)
-	leave(left)
-	require.Eventually(t, f.callers(5), time.Minute, time.Millisecond)
+	require.Eventually(t, f.hasCallers(6), time.Minute, time.Millisecond)
+	cancel(errLeft)
+	require.Eventually(t, f.hasCallers(5), time.Minute, time.Millisecond)
 	close(g.open)
 	wg.Wait()
 	require.EqualValues(t, 1, g.asked.Load())
@@ -258,26 +260,26 @@ func TestConcurrentFetchesShareOneDownload(t *testing.T) {
 
 func TestDownloadEndsWithItsLastCaller(t *testing.T) {
 	t.Parallel()
-	g := newGate()
+	g := newGatedServer()
 	s := serve(t, g.ServeHTTP)
 	f := open(t, Config{})
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_, err := f.Fetch(ctx, ref(s.URL))
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 	<-g.arrived
-	leave()
+	cancel()
 	wg.Wait()
 	f.running.Wait()
-	require.Empty(t, f.flights)
+	require.Empty(t, f.downloads)
 	require.Empty(t, partials(t, f))
 }
 
 func TestCloseEndsDownloads(t *testing.T) {
 	t.Parallel()
-	g := newGate()
+	g := newGatedServer()
 	s := serve(t, g.ServeHTTP)
 	f := open(t, Config{})
 	var wg sync.WaitGroup

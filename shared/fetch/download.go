@@ -9,14 +9,14 @@ import (
 	"leasehold/shared/fault"
 )
 
-// download returns ref's blob, pinned once: from the cache if it is there, else
-// from the network.
+// download returns ref's blob with one pin: from the cache if it has it, otherwise from the
+// network.
 func (f *Fetcher) download(ctx context.Context, ref models.MediaRef) (*blob, error) {
 	if b := f.cache.byHash(ref.Hash); b != nil {
 		return b, nil
 	}
 	old, rec := f.cache.byURI(ref.URI)
-	if old != nil && ref.Hash != "" { // another content than we want
+	if old != nil && ref.Hash != "" { // its content has another hash
 		f.cache.unpin(old)
 		old = nil
 	}
@@ -30,7 +30,7 @@ func (f *Fetcher) download(ctx context.Context, ref models.MediaRef) (*blob, err
 	return b, err
 }
 
-// refresh asks for ref, unless it is still old, which may be nil.
+// refresh requests ref, on the condition that it differs from old, which may be nil.
 func (f *Fetcher) refresh(ctx context.Context, ref models.MediaRef, old *blob, rec record) (*blob, error) {
 	header := http.Header{"Accept-Encoding": {"identity"}}
 	if old != nil && rec.ETag != "" {
@@ -38,20 +38,20 @@ func (f *Fetcher) refresh(ctx context.Context, ref models.MediaRef, old *blob, r
 	} else if old != nil && rec.LastModified != "" {
 		header.Set("If-Modified-Since", rec.LastModified)
 	}
-	t, err := f.request(ctx, ref.URI, header, f.config.MaxBytes)
+	t, err := f.send(ctx, http.MethodGet, ref.URI, header, nil, f.config.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
 	defer t.close()
 	if t.StatusCode == http.StatusNotModified {
 		if old == nil {
-			return nil, fmt.Errorf("the server answered 304 to a question without condition: %w", fault.ErrUnavailable)
+			return nil, fmt.Errorf("the server answered 304 to a request without condition: %w", fault.ErrUnavailable)
 		}
 		rec.Version = ref.Version
-		f.cache.note(old, rec)
+		f.cache.updateRecord(old, rec)
 		return old, nil
 	}
-	f.cache.makeRoom(t.ContentLength)
+	f.cache.makeSpace(t.ContentLength)
 	s, err := f.cache.stage(t.body)
 	if err != nil {
 		return nil, err
@@ -60,16 +60,8 @@ func (f *Fetcher) refresh(ctx context.Context, ref models.MediaRef, old *blob, r
 		s.remove()
 		return nil, fmt.Errorf("its hash is %s, not %s: %w", s.hash, ref.Hash, fault.ErrCorrupt)
 	}
-	return f.cache.adopt(s, record{
+	return f.cache.publish(s, record{
 		URI: ref.URI, Version: ref.Version, Hash: s.hash,
-		ETag: bounded(t.Header.Get("ETag")), LastModified: bounded(t.Header.Get("Last-Modified")),
+		ETag: t.validator("ETag"), LastModified: t.validator("Last-Modified"),
 	})
-}
-
-// bounded drops validators of a silly length.
-func bounded(validator string) string {
-	if len(validator) > 1024 {
-		return ""
-	}
-	return validator
 }

@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Fetcher fetches. All its methods may be called concurrently.
+// Fetcher fetches content. All its methods may be called concurrently.
 type Fetcher struct {
 	config Config
 	guard  guard
@@ -23,13 +23,13 @@ type Fetcher struct {
 	cache  *cache
 	client *http.Client
 
-	mu      sync.Mutex // guards what follows
-	flights map[string]*flight
-	closed  bool
-	running sync.WaitGroup // downloads
+	mu        sync.Mutex // guards the fields below
+	downloads map[string]*sharedDownload
+	closed    bool
+	running   sync.WaitGroup // downloads
 }
 
-// New opens the cache, and removes what a crash left half fetched.
+// New opens the cache, and removes the partial files that a crash left.
 func New(c Config) (*Fetcher, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -38,7 +38,7 @@ func New(c Config) (*Fetcher, error) {
 	if c.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return nil, fmt.Errorf("fetch.New: cache %s: %w", c.Dir, err)
 	}
-	f := &Fetcher{config: c, flights: map[string]*flight{}}
+	f := &Fetcher{config: c, downloads: map[string]*sharedDownload{}}
 	for _, entry := range c.AllowPrivate {
 		if err := f.guard.allow(entry); err != nil {
 			return nil, fmt.Errorf("fetch.New: %w", err)
@@ -56,13 +56,13 @@ func New(c Config) (*Fetcher, error) {
 	return f, nil
 }
 
-// Close ends all downloads and idle connections, and waits for them. Files that
-// are open stay where they are.
+// Close cancels all downloads, waits for them, and closes idle connections. Open files
+// keep their paths.
 func (f *Fetcher) Close() error {
 	f.mu.Lock()
 	f.closed = true
-	for _, fl := range f.flights {
-		fl.cancel(fmt.Errorf("the fetcher is closed: %w", fault.ErrClosed))
+	for _, d := range f.downloads {
+		d.cancel(fmt.Errorf("the fetcher is closed: %w", fault.ErrClosed))
 	}
 	f.mu.Unlock()
 	f.running.Wait()
@@ -70,12 +70,11 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
-// Fetch brings ref's content to this machine, and returns once it is whole. A
-// local file is opened where it lies. Anything else comes from the cache when
-// ref.Hash is there, or when its URI was fetched for the same ref.Version;
-// else it is asked for, if possible with the condition that it changed.
-// Several calls for one ref share a download, which ends when the last of them
-// gives up. The caller closes the File.
+// Fetch returns ref's content as a file on this machine, once it is complete. A local file
+// is not copied. Other content comes from the cache if the cache has ref.Hash, or if the URI
+// was fetched for the same ref.Version; otherwise it is requested, on the condition that it
+// has changed if that can be expressed. Concurrent calls for one ref share a download, which
+// is cancelled when the contexts of all of them have ended. The caller closes the File.
 func (f *Fetcher) Fetch(ctx context.Context, ref models.MediaRef) (File, error) {
 	u, err := f.parse(ref.URI)
 	if err != nil {
@@ -96,9 +95,9 @@ func (f *Fetcher) Fetch(ctx context.Context, ref models.MediaRef) (File, error) 
 	return file, nil
 }
 
-// Check refuses what Fetch would refuse without looking at the network or the
-// disk: schemes, spellings of hosts, addresses that are not public. A name may
-// still turn out to be at such an address; Fetch looks again.
+// Check refuses what Fetch refuses without using the network or the disk: schemes, spellings
+// of hosts, addresses that are not public. The address of a name is checked only when it is
+// dialled.
 func (f *Fetcher) Check(uri string) error {
 	_, err := f.parse(uri)
 	return err
@@ -127,8 +126,8 @@ func (f *Fetcher) Trust(o models.Origin) error {
 	return nil
 }
 
-// Folder opens a folder that is, or is below, one that the operator named. The
-// caller closes it. No name in it leads out of it.
+// Folder opens a folder that the operator allowed, or one below it. The caller closes it.
+// No path in it leads out of it.
 func (f *Fetcher) Folder(path string) (*os.Root, error) {
 	root, err := f.roots.folder(filepath.Clean(path))
 	if errors.Is(err, fault.ErrNotFound) {
@@ -140,11 +139,12 @@ func (f *Fetcher) Folder(path string) (*os.Root, error) {
 	return root, nil
 }
 
-// parse reads a URI and refuses what needs no look at the network.
+// parse parses a URI and refuses schemes, spellings of hosts, and addresses. The address of
+// a name is checked when it is dialled.
 func (f *Fetcher) parse(uri string) (*url.URL, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
-		// The parser's error repeats the URI; its cause is enough.
+		// Without the URI, which the message has already.
 		var at *url.Error
 		if errors.As(err, &at) {
 			err = at.Err
@@ -163,18 +163,18 @@ func (f *Fetcher) check(u *url.URL) error {
 		return f.guard.checkURL(u)
 	case "file":
 		if (u.Host != "" && u.Host != "localhost") || !filepath.IsAbs(u.Path) {
-			return fmt.Errorf("a file URL is file:///absolute/path: %w", fault.ErrInvalid)
+			return fmt.Errorf("want file:///absolute/path: %w", fault.ErrInvalid)
 		}
 		return nil
 	}
-	return fmt.Errorf("scheme %q: http, https and file are accepted: %w", shorten(u.Scheme), fault.ErrInvalid)
+	return fmt.Errorf("scheme %q: use one of http, https and file: %w", shorten(u.Scheme), fault.ErrInvalid)
 }
 
-// shorten keeps hostile URIs, data: ones above all, from filling messages.
+// shorten limits the length of URIs in messages, because data: URIs can be large.
 func shorten(s string) string {
-	const most = 300
-	if len(s) <= most {
+	const maxBytes = 300
+	if len(s) <= maxBytes {
 		return s
 	}
-	return s[:most] + "…"
+	return s[:maxBytes] + "…"
 }

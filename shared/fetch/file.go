@@ -4,13 +4,13 @@ import (
 	"regexp"
 )
 
-// HashPrefix begins every hash.
-const HashPrefix = "sha256:"
+// hashPrefix is the prefix of every hash.
+const hashPrefix = "sha256:"
 
 var wellFormedHash = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// File is a fetched file. It stays where it is until it is closed; its reader
-// must not change it. Path has no extension to go by when it lies in the cache.
+// File is a fetched file. It keeps its path until it is closed, and must not be changed.
+// Path has no extension if the file is in the cache.
 type File struct {
 	Path  string
 	Hash  string // "sha256:" and 64 hex digits
@@ -19,8 +19,8 @@ type File struct {
 	release func() // nil for local files
 }
 
-// Close lets the cache evict the file. It may be called more than once, on
-// copies too, and never fails; the error is there for io.Closer.
+// Close allows the cache to evict the file. It may be called repeatedly, also on copies. The
+// error is always nil; File is an io.Closer.
 func (f File) Close() error {
 	if f.release != nil {
 		f.release()

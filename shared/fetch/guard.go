@@ -14,13 +14,13 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A guard decides what may be dialled.
+// A guard decides which addresses may be dialled.
 type guard struct {
-	mu       sync.RWMutex    // guards what the operator named
+	mu       sync.RWMutex    // guards hosts and networks, which the operator allowed
 	hosts    map[string]bool // name, or name:port
 	networks []netip.Prefix
 
-	resolver *net.Resolver // nil for the system's; tests answer themselves
+	resolver *net.Resolver // nil: the system's; tests set another
 }
 
 // allow adds a host, a host with a port, an address or a network.
@@ -59,7 +59,7 @@ func (g *guard) covered(ip netip.Addr) bool {
 	return slices.ContainsFunc(g.networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// checkURL refuses, without looking anything up, what can be refused so.
+// checkURL refuses what can be refused without resolving a name.
 func (g *guard) checkURL(u *url.URL) error {
 	host := normal(u.Hostname())
 	ip, err := netip.ParseAddr(host)
@@ -83,11 +83,10 @@ func (g *guard) checkIP(hostport string, ip netip.Addr) error {
 }
 
 func refused(host string) error {
-	return fmt.Errorf("name %q in the allowed private hosts if you trust it: %w", host, fault.ErrInvalid)
+	return fmt.Errorf("add %q to the allowed private hosts if you trust it: %w", host, fault.ErrInvalid)
 }
 
-// dial connects to addr ("host:port") unless the address that it turns out to
-// be is refused.
+// dial connects to addr ("host:port"), unless the address that it resolves to is refused.
 func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout, Resolver: g.resolver, Control: func(_, dialled string, _ syscall.RawConn) error {
 		return g.checkDialled(addr, dialled)

@@ -46,10 +46,10 @@ func TestPublicAddressesAreAllowed(t *testing.T) {
 	for _, uri := range []string{"http://1.1.1.1/", "https://[2606:4700::1111]/x", "http://example.org:8080/a?b", "http://[64:ff9b::101:101]/"} {
 		require.NoError(t, f.Check(uri), uri)
 	}
-	require.True(t, isPrivate(netip.Addr{}), "what is no address is not public")
+	require.True(t, isPrivate(netip.Addr{}), "an invalid address is not public")
 }
 
-func TestFault48OtherSchemesAreRefusedNamingWhatIsAccepted(t *testing.T) {
+func TestFault48OtherSchemesAreRefusedAndTheErrorNamesTheAccepted(t *testing.T) {
 	t.Parallel()
 	f := open(t, Config{})
 	for _, uri := range []string{
@@ -62,7 +62,7 @@ func TestFault48OtherSchemesAreRefusedNamingWhatIsAccepted(t *testing.T) {
 		require.Less(t, len(err.Error()), 1000)
 	}
 	_, err := f.Fetch(t.Context(), ref("ftp://example.org/a.mp3"))
-	require.ErrorContains(t, err, "http, https and file are accepted")
+	require.ErrorContains(t, err, "use one of http, https and file")
 }
 
 func TestFault48RedirectToPrivateIsRefused(t *testing.T) {
@@ -79,7 +79,7 @@ func TestFault48RedirectToPrivateIsRefused(t *testing.T) {
 	require.Zero(t, asked.Load())
 }
 
-func TestFault48NameThatChangesItsMindIsCheckedWhenDialled(t *testing.T) {
+func TestFault48NameWhoseAddressChangesIsCheckedWhenDialled(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	s := serve(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
@@ -97,7 +97,7 @@ func TestFault48NameThatChangesItsMindIsCheckedWhenDialled(t *testing.T) {
 
 	require.NoError(t, f.Trust(models.Origin{Kind: models.Feed, URI: uri}))
 	file, err := f.Fetch(t.Context(), ref(uri))
-	require.NoError(t, err, "the operator named this host")
+	require.NoError(t, err, "the operator allowed this host")
 	require.NoError(t, file.Close())
 }
 
@@ -163,7 +163,7 @@ func TestAllowNamesHostsPortsAndNetworks(t *testing.T) {
 
 func TestProxyVariablesAreNotHonoured(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	s := serve(t, says("direct"))
+	s := serve(t, respond("direct"))
 	f := open(t, Config{})
 	content, err := f.Document(t.Context(), s.URL, 100)
 	require.NoError(t, err)

@@ -16,15 +16,15 @@ import (
 	"leasehold/shared/fault"
 )
 
-// maxHashes bounds the memory of local hashes: about 2 MB.
+// maxHashes limits the cached hashes of local files, to about 2 MB.
 const maxHashes = 10_000
 
-// FileURI is the file:// form of an absolute path.
+// FileURI returns the file:// URI of an absolute path.
 func FileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// local opens a file of this machine where it lies.
+// local returns a file of this machine without copying it.
 func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, error) {
 	src, info, err := f.roots.open(filepath.Clean(u.Path))
 	if err != nil {
@@ -33,7 +33,7 @@ func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, err
 	defer src.Close()
 	path, err := filepath.EvalSymlinks(filepath.Clean(u.Path))
 	if err != nil {
-		return File{}, kindOf(err)
+		return File{}, fileError(err)
 	}
 	if now, err := os.Stat(path); err != nil || !os.SameFile(now, info) {
 		return File{}, fmt.Errorf("changed while it was opened: %w", fault.ErrUnavailable)
@@ -48,14 +48,13 @@ func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, err
 	return File{Path: path, Hash: hash, Bytes: info.Size()}, nil
 }
 
-// hashes remembers the hashes of local files that did not change.
+// hashes caches the hashes of local files.
 type hashes struct {
 	mu    sync.Mutex
 	known map[stamp]string // guarded by mu
 }
 
-// A stamp changes when a file's content does, unless somebody sets its time
-// back.
+// A stamp changes when the content of a file changes, unless its time is set back.
 type stamp struct {
 	path     string
 	bytes    int64
@@ -75,9 +74,9 @@ func (h *hashes) of(ctx context.Context, path string, r io.Reader, info fs.FileI
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", kindOf(err)
+		return "", fileError(err)
 	}
-	hash = HashPrefix + hex.EncodeToString(sum.Sum(nil))
+	hash = hashPrefix + hex.EncodeToString(sum.Sum(nil))
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.known == nil || len(h.known) >= maxHashes {
@@ -87,7 +86,7 @@ func (h *hashes) of(ctx context.Context, path string, r io.Reader, info fs.FileI
 	return hash, nil
 }
 
-// interruptible is a reader that ends with its context.
+// interruptible is a reader that fails once its context has ended.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader

@@ -31,7 +31,7 @@ func TestACuratorThatPutsRecordingsIsTrustedWithNothing(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
-func TestLocalFileIsOpenedWhereItLies(t *testing.T) {
+func TestALocalFileIsNotCopied(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := write(t, filepath.Join(dir, "sub", "a b%20ü.mp3"), "one")
@@ -89,7 +89,7 @@ func TestTrustOpensTheFolderOfAnOrigin(t *testing.T) {
 	f := open(t, Config{})
 	_, err := f.Folder(filepath.Dir(clip))
 	require.ErrorIs(t, err, fault.ErrInvalid)
-	require.ErrorContains(t, err, "not below a folder that the operator named")
+	require.ErrorContains(t, err, "not below a folder that the operator allowed")
 
 	require.NoError(t, f.Trust(models.Origin{Kind: models.Feed, URI: feed}))
 	_, err = f.Document(t.Context(), FileURI(feed), 100)

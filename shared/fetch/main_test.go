@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// open returns a fetcher that may look at this machine.
+// open returns a fetcher that may access servers on this machine.
 func open(t *testing.T, c Config) *Fetcher {
 	t.Helper()
 	if c.Dir == "" {
@@ -30,7 +30,7 @@ func open(t *testing.T, c Config) *Fetcher {
 	return f
 }
 
-// serve answers with h, and closes once the fetcher has.
+// serve starts a server, and closes it after the fetcher.
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -38,13 +38,13 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-func says(content string) http.HandlerFunc {
+func respond(content string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(content)) }
 }
 
 func ref(uri string) models.MediaRef { return models.MediaRef{URI: uri} }
 
-// partials lists what lies half fetched in the cache.
+// partials lists the partial files of the cache.
 func partials(t *testing.T, f *Fetcher) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(f.config.Dir, stageFolder, "*"))

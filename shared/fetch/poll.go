@@ -12,36 +12,43 @@ import (
 	"leasehold/models"
 )
 
-// A Poll is a document that was asked for again.
+// A Poll is the response to a conditional request.
 type Poll struct {
 	Content  []byte
-	Same     bool // the server says that nothing has changed; Content is nil
+	Same     bool // the server reports that nothing has changed; Content is nil
 	ETag     string
 	Modified string // Last-Modified, as the server wrote it
 }
 
-// maxValidator bounds an ETag and a date that a server gives.
+// maxValidator limits the length of an ETag and of a Last-Modified that are kept.
 const maxValidator = 1024
 
-// Poll is Document, unless the server says that what an earlier visit knew (its
-// ETag, or Last-Modified) is still so. Of a local file it is Document.
-func (f *Fetcher) Poll(ctx context.Context, uri string, known models.Known, maxBytes int64) (Poll, error) {
+// Poll returns the content of a small document, such as a feed, at most maxBytes of it after
+// decoding, unless the server reports that it has not changed since an earlier visit, which
+// known describes. Nothing is cached. A local file is always read.
+func (f *Fetcher) Poll(ctx context.Context, uri string, known models.Known, maxBytes int64) (p Poll, err error) {
 	u, err := f.parse(uri)
 	if err != nil {
 		return Poll{}, err
 	}
 	if u.Scheme == "file" {
-		content, err := f.Document(ctx, uri, maxBytes)
-		return Poll{Content: content}, err
+		p.Content, err = f.readLocal(ctx, u.Path, maxBytes)
+	} else {
+		p, err = f.poll(ctx, uri, known, maxBytes)
 	}
-	p, err := f.poll(ctx, uri, known, maxBytes)
 	if err != nil {
 		return Poll{}, fmt.Errorf("fetch %s: %w", u.Redacted(), err)
 	}
 	return p, nil
 }
 
-func (f *Fetcher) poll(ctx context.Context, uri string, known models.Known, most int64) (Poll, error) {
+// Document is Poll without a condition.
+func (f *Fetcher) Document(ctx context.Context, uri string, maxBytes int64) ([]byte, error) {
+	p, err := f.Poll(ctx, uri, models.Known{}, maxBytes)
+	return p.Content, err
+}
+
+func (f *Fetcher) poll(ctx context.Context, uri string, known models.Known, maxBytes int64) (Poll, error) {
 	header := http.Header{"Accept-Encoding": {"gzip"}}
 	if known.ETag != "" {
 		header.Set("If-None-Match", known.ETag)
@@ -49,7 +56,7 @@ func (f *Fetcher) poll(ctx context.Context, uri string, known models.Known, most
 	if known.Modified != "" {
 		header.Set("If-Modified-Since", known.Modified)
 	}
-	t, err := f.request(ctx, uri, header, most)
+	t, err := f.send(ctx, http.MethodGet, uri, header, nil, maxBytes)
 	if err != nil {
 		return Poll{}, err
 	}
@@ -61,10 +68,29 @@ func (f *Fetcher) poll(ctx context.Context, uri string, known models.Known, most
 	if err != nil {
 		return Poll{}, err
 	}
-	return Poll{Content: content, ETag: validator(t, "ETag"), Modified: validator(t, "Last-Modified")}, nil
+	return Poll{Content: content, ETag: t.validator("ETag"), Modified: t.validator("Last-Modified")}, nil
 }
 
-func validator(t *transfer, name string) string {
+func (f *Fetcher) readLocal(ctx context.Context, path string, maxBytes int64) ([]byte, error) {
+	src, _, err := f.roots.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	content, err := io.ReadAll(io.LimitReader(&interruptible{ctx, src}, maxBytes+1))
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, fileError(err)
+	case int64(len(content)) > maxBytes:
+		return nil, tooLarge(maxBytes)
+	}
+	return content, nil
+}
+
+// validator returns a header for a later conditional request, empty if it is too long.
+func (t *transfer) validator(name string) string {
 	v := t.Header.Get(name)
 	if len(v) > maxValidator {
 		return ""
@@ -72,26 +98,25 @@ func validator(t *transfer, name string) string {
 	return v
 }
 
-// impatient is an error of a server that says when to come again.
-type impatient struct {
+// retryError is an error of a server that has sent a Retry-After.
+type retryError struct {
 	error
 	after time.Duration
 }
 
-// Unwrap lets errors.Is find the kind.
-func (e *impatient) Unwrap() error { return e.error }
+// Unwrap returns the error with its kind.
+func (e *retryError) Unwrap() error { return e.error }
 
-// RetryAfter returns how long a server wants to be left alone, 0 if an error says
-// nothing of it.
+// RetryAfter returns the Retry-After of a server's error, 0 if it sent none.
 func RetryAfter(err error) time.Duration {
-	var e *impatient
+	var e *retryError
 	if errors.As(err, &e) {
 		return e.after
 	}
 	return 0
 }
 
-// retryAfter reads the header of that name: seconds, or a date.
+// retryAfter parses the header, which is in seconds or a date.
 func retryAfter(r *http.Response) time.Duration {
 	text := r.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil {

@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/fetch"
 )
 
-func TestAPollSaysWhatItKnows(t *testing.T) {
+func TestAPollSendsItsCondition(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -46,7 +46,7 @@ func TestAPollSaysWhatItKnows(t *testing.T) {
 	require.Equal(t, fetch.Poll{Same: true, ETag: first.ETag, Modified: first.Modified}, again)
 	unasked, err := f.Poll(t.Context(), server.URL+"/always", models.Known{}, 100)
 	require.NoError(t, err)
-	require.False(t, unasked.Same, "nothing was known that could be the same")
+	require.False(t, unasked.Same, "the request had no condition")
 	long, err := f.Poll(t.Context(), server.URL+"/long", models.Known{}, 100)
 	require.NoError(t, err)
 	require.Empty(t, long.ETag)

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// maxURIs bounds how many URIs one content is known by; trackers make up a new
-// one for each listener.
+// maxURIs limits the URIs of one blob, because trackers generate a URI for each listener.
 const maxURIs = 64
 
-// A record is what a URI gave, and how to ask whether it still would. It is a
-// small file, readable by its owner only: URLs may carry secrets.
+// A record has the hash of the content that a URI returned, and the validators for a
+// conditional request. It is a file that only its owner can read, because URLs may contain
+// secrets.
 type record struct {
 	URI          string `json:"uri"`
 	Version      string `json:"version,omitempty"`
@@ -28,15 +28,16 @@ func (c *cache) recordPath(uri string) string {
 	return filepath.Join(c.dir, recordFolder, name[:2], name+".json")
 }
 
-// note replaces the record of a blob's URI. A record that cannot be written is
-// one download too many after the next start, and no error.
-func (c *cache) note(b *blob, rec record) {
+// updateRecord replaces the record of a blob's URI.
+func (c *cache) updateRecord(b *blob, rec record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remember(b, rec)
+	c.setRecord(b, rec)
 }
 
-func (c *cache) remember(b *blob, rec record) {
+// setRecord is updateRecord for a caller that holds c.mu. If the file cannot be written, the
+// content is downloaded again after the next start.
+func (c *cache) setRecord(b *blob, rec record) {
 	if was, ok := c.records[rec.URI]; ok {
 		if other := c.blobs[was.Hash]; other != nil && other != b {
 			delete(other.uris, rec.URI)
@@ -46,7 +47,7 @@ func (c *cache) remember(b *blob, rec record) {
 		if len(b.uris) < maxURIs || b.uris[rec.URI] {
 			break
 		}
-		c.forget(uri)
+		c.removeRecord(uri)
 		delete(b.uris, uri)
 	}
 	b.uris[rec.URI] = true
@@ -54,7 +55,7 @@ func (c *cache) remember(b *blob, rec record) {
 	_ = writeRecord(c.recordPath(rec.URI), rec)
 }
 
-func (c *cache) forget(uri string) {
+func (c *cache) removeRecord(uri string) {
 	delete(c.records, uri)
 	os.Remove(c.recordPath(uri))
 }

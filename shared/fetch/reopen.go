@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// openCache reads what an earlier process left: whole contents in the order of
-// their last use, and the records that still lead to one. All else goes.
+// openCache loads the cache of an earlier process: the blobs in the order of their last use,
+// and the records of these blobs. It removes all other files.
 func openCache(dir string, limit int64) (*cache, error) {
 	c := &cache{
 		dir: dir, limit: limit,
 		blobs: map[string]*blob{}, records: map[string]record{}, recent: list.New(),
 	}
 	if err := os.RemoveAll(filepath.Join(dir, stageFolder)); err != nil {
-		return nil, kindOf(err)
+		return nil, fileError(err)
 	}
 	for _, sub := range []string{blobFolder, recordFolder, stageFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			return nil, kindOf(err)
+			return nil, fileError(err)
 		}
 	}
 	if err := c.loadBlobs(); err != nil {
@@ -44,7 +44,7 @@ func (c *cache) loadBlobs() error {
 	}
 	var all []found
 	err := files(filepath.Join(c.dir, blobFolder), func(path string, info fs.FileInfo) {
-		hash := HashPrefix + filepath.Base(path)
+		hash := hashPrefix + filepath.Base(path)
 		if wellFormedHash.MatchString(hash) && c.path(hash) == path {
 			all = append(all, found{hash, info.Size(), info.ModTime()})
 		}
@@ -88,7 +88,7 @@ func files(dir string, do func(path string, info fs.FileInfo)) error {
 		return err
 	})
 	if err != nil {
-		return kindOf(err)
+		return fileError(err)
 	}
 	return nil
 }

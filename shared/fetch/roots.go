@@ -21,7 +21,7 @@ type roots struct {
 
 func (r *roots) add(folder string) error {
 	if !filepath.IsAbs(folder) {
-		return fmt.Errorf("root %q is not an absolute path: %w", folder, fault.ErrInvalid)
+		return fmt.Errorf("root %q: want an absolute path: %w", folder, fault.ErrInvalid)
 	}
 	folder = filepath.Clean(folder)
 	r.mu.Lock()
@@ -35,8 +35,8 @@ func (r *roots) add(folder string) error {
 	return nil
 }
 
-// locate returns the widest root above path, and path relative to it: what the
-// operator granted as a whole, links within it included.
+// locate returns the shortest root above path, and path relative to it. The shortest is
+// used, because links may lead anywhere within a folder that the operator allowed.
 func (r *roots) locate(path string) (root, rel string, err error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -47,7 +47,7 @@ func (r *roots) locate(path string) (root, rel string, err error) {
 		}
 	}
 	if root == "" {
-		return "", "", fmt.Errorf("not below a folder that the operator named: %w", fault.ErrInvalid)
+		return "", "", fmt.Errorf("not below a folder that the operator allowed: %w", fault.ErrInvalid)
 	}
 	return root, rel, nil
 }
@@ -60,13 +60,13 @@ func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, nil, kindOf(err)
+		return nil, nil, fileError(err)
 	}
 	defer root.Close()
-	// Not blocking, or a FIFO would hold us for ever.
+	// Non-blocking, because opening a FIFO would block otherwise.
 	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, kindOf(err)
+		return nil, nil, fileError(err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -87,7 +87,7 @@ func (r *roots) folder(path string) (*os.Root, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, kindOf(err)
+		return nil, fileError(err)
 	}
 	if rel == "." {
 		return root, nil
@@ -95,14 +95,14 @@ func (r *roots) folder(path string) (*os.Root, error) {
 	defer root.Close()
 	sub, err := root.OpenRoot(rel)
 	if err != nil {
-		return nil, kindOf(err)
+		return nil, fileError(err)
 	}
 	return sub, nil
 }
 
-// kindOf gives an error of the file system one of our kinds, and drops the
-// operation and path that our callers say themselves.
-func kindOf(err error) error {
+// fileError returns an error of the file system with its kind, and without the operation and
+// the path, which the callers add.
+func fileError(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err
@@ -113,7 +113,7 @@ func kindOf(err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("%w: %w", err, fault.ErrOverloaded)
 	case strings.Contains(err.Error(), "escapes"): // os.Root has no sentinel for it
-		return fmt.Errorf("leads out of the folder that the operator named: %w", fault.ErrInvalid)
+		return fmt.Errorf("leads out of the folder that the operator allowed: %w", fault.ErrInvalid)
 	}
 	return fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 }

@@ -13,15 +13,15 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A transfer is one request and the answer to it.
+// A transfer is a request and its response.
 type transfer struct {
 	*http.Response
-	body *body // decoded, limited, and watched for progress
+	body *body // decoded and limited
 	stop context.CancelCauseFunc
 }
 
 func (t *transfer) close() {
-	t.body.watch.Stop()
+	t.body.stall.stop()
 	t.stop(nil)
 	t.Body.Close()
 }
@@ -29,9 +29,9 @@ func (t *transfer) close() {
 func (f *Fetcher) newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                  nil, // a proxy would dial what we must not
+			Proxy:                  nil, // a proxy would dial without our checks
 			DialContext:            f.guard.dial,
-			DisableCompression:     true, // we decode ourselves, with limits
+			DisableCompression:     true, // body decodes, with limits
 			TLSHandshakeTimeout:    dialTimeout,
 			MaxResponseHeaderBytes: maxHeaderBytes,
 			MaxIdleConnsPerHost:    2,
@@ -44,7 +44,7 @@ func (f *Fetcher) newClient() *http.Client {
 			}
 			err := f.check(next.URL)
 			if err == nil && next.URL.Scheme == "file" {
-				err = fmt.Errorf("that is a local file: %w", fault.ErrInvalid)
+				err = fmt.Errorf("a redirect must not lead to a local file: %w", fault.ErrInvalid)
 			}
 			if err != nil {
 				return fmt.Errorf("redirected to %s: %w", shorten(next.URL.Redacted()), err)
@@ -54,17 +54,13 @@ func (f *Fetcher) newClient() *http.Client {
 	}
 }
 
-// request asks for uri, and returns once the answer's header is in. The caller
-// closes the transfer. most limits the decoded body.
-func (f *Fetcher) request(ctx context.Context, uri string, header http.Header, most int64) (*transfer, error) {
-	return f.send(ctx, http.MethodGet, uri, header, nil, most)
-}
-
-func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Header, content []byte, most int64) (*transfer, error) {
+// send sends a request, and returns once the header of the response has arrived. The caller
+// closes the transfer. maxBytes limits the decoded body.
+func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Header, content []byte, maxBytes int64) (*transfer, error) {
 	ctx, stop := context.WithCancelCause(ctx)
-	watch := newWatch(f.config.Stall, stop)
+	stall := newStallTimer(f.config.Stall, stop)
 	fail := func(err error) (*transfer, error) {
-		watch.Stop()
+		stall.stop()
 		stop(nil)
 		return nil, err
 	}
@@ -78,10 +74,10 @@ func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Head
 	if err != nil {
 		return fail(transportError(ctx, err))
 	}
-	watch.progress(stallBytes)
+	stall.progress(stallBytes)
 	b := &body{}
 	if err = statusError(resp); err == nil {
-		b, err = newBody(ctx, resp, watch, most)
+		b, err = newBody(ctx, resp, stall, maxBytes)
 	}
 	if err != nil {
 		resp.Body.Close()
@@ -90,13 +86,12 @@ func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Head
 	return &transfer{resp, b, stop}, nil
 }
 
-// transportError gives an error of a connection its kind.
+// transportError returns an error of a connection with its kind.
 func transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	// The client's error repeats the URL around what CheckRedirect and the
-	// dialler returned.
+	// Without the URL, which the message has already.
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err
@@ -119,36 +114,17 @@ func statusError(r *http.Response) error {
 	}
 	err := fmt.Errorf("the server answered %d %s: %w", r.StatusCode, http.StatusText(r.StatusCode), kind)
 	if after := retryAfter(r); after > 0 {
-		return &impatient{err, after}
+		return &retryError{err, after}
 	}
 	return err
 }
 
-// Document returns the whole content of a small document, such as a feed, at
-// most maxBytes of it after decoding. It is not cached.
-func (f *Fetcher) Document(ctx context.Context, uri string, maxBytes int64) ([]byte, error) {
-	u, err := f.parse(uri)
-	if err != nil {
-		return nil, err
-	}
-	var content []byte
-	if u.Scheme == "file" {
-		content, err = f.localDocument(ctx, u.Path, maxBytes)
-	} else {
-		content, err = f.remoteDocument(ctx, uri, maxBytes)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", u.Redacted(), err)
-	}
-	return content, nil
-}
-
-// Post sends content to a URL and returns the beginning of the answer, at most
-// maxBytes of it; what would come after is not waited for.
+// Post sends content to a URL and returns the first maxBytes of the response; it does not
+// wait for the rest.
 func (f *Fetcher) Post(ctx context.Context, uri string, header http.Header, content []byte, maxBytes int64) ([]byte, error) {
 	u, err := f.parse(uri)
 	if err == nil && u.Scheme == "file" {
-		err = fmt.Errorf("a file takes nothing: %w", fault.ErrInvalid)
+		err = fmt.Errorf("want an http(s) URL: %w", fault.ErrInvalid)
 	}
 	if err != nil {
 		return nil, err
@@ -163,31 +139,4 @@ func (f *Fetcher) Post(ctx context.Context, uri string, header http.Header, cont
 		return nil, fmt.Errorf("post %s: %w", u.Redacted(), err)
 	}
 	return answer, nil
-}
-
-func (f *Fetcher) remoteDocument(ctx context.Context, uri string, most int64) ([]byte, error) {
-	t, err := f.request(ctx, uri, http.Header{"Accept-Encoding": {"gzip"}}, most)
-	if err != nil {
-		return nil, err
-	}
-	defer t.close()
-	return io.ReadAll(t.body)
-}
-
-func (f *Fetcher) localDocument(ctx context.Context, path string, most int64) ([]byte, error) {
-	src, _, err := f.roots.open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	content, err := io.ReadAll(io.LimitReader(&interruptible{ctx, src}, most+1))
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case err != nil:
-		return nil, kindOf(err)
-	case int64(len(content)) > most:
-		return nil, tooLarge(most)
-	}
-	return content, nil
 }

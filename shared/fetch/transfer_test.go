@@ -63,7 +63,7 @@ func TestFault49EndlessBodyEndsAtTheLimitAndLeavesNoFile(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrTooLarge)
 }
 
-func TestFault49AnnouncedSizeIsRefusedBeforeItComes(t *testing.T) {
+func TestFault49AnAnnouncedSizeIsRefusedBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "4000000000") })
 	f := open(t, Config{})
@@ -122,8 +122,8 @@ func TestStatusGivesTheKindOfError(t *testing.T) {
 	}
 }
 
-// nobody listens there, whoever is given which port.
-const nobody = "http://127.0.0.1:1"
+// unused is an address without a listener, because the system does not assign its port.
+const unused = "http://127.0.0.1:1"
 
 func TestConnectionErrorsAreTransient(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestConnectionErrorsAreTransient(t *testing.T) {
 	})
 	reset := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	f := open(t, Config{})
-	for _, uri := range []string{nobody, cut.URL, reset.URL} {
+	for _, uri := range []string{unused, cut.URL, reset.URL} {
 		_, err := f.Fetch(t.Context(), ref(uri))
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 	}
@@ -147,7 +147,7 @@ func TestRedirectsAreCounted(t *testing.T) {
 			http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
 			return
 		}
-		says("there")(w, r)
+		respond("there")(w, r)
 	})
 	f := open(t, Config{})
 	_, err := f.Document(t.Context(), s.URL+"/", 100)
@@ -167,7 +167,7 @@ func TestSecretsInURLsAreNotPrinted(t *testing.T) {
 	require.NotContains(t, err.Error(), "hunter2")
 }
 
-// script is a server on a pipe that says its lines, with pauses between them.
+// script dials a server on a pipe that sends lines, with pauses between them.
 func script(ctx context.Context, f *Fetcher, pause time.Duration, lines ...string) {
 	f.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
