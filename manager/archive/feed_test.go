@@ -129,7 +129,7 @@ func TestFault48And52HostileEnclosuresAreProblems(t *testing.T) {
 		"private":    {"http://10.1.2.3/a.mp3", "not a public address"},
 		"metadata":   {"http://169.254.169.254/latest", "not a public address"},
 		"mapped":     {"http://[::ffff:127.0.0.1]/a.mp3", "not a public address"},
-		"decimal":    {"http://2130706433/a.mp3", "neither a name nor a whole IP address"},
+		"decimal":    {"http://2130706433/a.mp3", "want a name or a complete IP address"},
 		"localhost":  {"http://localhost/a.mp3", "this machine"},
 		"gopher":     {"gopher://example.org/a.mp3", "local feed may name http"},
 		"data":       {"data:audio/wav;base64,AAAA", "local feed may name http"},
