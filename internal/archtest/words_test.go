@@ -185,9 +185,13 @@ func (u *unit) check(p passage) {
 	}
 }
 
-// checkName compares the words of a declared identifier with bannedNames, and
-// the whole of it with the names that were replaced.
+// checkName compares the words of a declared identifier with bannedNames, and the
+// whole of it with the names that were replaced. Names of tests are sentences that
+// docs/testing.md quotes, so they are exempt.
 func (u *unit) checkName(s source, name *ast.Ident) {
+	if s.test() && strings.HasPrefix(name.Name, "Test") {
+		return
+	}
 	at := fmt.Sprintf("%s:%d: name %s: ", s.path, s.line(name.Pos()), name.Name)
 	for _, word := range camelWords(name.Name) {
 		if plain, ok := bannedNames[word]; ok {

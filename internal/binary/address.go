@@ -8,12 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// lastPort was given out last.
+// lastPort is the number of ports given out so far.
 var lastPort atomic.Int64
 
-// FreeAddress returns an address of this machine at which nobody listens. Its port is below
-// those that the system gives to clients, and given out once: one that dials a program which
-// is down is not given that very port, nor is another between two of its lives.
+// FreeAddress returns a loopback address on which no program listens. Its port is below
+// the ports that the system assigns to clients, and is returned only once. So a client
+// that dials a stopped program is never assigned that port itself, and no other program
+// of the test gets it before the program restarts.
 func FreeAddress() (string, error) {
 	const first, ports, tries = 12_000, 20_000, 1000
 	for range tries {
@@ -22,5 +23,5 @@ func FreeAddress() (string, error) {
 			return address, l.Close()
 		}
 	}
-	return "", errors.New("no port is free")
+	return "", errors.New("no free port")
 }

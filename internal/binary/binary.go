@@ -1,4 +1,4 @@
-// Package binary makes the program, for tests that run it, and says where it may listen.
+// Package binary builds leasehold for tests that run it, and finds free addresses for it.
 package binary
 
 import (
@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// Build makes leasehold at path, as `make build` does, so that one build cache serves
-// all; flags are further ones of go build.
+// Build builds leasehold at path with the flags of `make build`, so that they share one
+// build cache. flags are further flags of go build.
 func Build(path string, flags ...string) error {
 	args := append([]string{"build", "-trimpath", "-o", path}, flags...)
 	cmd := exec.Command("go", append(args, "leasehold")...)

@@ -22,27 +22,26 @@ import (
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// client is a session of this process at a coordinator. Whether the coordinator
-// can be reached is the test's to say.
+// client is a session of this process at a coordinator. The test can cut its connection.
 type client struct {
 	space.Repository
 	conn *remote.Conn
 	wire *wire
-	stop func() // its heart
+	stop func() // stops its heartbeat
 	beat sync.WaitGroup
 }
 
-// wire is what a client dials through: it can be cut, for a while or for good.
+// wire dials the connections of a client. It can be cut temporarily or permanently.
 type wire struct {
-	mu   sync.Mutex // guards what follows
-	why  error      // it is cut
+	mu   sync.Mutex // guards the fields below
+	why  error      // the error of dials while it is cut
 	open []net.Conn
 }
 
 var errCut = errors.New("the wire is cut")
 
-// errGone cuts a wire so that its session does not survive.
-var errGone = fmt.Errorf("%w: %w", errCut, fault.ErrClosed)
+// errSessionLost cuts a wire so that the client does not retry and its session is lost.
+var errSessionLost = fmt.Errorf("%w: %w", errCut, fault.ErrClosed)
 
 func (w *wire) dial(ctx context.Context, address string) (net.Conn, error) {
 	w.mu.Lock()
@@ -57,7 +56,8 @@ func (w *wire) dial(ctx context.Context, address string) (net.Conn, error) {
 	return c, err
 }
 
-// cut ends all connections; with nil it lets new ones through.
+// cut closes all connections and lets dials fail with why; with nil it lets new ones
+// through.
 func (w *wire) cut(why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,9 +68,9 @@ func (w *wire) cut(why error) {
 	w.open = nil
 }
 
-// dial opens a session that is lost after a silence of ttl, and beats until it is
-// closed or abandoned.
-func (h *house) dial(ctx context.Context, name string, ttl time.Duration, serves map[string]int) (*client, error) {
+// dial opens a session that is lost after a silence of ttl. It sends heartbeats until it
+// is closed or abandoned.
+func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serves map[string]int) (*client, error) {
 	w := &wire{}
 	conn, err := remote.Dial(ctx, remote.Config{
 		Address: h.gate, Session: remote.SessionID(name), TTL: ttl, Log: silent, Dial: w.dial,
@@ -82,15 +82,15 @@ func (h *house) dial(ctx context.Context, name string, ttl time.Duration, serves
 	c := &client{Repository: space.Over(conn), conn: conn, wire: w}
 	beating, stop := context.WithCancel(context.Background())
 	c.stop = stop
-	heart := status.NewHeartbeat(c, min(ttl/5, time.Second), serves)
-	c.beat.Go(func() { _ = heart.Run(beating) }) // a session that is lost is seen by its calls
+	heartbeat := status.NewHeartbeat(c, min(ttl/5, time.Second), serves)
+	c.beat.Go(func() { _ = heartbeat.Run(beating) }) // its calls report that the session is lost
 	return c, nil
 }
 
-// mustDial is dial in a test that has a coordinator.
-func (h *house) mustDial(name string, ttl time.Duration) *client {
+// mustDial is dial for tests in which the coordinator runs.
+func (h *fixture) mustDial(name string, ttl time.Duration) *client {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(h.t.Context(), waitLimit)
 	defer cancel()
 	c, err := h.dial(ctx, name, ttl, nil)
 	require.NoError(h.t, err)
@@ -98,33 +98,33 @@ func (h *house) mustDial(name string, ttl time.Duration) *client {
 	return c
 }
 
-// close ends the session in order; what it was given is confirmed then.
+// close closes the session, which confirms the tuples that it got.
 func (c *client) close() error {
 	c.stop()
 	c.beat.Wait()
 	return c.Close(context.Background())
 }
 
-// abandon ends the session as the death of its process does: without a word.
+// abandon ends the session without closing it, as the death of its process does.
 func (c *client) abandon() {
-	c.wire.cut(errGone)
+	c.wire.cut(errSessionLost)
 	c.stop()
 	c.beat.Wait()
 	_ = c.Close(context.Background())
 }
 
-// within is a context for a call that must come to its end.
+// within returns a context for a call that must end within waitLimit.
 func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// held counts the tuples of a space that somebody holds.
+// held counts the held tuples of a space.
 func (c *client) held(t *testing.T, name string) int { return c.info(t, name).Held }
 
-// there counts the tuples of a space, held or not.
-func (c *client) there(t *testing.T, name string) int {
+// countTuples counts the tuples of a space, held or not.
+func (c *client) countTuples(t *testing.T, name string) int {
 	i := c.info(t, name)
 	return i.Visible + i.Held
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// points returns the failpoints of the source, in the folders given.
+// points returns the names of the failpoints in the source of the given folders.
 func points(t *testing.T, folders ...string) (all []string) {
 	t.Helper()
 	call := regexp.MustCompile(`failpoint\.Reached\("([^"]+)"`)
@@ -34,66 +34,66 @@ func points(t *testing.T, folders ...string) (all []string) {
 	return all
 }
 
-// settings under which everything that is timed happens within seconds.
-var hasty = append([]string{"LEASEHOLD_QUEUE_TTL=2s", "LEASEHOLD_LEASE_TTL=3s"}, quick...)
+// shortTTLs are settings under which all timers fire within seconds.
+var shortTTLs = append([]string{"LEASEHOLD_QUEUE_TTL=2s", "LEASEHOLD_LEASE_TTL=3s"}, fastDetection...)
 
-// steps are moments of single operations that must be durable before they are
-// answered.
+// steps are the operations that must be durable before they are answered.
 var steps = []string{"put", "getp", "ack", "task.claim", "task.report", "task.release", "work.issue", "work.next", "work.ingested",
 	"lease.grant", "lease.extend", "lease.revoke"}
 
 // TestWhatClientsWereToldStaysTrueWhateverMomentTheCoordinatorDiesAt kills the
-// coordinator under traffic, at each failpoint of the engine, its journal and the
-// gate, and then at random until the time is over.
+// coordinator under traffic, at each failpoint of the engine, its journal and the gate,
+// and then at random for chaos.time.
 func TestWhatClientsWereToldStaysTrueWhateverMomentTheCoordinatorDiesAt(t *testing.T) {
 	t.Parallel()
 	seed := newSeed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	h := newHouse(t, hasty...)
+	h := newFixture(t, shortTTLs...)
 	h.mustStart()
 	x := startTraffic(t, h, seed)
-	defer x.halt()
-	moments := moments(t, r)
+	defer x.stopTraffic()
+	killPoints := killPointsOf(t, r)
 	after(300 * time.Millisecond)
-	for _, n := range r.Perm(len(moments)) {
+	for _, n := range r.Perm(len(killPoints)) {
 		h.kill()
-		crashAt(t, h, moments[n], visits(r, moments[n]))
+		crashAt(t, h, killPoints[n], hitToKill(r, killPoints[n]))
 	}
-	crashes := len(moments)
+	crashes := len(killPoints)
 	for end := time.Now().Add(*timeFlag); time.Now().Before(end) && !t.Failed(); crashes++ {
 		h.kill()
 		if r.IntN(2) == 0 {
-			h.start(fmt.Sprintf("%s:%d", moments[r.IntN(len(moments))], 1+r.IntN(200)))
+			h.start(fmt.Sprintf("%s:%d", killPoints[r.IntN(len(killPoints))], 1+r.IntN(200)))
 		} else {
 			h.mustStart()
 		}
-		h.endsIn(time.Duration(r.IntN(400)) * time.Millisecond)
+		h.waitEnd(time.Duration(r.IntN(400)) * time.Millisecond)
 	}
 	h.kill()
 	h.mustStart()
 	t.Logf("%d crashes", crashes)
-	x.halt()
+	x.stopTraffic()
 	if !t.Failed() {
 		x.check()
 	}
 }
 
-// visits says at which visit to die: of what is seldom, the first.
-func visits(r *rand.Rand, moment string) int {
+// hitToKill returns the number of the hit at which to kill; rare failpoints kill at the
+// first.
+func hitToKill(r *rand.Rand, killPoint string) int {
 	for _, often := range []string{"call.", "reply.", "commit.", "expiry."} {
-		if strings.HasPrefix(moment, often) {
+		if strings.HasPrefix(killPoint, often) {
 			return 1 + r.IntN(4)
 		}
 	}
 	return 1
 }
 
-// moments are when a coordinator may die: at each failpoint of the engine, its
-// journal and the gate, and at the steps of single operations and files; of the
-// latter some only, if there is little time.
-func moments(t *testing.T, r *rand.Rand) []string {
+// killPointsOf returns the failpoints of the engine, its journal and the gate, and the
+// steps of single operations and files. Without much time it returns only some of the
+// steps.
+func killPointsOf(t *testing.T, r *rand.Rand) []string {
 	const some = 25
-	points, steps := points(t, "shared/space", "coordinator/gate"), stepMoments()
+	points, steps := points(t, "shared/space", "coordinator/gate"), stepKillPoints()
 	r.Shuffle(len(steps), func(i, k int) { steps[i], steps[k] = steps[k], steps[i] })
 	if *timeFlag < time.Minute {
 		steps = steps[:some]
@@ -101,7 +101,7 @@ func moments(t *testing.T, r *rand.Rand) []string {
 	return append(points, steps...)
 }
 
-func stepMoments() (all []string) {
+func stepKillPoints() (all []string) {
 	for _, step := range steps {
 		all = append(all, "call.before/"+step, "call.after/"+step, "reply.after/"+step)
 	}
@@ -113,19 +113,19 @@ func stepMoments() (all []string) {
 	return append(all, "remove.before/log", "remove.after/log")
 }
 
-// crashAt starts coordinators until one dies at a moment: not every one flushes
-// its journal, or merges tables.
-func crashAt(t *testing.T, h *house, moment string, visit int) {
+// crashAt starts coordinators until one is killed at killPoint, because not every run
+// flushes its journal or merges tables.
+func crashAt(t *testing.T, h *fixture, killPoint string, hit int) {
 	t.Helper()
 	const starts = 20
-	for n := range starts { // each has more time, since the machine may be slow
-		h.start(fmt.Sprintf("%s:%d", moment, visit))
-		if h.endsIn(time.Duration(n+1) * 500 * time.Millisecond) {
-			require.Truef(t, h.killed(), "at %s: %v\n%s", moment, h.err, h.output())
+	for n := range starts { // each start waits longer, because the machine may be slow
+		h.start(fmt.Sprintf("%s:%d", killPoint, hit))
+		if h.waitEnd(time.Duration(n+1) * 500 * time.Millisecond) {
+			require.Truef(t, h.killed(), "at %s: %v\n%s", killPoint, h.err, h.output())
 			return
 		}
 		h.kill()
-		visit = 1
+		hit = 1
 	}
-	require.FailNowf(t, "a failpoint is not met", "%s, in %d starts", moment, starts)
+	require.FailNowf(t, "the failpoint is not reached", "%s, in %d starts", killPoint, starts)
 }

@@ -26,8 +26,8 @@ import (
 
 // Rows 12 to 15 of the catalogue of faults: disks that fail, fill up or are slow.
 
-// log returns the file that the journal writes to.
-func (h *house) log() string {
+// journalLog returns the current log file of the journal.
+func (h *fixture) journalLog() string {
 	h.t.Helper()
 	logs, err := filepath.Glob(filepath.Join(h.dir, "journal", "*.log"))
 	require.NoError(h.t, err)
@@ -36,12 +36,12 @@ func (h *house) log() string {
 	return logs[len(logs)-1]
 }
 
-// inject has strace meddle with the system calls of the running coordinator, of
-// those that are about the journal's log, and returns once it does. Strace ends
-// with the coordinator; what it saw is in its output.
-func (h *house) inject(calls, what string) *process {
+// inject attaches strace to the running coordinator and injects what into system calls on
+// the log of the journal. It returns when strace is attached. Strace ends with the
+// coordinator; its output lists the calls.
+func (h *fixture) inject(calls, what string) *process {
 	h.t.Helper()
-	s := launch(h.t, nil, "strace", "-f", "-p", fmt.Sprint(h.cmd.Process.Pid), "-P", h.log(),
+	s := launch(h.t, nil, "strace", "-f", "-p", fmt.Sprint(h.cmd.Process.Pid), "-P", h.journalLog(),
 		"-e", "trace="+calls, "-e", "inject="+calls+":"+what)
 	eventually(h.t, "strace is attached", func() bool { return strings.Contains(s.output(), "attached") || s.ended() })
 	require.False(h.t, s.ended(), s.output())
@@ -50,10 +50,10 @@ func (h *house) inject(calls, what string) *process {
 
 func TestFault13AfterASyncThatFailedTheCoordinatorEndsAndNothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(50)
-	c := h.mustDial("client", survives)
+	c := h.mustDial("client", longTTL)
 	require.NoError(t, <-putNote(c, 50))
 	h.inject("fsync,fdatasync", "error=EIO:when=1")
 	answered := putNote(c, 51)
@@ -64,7 +64,7 @@ func TestFault13AfterASyncThatFailedTheCoordinatorEndsAndNothingAcknowledgedIsLo
 	require.Contains(t, []int{51, 52}, h.notes(), "it may be there all the same, or be repeated")
 }
 
-// acknowledged says that an answer is there, and is no error.
+// acknowledged reports whether there is an answer without an error.
 func acknowledged(answered chan error) bool {
 	select {
 	case err := <-answered:
@@ -76,18 +76,18 @@ func acknowledged(answered chan error) bool {
 
 func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(1)
-	issueOne(t, h.mustDial("manager", survives))
-	worker := h.mustDial("worker", noticed)
+	issueOne(t, h.mustDial("manager", longTTL))
+	worker := h.mustDial("worker", loadSafeTTL)
 	item, err := task.Client{Repo: worker}.Claim(within(t), dig)
 	require.NoError(t, err)
 	s := h.inject("fsync,fdatasync", "delay_exit=50000")
 	const clients, each = 64, 20
 	var running sync.WaitGroup
 	var failed atomic.Int64
-	c := h.mustDial("client", survives)
+	c := h.mustDial("client", longTTL)
 	for range clients {
 		running.Go(func() {
 			for range each {
@@ -100,7 +100,7 @@ func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
 	running.Wait()
 	require.Zero(t, failed.Load())
 	s.kill()
-	said, err := os.ReadFile(s.said)
+	said, err := os.ReadFile(s.outputFile)
 	require.NoError(t, err)
 	syncs := strings.Count(string(said), "(DELAYED)")
 	t.Logf("%d puts, %d syncs of 50 ms", clients*each, syncs)
@@ -111,11 +111,11 @@ func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
 
 func TestFault15AWriteThatIsInterruptedIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(10)
 	h.inject("write,pwrite64,writev", "error=EINTR:when=1+3")
-	c := h.mustDial("client", survives)
+	c := h.mustDial("client", longTTL)
 	for n := range int64(50) {
 		require.NoError(t, <-putNote(c, n+100))
 	}
@@ -124,18 +124,18 @@ func TestFault15AWriteThatIsInterruptedIsTriedAgain(t *testing.T) {
 	require.Equal(t, 60, h.notes())
 }
 
-// A limit on the size of files cuts a write short, and fails the next.
+// A limit on the file size cuts one write short and fails the next.
 func TestFault15AWriteThatIsCutShortEndsTheCoordinatorAndLeavesNoHole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(10)
-	info, err := os.Stat(h.log())
+	info, err := os.Stat(h.journalLog())
 	require.NoError(t, err)
 	limit := info.Size() + 5000
 	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(h.cmd.Process.Pid), fmt.Sprint("--fsize=", limit, ":")).CombinedOutput()
 	require.NoError(t, err, string(out))
-	c := h.mustDial("client", survives)
+	c := h.mustDial("client", longTTL)
 	there := 10
 	var last chan error
 	for n := int64(100); last == nil; n++ {
@@ -156,21 +156,21 @@ func TestFault15AWriteThatIsCutShortEndsTheCoordinatorAndLeavesNoHole(t *testing
 	require.Contains(t, h.output(), "file too large")
 	require.NotContains(t, h.output(), "goroutine ", "an error, and no crash")
 	h.mustStart()
-	if <-last == nil { // it was repeated at this coordinator
+	if <-last == nil { // the client repeated it at this coordinator
 		there++
 	}
 	require.Contains(t, []int{there, there + 1}, h.notes())
 }
 
-// ready asks whether the coordinator is ready for everything.
-func (h *house) ready() bool {
+// ready reports whether the coordinator is ready.
+func (h *fixture) ready() bool {
 	answer, err := http.Get("http://" + h.http + "/readyz")
 	require.NoError(h.t, err)
 	require.NoError(h.t, answer.Body.Close())
 	return answer.StatusCode == http.StatusOK
 }
 
-// smallDisk mounts a file system of so many bytes, which needs root.
+// smallDisk mounts a file system of size bytes, which needs root.
 func smallDisk(t *testing.T, size int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "disk")
@@ -183,18 +183,18 @@ func smallDisk(t *testing.T, size int) (dir string) {
 func TestFault12AFullDiskRefusesPutsAndLetsTheRestGoOnUntilThereIsRoom(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, 16<<20)
-	h := houseAt(t, filepath.Join(disk, "data"), quick...)
+	h := fixtureAt(t, filepath.Join(disk, "data"), fastDetection...)
 	h.mustStart()
 	h.fill(100)
-	issueOne(t, h.mustDial("manager", survives))
-	tasks := task.Client{Repo: h.mustDial("worker", survives)}
+	issueOne(t, h.mustDial("manager", longTTL))
+	tasks := task.Client{Repo: h.mustDial("worker", longTTL)}
 	item, err := tasks.Claim(within(t), dig)
 	require.NoError(t, err)
 	require.True(t, h.ready())
 
 	filler := filepath.Join(disk, "filler")
 	fillUp(t, filler)
-	c := h.mustDial("client", survives)
+	c := h.mustDial("client", longTTL)
 	acknowledged := 100
 	eventually(t, "puts are refused", func() bool {
 		err := c.Space(notes).PutP(within(t), tuple.New("note", int64(1)), 0)
@@ -220,7 +220,7 @@ func TestFault12AFullDiskRefusesPutsAndLetsTheRestGoOnUntilThereIsRoom(t *testin
 	h.kill()
 	h.mustStart()
 	require.Equal(t, acknowledged-50+1, h.notes())
-	n, err := h.mustDial("check", survives).Space(lease.Space).Count(within(t), lease.Any())
+	n, err := h.mustDial("check", longTTL).Space(lease.Space).Count(within(t), lease.Any())
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "the lease lives until its result is ingested")
 }
@@ -237,15 +237,15 @@ func fillUp(t *testing.T, path string) {
 	require.NoError(t, f.Close())
 }
 
-// Strace says ENOSPC although statfs does not: the disk fills up between two looks.
-// It says so once to each thread, so that the write may find no room twice: then
-// the coordinator ends, as it does after any other write that failed.
+// Strace injects ENOSPC although statfs shows free space: the disk fills up between two
+// checks. It injects once per thread, so a write may fail twice; then the coordinator
+// ends, as after any other failed write.
 func TestFault12AWriteThatFindsNoRoomIsNoTornRecord(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(20)
-	c := h.mustDial("client", survives) // first: what is lost of others may be all that finds no room
+	c := h.mustDial("client", longTTL) // first, because the records of lost sessions could use up the failing write
 	h.inject("write,pwrite64", "error=ENOSPC:when=1")
 	there, unknown := 20, 0
 	for n := range int64(10) {
@@ -270,8 +270,8 @@ func TestFault12AWriteThatFindsNoRoomIsNoTornRecord(t *testing.T) {
 	require.LessOrEqual(t, n, there+unknown)
 }
 
-// nobody runs the coordinator of a house as a user without rights.
-func (h *house) nobody(args ...string) *process {
+// runUnprivileged runs the coordinator of the fixture as a user without rights.
+func (h *fixture) runUnprivileged(args ...string) *process {
 	h.t.Helper()
 	for _, dir := range []string{filepath.Dir(program), filepath.Dir(filepath.Dir(h.dir)), filepath.Dir(h.dir)} {
 		require.NoError(h.t, os.Chmod(dir, 0o755))
@@ -282,20 +282,20 @@ func (h *house) nobody(args ...string) *process {
 
 func TestFault15AFolderThatCannotBeUsedIsSaidAndHasItsExitCode(t *testing.T) {
 	t.Parallel()
-	wrong := newHouse(t)
+	wrong := newFixture(t)
 	require.NoError(t, os.Mkdir(wrong.dir, 0o700))
-	p := wrong.nobody()
+	p := wrong.runUnprivileged()
 	require.Equal(t, fault.Of(fault.ErrPermission).ExitCode, p.code(), p.output())
 	require.Contains(t, p.output(), wrong.dir)
 	require.Contains(t, p.output(), "permission denied")
 
-	locked := newHouse(t)
+	locked := newFixture(t)
 	require.NoError(t, os.Mkdir(locked.dir, 0o555))
 	require.NoError(t, os.Chown(locked.dir, 65534, 65534))
-	p = locked.nobody()
+	p = locked.runUnprivileged()
 	require.Equal(t, fault.Of(fault.ErrPermission).ExitCode, p.code(), p.output())
 
-	missing := newHouse(t)
+	missing := newFixture(t)
 	require.NoError(t, os.WriteFile(missing.dir, nil, 0o600))
 	missing.begin("")
 	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, missing.code(), missing.output())
@@ -304,15 +304,15 @@ func TestFault15AFolderThatCannotBeUsedIsSaidAndHasItsExitCode(t *testing.T) {
 
 func TestFault15AFolderThatIsRemovedUnderARunningCoordinatorEndsIt(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(1)
-	c := h.mustDial("client", survives)
-	eventually(t, "the folder is gone", func() bool { return os.RemoveAll(h.dir) == nil }) // the coordinator may write into it
+	c := h.mustDial("client", longTTL)
+	eventually(t, "the folder is gone", func() bool { return os.RemoveAll(h.dir) == nil }) // the coordinator may be writing into it
 	eventually(t, "it ends", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
-		_ = c.Space(notes).Put(ctx, tuple.New("note", int64(2)), 0) // makes it look
+		_ = c.Space(notes).Put(ctx, tuple.New("note", int64(2)), 0) // makes the coordinator notice
 		return h.ended()
 	})
 	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, h.code(), h.output())

@@ -16,11 +16,11 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// grants is traffic of leases: granted, extended, revoked and left to expire, each
-// call with an operation id that is used again. Its sessions live through every
-// crash, so every call is answered.
+// grants is traffic of leases: granted, extended, revoked and left to expire, each call
+// with an operation id that is repeated. Its sessions survive every crash, so every call
+// is answered.
 type grants struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	granted int
 	revoked int
 	ids     map[string]bool
@@ -36,13 +36,13 @@ type repeater struct {
 	seq  uint64
 }
 
-// call returns the first answer, and says if a later one was another.
+// call returns the first answer; wrong describes a later answer that differs.
 func (r *repeater) call(procedure string, args tuple.Tuple) (reply tuple.Tuple, wrong string, err error) {
 	r.seq++
 	op := space.OpID{Session: r.Session(), Seq: r.seq}
 	reply, err = r.Call(context.Background(), op, procedure, args)
 	if err != nil {
-		return reply, "", err // nothing has happened
+		return reply, "", err // the call had no effect
 	}
 	for range r.rand.IntN(3) {
 		again, err := r.Call(context.Background(), op, procedure, args)
@@ -62,11 +62,11 @@ func (g *grants) act(ctx context.Context, c *client, n int, random *rand.Rand) e
 		if err != nil {
 			return err
 		}
-		g.saw(wrong)
+		g.noteWrong(wrong)
 		l := lease.Decode(granted)
 		id, token := l.ID, l.Token
 		if token <= last {
-			g.saw(fmt.Sprintf("token %d of lease %s comes after %d", token, id, last))
+			g.noteWrong(fmt.Sprintf("token %d of lease %s comes after %d", token, id, last))
 		}
 		last = token
 		g.grant(id)
@@ -77,11 +77,11 @@ func (g *grants) act(ctx context.Context, c *client, n int, random *rand.Rand) e
 	return nil
 }
 
-// use extends a lease or not, and revokes it or not.
+// use extends a lease at random, and revokes it at random.
 func (g *grants) use(r *repeater, id string, token int64) error {
 	if r.rand.IntN(2) == 0 {
 		_, wrong, err := r.call("lease.extend", tuple.New(id, token, int64(200)))
-		g.saw(wrong)
+		g.noteWrong(wrong)
 		if err != nil && !errors.Is(err, fault.ErrNotFound) {
 			return err
 		}
@@ -90,7 +90,7 @@ func (g *grants) use(r *repeater, id string, token int64) error {
 		return nil
 	}
 	_, wrong, err := r.call("lease.revoke", tuple.New(id, token))
-	g.saw(wrong)
+	g.noteWrong(wrong)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil // it has expired
 	}
@@ -100,16 +100,16 @@ func (g *grants) use(r *repeater, id string, token int64) error {
 	g.revoke()
 	_, _, err = r.call("lease.extend", tuple.New(id, token, int64(200)))
 	if !errors.Is(err, fault.ErrNotFound) {
-		g.saw(fmt.Sprintf("an extension of lease %s, which was revoked: %v", id, err))
+		g.noteWrong(fmt.Sprintf("an extension of lease %s, which was revoked: %v", id, err))
 	}
 	_, _, err = r.call("lease.revoke", tuple.New(id, token))
 	if !errors.Is(err, fault.ErrNotFound) {
-		g.saw(fmt.Sprintf("a second end of lease %s: %v", id, err))
+		g.noteWrong(fmt.Sprintf("a second end of lease %s: %v", id, err))
 	}
 	return nil
 }
 
-func (g *grants) saw(wrong string) {
+func (g *grants) noteWrong(wrong string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if wrong != "" {
@@ -133,8 +133,8 @@ func (g *grants) revoke() {
 	g.revoked++
 }
 
-// check compares with what the coordinator counts, once all leases have ended; of
-// others' grants there were at least some, and at most so many.
+// check compares with the counters of the coordinator after all leases have ended. Other
+// clients were granted between others and othersAtMost leases.
 func (g *grants) check(t *testing.T, c *client, others, othersAtMost int) {
 	t.Helper()
 	require.Empty(t, g.wrong)

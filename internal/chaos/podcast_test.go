@@ -21,7 +21,7 @@ import (
 
 const example = "../../examples/podcast"
 
-// finding is what is compared of one.
+// finding has the compared fields of a finding.
 type finding struct {
 	Episode string  `json:"episode"`
 	Clip    string  `json:"clip"`
@@ -29,8 +29,8 @@ type finding struct {
 	Score   float64 `json:"score"`
 }
 
-// findings returns those of a data folder, in an order.
-func (h *house) findings() []finding {
+// findings returns the sorted findings in a data folder.
+func (h *fixture) findings() []finding {
 	h.t.Helper()
 	said, code := h.run("findings", "--json")
 	require.Zero(h.t, code, said)
@@ -46,10 +46,10 @@ func (h *house) findings() []finding {
 	return all
 }
 
-// peace returns what a run of the example finds that nothing disturbs.
-func peace(t *testing.T) []finding {
+// undisturbed returns the findings of a run of the example without faults.
+func undisturbed(t *testing.T) []finding {
 	t.Helper()
-	h := newHouse(t)
+	h := newFixture(t)
 	said, code := h.run("run", example, "--until-idle")
 	require.Zero(t, code, said)
 	found := h.findings()
@@ -57,18 +57,18 @@ func peace(t *testing.T) []finding {
 	return found
 }
 
-// nothingIsLeft checks, at a coordinator on the folder, that all that was begun is
-// done: no task or result, held or not, and no lease; and that no work was done to the end twice.
-func (h *house) nothingIsLeft(items int) {
+// requireNothingLeft checks with a coordinator on the folder that all work has ended: no
+// task, result or lease is left, and no work was completed twice.
+func (h *fixture) requireNothingLeft(items int) {
 	h.t.Helper()
 	for _, name := range []string{"task", "result", "dead"} {
-		eventually(h.t, "no tuple is left in "+name, func() bool { // somebody may have said something late
+		eventually(h.t, "no tuple is left in "+name, func() bool { // a late report may still be pending
 			said, code := h.run("space", "count", name, "--held")
 			require.Zero(h.t, code, said)
 			return said == "0"
 		})
 	}
-	c := h.mustDial("check", survives)
+	c := h.mustDial("check", longTTL)
 	live, err := c.Space(lease.Space).Count(within(h.t), lease.Any())
 	require.NoError(h.t, err)
 	require.Zero(h.t, live, "leases")
@@ -79,74 +79,74 @@ func (h *house) nothingIsLeft(items int) {
 	require.NoError(h.t, c.close())
 }
 
-// TestARunThatIsKilledTenTimesInARowFindsTheSame is what a new user may try.
+// TestARunThatIsKilledTenTimesInARowFindsTheSame does what a new user may try.
 func TestARunThatIsKilledTenTimesInARowFindsTheSame(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(newSeed(t), 0))
-	want := peace(t)
-	h := newHouse(t)
+	want := undisturbed(t)
+	h := newFixture(t)
 	for range 10 {
 		p := launch(t, h.env, program, "run", example, "--until-idle")
-		p.endsIn(100*time.Millisecond + time.Duration(r.IntN(900))*time.Millisecond)
+		p.waitEnd(100*time.Millisecond + time.Duration(r.IntN(900))*time.Millisecond)
 		p.kill()
 	}
 	said, code := h.run("run", example, "--until-idle")
 	require.Zero(t, code, said)
 	require.Equal(t, want, h.findings())
 	h.mustStart()
-	h.nothingIsLeft(3)
+	h.requireNothingLeft(3)
 }
 
-// TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom is what a new user may try
-// next: neither the spaces nor the catalog have room for a while.
+// TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom fills the disk of a run for a
+// while, so that neither the spaces nor the catalog can be written.
 func TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom(t *testing.T) {
 	t.Parallel()
-	want := peace(t)
+	want := undisturbed(t)
 	disk := smallDisk(t, 48<<20)
-	// However often it finds no room, no work is given up. One episode is researched
-	// after the other, so that there is work left when the disk is full.
-	h := houseAt(t, filepath.Join(disk, "data"), append([]string{"LEASEHOLD_MAX_ATTEMPTS=1000", "LEASEHOLD_WORKERS=1"}, quick...)...)
+	// The task must not become a dead letter, however often a write fails. One worker, so
+	// that work is left when the disk is full.
+	h := fixtureAt(t, filepath.Join(disk, "data"), append([]string{"LEASEHOLD_MAX_ATTEMPTS=1000", "LEASEHOLD_WORKERS=1"}, fastDetection...)...)
 	p := launch(t, append(h.env, "FAILPOINT=research.report:1:stop"), program, "run", example, "--until-idle")
 	eventually(t, "work has begun", p.stopped)
 	filler := filepath.Join(disk, "filler")
 	fillUp(t, filler)
 	p.signal(syscall.SIGCONT)
-	eventually(t, "it says so", func() bool { return p.says("the disk is almost full") })
+	eventually(t, "the warning is printed", func() bool { return p.printed("the disk is almost full") })
 	require.NoError(t, os.Remove(filler))
 	require.Zero(t, p.code(), p.output())
 	require.Equal(t, want, h.findings())
 }
 
-// company is a coordinator, managers and workers, each a process.
-type company struct {
-	*house
+// deployment is a coordinator with managers and workers, each a process.
+type deployment struct {
+	*fixture
 	members []*member
 }
 
-// member is a manager or a worker, one process after the other.
+// member is a manager or a worker that is restarted as a new process.
 type member struct {
-	h    *house
+	h    *fixture
 	mode string
 	dir  string
-	env  []string // settings of its own
+	env  []string // additional settings
 	*process
 }
 
 func (m *member) start(failpoint string) {
 	env := []string{"FAILPOINT=" + failpoint, "LEASEHOLD_SLOTS=1", "LEASEHOLD_DATA=" + m.dir, "host=" + m.h.gate}
-	m.process = launch(m.h.t, slices.Concat(env, quick, m.env), program, m.mode)
+	m.process = launch(m.h.t, slices.Concat(env, fastDetection, m.env), program, m.mode)
 }
 
-// newMember makes a manager or a worker of a house, which is not there yet.
-func (h *house) newMember(mode string) *member {
+// newMember returns a manager or a worker that is not started yet.
+func (h *fixture) newMember(mode string) *member {
 	return &member{h: h, mode: mode, dir: filepath.Join(h.t.TempDir(), mode)}
 }
 
-// newCompany has the example as its origin.
-func newCompany(t *testing.T, managers, workers int) *company {
+// newDeployment adds the example as origin.
+func newDeployment(t *testing.T, managers, workers int) *deployment {
 	t.Helper()
-	// However often it is killed, no work is given up.
-	c := &company{house: newHouse(t, append([]string{"LEASEHOLD_MAX_ATTEMPTS=100"}, quick...)...)}
+	// The tasks must not become dead letters, however often a process is killed.
+	c := &deployment{fixture: newFixture(t, append([]string{"LEASEHOLD_MAX_ATTEMPTS=100"}, fastDetection...)...)}
 	said, code := c.run("origin", "add", example)
 	require.Zero(t, code, said)
 	for range managers {
@@ -158,14 +158,14 @@ func newCompany(t *testing.T, managers, workers int) *company {
 	return c
 }
 
-// status asks the coordinator; it may be away.
-func (h *house) status() (apiclient.Status, bool) {
+// status returns the status of the coordinator, and whether it answered.
+func (h *fixture) status() (apiclient.Status, bool) {
 	s, err := h.api().Status(within(h.t))
 	return s, err == nil
 }
 
-// idle says that everything has been researched, and nothing is in hand.
-func (c *company) idle() bool {
+// idle reports whether all pairs are researched and no visit, task or result is left.
+func (c *deployment) idle() bool {
 	s, ok := c.status()
 	if !ok || s.Totals.Researched < 24 {
 		return false
@@ -181,34 +181,34 @@ func (c *company) idle() bool {
 	return true
 }
 
-// disturb does one harm to one process: it is killed, told to die at a failpoint
-// after a new start, or stopped for a while.
-func (c *company) disturb(r *rand.Rand, moments map[string][]string) {
-	victim := r.IntN(1 + len(c.members))
-	moment := func(mode string) string {
+// injectFault kills a random process, restarts it with a failpoint, or stops it for a
+// while.
+func (c *deployment) injectFault(r *rand.Rand, killPoints map[string][]string) {
+	n := r.IntN(1 + len(c.members))
+	killPoint := func(mode string) string {
 		if r.IntN(2) == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%s:%d", moments[mode][r.IntN(len(moments[mode]))], 1+r.IntN(10))
+		return fmt.Sprintf("%s:%d", killPoints[mode][r.IntN(len(killPoints[mode]))], 1+r.IntN(10))
 	}
-	if victim == len(c.members) {
+	if n == len(c.members) {
 		c.kill()
-		c.start(moment("coordinator"))
+		c.start(killPoint("coordinator"))
 		return
 	}
-	m := c.members[victim]
+	m := c.members[n]
 	if r.IntN(3) == 0 {
 		m.signal(syscall.SIGSTOP)
-		c.endsIn(time.Duration(r.IntN(2000)) * time.Millisecond)
+		c.waitEnd(time.Duration(r.IntN(2000)) * time.Millisecond)
 		m.signal(syscall.SIGCONT)
 		return
 	}
 	m.kill()
-	m.start(moment(m.mode))
+	m.start(killPoint(m.mode))
 }
 
-// restartTheDead starts again what has died at a failpoint.
-func (c *company) restartTheDead() {
+// restartKilled restarts the processes that were killed at a failpoint.
+func (c *deployment) restartKilled() {
 	c.t.Helper()
 	if c.ended() {
 		require.True(c.t, c.killed(), c.output())
@@ -222,44 +222,44 @@ func (c *company) restartTheDead() {
 	}
 }
 
-// TestFault56ACompanyUnderChaosFindsTheSame kills, stops and continues the
-// processes of a whole system at random, until the time is over.
+// TestFault56ACompanyUnderChaosFindsTheSame kills, stops and continues the processes of a
+// whole system at random, for chaos.time.
 func TestFault56ACompanyUnderChaosFindsTheSame(t *testing.T) {
 	t.Parallel()
 	seed := newSeed(t)
-	want := peace(t)
-	moments := map[string][]string{
+	want := undisturbed(t)
+	killPoints := map[string][]string{
 		"coordinator": points(t, "shared/space", "coordinator"),
 		"manager":     points(t, "manager"),
 		"worker":      points(t, "worker"),
 	}
 	for n, end := uint64(0), time.Now().Add(*timeFlag); n == 0 || time.Now().Before(end); n++ {
 		r := rand.New(rand.NewPCG(seed, n))
-		c := newCompany(t, 2, 3)
+		c := newDeployment(t, 2, 3)
 		c.mustStart()
 		for _, m := range c.members {
 			m.start("")
 		}
-		harms := 0
-		for begun := time.Now(); time.Since(begun) < *timeFlag && (harms < 5 || !c.idle()); harms++ {
-			c.disturb(r, moments)
-			c.endsIn(time.Duration(r.IntN(700)) * time.Millisecond)
-			c.restartTheDead()
+		faults := 0
+		for begun := time.Now(); time.Since(begun) < *timeFlag && (faults < 5 || !c.idle()); faults++ {
+			c.injectFault(r, killPoints)
+			c.waitEnd(time.Duration(r.IntN(700)) * time.Millisecond)
+			c.restartKilled()
 		}
-		t.Logf("%d harms", harms)
-		eventually(t, "all is done", func() bool { c.restartTheDead(); return c.idle() })
-		c.calm()
+		t.Logf("%d faults", faults)
+		eventually(t, "all is done", func() bool { c.restartKilled(); return c.idle() })
+		c.restartCleanly()
 		require.Equal(t, want, c.findings())
-		c.nothingIsLeft(3)
-		c.endAll()
+		c.requireNothingLeft(3)
+		c.killAll()
 	}
 }
 
-// calm ends the workers, one of which may have something to say that comes late, and
-// replaces those who are to die at a failpoint; what is left is ingested.
-func (c *company) calm() {
+// restartCleanly ends the workers, because one may still have a late report, and restarts
+// the others without failpoints, so that they ingest the remaining results.
+func (c *deployment) restartCleanly() {
 	c.t.Helper()
-	c.endAll()
+	c.killAll()
 	c.mustStart()
 	for _, m := range c.members {
 		if m.mode == "manager" {
@@ -269,33 +269,32 @@ func (c *company) calm() {
 	eventually(c.t, "all is done to the end", c.idle)
 }
 
-func (c *company) endAll() {
+func (c *deployment) killAll() {
 	c.kill()
 	for _, m := range c.members {
 		m.kill()
 	}
 }
 
-// Row 25: what a manager issued before it died is done all the same, and is not
-// issued again by the next one.
+// Row 25: work that a manager issued before it was killed is completed, and the next
+// manager does not issue it again.
 func TestFault25AManagerThatDiesAmidIssuingLeavesNoOrphans(t *testing.T) {
 	t.Parallel()
-	c := newCompany(t, 2, 3)
+	c := newDeployment(t, 2, 3)
 	c.mustStart()
 	for _, m := range c.members[2:] {
 		m.start("")
 	}
 	c.members[0].start("issue.after:2")
-	require.True(t, c.members[0].endsIn(patience) && c.members[0].killed())
+	require.True(t, c.members[0].waitEnd(waitLimit) && c.members[0].killed())
 	c.members[1].start("")
 	eventually(t, "all is done", c.idle)
-	c.nothingIsLeft(3)
+	c.requireNothingLeft(3)
 	require.Len(t, c.findings(), 24)
 }
 
-// oneEpisode adds an episode and two clips as the origins of a house, whose folders
-// it returns.
-func (h *house) oneEpisode() (origins []string) {
+// oneEpisode adds an episode and two clips as origins, and returns their folders.
+func (h *fixture) oneEpisode() (origins []string) {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	for kind, names := range map[string][]string{"media": {"episodes/one.mp3"}, "clips": {"clips/ding.wav", "clips/lock.wav"}} {
@@ -313,27 +312,27 @@ func (h *house) oneEpisode() (origins []string) {
 	return origins
 }
 
-// Row 5 with the real processes: whoever dies at whatever step of ingesting and
-// recording, what was found is there once.
+// Row 5 with the real processes: at each step of ingesting and recording a process is
+// killed, and each finding is stored exactly once.
 func TestFault05AManagerThatDiesAtEachStepOfIngestingLosesNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	for _, origin := range h.oneEpisode() {
 		said, code := h.run("origin", "save-now", origin)
 		require.Zero(t, code, said)
 	}
 	manager, worker := h.newMember("manager"), h.newMember("worker")
 	manager.start("")
-	for _, moment := range points(t, "coordinator/visits.go") {
-		h.start(moment + ":1")
-		require.True(t, h.endsIn(patience) && h.killed(), "%s: %s", moment, h.output())
+	for _, killPoint := range points(t, "coordinator/visits.go") {
+		h.start(killPoint + ":1")
+		require.True(t, h.waitEnd(waitLimit) && h.killed(), "%s: %s", killPoint, h.output())
 	}
 	manager.kill()
 	h.mustStart()
-	worker.start("") // not before: what is found may not be ingested yet
-	for _, moment := range points(t, "manager/archive/ingest.go") {
-		manager.start(moment + ":1")
-		require.True(t, manager.endsIn(patience) && manager.killed(), "%s: %s", moment, manager.output())
+	worker.start("") // only now, because a result could otherwise be ingested too early
+	for _, killPoint := range points(t, "manager/archive/ingest.go") {
+		manager.start(killPoint + ":1")
+		require.True(t, manager.waitEnd(waitLimit) && manager.killed(), "%s: %s", killPoint, manager.output())
 		eventually(t, "it is lost", func() bool { s, ok := h.status(); return ok && len(s.Sessions) == 1 })
 	}
 	manager.start("")
@@ -341,21 +340,21 @@ func TestFault05AManagerThatDiesAtEachStepOfIngestingLosesNothing(t *testing.T) 
 	require.NotEmpty(t, h.findings())
 }
 
-// Row 31: each death of a worker is an attempt; after too many the task is a dead
-// letter with its history, and requeued it is done.
+// Row 31: each death of a worker is an attempt; after too many the task is a dead letter
+// with its history, and after a requeue it is completed.
 func TestFault31AWorkerThatDiesAtEachStepMakesADeadLetterWithItsHistory(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.oneEpisode()
 	h.mustStart()
 	manager, worker := h.newMember("manager"), h.newMember("worker")
-	worker.env = []string{"LEASEHOLD_SESSION_LOST=" + noticed.String()} // by its death only is it lost
+	worker.env = []string{"LEASEHOLD_SESSION_LOST=" + loadSafeTTL.String()} // so that a session is lost only by a death
 	manager.start("")
 	api := h.api()
-	for attempts, moment := range points(t, "worker") {
-		worker.start(moment + ":1")
-		require.True(t, worker.endsIn(patience), "%s: %s", moment, worker.output())
-		require.True(t, worker.killed(), "%s: %s", moment, worker.output())
+	for attempts, killPoint := range points(t, "worker") {
+		worker.start(killPoint + ":1")
+		require.True(t, worker.waitEnd(waitLimit), "%s: %s", killPoint, worker.output())
+		require.True(t, worker.killed(), "%s: %s", killPoint, worker.output())
 		eventually(t, "the attempt is counted", func() bool {
 			tasks, err := api.Tasks(within(t), "", -1)
 			require.NoError(t, err)

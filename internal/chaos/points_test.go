@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is killed at each failpoint of the source must find one on either side of
-// each durable step.
+// The tests kill processes at each failpoint in the source, so each durable step needs a
+// failpoint before and after it.
 func TestEachDurableStepHasAFailpointOnEitherSide(t *testing.T) {
 	t.Parallel()
 	there := points(t, "shared/space", "coordinator", "manager", "worker")

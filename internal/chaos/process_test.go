@@ -20,20 +20,20 @@ import (
 )
 
 var (
-	seedFlag = flag.Uint64("chaos.seed", 0, "seed of what happens; 0 is a new one")
-	timeFlag = flag.Duration("chaos.time", 3*time.Second, "how long each kind of chaos reigns")
+	seedFlag = flag.Uint64("chaos.seed", 0, "seed of the random choices; 0: a new one")
+	timeFlag = flag.Duration("chaos.time", 3*time.Second, "duration of each test with random faults")
 )
 
-// patience bounds what must happen sooner or later, also on a machine that has twenty
-// times as much to do as it can.
-const patience = 3 * time.Minute
+// waitLimit bounds each wait. It is long enough for a machine with twenty times the load
+// that it can handle.
+const waitLimit = 3 * time.Minute
 
-// program is leasehold, built with failpoints.
+// program is the path of leasehold, built with failpoints.
 var program string
 
 func TestMain(m *testing.M) {
-	if coordinator := os.Getenv(victimOf); coordinator != "" {
-		fmt.Fprintln(os.Stderr, beVictim(coordinator))
+	if coordinator := os.Getenv(killedClientOf); coordinator != "" {
+		fmt.Fprintln(os.Stderr, runKilledClient(coordinator))
 		os.Exit(1)
 	}
 	flag.Parse()
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { _ = os.RemoveAll(dir); os.Exit(code) }))
 }
 
-// newSeed returns the seed of a test, which is printed.
+// newSeed returns the seed of a test and logs it.
 func newSeed(t *testing.T) uint64 {
 	seed := *seedFlag
 	if seed == 0 {
@@ -59,28 +59,28 @@ func newSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// process is one that a test has started; it ends with the test.
+// process is a process that a test started. It ends with the test.
 type process struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	said string        // file of what it says
-	done chan struct{} // closed when it has ended, after err is set
-	err  error
+	t          *testing.T
+	cmd        *exec.Cmd
+	outputFile string        // file with its output
+	done       chan struct{} // closed when it has ended, after err is set
+	err        error
 }
 
-// launch starts a program. What it said is in the test's log if the test fails.
+// launch starts a program. If the test fails, its output is logged.
 func launch(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
 	said, err := os.CreateTemp(t.TempDir(), filepath.Base(name)+"-*.log")
 	require.NoError(t, err)
-	p := &process{t: t, cmd: exec.Command(name, args...), said: said.Name(), done: make(chan struct{})}
+	p := &process{t: t, cmd: exec.Command(name, args...), outputFile: said.Name(), done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = said, said
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // strace and what it traces end together
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that strace and its child end together
 	require.NoError(t, p.cmd.Start())
 	go func() {
 		p.err = p.cmd.Wait()
-		_ = said.Close() // it was only written to
+		_ = said.Close() // an error of closing does not matter, because the output is already written
 		close(p.done)
 	}()
 	t.Cleanup(func() {
@@ -92,33 +92,33 @@ func launch(t *testing.T, env []string, name string, args ...string) *process {
 	return p
 }
 
-// output is what the process has said so far, or the end of it.
+// output returns the end of the process's output so far.
 func (p *process) output() string {
 	const most = 4 << 10
-	data, err := os.ReadFile(p.said)
+	data, err := os.ReadFile(p.outputFile)
 	require.NoError(p.t, err)
 	return string(data[max(0, len(data)-most):])
 }
 
-// says reports whether the process has said a text.
-func (p *process) says(text string) bool {
-	data, err := os.ReadFile(p.said)
+// printed reports whether the output contains text.
+func (p *process) printed(text string) bool {
+	data, err := os.ReadFile(p.outputFile)
 	require.NoError(p.t, err)
 	return strings.Contains(string(data), text)
 }
 
-// kill ends the process as kill -9 does, and waits for its end.
+// kill sends SIGKILL and waits for the end.
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.done
 }
 
-// signal sends a signal to the process and all that it started.
+// signal sends a signal to the process and all processes that it started.
 func (p *process) signal(s syscall.Signal) {
 	_ = syscall.Kill(-p.cmd.Process.Pid, s) // it may have ended
 }
 
-// ended says that the process has.
+// ended reports whether the process has ended.
 func (p *process) ended() bool {
 	select {
 	case <-p.done:
@@ -128,8 +128,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// endsIn waits for the end of the process, at most so long.
-func (p *process) endsIn(d time.Duration) bool {
+// waitEnd waits up to d for the end of the process, and reports whether it has ended.
+func (p *process) waitEnd(d time.Duration) bool {
 	select {
 	case <-p.done:
 		return true
@@ -138,7 +138,7 @@ func (p *process) endsIn(d time.Duration) bool {
 	}
 }
 
-// killed says that the process has ended by SIGKILL.
+// killed reports whether the process was ended by SIGKILL.
 func (p *process) killed() bool {
 	var exit *exec.ExitError
 	if !p.ended() || !errors.As(p.err, &exit) {
@@ -148,7 +148,7 @@ func (p *process) killed() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// stopped says that the process is, by SIGSTOP.
+// stopped reports whether the process is stopped by SIGSTOP.
 func (p *process) stopped() bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
@@ -158,19 +158,19 @@ func (p *process) stopped() bool {
 	return strings.HasPrefix(state, "T")
 }
 
-// code is the exit code of a process that must end by itself.
+// code waits for the process to end by itself and returns its exit code.
 func (p *process) code() int {
 	p.t.Helper()
-	require.True(p.t, p.endsIn(patience), "it goes on")
+	require.True(p.t, p.waitEnd(waitLimit), "the process does not end")
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// eventually waits until ok is true.
+// eventually waits until ok returns true, and fails the test after waitLimit.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); <-time.After(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitLimit); !ok(); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			require.FailNow(t, "it does not happen: "+what)
+			require.FailNow(t, "timed out: "+what)
 		}
 	}
 }

@@ -16,28 +16,29 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// registers is traffic that puts, gets, queries and counts under few keys. Its
-// sessions live through every crash, so all calls are answered in the end, and the
-// history of each key must be that of a queue.
+// registers is traffic that puts, gets, queries and counts under few keys. Its sessions
+// survive every crash, so every call is answered, and the history of each key must be
+// that of a queue.
 type registers struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the field below
 	history []porcupine.Operation
 }
 
 const registerSpace = "registers"
 
-// begun is what the times of histories count from: the wall clock may be set meanwhile.
+// begun is the zero of the times in histories. It is monotonic, because the wall clock
+// may be changed.
 var begun = time.Now()
 
 // step is one operation of a history.
 type step struct {
 	verb  string
 	key   string
-	value int64 // put
+	value int64 // of a put
 }
 
-// keyLife is how many operations of one client a key lives for, so that no history
-// becomes too long to check.
+// keyLife is the number of operations of one client after which a new key is used,
+// because the check of a long history takes too long.
 const keyLife = 40
 
 func (g *registers) act(ctx context.Context, c *client, n int, r *rand.Rand) error {
@@ -65,7 +66,7 @@ func (g *registers) note(o porcupine.Operation) {
 	g.history = append(g.history, o)
 }
 
-// do carries out a step. It waits for an answer however long that takes.
+// do executes a step. It waits for the answer without a limit.
 func (in step) do(s space.Space) (found int64, err error) {
 	ctx := context.Background()
 	p := tuple.Match(in.key, tuple.AnyInt64)
@@ -84,8 +85,8 @@ func (in step) do(s space.Space) (found int64, err error) {
 	return u.Int64(1), err
 }
 
-// queues is what a sequential space must be like: for each key a queue. Its state
-// is the values, oldest first.
+// queues is the sequential model of a space: a queue for each key. The state lists the
+// values, oldest first.
 var queues = porcupine.Model{
 	Partition: byKey,
 	Init:      func() any { return "" },
@@ -93,7 +94,7 @@ var queues = porcupine.Model{
 		queue, in, found := state.(string), input.(step), output.(int64)
 		oldest, rest, _ := strings.Cut(queue, " ")
 		var first int64
-		_, _ = fmt.Sscan(oldest, &first) // an empty queue has no first
+		_, _ = fmt.Sscan(oldest, &first) // an empty queue has no first value, so first stays 0
 		switch in.verb {
 		case "put":
 			return true, queue + fmt.Sprint(in.value) + " "
@@ -124,5 +125,5 @@ func (g *registers) check(t *testing.T) {
 	t.Helper()
 	t.Logf("registers: %d operations", len(g.history))
 	require.NotEmpty(t, g.history)
-	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(queues, g.history, patience+*timeFlag), "the history is linearizable")
+	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(queues, g.history, waitLimit+*timeFlag), "the history is linearizable")
 }

@@ -12,40 +12,39 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// limit sets how large a file of the coordinator may become; "unlimited" takes the
-// limit away.
-func (h *house) limit(bytes string) {
+// limit sets the greatest size of the coordinator's files in bytes, or "unlimited".
+func (h *fixture) limit(bytes string) {
 	h.t.Helper()
 	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(h.cmd.Process.Pid), "--fsize="+bytes+":").CombinedOutput()
 	require.NoError(h.t, err, string(out))
 }
 
-// logged is where the log's records end, and only zeros follow.
-func (h *house) logged() int {
+// recordsEnd returns the offset in the log after which only zeros follow.
+func (h *fixture) recordsEnd() int {
 	h.t.Helper()
-	log, err := os.ReadFile(h.log())
+	log, err := os.ReadFile(h.journalLog())
 	require.NoError(h.t, err)
 	return len(bytes.TrimRight(log, "\x00"))
 }
 
-// Strace stops the coordinator behind the first write of each of its threads. A
-// limit lets only a part of that write through, and is gone when it goes on: what
-// it sees is a short write, and nothing else.
+// Strace stops the coordinator after the first write of each of its threads. A file size
+// limit lets only part of that write through and is lifted before the coordinator
+// continues, so it sees a short write and nothing else.
 func TestFault15AShortWriteIsGoneOnWith(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(10)
-	c := h.mustDial("client", survives)
+	c := h.mustDial("client", longTTL)
 	require.NoError(t, <-putNote(c, 100))
-	before := h.logged()
-	const let = 20 // bytes, of a record that has more
+	before := h.recordsEnd()
+	const allowed = 20 // bytes, fewer than the record has
 	s := h.inject("write", "signal=SIGSTOP:when=1")
-	h.limit(fmt.Sprint(before + let))
+	h.limit(fmt.Sprint(before + allowed))
 	answered := putNote(c, 101)
 	eventually(t, "it is stopped", func() bool { return strings.Contains(s.output(), "stopped by SIGSTOP") })
-	cut := h.logged()
-	require.True(t, before < cut && cut <= before+let, "the write was short: from %d to %d", before, cut)
+	cut := h.recordsEnd()
+	require.True(t, before < cut && cut <= before+allowed, "the write was short: from %d to %d", before, cut)
 	h.limit("unlimited")
 	s.signal(syscall.SIGTERM) // strace detaches; the coordinator stays stopped
 	<-s.done
@@ -59,13 +58,13 @@ func TestFault15AShortWriteIsGoneOnWith(t *testing.T) {
 	require.Equal(t, 32, h.notes(), "there is no hole")
 }
 
-// A write that takes nothing, and says so, is none that can be gone on with.
+// A write that returns 0 cannot be continued.
 func TestFault15AWriteOfNothingEndsTheCoordinatorAndNothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(10)
-	c := h.mustDial("client", survives)
+	c := h.mustDial("client", longTTL)
 	h.inject("write", "retval=0:when=1")
 	answered := putNote(c, 100)
 	require.NotZero(t, h.code())

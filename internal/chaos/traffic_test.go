@@ -13,65 +13,63 @@ import (
 	"leasehold/shared/space"
 )
 
-// traffic is many sessions at one coordinator, with all kinds of work.
+// traffic is many concurrent sessions at one coordinator, with all kinds of work.
 type traffic struct {
 	t         *testing.T
-	h         *house
+	h         *fixture
 	seed      uint64
 	registers registers
-	goods     *goods
+	tuples    *tuples
 	grants    *grants
-	labour    *labour
+	workload  *workload
 
-	stop    context.CancelFunc // begin nothing new
-	gone    context.Context    // ends what waits for a coordinator
-	leave   context.CancelFunc
+	stop    context.CancelFunc // ends each client after its current step
+	gone    context.Context    // done when clients must stop waiting for a coordinator
+	cutAll  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// How long a session may be silent: one that must survive whatever happens, and
-// one that may be abandoned.
+// Session TTLs.
 const (
-	survives = 30 * time.Minute
-	passes   = 2 * time.Second
-	noticed  = 5 * time.Second // one that is lost once it is abandoned, and not before
+	longTTL     = 30 * time.Minute
+	shortTTL    = 2 * time.Second
+	loadSafeTTL = 5 * time.Second // is lost after it is abandoned, but not under load
 )
 
-// part is what one session after the other does. It returns nil when its session
-// has ended, or ctx.
-type part func(ctx context.Context, c *client, n int, r *rand.Rand) error
+// clientFunc runs one session. It returns nil when the session or ctx has ended.
+type clientFunc func(ctx context.Context, c *client, n int, r *rand.Rand) error
 
-// startTraffic sends traffic until halt.
-func startTraffic(t *testing.T, h *house, seed uint64) *traffic {
+// startTraffic starts clients that run until stopTraffic.
+func startTraffic(t *testing.T, h *fixture, seed uint64) *traffic {
 	t.Helper()
-	x := &traffic{t: t, h: h, seed: seed, goods: newGoods(), grants: newGrants(), labour: newLabour()}
-	setup := h.mustDial("setup", survives)
-	for _, name := range []string{registerSpace, goodsSpace} {
+	x := &traffic{t: t, h: h, seed: seed, tuples: newTuples(), grants: newGrants(), workload: newWorkload()}
+	setup := h.mustDial("setup", longTTL)
+	for _, name := range []string{registerSpace, tuplesSpace} {
 		require.NoError(t, setup.Create(within(t), name, space.Options{}))
 	}
 	require.NoError(t, setup.close())
 	ctx, stop := context.WithCancel(t.Context())
 	x.stop = stop
-	x.gone, x.leave = context.WithCancel(context.Background())
+	x.gone, x.cutAll = context.WithCancel(context.Background())
 	n := 0
-	cast := func(name string, times int, ttl time.Duration, serves map[string]int, p part) {
+	start := func(name string, times int, ttl time.Duration, serves map[string]int, run clientFunc) {
 		for range times {
 			n++
 			number := n
-			x.running.Go(func() { x.play(ctx, name, number, ttl, serves, p) })
+			x.running.Go(func() { x.runSessions(ctx, name, number, ttl, serves, run) })
 		}
 	}
-	cast("register", 3, survives, nil, x.registers.act)
-	cast("grant", 2, survives, nil, x.grants.act)
-	cast("producer", 2, survives, nil, x.goods.produce)
-	cast("consumer", 3, passes, nil, x.goods.consume)
-	cast("manager", 2, passes, nil, x.labour.manage)
-	cast("worker", 3, passes, map[string]int{dig: 1}, x.labour.toil)
+	start("register", 3, longTTL, nil, x.registers.act)
+	start("grant", 2, longTTL, nil, x.grants.act)
+	start("producer", 2, longTTL, nil, x.tuples.produce)
+	start("consumer", 3, shortTTL, nil, x.tuples.consume)
+	start("manager", 2, shortTTL, nil, x.workload.runManager)
+	start("worker", 3, shortTTL, map[string]int{dig: 1}, x.workload.runWorker)
 	return x
 }
 
-// play plays a part with one session after the other.
-func (x *traffic) play(ctx context.Context, name string, n int, ttl time.Duration, serves map[string]int, p part) {
+// runSessions runs one session after the other.
+func (x *traffic) runSessions(ctx context.Context, name string, n int, ttl time.Duration, serves map[string]int, run clientFunc) {
 	r := rand.New(rand.NewPCG(x.seed, uint64(n)))
 	for ctx.Err() == nil {
 		c, err := x.h.dial(ctx, name, ttl, serves)
@@ -81,37 +79,37 @@ func (x *traffic) play(ctx context.Context, name string, n int, ttl time.Duratio
 			}
 			return
 		}
-		stay := context.AfterFunc(x.gone, func() { c.wire.cut(errGone) })
-		err = p(ctx, c, n, r)
+		stay := context.AfterFunc(x.gone, func() { c.wire.cut(errSessionLost) })
+		err = run(ctx, c, n, r)
 		stay()
 		c.abandon()
-		late := errors.Is(err, context.DeadlineExceeded) // to close: the coordinator was away for too long
-		if err != nil && (!closed(err) && !late || ttl == survives) {
+		late := errors.Is(err, context.DeadlineExceeded) // the close timed out, because no coordinator ran
+		if err != nil && (!closed(err) && !late || ttl == longTTL) {
 			x.t.Errorf("%s %s: %v", name, c.Session(), err)
 			return
 		}
 	}
 }
 
-// halt ends the traffic. The coordinator must be there, unless the test has failed.
-func (x *traffic) halt() {
+// stopTraffic ends the traffic. The coordinator must run, unless the test has failed.
+func (x *traffic) stopTraffic() {
 	x.stop()
 	if x.t.Failed() {
-		x.leave()
+		x.cutAll()
 	}
 	x.running.Wait()
-	x.leave()
+	x.cutAll()
 }
 
-// check lets what was begun come to its end, and then compares what the clients
-// were told with what is there.
+// check completes the work that was begun, and compares the answers to the clients with
+// the content of the spaces.
 func (x *traffic) check() {
 	x.t.Helper()
-	x.labour.finish(x.t, x.h)
-	c := x.h.mustDial("check", survives)
-	eventually(x.t, "what those had who were abandoned is back", func() bool { return c.held(x.t, goodsSpace) == 0 })
+	x.workload.finish(x.t, x.h)
+	c := x.h.mustDial("check", longTTL)
+	eventually(x.t, "what those had who were abandoned is back", func() bool { return c.held(x.t, tuplesSpace) == 0 })
 	x.registers.check(x.t)
-	x.goods.check(x.t, c)
-	x.labour.check(x.t, c)
-	x.grants.check(x.t, c, x.labour.issued, x.labour.issued+x.labour.perhaps)
+	x.tuples.check(x.t, c)
+	x.workload.check(x.t, c)
+	x.grants.check(x.t, c, x.workload.issued, x.workload.issued+x.workload.perhaps)
 }

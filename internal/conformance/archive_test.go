@@ -44,25 +44,24 @@ const (
 
 var muted = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// archiveRun is the archive flow over one catalog, in a bubble of fake time. All
-// that is random comes from its seed.
+// archiveRun runs the archive flow over one catalog, in fake time. All random choices
+// come from its seed.
 type archiveRun struct {
 	*testing.T
 	journal journal.Memory
 	store   catalog.Catalog
 	running sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
-	house  *coordinator.Coordinator
-	halt   func() // ends house
+	coord  *coordinator.Coordinator
+	halt   func() // ends coord
 	log    bytes.Buffer
 	seq    uint64
 }
 
-// recorded runs the archive for so long, and returns its log. Members of its crew are
-// killed, or leave in order, at random; and so is the coordinator, if restarts says
-// so.
+// recorded runs the archive for a duration and returns its log. Its managers and workers
+// are killed or closed at random, and so is the coordinator if restarts is set.
 func recorded(t *testing.T, seed uint64, long time.Duration, restarts bool) (log []byte) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &archiveRun{T: t, random: rand.New(rand.NewPCG(seed, 7))}
@@ -73,10 +72,10 @@ func recorded(t *testing.T, seed uint64, long time.Duration, restarts bool) (log
 		r.open()
 		ctx, stop := context.WithCancel(context.Background())
 		for range 2 {
-			r.running.Go(func() { r.member(ctx, "manager", r.manage) })
+			r.running.Go(func() { r.member(ctx, "manager", r.runManager) })
 		}
 		for range 3 {
-			r.running.Go(func() { r.member(ctx, "worker", r.labour) })
+			r.running.Go(func() { r.member(ctx, "worker", r.runWorker) })
 		}
 		for end := time.Now().Add(long); time.Now().Before(end); {
 			<-time.After(r.upTo(30 * time.Minute))
@@ -108,27 +107,28 @@ func (r *archiveRun) curate(episodes, clips int) {
 	require.NoError(r, err)
 }
 
-// open starts a coordinator over the journal.
+// open starts a coordinator on the journal.
 func (r *archiveRun) open() {
 	policy := work.Policy{
 		Task:     task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second},
 		LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
 	}
-	house, err := coordinator.New(r.Context(), coordinator.Config{
+	coord, err := coordinator.New(r.Context(), coordinator.Config{
 		Journal: &r.journal, Catalog: r.store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Trace: r.write, Log: muted,
 	})
 	require.NoError(r, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	ready := make(chan struct{})
-	go func() { done <- house.Run(ctx, func() { close(ready) }) }()
+	go func() { done <- coord.Run(ctx, func() { close(ready) }) }()
 	<-ready
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.house, r.halt = house, func() { cancel(); require.NoError(r, <-done) }
+	r.coord, r.halt = coord, func() { cancel(); require.NoError(r, <-done) }
 }
 
-// write is where the coordinators log: one log, without a gap.
+// write appends an event to the log of all coordinators, with consecutive sequence
+// numbers.
 func (r *archiveRun) write(e trace.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,15 +164,15 @@ func (m mortal) Do(ctx context.Context, req space.Request) (space.Reply, error) 
 	return m.Conn.Do(ctx, req)
 }
 
-// member is one process after the other: each works for a while, and is then killed,
-// or leaves in order.
+// member runs one process after the other. Each runs for a random time and is then killed
+// or closed.
 func (r *archiveRun) member(ctx context.Context, mode string, run func(context.Context, status.Connect)) {
 	for ctx.Err() == nil {
 		var dead atomic.Bool
-		life, cancel := context.WithTimeout(ctx, r.upTo(40*time.Minute))
+		member, cancel := context.WithTimeout(ctx, r.upTo(40*time.Minute))
 		killed := r.chance(60)
-		stop := context.AfterFunc(life, func() { dead.Store(killed) })
-		run(life, r.connect(mode, &dead))
+		stop := context.AfterFunc(member, func() { dead.Store(killed) })
+		run(member, r.connect(mode, &dead))
 		cancel()
 		stop()
 		select {
@@ -182,15 +182,15 @@ func (r *archiveRun) member(ctx context.Context, mode string, run func(context.C
 	}
 }
 
-// connect opens sessions at the coordinator that there is.
+// connect opens sessions at the current coordinator.
 func (r *archiveRun) connect(mode string, dead *atomic.Bool) status.Connect {
 	return func(ctx context.Context) (space.Repository, error) {
 		for {
 			r.mu.Lock()
-			house := r.house
+			coord := r.coord
 			id := fmt.Sprintf("%s-%08x", mode, r.random.Uint32())
 			r.mu.Unlock()
-			c, err := house.Engine().Connect(ctx, id, lost)
+			c, err := coord.Engine().Connect(ctx, id, lost)
 			if err == nil {
 				return space.Over(mortal{c, r, dead}), nil
 			}
@@ -203,27 +203,28 @@ func (r *archiveRun) connect(mode string, dead *atomic.Bool) status.Connect {
 	}
 }
 
-// flow is the archive's, but that a visit brings nothing new: all is curated.
+// flow is the archive's flow, except that a visit finds nothing new, because everything
+// is already curated.
 type flow struct{ *archive.Flow }
 
 func (flow) Visit(context.Context, models.Visit) (models.Outcome, error) {
 	return models.Outcome{Status: models.Uneventful}, nil
 }
 
-func (r *archiveRun) manage(ctx context.Context, connect status.Connect) {
+func (r *archiveRun) runManager(ctx context.Context, connect status.Connect) {
 	f := archive.NewFlow(archive.Flow{Catalog: r.store, ClipLimit: 4, Timeout: timeout, Look: 5 * time.Second, Log: muted})
 	_ = manager.Run(ctx, connect, manager.Config{Flows: map[models.FlowName]manager.Flow{models.ArchiveFlow: flow{f}}, Heartbeat: heartbeat, Grace: time.Second, Log: muted})
 }
 
-func (r *archiveRun) labour(ctx context.Context, connect status.Connect) {
+func (r *archiveRun) runWorker(ctx context.Context, connect status.Connect) {
 	_ = worker.Run(ctx, connect, worker.Config{
 		Handlers: map[string]worker.Handler{models.ActionResearch: r}, Slots: 2, Heartbeat: heartbeat,
 		Drain: 30 * time.Second, Grace: 10 * time.Second, Log: muted,
 	})
 }
 
-// Handle looks for clips as a worker might: mostly it finds out, but it may give the
-// task back, take too long, or be late.
+// Handle plays a worker: it completes most tasks, but it may fail, take too long, or
+// report late.
 func (r *archiveRun) Handle(ctx context.Context, job worker.Job) error {
 	var research models.Research
 	if err := json.Unmarshal(job.Task().Data, &research); err != nil {
@@ -242,18 +243,18 @@ func (r *archiveRun) Handle(ctx context.Context, job worker.Job) error {
 			if r.chance(50) {
 				return context.Cause(ctx)
 			}
-			ctx = context.WithoutCancel(ctx) // it does not notice, and reports too late
+			ctx = context.WithoutCancel(ctx) // it ignores the end of its session and reports late
 		case <-time.After(long):
 		}
 		found := models.Researched{
 			Episode: research.Episode.ID, Clips: []string{clip.ID}, EpisodeMedia: research.Episode.Media,
 			ClipMedia: map[string]models.MediaRef{clip.ID: clip.Media},
 		}
-		say := job.Report
+		report := job.Report
 		if n == len(research.Clips)-1 {
-			say = job.Resolve
+			report = job.Resolve
 		}
-		if err := say(ctx, clip.ID, found); err != nil {
+		if err := report(ctx, clip.ID, found); err != nil {
 			return err
 		}
 	}

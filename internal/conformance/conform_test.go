@@ -16,7 +16,7 @@ import (
 
 var seeds = flag.Int("seeds", 1, "runs of the archive, without and with restarts of the coordinator")
 
-// systemModels is where those are that the system is held against.
+// systemModels is the folder of the models of the running system.
 const systemModels = "../../tup4fun/conform/models"
 
 var protocols = []string{"lease", "task", "capacity", "status"}

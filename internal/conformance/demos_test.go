@@ -14,7 +14,7 @@ import (
 	"leasehold/tup4fun/conform"
 )
 
-// demos are the programs for a course: each has a model, a map, and the log of one run.
+// demos are the example programs, each with a model, a map, and the log of one run.
 var demos = []string{"philosophers/philosophers", "philosophers/tickets", "mergesort/mergesort"}
 
 func TestTheLogsOfTheDemosConform(t *testing.T) {
@@ -32,10 +32,11 @@ func TestTheLogsOfTheDemosConform(t *testing.T) {
 	}
 }
 
-// meddled are ways to tamper with the operation i: it is gone, somebody else did it,
-// or it has changed places with the next of its session. Those near the end of a log
-// may be missing, as the rest may still have come. Nil: it cannot be done there.
-var meddled = map[string]func(events []trace.Event, i int) []trace.Event{
+// tampered are ways to tamper with operation i: remove it, assign it to another session,
+// or swap it with the next of its session. The test leaves out the second half of a log,
+// because a removed event there may only look late. nil means that the change is not
+// possible there.
+var tampered = map[string]func(events []trace.Event, i int) []trace.Event{
 	"gone": func(events []trace.Event, i int) []trace.Event {
 		return slices.Delete(events, i, i+1)
 	},
@@ -51,8 +52,8 @@ var meddled = map[string]func(events []trace.Event, i int) []trace.Event{
 	},
 	"swapped": func(events []trace.Event, i int) []trace.Event {
 		j := i + 1 + slices.IndexFunc(events[i+1:], func(e trace.Event) bool { return e.Process == events[i].Process && e.Space != "" })
-		if j == i || events[i].Operation == trace.Expire || what(events[i]) == what(events[j]) || events[i].Role == "table" || events[i].Role == "main" || events[i].Procedure != "" && events[i].Procedure == events[j].Procedure {
-			return nil // it might have been so
+		if j == i || events[i].Operation == trace.Expire || withoutTime(events[i]) == withoutTime(events[j]) || events[i].Role == "table" || events[i].Role == "main" || events[i].Procedure != "" && events[i].Procedure == events[j].Procedure {
+			return nil // the result could be a log of the program
 		}
 		events[i].Clock, events[j].Clock = events[j].Clock, events[i].Clock
 		events[i], events[j] = events[j], events[i]
@@ -66,17 +67,17 @@ func TestTamperedLogsOfTheDemosDoNotConform(t *testing.T) {
 		folder, name := filepath.Split(filepath.Join("../../examples", demo))
 		log, err := os.Open(filepath.Join(folder, name+".jsonl"))
 		require.NoError(t, err)
-		defer log.Close() // only read
+		defer log.Close() // opened only for reading
 		var events []trace.Event
 		require.NoError(t, trace.Read(log, func(e trace.Event) error { events = append(events, e); return nil }))
 		c := []*conform.Checker{checker(t, folder, name)}
-		for how, meddle := range meddled {
+		for how, tamper := range tampered {
 			made := 0
 			for i, e := range events[:len(events)/2] {
 				if e.Space == "" {
 					continue
 				}
-				mutant := meddle(slices.Clone(events), i)
+				mutant := tamper(slices.Clone(events), i)
 				if mutant == nil {
 					continue
 				}

@@ -1,10 +1,10 @@
-// Package conformance holds the running system against its models. It has only
-// tests.
+// Package conformance checks the running system against its models. It has only tests.
 //
 //   - archive_test.go: the archive flow, in fake time, with two managers and three
 //     workers that are killed at random.
-//   - conform_test.go: what such a run logs conforms to the models of
-//     tup4fun/conform/models, over restarts of the coordinator too.
-//   - mutants_test.go: logs that were tampered with do not; how many are caught is
-//     in docs/benchmarks.md.
+//   - conform_test.go: the logs of such runs conform to the models of
+//     tup4fun/conform/models, also over restarts of the coordinator.
+//   - mutants_test.go: logs with one changed event do not conform; docs/benchmarks.md
+//     has the share that is rejected.
+//   - demos_test.go: the logs of the example programs conform, and changed ones do not.
 package conformance

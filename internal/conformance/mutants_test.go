@@ -20,11 +20,12 @@ import (
 	"leasehold/tup4fun/conform"
 )
 
-// mutants is how many mutants of each kind are made of each log.
+// mutants is the number of mutants of each kind for each log.
 var mutants = flag.Int("mutants", 4, "mutants of each kind, of each log")
 
-// A mutation changes a log at the event i, and says how. Sequence numbers and clocks
-// stay where they are, so that they give nothing away. It may find nothing to do: "".
+// mutation changes a log at event i and describes the change. It keeps sequence numbers
+// and clocks in place, because wrong ones would give the change away. An empty
+// description means that no change was possible.
 type mutation func(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string)
 
 var mutations = []struct {
@@ -34,7 +35,7 @@ var mutations = []struct {
 
 func drop(_ *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 	if e := events[i]; e.Space == status.Space && e.Operation == "replace" {
-		return nil, "" // a beat that never came
+		return nil, "" // a log without this heartbeat is valid
 	}
 	gone := fmt.Sprint("line ", i+1, " is gone: ", short(events[i]))
 	return slices.Delete(events, i, i+1), gone
@@ -42,11 +43,11 @@ func drop(_ *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 
 func swap(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 	j := min(i+1+r.IntN(5), len(events)-1)
-	if !spokenOf(events[j]) || independent(events[i:j+1]) || standing(events[i]) && standing(events[j]) {
+	if !covered(events[j]) || independent(events[i:j+1]) || listsState(events[i]) && listsState(events[j]) {
 		return nil, ""
 	}
-	if what(events[i]) == what(events[j]) {
-		return nil, "" // it is the same log
+	if withoutTime(events[i]) == withoutTime(events[j]) {
+		return nil, "" // the logs are equal
 	}
 	clocks := [2]time.Duration{events[i].Clock, events[j].Clock}
 	events[i], events[j] = events[j], events[i]
@@ -54,16 +55,15 @@ func swap(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 	return events, fmt.Sprint("lines ", i+1, " and ", j+1, " have changed places: ", short(events[i]), " and ", short(events[j]))
 }
 
-// what is an event without its time.
-func what(e trace.Event) trace.Event {
+// withoutTime returns an event without its time.
+func withoutTime(e trace.Event) trace.Event {
 	e.Seq, e.Clock = 0, 0
 	return e
 }
 
-// independent reports whether what happened first and what happened last could have
-// happened the other way round: neither they nor what is between share a transaction,
-// a session, a tuple or a lease. Such a mutant is a log that the system might have
-// written.
+// independent reports whether the first and the last event could have happened in the
+// other order: neither of them shares a transaction, session, tuple or lease with an
+// event after or before it. The system could have written such a mutant.
 func independent(events []trace.Event) bool {
 	a, b := events[0], events[len(events)-1]
 	for _, e := range events[1:] {
@@ -74,8 +74,9 @@ func independent(events []trace.Event) bool {
 	return !slices.ContainsFunc(events[:len(events)-1], func(e trace.Event) bool { return related(e, b) })
 }
 
-// standing reports whether an event says what there is after a reload, in any order.
-func standing(e trace.Event) bool { return e.Operation == trace.Begin || e.Operation == trace.Restore }
+// listsState reports whether an event lists the state after a reload, where the order is
+// free.
+func listsState(e trace.Event) bool { return e.Operation == trace.Begin || e.Operation == trace.Restore }
 
 func related(a, b trace.Event) bool {
 	together := a.Clock == b.Clock && (a.Process == b.Process || a.Process == "" || b.Process == "")
@@ -89,7 +90,7 @@ func duplicate(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string
 	return slices.Insert(events, j, again), fmt.Sprint("line ", i+1, " is there again as ", j+1, ": ", short(again))
 }
 
-// alter changes one field to what it is in another event.
+// alter sets one field to its value in another event.
 func alter(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 	e, was, other := &events[i], events[i], events[r.IntN(len(events))]
 	switch r.IntN(8) {
@@ -116,8 +117,8 @@ func alter(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 	return events, fmt.Sprintf("line %d was %s, and is %s", i+1, short(was), short(*e))
 }
 
-// altered adds 1 to a number of a tuple, or a letter to one of its short words: ids
-// and tokens, but neither times, which no model knows, nor states and bodies.
+// altered adds 1 to a number of a tuple, or a letter to one of its short words: ids and
+// tokens, but not times, states or bodies, which no model has.
 func altered(r *rand.Rand, text string) string {
 	fields := strings.Split(strings.Trim(text, "()"), ", ")
 	k := r.IntN(len(fields))
@@ -129,15 +130,14 @@ func altered(r *rand.Rand, text string) string {
 	return "(" + strings.Join(fields, ", ") + ")"
 }
 
-// short is what a test says of an event.
+// short describes an event in a message.
 func short(e trace.Event) string {
 	return fmt.Sprintf("%s %s %s %s %.60s %s %d (%s)", e.Process, e.Operation, e.Space, e.Result, e.Tuple, e.Lease, e.Ref, e.Procedure)
 }
 
-// spokenOf reports whether one of the models speaks of an event: neither of visits nor
-// of the totals, of what was ingested lately, the log for administrators and what was
-// refused.
-func spokenOf(e trace.Event) bool {
+// covered reports whether one of the models covers an event. None covers visits, totals,
+// ingested results, the log space and refused operations.
+func covered(e trace.Event) bool {
 	switch e.Space {
 	case lease.Space, task.Space, task.Dead, status.Space:
 		return !strings.HasPrefix(e.Tuple, `("total"`) && !strings.HasPrefix(e.Tuple, `("ingested"`)
@@ -147,11 +147,11 @@ func spokenOf(e trace.Event) bool {
 	return e.Operation == trace.Begin || e.Operation == trace.End
 }
 
-// search bounds how long it takes to find that a mutant goes on after a reload with what
-// the model never has. A log of the system needs a few states.
+// search bounds the search for a state after a reload, which is expensive for mutants. A
+// log of the system needs a few states.
 const search = 2000
 
-// score counts mutants, and who caught them.
+// score counts the mutants and those that were rejected.
 type score struct{ made, byLog, byModel int }
 
 func TestMutatedLogsAreRejected(t *testing.T) {
@@ -176,7 +176,7 @@ func TestMutatedLogsAreRejected(t *testing.T) {
 			s := scores[m.name]
 			for made := 0; made < *mutants; {
 				i := 1 + r.IntN(len(events)-2)
-				if !spokenOf(events[i]) {
+				if !covered(events[i]) {
 					continue
 				}
 				mutant, change := m.mutate(r, slices.Clone(events), i)
@@ -207,8 +207,7 @@ func TestMutatedLogsAreRejected(t *testing.T) {
 	require.GreaterOrEqual(t, rate, 70.0, "of many it is 97 %% (docs/benchmarks.md); these are few, of logs that are never twice the same")
 }
 
-// verdict says why the first of the checkers that rejects a log does so; "", if none
-// does.
+// verdict returns the reason of the first checker that rejects a log, or "" if none does.
 func verdict(t *testing.T, checkers []*conform.Checker, events []trace.Event) string {
 	var log bytes.Buffer
 	w := trace.NewWriter(&log)

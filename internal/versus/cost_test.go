@@ -14,13 +14,13 @@ import (
 // tick is the unit of the processor times in /proc.
 const tick = 10 * time.Millisecond
 
-// use is what a process has used so far.
+// use is the resource use of a process so far.
 type use struct {
 	cpu      time.Duration
-	switches int64 // from one thread to another, or to none
+	switches int64 // context switches
 }
 
-// cost is what items took: of a server, and of its clients, which are all in this
+// cost is the cost of items: for a server, and for its clients, which are all in this
 // process.
 type cost struct {
 	server, clients use
@@ -50,8 +50,8 @@ func costOf(b *testing.B, server int) cost {
 	return cost{server: useOf(b, server), clients: useOf(b, os.Getpid())}
 }
 
-// useOf reads what the threads that a process has now have used, and those that
-// have ended of its processor time.
+// useOf reads the use of the current threads of a process, and the processor time of its
+// ended threads.
 func useOf(b *testing.B, pid int) (u use) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	require.NoError(b, err)
@@ -63,7 +63,7 @@ func useOf(b *testing.B, pid int) (u use) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
 	require.NoError(b, err)
 	for _, path := range threads {
-		status, _ := os.ReadFile(path) // it may have ended
+		status, _ := os.ReadFile(path) // the thread may have ended
 		for line := range strings.Lines(string(status)) {
 			var n int64
 			if name, count, _ := strings.Cut(line, ":"); strings.HasSuffix(name, "ctxt_switches") {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// redis is a Redis server that appends to its log and syncs always, or keeps
-// nothing.
+// redis starts a Redis server with an append-only file that is always synced, or without
+// persistence.
 func redis(b *testing.B, durable bool) server {
 	host, port := address(b)
 	args, name := []string{"--port", port, "--bind", host, "--save", "", "--dir", b.TempDir(), "--daemonize", "no", "--loglevel", "warning"}, "Redis, no persistence"
@@ -37,7 +37,7 @@ func (w wire) line() (string, error) {
 	return strings.TrimRight(s, "\r\n"), err
 }
 
-// body reads n bytes and the end of the line.
+// body reads n bytes and the line end.
 func (w wire) body(n int) error {
 	_, err := io.CopyN(io.Discard, w.Reader, int64(n+2))
 	return err
@@ -46,7 +46,7 @@ func (w wire) body(n int) error {
 // resp is a client of Redis.
 type resp struct {
 	wire
-	taken string // the list of what this client has in hand
+	taken string // the list of the items that this client holds
 }
 
 func (c *resp) turn() error {
@@ -84,7 +84,7 @@ func (c *resp) do(words []string) error {
 	return fmt.Errorf("%s: %s", words[0], answer)
 }
 
-// beanstalkd is one whose log is synced at each write.
+// beanstalkd starts beanstalkd with a log that is synced at each write.
 func beanstalkd(b *testing.B) server {
 	host, port := address(b)
 	pid := run(b, "beanstalkd", "-l", host, "-p", port, "-b", b.TempDir(), "-f", "0")
@@ -115,7 +115,7 @@ func (c *stalk) turn() error {
 	return c.do("DELETED")
 }
 
-// ask sends what is in the buffer and reads one line.
+// ask sends the buffer and reads one line.
 func (c *stalk) ask() (string, error) {
 	if _, err := c.Write(c.buf); err != nil {
 		return "", err

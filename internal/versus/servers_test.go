@@ -18,20 +18,20 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// item is what is put: with its names it is about 200 bytes.
+// item is the content of an item. With its names an item has about 200 bytes.
 var item = strings.Repeat("x", 200)
 
 // client puts an item, takes one and ends it.
 type client interface{ turn() error }
 
-// server is a queue, its process, and how to become its client.
+// server is a queue: its process, and a function that connects a client.
 type server struct {
 	name string
 	pid  int
 	dial func(n int) client
 }
 
-// run starts a program that ends with the benchmark, and returns its process.
+// run starts a program that ends with the benchmark, and returns its process id.
 func run(b *testing.B, name string, args ...string) (pid int) {
 	b.Helper()
 	path, err := exec.LookPath(name)
@@ -43,7 +43,7 @@ func run(b *testing.B, name string, args ...string) (pid int) {
 	return cmd.Process.Pid
 }
 
-// address is one that nobody listens at.
+// address returns a free address.
 func address(b *testing.B) (host, port string) {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +54,7 @@ func address(b *testing.B) (host, port string) {
 	return host, port
 }
 
-// connect waits for a server.
+// connect connects to a server, and waits for it to start.
 func connect(b *testing.B, host, port string) net.Conn {
 	b.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; <-time.After(10 * time.Millisecond) {
@@ -67,7 +67,7 @@ func connect(b *testing.B, host, port string) net.Conn {
 	}
 }
 
-// leasehold is this program's coordinator with one of its journals.
+// leasehold starts a coordinator with one of its journals.
 func leasehold(b *testing.B, binary, journal string) server {
 	dir := b.TempDir()
 	pid := run(b, binary, "coordinator", "--data", dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--journal", journal)
@@ -82,7 +82,8 @@ func leasehold(b *testing.B, binary, journal string) server {
 	}}
 }
 
-// announced reads where a coordinator listens, once it says so.
+// announced waits for the address file of a coordinator and returns the address of its
+// gate.
 func announced(b *testing.B, file string) string {
 	b.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; <-time.After(10 * time.Millisecond) {

@@ -16,7 +16,7 @@ import (
 const (
 	clients = 8
 	repeats = 7
-	lasts   = 1500 * time.Millisecond // one turn of one server
+	lasts   = 1500 * time.Millisecond // duration of one measurement of one server
 )
 
 // BenchmarkVersus compares items per second.
@@ -31,8 +31,8 @@ func BenchmarkVersus(b *testing.B) {
 	})
 }
 
-// compare lets the servers take turns, and reports what the first reaches of the
-// best of the others, by medians.
+// compare measures the servers in turns and reports the ratio of the first to the best of
+// the others, by medians.
 func compare(b *testing.B, servers ...server) {
 	all := make([][]client, len(servers))
 	for i, s := range servers {
@@ -64,7 +64,7 @@ func compare(b *testing.B, servers ...server) {
 	}
 }
 
-// measure returns how many items all clients together had in which time.
+// measure returns the number of items of all clients, and the duration.
 func measure(b *testing.B, all []client) (int64, time.Duration) {
 	b.Helper()
 	var items atomic.Int64

@@ -14,9 +14,8 @@ import (
 	"leasehold/shared/apiclient"
 )
 
-// house is a data folder, and the coordinator that runs on it, one after the
-// other.
-type house struct {
+// fixture is a data folder and the coordinator that currently runs on it.
+type fixture struct {
 	t          *testing.T
 	dir        string
 	gate, http string
@@ -25,16 +24,16 @@ type house struct {
 	*process
 }
 
-// newHouse makes an empty data folder. The settings are KEY=VALUE, of the
-// environment.
-func newHouse(t *testing.T, settings ...string) *house {
+// newFixture makes an empty data folder. The settings are environment variables,
+// KEY=VALUE.
+func newFixture(t *testing.T, settings ...string) *fixture {
 	t.Helper()
-	return houseAt(t, filepath.Join(t.TempDir(), "data"), settings...)
+	return fixtureAt(t, filepath.Join(t.TempDir(), "data"), settings...)
 }
 
-func houseAt(t *testing.T, dir string, settings ...string) *house {
+func fixtureAt(t *testing.T, dir string, settings ...string) *fixture {
 	t.Helper()
-	return &house{t: t, dir: dir, gate: freeAddress(t), http: freeAddress(t), env: append([]string{"LEASEHOLD_DATA=" + dir}, settings...)}
+	return &fixture{t: t, dir: dir, gate: freeAddress(t), http: freeAddress(t), env: append([]string{"LEASEHOLD_DATA=" + dir}, settings...)}
 }
 
 func freeAddress(t *testing.T) string {
@@ -44,11 +43,11 @@ func freeAddress(t *testing.T) string {
 	return address
 }
 
-func (h *house) addressFile() string { return filepath.Join(h.dir, "coordinator.json") }
+func (h *fixture) addressFile() string { return filepath.Join(h.dir, "coordinator.json") }
 
-// start runs a coordinator, and waits until it is open, or has ended. It ends at a
-// failpoint, unless that is empty.
-func (h *house) start(failpoint string) {
+// start runs a coordinator and waits until it is open or has ended. It ends at failpoint,
+// unless that is empty.
+func (h *fixture) start(failpoint string) {
 	h.t.Helper()
 	if err := os.Remove(h.addressFile()); err != nil {
 		require.ErrorIs(h.t, err, os.ErrNotExist)
@@ -57,26 +56,26 @@ func (h *house) start(failpoint string) {
 	h.awaitOpen()
 }
 
-// begin runs a coordinator and does not wait.
-func (h *house) begin(failpoint string) {
+// begin runs a coordinator without waiting.
+func (h *fixture) begin(failpoint string) {
 	h.t.Helper()
 	command := append(append([]string{}, h.wrapper...), program, "coordinator", "--listen", h.gate, "--http", h.http)
 	h.process = launch(h.t, append([]string{"FAILPOINT=" + failpoint}, h.env...), command[0], command[1:]...)
 }
 
-func (h *house) awaitOpen() {
+func (h *fixture) awaitOpen() {
 	h.t.Helper()
 	eventually(h.t, "the coordinator is open", func() bool { return h.ended() || h.open() })
 }
 
-func (h *house) open() bool {
+func (h *fixture) open() bool {
 	data, err := os.ReadFile(h.addressFile())
 	var at struct{ Gate string }
 	return err == nil && json.Unmarshal(data, &at) == nil && at.Gate == h.gate
 }
 
-// mustStart is start of a coordinator that has no reason to end.
-func (h *house) mustStart() {
+// mustStart starts a coordinator and fails the test if it ends.
+func (h *fixture) mustStart() {
 	h.t.Helper()
 	h.start("")
 	if h.ended() {
@@ -85,27 +84,28 @@ func (h *house) mustStart() {
 }
 
 // api returns a client of the coordinator's API.
-func (h *house) api() *apiclient.Client {
+func (h *fixture) api() *apiclient.Client {
 	h.t.Helper()
 	c, err := apiclient.New("http://" + h.http)
 	require.NoError(h.t, err)
 	return c
 }
 
-// run runs a command of the binary to its end, and returns what it says.
-func (h *house) run(args ...string) (string, int) {
+// run runs a command of the binary to its end, and returns its output and exit code.
+func (h *fixture) run(args ...string) (string, int) {
 	h.t.Helper()
 	p := launch(h.t, h.env, program, args...)
 	code := p.code()
-	data, err := os.ReadFile(p.said)
+	data, err := os.ReadFile(p.outputFile)
 	require.NoError(h.t, err)
 	return strings.TrimSpace(string(data)), code
 }
 
-// quick are settings with which what is left behind is found within seconds.
-var quick = []string{
+// fastDetection are settings under which lost sessions and their tuples are detected
+// within seconds.
+var fastDetection = []string{
 	"LEASEHOLD_HEARTBEAT=200ms", "LEASEHOLD_SESSION_LOST=1s", "LEASEHOLD_RELEASE_BACKOFF=200ms", "LEASEHOLD_CAPACITY_LOOK=200ms",
 }
 
-// after waits, for faults that come at some time.
+// after waits, for faults at a random time.
 func after(d time.Duration) { <-time.After(d) }

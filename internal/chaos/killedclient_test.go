@@ -15,18 +15,18 @@ import (
 	"leasehold/shared/space/remote"
 )
 
-// victimOf says to this binary, in the environment, that it is a client which dies
-// while it is served, and where its coordinator is.
-const victimOf = "CHAOS_VICTIM_OF"
+// killedClientOf is the environment variable that makes this binary a client that is
+// killed while it is served. Its value is the address of the coordinator.
+const killedClientOf = "CHAOS_KILLED_CLIENT_OF"
 
-// deadly is a connection that kills its process when something comes after the
-// handshake: the answer to a get, which nobody will acknowledge.
-type deadly struct {
+// killingConn is a connection that kills its process when the answer to a get arrives, so
+// that the get is never acknowledged.
+type killingConn struct {
 	net.Conn
-	armed chan struct{} // closed once the get is on its way
+	armed chan struct{} // closed once the get is sent
 }
 
-func (c deadly) Read(b []byte) (int, error) {
+func (c killingConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	select {
 	case <-c.armed:
@@ -37,15 +37,15 @@ func (c deadly) Read(b []byte) (int, error) {
 	}
 }
 
-// beVictim waits for a note, and dies of it.
-func beVictim(address string) error {
+// runKilledClient waits for a note and is killed when it arrives.
+func runKilledClient(address string) error {
 	armed := make(chan struct{})
 	ctx := context.Background()
 	conn, err := remote.Dial(ctx, remote.Config{
-		Address: address, Session: remote.SessionID("victim"), TTL: noticed,
+		Address: address, Session: remote.SessionID("killed"), TTL: loadSafeTTL,
 		Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-			return deadly{c, armed}, err
+			return killingConn{c, armed}, err
 		},
 	})
 	if err != nil {
@@ -63,18 +63,18 @@ func beVictim(address string) error {
 
 func TestFault30AClientKilledWhileItsGetIsServedLosesNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
-	c := h.mustDial("client", survives)
+	c := h.mustDial("client", longTTL)
 	require.NoError(t, c.Create(within(t), notes, space.Options{}))
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for n := range int64(3) {
-		victim := launch(t, []string{victimOf + "=" + h.gate}, self)
-		eventually(t, "the get waits", func() bool { return saidWaiting(t, victim) })
+		killed := launch(t, []string{killedClientOf + "=" + h.gate}, self)
+		eventually(t, "the get waits", func() bool { return printedLine(t, killed) })
 		require.NoError(t, <-putNote(c, n+1))
-		require.True(t, victim.endsIn(patience), "it was not served")
-		require.True(t, victim.killed(), victim.output())
+		require.True(t, killed.waitEnd(waitLimit), "it was not served")
+		require.True(t, killed.killed(), killed.output())
 		u, err := c.Space(notes).Get(within(t), anyNote)
 		require.NoError(t, err)
 		require.Equal(t, n+1, u.Int64(1), "the tuple is back when the session is lost")
@@ -82,8 +82,8 @@ func TestFault30AClientKilledWhileItsGetIsServedLosesNothing(t *testing.T) {
 	require.Zero(t, h.notes())
 }
 
-func saidWaiting(t *testing.T, p *process) bool {
-	f, err := os.Open(p.said)
+func printedLine(t *testing.T, p *process) bool {
+	f, err := os.Open(p.outputFile)
 	require.NoError(t, err)
 	defer f.Close()
 	return bufio.NewScanner(f).Scan()

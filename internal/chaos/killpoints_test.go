@@ -15,13 +15,13 @@ import (
 	"leasehold/shared/work"
 )
 
-// Rows 1 to 7 of the catalogue of faults, each at its moment.
+// Rows 1 to 7 of the catalogue of faults, each at its failpoint.
 
 const notes = "notes"
 
 var anyNote = tuple.Match("note", tuple.AnyInt64)
 
-// putNote puts a tuple through a client, and tells when it is answered.
+// putNote puts a tuple through a client. The channel receives the result.
 func putNote(c *client, n int64) (answered chan error) {
 	answered = make(chan error, 1)
 	go func() {
@@ -33,28 +33,27 @@ func putNote(c *client, n int64) (answered chan error) {
 	return answered
 }
 
-// dies starts a coordinator that dies at a moment, and lets clients bring that
-// about.
-func (h *house) dies(moment string, bring func()) {
+// killAt starts a coordinator that is killed at killPoint, and calls bring to reach it.
+func (h *fixture) killAt(killPoint string, bring func()) {
 	h.t.Helper()
 	h.kill()
-	h.start(moment)
+	h.start(killPoint)
 	bring()
-	require.True(h.t, h.endsIn(patience), "the failpoint is not met")
+	require.True(h.t, h.waitEnd(waitLimit), "the failpoint is not reached")
 	require.True(h.t, h.killed(), h.output())
 }
 
-// died is a house whose coordinator died at a moment of a put, whose client does
-// not come back until it is let.
-func died(t *testing.T, moment string) (h *house, c *client, answered chan error) {
+// killedDuringPut returns a fixture whose coordinator was killed at killPoint of a put.
+// The wire of the client stays cut.
+func killedDuringPut(t *testing.T, killPoint string) (h *fixture, c *client, answered chan error) {
 	t.Helper()
-	h = newHouse(t, quick...)
+	h = newFixture(t, fastDetection...)
 	h.mustStart()
-	c = h.mustDial("client", survives)
+	c = h.mustDial("client", longTTL)
 	require.NoError(t, c.Create(within(t), notes, space.Options{}))
 	require.NoError(t, <-putNote(c, 1))
-	h.dies(moment, func() {
-		require.NoError(t, <-c.back(t))
+	h.killAt(killPoint, func() {
+		require.NoError(t, <-c.reconnected(t))
 		answered = putNote(c, 2)
 	})
 	c.wire.cut(errCut)
@@ -62,26 +61,27 @@ func died(t *testing.T, moment string) (h *house, c *client, answered chan error
 	return h, c, answered
 }
 
-// back tells when the client is at the coordinator again.
-func (c *client) back(t *testing.T) chan error {
+// reconnected receives the result of a call, which needs the client to be connected
+// again.
+func (c *client) reconnected(t *testing.T) chan error {
 	there := make(chan error, 1)
 	go func() { _, err := c.Space(notes).Count(within(t), anyNote); there <- err }()
 	return there
 }
 
 // notes counts the tuples that another client sees.
-func (h *house) notes() int {
+func (h *fixture) notes() int {
 	h.t.Helper()
-	c := h.mustDial("other", survives)
+	c := h.mustDial("other", longTTL)
 	defer c.abandon()
 	n, err := c.Space(notes).Count(within(h.t), anyNote)
 	require.NoError(h.t, err)
 	return n
 }
 
-// oneNoteIsThere lets the client come back: its put is answered, once more when it
-// is repeated, and has happened once.
-func oneNoteIsThere(t *testing.T, h *house, c *client, answered chan error) {
+// requireOneNote reconnects the client and requires that its put is answered, also when
+// repeated, and happened once.
+func requireOneNote(t *testing.T, h *fixture, c *client, answered chan error) {
 	t.Helper()
 	c.wire.cut(nil)
 	require.NoError(t, <-answered)
@@ -91,36 +91,36 @@ func oneNoteIsThere(t *testing.T, h *house, c *client, answered chan error) {
 
 func TestFault01APutThatWasNotWrittenIsAbsentUntilItIsRepeated(t *testing.T) {
 	t.Parallel()
-	for _, moment := range []string{"call.before/put:1", "call.before/put:1 append.before/log:1"} {
-		t.Run(moment, func(t *testing.T) {
+	for _, killPoint := range []string{"call.before/put:1", "call.before/put:1 append.before/log:1"} {
+		t.Run(killPoint, func(t *testing.T) {
 			t.Parallel()
-			h, c, answered := died(t, moment)
+			h, c, answered := killedDuringPut(t, killPoint)
 			require.Equal(t, 1, h.notes())
-			oneNoteIsThere(t, h, c, answered)
+			requireOneNote(t, h, c, answered)
 		})
 	}
 }
 
 func TestFault02APutThatWasWrittenAndNotSyncedIsThereOnceOrNotAndNeverTwice(t *testing.T) {
 	t.Parallel()
-	for _, moment := range []string{"call.before/put:1 append.after/log:1", "call.before/put:1 sync.before/log:1"} {
-		t.Run(moment, func(t *testing.T) {
+	for _, killPoint := range []string{"call.before/put:1 append.after/log:1", "call.before/put:1 sync.before/log:1"} {
+		t.Run(killPoint, func(t *testing.T) {
 			t.Parallel()
-			h, c, answered := died(t, moment)
+			h, c, answered := killedDuringPut(t, killPoint)
 			require.Contains(t, []int{1, 2}, h.notes())
-			oneNoteIsThere(t, h, c, answered)
+			requireOneNote(t, h, c, answered)
 		})
 	}
 }
 
 func TestFault03APutThatWasSyncedAndNotAnsweredIsThereAndIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	for _, moment := range []string{"call.before/put:1 sync.after/log:1", "call.after/put:1", "reply.after/put:1"} {
-		t.Run(moment, func(t *testing.T) {
+	for _, killPoint := range []string{"call.before/put:1 sync.after/log:1", "call.after/put:1", "reply.after/put:1"} {
+		t.Run(killPoint, func(t *testing.T) {
 			t.Parallel()
-			h, c, answered := died(t, moment)
+			h, c, answered := killedDuringPut(t, killPoint)
 			require.Equal(t, 2, h.notes())
-			oneNoteIsThere(t, h, c, answered)
+			requireOneNote(t, h, c, answered)
 		})
 	}
 }
@@ -135,40 +135,40 @@ func issueOne(t *testing.T, c *client) {
 
 func TestFault04AClaimThatWasNotAnsweredIsAnAttemptThatFailed(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
-	issueOne(t, h.mustDial("manager", survives))
-	var victim *client
-	h.dies("call.after/task.claim:1", func() {
-		victim = h.mustDial("worker", noticed)
-		go func() { _, _ = task.Client{Repo: victim}.Claim(context.Background(), dig) }()
+	issueOne(t, h.mustDial("manager", longTTL))
+	var lost *client
+	h.killAt("call.after/task.claim:1", func() {
+		lost = h.mustDial("worker", loadSafeTTL)
+		go func() { _, _ = task.Client{Repo: lost}.Claim(context.Background(), dig) }()
 	})
-	victim.abandon()
+	lost.abandon()
 	h.mustStart()
-	item, err := task.Client{Repo: h.mustDial("worker", survives)}.Claim(within(t), dig)
+	item, err := task.Client{Repo: h.mustDial("worker", longTTL)}.Claim(within(t), dig)
 	require.NoError(t, err)
 	require.Equal(t, int64(1), item.Attempts, "the lost claim counts once")
-	require.Equal(t, []string{victim.Session()}, item.Claimants)
+	require.Equal(t, []string{lost.Session()}, item.Claimants)
 }
 
 func TestFault05AResultThatWasIngestedBeforeTheLeaseEndedIsIngestedAgainToNoEffect(t *testing.T) {
 	t.Parallel()
-	for _, moment := range []string{"call.before/work.ingested:1", "call.before/work.ingested:1 commit.after:1", "call.after/work.ingested:1"} {
-		t.Run(moment, func(t *testing.T) {
+	for _, killPoint := range []string{"call.before/work.ingested:1", "call.before/work.ingested:1 commit.after:1", "call.after/work.ingested:1"} {
+		t.Run(killPoint, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, quick...)
+			h := newFixture(t, fastDetection...)
 			h.mustStart()
-			manager, worker := h.mustDial("manager", noticed), h.mustDial("worker", survives)
+			manager, worker := h.mustDial("manager", loadSafeTTL), h.mustDial("worker", longTTL)
 			issueOne(t, manager)
 			tasks := task.Client{Repo: worker}
 			item, err := tasks.Claim(within(t), dig)
 			require.NoError(t, err)
 			require.NoError(t, tasks.Report(within(t), item, "north", true, "a coin"))
-			h.dies(moment, func() { ingestOne(manager) })
-			manager.abandon() // it has told the catalog, and nobody else
+			h.killAt(killPoint, func() { ingestOne(manager) })
+			manager.abandon() // the catalog has the result, the coordinator may not
 			h.mustStart()
 			require.Error(t, tasks.Report(within(t), item, "north", true, "a coin"), "a second, identical result is late")
-			ingestAll(t, h.mustDial("manager", survives))
+			ingestAll(t, h.mustDial("manager", longTTL))
 			totals, err := lease.Totals(within(t), worker)
 			require.NoError(t, err)
 			require.Equal(t, map[string]int64{lease.Granted: 1, lease.Revoked: 1, lease.Late: 1}, totals)
@@ -176,22 +176,21 @@ func TestFault05AResultThatWasIngestedBeforeTheLeaseEndedIsIngestedAgainToNoEffe
 	}
 }
 
-// ingestOne takes a result and says that it is in the catalog.
+// ingestOne takes a result and acknowledges that the catalog has it.
 func ingestOne(c *client) {
 	client := work.Client{Repo: c}
 	go func() {
 		if step, err := client.Next(context.Background(), dig, false); err == nil {
-			_ = client.Ingested(context.Background(), step.Result) // the coordinator dies of it
+			_ = client.Ingested(context.Background(), step.Result) // the coordinator is killed meanwhile
 		}
 	}()
 }
 
-// ingestAll ingests all results that there are, those that a lost manager held
-// included.
+// ingestAll ingests all results, including those that a lost manager held.
 func ingestAll(t *testing.T, c *client) {
 	t.Helper()
 	client := work.Client{Repo: c}
-	for c.there(t, task.Result) > 0 {
+	for c.countTuples(t, task.Result) > 0 {
 		step, err := client.Next(within(t), dig, false)
 		require.NoError(t, err)
 		require.Equal(t, "garden", step.Result.Subject)
@@ -199,10 +198,10 @@ func ingestAll(t *testing.T, c *client) {
 	}
 }
 
-// fill puts notes until the journal holds so many.
-func (h *house) fill(n int) {
+// fill puts n notes.
+func (h *fixture) fill(n int) {
 	h.t.Helper()
-	c := h.mustDial("filler", survives)
+	c := h.mustDial("filler", longTTL)
 	require.NoError(h.t, c.Create(within(h.t), notes, space.Options{}))
 	for i := range n {
 		require.NoError(h.t, c.Space(notes).Put(within(h.t), tuple.New("note", int64(i)), 0))
@@ -212,16 +211,16 @@ func (h *house) fill(n int) {
 
 func TestFault06AFlushOrACompactionThatIsInterruptedLosesNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(200)
-	for _, moment := range []string{
+	for _, killPoint := range []string{
 		"flush.before", "append.before/table", "append.after/table", "sync.before/table", "sync.after/table",
 		"append.before/index", "append.after/index", "sync.before/index", "sync.after/index",
 		"flush.after", "remove.before/log", "remove.after/log", "compaction.before", "compaction.after",
 	} {
 		h.kill()
-		crashAt(t, h, moment, 1)
+		crashAt(t, h, killPoint, 1)
 	}
 	h.mustStart()
 	require.Equal(t, 200, h.notes())
@@ -229,17 +228,17 @@ func TestFault06AFlushOrACompactionThatIsInterruptedLosesNothing(t *testing.T) {
 
 func TestFault07RecoveryThatIsInterruptedTwentyTimesIsTheSame(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quick...)
+	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(100)
-	moments := []string{"recovery.before:1", "recovery.loaded:1", "recovery.after:1"}
-	for n := len(moments); n < 20; n++ {
-		moments = append(moments, fmt.Sprint("recovery.fact:", 1+n*5))
+	killPoints := []string{"recovery.before:1", "recovery.loaded:1", "recovery.after:1"}
+	for n := len(killPoints); n < 20; n++ {
+		killPoints = append(killPoints, fmt.Sprint("recovery.fact:", 1+n*5))
 	}
-	for _, moment := range moments {
+	for _, killPoint := range killPoints {
 		h.kill()
-		h.start(moment)
-		require.True(t, h.endsIn(patience) && h.killed(), "%s: %s", moment, h.output())
+		h.start(killPoint)
+		require.True(t, h.waitEnd(waitLimit) && h.killed(), "%s: %s", killPoint, h.output())
 	}
 	h.mustStart()
 	require.Equal(t, 100, h.notes())
@@ -247,9 +246,9 @@ func TestFault07RecoveryThatIsInterruptedTwentyTimesIsTheSame(t *testing.T) {
 
 func TestFault16ASecondCoordinatorOnOneFolderRefusesAndNamesTheFirst(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.mustStart()
-	second := houseAt(t, h.dir)
+	second := fixtureAt(t, h.dir)
 	second.begin("")
 	require.Equal(t, 1, second.code())
 	require.Contains(t, second.output(), fmt.Sprintf("is in use by process %d", h.cmd.Process.Pid))

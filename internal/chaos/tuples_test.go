@@ -15,27 +15,27 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// goods is traffic of tuples that are put once and got once, by clients some of
-// which give up, repeat themselves or die.
-type goods struct {
-	mu    sync.Mutex // guards what follows
+// tuples is traffic of tuples that are put once and got once. Some of its clients give
+// up, repeat requests or die.
+type tuples struct {
+	mu    sync.Mutex // guards the fields below
 	next  int64
 	items map[int64]*item
 }
 
-const goodsSpace = "goods"
+const tuplesSpace = "tuples"
 
-// item is what the clients know of one tuple.
+// item is what the clients know about one tuple.
 type item struct {
 	producer int
-	put      bool // its put was answered; else it may have happened
-	got      int  // times that a get had it for certain
-	perhaps  bool // a get had it whose client died
+	put      bool // its put was answered; otherwise it may have happened
+	got      int  // confirmed gets
+	perhaps  bool // a client that got it died before the confirmation
 }
 
-func newGoods() *goods { return &goods{items: map[int64]*item{}} }
+func newTuples() *tuples { return &tuples{items: map[int64]*item{}} }
 
-func (g *goods) anew(producer int) int64 {
+func (g *tuples) addItem(producer int) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.next++
@@ -43,20 +43,19 @@ func (g *goods) anew(producer int) int64 {
 	return g.next
 }
 
-func (g *goods) note(id int64, f func(*item)) {
+func (g *tuples) note(id int64, f func(*item)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	f(g.items[id])
 }
 
-var anyGood = tuple.Match("good", tuple.AnyInt64, tuple.AnyInt64)
+var anyItem = tuple.Match("item", tuple.AnyInt64, tuple.AnyInt64)
 
-// produce puts one tuple after the other: plainly, with an operation id that is
-// used again, or with little patience.
-func (g *goods) produce(ctx context.Context, c *client, n int, r *rand.Rand) error {
+// produce puts tuples: plainly, with a repeated operation id, or with a short timeout.
+func (g *tuples) produce(ctx context.Context, c *client, n int, r *rand.Rand) error {
 	for i := uint64(1); ctx.Err() == nil; i++ {
-		id := g.anew(n)
-		put := space.Request{Verb: space.VerbPut, Space: goodsSpace, Tuple: tuple.New("good", int64(n), id)}
+		id := g.addItem(n)
+		put := space.Request{Verb: space.VerbPut, Space: tuplesSpace, Tuple: tuple.New("item", int64(n), id)}
 		call, repeat, cancel := context.Background(), 1, func() {}
 		switch r.IntN(4) {
 		case 0:
@@ -79,16 +78,15 @@ func (g *goods) produce(ctx context.Context, c *client, n int, r *rand.Rand) err
 	return nil
 }
 
-// consume gets one tuple after the other, with little patience, until its session
-// ends: in order, or not.
-func (g *goods) consume(ctx context.Context, c *client, _ int, r *rand.Rand) error {
+// consume gets tuples with a short timeout, until its session is closed or abandoned.
+func (g *tuples) consume(ctx context.Context, c *client, _ int, r *rand.Rand) error {
 	var mine []int64
 	for range 1 + r.IntN(200) {
 		if ctx.Err() != nil {
 			break
 		}
 		call, cancel := context.WithTimeout(context.Background(), time.Duration(1+r.IntN(100))*time.Millisecond)
-		u, err := c.Space(goodsSpace).Get(call, anyGood)
+		u, err := c.Space(tuplesSpace).Get(call, anyItem)
 		cancel()
 		switch {
 		case err == nil:
@@ -108,8 +106,9 @@ func (g *goods) consume(ctx context.Context, c *client, _ int, r *rand.Rand) err
 	return err
 }
 
-// got notes what a session had when it ended; what was not confirmed may come back.
-func (g *goods) got(ids []int64, confirmed bool) {
+// got records the tuples that a session got. Unconfirmed ones may be returned to the
+// space.
+func (g *tuples) got(ids []int64, confirmed bool) {
 	for _, id := range ids {
 		g.note(id, func(x *item) {
 			if confirmed {
@@ -121,20 +120,20 @@ func (g *goods) got(ids []int64, confirmed bool) {
 	}
 }
 
-// check empties the space, once everybody has ended.
-func (g *goods) check(t *testing.T, c *client) {
+// check empties the space after all clients have ended.
+func (g *tuples) check(t *testing.T, c *client) {
 	t.Helper()
 	last := map[int64]int64{}
 	left := 0
 	for {
-		u, ok, err := c.Space(goodsSpace).GetP(within(t), anyGood)
+		u, ok, err := c.Space(tuplesSpace).GetP(within(t), anyItem)
 		require.NoError(t, err)
 		if !ok {
 			break
 		}
 		left++
 		producer, id := u.Int64(1), u.Int64(2)
-		if g.items[id].put { // else it may have been overtaken by the next one
+		if g.items[id].put { // an unacknowledged put may be overtaken by the next one
 			require.Greater(t, id, last[producer], "the order in which they were put is kept")
 			last[producer] = id
 		}
@@ -148,9 +147,9 @@ func (g *goods) check(t *testing.T, c *client) {
 			require.True(t, x.got == 1 || x.perhaps, "tuple %d, whose put was acknowledged, is lost: %+v", id, x)
 		}
 	}
-	t.Logf("goods: %d put, %d of them acknowledged, %d left at the end", len(g.items), acknowledged, left)
+	t.Logf("tuples: %d put, %d of them acknowledged, %d left at the end", len(g.items), acknowledged, left)
 	require.Positive(t, acknowledged)
 }
 
-// closed says that a session has ended, which an actor survives.
+// closed reports whether the error is that the session has ended, which is expected.
 func closed(err error) bool { return errors.Is(err, fault.ErrClosed) }

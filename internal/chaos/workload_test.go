@@ -21,18 +21,18 @@ import (
 	"leasehold/shared/work"
 )
 
-// labour is traffic of work-items: managers issue and ingest, workers claim,
-// report, resolve, release and hand back, and both die. What is a catalog
-// elsewhere is in this process, and outlives them.
-type labour struct {
-	mu        sync.Mutex                 // guards what follows
-	subjects  int                        // there are so many by now
-	done      map[string]map[string]bool // subject, part
-	issued    int                        // work-items, for certain
-	perhaps   int                        // more, by managers that died
-	tokens    map[string]int64           // the newest claim of each task
-	finals    map[string]int             // final reports that were current, by task
-	completed map[string]int             // likewise, by subject
+// workload is traffic of work-items: managers issue and ingest, workers claim, report,
+// resolve, release and hand back, and both die. The catalog is in this process and
+// survives them.
+type workload struct {
+	mu        sync.Mutex                 // guards the fields below
+	subjects  int                        // number of subjects so far
+	done      map[string]map[string]bool // by subject and part
+	issued    int                        // confirmed work-items
+	perhaps   int                        // possible further ones, by managers that died
+	tokens    map[string]int64           // the newest token of each task
+	finals    map[string]int             // current final reports by task
+	completed map[string]int             // current final reports by subject
 	unsure    int                        // final reports that were late, or whose session was lost
 	wrong     []string
 }
@@ -41,12 +41,12 @@ const dig = "dig"
 
 var parts = []string{"east", "north", "west"}
 
-func newLabour() *labour {
-	return &labour{done: map[string]map[string]bool{}, tokens: map[string]int64{}, finals: map[string]int{}, completed: map[string]int{}}
+func newWorkload() *workload {
+	return &workload{done: map[string]map[string]bool{}, tokens: map[string]int64{}, finals: map[string]int{}, completed: map[string]int{}}
 }
 
-// manage is the work of one manager until its session ends, in order or not.
-func (l *labour) manage(ctx context.Context, c *client, _ int, r *rand.Rand) error {
+// runManager works as a manager until its session is closed or abandoned.
+func (l *workload) runManager(ctx context.Context, c *client, _ int, r *rand.Rand) error {
 	client := work.Client{Repo: c}
 	for range 1 + r.IntN(60) {
 		if ctx.Err() != nil {
@@ -57,13 +57,13 @@ func (l *labour) manage(ctx context.Context, c *client, _ int, r *rand.Rand) err
 		cancel()
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			return c.close() // the answer may be a result that is held for it
+			return c.close() // the answer may be a result that is held for this session
 		case err != nil:
 			return err
 		case step.Result == nil:
 			err = l.issue(client)
 		case r.IntN(8) == 0:
-			c.abandon() // with the result in hand
+			c.abandon() // while it holds the result
 			return nil
 		default:
 			l.ingest(step.Result)
@@ -80,8 +80,8 @@ func (l *labour) manage(ctx context.Context, c *client, _ int, r *rand.Rand) err
 	return c.close()
 }
 
-// issue selects what is next and issues it.
-func (l *labour) issue(client work.Client) error {
+// issue selects the next work and issues it.
+func (l *workload) issue(client work.Client) error {
 	seen, err := client.InProgress(context.Background(), dig)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (l *labour) issue(client work.Client) error {
 	l.note(func() { l.perhaps++ })
 	issued, err := client.Issue(context.Background(), seen, t, 0)
 	if closed(err) {
-		return err // nobody knows
+		return err // it may have been issued
 	}
 	l.note(func() {
 		l.perhaps--
@@ -102,9 +102,9 @@ func (l *labour) issue(client work.Client) error {
 	return err
 }
 
-// next returns the first subject with parts that are neither done nor in
-// anybody's hands; there is always another one.
-func (l *labour) next(claimed []work.Reserved) (subject string, open []string) {
+// next returns the first subject with parts that are neither done nor reserved. The
+// number of subjects is unbounded, so there is always one.
+func (l *workload) next(claimed []work.Reserved) (subject string, open []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n := 0; ; n++ {
@@ -121,8 +121,8 @@ func (l *labour) next(claimed []work.Reserved) (subject string, open []string) {
 	}
 }
 
-// ingest puts a result into the catalog: of a part, or of a task that is dead.
-func (l *labour) ingest(h *work.Held) {
+// ingest stores a result in the catalog: of one part, or of a dead task.
+func (l *workload) ingest(h *work.Held) {
 	var failure models.Failure
 	err := json.Unmarshal([]byte(h.Body), &failure)
 	l.note(func() {
@@ -138,8 +138,8 @@ func (l *labour) ingest(h *work.Held) {
 	})
 }
 
-// toil is the work of one worker until its session ends, in order or not.
-func (l *labour) toil(ctx context.Context, c *client, _ int, r *rand.Rand) error {
+// runWorker works as a worker until its session is closed or abandoned.
+func (l *workload) runWorker(ctx context.Context, c *client, _ int, r *rand.Rand) error {
 	client := task.Client{Repo: c}
 	for range 1 + r.IntN(30) {
 		if ctx.Err() != nil {
@@ -149,7 +149,7 @@ func (l *labour) toil(ctx context.Context, c *client, _ int, r *rand.Rand) error
 		item, err := client.Claim(call, dig)
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) {
-			break // the answer may be a task that is held for it
+			break // the answer may be a task that is held for this session
 		}
 		if err == nil {
 			l.claimed(item)
@@ -168,11 +168,11 @@ func (l *labour) toil(ctx context.Context, c *client, _ int, r *rand.Rand) error
 
 var errDies = errors.New("the worker dies")
 
-// do is one task: mostly it is done.
-func (l *labour) do(client task.Client, item task.Item, r *rand.Rand) error {
+// do handles one task; most tasks are completed.
+func (l *workload) do(client task.Client, item task.Item, r *rand.Rand) error {
 	ctx := context.Background()
 	if strings.HasSuffix(item.Subject, "13") {
-		return client.Release(ctx, item, "the soil is frozen") // whoever tries
+		return client.Release(ctx, item, "the soil is frozen") // every worker releases it
 	}
 	switch r.IntN(20) {
 	case 0:
@@ -185,9 +185,8 @@ func (l *labour) do(client task.Client, item task.Item, r *rand.Rand) error {
 	return l.report(ctx, client, item, func() bool { return r.IntN(20) > 0 })
 }
 
-// report reports one part after the other, the last one as final, for as long as the
-// worker lives.
-func (l *labour) report(ctx context.Context, client task.Client, item task.Item, lives func() bool) error {
+// report reports the parts in order, the last one as final, until lives returns false.
+func (l *workload) report(ctx context.Context, client task.Client, item task.Item, lives func() bool) error {
 	for n, part := range item.Parts {
 		final := n == len(item.Parts)-1
 		err := client.Report(ctx, item, part, final, struct{}{})
@@ -206,15 +205,15 @@ func (l *labour) report(ctx context.Context, client task.Client, item task.Item,
 	return nil
 }
 
-func (l *labour) note(f func()) {
+func (l *workload) note(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f()
 }
 
-// claimed notes that a task is in a worker's hands: its token has risen since the
-// last time.
-func (l *labour) claimed(i task.Item) {
+// claimed records that a task was claimed. Its token must have risen since the last
+// claim.
+func (l *workload) claimed(i task.Item) {
 	l.note(func() {
 		if last, ok := l.tokens[i.ID]; ok && i.Token <= last {
 			l.wrong = append(l.wrong, fmt.Sprintf("task %s was claimed with token %d, and then with %d", i.ID, last, i.Token))
@@ -223,20 +222,20 @@ func (l *labour) claimed(i task.Item) {
 	})
 }
 
-func (l *labour) resolved(i task.Item) {
+func (l *workload) resolved(i task.Item) {
 	l.note(func() {
 		l.finals[i.ID]++
 		l.completed[i.Subject]++
 	})
 }
 
-// finish works on, with sessions that do not die, until all that was begun is done.
-func (l *labour) finish(t *testing.T, h *house) {
+// finish completes all work that was begun, with sessions that do not die.
+func (l *workload) finish(t *testing.T, h *fixture) {
 	t.Helper()
-	worker, err := h.dial(within(t), "worker", survives, map[string]int{dig: 1})
+	worker, err := h.dial(within(t), "worker", longTTL, map[string]int{dig: 1})
 	require.NoError(t, err)
 	defer worker.abandon()
-	manager := h.mustDial("manager", survives)
+	manager := h.mustDial("manager", longTTL)
 	begun := max(1, l.subjects) // a slow machine may not have begun any
 	working, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -244,7 +243,7 @@ func (l *labour) finish(t *testing.T, h *house) {
 	running.Go(func() { l.ingestAll(working, work.Client{Repo: manager}) })
 	defer running.Wait()
 	defer stop()
-	for deadline := time.Now().Add(2 * patience); !l.idle(t, manager, begun); after(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * waitLimit); !l.idle(t, manager, begun); after(10 * time.Millisecond) {
 		require.True(t, time.Now().Before(deadline), "what was begun is not done: %+v", l.open(begun))
 		if len(l.open(begun)) > 0 {
 			if err := l.issue(work.Client{Repo: manager}); err != nil {
@@ -254,38 +253,38 @@ func (l *labour) finish(t *testing.T, h *house) {
 	}
 }
 
-// doAll does one task after the other.
-func (l *labour) doAll(ctx context.Context, tasks task.Client) {
+// doAll completes one task after the other.
+func (l *workload) doAll(ctx context.Context, tasks task.Client) {
 	for {
 		item, err := tasks.Claim(ctx, dig)
 		if err == nil {
 			l.claimed(item)
 			err = l.report(ctx, tasks, item, func() bool { return true })
 		}
-		if !l.goesOn(ctx, err) {
+		if !l.continues(ctx, err) {
 			return
 		}
 	}
 }
 
-// ingestAll ingests one result after the other. It does not take back the question
-// for the next one: the answer may be a result that is held for it.
-func (l *labour) ingestAll(ctx context.Context, client work.Client) {
+// ingestAll ingests one result after the other. Its calls have no timeout, because the
+// answer may be a result that is held for this session.
+func (l *workload) ingestAll(ctx context.Context, client work.Client) {
 	for {
 		step, err := client.Next(ctx, dig, false)
 		if err == nil {
 			l.ingest(step.Result)
 			err = client.Ingested(ctx, step.Result)
 		}
-		if !l.goesOn(ctx, err) {
+		if !l.continues(ctx, err) {
 			return
 		}
 	}
 }
 
-// goesOn says whether somebody whom nobody disturbs is to go on after an error, if it
-// is one. Whoever is slow may be late.
-func (l *labour) goesOn(ctx context.Context, err error) bool {
+// continues reports whether to continue after err. A slow client may be late, but other
+// errors are wrong, because nothing disturbs this phase.
+func (l *workload) continues(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -296,8 +295,8 @@ func (l *labour) goesOn(ctx context.Context, err error) bool {
 	return false
 }
 
-// open lists the subjects, of the first so many, with parts that are not done.
-func (l *labour) open(begun int) (subjects []string) {
+// open lists the first begun subjects that have unfinished parts.
+func (l *workload) open(begun int) (subjects []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n := range begun {
@@ -308,13 +307,13 @@ func (l *labour) open(begun int) (subjects []string) {
 	return subjects
 }
 
-// idle says that nothing is left: no subject, task or result, held or not.
-func (l *labour) idle(t *testing.T, c *client, begun int) bool {
+// idle reports whether no task, result or unfinished subject is left.
+func (l *workload) idle(t *testing.T, c *client, begun int) bool {
 	t.Helper()
-	return c.there(t, task.Space) == 0 && c.there(t, task.Result) == 0 && len(l.open(begun)) == 0
+	return c.countTuples(t, task.Space) == 0 && c.countTuples(t, task.Result) == 0 && len(l.open(begun)) == 0
 }
 
-func (l *labour) check(t *testing.T, c *client) {
+func (l *workload) check(t *testing.T, c *client) {
 	t.Helper()
 	require.Empty(t, l.wrong)
 	for id, n := range l.finals {
@@ -331,6 +330,6 @@ func (l *labour) check(t *testing.T, c *client) {
 	done := l.subjects - len(l.open(l.subjects))
 	require.LessOrEqual(t, len(l.completed)+dead, done, "what was resolved is ingested")
 	require.GreaterOrEqual(t, len(l.completed)+dead+l.unsure, done, "what is ingested was resolved once, or is dead")
-	t.Logf("labour: %d subjects, %d resolved, %d dead", done, len(l.completed), dead)
+	t.Logf("workload: %d subjects, %d resolved, %d dead", done, len(l.completed), dead)
 	require.NotEmpty(t, l.completed)
 }
