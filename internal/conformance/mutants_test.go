@@ -76,7 +76,9 @@ func independent(events []trace.Event) bool {
 
 // listsState reports whether an event lists the state after a reload, where the order is
 // free.
-func listsState(e trace.Event) bool { return e.Operation == trace.Begin || e.Operation == trace.Restore }
+func listsState(e trace.Event) bool {
+	return e.Operation == trace.Begin || e.Operation == trace.Restore
+}
 
 func related(a, b trace.Event) bool {
 	together := a.Clock == b.Clock && (a.Process == b.Process || a.Process == "" || b.Process == "")
