@@ -144,7 +144,7 @@ func (r Request) Operation() string {
 	return r.Verb.String()
 }
 
-// Validate refuses with fault.ErrInvalid requests that no engine accepts, whatever its
+// Validate refuses with fault.ErrInvalid requests that no engine accepts in any
 // state: malformed tuples and templates, names that are too long, a negative TTL.
 func (r Request) Validate() error {
 	if err := errors.Join(r.Tuple.Validate(), r.Args.Validate(), r.Template.Validate()); err != nil {

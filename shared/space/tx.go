@@ -72,7 +72,7 @@ type Tx interface {
 	Take(ref int64) error
 	// Replace changes a tuple, held or not, in place.
 	Replace(ref int64, t tuple.Tuple) error
-	// Extend starts a tuple's TTL again with a new length; 0 is no TTL.
+	// Extend starts a tuple's TTL again with a new length; with 0 it has none.
 	Extend(ref int64, ttl time.Duration) error
 	// Hold hides a tuple but keeps its place. Holding a tuple that is held already
 	// replaces its hold.
@@ -105,8 +105,8 @@ type Tx interface {
 	Wait(awaited ...Awaited) error
 }
 
-// Surveyor is what a Tx may also be: one that can look through a whole space, whatever
-// the signatures of its tuples. It is apart from Tx because its cost grows with the
+// Surveyor is what a Tx may also be: one that can look through a whole space, over
+// all signatures of tuples. It is apart from Tx because its cost grows with the
 // space, so that no protocol should need it.
 type Surveyor interface {
 	// Survey returns the tuples that keep accepts, in the order of the kind: the

@@ -48,13 +48,13 @@ func TestReadReturnsWhatWasWritten(t *testing.T) {
 
 func TestReadRefusesWhatIsNoLog(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ log, says string }{
+	for name, c := range map[string]struct{ log, want string }{
 		"no json":   {"put\n", "line 1"},
 		"a gap":     {`{"seq":1}` + "\n" + `{"seq":3}`, "line 2 has seq 3"},
 		"too long":  {`{"seq":1,"space":"` + strings.Repeat("x", 17<<20) + `"}`, "too long"},
 		"truncated": {`{"seq":1,`, "line 1"},
 	} {
-		require.ErrorContains(t, trace.Read(strings.NewReader(c.log), func(trace.Event) error { return nil }), c.says, name)
+		require.ErrorContains(t, trace.Read(strings.NewReader(c.log), func(trace.Event) error { return nil }), c.want, name)
 	}
 }
 

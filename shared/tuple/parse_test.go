@@ -97,7 +97,7 @@ func TestALineIsReadAsTheTupleThatWroteIt(t *testing.T) {
 	}
 }
 
-// transparent says that there is no opaque field, which has no notation.
+// transparent reports whether t has no opaque field, which has no notation.
 func transparent(t tuple.Tuple) bool {
 	for _, f := range t {
 		if _, opaque := f.(tuple.Opaque); opaque {

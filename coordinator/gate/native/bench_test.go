@@ -43,8 +43,8 @@ func client(b *testing.B, address string, n int) space.Repository {
 	return space.Over(c)
 }
 
-// pairs runs b.N pairs of put and get, of 8 clients with so many goroutines each,
-// and returns the pairs per second.
+// pairs runs total pairs of put and get, of 8 clients with pipelined goroutines each, and
+// returns the pairs per second.
 func pairs(b *testing.B, total, pipelined int) float64 {
 	const clients = 8
 	address := served(b)
@@ -78,7 +78,7 @@ func pairs(b *testing.B, total, pipelined int) float64 {
 	return float64(total) / time.Since(began).Seconds()
 }
 
-// echoes runs pairs of round trips over TCP with nothing behind them.
+// echoes runs pairs of round trips over TCP to a server that only echoes.
 func echoes(b *testing.B, total int) float64 {
 	const clients = 8
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -110,9 +110,9 @@ func echoes(b *testing.B, total int) float64 {
 	return float64(total) / time.Since(began).Seconds()
 }
 
-// BenchmarkGate compares pairs of put and get of 8 clients, without and with 32
-// at a time each, with what a bare echo reaches with two round trips. All three
-// are measured in one run, in turns, and the best of each counts.
+// BenchmarkGate compares pairs of put and get of 8 clients, one or 32 at a time each, with
+// two round trips to an echo server. All three are measured in one run, in turns, and the
+// best of each counts.
 //
 //	go test ./coordinator/gate/native -run '^$' -bench Gate -benchtime 1x
 func BenchmarkGate(b *testing.B) {
@@ -131,9 +131,9 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-// BenchmarkIdleSessions measures the memory that a connected session takes which
-// says nothing: heap and stacks of the gate and the engine, the client's side
-// being a bare connection of which the heap knows little.
+// BenchmarkIdleSessions measures the memory of a connected session that sends nothing:
+// heap and stacks of the gate and the engine. The client's side is a bare connection,
+// which takes almost no heap.
 //
 //	go test ./coordinator/gate/native -run '^$' -bench IdleSessions -benchtime 1x
 func BenchmarkIdleSessions(b *testing.B) {

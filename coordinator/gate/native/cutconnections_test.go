@@ -20,39 +20,39 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// saw cuts connections at random bytes, as its seed says.
-type saw struct {
+// cutter cuts connections at random bytes, chosen by its seed.
+type cutter struct {
 	mu   sync.Mutex // guards what follows
 	rand *rand.Rand
 	most int // bytes until a cut, in either direction; 0: none any more
 	cuts int
 }
 
-func newSaw(seed uint64, most int) *saw {
-	return &saw{rand: rand.New(rand.NewPCG(seed, 7)), most: most}
+func newCutter(seed uint64, most int) *cutter {
+	return &cutter{rand: rand.New(rand.NewPCG(seed, 7)), most: most}
 }
 
-// dull ends the cutting.
-func (s *saw) dull() int {
+// stop stops the cutting, and returns how many cuts there were.
+func (s *cutter) stop() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.most = 0
 	return s.cuts
 }
 
-// through makes a dial whose connections are cut.
-func (s *saw) through(dial func(context.Context, string) (net.Conn, error)) func(context.Context, string) (net.Conn, error) {
+// through returns a dial whose connections are cut.
+func (s *cutter) through(dial func(context.Context, string) (net.Conn, error)) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		c, err := dial(ctx, address)
 		if err != nil {
 			return nil, err
 		}
-		return &sawn{Conn: c, saw: s, reads: s.span(), writes: s.span()}, nil
+		return &cutConn{Conn: c, cutter: s, reads: s.span(), writes: s.span()}, nil
 	}
 }
 
 // span is how many bytes pass before a cut.
-func (s *saw) span() int {
+func (s *cutter) span() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.most == 0 {
@@ -61,56 +61,55 @@ func (s *saw) span() int {
 	return s.rand.IntN(s.most)
 }
 
-func (s *saw) cut() error {
+func (s *cutter) cut() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cuts++
 	return net.ErrClosed
 }
 
-// sawn is a connection that breaks after so many bytes; of what is on its way
-// then, a part gets through.
-type sawn struct {
+// cutConn is a connection that breaks after a number of bytes, in the middle of a read or
+// write; the bytes before get through.
+type cutConn struct {
 	net.Conn
-	saw           *saw
+	cutter        *cutter
 	reads, writes int
 }
 
-func (c *sawn) Read(b []byte) (int, error) {
+func (c *cutConn) Read(b []byte) (int, error) {
 	if c.reads <= 0 {
 		_ = c.Close()
-		return 0, c.saw.cut()
+		return 0, c.cutter.cut()
 	}
 	n, err := c.Conn.Read(b[:min(len(b), c.reads)])
 	c.reads -= n
 	return n, err
 }
 
-func (c *sawn) Write(b []byte) (int, error) {
+func (c *cutConn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b[:min(len(b), c.writes)])
 	c.writes -= n
 	if err == nil && n < len(b) {
 		_ = c.Close()
-		err = c.saw.cut()
+		err = c.cutter.cut()
 	}
 	return n, err
 }
 
-// sawnHouse has sessions whose connections are cut.
-func sawnHouse(t *testing.T, s *saw, sessions int) (*house, []*remote.Conn) {
-	h := open(t, spacetest.Procedures(), native.Config{Grace: time.Hour})
-	require.NoError(t, space.Over(h.session("admin", 0)).Create(t.Context(), "s", space.Options{}))
+// fixtureWithCuts returns a fixture and sessions whose connections are cut.
+func fixtureWithCuts(t *testing.T, s *cutter, sessions int) (*fixture, []*remote.Conn) {
+	fx := newFixture(t, spacetest.Procedures(), native.Config{Grace: time.Hour})
+	require.NoError(t, space.Over(fx.session("admin", 0)).Create(t.Context(), "s", space.Options{}))
 	var conns []*remote.Conn
 	for n := range sessions {
-		c, err := h.dial(t.Context(), remote.Config{Session: fmt.Sprint("client-", n), Dial: s.through(h.port.dial)})
+		c, err := fx.dial(t.Context(), remote.Config{Session: fmt.Sprint("client-", n), Dial: s.through(fx.port.dial)})
 		require.NoError(t, err)
 		conns = append(conns, c)
 	}
-	return h, conns
+	return fx, conns
 }
 
-// Row 26 of the catalogue of faults: answers are lost and asked for again, and
-// nothing happens twice.
+// Answers are lost and requested again, and no operation happens twice.
 func TestFault26EachTupleThatWasPutIsGotExactlyOnce(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -123,8 +122,8 @@ func TestFault26EachTupleThatWasPutIsGotExactlyOnce(t *testing.T) {
 
 func exactlyOnce(t *testing.T, seed uint64) {
 	const each, clients = 60, 4
-	s := newSaw(seed, 3000)
-	_, conns := sawnHouse(t, s, clients)
+	s := newCutter(seed, 3000)
+	_, conns := fixtureWithCuts(t, s, clients)
 	var mu sync.Mutex
 	got := map[int64]int{}
 	var running sync.WaitGroup
@@ -145,7 +144,7 @@ func exactlyOnce(t *testing.T, seed uint64) {
 		})
 		running.Go(func() {
 			for range each {
-				// Some give up now and then, which must lose nothing.
+				// Some gets give up now and then, which must lose no tuple.
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+n)*20*time.Millisecond)
 				u, err := repo.Space("s").Get(ctx, tuple.Match("a", tuple.AnyInt64))
 				cancel()
@@ -159,7 +158,7 @@ func exactlyOnce(t *testing.T, seed uint64) {
 		})
 	}
 	running.Wait()
-	require.Positive(t, s.dull())
+	require.Positive(t, s.stop())
 	for {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		u, err := space.Over(conns[0]).Space("s").Get(ctx, tuple.Match("a", tuple.AnyInt64))
@@ -231,8 +230,8 @@ func TestConcurrentHistoriesOverCutConnectionsAreLinearizable(t *testing.T) {
 
 // record lets clients put, get and query at random, and returns what they saw.
 func record(t *testing.T, seed uint64) []porcupine.Operation {
-	s := newSaw(seed, 2000)
-	_, conns := sawnHouse(t, s, 4)
+	s := newCutter(seed, 2000)
+	_, conns := fixtureWithCuts(t, s, 4)
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	var clock int64
@@ -256,7 +255,7 @@ func record(t *testing.T, seed uint64) []porcupine.Operation {
 		})
 	}
 	running.Wait()
-	require.Positive(t, s.dull())
+	require.Positive(t, s.stop())
 	return history
 }
 

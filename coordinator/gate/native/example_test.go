@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// An engine, a gate before it, and a client that is anywhere.
+// An engine, a gate that opens it to a network, and a client.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -26,51 +26,51 @@ var anyA = tuple.Match("a", tuple.AnyInt64)
 
 func a(n int) tuple.Tuple { return tuple.New("a", int64(n)) }
 
-// Row 30: killed before its get is served, while it is, and before it could say
-// that the answer arrived.
+// The client dies before its get is served, meanwhile, and before it could acknowledge the
+// answer.
 func TestFault30WhatWasGotByAClientThatDiesIsBack(t *testing.T) {
-	for name, dies := range map[string]func(c *raw, put func()){
-		"before":   func(c *raw, put func()) { _ = c.Close(); put() },
-		"while":    func(c *raw, put func()) { put(); _ = c.Close() },
-		"after":    func(c *raw, put func()) { put(); c.frame(); _ = c.Close() },
-		"silently": func(c *raw, put func()) { put(); c.frame() },
+	for name, dies := range map[string]func(c *rawClient, put func()){
+		"before":   func(c *rawClient, put func()) { _ = c.Close(); put() },
+		"while":    func(c *rawClient, put func()) { put(); _ = c.Close() },
+		"after":    func(c *rawClient, put func()) { put(); c.frame(); _ = c.Close() },
+		"silently": func(c *rawClient, put func()) { put(); c.frame() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, native.Config{}, func(h *house) {
-				s := space.Over(h.session("putter", 0)).Space("s")
-				c := h.hello("victim", 6*time.Second)
+			inBubble(t, native.Config{}, func(fx *fixture) {
+				s := space.Over(fx.session("putter", 0)).Space("s")
+				c := fx.hello("victim", 6*time.Second)
 				c.request(1, space.Request{Verb: space.VerbGet, Space: "s", Template: anyA, Ack: true, Op: space.OpID{Session: "victim", Seq: space.AutoSeq + 1}})
 				synctest.Wait()
-				dies(c, func() { require.NoError(h, s.Put(h.Context(), a(1), 0)); synctest.Wait() })
-				n, err := s.Count(h.Context(), anyA)
-				require.NoError(h, err)
-				require.Zero(h, n, "it is the victim's until its session is lost")
+				dies(c, func() { require.NoError(fx, s.Put(fx.Context(), a(1), 0)); synctest.Wait() })
+				n, err := s.Count(fx.Context(), anyA)
+				require.NoError(fx, err)
+				require.Zero(fx, n, "the client has it until its session is lost")
 				<-time.After(6 * time.Second)
-				u, err := s.Get(h.Context(), anyA)
-				require.NoError(h, err)
-				require.Equal(h, int64(1), u.Int64(1))
+				u, err := s.Get(fx.Context(), anyA)
+				require.NoError(fx, err)
+				require.Equal(fx, int64(1), u.Int64(1))
 			})
 		})
 	}
 }
 
-// ice is a network that can freeze: nothing gets through, and nobody is told.
-type ice struct {
+// freezable is a network that can freeze: no byte gets through then, without an error.
+type freezable struct {
 	mu     sync.Mutex
 	frozen bool
 	dials  []time.Time // attempts
-	in     []time.Time // of them, those that were taken
+	in     []time.Time // of them, those that were connected
 }
 
-// reset forgets who dialled.
-func (i *ice) reset() {
+// reset forgets the dials so far.
+func (i *freezable) reset() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.dials, i.in = nil, nil
 }
 
-// seen returns when somebody dialled, and was taken, since then.
-func (i *ice) seen(since time.Time) (dials, in []time.Duration) {
+// seen returns when clients dialled, and when they were connected, since then.
+func (i *freezable) seen(since time.Time) (dials, in []time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, at := range i.dials {
@@ -82,19 +82,19 @@ func (i *ice) seen(since time.Time) (dials, in []time.Duration) {
 	return dials, in
 }
 
-func (i *ice) freeze(yes bool) {
+func (i *freezable) freeze(yes bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.frozen = yes
 }
 
-func (i *ice) is() bool {
+func (i *freezable) is() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.frozen
 }
 
-func (i *ice) through(dial func(context.Context, string) (net.Conn, error)) func(context.Context, string) (net.Conn, error) {
+func (i *freezable) through(dial func(context.Context, string) (net.Conn, error)) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		i.mu.Lock()
 		i.dials = append(i.dials, time.Now())
@@ -105,31 +105,31 @@ func (i *ice) through(dial func(context.Context, string) (net.Conn, error)) func
 			i.in = append(i.in, time.Now())
 			i.mu.Unlock()
 		}
-		return &iced{c, i}, err
+		return &freezableConn{c, i}, err
 	}
 }
 
-type iced struct {
+type freezableConn struct {
 	net.Conn
-	ice *ice
+	network *freezable
 }
 
-func (c *iced) Write(b []byte) (int, error) {
-	if c.ice.is() {
+func (c *freezableConn) Write(b []byte) (int, error) {
+	if c.network.is() {
 		return len(b), nil
 	}
 	return c.Conn.Write(b)
 }
 
 func TestFault34AHalfOpenConnectionIsFoundAndReplaced(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
-		network := &ice{}
-		c, err := h.dial(h.Context(), remote.Config{Session: "far", TTL: 6 * time.Second, Dial: network.through(h.port.dial)})
-		require.NoError(h, err)
+	inBubble(t, native.Config{}, func(fx *fixture) {
+		network := &freezable{}
+		c, err := fx.dial(fx.Context(), remote.Config{Session: "far", TTL: 6 * time.Second, Dial: network.through(fx.port.dial)})
+		require.NoError(fx, err)
 		repo := space.Over(c)
 		beat := func() {
-			_, err := repo.Call(h.Context(), space.OpID{}, "test.beat", nil)
-			require.NoError(h, err)
+			_, err := repo.Call(fx.Context(), space.OpID{}, "test.beat", nil)
+			require.NoError(fx, err)
 		}
 		beat()
 		freeze := func(d time.Duration) {
@@ -142,61 +142,61 @@ func TestFault34AHalfOpenConnectionIsFoundAndReplaced(t *testing.T) {
 		freeze(3 * time.Second)
 		beat() // within its 6 s
 		dials, _ := network.seen(time.Now())
-		require.Greater(h, len(dials), 1)
-		require.NoError(h, repo.Space("s").Put(h.Context(), a(1), 0))
+		require.Greater(fx, len(dials), 1)
+		require.NoError(fx, repo.Space("s").Put(fx.Context(), a(1), 0))
 
 		freeze(20 * time.Second)
-		_, err = repo.Space("s").Get(h.Context(), tuple.Match("b"))
-		require.ErrorIs(h, err, fault.ErrClosed, "now it was away for too long")
+		_, err = repo.Space("s").Get(fx.Context(), tuple.Match("b"))
+		require.ErrorIs(fx, err, fault.ErrClosed, "it was away for longer than its TTL")
 	})
 }
 
 func TestFault34ASilentClientIsLost(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
-		c := h.hello("silent", 0)
+	inBubble(t, native.Config{}, func(fx *fixture) {
+		c := fx.hello("silent", 0)
 		<-time.After(29 * time.Second)
-		go func() { require.Equal(h, wire.Ping, c.frame().Kind); c.closed() }()
+		go func() { require.Equal(fx, wire.Ping, c.frame().Kind); c.closed() }()
 		<-time.After(31*time.Second + 6*time.Second + 1)
-		_, err := h.dial(h.Context(), remote.Config{Session: "silent"})
-		require.NoError(h, err, "the name is free again")
+		_, err := fx.dial(fx.Context(), remote.Config{Session: "silent"})
+		require.NoError(fx, err, "the name is free again")
 	})
 }
 
 func TestFault41AHerdComesBackSpreadOut(t *testing.T) {
 	const clients, rate = 500, 200
-	bubble(t, native.Config{Grace: time.Hour, Rate: rate}, func(h *house) {
-		network := &ice{}
-		dial := network.through(h.port.dial)
+	inBubble(t, native.Config{Grace: time.Hour, Rate: rate}, func(fx *fixture) {
+		network := &freezable{}
+		dial := network.through(fx.port.dial)
 		var all []space.Repository
 		for n := range clients {
-			c, err := h.dial(h.Context(), remote.Config{Session: fmt.Sprint("client-", n), TTL: time.Minute, Dial: dial})
-			require.NoError(h, err)
+			c, err := fx.dial(fx.Context(), remote.Config{Session: fmt.Sprint("client-", n), TTL: time.Minute, Dial: dial})
+			require.NoError(fx, err)
 			all = append(all, space.Over(c))
 		}
-		h.shut()
+		fx.shut()
 		<-time.After(10 * time.Second)
 		network.reset()
 		began := time.Now()
-		h.serve()
+		fx.serve()
 		for _, r := range all {
-			require.NoError(h, r.Space("s").Put(h.Context(), a(1), 0))
+			require.NoError(fx, r.Space("s").Put(fx.Context(), a(1), 0))
 		}
-		require.LessOrEqual(h, time.Since(began), 6*time.Second)
+		require.LessOrEqual(fx, time.Since(began), 6*time.Second)
 		dialled, in := network.seen(began)
 		for tick, n := range perTick(dialled, 20*time.Millisecond) {
-			require.Less(h, n, clients/4, "dials at %s", tick)
+			require.Less(fx, n, clients/4, "dials at %s", tick)
 		}
 		for tick, n := range perTick(in, time.Second) {
-			require.LessOrEqual(h, n, rate+rate/10+1, "taken at %s", tick)
+			require.LessOrEqual(fx, n, rate+rate/10+1, "taken at %s", tick)
 		}
-		require.GreaterOrEqual(h, len(in), clients)
-		for _, r := range all { // while there is a gate to hear it
-			require.NoError(h, r.Close(h.Context()))
+		require.GreaterOrEqual(fx, len(in), clients)
+		for _, r := range all { // while the gate is open
+			require.NoError(fx, r.Close(fx.Context()))
 		}
 	})
 }
 
-// perTick counts how much of what happened fell into each tick.
+// perTick counts the times in each tick.
 func perTick(ago []time.Duration, tick time.Duration) map[time.Duration]int {
 	counts := map[time.Duration]int{}
 	for _, d := range ago {
@@ -209,19 +209,19 @@ func TestARestartOfTheCoordinatorIsOnlyADelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		j := &journal.Memory{}
-		h := &house{T: t}
+		fx := &fixture{T: t}
 		coordinator := func() (stop func()) {
 			e, err := engine.Open(t.Context(), engine.Config{Journal: j, Procedures: spacetest.Procedures(), Log: quiet})
 			require.NoError(t, err)
 			halt := start(t, e.Run)
-			h.engine = e
-			h.openGate(native.Config{})
-			return func() { h.shut(); halt() }
+			fx.engine = e
+			fx.openGate(native.Config{})
+			return func() { fx.shut(); halt() }
 		}
 		stop := coordinator()
-		c, err := h.dial(t.Context(), remote.Config{Session: "steady", TTL: time.Minute})
+		c, err := fx.dial(t.Context(), remote.Config{Session: "steady", TTL: time.Minute})
 		require.NoError(t, err)
-		casual, err := h.dial(t.Context(), remote.Config{Session: "casual"})
+		casual, err := fx.dial(t.Context(), remote.Config{Session: "casual"})
 		require.NoError(t, err)
 		repo := space.Over(c)
 		require.NoError(t, repo.Create(t.Context(), "s", space.Options{}))
@@ -262,9 +262,9 @@ func TestARestartOfTheCoordinatorIsOnlyADelay(t *testing.T) {
 func TestMessagesArriveOnceAndInOrderOverCutConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSaw(1, 600)
-		h, conns := sawnHouse(t, s, 1)
-		admin := space.Over(h.session("teller", 0))
+		s := newCutter(1, 600)
+		fx, conns := fixtureWithCuts(t, s, 1)
+		admin := space.Over(fx.session("teller", 0))
 		for n := range 50 {
 			_, err := admin.Call(t.Context(), space.OpID{}, "test.tell", tuple.New("client-0", int64(n)))
 			require.NoError(t, err)
@@ -277,6 +277,6 @@ func TestMessagesArriveOnceAndInOrderOverCutConnections(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, int64(n), m.Int64(1))
 		}
-		require.Positive(t, s.dull())
+		require.Positive(t, s.stop())
 	})
 }

@@ -37,9 +37,9 @@ type Engine interface {
 // Config is what a gate opens, and its limits.
 type Config struct {
 	Engine Engine
-	// Clients are told in the handshake: the address of the coordinator's API, how
-	// often managers and workers should give a sign of life, and after which silence
-	// their sessions are lost.
+	// The handshake tells clients the address of the coordinator's API, how often
+	// managers and workers should give a sign of life, and after which silence their
+	// sessions are lost.
 	HTTP      string
 	Heartbeat time.Duration // 0: 2 s
 	Lost      time.Duration // 0: 6 s

@@ -23,11 +23,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// quiet is a log for tests in which there is something to complain about.
+// quiet is a log for tests that cause warnings.
 var quiet = slog.New(slog.DiscardHandler)
 
-// port is a listener whose connections are pipes, so that it works in a bubble of
-// fake time. Its dial has the signature of remote.Config.Dial.
+// port is a listener whose connections are pipes, so that it works in a synctest bubble.
+// Its dial has the signature of remote.Config.Dial.
 type port struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -64,31 +64,31 @@ func (p *port) Close() error {
 	return nil
 }
 
-// door leads to whatever port is open now.
-type door struct{ now atomic.Pointer[port] }
+// currentPort dials the port that is open now.
+type currentPort struct{ now atomic.Pointer[port] }
 
-func (d *door) dial(ctx context.Context, address string) (net.Conn, error) {
+func (d *currentPort) dial(ctx context.Context, address string) (net.Conn, error) {
 	return d.now.Load().dial(ctx, address)
 }
 
-// house is an engine with a gate at a port.
-type house struct {
+// fixture is an engine with a gate at a port.
+type fixture struct {
 	*testing.T
 	engine *engine.Engine
 	gate   *native.Gate
-	port   door
+	port   currentPort
 	shut   func() // closes the gate, and waits
 }
 
-// open runs an engine and a gate until the test ends.
-func open(t *testing.T, p space.Procedures, c native.Config) *house {
+// newFixture runs an engine and a gate until the test ends.
+func newFixture(t *testing.T, p space.Procedures, c native.Config) *fixture {
 	t.Helper()
 	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: p, Log: quiet})
 	require.NoError(t, err)
-	h := &house{T: t, engine: e}
+	fx := &fixture{T: t, engine: e}
 	start(t, e.Run)
-	h.openGate(c)
-	return h
+	fx.openGate(c)
+	return fx
 }
 
 // start runs f until the test ends, or stop is called.
@@ -102,47 +102,47 @@ func start(t testing.TB, f func(context.Context) error) (stop func()) {
 	return stop
 }
 
-// openGate opens another gate at the house's engine, at a port of its own.
-func (h *house) openGate(c native.Config) {
-	c.Engine, c.Log = h.engine, quiet
-	h.gate = native.New(c)
-	h.serve()
+// openGate opens another gate at the fixture's engine, at a port of its own.
+func (fx *fixture) openGate(c native.Config) {
+	c.Engine, c.Log = fx.engine, quiet
+	fx.gate = native.New(c)
+	fx.serve()
 }
 
-// serve opens the house's gate at a new port.
-func (h *house) serve() {
+// serve opens the fixture's gate at a new port.
+func (fx *fixture) serve() {
 	port := newPort()
-	h.port.now.Store(port)
-	h.shut = start(h.T, func(ctx context.Context) error { return h.gate.Serve(ctx, port) })
+	fx.port.now.Store(port)
+	fx.shut = start(fx.T, func(ctx context.Context) error { return fx.gate.Serve(ctx, port) })
 }
 
 // dial opens a session over the gate.
-func (h *house) dial(ctx context.Context, c remote.Config) (*remote.Conn, error) {
+func (fx *fixture) dial(ctx context.Context, c remote.Config) (*remote.Conn, error) {
 	if c.Dial == nil {
-		c.Dial = h.port.dial
+		c.Dial = fx.port.dial
 	}
 	c.Log = quiet
 	conn, err := remote.Dial(ctx, c)
 	if err == nil {
-		h.Cleanup(func() { _ = space.Over(conn).Close(context.Background()) })
+		fx.Cleanup(func() { _ = space.Over(conn).Close(context.Background()) })
 	}
 	return conn, err
 }
 
 // session opens a session that must succeed.
-func (h *house) session(id string, ttl time.Duration) *remote.Conn {
-	h.Helper()
-	c, err := h.dial(h.Context(), remote.Config{Session: id, TTL: ttl})
-	require.NoError(h, err)
+func (fx *fixture) session(id string, ttl time.Duration) *remote.Conn {
+	fx.Helper()
+	c, err := fx.dial(fx.Context(), remote.Config{Session: id, TTL: ttl})
+	require.NoError(fx, err)
 	return c
 }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	spacetest.Exercise(t, func(t *testing.T, p space.Procedures) spacetest.Open {
-		h := open(t, p, native.Config{})
+		fx := newFixture(t, p, native.Config{})
 		return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
-			c, err := h.dial(ctx, remote.Config{Session: id, TTL: ttl})
+			c, err := fx.dial(ctx, remote.Config{Session: id, TTL: ttl})
 			if err != nil {
 				return nil, err
 			}
@@ -154,8 +154,8 @@ func TestConformance(t *testing.T) {
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	worktest.Exercise(t, func(t testing.TB, e *engine.Engine, id string, ttl time.Duration) space.Repository {
-		h := &house{T: t.(*testing.T), engine: e}
-		h.openGate(native.Config{})
-		return space.Over(h.session(id, ttl))
+		fx := &fixture{T: t.(*testing.T), engine: e}
+		fx.openGate(native.Config{})
+		return space.Over(fx.session(id, ttl))
 	})
 }

@@ -27,24 +27,24 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// bubble runs a test in a house in fake time; the house is well afterwards.
-func bubble(t *testing.T, c native.Config, test func(h *house)) {
+// bubble runs a test in a fixture in fake time; the fixture is well afterwards.
+func inBubble(t *testing.T, c native.Config, test func(fx *fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t, spacetest.Procedures(), c)
-		s := h.space()
-		test(h)
+		fx := newFixture(t, spacetest.Procedures(), c)
+		s := fx.space()
+		test(fx)
 		require.NoError(t, s.Put(t.Context(), tuple.New("well", int64(1)), 0))
 		_, err := s.Get(t.Context(), tuple.Match("well", int64(1)))
 		require.NoError(t, err)
-		require.Zero(t, h.gate.Panics())
+		require.Zero(t, fx.gate.Panics())
 	})
 }
 
 // space is the space s as a healthy client sees it.
-func (h *house) space() space.Space {
-	repo := space.Over(h.session("healthy", 0))
-	require.NoError(h, repo.Create(h.Context(), "s", space.Options{}))
+func (fx *fixture) space() space.Space {
+	repo := space.Over(fx.session("healthy", 0))
+	require.NoError(fx, repo.Create(fx.Context(), "s", space.Options{}))
 	return repo.Space("s")
 }
 
@@ -54,14 +54,14 @@ func length(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, 
 func preamble() string { return string(wire.AppendPreamble(nil)) }
 
 func TestFault36SlowClientsAreClosed(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
-		const strangers = 2000
-		s := space.Over(h.session("early", 0)).Space("s")
-		ended := make(chan time.Duration, strangers)
+	inBubble(t, native.Config{}, func(fx *fixture) {
+		const clients = 2000
+		s := space.Over(fx.session("early", 0)).Space("s")
+		ended := make(chan time.Duration, clients)
 		began := time.Now()
-		for n := range strangers {
+		for n := range clients {
 			go func() {
-				c := h.raw()
+				c := fx.rawClient()
 				if n%2 == 0 {
 					_, _ = c.Write([]byte("L")) // and the next one in ten seconds
 				}
@@ -70,49 +70,49 @@ func TestFault36SlowClientsAreClosed(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		require.NoError(h, s.Put(h.Context(), tuple.New("a", int64(1)), 0))
-		require.Zero(h, time.Since(began), "who is in waits for nobody")
-		require.NoError(h, space.Over(h.session("late", 0)).Space("s").Put(h.Context(), tuple.New("a", int64(2)), 0))
-		require.LessOrEqual(h, time.Since(began), 2*time.Second, "who comes waits for its turn")
-		for range strangers {
-			require.LessOrEqual(h, <-ended, 2*time.Second+5*time.Second)
+		require.NoError(fx, s.Put(fx.Context(), tuple.New("a", int64(1)), 0))
+		require.Zero(fx, time.Since(began), "an admitted client does not wait")
+		require.NoError(fx, space.Over(fx.session("late", 0)).Space("s").Put(fx.Context(), tuple.New("a", int64(2)), 0))
+		require.LessOrEqual(fx, time.Since(began), 2*time.Second, "a new one waits for the rate limit")
+		for range clients {
+			require.LessOrEqual(fx, <-ended, 2*time.Second+5*time.Second)
 		}
-		late := h.hello("later", 0)
-		late.speaks(length(100) + "a frame that breaks off")
+		late := fx.hello("later", 0)
+		late.sendBytes(length(100) + "a frame that breaks off")
 		late.closed()
-		require.LessOrEqual(h, time.Since(began), time.Minute)
+		require.LessOrEqual(fx, time.Since(began), time.Minute)
 	})
 }
 
 func TestFault37AClientThatDoesNotReadIsDropped(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
-		s := space.Over(h.session("other", 0)).Space("s")
-		require.NoError(h, s.Put(h.Context(), tuple.New("large", strings.Repeat("x", tuple.MaxBytes-100)), 0))
-		c := h.hello("slow", 0)
+	inBubble(t, native.Config{}, func(fx *fixture) {
+		s := space.Over(fx.session("other", 0)).Space("s")
+		require.NoError(fx, s.Put(fx.Context(), tuple.New("large", strings.Repeat("x", tuple.MaxBytes-100)), 0))
+		c := fx.hello("slow", 0)
 		for n := range uint64(64) { // more than may be queued
 			c.request(n+1, space.Request{Verb: space.VerbQueryP, Space: "s", Template: tuple.Match("large", tuple.AnyString)})
 		}
 		<-time.After(10*time.Second + 1)
 		_, err := c.Write([]byte{0})
-		require.ErrorIs(h, err, io.ErrClosedPipe, "the gate has closed the connection")
+		require.ErrorIs(fx, err, io.ErrClosedPipe, "the gate has closed the connection")
 	})
 }
 
 func TestFault38OversizedFramesAreRefused(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
+	inBubble(t, native.Config{}, func(fx *fixture) {
 		for _, n := range []uint32{1 << 31, 1<<32 - 1, wire.MaxFrame + 1} {
-			c := h.raw()
-			c.speaks(preamble() + length(n))
-			require.ErrorIs(h, c.refused(false), fault.ErrTooLarge)
-			c = h.hello(fmt.Sprint("large-", n), 0)
-			c.speaks(length(n))
-			require.ErrorIs(h, c.refused(true), fault.ErrTooLarge)
+			c := fx.rawClient()
+			c.sendBytes(preamble() + length(n))
+			require.ErrorIs(fx, c.refused(false), fault.ErrTooLarge)
+			c = fx.hello(fmt.Sprint("large-", n), 0)
+			c.sendBytes(length(n))
+			require.ErrorIs(fx, c.refused(true), fault.ErrTooLarge)
 		}
 	})
 }
 
 func TestFault39WhatIsNoClientIsToldSoOnce(t *testing.T) {
-	bubble(t, native.Config{HTTP: "http://127.0.0.1:7412"}, func(h *house) {
+	inBubble(t, native.Config{HTTP: "http://127.0.0.1:7412"}, func(fx *fixture) {
 		random := make([]byte, 4000)
 		for i := range random {
 			random[i] = byte(rand.Uint32())
@@ -120,55 +120,55 @@ func TestFault39WhatIsNoClientIsToldSoOnce(t *testing.T) {
 		random[0] = 0xff
 		for name, data := range map[string]string{
 			"random bytes": string(random), "TLS": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + strings.Repeat("x", 500),
-			"SSH": "SSH-2.0-OpenSSH_9.6\r\n", "nothing but zeros": strings.Repeat("\x00", 100),
+			"SSH": "SSH-2.0-OpenSSH_9.6\r\n", "only zeros": strings.Repeat("\x00", 100),
 		} {
-			c := h.raw()
-			c.speaks(data)
+			c := fx.rawClient()
+			c.sendBytes(data)
 			err := c.refused(false)
-			require.ErrorIs(h, err, fault.ErrInvalid, name)
-			require.ErrorContains(h, err, "leasehold", name)
+			require.ErrorIs(fx, err, fault.ErrInvalid, name)
+			require.ErrorContains(fx, err, "leasehold", name)
 		}
 		for name, data := range map[string]string{
 			"a request before the hello": preamble() + length(3) + "\x02\x01\x01",
 			"a frame of no version":      preamble() + length(3) + "\x09\x04\x01",
-			"a hello that is none":       preamble() + length(5) + "\x02\x04\x00\xff\xff",
+			"a malformed hello":          preamble() + length(5) + "\x02\x04\x00\xff\xff",
 			"a session without a name":   preamble() + length(3) + "\x02\x04\x00",
 		} {
-			c := h.raw()
-			c.speaks(data)
-			require.ErrorIs(h, c.refused(false), fault.ErrInvalid, name)
+			c := fx.rawClient()
+			c.sendBytes(data)
+			require.ErrorIs(fx, c.refused(false), fault.ErrInvalid, name)
 		}
-		c := h.raw()
-		c.speaks("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		c := fx.rawClient()
+		c.sendBytes("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		answer, _ := io.ReadAll(c)
-		require.Contains(h, string(answer), "HTTP/1.1 400 ")
-		require.Contains(h, string(answer), "http://127.0.0.1:7412")
+		require.Contains(fx, string(answer), "HTTP/1.1 400 ")
+		require.Contains(fx, string(answer), "http://127.0.0.1:7412")
 	})
 }
 
 func TestFault39WhatIsNoRequestEndsItsConnection(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
+	inBubble(t, native.Config{}, func(fx *fixture) {
 		n := 0
 		for name, data := range map[string]string{
-			"a kind that is none":   length(3) + "\x02\x63\x01",
+			"an unknown kind":       length(3) + "\x02\x63\x01",
 			"a frame of no call":    length(2) + "\x02\x01",
 			"an empty frame":        length(0),
 			"a body of no fields":   length(5) + "\x02\x01\x01\xff\xff",
-			"a tuple that is none":  length(8) + "\x02\x01\x01\x05\x03\xff\xff\xff",
+			"a malformed tuple":     length(8) + "\x02\x01\x01\x05\x03\xff\xff\xff",
 			"a name that is long":   length(306) + "\x02\x01\x01\x04\xac\x02" + strings.Repeat("x", 300),
 			"another hello":         length(3) + "\x02\x04\x01",
 			"a welcome to the gate": length(3) + "\x02\x05\x01",
 		} {
 			n++
-			c := h.hello(fmt.Sprint("bad-", n), 0)
-			c.speaks(data)
+			c := fx.hello(fmt.Sprint("bad-", n), 0)
+			c.sendBytes(data)
 			err := c.refused(true)
-			require.Contains(h, []string{"invalid", "too_large"}, fault.Of(err).Code, name)
+			require.Contains(fx, []string{"invalid", "too_large"}, fault.Of(err).Code, name)
 		}
 	})
 }
 
-// broken is a listener that fails so often before it works.
+// broken is a listener whose first Accepts fail.
 type broken struct {
 	*port
 	fails int
@@ -184,52 +184,52 @@ func (b *broken) Accept() (net.Conn, error) {
 }
 
 func TestFault40TheGateBacksOffWithoutFileDescriptors(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
+	inBubble(t, native.Config{}, func(fx *fixture) {
 		p := newPort()
 		began := time.Now()
-		start(h.T, func(ctx context.Context) error { return h.gate.Serve(ctx, &broken{port: p, fails: 100}) })
-		c, err := h.dial(h.Context(), remote.Config{Session: "patient", Dial: p.dial})
-		require.NoError(h, err)
-		require.GreaterOrEqual(h, time.Since(began), 90*time.Second, "no more than one attempt a second")
-		require.NoError(h, space.Over(c).Close(h.Context()))
+		start(fx.T, func(ctx context.Context) error { return fx.gate.Serve(ctx, &broken{port: p, fails: 100}) })
+		c, err := fx.dial(fx.Context(), remote.Config{Session: "patient", Dial: p.dial})
+		require.NoError(fx, err)
+		require.GreaterOrEqual(fx, time.Since(began), 90*time.Second, "no more than one attempt a second")
+		require.NoError(fx, space.Over(c).Close(fx.Context()))
 	})
 }
 
 func TestFault40ConnectionsAreBounded(t *testing.T) {
-	bubble(t, native.Config{Connections: 2}, func(h *house) {
-		c := h.session("second", 0)
-		third := h.raw()
-		require.ErrorIs(h, third.refused(false), fault.ErrOverloaded)
+	inBubble(t, native.Config{Connections: 2}, func(fx *fixture) {
+		c := fx.session("second", 0)
+		third := fx.rawClient()
+		require.ErrorIs(fx, third.refused(false), fault.ErrOverloaded)
 		go func() {
 			<-time.After(time.Minute)
-			_ = space.Over(c).Close(h.Context())
+			_ = space.Over(c).Close(fx.Context())
 		}()
 		began := time.Now()
-		_, err := h.dial(h.Context(), remote.Config{Session: "patient"})
-		require.NoError(h, err, "it waits until there is room")
-		require.GreaterOrEqual(h, time.Since(began), time.Minute)
+		_, err := fx.dial(fx.Context(), remote.Config{Session: "patient"})
+		require.NoError(fx, err, "it waits until a connection is free")
+		require.GreaterOrEqual(fx, time.Since(began), time.Minute)
 	})
 }
 
 func TestFault42AnotherVersionIsToldBoth(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
-		for other, data := range otherVersions(h.T, "client.hex") {
-			c := h.raw()
+	inBubble(t, native.Config{}, func(fx *fixture) {
+		for other, data := range otherVersions(fx.T, "client.hex") {
+			c := fx.rawClient()
 			began := time.Now()
-			c.speaks(data)
+			c.sendBytes(data)
 			head := make([]byte, 5) // what a peer of any version reads first, to name both versions itself
 			_, err := io.ReadFull(c.r, head)
-			require.NoError(h, err)
-			require.Equal(h, string(wire.AppendPreamble(nil)), string(head))
+			require.NoError(fx, err)
+			require.Equal(fx, string(wire.AppendPreamble(nil)), string(head))
 			err = c.refused(true)
-			require.ErrorIs(h, err, fault.ErrInvalid)
-			require.ErrorContains(h, err, "version 2 of the protocol")
-			require.ErrorContains(h, err, other)
-			require.Zero(h, time.Since(began), "at once")
+			require.ErrorIs(fx, err, fault.ErrInvalid)
+			require.ErrorContains(fx, err, "version 2 of the protocol")
+			require.ErrorContains(fx, err, other)
+			require.Zero(fx, time.Since(began), "at once")
 		}
-		for other, data := range otherVersions(h.T, "gate.hex") {
+		for other, data := range otherVersions(fx.T, "gate.hex") {
 			p := newPort()
-			h.Cleanup(func() { _ = p.Close() })
+			fx.Cleanup(func() { _ = p.Close() })
 			go func() {
 				if c, err := p.Accept(); err == nil {
 					go func() { _, _ = io.Copy(io.Discard, c) }()
@@ -237,11 +237,11 @@ func TestFault42AnotherVersionIsToldBoth(t *testing.T) {
 				}
 			}()
 			began := time.Now()
-			_, err := h.dial(h.Context(), remote.Config{Session: "new", Dial: p.dial})
-			require.ErrorIs(h, err, fault.ErrInvalid)
-			require.ErrorContains(h, err, "version 2 of the protocol")
-			require.ErrorContains(h, err, other)
-			require.Less(h, time.Since(began), time.Second, "it does not try again")
+			_, err := fx.dial(fx.Context(), remote.Config{Session: "new", Dial: p.dial})
+			require.ErrorIs(fx, err, fault.ErrInvalid)
+			require.ErrorContains(fx, err, "version 2 of the protocol")
+			require.ErrorContains(fx, err, other)
+			require.Less(fx, time.Since(began), time.Second, "it does not try again")
 		}
 	})
 }
@@ -266,12 +266,12 @@ func otherVersions(t *testing.T, recording string) map[string]string {
 }
 
 func TestAManagerAndAWorkerOfOneNameAreRefused(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
-		_, err := h.dial(h.Context(), remote.Config{Session: "twin", Mode: "manager", TTL: time.Minute})
-		require.NoError(h, err)
-		_, err = h.dial(h.Context(), remote.Config{Session: "twin", Mode: "worker", TTL: time.Minute})
-		require.ErrorIs(h, err, fault.ErrConflict)
-		require.ErrorContains(h, err, "a manager of that name is connected")
+	inBubble(t, native.Config{}, func(fx *fixture) {
+		_, err := fx.dial(fx.Context(), remote.Config{Session: "twin", Mode: "manager", TTL: time.Minute})
+		require.NoError(fx, err)
+		_, err = fx.dial(fx.Context(), remote.Config{Session: "twin", Mode: "worker", TTL: time.Minute})
+		require.ErrorIs(fx, err, fault.ErrConflict)
+		require.ErrorContains(fx, err, "a manager of that name is connected")
 	})
 }
 
@@ -288,10 +288,10 @@ func FuzzConnection(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, greeted bool, data []byte) {
 		synctest.Test(t, func(t *testing.T) {
-			h := open(t, spacetest.Procedures(), native.Config{})
-			c := h.raw()
+			fx := newFixture(t, spacetest.Procedures(), native.Config{})
+			c := fx.rawClient()
 			if greeted {
-				c = h.hello("fuzz", 0)
+				c = fx.hello("fuzz", 0)
 			}
 			go func() { _, _ = io.Copy(io.Discard, c.r) }()
 			_ = c.SetWriteDeadline(time.Now().Add(time.Minute))
@@ -299,8 +299,8 @@ func FuzzConnection(f *testing.F) {
 			<-time.After(time.Second)
 			synctest.Wait()
 			_ = c.Close()
-			h.session("healthy", 0)
-			require.Zero(t, h.gate.Panics())
+			fx.session("healthy", 0)
+			require.Zero(t, fx.gate.Panics())
 		})
 	})
 }

@@ -19,11 +19,10 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// crowd is how many connections the test of idle ones has; make soak has 10,000.
+// crowd is the number of connections in the test of idle ones; make soak uses 10,000.
 var crowd = flag.Int("gate.crowd", 1000, "idle or slow connections in the test of their memory")
 
-// The tests of this file look at the memory of the whole process, so none is
-// parallel.
+// The tests of this file measure the memory of the whole process, so none is parallel.
 
 // inUse returns the bytes that heap and stacks take.
 func inUse() int64 {
@@ -34,7 +33,7 @@ func inUse() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// A client asks for far more than it may be owed, and reads none of it.
+// A client requests far more than may be in flight, and reads none of it.
 func TestFault37AClientThatNeverReadsTakesNoMemory(t *testing.T) {
 	const asked = space.Window
 	any := tuple.Match("large", tuple.Formal{Type: tuple.Bytes})
@@ -44,13 +43,13 @@ func TestFault37AClientThatNeverReadsTakesNoMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := open(t, spacetest.Procedures(), native.Config{})
-				repo := space.Over(h.session("other", 0))
+				fx := newFixture(t, spacetest.Procedures(), native.Config{})
+				repo := space.Over(fx.session("other", 0))
 				require.NoError(t, repo.Create(t.Context(), "s", space.Options{}))
 				for range 3 {
 					require.NoError(t, repo.Space("s").Put(t.Context(), tuple.New("large", make([]byte, tuple.MaxBytes-100)), 0))
 				}
-				c := h.hello("deaf", 0)
+				c := fx.hello("slowreader", 0)
 				before := inUse()
 				for n := range uint64(asked) {
 					c.request(n+1, r)
@@ -62,37 +61,37 @@ func TestFault37AClientThatNeverReadsTakesNoMemory(t *testing.T) {
 				<-time.After(10*time.Second + 1)
 				_, err := c.Write([]byte{0})
 				require.ErrorIs(t, err, io.ErrClosedPipe, "it is dropped")
-				require.Zero(t, h.gate.Panics())
+				require.Zero(t, fx.gate.Panics())
 			})
 		})
 	}
 }
 
-// begins says a part of something, which the gate reads at once.
-func (c *raw) begins(data string) {
+// sendPart sends the beginning of a message, which the gate reads at once.
+func (c *rawClient) sendPart(data string) {
 	_, err := io.WriteString(c, data)
-	require.NoError(c.h, err)
+	require.NoError(c.fx, err)
 }
 
-// A fifth of the crowd are clients; the rest never say who they are. Every other
-// one is in the midst of saying something.
+// A fifth of the connections are clients; the rest never complete the handshake. Every
+// other one has sent a part of a message.
 func TestFault36IdleOrSlowConnectionsTakeLittleMemory(t *testing.T) {
-	// What is left may be half as much: a stack that is in use keeps its neighbours' room,
-	// and there are the more of those, the more processors.
+	// Half as much may be left, because a stack in use keeps the span of its neighbours
+	// allocated, and there are more such spans with more processors.
 	const each, left, refused = 32 << 10, 16 << 10, 500
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t, spacetest.Procedures(), native.Config{Connections: *crowd + 1, Rate: 1e6, Handshake: time.Hour, Ping: time.Hour})
-		s := h.space()
+		fx := newFixture(t, spacetest.Procedures(), native.Config{Connections: *crowd + 1, Rate: 1e6, Handshake: time.Hour, Ping: time.Hour})
+		s := fx.space()
 		before, goroutines := inUse(), runtime.NumGoroutine()
-		all := make([]*raw, *crowd)
+		all := make([]*rawClient, *crowd)
 		for n := range all {
 			if n%5 == 0 {
-				all[n] = h.hello(fmt.Sprint("idle-", n), 0)
+				all[n] = fx.hello(fmt.Sprint("idle-", n), 0)
 			} else {
-				all[n] = h.raw()
+				all[n] = fx.rawClient()
 			}
 			if n%2 == 0 {
-				all[n].begins("LSH")
+				all[n].sendPart("LSH")
 			}
 		}
 		synctest.Wait()
@@ -100,13 +99,13 @@ func TestFault36IdleOrSlowConnectionsTakeLittleMemory(t *testing.T) {
 		t.Logf("%d bytes for each connection", (full-before)/int64(*crowd))
 		require.Less(t, full-before, int64(*crowd*each))
 		for range refused {
-			c := h.raw()
+			c := fx.rawClient()
 			require.ErrorIs(t, c.refused(false), fault.ErrOverloaded)
 			_ = c.Close()
 		}
 		synctest.Wait()
-		require.Less(t, inUse()-full, int64(refused*left), "who is refused leaves what the test has of him")
-		require.NoError(t, s.Put(t.Context(), tuple.New("a", int64(1)), 0), "who is in is served")
+		require.Less(t, inUse()-full, int64(refused*left), "only what the test keeps of the refused ones is left")
+		require.NoError(t, s.Put(t.Context(), tuple.New("a", int64(1)), 0), "an admitted client is served")
 
 		for _, c := range all {
 			_ = c.Close()
@@ -114,9 +113,9 @@ func TestFault36IdleOrSlowConnectionsTakeLittleMemory(t *testing.T) {
 		<-time.After(time.Minute) // their sessions are lost
 		synctest.Wait()
 		t.Logf("%d bytes are left", inUse()-before)
-		require.Less(t, inUse()-before, int64(*crowd*left), "and nothing is left but what the test has of them")
+		require.Less(t, inUse()-before, int64(*crowd*left), "only what the test keeps of them is left")
 		require.LessOrEqual(t, runtime.NumGoroutine()-goroutines, native.MaxIdle)
-		require.Zero(t, h.gate.Panics())
+		require.Zero(t, fx.gate.Panics())
 	})
 }
 
@@ -124,11 +123,11 @@ func TestFault36IdleOrSlowConnectionsTakeLittleMemory(t *testing.T) {
 func TestABlockedGetTakesOneGoroutineAndLittleMemory(t *testing.T) {
 	const clients, each = 4, 500
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t, spacetest.Procedures(), native.Config{Ping: time.Hour})
-		s := h.space()
-		var all []*raw
+		fx := newFixture(t, spacetest.Procedures(), native.Config{Ping: time.Hour})
+		s := fx.space()
+		var all []*rawClient
 		for n := range clients {
-			all = append(all, h.hello(fmt.Sprint("waiter-", n), time.Hour))
+			all = append(all, fx.hello(fmt.Sprint("waiter-", n), time.Hour))
 		}
 		synctest.Wait()
 		before, goroutines := inUse(), runtime.NumGoroutine()
@@ -140,7 +139,7 @@ func TestABlockedGetTakesOneGoroutineAndLittleMemory(t *testing.T) {
 		}
 		synctest.Wait()
 		t.Logf("%d bytes for each get that blocks", (inUse()-before)/(clients*each))
-		require.Equal(t, clients*each, h.engine.Stats().Waiters)
+		require.Equal(t, clients*each, fx.engine.Stats().Waiters)
 		require.LessOrEqual(t, runtime.NumGoroutine()-goroutines, clients*each)
 		require.Less(t, inUse()-before, int64(clients*each*32<<10))
 		for _, c := range all {
@@ -150,7 +149,7 @@ func TestABlockedGetTakesOneGoroutineAndLittleMemory(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		require.Zero(t, h.engine.Stats().Waiters)
+		require.Zero(t, fx.engine.Stats().Waiters)
 		require.LessOrEqual(t, runtime.NumGoroutine()-goroutines, native.MaxIdle)
 		require.NoError(t, s.Put(t.Context(), a(1), 0))
 		n, err := s.Count(t.Context(), anyA)

@@ -18,35 +18,35 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Not parallel: it looks at what the whole process allocates.
+// Not parallel, because it measures the allocations of the whole process.
 func TestFault38WhatIsAnnouncedIsNotAllocated(t *testing.T) {
 	const clients = 200
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t, spacetest.Procedures(), native.Config{})
-		var all []*raw
+		fx := newFixture(t, spacetest.Procedures(), native.Config{})
+		var all []*rawClient
 		for n := range clients {
-			all = append(all, h.hello(fmt.Sprint("client-", n), 0))
+			all = append(all, fx.hello(fmt.Sprint("client-", n), 0))
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for n, c := range all {
 			switch n % 4 {
-			case 0: // -1, as whoever reads it as a signed number would say
-				c.speaks(length(1<<32 - 1))
+			case 0: // -1, if it were read as a signed number
+				c.sendBytes(length(1<<32 - 1))
 			case 1:
-				c.speaks(length(1 << 31))
-			case 2: // allowed, but it never comes
-				c.speaks(length(wire.MaxFrame) + "\x02\x01\x01")
-			case 3: // a field that says it is longer than the frame
-				c.speaks(length(14) + "\x02\x01\x01\x05" + string(binary.AppendUvarint(nil, math.MaxUint64)))
+				c.sendBytes(length(1 << 31))
+			case 2: // allowed, but its bytes never arrive
+				c.sendBytes(length(wire.MaxFrame) + "\x02\x01\x01")
+			case 3: // a field whose length exceeds the frame
+				c.sendBytes(length(14) + "\x02\x01\x01\x05" + string(binary.AppendUvarint(nil, math.MaxUint64)))
 			}
 		}
 		synctest.Wait()
 		runtime.ReadMemStats(&after)
 		const each = 64 << 10 // stacks, errors, a buffer of 4 KiB
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(clients*each), "not 200 times 4 MiB")
-		h.session("healthy", 0)
-		require.Zero(t, h.gate.Panics())
+		fx.session("healthy", 0)
+		require.Zero(t, fx.gate.Panics())
 	})
 }
 
@@ -59,7 +59,7 @@ func deep(levels int) tuple.Tuple {
 	return t
 }
 
-// bomb is the bytes of a request to put a tuple that no client of ours would send.
+// bomb returns the bytes of a request to put a tuple that a correct client cannot encode.
 func bomb(t *testing.T, u string) string {
 	body, err := wire.AppendRequest(nil, space.Request{Verb: space.VerbPut, Space: "s", Tuple: tuple.New("marker")})
 	require.NoError(t, err)
@@ -74,10 +74,10 @@ func bomb(t *testing.T, u string) string {
 	return string(frame)
 }
 
-// What is no tuple ends its connection, and what is one stays as it is.
+// A malformed tuple ends its connection; an unusual but valid one is kept unchanged.
 func TestFault39BombsInTuplesAreRefusedAndOddValuesAreKept(t *testing.T) {
-	bubble(t, native.Config{}, func(h *house) {
-		s := space.Over(h.session("other", 0)).Space("s")
+	inBubble(t, native.Config{}, func(fx *fixture) {
+		s := space.Over(fx.session("other", 0)).Space("s")
 		nested := string(deep(1).Append(nil))
 		for name, u := range map[string]string{
 			"a million fields":         string(make(tuple.Tuple, 1_000_000).Append(nil)),
@@ -87,24 +87,24 @@ func TestFault39BombsInTuplesAreRefusedAndOddValuesAreKept(t *testing.T) {
 			"a type that there is not": nested[:1] + "\x7f",
 			"a length beyond the end":  string(tuple.New("abc").Append(nil)[:4]),
 		} {
-			c := h.hello(fmt.Sprintf("bomb %s", name), 0)
-			c.speaks(bomb(h.T, u))
-			require.Error(h, c.refused(true), name)
+			c := fx.hello(fmt.Sprintf("bomb %s", name), 0)
+			c.sendBytes(bomb(fx.T, u))
+			require.Error(fx, c.refused(true), name)
 		}
-		n, err := s.Count(h.Context(), nil)
-		require.NoError(h, err)
-		require.Zero(h, n, "nothing is stored")
-		c := h.hello("no bomb", 0)
-		c.speaks(bomb(h.T, string(tuple.New("tick").Append(nil))))
-		require.Equal(h, wire.Reply, c.frame().Kind)
+		n, err := s.Count(fx.Context(), nil)
+		require.NoError(fx, err)
+		require.Zero(fx, n, "nothing is stored")
+		c := fx.hello("no bomb", 0)
+		c.sendBytes(bomb(fx.T, string(tuple.New("tick").Append(nil))))
+		require.Equal(fx, wire.Reply, c.frame().Kind)
 		odd := tuple.New(math.Inf(-1), float32(math.Inf(1)), "\xff\xfe is not UTF-8", []byte{0xff}, int64(math.MinInt64))
-		require.NoError(h, s.Put(h.Context(), odd, 0))
-		got, err := s.Get(h.Context(), tuple.Match(odd...))
-		require.NoError(h, err)
-		require.True(h, odd.Equal(got))
-		require.NoError(h, s.Put(h.Context(), tuple.New(math.NaN()), 0))
-		got, err = s.Get(h.Context(), tuple.Match(tuple.Formal{Type: tuple.Float64}))
-		require.NoError(h, err)
-		require.True(h, math.IsNaN(got[0].(float64)))
+		require.NoError(fx, s.Put(fx.Context(), odd, 0))
+		got, err := s.Get(fx.Context(), tuple.Match(odd...))
+		require.NoError(fx, err)
+		require.True(fx, odd.Equal(got))
+		require.NoError(fx, s.Put(fx.Context(), tuple.New(math.NaN()), 0))
+		got, err = s.Get(fx.Context(), tuple.Match(tuple.Formal{Type: tuple.Float64}))
+		require.NoError(fx, err)
+		require.True(fx, math.IsNaN(got[0].(float64)))
 	})
 }

@@ -14,8 +14,8 @@ type rateLimit struct {
 	next     time.Time // when the latest connection was due at the average rate
 }
 
-// newRateLimit returns a limit of rate connections a second, a tenth of which may come
-// at once.
+// newRateLimit returns a limit of rate connections a second; a tenth of them may come at
+// once.
 func newRateLimit(rate int) *rateLimit {
 	return &rateLimit{interval: time.Second / time.Duration(rate), burst: max(1, rate/10)}
 }

@@ -13,81 +13,81 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// raw is a client that says what it likes.
-type raw struct {
-	h *house
+// rawClient is a client that sends any frames and bytes, also invalid ones.
+type rawClient struct {
+	fx *fixture
 	net.Conn
 	r       *bufio.Reader
 	session string
 }
 
-func (h *house) raw() *raw {
-	h.Helper()
-	c, err := h.port.dial(h.Context(), "")
-	require.NoError(h, err)
-	h.Cleanup(func() { _ = c.Close() })
-	return &raw{h: h, Conn: c, r: bufio.NewReader(c)}
+func (fx *fixture) rawClient() *rawClient {
+	fx.Helper()
+	c, err := fx.port.dial(fx.Context(), "")
+	require.NoError(fx, err)
+	fx.Cleanup(func() { _ = c.Close() })
+	return &rawClient{fx: fx, Conn: c, r: bufio.NewReader(c)}
 }
 
-// hello is a raw client that was let in.
-func (h *house) hello(session string, ttl time.Duration) *raw {
-	h.Helper()
-	c := h.raw()
+// hello returns a raw client that the gate has admitted.
+func (fx *fixture) hello(session string, ttl time.Duration) *rawClient {
+	fx.Helper()
+	c := fx.rawClient()
 	c.session = session
 	c.send(wire.AppendPreamble(nil), wire.Frame{Kind: wire.Greeting, Body: wire.AppendHello(nil, wire.Hello{Session: session, Key: []byte("k"), TTL: ttl})})
 	_, err := wire.ReadPreamble(c.r)
-	require.NoError(h, err)
-	require.Equal(h, wire.Welcomed, c.frame().Kind)
+	require.NoError(fx, err)
+	require.Equal(fx, wire.Welcomed, c.frame().Kind)
 	return c
 }
 
-func (c *raw) send(prefix []byte, f wire.Frame) {
-	c.h.Helper()
-	require.NoError(c.h, wire.Send(c, prefix, f))
+func (c *rawClient) send(prefix []byte, f wire.Frame) {
+	c.fx.Helper()
+	require.NoError(c.fx, wire.Send(c, prefix, f))
 }
 
-func (c *raw) frame() wire.Frame {
-	c.h.Helper()
+func (c *rawClient) frame() wire.Frame {
+	c.fx.Helper()
 	f, _, err := wire.Read(c.r, nil)
-	require.NoError(c.h, err)
+	require.NoError(c.fx, err)
 	return f
 }
 
 // request sends a request.
-func (c *raw) request(number uint64, r space.Request) {
-	c.h.Helper()
+func (c *rawClient) request(number uint64, r space.Request) {
+	c.fx.Helper()
 	body, err := wire.AppendRequest(nil, r)
-	require.NoError(c.h, err)
+	require.NoError(c.fx, err)
 	c.send(nil, wire.Frame{Kind: wire.Request, Call: number, Body: body})
 }
 
 // refused requires that the gate answers with one error and closes, and returns
 // the error.
-func (c *raw) refused(greeted bool) error {
-	c.h.Helper()
+func (c *rawClient) refused(greeted bool) error {
+	c.fx.Helper()
 	if !greeted {
 		_, err := wire.ReadPreamble(c.r)
-		require.NoError(c.h, err)
+		require.NoError(c.fx, err)
 	}
 	f := c.frame()
-	require.Equal(c.h, wire.Failure, f.Kind)
+	require.Equal(c.fx, wire.Failure, f.Kind)
 	failure, err := wire.DecodeError(f.Body)
-	require.NoError(c.h, err)
+	require.NoError(c.fx, err)
 	c.closed()
 	return failure
 }
 
-// closed requires that the gate says nothing more and closes.
-func (c *raw) closed() {
-	c.h.Helper()
+// closed requires that the gate sends nothing more and closes.
+func (c *rawClient) closed() {
+	c.fx.Helper()
 	rest, err := io.ReadAll(c.r)
-	require.Empty(c.h, rest)
+	require.Empty(c.fx, rest)
 	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		require.NoError(c.h, err)
+		require.NoError(c.fx, err)
 	}
 }
 
-// speaks sends bytes, of which the gate may not read all.
-func (c *raw) speaks(data string) {
+// sendBytes sends bytes in a goroutine, because the gate may not read all of them.
+func (c *rawClient) sendBytes(data string) {
 	go func() { _, _ = io.WriteString(c, data) }()
 }

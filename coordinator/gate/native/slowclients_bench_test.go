@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// latency is the 99th percentile of so many puts of one client, one after the other.
+// latency is the 99th percentile of a number of consecutive puts of one client.
 func latency(b *testing.B, s space.Space, puts int) time.Duration {
 	var all []time.Duration
 	for range puts {
@@ -28,9 +28,9 @@ func latency(b *testing.B, s space.Space, puts int) time.Duration {
 	return all[len(all)*99/100]
 }
 
-// slow connects, says a byte in ten seconds or nothing at all, and comes back when it
-// has been closed, until ctx is done.
-func slow(ctx context.Context, address string, says bool) {
+// slow connects, sends one byte in ten seconds if sends is set, and else none, and
+// reconnects when the gate has closed the connection, until ctx ends.
+func slow(ctx context.Context, address string, sends bool) {
 	for ctx.Err() == nil {
 		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		if err != nil {
@@ -39,7 +39,7 @@ func slow(ctx context.Context, address string, says bool) {
 		end := context.AfterFunc(ctx, func() { _ = c.Close() })
 		for err == nil {
 			_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
-			if says {
+			if sends {
 				_, _ = c.Write([]byte{'L'})
 			}
 			if _, err = c.Read(make([]byte, 1)); ctx.Err() == nil && isTimeout(err) {
@@ -56,8 +56,8 @@ func isTimeout(err error) bool {
 	return ok && t.Timeout()
 }
 
-// BenchmarkSlowClients is row 36 of the catalogue of faults: what a healthy client waits
-// at most for 99 of 100 puts, alone and beside 2,000 slow connections, in turns; medians.
+// BenchmarkSlowClients measures the 99th percentile of a healthy client's puts, alone and
+// beside 2,000 slow connections, in turns, and reports the medians (fault 36).
 //
 //	go test ./coordinator/gate/native -run '^$' -bench SlowClients -benchtime 1x
 func BenchmarkSlowClients(b *testing.B) {

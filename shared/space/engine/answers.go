@@ -56,7 +56,7 @@ func (w *answerWindow) remove(seq uint64) {
 }
 
 // forgetOld removes the answers that can no longer be repeated. It does so only when
-// there are 4 windows of answers, of which at most 3 are new in one way or another,
+// there are 4 windows of answers, at most 3 of them new in one way or another,
 // so that the cost of visiting all of them is spread over many calls.
 func (w *answerWindow) forgetOld() (forgotten []journal.Fact) {
 	if len(w.answers) < 4*space.Window {

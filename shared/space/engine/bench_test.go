@@ -149,9 +149,8 @@ func BenchmarkWakeUp(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds())/1e3, "p99-µs")
 }
 
-// BenchmarkResident measures the heap that a tuple of 200 bytes takes in the
-// engine, itself and an index by its key included; and with what the memory
-// journal keeps of it.
+// BenchmarkResident measures the heap that a tuple of 200 bytes takes in the engine,
+// including an index by its key; and the same with the memory journal's copy.
 //
 //	go test ./shared/space/engine -run '^$' -bench Resident -benchtime 1x
 func BenchmarkResident(b *testing.B) {

@@ -16,7 +16,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// opened returns an engine that is not run, and a space at it.
+// opened returns an engine that is not run, with one space and a session.
 func opened(t *testing.T, p space.Procedures) (*Engine, space.Repository) {
 	e, err := Open(t.Context(), Config{Journal: &journal.Memory{}, Procedures: p})
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestNothingIsLeftOfWhatCameAndWent(t *testing.T) {
 	require.NoError(t, r.Close(ctx))
 }
 
-// someActual is a template of six fields, of which those in mask are the actual n.
+// someActual returns a template of six fields; those in mask are the actual n.
 func someActual(mask, n int) tuple.Template {
 	p := tuple.New(n, n, n, n, n, n).Exactly()
 	for i := range p {
@@ -165,7 +165,7 @@ func TestShapesAreBounded(t *testing.T) {
 	}
 }
 
-func TestShapesThatTakeTurnsCostNoMoreIndexingThanLooking(t *testing.T) {
+func TestShapesThatTakeTurnsCostNoMoreIndexingThanComparing(t *testing.T) {
 	t.Parallel()
 	e, r := opened(t, nil)
 	const n = 1000
@@ -186,7 +186,7 @@ func TestShapesThatTakeTurnsCostNoMoreIndexingThanLooking(t *testing.T) {
 			}
 		}
 	}
-	require.Less(t, len(built), maxShapes+looks/indexCost, "not one for each look")
+	require.Less(t, len(built), maxShapes+looks/indexCost, "not one for each lookup")
 	for _, b := range x.buckets { // a shape that comes into use late becomes fast too
 		for range 2 * indexCost * n {
 			x.each(someActual(63, 1), func(*entry) bool { return true })

@@ -17,9 +17,8 @@ import (
 // maxKept is how large a slice may be to be kept for the next transaction or batch.
 const maxKept = 1024
 
-// epoch is the time between two losses of what was not durable: a new one begins
-// when the journal is loaded and when a batch is undone. Answers of an epoch that
-// ended before they were durable are void.
+// epoch ends when transactions that were not durable are lost: when a batch is undone,
+// and when the journal is loaded again. Its answers that were not durable are void then.
 type epoch struct {
 	executed uint64        // transactions enqueued; guarded by state.mu
 	durable  atomic.Uint64 // of those, committed
@@ -97,10 +96,10 @@ func (e *Engine) beginTransaction(caller *session) *transaction {
 	return tx
 }
 
-// finishTransaction hands on what a transaction that succeeded has changed: its facts
-// to the pending batch, its reply to the answer window, its steps to subscribers and
-// trace; it queues what waiters must be offered. The caller must then call
-// wakeWaiters.
+// finishTransaction distributes what a transaction that succeeded has changed: its facts
+// go to the pending batch, its reply to the answer window, its steps to subscribers and
+// trace, and tuples and capacity to the queues of wakeWaiters, which the caller must call
+// then.
 func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.Reply) {
 	facts, pending := tx.facts, &e.state.pending
 	for _, s := range tx.steps {
@@ -226,7 +225,7 @@ func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error
 	return a.reply, a.err
 }
 
-// flush commits what is pending.
+// flush commits the pending batch.
 func (e *Engine) flush() error {
 	e.committer.turn <- struct{}{}
 	defer func() { <-e.committer.turn }()

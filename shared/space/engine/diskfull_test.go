@@ -17,11 +17,11 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// disk is a memory journal whose disk can be full, a little or altogether.
+// disk is a memory journal whose disk can be nearly full, or full.
 type disk struct {
 	journal.Memory
-	full  atomic.Bool // what grows is refused
-	spent atomic.Bool // and so is everything
+	full  atomic.Bool // Full reports true
+	spent atomic.Bool // every commit fails with ErrFull
 	tries atomic.Int64
 	loads int
 }
@@ -70,7 +70,7 @@ func TestFault12OnAFullDiskWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) {
 		require.Equal(t, 5, count(t, r, "s"), "nothing of it has happened")
 		require.Equal(t, uint64(4), e.Stats().Refused)
 
-		require.NoError(t, v.Put(t.Context(), item("c", 1), 0), "what is not kept needs no room")
+		require.NoError(t, v.Put(t.Context(), item("c", 1), 0), "a volatile space does not need the disk")
 		_, err := s.Get(t.Context(), anyItem("b"))
 		require.NoError(t, err)
 		call(t, r, "test.move", "b", "s", "log")
@@ -94,7 +94,7 @@ func TestFault12OnAFullDiskWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) {
 	})
 }
 
-func TestFault12ACommitThatFindsNoRoomIsUndoneWithoutLoading(t *testing.T) {
+func TestFault12ACommitToAFullDiskIsUndoneWithoutLoading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
@@ -132,7 +132,7 @@ func TestFault12ACommitThatFindsNoRoomIsUndoneWithoutLoading(t *testing.T) {
 		events, missed, err := sub.Next(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, events)
-		require.NotZero(t, missed, "subscribers are told that they cannot know")
+		require.NotZero(t, missed, "subscribers learn that they may have missed events")
 
 		d.spent.Store(false)
 		for range 2 {
@@ -145,7 +145,7 @@ func TestFault12ACommitThatFindsNoRoomIsUndoneWithoutLoading(t *testing.T) {
 	})
 }
 
-func TestFault12WaitersSurviveACommitThatFindsNoRoom(t *testing.T) {
+func TestFault12WaitersSurviveACommitToAFullDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
@@ -158,15 +158,15 @@ func TestFault12WaitersSurviveACommitThatFindsNoRoom(t *testing.T) {
 		}
 		d.spent.Store(true)
 		require.ErrorIs(t, other.Space("s").Put(t.Context(), item("a", 1), 0), fault.ErrOverloaded)
-		require.ErrorIs(t, <-got, fault.ErrOverloaded, "who was served has nothing")
+		require.ErrorIs(t, <-got, fault.ErrOverloaded, "the get that was served gets an error")
 		require.NoError(t, other.Space("v").Put(t.Context(), item("a", 1), 0))
 		d.spent.Store(false)
 		require.NoError(t, other.Space("s").Put(t.Context(), item("a", 2), 0))
-		require.NoError(t, <-got, "who waits still is served by what comes")
+		require.NoError(t, <-got, "the get that still waits is served")
 	})
 }
 
-func TestFault12AnExpiryThatFindsNoRoomIsTriedAgain(t *testing.T) {
+func TestFault12AnExpiryOnAFullDiskIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()

@@ -24,7 +24,7 @@ func item(name string, n int) tuple.Tuple { return tuple.New(name, int64(n)) }
 
 func anyItem(name string) tuple.Template { return tuple.Match(name, tuple.AnyInt64) }
 
-// opened is a repository with spaces s, log and v, of which v is volatile.
+// opened returns a repository with spaces s, log and v; v is volatile.
 func opened(t testing.TB, e *engine.Engine) space.Repository {
 	t.Helper()
 	r := session(t, e, "test-1", time.Hour)
@@ -117,12 +117,12 @@ func TestWhatIsTakenIsNotLostWhenItsContextEndsBeforeItIsDurable(t *testing.T) {
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		_, err = r.Space("s").Query(ctx, anyItem("a"))
-		require.ErrorIs(t, err, context.DeadlineExceeded, "but who only reads need not wait")
+		require.ErrorIs(t, err, context.DeadlineExceeded, "a query need not wait")
 	})
 }
 
-// failures are the ways in which a commit can fail, and whether the operation
-// then has happened.
+// failures are the ways in which a commit can fail, and whether the operation has
+// happened then.
 var failures = map[string]struct {
 	arm      func(m *journal.Memory)
 	happened bool
@@ -247,12 +247,12 @@ func TestAWaiterIsServedByWhatTheReloadBrings(t *testing.T) {
 			synctest.Wait()
 		}
 		// The put serves the first get in one commit that fails, but has happened:
-		// the get was told that its outcome is unknown, and the put's tuple is gone.
+		// the get returned that its outcome is unknown, and the put's tuple is gone.
 		failures["with unknown outcome"].arm(m)
 		require.ErrorIs(t, other.Space("s").Put(t.Context(), item("a", 1), 0), fault.ErrUnavailable)
 		synctest.Wait()
 		require.Empty(t, got)
-		// A hold whose end was lost with the commit is there again, and ends again.
+		// A hold whose end was lost with the commit is restored, and ends again.
 		call(t, other, "test.put", "s", item("b", 1), int64(0), "", false)
 		ref := call(t, other, "test.hold", "s", "b", int64(0), "", false)[0]
 		failures["definitely"].arm(m)

@@ -98,7 +98,7 @@ type state struct {
 	waiting     int                    // blocked calls
 	inFlight    map[space.OpID]*waiter // those with an operation id
 	newTuples   []int64                // refs of tuples that are still to be offered to waiters
-	freedSpaces []*spaceState          // spaces with room for a waiting put, or with a new head
+	freedSpaces []*spaceState          // spaces with capacity for a waiting put, or with a new head
 
 	epoch   *epoch
 	stopped error       // why the engine can no longer be used; nil while it can
@@ -107,8 +107,8 @@ type state struct {
 	spare   batch       // an empty one with memory to be pending next
 }
 
-// committer is what commits need. The caller whose value is in turn may commit, and
-// nobody else uses the other fields meanwhile.
+// committer is what commits need. A caller that has put its value into turn may commit;
+// only it may use the other fields, until it takes the value out.
 type committer struct {
 	turn     chan struct{} // capacity 1
 	position journal.Position
@@ -150,7 +150,7 @@ func (st *state) nextNumber() int64 {
 }
 
 // Run fires timers until ctx ends; then it ends every session's calls with
-// fault.ErrClosed, and makes durable what is pending. The sessions themselves
+// fault.ErrClosed, and commits the pending batch. The sessions themselves
 // stay in the journal, and can come back after a restart. It returns nil then,
 // or the error that made the engine unusable. It must run once.
 func (e *Engine) Run(ctx context.Context) error {
@@ -198,7 +198,7 @@ func (e *Engine) fireTimers() (next time.Duration, stopped bool) {
 	return max(0, at-st.now()), false
 }
 
-// shutDown ends every session and blocked call, and commits what is pending.
+// shutDown ends every session and blocked call, and commits the pending batch.
 func (e *Engine) shutDown() error {
 	st := &e.state
 	st.mu.Lock()

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// quiet is a log for tests in which the engine has something to complain about.
+// quiet is a log for tests in which the engine warns.
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // run runs an engine until the test ends.
@@ -31,7 +31,7 @@ func run(t testing.TB, c engine.Config) *engine.Engine {
 	return e
 }
 
-// restartable runs an engine until stop, which returns what Run did.
+// restartable runs an engine until stop, which returns Run's error.
 func restartable(t testing.TB, c engine.Config) (e *engine.Engine, stop func() error) {
 	t.Helper()
 	if c.Journal == nil {
@@ -78,8 +78,8 @@ func TestConformanceThroughTheEncoder(t *testing.T) {
 	})
 }
 
-// overtaken is a connection on which the first put arrives after more operations than
-// a window holds, of which each was numbered later.
+// overtaken is a connection on which the first put arrives after more operations with
+// higher numbers than a window holds.
 type overtaken struct {
 	space.Conn
 	once sync.Once

@@ -44,15 +44,15 @@ func (e *Engine) stopForGood(err error, waiters []*waiter) {
 	signal(e.wake)
 }
 
-// undoBatch undoes a batch for which the journal had no room, and what was executed
-// on top of it since. It reports false, and does nothing, if one of these
+// undoBatch undoes a batch that the journal was too full for, and the transactions that
+// were executed on top of it since. It reports false, and does nothing, if one of these
 // transactions cannot be undone in memory.
 func (e *Engine) undoBatch(b batch) bool {
 	st := &e.state
 	if st.stopped != nil || b.irreversible || st.pending.irreversible {
 		return false
 	}
-	e.log.Warn("the journal is full; undoing the operations that it had no room for", "operations", len(b.executed)+len(st.pending.executed))
+	e.log.Warn("the journal is full; undoing the operations of the failed commit", "operations", len(b.executed)+len(st.pending.executed))
 	st.epoch.end(fmt.Errorf("nothing has happened: %w", journal.ErrFull))
 	for _, undone := range []batch{st.pending, b} {
 		for _, s := range slices.Backward(undone.steps) {

@@ -15,9 +15,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// killed is an engine that dies when it commits what op does, before the journal
-// has it or after: its journal never returns to it, and nobody is answered. The
-// journal is what the next engine finds.
+// killed runs op on an engine over m that dies when it commits op, before or after the
+// journal has it: Commit never returns, so that no call is answered. Another engine may
+// open m then.
 func killed(t *testing.T, m *journal.Memory, durable bool, op func()) {
 	t.Helper()
 	synctest.Wait()
@@ -34,7 +34,7 @@ func killed(t *testing.T, m *journal.Memory, durable bool, op func()) {
 	m.Before, m.After = nil, nil
 }
 
-// killing runs a test over an engine of whose spaces s has one acknowledged tuple.
+// killing runs a test over an engine whose space s has one acknowledged tuple.
 func killing(t *testing.T, test func(t *testing.T, m *journal.Memory, r space.Repository)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestFault26AnAnswerThatIsLostFiveTimesIsOneEffectAlsoOverRestarts(t *testin
 	})
 }
 
-// takeAs is a get of a gate's client.
+// takeAs is a get as a gate's client sends it.
 func takeAs(c space.Conn, n uint64) (tuple.Tuple, error) {
 	r, err := c.Do(context.Background(), space.Request{
 		Verb: space.VerbGet, Space: "s", Template: anyItem("a"), Ack: true, Op: space.OpID{Session: c.Session(), Seq: n},
@@ -151,7 +151,7 @@ func TestFault30AGetThatIsNotAcknowledgedSurvivesACrashAsAHold(t *testing.T) {
 					require.NoError(t, err)
 					return all
 				}
-				require.Equal(t, []tuple.Tuple{item("a", 2), item("a", 3)}, left(), "it is nobody else's")
+				require.Equal(t, []tuple.Tuple{item("a", 2), item("a", 3)}, left(), "no other session gets it")
 				if lost {
 					time.Sleep(time.Minute)
 					require.Equal(t, []tuple.Tuple{item("a", 1), item("a", 2), item("a", 3)}, left(), "at its old place; the acknowledged one is gone")
@@ -186,7 +186,7 @@ func TestFault20ExtendRevokeAndExpiryAreOrderedByGeneration(t *testing.T) {
 		call(t, r, "test.take", revoked)
 		time.Sleep(time.Nanosecond)
 		_, err := r.Call(t.Context(), space.OpID{}, "test.extend", tuple.New(expired, int64(time.Hour)))
-		require.ErrorIs(t, err, fault.ErrNotFound, "at its deadline it is over")
+		require.ErrorIs(t, err, fault.ErrNotFound, "it has ended at its deadline")
 		_, err = r.Call(t.Context(), space.OpID{}, "test.take", tuple.New(revoked))
 		require.ErrorIs(t, err, fault.ErrNotFound)
 		require.Equal(t, 1, count(t, r, "s"))

@@ -90,6 +90,7 @@ func newIndex(seed maphash.Seed, rank func(*entry) key) index {
 	return index{seed: seed, rank: rank, buckets: map[tuple.Signature]*bucket{}}
 }
 
+// add adds an entry; its signature and place must not change while it is in the index.
 func (x *index) add(e *entry) {
 	var buf [128]byte
 	sig := e.Tuple.AppendSignature(buf[:0])
@@ -104,6 +105,8 @@ func (x *index) add(e *entry) {
 	}
 }
 
+// remove removes an entry, which must be in the index. Its bucket is kept while there are
+// few, see emptyBuckets.
 func (x *index) remove(e *entry) {
 	var buf [128]byte
 	sig := e.Tuple.AppendSignature(buf[:0])
@@ -154,7 +157,7 @@ func (s *shape) remove(hash uint64, e *entry) {
 // entries that share the actual fields of the closest indexed shape, or all of the
 // signature; when comparing these has cost as much as an index, the index of the shape
 // replaces the least recently used one. So indexing never costs more than the
-// comparisons did, in whatever order shapes are used.
+// comparisons did, in any order of shapes.
 func (x *index) candidates(p tuple.Template) candidates {
 	var buf [128]byte
 	b := x.buckets[tuple.Signature(p.AppendSignature(buf[:0]))]

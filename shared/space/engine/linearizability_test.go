@@ -57,8 +57,8 @@ var queues = porcupine.Model{
 	},
 }
 
-// flaky makes about one commit in so many fail, in every way in which one can
-// without breaking the journal, once it is told to begin.
+// flaky makes about a quarter of the commits fail, in every way that does not break the
+// journal, from the call of begin on.
 func flaky(m *journal.Memory, random *rand.Rand) (begin func()) {
 	var begun atomic.Bool
 	fails := func(errs ...error) func(context.Context, []journal.Record) error {
@@ -111,7 +111,7 @@ func TestConcurrentHistoriesOverAFlakyJournalAreLinearizable(t *testing.T) {
 	}
 }
 
-// connected opens a session, however often its opening fails.
+// connected opens a session, and retries until that succeeds.
 func connected(t *testing.T, e *engine.Engine, id string) space.Conn {
 	t.Helper()
 	for {
@@ -123,7 +123,7 @@ func connected(t *testing.T, e *engine.Engine, id string) space.Conn {
 	}
 }
 
-// repeatable says that an operation is to be repeated with its id.
+// repeatable reports whether an operation with this error is to be repeated.
 func repeatable(err error) bool {
 	return errors.Is(err, fault.ErrUnavailable) || errors.Is(err, fault.ErrOverloaded)
 }

@@ -50,7 +50,8 @@ func (e *Engine) load(ctx context.Context) error {
 	return nil
 }
 
-// restored collects the facts of which the order matters, until all are known.
+// restored collects the sessions and entries until all are known, because they must be
+// restored in order: spaces, sessions, entries.
 type restored struct {
 	e        *Engine
 	sessions map[string]*journal.Session

@@ -19,8 +19,8 @@ import (
 
 var anything = tuple.Match(tuple.AnyString, tuple.AnyInt64)
 
-// TestAgainstANaiveSpace does to an engine and to a naive space the same things,
-// time passing included, and expects the same of both.
+// TestAgainstANaiveSpace does the same operations on an engine and a naive space, also
+// lets time pass, and expects the same results.
 func TestAgainstANaiveSpace(t *testing.T) {
 	t.Parallel()
 	for _, kind := range space.Kinds {
@@ -85,8 +85,8 @@ func (p *pair) call(procedure string, args ...any) (tuple.Tuple, error) {
 	return p.repo.Call(context.Background(), space.OpID{}, procedure, args)
 }
 
-// item draws a tuple; those of a random space differ, so that one can tell which
-// of them was found.
+// item draws a tuple. Those of a random space are unique, so that the test knows which of
+// them was found.
 func (p *pair) item(rt *rapid.T) tuple.Tuple {
 	n := rapid.Int64Range(0, 3).Draw(rt, "n")
 	if p.model.Kind == space.Random {
@@ -173,7 +173,7 @@ func (p *pair) find(rt *rapid.T) {
 		return
 	}
 	i := slices.IndexFunc(candidates, func(x *thing) bool { return x.tuple.Equal(got) })
-	require.GreaterOrEqual(rt, i, 0, "%s is none of %v", got, tuplesOf(candidates))
+	require.GreaterOrEqual(rt, i, 0, "%s is not in %v", got, tuplesOf(candidates))
 	if takes {
 		p.model.remove(candidates[i])
 	}
@@ -212,7 +212,7 @@ func (p *pair) hold(rt *rapid.T) {
 	candidates[i].held, candidates[i].due = true, in(ttl)
 }
 
-// change does something to one tuple, by its ref.
+// change changes one tuple, by its ref.
 func (p *pair) change(rt *rapid.T) {
 	if len(p.model.things) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// naive is a space as one would write it without any index: a list of tuples.
+// naive is a space without indexes: a list of tuples.
 type naive struct {
 	space.Options
 	things []*thing
@@ -36,7 +36,7 @@ func (m *naive) put(ref int64, t tuple.Tuple, deadline time.Time) (ok bool) {
 	return true
 }
 
-// all returns what matches, in the order of the kind.
+// all returns the matches, in the order of the kind.
 func (m *naive) all(p tuple.Template, held bool) (found []*thing) {
 	for _, x := range m.things {
 		if x.held == held && p.Matches(x.tuple) {
@@ -55,7 +55,8 @@ func (m *naive) all(p tuple.Template, held bool) (found []*thing) {
 	return found
 }
 
-// candidates returns what a get could take: of all kinds but random one at most.
+// candidates returns the tuples that a get could take: at most one, except in a random
+// space.
 func (m *naive) candidates(p tuple.Template) []*thing {
 	found := m.all(p, false)
 	if m.Kind == space.Queue || m.Kind == space.Stack {
@@ -74,7 +75,7 @@ func (m *naive) remove(x *thing) {
 	m.things = slices.DeleteFunc(m.things, func(y *thing) bool { return x == y })
 }
 
-// back makes a held thing visible, at its old place or at a new one.
+// back makes a held tuple visible, at its old place or at a new one.
 func (m *naive) back(x *thing, fresh bool) {
 	x.held, x.due = false, time.Time{}
 	if fresh {
@@ -86,7 +87,7 @@ func (m *naive) back(x *thing, fresh bool) {
 	m.expire()
 }
 
-// expire ends what is over.
+// expire ends the TTLs and holds whose deadline has passed.
 func (m *naive) expire() {
 	over := func(t time.Time) bool { return !t.IsZero() && !t.After(time.Now()) }
 	for _, x := range slices.Clone(m.things) {

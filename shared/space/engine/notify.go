@@ -143,7 +143,7 @@ func (sub *subscriber) dropEvents() {
 	signal(sub.ready)
 }
 
-// publish hands a step to the space's subscribers.
+// publish adds a step to the events of the space's subscribers.
 func (in *spaceState) publish(s step) {
 	t := s.entry().Tuple
 	for _, sub := range in.subscribers {

@@ -73,7 +73,7 @@ func (s *session) validate(r space.Request) error {
 	return nil
 }
 
-// fireDueFor fires what is due, and returns why s cannot be used: nil if it can.
+// fireDueFor fires the timers that are due, and returns why s cannot be used: nil if it can.
 // It checks s twice, because the session itself may be what was due.
 func (e *Engine) fireDueFor(s *session) error {
 	if err := e.checkUsable(s); err != nil {
@@ -173,9 +173,9 @@ func (e *Engine) awaitWaiter(ctx context.Context, w *waiter) (answer, error) {
 	}
 }
 
-// execute runs one request as one transaction; waited says that it has waited
-// before. The error errWait says that it found nothing and changed nothing; then
-// awaited is what it waits for.
+// execute runs one request as one transaction; waited is whether it has waited
+// before. With the error errWait it found nothing and changed nothing; then awaited is
+// what it waits for.
 func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
 	tx := e.beginTransaction(s)
 	tx.waited = waited

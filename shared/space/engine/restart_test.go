@@ -15,8 +15,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// restarted runs before over an engine, and after over another one that takes up
-// its journal after a day.
+// restarted runs before over an engine, and after over another one that opens its journal
+// a day later.
 func restarted(t *testing.T, before, after func(*testing.T, *engine.Engine)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -70,9 +70,9 @@ func TestFault21DeadlinesAreOnlyLengthenedByARestart(t *testing.T) {
 		time.Sleep(10*time.Minute - 1)
 		require.Equal(t, 2, count(t, r, "s"))
 		time.Sleep(time.Nanosecond)
-		require.Equal(t, 3, count(t, r, "s"), "the hold is over")
+		require.Equal(t, 3, count(t, r, "s"), "the hold has ended")
 		time.Sleep(10 * time.Minute)
-		require.Equal(t, 2, count(t, r, "s"), "the TTL is over")
+		require.Equal(t, 2, count(t, r, "s"), "the TTL has ended")
 	})
 }
 
@@ -87,7 +87,7 @@ func TestFault22SessionsGetAGraceOfTheirTTLAfterARestart(t *testing.T) {
 		}
 	}, func(t *testing.T, e *engine.Engine) {
 		r := session(t, e, "test-1", 0)
-		require.Equal(t, 3, count(t, r, "s"), "who has no TTL cannot come back")
+		require.Equal(t, 3, count(t, r, "s"), "a session without a TTL cannot come back")
 		back := session(t, e, "back", 0)
 		_, err := e.Session(t.Context(), "back", 0)
 		require.ErrorIs(t, err, fault.ErrConflict)
@@ -95,7 +95,7 @@ func TestFault22SessionsGetAGraceOfTheirTTLAfterARestart(t *testing.T) {
 		require.Equal(t, 3, count(t, r, "s"))
 		call(t, back, "test.beat")
 		time.Sleep(time.Nanosecond)
-		require.Equal(t, 3, count(t, r, "s"), "who is gone has lost its own tuple, and given one back")
+		require.Equal(t, 3, count(t, r, "s"), "the session that is gone has lost its own tuple, and given one back")
 		held := call(t, r, "test.held", "s", "held")
 		require.Len(t, held, 1)
 		for cause, why := range map[space.Cause]string{space.Lost: "who is gone", space.Closed: "who ended with its process hands back"} {
@@ -126,7 +126,7 @@ func TestFault26AnswersAndNumbersSurviveARestart(t *testing.T) {
 		_, err = r.Call(t.Context(), op(1), "test.token", nil)
 		require.ErrorIs(t, err, fault.ErrConflict)
 		require.Greater(t, call(t, r, "test.token").Int64(1), token)
-		require.Greater(t, call(t, r, "test.put", "s", item("a", 2), int64(0), "", false).Int64(0), ref, "a ref names one tuple for ever")
+		require.Greater(t, call(t, r, "test.put", "s", item("a", 2), int64(0), "", false).Int64(0), ref, "a ref identifies one tuple for ever")
 	})
 }
 

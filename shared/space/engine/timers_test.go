@@ -60,7 +60,7 @@ func TestTimersFireInOrderAndOnce(t *testing.T) {
 	})
 }
 
-// What the wall clock does is no matter to who measures with a monotonic one.
+// The engine measures with a monotonic clock, which does not change with the wall clock.
 func TestFault21EngineTimeIsMonotonic(t *testing.T) {
 	t.Parallel()
 	e, _ := opened(t, nil)

@@ -123,7 +123,7 @@ func (e *Engine) recordRefusal(s *session, r space.Request, err error) {
 	e.enqueue(executed{traced: []trace.Event{event}})
 }
 
-// writeEvent numbers an event and hands it to the trace. The caller has the
+// writeEvent numbers an event and passes it to the trace. The caller has the
 // committer's turn, or is Open.
 func (e *Engine) writeEvent(event trace.Event) {
 	e.committer.traced++

@@ -37,8 +37,8 @@ func traced(t *testing.T, m *journal.Memory) (r space.Repository, events func() 
 	}
 }
 
-// lines prints events as "process procedure operation space template -> tuple",
-// and the result if it is another than ok.
+// lines prints events as "process procedure operation space template -> tuple", and the
+// result if it is not ok.
 func lines(events []trace.Event) (all []string) {
 	for _, e := range events {
 		line := fmt.Sprintf("%s %s %s %s %s -> %s", e.Process, e.Procedure, e.Operation, e.Space, e.Template, e.Tuple)
@@ -166,7 +166,7 @@ func TestTraceOfManyAtOnceHasNoGaps(t *testing.T) {
 		} else {
 			here[e.Tuple]--
 		}
-		require.GreaterOrEqual(t, here[e.Tuple], 0, "%+v takes what nobody put before", e)
+		require.GreaterOrEqual(t, here[e.Tuple], 0, "%+v takes a tuple that was not put before", e)
 		return nil
 	}))
 	require.Equal(t, 8*each, seen)

@@ -16,8 +16,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// follower knows what is in the spaces from the trace alone, as docs/trace.md
-// tells a checker to. It may be used concurrently.
+// follower derives the content of the spaces from the trace alone, as docs/trace.md
+// describes it for a checker. It may be used concurrently.
 type follower struct {
 	mu       sync.Mutex // guards all that follows
 	at       map[int64]trace.Event
@@ -118,7 +118,7 @@ func TestTraceBeginsWithTheWholeState(t *testing.T) {
 	})
 }
 
-// drained returns what is in c.
+// drained returns the events in c.
 func drained(c chan trace.Event) (all []trace.Event) {
 	for len(c) > 0 {
 		all = append(all, <-c)

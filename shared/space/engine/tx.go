@@ -62,7 +62,7 @@ type outgoing struct {
 	text tuple.Tuple
 }
 
-// change replaces old by new, either of which may be nil.
+// change replaces old by new and records the step; either may be nil.
 func (tx *transaction) change(old, new *entry, c space.Change) {
 	tx.st.replace(old, new)
 	tx.steps = append(tx.steps, step{old, new, c, tx.procedure})
@@ -205,8 +205,8 @@ func (tx *transaction) Caller() string {
 func (tx *transaction) Alive(id string) bool { return tx.st.sessions[id] != nil }
 
 func (tx *transaction) KeepAlive() {
-	// A call that runs again after it waited is no sign of life: the caller sent it
-	// when it began to wait.
+	// A call that runs again after it waited does not count as a sign of life, because
+	// the caller sent it when it began to wait.
 	if tx.caller != nil && !tx.waited {
 		tx.caller.deadline = tx.st.now() + tx.caller.ttl
 	}

@@ -14,11 +14,11 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Dial is Open for those who send requests themselves.
+// Dial is Open for tests that send requests themselves.
 type Dial func(ctx context.Context, id string, ttl time.Duration) (space.Conn, error)
 
-// ExerciseAcknowledged runs the suite of gets that are acknowledged, which a
-// Repository does not show: they are for whoever carries its requests.
+// ExerciseAcknowledged runs the suite of gets that are acknowledged. A Repository does not
+// have them, because they are for the connection that carries its requests.
 func ExerciseAcknowledged(t *testing.T, start func(t *testing.T, p space.Procedures) Dial) {
 	for _, b := range acknowledgements {
 		t.Run(b.name, func(t *testing.T) {
@@ -26,7 +26,7 @@ func ExerciseAcknowledged(t *testing.T, start func(t *testing.T, p space.Procedu
 			synctest.Test(t, func(t *testing.T) {
 				dial := start(t, Procedures())
 				w := &carrier{dial: dial}
-				w.world = newWorld(t, func(*testing.T, space.Procedures) Open {
+				w.fixture = newFixture(t, func(*testing.T, space.Procedures) Open {
 					return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
 						c, err := dial(ctx, id, ttl)
 						if err != nil {
@@ -44,9 +44,9 @@ func ExerciseAcknowledged(t *testing.T, start func(t *testing.T, p space.Procedu
 	}
 }
 
-// carrier is a world with a session whose gets are acknowledged.
+// carrier is a fixture with a session whose gets are acknowledged.
 type carrier struct {
-	*world
+	*fixture
 	dial Dial
 	conn space.Conn
 }
@@ -74,7 +74,7 @@ var acknowledgements = []struct {
 	name string
 	run  func(*carrier)
 }{
-	{"what was taken is gone for everybody, and stays gone once it is acknowledged", func(w *carrier) {
+	{"a taken tuple is gone for all sessions, and stays gone once the get is acknowledged", func(w *carrier) {
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(0), "", false)[0]
 		w.takes(space.VerbGet, 1, 1)
 		require.Empty(w, w.numbers(w.s))
@@ -88,7 +88,7 @@ var acknowledgements = []struct {
 		time.Sleep(time.Minute)
 		require.Empty(w, w.numbers(w.s))
 	}},
-	{"what was not acknowledged is back at its old place when the session is lost", func(w *carrier) {
+	{"a tuple whose get was not acknowledged is back at its old place when the session is lost", func(w *carrier) {
 		w.put(w.s, "a", 1, 2, 3, 4)
 		w.takes(space.VerbGet, 1, 1)
 		w.takes(space.VerbGetP, 2, 2)
@@ -99,7 +99,7 @@ var acknowledgements = []struct {
 		time.Sleep(time.Nanosecond)
 		require.Equal(w, []int{1, 3, 4}, w.numbers(w.s))
 	}},
-	{"what was not acknowledged is back when the session is closed", func(w *carrier) {
+	{"a tuple whose get was not acknowledged is back when the session is closed", func(w *carrier) {
 		w.put(w.s, "a", 1)
 		w.takes(space.VerbGet, 1, 1)
 		get := w.get(w.s, anyItem("a"))
@@ -140,9 +140,9 @@ var acknowledgements = []struct {
 		require.Equal(w, []int{2}, numbersOf(r.Tuples))
 		w.ends(space.VerbAck, 1)
 		_, err = w.do(space.VerbGet, 1, anyItem("a"))
-		require.ErrorIs(w, err, fault.ErrConflict, "it was acknowledged, so nobody asks")
+		require.ErrorIs(w, err, fault.ErrConflict, "it was acknowledged, so its answer is no longer needed")
 	}},
-	{"a get that is taken back leaves its tuple at its old place, and wakes who waits", func(w *carrier) {
+	{"a get that is taken back leaves its tuple at its old place, and wakes waiters", func(w *carrier) {
 		w.put(w.s, "a", 1, 2)
 		w.takes(space.VerbGet, 1, 1)
 		w.ends(space.VerbBack, 1)
@@ -190,7 +190,7 @@ var acknowledgements = []struct {
 		time.Sleep(time.Minute)
 		require.Equal(w, []int{4, 5}, w.numbers(w.s))
 	}},
-	{"what was taken leaves its room to others at once", func(w *carrier) {
+	{"a taken tuple frees capacity at once", func(w *carrier) {
 		require.NoError(w, w.repo.Create(w.Context(), "b", space.Options{Capacity: 1}))
 		b := w.repo.Space("b")
 		w.put(b, "a", 1)
@@ -201,7 +201,7 @@ var acknowledgements = []struct {
 		require.Equal(w, []int{1, 2}, w.numbers(b))
 		require.ErrorIs(w, b.PutP(w.Context(), item("a", 3), 0), fault.ErrOverloaded)
 	}},
-	{"a TTL that ended meanwhile acts when the tuple comes back", func(w *carrier) {
+	{"a TTL that passed meanwhile ends when the tuple comes back", func(w *carrier) {
 		require.NoError(w, w.s.Put(w.Context(), item("a", 1), time.Second))
 		w.takes(space.VerbGet, 1, 1)
 		time.Sleep(time.Second)
@@ -233,7 +233,7 @@ var acknowledgements = []struct {
 			require.ErrorIs(w, err, fault.ErrInvalid)
 		}
 	}},
-	{"an operation that is said to be recent is never too old", func(w *carrier) {
+	{"an operation with Recent is never too old", func(w *carrier) {
 		claim := space.Request{Verb: space.VerbCall, Procedure: "test.token", Op: space.OpID{Session: "carrier", Seq: 5000}}
 		_, err := w.conn.Do(w.Context(), claim)
 		require.NoError(w, err)

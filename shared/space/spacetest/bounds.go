@@ -11,7 +11,7 @@ import (
 )
 
 var bounds = []behaviour{
-	{"tuples that are none are refused", func(w *world) {
+	{"malformed tuples are refused", func(w *fixture) {
 		deep := tuple.New()
 		for range tuple.MaxDepth {
 			deep = tuple.New(deep)
@@ -27,7 +27,7 @@ var bounds = []behaviour{
 		}
 		require.Empty(w, w.numbers(w.s))
 	}},
-	{"templates that are none are refused", func(w *world) {
+	{"malformed templates are refused", func(w *fixture) {
 		for _, p := range []tuple.Template{
 			tuple.Match(uint(1)), tuple.Match(tuple.Formal{Type: "strnig"}), tuple.Match(tuple.New(tuple.AnyBool)),
 			make(tuple.Template, tuple.MaxArity+1),
@@ -40,14 +40,14 @@ var bounds = []behaviour{
 			require.ErrorIs(w, err, fault.ErrInvalid)
 		}
 	}},
-	{"the largest tuple passes", func(w *world) {
+	{"the largest tuple passes", func(w *fixture) {
 		u := tuple.New(strings.Repeat("x", tuple.MaxBytes-5))
 		require.NoError(w, w.s.Put(w.Context(), u, 0))
 		got, err := w.s.Get(w.Context(), u.Exactly())
 		require.NoError(w, err)
 		require.True(w, u.Equal(got))
 	}},
-	{"an answer that is too large is an error, and nothing is taken", func(w *world) {
+	{"an answer that is too large is an error, and nothing is taken", func(w *fixture) {
 		u := tuple.New("a", int64(1), strings.Repeat("x", tuple.MaxBytes/2))
 		for range 9 {
 			require.NoError(w, w.s.Put(w.Context(), u, 0))
@@ -64,7 +64,7 @@ var bounds = []behaviour{
 		require.NoError(w, err)
 		require.Len(w, all, 7)
 	}},
-	{"names that are too long are refused", func(w *world) {
+	{"names that are too long are refused", func(w *fixture) {
 		long := strings.Repeat("x", space.MaxName+1)
 		require.ErrorIs(w, w.repo.Create(w.Context(), long, space.Options{}), fault.ErrInvalid)
 		_, err := w.repo.Space(long).Count(w.Context(), anything)
@@ -72,7 +72,7 @@ var bounds = []behaviour{
 		_, err = w.repo.Call(w.Context(), space.OpID{}, long, nil)
 		require.ErrorIs(w, err, fault.ErrInvalid)
 	}},
-	{"there are only so many spaces", func(w *world) {
+	{"the number of spaces is bounded", func(w *fixture) {
 		var err error
 		for n := 0; n < 100_000 && err == nil; n++ {
 			err = w.repo.Create(w.Context(), strings.Repeat("x", n%200)+string(rune('a'+n/200)), space.Options{})

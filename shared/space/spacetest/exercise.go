@@ -1,12 +1,11 @@
 // Package spacetest is the one conformance suite for every space.Repository:
 // the engine itself, the same behind an encoder, behind a connection, or over
-// another journal. What it tests is what package space promises, and each
-// subtest's name says one promise.
+// another journal. It tests the contracts of package space; each subtest's name states
+// one of them.
 //
 // The suite runs in testing/synctest bubbles, so that hours pass in no time;
-// whatever the factory starts must run within the bubble and end with the test.
-// Tuples are (name string, n int64) throughout, and what the suite does in
-// transactions it does through its own Procedures.
+// goroutines that the factory starts must run within the bubble and end with the test.
+// All tuples are (name string, n int64), and transactions are the suite's own Procedures.
 package spacetest
 
 import (
@@ -22,17 +21,17 @@ import (
 )
 
 // Open opens a session at the engine under test; with a ttl above 0 the session
-// is lost when it gives no sign of life for so long.
+// is lost if it gives no sign of life for that long.
 type Open func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error)
 
 // Factory starts an engine without spaces in which the given procedures are
-// registered, and has it stopped with t.Cleanup. It is called within a bubble.
+// registered, and stops it with t.Cleanup. It is called within a bubble.
 type Factory func(t *testing.T, p space.Procedures) Open
 
-// behaviour is one promise.
+// behaviour is one contract with its test.
 type behaviour struct {
 	name string
-	run  func(*world)
+	run  func(*fixture)
 }
 
 // Exercise runs the whole suite.
@@ -51,23 +50,23 @@ func Exercise(t *testing.T, start Factory) {
 			for _, b := range group.all {
 				t.Run(b.name, func(t *testing.T) {
 					t.Parallel()
-					synctest.Test(t, func(t *testing.T) { b.run(newWorld(t, start)) })
+					synctest.Test(t, func(t *testing.T) { b.run(newFixture(t, start)) })
 				})
 			}
 		})
 	}
 }
 
-// world is an engine with a session and a sequential space in it.
-type world struct {
+// fixture is an engine with a session and a sequential space in it.
+type fixture struct {
 	*testing.T
 	open Open
 	repo space.Repository
 	s    space.Space
 }
 
-func newWorld(t *testing.T, start Factory) *world {
-	w := &world{T: t, open: start(t, Procedures())}
+func newFixture(t *testing.T, start Factory) *fixture {
+	w := &fixture{T: t, open: start(t, Procedures())}
 	w.repo = w.session("test-1", 0)
 	w.s = w.create("s", space.Options{})
 	w.create("log", space.Options{})
@@ -75,19 +74,19 @@ func newWorld(t *testing.T, start Factory) *world {
 }
 
 // session opens a session.
-func (w *world) session(id string, ttl time.Duration) space.Repository {
+func (w *fixture) session(id string, ttl time.Duration) space.Repository {
 	r, err := w.open(w.Context(), id, ttl)
 	require.NoError(w, err)
 	return r
 }
 
 // create makes a space.
-func (w *world) create(name string, o space.Options) space.Space {
+func (w *fixture) create(name string, o space.Options) space.Space {
 	require.NoError(w, w.repo.Create(w.Context(), name, o))
 	return w.repo.Space(name)
 }
 
-// item is a tuple of the suite, anyItem the template of those with that name.
+// item returns a tuple of the suite, anyItem the template of all with that name.
 func item(name string, n int) tuple.Tuple { return tuple.New(name, int64(n)) }
 
 func anyItem(name string) tuple.Template { return tuple.Match(name, tuple.AnyInt64) }
@@ -96,14 +95,14 @@ func anyItem(name string) tuple.Template { return tuple.Match(name, tuple.AnyInt
 var anything = tuple.Match(tuple.AnyString, tuple.AnyInt64)
 
 // put puts the items name 1, name 2 and so on with the given numbers.
-func (w *world) put(s space.Space, name string, numbers ...int) {
+func (w *fixture) put(s space.Space, name string, numbers ...int) {
 	for _, n := range numbers {
 		require.NoError(w, s.Put(w.Context(), item(name, n), 0))
 	}
 }
 
 // getP takes an item, and returns its number; 0 if there is none.
-func (w *world) getP(s space.Space, p tuple.Template) int {
+func (w *fixture) getP(s space.Space, p tuple.Template) int {
 	t, ok, err := s.GetP(w.Context(), p)
 	require.NoError(w, err)
 	require.Equal(w, ok, t != nil)
@@ -111,15 +110,15 @@ func (w *world) getP(s space.Space, p tuple.Template) int {
 }
 
 // queryP finds an item, and returns its number; 0 if there is none.
-func (w *world) queryP(s space.Space, p tuple.Template) int {
+func (w *fixture) queryP(s space.Space, p tuple.Template) int {
 	t, ok, err := s.QueryP(w.Context(), p)
 	require.NoError(w, err)
 	require.Equal(w, ok, t != nil)
 	return int(t.Int64(1))
 }
 
-// numbers are the numbers of all items that can be found, in the space's order.
-func (w *world) numbers(s space.Space) []int {
+// numbers returns the numbers of all visible items, in the space's order.
+func (w *fixture) numbers(s space.Space) []int {
 	all, err := s.QueryAll(w.Context(), anything)
 	require.NoError(w, err)
 	return numbersOf(all)
@@ -133,15 +132,15 @@ func numbersOf(all []tuple.Tuple) []int {
 	return ns
 }
 
-// count counts the items of a name that can be found.
-func (w *world) count(s space.Space, name string) int {
+// count counts the visible items of a name.
+func (w *fixture) count(s space.Space, name string) int {
 	n, err := s.Count(w.Context(), anyItem(name))
 	require.NoError(w, err)
 	return n
 }
 
 // call calls a procedure that must succeed.
-func (w *world) call(r space.Repository, procedure string, args ...any) tuple.Tuple {
+func (w *fixture) call(r space.Repository, procedure string, args ...any) tuple.Tuple {
 	t, err := r.Call(w.Context(), space.OpID{}, procedure, args)
 	require.NoError(w, err)
 	return t
@@ -149,14 +148,14 @@ func (w *world) call(r space.Repository, procedure string, args ...any) tuple.Tu
 
 // pending is a call in a goroutine of its own.
 type pending struct {
-	w     *world
+	w     *fixture
 	done  chan struct{}
 	tuple tuple.Tuple
 	err   error
 }
 
-// begin starts f, and returns once it has ended or waits.
-func (w *world) begin(f func() (tuple.Tuple, error)) *pending {
+// begin starts f, and returns once f has ended or blocks.
+func (w *fixture) begin(f func() (tuple.Tuple, error)) *pending {
 	p := &pending{w: w, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
@@ -167,7 +166,7 @@ func (w *world) begin(f func() (tuple.Tuple, error)) *pending {
 }
 
 // get starts a get.
-func (w *world) get(s space.Space, p tuple.Template) *pending {
+func (w *fixture) get(s space.Space, p tuple.Template) *pending {
 	return w.begin(func() (tuple.Tuple, error) { return s.Get(w.Context(), p) })
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 var ttls = []behaviour{
-	{"a tuple goes exactly when its TTL ends", func(w *world) {
+	{"a tuple is removed exactly when its TTL ends", func(w *fixture) {
 		require.NoError(w, w.s.Put(w.Context(), item("a", 1), time.Hour))
 		w.put(w.s, "b", 2)
 		time.Sleep(time.Hour - 1)
@@ -20,7 +20,7 @@ var ttls = []behaviour{
 		require.Zero(w, w.queryP(w.s, anyItem("a")))
 		require.Equal(w, []int{2}, w.numbers(w.s))
 	}},
-	{"a negative TTL is refused", func(w *world) {
+	{"a negative TTL is refused", func(w *fixture) {
 		require.ErrorIs(w, w.s.Put(w.Context(), item("a", 1), -1), fault.ErrInvalid)
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(0), "", false)[0]
 		for _, procedure := range []string{"test.extend", "test.renew"} {
@@ -28,7 +28,7 @@ var ttls = []behaviour{
 			require.ErrorIs(w, err, fault.ErrInvalid)
 		}
 	}},
-	{"extending lets the TTL begin anew, shorter or longer; zero is none", func(w *world) {
+	{"extending starts the TTL again, shorter or longer; zero ends it without effect", func(w *fixture) {
 		refs := make([]any, 3)
 		for n, ttl := range []time.Duration{time.Second, time.Hour, 0} {
 			refs[n] = w.call(w.repo, "test.put", "s", item("a", n+1), int64(time.Minute), "", false)[0]
@@ -39,7 +39,7 @@ var ttls = []behaviour{
 		time.Sleep(time.Hour)
 		require.Equal(w, []int{3}, w.numbers(w.s))
 	}},
-	{"an expiry procedure is told why, and the tuple goes unless it sees to it", func(w *world) {
+	{"an expiry procedure gets the cause, and the tuple is removed unless the procedure keeps it", func(w *fixture) {
 		for procedure, stays := range map[string]bool{
 			"test.on.leave": false, "test.on.replace": false, "test.on.fail": false, "test.on.panic": false,
 			"test.unknown": false, "test.on.extend": true, "test.on.rehold": true,
@@ -53,7 +53,7 @@ var ttls = []behaviour{
 			}
 		}
 	}},
-	{"a tuple that its expiry extends again and again stays until it does no more", func(w *world) {
+	{"a tuple that its expiry extends repeatedly stays until it is not extended", func(w *fixture) {
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(time.Second), "test.on.extend", false)[0]
 		for range 5 {
 			time.Sleep(time.Second)
@@ -61,7 +61,7 @@ var ttls = []behaviour{
 		}
 		require.Equal(w, []int{1}, w.numbers(w.s))
 	}},
-	{"of TTLs that end at the same time the older tuple's acts first", func(w *world) {
+	{"of TTLs that end at the same time the older tuple's ends first", func(w *fixture) {
 		var refs []any
 		for n := range 20 {
 			refs = append(refs, w.call(w.repo, "test.put", "s", item("a", n), int64(time.Second), "test.on.leave", false)[0])
@@ -71,7 +71,7 @@ var ttls = []behaviour{
 			w.logged("test.on.leave", space.Due, ref, "")
 		}
 	}},
-	{"a failed transaction leaves timers as they were", func(w *world) {
+	{"a failed transaction leaves timers as they were", func(w *fixture) {
 		for n := range 4 {
 			require.NoError(w, w.s.Put(w.Context(), item("a", n+1), time.Minute))
 		}
@@ -86,9 +86,8 @@ var ttls = []behaviour{
 	}},
 }
 
-// logged takes what an expiry procedure logged; those that fail have logged
-// nothing.
-func (w *world) logged(procedure string, cause space.Cause, ref any, holder string) {
+// logged takes the entries that expiry procedures logged; one that fails has logged none.
+func (w *fixture) logged(procedure string, cause space.Cause, ref any, holder string) {
 	w.Helper()
 	t, ok, err := w.repo.Space("log").GetP(w.Context(), tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyString))
 	require.NoError(w, err)
@@ -100,7 +99,7 @@ func (w *world) logged(procedure string, cause space.Cause, ref any, holder stri
 }
 
 var holds = []behaviour{
-	{"a held tuple is out of sight until it is back or done", func(w *world) {
+	{"a held tuple is hidden until it is back or done", func(w *fixture) {
 		w.put(w.s, "a", 1, 2)
 		ref := w.call(w.repo, "test.hold", "s", "a", int64(0), "", false)[0]
 		require.Equal(w, []int{2}, w.numbers(w.s))
@@ -116,7 +115,7 @@ var holds = []behaviour{
 		require.Equal(w, tuple.New(false, false, "", tuple.New()), w.call(w.repo, "test.entry", ref))
 		require.Equal(w, []int{2}, w.numbers(w.s))
 	}},
-	{"back and done of what is not held is a conflict, and of what is gone not found", func(w *world) {
+	{"back and done of a tuple that is not held is a conflict, and of one that is gone not found", func(w *fixture) {
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(0), "", false)[0]
 		for _, procedure := range []string{"test.back", "test.done"} {
 			_, err := w.repo.Call(w.Context(), space.OpID{}, procedure, tuple.New(ref, false))
@@ -128,7 +127,7 @@ var holds = []behaviour{
 			require.ErrorIs(w, err, fault.ErrNotFound)
 		}
 	}},
-	{"a hold ends when its time is over, and the tuple is back at its old place", func(w *world) {
+	{"a hold ends at its deadline, and the tuple is back at its old place", func(w *fixture) {
 		w.put(w.s, "a", 1, 2)
 		w.call(w.repo, "test.hold", "s", "a", int64(time.Minute), "", false)
 		time.Sleep(time.Minute - 1)
@@ -136,7 +135,7 @@ var holds = []behaviour{
 		time.Sleep(time.Nanosecond)
 		require.Equal(w, []int{1, 2}, w.numbers(w.s))
 	}},
-	{"holding a held tuple anew changes its time, its expiry and its holder", func(w *world) {
+	{"holding a held tuple again changes its deadline, its expiry and its holder", func(w *fixture) {
 		w.put(w.s, "a", 1)
 		ref := w.call(w.repo, "test.hold", "s", "a", int64(time.Minute), "", false)[0]
 		other := w.session("other", 0)
@@ -149,7 +148,7 @@ var holds = []behaviour{
 		w.logged("test.on.leave", space.Due, ref, "other")
 		require.Equal(w, []int{1}, w.numbers(other.Space("s")))
 	}},
-	{"a hold by nobody needs a TTL and outlives its session", func(w *world) {
+	{"a hold without a session needs a TTL and outlives the session that made it", func(w *fixture) {
 		w.put(w.s, "a", 1)
 		_, err := w.repo.Call(w.Context(), space.OpID{}, "test.hold", tuple.New("s", "a", int64(0), "", true))
 		require.ErrorIs(w, err, fault.ErrInvalid)
@@ -160,7 +159,7 @@ var holds = []behaviour{
 		time.Sleep(time.Minute)
 		require.Equal(w, []int{1}, w.numbers(w.s))
 	}},
-	{"a held tuple can be replaced, and comes back changed", func(w *world) {
+	{"a held tuple can be replaced, and comes back changed", func(w *fixture) {
 		w.put(w.s, "a", 1, 2)
 		ref := w.call(w.repo, "test.hold", "s", "a", int64(time.Minute), "", false)[0]
 		w.call(w.repo, "test.replace", ref, item("b", 3))
@@ -168,7 +167,7 @@ var holds = []behaviour{
 		time.Sleep(time.Minute)
 		require.Equal(w, []int{3, 2}, w.numbers(w.s))
 	}},
-	{"a TTL goes on under a hold, and acts when the tuple comes back", func(w *world) {
+	{"a TTL continues during a hold, and ends when the tuple comes back", func(w *fixture) {
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(time.Minute), "test.on.leave", false)[0]
 		w.call(w.repo, "test.hold", "s", "a", int64(time.Hour), "", false)
 		time.Sleep(time.Hour - 1)
@@ -187,7 +186,7 @@ var holds = []behaviour{
 }
 
 var expiries = []behaviour{
-	{"only the engine ends a TTL or a hold, also when a session brings it about", func(w *world) {
+	{"only the engine ends a TTL or a hold, also when a session brings it about", func(w *fixture) {
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(time.Second), "test.on.leave", false)[0]
 		_, err := w.repo.Call(w.Context(), space.OpID{}, "test.on.leave", space.Expired{Ref: ref.(int64), Cause: space.Due}.Args())
 		require.ErrorIs(w, err, fault.ErrInvalid)
@@ -197,7 +196,7 @@ var expiries = []behaviour{
 		w.logged("test.on.leave", space.Due, ref, "")
 		require.Empty(w, w.numbers(w.s))
 	}},
-	{"the expiry of a hold is told why, and decides what becomes of the tuple", func(w *world) {
+	{"the expiry of a hold gets the cause, and decides what happens to the tuple", func(w *fixture) {
 		for procedure, want := range map[string][]int{
 			"test.on.leave": {1, 2}, "test.on.done": {2}, "test.on.new": {2, 1}, "test.on.replace": {1, 2},
 			"test.on.fail": {1, 2}, "test.on.panic": {1, 2}, "test.on.rehold": {2}, "test.unknown": {1, 2},
@@ -211,7 +210,7 @@ var expiries = []behaviour{
 			}
 		}
 	}},
-	{"a tuple that its expiry holds anew comes back later", func(w *world) {
+	{"a tuple that its expiry holds again comes back later", func(w *fixture) {
 		w.put(w.s, "a", 1)
 		ref := w.call(w.repo, "test.hold", "s", "a", int64(time.Minute), "test.on.rehold", false)[0]
 		time.Sleep(time.Minute)
@@ -221,7 +220,7 @@ var expiries = []behaviour{
 		time.Sleep(time.Nanosecond)
 		require.Equal(w, []int{1}, w.numbers(w.s))
 	}},
-	{"a session that ends gives back all that it holds, and each expiry sees what the earlier ones did", func(w *world) {
+	{"a session that ends gives back all that it holds, and each expiry sees what the earlier ones did", func(w *fixture) {
 		holder := w.session("holder", 0)
 		w.put(w.s, "a", 1, 2, 3)
 		for range 3 {
@@ -231,7 +230,7 @@ var expiries = []behaviour{
 		require.Equal(w, []int{1, 1, 1}, w.numbers(w.s))
 		require.Equal(w, 3, w.count(w.s, "replaced"))
 	}},
-	{"a hold that ends wakes who waits", func(w *world) {
+	{"a hold that ends wakes waiters", func(w *fixture) {
 		w.put(w.s, "a", 1)
 		w.call(w.repo, "test.hold", "s", "a", int64(time.Minute), "", false)
 		get := w.get(w.s, anyItem("a"))
@@ -242,8 +241,8 @@ var expiries = []behaviour{
 	}},
 }
 
-// endHold has a session hold the first tuple of a space, and ends the hold.
-func (w *world) endHold(name, procedure string, cause space.Cause) (ref any, holder string) {
+// endHold makes a session hold the first tuple of a space, and ends the hold.
+func (w *fixture) endHold(name, procedure string, cause space.Cause) (ref any, holder string) {
 	r := w.session("holder-"+name, 2*time.Second)
 	ttl := time.Duration(0)
 	if cause == space.Due {

@@ -8,8 +8,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// values are fields that a template must tell from each other, 13 of them equal
-// only to themselves.
+// values are fields that a template must distinguish; 13 of them equal only themselves.
 var values = []any{
 	nil, false, true, 1, int32(1), int64(1), float32(1), 1.0, "1", []byte("1"),
 	tuple.New(1), tuple.New(int64(1)), tuple.New(), tuple.Opaque{Name: "n", JSON: "1"}, tuple.Opaque{Name: "n", JSON: "2"},
@@ -17,7 +16,7 @@ var values = []any{
 }
 
 var indexing = []behaviour{
-	{"values of different types or values are different", func(w *world) {
+	{"values of different types or values are different", func(w *fixture) {
 		for _, v := range values {
 			require.NoError(w, w.s.Put(w.Context(), tuple.New(v), 0))
 		}
@@ -27,7 +26,7 @@ var indexing = []behaviour{
 			require.Equal(w, 1, n, "%T %v", v, v)
 		}
 	}},
-	{"the same among many tuples of each signature", func(w *world) {
+	{"the same among many tuples of each signature", func(w *fixture) {
 		for n := range 20 {
 			for _, v := range values {
 				require.NoError(w, w.s.Put(w.Context(), tuple.New(v, int64(n)), 0))
@@ -42,7 +41,7 @@ var indexing = []behaviour{
 			require.True(w, got.Equal(tuple.New(v, int64(19))))
 		}
 	}},
-	{"nan finds nan and zero finds negative zero", func(w *world) {
+	{"nan finds nan and zero finds negative zero", func(w *fixture) {
 		negative := math.Copysign(0, -1)
 		for range 20 { // enough for an index
 			require.NoError(w, w.s.Put(w.Context(), tuple.New(math.NaN(), negative), 0))
@@ -55,7 +54,7 @@ var indexing = []behaviour{
 			require.NoError(w, err)
 		}
 	}},
-	{"formals match by type", func(w *world) {
+	{"formals match by type", func(w *fixture) {
 		for _, v := range values {
 			require.NoError(w, w.s.Put(w.Context(), tuple.New(v), 0))
 		}
@@ -68,7 +67,7 @@ var indexing = []behaviour{
 			require.Equal(w, want, n, typ)
 		}
 	}},
-	{"every shape of template finds its matches, however many shapes there are", func(w *world) {
+	{"every shape of template finds its matches, however many shapes there are", func(w *fixture) {
 		const fields, each = 6, 3
 		for n := range 40 * each {
 			require.NoError(w, w.s.Put(w.Context(), wide(n/each), 0))
@@ -99,7 +98,7 @@ var indexing = []behaviour{
 	}},
 }
 
-// wide is the n-th tuple of six fields of which some are often equal.
+// wide returns the n-th tuple of six fields; some of the fields are equal in many tuples.
 func wide(n int) tuple.Tuple {
 	return tuple.New(int64(n), n%2 == 0, n%3, int32(n%5), "x", []byte{byte(n % 7)})
 }

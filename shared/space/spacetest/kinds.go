@@ -12,13 +12,13 @@ import (
 )
 
 var kinds = []behaviour{
-	{"sequential finds the oldest match", func(w *world) {
+	{"sequential finds the oldest match", func(w *fixture) {
 		w.put(w.s, "b", 9)
 		w.put(w.s, "a", 1, 2)
 		require.Equal(w, 1, w.queryP(w.s, anyItem("a")))
 		require.Equal(w, []int{9, 1, 2}, w.numbers(w.s))
 	}},
-	{"queue tries only the oldest", func(w *world) {
+	{"queue tries only the oldest", func(w *fixture) {
 		q := w.create("q", space.Options{Kind: space.Queue})
 		w.put(q, "a", 1)
 		w.put(q, "b", 2, 3)
@@ -28,7 +28,7 @@ var kinds = []behaviour{
 		require.Equal(w, 2, w.getP(q, anyItem("b")))
 		require.Equal(w, 3, w.getP(q, anyItem("b")))
 	}},
-	{"stack tries only the newest", func(w *world) {
+	{"stack tries only the newest", func(w *fixture) {
 		k := w.create("k", space.Options{Kind: space.Stack})
 		w.put(k, "b", 3, 2)
 		w.put(k, "a", 1)
@@ -38,7 +38,7 @@ var kinds = []behaviour{
 		require.Equal(w, 2, w.getP(k, anyItem("b")))
 		require.Equal(w, 3, w.getP(k, anyItem("b")))
 	}},
-	{"the forms for all do not stop at the head of a queue", func(w *world) {
+	{"the forms for all do not stop at the head of a queue", func(w *fixture) {
 		q := w.create("q", space.Options{Kind: space.Queue})
 		w.put(q, "a", 1)
 		w.put(q, "b", 2, 3)
@@ -47,14 +47,14 @@ var kinds = []behaviour{
 		require.Equal(w, []int{2, 3}, numbersOf(all))
 		require.Equal(w, 1, w.getP(q, anything))
 	}},
-	{"pile finds the newest match", func(w *world) {
+	{"pile finds the newest match", func(w *fixture) {
 		p := w.create("p", space.Options{Kind: space.Pile})
 		w.put(p, "a", 1, 2)
 		w.put(p, "b", 9)
 		require.Equal(w, 2, w.getP(p, anyItem("a")))
 		require.Equal(w, 1, w.getP(p, anyItem("a")))
 	}},
-	{"random finds each match equally often", func(w *world) {
+	{"random finds each match equally often", func(w *fixture) {
 		r := w.create("r", space.Options{Kind: space.Random})
 		w.put(r, "b", 99, 98)
 		for n := range 20 {
@@ -74,7 +74,7 @@ var kinds = []behaviour{
 		}
 		require.Zero(w, w.getP(r, anyItem("a")))
 	}},
-	{"ordered finds the highest, and of equal ones the oldest", func(w *world) {
+	{"ordered finds the highest, and of equal ones the oldest", func(w *fixture) {
 		o := w.create("o", space.Options{Kind: space.Ordered, OrderBy: 1})
 		for _, u := range []tuple.Tuple{item("a", 0), item("b", 5), item("c", 5), item("d", math.MinInt64), item("e", math.MaxInt64), item("f", -1)} {
 			require.NoError(w, o.Put(w.Context(), u, 0))
@@ -87,7 +87,7 @@ var kinds = []behaviour{
 		}
 		require.Equal(w, "ebcafd", order)
 	}},
-	{"ordered refuses a tuple that it cannot place", func(w *world) {
+	{"ordered refuses a tuple that it cannot place", func(w *fixture) {
 		o := w.create("o", space.Options{Kind: space.Ordered, OrderBy: 1})
 		for _, u := range []tuple.Tuple{tuple.New("a"), tuple.New("a", 1), tuple.New("a", "1")} {
 			require.ErrorIs(w, o.Put(w.Context(), u, 0), fault.ErrInvalid)
@@ -96,14 +96,14 @@ var kinds = []behaviour{
 		_, err := w.repo.Call(w.Context(), space.OpID{}, "test.replace", tuple.New(ref, tuple.New("a", "1")))
 		require.ErrorIs(w, err, fault.ErrInvalid)
 	}},
-	{"a replaced tuple moves to its new order", func(w *world) {
+	{"a replaced tuple moves to its new order", func(w *fixture) {
 		o := w.create("o", space.Options{Kind: space.Ordered, OrderBy: 1})
 		ref := w.call(w.repo, "test.put", "o", item("a", 1), int64(0), "", false)[0]
 		w.put(o, "b", 5, 3)
 		w.call(w.repo, "test.replace", ref, item("a", 4))
 		require.Equal(w, []int{5, 4, 3}, w.numbers(o))
 	}},
-	{"a held tuple comes back to its old place, or to a new one", func(w *world) {
+	{"a held tuple comes back to its old place, or to a new one", func(w *fixture) {
 		for kind, want := range map[space.Kind][2][]int{
 			space.Sequential: {{1, 2, 3}, {2, 3, 1}}, space.Queue: {{1, 2, 3}, {2, 3, 1}},
 			space.Stack: {{3, 2, 1}, {2, 1, 3}}, space.Pile: {{3, 2, 1}, {2, 1, 3}},
@@ -124,7 +124,7 @@ var kinds = []behaviour{
 }
 
 var options = []behaviour{
-	{"a full space that blocks makes put wait and putp fail", func(w *world) {
+	{"a full space that blocks makes put wait and putp fail", func(w *fixture) {
 		b := w.create("b", space.Options{Capacity: 2})
 		w.put(b, "a", 1, 2)
 		require.ErrorIs(w, b.PutP(w.Context(), item("a", 3), 0), fault.ErrOverloaded)
@@ -134,14 +134,14 @@ var options = []behaviour{
 		p.returns()
 		require.Equal(w, []int{2, 3}, w.numbers(b))
 	}},
-	{"a full space that drops loses its oldest tuple", func(w *world) {
+	{"a full space that drops loses its oldest tuple", func(w *fixture) {
 		for _, kind := range []space.Kind{space.Sequential, space.Pile, space.Ordered, space.Random, space.Queue, space.Stack} {
 			d := w.create(string(kind), space.Options{Kind: kind, OrderBy: 1, Capacity: 2, Overflow: space.DropOldest})
 			w.put(d, "a", 3, 2, 1)
 			require.ElementsMatch(w, []int{2, 1}, w.numbers(d), kind)
 		}
 	}},
-	{"a held tuple counts towards capacity and is not dropped", func(w *world) {
+	{"a held tuple counts towards capacity and is not dropped", func(w *fixture) {
 		d := w.create("d", space.Options{Capacity: 2, Overflow: space.DropOldest})
 		w.put(d, "a", 1)
 		ref := w.call(w.repo, "test.hold", "d", "a", int64(0), "", false)[0]
@@ -153,12 +153,12 @@ var options = []behaviour{
 		w.put(d, "a", 5)
 		require.Equal(w, []int{5}, w.numbers(d))
 	}},
-	{"a procedure does not wait for room", func(w *world) {
+	{"a procedure does not wait for capacity", func(w *fixture) {
 		w.put(w.create("b", space.Options{Capacity: 1}), "a", 1)
 		_, err := w.repo.Call(w.Context(), space.OpID{}, "test.put", tuple.New("b", item("a", 2), int64(0), "", false))
 		require.ErrorIs(w, err, fault.ErrOverloaded)
 	}},
-	{"a volatile space works as any other while the engine runs", func(w *world) {
+	{"a volatile space works as any other while the engine runs", func(w *fixture) {
 		v := w.create("v", space.Options{Volatile: true})
 		require.NoError(w, v.Put(w.Context(), item("a", 1), time.Second))
 		w.put(v, "a", 2)

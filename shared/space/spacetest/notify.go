@@ -12,14 +12,14 @@ import (
 )
 
 // notify subscribes to a space.
-func (w *world) notify(p tuple.Template) space.Subscription {
+func (w *fixture) notify(p tuple.Template) space.Subscription {
 	sub, err := w.s.Notify(w.Context(), p)
 	require.NoError(w, err)
 	return sub
 }
 
-// happened returns the events that a subscription has ready.
-func (w *world) happened(sub space.Subscription) (changes []string, missed int) {
+// happened returns the events that wait in a subscription, and the number of missed ones.
+func (w *fixture) happened(sub space.Subscription) (changes []string, missed int) {
 	for {
 		ctx, cancel := context.WithTimeout(w.Context(), time.Nanosecond)
 		events, more, err := sub.Next(ctx)
@@ -37,7 +37,7 @@ func (w *world) happened(sub space.Subscription) (changes []string, missed int) 
 }
 
 var notifications = []behaviour{
-	{"changes are told in order, with what made them", func(w *world) {
+	{"events arrive in order, with the procedure that caused them", func(w *fixture) {
 		sub := w.notify(nil)
 		w.put(w.s, "a", 1)
 		ref := w.call(w.repo, "test.hold", "s", "a", int64(0), "", false)[0]
@@ -59,7 +59,7 @@ var notifications = []behaviour{
 			` put ("a", 4)`, ` take ("a", 4)`,
 		}, changes)
 	}},
-	{"only what matches the template is told, and only of that space, from then on", func(w *world) {
+	{"only changes of tuples that match the template, in that space, from then on, are events", func(w *fixture) {
 		w.put(w.s, "a", 1)
 		sub := w.notify(anyItem("a"))
 		w.put(w.s, "b", 2)
@@ -68,7 +68,7 @@ var notifications = []behaviour{
 		changes, _ := w.happened(sub)
 		require.Equal(w, []string{` put ("a", 4)`}, changes)
 	}},
-	{"next waits for a change", func(w *world) {
+	{"next waits for a change", func(w *fixture) {
 		sub := w.notify(nil)
 		p := w.begin(func() (tuple.Tuple, error) {
 			events, _, err := sub.Next(w.Context())
@@ -78,7 +78,7 @@ var notifications = []behaviour{
 		w.put(w.s, "a", 7)
 		require.Equal(w, 7, p.returns())
 	}},
-	{"a slow subscriber loses events, and is told how many", func(w *world) {
+	{"a slow subscriber loses events, and gets their number", func(w *fixture) {
 		sub := w.notify(nil)
 		const all = 10_000
 		for n := range all {
@@ -89,7 +89,7 @@ var notifications = []behaviour{
 		require.Positive(w, missed)
 		require.Equal(w, ` put ("a", 9999)`, changes[len(changes)-1])
 	}},
-	{"events larger than one reply come in several", func(w *world) {
+	{"events larger than one reply come in several", func(w *fixture) {
 		sub := w.notify(nil)
 		large := tuple.New("a", int64(1), string(make([]byte, tuple.MaxBytes/2)))
 		for range 20 {
@@ -99,7 +99,7 @@ var notifications = []behaviour{
 		require.Len(w, changes, 20)
 		require.Zero(w, missed)
 	}},
-	{"a slow subscriber is owed only so many bytes", func(w *world) {
+	{"the bytes that wait for a slow subscriber are bounded", func(w *fixture) {
 		sub := w.notify(nil)
 		const all = 40
 		large := tuple.New("a", int64(1), string(make([]byte, tuple.MaxBytes-100)))
@@ -112,7 +112,7 @@ var notifications = []behaviour{
 		require.LessOrEqual(w, len(changes), 16)
 		require.Contains(w, changes[len(changes)-1], " take ")
 	}},
-	{"a subscription that is closed ends, also for who waits for it", func(w *world) {
+	{"a subscription that is closed ends, also for calls that wait for it", func(w *fixture) {
 		sub := w.notify(nil)
 		next := func() (tuple.Tuple, error) { _, _, err := sub.Next(w.Context()); return nil, err }
 		p, q := w.begin(next), w.begin(next)
@@ -124,7 +124,7 @@ var notifications = []behaviour{
 		require.ErrorIs(w, err, fault.ErrClosed)
 		require.NoError(w, sub.Close(w.Context()))
 	}},
-	{"what a subscriber does to its events changes nothing", func(w *world) {
+	{"what a subscriber does to its events changes nothing", func(w *fixture) {
 		sub, other := w.notify(nil), w.notify(nil)
 		require.NoError(w, w.s.Put(w.Context(), tuple.New([]byte("a")), 0))
 		events, _, err := sub.Next(w.Context())
@@ -136,7 +136,7 @@ var notifications = []behaviour{
 		_, err = w.s.Get(w.Context(), tuple.Match([]byte("a")))
 		require.NoError(w, err)
 	}},
-	{"a session has only so many subscriptions", func(w *world) {
+	{"the number of a session's subscriptions is bounded", func(w *fixture) {
 		var err error
 		for range 10_000 {
 			if _, err = w.s.Notify(w.Context(), nil); err != nil {

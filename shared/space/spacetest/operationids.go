@@ -14,12 +14,12 @@ import (
 func op(n uint64) space.OpID { return space.OpID{Session: "test-1", Seq: n} }
 
 // callAs calls a procedure with an operation id.
-func (w *world) callAs(n uint64, procedure string, args ...any) (tuple.Tuple, error) {
+func (w *fixture) callAs(n uint64, procedure string, args ...any) (tuple.Tuple, error) {
 	return w.repo.Call(w.Context(), op(n), procedure, args)
 }
 
 var operationIDs = []behaviour{
-	{"a repeated operation returns its first answer and happens once", func(w *world) {
+	{"a repeated operation returns its first answer and happens once", func(w *fixture) {
 		w.put(w.s, "a", 1, 2)
 		for range 3 {
 			u, err := w.callAs(1, "test.claim", "s", "a", int64(0))
@@ -31,7 +31,7 @@ var operationIDs = []behaviour{
 		require.NoError(w, err)
 		require.Equal(w, int64(2), u.Int64(1))
 	}},
-	{"an operation that failed may be tried again", func(w *world) {
+	{"an operation that failed may be tried again", func(w *fixture) {
 		w.create("b", space.Options{Capacity: 1})
 		put := func() error {
 			_, err := w.callAs(1, "test.put", "b", item("a", 1), int64(0), "", false)
@@ -44,7 +44,7 @@ var operationIDs = []behaviour{
 		require.NoError(w, put())
 		require.Equal(w, 1, w.count(w.repo.Space("b"), "a"))
 	}},
-	{"a blocked operation that is repeated takes over its place, and the first call is told", func(w *world) {
+	{"a blocked operation that is repeated takes over the place of the first call, which fails", func(w *fixture) {
 		claim := func() (tuple.Tuple, error) { return w.callAs(1, "test.claim", "s", "a", int64(0)) }
 		first := w.begin(claim)
 		get := w.get(w.s, anyItem("a"))
@@ -59,12 +59,12 @@ var operationIDs = []behaviour{
 		w.put(w.s, "a", 2)
 		require.Equal(w, 2, get.returns())
 	}},
-	{"the id of another session is refused", func(w *world) {
+	{"the id of another session is refused", func(w *fixture) {
 		other := w.session("other", 0)
 		_, err := other.Call(w.Context(), op(1), "test.token", nil)
 		require.ErrorIs(w, err, fault.ErrInvalid)
 	}},
-	{"as many answers are kept as the window says, and older operations are refused", func(w *world) {
+	{"a window of answers is kept, and older operations are refused", func(w *fixture) {
 		last := uint64(6 * space.Window)
 		for n := uint64(1); n <= last; n++ {
 			_, err := w.callAs(n, "test.token")
@@ -79,7 +79,7 @@ var operationIDs = []behaviour{
 		require.ErrorIs(w, err, fault.ErrConflict)
 		require.Equal(w, int64(last+1), w.call(w.repo, "test.token").Int64(1), "none of these happened again")
 	}},
-	{"large answers are kept up to a bound, and no operation happens twice because of it", func(w *world) {
+	{"large answers are kept up to a bound, and no operation happens twice because of it", func(w *fixture) {
 		large := tuple.New("a", int64(1), strings.Repeat("x", tuple.MaxBytes-100))
 		last := uint64(space.WindowBytes/tuple.MaxBytes + 4)
 		for n := uint64(1); n <= last; n++ {
@@ -103,7 +103,7 @@ var operationIDs = []behaviour{
 		require.NoError(w, err)
 		require.Equal(w, 1, n)
 	}},
-	{"the answer to a call that was blocked for long is kept as long as any", func(w *world) {
+	{"the answer to a call that was blocked for long is kept as long as any", func(w *fixture) {
 		claim := func() (tuple.Tuple, error) { return w.callAs(1, "test.claim", "s", "a", int64(0)) }
 		blocked := w.begin(claim)
 		for n := uint64(2); n < 6*space.Window; n++ {
@@ -120,7 +120,7 @@ var operationIDs = []behaviour{
 		require.NoError(w, err)
 		require.Equal(w, int64(7), u.Int64(1))
 	}},
-	{"the callers numbers and the automatic ones do not age each other", func(w *world) {
+	{"the caller's numbers and the automatic ones do not age each other", func(w *fixture) {
 		_, err := w.callAs(space.AutoSeq+1<<40, "test.token")
 		require.NoError(w, err)
 		for range 2 {
@@ -129,7 +129,7 @@ var operationIDs = []behaviour{
 			require.Equal(w, int64(2), u.Int64(1))
 		}
 	}},
-	{"answers go with their session", func(w *world) {
+	{"answers go with their session", func(w *fixture) {
 		_, err := w.callAs(5000, "test.token")
 		require.NoError(w, err)
 		require.NoError(w, w.repo.Close(w.Context()))

@@ -12,18 +12,18 @@ import (
 )
 
 var operations = []behaviour{
-	{"a session knows its name", func(w *world) {
+	{"a session knows its name", func(w *fixture) {
 		require.Equal(w, "test-1", w.repo.Session())
 		require.Equal(w, "s", w.s.Name())
 	}},
-	{"creating a space again with equal options does nothing, with others it is a conflict", func(w *world) {
+	{"creating a space again with equal options does nothing, with others it is a conflict", func(w *fixture) {
 		w.put(w.s, "a", 1)
 		w.create("s", space.Options{Kind: space.Sequential, Capacity: space.DefaultCapacity})
 		require.Equal(w, 1, w.count(w.s, "a"))
 		err := w.repo.Create(w.Context(), "s", space.Options{Kind: space.Queue})
 		require.ErrorIs(w, err, fault.ErrConflict)
 	}},
-	{"options that make no sense are refused", func(w *world) {
+	{"invalid options are refused", func(w *fixture) {
 		for _, o := range []space.Options{
 			{Kind: "heap"}, {Overflow: "spill"}, {Capacity: -1}, {OrderBy: -1}, {OrderBy: tuple.MaxArity},
 		} {
@@ -31,7 +31,7 @@ var operations = []behaviour{
 		}
 		require.ErrorIs(w, w.repo.Create(w.Context(), "", space.Options{}), fault.ErrInvalid)
 	}},
-	{"list describes all spaces by name", func(w *world) {
+	{"list describes all spaces by name", func(w *fixture) {
 		o := space.Options{Kind: space.Ordered, OrderBy: 1, Capacity: 7, Overflow: space.DropOldest, Volatile: true}
 		w.put(w.create("b", o), "a", 1, 2, 3)
 		w.call(w.repo, "test.hold", "b", "a", int64(0), "", false)
@@ -43,7 +43,7 @@ var operations = []behaviour{
 			{Name: "b", Options: o, Visible: 2, Held: 1}, {Name: "log", Options: s}, {Name: "s", Options: s},
 		}, infos)
 	}},
-	{"what is put can be queried, got once, and is gone", func(w *world) {
+	{"a tuple that was put can be queried, got once, and is gone", func(w *fixture) {
 		w.put(w.s, "a", 1)
 		got, err := w.s.Query(w.Context(), anyItem("a"))
 		require.NoError(w, err)
@@ -55,13 +55,13 @@ var operations = []behaviour{
 		require.Zero(w, w.queryP(w.s, anyItem("a")))
 		require.Zero(w, w.getP(w.s, anyItem("a")))
 	}},
-	{"a space is a multiset", func(w *world) {
+	{"a space is a multiset", func(w *fixture) {
 		w.put(w.s, "a", 1, 1, 1)
 		require.Equal(w, 3, w.count(w.s, "a"))
 		require.Equal(w, 1, w.getP(w.s, anyItem("a")))
 		require.Equal(w, 2, w.count(w.s, "a"))
 	}},
-	{"the forms for all return and take all matches and no others", func(w *world) {
+	{"the forms for all return and take all matches and no others", func(w *fixture) {
 		w.put(w.s, "a", 1, 2)
 		w.put(w.s, "b", 3)
 		all, err := w.s.QueryAll(w.Context(), anyItem("a"))
@@ -75,7 +75,7 @@ var operations = []behaviour{
 		require.NoError(w, err)
 		require.Empty(w, all)
 	}},
-	{"the empty tuple is a tuple", func(w *world) {
+	{"the empty tuple is a tuple", func(w *fixture) {
 		require.NoError(w, w.s.Put(w.Context(), nil, 0))
 		require.NoError(w, w.s.Put(w.Context(), tuple.New(), 0))
 		n, err := w.s.Count(w.Context(), tuple.Match())
@@ -86,14 +86,14 @@ var operations = []behaviour{
 			require.NoError(w, err)
 		}
 	}},
-	{"tuples keep their types and values", func(w *world) {
+	{"tuples keep their types and values", func(w *fixture) {
 		u := tuple.New(nil, true, 1, int32(2), int64(3), float32(4), 5.5, "six", []byte{7}, tuple.New("eight"), tuple.Opaque{Name: "n", JSON: "9"})
 		require.NoError(w, w.s.Put(w.Context(), u, 0))
 		got, err := w.s.Get(w.Context(), u.Exactly())
 		require.NoError(w, err)
 		require.Equal(w, u, got)
 	}},
-	{"what the caller does to its tuples afterwards changes nothing", func(w *world) {
+	{"what the caller does to its tuples afterwards changes nothing", func(w *fixture) {
 		u := tuple.New([]byte("a"), tuple.New("b"))
 		require.NoError(w, w.s.Put(w.Context(), u, 0))
 		u[0].([]byte)[0], u[1].(tuple.Tuple)[0] = 'x', "x"
@@ -103,13 +103,13 @@ var operations = []behaviour{
 			got[0].([]byte)[0], got[1] = 'x', nil
 		}
 	}},
-	{"every operation on an unknown space says so", func(w *world) {
+	{"every operation on an unknown space is not found", func(w *fixture) {
 		for name, err := range everyOperation(w.Context(), w.repo.Space("nowhere")) {
 			require.ErrorIs(w, err, fault.ErrNotFound, name)
 			require.ErrorContains(w, err, "nowhere", name)
 		}
 	}},
-	{"every operation whose context has ended does nothing and says why", func(w *world) {
+	{"every operation whose context has ended does nothing and returns the cause", func(w *fixture) {
 		ctx, cancel := context.WithCancel(w.Context())
 		cancel()
 		for name, err := range everyOperation(ctx, w.s) {

@@ -10,18 +10,18 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Procedures are what the suite registers. Their arguments:
+// Procedures returns the procedures of the suite. Their arguments:
 //
 //	test.put     space, item, ttl ns, expiry, ephemeral → ref, 0
-//	test.hold    space, name, ttl ns, expiry, nobody → ref, number; waits
+//	test.hold    space, name, ttl ns, expiry, whether without a session → ref, number; waits
 //	test.claim   space, name, least number → ref, number; holds, waits
 //	test.get     space, tuple → the same tuple, taken
-//	test.renew   ref, ttl ns, expiry: holds it anew
+//	test.renew   ref, ttl ns, expiry: holds it again
 //	test.take, test.done    ref
 //	test.back    ref, whether to a new place
 //	test.replace ref, item
 //	test.extend  ref, ttl ns
-//	test.entry   ref → whether it exists, is held, by whom, the item
+//	test.entry   ref → whether it exists, whether it is held, its holder, the item
 //	test.scan, test.held    space, name → the numbers
 //	test.move    name, from, to: takes from one space and puts into another; waits
 //	test.first   name, space, other space → the first of either; waits for both
@@ -33,11 +33,11 @@ import (
 //	test.panic   space: changes everything, then panics
 //	test.nest    space: puts "outer", ignores that test.fail fails, puts "outer"
 //	test.loop    calls itself
-//	test.reply   → a reply that is no tuple
-//	test.babble  sends a message that is no tuple
+//	test.reply   → a malformed reply
+//	test.babble  sends a malformed message
 //	test.nowhere waits for a space that does not exist
 //
-// The others, test.on.*, are expiries; each logs (cause, ref, holder) in "log".
+// Those named test.on.* are expiries; each logs (cause, ref, holder) in "log".
 func Procedures() space.Procedures {
 	return space.Procedures{
 		"test.put": put, "test.hold": hold, "test.claim": claim, "test.renew": renew,
@@ -189,7 +189,7 @@ func first(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Wait(awaited...)
 }
 
-// fail changes every item of a space in one way or another, and fails.
+// fail changes every item of a space, each in another way, and fails.
 func fail(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	tx.NextToken()
 	tx.Tell(tx.Caller(), item("told", 0))
@@ -227,7 +227,7 @@ func nest(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, nil
 }
 
-// on makes an expiry procedure that logs, and then does what then does.
+// on returns an expiry procedure that logs, and then calls then.
 func on(then func(tx space.Tx, ref int64) error) space.Procedure {
 	return func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		_, x, err := space.Expiring(tx, args)

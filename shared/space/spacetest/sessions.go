@@ -13,7 +13,7 @@ import (
 )
 
 var sessions = []behaviour{
-	{"a session needs a name that is not too long, and no negative TTL", func(w *world) {
+	{"a session needs a name that is not too long, and no negative TTL", func(w *fixture) {
 		for _, id := range []string{"", strings.Repeat("x", space.MaxName+1)} {
 			_, err := w.open(w.Context(), id, 0)
 			require.ErrorIs(w, err, fault.ErrInvalid)
@@ -21,7 +21,7 @@ var sessions = []behaviour{
 		_, err := w.open(w.Context(), "x", -1)
 		require.ErrorIs(w, err, fault.ErrInvalid)
 	}},
-	{"a name is refused while its session lives, and free afterwards", func(w *world) {
+	{"a name is refused while its session lives, and free afterwards", func(w *fixture) {
 		_, err := w.open(w.Context(), "test-1", 0)
 		require.ErrorIs(w, err, fault.ErrConflict)
 		require.NoError(w, w.repo.Close(w.Context()))
@@ -29,7 +29,7 @@ var sessions = []behaviour{
 		time.Sleep(time.Second)
 		w.session("test-1", 0)
 	}},
-	{"a session is lost exactly when it gave no sign of life for its TTL", func(w *world) {
+	{"a session is lost exactly when it gave no sign of life for its TTL", func(w *fixture) {
 		r := w.session("other", time.Minute)
 		time.Sleep(time.Minute - 1)
 		require.Equal(w, tuple.New(true), w.call(w.repo, "test.alive", "other"))
@@ -39,13 +39,13 @@ var sessions = []behaviour{
 		require.ErrorIs(w, err, fault.ErrClosed)
 		require.ErrorContains(w, err, "lost")
 	}},
-	{"a call at the very moment when its session is lost is refused", func(w *world) {
+	{"a call at the moment when its session is lost is refused", func(w *fixture) {
 		r := w.session("other", time.Minute)
 		time.Sleep(time.Minute)
 		_, err := r.Call(w.Context(), space.OpID{}, "test.beat", nil)
 		require.ErrorIs(w, err, fault.ErrClosed)
 	}},
-	{"only a sign of life keeps a session", func(w *world) {
+	{"only a sign of life keeps a session", func(w *fixture) {
 		r := w.session("other", time.Minute)
 		for range 10 {
 			time.Sleep(time.Minute - 1)
@@ -57,7 +57,7 @@ var sessions = []behaviour{
 		time.Sleep(time.Nanosecond)
 		require.Equal(w, tuple.New(false), w.call(w.repo, "test.alive", "other"))
 	}},
-	{"a procedure that is run again is no sign of life", func(w *world) {
+	{"a procedure that runs again does not count as a sign of life", func(w *fixture) {
 		r := w.session("other", time.Minute)
 		call := w.begin(func() (tuple.Tuple, error) {
 			return r.Call(w.Context(), space.OpID{}, "test.claim", tuple.New("s", "a", int64(5)))
@@ -68,7 +68,7 @@ var sessions = []behaviour{
 		time.Sleep(time.Nanosecond)
 		require.ErrorIs(w, call.error(), fault.ErrClosed)
 	}},
-	{"ephemeral tuples go with their session, also when another one holds them", func(w *world) {
+	{"ephemeral tuples go with their session, also when another one holds them", func(w *fixture) {
 		for n, end := range []func(space.Repository){
 			func(r space.Repository) { require.NoError(w, r.Close(w.Context())) },
 			func(space.Repository) { time.Sleep(time.Minute) },
@@ -86,7 +86,7 @@ var sessions = []behaviour{
 			w.call(w.repo, "test.done", kept)
 		}
 	}},
-	{"an ephemeral tuple that was replaced is ephemeral still", func(w *world) {
+	{"an ephemeral tuple that was replaced is ephemeral still", func(w *fixture) {
 		r := w.session("other", 0)
 		ref := w.call(r, "test.put", "s", item("a", 1), int64(0), "", true)[0]
 		w.call(w.repo, "test.replace", ref, item("b", 2))
@@ -94,7 +94,7 @@ var sessions = []behaviour{
 		require.NoError(w, r.Close(w.Context()))
 		require.Empty(w, w.numbers(w.s))
 	}},
-	{"a session that ends ends its calls", func(w *world) {
+	{"the end of a session ends its calls", func(w *fixture) {
 		for n, end := range []func(space.Repository){
 			func(r space.Repository) { require.NoError(w, r.Close(w.Context())) },
 			func(space.Repository) { time.Sleep(time.Minute) },
@@ -118,7 +118,7 @@ var sessions = []behaviour{
 			require.Equal(w, 1, w.getP(w.s, anyItem("a")))
 		}
 	}},
-	{"a closed repository stays closed, and closing it again does nothing", func(w *world) {
+	{"a closed repository stays closed, and closing it again does nothing", func(w *fixture) {
 		require.NoError(w, w.repo.Close(w.Context()))
 		for name, err := range everyOperation(w.Context(), w.s) {
 			require.ErrorIs(w, err, fault.ErrClosed, name)

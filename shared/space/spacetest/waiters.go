@@ -14,7 +14,7 @@ import (
 )
 
 var waiters = []behaviour{
-	{"get and query wait for a match, and only for a match", func(w *world) {
+	{"get and query wait for a match, and only for a match", func(w *fixture) {
 		get := w.get(w.s, tuple.Match("a", int64(2)))
 		query := w.begin(func() (tuple.Tuple, error) { return w.s.Query(w.Context(), anyItem("a")) })
 		w.put(w.s, "b", 2)
@@ -26,7 +26,7 @@ var waiters = []behaviour{
 		require.Equal(w, 2, get.returns())
 		require.Equal(w, []int{2, 1}, w.numbers(w.s))
 	}},
-	{"of those that wait for a tuple, the one that waited longest takes it, whatever its template", func(w *world) {
+	{"of the gets that match a tuple, the one that waited longest takes it, with any template", func(w *fixture) {
 		templates := []tuple.Template{anything, anyItem("a"), tuple.Match("a", int64(1)), tuple.Match(tuple.AnyString, int64(1)), anyItem("a")}
 		var gets []*pending
 		for _, p := range templates {
@@ -44,7 +44,7 @@ var waiters = []behaviour{
 		}
 		require.Empty(w, w.numbers(w.s))
 	}},
-	{"all readers are served before the taker", func(w *world) {
+	{"all readers are served before the taker", func(w *fixture) {
 		get := w.get(w.s, anyItem("a"))
 		var queries []*pending
 		for range 10 {
@@ -56,7 +56,7 @@ var waiters = []behaviour{
 		}
 		require.Equal(w, 7, get.returns())
 	}},
-	{"of a thousand blocked gets one put wakes exactly one", func(w *world) {
+	{"of a thousand blocked gets one put wakes exactly one", func(w *fixture) {
 		got := make(chan tuple.Tuple, 1000)
 		for range 1000 {
 			go func() {
@@ -76,7 +76,7 @@ var waiters = []behaviour{
 		require.Len(w, got, 1000)
 		require.Empty(w, w.numbers(w.s))
 	}},
-	{"a cancelled get never takes", func(w *world) {
+	{"a cancelled get never takes", func(w *fixture) {
 		ctx, cancel := context.WithCancel(w.Context())
 		first := w.begin(func() (tuple.Tuple, error) { return w.s.Get(ctx, anyItem("a")) })
 		second := w.get(w.s, anyItem("a"))
@@ -86,14 +86,14 @@ var waiters = []behaviour{
 		require.Equal(w, 1, second.returns())
 		require.Equal(w, []int{2}, w.numbers(w.s))
 	}},
-	{"a get whose time is over says so", func(w *world) {
+	{"a get whose deadline passes returns that error", func(w *fixture) {
 		ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 		defer cancel()
 		p := w.begin(func() (tuple.Tuple, error) { return w.s.Get(ctx, anyItem("a")) })
 		time.Sleep(time.Minute)
 		require.ErrorIs(w, p.error(), context.DeadlineExceeded)
 	}},
-	{"gets that are cancelled while tuples come lose none", func(w *world) {
+	{"gets that are cancelled while tuples come lose none", func(w *fixture) {
 		const rounds = 200
 		got := make(chan tuple.Tuple, rounds)
 		for range rounds {
@@ -109,12 +109,12 @@ var waiters = []behaviour{
 		synctest.Wait()
 		require.Equal(w, rounds, len(got)+w.count(w.s, "a"))
 	}},
-	{"the new head of a queue or a stack wakes who waits for it", func(w *world) {
+	{"the new head of a queue or a stack wakes its waiters", func(w *fixture) {
 		for _, kind := range []space.Kind{space.Queue, space.Stack} {
 			w.headChanges(w.create(string(kind), space.Options{Kind: kind}), kind)
 		}
 	}},
-	{"a waiter that a new head wakes wakes the next", func(w *world) {
+	{"a waiter that a new head wakes wakes the next", func(w *fixture) {
 		q := w.create("q", space.Options{Kind: space.Queue})
 		w.put(q, "x", 1)
 		for n := range 5 {
@@ -129,7 +129,7 @@ var waiters = []behaviour{
 			require.Equal(w, 5-n, g.returns())
 		}
 	}},
-	{"a tuple that becomes visible wakes as a put does", func(w *world) {
+	{"a tuple that becomes visible wakes as a put does", func(w *fixture) {
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(0), "", false)[0]
 		w.call(w.repo, "test.hold", "s", "a", int64(0), "", false)
 		get := w.get(w.s, anyItem("a"))
@@ -143,9 +143,9 @@ var waiters = []behaviour{
 	}},
 }
 
-// headChanges lets the head of a space go in each way that there is; the tuple
-// behind it is then taken by the one that waits for it.
-func (w *world) headChanges(s space.Space, kind space.Kind) {
+// headChanges removes the head of a space in every possible way; each time the waiter for
+// the tuple behind it must take that.
+func (w *fixture) headChanges(s space.Space, kind space.Kind) {
 	for name, goes := range map[string]func(ref any){
 		"got":  func(any) { require.Equal(w, 1, w.getP(s, anyItem("head"))) },
 		"all":  func(any) { _, err := s.GetAll(w.Context(), anyItem("head")); require.NoError(w, err) },
@@ -172,7 +172,7 @@ func (w *world) headChanges(s space.Space, kind space.Kind) {
 }
 
 var blockedPuts = []behaviour{
-	{"puts that wait for room come in in order", func(w *world) {
+	{"puts that wait for capacity succeed in order", func(w *fixture) {
 		b := w.create("b", space.Options{Capacity: 2})
 		w.put(b, "a", 1, 2)
 		for n := range 5 {
@@ -184,7 +184,7 @@ var blockedPuts = []behaviour{
 		synctest.Wait()
 		require.Empty(w, w.numbers(b))
 	}},
-	{"a put that is cancelled while it waits puts nothing", func(w *world) {
+	{"a put that is cancelled while it waits puts nothing", func(w *fixture) {
 		b := w.create("b", space.Options{Capacity: 1})
 		w.put(b, "a", 1)
 		ctx, cancel := context.WithCancel(w.Context())
@@ -196,7 +196,7 @@ var blockedPuts = []behaviour{
 		q.returns()
 		require.Equal(w, []int{3}, w.numbers(b))
 	}},
-	{"room comes by done, by TTL, and by a get for all", func(w *world) {
+	{"done, a TTL and a get for all free capacity", func(w *fixture) {
 		b := w.create("b", space.Options{Capacity: 2})
 		ref := w.call(w.repo, "test.put", "b", item("a", 1), int64(0), "", false)[0]
 		w.call(w.repo, "test.hold", "b", "a", int64(0), "", false)
@@ -217,7 +217,7 @@ var blockedPuts = []behaviour{
 		puts[3].returns()
 		require.Equal(w, []int{5, 6}, w.numbers(b))
 	}},
-	{"a waiting put serves a waiting get once there is room", func(w *world) {
+	{"a waiting put serves a waiting get once capacity is free", func(w *fixture) {
 		b := w.create("b", space.Options{Capacity: 1})
 		w.put(b, "a", 1)
 		put := w.begin(func() (tuple.Tuple, error) { return nil, b.Put(w.Context(), item("b", 2), 0) })
@@ -227,7 +227,7 @@ var blockedPuts = []behaviour{
 		put.returns()
 		require.Equal(w, 2, get.returns())
 	}},
-	{"the TTL of a put that waits begins when it comes in", func(w *world) {
+	{"the TTL of a put that waits begins when the tuple is put", func(w *fixture) {
 		b := w.create("b", space.Options{Capacity: 1})
 		w.put(b, "a", 1)
 		put := w.begin(func() (tuple.Tuple, error) { return nil, b.Put(w.Context(), item("a", 2), time.Second) })

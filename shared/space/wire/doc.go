@@ -6,7 +6,7 @@
 // A frame is
 //
 //	length  4 bytes, big-endian: of all that follows, at most MaxFrame
-//	version 1 byte: Version
+//	version 1 byte: 2
 //	kind    1 byte: Request, Reply, Failure, …
 //	call    uvarint: the number of the request that a reply or failure answers
 //	body    the rest

@@ -10,8 +10,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Version is the version of the frames that this package writes and reads.
-const Version = 2
+// version is the version of the frames that this package writes and reads.
+const version = 2
 
 // MaxFrame is the most bytes that follow a frame's length: it bounds what one
 // message can make a reader allocate, and lets a tuple of tuple.MaxBytes and a
@@ -39,7 +39,7 @@ type Frame struct {
 // and buf is returned as it was.
 func (f Frame) Append(buf []byte) ([]byte, error) {
 	start := len(buf)
-	buf = append(buf, 0, 0, 0, 0, Version, byte(f.Kind))
+	buf = append(buf, 0, 0, 0, 0, version, byte(f.Kind))
 	buf = binary.AppendUvarint(buf, f.Call)
 	size := len(buf) - start - 4 + len(f.Body)
 	if size > MaxFrame {
@@ -83,8 +83,8 @@ func parse(data []byte) (Frame, error) {
 	if len(data) < 2 {
 		return Frame{}, fmt.Errorf("frame of %d bytes, want at least 3: %w", len(data), fault.ErrInvalid)
 	}
-	if data[0] != Version {
-		return Frame{}, fmt.Errorf("frame of version %d, want version %d: %w", data[0], Version, fault.ErrInvalid)
+	if data[0] != version {
+		return Frame{}, fmt.Errorf("frame of version %d, want version %d: %w", data[0], version, fault.ErrInvalid)
 	}
 	call, size := binary.Uvarint(data[2:])
 	if size <= 0 {

@@ -22,12 +22,12 @@ import (
 	"leasehold/shared/tuple"
 )
 
-var update = flag.Bool("update", false, "write the golden frames anew")
+var update = flag.Bool("update", false, "write the golden frames again")
 
 var everyField = tuple.New(nil, true, false, 1, int32(-2), int64(3), float32(0.5), 1.5, "text", []byte{0, 1}, tuple.New("nested"), tuple.Opaque{Name: "n", JSON: "{}"})
 
-// golden are frames as they stand in testdata/golden: whoever changes one of
-// them breaks every peer that is already running.
+// golden returns the frames of testdata/golden by name. A change of one of them breaks
+// every peer that is already running.
 func golden(t testing.TB) map[string]wire.Frame {
 	frames := map[string]wire.Frame{}
 	for name, r := range map[string]space.Request{
@@ -73,7 +73,7 @@ func TestGoldenFrames(t *testing.T) {
 		}
 		want, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(t, string(want), hex.Dump(data), "%s: run with -update only if no peer is to understand it any more", name)
+		require.Equal(t, string(want), hex.Dump(data), "%s: run with -update only if no running peer needs to read it", name)
 		f, _, err := wire.Read(bytes.NewReader(data), nil)
 		require.NoError(t, err)
 		switch kind, _, _ := strings.Cut(name, "-"); kind {

@@ -16,8 +16,8 @@ const (
 	Greeting Kind = iota + 4 // the client's first frame: AppendHello
 	Welcomed                 // the gate's answer to it, unless that is a Failure: AppendWelcome
 	Cancel                   // the client no longer waits for the call's answer
-	Ping                     // to be answered with Pong
-	Pong
+	Ping                     // to be answered with pong
+	pong
 	Ended // the session has ended, for the reason in the body: AppendError
 )
 
@@ -31,7 +31,7 @@ const magic = "LSHD"
 var ErrForeign = errors.New("not the protocol of leasehold")
 
 // AppendPreamble appends magic and version.
-func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), Version) }
+func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), version) }
 
 // ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is
 // what the other side sent instead; it is fault.ErrInvalid, and names both versions, if
@@ -47,8 +47,8 @@ func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
 	if err != nil {
 		return head, err
 	}
-	if v := head[len(magic)]; v != Version {
-		return head, fmt.Errorf("this side speaks version %d of the protocol, the other one version %d; use the same release on both: %w", Version, v, fault.ErrInvalid)
+	if v := head[len(magic)]; v != version {
+		return head, fmt.Errorf("this side speaks version %d of the protocol, the other one version %d; use the same release on both: %w", version, v, fault.ErrInvalid)
 	}
 	_, err = r.Discard(len(head))
 	return head, err

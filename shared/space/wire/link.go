@@ -90,7 +90,7 @@ func (l *Link) wakeWriter() {
 	}
 }
 
-// Write writes what is queued until the link is closed or ended is. In the latter case
+// Write writes the queued frames until the link is closed or ended is. In the latter case
 // it sends the frame that last returns, and closes the link.
 func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
 	var buf []byte
@@ -126,7 +126,7 @@ func (l *Link) Finish(last Frame, why error) {
 	l.wakeWriter()
 }
 
-// flush writes what is queued and returns a buffer for the next time.
+// flush writes the queued frames and returns a buffer for the next time.
 func (l *Link) flush(spare []byte) []byte {
 	l.mu.Lock()
 	out := l.out
@@ -158,8 +158,8 @@ func (l *Link) Receive() (Frame, error) {
 		case err != nil:
 			return f, err
 		case f.Kind == Ping:
-			err = l.Send(Frame{Kind: Pong})
-		case f.Kind != Pong:
+			err = l.Send(Frame{Kind: pong})
+		case f.Kind != pong:
 			return f, nil
 		}
 		if err != nil {
