@@ -28,7 +28,7 @@ var ttls = []behaviour{
 			require.ErrorIs(w, err, fault.ErrInvalid)
 		}
 	}},
-	{"extending starts the TTL again, shorter or longer; zero ends it without effect", func(w *fixture) {
+	{"extending starts the TTL again, shorter or longer; with zero the tuple stays", func(w *fixture) {
 		refs := make([]any, 3)
 		for n, ttl := range []time.Duration{time.Second, time.Hour, 0} {
 			refs[n] = w.call(w.repo, "test.put", "s", item("a", n+1), int64(time.Minute), "", false)[0]
