@@ -1,10 +1,10 @@
 // Package coordinator hosts the tuple spaces: it registers the procedures of the
-// protocols at an engine, creates the spaces, has origins visited, and records how
-// visits ended.
+// protocols at an engine, creates the spaces, has origins visited, and records the
+// outcomes of visits.
 //
-// It knows neither managers nor workers: they open sessions and meet in the
-// spaces. Timers, holds and leases run in the engine; what has to outlast it is in
-// the catalog, which is always written before the spaces are told.
+// It knows neither managers nor workers: they open sessions and communicate only through
+// the spaces. Timers, holds and leases run in the engine. The catalog is always written
+// before the hold of a result ends, so that a crash in between only repeats the write.
 package coordinator
 
 import (
@@ -32,14 +32,14 @@ import (
 	"leasehold/shared/work"
 )
 
-// Config says what a coordinator is made of.
+// Config is the configuration of a coordinator.
 type Config struct {
 	Journal journal.Journal
 	Catalog catalog.Catalog
 	Work    work.Policy
 	Visit   visit.Policy
-	// Visits decides when origins are visited; nil: one that is not kept, so that
-	// every start visits every origin.
+	// Visits decides when origins are visited. Nil: a schedule in memory, so that every
+	// start visits every origin.
 	Visits *store.Store
 	Trace  func(trace.Event) // nil: none
 	Log    *slog.Logger      // nil: slog.Default
@@ -71,7 +71,7 @@ func procedures(c Config) space.Procedures {
 		task.AdminProcedures(), browse.Procedures())
 }
 
-// definitions are the spaces of all protocols.
+// definitions returns the spaces of all protocols.
 func definitions() []space.Definition {
 	var all []space.Definition
 	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces()} {
@@ -80,13 +80,13 @@ func definitions() []space.Definition {
 	return all
 }
 
-// Run hosts the spaces until ctx ends, and returns nil then. It waits for all that
-// it starts. Ready, if not nil, is called once the spaces exist, and the visits
-// that were under way when the last coordinator ended are in them again.
+// Run hosts the spaces until ctx ends, and then returns nil. It waits for all goroutines
+// that it starts. Run calls ready, if not nil, once the spaces exist and contain again the
+// visits that were in flight when the last coordinator ended.
 func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// The engine outlives what uses it.
+	// The engine runs until its users have ended.
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()
 	var engineErr error
@@ -127,7 +127,7 @@ func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 	return ended(ctx, visits.run(ctx))
 }
 
-// ended makes the end of ctx no error.
+// ended returns nil if ctx has ended, and else err.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -135,21 +135,21 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// Connect opens a session of a mode: its id is new each time. It is lost when it
-// gives no sign of life for ttl; 0 is never.
+// Connect opens a session of a mode, with a new id each time. The session is lost after
+// ttl without a heartbeat; 0 means never.
 func (c *Coordinator) Connect(ctx context.Context, mode string, ttl time.Duration) (space.Repository, error) {
 	return c.engine.Session(ctx, SessionID(mode), ttl)
 }
 
-// Engine is what gates open sessions at.
+// Engine returns the engine at which gates open sessions.
 func (c *Coordinator) Engine() *engine.Engine { return c.engine }
 
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
 func SessionID(mode string) string { return fmt.Sprintf("%s-%08x", mode, rand.Uint32()) }
 
-// Idle reports whether nothing is left to do: no visit that is due or under way, no
-// task, hold, result or lease, and nothing in the catalog that could be selected.
-// Dead letters do not count, nor do origins that rest.
+// Idle reports whether no work is left: no visit that is due or in flight, no task, hold,
+// result or lease, and nothing to select in the catalog. Dead letters and origins that
+// are not due do not count.
 func (c *Coordinator) Idle(ctx context.Context, repo space.Repository) (bool, error) {
 	if due, err := c.Visits.Due(ctx, time.Now()); err != nil || due {
 		return false, err

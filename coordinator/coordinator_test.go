@@ -119,7 +119,7 @@ func TestAnOriginIsVisitedAgainOnlyWhenItsRestIsOver(t *testing.T) {
 		require.Zero(b.t, visits())
 		require.NoError(b.t, b.Visits.SaveNow(b.t.Context(), time.Now(), "o2"))
 		<-time.After(time.Second)
-		require.Equal(b.t, "o2", b.end(repo, models.Uneventful), "unless somebody asks")
+		require.Equal(b.t, "o2", b.end(repo, models.Uneventful), "unless a visit is requested")
 		<-time.After(time.Hour + time.Minute)
 		synctest.Wait()
 		require.Equal(b.t, 1, visits())
@@ -142,9 +142,9 @@ func TestVisitsArePutForTheSlotsThatServeThem(t *testing.T) {
 			require.NoError(b.t, err)
 			return n
 		}
-		require.Equal(b.t, 1, count(), "one for whoever comes")
+		require.Equal(b.t, 1, count(), "one for a manager that reports no slots")
 		require.NoError(b.t, status.NewHeartbeat(repo, time.Hour, map[string]int{visit.Action: 3}).Beat(b.t.Context()))
-		require.Equal(b.t, 4, count(), "one for each slot, and one that nobody waits")
+		require.Equal(b.t, 4, count(), "one for each slot, and one more")
 		_, err := visit.Client{Repo: repo}.Take(b.t.Context())
 		require.NoError(b.t, err)
 		require.Equal(b.t, 3, count())

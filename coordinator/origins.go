@@ -65,7 +65,7 @@ func (s scheduled) RemoveOrigin(ctx context.Context, id string) error {
 	return s.store.Remove(ctx, time.Now(), id)
 }
 
-// list makes origins of what a lister named.
+// list adds the origins that a lister named.
 func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) error {
 	lister, err := c.Origin(ctx, o.Origin)
 	if errors.Is(err, fault.ErrNotFound) {
@@ -76,11 +76,11 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 	}
 	l := store.Listing{Lister: o.Origin, From: o.Listed.From, Next: o.Listed.Next, Full: o.Listed.Full}
 	if len(o.Listed.Origins) > models.MaxListed {
-		return nil // nobody of ours would
+		return nil // no manager of ours names more
 	}
 	for _, n := range o.Listed.Origins {
 		if MayList(lister, n) != nil {
-			continue // whoever listed was to leave it out
+			continue // a manager of ours never names it
 		}
 		one := models.Origin{
 			ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, Priority: lister.Priority, AddedAt: time.Now().UTC(),

@@ -29,7 +29,7 @@ func TestLeaseOfKnowsTheTuplesThatNameOne(t *testing.T) {
 	named, err := task.Encode(task.Item{Lease: "l2", Task: models.Task{ID: "t1", Action: "a"}})
 	require.NoError(t, err)
 	require.Equal(t, "l2", trace.LeaseOf(named))
-	require.Empty(t, trace.LeaseOf(tuple.New("task")), "what is no task of ours names none")
+	require.Empty(t, trace.LeaseOf(tuple.New("task")), "a tuple that is not a task of ours names none")
 	require.Empty(t, trace.LeaseOf(nil))
 }
 

@@ -23,13 +23,13 @@ import (
 	"leasehold/shared/work"
 )
 
-// visits has origins visited when their turn has come and there is room, and
+// visits puts a visit for each origin that is due while managers have free slots, and
 // records the outcomes.
 //
 //	store ─ claim ─▶ visit tuple ─▶ manager ─▶ result ─ record ─▶ store, catalog
 //
-// What is claimed is on disk before the tuple is put, and what is recorded before
-// the result is done; so whatever dies, repeating it changes nothing.
+// A claim is on disk before the tuple is put, and an outcome is recorded before the hold
+// of its result ends. So after a crash at any point, repeating a step changes nothing.
 type visits struct {
 	c      *Coordinator
 	store  *store.Store
@@ -41,10 +41,10 @@ func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
 	return &visits{c: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
 }
 
-// start brings the store to what the catalog knows, and puts again the visits that
-// were under way: those that somebody still has are not put twice. A visit in the
-// spaces that the store does not know, because its file was lost or is an old copy,
-// is one under way.
+// start reconciles the store with the catalog, and puts again the visits that were in
+// flight. A visit that still waits, is held or has a result is not put twice. The store
+// may not know a visit in the spaces, because its file was lost or is an old copy; it
+// adopts such visits as in flight.
 func (v *visits) start(ctx context.Context) error {
 	all, err := v.c.Catalog.Origins(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (v *visits) start(ctx context.Context) error {
 	}
 	var visited []models.Origin
 	for _, o := range all {
-		if o.Kind.Visited() { // its curator comes by itself
+		if o.Kind.Visited() {
 			visited = append(visited, o)
 		}
 	}
@@ -94,7 +94,7 @@ func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err err
 	return under, nil
 }
 
-// put puts visits, once each; while the disk is full, it waits for room.
+// put puts visits, once each. While the disk is full, it retries.
 func (v *visits) put(ctx context.Context, all []models.Visit) error {
 	for _, x := range all {
 		if err := catalog.Patiently(ctx, v.c.Log, func() error { return v.client.Put(ctx, x) }); err != nil {
@@ -120,17 +120,17 @@ func (v *visits) run(ctx context.Context) error {
 	return errors.Join(recorded, scheduled)
 }
 
-// schedule claims visits for the room that there is, whenever there may be some.
+// schedule claims visits for the free slots of managers, whenever there may be some.
 func (v *visits) schedule(ctx context.Context) error {
 	for {
-		room, err := v.client.Capacity(ctx)
+		free, err := v.client.Capacity(ctx)
 		if err != nil {
 			return err
 		}
 		var claimed []models.Visit
-		if room > 0 {
+		if free > 0 {
 			err = catalog.Patiently(ctx, v.c.Log, func() (err error) {
-				claimed, err = v.store.Claim(ctx, time.Now(), min(room, maxClaim))
+				claimed, err = v.store.Claim(ctx, time.Now(), min(free, maxClaim))
 				return err
 			})
 		}
@@ -138,7 +138,7 @@ func (v *visits) schedule(ctx context.Context) error {
 			err = v.put(ctx, claimed)
 		}
 		if err == nil {
-			err = v.sleep(ctx, room == len(claimed))
+			err = v.sleep(ctx, free == len(claimed))
 		}
 		if err != nil {
 			return err
@@ -150,18 +150,18 @@ func (v *visits) schedule(ctx context.Context) error {
 const maxClaim = 1000
 
 const (
-	// lookAgain is how often to look for room when nothing has told of it: visits
-	// are taken without a word.
-	lookAgain = time.Second
-	// longestSleep is how long to wait at most for a rest to be over: the clock may
-	// be set meanwhile.
+	// pollInterval is how often to check for free slots while none is free, because no
+	// event reports that a manager has taken a visit.
+	pollInterval = time.Second
+	// longestSleep is the maximum wait for an origin to become due, because the clock
+	// may be set meanwhile.
 	longestSleep = time.Minute
 )
 
-// sleep waits until something may be claimed. When all room is full, only a visit
-// that is taken or ends makes room.
+// sleep waits until a visit may be claimed. If full is true, no slot is free, and only a
+// visit that is taken or ends frees one; else it waits until an origin is due.
 func (v *visits) sleep(ctx context.Context, full bool) error {
-	length := lookAgain
+	length := pollInterval
 	if !full {
 		at, err := v.store.Wake(ctx)
 		if err != nil {
@@ -183,7 +183,7 @@ func (v *visits) sleep(ctx context.Context, full bool) error {
 	return nil
 }
 
-// record keeps outcomes until ctx ends.
+// record records outcomes until ctx ends.
 func (v *visits) record(ctx context.Context) error {
 	for {
 		step, err := v.work.Next(ctx, visit.Action, false)
@@ -201,21 +201,21 @@ func (v *visits) record(ctx context.Context) error {
 	}
 }
 
-// recordOne records one outcome. A lost visit is no outcome: the origin is visited
-// again, unless that was in vain several times.
+// recordOne records one outcome. An outcome that is malformed counts as a lost visit,
+// after which the origin is visited again, unless several visits were lost.
 func (v *visits) recordOne(ctx context.Context, h *work.Held) error {
 	var o models.Outcome
 	if err := json.Unmarshal([]byte(h.Body), &o); err != nil {
-		v.c.Log.Error("coordinator: the outcome of a visit cannot be read; it is dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
+		v.c.Log.Error("coordinator: malformed outcome of a visit, dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
 		o = models.Outcome{Origin: h.Subject, Visit: h.Part, Status: models.Lost, At: time.Now().UTC()}
 	}
 	_, err := Record(ctx, v.c.Catalog, v.store, o)
 	return err
 }
 
-// Record records an outcome, wherever it comes from: the catalog first, then when
-// to look again. What a lister named becomes origins. It returns why the outcome
-// was ignored, empty if it was not.
+// Record records an outcome from a manager, the API or this process: it adds the origins
+// that a lister named, then decides when the next visit is due, and then updates the
+// catalog. It returns why the outcome was ignored, or "" if it was not.
 func Record(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) (ignored string, err error) {
 	if o.Listed != nil && o.Status != models.Lost {
 		if err := list(ctx, c, s, o); err != nil {
@@ -229,7 +229,7 @@ func Record(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Out
 	}
 	switch ignored = effects[0].Ignored; ignored {
 	case "", store.GivenUp, schedule.NotNewer: // the catalog may have missed it then
-	case store.UnknownOrigin: // removed meanwhile, or one that is never visited
+	case store.UnknownOrigin: // removed meanwhile, or of a kind that is not visited
 	default:
 		return ignored, nil
 	}

@@ -15,7 +15,7 @@ import (
 
 func (b *bench) drain(session string) error { return status.Drain(b.t.Context(), b.repo, session) }
 
-func TestAWorkerThatIsToldToDrainFinishesAndEnds(t *testing.T) {
+func TestAWorkerThatIsAskedToDrainFinishesAndEnds(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.create("act")
 		b.create("act")
@@ -29,7 +29,7 @@ func TestAWorkerThatIsToldToDrainFinishesAndEnds(t *testing.T) {
 		require.NoError(b.t, b.drain("worker-a"))
 		<-time.After(time.Second)
 		require.Equal(b.t, "draining", b.state("worker-a"))
-		require.NoError(b.t, b.drain("worker-a"), "saying it again does no harm")
+		require.NoError(b.t, b.drain("worker-a"), "a second request is harmless")
 		require.NoError(b.t, <-b.ended)
 		require.Equal(b.t, time.Minute+drain-time.Second, time.Since(began))
 		require.Len(b.t, b.results(), 1)

@@ -6,31 +6,30 @@ import (
 	"leasehold/models"
 )
 
-// A Handler does the tasks of one action. Handle is called by several
-// goroutines at once, up to the worker's slots.
+// A Handler does the tasks of one action. As many goroutines as the worker has slots may
+// call Handle at once.
 //
-// Handle returns nil once it has resolved the job. An error gives the task back
-// so that another worker may try (release); a fault of the input that the
-// handler can name is not an error but a result that names it. When ctx ends
-// (time-out, stale token, kill) Handle returns soon; the worker restarts itself
-// if it does not.
+// Handle returns nil once it has resolved the job. If it returns an error, the worker
+// releases the task, so that another worker may try. A fault of the input is not an
+// error but a result that names the fault. When ctx ends (time-out, stale token, kill),
+// Handle must return soon, or else the worker restarts itself.
 type Handler interface {
 	Handle(ctx context.Context, job Job) error
 }
 
-// Job is one claimed task, and what its handler may say of it.
+// Job is one claimed task, with the calls by which its handler reports on it.
 type Job interface {
 	Task() models.Task
-	// Report puts a result that is not the last. Body is encoded as JSON. It
-	// extends the time the task may take. fault.ErrStaleToken says that the task
-	// is somebody else's now: stop.
+	// Report puts a result that is not the last one, with body as JSON, and restarts the
+	// task's timeout. fault.ErrStaleToken means that the worker no longer holds the task
+	// and the handler must stop.
 	Report(ctx context.Context, part string, body any) error
 	// Resolve puts the last result and ends the task.
 	Resolve(ctx context.Context, part string, body any) error
-	// Spend adds to what is known of the costs of the task's action, for people: c says
-	// the rest. It may be called before the task ends, and its error left aside.
+	// Spend adds c to the costs of the task's action, which are for people. It may be
+	// called before the task ends, and its error may be ignored.
 	Spend(ctx context.Context, c models.Cost) error
-	// Draining is closed when the worker wants to stop: finish what is nearly
-	// done, mark the last result final with Resolve, and return.
+	// Draining is closed when the worker drains: the handler should finish what is
+	// nearly done, put the last result with Resolve, and return.
 	Draining() <-chan struct{}
 }

@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/task"
 )
 
-// job is one task in the hands of its handler.
+// job is one task while its handler runs.
 type job struct {
 	item     task.Item
 	client   task.Client
@@ -52,8 +52,8 @@ func (j *job) put(ctx context.Context, part string, final bool, body any) error 
 	return err
 }
 
-// do runs the handler of one task and tells the coordinator how it went. The
-// error is that of a session that has ended, or ErrStuck.
+// do runs the handler of one task, and gives the task back if the handler did not resolve
+// it. It returns the error of a session that has ended, or ErrStuck.
 func (s *shift) do(draining, alive context.Context, item task.Item) error {
 	ctx, stop := context.WithCancelCause(alive)
 	defer stop(nil)
@@ -71,11 +71,11 @@ func (s *shift) do(draining, alive context.Context, item task.Item) error {
 	case err := <-handled:
 		return s.conclude(alive, ctx, j, err)
 	case <-time.After(s.Grace):
-		return fmt.Errorf("%w: %s %s, %s after it was told: %w", ErrStuck, item.Action, item.ID, s.Grace, context.Cause(ctx))
+		return fmt.Errorf("%w: %s %s, %s after its context ended: %w", ErrStuck, item.Action, item.ID, s.Grace, context.Cause(ctx))
 	}
 }
 
-// handle calls the handler; a panic becomes an error with its stack.
+// handle calls the handler, and turns a panic into an error with its stack.
 func handle(ctx context.Context, h Handler, j *job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -85,7 +85,8 @@ func handle(ctx context.Context, h Handler, j *job) (err error) {
 	return h.Handle(ctx, j)
 }
 
-// conclude gives back a task that its handler has not resolved.
+// conclude releases or hands back a task that its handler has not resolved. If another
+// worker has the task or the session ended, it does nothing.
 func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
 	if j.resolved.Load() {
 		return nil
@@ -94,18 +95,18 @@ func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
 	log := s.Log.With("task", j.item.ID, "action", j.item.Action, "subject", j.item.Subject)
 	switch {
 	case errors.Is(cause, errStopped), errors.Is(cause, fault.ErrStaleToken):
-		log.Warn("worker: the task is somebody else's now", "cause", cause)
+		log.Warn("worker: the task was taken away", "cause", cause)
 		return nil
 	case errors.Is(cause, errSession):
 		return nil
 	case errors.Is(cause, errDrained), err == nil && isClosed(j.draining):
 		log.Info("worker: task handed back", "cause", cause)
-		return s.lost(s.client.HandBack(alive, j.item))
+		return s.sessionError(s.client.HandBack(alive, j.item))
 	case err == nil:
 		err = errors.New("the handler returned without a last result")
 	}
 	log.Error("worker: task released", "error", err)
-	return s.lost(s.client.Release(alive, j.item, firstLine(err)))
+	return s.sessionError(s.client.Release(alive, j.item, firstLine(err)))
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -117,16 +118,17 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// lost keeps only the errors that end the session: a token that has become stale
-// meanwhile means that the task is in other hands already.
-func (s *shift) lost(err error) error {
+// sessionError returns err if it ends the session. A stale token does not, because it
+// means that the task was given back already.
+func (s *shift) sessionError(err error) error {
 	if errors.Is(err, fault.ErrStaleToken) {
 		return nil
 	}
 	return err
 }
 
-// firstLine is what a task's history keeps of an error.
+// firstLine returns the first line of an error, at most longest bytes, for the task's
+// history.
 func firstLine(err error) string {
 	const longest = 400
 	text := err.Error()

@@ -16,7 +16,7 @@ import (
 	"leasehold/shared/task"
 )
 
-// ErrStuck says that a handler did not return after its context had ended.
+// ErrStuck is the error of a handler that did not return after its context had ended.
 var ErrStuck = errors.New("a handler did not stop")
 
 var (
@@ -25,7 +25,7 @@ var (
 	errSession = errors.New("the session ended")
 )
 
-// Config says what a worker serves and how.
+// Config is the configuration of a worker.
 type Config struct {
 	Handlers  map[string]Handler // by action; at least one
 	Slots     int                // tasks at a time, at least 1
@@ -35,9 +35,9 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Run works until ctx ends or the coordinator says so (status.Drain), then drains,
-// and returns nil. A session that is lost is replaced by a new one. The error is ErrStuck, or that of a connect that
-// failed for good.
+// Run works until ctx ends or the coordinator asks it to drain (status.Drain), then
+// drains, and returns nil. It replaces a lost session by a new one. Its error is ErrStuck
+// or that of connect.
 func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -59,9 +59,9 @@ type shift struct {
 	heartbeat *status.Heartbeat
 	actions   []string
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	running  map[string]context.CancelCauseFunc
-	last     string // what was worked on last
+	last     string // action and id of the last task
 	draining bool
 }
 
@@ -76,12 +76,12 @@ func newShift(repo space.Repository, c Config) *shift {
 	return s
 }
 
-// run works until ctx ends, the coordinator says so, or the session ends. It waits
-// for all that it starts, except for handlers that are stuck.
+// run works until ctx ends, the coordinator asks it to drain, or the session ends. It
+// waits for all goroutines that it starts, except for handlers that are stuck.
 func (s *shift) run(ctx context.Context) error {
 	ctx, drain := context.WithCancel(ctx)
 	defer drain()
-	// Calls go on while the worker drains, so they do not end with ctx.
+	// Calls to the coordinator continue while the worker drains, so they do not end with ctx.
 	alive, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	var background, slots sync.WaitGroup
@@ -113,7 +113,7 @@ func (s *shift) run(ctx context.Context) error {
 	select {
 	case other := <-failed:
 		if err == nil && errors.Is(other, fault.ErrClosed) {
-			return nil // it was to end, and what it held is back
+			return nil // the session ended as requested, and its holds with it
 		}
 		return errors.Join(err, other)
 	default:
@@ -127,7 +127,7 @@ func (s *shift) fail(failed chan<- error, err error) {
 	}
 }
 
-// drain lets the handlers finish for a while, then ends them.
+// drain waits for the handlers for at most Config.Drain, then ends them.
 func (s *shift) drain(idle <-chan struct{}) {
 	s.mu.Lock()
 	s.draining = true
@@ -140,8 +140,8 @@ func (s *shift) drain(idle <-chan struct{}) {
 	}
 }
 
-// close ends the session in order. If that cannot be told, the session is lost
-// when its time is over, which is no fault of this worker.
+// close closes the session. If the coordinator is unreachable, the session is lost when
+// its TTL is over, and Run still returns nil.
 func (s *shift) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Grace)
 	defer cancel()
@@ -150,7 +150,7 @@ func (s *shift) close() {
 	}
 }
 
-// listen carries out the messages of the coordinator.
+// listen handles the messages of the coordinator.
 func (s *shift) listen(ctx context.Context, drain func()) error {
 	for {
 		message, err := s.repo.Receive(ctx)
@@ -164,13 +164,13 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 			s.stop(id, fmt.Errorf("%w: %s", errStopped, reason))
 		}
 		if status.IsDrain(message) {
-			s.Log.Info("worker: told to drain", "session", s.repo.Session())
+			s.Log.Info("worker: draining on request", "session", s.repo.Session())
 			drain()
 		}
 	}
 }
 
-// slot does one task after the other until claiming ends.
+// slot claims and does tasks, one after the other, until claiming ends.
 func (s *shift) slot(claiming, alive context.Context) error {
 	for {
 		item, err := s.client.Claim(claiming, s.actions...)
@@ -178,7 +178,7 @@ func (s *shift) slot(claiming, alive context.Context) error {
 		case claiming.Err() != nil && err != nil:
 			return nil
 		case errors.Is(err, fault.ErrCorrupt):
-			s.Log.Error("worker: a task cannot be read; it is left to its timeout", "error", err)
+			s.Log.Error("worker: malformed task, left to its timeout", "error", err)
 			continue
 		case err != nil:
 			return err
@@ -189,7 +189,7 @@ func (s *shift) slot(claiming, alive context.Context) error {
 	}
 }
 
-// started notes that a task is worked on, and returns what ends that.
+// started adds a task to the running ones, and returns the function that removes it.
 func (s *shift) started(item task.Item, stop context.CancelCauseFunc) (finished func()) {
 	s.mu.Lock()
 	s.running[item.ID] = stop
@@ -204,7 +204,7 @@ func (s *shift) started(item task.Item, stop context.CancelCauseFunc) (finished 
 	}
 }
 
-// show tells the status space what the worker does; the caller holds mu.
+// show reports the state of the worker in its heartbeat. The caller holds mu.
 func (s *shift) show() {
 	switch {
 	case s.draining:

@@ -38,19 +38,19 @@ type bench struct {
 	t      *testing.T
 	engine *engine.Engine
 	repo   space.Repository
-	ended  chan error         // what the Run that was started last returns
+	ended  chan error         // the result of the last Run
 	repos  []space.Repository // of the workers' sessions, one for each connect
 }
 
-// inBubble runs f with a bench; everything has ended when it returns.
+// inBubble runs f with a bench, and returns when all goroutines have ended.
 func inBubble(t *testing.T, f func(b *bench)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		policy := task.Policy{MaxAttempts: 3, Backoff: backoff}
-		create := space.Procedures{"test.create": func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-			_, err := task.Create(tx, task.Spec{Task: models.Task{Action: args.Str(0), Subject: "s", Timeout: models.SecondsOf(timeout)}})
+		create := space.Procedures{"test.create": space.WithArgs1(func(tx space.Tx, action string) (tuple.Tuple, error) {
+			_, err := task.Create(tx, task.Spec{Task: models.Task{Action: action, Subject: "s", Timeout: models.SecondsOf(timeout)}})
 			return nil, err
-		}}
+		})}
 		e, err := engine.Open(t.Context(), engine.Config{
 			Journal:    &journal.Memory{},
 			Procedures: space.Join(status.Procedures(), policy.Procedures(), create),
@@ -120,7 +120,7 @@ func (b *bench) only() task.Item {
 	return i
 }
 
-// state returns what a session says of itself, empty when it has gone.
+// state returns the state of a session, empty if there is no such session.
 func (b *bench) state(id string) string {
 	t, _, err := b.repo.Space(status.Space).QueryP(b.t.Context(), status.StateOf(id))
 	require.NoError(b.t, err)
@@ -133,7 +133,7 @@ func (b *bench) dead() int {
 	return n
 }
 
-// pass lets fake time pass, and what it brings about happen.
+// pass lets fake time pass, and all that is due be done.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -293,7 +293,7 @@ func TestALostSessionIsReplaced(t *testing.T) {
 		}))
 		b.create("act")
 		synctest.Wait()
-		require.NoError(b.t, b.repos[0].Close(b.t.Context()), "behind the worker's back")
+		require.NoError(b.t, b.repos[0].Close(b.t.Context()), "without the worker")
 		pass(backoff + 10*time.Second)
 		require.Len(b.t, b.repos, 2)
 		require.Len(b.t, b.results(), 1)

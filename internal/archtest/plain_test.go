@@ -9,7 +9,6 @@ var unclean = []string{
 	".!",
 	".ci",
 	"cmd",
-	"coordinator!",
 	"coordinator/visit/store",
 	"docker",
 	"docs",
@@ -32,7 +31,6 @@ var unclean = []string{
 	"tup4fun/promela",
 	"tup4fun/protocols",
 	"tup4fun/syntax",
-	"worker",
 }
 
 // A limit is how often a word may occur in 10,000 words of comments. Without a

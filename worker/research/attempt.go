@@ -11,17 +11,17 @@ import (
 	"leasehold/worker"
 )
 
-// errResolved ends the search: the last result has been told.
+// errResolved ends the search after the last result was put.
 var errResolved = errors.New("resolved")
 
-// attempt is one task in the works.
+// attempt is one run of a task.
 type attempt struct {
 	h       *Handler
 	job     worker.Job
 	task    models.Research
 	episode models.MediaRef   // with its hash, once it is fetched
 	media   []models.MediaRef // of the clips, likewise
-	next    int               // clip whose result comes next
+	next    int               // index of the next clip
 	passing error             // the first fault that may pass, of a clip
 }
 
@@ -33,7 +33,7 @@ func newAttempt(h *Handler, job worker.Job, r models.Research) *attempt {
 	return a
 }
 
-// result is an empty one about some clips, given by their index.
+// result returns an empty result of the clips with these indexes.
 func (a *attempt) result(clips ...int) models.Researched {
 	r := models.Researched{Episode: a.task.Episode.ID, EpisodeMedia: a.episode, ClipMedia: map[string]models.MediaRef{}}
 	for _, i := range clips {
@@ -43,8 +43,8 @@ func (a *attempt) result(clips ...int) models.Researched {
 	return r
 }
 
-// episodeFails ends the task: with a problem for all clips if the episode is at
-// fault, else with the error.
+// episodeFails ends the task with a problem for all clips if the episode is at fault,
+// and else with the error.
 func (a *attempt) episodeFails(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !lasting(err) {
 		return err
@@ -58,7 +58,9 @@ func (a *attempt) episodeFails(ctx context.Context, err error) error {
 	return a.job.Resolve(ctx, a.task.Episode.ID, r)
 }
 
-// found tells one clip's result, and decides whether it is the last.
+// found puts the result of the next clip, and decides whether it is the last one. An
+// error that may pass is kept until the other clips have been reported, because it makes
+// the worker release the task.
 func (a *attempt) found(ctx context.Context, o outcome) error {
 	i := a.next
 	a.next++

@@ -10,11 +10,11 @@ import (
 	"leasehold/shared/audio/match"
 )
 
-// meter shares out the processor time of the process, its children's included, among the
-// tasks that end: each gets what has passed since the one before, or since it began if none
-// was under way. So all shares make up the whole, whatever the number of slots.
+// meter divides the processor time of the process and its children among tasks. A task
+// gets the time since the previous task ended, or since it began if no other was running.
+// So the shares add up to the total for any number of slots.
 type meter struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	active int
 	last   time.Duration
 }
@@ -34,7 +34,7 @@ func (m *meter) end() {
 	m.active--
 }
 
-// share returns what has passed since the last call.
+// share returns the processor time since the last call.
 func (m *meter) share() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,19 +44,19 @@ func (m *meter) share() time.Duration {
 	return max(0, passed)
 }
 
-// processorTime of this process and of its children that have ended.
+// processorTime returns that of this process and of its children that have ended.
 func processorTime() (sum time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
-		if syscall.Getrusage(who, &u) == nil { // it fails for no such who
+		if syscall.Getrusage(who, &u) == nil { // it fails only for an unknown who
 			sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 		}
 	}
 	return sum
 }
 
-// tell tells what the task has cost so far, and logs it.
-func (a *attempt) tell(ctx context.Context, e *episode, opened, searched time.Duration) {
+// reportCost adds the costs of the task so far to those of its action, and logs them.
+func (a *attempt) reportCost(ctx context.Context, e *episode, opened, searched time.Duration) {
 	c := models.Cost{
 		How: models.ResearchDecoded, Tasks: 1, Wall: models.SecondsOf(opened + searched), CPU: models.SecondsOf(a.h.meter.share()), Windows: int64(e.windows),
 	}
@@ -66,7 +66,7 @@ func (a *attempt) tell(ctx context.Context, e *episode, opened, searched time.Du
 	log := a.h.opt.Log.With("episode", a.task.Episode.ID)
 	log.InfoContext(ctx, "research", "how", c.How, "minutes", e.Samples/match.RateHz/60, "clips", len(a.task.Clips),
 		"opened", opened, "searched", searched, "cpu", c.CPU.Duration(), "windows", c.Windows)
-	if err := a.job.Spend(ctx, c); err != nil { // the work itself is done
+	if err := a.job.Spend(ctx, c); err != nil { // the task itself succeeds
 		log.WarnContext(ctx, "research: its cost is not counted", "error", err)
 	}
 }

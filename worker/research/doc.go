@@ -5,18 +5,18 @@
 //
 //   - Every clip of the task gets one result of its own, as soon as it is known:
 //     findings, none, or a problem. The last one resolves the task.
-//   - A fault that is a property of a recording (not audio, truncated, silent, not
-//     there) is a problem that names it, never an error: trying again elsewhere
-//     would not help. Scope tells whose it is; one bad clip never hides the
-//     others, a bad episode is told once for all clips.
-//   - Anything else (the network, the disk) is an error, so that another worker
-//     may try; what was found before is reported before.
-//   - A result carries the media as the task named them, with the hash of what was
-//     really looked at.
-//   - When the worker drains, the group of clips in hand is finished and its last
-//     result is the final one.
+//   - A fault of a recording (not audio, truncated, silent, missing) is a problem and
+//     never an error, because a retry elsewhere would not help. Scope states whether the
+//     episode, the clip or the pair is at fault. One bad clip does not hide the results
+//     of the others; a bad episode is one problem for all clips.
+//   - Any other fault (the network, the disk) is an error, so that another worker may
+//     try. Earlier findings are reported before it.
+//   - A result has the media as the task named them, with the hash of the content that
+//     was searched.
+//   - When the worker drains, the handler finishes the current group of clips, and the
+//     last result of the group is the final one.
 //
-// What is learned of an episode is kept (package fingerprint): one that is known is
-// neither fetched nor decoded for new clips, unless its sound was let go and is needed.
-// Memory is what package match says, for a group of clips at a time.
+// Package fingerprint keeps the landmarks and the sound of an episode. A known episode is
+// neither fetched nor decoded for new clips, unless its sound was evicted and is needed.
+// The memory bounds of package match apply to one group of clips at a time.
 package research

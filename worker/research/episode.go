@@ -10,24 +10,24 @@ import (
 	"leasehold/shared/audio/fingerprint"
 )
 
-// errChanged says that a recording is no longer what its hash says.
+// errChanged means that a recording no longer has the content of its hash.
 var errChanged = errors.New("the recording changed")
 
-// episode is what is known of one: its landmarks, and its sound, which is fetched only when
-// it is neither kept nor avoidable.
+// episode has the landmarks and the sound of an episode. The sound is fetched only if it
+// is needed and not in the store.
 type episode struct {
 	*fingerprint.Episode
-	before  *fingerprint.Episode // without its sound, but its landmarks may still be read
+	before  *fingerprint.Episode // has no sound, but its landmarks may still be read
 	ctx     context.Context
 	h       *Handler
 	ref     *models.MediaRef
-	windows int // that were read
-	// known says that all that was asked of it was kept before.
+	windows int // of sound, that were read
+	// known is true while the store had everything that was read.
 	known bool
 }
 
-// open takes the episode from the store, or fetches and decodes it, and fills in its
-// hash. The caller closes it.
+// open reads the episode from the store, or fetches and decodes it, and sets ref.Hash. The
+// caller closes the episode.
 func (h *Handler) open(ctx context.Context, ref *models.MediaRef) (*episode, error) {
 	e := &episode{ctx: ctx, h: h, ref: ref}
 	var err error
@@ -37,12 +37,12 @@ func (h *Handler) open(ctx context.Context, ref *models.MediaRef) (*episode, err
 			return e, err
 		}
 	}
-	e.Episode, err = h.make(ctx, ref)
+	e.Episode, err = h.fetchEpisode(ctx, ref)
 	return e, err
 }
 
-// make fetches an episode, and keeps what there is to keep.
-func (h *Handler) make(ctx context.Context, ref *models.MediaRef) (e *fingerprint.Episode, err error) {
+// fetchEpisode fetches an episode, and puts its landmarks and sound into the store.
+func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fingerprint.Episode, err error) {
 	err = h.fetch(ctx, ref, func(path string) error {
 		if e, err = h.store.Get(ref.Hash); err != nil || e != nil && e.HasSound() {
 			return err
@@ -67,18 +67,18 @@ func (h *Handler) make(ctx context.Context, ref *models.MediaRef) (e *fingerprin
 func (e *episode) ReadAt(dst []float32, offset int) error {
 	e.windows++
 	if !e.HasSound() {
-		if err := e.again(); err != nil {
+		if err := e.fetchSound(); err != nil {
 			return err
 		}
 	}
 	return e.Episode.ReadAt(dst, offset)
 }
 
-// again gets a sound that the store has let go.
-func (e *episode) again() error {
+// fetchSound fetches the sound of an episode that the store evicted.
+func (e *episode) fetchSound() error {
 	e.known = false
 	hash := e.ref.Hash
-	whole, err := e.h.make(e.ctx, e.ref)
+	whole, err := e.h.fetchEpisode(e.ctx, e.ref)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (e *episode) again() error {
 	return nil
 }
 
-// Close gives the files back.
+// Close closes the files.
 func (e *episode) Close() error {
 	err := e.Episode.Close()
 	if e.before != nil {

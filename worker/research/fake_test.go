@@ -49,7 +49,7 @@ func (f *folder) write(t testing.TB, name string, content []byte) {
 	}
 }
 
-// said is one result a job was told.
+// said is one result that a handler put.
 type said struct {
 	part  string
 	final bool

@@ -17,25 +17,24 @@ import (
 	"leasehold/worker"
 )
 
-// Media brings recordings to this machine. Errors of the kinds fault.ErrInvalid,
-// ErrTooLarge, ErrNotFound and ErrCorrupt are properties of the recording; all
-// others may pass. It is called by several goroutines at once.
+// Media fetches recordings to this machine. Errors of the kinds fault.ErrInvalid,
+// ErrTooLarge, ErrNotFound and ErrCorrupt are properties of the recording; all others may
+// pass. Several goroutines call it at once.
 type Media interface {
 	Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error)
 }
 
-// DefaultGroup is how many clips are looked for at a time: all of a task, as a rule.
-const DefaultGroup = 100
+// defaultGroup is how many clips are searched for at a time, usually all of a task.
+const defaultGroup = 100
 
 // Options of New; the zero value is the default.
 type Options struct {
 	Match match.Options
-	Group int          // clips that are looked for at a time; 0 is DefaultGroup
-	Log   *slog.Logger // each clip at debug, each task and what it cost at info; nil is slog.Default()
+	Group int          // clips that are searched for at a time; 0: 100
+	Log   *slog.Logger // each clip at debug, each task with its cost at info; nil: slog.Default()
 }
 
-// Handler does the tasks of one action, each call in its own goroutine's time: it
-// starts none.
+// Handler does tasks of research. It starts no goroutines.
 type Handler struct {
 	media Media
 	store *fingerprint.Store
@@ -46,18 +45,18 @@ type Handler struct {
 
 var _ worker.Handler = (*Handler)(nil)
 
-// New makes a handler that keeps what it learns of episodes in the store.
+// New returns a handler that keeps the landmarks and sound of episodes in store.
 func New(m Media, store *fingerprint.Store, o Options) *Handler {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
 	if o.Group < 1 {
-		o.Group = DefaultGroup
+		o.Group = defaultGroup
 	}
 	return &Handler{media: m, store: store, opt: o}
 }
 
-// Handle does one task. It keeps the promises of worker.Handler.
+// Handle does one task, as worker.Handler requires.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	task := job.Task()
 	var r models.Research
@@ -68,14 +67,14 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	defer h.meter.end()
 	a := newAttempt(h, job, r)
 	err := a.do(ctx)
-	if errors.Is(err, errChanged) { // its hash is known now
+	if errors.Is(err, errChanged) { // then the hash is known
 		a.rewind()
 		err = a.do(ctx)
 	}
 	return err
 }
 
-// load fetches and decodes a clip, and fills in its hash.
+// load fetches and decodes a clip, and sets ref.Hash.
 func (h *Handler) load(ctx context.Context, ref *models.MediaRef) (samples []float32, err error) {
 	err = h.fetch(ctx, ref, func(path string) error {
 		samples, err = audio.Load(ctx, path, exact.MaxClip)

@@ -11,17 +11,17 @@ import (
 	"leasehold/shared/failpoint"
 )
 
-// groupSamples bounds the clips of a group, together: 20 minutes.
+// groupSamples bounds the total length of the clips of a group: 20 minutes.
 const groupSamples = 20 * 60 * match.RateHz
 
-// outcome is what is known of one clip.
+// outcome is the result of one clip.
 type outcome struct {
 	findings []match.Finding
 	err      error
 	last     bool // of its group
 }
 
-// do is one try of the task.
+// do fetches the episode and searches it for all clips that have no result yet.
 func (a *attempt) do(ctx context.Context) error {
 	began := time.Now()
 	failpoint.Reached("research.fetch", "")
@@ -29,7 +29,7 @@ func (a *attempt) do(ctx context.Context) error {
 	if err != nil {
 		return a.episodeFails(ctx, err)
 	}
-	defer func() { _ = e.Close() }() // it is read-only by now
+	defer func() { _ = e.Close() }() // nothing is written to it
 	if len(a.task.Clips) == 0 {
 		return a.job.Resolve(ctx, a.task.Episode.ID, a.result())
 	}
@@ -41,7 +41,7 @@ func (a *attempt) do(ctx context.Context) error {
 			return a.searchFails(ctx, err)
 		}
 		if a.next+len(group) == len(a.task.Clips) {
-			a.tell(ctx, e, opened, time.Since(began)-opened)
+			a.reportCost(ctx, e, opened, time.Since(began)-opened)
 		}
 		for _, o := range group {
 			if err := a.found(ctx, o); err != nil {
@@ -59,11 +59,11 @@ func resolved(err error) error {
 	return err
 }
 
-// search does the next group of clips.
+// search searches the episode for the next group of clips.
 func (a *attempt) search(ctx context.Context, e *episode) ([]outcome, error) {
 	var b index.Builder
 	var group []outcome
-	var indexed []int // where in the group each clip of the index is
+	var indexed []int // the position in the group, for each clip of the index
 	total := 0
 	for i := a.next; i < len(a.task.Clips) && len(group) < a.h.opt.Group && total < groupSamples; i++ {
 		wave, err := a.clip(ctx, i, e.Samples)
@@ -93,7 +93,7 @@ func (a *attempt) search(ctx context.Context, e *episode) ([]outcome, error) {
 	return group, err
 }
 
-// clip loads a clip to look for in an episode of so many samples.
+// clip loads a clip and checks it against an episode of this many samples.
 func (a *attempt) clip(ctx context.Context, i, episode int) ([]float32, error) {
 	wave, err := a.h.load(ctx, &a.media[i])
 	if err == nil {
@@ -105,7 +105,7 @@ func (a *attempt) clip(ctx context.Context, i, episode int) ([]float32, error) {
 	return wave, err
 }
 
-// searchFails ends the task: it is the episode that could not be read.
+// searchFails ends the task, because the episode could not be read.
 func (a *attempt) searchFails(ctx context.Context, err error) error {
 	if errors.Is(err, errChanged) {
 		return err
@@ -113,7 +113,7 @@ func (a *attempt) searchFails(ctx context.Context, err error) error {
 	return a.episodeFails(ctx, err)
 }
 
-// rewind begins anew.
+// rewind starts again with the first clip.
 func (a *attempt) rewind() {
 	a.next, a.passing = 0, nil
 }
