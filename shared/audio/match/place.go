@@ -25,8 +25,10 @@ const (
 	// mostly is the coverage at which a waveform is the clip's, even if its score is helped by
 	// landmarks. Below, a part must be sure by itself: a shared stretch of a tune is not the tune.
 	mostly = 0.6
-	// minPart is how many samples of a part must be found: 1 s.
-	minPart = RateHz
+	// minPart is how many blocks of a part must match on their own, 1 s, and runShare their share
+	// of it: a tune that shares its drums matches here and there.
+	minPart  = RateHz/verify.BlockSamples + 1
+	runShare = 0.75
 	// A place has minDensity of its variant's landmarks, in minSpread of its eighths, or
 	// they say nothing.
 	minDensity = 0.15
@@ -63,7 +65,7 @@ func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	if dense {
 		coverage = max(coverage, h.Spread)
 	}
-	part := sure(r.Z) && r.Last-r.First >= minPart
+	part := sure(r.Z) && r.Run >= minPart && r.RunCoverage >= runShare
 	switch {
 	case votes > 0 && !straight(h) && sure(votes) && r.Coverage < mostly:
 		return s.byLandmarks(clip, h, verify.Score(votes)), Found

@@ -68,7 +68,11 @@ type Result struct {
 	Z        float64
 	Score    float64 // 0 to below 1
 	Coverage float64 // 0 to 1
-	Inverted bool
+	// Run is how many blocks of the best run match on their own, and RunCoverage their share of
+	// that run.
+	Run         int
+	RunCoverage float64
+	Inverted    bool
 	// First and Last are where in the episode what is found of the clip begins and
 	// ends, to a block's length: where an eighth of its power or more is missing at an end, else
 	// where the clip's ends are.
@@ -221,6 +225,7 @@ func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 		if part := v.sumPeak(v.curves[run.first:run.end], drift); part.z > top.z {
 			top = part
 			heights, lagsOf = v.heights(top, drift)
+			run = bestRun(heights)
 		}
 	}
 	r.Z, r.Score, r.Inverted = top.z, Score(top.z), top.sign < 0
@@ -246,6 +251,12 @@ func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 	if first < 0 {
 		return
 	}
+	for _, z := range heights[run.first:run.end] {
+		if z >= BlockZ {
+			r.Run++
+		}
+	}
+	r.RunCoverage = float64(r.Run) / float64(max(1, run.len()))
 	if r.Coverage < partCoverage && run.len() >= minRun {
 		first, last = run.first, run.end-1 // chance covers single blocks beside a part
 	}
