@@ -20,9 +20,9 @@ func procedures(lease time.Duration) space.Procedures {
 	}
 }
 
-// take holds two runs for the caller, for as long as a lease lasts, and returns
-// their refs and numbers. It takes both or, while there are not two, waits: two
-// workers with one run each would wait for each other.
+// take holds two runs for the caller for the duration of a lease, and returns their refs
+// and numbers. If there are fewer than two it waits and takes none, because two workers
+// with one run each would wait for each other forever.
 func take(tx space.Tx, lease time.Duration) (tuple.Tuple, error) {
 	found := tx.Scan(runs, anyRun)
 	if len(found) < 2 {
@@ -37,8 +37,8 @@ func take(tx space.Tx, lease time.Duration) (tuple.Tuple, error) {
 	return pair{a.Ref, b.Ref, decodeRun(a.Tuple).Numbers, decodeRun(b.Tuple).Numbers}.encode(), nil
 }
 
-// merge (ref, ref, length, numbers) puts a run in place of the two that the caller
-// holds. If the lease has ended, it changes nothing and is fault.ErrStaleToken.
+// merge (ref, ref, length, numbers) replaces the two runs that the caller holds by one.
+// If the lease has ended, it changes nothing and returns fault.ErrStaleToken.
 func merge(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	m := decodeMergeArgs(args)
 	for _, ref := range m.Refs {

@@ -21,19 +21,19 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program; it returns its exit code.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, out io.Writer) int {
 	s := sorter{lease: time.Second}
 	flags := flag.NewFlagSet("mergesort", flag.ContinueOnError)
 	flags.SetOutput(out)
-	count := flags.Int("numbers", 40, "how many are sorted, up to 10000")
-	seed := flags.Uint64("seed", 1, "of the numbers")
-	flags.IntVar(&s.workers, "workers", 4, "how many work to the end")
-	flags.IntVar(&s.dead, "dead", 0, "and how many besides die over their first two runs")
-	flags.IntVar(&s.slow, "slow", 0, "and how many besides take too long over them")
+	count := flags.Int("numbers", 40, "count of numbers to sort, up to 10000")
+	seed := flags.Uint64("seed", 1, "seed of the numbers")
+	flags.IntVar(&s.workers, "workers", 4, "workers that work to the end")
+	flags.IntVar(&s.dead, "dead", 0, "further workers that die with their first two runs")
+	flags.IntVar(&s.slow, "slow", 0, "further workers that are late with their first two runs")
 	path := flags.String("trace", "", "log each operation on the spaces to this file")
 	if flags.Parse(args) != nil || flags.NArg() > 0 || *count < 1 || *count > 10_000 || s.workers < 1 || s.dead < 0 || s.slow < 0 || s.dead > *count || s.slow > *count || 2*(s.dead+s.slow) > *count {
-		fmt.Fprintln(out, "mergesort: -numbers is 1 to 10000 and twice -dead and -slow or more, -workers 1 or more, and there are no other arguments")
+		fmt.Fprintln(out, "mergesort: want -numbers of 1 to 10000 and at least twice -dead plus -slow, -workers of 1 or more, and no other arguments")
 		return 2
 	}
 	if *path != "" {
@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 			fmt.Fprintln(out, "mergesort:", err)
 			return 1
 		}
-		defer f.Close() // the log says if it could not be written
+		defer f.Close() // write errors are in s.log.Err
 		s.log = trace.NewWriter(f)
 	}
 	random := rand.New(rand.NewPCG(*seed, *seed))
@@ -59,6 +59,6 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 		return 1
 	}
 	fmt.Fprintln(out, sorted)
-	fmt.Fprintf(out, "%d merges were late and thrown away\n", s.late.Load())
+	fmt.Fprintf(out, "%d merges were late and refused\n", s.late.Load())
 	return 0
 }

@@ -17,11 +17,11 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// A sorter sorts once.
+// sorter sorts once.
 type sorter struct {
 	workers, dead, slow int
 	lease               time.Duration
-	log                 *trace.Writer // nil: none
+	log                 *trace.Writer // may be nil
 	late                atomic.Int64  // merges that were refused
 }
 
@@ -40,7 +40,7 @@ func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err err
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop()
-	all.Go(func() { _ = spaces.Run(ctx) }) // it ends with ctx
+	all.Go(func() { _ = spaces.Run(ctx) }) // it returns when ctx ends
 	main, err := spaces.Session(ctx, "main-1", 0)
 	if err != nil {
 		return nil, err
@@ -63,14 +63,14 @@ func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err err
 	if err != nil {
 		stop()
 	}
-	slow.Wait() // to see what they are told
+	slow.Wait() // wait for their refusals, which are counted
 	if err != nil {
 		return nil, err
 	}
 	return sorted, json.Unmarshal([]byte(decodeRun(t).Numbers), &sorted)
 }
 
-// lay puts each number as a run of one.
+// lay puts each number as a run of length one.
 func lay(ctx context.Context, main space.Repository, numbers []int) error {
 	if err := main.Create(ctx, runs, space.Options{}); err != nil {
 		return err
@@ -83,7 +83,7 @@ func lay(ctx context.Context, main space.Repository, numbers []int) error {
 	return nil
 }
 
-// fail starts the workers that die or are late, once each has two runs.
+// fail starts the workers that die or are late, after each has taken two runs.
 func (s *sorter) fail(ctx context.Context, spaces *engine.Engine, slow *sync.WaitGroup) error {
 	for i := range s.dead + s.slow {
 		repo, err := spaces.Session(ctx, fmt.Sprintf("worker-%d", i+1), 0)
@@ -95,12 +95,12 @@ func (s *sorter) fail(ctx context.Context, spaces *engine.Engine, slow *sync.Wai
 			return err
 		}
 		if i < s.dead {
-			continue // it says nothing to anybody any more, and its lease ends
+			continue // it makes no further calls, so its lease ends
 		}
 		slow.Go(func() {
 			select {
 			case <-time.After(2 * s.lease):
-				_ = s.mergeTwo(ctx, repo, pair) // it is told that it is late
+				_ = s.mergeTwo(ctx, repo, pair) // the merge is refused
 			case <-ctx.Done():
 			}
 		})
@@ -108,7 +108,7 @@ func (s *sorter) fail(ctx context.Context, spaces *engine.Engine, slow *sync.Wai
 	return nil
 }
 
-// work merges two runs at a time, until the context ends.
+// work merges two runs at a time, until ctx ends.
 func (s *sorter) work(ctx context.Context, repo space.Repository) {
 	for {
 		pair, err := takeTwo(ctx, repo)
@@ -124,7 +124,7 @@ func takeTwo(ctx context.Context, repo space.Repository) (pair, error) {
 	return decodePair(t), err
 }
 
-// mergeTwo merges two runs. That it was late is counted, and no error.
+// mergeTwo merges two runs. A refused merge is counted and is not an error.
 func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) error {
 	numbers, err := merged(p.First, p.Second)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) er
 	return err
 }
 
-// merged is the merge of two sorted runs.
+// merged merges two sorted runs.
 func merged(one, other string) ([]int, error) {
 	var a, b, all []int
 	if err := errors.Join(json.Unmarshal([]byte(one), &a), json.Unmarshal([]byte(other), &b)); err != nil {

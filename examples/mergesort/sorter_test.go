@@ -85,12 +85,12 @@ func TestTheModelHoldsAndItsBrokenTwinsDoNot(t *testing.T) {
 func TestTheProgramSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		args []string
-		code int
-		says string
+		args   []string
+		code   int
+		output string
 	}{
-		{[]string{"-numbers", "0"}, 2, "-numbers is 1 to 10000"},
-		{[]string{"-numbers", "5", "-dead", "2", "-slow", "1"}, 2, "twice -dead and -slow or more"},
+		{[]string{"-numbers", "0"}, 2, "want -numbers of 1 to 10000"},
+		{[]string{"-numbers", "5", "-dead", "2", "-slow", "1"}, 2, "at least twice -dead plus -slow"},
 		{[]string{"x"}, 2, "no other arguments"},
 		{[]string{"-trace", "/none/t.jsonl"}, 1, "no such file"},
 		{[]string{"-numbers", "3", "-trace", filepath.Join(t.TempDir(), "t.jsonl")}, 0, "0 merges were late"},
@@ -98,7 +98,7 @@ func TestTheProgramSaysWhatIsWrong(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out strings.Builder
 			require.Equal(t, c.code, run(context.Background(), c.args, &out), out.String())
-			require.Contains(t, out.String(), c.says)
+			require.Contains(t, out.String(), c.output)
 		})
 	}
 }

@@ -14,19 +14,19 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// errDeadlock says that nobody can eat any more.
+// errDeadlock reports that no philosopher can eat.
 var errDeadlock = errors.New("deadlock")
 
-// A dinner has as many forks as seats, fork i at the right of philosopher i.
+// dinner has as many forks as seats. Fork i is at the right of philosopher i.
 type dinner struct {
 	seats, rounds int
 	tickets       bool
 	pause         time.Duration // between the first fork and the second
-	patience      time.Duration // so long without a meal is a deadlock
-	log           *trace.Writer // nil: none
+	mealTimeout   time.Duration // time without a meal that counts as a deadlock
+	log           *trace.Writer // may be nil
 }
 
-// serve lets everybody eat, and returns how many meals were eaten.
+// serve runs all philosophers and returns the number of meals.
 func (d dinner) serve(ctx context.Context) (meals int, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -41,7 +41,7 @@ func (d dinner) serve(ctx context.Context) (meals int, err error) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop()
-	all.Go(func() { _ = spaces.Run(ctx) }) // it ends with ctx
+	all.Go(func() { _ = spaces.Run(ctx) }) // it returns when ctx ends
 	if err := d.lay(ctx, spaces); err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func (d dinner) serve(ctx context.Context) (meals int, err error) {
 	return d.watch(eaten, ended)
 }
 
-// lay puts the forks, and the tickets, one fewer.
+// lay puts the forks, and one ticket fewer.
 func (d dinner) lay(ctx context.Context, spaces *engine.Engine) error {
 	table, err := spaces.Session(ctx, "table-1", 0)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d dinner) lay(ctx context.Context, spaces *engine.Engine) error {
 	return nil
 }
 
-// philosophise is the life of one; it says so on eaten after each meal.
+// philosophise runs one philosopher. It sends to eaten after each meal.
 func (d dinner) philosophise(ctx context.Context, spaces *engine.Engine, i int, eaten chan<- struct{}) error {
 	me, err := spaces.Session(ctx, fmt.Sprintf("philosopher-%d", i), 0)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d dinner) philosophise(ctx context.Context, spaces *engine.Engine, i int, 
 	return nil
 }
 
-// eat takes the one fork, ponders, takes the other, and puts both back.
+// eat takes the first fork, pauses, takes the second, and puts both back.
 func eat(ctx context.Context, fork space.Space, right, left int64, pause time.Duration) error {
 	if _, err := fork.Get(ctx, tuple.Match(right)); err != nil {
 		return err
@@ -121,22 +121,23 @@ func eat(ctx context.Context, fork space.Space, right, left int64, pause time.Du
 	return errors.Join(fork.Put(ctx, tuple.New(right), 0), fork.Put(ctx, tuple.New(left), 0))
 }
 
-// watch counts meals until all have ended, or nobody eats any more.
+// watch counts meals until all philosophers have ended, or until none has eaten for
+// mealTimeout.
 func (d dinner) watch(eaten <-chan struct{}, ended <-chan error) (meals int, err error) {
-	hungry := time.NewTimer(d.patience)
-	defer hungry.Stop()
+	timer := time.NewTimer(d.mealTimeout)
+	defer timer.Stop()
 	for left := d.seats; left > 0; {
 		select {
 		case <-eaten:
 			meals++
-			hungry.Reset(d.patience)
+			timer.Reset(d.mealTimeout)
 		case err := <-ended:
 			if err != nil {
 				return meals, err
 			}
 			left--
-		case <-hungry.C:
-			return meals, fmt.Errorf("%w: nobody has eaten for %s, and %d still want to", errDeadlock, d.patience, left)
+		case <-timer.C:
+			return meals, fmt.Errorf("%w: no meal for %s, and %d philosophers are not done", errDeadlock, d.mealTimeout, left)
 		}
 	}
 	return meals, nil

@@ -18,13 +18,12 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// dine runs a dinner in a bubble, in which all pauses are as long as they say, and
-// holds its log against its model.
+// dine runs a dinner in fake time and checks its log against its model.
 func dine(t *testing.T, tickets bool, model string) (meals int, events []trace.Event, err error) {
 	t.Helper()
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
-		d := dinner{seats: 5, rounds: 3, tickets: tickets, pause: time.Millisecond, patience: time.Second, log: trace.NewWriter(&log)}
+		d := dinner{seats: 5, rounds: 3, tickets: tickets, pause: time.Millisecond, mealTimeout: time.Second, log: trace.NewWriter(&log)}
 		meals, err = d.serve(t.Context())
 		require.NoError(t, d.log.Err())
 	})
@@ -33,7 +32,7 @@ func dine(t *testing.T, tickets bool, model string) (meals int, events []trace.E
 	return meals, events, err
 }
 
-// requireConforms holds a log against a model.
+// requireConforms checks a log against a model.
 func requireConforms(t *testing.T, model string, log []byte) {
 	t.Helper()
 	program, err := os.ReadFile(model + ".tup")
@@ -93,11 +92,11 @@ func TestTheModelsSayWhatTheProgramDoes(t *testing.T) {
 func TestTheProgramSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		args []string
-		code int
-		says string
+		args   []string
+		code   int
+		output string
 	}{
-		{[]string{"-rounds", "0"}, 2, "-rounds is 1 or more"},
+		{[]string{"-rounds", "0"}, 2, "want -rounds of 1 or more"},
 		{[]string{"-forks"}, 2, "flag provided but not defined"},
 		{[]string{"-trace", "/none/t.jsonl"}, 1, "no such file"},
 		{[]string{"-tickets", "-rounds", "2", "-trace", filepath.Join(t.TempDir(), "t.jsonl")}, 0, "10 meals were eaten"},
@@ -105,7 +104,7 @@ func TestTheProgramSaysWhatIsWrong(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out strings.Builder
 			require.Equal(t, c.code, run(context.Background(), c.args, &out), out.String())
-			require.Contains(t, out.String(), c.says)
+			require.Contains(t, out.String(), c.output)
 		})
 	}
 }

@@ -20,16 +20,16 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program; it returns its exit code.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, out io.Writer) int {
-	d := dinner{seats: 5, pause: time.Millisecond, patience: 2 * time.Second}
+	d := dinner{seats: 5, pause: time.Millisecond, mealTimeout: 2 * time.Second}
 	flags := flag.NewFlagSet("philosophers", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.IntVar(&d.rounds, "rounds", 100, "how often each of the five eats")
-	flags.BoolVar(&d.tickets, "tickets", false, "only who has one of four tickets may sit down")
+	flags.IntVar(&d.rounds, "rounds", 100, "meals of each of the five philosophers")
+	flags.BoolVar(&d.tickets, "tickets", false, "require one of four tickets for each meal")
 	path := flags.String("trace", "", "log each operation on the spaces to this file")
 	if flags.Parse(args) != nil || flags.NArg() > 0 || d.rounds < 1 {
-		fmt.Fprintln(out, "philosophers: -rounds is 1 or more, and there are no other arguments")
+		fmt.Fprintln(out, "philosophers: want -rounds of 1 or more, and no other arguments")
 		return 2
 	}
 	if *path != "" {
@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 			fmt.Fprintln(out, "philosophers:", err)
 			return 1
 		}
-		defer f.Close() // the log says if it could not be written
+		defer f.Close() // write errors are in d.log.Err
 		d.log = trace.NewWriter(f)
 	}
 	meals, err := d.serve(ctx)

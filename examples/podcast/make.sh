@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Makes the example again: episodes/, clips/ and truth.json.
+# Regenerates the example: episodes/, clips/ and truth.json.
 #
 #   examples/podcast/make.sh          into examples/podcast
-#   examples/podcast/make.sh FOLDER   somewhere else, to compare
+#   examples/podcast/make.sh FOLDER   into FOLDER, to compare
 #
-# Needs espeak-ng, sox, lame and flac (Debian). Every sound is made here: spoken
-# by espeak-ng from the text below, or plucked, swept and banged by sox. With the
-# same versions of the tools the same files come out (sox -R: the same noise at
-# each run; -D: no dither).
+# Needs espeak-ng, sox, lame and flac (Debian). Every sound is generated here: speech by
+# espeak-ng from the text below, tones and noise by sox. The same versions of the tools
+# give the same files (sox -R: the same noise in each run; -D: no dither).
 #
-# An episode is a time line. `say` and `play` put something at the cursor and
-# move it; `over` plays a clip that ends SECONDS before the cursor ends, over what is
-# already there. Positions are counted in samples; truth.json has them in seconds.
+# An episode is a time line. `say` and `play` put a sound at the cursor and move the
+# cursor; `over` mixes a clip into the sounds before the cursor. Positions are counted in
+# samples; truth.json has them in seconds.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,14 +26,14 @@ cd "$work"
 SOX() { sox -R -D -V1 "$@"; }
 length() { soxi -s "$1"; }
 
-# level IN OUT DB: the same sound at another RMS.
+# level IN OUT DB: the same sound at RMS level DB.
 level() {
   local rms
   rms=$(sox "$1" -n stat 2>&1 | awk '/RMS.*amplitude/ {print $3}')
   SOX "$1" "$2" gain "$(awk -v r="$rms" -v d="$3" 'BEGIN {printf "%.4f", d - 20*log(r)/log(10)}')"
 }
 
-# speak VOICE SPEED OUT TEXT: spoken, without the silence around it.
+# speak VOICE SPEED OUT TEXT: speech, without silence at its ends.
 speak() {
   espeak-ng -v "$1" -s "$2" -w spoken.wav -- "$4"
   SOX spoken.wav -r $rate -c 1 -b 16 "$3" silence 1 0.005 0.3% reverse silence 1 0.005 0.3% reverse
@@ -83,7 +82,7 @@ speak en-us+f3 150 raw.wav "It is a tuple!"
 level raw.wav clips/tuple.wav $clip_db
 speak en-gb-scotland+m7 135 raw.wav "The lease! Is! Up!"
 level raw.wav clips/lease.wav $clip_db
-speak en-us+croak 140 raw.wav "Who holds the lock?" # nobody does: it is played nowhere
+speak en-us+croak 140 raw.wav "Who holds the lock?" # this clip is played nowhere
 level raw.wav clips/lock.wav $clip_db
 
 # ---- episodes --------------------------------------------------------------
@@ -116,14 +115,14 @@ play() {
   cursor=$((cursor + $(length "clips/$1.wav")))
 }
 
-# over CLIP DB SECONDS: began so long before the cursor.
+# over CLIP DB SECONDS: begins SECONDS before the cursor.
 over() {
   local at=$((cursor - $(awk -v s="$3" -v r=$rate 'BEGIN {printf "%d", s*r}')))
   note "$1" $at
   put "clips/$1.wav" $at "$2"
 }
 
-# finish OUT: all parts together, exactly as long as the cursor says.
+# finish OUT: mixes all parts, exactly up to the cursor.
 finish() {
   SOX -m "${parts[@]}" mixed.wav
   SOX mixed.wav "$1" trim 0 ${cursor}s pad 0 $((cursor > $(length mixed.wav) ? cursor - $(length mixed.wav) : 0))s
@@ -239,7 +238,7 @@ for clip in drums farewell lease; do
   flac --silent --best --force --no-padding -o "$out/clips/$clip.flac" clips/$clip.wav
 done
 
-# What is played where, by episode and then by time.
+# The clips in each episode, by episode and time.
 sort -k1,1 -k3,3n truth | awk -v r=$rate '
   BEGIN {print "["}
   {printf "%s  {\"episode\": \"%s\", \"clip\": \"%s\", \"offset_s\": %.6f, \"duration_s\": %.6f}", (NR > 1 ? ",\n" : ""), $1, $2, $3/r, $4/r}

@@ -1,9 +1,8 @@
-// Package podcast_test checks that the example's true offsets are found in its
-// sound, by the real binary, and nothing else is.
+// Package podcast_test checks that the real binary finds exactly the clips of truth.json
+// in the example.
 //
-// truth.json is written by make.sh while it mixes, so that it is true of the
-// sound before MP3. The recordings are the ones that are committed; the test
-// makes nothing.
+// make.sh writes truth.json while it mixes, so it has the offsets before MP3 encoding. The
+// test uses the committed recordings and generates none.
 package podcast_test
 
 import (
@@ -24,7 +23,7 @@ import (
 
 const toleranceS = 0.020
 
-// played is a line of truth.json, and of what is found.
+// played is a line of truth.json, and the compared part of a finding.
 type played struct {
 	Episode   string  `json:"episode"`
 	Clip      string  `json:"clip"`

@@ -176,7 +176,7 @@ func (u *unit) check(p passage) {
 	for _, b := range phrases {
 		for _, at := range b.match.FindAllStringIndex(p.text, -1) {
 			around := p.text[at[0]:min(at[1]+contextAfter, len(p.text))]
-			if b.except != nil && b.except.MatchString(around) || exempt[p.file] == strings.ToLower(p.text[at[0]:at[1]]) {
+			if b.except != nil && b.except.MatchString(around) || slices.Contains(exempt[p.file], strings.ToLower(p.text[at[0]:at[1]])) {
 				continue
 			}
 			line := p.line + strings.Count(p.text[:at[0]], "\n")
