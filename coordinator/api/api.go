@@ -17,16 +17,16 @@ import (
 
 // Limits of requests and responses.
 const (
-	MaxBody     = 1 << 20  // bytes of a request body
-	MaxListing  = 64 << 20 // bytes of a manager's listing: the maximum size of a feed
-	MaxPage     = 10_000   // items of a list
-	MaxTuples   = 1_000    // items of a list of tuples or tasks, which may be large
-	MaxWait     = 25 * time.Second
+	maxBody     = 1 << 20  // bytes of a request body
+	maxListing  = 64 << 20 // bytes of a manager's listing: the maximum size of a feed
+	maxPage     = 10_000   // items of a list
+	maxTuples   = 1_000    // items of a list of tuples or tasks, which may be large
+	maxWait     = 25 * time.Second
 	MaxInFlight = 256 // concurrent requests, without health, metrics and the page
-	maxListings = 4   // of these, requests with a body of up to MaxListing bytes
+	maxListings = 4   // of these, requests with a body of up to maxListing bytes
 
 	callTimeout = 30 * time.Second // of one request, from its first byte to its last
-	bulkTimeout = 5 * time.Minute  // of a request with a body of up to MaxListing bytes
+	bulkTimeout = 5 * time.Minute  // of a request with a body of up to maxListing bytes
 )
 
 // Config has the parts of the coordinator that the API serves.

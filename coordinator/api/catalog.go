@@ -27,6 +27,8 @@ func (s *server) getTotals(ctx context.Context, _ *request) (catalog.Totals, err
 	return s.Catalog.Totals(ctx)
 }
 
+// makeBackup writes a backup to a folder of this machine, so only a client on this machine
+// may request it.
 func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Backup) (apitypes.Backup, error) {
 	if !filepath.IsAbs(backup.Path) {
 		return backup, fmt.Errorf("path %.100q: %w: want an absolute path", backup.Path, fault.ErrInvalid)

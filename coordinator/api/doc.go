@@ -13,8 +13,8 @@
 // openapi). The types of bodies are in package apitypes.
 //
 // Every error is a problem document (RFC 9457) whose status and code come from the table
-// of package fault. Everything is bounded: bodies (MaxBody, and MaxListing for the
-// listings of managers), pages (MaxPage), concurrent requests (MaxInFlight), and the time
+// of package fault. Everything is bounded: bodies (maxBody, and maxListing for the
+// listings of managers), pages (maxPage), concurrent requests (MaxInFlight), and the time
 // of each. Unknown fields and parameters are errors. A request that panics fails alone,
 // and is counted.
 //

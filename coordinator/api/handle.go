@@ -16,9 +16,9 @@ import (
 // serve returns the handler of a route: it limits the time and the size of each request,
 // and the number of concurrent ones.
 func (s *server) serve(rt route) http.Handler {
-	timeout, maxBytes := callTimeout, int64(MaxBody)
+	timeout, maxBytes := callTimeout, int64(maxBody)
 	if rt.isBulk {
-		timeout, maxBytes = bulkTimeout, MaxListing
+		timeout, maxBytes = bulkTimeout, maxListing
 	}
 	h := func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)

@@ -40,6 +40,8 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	s.healthz(w, r)
 }
 
+// ready checks the engine before the stores, because readyz shows the reason of the engine's
+// errors, and a full disk may make the stores fail too.
 func (s *server) ready(ctx context.Context) error {
 	select {
 	case <-Draining(ctx):

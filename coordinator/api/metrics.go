@@ -116,6 +116,8 @@ func describe(name, help string, labels []string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, nil, pairs)
 }
 
+// collectSpaces gives the first maxSeries spaces by name series of their own, so that they
+// change only when spaces are created. List returns the spaces by name.
 func (s *server) collectSpaces(ctx context.Context, to sink) error {
 	infos, err := s.repo.List(ctx)
 	if err != nil {

@@ -50,7 +50,7 @@ func OpenAPI() ([]byte, error) {
 	err := e.Encode(document{
 		OpenAPI: "3.1.0",
 		Info: object{"title": "Leasehold", "version": "v1", "description": fmt.Sprintf(
-			"The coordinator's HTTP API. Errors are problem documents (RFC 9457). Bodies are limited to %d bytes unless stated otherwise; unknown fields and parameters are errors. There is no authentication yet: listen on loopback.", MaxBody)},
+			"The coordinator's HTTP API. Errors are problem documents (RFC 9457). Bodies are limited to %d bytes unless stated otherwise; unknown fields and parameters are errors. There is no authentication yet: listen on loopback.", maxBody)},
 		Servers:    []object{{"url": "http://127.0.0.1:7412"}},
 		Paths:      paths,
 		Components: object{"responses": object{"Problem": problem}, "schemas": g.schemas},
@@ -93,7 +93,7 @@ func (g generator) operation(r route) operation {
 		delete(o.RequestBody, "description")
 	}
 	if r.isBulk {
-		o.Description = fmt.Sprintf("The body is limited to %d bytes, the time to %v seconds.", MaxListing, bulkTimeout.Seconds())
+		o.Description = fmt.Sprintf("The body is limited to %d bytes, the time to %v seconds.", maxListing, bulkTimeout.Seconds())
 	}
 	success := object{"description": "success"}
 	if r.answer == reflect.TypeFor[yamlText]() {

@@ -132,7 +132,7 @@ func TestTheDocumentListsTheCodesOfErrors(t *testing.T) {
 
 func TestEveryRouteHasItsLimits(t *testing.T) {
 	t.Parallel()
-	require.Less(t, MaxWait, callTimeout, "a wait ends before its request")
+	require.Less(t, maxWait, callTimeout, "a wait ends before its request")
 	require.Less(t, callTimeout, bulkTimeout)
 	require.LessOrEqual(t, maxListings, MaxInFlight)
 	require.Positive(t, time.Duration(headerTimeout))

@@ -28,7 +28,7 @@ type route struct {
 	body                  reflect.Type // nil: the body is not read
 	answer                reflect.Type // nil: the response has no body
 	statuses              []int        // of successes; the first unless the handler sets another
-	isBulk                bool         // it may take bulkTimeout, and its body be MaxListing bytes
+	isBulk                bool         // it may take bulkTimeout, and its body be maxListing bytes
 	handle                func(context.Context, *request) (any, error)
 }
 
@@ -171,7 +171,8 @@ func (q *request) text(name string) string { return q.values[name].(string) }
 func (q *request) number(name string) int  { return q.values[name].(int) }
 func (q *request) flag(name string) bool   { return q.values[name].(bool) }
 
-// cut returns the page of all that a request asks for.
+// cut returns the page of all that a request asks for. Its parameters are in range, because
+// the route declares their limits.
 func cut[T any](q *request, all []T) apitypes.Page[T] {
 	from := min(q.number("offset"), len(all))
 	return toPage(all[from:min(from+q.number("limit"), len(all))], len(all), itself)

@@ -207,7 +207,7 @@ func lookUp(
 	if open {
 		return apitypes.Tuple{}, fmt.Errorf("template: %w: ... is only accepted in lists of tuples", fault.ErrInvalid)
 	}
-	timeout, err := seconds("wait_s", l.Wait, MaxWait)
+	timeout, err := seconds("wait_s", l.Wait, maxWait)
 	if err != nil {
 		return apitypes.Tuple{}, err
 	}

@@ -3,6 +3,7 @@ package fetch
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"leasehold/shared/fault"
@@ -47,12 +48,7 @@ func plain(ip netip.Addr) netip.Addr {
 
 func isPrivate(ip netip.Addr) bool {
 	ip = plain(ip)
-	for _, p := range private {
-		if p.Contains(ip) {
-			return true
-		}
-	}
-	return !ip.IsValid()
+	return !ip.IsValid() || slices.ContainsFunc(private, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // checkSpelling refuses hosts that some resolvers interpret as an address although

@@ -61,6 +61,7 @@ type body struct {
 	max   int64
 }
 
+// newBody refuses a body whose announced size or encoding is not accepted, before it is read.
 func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes int64) (*body, error) {
 	b := &body{ctx: ctx, stall: stall, raw: &encoded{Reader: r.Body, stall: stall}, max: maxBytes}
 	switch how := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); how {
@@ -76,6 +77,8 @@ func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes 
 	return b, nil
 }
 
+// Read checks the limits after each read, so that at most one buffer more than max is decoded,
+// and nothing past max is returned.
 func (b *body) Read(p []byte) (int, error) {
 	if b.src == nil {
 		if err := b.startDecoding(); err != nil {
@@ -95,6 +98,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.classify(err)
 }
 
+// startDecoding reads the header of gzip, so it is not called before the body is needed. An
+// empty body was cut off, because gzip content has a header.
 func (b *body) startDecoding() error {
 	if !b.gzip {
 		b.src = b.raw
@@ -111,6 +116,8 @@ func (b *body) startDecoding() error {
 	return nil
 }
 
+// classify returns an error of reading with its kind. If the transfer was cancelled, its cause
+// counts, because the connection's error only follows from it.
 func (b *body) classify(err error) error {
 	var bad flate.CorruptInputError
 	switch {

@@ -157,6 +157,7 @@ func (f *Fetcher) parse(uri string) (*url.URL, error) {
 	return u, nil
 }
 
+// check runs for each URL that is requested, redirects included.
 func (f *Fetcher) check(u *url.URL) error {
 	switch u.Scheme {
 	case "http", "https":

@@ -61,6 +61,8 @@ type stamp struct {
 	modified time.Time
 }
 
+// of returns the hash of a file, reading it at most once while its stamp is the same. A full
+// cache is emptied, because its entries have no order of use.
 func (h *hashes) of(ctx context.Context, path string, r io.Reader, info fs.FileInfo) (string, error) {
 	at := stamp{path, info.Size(), info.ModTime()}
 	h.mu.Lock()

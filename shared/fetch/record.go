@@ -60,6 +60,7 @@ func (c *cache) removeRecord(uri string) {
 	os.Remove(c.recordPath(uri))
 }
 
+// writeRecord renames a complete file, so that a crash leaves the old record or the new one.
 func writeRecord(path string, rec record) error {
 	content, err := json.Marshal(rec)
 	if err != nil {

@@ -36,6 +36,8 @@ func openCache(dir string, limit int64) (*cache, error) {
 	return c, nil
 }
 
+// loadBlobs adds the blobs in the order of their file times, which pin sets, so that the least
+// recently used is at the end of the list.
 func (c *cache) loadBlobs() error {
 	type found struct {
 		hash  string
@@ -58,6 +60,7 @@ func (c *cache) loadBlobs() error {
 	return err
 }
 
+// loadRecords must follow loadBlobs, because a record without its blob is removed.
 func (c *cache) loadRecords() error {
 	return files(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
 		var rec record

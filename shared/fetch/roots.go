@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,12 +27,9 @@ func (r *roots) add(folder string) error {
 	folder = filepath.Clean(folder)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, known := range r.folders {
-		if known == folder {
-			return nil
-		}
+	if !slices.Contains(r.folders, folder) {
+		r.folders = append(r.folders, folder)
 	}
-	r.folders = append(r.folders, folder)
 	return nil
 }
 
