@@ -68,8 +68,8 @@ func (b block) parsedOnly() (reason string, ok bool) { return strings.CutPrefix(
 
 var namedFile = regexp.MustCompile("`([a-z0-9-]+\\.(?:tup|map|yaml|json|sh))`")
 
-// blocks returns the fenced blocks of a page. Indented code is an error, because it has
-// no info that says whether it is executed.
+// blocks returns the fenced blocks of a page. Indented code is an error, because its
+// info string is missing, which decides whether it is executed.
 func blocks(t *testing.T, page string) []block {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, page))
