@@ -25,7 +25,11 @@ func BindFlags(flags *pflag.FlagSet, keys ...string) {
 		}
 		v := s.field(new(Config))
 		_, list := v.(hosts)
+		_, isBool := v.(truth)
 		flags.Var(&flagText{text: s.defaultValue, kind: v.kind(), list: list}, key, s.help)
+		if isBool {
+			flags.Lookup(key).NoOptDefVal = "true" // the flag alone means true
+		}
 		_ = flags.SetAnnotation(key, groupAnnotation, []string{s.group}) // the flag exists
 	}
 }

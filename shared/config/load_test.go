@@ -149,6 +149,15 @@ func TestAListMayBeAListInTheFileAndARepeatedFlag(t *testing.T) {
 	require.Empty(t, c.AllowPrivate)
 }
 
+func TestTheFlagInsecureAloneMeansTrue(t *testing.T) {
+	t.Parallel()
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	BindFlags(flags, "insecure", "listen")
+	require.NoError(t, flags.Parse([]string{"--insecure", "--listen", "0.0.0.0"}))
+	require.Equal(t, "true", flags.Lookup("insecure").Value.String())
+	require.Equal(t, "0.0.0.0", flags.Lookup("listen").Value.String())
+}
+
 func TestABadValueIsReportedWithItsSourceAndWhatIsAccepted(t *testing.T) {
 	const modes = `mode must be coordinator, manager or worker; got "wroker" (did you mean worker?)`
 	for name, c := range map[string]struct {
