@@ -160,6 +160,8 @@ func (c *Checker) partialMatchText(g *partialMatch) string {
 	return who + ": " + strings.Join(actions, "; ")
 }
 
+// actionText prints an action. free marks the fields that match any value; nil if none
+// does.
 func (c *Checker) actionText(verb syntax.Verb, space int, values []int64, free []bool) string {
 	fields := make([]string, len(values))
 	for i, v := range values {

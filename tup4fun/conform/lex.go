@@ -53,6 +53,8 @@ func (l *lexer) next() token {
 	return t
 }
 
+// scan reads one token. The source is not at its end. The text of an illegal token is an
+// error message.
 func (l *lexer) scan() (kind, string) {
 	switch rest := l.Rest(); {
 	case l.AtWord():

@@ -18,6 +18,8 @@ type match struct {
 	bound  map[string]value // by the rule that covers the event
 }
 
+// newMatch parses the tuples of an event. A tuple that does not parse has no fields, so
+// that only patterns without a tuple cover it.
 func newMatch(e trace.Event, line int, before *tupleState) *match {
 	s := &match{event: e, line: line, before: before}
 	s.now, _ = fieldsOf(e.Tuple)
@@ -85,6 +87,8 @@ func (s *match) place() string {
 	return ""
 }
 
+// bind reports whether a pattern matches a tuple, and binds its variables. A nil pattern
+// matches any tuple.
 func (s *match) bind(pattern []Field, tuple []value) bool {
 	if pattern == nil {
 		return true
@@ -100,6 +104,8 @@ func (s *match) bind(pattern []Field, tuple []value) bool {
 	return true
 }
 
+// field reports whether a field of a pattern matches v. A variable matches any value at
+// its first occurrence, and the same value after that.
 func (s *match) field(f Field, v value) bool {
 	switch f.Kind {
 	case Text:

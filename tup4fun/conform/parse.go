@@ -84,6 +84,8 @@ func (p *parser) skipItem() {
 	}
 }
 
+// item reads one item with its semicolon. After an error the caller skips the rest of the
+// item.
 func (p *parser) item() (err error) {
 	at := p.tok.pos
 	switch {

@@ -61,6 +61,8 @@ func (r *resolver) errorf(at syntax.Pos, format string, args ...any) {
 	}
 }
 
+// rule resolves the actions of a rule. It requires that the event binds a variable that
+// names an instance, because the checker could not assign the event otherwise.
 func (r *resolver) rule(rule *Rule) {
 	if len(rule.Actions) == 0 {
 		return
@@ -106,6 +108,8 @@ func (e Pattern) variables() []string {
 	return all
 }
 
+// action resolves the space and the fields of an action. A name is a variable of the
+// event if the event binds it, otherwise a constant or symbol of the model.
 func (r *resolver) action(a Action, bound []string) resolvedAction {
 	o := resolvedAction{verb: syntax.Verb(a.Verb), space: slices.IndexFunc(r.model.Spaces, func(s explore.Space) bool { return s.Name == a.Space })}
 	if o.space < 0 {

@@ -144,6 +144,7 @@ func (c *Checker) isBy(st *step, g *partialMatch) bool {
 	return g.number == 0 || !p.Code.UsesNumber || p.Number == g.number
 }
 
+// equals reports whether o is operation d. free has the length of values.
 func (o wantedAction) equals(d explore.Operation) bool {
 	if o.verb != d.Verb || o.space != d.Space || len(o.values) != len(d.Tuple) {
 		return false

@@ -75,6 +75,8 @@ func fieldLength(s string) int {
 	return len(s)
 }
 
+// valueOf parses one field, which is not empty. Booleans are numbers with a text, so that
+// they differ from 0 and 1.
 func valueOf(s string) value {
 	if s[0] == '"' {
 		if v, err := strconv.Unquote(s); err == nil {

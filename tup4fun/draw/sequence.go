@@ -78,6 +78,8 @@ func (s *sequence) widenFor(text string) {
 
 func (s *sequence) addNote(text string) { s.rows = append(s.rows, row{-1, -1, text, false}) }
 
+// addAction adds a row for an action. An arrow points to the space for a put, otherwise
+// to the process.
 func (s *sequence) addAction(process int, a explore.Action) {
 	text := a.Text
 	r := row{from: process, to: process}

@@ -76,6 +76,9 @@ func (fs *formulas) automaton(id int) (*buchi, error) {
 	return b, nil
 }
 
+// expand processes the pending formulas of a node (Gerth et al.). The recursion ends,
+// because each call removes a pending formula or adds a node, and maxBuchi bounds the
+// nodes.
 func (t *tableau) expand(n *tableauNode) {
 	if t.err != nil || len(t.nodes) > maxBuchi {
 		t.err = errLarge

@@ -52,6 +52,8 @@ type compiler struct {
 	}
 }
 
+// decls adds the shared variables and spaces to the model. The elements of an array have
+// consecutive indexes, from slots on.
 func (c *compiler) decls(capacity int) {
 	m := c.model
 	for _, d := range m.Program.Decls {
@@ -121,6 +123,8 @@ func (c *compiler) touchMem(i int) {
 	c.reads.mem[i] = true
 }
 
+// process compiles a process. It sorts the spaces of each footprint, because the memo and
+// the outcomes rely on the same order.
 func (c *compiler) process(pr *syntax.Process) *Code {
 	c.code = &Code{Proc: pr}
 	entry := c.node(false)
@@ -211,6 +215,8 @@ func (c *compiler) atomicFoot(n int, seen map[int]bool) {
 	}
 }
 
+// branches compiles if, do and loop. The guards of do and loop lead back to their start;
+// without an else guard, do gets one that leaves it.
 func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 	after := to
 	if s.Kind != syntax.If {
@@ -274,6 +280,8 @@ func (c *compiler) operation(e *Edge, o *syntax.Op) {
 	}
 }
 
+// target compiles the variable that an edge writes. A write to an array element kills
+// nothing, because the element is unknown.
 func (c *compiler) target(x *syntax.Expr, e *Edge) *target {
 	o := x.Name.Obj
 	t := &target{name: o.Name, index: o.Index}

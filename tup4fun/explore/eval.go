@@ -65,6 +65,7 @@ func (f *frame) arith(op string, a, b int64) int64 {
 	return v
 }
 
+// ref compiles a name and records the variable as read.
 func (c *compiler) ref(o *syntax.Object) number {
 	switch o.Kind {
 	case syntax.Constant, syntax.Symbol:
@@ -86,6 +87,8 @@ func (c *compiler) ref(o *syntax.Object) number {
 	return func(f *frame) int64 { return f.mem[i] }
 }
 
+// elem compiles an array element. All elements count as read, because the index is
+// unknown.
 func (c *compiler) elem(x *syntax.Expr) number {
 	o := x.Name.Obj
 	base, size, index := c.slots[o], int64(o.Len), c.number(x.X)
@@ -163,6 +166,8 @@ func (c *compiler) logic(x *syntax.Expr) truth {
 	return func(f *frame) bool { return !a(f) || b(f) }
 }
 
+// quantified compiles a quantifier. Its value is at a fixed index of frame.quant: the
+// number of quantifiers around it.
 func (c *compiler) quantified(x *syntax.Expr) truth {
 	i := c.depth
 	c.quant[x.Name.Obj] = i

@@ -106,6 +106,8 @@ func dual(op uint8, not bool) uint8 {
 	return map[uint8]uint8{fTrue: fFalse, fFalse: fTrue, fAnd: fOr, fOr: fAnd, fUntil: fRelease, fRelease: fUntil}[op]
 }
 
+// quantified replaces a quantifier by the conjunction or disjunction of its body for each
+// value.
 func (fs *formulas) quantified(x *syntax.Expr, not bool) int {
 	op, id := fAnd, fs.intern(dual(fTrue, not), 0, 0)
 	if x.Kind == syntax.Exists {
@@ -127,6 +129,8 @@ func (fs *formulas) withValue(x *syntax.Expr, v int64, build func()) {
 	fs.c.depth--
 }
 
+// atom returns the number of an atom. Atoms with the same source and quantifier values
+// are equal.
 func (fs *formulas) atom(x *syntax.Expr) int {
 	name := fmt.Sprint(fs.scope, x.Source())
 	if id, ok := fs.named[name]; ok {

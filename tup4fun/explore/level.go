@@ -57,6 +57,8 @@ func (sh *shard) levelEnd() uint32 {
 	return uint32(last*chunkSize + len(sh.chunks[last]))
 }
 
+// pieces returns the states between two positions, in one slice per chunk. A position is
+// chunk number × chunkSize + offset.
 func (sh *shard) pieces(from, to uint32) [][]byte {
 	var all [][]byte
 	for from < to {

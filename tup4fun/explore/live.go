@@ -104,6 +104,8 @@ func (m *Model) findAmple() {
 	}
 }
 
+// cutCycles searches depth first, without recursion, and makes the node at which a cycle
+// of ample nodes closes not ample.
 func (c *Code) cutCycles(root int, state []uint8) {
 	type visit struct{ node, edge int }
 	path := []visit{{node: root}}

@@ -59,6 +59,7 @@ func (m *memo) add(k memoKey, slot uint64, entry []uint32) {
 	}
 }
 
+// grow doubles the slots. The entries stay where they are in data.
 func (m *memo) grow() {
 	old := m.slots
 	m.slots = make([]memoSlot, 2*len(old))

@@ -24,6 +24,7 @@ func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 	return any
 }
 
+// put calls done with the tuple added, and reports whether the space has capacity for it.
 func (s *stepper) put(e *Edge, f *frame, tuple []int64, done func(*frame)) bool {
 	space := &s.m.Spaces[e.op.space]
 	before := f.spaces[e.op.space]

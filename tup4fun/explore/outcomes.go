@@ -24,6 +24,7 @@ func (x *expander) outcomes(s []uint32, p int) []uint32 {
 	return entry
 }
 
+// key returns the memo key of the steps at a node, which has at most four spaces.
 func (x *expander) key(s []uint32, p int, node *Node) memoKey {
 	mem := len(x.m.Procs)
 	k := memoKey{uint64(s[p]) << 32}

@@ -39,6 +39,7 @@ func (p *product) node(state, q int32) int32 {
 func (p *product) state(n int32) int32 { return int32(p.pairs[n] / int64(len(p.b.nodes))) }
 func (p *product) q(n int32) int32     { return int32(p.pairs[n] % int64(len(p.b.nodes))) }
 
+// moves returns the moves from a node, and computes them once. The result is never nil.
 func (p *product) moves(n int32) []move {
 	if p.succ[n] != nil {
 		return p.succ[n]

@@ -81,6 +81,8 @@ func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
 	return g, ""
 }
 
+// number returns the number of a state, and adds it if it is new. The table numbers
+// states in the order of the calls, so edges has the same numbers.
 func (g *Graph) number(s []uint32) int32 {
 	values := make([]int64, len(s))
 	for i, v := range s {

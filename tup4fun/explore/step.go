@@ -149,6 +149,8 @@ func (s *stepper) atomic(code *Code, e *Edge, f *frame, done func(*frame)) bool 
 	return any
 }
 
+// runBlock continues a block from the node that f is at. Only the first statement may
+// block; after it a blocked statement is an error.
 func (s *stepper) runBlock(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	first := int(f.proc[atNode]) == e.Entry && s.steps == 0
 	if int(f.proc[atNode]) == e.Last {

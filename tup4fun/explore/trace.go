@@ -142,6 +142,8 @@ func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
 	return steps, nil
 }
 
+// take describes a step of process p by edge e to g. It must be called before the stepper
+// leaves the step, because it reads its events.
 func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
 	q := x.procInfo(s[p])
 	t := taken{proc: p, edge: e, event: slices.Clone(x.step.events), next: slices.Clone(s)}

@@ -107,6 +107,7 @@ func isMonotone(p *syntax.Program) bool {
 	return !slices.ContainsFunc(p.Procs, func(pr *syntax.Process) bool { return !monotone(pr.Body) })
 }
 
+// monotone reports whether no statement depends on the absence of a tuple.
 func monotone(all []*syntax.Stmt) bool {
 	for _, s := range all {
 		if s.Op != nil && (s.Op.Verb == syntax.GetP || s.Op.Verb == syntax.QueryP) || countsTuples(s.Value) || countsTuples(s.Target) {

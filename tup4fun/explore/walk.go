@@ -106,6 +106,7 @@ func (w *Walker) reduce(s State, all []taken) []taken {
 	return all
 }
 
+// move converts a step. It makes t.next canonical.
 func (w *Walker) move(t taken) *Move {
 	w.x.canonical(t.next)
 	m := &Move{Step: t.step, Proc: t.proc, To: w.state(t.next)}

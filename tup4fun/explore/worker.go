@@ -46,6 +46,7 @@ func (w *worker) addNew(added int64) {
 	}
 }
 
+// expandAll checks and expands the encoded states of one piece of a level.
 func (w *worker) expandAll(piece []byte) {
 	each := func(_ int, next []uint32) { w.addState(next) }
 	for len(piece) > 0 {

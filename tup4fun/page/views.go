@@ -100,6 +100,8 @@ type statesView struct {
 	SVG        string   `json:"svg"`    // empty if the graph is too large
 }
 
+// states counts the reachable states. If a bound was reached, the last states are not
+// expanded and are not counted as final.
 func (p *Page) states(ctx context.Context, m *explore.Model, s session) (any, error) {
 	o := p.limits.options()
 	o.Reduction = explore.Reduction{}

@@ -98,6 +98,8 @@ func (c *checker) isBounded() Finding {
 	return c.holdsIfComplete("at most %d tokens in a place", slices.Max(append(c.cover.most(), 0)))
 }
 
+// isSafe searches for a marking with two tokens in a place. The marking may have Omega,
+// so a reachable one that covers it is reported if one is known.
 func (c *checker) isSafe() Finding {
 	for i := range c.cover.keys {
 		m := c.cover.Marking(i)

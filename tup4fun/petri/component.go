@@ -34,6 +34,8 @@ type terminal struct {
 	fires map[int]bool
 }
 
+// terminals lists the components without edges to others. first is the smallest number,
+// because the loop runs downwards.
 func (g *Graph) terminals() []terminal {
 	of, count := g.components()
 	all := make([]terminal, count)

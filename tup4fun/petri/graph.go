@@ -59,6 +59,8 @@ func Cover(ctx context.Context, n *Net, o Options) *Graph {
 	return search(ctx, n, o, true)
 }
 
+// search explores the markings breadth first, until there are no new ones or a bound is
+// reached. With accelerate the search ends for every net (Karp and Miller).
 func search(ctx context.Context, n *Net, o Options, accelerate bool) *Graph {
 	o = o.withDefaults()
 	g := &Graph{Net: n, number: map[string]int32{}}
@@ -137,6 +139,7 @@ func (g *Graph) accelerate(i, t int, m Marking) {
 	}
 }
 
+// total returns the number of tokens, or Omega if a place has Omega.
 func total(m Marking) int64 {
 	sum := int64(0)
 	for _, tokens := range m {

@@ -42,6 +42,8 @@ func (c *checker) isLive() Finding {
 	return holds("")
 }
 
+// isReversible requires a path from every marking to the initial one, which has the
+// number 0. A deadlock other than the initial marking refutes it for an unbounded net.
 func (c *checker) isReversible() Finding {
 	if !c.bounded {
 		if i := c.deadlock(); i > 0 {

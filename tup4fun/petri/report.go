@@ -109,6 +109,8 @@ func (q Question) properties(n *Net) []string {
 	return Usual
 }
 
+// overall returns Violated if any finding is violated, otherwise Incomplete if any is
+// incomplete.
 func overall(fs []Finding) explore.Outcome {
 	all := explore.Holds
 	for _, f := range fs {

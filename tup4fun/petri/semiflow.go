@@ -196,6 +196,9 @@ func (f *farkas) checkLimits(ctx context.Context) error {
 	return nil
 }
 
+// combine adds multiples of a and b so that the column becomes 0. b is negative there and
+// a is positive, so both factors are positive. The divisor all is not 0, because some
+// weight is positive.
 func combine(a, b candidate, column int) (candidate, error) {
 	x, y := -b.left[column], a.left[column]
 	g := gcd(x, y)

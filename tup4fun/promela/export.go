@@ -106,6 +106,9 @@ func (w *writer) tableSize(space int) int {
 	return most + atomicSlack
 }
 
+// globals writes the tables of the spaces and the shared variables, with the smallest
+// type that holds all values. Inside atomic blocks values may exceed those of any state,
+// so the type is int then.
 func (w *writer) globals() {
 	typ, most := "int", w.seen.Most+int64(len(w.m.Program.Symbols))
 	switch {

@@ -107,6 +107,7 @@ func (f *formatter) branches(p *Program) {
 	f.printLine(Pos{}, "rap")
 }
 
+// proc prints a process. Without count and name its statements stand alone.
 func (f *formatter) proc(p *Process) {
 	f.printComments(p.Pos)
 	head := ""
@@ -163,6 +164,7 @@ func (f *formatter) stmt(s *Stmt, end string) {
 
 var words = map[StmtKind][2]string{If: {"if ", "fi"}, Do: {"do ", "od"}, Loop: {"loop ", "pool"}}
 
+// guards prints if, do or loop. Each guard after the first begins with [].
 func (f *formatter) guards(s *Stmt, label, end string) {
 	before := label + words[s.Kind][0]
 	at := s.Pos

@@ -51,6 +51,8 @@ func exprText(x *Expr, strength int) string {
 	return s
 }
 
+// binaryText prints a binary expression. -> and U associate to the right, comparisons do
+// not associate, all others associate to the left; other operands get parentheses.
 func binaryText(x *Expr, own int) string {
 	left, right := own, own+1
 	switch own {

@@ -29,6 +29,8 @@ func (l *lexer) next() token {
 	}
 }
 
+// scan reads one token. The source is not at its end. The text of an illegal token is an
+// error message.
 func (l *lexer) scan() (kind, string) {
 	switch {
 	case l.atSeparator():

@@ -22,6 +22,8 @@ func (p *parser) decls() {
 	}
 }
 
+// decl reads one declaration. A parenthesis is a space if a name and a comma follow,
+// otherwise an expression.
 func (p *parser) decl() error {
 	switch {
 	case p.declWord() && p.tok.text == "symbol":

@@ -98,6 +98,7 @@ func (p *parser) startsStmt() bool {
 	return slices.ContainsFunc([]string{"skip", "if", "do", "loop"}, p.tok.is)
 }
 
+// stmt reads one statement with its label.
 func (p *parser) stmt() (s *Stmt, err error) {
 	if err := p.enterNesting(); err != nil {
 		return nil, err
@@ -211,6 +212,7 @@ func (p *parser) guards(s *Stmt, end string) error {
 	}
 }
 
+// guard reads a condition, operation, else or timeout, and its statements.
 func (p *parser) guard() (g *Guard, err error) {
 	g = &Guard{Pos: p.tok.pos}
 	switch {

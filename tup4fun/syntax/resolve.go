@@ -124,6 +124,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
+// decls declares each name after its value is resolved, so that a value cannot refer to
+// its own name.
 func (r *resolver) decls() {
 	for _, d := range r.prog.Decls {
 		switch d.Kind {

@@ -1,5 +1,7 @@
 package syntax
 
+// processes resolves the processes in order. Local variables are numbered from 0 in each
+// process.
 func (r *resolver) processes() {
 	for _, p := range r.prog.Procs {
 		r.proc = p
@@ -173,6 +175,7 @@ func (r *resolver) expr(x *Expr) (truth bool) {
 	return false
 }
 
+// binary resolves an operator, and reports whether its result is boolean.
 func (r *resolver) binary(x *Expr) bool {
 	switch x.Op {
 	case "+", "-", "*", "/", "%":
@@ -200,6 +203,8 @@ func (r *resolver) quantified(x *Expr) {
 	delete(r.locals, x.Name.Text)
 }
 
+// properties resolves the properties. The labels and processes that they name are known,
+// because processes are resolved before.
 func (r *resolver) properties() {
 	names := map[string]Pos{}
 	for _, p := range r.prog.Props {

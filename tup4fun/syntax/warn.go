@@ -118,6 +118,8 @@ func alwaysOpen(guards []*Guard) bool {
 
 var opposites = map[string]string{"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
+// negationText returns the source of the negation of a condition, to compare it with
+// other conditions.
 func negationText(x *Expr) string {
 	if o, ok := opposites[x.Op]; ok && x.Kind == Binary {
 		not := *x
