@@ -13,45 +13,46 @@ import (
 	"leasehold/shared/fault"
 )
 
-// newAudio is `leasehold audio`: finding clips without a coordinator.
+// newAudio is `leasehold audio`.
 func (a *app) newAudio() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audio",
-		Short: "find clips in files here and now, and measure how well",
+		Short: "find clips in files without a coordinator, and measure methods",
 	}
 	c.AddCommand(a.newAudioMatch(), a.newAudioExplain(), a.newAudioBench())
 	return c
 }
 
-// eachClip loads the recordings of a folder, named by their files without their
-// endings, one after the other. One that cannot be looked for is told, and left out.
+// eachClip calls use with each recording of a folder; its id is the name of the file
+// without the extension. It reports recordings that cannot be searched for to standard
+// error and skips them.
 func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) error) error {
 	files, err := audio.Files(folder)
 	if err != nil {
 		return fmt.Errorf("clips: %w: %w", err, fault.ErrNotFound)
 	}
-	some := false
+	usable := false
 	for _, name := range files {
 		clip, err := loadClip(ctx, filepath.Join(folder, name))
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			fmt.Fprintf(a.err, "%s is not looked for: %v\n", filepath.Join(folder, name), err)
+			fmt.Fprintf(a.err, "skipping clip %s: %v\n", filepath.Join(folder, name), err)
 			continue
 		}
 		if err := use(clip); err != nil {
 			return err
 		}
-		some = true
+		usable = true
 	}
-	if !some {
-		return fmt.Errorf("clips %s: no recording in it can be looked for: %w", folder, fault.ErrNotFound)
+	if !usable {
+		return fmt.Errorf("clips %s: want at least one usable recording: %w", folder, fault.ErrNotFound)
 	}
 	return nil
 }
 
-// loadClip loads one.
+// loadClip loads a clip and checks that it can be searched for.
 func loadClip(ctx context.Context, path string) (audio.Clip, error) {
 	samples, err := audio.Load(ctx, path, exact.MaxClip)
 	if err == nil {

@@ -48,7 +48,7 @@ func (a *app) newAudioBench() *cobra.Command {
 	var o benchOptions
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "measure how well clips are found, and at what cost",
+		Short: "measure how well methods find clips, and what they cost",
 		Long: `Build sets of episodes with known clips in them, out of openly licensed Debian
 packages, and measure methods of finding them: precision, recall, offset error, CPU.
 
@@ -63,16 +63,16 @@ before are too slow for a whole set: --oracle 60 compares all on a part.`,
 	f := c.Flags()
 	f.StringSliceVar(&o.sets, "set", []string{"report"}, "build dev, report, or both: thresholds were chosen on dev")
 	f.Uint64Var(&o.seed, "seed", set.ReleaseSeed, "draw the set by this number")
-	f.IntVar(&o.free, "free-hours", 0, "search so many hours more, in which no clip is played")
+	f.IntVar(&o.free, "free-hours", 0, "also search this number of hours in which no clip is played")
 	f.BoolVar(&o.each, "each", false, "log each miss and each wrong finding")
-	f.StringSliceVar(&o.methods, "method", []string{"landmarks"}, "what is measured: "+orList(slices.Sorted(maps.Keys(methods))))
+	f.StringSliceVar(&o.methods, "method", []string{"landmarks"}, "methods to measure: "+orList(slices.Sorted(maps.Keys(methods))))
 	f.StringVar(&o.work, "work", "", "folder for packages and sets (default leasehold/bench in the user's cache folder)")
-	f.IntVar(&o.clips, "clips", 0, "only so many clips, taken evenly; 0 is all")
-	f.IntVar(&o.episodes, "episodes", 0, "only so many episodes; 0 is all")
-	f.IntVar(&o.runs, "runs", 3, "so often; times are medians")
-	f.IntVar(&o.oracle, "oracle", 0, "compare with the exact method on so many clips and one episode, and with the cosine search on a tenth of them; 0 is not at all")
-	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which the landmarks method finds a clip, above 0 and below 1")
-	f.StringVar(&o.write, "write", "", "put the tables between the marks in this Markdown file, too")
+	f.IntVar(&o.clips, "clips", 0, "maximum number of clips, taken evenly; 0 is all")
+	f.IntVar(&o.episodes, "episodes", 0, "maximum number of episodes; 0 is all")
+	f.IntVar(&o.runs, "runs", 3, "number of runs; times are medians")
+	f.IntVar(&o.oracle, "oracle", 0, "compare with the exact method on this number of clips and one episode, and with the cosine search on a tenth of them; 0 is none")
+	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "minimum score of a finding of the landmarks method, above 0 and below 1")
+	f.StringVar(&o.write, "write", "", "also write the tables between the marks in this Markdown file")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := o.check(); err != nil {
 			return err
@@ -104,7 +104,7 @@ func (o *benchOptions) check() error {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return usagef("there is no cache folder (%s): say --work FOLDER", err)
+		return usagef("there is no cache folder (%s): name a folder with --work", err)
 	}
 	o.work = filepath.Join(cache, "leasehold", "bench")
 	return nil
@@ -210,7 +210,7 @@ func (r benchRow) columns() []column {
 	}
 }
 
-// cost is told once for each measurement.
+// cost formats a cost, which only the row of all groups has.
 func (r benchRow) cost(v float64) string {
 	if r.Group != bench.All {
 		return ""

@@ -73,8 +73,8 @@ func (o matchOptions) check() error {
 		return usagef("--clips must name the folder of the clips")
 	case o.format != formatTable && o.format != formatLabels:
 		return usagef("--format must be %s or %s; got %q", formatTable, formatLabels, o.format)
-	case o.format == formatLabels && o.out.said != "":
-		return usagef("--format labels cannot be combined with %s", o.out.said)
+	case o.format == formatLabels && o.out.flag != "":
+		return usagef("--format labels cannot be combined with %s", o.out.flag)
 	case !(o.threshold > 0 && o.threshold < 1):
 		return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
 	}
@@ -137,7 +137,7 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 		return err
 	}
 	if failed > 0 {
-		return errors.Join(errSaid, fault.ErrInvalid)
+		return errors.Join(errReported, fault.ErrInvalid)
 	}
 	return nil
 }

@@ -16,10 +16,11 @@ import (
 func (a *app) newBackup() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup DEST",
-		Short: "copy the spaces and the catalog to DEST, also while a coordinator runs",
+		Short: "back up the spaces and the catalog, also while a coordinator runs",
 		Long: `Copy the spaces and the catalog to the new folder DEST: first the spaces, then the
-catalog, so that what a restored coordinator repeats changes nothing. DEST is there
-whole or not at all. The cache is not copied: it is fetched again.
+catalog, because a restored coordinator may then repeat work without changing
+anything. DEST is complete or does not exist. The cache is not copied, because it
+can be fetched again.
 
 A running coordinator makes the backup itself, so DEST is on its machine.`,
 		Args: cobra.ExactArgs(1),

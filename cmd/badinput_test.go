@@ -17,7 +17,7 @@ import (
 
 const wavRate = 8000
 
-// wav is a RIFF file of 16-bit sound, whose header may lie.
+// wav returns a RIFF file of 16-bit sound whose header may be wrong.
 func wav(channels uint16, rateHz, dataBytes uint32, samples []int16) []byte {
 	le := binary.LittleEndian
 	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00")
@@ -33,7 +33,7 @@ func wav(channels uint16, rateHz, dataBytes uint32, samples []int16) []byte {
 	return b
 }
 
-// sound is a well-formed file.
+// sound returns a valid file.
 func sound(samples []int16) []byte { return wav(1, wavRate, uint32(2*len(samples)), samples) }
 
 func hiss(seed uint64, seconds float64) []int16 {
@@ -45,7 +45,7 @@ func hiss(seed uint64, seconds float64) []int16 {
 	return s
 }
 
-// tree writes files below a new folder.
+// tree writes files into a new folder and returns it.
 func tree(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,8 +72,8 @@ func runJSON(t *testing.T, args ...string) []map[string]any {
 	return rows
 }
 
-// problemsOf runs until idle over the origins of dir, and returns the reasons by
-// subject, and how many findings there are.
+// problemsOf runs until idle on the origins in dir. It returns the reasons of problems by
+// subject, and the number of findings.
 func problemsOf(t *testing.T, dir string, origins ...string) (problems map[string]string, findings int) {
 	t.Helper()
 	data := t.TempDir()
@@ -135,7 +135,7 @@ func TestFault50BadAudioBecomesAProblemAndAllElseGoesOn(t *testing.T) {
 	}
 }
 
-// rss is a feed of the given items.
+// rss returns a feed of items.
 func rss(items ...string) []byte {
 	return []byte(`<?xml version="1.0"?><rss version="2.0"><channel><title>t</title>` + strings.Join(items, "\n") + `</channel></rss>`)
 }
@@ -185,7 +185,7 @@ func TestFault49ABadFeedIsAProblemOfItsOriginAndTheOthersGoOn(t *testing.T) {
 		many[i] = item(fmt.Sprint("n", i), "many.wav")
 	}
 	dir := tree(t, map[string][]byte{
-		"bad/text.xml":   []byte(`<?xml version="1.0"?> this is no feed`),
+		"bad/text.xml":   []byte(`<?xml version="1.0"?> not a feed`),
 		"bad/bomb.xml":   []byte(`<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><rss><channel><title>&b;</title></channel></rss>`),
 		"bad/many.xml":   rss(many...),
 		"bad/many.wav":   sound(good),

@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 func (a *app) newClips() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clips",
-		Short: "look after a collection of clips",
+		Short: "check a collection of clips",
 	}
 	c.AddCommand(a.newClipsCheck())
 	return c

@@ -18,10 +18,10 @@ import (
 func (a *app) newClipsCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FOLDER",
-		Short: "name clips that would not be found, or twice, and what to do",
-		Long: `Name the clips of a folder that would be found nowhere (unreadable, silent, too
-short, too long), not surely (noise-like, steady), or twice (duplicates, and clips
-contained in others), and say what to do. The exit code is 1 if there are any.`,
+		Short: "list clips that would not be found or found twice, with advice",
+		Long: `List the clips of a folder that would not be found (unreadable, silent, too short,
+too long), not reliably (noise-like, steady), or twice (duplicates, and clips
+contained in others), with advice. The exit code is 1 if there are any.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -35,7 +35,7 @@ func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 		return fmt.Errorf("clips check: %w: %w", err, fault.ErrNotFound)
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("clips check %s: no recordings in it: %w", folder, fault.ErrNotFound)
+		return fmt.Errorf("clips check %s: no recordings in the folder: %w", folder, fault.ErrNotFound)
 	}
 	var clips []cliplint.Clip
 	for _, name := range files {
@@ -47,16 +47,16 @@ func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := show(a, o, noticeRows(notices), fmt.Sprintf("%d clips, and nothing wrong with them", len(clips))); err != nil {
+	if err := show(a, o, noticeRows(notices), fmt.Sprintf("no faults in %d clips", len(clips))); err != nil {
 		return err
 	}
 	if len(notices) > 0 {
-		return errors.Join(errSaid, fault.ErrInvalid)
+		return errors.Join(errReported, fault.ErrInvalid)
 	}
 	return nil
 }
 
-// noticeRow is a fault of a clip as it is printed (docs/json.md).
+// noticeRow is a fault of a clip as a row (docs/json.md).
 type noticeRow struct {
 	Clip   string         `json:"clip"`
 	Fault  cliplint.Fault `json:"fault"`

@@ -6,8 +6,8 @@ import "github.com/spf13/cobra"
 func (a *app) newCompletion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
-		Short: "print what makes a shell complete commands and flags",
-		Long: `Print what makes a shell complete commands and flags:
+		Short: "print a completion script for a shell",
+		Long: `Print a script that completes commands and flags in a shell:
 
   source <(leasehold completion bash)                                # this shell, or in ~/.bashrc
   leasehold completion zsh > "${fpath[1]}/_leasehold"                # then a new shell

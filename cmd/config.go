@@ -13,7 +13,7 @@ import (
 func (a *app) newConfig() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "look at the settings",
+		Short: "show and check the settings",
 	}
 	c.AddCommand(a.newConfigShow(), a.newConfigCheck())
 	return c
@@ -23,7 +23,7 @@ func (a *app) newConfig() *cobra.Command {
 func (a *app) newConfigShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show",
-		Short: "print every setting, its value, and where that comes from",
+		Short: "print every setting with its value and source",
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -42,7 +42,7 @@ func (a *app) newConfigShow() *cobra.Command {
 	return c
 }
 
-// settingRow is a setting as it is printed.
+// settingRow is a setting as a row.
 type settingRow struct{ config.Value }
 
 func (r settingRow) columns() []column {
@@ -54,7 +54,7 @@ func (a *app) newConfigCheck() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "say whether the settings are in order; exit code 2 when not",
+		Short: "check the settings; exit code 2 if any is invalid",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.load(c)
@@ -68,7 +68,7 @@ func (a *app) newConfigCheck() *cobra.Command {
 			if cfg.File() != "" {
 				where = cfg.File()
 			}
-			_, err = fmt.Fprintf(a.out, "the settings are in order (%s)\n", where)
+			_, err = fmt.Fprintf(a.out, "the settings are valid (%s)\n", where)
 			return err
 		},
 	}
@@ -77,12 +77,12 @@ func (a *app) newConfigCheck() *cobra.Command {
 	return c
 }
 
-// printFaults prints what Load found wrong, one line of JSON for each fault, and
-// nothing when all is in order.
+// printFaults prints each fault that Load returned as a line of JSON, and nothing if err is
+// nil.
 func (a *app) printFaults(err error) error {
 	var wrong config.Invalid
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return errors.Join(errSaid, err, printJSONLines(a, wrong))
+	return errors.Join(errReported, err, printJSONLines(a, wrong))
 }

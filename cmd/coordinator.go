@@ -15,7 +15,7 @@ import (
 func (a *app) newCoordinator() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "coordinator",
-		Short: "host the spaces, the catalog, the API and the page",
+		Short: "run a coordinator: the spaces, the catalog, the API and the dashboard",
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runCoordinator),
 	}
@@ -28,6 +28,6 @@ func (a *app) runCoordinator(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
 	return node.RunCoordinator(ctx, cfg, log, func(gate, http net.Addr) {
-		fmt.Fprintf(a.err, "coordinator: gate %s, page http://%s, data %s\n", gate, http, cfg.Data)
+		fmt.Fprintf(a.err, "coordinator: gate %s, dashboard http://%s, data %s\n", gate, http, cfg.Data)
 	})
 }

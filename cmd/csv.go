@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// printCSV prints rows with the names and, as far as text can say it, the values
-// of their JSON: a time as there, a list or an object as JSON, what is absent as
-// nothing.
+// printCSV prints rows with the names and values of their JSON fields: a time as in JSON, a
+// list or an object as JSON text, an absent field as an empty cell.
 func printCSV[T row](a *app, rows []T) error {
 	w := csv.NewWriter(a.out)
 	fields := fieldsOf(reflect.TypeFor[T](), nil)
@@ -47,10 +46,10 @@ func printCSV[T row](a *app, rows []T) error {
 type field struct {
 	name   string
 	index  []int
-	absent bool // where it is zero
+	absent bool // if its value is zero
 }
 
-// fieldsOf lists the fields of a struct, those of embedded ones in their place.
+// fieldsOf lists the fields of a struct, with those of embedded structs in their place.
 func fieldsOf(t reflect.Type, at []int) []field {
 	var fields []field
 	for i := range t.NumField() {
@@ -67,8 +66,8 @@ func fieldsOf(t reflect.Type, at []int) []field {
 	return fields
 }
 
-// csvCell is the text of a value. Text that a spreadsheet would take for a formula
-// gets a ' before it; a number is none, whatever it begins with.
+// csvCell returns the text of a value. It puts ' before text that a spreadsheet would take
+// for a formula; numbers are left as they are.
 func csvCell(v reflect.Value) (string, error) {
 	if t, ok := v.Interface().(time.Time); ok && t.IsZero() {
 		return "", nil
@@ -88,7 +87,7 @@ func csvCell(v reflect.Value) (string, error) {
 		return "", err
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
-	if s := ""; json.Unmarshal([]byte(text), &s) == nil { // it was a string: a time
+	if s := ""; json.Unmarshal([]byte(text), &s) == nil { // a string, such as a time
 		text = noFormula(s)
 	}
 	return text, nil

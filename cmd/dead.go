@@ -14,9 +14,9 @@ import (
 func (a *app) newDead() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dead",
-		Short: "dead letters: tasks past their attempts",
+		Short: "list and requeue dead letters (tasks past their attempts)",
 	}
-	list := a.newTasks("print the dead letters, and why they are", "no dead letters", (*apiclient.Client).Dead)
+	list := a.newTasks("print the dead letters with their reasons", "no dead letters", (*apiclient.Client).Dead)
 	c.AddCommand(list, a.newDeadRequeue())
 	return c
 }
@@ -25,18 +25,18 @@ func (a *app) newDead() *cobra.Command {
 func (a *app) newDeadRequeue() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "requeue ID…",
-		Short: "have the work of dead letters done again",
+		Short: "requeue dead letters",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 			for _, id := range args {
-				if err := needID("a task's id", id); err != nil {
+				if err := needID("task", id); err != nil {
 					return err
 				}
 				r, err := api.Requeue(ctx, id)
 				if err != nil {
 					return err
 				}
-				what := "its work is selected again"
+				what := "its work will be selected again"
 				if r.Task != nil {
 					what = "task " + r.Task.ID + " waits"
 				}

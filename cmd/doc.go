@@ -1,19 +1,18 @@
-// Package cmd is the command line: one file for each command, nothing but
-// wiring and printing.
+// Package cmd is the command line: one file for each command, and the printing that
+// commands share. Package node assembles what they run.
 //
-// Main runs the command that os.Args names and returns the exit code for the
-// process; it is the only exported name. What goes wrong is an error that a
-// command returns: it is printed once, to standard error, as "leasehold: …",
-// and its kind (shared/fault) decides the exit code: 2 for what the user must
-// mend on the command line, in the environment or in the file.
+// Main runs the command that os.Args names and returns the exit code of the process; it is
+// the only exported name. A command returns an error, which Main prints once, to standard
+// error, as "leasehold: …". Its kind (shared/fault) decides the exit code: 2 if the user
+// can fix it on the command line, in the environment or in the file of settings.
 //
-// A command is a method on app that returns a *cobra.Command; newRoot lists
-// them. Commands write to app.out and app.err, read their configuration with
-// app.load, and take their context from cobra: it ends at the first SIGINT or
-// SIGTERM, and a second one ends the process at once.
+// A command is a method on app that returns a *cobra.Command; newRoot lists them. Commands
+// write to app.out and app.err, read their configuration with app.load, and take their
+// context from cobra: it ends at the first SIGINT or SIGTERM, and a second one ends the
+// process at once.
 //
-// A command that reads prints rows (print.go): a row knows its columns, its JSON
-// fields are those of CSV, and docs/json.md has them. One that needs a running
-// coordinator is made with app.ask (locate.go); one that reads a catalog, with
-// app.atShelf (shelf.go), which falls back to the data folder when nobody has it.
+// A command that prints rows (print.go) has a type for a row, whose JSON fields are also
+// those of CSV, and docs/json.md documents them. A command that needs a running coordinator
+// is made with app.withCoordinator; a command that reads the catalog, with app.withCatalog,
+// which uses the data folder if no coordinator answers.
 package cmd

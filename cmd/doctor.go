@@ -14,10 +14,10 @@ import (
 func (a *app) newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "look whether this machine has what is needed, and say what to do",
-		Long: `Look whether this machine has what is needed: a data folder that can be written,
-room, open files, a clock, and decoders of sound. The exit code is 1 if a check failed;
-warnings are things that work less well.`,
+		Short: "check this machine, with advice",
+		Long: `Check that this machine has a data folder that can be written, disk space, open
+files, a clock, and decoders of sound. The exit code is 1 if a check failed. A
+warning means that something works less well.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -28,18 +28,18 @@ warnings are things that work less well.`,
 			return err
 		}
 		found := doctor.Examine(c.Context(), doctor.Folders{Data: cfg.Data})
-		if err := show(a, o, examRows(found), "nothing was checked"); err != nil {
+		if err := show(a, o, examRows(found), "no checks"); err != nil {
 			return err
 		}
 		if doctor.Failed(found) {
-			return errors.Join(errSaid, fault.ErrInvalid)
+			return errors.Join(errReported, fault.ErrInvalid)
 		}
 		return nil
 	}
 	return c
 }
 
-// examRow is a check as it is printed (docs/json.md).
+// examRow is a check as a row (docs/json.md).
 type examRow struct {
 	Check  string       `json:"check"`
 	State  doctor.State `json:"state"`

@@ -14,24 +14,25 @@ import (
 func (a *app) newDrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drain SESSION…",
-		Short: "tell managers or workers to finish or hand back what they hold, and to end",
-		Long: `Tell managers or workers, by their sessions as "leasehold status" shows them, to take
-nothing new, to finish or hand back what they hold, and to end with exit code 0. It does
-not wait until they have: their sessions are gone from the status then.
+		Short: "drain managers or workers: finish or hand back their work, then end",
+		Long: `Drain managers or workers, named by their sessions as "leasehold status" shows them:
+they take nothing new, finish or hand back what they hold, and end with exit code 0.
+The command does not wait for that; a session that has ended is no longer in the
+status.
 
-A container that Docker restarts always, or unless it is stopped, comes back as a new
-session; with the restart policy on-failure it stays away.`,
+A container with Docker's restart policy always or unless-stopped comes back as a new
+session; with on-failure it does not.`,
 		Example: "  leasehold drain worker-7f3a9c01",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 			for _, id := range args {
-				if err := needID("a session's id", id); err != nil {
+				if err := needID("session", id); err != nil {
 					return err
 				}
 				if err := api.Drain(ctx, id); err != nil {
 					return err
 				}
-				if _, err := fmt.Fprintf(a.out, "%s was told to drain\n", id); err != nil {
+				if _, err := fmt.Fprintf(a.out, "draining %s\n", id); err != nil {
 					return err
 				}
 			}

@@ -11,12 +11,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// patience bounds what another process does sooner or later, also on a machine that has
-// twenty times as much to do as it can.
-const patience = 3 * time.Minute
+// processTimeout is how long a test waits for another process. It is long, because the
+// machine may be overloaded twentyfold.
+const processTimeout = 3 * time.Minute
 
 // awaitFile is a command of the scripts: `await-file FILE [TEXT [N]]` waits until FILE
-// is there and holds TEXT N times, once if no N is given, or anything.
+// contains TEXT N times (default 1) or, without TEXT, anything.
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 3 {
 		ts.Fatalf("usage: await-file FILE [TEXT [N]]")
@@ -28,13 +28,13 @@ func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 		times = n
 	}
 	text := append(args, "")[1]
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(processTimeout); time.Now().Before(deadline); <-time.After(time.Millisecond) {
 		data, err := os.ReadFile(ts.MkAbs(args[0]))
 		if err == nil && len(data) > 0 && strings.Count(string(data), text) >= times {
 			return
 		}
 	}
-	ts.Fatalf("%s is not there", strings.Join(args, ": "))
+	ts.Fatalf("not found: %s", strings.Join(args, ": "))
 }
 
 // copyTree is a command of the scripts: `cp-tree FROM TO` copies a folder.
@@ -45,8 +45,8 @@ func copyTree(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(args[0])))
 }
 
-// exits is a command of the scripts: `exits 2 leasehold nonsense` runs the rest
-// and checks its exit code; stdout and stderr are then there to compare.
+// exits is a command of the scripts: `exits 2 leasehold nonsense` runs a command and
+// checks its exit code; the script may then compare stdout and stderr.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG…]")

@@ -37,14 +37,14 @@ func listWith(words []string, conjunction string) string {
 	return strings.Join(words[:last], ", ") + conjunction + words[last]
 }
 
-// A cue is a finding as players want it: from and to are not negative, to is after
-// from, and the title is one line.
+// A cue is a finding for players: from and to are not negative, to is after from, and the
+// title is one line.
 type cue struct {
 	from, to time.Duration // whole milliseconds
 	title    string
 }
 
-// cuesOf lists the findings of an episode in the order of time.
+// cuesOf returns the findings of an episode in the order of time.
 func cuesOf(e models.Episode, found []catalog.Finding) []cue {
 	var cues []cue
 	for _, f := range found {
@@ -59,14 +59,14 @@ func cuesOf(e models.Episode, found []catalog.Finding) []cue {
 	return cues
 }
 
-// oneLine is text without what would end a line or a cue, or move a terminal.
+// oneLine returns s without characters that end a line or a cue or control a terminal.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
 }
 
-// A chapter is one of a document of JSON chapters.
+// A chapter is an entry of a JSON chapters document.
 type chapter struct {
 	Start float64 `json:"startTime"` // seconds
 	End   float64 `json:"endTime"`
@@ -87,13 +87,14 @@ func (a *app) printChapters(e models.Episode, cues []cue) error {
 	return a.printIndented(doc)
 }
 
-// milliseconds is seconds with three decimals.
+// milliseconds returns d in seconds, rounded to three decimals.
 func milliseconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
 
-// vttText escapes what has a meaning in the text of a cue; "-->" cannot be left.
+// vttText escapes the characters that have a meaning in the text of a cue; it leaves no
+// "-->".
 var vttText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// printWebVTT prints cues as https://www.w3.org/TR/webvtt1/ wants them.
+// printWebVTT prints cues in the format of https://www.w3.org/TR/webvtt1/.
 func (a *app) printWebVTT(cues []cue) error {
 	var b strings.Builder
 	b.WriteString("WEBVTT\n")
@@ -104,14 +105,14 @@ func (a *app) printWebVTT(cues []cue) error {
 	return err
 }
 
-// vttTime is hh:mm:ss.ttt; hours may have more digits.
+// vttTime formats d as hh:mm:ss.ttt; hours may have more digits.
 func vttTime(d time.Duration) string {
 	ms := d.Milliseconds()
 	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
 }
 
-// printLabels prints a label track for Audacity, in the order of time. Labels of
-// several episodes name theirs.
+// printLabels prints a label track for Audacity, in the order of time. If found has several
+// episodes, each label begins with the title of its episode.
 func (a *app) printLabels(found []catalog.Finding) error {
 	several := slices.ContainsFunc(found, func(f catalog.Finding) bool { return f.EpisodeID != found[0].EpisodeID })
 	if !several {

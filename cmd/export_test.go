@@ -16,13 +16,12 @@ import (
 )
 
 var (
-	// vttCue is a cue as the standard wants it: a number, times, one line of text
-	// without a tag, an entity of its own or an arrow.
+	// vttCue is a valid cue: a number, times, one line of text without a tag or an arrow.
 	vttCue  = regexp.MustCompile(`^[0-9]+\n[0-9]{2,}:[0-5][0-9]:[0-5][0-9]\.[0-9]{3} --> [0-9]{2,}:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}\n[^\n\r<>]*\n?$`)
 	lonelyE = regexp.MustCompile(`&(amp;|lt;|gt;)?`)
 )
 
-func TestWhateverTheTitlesPlayersCanReadTheFindings(t *testing.T) {
+func TestPlayersCanReadFindingsWithAnyTitle(t *testing.T) {
 	t.Parallel()
 	e := models.Episode{Recording: models.Recording{ID: "e", Title: "E\n\x1b[31m"}}
 	rapid.Check(t, func(t *rapid.T) {
@@ -48,11 +47,11 @@ func TestWhateverTheTitlesPlayersCanReadTheFindings(t *testing.T) {
 		}
 		for _, b := range blocks[1:] {
 			if !vttCue.MatchString(b) {
-				t.Fatalf("%q is no cue", b)
+				t.Fatalf("invalid cue %q", b)
 			}
 			for _, entity := range lonelyE.FindAllString(b, -1) {
 				if entity == "&" {
-					t.Fatalf("%q has an & of its own", b)
+					t.Fatalf("%q has an unescaped &", b)
 				}
 			}
 		}

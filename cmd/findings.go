@@ -27,16 +27,16 @@ func (a *app) newFindings() *cobra.Command {
 	var o findingsOptions
 	c := &cobra.Command{
 		Use:   "findings",
-		Short: "print where each clip is played, or what could not be done",
-		Long: `Print where each clip is played, or what could not be done: as the running
-coordinator knows it, or else as the data folder does.`,
+		Short: "print where clips are played, or which problems there are",
+		Long: `Print where each clip is played, or which problems there are: from the running
+coordinator or, if none answers, from the data folder.`,
 		Args: cobra.NoArgs,
 	}
 	o.out = bindOutput(c)
-	c.Flags().BoolVar(&o.problems, "problems", false, "print what could not be done instead, and why")
+	c.Flags().BoolVar(&o.problems, "problems", false, "print the problems and their reasons instead")
 	c.Flags().StringVar(&o.format, "format", formatTable,
-		"what players and editors read: labels for Audacity; of one episode, chapters (Podcasting 2.0 JSON) or webvtt")
-	c.Flags().StringVar(&o.episode, "episode", "", "only this episode, by its title or id")
+		"format for editors and players: labels (Audacity) or, of one episode, chapters (Podcasting 2.0 JSON) or webvtt")
+	c.Flags().StringVar(&o.episode, "episode", "", "print only this episode, named by its title or id")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	config.BindFlags(c.Flags(), catalogKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
@@ -60,10 +60,10 @@ func (o findingsOptions) check() error {
 		return usagef("--format must be %s; got %q", orList(formats), o.format)
 	case o.format == formatTable:
 		return nil
-	case o.out.said != "" || o.problems:
-		return usagef("--format %s goes neither with -o, --json nor with --problems", o.format)
+	case o.out.flag != "" || o.problems:
+		return usagef("--format %s cannot be combined with -o, --json or --problems", o.format)
 	case o.format != formatLabels && o.episode == "":
-		return usagef("--format %s is of one episode: say which, with --episode TITLE or --episode ID", o.format)
+		return usagef("--format %s needs one episode: name it with --episode TITLE or --episode ID", o.format)
 	}
 	return nil
 }
@@ -91,8 +91,8 @@ func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findings
 	return a.printChapters(e, cues)
 }
 
-// theEpisode is the one that --episode names: an id names one, a title perhaps
-// several.
+// theEpisode returns the episode that --episode names. It returns a usage error if several
+// have that title.
 func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (models.Episode, error) {
 	all, err := from.Episodes(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (
 	for _, e := range named {
 		ids = append(ids, e.ID)
 	}
-	return models.Episode{}, usagef("%d episodes have the title %s; say --episode %s", len(named), o.episode, orList(ids))
+	return models.Episode{}, usagef("%d episodes have the title %s; name one by its id: --episode %s", len(named), o.episode, orList(ids))
 }
 
 func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
@@ -124,12 +124,12 @@ func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findings
 	return show(a, o.out, problemRows(problems), "no problems")
 }
 
-// wants reports whether an episode is to be shown.
+// wants reports whether to print an episode.
 func (o findingsOptions) wants(id, title string) bool {
 	return o.episode == "" || o.episode == id || o.episode == title
 }
 
-// findingRow is a finding as it is printed (docs/json.md).
+// findingRow is a finding as a row (docs/json.md).
 type findingRow struct{ catalog.Finding }
 
 func (r findingRow) columns() []column {
@@ -151,7 +151,7 @@ func findingRows(found []catalog.Finding) []findingRow {
 	return rows
 }
 
-// problemRow is a problem as it is printed (docs/json.md).
+// problemRow is a problem as a row (docs/json.md).
 type problemRow struct {
 	Subject string `json:"subject"`
 	Reason  string `json:"reason"`

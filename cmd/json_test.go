@@ -94,8 +94,7 @@ func TestTheDocumentOfJSONHasEveryFieldThatIsPrinted(t *testing.T) {
 	}
 }
 
-// jsonFields lists the fields of a type as JSON has them; * marks those that may
-// be left out.
+// jsonFields returns the JSON fields of a type; * marks those that may be absent.
 func jsonFields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {

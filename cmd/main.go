@@ -32,7 +32,7 @@ func Main() int {
 	return a.run(ctx, os.Args[1:])
 }
 
-// app is what the commands share.
+// app is the state that commands share.
 type app struct {
 	out, err io.Writer
 	level    slog.LevelVar  // of the log
@@ -50,7 +50,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	if !errors.Is(err, errSaid) {
+	if !errors.Is(err, errReported) {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			fmt.Fprintf(a.err, "leasehold: %s\n", line)
 		}
@@ -58,8 +58,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return fault.Of(err).ExitCode
 }
 
-// errSaid marks an error whose message the command itself has printed.
-var errSaid = errors.New("already said")
+// errReported marks an error whose message the command itself has printed.
+var errReported = errors.New("reported before")
 
 // load reads the configuration of a command that has bound its flags.
 func (a *app) load(c *cobra.Command) (config.Config, error) {
@@ -138,7 +138,7 @@ func (a *app) reloadingLogger(ctx context.Context, cfg config.Config) (log *slog
 	return log, node.ReloadOnHangup(ctx, cfg, func() (config.Config, error) { return config.Load(a.flags) }, &a.level, log)
 }
 
-// usageError is what the user must mend on the command line.
+// usageError is an error that the user can fix on the command line.
 type usageError string
 
 func (u usageError) Error() string        { return string(u) }

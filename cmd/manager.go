@@ -13,7 +13,7 @@ import (
 func (a *app) newManager() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "manager",
-		Short: "take visits, issue work-items and ingest results, for a coordinator elsewhere",
+		Short: "run a manager: visit origins, issue work-items, ingest results",
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runManager),
 	}

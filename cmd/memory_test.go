@@ -29,24 +29,24 @@ var (
 	memoryClips = flag.Int("memory.clips", 16, "number of clips that memory is measured with")
 )
 
-// BenchmarkWorkerMemory has a worker, a process of its own, research an hour of noise, in
-// which a clip is played each 20 s, for 16 clips of 1 to 5 s. It reports the most memory that
-// was resident (VmHWM), and what of it was beside the largest live heap, which is audio but
-// for about 2 MB. A long episode with many clips is
+// BenchmarkWorkerMemory runs a worker process that researches an hour of noise, in which a
+// clip is played each 20 s, for 16 clips of 1 to 5 s. It reports the maximum resident memory
+// (VmHWM), and how much of it is beside the largest live heap, which is audio except for
+// about 2 MB. For a long episode with many clips run
 //
 //	go test ./cmd -run '^$' -bench 'WorkerMemory|MatchMemory' -benchtime 1x -memory.hours 10 -memory.clips 100
 func BenchmarkWorkerMemory(b *testing.B) {
 	dir, leasehold := b.TempDir(), filepath.Join(realBinary(b), "leasehold")
 	writeShow(b, dir)
 	for b.Loop() {
-		h := beginHost(b, b.TempDir(), leasehold, append([]string{"coordinator"}, anyPorts...)...)
+		h := startCoordinatorProcess(b, b.TempDir(), leasehold, append([]string{"coordinator"}, anyPorts...)...)
 		for _, kind := range []string{"media show", "clips clips"} {
 			kind, folder, _ := strings.Cut(kind, " ")
-			add := begin(b, dir, leasehold, "origin", "add", "--kind", kind, folder, "--host", h.at.Gate)
+			add := start(b, dir, leasehold, "origin", "add", "--kind", kind, folder, "--host", h.at.Gate)
 			require.True(b, add.end().Success(), add.text())
 		}
-		begin(b, dir, leasehold, "manager", "--data", "m", "--host", h.at.Gate)
-		w := begin(b, dir, "env", "GODEBUG=gctrace=1", leasehold, "worker", "--data", "w", "--slots", "1", "--host", h.at.Gate)
+		start(b, dir, leasehold, "manager", "--data", "m", "--host", h.at.Gate)
+		w := start(b, dir, "env", "GODEBUG=gctrace=1", leasehold, "worker", "--data", "w", "--slots", "1", "--host", h.at.Gate)
 		resident := 0.0
 		for !strings.Contains(h.ask("/api/v1/totals"), fmt.Sprintf(`"researched":%d}`, *memoryClips)) {
 			<-time.After(100 * time.Millisecond)
@@ -64,7 +64,8 @@ func BenchmarkWorkerMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkMatchMemory reports the most memory that `leasehold audio match` had for the same.
+// BenchmarkMatchMemory reports the maximum resident memory of `leasehold audio match` for the
+// same recordings.
 func BenchmarkMatchMemory(b *testing.B) {
 	dir, leasehold := b.TempDir(), filepath.Join(realBinary(b), "leasehold")
 	writeShow(b, dir)
@@ -76,7 +77,7 @@ func BenchmarkMatchMemory(b *testing.B) {
 		require.NoError(b, c.Start())
 		findings, most := 0, 0.0
 		for lines := bufio.NewScanner(out); lines.Scan(); findings++ {
-			now, _ := statusMB("VmHWM", c.Process.Pid) // it may have ended by now
+			now, _ := statusMB("VmHWM", c.Process.Pid) // the process may have ended
 			most = max(most, now)
 		}
 		require.NoError(b, c.Wait())
@@ -85,16 +86,15 @@ func BenchmarkMatchMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkCoordinatorMemory reports what is resident of a coordinator with its
-// journal on the disk: before anybody asks anything of it, with 100,000 tasks that
-// wait, and at most until then.
+// BenchmarkCoordinatorMemory reports the resident memory of a coordinator with its journal
+// on disk: empty, with 100,000 waiting tasks, and the maximum.
 //
 //	go test ./cmd -run '^$' -bench CoordinatorMemory -benchtime 1x
 func BenchmarkCoordinatorMemory(b *testing.B) {
 	const tasks, clients = 100_000, 64
 	leasehold := filepath.Join(realBinary(b), "leasehold")
 	for b.Loop() {
-		h := beginHost(b, b.TempDir(), leasehold, append([]string{"coordinator"}, anyPorts...)...)
+		h := startCoordinatorProcess(b, b.TempDir(), leasehold, append([]string{"coordinator"}, anyPorts...)...)
 		b.ReportMetric(residentMB(b, "VmRSS", h.cmd.Process.Pid), "MB-empty")
 		conn, err := remote.Dial(b.Context(), remote.Config{Address: h.at.Gate, Session: remote.SessionID("bench")})
 		require.NoError(b, err)
@@ -117,14 +117,14 @@ func BenchmarkCoordinatorMemory(b *testing.B) {
 	}
 }
 
-// residentMB reads one line of what the system says about the memory of a process.
+// residentMB reads a line of /proc/PID/status.
 func residentMB(b *testing.B, line string, pid int) float64 {
 	mb, ok := statusMB(line, pid)
 	require.True(b, ok, "process %d has no %s", pid, line)
 	return mb
 }
 
-// statusMB is residentMB of a process that may have ended.
+// statusMB is residentMB for a process that may have ended; ok is false then.
 func statusMB(line string, pid int) (mb float64, ok bool) {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	m := regexp.MustCompile(line + `:\s+(\d+) kB`).FindSubmatch(data)
@@ -136,7 +136,7 @@ func statusMB(line string, pid int) (mb float64, ok bool) {
 }
 
 // writeShow writes clips of 1 to 5 s of noise, and an episode of noise in which one of them
-// is played each 20 s. It is 20 minutes over and over.
+// is played each 20 s. The episode repeats 20 minutes.
 func writeShow(b *testing.B, dir string) {
 	const rate = 16_000
 	random := rand.New(rand.NewPCG(1, 2))
@@ -147,20 +147,20 @@ func writeShow(b *testing.B, dir string) {
 		}
 		return x
 	}
-	bed := noise(20*60*rate, 2_000)
+	background := noise(20*60*rate, 2_000)
 	for n := range *memoryClips {
 		clip := noise(rate+random.IntN(4*rate), 8_000)
 		writeWAV(b, filepath.Join(dir, "clips", fmt.Sprint(n, ".wav")), rate, clip, 1)
-		if at := (5 + 20*n) * rate; at+len(clip) < len(bed) {
+		if at := (5 + 20*n) * rate; at+len(clip) < len(background) {
 			for i, v := range clip {
-				bed[at+i] += v
+				background[at+i] += v
 			}
 		}
 	}
-	writeWAV(b, filepath.Join(dir, "show", "show.wav"), rate, bed, 3**memoryHours)
+	writeWAV(b, filepath.Join(dir, "show", "show.wav"), rate, background, 3**memoryHours)
 }
 
-// writeWAV writes 16-bit samples, mono, so many times.
+// writeWAV writes 16-bit mono samples, repeated times times.
 func writeWAV(b *testing.B, path string, rate int, samples []int, times int) {
 	raw := make([]byte, 0, 2*len(samples))
 	for _, v := range samples {

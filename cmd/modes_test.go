@@ -29,7 +29,7 @@ func freeAddresses(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // where is a command of the scripts: `where FILE` reads an address file, and sets
-// host and api to what it says.
+// host and api to its addresses.
 func where(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: where FILE")
@@ -42,8 +42,8 @@ func where(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("api", at.HTTP)
 }
 
-// awaitState is a command of the scripts: `await-state TEXT` waits until what the
-// coordinator at $api says of its sessions holds TEXT.
+// awaitState is a command of the scripts: `await-state TEXT` waits until the status of the
+// coordinator at $api contains TEXT.
 func awaitState(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await-state TEXT")
@@ -51,8 +51,8 @@ func awaitState(ts *testscript.TestScript, neg bool, args []string) {
 	awaitAnswer(ts, "status", args[0])
 }
 
-// awaitResearched is a command of the scripts: `await-researched N` waits until so
-// many pairs are.
+// awaitResearched is a command of the scripts: `await-researched N` waits until N
+// pairs are researched.
 func awaitResearched(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await-researched N")
@@ -60,10 +60,10 @@ func awaitResearched(ts *testscript.TestScript, neg bool, args []string) {
 	awaitAnswer(ts, "totals", fmt.Sprintf(`"researched":%s}`, args[0]))
 }
 
-// awaitAnswer asks the API until its answer holds text.
+// awaitAnswer calls the API until its answer contains text.
 func awaitAnswer(ts *testscript.TestScript, path, text string) {
 	last := ""
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(processTimeout); time.Now().Before(deadline); {
 		<-time.After(10 * time.Millisecond)
 		answer, err := http.Get("http://" + ts.Getenv("api") + "/api/v1/" + path)
 		if err != nil {

@@ -17,19 +17,19 @@ import (
 	"leasehold/shared/config"
 )
 
-// timeFormat is how JSON and tables show a time.
+// timeFormat is the format of times in JSON and tables.
 const timeFormat = time.RFC3339
 
 // newOrigin is `leasehold origin`.
 func (a *app) newOrigin() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "origin",
-		Short: "what is visited again and again: feeds, folders of episodes, folders of clips",
+		Short: "manage origins: feeds, folders of episodes, folders of clips",
 	}
 	c.AddCommand(a.newOriginAdd(), a.newOriginList(), a.newOriginShow(), a.newOriginRemove(),
-		a.newSteer(apitypes.Enable, "have origins visited again that were disabled, their failures forgotten"),
-		a.newSteer(apitypes.Disable, "have origins not visited any more, until they are enabled"),
-		a.newSteer(apitypes.SaveNow, "have origins visited now, ahead of the queue"))
+		a.newSteer(apitypes.Enable, "enable disabled origins, and reset their failures"),
+		a.newSteer(apitypes.Disable, "disable visits of origins until they are enabled"),
+		a.newSteer(apitypes.SaveNow, "visit origins now, ahead of the queue"))
 	return c
 }
 
@@ -38,9 +38,9 @@ func (a *app) newOriginAdd() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "add PATH…",
-		Short: "add the origins at each PATH, and visit them",
-		Long: `Add the origins at each PATH, and visit them. A running coordinator has a manager
-visit them; it takes paths only from its own machine.`,
+		Short: "add origins and visit them",
+		Long: `Add the origins at each PATH and visit them. If a coordinator runs, a manager visits
+them, and each PATH must be on the coordinator's machine.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 			if s.Dir == nil {
@@ -71,8 +71,8 @@ func (a *app) addHere(ctx context.Context, d *node.DataDir, paths []string, kind
 	return errors.Join(failed...)
 }
 
-// addThere adds origins to a running coordinator. All paths are looked at before
-// the first is added.
+// addThere adds origins to a running coordinator. It detects the origins at all paths before
+// it adds the first.
 func (a *app) addThere(ctx context.Context, s *node.CatalogSource, paths []string, kind string) error {
 	var origins []models.Origin
 	for _, path := range paths {
@@ -89,9 +89,9 @@ func (a *app) addThere(ctx context.Context, s *node.CatalogSource, paths []strin
 		}
 		verb := "added"
 		if !isNew {
-			verb = "knew"
+			verb = "already there:"
 		}
-		if _, err := fmt.Fprintf(a.out, "%s %s %s %s: a manager visits it\n", verb, added.ID, added.Kind, added.URI); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s %s %s %s, to be visited by a manager\n", verb, added.ID, added.Kind, added.URI); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func kindHelp() string {
 	return "the kind of each PATH, if it should not be detected: " + strings.Join(kinds, ", ")
 }
 
-// originRow is an origin as it is printed.
+// originRow is an origin as a row.
 type originRow struct{ models.Origin }
 
 func (r originRow) columns() []column {
@@ -150,7 +150,7 @@ func (a *app) newOriginList() *cobra.Command {
 func (a *app) newOriginShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ORIGIN",
-		Short: "print one origin, named by its id, URL or path; its visits, and when the next is",
+		Short: "print one origin, named by its id, URL or path, with its visits and schedule",
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -177,7 +177,7 @@ func (a *app) newOriginShow() *cobra.Command {
 func (a *app) newOriginRemove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove ORIGIN…",
-		Short: "forget origins, their recordings, and what was found in them",
+		Short: "remove origins with their recordings and findings",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 			for _, name := range args {
@@ -199,7 +199,7 @@ func (a *app) newOriginRemove() *cobra.Command {
 	return c
 }
 
-// when prints a time for people.
+// when formats a time; the zero time is never.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return "never"

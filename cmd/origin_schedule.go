@@ -16,7 +16,7 @@ import (
 // shownOrigin is an origin with its schedule.
 type shownOrigin struct {
 	models.Origin
-	Schedule *apitypes.Schedule `json:"schedule,omitempty"` // unless it is never visited
+	Schedule *apitypes.Schedule `json:"schedule,omitempty"` // nil if origins of its kind are not visited
 }
 
 func (r shownOrigin) columns() []column {
@@ -37,8 +37,8 @@ func (r shownOrigin) columns() []column {
 	return columns
 }
 
-// queued shows the class and the value of an origin; only one that waits in a queue
-// has them.
+// queued formats the class and the value of an origin; both are - if it does not wait in a
+// queue.
 func queued(pool string, class int, value float64) (shownClass, shownValue string) {
 	switch pool {
 	case "save-now", "resting", "in flight", "disabled":
@@ -47,17 +47,17 @@ func queued(pool string, class int, value float64) (shownClass, shownValue strin
 	return fmt.Sprint(class), fmt.Sprintf("%.3g", value)
 }
 
-// reason says why an origin is not visited now, for people.
+// reason returns why an origin is not visited now.
 func reason(s apitypes.Schedule) string {
 	switch {
 	case s.Visit != "":
-		return s.Visit + " waits for a manager or is under way"
+		return s.Visit + " waits for a manager or is in progress"
 	case s.Asked:
-		return "a visit was asked for"
+		return "a visit was requested"
 	case s.Disabled == "failures":
-		return fmt.Sprintf("disabled after %d failures, until it is listed or enabled again", s.Failures)
+		return fmt.Sprintf("disabled after %d failures, until its lister lists it or it is enabled", s.Failures)
 	case s.Disabled == "lister":
-		return "disabled: its lister does not list it any more"
+		return "disabled because its lister no longer lists it"
 	case s.Disabled == "operator":
 		return "disabled by the operator"
 	case !s.Until.IsZero():

@@ -12,27 +12,27 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The forms in which a command that reads prints.
+// The formats in which commands print rows.
 const (
 	asTable = "table" // aligned columns, for people
-	asJSON  = "json"  // one document: a list of objects, or the one object
+	asJSON  = "json"  // one document: an array of objects, or one object
 	asLines = "jsonl" // one object on each line
 	asCSV   = "csv"   // RFC 4180, the first line names the fields
 )
 
 var outputs = []string{asTable, asJSON, asLines, asCSV}
 
-// output is what -o or --json says. As a flag it accepts a word of outputs.
+// output is the format that -o or --json selects. As a flag it accepts one of outputs.
 type output struct {
 	form string
-	said string // the flag that said so
+	flag string // the flag that selected it; empty if none did
 }
 
-// bindOutput adds -o and --json to a command that reads.
+// bindOutput adds -o and --json to a command that prints rows.
 func bindOutput(c *cobra.Command) *output {
 	o := &output{form: asTable}
-	c.Flags().VarP(o, "output", "o", "how it is printed")
-	c.Flags().BoolFunc("json", "print one JSON object on each line: short for -o jsonl", func(v string) error {
+	c.Flags().VarP(o, "output", "o", "output format: table, json, jsonl or csv")
+	c.Flags().BoolFunc("json", "print one JSON object on each line; the same as -o jsonl", func(v string) error {
 		if yes, err := strconv.ParseBool(v); err != nil || !yes {
 			return err
 		}
@@ -42,39 +42,37 @@ func bindOutput(c *cobra.Command) *output {
 	return o
 }
 
-// Set is part of pflag.Value.
 func (o *output) Set(form string) error {
 	if !slices.Contains(outputs, form) {
-		return fmt.Errorf("it must be one of %s", strings.Join(outputs, ", "))
+		return fmt.Errorf("want one of %s", strings.Join(outputs, ", "))
 	}
 	return o.set("-o", form)
 }
 
 func (o *output) set(flag, form string) error {
-	if o.said != "" && o.said != flag {
-		return fmt.Errorf("%s goes not with %s", flag, o.said)
+	if o.flag != "" && o.flag != flag {
+		return fmt.Errorf("%s cannot be combined with %s", flag, o.flag)
 	}
-	o.form, o.said = form, flag
+	o.form, o.flag = form, flag
 	return nil
 }
 
 func (o *output) String() string { return o.form }
 
-// Type is part of pflag.Value.
-func (o *output) Type() string { return strings.Join(outputs, "|") }
+func (o *output) Type() string { return "format" }
 
-// A row is a thing that is printed: a struct whose JSON fields (docs/json.md) are
-// also those of CSV, and which knows its columns in a table. They do not depend on
-// its value.
+// A row is a struct that commands print. Its JSON fields (docs/json.md) are also the fields
+// of CSV, and columns returns those of a table. How many there are, and their heads, must
+// not depend on its value.
 type row interface{ columns() []column }
 
-// A column is one of a table.
+// A column is a column of a table.
 type column struct {
 	head, cell string
-	detail     bool // only where one row is shown, and the cell is not empty
+	detail     bool // shown only in showOne, and only if the cell is not empty
 }
 
-// show prints rows; none is what a table says when there are none.
+// show prints rows; none is printed in place of a table without rows.
 func show[T row](a *app, o *output, rows []T, none string) error {
 	switch o.form {
 	case asJSON:
@@ -100,7 +98,7 @@ func printTable[T row](a *app, rows []T) error {
 	return t.print()
 }
 
-// cells returns something of each column of a list.
+// cells returns the head or the cell, as of selects, of each column of a table of rows.
 func cells(r row, of func(column) string) []string {
 	var cs []string
 	for _, c := range r.columns() {
@@ -174,7 +172,8 @@ func (a *app) newTable(header ...string) *table {
 	return t
 }
 
-// row adds one; what would break the columns or the terminal is replaced.
+// row adds a row. It replaces control characters, because they could break the columns or
+// control the terminal.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = strings.Map(func(r rune) rune {

@@ -21,9 +21,9 @@ import (
 	"leasehold/shared/config"
 )
 
-var update = flag.Bool("update", false, "write the golden files of what is printed anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
-// golden compares what was printed with a file of testdata/golden.
+// golden compares output with a file of testdata/golden.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
@@ -32,10 +32,10 @@ func golden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got, "%s: go test ./cmd -run Golden -update writes it anew", path)
+	require.Equal(t, string(want), got, "%s: go test ./cmd -run Golden -update writes it", path)
 }
 
-// inEachForm prints some rows, and the first of them, in each form.
+// inEachForm prints rows, no rows and one row in each format.
 func inEachForm[T row](t *testing.T, name string, rows ...T) {
 	t.Helper()
 	for _, form := range outputs {
@@ -98,13 +98,13 @@ func TestGoldenStatusInEachForm(t *testing.T) {
 		var buf bytes.Buffer
 		a := &app{out: &buf}
 		require.NoError(t, a.showStatus(&output{form: form}, full))
-		buf.WriteString("--- of nobody:\n")
+		buf.WriteString("--- empty:\n")
 		require.NoError(t, a.showStatus(&output{form: form}, apiclient.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []apitypes.Session{}, Spaces: []apitypes.Space{}, Costs: []models.Cost{}}))
 		golden(t, "status."+form, buf.String())
 	}
 }
 
-func TestACellOfCSVIsNoFormulaAndReadsBack(t *testing.T) {
+func TestACellOfCSVIsNotAFormulaAndReadsBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		said := rapid.OneOf(rapid.String(), rapid.StringMatching(`[=+\-@\t\r][ -~]*`)).Draw(t, "text")
@@ -118,7 +118,7 @@ func TestACellOfCSVIsNoFormulaAndReadsBack(t *testing.T) {
 		}
 		cell := records[1][0]
 		if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
-			t.Fatalf("%q is a formula", cell)
+			t.Fatalf("cell %q is a formula", cell)
 		}
 		// A reader of CSV makes \n of \r\n.
 		if plain := strings.ReplaceAll(said, "\r\n", "\n"); cell != plain && cell != "'"+plain {
@@ -127,7 +127,7 @@ func TestACellOfCSVIsNoFormulaAndReadsBack(t *testing.T) {
 	})
 }
 
-func TestAFormIsSaidOnce(t *testing.T) {
+func TestOnlyOneFormatMayBeSelected(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--json", "-o", "csv"}, {"-o", "csv", "--json"}, {"-o", "xml"}, {"--json=perhaps"}} {
 		var out, err bytes.Buffer

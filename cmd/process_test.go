@@ -23,26 +23,26 @@ import (
 type process struct {
 	testing.TB
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
+	done chan struct{} // closed when the process has ended
 
-	mu   sync.Mutex
-	said bytes.Buffer // to standard error
+	mu     sync.Mutex // guards stderr
+	stderr bytes.Buffer
 }
 
 func (p *process) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.said.Write(b)
+	return p.stderr.Write(b)
 }
 
 func (p *process) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.said.String()
+	return p.stderr.String()
 }
 
-// begin starts a program in a folder; it is killed when the test ends.
-func begin(t testing.TB, dir, program string, args ...string) *process {
+// start starts a program in a folder; it is killed when the test ends.
+func start(t testing.TB, dir, program string, args ...string) *process {
 	t.Helper()
 	p := &process{TB: t, cmd: exec.Command(program, args...), done: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stderr, p.cmd.WaitDelay = dir, p, time.Second
@@ -55,19 +55,19 @@ func begin(t testing.TB, dir, program string, args ...string) *process {
 
 func (p *process) signal(s syscall.Signal) { require.NoError(p, p.cmd.Process.Signal(s)) }
 
-// end waits until it has ended.
+// end waits until the process has ended.
 func (p *process) end() *os.ProcessState {
 	p.Helper()
 	select {
 	case <-p.done:
-	case <-time.After(patience):
-		require.Fail(p, "it does not end", p.text())
+	case <-time.After(processTimeout):
+		require.Fail(p, "the process does not end", p.text())
 	}
 	return p.cmd.ProcessState
 }
 
-// says waits until it has said something.
-func (p *process) says(text string) {
+// awaitText waits until standard error contains text.
+func (p *process) awaitText(text string) {
 	p.Helper()
 	p.await(func() (string, bool) { return p.text(), strings.Contains(p.text(), text) }, text)
 }
@@ -75,7 +75,7 @@ func (p *process) says(text string) {
 func (p *process) await(look func() (seen string, ok bool), wanted string) {
 	p.Helper()
 	seen, ok := "", false
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+	for deadline := time.Now().Add(processTimeout); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
 		if seen, ok = look(); ok {
 			return
 		}
@@ -83,15 +83,15 @@ func (p *process) await(look func() (seen string, ok bool), wanted string) {
 	require.Fail(p, "no "+wanted, seen)
 }
 
-// host is a coordinator in a process of its own.
-type host struct {
+// coordinatorProcess is a coordinator in its own process.
+type coordinatorProcess struct {
 	*process
 	at node.Addresses
 }
 
-func beginHost(t testing.TB, dir, program string, args ...string) *host {
+func startCoordinatorProcess(t testing.TB, dir, program string, args ...string) *coordinatorProcess {
 	t.Helper()
-	h := &host{process: begin(t, dir, program, args...)}
+	h := &coordinatorProcess{process: start(t, dir, program, args...)}
 	file := filepath.Join(dir, "c", node.AddressFile)
 	h.await(func() (string, bool) {
 		data, err := os.ReadFile(file)
@@ -100,8 +100,8 @@ func beginHost(t testing.TB, dir, program string, args ...string) *host {
 	return h
 }
 
-// ask returns what the API answers; empty, if it does not.
-func (h *host) ask(path string) string {
+// ask returns the answer of the API; empty if it does not answer.
+func (h *coordinatorProcess) ask(path string) string {
 	answer, err := http.Get("http://" + h.at.HTTP + path)
 	if err != nil {
 		return ""
@@ -114,13 +114,13 @@ func (h *host) ask(path string) string {
 	return string(data)
 }
 
-func (h *host) shows(path, text string) {
+func (h *coordinatorProcess) awaitAnswer(path, text string) {
 	h.Helper()
 	h.await(func() (string, bool) { seen := h.ask(path); return seen, strings.Contains(seen, text) }, text)
 }
 
-// put puts a document.
-func (h *host) put(path, doc string) {
+// put sends a document to the API.
+func (h *coordinatorProcess) put(path, doc string) {
 	h.Helper()
 	r, err := http.NewRequestWithContext(h.Context(), "PUT", "http://"+h.at.HTTP+path, strings.NewReader(doc))
 	require.NoError(h, err)

@@ -30,11 +30,10 @@ import (
 )
 
 // TestRemoteScripts runs the commands that ask a running coordinator:
-// testdata/remote/*.txtar. Each script has a coordinator of its own, whose API is
-// at $HTTP, and which data/coordinator.json names. It has an origin with two
-// episodes, a space "notes" and a worker. Their commands, beside those of
-// TestScripts: `kill-task ACTION` makes a dead letter of a waiting task,
-// `stop-coordinator` ends the API.
+// testdata/remote/*.txtar. Each script has its own coordinator, whose API is at $HTTP and in
+// data/coordinator.json. It has an origin with episodes, a space "notes" and a worker. The
+// scripts have these commands beside those of TestScripts: `kill-task ACTION` makes a dead
+// letter of a waiting task, `stop-coordinator` ends the API.
 func TestRemoteScripts(t *testing.T) {
 	t.Parallel()
 	bin := realBinary(t)
@@ -128,7 +127,7 @@ func fill(t *testing.T, store catalog.Catalog) {
 		},
 	}, time.Now()))
 	require.NoError(t, store.Ingest(ctx, models.Researched{
-		Episode: models.NewID("shows", "tuesday"), Clips: []string{formula}, ClipMedia: none, Problem: "-2 is no length", Scope: models.ScopePair,
+		Episode: models.NewID("shows", "tuesday"), Clips: []string{formula}, ClipMedia: none, Problem: "-2 is an invalid length", Scope: models.ScopePair,
 	}, time.Now()))
 }
 
@@ -141,7 +140,7 @@ func killTask(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(task.Client{Repo: worker}.Release(context.Background(), i, "cannot"))
 	if i.Attempts == 0 {
-		// Claimants are cleared when nobody else serves the action.
+		// Claimants are cleared if no other worker serves the action.
 		killTask(ts, neg, args)
 	}
 }

@@ -13,9 +13,9 @@ import (
 func (a *app) newRestore() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore SRC",
-		Short: "make a data folder of the backup SRC",
-		Long: `Make the data folder (--data) of the backup SRC. The folder must be empty or not
-there: nothing is overwritten.`,
+		Short: "restore a backup into a new data folder",
+		Long: `Restore the backup SRC into the data folder (--data), which must be empty or not
+exist, because nothing is overwritten.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := a.load(c)

@@ -19,11 +19,12 @@ const runGroup = "run"
 func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "leasehold",
-		Short: "find what is played where: work is a tuple, the right to do it is a lease",
-		Long: `Leasehold distributes work through tuple spaces: managers put leased work-items
-into them, workers take them and put results back.
+		Short: "find where clips are played, with work distributed through tuple spaces",
+		Long: `Find where clips are played in episodes. Leasehold distributes the work through tuple
+spaces: managers put leased work-items into them, workers take them and put results
+back.
 
-Without a command, leasehold runs the mode that the environment variable mode (or --mode, or
+Without a command, run the mode that the environment variable mode (or --mode, or
 mode: in the file of settings) names, with the flags of that mode.`,
 		Args:          knownCommand,
 		SilenceErrors: true, // run prints them
@@ -67,7 +68,7 @@ mode: in the file of settings) names, with the flags of that mode.`,
 	return root
 }
 
-// runMode is `mode=… leasehold`, without a command.
+// runMode runs the mode that is set, because there is no command.
 func (a *app) runMode(c *cobra.Command, _ []string) error {
 	cfg, err := config.Load(pick(c.Flags(), "mode", "config"))
 	if err != nil {
@@ -155,8 +156,8 @@ func bindSettings(c *cobra.Command, keys ...string) {
 // helpWidth is the number of columns of help texts.
 const helpWidth = 80
 
-// wrapUsageErrors makes the errors that cobra finds in arguments usage errors, and
-// lets a command that only groups others say so.
+// wrapUsageErrors turns the errors that cobra finds in arguments into usage errors, and
+// makes a command that only groups others an error without one of them.
 func wrapUsageErrors(c *cobra.Command) {
 	if c.HasSubCommands() {
 		c.Args = knownCommand
@@ -176,13 +177,13 @@ func wrapUsageErrors(c *cobra.Command) {
 	}
 }
 
-// knownCommand refuses a word that is none of c's commands.
+// knownCommand returns an error if the first argument is not one of c's commands.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	c.SuggestionsMinimumDistance = 2
-	hint := "; there are " + strings.Join(commandNames(c), ", ")
+	hint := "; use one of " + strings.Join(commandNames(c), ", ")
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = " (did you mean " + strings.Join(near, " or ") + "?)"
 	}

@@ -17,9 +17,10 @@ func (a *app) newRun() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "run [PATH…]",
-		Short: "coordinator, manager and workers in one process, no network between them",
-		Long: `Add the origins at each PATH (a feed, a folder of episodes, a folder of clips, or a
-folder with a manifest origins.yaml), and work on all origins of the data folder.`,
+		Short: "run a coordinator, a manager and workers in one process",
+		Long: `Add the origins at each PATH (a feed, a folder of episodes, a folder of clips, or
+a folder with a manifest origins.yaml), and work on all origins of the data folder,
+without a network between coordinator, manager and workers.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := a.load(c)
 			if err != nil {
@@ -28,14 +29,14 @@ folder with a manifest origins.yaml), and work on all origins of the data folder
 			return a.runLocal(c.Context(), cfg, args, kind, untilIdle)
 		},
 	}
-	c.Flags().BoolVar(&untilIdle, "until-idle", false, "stop when nothing is left to do, and print the findings")
+	c.Flags().BoolVar(&untilIdle, "until-idle", false, "stop when no work is left, and print the findings")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
 	bindSettings(c, config.KeysOf(config.Run)...)
 	return c
 }
 
 // runLocal adds the origins at paths and works on all origins of the data folder until
-// ctx ends, or until nothing is left to do.
+// ctx ends, or, with untilIdle, until no work is left.
 func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, kind string, untilIdle bool) (err error) {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
@@ -53,7 +54,7 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 		return err
 	}
 	if len(origins) == 0 {
-		return usagef("there is no origin in %s: name one, such as leasehold run examples/podcast, or leasehold origin add PATH", cfg.Data)
+		return usagef("%s has no origin; add one, for example with leasehold run examples/podcast or leasehold origin add PATH", cfg.Data)
 	}
 	// With --until-idle all local origins are visited too, because that is cheap.
 	if err := d.VisitNow(ctx, named, untilIdle); err != nil {
@@ -69,7 +70,7 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 		return err
 	}
 	if untilIdle && !idle {
-		err = errors.New("interrupted before everything was done; run again to go on")
+		err = errors.New("interrupted before all work was done; run again to continue")
 	}
 	return errors.Join(err, a.printSummary(s))
 }
@@ -77,8 +78,8 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 // refreshEvery is how often progress is read.
 const refreshEvery = 100 * time.Millisecond
 
-// showProgress shows progress until ctx ends or, with untilIdle, until nothing is left to
-// do. Idle is true in the second case.
+// showProgress shows progress until ctx ends or, with untilIdle, until no work is
+// left. Idle is true in the second case.
 func (a *app) showProgress(ctx context.Context, l *node.Local, untilIdle bool) (idle bool, err error) {
 	p := a.newRunProgress()
 	defer p.close()

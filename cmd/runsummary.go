@@ -61,8 +61,9 @@ func (s summary) nothingDone() bool {
 	return s.catalog.Researched == 0 && len(s.problems) > 0 && (failed || pairs > 0)
 }
 
-// printSummary prints what was found, what could not be done, and what it took; how long,
-// which is never the same twice, beside the output. It fails if nothing could be done.
+// printSummary prints the findings, the problems and totals. It prints the costs to
+// standard error, because they differ from run to run. It returns an error if nothing
+// could be done.
 func (a *app) printSummary(s summary) error {
 	if len(s.findings) > 0 {
 		if err := a.printFindings(s.findings); err != nil {
@@ -85,15 +86,13 @@ func (a *app) printSummary(s summary) error {
 		_, err = fmt.Fprintln(a.err, "research:", s.costs)
 	}
 	if err == nil && s.nothingDone() {
-		return fmt.Errorf("nothing could be done: %s", count(len(s.problems), "problem"))
+		return fmt.Errorf("no work could be done: %s", count(len(s.problems), "problem"))
 	}
 	return err
 }
 
-// printFindings prints the table of findings.
 func (a *app) printFindings(found []catalog.Finding) error { return printTable(a, findingRows(found)) }
 
-// printProblems prints the table of problems.
 func (a *app) printProblems(problems []catalog.Problem) error {
 	return printTable(a, problemRows(problems))
 }
@@ -113,7 +112,7 @@ func subject(p catalog.Problem) string {
 	return p.OriginURI
 }
 
-// count prints a number with its noun.
+// count formats a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -20,21 +20,21 @@ func TestFault43ASignalToHangUpReadsTheSettingsAgain(t *testing.T) {
 	settings := filepath.Join(dir, "leasehold.yaml")
 	write := func(text string) { require.NoError(t, os.WriteFile(settings, []byte(text), 0o600)) }
 	write("log-level: error\n")
-	h := beginHost(t, dir, leasehold, append([]string{"coordinator"}, anyPorts...)...)
+	h := startCoordinatorProcess(t, dir, leasehold, append([]string{"coordinator"}, anyPorts...)...)
 	write("log-level: debug\nmax-attempts: 7\n")
 	h.signal(syscall.SIGHUP)
-	h.says(`msg="the settings were reloaded" log-level=DEBUG`)
-	h.says(`msg="a changed setting takes effect at the next start" key=max-attempts from=3 to=7`)
-	worker := begin(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate)
-	worker.says("worker: session")
+	h.awaitText(`msg="the settings were reloaded" log-level=DEBUG`)
+	h.awaitText(`msg="a changed setting takes effect at the next start" key=max-attempts from=3 to=7`)
+	worker := start(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate)
+	worker.awaitText("worker: session")
 	write("nonsense: 1\n")
 	h.signal(syscall.SIGHUP)
-	h.says(`msg="the settings are invalid and stay unchanged"`)
+	h.awaitText(`msg="the settings are invalid and stay unchanged"`)
 	worker.signal(syscall.SIGHUP)
-	worker.says("stay unchanged")
+	worker.awaitText("stay unchanged")
 	worker.signal(syscall.SIGTERM)
 	require.Zero(t, worker.end().ExitCode())
-	h.says("gate: connection ended") // logged at debug only
+	h.awaitText("gate: connection ended") // logged at debug only
 	h.signal(syscall.SIGTERM)
 	require.Zero(t, h.end().ExitCode())
 }
@@ -42,38 +42,39 @@ func TestFault43ASignalToHangUpReadsTheSettingsAgain(t *testing.T) {
 func TestFault43ASignalToEndDrainsAndASecondEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir, leasehold := t.TempDir(), filepath.Join(realBinary(t), "leasehold")
-	h := beginHost(t, dir, leasehold, append([]string{"coordinator"}, anyPorts...)...)
+	h := startCoordinatorProcess(t, dir, leasehold, append([]string{"coordinator"}, anyPorts...)...)
 	media := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer media.Close()
 	h.put("/api/v1/episodes", `{"items":[{"name":"e","uri":"`+media.URL+`/e.wav"}]}`)
 	h.put("/api/v1/clips", `{"items":[{"name":"c","uri":"`+media.URL+`/c.wav"}]}`)
-	begin(t, dir, leasehold, "manager", "--data", "m", "--host", h.at.Gate, "--capacity-look", "200ms")
+	start(t, dir, leasehold, "manager", "--data", "m", "--host", h.at.Gate, "--capacity-look", "200ms")
 	worker := func(drain string) *process {
-		w := begin(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate, "--slots", "1", "--allow-private", "127.0.0.1", "--drain", drain)
-		h.shows("/api/v1/tasks", `"state":"held"`)
+		w := start(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate, "--slots", "1", "--allow-private", "127.0.0.1", "--drain", drain)
+		h.awaitAnswer("/api/v1/tasks", `"state":"held"`)
 		return w
 	}
 	first := worker("100ms")
 	first.signal(syscall.SIGTERM)
 	require.Zero(t, first.end().ExitCode(), first.text())
-	h.shows("/api/v1/tasks", `"state":"waiting"`)
-	h.shows("/api/v1/tasks", `"attempts":0`)
+	h.awaitAnswer("/api/v1/tasks", `"state":"waiting"`)
+	h.awaitAnswer("/api/v1/tasks", `"attempts":0`)
 
 	second := worker("10m")
 	second.signal(syscall.SIGTERM)
-	h.shows("/api/v1/status", `"state":"draining"`)
+	h.awaitAnswer("/api/v1/status", `"state":"draining"`)
 	second.signal(syscall.SIGTERM)
 	ended, ok := second.end().Sys().(syscall.WaitStatus)
 	require.True(t, ok)
 	require.Equal(t, syscall.SIGTERM, ended.Signal())
 }
 
-// Row 40: whoever takes all that the gate may have, health is answered.
+// Row 40: the API answers health checks also when clients have taken all connections of the
+// gate.
 func TestFault40WithoutFileDescriptorsHealthIsAnswered(t *testing.T) {
 	t.Parallel()
 	dir, leasehold := t.TempDir(), filepath.Join(realBinary(t), "leasehold")
 	args := append([]string{"-c", `ulimit -n 200; exec "$0" "$@"`, leasehold, "coordinator"}, anyPorts...)
-	h := beginHost(t, dir, "sh", args...)
+	h := startCoordinatorProcess(t, dir, "sh", args...)
 	var clients []net.Conn
 	for range 300 {
 		c, err := net.Dial("tcp", h.at.Gate)
@@ -86,8 +87,8 @@ func TestFault40WithoutFileDescriptorsHealthIsAnswered(t *testing.T) {
 	for _, c := range clients {
 		require.NoError(t, c.Close())
 	}
-	worker := begin(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate)
-	worker.says("worker: session")
+	worker := start(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate)
+	worker.awaitText("worker: session")
 	h.signal(syscall.SIGTERM)
 	require.Zero(t, h.end().ExitCode())
 }

@@ -18,23 +18,22 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// notation is how the fields of tuples and templates are written.
+// notation describes how to write the fields of tuples and templates.
 const notation = `Fields are words: 42 is an int64, 4.2 a float64, true and nil are themselves, int:1
-has a type of its own (bool, int, int32, int64, float32, float64, string, bytes in
-hexadecimal), (a 1) is a nested tuple; anything else is a string, and so is '42'
-(which a shell wants in quotes of its own: "'42'"). What begins with - comes after
---, or is written int64:-7.`
+names its type (bool, int, int32, int64, float32, float64, string, bytes in
+hexadecimal), (a 1) is a nested tuple. Any other word is a string, also '42' (in a
+shell: "'42'"). Put a word that begins with - after --, or write it as int64:-7.`
 
 const templates = notation + `
 
-In a template, ?string stands for any string, and so for every type (quote it, where
-the shell has a use for ?). A last ... stands for the rest of the tuple.`
+In a template, ?string matches any string, and likewise for the other types (quote it,
+because a shell expands ?). A last ... matches the rest of the tuple.`
 
 // newSpace is `leasehold space`.
 func (a *app) newSpace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "space",
-		Short: "look into the spaces of a coordinator, put tuples and take them",
+		Short: "list spaces; query, put and take tuples",
 	}
 	c.AddCommand(a.newSpaceList(), a.newSpaceCount(), a.newSpaceQuery(), a.newSpacePut(), a.newSpaceGet())
 	return c
@@ -44,7 +43,7 @@ func (a *app) newSpace() *cobra.Command {
 func (a *app) newSpaceList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "print the spaces, and how many tuples are in them",
+		Short: "print the spaces with their numbers of tuples",
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -59,7 +58,7 @@ func (a *app) newSpaceList() *cobra.Command {
 	return c
 }
 
-// spaceRow is a space as it is printed.
+// spaceRow is a space as a row.
 type spaceRow struct{ apitypes.Space }
 
 func (r spaceRow) columns() []column {
@@ -84,7 +83,7 @@ func spaceRows(spaces []apitypes.Space) []spaceRow {
 	return rows
 }
 
-// counted is an answer of `leasehold space count`.
+// counted is the row of `leasehold space count`.
 type counted struct {
 	Space    string `json:"space"`
 	Template string `json:"template"`
@@ -100,12 +99,12 @@ func (a *app) newSpaceCount() *cobra.Command {
 	var held bool
 	c := &cobra.Command{
 		Use:   "count SPACE [FIELD…]",
-		Short: "count the tuples that match a template, or all",
-		Long:  "Count the tuples that match a template, or all.\n\n" + templates,
+		Short: "count tuples",
+		Long:  "Count the tuples that match a template, or all tuples without one.\n\n" + templates,
 		Args:  cobra.MinimumNArgs(1),
 	}
 	o := bindOutput(c)
-	c.Flags().BoolVar(&held, "held", false, "also those that are held")
+	c.Flags().BoolVar(&held, "held", false, "include held tuples")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		line, err := templateLine(args[1:], true)
 		if err != nil {
@@ -125,8 +124,8 @@ func (a *app) newSpaceCount() *cobra.Command {
 	return c
 }
 
-// templateLine checks a template, and writes it as the API reads it. One that is
-// not there stands for all tuples; ... may only be in one that lists.
+// templateLine checks a template and writes it in the form that the API reads. If lists is
+// true, no words match all tuples, and ... is allowed.
 func templateLine(words []string, lists bool) (string, error) {
 	if len(words) == 0 && lists {
 		return tuple.RestWord, nil
@@ -136,14 +135,14 @@ func templateLine(words []string, lists bool) (string, error) {
 	case err != nil:
 		return "", usagef("template: %s", err)
 	case open && !lists:
-		return "", usagef("template: ... is only for query and count; write what each field is, such as ?string")
+		return "", usagef("template: ... is only for query and count; write every field, such as ?string")
 	case !open:
 		return p.Line(), nil
 	}
 	return strings.TrimSpace(p.Line() + " " + tuple.RestWord), nil
 }
 
-// tupleRow is a tuple as it is printed.
+// tupleRow is a tuple as a row.
 type tupleRow struct{ apitypes.Tuple }
 
 func (r tupleRow) columns() []column {
@@ -159,13 +158,13 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	var held bool
 	c := &cobra.Command{
 		Use:     "query SPACE [FIELD…]",
-		Short:   "print the tuples that match a template, or all, and take none; exit code 1 if there are none",
-		Long:    "Print the tuples that match a template, or all, and take none.\n\n" + templates,
+		Short:   "print tuples without taking them; exit code 1 if there are none",
+		Long:    "Print the tuples that match a template, or all tuples without one, and take none.\n\n" + templates,
 		Example: "  leasehold space query task research ...",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	o := bindOutput(c)
-	c.Flags().BoolVar(&held, "held", false, "also those that are held")
+	c.Flags().BoolVar(&held, "held", false, "include held tuples")
 	most := bindLimit(c)
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		line, err := templateLine(args[1:], true)
@@ -195,21 +194,20 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	return c
 }
 
-// A limit bounds what may be long: at most so many, or all of it if it is -1.
+// A limit is the maximum number of rows of a list; -1 is all.
 type limit int
 
-// bindLimit adds --limit to a command that lists what may be long.
+// bindLimit adds --limit to a command whose list may be long.
 func bindLimit(c *cobra.Command) *limit {
 	l := limit(apiclient.TuplesPage)
-	c.Flags().Var(&l, "limit", "print at most so many; -1 is all")
+	c.Flags().Var(&l, "limit", "maximum number of rows; -1 is all")
 	return &l
 }
 
-// Set is part of pflag.Value.
 func (l *limit) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 && n != -1 {
-		return errors.New("it must be 1 or more, or -1 for all")
+		return errors.New("want 1 or more, or -1 for all")
 	}
 	*l = limit(n)
 	return nil
@@ -217,27 +215,26 @@ func (l *limit) Set(s string) error {
 
 func (l *limit) String() string { return strconv.Itoa(int(*l)) }
 
-// Type is part of pflag.Value.
 func (l *limit) Type() string { return "number" }
 
-// reportTruncated says, where it is not in the way, what a list is without.
+// reportTruncated tells standard error how many rows were left out of a list.
 func (a *app) reportTruncated(shown, omitted, total int) error {
 	var err error
 	if omitted > 0 {
-		_, err = fmt.Fprintf(a.err, "leasehold: %d more are too large to be shown\n", omitted)
+		_, err = fmt.Fprintf(a.err, "leasehold: %d more are too large to show\n", omitted)
 	}
 	if err == nil && shown+omitted < total {
-		_, err = fmt.Fprintf(a.err, "leasehold: %d of %d are shown; --limit says how many\n", shown, total)
+		_, err = fmt.Fprintf(a.err, "leasehold: %d of %d shown; set --limit for more\n", shown, total)
 	}
 	return err
 }
 
-// needID refuses what cannot be the name of anything at a coordinator.
+// needID returns a usage error if name is not a valid id.
 func needID(what, name string) error {
 	if models.ValidID(name) {
 		return nil
 	}
-	return usagef("%s is 1 to 128 of A-Z a-z 0-9 . _ : -; got %q", what, name)
+	return usagef("%s: invalid id %q: want 1 to 128 of A-Z a-z 0-9 . _ : -", what, name)
 }
 
 // newSpacePut is `leasehold space put`.
@@ -250,7 +247,7 @@ func (a *app) newSpacePut() *cobra.Command {
 		Example: "  leasehold space put log note shopping 'two words' 42",
 		Args:    cobra.MinimumNArgs(2),
 	}
-	c.Flags().DurationVar(&ttl, "ttl", 0, "how long it may stay; 0 is until it is taken")
+	c.Flags().DurationVar(&ttl, "ttl", 0, "time that the tuple may stay; 0 is until it is taken")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		t, err := tuple.ParseTuple(args[1:])
 		if err != nil {
@@ -273,21 +270,20 @@ func (a *app) newSpaceGet() *cobra.Command {
 	var noWait bool
 	c := &cobra.Command{
 		Use:   "get SPACE FIELD…",
-		Short: "take a tuple that matches a template, and wait for one; exit code 1 if none comes",
-		Long: `Take a tuple that matches a template, and wait for one. What is taken and lost on its
-way here (this process or the network dies at that moment) is gone.
+		Short: "take a tuple, waiting for one; exit code 1 if none comes",
+		Long: `Take a tuple that matches a template; wait until there is one. If this process or the
+network fails at the moment of the take, the tuple is lost.
 
 ` + templates,
 		Args: cobra.MinimumNArgs(2),
 	}
 	o := bindOutput(c)
-	c.Flags().DurationVar(&timeout, "timeout", -1, "how long to wait (default: until it is interrupted)")
-	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait: short for --timeout 0s")
-	c.Flags().Lookup("timeout").DefValue = "0s" // which is not printed
+	c.Flags().DurationVar(&timeout, "timeout", -1, "time to wait (default: until interrupted)")
+	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait; the same as --timeout 0s")
+	c.Flags().Lookup("timeout").DefValue = "0s" // hides the default in the help
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
-		said := c.Flags().Changed("timeout")
-		if said && (noWait || timeout < 0) {
-			return usagef("--timeout must not be negative, and goes not with --no-wait")
+		if c.Flags().Changed("timeout") && (noWait || timeout < 0) {
+			return usagef("--timeout must not be negative and cannot be combined with --no-wait")
 		}
 		if noWait {
 			timeout = 0

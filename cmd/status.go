@@ -16,11 +16,11 @@ import (
 func (a *app) newStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "say who is at work, on what, and what needs attention",
-		Long: `Say who is at work, on what, and what needs attention. The exit code is 69 if no
-coordinator answers, so it can be a container's health check.
+		Short: "print sessions, spaces and totals",
+		Long: `Print the sessions and their tasks, the spaces, totals, and what needs attention. The
+exit code is 69 if no coordinator answers, so it can be a container's health check.
 
-As CSV it is the sessions; "space list -o csv" has the spaces.`,
+As CSV it prints the sessions only; "space list -o csv" prints the spaces.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -72,7 +72,7 @@ func withHint(n int, noun, how string) string {
 	return count(n, noun) + " (" + how + ")"
 }
 
-// sessionRow is a session as it is printed.
+// sessionRow is a session as a row.
 type sessionRow struct{ apitypes.Session }
 
 func (r sessionRow) columns() []column {

@@ -21,7 +21,7 @@ import (
 func (a *app) newTask() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "task",
-		Short: "create tasks, and see where they are",
+		Short: "create, list and show tasks",
 	}
 	c.AddCommand(a.newTaskCreate(), a.newTaskList(), a.newTaskShow())
 	return c
@@ -33,20 +33,20 @@ func (a *app) newTaskCreate() *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "create ACTION [JSON|@FILE|@-]",
-		Short: "put a task for a worker that serves the action",
-		Long: `Put a task for a worker that serves the action, with JSON for whoever does it: as an
-argument, from a file, or from standard input (@-).`,
+		Short: "create a task",
+		Long: `Create a task for a worker that serves the action. Its data is JSON: an argument, a
+file, or standard input (@-).`,
 		Example: `  leasehold task create count '{"n": 1}' --timeout 5m`,
 		Args:    cobra.RangeArgs(1, 2),
 	}
 	o := bindOutput(c)
-	c.Flags().StringVar(&n.Subject, "subject", "", "what it is about")
-	c.Flags().Int64Var(&n.Priority, "priority", 0, "higher is sooner")
-	c.Flags().DurationVar(&timeout, "timeout", 0, "how long an attempt may take (default 10m)")
-	c.Flags().Lookup("timeout").DefValue = "0s" // the coordinator's, which is not printed
+	c.Flags().StringVar(&n.Subject, "subject", "", "subject of the task")
+	c.Flags().Int64Var(&n.Priority, "priority", 0, "priority; higher is sooner")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "maximum time of an attempt (default 10m)")
+	c.Flags().Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
 		n.Action = args[0]
-		if err := needID("an action", n.Action); err != nil {
+		if err := needID("action", n.Action); err != nil {
 			return err
 		}
 		if len(args) > 1 {
@@ -75,10 +75,10 @@ argument, from a file, or from standard input (@-).`,
 	return c
 }
 
-// maxData is what the API takes as a body.
+// maxData is the maximum size of a body at the API, in bytes.
 const maxData = 1 << 20
 
-// readData reads the data of a task: JSON, or @ and the file that holds it.
+// readData reads the data of a task: JSON text, or @ and the name of a file with it.
 func readData(said string, stdin io.Reader) (json.RawMessage, error) {
 	text := said
 	if name, isFile := strings.CutPrefix(said, "@"); isFile {
@@ -102,12 +102,12 @@ func readData(said string, stdin io.Reader) (json.RawMessage, error) {
 	}
 	var compact json.RawMessage
 	if err := json.Unmarshal([]byte(text), &compact); err != nil {
-		return nil, usagef("data must be JSON, or @FILE: %s; got %.100q", err, said)
+		return nil, usagef("data must be JSON or @FILE: %s; got %.100q", err, said)
 	}
 	return compact, nil
 }
 
-// taskRow is a task, or a dead letter, as it is printed.
+// taskRow is a task or a dead letter as a row.
 type taskRow struct{ apitypes.Task }
 
 func (r taskRow) columns() []column {
@@ -140,10 +140,10 @@ func taskRows(tasks []apitypes.Task) []taskRow {
 
 // newTaskList is `leasehold task list`.
 func (a *app) newTaskList() *cobra.Command {
-	return a.newTasks("print the tasks that wait or are held, first the next", "no tasks", (*apiclient.Client).Tasks)
+	return a.newTasks("print waiting and held tasks, the next one first", "no tasks", (*apiclient.Client).Tasks)
 }
 
-// newTasks is a command that lists tasks.
+// newTasks returns a command that lists tasks.
 func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.Context, string, int) (apitypes.Page[apitypes.Task], error)) *cobra.Command {
 	var action string
 	c := &cobra.Command{
@@ -152,7 +152,7 @@ func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.Flags().StringVar(&action, "action", "", "only of this action")
+	c.Flags().StringVar(&action, "action", "", "print only tasks of this action")
 	most := bindLimit(c)
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
 		page, err := list(api, ctx, action, int(*most))
@@ -172,12 +172,12 @@ func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.
 func (a *app) newTaskShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
-		Short: "print one task with its data, wherever it is",
+		Short: "print one task with its data, also if it has ended",
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
-		if err := needID("a task's id", args[0]); err != nil {
+		if err := needID("task", args[0]); err != nil {
 			return err
 		}
 		t, err := api.Task(ctx, args[0])

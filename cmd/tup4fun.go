@@ -17,20 +17,19 @@ import (
 func (a *app) newTup4fun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tup4fun",
-		Short: "model tuple-space programs, and check all that they can do",
-		Long: `Model tuple-space programs, and check all that they can do. A model is a file with the
-start, the processes and the properties, and --- between them; docs/tup4fun.md is the
-tutorial. Standard input is "-".`,
+		Short: "model tuple-space programs, and check all their states",
+		Long: `Model tuple-space programs, and check all their states. A model is a file with the
+start, the processes and the properties, separated by lines of ---. The tutorial is
+docs/tup4fun.md. The file name - is standard input.`,
 	}
 	c.AddCommand(a.newTupCheck(), a.newTupFmt(), a.newTupRun(), a.newTupGraph(), a.newTupTrace(), a.newTupExport(), a.newTupPetri(), a.newTupConform(), a.newTupServe())
 	return c
 }
 
-// errIncomplete is the end of a command that did not come to a verdict; it has
-// said so.
-var errIncomplete = fmt.Errorf("%w: %w", errSaid, fault.ErrUsage)
+// errIncomplete is the error of a command that printed that it has no verdict.
+var errIncomplete = fmt.Errorf("%w: %w", errReported, fault.ErrUsage)
 
-// modelFlags are how a model is read.
+// modelFlags are the flags of commands that read a model.
 type modelFlags struct {
 	init     string
 	capacity int
@@ -38,8 +37,8 @@ type modelFlags struct {
 
 func bindModel(c *cobra.Command) *modelFlags {
 	var f modelFlags
-	c.Flags().StringVar(&f.init, "init", "", "file with the initialisation, where MODEL is only the program (the two boxes of the original tool)")
-	c.Flags().IntVar(&f.capacity, "capacity", 0, "room of the spaces that have INF; 0 is no bound")
+	c.Flags().StringVar(&f.init, "init", "", "file with the start, if MODEL is only the program (the two boxes of the original tool)")
+	c.Flags().IntVar(&f.capacity, "capacity", 0, "capacity of spaces with INF; 0 is unlimited")
 	return &f
 }
 
@@ -50,13 +49,13 @@ func (f *modelFlags) read(path string) (string, error) {
 		return program, err
 	}
 	if syntax.HasStart(program) {
-		return "", usagef("%s has a start of its own: leave --init %s away", path, f.init)
+		return "", usagef("%s has a start: omit --init %s", path, f.init)
 	}
 	start, err := readSource(f.init)
 	return syntax.Join(start, program), err
 }
 
-// load reads and compiles a model. What is wrong with it is a usage error.
+// load reads and compiles a model. An error in the model is a usage error.
 func (f *modelFlags) load(path string) (*explore.Model, error) {
 	if f.capacity < 0 {
 		return nil, usagef("--capacity must not be negative")
@@ -76,7 +75,7 @@ func (f *modelFlags) load(path string) (*explore.Model, error) {
 	return m, nil
 }
 
-// readSource reads a file, or standard input, as far as the language allows.
+// readSource reads a file or standard input, up to one byte more than the language allows.
 func readSource(path string) (string, error) {
 	r := io.Reader(os.Stdin)
 	if path != "-" {
@@ -105,15 +104,15 @@ type searchFlags struct {
 func bindSearch(c *cobra.Command) *searchFlags {
 	f := &searchFlags{}
 	flags := c.Flags()
-	flags.BoolVar(&f.none, "no-reduction", false, "explore each state: short for the three below")
-	flags.BoolVar(&f.noDead, "no-dead-variables", false, "tell states apart by variables that nobody reads any more")
-	flags.BoolVar(&f.noSym, "no-symmetry", false, "tell states apart by which copy of a process is where")
-	flags.BoolVar(&f.noPart, "no-partial-order", false, "try all orders of steps that concern nobody else")
+	flags.BoolVar(&f.none, "no-reduction", false, "explore all states; the same as the next three flags")
+	flags.BoolVar(&f.noDead, "no-dead-variables", false, "distinguish states by variables that are not read again")
+	flags.BoolVar(&f.noSym, "no-symmetry", false, "distinguish states by which copy of a process is where")
+	flags.BoolVar(&f.noPart, "no-partial-order", false, "try all orders of independent steps")
 	flags.BoolVar(&f.o.Compact, "compact", false, "store a 64-bit hash for each state, not the state")
-	flags.IntVar(&f.o.Cores, "cores", 0, "how many cores to use; 0 is all")
-	flags.Int64Var(&f.o.States, "states", 0, "give up after so many states; 0 is 20 million")
-	flags.Int64Var(&f.memory, "memory", 0, "give up after so many MiB; 0 is 4096")
-	flags.DurationVar(&f.o.Time, "time", 0, "give up after so long; 0 is never")
+	flags.IntVar(&f.o.Cores, "cores", 0, "number of cores; 0 is all")
+	flags.Int64Var(&f.o.States, "states", 0, "maximum number of states; 0 is 20 million")
+	flags.Int64Var(&f.memory, "memory", 0, "maximum memory in MiB; 0 is 4096")
+	flags.DurationVar(&f.o.Time, "time", 0, "maximum time; 0 is unlimited")
 	return f
 }
 
@@ -127,8 +126,8 @@ func (f *searchFlags) options() (explore.Options, error) {
 	return o, nil
 }
 
-// machineReadable prints what was found as JSON, or rows of it as CSV, if o asks for
-// that; done is false if it is for people.
+// machineReadable prints found as JSON, or its rows as CSV, if o selects that. Done is false
+// if o selects a table.
 func machineReadable[R row](a *app, o *output, found any, rows []R) (done bool, err error) {
 	switch o.form {
 	case asJSON:
@@ -141,18 +140,18 @@ func machineReadable[R row](a *app, o *output, found any, rows []R) (done bool, 
 	return false, nil
 }
 
-// verdict is the end of a command that has said what it found.
+// verdict returns the error of a command that has printed this outcome.
 func verdict(o explore.Outcome) error {
 	switch o {
 	case explore.Violated:
-		return errSaid
+		return errReported
 	case explore.Incomplete:
 		return errIncomplete
 	}
 	return nil
 }
 
-// worse joins two verdicts: violated counts before incomplete.
+// worse returns the worse of two verdicts: violated before incomplete before nil.
 func worse(a, b error) error {
 	if a == nil || errors.Is(a, errIncomplete) && b != nil {
 		return b

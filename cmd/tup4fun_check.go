@@ -14,10 +14,10 @@ import (
 func (a *app) newTupCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check MODEL…",
-		Short: "explore all states of a model, and say which properties hold",
-		Long: `Explore all states of a model, and say which properties hold. Where none is asked for,
-it is deadlockfree. The exit code is 0 if all hold, 1 if one is violated, 2 if that could
-not be found out (a bound was reached) or the model cannot be read.`,
+		Short: "check which properties hold in all states of models",
+		Long: `Check which properties hold in all states of a model; deadlockfree if it has none. The
+exit code is 0 if all hold, 1 if one is violated, 2 if that is unknown (a bound was
+reached) or the model cannot be read.`,
 		Example: "  leasehold tup4fun check --no-reduction philosophers.tup",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -47,7 +47,7 @@ not be found out (a bound was reached) or the model cannot be read.`,
 	return c
 }
 
-// verdictRow is one verdict as a table or CSV has it.
+// verdictRow is a verdict as a row.
 type verdictRow struct {
 	File    string `json:"file"`
 	Name    string `json:"name"`
@@ -83,7 +83,7 @@ func (a *app) showReport(o *output, r *explore.Report) error {
 	}
 	for _, v := range r.Verdicts {
 		if v.Trace != nil {
-			fmt.Fprintf(a.out, "\n%s is violated, as after this shortest run:\n%s", v.Name, draw.Text(v.Trace))
+			fmt.Fprintf(a.out, "\n%s is violated; a shortest run to it:\n%s", v.Name, draw.Text(v.Trace))
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func (a *app) showReport(o *output, r *explore.Report) error {
 func (a *app) showCounts(r *explore.Report) error {
 	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
 	if r.Reason != "" {
-		fmt.Fprintf(a.out, "  it was given up: %s\n", r.Reason)
+		fmt.Fprintf(a.out, "  stopped early: %s\n", r.Reason)
 	}
 	t := a.newTable()
 	t.row("  states", strconv.FormatInt(r.States, 10))
@@ -100,14 +100,14 @@ func (a *app) showCounts(r *explore.Report) error {
 	t.row("  stuck", strconv.FormatInt(r.Stuck, 10))
 	t.row("  terminated", strconv.FormatInt(r.Terminated, 10))
 	for _, s := range r.Spaces {
-		room := "INF"
+		capacity := "INF"
 		if s.Capacity >= 0 {
-			room = strconv.Itoa(s.Capacity)
+			capacity = strconv.Itoa(s.Capacity)
 		}
 		if s.Unbounded {
-			room += ": it grows without bound"
+			capacity += ", and it grows without bound"
 		}
-		t.row("  "+s.Name, fmt.Sprintf("at most %d of %s", s.Most, room))
+		t.row("  "+s.Name, fmt.Sprintf("at most %d of %s", s.Most, capacity))
 	}
 	return t.print()
 }

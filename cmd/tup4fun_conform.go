@@ -16,22 +16,22 @@ func (a *app) newTupConform() *cobra.Command {
 	var o conform.Options
 	c := &cobra.Command{
 		Use:   "conform MODEL --map MAP TRACE",
-		Short: "check that a coordinator's log of events does only what a model allows",
-		Long: `Check that a coordinator's log of events (--trace FILE of run and coordinator) does only
-what a model allows. MAP says what the events are in the model; docs/tup4fun.md tells how,
-and tup4fun/conform/models has a model and a map of each of our protocols. TRACE may be "-".
-The exit code is 0 if the log conforms, 1 if it does not, 2 if that could not be found out
-(a bound was reached) or something cannot be read.`,
+		Short: "check that a coordinator's trace does only what a model allows",
+		Long: `Check that a coordinator's trace (--trace FILE of run and coordinator) does only what a
+model allows. MAP maps events to steps of the model (docs/tup4fun.md);
+tup4fun/conform/models has a model and a map of each of our protocols. TRACE may be -,
+standard input. The exit code is 0 if the trace conforms, 1 if it does not, 2 if that
+is unknown (a bound was reached) or something cannot be read.`,
 		Example: "  leasehold run --trace trace.jsonl PATH\n" +
 			"  leasehold tup4fun conform lease.tup --map lease.map trace.jsonl",
 		Args: cobra.ExactArgs(2),
 	}
 	out := bindOutput(c)
-	c.Flags().StringVar(&file, "map", "", "the map: what the events are in the model")
-	c.Flags().IntVar(&o.States, "states", 0, "give up after so many states of the model; 0 is a million")
+	c.Flags().StringVar(&file, "map", "", "file that maps events to steps of the model")
+	c.Flags().IntVar(&o.States, "states", 0, "maximum number of states of the model; 0 is a million")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if file == "" {
-			return usagef("--map is missing: it says what the events are in the model")
+			return usagef("--map is required: the file that maps events to steps of the model")
 		}
 		if o.States < 0 {
 			return usagef("--states must not be negative")
@@ -52,7 +52,7 @@ The exit code is 0 if the log conforms, 1 if it does not, 2 if that could not be
 	return c
 }
 
-// loadChecker reads a model and a map. What is wrong with them is a usage error.
+// loadChecker reads a model and a map. An error in them is a usage error.
 func loadChecker(modelFile, mapFile string, o conform.Options) (*conform.Checker, error) {
 	mapping, err := readSource(mapFile)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *app) showConformance(o *output, r *conform.Report) error {
 	return r.Text(a.out)
 }
 
-// conformRow is a verdict as CSV has it.
+// conformRow is a verdict as a row.
 type conformRow struct {
 	Trace     string `json:"trace"`
 	Model     string `json:"model"`
@@ -109,11 +109,11 @@ func (r conformRow) columns() []column {
 	return []column{{head: "trace", cell: r.Trace}, {head: "model", cell: r.Model}, {head: "outcome", cell: r.Outcome}, {head: "reason", cell: r.Reason}}
 }
 
-// conformance is the end of a command that has said what it found.
+// conformance returns the error of a command that has printed this outcome.
 func conformance(o conform.Outcome) error {
 	switch o {
 	case conform.Violates:
-		return errSaid
+		return errReported
 	case conform.Incomplete:
 		return errIncomplete
 	}

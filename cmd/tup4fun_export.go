@@ -16,10 +16,10 @@ func (a *app) newTupExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export MODEL",
 		Short: "print a model in Promela, the language of Spin, or as a drawing",
-		Long: `Print a model in Promela, the language of Spin, or its program graphs as a drawing or JSON. Promela
-wants to know how full spaces can be, so that all states are explored before. Spin, without its
-reductions (spin -o1 -o2 -a, cc -DNOREDUCE -DSAFETY), then counts one state and two transitions more than
-check --no-reduction does.`,
+		Long: `Print a model in Promela, the language of Spin, or its program graphs as a drawing or
+JSON. Promela needs the maximum number of tuples in each space, so all states are
+explored first. Spin without its reductions (spin -o1 -o2 -a, cc -DNOREDUCE -DSAFETY)
+then counts one state and two transitions more than check --no-reduction.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model, search := bindModel(c), bindSearch(c)
@@ -36,13 +36,13 @@ check --no-reduction does.`,
 		if *format != "promela" {
 			return a.showGraph(draw.Program(m), *format)
 		}
-		options.Reduction.Dead = false // it would hide how large numbers get
+		options.Reduction.Dead = false // it would hide the largest numbers
 		r, err := explore.Check(c.Context(), m, options)
 		if err != nil {
 			return err
 		}
 		if r.Reason != "" {
-			return usagef("%s: how full its spaces can be is not known: %s", args[0], r.Reason)
+			return usagef("%s: the maximum number of tuples in its spaces is unknown: %s", args[0], r.Reason)
 		}
 		text, err := promela.Export(m, promela.Seen{Spaces: r.Spaces, Least: r.Least, Most: r.Most})
 		if err != nil {

@@ -14,11 +14,11 @@ func (a *app) newTupFmt() *cobra.Command {
 	var write, list bool
 	c := &cobra.Command{
 		Use:   "fmt MODEL…",
-		Short: "print models in the one form that they are written in",
+		Short: "format models",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if write && list {
-				return usagef("--write goes not with --list")
+				return usagef("--write cannot be combined with --list")
 			}
 			var unformatted error
 			for _, path := range args {
@@ -33,10 +33,10 @@ func (a *app) newTupFmt() *cobra.Command {
 				switch {
 				case list && text != src:
 					fmt.Fprintln(a.out, path)
-					unformatted = errSaid
+					unformatted = errReported
 				case list || write && text == src:
 				case write && path != "-":
-					if err := os.WriteFile(path, []byte(text), 0o666); err != nil { // it is there: its mode stays
+					if err := os.WriteFile(path, []byte(text), 0o666); err != nil { // the file exists and keeps its mode
 						return err
 					}
 				default:
@@ -47,6 +47,6 @@ func (a *app) newTupFmt() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVarP(&write, "write", "w", false, "write the result to the file")
-	c.Flags().BoolVarP(&list, "list", "l", false, "only name the files that are in another form; exit code 1 if there are any")
+	c.Flags().BoolVarP(&list, "list", "l", false, "only print the names of files that are not formatted; exit code 1 if there are any")
 	return c
 }

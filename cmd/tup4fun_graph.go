@@ -15,14 +15,14 @@ func (a *app) newTupGraph() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph MODEL",
 		Short: "print the program graphs of a model, or its state graph",
-		Long: `Print the program graphs of a model, or with --state-graph its state graph: each state with
-its variables and tuples, and which are stuck or terminated. A graph that is too large is
-cut, and that is said; the exit code is then 2.`,
+		Long: `Print the program graphs of a model or, with --state-graph, its state graph: each state
+with its variables and tuples, and whether it is stuck or terminated. A graph that is
+too large is cut with a message; the exit code is then 2.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model := bindModel(c)
 	format := bindFormat(c, "svg", draw.Formats)
-	c.Flags().BoolVar(&states, "state-graph", false, "the states, not the programs")
+	c.Flags().BoolVar(&states, "state-graph", false, "print the state graph in place of the program graphs")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		m, err := model.load(args[0])
 		if err != nil {

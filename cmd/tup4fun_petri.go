@@ -29,12 +29,12 @@ func (a *app) newTupPetri() *cobra.Command {
 	var f petriFlags
 	c := &cobra.Command{
 		Use:   "petri NET",
-		Short: "say what a Petri net can do",
-		Long: `Say what a Petri net can do: whether it is bounded, free of deadlocks, live and
-reversible, and which sums of tokens are constant. NET is an .apt file, PNML, or - for
-standard input. With a final marking it is also asked whether each run can complete, and
-whether it does so with nothing left over. The exit code is 0 if all properties hold, 1 if
-one is violated, 2 if that could not be found out or the net cannot be read.`,
+		Short: "check a Petri net",
+		Long: `Check whether a Petri net is bounded, free of deadlocks, live and reversible, and which
+sums of tokens are constant. NET is an .apt file, PNML, or - for standard input. With a
+final marking, also check whether each run can complete, and whether it does so with no
+tokens left over. The exit code is 0 if all properties hold, 1 if one is violated, 2 if
+that is unknown or the net cannot be read.`,
 		Example: "  leasehold tup4fun petri --final '{p0}' --tokens 6 examples/petri/index-flow.apt",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -60,18 +60,18 @@ one is violated, 2 if that could not be found out or the net cannot be read.`,
 func (f *petriFlags) bind(c *cobra.Command) {
 	flags := c.Flags()
 	all := append(slices.Clone(petri.Properties), petri.Completes, petri.Proper)
-	flags.StringSliceVar(&f.properties, "property", nil, "what is asked for: "+strings.Join(all, ", ")+"; without, all but safe")
-	flags.StringArrayVar(&f.final, "final", nil, "a marking in which a run may end, such as '{p0, 2*p8}'; else as the file says")
-	flags.StringArrayVar(&f.cover, "cover", nil, "a marking of which no reachable one should have at least the tokens")
-	flags.StringVar(&f.graph, "graph", "", "print the reachability graph instead (of an unbounded net, the coverability graph), as one of "+strings.Join(draw.Formats, ", "))
-	flags.IntVar(&f.o.Markings, "markings", 0, "give up after so many markings; 0 is 200000")
-	flags.Int64Var(&f.o.Tokens, "tokens", 0, "do not go into markings with more tokens in a place; 0 is no bound")
-	flags.Int64Var(&f.memory, "memory", 0, "give up after so many MiB; 0 is 1024")
+	flags.StringSliceVar(&f.properties, "property", nil, "properties to check: "+strings.Join(all, ", ")+"; by default all but safe")
+	flags.StringArrayVar(&f.final, "final", nil, "marking in which a run may end, such as '{p0, 2*p8}'; by default those of the file")
+	flags.StringArrayVar(&f.cover, "cover", nil, "marking that no reachable marking should cover")
+	flags.StringVar(&f.graph, "graph", "", "print the reachability graph (of an unbounded net, the coverability graph) as one of "+strings.Join(draw.Formats, ", "))
+	flags.IntVar(&f.o.Markings, "markings", 0, "maximum number of markings; 0 is 200000")
+	flags.Int64Var(&f.o.Tokens, "tokens", 0, "maximum number of tokens in a place; 0 is unlimited")
+	flags.Int64Var(&f.memory, "memory", 0, "maximum memory in MiB; 0 is 1024")
 	_ = c.RegisterFlagCompletionFunc("graph", cobra.FixedCompletions(draw.Formats, cobra.ShellCompDirectiveNoFileComp)) // the flags are there
 	_ = c.RegisterFlagCompletionFunc("property", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// question reads the net, and what is asked about it.
+// question reads the net and the properties to check.
 func (f *petriFlags) question(path string) (petri.Question, *petri.Net, error) {
 	q := petri.Question{Properties: f.properties, Options: f.o}
 	if f.o.Markings < 0 || f.o.Tokens < 0 || f.memory < 0 || f.memory > 1<<40 {
@@ -105,7 +105,7 @@ func (f *petriFlags) checkProperties(n *petri.Net) error {
 			return usagef("--property must be one of %s; got %q", strings.Join(all, ", "), p)
 		}
 		if !slices.Contains(petri.Properties, p) && len(n.Final) == 0 {
-			return usagef("--property %s needs a final marking: say --final '{PLACE}'", p)
+			return usagef("--property %s needs a final marking: add --final '{PLACE}'", p)
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func markings(n *petri.Net, flag string, texts []string) ([]petri.Marking, error
 	return all, nil
 }
 
-// petriRow is what is found about a property, as a table or CSV has it.
+// petriRow is the finding about a property as a row.
 type petriRow struct {
 	File    string `json:"file"`
 	Name    string `json:"name"`
@@ -162,12 +162,12 @@ func (a *app) showPetri(o *output, r *petri.Report) error {
 	}
 	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
 	if r.Reason != "" {
-		fmt.Fprintf(a.out, "  not all markings were looked at: %s\n", r.Reason)
+		fmt.Fprintf(a.out, "  not all markings were explored: %s\n", r.Reason)
 	}
 	if err := a.petriCounts(r); err != nil {
 		return err
 	}
-	if err := show(a, o, rows, "nothing was asked"); err != nil {
+	if err := show(a, o, rows, "no properties"); err != nil {
 		return err
 	}
 	for _, f := range r.Findings {
@@ -204,13 +204,13 @@ func (a *app) showFiring(f petri.Finding) {
 		fmt.Fprintf(a.out, "it begins with %s", f.Marking)
 	}
 	if len(f.Repeat) > 0 {
-		fmt.Fprintf(a.out, "; then fire %s, again and again", strings.Join(f.Repeat, " "))
+		fmt.Fprintf(a.out, "; then fire %s repeatedly", strings.Join(f.Repeat, " "))
 	}
 	fmt.Fprintln(a.out)
 }
 
-// showMarkings prints the reachability graph, or of an unbounded net the
-// coverability graph, which is the same otherwise.
+// showMarkings prints the coverability graph, which is the reachability graph if the net is
+// bounded.
 func (a *app) showMarkings(ctx context.Context, n *petri.Net, o petri.Options, format string) error {
 	g := petri.Cover(ctx, n, o)
 	if err := a.showGraph(draw.Markings(g), format); err != nil {

@@ -17,18 +17,18 @@ func (a *app) newTupRun() *cobra.Command {
 	var choices []int
 	c := &cobra.Command{
 		Use:   "run MODEL",
-		Short: "run a model once: as chosen, then at random",
-		Long: `Run a model once. Where several steps can be taken, the first so many are those that
---choose says (from 0, in the order in which the last lines list them), and then one is drawn; the same
-seed draws the same.`,
+		Short: "run a model once, with chosen steps and then random ones",
+		Long: `Run a model once. The first steps are those that --choose gives (numbers from 0, in the
+order in which the last lines of the output list the possible steps); later steps are
+random. The same seed gives the same run.`,
 		Example: "  leasehold tup4fun run philosophers.tup --choose 0,1 --steps 2",
 		Args:    cobra.ExactArgs(1),
 	}
 	model := bindModel(c)
 	format := bindTraceFormat(c)
-	c.Flags().Uint64Var(&seed, "seed", 1, "of the random choices")
-	c.Flags().IntVar(&steps, "steps", 100, "take at most so many steps")
-	c.Flags().IntSliceVar(&choices, "choose", nil, "which step to take, one number for each")
+	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the random steps")
+	c.Flags().IntVar(&steps, "steps", 100, "maximum number of steps")
+	c.Flags().IntSliceVar(&choices, "choose", nil, "numbers of the first steps, separated by commas")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if steps < 0 {
 			return usagef("--steps must not be negative")
@@ -53,7 +53,7 @@ seed draws the same.`,
 	return c
 }
 
-// take takes steps, and says how it has ended.
+// take takes at most that many steps and returns how the run ended.
 func take(r *explore.Run, steps int, choices []int, random *rand.Rand) (string, error) {
 	for i := 0; ; i++ {
 		can, err := r.Choices()
@@ -63,16 +63,16 @@ func take(r *explore.Run, steps int, choices []int, random *rand.Rand) (string, 
 		case len(can) == 0 && r.Terminated():
 			return "terminated", nil
 		case len(can) == 0:
-			return "stuck: nothing can be done", nil
+			return "stuck: no step is possible", nil
 		case i == steps:
-			return "extendable: next may be\n" + draw.Choices(can), nil
+			return "extendable; possible next steps:\n" + draw.Choices(can), nil
 		}
 		k := random.IntN(len(can))
 		if i < len(choices) {
 			k = choices[i]
 		}
 		if !r.Take(k) {
-			return "", usagef("--choose: step %d may be 0 to %d, not %d:\n%s", i+1, len(can)-1, k, draw.Choices(can))
+			return "", usagef("--choose: step %d: want 0 to %d, got %d:\n%s", i+1, len(can)-1, k, draw.Choices(can))
 		}
 	}
 }

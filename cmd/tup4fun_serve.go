@@ -17,14 +17,14 @@ func (a *app) newTupServe() *cobra.Command {
 	var limits page.Limits
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "open the page on which models are drawn, run and checked",
-		Long: `Open the page on which models are drawn, run and checked, for browsers on this machine
-only. It loads nothing from elsewhere, and the server keeps nothing: a session is a link.`,
+		Short: "serve a page that draws, runs and checks models",
+		Long: `Serve a page that draws, runs and checks models, for browsers on this machine only. The
+page loads nothing from elsewhere. The server stores nothing: a link holds a session.`,
 		Args: cobra.NoArgs,
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7413", "address of the page; port 0 is any that is free")
-	c.Flags().Int64Var(&limits.States, "states", 0, "explore at most so many states for a request; 0 is 200000")
-	c.Flags().DurationVar(&limits.Time, "time", 0, "and for at most so long; 0 is 10s")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7413", "address of the page; port 0 is any free port")
+	c.Flags().Int64Var(&limits.States, "states", 0, "maximum number of states of a request; 0 is 200000")
+	c.Flags().DurationVar(&limits.Time, "time", 0, "maximum time of a request; 0 is 10s")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if !config.IsLoopback(listen) {
 			return usagef("--listen must be an address of this machine alone, such as 127.0.0.1:7413; got %q", listen)

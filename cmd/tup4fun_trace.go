@@ -11,7 +11,7 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// asText is the format of a trace for people.
+// asText is the default format of a trace.
 const asText = "text"
 
 // bindTraceFormat adds --format to a command that prints a trace.
@@ -40,14 +40,14 @@ func (a *app) newTupTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace MODEL",
 		Short: "print a shortest run that violates a property",
-		Long: `Print a shortest run that violates a property: the first of the model that is violated, or
---property. As mermaid it is a sequence diagram. The exit code is 1 if there is such a run,
-0 if the property holds, 2 if that could not be found out.`,
+		Long: `Print a shortest run that violates a property: the first violated property of the model,
+or --property. The format mermaid is a sequence diagram. The exit code is 1 if there is
+such a run, 0 if the property holds, 2 if that is unknown.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model, search := bindModel(c), bindSearch(c)
 	format := bindTraceFormat(c)
-	c.Flags().StringVar(&property, "property", "", "its name, such as deadlockfree")
+	c.Flags().StringVar(&property, "property", "", "name of the property, such as deadlockfree")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		options, err := search.options()
 		if err != nil {
@@ -77,7 +77,8 @@ func (a *app) newTupTrace() *cobra.Command {
 	return c
 }
 
-// pickVerdict returns that of a property, or the worst.
+// pickVerdict returns the verdict of a property or, if property is empty, the first
+// violated one, else that of the whole report.
 func pickVerdict(r *explore.Report, property string) (explore.Verdict, error) {
 	var names []string
 	for _, v := range r.Verdicts {
@@ -87,7 +88,7 @@ func pickVerdict(r *explore.Report, property string) (explore.Verdict, error) {
 		names = append(names, v.Name)
 	}
 	if property != "" {
-		return explore.Verdict{}, usagef("%s has no property %q; there are %s", r.File, property, strings.Join(names, ", "))
+		return explore.Verdict{}, usagef("%s has no property %q; use one of %s", r.File, property, strings.Join(names, ", "))
 	}
 	return explore.Verdict{Name: "every property", Outcome: r.Outcome, Detail: r.Reason}, nil
 }

@@ -16,7 +16,7 @@ func (a *app) newVersion() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "say which build this is",
+		Short: "print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
@@ -39,7 +39,7 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
-// readBuild asks the linker's flag first, then what Go recorded.
+// readBuild returns the version that the linker's flag set, else the one that Go recorded.
 func readBuild() build {
 	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

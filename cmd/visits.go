@@ -8,7 +8,7 @@ import (
 func (a *app) newVisits() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "visits",
-		Short: "when origins are looked at again, and how well that would go",
+		Short: "show and simulate the schedule of visits",
 	}
 	c.AddCommand(a.newVisitsNext(), a.newVisitsReplay(), a.newVisitsSimulate())
 	return c

@@ -17,18 +17,18 @@ func (a *app) newVisitsNext() *cobra.Command {
 	var explain bool
 	c := &cobra.Command{
 		Use:   "next",
-		Short: "print the origins that would be visited next, the best first",
-		Long: `Print the origins that would be visited next, the best first. With --explain, why:
-the pool in which each waits, the class of its rate, and the value of a visit now; and
-below them the origins that would not be, and why not.`,
+		Short: "print the origins to visit next, the best first",
+		Long: `Print the origins to visit next, the best first. With --explain, also print why: the
+pool in which each waits, the class of its rate, and the value of a visit now; and
+below them the origins that are not visited now, and why.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.Flags().IntVarP(&n, "number", "n", 20, "how many")
-	c.Flags().BoolVar(&explain, "explain", false, "say why each is next, and why others are not")
+	c.Flags().IntVarP(&n, "number", "n", 20, "maximum number of origins")
+	c.Flags().BoolVar(&explain, "explain", false, "print why each is next, and why others are not")
 	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
 		if n < 1 || n > 1000 {
-			return usagef("-n %d; 1 to 1000 are accepted", n)
+			return usagef("-n %d: want 1 to 1000", n)
 		}
 		return a.showNext(ctx, o, s, n, explain)
 	})
@@ -60,7 +60,7 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 	return show(a, o, rows, "nothing is due")
 }
 
-// resting lists origins that are not next, and why not.
+// resting returns origins that are not next, with the reasons.
 func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {
@@ -81,11 +81,11 @@ func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, m
 	return rows, nil
 }
 
-// because is why an origin is next, for people.
+// because returns why an origin is next.
 func because(x apitypes.NextVisit) string {
 	why := map[string]string{
 		"first": "never visited", "known": "changes expected since the last visit", "quiet": "its lister dates no change, but may overlook one",
-		"signal": "its lister dates a change", "save-now": "somebody asked for it",
+		"signal": "its lister dates a change", "save-now": "a visit was requested",
 		"A": "no dates", "B1": "dated, never visited", "B2": "dated after its last visit", "B3": "last resort: no date is newer than its last visit",
 		"all": "it waits longest",
 	}[x.Pool]
@@ -95,7 +95,7 @@ func because(x apitypes.NextVisit) string {
 	return fmt.Sprintf("%s: %.2g changes a day (class %d), value %.3g", why, x.Rate, x.Class, x.Value)
 }
 
-// nextRow is an origin that would be visited next, or would not.
+// nextRow is an origin that is visited next, or not now, as a row.
 type nextRow struct {
 	apitypes.NextVisit
 	Why     string `json:"why,omitempty"` // with --explain

@@ -19,17 +19,17 @@ import (
 	"leasehold/shared/fault"
 )
 
-// maxEvent is how long a line of events may be.
+// maxEvent is the maximum length of a line of events, in bytes.
 const maxEvent = 1 << 20
 
 // newVisitsReplay is `leasehold visits replay`.
 func (a *app) newVisitsReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay EVENTS.jsonl",
-		Short: "say what a policy would have learned from outcomes",
+		Short: "apply recorded outcomes to a policy, and print their effects",
 		Long: `Read outcomes, one JSON object on each line (as POST /api/v1/visits/outcomes takes
-them), apply them by --visit-policy and --visit-rules to a schedule that is empty at
-first, and print what each did. Nothing is kept. Targets are spread at random.`,
+them), apply them with --visit-policy and --visit-rules to an empty schedule, and
+print the effect of each. Nothing is stored. Targets are spread at random.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -87,7 +87,7 @@ func replayOne(ctx context.Context, s *store.Store, line []byte) (replayRow, err
 		return replayRow{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
 	if o.At.IsZero() || !models.ValidID(o.Origin) {
-		return replayRow{}, fmt.Errorf("%w: an origin's id and the time at which it was visited are wanted", fault.ErrInvalid)
+		return replayRow{}, fmt.Errorf("%w: want the id of an origin and the time of its visit", fault.ErrInvalid)
 	}
 	if _, err := s.Look(ctx, o.At, o.Origin); errors.Is(err, fault.ErrNotFound) {
 		named := store.Named{Origin: models.Origin{ID: o.Origin, Kind: models.Feed, URI: o.Origin}}
@@ -106,7 +106,7 @@ func replayOne(ctx context.Context, s *store.Store, line []byte) (replayRow, err
 	}, err
 }
 
-// replayRow is what an outcome did.
+// replayRow is the effect of an outcome as a row.
 type replayRow struct {
 	Origin   string        `json:"origin"`
 	At       time.Time     `json:"at"`

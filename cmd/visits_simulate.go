@@ -13,7 +13,7 @@ import (
 	"leasehold/coordinator/visit/simulate"
 )
 
-// simulation is what the flags of `leasehold visits simulate` say.
+// simulation is the flags of `leasehold visits simulate`.
 type simulation struct {
 	scenario, plot    string
 	policies, require []string
@@ -26,30 +26,30 @@ func (a *app) newVisitsSimulate() *cobra.Command {
 	s := simulation{setup: simulate.Setup{Rules: visit.DefaultRules()}}
 	c := &cobra.Command{
 		Use:   "simulate",
-		Short: "play policies through made-up worlds, and compare them",
-		Long: `Play policies through made-up worlds, and compare them with one that knows how often
-each origin really changes (bound). Scenarios: S1 no dates, S2 good dates, S3 wrong
-dates, S4 bursts, S5 podcasts, S6 starved, S7 a flood of new origins, S8 folders; a
-range such as S1..S8; or a file of JSON (docs/visits.md); several are separated by
-commas. It needs no coordinator.
+		Short: "simulate policies, and compare them",
+		Long: `Simulate policies in scenarios, and compare them with a policy that knows how often
+each origin changes (bound). Scenarios: S1 no dates, S2 good dates, S3 wrong dates,
+S4 bursts, S5 podcasts, S6 starved, S7 a flood of new origins, S8 folders; a range
+such as S1..S8; or a JSON file (docs/visits.md). Separate several by commas. No
+coordinator is needed.
 
-Of several seeds the table and the plot show the means; other formats have each.
+With several seeds the table and the plot show the means; other formats show each.
 
---require fails unless the first policy holds it in each scenario, in the mean of the
-seeds: fresh>=0.97*bound, dead<=0.04, lag<=1*swh2026; mean(fresh)>=1.05*swh2026 is
-about the mean of all scenarios.`,
+--require fails unless the first policy meets it in each scenario, in the mean of the
+seeds: fresh>=0.97*bound, dead<=0.04, lag<=1*swh2026. mean(fresh)>=1.05*swh2026
+compares the means of all scenarios.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
 	f := c.Flags()
 	f.StringVar(&s.scenario, "scenario", "S1..S8", "S1 to S8, ranges of them, or files, separated by commas")
 	f.StringSliceVar(&s.policies, "policy", []string{"value", "swh2026"}, "policies: value, seed, swh2026, legacy, roundrobin")
-	f.IntVar(&s.setup.Origins, "origins", 4000, "origins of each world")
-	f.IntVar(&s.setup.Days, "days", 365, "days that are simulated")
+	f.IntVar(&s.setup.Origins, "origins", 4000, "number of origins")
+	f.IntVar(&s.setup.Days, "days", 365, "number of days")
 	f.UintSliceVar(&s.seeds, "seed", []uint{1}, "seeds, separated by commas")
-	f.Float64Var(&s.setup.Capacity, "capacity", 0, "visits a day; 0 is the scenario's share of the origins")
-	f.StringArrayVar(&s.require, "require", nil, "what the first policy must hold")
-	f.StringVar(&s.plot, "plot", "", "draw the comparison into this SVG file")
+	f.Float64Var(&s.setup.Capacity, "capacity", 0, "visits a day; 0 is the scenario's share of its origins")
+	f.StringArrayVar(&s.require, "require", nil, "requirement for the first policy")
+	f.StringVar(&s.plot, "plot", "", "SVG file to draw the comparison into")
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), o, s) }
 	return c
 }
@@ -60,7 +60,7 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 		return usagef("%s", err)
 	}
 	if len(s.policies) == 0 || len(s.seeds) == 0 {
-		return usagef("at least one policy and one seed are wanted")
+		return usagef("want at least one policy and one seed")
 	}
 	if err := s.setup.Check(); err != nil {
 		return usagef("%s", err)
@@ -100,8 +100,8 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 	return errors.Join(broken...)
 }
 
-// writable says before a long simulation whether its picture can be kept; it leaves
-// everything as it is.
+// writable returns an error if path cannot be written, before a long simulation. It changes
+// nothing.
 func writable(path string) error {
 	if path == "" {
 		return nil
@@ -117,8 +117,8 @@ func writable(path string) error {
 	return f.Close()
 }
 
-// compare plays, and prints: each seed, lines of JSON as soon as they are known; in a
-// table the means of the seeds.
+// compare simulates and prints the results: in a table the means of the seeds, otherwise
+// each seed; lines of JSON are printed as soon as each is known.
 func (a *app) compare(ctx context.Context, o *output, s simulation, scenarios []simulate.Scenario) ([]simulate.Result, error) {
 	var seeds []uint64
 	for _, seed := range s.seeds {
@@ -143,10 +143,10 @@ func (a *app) compare(ctx context.Context, o *output, s simulation, scenarios []
 	for i, r := range shown {
 		rows[i] = resultRow{r}
 	}
-	return results, show(a, o, rows, "nothing was simulated")
+	return results, show(a, o, rows, "no results")
 }
 
-// resultRow is a result of the simulator as it is printed.
+// resultRow is a result of the simulator as a row.
 type resultRow struct{ simulate.Result }
 
 func (r resultRow) columns() []column {

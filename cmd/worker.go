@@ -14,7 +14,7 @@ import (
 func (a *app) newWorker() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "worker",
-		Short: "do tasks, for a coordinator elsewhere",
+		Short: "run a worker",
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runWorker),
 	}

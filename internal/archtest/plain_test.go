@@ -8,7 +8,6 @@ import "regexp"
 var unclean = []string{
 	"internal/docs",
 	".!",
-	"cmd",
 	"coordinator/visit/store",
 	"docker",
 	"docs",
@@ -118,7 +117,6 @@ type renames struct{ dir, names, plain string }
 // replaced are names of identifiers.
 var replaced = []renames{
 	{all, "hands", "workers"},
-	{"cmd", "lookNow sayRest leaveLittleGarbage attention", "visitNow reportTruncated tuneGC withHint"},
 	{"shared/space/engine", "life letter mail relieved swap own figures", "epoch message inbox freedSpaces replace cloneRequest stats"},
 	{"coordinator/gate", "linger depart converse pace visit", "awaitReconnect detach serve rateLimit connection"},
 	{"shared/task", "shadow desk bury Letter sound endAttempt", "claimTuple admin deadLetter DeadLetter validate revokeAttempt"},
@@ -135,7 +133,6 @@ var replaced = []renames{
 
 // replacedFiles are names of files, without their end.
 var replacedFiles = []renames{
-	{"cmd", "announced locate watch cues summary farm asking deaf roads tutorial", "apiaddress endpoint untilidle export runsummary network remotecommand slowreader decoders docs"},
 	{"coordinator", "farm asking deaf roads tutorial", "network remotecommand slowreader decoders docs"},
 	{"shared/space/engine", "life letter mail relieved fresh swap over own carried figures", "epoch message inbox freedspaces newtuples replace ctxerror clonerequest gatesession stats"},
 	{"coordinator/gate", "visit pace linger depart converse", "connection ratelimit awaitreconnect detach serve"},
