@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"path"
-	"strings"
 	"time"
 
 	"leasehold/coordinator/visit/store"
@@ -79,7 +76,7 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 		return nil // no manager of ours names more
 	}
 	for _, n := range o.Listed.Origins {
-		if MayList(lister, n) != nil {
+		if !lister.MayList(n) {
 			continue // a manager of ours never names it
 		}
 		one := models.Origin{
@@ -97,19 +94,4 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 		return nil
 	}
 	return err
-}
-
-// MayList refuses what a lister may not name: anything but feeds and repositories,
-// anything but http(s) URLs and, for a folder, paths below it.
-func MayList(lister models.Origin, n models.ListedOrigin) error {
-	u, err := url.Parse(n.URI)
-	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
-	below := path.IsAbs(n.URI) && path.Clean(n.URI) == n.URI && strings.HasPrefix(n.URI, lister.URI+"/")
-	switch {
-	case len(n.URI) > 4096:
-	case !n.Kind.Info().Listable:
-	case isURL, below && lister.Kind.Info().Local == models.LocalFolder:
-		return nil
-	}
-	return fmt.Errorf("%s %.100q: %w: a lister names feeds and repositories by http(s) URLs, or repositories below its folder", n.Kind, n.URI, fault.ErrInvalid)
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -118,6 +119,36 @@ func KindOfURL(urlPath string) OriginKind {
 func KindOfFile(name string) OriginKind {
 	suffix := strings.ToLower(path.Ext(name))
 	return firstKind(func(info KindInfo) bool { return info.FileSuffix != "" && info.FileSuffix == suffix }).Kind
+}
+
+// maxURI is the maximum length of an origin's URI, in bytes.
+const maxURI = 4096
+
+// IsWebURL reports whether uri is an http or https URL with a host, of at most 4096 bytes.
+func IsWebURL(uri string) bool {
+	u, err := url.Parse(uri)
+	return err == nil && len(uri) <= maxURI && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+// Accepted reports whether a visit can reach an origin of kind k at uri: an http(s) URL if
+// the kind may have one, or a path that is absolute and clean. An origin that is not
+// visited may have any URI.
+func (k OriginKind) Accepted(uri string) bool {
+	if !k.Visited() {
+		return k.Known() && uri != ""
+	}
+	return k.Info().URL && IsWebURL(uri) || isCleanPath(uri)
+}
+
+// MayList reports whether a lister may name an origin: a URL of a kind that is Listable
+// or, if the lister is a folder, a path below it.
+func (o Origin) MayList(n ListedOrigin) bool {
+	below := o.Kind.Info().Local == LocalFolder && isCleanPath(n.URI) && strings.HasPrefix(n.URI, o.URI+"/")
+	return n.Kind.Info().Listable && (IsWebURL(n.URI) || below)
+}
+
+func isCleanPath(uri string) bool {
+	return path.IsAbs(uri) && path.Clean(uri) == uri && len(uri) <= maxURI
 }
 
 func kindsWith(keep func(KindInfo) bool) (found []OriginKind) {

@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,4 +53,37 @@ func TestATaskThatAFlowSelectedNamesItsSubjectAndParts(t *testing.T) {
 		require.False(t, ok, other)
 	}
 	require.Equal(t, []string{"research"}, models.ActionNames())
+}
+
+func TestAnOriginNeedsAURIThatItsKindAccepts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind models.OriginKind
+		uri  string
+		want bool
+	}{
+		{models.Feed, "https://a.example/x", true}, {models.Feed, "/x", true}, {models.Feed, "x", false}, {models.Feed, "/a/../x", false},
+		{models.Feed, "ftp://a.example/x", false}, {models.Feed, "https:///x", false}, {models.Feed, "", false},
+		{models.Media, "/x", true}, {models.Media, "https://a.example/x", false}, {models.API, "any", true}, {models.API, "", false},
+		{"films", "/x", false}, {models.Feed, "/" + strings.Repeat("x", 4096), false},
+	} {
+		require.Equal(t, c.want, c.kind.Accepted(c.uri), "%s %.20s", c.kind, c.uri)
+	}
+}
+
+func TestAListerNamesURLsAndPathsBelowIts(t *testing.T) {
+	t.Parallel()
+	list, folder := models.Origin{Kind: models.URLs, URI: "/list"}, models.Origin{Kind: models.Repositories, URI: "/repos"}
+	for _, c := range []struct {
+		lister models.Origin
+		kind   models.OriginKind
+		uri    string
+		want   bool
+	}{
+		{list, models.Feed, "https://a.example/", true}, {list, models.Git, "https://a.example/x.git", true}, {list, models.OPML, "https://a.example/", false},
+		{list, models.Git, "/list/x", false}, {folder, models.Git, "/repos/x", true}, {folder, models.Git, "/repos/../etc", false},
+		{folder, models.Git, "/repository", false}, {folder, models.Media, "/repos/x", false}, {folder, models.Git, "file:///repos/x", false},
+	} {
+		require.Equal(t, c.want, c.lister.MayList(models.ListedOrigin{Kind: c.kind, URI: c.uri}), "%s %s", c.kind, c.uri)
+	}
 }

@@ -168,7 +168,7 @@ func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err er
 	if err := d.openFetcher(); err != nil {
 		return 0, err
 	}
-	if err := trust(d.fetcher, o); err != nil {
+	if err := d.fetcher.Trust(o); err != nil {
 		d.log.Warn("cannot read an origin", "origin", o.URI, "error", err)
 	}
 	flows := newFlows(d.cfg, d.Catalog, d.fetcher, d.log)
@@ -180,16 +180,6 @@ func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err er
 		return 0, fmt.Errorf("%s %s was added, but the visit failed: %w", o.Kind, o.URI, visitErr)
 	}
 	return outcome.Items, nil
-}
-
-// trust allows a fetcher to read what an origin names. It does not if o is a URL that a
-// lister named, because a document from outside must not lead to addresses of the
-// operator's network.
-func trust(f *fetch.Fetcher, o models.Origin) error {
-	if o.Listed && !filepath.IsAbs(o.URI) {
-		return nil
-	}
-	return f.Trust(o)
 }
 
 // Backup copies the folder to dest while no coordinator runs on it.

@@ -63,7 +63,7 @@ func (d *DataDir) trustOrigins(ctx context.Context) error {
 		return err
 	}
 	for _, o := range origins {
-		if err := trust(d.fetcher, o); err != nil {
+		if err := d.fetcher.Trust(o); err != nil {
 			d.log.Warn("cannot read an origin", "origin", o.URI, "error", err)
 		}
 	}

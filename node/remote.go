@@ -129,7 +129,7 @@ func (r *remoteNode) trustOrigins(ctx context.Context) error {
 		return err
 	}
 	for _, origin := range origins {
-		if err := trust(r.fetcher, origin); err != nil {
+		if err := r.fetcher.Trust(origin); err != nil {
 			r.log.Debug("cannot read an origin on this machine", "origin", origin.URI, "error", err)
 		}
 	}

@@ -18,9 +18,9 @@ func TestFault48WhatAListerNamesIsNotTrusted(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.Close()) })
 	feed := models.Origin{ID: "o", Kind: models.Feed, URI: "http://10.0.0.5/feed", Listed: true}
-	require.NoError(t, trust(f, feed))
+	require.NoError(t, f.Trust(feed))
 	require.ErrorIs(t, f.Check(feed.URI), fault.ErrInvalid)
 	feed.Listed = false
-	require.NoError(t, trust(f, feed))
+	require.NoError(t, f.Trust(feed))
 	require.NoError(t, f.Check(feed.URI), "the operator may name it")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"path"
 	"slices"
 	"time"
@@ -32,17 +31,12 @@ func (s *server) getOrigin(ctx context.Context, q *request) (models.Origin, erro
 // checkOrigin refuses an origin that no manager could visit. It does not check whether a
 // path exists, because the path is on the managers' machine.
 func checkOrigin(o apitypes.NewOrigin) error {
-	u, err := url.Parse(o.URI)
-	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
-	isPath := path.IsAbs(o.URI) && path.Clean(o.URI) == o.URI
 	switch {
 	case !o.Kind.Known():
 		return fmt.Errorf("kind %.64q: %w: use one of %v and %s", o.Kind, fault.ErrInvalid, models.VisitedKinds(), models.API)
 	case len(o.URI) > 4096:
 		return fmt.Errorf("uri: %w: at most 4096 bytes", fault.ErrInvalid)
-	case !o.Kind.Visited() && o.URI != "":
-		return nil
-	case isURL && o.Kind.Info().URL, isPath:
+	case o.Kind.Accepted(o.URI):
 		return nil
 	}
 	return fmt.Errorf("uri %.100q: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean", o.URI, fault.ErrInvalid)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"time"
 
@@ -92,11 +91,10 @@ func (s *server) put(
 // checkRecording refuses a recording that no worker could fetch. Files are refused,
 // because only the operator may let workers read them, by adding an origin.
 func checkRecording(n apitypes.NewRecording) (models.Recording, error) {
-	u, err := url.Parse(n.URI)
 	switch {
 	case n.Name == "" || len(n.Name) > 1024 || len(n.Title) > 4096:
 		return models.Recording{}, fmt.Errorf("name %.100q: %w: want a name of 1 to 1024 bytes, and a title of at most 4096", n.Name, fault.ErrInvalid)
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || len(n.URI) > 4096:
+	case !models.IsWebURL(n.URI):
 		return models.Recording{}, fmt.Errorf("uri %.100q: %w: want an http(s) URL", n.URI, fault.ErrInvalid)
 	}
 	return models.Recording{

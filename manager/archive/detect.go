@@ -13,6 +13,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
+	"leasehold/manager/git"
 	"leasehold/models"
 	"leasehold/shared/fault"
 )
@@ -183,9 +184,12 @@ func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models
 // isRepository reports whether a folder is a git repository, bare or with a work tree.
 func isRepository(path string) bool {
 	for _, dir := range []string{filepath.Join(path, ".git"), path} {
-		head, err := os.Stat(filepath.Join(dir, "HEAD"))
-		objects, missing := os.Stat(filepath.Join(dir, "objects"))
-		if err == nil && missing == nil && head.Mode().IsRegular() && objects.IsDir() {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			continue
+		}
+		defer root.Close()
+		if git.Is(root) {
 			return true
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -50,10 +49,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	if !v.Listed && !o.Listed || filepath.IsAbs(o.URI) {
-		if err := f.Lister.Fetch.Trust(o); err != nil {
-			return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
-		}
+	o.Listed = o.Listed || v.Listed
+	if err := f.Lister.Fetch.Trust(o); err != nil {
+		return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
 	known := v.Known
 	if o.LastVisit.IsZero() || !strings.HasPrefix(known.Digest, prefix(o)) {

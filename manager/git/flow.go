@@ -38,10 +38,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	if !v.Listed && !o.Listed || filepath.IsAbs(o.URI) {
-		if err := f.Fetch.Trust(o); err != nil {
-			return models.Outcome{}, fmt.Errorf("git %s: %w", o.URI, err)
-		}
+	o.Listed = o.Listed || v.Listed
+	if err := f.Fetch.Trust(o); err != nil {
+		return models.Outcome{}, fmt.Errorf("git %s: %w", o.URI, err)
 	}
 	look := f.remote
 	if filepath.IsAbs(o.URI) {
@@ -87,7 +86,7 @@ func (s seen) digest() string {
 // dates of its commits.
 func (f *Flow) remote(ctx context.Context, uri string, known models.Known) (seen, error) {
 	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+	if err != nil || !models.IsWebURL(uri) {
 		return seen{}, fmt.Errorf("not a repository: want a folder or an http(s) URL: %w", fault.ErrInvalid)
 	}
 	u.RawQuery = ""

@@ -89,7 +89,7 @@ func (f *Flow) list(ctx context.Context, o models.Origin) ([]models.ListedOrigin
 		return f.repositories(ctx, o.URI)
 	}
 	uri := o.URI
-	if !isURL(uri) {
+	if !models.IsWebURL(uri) {
 		uri = fetch.FileURI(uri)
 	}
 	content, err := f.Fetch.Document(ctx, uri, documentBytes)

@@ -158,7 +158,7 @@ func FuzzLists(f *testing.F) {
 			named, _ := parse(content)
 			require.LessOrEqual(t, fitting(named), models.MaxListed)
 			for _, n := range named {
-				require.True(t, isURL(n.URI))
+				require.True(t, models.IsWebURL(n.URI))
 			}
 		}
 	})

@@ -81,7 +81,7 @@ func parseURLs(content []byte) ([]models.ListedOrigin, error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if !isURL(line) {
+		if !models.IsWebURL(line) {
 			return nil, fmt.Errorf("line %d: %.80q: want an http(s) URL: %w", n, line, fault.ErrInvalid)
 		}
 		kind := models.Feed
@@ -100,7 +100,7 @@ type names struct {
 }
 
 func (n *names) add(o models.ListedOrigin) {
-	if !isURL(o.URI) || n.seen[o.URI] || len(n.list) > maxNames {
+	if !models.IsWebURL(o.URI) || n.seen[o.URI] || len(n.list) > maxNames {
 		return
 	}
 	if n.seen == nil {
@@ -108,12 +108,4 @@ func (n *names) add(o models.ListedOrigin) {
 	}
 	n.seen[o.URI] = true
 	n.list = append(n.list, o)
-}
-
-// maxURL is the maximum length of a URL, in bytes.
-const maxURL = 4096
-
-func isURL(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && len(s) <= maxURL
 }

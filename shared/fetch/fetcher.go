@@ -103,13 +103,13 @@ func (f *Fetcher) Check(uri string) error {
 	return err
 }
 
-// Trust allows access to an origin that the operator added: the folder, the folder that
-// holds a local file, or the host and port of a URL even if it is private
-// (models.KindInfo). It must not be called for anything from another source, such as an
-// item of a feed or a tuple of a space. Trusting an origin that is not visited has no
-// effect.
+// Trust allows access to an origin: the folder, the folder that holds a local file, or
+// the host and port of a URL even if it is private (models.KindInfo). It has no effect for
+// a URL that a lister named and the operator did not, because a document from outside
+// must not lead to addresses of the operator's network, nor for an origin that is not
+// visited. It must not be called for anything but an origin of the catalog.
 func (f *Fetcher) Trust(o models.Origin) error {
-	if !o.Kind.Visited() {
+	if !o.Kind.Visited() || o.Listed && !filepath.IsAbs(o.URI) {
 		return nil
 	}
 	var err error

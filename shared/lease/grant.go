@@ -51,7 +51,7 @@ func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 		return models.Lease{}, fmt.Errorf("lease.Grant %q: %w", terms.Subject, err)
 	}
 	parts := slices.Compact(slices.Sorted(slices.Values(terms.Parts)))
-	for _, e := range tx.Scan(Space, AnyOf(terms.Subject)) {
+	for _, e := range tx.Scan(Space, anyOf(terms.Subject)) {
 		if other := Decode(e.Tuple); Overlap(other.Parts, parts) {
 			return models.Lease{}, fmt.Errorf("lease.Grant %q: lease %s of %s overlaps: %w", terms.Subject, other.ID, other.Holder, fault.ErrConflict)
 		}

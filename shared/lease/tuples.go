@@ -30,8 +30,8 @@ func template(id, subject any) tuple.Template {
 // Any matches every lease.
 func Any() tuple.Template { return template(tuple.AnyString, tuple.AnyString) }
 
-// AnyOf matches the leases of one subject.
-func AnyOf(subject string) tuple.Template { return template(tuple.AnyString, subject) }
+// anyOf matches the leases of one subject.
+func anyOf(subject string) tuple.Template { return template(tuple.AnyString, subject) }
 
 // JoinParts writes parts as one field: sorted and comma-separated.
 func JoinParts(parts []string) string { return strings.Join(slices.Sorted(slices.Values(parts)), ",") }

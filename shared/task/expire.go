@@ -26,7 +26,7 @@ func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		reason = "its worker was lost"
 	default:
 		reason = fmt.Sprintf("timed out after %s", i.Timeout.Duration())
-		tx.Tell(x.Holder, Stop(i.ID, reason))
+		tx.Tell(x.Holder, stopMessage(i.ID, reason))
 		// The queue TTL restarts, because it bounds how long a task waits, not how long
 		// a worker works on it. Otherwise a task whose timeout is as long as its queue
 		// TTL would be dropped after each attempt, be issued again, and never become a

@@ -35,7 +35,7 @@ func TestOnlyTheNewestAreKept(t *testing.T) {
 
 func TestStopIsParsedBack(t *testing.T) {
 	t.Parallel()
-	id, reason, ok := ParseStop(Stop("t1", "timed out"))
+	id, reason, ok := ParseStop(stopMessage("t1", "timed out"))
 	require.Equal(t, []any{"t1", "timed out", true}, []any{id, reason, ok})
 	_, _, ok = ParseStop([]any{"go", "t1", "now"})
 	require.False(t, ok)

@@ -170,10 +170,10 @@ func MatchDead(action, id any) tuple.Template {
 // AnyDead matches the dead letters of all actions.
 func AnyDead() tuple.Template { return MatchDead(tuple.AnyString, tuple.AnyString) }
 
-// Stop is the message that tells a worker to stop a task that it no longer holds.
-func Stop(id, reason string) tuple.Tuple { return tuple.New("stop", id, reason) }
+// stopMessage is the message that tells a worker to stop a task that it no longer holds.
+func stopMessage(id, reason string) tuple.Tuple { return tuple.New("stop", id, reason) }
 
-// ParseStop returns the id and the reason of a message that Stop made; ok is false for
+// ParseStop returns the id and the reason of a message that stopMessage made; ok is false for
 // any other message.
 func ParseStop(message tuple.Tuple) (id, reason string, ok bool) {
 	if !tuple.Match("stop", tuple.AnyString, tuple.AnyString).Matches(message) {
