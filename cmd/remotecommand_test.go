@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"leasehold/coordinator/database"
+	rules "leasehold/coordinator/visit"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -20,7 +22,6 @@ import (
 	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/status"
@@ -70,11 +71,11 @@ type testCoordinator struct {
 
 // startCoordinator starts one and passes what ends it to atEnd.
 func startCoordinator(t *testing.T, atEnd func(func())) *testCoordinator {
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
 	require.NoError(t, err)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c, err := coordinator.New(t.Context(), coordinator.Config{
-		Journal: &journal.Memory{}, Catalog: store, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
+		Journal: &journal.Memory{}, Catalog: db.Catalog, Visits: db.Visits, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
 		Work: work.Policy{
 			Task:     task.Policy{MaxAttempts: 1, Backoff: time.Millisecond},
 			LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
@@ -88,18 +89,18 @@ func startCoordinator(t *testing.T, atEnd func(func())) *testCoordinator {
 	conn, err := c.Engine().Connect(ctx, "api-1", 0)
 	require.NoError(t, err)
 	repo := space.Over(conn)
-	h := &testCoordinator{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Log: quiet}))}
+	h := &testCoordinator{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Log: quiet}))}
 	atEnd(func() {
 		h.server.Close()
 		stop()
 		require.NoError(t, <-done)
-		require.NoError(t, store.Close())
+		require.NoError(t, db.Close())
 	})
 	h.worker, err = c.Connect(ctx, "worker", 0)
 	require.NoError(t, err)
 	require.NoError(t, status.NewHeartbeat(h.worker, time.Second, map[string]int{"count": 2}).Beat(ctx))
 	require.NoError(t, repo.Create(ctx, "notes", space.Options{}))
-	fill(t, store)
+	fill(t, db.Catalog)
 	return h
 }
 

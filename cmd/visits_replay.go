@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leasehold/coordinator/database"
 	"leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
@@ -61,15 +62,15 @@ func replay(ctx context.Context, cfg config.Config, path string) (rows []replayR
 		return nil, fmt.Errorf("events: %w: %w", fault.ErrInvalid, err)
 	}
 	defer f.Close()
-	s, err := store.Open(ctx, store.Memory, cfg.VisitPolicy, rules)
+	db, err := database.Open(ctx, database.Memory, cfg.VisitPolicy, rules)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, maxEvent)
 	for n := 1; lines.Scan(); n++ {
-		row, err := replayOne(ctx, s, lines.Bytes())
+		row, err := replayOne(ctx, db.Visits, lines.Bytes())
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
 		}
@@ -89,7 +90,7 @@ func replayOne(ctx context.Context, s *store.Store, line []byte) (replayRow, err
 	if o.At.IsZero() || !models.ValidID(o.Origin) {
 		return replayRow{}, fmt.Errorf("%w: want the id of an origin and the time of its visit", fault.ErrInvalid)
 	}
-	if _, err := s.Look(ctx, o.At, o.Origin); errors.Is(err, fault.ErrNotFound) {
+	if _, err := s.Schedule(ctx, o.At, o.Origin); errors.Is(err, fault.ErrNotFound) {
 		named := store.Named{Origin: models.Origin{ID: o.Origin, Kind: models.Feed, URI: o.Origin}}
 		if err := s.List(ctx, o.At, store.Listing{Origins: []store.Named{named}}); err != nil {
 			return replayRow{}, err
@@ -99,7 +100,7 @@ func replayOne(ctx context.Context, s *store.Store, line []byte) (replayRow, err
 	if err != nil {
 		return replayRow{}, err
 	}
-	l, err := s.Look(ctx, o.At, o.Origin)
+	l, err := s.Schedule(ctx, o.At, o.Origin)
 	return replayRow{
 		Origin: o.Origin, At: o.At.UTC(), Status: o.Status, Ignored: effects[0].Ignored, Changed: effects[0].Changed,
 		Index: l.Index, Failures: l.Failures, Disabled: string(l.Disabled), Rate: l.Rate, Until: time.Unix(l.Until, 0).UTC(),

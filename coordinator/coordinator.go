@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	schedule "leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
@@ -38,8 +37,8 @@ type Config struct {
 	Catalog catalog.Catalog
 	Work    work.Policy
 	Visit   visit.Policy
-	// Visits decides when origins are visited. Nil: a schedule in memory, so that every
-	// start visits every origin.
+	// Visits decides when origins are visited; it must be of the same database as
+	// Catalog (coordinator/database).
 	Visits *store.Store
 	Trace  func(trace.Event) // nil: none
 	Log    *slog.Logger      // nil: slog.Default
@@ -110,12 +109,6 @@ func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 		if err := repo.Create(ctx, d.Name, d.Options); err != nil {
 			return err
 		}
-	}
-	if c.Visits == nil {
-		if c.Visits, err = store.Open(ctx, store.Memory, schedule.Names[0], schedule.DefaultRules()); err != nil {
-			return ended(ctx, err)
-		}
-		defer func() { err = errors.Join(err, c.Visits.Close()) }()
 	}
 	visits := newVisits(c, c.Visits, repo)
 	if err := visits.start(ctx); err != nil {

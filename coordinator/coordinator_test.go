@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"context"
 	"fmt"
+	"leasehold/coordinator/database"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -14,10 +15,8 @@ import (
 
 	"leasehold/coordinator"
 	rules "leasehold/coordinator/visit"
-	schedule "leasehold/coordinator/visit/store"
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
@@ -45,24 +44,24 @@ type bench struct {
 func inBubble(t *testing.T, f func(b *bench)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
 		require.NoError(t, err)
 		for _, id := range []string{"o1", "o2"} {
-			_, err := store.AddOrigin(t.Context(), models.Origin{ID: id, Kind: models.Media, URI: "/" + id, AddedAt: time.Now()})
+			_, err := db.Catalog.AddOrigin(t.Context(), models.Origin{ID: id, Kind: models.Media, URI: "/" + id, AddedAt: time.Now()})
 			require.NoError(t, err)
 		}
 		c, err := coordinator.New(t.Context(), coordinator.Config{
-			Journal: &journal.Memory{}, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
+			Journal: &journal.Memory{}, Catalog: db.Catalog, Visits: db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
 		})
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(context.Background())
 		ready, done := make(chan struct{}), make(chan error, 1)
 		go func() { done <- c.Run(ctx, func() { close(ready) }) }()
 		<-ready
-		f(&bench{Coordinator: c, t: t, store: store})
+		f(&bench{Coordinator: c, t: t, store: db.Catalog})
 		stop()
 		require.NoError(t, <-done)
-		require.NoError(t, store.Close())
+		require.NoError(t, db.Close())
 	})
 }
 
@@ -132,7 +131,7 @@ func TestVisitsArePutForTheSlotsThatServeThem(t *testing.T) {
 		repo := b.connect(0)
 		for i := range 8 {
 			o := models.Origin{ID: fmt.Sprint("m", i), Kind: models.Media, URI: fmt.Sprint("/m", i), AddedAt: time.Now()}
-			_, err := coordinator.Scheduled(b.store, b.Visits).AddOrigin(b.t.Context(), o)
+			_, err := b.store.AddOrigin(b.t.Context(), o)
 			require.NoError(b.t, err)
 		}
 		count := func() int {
@@ -170,7 +169,7 @@ func TestALostVisitIsRepeatedButNotForEver(t *testing.T) {
 func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
-		t.Run(fmt.Sprintf("visits.db lost %v", lost), func(t *testing.T) {
+		t.Run(fmt.Sprintf("database lost %v", lost), func(t *testing.T) {
 			t.Parallel()
 			outlive(t, lost)
 		})
@@ -178,26 +177,26 @@ func TestAVisitThatOutlivedACoordinatorIsNotPutAgain(t *testing.T) {
 }
 
 // outlive has three coordinators in a row, one after another, host the spaces in
-// which a visit waits, and then is held; each has a new schedule if it was lost.
+// which a visit waits, and then is held; each has a new database if it was lost.
 func outlive(t *testing.T, lost bool) {
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
-		require.NoError(t, err)
-		defer store.Close()
-		_, err = store.AddOrigin(t.Context(), models.Origin{ID: "o1", Kind: models.Media, URI: "/o1", AddedAt: time.Now()})
-		require.NoError(t, err)
-		visits, err := schedule.Open(t.Context(), schedule.Memory, "value", rules.DefaultRules())
-		require.NoError(t, err)
-		defer func() { require.NoError(t, visits.Close()) }()
+		open := func() *database.Database {
+			db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
+			require.NoError(t, err)
+			_, err = db.Catalog.AddOrigin(t.Context(), models.Origin{ID: "o1", Kind: models.Media, URI: "/o1", AddedAt: time.Now()})
+			require.NoError(t, err)
+			return db
+		}
+		db := open()
+		defer func() { require.NoError(t, db.Close()) }()
 		spaces := &journal.Memory{}
 		for _, take := range []bool{false, true, false} {
 			if lost {
-				require.NoError(t, visits.Close())
-				visits, err = schedule.Open(t.Context(), schedule.Memory, "value", rules.DefaultRules())
-				require.NoError(t, err)
+				require.NoError(t, db.Close())
+				db = open()
 			}
 			c, err := coordinator.New(t.Context(), coordinator.Config{
-				Journal: spaces, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Visits: visits,
+				Journal: spaces, Catalog: db.Catalog, Visits: db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
 			})
 			require.NoError(t, err)
 			ctx, stop := context.WithCancel(context.Background())
@@ -274,11 +273,11 @@ func TestFault23AQueueTTLThatOutlivesTheLeaseIsRefused(t *testing.T) {
 func TestFault13ACoordinatorWhoseJournalBreaksEndsWithThatError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
 		require.NoError(t, err)
 		m := &journal.Memory{}
 		c, err := coordinator.New(t.Context(), coordinator.Config{
-			Journal: m, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: slog.New(slog.DiscardHandler),
+			Journal: m, Catalog: db.Catalog, Visits: db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: slog.New(slog.DiscardHandler),
 		})
 		require.NoError(t, err)
 		ready, done := make(chan struct{}), make(chan error, 1)
@@ -289,6 +288,6 @@ func TestFault13ACoordinatorWhoseJournalBreaksEndsWithThatError(t *testing.T) {
 		m.Before = func(context.Context, []journal.Record) error { return journal.ErrBroken }
 		require.ErrorIs(t, repo.Space(task.Result).Put(t.Context(), tuple.New("a"), 0), fault.ErrUnavailable)
 		require.ErrorIs(t, <-done, journal.ErrBroken)
-		require.NoError(t, store.Close())
+		require.NoError(t, db.Close())
 	})
 }

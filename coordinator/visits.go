@@ -41,27 +41,13 @@ func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
 	return &visits{c: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
 }
 
-// start reconciles the store with the catalog, and puts again the visits that were in
-// flight. A visit that still waits, is held or has a result is not put twice. The store
-// may not know a visit in the spaces, because its file was lost or is an old copy; it
-// adopts such visits as in flight.
+// start puts the visits again that were under way, except those that are still in the
+// spaces. A visit in the spaces that the store does not know, because its file is an old
+// copy, is one under way.
 func (v *visits) start(ctx context.Context) error {
-	all, err := v.c.Catalog.Origins(ctx)
-	if err != nil {
-		return fmt.Errorf("coordinator: visits: %w", err)
-	}
-	var visited []models.Origin
-	for _, o := range all {
-		if o.Kind.Visited() {
-			visited = append(visited, o)
-		}
-	}
-	if err := v.store.Sync(ctx, time.Now(), visited); err != nil {
-		return fmt.Errorf("coordinator: visits: %w", err)
-	}
 	under, err := v.inSpaces(ctx)
 	if err == nil {
-		err = v.store.Adopt(ctx, time.Now(), under)
+		err = v.store.AdoptInFlight(ctx, time.Now(), under)
 	}
 	if err != nil {
 		return fmt.Errorf("coordinator: visits: %w", err)

@@ -102,22 +102,14 @@ func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.S
 	if s.API != nil {
 		return s.API.Schedule(ctx, origin)
 	}
-	l, err := s.Dir.Visits.Look(ctx, time.Now(), origin)
-	if errors.Is(err, fault.ErrNotFound) {
-		if err = s.Dir.syncVisits(ctx); err == nil {
-			l, err = s.Dir.Visits.Look(ctx, time.Now(), origin)
-		}
-	}
-	return api.ScheduleOf(l), err
+	o, err := s.Dir.Visits.Schedule(ctx, time.Now(), origin)
+	return api.ScheduleOf(o), err
 }
 
 // NextVisits returns the n origins that would be visited next, the best first.
 func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextVisit, error) {
 	if s.API != nil {
 		return s.API.NextVisits(ctx, n)
-	}
-	if err := s.Dir.syncVisits(ctx); err != nil {
-		return nil, err
 	}
 	found, err := s.Dir.Visits.Next(ctx, time.Now(), n)
 	var next []apitypes.NextVisit
@@ -135,9 +127,6 @@ func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string)
 	}
 	if s.API != nil {
 		return s.API.Steer(ctx, o.ID, what)
-	}
-	if _, err := s.Schedule(ctx, o.ID); err != nil {
-		return apitypes.Schedule{}, err
 	}
 	if err := s.Dir.Visits.Steer(ctx, time.Now(), o.ID, what); err != nil {
 		return apitypes.Schedule{}, err

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/database"
 	"leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/manager"
@@ -17,7 +17,6 @@ import (
 	"leasehold/models"
 	"leasehold/shared/backup"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/config"
 	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
@@ -27,10 +26,9 @@ import (
 	"leasehold/shared/supervisor"
 )
 
-// The names in a data folder.
+// The names in a data folder. The catalog's file has the visit schedule too.
 const (
 	catalogFile = "catalog.db"
-	visitsFile  = "visits.db"
 	journalDir  = "journal"
 	cacheDir    = "cache"
 )
@@ -41,11 +39,11 @@ type DataDir struct {
 	Catalog catalog.Catalog
 	Visits  *store.Store // when origins are visited
 
-	cfg     config.Config
-	log     *slog.Logger
-	store   *sqlite.Store  // the database behind Catalog
-	fetcher *fetch.Fetcher // nil until openFetcher
-	opened  supervisor.Stack
+	cfg      config.Config
+	log      *slog.Logger
+	database *database.Database // with Catalog and Visits
+	fetcher  *fetch.Fetcher     // nil until openFetcher
+	opened   supervisor.Stack
 }
 
 // OpenDataDir locks the data folder of cfg, makes it if it does not exist, and opens its
@@ -65,19 +63,15 @@ func (d *DataDir) open(ctx context.Context) error {
 		return err
 	}
 	d.opened.Push(release)
-	if d.store, err = sqlite.Open(ctx, filepath.Join(d.cfg.Data, catalogFile)); err != nil {
-		return err
-	}
-	d.opened.Push(d.store.Close)
 	rules, err := visit.ParseRules(d.cfg.VisitRules)
 	if err != nil {
 		return config.Invalid{{Key: "visit-rules", Text: err.Error()}}
 	}
-	if d.Visits, err = store.Open(ctx, filepath.Join(d.cfg.Data, visitsFile), d.cfg.VisitPolicy, rules); err != nil {
+	if d.database, err = database.Open(ctx, filepath.Join(d.cfg.Data, catalogFile), d.cfg.VisitPolicy, rules); err != nil {
 		return err
 	}
-	d.opened.Push(d.Visits.Close)
-	d.Catalog = coordinator.Scheduled(d.store, d.Visits)
+	d.opened.Push(d.database.Close)
+	d.Catalog, d.Visits = d.database.Catalog, d.database.Visits
 	return nil
 }
 
@@ -143,23 +137,7 @@ func (d *DataDir) VisitNow(ctx context.Context, named []models.Origin, local boo
 			}
 		}
 	}
-	return d.Visits.SaveAllNow(ctx, time.Now(), visitable(wanted))
-}
-
-// visitable returns the origins that are visited: all but those of the API, whose curators
-// send what they have.
-func visitable(origins []models.Origin) []models.Origin {
-	return slices.DeleteFunc(slices.Clone(origins), func(o models.Origin) bool { return !o.Kind.Visited() })
-}
-
-// syncVisits adds the catalog's origins to the visit schedule, because folders of older
-// versions have some that are not in it.
-func (d *DataDir) syncVisits(ctx context.Context) error {
-	all, err := d.Catalog.Origins(ctx)
-	if err != nil {
-		return err
-	}
-	return d.Visits.Sync(ctx, time.Now(), visitable(all))
+	return d.Visits.SaveAllNow(ctx, time.Now(), wanted)
 }
 
 // Visit visits an origin in this process and records the outcome, also that of a visit
@@ -197,8 +175,7 @@ func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest strin
 	if !ok {
 		return fmt.Errorf("backup: %w: the spaces are in memory only (journal is %s)", fault.ErrInvalid, d.cfg.Journal)
 	}
-	return backup.Make(ctx, dest, backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.store.Copy},
-		backup.Part{Name: visitsFile, Copy: d.Visits.Copy})
+	return backup.Make(ctx, dest, backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.database.Copy})
 }
 
 // openJournal opens the journal that makes the spaces durable, as configured.

@@ -33,8 +33,8 @@ const (
 type Config struct {
 	Conn    space.Conn // a session that is used by the API only and is never lost
 	Catalog catalog.Catalog
-	// Visits is the coordinator's schedule of visits to the origins of Catalog
-	// (coordinator.Scheduled).
+	// Visits is the coordinator's schedule of visits to the origins of Catalog, of the same
+	// database.
 	Visits *store.Store
 	// Page serves / and every other path outside /api; nil: they are not found.
 	Page http.Handler

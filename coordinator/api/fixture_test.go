@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"leasehold/coordinator/database"
+	rules "leasehold/coordinator/visit"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +21,6 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/task"
@@ -73,11 +74,11 @@ func newFixture(t *testing.T) *fixture { return newFixtureWith(t, func(*api.Conf
 
 func newFixtureWith(t *testing.T, with func(*api.Config)) *fixture {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
 	require.NoError(t, err)
 	quiet, disk := slog.New(slog.NewTextHandler(io.Discard, nil)), &disk{}
 	c, err := coordinator.New(t.Context(), coordinator.Config{
-		Journal: disk, Catalog: store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
+		Journal: disk, Catalog: db.Catalog, Visits: db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
 	})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
@@ -87,14 +88,14 @@ func newFixtureWith(t *testing.T, with func(*api.Config)) *fixture {
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
 	repo := space.Over(conn)
-	config := api.Config{Conn: conn, Catalog: coordinator.Scheduled(store, c.Visits), Visits: c.Visits, Engine: c.Engine(), Log: quiet}
+	config := api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), Log: quiet}
 	with(&config)
-	h := &fixture{T: t, c: c, disk: disk, repo: repo, catalog: store, server: httptest.NewServer(api.New(config))}
+	h := &fixture{T: t, c: c, disk: disk, repo: repo, catalog: db.Catalog, server: httptest.NewServer(api.New(config))}
 	t.Cleanup(func() {
 		h.server.Close()
 		stop()
 		require.NoError(t, <-done)
-		require.NoError(t, store.Close())
+		require.NoError(t, db.Close())
 	})
 	return h
 }

@@ -90,7 +90,7 @@ func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (
 }
 
 func (s *server) getSchedule(ctx context.Context, q *request) (apitypes.Schedule, error) {
-	o, err := s.Visits.Look(ctx, time.Now(), q.text("origin"))
+	o, err := s.Visits.Schedule(ctx, time.Now(), q.text("origin"))
 	return ScheduleOf(o), err
 }
 
@@ -102,7 +102,7 @@ func (s *server) steer(ctx context.Context, q *request, steering apitypes.Steeri
 }
 
 // ScheduleOf converts the schedule of an origin.
-func ScheduleOf(o store.Look) apitypes.Schedule {
+func ScheduleOf(o store.OriginSchedule) apitypes.Schedule {
 	shown := apitypes.Schedule{
 		Origin: o.Origin.ID, Kind: o.Origin.Kind, URI: o.Origin.URI, Why: o.Why, Disabled: string(o.Disabled), Group: schedule.Group(o.State).String(),
 		Pool: o.Pool, Class: int(o.Place.Class), Value: o.Value, Rate: o.Rate, Asked: o.Urgent, Visit: o.Visit, Lister: o.Listed,

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"leasehold/coordinator/database"
+	rules "leasehold/coordinator/visit"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,7 +25,6 @@ import (
 	"leasehold/coordinator/dashboard"
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/status"
@@ -45,11 +46,11 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
 	require.NoError(t, err)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c, err := coordinator.New(t.Context(), coordinator.Config{
-		Journal: &journal.Memory{}, Catalog: store, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
+		Journal: &journal.Memory{}, Catalog: db.Catalog, Visits: db.Visits, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
 		Work: work.Policy{Task: task.Policy{MaxAttempts: 1, Backoff: time.Second}, LeaseTTL: time.Hour, QueueTTL: time.Minute, Ingest: time.Minute},
 	})
 	require.NoError(t, err)
@@ -57,11 +58,11 @@ func newFixture(t *testing.T) *fixture {
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- c.Run(ctx, func() { close(ready) }) }()
 	<-ready
-	t.Cleanup(func() { stop(); require.NoError(t, <-done); require.NoError(t, store.Close()) })
+	t.Cleanup(func() { stop(); require.NoError(t, <-done); require.NoError(t, db.Close()) })
 	repo, err := c.Connect(t.Context(), "worker", 0)
 	require.NoError(t, err)
-	h := &fixture{T: t, repo: repo, store: store}
-	h.page = dashboard.New(dashboard.Config{Repo: repo, Catalog: store, Log: quiet})
+	h := &fixture{T: t, repo: repo, store: db.Catalog}
+	h.page = dashboard.New(dashboard.Config{Repo: repo, Catalog: db.Catalog, Log: quiet})
 	return h
 }
 

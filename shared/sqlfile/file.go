@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
 
 	"leasehold/shared/fault"
 )
@@ -15,92 +18,113 @@ import (
 // Memory is the path of a file that is not kept.
 const Memory = ":memory:"
 
-// Format says what a file holds.
-type Format struct {
-	// Name is what messages call it: "catalog".
-	Name string
-	// ID marks a file as one of these, for ever: SQLite's application_id.
-	ID int32
-	// Migrations has the files migrations/NNNN*.sql, numbered from 1 without a gap; the
-	// number is the version of the schema that the file leads to. A file that was
-	// released is never changed.
-	Migrations fs.FS
-	// Pragmas are set at each Open, before the schema is looked at: "foreign_keys=ON".
-	Pragmas []string
-}
+const (
+	// maxReaders is how many callers read at a time; more wait.
+	maxReaders = 4
+	// stepTime is how long one transaction of Steps works before it commits, and
+	// maxSteps how many steps it takes at most.
+	stepTime = 5 * time.Millisecond
+	maxSteps = 1000
+	// checkpointBytes is by how much the log grows before it is written back.
+	checkpointBytes = 4 << 20
+)
 
-// File is an open file. Use, Change, Copy and Close may be called concurrently; all
-// other methods only from a function that Use or Change runs.
+// File is an open file. All methods may be called concurrently.
 type File struct {
-	name   string
-	db     *sql.DB
-	turn   chan struct{} // holds one token: whoever has it may use the fields below
-	conn   *sql.Conn
-	stmts  map[string]*sql.Stmt // by text, which must be constants of the program or few
-	closed bool
+	name, path string
+	lock       *os.File
+	db         *sql.DB
+	conns      []*Conn       // all of them, to close
+	turn       chan struct{} // holds one token; its holder may use the fields below
+	writer     *Conn
+	closed     bool
+	logLimit   int64         // bytes of the log at which it is written back
+	longest    time.Duration // that a transaction kept the writer
+
+	readers chan *Conn    // those that are free; nil for Memory
+	done    chan struct{} // closed by Close
 }
 
-// Open opens the file at path and creates it if there is none. errors.Is finds
+// Open opens the file at path and creates it if it does not exist. errors.Is finds
 // fault.ErrConflict when another handle or process holds it, fault.ErrCorrupt when it
 // is damaged or not of this format, and fault.ErrInvalid when a newer program wrote it.
 func Open(ctx context.Context, path string, format Format) (*File, error) {
-	f := &File{name: format.Name, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
-	if err := f.open(ctx, path, format); err != nil {
-		return nil, errors.Join(classify(err), f.shut())
+	f := &File{name: format.Name, path: path, turn: make(chan struct{}, 1), done: make(chan struct{}), logLimit: checkpointBytes}
+	if err := f.open(ctx, format); err != nil {
+		return nil, errors.Join(classify(err), f.release())
 	}
 	f.turn <- struct{}{}
 	return f, nil
 }
 
-// The order matters: exclusive locking must be asked for before the log is first
-// opened, and the file is looked at before anything is written.
-func (f *File) open(ctx context.Context, path string, format Format) error {
-	name, err := dataSource(path)
+// open looks at the file before it writes anything, because a file that is not ours
+// must stay as it is.
+func (f *File) open(ctx context.Context, format Format) error {
+	name, err := f.dataSource()
 	if err != nil {
 		return err
 	}
 	if f.db, err = sql.Open("sqlite", name); err != nil {
 		return err
 	}
-	f.db.SetMaxOpenConns(1)
-	if f.conn, err = f.db.Conn(ctx); err != nil {
+	f.db.SetMaxOpenConns(1 + maxReaders)
+	if f.writer, err = f.connect(ctx, format.Pragmas...); err != nil {
 		return err
 	}
-	const wait = "busy_timeout=500" // ms; for a process that is just closing
-	if err := f.pragmas(append([]string{wait, "locking_mode=EXCLUSIVE"}, format.Pragmas...)...); err != nil {
+	if err := f.writer.checkOurs(format); err != nil {
 		return err
 	}
-	if err := f.checkOurs(format); err != nil {
+	if err := f.writer.pragmas("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"); err != nil {
 		return err
 	}
-	if err := f.pragmas("journal_mode=WAL", "synchronous=FULL"); err != nil {
+	if err := f.migrate(format); err != nil || f.path == Memory {
 		return err
 	}
-	return f.migrate(format)
-}
-
-func dataSource(path string) (string, error) {
-	if path == Memory {
-		return path, nil
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), nil
-}
-
-func (f *File) pragmas(all ...string) error {
-	for _, p := range all {
-		if err := f.Script("PRAGMA " + p); err != nil {
+	f.readers = make(chan *Conn, maxReaders)
+	for range maxReaders {
+		c, err := f.connect(ctx, append(slices.Clone(format.Pragmas), "query_only=ON", "cache_size=-8192")...)
+		if err != nil {
 			return err
 		}
+		f.readers <- c
 	}
 	return nil
 }
 
+// dataSource locks the file and returns what SQLite calls it.
+func (f *File) dataSource() (string, error) {
+	if f.path == Memory {
+		return f.path, nil
+	}
+	abs, err := filepath.Abs(f.path)
+	if err != nil {
+		return "", err
+	}
+	f.path = abs
+	if f.lock, err = os.OpenFile(abs+"-lock", os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return "", err
+	}
+	err = syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return "", fmt.Errorf("%w: another process or handle holds it", fault.ErrConflict)
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), err
+}
+
+func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
+	conn, err := f.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{conn: conn, stmts: map[string]*sql.Stmt{}}
+	f.conns = append(f.conns, c)
+	// SQLite is busy only while a log is recovered or begun again, or while a program
+	// that is not ours looks at the file.
+	return c, c.pragmas(append([]string{"busy_timeout=5000"}, pragmas...)...)
+}
+
 // Close waits for calls under way, writes the log back, and gives up the file.
-// Closing twice is no error.
+// A second Close returns nil.
 func (f *File) Close() error {
 	<-f.turn
 	defer func() { f.turn <- struct{}{} }()
@@ -108,53 +132,173 @@ func (f *File) Close() error {
 		return nil
 	}
 	f.closed = true
-	return classify(f.shut())
+	close(f.done)
+	for range cap(f.readers) {
+		<-f.readers
+	}
+	return classify(f.release())
 }
 
-func (f *File) shut() error {
+// release closes what was opened.
+func (f *File) release() error {
 	var errs []error
-	for _, st := range f.stmts {
-		errs = append(errs, st.Close())
-	}
-	if f.conn != nil {
-		errs = append(errs, f.conn.Close())
+	for _, c := range f.conns {
+		errs = append(errs, c.close())
 	}
 	if f.db != nil {
 		errs = append(errs, f.db.Close())
 	}
+	if f.lock != nil {
+		errs = append(errs, f.lock.Close())
+	}
 	return errors.Join(errs...)
 }
 
-// Use runs do once it is this caller's turn. What it returns is wrapped with op, and
-// has a kind of package fault where SQLite gave the reason: fault.ErrCorrupt,
-// fault.ErrOverloaded when the disk is full, fault.ErrClosed after Close.
-func (f *File) Use(ctx context.Context, op string, do func() error) error {
+// Read runs do on a snapshot of the file: the last commit when do begins. What it
+// returns is wrapped with op, and has a kind of package fault where SQLite gave the
+// reason: fault.ErrCorrupt, fault.ErrClosed after Close.
+func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error {
+	if f.readers == nil {
+		return f.Write(ctx, op, do)
+	}
+	return f.withReader(ctx, op, func(c *Conn) error { return c.transaction("BEGIN", do) })
+}
+
+func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) error {
+	var c *Conn
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	case <-f.done:
+		return fmt.Errorf("%s: the %s is %w", op, f.name, fault.ErrClosed)
+	case c = <-f.readers:
+	}
+	defer func() { f.readers <- c }()
+	return wrap(op, do(c))
+}
+
+// Write runs do in one transaction. Errors are as in Read, and fault.ErrOverloaded when
+// the disk is full.
+func (f *File) Write(ctx context.Context, op string, do func(*Conn) error) error {
+	return f.withWriter(ctx, op, func(c *Conn) error { return c.transaction("BEGIN IMMEDIATE", do) })
+}
+
+// Note is Write of something that may be lost when the machine stops, and that
+// therefore does not wait for the disk.
+func (f *File) Note(ctx context.Context, op string, do func(*Conn) error) error {
+	return f.withWriter(ctx, op, func(c *Conn) error {
+		if err := c.pragmas("synchronous=NORMAL"); err != nil {
+			return err
+		}
+		return errors.Join(c.transaction("BEGIN IMMEDIATE", do), c.pragmas("synchronous=FULL"))
+	})
+}
+
+// Steps calls next until it reports that it is done, in as many transactions as that
+// takes, because no transaction may keep the writer for long. Others write in between.
+// When Steps returns an error, the transactions before the last one stay: the caller
+// must be able to begin again.
+func (f *File) Steps(ctx context.Context, op string, next func(*Conn) (done bool, err error)) error {
+	for done := false; !done; {
+		err := f.Write(ctx, op, func(c *Conn) (err error) {
+			began := time.Now()
+			for n := 0; !done && err == nil && n < maxSteps && time.Since(began) < stepTime; n++ {
+				done, err = next(c)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) error {
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	case <-f.turn:
 	}
+	long, err := f.useWriter(ctx, op, do)
+	if long {
+		f.writeLogBack(ctx)
+	}
+	return err
+}
+
+// useWriter reports whether the log has become long. It gives the turn back.
+func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (long bool, err error) {
 	defer func() { f.turn <- struct{}{} }()
 	if f.closed {
-		return fmt.Errorf("%s: the %s is %w", op, f.name, fault.ErrClosed)
+		return false, fmt.Errorf("%s: the %s is %w", op, f.name, fault.ErrClosed)
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+		return false, fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
-	if err := do(); err != nil {
-		return fmt.Errorf("%s: %w", op, classify(err))
+	began := time.Now()
+	err = wrap(op, do(f.writer))
+	f.longest = max(f.longest, time.Since(began))
+	if f.readers == nil {
+		return false, err
 	}
-	return nil
+	log, statErr := os.Stat(f.path + "-wal")
+	if statErr != nil || log.Size() < f.logLimit {
+		return false, err
+	}
+	f.logLimit = log.Size() + checkpointBytes
+	return true, err
 }
 
-// Change is Use in one transaction.
-func (f *File) Change(ctx context.Context, op string, do func() error) error {
-	return f.Use(ctx, op, func() error { return f.Transaction(do) })
+// writeLogBack copies the log into the file while others write, and then, if no reader
+// needs it any more, begins it again. Errors are left to the next attempt, since the
+// log holds what could not be copied.
+func (f *File) writeLogBack(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	err := f.withReader(ctx, "write the log back", func(c *Conn) error { return c.Script("PRAGMA wal_checkpoint(PASSIVE)") })
+	if err != nil {
+		return
+	}
+	<-f.turn
+	defer func() { f.turn <- struct{}{} }()
+	if f.closed {
+		return
+	}
+	began := time.Now()
+	defer func() { f.longest = max(f.longest, time.Since(began)) }()
+	// With a busy timeout the writer would be kept until the last reader is done.
+	if f.writer.pragmas("busy_timeout=0", "wal_checkpoint(TRUNCATE)", "busy_timeout=5000") != nil {
+		return
+	}
+	if log, err := os.Stat(f.path + "-wal"); err == nil {
+		f.logLimit = log.Size() + checkpointBytes
+	}
 }
 
-// Copy writes what the file holds to a new file at path. Other calls wait meanwhile.
+// LongestWrite is the longest time since Open for which one transaction kept the
+// writer.
+func (f *File) LongestWrite() time.Duration {
+	<-f.turn
+	defer func() { f.turn <- struct{}{} }()
+	return f.longest
+}
+
+// Copy writes what the file holds to a new file at path, as of one moment, while
+// others read and write.
 func (f *File) Copy(ctx context.Context, path string) error {
-	return f.Use(ctx, fmt.Sprintf("copy the %s to %s", f.name, path), func() error {
-		return f.Exec("VACUUM INTO ?", path)
-	})
+	op := fmt.Sprintf("copy the %s to %s", f.name, path)
+	vacuum := func(c *Conn) error {
+		return errors.Join(c.pragmas("query_only=OFF"), c.Exec("VACUUM INTO ?", path))
+	}
+	if f.readers == nil {
+		return f.withWriter(ctx, op, vacuum)
+	}
+	return f.withReader(ctx, op, func(c *Conn) error { return errors.Join(vacuum(c), c.pragmas("query_only=ON")) })
+}
+
+func wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", op, classify(err))
 }

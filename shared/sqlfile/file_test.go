@@ -25,7 +25,7 @@ func recipes(steps ...string) sqlfile.Format {
 	for i, text := range steps {
 		files[fmt.Sprintf("migrations/%04d_step.sql", i+1)] = &fstest.MapFile{Data: []byte(text)}
 	}
-	return sqlfile.Format{Name: "cook book", ID: 77, Migrations: files}
+	return sqlfile.Format{Name: "cook book", ID: 77, Schemas: []sqlfile.Schema{{Name: "recipes", Migrations: files}}}
 }
 
 var book = recipes("CREATE TABLE recipe (name TEXT)")
@@ -40,14 +40,14 @@ func open(t *testing.T, path string, format sqlfile.Format) *sqlfile.File {
 	return f
 }
 
-func add(f *sqlfile.File, name string) func() error {
-	return func() error { return f.Exec("INSERT INTO recipe VALUES (?)", name) }
+func add(name string) func(*sqlfile.Conn) error {
+	return func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (?)", name) }
 }
 
 func number(t *testing.T, f *sqlfile.File, query string) (n int64) {
 	t.Helper()
-	require.NoError(t, f.Use(t.Context(), query, func() (err error) {
-		n, err = f.Number(query)
+	require.NoError(t, f.Write(t.Context(), query, func(c *sqlfile.Conn) (err error) {
+		n, err = c.Number(query)
 		return err
 	}))
 	return n
@@ -83,7 +83,7 @@ func TestAChangeIsThereAfterReopening(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a folder? with 100% of #signs; é", "book.db")
 	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
 	f := open(t, path, book)
-	require.NoError(t, f.Change(t.Context(), "add", add(f, "soup")))
+	require.NoError(t, f.Write(t.Context(), "add", add("soup")))
 	require.NoError(t, f.Close())
 	require.NoError(t, f.Close(), "closing twice")
 	assert.EqualValues(t, 1, number(t, open(t, path, book), count))
@@ -93,43 +93,43 @@ func TestAChangeThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := open(t, sqlfile.Memory, book)
 	burnt := errors.New("burnt")
-	err := f.Change(t.Context(), "cook", func() error { return errors.Join(add(f, "soup")(), burnt) })
+	err := f.Write(t.Context(), "cook", func(c *sqlfile.Conn) error { return errors.Join(add("soup")(c), burnt) })
 	require.ErrorIs(t, err, burnt)
 	assert.ErrorContains(t, err, "cook")
 	assert.Panics(t, func() {
-		_ = f.Change(t.Context(), "cook", func() error { panic(errors.Join(add(f, "soup")(), burnt)) })
+		_ = f.Write(t.Context(), "cook", func(c *sqlfile.Conn) error { panic(errors.Join(add("soup")(c), burnt)) })
 	})
 	assert.Zero(t, number(t, f, count))
-	require.NoError(t, f.Change(t.Context(), "add", add(f, "bread")), "after a panic")
+	require.NoError(t, f.Write(t.Context(), "add", add("bread")), "after a panic")
 }
 
 func TestRowsAndNumbersOfRows(t *testing.T) {
 	t.Parallel()
 	f := open(t, sqlfile.Memory, book)
-	require.NoError(t, f.Change(t.Context(), "all of them", func() error {
+	require.NoError(t, f.Write(t.Context(), "all of them", func(c *sqlfile.Conn) error {
 		for want, name := range []string{"soup", "bread", "salt"} {
-			n, err := f.Insert("INSERT INTO recipe VALUES (?)", name)
+			n, err := c.Insert("INSERT INTO recipe VALUES (?)", name)
 			require.NoError(t, err)
 			assert.EqualValues(t, want+1, n)
 		}
-		n, err := f.Affect("DELETE FROM recipe WHERE name LIKE 's%'")
+		n, err := c.Affect("DELETE FROM recipe WHERE name LIKE 's%'")
 		require.NoError(t, err)
 		assert.EqualValues(t, 2, n)
 		var name string
-		found, err := f.One("SELECT name FROM recipe WHERE name = ?", []any{"bread"}, sqlfile.Into(&name))
+		found, err := c.One("SELECT name FROM recipe WHERE name = ?", []any{"bread"}, sqlfile.Into(&name))
 		require.NoError(t, err)
 		assert.True(t, found)
 		assert.Equal(t, "bread", name)
-		found, err = f.One("SELECT name FROM recipe WHERE name = ?", []any{"soup"}, sqlfile.Into(&name))
+		found, err = c.One("SELECT name FROM recipe WHERE name = ?", []any{"soup"}, sqlfile.Into(&name))
 		require.NoError(t, err)
 		assert.False(t, found)
 		var all []string
-		require.NoError(t, f.All("SELECT name FROM recipe", nil, func(r sqlfile.Row) error {
+		require.NoError(t, c.All("SELECT name FROM recipe", nil, func(r sqlfile.Row) error {
 			all = append(all, "")
 			return r.Scan(&all[len(all)-1])
 		}))
 		assert.Equal(t, []string{"bread"}, all)
-		assert.ErrorContains(t, f.Exec("DELETE FROM nowhere"), "nowhere")
+		assert.ErrorContains(t, c.Exec("DELETE FROM nowhere"), "nowhere")
 		return nil
 	}))
 }
@@ -138,7 +138,7 @@ func TestANoteDoesNotChangeHowTheNextOneIsKept(t *testing.T) {
 	t.Parallel()
 	f := open(t, newPath(t), book)
 	for _, fails := range []error{nil, errors.New("a note that fails")} {
-		err := f.Use(t.Context(), "note", func() error { return f.Note(func() error { return fails }) })
+		err := f.Note(t.Context(), "note", func(*sqlfile.Conn) error { return fails })
 		require.ErrorIs(t, err, fails)
 		const full = 2
 		assert.EqualValues(t, full, number(t, f, "PRAGMA synchronous"))
@@ -149,21 +149,22 @@ func TestANoteDoesNotChangeHowTheNextOneIsKept(t *testing.T) {
 func TestTheWaitForTheFileEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	f := open(t, sqlfile.Memory, book)
-	require.NoError(t, f.Use(t.Context(), "first", func() error {
+	require.NoError(t, f.Write(t.Context(), "first", func(*sqlfile.Conn) error {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("no more time"))
-		err := f.Use(ctx, "second", func() error { panic("it has not its turn") })
+		err := f.Write(ctx, "second", func(*sqlfile.Conn) error { panic("it has not its turn") })
 		assert.ErrorContains(t, err, "second: no more time")
 		return nil
 	}))
 	require.NoError(t, f.Close())
-	assert.ErrorIs(t, f.Use(t.Context(), "late", nil), fault.ErrClosed)
+	assert.ErrorIs(t, f.Write(t.Context(), "late", nil), fault.ErrClosed)
+	assert.ErrorIs(t, f.Read(t.Context(), "late", nil), fault.ErrClosed)
 }
 
 func TestACopyIsWhole(t *testing.T) {
 	t.Parallel()
 	f, path := open(t, newPath(t), book), newPath(t)
-	require.NoError(t, f.Change(t.Context(), "add", add(f, "soup")))
+	require.NoError(t, f.Write(t.Context(), "add", add("soup")))
 	require.NoError(t, f.Copy(t.Context(), path))
 	assert.EqualValues(t, 1, number(t, open(t, path, book), count))
 	assert.ErrorContains(t, f.Copy(t.Context(), path), path, "a copy overwrites nothing")
@@ -173,10 +174,84 @@ func TestAFullDiskIsOverload(t *testing.T) {
 	t.Parallel()
 	f := open(t, newPath(t), book)
 	number(t, f, fmt.Sprintf("PRAGMA max_page_count=%d", number(t, f, "PRAGMA page_count")))
-	big := func() error { return f.Exec("INSERT INTO recipe VALUES (zeroblob(1000000))") }
-	require.ErrorIs(t, f.Change(t.Context(), "add", big), fault.ErrOverloaded)
+	big := func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (zeroblob(1000000))") }
+	require.ErrorIs(t, f.Write(t.Context(), "add", big), fault.ErrOverloaded)
 	number(t, f, "PRAGMA max_page_count=1000000")
-	require.NoError(t, f.Change(t.Context(), "add", big), "with room again")
+	require.NoError(t, f.Write(t.Context(), "add", big), "with room again")
+}
+
+// A reader sees the last commit, and neither waits for the writer nor keeps it.
+func TestAReaderSeesTheLastCommitBesideTheWriter(t *testing.T) {
+	t.Parallel()
+	f := open(t, newPath(t), book)
+	seen := func(c *sqlfile.Conn) (n int64) {
+		n, err := c.Number(count)
+		require.NoError(t, err)
+		return n
+	}
+	require.NoError(t, f.Write(t.Context(), "outer", func(c *sqlfile.Conn) error {
+		require.NoError(t, add("soup")(c))
+		return f.Read(t.Context(), "beside", func(r *sqlfile.Conn) error {
+			assert.Zero(t, seen(r), "it is not committed")
+			return nil
+		})
+	}))
+	require.NoError(t, f.Read(t.Context(), "outer", func(r *sqlfile.Conn) error {
+		assert.EqualValues(t, 1, seen(r))
+		require.NoError(t, f.Write(t.Context(), "beside", add("bread")))
+		assert.EqualValues(t, 1, seen(r), "a snapshot stays")
+		assert.Error(t, add("salt")(r), "a reader cannot write")
+		return nil
+	}))
+	assert.EqualValues(t, 2, number(t, f, count))
+}
+
+func TestStepsCommitInBetweenAndOthersWriteMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := open(t, newPath(t), book)
+	n, transactions := 0, 0
+	require.NoError(t, f.Steps(t.Context(), "many", func(c *sqlfile.Conn) (bool, error) {
+		if n%1000 == 0 { // the first of a transaction, which has at most a thousand
+			c.OnEnd(func(committed bool) {
+				assert.True(t, committed)
+				transactions++
+			})
+		}
+		n++
+		return n == 5000, c.Exec("INSERT INTO recipe VALUES (?)", n)
+	}))
+	assert.Equal(t, 5, transactions)
+	assert.EqualValues(t, 5000, number(t, f, count))
+	require.Positive(t, f.LongestWrite())
+	burnt := errors.New("burnt")
+	require.ErrorIs(t, f.Steps(t.Context(), "fail", func(c *sqlfile.Conn) (bool, error) {
+		c.OnEnd(func(committed bool) { assert.False(t, committed) })
+		return false, errors.Join(add("soup")(c), burnt)
+	}), burnt)
+	assert.EqualValues(t, 5000, number(t, f, count))
+}
+
+// The log is written back while a reader needs an older part of it, and begins again
+// once none does.
+func TestTheLogStaysShort(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	f := open(t, path, book)
+	big := func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (zeroblob(1000000))") }
+	for range 30 {
+		require.NoError(t, f.Write(t.Context(), "add", big))
+	}
+	log, err := os.Stat(path + "-wal")
+	require.NoError(t, err)
+	assert.Less(t, log.Size(), int64(8<<20))
+	require.NoError(t, f.Read(t.Context(), "long", func(c *sqlfile.Conn) error {
+		number(t, f, count)
+		for range 10 {
+			require.NoError(t, f.Write(t.Context(), "add", big))
+		}
+		return nil
+	}))
+	assert.EqualValues(t, 40, number(t, f, count))
 }
 
 func TestASecondHandleIsRefused(t *testing.T) {
@@ -238,15 +313,20 @@ func TestAnotherProgramsDatabaseIsRefused(t *testing.T) {
 func TestADamagedFileIsCorrupt(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	require.NoError(t, open(t, path, book).Close())
+	f := open(t, path, book)
+	big := func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (hex(zeroblob(3000)))") }
+	for range 100 {
+		require.NoError(t, f.Write(t.Context(), "add", big))
+	}
+	require.NoError(t, f.Close())
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for i := 4096; i < len(content); i++ {
+	for i := len(content) / 2; i < len(content); i++ {
 		content[i] = 0xa5
 	}
 	require.NoError(t, os.WriteFile(path, content, 0o600))
-	f := open(t, path, book)
-	err = f.Use(t.Context(), "count", func() error { _, err := f.Number(count); return err })
+	f = open(t, path, book)
+	err = f.Read(t.Context(), "count", func(c *sqlfile.Conn) error { _, err := c.Number(count); return err })
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
 

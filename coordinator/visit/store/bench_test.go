@@ -11,6 +11,8 @@ import (
 
 	"leasehold/coordinator/visit"
 	"leasehold/models"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/sqlfile"
 )
 
 // BenchmarkVisits claims and records 1,000 visits at a time among 10^5 and 10^6
@@ -23,7 +25,7 @@ func BenchmarkVisits(b *testing.B) {
 			for _, n := range []int{10, 100, 1000} {
 				b.Run(fmt.Sprintf("pick-%d", n), func(b *testing.B) {
 					median(b, func() {
-						picked, err := s.pick(now.Unix(), n)
+						picked, err := s.pick(b.Context(), "pick", now.Unix(), n)
 						require.NoError(b, err)
 						require.Len(b, picked, n)
 					})
@@ -79,19 +81,36 @@ func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
 // filled is a store of many origins, placed as the value policy would.
 func filled(b *testing.B, origins int) (*Store, time.Time) {
 	now := time.Now()
-	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "visits.db"), "value", visit.DefaultRules())
-	require.NoError(b, err)
-	b.Cleanup(func() { require.NoError(b, s.Close()) })
+	s := openFile(b, filepath.Join(b.TempDir(), "catalog.db"))
 	const far = visit.Never
-	require.NoError(b, s.db.Script(fmt.Sprintf(`
+	insert(b, s, fmt.Sprintf(`
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %[1]d),
 		x AS (SELECT i, i %% 50 = 0 AS new, i %% 10 = 0 AS dated, (i * 7919) %% 48 AS class, %[2]d - 1000000 - (i * 104729) %% 8000000 AS at FROM n)
-		INSERT INTO origin (key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
+		INSERT INTO schedule (key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
 			last_success, last_status, digest, target, idx, failures, disabled, not_before, changes, days, pool, queue, class, ref)
 		SELECT i, 'o' || i, 'media', '/folder/' || i, '', 1, at, at, %[3]d, iif(dated, at + 1000, %[3]d), iif(new, %[3]d, at), iif(new, %[3]d, at),
 			iif(new, %[3]d, at), iif(new, '', 'full'), 'd', at, 4, 0, '', %[3]d, exp(class * 0.27) / 4096 * 100, 100,
 			iif(new, %[4]d, iif(dated, %[5]d, %[6]d)), iif(dated AND NOT new, 1, 0), class, at FROM x`,
-		origins, now.Unix(), int64(far), visit.PoolFirst, visit.PoolSignal, visit.PoolKnown)))
-	require.NoError(b, s.load())
+		origins, now.Unix(), int64(far), visit.PoolFirst, visit.PoolSignal, visit.PoolKnown))
 	return s, now
+}
+
+// openFile opens a store whose file is closed with the test.
+func openFile(t testing.TB, path string) *Store {
+	t.Helper()
+	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	s, err := New(t.Context(), file, "value", visit.DefaultRules())
+	require.NoError(t, err)
+	return s
+}
+
+// insert writes rows past the store, and has it read its cache again.
+func insert(t testing.TB, s *Store, script string) {
+	t.Helper()
+	require.NoError(t, s.file.Write(t.Context(), "insert", func(c *sqlfile.Conn) error {
+		s.cache.stale = true
+		return c.Script(script)
+	}))
 }

@@ -4,32 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
-// Claim takes the best n origins that may be visited at a time, fewer if there are
-// no more, and notes that they are visited, in one transaction. Visits that were
-// asked for come first, in a share of their own; what they leave, others get.
+// Claim takes the best n origins that may be visited at a time, fewer if there are not as
+// many, and notes that they are visited before it returns them. Visits that were asked
+// for come first, in a share of their own; others get the rest of that share. It picks in
+// one transaction and claims in others: an origin that is changed in between is left out.
 func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []models.Visit, err error) {
-	err = s.change(ctx, fmt.Sprintf("claim %d visits", n), func() error {
-		picked, err := s.pick(now.Unix(), n)
-		if err != nil {
-			return err
+	op := fmt.Sprintf("claim %d visits", n)
+	picked, err := s.pick(ctx, op, now.Unix(), n)
+	if err != nil {
+		return nil, err
+	}
+	next := picked
+	err = s.steps(ctx, op, func() (done bool, err error) {
+		if len(next) == 0 {
+			s.countGranted(n, picked)
+			return true, nil
 		}
-		for _, c := range picked {
-			v, err := s.claim(c, now.Unix())
-			if err != nil {
-				return err
-			}
+		c := next[0]
+		next = next[1:]
+		v, ok, err := s.claim(c, now.Unix())
+		if ok {
 			claims = append(claims, v)
 		}
-		return s.granted(n, picked)
+		return false, err
 	})
 	if err != nil {
 		return nil, err
@@ -37,23 +46,24 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 	return claims, nil
 }
 
-// claim notes that an origin is visited. No visit has the id of an earlier one, even
-// if it follows it at once.
-func (s *Store) claim(c visit.Candidate, now int64) (models.Visit, error) {
-	was, ok, err := s.find("SELECT "+columns+" FROM origin WHERE key = ?", c.Key)
-	if err != nil || !ok {
-		return models.Visit{}, fmt.Errorf("origin number %d: %w", c.Key, err)
+// claim notes that an origin is visited, and reports whether it still waits where it was
+// picked. No visit has the id of an earlier one, even if it follows it at once.
+func (s *Store) claim(c visit.Candidate, now int64) (models.Visit, bool, error) {
+	was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE key = ?", c.Key)
+	if err != nil || !ok || was.place != c.Place {
+		return models.Visit{}, false, err
 	}
 	r := was
 	r.visit = fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64())
 	r.LastScheduled, r.urgent = now, 0
-	if r.Target != visit.Never {
-		s.advance(r.kind, r.Target)
+	k := s.update()
+	if at, ok := k.position[r.kind]; r.Target != visit.Never && (!ok || r.Target > at) {
+		k.position[r.kind] = r.Target // which only grows
 	}
 	if r.host != "" {
-		s.state.later(func(m *memory) { m.last[r.host] = now })
+		k.last[r.host] = now
 	}
-	return s.claimed(r), s.write(was, r, now)
+	return s.claimed(r), true, s.save(was, r, now)
 }
 
 // claimed is the visit under way, as it is put into the space.
@@ -61,7 +71,7 @@ func (s *Store) claimed(r row) models.Visit {
 	v := models.Visit{
 		ID:     r.visit,
 		Origin: r.origin(),
-		Known:  models.Known{Digest: r.LastDigest, ETag: r.etag, Modified: r.modified, Next: s.state.dates[int32(r.Key)].next},
+		Known:  models.Known{Digest: r.LastDigest, ETag: r.etag, Modified: r.modified, Next: s.cache.dates[int32(r.Key)].next},
 		Listed: r.Lister != 0,
 	}
 	if r.LastSuccess != visit.Never {
@@ -70,20 +80,11 @@ func (s *Store) claimed(r row) models.Visit {
 	return v
 }
 
-// advance moves the queue position of a kind, which only grows.
-func (s *Store) advance(kind models.OriginKind, target int64) {
-	s.state.later(func(m *memory) {
-		if at, ok := m.position[kind]; !ok || target > at {
-			m.position[kind] = target
-		}
-	})
-}
-
-// Claimed lists the visits under way, so that those that nobody has can be put
-// again after a restart.
+// Claimed lists the visits under way, so that those that no manager has can be put again
+// after a restart.
 func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
-	err = s.db.Use(ctx, "visits under way", func() error {
-		return s.db.All("SELECT "+columns+" FROM origin WHERE visit <> '' ORDER BY last_scheduled, key", nil, func(from scanner) error {
+	err = s.write(ctx, "visits under way", func() error {
+		return s.db.All("SELECT "+columns+" FROM schedule WHERE visit <> '' ORDER BY last_scheduled, key", nil, func(from sqlfile.Row) error {
 			r, err := scanRow(from)
 			all = append(all, s.claimed(r))
 			return err
@@ -92,12 +93,13 @@ func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 	return all, err
 }
 
-// Adopt notes visits that are under way without the store's doing, by their origin:
-// whoever has one is not to be sent again. Those of unknown origins are ignored.
-func (s *Store) Adopt(ctx context.Context, now time.Time, under map[string]string) error {
-	return s.change(ctx, fmt.Sprintf("adopt %d visits", len(under)), func() error {
-		for id, name := range under {
-			err := s.edit(id, now, func(r *row) {
+// AdoptInFlight notes visits, by their origin, that are in the spaces and not in the
+// store, because its file is an old copy: their origins must not be visited twice.
+// Unknown origins are ignored.
+func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[string]string) error {
+	return s.write(ctx, fmt.Sprintf("adopt %d visits", len(visits)), func() error {
+		for id, name := range visits {
+			err := s.edit(id, now.Unix(), func(r *row) {
 				if r.visit != name {
 					r.visit, r.LastScheduled = name, max(r.LastScheduled, now.Unix())
 				}
@@ -110,51 +112,55 @@ func (s *Store) Adopt(ctx context.Context, now time.Time, under map[string]strin
 	})
 }
 
-// pick sweeps, and chooses: asked for first, then by policy.
-func (s *Store) pick(now int64, n int) ([]visit.Candidate, error) {
-	if now < s.state.clock-3600 { // it was set back
-		if err := s.mend(now); err != nil {
-			return nil, err
-		}
+// pick brings back the origins whose rest is over, and chooses n: first those that were
+// asked for, then by policy.
+func (s *Store) pick(ctx context.Context, op string, now int64, n int) (picked []visit.Candidate, err error) {
+	var clockSetBack bool
+	err = s.write(ctx, op, func() error {
+		clockSetBack = now < s.cache.clock-3600
+		s.cache.clock = now
+		return nil
+	})
+	if err == nil && clockSetBack {
+		err = s.fixClock(ctx, op, now)
 	}
-	s.state.clock = now
-	if err := s.sweep(now); err != nil || n <= 0 {
+	if err == nil {
+		err = s.sweep(ctx, op, now)
+	}
+	if err != nil || n <= 0 {
 		return nil, err
 	}
-	s.settle()
-	q := &queues{s: s, cursors: map[cursorKey]*cursor{}, want: n}
-	hosts := s.politeness(now, n)
-	counts := s.counts()
-	urgent := visit.Pick(visit.RoundRobin{}, asUrgent{q}, now, s.reserved(n), counts, hosts.accept)
-	picked := append(urgent, visit.Pick(s.policy, q, now, n-len(urgent), counts, hosts.accept)...)
-	if left := n - len(picked); left > 0 {
-		picked = append(picked, visit.Pick(visit.RoundRobin{}, asUrgent{q}, now, left, counts, hosts.accept)...)
+	var refused map[int64]int64
+	err = s.write(ctx, op, func() error {
+		q := &queues{s: s, cursors: map[cursorKey]*cursor{}, want: n}
+		hosts := s.politeness(now, n)
+		counts := s.counts()
+		picked = visit.Pick(visit.RoundRobin{}, asUrgent{q}, now, s.reserved(n), counts, hosts.accept)
+		picked = append(picked, visit.Pick(s.policy, q, now, n-len(picked), counts, hosts.accept)...)
+		if left := n - len(picked); left > 0 {
+			picked = append(picked, visit.Pick(visit.RoundRobin{}, asUrgent{q}, now, left, counts, hosts.accept)...)
+		}
+		refused = hosts.refused
+		return q.err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if q.err != nil {
-		return nil, q.err
-	}
-	return picked, s.park(hosts.refused, now)
+	return picked, s.park(ctx, op, refused)
 }
 
 // counts are what the policy shares slots out by.
 func (s *Store) counts() visit.Counts {
-	c := s.state.counts
-	c.Served = s.state.facts.Granted
+	c := s.cache.counts
+	c.Served = s.cache.facts.Granted
 	return c
 }
 
 // reserved is how many of n slots are for visits that were asked for: their share,
 // which also begins with a slot, and is exact over many batches.
 func (s *Store) reserved(n int) int {
-	served := float64(s.state.facts.Granted)
+	served := float64(s.cache.facts.Granted)
 	return int(math.Ceil((served+float64(n))*s.rules.NowShare)) - int(math.Ceil(served*s.rules.NowShare))
-}
-
-// settle lets what the transaction under way has moved so far be seen by the rest of
-// it. If it fails afterwards, all is counted anew.
-func (s *Store) settle() {
-	s.state.settled = s.state.settled || len(s.state.pending.moves) > 0
-	s.state.commit()
 }
 
 // asUrgent shows the urgent pool to a policy of one pool.
@@ -163,24 +169,20 @@ type asUrgent struct{ *queues }
 // Of implements visit.Queues.
 func (q asUrgent) Of(visit.Pool) []visit.Queue { return q.queues.Of(poolUrgent) }
 
-// park lets refused origins rest until their host may be asked again; then they are
-// back at their place, since that depends on their state only.
-func (s *Store) park(refused map[int64]int64, now int64) error {
-	for key, until := range refused {
-		was, ok, err := s.find("SELECT "+columns+" FROM origin WHERE key = ?", key)
-		if err != nil {
+// park lets refused origins rest until their host may be visited again. Then the sweep
+// returns them to their place, because that depends on their state only.
+func (s *Store) park(ctx context.Context, op string, refused map[int64]int64) error {
+	if len(refused) == 0 {
+		return nil
+	}
+	return stepThrough(ctx, s, op, slices.Collect(maps.Keys(refused)), func(key int64) error {
+		was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE key = ?", key)
+		if err != nil || !ok || was.place.Pool >= poolUrgent {
 			return err
-		}
-		if !ok || was.urgent != 0 {
-			continue
 		}
 		is := was
-		is.place = visit.Place{Pool: poolRest, Ref: until}
-		s.state.move(was, is)
-		err = s.db.Exec("UPDATE origin SET pool = ?, queue = 0, class = 0, ref = ? WHERE key = ?", poolRest, until, key)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		is.place = visit.Place{Pool: poolRest, Ref: refused[key]}
+		s.update().move(was, is)
+		return s.db.Exec("UPDATE schedule SET pool = ?, queue = 0, class = 0, ref = ? WHERE key = ?", poolRest, is.place.Ref, key)
+	})
 }

@@ -1,26 +1,26 @@
-// Package store keeps the visit states of origins in one SQLite file of its own,
-// visits.db, and chooses from them by a policy of package visit.
+// Package store keeps the visit schedule of all origins in tables of the catalog's
+// database file, and chooses from them by a policy of package visit.
 //
 // Every origin waits in one place (pool, queue, class, ref), and one index has them
-// in that order. An origin that must be stepped over (it rests, is visited now, or
-// is disabled) is in a pool that no pick reads, and is swept back when its time has
-// come. So a pick costs what the origins picked and the queues cost, whatever the
+// in that order. An origin that cannot be picked (it rests, is visited now, or is
+// disabled) is in a pool that no pick reads, and is swept back when its time has
+// come. So a pick costs what the origins picked and the queues cost, independent of the
 // number of origins.
 //
-// What it keeps true:
+// Invariants:
 //
-//   - A claim is on disk before anybody is asked to visit: no origin is visited
-//     twice for one slot, whoever is killed.
-//   - An outcome is recorded once, by its date; one that is late is recorded, one
-//     that is not newer than the last is not.
-//   - Counters are moved by the transaction that moves origins, in memory once it
-//     is committed; they are counted anew when the file is opened.
-//
-// The file is apart from the catalog because its rows change with every visit and
-// can be made again from the catalog: losing it costs what was learned, nothing
-// else. A catalog may be elsewhere, or in another database; this store is always
-// the coordinator's own.
+//   - The origins of the schedule are those of the catalog that are visited: the
+//     catalog adds and removes them in the transaction that changes itself
+//     (OriginAdded, OriginRemoved).
+//   - A claim is on disk before it is returned: no origin is visited twice for one
+//     slot if the process is killed.
+//   - An outcome is recorded once, by its date. A late one is recorded too, unless a
+//     newer one was.
+//   - The cache changes with the transaction that changes the file. If that fails, the
+//     next transaction reads the cache from the file again.
+//   - No transaction takes long: what concerns many origins takes several, and can be
+//     begun again after a kill.
 //
 // A context ends the wait for the file (shared/sqlfile). All methods may be called
-// concurrently.
+// concurrently, except OriginAdded and OriginRemoved, which the catalog calls.
 package store

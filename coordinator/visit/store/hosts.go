@@ -16,15 +16,15 @@ type hosts struct {
 }
 
 func (s *Store) politeness(now int64, n int) *hosts {
-	for host, until := range s.state.patience {
+	for host, until := range s.cache.retryAfter {
 		if until <= now {
-			delete(s.state.patience, host)
+			delete(s.cache.retryAfter, host)
 		}
 	}
 	gap := int64(math.Ceil(s.rules.HostGap.Seconds()))
-	for host, at := range s.state.last {
+	for host, at := range s.cache.last {
 		if at+gap <= now || at > now {
-			delete(s.state.last, host)
+			delete(s.cache.last, host)
 		}
 	}
 	return &hosts{
@@ -39,16 +39,16 @@ func (h *hosts) accept(c visit.Candidate) bool {
 	if c.Host == "" {
 		return true
 	}
-	m := &h.s.state
+	m := h.s.update()
 	gap := int64(math.Ceil(h.s.rules.HostGap.Seconds()))
 	var until int64
 	switch {
-	case m.patience[c.Host] > h.now:
-		until = m.patience[c.Host]
+	case m.retryAfter[c.Host] > h.now:
+		until = m.retryAfter[c.Host]
 	case gap > 0 && (h.batch[c.Host] > 0 || m.last[c.Host] > 0):
 		until = h.now + gap
 	case h.batch[c.Host] >= h.most:
-		return false // only of this batch: nothing to wait for
+		return false // only of this batch: it need not wait
 	case h.batch[c.Host]+m.flights[c.Host] >= h.s.rules.HostSlots:
 		until = h.now + max(gap, 1)
 	default:

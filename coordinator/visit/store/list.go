@@ -20,7 +20,7 @@ type Listing struct {
 	// From is how many origins the visits before named of the same list, and Next
 	// how many with this one, if there are more: the lister is visited again soon.
 	From, Next int
-	// Full says that with this visit all there are have been named.
+	// Full reports that all origins of the list have been named with this visit.
 	Full bool
 }
 
@@ -31,52 +31,57 @@ type Named struct {
 }
 
 // List adds the origins of a listing that are new, and lets the others take part
-// again. A full listing disables those of its lister that it does not name. One that
-// goes on where no other ended is only added.
+// again. A full listing disables those of its lister that it does not name. One that does
+// not go on where the last ended is only added. After a kill part of it is recorded;
+// listing it again completes it.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
-	return s.tell(ctx, fmt.Sprintf("list %d origins", len(l.Origins)), func() error {
-		lister, err := s.lister(l.Lister)
+	op := fmt.Sprintf("list %d origins", len(l.Origins))
+	var lister int32
+	if l.Lister != "" {
+		err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+			r, err := read(c, l.Lister)
+			lister = int32(r.Key)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		named := map[string]bool{}
-		for _, o := range l.Origins {
-			if named[o.ID] {
-				continue
-			}
-			named[o.ID] = true
-			if err := s.name(lister, o, now.Unix()); err != nil {
-				return fmt.Errorf("%s: %w", o.URI, err)
-			}
-		}
-		if lister == 0 {
+	}
+	named := map[string]bool{}
+	err := stepThrough(ctx, s, op, l.Origins, func(o Named) error {
+		s.notify()
+		if named[o.ID] {
 			return nil
 		}
-		return s.listed(lister, l, named, now)
+		named[o.ID] = true
+		if err := s.name(lister, o, now.Unix()); err != nil {
+			return fmt.Errorf("%s: %w", o.URI, err)
+		}
+		return nil
 	})
+	if err != nil || lister == 0 {
+		return err
+	}
+	return s.recordListing(ctx, op, lister, l, named, now)
 }
 
-// listed notes that a lister was visited: what its listing did not name, and where
-// it goes on.
-func (s *Store) listed(lister int32, l Listing, named map[string]bool, now time.Time) error {
-	d := s.state.dates[lister]
-	if l.From != 0 && l.From != d.next {
-		return nil // of a list that has changed since
-	}
-	if l.From == 0 {
-		d.begun, d.active = now.Unix(), 0
-	}
-	for _, o := range l.Origins {
-		if at := second(o.Updated, now.Unix()); at != visit.Never && at >= d.listed {
-			d.active++
+// recordListing notes that a lister was visited: it disables the origins that a full
+// listing did not name, and keeps where a list goes on.
+func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Listing, named map[string]bool, now time.Time) error {
+	var d dates
+	read := func() error {
+		d = s.cache.dates[lister]
+		if l.From == 0 {
+			d.begun = now.Unix()
 		}
+		return nil
 	}
-	d.next = l.Next
-	if l.Next != 0 {
-		return errors.Join(s.keepDates(lister, d), s.edit(l.Lister, now, func(r *row) { r.ask(now) }))
+	err := s.write(ctx, op, read)
+	if err != nil || l.From != 0 && l.From != d.next {
+		return err // the second: of a list that has changed since
 	}
-	if d.listed = now.Unix(); l.Full {
-		err := s.eachOf(lister, now.Unix(), func(r *row) {
+	if l.Next == 0 && l.Full {
+		err := s.editNamedBy(ctx, op, lister, now.Unix(), func(r *row) {
 			if !named[r.id] && (l.From == 0 || r.LastSeen < d.begun) {
 				r.State = visit.Unlisted(r.State)
 			}
@@ -85,15 +90,26 @@ func (s *Store) listed(lister int32, l Listing, named map[string]bool, now time.
 			return err
 		}
 	}
-	return s.keepDates(lister, d)
-}
-
-func (s *Store) lister(id string) (int32, error) {
-	if id == "" {
-		return 0, nil
-	}
-	r, err := s.read(id)
-	return int32(r.Key), err
+	return s.write(ctx, op, func() error {
+		s.notify()
+		if err := read(); err != nil { // again: outcomes have changed it meanwhile
+			return err
+		}
+		if l.From == 0 {
+			d.active = 0
+		}
+		for _, o := range l.Origins {
+			if at := second(o.Updated, now.Unix()); at != visit.Never && at >= d.listed {
+				d.active++
+			}
+		}
+		d.next = l.Next
+		if l.Next == 0 {
+			d.listed = now.Unix()
+			return s.keepDates(lister, d)
+		}
+		return errors.Join(s.keepDates(lister, d), s.edit(l.Lister, now.Unix(), func(r *row) { r.request(now) }))
+	})
 }
 
 // name adds an origin, or notes that it was named again.
@@ -101,7 +117,7 @@ func (s *Store) name(lister int32, o Named, now int64) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("id %.64q: %w", o.ID, fault.ErrInvalid)
 	}
-	was, err := s.read(o.ID)
+	was, err := read(s.db, o.ID)
 	r := was
 	if errors.Is(err, fault.ErrNotFound) {
 		r = row{State: visit.NewState(0, now, s.rules), id: o.ID, kind: o.Kind, uri: o.URI, host: hostOf(o.URI)}
@@ -109,27 +125,14 @@ func (s *Store) name(lister int32, o Named, now int64) error {
 		return err
 	}
 	r.State = visit.Listed(r.State, now, second(o.Updated, now))
+	r.priority = o.Priority
 	if lister != 0 {
 		r.Lister = lister
 	}
 	if created := second(o.Created, now); r.Created == visit.Never {
 		r.Created = created
 	}
-	if err := s.write(was, r, now); err != nil {
-		return err
-	}
-	return s.rank(o.Origin)
-}
-
-// rank notes whether first visits of what a lister names come first: if it has a
-// priority.
-func (s *Store) rank(o models.Origin) error {
-	if !o.Kind.Info().Lister {
-		return nil
-	}
-	r, err := s.read(o.ID)
-	s.state.later(func(m *memory) { m.priority[int32(r.Key)] = o.Priority > 0 })
-	return err
+	return s.save(was, r, now)
 }
 
 // second is a date of a lister; one in the future is not believed.
@@ -140,77 +143,65 @@ func second(t time.Time, now int64) int64 {
 	return t.Unix()
 }
 
-// eachOf changes what a lister named.
-func (s *Store) eachOf(lister int32, now int64, change func(*row)) error {
-	var all []row
-	err := s.db.All("SELECT "+columns+" FROM origin WHERE lister = ? AND lister <> 0", []any{lister}, func(from scanner) error {
-		r, err := scanRow(from)
-		all = append(all, r)
+// editNamedBy changes the origins that a lister named.
+func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, change func(*row)) error {
+	keys, err := s.keys(ctx, op, "SELECT key FROM schedule WHERE lister = ? AND lister <> 0", lister)
+	if err != nil {
 		return err
-	})
-	for _, was := range all {
-		r := was
-		if change(&r); r != was {
-			err = errors.Join(err, s.write(was, r, now))
-		}
 	}
-	return err
-}
-
-// Sync makes the store know exactly the origins of the catalog: those that it lacks
-// are added, those that the catalog has no more are removed.
-func (s *Store) Sync(ctx context.Context, now time.Time, all []models.Origin) error {
-	return s.tell(ctx, "sync origins", func() error {
-		known := map[string]bool{}
-		for _, o := range all {
-			known[o.ID] = true
-			found, err := s.db.One("SELECT key FROM origin WHERE id = ?", []any{o.ID}, sqlfile.Into(new(int64)))
-			switch {
-			case err != nil:
-			case found:
-				err = s.rank(o)
-			default:
-				err = s.name(0, Named{Origin: o}, now.Unix())
+	return stepThrough(ctx, s, op, keys, func(key int64) error {
+		return s.editKey(key, now, func(r *row) {
+			if r.Lister == lister {
+				change(r)
 			}
-			if err != nil {
-				return err
-			}
-		}
-		var gone []string
-		err := s.db.All("SELECT id FROM origin", nil, func(from scanner) error {
-			var id string
-			err := from.Scan(&id)
-			if !known[id] {
-				gone = append(gone, id)
-			}
-			return err
 		})
-		for _, id := range gone {
-			err = errors.Join(err, s.forget(id, now.Unix()))
-		}
-		return err
 	})
 }
 
-// Remove forgets an origin; one that is not known is no error.
-func (s *Store) Remove(ctx context.Context, now time.Time, id string) error {
-	return s.change(ctx, "remove "+id, func() error { return s.forget(id, now.Unix()) })
+// OriginAdded implements sqlite.Schedule. Adding a known origin again is a listing by
+// hand: one that was disabled by failures or by its lister takes part again.
+func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
+	if err := s.enter(c); err != nil || !o.Kind.Visited() {
+		return err
+	}
+	s.notify()
+	return s.name(0, Named{Origin: o}, time.Now().Unix())
 }
 
-// forget removes an origin; what it named is then named by nobody.
-func (s *Store) forget(id string, now int64) error {
-	r, err := s.read(id)
+// BeforeRemoval implements sqlite.Schedule: no lister is known any more of the origins
+// that this one named.
+func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
+	op := "remove " + id
+	var key int32
+	err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		r, err := read(c, id)
+		key = int32(r.Key)
+		return err
+	})
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	s.state.disappear(r)
-	s.state.later(func(m *memory) {
-		delete(m.dates, int32(r.Key))
-		delete(m.priority, int32(r.Key))
-	})
-	return errors.Join(s.eachOf(int32(r.Key), now, func(x *row) { x.Lister = 0 }), s.db.Exec("DELETE FROM outcome WHERE origin = ?", r.Key),
-		s.db.Exec("DELETE FROM lister WHERE key = ?", r.Key), s.db.Exec("DELETE FROM origin WHERE key = ?", r.Key))
+	return s.editNamedBy(ctx, op, key, time.Now().Unix(), func(r *row) { r.Lister = 0 })
+}
+
+// OriginRemoved implements sqlite.Schedule; one that is not known is no error.
+func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
+	if err := s.enter(c); err != nil {
+		return err
+	}
+	r, err := read(c, id)
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	k := s.update()
+	k.add(r, -1)
+	delete(k.dates, int32(r.Key))
+	return errors.Join(c.Exec("DELETE FROM outcome WHERE origin = ?", r.Key),
+		c.Exec("DELETE FROM lister WHERE key = ?", r.Key), c.Exec("DELETE FROM schedule WHERE key = ?", r.Key))
 }

@@ -42,8 +42,8 @@ type Metrics struct {
 
 // Metrics returns the metrics.
 func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err error) {
-	err = s.db.Use(ctx, "metrics of visits", func() error {
-		k := &s.state
+	err = s.write(ctx, "metrics of visits", func() error {
+		k := &s.cache
 		m = Metrics{
 			Facts: k.facts, Groups: maps.Clone(k.groups), Disabled: maps.Clone(k.disabled), Position: maps.Clone(k.position),
 			Pools: map[string]int{}, Drift: map[models.OriginKind]int64{}, Active: map[int32]int{},
@@ -76,11 +76,11 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 }
 
 // oldestNew is read from an index of its own.
-const oldestNew = `SELECT first_seen FROM origin WHERE last_visit = -9223372036854775808 AND disabled = '' ORDER BY first_seen LIMIT 1`
+const oldestNew = `SELECT first_seen FROM schedule WHERE last_visit = -9223372036854775808 AND disabled = '' ORDER BY first_seen LIMIT 1`
 
 // moving fills in what moves with the clock, from the sample.
 func (s *Store) moving(m *Metrics, now int64) {
-	p := &s.state.sample
+	p := &s.cache.sample
 	signalled := func(x visit.State) bool { return visit.Group(x) == visit.PoolB2 }
 	m.Behind = p.summarize(func(x visit.State) (float64, bool) { return float64(x.LastUpdate - x.LastSuccess), signalled(x) })
 	m.Lag = p.summarize(func(x visit.State) (float64, bool) { return float64(max(now-x.LastUpdate, 0)), signalled(x) })

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"embed"
-	"errors"
-	"fmt"
 
 	"leasehold/coordinator/visit"
 	"leasehold/shared/sqlfile"
@@ -13,53 +11,101 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-var format = sqlfile.Format{
-	Name:       "store of visits",
-	ID:         1281712500, // "Leas" + 1
-	Migrations: migrations,
-	Pragmas:    []string{"cache_size=-65536"}, // KiB
+// Schema is the store's part of a database file, behind the schema of the catalog.
+func Schema() sqlfile.Schema {
+	return sqlfile.Schema{Name: "schedule", Migrations: migrations, Legacy: &legacy}
 }
 
-// Store is the visit states of all origins.
+// Store is the visit schedule of all origins.
 type Store struct {
-	policy visit.Policy
-	rules  visit.Rules
-	db     *sqlfile.File
-	state  memory // used within db.Use
-
+	policy  visit.Policy
+	rules   visit.Rules
+	file    *sqlfile.File
 	changed chan struct{}
+
+	// The writer's user may use these.
+	db    *sqlfile.Conn // of the transaction under way
+	cache cache
 }
 
-// Memory is the path of a store that is not kept.
-const Memory = sqlfile.Memory
-
-// Changed gets something when there may be more to visit than before. It holds one.
-func (s *Store) Changed() <-chan struct{} { return s.changed }
-
-// Open opens the file, creates it if there is none, and places all origins anew if
-// another policy or other rules placed them. errors.Is finds fault.ErrConflict when
-// another handle holds the file, fault.ErrCorrupt when it is not one of ours or
-// damaged, fault.ErrInvalid for a policy or rules that make no sense or a file of a
-// newer program.
-func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Store, error) {
+// New returns the schedule in a file with Schema, and places all origins again if another
+// policy or other rules placed them. errors.Is finds fault.ErrInvalid for an unknown
+// policy or rules that do not pass visit.Rules.Check. The caller closes the file.
+func New(ctx context.Context, file *sqlfile.File, policy string, rules visit.Rules) (*Store, error) {
 	p, err := visit.New(policy, rules)
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqlfile.Open(ctx, path, format)
-	if err != nil {
-		return nil, fmt.Errorf("visits %s: %w", path, err)
+	s := &Store{policy: p, rules: rules, file: file, changed: make(chan struct{}, 1)}
+	const op = "open the visit schedule"
+	if err := file.Read(ctx, op, s.load); err != nil {
+		return nil, err
 	}
-	s := &Store{policy: p, rules: rules, db: db, changed: make(chan struct{}, 1)}
-	if err := db.Use(ctx, "visits "+path, s.load); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return s, nil
+	return s, s.placeAll(ctx, op)
 }
 
-// Close waits for calls under way and gives up the file. Closing twice is no error.
-func (s *Store) Close() error { return s.db.Close() }
+// Changed receives a value when there may be more to visit than before. It holds one.
+func (s *Store) Changed() <-chan struct{} { return s.changed }
 
-// Copy writes the store as it stands to a new file at path. Other calls wait
-// meanwhile.
-func (s *Store) Copy(ctx context.Context, path string) error { return s.db.Copy(ctx, path) }
+// write runs f in one transaction.
+func (s *Store) write(ctx context.Context, op string, f func() error) error {
+	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
+		if err := s.enter(c); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// steps calls next until it reports that it is done, in short transactions.
+func (s *Store) steps(ctx context.Context, op string, next func() (done bool, err error)) error {
+	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {
+		if err := s.enter(c); err != nil {
+			return false, err
+		}
+		return next()
+	})
+}
+
+// stepThrough is steps with one step for each element of a list.
+func stepThrough[T any](ctx context.Context, s *Store, op string, list []T, step func(T) error) error {
+	return s.steps(ctx, op, func() (done bool, err error) {
+		if len(list) > 0 {
+			err = step(list[0])
+			list = list[1:]
+		}
+		return len(list) == 0, err
+	})
+}
+
+// enter must be called before anything else in a transaction. It reads the cache again if
+// an earlier transaction changed it and failed.
+func (s *Store) enter(c *sqlfile.Conn) error {
+	s.db = c
+	if s.cache.stale {
+		return s.load(c)
+	}
+	return nil
+}
+
+// update returns the cache to change it together with the transaction under way, which
+// saves the counters before it commits.
+func (s *Store) update() *cache {
+	k := &s.cache
+	if !k.updating {
+		k.updating = true
+		s.db.BeforeCommit(s.saveCounters)
+		s.db.OnEnd(func(committed bool) { k.updating, k.stale = false, !committed })
+	}
+	return k
+}
+
+// notify has Changed receive a value once the transaction under way has ended.
+func (s *Store) notify() {
+	s.db.OnEnd(func(bool) {
+		select {
+		case s.changed <- struct{}{}:
+		default:
+		}
+	})
+}

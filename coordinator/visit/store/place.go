@@ -1,10 +1,15 @@
 package store
 
-import "leasehold/coordinator/visit"
+import (
+	"context"
+
+	"leasehold/coordinator/visit"
+	"leasehold/shared/sqlfile"
+)
 
 // The pools beside those of the policies.
 const (
-	poolUrgent visit.Pool = 200 // somebody asked for a visit; ref is when
+	poolUrgent visit.Pool = 200 // a visit was asked for; ref is when
 	poolRest   visit.Pool = 201 // ref is until when
 	poolFlight visit.Pool = 202 // a visit is under way; ref is when it counts as lost
 	poolOff    visit.Pool = 203 // disabled
@@ -26,32 +31,43 @@ func (s *Store) placeOf(r row, now int64) visit.Place {
 	return s.policy.Place(r.State)
 }
 
-// sweepMost bounds how many origins one sweep brings back, so that no claim waits
-// for it; the rest is swept by the next.
-const sweepMost = 5000
+// A sweep brings back at most sweepMost origins, so that a claim does not wait for many;
+// the next sweep brings back more. It reads sweepPage at a time.
+const (
+	sweepMost = 5000
+	sweepPage = 50
+)
 
-// sweep places those whose rest is over, and those whose visit nobody ended.
-func (s *Store) sweep(now int64) error {
+// sweep places those whose rest is over, and those whose visit did not end in time.
+func (s *Store) sweep(ctx context.Context, op string, now int64) error {
+	swept := 0
 	for _, pool := range []visit.Pool{poolRest, poolFlight} {
-		if s.state.pools[pool] == 0 {
-			continue
-		}
-		var due []row
-		err := s.db.All("SELECT "+columns+" FROM origin WHERE pool = ? AND queue = 0 AND class = 0 AND ref <= ? ORDER BY ref, key LIMIT ?",
-			[]any{pool, now, sweepMost}, func(from scanner) error {
-				r, err := scanRow(from)
-				due = append(due, r)
-				return err
-			})
+		err := s.steps(ctx, op, func() (done bool, err error) {
+			if s.cache.pools[pool] == 0 || swept >= sweepMost {
+				return true, nil
+			}
+			var due []row
+			err = s.db.All("SELECT "+columns+" FROM schedule WHERE pool = ? AND queue = 0 AND class = 0 AND ref <= ? ORDER BY ref, key LIMIT ?",
+				[]any{pool, now, sweepPage}, func(from sqlfile.Row) error {
+					r, err := scanRow(from)
+					due = append(due, r)
+					return err
+				})
+			if err != nil {
+				return false, err
+			}
+			for _, was := range due {
+				r := was
+				r.visit = ""
+				if err := s.save(was, r, now); err != nil {
+					return false, err
+				}
+			}
+			swept += len(due)
+			return len(due) < sweepPage, nil
+		})
 		if err != nil {
 			return err
-		}
-		for _, was := range due {
-			r := was
-			r.visit = ""
-			if err := s.write(was, r, now); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

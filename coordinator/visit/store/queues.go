@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"leasehold/coordinator/visit"
+	"leasehold/shared/sqlfile"
 )
 
 // queues reads the file for one pick.
@@ -32,7 +33,7 @@ type cursor struct {
 // Of implements visit.Queues.
 func (q *queues) Of(p visit.Pool) []visit.Queue {
 	var all []visit.Queue
-	for name, n := range q.s.state.queues {
+	for name, n := range q.s.cache.queues {
 		if name.Pool == p && n > 0 {
 			all = append(all, name)
 		}
@@ -47,9 +48,9 @@ func (q *queues) Of(p visit.Pool) []visit.Queue {
 func (q *queues) Quality(lister int32) visit.Quality { return q.s.quality(lister) }
 
 func (s *Store) quality(lister int32) visit.Quality {
-	d := s.state.dates[lister]
+	d := s.cache.dates[lister]
 	known := d.Quality(d.listed)
-	known.FirstVisits = s.state.priority[lister]
+	known.FirstVisits = s.cache.preferred[lister]
 	return known
 }
 
@@ -100,10 +101,10 @@ func (q *queues) met(head visit.Candidate, c, other *cursor, back bool) bool {
 }
 
 const (
-	readFirst   = "SELECT key, ref, host FROM origin WHERE pool = ? AND queue = ? AND class = ? ORDER BY ref, key LIMIT ?"
-	readOn      = "SELECT key, ref, host FROM origin WHERE pool = ? AND queue = ? AND class = ? AND (ref, key) > (?, ?) ORDER BY ref, key LIMIT ?"
-	readLast    = "SELECT key, ref, host FROM origin WHERE pool = ? AND queue = ? AND class = ? ORDER BY ref DESC, key DESC LIMIT ?"
-	readOnwards = "SELECT key, ref, host FROM origin WHERE pool = ? AND queue = ? AND class = ? AND (ref, key) < (?, ?) ORDER BY ref DESC, key DESC LIMIT ?"
+	readFirst   = "SELECT key, ref, host FROM schedule WHERE pool = ? AND queue = ? AND class = ? ORDER BY ref, key LIMIT ?"
+	readOn      = "SELECT key, ref, host FROM schedule WHERE pool = ? AND queue = ? AND class = ? AND (ref, key) > (?, ?) ORDER BY ref, key LIMIT ?"
+	readLast    = "SELECT key, ref, host FROM schedule WHERE pool = ? AND queue = ? AND class = ? ORDER BY ref DESC, key DESC LIMIT ?"
+	readOnwards = "SELECT key, ref, host FROM schedule WHERE pool = ? AND queue = ? AND class = ? AND (ref, key) < (?, ?) ORDER BY ref DESC, key DESC LIMIT ?"
 )
 
 func (q *queues) fetch(name visit.Queue, back bool, c *cursor) error {
@@ -120,7 +121,7 @@ func (q *queues) fetch(name visit.Queue, back bool, c *cursor) error {
 	if c.begun {
 		args = append(args, c.from.Place.Ref, c.from.Key)
 	}
-	err := q.s.db.All(text, append(args, c.fetching), func(from scanner) error {
+	err := q.s.db.All(text, append(args, c.fetching), func(from sqlfile.Row) error {
 		x := visit.Candidate{Place: visit.Place{Pool: name.Pool, Lister: name.Lister, Class: name.Class}}
 		err := from.Scan(&x.Key, &x.Place.Ref, &x.Host)
 		c.buffer = append(c.buffer, x)

@@ -14,21 +14,21 @@ import (
 // after that it rests as one that was visited.
 const maxLost = 3
 
-// Record applies outcomes in one transaction, in the order of their dates. Those of
-// unknown origins, of the future, or not newer than the last are told in the
-// effects and change nothing but that their visit is no longer under way. A lost
-// visit is no outcome: the origin is eligible again.
+// Record applies outcomes in the order of the list. Those of unknown origins, of the
+// future, or not newer than the last are reported in the effects; they change nothing
+// except that their visit is no longer under way. A lost visit is no outcome: the origin
+// is eligible again. When Record fails, some of the outcomes may be recorded; recording
+// them again changes nothing.
 func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Outcome) ([]visit.Effect, error) {
-	effects := make([]visit.Effect, len(outcomes))
-	err := s.tell(ctx, "record outcomes", func() error {
-		for i, o := range outcomes {
-			effect, err := s.record(now.Unix(), o)
-			if err != nil {
-				return fmt.Errorf("%s: %w", o.Origin, err)
-			}
-			effects[i] = effect
+	var effects []visit.Effect
+	err := stepThrough(ctx, s, "record outcomes", outcomes, func(o models.Outcome) error {
+		s.notify()
+		effect, err := s.record(now.Unix(), o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.Origin, err)
 		}
-		return s.saveFacts()
+		effects = append(effects, effect)
+		return nil
 	})
 	return effects, err
 }
@@ -44,8 +44,8 @@ const (
 )
 
 func (s *Store) record(now int64, o models.Outcome) (effect visit.Effect, err error) {
-	was, ok, err := s.find("SELECT "+columns+" FROM origin WHERE id = ?", o.Origin)
-	defer func() { s.count(was, o, effect) }()
+	was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE id = ?", o.Origin)
+	defer func() { s.countOutcome(was, o, effect) }()
 	if err != nil || !ok {
 		return visit.Effect{Ignored: UnknownOrigin}, err
 	}
@@ -64,15 +64,15 @@ func (s *Store) record(now int64, o models.Outcome) (effect visit.Effect, err er
 	if e.At > now+int64(s.rules.Ahead.Seconds()) {
 		return visit.Effect{Ignored: visit.InFuture}, s.lose(was, r, now)
 	}
-	if ends := was.visit != "" && r.visit == ""; ends && e.At <= r.LastVisit && e.At >= r.LastVisit-hurry {
+	if ends := was.visit != "" && r.visit == ""; ends && e.At <= r.LastVisit && e.At >= r.LastVisit-minSpacing {
 		e.At = r.LastVisit + 1 // a visit right after another, and not the same outcome twice
 	}
 	r.State, effect = s.policy.Record(r.State, e, s.queuePosition(r.kind, now))
 	if effect.Ignored != "" {
-		return effect, s.write(was, r, now)
+		return effect, s.save(was, r, now)
 	}
 	r.lost = 0
-	if was.visit == "" { // nobody was sent: somebody came by himself
+	if was.visit == "" { // a curator came without a visit
 		r.LastScheduled = max(r.LastScheduled, e.At)
 	}
 	if effect.Success {
@@ -80,18 +80,18 @@ func (s *Store) record(now int64, o models.Outcome) (effect visit.Effect, err er
 		if r.Disabled == visit.ByFailures {
 			r.Disabled = ""
 		}
-		if err := s.judge(was, e, effect); err != nil {
+		if err := s.scoreLister(was, e, effect); err != nil {
 			return effect, err
 		}
 	}
 	if o.RetryAfter > 0 && r.host != "" {
-		until := e.NotBefore
-		s.state.later(func(m *memory) { m.patience[r.host] = max(m.patience[r.host], until) })
+		k := s.update()
+		k.retryAfter[r.host] = max(k.retryAfter[r.host], e.NotBefore)
 	}
 	if err := s.remember(was.Key, o, e, effect); err != nil {
 		return effect, err
 	}
-	return effect, s.write(was, r, now)
+	return effect, s.save(was, r, now)
 }
 
 // lose takes back the schedule of a visit that came to nothing.
@@ -102,12 +102,12 @@ func (s *Store) lose(was, r row, now int64) error {
 	if r.lost++; r.lost <= maxLost {
 		r.LastScheduled = visit.Never
 	}
-	return s.write(was, r, now)
+	return s.save(was, r, now)
 }
 
 // queuePosition is the largest target of a kind that was handed out.
 func (s *Store) queuePosition(kind models.OriginKind, now int64) int64 {
-	if at, ok := s.state.position[kind]; ok {
+	if at, ok := s.cache.position[kind]; ok {
 		return at
 	}
 	return now
@@ -130,17 +130,17 @@ func (s *Store) event(r row, o models.Outcome) visit.Event {
 		e.Status = visit.Status(o.Status)
 	}
 	if o.RetryAfter > 0 {
-		e.NotBefore = e.At + int64(min(o.RetryAfter, maxPatience))
+		e.NotBefore = e.At + int64(min(o.RetryAfter, maxRetryAfter))
 	}
 	return e
 }
 
-// hurry is in how many seconds visits may follow each other and yet be told apart,
-// though dates are whole seconds.
-const hurry = 10
+// minSpacing is within how many seconds two visits may follow each other and still have
+// different dates, though dates are whole seconds.
+const minSpacing = 10
 
-// maxPatience is the longest Retry-After that is honoured, in seconds.
-const maxPatience = 30 * 24 * 3600
+// maxRetryAfter is the longest Retry-After that is honoured, in seconds.
+const maxRetryAfter = 30 * 24 * 3600
 
 // assumed is a digest for an outcome without one: another than before if it was
 // eventful.
@@ -183,9 +183,9 @@ func counted(s visit.State, o models.Outcome, digest string) (changes, span floa
 	return 0, 0
 }
 
-// judge tells a lister's record what its date was worth.
-func (s *Store) judge(was row, e visit.Event, effect visit.Effect) error {
-	d, ok := s.state.dates[was.Lister]
+// scoreLister records whether the date that a lister gave was right.
+func (s *Store) scoreLister(was row, e visit.Event, effect visit.Effect) error {
+	d, ok := s.cache.dates[was.Lister]
 	if !ok || was.Lister == 0 {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (s *Store) judge(was row, e visit.Event, effect visit.Effect) error {
 }
 
 func (s *Store) keepDates(lister int32, d dates) error {
-	s.state.later(func(m *memory) { m.dates[lister] = d })
+	s.update().dates[lister] = d
 	return s.db.Exec("INSERT OR REPLACE INTO lister (key, listed, hits, misses, wrong, active, begun, next) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		lister, d.listed, d.Hits, d.Misses, d.False, d.active, d.begun, d.next)
 }

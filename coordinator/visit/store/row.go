@@ -7,6 +7,7 @@ import (
 	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
 // A row is an origin as the store has it.
@@ -14,6 +15,7 @@ type row struct {
 	visit.State
 	id, uri, host  string
 	kind           models.OriginKind
+	priority       int64
 	etag, modified string
 	lost           int    // visits in a row
 	urgent         int64  // when a visit was asked for, 0: it was not
@@ -23,13 +25,13 @@ type row struct {
 
 func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kind, URI: r.uri} }
 
-const columns = `key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
+const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
 	days, lost, urgent, visit, pool, queue, class, ref`
 
-func scanRow(from scanner) (row, error) {
+func scanRow(from sqlfile.Row) (row, error) {
 	var r row
-	err := from.Scan(&r.Key, &r.id, &r.kind, &r.uri, &r.host, &r.Lister, &r.FirstSeen, &r.LastSeen, &r.Created, &r.LastUpdate,
+	err := from.Scan(&r.Key, &r.id, &r.kind, &r.uri, &r.priority, &r.host, &r.Lister, &r.FirstSeen, &r.LastSeen, &r.Created, &r.LastUpdate,
 		&r.LastScheduled, &r.LastVisit, &r.LastSuccess, &r.LastStatus, &r.LastDigest, &r.etag, &r.modified, &r.Target, &r.Index,
 		&r.Failures, &r.Disabled, &r.NotBefore, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
 		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref)
@@ -37,16 +39,17 @@ func scanRow(from scanner) (row, error) {
 }
 
 // read finds an origin by its id.
-func (s *Store) read(id string) (row, error) {
-	r, ok, err := s.find("SELECT "+columns+" FROM origin WHERE id = ?", id)
+func read(c *sqlfile.Conn, id string) (row, error) {
+	r, ok, err := find(c, "SELECT "+columns+" FROM schedule WHERE id = ?", id)
 	if err == nil && !ok {
 		err = fmt.Errorf("origin %s: %w", id, fault.ErrNotFound)
 	}
 	return r, err
 }
 
-func (s *Store) find(query string, args ...any) (r row, ok bool, err error) {
-	err = s.db.All(query, args, func(from scanner) (err error) {
+// find reads the row that a query selects, and reports whether there is one.
+func find(c *sqlfile.Conn, query string, args ...any) (r row, ok bool, err error) {
+	err = c.All(query, args, func(from sqlfile.Row) (err error) {
 		r, err = scanRow(from)
 		ok = true
 		return err
@@ -54,30 +57,51 @@ func (s *Store) find(query string, args ...any) (r row, ok bool, err error) {
 	return r, ok, err
 }
 
-// write puts an origin where it belongs at a time, and notes what changed.
-func (s *Store) write(was, r row, now int64) error {
-	r.place = s.placeOf(r, now)
-	if r.Key == 0 {
-		return s.insert(r)
+// edit changes the origin with an id.
+func (s *Store) edit(id string, now int64, change func(*row)) error {
+	was, err := read(s.db, id)
+	if err != nil {
+		return err
 	}
-	s.state.move(was, r)
-	return s.db.Exec(`UPDATE origin SET lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
+	r := was
+	change(&r)
+	return s.save(was, r, now)
+}
+
+// editKey changes the origin with a key, if it is still there.
+func (s *Store) editKey(key, now int64, change func(*row)) error {
+	was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE key = ?", key)
+	if err != nil || !ok {
+		return err
+	}
+	r := was
+	change(&r)
+	return s.save(was, r, now)
+}
+
+// save writes an origin at the place where it belongs at a time, and keeps the cache like
+// the file. A row with key 0 is new.
+func (s *Store) save(was, r row, now int64) (err error) {
+	r.place = s.placeOf(r, now)
+	k := s.update()
+	if r.Key == 0 {
+		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+			r.id, r.kind, r.uri, r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit,
+			r.LastSuccess, r.LastStatus, r.LastDigest, r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore,
+			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref)
+		k.add(r, 1)
+		return err
+	}
+	k.move(was, r)
+	return s.db.Exec(`UPDATE schedule SET priority = ?, lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
 		last_success = ?, last_status = ?, digest = ?, etag = ?, modified = ?, target = ?, idx = ?, failures = ?, disabled = ?,
 		not_before = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ? WHERE key = ?`,
-		r.Lister, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit, r.LastSuccess, r.LastStatus, r.LastDigest,
+		r.priority, r.Lister, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit, r.LastSuccess, r.LastStatus, r.LastDigest,
 		r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore, r.Changes, r.Days, r.lost, r.urgent, r.visit,
 		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.Key)
 }
 
-func (s *Store) insert(r row) error {
-	s.state.appear(r)
-	return s.db.Exec(`INSERT INTO origin (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		r.id, r.kind, r.uri, r.host, r.Lister, r.FirstSeen, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit,
-		r.LastSuccess, r.LastStatus, r.LastDigest, r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore,
-		r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref)
-}
-
-// hostOf is the host whose patience a visit of uri costs; a path has none.
+// hostOf is the host that a visit of uri loads; a path has none.
 func hostOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme == "" || u.Scheme == "file" {

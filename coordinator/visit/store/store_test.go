@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/database"
 	"leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
@@ -22,21 +23,29 @@ import (
 // the machine has not come to yet.
 var noon = time.Date(2020, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func open(t testing.TB, change func(*visit.Rules)) *store.Store {
-	t.Helper()
-	return openAt(t, filepath.Join(t.TempDir(), "visits.db"), "value", change)
+// opened is a store with its database.
+type opened struct {
+	*store.Store
+	db *database.Database
 }
 
-func openAt(t testing.TB, path, policy string, change func(*visit.Rules)) *store.Store {
+func (o *opened) Close() error { return o.db.Close() }
+
+func open(t testing.TB, change func(*visit.Rules)) *opened {
+	t.Helper()
+	return openAt(t, filepath.Join(t.TempDir(), "catalog.db"), "value", change)
+}
+
+func openAt(t testing.TB, path, policy string, change func(*visit.Rules)) *opened {
 	t.Helper()
 	rules := visit.DefaultRules()
 	if change != nil {
 		change(&rules)
 	}
-	s, err := store.Open(t.Context(), path, policy, rules)
+	db, err := database.Open(t.Context(), path, policy, rules)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return &opened{db.Visits, db}
 }
 
 func named(uris ...string) []store.Named {
@@ -55,19 +64,19 @@ func folders(n int) []store.Named {
 	return named(uris...)
 }
 
-func list(t testing.TB, s *store.Store, at time.Time, l store.Listing) {
+func list(t testing.TB, s *opened, at time.Time, l store.Listing) {
 	t.Helper()
 	require.NoError(t, s.List(t.Context(), at, l))
 }
 
-func claim(t testing.TB, s *store.Store, at time.Time, n int) []models.Visit {
+func claim(t testing.TB, s *opened, at time.Time, n int) []models.Visit {
 	t.Helper()
 	visits, err := s.Claim(t.Context(), at, n)
 	require.NoError(t, err)
 	return visits
 }
 
-func record(t testing.TB, s *store.Store, at time.Time, outcomes ...models.Outcome) []visit.Effect {
+func record(t testing.TB, s *opened, at time.Time, outcomes ...models.Outcome) []visit.Effect {
 	t.Helper()
 	effects, err := s.Record(t.Context(), at, outcomes)
 	require.NoError(t, err)
@@ -78,16 +87,16 @@ func outcome(v models.Visit, at time.Time, status models.Status, digest string) 
 	return models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: status, At: at, Digest: digest}
 }
 
-func look(t testing.TB, s *store.Store, at time.Time, id string) store.Look {
+func look(t testing.TB, s *opened, at time.Time, id string) store.OriginSchedule {
 	t.Helper()
-	l, err := s.Look(t.Context(), at, id)
+	l, err := s.Schedule(t.Context(), at, id)
 	require.NoError(t, err)
 	return l
 }
 
 func TestNoOriginIsVisitedTwiceForOneSlot(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "visits.db")
+	path := filepath.Join(t.TempDir(), "catalog.db")
 	s := openAt(t, path, "value", nil)
 	list(t, s, noon, store.Listing{Origins: folders(5)})
 	first := claim(t, s, noon, 3)
@@ -365,7 +374,7 @@ func TestAVisitSaysWhereAListingGoesOn(t *testing.T) {
 
 func TestNoVisitHasTheIDOfAnEarlierOneOfItsSecond(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, store.Memory, "value", func(r *visit.Rules) { r.Cooldown = 0 })
+	s := openAt(t, database.Memory, "value", func(r *visit.Rules) { r.Cooldown = 0 })
 	list(t, s, noon, store.Listing{Origins: folders(1)})
 	seen := map[string]bool{}
 	for range 2000 {
@@ -404,7 +413,7 @@ func TestDatesOfAListerAreUsedAndJudged(t *testing.T) {
 
 func TestFirstVisitsOfAListerWithPriorityComeFirst(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "visits.db")
+	path := filepath.Join(t.TempDir(), "catalog.db")
 	s := openAt(t, path, "value", nil)
 	early, late := models.Origin{ID: "early", Kind: models.URLs, URI: "/early"}, models.Origin{ID: "late", Kind: models.URLs, URI: "/late", Priority: 1}
 	list(t, s, noon, store.Listing{Origins: []store.Named{{Origin: early}, {Origin: late}}})
@@ -421,13 +430,8 @@ func TestFirstVisitsOfAListerWithPriorityComeFirst(t *testing.T) {
 	}
 	require.Equal(t, []string{"/c", "/d", "/a"}, first(3))
 	require.NoError(t, s.Close())
-	// The priority is the catalog's: a new process learns it from there.
+	// A new process knows the priority.
 	s = openAt(t, path, "value", nil)
-	all := []models.Origin{early, late}
-	for _, n := range named("/a", "/b", "/c", "/d") {
-		all = append(all, n.Origin)
-	}
-	require.NoError(t, s.Sync(t.Context(), noon, all))
 	require.Equal(t, []string{"/c", "/d"}, first(2))
 	late.Priority = 0
 	list(t, s, noon.Add(time.Hour), store.Listing{Origins: []store.Named{{Origin: late}}})
@@ -437,7 +441,7 @@ func TestFirstVisitsOfAListerWithPriorityComeFirst(t *testing.T) {
 func TestMixServesBothEndsOfKnownChanges(t *testing.T) {
 	t.Parallel()
 	for mix, want := range map[float64][]int{0: {9, 8, 7, 6}, 0.5: {9, 8, 0, 1}} {
-		s := openAt(t, store.Memory, "seed", func(r *visit.Rules) { r.Cooldown, r.MixShare = 0, mix })
+		s := openAt(t, database.Memory, "seed", func(r *visit.Rules) { r.Cooldown, r.MixShare = 0, mix })
 		list(t, s, noon, store.Listing{Origins: []store.Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}})
 		require.NoError(t, s.Disable(t.Context(), noon, "lister"))
 		origins := folders(10)
@@ -467,7 +471,7 @@ func TestMixServesBothEndsOfKnownChanges(t *testing.T) {
 
 func TestFault21TheClockMayJumpAndNothingIsVisitedTwice(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "visits.db")
+	path := filepath.Join(t.TempDir(), "catalog.db")
 	s := openAt(t, path, "value", nil)
 	list(t, s, noon, store.Listing{Origins: folders(2)})
 	century := noon.Add(100 * 365 * 24 * time.Hour)
@@ -491,7 +495,7 @@ func TestFault21TheClockMayJumpAndNothingIsVisitedTwice(t *testing.T) {
 
 func TestAnotherPolicyPlacesAllAnew(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "visits.db")
+	path := filepath.Join(t.TempDir(), "catalog.db")
 	for _, policy := range visit.Names {
 		s := openAt(t, path, policy, nil)
 		list(t, s, noon, store.Listing{Origins: folders(3)})
@@ -502,23 +506,32 @@ func TestAnotherPolicyPlacesAllAnew(t *testing.T) {
 	}
 }
 
-func TestSyncFollowsTheCatalog(t *testing.T) {
+func TestTheScheduleHasTheOriginsOfTheCatalogThatAreVisited(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	var origins []models.Origin
 	for _, o := range folders(4) {
+		o.Kind = models.URLs
 		origins = append(origins, o.Origin)
+		isNew, err := s.db.Catalog.AddOrigin(t.Context(), o.Origin)
+		require.NoError(t, err)
+		require.True(t, isNew)
 	}
-	require.NoError(t, s.Sync(t.Context(), noon, origins[:3]))
-	require.NoError(t, s.Sync(t.Context(), noon, origins[1:]))
-	require.Len(t, claim(t, s, noon, 10), 3)
-	_, err := s.Look(t.Context(), noon, origins[0].ID)
+	_, err := s.db.Catalog.AddOrigin(t.Context(), models.Origin{ID: "api", Kind: models.API, URI: "api:"})
+	require.NoError(t, err)
+	<-s.Changed()
+	now := time.Now().Add(time.Second)
+	list(t, s, now, store.Listing{Lister: origins[0].ID, Origins: named("/listed")})
+	require.NoError(t, s.db.Catalog.RemoveOrigin(t.Context(), origins[0].ID))
+	_, err = s.Schedule(t.Context(), now, origins[0].ID)
 	require.ErrorIs(t, err, fault.ErrNotFound)
-	require.NoError(t, s.Remove(t.Context(), noon, origins[1].ID))
-	require.NoError(t, s.Remove(t.Context(), noon, origins[1].ID))
+	require.Empty(t, look(t, s, now, models.NewID("/listed")).Listed)
+	require.Len(t, claim(t, s, now, 10), 4)
+	require.NoError(t, s.db.Catalog.RemoveOrigin(t.Context(), origins[1].ID))
+	require.NoError(t, s.db.Catalog.RemoveOrigin(t.Context(), "api"))
 	under, err := s.Claimed(t.Context())
 	require.NoError(t, err)
-	require.Len(t, under, 2)
+	require.Len(t, under, 3)
 }
 
 func TestDueAndWakeSayWhenThereIsSomethingToDo(t *testing.T) {
@@ -544,15 +557,15 @@ func TestDueAndWakeSayWhenThereIsSomethingToDo(t *testing.T) {
 
 func TestAFileThatIsNotOursIsRefusedAndLeftAsItIs(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "visits.db")
+	path := filepath.Join(t.TempDir(), "catalog.db")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600))
-	_, err := store.Open(t.Context(), path, "value", visit.DefaultRules())
+	_, err := database.Open(t.Context(), path, "value", visit.DefaultRules())
 	require.ErrorIs(t, err, fault.ErrCorrupt)
-	good := filepath.Join(t.TempDir(), "visits.db")
+	good := filepath.Join(t.TempDir(), "catalog.db")
 	openAt(t, good, "value", nil)
-	_, err = store.Open(t.Context(), good, "value", visit.DefaultRules())
+	_, err = database.Open(t.Context(), good, "value", visit.DefaultRules())
 	require.ErrorIs(t, err, fault.ErrConflict)
-	_, err = store.Open(t.Context(), good, "best", visit.DefaultRules())
+	_, err = database.Open(t.Context(), good, "best", visit.DefaultRules())
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
@@ -570,16 +583,14 @@ func TestAfterCloseAndAtTheEndOfItsContextACallEnds(t *testing.T) {
 }
 
 func Example() {
-	dir, _ := os.MkdirTemp("", "visits")
-	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	s, _ := store.Open(ctx, filepath.Join(dir, "visits.db"), "value", visit.DefaultRules())
-	defer s.Close()
-	o := models.Origin{ID: "o1", Kind: models.Media, URI: "/srv/talks"}
-	_ = s.List(ctx, noon, store.Listing{Origins: []store.Named{{Origin: o}}})
-	visits, _ := s.Claim(ctx, noon, 10)
+	db, _ := database.Open(ctx, database.Memory, "value", visit.DefaultRules())
+	defer db.Close()
+	_, _ = db.Catalog.AddOrigin(ctx, models.Origin{ID: "o1", Kind: models.Media, URI: "/srv/talks"})
+	now := time.Now().Add(time.Second)
+	visits, _ := db.Visits.Claim(ctx, now, 10)
 	fmt.Println("visit", visits[0].Origin.URI)
-	effects, _ := s.Record(ctx, noon, []models.Outcome{{Visit: visits[0].ID, Origin: "o1", Status: models.Eventful, At: noon}})
+	effects, _ := db.Visits.Record(ctx, now, []models.Outcome{{Visit: visits[0].ID, Origin: "o1", Status: models.Eventful, At: now}})
 	fmt.Println("changed:", effects[0].Changed)
 	// Output:
 	// visit /srv/talks

@@ -1,31 +1,43 @@
 package sqlite
 
-// openEpisode says that there may be something to select in an episode.
-func openEpisode(c *session, id string) error {
-	err := c.Exec(openAny+` WHERE id = ?`, id)
-	return err
+import (
+	"context"
+
+	"leasehold/shared/sqlfile"
+)
+
+// openEpisode makes an episode a candidate, because it may have something to select.
+func openEpisode(c *sqlfile.Conn, id string) error {
+	return c.Exec("INSERT OR REPLACE INTO candidate "+asCandidates+" WHERE id = ?", id)
 }
 
-// openEveryEpisode says so of all.
-func openEveryEpisode(c *session) error {
-	err := c.Exec(openAny + ` WHERE gone = 0`)
-	return err
+const asCandidates = `(episode, priority, first_curated, id) SELECT number, priority, first_curated, id FROM episode`
+
+// reopenEpisodes makes all episodes candidates, because a clip became selectable: it
+// notes that with the change of the clip, and the next Select does it.
+func reopenEpisodes(c *sqlfile.Conn) error {
+	return c.Exec("INSERT OR REPLACE INTO reopening (one, after) VALUES (1, 0)")
 }
 
-const openAny = `INSERT OR REPLACE INTO candidate (episode, priority, first_curated, id)
-	SELECT number, priority, first_curated, id FROM episode`
-
-// closeEpisodes says that there is nothing to select in some episodes.
-func closeEpisodes(c *session, numbers []int64) error {
-	if len(numbers) == 0 {
-		return nil
-	}
-	return c.Note(func() error {
-		for _, n := range numbers {
-			if err := c.Exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
-				return err
-			}
+// finishReopening does what reopenEpisodes noted.
+func (s *Store) finishReopening(ctx context.Context, op string) error {
+	const page = 100 // episodes, which are one step
+	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {
+		var after, last int64
+		pending, err := c.One("SELECT after FROM reopening", nil, sqlfile.Into(&after))
+		if err != nil || !pending {
+			return true, err
 		}
-		return nil
+		if _, err := c.One("SELECT coalesce(max(number), 0) FROM (SELECT number FROM episode WHERE number > ? ORDER BY number LIMIT ?)",
+			[]any{after, page}, sqlfile.Into(&last)); err != nil {
+			return false, err
+		}
+		if last == 0 {
+			return true, c.Exec("DELETE FROM reopening")
+		}
+		if err := c.Exec("INSERT OR IGNORE INTO candidate "+asCandidates+" WHERE number > ? AND number <= ? AND gone = 0", after, last); err != nil {
+			return false, err
+		}
+		return false, c.Exec("UPDATE reopening SET after = ?", last)
 	})
 }

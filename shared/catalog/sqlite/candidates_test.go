@@ -5,8 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
 func candidatesOf(t *testing.T, s *Store) int64 {
@@ -58,4 +60,119 @@ func TestSelectKeepsEpisodesWhereAllThatIsLeftIsBusy(t *testing.T) {
 	if got := candidatesOf(t, s); got != 1 {
 		t.Fatalf("%d candidates", got)
 	}
+}
+
+// A walk that began before a clip was listed closes an episode for lack of clips, after
+// another call has opened all episodes for that clip.
+func TestAnEpisodeThatIsClosedWithAnOlderSetOfClipsIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, newPath(t))
+	fill(t, s, 1, 1)
+	research(t, s, upTo(1), firstNumbers(1))
+	old, err := s.selectable(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := catalog.Listing{Clips: []models.Clip{{Recording: numbered("file:///srv/spots/", 7)}}}
+	if _, err := s.Curate(t.Context(), "spots", today, l); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.finishReopening(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	err = s.file.Write(t.Context(), "test", func(c *sqlfile.Conn) error {
+		_, wanted, err := walk{s: s, clips: old}.first(c)
+		if err == nil && !wanted.IsEmpty() {
+			t.Error("the older set has no clip that is left")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if work, _, err := s.Select(t.Context(), nil, 1); err != nil || len(work.Clips) != 1 {
+		t.Fatalf("got %+v, %v", work, err)
+	}
+}
+
+// A process that dies after a clip was stored, and before its listing is complete, leaves
+// a note that all episodes must be opened; curating the listing again completes it.
+func TestAListingThatWasCutOffIsCompletedByTheNext(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openStore(t, path)
+	fill(t, s, 3, 10)
+	research(t, s, upTo(3), firstNumbers(10))
+	if _, _, err := s.Select(t.Context(), nil, 1); !errors.Is(err, fault.ErrNotFound) {
+		t.Fatal(err)
+	}
+	var l catalog.Listing
+	for i := range 30 {
+		r := numbered("file:///srv/spots/", i)
+		if i < 5 {
+			r.Media.Version = "another"
+		}
+		l.Clips = append(l.Clips, models.Clip{Recording: r})
+	}
+	l.Complete = true
+	for cut := range 12 { // transactions of three recordings, of which one more succeeds each time
+		n, died := 0, errors.New("died")
+		v := curation{s: s, ctx: t.Context(), op: "test", id: "spots", at: today}
+		list, err := v.prepare(clips, toListed(l.Clips))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.number = 2
+		for n <= cut && len(list) > 0 {
+			some := list[:min(3, len(list))]
+			list = list[len(some):]
+			n++
+			if err := s.file.Write(t.Context(), "test", func(c *sqlfile.Conn) error {
+				for _, r := range some {
+					if err := v.put(c, clips, r); err != nil {
+						return err
+					}
+				}
+				if n > cut {
+					return died
+				}
+				return nil
+			}); err != nil && !errors.Is(err, died) {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = openStore(t, path)
+	}
+	if _, err := s.Curate(t.Context(), "spots", today, l); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		work, _, err := s.Select(t.Context(), nil, 100)
+		if errors.Is(err, fault.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Ingest(t.Context(), doneWith(work), today); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Totals(t.Context())
+	if err != nil || got.Clips != 30 || got.Researched != 90 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	if n := number(t, s, "SELECT count(*) FROM clip WHERE gone = 2"); n != 0 {
+		t.Fatalf("%d retired clips are left", n)
+	}
+}
+
+func toListed(all []models.Clip) (list []listed) {
+	for _, c := range all {
+		list = append(list, listed{Recording: c.Recording})
+	}
+	return list
 }

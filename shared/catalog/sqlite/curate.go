@@ -1,192 +1,258 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
-// Curate is part of catalog.Catalog.
+// Curate works in transactions of a few recordings each. After a kill between two of
+// them the catalog is consistent, and to curate the listing again completes it.
 func (s *Store) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
-	v := curation{ctx: ctx, id: origin, at: at.UTC(), complete: l.Complete, problems: l.Problems}
-	err := s.change(ctx, "catalog.Curate "+origin, func(c *session) (err error) {
-		v.c = c
-		if v.origin, err = originNumber(c, origin); err != nil {
-			return err
-		}
-		if err := v.episodes(l.Episodes); err != nil {
-			return err
-		}
-		err = s.changeClips(c, func(touched hashes) error {
-			v.touched = touched
-			return v.clips(l.Clips)
-		})
-		if err != nil {
-			return err
-		}
-		return replaceItemProblems(c, v.origin, v.problems, v.at)
-	})
-	if err != nil {
+	v := curation{s: s, ctx: ctx, op: "catalog.Curate " + origin, id: origin, at: at.UTC(), problems: l.Problems}
+	if err := v.run(l); err != nil {
 		return catalog.Curated{}, err
 	}
 	return v.count, nil
 }
 
-// curation is one listing on its way into the store.
+// curation is one listing that is being stored.
 type curation struct {
+	s        *Store
 	ctx      context.Context
-	c        *session
+	op       string
 	id       string // of the origin
-	origin   int64
+	number   int64  // of the origin
 	at       time.Time
-	complete bool
-	touched  hashes // of clips whose hash or presence changed
 	problems []models.Problem
 	count    catalog.Curated
 }
 
-func (v *curation) episodes(list []models.Episode) error {
-	seen := make(map[string]bool, len(list))
-	for _, e := range list {
-		id := models.NewID(v.id, e.Name)
-		if v.twice(seen, id, e.Name) {
-			continue
-		}
-		fate, _, err := v.put(episodes, id, e.Recording)
-		if err != nil {
-			return fmt.Errorf("episode %q: %w", e.Name, err)
-		}
-		if err := v.c.Exec("UPDATE episode SET aired = ?2 WHERE id = ?1 AND aired <> ?2", id, stamp(e.Aired)); err != nil {
-			return err
-		}
-		if fate == unchanged {
-			continue
-		}
-		if err := openEpisode(v.c, id); err != nil {
-			return err
-		}
+func (v *curation) run(l catalog.Listing) error {
+	var listedEpisodes, listedClips []listed
+	for _, e := range l.Episodes {
+		listedEpisodes = append(listedEpisodes, listed{Recording: e.Recording, aired: e.Aired})
 	}
-	_, err := v.sweep(episodes, seen)
-	return err
-}
-
-func (v *curation) clips(list []models.Clip) error {
-	seen := make(map[string]bool, len(list))
-	for _, e := range list {
-		id := models.NewID(v.id, e.Name)
-		if v.twice(seen, id, e.Name) {
-			continue
-		}
-		fate, hashes, err := v.put(clips, id, e.Recording)
-		if err != nil {
-			return fmt.Errorf("clip %q: %w", e.Name, err)
-		}
-		if fate != unchanged || hashes[0] != hashes[1] {
-			v.touched.add(hashes[0], hashes[1])
-		}
+	for _, c := range l.Clips {
+		listedClips = append(listedClips, listed{Recording: c.Recording})
 	}
-	gone, err := v.sweep(clips, seen)
-	for _, g := range gone {
-		v.touched.add(g.hash)
-	}
-	return err
-}
-
-// twice notes that id is listed, and reports whether it had been before; then a
-// problem says so, since neither of the two may win by turns.
-func (v *curation) twice(seen map[string]bool, id, name string) bool {
-	if seen[id] {
-		v.problems = append(v.problems, models.Problem{Item: name, Reason: "listed twice under this name; the first was taken"})
-		return true
-	}
-	seen[id] = true
-	return false
-}
-
-// fate is what a listing did to one recording.
-type fate int
-
-const (
-	unchanged fate = iota
-	reordered      // another priority
-	renewed        // new, of another version, or listed again
-)
-
-// put stores one listed recording, and returns the hash it had and the one it
-// has now.
-func (v *curation) put(t table, id string, r models.Recording) (fate, [2]string, error) {
-	if r.Name == "" {
-		return 0, [2]string{}, fmt.Errorf("a recording needs a name: %w", fault.ErrInvalid)
-	}
-	if err := v.ctx.Err(); err != nil {
-		return 0, [2]string{}, context.Cause(v.ctx)
-	}
-	r.ID, r.FirstCurated, r.LastCurated = id, v.at, v.at
-	if r.Title == "" {
-		r.Title = r.Name
-	}
-	old, known, err := versionOf(v.c, t, id)
+	listedEpisodes, err := v.prepare(episodes, listedEpisodes)
 	if err != nil {
-		return 0, [2]string{}, err
+		return err
 	}
-	if known {
-		r.FirstCurated = moment(old.first)
-		if stamp(v.at) < old.last {
-			r.LastCurated = moment(old.last)
+	if listedClips, err = v.prepare(clips, listedClips); err != nil {
+		return err
+	}
+	unlock, err := v.s.lockOrigin(v.ctx, v.op, v.id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	err = v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
+		v.number, err = originNumber(c, v.id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		table table
+		list  []listed
+	}{{episodes, listedEpisodes}, {clips, listedClips}} {
+		if err := v.curateTable(part.table, part.list, l.Complete); err != nil {
+			return err
 		}
+	}
+	if err := v.replaceItemProblems(); err != nil {
+		return err
+	}
+	return v.s.deleteRetired(v.ctx, v.op)
+}
+
+// listed is one recording of a listing.
+type listed struct {
+	models.Recording
+	aired time.Time // of an episode
+}
+
+// prepare checks the recordings and sets their ids and titles. Of two with one name the
+// first counts; a problem states that, because otherwise the two would replace each
+// other at each visit. The result is in the order of ids, so that of clips with the same
+// content the one to research is stored first.
+func (v *curation) prepare(t table, list []listed) ([]listed, error) {
+	seen := make(map[string]bool, len(list))
+	kept := list[:0]
+	for _, r := range list {
+		if r.Name == "" {
+			return nil, fmt.Errorf("%s: %s %q: a recording needs a name: %w", v.op, t, r.Title, fault.ErrInvalid)
+		}
+		r.ID = models.NewID(v.id, r.Name)
+		if seen[r.ID] {
+			v.problems = append(slices.Clip(v.problems), models.Problem{Item: r.Name, Reason: "listed twice under this name; the first was taken"})
+			continue
+		}
+		seen[r.ID] = true
+		r.Title = cmp.Or(r.Title, r.Name)
+		kept = append(kept, r)
+	}
+	slices.SortFunc(kept, func(a, b listed) int { return cmp.Compare(a.ID, b.ID) })
+	return kept, nil
+}
+
+// curateTable stores the recordings, and then, if the listing is complete, marks those
+// of the origin that it did not name as gone.
+func (v *curation) curateTable(t table, list []listed, complete bool) error {
+	next := list
+	err := v.steps(func(c *sqlfile.Conn) (done bool, err error) {
+		if len(next) == 0 {
+			return true, nil
+		}
+		r := next[0]
+		next = next[1:]
+		if err := v.put(c, t, r); err != nil {
+			return false, fmt.Errorf("%s %q: %w", t, r.Name, err)
+		}
+		return len(next) == 0, nil
+	})
+	if err != nil || !complete {
+		return err
+	}
+	var gone []version
+	err = v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
+		gone, err = missing(c, t, v.number, list)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.steps(func(c *sqlfile.Conn) (done bool, err error) {
+		if len(gone) == 0 {
+			return true, nil
+		}
+		g := gone[0]
+		gone = gone[1:]
+		v.count.Gone++
+		if err := c.Exec(`UPDATE `+string(t)+` SET gone = 1 WHERE number = ?`, g.number); err != nil || t == episodes {
+			return false, err
+		}
+		v.s.forgetClips(c)
+		_, err = v.s.markDuplicates(c, g.hash, g.number)
+		return false, err
+	})
+}
+
+func (v *curation) steps(next func(*sqlfile.Conn) (done bool, err error)) error {
+	return v.s.file.Steps(v.ctx, v.op, next)
+}
+
+// put stores one listed recording, and what follows from that: an episode that is new or
+// has another priority is a candidate, a clip may be a duplicate or have some.
+func (v *curation) put(c *sqlfile.Conn, t table, r listed) error {
+	r.FirstCurated, r.LastCurated = v.at, v.at
+	old, known, err := versionOf(c, t, r.ID)
+	if err != nil {
+		return err
+	}
+	number, renewed := old.number, true // of another version, new, or listed again
+	if known {
+		r.FirstCurated, r.LastCurated = moment(old.first), moment(max(old.last, stamp(v.at)))
 	}
 	if known && old.version == r.Media.Version {
-		f, err := v.keep(t, old, &r)
-		return f, [2]string{old.hash, r.Media.Hash}, err
-	}
-	if known {
-		v.count.Changed++
-		err = forgetRecording(v.c, t, old.number)
+		r.Media.Hash = cmp.Or(r.Media.Hash, old.hash)
+		if renewed = old.gone; renewed {
+			v.count.Changed++
+		}
+		err = updateRecording(c, t, number, r.Recording)
 	} else {
-		v.count.New++
-	}
-	if err == nil {
-		_, err = insertRecording(v.c, t, v.origin, r)
-	}
-	return renewed, [2]string{old.hash, r.Media.Hash}, err
-}
-
-// keep updates a recording whose version is what it was.
-func (v *curation) keep(t table, old version, r *models.Recording) (fate, error) {
-	if r.Media.Hash == "" {
-		r.Media.Hash = old.hash
-	}
-	if err := updateRecording(v.c, t, old.number, *r); err != nil {
-		return 0, err
-	}
-	switch {
-	case old.gone:
-		v.count.Changed++
-		return renewed, nil
-	case old.priority != r.Priority:
-		return reordered, nil
-	}
-	return unchanged, nil
-}
-
-// sweep marks what a complete listing did not name.
-func (v *curation) sweep(t table, seen map[string]bool) ([]version, error) {
-	if !v.complete {
-		return nil, nil
-	}
-	gone, err := missing(v.c, t, v.origin, seen)
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range gone {
-		if err := markGone(v.c, t, g.number); err != nil {
-			return nil, err
+		if known {
+			v.count.Changed++
+			err = retire(c, t, old.number)
+		} else {
+			v.count.New++
+		}
+		if err == nil {
+			number, err = insertRecording(c, t, v.number, r.Recording)
 		}
 	}
-	v.count.Gone += len(gone)
-	return gone, nil
+	if err != nil {
+		return err
+	}
+	if t == episodes {
+		if err := c.Exec("UPDATE episode SET aired = ?2 WHERE number = ?1 AND aired <> ?2", number, stamp(r.aired)); err != nil {
+			return err
+		}
+		if renewed || old.priority != r.Priority {
+			return openEpisode(c, r.ID)
+		}
+		return nil
+	}
+	v.s.forgetClips(c)
+	if renewed {
+		if err := reopenEpisodes(c); err != nil {
+			return err
+		}
+	}
+	if !renewed && old.hash == r.Media.Hash {
+		return nil
+	}
+	for _, hash := range slices.Compact([]string{old.hash, r.Media.Hash}) {
+		if _, err := v.s.markDuplicates(c, hash, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceItemProblems makes the problems of the listing those of the origin. One that was
+// stored before stays, with its date.
+func (v *curation) replaceItemProblems() error {
+	type key struct{ item, reason string }
+	stored := map[key][]int64{} // numbers
+	err := v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) error {
+		return c.All("SELECT number, item, reason FROM problem WHERE origin = ? AND scope = ? ORDER BY at DESC", []any{v.number, scopeItem}, func(row sqlfile.Row) error {
+			var k key
+			var number int64
+			err := row.Scan(&number, &k.item, &k.reason)
+			stored[k] = append(stored[k], number)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	var added []models.Problem
+	for _, p := range v.problems {
+		k := key{p.Item, p.Reason}
+		if len(stored[k]) > 0 {
+			stored[k] = stored[k][1:]
+		} else {
+			added = append(added, p)
+		}
+	}
+	var removed []int64
+	for _, numbers := range stored {
+		removed = append(removed, numbers...)
+	}
+	if len(added)+len(removed) == 0 {
+		return nil
+	}
+	return v.steps(func(c *sqlfile.Conn) (done bool, err error) {
+		switch {
+		case len(removed) > 0:
+			err = c.Exec("DELETE FROM problem WHERE number = ?", removed[0])
+			removed = removed[1:]
+		case len(added) > 0:
+			err = c.Exec("INSERT INTO problem (scope, origin, item, reason, at) VALUES (?, ?, ?, ?, ?)",
+				scopeItem, v.number, added[0].Item, added[0].Reason, stamp(v.at))
+			added = added[1:]
+		}
+		return len(added)+len(removed) == 0, err
+	})
 }

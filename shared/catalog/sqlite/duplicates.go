@@ -2,59 +2,49 @@ package sqlite
 
 import (
 	"fmt"
+
+	"leasehold/shared/sqlfile"
 )
 
-// hashes is a set of content hashes; the empty one, which stands for unknown,
-// is never in it.
-type hashes map[string]bool
-
-func (h hashes) add(list ...string) {
-	for _, s := range list {
-		if s != "" {
-			h[s] = true
+// markDuplicates restores an invariant after a clip was listed, went, or got another
+// hash: of the clips with one hash that are not gone, the one curated first is
+// selectable, and each other has a problem that names it. It must be called for the
+// clip's old hash and its new one; an empty hash is unknown. It looks at the other clips
+// only if another one is the first now. It reports whether it changed anything.
+func (s *Store) markDuplicates(c *sqlfile.Conn, hash string, clip int64) (changed bool, err error) {
+	const sameContent = ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.hash = ? AND r.hash <> '' AND r.gone = 0`
+	var first int64
+	var name, origin string
+	ok, err := c.One("SELECT r.number, r.name, o.uri"+sameContent+" ORDER BY r.first_curated, r.id LIMIT 1", []any{hash}, sqlfile.Into(&first, &name, &origin))
+	if err != nil || !ok {
+		return false, err
+	}
+	lifted, err := c.Affect("DELETE FROM problem WHERE clip = ? AND scope = 'duplicate'", first)
+	if err != nil {
+		return false, err
+	}
+	others, args := sameContent+" AND r.number = ? AND r.number <> ?", []any{hash, clip, first}
+	if lifted > 0 || first == clip {
+		others, args = sameContent+" AND r.number <> ?", []any{hash, first}
+	}
+	if lifted > 0 {
+		if err := reopenEpisodes(c); err != nil {
+			return false, err
 		}
 	}
-}
-
-func (h hashes) scan(row scanner) error {
-	var s string
-	err := row.Scan(&s)
-	h.add(s)
-	return err
-}
-
-// sameContent is one of the clips that have one hash.
-type sameContent struct {
-	number       int64
-	name, origin string
-	last         int64
-}
-
-// markDuplicates makes the clip that was curated first the only one of its
-// content that is selectable, and returns how many others there are.
-func markDuplicates(c *session, hash string) (int, error) {
-	var list []sameContent
-	err := c.All(`SELECT r.number, r.name, o.uri, r.last_curated FROM clip r JOIN origin o ON o.number = r.origin
-		WHERE r.hash = ? AND r.hash <> '' AND r.gone = 0 ORDER BY r.first_curated, r.id`, []any{hash},
-		func(row scanner) error {
-			var s sameContent
-			err := row.Scan(&s.number, &s.name, &s.origin, &s.last)
-			list = append(list, s)
-			return err
-		})
-	if err != nil || len(list) == 0 {
-		return 0, err
-	}
-	original := list[0]
-	if err := c.Exec("DELETE FROM problem WHERE clip = ? AND scope = 'duplicate'", original.number); err != nil {
-		return 0, err
-	}
-	for _, d := range list[1:] {
-		p := trouble{scope: scopeDuplicate, clip: d.number, at: moment(d.last), reason: fmt.Sprintf(
-			"same content as %s (%s); researched once, under that name", original.name, original.origin)}
-		if err := p.note(c); err != nil {
-			return 0, err
+	var duplicates []problem
+	err = c.All("SELECT r.number, r.last_curated"+others, args, func(row sqlfile.Row) error {
+		p := problem{scope: scopeDuplicate, reason: fmt.Sprintf("same content as %s (%s); researched once, under that name", name, origin)}
+		var last int64
+		err := row.Scan(&p.clip, &last)
+		p.at = moment(last)
+		duplicates = append(duplicates, p)
+		return err
+	})
+	for _, p := range duplicates {
+		if err == nil {
+			err = p.note(c)
 		}
 	}
-	return len(list) - 1, nil
+	return lifted > 0 || len(duplicates) > 0, err
 }

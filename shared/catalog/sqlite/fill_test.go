@@ -10,6 +10,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/sqlfile"
 )
 
 var today = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
@@ -46,7 +47,7 @@ func numbered(prefix string, i int) models.Recording {
 // research marks pairs as researched at once, which takes Ingest longer.
 func research(t testing.TB, s *Store, episodes []int64, set *roaring.Bitmap) {
 	t.Helper()
-	err := s.change(context.Background(), "research", func(c *session) error {
+	err := s.file.Write(context.Background(), "research", func(c *sqlfile.Conn) error {
 		for _, e := range episodes {
 			if err := saveResearched(c, e, set); err != nil {
 				return err

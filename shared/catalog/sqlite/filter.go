@@ -1,6 +1,9 @@
 package sqlite
 
-import "leasehold/shared/catalog"
+import (
+	"leasehold/shared/catalog"
+	"leasehold/shared/sqlfile"
+)
 
 // filter adds conditions and a part to a query that has a WHERE.
 type filter struct {
@@ -22,7 +25,7 @@ func (f *filter) part(query, order string, p catalog.Part) (string, []any) {
 }
 
 // count counts the rows that a query's FROM and WHERE leave.
-func (f *filter) count(c *session, from string) (n int, err error) {
-	_, err = c.One("SELECT count(*)"+from+f.sql, f.args, func(row scanner) error { return row.Scan(&n) })
+func (f *filter) count(c *sqlfile.Conn, from string) (n int, err error) {
+	_, err = c.One("SELECT count(*)"+from+f.sql, f.args, func(row sqlfile.Row) error { return row.Scan(&n) })
 	return n, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/sqlfile"
 )
 
 // fromFindings joins a finding with its recordings, without what is gone.
@@ -13,18 +14,18 @@ const fromFindings = ` FROM finding f
 	JOIN clip k ON k.number = f.clip
 	WHERE e.gone = 0 AND k.gone = 0`
 
-// Findings is part of catalog.Catalog.
+// Findings reads one snapshot, however long the list is.
 func (s *Store) Findings(ctx context.Context) (list []catalog.Finding, err error) {
-	err = s.use(ctx, "catalog.Findings", func(c *session) error {
+	err = s.file.Read(ctx, "catalog.Findings", func(c *sqlfile.Conn) error {
 		list, err = findings(c, filter{}, catalog.Part{Limit: -1})
 		return err
 	})
 	return list, err
 }
 
-// FindingsOf is part of catalog.Catalog.
+// FindingsOf counts and lists in one snapshot, so that the total fits the page.
 func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Finding, total int, err error) {
-	err = s.use(ctx, "catalog.FindingsOf", func(c *session) error {
+	err = s.file.Read(ctx, "catalog.FindingsOf", func(c *sqlfile.Conn) error {
 		var f filter
 		f.is("e.id", a.Episode)
 		f.is("k.id", a.Clip)
@@ -37,13 +38,13 @@ func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part)
 	return list, total, err
 }
 
-// aPart is the part of the findings that is wanted; beside it is the clip that each lies
-// within: of those found around it in the same episode that last longer, the shortest.
+// pageSQL selects one page of findings; withinSQL adds the clip that each lies within: of
+// those found around it in the same episode that last longer, the shortest.
 const (
-	aPart = `SELECT f.episode AS number, e.id AS episode, e.title AS episode_title, e.uri AS episode_uri,
+	pageSQL = `SELECT f.episode AS number, e.id AS episode, e.title AS episode_title, e.uri AS episode_uri,
 	k.id AS clip, k.title AS clip_title, f.offset, f.duration, f.score, f.coverage, f.speed, e.first_curated, e.aired` + fromFindings
-	inOrder = ` ORDER BY e.first_curated DESC, e.aired DESC, e.title, e.id, f.offset, k.title, k.id`
-	beside  = `SELECT p.episode, p.episode_title, p.episode_uri, p.clip, p.clip_title, p.offset, p.duration, p.score, p.coverage, p.speed,
+	inOrder   = ` ORDER BY e.first_curated DESC, e.aired DESC, e.title, e.id, f.offset, k.title, k.id`
+	withinSQL = `SELECT p.episode, p.episode_title, p.episode_uri, p.clip, p.clip_title, p.offset, p.duration, p.score, p.coverage, p.speed,
 	coalesce(w.id, ''), coalesce(w.title, '')
 	FROM p LEFT JOIN clip w ON w.number = (SELECT f.clip` + fromFindings + `
 		AND f.episode = p.number AND f.offset BETWEEN p.offset - ? AND p.offset + ?
@@ -52,11 +53,11 @@ const (
 	ORDER BY p.first_curated DESC, p.aired DESC, p.episode_title, p.episode, p.offset, p.clip_title, p.clip`
 )
 
-func findings(c *session, f filter, p catalog.Part) (list []catalog.Finding, err error) {
-	part, args := f.part(aPart, inOrder, p)
+func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding, err error) {
+	part, args := f.part(pageSQL, inOrder, p)
 	around := catalog.Around.Seconds()
 	args = append(args, catalog.Longest.Seconds(), around, around, around)
-	err = c.All("WITH p AS MATERIALIZED ("+part+") "+beside, args, func(row scanner) error {
+	err = c.All("WITH p AS MATERIALIZED ("+part+") "+withinSQL, args, func(row sqlfile.Row) error {
 		var f catalog.Finding
 		err := row.Scan(&f.EpisodeID, &f.EpisodeTitle, &f.EpisodeURI, &f.ClipID, &f.ClipTitle,
 			&f.Offset, &f.Duration, &f.Score, &f.Coverage, &f.Speed, &f.WithinID, &f.WithinTitle)
@@ -67,7 +68,7 @@ func findings(c *session, f filter, p catalog.Part) (list []catalog.Finding, err
 }
 
 // replaceFindings makes list the findings of one clip in one episode.
-func replaceFindings(c *session, episode, clip int64, list []models.Finding) error {
+func replaceFindings(c *sqlfile.Conn, episode, clip int64, list []models.Finding) error {
 	if err := c.Exec("DELETE FROM finding WHERE episode = ? AND clip = ?", episode, clip); err != nil {
 		return err
 	}

@@ -6,28 +6,24 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/sqlfile"
 )
 
-// Ingest is part of catalog.Catalog.
+// Ingest stores the whole result in one transaction, because it concerns at most one task.
 func (s *Store) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
 	op := "catalog.Ingest " + r.Episode
 	if err := validResearched(r); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return s.use(ctx, op, func(c *session) error {
-		i := ingestion{s: s, c: c, r: r, at: at}
-		err := c.Transaction(i.run)
-		if err != nil {
-			s.clips = nil // it may hold what was rolled back
-		}
-		return err
+	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
+		return ingestion{s: s, c: c, r: r, at: at}.run()
 	})
 }
 
 // ingestion is one result on its way into the store.
 type ingestion struct {
 	s  *Store
-	c  *session
+	c  *sqlfile.Conn
 	r  models.Researched
 	at time.Time
 }
@@ -41,7 +37,7 @@ func (i ingestion) run() error {
 		if !current {
 			return nil
 		}
-		return trouble{scope: scopeEpisode, episode: episode, reason: i.r.Problem, at: i.at}.note(i.c)
+		return problem{scope: scopeEpisode, episode: episode, reason: i.r.Problem, at: i.at}.note(i.c)
 	}
 	numbers, err := i.clips()
 	if err != nil {
@@ -100,22 +96,28 @@ func (i ingestion) learnHash(id string, number int64, hash string) error {
 	if err := i.c.Exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
 		return err
 	}
-	duplicates, err := markDuplicates(i.c, hash)
-	switch {
-	case err != nil:
+	changed, err := i.s.markDuplicates(i.c, hash, number)
+	if err != nil {
 		return err
-	case duplicates > 0:
-		i.s.clips = nil
-	case i.s.clips != nil:
-		i.s.clips.setHash(id, hash)
 	}
+	if changed {
+		i.s.forgetClips(i.c)
+		return nil
+	}
+	i.c.OnEnd(func(committed bool) {
+		i.s.clipsEpoch++
+		if set := i.s.clips; committed && set != nil {
+			set.setHash(id, hash)
+			set.epoch = i.s.clipsEpoch
+		}
+	})
 	return nil
 }
 
 func (i ingestion) clipProblems(numbers map[string]int64) error {
-	i.s.clips = nil
+	i.s.forgetClips(i.c)
 	for _, n := range numbers {
-		if err := (trouble{scope: scopeClip, clip: n, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
+		if err := (problem{scope: scopeClip, clip: n, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
 			return err
 		}
 	}
@@ -131,7 +133,7 @@ func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 		if researched.Contains(uint32(n)) {
 			continue
 		}
-		p := trouble{scope: scopePair, episode: episode, clip: n, reason: i.r.Problem, at: i.at}
+		p := problem{scope: scopePair, episode: episode, clip: n, reason: i.r.Problem, at: i.at}
 		if err := p.note(i.c); err != nil {
 			return err
 		}

@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"leasehold/models"
+	"leasehold/shared/sqlfile"
 )
 
-// Lift is part of catalog.Catalog.
+// Lift makes the episode a candidate again if it took away a problem.
 func (s *Store) Lift(ctx context.Context, episode string, ids []string) error {
-	return s.change(ctx, "catalog.Lift "+episode, func(c *session) error {
+	return s.file.Write(ctx, "catalog.Lift "+episode, func(c *sqlfile.Conn) error {
 		e, ok, err := versionOf(c, episodes, episode)
 		if err != nil || !ok {
 			return err

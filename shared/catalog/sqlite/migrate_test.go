@@ -5,15 +5,14 @@ import (
 	"io/fs"
 	"slices"
 	"testing"
-	"testing/fstest"
 
 	"leasehold/shared/sqlfile"
 )
 
 func schemaOf(t *testing.T, s *Store) (lines []string) {
 	t.Helper()
-	err := s.use(t.Context(), "schema", func(c *session) error {
-		return c.All("SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY name", nil, func(row scanner) error {
+	err := s.file.Write(t.Context(), "schema", func(c *sqlfile.Conn) error {
+		return c.All("SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY name", nil, func(row sqlfile.Row) error {
 			var l string
 			err := row.Scan(&l)
 			lines = append(lines, l)
@@ -29,7 +28,7 @@ func schemaOf(t *testing.T, s *Store) (lines []string) {
 // number reads one number and fails the test on an error.
 func number(t testing.TB, s *Store, query string) (n int64) {
 	t.Helper()
-	err := s.use(t.Context(), query, func(c *session) (err error) {
+	err := s.file.Write(t.Context(), query, func(c *sqlfile.Conn) (err error) {
 		n, err = c.Number(query)
 		return err
 	})
@@ -39,6 +38,7 @@ func number(t testing.TB, s *Store, query string) (n int64) {
 	return n
 }
 
+// An older program had no table of versions, and no other schema in the file.
 func TestEachOlderVersionIsBroughtToTheNewest(t *testing.T) {
 	t.Parallel()
 	all, err := fs.Glob(migrations, "migrations/*.sql")
@@ -50,21 +50,13 @@ func TestEachOlderVersionIsBroughtToTheNewest(t *testing.T) {
 	for version := range len(all) {
 		t.Run(fmt.Sprintf("from version %d", version), func(t *testing.T) {
 			t.Parallel()
-			path, older, files := newPath(t), format, fstest.MapFS{}
-			for _, f := range all[:version] {
+			path := newPath(t)
+			for i, f := range all[:version] {
 				text, err := migrations.ReadFile(f)
 				if err != nil {
 					t.Fatal(err)
 				}
-				files[f] = &fstest.MapFile{Data: text}
-			}
-			older.Migrations = files
-			file, err := sqlfile.Open(t.Context(), path, older)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := file.Close(); err != nil {
-				t.Fatal(err)
+				raw(t, path, fmt.Sprintf("%s; PRAGMA application_id=%d; PRAGMA user_version=%d", text, Format().ID, i+1))
 			}
 			if got := schemaOf(t, openStore(t, path)); !slices.Equal(got, want) {
 				t.Fatalf("got %q\nwant %q", got, want)

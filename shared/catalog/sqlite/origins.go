@@ -6,24 +6,26 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
-// AddOrigin is part of catalog.Catalog.
+// AddOrigin changes the catalog and the schedule in one transaction.
 func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	op := "catalog.AddOrigin " + o.ID
 	if err := validOrigin(o); err != nil {
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
-	err = s.change(ctx, op, func(c *session) error {
-		n, err := c.Affect("UPDATE origin SET priority = ?2 WHERE id = ?1", o.ID, o.Priority)
-		if err != nil || n > 0 {
+	err = s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
+		n, err := c.Affect("UPDATE origin SET priority = ?2, listed = listed AND ?3 WHERE id = ?1", o.ID, o.Priority, o.Listed)
+		if isNew = n == 0; err == nil && isNew {
+			err = c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
+				stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed)
+		}
+		if err != nil || s.schedule == nil {
 			return err
 		}
-		isNew = true
-		err = c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
-			stamp(o.LastVisit), o.LastOutcome, o.LastError)
-		return err
+		return s.schedule.OriginAdded(c, o)
 	})
 	return isNew && err == nil, err
 }
@@ -38,20 +40,20 @@ func validOrigin(o models.Origin) error {
 	return fmt.Errorf("an origin needs a URI and a kind of %v or %s; got %q and %q: %w", models.VisitedKinds(), models.API, o.URI, o.Kind, fault.ErrInvalid)
 }
 
-const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error FROM origin`
+const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed FROM origin`
 
-func scanOrigin(row scanner) (models.Origin, error) {
+func scanOrigin(row sqlfile.Row) (models.Origin, error) {
 	var o models.Origin
 	var added, visited int64
-	err := row.Scan(&o.ID, &o.Kind, &o.URI, &o.Priority, &added, &visited, &o.LastOutcome, &o.LastError)
+	err := row.Scan(&o.ID, &o.Kind, &o.URI, &o.Priority, &added, &visited, &o.LastOutcome, &o.LastError, &o.Listed)
 	o.AddedAt, o.LastVisit = moment(added), moment(visited)
 	return o, err
 }
 
-// Origin is part of catalog.Catalog.
+// Origin returns fault.ErrNotFound for an unknown id.
 func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err error) {
-	err = s.use(ctx, "catalog.Origin "+id, func(c *session) error {
-		ok, err := c.One(selectOrigin+` WHERE id = ?`, []any{id}, func(row scanner) (err error) {
+	err = s.file.Read(ctx, "catalog.Origin "+id, func(c *sqlfile.Conn) error {
+		ok, err := c.One(selectOrigin+` WHERE id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
 			o, err = scanOrigin(row)
 			return err
 		})
@@ -60,10 +62,10 @@ func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err err
 	return o, err
 }
 
-// Origins is part of catalog.Catalog.
+// Origins lists those that were added at the same time in the order of their numbers.
 func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
-	err = s.use(ctx, "catalog.Origins", func(c *session) error {
-		return c.All(selectOrigin+` ORDER BY added_at, number`, nil, func(row scanner) error {
+	err = s.file.Read(ctx, "catalog.Origins", func(c *sqlfile.Conn) error {
+		return c.All(selectOrigin+` ORDER BY added_at, number`, nil, func(row sqlfile.Row) error {
 			o, err := scanOrigin(row)
 			list = append(list, o)
 			return err
@@ -72,9 +74,9 @@ func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 	return list, err
 }
 
-// RecordOutcome is part of catalog.Catalog.
+// RecordOutcome replaces the problem of the visit before, if that failed.
 func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
-	return s.change(ctx, "catalog.RecordOutcome "+o.Origin, func(c *session) error {
+	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error {
 		number, err := originNumber(c, o.Origin)
 		if err != nil {
 			return err
@@ -88,32 +90,67 @@ func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	})
 }
 
-// RemoveOrigin is part of catalog.Catalog.
+// RemoveOrigin works in transactions of a few recordings each. After a kill between two
+// of them the origin is still there, without some of its recordings.
 func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
-	return s.change(ctx, "catalog.RemoveOrigin "+id, func(c *session) error {
-		number, err := originNumber(c, id)
+	op := "catalog.RemoveOrigin " + id
+	unlock, err := s.lockOrigin(ctx, op, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var origin int64
+	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) (err error) {
+		origin, err = originNumber(c, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range []table{episodes, clips} {
+		last := int64(0)
+		err := s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {
+			var hash string
+			left, err := c.One("SELECT number, hash FROM "+string(t)+" WHERE origin = ? AND number > ? AND gone <> 2 ORDER BY number LIMIT 1",
+				[]any{origin, last}, sqlfile.Into(&last, &hash))
+			if err != nil || !left {
+				return true, err
+			}
+			if err := retire(c, t, last); err != nil || t == episodes {
+				return false, err
+			}
+			s.forgetClips(c)
+			_, err = s.markDuplicates(c, hash, last)
+			return false, err
+		})
 		if err != nil {
 			return err
 		}
-		return s.changeClips(c, func(touched hashes) error {
-			err := c.All("SELECT DISTINCT hash FROM clip WHERE origin = ? AND hash <> ''", []any{number}, touched.scan)
-			if err != nil {
-				return err
-			}
-			err = c.Exec("DELETE FROM origin WHERE number = ?", number)
+	}
+	if err := s.deleteRetired(ctx, op); err != nil {
+		return err
+	}
+	if s.schedule != nil {
+		if err := s.schedule.BeforeRemoval(ctx, id); err != nil {
 			return err
-		})
+		}
+	}
+	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
+		if err := c.Exec("DELETE FROM origin WHERE number = ?", origin); err != nil || s.schedule == nil {
+			return err
+		}
+		return s.schedule.OriginRemoved(c, id)
 	})
 }
 
-func originNumber(c *session, id string) (number int64, err error) {
-	ok, err := c.One("SELECT number FROM origin WHERE id = ?", []any{id}, func(row scanner) error {
+func originNumber(c *sqlfile.Conn, id string) (number int64, err error) {
+	ok, err := c.One("SELECT number FROM origin WHERE id = ?", []any{id}, func(row sqlfile.Row) error {
 		return row.Scan(&number)
 	})
 	return number, found(ok, err)
 }
 
-// found turns "there is no such row" into an error.
+// found makes fault.ErrNotFound of a row that does not exist.
 func found(ok bool, err error) error {
 	if err == nil && !ok {
 		return fault.ErrNotFound

@@ -6,6 +6,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/sqlfile"
 )
 
 // The scopes of a problem in the store: those of research and two more.
@@ -18,8 +19,8 @@ const (
 	scopePair      = string(models.ScopePair)
 )
 
-// trouble is one problem of research; a number of 0 stands for none.
-type trouble struct {
+// problem is one problem of research; a number of 0 stands for none.
+type problem struct {
 	scope         string
 	episode, clip int64
 	reason        string
@@ -28,56 +29,23 @@ type trouble struct {
 
 // note stores a problem. Of the same episode, clip or pair there is one at a
 // time: it keeps its date unless the reason is another.
-func (p trouble) note(c *session) error {
-	err := c.Exec(`INSERT INTO problem (scope, episode, clip, reason, at)
+func (p problem) note(c *sqlfile.Conn) error {
+	return c.Exec(`INSERT INTO problem (scope, episode, clip, reason, at)
 		VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?)
 		ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at WHERE reason <> excluded.reason`,
 		p.scope, p.episode, p.clip, p.reason, stamp(p.at))
-	return err
-}
-
-// replaceItemProblems makes list the item problems of an origin. One that was
-// there before keeps its date.
-func replaceItemProblems(c *session, origin int64, list []models.Problem, at time.Time) error {
-	type what struct{ item, reason string }
-	since := map[what]int64{}
-	err := c.All("SELECT item, reason, at FROM problem WHERE origin = ? AND scope = ? ORDER BY at DESC", []any{origin, scopeItem}, func(row scanner) error {
-		var w what
-		var us int64
-		err := row.Scan(&w.item, &w.reason, &us)
-		since[w] = us
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeItem); err != nil {
-		return err
-	}
-	for _, p := range list {
-		us, known := since[what{p.Item, p.Reason}]
-		if !known {
-			us = stamp(at)
-		}
-		if err := c.Exec("INSERT INTO problem (scope, origin, item, reason, at) VALUES (?, ?, ?, ?, ?)",
-			scopeItem, origin, p.Item, p.Reason, us); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // replaceVisitProblem notes that the last visit of an origin failed, or that it no
 // longer does.
-func replaceVisitProblem(c *session, origin int64, o models.Outcome) error {
+func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error {
 	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
 		return err
 	}
 	if o.Status != models.Failed && o.Status != models.NotFound {
 		return nil
 	}
-	err := c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))
-	return err
+	return c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))
 }
 
 // fromProblems joins a problem with what it is about, without what is gone. The
@@ -88,18 +56,18 @@ const fromProblems = ` FROM problem p
 	JOIN origin o ON o.number = coalesce(p.origin, e.origin, k.origin)
 	WHERE coalesce(e.gone, 0) = 0 AND coalesce(k.gone, 0) = 0`
 
-// Problems is part of catalog.Catalog.
+// Problems reads one snapshot, however long the list is.
 func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error) {
-	err = s.use(ctx, "catalog.Problems", func(c *session) error {
+	err = s.file.Read(ctx, "catalog.Problems", func(c *sqlfile.Conn) error {
 		list, err = problems(c, filter{}, catalog.Part{Limit: -1})
 		return err
 	})
 	return list, err
 }
 
-// ProblemsOf is part of catalog.Catalog.
+// ProblemsOf counts and lists in one snapshot, so that the total fits the page.
 func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error) {
-	err = s.use(ctx, "catalog.ProblemsOf", func(c *session) error {
+	err = s.file.Read(ctx, "catalog.ProblemsOf", func(c *sqlfile.Conn) error {
 		var f filter
 		f.is("o.id", a.Origin)
 		f.is("e.id", a.Episode)
@@ -113,10 +81,10 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 	return list, total, err
 }
 
-func problems(c *session, f filter, p catalog.Part) (list []catalog.Problem, err error) {
+func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		coalesce(k.id, ''), coalesce(k.title, ''), p.reason, p.at`+fromProblems, ` ORDER BY p.at, p.number`, p)
-	err = c.All(query, args, func(row scanner) error {
+	err = c.All(query, args, func(row sqlfile.Row) error {
 		var p catalog.Problem
 		var at int64
 		err := row.Scan(&p.OriginID, &p.OriginURI, &p.Item, &p.EpisodeID, &p.EpisodeTitle,

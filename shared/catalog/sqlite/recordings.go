@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"slices"
 
 	"leasehold/models"
+	"leasehold/shared/sqlfile"
 )
 
 // table is one of the two tables of recordings.
@@ -18,7 +20,7 @@ const (
 const recordingColumns = `r.id, o.id, r.name, r.title, r.priority,
 	r.uri, r.type, r.version, r.hash, r.first_curated, r.last_curated`
 
-func scanRecording(row scanner, more ...any) (models.Recording, error) {
+func scanRecording(row sqlfile.Row, more ...any) (models.Recording, error) {
 	var r models.Recording
 	var first, last int64
 	err := row.Scan(append([]any{&r.ID, &r.Origin, &r.Name, &r.Title, &r.Priority,
@@ -32,16 +34,16 @@ const (
 	selectClip    = `SELECT ` + recordingColumns + ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.gone = 0`
 )
 
-func scanEpisode(row scanner) (models.Episode, error) {
+func scanEpisode(row sqlfile.Row) (models.Episode, error) {
 	var aired int64
 	r, err := scanRecording(row, &aired)
 	return models.Episode{Recording: r, Aired: moment(aired)}, err
 }
 
-// Episodes is part of catalog.Catalog.
+// Episodes reads one snapshot, however long the list is.
 func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error) {
-	err = s.use(ctx, "catalog.Episodes", func(c *session) error {
-		return c.All(selectEpisode+` ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`, nil, func(row scanner) error {
+	err = s.file.Read(ctx, "catalog.Episodes", func(c *sqlfile.Conn) error {
+		return c.All(selectEpisode+` ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`, nil, func(row sqlfile.Row) error {
 			e, err := scanEpisode(row)
 			list = append(list, e)
 			return err
@@ -50,10 +52,10 @@ func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error)
 	return list, err
 }
 
-// Episode is part of catalog.Catalog.
+// Episode returns fault.ErrNotFound for one that is gone, too.
 func (s *Store) Episode(ctx context.Context, id string) (e models.Episode, err error) {
-	err = s.use(ctx, "catalog.Episode "+id, func(c *session) error {
-		ok, err := c.One(selectEpisode+` AND r.id = ?`, []any{id}, func(row scanner) (err error) {
+	err = s.file.Read(ctx, "catalog.Episode "+id, func(c *sqlfile.Conn) error {
+		ok, err := c.One(selectEpisode+` AND r.id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
 			e, err = scanEpisode(row)
 			return err
 		})
@@ -62,10 +64,10 @@ func (s *Store) Episode(ctx context.Context, id string) (e models.Episode, err e
 	return e, err
 }
 
-// Clips is part of catalog.Catalog.
+// Clips reads one snapshot, however long the list is.
 func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
-	err = s.use(ctx, "catalog.Clips", func(c *session) error {
-		return c.All(selectClip+` ORDER BY r.priority DESC, r.first_curated DESC, r.id`, nil, func(row scanner) error {
+	err = s.file.Read(ctx, "catalog.Clips", func(c *sqlfile.Conn) error {
+		return c.All(selectClip+` ORDER BY r.priority DESC, r.first_curated DESC, r.id`, nil, func(row sqlfile.Row) error {
 			r, err := scanRecording(row)
 			list = append(list, models.Clip{Recording: r})
 			return err
@@ -74,10 +76,10 @@ func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
 	return list, err
 }
 
-// Clip is part of catalog.Catalog.
+// Clip returns fault.ErrNotFound for one that is gone, too.
 func (s *Store) Clip(ctx context.Context, id string) (k models.Clip, err error) {
-	err = s.use(ctx, "catalog.Clip "+id, func(c *session) error {
-		ok, err := c.One(selectClip+` AND r.id = ?`, []any{id}, func(row scanner) (err error) {
+	err = s.file.Read(ctx, "catalog.Clip "+id, func(c *sqlfile.Conn) error {
+		ok, err := c.One(selectClip+` AND r.id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
 			k.Recording, err = scanRecording(row)
 			return err
 		})
@@ -95,16 +97,16 @@ type version struct {
 	gone          bool
 }
 
-func versionOf(c *session, t table, id string) (v version, ok bool, err error) {
+func versionOf(c *sqlfile.Conn, t table, id string) (v version, ok bool, err error) {
 	ok, err = c.One(`SELECT number, version, hash, priority, first_curated, last_curated, gone FROM `+string(t)+
-		` WHERE id = ?`, []any{id}, func(row scanner) error {
+		` WHERE id = ?`, []any{id}, func(row sqlfile.Row) error {
 		return row.Scan(&v.number, &v.version, &v.hash, &v.priority, &v.first, &v.last, &v.gone)
 	})
 	return v, ok, err
 }
 
 // insertRecording makes a row, and with it a number that was never used.
-func insertRecording(c *session, t table, origin int64, r models.Recording) (int64, error) {
+func insertRecording(c *sqlfile.Conn, t table, origin int64, r models.Recording) (int64, error) {
 	return c.Insert(`INSERT INTO `+string(t)+` (id, origin, name, title, priority,
 		uri, type, version, hash, first_curated, last_curated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, origin, r.Name, r.Title, r.Priority,
@@ -112,37 +114,26 @@ func insertRecording(c *session, t table, origin int64, r models.Recording) (int
 }
 
 // updateRecording changes what may change while the version stays.
-func updateRecording(c *session, t table, number int64, r models.Recording) error {
-	err := c.Exec(`UPDATE `+string(t)+` SET title = ?, priority = ?, uri = ?, type = ?, hash = ?,
+func updateRecording(c *sqlfile.Conn, t table, number int64, r models.Recording) error {
+	return c.Exec(`UPDATE `+string(t)+` SET title = ?, priority = ?, uri = ?, type = ?, hash = ?,
 		last_curated = ?, gone = 0 WHERE number = ?`,
 		r.Title, r.Priority, r.Media.URI, r.Media.Type, r.Media.Hash, stamp(r.LastCurated), number)
-	return err
 }
 
-// forgetRecording deletes a row and, by cascade, all that is known of it.
-func forgetRecording(c *session, t table, number int64) error {
-	err := c.Exec(`DELETE FROM `+string(t)+` WHERE number = ?`, number)
-	return err
-}
-
-// missing lists the recordings of an origin that are not gone, and not in seen.
-func missing(c *session, t table, origin int64, seen map[string]bool) (list []version, err error) {
+// missing returns the recordings of an origin that are neither gone nor in a list, which
+// is in the order of ids.
+func missing(c *sqlfile.Conn, t table, origin int64, list []listed) (gone []version, err error) {
 	err = c.All(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND gone = 0`, []any{origin},
-		func(row scanner) error {
+		func(row sqlfile.Row) error {
 			var id string
 			var v version
-			err := row.Scan(&id, &v.number, &v.hash)
-			if err == nil && !seen[id] {
-				list = append(list, v)
+			if err := row.Scan(&id, &v.number, &v.hash); err != nil {
+				return err
 			}
-			return err
+			if _, found := slices.BinarySearchFunc(list, id, func(l listed, id string) int { return cmp.Compare(l.ID, id) }); !found {
+				gone = append(gone, v)
+			}
+			return nil
 		})
-	return list, err
-}
-
-func markGone(c *session, t table, number int64) error {
-	if err := c.Exec(`UPDATE `+string(t)+` SET gone = 1 WHERE number = ?`, number); err != nil {
-		return fmt.Errorf("%s %d: %w", t, number, err)
-	}
-	return nil
+	return gone, err
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
 // loadResearched returns the numbers of the clips researched in an episode.
-func loadResearched(c *session, episode int64) (*roaring.Bitmap, error) {
+func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	var blob []byte
-	if _, err := c.One("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row scanner) error {
+	if _, err := c.One("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row sqlfile.Row) error {
 		return row.Scan(&blob)
 	}); err != nil {
 		return nil, err
@@ -19,14 +20,13 @@ func loadResearched(c *session, episode int64) (*roaring.Bitmap, error) {
 	return decodeResearched(episode, blob)
 }
 
-func saveResearched(c *session, episode int64, set *roaring.Bitmap) error {
+func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	set.RunOptimize()
 	blob, err := set.ToBytes()
 	if err != nil {
 		return err
 	}
-	err = c.Exec("INSERT OR REPLACE INTO researched (episode, clips) VALUES (?, ?)", episode, blob)
-	return err
+	return c.Exec("INSERT OR REPLACE INTO researched (episode, clips) VALUES (?, ?)", episode, blob)
 }
 
 // decodeResearched reads a bitmap; none is the empty one.

@@ -3,35 +3,49 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
-// Select is part of catalog.Catalog.
+// Select closes the candidates that it finds to have nothing left, so that the next call does
+// not read them again. A walk past many of them takes several transactions.
 func (s *Store) Select(ctx context.Context, busy []catalog.Busy, limit int) (work models.Research, priority int64, err error) {
 	const op = "catalog.Select"
 	if limit < 1 {
 		return work, 0, fmt.Errorf("%s: the limit of clips must be at least 1; got %d: %w", op, limit, fault.ErrInvalid)
 	}
-	err = s.use(ctx, op, func(c *session) error {
-		set, err := s.selectable(c)
-		if err != nil {
+	if err := s.finishReopening(ctx, op); err != nil {
+		return work, 0, err
+	}
+	set, err := s.selectable(ctx, op)
+	if err != nil {
+		return work, 0, err
+	}
+	w := walk{s: s, clips: set, busy: set.busy(busy)}
+	for done := false; !done; {
+		err := s.file.Note(ctx, op, func(c *sqlfile.Conn) error {
+			e, wanted, err := w.first(c)
+			done = wanted != nil
+			if err == nil && done && !wanted.IsEmpty() {
+				work = models.Research{Episode: e.item, Clips: set.choose(wanted, limit)}
+				priority = e.priority
+			}
 			return err
-		}
-		w := walk{c: c, clips: set, busy: set.busy(busy)}
-		e, wanted, err := w.first(ctx)
+		})
 		if err != nil {
-			return err
+			return models.Research{}, 0, err
 		}
-		work = models.Research{Episode: e.item, Clips: set.choose(wanted, limit)}
-		priority = e.priority
-		return nil
-	})
-	return work, priority, err
+	}
+	if len(work.Clips) == 0 {
+		return work, 0, fmt.Errorf("%s: nothing left to select: %w", op, fault.ErrNotFound)
+	}
+	return work, priority, nil
 }
 
 // busy gives the numbers of the busy clips by the episode's id. Clips that
@@ -64,51 +78,71 @@ type candidate struct {
 
 // walk goes through the candidates in order.
 type walk struct {
-	c     *session
+	s     *Store
 	clips *clipSet
 	busy  map[string]*roaring.Bitmap
 }
 
-// first returns the first candidate with something to select, and what that
-// is. On the way it strikes out the candidates that have nothing left; those
-// where all that is left is busy stay.
-func (w walk) first(ctx context.Context) (candidate, *roaring.Bitmap, error) {
-	passed := 0 // candidates that stay
+// walkTime is for how long one transaction goes through candidates.
+const walkTime = 5 * time.Millisecond
+
+// first returns the first candidate with something to select, and the set of that; an
+// empty set if nothing is left, and nil if the walk must begin again in a new
+// transaction, because this one has kept the writer for long. On the way it closes the
+// candidates that have nothing left; those where all that is left is busy stay. A walk
+// that begins again has closed at least one, so it comes to an end.
+func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
+	began := time.Now()
+	kept, closed := 0, false
 	for {
-		page, err := candidates(w.c, passed)
+		page, err := candidates(c, kept)
 		if err != nil {
 			return candidate{}, nil, err
 		}
 		if len(page) == 0 {
-			return candidate{}, nil, fmt.Errorf("nothing left to select: %w", fault.ErrNotFound)
+			return candidate{}, roaring.New(), nil
 		}
 		var done []int64
 		for _, e := range page {
-			wanted, settled, err := w.wanted(e)
+			wanted, finished, err := w.wanted(c, e)
 			if err != nil {
 				return candidate{}, nil, err
 			}
 			if !wanted.IsEmpty() {
-				return e, wanted, closeEpisodes(w.c, done)
+				return e, wanted, w.close(c, done)
 			}
-			if settled {
+			if finished {
 				done = append(done, e.number)
 			} else {
-				passed++
+				kept++
 			}
 		}
-		if err := closeEpisodes(w.c, done); err != nil {
+		if err := w.close(c, done); err != nil {
 			return candidate{}, nil, err
 		}
-		if ctx.Err() != nil {
-			return candidate{}, nil, context.Cause(ctx)
+		if closed = closed || len(done) > 0; closed && time.Since(began) > walkTime {
+			return candidate{}, nil, nil
 		}
 	}
 }
 
-// wanted returns the clips that may be selected for an episode; settled says
-// that there are none even without regard to the busy ones.
-func (w walk) wanted(e candidate) (set *roaring.Bitmap, settled bool, err error) {
+// close takes out candidates that have nothing to select. If a clip has changed since the
+// set was read, it may have become selectable: then all episodes are to be opened again.
+func (w walk) close(c *sqlfile.Conn, numbers []int64) error {
+	for _, n := range numbers {
+		if err := c.Exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
+			return err
+		}
+	}
+	if len(numbers) > 0 && w.clips.epoch != w.s.clipsEpoch {
+		return reopenEpisodes(c)
+	}
+	return nil
+}
+
+// wanted returns the clips that may be selected for an episode; finished reports that
+// there would be none if nothing were busy.
+func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finished bool, err error) {
 	if e.closed {
 		return roaring.New(), true, nil
 	}
@@ -120,7 +154,7 @@ func (w walk) wanted(e candidate) (set *roaring.Bitmap, settled bool, err error)
 	if set.IsEmpty() {
 		return set, true, nil
 	}
-	if err := removePairProblems(w.c, e.number, set); err != nil || set.IsEmpty() {
+	if err := removePairProblems(c, e.number, set); err != nil || set.IsEmpty() {
 		return set, true, err
 	}
 	if busy := w.busy[e.item.ID]; busy != nil {
@@ -130,11 +164,11 @@ func (w walk) wanted(e candidate) (set *roaring.Bitmap, settled bool, err error)
 }
 
 // candidates reads the next few candidates after the first skip.
-func candidates(c *session, skip int) (page []candidate, err error) {
+func candidates(c *sqlfile.Conn, skip int) (page []candidate, err error) {
 	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips,
 			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
 		FROM candidate c JOIN episode e ON e.number = c.episode LEFT JOIN researched r ON r.episode = c.episode
-		ORDER BY c.priority DESC, c.first_curated DESC, c.id LIMIT 16 OFFSET ?`, []any{skip}, func(row scanner) error {
+		ORDER BY c.priority DESC, c.first_curated DESC, c.id LIMIT 16 OFFSET ?`, []any{skip}, func(row sqlfile.Row) error {
 		var e candidate
 		i := &e.item
 		err := row.Scan(&e.number, &i.ID, &i.Title, &i.Media.URI, &i.Media.Type, &i.Media.Version, &i.Media.Hash,
@@ -146,8 +180,8 @@ func candidates(c *session, skip int) (page []candidate, err error) {
 }
 
 // removePairProblems takes from set the clips that are a problem in an episode.
-func removePairProblems(c *session, episode int64, set *roaring.Bitmap) error {
-	return c.All("SELECT clip FROM problem WHERE episode = ? AND scope = 'pair'", []any{episode}, func(row scanner) error {
+func removePairProblems(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
+	return c.All("SELECT clip FROM problem WHERE episode = ? AND scope = 'pair'", []any{episode}, func(row sqlfile.Row) error {
 		var n uint32
 		err := row.Scan(&n)
 		set.Remove(n)

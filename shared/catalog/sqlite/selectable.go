@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"context"
+
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leasehold/models"
+	"leasehold/shared/sqlfile"
 )
 
 // clipSet is the clips that Select may choose: neither gone nor, for all
@@ -13,33 +16,54 @@ type clipSet struct {
 	items   []models.ResearchItem
 	place   map[string]int // by id, in the two above
 	all     *roaring.Bitmap
+	epoch   int // Store.clipsEpoch before it was read; the writer's user may use it
 }
 
 // isSelectable is the condition on a row of clip that says so.
 const isSelectable = `gone = 0 AND NOT EXISTS (SELECT 1 FROM problem p
 	WHERE p.clip = clip.number AND p.scope IN ('clip', 'duplicate'))`
 
-// selectable returns the set, reading it if it may have changed.
-func (s *Store) selectable(c *session) (*clipSet, error) {
-	if s.clips != nil {
-		return s.clips, nil
-	}
+// selectable returns the set, and reads it if it may have changed. A clip that changes
+// while it is read is not in the set that is kept.
+func (s *Store) selectable(ctx context.Context, op string) (*clipSet, error) {
 	set := &clipSet{place: map[string]int{}, all: roaring.New()}
-	err := c.All(`SELECT number, id, title, uri, type, version, hash FROM clip WHERE `+isSelectable+`
-		ORDER BY priority DESC, first_curated DESC, id`, nil, func(row scanner) error {
-		var number uint32
-		var i models.ResearchItem
-		err := row.Scan(&number, &i.ID, &i.Title, &i.Media.URI, &i.Media.Type, &i.Media.Version, &i.Media.Hash)
-		set.place[i.ID] = len(set.items)
-		set.numbers, set.items = append(set.numbers, number), append(set.items, i)
-		set.all.Add(number)
-		return err
+	var kept *clipSet
+	err := s.file.Write(ctx, op, func(*sqlfile.Conn) error {
+		kept, set.epoch = s.clips, s.clipsEpoch
+		return nil
+	})
+	if err != nil || kept != nil {
+		return kept, err
+	}
+	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		return c.All(`SELECT number, id, title, uri, type, version, hash FROM clip WHERE `+isSelectable+`
+			ORDER BY priority DESC, first_curated DESC, id`, nil, func(row sqlfile.Row) error {
+			var number uint32
+			var i models.ResearchItem
+			err := row.Scan(&number, &i.ID, &i.Title, &i.Media.URI, &i.Media.Type, &i.Media.Version, &i.Media.Hash)
+			set.place[i.ID] = len(set.items)
+			set.numbers, set.items = append(set.numbers, number), append(set.items, i)
+			set.all.Add(number)
+			return err
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.clips = set
-	return set, nil
+	return set, s.file.Write(ctx, op, func(*sqlfile.Conn) error {
+		if s.clipsEpoch == set.epoch {
+			s.clips = set
+		}
+		return nil
+	})
+}
+
+// forgetClips has the set read again after the transaction under way.
+func (s *Store) forgetClips(c *sqlfile.Conn) {
+	c.OnEnd(func(bool) {
+		s.clips = nil
+		s.clipsEpoch++
+	})
 }
 
 // choose returns the first of the wanted clips, at most limit.
@@ -57,50 +81,9 @@ func (s *clipSet) choose(wanted *roaring.Bitmap, limit int) []models.ResearchIte
 	return chosen
 }
 
-// setHash tells the set of a hash that the store has learnt.
+// setHash sets a hash that the store has learnt.
 func (s *clipSet) setHash(id, hash string) {
 	if i, ok := s.place[id]; ok {
 		s.items[i].Media.Hash = hash
 	}
-}
-
-// selectableNumbers reads just the numbers of the set.
-func selectableNumbers(c *session) (*roaring.Bitmap, error) {
-	set := roaring.New()
-	err := c.All(`SELECT number FROM clip WHERE `+isSelectable, nil, func(row scanner) error {
-		var n uint32
-		err := row.Scan(&n)
-		set.Add(n)
-		return err
-	})
-	return set, err
-}
-
-// changeClips runs f, which may change which clips are selectable and adds to
-// touched the hashes of the clips that it changes. Afterwards duplicates are as
-// they should be, and if the set gained a member, every episode may have
-// something to select.
-func (s *Store) changeClips(c *session, f func(touched hashes) error) error {
-	before, err := selectableNumbers(c)
-	if err != nil {
-		return err
-	}
-	s.clips = nil
-	touched := hashes{}
-	if err := f(touched); err != nil {
-		return err
-	}
-	for h := range touched {
-		if _, err := markDuplicates(c, h); err != nil {
-			return err
-		}
-	}
-	after, err := selectableNumbers(c)
-	if err != nil {
-		return err
-	}
-	if roaring.AndNot(after, before).IsEmpty() {
-		return nil
-	}
-	return openEveryEpisode(c)
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"hash/maphash"
+	"time"
 
+	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/sqlfile"
 )
@@ -14,53 +17,83 @@ var _ catalog.Catalog = (*Store)(nil)
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-var format = sqlfile.Format{
-	Name:       "catalog",
-	ID:         1281712499, // "Leas"
-	Migrations: migrations,
-	Pragmas:    []string{"foreign_keys=ON"},
+// Format is the format of a database file that holds a catalog and other schemas.
+func Format(others ...sqlfile.Schema) sqlfile.Format {
+	return sqlfile.Format{
+		Name:    "catalog",
+		ID:      1281712499, // "Leas"
+		Schemas: append([]sqlfile.Schema{{Name: "catalog", Migrations: migrations}}, others...),
+		Pragmas: []string{"foreign_keys=ON", "cache_size=-65536"}, // KiB; readers have less
+	}
 }
 
-// Store is a catalog in one SQLite file.
+// Schedule is what must change in the same transaction as the origins. Its tables are in
+// the file of the catalog; it must not keep the connection.
+type Schedule interface {
+	// OriginAdded is called for a new origin, and when a known one is added again.
+	OriginAdded(c *sqlfile.Conn, o models.Origin) error
+	// BeforeRemoval is called before the transaction that removes an origin, for changes
+	// that take longer than one transaction may.
+	BeforeRemoval(ctx context.Context, id string) error
+	// OriginRemoved is called with the id of an origin that is removed.
+	OriginRemoved(c *sqlfile.Conn, id string) error
+}
+
+// Store is a catalog in a SQLite file.
 type Store struct {
-	path  string
-	file  *sqlfile.File
-	clips *clipSet // what Select may choose; nil when it must be read again; used within use
+	file     *sqlfile.File
+	schedule Schedule // nil: none
+
+	// Whoever curates or removes an origin holds the token of its channel, because both
+	// take several transactions.
+	origins [64]chan struct{}
+	seed    maphash.Seed
+
+	// The writer's user may use these.
+	clips      *clipSet // that Select may choose; nil: it must be read again
+	clipsEpoch int      // counts changes of what clips was read from
 }
 
-// Open opens the catalog at path, creates it if there is none, and brings an
-// older one to the version of this program. errors.Is finds fault.ErrConflict
-// when another handle or process holds the file, fault.ErrCorrupt when it is
-// not a catalog or damaged, and fault.ErrInvalid when it was written by a newer
-// program.
+// New returns the catalog in a file that was opened with Format. Close closes the file.
+func New(file *sqlfile.File, schedule Schedule) *Store {
+	s := &Store{file: file, schedule: schedule, seed: maphash.MakeSeed()}
+	for i := range s.origins {
+		s.origins[i] = make(chan struct{}, 1)
+	}
+	return s
+}
+
+// Open opens a catalog without a schedule at path, creates it if it does not exist, and
+// migrates an older one to the version of this program. Errors are those of
+// sqlfile.Open; a file with a schedule is fault.ErrInvalid, because its origins would no
+// longer be those of the catalog.
 func Open(ctx context.Context, path string) (*Store, error) {
-	file, err := sqlfile.Open(ctx, path, format)
+	file, err := sqlfile.Open(ctx, path, Format())
 	if err != nil {
 		return nil, fmt.Errorf("catalog.Open %s: %w", path, err)
 	}
-	return &Store{path: path, file: file}, nil
+	return New(file, nil), nil
 }
 
 // Close waits for calls under way, writes the log back, and gives up the file.
 func (s *Store) Close() error {
 	if err := s.file.Close(); err != nil {
-		return fmt.Errorf("catalog.Close %s: %w", s.path, err)
+		return fmt.Errorf("catalog.Close: %w", err)
 	}
 	return nil
 }
 
-// Copy writes the catalog as it stands to a new file at path. Other calls wait
-// meanwhile.
-func (s *Store) Copy(ctx context.Context, path string) error { return s.file.Copy(ctx, path) }
-
-// use runs f with the file once it is this caller's turn. What f returns is wrapped
-// with the operation's name.
-func (s *Store) use(ctx context.Context, op string, f func(*session) error) error {
-	return s.file.Use(ctx, op, func() error { return f(&session{s.file}) })
+// lockOrigin waits until no other call changes the recordings of an origin.
+func (s *Store) lockOrigin(ctx context.Context, op, id string) (unlock func(), err error) {
+	lock := s.origins[maphash.String(s.seed, id)%uint64(len(s.origins))]
+	select {
+	case lock <- struct{}{}:
+		return func() { <-lock }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	}
 }
 
-// change is use in one transaction: all that f writes is on disk when change
-// returns nil, none of it is written otherwise.
-func (s *Store) change(ctx context.Context, op string, f func(*session) error) error {
-	return s.file.Change(ctx, op, func() error { return f(&session{s.file}) })
-}
+// stamp and moment convert between a time and its column.
+func stamp(t time.Time) int64   { return t.UnixMicro() }
+func moment(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -6,15 +6,16 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leasehold/shared/catalog"
+	"leasehold/shared/sqlfile"
 )
 
-// Totals is part of catalog.Catalog.
+// Totals reads the bitmap of every episode, in one snapshot.
 func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
-	err = s.use(ctx, "catalog.Totals", func(c *session) error {
+	err = s.file.Read(ctx, "catalog.Totals", func(c *sqlfile.Conn) error {
 		const query = `SELECT (SELECT count(*) FROM origin),
 			(SELECT count(*) FROM episode WHERE gone = 0), (SELECT count(*) FROM clip WHERE gone = 0),
 			(SELECT count(*)` + fromFindings + `), (SELECT count(*)` + fromProblems + `)`
-		_, err := c.One(query, nil, func(row scanner) error {
+		_, err := c.One(query, nil, func(row sqlfile.Row) error {
 			return row.Scan(&t.Origins, &t.Episodes, &t.Clips, &t.Findings, &t.Problems)
 		})
 		if err == nil {
@@ -26,9 +27,9 @@ func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 }
 
 // countResearched counts the pairs of which neither is gone.
-func countResearched(c *session) (pairs int, err error) {
+func countResearched(c *sqlfile.Conn) (pairs int, err error) {
 	present := roaring.New()
-	err = c.All("SELECT number FROM clip WHERE gone = 0", nil, func(row scanner) error {
+	err = c.All("SELECT number FROM clip WHERE gone = 0", nil, func(row sqlfile.Row) error {
 		var n uint32
 		err := row.Scan(&n)
 		present.Add(n)
@@ -38,7 +39,7 @@ func countResearched(c *session) (pairs int, err error) {
 		return 0, err
 	}
 	err = c.All("SELECT r.episode, r.clips FROM researched r JOIN episode e ON e.number = r.episode WHERE e.gone = 0", nil,
-		func(row scanner) error {
+		func(row sqlfile.Row) error {
 			var number int64
 			var blob []byte
 			if err := row.Scan(&number, &blob); err != nil {

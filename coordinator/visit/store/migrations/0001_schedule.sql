@@ -1,9 +1,12 @@
 -- Times are seconds since 1970; -9223372036854775808 stands for never.
-CREATE TABLE origin (
-	key            INTEGER PRIMARY KEY,
-	id             TEXT NOT NULL UNIQUE,
+-- The origins of the catalog that are visited; an origin enters and leaves both tables in
+-- one transaction. Keys are never used twice, because other rows name listers by them.
+CREATE TABLE schedule (
+	key            INTEGER PRIMARY KEY AUTOINCREMENT,
+	id             TEXT NOT NULL UNIQUE,   -- of the origin
 	kind           TEXT NOT NULL,
 	uri            TEXT NOT NULL,
+	priority       INTEGER NOT NULL DEFAULT 0,
 	host           TEXT NOT NULL,          -- of politeness; '' for none
 	lister         INTEGER NOT NULL,       -- key of the lister, 0 for none
 	first_seen     INTEGER NOT NULL,
@@ -32,20 +35,24 @@ CREATE TABLE origin (
 	class          INTEGER NOT NULL,
 	ref            INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX origin_place ON origin (pool, queue, class, ref, key);
-CREATE INDEX origin_lister ON origin (lister, last_seen) WHERE lister <> 0;
-CREATE INDEX origin_visit ON origin (visit) WHERE visit <> '';
+CREATE INDEX schedule_place ON schedule (pool, queue, class, ref, key);
+CREATE INDEX schedule_lister ON schedule (lister, last_seen) WHERE lister <> 0;
+CREATE INDEX schedule_visit ON schedule (visit) WHERE visit <> '';
+CREATE INDEX schedule_new ON schedule (first_seen) WHERE last_visit = -9223372036854775808 AND disabled = '';
 
 CREATE TABLE lister (
-	key    INTEGER PRIMARY KEY,  -- of its origin
+	key    INTEGER PRIMARY KEY,  -- of its row in schedule
 	listed INTEGER NOT NULL,     -- when its last listing ended
 	hits   REAL NOT NULL,
 	misses REAL NOT NULL,
-	wrong  REAL NOT NULL
+	wrong  REAL NOT NULL,
+	active INTEGER NOT NULL,     -- of those that the last listing named: with a date since the one before it
+	begun  INTEGER NOT NULL,     -- when the listing under way began
+	next   INTEGER NOT NULL      -- how many origins it has named; 0: none is under way
 ) STRICT;
 
 CREATE TABLE outcome (
-	origin  INTEGER NOT NULL,
+	origin  INTEGER NOT NULL,    -- key in schedule
 	at      INTEGER NOT NULL,
 	visit   TEXT NOT NULL,
 	status  TEXT NOT NULL,
@@ -57,6 +64,14 @@ CREATE TABLE outcome (
 	PRIMARY KEY (origin, at)
 ) STRICT, WITHOUT ROWID;
 
--- One row each: the largest target handed out, and what the counters of the
--- metrics have come to.
-CREATE TABLE fact (name TEXT PRIMARY KEY, value REAL NOT NULL) STRICT, WITHOUT ROWID;
+-- What the counters of the metrics have come to, and the largest target handed out of
+-- each kind of origin.
+CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+-- The policy and the rules that placed the rows of schedule; no row: all must be placed.
+CREATE TABLE placement (
+	one      INTEGER PRIMARY KEY CHECK (one = 1),
+	policy   TEXT NOT NULL,
+	revision INTEGER NOT NULL,   -- of the program's way to place
+	rules    TEXT NOT NULL       -- JSON
+) STRICT;

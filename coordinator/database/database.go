@@ -1,0 +1,59 @@
+// Package database opens the one SQLite file of a coordinator: the catalog, and the
+// schedule of the visits of its origins.
+//
+// The tables belong to the packages shared/catalog/sqlite and coordinator/visit/store.
+// They share a file so that an origin enters and leaves both in one transaction; neither
+// package imports the other. A data folder of an older program, which kept the schedule
+// in visits.db, is migrated when it is opened.
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/sqlfile"
+)
+
+// Memory is the path of a database that is not kept.
+const Memory = sqlfile.Memory
+
+// Database is an open file. Catalog and Visits may be used until Close.
+type Database struct {
+	Catalog *sqlite.Store
+	Visits  *store.Store
+	file    *sqlfile.File
+}
+
+// Open opens the database at path, creates it if it does not exist, and migrates an older
+// one. errors.Is finds what sqlfile.Open and store.New return.
+func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Database, error) {
+	return open(ctx, path, policy, rules, nil)
+}
+
+// open has onStep called before and after each step that changes files.
+func open(ctx context.Context, path, policy string, rules visit.Rules, onStep func(string) error) (*Database, error) {
+	if _, err := visit.New(policy, rules); err != nil { // before the file is touched
+		return nil, err
+	}
+	format := sqlite.Format(store.Schema())
+	format.OnStep = onStep
+	file, err := sqlfile.Open(ctx, path, format)
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	visits, err := store.New(ctx, file, policy, rules)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
+	}
+	return &Database{Catalog: sqlite.New(file, visits), Visits: visits, file: file}, nil
+}
+
+// Copy writes the database as of one moment to a new file at path, while it is used.
+func (d *Database) Copy(ctx context.Context, path string) error { return d.file.Copy(ctx, path) }
+
+// Close waits for calls under way and gives up the file. A second Close returns nil.
+func (d *Database) Close() error { return d.file.Close() }

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+// cache is what is kept in memory beside the file, so that a pick or the metrics need not
+// count rows.
+type cache struct {
+	queues     map[visit.Queue]int
+	pools      map[visit.Pool]int
+	groups     map[Group]int
+	disabled   map[visit.Reason]int
+	counts     visit.Counts
+	sample     sample
+	flights    map[string]int   // visits under way, by host
+	last       map[string]int64 // when a host was last claimed, while that matters
+	retryAfter map[string]int64 // until when a host refuses visits
+	dates      map[int32]dates  // by lister
+	preferred  map[int32]bool   // listers with a priority: first visits of what they name come first
+	position   map[models.OriginKind]int64
+	facts      Facts
+	saved      map[string]int64 // counters as they are in the file
+	tally      *tally
+	clock      int64 // when the last pick was
+
+	updating bool // by the transaction under way
+	stale    bool // a transaction that updated it has failed
+}
+
+// dates are what is known of a lister.
+type dates struct {
+	visit.Dates
+	listed int64
+	active int // named by the last listing with a date since the one before it
+
+	begun int64 // when the listing under way began
+	next  int   // how many origins it has named; 0: none is under way
+}
+
+// A Group of origins in the metrics.
+type Group struct {
+	Lister int32 // key of its origin; 0: none
+	Kind   models.OriginKind
+	Group  string // A, B1, B2, B3, disabled
+	Never  bool   // never visited
+}
+
+func groupOf(r row) Group {
+	return Group{r.Lister, r.kind, visit.Group(r.State).String(), r.LastVisit == visit.Never}
+}
+
+// add counts a row: n is 1 for one that the file has now, and -1 for one that it had.
+func (k *cache) add(r row, n int) {
+	addCount(k.queues, r.place.Queue(), n)
+	addCount(k.pools, r.place.Pool, n)
+	addCount(k.groups, groupOf(r), n)
+	if r.visit != "" && r.host != "" {
+		addCount(k.flights, r.host, n)
+	}
+	if n > 0 {
+		k.sample.put(r.id, r.State)
+	} else {
+		delete(k.sample.states, r.id)
+	}
+	if r.kind.Info().Lister {
+		if delete(k.preferred, int32(r.Key)); n > 0 && r.priority > 0 {
+			k.preferred[int32(r.Key)] = true
+		}
+	}
+	switch {
+	case !r.Enabled():
+		addCount(k.disabled, r.Disabled, n)
+	case r.LastUpdate == visit.Never:
+		k.counts.A += n
+	default:
+		k.counts.B += n
+	}
+}
+
+// move counts a row that has changed.
+func (k *cache) move(was, is row) {
+	k.add(was, -1)
+	k.add(is, 1)
+}
+
+func addCount[K comparable](counts map[K]int, key K, n int) {
+	counts[key] += n
+	if counts[key] == 0 {
+		delete(counts, key)
+	}
+}
+
+// load fills the cache from the file. What only the process knows stays.
+func (s *Store) load(c *sqlfile.Conn) error {
+	was := s.cache
+	s.cache = cache{
+		queues: map[visit.Queue]int{}, pools: map[visit.Pool]int{}, groups: map[Group]int{}, disabled: map[visit.Reason]int{},
+		flights: map[string]int{}, last: was.last, retryAfter: was.retryAfter, dates: map[int32]dates{}, preferred: map[int32]bool{},
+		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
+		stale: true, // until all is read
+	}
+	k := &s.cache
+	if k.tally == nil {
+		k.last, k.retryAfter, k.tally = map[string]int64{}, map[string]int64{}, newTally()
+	}
+	if err := s.loadCounters(c); err != nil {
+		return err
+	}
+	err := c.All("SELECT key, listed, hits, misses, wrong, active, begun, next FROM lister", nil, func(from sqlfile.Row) error {
+		var key int32
+		var d dates
+		err := from.Scan(&key, &d.listed, &d.Hits, &d.Misses, &d.False, &d.active, &d.begun, &d.next)
+		k.dates[key] = d
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = c.All("SELECT "+columns+" FROM schedule", nil, func(from sqlfile.Row) error {
+		r, err := scanRow(from)
+		if err == nil {
+			k.add(r, 1)
+		}
+		return err
+	})
+	k.stale = err != nil
+	return err
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"strings"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+// Facts are counters since the store was made.
+type Facts struct {
+	Eventful, Uneventful, Failed, NotFound, Lost, Ignored int64
+	Asked, Granted, Urgent, Deferred                      int64
+}
+
+func (f *Facts) fields() map[string]*int64 {
+	return map[string]*int64{
+		"eventful": &f.Eventful, "uneventful": &f.Uneventful, "failed": &f.Failed, "not_found": &f.NotFound, "lost": &f.Lost,
+		"ignored": &f.Ignored, "asked": &f.Asked, "granted": &f.Granted, "urgent": &f.Urgent, "deferred": &f.Deferred,
+	}
+}
+
+// positionPrefix is followed by the kind of origin whose queue position a counter is.
+const positionPrefix = "position "
+
+func (s *Store) loadCounters(c *sqlfile.Conn) error {
+	fields := s.cache.facts.fields()
+	return c.All("SELECT name, value FROM counter", nil, func(from sqlfile.Row) error {
+		var name string
+		var value int64
+		err := from.Scan(&name, &value)
+		s.cache.saved[name] = value
+		if kind, ok := strings.CutPrefix(name, positionPrefix); ok {
+			s.cache.position[models.OriginKind(kind)] = value
+		} else if fields[name] != nil {
+			*fields[name] = value
+		}
+		return err
+	})
+}
+
+// saveCounters writes the counters and queue positions that differ from the file.
+func (s *Store) saveCounters() error {
+	k := &s.cache
+	values := map[string]int64{}
+	for name, n := range k.facts.fields() {
+		values[name] = *n
+	}
+	for kind, at := range k.position {
+		values[positionPrefix+string(kind)] = at
+	}
+	for name, value := range values {
+		if was, ok := k.saved[name]; ok && was == value {
+			continue
+		}
+		if err := s.db.Exec("INSERT INTO counter VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2", name, value); err != nil {
+			return err
+		}
+		k.saved[name] = value
+	}
+	return nil
+}
+
+// countGranted counts how many visits a claim was asked for, and which it gave.
+func (s *Store) countGranted(asked int, picked []visit.Candidate) {
+	counts, k := s.counts(), s.update()
+	k.facts.Asked += int64(asked)
+	k.facts.Granted += int64(len(picked))
+	urgent := 0
+	for _, c := range picked {
+		name := poolName(c.Place.Pool)
+		k.tally.picked[name]++
+		if c.Refill {
+			k.tally.refilled[name]++
+		}
+		if c.Place.Pool == poolUrgent {
+			urgent++
+		}
+	}
+	k.facts.Urgent += int64(urgent)
+	shares, _ := s.policy.Shares(asked-urgent, counts)
+	for _, share := range shares {
+		k.tally.shares[poolNames(share.Pools)] += int64(share.N)
+	}
+}
+
+// poolNames names the pools of a share, such as known+quiet+signal.
+func poolNames(pools []visit.Pool) string {
+	var names []string
+	for _, p := range pools {
+		names = append(names, poolName(p))
+	}
+	return strings.Join(names, "+")
+}
+
+// countOutcome counts an outcome; was is its origin before it.
+func (s *Store) countOutcome(was row, o models.Outcome, e visit.Effect) {
+	k := s.update()
+	switch {
+	case e.Ignored == Lost, e.Ignored == GivenUp:
+		k.facts.Lost++
+	case e.Ignored != "":
+		k.facts.Ignored++
+	case e.Success && e.Changed:
+		k.facts.Eventful++
+	case e.Success:
+		k.facts.Uneventful++
+	case o.Status == models.NotFound:
+		k.facts.NotFound++
+	default:
+		k.facts.Failed++
+	}
+	if e.Ignored != "" {
+		return
+	}
+	k.tally.took.add(max(float64(o.Took), 0))
+	k.tally.size.add(float64(max(o.Size, 0)))
+	if e.First {
+		k.tally.first.add(float64(max(o.At.Unix()-was.FirstSeen, 0)))
+	}
+}
+
+func poolName(p visit.Pool) string {
+	switch p {
+	case poolUrgent:
+		return "save-now"
+	case poolRest:
+		return "resting"
+	case poolFlight:
+		return "in flight"
+	case poolOff:
+		return "disabled"
+	}
+	return p.String()
+}

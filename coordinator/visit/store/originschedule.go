@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+// Next is an origin that would be visited next, and why.
+type Next struct {
+	Origin models.Origin
+	Pool   string
+	Class  int     // of its rate
+	Rate   float64 // changes a day
+	Value  float64 // 0 for one that was asked for
+}
+
+// Next lists the n origins that a claim would take now, the best first. It takes
+// none.
+func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, err error) {
+	const op = "next visits"
+	picked, err := s.pick(ctx, op, now.Unix(), n)
+	if err != nil {
+		return nil, err
+	}
+	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		for _, x := range picked {
+			r, ok, err := find(c, "SELECT "+columns+" FROM schedule WHERE key = ?", x.Key)
+			if err != nil {
+				return err
+			}
+			if !ok { // removed meanwhile
+				continue
+			}
+			if x.Place.Pool == poolUrgent {
+				x.Value = 0
+			}
+			list = append(list, Next{
+				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: int(x.Place.Class), Rate: s.rules.Rate(r.State), Value: x.Value,
+			})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// OriginSchedule is everything that is known of when an origin is visited. Its Target is
+// visit.Never under a policy that does not use targets.
+type OriginSchedule struct {
+	visit.State
+	Origin  models.Origin
+	Pool    string
+	Place   visit.Place
+	Value   float64     // at the time of the call, if it waits
+	Rate    float64     // changes a day
+	Why     string      // it is not visited now; visit.Eligible
+	Until   int64       // when its rest is over
+	Visit   string      // under way
+	Urgent  bool        // a visit was asked for
+	Listed  string      // the id of the lister that named it
+	History []PastVisit // the latest first
+}
+
+// PastVisit is a visit with an outcome.
+type PastVisit struct {
+	At      time.Time
+	Status  models.Status
+	Changed bool
+	Changes float64
+	Took    models.Seconds
+	Size    int64
+	Error   string
+}
+
+// Schedule returns everything that is known of when an origin is visited.
+func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o OriginSchedule, err error) {
+	err = s.write(ctx, "schedule of "+id, func() error {
+		r, err := read(s.db, id)
+		if err != nil {
+			return err
+		}
+		until, _ := s.rules.Rest(r.State)
+		o = OriginSchedule{
+			State: r.State, Origin: r.origin(), Pool: poolName(r.place.Pool), Place: r.place, Rate: s.rules.Rate(r.State),
+			Why: s.rules.Why(r.State, now.Unix()), Until: until, Visit: r.visit, Urgent: r.urgent != 0,
+		}
+		if r.place.Pool < poolUrgent {
+			o.Value = s.policy.Worth(r.place, s.quality(r.place.Lister), now.Unix())
+		}
+		if !slices.Contains(visit.ByTarget, s.policy.Name()) {
+			o.Target = visit.Never
+		}
+		if r.visit != "" {
+			o.Why = visit.InFlight
+		}
+		if r.Lister != 0 {
+			if _, err := s.db.One("SELECT id FROM schedule WHERE key = ?", []any{r.Lister}, sqlfile.Into(&o.Listed)); err != nil {
+				return err
+			}
+		}
+		return s.db.All("SELECT at, status, changed, changes, took, size, error FROM outcome WHERE origin = ? ORDER BY at DESC", []any{r.Key},
+			func(from sqlfile.Row) error {
+				var p PastVisit
+				var at int64
+				err := from.Scan(&at, &p.Status, &p.Changed, &p.Changes, &p.Took, &p.Size, &p.Error)
+				p.At = time.Unix(at, 0).UTC()
+				o.History = append(o.History, p)
+				return err
+			})
+	})
+	return o, err
+}
+
+// Due reports whether an origin may be visited now, or is being visited.
+func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
+	err = s.write(ctx, "due visits", func() error {
+		for p, n := range s.cache.pools {
+			if n > 0 && p != poolRest && p != poolOff {
+				due = true
+				return nil
+			}
+		}
+		due, err = s.db.One("SELECT key FROM schedule WHERE pool = ? AND queue = 0 AND class = 0 AND ref <= ? LIMIT 1",
+			[]any{poolRest, now.Unix()}, sqlfile.Into(new(int64)))
+		return err
+	})
+	return due, err
+}
+
+// Wake returns when the next rest is over, a zero time if no origin rests.
+func (s *Store) Wake(ctx context.Context) (at time.Time, err error) {
+	err = s.file.Read(ctx, "next visit", func(c *sqlfile.Conn) error {
+		var ref int64
+		ok, err := c.One("SELECT ref FROM schedule WHERE pool = ? AND queue = 0 AND class = 0 ORDER BY ref LIMIT 1", []any{poolRest}, sqlfile.Into(&ref))
+		if ok {
+			at = time.Unix(ref, 0)
+		}
+		return err
+	})
+	return at, err
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+// placementRevision counts how often the program's way to place was changed.
+const placementRevision = 3
+
+// placeAll places all origins again if another policy, other rules or another revision
+// placed them, and first adds those of the catalog that a folder of an older program did
+// not schedule. If the process dies before the end, the next one begins again.
+func (s *Store) placeAll(ctx context.Context, op string) error {
+	now := time.Now()
+	placed, err := s.placed(ctx, op)
+	if err != nil {
+		return err
+	}
+	if placed {
+		return s.fixClock(ctx, op, now.Unix())
+	}
+	var missing []models.Origin
+	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		return c.All(`SELECT id, kind, uri, priority FROM origin o WHERE NOT EXISTS (SELECT 1 FROM schedule s WHERE s.id = o.id)
+			ORDER BY number`, nil, func(from sqlfile.Row) error {
+			var o models.Origin
+			err := from.Scan(&o.ID, &o.Kind, &o.URI, &o.Priority)
+			if o.Kind.Visited() {
+				missing = append(missing, o)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	err = stepThrough(ctx, s, op, missing, func(o models.Origin) error { return s.name(0, Named{Origin: o}, now.Unix()) })
+	if err != nil {
+		return err
+	}
+	if err := s.reschedule(ctx, op, "", now.Unix()); err != nil {
+		return err
+	}
+	rules, err := json.Marshal(s.rules)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, op, func() error {
+		return s.db.Exec("INSERT OR REPLACE INTO placement VALUES (1, ?, ?, ?)", s.policy.Name(), placementRevision, string(rules))
+	})
+}
+
+// placed reports whether the policy and the rules of s placed the origins.
+func (s *Store) placed(ctx context.Context, op string) (placed bool, err error) {
+	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		var policy, text string
+		var revision int
+		var rules visit.Rules
+		known, err := c.One("SELECT policy, revision, rules FROM placement", nil, sqlfile.Into(&policy, &revision, &text))
+		if err != nil || !known {
+			return err
+		}
+		err = json.Unmarshal([]byte(text), &rules)
+		placed = err == nil && policy == s.policy.Name() && revision == placementRevision && reflect.DeepEqual(rules, s.rules)
+		return nil // rules that cannot be read are other rules
+	})
+	return placed, err
+}
+
+// fixClock finds origins that rest for longer than any rule states, because the clock was
+// wrong when they were scheduled, and lets them rest from now.
+func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
+	r := s.rules
+	longest := max(r.LostAfter, r.Cooldown, r.FailedCooldown, r.NotFoundCooldown, maxRetryAfter*time.Second)
+	return s.reschedule(ctx, op, fmt.Sprintf("WHERE pool IN (%d, %d) AND ref > %d", poolRest, poolFlight, now+int64(longest.Seconds())), now)
+}
+
+// reschedule places origins again, and takes back times that are in the future.
+func (s *Store) reschedule(ctx context.Context, op, where string, now int64) error {
+	keys, err := s.keys(ctx, op, "SELECT key FROM schedule "+where)
+	if err != nil {
+		return err
+	}
+	return stepThrough(ctx, s, op, keys, func(key int64) error {
+		return s.editKey(key, now, func(r *row) {
+			for _, t := range []*int64{&r.LastScheduled, &r.LastVisit, &r.LastSuccess, &r.LastUpdate, &r.LastSeen} {
+				*t = min(*t, now)
+			}
+		})
+	})
+}
+
+// keys reads the keys that a query selects.
+func (s *Store) keys(ctx context.Context, op, query string, args ...any) (keys []int64, err error) {
+	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		return c.All(query, args, func(from sqlfile.Row) error {
+			var key int64
+			err := from.Scan(&key)
+			keys = append(keys, key)
+			return err
+		})
+	})
+	return keys, err
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// SaveNow has an origin visited as soon as its host allows, in the share that is
+// reserved for such visits, regardless of cooldowns. If a visit is under way, another
+// follows.
+func (s *Store) SaveNow(ctx context.Context, now time.Time, id string) error {
+	return s.alter(ctx, "save now "+id, now, id, func(r *row) { r.request(now) })
+}
+
+// request notes that a visit was asked for, unless an earlier request waits.
+func (r *row) request(now time.Time) {
+	if r.urgent == 0 {
+		r.urgent = max(now.Unix(), 1)
+	}
+}
+
+// SaveAllNow is SaveNow of each origin that the operator did not disable. Unknown origins
+// are left out.
+func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Origin) error {
+	return stepThrough(ctx, s, fmt.Sprintf("save %d origins now", len(all)), all, func(o models.Origin) error {
+		s.notify()
+		err := s.edit(o.ID, now.Unix(), func(r *row) {
+			if r.Disabled != visit.ByOperator {
+				r.request(now)
+			}
+		})
+		if errors.Is(err, fault.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+}
+
+// Enable lets an origin take part again, and forgets its failures and the rest after
+// them.
+func (s *Store) Enable(ctx context.Context, now time.Time, id string) error {
+	return s.alter(ctx, "enable "+id, now, id, func(r *row) {
+		r.Disabled, r.Failures, r.LastStatus = "", 0, ""
+	})
+}
+
+// Disable takes an origin out until the operator enables it. A visit under way is
+// not stopped.
+func (s *Store) Disable(ctx context.Context, now time.Time, id string) error {
+	return s.alter(ctx, "disable "+id, now, id, func(r *row) { r.Disabled, r.urgent = visit.ByOperator, 0 })
+}
+
+// Steer is one of Enable, Disable and SaveNow, by its name: enable, disable or
+// save-now.
+func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) error {
+	switch action {
+	case "enable":
+		return s.Enable(ctx, now, id)
+	case "disable":
+		return s.Disable(ctx, now, id)
+	case "save-now":
+		return s.SaveNow(ctx, now, id)
+	}
+	return fmt.Errorf("action %.64q: want enable, disable or save-now: %w", action, fault.ErrInvalid)
+}
+
+func (s *Store) alter(ctx context.Context, op string, now time.Time, id string, change func(*row)) error {
+	return s.write(ctx, op, func() error {
+		s.notify()
+		return s.edit(id, now.Unix(), change)
+	})
+}
