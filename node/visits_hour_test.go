@@ -170,6 +170,7 @@ func TestAnHourOfAFeedARepositoryAndAFolder(t *testing.T) {
 		time.AfterFunc(12*time.Minute, func() { h.commit(2) })
 		time.AfterFunc(15*time.Minute, func() { h.touch("louder") })
 		h.run(func(c *coordinator.Coordinator) {
+			synctest.Wait() // until the first visit is claimed
 			for kind, why := range h.explain() {
 				require.Regexp(t, "^next: first$|^under way$", why, kind)
 			}
