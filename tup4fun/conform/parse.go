@@ -1,8 +1,6 @@
 package conform
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -12,102 +10,70 @@ import (
 // ParseMap parses a map. The error is a syntax.Errors with up to syntax.MaxErrors errors
 // and their positions.
 func ParseMap(file, src string) (*Map, error) {
-	p := &parser{m: &Map{File: file, Constants: map[string]int64{}, Numbered: map[string]string{}}}
-	p.lex = &lexer{syntax.NewCursor(src)}
-	if len(src) > MaxMap {
-		p.report(syntax.Pos{Line: 1, Col: 1}, "the map has %d bytes; at most %d are read", len(src), MaxMap)
-		return nil, p.errs
+	lex := &lexer{syntax.NewCursor(src)}
+	p := &parser{
+		TokenParser: syntax.TokenParser{File: file, Next: lex.next, End: lex.End},
+		m:           &Map{File: file, Constants: map[string]int64{}, Numbered: map[string]string{}},
 	}
-	p.advance()
-	for p.tok.kind != eof && len(p.errs) < syntax.MaxErrors {
+	if len(src) > MaxMap {
+		p.Report(syntax.Pos{Line: 1, Col: 1}, "the map has %d bytes; at most %d are read", len(src), MaxMap)
+		return nil, p.Errs
+	}
+	p.Advance()
+	for p.Tok.Kind != syntax.EndToken && len(p.Errs) < syntax.MaxErrors {
 		if p.item() != nil {
 			p.skipItem()
 		}
 	}
-	if len(p.errs) > 0 {
-		return nil, p.errs
+	if len(p.Errs) > 0 {
+		return nil, p.Errs
 	}
 	return p.m, nil
 }
 
 type parser struct {
-	lex  *lexer
-	tok  token
-	m    *Map
-	errs syntax.Errors
+	syntax.TokenParser
+	m *Map
 }
 
-// errBroken ends an item that could not be parsed. The reason is already in errs.
-var errBroken = errors.New("broken")
-
-func (p *parser) report(at syntax.Pos, format string, args ...any) {
-	p.errs = append(p.errs, &syntax.Error{File: p.m.File, Pos: at, Msg: fmt.Sprintf(format, args...)})
-}
-
-func (p *parser) expected(what string) error {
-	p.report(p.tok.pos, "expected %s, found %s", what, p.tok)
-	return errBroken
-}
-
-func (p *parser) advance() token {
-	t := p.tok
-	p.tok = p.lex.next()
-	return t
-}
-
-func (p *parser) accept(s string) bool {
-	if !p.tok.is(s) {
-		return false
+func (p *parser) word(what string) (syntax.Token, error) {
+	if p.Tok.Kind != syntax.WordToken {
+		return syntax.Token{}, p.Expected(what)
 	}
-	p.advance()
-	return true
-}
-
-func (p *parser) need(s, why string) error {
-	if p.accept(s) {
-		return nil
-	}
-	return p.expected(s + why)
-}
-
-func (p *parser) word(what string) (token, error) {
-	if p.tok.kind != word {
-		return token{}, p.expected(what)
-	}
-	return p.advance(), nil
+	return p.Advance(), nil
 }
 
 // skipItem continues after the next semicolon.
 func (p *parser) skipItem() {
-	for p.tok.kind != eof && !p.accept(";") {
-		p.advance()
+	for p.Tok.Kind != syntax.EndToken && !p.Accept(";") {
+		p.Advance()
 	}
 }
 
 // item reads one item with its semicolon. After an error the caller skips the rest of the
 // item.
 func (p *parser) item() (err error) {
-	at := p.tok.pos
+	at := p.Tok.Pos
 	switch {
-	case p.accept("const"):
+	case p.Accept("const"):
 		err = p.constant()
-	case p.accept("instance"):
+	case p.Accept("instance"):
 		p.m.Instance, err = p.names(p.m.Instance, "a variable whose values name an instance")
-	case p.accept("number"):
+	case p.Accept("number"):
 		err = p.numbered()
-	case p.tok.is("ignore"), p.tok.is("never"):
-		r := &Rule{Pos: at, Never: p.advance().is("never")}
+	case p.Tok.Is("ignore"), p.Tok.Is("never"):
+		r := &Rule{Pos: at, Never: p.Advance().Is("never")}
 		p.m.Rules = append(p.m.Rules, r)
 		err = p.pattern(&r.Event)
-	case p.accept("on"):
+	case p.Accept("on"):
 		err = p.rule(at)
 	default:
-		return p.expected("const, instance, number, ignore, never or on")
+		return p.Expected("const, instance, number, ignore, never or on")
 	}
 	if err != nil {
 		return err
 	}
-	return p.need(";", " after the item at "+at.String())
+	return p.Need(";", " after the item at "+at.String())
 }
 
 // numbered reads groups of variables joined by =. The variables of a group share their
@@ -118,15 +84,15 @@ func (p *parser) numbered() error {
 		if err != nil {
 			return err
 		}
-		p.m.Numbered[first.text] = first.text
-		for p.accept("=") {
-			n, err := p.word("a variable that is numbered like " + first.text)
+		p.m.Numbered[first.Text] = first.Text
+		for p.Accept("=") {
+			n, err := p.word("a variable that is numbered like " + first.Text)
 			if err != nil {
 				return err
 			}
-			p.m.Numbered[n.text] = first.text
+			p.m.Numbered[n.Text] = first.Text
 		}
-		if !p.accept(",") {
+		if !p.Accept(",") {
 			return nil
 		}
 	}
@@ -137,25 +103,25 @@ func (p *parser) constant() error {
 	if err != nil {
 		return err
 	}
-	if err := p.need("=", " and the value of "+n.text); err != nil {
+	if err := p.Need("=", " and the value of "+n.Text); err != nil {
 		return err
 	}
 	f, err := p.number()
-	p.m.Constants[n.text] = f.Value
+	p.m.Constants[n.Text] = f.Value
 	return err
 }
 
 func (p *parser) number() (Field, error) {
-	t := p.tok
-	if t.kind != number {
-		return Field{}, p.expected("a number")
+	t := p.Tok
+	if t.Kind != syntax.NumberToken {
+		return Field{}, p.Expected("a number")
 	}
-	v, err := strconv.ParseInt(t.text, 10, 64)
+	v, err := strconv.ParseInt(t.Text, 10, 64)
 	if err != nil {
-		return Field{}, p.expected("a number of at most 64 bits")
+		return Field{}, p.Expected("a number of at most 64 bits")
 	}
-	p.advance()
-	return Field{Pos: t.pos, Kind: Number, Value: v, Text: t.text}, nil
+	p.Advance()
+	return Field{Pos: t.Pos, Kind: Number, Value: v, Text: t.Text}, nil
 }
 
 // names reads names separated by commas.
@@ -165,10 +131,10 @@ func (p *parser) names(all []string, what string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(all, n.text) {
-			all = append(all, n.text)
+		if !slices.Contains(all, n.Text) {
+			all = append(all, n.Text)
 		}
-		if !p.accept(",") {
+		if !p.Accept(",") {
 			return all, nil
 		}
 	}
@@ -180,12 +146,12 @@ func (p *parser) rule(at syntax.Pos) error {
 	if err := p.pattern(&r.Event); err != nil {
 		return err
 	}
-	if p.accept("by") {
+	if p.Accept("by") {
 		if err := p.by(r); err != nil {
 			return err
 		}
 	}
-	if err := p.need("->", " and the actions of the model"); err != nil {
+	if err := p.Need("->", " and the actions of the model"); err != nil {
 		return err
 	}
 	for {
@@ -194,7 +160,7 @@ func (p *parser) rule(at syntax.Pos) error {
 			return err
 		}
 		r.Actions = append(r.Actions, a)
-		if !p.accept(",") {
+		if !p.Accept(",") {
 			p.m.Rules = append(p.m.Rules, r)
 			return nil
 		}
@@ -206,42 +172,42 @@ func (p *parser) by(r *Rule) error {
 	if err != nil {
 		return err
 	}
-	r.By = n.text
-	if !p.accept("(") {
+	r.By = n.Text
+	if !p.Accept("(") {
 		return nil
 	}
 	v, err := p.word("the variable with the number of the copy (process: that of the session) or nobody (no session)")
 	if err != nil {
 		return err
 	}
-	if r.NoSession = v.text == "nobody"; !r.NoSession {
-		r.Copy = v.text
+	if r.NoSession = v.Text == "nobody"; !r.NoSession {
+		r.Copy = v.Text
 	}
-	return p.need(")", "")
+	return p.Need(")", "")
 }
 
 // action reads Space.put(field, field).
 func (p *parser) action() (a Action, err error) {
-	a.Pos = p.tok.pos
+	a.Pos = p.Tok.Pos
 	n, err := p.word("a space of the model")
 	if err != nil {
 		return a, err
 	}
-	a.Space = n.text
-	if err := p.need(".", " and put, get or query"); err != nil {
+	a.Space = n.Text
+	if err := p.Need(".", " and put, get or query"); err != nil {
 		return a, err
 	}
-	if !p.tok.is("put") && !p.tok.is("get") && !p.tok.is("query") {
-		return a, p.expected("put, get or query")
+	if !p.Tok.Is("put") && !p.Tok.Is("get") && !p.Tok.Is("query") {
+		return a, p.Expected("put, get or query")
 	}
-	a.Verb = p.advance().text
+	a.Verb = p.Advance().Text
 	a.Fields, err = p.fields()
 	return a, err
 }
 
 // fields reads (field, field).
 func (p *parser) fields() (all []Field, err error) {
-	if err := p.need("(", " and the fields"); err != nil {
+	if err := p.Need("(", " and the fields"); err != nil {
 		return nil, err
 	}
 	for {
@@ -250,33 +216,33 @@ func (p *parser) fields() (all []Field, err error) {
 			return nil, err
 		}
 		all = append(all, f)
-		if p.accept(")") {
+		if p.Accept(")") {
 			return all, nil
 		}
-		if err := p.need(",", " or )"); err != nil {
+		if err := p.Need(",", " or )"); err != nil {
 			return nil, err
 		}
 	}
 }
 
 func (p *parser) field() (Field, error) {
-	f := Field{Pos: p.tok.pos, Text: p.tok.text}
+	f := Field{Pos: p.Tok.Pos, Text: p.Tok.Text}
 	switch {
-	case p.accept("_"):
-	case p.accept("true"):
+	case p.Accept("_"):
+	case p.Accept("true"):
 		f.Kind, f.Value = Number, 1
-	case p.accept("false"):
+	case p.Accept("false"):
 		f.Kind = Number
-	case p.tok.kind == word:
+	case p.Tok.Kind == syntax.WordToken:
 		f.Kind = Name
-		p.advance()
-	case p.tok.kind == text:
+		p.Advance()
+	case p.Tok.Kind == syntax.TextToken:
 		f.Kind = Text
-		p.advance()
-	case p.tok.kind == number:
+		p.Advance()
+	case p.Tok.Kind == syntax.NumberToken:
 		return p.number()
 	default:
-		return f, p.expected(`_, a name, "text" or a number`)
+		return f, p.Expected(`_, a name, "text" or a number`)
 	}
 	return f, nil
 }

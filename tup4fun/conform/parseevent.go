@@ -3,6 +3,8 @@ package conform
 import (
 	"slices"
 	"strings"
+
+	"leasehold/tup4fun/syntax"
 )
 
 // operations are the operations of events.
@@ -15,26 +17,26 @@ func (p *parser) pattern(e *Pattern) (err error) {
 	if e.Operations, err = p.choice(p.operation); err != nil {
 		return err
 	}
-	if p.tok.is("visible") || p.tok.is("held") {
-		e.Place = p.advance().text
+	if p.Tok.Is("visible") || p.Tok.Is("held") {
+		e.Place = p.Advance().Text
 	}
-	if p.tok.kind == word && !p.tok.is("in") && !p.tok.is("from") && !p.tok.is("by") {
-		e.Space = p.advance().text
+	if p.Tok.Kind == syntax.WordToken && !p.Tok.Is("in") && !p.Tok.Is("from") && !p.Tok.Is("by") {
+		e.Space = p.Advance().Text
 	}
 	if err := p.tuples(e); err != nil {
 		return err
 	}
-	if p.accept("=") {
+	if p.Accept("=") {
 		if e.Results, err = p.choice(p.result); err != nil {
 			return err
 		}
 	}
-	if p.accept("in") {
+	if p.Accept("in") {
 		if e.Procedures, err = p.choice(p.procedure); err != nil {
 			return err
 		}
 	}
-	if p.accept("from") {
+	if p.Accept("from") {
 		e.Role, e.Serial, err = p.session()
 	}
 	return err
@@ -43,14 +45,14 @@ func (p *parser) pattern(e *Pattern) (err error) {
 // session reads ROLE[(VARIABLE)].
 func (p *parser) session() (role, serial string, err error) {
 	r, err := p.word("the role of a session, as worker")
-	if err != nil || !p.accept("(") {
-		return r.text, "", err
+	if err != nil || !p.Accept("(") {
+		return r.Text, "", err
 	}
-	v, err := p.word("a variable for what follows " + r.text + "- in the session's name")
+	v, err := p.word("a variable for what follows " + r.Text + "- in the session's name")
 	if err != nil {
 		return "", "", err
 	}
-	return r.text, v.text, p.need(")", "")
+	return r.Text, v.Text, p.Need(")", "")
 }
 
 // choice reads words separated by |.
@@ -61,31 +63,31 @@ func (p *parser) choice(one func() (string, error)) (all []string, err error) {
 			return nil, err
 		}
 		all = append(all, s)
-		if !p.accept("|") {
+		if !p.Accept("|") {
 			return all, nil
 		}
 	}
 }
 
 func (p *parser) operation() (string, error) {
-	if p.tok.kind != word || !slices.Contains(operations, p.tok.text) {
-		return "", p.expected("an operation of the log (" + strings.Join(operations, ", ") + ")")
+	if p.Tok.Kind != syntax.WordToken || !slices.Contains(operations, p.Tok.Text) {
+		return "", p.Expected("an operation of the log (" + strings.Join(operations, ", ") + ")")
 	}
-	return p.advance().text, nil
+	return p.Advance().Text, nil
 }
 
 func (p *parser) result() (string, error) {
 	t, err := p.word("a result, as ok, due, lost or closed")
-	return t.text, err
+	return t.Text, err
 }
 
 // procedure reads a name with dots. none stands for a plain operation.
 func (p *parser) procedure() (string, error) {
 	t, err := p.word("a procedure, as work.issue, or none")
-	name := t.text
-	for err == nil && p.accept(".") {
+	name := t.Text
+	for err == nil && p.Accept(".") {
 		if t, err = p.word("the rest of the procedure " + name); err == nil {
-			name += "." + t.text
+			name += "." + t.Text
 		}
 	}
 	if name == "none" {
@@ -95,10 +97,10 @@ func (p *parser) procedure() (string, error) {
 }
 
 func (p *parser) tuples(e *Pattern) (err error) {
-	if !p.tok.is("(") {
+	if !p.Tok.Is("(") {
 		return nil
 	}
-	if e.Tuple, err = p.fields(); err != nil || !p.accept("to") {
+	if e.Tuple, err = p.fields(); err != nil || !p.Accept("to") {
 		return err
 	}
 	e.Before = e.Tuple

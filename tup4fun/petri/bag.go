@@ -5,29 +5,31 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"leasehold/tup4fun/syntax"
 )
 
 // bag is tokens of places. The names are not resolved yet.
 type bag []struct {
-	place  token
+	place  syntax.Token
 	weight int64
 }
 
 // bag reads {2*p0, p1}.
 func (p *parser) bag() (bag, error) {
 	b := bag{}
-	if err := p.expect("{"); err != nil {
+	if err := p.Need("{", ""); err != nil {
 		return nil, err
 	}
-	if p.accept("}") {
+	if p.Accept("}") {
 		return b, nil
 	}
 	for {
-		if p.tok.kind != word {
-			return nil, p.expected("a place, or a number of tokens")
+		if p.Tok.Kind != syntax.WordToken {
+			return nil, p.Expected("a place, or a number of tokens")
 		}
-		first, weight := p.advance(), int64(1)
-		if p.accept("*") {
+		first, weight := p.Advance(), int64(1)
+		if p.Accept("*") {
 			var err error
 			if weight, err = p.weight(first); err != nil {
 				return nil, err
@@ -37,27 +39,27 @@ func (p *parser) bag() (bag, error) {
 			}
 		}
 		b = append(b, struct {
-			place  token
+			place  syntax.Token
 			weight int64
 		}{first, weight})
-		if !p.accept(",") {
-			return b, p.expect("}")
+		if !p.Accept(",") {
+			return b, p.Need("}", "")
 		}
 	}
 }
 
-func (p *parser) weight(t token) (int64, error) {
-	switch n, err := strconv.ParseInt(t.text, 10, 64); {
-	case strings.HasPrefix(t.text, "-") && strings.Trim(t.text, "-0123456789") == "":
-		p.report(t.pos, "%s is negative; want a weight of 1 to %d", t, int64(maxWeight))
-	case strings.Trim(t.text, "0123456789") != "":
-		p.report(t.pos, "%s is not a number; want a weight of 1 to %d", t, int64(maxWeight))
+func (p *parser) weight(t syntax.Token) (int64, error) {
+	switch n, err := strconv.ParseInt(t.Text, 10, 64); {
+	case strings.HasPrefix(t.Text, "-") && strings.Trim(t.Text, "-0123456789") == "":
+		p.Report(t.Pos, "%s is negative; want a weight of 1 to %d", t, int64(maxWeight))
+	case strings.Trim(t.Text, "0123456789") != "":
+		p.Report(t.Pos, "%s is not a number; want a weight of 1 to %d", t, int64(maxWeight))
 	case err != nil || n < 1 || n > maxWeight:
-		p.report(t.pos, "%s is out of range; want a weight of 1 to %d", t, int64(maxWeight))
+		p.Report(t.Pos, "%s is out of range; want a weight of 1 to %d", t, int64(maxWeight))
 	default:
 		return n, nil
 	}
-	return 0, errBroken
+	return 0, syntax.ErrBroken
 }
 
 // arcs resolves the places of a bag. The arcs are sorted by place.
@@ -65,12 +67,12 @@ func (p *parser) arcs(b bag) []Arc {
 	var arcs []Arc
 	seen := map[int]bool{}
 	for _, item := range b {
-		i, known := p.places[item.place.text]
+		i, known := p.places[item.place.Text]
 		switch {
 		case !known:
-			p.report(item.place.pos, "there is no place %s", item.place)
+			p.Report(item.place.Pos, "there is no place %s", item.place)
 		case seen[i]:
-			p.report(item.place.pos, "%s is named twice; write the sum of both", item.place)
+			p.Report(item.place.Pos, "%s is named twice; write the sum of both", item.place)
 		default:
 			seen[i] = true
 			arcs = append(arcs, Arc{i, item.weight})

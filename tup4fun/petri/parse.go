@@ -1,7 +1,6 @@
 package petri
 
 import (
-	"errors"
 	"strings"
 
 	"leasehold/tup4fun/syntax"
@@ -16,8 +15,8 @@ func Parse(file, src string) (*Net, error) {
 	}
 	p.file()
 	p.resolve()
-	if len(p.errs) > 0 {
-		return nil, p.errs
+	if len(p.Errs) > 0 {
+		return nil, p.Errs
 	}
 	return p.net, nil
 }
@@ -37,33 +36,32 @@ func ParseMarking(n *Net, file, src string) (Marking, error) {
 		p.places[name] = i
 	}
 	if bag, err := p.bag(); err == nil {
-		if p.tok.kind != end {
-			p.expected("the end")
+		if p.Tok.Kind != syntax.EndToken {
+			p.Expected("the end")
 		}
-		if m := p.marking(bag); len(p.errs) == 0 {
+		if m := p.marking(bag); len(p.Errs) == 0 {
 			return m, nil
 		}
 	}
-	return nil, p.errs
+	return nil, p.Errs
 }
 
 func newParser(file, src string) (*parser, error) {
-	p := &parser{fileName: file, net: &Net{}, lex: &lexer{syntax.NewCursor(src)},
+	p := &parser{net: &Net{}, lex: &lexer{syntax.NewCursor(src)},
 		places: map[string]int{}, transitions: map[string]int{}, flowAt: map[string]syntax.Pos{}}
+	p.TokenParser = syntax.TokenParser{File: file, Next: p.next, End: p.lex.End}
 	if len(src) > MaxSource {
-		p.report(syntax.Pos{Line: 1, Col: 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
-		return nil, p.errs
+		p.Report(syntax.Pos{Line: 1, Col: 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
+		return nil, p.Errs
 	}
-	p.advance()
+	p.Advance()
 	return p, nil
 }
 
 type parser struct {
-	fileName    string
+	syntax.TokenParser
 	lex         *lexer
-	tok         token
 	net         *Net
-	errs        Errors
 	places      map[string]int
 	transitions map[string]int
 	flows       []flow
@@ -75,59 +73,25 @@ type parser struct {
 
 // flow is one line of .flows. Its names are not resolved yet.
 type flow struct {
-	transition token
+	transition syntax.Token
 	in, out    bag
 }
 
-// errBroken ends a construct that could not be parsed. The reason is already in errs.
-var errBroken = errors.New("broken")
-
-// report records an error. After MaxErrors it ends the input.
-func (p *parser) report(at syntax.Pos, format string, args ...any) {
-	if p.errs.Add(p.fileName, at, format, args...); len(p.errs) > MaxErrors {
-		p.lex.End()
-	}
-}
-
-func (p *parser) expected(what string) error {
-	p.report(p.tok.pos, "expected %s, found %s", what, p.tok)
-	return errBroken
-}
-
-// advance moves to the next token and returns the current one. Illegal tokens are
-// reported and skipped.
-func (p *parser) advance() token {
-	was := p.tok
+// next reads the next token. Illegal tokens are reported and skipped.
+func (p *parser) next() syntax.Token {
 	for {
-		if p.tok = p.lex.next(); p.tok.kind != illegal {
-			return was
+		t := p.lex.next()
+		if t.Kind != syntax.IllegalToken {
+			return t
 		}
-		p.report(p.tok.pos, "%s", p.tok.text)
+		p.Report(t.Pos, "%s", t.Text)
 	}
-}
-
-func (p *parser) at(s string) bool { return p.tok.kind == sign && p.tok.text == s }
-
-// accept reads the sign s, and reports whether it was here.
-func (p *parser) accept(s string) bool {
-	if p.at(s) {
-		p.advance()
-		return true
-	}
-	return false
-}
-
-func (p *parser) expect(s string) error {
-	if !p.accept(s) {
-		return p.expected(s)
-	}
-	return nil
 }
 
 // name reads the name of a place or transition.
-func (p *parser) name(what string) (token, error) {
-	if p.tok.kind != word || strings.HasPrefix(p.tok.text, "-") {
-		return token{}, p.expected(what)
+func (p *parser) name(what string) (syntax.Token, error) {
+	if p.Tok.Kind != syntax.WordToken || strings.HasPrefix(p.Tok.Text, "-") {
+		return syntax.Token{}, p.Expected(what)
 	}
-	return p.advance(), nil
+	return p.Advance(), nil
 }

@@ -15,34 +15,34 @@ func (p *parser) file() {
 		".initial_marking": p.initialMarking, ".final_markings": p.finalMarkings,
 	}
 	p.sections = map[string]syntax.Pos{}
-	for p.tok.kind != end {
-		if p.tok.kind != section {
-			_ = p.expected("a section such as .places") // the error is already reported
+	for p.Tok.Kind != syntax.EndToken {
+		if p.Tok.Kind != syntax.SeparatorToken {
+			_ = p.Expected("a section such as .places") // the error is already reported
 			p.recover()
 			continue
 		}
-		name := p.advance()
-		if first, twice := p.sections[name.text]; twice {
-			p.report(name.pos, "%s occurs twice, first in line %d", name.text, first.Line)
+		name := p.Advance()
+		if first, twice := p.sections[name.Text]; twice {
+			p.Report(name.Pos, "%s occurs twice, first in line %d", name.Text, first.Line)
 		}
-		p.sections[name.text] = name.pos
-		item, known := read[name.text]
+		p.sections[name.Text] = name.Pos
+		item, known := read[name.Text]
 		if !known {
-			p.report(name.pos, "there is no section %s; the sections are .name, .type, .description, .places, .transitions, .flows, .initial_marking and .final_markings", name)
-			item = func() error { return errBroken }
+			p.Report(name.Pos, "there is no section %s; the sections are .name, .type, .description, .places, .transitions, .flows, .initial_marking and .final_markings", name)
+			item = func() error { return syntax.ErrBroken }
 		}
 		p.items(item)
 	}
 	for _, needed := range []string{".places", ".transitions", ".flows"} {
 		if _, ok := p.sections[needed]; !ok {
-			p.report(p.tok.pos, "the section %s is missing", needed)
+			p.Report(p.Tok.Pos, "the section %s is missing", needed)
 		}
 	}
 }
 
 // items reads the items of a section.
 func (p *parser) items(item func() error) {
-	for p.tok.kind != end && p.tok.kind != section {
+	for p.Tok.Kind != syntax.EndToken && p.Tok.Kind != syntax.SeparatorToken {
 		if item() != nil {
 			p.recover()
 		}
@@ -51,32 +51,32 @@ func (p *parser) items(item func() error) {
 
 // recover skips to the next line, but at least one token.
 func (p *parser) recover() {
-	for line := p.tok.pos.Line; p.tok.kind != end && p.tok.kind != section && p.tok.pos.Line == line; {
-		p.advance()
+	for line := p.Tok.Pos.Line; p.Tok.Kind != syntax.EndToken && p.Tok.Kind != syntax.SeparatorToken && p.Tok.Pos.Line == line; {
+		p.Advance()
 	}
 }
 
 func (p *parser) title() error {
-	if p.tok.kind != quoted {
-		return p.expected("a name in quotes")
+	if p.Tok.Kind != syntax.TextToken {
+		return p.Expected("a name in quotes")
 	}
-	p.net.Name = p.advance().text
+	p.net.Name = p.Advance().Text
 	return nil
 }
 
 func (p *parser) description() error {
-	if p.tok.kind != quoted {
-		return p.expected("a text in quotes")
+	if p.Tok.Kind != syntax.TextToken {
+		return p.Expected("a text in quotes")
 	}
-	p.advance()
+	p.Advance()
 	return nil
 }
 
 func (p *parser) kindOfNet() error {
-	if p.tok.text != "PN" && p.tok.text != "LPN" {
-		return p.expected("PN or LPN (place/transition nets)")
+	if p.Tok.Text != "PN" && p.Tok.Text != "LPN" {
+		return p.Expected("PN or LPN (place/transition nets)")
 	}
-	p.advance()
+	p.Advance()
 	return nil
 }
 
@@ -86,8 +86,8 @@ func (p *parser) placeLine() error {
 		return err
 	}
 	if p.checkNew(name) {
-		p.places[name.text] = len(p.net.Places)
-		p.net.Places = append(p.net.Places, name.text)
+		p.places[name.Text] = len(p.net.Places)
+		p.net.Places = append(p.net.Places, name.Text)
 	}
 	_, err = p.attributes()
 	return err
@@ -100,23 +100,23 @@ func (p *parser) transitionLine() error {
 	}
 	attributes, err := p.attributes()
 	if p.checkNew(name) {
-		p.transitions[name.text] = len(p.net.Transitions)
-		p.net.Transitions = append(p.net.Transitions, Transition{Name: name.text, Label: attributes["label"]})
+		p.transitions[name.Text] = len(p.net.Transitions)
+		p.net.Transitions = append(p.net.Transitions, Transition{Name: name.Text, Label: attributes["label"]})
 	}
 	return err
 }
 
 // checkNew reports a name that is used already, or beyond MaxNodes. It returns true if
 // the name may be added.
-func (p *parser) checkNew(name token) bool {
-	_, place := p.places[name.text]
-	_, transition := p.transitions[name.text]
+func (p *parser) checkNew(name syntax.Token) bool {
+	_, place := p.places[name.Text]
+	_, transition := p.transitions[name.Text]
 	switch {
 	case place || transition:
-		p.report(name.pos, "%s is already %s", name, map[bool]string{true: "a place", false: "a transition"}[place])
+		p.Report(name.Pos, "%s is already %s", name, map[bool]string{true: "a place", false: "a transition"}[place])
 		return false
 	case len(p.net.Places)+len(p.net.Transitions) == MaxNodes:
-		p.report(name.pos, "there are more than %d places and transitions", MaxNodes)
+		p.Report(name.Pos, "there are more than %d places and transitions", MaxNodes)
 		p.lex.End()
 		return false
 	}
@@ -125,7 +125,7 @@ func (p *parser) checkNew(name token) bool {
 
 // attributes reads attributes in brackets: [label="a", …].
 func (p *parser) attributes() (map[string]string, error) {
-	if !p.accept("[") {
+	if !p.Accept("[") {
 		return nil, nil
 	}
 	all := map[string]string{}
@@ -134,15 +134,15 @@ func (p *parser) attributes() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := p.expect("="); err != nil {
+		if err := p.Need("=", ""); err != nil {
 			return nil, err
 		}
-		if p.tok.kind != quoted && p.tok.kind != word {
-			return nil, p.expected("the value of " + key.text)
+		if p.Tok.Kind != syntax.TextToken && p.Tok.Kind != syntax.WordToken {
+			return nil, p.Expected("the value of " + key.Text)
 		}
-		all[key.text] = p.advance().text
-		if !p.accept(",") {
-			return all, p.expect("]")
+		all[key.Text] = p.Advance().Text
+		if !p.Accept(",") {
+			return all, p.Need("]", "")
 		}
 	}
 }
@@ -152,14 +152,14 @@ func (p *parser) flowLine() error {
 	if err != nil {
 		return err
 	}
-	if err := p.expect(":"); err != nil {
+	if err := p.Need(":", ""); err != nil {
 		return err
 	}
 	f := flow{transition: name}
 	if f.in, err = p.bag(); err != nil {
 		return err
 	}
-	if err := p.expect("->"); err != nil {
+	if err := p.Need("->", ""); err != nil {
 		return err
 	}
 	f.out, err = p.bag()
@@ -169,7 +169,7 @@ func (p *parser) flowLine() error {
 
 func (p *parser) initialMarking() (err error) {
 	if p.initial != nil {
-		return p.expected("a section, because the initial marking is complete")
+		return p.Expected("a section, because the initial marking is complete")
 	}
 	p.initial, err = p.bag()
 	return err
@@ -178,12 +178,12 @@ func (p *parser) initialMarking() (err error) {
 // finalMarkings reads {{p0}, {p1}}, or a single marking.
 func (p *parser) finalMarkings() error {
 	before := *p.lex
-	first := p.tok
-	if err := p.expect("{"); err != nil {
+	first := p.Tok
+	if err := p.Need("{", ""); err != nil {
 		return err
 	}
-	if !p.at("{") { // a single marking
-		*p.lex, p.tok = before, first
+	if !p.Tok.Is("{") { // a single marking
+		*p.lex, p.Tok = before, first
 		b, err := p.bag()
 		p.final = append(p.final, b)
 		return err
@@ -194,8 +194,8 @@ func (p *parser) finalMarkings() error {
 			return err
 		}
 		p.final = append(p.final, b)
-		if !p.accept(",") {
-			return p.expect("}")
+		if !p.Accept(",") {
+			return p.Need("}", "")
 		}
 	}
 }
@@ -203,21 +203,21 @@ func (p *parser) finalMarkings() error {
 // resolve resolves the names in flows and markings.
 func (p *parser) resolve() {
 	for _, f := range p.flows {
-		t, known := p.transitions[f.transition.text]
-		first, twice := p.flowAt[f.transition.text]
+		t, known := p.transitions[f.transition.Text]
+		first, twice := p.flowAt[f.transition.Text]
 		switch {
 		case !known:
-			p.report(f.transition.pos, "there is no transition %s", f.transition)
+			p.Report(f.transition.Pos, "there is no transition %s", f.transition)
 			continue
 		case twice:
-			p.report(f.transition.pos, "%s has two flows, the first in line %d", f.transition, first.Line)
+			p.Report(f.transition.Pos, "%s has two flows, the first in line %d", f.transition, first.Line)
 		}
-		p.flowAt[f.transition.text] = f.transition.pos
+		p.flowAt[f.transition.Text] = f.transition.Pos
 		p.net.Transitions[t].In, p.net.Transitions[t].Out = p.arcs(f.in), p.arcs(f.out)
 	}
 	p.net.Initial = p.marking(p.initial)
 	for _, b := range p.final {
 		p.net.Final = append(p.net.Final, p.marking(b))
 	}
-	slices.SortStableFunc(p.errs, func(a, b *syntax.Error) int { return a.Pos.Compare(b.Pos) })
+	slices.SortStableFunc(p.Errs, func(a, b *syntax.Error) int { return a.Pos.Compare(b.Pos) })
 }

@@ -14,55 +14,55 @@ type lexer struct {
 }
 
 // next returns the next token. Illegal input is reported and skipped.
-func (l *lexer) next() token {
+func (l *lexer) next() Token {
 	for {
 		l.skipBlanks()
-		t := token{pos: l.Pos()}
-		if t.end = t.pos.Line; l.Rest() == "" {
+		t := Token{Pos: l.Pos()}
+		if l.Rest() == "" {
 			return t
 		}
-		t.kind, t.text = l.scan()
-		if t.kind != illegal {
+		t.Kind, t.Text = l.scan()
+		if t.Kind != IllegalToken {
 			return t
 		}
-		l.fail(t.pos, "%s", t.text)
+		l.fail(t.Pos, "%s", t.Text)
 	}
 }
 
 // scan reads one token. The source is not at its end. The text of an illegal token is an
 // error message.
-func (l *lexer) scan() (kind, string) {
+func (l *lexer) scan() (TokenKind, string) {
 	switch {
 	case l.atSeparator():
 		l.Take(func(c byte) bool { return c == '-' })
-		return separator, "---"
+		return SeparatorToken, "---"
 	case l.AtWord():
 		s := l.Word()
 		if reserved[s] {
-			return word, s
+			return WordToken, s
 		}
-		return name, s
+		return NameToken, s
 	case l.AtDigit():
-		return number, l.Digits()
+		return NumberToken, l.Digits()
 	case l.Rest()[0] == '"':
 		return l.quoted()
 	}
 	if p := l.Sign(operators); p != "" {
-		return punct, p
+		return SignToken, p
 	}
-	return illegal, fmt.Sprintf("%q is not a token of the language", l.Rune())
+	return IllegalToken, fmt.Sprintf("%q is not a token of the language", l.Rune())
 }
 
 // quoted reads a symbol in quotes, which must end on its line.
-func (l *lexer) quoted() (kind, string) {
+func (l *lexer) quoted() (TokenKind, string) {
 	s, ok := l.Quoted(`\`)
 	switch {
 	case !ok:
-		return illegal, `a symbol in quotes must end with " on its line, without \`
+		return IllegalToken, `a symbol in quotes must end with " on its line, without \`
 	case strings.ContainsFunc(s, unicode.IsControl) || !utf8.ValidString(s):
-		return illegal, fmt.Sprintf("%q: want a symbol in UTF-8 without control characters", s)
+		return IllegalToken, fmt.Sprintf("%q: want a symbol in UTF-8 without control characters", s)
 	}
-	return text, s
+	return TextToken, s
 }
 
 // skipBlanks skips white space and collects comments.

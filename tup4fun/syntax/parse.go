@@ -1,7 +1,7 @@
 package syntax
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -45,105 +45,75 @@ func Join(initialisation, program string) string {
 
 // HasStart reports whether a program begins with its own declarations.
 func HasStart(program string) bool {
-	p := &parser{prog: &Program{}}
-	p.lex = &lexer{Cursor: NewCursor(program), fail: func(Pos, string, ...any) {}}
-	p.tok = p.lex.next()
-	p.ahead = p.lex.next()
-	return p.startsDecls()
+	return newParser("", program).startsDecls()
 }
 
 // parse reads a file without resolving names.
 func parse(file, src string) (*Program, error) {
-	p := &parser{prog: &Program{File: file}}
 	if len(src) > MaxSource {
-		p.report(Pos{1, 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
-		return p.prog, p.errs
+		return &Program{File: file}, Errors{{file, Pos{1, 1}, fmt.Sprintf("the file has %d bytes; at most %d are read", len(src), MaxSource)}}
 	}
-	p.lex = &lexer{Cursor: NewCursor(src), fail: p.report}
-	p.tok = p.lex.next()
-	p.ahead = p.lex.next()
+	p := newParser(file, src)
 	p.file()
 	p.prog.Comments = p.lex.comments
 	p.prog.end = p.lex.Pos()
-	if len(p.errs) > 0 {
-		return p.prog, p.errs
+	if len(p.Errs) > 0 {
+		return p.prog, p.Errs
 	}
 	return p.prog, nil
 }
 
+// parser parses programs with one token of lookahead. Words of the extensions are names;
+// it recognizes them by context.
 type parser struct {
-	lex        *lexer
-	tok, ahead token
-	prog       *Program
-	errs       Errors
-	depth      int
-	temporal   bool // accept [] <> U W and events
-	logic      bool // accept -> and quantifiers
+	TokenParser
+	lex      *lexer
+	ahead    Token // the token after Tok
+	prog     *Program
+	depth    int
+	temporal bool // accept [] <> U W and events
+	logic    bool // accept -> and quantifiers
 }
 
-// errBroken ends a construct that could not be parsed. The reason is already in errs.
-var errBroken = errors.New("broken")
-
-// report records an error. After MaxErrors it ends the input.
-func (p *parser) report(at Pos, format string, args ...any) {
-	if p.errs.Add(p.prog.File, at, format, args...); len(p.errs) > MaxErrors {
-		p.lex.End()
+// newParser returns a parser at the first token of src.
+func newParser(file, src string) *parser {
+	p := &parser{TokenParser: TokenParser{File: file}, prog: &Program{File: file}}
+	p.lex = &lexer{Cursor: NewCursor(src), fail: p.Report}
+	p.End = p.lex.End
+	p.Next = func() Token {
+		t := p.ahead
+		p.ahead = p.lex.next()
+		return t
 	}
-}
-
-// expected reports an unexpected token.
-func (p *parser) expected(what string) error {
-	p.report(p.tok.pos, "expected %s, found %s", what, p.tok)
-	return errBroken
-}
-
-func (p *parser) advance() token {
-	t := p.tok
-	p.tok, p.ahead = p.ahead, p.lex.next()
-	return t
-}
-
-// accept reads the sign or reserved word s, and reports whether it was here.
-func (p *parser) accept(s string) bool {
-	if !p.tok.is(s) {
-		return false
-	}
-	p.advance()
-	return true
+	p.ahead = p.lex.next()
+	p.Advance()
+	return p
 }
 
 // acceptName reads the name s, and reports whether it was here.
 func (p *parser) acceptName(s string) bool {
-	if !p.tok.named(s) {
+	if !named(p.Tok, s) {
 		return false
 	}
-	p.advance()
+	p.Advance()
 	return true
 }
 
-// need reads s, or reports that s is expected; what completes the sentence.
-func (p *parser) need(s, what string) error {
-	if p.accept(s) {
-		return nil
-	}
-	return p.expected(s + what)
-}
-
 func (p *parser) name(what string) (*Name, error) {
-	if p.tok.kind != name || p.tok.text == "_" {
-		return nil, p.expected(what)
+	if p.Tok.Kind != NameToken || p.Tok.Text == "_" {
+		return nil, p.Expected(what)
 	}
-	t := p.advance()
-	return &Name{Pos: t.pos, Text: t.text}, nil
+	t := p.Advance()
+	return &Name{Pos: t.Pos, Text: t.Text}, nil
 }
 
 // enterNesting counts nesting. After a nil error the caller must call exitNesting.
 func (p *parser) enterNesting() error {
 	p.depth++
 	if p.depth > MaxNesting {
-		p.report(p.tok.pos, "nested more than %d deep", MaxNesting)
+		p.Report(p.Tok.Pos, "nested more than %d deep", MaxNesting)
 		p.skipRest()
-		return errBroken
+		return ErrBroken
 	}
 	return nil
 }
@@ -153,25 +123,25 @@ func (p *parser) exitNesting() { p.depth-- }
 // skipRest skips the rest of the file.
 func (p *parser) skipRest() {
 	p.lex.End()
-	p.tok = token{pos: p.tok.pos}
-	p.ahead = p.tok
+	p.Tok = Token{Pos: p.Tok.Pos}
+	p.ahead = p.Tok
 }
 
 // skipTo skips tokens up to one of stops, a separator or the end. Stops inside brackets
 // are skipped too.
 func (p *parser) skipTo(stops ...string) {
-	for depth := 0; p.tok.kind != eof && p.tok.kind != separator; p.advance() {
+	for depth := 0; p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken; p.Advance() {
 		if depth == 0 {
 			for _, s := range stops {
-				if p.tok.is(s) {
+				if p.Tok.Is(s) {
 					return
 				}
 			}
 		}
 		switch {
-		case p.tok.is("("), p.tok.is("{"):
+		case p.Tok.Is("("), p.Tok.Is("{"):
 			depth++
-		case depth > 0 && (p.tok.is(")") || p.tok.is("}")):
+		case depth > 0 && (p.Tok.Is(")") || p.Tok.Is("}")):
 			depth--
 		}
 	}
@@ -181,37 +151,37 @@ func (p *parser) skipTo(stops ...string) {
 func (p *parser) file() {
 	if p.startsDecls() {
 		p.decls()
-		if p.tok.kind != separator {
-			p.expected("--- on a line of its own, and then the program")
-			for p.tok.kind != eof && p.tok.kind != separator {
-				p.advance()
+		if p.Tok.Kind != SeparatorToken {
+			p.Expected("--- on a line of its own, and then the program")
+			for p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken {
+				p.Advance()
 			}
 		}
-		if p.tok.kind == separator {
-			p.advance()
+		if p.Tok.Kind == SeparatorToken {
+			p.Advance()
 		}
 	}
-	p.prog.procsAt = p.tok.pos
+	p.prog.procsAt = p.Tok.Pos
 	p.procs()
-	p.prog.propsAt = p.tok.pos
-	if p.tok.kind == separator {
-		p.advance()
+	p.prog.propsAt = p.Tok.Pos
+	if p.Tok.Kind == SeparatorToken {
+		p.Advance()
 		p.props()
 	}
-	if p.tok.kind != eof {
-		p.expected("the end of the file")
+	if p.Tok.Kind != EndToken {
+		p.Expected("the end of the file")
 	}
 }
 
 // startsDecls reports whether the file begins with declarations.
 func (p *parser) startsDecls() bool {
-	if p.tok.kind == separator {
+	if p.Tok.Kind == SeparatorToken {
 		return true
 	}
-	return p.tok.kind == name && (p.ahead.is("=") || p.declWord())
+	return p.Tok.Kind == NameToken && (p.ahead.Is("=") || p.declWord())
 }
 
 // declWord reports whether a const or symbol declaration begins here.
 func (p *parser) declWord() bool {
-	return (p.tok.named("const") || p.tok.named("symbol")) && p.ahead.kind == name
+	return (named(p.Tok, "const") || named(p.Tok, "symbol")) && p.ahead.Kind == NameToken
 }

@@ -7,17 +7,17 @@ const kindLetters = "RQSFL"
 
 // decls reads declarations separated by commas, up to the separator.
 func (p *parser) decls() {
-	for p.tok.kind != eof && p.tok.kind != separator {
+	for p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken {
 		if err := p.decl(); err != nil {
 			p.skipTo(",")
 		}
-		if p.tok.kind == eof || p.tok.kind == separator {
+		if p.Tok.Kind == EndToken || p.Tok.Kind == SeparatorToken {
 			return
 		}
-		if !p.accept(",") {
-			p.expected(", or ---")
+		if !p.Accept(",") {
+			p.Expected(", or ---")
 			p.skipTo(",")
-			p.accept(",")
+			p.Accept(",")
 		}
 	}
 }
@@ -26,25 +26,25 @@ func (p *parser) decls() {
 // otherwise an expression.
 func (p *parser) decl() error {
 	switch {
-	case p.declWord() && p.tok.text == "symbol":
+	case p.declWord() && p.Tok.Text == "symbol":
 		return p.symbols()
 	case p.declWord():
-		p.advance()
+		p.Advance()
 		return p.constant()
 	}
 	n, err := p.name("a declaration: x = 0, A = [0, 0], S = (R, INF, {}), const N = 1 or symbol s")
 	if err != nil {
 		return err
 	}
-	if err := p.need("=", " and the initial value of "+n.Text); err != nil {
+	if err := p.Need("=", " and the initial value of "+n.Text); err != nil {
 		return err
 	}
 	d := &Decl{Pos: n.Pos, Name: n}
 	switch {
-	case p.accept("["):
+	case p.Accept("["):
 		d.Kind = ArrayDecl
 		d.Values, err = p.exprs("]")
-	case p.tok.is("(") && p.ahead.kind == name && p.thirdToken().is(","):
+	case p.Tok.Is("(") && p.ahead.Kind == NameToken && p.thirdToken().Is(","):
 		d.Kind = SpaceDecl
 		err = p.space(d)
 	default:
@@ -59,25 +59,25 @@ func (p *parser) decl() error {
 
 // symbols reads symbol a, b. A name before = begins the next declaration.
 func (p *parser) symbols() error {
-	p.advance()
+	p.Advance()
 	for {
 		n, err := p.name("the name of a symbol")
 		if err != nil {
 			return err
 		}
 		p.prog.Decls = append(p.prog.Decls, &Decl{Pos: n.Pos, Kind: SymbolDecl, Name: n})
-		if !p.tok.is(",") || p.ahead.kind != name || p.ahead.text == "const" || p.ahead.text == "symbol" {
+		if !p.Tok.Is(",") || p.ahead.Kind != NameToken || p.ahead.Text == "const" || p.ahead.Text == "symbol" {
 			return nil
 		}
-		if p.thirdToken().is("=") {
+		if p.thirdToken().Is("=") {
 			return nil
 		}
-		p.advance()
+		p.Advance()
 	}
 }
 
 // thirdToken returns the token after p.ahead.
-func (p *parser) thirdToken() token {
+func (p *parser) thirdToken() Token {
 	l := *p.lex
 	l.fail = func(Pos, string, ...any) {}
 	return l.next()
@@ -88,17 +88,17 @@ func (p *parser) constant() error {
 	if err != nil {
 		return err
 	}
-	if err := p.need("=", " and the value of "+n.Text); err != nil {
+	if err := p.Need("=", " and the value of "+n.Text); err != nil {
 		return err
 	}
 	d := &Decl{Pos: n.Pos, Kind: ConstDecl, Name: n}
-	if p.tok.is("{") {
+	if p.Tok.Is("{") {
 		d.Kind = SetDecl
 		d.Set, err = p.set()
 	} else {
-		at := p.tok.pos
+		at := p.Tok.Pos
 		d.Value, err = p.expr()
-		if err == nil && p.accept("..") {
+		if err == nil && p.Accept("..") {
 			d.Kind = SetDecl
 			d.Set = &Set{Pos: at, Low: d.Value}
 			d.Value = nil
@@ -113,12 +113,12 @@ func (p *parser) constant() error {
 
 // space reads (R, INF, {(1, 2), (3)}).
 func (p *parser) space(d *Decl) (err error) {
-	p.advance()
-	if len(p.tok.text) != 1 || !strings.Contains(kindLetters, p.tok.text) {
-		return p.expected("a kind of space: R (random), Q (queue), S (stack), F (first match) or L (last match)")
+	p.Advance()
+	if len(p.Tok.Text) != 1 || !strings.Contains(kindLetters, p.Tok.Text) {
+		return p.Expected("a kind of space: R (random), Q (queue), S (stack), F (first match) or L (last match)")
 	}
-	d.Space = p.advance().text[0]
-	if err := p.need(",", " and the capacity of "+d.Name.Text+" in tuples: a number, or INF"); err != nil {
+	d.Space = p.Advance().Text[0]
+	if err := p.Need(",", " and the capacity of "+d.Name.Text+" in tuples: a number, or INF"); err != nil {
 		return err
 	}
 	if !p.acceptName("INF") {
@@ -126,14 +126,14 @@ func (p *parser) space(d *Decl) (err error) {
 			return err
 		}
 	}
-	if err := p.need(",", " and the tuples of "+d.Name.Text+" in braces: {}"); err != nil {
+	if err := p.Need(",", " and the tuples of "+d.Name.Text+" in braces: {}"); err != nil {
 		return err
 	}
-	if err := p.need("{", " and the tuples of "+d.Name.Text+": {} or {(1, 2)}"); err != nil {
+	if err := p.Need("{", " and the tuples of "+d.Name.Text+": {} or {(1, 2)}"); err != nil {
 		return err
 	}
-	for !p.accept("}") {
-		if err := p.need("(", ": a tuple is in parentheses, as (1, 2)"); err != nil {
+	for !p.Accept("}") {
+		if err := p.Need("(", ": a tuple is in parentheses, as (1, 2)"); err != nil {
 			return err
 		}
 		t, err := p.exprs(")")
@@ -141,13 +141,13 @@ func (p *parser) space(d *Decl) (err error) {
 			return err
 		}
 		d.Tuples = append(d.Tuples, t)
-		if !p.tok.is("}") {
-			if err := p.need(",", " or }"); err != nil {
+		if !p.Tok.Is("}") {
+			if err := p.Need(",", " or }"); err != nil {
 				return err
 			}
 		}
 	}
-	return p.need(")", " after the tuples of "+d.Name.Text)
+	return p.Need(")", " after the tuples of "+d.Name.Text)
 }
 
 // exprs reads one or more expressions separated by commas, and the sign end.
@@ -163,10 +163,10 @@ func list[T any](p *parser, end string, item func() (T, error)) (all []T, err er
 			return nil, err
 		}
 		all = append(all, x)
-		if p.accept(end) {
+		if p.Accept(end) {
 			return all, nil
 		}
-		if err := p.need(",", " or "+end); err != nil {
+		if err := p.Need(",", " or "+end); err != nil {
 			return nil, err
 		}
 	}
@@ -174,8 +174,8 @@ func list[T any](p *parser, end string, item func() (T, error)) (all []T, err er
 
 // set reads {1, 2}, 1..N or the name of a set.
 func (p *parser) set() (s *Set, err error) {
-	s = &Set{Pos: p.tok.pos}
-	if p.accept("{") {
+	s = &Set{Pos: p.Tok.Pos}
+	if p.Accept("{") {
 		s.Elems, err = p.exprs("}")
 		return s, err
 	}
@@ -183,11 +183,11 @@ func (p *parser) set() (s *Set, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Kind == Ref && !p.tok.is("..") {
+	if x.Kind == Ref && !p.Tok.Is("..") {
 		s.Name = x.Name
 		return s, nil
 	}
-	if err := p.need("..", ": a set is a range as 1..3, a list as {1, 2}, or its name"); err != nil {
+	if err := p.Need("..", ": a set is a range as 1..3, a list as {1, 2}, or its name"); err != nil {
 		return nil, err
 	}
 	s.Low = x

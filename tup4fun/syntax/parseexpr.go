@@ -18,27 +18,27 @@ func (p *parser) expr() (*Expr, error) {
 		return p.binary()
 	}
 	x, err := p.until()
-	if err != nil || !p.tok.is("->") {
+	if err != nil || !p.Tok.Is("->") {
 		return x, err
 	}
-	op := p.advance()
+	op := p.Advance()
 	y, err := p.expr()
-	return &Expr{Pos: op.pos, Kind: Binary, Op: "->", X: x, Y: y}, err
+	return &Expr{Pos: op.Pos, Kind: Binary, Op: "->", X: x, Y: y}, err
 }
 
 // until reads X U Y and X W Y. U and W are operators only in ltl.
 func (p *parser) until() (*Expr, error) {
 	x, err := p.binary()
-	if err != nil || !p.temporal || !p.tok.named("U") && !p.tok.named("W") {
+	if err != nil || !p.temporal || !named(p.Tok, "U") && !named(p.Tok, "W") {
 		return x, err
 	}
 	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
 	defer p.exitNesting()
-	op := p.advance()
+	op := p.Advance()
 	y, err := p.until()
-	return &Expr{Pos: op.pos, Kind: Binary, Op: op.text, X: x, Y: y}, err
+	return &Expr{Pos: op.Pos, Kind: Binary, Op: op.Text, X: x, Y: y}, err
 }
 
 // binary reads & and |. & has the higher precedence.
@@ -48,7 +48,7 @@ func (p *parser) binary() (*Expr, error) {
 	})
 }
 
-func (p *parser) atAny(signs []string) bool { return slices.ContainsFunc(signs, p.tok.is) }
+func (p *parser) atAny(signs []string) bool { return slices.ContainsFunc(signs, p.Tok.Is) }
 
 // not reads !b, quantifiers and temporal operators, which have the same precedence.
 func (p *parser) not() (*Expr, error) {
@@ -56,15 +56,15 @@ func (p *parser) not() (*Expr, error) {
 		return nil, err
 	}
 	defer p.exitNesting()
-	x := &Expr{Pos: p.tok.pos}
+	x := &Expr{Pos: p.Tok.Pos}
 	switch {
-	case p.accept("!"), p.accept("~"):
+	case p.Accept("!"), p.Accept("~"):
 		x.Kind = Not
-	case p.temporal && p.accept("[]"):
+	case p.temporal && p.Accept("[]"):
 		x.Kind = Always
-	case p.temporal && p.accept("<>"):
+	case p.temporal && p.Accept("<>"):
 		x.Kind = Finally
-	case p.logic && p.ahead.kind == name && (p.tok.named("forall") || p.tok.named("exists")):
+	case p.logic && p.ahead.Kind == NameToken && (named(p.Tok, "forall") || named(p.Tok, "exists")):
 		return p.quantified()
 	default:
 		return p.comparison()
@@ -76,21 +76,21 @@ func (p *parser) not() (*Expr, error) {
 
 // quantified reads forall i in S: b. b extends as far as possible.
 func (p *parser) quantified() (x *Expr, err error) {
-	q := p.advance()
-	x = &Expr{Pos: q.pos, Kind: Forall}
-	if q.text == "exists" {
+	q := p.Advance()
+	x = &Expr{Pos: q.Pos, Kind: Forall}
+	if q.Text == "exists" {
 		x.Kind = Exists
 	}
-	if x.Name, err = p.name("a name after " + q.text); err != nil {
+	if x.Name, err = p.name("a name after " + q.Text); err != nil {
 		return nil, err
 	}
 	if !p.acceptName("in") {
-		return nil, p.expected("in and a set, as 1..3")
+		return nil, p.Expected("in and a set, as 1..3")
 	}
 	if x.Set, err = p.set(); err != nil {
 		return nil, err
 	}
-	if err := p.need(":", " and a condition on "+x.Name.Text); err != nil {
+	if err := p.Need(":", " and a condition on "+x.Name.Text); err != nil {
 		return nil, err
 	}
 	x.X, err = p.expr()
@@ -102,17 +102,17 @@ func (p *parser) comparison() (*Expr, error) {
 	if err != nil || !p.atAny(comparisons) {
 		return x, err
 	}
-	op := p.advance()
-	if p.tok.is("=") {
-		p.report(p.tok.pos, "expected a number, found =; equal is one =")
-		return nil, errBroken
+	op := p.Advance()
+	if p.Tok.Is("=") {
+		p.Report(p.Tok.Pos, "expected a number, found =; equal is one =")
+		return nil, ErrBroken
 	}
 	y, err := p.sum()
 	if err == nil && p.atAny(comparisons) {
-		p.report(p.tok.pos, "comparisons do not chain: write a < b & b < c")
-		return nil, errBroken
+		p.Report(p.Tok.Pos, "comparisons do not chain: write a < b & b < c")
+		return nil, ErrBroken
 	}
-	return &Expr{Pos: op.pos, Kind: Binary, Op: op.text, X: x, Y: y}, err
+	return &Expr{Pos: op.Pos, Kind: Binary, Op: op.Text, X: x, Y: y}, err
 }
 
 func (p *parser) sum() (*Expr, error) {
@@ -126,90 +126,90 @@ func (p *parser) sum() (*Expr, error) {
 func (p *parser) chain(signs []string, next func() (*Expr, error)) (*Expr, error) {
 	x, err := next()
 	for err == nil && p.atAny(signs) {
-		op := p.advance()
+		op := p.Advance()
 		y, e := next()
-		x, err = &Expr{Pos: op.pos, Kind: Binary, Op: op.text, X: x, Y: y}, e
+		x, err = &Expr{Pos: op.Pos, Kind: Binary, Op: op.Text, X: x, Y: y}, e
 	}
 	return x, err
 }
 
 func (p *parser) factor() (*Expr, error) {
-	if !p.tok.is("-") {
+	if !p.Tok.Is("-") {
 		return p.primary()
 	}
 	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
 	defer p.exitNesting()
-	op := p.advance()
+	op := p.Advance()
 	x, err := p.factor()
-	return &Expr{Pos: op.pos, Kind: Neg, X: x}, err
+	return &Expr{Pos: op.Pos, Kind: Neg, X: x}, err
 }
 
 func (p *parser) primary() (*Expr, error) {
-	t := p.tok
+	t := p.Tok
 	switch {
-	case t.kind == number:
-		p.advance()
-		v, err := strconv.ParseInt(t.text, 10, 64)
+	case t.Kind == NumberToken:
+		p.Advance()
+		v, err := strconv.ParseInt(t.Text, 10, 64)
 		if err != nil || v > math.MaxInt32 {
-			p.report(t.pos, "%s is too large: numbers go up to %d", t.text, math.MaxInt32)
+			p.Report(t.Pos, "%s is too large: numbers go up to %d", t.Text, math.MaxInt32)
 		}
-		return &Expr{Pos: t.pos, Kind: Num, Value: v}, nil
-	case t.kind == text:
-		p.advance()
-		return &Expr{Pos: t.pos, Kind: Sym, Text: t.text}, nil
-	case p.accept("true"):
-		return &Expr{Pos: t.pos, Kind: Bool, Value: 1}, nil
-	case p.accept("false"):
-		return &Expr{Pos: t.pos, Kind: Bool}, nil
-	case p.accept("("):
+		return &Expr{Pos: t.Pos, Kind: Num, Value: v}, nil
+	case t.Kind == TextToken:
+		p.Advance()
+		return &Expr{Pos: t.Pos, Kind: Sym, Text: t.Text}, nil
+	case p.Accept("true"):
+		return &Expr{Pos: t.Pos, Kind: Bool, Value: 1}, nil
+	case p.Accept("false"):
+		return &Expr{Pos: t.Pos, Kind: Bool}, nil
+	case p.Accept("("):
 		x, err := p.expr()
 		if err != nil {
 			return nil, err
 		}
-		return x, p.need(")", ", or an operator")
-	case t.kind == name && p.ahead.is("("):
+		return x, p.Need(")", ", or an operator")
+	case t.Kind == NameToken && p.ahead.Is("("):
 		return p.call()
-	case t.kind == name && t.text != "_":
+	case t.Kind == NameToken && t.Text != "_":
 		return p.variable()
 	}
-	return nil, p.expected("a number, a variable or (")
+	return nil, p.Expected("a number, a variable or (")
 }
 
 // call reads count(S, f, f), in a property also count(S, (f, f)), and in ltl events such
 // as put(S, f, f).
 func (p *parser) call() (*Expr, error) {
-	t := p.tok
-	x := &Expr{Pos: t.pos, Kind: Count}
-	switch Verb(t.text) {
+	t := p.Tok
+	x := &Expr{Pos: t.Pos, Kind: Count}
+	switch Verb(t.Text) {
 	case "count":
 	case Put, Get, Query:
 		if !p.temporal {
-			return nil, p.expected("a number or a variable: events are allowed only in ltl")
+			return nil, p.Expected("a number or a variable: events are allowed only in ltl")
 		}
-		x.Kind, x.Verb = Event, Verb(t.text)
+		x.Kind, x.Verb = Event, Verb(t.Text)
 	default:
-		return nil, p.expected("count, or an operator between " + t.text + " and (")
+		return nil, p.Expected("count, or an operator between " + t.Text + " and (")
 	}
-	p.advance()
-	p.advance()
+	p.Advance()
+	p.Advance()
 	var err error
 	if x.Space, err = p.name("a space"); err != nil {
 		return nil, err
 	}
-	if p.accept(")") {
+	if p.Accept(")") {
 		return x, nil
 	}
-	if err := p.need(",", " and a template, or )"); err != nil {
+	if err := p.Need(",", " and a template, or )"); err != nil {
 		return nil, err
 	}
-	if p.tok.is("(") && p.bracketed() {
-		p.advance()
+	if p.Tok.Is("(") && p.bracketed() {
+		p.Advance()
 		if x.Fields, err = p.fields(")"); err != nil {
 			return nil, err
 		}
-		return x, p.need(")", " after the template")
+		return x, p.Need(")", " after the template")
 	}
 	x.Fields, err = p.fields(")")
 	return x, err
@@ -221,16 +221,16 @@ func (p *parser) bracketed() bool {
 	l := *p.lex
 	l.fail = func(Pos, string, ...any) {}
 	depth := 1
-	for t := p.ahead; depth > 0 && t.kind != eof; t = l.next() {
+	for t := p.ahead; depth > 0 && t.Kind != EndToken; t = l.next() {
 		switch {
-		case t.is("("):
+		case t.Is("("):
 			depth++
-		case t.is(")"):
+		case t.Is(")"):
 			depth--
 		}
 		if depth == 0 {
 			break
 		}
 	}
-	return depth == 0 && l.next().is(")")
+	return depth == 0 && l.next().Is(")")
 }

@@ -7,10 +7,10 @@ import (
 
 // procs reads par C [] C rap, or one process.
 func (p *parser) procs() {
-	if !p.accept("par") {
+	if !p.Accept("par") {
 		p.proc()
-		if p.tok.kind != eof && p.tok.kind != separator {
-			p.expected("; or the end of the program")
+		if p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken {
+			p.Expected("; or the end of the program")
 			p.skipTo()
 		}
 		return
@@ -18,56 +18,56 @@ func (p *parser) procs() {
 	p.prog.par = true
 	for {
 		p.proc()
-		if p.accept("rap") {
+		if p.Accept("rap") {
 			return
 		}
-		if p.accept("[]") {
+		if p.Accept("[]") {
 			continue
 		}
-		p.expected("; or [] or rap")
+		p.Expected("; or [] or rap")
 		p.skipTo("[]", "rap")
-		if p.tok.kind == eof || p.tok.kind == separator {
+		if p.Tok.Kind == EndToken || p.Tok.Kind == SeparatorToken {
 			return
 		}
-		if p.accept("rap") {
+		if p.Accept("rap") {
 			return
 		}
-		p.advance()
+		p.Advance()
 	}
 }
 
 // proc reads [5 *] [proc Name[(id)] =] C.
 func (p *parser) proc() {
-	pr := &Process{Pos: p.tok.pos, Title: "P" + strconv.Itoa(len(p.prog.Procs)+1)}
+	pr := &Process{Pos: p.Tok.Pos, Title: "P" + strconv.Itoa(len(p.prog.Procs)+1)}
 	p.prog.Procs = append(p.prog.Procs, pr)
-	if (p.tok.kind == number || p.tok.kind == name) && p.ahead.is("*") {
+	if (p.Tok.Kind == NumberToken || p.Tok.Kind == NameToken) && p.ahead.Is("*") {
 		pr.Count, _ = p.primary() // a number or a name: the only possible error is its size, which is reported
-		p.accept("*")
+		p.Accept("*")
 	}
-	if p.tok.named("proc") && p.ahead.kind == name {
+	if named(p.Tok, "proc") && p.ahead.Kind == NameToken {
 		if err := p.procName(pr); err != nil {
 			p.skipTo("=", "[]", "rap")
-			p.accept("=")
+			p.Accept("=")
 		}
 	}
 	pr.Body = p.stmts()
 }
 
 func (p *parser) procName(pr *Process) (err error) {
-	p.advance()
+	p.Advance()
 	if pr.Name, err = p.name("the name of a process"); err != nil {
 		return err
 	}
 	pr.Title = pr.Name.Text
-	if p.accept("(") {
+	if p.Accept("(") {
 		if pr.Param, err = p.name("the name for the number of the copy"); err != nil {
 			return err
 		}
-		if err := p.need(")", ""); err != nil {
+		if err := p.Need(")", ""); err != nil {
 			return err
 		}
 	}
-	return p.need("=", " and the statements of "+pr.Title)
+	return p.Need("=", " and the statements of "+pr.Title)
 }
 
 // stmts reads statements separated by semicolons.
@@ -80,22 +80,22 @@ func (p *parser) stmts() []*Stmt {
 		} else {
 			all = append(all, s)
 		}
-		if p.accept(";") {
+		if p.Accept(";") {
 			continue
 		}
 		if !p.startsStmt() {
 			return all
 		}
-		p.report(p.tok.pos, "expected ; before the next statement, found %s", p.tok)
+		p.Report(p.Tok.Pos, "expected ; before the next statement, found %s", p.Tok)
 	}
 }
 
 // startsStmt reports whether a statement certainly begins here.
 func (p *parser) startsStmt() bool {
-	if p.tok.kind == name {
-		return slices.ContainsFunc([]string{".", ":=", "["}, p.ahead.is) || p.tok.text == "atomic" && p.ahead.is("{")
+	if p.Tok.Kind == NameToken {
+		return slices.ContainsFunc([]string{".", ":=", "["}, p.ahead.Is) || p.Tok.Text == "atomic" && p.ahead.Is("{")
 	}
-	return slices.ContainsFunc([]string{"skip", "if", "do", "loop"}, p.tok.is)
+	return slices.ContainsFunc([]string{"skip", "if", "do", "loop"}, p.Tok.Is)
 }
 
 // stmt reads one statement with its label.
@@ -104,52 +104,52 @@ func (p *parser) stmt() (s *Stmt, err error) {
 		return nil, err
 	}
 	defer p.exitNesting()
-	s = &Stmt{Pos: p.tok.pos, End: p.tok.pos}
-	if p.tok.kind == name && p.ahead.is(":") {
+	s = &Stmt{Pos: p.Tok.Pos, End: p.Tok.Pos}
+	if p.Tok.Kind == NameToken && p.ahead.Is(":") {
 		s.Label, _ = p.name("") // never fails, because the token is a name
-		p.advance()
+		p.Advance()
 	}
 	switch {
-	case p.accept("skip"):
+	case p.Accept("skip"):
 		return s, nil
-	case p.accept("if"):
+	case p.Accept("if"):
 		s.Kind = If
 		return s, p.guards(s, "fi")
-	case p.accept("do"):
+	case p.Accept("do"):
 		s.Kind = Do
 		return s, p.guards(s, "od")
-	case p.accept("loop"):
+	case p.Accept("loop"):
 		s.Kind = Loop
 		return s, p.guards(s, "pool")
-	case p.tok.named("var") && p.ahead.kind == name:
+	case named(p.Tok, "var") && p.ahead.Kind == NameToken:
 		s.Kind = Var
 		return s, p.locals(s)
-	case p.tok.named("atomic") && p.ahead.is("{"):
+	case named(p.Tok, "atomic") && p.ahead.Is("{"):
 		s.Kind = Atomic
-		p.advance()
-		p.advance()
+		p.Advance()
+		p.Advance()
 		s.Body = p.stmts()
-		s.End = p.tok.pos
-		return s, p.need("}", " after the atomic statements, or ;")
-	case p.tok.kind == name && p.ahead.is("."):
+		s.End = p.Tok.Pos
+		return s, p.Need("}", " after the atomic statements, or ;")
+	case p.Tok.Kind == NameToken && p.ahead.Is("."):
 		s.Kind = OpStmt
 		s.Op, err = p.op()
 		return s, err
-	case p.tok.kind == name:
+	case p.Tok.Kind == NameToken:
 		return s, p.assign(s)
 	}
-	return nil, p.expected("a statement")
+	return nil, p.Expected("a statement")
 }
 
 func (p *parser) locals(s *Stmt) error {
-	p.advance()
+	p.Advance()
 	for {
 		n, err := p.name("the name of a variable")
 		if err != nil {
 			return err
 		}
 		s.Names = append(s.Names, n)
-		if !p.accept(",") {
+		if !p.Accept(",") {
 			return nil
 		}
 	}
@@ -160,11 +160,11 @@ func (p *parser) assign(s *Stmt) (err error) {
 	if s.Target, err = p.variable(); err != nil {
 		return err
 	}
-	if p.tok.is("=") {
-		p.report(p.tok.pos, "expected :=, found =; = compares, := assigns")
-		return errBroken
+	if p.Tok.Is("=") {
+		p.Report(p.Tok.Pos, "expected :=, found =; = compares, := assigns")
+		return ErrBroken
 	}
-	if err := p.need(":=", " and a value, or . and an operation on a space"); err != nil {
+	if err := p.Need(":=", " and a value, or . and an operation on a space"); err != nil {
 		return err
 	}
 	s.Value, err = p.expr()
@@ -178,12 +178,12 @@ func (p *parser) variable() (*Expr, error) {
 		return nil, err
 	}
 	x := &Expr{Pos: n.Pos, Kind: Ref, Name: n}
-	if p.accept("[") {
+	if p.Accept("[") {
 		x.Kind = Elem
 		if x.X, err = p.expr(); err != nil {
 			return nil, err
 		}
-		err = p.need("]", " after an index")
+		err = p.Need("]", " after an index")
 	}
 	return x, err
 }
@@ -197,35 +197,35 @@ func (p *parser) guards(s *Stmt, end string) error {
 			s.Guards = append(s.Guards, g)
 		} else {
 			p.skipTo("->", "[]", end, "rap")
-			if p.accept("->") {
+			if p.Accept("->") {
 				p.stmts()
 			}
 		}
-		s.End = p.tok.pos
-		if p.accept(end) {
+		s.End = p.Tok.Pos
+		if p.Accept(end) {
 			return nil
 		}
-		if !p.accept("[]") {
-			p.report(p.tok.pos, "expected ; or [] or %s (for the statement at %s), found %s", end, opened, p.tok)
-			return errBroken
+		if !p.Accept("[]") {
+			p.Report(p.Tok.Pos, "expected ; or [] or %s (for the statement at %s), found %s", end, opened, p.Tok)
+			return ErrBroken
 		}
 	}
 }
 
 // guard reads a condition, operation, else or timeout, and its statements.
 func (p *parser) guard() (g *Guard, err error) {
-	g = &Guard{Pos: p.tok.pos}
+	g = &Guard{Pos: p.Tok.Pos}
 	switch {
-	case p.tok.named("else") && p.ahead.is("->"):
+	case named(p.Tok, "else") && p.ahead.Is("->"):
 		g.Kind = Else
-		p.advance()
-	case p.tok.named("timeout") && p.ahead.is("->"):
+		p.Advance()
+	case named(p.Tok, "timeout") && p.ahead.Is("->"):
 		g.Kind = Timeout
-		p.advance()
-	case p.tok.kind == name && p.ahead.is("."):
+		p.Advance()
+	case p.Tok.Kind == NameToken && p.ahead.Is("."):
 		g.Kind = OnOp
 		if g.Op, err = p.op(); err == nil && (g.Op.Verb == GetP || g.Op.Verb == QueryP) {
-			p.report(g.Op.Pos, "a guard already waits for its operation: write %s without p, and else for the case that nothing matches", g.Op.Verb)
+			p.Report(g.Op.Pos, "a guard already waits for its operation: write %s without p, and else for the case that nothing matches", g.Op.Verb)
 		}
 	default:
 		g.Cond, err = p.expr()
@@ -233,7 +233,7 @@ func (p *parser) guard() (g *Guard, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.need("->", " after a guard"); err != nil {
+	if err := p.Need("->", " after a guard"); err != nil {
 		return nil, err
 	}
 	g.Body = p.stmts()
@@ -247,21 +247,21 @@ func (p *parser) op() (*Op, error) {
 		return nil, err
 	}
 	o := &Op{Pos: n.Pos, Space: n}
-	if err := p.need(".", ""); err != nil {
+	if err := p.Need(".", ""); err != nil {
 		return nil, err
 	}
 	const verbs = "put, get, query, getp or queryp"
-	v := p.tok
-	if v.kind != name {
-		return nil, p.expected(verbs)
+	v := p.Tok
+	if v.Kind != NameToken {
+		return nil, p.Expected(verbs)
 	}
-	switch o.Verb = Verb(v.text); o.Verb {
+	switch o.Verb = Verb(v.Text); o.Verb {
 	case Put, Get, Query, GetP, QueryP:
 	default:
-		return nil, p.expected(verbs)
+		return nil, p.Expected(verbs)
 	}
-	p.advance()
-	if err := p.need("(", " and the fields"); err != nil {
+	p.Advance()
+	if err := p.Need("(", " and the fields"); err != nil {
 		return nil, err
 	}
 	o.Fields, err = p.fields(")")
@@ -271,9 +271,9 @@ func (p *parser) op() (*Op, error) {
 // fields reads one or more fields separated by commas, and the sign end.
 func (p *parser) fields(end string) ([]*Field, error) {
 	return list(p, end, func() (f *Field, err error) {
-		f = &Field{Pos: p.tok.pos}
+		f = &Field{Pos: p.Tok.Pos}
 		switch {
-		case p.accept("?"):
+		case p.Accept("?"):
 			f.Kind = Formal
 			f.Name, err = p.name("a variable after ?")
 		case p.acceptName("_"):

@@ -3,22 +3,22 @@ package syntax
 // props reads properties, each followed by a semicolon.
 func (p *parser) props() {
 	p.logic = true
-	for p.tok.kind != eof && p.tok.kind != separator {
+	for p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken {
 		pr, err := p.prop()
 		p.temporal = false
 		if err == nil {
-			if err = p.need(";", " after a property"); err == nil {
+			if err = p.Need(";", " after a property"); err == nil {
 				p.prog.Props = append(p.prog.Props, pr)
 				continue
 			}
 		}
 		p.skipTo(";")
-		p.accept(";")
+		p.Accept(";")
 	}
 }
 
 func (p *parser) prop() (pr *Property, err error) {
-	pr = &Property{Pos: p.tok.pos}
+	pr = &Property{Pos: p.Tok.Pos}
 	switch {
 	case p.acceptName("bound"):
 		return pr, p.bound(pr)
@@ -34,21 +34,21 @@ func (p *parser) prop() (pr *Property, err error) {
 	case p.acceptName("ltl"):
 		pr.Kind, p.temporal = LTL, true
 	default:
-		return nil, p.expected("a property: bound, deadlockfree, invariant, eventually, leadsto or ltl")
+		return nil, p.Expected("a property: bound, deadlockfree, invariant, eventually, leadsto or ltl")
 	}
 	n, err := p.name("the name of the property")
 	if err != nil {
 		return nil, err
 	}
 	pr.Name = n.Text
-	if err := p.need(":", " after the name of a property"); err != nil {
+	if err := p.Need(":", " after the name of a property"); err != nil {
 		return nil, err
 	}
 	if pr.X, err = p.expr(); err != nil {
 		return nil, err
 	}
 	if pr.Kind == LeadsTo {
-		if err := p.need("~>", " and the condition that must follow"); err != nil {
+		if err := p.Need("~>", " and the condition that must follow"); err != nil {
 			return nil, err
 		}
 		if pr.Y, err = p.expr(); err != nil {
@@ -63,7 +63,7 @@ func (p *parser) fairness(pr *Property) error {
 		return nil
 	}
 	if !p.acceptName("weakfair") {
-		return p.expected("weakfair")
+		return p.Expected("weakfair")
 	}
 	pr.Fair = true
 	return nil
@@ -75,7 +75,7 @@ func (p *parser) bound(pr *Property) (err error) {
 		return err
 	}
 	pr.Name = "bound " + pr.Space.Text
-	if err := p.need("<=", " and a number"); err != nil {
+	if err := p.Need("<=", " and a number"); err != nil {
 		return err
 	}
 	pr.X, err = p.sum()
@@ -92,13 +92,13 @@ func (p *parser) except(pr *Property) (err error) {
 		if place.Process, err = p.name("the name of a process that may wait forever"); err != nil {
 			return err
 		}
-		if p.accept(".") {
+		if p.Accept(".") {
 			if place.Label, err = p.name("a label in " + place.Process.Text); err != nil {
 				return err
 			}
 		}
 		pr.Except = append(pr.Except, place)
-		if !p.accept(",") {
+		if !p.Accept(",") {
 			return nil
 		}
 	}
