@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -47,7 +48,11 @@ func (a *app) newAudioMatch() *cobra.Command {
 		Short: "find the clips of a folder in recordings, without a coordinator",
 		Long: `Find where the clips of a folder are played in recordings. Nothing else is needed:
 no coordinator, no data folder. A file or clip that cannot be read is reported, and the
-others are searched; the exit code is then 1.`,
+others are searched; the exit code is then 1. A recording that breaks off is searched up to
+there. FILE - is standard input: a live stream too, whose findings are printed about a minute
+after they are played (with --json or --format labels):
+
+    curl -s http://radio.example/live | leasehold audio match --clips FOLDER --json -`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	o.out = bindOutput(c)
@@ -59,6 +64,9 @@ others are searched; the exit code is then 1.`,
 	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and finds no clip at another speed")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{formatTable, formatLabels}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	c.RunE = func(c *cobra.Command, files []string) error {
+		if o.exact && slices.Contains(files, stdin) {
+			return usagef("--exact reads a recording several times and cannot be combined with standard input")
+		}
 		if err := o.check(); err != nil {
 			return err
 		}
@@ -157,7 +165,7 @@ func (f *finder) search(ctx context.Context, path string) error {
 	if f.o.exact {
 		return f.searchExactly(ctx, path)
 	}
-	s, err := audio.Open(ctx, path)
+	s, err := openEpisode(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -174,6 +182,24 @@ func (f *finder) search(ctx context.Context, path string) error {
 		}
 	}
 	return errors.Join(err, s.Close())
+}
+
+// stdin is the argument that names standard input.
+const stdin = "-"
+
+// openEpisode opens a file, standard input, or a pipe that has a name.
+func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
+	if path == stdin {
+		return audio.OpenReader(ctx, os.Stdin)
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		return audio.OpenReader(ctx, f)
+	}
+	return audio.Open(ctx, path)
 }
 
 func (f *finder) searchExactly(ctx context.Context, path string) error {

@@ -28,11 +28,25 @@ type Stream struct {
 // ends it, too.
 func Open(ctx context.Context, path string) (*Stream, error) { return openAt(ctx, path, RateHz) }
 
+// OpenReader begins to decode a stream that is read once, such as standard input, which may
+// go on for up to a day. The Stream closes it.
+func OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
+	s, err := decode.Decoder{}.OpenReader(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return newStream(s, RateHz)
+}
+
 func openAt(ctx context.Context, path string, rateHz int) (*Stream, error) {
 	s, err := decode.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
+	return newStream(s, rateHz)
+}
+
+func newStream(s *decode.Stream, rateHz int) (*Stream, error) {
 	r, err := resample.New(s.RateHz(), rateHz)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -33,7 +33,7 @@ func ffmpeg(ctx context.Context) Finding {
 	case errors.Is(err, fault.ErrNotFound):
 		f.State, f.What, f.Advice = Warn, "not in the PATH", "install it (apt install ffmpeg): more formats, and MP3 faster"
 	case err != nil:
-		f.State, f.What, f.Advice = Warn, err.Error(), "mend it, or take it out of the PATH: files that it should decode fail"
+		f.State, f.What, f.Advice = Warn, err.Error(), "repair it; until then it is treated as if it were not installed"
 	case len(v.Lacks) > 0:
 		f.State, f.What = Warn, fmt.Sprintf("%s, %s, without %s", v.Path, v.Version, strings.Join(v.Lacks, ", "))
 		f.Advice = "install one that is built with them"

@@ -9,20 +9,20 @@ import (
 
 // newAIFF reads the header of an AIFF or AIFF-C file, which has size bytes. The
 // compressed kinds of AIFF-C are left to ffmpeg.
-func newAIFF(f io.ReadCloser, size int64) (*wavSource, error) {
+func newAIFF(f io.ReadCloser) (*wavSource, error) {
 	a := &aiff{w: &wavSource{r: bufio.NewReaderSize(f, blockBytes), closer: f}}
 	if err := a.readHeader(); err != nil {
 		return nil, err
 	}
 	w, frame := a.w, int64(a.w.frameSize())
-	declared, there := a.frames*frame, (size-a.pos)/frame*frame
+	declared := a.frames * frame
 	switch {
-	case declared > a.length || declared > there:
-		return nil, truncated(span(min(a.length, there)/frame, w.rate), span(a.frames, w.rate))
+	case declared > a.length:
+		return nil, truncated(span(a.length/frame, w.rate), span(a.frames, w.rate))
 	case span(a.frames, w.rate) > maxDuration:
 		return nil, tooLarge("lasts %v: expected at most %v", span(a.frames, w.rate), maxDuration)
 	}
-	w.left = declared
+	w.left, w.total = declared, declared
 	return w, nil
 }
 

@@ -27,7 +27,7 @@ const header = `RIFF\377\377\377\377WAVEfmt \020\000\000\000\003\000\001\000\100
 func fake(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\n"+script), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\ncase \"$*\" in *-version) exit 0;; esac\n"+script), 0o755))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
@@ -176,4 +176,16 @@ func TestTheTailOfComplaintsIsKept(t *testing.T) {
 		require.True(t, strings.HasSuffix(c.String(), "line 9999 Error while decoding stream\n"))
 		require.Equal(t, int64(10_000), c.bad, "in pieces of %d", piece)
 	}
+}
+
+func TestAnFFmpegThatDoesNotRunIsTreatedAsAbsent(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\necho libavcodec.so.59: cannot open >&2\nexit 127"), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	_, err := ogg(t, t.Context(), 0)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	s, err := Open(t.Context(), "testdata/seed.mp3")
+	require.NoError(t, err, "this program decodes it")
+	require.NoError(t, s.Close())
+	require.Equal(t, "this program", Formats()[3].By)
 }

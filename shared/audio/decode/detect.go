@@ -39,62 +39,62 @@ var magics = []magic{
 	{0, "wvpk", "wv"},
 	{0, "MAC ", "ape"},
 	{0, "TTA1", "tta"},
+	{0, "\x0b\x77", "ac3"}, // E-AC3 too
 }
 
-const accepted = "expected WAV, MP3, FLAC, or (through ffmpeg) Ogg, MP4/M4A, AAC, Matroska, AIFF, AU, CAF, ASF, AMR, WavPack, APE or TTA"
+const accepted = "expected WAV, MP3, FLAC, or (through ffmpeg) Ogg, MP4/M4A, AAC, Matroska, AIFF, AU, CAF, ASF, AMR, WavPack, APE, TTA or AC-3"
 
-// detect names the format of f, and where its sound starts after ID3 tags.
-func detect(f io.ReaderAt, size int64) (format string, start int64, err error) {
-	if size == 0 {
-		return "", 0, invalid("empty: 0 bytes")
-	}
-	head, start, err := skipTags(f, size)
+// detect names the format of an input, which it leaves where its sound starts after ID3 tags.
+func detect(in *input) (format string, err error) {
+	head, err := in.skipTags()
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
 	if len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WAVE" {
-		return "wav", start, nil
+		return "wav", nil
 	}
 	for _, m := range magics {
 		if len(head) >= m.at+len(m.bytes) && string(head[m.at:m.at+len(m.bytes)]) == m.bytes {
-			return m.format, start, nil
+			return m.format, nil
 		}
 	}
 	if len(head) >= 7 && head[0] == 0xff && head[1]&0xf6 == 0xf0 {
-		return "aac", start, nil
+		return "aac", nil
 	}
 	if _, ok := parseMP3Header(head); ok {
-		return "mp3", start, nil
+		return "mp3", nil
 	}
 	if what := lookalike(head); what != "" {
-		return "", 0, invalid("looks like %s, not audio", what)
+		return "", invalid("looks like %s, not audio", what)
 	}
-	if findsMP3(f, start) {
-		return "mp3", start, nil
+	if b, _ := in.r.Peek(maxSync); syncMP3(b, nil) >= 0 { // what cannot be read is not found
+		return "mp3", nil
 	}
-	return "", 0, invalid("not a known audio format (begins %q): %s", head[:min(8, len(head))], accepted)
+	return "", invalid("not a known audio format (begins %q): %s", head[:min(8, len(head))], accepted)
 }
 
-// skipTags returns the first bytes after any ID3v2 tags, and where they are.
-func skipTags(f io.ReaderAt, size int64) (head []byte, start int64, err error) {
-	head = make([]byte, sniffBytes)
-	for range maxTags {
-		n, err := f.ReadAt(head, start)
+// skipTags moves on over ID3v2 tags and returns the first bytes after them.
+func (in *input) skipTags() (head []byte, err error) {
+	for i := range maxTags {
+		head, err = in.r.Peek(sniffBytes)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, 0, err
+			return nil, err
 		}
-		if n == 0 {
-			return nil, 0, corrupt("truncated: an ID3 tag, and no sound after it")
+		if len(head) == 0 && i == 0 {
+			return nil, invalid("empty: 0 bytes")
 		}
-		tag := id3Size(head[:n])
+		if len(head) == 0 {
+			return nil, corrupt("truncated: an ID3 tag, and no sound after it")
+		}
+		tag := id3Size(head)
 		if tag == 0 {
-			return head[:n], start, nil
+			return head, nil
 		}
-		if start += tag; start >= size {
-			return nil, 0, corrupt("truncated: an ID3 tag, and no sound after it")
+		if _, err := in.r.Discard(int(tag)); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
 		}
 	}
-	return nil, 0, invalid("more than %d ID3 tags", maxTags)
+	return nil, invalid("more than %d ID3 tags", maxTags)
 }
 
 // id3Size is the length of the ID3v2 tag that b begins with, 0 if it does not.

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"leasehold/shared/fault"
@@ -39,16 +40,19 @@ type ffmpegSource struct {
 type ffmpegInput struct {
 	demuxer string
 	path    string    // "" when it reads stdin
-	stdin   io.Reader // frames of MP3
+	stdin   io.Reader // frames of MP3, or a stream
 	size    int64     // of the file
 	closer  io.Closer // closed with the stream; may be nil
 	filter  string
 }
 
-// newFFmpeg decodes f, whose demuxer has the given name. It opens the file by its
-// path, since some containers must be read with seeking.
-func (d Decoder) newFFmpeg(ctx context.Context, f *os.File, size int64, demuxer string) (*ffmpegSource, error) {
-	return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, path: f.Name(), size: size, closer: f})
+// newFFmpeg decodes an input, whose demuxer has the given name. It opens a file by its path, since
+// some containers must be read with seeking.
+func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffmpegSource, error) {
+	if in.file != nil {
+		return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, path: in.file.Name(), size: in.size, closer: in})
+	}
+	return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, stdin: in, size: math.MaxInt64, closer: in})
 }
 
 // ffmpeg starts the child and reads the header of what it writes.
@@ -67,7 +71,7 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 	}
 	s := &ffmpegSource{child: c, path: in.path, limit: soundSlack + time.Duration(min(in.size, int64(maxDuration/soundPerByte)))*soundPerByte}
 	s.wavSource = &wavSource{r: bufio.NewReaderSize(c, blockBytes), closer: in.closer, left: -1}
-	if _, _, err := s.readHeader(); err != nil {
+	if _, err := s.readHeader(); err != nil {
 		_ = c.out.Close() // so that a child that still writes ends
 		if waitErr := s.wait(); waitErr != nil && !errors.Is(err, errStalled) {
 			err = waitErr // it says why there is no header
@@ -80,14 +84,26 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 	return s, nil
 }
 
-// findFFmpeg looks for the program.
+// findFFmpeg looks for the program. One that does not run, such as one that lacks a library, is
+// treated as if it were not installed; each is asked once.
 func (d Decoder) findFFmpeg() (bin string, ok bool) {
 	if d.WithoutFFmpeg {
 		return "", false
 	}
 	bin, err := exec.LookPath("ffmpeg")
-	return bin, err == nil
+	if err != nil {
+		return "", false
+	}
+	runs, known := ffmpegRuns.Load(bin)
+	if !known {
+		_, err := ask(context.Background(), bin, "-version")
+		runs, _ = ffmpegRuns.LoadOrStore(bin, err == nil)
+	}
+	return bin, runs.(bool)
 }
+
+// ffmpegRuns is whether the programs that were found run, by their paths.
+var ffmpegRuns sync.Map
 
 // args of ffmpeg: it may read this one input and write this one pipe.
 func (in ffmpegInput) args() []string {

@@ -3,7 +3,6 @@ package decode
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -91,14 +90,6 @@ func (h mp3Header) sideInfo() (start, length int) {
 		return start, 9
 	}
 	return start, 17
-}
-
-// findsMP3 reports whether two frames of one stream follow each other within
-// maxSync bytes of start.
-func findsMP3(f io.ReaderAt, start int64) bool {
-	b := make([]byte, maxSync)
-	n, _ := f.ReadAt(b, start) // what cannot be read is not found
-	return syncMP3(b[:n], nil) >= 0
 }
 
 // syncMP3 is where in b a frame begins that another one follows, both like the

@@ -28,6 +28,10 @@ func all(ctx context.Context, path string) (samples []float32, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return drained(s)
+}
+
+func drained(s *decode.Stream) (samples []float32, err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	buf := &audio.Float32Buffer{Data: make([]float32, 1009)}
 	for {
@@ -99,7 +103,6 @@ func TestFault50BadAudioIsATypedError(t *testing.T) {
 		{"0 bits.wav", wavFile{codec: 1, channels: 1, rate: 8000, align: 2, length: -1, data: sound}.bytes(), fault.ErrInvalid, "contradict"},
 		{"align 1.wav", wavFile{codec: 1, channels: 2, bits: 16, align: 1, rate: 8000, length: -1, data: sound}.bytes(), fault.ErrInvalid, "contradict"},
 		{"float16.wav", wavFile{codec: 3, channels: 1, bits: 16, rate: 8000, length: -1, data: sound}.bytes(), fault.ErrInvalid, "float of 32 or 64"},
-		{"length 2^32-1.wav", wavFile{codec: 1, channels: 1, bits: 16, rate: 8000, length: 1<<32 - 1, data: sound}.bytes(), fault.ErrCorrupt, "declares 4294967295 bytes of sound"},
 		{"truncated.wav", wavFile{codec: 1, channels: 1, bits: 16, rate: 8000, length: 32000, data: sound}.bytes(), fault.ErrCorrupt, "truncated: the sound breaks off at 0:01.00 of 0:02.00"},
 		{"odd.wav", plain(sound[:len(sound)-1]).bytes(), fault.ErrCorrupt, "not a whole number of frames"},
 		{"100 h.wav", wavFile{codec: 1, channels: 1, bits: 8, rate: 8000, length: 360000 * 8000, data: sound}.bytes(), fault.ErrCorrupt, "of 6000:00.00"},
@@ -209,6 +212,61 @@ func TestMissingFile(t *testing.T) {
 	}
 	if _, err := decode.Open(context.Background(), t.TempDir()); !errors.Is(err, fault.ErrInvalid) {
 		t.Error(err)
+	}
+}
+
+// TestAStreamIsDecodedAsAFileIs reads what cannot be sought in.
+func TestAStreamIsDecodedAsAFileIs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a.wav", "a.mp3", "a.flac", "a.ogg", "a.opus", "a.ac3", "a.eac3", "a.aiff", "alaw.wav"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), name)
+			src := filepath.Join(t.TempDir(), "src.wav")
+			tool(t, "sox", "-R", "-n", "-r", "48000", "-c", "2", "-b", "16", src, "synth", "2", "pinknoise")
+			args := []string{"-v", "error", "-i", src, path}
+			if name == "alaw.wav" {
+				args = slices.Insert(args, 4, "-c:a", "pcm_alaw")
+			}
+			tool(t, "ffmpeg", args...)
+			want, err := all(t.Context(), path)
+			if err != nil || len(want) < 95000 {
+				t.Fatal(len(want), err)
+			}
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := decode.Decoder{}.OpenReader(t.Context(), struct{ io.ReadCloser }{f})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := drained(s)
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%d samples of the stream, %d of the file, %v", len(got), len(want), err)
+			}
+		})
+	}
+}
+
+// TestWhatComesBeforeABreakIsGiven has the sound up to it, and then the error.
+func TestWhatComesBeforeABreakIsGiven(t *testing.T) {
+	t.Parallel()
+	sound := make([]byte, 16000)
+	for name, length := range map[string]int64{"declared": 32000, "unknown": 0xffffffff} {
+		w := plain(sound)
+		w.length = length
+		path := filepath.Join(t.TempDir(), "a.wav")
+		if err := os.WriteFile(path, w.bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := all(t.Context(), path)
+		if len(got) != 8000 {
+			t.Errorf("%s: %d samples", name, len(got))
+		}
+		if broken := length == 32000; broken != errors.Is(err, fault.ErrCorrupt) || !broken && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

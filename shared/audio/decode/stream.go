@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -79,42 +81,64 @@ func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode.Open: %w", err)
 	}
-	src, format, err := d.open(ctx, f, info.Size())
+	return d.start(ctx, &input{r: bufio.NewReaderSize(f, maxSync), closer: f, file: f, size: info.Size()})
+}
+
+// OpenReader starts to decode a stream, such as standard input, as Open does a file. Formats that
+// must be read with seeking, as some MP4 are, fail. The Stream closes r.
+func (d Decoder) OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
+	return d.start(ctx, &input{r: bufio.NewReaderSize(r, maxSync), closer: r, size: math.MaxInt64})
+}
+
+// input is what is decoded: a file, or a stream that can be read once.
+type input struct {
+	r      *bufio.Reader
+	closer io.Closer
+	file   *os.File // nil for a stream
+	size   int64    // of the file
+}
+
+func (in *input) Read(p []byte) (int, error) { return in.r.Read(p) }
+func (in *input) Close() error               { return in.closer.Close() }
+
+func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
+	src, format, err := d.open(ctx, in)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, in.Close())
 	}
 	rate := src.rateHz()
 	if rate < minRateHz || rate > maxRateHz {
-		_ = src.close() // the rate is the error to tell
+		_ = src.close() // the rate is the error to report
 		return nil, invalid("%s of %d Hz: expected %d to %d Hz", format, rate, minRateHz, maxRateHz)
 	}
 	return &Stream{ctx: ctx, src: src, format: format, rate: rate}, nil
 }
 
-// open chooses the decoder. The source that it returns owns f.
-func (d Decoder) open(ctx context.Context, f *os.File, size int64) (src source, format string, err error) {
+// open chooses the decoder. The source that it returns owns the input.
+func (d Decoder) open(ctx context.Context, in *input) (src source, format string, err error) {
 	defer rescue(&err)
-	kind, start, err := detect(f, size)
+	kind, err := detect(in)
 	if err != nil {
-		return nil, "", err
-	}
-	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return nil, "", err
 	}
 	switch kind {
 	case "wav":
-		src, err = newWAV(f, size-start)
+		head, _ := in.r.Peek(sniffBytes) // a stream is read once, so ffmpeg must get its header too
+		ahead := wavSource{r: bufio.NewReader(bytes.NewReader(head))}
+		if _, err = ahead.readHeader(); !errors.Is(err, errNeedsFFmpeg) {
+			src, err = newWAV(in, in.size)
+		}
 	case "mp3":
-		src, err = d.newMP3(ctx, f, size)
+		src, err = d.newMP3(ctx, in, in.size)
 	case "flac":
-		src, err = newFLAC(f)
+		src, err = newFLAC(in)
 	case "aiff":
-		src, err = newAIFF(f, size-start)
+		src, err = newAIFF(in)
 	default:
 		err = errNeedsFFmpeg
 	}
 	if errors.Is(err, errNeedsFFmpeg) {
-		src, err = d.newFFmpeg(ctx, f, size, kind)
+		src, err = d.newFFmpeg(ctx, in, kind)
 	}
 	return src, kind, err
 }

@@ -38,66 +38,64 @@ type wavSource struct {
 	r      *bufio.Reader
 	closer io.Closer
 	left   int64 // bytes of the data chunk still to read; -1 until the end of r
+	total  int64 // bytes of it, as declared
 	raw    []byte
 	stereo stereo
 }
 
-// newWAV reads the header of f, which has size bytes.
+// newWAV reads the header of f. What the data chunk declares and f does not hold is told when
+// the sound breaks off; a length that a program could not fill in is until the end of f, which
+// has at most so many bytes.
 func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
-	w := &wavSource{r: bufio.NewReaderSize(f, 1<<16), closer: f}
-	length, pos, err := w.readHeader()
+	w := &wavSource{r: bufio.NewReaderSize(f, blockBytes), closer: f}
+	length, err := w.readHeader()
 	if err != nil {
 		return nil, err
 	}
-	frame, there := int64(w.frameSize()), size-pos
+	frame := int64(w.frameSize())
 	switch {
-	case length > there && length == lengthUnknown:
-		return nil, corrupt("declares %d bytes of sound, which stands for an unknown length, and holds %d: write it anew with its length (ffmpeg -i OLD NEW.wav)", length, there)
-	case length > there:
-		return nil, truncated(span(there/frame, w.rate), span(length/frame, w.rate))
+	case length == lengthUnknown:
+		length = -1
 	case length%frame != 0:
 		return nil, corrupt("%d bytes of sound are not a whole number of frames of %d bytes", length, frame)
-	case span(length/frame, w.rate) > maxDuration:
+	case length <= size && span(length/frame, w.rate) > maxDuration:
 		return nil, tooLarge("lasts %v: expected at most %v", span(length/frame, w.rate), maxDuration)
 	}
-	w.left = length
+	w.left, w.total = length, length
 	return w, nil
 }
 
-// readHeader reads up to the first byte of sound, and returns how many bytes of
-// sound are declared and how many bytes came before.
-func (w *wavSource) readHeader() (length, pos int64, err error) {
+// readHeader reads up to the first byte of sound, and returns how many bytes of sound are
+// declared.
+func (w *wavSource) readHeader() (length int64, err error) {
 	var b [12]byte
 	if _, err := io.ReadFull(w.r, b[:]); err != nil {
-		return 0, 0, headerCut(err)
+		return 0, headerCut(err)
 	}
 	if string(b[:4]) != "RIFF" || string(b[8:]) != "WAVE" {
-		return 0, 0, errNeedsFFmpeg // RF64 and its kin
+		return 0, errNeedsFFmpeg // RF64 and its kin
 	}
-	pos = 12
 	for range maxChunks {
 		if _, err := io.ReadFull(w.r, b[:8]); err != nil {
-			return 0, 0, headerCut(err)
+			return 0, headerCut(err)
 		}
 		id, n := string(b[:4]), int64(binary.LittleEndian.Uint32(b[4:]))
-		pos += 8
 		switch id {
 		case "data":
 			if w.channels == 0 {
-				return 0, 0, invalid("a WAV whose sound comes before its format")
+				return 0, invalid("a WAV whose sound comes before its format")
 			}
-			return n, pos, nil
+			return n, nil
 		case "fmt ":
 			err = w.readFormat(n)
 		default:
-			_, err = io.CopyN(io.Discard, w.r, n+n&1)
+			_, err = io.CopyN(io.Discard, w.r, n+n&1) // chunks are padded to even lengths
 		}
 		if err != nil {
-			return 0, 0, headerCut(err)
+			return 0, headerCut(err)
 		}
-		pos += n + n&1 // chunks are padded to even lengths
 	}
-	return 0, 0, invalid("a WAV with more than %d chunks before its sound", maxChunks)
+	return 0, invalid("a WAV with more than %d chunks before its sound", maxChunks)
 }
 
 func headerCut(err error) error { return cut("WAV", err) }
@@ -159,18 +157,16 @@ func (w *wavSource) read(dst []float32) (int, error) {
 		w.raw = make([]byte, want)
 	}
 	n, err := io.ReadFull(w.r, w.raw[:want])
-	switch {
-	case w.left < 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.EOF
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF): // it was longer when it was opened
-		return 0, corrupt("truncated while it was read")
-	case err != nil:
-		return 0, err
 	}
 	frames := n / frame
 	w.mix(dst[:frames], w.raw)
 	if w.left >= 0 {
 		w.left -= int64(n)
+		if errors.Is(err, io.EOF) && frames == 0 {
+			return 0, truncated(span((w.total-w.left)/int64(frame), w.rate), span(w.total/int64(frame), w.rate))
+		}
 	}
 	if frames > 0 {
 		return frames, nil

@@ -3,6 +3,7 @@ package match_test
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"slices"
 	"testing"
@@ -232,6 +233,32 @@ func TestFindRefusesAndEnds(t *testing.T) {
 	stop := errors.New("stop")
 	err := match.Find(context.Background(), x, &stream{in(quiet, 0, clipA, 1)(), 4000}, match.Options{}, func(match.Finding) error { return stop })
 	require.ErrorIs(t, err, stop)
+}
+
+// broken is an episode that breaks off.
+type broken struct {
+	stream
+	err error
+}
+
+func (b *broken) Read(dst []float32) (int, error) {
+	n, err := b.stream.Read(dst)
+	if errors.Is(err, io.EOF) {
+		err = b.err
+	}
+	return n, err
+}
+
+func TestWhatIsPlayedBeforeABreakIsFound(t *testing.T) {
+	t.Parallel()
+	b := &broken{stream{in(quiet, 16*second, clipB, 1)(), 1000}, errors.New("breaks off")}
+	var found []match.Finding
+	err := match.Find(t.Context(), indexed(t, clipB), b, match.Options{}, func(f match.Finding) error {
+		found = append(found, f)
+		return nil
+	})
+	require.ErrorIs(t, err, b.err)
+	require.Equal(t, []string{"a@128000"}, played(found))
 }
 
 func TestMemoryDoesNotGrowWithTheEpisode(t *testing.T) {

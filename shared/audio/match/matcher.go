@@ -65,7 +65,8 @@ func (m *Matcher) Close(ctx context.Context) error {
 }
 
 // Find reads the episode to its end, and calls emit as New says. It returns nil at the
-// end; else ctx's cause, the Reader's error, or what emit returned.
+// end; else ctx's cause, the Reader's error, or what emit returned. If the Reader breaks off, all
+// findings up to there are emitted first.
 func Find(ctx context.Context, x *index.Index, episode Reader, o Options, emit func(Finding) error) error {
 	defer runtime.KeepAlive(x) // postings do not refer to it
 	m, err := New(x, o, emit)
@@ -83,6 +84,9 @@ func Find(ctx context.Context, x *index.Index, episode Reader, o Options, emit f
 		}
 		if errors.Is(err, io.EOF) {
 			return m.Close(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			return errors.Join(err, m.Close(ctx))
 		}
 		if err != nil {
 			return err

@@ -192,11 +192,11 @@ func (b *builder) free(ctx context.Context, number int, length float64) (Episode
 		if err != nil {
 			return e, err
 		}
-		rate := between(b.rand, 1.07, 1.25)
+		percent := 107 + b.rand.IntN(19)
 		if b.rand.IntN(2) == 0 {
-			rate = 1 / rate
+			percent = 200 - percent
 		}
-		if x, err = stretched(x, rate); err != nil {
+		if x, err = stretched(x, percent); err != nil {
 			return e, err
 		}
 		if b.rand.IntN(2) == 0 {

@@ -90,9 +90,9 @@ func loudest(x []float32) float64 {
 	return most
 }
 
-// stretched plays a sound at a rate, pitch and all; at 1.25 it lasts four fifths.
-func stretched(x []float32, rate float64) ([]float32, error) {
-	r, err := resample.New(int(rate*rateHz), rateHz)
+// stretched plays a sound at a rate in percent, pitch and all; at 125 it lasts four fifths.
+func stretched(x []float32, percent int) ([]float32, error) {
+	r, err := resample.New(percent*rateHz/100, rateHz)
 	if err != nil {
 		return nil, err
 	}
