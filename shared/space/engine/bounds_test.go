@@ -118,7 +118,7 @@ func TestNothingIsLeftOfWhatCameAndWent(t *testing.T) {
 	}
 	s := e.state.spaces["s"]
 	require.Empty(t, e.state.entries)
-	require.Empty(t, e.state.timers.heap)
+	require.Zero(t, e.state.timers.queue.len())
 	require.Empty(t, e.state.timers.byID)
 	require.Empty(t, e.state.answers)
 	require.Empty(t, e.state.inFlight)

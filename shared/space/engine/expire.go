@@ -14,7 +14,7 @@ import (
 // its own. A deadline t is over at t, not after it.
 func (e *Engine) fireDue() {
 	st := &e.state
-	for len(st.timers.heap) > 0 { // reading the clock costs more than this check
+	for st.timers.queue.len() > 0 { // reading the clock costs more than this check
 		t, ok := st.timers.due(st.now())
 		switch {
 		case !ok:

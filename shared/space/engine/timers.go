@@ -1,18 +1,15 @@
 package engine
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
-// timers is one heap of all deadlines. Each entry and each session has at most one
-// timer, whose id is the entry's ref or the session's number. If several are due at
-// the same time, the smaller id fires first, so that the order is a function of the
-// state and survives undoing and restarts.
+// timers are all deadlines in order. Each entry and each session has at most one timer,
+// whose id is the entry's ref or the session's number. If several are due at the same
+// time, the smaller id fires first, so that the order is a function of the state and
+// survives undoing and restarts.
 type timers struct {
-	heap timerHeap
-	byID map[int64]*timer
-	wake chan struct{} // signalled when the first timer is earlier than before
+	queue *order[*timer]
+	byID  map[int64]*timer
+	wake  chan struct{} // signalled when the first timer is earlier than before
 }
 
 type timer struct {
@@ -20,11 +17,11 @@ type timer struct {
 	id      int64
 	entry   *entry   // nil for a session's timer
 	session *session // its deadline may be later than at, because signs of life do not move timers
-	index   int      // in the heap
 }
 
 func newTimers(wake chan struct{}) timers {
-	return timers{byID: map[int64]*timer{}, wake: wake}
+	queue := newOrder(func(x *timer) key { return key{int64(x.at), x.id} })
+	return timers{queue: queue, byID: map[int64]*timer{}, wake: wake}
 }
 
 func (t *timers) setEntry(at time.Duration, e *entry) { t.set(&timer{at: at, id: e.Ref, entry: e}) }
@@ -36,8 +33,8 @@ func (t *timers) setSession(at time.Duration, s *session) {
 func (t *timers) set(x *timer) {
 	t.unset(x.id)
 	t.byID[x.id] = x
-	heap.Push(&t.heap, x)
-	if x.index == 0 {
+	t.queue.insert(x)
+	if first, _ := t.queue.first(); first == x {
 		signal(t.wake)
 	}
 }
@@ -45,7 +42,7 @@ func (t *timers) set(x *timer) {
 // unset removes the timer of that id, if there is one.
 func (t *timers) unset(id int64) {
 	if x := t.byID[id]; x != nil {
-		heap.Remove(&t.heap, x.index)
+		t.queue.remove(x)
 		delete(t.byID, id)
 	}
 }
@@ -53,41 +50,19 @@ func (t *timers) unset(id int64) {
 // due removes and returns a timer that is due at now, and reports whether there is
 // one.
 func (t *timers) due(now time.Duration) (*timer, bool) {
-	if len(t.heap) == 0 || t.heap[0].at > now {
+	x, ok := t.queue.first()
+	if !ok || x.at > now {
 		return nil, false
 	}
-	x := t.heap[0]
 	t.unset(x.id)
 	return x, true
 }
 
 // next returns when the first timer is due, and whether there is one.
 func (t *timers) next() (time.Duration, bool) {
-	if len(t.heap) == 0 {
+	x, ok := t.queue.first()
+	if !ok {
 		return 0, false
 	}
-	return t.heap[0].at, true
-}
-
-type timerHeap []*timer
-
-func (h timerHeap) Len() int { return len(h) }
-func (h timerHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].id < h[j].id
-}
-func (h timerHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-func (h *timerHeap) Push(x any) {
-	t := x.(*timer)
-	t.index = len(*h)
-	*h = append(*h, t)
-}
-func (h *timerHeap) Pop() any {
-	last := len(*h) - 1
-	t := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return t
+	return x.at, true
 }

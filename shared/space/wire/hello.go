@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -70,48 +69,29 @@ type Hello struct {
 // maxKey bounds a Hello's key.
 const maxKey = 64
 
-// The fields of a Hello.
-const (
-	helloSession = 1
-	helloMode    = 2
-	helloKey     = 3
-	helloTTL     = 4 // nanoseconds
-	helloResume  = 5
-)
+func (c *coder) hello(h *Hello) {
+	name(c, 1, &h.Session)
+	name(c, 2, &h.Mode)
+	c.blob(3, &h.Key, maxKey)
+	integer(c, 4, &h.TTL) // nanoseconds
+	c.boolean(5, &h.Resume)
+}
 
 // AppendHello appends a Hello's body to buf.
 func AppendHello(buf []byte, h Hello) []byte {
-	b := body(buf)
-	b.text(helloSession, h.Session)
-	b.text(helloMode, h.Mode)
-	b.bytes(helloKey, h.Key)
-	b.integer(helloTTL, int64(h.TTL))
-	b.boolean(helloResume, h.Resume)
-	return b
+	c := coder{out: buf}
+	c.hello(&h)
+	return c.out
 }
 
 // DecodeHello decodes the body of a Hello.
 func DecodeHello(data []byte) (h Hello, err error) {
-	err = fields(data, func(tag uint64, content []byte) error {
-		switch tag {
-		case helloSession:
-			return name(content, &h.Session)
-		case helloMode:
-			return name(content, &h.Mode)
-		case helloKey:
-			if len(content) > maxKey {
-				return fmt.Errorf("a key of %d bytes, at most %d: %w", len(content), maxKey, fault.ErrTooLarge)
-			}
-			h.Key = bytes.Clone(content)
-		case helloTTL:
-			return integer(content, &h.TTL)
-		case helloResume:
-			return boolean(content, &h.Resume)
-		}
-		return nil
-	})
-	if err != nil {
-		return Hello{}, fmt.Errorf("hello: %w", err)
+	c := reader(data)
+	for c.more() {
+		c.hello(&h)
+	}
+	if c.err != nil {
+		return Hello{}, fmt.Errorf("hello: %w", c.err)
 	}
 	return h, nil
 }
@@ -124,41 +104,29 @@ type Welcome struct {
 	Ping      time.Duration // silence after which either side sends a ping
 }
 
-// The fields of a Welcome.
-const (
-	welcomeHTTP      = 1
-	welcomeHeartbeat = 2 // nanoseconds, as are those below
-	welcomeLost      = 3
-	welcomePing      = 4
-)
+// welcome lists the fields of a Welcome; times are in nanoseconds.
+func (c *coder) welcome(w *Welcome) {
+	name(c, 1, &w.HTTP)
+	integer(c, 2, &w.Heartbeat)
+	integer(c, 3, &w.Lost)
+	integer(c, 4, &w.Ping)
+}
 
 // AppendWelcome appends a Welcome's body to buf.
 func AppendWelcome(buf []byte, w Welcome) []byte {
-	b := body(buf)
-	b.text(welcomeHTTP, w.HTTP)
-	b.integer(welcomeHeartbeat, int64(w.Heartbeat))
-	b.integer(welcomeLost, int64(w.Lost))
-	b.integer(welcomePing, int64(w.Ping))
-	return b
+	c := coder{out: buf}
+	c.welcome(&w)
+	return c.out
 }
 
 // DecodeWelcome decodes the body of a Welcome.
 func DecodeWelcome(data []byte) (w Welcome, err error) {
-	err = fields(data, func(tag uint64, content []byte) error {
-		switch tag {
-		case welcomeHTTP:
-			return name(content, &w.HTTP)
-		case welcomeHeartbeat:
-			return integer(content, &w.Heartbeat)
-		case welcomeLost:
-			return integer(content, &w.Lost)
-		case welcomePing:
-			return integer(content, &w.Ping)
-		}
-		return nil
-	})
-	if err != nil {
-		return Welcome{}, fmt.Errorf("welcome: %w", err)
+	c := reader(data)
+	for c.more() {
+		c.welcome(&w)
+	}
+	if c.err != nil {
+		return Welcome{}, fmt.Errorf("welcome: %w", c.err)
 	}
 	return w, nil
 }

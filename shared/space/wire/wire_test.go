@@ -52,6 +52,14 @@ func TestFieldsOfLaterVersionsAreSkipped(t *testing.T) {
 	require.ErrorIs(t, failure, fault.ErrClosed)
 }
 
+func TestFieldsAreReadInAnyOrder(t *testing.T) {
+	t.Parallel()
+	data := []byte{4, 1, 's', 14, 1, 9, 99, 1, 0, 3, 1, 7, 1, 1, byte(space.VerbAck), 99, 0, 14, 1, 8, 2, 1, 'x'}
+	r, err := wire.DecodeRequest(data)
+	require.NoError(t, err)
+	require.Equal(t, space.Request{Verb: space.VerbAck, Op: space.OpID{Session: "x", Seq: 7}, Space: "s", Acknowledged: []uint64{9, 8}}, r)
+}
+
 func TestErrorsKeepTheirKindsAndText(t *testing.T) {
 	t.Parallel()
 	kinds := []error{context.Canceled, context.DeadlineExceeded}
