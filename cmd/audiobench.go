@@ -50,13 +50,15 @@ func (a *app) newAudioBench() *cobra.Command {
 		Use:   "bench",
 		Short: "measure how well methods find clips, and what they cost",
 		Long: `Build sets of episodes with known clips in them, out of openly licensed Debian
-packages, and measure methods of finding them: precision, recall, offset error, CPU.
+packages, and measure methods of finding them: precision, recall, offset error,
+CPU.
 
-A set is built once for each seed, below the folder of --work; that takes minutes and
-needs apt-get, dpkg-deb, sox, lame and ffmpeg. The seed draws clips, background and the
-parameters of each condition; thresholds may be tuned on dev only, and the seed of report
-changes with each release. The exact method is the oracle; it and the cosine search that came
-before are too slow for a whole set: --oracle 60 compares all on a part.`,
+A set is built once for each seed, below the folder of --work; that takes
+minutes and needs apt-get, dpkg-deb, sox, lame and ffmpeg. The seed draws
+clips, background and the parameters of each condition; thresholds may be tuned
+on dev only, and the seed of report changes with each release. The exact method
+is the oracle; it and the cosine search that came before are too slow for a
+whole set: --oracle 60 compares all on a part.`,
 		Args: cobra.NoArgs,
 	}
 	o.out = bindOutput(c)

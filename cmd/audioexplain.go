@@ -34,9 +34,10 @@ func (a *app) newAudioExplain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain FILE CLIP --at TIME",
 		Short: "explain why a clip is found at a place, or is not",
-		Long: `Search a recording for one clip, as audio match does, and print step by step why it is
-found within a second of a time, or is not. With --file, draw it too: the spectrograms of both, the landmarks that they have in
-common, and how each block of the clip correlates.`,
+		Long: `Search a recording for one clip, as audio match does, and print step by step
+why it is found within a second of a time, or is not. With --file, draw it too:
+the spectrograms of both, the landmarks that they have in common, and how each
+block of the clip correlates.`,
 		Args: cobra.ExactArgs(2),
 	}
 	c.Flags().StringVar(&o.at, "at", "", "where the clip begins: seconds, m:ss or h:mm:ss")

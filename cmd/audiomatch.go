@@ -46,11 +46,12 @@ func (a *app) newAudioMatch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "match --clips FOLDER FILE…",
 		Short: "find the clips of a folder in recordings, without a coordinator",
-		Long: `Find where the clips of a folder are played in recordings. Nothing else is needed:
-no coordinator, no data folder. A file or clip that cannot be read is reported, and the
-others are searched; the exit code is then 1. A recording that breaks off is searched up to
-there. FILE - is standard input: a live stream too, whose findings are printed about a minute
-after they are played (with --json or --format labels):
+		Long: `Find where the clips of a folder are played in recordings. Nothing else is
+needed: no coordinator, no data folder. A file or clip that cannot be read is
+reported, and the others are searched; the exit code is then 1. A recording
+that breaks off is searched up to there. FILE - is standard input: a live
+stream too, whose findings are printed about a minute after they are played
+(with --json or --format labels):
 
     curl -s http://radio.example/live | leasehold audio match --clips FOLDER --json -`,
 		Args: cobra.MinimumNArgs(1),

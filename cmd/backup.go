@@ -17,10 +17,10 @@ func (a *app) newBackup() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup DEST",
 		Short: "back up the spaces and the catalog, also while a coordinator runs",
-		Long: `Copy the spaces and the catalog to the new folder DEST: first the spaces, then the
-catalog, because a restored coordinator may then repeat work without changing
-anything. DEST is complete or does not exist. The cache is not copied, because it
-can be fetched again.
+		Long: `Copy the spaces and the catalog to the new folder DEST: first the spaces, then
+the catalog, because a restored coordinator may then repeat work without
+changing anything. DEST is complete or does not exist. The cache is not copied,
+because it can be fetched again.
 
 A running coordinator makes the backup itself, so DEST is on its machine.`,
 		Args: cobra.ExactArgs(1),

@@ -19,9 +19,9 @@ func (a *app) newClipsCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FOLDER",
 		Short: "list clips that would not be found or found twice, with advice",
-		Long: `List the clips of a folder that would not be found (unreadable, silent, too short,
-too long), not reliably (noise-like, steady), or twice (duplicates, and clips
-contained in others), with advice. The exit code is 1 if there are any.`,
+		Long: `List the clips of a folder that would not be found (unreadable, silent, too
+short, too long), not reliably (noise-like, steady), or twice (duplicates, and
+clips contained in others), with advice. The exit code is 1 if there are any.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)

@@ -9,8 +9,8 @@ func (a *app) newCompletion() *cobra.Command {
 		Short: "print a completion script for a shell",
 		Long: `Print a script that completes commands and flags in a shell:
 
-  source <(leasehold completion bash)                                # this shell, or in ~/.bashrc
-  leasehold completion zsh > "${fpath[1]}/_leasehold"                # then a new shell
+  source <(leasehold completion bash)     # this shell, or in ~/.bashrc
+  leasehold completion zsh > "${fpath[1]}/_leasehold"   # then a new shell
   leasehold completion fish > ~/.config/fish/completions/leasehold.fish`,
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"bash", "zsh", "fish"},

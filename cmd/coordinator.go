@@ -15,7 +15,7 @@ import (
 func (a *app) newCoordinator() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "coordinator",
-		Short: "run a coordinator: the spaces, the catalog, the API and the dashboard",
+		Short: "run a coordinator: spaces, catalog, API and dashboard",
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runCoordinator),
 	}

@@ -39,8 +39,8 @@ func (a *app) newOriginAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add PATH…",
 		Short: "add origins and visit them",
-		Long: `Add the origins at each PATH and visit them. If a coordinator runs, a manager visits
-them, and each PATH must be on the coordinator's machine.`,
+		Long: `Add the origins at each PATH and visit them. If a coordinator runs, a manager
+visits them, and each PATH must be on the coordinator's machine.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 			if s.Dir == nil {
@@ -150,7 +150,8 @@ func (a *app) newOriginList() *cobra.Command {
 func (a *app) newOriginShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ORIGIN",
-		Short: "print one origin, named by its id, URL or path, with its visits and schedule",
+		Short: "print one origin with its visits and schedule",
+		Long:  "Print one origin, named by its id, URL or path, with its visits and schedule.",
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)

@@ -18,8 +18,8 @@ func (a *app) newRepair() *cobra.Command {
 		Short: "repair a damaged journal, and report what was lost",
 		Long: `Repair the journal of the data folder if its log is damaged in the middle. The
 journal is first copied to a folder beside it. Then the log is cut off at the
-damage: operations before it are kept, operations after it are lost. A backup may
-have them; see leasehold restore.`,
+damage: operations before it are kept, operations after it are lost. A backup
+may have them; see leasehold restore.`,
 		Args: cobra.NoArgs,
 		RunE: a.withConfig(func(_ context.Context, cfg config.Config) error {
 			done, err := node.Repair(cfg, a.newLogger(cfg))

@@ -20,12 +20,12 @@ func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "leasehold",
 		Short: "find where clips are played, with work distributed through tuple spaces",
-		Long: `Find where clips are played in episodes. Leasehold distributes the work through tuple
-spaces: managers put leased work-items into them, workers take them and put results
-back.
+		Long: `Find where clips are played in episodes. Leasehold distributes the work through
+tuple spaces: managers put leased work-items into them, workers take them and
+put results back.
 
-Without a command, run the mode that the environment variable mode (or --mode, or
-mode: in the file of settings) names, with the flags of that mode.`,
+Without a command, run the mode that the environment variable mode (or --mode,
+or mode: in the file of settings) names, with the flags of that mode.`,
 		Args:          knownCommand,
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,

@@ -19,15 +19,17 @@ import (
 )
 
 // notation describes how to write the fields of tuples and templates.
-const notation = `Fields are words: 42 is an int64, 4.2 a float64, true and nil are themselves, int:1
-names its type (bool, int, int32, int64, float32, float64, string, bytes in
-hexadecimal), (a 1) is a nested tuple. Any other word is a string, also '42' (in a
-shell: "'42'"). Put a word that begins with - after --, or write it as int64:-7.`
+const notation = `Fields are words: 42 is an int64, 4.2 a float64, true and nil are themselves,
+int:1 names its type (bool, int, int32, int64, float32, float64, string, bytes
+in hexadecimal), (a 1) is a nested tuple. Any other word is a string, also '42'
+(in a shell: "'42'"). Put a word that begins with - after --, or write it as
+int64:-7.`
 
 const templates = notation + `
 
-In a template, ?string matches any string, and likewise for the other types (quote it,
-because a shell expands ?). A last ... matches the rest of the tuple.`
+In a template, ?string matches any string, and likewise for the other types
+(quote it, because a shell expands ?). A last ... matches the rest of the
+tuple.`
 
 // newSpace is `leasehold space`.
 func (a *app) newSpace() *cobra.Command {
@@ -159,7 +161,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "query SPACE [FIELD…]",
 		Short:   "print tuples without taking them; exit code 1 if there are none",
-		Long:    "Print the tuples that match a template, or all tuples without one, and take none.\n\n" + templates,
+		Long:    "Print the tuples that match a template, or all tuples without one.\n\n" + templates,
 		Example: "  leasehold space query task research ...",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -271,8 +273,8 @@ func (a *app) newSpaceGet() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "get SPACE FIELD…",
 		Short: "take a tuple, waiting for one; exit code 1 if none comes",
-		Long: `Take a tuple that matches a template; wait until there is one. If this process or the
-network fails at the moment of the take, the tuple is lost.
+		Long: `Take a tuple that matches a template; wait until there is one. If this process
+or the network fails at the moment of the take, the tuple is lost.
 
 ` + templates,
 		Args: cobra.MinimumNArgs(2),

@@ -34,8 +34,8 @@ func (a *app) newTaskCreate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create ACTION [JSON|@FILE|@-]",
 		Short: "create a task",
-		Long: `Create a task for a worker that serves the action. Its data is JSON: an argument, a
-file, or standard input (@-).`,
+		Long: `Create a task for a worker that serves the action. Its data is JSON: an
+argument, a file, or standard input (@-).`,
 		Example: `  leasehold task create count '{"n": 1}' --timeout 5m`,
 		Args:    cobra.RangeArgs(1, 2),
 	}

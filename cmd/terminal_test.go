@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -83,6 +84,26 @@ func TestProgressIsNeverWiderThanTheTerminal(t *testing.T) {
 			require.NotContains(t, last, "[#", "the bar is removed at the end")
 		})
 	}
+}
+
+func TestEveryHelpTextFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		help := c.Long + "\n" + c.UsageString()
+		if c.Long == "" {
+			help = c.Short + "\n" + help
+		}
+		for line := range strings.Lines(help) {
+			line = strings.TrimRight(line, "\n")
+			require.True(t, strings.HasPrefix(line, "  leasehold ") || utf8.RuneCountInString(line) <= terminalColumns, "%s: %q", c.CommandPath(), line)
+		}
+		require.Regexp(t, `^[a-z][^.]*$`, c.Short, c.CommandPath())
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit((&app{}).newRoot())
 }
 
 func TestATerminalThatCannotRedrawGetsPlainLines(t *testing.T) {

@@ -18,9 +18,9 @@ func (a *app) newTup4fun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tup4fun",
 		Short: "model tuple-space programs, and check all their states",
-		Long: `Model tuple-space programs, and check all their states. A model is a file with the
-start, the processes and the properties, separated by lines of ---. The tutorial is
-docs/tup4fun.md. The file name - is standard input.`,
+		Long: `Model tuple-space programs, and check all their states. A model is a file with
+the start, the processes and the properties, separated by lines of ---. The
+tutorial is docs/tup4fun.md. The file name - is standard input.`,
 	}
 	c.AddCommand(a.newTupCheck(), a.newTupFmt(), a.newTupRun(), a.newTupGraph(), a.newTupTrace(), a.newTupExport(), a.newTupPetri(), a.newTupConform(), a.newTupServe())
 	return c

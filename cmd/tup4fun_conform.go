@@ -17,11 +17,12 @@ func (a *app) newTupConform() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conform MODEL --map MAP TRACE",
 		Short: "check that a coordinator's trace does only what a model allows",
-		Long: `Check that a coordinator's trace (--trace FILE of run and coordinator) does only what a
-model allows. MAP maps events to steps of the model (docs/tup4fun.md);
-tup4fun/conform/models has a model and a map of each of our protocols. TRACE may be -,
-standard input. The exit code is 0 if the trace conforms, 1 if it does not, 2 if that
-is unknown (a bound was reached) or something cannot be read.`,
+		Long: `Check that a coordinator's trace (--trace FILE of run and coordinator) does
+only what a model allows. MAP maps events to steps of the model
+(docs/tup4fun.md); tup4fun/conform/models has a model and a map of each of our
+protocols. TRACE may be -, standard input. The exit code is 0 if the trace
+conforms, 1 if it does not, 2 if that is unknown (a bound was reached) or
+something cannot be read.`,
 		Example: "  leasehold run --trace trace.jsonl PATH\n" +
 			"  leasehold tup4fun conform lease.tup --map lease.map trace.jsonl",
 		Args: cobra.ExactArgs(2),

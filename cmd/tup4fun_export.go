@@ -16,10 +16,11 @@ func (a *app) newTupExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export MODEL",
 		Short: "print a model in Promela, the language of Spin, or as a drawing",
-		Long: `Print a model in Promela, the language of Spin, or its program graphs as a drawing or
-JSON. Promela needs the maximum number of tuples in each space, so all states are
-explored first. Spin without its reductions (spin -o1 -o2 -a, cc -DNOREDUCE -DSAFETY)
-then counts one state and two transitions more than check --no-reduction.`,
+		Long: `Print a model in Promela, the language of Spin, or its program graphs as a
+drawing or JSON. Promela needs the maximum number of tuples in each space, so
+all states are explored first. Spin without its reductions (spin -o1 -o2 -a, cc
+-DNOREDUCE -DSAFETY) then counts one state and two transitions more than check
+--no-reduction.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model, search := bindModel(c), bindSearch(c)

@@ -15,9 +15,10 @@ func (a *app) newTupGraph() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph MODEL",
 		Short: "print the program graphs of a model, or its state graph",
-		Long: `Print the program graphs of a model or, with --state-graph, its state graph: each state
-with its variables and tuples, and whether it is stuck or terminated. A graph that is
-too large is cut with a message; the exit code is then 2.`,
+		Long: `Print the program graphs of a model or, with --state-graph, its state graph:
+each state with its variables and tuples, and whether it is stuck or
+terminated. A graph that is too large is cut with a message; the exit code is
+then 2.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model := bindModel(c)

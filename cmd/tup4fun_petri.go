@@ -30,11 +30,12 @@ func (a *app) newTupPetri() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "petri NET",
 		Short: "check a Petri net",
-		Long: `Check whether a Petri net is bounded, free of deadlocks, live and reversible, and which
-sums of tokens are constant. NET is an .apt file, PNML, or - for standard input. With a
-final marking, also check whether each run can complete, and whether it does so with no
-tokens left over. The exit code is 0 if all properties hold, 1 if one is violated, 2 if
-that is unknown or the net cannot be read.`,
+		Long: `Check whether a Petri net is bounded, free of deadlocks, live and reversible,
+and which sums of tokens are constant. NET is an .apt file, PNML, or - for
+standard input. With a final marking, also check whether each run can complete,
+and whether it does so with no tokens left over. The exit code is 0 if all
+properties hold, 1 if one is violated, 2 if that is unknown or the net cannot
+be read.`,
 		Example: "  leasehold tup4fun petri --final '{p0}' --tokens 6 examples/petri/index-flow.apt",
 		Args:    cobra.ExactArgs(1),
 	}

@@ -18,9 +18,9 @@ func (a *app) newTupRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run MODEL",
 		Short: "run a model once, with chosen steps and then random ones",
-		Long: `Run a model once. The first steps are those that --choose gives (numbers from 0, in the
-order in which the last lines of the output list the possible steps); later steps are
-random. The same seed gives the same run.`,
+		Long: `Run a model once. The first steps are those that --choose gives (numbers from
+0, in the order in which the last lines of the output list the possible steps);
+later steps are random. The same seed gives the same run.`,
 		Example: "  leasehold tup4fun run philosophers.tup --choose 0,1 --steps 2",
 		Args:    cobra.ExactArgs(1),
 	}

@@ -18,8 +18,9 @@ func (a *app) newTupServe() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "serve a page that draws, runs and checks models",
-		Long: `Serve a page that draws, runs and checks models, for browsers on this machine only. The
-page loads nothing from elsewhere. The server stores nothing: a link holds a session.`,
+		Long: `Serve a page that draws, runs and checks models, for browsers on this machine
+only. The page loads nothing from elsewhere. The server stores nothing: a link
+holds a session.`,
 		Args: cobra.NoArgs,
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7413", "address of the page; port 0 is any free port")

@@ -40,9 +40,10 @@ func (a *app) newTupTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace MODEL",
 		Short: "print a shortest run that violates a property",
-		Long: `Print a shortest run that violates a property: the first violated property of the model,
-or --property. The format mermaid is a sequence diagram. The exit code is 1 if there is
-such a run, 0 if the property holds, 2 if that is unknown.`,
+		Long: `Print a shortest run that violates a property: the first violated property of
+the model, or --property. The format mermaid is a sequence diagram. The exit
+code is 1 if there is such a run, 0 if the property holds, 2 if that is
+unknown.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model, search := bindModel(c), bindSearch(c)

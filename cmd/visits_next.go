@@ -18,9 +18,9 @@ func (a *app) newVisitsNext() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "next",
 		Short: "print the origins to visit next, the best first",
-		Long: `Print the origins to visit next, the best first. With --explain, also print why: the
-pool in which each waits, the class of its rate, and the value of a visit now; and
-below them the origins that are not visited now, and why.`,
+		Long: `Print the origins to visit next, the best first. With --explain, also print
+why: the pool in which each waits, the class of its rate, and the value of a
+visit now; and below them the origins that are not visited now, and why.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)

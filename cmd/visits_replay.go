@@ -28,9 +28,10 @@ func (a *app) newVisitsReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay EVENTS.jsonl",
 		Short: "apply recorded outcomes to a policy, and print their effects",
-		Long: `Read outcomes, one JSON object on each line (as POST /api/v1/visits/outcomes takes
-them), apply them with --visit-policy and --visit-rules to an empty schedule, and
-print the effect of each. Nothing is stored. Targets are spread at random.`,
+		Long: `Read outcomes, one JSON object on each line (as POST /api/v1/visits/outcomes
+takes them), apply them with --visit-policy and --visit-rules to an empty
+schedule, and print the effect of each. Nothing is stored. Targets are spread
+at random.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)

@@ -27,17 +27,18 @@ func (a *app) newVisitsSimulate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate",
 		Short: "simulate policies, and compare them",
-		Long: `Simulate policies in scenarios, and compare them with a policy that knows how often
-each origin changes (bound). Scenarios: S1 no dates, S2 good dates, S3 wrong dates,
-S4 bursts, S5 podcasts, S6 starved, S7 a flood of new origins, S8 folders; a range
-such as S1..S8; or a JSON file (docs/visits.md). Separate several by commas. No
-coordinator is needed.
+		Long: `Simulate policies in scenarios, and compare them with a policy that knows how
+often each origin changes (bound). Scenarios: S1 no dates, S2 good dates, S3
+wrong dates, S4 bursts, S5 podcasts, S6 starved, S7 a flood of new origins, S8
+folders; a range such as S1..S8; or a JSON file (docs/visits.md). Separate
+several by commas. No coordinator is needed.
 
-With several seeds the table and the plot show the means; other formats show each.
+With several seeds the table and the plot show the means; other formats show
+each.
 
---require fails unless the first policy meets it in each scenario, in the mean of the
-seeds: fresh>=0.97*bound, dead<=0.04, lag<=1*swh2026. mean(fresh)>=1.05*swh2026
-compares the means of all scenarios.`,
+--require fails unless the first policy meets it in each scenario, in the mean
+of the seeds: fresh>=0.97*bound, dead<=0.04, lag<=1*swh2026.
+mean(fresh)>=1.05*swh2026 compares the means of all scenarios.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)

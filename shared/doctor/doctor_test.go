@@ -24,7 +24,7 @@ func examine(t *testing.T, f doctor.Folders) map[string]doctor.Finding {
 	return all
 }
 
-func TestAMachineInOrder(t *testing.T) {
+func TestAMachineThatHasEverything(t *testing.T) {
 	dir := t.TempDir()
 	all := examine(t, doctor.Folders{Data: dir})
 	for _, check := range []string{"data folder", "clock", "processors", "ffmpeg", "decodes WAV", "decodes AIFF", "decodes FLAC", "decodes MP3"} {
@@ -35,14 +35,14 @@ func TestAMachineInOrder(t *testing.T) {
 	require.Empty(t, left)
 }
 
-func TestADataFolderThatIsNotThereIsNotMade(t *testing.T) {
+func TestAMissingDataFolderIsNotCreated(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	require.Equal(t, doctor.OK, examine(t, doctor.Folders{Data: dir})["data folder"].State)
 	require.NoDirExists(t, dir)
 }
 
-func TestADataFolderThatCannotBe(t *testing.T) {
+func TestADataFolderThatCannotBeCreated(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -70,7 +70,7 @@ func TestWithoutFFmpegAndWithABrokenOne(t *testing.T) {
 	require.Contains(t, all["decodes MP3"].What, "by this program: slowly")
 	require.False(t, doctor.Failed(doctor.Examine(t.Context(), doctor.Folders{Data: t.TempDir()})))
 
-	for script, says := range map[string]string{
+	for script, want := range map[string]string{
 		"exit 3":                            "exit status 3",
 		"echo":                              "does not say its version",
 		"echo ffmpeg version 9.9 Copyright": "9.9, without mp3float",
@@ -80,7 +80,7 @@ func TestWithoutFFmpegAndWithABrokenOne(t *testing.T) {
 		t.Setenv("PATH", dir)
 		found := examine(t, doctor.Folders{Data: t.TempDir()})["ffmpeg"]
 		require.Equal(t, doctor.Warn, found.State)
-		require.Contains(t, found.What, says)
+		require.Contains(t, found.What, want)
 		require.NotEmpty(t, found.Advice)
 	}
 }

@@ -5,34 +5,34 @@ import (
 	"slices"
 )
 
-// State is how a check ended.
+// State is the result of a check.
 type State string
 
 // The states.
 const (
 	OK   State = "ok"
-	Warn State = "warning" // something works less well, or not at all
-	Fail State = "failed"  // Leasehold does not work here
+	Warn State = "warning" // something works less well
+	Fail State = "failed"  // Leasehold does not work
 )
 
-// Finding is what one check found.
+// Finding is the result of one check with its reason.
 type Finding struct {
 	Check  string
 	State  State
-	What   string // was found
-	Advice string // what to do; "" when all is well
+	What   string // what the check found
+	Advice string // what to do; empty if State is OK
 }
 
-// Folders are those that are looked at.
+// Folders are the folders to check.
 type Folders struct {
 	Data string
-	Temp string // for spools; "" is the system's
+	Temp string // for spools; empty: the system's
 }
 
 // Examine runs all checks, in a fixed order.
 func Examine(ctx context.Context, f Folders) []Finding {
 	return slices.Concat(
-		[]Finding{dataFolder(f.Data), space("room for data", f.Data), space("room for spools", f.temp())},
+		[]Finding{dataFolder(f.Data), diskSpace("disk space for data", f.Data), diskSpace("disk space for spools", f.temp())},
 		[]Finding{openFiles(), clock(), processors()},
 		sound(ctx),
 	)

@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// lowSpace is what a few hours of episodes need, spooled and cached.
+// lowSpace is the disk space in bytes that a few hours of episodes need, spooled and cached.
 const lowSpace = 2 << 30
 
 func (f Folders) temp() string {
@@ -21,13 +21,14 @@ func (f Folders) temp() string {
 	return os.TempDir()
 }
 
-// dataFolder looks whether the data folder can be had: made, locked and written.
+// dataFolder checks that the data folder can be created, locked and written. A folder that
+// another process holds is OK.
 func dataFolder(dir string) Finding {
 	f := Finding{Check: "data folder", State: OK, What: dir}
 	_, statErr := os.Stat(dir)
 	if errors.Is(statErr, os.ErrNotExist) {
-		// It is not made here: what counts is whether it could be.
-		return writable(f, nearest(dir), dir+", which will be made")
+		// Only check that the folder could be created, because doctor changes nothing.
+		return writable(f, nearestExisting(dir), dir+", which will be created")
 	}
 	release, err := datadir.Lock(dir)
 	if errors.Is(err, fault.ErrConflict) {
@@ -35,7 +36,7 @@ func dataFolder(dir string) Finding {
 		return f
 	}
 	if err != nil {
-		f.State, f.What, f.Advice = Fail, err.Error(), "name another folder with --data, or let this user write it"
+		f.State, f.What, f.Advice = Fail, err.Error(), "name another folder with --data, or allow this user to write to it"
 		return f
 	}
 	if err := release(); err != nil {
@@ -45,7 +46,8 @@ func dataFolder(dir string) Finding {
 	return writable(f, dir, dir)
 }
 
-// writable writes a file, waits until the disk has it, and removes it.
+// writable checks that a file can be written, synced and removed in dir. What describes the
+// folder in the finding.
 func writable(f Finding, dir, what string) Finding {
 	f.What = what
 	file, err := os.CreateTemp(dir, ".doctor-*")
@@ -54,13 +56,13 @@ func writable(f Finding, dir, what string) Finding {
 		err = errors.Join(err, file.Sync(), file.Close(), os.Remove(file.Name()))
 	}
 	if err != nil {
-		f.State, f.What, f.Advice = Fail, err.Error(), "name another folder with --data, or let this user write it"
+		f.State, f.What, f.Advice = Fail, err.Error(), "name another folder with --data, or allow this user to write to it"
 	}
 	return f
 }
 
-// nearest is the folder above dir that is there.
-func nearest(dir string) string {
+// nearestExisting returns dir or its nearest parent that exists.
+func nearestExisting(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
 			return dir
@@ -69,18 +71,18 @@ func nearest(dir string) string {
 	}
 }
 
-// space looks how much room a folder's disk has.
-func space(check, dir string) Finding {
+// diskSpace checks the free space of the disk that dir is on.
+func diskSpace(check, dir string) Finding {
 	f := Finding{Check: check, State: OK}
 	var s syscall.Statfs_t
-	if err := syscall.Statfs(nearest(dir), &s); err != nil {
+	if err := syscall.Statfs(nearestExisting(dir), &s); err != nil {
 		f.State, f.What = Warn, fmt.Sprintf("%s: %v", dir, err)
 		return f
 	}
 	free := int64(s.Bavail) * int64(s.Bsize)
 	f.What = fmt.Sprintf("%.1f GB free at %s", float64(free)/1e9, dir)
 	if free < lowSpace {
-		f.State, f.Advice = Warn, "an hour of episode takes 115 MB while it is researched, and is kept in the cache: make room, or lower cache-bytes"
+		f.State, f.Advice = Warn, "an hour of an episode takes 115 MB while it is researched, and is kept in the cache: free some space, or lower cache-bytes"
 	}
 	return f
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// fewFiles is what a coordinator with some hundred sessions needs.
+// fewFiles is the number of open files that a coordinator with some hundred sessions needs.
 const fewFiles = 4096
 
-// released is before any copy of this program was made.
+// released is before the first release, so that a clock before it is wrong.
 var released = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func openFiles() Finding {
@@ -20,24 +20,24 @@ func openFiles() Finding {
 		f.State, f.What = Warn, err.Error()
 		return f
 	}
-	f.What = fmt.Sprintf("at most %d at once", l.Cur)
+	f.What = fmt.Sprintf("at most %d", l.Cur)
 	if l.Cur < fewFiles {
-		f.State, f.Advice = Warn, fmt.Sprintf("a coordinator has two for each session: ulimit -n %d, or more", fewFiles)
+		f.State, f.Advice = Warn, fmt.Sprintf("a coordinator needs two for each session: set ulimit -n %d or more", fewFiles)
 	}
 	return f
 }
 
-// clock looks whether the wall clock can be right. Leases do not depend on it;
-// visits and dates do.
+// clock checks that the wall clock is plausible. Leases do not depend on it; visits and
+// dates do.
 func clock() Finding {
 	now := time.Now()
 	f := Finding{Check: "clock", State: OK, What: now.Format(time.RFC3339)}
 	if now.Before(released) {
-		f.State, f.Advice = Warn, "it is slow by years: certificates and visits go by it; set it"
+		f.State, f.Advice = Warn, "set the clock: it is years behind, and certificates and visits depend on it"
 	}
 	return f
 }
 
 func processors() Finding {
-	return Finding{Check: "processors", State: OK, What: fmt.Sprintf("%d, so that many workers and slots unless configured", runtime.GOMAXPROCS(0))}
+	return Finding{Check: "processors", State: OK, What: fmt.Sprintf("%d, which is the default number of workers and slots", runtime.GOMAXPROCS(0))}
 }

@@ -10,13 +10,13 @@ import (
 	"leasehold/shared/fault"
 )
 
-// sound looks which formats can be decoded.
+// sound checks which formats can be decoded.
 func sound(ctx context.Context) []Finding {
 	all := []Finding{ffmpeg(ctx)}
 	for _, f := range decode.Formats() {
 		found := Finding{Check: "decodes " + f.Name, State: OK, What: "by " + f.By}
 		if f.By == "" {
-			found.State, found.What, found.Advice = Warn, "nothing here can", "install ffmpeg"
+			found.State, found.What, found.Advice = Warn, "no decoder", "install ffmpeg"
 		}
 		if f.Note != "" {
 			found.What += ": " + f.Note
@@ -31,12 +31,12 @@ func ffmpeg(ctx context.Context) Finding {
 	v, err := decode.FindFFmpeg(ctx)
 	switch {
 	case errors.Is(err, fault.ErrNotFound):
-		f.State, f.What, f.Advice = Warn, "not in the PATH", "install it (apt install ffmpeg): more formats, and MP3 faster"
+		f.State, f.What, f.Advice = Warn, "not in the PATH", "install ffmpeg (apt install ffmpeg) for more formats and faster MP3"
 	case err != nil:
-		f.State, f.What, f.Advice = Warn, err.Error(), "repair it; until then it is treated as if it were not installed"
+		f.State, f.What, f.Advice = Warn, err.Error(), "repair ffmpeg; until then it is treated as if it were not installed"
 	case len(v.Lacks) > 0:
 		f.State, f.What = Warn, fmt.Sprintf("%s, %s, without %s", v.Path, v.Version, strings.Join(v.Lacks, ", "))
-		f.Advice = "install one that is built with them"
+		f.Advice = "install a build of ffmpeg that has them"
 	default:
 		f.What = fmt.Sprintf("%s, %s", v.Path, v.Version)
 	}
