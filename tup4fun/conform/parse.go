@@ -79,7 +79,7 @@ func (p *parser) item() (err error) {
 // numbered reads groups of variables joined by =. The variables of a group share their
 // numbers.
 func (p *parser) numbered() error {
-	for {
+	return p.Separated(",", func() error {
 		first, err := p.word("a variable whose values are numbered")
 		if err != nil {
 			return err
@@ -92,10 +92,8 @@ func (p *parser) numbered() error {
 			}
 			p.m.Numbered[n.Text] = first.Text
 		}
-		if !p.Accept(",") {
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
 func (p *parser) constant() error {
@@ -126,18 +124,14 @@ func (p *parser) number() (Field, error) {
 
 // names reads names separated by commas.
 func (p *parser) names(all []string, what string) ([]string, error) {
-	for {
+	err := p.Separated(",", func() error {
 		n, err := p.word(what)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(all, n.Text) {
+		if err == nil && !slices.Contains(all, n.Text) {
 			all = append(all, n.Text)
 		}
-		if !p.Accept(",") {
-			return all, nil
-		}
-	}
+		return err
+	})
+	return all, err
 }
 
 // rule reads EVENT [by Process[(VARIABLE|nobody)]] -> action, action.
@@ -154,17 +148,12 @@ func (p *parser) rule(at syntax.Pos) error {
 	if err := p.Need("->", " and the actions of the model"); err != nil {
 		return err
 	}
-	for {
+	p.m.Rules = append(p.m.Rules, r)
+	return p.Separated(",", func() error {
 		a, err := p.action()
-		if err != nil {
-			return err
-		}
 		r.Actions = append(r.Actions, a)
-		if !p.Accept(",") {
-			p.m.Rules = append(p.m.Rules, r)
-			return nil
-		}
-	}
+		return err
+	})
 }
 
 func (p *parser) by(r *Rule) error {

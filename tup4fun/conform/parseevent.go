@@ -57,16 +57,12 @@ func (p *parser) session() (role, serial string, err error) {
 
 // choice reads words separated by |.
 func (p *parser) choice(one func() (string, error)) (all []string, err error) {
-	for {
+	err = p.Separated("|", func() error {
 		s, err := one()
-		if err != nil {
-			return nil, err
-		}
 		all = append(all, s)
-		if !p.Accept("|") {
-			return all, nil
-		}
-	}
+		return err
+	})
+	return all, err
 }
 
 func (p *parser) operation() (string, error) {

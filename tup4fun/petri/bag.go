@@ -24,28 +24,29 @@ func (p *parser) bag() (bag, error) {
 	if p.Accept("}") {
 		return b, nil
 	}
-	for {
+	err := p.Separated(",", func() (err error) {
 		if p.Tok.Kind != syntax.WordToken {
-			return nil, p.Expected("a place, or a number of tokens")
+			return p.Expected("a place, or a number of tokens")
 		}
 		first, weight := p.Advance(), int64(1)
 		if p.Accept("*") {
-			var err error
 			if weight, err = p.weight(first); err != nil {
-				return nil, err
+				return err
 			}
 			if first, err = p.name("a place"); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		b = append(b, struct {
 			place  syntax.Token
 			weight int64
 		}{first, weight})
-		if !p.Accept(",") {
-			return b, p.Need("}", "")
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return b, p.Need("}", "")
 }
 
 func (p *parser) weight(t syntax.Token) (int64, error) {

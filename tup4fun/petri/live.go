@@ -43,18 +43,9 @@ func (c *checker) isLive() Finding {
 }
 
 // isReversible requires a path from every marking to the initial one, which has the
-// number 0. A deadlock other than the initial marking refutes it for an unbounded net.
+// number 0.
 func (c *checker) isReversible() Finding {
-	if !c.bounded {
-		if i := c.deadlock(); i > 0 {
-			return c.violated(c.reach, i, "nothing can fire in %s", c.net.Text(c.reach.Marking(i)))
-		}
-		return c.unknown()
-	}
-	if i := slices.Index(c.reach.leadsTo([]int{0}), false); i >= 0 {
-		return c.violated(c.reach, i, "from %s there is no way back to the start", c.net.Text(c.reach.Marking(i)))
-	}
-	return holds("")
+	return c.alwaysReaches(func(i int) bool { return i == 0 }, "from %s there is no way back to the start")
 }
 
 // completes decides the option to complete, a property of workflow nets: a final marking
@@ -63,20 +54,27 @@ func (c *checker) completes() Finding {
 	if len(c.net.Final) == 0 {
 		return incomplete("the net has no final marking")
 	}
+	isFinal := func(i int) bool { return c.net.IsFinal(c.reach.Marking(i)) }
+	return c.alwaysReaches(isFinal, "from %s no final marking can be reached")
+}
+
+// alwaysReaches requires a path from every marking to a target; unreachable describes a
+// marking without one. For an unbounded net a deadlock that is not a target refutes it.
+func (c *checker) alwaysReaches(isTarget func(i int) bool, unreachable string) Finding {
 	if !c.bounded {
-		if i := c.deadlock(); i >= 0 && !c.net.IsFinal(c.reach.Marking(i)) {
+		if i := c.deadlock(); i >= 0 && !isTarget(i) {
 			return c.violated(c.reach, i, "nothing can fire in %s", c.net.Text(c.reach.Marking(i)))
 		}
 		return c.unknown()
 	}
-	var finals []int
+	var targets []int
 	for i := range c.reach.keys {
-		if c.net.IsFinal(c.reach.Marking(i)) {
-			finals = append(finals, i)
+		if isTarget(i) {
+			targets = append(targets, i)
 		}
 	}
-	if i := slices.Index(c.reach.leadsTo(finals), false); i >= 0 {
-		return c.violated(c.reach, i, "from %s no final marking can be reached", c.net.Text(c.reach.Marking(i)))
+	if i := slices.Index(c.reach.leadsTo(targets), false); i >= 0 {
+		return c.violated(c.reach, i, unreachable, c.net.Text(c.reach.Marking(i)))
 	}
 	return holds("")
 }

@@ -143,16 +143,11 @@ func (p *parser) stmt() (s *Stmt, err error) {
 
 func (p *parser) locals(s *Stmt) error {
 	p.Advance()
-	for {
+	return p.Separated(",", func() error {
 		n, err := p.name("the name of a variable")
-		if err != nil {
-			return err
-		}
 		s.Names = append(s.Names, n)
-		if !p.Accept(",") {
-			return nil
-		}
-	}
+		return err
+	})
 }
 
 func (p *parser) assign(s *Stmt) (err error) {

@@ -87,7 +87,7 @@ func (p *parser) except(pr *Property) (err error) {
 	if !p.acceptName("except") {
 		return nil
 	}
-	for {
+	return p.Separated(",", func() error {
 		var place Place
 		if place.Process, err = p.name("the name of a process that may wait forever"); err != nil {
 			return err
@@ -98,8 +98,6 @@ func (p *parser) except(pr *Property) (err error) {
 			}
 		}
 		pr.Except = append(pr.Except, place)
-		if !p.Accept(",") {
-			return nil
-		}
-	}
+		return nil
+	})
 }

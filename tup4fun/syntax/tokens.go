@@ -84,6 +84,15 @@ func (p *TokenParser) Accept(s string) bool {
 	return true
 }
 
+// Separated calls item until no sep follows, and stops at the first error.
+func (p *TokenParser) Separated(sep string, item func() error) error {
+	for {
+		if err := item(); err != nil || !p.Accept(sep) {
+			return err
+		}
+	}
+}
+
 // Need reads s, or reports that s is expected; what completes the sentence.
 func (p *TokenParser) Need(s, what string) error {
 	if p.Accept(s) {
