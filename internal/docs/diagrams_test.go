@@ -77,7 +77,9 @@ var graphs = map[string]draw.Graph{
 		{"shared/space/engine\nspaces, waiters, holds, timers", "shared/lease, task, work, status, visit\nprocedures", "runs"},
 		{"shared/space/engine\nspaces, waiters, holds, timers", "shared/space/journal/pebble\nDIR/journal", "commits"},
 		{"shared/space/engine\nspaces, waiters, holds, timers", "coordinator\nvisit scheduler", "outcomes"},
-		{"coordinator\nvisit scheduler", "coordinator/visit/store\nstates, queues", "claim, record"},
+		{"coordinator\nvisit scheduler", "coordinator/visit/store\nvisit states, queues", "claim, record"},
+		{"coordinator/visit/store\nvisit states, queues", "shared/sqlfile\nDIR/catalog.db: one writer, several readers", ""},
+		{"shared/catalog/sqlite\norigins, episodes, clips, findings", "shared/sqlfile\nDIR/catalog.db: one writer, several readers", ""},
 	}),
 	"status": graph("The status protocol: one session", "not connected", []arrow{
 		{"not connected", idle, "first heartbeat: put"},
