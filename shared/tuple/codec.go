@@ -38,6 +38,7 @@ func appendFields(buf []byte, fields []any) []byte {
 	return buf
 }
 
+// appendField encodes a field that is not supported as nil: callers validate first.
 func appendField(buf []byte, f any) []byte {
 	switch v := f.(type) {
 	case bool:
@@ -87,6 +88,8 @@ func DecodeTemplate(data []byte) (p Template, rest []byte, err error) {
 	return fields, rest, err
 }
 
+// decodeWhole decodes one tuple or template. It checks MaxBytes at the end only, because
+// the fields cannot take more memory than in proportion to data.
 func decodeWhole(data []byte, template bool) ([]any, []byte, error) {
 	d := decoder{data: data, template: template}
 	fields := d.fields(1)
@@ -106,6 +109,7 @@ type decoder struct {
 	err      error
 }
 
+// fail records the first error and drops the data, so that all further reads fail too.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf(format, args...)
@@ -113,6 +117,8 @@ func (d *decoder) fail(format string, args ...any) {
 	d.data = nil
 }
 
+// fields reads a tuple at a depth of nesting. The count of fields is checked against the
+// bytes that are left before memory is taken for it.
 func (d *decoder) fields(depth int) []any {
 	if depth > MaxDepth {
 		d.fail("%w: nested deeper than %d", ErrBounds, MaxDepth)

@@ -21,6 +21,7 @@ func format(fields []any) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
+// formatField prints a float64 with a point or exponent, so that it is not an int64.
 func formatField(f any) string {
 	switch v := f.(type) {
 	case nil:

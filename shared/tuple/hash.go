@@ -24,6 +24,8 @@ func hash(seed maphash.Seed, fields []any, s Shape) uint64 {
 	return h
 }
 
+// hashField gives equal fields (see the package comment) equal hashes. The small numbers
+// make values of different types differ.
 func hashField(seed maphash.Seed, f any) uint64 {
 	switch v := f.(type) {
 	case string:

@@ -24,6 +24,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 )
 
 // Bounds of a tuple, so that one malicious message cannot take much memory.
@@ -76,6 +77,7 @@ func (t Tuple) Clone() Tuple { return cloneFields(t) }
 // Clone returns a copy that shares nothing mutable with p.
 func (p Template) Clone() Template { return cloneFields(p) }
 
+// cloneFields copies the fields that can be changed in place; all others are immutable.
 func cloneFields(fields []any) []any {
 	if fields == nil {
 		return nil
@@ -96,15 +98,7 @@ func cloneFields(fields []any) []any {
 
 // Equal reports whether two tuples have equal fields of equal types.
 func (t Tuple) Equal(u Tuple) bool {
-	if len(t) != len(u) {
-		return false
-	}
-	for i := range t {
-		if !equal(t[i], u[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(t, u, equal)
 }
 
 // equal compares two fields by type and value.

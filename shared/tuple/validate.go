@@ -18,6 +18,7 @@ func (t Tuple) Size() int {
 	return size
 }
 
+// validate checks each field and nested tuple, and then the whole size.
 func validate(fields []any, template bool) error {
 	size, err := measure(fields, template, 1)
 	if err != nil {

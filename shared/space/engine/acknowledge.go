@@ -35,6 +35,8 @@ func (s *session) acknowledge(r space.Request) (space.Reply, error) {
 	return s.e.awaitDurable(context.Background(), s.e.acknowledge(s, r))
 }
 
+// acknowledge ends the gets in one transaction. It has no operation id, because ending a
+// get twice does nothing.
 func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()

@@ -46,6 +46,7 @@ func dueAt(x *entry) time.Duration {
 	return x.Deadline
 }
 
+// Put clones the tuple, because a procedure may keep and change its own.
 func (tx *transaction) Put(name string, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := t.Validate(); err != nil {
 		return 0, fmt.Errorf("put into %s: %w: %w", name, fault.ErrInvalid, err)
@@ -113,6 +114,8 @@ func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	return x, err
 }
 
+// Replace changes a copy of the entry: entries are immutable, because facts, steps and
+// undoing refer to them.
 func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -130,6 +133,7 @@ func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 	return nil
 }
 
+// Extend is traced and notified as a replacement of the tuple by itself.
 func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -147,6 +151,8 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	return nil
 }
 
+// Hold replaces an earlier hold too, so that endHold can tell by the pointer whether an
+// expiry procedure changed the hold.
 func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	x, err := tx.entry(ref)
 	if err != nil {

@@ -58,6 +58,7 @@ type restored struct {
 	entries  []*entry
 }
 
+// addFact takes facts in any order: it applies at once those that depend on no others.
 func (r *restored) addFact(f journal.Fact) error {
 	failpoint.Reached("recovery.fact", "")
 	st := &r.e.state

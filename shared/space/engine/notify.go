@@ -29,6 +29,7 @@ type subscriber struct {
 	ready    chan struct{} // signalled when there are events or missed ones; closed at the end
 }
 
+// subscribe makes a subscription. It is not journalled: it ends with the process.
 func (s *session) subscribe(r space.Request) (space.Reply, error) {
 	st := &s.e.state
 	st.mu.Lock()

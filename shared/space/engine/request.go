@@ -24,6 +24,8 @@ func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 	return reply, nil
 }
 
+// do is Do without the request in the error. Verbs that run no transaction on tuples are carried
+// out in other files.
 func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if ctx.Err() != nil {
 		return space.Reply{}, ctxError(ctx)

@@ -261,6 +261,8 @@ func (all sessions) link(x *entry) {
 	}
 }
 
+// unlink is the inverse of link, except that it leaves the ref in taken, which may have
+// refs of entries that are gone.
 func (all sessions) unlink(x *entry) {
 	if s := all[x.Owner]; s != nil {
 		delete(s.ephemeral, x.Ref)

@@ -63,6 +63,7 @@ func (in *spaceState) rank(x *entry) key {
 	return key{minor: x.Place}
 }
 
+// add adds an entry to the index that its hold decides: remove must get the same entry.
 func (in *spaceState) add(x *entry) {
 	switch {
 	case isTaken(x):

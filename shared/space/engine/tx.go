@@ -224,6 +224,8 @@ func (tx *transaction) Wait(awaited ...space.Awaited) error {
 	return errWait
 }
 
+// Call undoes what the procedure did if it fails, and only that, so that the calling
+// procedure may continue.
 func (tx *transaction) Call(name string, args tuple.Tuple) (reply tuple.Tuple, err error) {
 	procedure := tx.e.procedures[name]
 	if procedure == nil {

@@ -160,6 +160,8 @@ func (st *state) listWaiter(w *waiter) {
 	}
 }
 
+// unlistWaiter removes w from where listWaiter put it; awaited must not have changed
+// since. The space may be gone after a reload.
 func (st *state) unlistWaiter(w *waiter) {
 	if w.forCapacity {
 		if in := st.spaces[w.request.Space]; in != nil {
@@ -217,6 +219,8 @@ func (l *waitlist) add(p tuple.Template, w *waiter) {
 	o.insert(w)
 }
 
+// remove removes w and every map that is empty then, so that templates that are no
+// longer waited for take no memory.
 func (l *waitlist) remove(p tuple.Template, w *waiter) {
 	sig, mask, hash := p.Signature(), p.Shape(), p.Hash(l.seed)
 	shapes := l.buckets[sig]

@@ -168,6 +168,8 @@ func (l *Link) Receive() (Frame, error) {
 	}
 }
 
+// receive reads one frame. It sets a deadline only for a frame that has not arrived
+// whole, because setting one is a system call.
 func (l *Link) receive() (Frame, error) {
 	if err := l.awaitByte(); err != nil {
 		return Frame{}, err
