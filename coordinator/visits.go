@@ -83,7 +83,7 @@ func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err err
 // put puts visits, once each. While the disk is full, it retries.
 func (v *visits) put(ctx context.Context, all []models.Visit) error {
 	for _, x := range all {
-		if err := catalog.Patiently(ctx, v.c.Log, func() error { return v.client.Put(ctx, x) }); err != nil {
+		if err := catalog.RetryOverload(ctx, v.c.Log, func() error { return v.client.Put(ctx, x) }); err != nil {
 			return fmt.Errorf("coordinator: visit %s: %w", x.Origin.URI, err)
 		}
 	}
@@ -115,7 +115,7 @@ func (v *visits) schedule(ctx context.Context) error {
 		}
 		var claimed []models.Visit
 		if free > 0 {
-			err = catalog.Patiently(ctx, v.c.Log, func() (err error) {
+			err = catalog.RetryOverload(ctx, v.c.Log, func() (err error) {
 				claimed, err = v.store.Claim(ctx, time.Now(), min(free, maxClaim))
 				return err
 			})
@@ -176,7 +176,7 @@ func (v *visits) record(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = catalog.Patiently(ctx, v.c.Log, func() error { return v.recordOne(ctx, step.Result) })
+		err = catalog.RetryOverload(ctx, v.c.Log, func() error { return v.recordOne(ctx, step.Result) })
 		if err != nil {
 			return fmt.Errorf("coordinator: outcome of a visit of %s: %w", step.Result.Subject, err)
 		}

@@ -69,7 +69,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 		return outcome, nil
 	}
 	var changes catalog.Curated
-	err = catalog.Reach(ctx, f.Log, func() (err error) {
+	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
 		changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
 		return err
 	})

@@ -21,7 +21,7 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	r, err := researched(h)
 	if err == nil {
 		failpoint.Reached("ingest.before", "")
-		err = catalog.Reach(ctx, log, func() error { return f.Catalog.Ingest(ctx, r, time.Now().UTC()) })
+		err = catalog.RetryUnavailable(ctx, log, func() error { return f.Catalog.Ingest(ctx, r, time.Now().UTC()) })
 	}
 	switch {
 	case err != nil && permanent(err):

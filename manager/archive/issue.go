@@ -49,7 +49,7 @@ func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err 
 	}
 	var research models.Research
 	var priority int64
-	err = catalog.Reach(ctx, f.Log, func() (err error) {
+	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
 		research, priority, err = f.Catalog.Select(ctx, busy(seen.Reserved), f.ClipLimit)
 		return err
 	})

@@ -26,7 +26,7 @@ func visit(t testing.TB, uri string, v models.Visit) (models.Outcome, error) {
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	defer f.Close()
-	flow := git.Flow{Catalog: &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.Git, URI: uri}}, Fetch: f}
+	flow := git.Flow{Catalog: &catalogtest.OneOrigin{Only: models.Origin{ID: "o", Kind: models.Git, URI: uri}}, Fetch: f}
 	return flow.Visit(t.Context(), v)
 }
 
@@ -61,7 +61,7 @@ func TestACatalogThatIsAwayIsNoFailureOfTheRepository(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	synctest.Test(t, func(t *testing.T) {
-		away := &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.Git, URI: dir}, Away: 5}
+		away := &catalogtest.OneOrigin{Only: models.Origin{ID: "o", Kind: models.Git, URI: dir}, Away: 5}
 		flow := git.Flow{Catalog: away, Fetch: f, Log: slog.New(slog.DiscardHandler)}
 		outcome, err := flow.Visit(t.Context(), models.Visit{})
 		require.NoError(t, err)

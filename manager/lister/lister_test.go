@@ -23,7 +23,7 @@ func visit(t *testing.T, kind models.OriginKind, uri string, known models.Known)
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	defer f.Close()
-	flow := Flow{Catalog: &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: kind, URI: uri}}, Fetch: f}
+	flow := Flow{Catalog: &catalogtest.OneOrigin{Only: models.Origin{ID: "o", Kind: kind, URI: uri}}, Fetch: f}
 	return flow.Visit(t.Context(), models.Visit{Known: known})
 }
 
@@ -34,7 +34,7 @@ func TestACatalogThatIsAwayIsNoFailureOfTheList(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	synctest.Test(t, func(t *testing.T) {
-		away := &catalogtest.Shelf{Only: models.Origin{ID: "o", Kind: models.URLs, URI: list}, Away: 5}
+		away := &catalogtest.OneOrigin{Only: models.Origin{ID: "o", Kind: models.URLs, URI: list}, Away: 5}
 		flow := Flow{Catalog: away, Fetch: f, Log: slog.New(slog.DiscardHandler)}
 		outcome, err := flow.Visit(t.Context(), models.Visit{})
 		require.NoError(t, err)

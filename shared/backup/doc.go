@@ -10,8 +10,8 @@
 //   - The file BACKUP lists every other file with its size and checksum; a restore
 //     that finds something else is fault.ErrCorrupt, and restores nothing.
 //
-// How a part is copied while it is in use is the part's own affair.
+// Each part copies itself, also while it is in use.
 package backup
 
-// Manifest is the file that lists what is in a backup.
+// Manifest is the file that lists the files of a backup.
 const Manifest = "BACKUP"

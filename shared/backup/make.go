@@ -21,7 +21,7 @@ type Part struct {
 }
 
 // Make writes a backup of the parts to dest, an absolute path. fault.ErrConflict
-// says that dest exists; then, and when anything else fails, it is left as it was.
+// means that dest exists; then, and when anything else fails, it is left as it was.
 func Make(ctx context.Context, dest string, parts ...Part) (err error) {
 	if err := absent(dest); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, err)
@@ -45,7 +45,7 @@ func Make(ctx context.Context, dest string, parts ...Part) (err error) {
 // absent refuses what exists.
 func absent(path string) error {
 	if !filepath.IsAbs(path) {
-		return fmt.Errorf("%w: an absolute path is wanted", fault.ErrInvalid)
+		return fmt.Errorf("%w: want an absolute path", fault.ErrInvalid)
 	}
 	_, err := os.Lstat(path)
 	switch {

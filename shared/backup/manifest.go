@@ -39,7 +39,7 @@ func sums(ctx context.Context, dir string) (map[string]file, error) {
 			return err
 		}
 		if !d.Type().IsRegular() {
-			return fmt.Errorf("%s: %w: it is no file", name, fault.ErrCorrupt)
+			return fmt.Errorf("%s: %w: it is not a regular file", name, fault.ErrCorrupt)
 		}
 		all[filepath.ToSlash(name)], err = sum(path)
 		return err
@@ -62,7 +62,7 @@ func check(ctx context.Context, dir string) error {
 	const largest = 1 << 20
 	f, err := os.Open(filepath.Join(dir, Manifest))
 	if err != nil {
-		return fmt.Errorf("it is no backup: %w: %w", fault.ErrInvalid, err)
+		return fmt.Errorf("it is not a backup: %w: %w", fault.ErrInvalid, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, largest))
 	if err = errors.Join(err, f.Close()); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Restore makes a data folder of the backup at src. The folder must be empty or
 // not there, which is fault.ErrConflict; a backup that is not whole is
-// fault.ErrCorrupt, and what is none is fault.ErrInvalid. On any error the folder
+// fault.ErrCorrupt, a folder without a manifest is fault.ErrInvalid. On any error the folder
 // is left as it was.
 func Restore(ctx context.Context, src, data string) error {
 	if err := restore(ctx, src, data); err != nil {

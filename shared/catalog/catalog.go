@@ -5,7 +5,7 @@
 // The interface lives here with its vocabulary; sqlite is the default driver,
 // and catalogtest the one conformance suite for all of them. Every write is
 // idempotent, because managers may repeat it: the catalog is always written
-// before the spaces are told (DESIGN section 6, "Two stores, one order").
+// before the spaces (docs/architecture.md).
 //
 // A recording that its origin no longer lists is gone: all that is known of it
 // is kept and comes back when it is listed again, but until then it is neither
@@ -42,9 +42,11 @@ type Catalog interface {
 	// changes nothing.
 	RecordOutcome(ctx context.Context, o models.Outcome) error
 
-	// Curate records what one visit of an origin listed, in one transaction. A
+	// Curate records what one visit of an origin listed. A driver may take several
+	// transactions; if the process is killed in between, or Curate fails, curating the
+	// listing again completes it. A
 	// new recording gets at as both its dates; a known one keeps the first and
-	// moves the last. One whose Media.Version changed is to be researched anew:
+	// moves the last. One whose Media.Version changed is to be researched again:
 	// its findings, problems and researched pairs go. A complete listing marks
 	// what it did not name as gone. The origin's item problems are replaced by
 	// the listing's.
@@ -67,7 +69,7 @@ type Catalog interface {
 	// clip's or the pair's), the one with the highest priority, then the latest
 	// initial curation date, then the smallest id; then its such clips in the
 	// same order, at most limit. The number is the priority of the work: the
-	// episode's. fault.ErrNotFound says that nothing is left to select.
+	// episode's. fault.ErrNotFound means that nothing is left to select.
 	Select(ctx context.Context, busy []Busy, limit int) (models.Research, int64, error)
 	// Ingest records one result of research. Findings replace those of the same
 	// clips in the same episode. What is for other media versions than the
@@ -94,7 +96,7 @@ type Catalog interface {
 	// Totals counts what the other methods list.
 	Totals(ctx context.Context) (Totals, error)
 
-	// Close waits for calls under way. Closing twice is no error.
+	// Close waits for calls under way. A second Close returns nil.
 	Close() error
 }
 
@@ -110,7 +112,7 @@ type Listing struct {
 }
 
 // Curated counts what a listing changed. Changed are those to be looked at
-// anew: of another version, or listed again after they were gone.
+// again: of another version, or listed again after they were gone.
 type Curated struct {
 	New     int `json:"new"`
 	Changed int `json:"changed" doc:"to be researched again"`
@@ -120,14 +122,14 @@ type Curated struct {
 // Eventful reports whether anything did.
 func (c Curated) Eventful() bool { return c != Curated{} }
 
-// Busy names parts of an episode that somebody is at work on: a live lease, or
+// Busy names parts of an episode that are in progress: a live lease, or
 // a result that waits. Clips nil stands for none.
 type Busy struct {
 	Episode string   `json:"episode" doc:"id"`
 	Clips   []string `json:"clips,omitempty" doc:"ids"`
 }
 
-// About says what something is about, by ids; what is empty may be anything.
+// About selects findings and problems by ids; an empty id matches all.
 type About struct{ Origin, Episode, Clip string }
 
 // Part is a part of a list: at most Limit of it, after the first Offset. Limit -1 is
@@ -154,11 +156,12 @@ type Finding struct {
 	WithinID    string `json:"within_id,omitempty" doc:"its id"`
 }
 
-// Around is by how much a finding may stick out of the one that it lies within at either
-// end, and Longest how long one lasts at most: a clip of two minutes, played slowly.
+// WithinTolerance is by how much a finding may extend beyond either end of the one that it
+// lies within, and MaxFindingLength how long one lasts at most: a clip of two minutes,
+// played slowly.
 const (
-	Around  = 50 * time.Millisecond
-	Longest = 132 * time.Second
+	WithinTolerance  = 50 * time.Millisecond
+	MaxFindingLength = 132 * time.Second
 )
 
 // Problem is an input that cannot be processed, with the titles that people know. Fields
@@ -176,7 +179,7 @@ type Problem struct {
 	ClipID       string    `json:"clip_id,omitempty"`
 }
 
-// Totals counts what the catalog holds, without what is gone.
+// Totals counts what the catalog holds, without recordings that are gone.
 type Totals struct {
 	Origins    int `json:"origins"`
 	Episodes   int `json:"episodes"`

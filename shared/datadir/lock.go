@@ -24,7 +24,7 @@ const lockFile = "LOCK"
 
 // Lock makes this process the only one that uses a data folder, which it creates
 // if need be. fault.ErrConflict names the process that holds it already;
-// fault.ErrFolder and fault.ErrPermission say that there is none to be had.
+// fault.ErrFolder and fault.ErrPermission mean that the folder cannot be made or used.
 // Release gives it up; the end of the process does too.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -48,7 +48,7 @@ func Lock(dir string) (release func() error, err error) {
 	return f.Close, nil
 }
 
-// unusable says of what kind an error of the system is: fault.ErrPermission or
+// unusable adds the kind of an error of the system: fault.ErrPermission or
 // fault.ErrFolder.
 func unusable(err error) error {
 	kind := fault.ErrFolder

@@ -2,6 +2,6 @@
 
 package failpoint
 
-// Reached says that the process is at point, about what of names if the point is
-// passed for several reasons. This build takes no notice.
+// Reached does nothing in this build. With the tag failpoints it kills or stops the
+// process if FAILPOINT selects point; of distinguishes callers that share a point.
 func Reached(point, of string) {}

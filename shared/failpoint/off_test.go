@@ -21,6 +21,6 @@ func TestANormalBuildHasNoFailpoints(t *testing.T) {
 	require.NoError(t, err)
 	binary, err := os.ReadFile(self)
 	require.NoError(t, err)
-	message := strings.Join([]string{"POINT[/OF]", "VISIT is wanted"}, ":") // of on.go, which this file must not hold
+	message := strings.Join([]string{"POINT[/OF]", "VISIT with a VISIT"}, ":") // of on.go, which this file must not hold
 	require.False(t, bytes.Contains(binary, []byte(message)))
 }

@@ -11,72 +11,71 @@ import (
 	"syscall"
 )
 
-// Variable is what says where the process ends.
-const Variable = "FAILPOINT"
+// variable is the environment variable that selects where the process ends.
+const variable = "FAILPOINT"
 
-// fuse is one moment after the other; the last one is where the process ends, or
-// stops.
-type fuse struct {
-	stops   bool
-	mu      sync.Mutex // guards what follows
-	moments []moment
+// trigger is a list of points that must be met one after the other; at the last one the
+// process ends or stops.
+type trigger struct {
+	stops  bool
+	mu     sync.Mutex // guards points
+	points []point
 }
 
-// moment is a point, and how many visits are left until it is met.
-type moment struct {
-	point, of string // of may be empty: any
-	left      int
+// point is a place in the code, and how many visits are left until it counts as met.
+type point struct {
+	name, of string // of may be empty: any
+	left     int
 }
 
-// lit is the fuse that the environment has lit; one without moments never burns.
-var lit = sync.OnceValue(func() *fuse {
-	f, err := parse(os.Getenv(Variable))
+// configured is the trigger that the environment describes; without points it never fires.
+var configured = sync.OnceValue(func() *trigger {
+	f, err := parse(os.Getenv(variable))
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v; it has no effect\n", Variable, err)
+		fmt.Fprintf(os.Stderr, "%s: %v; it has no effect\n", variable, err)
 	}
 	return f
 })
 
 // parse reads POINT[/OF]:VISIT, once or more, separated by spaces, and perhaps :stop.
-func parse(text string) (*fuse, error) {
-	f := &fuse{}
+func parse(text string) (*trigger, error) {
+	f := &trigger{}
 	text, f.stops = strings.CutSuffix(text, ":stop")
 	for word := range strings.FieldsSeq(text) {
 		where, visit, _ := strings.Cut(word, ":")
 		n, err := strconv.Atoi(visit)
 		if err != nil || n < 1 || where == "" {
-			return &fuse{}, fmt.Errorf("POINT[/OF]:VISIT is wanted, with a VISIT from 1, and :stop only at the end; got %q", word)
+			return &trigger{}, fmt.Errorf("want POINT[/OF]:VISIT with a VISIT from 1, and :stop only at the end; got %q", word)
 		}
-		m := moment{left: n}
-		m.point, m.of, _ = strings.Cut(where, "/")
-		f.moments = append(f.moments, m)
+		m := point{left: n}
+		m.name, m.of, _ = strings.Cut(where, "/")
+		f.points = append(f.points, m)
 	}
 	return f, nil
 }
 
-// met reports whether the last moment has come.
-func (f *fuse) met(point, of string) bool {
+// met counts a visit of a point, and reports whether it was the last one of the list.
+func (f *trigger) met(point, of string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.moments) == 0 {
+	if len(f.points) == 0 {
 		return false
 	}
-	m := &f.moments[0]
-	if m.point != point || m.of != "" && m.of != of {
+	m := &f.points[0]
+	if m.name != point || m.of != "" && m.of != of {
 		return false
 	}
 	if m.left--; m.left > 0 {
 		return false
 	}
-	f.moments = f.moments[1:]
-	return len(f.moments) == 0
+	f.points = f.points[1:]
+	return len(f.points) == 0
 }
 
-// Reached says that the process is at point, about what of names if the point is
-// passed for several reasons. If this is where the process is to end or
-// to stop, it does.
+// Reached kills or stops the process if FAILPOINT selects point; of distinguishes callers
+// that share a point.
 func Reached(point, of string) {
-	f := lit()
+	f := configured()
 	switch {
 	case !f.met(point, of):
 	case f.stops:

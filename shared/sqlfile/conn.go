@@ -10,8 +10,8 @@ import (
 // background is what statements run under, because none is ever interrupted.
 var background = context.Background()
 
-// Conn is a connection in the hands of one caller, for as long as the function runs
-// that it was given to.
+// Conn is a connection that one caller uses, until the function returns that received
+// it.
 type Conn struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt // by text, which must be constants of the program or few

@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// classify gives an error of SQLite the kind it has for us.
+// classify adds the kind of package fault to an error of SQLite.
 func classify(err error) error {
 	var e *driver.Error
 	if !errors.As(err, &e) {
@@ -20,7 +20,7 @@ func classify(err error) error {
 	case lib.SQLITE_NOTADB, lib.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: %w", fault.ErrCorrupt, err)
 	case lib.SQLITE_FULL:
-		return fmt.Errorf("%w: no room on the disk: %w", fault.ErrOverloaded, err)
+		return fmt.Errorf("%w: the disk is full: %w", fault.ErrOverloaded, err)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return fmt.Errorf("%w: another process or handle holds it: %w", fault.ErrConflict, err)
 	}

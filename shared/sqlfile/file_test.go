@@ -65,7 +65,7 @@ func raw(t *testing.T, path, query string) {
 	require.NoError(t, err)
 }
 
-// refused sees that Open fails with kind and says the words.
+// refused checks that Open fails with kind and a message that has the words.
 func refused(t *testing.T, path string, kind error, words ...string) {
 	t.Helper()
 	f, err := sqlfile.Open(t.Context(), path, book)
@@ -177,7 +177,7 @@ func TestAFullDiskIsOverload(t *testing.T) {
 	big := func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (zeroblob(1000000))") }
 	require.ErrorIs(t, f.Write(t.Context(), "add", big), fault.ErrOverloaded)
 	number(t, f, "PRAGMA max_page_count=1000000")
-	require.NoError(t, f.Write(t.Context(), "add", big), "with room again")
+	require.NoError(t, f.Write(t.Context(), "add", big), "with space again")
 }
 
 // A reader sees the last commit, and neither waits for the writer nor keeps it.

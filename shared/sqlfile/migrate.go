@@ -13,7 +13,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Format says what a file holds.
+// Format describes a file.
 type Format struct {
 	// Name is what messages call it: "catalog".
 	Name string

@@ -6,8 +6,8 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// cache is what is kept in memory beside the file, so that a pick or the metrics need not
-// count rows.
+// cache holds counts of the rows of the file, so that a pick or the metrics need not count
+// them.
 type cache struct {
 	queues     map[visit.Queue]int
 	pools      map[visit.Pool]int
@@ -19,7 +19,7 @@ type cache struct {
 	last       map[string]int64 // when a host was last claimed, while that matters
 	retryAfter map[string]int64 // until when a host refuses visits
 	dates      map[int32]dates  // by lister
-	preferred  map[int32]bool   // listers with a priority: first visits of what they name come first
+	preferred  map[int32]bool   // listers with a priority: first visits of the origins that they name come first
 	position   map[models.OriginKind]int64
 	facts      Facts
 	saved      map[string]int64 // counters as they are in the file
@@ -30,7 +30,7 @@ type cache struct {
 	stale    bool // a transaction that updated it has failed
 }
 
-// dates are what is known of a lister.
+// dates belong to a lister.
 type dates struct {
 	visit.Dates
 	listed int64

@@ -17,7 +17,7 @@ import (
 var flood = flag.Int("flood", 1000, "origins that come at once")
 
 // Many origins that come at once do not starve those that are known, and many known
-// ones do not starve what is new: each hundred slots give both at least their share,
+// ones do not starve new ones: each hundred slots give both at least their share,
 // until all of the few were visited; also where visits are claimed one by one.
 func TestAFloodOfOriginsDoesNotStarveOthers(t *testing.T) {
 	t.Parallel()

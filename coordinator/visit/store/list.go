@@ -187,7 +187,7 @@ func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	return s.editNamedBy(ctx, op, key, time.Now().Unix(), func(r *row) { r.Lister = 0 })
 }
 
-// OriginRemoved implements sqlite.Schedule; one that is not known is no error.
+// OriginRemoved implements sqlite.Schedule; for an unknown one it does nothing.
 func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	if err := s.enter(c); err != nil {
 		return err

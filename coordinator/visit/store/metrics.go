@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// Metrics is what is kept about all origins. It costs the number of groups and
+// Metrics are figures about all origins. Reading them costs the number of groups and
 // queues, and a sample of at most 4,096 origins, not the number of origins.
 type Metrics struct {
 	Facts
@@ -92,7 +92,7 @@ func (s *Store) moving(m *Metrics, now int64) {
 	}
 }
 
-// tally is what is counted since the start; it is not kept.
+// tally holds counts since the start; it is not stored.
 type tally struct {
 	shares, picked, refilled map[string]int64
 	first, took, size        sketch

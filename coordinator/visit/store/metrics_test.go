@@ -140,5 +140,5 @@ func TestMetricsSayWhoGotWhichSlots(t *testing.T) {
 	m := metrics(t, s, noon)
 	require.Equal(t, map[string]int64{"first": 2, "known+quiet+signal": 4, "first+known+quiet+signal": 4}, m.Shares)
 	require.Equal(t, map[string]int64{"first": 10}, m.Picked)
-	require.Equal(t, map[string]int64{"first": 4}, m.Refilled, "the share of the known ones had nobody")
+	require.Equal(t, map[string]int64{"first": 4}, m.Refilled, "no origin was known")
 }

@@ -15,7 +15,7 @@ const (
 	poolOff    visit.Pool = 203 // disabled
 )
 
-// placeOf says where an origin waits at a time.
+// placeOf returns where an origin waits at a time.
 func (s *Store) placeOf(r row, now int64) visit.Place {
 	until, _ := s.rules.Rest(r.State)
 	switch {

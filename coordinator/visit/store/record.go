@@ -16,7 +16,7 @@ const maxLost = 3
 
 // Record applies outcomes in the order of the list. Those of unknown origins, of the
 // future, or not newer than the last are reported in the effects; they change nothing
-// except that their visit is no longer under way. A lost visit is no outcome: the origin
+// except that their visit is no longer under way. A lost visit has no outcome: the origin
 // is eligible again. When Record fails, some of the outcomes may be recorded; recording
 // them again changes nothing.
 func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Outcome) ([]visit.Effect, error) {

@@ -5,7 +5,7 @@ import "math"
 // Levels are the quantiles that are shown.
 var Levels = [3]float64{0.5, 0.9, 0.99}
 
-// A Summary says how some numbers are spread.
+// A Summary describes the distribution of some numbers.
 type Summary struct {
 	At    [len(Levels)]float64 // the quantiles of Levels; 0 if there are no numbers
 	Count int64
@@ -13,7 +13,7 @@ type Summary struct {
 }
 
 // A sketch counts numbers in buckets whose bounds grow by 10 %, so that a quantile
-// is at most 5 % off. What is below the least bound counts as 0, what is above the
+// is at most 5 % off. Numbers below the least bound count as 0, those above the
 // last (10^13) as that.
 type sketch struct {
 	buckets [sketchBuckets]int64

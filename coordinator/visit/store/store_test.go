@@ -19,7 +19,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// noon is of a day in the past, whatever the day: a start takes back what the clock of
+// noon is of a day in the past, because a start takes back times that the clock of
 // the machine has not come to yet.
 var noon = time.Date(2020, 11, 21, 12, 0, 0, 0, time.UTC)
 
@@ -105,7 +105,7 @@ func TestNoOriginIsVisitedTwiceForOneSlot(t *testing.T) {
 	require.Empty(t, claim(t, s, noon.Add(time.Hour), 3))
 	require.NoError(t, s.Close())
 
-	// A new process knows what is under way, and asks for nothing twice.
+	// A new process knows the visits under way, and asks for none twice.
 	s = openAt(t, path, "value", nil)
 	under, err := s.Claimed(t.Context())
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestNoOriginIsVisitedTwiceForOneSlot(t *testing.T) {
 	record(t, s, noon.Add(time.Hour), outcome(first[0], noon.Add(time.Hour), models.Eventful, "a"))
 	require.Empty(t, claim(t, s, noon.Add(11*time.Hour), 3), "the cooldown")
 	require.Len(t, claim(t, s, noon.Add(12*time.Hour), 3), 1)
-	// What nobody ended is lost after a week.
+	// A visit without an outcome is lost after a week.
 	require.Len(t, claim(t, s, noon.Add(7*24*time.Hour), 10), 4)
 }
 
@@ -136,7 +136,7 @@ func TestAnOutcomeIsRecordedOnceAndLateOnesToo(t *testing.T) {
 	// The visit is lost, another has begun, and then its outcome comes.
 	record(t, s, noon.Add(14*time.Hour), models.Outcome{Visit: later.ID, Origin: v.Origin.ID, Status: models.Lost, At: noon.Add(14 * time.Hour)})
 	again := claim(t, s, noon.Add(14*time.Hour), 1)
-	require.Len(t, again, 1, "a lost visit is no outcome")
+	require.Len(t, again, 1, "a lost visit has no outcome")
 	effects = record(t, s, noon.Add(15*time.Hour), outcome(later, noon.Add(13*time.Hour+time.Minute), models.Eventful, "b"))
 	require.Empty(t, effects[0].Ignored)
 	l := look(t, s, noon.Add(15*time.Hour), v.Origin.ID)
@@ -235,7 +235,7 @@ func TestSaveNowJumpsTheQueueInItsShare(t *testing.T) {
 	}
 	require.Len(t, visits, 10)
 	require.Equal(t, 5, asked, "half is theirs, in spite of the cooldown")
-	require.Len(t, claim(t, s, noon.Add(time.Hour), 100), 30, "what nobody else wants is theirs too")
+	require.Len(t, claim(t, s, noon.Add(time.Hour), 100), 30, "the slots that no other visit takes are theirs too")
 	l := look(t, s, noon.Add(time.Hour), folders(1)[0].ID)
 	require.False(t, l.Urgent, "a request is served once")
 }
@@ -314,7 +314,7 @@ func TestOnlyAFullListingDisablesWhatItDoesNotName(t *testing.T) {
 	list(t, s, noon, store.Listing{Lister: lister, Origins: named("/a", "/b")})
 	disabled := func(uri string) visit.Reason { return look(t, s, noon, models.NewID(uri)).Disabled }
 	list(t, s, noon, store.Listing{Lister: lister, Origins: named("/a")})
-	require.Empty(t, disabled("/b"), "an incremental listing says nothing of it")
+	require.Empty(t, disabled("/b"), "an incremental listing does not disable")
 	list(t, s, noon, store.Listing{Lister: lister})
 	require.Empty(t, disabled("/a"), "an empty one neither")
 	list(t, s, noon, store.Listing{Lister: lister, Origins: named("/a"), Full: true})

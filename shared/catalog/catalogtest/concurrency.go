@@ -13,7 +13,7 @@ import (
 )
 
 // exerciseConcurrency lets four managers, who do not tell each other what they
-// are at, research all while two origins are visited and somebody reads.
+// are at, research all while two origins are visited and another caller reads.
 func exerciseConcurrency(t *testing.T, open Open) {
 	w := newWorld(t, open)
 	errs := make(chan error, 100)

@@ -93,7 +93,7 @@ var curateCases = []behaviour{
 		}
 		w.nothingLeft()
 	}},
-	{"an episode of another version is researched anew for all clips", func(w *world) {
+	{"an episode of another version is researched again for all clips", func(w *world) {
 		w.episodes("monday", "tuesday")
 		w.clips("jingle", "advert")
 		first := w.now.Add(-time.Minute)
@@ -109,7 +109,7 @@ var curateCases = []behaviour{
 			}
 		}
 	}},
-	{"a clip of another version is researched anew in all episodes", func(w *world) {
+	{"a clip of another version is researched again in all episodes", func(w *world) {
 		w.episodes("monday", "tuesday")
 		w.clips("jingle", "advert")
 		w.researchAll()
@@ -217,7 +217,7 @@ var goneCases = []behaviour{
 		w.ingest(result(w.selects("tuesday", "jingle")))
 		w.nothingLeft()
 	}},
-	{"a recording listed again in another version is researched anew", func(w *world) {
+	{"a recording listed again in another version is researched again", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle")
 		w.researchAll()

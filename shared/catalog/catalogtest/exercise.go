@@ -1,11 +1,11 @@
 // Package catalogtest is the one conformance suite for all drivers of the
 // catalog. A driver's test calls Exercise with a function that opens an empty
-// catalog; the names of the subtests state the behaviour that is wanted.
+// catalog; the names of the subtests state the behaviour.
 //
 // Besides single behaviours it runs random histories against a naive catalog
 // (type naive, maps and full scans): what a driver selects must be exactly what
-// the naive one says, and each history must reach the point where nothing is
-// left to select. It does not test what is special to a driver, such as files,
+// the naive one selects, and each history must reach the point where nothing is
+// left to select. It does not test the specifics of a driver, such as files,
 // migrations and locks.
 package catalogtest
 

@@ -82,7 +82,7 @@ var originCases = []behaviour{
 			w.Fatalf("got %+v, want %+v", got, want)
 		}
 	}},
-	{"an origin removed and added again is researched anew", func(w *world) {
+	{"an origin removed and added again is researched again", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle")
 		w.researchAll()

@@ -59,7 +59,7 @@ var refuseCases = []behaviour{
 			w.Fatalf("got %d episodes", got)
 		}
 	}},
-	{"after Close every call says so, and closing again is no error", func(w *world) {
+	{"after Close every call fails with ErrClosed, and closing again returns nil", func(w *world) {
 		w.ok(w.Catalog.Close())
 		w.ok(w.Catalog.Close())
 		_, err := w.Totals(w.ctx)

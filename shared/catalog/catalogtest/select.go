@@ -139,7 +139,7 @@ var selectCases = []behaviour{
 		w.selectsWhile([]catalog.Busy{{Episode: episodeID("monday")}, {Episode: "nobody", Clips: []string{"nothing"}},
 			{Episode: episodeID("monday"), Clips: []string{"nothing"}}}, "monday", "jingle")
 	}},
-	{"more busy episodes than one look takes are all passed over", func(w *world) {
+	{"more busy episodes than one call takes are all passed over", func(w *world) {
 		w.clips("jingle")
 		var busy []catalog.Busy
 		var names []string

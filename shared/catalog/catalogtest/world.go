@@ -15,7 +15,7 @@ import (
 
 // world is a catalog under test, with verbs that fail the test on an error. A
 // recording is called by its name; the version of its media is "1" unless the
-// test says otherwise.
+// test states another.
 type world struct {
 	*testing.T
 	catalog.Catalog

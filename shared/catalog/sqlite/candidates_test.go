@@ -115,7 +115,7 @@ func TestAListingThatWasCutOffIsCompletedByTheNext(t *testing.T) {
 		l.Clips = append(l.Clips, models.Clip{Recording: r})
 	}
 	l.Complete = true
-	for cut := range 12 { // transactions of three recordings, of which one more succeeds each time
+	for cut := range 12 { // one more transaction of three recordings succeeds each time
 		n, died := 0, errors.New("died")
 		v := curation{s: s, ctx: t.Context(), op: "test", id: "spots", at: today}
 		list, err := v.prepare(clips, toListed(l.Clips))

@@ -16,7 +16,7 @@ import (
 )
 
 // TestWhatWasAcknowledgedSurvivesAKill runs this test again in another process,
-// which ingests and says so until it is killed in the midst of it.
+// which ingests and prints a line for each result until it is killed.
 func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 	const key = "CATALOG_TO_INGEST"
 	if path := os.Getenv(key); path != "" {

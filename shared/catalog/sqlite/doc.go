@@ -1,22 +1,26 @@
-// Package sqlite is the default driver of the catalog: one SQLite file.
+// Package sqlite is the default driver of the catalog: tables in one SQLite file.
 //
-// What it keeps true:
+// Invariants:
 //
-//   - What shared/sqlfile promises: one process holds a file, and a call that
-//     returned nil is on disk. Only the notes that Select makes for itself may be
-//     lost, since they can be made again.
+//   - Those of shared/sqlfile: one process holds a file, and a call that returned nil is
+//     on disk. Only the candidates that Select closes may be lost, because the next
+//     Select closes them again.
+//   - No transaction keeps the writer for long. Curate, RemoveOrigin and Select take
+//     several short ones; after a kill in between the catalog is consistent, and the
+//     repeated call completes the work.
 //   - A researched pair costs bits, not rows: the clips researched in an episode
 //     are one compressed bitmap of their numbers. A clip of a new version gets
 //     a new number, so that all episodes are to be researched for it again.
-//   - An episode that is no candidate has nothing to select. Select works on
-//     the candidates in order, and strikes out those that have nothing left;
-//     whatever gives an episode work makes it a candidate again. So it stays
-//     cheap among 10^5 episodes that are done.
+//   - An episode that is not a candidate has nothing to select. Select works on
+//     the candidates in order, and closes those that have nothing left; each change that
+//     gives an episode work makes it a candidate again in the same transaction, or notes
+//     there that all episodes must be opened. So Select stays cheap among 10^5 episodes
+//     that are done.
 //
 // A context ends the wait for the file, and long calls between two of their steps.
 //
 // # Caveats
 //
-// Totals reads every episode's bitmap. A clip that begins to be selectable
-// makes all episodes candidates, in one transaction.
+// Totals reads every episode's bitmap. When the first of n clips with the same content
+// goes, one transaction renames the original in the problems of the n - 1 others.
 package sqlite

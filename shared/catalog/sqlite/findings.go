@@ -8,7 +8,7 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// fromFindings joins a finding with its recordings, without what is gone.
+// fromFindings joins a finding with its recordings, without those that are gone.
 const fromFindings = ` FROM finding f
 	JOIN episode e ON e.number = f.episode
 	JOIN clip k ON k.number = f.clip
@@ -55,8 +55,8 @@ const (
 
 func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding, err error) {
 	part, args := f.part(pageSQL, inOrder, p)
-	around := catalog.Around.Seconds()
-	args = append(args, catalog.Longest.Seconds(), around, around, around)
+	around := catalog.WithinTolerance.Seconds()
+	args = append(args, catalog.MaxFindingLength.Seconds(), around, around, around)
 	err = c.All("WITH p AS MATERIALIZED ("+part+") "+withinSQL, args, func(row sqlfile.Row) error {
 		var f catalog.Finding
 		err := row.Scan(&f.EpisodeID, &f.EpisodeTitle, &f.EpisodeURI, &f.ClipID, &f.ClipTitle,

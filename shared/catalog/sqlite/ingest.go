@@ -54,7 +54,7 @@ func (i ingestion) run() error {
 	return i.research(episode, numbers)
 }
 
-// episode returns the number of the episode; current says that the catalog has
+// episode returns the number of the episode; current reports whether the catalog has
 // it at the version that the result is for.
 func (i ingestion) episode() (number int64, current bool, err error) {
 	v, ok, err := versionOf(i.c, episodes, i.r.Episode)

@@ -48,7 +48,7 @@ func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error 
 	return c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))
 }
 
-// fromProblems joins a problem with what it is about, without what is gone. The
+// fromProblems joins a problem with what it is about, without those that are gone. The
 // origin is its own, or that of its episode, or that of its clip.
 const fromProblems = ` FROM problem p
 	LEFT JOIN episode e ON e.number = p.episode

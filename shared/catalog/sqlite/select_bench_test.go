@@ -9,8 +9,8 @@ import (
 	"leasehold/shared/catalog"
 )
 
-// BenchmarkSelect selects among 10^5 episodes and 10^4 clips of which nearly
-// all are researched: of every thousandth episode the last 50 clips are left.
+// BenchmarkSelect selects among 10^5 episodes and 10^4 clips when nearly all are
+// researched: of every thousandth episode the last 50 clips are left.
 // "and go on" ingests the two clips chosen each time, so that it must walk to
 // the next episode with work, past a thousand without, every 25 times; "again"
 // selects the same, while four other episodes are busy.

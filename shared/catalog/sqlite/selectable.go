@@ -19,7 +19,7 @@ type clipSet struct {
 	epoch   int // Store.clipsEpoch before it was read; the writer's user may use it
 }
 
-// isSelectable is the condition on a row of clip that says so.
+// isSelectable is the condition on a row of clip for that.
 const isSelectable = `gone = 0 AND NOT EXISTS (SELECT 1 FROM problem p
 	WHERE p.clip = clip.number AND p.scope IN ('clip', 'duplicate'))`
 

@@ -17,7 +17,7 @@ func TestTenThousandResearchedClipsCostAnEpisodeLittle(t *testing.T) {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	perEpisode := (fileSize(t, s) - before) / episodes
-	t.Logf("%d bytes in all, of which %d per episode for %d researched clips", fileSize(t, s), perEpisode, clips)
+	t.Logf("%d bytes in all, %d per episode for %d researched clips", fileSize(t, s), perEpisode, clips)
 	if perEpisode > 256 {
 		t.Fatalf("%d bytes per episode", perEpisode)
 	}

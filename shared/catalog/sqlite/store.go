@@ -44,14 +44,14 @@ type Store struct {
 	file     *sqlfile.File
 	schedule Schedule // nil: none
 
-	// Whoever curates or removes an origin holds the token of its channel, because both
-	// take several transactions.
+	// Curate and RemoveOrigin hold the token of the origin's channel, because both take
+	// several transactions.
 	origins [64]chan struct{}
 	seed    maphash.Seed
 
 	// The writer's user may use these.
 	clips      *clipSet // that Select may choose; nil: it must be read again
-	clipsEpoch int      // counts changes of what clips was read from
+	clipsEpoch int      // counts changes of the rows that clips was read from
 }
 
 // New returns the catalog in a file that was opened with Format. Close closes the file.

@@ -26,7 +26,7 @@ func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 	return t, err
 }
 
-// countResearched counts the pairs of which neither is gone.
+// countResearched counts the pairs whose episode and clip are both present.
 func countResearched(c *sqlfile.Conn) (pairs int, err error) {
 	present := roaring.New()
 	err = c.All("SELECT number FROM clip WHERE gone = 0", nil, func(row sqlfile.Row) error {

@@ -127,7 +127,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if e.log == nil {
 		e.log = slog.Default()
 	}
-	if j, ok := c.Journal.(journal.Roomy); ok {
+	if j, ok := c.Journal.(journal.FullReporter); ok {
 		e.journalFull = j.Full
 	}
 	e.state.mu.Lock()

@@ -6,7 +6,7 @@ import "context"
 type Copier interface {
 	Journal
 	// Copy writes to dir, which does not exist, a journal of its own that holds
-	// all that was committed before the call, and of what is committed meanwhile
-	// the first part or none.
+	// all records committed before the call, and the first of those, or none, that are
+	// committed meanwhile.
 	Copy(ctx context.Context, dir string) error
 }

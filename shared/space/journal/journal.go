@@ -1,5 +1,5 @@
-// Package journal is what makes an engine durable: a log of records, each of
-// which is one transaction, kept as the facts that it established.
+// Package journal makes an engine durable: it is a log of records. A record is one
+// transaction, kept as the facts that it established.
 //
 // A record holds effects, not requests: replaying it needs neither procedures
 // nor clocks, and the order of records is the order of everything. A driver may
@@ -8,7 +8,7 @@
 //
 // Invariants: records are applied whole or not at all, in the order of Commit;
 // a position is the number of records committed so far, so that a writer that
-// expects another position than the journal's is told that it is not alone.
+// expects another position than the journal's learns that there is another writer.
 //
 // This package has the interface, the facts and the memory driver. It knows
 // nothing of waiters, timers or procedures.
@@ -23,8 +23,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// ErrFenced says that the journal is not at the position that the writer
-// expects: somebody else has written. Nothing of the batch was.
+// ErrFenced means that the journal is not at the position that the writer expects,
+// because another writer has written. Nothing of the batch was written.
 var ErrFenced = errors.New("journal: another writer has moved it on")
 
 // Position is the number of records committed.
@@ -33,11 +33,11 @@ type Position uint64
 // Journal is one durable log. An engine calls Load once, then Commit from one
 // goroutine at a time; after an error it calls Load again before it commits.
 type Journal interface {
-	// Load hands every fact that holds to restore, in no particular order, and
+	// Load passes every fact that holds to restore, in no particular order, and
 	// returns where the journal stands and the clock of the last record.
 	Load(ctx context.Context, restore func(Fact) error) (Standing, error)
 	// Commit makes the records durable, in order, if the journal stands at
-	// expected. ErrFenced says that nothing was written; any other error leaves
+	// expected. ErrFenced means that nothing was written; any other error leaves
 	// the outcome unknown. The journal owns the records from now on.
 	Commit(ctx context.Context, expected Position, records []Record) error
 	// Close ends it. Who made the journal closes it, once the engine has ended.
@@ -61,7 +61,7 @@ type Record struct {
 // *Session, Ended, *Answer, Forgotten or Token. Facts are immutable.
 type Fact interface{ fact() }
 
-// Entry says that a tuple is in a space. A later Entry of the same Ref replaces
+// Entry records that a tuple is in a space. A later Entry of the same Ref replaces
 // it.
 type Entry struct {
 	Ref      int64
@@ -74,33 +74,33 @@ type Entry struct {
 	Hold     *Hold         // nil: it can be found
 }
 
-// Hold says that a tuple is held.
+// Hold records that a tuple is held.
 type Hold struct {
-	Session string        // empty: by nobody
+	Session string        // empty: by no session
 	Due     time.Duration // engine time at which it expires; 0: with the session
 	Expiry  string        // procedure
 	// Op is the sequence number of the session's get that took the tuple and was
-	// not acknowledged yet: the tuple is gone for everybody, and is back when the
+	// not acknowledged yet: the tuple is gone for every session, and is back when the
 	// session ends. 0: it is held by a procedure.
 	Op uint64
 }
 
-// Gone says that the tuple of that ref has left its space.
+// Gone records that the tuple of that ref has left its space.
 type Gone int64
 
-// Space says that a space exists.
+// Space records that a space exists.
 type Space struct {
 	Name    string
 	Options space.Options
 }
 
-// Session says that a session lives.
+// Session records that a session lives.
 type Session struct {
 	ID  string
 	TTL time.Duration // without a sign of life; 0: for ever
 }
 
-// Ended says that a session has ended.
+// Ended records that a session has ended.
 type Ended string
 
 // Answer is what an operation was answered. It goes when it is Forgotten or its
@@ -114,10 +114,10 @@ type Answer struct {
 	DroppedBytes int
 }
 
-// Forgotten says that the answer to an operation is no longer kept.
+// Forgotten records that the answer to an operation is no longer kept.
 type Forgotten space.OpID
 
-// Token says that tokens up to this one have been given out.
+// Token records that tokens up to this one have been given out.
 type Token int64
 
 func (*Entry) fact()    {}

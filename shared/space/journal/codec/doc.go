@@ -1,5 +1,5 @@
 // Package codec is how facts of a journal are written as bytes: each as a key,
-// which says what the fact is about, and a value, which says the rest. A later
+// which identifies the subject of the fact, and a value, which has the rest. A later
 // value of the same key replaces the earlier one.
 //
 // Invariants:
@@ -8,11 +8,11 @@
 //   - Encoding what was decoded yields the same bytes; decoding what was encoded
 //     yields an equal fact. Decoding never panics and allocates in proportion to
 //     what it is given.
-//   - The format has a number, Version. Whoever changes what is written raises it,
-//     and says how the older one is read.
+//   - The format has a number, Version. A change of the format raises it,
+//     and keeps code that reads the older one.
 //
 // Facts that only take something away (Gone, Ended, Forgotten) have no encoding:
-// they are the absence of what they name. Nothing here does I/O.
+// they are the absence of the key that they name. Nothing here does I/O.
 package codec
 
 // Version is the number of the format that this package reads and writes.

@@ -68,7 +68,7 @@ func appendBool(buf []byte, b bool) []byte {
 	return append(buf, 0)
 }
 
-// Names keeps one copy of each name that is decoded again and again. The zero
+// Names keeps one copy of each name that is decoded repeatedly. The zero
 // Names is ready. It must not be used concurrently.
 type Names map[string]string
 
@@ -87,7 +87,7 @@ func (n Names) one(b []byte) string {
 }
 
 // Decode returns the fact that a key and a value stand for; nil is the Standing,
-// which is no fact. Names may be nil. The fact shares no memory with what it is
+// which is not a fact. Names may be nil. The fact shares no memory with what it is
 // read from. What cannot be is fault.ErrCorrupt.
 func Decode(key, value []byte, names Names) (journal.Fact, error) {
 	if len(key) == 0 {

@@ -3,11 +3,11 @@
 // model.
 //
 // Who writes a driver implements journal.Journal, and journal.Copier and
-// journal.Roomy if it can be copied and can be full, and has one test:
+// journal.FullReporter if it can be copied and can be full, and has one test:
 //
 //	func TestItIsAJournal(t *testing.T) {
 //		journaltest.Exercise(t, func(t testing.TB) func() journal.Journal {
-//			dir := t.TempDir() // one store, opened again and again
+//			dir := t.TempDir() // one store, opened repeatedly
 //			return func() journal.Journal {
 //				j, err := Open(dir)
 //				require.NoError(t, err)

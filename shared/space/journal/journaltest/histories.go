@@ -48,7 +48,7 @@ func compare(r *rapid.T, model, j journal.Journal) {
 	require.Equal(r, texts(expected), texts(found))
 }
 
-// texts makes facts comparable, whatever their order.
+// texts makes facts comparable, in any order.
 func texts(facts []journal.Fact) map[string]int {
 	all := map[string]int{}
 	for _, f := range known(facts) {

@@ -12,9 +12,9 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-var _ journal.Roomy = (*Journal)(nil)
+var _ journal.FullReporter = (*Journal)(nil)
 
-// Journal is a journal.Journal in a folder. It is journal.Roomy.
+// Journal is a journal.Journal in a folder. It is journal.FullReporter.
 type Journal struct {
 	Config
 	broken  broken

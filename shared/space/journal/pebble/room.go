@@ -176,7 +176,7 @@ func (r *room) lower() {
 	}
 }
 
-// Full implements journal.Roomy: it asks the disk at most ten times a second.
+// Full implements journal.FullReporter: it asks the disk at most ten times a second.
 func (j *Journal) Full() bool { return j.room.full() }
 
 // size is a number of bytes for people.

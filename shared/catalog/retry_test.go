@@ -22,7 +22,7 @@ func TestAWriteThatFindsNoRoomIsTriedAgainUntilThereIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tries, broken := 0, errors.New("broken")
-		err := catalog.Patiently(t.Context(), quiet, func() error {
+		err := catalog.RetryOverload(t.Context(), quiet, func() error {
 			if tries++; tries < 5 {
 				return fmt.Errorf("full: %w", fault.ErrOverloaded)
 			}
@@ -38,14 +38,14 @@ func TestACallThatNobodyAnswersIsTriedAgainUntilSomebodyDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := []error{fault.ErrUnavailable, fault.ErrOverloaded, fault.ErrUnavailable, nil}
 		tries := 0
-		require.NoError(t, catalog.Reach(t.Context(), quiet, func() error { tries++; return answers[tries-1] }))
+		require.NoError(t, catalog.RetryUnavailable(t.Context(), quiet, func() error { tries++; return answers[tries-1] }))
 		require.Equal(t, len(answers), tries)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		require.ErrorIs(t, catalog.Reach(ctx, quiet, func() error { return fault.ErrUnavailable }), fault.ErrUnavailable)
+		require.ErrorIs(t, catalog.RetryUnavailable(ctx, quiet, func() error { return fault.ErrUnavailable }), fault.ErrUnavailable)
 		broken := errors.New("broken")
-		require.ErrorIs(t, catalog.Reach(t.Context(), quiet, func() error { return broken }), broken)
+		require.ErrorIs(t, catalog.RetryUnavailable(t.Context(), quiet, func() error { return broken }), broken)
 	})
 }
 
@@ -54,7 +54,7 @@ func TestAWriteThatFindsNoRoomIsGivenUpWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err := catalog.Patiently(ctx, quiet, func() error { return fault.ErrOverloaded })
+		err := catalog.RetryOverload(ctx, quiet, func() error { return fault.ErrOverloaded })
 		require.ErrorIs(t, err, fault.ErrOverloaded)
 	})
 }
