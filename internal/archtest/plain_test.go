@@ -12,12 +12,7 @@ var unclean = []string{
 	"docker",
 	"docs",
 	"shared/audio",
-	"shared/backup",
-	"shared/catalog",
-	"shared/datadir",
-	"shared/failpoint",
 	"shared/space/journal",
-	"shared/sqlfile",
 }
 
 // A limit is how often a word may occur in 10,000 words of comments. Without a
