@@ -51,10 +51,9 @@ needed: no coordinator, no data folder. A file or clip that cannot be read is
 reported, and the others are searched; the exit code is then 1. A recording
 that breaks off is searched up to there. FILE - is standard input: a live
 stream too, whose findings are printed about a minute after they are played
-(with --json or --format labels):
-
-    curl -s http://radio.example/live | leasehold audio match --clips FOLDER --json -`,
-		Args: cobra.MinimumNArgs(1),
+(with --json or --format labels).`,
+		Example: "  curl -s http://radio.example/live |\n    leasehold audio match --clips FOLDER --json -",
+		Args:    cobra.MinimumNArgs(1),
 	}
 	o.out = bindOutput(c)
 	f := c.Flags()
