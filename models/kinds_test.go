@@ -21,8 +21,8 @@ func TestEveryVisitedKindHasAPlaceAndTexts(t *testing.T) {
 		require.True(t, info.URL || info.Local != models.NotLocal, info.Kind)
 		require.Equal(t, info, info.Kind.Info())
 	}
-	require.Equal(t, []models.OriginKind{"feed", "media", "clips", "git", "opml", "urls", "repositories"}, models.VisitedKinds())
-	require.Equal(t, []models.OriginKind{"opml", "urls", "repositories"}, models.ListerKinds())
+	require.NotContains(t, models.VisitedKinds(), models.API)
+	require.Subset(t, models.VisitedKinds(), models.ListerKinds())
 	require.False(t, models.API.Visited())
 	require.True(t, models.API.Known())
 	require.False(t, models.OriginKind("films").Known())
@@ -52,7 +52,7 @@ func TestATaskThatAFlowSelectedNamesItsSubjectAndParts(t *testing.T) {
 		_, _, ok := other.SelectedWork()
 		require.False(t, ok, other)
 	}
-	require.Equal(t, []string{"research"}, models.ActionNames())
+	require.Contains(t, models.ActionNames(), models.ActionResearch)
 }
 
 func TestAnOriginNeedsAURIThatItsKindAccepts(t *testing.T) {

@@ -64,7 +64,7 @@ func TestDetect(t *testing.T) {
 		{dir + "/nothing", "", fault.ErrInvalid, "holds no recordings; accepted are"},
 		{dir + "/hidden", "", fault.ErrInvalid, "holds no recordings"},
 		{dir + "/bare", "", fault.ErrInvalid, "line 1: " + dir + "/show: the folder holds no recordings"},
-		{dir + "/media", "films", fault.ErrUsage, `kind "films" does not exist in this version: feed, media, clips, git, opml, urls, repositories are accepted`},
+		{dir + "/media", "films", fault.ErrUsage, `kind "films" does not exist in this version: feed, media, clips, git`},
 		{dir + "/media", "folder", fault.ErrUsage, "feed, media, clips"},
 		{dir + "/media", "feed", fault.ErrInvalid, "a feed is a file or an http(s) URL"},
 		{dir + "/feed.xml", "media", fault.ErrInvalid, "media wants a folder"},
