@@ -29,8 +29,10 @@ func TestPlayersCanReadFindingsWithAnyTitle(t *testing.T) {
 		var found []catalog.Finding
 		for range n {
 			found = append(found, catalog.Finding{
-				EpisodeID: "e", Offset: models.Seconds(rapid.Float64Range(-1, 400_000).Draw(t, "offset")),
-				Duration:  models.Seconds(rapid.Float64Range(0, 120).Draw(t, "duration")),
+				EpisodeID: "e", Occurrence: models.Occurrence{
+					Offset:   models.Seconds(rapid.Float64Range(-1, 400_000).Draw(t, "offset")),
+					Duration: models.Seconds(rapid.Float64Range(0, 120).Draw(t, "duration")),
+				},
 				ClipTitle: rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a --> b", "<v x>&lt;", "\xff\x00\r\n\r\nNOTE", "a\x1b[2Jb"})).Draw(t, "title"),
 			})
 		}
@@ -74,8 +76,8 @@ func TestALabelTrackIsOneLineForEachFinding(t *testing.T) {
 	t.Parallel()
 	var buf bytes.Buffer
 	require.NoError(t, (&app{out: &buf}).printLabels([]catalog.Finding{
-		{EpisodeID: "e", Offset: 9, Duration: 1, ClipTitle: "b\tc\nd"},
-		{EpisodeID: "e", Offset: 1, Duration: 1, ClipTitle: "a\x1b[31m"},
+		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 9, Duration: 1}, ClipTitle: "b\tc\nd"},
+		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 1, Duration: 1}, ClipTitle: "a\x1b[31m"},
 	}))
 	require.Equal(t, "1.000000\t2.000000\ta [31m\n9.000000\t10.000000\tb c d\n", buf.String())
 }

@@ -98,6 +98,10 @@ func TestTheDocumentOfJSONHasEveryFieldThatIsPrinted(t *testing.T) {
 func jsonFields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
+		if t.Field(i).Anonymous {
+			names = append(names, jsonFields(t.Field(i).Type)...)
+			continue
+		}
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if name == "-" {
 			continue

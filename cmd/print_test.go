@@ -54,10 +54,10 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 	inEachForm(t, "findings", findingRow{catalog.Finding{
-		EpisodeTitle: "Monday, \"live\"", ClipTitle: "=1+1", Offset: 77.19, Duration: 2.5, Score: 0.97, Coverage: 0.875, Speed: 1.01,
+		EpisodeTitle: "Monday, \"live\"", ClipTitle: "=1+1", Occurrence: models.Occurrence{Offset: 77.19, Duration: 2.5, Score: 0.97, Coverage: 0.875, Speed: 1.01},
 		EpisodeID: "e", ClipID: "c", EpisodeURI: "https://example.org/1.mp3",
 	}}, findingRow{catalog.Finding{
-		EpisodeTitle: "as an older worker tells it", ClipTitle: "c", Duration: 1, Score: 0.7,
+		EpisodeTitle: "as an older worker tells it", ClipTitle: "c", Occurrence: models.Occurrence{Duration: 1, Score: 0.7},
 		EpisodeID: "f", ClipID: "c", EpisodeURI: "file:///2.mp3", WithinTitle: "theme", WithinID: "t",
 	}})
 	inEachForm(t, "problems",

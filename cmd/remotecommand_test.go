@@ -123,8 +123,8 @@ func fill(t *testing.T, store catalog.Catalog) {
 	require.NoError(t, store.Ingest(ctx, models.Researched{
 		Episode: e, Clips: []string{formula, markup}, ClipMedia: none,
 		Findings: []models.Finding{
-			{Episode: e, Clip: formula, Offset: 77.19, Duration: 2.5, Score: 0.97},
-			{Episode: e, Clip: markup, Offset: 3661.0004, Duration: 0, Score: 0.8},
+			{Episode: e, Clip: formula, Occurrence: models.Occurrence{Offset: 77.19, Duration: 2.5, Score: 0.97}},
+			{Episode: e, Clip: markup, Occurrence: models.Occurrence{Offset: 3661.0004, Duration: 0, Score: 0.8}},
 		},
 	}, time.Now()))
 	require.NoError(t, store.Ingest(ctx, models.Researched{

@@ -39,10 +39,15 @@ type Clip struct {
 
 // Finding is one occurrence of a clip in an episode.
 type Finding struct {
-	Episode  string  `json:"episode" doc:"id"`
-	Clip     string  `json:"clip" doc:"id"`
+	Episode string `json:"episode" doc:"id"`
+	Clip    string `json:"clip" doc:"id"`
+	Occurrence
+}
+
+// Occurrence is the fields that findings have in results, in the catalog and in the API.
+type Occurrence struct {
 	Offset   Seconds `json:"offset_s" doc:"seconds from the start of the episode"`
-	Duration Seconds `json:"duration_s"`
+	Duration Seconds `json:"duration_s" doc:"seconds"`
 	Score    float64 `json:"score" doc:"0 to 1"`
 	// Coverage and Speed are 0 if the worker or the catalog that wrote the finding is of
 	// a version that did not have them.

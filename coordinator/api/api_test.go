@@ -106,7 +106,7 @@ func TestFindingsAndProblemsAreListedByOriginEpisodeAndClip(t *testing.T) {
 	none := map[string]models.MediaRef{a: {}, b: {}}
 	require.NoError(t, h.catalog.Ingest(t.Context(), models.Researched{
 		Episode: e, Clips: []string{a}, ClipMedia: none,
-		Findings: []models.Finding{{Episode: e, Clip: a, Offset: 77.19, Duration: 2, Score: 0.97}, {Episode: e, Clip: a, Offset: 90, Duration: 2, Score: 0.9}},
+		Findings: []models.Finding{{Episode: e, Clip: a, Occurrence: models.Occurrence{Offset: 77.19, Duration: 2, Score: 0.97}}, {Episode: e, Clip: a, Occurrence: models.Occurrence{Offset: 90, Duration: 2, Score: 0.9}}},
 	}, time.Now()))
 	require.NoError(t, h.catalog.Ingest(t.Context(), models.Researched{
 		Episode: e, Clips: []string{b}, ClipMedia: none, Problem: "too long", Scope: models.ScopePair,

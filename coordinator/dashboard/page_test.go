@@ -88,7 +88,7 @@ func (h *fixture) fill(title, reason string) {
 	e, c, long := models.NewID("o", "e"), models.NewID("o", "c"), models.NewID("o", "t")
 	require.NoError(h, h.store.Ingest(h.Context(), models.Researched{
 		Episode: e, Clips: []string{c, long}, ClipMedia: map[string]models.MediaRef{c: {}, long: {}},
-		Findings: []models.Finding{{Episode: e, Clip: c, Offset: 77.19, Score: 0.97}, {Episode: e, Clip: long, Offset: 70, Duration: 30, Score: 0.8}},
+		Findings: []models.Finding{{Episode: e, Clip: c, Occurrence: models.Occurrence{Offset: 77.19, Score: 0.97}}, {Episode: e, Clip: long, Occurrence: models.Occurrence{Offset: 70, Duration: 30, Score: 0.8}}},
 	}, time.Now()))
 	require.NoError(h, h.repo.Space(task.Dead).Put(h.Context(), tuple.New("dead", "research", "t9", int64(4), reason, "{}"), 0))
 }

@@ -139,16 +139,12 @@ type Part struct{ Offset, Limit int }
 // Finding is where a clip is played in an episode, with the titles that people know. It is
 // one type from the database to the printed row: the API and the commands show it as it is.
 type Finding struct {
-	EpisodeTitle string         `json:"episode" doc:"title"`
-	ClipTitle    string         `json:"clip" doc:"title"`
-	Offset       models.Seconds `json:"offset_s" doc:"seconds from the start of the episode"`
-	Duration     models.Seconds `json:"duration_s" doc:"seconds"`
-	Score        float64        `json:"score" doc:"0 to 1"`
-	Coverage     float64        `json:"coverage,omitempty" doc:"share of the clip that is found, 0 to 1; absent if unknown"`
-	Speed        float64        `json:"speed,omitempty" doc:"1.01 is 1 % faster than the clip; absent if unknown"`
-	EpisodeID    string         `json:"episode_id"`
-	ClipID       string         `json:"clip_id"`
-	EpisodeURI   string         `json:"episode_uri"`
+	EpisodeTitle string `json:"episode" doc:"title"`
+	ClipTitle    string `json:"clip" doc:"title"`
+	models.Occurrence
+	EpisodeID  string `json:"episode_id"`
+	ClipID     string `json:"clip_id"`
+	EpisodeURI string `json:"episode_uri"`
 	// Within names a clip that is found around this one: of those in the same episode that
 	// last longer, the shortest. It is computed from all findings of the episode when they
 	// are read, because the clips may belong to different work-items.

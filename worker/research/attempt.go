@@ -81,11 +81,10 @@ func (a *attempt) found(ctx context.Context, o outcome) error {
 		r.Problem, r.Scope = problem(item, o.err), scope(o.err)
 	}
 	for _, f := range o.findings {
-		r.Findings = append(r.Findings, models.Finding{
-			Episode: r.Episode, Clip: item.ID, Score: f.Score,
+		r.Findings = append(r.Findings, models.Finding{Episode: r.Episode, Clip: item.ID, Occurrence: models.Occurrence{
 			Offset: models.SecondsOf(f.Start()), Duration: models.SecondsOf(f.Duration()),
-			Coverage: f.Coverage, Speed: f.Speed,
-		})
+			Score: f.Score, Coverage: f.Coverage, Speed: f.Speed,
+		}})
 	}
 	if !last || a.passing != nil {
 		failpoint.Reached("research.report", "")

@@ -230,7 +230,7 @@ var goneCases = []behaviour{
 		w.clips("jingle", "noise")
 		both := w.selects("monday", "jingle", "noise")
 		found, failed := only(both, "The jingle"), only(both, "The noise")
-		found.Findings = []models.Finding{{Episode: found.Episode, Clip: found.Clips[0], Offset: 1, Duration: 1, Score: 1}}
+		found.Findings = []models.Finding{{Episode: found.Episode, Clip: found.Clips[0], Occurrence: models.Occurrence{Offset: 1, Duration: 1, Score: 1}}}
 		failed.Problem, failed.Scope = "too long", models.ScopePair
 		w.ingest(found)
 		w.ingest(failed)

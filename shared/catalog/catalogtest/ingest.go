@@ -13,7 +13,7 @@ import (
 func found(r models.Researched, offsets ...models.Seconds) models.Researched {
 	r.Findings = nil
 	for _, o := range offsets {
-		r.Findings = append(r.Findings, models.Finding{Episode: r.Episode, Clip: r.Clips[0], Offset: o, Duration: 2.5, Score: 0.9})
+		r.Findings = append(r.Findings, models.Finding{Episode: r.Episode, Clip: r.Clips[0], Occurrence: models.Occurrence{Offset: o, Duration: 2.5, Score: 0.9}})
 	}
 	return r
 }

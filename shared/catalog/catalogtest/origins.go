@@ -64,7 +64,7 @@ var originCases = []behaviour{
 		w.episodes("monday")
 		w.clips("jingle", "advert")
 		r := result(w.selects("monday", "jingle", "advert"))
-		r.Findings = []models.Finding{{Episode: r.Episode, Clip: r.Clips[0], Offset: 1, Duration: 2, Score: 1}}
+		r.Findings = []models.Finding{{Episode: r.Episode, Clip: r.Clips[0], Occurrence: models.Occurrence{Offset: 1, Duration: 2, Score: 1}}}
 		w.ingest(r)
 		w.visit(show, catalog.Listing{Episodes: []models.Episode{episode("monday")}, Problems: []models.Problem{{Item: "x", Reason: "empty"}}})
 		w.ok(w.RemoveOrigin(w.ctx, show))

@@ -48,7 +48,7 @@ func Example() {
 	if err := store.Ingest(ctx, models.Researched{
 		Episode: work.Episode.ID, EpisodeMedia: work.Episode.Media,
 		Clips: []string{clip.ID}, ClipMedia: map[string]models.MediaRef{clip.ID: clip.Media},
-		Findings: []models.Finding{{Episode: work.Episode.ID, Clip: clip.ID, Offset: 754.56, Duration: 3, Score: 0.99}},
+		Findings: []models.Finding{{Episode: work.Episode.ID, Clip: clip.ID, Occurrence: models.Occurrence{Offset: 754.56, Duration: 3, Score: 0.99}}},
 	}, now); err != nil {
 		log.Fatal(err)
 	}
