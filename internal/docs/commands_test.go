@@ -70,7 +70,11 @@ func newSandbox(t *testing.T) *sandbox {
 	entries, err := os.ReadDir(root)
 	require.NoError(t, err)
 	for _, e := range entries {
-		if name := e.Name(); name != "leasehold" && !strings.HasPrefix(name, ".") {
+		switch name := e.Name(); {
+		case name == "leasehold" || strings.HasPrefix(name, "."):
+		case name == "examples": // a copy, because commands write there
+			require.NoError(t, os.CopyFS(filepath.Join(s.dir, name), os.DirFS(filepath.Join(root, name))))
+		default:
 			s.link(t, filepath.Join(root, name), name)
 		}
 	}
@@ -84,6 +88,9 @@ func newSandbox(t *testing.T) *sandbox {
 	require.NoError(t, os.Mkdir(bin, 0o700))
 	// make is not executed but checked: the target must be in the Makefile.
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "make"), []byte("#!/bin/sh\nexec /usr/bin/env PATH=/usr/bin:/bin make -n \"$@\" >/dev/null\n"), 0o700)) //nolint:gosec // a script
+	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()                                                                                 // because HOME changes them
+	require.NoError(t, err)
+	goCache, goModCache, _ := strings.Cut(strings.TrimSpace(string(caches)), "\n")
 	gate, api := freeAddress(t), freeAddress(t)
 	s.api = "http://" + api
 	// example.org is served from the example podcast, and the coordinator's default
@@ -96,7 +103,7 @@ func newSandbox(t *testing.T) *sandbox {
 			s.env = append(s.env, v)
 		}
 	}
-	s.env = append(s.env, "HOME="+home, "PATH="+bin+":"+binaryDir+":"+os.Getenv("PATH"), "LEASEHOLD_LISTEN="+gate, "LEASEHOLD_HTTP="+api, "TERM=dumb")
+	s.env = append(s.env, "HOME="+home, "PATH="+bin+":"+binaryDir+":"+os.Getenv("PATH"), "LEASEHOLD_LISTEN="+gate, "LEASEHOLD_HTTP="+api, "TERM=dumb", "GOCACHE="+goCache, "GOMODCACHE="+goModCache)
 	t.Cleanup(func() {
 		for _, g := range s.groups {
 			_ = syscall.Kill(-g, syscall.SIGKILL)

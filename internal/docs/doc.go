@@ -1,7 +1,7 @@
 // Package docs tests the documentation. It has only tests.
 //
-//   - commands_test.go executes every ```sh block of README.md, CONTRIBUTING.md and
-//     docs/*.md in a sandbox, with the real binary, and compares ```output blocks
+//   - commands_test.go executes every ```sh block of the documents (README.md,
+//     CONTRIBUTING.md, docs, examples) in a sandbox, with the real binary, and compares ```output blocks
 //     with what the block before them printed.
 //   - inline_test.go parses every `leasehold …` and `go test …` between backquotes:
 //     commands, flags, packages, tests and benchmarks must exist.

@@ -34,11 +34,11 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// pages returns the paths of all documents, relative to the root.
+// pages returns the paths of the documents with commands, relative to the root.
 func pages(t *testing.T) []string {
 	t.Helper()
 	all := []string{"README.md"}
-	for _, pattern := range []string{"CONTRIBUTING.md", "docs/*.md"} {
+	for _, pattern := range []string{"CONTRIBUTING.md", "docs/*.md", "examples/*/README.md", "tup4fun/protocols/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, p := range found {
@@ -66,6 +66,8 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 // with such commands begins with ```sh parsed: REASON.
 func (b block) parsedOnly() (reason string, ok bool) { return strings.CutPrefix(b.info, "sh parsed: ") }
 
+var fenceLine = regexp.MustCompile("^ {0,3}```")
+
 var namedFile = regexp.MustCompile("`([a-z0-9-]+\\.(?:tup|map|yaml|json|sh))`")
 
 // blocks returns the fenced blocks of a page. Indented code is an error, because its
@@ -79,7 +81,10 @@ func blocks(t *testing.T, page string) []block {
 	var lines []string
 	file, blank := "", true
 	for i, line := range strings.Split(string(content), "\n") {
-		fence := strings.HasPrefix(line, "```")
+		fence := fenceLine.MatchString(line) // a fence in a list is indented
+		if fence {
+			line = strings.TrimLeft(line, " ")
+		}
 		switch {
 		case fence && open == nil:
 			open, lines = &block{page: page, line: i + 1, info: strings.TrimPrefix(line, "```"), file: file}, nil
