@@ -23,8 +23,8 @@ func (c *Cursor) Pos() Pos { return Pos{c.newlines + 1, c.at - c.lineStart + 1} 
 // Rest returns the unread source. It is empty at the end.
 func (c *Cursor) Rest() string { return c.src[c.at:] }
 
-// BeginsLine reports whether the line has only blanks before the cursor.
-func (c *Cursor) BeginsLine() bool { return strings.TrimSpace(c.src[c.lineStart:c.at]) == "" }
+// beginsLine reports whether the line has only blanks before the cursor.
+func (c *Cursor) beginsLine() bool { return strings.TrimSpace(c.src[c.lineStart:c.at]) == "" }
 
 // End moves the cursor to the end of the source.
 func (c *Cursor) End() { c.at = len(c.src) }

@@ -21,7 +21,7 @@
 // Parse is a recursive-descent parser with exact positions. It continues after an error
 // and returns up to MaxErrors of them. A program that it returns without an error is
 // resolved: each name has its Object, and types agree. Size and nesting are bounded
-// (MaxSource, MaxNesting).
+// (MaxSource, maxNesting).
 //
 // The package runs nothing; package explore does.
 package syntax

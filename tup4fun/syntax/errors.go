@@ -9,9 +9,9 @@ import (
 // Limits of Parse.
 const (
 	MaxSource  = 16 << 20 // bytes of one file
-	MaxNesting = 200      // statements or parentheses inside each other
+	maxNesting = 200      // statements or parentheses inside each other
 	MaxErrors  = 20       // reported for one file
-	MaxCopies  = 1000     // of one replicated process
+	maxCopies  = 1000     // of one replicated process
 )
 
 // Pos is a position in a file. Lines and columns count from 1, columns in bytes. The

@@ -80,7 +80,7 @@ func (l *lexer) skipBlanks() {
 
 // atSeparator reports whether a line of --- begins here.
 func (l *lexer) atSeparator() bool {
-	if !strings.HasPrefix(l.Rest(), "---") || !l.BeginsLine() {
+	if !strings.HasPrefix(l.Rest(), "---") || !l.beginsLine() {
 		return false
 	}
 	line, _, _ := strings.Cut(l.Rest(), "\n")

@@ -110,8 +110,8 @@ func (p *parser) name(what string) (*Name, error) {
 // enterNesting counts nesting. After a nil error the caller must call exitNesting.
 func (p *parser) enterNesting() error {
 	p.depth++
-	if p.depth > MaxNesting {
-		p.Report(p.Tok.Pos, "nested more than %d deep", MaxNesting)
+	if p.depth > maxNesting {
+		p.Report(p.Tok.Pos, "nested more than %d deep", maxNesting)
 		p.skipRest()
 		return ErrBroken
 	}

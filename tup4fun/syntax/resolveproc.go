@@ -9,8 +9,8 @@ func (r *resolver) processes() {
 			r.declare(r.globals, p.Name, ProcName)
 		}
 		if p.Count != nil {
-			if n := r.constant(p.Count); n < 1 || n > MaxCopies {
-				r.errorf(p.Count.Pos, "want 1 to %d copies of a process, got %d", MaxCopies, n)
+			if n := r.constant(p.Count); n < 1 || n > maxCopies {
+				r.errorf(p.Count.Pos, "want 1 to %d copies of a process, got %d", maxCopies, n)
 			}
 		}
 		r.locals, r.counts[LocalVar] = map[string]*Object{}, 0

@@ -14,15 +14,15 @@ const SymbolBase int64 = 1 << 40
 
 // Errors of arithmetic.
 var (
-	ErrDivision = errors.New("division by zero")
-	ErrOverflow = fmt.Errorf("the result is not within %d to %d", math.MinInt32, math.MaxInt32)
-	ErrSymbol   = errors.New("a symbol is not a number")
+	errDivision = errors.New("division by zero")
+	errOverflow = fmt.Errorf("the result is not within %d to %d", math.MinInt32, math.MaxInt32)
+	errSymbol   = errors.New("a symbol is not a number")
 )
 
 // Arith computes a op b for + - * / %. Division truncates towards zero, as in C.
 func Arith(op string, a, b int64) (int64, error) {
 	if a >= SymbolBase || b >= SymbolBase {
-		return 0, ErrSymbol
+		return 0, errSymbol
 	}
 	switch op {
 	case "+":
@@ -33,7 +33,7 @@ func Arith(op string, a, b int64) (int64, error) {
 		a *= b
 	default:
 		if b == 0 {
-			return 0, ErrDivision
+			return 0, errDivision
 		}
 		if op == "%" {
 			return a % b, nil
@@ -41,7 +41,7 @@ func Arith(op string, a, b int64) (int64, error) {
 		a /= b
 	}
 	if a < math.MinInt32 || a > math.MaxInt32 {
-		return 0, ErrOverflow
+		return 0, errOverflow
 	}
 	return a, nil
 }
@@ -55,7 +55,7 @@ func Compare(op string, a, b int64) (bool, error) {
 		return a != b, nil
 	}
 	if a >= SymbolBase || b >= SymbolBase {
-		return false, ErrSymbol
+		return false, errSymbol
 	}
 	switch op {
 	case "<":
