@@ -63,10 +63,10 @@ type Builder struct {
 
 // clip is what the image holds of one.
 type clip struct {
-	id        string
-	offset    int // in waves
-	samples   int
-	landmarks int
+	id      string
+	offset  int // in waves
+	samples int
+	plain   bool
 }
 
 // Add takes a clip: mono at RateHz, of which it keeps a copy of 16 bits a sample. The
@@ -89,7 +89,7 @@ func (b *Builder) Add(id string, samples []float32) error {
 	for i, speed := range speedsOf(len(samples)) {
 		n := b.addVariant(warp.Play(samples, speed), speed)
 		if i == 0 {
-			c.landmarks = n
+			c.plain = isPlain(samples, n)
 		}
 	}
 	b.clips = append(b.clips, c)

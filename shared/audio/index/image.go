@@ -97,7 +97,9 @@ func (b *Builder) writeTables(w *bufio.Writer, l layout) {
 		r := image[headerBytes+i*clipBytes:]
 		le.PutUint64(r, uint64(c.offset))
 		le.PutUint32(r[8:], uint32(c.samples))
-		le.PutUint32(r[12:], uint32(c.landmarks))
+		if c.plain {
+			r[12] = 1
+		}
 		le.PutUint32(r[16:], uint32(len(c.id)))
 		names = names[copy(names, c.id):]
 	}

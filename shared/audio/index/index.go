@@ -49,8 +49,9 @@ func (x *Index) ID(i int) string { return x.clips[i].id }
 // Samples is the length of clip i.
 func (x *Index) Samples(i int) int { return x.clips[i].samples }
 
-// Landmarks is how many clip i has at its own speed, over all alignments.
-func (x *Index) Landmarks(i int) int { return x.clips[i].landmarks }
+// Plain reports whether clip i is to be looked for by plain correlation, because it has too few
+// landmarks or is made of a few tones.
+func (x *Index) Plain(i int) bool { return x.clips[i].plain }
 
 // Wave returns the samples of clip i.
 func (x *Index) Wave(i int) []float32 {

@@ -57,7 +57,7 @@ func TestEachLandmarkOfEachVariantIsThere(t *testing.T) {
 		require.GreaterOrEqual(t, found, v.Postings*2/5, "variant %+v", v)
 		require.Positive(t, v.Postings)
 	}
-	require.Greater(t, x.Landmarks(1), len(landmark.Of(clips[1])), "a short clip has two alignments")
+	require.Greater(t, x.Variants()[x.Own(1)].Postings, len(landmark.Of(clips[1])), "a short clip has two alignments")
 }
 
 func TestAWaveIsThere(t *testing.T) {
@@ -169,7 +169,7 @@ func TestAnEmptyIndexAndAnEmptyClip(t *testing.T) {
 	x := built(t, nil)
 	require.Equal(t, 1, x.Clips())
 	require.Empty(t, x.Wave(0))
-	require.Zero(t, x.Landmarks(0))
+	require.True(t, x.Plain(0), "it has no landmarks")
 }
 
 func TestAClipThatIsTooLongIsRefused(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Version of the format and of the landmarks in it.
-const Version = 2
+const Version = 3
 
 // VersionError says that a file holds another version. It is a fault.ErrInvalid.
 type VersionError struct{ Got, Want uint32 }
@@ -102,7 +102,7 @@ func open(image []byte) (*Index, error) {
 	for i := range l.clips {
 		r := image[headerBytes+i*clipBytes:]
 		n := int(le.Uint32(r[16:]))
-		c := clip{offset: int(le.Uint64(r)), samples: int(le.Uint32(r[8:])), landmarks: int(le.Uint32(r[12:]))}
+		c := clip{offset: int(le.Uint64(r)), samples: int(le.Uint32(r[8:])), plain: r[12] != 0}
 		if n > len(names) || c.offset < 0 || c.offset > l.samples-c.samples || c.samples > MaxSamples {
 			return nil, fmt.Errorf("clip %d of the clip index: %w", i, fault.ErrCorrupt)
 		}

@@ -9,10 +9,11 @@
 //	match      which candidates are findings, and in which order they are told
 //
 // A candidate is a finding if its score reaches the threshold and most of the clip is
-// there; of a tune whose waveform says little, or whose tempo or pitch was changed, the
-// landmarks decide. A clip that repeats itself is not found again a beat later, and one
+// there, or a part of a second or more; of a tune whose waveform says little, or whose tempo or
+// pitch was changed, the landmarks decide. A clip that repeats itself is not found again a beat later, and one
 // at two speeds is found once; a clip inside a longer one is found, and marked. Clips
-// with next to no landmarks, such as a pure tone, are looked for by plain correlation.
+// with next to no landmarks, such as a pure tone, and clips made of a few tones, such as a gong,
+// are looked for by plain correlation too.
 //
 // Findings are the same whatever the order and number of clips (but for the mark), the
 // pieces in which the episode comes, and whether its landmarks are found or were kept (Find,

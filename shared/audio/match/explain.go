@@ -26,7 +26,8 @@ type Explanation struct {
 	minCoverage float64
 	Exact       float64 // the best plain correlation, of a clip with few landmarks
 	Found       bool
-	Reasons     []string  // one step of the search each, for people
+	Reasons     []string // one step of the search each, for people
+	plain       bool
 	Sound       []float32 // the part of the episode around the place
 	From        int       // sample of the episode at which Sound begins
 }
@@ -73,7 +74,7 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	}
 	v := x.Variants()[e.Hit.Variant]
 	e.Speed, e.Landmarks, e.Least = 1+float64(v.Speed)/1000, v.Postings, int(math.Ceil(vote.Least(v)))
-	if x.Landmarks(0) < fewLandmarks {
+	if e.plain = x.Plain(0); e.plain {
 		if err := e.correlate(x, at); err != nil {
 			return e, err
 		}
@@ -151,8 +152,8 @@ func (e *Explanation) reason() {
 		}
 	}()
 	say("at %.0f %% of speed the clip has %d landmarks", 100*e.Speed, e.Landmarks)
-	if e.Exact > 0 || e.Landmarks == 0 {
-		say("fewer than %d: it is also looked for by plain correlation, at its own speed", fewLandmarks)
+	if e.plain {
+		say("they are few, or it is made of a few tones: it is also looked for by plain correlation, at its own speed")
 		say("the best correlation within a second is %.3f; %.3f is the threshold", e.Exact, e.Threshold)
 		if e.Found || e.Outcome == FewVotes {
 			return

@@ -9,9 +9,6 @@ import (
 )
 
 const (
-	// fewLandmarks: a clip with fewer is looked for by plain correlation. It is so for
-	// a pure tone, a thump, and for some of a third of a second.
-	fewLandmarks = 15
 	// plainWindow is how many samples are searched at a time: 16 s.
 	plainWindow = 1 << 17
 )
@@ -34,7 +31,7 @@ func newPlain(x *index.Index, o Options) *plain {
 	p := &plain{index: x, options: o}
 	var waves [][]float32
 	for i := range x.Clips() {
-		if x.Landmarks(i) >= fewLandmarks {
+		if !x.Plain(i) {
 			continue
 		}
 		load := func(context.Context) ([]float32, error) { return x.Wave(i), nil }

@@ -2,9 +2,11 @@ package set
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 
 	"leasehold/shared/audio"
+	"leasehold/shared/fault"
 )
 
 const (
@@ -106,6 +108,9 @@ func enough(ctx context.Context, files []string, seconds float64) (some []string
 			break
 		}
 		x, err := audio.Load(ctx, path, maxTrack)
+		if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) {
+			continue // packages have files without sound, and some that last half an hour
+		}
 		if err != nil {
 			return nil, nil, err
 		}
