@@ -23,7 +23,7 @@ type Config struct {
 	Mode string // empty if none is set: see RequireMode
 	Data string // an absolute path
 
-	Journal string // JournalPebble or JournalMemory
+	Journal string // journalPebble or JournalMemory
 
 	Host     string // address of the coordinator's native gate, with its port
 	Listen   string // address on which a coordinator's native gate listens
@@ -71,7 +71,7 @@ var visitPolicies = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
 
 // The journals.
 const (
-	JournalPebble = "pebble"
+	journalPebble = "pebble"
 	JournalMemory = "memory"
 )
 

@@ -66,8 +66,8 @@ var settings = []setting{
 	{key: "data", group: general, usedBy: byAll, userDefault: userData,
 		field: func(c *Config) value { return path{to: &c.Data, absolute: true} },
 		help:  "folder for the catalog, the journal and the cache (default: leasehold in the user's data folder)"},
-	{key: "journal", defaultValue: JournalPebble, group: general, usedBy: byHost,
-		field: func(c *Config) value { return word{&c.Journal, []string{JournalPebble, JournalMemory}} },
+	{key: "journal", defaultValue: journalPebble, group: general, usedBy: byHost,
+		field: func(c *Config) value { return word{&c.Journal, []string{journalPebble, JournalMemory}} },
 		help:  "where the spaces are kept: pebble (on disk, durable) or memory"},
 
 	{key: "host", env: "host", defaultValue: "localhost", group: network, usedBy: byClient,
