@@ -28,8 +28,8 @@ func newBareLog(t testing.TB, path string) *bareLog {
 	t.Helper()
 	f, err := os.Create(path)
 	require.NoError(t, err)
-	const room, keepSize = 64 << 20, 1
-	require.NoError(t, syscall.Fallocate(int(f.Fd()), keepSize, 0, room))
+	const space, keepSize = 64 << 20, 1
+	require.NoError(t, syscall.Fallocate(int(f.Fd()), keepSize, 0, space))
 	t.Cleanup(func() { require.NoError(t, f.Close()) })
 	return &bareLog{file: f, committing: make(chan struct{}, 1)}
 }

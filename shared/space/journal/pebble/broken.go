@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// broken remembers the first failure of a journal. The zero broken is none.
+// broken remembers the first failure of a journal. The zero broken has none.
 type broken struct{ first atomic.Pointer[error] }
 
 func (b *broken) mark(cause error) {
@@ -26,13 +26,13 @@ func (b *broken) err() error {
 	return nil
 }
 
-// full reports whether err says that the disk is full.
+// full reports whether err means that the disk is full.
 func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// storeLogger passes on what the store says. What it calls fatal breaks the
-// journal, and not the process: that is for who runs the engine.
+// storeLogger passes on the messages of the store. One that it calls fatal breaks the
+// journal and not the process, because the engine decides when the process ends.
 type storeLogger struct {
 	log    *slog.Logger
 	broken *broken

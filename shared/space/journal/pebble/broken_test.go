@@ -45,7 +45,7 @@ func TestFault13AFailedWriteOrSyncBreaksTheJournalForGood(t *testing.T) {
 	}
 }
 
-// failing is a disk of which one operation on a log fails while it is armed.
+// failing is a disk; while it is armed, one operation on a log fails.
 type failing struct {
 	vfs.FS
 	op    string

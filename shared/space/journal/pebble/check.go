@@ -14,12 +14,12 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// damage is what is wrong with a journal, and where.
+// damage describes a defect of a journal.
 type damage struct {
 	file string
 	at   int // offset; -1: the whole file
 	what string
-	// behind is how many records are behind it, which nobody would read again.
+	// behind is how many records are behind it, which would not be read again.
 	behind int
 }
 
@@ -31,13 +31,14 @@ func (d damage) Error() string {
 	return where + ": " + d.what
 }
 
-// name says which journal an error is of and, if it is damaged, what to do.
+// name adds the journal to an error and, if its log is damaged, the command that repairs
+// it.
 func (c Config) name(err error) error {
 	err = fmt.Errorf("journal %s: %w", c.Dir, err)
 	var d damage
 	switch {
 	case errors.As(err, &d) && isLog(d.file):
-		return fmt.Errorf("%w; leasehold repair --data %s makes a copy and keeps what is before the damage", err, c.FS.PathDir(c.Dir))
+		return fmt.Errorf("%w; leasehold repair --data %s makes a copy and keeps the records before the damage", err, c.FS.PathDir(c.Dir))
 	case errors.Is(err, fault.ErrCorrupt):
 		return fmt.Errorf("%w; restore a backup into an empty folder: leasehold restore BACKUP --data FOLDER", err)
 	}
@@ -78,9 +79,9 @@ func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 	return logs, nil
 }
 
-// checkLogs sees that the logs go on from where the tables stand without a gap.
-// It returns the position that they lead to, and which log ends in something
-// that is no record, if one does: it is the end of all.
+// checkLogs checks that the logs go on from where the tables stand without a gap.
+// It returns the position that they lead to, and the log, if there is one, that
+// ends in bytes that are not a record: that is where the journal ends.
 func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, torn *logFile, err error) {
 	at, first := tables, true
 	for _, l := range logs {
@@ -89,19 +90,19 @@ func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, 
 		}
 		for _, r := range l.records {
 			if torn != nil {
-				return 0, nil, damage{torn.name, torn.end, "this is no record, but records follow in " + l.name, countFrom(logs, torn)}
+				return 0, nil, damage{torn.name, torn.end, "this is not a record, but records follow in " + l.name, countFrom(logs, torn)}
 			}
 			step, ok := stepOf(r.payload)
 			switch {
 			case !ok:
-				return 0, nil, damage{l.name, r.at, "this record is none of a journal", 0}
+				return 0, nil, damage{l.name, r.at, "this record is not of a journal", 0}
 			case first && step.From > at, !first && step.From != at:
 				return 0, nil, damage{l.name, r.at, gap(at, step.From), 0}
 			}
 			at, first = step.Position, false
 		}
 		if l.behind > 0 {
-			return 0, nil, damage{l.name, l.end, "this is no record, but records follow", l.behind}
+			return 0, nil, damage{l.name, l.end, "this is not a record, but records follow", l.behind}
 		}
 		if !l.clean {
 			torn = l

@@ -10,8 +10,8 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// Commit implements journal.Journal: it returns once everything is synced. Ctx is
-// not looked at, since nobody can say how a sync that was given up ended.
+// Commit implements journal.Journal: it returns once everything is synced. It
+// ignores ctx, because the outcome of a sync that was given up is unknown.
 func (j *Journal) Commit(_ context.Context, expected journal.Position, records []journal.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -23,7 +23,7 @@ func (j *Journal) Commit(_ context.Context, expected journal.Position, records [
 	}
 	batch := j.db.NewBatch()
 	next, err := j.fill(batch, records)
-	if err == nil && !j.room.fits(batch.Len()) {
+	if err == nil && !j.space.fits(batch.Len()) {
 		return errors.Join(journal.ErrFull, batch.Close())
 	}
 	if err == nil {

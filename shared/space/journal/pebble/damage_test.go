@@ -56,7 +56,7 @@ func TestFault08ATornLastRecordIsDropped(t *testing.T) {
 	for _, size := range []int{60, 35_000} {
 		f, name, begins := crashed(t, 6, size)
 		whole := f[name]
-		step := max(1, size/50) // every byte, of what is short
+		step := max(1, size/50) // every byte of a short file
 		for cut := begins[4]; cut < len(whole); cut += step {
 			kept := 4
 			if cut >= begins[5] {
@@ -199,7 +199,7 @@ func TestFault10ALogThatIsMissingBetweenOthersIsRefused(t *testing.T) {
 		n++
 	}
 	f := folderOf(t, fs)
-	tables.room.Store(true)
+	tables.fit.Store(true)
 	require.NoError(t, j.Close())
 	logs := f.named(".log")
 	requireHeld(t, f, n, "whole")
@@ -208,14 +208,14 @@ func TestFault10ALogThatIsMissingBetweenOthersIsRefused(t *testing.T) {
 	requireRefused(t, f.with(logs[0], f[logs[0]][:len(f[logs[0]])/2]), logs[0], "the first is cut short")
 }
 
-// noTables is a disk on which there is no room for a table yet.
+// noTables is a disk on which a table does not fit yet.
 type noTables struct {
 	vfs.FS
-	room atomic.Bool
+	fit atomic.Bool
 }
 
 func (n *noTables) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if strings.HasSuffix(name, ".sst") && !n.room.Load() {
+	if strings.HasSuffix(name, ".sst") && !n.fit.Load() {
 		return nil, syscall.ENOSPC
 	}
 	return n.FS.Create(name, c)
@@ -239,7 +239,7 @@ func worn(t testing.TB) folder {
 	return f.with("RESERVE", nil)
 }
 
-// TestAFlippedBitNeverGoesUnnoticed flips bits all over: whatever is loaded is
+// TestAFlippedBitNeverGoesUnnoticed flips bits all over: a fact that is loaded is
 // right but for the last record, or nothing is.
 func TestAFlippedBitNeverGoesUnnoticed(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"leasehold/shared/failpoint"
 )
 
-// pause is how long a table waits that could not be made or found no room, since the store tries again
-// at once and for ever.
+// pause is how long a table waits that could not be made or did not fit, because the store
+// tries again at once and for ever.
 const pause = 50 * time.Millisecond
 
 // disk is a file system that breaks the journal at the first write or sync of one
@@ -22,11 +22,11 @@ const pause = 50 * time.Millisecond
 type disk struct {
 	vfs.FS
 	dir     string // of the journal
-	room    *room
+	space   *diskSpace
 	broken  *broken
 	opening *opening
 	growing *growing
-	// letGo is told of a log before it is removed.
+	// letGo is called before a log is removed.
 	letGo func(log string) error
 }
 
@@ -36,7 +36,7 @@ const compaction = "pebble-compaction"
 func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.opened(name)(d.FS.Create(name, c))
 	if f, ok := f.(*file); ok {
-		f.anew = c == compaction
+		f.rewritten = c == compaction
 		if f.kind == ofLog {
 			f.written = d.growing.begin(name)
 		}
@@ -105,7 +105,7 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 	}
 }
 
-// noTable is called when a table could not be made, or found no room.
+// noTable is called when a table could not be made, or did not fit.
 func (d disk) noTable(err error) {
 	if why := d.opening.failed(err); why != nil {
 		d.broken.mark(why)
@@ -116,9 +116,9 @@ func (d disk) noTable(err error) {
 // file is one file of a disk.
 type file struct {
 	vfs.File
-	disk disk
-	kind string
-	anew bool // a table that is made of others
+	disk      disk
+	kind      string
+	rewritten bool // a table that is made of others
 	// Of a log: how many bytes of it are records, and how many are there.
 	written *atomic.Int64
 	filled  int64
@@ -135,14 +135,14 @@ func (f *file) fill(size int) error {
 	if written+int64(size) <= f.filled {
 		return nil
 	}
-	ahead := zeros[:min(uint64(len(zeros)), f.disk.room.memTable)]
+	ahead := zeros[:min(uint64(len(zeros)), f.disk.space.memTable)]
 	_, err := f.File.WriteAt(ahead, max(f.filled, written))
 	f.filled = max(f.filled, written) + int64(len(ahead))
 	return err
 }
 
-// The kinds of file: the log, tables, which are written anew when there is no room
-// for them, and what says which of both count.
+// The kinds of file: the log, tables, which are written again when they did not fit, and
+// the index, which lists those of both that count.
 const (
 	ofLog   = "log"
 	ofTable = "table"
@@ -163,7 +163,7 @@ func (f *file) Write(p []byte) (int, error) {
 	if err := f.disk.broken.err(); err != nil {
 		return 0, err
 	}
-	if f.anew && !f.disk.room.fitsAnew() {
+	if f.rewritten && !f.disk.space.fitsRewrite() {
 		return 0, f.failed("write", syscall.ENOSPC)
 	}
 	if f.kind == ofLog {

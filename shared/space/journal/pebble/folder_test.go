@@ -104,8 +104,8 @@ func (f folder) named(ending string) (names []string) {
 	return names
 }
 
-// fill commits records from one position to another, each one tuple that says
-// which it is.
+// fill commits records from one position to another, each one tuple with
+// the number of it is.
 func fill(t testing.TB, j journal.Journal, from, to int, size int) {
 	t.Helper()
 	for n := from; n < to; n++ {
@@ -132,7 +132,7 @@ func held(t testing.TB, j journal.Journal) (journal.Position, int) {
 	return standing.Position, len(refs)
 }
 
-// try opens what is on a disk, and loads it.
+// try opens the journal on a disk, and loads it.
 func try(fs vfs.FS) (journal.Position, map[int64]bool, error) {
 	j, err := pebble.Open(pebble.Config{Dir: dir, FS: fs, Log: quiet})
 	if err != nil {

@@ -59,7 +59,7 @@ func (j *Journal) mark() error {
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name, "MANIFEST-") || isLog(name) {
-			return damage{file: formatFile, at: -1, what: "it is missing, so that nobody knows the format of " + name}
+			return damage{file: formatFile, at: -1, what: "it is missing, so that the format of " + name + " is unknown"}
 		}
 	}
 	return j.writeFormat(Format)

@@ -9,14 +9,14 @@ import (
 )
 
 // growing knows how far the logs are written that this process has begun. A file does not
-// tell: zeros are written ahead of its records (fill), and who reads on while they become
-// records sees zeros with records behind them, which is what damage looks like.
+// tell: zeros are written ahead of its records (fill), and a reader that goes on while they
+// become records sees zeros with records behind them, as in a damaged log.
 type growing struct {
 	mu      sync.Mutex
 	written map[string]*atomic.Int64 // bytes of records, by path
 }
 
-// begin notes a new log, whose writer counts in what is returned.
+// begin notes a new log; its writer counts in the returned number.
 func (g *growing) begin(path string) *atomic.Int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

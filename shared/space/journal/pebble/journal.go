@@ -21,7 +21,7 @@ type Journal struct {
 	opening opening
 	growing growing
 	newest  newest
-	room    *room
+	space   *diskSpace
 	db      *lsm.DB
 	sweeper *sweeper
 
@@ -43,7 +43,7 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 		return journal.Standing{}, classify(err)
 	}
 	err = each(ctx, it, restore)
-	_ = it.Close() // it says again what each has said
+	_ = it.Close() // it repeats the error of each
 	if broken := j.broken.err(); broken != nil {
 		err = broken
 	}
@@ -53,7 +53,7 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 	return j.standing, nil
 }
 
-// each hands every fact that it stands on to restore.
+// each passes every fact to restore.
 func each(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) error) error {
 	names := codec.Names{}
 	for ok := it.First(); ok; ok = it.Next() {
@@ -75,7 +75,7 @@ func each(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) erro
 	return classify(it.Error())
 }
 
-// usable says why the journal cannot be used.
+// usable returns why the journal cannot be used.
 func (j *Journal) usable() error {
 	if err := j.broken.err(); err != nil {
 		return err
@@ -93,8 +93,8 @@ func (j *Journal) stand() (journal.Position, error) {
 	return j.standing.Position, j.usable()
 }
 
-// shut ends all use, once what is under way has ended, and reports whether it was
-// the first to.
+// shut ends all use, once calls under way have ended, and reports whether it was the
+// first call.
 func (j *Journal) shut() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

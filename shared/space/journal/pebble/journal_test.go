@@ -16,8 +16,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if says := os.Getenv(unwritable); says != "" {
-		os.Exit(openWithoutTables(says))
+	if setting := os.Getenv(unwritable); setting != "" {
+		os.Exit(openWithoutTables(setting))
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -17,7 +17,7 @@ import (
 // the last log of all is missing.
 const newestFile = "NEWEST"
 
-// newest is the number of the newest log, here and in the folder; 0 is none. It
+// newest is the number of the newest log, here and in the folder; 0: there is none. It
 // may be used concurrently.
 type newest struct {
 	mu  sync.Mutex // guards num, and the file

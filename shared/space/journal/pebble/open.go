@@ -34,7 +34,7 @@ func (j *Journal) open() error {
 	if err != nil {
 		return damaged(err)
 	}
-	if err := j.room.opens(); err != nil {
+	if err := j.space.opens(); err != nil {
 		return classify(err)
 	}
 	db, err := j.openStore()
@@ -45,7 +45,7 @@ func (j *Journal) open() error {
 	if err := j.begin(end); err != nil {
 		return errors.Join(damaged(err), db.Close())
 	}
-	j.room.inUse = func() uint64 { return uint64(db.Metrics().Total().TablesSize) }
+	j.space.inUse = func() uint64 { return uint64(db.Metrics().Total().TablesSize) }
 	j.sweeper = j.startSweeper()
 	return nil
 }
@@ -58,12 +58,12 @@ func (j *Journal) prepare() error {
 	if err := j.checkFormat(); err != nil {
 		return err
 	}
-	room, err := newRoom(j.Config, &j.broken)
-	j.room = room
+	space, err := newDiskSpace(j.Config, &j.broken)
+	j.space = space
 	return err
 }
 
-// check looks at what is there before anything is changed, and cuts off a record
+// check reads the folder before anything is changed, and cuts off a record
 // that was torn at the very end. It returns where the journal must stand then.
 func (j *Journal) check() (journal.Position, error) {
 	store, err := lsm.Peek(j.Dir, j.FS)
@@ -101,7 +101,7 @@ func (j *Journal) checkManifest(path string) error {
 	}
 	s := log{data: data, full: manifestFull}.scan()
 	if s.behind > 0 {
-		return damage{j.FS.PathBase(path), s.end, "this is no record, but records follow", s.behind}
+		return damage{j.FS.PathBase(path), s.end, "this is not a record, but records follow", s.behind}
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func standing(db lsm.Reader) (journal.Standing, error) {
 }
 
 // damaged is classify for files that must be there, and be what the store wrote:
-// what is neither the system's error nor another kind says that they are not.
+// an error that is neither of the system nor of another kind means that they are not.
 func damaged(err error) error {
 	var system syscall.Errno
 	if errors.Is(err, fs.ErrNotExist) {

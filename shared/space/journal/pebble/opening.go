@@ -11,27 +11,27 @@ import (
 )
 
 // An opening is the time in which the store is opened. It makes tables of its logs
-// then, and what cannot be written it tries again for ever: so a disk without room
-// breaks the journal too, and who tries again waits for the end of the process.
+// then, and it repeats a write that fails for ever. So a full disk breaks
+// the journal too, and the goroutine that would repeat it waits for the end of the process.
 type opening struct {
 	over  atomic.Bool
 	once  sync.Once
 	stuck chan struct{} // closed when the store tries again
 }
 
-// failed says why a store cannot be opened that cannot write a table. The error is
+// failed returns why a store that cannot write a table cannot be opened. The error is
 // nil once it is open.
 func (o *opening) failed(err error) error {
 	switch {
 	case o.over.Load():
 		return nil
 	case full(err):
-		return fmt.Errorf("%w: the disk is full: make room to start: %w", fault.ErrFolder, err)
+		return fmt.Errorf("%w: the disk is full: free space to start: %w", fault.ErrFolder, err)
 	}
 	return err
 }
 
-// hold is called by who would write another table after the journal broke.
+// hold stops a goroutine that would write another table after the journal broke.
 func (o *opening) hold() {
 	if o.over.Load() {
 		return
@@ -40,7 +40,7 @@ func (o *opening) hold() {
 	select {}
 }
 
-// openStore opens the store, or says what it could not write.
+// openStore opens the store, or returns the error of the write that failed.
 func (j *Journal) openStore() (*lsm.DB, error) {
 	type opened struct {
 		db  *lsm.DB

@@ -18,8 +18,8 @@ import (
 	"leasehold/shared/space/journal/pebble"
 )
 
-// unwritable says to this binary, in the environment, to open a journal on a disk on
-// which no table can be made: in which folder, and why.
+// unwritable is an environment variable: with it this binary opens a journal on a disk on
+// which no table can be made. Its value is the errno and the folder.
 const unwritable = "UNWRITABLE"
 
 // tableless is such a disk.
@@ -38,10 +38,10 @@ func (d tableless) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error
 func (d tableless) Unwrap() vfs.FS { return d.FS }
 
 // openWithoutTables returns the exit code that a program ends with which cannot open its journal.
-func openWithoutTables(says string) int {
+func openWithoutTables(setting string) int {
 	var why syscall.Errno
-	_, path, _ := strings.Cut(says, " ")
-	if _, err := fmt.Sscan(says, &why); err != nil {
+	_, path, _ := strings.Cut(setting, " ")
+	if _, err := fmt.Sscan(setting, &why); err != nil {
 		panic(err)
 	}
 	_, err := pebble.Open(pebble.Config{Dir: path, FS: tableless{vfs.Default, why}, Log: quiet})

@@ -9,7 +9,7 @@ import (
 	"leasehold/shared/failpoint"
 )
 
-// Config says where a journal is, and of what it is made.
+// Config is the location of a journal and its parts.
 type Config struct {
 	Dir string       // made if it is not there
 	Log *slog.Logger // nil: slog.Default
@@ -29,18 +29,18 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// storeFormat is the version of Pebble's own format. Whoever raises it raises
+// storeFormat is the version of Pebble's own format. A change raises
 // Format too; those above have another kind of chunk in the logs.
 const storeFormat = lsm.FormatColumnarBlocks
 
 const (
 	cacheBytes      = 4 << 20 // blocks are read once, at a start
 	maxOpenFiles    = 256
-	maxStoreLogs    = 1 << 20 // bytes of the store's manifest before it is written anew
+	maxStoreLogs    = 1 << 20 // bytes of the store's manifest before it is rewritten
 	neverStopWrites = 1000    // files in level 0: few, since the state is small
 )
 
-// storeOptions are those of a store that is written all the time and read once.
+// storeOptions fit a store that is written all the time and read once.
 func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
 	o := &lsm.Options{
 		FS:                          fs,
@@ -50,7 +50,7 @@ func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
 		CacheSize:                   cacheBytes,
 		MaxOpenFiles:                maxOpenFiles,
 		MaxManifestFileSize:         maxStoreLogs,
-		MemTableSize:                j.room.memTable,
+		MemTableSize:                j.space.memTable,
 		MemTableStopWritesThreshold: 2,
 		L0StopWritesThreshold:       neverStopWrites,
 		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
@@ -58,14 +58,14 @@ func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
 		Cleaner:                     cleaner{},
 	}
 	// Only one compaction runs at a time, so that what waits is found when it
-	// ends; nobody needs to look ten times a second.
+	// ends; polling ten times a second is not needed.
 	o.Experimental.CompactionScheduler = lsm.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	return o
 }
 
 // cleaner removes old logs at once. The store would keep some to write over them,
-// as it does unless a cleaner is an archive's: they take room, and a log over an
-// older one could not be told from a copy of that.
+// as it does unless a cleaner is an archive's: they take space, and a log over an
+// older one looks like a copy of that.
 type cleaner struct {
 	lsm.DeleteCleaner
 	archives

@@ -7,7 +7,7 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// Repaired says what a repair did.
+// Repaired is the result of a repair.
 type Repaired struct {
 	Damage string // empty: there was none, and nothing was changed
 	Copy   string // the folder that holds all as it was

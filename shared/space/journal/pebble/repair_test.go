@@ -48,7 +48,7 @@ func TestFault10ARepairEndsWhereALogIsMissing(t *testing.T) {
 			refused++
 		}
 	}
-	require.Positive(t, refused, "nobody can say what was in a table")
+	require.Positive(t, refused, "the content of a table is unknown")
 }
 
 func TestFault17ACopyIsAJournalOfItsOwn(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"leasehold/shared/space/journal/pebble"
 )
 
-// slowDisk has no room for tables once it is full, until its reserve is removed,
-// which takes until somebody has asked how much room there is, if anybody does.
+// slowDisk is full for tables once it is full, until its reserve is removed. That takes
+// until a caller has asked how much space there is, if one does.
 type slowDisk struct {
 	smallDisk
 	full, giving, asked atomic.Bool
@@ -41,10 +41,10 @@ func (d *slowDisk) Remove(name string) error {
 	}
 	d.giving.Store(true)
 	close(d.removing)
-	for turns := 0; turns < 100_000 && !d.asked.Load(); turns++ { // nobody may, who waits for the table
+	for turns := 0; turns < 100_000 && !d.asked.Load(); turns++ { // a caller that waits for the table may not
 		runtime.Gosched()
 	}
-	for range 1000 { // whoever asked goes on, unless it waits for the reserve
+	for range 1000 { // the caller that asked goes on, unless it waits for the reserve
 		runtime.Gosched()
 	}
 	err := d.FS.Remove(name)
@@ -53,8 +53,8 @@ func (d *slowDisk) Remove(name string) error {
 	return err
 }
 
-// A table finds no room, and the reserve is being given up for it: what is committed
-// at that moment is not refused for the want of a reserve that is not free yet.
+// A table does not fit, and the reserve is being given up for it: a commit at that moment
+// is not refused, although the reserve is not free yet.
 func TestFault12WhileTheReserveIsGivenUpNothingIsRefused(t *testing.T) {
 	t.Parallel()
 	d := &slowDisk{smallDisk: smallDisk{FS: vfs.NewMem()}, removing: make(chan struct{})}

@@ -6,7 +6,7 @@ type logRecord struct {
 	payload []byte
 }
 
-// scanned is what is in a log or a manifest.
+// scanned is the content of a log or a manifest.
 type scanned struct {
 	records []logRecord
 	end     int  // of the last record before the damage, or of all
@@ -16,7 +16,7 @@ type scanned struct {
 	behind int
 }
 
-// scan reads all records up to the first thing that is none.
+// scan reads all records up to the first bytes that are not one.
 func (l log) scan() scanned {
 	s := scanned{}
 	at := 0

@@ -19,7 +19,7 @@ func chunked(num uint32, payloads ...string) (data []byte) {
 	return data
 }
 
-// FuzzScan sees that whatever a log holds, its records lie in it one after the
+// FuzzScan checks that in any log the records lie one after the
 // other up to the end, and that it reads the same when it is cut off there.
 func FuzzScan(f *testing.F) {
 	whole := chunked(7, "one", "two", "")

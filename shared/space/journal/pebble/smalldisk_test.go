@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// smallDisk is a file system that says how large it is, whatever it holds.
+// smallDisk is a file system that reports a fixed size, regardless of its content.
 type smallDisk struct {
 	vfs.FS
 	total, free atomic.Uint64

@@ -7,16 +7,15 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// How often tables are written anew while the disk is low: at most once a second,
+// How often tables are rewritten while the disk is low: at most once a second,
 // and at most a fifth of the time.
 const (
 	sweepEvery = time.Second
 	sweepShare = 5
 )
 
-// A sweeper gives back what facts that are gone still take in the tables, while
-// the disk is low: the store by itself would wait until more is written, which is
-// what is refused then.
+// A sweeper frees the space of facts that are gone, while the disk is low: the store by
+// itself would wait until more is written, and that is refused then.
 type sweeper struct {
 	j      *Journal
 	cancel context.CancelFunc
@@ -38,19 +37,19 @@ func (s *sweeper) stop() {
 
 func (s *sweeper) run(ctx context.Context) {
 	defer close(s.done)
-	room := s.j.room
+	space := s.j.space
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-room.lowered:
+		case <-space.lowered:
 		}
-		for swept := noPosition; room.low.Load(); {
+		for swept := noPosition; space.low.Load(); {
 			began := time.Now()
 			swept = s.sweep(ctx, swept)
-			room.count()
-			room.restore()
-			room.look()
+			space.count()
+			space.restore()
+			space.look()
 			select {
 			case <-ctx.Done():
 				return
@@ -60,18 +59,18 @@ func (s *sweeper) run(ctx context.Context) {
 	}
 }
 
-// noPosition is none that a journal comes to.
+// noPosition is a position that no journal reaches.
 const noPosition = ^journal.Position(0)
 
-// sweep writes all tables anew, unless nothing has changed since they were, and
-// returns where the journal stood then. What finds no room is tried again later.
+// sweep rewrites all tables, unless nothing has changed since they were, and
+// returns where the journal stood then. If the disk is too full, a later sweep tries again.
 func (s *sweeper) sweep(ctx context.Context, swept journal.Position) journal.Position {
 	at, err := s.j.stand()
-	if err != nil || at == swept || !s.j.room.has(s.j.room.memTable) {
+	if err != nil || at == swept || !s.j.space.has(s.j.space.memTable) {
 		return swept
 	}
 	if err := s.j.db.Compact(ctx, []byte{0}, []byte{0xff}, false); err != nil {
-		s.j.Log.Debug("journal: no room yet to write the tables anew", "error", err)
+		s.j.Log.Debug("journal: not enough space yet to rewrite the tables", "error", err)
 		return swept
 	}
 	return at

@@ -34,8 +34,8 @@ func mount(t *testing.T, size int) string {
 	return at
 }
 
-// listed counts how often a folder was listed. While nobody puts, only the sweeper
-// lists it, each time that it has tried to write the tables anew.
+// listed counts how often a folder was listed. While no session puts, only the sweeper
+// lists it, each time that it has tried to rewrite the tables.
 type listed struct {
 	vfs.FS
 	times atomic.Int64
@@ -94,7 +94,7 @@ func (c *crowd) put() error {
 	return c.PutP(c.t.Context(), tuple.New("item", hex.EncodeToString(data)), 0)
 }
 
-// fill puts until that is refused although three sweeps have given back what is gone,
+// fill puts until that is refused although three sweeps have freed the space of tuples that are gone,
 // however long they take here, and returns how many there are.
 func (c *crowd) fill() (n int) {
 	c.t.Helper()
@@ -130,10 +130,10 @@ func (c *crowd) recovers() {
 	c.take(1)
 }
 
-// stranger fills the rest of the disk.
-func (c *crowd) stranger() (leave func()) {
+// fillRest fills the rest of the disk.
+func (c *crowd) fillRest() (leave func()) {
 	c.t.Helper()
-	path := filepath.Join(c.disk, "stranger")
+	path := filepath.Join(c.disk, "rest")
 	f, err := os.Create(path)
 	require.NoError(c.t, err)
 	for block := make([]byte, 4096); err == nil; {
@@ -154,16 +154,16 @@ func TestFault12ASmallDiskIsFilledEmptiedAndFilledAgain(t *testing.T) {
 			c.take(n)
 			c.recovers()
 			again := c.fill()
-			require.Greater(t, 2*again, n, "what is gone takes no room")
+			require.Greater(t, 2*again, n, "tuples that are gone take no space")
 
-			leave := c.stranger()
+			leave := c.fillRest()
 			require.ErrorIs(t, c.put(), fault.ErrOverloaded)
 			c.take(again)
 			leave()
 			c.recovers()
 
 			n = c.fill()
-			leave = c.stranger()
+			leave = c.fillRest()
 			c.stop()
 			c.start()
 			require.ErrorIs(t, c.put(), fault.ErrOverloaded)

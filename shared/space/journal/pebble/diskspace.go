@@ -11,8 +11,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// The sizes of what is kept in memory before it is written as a table, and with
-// it of a log. On a small disk it is a 64th of it.
+// The size of a memtable, which is kept in memory before it is written as a table, and
+// with it the size of a log. On a small disk it is a 64th of it.
 const (
 	largestMemTable  = 4 << 20
 	smallestMemTable = 64 << 10
@@ -20,11 +20,11 @@ const (
 	smallestDisk     = 32 * smallestMemTable
 )
 
-// What is kept free, in memtables. Below the low-water mark, to which the size of
-// all tables is added, only what takes goes on: so the tables can be written anew
-// without what is gone. Below the second mark they are not, and below the third
+// The space that is kept free, in memtables. Below the low-water mark, to which the size of
+// all tables is added, only records that remove are written: so the tables can be rewritten
+// without facts that are gone. Below the second mark they are not, and below the third
 // nothing is written: the next log and the tables made of two must fit there. The
-// reserve is for what somebody else filled the disk with.
+// reserve is for a disk that another program has filled.
 const (
 	lowWater   = 5
 	tableWater = 4
@@ -35,8 +35,9 @@ const (
 // lookEvery bounds how often the tables are counted.
 const lookEvery = 100 * time.Millisecond
 
-// A room is what the disk has left for a journal. It may be used concurrently.
-type room struct {
+// diskSpace watches how much space the disk has left for a journal. It may be used
+// concurrently.
+type diskSpace struct {
 	Config
 	broken   *broken
 	memTable uint64
@@ -46,7 +47,7 @@ type room struct {
 
 	counted  atomic.Int64  // when, in nanoseconds of the process's clock
 	tables   atomic.Uint64 // bytes that the store uses, when counted
-	spare    atomic.Uint64 // bytes of tables that it is writing anew, or has not removed yet
+	spare    atomic.Uint64 // bytes of tables that it is rewriting, or has not removed yet
 	reserved atomic.Bool   // the reserve is there
 
 	giving sync.RWMutex // held by who gives the reserve up, until it is free
@@ -55,9 +56,9 @@ type room struct {
 	low atomic.Bool
 }
 
-// newRoom looks at the disk for the first time, and makes the reserve.
-func newRoom(c Config, b *broken) (*room, error) {
-	r := &room{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
+// newDiskSpace reads the state of the disk for the first time, and makes the reserve.
+func newDiskSpace(c Config, b *broken) (*diskSpace, error) {
+	r := &diskSpace{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
 		if usage.TotalBytes < smallestDisk {
 			return nil, fmt.Errorf("%w: a disk of %s is too small for a journal, which needs %s: give a folder on another disk",
@@ -74,7 +75,7 @@ func newRoom(c Config, b *broken) (*room, error) {
 }
 
 // full reports whether what grows is to be refused.
-func (r *room) full() bool {
+func (r *diskSpace) full() bool {
 	now := int64(time.Since(r.start))
 	last := r.counted.Load()
 	if now-last >= int64(lookEvery) && r.counted.CompareAndSwap(last, now) {
@@ -85,7 +86,7 @@ func (r *room) full() bool {
 }
 
 // count notes the size of all tables.
-func (r *room) count() {
+func (r *diskSpace) count() {
 	total := uint64(0)
 	names, _ := r.FS.List(r.Dir) // a folder that cannot be read is found elsewhere
 	for _, name := range names {
@@ -106,15 +107,15 @@ func (r *room) count() {
 
 // fits reports whether size bytes more can be written to the log, if need be with
 // the reserve given up. It looks at the disk, so that many commits between two
-// looks of full do not go past the mark.
-func (r *room) fits(size int) bool {
+// calls of full do not go past the mark.
+func (r *diskSpace) fits(size int) bool {
 	r.full()
 	r.look()
 	return r.has(uint64(2*size) + logWater*r.memTable)
 }
 
 // has reports whether the disk has so much left, the reserve included.
-func (r *room) has(bytes uint64) bool {
+func (r *diskSpace) has(bytes uint64) bool {
 	r.giving.RLock()
 	defer r.giving.RUnlock()
 	if r.reserved.Load() {
@@ -123,18 +124,18 @@ func (r *room) has(bytes uint64) bool {
 	return r.free(bytes)
 }
 
-// fitsAnew reports whether tables may be written anew.
-func (r *room) fitsAnew() bool { return r.free(tableWater * r.memTable) }
+// fitsRewrite reports whether tables may be rewritten.
+func (r *diskSpace) fitsRewrite() bool { return r.free(tableWater * r.memTable) }
 
 // free reports whether the disk has so much left; one that cannot say has.
-func (r *room) free(bytes uint64) bool {
+func (r *diskSpace) free(bytes uint64) bool {
 	usage, err := r.FS.GetDiskUsage(r.Dir)
 	return err != nil || usage.AvailBytes >= bytes
 }
 
-// mark is how much must be free for what grows. What was refused is let in again
+// mark is how much must be free for records that grow the journal. They are accepted again
 // once there is a memtable more than that, and the reserve was made again.
-func (r *room) mark() uint64 {
+func (r *diskSpace) mark() uint64 {
 	mark := lowWater*r.memTable + r.tables.Load()
 	if r.low.Load() {
 		mark += r.memTable
@@ -145,12 +146,12 @@ func (r *room) mark() uint64 {
 	return mark
 }
 
-// look asks the disk whether what grows is to be refused.
-func (r *room) look() {
+// look asks the disk whether records that grow the journal must be refused.
+func (r *diskSpace) look() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	usage, err := r.FS.GetDiskUsage(r.Dir)
-	if errors.Is(err, fs.ErrNotExist) { // what is written from now on is gone with the process
+	if errors.Is(err, fs.ErrNotExist) { // later writes end with the process
 		r.broken.mark(fmt.Errorf("folder %s was removed: %w: %w", r.Dir, fault.ErrFolder, err))
 	}
 	if err != nil {
@@ -160,15 +161,15 @@ func (r *room) look() {
 	switch low := usage.AvailBytes+r.spare.Load() < mark; {
 	case low && !r.low.Load():
 		r.lower()
-		r.Log.Warn("journal: the disk is almost full; what grows is refused until there is room", "dir", r.Dir, "free", usage.AvailBytes, "needed", mark)
+		r.Log.Warn("journal: the disk is almost full; records that grow the journal are refused until there is space", "dir", r.Dir, "free", usage.AvailBytes, "needed", mark)
 	case !low && r.low.Load() && r.reserved.Load():
 		r.low.Store(false)
-		r.Log.Info("journal: there is room on the disk again", "dir", r.Dir)
+		r.Log.Info("journal: the disk has space again", "dir", r.Dir)
 	}
 }
 
-// lower has what grows refused, and wakes who makes room.
-func (r *room) lower() {
+// lower has records refused that grow the journal, and wakes the sweeper.
+func (r *diskSpace) lower() {
 	r.low.Store(true)
 	select {
 	case r.lowered <- struct{}{}:
@@ -177,7 +178,7 @@ func (r *room) lower() {
 }
 
 // Full implements journal.FullReporter: it asks the disk at most ten times a second.
-func (j *Journal) Full() bool { return j.room.full() }
+func (j *Journal) Full() bool { return j.space.full() }
 
 // size is a number of bytes for people.
 func size(bytes uint64) string {

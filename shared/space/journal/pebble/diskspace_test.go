@@ -53,7 +53,7 @@ func TestFault12WhatWasBegunIsWrittenIntoTheReserve(t *testing.T) {
 	j := open(t, pebble.Config{Dir: dir, FS: d})
 	fill(t, j, 0, 10, 100)
 	d.free.Store(6 * mib) // so that the reserve is not made again meanwhile
-	d.stopped.Store(true) // somebody else took all that was free
+	d.stopped.Store(true) // another program took all that was free
 	fill(t, j, 10, 20, 100)
 	require.True(t, j.Full())
 	require.NotContains(t, folderOf(t, d), "RESERVE")
@@ -92,7 +92,7 @@ func TestFault12WithoutRoomNothingIsWrittenAndTheJournalGoesOn(t *testing.T) {
 	})
 }
 
-// cappedDisk has no room while it is stopped, until its reserve is removed.
+// cappedDisk is full while it is stopped, until its reserve is removed.
 type cappedDisk struct {
 	smallDisk
 	stopped atomic.Bool
