@@ -108,7 +108,7 @@ func sounding(wave []float32) float64 {
 	for part := range slices.Chunk(wave, block) {
 		sum := 0.0
 		for _, v := range part {
-			sum += float64(v) * float64(v)
+			sum += float64(float64(v) * float64(v))
 		}
 		if math.Sqrt(sum/float64(len(part))) >= minLevel {
 			n += len(part)

@@ -84,7 +84,7 @@ func powers(wave []float32) [][]float64 {
 		}
 		p := make([]float64, frame/2+1)
 		for k, v := range fft.Coefficients(nil, window.Hann(x)) {
-			p[k] = real(v)*real(v) + imag(v)*imag(v)
+			p[k] = float64(real(v)*real(v)) + float64(imag(v)*imag(v))
 		}
 		all = append(all, p)
 	}

@@ -97,8 +97,8 @@ func (s *stereo) choose(mid, side []float32) {
 
 // turn decides the next chunk.
 func (s *stereo) turn() {
-	s.mid += (s.mid2/stereoChunk - s.mid) / 4
-	s.sd += (s.sd2/stereoChunk - s.sd) / 4
+	s.mid += float64((float64(s.mid2/stereoChunk) - s.mid) / 4)
+	s.sd += float64((float64(s.sd2/stereoChunk) - s.sd) / 4)
 	s.done, s.mid2, s.sd2, s.from = 0, 0, 0, s.to
 	switch {
 	case s.sd > max(sideFloor, weakMiddle*s.mid):

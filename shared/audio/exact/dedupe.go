@@ -50,7 +50,7 @@ func (t *template) unexplained(p place, chosen []place, self []float32, threshol
 		if d <= t.closest() {
 			return 0, false
 		}
-		rest -= c.product * float64(self[d])
+		rest -= float64(c.product * float64(self[d]))
 	}
 	return index, rest >= threshold*p.product/p.score // that is the window's own size
 }

@@ -87,7 +87,7 @@ func (s *scanner) load(episode Source, at int) error {
 	for i, v := range s.x {
 		x := float64(v)
 		sum += x
-		sum2 += x * x
+		sum2 += float64(x * x)
 		s.sum[i+1], s.sum2[i+1] = sum, sum2
 	}
 	s.fft.Forward(s.spec, s.x)

@@ -45,7 +45,7 @@ func power(clip []float32, mean float64) float64 {
 	sum := 0.0
 	for _, v := range clip {
 		x := float64(v) - mean
-		sum += x * x
+		sum += float64(x * x)
 	}
 	return sum
 }
@@ -96,7 +96,7 @@ func (t *template) selfCorrelation(f *spectrum.FFT) []float32 {
 	t.transform(f, make([]complex64, f.Len()/2+1), self)
 	n := float32(f.Len())
 	for i, v := range t.spectrum {
-		t.spectrum[i] = complex(n*(real(v)*real(v)+imag(v)*imag(v)), 0)
+		t.spectrum[i] = complex(n*(float32(real(v)*real(v))+float32(imag(v)*imag(v))), 0)
 	}
 	f.Inverse(self, t.spectrum)
 	t.spectrum = nil

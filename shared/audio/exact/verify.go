@@ -76,9 +76,10 @@ func likeness(a, b [][]complex128, low, high int) (like, energy float64) {
 	for f := range a {
 		for k := low; k < high; k++ {
 			x, y := a[f][k], b[f][k]
-			cross += cmplx.Conj(x) * y
-			energy += real(x)*real(x) + imag(x)*imag(x)
-			other += real(y)*real(y) + imag(y)*imag(y)
+			// The conversions forbid to fuse operations, so that every processor finds the same.
+			cross += complex(float64(real(x)*real(y))+float64(imag(x)*imag(y)), float64(real(x)*imag(y))-float64(imag(x)*real(y)))
+			energy += float64(real(x)*real(x)) + float64(imag(x)*imag(x))
+			other += float64(real(y)*real(y)) + float64(imag(y)*imag(y))
 		}
 	}
 	if energy == 0 || other == 0 {

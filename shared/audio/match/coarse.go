@@ -115,7 +115,7 @@ func narrowest(bins []complex64, all float64) (width, first int, share float64) 
 }
 
 func norm(v complex64) float64 {
-	return float64(real(v))*float64(real(v)) + float64(imag(v))*float64(imag(v))
+	return float64(float64(real(v))*float64(real(v))) + float64(float64(imag(v))*float64(imag(v)))
 }
 
 // search tells of each clip whether it may begin from a sample on and before another, in a
@@ -148,7 +148,7 @@ func (c *coarse) load(sound verify.Source, at int) error {
 	for i, v := range c.raw {
 		x := float64(v)
 		sum += x
-		sum2 += x * x
+		sum2 += float64(x * x)
 		c.sum[i+1], c.sum2[i+1] = sum, sum2
 	}
 	c.fft.Forward(c.bins, c.raw)

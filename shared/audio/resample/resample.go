@@ -127,13 +127,13 @@ func (r *Resampler) weights(phase int) []float32 {
 	}
 	sum, frac := 0.0, float64(phase)/float64(r.up)
 	at := func(k int) float64 { // the kernel at tap k
-		x := (float64(k-r.half+1)-frac)*r.scale + zeroCrossings*resolution
+		x := float64((float64(k-r.half+1)-frac)*r.scale) + zeroCrossings*resolution
 		i := int(math.Floor(x))
 		if i < 0 || i+1 >= len(r.kernel) {
 			return 0
 		}
 		t := x - float64(i)
-		return r.kernel[i]*(1-t) + r.kernel[i+1]*t
+		return float64(r.kernel[i]*(1-t)) + float64(r.kernel[i+1]*t)
 	}
 	for k := range w {
 		sum += at(k)
@@ -150,13 +150,13 @@ func dot(w, x []float32) float32 {
 	x = x[:len(w)]
 	i := 0
 	for ; i+4 <= len(w); i += 4 {
-		a += w[i] * x[i]
-		b += w[i+1] * x[i+1]
-		c += w[i+2] * x[i+2]
-		d += w[i+3] * x[i+3]
+		a += float32(w[i] * x[i])
+		b += float32(w[i+1] * x[i+1])
+		c += float32(w[i+2] * x[i+2])
+		d += float32(w[i+3] * x[i+3])
 	}
 	for ; i < len(w); i++ {
-		a += w[i] * x[i]
+		a += float32(w[i] * x[i])
 	}
 	return (a + b) + (c + d)
 }

@@ -27,7 +27,7 @@ func NewFrames() *Frames {
 		bins: make([]complex64, Bins+1), power: make([]float32, Bins),
 	}
 	for i := range f.hann {
-		f.hann[i] = float32(.5 - .5*math.Cos(2*math.Pi*float64(i)/Window))
+		f.hann[i] = float32(.5 - float64(.5*math.Cos(2*math.Pi*float64(i)/Window)))
 	}
 	return f
 }
@@ -45,7 +45,7 @@ func (f *Frames) Push(samples []float32, emit func(power []float32)) {
 		}
 		f.fft.Forward(f.bins, f.windowed)
 		for k, v := range f.bins[:Bins] {
-			f.power[k] = real(v)*real(v) + imag(v)*imag(v)
+			f.power[k] = float32(real(v)*real(v)) + float32(imag(v)*imag(v))
 		}
 		emit(f.power)
 	}

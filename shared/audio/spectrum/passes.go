@@ -101,7 +101,7 @@ func unfoldPlain(dst, z, w []complex64, done int) {
 	half := len(z)
 	for k := done + 1; k <= half/2; k++ {
 		p, q := z[k], z[half-k]
-		even := complex((real(p)+real(q))/2, (imag(p)-imag(q))/2)
+		even := complex(float32((real(p)+real(q))/2), float32((imag(p)-imag(q))/2))
 		odd := mul(complex((imag(p)+imag(q))/2, (real(q)-real(p))/2), w[k])
 		dst[k] = even + odd
 		dst[half-k] = complex(real(even)-real(odd), imag(odd)-imag(even))

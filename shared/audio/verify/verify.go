@@ -179,7 +179,7 @@ func (v *Verifier) start(c *variant) {
 	v.curves = v.pool[:len(c.blocks)]
 	for k := range v.curves {
 		v.curves[k].done = false
-		v.curves[k].middle = float64(c.blocks[k].at) + float64(BlockSamples-len(c.wave))/2
+		v.curves[k].middle = float64(c.blocks[k].at) + float64(float64(BlockSamples-len(c.wave))/2)
 	}
 }
 

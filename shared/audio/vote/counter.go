@@ -122,7 +122,7 @@ func (c *Counter) decide(variant int, p place, votes []uint8, emit func(Candidat
 		sum += int(v)
 	}
 	mean := 2 * float64(sum) / float64(len(votes))
-	least := int(math.Ceil(max(Least(c.index.Variants()[variant]), mean+deviations*math.Sqrt(mean))))
+	least := int(math.Ceil(max(Least(c.index.Variants()[variant]), mean+float64(deviations*math.Sqrt(mean)))))
 	two := func(k int) int { return int(votes[k]) + int(votes[k+1]) }
 	for k := 1; k <= cells; k++ {
 		if n := two(k); n >= least && n > two(k-1) && n >= two(k+1) {

@@ -29,7 +29,7 @@ var table = sync.OnceValue(func() *[phases][taps]float32 {
 		sum := 0.0
 		for i := range w {
 			x := float64(i-taps/2+1) - float64(p)/phases
-			w[i] = .5 + .5*math.Cos(math.Pi*x/(taps/2))
+			w[i] = .5 + float64(.5*math.Cos(math.Pi*x/(taps/2)))
 			if x != 0 {
 				w[i] *= math.Sin(math.Pi*cutoff*x) / (math.Pi * cutoff * x)
 			}
@@ -61,7 +61,7 @@ func Play(sound []float32, speed int) []float32 {
 		x := padded[at/1000+taps-taps/2+1:][:taps]
 		sum := float32(0)
 		for i, v := range x {
-			sum += v * w[i]
+			sum += float32(v * w[i])
 		}
 		out[n] = sum
 	}
