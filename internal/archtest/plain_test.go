@@ -8,7 +8,6 @@ import "regexp"
 var unclean = []string{
 	"docs",
 	"shared/audio",
-	"shared/space/journal/pebble",
 }
 
 // A limit is how often a word may occur in 10,000 words of comments. Without a
