@@ -2,6 +2,7 @@ package docs
 
 import (
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -61,4 +62,21 @@ func slugs(t *testing.T, page string) (all []string) {
 		all = append(all, strings.ReplaceAll(noSlug.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
 	}
 	return all
+}
+
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(filepath.Join(root, "docs/architecture.md"))
+	require.NoError(t, err)
+	list := exec.Command("go", "list", "./...")
+	list.Dir = root
+	packages, err := list.Output()
+	require.NoError(t, err)
+	for p := range strings.FieldsSeq(string(packages)) {
+		if p != "leasehold" {
+			named, err := regexp.Match(`(?m)(?:^|[ /])`+path.Base(p)+`/`, content)
+			require.NoError(t, err)
+			require.True(t, named, "docs/architecture.md does not name %s/", p)
+		}
+	}
 }
