@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"leasehold/shared/audio"
-	"leasehold/shared/fault"
+	"leasehold/shared/audio/decode"
 )
 
 const (
@@ -108,8 +108,8 @@ func enough(ctx context.Context, files []string, seconds float64) (some []string
 			break
 		}
 		x, err := audio.Load(ctx, path, maxTrack)
-		if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) {
-			continue // packages have files without sound, and some that last half an hour
+		if errors.As(err, new(*decode.Error)) {
+			continue // packages have files without sound, and damaged ones, and some that last half an hour
 		}
 		if err != nil {
 			return nil, nil, err

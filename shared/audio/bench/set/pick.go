@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"leasehold/shared/audio"
+	"leasehold/shared/audio/decode"
 	"leasehold/shared/audio/resample"
-	"leasehold/shared/fault"
 )
 
 const (
@@ -81,8 +81,8 @@ func (b *builder) pick(ctx context.Context, p pool, n int) ([]candidate, error) 
 // candidate makes a clip of a file, if it is one that can be found.
 func (b *builder) candidate(ctx context.Context, p pool, path string) (c candidate, ok bool, err error) {
 	x, err := b.track(ctx, path)
-	if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) {
-		return c, false, nil // packages have files without sound, and some that last half an hour
+	if errors.As(err, new(*decode.Error)) {
+		return c, false, nil // packages have files without sound, and damaged ones, and some that last half an hour
 	}
 	if err != nil {
 		return c, false, err
