@@ -118,7 +118,7 @@ func TestFault50BadAudioBecomesAProblemAndAllElseGoesOn(t *testing.T) {
 		"empty":       "empty",
 		"zero hertz":  "zero hertz.wav: 0 Hz: expected",
 		"no channels": "no channels.wav: 0 channels: expected",
-		"endless":     "endless.wav: declares 4294967295 bytes of sound",
+		" in endless": "longer than the episode",            // its writer left the length open: it is read to its end
 		"":            "; researched once, under that name", // drop or same: one of the two
 		"silent":      "silent: nothing to look for",
 		"blip":        "too short: 0.01 s of sound",
