@@ -15,13 +15,13 @@ const (
 	PoolKnown    // without a date from a lister
 	PoolQuiet    // with a date before the last success
 	PoolSignal   // with a date after the last success
-	PoolAll      // the only pool of "legacy" and "roundrobin"
-	PoolDisabled // a group of the metrics; no policy has it
+	poolAll      // the only pool of "legacy" and "roundrobin"
+	poolDisabled // a group of the metrics; no policy has it
 )
 
 var poolNames = map[Pool]string{
 	PoolA: "A", PoolB1: "B1", PoolB2: "B2", PoolB3: "B3", PoolFirst: "first", PoolKnown: "known", PoolQuiet: "quiet",
-	PoolSignal: "signal", PoolAll: "all", PoolDisabled: "disabled",
+	PoolSignal: "signal", poolAll: "all", poolDisabled: "disabled",
 }
 
 func (p Pool) String() string { return poolNames[p] }
@@ -30,7 +30,7 @@ func (p Pool) String() string { return poolNames[p] }
 func Group(s State) Pool {
 	switch {
 	case !s.Enabled():
-		return PoolDisabled
+		return poolDisabled
 	case s.LastUpdate == Never:
 		return PoolA
 	case s.LastSuccess == Never:

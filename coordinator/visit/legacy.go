@@ -11,7 +11,7 @@ type onePool struct{ Rules }
 func (onePool) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
 
 func (onePool) Shares(n int, _ Counts) (shares, refill []Share) {
-	return []Share{{Pools: []Pool{PoolAll}, N: n}}, nil
+	return []Share{{Pools: []Pool{poolAll}, N: n}}, nil
 }
 
 // placeBy returns the place of an origin that is due at a time; Never comes first.
@@ -19,7 +19,7 @@ func (onePool) placeBy(s State, due int64) Place {
 	if due == Never {
 		due = unvisited + s.FirstSeen
 	}
-	return Place{Pool: PoolAll, Ref: due}
+	return Place{Pool: poolAll, Ref: due}
 }
 
 // legacy is the loop that Software Heritage had before swh2026: one queue by due

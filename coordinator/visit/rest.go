@@ -4,7 +4,7 @@ package visit
 const (
 	Eligible         = "eligible"
 	InFlight         = "in flight"
-	AbsoluteCooldown = "absolute cooldown"
+	absoluteCooldown = "absolute cooldown"
 	FailedCooldown   = "failed cooldown"
 	NotFoundCooldown = "not-found cooldown"
 	RetryAfter       = "Retry-After"
@@ -29,7 +29,7 @@ func (r Rules) Rest(s State) (until int64, why string) {
 	if s.LastScheduled > s.LastVisit {
 		rest(s.LastScheduled, seconds(r.LostAfter), InFlight)
 	}
-	rest(s.LastScheduled, seconds(r.Cooldown), AbsoluteCooldown)
+	rest(s.LastScheduled, seconds(r.Cooldown), absoluteCooldown)
 	switch s.LastStatus {
 	case Failed:
 		rest(s.LastVisit, seconds(r.FailedCooldown), FailedCooldown)
