@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +23,9 @@ const (
 	maxPage     = 10_000   // items of a list
 	maxTuples   = 1_000    // items of a list of tuples or tasks, which may be large
 	maxWait     = 25 * time.Second
-	MaxInFlight = 256 // concurrent requests, without health, metrics and the page
-	maxListings = 4   // of these, requests with a body of up to maxListing bytes
+	MaxInFlight = 256 // concurrent requests of managers, and as many others; without health, metrics and the page
+	maxListings = 4   // concurrent bulk requests
+	maxScrapes  = 4   // concurrent requests of metrics
 
 	callTimeout = 30 * time.Second // of one request, from its first byte to its last
 	bulkTimeout = 5 * time.Minute  // of a request with a body of up to maxListing bytes
@@ -58,13 +60,21 @@ type Engine interface {
 // server is the API over one repository and one catalog.
 type server struct {
 	Config
-	repo     space.Repository // over Conn
-	gets     atomic.Uint64    // number of gets so far; the sequence number of the next is one more
-	browse   browse.Client
-	tasks    task.Client
-	metrics  *metrics
-	inFlight chan struct{} // holds one token for each request in progress
-	listings chan struct{} // likewise for bulk requests
+	repo    space.Repository // over Conn
+	gets    atomic.Uint64    // number of gets so far; the sequence number of the next is one more
+	browse  browse.Client
+	tasks   task.Client
+	metrics *metrics
+	// Each channel holds one token for each request in progress. Managers' calls have slots
+	// of their own, so that other clients cannot stop the fleet.
+	slots, fleetSlots chan struct{}
+	listings          chan struct{} // bulk requests
+	scrapes           chan struct{} // of metrics
+	// Of bodies that are read or handled.
+	bodies, fleetBodies budget
+
+	checking sync.Mutex // guards check
+	check    *check     // of readiness, that runs now
 }
 
 // New returns the handler of the API and the page. It starts nothing.
@@ -96,6 +106,7 @@ func newServer(c Config) *server {
 	repo := space.Over(c.Conn)
 	return &server{
 		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo},
-		metrics: newMetrics(), inFlight: make(chan struct{}, MaxInFlight), listings: make(chan struct{}, maxListings),
+		metrics: newMetrics(), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
+		listings: make(chan struct{}, maxListings), scrapes: make(chan struct{}, maxScrapes), bodies: budget{max: maxBodies}, fleetBodies: budget{max: maxFleetBodies},
 	}
 }

@@ -14,11 +14,16 @@ import (
 )
 
 // serve returns the handler of a route: it limits the time and the size of each request,
-// and the number of concurrent ones.
+// and the number of concurrent ones. A request takes a slot after its body was read, so that
+// slow clients take none.
 func (s *server) serve(rt route) http.Handler {
 	timeout, maxBytes := callTimeout, int64(maxBody)
 	if rt.isBulk {
 		timeout, maxBytes = bulkTimeout, maxListing
+	}
+	slots, bodies := s.slots, &s.bodies
+	if rt.isForManagers() {
+		slots, bodies = s.fleetSlots, &s.fleetBodies
 	}
 	h := func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -26,10 +31,16 @@ func (s *server) serve(rt route) http.Handler {
 		c := http.NewResponseController(w)
 		_ = c.SetReadDeadline(time.Now().Add(timeout)) // a test's recorder has none
 		_ = c.SetWriteDeadline(time.Now().Add(timeout))
-		r.Body = http.MaxBytesReader(w, r.Body, maxBytes)
-		release, err := s.admit(ctx, rt.isBulk)
+		if rt.body != nil {
+			release, err := bodies.readBody(w, r, maxBytes, timeout)
+			if err != nil {
+				s.fail(w, r, err)
+				return
+			}
+			defer release()
+		}
+		release, err := s.admit(ctx, slots, rt.isBulk)
 		if err != nil {
-			w.Header().Set("Retry-After", "1")
 			s.fail(w, r, err)
 			return
 		}
@@ -49,24 +60,27 @@ func (s *server) serve(rt route) http.Handler {
 	return s.metrics.count(rt.method+" "+rt.path, http.HandlerFunc(h))
 }
 
-// admit counts a request as in progress until release is called. A bulk request waits for
-// its turn before any byte of its body is read.
-func (s *server) admit(ctx context.Context, bulk bool) (release func(), err error) {
+// admit takes one of the slots for a request until release is called. A bulk request waits
+// for its turn first, without a slot.
+func (s *server) admit(ctx context.Context, slots chan struct{}, bulk bool) (release func(), err error) {
+	release = func() { <-slots }
+	if bulk {
+		select {
+		case s.listings <- struct{}{}:
+			release = func() { <-slots; <-s.listings }
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	select {
-	case s.inFlight <- struct{}{}:
+	case slots <- struct{}{}:
+		return release, nil
 	default:
-		return nil, fmt.Errorf("%w: %d requests are in progress", fault.ErrOverloaded, cap(s.inFlight))
 	}
-	if !bulk {
-		return func() { <-s.inFlight }, nil
+	if bulk {
+		<-s.listings
 	}
-	select {
-	case s.listings <- struct{}{}:
-		return func() { <-s.listings; <-s.inFlight }, nil
-	case <-ctx.Done():
-		<-s.inFlight
-		return nil, ctx.Err()
-	}
+	return nil, fmt.Errorf("%w: %d requests are in progress", fault.ErrOverloaded, cap(slots))
 }
 
 // write sends a response, and reports to q.finish whether it was written to a client that
@@ -123,6 +137,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	row := fault.Of(err)
 	detail := err.Error()
+	if row.Kind == fault.ErrOverloaded {
+		w.Header().Set("Retry-After", "1")
+	}
 	if row.Kind == nil {
 		s.Log.Error("api: a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 		detail = "see the coordinator's log"

@@ -24,9 +24,8 @@ func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
 // readyz responds ok if the spaces and the catalog respond, the disk is not full, and the
 // server does not stop; otherwise 503 and the reason.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
-	defer cancel()
-	if err := s.ready(ctx); err != nil {
+	err := s.checkReady(r.Context())
+	if err != nil {
 		s.Log.Warn("api: not ready", "error", err)
 		reason := "see the coordinator's log"
 		if errors.Is(err, fault.ErrOverloaded) { // its text contains no internals
@@ -38,6 +37,37 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.healthz(w, r)
+}
+
+// check is a check of readiness. Its error is set when done is closed.
+type check struct {
+	done chan struct{}
+	err  error
+}
+
+// checkReady is ready, but callers that come while a check runs share its result, so that
+// many of them cost one.
+func (s *server) checkReady(ctx context.Context) error {
+	s.checking.Lock()
+	c := s.check
+	if c != nil {
+		s.checking.Unlock()
+		<-c.done // at most healthTimeout
+		return c.err
+	}
+	c = &check{done: make(chan struct{}), err: errors.New("the check panicked")}
+	s.check = c
+	s.checking.Unlock()
+	defer func() {
+		s.checking.Lock()
+		defer s.checking.Unlock()
+		s.check = nil
+		close(c.done)
+	}()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
+	defer cancel()
+	c.err = s.ready(ctx)
+	return c.err
 }
 
 // ready checks the engine before the stores, because readyz shows the reason of the engine's

@@ -71,6 +71,12 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // serveMetrics serves /metrics. The metrics of the spaces, the catalog, the visits and the
 // engine are read for each scrape.
 func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	release, err := s.admit(r.Context(), s.scrapes, false)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	scrape := prometheus.NewRegistry()

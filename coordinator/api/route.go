@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"leasehold/models"
@@ -70,6 +71,9 @@ func withBody[B, A any](method, path, summary string, h func(context.Context, *r
 
 func (r route) returns(statuses ...int) route { r.statuses = statuses; return r }
 func (r route) bulk() route                   { r.isBulk = true; return r }
+
+// isForManagers reports whether the route is a method of the catalog that managers call.
+func (r route) isForManagers() bool { return strings.HasPrefix(r.path, v1+"/catalog/") }
 
 // A param is a parameter of a path, which is required, or of a query, which is not.
 type param struct {
@@ -202,9 +206,6 @@ func decode(body io.Reader, v any) error {
 		if err == nil {
 			err = errors.New("want one JSON object, got more")
 		}
-	}
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return fmt.Errorf("body: %w: at most %d bytes", fault.ErrTooLarge, tooLarge.Limit)
 	}
 	if errors.Is(err, io.EOF) {
 		err = errors.New("want a JSON object, got nothing")

@@ -232,6 +232,64 @@ func neverReads(t *testing.T) {
 	require.NoError(t, reader.Close())
 }
 
+// At the limit of followers, further ones are refused at once, and those that follow see a
+// change as soon as before.
+func TestFollowersPastTheLimitAreRefusedAndDelayNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newFixture(t)
+		h.setState("idle")
+		ln := pipes{make(chan net.Conn)}
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- api.Serve(ctx, ln, h.page) }()
+		follow := func() (net.Conn, *http.Response) {
+			ours, theirs := net.Pipe()
+			ln.conns <- theirs
+			_, err := io.WriteString(ours, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			require.NoError(t, err)
+			resp, err := http.ReadResponse(bufio.NewReader(ours), nil)
+			require.NoError(t, err)
+			return ours, resp
+		}
+		var conns []net.Conn
+		const limit, surplus = 200, 100
+		changed := make(chan time.Time, limit)
+		for range limit {
+			c, resp := follow()
+			require.Equal(t, http.StatusOK, resp.StatusCode)
+			conns = append(conns, c)
+			go func() {
+				for stream := bufio.NewReader(resp.Body); ; {
+					line, err := stream.ReadString('\n')
+					if strings.Contains(line, "Working on: research 9c1e") {
+						changed <- time.Now()
+					}
+					if err != nil {
+						return
+					}
+				}
+			}()
+		}
+		for range surplus {
+			c, resp := follow()
+			require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+			require.NotEmpty(t, resp.Header.Get("Retry-After"))
+			conns = append(conns, c)
+		}
+		began := time.Now()
+		h.setState("Working on: research 9c1e")
+		for range limit {
+			require.LessOrEqual(t, (<-changed).Sub(began), 2*time.Second)
+		}
+		stop()
+		require.NoError(t, <-served)
+		for _, c := range conns {
+			require.NoError(t, c.Close())
+		}
+	})
+}
+
 func TestThePageFailsIfTheCatalogCannotBeRead(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"leasehold/shared/fault"
+)
+
+// Limits of the bodies of requests that are read or handled at a time.
+const (
+	maxBodies      = 64 << 20  // bytes of all bodies
+	maxFleetBodies = 256 << 20 // bytes of all bodies of managers' calls
+	firstRead      = 4 << 10   // bytes that a body takes before more of it has arrived
+
+	// A body must arrive at bodyRate on average, bodySlack after the first read at the
+	// latest: a client that sends one byte a second is closed after bodySlack.
+	bodyRate  = 16 << 10 // bytes a second
+	bodySlack = 5 * time.Second
+)
+
+// budget bounds the memory of request bodies.
+type budget struct {
+	max int
+
+	mu   sync.Mutex // guards used
+	used int
+}
+
+// take adds bytes to a body that has own bytes already, and reports whether the budget
+// allows it. A body that has the budget to itself always gets more, because its size has a
+// limit of its own.
+func (b *budget) take(bytes, own int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used > own && b.used+bytes > b.max {
+		return false
+	}
+	b.used += bytes
+	return true
+}
+
+func (b *budget) giveBack(bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used -= bytes
+}
+
+// readBody replaces the body of a request by its bytes in memory, so that a client that
+// sends slowly takes a slot only after its last byte. Its buffer grows as bytes arrive,
+// because a length alone must not take memory. The bytes count to the budget until release
+// is called.
+func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64, timeout time.Duration) (release func(), err error) {
+	var data []byte
+	defer func() {
+		if err != nil {
+			b.giveBack(cap(data))
+		}
+	}()
+	c, body := http.NewResponseController(w), http.MaxBytesReader(w, r.Body, maxBytes)
+	for began := time.Now(); ; {
+		if len(data) == cap(data) {
+			more := max(firstRead, cap(data))
+			if r.ContentLength >= 0 { // one byte more, to read the end without growing
+				more = int(min(int64(more), max(1, r.ContentLength+1-int64(cap(data)))))
+			}
+			if !b.take(more, cap(data)) {
+				return nil, fmt.Errorf("body: %w: the bodies of other requests take %d bytes", fault.ErrOverloaded, b.max)
+			}
+			grown := make([]byte, len(data), cap(data)+more)
+			copy(grown, data)
+			data = grown
+		}
+		inTime := time.Duration(float64(len(data)) / bodyRate * float64(time.Second))
+		_ = c.SetReadDeadline(began.Add(min(timeout, bodySlack+inTime))) // a test's recorder has none
+		n, err := body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) {
+			_ = c.SetReadDeadline(began.Add(timeout))
+			r.Body = io.NopCloser(bytes.NewReader(data))
+			return func() { b.giveBack(cap(data)) }, nil
+		}
+		if err != nil {
+			w.Header().Set("Connection", "close")
+			return nil, bodyError(err)
+		}
+	}
+}
+
+// bodyError converts an error of reading a body.
+func bodyError(err error) error {
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return fmt.Errorf("body: %w: at most %d bytes", fault.ErrTooLarge, tooLarge.Limit)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("body: %w: it came slower than %d bytes a second; send it again", fault.ErrUnavailable, bodyRate)
+	}
+	return fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+}

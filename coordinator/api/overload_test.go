@@ -1,0 +1,159 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/api"
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+)
+
+// dribble sends the head of a request, and then its body at one byte a second until the
+// server closes the connection. It returns how long that took.
+func dribble(t *testing.T, ln pipes, path string) (open time.Duration) {
+	client, far := net.Pipe()
+	ln.conns <- far
+	defer client.Close()
+	began := time.Now()
+	go func() { _, _ = io.Copy(io.Discard, client) }()
+	_, err := fmt.Fprintf(client, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n", v1+path)
+	for ; err == nil; _, err = io.WriteString(client, " ") {
+		<-time.After(time.Second)
+	}
+	return time.Since(began)
+}
+
+// servePipes serves the handler at a listener of pipes, which a synctest bubble can wait for,
+// until stop is called.
+func (h *fixture) servePipes() (ln pipes, stop func()) {
+	h.server.Close()
+	ln = pipes{make(chan net.Conn), make(chan struct{})}
+	ctx, cancel := context.WithCancel(h.Context())
+	served := make(chan error, 1)
+	go func() { served <- api.Serve(ctx, ln, h.server.Config.Handler) }()
+	return ln, func() { cancel(); require.NoError(h, <-served) }
+}
+
+// Each of 300 connections sends a body slowly, and begins again when it is closed; the
+// fleet's calls, those of a command, and health go on without a delay.
+func TestBodiesThatComeSlowlyTakeNoSlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newFixture(t)
+		ln, stop := h.servePipes()
+		var crowd sync.WaitGroup
+		for n := range 300 {
+			crowd.Go(func() {
+				for range 3 {
+					require.Less(t, dribble(t, ln, []string{"/tasks", "/catalog/ingest", "/catalog/curate"}[n%3]), 10*time.Second)
+				}
+			})
+		}
+		<-time.After(time.Second) // all of them have begun
+		for range 10 {
+			began := time.Now()
+			for path, body := range map[string]string{
+				"/catalog/origins": `{"id":"o","kind":"api","uri":"u"}`, "/catalog/curate": `{"origin":"o","at":"2026-01-01T00:00:00Z"}`,
+				"/tasks": `{"action":"x"}`,
+			} {
+				status := h.record("POST", v1+path, body)
+				require.Less(t, status, 300, path)
+			}
+			require.Equal(t, 200, h.record("GET", "/readyz", ""))
+			require.Equal(t, 200, h.record("GET", v1+"/origins", ""))
+			require.Less(t, time.Since(began), time.Millisecond)
+			<-time.After(time.Second)
+		}
+		crowd.Wait()
+		stop()
+	})
+}
+
+// record serves a request without a connection, and returns the status.
+func (h *fixture) record(method, path, body string) int {
+	w := httptest.NewRecorder()
+	h.server.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(h.Context(), method, "http://localhost"+path, strings.NewReader(body)))
+	return w.Code
+}
+
+func TestManagersAndHealthHaveSlotsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	begun, free := make(chan struct{}, api.MaxInFlight), make(chan struct{})
+	h := newFixtureWith(t, func(c *api.Config) {
+		c.Catalog = faultyCatalog{c.Catalog, func(context.Context) ([]models.Clip, error) {
+			begun <- struct{}{}
+			<-free
+			return nil, nil
+		}}
+	})
+	var clients sync.WaitGroup
+	for range api.MaxInFlight {
+		clients.Go(func() { h.record("GET", v1+"/clips", "") })
+	}
+	for range api.MaxInFlight {
+		<-begun
+	}
+	require.Equal(t, 507, h.record("GET", v1+"/origins", ""))
+	require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u"}`))
+	require.Equal(t, 200, h.record("POST", v1+"/catalog/curate", `{"origin":"o","at":"2026-01-01T00:00:00Z"}`))
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		require.Equal(t, 200, h.record("GET", path, ""))
+	}
+	close(free)
+	clients.Wait()
+}
+
+// The bodies that are read take no more memory than the budget; another one is
+// refused with a time to retry, and managers' bodies have a budget of their own.
+func TestTheBytesOfBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newFixture(t)
+		ln, stop := h.servePipes()
+		const size = 1 << 20
+		send := func(path string, body []byte) (net.Conn, *bufio.Reader) {
+			client, far := net.Pipe()
+			ln.conns <- far
+			_, err := fmt.Fprintf(client, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", v1+path, size)
+			require.NoError(t, err)
+			go func() { _, _ = client.Write(body) }()
+			return client, bufio.NewReader(client)
+		}
+		part := make([]byte, size-1) // the last byte does not come
+		var open []net.Conn
+		for range 64 {
+			c, _ := send("/tasks", part)
+			open = append(open, c)
+		}
+		synctest.Wait()
+		c, answer := send("/tasks", part)
+		open = append(open, c)
+		resp, err := http.ReadResponse(answer, nil)
+		require.NoError(t, err)
+		var p apitypes.Problem
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&p))
+		require.EqualValues(t, "overloaded", p.Code)
+		require.Equal(t, "1", resp.Header.Get("Retry-After"))
+		require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u"}`))
+		for _, c := range open {
+			require.NoError(t, c.Close())
+		}
+		synctest.Wait()
+		require.Equal(t, 201, h.record("POST", v1+"/tasks", `{"action":"x"}`), "their bytes are given back")
+		stop()
+	})
+}
