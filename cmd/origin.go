@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/manager/archive"
 	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/apitypes"
@@ -36,32 +35,43 @@ func (a *app) newOrigin() *cobra.Command {
 // newOriginAdd is `leasehold origin add`.
 func (a *app) newOriginAdd() *cobra.Command {
 	var kind string
+	var priority int64
 	c := &cobra.Command{
 		Use:   "add PATH…",
 		Short: "add origins and visit them",
 		Long: `Add the origins at each PATH and visit them. If a coordinator runs, a manager
 visits them, and each PATH must be on the coordinator's machine.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
-			if s.Dir == nil {
-				return a.addThere(ctx, s, args, kind)
-			}
-			return a.addHere(ctx, s.Dir, args, kind)
-		}),
 	}
+	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+		// It detects the origins at all paths before it adds the first.
+		origins, err := node.DetectOrigins(args, kind)
+		if err != nil {
+			return err
+		}
+		if c.Flags().Changed("priority") {
+			for i := range origins {
+				origins[i].Priority = priority
+			}
+		}
+		if s.Dir == nil {
+			return a.addThere(ctx, s, origins)
+		}
+		return a.addHere(ctx, s.Dir, origins)
+	})
+	c.Flags().Int64Var(&priority, "priority", 0, "the priority of recordings without one of their own; higher is sooner (default: 0, or what a manifest lists)")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
 	config.BindFlags(c.Flags(), slices.Concat(catalogKeys, fetchKeys)...)
 	return c
 }
 
 // addHere adds origins to a data folder that no coordinator has, and visits them.
-func (a *app) addHere(ctx context.Context, d *node.DataDir, paths []string, kind string) error {
-	added, err := d.AddOrigins(ctx, paths, kind)
-	if err != nil {
+func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Origin) error {
+	if err := d.AddOrigins(ctx, origins); err != nil {
 		return err
 	}
 	var failed []error
-	for _, o := range added {
+	for _, o := range origins {
 		items, err := d.Visit(ctx, o)
 		if err == nil {
 			_, err = fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, count(items, o.Kind.Info().Item))
@@ -71,17 +81,8 @@ func (a *app) addHere(ctx context.Context, d *node.DataDir, paths []string, kind
 	return errors.Join(failed...)
 }
 
-// addThere adds origins to a running coordinator. It detects the origins at all paths before
-// it adds the first.
-func (a *app) addThere(ctx context.Context, s *node.CatalogSource, paths []string, kind string) error {
-	var origins []models.Origin
-	for _, path := range paths {
-		detected, err := archive.Detect(path, kind)
-		if err != nil {
-			return err
-		}
-		origins = append(origins, detected...)
-	}
+// addThere adds origins to a running coordinator.
+func (a *app) addThere(ctx context.Context, s *node.CatalogSource, origins []models.Origin) error {
 	for _, o := range origins {
 		added, isNew, err := s.API.AddOrigin(ctx, o)
 		if err != nil {

@@ -45,8 +45,11 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	named, err := d.AddOrigins(ctx, paths, kind)
+	named, err := node.DetectOrigins(paths, kind)
 	if err != nil {
+		return err
+	}
+	if err := d.AddOrigins(ctx, named); err != nil {
 		return err
 	}
 	origins, err := d.Catalog.Origins(ctx)

@@ -15,12 +15,14 @@ type MediaRef struct {
 
 // Recording is the fields that episodes and clips share.
 type Recording struct {
-	ID       string   `json:"id" doc:"derived from the origin and the name, so it is stable"`
-	Origin   string   `json:"origin" doc:"id"`
-	Name     string   `json:"name" doc:"unique within the origin: a GUID, or a path relative to its folder"`
-	Title    string   `json:"title"`
-	Priority int64    `json:"priority" doc:"higher is sooner"`
-	Media    MediaRef `json:"media"`
+	ID       string `json:"id" doc:"derived from the origin and the name, so it is stable"`
+	Origin   string `json:"origin" doc:"id"`
+	Name     string `json:"name" doc:"unique within the origin: a GUID, or a path relative to its folder"`
+	Title    string `json:"title"`
+	Priority int64  `json:"priority" doc:"higher is sooner"`
+	// PrioritySet is ignored by Curate, which keeps a priority that was set.
+	PrioritySet bool     `json:"priority_set,omitempty" doc:"an operator set the priority; visits do not change it"`
+	Media       MediaRef `json:"media"`
 
 	FirstCurated time.Time `json:"first_curated"` // never changes
 	LastCurated  time.Time `json:"last_curated"`  // moved by each visit that lists it

@@ -103,23 +103,29 @@ func newFetcher(cfg config.Config, dir string) (*fetch.Fetcher, error) {
 	})
 }
 
-// AddOrigins detects the origins at each path, or takes each path for an origin of kind
-// if kind is not empty, and adds them to the catalog.
-func (d *DataDir) AddOrigins(ctx context.Context, paths []string, kind string) ([]models.Origin, error) {
-	var added []models.Origin
+// DetectOrigins detects the origins at each path, or takes each path for an origin of
+// kind if kind is not empty.
+func DetectOrigins(paths []string, kind string) ([]models.Origin, error) {
+	var origins []models.Origin
 	for _, path := range paths {
-		origins, err := archive.Detect(path, kind)
+		detected, err := archive.Detect(path, kind)
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range origins {
-			if _, err := d.Catalog.AddOrigin(ctx, o); err != nil {
-				return nil, fmt.Errorf("add %s: %w", o.URI, err)
-			}
-			added = append(added, o)
+		origins = append(origins, detected...)
+	}
+	return origins, nil
+}
+
+// AddOrigins adds origins to the catalog.
+func (d *DataDir) AddOrigins(ctx context.Context, origins []models.Origin) error {
+	for _, o := range origins {
+		o.AddedAt = time.Now().UTC()
+		if _, err := d.Catalog.AddOrigin(ctx, o); err != nil {
+			return fmt.Errorf("add %s: %w", o.URI, err)
 		}
 	}
-	return added, nil
+	return nil
 }
 
 // VisitNow schedules a visit of each named origin for now and, if local is true, of every

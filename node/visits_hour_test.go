@@ -54,8 +54,9 @@ func openHour(t *testing.T) *hour {
 	h.commit(1)
 	h.touch("sound")
 	for kind, path := range map[string]string{"feed": h.feed, "git": h.repo, "media": h.folder} {
-		_, err := h.AddOrigins(t.Context(), []string{path}, kind)
+		origins, err := DetectOrigins([]string{path}, kind)
 		require.NoError(t, err)
+		require.NoError(t, h.AddOrigins(t.Context(), origins))
 	}
 	return h
 }

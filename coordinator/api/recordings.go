@@ -132,40 +132,25 @@ func (s *server) getClip(ctx context.Context, q *request) (models.Clip, error) {
 }
 
 func (s *server) patchEpisode(ctx context.Context, q *request, p apitypes.Priority) (models.Episode, error) {
-	e, err := s.getEpisode(ctx, q)
+	priority, err := checkPriority(p)
 	if err != nil {
-		return e, err
+		return models.Episode{}, err
 	}
-	if e.Priority, err = checkPriority(p); err != nil {
-		return e, err
-	}
-	return e, s.curateAgain(ctx, e.Origin, catalog.Listing{Episodes: []models.Episode{e}})
+	return s.Catalog.SetEpisodePriority(ctx, q.text("episode"), &priority)
+}
+
+func (s *server) resetEpisode(ctx context.Context, q *request) (models.Episode, error) {
+	return s.Catalog.SetEpisodePriority(ctx, q.text("episode"), nil)
 }
 
 func (s *server) patchClip(ctx context.Context, q *request, p apitypes.Priority) (models.Clip, error) {
-	c, err := s.getClip(ctx, q)
+	priority, err := checkPriority(p)
 	if err != nil {
-		return c, err
+		return models.Clip{}, err
 	}
-	if c.Priority, err = checkPriority(p); err != nil {
-		return c, err
-	}
-	return c, s.curateAgain(ctx, c.Origin, catalog.Listing{Clips: []models.Clip{c}})
+	return s.Catalog.SetClipPriority(ctx, q.text("clip"), &priority)
 }
 
-// curateAgain curates one recording of an origin and keeps the rest: the listing is
-// incomplete, and gets the origin's item problems, because Curate replaces them. The next
-// visit of the origin sets the priority that the origin lists.
-func (s *server) curateAgain(ctx context.Context, origin string, l catalog.Listing) error {
-	problems, _, err := s.Catalog.ProblemsOf(ctx, catalog.About{Origin: origin}, catalog.Part{Limit: -1})
-	if err != nil {
-		return err
-	}
-	for _, p := range problems {
-		if p.Item != "" && p.EpisodeID == "" && p.ClipID == "" {
-			l.Problems = append(l.Problems, models.Problem{Origin: p.OriginID, Item: p.Item, Reason: p.Reason, At: p.At})
-		}
-	}
-	_, err = s.Catalog.Curate(ctx, origin, time.Now().UTC(), l)
-	return err
+func (s *server) resetClip(ctx context.Context, q *request) (models.Clip, error) {
+	return s.Catalog.SetClipPriority(ctx, q.text("clip"), nil)
 }

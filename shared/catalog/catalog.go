@@ -63,6 +63,12 @@ type Catalog interface {
 	// Clips lists them in the order in which they are selected.
 	Clips(ctx context.Context) ([]models.Clip, error)
 	Clip(ctx context.Context, id string) (models.Clip, error)
+	// SetEpisodePriority sets the priority of an episode, which listings do not change from
+	// then on, not even if its version changes; nil returns it to the priority that its
+	// origin lists. The next Select follows it.
+	SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error)
+	// SetClipPriority is SetEpisodePriority for a clip.
+	SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error)
 
 	// Select chooses what to research next: of the episodes that have a clip
 	// which is neither researched, busy, nor a problem (the episode's, the

@@ -28,6 +28,7 @@ func Exercise(t *testing.T, open Open) {
 		{"origins", originCases},
 		{"curate", curateCases},
 		{"gone", goneCases},
+		{"priority", priorityCases},
 		{"duplicates", duplicateCases},
 		{"select", selectCases},
 		{"ingest", ingestCases},

@@ -62,6 +62,24 @@ func (c *Client) Clip(ctx context.Context, id string) (models.Clip, error) {
 	return get[models.Clip](ctx, c, "clips/"+url.PathEscape(id))
 }
 
+// SetEpisodePriority sends one priority.
+func (c *Client) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
+	return setPriority[models.Episode](ctx, c, "episodes/"+url.PathEscape(id), priority)
+}
+
+// SetClipPriority sends one priority.
+func (c *Client) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
+	return setPriority[models.Clip](ctx, c, "clips/"+url.PathEscape(id), priority)
+}
+
+func setPriority[T any](ctx context.Context, c *Client, path string, priority *int64) (item T, err error) {
+	x := apiclient.Call{Method: "DELETE", Path: path + "/priority", Answer: &item}
+	if priority != nil {
+		x = apiclient.Call{Method: "PATCH", Path: path, Body: apitypes.Priority{Priority: priority}, Answer: &item}
+	}
+	return item, c.do(ctx, x)
+}
+
 // Clips reads the list in pages.
 func (c *Client) Clips(ctx context.Context) ([]models.Clip, error) {
 	return all[models.Clip](ctx, c, "clips")

@@ -180,6 +180,9 @@ func (v *curation) put(c *sqlfile.Conn, t table, r listed) error {
 		if err == nil {
 			number, err = insertRecording(c, t, v.number, r.Recording)
 		}
+		if err == nil && old.prioritySet {
+			err = fixPriority(c, t, number, old.priority)
+		}
 	}
 	if err != nil {
 		return err
@@ -188,7 +191,7 @@ func (v *curation) put(c *sqlfile.Conn, t table, r listed) error {
 		if err := c.Exec("UPDATE episode SET aired = ?2 WHERE number = ?1 AND aired <> ?2", number, stamp(r.aired)); err != nil {
 			return err
 		}
-		if renewed || old.priority != r.Priority {
+		if renewed || old.priority != r.Priority && !old.prioritySet {
 			return openEpisode(c, r.ID)
 		}
 		return nil

@@ -18,13 +18,13 @@ const (
 )
 
 const recordingColumns = `r.id, o.id, r.name, r.title, r.priority,
-	r.uri, r.type, r.version, r.hash, r.first_curated, r.last_curated`
+	r.uri, r.type, r.version, r.hash, r.first_curated, r.last_curated, r.listed_priority IS NOT NULL`
 
 func scanRecording(row sqlfile.Row, more ...any) (models.Recording, error) {
 	var r models.Recording
 	var first, last int64
 	err := row.Scan(append([]any{&r.ID, &r.Origin, &r.Name, &r.Title, &r.Priority,
-		&r.Media.URI, &r.Media.Type, &r.Media.Version, &r.Media.Hash, &first, &last}, more...)...)
+		&r.Media.URI, &r.Media.Type, &r.Media.Version, &r.Media.Hash, &first, &last, &r.PrioritySet}, more...)...)
 	r.FirstCurated, r.LastCurated = moment(first), moment(last)
 	return r, err
 }
@@ -95,12 +95,13 @@ type version struct {
 	priority      int64
 	first, last   int64
 	gone          bool
+	prioritySet   bool // by an operator
 }
 
 func versionOf(c *sqlfile.Conn, t table, id string) (v version, ok bool, err error) {
-	ok, err = c.One(`SELECT number, version, hash, priority, first_curated, last_curated, gone FROM `+string(t)+
+	ok, err = c.One(`SELECT number, version, hash, priority, first_curated, last_curated, gone, listed_priority IS NOT NULL FROM `+string(t)+
 		` WHERE id = ?`, []any{id}, func(row sqlfile.Row) error {
-		return row.Scan(&v.number, &v.version, &v.hash, &v.priority, &v.first, &v.last, &v.gone)
+		return row.Scan(&v.number, &v.version, &v.hash, &v.priority, &v.first, &v.last, &v.gone, &v.prioritySet)
 	})
 	return v, ok, err
 }
@@ -113,10 +114,11 @@ func insertRecording(c *sqlfile.Conn, t table, origin int64, r models.Recording)
 		r.Media.URI, r.Media.Type, r.Media.Version, r.Media.Hash, stamp(r.FirstCurated), stamp(r.LastCurated))
 }
 
-// updateRecording changes what may change while the version stays.
+// updateRecording changes what may change while the version stays. A priority that an
+// operator set stays.
 func updateRecording(c *sqlfile.Conn, t table, number int64, r models.Recording) error {
-	return c.Exec(`UPDATE `+string(t)+` SET title = ?, priority = ?, uri = ?, type = ?, hash = ?,
-		last_curated = ?, gone = 0 WHERE number = ?`,
+	return c.Exec(`UPDATE `+string(t)+` SET title = ?1, uri = ?3, type = ?4, hash = ?5, last_curated = ?6, gone = 0,
+		priority = iif(listed_priority IS NULL, ?2, priority), listed_priority = iif(listed_priority IS NULL, NULL, ?2) WHERE number = ?7`,
 		r.Title, r.Priority, r.Media.URI, r.Media.Type, r.Media.Hash, stamp(r.LastCurated), number)
 }
 

@@ -1,0 +1,210 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/models"
+	"leasehold/node"
+	"leasehold/shared/catalog"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+)
+
+// recordings are the methods of the catalog for one sort of recording.
+type recordings[T row] struct {
+	noun string // episode or clip
+	list func(context.Context, catalog.Catalog) ([]T, error)
+	set  func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error)
+	of   func(T) models.Recording
+}
+
+var episodeRecordings = recordings[episodeRow]{
+	noun: "episode",
+	list: func(ctx context.Context, from catalog.Catalog) (rows []episodeRow, err error) {
+		all, err := from.Episodes(ctx)
+		for _, e := range all {
+			rows = append(rows, episodeRow{e})
+		}
+		return rows, err
+	},
+	set: func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (episodeRow, error) {
+		e, err := from.SetEpisodePriority(ctx, id, priority)
+		return episodeRow{e}, err
+	},
+	of: func(r episodeRow) models.Recording { return r.Recording },
+}
+
+var clipRecordings = recordings[clipRow]{
+	noun: "clip",
+	list: func(ctx context.Context, from catalog.Catalog) (rows []clipRow, err error) {
+		all, err := from.Clips(ctx)
+		for _, c := range all {
+			rows = append(rows, clipRow{c})
+		}
+		return rows, err
+	},
+	set: func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (clipRow, error) {
+		c, err := from.SetClipPriority(ctx, id, priority)
+		return clipRow{c}, err
+	},
+	of: func(r clipRow) models.Recording { return r.Recording },
+}
+
+// newRecordings is `leasehold episode` or `leasehold clip`.
+func newRecordings[T row](a *app, r recordings[T]) *cobra.Command {
+	c := &cobra.Command{
+		Use:   r.noun,
+		Short: fmt.Sprintf("list %ss, and set which are researched first", r.noun),
+	}
+	c.AddCommand(newRecordingList(a, r), newRecordingShow(a, r), newRecordingSet(a, r))
+	return c
+}
+
+func newRecordingList[T row](a *app, r recordings[T]) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: fmt.Sprintf("print all %ss", r.noun),
+		Args:  cobra.NoArgs,
+	}
+	o := bindOutput(c)
+	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
+		rows, err := r.list(ctx, s.Catalog)
+		if err != nil {
+			return err
+		}
+		return show(a, o, rows, "no "+r.noun+"s")
+	})
+	config.BindFlags(c.Flags(), catalogKeys...)
+	return c
+}
+
+func newRecordingShow[T row](a *app, r recordings[T]) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "print one " + r.noun,
+		Long:  fmt.Sprintf("Print one %s, named by its id, its title or the name that its origin gives\nit.", r.noun),
+		Args:  cobra.ExactArgs(1),
+	}
+	o := bindOutput(c)
+	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+		rows, err := r.list(ctx, s.Catalog)
+		if err != nil {
+			return err
+		}
+		found, err := r.find(rows, args[0])
+		if err != nil {
+			return err
+		}
+		return showOne(a, o, found)
+	})
+	config.BindFlags(c.Flags(), catalogKeys...)
+	return c
+}
+
+func newRecordingSet[T row](a *app, r recordings[T]) *cobra.Command {
+	var priority int64
+	var reset bool
+	c := &cobra.Command{
+		Use:   "set NAME…",
+		Short: fmt.Sprintf("set the priority of %ss", r.noun),
+		Long: fmt.Sprintf(`Set the priority of %[1]ss, each named by its id, its title or the name that
+its origin gives it. A higher priority is researched sooner. It applies to the
+next task that a manager issues, and later visits do not change it; --reset
+returns to the priority that the origin lists.`, r.noun),
+		Args: cobra.MinimumNArgs(1),
+	}
+	c.Flags().Int64Var(&priority, "priority", 0, "the priority; higher is sooner")
+	c.Flags().BoolVar(&reset, "reset", false, "return to the priority that the origin lists")
+	config.BindFlags(c.Flags(), catalogKeys...)
+	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+		rows, err := r.list(ctx, s.Catalog)
+		if err != nil {
+			return err
+		}
+		wanted := &priority
+		if reset {
+			wanted = nil
+		}
+		var ids []string
+		for _, name := range args {
+			found, err := r.find(rows, name)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, r.of(found).ID)
+		}
+		for _, id := range ids {
+			now, err := r.set(ctx, s.Catalog, id, wanted)
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(a.out, "%s %s: priority %d\n", id, oneLine(r.of(now).Title), r.of(now).Priority); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("priority") == reset {
+			return usagef("%s needs either --priority or --reset", c.CommandPath())
+		}
+		return run(c, args)
+	}
+	return c
+}
+
+// find returns the recording with that id or, if it is the only one, with that title or
+// name. It returns a usage error if there are several.
+func (r recordings[T]) find(rows []T, wanted string) (found T, err error) {
+	if i := slices.IndexFunc(rows, func(x T) bool { return r.of(x).ID == wanted }); i >= 0 {
+		return rows[i], nil
+	}
+	var ids []string
+	for _, x := range rows {
+		if one := r.of(x); one.Title == wanted || one.Name == wanted {
+			ids, found = append(ids, one.ID), x
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return found, fmt.Errorf("%s %s: %w; see leasehold %s list", r.noun, wanted, fault.ErrNotFound, r.noun)
+	case 1:
+		return found, nil
+	}
+	return found, usagef("%d %ss have the title or name %s; name one by its id: %s", len(ids), r.noun, wanted, orList(ids))
+}
+
+// episodeRow is an episode as a row.
+type episodeRow struct{ models.Episode }
+
+func (r episodeRow) columns() []column {
+	columns := recordingColumns(r.Recording)
+	if !r.Aired.IsZero() {
+		columns = append(columns, column{head: "aired", cell: when(r.Aired), detail: true})
+	}
+	return columns
+}
+
+// clipRow is a clip as a row.
+type clipRow struct{ models.Clip }
+
+func (r clipRow) columns() []column { return recordingColumns(r.Recording) }
+
+func recordingColumns(r models.Recording) []column {
+	priority := fmt.Sprint(r.Priority)
+	if r.PrioritySet {
+		priority += " (set)"
+	}
+	return []column{
+		{head: "id", cell: r.ID}, {head: "priority", cell: priority}, {head: "curated", cell: when(r.FirstCurated)},
+		{head: "title", cell: r.Title},
+		{head: "name", cell: r.Name, detail: true}, {head: "origin", cell: r.Origin, detail: true},
+		{head: "uri", cell: r.Media.URI, detail: true}, {head: "type", cell: r.Media.Type, detail: true},
+		{head: "version", cell: r.Media.Version, detail: true}, {head: "hash", cell: r.Media.Hash, detail: true},
+		{head: "last listed", cell: when(r.LastCurated), detail: true},
+	}
+}

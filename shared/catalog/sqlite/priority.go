@@ -1,0 +1,54 @@
+package sqlite
+
+import (
+	"context"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
+)
+
+// SetEpisodePriority makes the episode a candidate with its new priority.
+func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
+	if err := s.setPriority(ctx, "catalog.SetEpisodePriority "+id, episodes, id, priority); err != nil {
+		return models.Episode{}, err
+	}
+	return s.Episode(ctx, id)
+}
+
+// SetClipPriority has the order of the clips read again by the next Select.
+func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
+	if err := s.setPriority(ctx, "catalog.SetClipPriority "+id, clips, id, priority); err != nil {
+		return models.Clip{}, err
+	}
+	return s.Clip(ctx, id)
+}
+
+func (s *Store) setPriority(ctx context.Context, op string, t table, id string, priority *int64) error {
+	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
+		v, ok, err := versionOf(c, t, id)
+		switch {
+		case err != nil:
+			return err
+		case !ok || v.gone:
+			return fault.ErrNotFound
+		case priority == nil:
+			err = c.Exec("UPDATE "+string(t)+" SET priority = coalesce(listed_priority, priority), listed_priority = NULL WHERE number = ?", v.number)
+		default:
+			err = fixPriority(c, t, v.number, *priority)
+		}
+		if err != nil {
+			return err
+		}
+		if t == clips {
+			s.forgetClips(c)
+			return nil
+		}
+		return openEpisode(c, id)
+	})
+}
+
+// fixPriority sets a priority that listings do not change.
+func fixPriority(c *sqlfile.Conn, t table, number, priority int64) error {
+	return c.Exec("UPDATE "+string(t)+" SET listed_priority = coalesce(listed_priority, priority), priority = ? WHERE number = ?", priority, number)
+}
