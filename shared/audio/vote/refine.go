@@ -75,18 +75,19 @@ func (r *Refiner) Refine(candidates []Candidate, episode []landmark.Landmark, em
 // best is the Hit at the pace at which most marks agree.
 func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 	v := r.index.Variants()[c.Variant]
-	best := r.agree(c, v, 0, marks)
+	best := r.agree(c, v, 0, marks, 1)
 	if len(marks) >= few {
 		for pace, step := fineStep(v.Frames), fineStep(v.Frames); pace <= MaxFine; pace += step {
 			for _, p := range [2]int{pace, -pace} {
-				if h := r.agree(c, v, p, marks); h.Votes > best.Votes {
+				if h := r.agree(c, v, p, marks, best.Votes+1); h.Votes > best.Votes {
 					best = h
 				}
 			}
 		}
 		for _, pace := range paces(v.Speed) {
 			// A pace that far off explains more by chance: it must explain much more.
-			if h := r.agree(c, v, pace, marks); h.Votes > best.Votes+best.Votes/4+2 {
+			least := best.Votes + best.Votes/4 + 3
+			if h := r.agree(c, v, pace, marks, least); h.Votes >= least {
 				best = h
 			}
 		}
@@ -208,14 +209,17 @@ func (r *Refiner) share(candidates []Candidate, l landmark.Landmark) {
 }
 
 // agree finds where most marks agree at a pace, among the beginnings that the candidate
-// stands for.
-func (r *Refiner) agree(c Candidate, v index.Variant, pace int, marks []Mark) Hit {
+// stands for. It returns none if so many as are wanted cannot agree.
+func (r *Refiner) agree(c Candidate, v index.Variant, pace int, marks []Mark, wanted int) Hit {
 	reach := float64(cell + together + v.Frames*max(pace, -pace)/1000)
 	r.at = r.at[:0]
 	for _, m := range marks {
 		if b := m.begin(pace); b >= float64(c.Frame)-reach && b <= float64(c.Frame)+reach {
 			r.at = append(r.at, b)
 		}
+	}
+	if len(r.at) < wanted {
+		return Hit{Pace: pace}
 	}
 	slices.Sort(r.at)
 	first, count := 0, 0
@@ -228,7 +232,7 @@ func (r *Refiner) agree(c Candidate, v index.Variant, pace int, marks []Mark) Hi
 		}
 	}
 	h := Hit{Pace: pace}
-	if count == 0 {
+	if count < wanted {
 		return h
 	}
 	h.Begin = middle(r.at[first : first+count])
