@@ -11,6 +11,9 @@ import (
 const (
 	// plainWindow is how many samples are searched at a time: 16 s.
 	plainWindow = 1 << 17
+	// monotonous matches of a clip that fill half of a window are none: a tone that goes on has the
+	// clip everywhere, and no offset is more right than the next.
+	monotonous = 4
 )
 
 // plain finds the clips that landmarks cannot carry. Windows begin at multiples of
@@ -85,13 +88,18 @@ func (p *plain) search(ctx context.Context, sound verify.Source, before, end int
 	err = p.finder.Find(ctx, s, clips, exact.Options{Threshold: p.options.Threshold}, func(r exact.Result) error {
 		clip := numbers[next]
 		next++
+		own, filled := len(places), 0
 		for _, m := range r.Matches { // a clip with a fault has none
 			if begin := from + m.Offset; begin >= p.done && begin < before {
+				filled += m.Length
 				places = append(places, place{
 					clip: clip, begin: begin, length: m.Length, first: begin, last: begin + m.Length,
 					evidence: m.Score, score: m.Score, coverage: m.Coverage, speed: 1, how: ByExact,
 				})
 			}
+		}
+		if len(places)-own >= monotonous && filled >= (min(before, end)-p.done)/2 {
+			places = places[:own]
 		}
 		return nil
 	})
