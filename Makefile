@@ -21,7 +21,7 @@ SOAK_FUZZ_SECONDS ?= 1800
 # Duration of each random chaos test in `make soak`.
 SOAK_CHAOS ?= 30m
 
-.PHONY: help build demo test lint tools soak bench bench-clips image diagrams recording clean
+.PHONY: help build demo test lint tools soak mutate bench bench-clips image diagrams recording clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,15 @@ soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzin
 	go test -count=1 -timeout 0 ./internal/chaos -v -chaos.time $(SOAK_CHAOS)
 	SPIN_PROGRAMS=200 go test -count=1 -timeout 30m ./tup4fun/promela
 	.ci/fuzz $(SOAK_FUZZ_SECONDS)
+
+# PKGS are changed; ALSO run too if the own tests of a package pass.
+SEED   ?= 1
+SAMPLE ?= 20
+PKGS   ?= ./shared/... ./coordinator/... ./manager/... ./worker/...
+ALSO  ?=
+
+mutate: ## change the code at random places; print which changes no test notices
+	nice go run ./internal/mutate -seed $(SEED) -sample $(SAMPLE) -tests '$(ALSO)' $(PKGS)
 
 bench: ## run every benchmark, for the figures in docs/benchmarks.md
 	@.ci/tools redis-server beanstalkd

@@ -1,0 +1,135 @@
+// Mutate measures whether tests would notice a mistake. It changes one place of a package
+// at a time, runs the tests of the package, and prints whether they failed (the mutant was
+// killed) or passed (it survived).
+//
+//	go run ./internal/mutate -seed 1 -sample 20 ./shared/task ./worker
+//
+// The changes are: conditions of if negated; comparisons, && and || swapped; statements
+// dropped; errors that are returned made nil; continue and break exchanged; integer
+// constants + 1 and - 1. Mutants that do not compile are replaced by others. The same seed
+// chooses the same mutants as long as the code is the same.
+//
+// It never writes into the source tree: a mutant is an overlay of the build (go test
+// -overlay). A mutant whose tests take longer than the time limit counts as killed.
+// Statements that only log are not dropped. Some survivors are equivalent to the original,
+// so that no test can fail; the reader has to judge that.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// run draws mutants until enough of them compiled, and prints what became of each.
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
+	seed := flags.Uint64("seed", 1, "seed of the choice")
+	sample := flags.Int("sample", 20, "how many mutants to test; 0: all")
+	limit := flags.Duration("timeout", 2*time.Minute, "time limit of the tests of one package with one mutant")
+	tests := flags.String("tests", "", "packages whose tests run too if the own tests of a package pass, separated by commas")
+	at := flags.String("at", "", "only mutants of this FILE or FILE:LINE, as it is printed")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	t := tester{limit: *limit}
+	if *tests != "" {
+		more, err := list(ctx, strings.Split(*tests, ","))
+		if err != nil {
+			return err
+		}
+		t.more = more
+	}
+	packages, err := list(ctx, flags.Args())
+	if err != nil {
+		return err
+	}
+	all, err := candidates(packages, *at)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("no mutants in %s: want packages with Go files, and FILE:LINE with code", strings.Join(flags.Args(), " "))
+	}
+	rand.New(rand.NewPCG(*seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	tested, survived, invalid := 0, 0, 0
+	for _, c := range all {
+		if tested == *sample && *sample > 0 {
+			break
+		}
+		verdict, err := t.test(ctx, c)
+		if err != nil {
+			return err
+		}
+		if verdict == doesNotCompile {
+			invalid++
+			continue
+		}
+		tested++
+		if verdict == survives {
+			survived++
+		}
+		fmt.Fprintf(out, "%-8s %s:%d: %s\n%s", verdict, c.mutant.file, c.mutant.line, c.mutant.what, c.mutant.diff(c.source))
+	}
+	fmt.Fprintf(out, "%d of %d killed (%.0f %%), seed %d, %d drawn that do not compile\n",
+		tested-survived, tested, 100*float64(tested-survived)/float64(max(tested, 1)), *seed, invalid)
+	return nil
+}
+
+// candidate is a mutant with its package and the text of its file.
+type candidate struct {
+	pkg    goPackage
+	mutant mutant
+	source []byte
+}
+
+// candidates returns the mutants of all packages, or only those at a FILE or FILE:LINE.
+func candidates(packages []goPackage, at string) ([]candidate, error) {
+	wantFile, wantLine := at, 0
+	if file, line, ok := strings.Cut(at, ":"); ok {
+		n, err := strconv.Atoi(line)
+		if err != nil {
+			return nil, fmt.Errorf("-at %q: want FILE or FILE:LINE", at)
+		}
+		wantFile, wantLine = file, n
+	}
+	var all []candidate
+	for _, p := range packages {
+		for _, file := range p.files() {
+			if at != "" && file != wantFile {
+				continue
+			}
+			source, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			mutants, err := find(file, source)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range mutants {
+				if wantLine == 0 || m.line == wantLine {
+					all = append(all, candidate{p, m, source})
+				}
+			}
+		}
+	}
+	return all, nil
+}

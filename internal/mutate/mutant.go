@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mutant is one change of one file: the text from one offset to another is replaced.
+type mutant struct {
+	file     string
+	line     int
+	what     string // the kind of the change
+	from, to int
+	text     string
+}
+
+// swapped is what each comparison or connective becomes.
+var swapped = map[token.Token]token.Token{
+	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
+	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,
+}
+
+// logging is a statement that only logs. It is not dropped, because no test should fail
+// for it.
+var logging = regexp.MustCompile(`^[\w.]*[lL]og\.(Debug|Info|Warn|Error|Log)\w*\(`)
+
+// finder collects the mutants of one file.
+type finder struct {
+	set     *token.FileSet
+	file    string
+	source  []byte
+	mutants []mutant
+}
+
+// find returns all mutants of a file in the order of its text. Some of them do not
+// compile, for example because a variable is no longer used.
+func find(file string, source []byte) ([]mutant, error) {
+	f := finder{set: token.NewFileSet(), file: file, source: source}
+	parsed, err := parser.ParseFile(f.set, file, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			f.returns(n.Type, n.Body)
+		case *ast.FuncLit:
+			f.returns(n.Type, n.Body)
+		case *ast.IfStmt:
+			f.condition(n.Cond)
+		case *ast.BinaryExpr:
+			if other, ok := swapped[n.Op]; ok {
+				f.add("operator swapped", n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String())
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.INT {
+				f.add("constant + 1", n.Pos(), n.End(), "("+n.Value+" + 1)")
+				f.add("constant - 1", n.Pos(), n.End(), "("+n.Value+" - 1)")
+			}
+		case *ast.BranchStmt:
+			f.branch(n)
+		case *ast.BlockStmt:
+			f.statements(n.List)
+		case *ast.CaseClause:
+			f.statements(n.Body)
+		case *ast.CommClause:
+			f.statements(n.Body)
+		}
+		return true
+	})
+	slices.SortStableFunc(f.mutants, func(a, b mutant) int { return a.from - b.from })
+	return f.mutants, nil
+}
+
+func (f *finder) add(what string, from, to token.Pos, text string) {
+	at := f.set.Position(from)
+	f.mutants = append(f.mutants, mutant{f.file, at.Line, what, at.Offset, f.set.Position(to).Offset, text})
+}
+
+func (f *finder) textOf(n ast.Node) string {
+	return string(f.source[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
+}
+
+// condition negates the condition of an if, unless swapping its operator does the same.
+func (f *finder) condition(cond ast.Expr) {
+	if b, ok := cond.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
+		return
+	}
+	f.add("condition negated", cond.Pos(), cond.End(), "!("+f.textOf(cond)+")")
+}
+
+func (f *finder) branch(n *ast.BranchStmt) {
+	end := n.TokPos + token.Pos(len(n.Tok.String()))
+	switch n.Tok {
+	case token.CONTINUE:
+		f.add("continue made break", n.TokPos, end, "break")
+	case token.BREAK:
+		f.add("break made continue", n.TokPos, end, "continue")
+	}
+}
+
+// statements drops each statement that has an effect of its own. Line breaks stay, so
+// that the lines of all else keep their numbers.
+func (f *finder) statements(list []ast.Stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE {
+				continue
+			}
+		case *ast.ExprStmt:
+			if logging.MatchString(f.textOf(s)) {
+				continue
+			}
+		case *ast.IncDecStmt, *ast.DeferStmt, *ast.BranchStmt, *ast.ReturnStmt, *ast.SendStmt:
+		default:
+			continue
+		}
+		f.add("statement dropped", s.Pos(), s.End(), strings.Repeat("\n", strings.Count(f.textOf(s), "\n")))
+	}
+}
+
+// returns makes nil of each error that a function returns as its last result.
+func (f *finder) returns(of *ast.FuncType, body *ast.BlockStmt) {
+	if of.Results == nil || body == nil {
+		return
+	}
+	last, ok := of.Results.List[len(of.Results.List)-1].Type.(*ast.Ident)
+	if !ok || last.Name != "error" {
+		return
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false // its returns are its own
+		case *ast.ReturnStmt:
+			if len(n.Results) != of.Results.NumFields() {
+				return true // it passes on all results of one call
+			}
+			if result := n.Results[len(n.Results)-1]; f.textOf(result) != "nil" {
+				f.add("error made nil", result.Pos(), result.End(), "nil")
+			}
+		}
+		return true
+	})
+}
+
+// apply returns the source with the change.
+func (m mutant) apply(source []byte) []byte {
+	return slices.Concat(source[:m.from], []byte(m.text), source[m.to:])
+}
+
+// diff shows the changed lines before and after.
+func (m mutant) diff(source []byte) string {
+	begin := bytes.LastIndexByte(source[:m.from], '\n') + 1
+	end := len(source)
+	if i := bytes.IndexByte(source[m.to:], '\n'); i >= 0 {
+		end = m.to + i
+	}
+	after := string(source[begin:m.from]) + m.text + string(source[m.to:end])
+	var b strings.Builder
+	for _, side := range []struct{ sign, text string }{{"-", string(source[begin:end])}, {"+", after}} {
+		for line := range strings.SplitSeq(side.text, "\n") {
+			if strings.TrimSpace(line) != "" {
+				fmt.Fprintf(&b, "    %s %s\n", side.sign, line)
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const sample = `package p
+
+func bound(n int, err error) (int, error) {
+	if n > 9 && err == nil {
+		n = 10
+	}
+	for i := range n {
+		if odd(i) {
+			continue
+		}
+	}
+	var log logger
+	log.Warn("not dropped")
+	return n, err
+}
+
+func pass() (int, error) { return bound(0, nil) }
+`
+
+func TestMutantsOfAFile(t *testing.T) {
+	t.Parallel()
+	mutants, err := find("p.go", []byte(sample))
+	require.NoError(t, err)
+	var got []string
+	for _, m := range mutants {
+		lines := strings.Split(string(m.apply([]byte(sample))), "\n")
+		require.Len(t, lines, strings.Count(sample, "\n")+1, "all else keeps its line")
+		got = append(got, m.what+": "+strings.TrimSpace(lines[m.line-1]))
+	}
+	require.ElementsMatch(t, []string{
+		"condition negated: if !(n > 9 && err == nil) {",
+		"operator swapped: if n >= 9 && err == nil {",
+		"operator swapped: if n > 9 || err == nil {",
+		"operator swapped: if n > 9 && err != nil {",
+		"constant + 1: if n > (9 + 1) && err == nil {",
+		"constant - 1: if n > (9 - 1) && err == nil {",
+		"statement dropped: ",
+		"constant + 1: n = (10 + 1)",
+		"constant - 1: n = (10 - 1)",
+		"condition negated: if !(odd(i)) {",
+		"statement dropped: ",
+		"continue made break: break",
+		"statement dropped: ",
+		"error made nil: return n, nil",
+		"statement dropped: func pass() (int, error) {  }",
+		"constant + 1: func pass() (int, error) { return bound((0 + 1), nil) }",
+		"constant - 1: func pass() (int, error) { return bound((0 - 1), nil) }",
+	}, got)
+}
+
+// module writes a package whose tests notice a change of the bound and none of the error,
+// and enters its folder.
+func module(t *testing.T, testedBound string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example\n\ngo 1.24\n",
+		"p.go": `package example
+
+func Bound(n int) bool {
+	return n > 9
+}
+
+func Fail(err error) error {
+	return err
+}
+`,
+		"p_test.go": `package example
+
+import "testing"
+
+func TestBound(t *testing.T) {
+	if Bound(` + testedBound + `) || !Bound(10) || Fail(nil) != nil {
+		t.Fatal("wrong")
+	}
+}
+`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	t.Chdir(dir)
+}
+
+func TestTheRunnerTellsKilledFromSurvived(t *testing.T) {
+	module(t, "9")
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-sample", "0", "."}, &out))
+	require.Contains(t, out.String(), "killed   p.go:4: operator swapped\n    - \treturn n > 9\n    + \treturn n >= 9\n")
+	require.Contains(t, out.String(), "SURVIVED p.go:8: error made nil\n    - \treturn err\n    + \treturn nil\n")
+	require.Contains(t, out.String(), "3 of 4 killed (75 %), seed 1, 2 drawn that do not compile\n")
+	out.Reset()
+	require.NoError(t, run(t.Context(), []string{"-at", "p.go:8", "-sample", "0", "."}, &out))
+	require.Contains(t, out.String(), "0 of 1 killed (0 %)")
+	source, err := os.ReadFile("p.go")
+	require.NoError(t, err)
+	require.NotContains(t, string(source), ">=", "the tree is as it was")
+}
+
+func TestTheSameSeedChoosesTheSameMutants(t *testing.T) {
+	module(t, "9")
+	var first, second bytes.Buffer
+	for _, out := range []*bytes.Buffer{&first, &second} {
+		require.NoError(t, run(t.Context(), []string{"-seed", "7", "-sample", "2", "."}, out))
+	}
+	require.Equal(t, first.String(), second.String())
+	require.Contains(t, first.String(), "of 2 killed")
+}
+
+func TestTestsThatFailWithoutAMutantAreAnError(t *testing.T) {
+	module(t, "10")
+	require.ErrorContains(t, run(t.Context(), []string{"."}, &bytes.Buffer{}), "the tests fail or exceed 2m0s without a mutant")
+}
+
+func TestAPlaceWithoutMutantsIsAnError(t *testing.T) {
+	module(t, "9")
+	require.ErrorContains(t, run(t.Context(), []string{"-at", "p.go:1", "."}, &bytes.Buffer{}), "no mutants in .")
+	require.ErrorContains(t, run(t.Context(), []string{"-at", "p.go:x", "."}, &bytes.Buffer{}), "want FILE or FILE:LINE")
+}
