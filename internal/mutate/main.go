@@ -46,10 +46,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	limit := flags.Duration("timeout", 2*time.Minute, "time limit of the tests of one package with one mutant")
 	tests := flags.String("tests", "", "packages whose tests run too if the own tests of a package pass, separated by commas")
 	at := flags.String("at", "", "only mutants of this FILE or FILE:LINE, as it is printed")
+	only := flags.String("run", "", "run only the tests that match this pattern, as go test does")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	t := tester{limit: *limit}
+	t := tester{limit: *limit, only: *only}
 	if *tests != "" {
 		more, err := list(ctx, strings.Split(*tests, ","))
 		if err != nil {

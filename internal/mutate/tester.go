@@ -70,6 +70,7 @@ func list(ctx context.Context, patterns []string) ([]goPackage, error) {
 // tester runs tests with mutants.
 type tester struct {
 	limit  time.Duration
+	only   string      // pattern of the tests that run; empty: all
 	more   []goPackage // tested too if the own tests pass
 	passes map[string]bool
 }
@@ -152,7 +153,7 @@ func (t *tester) runTests(ctx context.Context, dir string, p goPackage, overlay 
 	if err := build.Run(); err != nil {
 		return doesNotCompile, ctx.Err()
 	}
-	tests := exec.CommandContext(ctx, binary, "-test.failfast", "-test.timeout", t.limit.String())
+	tests := exec.CommandContext(ctx, binary, "-test.failfast", "-test.run", t.only, "-test.timeout", t.limit.String())
 	tests.Dir = p.Dir
 	tests.WaitDelay = time.Second // of programs that the tests started and that live on
 	begun := time.Now()
