@@ -20,11 +20,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/database"
+	visits "leasehold/coordinator/visit"
 	"leasehold/manager"
 	"leasehold/manager/archive"
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
@@ -49,7 +50,8 @@ var muted = slog.New(slog.NewTextHandler(io.Discard, nil))
 type archiveRun struct {
 	*testing.T
 	journal journal.Memory
-	store   catalog.Catalog
+	db      *database.Database
+	store   catalog.Catalog // of db
 	running sync.WaitGroup
 
 	mu     sync.Mutex // guards the fields below
@@ -65,9 +67,9 @@ type archiveRun struct {
 func recorded(t *testing.T, seed uint64, long time.Duration, restarts bool) (log []byte) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &archiveRun{T: t, random: rand.New(rand.NewPCG(seed, 7))}
-		var err error
-		r.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", visits.DefaultRules())
 		require.NoError(t, err)
+		r.db, r.store = db, db.Catalog
 		r.curate(int(10+seed%5), 6)
 		r.open()
 		ctx, stop := context.WithCancel(context.Background())
@@ -87,14 +89,14 @@ func recorded(t *testing.T, seed uint64, long time.Duration, restarts bool) (log
 		stop()
 		r.running.Wait()
 		r.halt()
-		require.NoError(t, r.store.Close())
+		require.NoError(t, db.Close())
 		log = r.log.Bytes()
 	})
 	return log
 }
 
 func (r *archiveRun) curate(episodes, clips int) {
-	_, err := r.store.AddOrigin(r.Context(), models.Origin{ID: "o", Kind: models.Media, URI: "/o", AddedAt: time.Now()})
+	_, err := r.store.AddOrigin(r.Context(), models.Origin{ID: "o", Kind: models.API, URI: "api:o", AddedAt: time.Now()})
 	require.NoError(r, err)
 	var l catalog.Listing
 	for i := range episodes {
@@ -114,7 +116,7 @@ func (r *archiveRun) open() {
 		LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
 	}
 	coord, err := coordinator.New(r.Context(), coordinator.Config{
-		Journal: &r.journal, Catalog: r.store, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Trace: r.write, Log: muted,
+		Journal: &r.journal, Catalog: r.store, Visits: r.db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Trace: r.write, Log: muted,
 	})
 	require.NoError(r, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -331,7 +331,7 @@ func TestACatalogThatIsAwayForAWhileIsOnlyADelay(t *testing.T) {
 		<-time.After(20 * time.Second)
 		require.Equal(b, 1, b.totals().Researched)
 		require.Empty(b, ended)
-		require.Contains(b, b.log.String(), "nobody answers")
+		require.Contains(b, b.log.String(), "the coordinator is unreachable")
 	})
 }
 
