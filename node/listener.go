@@ -73,7 +73,8 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	defer os.Remove(filepath.Join(h.cfg.Data, AddressFile))
 	gate := native.New(native.Config{
 		Engine: h.Engine(), HTTP: l.http.Addr().String(),
-		Heartbeat: h.cfg.Heartbeat, Lost: h.cfg.SessionLost, Connections: maxConnections(), LargeAnswers: []string{browse.Procedure}, Log: h.log,
+		Heartbeat: h.cfg.Heartbeat, Lost: h.cfg.SessionLost, Connections: maxConnections(), LargeAnswers: []string{browse.Procedure},
+		Exempt: h.cfg.QuotaExempt, Log: h.log,
 	})
 	catalog := h.DataDir.Catalog
 	page := dashboard.New(dashboard.Config{Repo: space.Over(conn), Catalog: catalog, Log: h.log})

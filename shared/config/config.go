@@ -2,6 +2,7 @@ package config
 
 import (
 	"log/slog"
+	"net/netip"
 	"time"
 )
 
@@ -18,7 +19,7 @@ var modeNames = []string{Coordinator, Manager, Worker}
 
 // Config is a complete configuration: every value is within its bounds and keeps the rules
 // of the settings that the command uses. The table settings describes the fields. Copies
-// share Actions and AllowPrivate, which must not be changed.
+// share Actions, AllowPrivate and QuotaExempt, which must not be changed.
 type Config struct {
 	Mode string // empty if none is set: see RequireMode
 	Data string // an absolute path
@@ -29,6 +30,8 @@ type Config struct {
 	Listen   string // address on which a coordinator's native gate listens
 	HTTP     string // address on which its API and its dashboard listen
 	Insecure bool   // listen beyond loopback, without authentication
+
+	QuotaExempt []netip.Prefix // networks whose machines have no quotas
 
 	Slots   int      // of a worker
 	Actions []string // that workers serve

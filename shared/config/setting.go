@@ -82,6 +82,9 @@ var settings = []setting{
 	{key: "insecure", defaultValue: "false", group: network, usedBy: byCoordinator,
 		field: func(c *Config) value { return truth{&c.Insecure} },
 		help:  "listen beyond this machine without authentication, so that everybody who reaches the ports may do everything"},
+	{key: "quota-exempt", group: network, usedBy: byCoordinator,
+		field: func(c *Config) value { return networks{&c.QuotaExempt} },
+		help:  "networks whose machines have no quotas of connections, sessions, waiting calls and spaces, separated by commas; loopback never has"},
 
 	{key: "slots", defaultValue: "auto", group: workers, usedBy: byWorker,
 		field: func(c *Config) value { return count{to: &c.Slots, min: 1, max: 1024, auto: cores} },

@@ -315,6 +315,42 @@ func (h hosts) accepts() string {
 func (h hosts) kind() string   { return "list" }
 func (h hosts) String() string { return strings.Join(*h.to, ",") }
 
+// networks is a list of networks and addresses.
+type networks struct{ to *[]netip.Prefix }
+
+func (n networks) set(text string) error {
+	var list []netip.Prefix
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if ip, err := netip.ParseAddr(item); err == nil && ip.Zone() == "" {
+			list = append(list, netip.PrefixFrom(ip, ip.BitLen()))
+			continue
+		}
+		network, err := netip.ParsePrefix(item)
+		if err != nil && text != "" {
+			return errNotAccepted
+		}
+		if err == nil {
+			list = append(list, network.Masked())
+		}
+	}
+	*n.to = list
+	return nil
+}
+
+func (n networks) accepts() string {
+	return "a list of networks and addresses, such as 10.0.0.0/8,2001:db8::/32"
+}
+func (n networks) kind() string { return "list" }
+
+func (n networks) String() string {
+	var words []string
+	for _, network := range *n.to {
+		words = append(words, network.String())
+	}
+	return strings.Join(words, ",")
+}
+
 // orList writes a, b or c.
 func orList(words []string) string {
 	if len(words) < 2 {

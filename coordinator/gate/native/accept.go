@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"leasehold/shared/fault"
+	"leasehold/coordinator/peer"
 	"leasehold/shared/space/wire"
 )
 
@@ -57,30 +57,19 @@ func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 			continue
 		}
 		pause = firstPause
-		if !g.countConnection(1) {
+		slot, err := g.slots.accept(nc, peer.Of(nc.RemoteAddr(), g.Exempt))
+		if err != nil {
 			_ = nc.SetDeadline(time.Now().Add(refusalTimeout))
-			g.fail(nc, fmt.Errorf("%d connections: %w", g.Connections, fault.ErrOverloaded))
+			g.fail(nc, err)
 			_ = nc.Close()
 			continue
 		}
 		running.Go(func() {
-			if s, conn := g.serveConnection(ctx, workers, nc); s != nil {
+			if s, conn := g.serveConnection(ctx, workers, slot); s != nil {
 				s.awaitReconnect(ctx, conn)
 			}
 		})
 	}
-}
-
-// countConnection adds n to the number of connections. It reports false, and adds
-// nothing, if that is one too many.
-func (g *Gate) countConnection(n int) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.open+n > g.Connections {
-		return false
-	}
-	g.open += n
-	return true
 }
 
 // fail sends an error before there is a session, if the client still reads.
@@ -90,12 +79,12 @@ func (g *Gate) fail(nc net.Conn, err error) {
 
 // serveConnection serves one connection until it ends. The session is nil if the
 // client was not admitted.
-func (g *Gate) serveConnection(ctx context.Context, workers *pool, nc net.Conn) (s *session, conn *connection) {
-	defer g.countConnection(-1)
-	defer g.recoverPanic("connection", nc.RemoteAddr())
-	if s, conn = g.admit(ctx, nc); s != nil {
+func (g *Gate) serveConnection(ctx context.Context, workers *pool, slot *slot) (s *session, conn *connection) {
+	defer g.slots.end(slot)
+	defer g.recoverPanic("connection", slot.conn.RemoteAddr())
+	if s, conn = g.admit(ctx, slot); s != nil {
 		conn.workers = workers
-		s.serve(ctx, conn, nc)
+		s.serve(ctx, conn, slot.conn)
 	}
 	return s, conn
 }

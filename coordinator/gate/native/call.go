@@ -77,6 +77,11 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 		err := fmt.Errorf("%s: %d calls with %d bytes are in flight: %w", r.Verb, len(s.calls), s.bytes, fault.ErrOverloaded)
 		return conn.link.Send(failure(f.Call, err))
 	}
+	if mayWait(r.Verb) {
+		if err := s.g.takeWaiter(s); err != nil {
+			return conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r.Verb, err)))
+		}
+	}
 	r.Shared = true // the reply is only encoded
 	c := &call{session: s, number: f.Call, request: r, size: len(f.Body), connection: conn}
 	c.ctx, c.cancel = context.WithCancel(ctx)
@@ -99,6 +104,9 @@ func (s *session) forgetAnswer(number uint64) {
 // while the client is not connected, because the client sends the call again then.
 func (s *session) perform(serving context.Context, c *call) {
 	defer c.cancel()
+	if mayWait(c.request.Verb) {
+		defer s.g.returnWaiter(s)
+	}
 	answered := false
 	defer func() {
 		if !answered {
@@ -120,7 +128,13 @@ func (s *session) perform(serving context.Context, c *call) {
 	if answered = large && s.dropUnconnected(c); answered {
 		return
 	}
-	reply, err := s.backend.Do(c.ctx, c.request)
+	var reply space.Reply
+	var err error
+	if c.request.Verb == space.VerbCreate {
+		reply, err = s.g.creators.create(c.ctx, s, c.request)
+	} else {
+		reply, err = s.backend.Do(c.ctx, c.request)
+	}
 	if !large && (len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer) {
 		s.large <- struct{}{} // before the reply takes memory a second time, encoded
 		large = true

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"leasehold/coordinator/peer"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 )
@@ -48,20 +51,28 @@ type Config struct {
 	// when fewer than maxLarge of its session are made. They must not wait for a tuple.
 	LargeAnswers []string
 
-	Connections int           // at most, 0: 10,000
-	Rate        int           // connections accepted in a second, when more than a tenth of that come at once; 0: 1,000
-	Handshake   time.Duration // in which a client must complete the handshake; 0: 5 s
-	Ping        time.Duration // silence after which either side sends a ping; 0: 30 s
-	Grace       time.Duration // how long a session without a TTL may be without a connection; 0: Lost
-	Log         *slog.Logger  // nil: slog.Default
+	Connections int            // at most, 0: 10,000; a tenth of them is for managers and workers
+	Rate        int            // connections accepted in a second, when more than a tenth of that come at once; 0: 1,000
+	Handshake   time.Duration  // in which a client must complete the handshake; 0: 5 s
+	Ping        time.Duration  // silence after which either side sends a ping; 0: 30 s
+	Grace       time.Duration  // how long a session without a TTL may be without a connection; 0: Lost
+	Exempt      []netip.Prefix // networks whose machines have no quotas (package peer)
+	Log         *slog.Logger   // nil: slog.Default
 }
 
 // Gate opens one engine to a network. Its methods may be called concurrently.
 type Gate struct {
 	Config
 
-	mu     sync.Mutex // guards open and panics
-	open   int        // connections
+	slots         slots
+	peerSessions  *peer.Quota
+	waiters       *peer.Quota  // calls that may wait
+	clientWaiters atomic.Int64 // those of clients that are not of the fleet, at most maxClientWaiters
+	creators      creators     // of spaces
+
+	maxClientWaiters int64
+
+	mu     sync.Mutex // guards panics
 	panics int
 
 	opening  sync.Mutex // guards sessions; held while a session is opened, and never waited for with a session's mu held
@@ -78,5 +89,11 @@ func New(c Config) *Gate {
 	c.Ping = cmp.Or(c.Ping, 30*time.Second)
 	c.Grace = cmp.Or(c.Grace, c.Lost)
 	c.Log = cmp.Or(c.Log, slog.Default())
-	return &Gate{Config: c, sessions: map[string]*session{}}
+	return &Gate{
+		Config: c, sessions: map[string]*session{},
+		slots:        slots{max: c.Connections, peers: peer.NewQuota("connections", peerConnections)},
+		peerSessions: peer.NewQuota("sessions", peerSessions),
+		waiters:      peer.NewQuota("calls that wait", peerWaiters), maxClientWaiters: maxClientWaiters,
+		creators: creators{quota: peer.NewQuota("spaces", peerSpaces), of: map[string]peer.Peer{}},
+	}
 }

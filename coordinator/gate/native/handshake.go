@@ -10,6 +10,7 @@ import (
 	"net"
 	"time"
 
+	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
 	"leasehold/shared/space/wire"
 )
@@ -17,6 +18,7 @@ import (
 // connection is one connection of a session.
 type connection struct {
 	link     *wire.Link
+	peer     peer.Peer
 	workers  *pool         // carries out its calls
 	ended    chan struct{} // closed when no more is read from it
 	replaced chan struct{} // closed when a later connection has taken its place
@@ -24,12 +26,16 @@ type connection struct {
 
 // admit does the handshake. If the client cannot be admitted it gets one error and the
 // connection is closed; the session is nil then.
-func (g *Gate) admit(ctx context.Context, nc net.Conn) (*session, *connection) {
+func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
+	nc := slot.conn
 	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
 	defer stop()
 	_ = nc.SetDeadline(time.Now().Add(g.Handshake)) // a closed connection fails below
-	conn := &connection{link: wire.NewLink(nc), ended: make(chan struct{}), replaced: make(chan struct{})}
+	conn := &connection{link: wire.NewLink(nc), peer: slot.peer, ended: make(chan struct{}), replaced: make(chan struct{})}
 	hello, err := g.readHello(nc, conn.link)
+	if err == nil {
+		err = g.slots.admit(slot, hello.Mode)
+	}
 	if err == nil {
 		var s *session
 		if s, err = g.attach(ctx, hello, conn); err == nil {
@@ -60,7 +66,7 @@ func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 	case err != nil:
 		return wire.Hello{}, fmt.Errorf("handshake: %w", err)
 	}
-	f, _, err := wire.Read(l.Reader(), nil)
+	f, err := wire.ReadHello(l.Reader())
 	if err == nil && f.Kind != wire.Greeting {
 		err = fmt.Errorf("a frame of kind %d where a hello (%d) is expected: %w", f.Kind, wire.Greeting, fault.ErrInvalid)
 	}
@@ -112,8 +118,8 @@ func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (*
 	defer g.opening.Unlock()
 	s := g.sessions[h.Session]
 	if s == nil || s.backend.Err() != nil { // unknown here, or it has ended
-		delete(g.sessions, h.Session)
-		s, err := g.openSession(ctx, h)
+		g.forgetSession(s)
+		s, err := g.openSession(ctx, h, conn.peer)
 		if err != nil {
 			return nil, nil, err
 		}

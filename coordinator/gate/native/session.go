@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/wire"
@@ -18,6 +19,7 @@ import (
 type session struct {
 	g       *Gate
 	id      string
+	peer    peer.Peer // that opened it
 	mode    string
 	key     []byte
 	ttl     time.Duration
@@ -38,15 +40,28 @@ var (
 
 // openSession opens a session at the engine, or continues one that the engine restored
 // after a restart. The caller holds opening.
-func (g *Gate) openSession(ctx context.Context, h wire.Hello) (*session, error) {
-	backend, err := g.Engine.OpenGateSession(ctx, h.Session, h.TTL, h.Resume)
-	if err != nil {
+func (g *Gate) openSession(ctx context.Context, h wire.Hello, p peer.Peer) (*session, error) {
+	if err := g.peerSessions.Take(p); err != nil {
 		return nil, err
 	}
-	s := &session{g: g, id: h.Session, mode: h.Mode, key: h.Key, ttl: h.TTL, backend: backend,
+	backend, err := g.Engine.OpenGateSession(ctx, h.Session, h.TTL, h.Resume)
+	if err != nil {
+		g.peerSessions.Return(p)
+		return nil, err
+	}
+	s := &session{g: g, id: h.Session, peer: p, mode: h.Mode, key: h.Key, ttl: h.TTL, backend: backend,
 		large: make(chan struct{}, maxLarge), calls: map[uint64]*call{}}
 	g.sessions[s.id] = s
 	return s, nil
+}
+
+// forgetSession drops a session that has ended; nil or one that is forgotten already has no
+// effect. The caller holds opening.
+func (g *Gate) forgetSession(s *session) {
+	if s != nil && g.sessions[s.id] == s {
+		delete(g.sessions, s.id)
+		g.peerSessions.Return(s.peer)
+	}
 }
 
 // serve reads and carries out the client's requests over one connection until that
@@ -116,7 +131,5 @@ func (s *session) awaitReconnect(ctx context.Context, conn *connection) {
 	}
 	s.g.opening.Lock()
 	defer s.g.opening.Unlock()
-	if s.g.sessions[s.id] == s {
-		delete(s.g.sessions, s.id)
-	}
+	s.g.forgetSession(s)
 }

@@ -54,18 +54,34 @@ func (f Frame) Append(buf []byte) ([]byte, error) {
 // take memory. The error is io.EOF before the first byte of a frame, and
 // io.ErrUnexpectedEOF within one.
 func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
+	return read(r, buf, MaxFrame, 4096)
+}
+
+// maxHello is the most bytes that follow the length of a frame before the handshake, because
+// many connections may send one that no client sends.
+const maxHello = 4 << 10
+
+// ReadHello is Read for the first frame of a connection: it is at most maxHello bytes.
+func ReadHello(r io.Reader) (Frame, error) {
+	f, _, err := read(r, nil, maxHello, 256)
+	return f, err
+}
+
+// read reads a frame of at most limit bytes after its length. The buffer begins with step
+// bytes.
+func read(r io.Reader, buf []byte, limit int64, step int) (Frame, []byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return Frame{}, buf, err
 	}
 	size := int64(binary.BigEndian.Uint32(head[:]))
-	if size > MaxFrame {
-		return Frame{}, buf, fmt.Errorf("frame of %d bytes, at most %d: %w", size, MaxFrame, fault.ErrTooLarge)
+	if size > limit {
+		return Frame{}, buf, fmt.Errorf("frame of %d bytes, at most %d: %w", size, limit, fault.ErrTooLarge)
 	}
 	buf = buf[:0]
 	for len(buf) < int(size) {
 		have := len(buf)
-		want := min(int(size)-have, max(4096, have))
+		want := min(int(size)-have, max(step, have))
 		buf = slices.Grow(buf, want)[:have+want]
 		if _, err := io.ReadFull(r, buf[have:]); err != nil {
 			if errors.Is(err, io.EOF) {

@@ -17,6 +17,9 @@ import (
 // Bounds of a Link.
 const (
 	readBuffer = 4 << 10
+	// helloBuffer is the read buffer before the handshake, because anybody may open many
+	// connections and send nothing.
+	helloBuffer = 64
 	// keepBuffer is the largest buffer that a link keeps after a large frame.
 	keepBuffer = 16 << 10
 	// maxQueued bounds the bytes that wait to be written; a sender waits then.
@@ -56,7 +59,7 @@ type Link struct {
 
 // NewLink returns a link over conn.
 func NewLink(conn net.Conn) *Link {
-	l := &Link{conn: conn, r: bufio.NewReaderSize(conn, readBuffer), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	l := &Link{conn: conn, r: bufio.NewReaderSize(conn, helloBuffer), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	l.writable = sync.NewCond(&l.mu)
 	return l
 }
@@ -171,6 +174,9 @@ func (l *Link) Receive() (Frame, error) {
 // receive reads one frame. It sets a deadline only for a frame that has not arrived
 // whole, because setting one is a system call.
 func (l *Link) receive() (Frame, error) {
+	if l.r.Size() < readBuffer { // the first call: the handshake is over
+		l.r = bufio.NewReaderSize(l.r, readBuffer) // reads first what the smaller buffer holds
+	}
 	if err := l.awaitByte(); err != nil {
 		return Frame{}, err
 	}
