@@ -31,7 +31,7 @@ type benchOptions struct {
 	free     int
 	each     bool
 
-	threshold float64
+	threshold, minCoverage float64
 }
 
 // methods are what can be measured.
@@ -74,6 +74,7 @@ whole set: --oracle 60 compares all on a part.`,
 	f.IntVar(&o.runs, "runs", 3, "number of runs; times are medians")
 	f.IntVar(&o.oracle, "oracle", 0, "compare with the exact method on this number of clips and one episode, and with the cosine search on a tenth of them; 0 is none")
 	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "minimum score of a finding of the landmarks method, above 0 and below 1")
+	bindMinCoverage(c, &o.minCoverage)
 	f.StringVar(&o.write, "write", "", "also write the tables between the marks in this Markdown file")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := o.check(); err != nil {
@@ -101,8 +102,8 @@ func (o *benchOptions) check() error {
 	if min(o.clips, o.episodes, o.oracle, o.free) < 0 || o.runs < 1 {
 		return usagef("--clips, --episodes, --oracle and --free-hours must be at least 0, --runs at least 1; got %d, %d, %d, %d, %d", o.clips, o.episodes, o.oracle, o.free, o.runs)
 	}
-	if o.work != "" {
-		return nil
+	if err := checkMinCoverage(o.minCoverage); err != nil || o.work != "" {
+		return err
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -136,7 +137,9 @@ func (o benchOptions) measurements() []measurement {
 // method makes a method by its name.
 func (o benchOptions) method(name string) func() bench.Method {
 	if name == "landmarks" {
-		return func() bench.Method { return &bench.Landmarks{Threshold: o.threshold} }
+		return func() bench.Method {
+			return &bench.Landmarks{Options: match.Options{Threshold: o.threshold, MinCoverage: o.minCoverage}}
+		}
 	}
 	return methods[name]
 }

@@ -10,8 +10,8 @@ import (
 
 // Landmarks is the method of package match: what Leasehold uses.
 type Landmarks struct {
-	Threshold float64 // 0 is match.DefaultThreshold
-	clips     *index.Index
+	Options match.Options
+	clips   *index.Index
 }
 
 // RateHz is match.RateHz.
@@ -33,7 +33,7 @@ func (l *Landmarks) Index(_ context.Context, clips []Clip) (err error) {
 func (l *Landmarks) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
 	rest := stream(episode)
-	err := match.Find(ctx, l.clips, &rest, match.Options{Threshold: l.Threshold}, func(f match.Finding) error {
+	err := match.Find(ctx, l.clips, &rest, l.Options, func(f match.Finding) error {
 		all = append(all, Found{
 			Clip: f.ID, OffsetS: f.Start().Seconds(), DurationS: f.Duration().Seconds(),
 			Coverage: f.Coverage, Score: f.Score, Speed: f.Speed,
