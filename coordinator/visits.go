@@ -149,7 +149,7 @@ const (
 func (v *visits) sleep(ctx context.Context, full bool) error {
 	length := pollInterval
 	if !full {
-		at, err := v.store.Wake(ctx)
+		at, err := v.store.Wake(ctx, time.Now())
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func BenchmarkVisits(b *testing.B) {
 			for _, n := range []int{10, 100, 1000} {
 				b.Run(fmt.Sprintf("pick-%d", n), func(b *testing.B) {
 					median(b, func() {
-						picked, err := s.pick(b.Context(), "pick", now.Unix(), n)
+						picked, _, err := s.pick(b.Context(), "pick", now, n)
 						require.NoError(b, err)
 						require.Len(b, picked, n)
 					})

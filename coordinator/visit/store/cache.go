@@ -16,7 +16,7 @@ type cache struct {
 	counts     visit.Counts
 	sample     sample
 	flights    map[string]int   // visits under way, by host
-	last       map[string]int64 // when a host was last claimed, while that matters
+	free       map[string]int64 // by busy host: when the gap after its last visit is over, in milliseconds
 	retryAfter map[string]int64 // until when a host refuses visits
 	dates      map[int32]dates  // by lister
 	preferred  map[int32]bool   // listers with a priority: first visits of the origins that they name come first
@@ -98,13 +98,13 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{
 		queues: map[visit.Queue]int{}, pools: map[visit.Pool]int{}, groups: map[Group]int{}, disabled: map[visit.Reason]int{},
-		flights: map[string]int{}, last: was.last, retryAfter: was.retryAfter, dates: map[int32]dates{}, preferred: map[int32]bool{},
+		flights: map[string]int{}, free: was.free, retryAfter: was.retryAfter, dates: map[int32]dates{}, preferred: map[int32]bool{},
 		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
 		stale: true, // until all is read
 	}
 	k := &s.cache
 	if k.tally == nil {
-		k.last, k.retryAfter, k.tally = map[string]int64{}, map[string]int64{}, newTally()
+		k.free, k.retryAfter, k.tally = map[string]int64{}, map[string]int64{}, newTally()
 	}
 	if err := s.loadCounters(c); err != nil {
 		return err

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
@@ -22,19 +20,19 @@ import (
 // one transaction and claims in others: an origin that is changed in between is left out.
 func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []models.Visit, err error) {
 	op := fmt.Sprintf("claim %d visits", n)
-	picked, err := s.pick(ctx, op, now.Unix(), n)
+	picked, hosts, err := s.pick(ctx, op, now, n)
 	if err != nil {
 		return nil, err
 	}
 	next := picked
 	err = s.steps(ctx, op, func() (done bool, err error) {
 		if len(next) == 0 {
-			s.countGranted(n, picked)
+			s.countGranted(n, picked, hosts)
 			return true, nil
 		}
 		c := next[0]
 		next = next[1:]
-		v, ok, err := s.claim(c, now.Unix())
+		v, ok, err := s.claim(c, now)
 		if ok {
 			claims = append(claims, v)
 		}
@@ -48,21 +46,19 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 
 // claim notes that an origin is visited, and reports whether it still waits where it was
 // picked. No visit has the id of an earlier one, even if it follows it at once.
-func (s *Store) claim(c visit.Candidate, now int64) (models.Visit, bool, error) {
+func (s *Store) claim(c visit.Candidate, at time.Time) (models.Visit, bool, error) {
 	was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE key = ?", c.Key)
 	if err != nil || !ok || was.place != c.Place {
 		return models.Visit{}, false, err
 	}
-	r := was
+	r, now := was, at.Unix()
 	r.visit = fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64())
 	r.LastScheduled, r.urgent = now, 0
 	k := s.update()
-	if at, ok := k.position[r.kind]; r.Target != visit.Never && (!ok || r.Target > at) {
+	if position, ok := k.position[r.kind]; r.Target != visit.Never && (!ok || r.Target > position) {
 		k.position[r.kind] = r.Target // which only grows
 	}
-	if r.host != "" {
-		k.last[r.host] = now
-	}
+	s.leaveAlone(r.host, at)
 	return s.claimed(r), true, s.save(was, r, now)
 }
 
@@ -113,40 +109,44 @@ func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[str
 }
 
 // pick brings back the origins whose rest is over, and chooses n: first those that were
-// asked for, then by policy.
-func (s *Store) pick(ctx context.Context, op string, now int64, n int) (picked []visit.Candidate, err error) {
+// asked for, then by policy. hosts tells which hosts were busy.
+func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (picked []visit.Candidate, busy *hosts, err error) {
 	var clockSetBack bool
 	err = s.write(ctx, op, func() error {
-		clockSetBack = now < s.cache.clock-3600
-		s.cache.clock = now
+		clockSetBack = now.Unix() < s.cache.clock-3600
+		s.cache.clock = now.Unix()
 		return nil
 	})
 	if err == nil && clockSetBack {
-		err = s.fixClock(ctx, op, now)
+		err = s.fixClock(ctx, op, now.Unix())
 	}
 	if err == nil {
-		err = s.sweep(ctx, op, now)
+		err = s.sweep(ctx, op, now.Unix())
 	}
-	if err != nil || n <= 0 {
-		return nil, err
+	if err == nil {
+		err = s.write(ctx, op, func() (err error) {
+			picked, busy, err = s.choose(now, n)
+			return err
+		})
 	}
-	var refused map[int64]int64
-	err = s.write(ctx, op, func() error {
-		q := &queues{s: s, cursors: map[cursorKey]*cursor{}, want: n}
-		hosts := s.politeness(now, n)
-		counts := s.counts()
-		picked = visit.Pick(visit.RoundRobin{}, asUrgent{q}, now, s.reserved(n), counts, hosts.accept)
-		picked = append(picked, visit.Pick(s.policy, q, now, n-len(picked), counts, hosts.accept)...)
-		if left := n - len(picked); left > 0 {
-			picked = append(picked, visit.Pick(visit.RoundRobin{}, asUrgent{q}, now, left, counts, hosts.accept)...)
-		}
-		refused = hosts.refused
-		return q.err
-	})
-	if err != nil {
-		return nil, err
+	return picked, busy, err
+}
+
+// choose chooses n of the origins that wait now, in the transaction under way. It changes
+// nothing.
+func (s *Store) choose(now time.Time, n int) ([]visit.Candidate, *hosts, error) {
+	h := s.politeness(now.UnixMilli(), n)
+	if n <= 0 {
+		return nil, h, nil
 	}
-	return picked, s.park(ctx, op, refused)
+	q := &queues{s: s, hosts: h, cursors: map[cursorKey]*cursor{}, want: n}
+	counts := s.counts()
+	picked := visit.Pick(visit.RoundRobin{}, asUrgent{q}, now.Unix(), s.reserved(n), counts, h.accept)
+	picked = append(picked, visit.Pick(s.policy, q, now.Unix(), n-len(picked), counts, h.accept)...)
+	if left := n - len(picked); left > 0 {
+		picked = append(picked, visit.Pick(visit.RoundRobin{}, asUrgent{q}, now.Unix(), left, counts, h.accept)...)
+	}
+	return picked, h, q.err
 }
 
 // counts are what the policy shares slots out by.
@@ -168,21 +168,3 @@ type asUrgent struct{ *queues }
 
 // Of implements visit.Queues.
 func (q asUrgent) Of(visit.Pool) []visit.Queue { return q.queues.Of(poolUrgent) }
-
-// park lets refused origins rest until their host may be visited again. Then the sweep
-// returns them to their place, because that depends on their state only.
-func (s *Store) park(ctx context.Context, op string, refused map[int64]int64) error {
-	if len(refused) == 0 {
-		return nil
-	}
-	return stepThrough(ctx, s, op, slices.Collect(maps.Keys(refused)), func(key int64) error {
-		was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE key = ?", key)
-		if err != nil || !ok || was.place.Pool >= poolUrgent {
-			return err
-		}
-		is := was
-		is.place = visit.Place{Pool: poolRest, Ref: refused[key]}
-		s.update().move(was, is)
-		return s.db.Exec("UPDATE schedule SET pool = ?, queue = 0, class = 0, ref = ? WHERE key = ?", poolRest, is.place.Ref, key)
-	})
-}

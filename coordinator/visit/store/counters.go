@@ -62,11 +62,13 @@ func (s *Store) saveCounters() error {
 	return nil
 }
 
-// countGranted counts how many visits a claim was asked for, and which it gave.
-func (s *Store) countGranted(asked int, picked []visit.Candidate) {
+// countGranted counts how many visits a claim was asked for, which it gave, and how many
+// waited for their hosts.
+func (s *Store) countGranted(asked int, picked []visit.Candidate, busy *hosts) {
 	counts, k := s.counts(), s.update()
 	k.facts.Asked += int64(asked)
 	k.facts.Granted += int64(len(picked))
+	k.facts.Deferred += busy.deferred
 	urgent := 0
 	for _, c := range picked {
 		name := poolName(c.Place.Pool)

@@ -8,54 +8,75 @@ import (
 
 // hosts refuses what would be impolite in one pick.
 type hosts struct {
-	s       *Store
-	now     int64
-	most    int            // of one host in this batch
-	batch   map[string]int // picked, by host
-	refused map[int64]int64
+	s     *Store
+	now   int64          // milliseconds
+	most  int            // of one host in this batch
+	batch map[string]int // picked, by host
+
+	deferred int64 // candidates that were passed over
+	wake     int64 // milliseconds: when the first of the busy hosts may be visited; 0: none is waited for
 }
 
+// politeness forgets the waits that are over, and those that are longer than any, because
+// the clock was set back. now may be a little older than the last outcome.
 func (s *Store) politeness(now int64, n int) *hosts {
 	for host, until := range s.cache.retryAfter {
-		if until <= now {
+		if until*1000 <= now {
 			delete(s.cache.retryAfter, host)
 		}
 	}
-	gap := int64(math.Ceil(s.rules.HostGap.Seconds()))
-	for host, at := range s.cache.last {
-		if at+gap <= now || at > now {
-			delete(s.cache.last, host)
+	for host, free := range s.cache.free {
+		if free <= now || free > now+s.rules.HostGap.Milliseconds()+60_000 {
+			delete(s.cache.free, host)
 		}
 	}
-	return &hosts{
-		s: s, now: now, most: max(1, int(math.Ceil(s.rules.HostShare*float64(n)))),
-		batch: map[string]int{}, refused: map[int64]int64{},
-	}
+	return &hosts{s: s, now: now, most: max(1, int(math.Ceil(s.rules.HostShare*float64(n)))), batch: map[string]int{}}
 }
 
-// accept implements the politeness of a pick: at most a share of the batch, at most
-// so many visits at a time, a gap between two, and Retry-After.
-func (h *hosts) accept(c visit.Candidate) bool {
-	if c.Host == "" {
-		return true
-	}
-	m := h.s.update()
-	gap := int64(math.Ceil(h.s.rules.HostGap.Seconds()))
-	var until int64
+// waits returns how long a host must still be left alone: at most a share of the batch, at
+// most so many visits at a time, a gap between two, and Retry-After. 0: one more of its
+// origins may be visited now; notNow: the end of a visit or the next batch may allow it.
+func (h *hosts) waits(host string) (milliseconds int64) {
+	k := &h.s.cache
+	gap := h.s.rules.HostGap.Milliseconds()
 	switch {
-	case m.retryAfter[c.Host] > h.now:
-		until = m.retryAfter[c.Host]
-	case gap > 0 && (h.batch[c.Host] > 0 || m.last[c.Host] > 0):
-		until = h.now + gap
-	case h.batch[c.Host] >= h.most:
-		return false // only of this batch: it need not wait
-	case h.batch[c.Host]+m.flights[c.Host] >= h.s.rules.HostSlots:
-		until = h.now + max(gap, 1)
-	default:
-		h.batch[c.Host]++
+	case k.retryAfter[host]*1000 > h.now:
+		return k.retryAfter[host]*1000 - h.now
+	case k.free[host] > h.now:
+		return k.free[host] - h.now
+	case gap > 0 && h.batch[host] > 0:
+		return gap
+	case h.batch[host] >= h.most, h.batch[host]+k.flights[host] >= h.s.rules.HostSlots:
+		return notNow
+	}
+	return 0
+}
+
+const notNow = -1
+
+// free reports whether an origin of a host may be visited now, and else notes when.
+func (h *hosts) free(host string) bool {
+	if host == "" {
 		return true
 	}
-	h.refused[c.Key] = until
-	m.facts.Deferred++
+	length := h.waits(host)
+	if length == 0 {
+		return true
+	}
+	if wake := h.now + length; length > 0 && (h.wake == 0 || wake < h.wake) {
+		h.wake = wake
+	}
+	h.deferred++
 	return false
+}
+
+// accept implements the politeness of a pick.
+func (h *hosts) accept(c visit.Candidate) bool {
+	if !h.free(c.Host) {
+		return false
+	}
+	if c.Host != "" {
+		h.batch[c.Host]++
+	}
+	return true
 }

@@ -199,6 +199,11 @@ func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	if err != nil {
 		return err
 	}
+	if r.front && r.queued() {
+		if err := s.showFirst(r); err != nil {
+			return err
+		}
+	}
 	k := s.update()
 	k.add(r, -1)
 	delete(k.dates, int32(r.Key))

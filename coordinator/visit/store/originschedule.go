@@ -23,7 +23,7 @@ type Next struct {
 // none.
 func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, err error) {
 	const op = "next visits"
-	picked, err := s.pick(ctx, op, now.Unix(), n)
+	picked, _, err := s.pick(ctx, op, now, n)
 	if err != nil {
 		return nil, err
 	}
@@ -115,29 +115,42 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 	return o, err
 }
 
-// Due reports whether an origin may be visited now, or is being visited.
+// Due reports whether an origin may be visited now, or is being visited. One whose host
+// asked for a longer wait than the gap between two visits is not due.
 func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 	err = s.write(ctx, "due visits", func() error {
-		for p, n := range s.cache.pools {
-			if n > 0 && p != poolRest && p != poolOff {
-				due = true
-				return nil
-			}
+		picked, busy, err := s.choose(now, 1)
+		due = len(picked) > 0 || s.cache.pools[poolFlight] > 0 || busy.wake != 0 && busy.wake <= now.Add(s.rules.HostGap).UnixMilli()
+		if err != nil || due {
+			return err
 		}
-		due, err = s.db.One("SELECT key FROM schedule WHERE pool = ? AND queue = 0 AND class = 0 AND ref <= ? LIMIT 1",
+		due, err = s.db.One("SELECT key FROM schedule WHERE front = 1 AND pool = ? AND queue = 0 AND class = 0 AND ref <= ? LIMIT 1",
 			[]any{poolRest, now.Unix()}, sqlfile.Into(new(int64)))
 		return err
 	})
 	return due, err
 }
 
-// Wake returns when the next rest is over, a zero time if no origin rests.
-func (s *Store) Wake(ctx context.Context) (at time.Time, err error) {
-	err = s.file.Read(ctx, "next visit", func(c *sqlfile.Conn) error {
+// Wake returns when the next origin may be visited, because its rest or the wait for its
+// host is over, and not before now. It is a zero time if neither is the case for any.
+func (s *Store) Wake(ctx context.Context, now time.Time) (at time.Time, err error) {
+	err = s.write(ctx, "next visit", func() error {
+		picked, busy, err := s.choose(now, 1)
+		if err != nil {
+			return err
+		}
+		if len(picked) > 0 {
+			at = now
+			return nil
+		}
+		if busy.wake != 0 {
+			at = time.UnixMilli(busy.wake)
+		}
 		var ref int64
-		ok, err := c.One("SELECT ref FROM schedule WHERE pool = ? AND queue = 0 AND class = 0 ORDER BY ref LIMIT 1", []any{poolRest}, sqlfile.Into(&ref))
-		if ok {
-			at = time.Unix(ref, 0)
+		ok, err := s.db.One("SELECT ref FROM schedule WHERE front = 1 AND pool = ? AND queue = 0 AND class = 0 ORDER BY ref LIMIT 1",
+			[]any{poolRest}, sqlfile.Into(&ref))
+		if rested := time.Unix(ref, 0); ok && (at.IsZero() || rested.Before(at)) {
+			at = rested
 		}
 		return err
 	})

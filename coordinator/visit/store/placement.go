@@ -80,7 +80,7 @@ func (s *Store) placed(ctx context.Context, op string) (placed bool, err error) 
 func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
 	r := s.rules
 	longest := max(r.LostAfter, r.Cooldown, r.FailedCooldown, r.NotFoundCooldown, maxRetryAfter*time.Second)
-	return s.reschedule(ctx, op, fmt.Sprintf("WHERE pool IN (%d, %d) AND ref > %d", poolRest, poolFlight, now+int64(longest.Seconds())), now)
+	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND ref > %d", poolRest, poolFlight, now+int64(longest.Seconds())), now)
 }
 
 // reschedule places origins again, and takes back times that are in the future.

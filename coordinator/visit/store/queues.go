@@ -8,9 +8,10 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// queues reads the file for one pick.
+// queues reads the file for one pick. It passes over origins whose host is busy.
 type queues struct {
 	s       *Store
+	hosts   *hosts
 	cursors map[cursorKey]*cursor
 	want    int // origins that the pick is for
 	err     error
@@ -21,13 +22,17 @@ type cursorKey struct {
 	back  bool
 }
 
-// cursor reads a queue from one end, a few origins at a time.
+// cursor reads those in front of a queue from one end, a few origins at a time. From the
+// back it reads no others: what a host has behind its first one is read only in order.
 type cursor struct {
 	buffer   []visit.Candidate
 	from     visit.Candidate // the last one read
 	begun    bool
 	done     bool
 	fetching int
+
+	given  visit.Candidate   // the last one returned
+	behind []visit.Candidate // those that followed a given one of their host, in order
 }
 
 // Of implements visit.Queues.
@@ -60,7 +65,8 @@ const (
 	mostRead  = 512
 )
 
-// Next implements visit.Queues.
+// Next implements visit.Queues. When a host may be visited again after one of its
+// origins was picked, the origin that follows that one is a candidate too.
 func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	key := cursorKey{name, back}
 	c := q.cursors[key]
@@ -68,10 +74,41 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 		c = &cursor{fetching: min(firstRead, max(q.want, 1))}
 		q.cursors[key] = c
 	}
-	if len(c.buffer) == 0 && !c.done && q.err == nil {
-		q.err = q.fetch(name, back, c)
+	if given := c.given; !back && given.Host != "" && q.err == nil && q.hosts.waits(given.Host) == 0 {
+		next, ok, err := q.s.following(given)
+		if q.err = err; ok {
+			at, _ := slices.BinarySearchFunc(c.behind, next, compareInQueue)
+			c.behind = slices.Insert(c.behind, at, next)
+		}
 	}
-	if len(c.buffer) == 0 || q.err != nil {
+	c.given = visit.Candidate{}
+	for q.err == nil {
+		head, ok := q.head(name, back, c)
+		if !ok {
+			break
+		}
+		if q.hosts.free(head.Host) {
+			c.given = head
+			return head, true
+		}
+	}
+	return visit.Candidate{}, false
+}
+
+// head removes the first candidate at one end of a queue, and reports whether there is
+// one.
+func (q *queues) head(name visit.Queue, back bool, c *cursor) (visit.Candidate, bool) {
+	if len(c.buffer) == 0 && !c.done {
+		if q.err = q.fetch(name, back, c); q.err != nil {
+			return visit.Candidate{}, false
+		}
+	}
+	if len(c.behind) > 0 && (len(c.buffer) == 0 || compareInQueue(c.behind[0], c.buffer[0]) < 0) {
+		head := c.behind[0]
+		c.behind = c.behind[1:]
+		return head, true
+	}
+	if len(c.buffer) == 0 {
 		return visit.Candidate{}, false
 	}
 	head := c.buffer[0]
@@ -82,13 +119,18 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	return head, true
 }
 
+// compareInQueue orders two candidates of one queue.
+func compareInQueue(a, b visit.Candidate) int {
+	return cmp.Or(cmp.Compare(a.Place.Ref, b.Place.Ref), cmp.Compare(a.Key, b.Key))
+}
+
 // met reports whether the other end has already given this origin.
 func (q *queues) met(head visit.Candidate, c, other *cursor, back bool) bool {
 	given := other.from
 	if len(other.buffer) > 0 {
 		given = other.buffer[0]
 	}
-	over := cmp.Or(cmp.Compare(head.Place.Ref, given.Place.Ref), cmp.Compare(head.Key, given.Key))
+	over := compareInQueue(head, given)
 	if back {
 		over = -over
 	}
@@ -101,10 +143,10 @@ func (q *queues) met(head visit.Candidate, c, other *cursor, back bool) bool {
 }
 
 const (
-	readFirst   = "SELECT key, ref, host FROM schedule WHERE pool = ? AND queue = ? AND class = ? ORDER BY ref, key LIMIT ?"
-	readOn      = "SELECT key, ref, host FROM schedule WHERE pool = ? AND queue = ? AND class = ? AND (ref, key) > (?, ?) ORDER BY ref, key LIMIT ?"
-	readLast    = "SELECT key, ref, host FROM schedule WHERE pool = ? AND queue = ? AND class = ? ORDER BY ref DESC, key DESC LIMIT ?"
-	readOnwards = "SELECT key, ref, host FROM schedule WHERE pool = ? AND queue = ? AND class = ? AND (ref, key) < (?, ?) ORDER BY ref DESC, key DESC LIMIT ?"
+	readFirst   = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? ORDER BY ref, key LIMIT ?"
+	readOn      = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? AND (ref, key) > (?, ?) ORDER BY ref, key LIMIT ?"
+	readLast    = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? ORDER BY ref DESC, key DESC LIMIT ?"
+	readOnwards = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? AND (ref, key) < (?, ?) ORDER BY ref DESC, key DESC LIMIT ?"
 )
 
 func (q *queues) fetch(name visit.Queue, back bool, c *cursor) error {

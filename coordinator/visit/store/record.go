@@ -23,7 +23,7 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 	var effects []visit.Effect
 	err := stepThrough(ctx, s, "record outcomes", outcomes, func(o models.Outcome) error {
 		s.notify()
-		effect, err := s.record(now.Unix(), o)
+		effect, err := s.record(now, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.Origin, err)
 		}
@@ -43,7 +43,8 @@ const (
 	GivenUp = "lost too often"
 )
 
-func (s *Store) record(now int64, o models.Outcome) (effect visit.Effect, err error) {
+func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err error) {
+	now := at.Unix()
 	was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE id = ?", o.Origin)
 	defer func() { s.countOutcome(was, o, effect) }()
 	if err != nil || !ok {
@@ -52,6 +53,7 @@ func (s *Store) record(now int64, o models.Outcome) (effect visit.Effect, err er
 	r := was
 	if o.Visit != "" && o.Visit == r.visit {
 		r.visit = ""
+		s.leaveAlone(r.host, at)
 	}
 	if o.Status == models.Lost {
 		effect.Ignored = Lost
@@ -92,6 +94,13 @@ func (s *Store) record(now int64, o models.Outcome) (effect visit.Effect, err er
 		return effect, err
 	}
 	return effect, s.save(was, r, now)
+}
+
+// leaveAlone notes that a visit of a host began or ended: the next one waits for the gap.
+func (s *Store) leaveAlone(host string, at time.Time) {
+	if host != "" {
+		s.update().free[host] = at.Add(s.rules.HostGap).UnixMilli()
+	}
 }
 
 // lose takes back the schedule of a visit that came to nothing.

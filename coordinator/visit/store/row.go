@@ -21,20 +21,21 @@ type row struct {
 	urgent         int64  // when a visit was asked for, 0: it was not
 	visit          string // under way
 	place          visit.Place
+	front          bool // a pick may read it; see front.go
 }
 
 func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kind, URI: r.uri} }
 
 const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
-	days, lost, urgent, visit, pool, queue, class, ref`
+	days, lost, urgent, visit, pool, queue, class, ref, front`
 
 func scanRow(from sqlfile.Row) (row, error) {
 	var r row
 	err := from.Scan(&r.Key, &r.id, &r.kind, &r.uri, &r.priority, &r.host, &r.Lister, &r.FirstSeen, &r.LastSeen, &r.Created, &r.LastUpdate,
 		&r.LastScheduled, &r.LastVisit, &r.LastSuccess, &r.LastStatus, &r.LastDigest, &r.etag, &r.modified, &r.Target, &r.Index,
 		&r.Failures, &r.Disabled, &r.NotBefore, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
-		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref)
+		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref, &r.front)
 	return r, err
 }
 
@@ -83,22 +84,25 @@ func (s *Store) editKey(key, now int64, change func(*row)) error {
 // the file. A row with key 0 is new.
 func (s *Store) save(was, r row, now int64) (err error) {
 	r.place = s.placeOf(r, now)
+	if r.front, err = s.moveFront(was, r); err != nil {
+		return err
+	}
 	k := s.update()
 	if r.Key == 0 {
-		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 			r.id, r.kind, r.uri, r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit,
 			r.LastSuccess, r.LastStatus, r.LastDigest, r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore,
-			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref)
+			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front)
 		k.add(r, 1)
 		return err
 	}
 	k.move(was, r)
 	return s.db.Exec(`UPDATE schedule SET priority = ?, lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
 		last_success = ?, last_status = ?, digest = ?, etag = ?, modified = ?, target = ?, idx = ?, failures = ?, disabled = ?,
-		not_before = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ? WHERE key = ?`,
+		not_before = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ?, front = ? WHERE key = ?`,
 		r.priority, r.Lister, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit, r.LastSuccess, r.LastStatus, r.LastDigest,
 		r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore, r.Changes, r.Days, r.lost, r.urgent, r.visit,
-		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.Key)
+		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Key)
 }
 
 // hostOf is the host that a visit of uri loads; a path has none.

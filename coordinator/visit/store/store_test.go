@@ -549,7 +549,7 @@ func TestDueAndWakeSayWhenThereIsSomethingToDo(t *testing.T) {
 	require.True(t, due(noon), "it is visited")
 	record(t, s, noon, outcome(v, noon, models.Eventful, "a"))
 	require.False(t, due(noon))
-	wake, err := s.Wake(t.Context())
+	wake, err := s.Wake(t.Context(), noon)
 	require.NoError(t, err)
 	require.WithinDuration(t, noon.Add(12*time.Hour), wake, 0)
 	require.True(t, due(wake))

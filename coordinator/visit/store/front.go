@@ -1,0 +1,75 @@
+package store
+
+import (
+	"leasehold/coordinator/visit"
+	"leasehold/shared/sqlfile"
+)
+
+// Invariant: of the origins of one host in one queue, exactly the first is in front. All
+// others wait behind it, where no pick reads them; so a busy host costs a pick at most
+// one row for each queue, however many of its origins wait.
+
+// queued reports whether an origin waits behind others of its host.
+func (r row) queued() bool { return r.host != "" && r.place.Pool <= poolUrgent }
+
+// moveFront keeps the invariant for the other origins when one moves from where it was to
+// where it is, and reports whether it is in front itself. A row with key 0 is new.
+func (s *Store) moveFront(was, is row) (front bool, err error) {
+	if was.Key != 0 && was.place == is.place {
+		return was.front, nil
+	}
+	if was.Key != 0 && was.front && was.queued() && (!is.queued() || was.place.Queue() != is.place.Queue()) {
+		if err := s.showFirst(was); err != nil {
+			return false, err
+		}
+	}
+	if !is.queued() {
+		return true, nil
+	}
+	first, ok, err := s.firstOther(is)
+	if err != nil || !ok {
+		return true, err
+	}
+	front = is.place.Ref < first.Place.Ref || is.place.Ref == first.Place.Ref && is.Key != 0 && is.Key < first.Key
+	if front || was.Key != 0 && was.front && was.queued() && was.place.Queue() == is.place.Queue() {
+		err = s.setFront(first.Key, !front)
+	}
+	return front, err
+}
+
+// showFirst puts the first of the others in front when an origin leaves its queue.
+func (s *Store) showFirst(leaving row) error {
+	next, ok, err := s.firstOther(leaving)
+	if err != nil || !ok {
+		return err
+	}
+	return s.setFront(next.Key, true)
+}
+
+func (s *Store) setFront(key int64, front bool) error {
+	return s.db.Exec("UPDATE schedule SET front = ?2 WHERE key = ?1 AND front <> ?2", key, front)
+}
+
+// firstOther returns the first of the origins of a host in a queue without r itself, and
+// reports whether there is one.
+func (s *Store) firstOther(r row) (first visit.Candidate, ok bool, err error) {
+	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?
+		AND key <> ? ORDER BY ref, key LIMIT 1`, []any{r.host, r.place.Pool, r.place.Lister, r.place.Class, r.Key}, func(from sqlfile.Row) error {
+		ok = true
+		return from.Scan(&first.Key, &first.Place.Ref)
+	})
+	return first, ok, err
+}
+
+// following returns the origin that waits right behind c in its queue and of its host, and
+// reports whether there is one.
+func (s *Store) following(c visit.Candidate) (next visit.Candidate, ok bool, err error) {
+	next = c
+	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?
+		AND (ref, key) > (?, ?) ORDER BY ref, key LIMIT 1`,
+		[]any{c.Host, c.Place.Pool, c.Place.Lister, c.Place.Class, c.Place.Ref, c.Key}, func(from sqlfile.Row) error {
+			ok = true
+			return from.Scan(&next.Key, &next.Place.Ref)
+		})
+	return next, ok, err
+}
