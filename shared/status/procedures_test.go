@@ -1,0 +1,112 @@
+package status_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/status"
+	"leasehold/shared/tuple"
+)
+
+// newSessions returns sessions at a new engine with the protocol's spaces.
+func newSessions(t *testing.T, ids ...string) (sessions []space.Repository) {
+	t.Helper()
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: status.Procedures()})
+	require.NoError(t, err)
+	for _, id := range ids {
+		s, err := e.Session(t.Context(), id, time.Minute)
+		require.NoError(t, err)
+		sessions = append(sessions, s)
+	}
+	for _, d := range status.Spaces() {
+		require.NoError(t, sessions[0].Create(t.Context(), d.Name, d.Options))
+	}
+	return sessions
+}
+
+func TestADrainIsToldToTheSessionThatIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t, "admin", "worker-1", "worker-2")
+	for _, w := range s[1:] {
+		require.NoError(t, status.NewHeartbeat(w, time.Second, nil).Beat(t.Context()))
+	}
+	require.ErrorIs(t, status.Drain(t.Context(), s[0], "worker-3"), fault.ErrNotFound)
+	require.ErrorIs(t, status.Drain(t.Context(), s[0], "admin"), fault.ErrNotFound, "it sends no heartbeats")
+	require.NoError(t, status.Drain(t.Context(), s[0], "worker-2"))
+	message, err := s[2].Receive(t.Context())
+	require.NoError(t, err)
+	require.True(t, status.IsDrain(message))
+	require.False(t, status.IsDrain(tuple.New("stop")))
+}
+
+func TestAHeartbeatReplacesStateAndActionsOfItsSessionOnly(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t, "worker-1", "worker-2")
+	beat := func(repo space.Repository, state string, serves map[string]int) {
+		h := status.NewHeartbeat(repo, time.Second, serves)
+		h.SetState(state)
+		require.NoError(t, h.Beat(t.Context()))
+	}
+	beat(s[1], "idle", map[string]int{"research": 2, "exec": 1})
+	beat(s[0], "idle", map[string]int{"research": 4, "exec": 1, "index": 3})
+	beat(s[0], "busy", map[string]int{"research": 5})
+	found, err := s[0].Space(status.Space).QueryAll(t.Context(), status.MatchServing(tuple.AnyString, tuple.AnyString))
+	require.NoError(t, err)
+	var serves []status.Serving
+	for _, x := range found {
+		serves = append(serves, status.DecodeServing(x))
+	}
+	require.ElementsMatch(t, []status.Serving{{"worker-1", "research", 5}, {"worker-2", "research", 2}, {"worker-2", "exec", 1}}, serves)
+	state, err := s[0].Space(status.Space).QueryAll(t.Context(), status.AnyState())
+	require.NoError(t, err)
+	require.Len(t, state, 2)
+	mine, err := s[0].Space(status.Space).Query(t.Context(), status.StateOf("worker-1"))
+	require.NoError(t, err)
+	require.Equal(t, "busy", status.DecodeState(mine).State)
+}
+
+func TestCostsAreSummedByActionAndWay(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t, "worker-1")[0]
+	spend := func(c models.Cost) error { return status.Spend(t.Context(), s, c) }
+	a := models.Cost{Action: "research", How: "decoded", Tasks: 1, Wall: 20, CPU: 300, Windows: 4000}
+	require.NoError(t, spend(a))
+	require.NoError(t, spend(models.Cost{Action: "research", How: "kept", Tasks: 9}))
+	for _, bad := range []models.Cost{
+		{Action: "", How: "decoded"}, {Action: "research", How: "a b"},
+		{Action: "research", How: "decoded", Tasks: -1}, {Action: "research", How: "decoded", Wall: -1},
+		{Action: "research", How: "decoded", CPU: -1}, {Action: "research", How: "decoded", Windows: -1},
+	} {
+		require.ErrorIs(t, spend(bad), fault.ErrInvalid, "%+v", bad)
+	}
+	require.NoError(t, spend(a))
+	costs := func() (of models.Cost) {
+		all, err := status.Costs(t.Context(), s)
+		require.NoError(t, err)
+		for _, c := range all {
+			if c.Action == "research" && c.How == "decoded" {
+				of = c
+			}
+		}
+		return of
+	}
+	require.Equal(t, models.Cost{Action: "research", How: "decoded", Tasks: 2, Wall: 40, CPU: 600, Windows: 8000}, costs())
+	a.Tasks, a.Windows = math.MaxInt64, math.MaxInt64
+	require.NoError(t, spend(a))
+	a.Wall, a.CPU = 60, 900
+	require.Equal(t, a, costs(), "a sum stays at the largest number")
+	for i := range 62 {
+		require.NoError(t, spend(models.Cost{Action: "other", How: fmt.Sprint("way-", i)}))
+	}
+	require.ErrorIs(t, spend(models.Cost{Action: "other", How: "one-more"}), fault.ErrOverloaded)
+	require.NoError(t, spend(models.Cost{Action: "other", How: "way-0"}), "a known pair goes on")
+}

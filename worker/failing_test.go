@@ -1,0 +1,217 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+	"leasehold/worker"
+)
+
+// flaky is a session whose calls fail when fails returns an error for them. Receive is
+// named "receive", and other operations by their procedure.
+type flaky struct {
+	space.Repository
+	fails func(op string) error
+}
+
+func (f *flaky) Call(ctx context.Context, id space.OpID, proc string, args tuple.Tuple) (tuple.Tuple, error) {
+	if err := f.fails(proc); err != nil {
+		return nil, err
+	}
+	return f.Repository.Call(ctx, id, proc, args)
+}
+
+func (f *flaky) Receive(ctx context.Context) (tuple.Tuple, error) {
+	message, err := f.Repository.Receive(ctx)
+	if failure := f.fails("receive"); failure != nil {
+		return nil, failure
+	}
+	return message, err
+}
+
+// runFlaky starts a worker whose sessions fail, each numbered from 1; stop drains it and
+// returns what Run returned.
+func (b *bench) runFlaky(h worker.Handler, fails func(session int, op string) error) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	b.ended = done
+	connect := func(ctx context.Context) (space.Repository, error) {
+		n := len(b.repos) + 1
+		repo, err := b.engine.Session(ctx, fmt.Sprint("worker-", n), sessionLost)
+		b.repos = append(b.repos, repo)
+		return &flaky{repo, func(op string) error { return fails(n, op) }}, err
+	}
+	go func() {
+		done <- worker.Run(ctx, connect, worker.Config{
+			Handlers: map[string]worker.Handler{"act": h}, Slots: 1, Heartbeat: 2 * time.Second, Drain: drain, Grace: grace,
+			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		})
+	}()
+	return func() error {
+		cancel()
+		return <-done
+	}
+}
+
+func TestAResolvedTaskIsNotReleasedThoughItsHandlerFails(t *testing.T) {
+	for name, end := range map[string]func() error{
+		"it returns an error": func() error { return errors.New("could not remove a file") },
+		"it panics":           func() error { panic("could not remove a file") },
+		"it returns":          func() error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				calls := map[string]int{}
+				stop := b.runFlaky(does(func(ctx context.Context, job worker.Job) error {
+					require.NoError(b.t, job.Resolve(ctx, "p", nil))
+					return end()
+				}), func(_ int, op string) error { calls[op]++; return nil })
+				b.create("act")
+				pass(timeout)
+				require.NoError(b.t, stop())
+				require.Len(b.t, b.results(), 1)
+				require.Zero(b.t, b.dead())
+				require.Zero(b.t, calls["task.release"]+calls["task.handback"], "%v", calls)
+			})
+		})
+	}
+}
+
+func TestAHandlerIsToldThatItsReportFailed(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		refused := 0
+		var reported, resolved error
+		stop := b.runFlaky(does(func(ctx context.Context, job worker.Job) error {
+			if reported == nil {
+				reported = job.Report(ctx, "p1", nil)
+				resolved = job.Resolve(ctx, "p2", nil)
+				return resolved
+			}
+			return job.Resolve(ctx, "p2", nil)
+		}), func(_ int, op string) error {
+			if op == "task.report" && refused < 2 {
+				refused++
+				return fmt.Errorf("result: %w", fault.ErrTooLarge)
+			}
+			return nil
+		})
+		b.create("act")
+		pass(time.Second)
+		require.ErrorIs(b.t, reported, fault.ErrTooLarge)
+		require.ErrorIs(b.t, resolved, fault.ErrTooLarge)
+		require.Empty(b.t, b.results())
+		require.NoError(b.t, stop())
+		pass(backoff)
+		i := b.only()
+		require.EqualValues(b.t, 1, i.Attempts, "a task whose result was refused is released, not done")
+		require.Contains(b.t, i.History[0], "worker-1: result: ")
+	})
+}
+
+func TestTheHistoryOfATaskNamesAPanic(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		stop := b.run(does(func(context.Context, worker.Job) error { panic("no disk left") }))
+		b.create("act")
+		pass(time.Second)
+		require.NoError(b.t, stop())
+		pass(backoff)
+		require.Equal(b.t, []string{"worker-a: the handler panicked: no disk left"}, b.only().History)
+	})
+}
+
+func TestASessionThatCannotReceiveIsReplacedOrEndsTheWorker(t *testing.T) {
+	for name, c := range map[string]struct {
+		err      error
+		sessions int
+	}{
+		"lost":          {fmt.Errorf("receive: %w", fault.ErrClosed), 2},
+		"another error": {fmt.Errorf("receive: %w", fault.ErrCorrupt), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				stop := b.runFlaky(does(func(ctx context.Context, job worker.Job) error { return job.Resolve(ctx, "", nil) }),
+					func(session int, op string) error {
+						if session == 1 && op == "receive" {
+							return c.err
+						}
+						return nil
+					})
+				synctest.Wait()
+				first := b.repos[0]
+				_, err := b.repo.Call(b.t.Context(), space.OpID{}, "status.drain", tuple.New(first.Session()))
+				require.NoError(b.t, err) // a message that the worker cannot read
+				pass(10 * time.Second)
+				require.Len(b.t, b.repos, c.sessions)
+				if c.sessions == 1 {
+					require.ErrorIs(b.t, <-b.ended, fault.ErrCorrupt, "a worker that hears neither drain nor stop ends")
+					return
+				}
+				b.create("act")
+				pass(time.Second)
+				require.Len(b.t, b.results(), 1, "the new session works")
+				require.NoError(b.t, stop())
+			})
+		})
+	}
+}
+
+func TestAMalformedTaskIsLeftAndTheNextOneIsDone(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var handled []string
+		claims := 0
+		stop := b.runFlaky(does(func(ctx context.Context, job worker.Job) error {
+			handled = append(handled, job.Task().ID)
+			return job.Resolve(ctx, "", nil)
+		}), func(_ int, op string) error {
+			if op != "task.claim" {
+				return nil
+			}
+			if claims++; claims == 2 {
+				return fmt.Errorf("task: %w", fault.ErrCorrupt)
+			}
+			return nil
+		})
+		for range 3 {
+			b.create("act")
+		}
+		pass(time.Second)
+		require.Len(b.t, handled, 3)
+		require.NotContains(b.t, handled, "", "no task is run without having been read")
+		require.Len(b.t, b.results(), 3)
+		require.NoError(b.t, stop())
+	})
+}
+
+func TestAClaimThatFailsEndsTheWorkerWithItsError(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var refuse atomic.Bool
+		b.runFlaky(does(func(ctx context.Context, job worker.Job) error {
+			refuse.Store(true)
+			return job.Resolve(ctx, "", nil)
+		}), func(_ int, op string) error {
+			if op == "task.claim" && refuse.Load() {
+				return fmt.Errorf("claim: %w", fault.ErrInvalid)
+			}
+			return nil
+		})
+		b.create("act")
+		b.create("act")
+		require.ErrorIs(b.t, <-b.ended, fault.ErrInvalid)
+		require.Len(b.t, b.results(), 1)
+		_, err := task.Client{Repo: b.repo}.Claim(b.t.Context(), "act")
+		require.NoError(b.t, err, "the other task is there")
+	})
+}
