@@ -4,14 +4,22 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"os"
 	"reflect"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // printCSV prints rows with the names and values of their JSON fields: a time as in JSON, a
-// list or an object as JSON text, an absent field as an empty cell.
+// list or an object as JSON text, an absent field as an empty cell. On a terminal, cells are
+// printable, as in a table; elsewhere programs read them, so they are complete.
 func printCSV[T row](a *app, rows []T) error {
+	toTerminal := false
+	if f, ok := a.out.(*os.File); ok {
+		toTerminal = term.IsTerminal(int(f.Fd()))
+	}
 	w := csv.NewWriter(a.out)
 	fields := fieldsOf(reflect.TypeFor[T](), nil)
 	names := make([]string, len(fields))
@@ -32,7 +40,9 @@ func printCSV[T row](a *app, rows []T) error {
 			if err != nil {
 				return err
 			}
-			record[i] = cell
+			if record[i] = cell; toTerminal {
+				record[i] = printable(cell)
+			}
 		}
 		if err := w.Write(record); err != nil {
 			return err

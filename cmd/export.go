@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
@@ -61,9 +60,7 @@ func cuesOf(e models.Episode, found []catalog.Finding) []cue {
 
 // oneLine returns s without characters that end a line or a cue or control a terminal.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
+	return strings.Join(strings.Fields(printable(s)), " ")
 }
 
 // A chapter is an entry of a JSON chapters document.

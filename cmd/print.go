@@ -3,6 +3,7 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,6 +159,24 @@ func printJSONLines[T any](a *app, vs []T) error {
 	return nil
 }
 
+// escapes matches the sequences with which text controls a terminal: those of ESC [ and of
+// ESC ], which may also begin with one C1 character, and the other ones of ESC.
+var escapes = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?|(?:\x1b[\]P^_X]|[\x{9d}\x{90}\x{9e}\x{9f}\x{98}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b[ -/]*[0-~]?`)
+
+// printable returns text as a terminal may show it, because others wrote the text: it removes
+// escape sequences and the marks that reorder text, and makes other control characters spaces.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+			return ' '
+		}
+		return r
+	}, escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
+}
+
 // table prints rows in aligned columns.
 type table struct {
 	w   *tabwriter.Writer
@@ -172,16 +191,10 @@ func (a *app) newTable(header ...string) *table {
 	return t
 }
 
-// row adds a row. It replaces control characters, because they could break the columns or
-// control the terminal.
+// row adds a row.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
-		cells[i] = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, c)
+		cells[i] = printable(c)
 	}
 	if _, err := fmt.Fprintln(t.w, strings.Join(cells, "\t")); err != nil && t.err == nil {
 		t.err = err

@@ -9,7 +9,7 @@ type Origin struct {
 	Kind     OriginKind `json:"kind"`
 	URI      string     `json:"uri"` // an http(s) URL, or an absolute path
 	Priority int64      `json:"priority" doc:"of its recordings, unless they have their own; higher is sooner; of a lister, above 0: first visits of the origins it lists come first"`
-	AddedAt  time.Time  `json:"added_at"`
+	AddedAt  time.Time  `json:"added_at,omitzero"`
 	// Listed is true if a lister named the origin and the operator did not. Such an
 	// origin is not trusted: no private address is dialled for it.
 	Listed bool `json:"listed,omitempty" doc:"a lister listed it, not the operator: private addresses are not dialled for it"`

@@ -160,6 +160,10 @@ func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err er
 	if _, err := coordinator.Record(ctx, d.Catalog, d.Visits, outcome); err != nil {
 		return 0, err
 	}
+	if errors.Is(visitErr, fault.ErrUnavailable) {
+		// Without its kind, because the exit code of that means that no coordinator answers.
+		visitErr = errors.New(visitErr.Error())
+	}
 	if visitErr != nil {
 		return 0, fmt.Errorf("%s %s was added, but the visit failed: %w", o.Kind, o.URI, visitErr)
 	}

@@ -31,6 +31,7 @@ type remoteNode struct {
 	mode    string
 	log     *slog.Logger
 	catalog catalog.Catalog
+	dir     string
 	cache   string // folder
 	fetcher *fetch.Fetcher
 	opened  supervisor.Stack
@@ -55,6 +56,7 @@ func (r *remoteNode) open(ctx context.Context) error {
 		return err
 	}
 	r.opened.Push(release)
+	r.dir = dir
 	r.cache = filepath.Join(dir, cacheDir)
 	if r.fetcher, err = newFetcher(r.cfg, r.cache); err != nil {
 		return err
@@ -108,6 +110,7 @@ func (r *remoteNode) connect(ctx context.Context) (space.Repository, error) {
 			return nil, err
 		}
 	}
+	writeSession(r.dir, conn.Session(), r.log)
 	return space.Over(conn), nil
 }
 

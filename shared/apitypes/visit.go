@@ -48,8 +48,8 @@ type Schedule struct {
 	Visit    string            `json:"visit,omitempty" doc:"id of the visit that waits or is held"`
 	Lister   string            `json:"lister,omitempty" doc:"id"`
 
-	FirstSeen     time.Time   `json:"first_seen"`
-	LastSeen      time.Time   `json:"last_seen"`
+	FirstSeen     time.Time   `json:"first_seen,omitzero"`
+	LastSeen      time.Time   `json:"last_seen,omitzero"`
 	LastUpdate    time.Time   `json:"last_update,omitzero" doc:"the date that its lister gives"`
 	LastScheduled time.Time   `json:"last_scheduled,omitzero"`
 	LastSuccess   time.Time   `json:"last_success,omitzero"`

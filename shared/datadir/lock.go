@@ -55,6 +55,10 @@ func unusable(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		kind = fault.ErrPermission
 	}
+	if kind == fault.ErrPermission {
+		// A container's user is another one than that of the folder's owner.
+		return fmt.Errorf("data folder: %w: user %d cannot write to it; chown it to that user, or name another folder with --data: %w", err, os.Getuid(), kind)
+	}
 	return fmt.Errorf("data folder: %w: %w", err, kind)
 }
 

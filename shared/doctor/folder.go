@@ -36,7 +36,7 @@ func dataFolder(dir string) Finding {
 		return f
 	}
 	if err != nil {
-		f.State, f.What, f.Advice = Fail, err.Error(), "name another folder with --data, or allow this user to write to it"
+		f.State, f.What, f.Advice = Fail, err.Error(), letWrite(dir)
 		return f
 	}
 	if err := release(); err != nil {
@@ -56,9 +56,16 @@ func writable(f Finding, dir, what string) Finding {
 		err = errors.Join(err, file.Sync(), file.Close(), os.Remove(file.Name()))
 	}
 	if err != nil {
-		f.State, f.What, f.Advice = Fail, err.Error(), "name another folder with --data, or allow this user to write to it"
+		f.State, f.What, f.Advice = Fail, err.Error(), letWrite(dir)
 	}
 	return f
+}
+
+// letWrite is the advice for a folder that cannot be written. It names the user, because a
+// container's is another one than that of the folder's owner.
+func letWrite(dir string) string {
+	uid := os.Getuid()
+	return fmt.Sprintf("let user %d write to it (chown -R %d %s), or name another folder with --data", uid, uid, dir)
 }
 
 // nearestExisting returns dir or its nearest parent that exists.

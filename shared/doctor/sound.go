@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"leasehold/shared/audio/decode"
@@ -16,7 +18,7 @@ func sound(ctx context.Context) []Finding {
 	for _, f := range decode.Formats() {
 		found := Finding{Check: "decodes " + f.Name, State: OK, What: "by " + f.By}
 		if f.By == "" {
-			found.State, found.What, found.Advice = Warn, "no decoder", "install ffmpeg"
+			found.State, found.What, found.Advice = Warn, "no decoder", getFFmpeg()
 		}
 		if f.Note != "" {
 			found.What += ": " + f.Note
@@ -26,17 +28,37 @@ func sound(ctx context.Context) []Finding {
 	return all
 }
 
+// getFFmpeg is the advice for a machine without ffmpeg. The image has neither a package
+// manager nor a shell.
+func getFFmpeg() string {
+	has := func(program string) bool {
+		for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+			if info, err := os.Stat(filepath.Join(dir, program)); err == nil && info.Mode()&0o111 != 0 && !info.IsDir() {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("apt"):
+		return "install ffmpeg (apt install ffmpeg)"
+	case !has("sh"):
+		return "mount a static ffmpeg at /usr/local/bin/ffmpeg, or build the image with docker/Dockerfile.ffmpeg"
+	}
+	return "install ffmpeg"
+}
+
 func ffmpeg(ctx context.Context) Finding {
 	f := Finding{Check: "ffmpeg", State: OK}
 	v, err := decode.FindFFmpeg(ctx)
 	switch {
 	case errors.Is(err, fault.ErrNotFound):
-		f.State, f.What, f.Advice = Warn, "not in the PATH", "install ffmpeg (apt install ffmpeg) for more formats and faster MP3"
+		f.State, f.What, f.Advice = Warn, "not in the PATH", getFFmpeg()+", for more formats and faster MP3"
 	case err != nil:
 		f.State, f.What, f.Advice = Warn, err.Error(), "repair ffmpeg; until then it is treated as if it were not installed"
 	case len(v.Lacks) > 0:
 		f.State, f.What = Warn, fmt.Sprintf("%s, %s, without %s", v.Path, v.Version, strings.Join(v.Lacks, ", "))
-		f.Advice = "install a build of ffmpeg that has them"
+		f.Advice = getFFmpeg() + ", in a build that has them"
 	default:
 		f.What = fmt.Sprintf("%s, %s", v.Path, v.Version)
 	}

@@ -1,0 +1,44 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/node"
+	"leasehold/shared/config"
+)
+
+// healthTimeout is below the timeout that compose.yaml and stack.yaml give the check.
+const healthTimeout = 8 * time.Second
+
+// newHealth is `leasehold health`.
+func (a *app) newHealth() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "health",
+		Short: "check the process of this container",
+		Long: `Check the process whose mode, data folder and coordinator are set as for the
+process itself, which is the case in its container. A coordinator must answer
+(else exit code 69). A manager or a worker must have a session at the
+coordinator (else exit code 1); while that does not answer, they wait for it,
+and the exit code is 0.`,
+		Args: cobra.NoArgs,
+		RunE: a.withConfig(func(ctx context.Context, cfg config.Config) error {
+			if err := cfg.RequireMode(); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+			defer cancel()
+			found, err := node.Health(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.out, oneLine(found))
+			return err
+		}),
+	}
+	config.BindFlags(c.Flags(), append([]string{"mode"}, coordinatorKeys...)...)
+	return c
+}

@@ -1,0 +1,75 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+)
+
+// sessionFile names the session of a manager or a worker, in its folder, for Health.
+const sessionFile = "session"
+
+// writeSession notes the session of this process.
+func writeSession(dir, session string, log *slog.Logger) {
+	if err := os.WriteFile(filepath.Join(dir, sessionFile), []byte(session+"\n"), 0o600); err != nil {
+		log.Warn("cannot write the file that leasehold health reads", "error", err)
+	}
+}
+
+// Health checks the process of mode cfg.Mode whose data folder is cfg.Data, and returns what
+// it found. A coordinator must answer. Of managers and workers, one must have a session at
+// the coordinator; if that does not answer, they wait for it, and it would not help to start
+// them again, so the error is nil.
+func Health(ctx context.Context, cfg config.Config) (found string, err error) {
+	if cfg.Mode == config.Coordinator {
+		return "the coordinator answers", CallCoordinator(ctx, cfg, func(context.Context, *apiclient.Client) error { return nil })
+	}
+	sessions, err := sessionsBelow(cfg.Data, cfg.Mode)
+	if err != nil {
+		return "", err
+	}
+	err = CallCoordinator(ctx, cfg, func(ctx context.Context, client *apiclient.Client) error {
+		present, err := apiclient.List[apitypes.Session](ctx, client, "status", nil, apiclient.PageSize, -1)
+		if err != nil {
+			return err
+		}
+		for _, s := range present.Items {
+			if slices.Contains(sessions, s.ID) {
+				found = s.ID + ": " + s.State
+				return nil
+			}
+		}
+		return fmt.Errorf("no %s with a folder in %s has a session at the coordinator: %w", cfg.Mode, cfg.Data, fault.ErrNotFound)
+	})
+	if errors.Is(err, fault.ErrUnavailable) {
+		return "the " + cfg.Mode + " waits for the coordinator: " + err.Error(), nil
+	}
+	return found, err
+}
+
+// sessionsBelow returns the sessions that the processes of a mode noted, also those of
+// processes that have ended.
+func sessionsBelow(dir, mode string) (sessions []string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, mode+"-*", sessionFile))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		sessions = append(sessions, strings.TrimSpace(string(data)))
+	}
+	return sessions, nil
+}
