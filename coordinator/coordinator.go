@@ -21,6 +21,7 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
+	"leasehold/shared/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
@@ -47,7 +48,8 @@ type Config struct {
 // Coordinator is one set of spaces. Its methods may be called concurrently.
 type Coordinator struct {
 	Config
-	engine *engine.Engine
+	engine   *engine.Engine
+	decorate func(space.Conn) space.Conn // wraps the coordinator's own session in tests; nil: none
 }
 
 // New loads the journal and returns a coordinator; Run starts it.
@@ -101,10 +103,14 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 }
 
 func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
-	repo, err := c.engine.Session(ctx, SessionID("coordinator"), 0)
+	conn, err := c.engine.Connect(ctx, SessionID("coordinator"), 0)
 	if err != nil {
 		return err
 	}
+	if c.decorate != nil {
+		conn = c.decorate(conn)
+	}
+	repo := space.Retrying(space.Over(conn), &retry.Loop{Message: "coordinator: the spaces refuse calls for now; repeating them", Log: c.Log})
 	for _, d := range definitions() {
 		if err := repo.Create(ctx, d.Name, d.Options); err != nil {
 			return err

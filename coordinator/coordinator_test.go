@@ -41,7 +41,11 @@ type bench struct {
 	store catalog.Catalog
 }
 
-func inBubble(t *testing.T, f func(b *bench)) {
+func inBubble(t *testing.T, f func(b *bench)) { inBubbleWith(t, nil, f) }
+
+// inBubbleWith is inBubble with the coordinator's own session decorated, unless decorate
+// is nil.
+func inBubbleWith(t *testing.T, decorate func(space.Conn) space.Conn, f func(b *bench)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
@@ -54,6 +58,7 @@ func inBubble(t *testing.T, f func(b *bench)) {
 			Journal: &journal.Memory{}, Catalog: db.Catalog, Visits: db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
 		})
 		require.NoError(t, err)
+		c.Decorate(decorate)
 		ctx, stop := context.WithCancel(context.Background())
 		ready, done := make(chan struct{}), make(chan error, 1)
 		go func() { done <- c.Run(ctx, func() { close(ready) }) }()

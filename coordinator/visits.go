@@ -16,6 +16,7 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
+	"leasehold/shared/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
@@ -35,6 +36,7 @@ type visits struct {
 	store  *store.Store
 	client visit.Client
 	work   work.Client
+	rest   []models.Visit // visits that start could not put yet; schedule puts them
 }
 
 func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
@@ -56,7 +58,19 @@ func (v *visits) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("coordinator: visits: %w", err)
 	}
-	return v.put(ctx, claimed)
+	for n, x := range claimed {
+		// A refused put must not delay the start, because memory and disk are freed only by
+		// the managers and workers that connect afterwards.
+		err := visit.Client{Repo: space.Once(v.client.Repo)}.Put(ctx, x)
+		if retry.CanPass(err) {
+			v.rest = claimed[n:]
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("coordinator: visit %s: %w", x.Origin.URI, err)
+		}
+	}
+	return nil
 }
 
 // inSpaces returns the visits that wait, are held, or have ended and are not
@@ -80,10 +94,10 @@ func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err err
 	return under, nil
 }
 
-// put puts visits, once each. While the disk is full, it retries.
+// put puts visits, once each. While the spaces refuse them, it repeats its calls.
 func (v *visits) put(ctx context.Context, all []models.Visit) error {
 	for _, x := range all {
-		if err := catalog.RetryOverload(ctx, v.c.Log, func() error { return v.client.Put(ctx, x) }); err != nil {
+		if err := v.client.Put(ctx, x); err != nil {
 			return fmt.Errorf("coordinator: visit %s: %w", x.Origin.URI, err)
 		}
 	}
@@ -108,6 +122,9 @@ func (v *visits) run(ctx context.Context) error {
 
 // schedule claims visits for the free slots of managers, whenever there may be some.
 func (v *visits) schedule(ctx context.Context) error {
+	if err := v.put(ctx, v.rest); err != nil {
+		return err
+	}
 	for {
 		free, err := v.client.Capacity(ctx)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/spacetest"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/visit"
@@ -53,6 +54,7 @@ type bench struct {
 	repo   space.Repository
 	ended  chan error         // what the Run that was started last returns
 	repos  []space.Repository // of the managers' sessions
+	refuse bool               // whether the managers' connections refuse calls
 }
 
 func inBubble(t *testing.T, f func(b *bench)) {
@@ -86,9 +88,16 @@ func (b *bench) run(f manager.Flow) (stop func() error) {
 	done := make(chan error, 1)
 	b.ended = done
 	connect := func(ctx context.Context) (space.Repository, error) {
-		repo, err := b.engine.Session(ctx, "manager-"+string(rune('a'+len(b.repos))), 6*time.Second)
+		conn, err := b.engine.Connect(ctx, "manager-"+string(rune('a'+len(b.repos))), 6*time.Second)
+		if err != nil {
+			return nil, err
+		}
+		if b.refuse {
+			conn = spacetest.Refuse(conn, 7)
+		}
+		repo := space.Over(conn)
 		b.repos = append(b.repos, repo)
-		return repo, err
+		return repo, nil
 	}
 	go func() {
 		done <- manager.Run(ctx, connect, manager.Config{
@@ -141,6 +150,20 @@ func TestAVisitEndsWithItsOutcome(t *testing.T) {
 		require.Equal(b.t, "v1", got[0].Visit)
 		require.Equal(b.t, "o1", got[0].Origin)
 		require.InDelta(b.t, 3, float64(got[0].Took), 1e-9)
+		require.NoError(b.t, stop())
+	})
+}
+
+func TestVisitsEndAlthoughTheSpacesRefuseCalls(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.refuse = true
+		stop := b.run(flow{visit: func(context.Context, models.Origin) (models.Outcome, error) {
+			return models.Outcome{Status: models.Eventful}, nil
+		}})
+		b.put(models.Media)
+		<-time.After(time.Minute)
+		require.Len(b.t, b.outcomes(), 1)
+		require.Len(b.t, b.repos, 1, "no session was lost")
 		require.NoError(b.t, stop())
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/lease"
+	"leasehold/shared/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/supervisor"
 )
@@ -44,9 +45,11 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 			})
 		}
 		return func(ctx context.Context) (err error) {
-			if l.repo, err = l.Connect(ctx, "run", 0); err != nil {
+			repo, err := l.Connect(ctx, "run", 0)
+			if err != nil {
 				return err
 			}
+			l.repo = space.Retrying(repo, &retry.Loop{Message: "the spaces refuse calls for now; repeating them", Log: d.log})
 			if l.initial, err = lease.Totals(ctx, l.repo); err != nil {
 				return err
 			}

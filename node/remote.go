@@ -127,7 +127,11 @@ func (r *remoteNode) closeFirst() error {
 // trustOrigins allows the fetcher to read what the origins of the coordinator's operator
 // name.
 func (r *remoteNode) trustOrigins(ctx context.Context) error {
-	origins, err := r.catalog.Origins(ctx)
+	var origins []models.Origin
+	err := catalog.RetryUnavailable(ctx, r.log, func() (err error) {
+		origins, err = r.catalog.Origins(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}

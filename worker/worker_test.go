@@ -13,10 +13,12 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/models"
+	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/spacetest"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
@@ -40,6 +42,9 @@ type bench struct {
 	repo   space.Repository
 	ended  chan error         // the result of the last Run
 	repos  []space.Repository // of the workers' sessions, one for each connect
+	refuse bool               // whether the workers' connections refuse calls
+
+	refusedConnects int // how often a worker tried to connect
 }
 
 // inBubble runs f with a bench, and returns when all goroutines have ended.
@@ -88,9 +93,19 @@ func (b *bench) runWith(handlers map[string]worker.Handler) (stop func() error) 
 	done := make(chan error, 1)
 	b.ended = done
 	connect := func(ctx context.Context) (space.Repository, error) {
-		repo, err := b.engine.Session(ctx, "worker-"+string(rune('a'+len(b.repos))), sessionLost)
+		if b.refusedConnects++; b.refuse && b.refusedConnects%2 == 1 {
+			return nil, fault.ErrOverloaded
+		}
+		conn, err := b.engine.Connect(ctx, "worker-"+string(rune('a'+len(b.repos))), sessionLost)
+		if err != nil {
+			return nil, err
+		}
+		if b.refuse {
+			conn = spacetest.Refuse(conn, 7)
+		}
+		repo := space.Over(conn)
 		b.repos = append(b.repos, repo)
-		return repo, err
+		return repo, nil
 	}
 	go func() {
 		done <- worker.Run(ctx, connect, worker.Config{
@@ -161,6 +176,24 @@ func TestATaskIsReportedAndResolved(t *testing.T) {
 		require.Equal(b.t, "idle, last task: act t1", b.state("worker-a"))
 		require.NoError(b.t, stop())
 		require.Empty(b.t, b.state("worker-a"), "a closed session has no status")
+	})
+}
+
+func TestTasksFinishAlthoughTheSpacesRefuseCalls(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.refuse = true
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error {
+			require.NoError(b.t, job.Report(ctx, "p1", nil))
+			_ = job.Spend(ctx, models.Cost{How: "x", Tasks: 1})
+			return job.Resolve(ctx, "p2", nil)
+		}))
+		for range 20 {
+			b.create("act")
+		}
+		pass(5 * time.Minute)
+		require.Len(b.t, b.results(), 40, "each task is done once")
+		require.Len(b.t, b.repos, 1, "and no session was lost")
+		require.NoError(b.t, stop())
 	})
 }
 

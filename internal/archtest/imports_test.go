@@ -46,7 +46,8 @@ var rooms = []room{
 	{"shared/fault", nil, nil, "the kinds of error import nothing of ours"},
 	{"shared/tuple", nil, nil, "a tuple is data, of use without the rest"},
 	{"shared/trace", []string{"shared/tuple"}, nil, "a trace is read without the engine that wrote it"},
-	{"shared/space", []string{"shared/tuple", "shared/trace", "shared/fault", "shared/failpoint"}, nil, "spaces know nothing of what is done with them"},
+	{"shared/retry", []string{"shared/fault"}, nil, "which calls are repeated is decided by their callers"},
+	{"shared/space", []string{"shared/tuple", "shared/trace", "shared/fault", "shared/failpoint", "shared/retry"}, nil, "spaces know nothing of what is done with them"},
 	{"shared/space/journal/pebble", []string{"shared/space", "shared/tuple", "shared/fault", "shared/failpoint"}, nil, "a store keeps facts, whatever they are about"},
 	{"shared/status", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/lease", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
@@ -57,7 +58,7 @@ var rooms = []room{
 	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/supervisor", nil, nil, "goroutines are supervised without knowing what they do"},
 	{"shared/sqlfile", []string{"shared/fault"}, nil, "a database file knows nothing of what is in it"},
-	{"shared/catalog", []string{"shared/fault", "models"}, nil, "the catalog knows nothing of spaces"},
+	{"shared/catalog", []string{"shared/fault", "shared/retry", "models"}, nil, "the catalog knows nothing of spaces"},
 	{"shared/catalog/sqlite", []string{"shared/catalog!", "shared/sqlfile", "shared/fault", "models"}, []string{"shared/catalog/catalogtest"}, "the catalog knows nothing of spaces"},
 	{"shared/catalog/remote", []string{"shared/catalog!", "shared/apiclient", "shared/apitypes", "shared/fault", "models"}, nil, "a catalog elsewhere is reached over the API, and nothing else"},
 	{"shared/backup", []string{"shared/fault"}, nil, "files are copied, whatever is in them"},
@@ -73,7 +74,7 @@ var rooms = []room{
 
 // protocol is what a protocol is made of: the interfaces of a space (not an
 // engine), tuples, errors, the vocabulary, and the other protocols.
-var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "models",
+var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "shared/retry", "models",
 	"shared/status", "shared/lease", "shared/task", "shared/work", "shared/visit", "shared/browse"}
 
 // A guest is a module or package that only some rooms let in, tests aside.

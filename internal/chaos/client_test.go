@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/status"
@@ -74,7 +75,7 @@ func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serv
 	w := &wire{}
 	conn, err := remote.Dial(ctx, remote.Config{
 		Address: h.gate, Session: remote.SessionID(name), TTL: ttl, Log: silent, Dial: w.dial,
-		Backoff: remote.Backoff{Min: 10 * time.Millisecond, Max: 50 * time.Millisecond},
+		Backoff: retry.Backoff{Min: 10 * time.Millisecond, Max: 50 * time.Millisecond},
 	})
 	if err != nil {
 		return nil, err

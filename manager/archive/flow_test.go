@@ -21,9 +21,11 @@ import (
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
+	"leasehold/shared/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/spacetest"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
@@ -38,6 +40,7 @@ type bench struct {
 	store  catalog.Catalog
 	repo   space.Repository // of a worker that serves research with 2 slots
 	log    bytes.Buffer
+	refuse bool // whether the flows' connections refuse calls
 }
 
 func inBubble(t *testing.T, f func(b *bench)) {
@@ -85,8 +88,12 @@ func (b *bench) curate(clips int) {
 // manage starts a flow over a catalog.
 func (b *bench) manage(name string, c catalog.Catalog) (ended <-chan error) {
 	f := NewFlow(Flow{Catalog: c, ClipLimit: 2, Timeout: 10 * time.Minute, Look: 5 * time.Second, Log: slog.New(slog.NewTextHandler(&b.log, nil))})
-	repo, err := b.engine.Session(b.Context(), name, 0)
+	conn, err := b.engine.Connect(b.Context(), name, 0)
 	require.NoError(b, err)
+	if b.refuse {
+		conn = spacetest.Refuse(conn, 7)
+	}
+	repo := space.Retrying(space.Over(conn), &retry.Loop{Message: "repeating calls", Log: f.Log}) // as status.Reconnect does
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
@@ -129,6 +136,24 @@ func (b *bench) leases() map[string]int64 {
 	totals, err := lease.Totals(b.Context(), b.repo)
 	require.NoError(b, err)
 	return totals
+}
+
+func TestResearchFinishesAlthoughTheSpacesRefuseCalls(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.refuse = true
+		b.curate(9)
+		ended := b.manage("m1", b.store)
+		for range 5 { // work-items of at most two clips
+			i, r := b.claim()
+			for n := range r.Clips {
+				b.report(i, r, n)
+			}
+		}
+		<-time.After(time.Minute)
+		_, _, err := b.store.Select(b.Context(), nil, 1)
+		require.ErrorIs(b, err, fault.ErrNotFound, "everything is researched")
+		require.Empty(b, ended)
+	})
 }
 
 func TestTwoManagersHaveEachPairResearchedOnce(t *testing.T) {

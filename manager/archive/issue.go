@@ -10,6 +10,7 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
+	"leasehold/shared/retry"
 	"leasehold/shared/work"
 )
 
@@ -28,8 +29,8 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 			return false, nil
 		case errors.Is(err, fault.ErrConflict):
 			conflicts++ // another manager was faster: select again
-		case errors.Is(err, fault.ErrOverloaded):
-			return false, nil // the memory budget of the spaces is used up: try again at the next tick
+		case retry.CanPass(err):
+			return false, nil // the spaces take nothing new for now: ingest results, which drains them, and try again at the next tick
 		case err != nil || !issued:
 			return true, err
 		default:

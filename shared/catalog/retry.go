@@ -8,15 +8,21 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/retry"
 )
 
-// retryPause is how long a call waits before it is tried again.
-const retryPause = time.Second
+// pauses are those between two attempts: about a second, because a full disk or a
+// restart of the coordinator rarely ends sooner.
+var pauses = retry.Backoff{Min: time.Second, Max: 2 * time.Second}
 
 // RetryOverload repeats a write while the disk is full (fault.ErrOverloaded) and ctx
 // lasts. That is safe because every write to a catalog may be repeated.
 func RetryOverload(ctx context.Context, log *slog.Logger, write func() error) error {
-	return retry(ctx, log, fault.ErrOverloaded, "catalog: the disk is full; retrying until there is space", write)
+	l := retry.Loop{
+		Message: "catalog: the disk is full; retrying until there is space", Log: log, Backoff: pauses,
+		Retry: func(err error) bool { return errors.Is(err, fault.ErrOverloaded) },
+	}
+	return l.Do(ctx, write)
 }
 
 // RetryUnavailable is RetryOverload for any call of a catalog that may be in another
@@ -24,27 +30,8 @@ func RetryOverload(ctx context.Context, log *slog.Logger, write func() error) er
 // that a restart of the coordinator is only a delay. If the caller's session is lost
 // meanwhile, ctx must end.
 func RetryUnavailable(ctx context.Context, log *slog.Logger, call func() error) error {
-	return retry(ctx, log, fault.ErrUnavailable, "catalog: the coordinator is unreachable; retrying until it answers", func() error {
-		return RetryOverload(ctx, log, call)
-	})
-}
-
-// retry repeats call while it fails with a kind of error, and logs the first failure.
-func retry(ctx context.Context, log *slog.Logger, kind error, message string, call func() error) error {
-	for n := 0; ; n++ {
-		err := call()
-		if !errors.Is(err, kind) {
-			return err
-		}
-		if n == 0 {
-			log.Warn(message, "error", err)
-		}
-		select {
-		case <-time.After(retryPause):
-		case <-ctx.Done():
-			return err
-		}
-	}
+	l := retry.Loop{Message: "catalog: the coordinator is unreachable or overloaded; retrying until it answers", Log: log, Backoff: pauses}
+	return l.Do(ctx, call)
 }
 
 // Origins is the part of a catalog that knows origins.

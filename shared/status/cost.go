@@ -16,9 +16,9 @@ const maxCosts = 64
 
 // Spend adds to the costs of an action's tasks. Action and How that are not ids, and
 // negative numbers, are fault.ErrInvalid; a new pair of them beyond maxCosts is
-// fault.ErrOverloaded.
+// fault.ErrOverloaded. A refused call is not repeated, because costs are worth no wait.
 func Spend(ctx context.Context, repo space.Repository, c models.Cost) error {
-	if _, err := repo.Call(ctx, space.OpID{}, procSpend, costOf(c).args()); err != nil {
+	if _, err := space.Once(repo).Call(ctx, space.OpID{}, procSpend, costOf(c).args()); err != nil {
 		return fmt.Errorf("status.Spend: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/retry"
 	"leasehold/shared/space"
 )
 
@@ -14,23 +15,32 @@ import (
 // ctx ends.
 type Connect func(ctx context.Context) (space.Repository, error)
 
-// reconnectDelay is the pause before a lost session is replaced.
-const reconnectDelay = time.Second
+// reconnectDelay is the longest pause before a lost session is replaced.
+const reconnectDelay = 2 * time.Second
 
 // Reconnect calls run with a session. If run returns fault.ErrClosed, because the
 // session was lost, Reconnect opens a new session after a pause and calls run again.
 // It returns any other result of run, or the error of connect. It returns nil if ctx
 // ends while there is no session.
+//
+// The calls of a session are repeated, and sessions are opened again, while the error can
+// pass (package retry); log gets a warning at most once a minute. Calls that must not be
+// repeated go through space.Once.
 func Reconnect(ctx context.Context, connect Connect, log *slog.Logger, run func(context.Context, space.Repository) error) error {
+	refused := &retry.Loop{Message: "the coordinator refuses calls for now; repeating them", Log: log}
 	for {
-		repo, err := connect(ctx)
+		var repo space.Repository
+		err := refused.Do(ctx, func() (err error) {
+			repo, err = connect(ctx)
+			return err
+		})
 		if ctx.Err() != nil && err != nil {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		err = run(ctx, repo)
+		err = run(ctx, space.Retrying(repo, refused))
 		if ctx.Err() != nil || !errors.Is(err, fault.ErrClosed) {
 			return err
 		}
@@ -38,7 +48,7 @@ func Reconnect(ctx context.Context, connect Connect, log *slog.Logger, run func(
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(reconnectDelay):
+		case <-time.After(retry.Jitter(reconnectDelay)):
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (c Client) Issue(ctx context.Context, seen InProgress, t models.Task, prior
 	if err != nil {
 		return false, err
 	}
-	reply, err := c.Repo.Call(ctx, space.OpID{}, procIssue, tuple.New(encoded, seen.ingested))
+	reply, err := space.Once(c.Repo).Call(ctx, space.OpID{}, procIssue, tuple.New(encoded, seen.ingested))
 	return isIssued(reply), err
 }
 

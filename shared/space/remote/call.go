@@ -37,7 +37,7 @@ func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if ctx.Err() != nil {
 		return space.Reply{}, withRequest(r, ctxError(ctx))
 	}
-	for pause := c.Backoff.Min; ; pause = c.Backoff.next(pause) {
+	for pause := c.Backoff.Min; ; pause = c.Backoff.Next(pause) {
 		p, err := c.start(r)
 		if err != nil {
 			return space.Reply{}, withRequest(r, err)
@@ -264,7 +264,7 @@ func (c *Conn) finishAcknowledgement(p *call, err error) {
 // one carries it.
 func (c *Conn) resend(p *call) {
 	select {
-	case <-time.After(c.Backoff.first()):
+	case <-time.After(c.Backoff.First()):
 	case <-c.done:
 		return
 	}

@@ -70,7 +70,7 @@ func (c *Conn) run(l *wire.Link) {
 		c.Log.Warn("remote: connection lost", "address", c.Address, "session", c.id, "error", why)
 		var err error
 		select {
-		case <-time.After(c.Backoff.first()): // even before the first attempt, because all clients of the gate reconnect now
+		case <-time.After(c.Backoff.First()): // even before the first attempt, because all clients of the gate reconnect now
 			l, err = c.connect(c.ctx, true)
 		case <-c.ctx.Done():
 			return

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
 )
@@ -30,8 +31,8 @@ type Config struct {
 	Mode    string        // manager, worker, client …; empty: client
 	Session string        // its id, such as SessionID makes one
 	TTL     time.Duration // of the session without a sign of life; 0: it lives with the connection
-	Backoff Backoff
-	Log     *slog.Logger // nil: slog.Default
+	Backoff retry.Backoff // between attempts to connect
+	Log     *slog.Logger  // nil: slog.Default
 	// Dial opens a connection; nil is TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -45,7 +46,7 @@ func (c Config) withDefaults() (Config, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		}
 	}
-	c.Backoff = c.Backoff.withDefaults()
+	c.Backoff = c.Backoff.WithDefaults()
 	switch {
 	case c.TTL < 0:
 		return c, fmt.Errorf("a TTL of %s: %w", c.TTL, fault.ErrInvalid)
@@ -89,7 +90,7 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 // resume the session must still be alive at the gate.
 func (c *Conn) connect(ctx context.Context, resume bool) (*wire.Link, error) {
 	var warned time.Time
-	for pause := c.Backoff.first(); ; pause = c.Backoff.next(pause) {
+	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
 		l, err := c.connectOnce(ctx, resume)
 		if err == nil {
 			return l, nil

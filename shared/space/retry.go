@@ -1,0 +1,40 @@
+package space
+
+import (
+	"context"
+
+	"leasehold/shared/retry"
+)
+
+// Retrying returns a repository that repeats each call of r as l does: so a loop over it
+// does not end on an error that can pass. A call that could have happened although its
+// error is fault.ErrUnavailable is repeated too; its caller must be one that tolerates
+// that, or a connection that numbers its operations (package remote). r must come from
+// Over or from an engine.
+func Retrying(r Repository, l *retry.Loop) Repository {
+	return repository{retryingConn{r.(repository).conn, l}}
+}
+
+// Once returns r without what Retrying added to it, for calls whose caller has something
+// better to do than to wait until they succeed.
+func Once(r Repository) Repository {
+	if inner, ok := r.(repository); ok {
+		if c, ok := inner.conn.(retryingConn); ok {
+			return repository{c.Conn}
+		}
+	}
+	return r
+}
+
+type retryingConn struct {
+	Conn
+	loop *retry.Loop
+}
+
+func (c retryingConn) Do(ctx context.Context, r Request) (reply Reply, err error) {
+	err = c.loop.Do(ctx, func() error {
+		reply, err = c.Conn.Do(ctx, r)
+		return err
+	})
+	return reply, err
+}

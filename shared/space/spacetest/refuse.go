@@ -1,0 +1,46 @@
+package spacetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+)
+
+// Refuse returns a connection that refuses the first call of each verb and procedure, and
+// then every n-th call, with fault.ErrOverloaded and fault.ErrUnavailable in turn. The
+// engine sees nothing of a refused call.
+func Refuse(c space.Conn, n int) space.Conn {
+	return &refusing{Conn: c, every: n, seen: map[string]bool{}}
+}
+
+type refusing struct {
+	space.Conn
+	every int
+
+	mu             sync.Mutex // guards the fields below
+	seen           map[string]bool
+	calls, refused int
+}
+
+// Do implements space.Conn.
+func (c *refusing) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	if err := c.refuse(fmt.Sprint(r.Verb, " ", r.Target())); err != nil {
+		return space.Reply{}, err
+	}
+	return c.Conn.Do(ctx, r)
+}
+
+func (c *refusing) refuse(call string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	if c.seen[call] && c.calls%c.every != 0 {
+		return nil
+	}
+	c.seen[call] = true
+	c.refused++
+	return fmt.Errorf("%s, refusal %d by the test: %w", call, c.refused, []error{fault.ErrOverloaded, fault.ErrUnavailable}[c.refused%2])
+}
