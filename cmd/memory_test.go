@@ -2,17 +2,22 @@ package cmd
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +26,9 @@ import (
 	"leasehold/models"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
+	"leasehold/shared/space/wire"
 	"leasehold/shared/task"
+	"leasehold/shared/tuple"
 )
 
 var (
@@ -182,4 +189,85 @@ func writeWAV(b *testing.B, path string, rate int, samples []int, times int) {
 	}
 	require.NoError(b, err)
 	require.NoError(b, f.Close())
+}
+
+// BenchmarkSilentConnections measures a coordinator process beside 10,000 clients that open a
+// connection to its gate, send nothing or the beginning of a message one byte a second, and
+// open another one when it is closed: its resident memory, and the 99th percentile of the puts
+// of a healthy client, alone and beside them.
+//
+//	go test ./cmd -run '^$' -bench SilentConnections -benchtime 1x
+func BenchmarkSilentConnections(b *testing.B) {
+	const crowd, beside = 10_000, 30 * time.Second
+	leasehold := filepath.Join(realBinary(b), "leasehold")
+	for b.Loop() {
+		h := startCoordinatorProcess(b, b.TempDir(), leasehold, append([]string{"coordinator"}, anyPorts...)...)
+		conn, err := remote.Dial(b.Context(), remote.Config{Address: h.at.Gate, Session: remote.SessionID("bench")})
+		require.NoError(b, err)
+		repo := space.Over(conn)
+		require.NoError(b, repo.Create(b.Context(), "s", space.Options{}))
+		p99 := func(during time.Duration) time.Duration {
+			var all []time.Duration
+			for end := time.Now().Add(during); time.Now().Before(end); {
+				began := time.Now()
+				require.NoError(b, repo.Space("s").Put(b.Context(), tuple.New("a", int64(1)), 0))
+				all = append(all, time.Since(began))
+				_, _, err := repo.Space("s").GetP(b.Context(), tuple.Match("a", int64(1)))
+				require.NoError(b, err)
+			}
+			slices.Sort(all)
+			return all[len(all)*99/100]
+		}
+		alone := p99(10 * time.Second)
+		empty := residentMB(b, "VmRSS", h.cmd.Process.Pid)
+		ctx, cancel := context.WithCancel(b.Context())
+		var clients sync.WaitGroup
+		var opened atomic.Int64
+		for n := range crowd {
+			clients.Go(func() {
+				for ctx.Err() == nil {
+					if dribble(ctx, h.at.Gate, n%2 == 0) {
+						opened.Add(1)
+					}
+				}
+			})
+		}
+		crowded := p99(beside)
+		b.ReportMetric(residentMB(b, "VmRSS", h.cmd.Process.Pid), "MB-beside")
+		b.ReportMetric(residentMB(b, "VmHWM", h.cmd.Process.Pid), "MB-most")
+		cancel()
+		clients.Wait()
+		b.ReportMetric(empty, "MB-empty")
+		b.ReportMetric(float64(opened.Load()), "connections")
+		b.ReportMetric(float64(alone.Microseconds()), "us-alone-p99")
+		b.ReportMetric(float64(crowded.Microseconds()), "us-beside-p99")
+		b.ReportMetric(float64(crowded)/float64(alone), "of-alone")
+		require.NoError(b, repo.Close(b.Context()))
+	}
+}
+
+// dribble opens a connection, sends the beginning of a large frame at one byte a second if
+// sends is set, and returns when the gate has closed the connection or ctx ends. It reports
+// whether a connection was opened.
+func dribble(ctx context.Context, address string, sends bool) bool {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		<-time.After(100 * time.Millisecond) // the backlog is full
+		return false
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	if sends {
+		_, _ = c.Write(append(wire.AppendPreamble(nil), 0, 0, 0x0f, 0xff))
+	}
+	for err == nil {
+		_ = c.SetReadDeadline(time.Now().Add(time.Second))
+		if sends {
+			_, _ = c.Write([]byte{1})
+		}
+		if _, err = c.Read(make([]byte, 1)); ctx.Err() == nil && errors.Is(err, os.ErrDeadlineExceeded) {
+			err = nil
+		}
+	}
+	return true
 }

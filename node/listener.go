@@ -15,6 +15,7 @@ import (
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/dashboard"
 	"leasehold/coordinator/gate/native"
+	"leasehold/coordinator/peer"
 	"leasehold/shared/browse"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -31,6 +32,9 @@ type Addresses struct {
 	Gate string `json:"gate"`
 	HTTP string `json:"http"`
 }
+
+// peerConnections is the maximum number of connections of one peer to the API.
+const peerConnections = 500
 
 // listeners are the open ports of a coordinator: the native gate, and the API with the
 // dashboard.
@@ -79,13 +83,14 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	catalog := h.DataDir.Catalog
 	page := dashboard.New(dashboard.Config{Repo: space.Over(conn), Catalog: catalog, Log: h.log})
 	handler := api.New(api.Config{
-		Conn: conn, Catalog: catalog, Visits: h.DataDir.Visits, Page: page, Engine: h.Engine(), Log: h.log,
+		Conn: conn, Catalog: catalog, Visits: h.DataDir.Visits, Page: page, Engine: h.Engine(), Exempt: h.cfg.QuotaExempt, Log: h.log,
 		Backup: func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.journal, dest) },
 	})
 	return supervisor.All(ctx,
 		func(ctx context.Context) error { return gate.Serve(ctx, l.gate) },
 		func(ctx context.Context) error {
-			return api.Serve(ctx, netutil.LimitListener(l.http, maxConnections()), handler)
+			ports := peer.Limit(l.http, peer.NewQuota("connections", peerConnections), h.cfg.QuotaExempt)
+			return api.Serve(ctx, netutil.LimitListener(ports, maxConnections()), handler)
 		})
 }
 

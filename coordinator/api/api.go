@@ -4,10 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"leasehold/coordinator/peer"
 	"leasehold/coordinator/visit/store"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
@@ -26,6 +28,9 @@ const (
 	MaxInFlight = 256 // concurrent requests of managers, and as many others; without health, metrics and the page
 	maxListings = 4   // concurrent bulk requests
 	maxScrapes  = 4   // concurrent requests of metrics
+
+	// peerRequests bounds the concurrent requests of one peer, without those of managers.
+	peerRequests = 64
 
 	callTimeout = 30 * time.Second // of one request, from its first byte to its last
 	bulkTimeout = 5 * time.Minute  // of a request with a body of up to maxListing bytes
@@ -48,7 +53,8 @@ type Config struct {
 	Backup func(ctx context.Context, path string) error
 	// Engine reports its health and its figures; nil: they are left out.
 	Engine Engine
-	Log    *slog.Logger // nil: slog.Default
+	Exempt []netip.Prefix // networks whose machines have no quotas (package peer)
+	Log    *slog.Logger   // nil: slog.Default
 }
 
 // Engine is the part of the space engine that health and metrics read.
@@ -70,6 +76,7 @@ type server struct {
 	slots, fleetSlots chan struct{}
 	listings          chan struct{} // bulk requests
 	scrapes           chan struct{} // of metrics
+	peers             *peer.Quota   // of slots
 	// Of bodies that are read or handled.
 	bodies, fleetBodies budget
 
@@ -106,7 +113,7 @@ func newServer(c Config) *server {
 	repo := space.Over(c.Conn)
 	return &server{
 		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo},
-		metrics: newMetrics(), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
+		metrics: newMetrics(), peers: peer.NewQuota("requests at a time", peerRequests), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
 		listings: make(chan struct{}, maxListings), scrapes: make(chan struct{}, maxScrapes), bodies: budget{max: maxBodies}, fleetBodies: budget{max: maxFleetBodies},
 	}
 }

@@ -115,7 +115,9 @@ func TestConcurrentRequestsAreBounded(t *testing.T) {
 	for range api.MaxInFlight {
 		go func() {
 			w := httptest.NewRecorder()
-			h.server.Config.Handler.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+v1+"/clips", nil))
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+v1+"/clips", nil)
+			r.RemoteAddr = "127.0.0.1:1"
+			h.server.Config.Handler.ServeHTTP(w, r)
 			done <- w.Code
 		}()
 	}

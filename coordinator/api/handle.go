@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"leasehold/coordinator/peer"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
@@ -45,6 +46,14 @@ func (s *server) serve(rt route) http.Handler {
 			return
 		}
 		defer release()
+		if !rt.isForManagers() {
+			p := peer.OfText(r.RemoteAddr, s.Exempt)
+			if err := s.peers.Take(p); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+			defer s.peers.Return(p)
+		}
 		q, err := rt.newRequest(r)
 		if err != nil {
 			s.fail(w, r, err)

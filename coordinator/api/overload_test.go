@@ -85,8 +85,9 @@ func TestBodiesThatComeSlowlyTakeNoSlot(t *testing.T) {
 
 // record serves a request without a connection, and returns the status.
 func (h *fixture) record(method, path, body string) int {
-	w := httptest.NewRecorder()
-	h.server.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(h.Context(), method, "http://localhost"+path, strings.NewReader(body)))
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(h.Context(), method, "http://localhost"+path, strings.NewReader(body))
+	r.RemoteAddr = "127.0.0.1:1"
+	h.server.Config.Handler.ServeHTTP(w, r)
 	return w.Code
 }
 
@@ -115,6 +116,40 @@ func TestManagersAndHealthHaveSlotsOfTheirOwn(t *testing.T) {
 	}
 	close(free)
 	clients.Wait()
+}
+
+func TestAPeerHasAtMost64RequestsAtATime(t *testing.T) {
+	t.Parallel()
+	const quota = 64
+	begun, free := make(chan struct{}, quota), make(chan struct{})
+	h := newFixtureWith(t, func(c *api.Config) {
+		c.Catalog = faultyCatalog{c.Catalog, func(context.Context) ([]models.Clip, error) {
+			begun <- struct{}{}
+			<-free
+			return nil, nil
+		}}
+	})
+	from := func(ip, path string) int {
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+path, nil)
+		r.RemoteAddr = ip + ":40000"
+		h.server.Config.Handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	var clients sync.WaitGroup
+	for range quota {
+		clients.Go(func() { from("192.0.2.1", v1+"/clips") })
+	}
+	for range quota {
+		<-begun
+	}
+	require.Equal(t, 507, from("192.0.2.1", v1+"/origins"))
+	require.Equal(t, 200, from("192.0.2.1", "/readyz"))
+	for _, other := range []string{"192.0.2.2", "127.0.0.1"} {
+		require.Equal(t, 200, from(other, v1+"/origins"))
+	}
+	close(free)
+	clients.Wait()
+	require.Equal(t, 200, from("192.0.2.1", v1+"/origins"))
 }
 
 // The bodies that are read take no more memory than the budget; another one is
