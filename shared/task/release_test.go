@@ -11,10 +11,13 @@ import (
 func TestReasonsBecomeOneShortLine(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"":                  "",
-		"no shovel":         "no shovel",
-		"one\ntwo\x00three": "one two three",
-		"bad \xff byte":     "bad ? byte",
+		"":                                     "",
+		"no shovel":                            "no shovel",
+		"one\ntwo\x00three":                    "one two three",
+		"bad \xff byte":                        "bad ? byte",
+		strings.Repeat("x", maxReason):         strings.Repeat("x", maxReason),
+		strings.Repeat("x", maxReason+1):       strings.Repeat("x", maxReason) + "…",
+		strings.Repeat("x", maxReason-1) + "é": strings.Repeat("x", maxReason-1) + "…",
 	} {
 		require.Equal(t, want, truncate(given))
 	}

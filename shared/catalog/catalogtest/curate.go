@@ -151,6 +151,17 @@ var curateCases = []behaviour{
 		}
 		w.wantReasons("monday: listed twice under this name; the first was taken")
 	}},
+	{"a clip listed twice does not make the clips behind it gone", func(w *world) {
+		w.clips("advert", "jingle", "noise", "theme")
+		for range 2 {
+			w.wantCurated(w.clips("advert", "jingle", "jingle@2", "noise", "jingle", "theme"), catalog.Curated{})
+			list, err := w.Clips(w.ctx)
+			w.ok(err)
+			if len(list) != 4 || len(w.reasons()) != 2 {
+				w.Fatalf("got %+v and problems %q", list, w.reasons())
+			}
+		}
+	}},
 	{"the problems of a listing replace those of the last, and keep their date", func(w *world) {
 		w.visit(show, catalog.Listing{Problems: []models.Problem{{Item: "a", Reason: "empty"}, {Item: "b", Reason: "no enclosure"}}})
 		since := w.now

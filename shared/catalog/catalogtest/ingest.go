@@ -1,6 +1,7 @@
 package catalogtest
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -213,6 +214,31 @@ var ingestCases = []behaviour{
 		w.episodes("monday")
 		w.wantOffsets(4)
 		w.nothingLeft()
+	}},
+	{"one stale clip of a result does not hide the others, wherever it is", func(w *world) {
+		names := []string{"advert", "jingle", "noise"}
+		for i, stale := range names {
+			w.episodes("monday@" + fmt.Sprint(i))
+			w.clips(names...)
+			r := result(w.selects("monday", "advert", "jingle", "noise"))
+			changed := slices.Clone(names)
+			changed[i] = stale + "@2"
+			w.clips(changed...)
+			w.ingest(r)
+			w.selects("monday", stale)
+			w.clips(names...)
+		}
+	}},
+	{"a finding at the beginning, of no length and without a score is kept", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle")
+		r := found(result(w.selects("monday", "jingle")), 0)
+		r.Findings[0].Occurrence = models.Occurrence{}
+		w.ingest(r)
+		w.wantOffsets(0)
+		r.Findings[0].Coverage = 1
+		w.ingest(r)
+		w.wantOffsets(0)
 	}},
 	{"hashes are taken from results, unless the catalog has one", func(w *world) {
 		w.episodes("monday")

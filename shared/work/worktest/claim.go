@@ -19,6 +19,7 @@ var claimScenarios = []scenario{
 	{"AClaimIsShownWhileItLasts", claimIsShown},
 	{"ReportsAndExtendsMoveTheTimeout", reportsMoveTimeout},
 	{"ClaimRefusesWhatIsNoAction", claimRefuses},
+	{"ClaimOfTwoActionsLeavesAThird", claimLeavesOthers},
 }
 
 func claimOrder(f *fixture) {
@@ -108,4 +109,19 @@ func claimRefuses(f *fixture) {
 		cancel()
 		require.ErrorIs(f, err, fault.ErrInvalid, args)
 	}
+}
+
+func claimLeavesOthers(f *fixture) {
+	const plant = "plant"
+	w, m := f.session("worker-1", map[string]int{dig: 9, fill: 9, plant: 9}), f.manager("manager-1")
+	for action, priority := range map[string]int64{plant: 9, dig: 5, fill: 1} {
+		t := toDig("site-" + action)
+		t.Action = action
+		m.issue(t, priority)
+	}
+	require.Equal(f, dig, w.claim(dig, fill).Action, "though another has a higher priority")
+	require.Equal(f, fill, w.claim(dig, fill).Action)
+	_, more := w.claims(dig, fill)
+	require.False(f, more)
+	require.Equal(f, plant, w.claim(plant).Action)
 }

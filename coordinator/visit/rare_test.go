@@ -1,0 +1,100 @@
+package visit_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+)
+
+func TestARestIsOfTheKindOfFailure(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	for name, c := range map[string]struct {
+		event visit.Event
+		want  visit.Status
+		rest  time.Duration
+	}{
+		"a visit that failed":     {visit.Event{Status: visit.Failed}, visit.Failed, rules.FailedCooldown},
+		"an origin not found":     {visit.Event{Status: visit.NotFound}, visit.NotFound, rules.NotFoundCooldown},
+		"a part without a digest": {visit.Event{Status: visit.Partial}, visit.Failed, rules.FailedCooldown},
+		"all without a digest":    {visit.Event{Status: visit.Full}, visit.Failed, rules.FailedCooldown},
+		"a part with a digest":    {visit.Event{Status: visit.Partial, Digest: "a"}, visit.Partial, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.event.At = 100 * day
+			s, effect := rules.Record(visit.NewState(1, 0, rules), c.event, 0)
+			require.Equal(t, c.want, s.LastStatus)
+			require.Equal(t, c.rest == 0, effect.Success)
+			until, _ := rules.Rest(s)
+			if c.rest > 0 {
+				require.Equal(t, 1, s.Failures)
+				require.Equal(t, c.event.At+int64(c.rest.Seconds()), until)
+			} else {
+				require.Zero(t, s.Failures)
+				require.LessOrEqual(t, until, c.event.At)
+			}
+		})
+	}
+}
+
+func TestADateAfterTheLastSuccessRaisesTheValue(t *testing.T) {
+	t.Parallel()
+	p, now := visit.Value{Rules: visit.DefaultRules()}, int64(1_700_000_000)
+	place := visit.Place{Pool: visit.PoolQuiet, Class: 5, Ref: now - 3*day}
+	q := visit.Quality{Recall: 0.5, Precision: 0.5, Listed: now - day}
+	worth := []float64{p.Worth(place, q, now)}
+	place.Pool = visit.PoolSignal
+	for _, precision := range []float64{0.1, 0.5, 0.9} {
+		q.Precision = precision
+		worth = append(worth, p.Worth(place, q, now))
+	}
+	require.IsIncreasing(t, worth, "without a date, and with dates that are right more and more often")
+	q.Precision = 1
+	require.False(t, math.IsInf(p.Worth(place, q, now), 0) || math.IsNaN(p.Worth(place, q, now)), "as sure as can be")
+}
+
+func TestADateAndAChangeAreCountedByTheirProbability(t *testing.T) {
+	t.Parallel()
+	const listed = 101 * day
+	dated := visit.NewState(1, 0, visit.DefaultRules())
+	dated.LastSuccess, dated.LastUpdate = 100*day, 101*day
+	undated := dated
+	undated.LastUpdate = 99 * day
+	e := visit.Event{Status: visit.Full, At: 102 * day, Digest: "x"}
+	changed, unchanged := visit.Effect{Success: true, Changed: true}, visit.Effect{Success: true}
+	always := 1e9 // changes a day: one without a date is certain
+	for name, c := range map[string]struct {
+		s      visit.State
+		effect visit.Effect
+		rate   float64
+		want   visit.Dates
+	}{
+		"the date explains the change":       {dated, changed, 0, visit.Dates{Hits: 1}},
+		"it may have been another change":    {dated, changed, always, visit.Dates{Hits: 0.5, False: 0.5}},
+		"a date without a change":            {dated, unchanged, 1, visit.Dates{False: 1}},
+		"no date and no change":              {undated, unchanged, 1, visit.Dates{}},
+		"a change before or after a listing": {undated, changed, 1, visit.Dates{Misses: 1. / 3}}, // half a change against one
+		"a visit that failed":                {dated, visit.Effect{Changed: true}, 1, visit.Dates{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := visit.Dates{}.Learn(c.s, e, c.effect, c.rate, listed)
+			require.InDelta(t, c.want.Hits, got.Hits, 1e-9)
+			require.InDelta(t, c.want.False, got.False, 1e-9)
+			require.InDelta(t, c.want.Misses, got.Misses, 1e-9)
+		})
+	}
+}
+
+func TestRulesBehindAnEmptyOneCount(t *testing.T) {
+	t.Parallel()
+	r, err := visit.ParseRules(" ,cooldown=1h,, disable-after=5 , ")
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, r.Cooldown)
+	require.Equal(t, 5, r.DisableAfter)
+}

@@ -1,0 +1,89 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+)
+
+func TestARepositoryIsRecognisedBareOrWithItsFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files []string // a name that ends in / is a folder
+		want  bool
+	}{
+		"with its files":              {[]string{".git/HEAD", ".git/objects/", ".git/refs/", "a.mp3"}, true},
+		"bare":                        {[]string{"HEAD", "objects/", "refs/"}, true},
+		"without HEAD":                {[]string{".git/objects/", ".git/refs/", "a.mp3"}, false},
+		"without objects":             {[]string{".git/HEAD", ".git/refs/", "a.mp3"}, false},
+		"HEAD is a folder":            {[]string{".git/HEAD/", ".git/objects/", ".git/refs/", "a.mp3"}, false},
+		"objects is a file":           {[]string{".git/HEAD", ".git/objects", ".git/refs/", "a.mp3"}, false},
+		"a bare one beside a bad one": {[]string{".git/HEAD", "HEAD", "objects/", "refs/"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, f := range c.files {
+				path := filepath.Join(dir, f)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				if strings.HasSuffix(f, "/") {
+					require.NoError(t, os.MkdirAll(path, 0o700))
+				} else {
+					require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
+				}
+			}
+			got, err := Detect(dir, "")
+			require.NoError(t, err)
+			want := models.Media
+			if c.want {
+				want = models.Git
+			}
+			require.Equal(t, want, got[0].Kind)
+		})
+	}
+}
+
+func TestClipsWhoseCheckEndsEarlyAreNoListing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 3 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".wav")), melody(uint64(i), 1), 0o600))
+	}
+	o := models.Origin{ID: "o", Kind: models.Clips, URI: dir}
+	l := lister(t, o)
+	listing, err := l.List(t.Context(), o)
+	require.NoError(t, err)
+	require.Len(t, listing.Clips, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v := &folderVisit{origin: o}
+	clips, err := v.inspect(ctx, &clipChecker{}, listing.Clips)
+	require.ErrorIs(t, err, context.Canceled, "or a complete listing without these clips would make them gone")
+	require.Empty(t, clips)
+}
+
+func TestElementsThatEndAreNotNestedInEachOther(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat("<a></a>", 2*maxDepth)
+	for name, doc := range map[string]string{
+		"at the root":        many + rss("<item/>"),
+		"in the feed":        rss(many + "<item/>"),
+		"around others":      "<b>" + many + "</b>" + many + rss("<item/>"),
+		"closed out of turn": strings.Repeat("<b><a></b>", 2*maxDepth) + rss("<item/>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cut, more, err := prune([]byte(doc), 10)
+			require.NoError(t, err)
+			require.Equal(t, doc, string(cut))
+			require.Zero(t, more)
+		})
+	}
+}
