@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"leasehold/coordinator/visit/store"
@@ -12,8 +11,11 @@ import (
 	"leasehold/shared/fault"
 )
 
-// list adds the origins that a lister named.
+// list adds the origins that a lister named, if o is the outcome of one.
 func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) error {
+	if o.Listed == nil || o.Status == models.Lost {
+		return nil
+	}
 	lister, err := c.Origin(ctx, o.Origin)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil // removed meanwhile
@@ -29,15 +31,9 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 		if !lister.MayList(n) {
 			continue // a manager of ours never names it
 		}
-		one := models.Origin{
+		l.Origins = append(l.Origins, store.Named{Created: n.Created, Updated: n.Updated, Origin: models.Origin{
 			ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, Priority: lister.Priority, AddedAt: time.Now().UTC(), Listed: true,
-		}
-		if known, err := c.Origin(ctx, one.ID); err == nil {
-			one = known
-		} else if _, err := c.AddOrigin(ctx, one); err != nil {
-			return fmt.Errorf("%s: %w", one.URI, err)
-		}
-		l.Origins = append(l.Origins, store.Named{Origin: one, Created: n.Created, Updated: n.Updated})
+		}})
 	}
 	err = s.List(ctx, time.Now(), l)
 	if errors.Is(err, fault.ErrNotFound) {

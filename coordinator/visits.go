@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	schedule "leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
 	"leasehold/shared/browse"
@@ -186,59 +185,121 @@ func (v *visits) sleep(ctx context.Context, full bool) error {
 	return nil
 }
 
-// record records outcomes until ctx ends.
+// An ending is a visit that a manager has ended.
+type ending struct {
+	result  *work.Held
+	outcome models.Outcome
+}
+
+const (
+	// takers is how many results are taken at a time. Each may list what a lister named,
+	// which takes a second or two, and the others go on meanwhile.
+	takers = 16
+	// maxRecorded is how many outcomes are recorded together.
+	maxRecorded = 256
+)
+
+// record records outcomes until ctx ends or one of its parts fails. Takers hold the
+// results and list what listers named; the outcomes that have come meanwhile are recorded
+// together.
 func (v *visits) record(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	endings := make(chan ending, maxRecorded)
+	parts := []func(context.Context, chan ending) error{v.recordEndings}
+	for range takers {
+		parts = append(parts, v.takeResults)
+	}
+	failed := make(chan error, len(parts))
+	var running sync.WaitGroup
+	for _, part := range parts {
+		running.Go(func() {
+			failed <- part(ctx, endings)
+			cancel()
+		})
+	}
+	running.Wait()
+	return <-failed // the first error; the others followed from it
+}
+
+// takeResults takes results and lists what listers named, until ctx ends. A malformed
+// outcome counts as a lost visit, after which the origin is visited again, unless several
+// visits were lost.
+func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 	for {
 		step, err := v.work.Next(ctx, visit.Action, false)
 		if err != nil {
 			return err
 		}
-		err = catalog.RetryOverload(ctx, v.c.Log, func() error { return v.recordOne(ctx, step.Result) })
+		h, o := step.Result, models.Outcome{}
+		if err := json.Unmarshal([]byte(h.Body), &o); err != nil {
+			v.c.Log.Error("coordinator: malformed outcome of a visit, dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
+			o = models.Outcome{Origin: h.Subject, Visit: h.Part, Status: models.Lost, At: time.Now().UTC()}
+		}
+		err = catalog.RetryOverload(ctx, v.c.Log, func() error { return list(ctx, v.c.Catalog, v.store, o) })
 		if err != nil {
-			return fmt.Errorf("coordinator: outcome of a visit of %s: %w", step.Result.Subject, err)
+			return fmt.Errorf("coordinator: listing of %s: %w", h.Subject, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case endings <- ending{h, o}:
+		}
+	}
+}
+
+// recordEndings records outcomes together with those that have come meanwhile, and ends
+// the holds of their results once they are on disk, until ctx ends.
+func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
+	for {
+		var batch []ending
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case e := <-endings:
+			batch = append(batch, e)
+		}
+		for len(endings) > 0 && len(batch) < maxRecorded { // this is the only receiver
+			batch = append(batch, <-endings)
+		}
+		var outcomes []models.Outcome
+		for _, e := range batch {
+			outcomes = append(outcomes, e.outcome)
+		}
+		err := catalog.RetryOverload(ctx, v.c.Log, func() error {
+			_, err := v.store.Record(ctx, time.Now(), outcomes)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("coordinator: outcomes of visits: %w", err)
 		}
 		failpoint.Reached("outcome.stored", "")
-		if err := v.work.Ingested(ctx, step.Result); err != nil && !errors.Is(err, fault.ErrStaleToken) {
+		failed := make([]error, len(batch))
+		var running sync.WaitGroup
+		for i, e := range batch {
+			running.Go(func() {
+				if err := v.work.Ingested(ctx, e.result); !errors.Is(err, fault.ErrStaleToken) {
+					failed[i] = err
+				}
+			})
+		}
+		running.Wait()
+		if err := errors.Join(failed...); err != nil {
 			return err
 		}
 	}
 }
 
-// recordOne records one outcome. An outcome that is malformed counts as a lost visit,
-// after which the origin is visited again, unless several visits were lost.
-func (v *visits) recordOne(ctx context.Context, h *work.Held) error {
-	var o models.Outcome
-	if err := json.Unmarshal([]byte(h.Body), &o); err != nil {
-		v.c.Log.Error("coordinator: malformed outcome of a visit, dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
-		o = models.Outcome{Origin: h.Subject, Visit: h.Part, Status: models.Lost, At: time.Now().UTC()}
-	}
-	_, err := Record(ctx, v.c.Catalog, v.store, o)
-	return err
-}
-
-// Record records an outcome from a manager, the API or this process: it adds the origins
-// that a lister named, then decides when the next visit is due, and then updates the
-// catalog. It returns why the outcome was ignored, or "" if it was not.
+// Record records an outcome from the API or this process: it adds the origins that a
+// lister named, and then decides when the next visit is due and updates the catalog. It
+// returns why the outcome was ignored, or "" if it was not.
 func Record(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) (ignored string, err error) {
-	if o.Listed != nil && o.Status != models.Lost {
-		if err := list(ctx, c, s, o); err != nil {
-			return "", err
-		}
+	if err := list(ctx, c, s, o); err != nil {
+		return "", err
 	}
-	now := time.Now()
-	effects, err := s.Record(ctx, now, []models.Outcome{o})
+	effects, err := s.Record(ctx, time.Now(), []models.Outcome{o})
 	if err != nil {
 		return "", err
 	}
-	switch ignored = effects[0].Ignored; ignored {
-	case "", store.GivenUp, schedule.NotNewer: // the catalog may have missed it then
-	case store.UnknownOrigin: // removed meanwhile, or of a kind that is not visited
-	default:
-		return ignored, nil
-	}
-	o.Listed = nil
-	if err := c.RecordOutcome(ctx, o); err != nil && !errors.Is(err, fault.ErrNotFound) {
-		return "", err
-	}
-	return ignored, nil
+	return effects[0].Ignored, nil
 }

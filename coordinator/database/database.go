@@ -49,7 +49,9 @@ func open(ctx context.Context, path, policy string, rules visit.Rules, onStep fu
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}
-	return &Database{Catalog: sqlite.New(file, visits), Visits: visits, file: file}, nil
+	catalog := sqlite.New(file, visits)
+	visits.Attach(catalog)
+	return &Database{Catalog: catalog, Visits: visits, file: file}, nil
 }
 
 // Copy writes the database as of one moment to a new file at path, while it is used.

@@ -199,10 +199,16 @@ func (f *File) Note(ctx context.Context, op string, do func(*Conn) error) error 
 // When Steps returns an error, the transactions before the last one stay: the caller
 // must be able to begin again.
 func (f *File) Steps(ctx context.Context, op string, next func(*Conn) (done bool, err error)) error {
+	return f.StepsOf(ctx, op, stepTime, next)
+}
+
+// StepsOf is Steps with transactions that work for another time. The longer one is, the
+// less is written, because each transaction writes every page that it changes once.
+func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, next func(*Conn) (done bool, err error)) error {
 	for done := false; !done; {
 		err := f.Write(ctx, op, func(c *Conn) (err error) {
 			began := time.Now()
-			for n := 0; !done && err == nil && n < maxSteps && time.Since(began) < stepTime; n++ {
+			for n := 0; !done && err == nil && n < maxSteps && time.Since(began) < length; n++ {
 				done, err = next(c)
 			}
 			return err

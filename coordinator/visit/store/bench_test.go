@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -15,23 +16,34 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// BenchmarkVisits claims and records 1,000 visits at a time among 10^5 and 10^6
-// origins: 10 % of them have dates, 2 % were never visited, rates are spread over
-// all classes. pick is the choice alone, also at n=10 and n=100.
+// BenchmarkVisits claims and records 1,000 visits at a time among 10^3 to 10^6 origins on
+// no hosts, 1, 30, 10^4 and 30,000: 10 % of them have dates, 2 % were never visited, rates
+// are spread over all classes. claim-40 asks for as many as a few managers have slots for,
+// while the hosts of the last claims are still busy. reload is what a start reads.
+//
+//	go test ./coordinator/visit/store -run '^$' -bench Visits -benchtime 20x
 func BenchmarkVisits(b *testing.B) {
-	for _, origins := range []int{100_000, 1_000_000} {
-		b.Run(fmt.Sprint(origins), func(b *testing.B) {
-			s, now := filled(b, origins)
-			for _, n := range []int{10, 100, 1000} {
-				b.Run(fmt.Sprintf("pick-%d", n), func(b *testing.B) {
-					median(b, func() {
-						picked, _, err := s.pick(b.Context(), "pick", now, n)
-						require.NoError(b, err)
-						require.Len(b, picked, n)
-					})
+	for _, x := range []struct{ origins, hosts int }{
+		{1000, 30}, {100_000, 0}, {100_000, 1}, {100_000, 30}, {100_000, 30_000}, {1_000_000, 0}, {1_000_000, 30}, {1_000_000, 10_000},
+	} {
+		b.Run(fmt.Sprintf("%d-on-%d-hosts", x.origins, x.hosts), func(b *testing.B) {
+			s, now := filled(b, x.origins, x.hosts)
+			b.Run("claim-40", func(b *testing.B) {
+				median(b, func() {
+					now = now.Add(500 * time.Millisecond)
+					visits, err := s.Claim(b.Context(), now, 40)
+					require.NoError(b, err)
+					recordAll(b, s, now, visits)
 				})
-			}
+			})
 			b.Run("claim-record-metrics-1000", func(b *testing.B) { claimAndRecord(b, s, &now) })
+			b.Run("reload", func(b *testing.B) {
+				median(b, func() { require.NoError(b, s.file.Read(b.Context(), "reload", s.load)) })
+				var memory runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&memory)
+				b.ReportMetric(float64(memory.Sys)/1e6, "MB-of-Go")
+			})
 		})
 	}
 }
@@ -48,38 +60,49 @@ func median(b *testing.B, f func()) {
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-p50")
 }
 
-func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
-	var claims, records, metrics time.Duration
-	rounds := 0
-	for b.Loop() {
-		rounds++
-		*now = now.Add(time.Minute)
-		began := time.Now()
-		visits, err := s.Claim(b.Context(), *now, 1000)
-		claims += time.Since(began)
-		require.NoError(b, err)
-		require.Len(b, visits, 1000)
-		var outcomes []models.Outcome
-		for i, v := range visits {
-			outcomes = append(outcomes, models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Eventful, At: now.Add(time.Second), Digest: fmt.Sprint(i, now)})
-		}
-		began = time.Now()
-		_, err = s.Record(b.Context(), now.Add(2*time.Second), outcomes)
-		records += time.Since(began)
-		require.NoError(b, err)
-		began = time.Now()
-		_, err = s.Metrics(b.Context(), *now)
-		metrics += time.Since(began)
-		require.NoError(b, err)
+// recordAll records an outcome of each visit.
+func recordAll(b *testing.B, s *Store, now time.Time, visits []models.Visit) {
+	var outcomes []models.Outcome
+	for i, v := range visits {
+		outcomes = append(outcomes, models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Eventful, At: now, Digest: fmt.Sprint(i, now)})
 	}
-	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(rounds) }
-	b.ReportMetric(each(claims), "ms-claim")
-	b.ReportMetric(each(records), "ms-record")
-	b.ReportMetric(each(metrics), "ms-metrics")
+	_, err := s.Record(b.Context(), now, outcomes)
+	require.NoError(b, err)
 }
 
-// filled is a store of many origins, placed as the value policy would.
-func filled(b *testing.B, origins int) (*Store, time.Time) {
+func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
+	var claims, records, metrics []time.Duration
+	claimed := 0
+	timed := func(to *[]time.Duration, f func()) {
+		began := time.Now()
+		f()
+		*to = append(*to, time.Since(began))
+	}
+	for b.Loop() {
+		*now = now.Add(time.Minute)
+		var visits []models.Visit
+		timed(&claims, func() {
+			var err error
+			visits, err = s.Claim(b.Context(), *now, 1000)
+			require.NoError(b, err)
+		})
+		claimed += len(visits)
+		timed(&records, func() { recordAll(b, s, now.Add(time.Second), visits) })
+		timed(&metrics, func() {
+			_, err := s.Metrics(b.Context(), *now)
+			require.NoError(b, err)
+		})
+	}
+	for name, all := range map[string][]time.Duration{"ms-claim": claims, "ms-record": records, "ms-metrics": metrics} {
+		slices.Sort(all)
+		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, name)
+	}
+	b.ReportMetric(float64(claimed)/float64(len(claims)), "claimed")
+}
+
+// filled is a store of many origins, placed as the value policy would. With hosts, they
+// are spread over them in turn.
+func filled(b *testing.B, origins, hosts int) (*Store, time.Time) {
 	now := time.Now()
 	s := openFile(b, filepath.Join(b.TempDir(), "catalog.db"))
 	const far = visit.Never
@@ -88,10 +111,15 @@ func filled(b *testing.B, origins int) (*Store, time.Time) {
 		x AS (SELECT i, i %% 50 = 0 AS new, i %% 10 = 0 AS dated, (i * 7919) %% 48 AS class, %[2]d - 1000000 - (i * 104729) %% 8000000 AS at FROM n)
 		INSERT INTO schedule (key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
 			last_success, last_status, digest, target, idx, failures, disabled, not_before, changes, days, pool, queue, class, ref)
-		SELECT i, 'o' || i, 'media', '/folder/' || i, '', 1, at, at, %[3]d, iif(dated, at + 1000, %[3]d), iif(new, %[3]d, at), iif(new, %[3]d, at),
+		SELECT i, 'o' || i, 'media', '/folder/' || i, iif(%[7]d, 'host' || (i * 31 %% max(%[7]d, 1)), ''), 1, at, at, %[3]d,
+			iif(dated, at + 1000, %[3]d), iif(new, %[3]d, at), iif(new, %[3]d, at),
 			iif(new, %[3]d, at), iif(new, '', 'full'), 'd', at, 4, 0, '', %[3]d, exp(class * 0.27) / 4096 * 100, 100,
-			iif(new, %[4]d, iif(dated, %[5]d, %[6]d)), iif(dated AND NOT new, 1, 0), class, at FROM x`,
-		origins, now.Unix(), int64(far), visit.PoolFirst, visit.PoolSignal, visit.PoolKnown))
+			iif(new, %[4]d, iif(dated, %[5]d, %[6]d)), iif(dated AND NOT new, 1, 0), class, at FROM x;
+		UPDATE schedule SET front = 0 WHERE key IN (SELECT key FROM (
+			SELECT key, row_number() OVER (PARTITION BY host, pool, queue, class ORDER BY ref, key) AS place FROM schedule WHERE host <> '')
+			WHERE place > 1)`,
+		origins, now.Unix(), int64(far), visit.PoolFirst, visit.PoolSignal, visit.PoolKnown, hosts))
+	require.NoError(b, s.write(b.Context(), "load", func() error { return nil })) // reads the cache
 	return s, now
 }
 

@@ -127,3 +127,69 @@ func TestTheGapOfAHostBeginsWhenAVisitEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, visits, 1)
 }
+
+// transactions is a catalog that counts those that it is changed in.
+type transactions struct {
+	count, outcomes int
+	under           bool
+}
+
+func (x *transactions) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error) {
+	x.join(c)
+	return o, nil
+}
+
+func (x *transactions) RecordOutcomeIn(c *sqlfile.Conn, _ models.Outcome) error {
+	x.outcomes++
+	x.join(c)
+	return nil
+}
+
+func (x *transactions) join(c *sqlfile.Conn) {
+	if !x.under {
+		x.under = true
+		x.count++
+		c.OnEnd(func(bool) { x.under = false })
+	}
+}
+
+func TestAListingAndManyOutcomesTakeFewTransactionsAndWakeOnce(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, sqlfile.Memory)
+	x := &transactions{}
+	s.Attach(x)
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	require.NoError(t, s.List(t.Context(), now, Listing{Origins: []Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}}))
+	<-s.Changed()
+	require.Zero(t, x.count, "only origins that a lister named are added to the catalog")
+	woken, stop := 0, make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-s.Changed():
+				woken++
+			case <-stop:
+				return
+			}
+		}
+	}()
+	require.NoError(t, s.List(t.Context(), now, Listing{Lister: "lister", Origins: hosted(1000, 1000)}))
+	close(stop)
+	<-ended
+	require.LessOrEqual(t, woken, 2, "after the last origin, and when the listing is recorded")
+	require.Less(t, x.count, 100, "1,000 origins")
+	x.count = 0
+	visits, err := s.Claim(t.Context(), now, 500)
+	require.NoError(t, err)
+	require.Len(t, visits, 500)
+	var outcomes []models.Outcome
+	for _, v := range visits {
+		outcomes = append(outcomes, models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Uneventful, At: now})
+	}
+	_, err = s.Record(t.Context(), now, outcomes)
+	require.NoError(t, err)
+	require.Equal(t, 500, x.outcomes, "recorded in the catalog in the same transactions")
+	require.Less(t, x.count, 50)
+}

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
@@ -30,8 +32,12 @@ type Named struct {
 	Created, Updated time.Time // zero: not given
 }
 
-// List adds the origins of a listing that are new, and lets the others take part
-// again. A full listing disables those of its lister that it does not name. One that does
+// sortedFrom is how many origins are written in the order of their ids, because each
+// transaction then changes neighbouring pages of the indexes of ids, and not all of them.
+const sortedFrom = 500
+
+// List adds the origins of a listing that are new, here and, if a lister named them, to
+// the catalog in the same transactions. It lets the others take part again. A full listing disables those of its lister that it does not name. One that does
 // not go on where the last ended is only added. After a kill part of it is recorded;
 // listing it again completes it.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
@@ -48,12 +54,23 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 		}
 	}
 	named := map[string]bool{}
-	err := stepThrough(ctx, s, op, l.Origins, func(o Named) error {
-		s.notify()
+	if len(l.Origins) > sortedFrom {
+		l.Origins = slices.SortedFunc(slices.Values(l.Origins), func(a, b Named) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	left := len(l.Origins)
+	err := stepThrough(ctx, s, op, l.Origins, func(o Named) (err error) {
+		if left--; left == 0 {
+			s.notify()
+		}
 		if named[o.ID] {
 			return nil
 		}
 		named[o.ID] = true
+		if l.Lister != "" && s.catalog != nil {
+			if o.Origin, err = s.catalog.AddListed(s.db, o.Origin); err != nil {
+				return fmt.Errorf("%s: %w", o.URI, err)
+			}
+		}
 		if err := s.name(lister, o, now.Unix()); err != nil {
 			return fmt.Errorf("%s: %w", o.URI, err)
 		}

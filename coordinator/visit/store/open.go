@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"embed"
+	"time"
 
 	"leasehold/coordinator/visit"
+	"leasehold/models"
 	"leasehold/shared/sqlfile"
 )
 
@@ -22,11 +24,24 @@ type Store struct {
 	rules   visit.Rules
 	file    *sqlfile.File
 	changed chan struct{}
+	catalog Catalog // nil: none
 
 	// The writer's user may use these.
 	db    *sqlfile.Conn // of the transaction under way
 	cache cache
 }
+
+// Catalog is the catalog in the same file (shared/catalog/sqlite), which changes in the
+// transactions that change the schedule.
+type Catalog interface {
+	// AddListed adds an origin unless the catalog has it, and returns it as it is there.
+	AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error)
+	// RecordOutcomeIn notes how a visit ended. fault.ErrNotFound: the origin is unknown.
+	RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error
+}
+
+// Attach has s change a catalog too. It must be called before s is used.
+func (s *Store) Attach(c Catalog) { s.catalog = c }
 
 // New returns the schedule in a file with Schema, and places all origins again if another
 // policy or other rules placed them. errors.Is finds fault.ErrInvalid for an unknown
@@ -57,9 +72,14 @@ func (s *Store) write(ctx context.Context, op string, f func() error) error {
 	})
 }
 
+// stepTime is how long a transaction of steps works at most. It is longer than that of the
+// catalog, because ids are spread over an index: 100 origins change about as many pages of
+// it as 1,000 do, and each transaction waits for the disk.
+const stepTime = 50 * time.Millisecond
+
 // steps calls next until it reports that it is done, in short transactions.
 func (s *Store) steps(ctx context.Context, op string, next func() (done bool, err error)) error {
-	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {
+	return s.file.StepsOf(ctx, op, stepTime, func(c *sqlfile.Conn) (done bool, err error) {
 		if err := s.enter(c); err != nil {
 			return false, err
 		}

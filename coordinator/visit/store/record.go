@@ -2,12 +2,14 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"leasehold/coordinator/visit"
 	"leasehold/models"
+	"leasehold/shared/fault"
 )
 
 // maxLost is how many visits in a row an origin may lose and be eligible at once;
@@ -17,7 +19,8 @@ const maxLost = 3
 // Record applies outcomes in the order of the list. Those of unknown origins, of the
 // future, or not newer than the last are reported in the effects; they change nothing
 // except that their visit is no longer under way. A lost visit has no outcome: the origin
-// is eligible again. When Record fails, some of the outcomes may be recorded; recording
+// is eligible again. Each outcome goes to the catalog in the same transaction, also
+// when it may have missed it before. When Record fails, some of the outcomes may be recorded; recording
 // them again changes nothing.
 func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Outcome) ([]visit.Effect, error) {
 	var effects []visit.Effect
@@ -26,6 +29,15 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 		effect, err := s.record(now, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.Origin, err)
+		}
+		switch effect.Ignored {
+		case "", GivenUp, visit.NotNewer, UnknownOrigin: // the last: of a kind that is not visited
+			if s.catalog == nil {
+				break
+			}
+			if err := s.catalog.RecordOutcomeIn(s.db, o); err != nil && !errors.Is(err, fault.ErrNotFound) {
+				return fmt.Errorf("%s: %w", o.Origin, err)
+			}
 		}
 		effects = append(effects, effect)
 		return nil

@@ -18,9 +18,7 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 	err = s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
 		n, err := c.Affect("UPDATE origin SET priority = ?2, listed = listed AND ?3 WHERE id = ?1", o.ID, o.Priority, o.Listed)
 		if isNew = n == 0; err == nil && isNew {
-			err = c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
-				stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed)
+			err = insertOrigin(c, o)
 		}
 		if err != nil || s.schedule == nil {
 			return err
@@ -28,6 +26,25 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 		return s.schedule.OriginAdded(c, o)
 	})
 	return isNew && err == nil, err
+}
+
+func insertOrigin(c *sqlfile.Conn, o models.Origin) error {
+	return c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
+		stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed)
+}
+
+// AddListed adds an origin that a lister named, in a transaction of the schedule. It
+// returns the origin as it is in the catalog: one that is known stays as it is.
+func (s *Store) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error) {
+	if err := validOrigin(o); err != nil {
+		return o, err
+	}
+	known, ok, err := findOrigin(c, o.ID)
+	if err != nil || ok {
+		return known, err
+	}
+	return o, insertOrigin(c, o)
 }
 
 func validOrigin(o models.Origin) error {
@@ -53,13 +70,20 @@ func scanOrigin(row sqlfile.Row) (models.Origin, error) {
 // Origin returns fault.ErrNotFound for an unknown id.
 func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err error) {
 	err = s.file.Read(ctx, "catalog.Origin "+id, func(c *sqlfile.Conn) error {
-		ok, err := c.One(selectOrigin+` WHERE id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
-			o, err = scanOrigin(row)
-			return err
-		})
+		var ok bool
+		o, ok, err = findOrigin(c, id)
 		return found(ok, err)
 	})
 	return o, err
+}
+
+// findOrigin reports whether the catalog has an origin.
+func findOrigin(c *sqlfile.Conn, id string) (o models.Origin, ok bool, err error) {
+	ok, err = c.One(selectOrigin+` WHERE id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
+		o, err = scanOrigin(row)
+		return err
+	})
+	return o, ok, err
 }
 
 // Origins lists those that were added at the same time in the order of their numbers.
@@ -76,18 +100,21 @@ func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 
 // RecordOutcome replaces the problem of the visit before, if that failed.
 func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
-	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error {
-		number, err := originNumber(c, o.Origin)
-		if err != nil {
-			return err
-		}
-		n, err := c.Affect(`UPDATE origin SET last_visit = ?2, last_outcome = ?3, last_error = ?4
-			WHERE id = ?1 AND last_visit <= ?2`, o.Origin, stamp(o.At), o.Status, o.Error)
-		if err != nil || n == 0 {
-			return err
-		}
-		return replaceVisitProblem(c, number, o)
-	})
+	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error { return s.RecordOutcomeIn(c, o) })
+}
+
+// RecordOutcomeIn is RecordOutcome in a transaction of the schedule.
+func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
+	number, err := originNumber(c, o.Origin)
+	if err != nil {
+		return err
+	}
+	n, err := c.Affect(`UPDATE origin SET last_visit = ?2, last_outcome = ?3, last_error = ?4
+		WHERE id = ?1 AND last_visit <= ?2`, o.Origin, stamp(o.At), o.Status, o.Error)
+	if err != nil || n == 0 {
+		return err
+	}
+	return replaceVisitProblem(c, number, o)
 }
 
 // RemoveOrigin works in transactions of a few recordings each. After a kill between two

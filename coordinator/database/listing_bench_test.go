@@ -1,0 +1,106 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/models"
+)
+
+// BenchmarkListing lists 50,000 origins on 30 hosts in slices of a lister's visit, while
+// another goroutine claims 40 visits and records their outcomes in a loop. It
+// reports how many seconds that took, the bytes written for each origin (by this process,
+// the visits included, where /proc tells), how many visits ended meanwhile, and how long a
+// claim took (ms, p50 and the maximum).
+//
+//	go test ./coordinator/database -run '^$' -bench Listing -benchtime 1x
+func BenchmarkListing(b *testing.B) {
+	const origins, hosts = 50_000, 30
+	for _, visiting := range []bool{false, true} {
+		b.Run(fmt.Sprintf("visits-%v", visiting), func(b *testing.B) {
+			for range b.N {
+				benchmarkListing(b, origins, hosts, visiting)
+			}
+		})
+	}
+}
+
+func benchmarkListing(b *testing.B, origins, hosts int, visiting bool) {
+	d, err := Open(b.Context(), filepath.Join(b.TempDir(), "catalog.db"), "value", visit.DefaultRules())
+	require.NoError(b, err)
+	defer d.Close()
+	_, err = d.Catalog.AddOrigin(b.Context(), models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"})
+	require.NoError(b, err)
+	ctx, stop := context.WithCancel(b.Context())
+	var took []float64
+	visits, done := 0, make(chan struct{})
+	go func() {
+		defer close(done)
+		for visiting && ctx.Err() == nil {
+			began := time.Now()
+			claimed, err := d.Visits.Claim(ctx, began, 40)
+			if err != nil {
+				return
+			}
+			took = append(took, float64(time.Since(began).Microseconds())/1000)
+			var outcomes []models.Outcome
+			for _, v := range claimed {
+				outcomes = append(outcomes, models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Uneventful, At: time.Now(), Digest: "d"})
+			}
+			if _, err = d.Visits.Record(ctx, time.Now(), outcomes); err != nil {
+				return
+			}
+			visits += len(claimed)
+			select {
+			case <-ctx.Done():
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}()
+	before, began := written(), time.Now()
+	for from := 0; from < origins; from += models.MaxListed {
+		l := store.Listing{Lister: "lister", From: from, Next: from + models.MaxListed}
+		if l.Next == origins {
+			l.Next, l.Full = 0, true
+		}
+		for i := range models.MaxListed {
+			uri := fmt.Sprintf("http://127.0.0.%d:8000/feeds/number-%d.xml", (from+i)%hosts+1, from+i)
+			l.Origins = append(l.Origins, store.Named{Origin: models.Origin{ID: models.NewID("feed", uri), Kind: models.Feed, URI: uri, Listed: true}})
+		}
+		require.NoError(b, d.Visits.List(b.Context(), time.Now(), l))
+	}
+	b.ReportMetric(time.Since(began).Seconds(), "s-listing")
+	b.ReportMetric(float64(written()-before)/float64(origins), "B-written/origin")
+	stop()
+	<-done
+	b.ReportMetric(float64(visits), "visits")
+	b.ReportMetric(float64(d.file.LongestWrite().Microseconds())/1000, "ms-writer")
+	if len(took) > 0 {
+		slices.Sort(took)
+		b.ReportMetric(took[len(took)/2], "ms-claim-p50")
+		b.ReportMetric(took[len(took)-1], "ms-claim-max")
+	}
+}
+
+// written is how many bytes this process has written to files; 0 where that is not known.
+func written() int64 {
+	text, _ := os.ReadFile("/proc/self/io")
+	for line := range strings.Lines(string(text)) {
+		if n, ok := strings.CutPrefix(line, "wchar: "); ok {
+			bytes, _ := strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+			return bytes
+		}
+	}
+	return 0
+}
