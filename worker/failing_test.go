@@ -23,23 +23,22 @@ import (
 // flaky is a session whose calls fail when fails returns an error for them. Receive is
 // named "receive", and other operations by their procedure.
 type flaky struct {
-	space.Repository
+	space.Conn
 	fails func(op string) error
 }
 
-func (f *flaky) Call(ctx context.Context, id space.OpID, proc string, args tuple.Tuple) (tuple.Tuple, error) {
-	if err := f.fails(proc); err != nil {
-		return nil, err
+func (f *flaky) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	if r.Verb == space.VerbReceive {
+		reply, err := f.Conn.Do(ctx, r)
+		if failure := f.fails("receive"); failure != nil {
+			return space.Reply{}, failure
+		}
+		return reply, err
 	}
-	return f.Repository.Call(ctx, id, proc, args)
-}
-
-func (f *flaky) Receive(ctx context.Context) (tuple.Tuple, error) {
-	message, err := f.Repository.Receive(ctx)
-	if failure := f.fails("receive"); failure != nil {
-		return nil, failure
+	if err := f.fails(r.Procedure); err != nil {
+		return space.Reply{}, err
 	}
-	return message, err
+	return f.Conn.Do(ctx, r)
 }
 
 // runFlaky starts a worker whose sessions fail, each numbered from 1; stop drains it and
@@ -50,9 +49,13 @@ func (b *bench) runFlaky(h worker.Handler, fails func(session int, op string) er
 	b.ended = done
 	connect := func(ctx context.Context) (space.Repository, error) {
 		n := len(b.repos) + 1
-		repo, err := b.engine.Session(ctx, fmt.Sprint("worker-", n), sessionLost)
+		c, err := b.engine.Connect(ctx, fmt.Sprint("worker-", n), sessionLost)
+		if err != nil {
+			return nil, err
+		}
+		repo := space.Over(&flaky{c, func(op string) error { return fails(n, op) }})
 		b.repos = append(b.repos, repo)
-		return &flaky{repo, func(op string) error { return fails(n, op) }}, err
+		return repo, nil
 	}
 	go func() {
 		done <- worker.Run(ctx, connect, worker.Config{

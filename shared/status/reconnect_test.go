@@ -19,6 +19,13 @@ import (
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
+// conn is a connection that only has a name.
+type conn struct{ space.Conn }
+
+func (conn) Session() string { return "worker-1" }
+
+func newSession() space.Repository { return space.Over(conn{}) }
+
 func TestReconnectReturnsTheErrorOfAConnectionThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	refused := fmt.Errorf("join: %w", fault.ErrUnauthenticated)
@@ -49,7 +56,7 @@ func TestReconnectRunsWithASessionThatComesAsItsContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	connect := func(context.Context) (space.Repository, error) {
 		cancel()
-		return &coordinator{}, nil
+		return newSession(), nil
 	}
 	ran := false
 	err := status.Reconnect(ctx, connect, silent, func(context.Context, space.Repository) error {
@@ -79,7 +86,7 @@ func TestReconnectReplacesALostSessionAndKeepsOtherErrors(t *testing.T) {
 				sessions := 0
 				connect := func(context.Context) (space.Repository, error) {
 					sessions++
-					return &coordinator{}, nil
+					return newSession(), nil
 				}
 				err := status.Reconnect(t.Context(), connect, silent, func(context.Context, space.Repository) error {
 					return c.results[sessions-1]
@@ -100,7 +107,7 @@ func TestReconnectEndsInThePauseAfterALoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		connect := func(context.Context) (space.Repository, error) { return &coordinator{}, nil }
+		connect := func(context.Context) (space.Repository, error) { return newSession(), nil }
 		runs := 0
 		err := status.Reconnect(ctx, connect, silent, func(context.Context, space.Repository) error {
 			runs++
