@@ -9,6 +9,7 @@ import (
 
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
 	"leasehold/shared/tuple"
 )
 
@@ -56,8 +57,9 @@ func revokeAttempt(tx space.Tx, i Item) (Item, error) {
 	return i, removeClaim(tx, i.ID)
 }
 
-// failAttempt counts a failed attempt. The task waits for its back-off or, if it has
-// no attempts left, becomes a dead letter.
+// failAttempt counts a failed attempt. The task is offered at once to another worker if
+// one serves the action and has not given the task back. If there is none, it waits for
+// its back-off. If it has no attempts left, it becomes a dead letter.
 func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, reason string) error {
 	worker := i.CurrentClaimant
 	if !slices.Contains(i.Claimants, worker) {
@@ -73,7 +75,14 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, reason string) e
 		return deadLetter(tx, e, i, reason)
 	}
 	i.State = "waits after an attempt that failed: " + reason
-	if unclaimable(tx, i) {
+	servers := status.Servers(tx, i.Action)
+	if slices.ContainsFunc(servers, func(s status.Serving) bool { return !slices.Contains(i.Claimants, s.ID) }) {
+		if err := rewrite(tx, e.Ref, i); err != nil {
+			return err
+		}
+		return tx.Back(e.Ref, space.OldPlace)
+	}
+	if len(servers) > 0 {
 		i.State = allGaveBack
 	}
 	return p.backOff(tx, e.Ref, i)

@@ -17,7 +17,9 @@
 //	create ──▶ waiting ──────▶ held ──────▶ (result, final)
 //	             ▲  ▲            │ │
 //	             │  └─ hand back ┘ │ release, time out, session lost: attempts + 1,
-//	             │                 ▼ a new token, the worker is a claimant
+//	             │                 │ a new token, the worker is a claimant
+//	             ├─────────────────┤ another worker serves the action: at once
+//	             │                 ▼ no other worker does
 //	             └── back-off ── held, hidden ────▶ dead (attempts > maximum)
 //
 // Invariants: at most one session holds a task. Only its holder, with the current
@@ -86,8 +88,8 @@ const (
 
 // Policy is the configuration of the protocol.
 type Policy struct {
-	MaxAttempts int64         // at least 1; a task that failed more often becomes a dead letter
-	Backoff     time.Duration // before a task that was given back is offered again
+	MaxAttempts int64         // at least 1; a task whose failed attempts exceed it becomes a dead letter, so 3 means up to four tries
+	Backoff     time.Duration // before a task is offered again to workers that gave it back
 }
 
 // Procedures returns the verbs as procedures: task.claim (action…), task.extend

@@ -3,6 +3,7 @@ package worktest
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +20,7 @@ var lossScenarios = []scenario{
 	{"Fault31WorkerKilledAfterClaim", func(f *fixture) { fault31Killed(f, nil) }},
 	{"Fault31WorkerKilledAfterReport", func(f *fixture) { fault31Killed(f, []string{"a"}) }},
 	{"Fault31WorkerKilledAfterFinal", fault31KilledAfterFinal},
+	{"TheTaskOfALostWorkerIsOfferedToAnotherAtOnce", lostWorkerIsReplaced},
 	{"Fault32PoisonTaskBecomesADeadLetter", fault32Poison},
 	{"TimeOutTellsTheWorker", timeOutTells},
 }
@@ -31,7 +33,7 @@ func fault19PausedWorker(f *fixture) {
 	w1.stopHeartbeat()
 	f.pass(3 * sessionTTL)
 	require.ErrorIs(f, w1.report(i, "", true), fault.ErrClosed)
-	again := w2.claimAfterBackoff()
+	again := w2.claim()
 	require.Equal(f, i.ID, again.ID)
 	require.Equal(f, []string{"worker-1: its worker was lost"}, again.History)
 
@@ -52,7 +54,7 @@ func fault28TwoResolve(f *fixture) {
 	m.issue(toDig("site"), 0)
 	first := w1.claim()
 	f.pass(taskTimeout)
-	second := w2.claimAfterBackoff()
+	second := w2.claim()
 	errs := make(chan error)
 	go func() { errs <- w1.report(first, "", true) }()
 	go func() { errs <- w2.report(second, "", true) }()
@@ -92,6 +94,27 @@ func fault31Killed(f *fixture, reported []string) {
 	m.ingest()
 	require.Equal(f, 1, f.total(lease.Revoked))
 	require.Equal(f, 1, f.total(lease.Extended), "by the report with the current token")
+}
+
+// lostWorkerIsReplaced kills a worker while another one waits for a task.
+func lostWorkerIsReplaced(f *fixture) {
+	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
+	m.issue(toDig("site"), 0)
+	i := w1.claim()
+	w2 := f.worker("worker-2", 1)
+	claimed := make(chan task.Item, 1)
+	go func() {
+		again, err := w2.task.Claim(f.Context(), dig)
+		require.NoError(f, err)
+		claimed <- again
+	}()
+	f.pass(sessionTTL / 2)
+	killed := time.Now()
+	w1.stopHeartbeat()
+	again := receive(f, claimed)
+	require.Equal(f, i.ID, again.ID)
+	require.EqualValues(f, 1, again.Attempts)
+	require.LessOrEqual(f, time.Since(killed), sessionTTL+time.Second)
 }
 
 func fault31KilledAfterFinal(f *fixture) {
