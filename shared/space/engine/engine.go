@@ -60,6 +60,8 @@ type Config struct {
 	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
 	Log   *slog.Logger // nil: slog.Default
+	// Now returns the time with a monotonic reading; nil is time.Now.
+	Now func() time.Time
 }
 
 // Engine hosts spaces. Its methods may be called concurrently.
@@ -81,8 +83,10 @@ type Engine struct {
 type state struct {
 	mu sync.Mutex // guards all fields
 
+	clock   func() time.Time
 	started time.Time     // when this process opened the engine; has a monotonic reading
-	base    time.Duration // engine time at started
+	base    time.Duration // engine time at started, less all pauses since then
+	seen    time.Duration // since started, when now was called last
 
 	entries  map[int64]*entry // by ref
 	spaces   map[string]*spaceState
@@ -121,12 +125,16 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		journal: c.Journal, procedures: c.Procedures, trace: c.Trace, log: c.Log,
 		seed: maphash.MakeSeed(), journalFull: func() bool { return false }, wake: make(chan struct{}, 1),
-		state:     state{started: time.Now(), sessions: sessions{}, inFlight: map[space.OpID]*waiter{}},
+		state:     state{clock: time.Now, sessions: sessions{}, inFlight: map[space.OpID]*waiter{}},
 		committer: committer{turn: make(chan struct{}, 1)},
 	}
 	if e.log == nil {
 		e.log = slog.Default()
 	}
+	if c.Now != nil {
+		e.state.clock = c.Now
+	}
+	e.state.started = e.state.clock()
 	if j, ok := c.Journal.(journal.FullReporter); ok {
 		e.journalFull = j.Full
 	}
@@ -138,9 +146,27 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	return e, nil
 }
 
+const (
+	// wakeInterval is how often Run reads the clock at least.
+	wakeInterval = time.Second
+	// maxAsleep is the longest time between two readings of the clock in which the
+	// process counts as awake: more than wakeInterval, because a busy machine may be late,
+	// and so little that a session (6 s) whose client sends heartbeats (2 s) outlives it.
+	maxAsleep = 5 * time.Second / 2
+)
+
 // now is the elapsed engine time. It continues from the journal's clock, so that
-// a restart only lengthens deadlines.
-func (st *state) now() time.Duration { return st.base + time.Since(st.started) }
+// a restart only lengthens deadlines. So does a pause of the process (SIGSTOP, a
+// suspended machine): engine time stands still between two readings that are further
+// apart than maxAsleep, because during a pause the engine read no sign of life.
+func (st *state) now() time.Duration {
+	elapsed := st.clock().Sub(st.started)
+	if pause := elapsed - st.seen; pause > maxAsleep {
+		st.base -= pause
+	}
+	st.seen = elapsed
+	return st.base + elapsed
+}
 
 // nextNumber returns a number that no entry, session or subscription of this
 // engine has had. It names them, and orders entries by age.
@@ -181,8 +207,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// fireTimers fires the timers that are due. It returns how long it is until the
-// next one, and whether the engine has stopped.
+// fireTimers fires the timers that are due. It returns when to call it again, and
+// whether the engine has stopped.
 func (e *Engine) fireTimers() (next time.Duration, stopped bool) {
 	st := &e.state
 	st.mu.Lock()
@@ -191,11 +217,11 @@ func (e *Engine) fireTimers() (next time.Duration, stopped bool) {
 		return 0, true
 	}
 	e.fireDue()
-	at, ok := st.timers.next()
-	if !ok {
-		return time.Hour, false
+	now := st.now() // even without timers, because it has to be called at each wakeInterval
+	if at, ok := st.timers.next(); ok {
+		return min(max(0, at-now), wakeInterval), false
 	}
-	return max(0, at-st.now()), false
+	return wakeInterval, false
 }
 
 // shutDown ends every session and blocked call, and commits the pending batch.
