@@ -101,12 +101,12 @@ func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
 		return nil
 	case errors.Is(cause, errDrained), err == nil && isClosed(j.draining):
 		log.Info("worker: task handed back", "cause", cause)
-		return s.sessionError(s.client.HandBack(alive, j.item))
+		return s.sessionError(alive, s.client.HandBack(alive, j.item))
 	case err == nil:
 		err = errors.New("the handler returned without a last result")
 	}
 	log.Error("worker: task released", "error", err)
-	return s.sessionError(s.client.Release(alive, j.item, firstLine(err)))
+	return s.sessionError(alive, s.client.Release(alive, j.item, firstLine(err)))
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -119,9 +119,10 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // sessionError returns err if it ends the session. A stale token does not, because it
-// means that the task was given back already.
-func (s *shift) sessionError(err error) error {
-	if errors.Is(err, fault.ErrStaleToken) {
+// means that the task was given back already. Nor does an error after alive has ended:
+// then the task returns when the session is closed or lost.
+func (s *shift) sessionError(alive context.Context, err error) error {
+	if errors.Is(err, fault.ErrStaleToken) || err != nil && alive.Err() != nil {
 		return nil
 	}
 	return err

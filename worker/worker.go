@@ -31,7 +31,7 @@ type Config struct {
 	Slots     int                // tasks at a time, at least 1
 	Heartbeat time.Duration
 	Drain     time.Duration // how long handlers may finish when the worker stops
-	Grace     time.Duration // how long a handler may take to return once its context ended
+	Grace     time.Duration // how long a handler may take to return once its context ended; a stop takes at most Drain and Grace
 	Log       *slog.Logger  // nil: slog.Default
 }
 
@@ -101,15 +101,20 @@ func (s *shift) run(ctx context.Context) error {
 	case err = <-failed:
 		s.stopAll(errSession)
 	case <-ctx.Done():
+		// A coordinator that is unreachable must not keep the worker: tasks are handed back
+		// until half of the grace has passed, and the rest is for closing the session.
+		ended := time.Now().Add(s.Drain + s.Grace)
+		defer time.AfterFunc(time.Until(ended)-s.Grace/2, func() { end(errSession) }).Stop()
 		s.drain(idle)
+		<-idle
+		end(errSession)
+		background.Wait()
+		s.close(ended)
 	}
 	stopClaiming()
 	<-idle
 	end(errSession)
 	background.Wait()
-	if err == nil {
-		s.close()
-	}
 	select {
 	case other := <-failed:
 		if err == nil && errors.Is(other, fault.ErrClosed) {
@@ -140,10 +145,10 @@ func (s *shift) drain(idle <-chan struct{}) {
 	}
 }
 
-// close closes the session. If the coordinator is unreachable, the session is lost when
-// its TTL is over, and Run still returns nil.
-func (s *shift) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), s.Grace)
+// close closes the session by a deadline. If the coordinator is unreachable, the session
+// is lost when its TTL is over, and Run still returns nil.
+func (s *shift) close(by time.Time) {
+	ctx, cancel := context.WithDeadline(context.Background(), by)
 	defer cancel()
 	if err := s.repo.Close(ctx); err != nil {
 		s.Log.Warn("worker: the session could not be closed", "session", s.repo.Session(), "error", err)

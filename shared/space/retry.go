@@ -9,10 +9,13 @@ import (
 // Retrying returns a repository that repeats each call of r as l does: so a loop over it
 // does not end on an error that can pass. A call that could have happened although its
 // error is fault.ErrUnavailable is repeated too; its caller must be one that tolerates
-// that, or a connection that numbers its operations (package remote). r must come from
-// Over or from an engine.
+// that, or a connection that numbers its operations (package remote). A repository that
+// neither Over nor an engine made is returned as it is.
 func Retrying(r Repository, l *retry.Loop) Repository {
-	return repository{retryingConn{r.(repository).conn, l}}
+	if inner, ok := r.(repository); ok {
+		return repository{retryingConn{inner.conn, l}}
+	}
+	return r
 }
 
 // Once returns r without what Retrying added to it, for calls whose caller has something
