@@ -116,7 +116,7 @@ var settings = []setting{
 		help:  "time that a task may wait for a worker; shorter than lease-ttl"},
 	{key: "max-attempts", defaultValue: "3", group: tasks, usedBy: byHost,
 		field: func(c *Config) value { return count{to: &c.MaxAttempts, min: 1, max: 1000} },
-		help:  "attempts at a task before it becomes a dead letter"},
+		help:  "failed attempts that a task survives: with 3 it is tried up to four times, then it becomes a dead letter"},
 	{key: "release-backoff", defaultValue: "30s", group: tasks, usedBy: byHost,
 		field: func(c *Config) value { return span{&c.ReleaseBackoff, time.Millisecond, day} },
 		help:  "time before a task that a worker released is offered again"},

@@ -30,7 +30,10 @@ type fixture struct {
 
 const backoff = 30 * time.Second
 
-func withFixture(t *testing.T, run func(fixture)) {
+func withFixture(t *testing.T, run func(fixture)) { withFullSpace(t, "", run) }
+
+// withFullSpace is withFixture with one space that has capacity for one tuple, and has one.
+func withFullSpace(t *testing.T, full string, run func(fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
@@ -46,8 +49,14 @@ func withFixture(t *testing.T, run func(fixture)) {
 		require.NoError(t, err)
 		for _, spaces := range [][]space.Definition{task.Spaces(), lease.Spaces(), status.Spaces()} {
 			for _, s := range spaces {
+				if s.Name == full {
+					s.Options.Capacity, s.Options.Overflow = 1, space.Block
+				}
 				require.NoError(t, repo.Create(t.Context(), s.Name, s.Options))
 			}
+		}
+		if full != "" {
+			require.NoError(t, repo.Space(full).Put(t.Context(), tuple.New("full"), 0))
 		}
 		run(fixture{t, repo, task.Client{Repo: repo}})
 		stop()

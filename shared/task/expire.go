@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"strings"
 
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
@@ -50,6 +51,9 @@ func (p Policy) endBackOff(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	i, err := Decode(e.Tuple)
 	if err != nil {
 		return nil, deadLetterCorrupt(tx, e, err)
+	}
+	if i.Attempts > p.MaxAttempts {
+		return nil, p.die(tx, e, i, strings.TrimPrefix(i.State, noSpaceForIt))
 	}
 	if unclaimable(tx, i) {
 		i.Claimants = nil

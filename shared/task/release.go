@@ -72,7 +72,7 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, reason string) e
 		return err
 	}
 	if i.Attempts > p.MaxAttempts {
-		return deadLetter(tx, e, i, reason)
+		return p.die(tx, e, i, reason)
 	}
 	i.State = "waits after an attempt that failed: " + reason
 	servers := status.Servers(tx, i.Action)

@@ -53,9 +53,13 @@ func putLate(tx space.Tx, r ResultTuple) error {
 // Put puts a result. A body over maxResult is fault.ErrTooLarge, because no answer
 // could carry it.
 func (r ResultTuple) Put(tx space.Tx) error {
-	if len(r.Body) > maxResult {
-		return fmt.Errorf("result of %s %s: %w: a body of %d bytes, at most %d", r.Action, r.Subject, fault.ErrTooLarge, len(r.Body), maxResult)
-	}
-	_, err := tx.Put(Result, EncodeResult(r), space.PutOptions{})
+	_, err := r.put(tx)
 	return err
+}
+
+func (r ResultTuple) put(tx space.Tx) (ref int64, err error) {
+	if len(r.Body) > maxResult {
+		return 0, fmt.Errorf("result of %s %s: %w: a body of %d bytes, at most %d", r.Action, r.Subject, fault.ErrTooLarge, len(r.Body), maxResult)
+	}
+	return tx.Put(Result, EncodeResult(r), space.PutOptions{})
 }

@@ -34,7 +34,7 @@ func (p Policy) reviveStuck(tx space.Tx, action string) (tuple.Tuple, error) {
 		case err != nil:
 			err = deadLetterCorrupt(tx, e, err)
 		case i.Attempts > p.MaxAttempts:
-			err = deadLetter(tx, e, i, "more attempts than are allowed")
+			err = p.die(tx, e, i, "more attempts than are allowed")
 		case unclaimable(tx, i):
 			i.State = allGaveBack
 			err = p.backOff(tx, e.Ref, i)
