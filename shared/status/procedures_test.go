@@ -110,3 +110,17 @@ func TestCostsAreSummedByActionAndWay(t *testing.T) {
 	require.ErrorIs(t, spend(models.Cost{Action: "other", How: "one-more"}), fault.ErrOverloaded)
 	require.NoError(t, spend(models.Cost{Action: "other", How: "way-0"}), "a known pair goes on")
 }
+
+func TestAHeartbeatThatCannotBeStoredIsAnError(t *testing.T) {
+	t.Parallel()
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: status.Procedures()})
+	require.NoError(t, err)
+	s, err := e.Session(t.Context(), "worker-1", time.Minute) // the spaces do not exist
+	require.NoError(t, err)
+	for _, serves := range []map[string]int{nil, {"research": 1}} {
+		require.ErrorIs(t, status.NewHeartbeat(s, time.Second, serves).Beat(t.Context()), fault.ErrNotFound)
+	}
+	require.ErrorIs(t, status.Spend(t.Context(), s, models.Cost{Action: "a", How: "b"}), fault.ErrNotFound)
+	_, err = status.Costs(t.Context(), s)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+}

@@ -35,6 +35,7 @@ func pagesOf(t *testing.T, lengths ...int) (sizes []int, subjects [][]string) {
 		require.NoError(t, repo.Space(task.Result).Put(t.Context(), task.EncodeResult(r), 0))
 	}
 	for after := int64(0); ; {
+		require.Less(t, len(sizes), len(lengths)+1, "a page has at least one entry")
 		reply, err := repo.Call(t.Context(), space.OpID{}, procInProgress, tuple.New("dig", after))
 		require.NoError(t, err)
 		page, reserved, err := decodeInProgress(reply)
