@@ -24,8 +24,8 @@ import (
 // The measurements of scale want real sound, such as that of the built sets:
 //
 //	S=~/.cache/leasehold/bench/sets
-//	go test ./shared/audio/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-2-v2 -search $S/dev-1-v2 -clips 10000
-//	go test ./shared/audio/bench -run '^$' -bench NewClip -benchtime 1x -args -clips-of $S/report-2-v2 -search $S/dev-1-v2 -hours 100 -unlike 10
+//	go test ./shared/audio/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-18-v3 -search $S/dev-18-v3 -clips 10000
+//	go test ./shared/audio/bench -run '^$' -bench NewClip -benchtime 1x -args -clips-of $S/report-18-v3 -search $S/dev-18-v3 -hours 100 -unlike 10
 //
 // Without the folders they do with a little noise.
 var (
