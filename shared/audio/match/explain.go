@@ -17,19 +17,20 @@ import (
 
 // Explanation says how a clip fares at a place, and which step of the search decided.
 type Explanation struct {
-	Attempt     // the place that came nearest to being found
-	Clip        string
-	Speed       float64 // of the variant that fares best
-	Landmarks   int     // of that variant
-	Least       int     // votes that a candidate needs
-	Threshold   float64
-	minCoverage float64
-	Exact       float64 // the best plain correlation, of a clip with few landmarks
-	Found       bool
-	Reasons     []string // one step of the search each, for people
-	plain       bool
-	Sound       []float32 // the part of the episode around the place
-	From        int       // sample of the episode at which Sound begins
+	Attempt        // the place that came nearest to being found
+	Clip           string
+	Speed          float64 // of the variant that fares best
+	Landmarks      int     // of that variant
+	Least          int     // votes that a candidate needs
+	Threshold      float64
+	minCoverage    float64
+	Exact          float64 // the best plain correlation, of a clip with few landmarks
+	Found          bool
+	Reasons        []string // one step of the search each, for people
+	plain          bool
+	plainThreshold float64
+	Sound          []float32 // the part of the episode around the place
+	From           int       // sample of the episode at which Sound begins
 }
 
 // shown is how much of the episode is shown before and after the clip.
@@ -75,6 +76,7 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	v := x.Variants()[e.Hit.Variant]
 	e.Speed, e.Landmarks, e.Least = 1+float64(v.Speed)/1000, v.Postings, int(math.Ceil(vote.Least(v)))
 	if e.plain = x.Plain(0); e.plain {
+		e.plainThreshold = plainThreshold(x, 0, m.core.search.options)
 		if err := e.correlate(x, at); err != nil {
 			return e, err
 		}
@@ -154,7 +156,7 @@ func (e *Explanation) reason() {
 	say("at %.0f %% of speed the clip has %d landmarks", 100*e.Speed, e.Landmarks)
 	if e.plain {
 		say("they are few, or it is made of a few tones: it is also looked for by plain correlation, at its own speed")
-		say("the best correlation within a second is %.3f; %.3f is the threshold", e.Exact, e.Threshold)
+		say("the best correlation within a second is %.3f; %.3f is the threshold", e.Exact, e.plainThreshold)
 		if e.Found || e.Outcome == FewVotes {
 			return
 		}
