@@ -21,7 +21,7 @@ func TestACoordinatorThatIsPausedLosesNoSession(t *testing.T) {
 	dir, leasehold := t.TempDir(), filepath.Join(realBinary(t), "leasehold")
 	h := startCoordinatorProcess(t, dir, leasehold, append([]string{"coordinator"}, anyPorts...)...)
 	media := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	defer media.Close()
+	t.Cleanup(media.Close) // after the fleet was killed, because it waits for open requests
 	h.put("/api/v1/episodes", fmt.Sprintf(`{"items":[{"name":"e1","uri":"%[1]s/1.wav"},{"name":"e2","uri":"%[1]s/2.wav"},{"name":"e3","uri":"%[1]s/3.wav"}]}`, media.URL))
 	h.put("/api/v1/clips", `{"items":[{"name":"c","uri":"`+media.URL+`/c.wav"}]}`)
 	var fleet []*process
