@@ -98,3 +98,19 @@ func TestRulesBehindAnEmptyOneCount(t *testing.T) {
 	require.Equal(t, time.Hour, r.Cooldown)
 	require.Equal(t, 5, r.DisableAfter)
 }
+
+func TestSharesOfSwh2026AreExact(t *testing.T) {
+	t.Parallel()
+	p, err := visit.New("swh2026", visit.DefaultRules())
+	require.NoError(t, err)
+	for n, want := range map[int][]int{1: {0, 0, 0}, 4: {1, 1, 0}, 5: {2, 2, 1}, 9: {3, 3, 1}, 100: {40, 40, 20}} {
+		shares, refill := p.Shares(n, visit.Counts{})
+		var got []int
+		for i, s := range shares {
+			require.Equal(t, []visit.Pool{visit.PoolB2, visit.PoolB1, visit.PoolA}[i:i+1], s.Pools)
+			got = append(got, s.N)
+		}
+		require.Equal(t, want, got, "%d slots", n)
+		require.Equal(t, n < 5, len(refill) > 0, "%d slots", n)
+	}
+}

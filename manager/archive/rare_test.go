@@ -72,18 +72,26 @@ func TestClipsWhoseCheckEndsEarlyAreNoListing(t *testing.T) {
 func TestElementsThatEndAreNotNestedInEachOther(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat("<a></a>", 2*maxDepth)
+	three := strings.Repeat("<item><title>news</title></item>", 3)
 	for name, doc := range map[string]string{
-		"at the root":        many + rss("<item/>"),
-		"in the feed":        rss(many + "<item/>"),
-		"around others":      "<b>" + many + "</b>" + many + rss("<item/>"),
-		"closed out of turn": strings.Repeat("<b><a></b>", 2*maxDepth) + rss("<item/>"),
+		"nothing before":     rss(three),
+		"at the root":        many + rss(three),
+		"one at the root":    "<a></a>" + rss(three),
+		"in the feed":        rss(many + three),
+		"in an element":      "<b>" + many + "</b>" + many + rss(three),
+		"closed out of turn": strings.Repeat("<b><a></b>", 2*maxDepth) + rss(three),
+		"never begun":        "</a>" + rss("</b>"+three),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cut, more, err := prune([]byte(doc), 10)
+			whole, more, err := prune([]byte(doc), 3)
 			require.NoError(t, err)
-			require.Equal(t, doc, string(cut))
+			require.Equal(t, doc, string(whole))
 			require.Zero(t, more)
+			cut, more, err := prune([]byte(doc), 1)
+			require.NoError(t, err)
+			require.Equal(t, 2, more)
+			require.Equal(t, 1, strings.Count(string(cut), "<item>"))
 		})
 	}
 }
