@@ -41,6 +41,7 @@ var printed = map[string]any{
 	"`leasehold status --json`":                                        apiclient.Status{},
 	"A session in `leasehold status --json`":                           apitypes.Session{},
 	"A cost in `leasehold status --json`":                              models.Cost{},
+	"`leasehold log --json`":                                           logRow{},
 	"`leasehold tup4fun check --json`":                                 explore.Report{},
 	"A verdict in `leasehold tup4fun check --json`":                    explore.Verdict{},
 	"`leasehold tup4fun conform --json`":                               conform.Report{},

@@ -60,7 +60,10 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	if err := c.Work.Check(); err != nil {
 		return nil, err
 	}
-	e, err := engine.Open(ctx, engine.Config{Journal: c.Journal, Procedures: procedures(c), Trace: c.Trace, Log: c.Log})
+	lost := func(id string) {
+		status.Tell(c.Log, slog.LevelWarn, id, "session lost: no heartbeat came in time; what it held is offered again")
+	}
+	e, err := engine.Open(ctx, engine.Config{Journal: c.Journal, Procedures: procedures(c), Trace: c.Trace, SessionLost: lost, Log: c.Log})
 	if err != nil {
 		return nil, err
 	}

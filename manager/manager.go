@@ -121,9 +121,14 @@ func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *st
 			return err
 		}
 		heartbeat.SetState(fmt.Sprintf("visiting: %s %s", v.Origin.Kind, v.Origin.URI))
-		outcome, _ := Visit(ctx, c.Flows, v) // the outcome has the error
+		outcome, visitErr := Visit(ctx, c.Flows, v)
 		if ctx.Err() != nil {
 			return nil // the visit is handed back with the session
+		}
+		if visitErr != nil {
+			status.Tell(c.Log, slog.LevelWarn, "", "visit of %s %s failed: %v", v.Origin.Kind, v.Origin.URI, visitErr)
+		} else {
+			status.Tell(c.Log, slog.LevelInfo, "", "visited %s %s: %s, %d items", v.Origin.Kind, v.Origin.URI, outcome.Status, outcome.Items)
 		}
 		heartbeat.SetState("idle, last visit: " + v.Origin.URI)
 		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) {

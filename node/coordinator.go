@@ -11,6 +11,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/supervisor"
 	"leasehold/shared/task"
@@ -71,7 +72,14 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 		return err
 	}
 	main, helpers := build(&hosted{d, c, spaces})
-	return supervisor.Host(ctx, c.Run, main, helpers...)
+	return supervisor.Host(ctx, c.Run, main, append(helpers, func(ctx context.Context) error {
+		own := func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) }
+		if _, err := d.forwarder.Over(own)(ctx); err != nil {
+			return err
+		}
+		d.forwarder.Run(ctx)
+		return nil
+	})...)
 }
 
 // coordinatorConfig returns the configuration of a coordinator on this folder.

@@ -23,6 +23,7 @@ import (
 	"leasehold/shared/fetch"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
+	"leasehold/shared/status"
 	"leasehold/shared/supervisor"
 )
 
@@ -40,17 +41,20 @@ type DataDir struct {
 	Visits  *store.Store // when origins are visited
 
 	cfg      config.Config
-	log      *slog.Logger
+	log      *slog.Logger       // copies warnings to forwarder
 	database *database.Database // with Catalog and Visits
 	fetcher  *fetch.Fetcher     // nil until openFetcher
 	opened   supervisor.Stack
+
+	forwarder *status.Forwarder // to the space "log" of a coordinator that runs on the folder
 }
 
 // OpenDataDir locks the data folder of cfg, makes it if it does not exist, and opens its
 // databases. It returns fault.ErrConflict, naming the process, if another process holds
 // the folder. Close releases it.
 func OpenDataDir(ctx context.Context, cfg config.Config, log *slog.Logger) (*DataDir, error) {
-	d := &DataDir{cfg: cfg, log: log}
+	forwarder := status.NewForwarder()
+	d := &DataDir{cfg: cfg, log: forwarder.Logger(log), forwarder: forwarder}
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

@@ -33,13 +33,17 @@ const grace = 10 * time.Second
 // RunManager runs a manager of the coordinator at cfg.Host until ctx ends. It calls
 // connected with the id of its first session.
 func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session string)) (err error) {
+	f := status.NewForwarder()
+	log = f.Logger(log)
 	r, err := openRemote(ctx, cfg, config.Manager, log)
 	if err != nil {
 		return endedBy(ctx, err)
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	connected(r.session())
-	return runManager(ctx, r.connect, cfg, newFlows(cfg, r.catalog, r.fetcher, log), log)
+	return forwarding(ctx, f, func() error {
+		return runManager(ctx, f.Over(r.connect), cfg, newFlows(cfg, r.catalog, r.fetcher, log), log)
+	})
 }
 
 // RunWorker runs a worker of the coordinator at cfg.Host until ctx ends. It calls
@@ -47,6 +51,8 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 // context, the process executes itself again, because nothing else frees its slot.
 func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session string)) (err error) {
 	tuneGC()
+	f := status.NewForwarder()
+	log = f.Logger(log)
 	r, err := openRemote(ctx, cfg, config.Worker, log)
 	if err != nil {
 		return endedBy(ctx, err)
@@ -57,7 +63,9 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	if err != nil {
 		return err
 	}
-	err = worker.Run(ctx, r.connect, workerConfig(cfg, handlers, cfg.Slots, log))
+	err = forwarding(ctx, f, func() error {
+		return worker.Run(ctx, f.Over(r.connect), workerConfig(cfg, handlers, cfg.Slots, log))
+	})
 	if errors.Is(err, worker.ErrStuck) {
 		return errors.Join(err, restart())
 	}

@@ -14,6 +14,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/work"
 )
@@ -77,6 +78,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 		return models.Outcome{}, err
 	}
 	if changes.Eventful() {
+		status.Tell(f.Log, slog.LevelInfo, "", "curated %s: %d new, %d changed, %d gone", o.URI, changes.New, changes.Changed, changes.Gone)
 		outcome.Status = models.Eventful
 		select {
 		case f.curated <- struct{}{}:

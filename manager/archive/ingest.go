@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
+	"leasehold/shared/status"
 	"leasehold/shared/work"
 )
 
@@ -28,6 +30,9 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 		log.Error("archive: a result is dropped", "error", err)
 	case err != nil:
 		return fmt.Errorf("archive: ingest the result of %s for %s: %w", h.Worker, h.Subject, err)
+	}
+	if err == nil && r.Problem != "" {
+		status.Tell(f.Log, slog.LevelWarn, h.Worker, "research of episode %s: %s", h.Subject, r.Problem)
 	}
 	failpoint.Reached("ingest.stored", "")
 	if err := client.Ingested(ctx, h); err != nil && !errors.Is(err, fault.ErrStaleToken) {

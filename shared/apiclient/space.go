@@ -35,6 +35,18 @@ func (c *Client) Tuples(ctx context.Context, space, template string, held bool, 
 	return List[apitypes.Tuple](ctx, c, spacePath(space, "tuples"), q, TuplesPage, most)
 }
 
+// LastTuples lists the last most tuples of a space, at most TuplesPage, without taking any.
+func (c *Client) LastTuples(ctx context.Context, space string, most int) ([]apitypes.Tuple, error) {
+	path := spacePath(space, "tuples")
+	var counted, page apitypes.Page[apitypes.Tuple]
+	if _, err := c.Do(ctx, Call{Method: "GET", Path: path, Query: url.Values{"limit": {"0"}}, Answer: &counted, Repeat: true}); err != nil {
+		return nil, err
+	}
+	q := url.Values{"offset": {strconv.Itoa(max(0, counted.Total-most))}, "limit": {strconv.Itoa(most)}}
+	_, err := c.Do(ctx, Call{Method: "GET", Path: path, Query: q, Answer: &page, Repeat: true})
+	return page.Items, err
+}
+
 // Put puts a tuple in the notation of package tuple; with a ttl of 0 it stays until it is
 // taken.
 func (c *Client) Put(ctx context.Context, space, line string, ttl time.Duration) (t apitypes.Tuple, err error) {

@@ -21,7 +21,7 @@
 //	("cost", action, how, tasks, wallMicroseconds, cpuMicroseconds, windows int64)
 //
 // The space "log", also volatile, holds lines for administrators; the oldest are
-// removed first:
+// removed first. A Forwarder puts the warnings and errors of a process there.
 //
 //	("log", at, id, level, message)
 //
@@ -92,6 +92,11 @@ func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		}
 	}
 	tx.KeepAlive()
+	if _, known := tx.Find(Space, StateOf(id), nil); !known {
+		if err := Record(tx, id, "info", "session joined"); err != nil {
+			return nil, err
+		}
+	}
 	for _, e := range tx.Scan(Space, MatchServing(id, tuple.AnyString)) {
 		if served[DecodeServing(e.Tuple).Action] {
 			continue
@@ -140,8 +145,8 @@ func Slots(tx space.Tx, action string) (slots int64) {
 	return slots
 }
 
-// Record adds a line to the log as part of a transaction. id names the task that the
-// line is about. level is one of slog's, in lower case.
+// Record adds a line to the log as part of a transaction. id names the session or the
+// task that the line is about. level is one of slog's, in lower case.
 func Record(tx space.Tx, id, level, message string) error {
 	_, err := tx.Put(Log, logLine{tx.Now(), id, level, message}.encode(), space.PutOptions{})
 	return err
@@ -157,7 +162,7 @@ func drain(tx space.Tx, id string) (tuple.Tuple, error) {
 		return nil, fmt.Errorf("session %.100q: %w: no manager or worker with this id is connected", id, fault.ErrNotFound)
 	}
 	tx.Tell(id, drainMessage)
-	return nil, nil
+	return nil, Record(tx, id, "info", "asked to drain")
 }
 
 // Drain asks a manager or worker to take nothing new, to finish or hand back what

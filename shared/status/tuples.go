@@ -122,14 +122,15 @@ func matchCost(action, how any) tuple.Template {
 	return tuple.Match("cost", action, how, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64)
 }
 
-// logLine is one line for administrators.
+// logLine is one line for administrators. Its time has nanoseconds, so that a reader who
+// follows the log can tell lines apart.
 type logLine struct {
 	At                 time.Time
-	ID, Level, Message string // ID names the task that the line is about
+	ID, Level, Message string // ID names the session or the dead task that the line is about
 }
 
 func (l logLine) encode() tuple.Tuple {
-	return tuple.New("log", l.At.UTC().Format(time.RFC3339), l.ID, l.Level, l.Message)
+	return tuple.New("log", l.At.UTC().Format(time.RFC3339Nano), l.ID, l.Level, l.Message)
 }
 
 // MatchLog matches lines of the space "log"; both arguments may be formals.

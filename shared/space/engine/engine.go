@@ -59,7 +59,10 @@ type Config struct {
 	// Trace, if set, is called with every event, one at a time, in order, once
 	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
-	Log   *slog.Logger // nil: slog.Default
+	// SessionLost, if not nil, gets the id of each session that is lost. The engine calls it
+	// while it is locked, so it must neither block nor call the engine.
+	SessionLost func(id string)
+	Log         *slog.Logger // nil: slog.Default
 	// Now returns the time with a monotonic reading; nil is time.Now.
 	Now func() time.Time
 }
@@ -69,6 +72,7 @@ type Engine struct {
 	journal     journal.Journal
 	procedures  space.Procedures
 	trace       func(trace.Event) // nil: no trace
+	sessionLost func(id string)   // or nil
 	log         *slog.Logger
 	seed        maphash.Seed
 	journalFull func() bool   // whether the journal refuses transactions that only put
@@ -123,7 +127,7 @@ type committer struct {
 // Run must run while the engine is used.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
-		journal: c.Journal, procedures: c.Procedures, trace: c.Trace, log: c.Log,
+		journal: c.Journal, procedures: c.Procedures, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
 		seed: maphash.MakeSeed(), journalFull: func() bool { return false }, wake: make(chan struct{}, 1),
 		state:     state{clock: time.Now, sessions: sessions{}, inFlight: map[space.OpID]*waiter{}},
 		committer: committer{turn: make(chan struct{}, 1)},

@@ -85,6 +85,9 @@ func (e *Engine) endSession(s *session, cause space.Cause) {
 	delete(st.sessions, s.id)
 	st.timers.unset(s.number)
 	s.end(cause)
+	if cause == space.Lost && e.sessionLost != nil {
+		e.sessionLost(s.id)
+	}
 	tx := e.beginTransaction(nil)
 	tx.traceEvent(trace.Event{Operation: trace.End, Process: s.id, Result: string(cause)})
 	for _, ref := range slices.Sorted(maps.Keys(s.ephemeral)) {

@@ -1,0 +1,158 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/config"
+	"leasehold/shared/status"
+)
+
+// followEvery is the interval at which `leasehold log --follow` reads the new lines.
+const followEvery = time.Second
+
+// logOptions are the flags of `leasehold log`.
+type logOptions struct {
+	out     *output
+	follow  bool
+	level   string
+	session string
+}
+
+// newLog is `leasehold log`.
+func (a *app) newLog() *cobra.Command {
+	var o logOptions
+	c := &cobra.Command{
+		Use:   "log",
+		Short: "print the log of the fleet",
+		Long: `Print what the coordinator, managers and workers wrote to the space "log": their
+warnings and errors, sessions that join, drain and are lost, visits, and tasks
+that died. The space keeps the last 10,000 lines, until the coordinator ends.`,
+		Args: cobra.NoArgs,
+	}
+	o.out = bindOutput(c)
+	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on printing new lines until interrupted")
+	c.Flags().StringVar(&o.level, "level", "info", "print lines of this level and above: info, warn or error")
+	c.Flags().StringVar(&o.session, "session", "", "print only lines of this session, or of this dead task")
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	run := a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+		return a.showLog(ctx, api, o)
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case !slices.Contains([]string{"info", "warn", "error"}, o.level):
+			return usagef("--level must be info, warn or error; got %q", o.level)
+		case o.follow && (o.out.form == asJSON || o.out.form == asCSV):
+			return usagef("--follow cannot be combined with -o %s; use -o jsonl", o.out.form)
+		}
+		return run(c, args)
+	}
+	return c
+}
+
+func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) error {
+	page, err := api.Tuples(ctx, status.Log, "", false, -1)
+	if err != nil {
+		return err
+	}
+	if err := a.printLog(o, page.Items); err != nil || !o.follow {
+		return err
+	}
+	last := page.Items
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(followEvery):
+		}
+		now, err := api.LastTuples(ctx, status.Log, apiclient.TuplesPage)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.printLog(o, newLines(last, now)); err != nil {
+			return err
+		}
+		last = now
+	}
+}
+
+// newLines returns the lines of now behind the last line of before; all if that is no longer
+// kept. Lines have times in nanoseconds, so they differ.
+func newLines(before, now []apitypes.Tuple) []apitypes.Tuple {
+	if len(before) == 0 {
+		return now
+	}
+	for i, t := range slices.Backward(now) {
+		if t.Line == before[len(before)-1].Line {
+			return now[i+1:]
+		}
+	}
+	return now
+}
+
+func (a *app) printLog(o logOptions, lines []apitypes.Tuple) error {
+	var rows []logRow
+	for _, t := range lines {
+		if r, ok := logRowOf(t); ok && o.wants(r) {
+			rows = append(rows, r)
+		}
+	}
+	if !o.follow || o.out.form != asTable {
+		return show(a, o.out, rows, "no lines")
+	}
+	for _, r := range rows { // without aligning columns, which needs all rows
+		if _, err := fmt.Fprintf(a.out, "%s  %-5s  %s  %s\n", printable(r.At), printable(r.Level), printable(r.Session), printable(r.Message)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o logOptions) wants(r logRow) bool {
+	var level, wanted slog.Level
+	if level.UnmarshalText([]byte(r.Level)) != nil || wanted.UnmarshalText([]byte(o.level)) != nil {
+		return false
+	}
+	return level >= wanted && (o.session == "" || o.session == r.Session)
+}
+
+// logRow is a line of the log as a row (docs/json.md).
+type logRow struct {
+	At      string `json:"at"`
+	Level   string `json:"level"`
+	Session string `json:"session"`
+	Message string `json:"message"`
+}
+
+// logRowOf reads a line; ok is false for a tuple that is not one, which any client may put.
+func logRowOf(t apitypes.Tuple) (r logRow, ok bool) {
+	var text [5]string
+	if len(t.Fields) != len(text) {
+		return r, false
+	}
+	for i, f := range t.Fields {
+		if json.Unmarshal(f.Value, &text[i]) != nil {
+			return r, false
+		}
+	}
+	return logRow{At: text[1], Session: text[2], Level: text[3], Message: text[4]}, text[0] == "log"
+}
+
+func (r logRow) columns() []column {
+	at, _, _ := strings.Cut(r.At, ".")
+	return []column{
+		{head: "at", cell: strings.TrimSuffix(at, "Z") + "Z"}, {head: "level", cell: r.Level}, {head: "session", cell: r.Session}, {head: "message", cell: r.Message},
+	}
+}

@@ -1,0 +1,190 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"leasehold/shared/space"
+)
+
+// Limits of a Forwarder.
+const (
+	forwardQueue   = 256 // lines that wait to be put
+	forwardBurst   = 100 // lines at once
+	forwardRate    = 10  // lines in a second, after a burst
+	forwardTimeout = 2 * time.Second
+	maxLogMessage  = 1000 // bytes of a line's message
+)
+
+// Forwarder copies the warnings and errors of a process, and the lines of Tell, to the
+// space "log". It never blocks the code that logs: if lines come faster than forwardRate,
+// or the coordinator does not answer, lines are dropped, and the next one that is put
+// counts them. The log of the process itself has every line. Its methods may be called
+// concurrently.
+type Forwarder struct {
+	lines chan logLine
+
+	mu        sync.Mutex // guards the fields below
+	repo      space.Repository
+	connected chan struct{} // closed when repo is set
+	allowed   float64       // lines that may be put now
+	last      time.Time     // when allowed was computed
+	dropped   int           // lines since the last one that was queued
+}
+
+// NewForwarder returns a forwarder; Run puts its lines.
+func NewForwarder() *Forwarder {
+	return &Forwarder{lines: make(chan logLine, forwardQueue), connected: make(chan struct{}), allowed: forwardBurst, last: time.Now()}
+}
+
+// Logger returns a logger that writes to log and copies warnings and errors.
+func (f *Forwarder) Logger(log *slog.Logger) *slog.Logger {
+	return slog.New(&forwardHandler{next: log.Handler(), to: f})
+}
+
+// Over returns connect, but puts the lines over the session that it opened last.
+func (f *Forwarder) Over(connect Connect) Connect {
+	return func(ctx context.Context) (space.Repository, error) {
+		repo, err := connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.repo == nil {
+			close(f.connected)
+		}
+		f.repo = repo
+		return repo, nil
+	}
+}
+
+// Run puts lines until ctx ends. A line that cannot be put within forwardTimeout is lost.
+func (f *Forwarder) Run(ctx context.Context) {
+	select {
+	case <-f.connected:
+	case <-ctx.Done():
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case line := <-f.lines:
+			f.mu.Lock()
+			repo := f.repo
+			f.mu.Unlock()
+			if line.ID == "" {
+				line.ID = repo.Session()
+			}
+			put, cancel := context.WithTimeout(ctx, forwardTimeout)
+			err := repo.Space(Log).PutP(put, line.encode(), 0)
+			cancel()
+			if err != nil {
+				f.mu.Lock()
+				f.dropped++
+				f.mu.Unlock()
+			}
+		}
+	}
+}
+
+// add queues a line, or drops it.
+func (f *Forwarder) add(line logLine) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	f.allowed = min(forwardBurst, f.allowed+now.Sub(f.last).Seconds()*forwardRate)
+	f.last = now
+	if line.Message = oneLine(line.Message); f.dropped > 0 {
+		line.Message += fmt.Sprintf(" (%d lines before this one were dropped)", f.dropped)
+	}
+	if f.allowed >= 1 {
+		select {
+		case f.lines <- line:
+			f.allowed--
+			f.dropped = 0
+			return
+		default: // Run is slow
+		}
+	}
+	f.dropped++
+}
+
+// oneLine bounds a message, and makes control characters spaces.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	if len(s) > maxLogMessage {
+		s = strings.ToValidUTF8(s[:maxLogMessage-len("…")], "") + "…"
+	}
+	return s
+}
+
+// Tell writes a line about session id to the space "log", but not to the log of the
+// process, because it is of interest for the fleet as a whole. An empty id stands for the
+// session of this process. It does nothing if log is not of a Forwarder.
+func Tell(log *slog.Logger, level slog.Level, id, format string, args ...any) {
+	if h, ok := log.Handler().(*forwardHandler); ok {
+		h.to.add(logLine{time.Now(), id, strings.ToLower(level.String()), fmt.Sprintf(format, args...)})
+	}
+}
+
+// forwardHandler handles records with next, and copies warnings and errors to a Forwarder.
+type forwardHandler struct {
+	next   slog.Handler
+	to     *Forwarder
+	attrs  string // formatted
+	prefix string // of the groups
+}
+
+func (h *forwardHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn || h.next.Enabled(ctx, level)
+}
+
+func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		text := r.Message + h.attrs
+		r.Attrs(func(a slog.Attr) bool {
+			text += h.format(a)
+			return len(text) < maxLogMessage
+		})
+		level := "warn"
+		if r.Level >= slog.LevelError {
+			level = "error"
+		}
+		h.to.add(logLine{r.Time, "", level, text})
+	}
+	if !h.next.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return h.next.Handle(ctx, r)
+}
+
+func (h *forwardHandler) format(a slog.Attr) string {
+	return fmt.Sprintf(" %s%s=%v", h.prefix, a.Key, a.Value)
+}
+
+func (h *forwardHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	n := *h
+	n.next = h.next.WithAttrs(attrs)
+	for _, a := range attrs {
+		n.attrs += h.format(a)
+	}
+	return &n
+}
+
+func (h *forwardHandler) WithGroup(name string) slog.Handler {
+	n := *h
+	n.next, n.prefix = h.next.WithGroup(name), h.prefix+name+"."
+	return &n
+}
