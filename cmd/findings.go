@@ -160,6 +160,7 @@ type problemRow struct {
 	Item    string `json:"item,omitempty"`
 	Episode string `json:"episode,omitempty"`
 	Clip    string `json:"clip,omitempty"`
+	Clips   int    `json:"clips,omitempty"`
 }
 
 func (r problemRow) columns() []column {
@@ -171,7 +172,7 @@ func problemRows(problems []catalog.Problem) []problemRow {
 	for i, p := range problems {
 		rows[i] = problemRow{
 			Subject: subject(p), Reason: p.Reason, At: p.At.Format(timeFormat),
-			Origin: p.OriginURI, Item: p.Item, Episode: p.EpisodeTitle, Clip: p.ClipTitle,
+			Origin: p.OriginURI, Item: p.Item, Episode: p.EpisodeTitle, Clip: p.ClipTitle, Clips: p.Clips,
 		}
 	}
 	return rows

@@ -102,6 +102,8 @@ func subject(p catalog.Problem) string {
 	switch {
 	case p.EpisodeTitle != "" && p.ClipTitle != "":
 		return p.ClipTitle + " in " + p.EpisodeTitle
+	case p.Clips > 0:
+		return p.EpisodeTitle + " (" + count(p.Clips, "clip") + ")"
 	case p.EpisodeTitle != "":
 		return p.EpisodeTitle
 	case p.ClipTitle != "":

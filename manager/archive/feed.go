@@ -21,8 +21,8 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// readFeed lists the episodes that a feed's items enclose. The listing is never
-// complete, because a feed has its latest items only.
+// readFeed lists the episodes that a feed's items enclose. The listing is never complete,
+// because a feed has its latest items only.
 func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	from, uri, err := l.sourceOf(o)
 	if err != nil {
@@ -57,7 +57,7 @@ func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, ite
 	if more > 0 {
 		c.problems.add("", "the feed has %d items more than the %d that are read", more, feedItems)
 	}
-	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all()}, nil
+	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all(), Latest: more == 0}, nil
 }
 
 func (l *Lister) sourceOf(o models.Origin) (source, string, error) {

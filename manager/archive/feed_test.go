@@ -240,3 +240,13 @@ func TestListingEndsWithItsContext(t *testing.T) {
 	_, _, err := parseFeed(ctx, []byte(rss("<item/>")))
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+func TestAFeedThatIsReadWholeHidesTheProblemsOfWhatItNoLongerLists(t *testing.T) {
+	t.Parallel()
+	for more, latest := range map[int]bool{0: true, 1: false} {
+		l := &Lister{}
+		listing, err := l.listFeed(t.Context(), models.Origin{ID: "o"}, web{}, nil, more)
+		require.NoError(t, err)
+		require.Equal(t, latest, listing.Latest)
+	}
+}

@@ -115,6 +115,9 @@ type Listing struct {
 	Clips    []models.Clip    `json:"clips,omitempty"`
 	Problems []models.Problem `json:"problems,omitempty" doc:"items that cannot be curated"`
 	Complete bool             `json:"complete,omitempty" doc:"what is not listed is gone: true for folders, false for feeds"`
+	// Latest is true for a feed that was read whole. A known episode that it does not list
+	// any more stays, but its problems are not listed until it is listed again.
+	Latest bool `json:"latest,omitempty" doc:"these are all items of a feed: problems of known episodes that are not listed are hidden"`
 }
 
 // Curated counts what a listing changed. Changed are those to be looked at
@@ -168,7 +171,8 @@ const (
 
 // Problem is an input that cannot be processed, with the titles that people know. Fields
 // that do not apply are empty; for a problem of research, origin and item are those of
-// its episode, or of its clip if there is no episode.
+// its episode, or of its clip if there is no episode. The problems of several pairs of one
+// episode are one if they have the same reason, because they have the same cause.
 type Problem struct {
 	Reason       string    `json:"reason"`
 	At           time.Time `json:"at"`
@@ -176,6 +180,7 @@ type Problem struct {
 	Item         string    `json:"item,omitempty" doc:"the name that the origin gives it"`
 	EpisodeTitle string    `json:"episode,omitempty" doc:"title"`
 	ClipTitle    string    `json:"clip,omitempty" doc:"title"`
+	Clips        int       `json:"clips,omitempty" doc:"for how many clips the episode has this problem, if for several; then no clip is named"`
 	OriginID     string    `json:"origin_id,omitempty"`
 	EpisodeID    string    `json:"episode_id,omitempty"`
 	ClipID       string    `json:"clip_id,omitempty"`

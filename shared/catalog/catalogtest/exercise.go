@@ -33,6 +33,7 @@ func Exercise(t *testing.T, open Open) {
 		{"select", selectCases},
 		{"ingest", ingestCases},
 		{"lift", liftCases},
+		{"causes", causeCases},
 		{"refuse", refuseCases},
 		{"lists", listCases},
 		{"parts", partCases},

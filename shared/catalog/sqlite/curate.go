@@ -70,6 +70,11 @@ func (v *curation) run(l catalog.Listing) error {
 			return err
 		}
 	}
+	if l.Latest {
+		if err := v.hideUnlisted(listedEpisodes); err != nil {
+			return err
+		}
+	}
 	if err := v.replaceItemProblems(); err != nil {
 		return err
 	}
@@ -126,7 +131,7 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	}
 	var gone []version
 	err = v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
-		gone, err = missing(c, t, v.number, list)
+		gone, err = missing(c, t, v.number, list, "gone = 0")
 		return err
 	})
 	if err != nil {
@@ -145,6 +150,24 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 		v.s.forgetClips(c)
 		_, err = v.s.markDuplicates(c, g.hash, g.number)
 		return false, err
+	})
+}
+
+// hideUnlisted marks the episodes that the feed no longer lists, so that their problems
+// are not shown. updateRecording unmarks those that it lists again.
+func (v *curation) hideUnlisted(list []listed) error {
+	var unlisted []version
+	err := v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
+		unlisted, err = missing(c, episodes, v.number, list, "unlisted = 0")
+		return err
+	})
+	if err != nil || len(unlisted) == 0 {
+		return err
+	}
+	return v.steps(func(c *sqlfile.Conn) (done bool, err error) {
+		err = c.Exec("UPDATE episode SET unlisted = 1 WHERE number = ?", unlisted[0].number)
+		unlisted = unlisted[1:]
+		return len(unlisted) == 0, err
 	})
 }
 

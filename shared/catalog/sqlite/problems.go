@@ -48,13 +48,24 @@ func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error 
 	return c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))
 }
 
-// fromProblems joins a problem with what it is about, without those that are gone. The
-// origin is its own, or that of its episode, or that of its clip.
+// fromProblems joins a problem with what it is about, without those that are gone and those
+// that their feed no longer lists. The origin is its own, or that of its episode, or that of
+// its clip.
 const fromProblems = ` FROM problem p
 	LEFT JOIN episode e ON e.number = p.episode
 	LEFT JOIN clip k ON k.number = p.clip
 	JOIN origin o ON o.number = coalesce(p.origin, e.origin, k.origin)
-	WHERE coalesce(e.gone, 0) = 0 AND coalesce(k.gone, 0) = 0`
+	WHERE coalesce(e.gone, 0) = 0 AND coalesce(k.gone, 0) = 0 AND coalesce(e.unlisted, 0) = 0`
+
+// oneCause groups the problems of pairs of one episode with one reason, because an episode
+// that cannot be fetched fails for each of its clips: they are one problem for people.
+const oneCause = ` GROUP BY iif(p.scope = 'pair', p.episode || ' ' || p.reason, p.number)`
+
+// countProblems counts the groups that f leaves.
+func countProblems(c *sqlfile.Conn, f filter) (n int, err error) {
+	_, err = c.One("SELECT count(*) FROM (SELECT 1"+fromProblems+f.sql+oneCause+")", f.args, sqlfile.Into(&n))
+	return n, err
+}
 
 // Problems reads one snapshot, however long the list is.
 func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error) {
@@ -72,7 +83,7 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 		f.is("o.id", a.Origin)
 		f.is("e.id", a.Episode)
 		f.is("k.id", a.Clip)
-		if total, err = f.count(c, fromProblems); err != nil {
+		if total, err = countProblems(c, f); err != nil {
 			return err
 		}
 		list, err = problems(c, f, p)
@@ -83,12 +94,13 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 
 func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
-		coalesce(k.id, ''), coalesce(k.title, ''), p.reason, p.at`+fromProblems, ` ORDER BY p.at, p.number`, p)
+		iif(count(*) > 1, '', coalesce(k.id, '')), iif(count(*) > 1, '', coalesce(k.title, '')),
+		iif(count(*) > 1, count(*), 0), p.reason, min(p.at)`+fromProblems, oneCause+` ORDER BY min(p.at), min(p.number)`, p)
 	err = c.All(query, args, func(row sqlfile.Row) error {
 		var p catalog.Problem
 		var at int64
 		err := row.Scan(&p.OriginID, &p.OriginURI, &p.Item, &p.EpisodeID, &p.EpisodeTitle,
-			&p.ClipID, &p.ClipTitle, &p.Reason, &at)
+			&p.ClipID, &p.ClipTitle, &p.Clips, &p.Reason, &at)
 		p.At = moment(at)
 		list = append(list, p)
 		return err

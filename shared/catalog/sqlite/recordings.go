@@ -117,15 +117,15 @@ func insertRecording(c *sqlfile.Conn, t table, origin int64, r models.Recording)
 // updateRecording changes what may change while the version stays. A priority that an
 // operator set stays.
 func updateRecording(c *sqlfile.Conn, t table, number int64, r models.Recording) error {
-	return c.Exec(`UPDATE `+string(t)+` SET title = ?1, uri = ?3, type = ?4, hash = ?5, last_curated = ?6, gone = 0,
+	return c.Exec(`UPDATE `+string(t)+` SET title = ?1, uri = ?3, type = ?4, hash = ?5, last_curated = ?6, gone = 0, unlisted = 0,
 		priority = iif(listed_priority IS NULL, ?2, priority), listed_priority = iif(listed_priority IS NULL, NULL, ?2) WHERE number = ?7`,
 		r.Title, r.Priority, r.Media.URI, r.Media.Type, r.Media.Hash, stamp(r.LastCurated), number)
 }
 
-// missing returns the recordings of an origin that are neither gone nor in a list, which
-// is in the order of ids.
-func missing(c *sqlfile.Conn, t table, origin int64, list []listed) (gone []version, err error) {
-	err = c.All(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND gone = 0`, []any{origin},
+// missing returns the recordings of an origin that are not in a list, which is in the order
+// of ids, and for which a condition in SQL holds.
+func missing(c *sqlfile.Conn, t table, origin int64, list []listed, condition string) (gone []version, err error) {
+	err = c.All(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND `+condition, []any{origin},
 		func(row sqlfile.Row) error {
 			var id string
 			var v version

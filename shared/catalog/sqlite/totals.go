@@ -14,7 +14,7 @@ func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 	err = s.file.Read(ctx, "catalog.Totals", func(c *sqlfile.Conn) error {
 		const query = `SELECT (SELECT count(*) FROM origin),
 			(SELECT count(*) FROM episode WHERE gone = 0), (SELECT count(*) FROM clip WHERE gone = 0),
-			(SELECT count(*)` + fromFindings + `), (SELECT count(*)` + fromProblems + `)`
+			(SELECT count(*)` + fromFindings + `), (SELECT count(*) FROM (SELECT 1` + fromProblems + oneCause + `))`
 		_, err := c.One(query, nil, func(row sqlfile.Row) error {
 			return row.Scan(&t.Origins, &t.Episodes, &t.Clips, &t.Findings, &t.Problems)
 		})
