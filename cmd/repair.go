@@ -3,42 +3,79 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"leasehold/node"
 	"leasehold/shared/config"
+	"leasehold/shared/fault"
 	"leasehold/shared/space/journal/pebble"
 )
 
 // newRepair is `leasehold repair`.
 func (a *app) newRepair() *cobra.Command {
+	apply := false
 	c := &cobra.Command{
 		Use:   "repair",
-		Short: "repair a damaged journal, and report what was lost",
-		Long: `Repair the journal of the data folder if its log is damaged in the middle. The
-journal is first copied to a folder beside it. Then the log is cut off at the
-damage: operations before it are kept, operations after it are lost. A backup
-may have them; see leasehold restore.`,
+		Short: "diagnose the journal, and repair a damaged one with --apply",
+		Long: `Read the journal of the data folder and print what is damaged, and how many
+tuples a repair would keep and lose. Nothing is changed without --apply.
+
+With --apply, write everything that can be read into a new journal. The damaged
+one is kept in a folder beside it. If only the list of the files (MANIFEST) is
+damaged, nothing is lost. Of a damaged log only the damaged records are lost:
+tuples that they put are missing, and tuples that they took are there again. A
+journal with a damaged or missing table cannot be repaired; restore a backup.
+
+The exit code is 0 if the journal is undamaged or was repaired, else 65.`,
 		Args: cobra.NoArgs,
 		RunE: a.withConfig(func(_ context.Context, cfg config.Config) error {
-			done, err := node.Repair(cfg, a.newLogger(cfg))
+			found, err := node.Repair(cfg, a.newLogger(cfg), apply)
 			if err != nil {
 				return err
 			}
-			return a.printRepaired(done)
+			if err := printDiagnosis(a.out, found); err != nil || found.Damage == "" || apply {
+				return err
+			}
+			return fmt.Errorf("the journal is damaged: %w; to repair it: leasehold repair --apply --data %s", fault.ErrCorrupt, cfg.Data)
 		}),
 	}
+	c.Flags().BoolVar(&apply, "apply", false, "repair the journal; without it, only print what would be done")
 	config.BindFlags(c.Flags(), "data")
 	return c
 }
 
-func (a *app) printRepaired(done pebble.Repaired) error {
-	if done.Damage == "" {
-		_, err := fmt.Fprintf(a.out, "the journal is undamaged: %s\n", count(int(done.Kept), "record"))
+func printDiagnosis(w io.Writer, d pebble.Diagnosis) error {
+	at := "unknown"
+	if !d.At.IsZero() {
+		at = d.At.UTC().Format(time.RFC3339)
+	}
+	kept := fmt.Sprintf("%s; last record: position %d, time %s", count(d.Tuples, "tuple"), d.Kept, at)
+	if d.Damage == "" {
+		_, err := fmt.Fprintf(w, "the journal is undamaged: %s\n", kept)
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "damage: %s\ncopy of the damaged journal: %s\nkept: %s\nlost: the damaged part and %s after it\n",
-		done.Damage, done.Copy, count(int(done.Kept), "record"), count(done.Lost, "record"))
+	keep, lose := "would keep", "would lose"
+	if d.Copy != "" {
+		keep, lose = "kept", "lost"
+	}
+	if _, err := fmt.Fprintf(w, "damage: %s\n%s: %s\n", d.Damage, keep, kept); err != nil {
+		return err
+	}
+	for _, g := range d.Gaps {
+		if _, err := fmt.Fprintf(w, "%s: %s behind position %d, which may have put and taken tuples\n", lose, count(int(g.To-g.From), "record"), g.From); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("%s: at most %s", lose, count(d.LostTuples, "tuple"))
+	if d.Open {
+		text = fmt.Sprintf("%s: all records behind position %d; their number is unknown", lose, d.Kept)
+	}
+	if d.Copy != "" {
+		text += "\ndamaged journal: " + d.Copy
+	}
+	_, err := fmt.Fprintln(w, text)
 	return err
 }

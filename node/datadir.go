@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -200,13 +201,20 @@ func (d *DataDir) openJournal() (journal.Journal, error) {
 	return pebble.Open(pebble.Config{Dir: filepath.Join(d.cfg.Data, journalDir), Log: d.log})
 }
 
-// Repair makes the damaged journal of a data folder usable again, as pebble.Repair does.
-// No other process may hold the folder.
-func Repair(cfg config.Config, log *slog.Logger) (done pebble.Repaired, err error) {
+// Repair diagnoses the journal of a data folder and, if apply is true, makes a damaged one
+// usable again, as pebble.Repair does. No other process may hold the folder.
+func Repair(cfg config.Config, log *slog.Logger, apply bool) (found pebble.Diagnosis, err error) {
+	if _, err := os.Stat(cfg.Data); err != nil { // the lock would make the folder
+		return found, fmt.Errorf("data folder: %w: %w", err, fault.ErrFolder)
+	}
 	release, err := datadir.Lock(cfg.Data)
 	if err != nil {
-		return done, err
+		return found, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	return pebble.Repair(pebble.Config{Dir: filepath.Join(cfg.Data, journalDir), Log: log})
+	c := pebble.Config{Dir: filepath.Join(cfg.Data, journalDir), Log: log}
+	if apply {
+		return pebble.Repair(c)
+	}
+	return pebble.Diagnose(c)
 }

@@ -31,16 +31,11 @@ func (d damage) Error() string {
 	return where + ": " + d.what
 }
 
-// name adds the journal to an error and, if its log is damaged, the command that repairs
-// it.
+// name adds the journal to an error and, if it is damaged, what can be done.
 func (c Config) name(err error) error {
 	err = fmt.Errorf("journal %s: %w", c.Dir, err)
-	var d damage
-	switch {
-	case errors.As(err, &d) && isLog(d.file):
-		return fmt.Errorf("%w; leasehold repair --data %s makes a copy and keeps the records before the damage", err, c.FS.PathDir(c.Dir))
-	case errors.Is(err, fault.ErrCorrupt):
-		return fmt.Errorf("%w; restore a backup into an empty folder: leasehold restore BACKUP --data FOLDER", err)
+	if errors.Is(err, fault.ErrCorrupt) {
+		return fmt.Errorf("%w; leasehold repair --data %s prints what can be kept; or restore a backup into an empty folder: leasehold restore BACKUP --data FOLDER", err, c.FS.PathDir(c.Dir))
 	}
 	return err
 }

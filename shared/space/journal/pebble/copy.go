@@ -13,6 +13,7 @@ var _ journal.Copier = (*Journal)(nil)
 // with the original, which never change; only the logs are copied, each as far as it is
 // written when its turn comes.
 func (j *Journal) Copy(ctx context.Context, dir string) error {
+	stamp := j.Stamp() // from before the copy, which may be further then
 	j.mu.Lock()
 	err := j.usable()
 	j.mu.Unlock()
@@ -38,5 +39,8 @@ func (j *Journal) Copy(ctx context.Context, dir string) error {
 			newest = max(newest, num)
 		}
 	}
-	return writeNewest(j.FS, dir, newest)
+	if err := writeNewest(j.FS, dir, newest); err != nil {
+		return err
+	}
+	return writeFile(j.FS, j.FS.PathJoin(dir, stampFile), stampText(stamp))
 }

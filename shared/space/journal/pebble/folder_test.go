@@ -109,8 +109,11 @@ func (f folder) named(ending string) (names []string) {
 func fill(t testing.TB, j journal.Journal, from, to int, size int) {
 	t.Helper()
 	for n := from; n < to; n++ {
-		entry := &journal.Entry{Ref: int64(n + 1), Space: "s", Tuple: tuple.New(fmt.Sprintf("%0*d", size, n))}
-		require.NoError(t, j.Commit(t.Context(), journal.Position(n), []journal.Record{{Facts: []journal.Fact{entry}}}))
+		facts := []journal.Fact{&journal.Entry{Ref: int64(n + 1), Space: "s", Tuple: tuple.New(fmt.Sprintf("%0*d", size, n))}}
+		if n == 0 {
+			facts = append(facts, &journal.Space{Name: "s"})
+		}
+		require.NoError(t, j.Commit(t.Context(), journal.Position(n), []journal.Record{{Facts: facts}}))
 	}
 }
 

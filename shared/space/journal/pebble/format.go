@@ -20,6 +20,7 @@ const Format = codec.Version
 const (
 	formatFile   = "FORMAT"
 	formatPrefix = "leasehold journal "
+	noFormat     = -1
 )
 
 // A Migration makes a journal of one format into one of the next, in place. It
@@ -32,37 +33,49 @@ var migrations = map[int]Migration{}
 // checkFormat marks a new journal, refuses one of a newer format, and migrates
 // an older one after a copy of it was made beside it.
 func (j *Journal) checkFormat() error {
-	path := j.FS.PathJoin(j.Dir, formatFile)
-	data, err := readFile(j.FS, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return j.mark()
-	}
-	if err != nil {
+	have, err := j.readFormat()
+	switch {
+	case err != nil:
 		return err
-	}
-	number, ok := strings.CutPrefix(strings.TrimSpace(string(data)), formatPrefix)
-	have, err := strconv.Atoi(number)
-	if !ok || err != nil {
-		return damage{file: formatFile, at: 0, what: fmt.Sprintf("want %q and a number", formatPrefix)}
-	}
-	if have > Format {
-		return fmt.Errorf("it has format %d, this program knows up to %d: use the newer leasehold that wrote it: %w", have, Format, fault.ErrInvalid)
+	case have == noFormat:
+		return j.writeFormat(Format)
 	}
 	return j.migrate(have)
 }
 
-// mark writes the format of a journal that has none, because it is new.
-func (j *Journal) mark() error {
+// readFormat returns the number of the journal's format, noFormat for a new journal. It refuses a
+// newer format.
+func (j *Journal) readFormat() (have int, err error) {
+	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, formatFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return noFormat, j.requireUnmarked()
+	}
+	if err != nil {
+		return 0, err
+	}
+	number, ok := strings.CutPrefix(strings.TrimSpace(string(data)), formatPrefix)
+	have, err = strconv.Atoi(number)
+	if !ok || err != nil || have < 0 {
+		return 0, damage{file: formatFile, at: 0, what: fmt.Sprintf("want %q and a number", formatPrefix)}
+	}
+	if have > Format {
+		return have, fmt.Errorf("it has format %d, this program knows up to %d: use the newer leasehold that wrote it (if none did, the file FORMAT is damaged): %w", have, Format, fault.ErrInvalid)
+	}
+	return have, nil
+}
+
+// requireUnmarked refuses a journal without a format that is not new.
+func (j *Journal) requireUnmarked() error {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name, "MANIFEST-") || isLog(name) {
-			return damage{file: formatFile, at: -1, what: "it is missing, so that the format of " + name + " is unknown"}
+			return damage{file: formatFile, at: -1, what: "it is missing, so that the format is unknown"}
 		}
 	}
-	return j.writeFormat(Format)
+	return nil
 }
 
 func (j *Journal) writeFormat(n int) error {

@@ -12,7 +12,10 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-var _ journal.FullReporter = (*Journal)(nil)
+var (
+	_ journal.FullReporter = (*Journal)(nil)
+	_ journal.Stamped      = (*Journal)(nil)
+)
 
 // Journal is a journal.Journal in a folder. It is journal.FullReporter.
 type Journal struct {
@@ -24,6 +27,9 @@ type Journal struct {
 	space   *diskSpace
 	db      *lsm.DB
 	sweeper *sweeper
+
+	stampMu sync.Mutex // guards stamp and its file; taken before mu
+	stamp   journal.Stamp
 
 	mu       sync.Mutex // guards what follows, and orders commits
 	standing journal.Standing
@@ -114,5 +120,10 @@ func (j *Journal) Close() error {
 	if broken := j.broken.err(); broken != nil {
 		return broken
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	j.stampMu.Lock()
+	defer j.stampMu.Unlock()
+	return j.restamp()
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,23 +61,31 @@ func writeNewest(fs vfs.FS, dir string, num uint32) error {
 	return writeFile(fs, path, fmt.Appendf(nil, "%d\n", num))
 }
 
-// checkNewest sees that the newest log is there.
-func (j *Journal) checkNewest(logs []*logFile) error {
-	names, err := j.FS.List(j.Dir)
-	if err != nil || !slices.Contains(names, newestFile) {
-		return err // the first start was interrupted
-	}
+// readNewest returns the number of the newest log; 0: none is noted.
+func (j *Journal) readNewest() (uint32, error) {
 	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, newestFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil // the first start was interrupted
+	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 32)
 	if err != nil {
-		return damage{file: newestFile, at: 0, what: "this is not the number of a log"}
+		return 0, damage{file: newestFile, at: 0, what: "this is not the number of a log"}
 	}
-	j.newest.num = uint32(n)
+	return uint32(n), nil
+}
+
+// checkNewest sees that the newest log is there.
+func (j *Journal) checkNewest(logs []*logFile) error {
+	n, err := j.readNewest()
+	if err != nil || n == 0 {
+		return err
+	}
+	j.newest.num = n
 	for _, l := range logs {
-		if uint64(l.num) == n {
+		if l.num == n {
 			return nil
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // know, fault.ErrPermission or fault.ErrFolder for a folder that cannot be used.
 // Close ends it.
 func Open(c Config) (*Journal, error) {
-	j := &Journal{Config: c.withDefaults(), opening: opening{stuck: make(chan struct{})}}
+	j := newJournal(c)
 	if err := j.open(); err != nil {
 		return nil, j.name(err)
 	}
@@ -30,7 +30,10 @@ func (j *Journal) open() error {
 	if err := j.prepare(); err != nil {
 		return classify(err)
 	}
-	end, err := j.check()
+	found, err := j.inspect()
+	if err == nil {
+		err = j.cutTorn(found)
+	}
 	if err != nil {
 		return damaged(err)
 	}
@@ -42,7 +45,7 @@ func (j *Journal) open() error {
 		return damaged(errors.Join(err, j.broken.err()))
 	}
 	j.db = db
-	if err := j.begin(end); err != nil {
+	if err := j.begin(found.end); err != nil {
 		return errors.Join(damaged(err), db.Close())
 	}
 	j.space.inUse = func() uint64 { return uint64(db.Metrics().Total().TablesSize) }
@@ -52,10 +55,17 @@ func (j *Journal) open() error {
 
 // prepare makes the folder, and sees that it is of this format.
 func (j *Journal) prepare() error {
+	if err := j.finishRepair(); err != nil {
+		return err
+	}
 	if err := j.FS.MkdirAll(j.Dir, 0o700); err != nil {
 		return err
 	}
 	if err := j.checkFormat(); err != nil {
+		return err
+	}
+	var err error
+	if j.stamp, err = readStamp(j.FS, j.Dir); err != nil {
 		return err
 	}
 	space, err := newDiskSpace(j.Config, &j.broken)
@@ -63,34 +73,76 @@ func (j *Journal) prepare() error {
 	return err
 }
 
-// check reads the folder before anything is changed, and cuts off a record
-// that was torn at the very end. It returns where the journal must stand then.
-func (j *Journal) check() (journal.Position, error) {
+// inspected is a folder that is not damaged.
+type inspected struct {
+	end    journal.Position // where the journal must stand
+	tables journal.Standing // where it stands without its logs
+	last   journal.Standing // behind the last record
+	torn   *logFile         // the log whose last record was cut off; nil: none
+}
+
+// inspect reads the folder before anything is changed.
+func (j *Journal) inspect() (found inspected, err error) {
 	store, err := lsm.Peek(j.Dir, j.FS)
-	if err != nil || !store.Exists {
-		return 0, err
+	if err != nil {
+		return found, err
+	}
+	if !store.Exists {
+		return found, j.requireNew()
 	}
 	if err := j.checkManifest(store.ManifestFilename); err != nil {
-		return 0, err
+		return found, err
 	}
-	tables, err := j.tablesStand()
-	if err != nil {
-		return 0, err
+	if found.tables, err = j.tablesStand(); err != nil {
+		return found, err
 	}
 	logs, err := readLogs(j.FS, j.Dir)
 	if err != nil {
-		return 0, err
+		return found, err
 	}
 	if err := j.checkNewest(logs); err != nil {
-		return 0, err
+		return found, err
 	}
-	end, torn, err := checkLogs(logs, tables)
-	if err != nil || torn == nil {
-		return end, err
+	if found.end, found.torn, err = checkLogs(logs, found.tables.Position); err != nil {
+		return found, err
 	}
-	j.Log.Warn("journal: the last record was torn, and is dropped", "file", j.FS.PathJoin(j.Dir, torn.name),
-		"offset", torn.end, "bytes", torn.size-torn.end)
-	return end, truncate(j.FS, j.FS.PathJoin(j.Dir, torn.name), torn.end)
+	found.last = found.tables
+	for _, l := range logs {
+		for _, r := range l.records {
+			if step, ok := stepOf(r.payload); ok && step.Position >= found.last.Position {
+				found.last = step.Standing
+			}
+		}
+	}
+	return found, j.checkStamp(logs, found.end)
+}
+
+// requireNew refuses a folder in which the store finds nothing although a journal was
+// there: the store would begin a new one over it.
+func (j *Journal) requireNew() error {
+	names, err := j.FS.List(j.Dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if isLog(name) || isTable(name) {
+			return damage{file: "marker.manifest", at: -1, what: "it is missing, but the folder has tables and logs"}
+		}
+	}
+	return nil
+}
+
+// cutTorn cuts off a record that was torn at the very end. A record that was cut off
+// whole by something else leaves no trace, so the position that is kept is logged with
+// its time.
+func (j *Journal) cutTorn(found inspected) error {
+	if found.torn == nil {
+		return nil
+	}
+	path := j.FS.PathJoin(j.Dir, found.torn.name)
+	j.Log.Warn("journal: the last record was torn, and is dropped", "file", path, "offset", found.torn.end,
+		"bytes", found.torn.size-found.torn.end, "position", uint64(found.end), "time", timeText(timeOf(j.stamp, found.last)))
+	return truncate(j.FS, path, found.torn.end)
 }
 
 // checkManifest sees that the store's list of its files is whole but for its end.
@@ -108,21 +160,20 @@ func (j *Journal) checkManifest(path string) error {
 
 // tablesStand reads all tables, since the store would begin to work on damaged
 // ones, and returns where the journal stands without its logs.
-func (j *Journal) tablesStand() (at journal.Position, err error) {
+func (j *Journal) tablesStand() (at journal.Standing, err error) {
 	o := &lsm.Options{
 		FS: withoutLogs{j.FS}, ReadOnly: true, Logger: storeLogger{log: j.Log, broken: &j.broken}, CacheSize: cacheBytes,
 		EventListener: &lsm.EventListener{DataCorruption: j.noteDamage},
 	}
 	db, err := lsm.Open(j.Dir, o)
 	if err != nil {
-		return 0, err
+		return at, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := errors.Join(db.CheckLevels(nil), j.broken.err()); err != nil {
-		return 0, err
+		return at, err
 	}
-	s, err := standing(db)
-	return s.Position, err
+	return standing(db)
 }
 
 // withoutLogs is a file system that shows no logs.
@@ -143,7 +194,10 @@ func (j *Journal) begin(end journal.Position) (err error) {
 		return fmt.Errorf("%w: the store stands at position %d, its logs lead to %d", fault.ErrCorrupt, j.standing.Position, end)
 	}
 	step := codec.AppendStep(nil, codec.Step{From: end, Standing: j.standing})
-	return errors.Join(j.db.Set(codec.StandingKey(), step, lsm.Sync), j.broken.err())
+	if err := errors.Join(j.db.Set(codec.StandingKey(), step, lsm.Sync), j.broken.err()); err != nil {
+		return err
+	}
+	return j.restamp()
 }
 
 // standing reads where a store stands.

@@ -1,121 +1,301 @@
 package pebble
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
 
+	lsm "github.com/cockroachdb/pebble/v2"
+
+	"leasehold/shared/fault"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/codec"
 )
 
-// Repaired is the result of a repair.
-type Repaired struct {
-	Damage string // empty: there was none, and nothing was changed
-	Copy   string // the folder that holds all as it was
-	// Kept is where the journal stands now, and Lost how many well-formed records
-	// behind the damage were given up; what the damage itself held is not counted.
-	Kept journal.Position
-	Lost int
+// Diagnosis is what is wrong with a journal, and what a repair keeps and loses.
+type Diagnosis struct {
+	Damage string // empty: there is none
+	Copy   string // after a repair, the folder that holds all as it was
+	Kept   journal.Position
+	At     time.Time // when the journal was at Kept; zero: unknown
+	Tuples int       // kept
+	Gaps   []Gap     // records that are lost, each with what it put and took
+	// LostTuples is how many tuples at most were put by the records in the gaps.
+	LostTuples int
+	// Open reports that more records may be lost behind Kept, because the newest log is
+	// missing: how many is unknown.
+	Open bool
 }
 
-// Repair makes a journal with a damaged log usable again: it copies the folder to
-// one beside it, and cuts the log off at the damage, so that what was committed
-// before it is kept and everything after it is lost. Damage elsewhere cannot be
-// repaired, and is fault.ErrCorrupt; a backup helps then. The data folder must be
-// locked, as for Open.
-func Repair(c Config) (Repaired, error) {
-	j := &Journal{Config: c.withDefaults()}
-	done, err := j.repair()
+// The folder of a repaired journal, before it takes the journal's place.
+const (
+	repairedEnd   = ".repaired"
+	unfinishedEnd = ".repaired.new"
+)
+
+// Diagnose reads a journal that is not open, and changes nothing. fault.ErrCorrupt means
+// that it is damaged and cannot be repaired: a table is damaged or missing. The data folder
+// must be locked, as for Open.
+func Diagnose(c Config) (Diagnosis, error) {
+	j := newJournal(c)
+	d, _, err := j.diagnose()
 	if err != nil {
-		return done, fmt.Errorf("repair the journal %s: %w", c.Dir, err)
+		return d, fmt.Errorf("diagnose the journal %s: %w", c.Dir, err)
 	}
-	return done, nil
+	return d, nil
 }
 
-func (j *Journal) repair() (done Repaired, err error) {
-	if err := j.checkFormat(); err != nil {
-		return done, classify(err)
+// Repair makes a damaged journal usable again, and loses no record that can be read:
+// it reads the tables and logs without the store's list of them, writes what holds into a
+// new folder, and then renames the damaged one. Errors are those of Diagnose.
+func Repair(c Config) (Diagnosis, error) {
+	j := newJournal(c)
+	if err := j.finishRepair(); err != nil {
+		return Diagnosis{}, fmt.Errorf("repair the journal %s: %w", c.Dir, classify(err))
 	}
-	for {
-		_, err := j.check()
-		var d damage
-		if !errors.As(err, &d) {
-			return j.finish(done, err)
-		}
-		if !isLog(d.file) {
-			return done, fmt.Errorf("%w; only logs can be repaired: restore a backup", err)
-		}
-		if done.Copy == "" {
-			done.Damage = d.file + ": " + d.what
-			if done.Copy, err = j.setAside(); err != nil {
-				return done, classify(err)
-			}
-		}
-		lost, err := j.cut(d)
-		if err != nil {
-			return done, classify(err)
-		}
-		done.Lost += lost
+	d, s, err := j.diagnose()
+	if err == nil && d.Damage != "" {
+		d.Copy, err = j.replaceBy(s)
 	}
-}
-
-// finish opens the journal once, to see that it can be.
-func (j *Journal) finish(done Repaired, err error) (Repaired, error) {
 	if err != nil {
-		return done, damaged(err)
+		return d, fmt.Errorf("repair the journal %s: %w", c.Dir, err)
 	}
-	again, err := Open(j.Config)
-	if err != nil {
-		return done, err
-	}
-	done.Kept = again.standing.Position
-	return done, again.Close()
+	return d, nil
 }
 
-// setAside copies the folder to the first free name beside it.
-func (j *Journal) setAside() (string, error) {
-	for n := 1; ; n++ {
-		path := fmt.Sprintf("%s.damaged-%d", j.Dir, n)
-		if _, err := j.FS.Stat(path); err == nil {
+func newJournal(c Config) *Journal {
+	return &Journal{Config: c.withDefaults(), opening: opening{stuck: make(chan struct{})}}
+}
+
+func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
+	have, err := j.readFormat()
+	if err == nil && have != Format && have != noFormat {
+		return d, s, fmt.Errorf("it has format %d, and only format %d can be repaired: %w", have, Format, fault.ErrInvalid)
+	}
+	stamp, stampErr := readStamp(j.FS, j.Dir)
+	j.stamp = stamp // if it is damaged it is empty
+	if err == nil {
+		_, err = j.inspect()
+	}
+	if err == nil {
+		err = stampErr
+	}
+	if err != nil {
+		if err = damaged(err); !errors.Is(err, fault.ErrCorrupt) {
+			return d, s, err
+		}
+		d.Damage = err.Error()
+		if x := (damage{}); errors.As(err, &x) {
+			d.Damage = x.Error()
+		}
+	}
+	nums := map[uint32]bool{}
+	if s, nums, err = j.salvageAll(); err != nil {
+		if d.Damage != "" {
+			err = fmt.Errorf("%s; it cannot be repaired, so restore a backup: %w", d.Damage, err)
+		}
+		return d, s, damaged(err)
+	}
+	d.Kept, d.At, d.Tuples, d.Gaps, d.LostTuples = s.standing.Position, timeOf(stamp, s.standing), s.tuples, s.gaps, s.lost
+	newest, err := j.readNewest()
+	d.Open = err == nil && newest != 0 && !nums[newest]
+	return d, s, nil
+}
+
+// salvageAll reads all that the folder holds, and the numbers of its logs.
+func (j *Journal) salvageAll() (salvaged, map[uint32]bool, error) {
+	tables, err := j.readTables()
+	if err != nil {
+		return salvaged{}, nil, err
+	}
+	batches, nums, err := j.readBatches()
+	if err != nil {
+		return salvaged{}, nil, err
+	}
+	m, err := j.readManifest()
+	if err != nil {
+		return salvaged{}, nil, err
+	}
+	stamp, err := readStamp(j.FS, j.Dir)
+	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
+		return salvaged{}, nil, err
+	}
+	s, err := choose(m, tables, func(chosen []*tableFile) (salvaged, error) { return merge(chosen, batches, stamp) })
+	return s, nums, err
+}
+
+// choose merges the tables that hold. These are the ones that the manifest lists, if it
+// can be read and all are there; else all that no readable part of the manifest removes. A
+// table that must hold and cannot be read is an error, because the changes in it may be of
+// any tuple.
+func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (salvaged, error)) (salvaged, error) {
+	var listed, rest []*tableFile
+	var missing error
+	for _, num := range sortedKeys(m.live) {
+		t := find(tables, num, m.live[num])
+		switch {
+		case t != nil:
+			listed = append(listed, t)
+		case tables[num] == nil:
+			missing = errors.Join(missing, damage{file: fmt.Sprintf("%06d.sst", num), at: -1, what: "the table is missing"})
+		case tables[num].err != nil:
+			return salvaged{}, damage{file: tables[num].name, at: -1, what: tables[num].err.Error()}
+		default:
+			missing = errors.Join(missing, damage{file: tables[num].name, at: -1, what: "it is not the table that " + m.name + " lists"})
+		}
+	}
+	fromList, listErr := merge(listed)
+	if m.whole && missing == nil && listErr == nil && len(fromList.gaps) == 0 {
+		return fromList, nil
+	}
+	newer := false // a table that the manifest does not know
+	var unreadable, begun error
+	for _, num := range sortedKeys(tables) {
+		t := tables[num]
+		if m.gone[num] {
 			continue
 		}
-		return path, copyDir(j.FS, j.Dir, path)
+		if t.err != nil && t.begun {
+			begun = errors.Join(begun, damage{file: t.name, at: -1, what: t.err.Error()})
+			continue
+		}
+		if t.err != nil {
+			unreadable = errors.Join(unreadable, damage{file: t.name, at: -1, what: t.err.Error()})
+			continue
+		}
+		newer = newer || num > m.last
+		rest = append(rest, t)
 	}
+	fromAll, allErr := merge(rest)
+	if len(fromAll.gaps) > 0 { // a table that is not needed was begun; one that is was cut off
+		unreadable = errors.Join(unreadable, begun)
+	}
+	switch {
+	case m.whole && missing == nil && (allErr != nil || listErr == nil && fromAll.lostRecords() >= fromList.lostRecords()):
+		return fromList, listErr
+	case m.whole && missing != nil && !(newer && fromAll.lostRecords() == 0 && fromList.lostRecords() > 0):
+		if newer {
+			return salvaged{}, fmt.Errorf("%w (or %s is older than the tables)", missing, m.name)
+		}
+		return salvaged{}, missing
+	case !m.whole && unreadable != nil:
+		return salvaged{}, unreadable
+	}
+	return fromAll, allErr
 }
 
-// cut ends the journal at a damage, and returns how many records were behind it.
-func (j *Journal) cut(d damage) (lost int, err error) {
-	logs, err := readLogs(j.FS, j.Dir)
+// find returns the table that a manifest lists under a number: it may be under another
+// name. It returns nil if there is none that can be read.
+func find(tables map[uint64]*tableFile, num uint64, want listedTable) *tableFile {
+	if t := tables[num]; t != nil && t.err == nil && t.listed == want {
+		return t
+	}
+	for _, t := range tables {
+		if t.err == nil && t.listed == want {
+			return t
+		}
+	}
+	return nil
+}
+
+// repairBatch is about how many bytes of facts are written at a time.
+const repairBatch = 1 << 20
+
+// replaceBy writes a new journal, and gives it the place of this one. It returns the new
+// name of this one. Open and Repair finish what a process began that ended in between.
+func (j *Journal) replaceBy(s salvaged) (aside string, err error) {
+	temp, ready := j.Dir+unfinishedEnd, j.Dir+repairedEnd
+	if err := errors.Join(j.FS.RemoveAll(temp), j.FS.RemoveAll(ready)); err != nil {
+		return "", classify(err)
+	}
+	if err := j.writeNew(temp, s); err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		aside = fmt.Sprintf("%s.damaged-%d", j.Dir, n)
+		if _, err := j.FS.Stat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	parent := j.FS.PathDir(j.Dir)
+	err = errors.Join(j.FS.Rename(temp, ready), syncDir(j.FS, parent))
+	if err == nil {
+		err = errors.Join(j.FS.Rename(j.Dir, aside), syncDir(j.FS, parent))
+	}
 	if err != nil {
-		return 0, err
+		return "", classify(err)
 	}
-	at, _ := logNumber(d.file)
-	newest := uint32(0)
-	for _, l := range logs {
-		path := j.FS.PathJoin(j.Dir, l.name)
-		switch {
-		case l.num < at:
-			newest = l.num
-		case l.num == at && d.at >= 0:
-			newest = l.num
-			lost += l.behind + l.recordsFrom(d.at)
-			err = truncate(j.FS, path, d.at)
-		default:
-			lost += len(l.records) + l.behind
-			err = j.FS.Remove(path)
-		}
-		if err != nil {
-			return lost, err
-		}
-	}
-	return lost, errors.Join(writeNewest(j.FS, j.Dir, newest), syncDir(j.FS, j.Dir))
+	return aside, classify(j.finishRepair())
 }
 
-// recordsFrom counts the records that begin at an offset or behind it.
-func (s scanned) recordsFrom(at int) (n int) {
-	for _, r := range s.records {
-		if r.at >= at {
-			n++
+// finishRepair gives a repaired journal its name, if there is one and no other has it.
+func (j *Journal) finishRepair() error {
+	_, err := j.FS.Stat(j.Dir)
+	_, repairedErr := j.FS.Stat(j.Dir + repairedEnd)
+	if !errors.Is(err, fs.ErrNotExist) || repairedErr != nil {
+		return nil
+	}
+	if err := j.FS.Rename(j.Dir+repairedEnd, j.Dir); err != nil {
+		return err
+	}
+	return syncDir(j.FS, j.FS.PathDir(j.Dir))
+}
+
+// writeNew makes a journal of the facts, and opens it once to check it.
+func (j *Journal) writeNew(dir string, s salvaged) (err error) {
+	c := Config{Dir: dir, FS: j.FS, Log: slog.New(slog.DiscardHandler)}
+	stamp, _ := readStamp(j.FS, j.Dir)
+	n, err := Open(c)
+	if err != nil {
+		return err
+	}
+	from := journal.Position(0)
+	for keys := sortedKeys(s.facts); ; {
+		b := n.db.NewBatch()
+		err := b.Set(codec.StandingKey(), codec.AppendStep(nil, codec.Step{From: from, Standing: s.standing}), nil)
+		for ; len(keys) > 0 && b.Len() < repairBatch && err == nil; keys = keys[1:] {
+			if keys[0] != string(codec.StandingKey()) {
+				err = b.Set([]byte(keys[0]), s.facts[keys[0]], nil)
+			}
+		}
+		if err = errors.Join(err, n.db.Apply(b, lsm.Sync), n.broken.err()); err != nil {
+			return errors.Join(classify(err), n.Close())
+		}
+		from = s.standing.Position
+		if len(keys) == 0 {
+			break
 		}
 	}
-	return n
+	n.standing, n.stamp = s.standing, stamp
+	if err := n.Close(); err != nil {
+		return err
+	}
+	again, err := Open(c)
+	if err != nil {
+		return err
+	}
+	tuples := 0
+	at, err := again.Load(context.Background(), func(f journal.Fact) error {
+		if _, ok := f.(*journal.Entry); ok {
+			tuples++
+		}
+		return nil
+	})
+	if err == nil && (at != s.standing || tuples != s.tuples) {
+		err = fmt.Errorf("%w: the repaired journal holds %d tuples at position %d, want %d at %d", fault.ErrCorrupt, tuples, at.Position, s.tuples, s.standing.Position)
+	}
+	return errors.Join(err, again.Close())
+}
+
+func sortedKeys[K ~string | ~uint64, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -8,26 +8,45 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
 )
 
-func TestFault09ARepairKeepsWhatIsBeforeTheDamage(t *testing.T) {
+func TestFault09ARepairKeepsWhatIsBeforeAndBehindTheDamage(t *testing.T) {
 	t.Parallel()
 	f, name, begins := crashed(t, 6, 60)
 	for n := range 5 {
-		fs := f.flipped(name, 8*(begins[n]+30)).disk(t)
+		damaged := f.flipped(name, 8*(begins[n]+30))
+		fs := damaged.disk(t)
 		c := pebble.Config{Dir: dir, FS: fs, Log: quiet}
+		found, err := pebble.Diagnose(c)
+		require.Equal(t, damaged, folderOf(t, fs), "a diagnosis changes nothing")
+		if n == 0 {
+			require.ErrorIs(t, err, fault.ErrCorrupt)
+			require.ErrorContains(t, err, `the options of the space "s" were in the damaged part`)
+			continue
+		}
+		require.NoError(t, err)
+		require.Contains(t, found.Damage, name)
+		require.Equal(t, []pebble.Gap{{From: journal.Position(n), To: journal.Position(n + 1)}}, found.Gaps)
+		require.Equal(t, 1, found.LostTuples)
+		require.Equal(t, 5, found.Tuples)
+		require.EqualValues(t, 6, found.Kept)
+
 		done, err := pebble.Repair(c)
 		require.NoError(t, err)
-		require.Contains(t, done.Damage, name)
-		require.Equal(t, n, int(done.Kept))
-		require.Equal(t, 6-n-1, done.Lost)
-		require.Equal(t, f.flipped(name, 8*(begins[n]+30)), folderOf(t, under{fs, done.Copy}), "all is copied as it was")
-		requireHeld(t, folderOf(t, fs), n, "repaired")
+		require.Equal(t, damaged, folderOf(t, under{fs, done.Copy}), "all is kept as it was")
+		position, refs, err := try(fs)
+		require.NoError(t, err)
+		require.EqualValues(t, 6, position)
+		require.Len(t, refs, 5)
+		require.False(t, refs[int64(n+1)])
 
 		again, err := pebble.Repair(c)
 		require.NoError(t, err)
-		require.Equal(t, pebble.Repaired{Kept: done.Kept}, again, "there is nothing more to repair")
+		require.Empty(t, again.Damage, "there is nothing more to repair")
+		require.Empty(t, again.Copy)
+		require.Equal(t, 5, again.Tuples)
 	}
 }
 
@@ -39,16 +58,28 @@ func TestFault10ARepairEndsWhereALogIsMissing(t *testing.T) {
 	done, err := pebble.Repair(pebble.Config{Dir: dir, FS: fs, Log: quiet})
 	require.NoError(t, err)
 	require.Contains(t, done.Damage, "the newest log is missing")
+	require.True(t, done.Open, "how many records it had is unknown")
 	requireHeld(t, folderOf(t, fs), int(done.Kept), "repaired")
 
 	refused := 0
 	for _, table := range f.named(".sst") {
 		if _, err = pebble.Repair(pebble.Config{Dir: dir, FS: f.with(table, nil).disk(t), Log: quiet}); err != nil {
 			require.ErrorIs(t, err, fault.ErrCorrupt)
+			require.ErrorContains(t, err, table)
 			refused++
 		}
 	}
 	require.Positive(t, refused, "the content of a table is unknown")
+}
+
+func TestARepairThatWasInterruptedIsFinishedByTheNextStart(t *testing.T) {
+	t.Parallel()
+	fs := worn(t).disk(t)
+	require.NoError(t, fs.Rename(dir, dir+".repaired"))
+	position, refs, err := try(fs)
+	require.NoError(t, err)
+	require.EqualValues(t, wornRecords, position)
+	require.Len(t, refs, wornRecords)
 }
 
 func TestFault17ACopyIsAJournalOfItsOwn(t *testing.T) {

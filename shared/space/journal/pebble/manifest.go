@@ -1,0 +1,146 @@
+package pebble
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+)
+
+// listedTable is what the store's manifest lists of a table. Two tables of one store are
+// the same if these are.
+type listedTable struct{ size, smallest, largest uint64 }
+
+// manifest is the store's list of its tables, as far as it can be read.
+type manifest struct {
+	name  string
+	whole bool                   // every record was read; one that was cut off leaves no trace
+	live  map[uint64]listedTable // by number
+	gone  map[uint64]bool        // tables that were listed once
+	last  uint64                 // the highest number of a table in it
+}
+
+// readManifest reads the manifest that the store's marker names or, if it names none that
+// is there, the newest.
+func (j *Journal) readManifest() (manifest, error) {
+	m := manifest{live: map[uint64]listedTable{}, gone: map[uint64]bool{}}
+	names, err := j.FS.List(j.Dir)
+	if err != nil {
+		return m, err
+	}
+	if store, err := lsm.Peek(j.Dir, j.FS); err == nil && store.Exists {
+		m.name = j.FS.PathBase(store.ManifestFilename)
+	}
+	if !slices.Contains(names, m.name) {
+		m.name = ""
+		for _, name := range names {
+			if strings.HasPrefix(name, "MANIFEST-") && name > m.name {
+				m.name = name
+			}
+		}
+	}
+	if m.name == "" {
+		return m, nil
+	}
+	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, m.name))
+	if err != nil {
+		return m, err
+	}
+	l := log{data: data, full: manifestFull}
+	m.whole = l.scan().clean && len(data) > 0
+	for _, r := range l.salvage() {
+		e := edit{data: r.payload}
+		e.read()
+		m.whole = m.whole && e.err == nil
+		for num := range e.deleted {
+			delete(m.live, num)
+			m.gone[num] = true
+		}
+		for num, t := range e.added {
+			m.live[num] = t
+			delete(m.gone, num)
+			m.last = max(m.last, num)
+		}
+	}
+	return m, nil
+}
+
+// The tags of a manifest's record that the store writes for a format without range keys,
+// virtual tables and blobs.
+const (
+	tagComparer  = 1
+	tagLog       = 2
+	tagNextFile  = 3
+	tagLastSeq   = 4
+	tagDeleted   = 6
+	tagPrevLog   = 9
+	tagNewTable4 = 103
+
+	customEnd    = 1
+	customUnsafe = 64 // from here on a custom field may not be ignored
+)
+
+// edit is one record of a manifest.
+type edit struct {
+	data    []byte
+	added   map[uint64]listedTable
+	deleted map[uint64]bool
+	err     error
+}
+
+func (e *edit) number() uint64 {
+	n, size := binary.Uvarint(e.data)
+	if size <= 0 {
+		e.err, e.data = fmt.Errorf("a number"), nil
+		return 0
+	}
+	e.data = e.data[size:]
+	return n
+}
+
+func (e *edit) skipText() {
+	if n := e.number(); n <= uint64(len(e.data)) {
+		e.data = e.data[n:]
+	} else {
+		e.err, e.data = fmt.Errorf("the length of a text"), nil
+	}
+}
+
+// read reads the whole record. If err is set, only the tables before the unknown part are
+// known.
+func (e *edit) read() {
+	e.added, e.deleted = map[uint64]listedTable{}, map[uint64]bool{}
+	for len(e.data) > 0 && e.err == nil {
+		switch tag := e.number(); tag {
+		case tagComparer:
+			e.skipText()
+		case tagLog, tagNextFile, tagLastSeq, tagPrevLog:
+			e.number()
+		case tagDeleted:
+			e.number() // level
+			if num := e.number(); e.err == nil {
+				e.deleted[num] = true
+			}
+		case tagNewTable4:
+			e.number() // level
+			num := e.number()
+			t := listedTable{size: e.number()}
+			e.skipText() // smallest key
+			e.skipText() // largest key
+			t.smallest, t.largest = e.number(), e.number()
+			for custom := e.number(); custom != customEnd && e.err == nil; custom = e.number() {
+				if custom >= customUnsafe {
+					e.err = fmt.Errorf("field %d of a table", custom)
+				}
+				e.skipText()
+			}
+			if e.err == nil {
+				e.added[num] = t
+			}
+		default:
+			e.err = fmt.Errorf("tag %d", tag)
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package pebble
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	lsm "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/batchrepr"
+	"github.com/cockroachdb/pebble/v2/sstable"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/codec"
+)
+
+// change is one change of one key, as a table or a log has it. Of the changes of a key the
+// one with the highest seq holds. A compaction may set a seq to 0; then the tables that it
+// replaced have the older changes, so that of equal ones the table with the highest number
+// holds.
+type change struct {
+	seq        uint64
+	from       uint64 // the number of the table; the highest number for a log
+	kind       lsm.InternalKeyKind
+	key, value []byte // of a range deletion: its two ends
+}
+
+// tableFile is one table, with its number by its name.
+type tableFile struct {
+	name    string
+	num     uint64
+	listed  listedTable // what a manifest must say of it
+	changes []change
+	err     error // it cannot be read
+	begun   bool  // it has no end: the process ended while it wrote the table
+}
+
+// tableEnd is at the end of each table that was written to its end.
+const tableEnd = "\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3"
+
+// readTables reads all tables in the folder.
+func (j *Journal) readTables() (map[uint64]*tableFile, error) {
+	names, err := j.FS.List(j.Dir)
+	if err != nil {
+		return nil, err
+	}
+	tables := map[uint64]*tableFile{}
+	for _, name := range names {
+		number, ok := strings.CutSuffix(name, ".sst")
+		num, err := strconv.ParseUint(number, 10, 64)
+		if !ok || err != nil {
+			continue
+		}
+		t := &tableFile{name: name, num: num}
+		if t.err = j.readTable(t); t.err != nil {
+			data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, name))
+			t.begun = err == nil && !bytes.HasSuffix(data, []byte(tableEnd))
+		}
+		tables[num] = t
+	}
+	return tables, nil
+}
+
+// readTable reads all changes in a table; the checksum of each block is verified.
+func (j *Journal) readTable(t *tableFile) (err error) {
+	f, err := j.FS.Open(j.FS.PathJoin(j.Dir, t.name))
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	readable, err := sstable.NewSimpleReadable(f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	o := &lsm.Options{}
+	o.EnsureDefaults()
+	r, err := sstable.NewReader(context.Background(), readable, o.MakeReaderOptions())
+	if err != nil {
+		return err // NewReader has closed the file
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if err := r.ValidateBlockChecksums(); err != nil {
+		return err
+	}
+	points, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
+	if err != nil {
+		return err
+	}
+	for kv := points.First(); kv != nil; kv = points.Next() {
+		value, _, err := kv.Value(nil)
+		if err != nil {
+			return errors.Join(err, points.Close())
+		}
+		t.changes = append(t.changes, change{uint64(kv.SeqNum()), t.num, kv.Kind(), bytes.Clone(kv.K.UserKey), bytes.Clone(value)})
+	}
+	if err := errors.Join(points.Error(), points.Close()); err != nil {
+		return err
+	}
+	ranges, err := r.NewRawRangeDelIter(context.Background(), sstable.NoFragmentTransforms, sstable.NoReadEnv)
+	if err != nil {
+		return err
+	}
+	if ranges != nil {
+		defer ranges.Close()
+		span, err := ranges.First()
+		for ; span != nil && err == nil; span, err = ranges.Next() {
+			for _, k := range span.Keys {
+				t.changes = append(t.changes, change{uint64(k.SeqNum()), t.num, lsm.InternalKeyKindRangeDelete, bytes.Clone(span.Start), bytes.Clone(span.End)})
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	t.listed = listedTable{size: uint64(info.Size()), smallest: ^uint64(0)}
+	for _, c := range t.changes {
+		t.listed.smallest, t.listed.largest = min(t.listed.smallest, c.seq), max(t.listed.largest, c.seq)
+	}
+	return nil
+}
+
+// batch is one record of a log.
+type batch struct {
+	step    codec.Step
+	changes []change
+}
+
+// readBatches returns the well-formed records of all logs, also those behind damage, in
+// their order. A log that is under any other name, also one that is not a log's, is read by the
+// number in its chunks.
+func (j *Journal) readBatches() (all []batch, nums map[uint32]bool, err error) {
+	names, err := j.FS.List(j.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	nums = map[uint32]bool{}
+	seen := map[uint64]bool{} // by sequence number: a log may be here twice
+	for _, name := range names {
+		if isTable(name) || name == reserveFile {
+			continue
+		}
+		num, ok := logNumber(name)
+		data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, name))
+		if err != nil {
+			return nil, nil, err
+		}
+		l := log{data: data, num: num, full: logFull}
+		if other := l.other(); other != 0 {
+			l.num = other
+		} else if !ok {
+			continue
+		}
+		nums[l.num] = true
+		for _, r := range l.salvage() {
+			b, seq, ok := readBatch(r.payload)
+			if ok && !seen[seq] {
+				seen[seq] = true
+				all = append(all, b)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b batch) int { return cmp.Compare(a.changes[0].seq, b.changes[0].seq) })
+	return all, nums, nil
+}
+
+// readBatch reads a record. It reports false if the record is not one of a journal.
+func readBatch(payload []byte) (b batch, seq uint64, ok bool) {
+	if b.step, ok = stepOf(payload); !ok {
+		return b, 0, false
+	}
+	seq = uint64(batchrepr.ReadSeqNum(payload))
+	r := batchrepr.Read(payload)
+	for n := seq; ; n++ {
+		kind, key, value, more, err := r.Next()
+		if err != nil || !more {
+			return b, seq, err == nil && len(b.changes) > 0
+		}
+		b.changes = append(b.changes, change{n, ^uint64(0), kind, key, value})
+	}
+}
+
+// salvage returns all well-formed records, also those behind damage.
+func (l log) salvage() (all []logRecord) {
+	for at := 0; at < len(l.data); {
+		if next, ok := l.padding(at); ok {
+			at = next
+			continue
+		}
+		if r, ok := l.recordAt(at); ok {
+			all = append(all, r)
+			at = r.end
+			continue
+		}
+		next, ok := l.recordBehind(at + 1)
+		if !ok {
+			return all
+		}
+		at = next
+	}
+	return all
+}
+
+// Gap is a range of records that are lost: those behind From, up to To.
+type Gap struct{ From, To journal.Position }
+
+// salvaged is what tables and logs hold together.
+type salvaged struct {
+	facts    map[string][]byte // by key
+	standing journal.Standing
+	tuples   int
+	gaps     []Gap
+	lost     int // at most so many tuples were put by the records in the gaps
+}
+
+func (s salvaged) lostRecords() (n int) {
+	for _, g := range s.gaps {
+		n += int(g.To - g.From)
+	}
+	return n
+}
+
+// merge applies all changes by their sequence numbers. Stamp tells up to where records must
+// be there.
+func merge(tables []*tableFile, batches []batch, stamp journal.Stamp) (salvaged, error) {
+	s := salvaged{facts: map[string][]byte{}}
+	newest := map[string]change{}
+	var ranges []change
+	apply := func(c change) {
+		switch old, ok := newest[string(c.key)]; {
+		case c.kind == lsm.InternalKeyKindRangeDelete:
+			ranges = append(ranges, c)
+		case !ok || c.seq > old.seq || c.seq == old.seq && c.from >= old.from:
+			newest[string(c.key)] = c
+		}
+	}
+	for _, t := range tables {
+		for _, c := range t.changes {
+			apply(c)
+		}
+	}
+	if c, ok := newest[string(codec.StandingKey())]; ok {
+		step, err := codec.DecodeStep(c.value)
+		if err != nil {
+			return s, err
+		}
+		s.standing = step.Standing
+	}
+	for _, b := range batches {
+		if b.step.From > s.standing.Position {
+			s.gap(b.step.From, b.refBefore())
+		}
+		if b.step.Position >= s.standing.Position {
+			s.standing = b.step.Standing
+		}
+		for _, c := range b.changes {
+			apply(c)
+		}
+	}
+	if stamp.Position > s.standing.Position {
+		s.gap(stamp.Position, stamp.Ref)
+	}
+	return s, s.collect(newest, ranges)
+}
+
+// gap notes that the records up to a position are lost. Ref is at least the highest ref
+// that they gave out.
+func (s *salvaged) gap(to journal.Position, ref int64) {
+	s.gaps = append(s.gaps, Gap{s.standing.Position, to})
+	s.lost += int(max(0, ref-s.standing.Ref))
+}
+
+// refBefore returns the lowest ref that is not lower than any given out before the batch.
+func (b batch) refBefore() int64 {
+	ref := b.step.Ref
+	for _, c := range b.changes {
+		if f, err := codec.Decode(c.key, c.value, nil); err == nil && c.kind == lsm.InternalKeyKindSet {
+			if e, ok := f.(*journal.Entry); ok && e.Ref == ref {
+				ref--
+			}
+		}
+	}
+	return ref
+}
+
+// collect keeps the facts that no deletion hides, and checks that each can be read.
+func (s *salvaged) collect(newest map[string]change, ranges []change) error {
+	spaces, used := map[string]bool{}, map[string]bool{}
+	slices.SortFunc(ranges, func(a, b change) int { return bytes.Compare(a.key, b.key) })
+	var covering []change // the ranges that begin at or before key and end behind it
+	for _, key := range sortedKeys(newest) {
+		c := newest[key]
+		for len(ranges) > 0 && string(ranges[0].key) <= key {
+			covering, ranges = append(covering, ranges[0]), ranges[1:]
+		}
+		covering = slices.DeleteFunc(covering, func(r change) bool { return string(r.value) <= key })
+		hidden := slices.ContainsFunc(covering, func(r change) bool { return r.seq > c.seq })
+		if hidden || c.kind != lsm.InternalKeyKindSet && c.kind != lsm.InternalKeyKindSetWithDelete {
+			continue
+		}
+		f, err := codec.Decode(c.key, c.value, nil)
+		if err != nil {
+			return err
+		}
+		s.facts[key] = c.value
+		switch f := f.(type) {
+		case *journal.Entry:
+			s.tuples++
+			used[f.Space] = true
+		case *journal.Space:
+			spaces[f.Name] = true
+		}
+	}
+	for name := range used {
+		if !spaces[name] && len(s.gaps) > 0 {
+			return fmt.Errorf("%w: the options of the space %q were in the damaged part", fault.ErrCorrupt, name)
+		}
+	}
+	return nil
+}
