@@ -190,6 +190,9 @@ func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest strin
 	if !ok {
 		return fmt.Errorf("backup: %w: the spaces are in memory only (journal is %s)", fault.ErrInvalid, d.cfg.Journal)
 	}
+	if err := backup.RequireOutside(dest, d.cfg.Data); err != nil {
+		return err
+	}
 	return backup.Make(ctx, dest, backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.database.Copy})
 }
 

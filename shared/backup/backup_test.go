@@ -109,3 +109,19 @@ func TestNothingIsOverwritten(t *testing.T) {
 	require.NoError(t, backup.Restore(t.Context(), copied, data), "an empty folder may be there")
 	require.ErrorIs(t, backup.Restore(t.Context(), copied, data), fault.ErrConflict)
 }
+
+func TestABackupInsideTheDataFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, link := filepath.Join(dir, "data"), filepath.Join(dir, "link")
+	require.NoError(t, os.MkdirAll(filepath.Join(data, "sub"), 0o700))
+	require.NoError(t, os.Symlink(filepath.Join(data, "sub"), link))
+	for _, dest := range []string{filepath.Join(data, "copy"), filepath.Join(data, "sub", "copy"), filepath.Join(link, "copy")} {
+		err := backup.RequireOutside(dest, data)
+		require.ErrorIs(t, err, fault.ErrInvalid, dest)
+		require.ErrorContains(t, err, "inside the data folder")
+	}
+	require.NoError(t, backup.RequireOutside(filepath.Join(dir, "copy"), data))
+	require.NoError(t, backup.RequireOutside(filepath.Join(dir, "data-copy"), data))
+	require.ErrorIs(t, backup.RequireOutside(filepath.Join(dir, "no", "copy"), data), fault.ErrFolder)
+}

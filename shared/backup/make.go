@@ -42,6 +42,22 @@ func Make(ctx context.Context, dest string, parts ...Part) (err error) {
 	return publish(temp, dest)
 }
 
+// RequireOutside refuses a backup at dest that would be inside the data folder, because it
+// would be lost with the folder: fault.ErrInvalid. Symbolic links are followed.
+func RequireOutside(dest, data string) error {
+	parent, err := filepath.EvalSymlinks(filepath.Dir(dest))
+	if err != nil {
+		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
+	}
+	if data, err = filepath.EvalSymlinks(data); err != nil {
+		return fmt.Errorf("data folder: %w", unusable(err))
+	}
+	if rel, err := filepath.Rel(data, parent); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("backup to %s: %w: it is inside the data folder %s: give a folder outside of it", dest, fault.ErrInvalid, data)
+	}
+	return nil
+}
+
 // absent refuses what exists.
 func absent(path string) error {
 	if !filepath.IsAbs(path) {

@@ -20,12 +20,13 @@ type manifest struct {
 	live  map[uint64]listedTable // by number
 	gone  map[uint64]bool        // tables that were listed once
 	last  uint64                 // the highest number of a table in it
+	early map[uint64]bool        // live tables that a damaged record behind may remove
 }
 
 // readManifest reads the manifest that the store's marker names or, if it names none that
 // is there, the newest.
 func (j *Journal) readManifest() (manifest, error) {
-	m := manifest{live: map[uint64]listedTable{}, gone: map[uint64]bool{}}
+	m := manifest{live: map[uint64]listedTable{}, gone: map[uint64]bool{}, early: map[uint64]bool{}}
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
 		return m, err
@@ -49,22 +50,42 @@ func (j *Journal) readManifest() (manifest, error) {
 		return m, err
 	}
 	l := log{data: data, full: manifestFull}
-	m.whole = l.scan().clean && len(data) > 0
+	found := l.scan()
+	m.whole = found.clean && len(data) > 0
 	for _, r := range l.salvage() {
 		e := edit{data: r.payload}
 		e.read()
 		m.whole = m.whole && e.err == nil
 		for num := range e.deleted {
 			delete(m.live, num)
+			delete(m.early, num)
 			m.gone[num] = true
 		}
 		for num, t := range e.added {
 			m.live[num] = t
+			m.early[num] = r.at < found.end
 			delete(m.gone, num)
 			m.last = max(m.last, num)
 		}
 	}
 	return m, nil
+}
+
+// unsure returns a table of which it is unknown whether it still holds. A damaged record
+// of the manifest replaced tables, because one of those it replaced is no longer there; the
+// others of them would bring back tuples that were taken.
+func (m manifest) unsure(tables map[uint64]*tableFile) (uint64, bool) {
+	for num := range m.live {
+		if m.whole || tables[num] != nil {
+			continue
+		}
+		for _, num := range sortedKeys(m.early) {
+			if m.early[num] && tables[num] != nil {
+				return num, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // The tags of a manifest's record that the store writes for a format without range keys,

@@ -185,6 +185,9 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	case !m.whole && unreadable != nil:
 		return salvaged{}, unreadable
 	}
+	if num, ok := m.unsure(tables); ok {
+		return salvaged{}, damage{file: m.name, at: -1, what: fmt.Sprintf("it is damaged, and it is unknown whether %06d.sst still holds", num)}
+	}
 	return fromAll, allErr
 }
 

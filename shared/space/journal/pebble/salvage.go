@@ -37,11 +37,8 @@ type tableFile struct {
 	listed  listedTable // what a manifest must say of it
 	changes []change
 	err     error // it cannot be read
-	begun   bool  // it has no end: the process ended while it wrote the table
+	begun   bool  // it is empty: the process ended before it wrote the table
 }
-
-// tableEnd is at the end of each table that was written to its end.
-const tableEnd = "\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3"
 
 // readTables reads all tables in the folder.
 func (j *Journal) readTables() (map[uint64]*tableFile, error) {
@@ -59,7 +56,7 @@ func (j *Journal) readTables() (map[uint64]*tableFile, error) {
 		t := &tableFile{name: name, num: num}
 		if t.err = j.readTable(t); t.err != nil {
 			data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, name))
-			t.begun = err == nil && !bytes.HasSuffix(data, []byte(tableEnd))
+			t.begun = err == nil && len(data) == 0
 		}
 		tables[num] = t
 	}
@@ -253,7 +250,14 @@ func merge(tables []*tableFile, batches []batch, stamp journal.Stamp) (salvaged,
 		}
 		s.standing = step.Standing
 	}
+	inTables := s.standing.Position
 	for _, b := range batches {
+		// The tables have all records up to where they stand. Those in a log are not applied
+		// again: a table no longer has a tuple that was put and taken, and of a damaged log
+		// the record that took it may be lost.
+		if b.step.Position <= inTables && b.step.Position > 0 {
+			continue
+		}
 		if b.step.From > s.standing.Position {
 			s.gap(b.step.From, b.refBefore())
 		}
