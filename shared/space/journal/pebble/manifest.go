@@ -71,9 +71,9 @@ func (j *Journal) readManifest() (manifest, error) {
 	return m, nil
 }
 
-// unsure returns a table of which it is unknown whether it still holds. A damaged record
-// of the manifest replaced tables, because one of those it replaced is no longer there; the
-// others of them would bring back tuples that were taken.
+// unsure returns the number of a table that may hold or not, and reports whether there is
+// one. If a table is listed and not there, a damaged record of the manifest replaced it,
+// and may have replaced others too, which would bring back tuples that were taken.
 func (m manifest) unsure(tables map[uint64]*tableFile) (uint64, bool) {
 	for num := range m.live {
 		if m.whole || tables[num] != nil {
