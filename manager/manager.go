@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +36,7 @@ type Flow interface {
 // Config is the configuration of a manager.
 type Config struct {
 	Flows     map[models.FlowName]Flow // by the name that the tables in package models give them
+	Slots     int                      // visits at once; 0: 1
 	Heartbeat time.Duration
 	Grace     time.Duration // how long closing the session may take
 	Log       *slog.Logger  // nil: slog.Default
@@ -59,11 +61,14 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 func (c Config) session(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	heartbeat := status.NewHeartbeat(repo, c.Heartbeat, map[string]int{visit.Action: 1})
+	heartbeat := status.NewHeartbeat(repo, c.Heartbeat, map[string]int{visit.Action: max(c.Slots, 1)})
+	state := visiting{heartbeat: heartbeat}
 	parts := []func() error{
 		func() error { return heartbeat.Run(ctx) },
-		func() error { return c.visits(ctx, repo, heartbeat) },
 		func() error { return c.listen(ctx, repo, cancel) },
+	}
+	for range max(c.Slots, 1) {
+		parts = append(parts, func() error { return c.visits(ctx, repo, &state) })
 	}
 	for _, f := range c.Flows {
 		parts = append(parts, func() error { return f.Run(ctx, repo) })
@@ -106,8 +111,43 @@ func (c Config) listen(ctx context.Context, repo space.Repository, drain func())
 	}
 }
 
-// visits takes and ends visits, one after the other.
-func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *status.Heartbeat) error {
+// visiting shows in the state of a session what its slots visit.
+type visiting struct {
+	heartbeat *status.Heartbeat
+	mu        sync.Mutex
+	origins   []models.Origin // visited now, in the order in which the visits began
+}
+
+// begin notes that a visit of an origin begins, end that one has ended.
+func (x *visiting) begin(o models.Origin) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.origins = append(x.origins, o)
+	x.show()
+}
+
+func (x *visiting) end(o models.Origin) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i := slices.IndexFunc(x.origins, func(other models.Origin) bool { return other.ID == o.ID })
+	if x.origins = slices.Delete(x.origins, i, i+1); len(x.origins) > 0 {
+		x.show()
+		return
+	}
+	x.heartbeat.SetState("idle, last visit: " + o.URI)
+}
+
+// show names the visit that began first; mu must be held.
+func (x *visiting) show() {
+	more := ""
+	if n := len(x.origins) - 1; n > 0 {
+		more = fmt.Sprintf(", and %d more", n)
+	}
+	x.heartbeat.SetState(fmt.Sprintf("visiting: %s %s%s", x.origins[0].Kind, x.origins[0].URI, more))
+}
+
+// visits takes and ends visits in one slot, one after the other.
+func (c Config) visits(ctx context.Context, repo space.Repository, state *visiting) error {
 	client := visit.Client{Repo: repo}
 	for {
 		v, err := client.Take(ctx)
@@ -120,7 +160,7 @@ func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *st
 		case err != nil:
 			return err
 		}
-		heartbeat.SetState(fmt.Sprintf("visiting: %s %s", v.Origin.Kind, v.Origin.URI))
+		state.begin(v.Origin)
 		outcome, visitErr := Visit(ctx, c.Flows, v)
 		if ctx.Err() != nil {
 			return nil // the visit is handed back with the session
@@ -130,7 +170,7 @@ func (c Config) visits(ctx context.Context, repo space.Repository, heartbeat *st
 		} else {
 			status.Tell(c.Log, slog.LevelInfo, "", "visited %s %s: %s, %d items", v.Origin.Kind, v.Origin.URI, outcome.Status, outcome.Items)
 		}
-		heartbeat.SetState("idle, last visit: " + v.Origin.URI)
+		state.end(v.Origin)
 		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 			return err
 		}

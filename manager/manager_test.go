@@ -101,7 +101,7 @@ func (b *bench) run(f manager.Flow) (stop func() error) {
 	}
 	go func() {
 		done <- manager.Run(ctx, connect, manager.Config{
-			Flows: map[models.FlowName]manager.Flow{models.ArchiveFlow: f}, Heartbeat: 2 * time.Second, Grace: time.Second,
+			Flows: map[models.FlowName]manager.Flow{models.ArchiveFlow: f}, Slots: 3, Heartbeat: 2 * time.Second, Grace: time.Second,
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
@@ -185,6 +185,35 @@ func TestAVisitThatCannotBeDoneFailsWithTheReason(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAVisitThatHangsKeepsOnlyItsSlot(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		release := make(chan struct{})
+		stop := b.run(flow{visit: func(_ context.Context, o models.Origin) (models.Outcome, error) {
+			if o.ID == "hangs" {
+				<-release
+			}
+			return models.Outcome{Status: models.Uneventful}, nil
+		}})
+		synctest.Wait()
+		free, err := visit.Client{Repo: b.repo}.Capacity(b.t.Context())
+		require.NoError(b.t, err)
+		require.Equal(b.t, 4, free, "three slots, and one visit in advance")
+		put := func(id string) {
+			v := models.Visit{ID: "visit-" + id, Origin: models.Origin{ID: id, Kind: models.Media, URI: "/" + id}}
+			require.NoError(b.t, visit.Client{Repo: b.repo}.Put(b.t.Context(), v))
+		}
+		for _, id := range []string{"hangs", "a", "b", "c", "d"} {
+			put(id)
+		}
+		synctest.Wait()
+		require.Len(b.t, b.outcomes(), 4, "all but the one that hangs")
+		close(release)
+		synctest.Wait()
+		require.Len(b.t, b.outcomes(), 5)
+		require.NoError(b.t, stop())
+	})
 }
 
 func TestAManagerThatStopsHandsItsVisitBack(t *testing.T) {

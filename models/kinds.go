@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 // OriginKind is a kind of origin.
@@ -62,21 +63,25 @@ type KindInfo struct {
 	// Detection by name: the ends of a URL's path and of a file's name, in lower case.
 	URLSuffix, FileSuffix string
 
+	// ReadWithin is how long reading one may take, so that an origin that hangs does not
+	// keep its slot; 0: any time, because it is on this machine.
+	ReadWithin time.Duration
+
 	Lister   bool // a visit names other origins: URLs and, of a LocalFolder, paths below it
 	Listable bool // a lister may name origins of this kind
 }
 
 var kinds = []KindInfo{
 	{Kind: Feed, Label: "a feed (a file or an http(s) URL)", Item: "recording", Flow: ArchiveFlow,
-		URL: true, Local: LocalFile, Listable: true},
+		URL: true, Local: LocalFile, ReadWithin: 30 * time.Second, Listable: true},
 	{Kind: Media, Label: "a folder of episodes", Item: "recording", Flow: ArchiveFlow, Local: LocalFolder},
 	{Kind: Clips, Label: "a folder named clips", Item: "recording", Flow: ArchiveFlow, Local: LocalFolder},
 	{Kind: Git, Label: "a repository", Item: "ref", Flow: GitFlow,
-		URL: true, Local: LocalFolder, URLSuffix: ".git", Listable: true},
+		URL: true, Local: LocalFolder, URLSuffix: ".git", ReadWithin: 10 * time.Minute, Listable: true},
 	{Kind: OPML, Label: "a list of feeds (.opml)", Item: "origin", Flow: ListerFlow,
-		URL: true, Local: LocalFile, URLSuffix: ".opml", FileSuffix: ".opml", Lister: true},
+		URL: true, Local: LocalFile, URLSuffix: ".opml", FileSuffix: ".opml", ReadWithin: 2 * time.Minute, Lister: true},
 	{Kind: URLs, Label: "a list of URLs (.txt)", Item: "origin", Flow: ListerFlow,
-		URL: true, Local: LocalFile, FileSuffix: ".txt", Lister: true},
+		URL: true, Local: LocalFile, FileSuffix: ".txt", ReadWithin: 2 * time.Minute, Lister: true},
 	{Kind: Repositories, Label: "a folder of repositories (with --kind repositories)", Item: "origin", Flow: ListerFlow,
 		Local: LocalFolder, Lister: true},
 	{Kind: API, Label: "a curator that uses the API"},

@@ -100,7 +100,7 @@ func tuneGC() {
 
 func runManager(ctx context.Context, connect status.Connect, cfg config.Config, flows map[models.FlowName]manager.Flow, log *slog.Logger) error {
 	return manager.Run(ctx, connect, manager.Config{
-		Flows: flows, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
+		Flows: flows, Slots: cfg.VisitSlots, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
 	})
 }
 

@@ -58,7 +58,11 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if o.LastVisit.IsZero() || !strings.HasPrefix(known.Digest, prefix(o)) {
 		known = models.Known{} // the catalog does not have the result of that visit
 	}
-	seen, err := f.Lister.read(ctx, o, known)
+	var seen observed
+	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
+		seen, err = f.Lister.read(ctx, o, known)
+		return err
+	})
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, err
 	}

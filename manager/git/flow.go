@@ -46,11 +46,15 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if filepath.IsAbs(o.URI) {
 		look = f.folder
 	}
-	seen, err := look(ctx, o.URI, v.Known)
+	var found seen
+	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
+		found, err = look(ctx, o.URI, v.Known)
+		return err
+	})
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("git %s: %w", o.URI, err)
 	}
-	outcome := models.Outcome{Status: models.Eventful, Items: len(seen.refs), Digest: seen.digest(), ChangedAt: seen.times, Size: seen.size}
+	outcome := models.Outcome{Status: models.Eventful, Items: len(found.refs), Digest: found.digest(), ChangedAt: found.times, Size: found.size}
 	if outcome.Digest == v.Known.Digest {
 		outcome.Status = models.Uneventful
 	}

@@ -40,7 +40,11 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err := f.Fetch.Trust(o); err != nil {
 		return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
-	named, err := f.list(ctx, o)
+	var named []models.ListedOrigin
+	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
+		named, err = f.list(ctx, o)
+		return err
+	})
 	if err == nil && len(named) == 0 {
 		err = fmt.Errorf("it names nothing that can be visited: %w", fault.ErrInvalid)
 	}

@@ -36,6 +36,8 @@ type Config struct {
 	Slots   int      // of a worker
 	Actions []string // that workers serve
 
+	VisitSlots int // of a manager
+
 	Workers     int
 	Heartbeat   time.Duration
 	SessionLost time.Duration

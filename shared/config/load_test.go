@@ -67,7 +67,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 	c.sources = nil
 	require.Equal(t, Config{
 		Host: "localhost:7411", Listen: "127.0.0.1:7411", HTTP: "127.0.0.1:7412",
-		Slots: runtime.GOMAXPROCS(0), Actions: models.ActionNames(),
+		VisitSlots: 16, Slots: runtime.GOMAXPROCS(0), Actions: models.ActionNames(),
 		Journal: journalPebble, Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
 		Heartbeat: 2 * time.Second, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
 		ResearchTimeout: 30 * time.Minute,

@@ -150,6 +150,9 @@ var settings = []setting{
 		field: func(c *Config) value { return fraction{&c.MatchThreshold} },
 		help:  "minimum score of a finding"},
 
+	{key: "visit-slots", defaultValue: "16", group: visits, usedBy: byManager | byRun,
+		field: func(c *Config) value { return count{to: &c.VisitSlots, min: 1, max: 1024} },
+		help:  "origins that a manager visits at once"},
 	{key: "visit-policy", defaultValue: "value", group: visits, usedBy: byHost,
 		field: func(c *Config) value { return word{&c.VisitPolicy, visitPolicies} },
 		help:  "policy that decides when an origin is visited: value, seed, swh2026, legacy or roundrobin"},

@@ -1,0 +1,41 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+func TestReadingAnOriginTakesNoLongerThanItsKindMay(t *testing.T) {
+	t.Parallel()
+	hang := func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for kind, want := range map[models.OriginKind]time.Duration{models.Feed: 30 * time.Second, models.Git: 10 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			err := Within(t.Context(), kind, hang)
+			require.ErrorIs(t, err, fault.ErrUnavailable)
+			require.ErrorContains(t, err, "no complete answer within "+want.String())
+			require.Equal(t, want, time.Since(began))
+			broken := errors.New("broken")
+			require.Equal(t, broken, Within(t.Context(), kind, func(context.Context) error { return broken }))
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			require.ErrorIs(t, Within(ctx, kind, hang), context.Canceled)
+		})
+	}
+	require.NoError(t, Within(t.Context(), models.Media, func(ctx context.Context) error {
+		_, limited := ctx.Deadline()
+		require.False(t, limited)
+		return nil
+	}))
+}
