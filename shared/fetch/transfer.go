@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"time"
 
 	"leasehold/shared/fault"
 )
@@ -102,6 +103,9 @@ func transportError(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", err, fault.ErrUnavailable)
 }
 
+// Without a Retry-After, a 429 or 503 asks for as long as this.
+const busyFor = time.Hour
+
 func statusError(r *http.Response) error {
 	kind := fault.ErrInvalid
 	switch code := r.StatusCode; {
@@ -113,7 +117,11 @@ func statusError(r *http.Response) error {
 		kind = fault.ErrUnavailable
 	}
 	err := fmt.Errorf("the server answered %d %s: %w", r.StatusCode, http.StatusText(r.StatusCode), kind)
-	if after := retryAfter(r); after > 0 {
+	after := retryAfter(r)
+	if busy := r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusServiceUnavailable; busy && after == 0 {
+		after = busyFor
+	}
+	if after > 0 {
 		return &retryError{err, after}
 	}
 	return err

@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,4 +39,16 @@ func TestReadingAnOriginTakesNoLongerThanItsKindMay(t *testing.T) {
 		require.False(t, limited)
 		return nil
 	}))
+}
+
+func TestABusyServerIsLeftAloneForAnHourUnlessItSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		status int
+		header string
+		want   time.Duration
+	}{{429, "", time.Hour}, {503, "", time.Hour}, {429, "90", 90 * time.Second}, {500, "", 0}, {500, "60", time.Minute}, {404, "", 0}} {
+		r := &http.Response{StatusCode: x.status, Header: http.Header{"Retry-After": {x.header}}}
+		require.Equal(t, x.want, RetryAfter(statusError(r)), "%+v", x)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,7 +73,7 @@ func recordAll(b *testing.B, s *Store, now time.Time, visits []models.Visit) {
 
 func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
 	var claims, records, metrics []time.Duration
-	claimed := 0
+	claimed, processor := 0, time.Duration(0)
 	timed := func(to *[]time.Duration, f func()) {
 		began := time.Now()
 		f()
@@ -81,11 +82,13 @@ func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
 	for b.Loop() {
 		*now = now.Add(time.Minute)
 		var visits []models.Visit
+		before := processorTime(b)
 		timed(&claims, func() {
 			var err error
 			visits, err = s.Claim(b.Context(), *now, 1000)
 			require.NoError(b, err)
 		})
+		processor += processorTime(b) - before
 		claimed += len(visits)
 		timed(&records, func() { recordAll(b, s, now.Add(time.Second), visits) })
 		timed(&metrics, func() {
@@ -98,6 +101,14 @@ func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
 		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, name)
 	}
 	b.ReportMetric(float64(claimed)/float64(len(claims)), "claimed")
+	b.ReportMetric(float64(processor.Microseconds())/1000/float64(len(claims)), "ms-processor/claim")
+}
+
+// processorTime is what this process has used.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // filled is a store of many origins, placed as the value policy would. With hosts, they

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/shared/sqlfile"
@@ -9,22 +11,22 @@ import (
 // cache holds counts of the rows of the file, so that a pick or the metrics need not count
 // them.
 type cache struct {
-	queues     map[visit.Queue]int
-	pools      map[visit.Pool]int
-	groups     map[Group]int
-	disabled   map[visit.Reason]int
-	counts     visit.Counts
-	sample     sample
-	flights    map[string]int   // visits under way, by host
-	free       map[string]int64 // by busy host: when the gap after its last visit is over, in milliseconds
-	retryAfter map[string]int64 // until when a host refuses visits
-	dates      map[int32]dates  // by lister
-	preferred  map[int32]bool   // listers with a priority: first visits of the origins that they name come first
-	position   map[models.OriginKind]int64
-	facts      Facts
-	saved      map[string]int64 // counters as they are in the file
-	tally      *tally
-	clock      int64 // when the last pick was
+	queues    map[visit.Queue]int
+	pools     map[visit.Pool]int
+	groups    map[Group]int
+	disabled  map[visit.Reason]int
+	counts    visit.Counts
+	sample    sample
+	flights   map[string]int     // visits under way, by host
+	free      map[string]int64   // by busy host: when the gap after its last visit is over, in milliseconds
+	refusals  map[string]refusal // Retry-After, by host
+	dates     map[int32]dates    // by lister
+	preferred map[int32]bool     // listers with a priority: first visits of the origins that they name come first
+	position  map[models.OriginKind]int64
+	facts     Facts
+	saved     map[string]int64 // counters as they are in the file
+	tally     *tally
+	clock     int64 // when the last pick was
 
 	updating bool // by the transaction under way
 	stale    bool // a transaction that updated it has failed
@@ -98,13 +100,13 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{
 		queues: map[visit.Queue]int{}, pools: map[visit.Pool]int{}, groups: map[Group]int{}, disabled: map[visit.Reason]int{},
-		flights: map[string]int{}, free: was.free, retryAfter: was.retryAfter, dates: map[int32]dates{}, preferred: map[int32]bool{},
+		flights: map[string]int{}, free: was.free, refusals: was.refusals, dates: map[int32]dates{}, preferred: map[int32]bool{},
 		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
 		stale: true, // until all is read
 	}
 	k := &s.cache
 	if k.tally == nil {
-		k.free, k.retryAfter, k.tally = map[string]int64{}, map[string]int64{}, newTally()
+		k.free, k.refusals, k.tally = map[string]int64{}, map[string]refusal{}, newTally()
 	}
 	if err := s.loadCounters(c); err != nil {
 		return err
@@ -123,6 +125,7 @@ func (s *Store) load(c *sqlfile.Conn) error {
 		r, err := scanRow(from)
 		if err == nil {
 			k.add(r, 1)
+			k.refuse(r, time.Now().Unix())
 		}
 		return err
 	})

@@ -6,6 +6,31 @@ import (
 	"leasehold/coordinator/visit"
 )
 
+// refusal is what origins of one host have answered with a Retry-After. One of them alone
+// concerns only itself, because it may be that origin which is asked too often.
+type refusal struct {
+	origin int64 // key of the first one
+	until  int64 // of the origins
+	host   int64 // until when no origin of the host is visited, because a second one asked for it; 0: none did
+}
+
+// refuse notes the Retry-After of an origin. The end is kept with the origin in the file;
+// so a restart finds it again.
+func (k *cache) refuse(r row, now int64) {
+	if r.host == "" || r.NotBefore <= now {
+		return
+	}
+	was := k.refusals[r.host]
+	if was.until <= now {
+		was = refusal{origin: r.Key}
+	}
+	was.until = max(was.until, r.NotBefore)
+	if was.origin != r.Key {
+		was.host = max(was.host, r.NotBefore)
+	}
+	k.refusals[r.host] = was
+}
+
 // hosts refuses what would be impolite in one pick.
 type hosts struct {
 	s     *Store
@@ -20,9 +45,9 @@ type hosts struct {
 // politeness forgets the waits that are over, and those that are longer than any, because
 // the clock was set back. now may be a little older than the last outcome.
 func (s *Store) politeness(now int64, n int) *hosts {
-	for host, until := range s.cache.retryAfter {
-		if until*1000 <= now {
-			delete(s.cache.retryAfter, host)
+	for host, r := range s.cache.refusals {
+		if max(r.until, r.host)*1000 <= now {
+			delete(s.cache.refusals, host)
 		}
 	}
 	for host, free := range s.cache.free {
@@ -40,8 +65,8 @@ func (h *hosts) waits(host string) (milliseconds int64) {
 	k := &h.s.cache
 	gap := h.s.rules.HostGap.Milliseconds()
 	switch {
-	case k.retryAfter[host]*1000 > h.now:
-		return k.retryAfter[host]*1000 - h.now
+	case k.refusals[host].host*1000 > h.now:
+		return k.refusals[host].host*1000 - h.now
 	case k.free[host] > h.now:
 		return k.free[host] - h.now
 	case gap > 0 && h.batch[host] > 0:

@@ -94,6 +94,9 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 		if !slices.Contains(visit.ByTarget, s.policy.Name()) {
 			o.Target = visit.Never
 		}
+		if until := s.cache.refusals[r.host].host; o.Why == visit.Eligible && until > now.Unix() {
+			o.Why, o.Until = visit.RetryAfter+" of its host", until
+		}
 		if r.visit != "" {
 			o.Why = visit.InFlight
 		}

@@ -98,10 +98,11 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 			return effect, err
 		}
 	}
-	if o.RetryAfter > 0 && r.host != "" {
-		k := s.update()
-		k.retryAfter[r.host] = max(k.retryAfter[r.host], e.NotBefore)
+	if e.NotBefore > 0 && !effect.Success {
+		// The server works and says when to come back, so the origin has not failed.
+		r.Failures, r.LastStatus, r.Disabled = was.Failures, was.LastStatus, was.Disabled
 	}
+	s.update().refuse(r, now)
 	if err := s.remember(was.Key, o, e, effect); err != nil {
 		return effect, err
 	}
@@ -151,7 +152,7 @@ func (s *Store) event(r row, o models.Outcome) visit.Event {
 		e.Status = visit.Status(o.Status)
 	}
 	if o.RetryAfter > 0 {
-		e.NotBefore = e.At + int64(min(o.RetryAfter, maxRetryAfter))
+		e.NotBefore = e.At + int64(float64(min(o.RetryAfter, maxRetryAfter))*(1+retryJitter*rand.Float64()))
 	}
 	return e
 }
@@ -160,8 +161,13 @@ func (s *Store) event(r row, o models.Outcome) visit.Event {
 // different dates, though dates are whole seconds.
 const minSpacing = 10
 
-// maxRetryAfter is the longest Retry-After that is honoured, in seconds.
-const maxRetryAfter = 30 * 24 * 3600
+const (
+	// maxRetryAfter is the longest Retry-After that is honoured, in seconds.
+	maxRetryAfter = 24 * 3600
+	// retryJitter is the largest share by which a Retry-After is lengthened, so that the
+	// origins of a host do not all come back at once.
+	retryJitter = 0.1
+)
 
 // assumed is a digest for an outcome without one: another than before if it was
 // eventful.
