@@ -114,3 +114,52 @@ func TestSharesOfSwh2026AreExact(t *testing.T) {
 		require.Equal(t, n < 5, len(refill) > 0, "%d slots", n)
 	}
 }
+
+func TestRulesAtTheirLimitsAreAcceptedAndBeyondThemRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set func(*visit.Rules)
+		ok  bool
+	}{
+		"weights of 0 and 1":       {func(r *visit.Rules) { r.WeightFresh, r.WeightLag = 0, 1 }, true},
+		"weights of 1 and 0":       {func(r *visit.Rules) { r.WeightFresh, r.WeightLag = 1, 0 }, true},
+		"a negative weight":        {func(r *visit.Rules) { r.WeightFresh, r.WeightLag = -1, 2 }, false},
+		"another negative weight":  {func(r *visit.Rules) { r.WeightFresh, r.WeightLag = 2, -1 }, false},
+		"weights just small":       {func(r *visit.Rules) { r.WeightFresh, r.WeightLag = 999_998, 1 }, true},
+		"weights just large":       {func(r *visit.Rules) { r.WeightFresh, r.WeightLag = 999_999, 1 }, false},
+		"a prior of 10^6 days":     {func(r *visit.Rules) { r.PriorDays = 1e6 }, true},
+		"a prior of more":          {func(r *visit.Rules) { r.PriorDays = 1e6 + 1 }, false},
+		"a prior of 0":             {func(r *visit.Rules) { r.PriorDays = 0 }, false},
+		"a share of 0":             {func(r *visit.Rules) { r.NowShare = 0 }, true},
+		"a share of 1":             {func(r *visit.Rules) { r.NowShare = 1 }, true},
+		"a share above 1":          {func(r *visit.Rules) { r.NowShare = 1.01 }, false},
+		"a negative share":         {func(r *visit.Rules) { r.NowShare = -0.01 }, false},
+		"one slot of a host":       {func(r *visit.Rules) { r.HostSlots = 1 }, true},
+		"no slot of a host":        {func(r *visit.Rules) { r.HostSlots = 0 }, false},
+		"no steps":                 {func(r *visit.Rules) { r.Raise, r.Lower = 0, 0 }, true},
+		"a negative step":          {func(r *visit.Rules) { r.Raise = -1 }, false},
+		"the last index":           {func(r *visit.Rules) { r.FirstIndex = len(r.Intervals) - 1 }, true},
+		"an index beyond the last": {func(r *visit.Rules) { r.FirstIndex = len(r.Intervals) }, false},
+		"the longest interval":     {func(r *visit.Rules) { r.Intervals, r.FirstIndex = []int{1, 100_000}, 0 }, true},
+		"a longer interval":        {func(r *visit.Rules) { r.Intervals, r.FirstIndex = []int{1, 100_001}, 0 }, false},
+		"disabled by one failure":  {func(r *visit.Rules) { r.DisableAfter = 1 }, true},
+		"disabled by none":         {func(r *visit.Rules) { r.DisableAfter = 0 }, false},
+		"no cooldown":              {func(r *visit.Rules) { r.Cooldown = 0 }, true},
+	} {
+		r := visit.DefaultRules()
+		c.set(&r)
+		require.Equal(t, c.ok, r.Check() == nil, "%s: %v", name, r.Check())
+	}
+}
+
+func TestAListingBeforeTheLastSuccessKnowsOfNoChange(t *testing.T) {
+	t.Parallel()
+	p, now := visit.Value{Rules: visit.DefaultRules()}, int64(1_700_000_000)
+	place := visit.Place{Pool: visit.PoolQuiet, Class: 5, Ref: now - 3*day}
+	rate := visit.ClassRate(place.Class)
+	fresh, lag := visit.Terms(rate*3, 3, rate)
+	for _, listed := range []int64{place.Ref - 10*day, place.Ref} {
+		worth := p.Worth(place, visit.Quality{Recall: 0.5, Precision: 0.5, Listed: listed}, now)
+		require.InDelta(t, p.WeightFresh*fresh+p.WeightLag*lag, worth, 1e-9)
+	}
+}
