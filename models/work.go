@@ -88,3 +88,6 @@ type Researched struct {
 	EpisodeMedia MediaRef            `json:"episode_media"`
 	ClipMedia    map[string]MediaRef `json:"clip_media,omitempty"`
 }
+
+// Fault returns the problem of the input, or "" if there is none.
+func (r Researched) Fault() string { return r.Problem }

@@ -17,7 +17,18 @@ type Handler interface {
 	Handle(ctx context.Context, job Job) error
 }
 
+// Problem is a body of a result that may name a fault of the input.
+type Problem interface {
+	// Fault returns what is wrong with the input, or "" if nothing is.
+	Fault() string
+}
+
 // Job is one claimed task, with the calls by which its handler reports on it.
+//
+// A task without a lease (task.Client.Create) was not selected by a manager, so none
+// records the problem that a body names. Report and Resolve refuse such a body
+// (fault.ErrInvalid) with its reason: so the worker releases the task, which becomes a
+// dead letter with that reason after its last attempt.
 type Job interface {
 	Task() models.Task
 	// Report puts a result that is not the last one, with body as JSON, and restarts the

@@ -45,6 +45,9 @@ func (j *job) Spend(ctx context.Context, c models.Cost) error {
 
 // put puts a result; a stale token ends the job.
 func (j *job) put(ctx context.Context, part string, final bool, body any) error {
+	if p, ok := body.(Problem); ok && j.item.Lease == "" && p.Fault() != "" {
+		return fmt.Errorf("%s: %w", p.Fault(), fault.ErrInvalid)
+	}
 	err := j.client.Report(ctx, j.item, part, final, body)
 	if errors.Is(err, fault.ErrStaleToken) {
 		j.stop(err)

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"testing"
@@ -195,6 +196,34 @@ func TestTasksFinishAlthoughTheSpacesRefuseCalls(t *testing.T) {
 		require.Len(b.t, b.repos, 1, "and no session was lost")
 		require.NoError(b.t, stop())
 	})
+}
+
+func TestATaskWithoutALeaseWhoseInputIsAtFaultIsADeadLetterWithTheReason(t *testing.T) {
+	for name, h := range map[string]does{
+		"a file that is missing": func(ctx context.Context, job worker.Job) error {
+			return job.Resolve(ctx, "p", models.Researched{Problem: "no such file: /x.wav"})
+		},
+		"a body that is refused": func(context.Context, worker.Job) error {
+			return fmt.Errorf("no such file: want a path: %w", fault.ErrInvalid)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				stop := b.run(h)
+				b.create("act")
+				pass(3 * backoff)
+				require.Equal(b.t, 1, b.dead(), "after four tries")
+				letter, _, err := b.repo.Space(task.Dead).QueryP(b.t.Context(), task.AnyDead())
+				require.NoError(b.t, err)
+				dead, err := task.DecodeDeadLetter(letter)
+				require.NoError(b.t, err)
+				require.EqualValues(b.t, 4, dead.Attempts)
+				require.Contains(b.t, dead.Reason, "no such file")
+				require.Empty(b.t, b.results(), "which no manager would record")
+				require.NoError(b.t, stop())
+			})
+		})
+	}
 }
 
 func TestTheStatusSaysWhatIsWorkedOn(t *testing.T) {
