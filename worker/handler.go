@@ -19,7 +19,7 @@ type Handler interface {
 
 // Problem is a body of a result that may name a fault of the input.
 type Problem interface {
-	// Fault returns what is wrong with the input, or "" if nothing is.
+	// Fault returns why the input cannot be processed, or "" if it can.
 	Fault() string
 }
 
