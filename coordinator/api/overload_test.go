@@ -64,6 +64,7 @@ func TestBodiesThatComeSlowlyTakeNoSlot(t *testing.T) {
 			})
 		}
 		<-time.After(time.Second) // all of them have begun
+		require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u"}`))
 		for range 10 {
 			began := time.Now()
 			for path, body := range map[string]string{
