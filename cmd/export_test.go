@@ -79,5 +79,5 @@ func TestALabelTrackIsOneLineForEachFinding(t *testing.T) {
 		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 9, Duration: 1}, ClipTitle: "b\tc\nd"},
 		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 1, Duration: 1}, ClipTitle: "a\x1b[31m"},
 	}))
-	require.Equal(t, "1.000000\t2.000000\ta [31m\n9.000000\t10.000000\tb c d\n", buf.String())
+	require.Equal(t, "1.000000\t2.000000\ta\n9.000000\t10.000000\tb c d\n", buf.String())
 }

@@ -85,7 +85,7 @@ func TestATableKeepsControlCharactersFromTheTerminal(t *testing.T) {
 	tab := (&app{out: &buf}).newTable("A", "B")
 	tab.row("x\x1b[31m\ty\n", "z")
 	require.NoError(t, tab.print())
-	require.Equal(t, "A          B\nx [31m y   z\n", buf.String())
+	require.Equal(t, "A     B\nx y   z\n", buf.String())
 }
 
 func TestRunReturnsTheExitCodeOfTheErrorsKind(t *testing.T) {

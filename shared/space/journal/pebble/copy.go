@@ -13,7 +13,7 @@ var _ journal.Copier = (*Journal)(nil)
 // with the original, which never change; only the logs are copied, each as far as it is
 // written when its turn comes.
 func (j *Journal) Copy(ctx context.Context, dir string) error {
-	stamp := j.Stamp() // from before the copy, which may be further then
+	stamp := j.lastStamp() // from before the copy, which may be further then
 	j.mu.Lock()
 	err := j.usable()
 	j.mu.Unlock()

@@ -19,8 +19,8 @@
 //     the data folder that it is in (shared/datadir).
 //
 // In the folder, beside the store's files: FORMAT, the number of the format;
-// NEWEST, the number of the newest log; STAMP, the instance to which the journal belongs, and a
-// position that it had at a time; RESERVE, space that is freed when the disk is full.
+// NEWEST, the number of the newest log; STAMP, a position that it had at a time; RESERVE,
+// space that is freed when the disk is full.
 //
 // The engine decides which facts are kept; the package knows only their keys.
 package pebble

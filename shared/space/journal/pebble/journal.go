@@ -14,7 +14,6 @@ import (
 
 var (
 	_ journal.FullReporter = (*Journal)(nil)
-	_ journal.Stamped      = (*Journal)(nil)
 )
 
 // Journal is a journal.Journal in a folder. It is journal.FullReporter.
@@ -29,7 +28,7 @@ type Journal struct {
 	sweeper *sweeper
 
 	stampMu sync.Mutex // guards stamp and its file; taken before mu
-	stamp   journal.Stamp
+	stamp   stamp
 
 	mu       sync.Mutex // guards what follows, and orders commits
 	standing journal.Standing

@@ -93,7 +93,7 @@ func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 			d.Damage = x.Error()
 		}
 	}
-	nums := map[uint32]bool{}
+	var nums map[uint32]bool // of the logs
 	if s, nums, err = j.salvageAll(); err != nil {
 		if d.Damage != "" {
 			err = fmt.Errorf("%s; it cannot be repaired, so restore a backup: %w", d.Damage, err)

@@ -226,7 +226,7 @@ func (s salvaged) lostRecords() (n int) {
 
 // merge applies all changes by their sequence numbers. Stamp tells up to where records must
 // be there.
-func merge(tables []*tableFile, batches []batch, stamp journal.Stamp) (salvaged, error) {
+func merge(tables []*tableFile, batches []batch, last stamp) (salvaged, error) {
 	s := salvaged{facts: map[string][]byte{}}
 	newest := map[string]change{}
 	var ranges []change
@@ -268,8 +268,8 @@ func merge(tables []*tableFile, batches []batch, stamp journal.Stamp) (salvaged,
 			apply(c)
 		}
 	}
-	if stamp.Position > s.standing.Position {
-		s.gap(stamp.Position, stamp.Ref)
+	if last.position > s.standing.Position {
+		s.gap(last.position, last.ref)
 	}
 	return s, s.collect(newest, ranges)
 }

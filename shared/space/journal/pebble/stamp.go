@@ -14,19 +14,26 @@ import (
 )
 
 // stampFile holds the journal's stamp, in a line with a checksum. A stamp is written when
-// the journal is opened and closed and by SetStamp, each time after what it tells is
-// durable. So a journal that ends before the position in it was cut off.
+// the journal is opened and closed, each time after what it tells is durable. So a journal that ends before the position in it was cut off.
 const stampFile = "STAMP"
 
-const stampFormat = "leasehold journal %q counter %d position %d ref %d clock %d at %d"
+const stampFormat = "leasehold journal position %d ref %d clock %d at %d"
 
-func stampText(s journal.Stamp) []byte {
-	text := fmt.Sprintf(stampFormat, s.Instance, s.Counter, s.Position, s.Ref, s.Clock, s.At.UnixNano())
+// stamp tells how far a journal was at a time.
+type stamp struct {
+	position journal.Position
+	ref      int64
+	clock    time.Duration // elapsed engine time at position
+	at       time.Time     // when the stamp was written
+}
+
+func stampText(s stamp) []byte {
+	text := fmt.Sprintf(stampFormat, s.position, s.ref, s.clock, s.at.UnixNano())
 	return fmt.Appendf(nil, "%s sum %08x\n", text, crc32.Checksum([]byte(text), castagnoli))
 }
 
 // readStamp reads the stamp of a folder. It is empty if there is none.
-func readStamp(disk vfs.FS, dir string) (s journal.Stamp, err error) {
+func readStamp(disk vfs.FS, dir string) (s stamp, err error) {
 	data, err := readFile(disk, disk.PathJoin(dir, stampFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -36,34 +43,17 @@ func readStamp(disk vfs.FS, dir string) (s journal.Stamp, err error) {
 	}
 	var at int64
 	text, sum, _ := strings.Cut(string(data), " sum ")
-	_, err = fmt.Sscanf(text, stampFormat, &s.Instance, &s.Counter, &s.Position, &s.Ref, &s.Clock, &at)
+	_, err = fmt.Sscanf(text, stampFormat, &s.position, &s.ref, &s.clock, &at)
 	if err != nil || sum != fmt.Sprintf("%08x\n", crc32.Checksum([]byte(text), castagnoli)) {
-		return journal.Stamp{}, damage{file: stampFile, at: 0, what: "this is not what was written"}
+		return stamp{}, damage{file: stampFile, at: 0, what: "this is not what was written"}
 	}
-	s.At = time.Unix(0, at)
+	s.at = time.Unix(0, at)
 	return s, nil
-}
-
-// ReadStamp reads the stamp of a journal that is not open; exists reports whether there
-// is a journal: a folder in which a store was made. A damaged stamp is fault.ErrCorrupt.
-func ReadStamp(c Config) (s journal.Stamp, exists bool, err error) {
-	c = c.withDefaults()
-	names, err := c.FS.List(c.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, false, nil
-	}
-	for _, name := range names {
-		exists = exists || strings.HasPrefix(name, "MANIFEST-") || isTable(name) || isLog(name)
-	}
-	if err == nil {
-		s, err = readStamp(c.FS, c.Dir)
-	}
-	return s, exists, err
 }
 
 // checkStamp checks that the journal does not end before a position that it had.
 func (j *Journal) checkStamp(logs []*logFile, end journal.Position) error {
-	if end >= j.stamp.Position {
+	if end >= j.stamp.position {
 		return nil
 	}
 	file := "the newest log"
@@ -71,57 +61,40 @@ func (j *Journal) checkStamp(logs []*logFile, end journal.Position) error {
 		file = logs[len(logs)-1].name
 	}
 	return damage{file: file, at: -1, what: fmt.Sprintf("the journal ends at position %d, but was at %d at %s: its end was cut off",
-		end, j.stamp.Position, j.stamp.At.UTC().Format(time.RFC3339))}
+		end, j.stamp.position, j.stamp.at.UTC().Format(time.RFC3339))}
 }
 
 // timeOf returns when the journal was at a standing, if its stamp is of the same run.
-func timeOf(s journal.Stamp, at journal.Standing) time.Time {
-	if s.At.IsZero() {
-		return s.At
+func timeOf(s stamp, at journal.Standing) time.Time {
+	if s.at.IsZero() {
+		return s.at
 	}
-	return s.At.Add(max(0, at.Clock-s.Clock))
+	return s.at.Add(max(0, at.Clock-s.clock))
 }
 
-// Stamp implements journal.Stamped.
-func (j *Journal) Stamp() journal.Stamp {
+// lastStamp returns the stamp that is on disk.
+func (j *Journal) lastStamp() stamp {
 	j.stampMu.Lock()
 	defer j.stampMu.Unlock()
 	return j.stamp
 }
 
-// SetStamp implements journal.Stamped.
-func (j *Journal) SetStamp(instance string, counter uint64) error {
-	j.stampMu.Lock()
-	defer j.stampMu.Unlock()
-	j.mu.Lock()
-	at, err := j.standing, j.usable()
-	j.mu.Unlock()
-	if err != nil {
+// restamp writes the stamp for the position of now. If the disk is full the older stamp
+// stays, which is true too. It is called by the holder of stampMu, or by one that shares
+// the journal with no other goroutine.
+func (j *Journal) restamp() error {
+	path := j.FS.PathJoin(j.Dir, stampFile)
+	s := stamp{position: j.standing.Position, ref: j.standing.Ref, clock: j.standing.Clock, at: time.Now()}
+	err := writeFile(j.FS, path, stampText(s))
+	if err == nil {
+		j.stamp = s
+		return nil
+	}
+	if err = classify(err); !full(err) {
 		return err
 	}
-	return j.writeStamp(instance, counter, at)
-}
-
-// writeStamp is called by the holder of stampMu, or by one that shares the journal with
-// no other goroutine.
-func (j *Journal) writeStamp(instance string, counter uint64, at journal.Standing) error {
-	s := journal.Stamp{Instance: instance, Counter: counter, Position: at.Position, Ref: at.Ref, Clock: at.Clock, At: time.Now()}
-	if err := writeFile(j.FS, j.FS.PathJoin(j.Dir, stampFile), stampText(s)); err != nil {
-		return classify(err)
-	}
-	j.stamp = s
-	return nil
-}
-
-// restamp writes the stamp for the position of now. If the disk is full the older stamp
-// stays, which is true too.
-func (j *Journal) restamp() error {
-	err := j.writeStamp(j.stamp.Instance, j.stamp.Counter, j.standing)
-	if full(err) {
-		err = j.FS.Remove(j.FS.PathJoin(j.Dir, stampFile+".new"))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+	if err = j.FS.Remove(path + ".new"); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }
