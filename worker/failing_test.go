@@ -174,11 +174,14 @@ func TestASessionThatCannotReceiveIsReplacedOrEndsTheWorker(t *testing.T) {
 func TestAMalformedTaskIsLeftAndTheNextOneIsDone(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		var handled []string
-		claims := 0
+		claims, released := 0, 0
 		stop := b.runFlaky(does(func(ctx context.Context, job worker.Job) error {
 			handled = append(handled, job.Task().ID)
 			return job.Resolve(ctx, "", nil)
 		}), func(_ int, op string) error {
+			if op == "task.release" {
+				released++
+			}
 			if op != "task.claim" {
 				return nil
 			}
@@ -192,8 +195,30 @@ func TestAMalformedTaskIsLeftAndTheNextOneIsDone(t *testing.T) {
 		}
 		pass(time.Second)
 		require.Len(b.t, handled, 3)
-		require.NotContains(b.t, handled, "", "no task is run without having been read")
+		require.Zero(b.t, released, "no task is run without having been read")
 		require.Len(b.t, b.results(), 3)
+		require.NoError(b.t, stop())
+	})
+}
+
+func TestATaskThatCannotBeReleasedEndsTheSession(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		attempts := 0
+		stop := b.runFlaky(does(func(ctx context.Context, job worker.Job) error {
+			if attempts++; attempts == 1 {
+				return errors.New("no disk left")
+			}
+			return job.Resolve(ctx, "", nil)
+		}), func(session int, op string) error {
+			if session == 1 && op == "task.release" {
+				return fmt.Errorf("release: %w", fault.ErrClosed)
+			}
+			return nil
+		})
+		b.create("act")
+		pass(time.Minute)
+		require.Len(b.t, b.repos, 2, "a new session")
+		require.Len(b.t, b.results(), 1, "the task went back with the old one")
 		require.NoError(b.t, stop())
 	})
 }
