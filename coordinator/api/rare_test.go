@@ -74,7 +74,7 @@ func TestNumbersThatJSONLacksDoNotHideOtherTuples(t *testing.T) {
 		require.NoError(t, h.repo.Space("notes").Put(t.Context(), tuple.New(fields...), 0))
 	}
 	put("good", 1.5)
-	put("odd", math.NaN(), math.Inf(1), math.Inf(-1), float32(math.NaN()), float32(math.Inf(-1)), "\xff")
+	put("odd", math.NaN(), math.Inf(1), math.Inf(-1), float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), "\xff")
 	put("good", float32(2.5))
 	status, answer := h.call(http.MethodGet, v1+"/spaces/notes/tuples", "")
 	require.Equal(t, http.StatusOK, status)
@@ -86,7 +86,7 @@ func TestNumbersThatJSONLacksDoNotHideOtherTuples(t *testing.T) {
 		}
 		shown = append(shown, values)
 	}
-	require.Equal(t, [][]any{{"good", 1.5}, {"odd", "NaN", "+Inf", "-Inf", "NaN", "-Inf", `"\xff"`}, {"good", 2.5}}, shown)
+	require.Equal(t, [][]any{{"good", 1.5}, {"odd", "NaN", "+Inf", "-Inf", "NaN", "+Inf", "-Inf", `"\xff"`}, {"good", 2.5}}, shown)
 }
 
 func TestAllVisitsThatWouldBeNextAreListedTheBestFirst(t *testing.T) {
