@@ -21,6 +21,7 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
+	"leasehold/shared/memory"
 	"leasehold/shared/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -43,6 +44,8 @@ type Config struct {
 	Visits *store.Store
 	Trace  func(trace.Event) // nil: none
 	Log    *slog.Logger      // nil: slog.Default
+	Memory *memory.Budget    // nil: no limit
+	MaxTTL time.Duration     // of sessions that are restored from the journal; 0: no limit
 }
 
 // Coordinator is one set of spaces. Its methods may be called concurrently.
@@ -63,7 +66,9 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	lost := func(id string) {
 		status.Tell(c.Log, slog.LevelWarn, id, "session lost: no heartbeat came in time; what it held is offered again")
 	}
-	e, err := engine.Open(ctx, engine.Config{Journal: c.Journal, Procedures: procedures(c), Trace: c.Trace, SessionLost: lost, Log: c.Log})
+	e, err := engine.Open(ctx, engine.Config{
+		Journal: c.Journal, Procedures: procedures(c), Trace: c.Trace, SessionLost: lost, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL,
+	})
 	if err != nil {
 		return nil, err
 	}

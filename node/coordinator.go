@@ -11,6 +11,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/supervisor"
@@ -52,6 +53,7 @@ type hosted struct {
 	*DataDir
 	*coordinator.Coordinator
 	journal journal.Journal
+	memory  *memory.Budget
 }
 
 // host runs a coordinator on a data folder and, once it is ready, the dependents that
@@ -67,11 +69,13 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 		return err
 	}
 	defer func() { err = errors.Join(err, spaces.Close()) }()
-	c, err := coordinator.New(ctx, d.coordinatorConfig(spaces, traced))
+	memory.LimitHeap(d.cfg.Memory)
+	budget := memory.New(d.cfg.Memory)
+	c, err := coordinator.New(ctx, d.coordinatorConfig(spaces, traced, budget))
 	if err != nil {
 		return err
 	}
-	main, helpers := build(&hosted{d, c, spaces})
+	main, helpers := build(&hosted{d, c, spaces, budget})
 	return supervisor.Host(ctx, c.Run, main, append(helpers, func(ctx context.Context) error {
 		own := func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) }
 		if _, err := d.forwarder.Over(own)(ctx); err != nil {
@@ -83,9 +87,10 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 }
 
 // coordinatorConfig returns the configuration of a coordinator on this folder.
-func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Event)) coordinator.Config {
+func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Event), budget *memory.Budget) coordinator.Config {
 	return coordinator.Config{
 		Journal: spaces, Catalog: d.Catalog, Visits: d.Visits, Trace: traced, Log: d.log,
+		Memory: budget, MaxTTL: d.cfg.SessionMaxTTL,
 		Visit: visit.Policy{Timeout: visitTimeout},
 		Work: work.Policy{
 			Task:     task.Policy{MaxAttempts: int64(d.cfg.MaxAttempts), Backoff: d.cfg.ReleaseBackoff},

@@ -78,12 +78,12 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	gate := native.New(native.Config{
 		Engine: h.Engine(), HTTP: l.http.Addr().String(),
 		Heartbeat: h.cfg.Heartbeat, Lost: h.cfg.SessionLost, Connections: maxConnections(), LargeAnswers: []string{browse.Procedure},
-		Exempt: h.cfg.QuotaExempt, Log: h.log,
+		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log,
 	})
 	catalog := h.DataDir.Catalog
 	page := dashboard.New(dashboard.Config{Repo: space.Over(conn), Catalog: catalog, Log: h.log})
 	handler := api.New(api.Config{
-		Conn: conn, Catalog: catalog, Visits: h.DataDir.Visits, Page: page, Engine: h.Engine(), Exempt: h.cfg.QuotaExempt, Log: h.log,
+		Conn: conn, Catalog: catalog, Visits: h.DataDir.Visits, Page: page, Engine: h.Engine(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, Log: h.log,
 		Backup: func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.journal, dest) },
 	})
 	return supervisor.All(ctx,

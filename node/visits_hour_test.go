@@ -93,7 +93,7 @@ func (h *hour) openDir() {
 
 // run runs a coordinator until during returns.
 func (h *hour) run(during func(c *coordinator.Coordinator)) {
-	c, err := coordinator.New(h.Context(), h.coordinatorConfig(&h.spaces, nil))
+	c, err := coordinator.New(h.Context(), h.coordinatorConfig(&h.spaces, nil, nil))
 	require.NoError(h, err)
 	ctx, stop := context.WithCancel(h.Context())
 	ready, done := make(chan struct{}), make(chan error, 1)

@@ -13,6 +13,7 @@ import (
 	"leasehold/coordinator/visit/store"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/task"
@@ -54,6 +55,7 @@ type Config struct {
 	// Engine reports its health and its figures; nil: they are left out.
 	Engine Engine
 	Exempt []netip.Prefix // networks whose machines have no quotas (package peer)
+	Memory *memory.Budget // counts the bodies of requests; nil: no limit
 	Log    *slog.Logger   // nil: slog.Default
 }
 
@@ -114,6 +116,7 @@ func newServer(c Config) *server {
 	return &server{
 		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo},
 		metrics: newMetrics(), peers: peer.NewQuota("requests at a time", peerRequests), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
-		listings: make(chan struct{}, maxListings), scrapes: make(chan struct{}, maxScrapes), bodies: budget{max: maxBodies}, fleetBodies: budget{max: maxFleetBodies},
+		listings: make(chan struct{}, maxListings), scrapes: make(chan struct{}, maxScrapes), bodies: budget{max: maxBodies, memory: c.Memory, class: memory.Growth},
+		fleetBodies: budget{max: maxFleetBodies, memory: c.Memory, class: memory.Draining},
 	}
 }

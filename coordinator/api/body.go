@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 )
 
 // Limits of the bodies of requests that are read or handled at a time.
@@ -25,31 +26,41 @@ const (
 	bodySlack = 5 * time.Second
 )
 
-// budget bounds the memory of request bodies.
+// budget bounds the memory of request bodies, which counts towards the memory of the
+// process too.
 type budget struct {
-	max int
+	max    int
+	memory *memory.Budget
+	class  memory.Class
 
 	mu   sync.Mutex // guards used
 	used int
 }
 
-// take adds bytes to a body that has own bytes already, and reports whether the budget
-// allows it. A body that has the budget to itself always gets more, because its size has a
-// limit of its own.
-func (b *budget) take(bytes, own int) bool {
+// bodyCost is how many bytes a byte of a body takes: in its buffer, and decoded.
+const bodyCost = 2
+
+// take adds bytes to a body that has own bytes already. The error is fault.ErrOverloaded if
+// the budget does not allow it. A body that has the budget to itself gets more unless memory
+// is used up, because its size has a limit of its own.
+func (b *budget) take(bytes, own int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.used > own && b.used+bytes > b.max {
-		return false
+		return fmt.Errorf("body: %w: the bodies of other requests take %d bytes", fault.ErrOverloaded, b.max)
+	}
+	if err := b.memory.Reserve(bodyCost*int64(bytes), b.class); err != nil {
+		return fmt.Errorf("body: %w", err)
 	}
 	b.used += bytes
-	return true
+	return nil
 }
 
 func (b *budget) giveBack(bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used -= bytes
+	b.memory.Add(-bodyCost * int64(bytes))
 }
 
 // readBody replaces the body of a request by its bytes in memory, so that a client that
@@ -70,8 +81,8 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64
 			if r.ContentLength >= 0 { // one byte more, to read the end without growing
 				more = int(min(int64(more), max(1, r.ContentLength+1-int64(cap(data)))))
 			}
-			if !b.take(more, cap(data)) {
-				return nil, fmt.Errorf("body: %w: the bodies of other requests take %d bytes", fault.ErrOverloaded, b.max)
+			if err := b.take(more, cap(data)); err != nil {
+				return nil, err
 			}
 			grown := make([]byte, len(data), cap(data)+more)
 			copy(grown, data)

@@ -25,6 +25,7 @@ type Config struct {
 	Data string // an absolute path
 
 	Journal string // journalPebble or JournalMemory
+	Memory  int64  // budget of a coordinator in bytes
 
 	Host     string // address of the coordinator's native gate, with its port
 	Listen   string // address on which a coordinator's native gate listens
@@ -41,7 +42,9 @@ type Config struct {
 	Workers     int
 	Heartbeat   time.Duration
 	SessionLost time.Duration
-	Drain       time.Duration
+	// SessionMaxTTL is the longest TTL that a session may have.
+	SessionMaxTTL time.Duration
+	Drain         time.Duration
 
 	ResearchTimeout time.Duration
 	LeaseTTL        time.Duration

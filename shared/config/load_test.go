@@ -13,6 +13,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 )
 
 // These tests set the environment and the current folder of the process, so
@@ -69,7 +70,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 		Host: "localhost:7411", Listen: "127.0.0.1:7411", HTTP: "127.0.0.1:7412",
 		VisitSlots: 16, Slots: runtime.GOMAXPROCS(0), Actions: models.ActionNames(),
 		Journal: journalPebble, Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
-		Heartbeat: 2 * time.Second, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
+		Heartbeat: 2 * time.Second, Memory: memory.Default(), SessionMaxTTL: time.Minute, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
 		ResearchTimeout: 30 * time.Minute,
 		LeaseTTL:        time.Hour, QueueTTL: 30 * time.Minute, MaxAttempts: 3, ReleaseBackoff: 30 * time.Second,
 		ClipLimit: 100, CapacityLook: 5 * time.Second,

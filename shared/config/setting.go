@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/memory"
 )
 
 // A setting is one thing that can be set.
@@ -70,6 +71,10 @@ var settings = []setting{
 		field: func(c *Config) value { return word{&c.Journal, []string{journalPebble, JournalMemory}} },
 		help:  "where the spaces are kept: pebble (on disk, durable) or memory"},
 
+	{key: "memory", defaultValue: "auto", group: general, usedBy: byHost,
+		field: func(c *Config) value { return size{&c.Memory, 32 << 20, 1024 * gib, memory.Default} },
+		help:  "memory for tuples, waiting calls, sessions and requests; when it is used up, puts are refused. auto is half of the cgroup's limit or of RAM"},
+
 	{key: "host", env: "host", defaultValue: "localhost", group: network, usedBy: byClient,
 		field: func(c *Config) value { return address{&c.Host, GatePort} },
 		help:  "gate of the coordinator to connect to"},
@@ -101,6 +106,9 @@ var settings = []setting{
 	{key: "session-lost", defaultValue: "6s", group: sessions, usedBy: byCoordinator | byClient,
 		field: func(c *Config) value { return span{&c.SessionLost, 20 * time.Millisecond, 10 * time.Minute} },
 		help:  "time without a heartbeat after which a session is lost and its tasks go to others"},
+	{key: "session-max-ttl", defaultValue: "60s", group: sessions, usedBy: byCoordinator,
+		field: func(c *Config) value { return span{&c.SessionMaxTTL, 20 * time.Millisecond, day} },
+		help:  "longest time without a sign of life that a client may ask for; a dead client keeps what it holds for that long"},
 	{key: "drain", defaultValue: "30s", group: sessions, usedBy: byWorker | byRun,
 		field: func(c *Config) value { return span{&c.Drain, 0, day} },
 		help:  "time to finish running tasks when the process is stopped; after that they are handed back"},
@@ -128,7 +136,7 @@ var settings = []setting{
 		help:  "interval at which a manager checks for free workers"},
 
 	{key: "fetch-max-bytes", defaultValue: "2GiB", group: fetching, usedBy: byClient | byRun,
-		field: func(c *Config) value { return size{&c.FetchMaxBytes, 1, 1024 * gib} },
+		field: func(c *Config) value { return size{&c.FetchMaxBytes, 1, 1024 * gib, nil} },
 		help:  "maximum size of a recording"},
 	{key: "fetch-stall", defaultValue: "10m", group: fetching, usedBy: byClient | byRun,
 		field: func(c *Config) value { return span{&c.FetchStall, time.Second, day} },
@@ -137,14 +145,14 @@ var settings = []setting{
 		field: func(c *Config) value { return count{to: &c.FetchRedirects, min: 0, max: 50} },
 		help:  "maximum number of redirects of a fetch"},
 	{key: "cache-bytes", defaultValue: "20GiB", group: fetching, usedBy: byClient | byRun,
-		field: func(c *Config) value { return size{&c.CacheBytes, 1, math.MaxInt64} },
+		field: func(c *Config) value { return size{&c.CacheBytes, 1, math.MaxInt64, nil} },
 		help:  "maximum size of the cache of fetched media; the least recently used are removed first"},
 	{key: "allow-private", group: fetching, usedBy: byClient | byRun,
 		field: func(c *Config) value { return hosts{&c.AllowPrivate} },
 		help:  "private networks and hosts to fetch from, separated by commas; none by default"},
 
 	{key: "episode-bytes", defaultValue: "20GiB", group: matching, usedBy: byWorker | byRun,
-		field: func(c *Config) value { return size{&c.EpisodeBytes, 1, math.MaxInt64} },
+		field: func(c *Config) value { return size{&c.EpisodeBytes, 1, math.MaxInt64, nil} },
 		help:  "maximum size of the fingerprints of researched episodes, 58 MB an hour; the least recently used are removed first"},
 	{key: "match-threshold", defaultValue: "0.6", group: matching, usedBy: byWorker | byRun,
 		field: func(c *Config) value { return fraction{&c.MatchThreshold} },

@@ -191,6 +191,7 @@ func shortSpan(d time.Duration) string {
 type size struct {
 	to       *int64
 	min, max int64
+	auto     func() int64 // returns the value of "auto"; nil if auto is not accepted
 }
 
 var (
@@ -203,6 +204,10 @@ var (
 )
 
 func (b size) set(text string) error {
+	if b.auto != nil && text == "auto" {
+		*b.to = b.auto()
+		return nil
+	}
 	m := sizeForm.FindStringSubmatch(text)
 	if m == nil {
 		return errNotAccepted
@@ -223,7 +228,11 @@ func (b size) accepts() string {
 	if b.max < math.MaxInt64 {
 		s += fmt.Sprintf(" from %s to %s", shortSize(b.min), shortSize(b.max))
 	}
-	return s + ", such as 500MB or 2GiB"
+	s += ", such as 500MB or 2GiB"
+	if b.auto != nil {
+		s += ", or auto"
+	}
+	return s
 }
 func (b size) kind() string   { return "bytes" }
 func (b size) String() string { return shortSize(*b.to) }

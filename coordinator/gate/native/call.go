@@ -8,6 +8,7 @@ import (
 
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
 )
@@ -18,7 +19,8 @@ type call struct {
 	session    *session
 	number     uint64
 	request    space.Request
-	size       int // of the request, in bytes
+	size       int   // of the request, in bytes
+	memory     int64 // that was reserved for the call
 	ctx        context.Context
 	cancel     context.CancelFunc
 	connection *connection // to be answered over; nil: the client is not connected
@@ -32,6 +34,12 @@ func (s *session) readRequests(ctx context.Context, conn *connection) error {
 		f, err := conn.link.Receive()
 		if err != nil {
 			return err
+		}
+		if f.Refused != nil {
+			if err := conn.link.Send(failure(f.Call, f.Refused)); err != nil {
+				return err
+			}
+			continue
 		}
 		switch f.Kind {
 		case wire.Request:
@@ -77,13 +85,18 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 		err := fmt.Errorf("%s: %d calls with %d bytes are in flight: %w", r.Verb, len(s.calls), s.bytes, fault.ErrOverloaded)
 		return conn.link.Send(failure(f.Call, err))
 	}
+	size := callCost + bodyCopies*int64(len(f.Body))
+	if err := s.reserveCall(r.Verb, size); err != nil {
+		return conn.link.Send(failure(f.Call, fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)))
+	}
 	if mayWait(r.Verb) {
 		if err := s.g.takeWaiter(s); err != nil {
+			s.g.Memory.Add(-size)
 			return conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r.Verb, err)))
 		}
 	}
 	r.Shared = true // the reply is only encoded
-	c := &call{session: s, number: f.Call, request: r, size: len(f.Body), connection: conn}
+	c := &call{memory: size, session: s, number: f.Call, request: r, size: len(f.Body), connection: conn}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	s.calls[c.number] = c
 	s.bytes += c.size
@@ -91,11 +104,26 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 	return nil
 }
 
+// reserveCall reserves the memory of a call. It refuses one that only puts before others,
+// and never the end of a get or of the session, because that frees memory.
+func (s *session) reserveCall(v space.Verb, size int64) error {
+	class := memory.Draining
+	switch v {
+	case space.VerbAck, space.VerbBack, space.VerbEnd, space.VerbUnnotify:
+		s.g.Memory.Add(size)
+		return nil
+	case space.VerbPut, space.VerbPutP, space.VerbCreate, space.VerbNotify:
+		class = s.class()
+	}
+	return s.g.Memory.Reserve(size, class)
+}
+
 // forgetAnswer drops the kept answer of a call, because it has arrived. The caller
 // holds mu.
 func (s *session) forgetAnswer(number uint64) {
 	if c := s.calls[number]; c != nil && c.answer != nil {
 		s.bytes -= len(c.answer.Body)
+		s.kept.Add(-int64(len(c.answer.Body)))
 		delete(s.calls, number)
 	}
 }
@@ -107,6 +135,7 @@ func (s *session) perform(serving context.Context, c *call) {
 	if mayWait(c.request.Verb) {
 		defer s.g.returnWaiter(s)
 	}
+	defer s.g.Memory.Add(-c.memory)
 	answered := false
 	defer func() {
 		if !answered {
@@ -139,6 +168,13 @@ func (s *session) perform(serving context.Context, c *call) {
 		s.large <- struct{}{} // before the reply takes memory a second time, encoded
 		large = true
 	}
+	if err == nil && !c.request.Verb.Changes() && !consumes(c.request.Verb) {
+		// A client that reads slowly may ask for more than there is memory for.
+		size := sizeOfReply(reply)
+		if err = s.g.Memory.Reserve(size, s.class()); err == nil {
+			defer s.g.Memory.Add(-size)
+		}
+	}
 	failpoint.Reached("call.after", operation)
 	keep := err == nil && consumes(c.request.Verb)
 	if serving.Err() != nil && errors.Is(err, context.Canceled) { // the gate is closing; the client did not cancel
@@ -158,6 +194,15 @@ func (s *session) perform(serving context.Context, c *call) {
 	answered = true
 	s.finishCall(c, f, keep)
 	failpoint.Reached("reply.after", operation)
+}
+
+// sizeOfReply estimates the memory of a reply's encoding.
+func sizeOfReply(r space.Reply) int64 {
+	size := r.Tuple.Size()
+	for _, t := range r.Tuples {
+		size += t.Size()
+	}
+	return int64(size)
 }
 
 // hasLargeAnswer reports whether the answer to a request may be large.
@@ -212,6 +257,7 @@ func (s *session) finishCall(c *call, f wire.Frame, keep bool) {
 		s.mu.Lock()
 		s.bytes += len(f.Body) - c.size
 		c.answer, conn = &f, c.connection
+		s.kept.Add(int64(len(f.Body)))
 		s.mu.Unlock()
 	} else {
 		conn = s.dropCall(c)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/peer"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 )
@@ -29,12 +30,16 @@ const (
 	largeAnswer = 4 << 10
 )
 
-// maxTTL bounds how long a dead client may keep the tuples that it holds.
-const maxTTL = time.Hour
+// Estimates of memory, in bytes of heap and stacks. The engine counts blocked calls.
+const (
+	sessionCost = 32 << 10 // of a session with its connection
+	callCost    = 4 << 10  // of a call
+	bodyCopies  = 2        // of a request: decoded, and as the engine keeps it
+)
 
 // Engine is where sessions are opened: an engine.Engine.
 type Engine interface {
-	OpenGateSession(ctx context.Context, id string, ttl time.Duration, resume bool) (engine.GateSession, error)
+	OpenGateSession(ctx context.Context, o engine.Opening) (engine.GateSession, error)
 }
 
 // Config is what a gate opens, and its limits.
@@ -57,7 +62,13 @@ type Config struct {
 	Ping        time.Duration  // silence after which either side sends a ping; 0: 30 s
 	Grace       time.Duration  // how long a session without a TTL may be without a connection; 0: Lost
 	Exempt      []netip.Prefix // networks whose machines have no quotas (package peer)
-	Log         *slog.Logger   // nil: slog.Default
+	// MaxTTL bounds the TTL of sessions, and so how long a dead client keeps the tuples that
+	// it holds; 0: 60 s.
+	MaxTTL time.Duration
+	// Memory counts sessions, frames and calls, and refuses them when it is used up; nil: no
+	// limit.
+	Memory *memory.Budget
+	Log    *slog.Logger // nil: slog.Default
 }
 
 // Gate opens one engine to a network. Its methods may be called concurrently.
@@ -75,7 +86,7 @@ type Gate struct {
 	mu     sync.Mutex // guards panics
 	panics int
 
-	opening  sync.Mutex // guards sessions; held while a session is opened, and never waited for with a session's mu held
+	opening  sync.Mutex // guards sessions; never waited for with a session's mu held
 	sessions map[string]*session
 }
 
@@ -88,6 +99,7 @@ func New(c Config) *Gate {
 	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
 	c.Ping = cmp.Or(c.Ping, 30*time.Second)
 	c.Grace = cmp.Or(c.Grace, c.Lost)
+	c.MaxTTL = cmp.Or(c.MaxTTL, time.Minute)
 	c.Log = cmp.Or(c.Log, slog.Default())
 	return &Gate{
 		Config: c, sessions: map[string]*session{},

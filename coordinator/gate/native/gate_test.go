@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -104,7 +105,7 @@ func start(t testing.TB, f func(context.Context) error) (stop func()) {
 
 // openGate opens another gate at the fixture's engine, at a port of its own.
 func (fx *fixture) openGate(c native.Config) {
-	c.Engine, c.Log = fx.engine, quiet
+	c.Engine, c.Log, c.MaxTTL = fx.engine, quiet, cmp.Or(c.MaxTTL, time.Hour)
 	fx.gate = native.New(c)
 	fx.serve()
 }

@@ -32,6 +32,7 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 	defer stop()
 	_ = nc.SetDeadline(time.Now().Add(g.Handshake)) // a closed connection fails below
 	conn := &connection{link: wire.NewLink(nc), peer: slot.peer, ended: make(chan struct{}), replaced: make(chan struct{})}
+	conn.link.Memory = g.Memory
 	hello, err := g.readHello(nc, conn.link)
 	if err == nil {
 		err = g.slots.admit(slot, hello.Mode)
@@ -74,8 +75,8 @@ func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 		return wire.Hello{}, fmt.Errorf("handshake: %w", err)
 	}
 	h, err := wire.DecodeHello(f.Body)
-	if err == nil && (h.TTL < 0 || h.TTL > maxTTL) {
-		err = fmt.Errorf("a session's TTL must be 0 to %s; got %s: %w", maxTTL, h.TTL, fault.ErrInvalid)
+	if err == nil && (h.TTL < 0 || h.TTL > g.MaxTTL) {
+		err = fmt.Errorf("a session's TTL must be 0 to %s (the coordinator's session-max-ttl); got %s: %w", g.MaxTTL, h.TTL, fault.ErrInvalid)
 	}
 	return h, err
 }
@@ -95,37 +96,40 @@ func isHTTP(head []byte) bool {
 // when attach returns.
 func (g *Gate) attach(ctx context.Context, h wire.Hello, conn *connection) (*session, error) {
 	for {
-		s, earlier, err := g.tryAttach(ctx, h, conn)
-		switch {
-		case err != nil:
-			return nil, err
-		case earlier == nil:
-			return s, nil
+		s, wait, err := g.tryAttach(ctx, h, conn)
+		if s != nil || err != nil {
+			return s, err
 		}
-		earlier.link.Close(fmt.Errorf("a later connection of session %s: %w", h.Session, fault.ErrClosed))
 		select {
-		case <-earlier.ended:
+		case <-wait:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-// tryAttach returns the session, with conn as its connection, or the earlier connection
-// that has to end first.
-func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (*session, *connection, error) {
+// tryAttach returns the session, with conn as its connection, or a channel that is closed
+// when it should be tried again, because an earlier connection is opening the session or
+// has to end first. Sessions are opened without opening held, so that one commit serves
+// many of them.
+func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (*session, <-chan struct{}, error) {
 	g.opening.Lock()
-	defer g.opening.Unlock()
 	s := g.sessions[h.Session]
+	if s != nil && !s.isOpened() {
+		g.opening.Unlock()
+		return nil, s.opened, nil
+	}
 	if s == nil || s.backend.Err() != nil { // unknown here, or it has ended
 		g.forgetSession(s)
-		s, err := g.openSession(ctx, h, conn.peer)
-		if err != nil {
+		s = g.newSession(h, conn)
+		g.sessions[h.Session] = s
+		g.opening.Unlock()
+		if err := s.open(ctx, h); err != nil {
 			return nil, nil, err
 		}
-		s.connection = conn
 		return s, nil, nil
 	}
+	defer g.opening.Unlock()
 	if subtle.ConstantTimeCompare(s.key, h.Key) != 1 {
 		return nil, nil, fmt.Errorf("session %s: %w: a %s of that name is connected already", h.Session, fault.ErrConflict, s.mode)
 	}
@@ -136,7 +140,8 @@ func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (*
 		case <-s.connection.ended:
 			close(s.connection.replaced)
 		default:
-			return nil, s.connection, nil
+			s.connection.link.Close(fmt.Errorf("a later connection of session %s: %w", h.Session, fault.ErrClosed))
+			return nil, s.connection.ended, nil
 		}
 	}
 	s.connection = conn
@@ -145,7 +150,7 @@ func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (*
 
 // welcome completes the handshake from the gate's side.
 func (g *Gate) welcome(nc net.Conn, s *session, conn *connection) error {
-	conn.link.Ping = g.Ping
+	conn.link.Ping, conn.link.Class = g.Ping, s.class()
 	if s.ttl > 0 {
 		conn.link.Ping = min(g.Ping, s.ttl/3) // so that a dead peer is noticed before the session is lost
 	}

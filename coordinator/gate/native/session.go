@@ -10,6 +10,7 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/wire"
 )
@@ -23,14 +24,16 @@ type session struct {
 	mode    string
 	key     []byte
 	ttl     time.Duration
-	backend engine.GateSession
+	backend engine.GateSession // nil until opened is closed
+	opened  chan struct{}      // closed when the engine has opened the session, or refused to
 
 	large chan struct{} // one value for each large answer that is made or sent
 
 	mu         sync.Mutex  // guards what follows
 	connection *connection // the latest
 	calls      map[uint64]*call
-	bytes      int // of the calls' requests, or of their answers if those are kept
+	bytes      int            // of the calls' requests, or of their answers if those are kept
+	kept       memory.Account // answers that are kept
 }
 
 var (
@@ -38,21 +41,53 @@ var (
 	errPanic    = errors.New("internal error")
 )
 
-// openSession opens a session at the engine, or continues one that the engine restored
-// after a restart. The caller holds opening.
-func (g *Gate) openSession(ctx context.Context, h wire.Hello, p peer.Peer) (*session, error) {
-	if err := g.peerSessions.Take(p); err != nil {
-		return nil, err
+// newSession returns a session that is not open yet.
+func (g *Gate) newSession(h wire.Hello, conn *connection) *session {
+	return &session{g: g, id: h.Session, peer: conn.peer, mode: h.Mode, key: h.Key, ttl: h.TTL, opened: make(chan struct{}), connection: conn,
+		large: make(chan struct{}, maxLarge), calls: map[uint64]*call{}, kept: memory.Account{Budget: g.Memory}}
+}
+
+// open opens the session at the engine, or continues one that the engine restored after a
+// restart. If the engine refuses, the gate forgets the session.
+func (s *session) open(ctx context.Context, h wire.Hello) error {
+	defer close(s.opened)
+	err := s.g.peerSessions.Take(s.peer)
+	if err == nil {
+		if err = s.g.Memory.Reserve(sessionCost, s.class()); err != nil {
+			s.g.peerSessions.Return(s.peer)
+		}
 	}
-	backend, err := g.Engine.OpenGateSession(ctx, h.Session, h.TTL, h.Resume)
-	if err != nil {
-		g.peerSessions.Return(p)
-		return nil, err
+	if err == nil {
+		s.backend, err = s.g.Engine.OpenGateSession(ctx, engine.Opening{
+			ID: h.Session, TTL: h.TTL, Resume: h.Resume, Key: h.Key, Fleet: isFleet(h.Mode),
+		})
+		if err == nil {
+			return nil
+		}
+		s.g.Memory.Add(-sessionCost)
+		s.g.peerSessions.Return(s.peer)
 	}
-	s := &session{g: g, id: h.Session, peer: p, mode: h.Mode, key: h.Key, ttl: h.TTL, backend: backend,
-		large: make(chan struct{}, maxLarge), calls: map[uint64]*call{}}
-	g.sessions[s.id] = s
-	return s, nil
+	s.g.opening.Lock()
+	defer s.g.opening.Unlock()
+	delete(s.g.sessions, s.id)
+	return err
+}
+
+func (s *session) isOpened() bool {
+	select {
+	case <-s.opened:
+		return true
+	default:
+		return false
+	}
+}
+
+// class returns what the session may use memory for.
+func (s *session) class() memory.Class {
+	if isFleet(s.mode) {
+		return memory.Draining
+	}
+	return memory.Growth
 }
 
 // forgetSession drops a session that has ended; nil or one that is forgotten already has no
@@ -129,6 +164,10 @@ func (s *session) awaitReconnect(ctx context.Context, conn *connection) {
 	case <-grace:
 		s.backend.Lose()
 	}
+	s.mu.Lock()
+	s.kept.Close()
+	s.mu.Unlock()
+	s.g.Memory.Add(-sessionCost)
 	s.g.opening.Lock()
 	defer s.g.opening.Unlock()
 	s.g.forgetSession(s)

@@ -23,6 +23,7 @@ func (tx *transaction) takeFor(r space.Request, x *entry) {
 		tx.change(x, nil, space.Take)
 		return
 	}
+	tx.acked++
 	kept := *x
 	kept.Hold = &journal.Hold{Session: tx.caller.id, Op: r.Op.Seq}
 	tx.change(x, &kept, space.Take)

@@ -5,9 +5,13 @@ import (
 	"maps"
 	"slices"
 
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 )
+
+// tightWindow is space.WindowBytes while the memory budget is used up.
+const tightWindow = space.WindowBytes / 64
 
 // answerWindow keeps the newest answers of one session, so that a repeated operation
 // gets its first one. An answer is new by its sequence number or by when it was
@@ -21,6 +25,7 @@ type answerWindow struct {
 	bytes   int                        // of their replies
 	given   uint64                     // answers so far; Answer.Nth counts with it
 	newest  [2]uint64                  // sequence number, by numberRange
+	memory  *memory.Account
 }
 
 // numberRange returns 0 for a sequence number that the caller chose, and 1 for an
@@ -43,6 +48,7 @@ func (w *answerWindow) add(a *journal.Answer) {
 	w.remove(a.Op.Seq)
 	w.answers[a.Op.Seq] = a
 	w.bytes += replySize(a.Reply)
+	w.memory.Add(answerCost + replyCost(a.Reply))
 	w.given = max(w.given, a.Nth)
 	n := numberRange(a.Op.Seq)
 	w.newest[n] = max(w.newest[n], a.Op.Seq)
@@ -51,6 +57,7 @@ func (w *answerWindow) add(a *journal.Answer) {
 func (w *answerWindow) remove(seq uint64) {
 	if a := w.answers[seq]; a != nil {
 		w.bytes -= replySize(a.Reply)
+		w.memory.Add(-answerCost - replyCost(a.Reply))
 		delete(w.answers, seq)
 	}
 }
@@ -72,14 +79,19 @@ func (w *answerWindow) forgetOld() (forgotten []journal.Fact) {
 }
 
 // dropLarge drops the oldest replies if all together exceed space.WindowBytes, until
-// half of that is left. The newest reply is always kept.
+// half of that is left. While memory is short the bound is tightWindow. The newest reply
+// is always kept.
 func (w *answerWindow) dropLarge() (dropped []journal.Fact) {
-	if w.bytes <= space.WindowBytes {
+	limit := space.WindowBytes
+	if w.memory.Budget.Check(memory.Growth) != nil {
+		limit = tightWindow
+	}
+	if w.bytes <= limit {
 		return nil
 	}
 	oldest := slices.SortedFunc(maps.Values(w.answers), func(a, b *journal.Answer) int { return cmp.Compare(a.Nth, b.Nth) })
 	for _, a := range oldest {
-		if w.bytes <= space.WindowBytes/2 || a.Nth == w.given {
+		if w.bytes <= limit/2 || a.Nth == w.given {
 			break
 		}
 		dropped = append(dropped, w.dropReply(a.Op.Seq)...)
@@ -97,6 +109,17 @@ func (w *answerWindow) dropReply(seq uint64) []journal.Fact {
 	short := &journal.Answer{Op: a.Op, Nth: a.Nth, Reply: space.Reply{Found: a.Reply.Found}, DroppedBytes: replySize(a.Reply)}
 	w.add(short)
 	return []journal.Fact{short}
+}
+
+// replyCost estimates the memory of a reply's tuples.
+func replyCost(r space.Reply) (cost int64) {
+	if r.Tuple != nil {
+		cost = tupleCost(r.Tuple)
+	}
+	for _, t := range r.Tuples {
+		cost += tupleCost(t)
+	}
+	return cost
 }
 
 // replySize returns the bytes of a reply's tuples.
@@ -124,7 +147,7 @@ func cloneReply(r space.Reply) space.Reply {
 func (st *state) answersOf(session string) *answerWindow {
 	w := st.answers[session]
 	if w == nil {
-		w = &answerWindow{answers: map[uint64]*journal.Answer{}}
+		w = &answerWindow{answers: map[uint64]*journal.Answer{}, memory: &st.contents}
 		st.answers[session] = w
 	}
 	return w

@@ -15,6 +15,7 @@ import (
 func (st *state) replace(old, new *entry) {
 	if old != nil {
 		st.spaces[old.Space].remove(old)
+		st.contents.Add(-st.cost(old))
 		st.sessions.unlink(old)
 		if dueAt(old) != 0 {
 			st.timers.unset(old.Ref)
@@ -27,6 +28,7 @@ func (st *state) replace(old, new *entry) {
 	if new != nil {
 		st.entries[new.Ref] = new
 		st.spaces[new.Space].add(new)
+		st.contents.Add(st.cost(new))
 		st.sessions.link(new)
 		if new.Hold != nil {
 			st.held++

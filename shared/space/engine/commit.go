@@ -70,6 +70,7 @@ type batch struct {
 	steps        []step       // of all transactions
 	answered     []space.OpID // operations whose answers were remembered
 	irreversible bool         // a transaction cannot be undone in memory
+	size         int64        // estimate of the memory that it takes until it is committed
 }
 
 // emptied returns b without its content, with the memory to be filled again.
@@ -118,7 +119,7 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 		}
 	}
 	if op != (space.OpID{}) {
-		facts = append(facts, e.rememberAnswer(op, reply, len(facts) > 0)...)
+		facts = append(facts, e.rememberAnswer(op, reply, tx.acked == 1, len(facts) > 0)...)
 		pending.answered = append(pending.answered, op)
 	}
 	pending.steps = append(pending.steps, tx.steps...)
@@ -149,15 +150,25 @@ func (e *Engine) enqueue(x executed) {
 	st := &e.state
 	st.epoch.executed++
 	x.clock = st.now()
+	size := pendingSize(x.facts)
+	st.pending.size += size
+	st.memory.Add(size)
 	st.pending.executed = append(st.pending.executed, x)
 }
 
 // rememberAnswer keeps the answer to op for a repeat, and returns the facts of it
-// for the journal. An operation that left no fact of its own is not journalled
-// (durable is false), because repeating it after a restart does no harm.
-func (e *Engine) rememberAnswer(op space.OpID, reply space.Reply, durable bool) []journal.Fact {
+// for the journal. If taken is true, the tuple of the reply is not kept, because
+// earlierAnswer reads it off the entry until it is acknowledged. An operation that left no
+// fact of its own is not journalled (durable is false), because repeating it after a
+// restart does no harm.
+func (e *Engine) rememberAnswer(op space.OpID, reply space.Reply, taken, durable bool) []journal.Fact {
 	w := e.state.answersOf(op.Session)
-	a := &journal.Answer{Op: op, Nth: w.given + 1, Reply: cloneReply(reply)}
+	a := &journal.Answer{Op: op, Nth: w.given + 1}
+	if taken {
+		a.Reply.Found, a.DroppedBytes = true, replySize(reply)
+	} else {
+		a.Reply = cloneReply(reply)
+	}
 	w.add(a)
 	facts := append(w.forgetOld(), w.dropLarge()...)
 	if durable {
@@ -250,6 +261,9 @@ func (e *Engine) commit() error {
 		began := time.Now()
 		failpoint.Reached("commit.before", "")
 		if err := e.journal.Commit(context.Background(), e.committer.position, records); err != nil {
+			st.mu.Lock()
+			st.memory.Add(-b.size)
+			st.mu.Unlock()
 			e.handleCommitError(b, err)
 			return fmt.Errorf("engine: commit: %w", err)
 		}
@@ -264,6 +278,7 @@ func (e *Engine) commit() error {
 	}
 	p.durable.Store(upTo)
 	st.mu.Lock()
+	st.memory.Add(-b.size)
 	st.spare = b.emptied()
 	st.mu.Unlock()
 	return nil

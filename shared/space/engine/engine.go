@@ -22,6 +22,8 @@
 //     because otherwise a tuple that it took would be lost on the way.
 //   - While the journal is full, transactions that only put are fault.ErrOverloaded
 //     and all others go on. A commit that is journal.ErrFull is undone in memory.
+//   - While the memory budget is used up, the same transactions are refused, and so are
+//     new waiters and sessions, except those of the fleet (Opening.Fleet).
 //   - After journal.ErrBroken the engine neither writes nor loads: it has stopped,
 //     and Run returns the error.
 //
@@ -40,6 +42,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/trace"
@@ -50,6 +53,11 @@ const (
 	maxWaiters  = 100_000 // blocked calls
 	maxSessions = 10_000
 	maxSpaces   = 1_000
+
+	// fleetWaiters and fleetSessions are the part of these bounds that only the fleet may
+	// use.
+	fleetWaiters  = maxWaiters / 10
+	fleetSessions = maxSessions / 10
 )
 
 // Config is what an engine is made of.
@@ -65,12 +73,17 @@ type Config struct {
 	Log         *slog.Logger // nil: slog.Default
 	// Now returns the time with a monotonic reading; nil is time.Now.
 	Now func() time.Time
+	// Memory counts what the engine keeps, and refuses what only adds to it; nil: no limit.
+	Memory *memory.Budget
+	// MaxTTL bounds the TTL of sessions that are restored from the journal; 0: no limit.
+	MaxTTL time.Duration
 }
 
 // Engine hosts spaces. Its methods may be called concurrently.
 type Engine struct {
 	journal     journal.Journal
 	procedures  space.Procedures
+	maxTTL      time.Duration     // of sessions that are restored; 0: no limit
 	trace       func(trace.Event) // nil: no trace
 	sessionLost func(id string)   // or nil
 	log         *slog.Logger
@@ -91,6 +104,11 @@ type state struct {
 	started time.Time     // when this process opened the engine; has a monotonic reading
 	base    time.Duration // engine time at started, less all pauses since then
 	seen    time.Duration // since started, when now was called last
+
+	// memory is the estimated size of entries, indexes, answers, sessions and waiters, and
+	// of transactions that are not committed. What load makes again is in contents.
+	memory   memory.Account
+	contents memory.Account
 
 	entries  map[int64]*entry // by ref
 	spaces   map[string]*spaceState
@@ -127,7 +145,7 @@ type committer struct {
 // Run must run while the engine is used.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
-		journal: c.Journal, procedures: c.Procedures, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
+		journal: c.Journal, procedures: c.Procedures, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
 		seed: maphash.MakeSeed(), journalFull: func() bool { return false }, wake: make(chan struct{}, 1),
 		state:     state{clock: time.Now, sessions: sessions{}, inFlight: map[space.OpID]*waiter{}},
 		committer: committer{turn: make(chan struct{}, 1)},
@@ -144,6 +162,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
+	e.state.memory.Budget, e.state.contents.Budget = c.Memory, c.Memory
 	if err := e.load(ctx); err != nil {
 		return nil, fmt.Errorf("engine.Open: %w", err)
 	}

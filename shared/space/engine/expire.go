@@ -98,7 +98,13 @@ func (e *Engine) endSession(s *session, cause space.Cause) {
 	}
 	tx.facts = append(tx.facts, journal.Ended(s.id))
 	e.finishTransaction(tx, space.OpID{}, space.Reply{})
-	delete(st.answers, s.id)
+	if w := st.answers[s.id]; w != nil {
+		for seq := range w.answers {
+			w.remove(seq)
+		}
+		delete(st.answers, s.id)
+	}
+	st.memory.Add(-sessionCost)
 	for _, w := range s.waitersByAge() {
 		e.finishWait(w, answer{err: s.endError()})
 	}

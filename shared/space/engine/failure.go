@@ -37,6 +37,7 @@ func (e *Engine) stopForGood(err error, waiters []*waiter) {
 		return
 	}
 	e.log.Error("the engine stops", "error", err)
+	st.memory.Add(-st.pending.size)
 	st.stopped, st.pending = err, batch{}
 	for _, w := range waiters {
 		e.finishWait(w, answer{err: err})
@@ -62,6 +63,7 @@ func (e *Engine) undoBatch(b batch) bool {
 			st.answersOf(op.Session).remove(op.Seq)
 		}
 	}
+	st.memory.Add(-st.pending.size)
 	st.epoch, st.pending = &epoch{}, batch{}
 	for _, sub := range st.subscribers() {
 		sub.dropEvents()

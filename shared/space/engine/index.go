@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"leasehold/shared/memory"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/tuple"
 )
@@ -35,6 +36,7 @@ type index struct {
 	rank    func(*entry) key
 	buckets map[tuple.Signature]*bucket
 	clock   uint64 // counts lookups, to know the least recently used shape
+	memory  *memory.Account
 }
 
 type bucket struct {
@@ -86,8 +88,8 @@ func (c candidates) ascend(f func(*entry) bool) {
 	}
 }
 
-func newIndex(seed maphash.Seed, rank func(*entry) key) index {
-	return index{seed: seed, rank: rank, buckets: map[tuple.Signature]*bucket{}}
+func newIndex(seed maphash.Seed, rank func(*entry) key, m *memory.Account) index {
+	return index{seed: seed, rank: rank, buckets: map[tuple.Signature]*bucket{}, memory: m}
 }
 
 // add adds an entry; its signature and place must not change while it is in the index.
@@ -98,8 +100,10 @@ func (x *index) add(e *entry) {
 	if b == nil {
 		b = &bucket{all: order[*entry]{rank: x.rank}}
 		x.buckets[tuple.Signature(sig)] = b
+		x.memory.Add(bucketCost)
 	}
 	b.all.insert(e)
+	x.memory.Add(indexedCost * int64(len(b.shapes)))
 	for _, s := range b.shapes {
 		s.add(e.Tuple.Hash(x.seed, s.mask), e)
 	}
@@ -112,11 +116,13 @@ func (x *index) remove(e *entry) {
 	sig := e.Tuple.AppendSignature(buf[:0])
 	b := x.buckets[tuple.Signature(sig)]
 	b.all.remove(e)
+	x.memory.Add(-indexedCost * int64(len(b.shapes)))
 	for _, s := range b.shapes {
 		s.remove(e.Tuple.Hash(x.seed, s.mask), e)
 	}
 	if b.all.len() == 0 && len(x.buckets) > emptyBuckets {
 		delete(x.buckets, tuple.Signature(sig))
+		x.memory.Add(-bucketCost)
 	}
 }
 
@@ -209,7 +215,9 @@ func (x *index) addShape(b *bucket, mask tuple.Shape) *shape {
 	if len(b.shapes) == maxShapes {
 		oldest := slices.MinFunc(b.shapes, func(a, b *shape) int { return cmp.Compare(a.used, b.used) })
 		b.shapes = slices.DeleteFunc(b.shapes, func(s *shape) bool { return s == oldest })
+		x.memory.Add(-indexedCost * int64(b.all.len()))
 	}
+	x.memory.Add(indexedCost * int64(b.all.len()))
 	b.compared = 0
 	s := &shape{mask: mask, rank: x.rank, one: map[uint64]*entry{}, many: map[uint64]*order[*entry]{}}
 	b.all.all(func(e *entry) bool {

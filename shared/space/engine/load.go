@@ -20,6 +20,8 @@ func (e *Engine) load(ctx context.Context) error {
 	subscribers := st.subscribers()
 	st.entries, st.spaces, st.answers = map[int64]*entry{}, map[string]*spaceState{}, map[string]*answerWindow{}
 	st.timers, st.held = newTimers(e.wake), 0
+	st.contents.Close()
+	st.memory.Add(-st.pending.size)
 	st.newTuples, st.freedSpaces, st.pending = nil, nil, batch{}
 	for _, s := range st.sessions {
 		clear(s.ephemeral)
@@ -46,6 +48,7 @@ func (e *Engine) load(ctx context.Context) error {
 	e.traceState()
 	st.resubscribe(subscribers)
 	e.endAbsentSessions()
+	st.contents.Budget.Rebase()
 	failpoint.Reached("recovery.after", "")
 	return nil
 }
@@ -64,7 +67,7 @@ func (r *restored) addFact(f journal.Fact) error {
 	st := &r.e.state
 	switch f := f.(type) {
 	case *journal.Space:
-		st.spaces[f.Name] = newSpaceState(f, r.e.seed)
+		st.spaces[f.Name] = newSpaceState(f, r.e.seed, &st.contents)
 	case *journal.Session:
 		r.sessions[f.ID] = f
 	case *journal.Entry:
@@ -86,6 +89,7 @@ func (r *restored) restoreSessions() {
 	for id, s := range live {
 		if r.sessions[id] == nil {
 			delete(live, id)
+			r.e.state.memory.Add(-sessionCost)
 			s.end(space.Lost)
 		}
 	}
@@ -93,7 +97,12 @@ func (r *restored) restoreSessions() {
 		if s := live[id]; s != nil {
 			r.e.state.startTTL(s)
 		} else {
-			r.e.newSession(id, r.sessions[id].TTL)
+			f := r.sessions[id]
+			ttl := f.TTL
+			if r.e.maxTTL > 0 {
+				ttl = min(ttl, r.e.maxTTL)
+			}
+			r.e.newSession(id, ttl).key = f.Key
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/tuple"
@@ -134,15 +135,14 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 // waiter, if too many wait already.
 func (e *Engine) addWaiter(s *session, r space.Request, awaited []space.Awaited, age int64) (answer, *waiter) {
 	st := &e.state
-	if st.waiting >= maxWaiters {
-		err := fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, maxWaiters)
+	if err := e.reserveWaiter(s, r); err != nil {
 		e.recordRefusal(s, r, err)
 		return e.answerNow(space.Reply{}, err), nil
 	}
 	st.lastAge = max(st.lastAge, age)
 	// The engine keeps the request, and the caller may reuse its buffers.
 	r.Tuple, r.Args, r.Template = r.Tuple.Clone(), r.Args.Clone(), r.Template.Clone()
-	w := &waiter{age: age, session: s, request: r, forCapacity: r.Verb == space.VerbPut, done: make(chan struct{})}
+	w := &waiter{age: age, session: s, request: r, size: sizeOfWaiter(r), forCapacity: r.Verb == space.VerbPut, done: make(chan struct{})}
 	for _, a := range awaited {
 		w.awaited = append(w.awaited, space.Awaited{Space: a.Space, Template: a.Template.Clone()})
 	}
@@ -185,7 +185,7 @@ func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.
 		if reply, err = tx.runVerb(r); err != nil {
 			return err
 		}
-		return tx.checkDiskFull()
+		return tx.checkCapacity()
 	})
 	if errors.Is(err, errWait) {
 		return space.Reply{}, tx.awaited, errWait
@@ -244,11 +244,14 @@ func (tx *transaction) createSpace(name string, o space.Options) error {
 	if len(tx.st.spaces) >= maxSpaces {
 		return fmt.Errorf("%w: %d spaces", fault.ErrOverloaded, maxSpaces)
 	}
+	if err := tx.st.contents.Budget.Check(memory.Growth); err != nil {
+		return err
+	}
 	if tx.e.journalFull() {
 		return errDiskFull
 	}
 	def := &journal.Space{Name: name, Options: o}
-	tx.st.spaces[name] = newSpaceState(def, tx.e.seed)
+	tx.st.spaces[name] = newSpaceState(def, tx.e.seed, &tx.st.contents)
 	tx.facts = append(tx.facts, def)
 	return nil
 }
@@ -342,29 +345,4 @@ func (tx *transaction) findAll(in *spaceState, r space.Request) (space.Reply, er
 		}
 	}
 	return reply, nil
-}
-
-var errDiskFull = fmt.Errorf("%w: only operations that take or end something are accepted", journal.ErrFull)
-
-// checkDiskFull refuses, while the journal is full, a transaction that puts a tuple
-// into a journalled space and takes, holds, gives back or ends none. So a claim and
-// the result of a task that it resolves go on, because they make the journal smaller
-// in the end; work is not created. Expiries and ends of sessions are never checked.
-func (tx *transaction) checkDiskFull() error {
-	puts := false
-	for _, s := range tx.steps {
-		if tx.st.spaces[s.space()].def.Options.Volatile {
-			continue
-		}
-		switch s.change {
-		case space.Put:
-			puts = true
-		case space.Take, space.Hold, space.Back, space.Done:
-			return nil
-		}
-	}
-	if puts && tx.e.journalFull() {
-		return errDiskFull
-	}
-	return nil
 }

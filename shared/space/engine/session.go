@@ -3,12 +3,15 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/trace"
@@ -23,6 +26,8 @@ type session struct {
 	ttl      time.Duration // without a sign of life; 0: no limit
 	deadline time.Duration // engine time
 	attached bool          // a handle of this process uses it
+	fleet    bool          // see Opening.Fleet
+	key      []byte        // SHA-256 of the secret that opens it again after a restart; nil: none is needed
 
 	ephemeral     map[int64]struct{} // refs of the tuples tied to it
 	holds         map[int64]struct{} // refs of the tuples it holds
@@ -64,27 +69,51 @@ func (e *Engine) Session(ctx context.Context, id string, ttl time.Duration) (spa
 
 // Connect is Session for callers that send requests themselves.
 func (e *Engine) Connect(ctx context.Context, id string, ttl time.Duration) (space.Conn, error) {
-	return e.OpenGateSession(ctx, id, ttl, false)
+	return e.OpenGateSession(ctx, Opening{ID: id, TTL: ttl, Fleet: true})
 }
 
-// OpenGateSession is Connect for a gate. With resume it opens only a session that is
-// alive, because it was restored from the journal; if there is none, the session was
-// lost, which is fault.ErrClosed.
-func (e *Engine) OpenGateSession(ctx context.Context, id string, ttl time.Duration, resume bool) (GateSession, error) {
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("open session %q: %w", id, ctxError(ctx))
+// Opening is the session that a client asks for.
+type Opening struct {
+	ID  string
+	TTL time.Duration // see Engine.Session
+	// Resume opens only a session that is alive, because it was restored from the journal;
+	// if there is none, the session was lost, which is fault.ErrClosed.
+	Resume bool
+	// Key is the client's secret. A session that was opened with a key and restored from
+	// the journal is opened only with the same key; else the error is fault.ErrConflict.
+	Key []byte
+	// Fleet means that the session may use the reserve of sessions, waiters and memory. It
+	// is for managers, workers and the coordinator itself, so that other clients cannot
+	// stop them.
+	Fleet bool
+}
+
+// hashedKey returns what is kept of the key, because a copy of the journal must not open
+// sessions.
+func (o Opening) hashedKey() []byte {
+	if len(o.Key) == 0 {
+		return nil
 	}
-	s, a := e.attach(id, ttl, resume)
+	h := sha256.Sum256(o.Key)
+	return h[:]
+}
+
+// OpenGateSession is Connect for a gate.
+func (e *Engine) OpenGateSession(ctx context.Context, o Opening) (GateSession, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("open session %q: %w", o.ID, ctxError(ctx))
+	}
+	s, a := e.attach(o)
 	if _, err := e.awaitDurable(context.WithoutCancel(ctx), a); err != nil {
 		e.detach(s)
-		return nil, fmt.Errorf("open session %q: %w", id, err)
+		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
 	}
 	return s, nil
 }
 
 // attach returns the session of that id, which it opens unless it waits for its
 // client. The session is nil if the answer is an error.
-func (e *Engine) attach(id string, ttl time.Duration, resume bool) (*session, answer) {
+func (e *Engine) attach(o Opening) (*session, answer) {
 	st := &e.state
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -92,33 +121,42 @@ func (e *Engine) attach(id string, ttl time.Duration, resume bool) (*session, an
 		return nil, answer{err: st.stopped}
 	}
 	e.fireDue()
-	s := st.sessions[id]
+	s, key, limit := st.sessions[o.ID], o.hashedKey(), maxSessions-fleetSessions
+	if o.Fleet {
+		limit = maxSessions
+	}
 	var err error
 	switch {
-	case s == nil && resume:
+	case s == nil && o.Resume:
 		return nil, answer{err: fmt.Errorf("it was lost or has ended: %w", fault.ErrClosed)}
-	case id == "" || len(id) > space.MaxName:
+	case o.ID == "" || len(o.ID) > space.MaxName:
 		err = fmt.Errorf("%w: a session needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
-	case ttl < 0:
-		err = fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, ttl)
+	case o.TTL < 0:
+		err = fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, o.TTL)
 	case s != nil && s.attached:
 		err = fmt.Errorf("%w: a session of that name is alive", fault.ErrConflict)
-	case s == nil && len(st.sessions) >= maxSessions:
-		err = fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, maxSessions)
+	case s != nil && s.key != nil && subtle.ConstantTimeCompare(s.key, key) != 1:
+		err = fmt.Errorf("%w: a session of that name waits for another client", fault.ErrConflict)
+	case s == nil && len(st.sessions) >= limit:
+		err = fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, len(st.sessions))
+	case s == nil && !o.Fleet:
+		err = st.memory.Budget.Check(memory.Growth)
+	case s == nil:
+		err = st.memory.Budget.Check(memory.Draining)
 	}
 	if err != nil {
 		return nil, e.answerNow(space.Reply{}, err)
 	}
 	if s != nil {
-		s.attached = true
+		s.attached, s.fleet = true, o.Fleet
 		st.startTTL(s)
 		return s, e.answerNow(space.Reply{}, nil)
 	}
-	s = e.newSession(id, ttl)
-	s.attached = true
+	s = e.newSession(o.ID, o.TTL)
+	s.attached, s.fleet, s.key = true, o.Fleet, key
 	tx := e.beginTransaction(s)
-	tx.traceEvent(trace.Event{Operation: trace.Begin, Process: id, Result: trace.OK})
-	tx.facts = append(tx.facts, &journal.Session{ID: id, TTL: ttl})
+	tx.traceEvent(trace.Event{Operation: trace.Begin, Process: o.ID, Result: trace.OK})
+	tx.facts = append(tx.facts, &journal.Session{ID: o.ID, TTL: o.TTL, Key: key})
 	e.finishTransaction(tx, space.OpID{}, space.Reply{})
 	return s, e.answerNow(space.Reply{}, nil)
 }
@@ -146,6 +184,7 @@ func (e *Engine) newSession(id string, ttl time.Duration) *session {
 		inboxReady: make(chan struct{}, 1), subscriptions: map[int64]*subscriber{}, ended: make(chan struct{}),
 	}
 	st.sessions[id] = s
+	st.memory.Add(sessionCost)
 	st.startTTL(s)
 	return s
 }

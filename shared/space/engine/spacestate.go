@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/tuple"
@@ -26,10 +27,11 @@ type spaceState struct {
 	subscribers     map[int64]*subscriber
 }
 
-func newSpaceState(def *journal.Space, seed maphash.Seed) *spaceState {
+func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *spaceState {
+	m.Add(spaceCost)
 	in := &spaceState{def: def, readers: newWaitlist(seed), takers: newWaitlist(seed), putters: newOrder((*waiter).rank), subscribers: map[int64]*subscriber{}}
-	in.visible = newIndex(seed, in.rank)
-	in.held = newIndex(seed, in.rank)
+	in.visible = newIndex(seed, in.rank, m)
+	in.held = newIndex(seed, in.rank, m)
 	if in.headOnly() || def.Options.Overflow == space.DropOldest {
 		in.byAge = newOrder(func(x *entry) key { return key{minor: x.Place} })
 	}

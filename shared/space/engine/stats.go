@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 )
 
 // CommitBounds are the upper bounds of Stats.CommitTimes; commits above the last are only
@@ -27,7 +28,9 @@ type Stats struct {
 	Commits, Records  uint64 // Records / Commits is the mean size of a batch
 	CommitTime        time.Duration
 	CommitTimes       [len(CommitBounds)]uint64 // commits by duration: above the previous bound, at most CommitBounds[i]
-	Full              bool                      // puts are refused
+	Full              bool                      // puts are refused, because of the disk or of memory
+	Memory            int64                     // bytes of the memory budget that are used
+	MemoryLimit       int64                     // the budget; 0: none
 }
 
 // counters are those numbers of Stats that only grow; CommitTime is in nanoseconds.
@@ -57,7 +60,8 @@ func (e *Engine) Stats() Stats {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	stats := Stats{
-		Sessions: len(st.sessions), Waiters: st.waiting, Held: st.held, Pending: len(st.pending.executed), Full: e.journalFull(),
+		Sessions: len(st.sessions), Waiters: st.waiting, Held: st.held, Pending: len(st.pending.executed), Full: e.fullError() != nil,
+		Memory: st.memory.Budget.Used(), MemoryLimit: st.memory.Budget.Limit(),
 		Operations: c.operations.Load(), Refused: c.refusals.Load(),
 		Commits: c.commits.Load(), Records: c.records.Load(), CommitTime: time.Duration(c.commitTime.Load()),
 	}
@@ -67,13 +71,21 @@ func (e *Engine) Stats() Stats {
 	return stats
 }
 
-// Health returns why the engine cannot do all its work, for people: journal.ErrFull
+// Health returns why the engine cannot do all its work, for people: journal.ErrFull or memory.ErrFull
 // while puts are refused, fault.ErrClosed once it has stopped; else nil.
 func (e *Engine) Health() error {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
-	if e.state.stopped == nil && e.journalFull() {
+	if e.state.stopped != nil {
+		return e.state.stopped
+	}
+	return e.fullError()
+}
+
+// fullError returns why transactions that only put are refused; nil if they are not.
+func (e *Engine) fullError() error {
+	if e.journalFull() {
 		return errDiskFull
 	}
-	return e.state.stopped
+	return e.state.memory.Budget.Check(memory.Growth)
 }

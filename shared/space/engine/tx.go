@@ -29,6 +29,7 @@ type transaction struct {
 	procedure string   // that runs now; empty in a plain operation
 	depth     int      // of calls
 	waited    bool     // the request runs again after it waited
+	acked     int      // tuples taken that are to be acknowledged
 	steps     []step
 	facts     []journal.Fact // beside those of the steps
 	messages  []outgoing

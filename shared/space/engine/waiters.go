@@ -12,6 +12,7 @@ type waiter struct {
 	age         int64 // a smaller one waits longer
 	session     *session
 	request     space.Request
+	size        int64           // that was reserved for it
 	awaited     []space.Awaited // tuples that it waits for
 	forCapacity bool            // it waits in putters, for capacity
 
@@ -143,6 +144,7 @@ func (e *Engine) finishWait(w *waiter, a answer) {
 		delete(st.inFlight, op)
 	}
 	st.waiting--
+	st.memory.Add(-w.size)
 	w.answer = a
 	close(w.done)
 }

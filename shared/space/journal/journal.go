@@ -98,6 +98,7 @@ type Space struct {
 type Session struct {
 	ID  string
 	TTL time.Duration // without a sign of life; 0: for ever
+	Key []byte        // SHA-256 of the secret that a client needs to come back to it; nil: none
 }
 
 // Ended records that a session has ended.

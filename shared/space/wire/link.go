@@ -9,9 +9,11 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 )
 
 // Bounds of a Link.
@@ -41,6 +43,12 @@ var errSilent = fmt.Errorf("the other side is silent: %w", fault.ErrUnavailable)
 // goroutine each.
 type Link struct {
 	Ping time.Duration // must be set before Receive is called
+	// Memory counts frames larger than keepBuffer while they are read, and what waits to be
+	// written; nil: no limit. It and Class must be set before Receive is called.
+	Memory *memory.Budget
+	Class  memory.Class // of the frames that are read
+
+	reading atomic.Int64 // bytes of Memory that are reserved for the frame that is read
 
 	conn   net.Conn
 	r      *bufio.Reader
@@ -78,8 +86,10 @@ func (l *Link) Send(f Frame) error {
 	if l.closed != nil {
 		return l.closed
 	}
+	before := len(l.out)
 	out, err := f.Append(l.out)
 	l.out = out
+	l.Memory.Add(int64(len(out) - before))
 	if err == nil {
 		l.wakeWriter()
 	}
@@ -136,6 +146,7 @@ func (l *Link) flush(spare []byte) []byte {
 	l.out = spare[:0]
 	l.mu.Unlock()
 	l.writable.Broadcast()
+	defer l.Memory.Add(-int64(len(out)))
 	for rest := out; len(rest) > 0; {
 		n := min(len(rest), writeChunk)
 		_ = l.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // a closed connection fails below
@@ -188,8 +199,36 @@ func (l *Link) receive() (Frame, error) {
 	if cap(l.frame) > keepBuffer {
 		l.frame = nil
 	}
+	l.releaseFrame()
+	if head, err := l.r.Peek(4); err == nil { // else Read returns the error
+		if size := int64(binary.BigEndian.Uint32(head)); size > keepBuffer && size <= MaxFrame {
+			if full := l.Memory.Reserve(size, l.Class); full != nil {
+				return l.skipFrame(int(size), full)
+			}
+			l.reading.Store(size)
+		}
+	}
 	f, buf, err := Read(l.r, l.frame)
 	l.frame = buf
+	return f, err
+}
+
+// releaseFrame ends the reservation for the frame that was read last.
+func (l *Link) releaseFrame() { l.Memory.Add(-l.reading.Swap(0)) }
+
+// skipFrame reads a frame of size bytes and keeps only its kind and call, because there is
+// no memory for its body. Size is above keepBuffer.
+func (l *Link) skipFrame(size int, why error) (Frame, error) {
+	const head = 4 + 2 + binary.MaxVarintLen64
+	data, err := l.r.Peek(head)
+	if err != nil {
+		return Frame{}, err
+	}
+	f, err := parse(data[4:])
+	f.Body, f.Refused = nil, why
+	if err == nil {
+		_, err = l.r.Discard(4 + size)
+	}
 	return f, err
 }
 
@@ -232,10 +271,12 @@ func (l *Link) FrameArrived() bool {
 func (l *Link) Close(why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.releaseFrame()
 	if l.closed != nil {
 		return
 	}
 	l.closed = why
+	l.Memory.Add(-int64(len(l.out)))
 	l.out = nil
 	close(l.done)
 	l.writable.Broadcast()

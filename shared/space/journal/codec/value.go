@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -20,7 +22,7 @@ func AppendValue(buf []byte, f journal.Fact) []byte {
 	case *journal.Space:
 		return appendOptions(buf, f.Options)
 	case *journal.Session:
-		return binary.AppendVarint(buf, int64(f.TTL))
+		return append(binary.AppendVarint(buf, int64(f.TTL)), f.Key...)
 	case *journal.Answer:
 		// An answer is never one to VerbNext, so that its count of missed events is
 		// free to hold DroppedBytes, as it has since the first version of this format.
@@ -114,6 +116,12 @@ func decode(kind byte, rest []byte, r *reader) (journal.Fact, error) {
 		return s, r.end()
 	case keySession:
 		s := &journal.Session{ID: string(rest), TTL: time.Duration(r.varint())}
+		if len(r.data) > 0 { // the first versions of this format had no key
+			s.Key, r.data = bytes.Clone(r.data), nil
+		}
+		if n := len(s.Key); n != 0 && n != sha256.Size {
+			r.fail("the key of a session")
+		}
 		return s, r.end()
 	case keyAnswer:
 		op, err := answerOp(rest)

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"fmt"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/memory"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/tuple"
+)
+
+// Estimates of memory in bytes, of heap and stacks. TestEstimatesOfMemory compares them
+// with what the heap grows by.
+const (
+	entryCost     = 300  // of an entry, its places in maps and in the order of its bucket
+	fieldCost     = 24   // of a field, beside its encoded size
+	indexedCost   = 60   // of an entry in one hash index
+	bucketCost    = 600  // of a signature in use
+	timerCost     = 200  // of a TTL or a deadline of a hold
+	holdCost      = 200  // of a hold, and its places at the session
+	answerCost    = 400  // of an answer, without the tuples of its reply
+	spaceCost     = 2000 // of an empty space
+	sessionCost   = 2000 // of a session
+	waiterCost    = 1500 // of a blocked call
+	waiterStack   = 8192 // of the goroutine that waits
+	pendingCopies = 2    // of a tuple while it is committed: encoded, and in the journal's buffers
+)
+
+// tupleCost estimates the memory that a tuple takes.
+func tupleCost(t tuple.Tuple) int64 { return int64(t.Size() + fieldCost*len(t)) }
+
+// cost estimates the memory that an entry takes, without hash indexes; 0 if no budget
+// counts it.
+func (st *state) cost(x *entry) int64 {
+	if st.contents.Budget == nil {
+		return 0
+	}
+	n := entryCost + tupleCost(x.Tuple)
+	if x.Hold != nil {
+		n += holdCost
+	}
+	if dueAt(x) != 0 {
+		n += timerCost
+	}
+	return n
+}
+
+// class returns what a session may use memory for.
+func (s *session) class() memory.Class {
+	if s.fleet {
+		return memory.Draining
+	}
+	return memory.Growth
+}
+
+// reserveWaiter reserves the memory of a waiter, or returns why the call must not wait:
+// the calls that wait are too many, or there is no memory. Calls of the fleet have a
+// reserve of both.
+func (e *Engine) reserveWaiter(s *session, r space.Request) error {
+	limit := maxWaiters - fleetWaiters
+	if s.fleet {
+		limit = maxWaiters
+	}
+	if e.state.waiting >= limit {
+		return fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, e.state.waiting)
+	}
+	return e.state.memory.Reserve(sizeOfWaiter(r), s.class())
+}
+
+// sizeOfWaiter estimates the memory that a blocked call takes.
+func sizeOfWaiter(r space.Request) int64 {
+	return waiterCost + waiterStack + tupleCost(r.Tuple) + tupleCost(r.Args) + 2*tupleCost(tuple.Tuple(r.Template))
+}
+
+var errDiskFull = fmt.Errorf("%w: only operations that take or end something are accepted", journal.ErrFull)
+
+// checkCapacity refuses, while the journal is full or the memory budget is used up, a
+// transaction that puts tuples and takes, holds, gives back or ends none. So a claim and
+// the result of a task that it resolves go on, because they free space in the end; work is
+// not created. Expiries and ends of sessions are never checked.
+//
+// Volatile spaces take no space on the disk. Tuples that go with their session tell its
+// status and create no work, so memory is not refused to them. Whatever makes memory grow is refused
+// when the reserve is used up too.
+func (tx *transaction) checkCapacity() error {
+	if tx.e.fullError() == nil { // as nearly always
+		return nil
+	}
+	var grown int64
+	puts, drains, putsOnDisk, drainsDisk := false, false, false, false
+	for _, s := range tx.steps {
+		onDisk := !tx.st.spaces[s.space()].def.Options.Volatile
+		if s.old != nil {
+			grown -= tx.st.cost(s.old)
+		}
+		if s.new != nil {
+			grown += tx.st.cost(s.new)
+		}
+		switch s.change {
+		case space.Put:
+			puts = puts || s.new.Owner == ""
+			putsOnDisk = putsOnDisk || onDisk
+		case space.Take, space.Hold, space.Back, space.Done:
+			drains = true
+			drainsDisk = drainsDisk || onDisk
+		}
+	}
+	if putsOnDisk && !drainsDisk && tx.e.journalFull() {
+		return errDiskFull
+	}
+	switch {
+	case grown <= 0: // as always without a budget
+		return nil
+	case puts && !drains:
+		return tx.st.memory.Budget.Check(memory.Growth)
+	}
+	return tx.st.memory.Budget.Check(memory.Draining)
+}
+
+// pendingSize estimates the memory that facts take until they are committed, beside that
+// of the tuples and answers themselves.
+func pendingSize(facts []journal.Fact) (size int64) {
+	for _, f := range facts {
+		switch f := f.(type) {
+		case *journal.Entry:
+			size += entryCost + pendingCopies*int64(f.Tuple.Size())
+		case *journal.Answer:
+			size += answerCost + pendingCopies*int64(replySize(f.Reply))
+		default:
+			size += entryCost
+		}
+	}
+	return size
+}
