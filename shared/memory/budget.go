@@ -72,6 +72,12 @@ func (b *Budget) Check(c Class) error {
 	return nil
 }
 
+// Full reports whether class Growth has used nearly all that it may use. It is for health
+// checks: single requests may still fit.
+func (b *Budget) Full() bool {
+	return b != nil && b.used.Load() > b.limitOf(Growth)/16*15
+}
+
 func (b *Budget) limitOf(c Class) int64 {
 	if c == Growth {
 		return b.limit - b.limit/4

@@ -84,7 +84,7 @@ var errDiskFull = fmt.Errorf("%w: only operations that take or end something are
 // status and create no work, so memory is not refused to them. Whatever makes memory grow is refused
 // when the reserve is used up too.
 func (tx *transaction) checkCapacity() error {
-	if tx.e.fullError() == nil { // as nearly always
+	if !tx.e.journalFull() && tx.st.memory.Budget.Check(memory.Growth) == nil { // as nearly always
 		return nil
 	}
 	var grown int64

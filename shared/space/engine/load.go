@@ -103,6 +103,7 @@ func (r *restored) restoreSessions() {
 				ttl = min(ttl, r.e.maxTTL)
 			}
 			r.e.newSession(id, ttl).key = f.Key
+			r.e.state.memory.Add(sessionCost)
 		}
 	}
 }

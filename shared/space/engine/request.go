@@ -244,12 +244,13 @@ func (tx *transaction) createSpace(name string, o space.Options) error {
 	if len(tx.st.spaces) >= maxSpaces {
 		return fmt.Errorf("%w: %d spaces", fault.ErrOverloaded, maxSpaces)
 	}
-	if err := tx.st.contents.Budget.Check(memory.Growth); err != nil {
-		return err
-	}
 	if tx.e.journalFull() {
 		return errDiskFull
 	}
+	if err := tx.st.contents.Budget.Reserve(spaceCost, memory.Growth); err != nil {
+		return err
+	}
+	tx.st.contents.Budget.Add(-spaceCost) // newSpaceState adds it
 	def := &journal.Space{Name: name, Options: o}
 	tx.st.spaces[name] = newSpaceState(def, tx.e.seed, &tx.st.contents)
 	tx.facts = append(tx.facts, def)

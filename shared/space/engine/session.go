@@ -139,10 +139,10 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 		err = fmt.Errorf("%w: a session of that name waits for another client", fault.ErrConflict)
 	case s == nil && len(st.sessions) >= limit:
 		err = fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, len(st.sessions))
-	case s == nil && !o.Fleet:
-		err = st.memory.Budget.Check(memory.Growth)
+	case s == nil && o.Fleet:
+		err = st.memory.Reserve(sessionCost, memory.Draining)
 	case s == nil:
-		err = st.memory.Budget.Check(memory.Draining)
+		err = st.memory.Reserve(sessionCost, memory.Growth)
 	}
 	if err != nil {
 		return nil, e.answerNow(space.Reply{}, err)
@@ -184,7 +184,6 @@ func (e *Engine) newSession(id string, ttl time.Duration) *session {
 		inboxReady: make(chan struct{}, 1), subscriptions: map[int64]*subscriber{}, ended: make(chan struct{}),
 	}
 	st.sessions[id] = s
-	st.memory.Add(sessionCost)
 	st.startTTL(s)
 	return s
 }

@@ -87,5 +87,8 @@ func (e *Engine) fullError() error {
 	if e.journalFull() {
 		return errDiskFull
 	}
-	return e.state.memory.Budget.Check(memory.Growth)
+	if e.state.memory.Budget.Full() {
+		return memory.ErrFull
+	}
+	return nil
 }

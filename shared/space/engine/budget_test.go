@@ -1,0 +1,200 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/memory"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/tuple"
+)
+
+const budgetBytes = 1 << 20
+
+// fillUp puts tuples until one is refused, and returns how many there are.
+func fillUp(t *testing.T, s space.Space) (n int) {
+	for ; ; n++ {
+		if err := s.Put(t.Context(), tuple.New("a", int64(n), string(make([]byte, 10_000))), 0); err != nil {
+			require.ErrorIs(t, err, memory.ErrFull)
+			require.ErrorIs(t, err, fault.ErrOverloaded)
+			return n
+		}
+	}
+}
+
+// fillSmall fills what large tuples leave.
+func fillSmall(t *testing.T, s space.Space) {
+	for n := 0; s.Put(t.Context(), item("small", n), 0) == nil; n++ {
+		require.Less(t, n, 1000)
+	}
+}
+
+var anyLarge = tuple.Match("a", tuple.AnyInt64, tuple.Formal{Type: tuple.String})
+
+func TestWhileMemoryIsUsedUpWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, engine.Config{Journal: &journal.Memory{}, Memory: memory.New(budgetBytes)})
+		r := opened(t, e)
+		s := r.Space("s")
+		ref := call(t, r, "test.put", "s", item("a", 1), int64(0), "", false)[0]
+		require.NoError(t, e.Health())
+		all := fillUp(t, s)
+		require.InDelta(t, budgetBytes*3/4/10_000, all, 10)
+		require.ErrorIs(t, e.Health(), memory.ErrFull)
+		require.True(t, e.Stats().Full)
+
+		fillSmall(t, s)
+		client, err := e.OpenGateSession(t.Context(), engine.Opening{ID: "client", TTL: time.Minute})
+		require.ErrorIs(t, err, memory.ErrFull, "a session of a client")
+		require.Nil(t, client)
+		require.ErrorIs(t, r.Create(t.Context(), "more", space.Options{}), memory.ErrFull)
+		_, err = r.Call(t.Context(), space.OpID{}, "test.put", tuple.New("s", item("c", 1), int64(0), "", false))
+		require.ErrorIs(t, err, memory.ErrFull)
+
+		worker := session(t, e, "worker-1", time.Minute) // of the fleet
+		waits := make(chan error, 1)
+		go func() { _, err := worker.Space("s").Get(t.Context(), anyItem("never")); waits <- err }()
+		synctest.Wait()
+		held := call(t, worker, "test.hold", "s", "a", int64(time.Minute), "", false)[0]
+		require.Equal(t, ref, held)
+		call(t, worker, "test.back", ref, false)
+		call(t, r, "test.replace", ref, item("a", 2))
+		call(t, r, "test.take", ref)
+		for range 5 {
+			_, err = s.Get(t.Context(), anyLarge)
+			require.NoError(t, err)
+		}
+		require.NoError(t, s.Put(t.Context(), item("never", 1), 0), "and it recovers by itself")
+		require.NoError(t, <-waits)
+		require.NoError(t, worker.Close(t.Context()))
+	})
+}
+
+func TestAWaiterOfAClientIsRefusedWhileMemoryIsUsedUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, engine.Config{Journal: &journal.Memory{}, Memory: memory.New(budgetBytes)})
+		conn, err := e.OpenGateSession(t.Context(), engine.Opening{ID: "client", TTL: time.Hour})
+		require.NoError(t, err)
+		client, r := space.Over(conn), opened(t, e)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1000)
+		refused := false
+		n := 0
+		for ; !refused; n++ {
+			go func() { _, err := client.Space("s").Get(ctx, anyItem("b")); done <- err }()
+			synctest.Wait()
+			select {
+			case err := <-done:
+				require.ErrorIs(t, err, memory.ErrFull)
+				refused = true
+			default:
+			}
+		}
+		require.Greater(t, n, 50)
+		require.Less(t, n, 200)
+		_, _, err = client.Space("s").GetP(t.Context(), anyItem("b"))
+		require.NoError(t, err)
+		used := e.Stats().Memory
+		stop()
+		for range n - 1 {
+			<-done
+		}
+		require.Less(t, e.Stats().Memory, used/10)
+		require.NoError(t, r.Space("s").Put(t.Context(), item("b", 1), 0))
+	})
+}
+
+func TestAFolderLargerThanTheBudgetStartsRefusesPutsAndDrains(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal.Memory{}
+		e, stop := restartable(t, engine.Config{Journal: j})
+		s := opened(t, e).Space("s")
+		const tuples = 300 // three times the budget
+		for n := range tuples {
+			require.NoError(t, s.Put(t.Context(), tuple.New("a", int64(n), string(make([]byte, 10_000))), 0))
+		}
+		require.NoError(t, stop())
+		e = run(t, engine.Config{Journal: j, Memory: memory.New(budgetBytes)})
+		r := session(t, e, "worker-1", 0)
+		s = r.Space("s")
+		require.ErrorIs(t, s.Put(t.Context(), item("a", 1), 0), memory.ErrFull)
+		for range tuples {
+			_, ok, err := s.GetP(t.Context(), anyLarge)
+			require.NoError(t, err)
+			if !ok {
+				break
+			}
+		}
+		require.NoError(t, s.Put(t.Context(), item("a", 1), 0))
+	})
+}
+
+func TestAllOfTheBudgetIsFreeAgainWhenAllIsGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		e := run(t, engine.Config{Journal: d, Memory: memory.New(budgetBytes)})
+		r := opened(t, e)
+		s := r.Space("s")
+		cycle := func() {
+			fillUp(t, s)
+			conn, err := e.OpenGateSession(t.Context(), engine.Opening{ID: "taker", TTL: time.Minute, Fleet: true})
+			require.NoError(t, err)
+			for n := uint64(1); ; n++ {
+				op := space.OpID{Session: "taker", Seq: space.AutoSeq + n}
+				reply, err := conn.Do(t.Context(), space.Request{Verb: space.VerbGetP, Space: "s", Template: anyLarge, Ack: true, Op: op})
+				require.NoError(t, err)
+				if !reply.Found {
+					break
+				}
+				_, err = conn.Do(t.Context(), space.Request{Verb: space.VerbAck, Op: op})
+				require.NoError(t, err)
+			}
+			require.NoError(t, space.Over(conn).Close(t.Context()))
+		}
+		require.NoError(t, s.Put(t.Context(), item("b", 1), 0))
+		cycle() // buckets and hash indexes stay
+		before := e.Stats().Memory
+		for range 3 {
+			cycle()
+			d.spent.Store(true)
+			require.Error(t, s.Put(t.Context(), item("a", 1), 0))
+			d.spent.Store(false)
+		}
+		require.Equal(t, before, e.Stats().Memory)
+	})
+}
+
+func TestAfterARestartASessionIsOpenedOnlyWithItsKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal.Memory{}
+		e, stop := restartable(t, engine.Config{Journal: j})
+		own := engine.Opening{ID: "worker-1", TTL: time.Minute, Key: []byte("secret")}
+		_, err := e.OpenGateSession(t.Context(), own)
+		require.NoError(t, err)
+		require.NoError(t, stop())
+		e = run(t, engine.Config{Journal: j, MaxTTL: 10 * time.Second})
+		for _, key := range []string{"", "guess"} {
+			for _, resume := range []bool{false, true} {
+				_, err = e.OpenGateSession(t.Context(), engine.Opening{ID: "worker-1", TTL: time.Minute, Key: []byte(key), Resume: resume})
+				require.ErrorIs(t, err, fault.ErrConflict)
+			}
+		}
+		own.Resume = true
+		back, err := e.OpenGateSession(t.Context(), own)
+		require.NoError(t, err)
+		time.Sleep(11 * time.Second)
+		require.ErrorIs(t, back.Err(), fault.ErrClosed, "the TTL of a restored session is bounded")
+	})
+}
