@@ -6,7 +6,7 @@
 // free memory in the end, such as a claim of a task. A nil Budget has no limit.
 //
 // The estimates are of heap and stacks. The process needs memory beside them, so the
-// budget should be at most half of what the process may take: see Default.
+// budget should be at most half of the memory that the process may take: see Default.
 package memory
 
 import (

@@ -180,8 +180,8 @@ func TestAfterARestartASessionIsOpenedOnlyWithItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &journal.Memory{}
 		e, stop := restartable(t, engine.Config{Journal: j})
-		own := engine.Opening{ID: "worker-1", TTL: time.Minute, Key: []byte("secret")}
-		_, err := e.OpenGateSession(t.Context(), own)
+		hello := engine.Opening{ID: "worker-1", TTL: time.Minute, Key: []byte("secret")}
+		_, err := e.OpenGateSession(t.Context(), hello)
 		require.NoError(t, err)
 		require.NoError(t, stop())
 		e = run(t, engine.Config{Journal: j, MaxTTL: 10 * time.Second})
@@ -191,8 +191,8 @@ func TestAfterARestartASessionIsOpenedOnlyWithItsKey(t *testing.T) {
 				require.ErrorIs(t, err, fault.ErrConflict)
 			}
 		}
-		own.Resume = true
-		back, err := e.OpenGateSession(t.Context(), own)
+		hello.Resume = true
+		back, err := e.OpenGateSession(t.Context(), hello)
 		require.NoError(t, err)
 		time.Sleep(11 * time.Second)
 		require.ErrorIs(t, back.Err(), fault.ErrClosed, "the TTL of a restored session is bounded")
