@@ -74,7 +74,7 @@ func newJournal(c Config) *Journal {
 func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 	have, err := j.readFormat()
 	if err == nil && have != Format && have != noFormat {
-		return d, s, fmt.Errorf("it has format %d, and only format %d can be repaired: %w", have, Format, fault.ErrInvalid)
+		return d, s, fmt.Errorf("%s states format %d, and only format %d can be repaired: %w", formatFile, have, Format, fault.ErrInvalid)
 	}
 	stamp, stampErr := readStamp(j.FS, j.Dir)
 	j.stamp = stamp // if it is damaged it is empty
