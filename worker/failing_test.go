@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -42,8 +43,10 @@ func (f *flaky) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 }
 
 // runFlaky starts a worker whose sessions fail, each numbered from 1; stop drains it and
-// returns what Run returned.
+// returns what Run returned. The calls of fails are serialized, because a session is used
+// by several goroutines.
 func (b *bench) runFlaky(h worker.Handler, fails func(session int, op string) error) (stop func() error) {
+	var mu sync.Mutex
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	b.ended = done
@@ -53,7 +56,11 @@ func (b *bench) runFlaky(h worker.Handler, fails func(session int, op string) er
 		if err != nil {
 			return nil, err
 		}
-		repo := space.Over(&flaky{c, func(op string) error { return fails(n, op) }})
+		repo := space.Over(&flaky{c, func(op string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return fails(n, op)
+		}})
 		b.repos = append(b.repos, repo)
 		return repo, nil
 	}

@@ -33,7 +33,8 @@ func newFixture(t *testing.T, settings ...string) *fixture {
 
 func fixtureAt(t *testing.T, dir string, settings ...string) *fixture {
 	t.Helper()
-	return &fixture{t: t, dir: dir, gate: freeAddress(t), http: freeAddress(t), env: append([]string{"LEASEHOLD_DATA=" + dir}, settings...)}
+	env := []string{"LEASEHOLD_DATA=" + dir, "LEASEHOLD_SESSION_MAX_TTL=" + longTTL.String()}
+	return &fixture{t: t, dir: dir, gate: freeAddress(t), http: freeAddress(t), env: append(env, settings...)}
 }
 
 func freeAddress(t *testing.T) string {
