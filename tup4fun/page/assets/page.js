@@ -31,7 +31,7 @@ function recall() {
 function say(text) { $("status").textContent = text; }
 
 async function ask(name) {
-  const r = await fetch("/" + what, {
+  const r = await fetch("/" + name, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(session()),
