@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ import (
 // printable, as in a table; elsewhere programs read them, so they are complete.
 func printCSV[T row](a *app, rows []T) error {
 	toTerminal := false
-	if f, ok := a.out.(*os.File); ok {
+	if f := fileOf(a.out); f != nil {
 		toTerminal = term.IsTerminal(int(f.Fd()))
 	}
 	w := csv.NewWriter(a.out)

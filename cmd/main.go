@@ -25,6 +25,7 @@ import (
 // Main runs the command that the arguments of the process name, and returns the
 // code to exit with.
 func Main() int {
+	syscall.Umask(0o077) // files may contain secrets of origins, also those of SQLite and Pebble
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the process
@@ -42,6 +43,10 @@ type app struct {
 
 // run runs one command line.
 func (a *app) run(ctx context.Context, args []string) int {
+	out, errs := &redactor{to: a.out}, &redactor{to: a.err}
+	a.out, a.err = out, errs
+	defer out.flush()
+	defer errs.flush()
 	root := a.newRoot()
 	root.SetArgs(args)
 	root.SetOut(a.out)

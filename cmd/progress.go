@@ -25,15 +25,15 @@ const (
 
 // isTerminal reports whether w is a terminal that can redraw lines.
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	kind := os.Getenv("TERM")
-	return ok && term.IsTerminal(int(f.Fd())) && kind != "dumb" && kind != ""
+	f, kind := fileOf(w), os.Getenv("TERM")
+	return f != nil && term.IsTerminal(int(f.Fd())) && kind != "dumb" && kind != ""
 }
 
 // bars is a line with a bar, and a line of text below it, that are redrawn on the
 // terminal at standard error. Neither line is wider than the terminal, because mpb
-// truncates them. While bars are open, the log is written above them. The methods of a nil
-// *bars do nothing.
+// truncates them. While bars are open, the log is written above them. Both go to the file
+// itself, because mpb has to know that it is a terminal, so they are redacted here. The
+// methods of a nil *bars do nothing.
 type bars struct {
 	app       *app
 	container *mpb.Progress
@@ -48,7 +48,7 @@ func (a *app) newBars() *bars {
 	if !isTerminal(a.err) {
 		return nil
 	}
-	b := &bars{app: a, container: mpb.New(mpb.WithOutput(a.err), mpb.WithRefreshRate(redrawEvery))}
+	b := &bars{app: a, container: mpb.New(mpb.WithOutput(fileOf(a.err)), mpb.WithRefreshRate(redrawEvery))}
 	style := mpb.BarStyle().Lbound("[").Filler("#").Tip("#").Padding(".").Rbound("]")
 	for i, build := range []mpb.BarFillerBuilder{style, mpb.NopStyle()} {
 		line := decor.Any(func(decor.Statistics) string {
@@ -59,7 +59,7 @@ func (a *app) newBars() *bars {
 		// The total of 0 is a condition of SetTotal.
 		b.lines[i] = b.container.New(0, build, mpb.BarWidth(barWidth), mpb.BarFillerTrim(), mpb.PrependDecorators(line))
 	}
-	a.log.divert(b.container)
+	a.log.divert(&redactor{to: b.container})
 	return b
 }
 
@@ -69,7 +69,7 @@ func (b *bars) show(done, total int64, text, below string) {
 		return
 	}
 	b.mu.Lock()
-	b.text = [2]string{text + " ", below}
+	b.text = [2]string{models.Redact(text) + " ", models.Redact(below)}
 	b.mu.Unlock()
 	b.lines[0].SetTotal(max(total, 1), false)
 	b.lines[0].SetCurrent(done)

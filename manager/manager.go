@@ -160,13 +160,14 @@ func (c Config) visits(ctx context.Context, repo space.Repository, state *visiti
 		case err != nil:
 			return err
 		}
+		v.Origin.URI = models.Redact(v.Origin.URI) // flows read the origin from the catalog
 		state.begin(v.Origin)
 		outcome, visitErr := Visit(ctx, c.Flows, v)
 		if ctx.Err() != nil {
 			return nil // the visit is handed back with the session
 		}
 		if visitErr != nil {
-			status.Tell(c.Log, slog.LevelWarn, "", "visit of %s %s failed: %v", v.Origin.Kind, v.Origin.URI, visitErr)
+			status.Tell(c.Log, slog.LevelWarn, "", "visit of %s %s failed: %s", v.Origin.Kind, v.Origin.URI, outcome.Error)
 		} else {
 			status.Tell(c.Log, slog.LevelInfo, "", "visited %s %s: %s, %d items", v.Origin.Kind, v.Origin.URI, outcome.Status, outcome.Items)
 		}
@@ -187,7 +188,7 @@ func Visit(ctx context.Context, flows map[models.FlowName]Flow, v models.Visit) 
 		err = fmt.Errorf("no flow of this manager visits origins of kind %q: %w", v.Origin.Kind, fault.ErrInvalid)
 	}
 	if err != nil {
-		outcome.Status, outcome.Error = models.Failed, err.Error()
+		outcome.Status, outcome.Error = models.Failed, models.Redact(err.Error())
 		if errors.Is(err, fault.ErrNotFound) {
 			outcome.Status = models.NotFound
 		}

@@ -90,7 +90,7 @@ func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin,
 		return models.Origin{}, fmt.Errorf("origin %s: %w", name, err)
 	}
 	for _, o := range origins {
-		if o.ID == name || o.URI == name || o.URI == path {
+		if o.ID == name || models.Redact(o.URI) == models.Redact(name) || o.URI == path {
 			return o, nil
 		}
 	}

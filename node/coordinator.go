@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leasehold/coordinator"
+	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/memory"
@@ -110,5 +111,8 @@ func openTrace(path string, log *slog.Logger) (write func(trace.Event), closeFil
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
-	return f.Write, f.Close, nil
+	return func(e trace.Event) {
+		e.Tuple, e.Template = models.Redact(e.Tuple), models.Redact(e.Template)
+		f.Write(e)
+	}, f.Close, nil
 }

@@ -68,6 +68,10 @@ func (d *DataDir) open(ctx context.Context) error {
 		return err
 	}
 	d.opened.Push(release)
+	if info, err := os.Stat(d.cfg.Data); err == nil && info.Mode().Perm()&0o077 != 0 {
+		d.log.Warn("other users of this machine can read the data folder, which may contain passwords of origins; if they should not: chmod 700",
+			"folder", d.cfg.Data, "mode", info.Mode().Perm())
+	}
 	rules, err := visit.ParseRules(d.cfg.VisitRules)
 	if err != nil {
 		return config.Invalid{{Key: "visit-rules", Text: err.Error()}}

@@ -109,7 +109,7 @@ func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
 		err = errors.New("the handler returned without a last result")
 	}
 	log.Error("worker: task released", "error", err)
-	return s.sessionError(alive, s.client.Release(alive, j.item, firstLine(err)))
+	return s.sessionError(alive, s.client.Release(alive, j.item, models.Redact(firstLine(err))))
 }
 
 func isClosed(c <-chan struct{}) bool {

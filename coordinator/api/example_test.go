@@ -48,5 +48,5 @@ func Example() {
 	// Output:
 	// <nil>
 	// 1 <nil>
-	// catalog/remote: GET origins/missing: catalog.Origin missing: not found
+	// catalog/remote: GET catalog/origins/missing: catalog.Origin missing: not found
 }

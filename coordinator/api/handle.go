@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/peer"
+	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
@@ -64,7 +65,7 @@ func (s *server) serve(rt route) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		s.write(w, q, answer)
+		s.write(w, q, answer, rt.isForManagers())
 	}
 	return s.metrics.count(rt.method+" "+rt.path, http.HandlerFunc(h))
 }
@@ -93,8 +94,8 @@ func (s *server) admit(ctx context.Context, slots chan struct{}, bulk bool) (rel
 }
 
 // write sends a response, and reports to q.finish whether it was written to a client that
-// is still connected.
-func (s *server) write(w http.ResponseWriter, q *request, answer any) {
+// is still connected. Managers get the users and passwords of URLs, because they fetch them.
+func (s *server) write(w http.ResponseWriter, q *request, answer any, forManagers bool) {
 	written := false
 	if q.finish != nil {
 		defer func() { q.finish(written) }()
@@ -110,6 +111,9 @@ func (s *server) write(w http.ResponseWriter, q *request, answer any) {
 		if data, err = encode(answer); err != nil {
 			s.fail(w, q.Request, err)
 			return
+		}
+		if !forManagers {
+			data = []byte(models.Redact(string(data)))
 		}
 		w.Header().Set("Content-Type", "application/json")
 	}
@@ -145,7 +149,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = fmt.Errorf("%w: the request was cancelled", fault.ErrUnavailable)
 	}
 	row := fault.Of(err)
-	detail := err.Error()
+	detail := models.Redact(err.Error())
 	if row.Kind == fault.ErrOverloaded {
 		w.Header().Set("Retry-After", "1")
 	}

@@ -66,6 +66,7 @@ func (s *server) routes() []route {
 		on("POST", "/dead/{task}/requeue", "Requeue a dead letter.", s.requeue),
 
 		withBody("POST", "/catalog/origins", "catalog.AddOrigin, for managers.", s.catalogOrigin),
+		on("GET", "/catalog/origins/{origin}", "catalog.Origin, for managers: the only response with the user and password of a URL.", s.getOrigin),
 		withBody("POST", "/catalog/outcomes", "catalog.RecordOutcome, for managers.", s.catalogOutcome),
 		withBody("POST", "/catalog/curate", "catalog.Curate, for managers.", s.catalogCurate).bulk(),
 		withBody("POST", "/catalog/select", "catalog.Select, for managers; not_found if nothing is left to select.", s.catalogSelect).bulk(),

@@ -154,7 +154,7 @@ func (s *snapshot) render() error {
 		if err := page.ExecuteTemplate(&b, name, s); err != nil {
 			return err
 		}
-		s.HTML[name] = template.HTML(b.String())
+		s.HTML[name] = template.HTML(models.Redact(b.String()))
 	}
 	return nil
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
 )
@@ -85,5 +87,5 @@ func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(b.Bytes())
+	_, _ = io.WriteString(w, models.Redact(b.String()))
 }

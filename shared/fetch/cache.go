@@ -28,7 +28,7 @@ type cache struct {
 
 	mu      sync.Mutex // guards the fields below, and the files of blobs and records
 	blobs   map[string]*blob
-	records map[string]record // by URI
+	records map[string]record // by key
 	recent  *list.List        // of *blob, the latest used first
 	total   int64
 }
@@ -39,7 +39,7 @@ type blob struct {
 	bytes int64
 	pins  int             // guarded by cache.mu, like the fields below
 	at    *list.Element   // in cache.recent; nil once the blob was removed
-	uris  map[string]bool // that returned it
+	keys  map[string]bool // of the URIs that returned it
 }
 
 func (c *cache) path(hash string) string {
@@ -58,7 +58,7 @@ func (c *cache) byHash(hash string) *blob {
 func (c *cache) byURI(uri string) (*blob, record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	rec := c.records[uri]
+	rec := c.records[keyOf(uri)]
 	return c.pin(rec.Hash), rec
 }
 
@@ -118,8 +118,8 @@ func (c *cache) removeBlob(b *blob) {
 	if b.at == nil {
 		return
 	}
-	for uri := range b.uris {
-		c.removeRecord(uri)
+	for key := range b.keys {
+		c.removeRecord(key)
 	}
 	os.Remove(c.path(b.hash))
 	c.recent.Remove(b.at)
@@ -130,7 +130,7 @@ func (c *cache) removeBlob(b *blob) {
 
 // add adds a blob whose file has its final name.
 func (c *cache) add(hash string, bytes int64) *blob {
-	b := &blob{hash: hash, bytes: bytes, uris: map[string]bool{}}
+	b := &blob{hash: hash, bytes: bytes, keys: map[string]bool{}}
 	b.at = c.recent.PushFront(b)
 	c.blobs[hash] = b
 	c.total += bytes

@@ -140,7 +140,7 @@ func TestStartRemovesThePartialFilesOfACrash(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, stageFolder, "1"), []byte("half"), 0o600))
-	known := f.cache.recordPath(s.URL)
+	known := f.cache.recordPath(keyOf(s.URL))
 	for _, left := range []string{known + ".partial", filepath.Join(filepath.Dir(known), "0.json")} {
 		require.NoError(t, os.WriteFile(left, []byte("{"), 0o600))
 	}
@@ -174,7 +174,7 @@ func TestDamagedCacheIsFetchedAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 3, asked.Load())
 
-	require.NoError(t, os.WriteFile(f.cache.recordPath(one.URI), []byte("{"), 0o600))
+	require.NoError(t, os.WriteFile(f.cache.recordPath(keyOf(one.URI)), []byte("{"), 0o600))
 	f = open(t, Config{Dir: dir})
 	_, err = f.Fetch(t.Context(), one)
 	require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestRecordsOfOneContentAreBounded(t *testing.T) {
 		require.NoError(t, file.Close())
 	}
 	require.Len(t, f.cache.records, maxURIs)
-	require.Len(t, f.cache.blobs[hashOf("same")].uris, maxURIs)
+	require.Len(t, f.cache.blobs[hashOf("same")].keys, maxURIs)
 }
 
 // gatedServer responds once open is closed.

@@ -61,7 +61,7 @@ func (f *Fetcher) refresh(ctx context.Context, ref models.MediaRef, old *blob, r
 		return nil, fmt.Errorf("its hash is %s, not %s: %w", s.hash, ref.Hash, fault.ErrCorrupt)
 	}
 	return f.cache.publish(s, record{
-		URI: ref.URI, Version: ref.Version, Hash: s.hash,
+		Key: keyOf(ref.URI), Version: ref.Version, Hash: s.hash,
 		ETag: t.validator("ETag"), LastModified: t.validator("Last-Modified"),
 	})
 }

@@ -12,20 +12,25 @@ import (
 const maxURIs = 64
 
 // A record has the hash of the content that a URI returned, and the validators for a
-// conditional request. It is a file that only its owner can read, because URLs may contain
-// secrets.
+// conditional request. It has the hash of the URI, because URLs may contain secrets.
 type record struct {
-	URI          string `json:"uri"`
+	Key          string `json:"key,omitempty"` // keyOf the URI
+	URI          string `json:"uri,omitempty"` // of records of earlier versions, which had no key
 	Version      string `json:"version,omitempty"`
 	Hash         string `json:"hash"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
 }
 
-func (c *cache) recordPath(uri string) string {
+// keyOf identifies a URI.
+func keyOf(uri string) string {
 	sum := sha256.Sum256([]byte(uri))
-	name := hex.EncodeToString(sum[:])
-	return filepath.Join(c.dir, recordFolder, name[:2], name+".json")
+	return hex.EncodeToString(sum[:])
+}
+
+// recordPath returns the file of the record of a key.
+func (c *cache) recordPath(key string) string {
+	return filepath.Join(c.dir, recordFolder, key[:2], key+".json")
 }
 
 // updateRecord replaces the record of a blob's URI.
@@ -38,26 +43,26 @@ func (c *cache) updateRecord(b *blob, rec record) {
 // setRecord is updateRecord for a caller that holds c.mu. If the file cannot be written, the
 // content is downloaded again after the next start.
 func (c *cache) setRecord(b *blob, rec record) {
-	if was, ok := c.records[rec.URI]; ok {
+	if was, ok := c.records[rec.Key]; ok {
 		if other := c.blobs[was.Hash]; other != nil && other != b {
-			delete(other.uris, rec.URI)
+			delete(other.keys, rec.Key)
 		}
 	}
-	for uri := range b.uris {
-		if len(b.uris) < maxURIs || b.uris[rec.URI] {
+	for key := range b.keys {
+		if len(b.keys) < maxURIs || b.keys[rec.Key] {
 			break
 		}
-		c.removeRecord(uri)
-		delete(b.uris, uri)
+		c.removeRecord(key)
+		delete(b.keys, key)
 	}
-	b.uris[rec.URI] = true
-	c.records[rec.URI] = rec
-	_ = writeRecord(c.recordPath(rec.URI), rec)
+	b.keys[rec.Key] = true
+	c.records[rec.Key] = rec
+	_ = writeRecord(c.recordPath(rec.Key), rec)
 }
 
-func (c *cache) removeRecord(uri string) {
-	delete(c.records, uri)
-	os.Remove(c.recordPath(uri))
+func (c *cache) removeRecord(key string) {
+	delete(c.records, key)
+	os.Remove(c.recordPath(key))
 }
 
 // writeRecord renames a complete file, so that a crash leaves the old record or the new one.

@@ -69,12 +69,16 @@ func (c *cache) loadRecords() error {
 			err = json.Unmarshal(content, &rec)
 		}
 		b := c.blobs[rec.Hash]
-		if err != nil || b == nil || c.recordPath(rec.URI) != path {
+		if rec.URI != "" { // of an earlier version
+			rec.Key, rec.URI = keyOf(rec.URI), ""
+			_ = writeRecord(path, rec) // read again at the next start if it fails
+		}
+		if err != nil || b == nil || len(rec.Key) < 2 || c.recordPath(rec.Key) != path {
 			os.Remove(path)
 			return
 		}
-		b.uris[rec.URI] = true
-		c.records[rec.URI] = rec
+		b.keys[rec.Key] = true
+		c.records[rec.Key] = rec
 	})
 }
 

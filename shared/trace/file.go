@@ -22,7 +22,7 @@ type File struct {
 // the log ends and failed, which may be nil, is called once, because tracing must not
 // stop the engine.
 func Open(path string, failed func(error)) (*File, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}

@@ -231,7 +231,7 @@ const historyMost = 10
 
 func (s *Store) remember(key int64, o models.Outcome, e visit.Event, effect visit.Effect) error {
 	err := s.db.Exec("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, e.At, o.Visit, o.Status,
-		effect.Changed, e.Changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", o.Error))
+		effect.Changed, e.Changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", models.Redact(o.Error)))
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, er
 
 // Origin requests one origin.
 func (c *Client) Origin(ctx context.Context, id string) (models.Origin, error) {
-	return get[models.Origin](ctx, c, "origins/"+url.PathEscape(id))
+	return get[models.Origin](ctx, c, "catalog/origins/"+url.PathEscape(id))
 }
 
 // Origins reads the list in pages.

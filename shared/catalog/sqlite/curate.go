@@ -16,7 +16,7 @@ import (
 // Curate works in transactions of a few recordings each. After a kill between two of
 // them the catalog is consistent, and to curate the listing again completes it.
 func (s *Store) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
-	v := curation{s: s, ctx: ctx, op: "catalog.Curate " + origin, id: origin, at: at.UTC(), problems: l.Problems}
+	v := curation{s: s, ctx: ctx, op: "catalog.Curate " + origin, id: origin, at: at.UTC(), problems: redacted(l.Problems)}
 	if err := v.run(l); err != nil {
 		return catalog.Curated{}, err
 	}
@@ -234,6 +234,15 @@ func (v *curation) put(c *sqlfile.Conn, t table, r listed) error {
 		}
 	}
 	return nil
+}
+
+// redacted returns the problems without the users and passwords of URLs.
+func redacted(problems []models.Problem) []models.Problem {
+	clean := slices.Clone(problems)
+	for i := range clean {
+		clean[i].Item, clean[i].Reason = models.Redact(clean[i].Item), models.Redact(clean[i].Reason)
+	}
+	return clean
 }
 
 // replaceItemProblems makes the problems of the listing those of the origin. One that was

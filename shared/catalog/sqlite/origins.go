@@ -110,7 +110,7 @@ func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 		return err
 	}
 	n, err := c.Affect(`UPDATE origin SET last_visit = ?2, last_outcome = ?3, last_error = ?4
-		WHERE id = ?1 AND last_visit <= ?2`, o.Origin, stamp(o.At), o.Status, o.Error)
+		WHERE id = ?1 AND last_visit <= ?2`, o.Origin, stamp(o.At), o.Status, models.Redact(o.Error))
 	if err != nil || n == 0 {
 		return err
 	}

@@ -33,7 +33,7 @@ func (p problem) note(c *sqlfile.Conn) error {
 	return c.Exec(`INSERT INTO problem (scope, episode, clip, reason, at)
 		VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?)
 		ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at WHERE reason <> excluded.reason`,
-		p.scope, p.episode, p.clip, p.reason, stamp(p.at))
+		p.scope, p.episode, p.clip, models.Redact(p.reason), stamp(p.at))
 }
 
 // replaceVisitProblem notes that the last visit of an origin failed, or that it no
@@ -45,7 +45,7 @@ func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error 
 	if o.Status != models.Failed && o.Status != models.NotFound {
 		return nil
 	}
-	return c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, o.Error, stamp(o.At))
+	return c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, models.Redact(o.Error), stamp(o.At))
 }
 
 // fromProblems joins a problem with what it is about, without those that are gone and those

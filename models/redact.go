@@ -1,0 +1,23 @@
+package models
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Redacted replaces the user and the password of a URL.
+const Redacted = "xxxxx"
+
+// userInfo is the part of a URL between its scheme and the last @ before its path. Quotes and
+// backslashes end it, because a URL may be in JSON or in a quoted string.
+var userInfo = regexp.MustCompile("://[^\\s/?#\"'`<>\\\\]*@")
+
+// Redact replaces the users and passwords of all URLs in a text, because they may be secrets
+// of an origin, such as https://bob:password@example.org/feed.xml. A text that is printed,
+// logged or stored beside the origin itself goes through it.
+func Redact(text string) string {
+	if !strings.Contains(text, "://") || !strings.Contains(text, "@") {
+		return text
+	}
+	return userInfo.ReplaceAllLiteralString(text, "://"+Redacted+"@")
+}
