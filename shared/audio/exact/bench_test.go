@@ -16,8 +16,8 @@ var (
 	benchClips   = flag.Int("clips", 16, "number of BenchmarkFind's clips")
 )
 
-// BenchmarkFind looks for clips of 0.5 to 15 s, most of them short, in an episode
-// of which nothing else is known. The measurement of an hour is
+// BenchmarkFind searches for clips of 0.5 to 15 s, most of them short, in an episode that has
+// none of them. The measurement of an hour is
 //
 //	go test -run '^$' -bench Find -benchtime 1x ./shared/audio/exact -args -episode 1h -clips 100
 func BenchmarkFind(b *testing.B) {

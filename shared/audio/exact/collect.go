@@ -3,15 +3,15 @@ package exact
 import "math"
 
 const (
-	// noiseEvery: the spread of a clip's scores is measured at each so many samples.
+	// noiseEvery is the distance in samples at which the spread of a clip's scores is measured.
 	noiseEvery = 16
-	// significance is how many times that spread a score must be, as far as
-	// maxFloor: a clip that fills much of an episode makes its own spread.
+	// significance is how many times that spread a score must be. maxFloor limits this,
+	// because a clip that fills much of an episode raises the spread itself.
 	significance = 6
 	maxFloor     = 0.8
 )
 
-// place is a candidate: where, its score, and the plain product of the clip and
+// place is a candidate: its position, its score, and the plain product of the clip and
 // the window, which adds up where clips overlap.
 type place struct {
 	at      int
@@ -23,7 +23,7 @@ type place struct {
 type collector struct {
 	closest int
 	places  []place
-	best    place // of the stretch in hand, if its score is above 0
+	best    place // of the current stretch, if its score is above 0
 	noise   float64
 	noises  int
 }
@@ -51,8 +51,8 @@ func (c *collector) flush() {
 	c.best = place{}
 }
 
-// floor is the score below which a place says nothing, since the clip is about as
-// similar to the episode as a whole.
+// floor is the score below which a place is not significant, because the clip is about as
+// similar to the whole episode.
 func (c *collector) floor() float64 {
 	return min(maxFloor, significance*math.Sqrt(c.noise/float64(max(1, c.noises))))
 }

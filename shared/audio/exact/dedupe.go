@@ -8,12 +8,12 @@ import (
 	"leasehold/shared/audio/spectrum"
 )
 
-// maxMatches bounds what is reported of one clip in one episode: the best ones. A
+// maxMatches bounds the matches of one clip in one episode; the best are reported. A
 // clip that is played more often is a test tone.
 const maxMatches = 10000
 
-// dedupe chooses from the candidates, best first, those that what is chosen
-// already does not explain. The FFT is the scanner's.
+// dedupe chooses from the candidates, best first, those that the places chosen before do not
+// explain. The FFT is the scanner's.
 func (t *template) dedupe(f *spectrum.FFT, threshold float64) []place {
 	floor := t.places.floor()
 	open := slices.DeleteFunc(t.places.places, func(p place) bool { return p.score < floor })
@@ -34,9 +34,8 @@ func (t *template) dedupe(f *spectrum.FFT, threshold float64) []place {
 	return chosen
 }
 
-// unexplained reports whether p reaches the threshold without what the chosen
-// places within a clip's length of it contribute there, and where it belongs among
-// them.
+// unexplained reports whether p reaches the threshold without the contribution of the chosen
+// places within a clip's length of it, and returns its index among them.
 func (t *template) unexplained(p place, chosen []place, self []float32, threshold float64) (int, bool) {
 	n := len(t.wave)
 	index := sort.Search(len(chosen), func(i int) bool { return chosen[i].at >= p.at })

@@ -16,7 +16,7 @@
 //  3. most of the clip's energy, over time and frequency, is found there
 //     (minCoverage), so that one shared tone of a chord is not the chord.
 //
-// Windows below silenceRMS score 0: nothing is divided by nothing.
+// Windows below silenceRMS score 0, so that no score is divided by an energy of zero.
 //
 // # Cost
 //
@@ -32,7 +32,7 @@
 // goroutine.
 //
 // The FFTs of the search are those of package spectrum, in float32: a score is off by
-// 1e-6, beside something 60 dB louder in the same block by some thousandths. Energies are
-// summed in float64. gonum does the frames of what confirms a place, go-dsp gives its
-// window.
+// 1e-6, or by some thousandths if the same block has something 60 dB louder. Energies are
+// summed in float64. The check that confirms a place transforms its frames with gonum, and
+// takes its window from go-dsp.
 package exact

@@ -14,7 +14,7 @@ const (
 	maxSpectra = 16 << 20
 )
 
-// Find is a Finder's, for one episode.
+// Find searches one episode with a Finder of its own.
 func Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
 	var f Finder
 	return f.Find(ctx, episode, clips, o, report)
@@ -24,10 +24,10 @@ func Find(ctx context.Context, episode Source, clips []Clip, o Options, report f
 // each sample of the longest block. It is for one goroutine; its zero value is ready.
 type Finder struct{ scanners map[int]*scanner } // by the length of their blocks, a power of two
 
-// Find looks for all clips in the episode, and calls report once for each, in
+// Find searches the episode for all clips, and calls report once for each, in
 // their order, as soon as its group is done. It returns nil when all are reported;
-// else ctx's cause, the episode's error of reading, or what report returned, which
-// ends it. Options outside their ranges are fault.ErrInvalid. Clips with equal
+// else ctx's cause, the episode's error of reading, or the error of report, which
+// ends the search. Options outside their ranges are fault.ErrInvalid. Clips with equal
 // samples get a result each.
 func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
 	if o.Threshold == 0 {
@@ -55,7 +55,7 @@ func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Optio
 	return nil
 }
 
-// group does the first of the clips, as many as a group holds, and returns their
+// group searches for the first of the clips, as many as a group holds, and returns their
 // results.
 func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, threshold float64) ([]Result, error) {
 	var results []Result

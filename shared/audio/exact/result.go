@@ -10,7 +10,7 @@ import (
 // RateHz is the sample rate of everything in this package.
 const RateHz = 8000
 
-// What a clip may be.
+// The limits of a clip's length.
 const (
 	// MinClip: below it there are too few independent samples for a score to mean
 	// anything in an hour of speech.
@@ -37,8 +37,8 @@ type Source interface {
 	ReadAt(dst []float32, offset int) error
 }
 
-// Clip is one sound to look for. Load is called once, when its group's turn has
-// come, and gives the clip's samples at RateHz; its error becomes the clip's.
+// Clip is one sound to search for. Find calls Load once, when it begins the clip's group. Load
+// returns the clip's samples at RateHz; its error becomes the clip's Result.Err.
 type Clip struct {
 	ID   string
 	Load func(ctx context.Context) ([]float32, error)
@@ -50,12 +50,12 @@ type Options struct {
 	Group     int     // clips, 1 to 64; 0 is defaultGroup
 }
 
-// Result is what is known of one clip.
+// Result is the result of the search for one clip.
 type Result struct {
 	ID      string
 	Matches []Match // by offset
-	// Err says why the clip could not be looked for: a kind of this package, or
-	// what Load returned.
+	// Err is the reason why the clip could not be searched: an error of this package, or
+	// the error of Load.
 	Err error
 	// GroupEnds is set on the last result of a group: nothing of the episode has
 	// been read for the next one.

@@ -35,7 +35,7 @@ func blockLength(longest, episode int) int {
 	return max(min(fftLength(longest, 8), fftLength(episode+longest, 1), goodFFT), fftLength(longest, 2))
 }
 
-// newScanner makes one with blocks of n samples.
+// newScanner returns a scanner with blocks of n samples.
 func newScanner(n int) *scanner {
 	return &scanner{
 		fft: spectrum.NewFFT(n), x: make([]float32, n),
@@ -94,14 +94,14 @@ func (s *scanner) load(episode Source, at int) error {
 	return nil
 }
 
-// energy of the n samples of the block from i on, without their mean.
+// energy returns the energy of the n samples of the block from i on, without their mean.
 func (s *scanner) energy(i, n int) float64 {
 	d := s.sum[i+n] - s.sum[i]
 	return s.sum2[i+n] - s.sum2[i] - d*d/float64(n)
 }
 
 // judge goes through the correlations of a clip from a place on, in the block that
-// begins at at. Most steps of them are passed over after one look.
+// begins at at. It skips most steps after one cheap check (reaches).
 func (s *scanner) judge(t *template, corr []float32, at, from int, threshold float64) {
 	n := len(t.wave)
 	silent := silenceRMS * silenceRMS * float64(n)
@@ -123,8 +123,8 @@ func (s *scanner) judge(t *template, corr []float32, at, from int, threshold flo
 }
 
 // reaches reports whether one of the correlations of windows of n samples, from the one
-// at i of the block on, may reach the threshold: no window has less energy than what all
-// of them share. A thousandth is left to rounding.
+// at i of the block on, may reach the threshold. It compares with the energy of the samples
+// that all windows share, because no window has less. A thousandth is left for rounding.
 func (s *scanner) reaches(corr []float32, i, n int, threshold float64) bool {
 	shared := s.energy(i+len(corr)-1, n-len(corr)+1)
 	least := float32(0.999 * threshold * math.Sqrt(max(0, shared)))

@@ -23,7 +23,7 @@ func (s steps) ReadAt(dst []float32, at int) error {
 	return nil
 }
 
-// What is passed over after one look holds no place: each sample by itself gives the same.
+// The steps that judge skips hold no place: a check of each sample gives the same places.
 func TestNoPlaceIsPassedOver(t *testing.T) {
 	t.Parallel()
 	const threshold = 0.6

@@ -6,11 +6,11 @@ import (
 	"leasehold/shared/audio/spectrum"
 )
 
-// silenceRMS, about -80 dB of full scale, is where sound ends: the dither of
-// 16-bit recordings lies below, and so do the rounding errors of the sums.
+// silenceRMS, about -80 dB of full scale, is the level below which a window is silent: the dither
+// of 16-bit recordings lies below, and so do the rounding errors of the sums.
 const silenceRMS = 1e-4
 
-// template is a clip ready to be looked for: without its mean, and of energy 1.
+// template is a clip prepared for the search: without its mean, and of energy 1.
 type template struct {
 	id       string
 	wave     []float64
@@ -18,7 +18,7 @@ type template struct {
 	places   collector
 }
 
-// Check returns the fault of a clip, if it has one, whatever the episode.
+// Check returns the fault of a clip that does not depend on the episode, or nil.
 func Check(clip []float32) error {
 	switch {
 	case samples(len(clip)) < MinClip:
@@ -40,7 +40,7 @@ func mean(clip []float32) float64 {
 	return sum / float64(len(clip))
 }
 
-// power is the sum of the squares of what is left of a clip without its mean.
+// power is the sum of the squares of a clip's samples after its mean is subtracted.
 func power(clip []float32, mean float64) float64 {
 	sum := 0.0
 	for _, v := range clip {

@@ -68,15 +68,15 @@ func (v *verifier) coverage(windowWave []float64) float64 {
 	return found / all // a clip has energy, or it is ErrSilent
 }
 
-// likeness of a tile, whatever the phase between the two (half a sample's shift
-// turns the highest bands), and the energy of a in it.
+// likeness returns the similarity of a and b in a tile, and the energy of a in it. It ignores the
+// phase between the two, because a shift of half a sample turns the highest bands.
 func likeness(a, b [][]complex128, low, high int) (like, energy float64) {
 	var cross complex128
 	var other float64
 	for f := range a {
 		for k := low; k < high; k++ {
 			x, y := a[f][k], b[f][k]
-			// The conversions forbid to fuse operations, so that every processor finds the same.
+			// The conversions forbid fused multiply-add, so that every processor finds the same.
 			cross += complex(float64(real(x)*real(y))+float64(imag(x)*imag(y)), float64(real(x)*imag(y))-float64(imag(x)*real(y)))
 			energy += float64(real(x)*real(x)) + float64(imag(x)*imag(x))
 			other += float64(real(y)*real(y)) + float64(imag(y)*imag(y))
@@ -88,7 +88,7 @@ func likeness(a, b [][]complex128, low, high int) (like, energy float64) {
 	return cmplx.Abs(cross) / math.Sqrt(energy*other), energy
 }
 
-// verify returns the places of a clip that are true, as matches.
+// verify returns the places of a clip that have minCoverage, as matches.
 func (t *template) verify(episode Source, places []place) ([]Match, error) {
 	var matches []Match
 	if len(places) == 0 {

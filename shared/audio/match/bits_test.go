@@ -25,9 +25,9 @@ func integers(seed uint32, n int) []float32 {
 	return x
 }
 
-// TestEveryProcessorFindsTheSame compares landmarks and findings, to the last bit, with what
-// amd64 finds. On amd64 it also notices when a change of the search was not meant to change
-// what is found: then put the new sums here.
+// TestEveryProcessorFindsTheSame compares landmarks and findings, to the last bit, with those of
+// amd64. On amd64 it fails if a change of the search changes the findings: if that was intended,
+// put the new sums here.
 func TestEveryProcessorFindsTheSame(t *testing.T) {
 	t.Parallel()
 	clips := [][]float32{integers(1, second*7/10), integers(2, 3*second), integers(3, 6*second), square()}
@@ -53,7 +53,7 @@ func TestEveryProcessorFindsTheSame(t *testing.T) {
 	require.Equal(t, []uint32{0x4447cfa5, 0x6eecdaa8}, []uint32{crc32.ChecksumIEEE(marks), crc32.ChecksumIEEE(bits)}, "%+v", found)
 }
 
-// square is a square wave of 1 kHz that lasts 0.3 s, which is looked for by plain correlation.
+// square is a square wave of 1 kHz that lasts 0.3 s, which is searched by plain correlation.
 func square() []float32 {
 	x := make([]float32, second*3/10)
 	for i := range x {

@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	// coarseFFT is the least length of a block in samples, four times the longest clip at
-	// least; a clip that would need more than coarseMost is not looked for coarsely.
+	// coarseFFT is the least length of a block in samples; a block has at least four times the
+	// samples of the longest clip. A clip that would need more than coarseMost skips the coarse
+	// search: it may begin anywhere.
 	coarseFFT  = 1 << 15
 	coarseMost = 1 << 18
-	// bandShare of a clip's energy lies in its band: less would leave nothing to tell places
-	// by, more would take wider bands, whose transforms are what this costs.
+	// bandShare of a clip's energy lies in its band. With less, the band could not rule out
+	// places; more would need wider bands, whose transforms are the main cost.
 	bandShare = 0.88
-	// silentPower of a sample is where sound ends, as package exact says.
+	// silentPower is the power of a sample below which a window is silent, as in package exact.
 	silentPower = 1e-8
 )
 
-// coarse says where a clip cannot be: it correlates the one band that has nearly all of the
-// clip's energy, at the lower rate that the band needs. One transform of the sound serves
-// all clips. By the inequality of Cauchy and Schwarz the rest of the spectrum adds no more
-// than its share to a score, so that no place is missed.
+// coarse rules out clips: it correlates the one band that has nearly all of the clip's energy,
+// at the lower rate that the band needs. All clips share one transform of the sound. It misses
+// no place, because by the inequality of Cauchy and Schwarz the rest of the spectrum adds no
+// more than its share to a score.
 type coarse struct {
 	fft     *spectrum.FFT
 	longest int // samples
@@ -34,7 +35,7 @@ type coarse struct {
 	sum2    []float64 // of the squares
 }
 
-// band is a clip in its band.
+// band is a clip, limited to the band that has most of its energy.
 type band struct {
 	samples  int
 	first    int // bin
@@ -44,7 +45,7 @@ type band struct {
 	least    float64 // of the envelope's power, in the window's energy; 0 finds all
 }
 
-// newCoarse makes one for clips and a threshold of the score.
+// newCoarse returns a coarse search for clips and a threshold of the score.
 func newCoarse(waves [][]float32, threshold float64) *coarse {
 	c := &coarse{}
 	n := coarseFFT
@@ -118,8 +119,8 @@ func norm(v complex64) float64 {
 	return float64(float64(real(v))*float64(real(v))) + float64(float64(imag(v))*float64(imag(v)))
 }
 
-// search tells of each clip whether it may begin from a sample on and before another, in a
-// sound of so many samples. A quarter of it may stick out.
+// search reports for each clip whether it may begin at a sample from from to before, in a
+// sound of length samples. A quarter of the clip may lie outside of the sound.
 func (c *coarse) search(sound verify.Source, from, before, length int) ([]bool, error) {
 	may := make([]bool, len(c.bands))
 	for i, b := range c.bands {
@@ -155,9 +156,9 @@ func (c *coarse) load(sound verify.Source, at int) error {
 	return nil
 }
 
-// begins reports whether a clip may begin between two samples of the block in hand. The
-// envelope has twice the values that its band needs, so that a peak between two of them has
-// no more power than both.
+// begins reports whether a clip may begin between two samples of the loaded block. The
+// envelope has twice the values that its band needs, so that a peak between two values has
+// no more power than both together.
 func (c *coarse) begins(b *band, from, before int) bool {
 	clear(b.envelope[len(b.spectrum):])
 	spectrum.Multiply(b.envelope, c.bins[b.first:][:len(b.spectrum)], b.spectrum)
@@ -173,8 +174,9 @@ func (c *coarse) begins(b *band, from, before int) bool {
 	return false
 }
 
-// reaches reports whether there is power enough between two values of the envelope. No
-// window there has less energy than what all of them share, which most do not reach.
+// reaches reports whether the envelope has enough power between two of its values. It first
+// compares with the energy of the samples that all windows there share, because no window has
+// less; most stretches fail this cheap check.
 func (c *coarse) reaches(b *band, from, to, shift int) bool {
 	most, last := 0.0, norm(b.envelope[from])
 	for _, v := range b.envelope[from+1 : to+1] {
@@ -194,7 +196,7 @@ func (c *coarse) reaches(b *band, from, to, shift int) bool {
 	return false
 }
 
-// energy of the n samples of the block from i on, without their mean.
+// energy returns the energy of the n samples of the block from i on, without their mean.
 func (c *coarse) energy(i, n int) float64 {
 	d := c.sum[i+n] - c.sum[i]
 	return c.sum2[i+n] - c.sum2[i] - d*d/float64(n)

@@ -11,7 +11,8 @@ import (
 	"leasehold/shared/audio/vote"
 )
 
-// core is the search without its sound's origin: peaks come in, findings come out.
+// core is the search, independent of where the sound comes from: it takes peaks and emits
+// findings.
 type core struct {
 	search  *search
 	deduper *deduper
@@ -32,10 +33,10 @@ func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error)
 
 func (c *core) peak(p landmark.Peak) { c.pairs.Push(p, c.search.push) }
 
-// due is the frame at which the stretch in hand can be decided.
+// due is the frame at which the current stretch can be decided.
 func (c *core) due() int { return c.search.counter.Start() + vote.Stretch + c.search.ahead() }
 
-// decide decides all that the landmarks before a frame decide.
+// decide decides all stretches for which the landmarks before a frame suffice.
 func (c *core) decide(ctx context.Context, frame int) error {
 	for frame >= c.due() {
 		if err := c.advance(ctx, (frame+spectrum.Window/spectrum.Hop)*spectrum.Hop); err != nil {
@@ -45,7 +46,7 @@ func (c *core) decide(ctx context.Context, frame int) error {
 	return nil
 }
 
-// close ends the episode after so many samples: all that is left is told.
+// close ends the episode after length samples and reports all findings that are left.
 func (c *core) close(ctx context.Context, length int) error {
 	c.pairs.Flush(c.search.push)
 	last := length/spectrum.Hop + c.search.longest + vote.Stretch + c.search.ahead()
@@ -64,7 +65,7 @@ func (c *core) close(ctx context.Context, length int) error {
 	return c.tell(math.MaxInt / 2)
 }
 
-// advance decides one stretch, of a sound that is there up to a sample.
+// advance decides one stretch; the sound can be read up to the sample end.
 func (c *core) advance(ctx context.Context, end int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -102,7 +103,7 @@ func (c *core) needed() int {
 	return first
 }
 
-// tell settles and reports what begins before a sample.
+// tell removes duplicates among the places that begin before a sample, and reports the rest.
 func (c *core) tell(before int) error {
 	final, open := c.deduper.dedupe(before)
 	c.report.add(final)

@@ -11,18 +11,18 @@ import (
 // maxCluster bounds the places that overlap in a chain and are held for each other.
 const maxCluster = 256
 
-// repeatScore of a clip against itself says that it resembles itself there.
+// repeatScore is the score of a clip against itself, shifted, from which on it repeats itself.
 const repeatScore = .5
 
-// deduper chooses, of the places of a clip that overlap, those that others do not
-// explain: a clip that repeats itself is found again a beat later, and a place at
-// several speeds.
+// deduper chooses, among the places of a clip that overlap, those that others do not explain. It
+// is needed because a clip that repeats itself matches again a beat later, and one place matches
+// at several speeds.
 type deduper struct {
 	index    *index.Index
 	verifier *verify.Verifier
 	open     [][]place // by clip
 	repeats  map[repeat]bool
-	trace    func(place) // told each place that another explains; nil unless the search is explained
+	trace    func(place) // called with each place that another explains; nil unless the search is explained
 }
 
 // repeat is a clip's likeness to itself at a shift.
@@ -38,8 +38,8 @@ func (s *deduper) add(places []place) {
 	}
 }
 
-// dedupe returns the places that are final, when nothing new will begin before a
-// sample; and the first sample at which one is still open, at most that one.
+// dedupe returns the places that are final, if no new place will begin before the sample before,
+// and the first sample at which a place is still open, at most before.
 func (s *deduper) dedupe(before int) (final []place, open int) {
 	open = before
 	for clip, list := range s.open {
@@ -84,9 +84,9 @@ func (s *deduper) choose(cluster []place) []place {
 	return chosen
 }
 
-// explains reports whether p is the chosen place over again: nearly at the same
-// sample; or one that resembles it by the clip's likeness to itself, with nothing found
-// outside of it.
+// explains reports whether p is a duplicate of the chosen place: it lies nearly at the same
+// sample; or the clip repeats itself at that shift, and p has nothing found outside of the chosen
+// place.
 func (s *deduper) explains(chosen, p place) bool {
 	shift := p.begin - chosen.begin
 	if abs(shift) >= chosen.length {

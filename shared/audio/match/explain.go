@@ -15,7 +15,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Explanation says how a clip fares at a place, and which step of the search decided.
+// Explanation is the result of each step of the search for a clip at a place, up to the step
+// that decided.
 type Explanation struct {
 	Attempt        // the place that came nearest to being found
 	Clip           string
@@ -26,7 +27,7 @@ type Explanation struct {
 	minCoverage    float64
 	Exact          float64 // the best plain correlation, of a clip with few landmarks
 	Found          bool
-	Reasons        []string // one step of the search each, for people
+	Reasons        []string // one line for each step of the search, for people
 	plain          bool
 	plainThreshold float64
 	Sound          []float32 // the part of the episode around the place
@@ -36,9 +37,9 @@ type Explanation struct {
 // shown is how much of the episode is shown before and after the clip.
 const shown = 4 * RateHz
 
-// Explain searches an episode for the first clip of an index, as Find does, until what
-// begins within a second of a sample is decided, and says how. The index should hold that clip
-// alone. An episode that ends before the sample is fault.ErrInvalid.
+// Explain searches an episode for the first clip of an index, as Find does, until all places
+// within a second of the sample at are decided, and returns the reasons. The index should hold
+// that clip alone. If the episode ends before the sample, the error is fault.ErrInvalid.
 func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Options) (Explanation, error) {
 	e := Explanation{Clip: x.ID(0), From: max(0, at-shown) / spectrum.Hop * spectrum.Hop}
 	var attempts []Attempt
@@ -85,8 +86,8 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	return e, nil
 }
 
-// explain reads the episode until all that overlaps what may begin at a sample is decided, and
-// keeps the part around it.
+// explain reads the episode until all places that may overlap a clip at the sample at are
+// decided, and keeps the part of the episode around it.
 func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explanation) error {
 	length := m.core.search.index.Samples(0) * 11 / 10
 	buf, position := make([]float32, 1<<14), 0

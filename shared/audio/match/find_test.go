@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// situation is an episode, and what is played in it.
+// situation is an episode, and the clips that are played in it.
 type situation struct {
 	name  string
 	build func() []float32
@@ -177,8 +177,8 @@ func TestAPureToneIsLookedForAndNotEverywhere(t *testing.T) {
 	require.Equal(t, match.ByExact, found[0].How)
 }
 
-// TestAGongUnderSomethingElseIsFound has one with a strike and some hiss: hundreds of landmarks,
-// all of which drown, and tones that correlate at any shift.
+// TestAGongUnderSomethingElseIsFound has a gong with a strike and some hiss: hundreds of
+// landmarks, which the other sound masks, and tones that correlate at any shift.
 func TestAGongUnderSomethingElseIsFound(t *testing.T) {
 	t.Parallel()
 	gong, hiss := make([]float32, 3*second), noise(51, 3*second, .0005)
@@ -197,8 +197,8 @@ func TestAGongUnderSomethingElseIsFound(t *testing.T) {
 	require.Equal(t, []string{"a@50000"}, played(find(t, x, e, match.Options{})))
 }
 
-// TestFindingsAreTheSame whatever the order and number of clips, and the pieces in
-// which the episode comes.
+// TestFindingsAreTheSame varies the order and number of clips, and the pieces in which the
+// episode comes.
 func TestFindingsAreTheSame(t *testing.T) {
 	t.Parallel()
 	clips := [][]float32{tune(11, 2*second), tune(12, 3*second), noise(13, second/2, .2), tune(14, 4*second)}
@@ -255,7 +255,7 @@ func TestFindRefusesAndEnds(t *testing.T) {
 	require.ErrorIs(t, err, stop)
 }
 
-// broken is an episode that breaks off.
+// broken is an episode whose Reader fails.
 type broken struct {
 	stream
 	err error

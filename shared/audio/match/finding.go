@@ -12,11 +12,11 @@ import (
 const RateHz = index.RateHz
 
 // DefaultThreshold is the score at which a place is a finding: seven and a half
-// standard deviations (package verify). docs/clips.md says what moving it costs.
+// standard deviations (package verify). docs/clips.md lists the effects of other values.
 const DefaultThreshold = 0.6
 
-// DefaultMinCoverage finds a clip of which half is played. A third is not, because songs and
-// series of jingles share so much more often than half.
+// DefaultMinCoverage finds a clip if half of it is played. It does not find a clip if only a
+// third is played, because songs and series of jingles share a third far more often than half.
 const DefaultMinCoverage = 0.4
 
 // Options; the zero value is the default.
@@ -24,7 +24,8 @@ type Options struct {
 	// Threshold of the score, above 0 and below 1; 0 is DefaultThreshold.
 	Threshold float64
 	// MinCoverage is the share of a clip that must be found for a place to be a finding, 0 to
-	// 1; 0 is DefaultMinCoverage. A part of less than a second is none, if it is below 0.6.
+	// 1; 0 is DefaultMinCoverage. Below a coverage of 0.6, a place also needs a part of at least
+	// a second, or many landmarks that agree.
 	MinCoverage float64
 }
 
@@ -49,13 +50,14 @@ type Finding struct {
 	Clip   int    // its number in the index
 	ID     string // that it was added with
 	Offset int    // samples from the start of the episode to where the clip begins, at least 0
-	// Length is how many samples of the episode the clip takes: those from the first
-	// block of it that is found to the last one, where its ends were cut.
+	// Length is how many samples of the episode the clip takes. If an end of the clip was cut,
+	// only the samples from the first block that is found, or to the last one, count.
 	Length   int
 	Coverage float64 // share of the clip that is found there, 0 to 1
 	Score    float64 // how sure; the threshold to below 1
-	// PartFrom and PartTo are the samples of the clip between which it is found: to a quarter of
-	// a second, if an eighth of its power or more is missing at that end; else its ends.
+	// PartFrom and PartTo are the samples of the clip between which it is found. If an eighth of
+	// the clip's power or more is missing where it begins or ends, they are accurate to a quarter of a second;
+	// else they are the clip's ends.
 	PartFrom, PartTo int
 	Speed            float64 // 1.01 is 1 % faster than the clip
 	How              How

@@ -13,16 +13,17 @@ import (
 // Known is an episode whose landmarks are known already.
 type Known struct {
 	Samples int // its length
-	// Landmarks are those of some hashes, in the order of time; an error is the last.
+	// Landmarks yields the landmarks with the given hashes in the order of time; it ends after
+	// an error.
 	Landmarks func(of landmark.Hashes) iter.Seq2[landmark.Landmark, error]
-	// Sound is read where candidates are verified, and nowhere else; but all of it, if a
-	// clip has too few landmarks.
+	// Sound is read only where candidates are verified; if a clip has too few landmarks, all of
+	// it is read.
 	Sound verify.Source
 }
 
 // FindKnown does what Find does, and finds the same, without a spectrum of the episode:
-// it takes some milliseconds an hour and what verification takes. The error is ctx's
-// cause, that of Landmarks or Sound, or what emit returned. Memory depends on the clips alone.
+// it takes some milliseconds per hour of episode, plus the time of verification. The error is
+// ctx's cause, that of Landmarks or Sound, or that of emit. Memory depends on the clips alone.
 func FindKnown(ctx context.Context, x *index.Index, e Known, o Options, emit func(Finding) error) error {
 	defer runtime.KeepAlive(x) // postings do not refer to it
 	c, err := newCore(x, o, emit)

@@ -24,7 +24,7 @@ type Matcher struct {
 }
 
 // New returns a Matcher at the start of an episode; it calls emit with each finding, by
-// offset, as soon as no other can come before it. What emit returns ends the search.
+// offset, as soon as no other can come before it. An error of emit ends the search.
 func New(x *index.Index, o Options, emit func(Finding) error) (*Matcher, error) {
 	c, err := newCore(x, o, emit)
 	if err != nil {
@@ -35,14 +35,14 @@ func New(x *index.Index, o Options, emit func(Finding) error) (*Matcher, error) 
 	return m, nil
 }
 
-// Work so far.
+// Work returns the cost of the search so far.
 func (m *Matcher) Work() Work { return m.core.search.work }
 
 // Held is how many bytes of the episode the Matcher holds: its samples and landmarks.
 func (m *Matcher) Held() int { return 4*len(m.sound.samples) + 16*len(m.core.search.landmarks) }
 
-// Push takes the next samples, of which it keeps a copy as long as they are needed. It
-// returns ctx's cause when that ends, or what emit returned.
+// Push takes the next samples, and keeps a copy of them as long as they are needed. It
+// returns ctx's cause if ctx ends, or the error of emit.
 func (m *Matcher) Push(ctx context.Context, samples []float32) error {
 	const piece = 1 << 14 // so that the window holds little more than it must
 	for len(samples) > 0 {
@@ -58,15 +58,15 @@ func (m *Matcher) Push(ctx context.Context, samples []float32) error {
 	return nil
 }
 
-// Close ends the episode: all findings that are left are told.
+// Close ends the episode and emits all findings that are left.
 func (m *Matcher) Close(ctx context.Context) error {
 	m.peaks.Flush(m.core.peak)
 	return m.core.close(ctx, m.sound.end())
 }
 
-// Find reads the episode to its end, and calls emit as New says. It returns nil at the
-// end; else ctx's cause, the Reader's error, or what emit returned. If the Reader breaks off, all
-// findings up to there are emitted first.
+// Find reads the episode to its end, and calls emit as a Matcher of New does. It returns nil at
+// the end; else ctx's cause, the Reader's error, or the error of emit. If the Reader fails, Find
+// first emits all findings up to there.
 func Find(ctx context.Context, x *index.Index, episode Reader, o Options, emit func(Finding) error) error {
 	defer runtime.KeepAlive(x) // postings do not refer to it
 	m, err := New(x, o, emit)

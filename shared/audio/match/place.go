@@ -8,13 +8,13 @@ import (
 	"leasehold/shared/audio/vote"
 )
 
-// place is a finding that others may still explain.
+// place is a finding, unless another place turns out to explain it.
 type place struct {
 	clip        int
 	begin       int     // sample of the episode; perhaps negative
 	length      int     // samples of the whole clip at its speed
 	first, last int     // samples of the episode that are found
-	evidence    float64 // to choose by, among places of one clip
+	evidence    float64 // the deduper prefers the place of a clip with the most
 	score       float64
 	coverage    float64
 	speed       float64
@@ -29,8 +29,8 @@ const (
 	// of it: a tune that shares its drums matches here and there.
 	minPart  = RateHz/verify.BlockSamples + 1
 	runShare = 0.75
-	// A place has minDensity of its variant's landmarks, in minSpread of its eighths, or
-	// they say nothing.
+	// A place's landmarks count only if they are at least minDensity of its variant's landmarks
+	// and lie in at least minSpread of its eighths.
 	minDensity = 0.15
 	minSpread  = 0.6
 	// allDense is a share of landmarks that only the clip itself has, or the same
@@ -38,7 +38,7 @@ const (
 	allDense = 0.5
 )
 
-// Outcome is what became of a place that the search looked at.
+// Outcome is the decision on a place that the search considered.
 type Outcome string
 
 // The outcomes, by the step that decided.
@@ -53,8 +53,8 @@ const (
 	NotVerified Outcome = "not verified" // the gate: three blocks do not correlate
 )
 
-// judge decides a hit with what verification says of it. Where the landmarks say
-// something, their votes and the waveform's deviations add up, like two independent
+// judge decides a hit by its landmarks and the result of its verification. If the landmarks
+// count (see density), their votes and the waveform's deviations add up like two independent
 // measurements; each vote beyond chance counts as half a deviation.
 func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	density, votes := s.density(h)
@@ -82,14 +82,14 @@ func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	}, Found
 }
 
-// score is that of the waveform and the landmarks together.
+// score is the score of the waveform and the landmarks together.
 func (s *search) score(h vote.Hit, r verify.Result) float64 {
 	_, votes := s.density(h)
 	return verify.Score(math.Hypot(r.Z, votes))
 }
 
-// density is a hit's share of its variant's landmarks; and, if they are many and all
-// over the variant, votes is what they are worth in standard deviations, else 0.
+// density returns a hit's share of its variant's landmarks. If they are many and spread over the
+// variant, votes is their worth in standard deviations, else 0.
 func (s *search) density(h vote.Hit) (density, votes float64) {
 	v := s.index.Variants()[h.Variant]
 	density = float64(h.Votes) / float64(max(1, v.Postings))

@@ -15,13 +15,14 @@ const (
 	// independent values that others reach the default threshold by chance. In three hours of
 	// speech and music without clips, one drum matched 80 times an hour, between 0.60 and 0.78.
 	shortScore = 0.8
-	// monotonous matches of a clip that fill half of a window are none: a tone that goes on has the
-	// clip everywhere, and no offset is more right than the next.
+	// monotonous: if so many matches of a clip fill half of a window, they are dropped, because a
+	// tone that goes on matches the clip everywhere, and no offset is better than the next.
 	monotonous = 4
 )
 
-// plain finds the clips that landmarks cannot carry. Windows begin at multiples of
-// plainWindow, whatever the pieces in which the episode comes.
+// plain finds the clips that have too few landmarks, by plain correlation. Windows begin at
+// multiples of plainWindow, so that findings do not depend on the pieces in which the episode
+// comes.
 type plain struct {
 	index   *index.Index
 	options Options
@@ -54,7 +55,7 @@ func newPlain(x *index.Index, o Options) *plain {
 	return p
 }
 
-// advance searches what it can of a sound that is there up to a sample.
+// advance searches all windows that are complete in a sound that can be read up to a sample.
 func (p *plain) advance(ctx context.Context, sound verify.Source, end int) (places []place, err error) {
 	for p.done+plainWindow+2*p.longest <= end {
 		found, err := p.search(ctx, sound, p.done+plainWindow, p.done+plainWindow+2*p.longest)
@@ -76,8 +77,8 @@ func (p *plain) close(ctx context.Context, sound verify.Source, end int) ([]plac
 	return append(places, last...), err
 }
 
-// search finds the places that begin from done to before a sample, which is then done,
-// in a sound that ends at a sample.
+// search finds the places that begin from done to before the sample before, in a sound that ends
+// at the sample end, and sets done to before.
 func (p *plain) search(ctx context.Context, sound verify.Source, before, end int) (places []place, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -111,7 +112,7 @@ func (p *plain) search(ctx context.Context, sound verify.Source, before, end int
 	return places, err
 }
 
-// present are the clips that may begin from done to before a sample.
+// present returns the clips that may begin from done to before a sample.
 func (p *plain) present(sound verify.Source, before, end int) (clips []exact.Clip, numbers []int, err error) {
 	may, err := p.coarse.search(sound, p.done-p.longest/2, before, end)
 	for i, m := range may {
@@ -122,7 +123,7 @@ func (p *plain) present(sound verify.Source, before, end int) (clips []exact.Cli
 	return clips, numbers, err
 }
 
-// plainThreshold is the least score of a clip that is looked for by plain correlation.
+// plainThreshold is the least score of a clip that is searched by plain correlation.
 func plainThreshold(x *index.Index, clip int, o Options) float64 {
 	if x.Samples(clip) < RateHz {
 		return max(o.Threshold, shortScore)

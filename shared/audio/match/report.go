@@ -8,13 +8,13 @@ import (
 	"leasehold/shared/audio/index"
 )
 
-// reporter holds findings until those of all clips up to their place are known, marks
-// the ones that lie within others, and hands them over by offset.
+// reporter holds findings until the findings of all clips up to their offset are known, marks
+// the ones that lie within others, and emits them by offset.
 type reporter struct {
 	index   *index.Index
 	longest int // samples of any clip, at its slowest
 	waiting []Finding
-	recent  []Finding // handed over, but a later one may lie within
+	recent  []Finding // emitted, but a later one may lie within
 	emit    func(Finding) error
 }
 
@@ -26,7 +26,7 @@ func newReporter(x *index.Index, emit func(Finding) error) *reporter {
 	return r
 }
 
-// add takes places that are final, in an episode of at least so many samples.
+// add takes places that are final; it drops those that end before the episode begins.
 func (r *reporter) add(places []place) {
 	for _, p := range places {
 		if p.last <= 0 {
@@ -46,11 +46,12 @@ func (r *reporter) inClip(p place, at int) int {
 	return max(0, min(int(math.Round(float64(at-p.begin)*p.speed)), r.index.Samples(p.clip)))
 }
 
-// report hands over the findings that begin before a sample before which all are known.
+// report emits the findings that begin more than around samples before the sample before; all
+// findings up to before are known.
 func (r *reporter) report(before int) error {
 	slices.SortStableFunc(r.waiting, order)
 	for i, f := range r.waiting {
-		// What lies around it begins no later, or at the same place.
+		// A longer clip around f begins at most around samples later than f.
 		if f.Offset+around >= before {
 			r.waiting = append(r.waiting[:0], r.waiting[i:]...)
 			return nil
@@ -69,11 +70,11 @@ func order(a, b Finding) int {
 	return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Clip, b.Clip))
 }
 
-// around: a clip that is found so many samples outside of a longer one is within it.
+// around is how many samples a clip may lie outside of a longer one and still be within it.
 const around = RateHz / 20
 
-// within names the shortest longer clip that is found around f, of those before it and
-// of those next.
+// within returns the ID of the shortest longer clip that is found around f, among the recent
+// findings and the next ones; "" if there is none.
 func (r *reporter) within(f Finding, next []Finding) string {
 	best := -1
 	consider := func(g Finding) {
@@ -98,7 +99,7 @@ func (r *reporter) within(f Finding, next []Finding) string {
 	return r.index.ID(best)
 }
 
-// remember keeps f as long as something may lie within it.
+// remember keeps f as long as a later finding may lie within it.
 func (r *reporter) remember(f Finding) {
 	r.recent = slices.DeleteFunc(r.recent, func(g Finding) bool { return g.Offset+r.longest+2*around < f.Offset })
 	r.recent = append(r.recent, f)

@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// perClip is how many candidates of one clip are verified in a stretch, the best
-	// first, besides as many as could be played one after the other.
+	// perClip is how many candidates of one clip are verified in a stretch, the best first, in
+	// addition to twice as many as could be played in it one after the other.
 	perClip = 6
 )
 
-// search goes through one episode: landmarks come in, places come out.
+// search goes through one episode: it takes landmarks and returns places.
 type search struct {
 	index      *index.Index
 	options    Options
 	counter    *vote.Counter
 	refiner    *vote.Refiner
 	verifier   *verify.Verifier
-	landmarks  []landmark.Landmark // those that may still be asked for
-	counted    int                 // of them
+	landmarks  []landmark.Landmark // those that may still be needed
+	counted    int                 // how many of landmarks the counter has
 	longest    int                 // frames of any variant
-	candidates []vote.Candidate    // of the stretch in hand
-	hits       [][]vote.Hit        // by clip, of the stretch in hand
+	candidates []vote.Candidate    // of the current stretch
+	hits       [][]vote.Hit        // by clip, of the current stretch
 	work       Work
 	trace      func(Attempt) // nil unless the search is explained
 }
 
-// Attempt is a place that the search looked at.
+// Attempt is a place that the search considered.
 type Attempt struct {
 	Hit     vote.Hit
-	Result  verify.Result // zero if the outcome was decided before
+	Result  verify.Result // zero if the outcome was decided before verification
 	Score   float64       // of waveform and landmarks together
 	Outcome Outcome
 }
@@ -48,7 +48,7 @@ func (s *search) note(h vote.Hit, r verify.Result, o Outcome) {
 	}
 }
 
-// Work says what a search cost.
+// Work counts the steps of a search.
 type Work struct {
 	Landmarks, Candidates, Verified, Places int
 }
@@ -67,10 +67,10 @@ func newSearch(x *index.Index, o Options) *search {
 // ahead is how many frames after a stretch must be known for it to be decided.
 func (s *search) ahead() int { return vote.Slack(s.longest) + 64 }
 
-// behind is how many frames before a stretch are still asked for.
+// behind is how many frames before a stretch are still needed.
 func (s *search) behind() int { return s.longest + vote.Slack(s.longest) + 128 }
 
-// push takes the next landmark; those that no clip has are of no use.
+// push takes the next landmark, and drops it if no clip has its hash.
 func (s *search) push(l landmark.Landmark) {
 	s.work.Landmarks++
 	if s.index.Hashes().Has(l.Hash) {
@@ -78,8 +78,8 @@ func (s *search) push(l landmark.Landmark) {
 	}
 }
 
-// advance decides the stretch in hand, whose landmarks are all there, and returns the
-// places in it, verified on the sound.
+// advance decides the current stretch and returns the places in it, verified on the sound. All
+// landmarks of the stretch were pushed before.
 func (s *search) advance(sound verify.Source) ([]place, error) {
 	end := s.counter.Start() + vote.Stretch
 	for s.counted < len(s.landmarks) && s.landmarks[s.counted].Frame < end {
@@ -127,8 +127,8 @@ func (s *search) forget(before int) {
 	s.counted -= n
 }
 
-// verify looks at the hits of one clip, the best first; not again at a place that a
-// better one has taken.
+// verify verifies the hits of one clip, the best first. It skips a hit if a better one was found
+// at about the same place.
 func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place, error) {
 	slices.SortStableFunc(hits, func(a, b vote.Hit) int { return cmp.Compare(b.Votes, a.Votes) })
 	length := s.index.Samples(clip)
@@ -160,7 +160,8 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 	return places, nil
 }
 
-// placeOf is where to verify a hit. One that has many of its landmarks need not pass the gate.
+// placeOf is where to verify a hit. A hit with many of its variant's landmarks need not pass the
+// gate.
 func (s *search) placeOf(h vote.Hit, begin int) verify.Place {
 	p := verify.Place{
 		Variant: h.Variant, Begin: begin, From: h.First, To: h.Last,

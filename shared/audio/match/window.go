@@ -11,7 +11,7 @@ func (w *window) push(samples []float32) { w.samples = append(w.samples, samples
 // end is how many samples the stream had so far.
 func (w *window) end() int { return w.first + len(w.samples) }
 
-// drop forgets what is before a position.
+// drop forgets the samples before a position, unless they are too few to be worth a copy.
 func (w *window) drop(before int) {
 	n := max(0, min(before-w.first, len(w.samples)))
 	if n < len(w.samples)/2 {
@@ -21,7 +21,7 @@ func (w *window) drop(before int) {
 	w.first += n
 }
 
-// ReadAt implements verify.Source. What was dropped is silence.
+// ReadAt implements verify.Source. Dropped samples, and those still to come, read as silence.
 func (w *window) ReadAt(dst []float32, offset int) error {
 	clear(dst)
 	from, to := max(offset, w.first), min(offset+len(dst), w.end())

@@ -24,27 +24,28 @@ const (
 	blockBytes = 8 * (highBin - lowBin)
 )
 
-// maxBlocks of a clip are looked at; of a longer one as many, spread over it.
+// maxBlocks is how many blocks of a clip are compared at most; in a longer clip they are spread
+// over it.
 const maxBlocks = 24
 
 // block is a piece of a variant.
 type block struct {
 	at       int         // first sample in the variant
 	power    float64     // mean
-	spectrum []complex64 // conjugate and whitened, from lowBin to highBin; nil until it is asked for
+	spectrum []complex64 // conjugate and whitened, from lowBin to highBin; nil until it is needed
 }
 
-// at names a variant of the index, and by how many thousandths it is faster yet.
+// at is a variant of the index, played fine thousandths faster.
 type at struct{ number, fine int }
 
-// variant is one cut into blocks; the silent are left out.
+// variant is a variant's waveform and its blocks, without the silent ones.
 type variant struct {
 	at     at
 	wave   []float32
 	blocks []block
 }
 
-// size is what it takes at most, in bytes.
+// size is the variant's memory at most, in bytes.
 func (v *variant) size() int { return 4*len(v.wave) + len(v.blocks)*blockBytes }
 
 // cache makes variants and keeps those used last.
@@ -138,8 +139,8 @@ func weight(v complex64) float32 {
 	return 1 / root(root(m))
 }
 
-// magnitude2 is the square of the magnitude; the conversions forbid to fuse the operations,
-// so that every processor finds the same.
+// magnitude2 is the square of the magnitude; the conversions forbid fused multiply-add, so that
+// every processor finds the same.
 func magnitude2(v complex64) float32 { return float32(real(v)*real(v)) + float32(imag(v)*imag(v)) }
 
 func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }

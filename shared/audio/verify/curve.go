@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// lags is how many shifts of a block are looked at: 0 to 256 ms, the middle one
-	// where the block should be.
+	// lags is how many shifts of a block are compared: 0 to 256 ms. The block should be at the
+	// middle one.
 	lags = BlockSamples + 1
 	// beside is how many samples on either side of a peak belong to it: 3 ms, the width of
 	// the correlation of telephone sound.
@@ -18,7 +18,7 @@ const (
 	// maxDrift is the largest error of speed that is followed: half the distance between two
 	// variants, and a fifth of that.
 	maxDrift = .006
-	// strongZ is what a block must reach for its peak to say anything of the drift: the
+	// strongZ is the deviation that a block must reach for its peak to count for the drift: the
 	// largest of 2,049 values of noise is below it 99 times of 100.
 	strongZ   = 4.5
 	maxStrong = 40
@@ -27,7 +27,7 @@ const (
 // curve is the correlation of a block with the episode by lag, in standard deviations.
 type curve struct {
 	z      []float32
-	done   bool    // z is of the place in hand
+	done   bool    // z belongs to the current place
 	middle float64 // of the block, in samples from the middle of the variant
 	best   int     // lag of the largest magnitude
 }
@@ -80,7 +80,7 @@ func (v *Verifier) correlate(of *variant, k, begin int, drift float64, from Sour
 	return nil
 }
 
-// shift is by how many samples something drifts that is so far from where it does not.
+// shift is the drift in samples at a distance from the point that does not drift.
 func shift(drift float64, distance int) int { return int(math.Round(drift * float64(distance))) }
 
 // upright is how much larger the magnitude of a trough must be than that of the peak for it
@@ -126,7 +126,7 @@ func (v *Verifier) sumPeak(curves []curve, drift float64) peak {
 		}
 		d := int(math.Round(drift * c.middle))
 		if d <= -lags || d >= lags {
-			continue // the end of a long clip drifts out of what was correlated
+			continue // the end of a long clip drifts out of the lags
 		}
 		from, to := max(0, -d), min(lags, lags-d)
 		for i, x := range c.z[from+d : to+d] {
@@ -181,8 +181,7 @@ func (v *Verifier) drift() float64 {
 	return max(-maxDrift, min(product/square, maxDrift))
 }
 
-// strong are the curves that say something of the drift: maxStrong at most, spread
-// over the clip.
+// strong returns the curves that count for the drift: maxStrong at most, spread over the clip.
 func (v *Verifier) strong() []*curve {
 	var all []*curve
 	for i := range v.curves {

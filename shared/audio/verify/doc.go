@@ -5,9 +5,9 @@
 // correlated with the 0.512 s of the episode around where it should be, so that it may
 // lie up to 128 ms off, by generalised cross-correlation (Knapp and Carter, 1976): the
 // cross-spectrum is divided by its magnitude to the power of one half, which weighs all
-// pitches alike but for a rest, and so does not mind telephones, equalisers and other
-// sounds. The blocks' correlations are added along a line, since a small error of speed
-// makes later blocks drift; the largest magnitude of that sum, in standard deviations of the
+// pitches nearly alike, so that telephones, equalisers and other sounds do little harm. The
+// blocks' correlations are added along a line, because a small error of speed makes later
+// blocks drift; the largest magnitude of that sum, in standard deviations of the
 // rest of the sum, is Z. Polarity does not matter, because the sum of an inverted clip has the
 // same magnitude. Chance reaches 5; the same tones as the clip's, in another tune, raise
 // the deviation with the peak and gain nothing.

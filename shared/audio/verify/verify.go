@@ -7,35 +7,36 @@ import (
 )
 
 const (
-	// gateZ is what the sum of three blocks must reach for the others to be looked at, and
-	// gateBlockZ what one of them must reach alone. One in 80 and one in 2,000 places of noise
-	// do, by the largest of 2,049 normal values; music does more often.
+	// A place passes the gate if the sum of three blocks reaches gateZ, or one of them alone
+	// reaches gateBlockZ. One in 80 and one in 2,000 places of noise do, by the largest of 2,049
+	// normal values; music does more often.
 	gateZ      = 4.6
 	gateBlockZ = 5.5
-	// BlockZ is what a block must reach, where the line says it is, to be covered: the
-	// largest of five values of noise does once in 300 blocks.
+	// BlockZ is the deviation that a block must reach near its place on the line to be covered:
+	// the largest of five values of noise does once in 300 blocks.
 	BlockZ = 3
-	// runZ is what a block adds to a run if it is above, and takes from it if below: between
-	// what chance has near the line (1.2) and BlockZ.
+	// runZ: a block adds its excess over runZ to a run, and subtracts if it is below. It lies
+	// between the mean of chance near the line (1.2) and BlockZ.
 	runZ = 2
 	// minRun is how many blocks a part has at least: 1 s.
 	minRun = 4
-	// cutShare of a clip's power must be missing at an end for it to be cut there, since a
-	// weak end, such as an echo that dies away, is no cut.
+	// cutShare of a clip's power must be missing where it begins or ends for it to count as cut
+	// there, because a clip may fade out, for example with reverberation, without a cut.
 	cutShare = 1.0 / 8
-	// driftZ is what a sum along a drifting line must reach for the speed to be corrected.
+	// driftZ is the deviation that the sum must reach for the speed to be corrected.
 	driftZ = 5
-	// unclearZ is what says nothing yet: the default threshold.
+	// unclearZ is the deviation below which the speed of the blocks is not trusted: the default
+	// threshold of package match.
 	unclearZ = 7.5
-	// aside is how many thousandths off is tried: half of MaxDrift, the distance at which a block
-	// has lost a third of its peak.
+	// aside is the difference of speed, in thousandths, that is tried either way: half of
+	// maxDrift, where a block has lost a third of its peak.
 	aside = 3
-	// chanceZ is what sums reach by chance; see Score.
+	// chanceZ is the deviation that sums reach by chance; see Score.
 	chanceZ = 5
 )
 
-// Source is sound of which some can be read: the samples from offset on into dst,
-// silence where there are none.
+// Source is sound that can be read in parts: ReadAt fills dst with the samples from offset on,
+// and with silence where there are none.
 type Source interface {
 	ReadAt(dst []float32, offset int) error
 }
@@ -45,22 +46,22 @@ type Source interface {
 type Place struct {
 	Variant int
 	Begin   int
-	Pace    int // thousandths by which it seems to be faster yet
+	Pace    int // thousandths by which it seems to be faster than the variant
 	// From and To are the frames of the variant between which its landmarks were heard; the
 	// gate looks there. To 0 is the whole of it.
 	From, To int
-	// Ungated places are looked at in full.
+	// Ungated places skip the gate: all blocks are compared.
 	Ungated bool
 }
 
-// Block is how one block of the clip fared.
+// Block is the result of one block of the clip.
 type Block struct {
 	At  int     // first sample, in the variant
-	Lag int     // samples later in the episode than Result.Begin says
+	Lag int     // samples later in the episode than Result.Begin implies
 	Z   float64 // standard deviations; the best within 2 samples of the line
 }
 
-// Result is what is known of a place.
+// Result is the result for a place.
 type Result struct {
 	Begin    int     // sample of the episode at which the clip's first one is played; perhaps negative
 	Samples  int     // that the whole clip lasts at that speed
@@ -73,9 +74,9 @@ type Result struct {
 	Run         int
 	RunCoverage float64
 	Inverted    bool
-	// First and Last are where in the episode what is found of the clip begins and
-	// ends, to a block's length: where an eighth of its power or more is missing at an end, else
-	// where the clip's ends are.
+	// First and Last are the samples of the episode between which the clip is found. If an
+	// eighth of the clip's power or more is missing where it begins or ends, they are accurate
+	// to a block's length; else they are the samples where the whole clip begins and ends.
 	First, Last int
 	Blocks      []Block // nil if the place did not pass the gate
 }
@@ -91,7 +92,7 @@ type Verifier struct {
 	wave   []float32
 	bins   []complex64
 	pool   []curve
-	curves []curve // of the place in hand
+	curves []curve // of the current place
 	sum    []float32
 }
 
@@ -101,10 +102,10 @@ func New(x *index.Index) *Verifier {
 	return &Verifier{cache: c, index: x, wave: make([]float32, window), bins: make([]complex64, bins), sum: make([]float32, lags)}
 }
 
-// Verify looks at a place, and once more at the speed that the drift of the blocks tells. If the
-// blocks tell nothing, it takes the speed that the votes tell; or, if they tell nothing either
-// but are many, it tries two steps aside, since half way between two variants no block may be
-// clear. The error is the Source's.
+// Verify compares a place, and once more at the speed that the drift of the blocks gives. If the
+// blocks are unclear, it takes the speed of the votes (Place.Pace). If the votes give none but
+// are many (Place.Ungated), it tries two steps aside, because half way between two variants no
+// block may be clear. The error is the Source's.
 func (v *Verifier) Verify(p Place, from Source) (Result, error) {
 	best, err := v.at(p, 0, from)
 	if err != nil || best.Blocks == nil {
@@ -210,7 +211,7 @@ func loudest(blocks []block, p Place) [3]int {
 	return best
 }
 
-// conclude fills in what the curves say, which were taken along a line of so much drift.
+// conclude fills in the result from the curves, which were taken along a line of drift taken.
 func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 	drift, top := 0.0, v.sumPeak(v.curves, 0)
 	if d := v.drift(); d != 0 {
@@ -219,7 +220,7 @@ func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 		}
 	}
 	heights, lagsOf := v.heights(top, drift)
-	// A part is told by its own blocks, if they are clearer than all.
+	// The blocks of a part decide alone, if they are clearer than all blocks together.
 	run := bestRun(heights)
 	if run.len() >= minRun && run.len() < len(v.curves) {
 		if part := v.sumPeak(v.curves[run.first:run.end], drift); part.z > top.z {
@@ -269,11 +270,11 @@ func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 	}
 }
 
-// partCoverage is the coverage below which the best run of blocks says where a part begins
+// partCoverage is the coverage below which the best run of blocks decides where a part begins
 // and ends.
 const partCoverage = .8
 
-// heights is what each block has near a line through a peak, and at which lag.
+// heights returns the best deviation of each block near a line through a peak, and its lag.
 func (v *Verifier) heights(p peak, drift float64) (z []float64, at []int) {
 	for i := range v.curves {
 		u := &v.curves[i]
@@ -303,7 +304,7 @@ func bestRun(heights []float64) (best run) {
 	return best
 }
 
-// share is how much of the power of all blocks some have.
+// share is the share of some blocks in the power of all.
 func share(some, all []block) float64 {
 	var part, whole float64
 	for _, b := range some {

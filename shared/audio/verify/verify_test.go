@@ -24,7 +24,7 @@ func noise(seed uint64, n int, level float64) []float32 {
 	return x
 }
 
-// dull is noise of which the most is low, as of speech and music.
+// dull is noise with most of its energy at low frequencies, like speech and music.
 func dull(seed uint64, n int, level float64) []float32 {
 	x, last := noise(seed, n, level), float32(0)
 	for i, v := range x {

@@ -13,12 +13,12 @@ const (
 	// Stretch is how many frames the Counter takes between two decisions: 32.8 s.
 	Stretch = 4096
 	cells   = Stretch / cell
-	// few votes make a candidate of a variant with next to no landmarks, two more one of
-	// many with many of them, and one more for each perVote, since chance grows with them.
+	// few votes make a candidate of a variant with next to no landmarks. A variant with many
+	// landmarks needs two more, and one more for each perVote, because chance grows with them.
 	few     = 3
 	many    = 300
 	perVote = 800
-	// deviations: so many standard deviations above the variant's own mean.
+	// deviations is how many standard deviations above the variant's own mean a candidate needs.
 	deviations = 6
 	full       = 127
 )
@@ -39,10 +39,10 @@ type Candidate struct {
 // Counter counts the votes of one episode.
 type Counter struct {
 	index *index.Index
-	// places has for each variant what turns a vote into a cell.
+	// places has for each variant the offsets that turn a vote into a cell.
 	places []place
 	votes  []uint8
-	start  int // frame at which the stretch in hand begins
+	start  int // frame at which the current stretch begins
 }
 
 // place is a variant's stretch of votes: cells from first on. A beginning at frame s
@@ -70,10 +70,10 @@ func NewCounter(x *index.Index) *Counter {
 	return c
 }
 
-// Start is the frame at which the stretch in hand begins; it ends Stretch later.
+// Start is the frame at which the current stretch begins; it ends Stretch frames later.
 func (c *Counter) Start() int { return c.start }
 
-// Push takes a landmark of the stretch in hand.
+// Push takes a landmark of the current stretch.
 func (c *Counter) Push(l landmark.Landmark) {
 	postings := c.index.Postings(l.Hash)
 	at := int32(l.Frame - c.start)
@@ -103,7 +103,7 @@ func (c *Counter) Decide(emit func(Candidate)) {
 	c.start += Stretch
 }
 
-// crowded reports whether some cell has half of few, without which no two have them.
+// crowded reports whether some cell has half of few votes; without one, no two cells have few.
 func crowded(votes []uint8) bool {
 	const most, carry = 0x7f7f7f7f7f7f7f7f, 128 - (few+1)/2
 	for ; len(votes) >= 8; votes = votes[8:] {
@@ -115,7 +115,7 @@ func crowded(votes []uint8) bool {
 	return false
 }
 
-// decide looks at cells 1 to cells, each with the next.
+// decide compares cells 1 to cells, each together with the next, and emits the candidates.
 func (c *Counter) decide(variant int, p place, votes []uint8, emit func(Candidate)) {
 	sum := 0
 	for _, v := range votes {

@@ -28,7 +28,7 @@ type Mark struct {
 	Clip    int // frame of the variant
 }
 
-// Hit is a candidate that was looked at closely.
+// Hit is a candidate after the Refiner counted its landmarks in small cells.
 type Hit struct {
 	Variant int
 	// Pace is how much faster than the variant's time the episode's runs, in thousandths: up to
@@ -38,12 +38,12 @@ type Hit struct {
 	Votes int     // Marks that agree on Begin, each landmark of either side once
 	// First and Last are the frames of the variant between which the Marks lie.
 	First, Last int
-	// Spread is the share of the variant's eighths in which there are some: 0 to 1.
+	// Spread is the share of the variant's eighths that have Marks: 0 to 1.
 	Spread float64
 	Marks  []Mark // those that agree, by Episode
 }
 
-// Refiner looks at candidates. It is for one goroutine.
+// Refiner turns candidates into Hits. It is for one goroutine.
 type Refiner struct {
 	index *index.Index
 	first []int32  // of each variant's candidates; -1 if there are none
@@ -61,10 +61,10 @@ func NewRefiner(x *index.Index) *Refiner {
 	return r
 }
 
-// Refine calls emit with the best Hit of each candidate, in their order, in which those of a
-// variant are together. The landmarks are the episode's, in the order of time, at least
-// those from each candidate's frame less Slack to its end and Slack. What a Hit refers to is
-// good until the next Refine.
+// Refine calls emit with the best Hit of each candidate, in their order. Candidates of one
+// variant must be adjacent. The landmarks are the episode's, in the order of time, at least
+// those from Slack frames before each candidate's frame to Slack frames after its end. A Hit's
+// Marks are valid until the next Refine.
 func (r *Refiner) Refine(candidates []Candidate, episode []landmark.Landmark, emit func(Hit)) {
 	r.gather(candidates, episode)
 	for i, c := range candidates {
@@ -133,8 +133,8 @@ func (h *Hit) fit() {
 // MaxFine if they do so without.
 func fineStep(frames int) int { return max(1, 4000/frames) }
 
-// Slack is by how many frames the landmarks of a candidate of so many frames may lie
-// outside.
+// Slack is by how many frames the landmarks of a candidate of a variant of so many frames may lie
+// outside of it.
 func Slack(frames int) int { return 2*cell + frames*maxPace/1000 + 1 }
 
 // paces to try besides the variant's own. A change of tempo alone leaves the hashes of
@@ -176,7 +176,7 @@ func (r *Refiner) to(c Candidate) int {
 	return c.Frame + frames + Slack(frames)
 }
 
-// ask notes the first of a variant's candidates.
+// ask records the first of a variant's candidates; -1 removes the record.
 func (r *Refiner) ask(variant int, first int32) {
 	r.first[variant] = first
 	v := r.index.Variants()[variant]
@@ -209,7 +209,7 @@ func (r *Refiner) share(candidates []Candidate, l landmark.Landmark) {
 }
 
 // agree finds where most marks agree at a pace, among the beginnings that the candidate
-// stands for. It returns none if so many as are wanted cannot agree.
+// stands for. It returns a Hit without votes if fewer than wanted marks agree.
 func (r *Refiner) agree(c Candidate, v index.Variant, pace int, marks []Mark, wanted int) Hit {
 	reach := float64(cell + together + v.Frames*max(pace, -pace)/1000)
 	r.at = r.at[:0]

@@ -15,7 +15,7 @@ import (
 const (
 	taps   = 16
 	phases = 1000 // one for each thousandth
-	// cutoff leaves a little room for the content that rises with the speed.
+	// cutoff lies a little below half of the sample rate, because content rises with the speed.
 	cutoff = .96
 	// MaxSpeed bounds the speeds, either way.
 	MaxSpeed = 50
