@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// newAIFF reads the header of an AIFF or AIFF-C file, which has size bytes. The
-// compressed kinds of AIFF-C are left to ffmpeg.
+// newAIFF reads the header of an AIFF or AIFF-C file. It returns errNeedsFFmpeg for
+// the compressed kinds of AIFF-C.
 func newAIFF(f io.ReadCloser) (*wavSource, error) {
 	a := &aiff{w: &wavSource{r: bufio.NewReaderSize(f, blockBytes), closer: f}}
 	if err := a.readHeader(); err != nil {
@@ -26,7 +26,7 @@ func newAIFF(f io.ReadCloser) (*wavSource, error) {
 	return w, nil
 }
 
-// aiff is a header in the works.
+// aiff holds the state of a header that is being read.
 type aiff struct {
 	w      *wavSource
 	pos    int64 // bytes read so far
@@ -108,8 +108,8 @@ func (a *aiff) common(n int64, compressed bool) error {
 	return nil
 }
 
-// codec takes in a kind of AIFF-C, and reports whether it is one without
-// compression.
+// codec applies the AIFF-C compression type kind to w. It reports whether the type is
+// uncompressed and known; "raw " is only accepted with samples of one byte.
 func (w *wavFormat) codec(kind string) bool {
 	switch kind {
 	case "NONE", "twos":
@@ -132,10 +132,11 @@ func (w *wavFormat) codec(kind string) bool {
 	return true
 }
 
-// extended reads an 80-bit float of IEEE 754; what is no number is NaN.
+// extended reads an 80-bit float of IEEE 754. It returns NaN if the float is negative,
+// infinite or NaN.
 func extended(b []byte) float64 {
 	exponent, mantissa := int(binary.BigEndian.Uint16(b)), binary.BigEndian.Uint64(b[2:])
-	if exponent >= 0x7fff { // negative, infinite or none
+	if exponent >= 0x7fff { // negative, infinite or NaN
 		return math.NaN()
 	}
 	return math.Ldexp(float64(mantissa), exponent-16383-63)

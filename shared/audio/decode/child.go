@@ -16,19 +16,20 @@ import (
 )
 
 const (
-	maxStderr = 4096 // bytes of a child's complaints that are kept: the last ones
-	maxLines  = 4    // of them that are told
+	maxStderr = 4096 // bytes of a child's stderr that are kept: the last ones
+	maxLines  = 4    // lines of it that an error quotes: the last ones
 	killAfter = 5 * time.Second
-	// defaultStall is how long a child may give nothing. It decodes a hundred times
-	// faster than sound goes by, even on a busy machine.
+	// defaultStall is how long a child may print nothing before it is killed. It decodes
+	// a hundred times faster than real time, even on a busy machine.
 	defaultStall = time.Minute
 )
 
-// errStalled ends a child that gives nothing and does not end.
+// errStalled is the error of a child that was killed because it printed nothing, or did
+// not exit, for the stall time.
 var errStalled = errors.New("it gave nothing for too long, and was ended")
 
-// child is a process that decodes: it is read from, and killed with all that it
-// started when its context ends or it stalls.
+// child is a process that decodes. It is killed with its process group if its context
+// ends or it stalls.
 type child struct {
 	cmd    *exec.Cmd
 	ctx    context.Context
@@ -40,7 +41,7 @@ type child struct {
 	err    error // what wait returned
 }
 
-// start runs bin with args; it reads stdin, if there is one.
+// start runs bin with args, and feeds stdin to it unless stdin is nil.
 func start(ctx context.Context, bin string, args []string, stdin io.Reader, stall time.Duration) (*child, error) {
 	c := &child{stall: stall}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
@@ -70,7 +71,7 @@ func (c *child) kill() error {
 	return err
 }
 
-// Read reads what the child prints. One that gives nothing for too long is killed.
+// Read reads the child's stdout. It kills the child if nothing arrives for c.stall.
 func (c *child) Read(p []byte) (int, error) {
 	if d, ok := c.out.(interface{ SetReadDeadline(time.Time) error }); ok {
 		if err := d.SetReadDeadline(time.Now().Add(c.stall)); err != nil {
@@ -85,8 +86,8 @@ func (c *child) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// wait reaps the child, and returns how it ended: an *exec.ExitError, the cause of
-// its context's end, errStalled, or another error of the machine.
+// wait reaps the child and returns how it ended: nil, an *exec.ExitError, the cause of
+// its context's end, errStalled, or another error of the system.
 func (c *child) wait() error {
 	if c.waited {
 		return c.err
@@ -95,7 +96,7 @@ func (c *child) wait() error {
 	late := time.AfterFunc(c.stall, func() { c.cancel(errStalled) })
 	defer late.Stop()
 	err := c.cmd.Wait()
-	_ = c.kill() // whatever it left behind; mostly nothing
+	_ = c.kill() // processes that the child left behind; usually there are none
 	if c.ctx.Err() != nil {
 		err = context.Cause(c.ctx)
 	}
@@ -107,20 +108,20 @@ func (c *child) wait() error {
 // end kills the child and waits for it.
 func (c *child) end() {
 	c.cancel(context.Canceled)
-	_ = c.wait() // it was killed: how it ended tells nothing
+	_ = c.wait() // the result is ignored, because the child was killed
 }
 
-// addresses are how ffmpeg tells its objects apart.
+// addresses matches the pointers that ffmpeg prints to distinguish its objects.
 var addresses = regexp.MustCompile(` @ 0x[0-9a-f]+`)
 
-// said is the last of what the child complained of, without the file's path, which
-// is ours and not the user's.
+// said returns the last lines of the child's stderr. It removes the file's path, because
+// the path is ours and not the name that the user knows.
 func (c *child) said(path string) string {
 	lines := strings.Split(strings.TrimSpace(c.stderr.String()), "\n")
 	said := strings.Join(lines[max(0, len(lines)-maxLines):], " ")
 	if path != "" {
 		said = strings.ReplaceAll(said, "file:"+path+": ", "")
-		said = strings.ReplaceAll(said, " file:"+path, "") // as versions since 6.1 have it
+		said = strings.ReplaceAll(said, " file:"+path, "") // as versions since 6.1 print it
 	}
 	return addresses.ReplaceAllString(strings.Join(strings.Fields(said), " "), "")
 }
@@ -132,7 +133,7 @@ type tail struct {
 	bad int64
 }
 
-// badFrame is how ffmpeg says so: until version 6.0, and since.
+// badFrame holds the messages for a frame that ffmpeg could not decode: until version 6.0, and since.
 var badFrame = [][]byte{[]byte("Error while decoding stream"), []byte("Error submitting packet to decoder"), []byte("Decoding error: ")}
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -19,11 +19,11 @@ import (
 	"leasehold/shared/fault"
 )
 
-// header is of a WAV of floats at 8 kHz, as ffmpeg writes it to a pipe, for printf.
+// header is the header of a WAV of floats at 8 kHz, as ffmpeg writes it to a pipe, escaped for printf.
 const header = `RIFF\377\377\377\377WAVEfmt \020\000\000\000\003\000\001\000\100\037\000\000\000\175\000\000\004\000\040\000data\377\377\377\377`
 
 // fake puts a shell script in the place of ffmpeg. Tests that use it are not
-// parallel: the PATH is the process's.
+// parallel, because they change the PATH of the process.
 func fake(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func fake(t *testing.T, script string) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
-// ogg decodes what only ffmpeg can.
+// ogg decodes a file that only ffmpeg can decode.
 func ogg(t *testing.T, ctx context.Context, stall time.Duration) (frames int64, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.ogg")
@@ -98,8 +98,8 @@ func TestAChildIsKilledWithAllThatItStarted(t *testing.T) {
 	require.Eventually(t, func() bool { return gone(pid) }, time.Minute, time.Millisecond)
 }
 
-// gone reports whether a process has ended, if only as a zombie that its new
-// parent has not seen yet.
+// gone reports whether a process has ended. A zombie that its new parent has not
+// reaped yet counts as ended.
 func gone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -123,8 +123,8 @@ func TestMP3ThroughAChildThatDoesNotReadItsInput(t *testing.T) {
 	require.ErrorContains(t, err, "no")
 }
 
-// TestDamageIsCountedInTheWordsOfEveryFFmpeg has one that puts silence for each frame and
-// complains of it.
+// TestDamageIsCountedInTheWordsOfEveryFFmpeg has a fake ffmpeg print the same error for 12
+// frames, in the words of one version after the other.
 func TestDamageIsCountedInTheWordsOfEveryFFmpeg(t *testing.T) {
 	frames, err := os.ReadFile("testdata/seed.mp3")
 	require.NoError(t, err)

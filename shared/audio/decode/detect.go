@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	sniffBytes = 4096 // of the start are looked at to tell a format
+	sniffBytes = 4096 // bytes at the start of a file that are read to detect its format
 	// maxTags bounds how many ID3 tags may stand before the sound. Editors add a
-	// second; nobody adds a ninth.
+	// second; a ninth is not expected.
 	maxTags = 8
 )
 
-// A magic is how a container begins. Names that are not ours are ffmpeg's
-// demuxers: one is forced, so that ffmpeg guesses nothing (a text that it takes
-// for a playlist would make it open what the text names).
+// A magic is the byte sequence that identifies a container. Formats that this package
+// does not decode have the names of ffmpeg's demuxers. One demuxer is forced, because
+// ffmpeg would otherwise guess: if it took a text for a playlist, it would open the
+// files that the text names.
 type magic struct {
 	at     int
 	bytes  string
@@ -44,7 +45,7 @@ var magics = []magic{
 
 const accepted = "expected WAV, MP3, FLAC, or (through ffmpeg) Ogg, MP4/M4A, AAC, Matroska, AIFF, AU, CAF, ASF, AMR, WavPack, APE, TTA or AC-3"
 
-// detect names the format of an input, which it leaves where its sound starts after ID3 tags.
+// detect returns the name of the format of in, and leaves in at the first byte after its ID3 tags.
 func detect(in *input) (format string, err error) {
 	head, err := in.skipTags()
 	if err != nil {
@@ -67,13 +68,13 @@ func detect(in *input) (format string, err error) {
 	if what := lookalike(head); what != "" {
 		return "", invalid("looks like %s, not audio", what)
 	}
-	if b, _ := in.r.Peek(maxSync); syncMP3(b, nil) >= 0 { // what cannot be read is not found
+	if b, _ := in.r.Peek(maxSync); syncMP3(b, nil) >= 0 { // a read error only makes b shorter
 		return "mp3", nil
 	}
 	return "", invalid("not a known audio format (begins %q): %s", head[:min(8, len(head))], accepted)
 }
 
-// skipTags moves on over ID3v2 tags and returns the first bytes after them.
+// skipTags skips ID3v2 tags and returns the first bytes after them, which stay unread.
 func (in *input) skipTags() (head []byte, err error) {
 	for i := range maxTags {
 		head, err = in.r.Peek(sniffBytes)
@@ -97,7 +98,7 @@ func (in *input) skipTags() (head []byte, err error) {
 	return nil, invalid("more than %d ID3 tags", maxTags)
 }
 
-// id3Size is the length of the ID3v2 tag that b begins with, 0 if it does not.
+// id3Size returns the length of the ID3v2 tag that b begins with, or 0 if there is none.
 func id3Size(b []byte) int64 {
 	if len(b) < 10 || string(b[:3]) != "ID3" || (b[6]|b[7]|b[8]|b[9])&0x80 != 0 {
 		return 0
@@ -109,7 +110,7 @@ func id3Size(b []byte) int64 {
 	return size + 10
 }
 
-// lookalike says what a file that is not audio seems to be, "" if unknown.
+// lookalike names the type that a file that is not audio seems to have, "" if unknown.
 func lookalike(head []byte) string {
 	t, _, _ := strings.Cut(http.DetectContentType(head), ";")
 	trimmed := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")

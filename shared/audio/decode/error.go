@@ -7,7 +7,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Error says what is wrong with a file, in words for people and without its
+// Error describes what is wrong with a file, in words for people and without its
 // name. Kind is the sentinel of package fault that errors.Is finds.
 type Error struct {
 	Kind   error
@@ -31,8 +31,8 @@ func corrupt(format string, args ...any) error {
 	return &Error{fault.ErrCorrupt, fmt.Sprintf(format, args...)}
 }
 
-// truncated says where the sound breaks off; of is what the file promised, 0 if
-// it promised nothing.
+// truncated returns the error of sound that breaks off at the time at. The file declared
+// the length of, or none if of is 0.
 func truncated(at, of time.Duration) error {
 	if of > 0 {
 		return corrupt("truncated: the sound breaks off at %s of %s", clock(at), clock(of))
@@ -46,7 +46,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d.%02d", c/6000, c/100%60, c%100)
 }
 
-// span is the time that n frames take at a rate.
+// span returns the time that n frames take at a rate.
 func span(n int64, rateHz int) time.Duration {
 	return time.Duration(float64(n) / float64(rateHz) * float64(time.Second))
 }

@@ -18,12 +18,12 @@ import (
 const (
 	// maxFFmpegAlloc bounds one allocation of ffmpeg. Audio needs a few MiB.
 	maxFFmpegAlloc = "268435456"
-	// soundPerByte and soundSlack bound how much sound a file may turn into: silence
+	// soundPerByte and soundSlack bound how much sound a file may decode to. Silence
 	// is the densest, at half a second a byte.
 	soundPerByte = time.Second
 	soundSlack   = time.Minute
-	// fillGaps has ffmpeg put silence where it could not decode, so that what comes
-	// after stays where it is.
+	// fillGaps makes ffmpeg insert silence where it could not decode, so that the sound
+	// after a gap keeps its position.
 	fillGaps = "aresample=async=1:min_hard_comp=0.001"
 )
 
@@ -36,7 +36,7 @@ type ffmpegSource struct {
 	done  int64
 }
 
-// ffmpegInput is what a child ffmpeg shall decode.
+// ffmpegInput is the input of a child ffmpeg.
 type ffmpegInput struct {
 	demuxer string
 	path    string    // "" when it reads stdin
@@ -46,8 +46,8 @@ type ffmpegInput struct {
 	filter  string
 }
 
-// newFFmpeg decodes an input, whose demuxer has the given name. It opens a file by its path, since
-// some containers must be read with seeking.
+// newFFmpeg decodes an input with ffmpeg's demuxer of the given name. ffmpeg opens a file by its
+// path, because some containers must be read with seeking; it reads a stream from stdin.
 func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffmpegSource, error) {
 	if in.file != nil {
 		return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, path: in.file.Name(), size: in.size, closer: in})
@@ -55,7 +55,7 @@ func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffm
 	return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, stdin: in, size: math.MaxInt64, closer: in})
 }
 
-// ffmpeg starts the child and reads the header of what it writes.
+// ffmpeg starts the child and reads the header of its output.
 func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, error) {
 	bin, ok := d.findFFmpeg()
 	if !ok {
@@ -74,7 +74,7 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 	if _, err := s.readHeader(); err != nil {
 		_ = c.out.Close() // so that a child that still writes ends
 		if waitErr := s.wait(); waitErr != nil && !errors.Is(err, errStalled) {
-			err = waitErr // it says why there is no header
+			err = waitErr // it explains why there is no header
 		}
 		if errors.Is(err, errNeedsFFmpeg) {
 			err = errors.New("ffmpeg: what it writes is no WAV")
@@ -84,8 +84,8 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 	return s, nil
 }
 
-// findFFmpeg looks for the program. One that does not run, such as one that lacks a library, is
-// treated as if it were not installed; each is asked once.
+// findFFmpeg looks for ffmpeg in the PATH. An ffmpeg that does not run, for example because it lacks
+// a library, counts as not installed. Each path is tried once.
 func (d Decoder) findFFmpeg() (bin string, ok bool) {
 	if d.WithoutFFmpeg {
 		return "", false
@@ -102,16 +102,16 @@ func (d Decoder) findFFmpeg() (bin string, ok bool) {
 	return bin, runs.(bool)
 }
 
-// ffmpegRuns is whether the programs that were found run, by their paths.
+// ffmpegRuns maps the path of each ffmpeg that was found to whether it runs.
 var ffmpegRuns sync.Map
 
-// args of ffmpeg: it may read this one input and write this one pipe.
+// args returns ffmpeg's arguments, which let it read this one input and write this one pipe.
 func (in ffmpegInput) args() []string {
 	protocol, input := "file", "file:"+in.path
 	if in.stdin != nil {
 		protocol, input = "pipe", "pipe:0"
 	}
-	// Each complaint is told, as often as it comes: they are counted.
+	// With repeat, ffmpeg prints an error as often as it occurs, because tail counts them.
 	args := []string{"-hide_banner", "-v", "repeat+error", "-threads", "1", "-max_alloc", maxFFmpegAlloc,
 		"-protocol_whitelist", protocol, "-f", in.demuxer, "-i", input}
 	if in.stdin == nil {
@@ -139,7 +139,7 @@ func (s *ffmpegSource) read(dst []float32) (int, error) {
 	return n, err
 }
 
-// wait reaps the child and judges how it ended.
+// wait reaps the child, and returns an error if it failed or found the input truncated.
 func (s *ffmpegSource) wait() error {
 	err := s.child.wait()
 	said := s.child.said(s.path)
@@ -155,7 +155,7 @@ func (s *ffmpegSource) wait() error {
 	return nil
 }
 
-// damages is how many frames could not be decoded. The child has been waited for.
+// damages returns how many frames could not be decoded. The child must have been waited for.
 func (s *ffmpegSource) damages() int64 { return s.child.stderr.bad }
 
 func (s *ffmpegSource) close() error {

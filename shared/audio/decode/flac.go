@@ -14,7 +14,7 @@ type flacSource struct {
 	closer io.Closer
 	done   int64 // frames decoded
 	mono   []float32
-	rest   []float32 // of mono, not yet given away
+	rest   []float32 // of mono, not yet returned
 	stereo stereo
 }
 
@@ -49,8 +49,8 @@ func (f *flacSource) read(dst []float32) (int, error) {
 	return n, nil
 }
 
-// next decodes one frame. What follows the declared number of samples, such as a
-// tag, is not looked at.
+// next decodes one frame. It ignores data after the declared number of samples, such
+// as a tag.
 func (f *flacSource) next() error {
 	info := f.s.Info
 	total, at := int64(info.NSamples), span(f.done, f.rateHz())
@@ -86,7 +86,7 @@ func (f *flacSource) next() error {
 		}
 	}
 	if len(fr.Subframes) == 2 {
-		side := f.stereo.room(n)
+		side := f.stereo.sideBuffer(n)
 		for i, v := range fr.Subframes[0].Samples {
 			side[i] = float32(float64(v-fr.Subframes[1].Samples[i]) * scale)
 		}

@@ -11,28 +11,28 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Format is a kind of file, and who would decode it on this machine.
+// Format is a file format, and the program that decodes it on this machine.
 type Format struct {
 	Name string
-	By   string // "" if nobody can
+	By   string // "" if there is none
 	Note string
 }
 
-// FFmpeg is the program of that name.
+// FFmpeg describes an installed ffmpeg.
 type FFmpeg struct {
 	Path    string
-	Version string   // as it says
-	Lacks   []string // decoders of the formats that are left to it
+	Version string   // as ffmpeg prints it
+	Lacks   []string // the decoders in wanted that it was built without
 }
 
 // wanted are the decoders that an ffmpeg should have, by ffmpeg's names.
 var wanted = []string{"mp3float", "vorbis", "opus", "aac", "alac", "wavpack"}
 
-// versionTime is how long ffmpeg may take to say what it is.
+// versionTime is how long ffmpeg may print nothing when ask waits for its answer.
 const versionTime = 10 * time.Second
 
-// FindFFmpeg asks the ffmpeg in the PATH what it is. fault.ErrNotFound says that
-// there is none; any other error, that it does not work.
+// FindFFmpeg runs the ffmpeg in the PATH to get its version and decoders. It returns
+// fault.ErrNotFound if there is none, and any other error if ffmpeg does not work.
 func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	bin, err := exec.LookPath("ffmpeg")
 	if err != nil {
@@ -65,7 +65,7 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	return f, nil
 }
 
-// ask returns at most maxAnswer bytes of what ffmpeg prints.
+// ask runs ffmpeg and returns at most maxAnswer bytes of its output.
 func ask(ctx context.Context, bin string, args ...string) (string, error) {
 	c, err := start(ctx, bin, append([]string{"-nostdin"}, args...), nil, versionTime)
 	if err != nil {
@@ -95,7 +95,7 @@ const (
 	examples = "Ogg Vorbis, Opus, M4A, AAC, Matroska, WebM, MP4, CAF, WMA, AMR, WavPack, APE, TTA"
 )
 
-// Formats says who decodes what here.
+// Formats lists the formats, with the program that decodes each on this machine.
 func Formats() []Format {
 	_, there := Decoder{}.findFFmpeg()
 	own := []Format{{"WAV", "this program", ""}, {"AIFF", "this program", ""}, {"FLAC", "this program", ""}}

@@ -12,8 +12,8 @@ import (
 	"github.com/go-audio/audio"
 )
 
-// fuzz feeds a decoder with damaged files: it must end, in a typed error or in
-// finite samples, and give no more sound than so many bytes can hold.
+// fuzz feeds a decoder with damaged files. The decoder must end with a typed error or
+// return finite samples, and must not return more sound than the bytes can hold.
 func fuzz(f *testing.F, seed string, open func(io.ReadCloser, int64) (source, error)) {
 	f.Helper()
 	b, err := os.ReadFile("testdata/" + seed)
@@ -77,7 +77,7 @@ func FuzzAIFF(f *testing.F) {
 	fuzz(f, "seed.aiff", func(r io.ReadCloser, _ int64) (source, error) { return newAIFF(r) })
 }
 
-// FuzzMP3Frames: what ffmpeg gets are whole frames and nothing else.
+// FuzzMP3Frames checks that ffmpeg gets whole frames and nothing else.
 func FuzzMP3Frames(f *testing.F) {
 	b, err := os.ReadFile("testdata/seed.mp3")
 	if err != nil {
@@ -108,7 +108,7 @@ func FuzzMP3Frames(f *testing.F) {
 	})
 }
 
-// FuzzWhatFFmpegWrites is the other end of the pipe: a WAV of unknown length.
+// FuzzWhatFFmpegWrites reads the other end of the pipe: a WAV of unknown length.
 func FuzzWhatFFmpegWrites(f *testing.F) {
 	fuzz(f, "seed.wav", func(r io.ReadCloser, _ int64) (source, error) {
 		s := &wavSource{r: bufio.NewReader(r), closer: r, left: -1}

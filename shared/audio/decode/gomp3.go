@@ -40,7 +40,7 @@ func (g *goMP3) decode(dst []float32) ([]float32, error) {
 			return dst, corrupt("damaged: %d of the first %d MP3 frames cannot be decoded", g.bad, g.feed.frames)
 		}
 	}
-	side, begin := g.stereo.room(len(g.raw)/4), len(dst)
+	side, begin := g.stereo.sideBuffer(len(g.raw)/4), len(dst)
 	for i := range side {
 		raw := g.raw[4*i:]
 		l, r := int(int16(binary.LittleEndian.Uint16(raw))), int(int16(binary.LittleEndian.Uint16(raw[2:])))
@@ -50,8 +50,8 @@ func (g *goMP3) decode(dst []float32) ([]float32, error) {
 	return dst, nil
 }
 
-// frame has go-mp3 decode the current frame into raw. After a failure it starts
-// anew with the next one, which then has nothing to refer back to.
+// frame has go-mp3 decode the current frame into raw. After a failure it drops the
+// decoder and the reservoir, because the next frame then has no data to refer back to.
 func (g *goMP3) frame() (ok bool) {
 	defer func() {
 		if p := recover(); p != nil || !ok {
@@ -74,7 +74,7 @@ func (g *goMP3) frame() (ok bool) {
 	return err == nil
 }
 
-// ended judges the end of the file: io.EOF if nothing is missing.
+// ended returns the error for the end of the file: io.EOF if nothing is missing.
 func (g *goMP3) ended(err error) error {
 	if g.feed.frames > 0 && g.bad == g.feed.frames {
 		return corrupt("damaged: none of the %d MP3 frames can be decoded", g.bad)

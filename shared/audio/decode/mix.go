@@ -7,10 +7,10 @@ import (
 )
 
 // blockBytes is how much a decoder reads at a time: large enough that calls cost
-// nothing, small enough for a cache.
+// little, small enough for a CPU cache.
 const blockBytes = 1 << 16
 
-// mix converts the frames in raw, which it may change, to mono.
+// mix converts the frames in raw to mono. It may change raw.
 func (w *wavSource) mix(dst []float32, raw []byte) {
 	if w.bigEndian {
 		for sample := range slices.Chunk(raw[:len(dst)*w.frameSize()], w.sampleSize) {
@@ -20,7 +20,7 @@ func (w *wavSource) mix(dst []float32, raw []byte) {
 	sample, scale := w.sampler()
 	scale /= float64(w.channels)
 	if w.channels == 2 {
-		side := w.stereo.room(len(dst))
+		side := w.stereo.sideBuffer(len(dst))
 		for i := range dst {
 			left, right := sample(raw), sample(raw[w.sampleSize:])
 			dst[i], side[i] = float32((left+right)*scale), float32((left-right)*scale)
@@ -43,37 +43,37 @@ const (
 	// stereoChunk is how many samples a stereo decides on at a time: 12 ms at 44.1 kHz. Powers
 	// are smoothed over about four.
 	stereoChunk = 512
-	// weakMiddle is how much more power the side must have to be heard in place of the middle:
-	// 6 dB, since wide music reaches 3.
+	// weakMiddle is how many times the power of the middle the side must have to replace it: 6 dB,
+	// because wide music reaches 3 dB.
 	weakMiddle = 4
 	// sideFloor is the mean power, -80 dB, below which the side is noise.
 	sideFloor = 1e-8
 )
 
-// stereo makes mono of two channels: the middle, which is their mean; or, while that is weak, the
-// side, which is half of their difference. So sound in antiphase, which cancels out in the
-// middle, is heard. It changes over within a chunk, decided by the chunks before.
+// stereo makes mono of two channels. The result is the middle, which is their mean; while the
+// middle is weak, it is the side, which is half of their difference. So sound in antiphase, which
+// cancels out in the middle, is heard. The change takes one chunk, and the chunks before decide it.
 type stereo struct {
 	side     []float32
-	done     int     // samples of the chunk in hand
+	done     int     // samples of the current chunk so far
 	from, to float32 // share of the side at the chunk's begin and end
-	// mid2 and sd2 are energies of the chunk in hand, and mid and sd powers smoothed over
-	// chunks: of the differences of neighbouring samples, because low notes alone would tell
-	// too little of 12 ms.
+	// mid2 and sd2 are energies of the current chunk; mid and sd are powers smoothed over
+	// chunks. All are of the differences of neighbouring samples, because low notes alone would
+	// reveal too little in 12 ms.
 	mid2, sd2, mid, sd float64
 	lastMid, lastSide  float32
 }
 
-// room returns a buffer for the side.
-func (s *stereo) room(n int) []float32 {
+// sideBuffer returns a buffer of n samples for the side.
+func (s *stereo) sideBuffer(n int) []float32 {
 	if cap(s.side) < n {
 		s.side = make([]float32, n)
 	}
 	return s.side[:n]
 }
 
-// choose replaces the middle where it is weak. What it does depends on the samples alone, and
-// not on how many come at a time.
+// choose replaces the middle by the side where the middle is weak. The result depends on the
+// samples alone, and not on how many of them each call gets.
 func (s *stereo) choose(mid, side []float32) {
 	for len(mid) > 0 {
 		n := min(stereoChunk-s.done, len(mid))
@@ -95,7 +95,7 @@ func (s *stereo) choose(mid, side []float32) {
 	}
 }
 
-// turn decides the next chunk.
+// turn ends a chunk and decides the next one.
 func (s *stereo) turn() {
 	s.mid += float64((float64(s.mid2/stereoChunk) - s.mid) / 4)
 	s.sd += float64((float64(s.sd2/stereoChunk) - s.sd) / 4)
@@ -108,7 +108,7 @@ func (s *stereo) turn() {
 	}
 }
 
-// sampler returns what reads one little-endian sample, and what brings it into ±1.
+// sampler returns a function that reads one little-endian sample, and the factor that scales it to ±1.
 func (w wavFormat) sampler() (sample func([]byte) float64, scale float64) {
 	le := binary.LittleEndian
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSoundInAntiphaseIsHeard has ten seconds of the same sound in both channels, but for three
-// in which the right one is upside down; and, at the end, two in the left one only.
+// TestSoundInAntiphaseIsHeard has ten seconds of the same sound in both channels, except for three
+// in which the right one is inverted, and then two seconds of sound in the left one only.
 func TestSoundInAntiphaseIsHeard(t *testing.T) {
 	t.Parallel()
 	const rate = 8000

@@ -10,40 +10,40 @@ import (
 )
 
 const (
-	// mp3DecoderDelay is what every layer III decoder adds before the sound: the
-	// 528 samples of the filter bank, and one by convention.
+	// mp3DecoderDelay is how many samples every layer III decoder adds before the sound:
+	// 528 of the filter bank, and one by convention.
 	mp3DecoderDelay = 528 + 1
-	// maxBadShare is the part of the frames that may be damaged (they become
-	// silence): one in fifty, but never fewer than minBadFrames.
+	// maxBadShare and minBadFrames bound the damaged frames, which become silence: one
+	// frame in maxBadShare may be damaged, and minBadFrames always may.
 	maxBadShare  = 50
 	minBadFrames = 10
-	// mp3Slack is how many seconds may be missing of what the Xing header
-	// declares: encoders count differently, and some editors leave it as it was.
+	// mp3Slack is how many of the seconds that the Xing header declares may be missing,
+	// because encoders count differently, and some editors do not update the header.
 	mp3Slack = 1
 )
 
 // An mp3Decoder decodes the frames of a feed.
 type mp3Decoder interface {
-	// decode appends some more mono sound to dst; io.EOF is the orderly end.
+	// decode appends some more mono sound to dst. It returns io.EOF at the normal end.
 	decode(dst []float32) ([]float32, error)
 	close() error
 }
 
-// mp3Source takes the encoder's delay and padding off what a decoder gives.
+// mp3Source removes the encoder's delay and padding from the output of a decoder.
 type mp3Source struct {
 	mp3Decoder
 	feed   *mp3Feed
 	closer io.Closer
 
-	skip int       // samples still to leave out at the start
+	skip int       // samples still to drop at the start
 	hold int       // samples to keep back, since they may be the encoder's padding
-	buf  []float32 // decoded, not yet given away
-	rest []float32 // the part of buf that may be
+	buf  []float32 // decoded, not yet returned
+	rest []float32 // the part of buf that read may return
 	end  error
 }
 
-// newMP3 leaves the decoding to ffmpeg when there is one, which is five times
-// faster, and knows all versions and layers.
+// newMP3 decodes with ffmpeg if it is installed, because ffmpeg is five times faster
+// and knows all versions and layers.
 func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3Source, error) {
 	feed, err := newMP3Feed(f)
 	if err != nil {
@@ -60,7 +60,7 @@ func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3S
 	}
 	_, there := d.findFFmpeg()
 	switch {
-	case there: // it skips the delay itself
+	case there: // ffmpeg skips the delay itself
 		s.mp3Decoder, err = d.newPipedMP3(ctx, feed, size)
 	case !goMP3Decodes(first):
 		err = &Error{fault.ErrNotFound, fmt.Sprintf("%s needs ffmpeg, which is not installed", first)}
@@ -91,7 +91,7 @@ func (s *mp3Source) read(dst []float32) (int, error) {
 	return n, nil
 }
 
-// next decodes some more, and lets go of all but the last hold samples.
+// next decodes some more, and releases all but the last hold samples to read.
 func (s *mp3Source) next() error {
 	var err error
 	s.buf = append(s.buf[:0], s.buf[len(s.buf)-s.held():]...)
@@ -105,16 +105,16 @@ func (s *mp3Source) next() error {
 	return nil
 }
 
-// held is how many samples at the end of buf are kept back.
+// held returns how many samples at the end of buf are kept back.
 func (s *mp3Source) held() int { return min(s.hold, len(s.buf)) }
 
-// finish lets go of what was held back, unless it is the padding that the header
-// announced: the file must have as many frames as it says.
+// finish releases the samples that were kept back if the file ended normally and has not
+// as many frames as the header declares: then they are not the padding of the header.
 func (s *mp3Source) finish() {
 	if errors.Is(s.end, io.EOF) && s.feed.info.frames != s.feed.frames {
 		s.rest = s.buf[len(s.buf)-s.held():]
 	}
 }
 
-// tooBad reports whether so many frames are damaged that the rest says nothing.
+// tooBad reports whether so many frames are damaged that the rest is of no use.
 func tooBad(bad, frames int64) bool { return bad > minBadFrames && bad*maxBadShare > frames }

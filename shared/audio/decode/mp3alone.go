@@ -1,33 +1,33 @@
 package decode
 
-// mp3Alone rewrites frames of MPEG 2 and 2.5, layer III, for go-mp3 v0.3.4, which counts
-// a byte too few where such a frame is padded (it adds the padding before it halves) and
-// does not know 2.5. Each comes to stand alone: with all of its main data, at a bitrate
-// and a rate whose frames have room for it and need no padding.
+// mp3Alone rewrites frames of MPEG 2 and 2.5, layer III, for go-mp3 v0.3.4. go-mp3 counts a
+// byte too few if such a frame is padded, because it adds the padding before it halves, and
+// it does not know MPEG 2.5. Each rewritten frame stands alone: it has all of its main data,
+// at a bitrate and a rate whose frames are long enough for it and need no padding.
 //
-// Another rate serves if it has the same scale factor bands. Those of 16,000 Hz are those
-// of MPEG 2.5 at 11,025 and 12,000 Hz, and but for short blocks those of 22,050 Hz.
+// Another rate can be used if it has the same scale factor bands. The bands of 16,000 Hz are
+// those of MPEG 2.5 at 11,025 and 12,000 Hz and, except for short blocks, those of 22,050 Hz.
 type mp3Alone struct {
 	past  []byte // main data before the current frame, at most maxReservoir bytes
 	frame []byte
 }
 
-// mostAlone is the most that a frame of a stream may have for its frames to stand alone: at
-// 160 kbit/s one in thirty, with what it has saved before itself, is longer than any.
+// mostAlone is how many bytes a frame of a stream may have if its frames are to stand alone:
+// at 160 kbit/s one in thirty, with its main data in earlier frames, is longer than any frame.
 const mostAlone = 500
 
-// goMP3Decodes reports whether go-mp3 can decode such a stream, rewritten or not. The
-// bands of MPEG 2.5 at 8,000 Hz are like no other's.
+// goMP3Decodes reports whether go-mp3 can decode such a stream, rewritten or not. It cannot
+// decode MPEG 2.5 at 8,000 Hz, because no other rate has the same bands.
 func goMP3Decodes(h mp3Header) bool {
 	return h.layer == 3 && h.rate != 8000 && !(h.wantsRewriting() && h.bytes > mostAlone)
 }
 
-// wantsRewriting reports whether go-mp3 can decode a frame only when it stands alone.
+// wantsRewriting reports whether go-mp3 can decode a frame only if it stands alone.
 // At the other rates of MPEG 2 no frame needs padding.
 func (h mp3Header) wantsRewriting() bool { return h.version == 25 || h.rate == 22050 }
 
-// rewrite returns a frame that says the same as the one given, valid until the next call;
-// nil if it breaks off, or no frame has room for it.
+// rewrite returns a frame that stands alone and has the same content as the one given, valid
+// until the next call. It returns nil if the frame breaks off, or no frame is long enough.
 func (a *mp3Alone) rewrite(frame []byte, h mp3Header) []byte {
 	start, length := h.sideInfo()
 	if len(frame) < start+length {
@@ -43,7 +43,7 @@ func (a *mp3Alone) rewrite(frame []byte, h mp3Header) []byte {
 	}
 	a.frame = append(a.frame[:0], frame[0], frame[1]|0x11, 0, frame[3]) // MPEG 2, without a CRC
 	a.frame = append(append(a.frame, side...), data[:said]...)
-	a.frame[mp3HeaderBytes] = 0 // it refers to nothing before it
+	a.frame[mp3HeaderBytes] = 0 // it refers to no earlier data
 	a.past = append(a.past[:0], a.past[max(0, len(a.past)-maxReservoir):]...)
 	const at16000 = 2
 	rates := []byte{frame[2] >> 2 & 3, at16000}
@@ -55,7 +55,7 @@ func (a *mp3Alone) rewrite(frame []byte, h mp3Header) []byte {
 	return a.fit(rates)
 }
 
-// fit gives the frame the first rate and bitrate that have room for it.
+// fit gives the frame the first rate and bitrate whose frames are long enough for it.
 func (a *mp3Alone) fit(rates []byte) []byte {
 	for _, rate := range rates {
 		for bitrate := byte(1); bitrate < 15; bitrate++ {
@@ -69,8 +69,8 @@ func (a *mp3Alone) fit(rates []byte) []byte {
 	return nil
 }
 
-// mp3SideInfo is of how many bytes of main data the side information of an MPEG 2 frame
-// speaks, and whether of short blocks.
+// mp3SideInfo returns how many bytes of main data the side information of an MPEG 2 frame
+// declares, and whether the frame has short blocks.
 func mp3SideInfo(side []byte, mono bool) (bytes int, short bool) {
 	const channelBits = 63
 	at, channels := 10, 2
@@ -86,7 +86,7 @@ func mp3SideInfo(side []byte, mono bool) (bytes int, short bool) {
 	return (all + 7) / 8, short
 }
 
-// bitsOf is the number in n bits, 16 at most, from a bit of b on.
+// bitsOf returns the number in the n bits of b, 16 at most, that begin at the bit from.
 func bitsOf(b []byte, from, n int) int {
 	v := 0
 	for i := range 3 {

@@ -6,23 +6,23 @@ import (
 	"io"
 )
 
-// errCutFrame says that the file ends within a frame.
+// errCutFrame reports that the file ends within a frame.
 var errCutFrame = errors.New("cut frame")
 
-// mp3Feed finds the frames of an MP3 and hands them to go-mp3 one at a time, so
-// that this one never reads a tag, the Xing frame, or damage between frames.
+// mp3Feed finds the frames of an MP3 and passes them to go-mp3 one at a time, so
+// that go-mp3 never reads a tag, the Xing frame, or damage between frames.
 type mp3Feed struct {
 	r      *bufio.Reader
 	first  mp3Header
 	info   mp3Info
-	frames int64 // found so far, the one with the stream's info left out
+	frames int64 // found so far, without the one that holds the stream's info
 
 	frame  []byte // the current one
-	unread []byte // of frame, what go-mp3 has not taken yet
+	unread []byte // the part of frame that the decoder has not read yet
 	again  bool   // the next one is the current one
 
 	reservoir int  // bytes of main data before the current frame, for it to refer to
-	orphan    bool // the current frame refers to more than that: it cannot be decoded
+	orphan    bool // the current frame refers to more than that, so it cannot be decoded
 }
 
 const (
@@ -30,10 +30,10 @@ const (
 	id3v1Bytes  = 128
 )
 
-// maxReservoir is how far back a frame can refer: nine bits of bytes.
+// maxReservoir is how many bytes back a frame can refer: the greatest number of nine bits.
 const maxReservoir = 511
 
-// newMP3Feed finds the first frame and, if it holds no sound, takes its info.
+// newMP3Feed finds the first frame and, if it holds info instead of sound, reads the info.
 func newMP3Feed(r io.Reader) (*mp3Feed, error) {
 	f := &mp3Feed{r: bufio.NewReaderSize(r, maxSync+blockBytes)}
 	b, err := f.r.Peek(maxSync)
@@ -63,8 +63,8 @@ func newMP3Feed(r io.Reader) (*mp3Feed, error) {
 	return f, nil
 }
 
-// next moves to the next frame. io.EOF is the orderly end; errCutFrame an end
-// within a frame; an *Error anything that cannot be skipped.
+// next moves to the next frame. It returns io.EOF at the normal end, errCutFrame if the
+// file ends within a frame, and an *Error if it finds data that cannot be skipped.
 func (f *mp3Feed) next() error {
 	if f.again {
 		f.again = false
@@ -89,7 +89,8 @@ func (f *mp3Feed) next() error {
 	return nil
 }
 
-// ended judges the end of the frames: io.EOF if there are as many as the info says.
+// ended returns the error for the end of the frames. It is io.EOF unless more than mp3Slack
+// seconds of the declared frames are missing, or none are declared and the last one is cut.
 func (f *mp3Feed) ended(err error) error {
 	info := f.info
 	per, rate := int64(f.first.samples), f.first.rate
@@ -100,7 +101,7 @@ func (f *mp3Feed) ended(err error) error {
 	return io.EOF
 }
 
-// header finds the header of the next frame, over whatever stands before it.
+// header finds the header of the next frame, and skips tags and damage before it.
 func (f *mp3Feed) header() (mp3Header, error) {
 	if err := f.skipTags(); err != nil {
 		return mp3Header{}, err
@@ -135,8 +136,8 @@ func (f *mp3Feed) header() (mp3Header, error) {
 	return h, nil
 }
 
-// skipTags passes over ID3 tags between frames, which files have that were joined:
-// the frames after them may refer to those before.
+// skipTags skips ID3 tags between frames, which joined files have. The reservoir stays,
+// because the frames after a tag may refer to those before it.
 func (f *mp3Feed) skipTags() error {
 	for range maxTags {
 		b, err := f.r.Peek(id3v2Header)
@@ -151,7 +152,7 @@ func (f *mp3Feed) skipTags() error {
 			return nil
 		}
 		if _, err := f.r.Discard(int(n)); err != nil {
-			return err // io.EOF: it was the last thing
+			return err // io.EOF if the file ends within the tag
 		}
 	}
 	return nil
@@ -161,7 +162,7 @@ func (f *mp3Feed) clock() string {
 	return clock(span(f.frames*int64(f.first.samples), f.first.rate))
 }
 
-// keepReservoir counts the current frame's main data as past.
+// keepReservoir adds the current frame's main data to the reservoir.
 func (f *mp3Feed) keepReservoir() {
 	if h, ok := parseMP3Header(f.frame); ok {
 		start, length := h.sideInfo()
@@ -169,7 +170,7 @@ func (f *mp3Feed) keepReservoir() {
 	}
 }
 
-// mainDataBegin is how many bytes before itself a layer III frame refers to.
+// mainDataBegin returns how many bytes before itself a layer III frame refers to.
 func mainDataBegin(frame []byte, h mp3Header) int {
 	start, _ := h.sideInfo()
 	if len(frame) < start+2 {
@@ -181,7 +182,7 @@ func mainDataBegin(frame []byte, h mp3Header) int {
 	return int(frame[start])<<1 | int(frame[start+1]>>7)
 }
 
-// Read gives go-mp3 the current frame and then io.EOF, whatever it asks for.
+// Read returns the current frame and then io.EOF, so that go-mp3 reads no further.
 func (f *mp3Feed) Read(p []byte) (int, error) {
 	if len(f.unread) == 0 {
 		return 0, io.EOF

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mp3Header is what the four bytes at the start of an MPEG audio frame say.
+// mp3Header is the content of the four bytes at the start of an MPEG audio frame.
 type mp3Header struct {
 	version int // 10, 20 or 25: MPEG 1, 2 and 2.5
 	layer   int // 1 to 3
@@ -19,8 +19,8 @@ type mp3Header struct {
 
 const (
 	mp3HeaderBytes = 4
-	// maxSync is how far the sound of an MP3 may begin after its start, and how
-	// much damage inside is skipped at once.
+	// maxSync is how many bytes may precede the first frame of an MP3, and how many
+	// bytes of damage between frames are skipped at once.
 	maxSync = 1 << 18
 )
 
@@ -36,8 +36,8 @@ var (
 	}
 )
 
-// parseMP3Header reads the header that b begins with. Free-format frames, whose
-// length is not told, do not count.
+// parseMP3Header reads the header that b begins with. It rejects free-format frames,
+// because their header does not give their length.
 func parseMP3Header(b []byte) (h mp3Header, ok bool) {
 	if len(b) < mp3HeaderBytes || b[0] != 0xff || b[1]&0xe0 != 0xe0 {
 		return h, false
@@ -76,8 +76,8 @@ func (h mp3Header) like(o mp3Header) bool {
 	return h.version == o.version && h.layer == o.layer && h.rate == o.rate
 }
 
-// sideInfo is where a layer III frame's side information begins and how long it
-// is.
+// sideInfo returns where a layer III frame's side information begins and how long it
+// is, in bytes.
 func (h mp3Header) sideInfo() (start, length int) {
 	start = mp3HeaderBytes
 	if h.crc {
@@ -92,8 +92,8 @@ func (h mp3Header) sideInfo() (start, length int) {
 	return start, 17
 }
 
-// syncMP3 is where in b a frame begins that another one follows, both like the
-// given one; -1 if nowhere.
+// syncMP3 returns the position in b of the first frame that another one like it follows.
+// The frame must be like want unless want is nil. It returns -1 if there is none.
 func syncMP3(b []byte, want *mp3Header) int {
 	for i := 0; i+mp3HeaderBytes <= len(b); i++ {
 		h, ok := parseMP3Header(b[i:])
@@ -107,15 +107,15 @@ func syncMP3(b []byte, want *mp3Header) int {
 	return -1
 }
 
-// mp3Info is what the first frame says of the stream, when it is no sound.
+// mp3Info is the information about the stream in the first frame, if that frame is not sound.
 type mp3Info struct {
 	present bool
-	frames  int64 // of sound; 0 if not told
+	frames  int64 // of sound; 0 if not declared
 	delay   int   // samples the encoder put before the sound
 	padding int   // and after it
 }
 
-// parseMP3Info reads a Xing, Info or VBRI header out of a whole frame.
+// parseMP3Info reads a Xing, Info or VBRI header from a whole frame.
 func parseMP3Info(frame []byte, h mp3Header) (info mp3Info) {
 	be := binary.BigEndian
 	if len(frame) >= 36+18 && string(frame[36:40]) == "VBRI" {

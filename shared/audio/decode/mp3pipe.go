@@ -8,10 +8,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// pipedMP3 has ffmpeg decode the frames that the feed finds. Both decoders of MP3
-// so see the same frames, without tags and junk, and the same is said of a file
-// that breaks off. Through a pipe, ffmpeg takes off the encoder's delay, and leaves
-// its padding.
+// pipedMP3 has ffmpeg decode the frames that the feed finds. So both decoders of MP3
+// get the same frames, without tags and junk, and report a truncated file in the same
+// way. Through a pipe, ffmpeg removes the encoder's delay, and leaves its padding.
 type pipedMP3 struct {
 	child  *ffmpegSource
 	frames *mp3Frames
@@ -42,10 +41,10 @@ func (p *pipedMP3) decode(dst []float32) ([]float32, error) {
 	return dst, p.frames.blame(err)
 }
 
-// mp3Frames reads the frames of a feed, the one with the stream's info first.
+// mp3Frames reads the frames of a feed. The one with the stream's info, if any, is first.
 type mp3Frames struct {
 	feed *mp3Feed
-	err  error // what ended the frames: io.EOF, or what is wrong with the file
+	err  error // what ended the frames: io.EOF, or the error of the file
 }
 
 func newMP3Frames(feed *mp3Feed) *mp3Frames {
@@ -55,8 +54,8 @@ func newMP3Frames(feed *mp3Feed) *mp3Frames {
 	return &mp3Frames{feed: feed}
 }
 
-// Read is part of io.Reader. It ends in io.EOF whatever is wrong: ffmpeg shall
-// decode what came before.
+// Read returns io.EOF at the end of the frames, even if the file is damaged, because
+// ffmpeg shall decode the frames before the damage. The field err keeps the error.
 func (f *mp3Frames) Read(p []byte) (int, error) {
 	for len(f.feed.unread) == 0 {
 		if f.err == nil {
@@ -75,9 +74,9 @@ func (f *mp3Frames) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// blame returns what is wrong with the frames, if the child ended by itself and
-// something is; else err. The child has been waited for, and with it whoever read
-// the frames.
+// blame returns the error of the frames if there is one and the child ended by itself,
+// else err. The child must have been waited for, because then the goroutine that reads
+// the frames has ended too.
 func (f *mp3Frames) blame(err error) error {
 	ended := errors.Is(err, io.EOF) || errors.Is(err, fault.ErrCorrupt)
 	if ended && f.err != nil && !errors.Is(f.err, io.EOF) {

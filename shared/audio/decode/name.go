@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// mediaTypes are the extensions of what is taken for a recording.
+// mediaTypes maps the extensions of recordings to their MIME types.
 var mediaTypes = map[string]string{
 	".wav": "audio/wav", ".mp3": "audio/mpeg", ".flac": "audio/flac", ".ogg": "audio/ogg", ".oga": "audio/ogg",
 	".opus": "audio/ogg", ".m4a": "audio/mp4", ".m4b": "audio/mp4", ".aac": "audio/aac", ".aif": "audio/aiff",
@@ -14,6 +14,6 @@ var mediaTypes = map[string]string{
 	".avi": "video/x-msvideo",
 }
 
-// MediaType is the MIME type that a file's name promises, "" for one that is no
-// recording. Whether it keeps the promise, Open says.
+// MediaType returns the MIME type that the extension of a file's name stands for, or ""
+// if the extension is unknown. Only Open checks the content.
 func MediaType(name string) string { return mediaTypes[strings.ToLower(filepath.Ext(name))] }

@@ -170,7 +170,7 @@ func resampled(t *testing.T, mp3 []byte, rate string) []byte {
 	return b
 }
 
-// holed has every frame's side information overwritten.
+// holed overwrites the side information of every frame but the first.
 func holed(mp3 []byte) []byte {
 	b := slices.Clone(mp3)
 	for _, at := range mp3Frames(b)[1:] {
@@ -181,7 +181,7 @@ func holed(mp3 []byte) []byte {
 	return b
 }
 
-// endless is a FLAC that does not say how many samples it has.
+// endless returns a FLAC that does not declare its number of samples.
 func endless(flac []byte) []byte {
 	b := slices.Clone(flac)
 	b[21] &= 0xf0
@@ -189,7 +189,7 @@ func endless(flac []byte) []byte {
 	return b
 }
 
-// frames are those of a FLAC, without what comes before them.
+// frames returns the frames of a FLAC, without the metadata before them.
 func frames(flac []byte) []byte {
 	for b := flac[4:]; ; {
 		last, n := b[0]&0x80 != 0, 4+int(b[1])<<16+int(b[2])<<8+int(b[3])
@@ -215,7 +215,7 @@ func TestMissingFile(t *testing.T) {
 	}
 }
 
-// TestAStreamIsDecodedAsAFileIs reads what cannot be sought in.
+// TestAStreamIsDecodedAsAFileIs decodes from readers that cannot seek.
 func TestAStreamIsDecodedAsAFileIs(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a.wav", "a.mp3", "a.flac", "a.ogg", "a.opus", "a.ac3", "a.eac3", "a.aiff", "alaw.wav"} {
@@ -249,7 +249,7 @@ func TestAStreamIsDecodedAsAFileIs(t *testing.T) {
 	}
 }
 
-// TestWhatComesBeforeABreakIsGiven has the sound up to it, and then the error.
+// TestWhatComesBeforeABreakIsGiven wants the sound before the break, and then the error.
 func TestWhatComesBeforeABreakIsGiven(t *testing.T) {
 	t.Parallel()
 	sound := make([]byte, 16000)

@@ -39,7 +39,7 @@ func without(t *testing.T, path string) ([]float32, error) {
 	}
 }
 
-// ffmpegs is what ffmpeg itself makes of a file, mixed by us.
+// ffmpegs returns the sound that ffmpeg itself decodes from a file, mixed by this package.
 func ffmpegs(t *testing.T, path string) []float32 {
 	t.Helper()
 	out := path + ".ffmpeg.wav"
@@ -51,10 +51,10 @@ func ffmpegs(t *testing.T, path string) []float32 {
 
 const (
 	sameDecoder    = 1e-5 // of the power; it may round differently
-	anotherDecoder = 5e-3 // go-mp3 has its own idea of some MPEG 2 frames
+	anotherDecoder = 5e-3 // go-mp3 decodes some MPEG 2 frames differently
 )
 
-// sameSound checks that two decoders agree to the sample, and nearly on its value.
+// sameSound checks that two decoders agree on the number of samples, and nearly on their values.
 func sameSound(t *testing.T, want, got []float32, within float64) {
 	t.Helper()
 	require.Equal(t, len(want), len(got))
@@ -276,7 +276,7 @@ func TestFault50WhatLastsLongerThanADayIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	head := wavFile{codec: 1, channels: 1, bits: 8, rate: 2000, length: 25 * 3600 * 2000}.bytes()
 	wav := write(t, "long.wav", head)
-	require.NoError(t, os.Truncate(wav, int64(len(head))+25*3600*2000)) // it takes no room
+	require.NoError(t, os.Truncate(wav, int64(len(head))+25*3600*2000)) // a sparse file, which takes no disk space
 	flac := slices.Clone(made(t, "a.flac"))
 	flac[21] |= 0x0f // 69 thousand million samples
 	for _, path := range []string{wav, write(t, "long.flac", flac)} {

@@ -16,56 +16,56 @@ import (
 	"leasehold/shared/fault"
 )
 
-// What a file may be. Beyond these it is an *Error.
+// Limits of a file. Beyond these it is an *Error.
 const (
-	// maxChannels leaves room for any surround format; a header that says more
-	// is a lie.
+	// maxChannels allows any surround format; a header that declares more channels is
+	// wrong.
 	maxChannels = 32
-	// minRateHz and maxRateHz hold telephone sound at one end and what converters
-	// for instruments make at the other.
+	// minRateHz and maxRateHz include telephone sound at one end and the output of
+	// converters for instruments at the other.
 	minRateHz = 2000
 	maxRateHz = 768000
-	// maxDuration is a day: the longest broadcasts are shorter, and a file beyond
-	// it is a recorder that nobody stopped.
+	// maxDuration is a day, because the longest broadcasts are shorter, and a longer
+	// file comes from a recorder that was not stopped.
 	maxDuration = 24 * time.Hour
 	// maxAmplitude bounds samples of float formats; full scale is 1. It is 36 dB
-	// above full scale: mixing overshoots by less, and noise read as floats does
-	// not stay below.
+	// above full scale, because mixing overshoots by less, and noise that is read as
+	// floats exceeds it.
 	maxAmplitude = 64
 )
 
 // A source decodes one format to mono. Sample values are checked by Stream.
 type source interface {
-	// read fills at most dst, and returns io.EOF alone at the end.
+	// read fills at most dst, and returns io.EOF without samples at the end.
 	read(dst []float32) (int, error)
 	rateHz() int
 	close() error
 }
 
-// Stream is the sound of one file. It is for one goroutine.
+// Stream is the sound of one file. Only one goroutine may use it.
 type Stream struct {
 	ctx    context.Context
 	src    source
 	format string
 	rate   int
 	frames int64
-	err    error // what ended the stream, repeated for ever
+	err    error // the error that ended the stream; Read repeats it
 }
 
-// Decoder opens files. The zero value has ffmpeg decode what it is faster at, or
-// what nothing else here can, when it is in the PATH.
+// Decoder opens files. If ffmpeg is in the PATH, the zero value uses it for formats that
+// it decodes faster, or that this package cannot decode.
 type Decoder struct {
-	WithoutFFmpeg bool // as if it were not installed
+	WithoutFFmpeg bool // treat ffmpeg as not installed
 
-	stall time.Duration // how long a child may give nothing; 0 is defaultStall
+	stall time.Duration // how long a child may print nothing; 0 is defaultStall
 }
 
-// Open is Open of the zero Decoder.
+// Open calls Open of the zero Decoder.
 func Open(ctx context.Context, path string) (*Stream, error) { return Decoder{}.Open(ctx, path) }
 
-// Open starts to decode the file at path, whose format it finds out. A failure to
-// decode is an *Error (see the package); a failure to read is the system's. When
-// ctx ends, so does the stream, and with it a child process.
+// Open detects the format of the file at path and starts to decode it. A failure to
+// decode is an *Error (see the package); a failure to read is the system's error. When
+// ctx ends, the stream and its child process end too.
 func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 	info, err := os.Stat(path) // before Open, which would wait for a pipe's writer
 	if errors.Is(err, os.ErrNotExist) {
@@ -84,13 +84,13 @@ func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 	return d.start(ctx, &input{r: bufio.NewReaderSize(f, maxSync), closer: f, file: f, size: info.Size()})
 }
 
-// OpenReader starts to decode a stream, such as standard input, as Open does a file. Formats that
-// must be read with seeking, as some MP4 are, fail. The Stream closes r.
+// OpenReader starts to decode a stream, such as standard input, as Open does a file. It fails for
+// files that must be read with seeking, such as some MP4. The Stream closes r.
 func (d Decoder) OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
 	return d.start(ctx, &input{r: bufio.NewReaderSize(r, maxSync), closer: r, size: math.MaxInt64})
 }
 
-// input is what is decoded: a file, or a stream that can be read once.
+// input is a file, or a stream that can be read once.
 type input struct {
 	r      *bufio.Reader
 	closer io.Closer
@@ -143,8 +143,8 @@ func (d Decoder) open(ctx context.Context, in *input) (src source, format string
 	return src, kind, err
 }
 
-// errNeedsFFmpeg is how a decoder says that the file is of its format but of a
-// variety it does not know.
+// errNeedsFFmpeg reports that this package does not decode the format, or this variety
+// of it.
 var errNeedsFFmpeg = errors.New("needs ffmpeg")
 
 // rescue turns a panic of a decoder library into an error of the file.
@@ -154,13 +154,13 @@ func rescue(err *error) {
 	}
 }
 
-// Format names what was found: wav, mp3, flac, or ffmpeg's name of a container.
+// Format returns the format that was detected: wav, mp3, flac, aiff, or ffmpeg's name of a container.
 func (s *Stream) Format() string { return s.format }
 
 // RateHz is the sample rate, within minRateHz and maxRateHz.
 func (s *Stream) RateHz() int { return s.rate }
 
-// Frames is how many frames Read has given so far.
+// Frames returns how many frames Read has returned so far.
 func (s *Stream) Frames() int64 { return s.frames }
 
 // Read decodes at most len(buf.Data) mono frames into buf.Data, sets buf.Format,
@@ -202,7 +202,7 @@ func (s *Stream) read(dst []float32) (n int, err error) {
 
 func (s *Stream) at(i int) string { return clock(span(s.frames+int64(i), s.rate)) }
 
-// Close ends the stream and what it started. It waits for a child process.
+// Close ends the stream and its child process, and waits for the process.
 func (s *Stream) Close() error {
 	if s.err == nil {
 		s.err = fault.ErrClosed

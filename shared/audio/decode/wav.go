@@ -17,14 +17,14 @@ const (
 	wavFloat      = 3
 	wavExtensible = 0xfffe
 
-	lengthUnknown = 0xffffffff // what a program writes that cannot seek back
+	lengthUnknown = 0xffffffff // written by programs that cannot seek back
 )
 
-// wavFormat is how samples are laid out, as a WAV or an AIFF says, checked.
+// wavFormat is the layout of samples that a WAV or an AIFF declares, checked.
 type wavFormat struct {
 	float      bool
 	bigEndian  bool
-	signed     bool // samples of one byte; wider ones are always
+	signed     bool // for samples of one byte; wider ones are always signed
 	channels   int
 	rate       int
 	sampleSize int // bytes of one sample of one channel
@@ -37,15 +37,15 @@ type wavSource struct {
 	wavFormat
 	r      *bufio.Reader
 	closer io.Closer
-	left   int64 // bytes of the data chunk still to read; -1 until the end of r
+	left   int64 // bytes of the data chunk still to read; -1 reads until the end of r
 	total  int64 // bytes of it, as declared
 	raw    []byte
 	stereo stereo
 }
 
-// newWAV reads the header of f. What the data chunk declares and f does not hold is told when
-// the sound breaks off; a length that a program could not fill in is until the end of f, which
-// has at most so many bytes.
+// newWAV reads the header of f, which has at most size bytes. If f holds less sound than the data
+// chunk declares, read returns an error where the sound breaks off. If the program that wrote f
+// could not fill in the length, the sound lasts until the end of f.
 func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
 	w := &wavSource{r: bufio.NewReaderSize(f, blockBytes), closer: f}
 	length, err := w.readHeader()
@@ -73,7 +73,7 @@ func (w *wavSource) readHeader() (length int64, err error) {
 		return 0, headerCut(err)
 	}
 	if string(b[:4]) != "RIFF" || string(b[8:]) != "WAVE" {
-		return 0, errNeedsFFmpeg // RF64 and its kin
+		return 0, errNeedsFFmpeg // RF64, for example
 	}
 	for range maxChunks {
 		if _, err := io.ReadFull(w.r, b[:8]); err != nil {
@@ -100,7 +100,7 @@ func (w *wavSource) readHeader() (length int64, err error) {
 
 func headerCut(err error) error { return cut("WAV", err) }
 
-// cut says of an end within a header what that means.
+// cut replaces an end of the file within the header by an error that describes it.
 func cut(format string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return corrupt("truncated: a %s that ends before its sound", format)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// wavFile is a WAV of which every field can lie.
+// wavFile is a WAV in which every field can be wrong.
 type wavFile struct {
 	codec, channels, bits, align int // align 0 is the true one
 	rate                         uint32
