@@ -77,7 +77,7 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 			err = waitErr // it explains why there is no header
 		}
 		if errors.Is(err, errNeedsFFmpeg) {
-			err = errors.New("ffmpeg: what it writes is no WAV")
+			err = errors.New("ffmpeg: its output is not a WAV")
 		}
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func FuzzMP3Frames(f *testing.F) {
 		for len(got) > 0 {
 			h, ok := parseMP3Header(got)
 			if !ok || h.bytes > len(got) {
-				t.Fatalf("%d bytes that are no frame", len(got))
+				t.Fatalf("a frame of %d bytes has no header", len(got))
 			}
 			got = got[h.bytes:]
 		}

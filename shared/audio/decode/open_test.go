@@ -132,7 +132,7 @@ func TestFault50BadAudioIsATypedError(t *testing.T) {
 				t.Errorf("%d samples, error %q, want %v and %q", len(samples), err, c.kind, c.says)
 			}
 			if err != nil && strings.Contains(err.Error(), filepath.Dir(path)) {
-				t.Errorf("the path is told: %v", err)
+				t.Errorf("the error has the path: %v", err)
 			}
 		})
 	}
