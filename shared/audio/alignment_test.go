@@ -18,7 +18,7 @@ func run(t testing.TB, name string, args ...string) {
 	}
 }
 
-// lag is the shift, in samples, at which got looks most like want, and how much.
+// lag returns the shift in samples at which got and want correlate most, and that correlation.
 func lag(want, got []float32, most int) (shift int, score float64) {
 	const from, n = 8000, 8000
 	for d := -most; d <= most; d++ {
@@ -81,7 +81,7 @@ func TestOffsetsAgreeWhateverTheFormat(t *testing.T) {
 	}
 }
 
-// TestMP3AgreesWithFFmpeg also holds for files whose delay nobody knows.
+// TestMP3AgreesWithFFmpeg also covers files that do not state their delay.
 func TestMP3AgreesWithFFmpeg(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -109,7 +109,7 @@ func TestMP3AgreesWithFFmpeg(t *testing.T) {
 	}
 }
 
-// fill splits a command line and puts in its files.
+// fill splits a command line and replaces the placeholders of its files.
 func fill(args, src, out string) (list []string) {
 	for _, a := range strings.Fields(args) {
 		switch a {

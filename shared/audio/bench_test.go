@@ -9,7 +9,7 @@ import (
 
 var benchMedia = flag.String("media", "", "recording for BenchmarkSpool; else 20 s of noise in each of four formats")
 
-// BenchmarkSpool decodes and resamples. Of a file of one's own:
+// BenchmarkSpool measures decoding and resampling. To measure another file:
 //
 //	go test -run '^$' -bench Spool -benchtime 1x ./shared/audio -args -media FILE
 func BenchmarkSpool(b *testing.B) {

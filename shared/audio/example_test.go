@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/audio/bench/set"
 )
 
-// rustle is so many seconds of a sound that occurs only once.
+// rustle returns noise of the given length in seconds. Another seed gives other noise.
 func rustle(seed uint64, seconds int) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float32, seconds*audio.RateHz)

@@ -8,9 +8,8 @@ import (
 	"leasehold/shared/audio/decode"
 )
 
-// Files lists what by its name is a recording, in a folder and all folders in it,
-// relative to it and in the order of the names. Hidden files and folders are left
-// out.
+// Files lists the files below a folder whose name has the ending of a recording. The
+// names are relative to the folder and sorted. Hidden files and folders are left out.
 func Files(folder string) ([]string, error) {
 	var all []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

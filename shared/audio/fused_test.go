@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fused is a multiplication and an addition with one rounding, as arm64 has them.
+// fused matches an arm64 instruction that multiplies and adds with one rounding.
 var fused = regexp.MustCompile(`(?m)^.*\(([^)]*\.go:\d+)\)\s+FN?M(?:ADD|SUB)[SD]\b.*$`)
 
-// TestNoProcessorFusesOperations compiles what finds clips for arm64, where a product and a sum
-// are rounded once instead of twice unless a conversion between them forbids it. So it gives the
-// same bits as amd64, whose compiler does not fuse them.
+// TestNoProcessorFusesOperations compiles the packages that find clips for arm64, and fails if the
+// code has a fused operation. On arm64 a product and a sum are rounded once instead of twice, unless
+// a conversion between them forbids it. Without fused operations arm64 gives the same bits as amd64,
+// because the compiler for amd64 generates none.
 func TestNoProcessorFusesOperations(t *testing.T) {
 	t.Parallel()
 	args := []string{"build", "-gcflags=-S"}

@@ -14,34 +14,34 @@ import (
 
 // Clip is one sound to look for: mono, at RateHz.
 type Clip struct {
-	ID      string // by which findings name it
+	ID      string // names the clip in findings
 	Samples []float32
 }
 
-// Finding is one place where a clip is played.
+// Finding is one place in an episode where a clip is played.
 type Finding = match.Finding
 
 // Options of a search; the zero value is the default.
 type Options = match.Options
 
-// Source is an episode as a stream, mono at RateHz: a Stream, or one of your own.
+// Source is an episode as a stream, mono at RateHz: a Stream, or the caller's own type.
 type Source = match.Reader
 
-// Index is the clips to look for. Add them, then Match as many episodes as there are, in
-// any number of goroutines; what is added later is not found by a Match that has begun.
-// Beyond some 16 MB of clips it is in files without names in the system's own folder for
-// them, which are gone with it.
+// Index holds the clips to look for. Add the clips, then Match any number of episodes, in
+// any number of goroutines. A Match that has begun does not find clips that are added later.
+// If the clips exceed about 16 MB, the rest is in unnamed files in the system's temporary
+// folder. The system removes them when the Index is gone.
 type Index struct {
 	mu      sync.Mutex // guards builder and built
 	builder index.Builder
-	built   *index.Index // nil when clips were added since
+	built   *index.Index // nil if clips were added since the last Build
 }
 
 // NewIndex returns an Index without clips.
 func NewIndex() *Index { return &Index{} }
 
-// Add takes a clip; it keeps a copy. A clip in which there is nothing to look for is
-// refused: exact.ErrSilent, exact.ErrTooShort or exact.ErrTooLong.
+// Add adds a copy of a clip. It refuses a clip that cannot be searched for, with
+// exact.ErrSilent, exact.ErrTooShort or exact.ErrTooLong.
 func (x *Index) Add(c Clip) error {
 	if err := exact.Check(c.Samples); err != nil {
 		return fmt.Errorf("clip %s: %w", c.ID, err)
@@ -52,8 +52,8 @@ func (x *Index) Add(c Clip) error {
 	return x.builder.Add(c.ID, c.Samples)
 }
 
-// Build returns the index of what was added so far, for package match, or to be written
-// to a file. Match calls it.
+// Build returns the index of the clips that were added so far, for package match or for
+// index.Write. Match calls it.
 func (x *Index) Build() (*index.Index, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -67,10 +67,10 @@ func (x *Index) Build() (*index.Index, error) {
 	return x.built, nil
 }
 
-// Match finds the clips in an episode, and yields each finding as soon as no other can
-// come before it, about a minute of sound later. An error is yielded once, as the last:
-// ctx's cause, the Source's, or fault.ErrInvalid for Options outside their range. Memory
-// depends on the clips and not on the length of the episode.
+// Match finds the clips in an episode. It yields each finding as soon as no other can
+// come before it, about a minute of sound later. If the search fails, the last pair has
+// the error: ctx's cause, the Source's error, or fault.ErrInvalid if Options are outside
+// their range. Memory depends on the clips and not on the length of the episode.
 func (x *Index) Match(ctx context.Context, episode Source, o Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		built, err := x.Build()
@@ -91,5 +91,5 @@ func (x *Index) Match(ctx context.Context, episode Source, o Options) iter.Seq2[
 	}
 }
 
-// errStopped ends a search of which nobody wants more.
+// errStopped ends the search if the consumer stopped iterating.
 var errStopped = errors.New("stopped by the caller")

@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// samples are a Source that ends with an error.
+// samples is a Source that ends with an error.
 type samples struct {
 	rest []float32
 	err  error

@@ -11,12 +11,12 @@ import (
 	"leasehold/shared/fault"
 )
 
-// RateHz is the rate at which recordings are compared. Speech and jingles are
-// told apart below 4 kHz, which any telephone carries.
+// RateHz is the rate at which recordings are compared. The frequencies below 4 kHz
+// are enough to distinguish speech and jingles.
 const RateHz = 8000
 
-// Load decodes the file at path to RateHz. One that lasts longer than limit is
-// fault.ErrTooLarge, and is not decoded further than that.
+// Load decodes the file at path to RateHz. If the file lasts longer than limit, Load
+// stops decoding there and returns fault.ErrTooLarge.
 func Load(ctx context.Context, path string, limit time.Duration) ([]float32, error) {
 	return LoadAt(ctx, path, RateHz, limit)
 }
@@ -35,14 +35,15 @@ func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) (
 	return all, err
 }
 
-// Each decodes the file at path to RateHz, and hands over each block, which is its own
-// again when emit returns. What emit returns ends it.
+// Each decodes the file at path to RateHz and calls emit with each block. It reuses the
+// block after emit returns. If emit returns an error, Each stops and returns it, except
+// that it returns nil for io.EOF.
 func Each(ctx context.Context, path string, emit func([]float32) error) error {
 	return convert(ctx, path, RateHz, emit)
 }
 
-// convert decodes and resamples, and hands over each block, which is its own
-// again when emit returns.
+// convert decodes and resamples, and calls emit with each block. It reuses the
+// block after emit returns.
 func convert(ctx context.Context, path string, rateHz int, emit func([]float32) error) (err error) {
 	s, err := openAt(ctx, path, rateHz)
 	if err != nil {

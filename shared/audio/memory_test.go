@@ -15,19 +15,19 @@ import (
 	"leasehold/shared/audio/spectrum"
 )
 
-// live is what the heap holds once all garbage is collected.
+// live returns the size of the heap in bytes after all garbage is collected.
 func live() int {
 	runtime.GC()
-	runtime.GC() // what the first one has only marked to be finalized
+	runtime.GC() // frees the objects that the first one only queued for finalizers
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
 }
 
-// slackBytes is by how much the live heap may differ from one place of an episode to another.
+// slackBytes is the most by which the live heap may differ between two places of an episode.
 const slackBytes = 1 << 20
 
-// endless plays a bed over and over, and calls at when a round is over.
+// endless plays bed for a number of rounds, and calls at after each round.
 type endless struct {
 	bed          []float32
 	next, rounds int
@@ -47,8 +47,8 @@ func (e *endless) Read(dst []float32) (int, error) {
 }
 
 // TestAStreamTakesNoMoreMemoryTheLongerItIs compares the live heap after one minute and after
-// four, of which each has the clips in it; the samples of three take 6 MB. It is not
-// parallel: the heap is everybody's.
+// four. Each round has the clips in it. The samples of three minutes take 6 MB. The test is not
+// parallel, because all tests share the heap.
 func TestAStreamTakesNoMoreMemoryTheLongerItIs(t *testing.T) {
 	x := audio.NewIndex()
 	bed := rustle(1, 32)
@@ -74,7 +74,7 @@ func TestAStreamTakesNoMoreMemoryTheLongerItIs(t *testing.T) {
 }
 
 // TestAKnownEpisodeTakesNoMoreMemoryTheLongerItIs compares the live heap after 20 minutes of
-// landmarks with that after 200. They are random, so some are of clips everywhere.
+// landmarks with that after 200. The landmarks are random, so some match clips everywhere.
 func TestAKnownEpisodeTakesNoMoreMemoryTheLongerItIs(t *testing.T) {
 	x := audio.NewIndex()
 	for n := range 5 {
@@ -95,8 +95,8 @@ func TestAKnownEpisodeTakesNoMoreMemoryTheLongerItIs(t *testing.T) {
 	require.InDelta(t, heap[1], heap[10], slackBytes)
 }
 
-// scattered are two landmarks in each frame, of which only some are asked for; at is
-// called after each frame.
+// scattered yields those of two random landmarks in each frame that the caller asks for, and
+// calls at after each frame.
 func scattered(frames int, at func(frame int)) func(landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
 	return func(some landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
 		return func(yield func(landmark.Landmark, error) bool) {
@@ -114,7 +114,7 @@ func scattered(frames int, at func(frame int)) func(landmark.Hashes) iter.Seq2[l
 	}
 }
 
-// silence is a sound without end.
+// silence is silence of any length.
 type silence struct{}
 
 func (silence) ReadAt(dst []float32, _ int) error { clear(dst); return nil }

@@ -16,14 +16,15 @@ Our guest has worked for thirty years in a small museum near the harbour. She sa
 for the ships and stay for the stories. Then the weather changed, and the whole plan with it. We asked
 our listeners to write to us, and they did, by the hundreds. Right, hello, and back to the show.`
 
-// TestClipsInTalk is the whole way: talk, with clips played into it, as an MP3 of
-// 64 kbit/s. What is there is found to the millisecond, and nothing else.
+// TestClipsInTalk runs all steps: it plays clips into speech, encodes that as an MP3
+// of 64 kbit/s, and searches it. The clips that are played are found to the millisecond,
+// and the others are not found.
 func TestClipsInTalk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	run(t, "espeak-ng", "-v", "en-us", "-w", at("talk.wav"), talk)
-	played := map[string]string{ // clips, and where they are
+	played := map[string]string{ // clip to offset in seconds
 		"jingle": "3.2", "drop": "11.75", "voice": "18.01",
 	}
 	run(t, "sox", "-R", "-n", "-r", "44100", "-b", "16", at("jingle.wav"), "synth", "0.4", "pluck", "440", "synth", "0.4", "sine", "mix", "660-880", "gain", "-n", "-8")

@@ -13,16 +13,16 @@ import (
 
 const sampleBytes = 4
 
-// Recording is an episode at RateHz in a file that no folder names: it takes
-// 115 MB of disk an hour, and is gone with the Recording or the process. Methods
-// may be called concurrently.
+// Recording is an episode at RateHz in an unnamed file. The file takes 115 MB of disk
+// for each hour of sound. The system removes it when the Recording is closed or the
+// process ends. Methods may be called concurrently.
 type Recording struct {
 	f   *os.File
 	len int
 }
 
-// Spool decodes the file at path into a file in dir, "" for the system's own
-// folder. The caller closes the Recording.
+// Spool decodes the file at path into a file in dir. If dir is "", it uses the
+// system's temporary folder. The caller closes the Recording.
 func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 	f, err := os.CreateTemp(dir, "spool-*")
 	if err != nil {
@@ -33,7 +33,7 @@ func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	if err := os.Remove(f.Name()); err != nil { // a killed process leaves nothing behind
+	if err := os.Remove(f.Name()); err != nil { // now, so that a killed process leaves no file
 		return nil, fmt.Errorf("audio.Spool: %w", err)
 	}
 	r = &Recording{f: f}
@@ -53,16 +53,16 @@ func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 	return r, nil
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (r *Recording) Len() int { return r.len }
 
-// Duration is how long the recording lasts.
+// Duration returns the length of the recording.
 func (r *Recording) Duration() time.Duration {
 	return time.Duration(r.len) * (time.Second / RateHz)
 }
 
-// ReadAt fills dst with the samples from offset on. Beyond either end of the
-// recording is silence.
+// ReadAt fills dst with the samples from offset on. It fills the part of dst that
+// lies before the start or after the end of the recording with zeros.
 func (r *Recording) ReadAt(dst []float32, offset int) error {
 	clear(dst)
 	from, to := max(0, offset), min(r.len, offset+len(dst))
@@ -79,5 +79,5 @@ func (r *Recording) ReadAt(dst []float32, offset int) error {
 	return nil
 }
 
-// Close gives the disk space back.
+// Close frees the disk space.
 func (r *Recording) Close() error { return r.f.Close() }

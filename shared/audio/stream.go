@@ -11,25 +11,25 @@ import (
 	"leasehold/shared/audio/resample"
 )
 
-// blockFrames is how many frames are decoded at a time.
+// blockFrames is the number of frames that are decoded at a time.
 const blockFrames = 1 << 14
 
-// Stream is a recording as it is decoded: mono, at RateHz. It is for one goroutine.
+// Stream decodes a recording while it is read: mono, at RateHz. It is for one goroutine.
 type Stream struct {
 	source *decode.Stream
 	rate   *resample.Resampler
 	in     *gobuf.Float32Buffer
 	block  []float32
-	rest   []float32 // of block, not yet read
+	rest   []float32 // the part of block that was not read yet
 	ended  bool
 }
 
-// Open begins to decode the file at path. The caller closes the Stream; the end of ctx
-// ends it, too.
+// Open begins to decode the file at path. The caller closes the Stream. Decoding also
+// stops when ctx ends.
 func Open(ctx context.Context, path string) (*Stream, error) { return openAt(ctx, path, RateHz) }
 
-// OpenReader begins to decode a stream that is read once, such as standard input, which may
-// go on for up to a day. The Stream closes it.
+// OpenReader begins to decode a stream that can be read only once, such as standard input.
+// The stream may last up to a day. Close of the Stream closes r.
 func OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
 	s, err := decode.Decoder{}.OpenReader(ctx, r)
 	if err != nil {
@@ -54,7 +54,7 @@ func newStream(s *decode.Stream, rateHz int) (*Stream, error) {
 	return &Stream{source: s, rate: r, in: &gobuf.Float32Buffer{Data: make([]float32, blockFrames)}}, nil
 }
 
-// next returns the next block, its own until the one after; io.EOF after the last.
+// next returns the next block, or io.EOF after the last one. The next call reuses the block.
 func (s *Stream) next() ([]float32, error) {
 	if s.ended {
 		return nil, io.EOF
@@ -72,7 +72,8 @@ func (s *Stream) next() ([]float32, error) {
 	return s.block, nil
 }
 
-// Read implements match.Reader.
+// Read fills dst with the next samples, as match.Reader wants it. It returns io.EOF after
+// the last one.
 func (s *Stream) Read(dst []float32) (n int, err error) {
 	for len(s.rest) == 0 {
 		if s.rest, err = s.next(); err != nil {
@@ -84,5 +85,5 @@ func (s *Stream) Read(dst []float32) (n int, err error) {
 	return n, nil
 }
 
-// Close ends the decoding.
+// Close stops the decoding.
 func (s *Stream) Close() error { return s.source.Close() }

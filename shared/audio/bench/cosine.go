@@ -6,21 +6,22 @@ import (
 )
 
 const (
-	cosineRateHz = 22050 // where longLook is the 23 ms that decide
-	anchorS      = .125  // the clip's loudest part, at which the looks begin
+	cosineRateHz = 22050 // at this rate longLook is 23 ms
+	anchorS      = .125  // length of the clip's loudest part; both comparisons begin at its start
 	shortLook    = 50    // samples
 	longLook     = 500
 	shortCosine  = .6
 	longCosine   = .9
 )
 
-// Cosine is the search that Leasehold set out to replace, as a baseline of cost: at
-// every sample of the episode the cosine of 50 samples from the clip's loudest
-// eighth of a second on, and where it is 0.6, of 500 samples; 0.9 is a finding. Of
-// findings that touch, the best one stays.
+// Cosine is the search that Leasehold was written to replace, as a baseline of cost.
+// At every sample of the episode it computes the cosine of 50 samples, from the start
+// of the clip's loudest eighth of a second on. If that is at least 0.6, it computes the
+// cosine of 500 samples. At least 0.9 is a finding. If findings touch, it keeps the
+// best one.
 type Cosine struct{ clips []anchored }
 
-// anchored is a clip, and where its loudest part begins.
+// anchored is a clip and the sample at which its loudest part begins.
 type anchored struct {
 	Clip
 	at int
@@ -37,7 +38,7 @@ func (c *Cosine) Index(_ context.Context, clips []Clip) error {
 	return nil
 }
 
-// loudest is where the loudest stretch of anchorS begins, with longLook after it.
+// loudest returns the start of the loudest stretch of anchorS that has longLook after it.
 func loudest(x []float32) int {
 	const length = cosineRateHz / 8
 	best, at, sum := -1.0, 0, 0.0
@@ -53,7 +54,7 @@ func loudest(x []float32) int {
 	return at
 }
 
-// Match looks for one clip after the other.
+// Match searches for one clip after the other.
 func (c *Cosine) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
 	for _, clip := range c.clips {
@@ -91,7 +92,7 @@ func (a anchored) search(episode []float32) []Found {
 	return all
 }
 
-// cosine of the angle between x and as much of y.
+// cosine returns the cosine of the angle between x and the first len(x) samples of y.
 func cosine(x, y []float32) float64 {
 	var xy, xx, yy float32
 	y = y[:len(x)]

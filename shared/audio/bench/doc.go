@@ -1,22 +1,24 @@
 // Package bench measures how well, and at what cost, a method finds clips in the
 // sets of package set.
 //
-// A Method is anything that takes clips and finds them in an episode. Run builds
-// its index, has it search every episode of a set, and scores what it found:
+// A Method takes clips and finds them in an episode. Run builds the index of the
+// method, searches every episode of a set with it, and scores the findings:
 //
-//   - A hit is the same clip within ±tolerance of where it is played; each
-//     insertion and each finding counts once. Where a head is cut, the start of the
-//     whole clip and the start of what is heard are both right.
-//   - A clip of the same class (set.Relation) at the place that the relation says is
-//     a hit too, if the clip itself is not found there; else it is neither right nor
-//     wrong. Clips of a class that shares a loop (set.Clip.Loops) are neither right
-//     nor wrong anywhere where another one of it is played.
-//   - Everything else that is found is wrong.
+//   - A finding is a hit if it names the clip that is played there, within ±tolerance
+//     of its start. Each insertion and each finding counts once. If the head of the
+//     clip is cut, the start of the whole clip and the start of its sound are both
+//     right.
+//   - A finding of another clip of the same class (set.Relation), at the offset that
+//     the relation states, is a hit if the played clip itself is not found there.
+//     Otherwise it is neither right nor wrong. If the clips of a class share a loop
+//     (set.Clip.Loops), finding one wherever another one is played is neither right
+//     nor wrong.
+//   - Every other finding is wrong.
 //
-// Cost is CPU time of this process, user and system. Decoding is measured apart;
-// all methods get the same decoded sound.
+// Cost is the CPU time of this process, user and system. Decoding is measured
+// separately, and all methods get the same decoded sound.
 //
-// Two methods are here for comparison: Exact, the correlation of package exact, is
-// the oracle; Cosine is the sample-by-sample search that Leasehold set out to
-// replace. Nothing is tuned here.
+// Two methods are here for comparison. Exact, the correlation of package exact, is
+// the reference. Cosine is the sample-by-sample search that Leasehold was written to
+// replace. The package tunes no method.
 package bench

@@ -6,8 +6,8 @@ import (
 	"leasehold/shared/audio/exact"
 )
 
-// Exact is normalised cross-correlation over the whole waveform: slow, and the
-// oracle for what keeps its speed.
+// Exact is normalised cross-correlation over the whole waveform. It is slow, and the
+// reference for clips that are played at their own speed.
 type Exact struct {
 	Threshold float64 // 0 is exact.DefaultThreshold
 	clips     []exact.Clip
@@ -36,7 +36,7 @@ func (e *Exact) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	return all, err
 }
 
-// memory is an episode that is held in memory.
+// memory is an episode in memory.
 type memory []float32
 
 func (m memory) Len() int { return len(m) }

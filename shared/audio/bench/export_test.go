@@ -1,6 +1,6 @@
 package bench
 
-// The marks of the tables, for the tests.
+// Begin and End are the marks of the tables, exported for the tests.
 const (
 	Begin = beginMark
 	End   = endMark

@@ -8,7 +8,7 @@ import (
 	"leasehold/shared/audio/match"
 )
 
-// Landmarks is the method of package match: what Leasehold uses.
+// Landmarks is the method of package match, which Leasehold uses.
 type Landmarks struct {
 	Options match.Options
 	clips   *index.Index
@@ -29,7 +29,7 @@ func (l *Landmarks) Index(_ context.Context, clips []Clip) (err error) {
 	return err
 }
 
-// Match streams the episode through.
+// Match reads the episode as a stream.
 func (l *Landmarks) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
 	rest := stream(episode)

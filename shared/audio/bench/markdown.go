@@ -8,14 +8,14 @@ import (
 	"leasehold/shared/fault"
 )
 
-// The lines between which Write puts the tables.
+// Write puts the tables between these two lines.
 const (
 	beginMark = "<!-- bench-clips: begin -->"
 	endMark   = "<!-- bench-clips: end -->"
 )
 
-// Markdown returns the tables: the summary of all methods and sets, then how each
-// set's first method did by condition, length and kind.
+// Markdown returns the tables: the summary of all methods and sets, then for the first
+// method of each set the results by condition, length and kind.
 func Markdown(all []Figures) string {
 	var b strings.Builder
 	b.WriteString("| set, seed | method | clips | found | wrong | aside | precision | recall | F1 | F1, most of a clip | offset error, median / p95 | wrong in clip-free hours | CPU s, index | CPU s an hour | decoding | heap |\n")
@@ -38,7 +38,7 @@ func Markdown(all []Figures) string {
 
 func (s Spread) String() string { return fmt.Sprintf("%.1f (%.1f–%.1f)", s.Median, s.Least, s.Most) }
 
-// table is all groups of one measurement.
+// table returns the table of all groups of one measurement except "all".
 func (f Figures) table() string {
 	var b strings.Builder
 	b.WriteString("| by | | found | wrong | aside | precision | recall, 95 % interval | F1 | offset error, median / p95 |\n|---|---|---|---|---|---|---|---|---|\n")
@@ -58,7 +58,7 @@ func (f Figures) table() string {
 	return b.String()
 }
 
-// Group returns the line with a name.
+// Group returns the group with a name, or an empty one if there is none.
 func (f Figures) Group(by, name string) Group {
 	for _, g := range f.Groups {
 		if g.By == by && g.Name == name {
@@ -68,7 +68,7 @@ func (f Figures) Group(by, name string) Group {
 	return Group{By: by, Name: name}
 }
 
-// Write puts text between the marks in the file at path, in place of what is there.
+// Write replaces the text between the marks in the file at path.
 func Write(path, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {

@@ -2,12 +2,11 @@ package bench
 
 import "context"
 
-// Method is a way of finding clips, under measurement. It is used by one goroutine,
-// and for one run.
+// Method finds clips; Run measures it. One goroutine uses it, for one run.
 type Method interface {
-	// RateHz of the sound that it wants.
+	// RateHz returns the sample rate that the method needs.
 	RateHz() int
-	// Index takes all clips, once, before the first Match.
+	// Index gets all clips. It is called once, before the first Match.
 	Index(ctx context.Context, clips []Clip) error
 	// Match returns each place where a clip is played, in any order.
 	Match(ctx context.Context, episode []float32) ([]Found, error)
@@ -26,5 +25,5 @@ type Found struct {
 	DurationS float64
 	Coverage  float64
 	Score     float64
-	Speed     float64 // 1.03 is 3 % faster; 0 where a method knows only one
+	Speed     float64 // 1.03 is 3 % faster; 0 if the method knows only one speed
 }

@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/audio/bench"
 )
 
-// noise is so many samples of it.
+// noise returns n samples of noise.
 func noise(r *rand.Rand, n int, loud float64) []float32 {
 	x := make([]float32, n)
 	for i := range x {

@@ -15,25 +15,25 @@ import (
 
 const longest = 24 * time.Hour // of an episode
 
-// Figures are what was measured of one method on one set.
+// Figures are the measurements of one method on one set.
 type Figures struct {
 	Set    string
 	Method string
 	Seed   uint64
-	Hours  float64 // in which clips are played
+	Hours  float64 // of the episodes with clips
 	Clips  int
 	Runs   int
 	Groups []Group
-	// FreeHours are those in which no clip is played, and FreeWrong is what was found in them.
+	// FreeHours are the hours of the episodes without clips. FreeWrong counts the findings in them.
 	FreeHours float64
 	FreeWrong int
 	Index     Spread  // CPU seconds to build the index
 	Match     Spread  // CPU seconds to search an hour
-	DecodeS   float64 // CPU seconds to decode an hour, ffmpeg's included
-	HeapMB    float64 // that the method holds after the search, with its clips
+	DecodeS   float64 // CPU seconds to decode an hour, including ffmpeg
+	HeapMB    float64 // live heap of the method after the search, including its clips
 }
 
-// Spread is the median of the runs, and the least and the most.
+// Spread is the median, the minimum and the maximum of the runs.
 type Spread struct{ Median, Least, Most float64 }
 
 func spread(all []float64) Spread {
@@ -41,8 +41,8 @@ func spread(all []float64) Spread {
 	return Spread{all[len(all)/2], all[0], all[len(all)-1]}
 }
 
-// Run measures a method on a set, as often as runs says; each run starts with a new
-// method. What is found must be the same every time.
+// Run measures a method on a set in a number of runs. Each run starts with a new
+// method. The findings must be the same in every run.
 func Run(ctx context.Context, s *set.Set, name string, newMethod func() Method, runs int, log *slog.Logger) (Figures, error) {
 	f := Figures{Set: s.Name, Seed: s.Seed, Method: name, Hours: s.Hours(false), FreeHours: s.Hours(true), Clips: len(s.Clips), Runs: runs}
 	var index, search []float64
@@ -70,11 +70,11 @@ func same(a, b []Group) bool {
 	})
 }
 
-// run is one run.
+// run is one run of a method on a set, and its costs.
 type run struct {
 	set    *set.Set
 	method Method
-	log    *slog.Logger // each miss and each wrong finding, as debug
+	log    *slog.Logger // gets each miss and each wrong finding at level debug
 
 	index, match, decode time.Duration
 	heapMB               float64
@@ -135,7 +135,7 @@ func (r *run) clips(ctx context.Context) ([]Clip, error) {
 	return all, nil
 }
 
-// heap is how many megabytes are live.
+// heap returns the size of the live heap in megabytes.
 func heap() float64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -143,7 +143,7 @@ func heap() float64 {
 	return float64(m.HeapAlloc) / 1e6
 }
 
-// timed adds the CPU time of this process and its children, while f runs, to d.
+// timed runs f, and adds to d the CPU time that this process and its children used meanwhile.
 func timed(d *time.Duration, f func() error) error {
 	before, err := cpu()
 	if err != nil {

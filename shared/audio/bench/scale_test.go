@@ -21,13 +21,13 @@ import (
 	"leasehold/shared/audio/match"
 )
 
-// The measurements of scale want real sound, such as that of the built sets:
+// The benchmarks of scale need real sound, such as that of the built sets:
 //
 //	S=~/.cache/leasehold/bench/sets
 //	go test ./shared/audio/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-18-v3 -search $S/dev-18-v3 -clips 10000
 //	go test ./shared/audio/bench -run '^$' -bench NewClip -benchtime 1x -args -clips-of $S/report-18-v3 -search $S/dev-18-v3 -hours 100 -unlike 10
 //
-// Without the folders they do with a little noise.
+// Without the folders they use a little noise.
 var (
 	clipsOf = flag.String("clips-of", "", "folder of recordings of which clips are cut")
 	search  = flag.String("search", "", "folder of recordings in which they are looked for")
@@ -36,13 +36,13 @@ var (
 	unlike  = flag.Float64("unlike", 1e9, "after so many hours the known episodes are repeated as they are")
 )
 
-// recording is an episode, on disk.
+// recording is an episode on disk or in memory.
 type recording interface {
 	Len() int
 	ReadAt(dst []float32, offset int) error
 }
 
-// episodes decodes the MP3s of a folder to files without names, or makes noise.
+// episodes decodes the MP3s of a folder to unnamed files. Without a folder it returns a minute of noise.
 func episodes(b *testing.B, folder string) (all []recording) {
 	b.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.mp3"))
@@ -72,7 +72,7 @@ func (m memory) ReadAt(dst []float32, offset int) error {
 	return nil
 }
 
-// cuts indexes pieces of 1 to 9 s.
+// cuts builds an index of n pieces of 1 to 9 s from random places.
 func cuts(b *testing.B, from []recording, n int) *index.Index {
 	b.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
@@ -88,7 +88,7 @@ func cuts(b *testing.B, from []recording, n int) *index.Index {
 	return x
 }
 
-// cpu is the CPU time of this process, user and system.
+// cpu returns the CPU time of this process, user and system.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -96,8 +96,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// resident is what the process holds in memory, and the most that it held, in megabytes;
-// they are told by Linux.
+// resident returns the resident memory of the process, now and at its peak, in megabytes.
+// It needs Linux, because it reads /proc.
 func resident(b *testing.B) (now, most float64) {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -113,8 +113,8 @@ func resident(b *testing.B) (now, most float64) {
 	return now / 1000, most / 1000
 }
 
-// BenchmarkScale searches all episodes for clips of which none is played, with an index
-// that is built, kept and mapped.
+// BenchmarkScale searches all episodes for clips that are not played in them. It builds the
+// index, writes it to a file and maps the file.
 func BenchmarkScale(b *testing.B) {
 	from, in := episodes(b, *clipsOf), episodes(b, *search)
 	began := cpu(b)
@@ -143,8 +143,8 @@ func BenchmarkScale(b *testing.B) {
 	b.ReportMetric(most, "peak-MB")
 }
 
-// BenchmarkNewClip looks for one clip in known episodes: those there are, each time under
-// other noise, until there are enough hours.
+// BenchmarkNewClip looks for one clip in known episodes. It adds other noise to each copy of
+// the episodes of the folder until there are enough hours.
 func BenchmarkNewClip(b *testing.B) {
 	store, err := fingerprint.Open(b.TempDir(), 1<<40)
 	require.NoError(b, err)

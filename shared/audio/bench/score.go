@@ -9,21 +9,21 @@ import (
 	"leasehold/shared/audio/bench/set"
 )
 
-// tolerance is how far off a finding may be, in seconds.
+// tolerance is the largest error of a hit's offset, in seconds.
 const tolerance = .25
 
-// judged is one insertion or one wrong finding, with what tables divide it by.
+// judged is one insertion, or one finding that is not a hit, with the values by which the
+// tables group it.
 type judged struct {
 	clip      set.Clip
 	condition string // "" for a finding of a clip that is not played there
 	hit       bool
-	errorS    float64 // of the offset, of a hit
+	errorS    float64 // error of a hit's offset
 	wrong     bool
 	aside     bool // a finding that is neither right nor wrong
 }
 
-// judge scores what was found in one episode, and tells log of each miss and each wrong
-// finding.
+// judge scores the findings of one episode, and logs each miss and each wrong finding.
 func judge(s *set.Set, e set.Episode, found []Found, log *slog.Logger) []judged {
 	j := newScorer(s, e, found)
 	j.pair(func(in set.Insertion, f Found) float64 {
@@ -44,15 +44,15 @@ func judge(s *set.Set, e set.Episode, found []Found, log *slog.Logger) []judged 
 	return j.results(e.File, log)
 }
 
-// scorer pairs the findings of one episode with what is played in it.
+// scorer pairs the findings of one episode with its insertions.
 type scorer struct {
 	clips     map[string]set.Clip
 	relations map[string][]set.Relation // by clip
 	played    []set.Insertion
 	others    []set.Insertion
 	found     []Found
-	hit       []float64 // error of each insertion's finding, NaN without one
-	used      []bool    // findings
+	hit       []float64 // offset error of each insertion's finding; NaN without one
+	used      []bool    // per finding: it is paired with an insertion
 }
 
 func newScorer(s *set.Set, e set.Episode, found []Found) *scorer {
@@ -72,13 +72,13 @@ func newScorer(s *set.Set, e set.Episode, found []Found) *scorer {
 	return j
 }
 
-// offsetError is how far from the insertion's start, or from where it is first
-// heard, an offset is.
+// offsetError returns the distance of an offset from the insertion's start, or from
+// the start of its sound if that is nearer.
 func offsetError(in set.Insertion, offsetS float64) float64 {
 	return min(math.Abs(offsetS-in.OffsetS), math.Abs(offsetS-in.HeardS))
 }
 
-// pair makes hits of the nearest pairs that are within the tolerance, each
+// pair makes hits of the pairs within the tolerance, the nearest first. It uses each
 // insertion and each finding once.
 func (j *scorer) pair(apart func(set.Insertion, Found) float64) {
 	type couple struct {
@@ -101,7 +101,7 @@ func (j *scorer) pair(apart func(set.Insertion, Found) float64) {
 	}
 }
 
-// results are the insertions, found or missed, and the findings that are left.
+// results returns the insertions, found or missed, and the findings that are not paired.
 func (j *scorer) results(file string, log *slog.Logger) []judged {
 	var all []judged
 	for i, in := range j.played {
@@ -126,9 +126,9 @@ func (j *scorer) results(file string, log *slog.Logger) []judged {
 	return all
 }
 
-// explained reports whether a finding is of a clip related to one that is played
-// there: right, but not asked for. Of clips that share a loop no offset is the right
-// one.
+// explained reports whether a finding is of a clip that is related to one that is played
+// there, so that it is neither right nor wrong. If the clips share a loop, every offset
+// is accepted, because none of them is the right one.
 func (j *scorer) explained(f Found) bool {
 	clip := j.clips[f.Clip]
 	for _, in := range slices.Concat(j.played, j.others) {
@@ -149,8 +149,9 @@ func (j *scorer) explained(f Found) bool {
 	return false
 }
 
-// conditionAt is under what condition the clip of a wrong finding is played where
-// the finding says, so that only the offset is wrong; "" if it is not.
+// conditionAt returns the condition under which the clip of a wrong finding is played at
+// the place of the finding, if only the offset is wrong. It returns "" if the clip is not
+// played there.
 func (j *scorer) conditionAt(f Found) string {
 	length := j.clips[f.Clip].DurationS
 	for _, in := range j.played {

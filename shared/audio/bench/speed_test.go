@@ -18,13 +18,14 @@ import (
 	"leasehold/shared/audio/resample"
 )
 
-// The clips of a built set at speeds drawn from ±3 %, against their own speed:
+// ofSet selects the set for BenchmarkAnySpeed, which compares clips at speeds drawn from ±3 % with
+// the same clips at their own speed:
 //
 //	go test ./shared/audio/bench -run '^$' -bench AnySpeed -benchtime 1x -args -set ~/.cache/leasehold/bench/sets/report-18-v3
 var ofSet = flag.String("set", "", "folder of the set whose clips BenchmarkAnySpeed plays")
 
-// BenchmarkAnySpeed plays up to 400 clips without loops, each 6 dB louder than what goes on under
-// it, and reports the share of those found at their own speed that are found at another one.
+// BenchmarkAnySpeed plays up to 400 clips without loops, each 6 dB louder than the background.
+// It reports how many are found at other speeds, as a share of those found at their own speed.
 func BenchmarkAnySpeed(b *testing.B) {
 	var clips index.Builder
 	var waves [][]float32
@@ -59,7 +60,7 @@ func BenchmarkAnySpeed(b *testing.B) {
 	}
 }
 
-// playedAt is how many clips are found, each played at a speed drawn from 1±most.
+// playedAt plays each clip at a speed drawn from 1±most, and returns the number of clips found.
 func playedAt(b *testing.B, x *index.Index, waves [][]float32, under []float32, r *rand.Rand, most float64) int {
 	b.Helper()
 	var episode []float32

@@ -7,7 +7,7 @@ import (
 	"leasehold/shared/audio/bench/set"
 )
 
-// Tally counts some of the insertions and findings.
+// Tally counts the insertions and findings of one group.
 type Tally struct {
 	Played int
 	Hits   int
@@ -31,17 +31,17 @@ func (t *Tally) add(v judged) {
 	t.Played++
 }
 
-// Precision is the share of the findings that are right; 1 without any.
+// Precision returns the share of right findings; 1 if there are no findings.
 func (t Tally) Precision() float64 { return share(t.Hits, t.Hits+t.Wrong) }
 
-// Recall is the share of the insertions that are found; 1 without any.
+// Recall returns the share of the insertions that are found; 1 if there are no insertions.
 func (t Tally) Recall() float64 { return share(t.Hits, t.Played) }
 
-// F1 is the harmonic mean of precision and recall.
+// F1 returns the harmonic mean of precision and recall.
 func (t Tally) F1() float64 { return share(2*t.Hits, t.Played+t.Hits+t.Wrong) }
 
-// RecallRange is the 95 % confidence interval of the recall: Wilson's, which holds for few
-// insertions and for shares near 1, too. It is 0 to 1 without any.
+// RecallRange returns the 95 % confidence interval of the recall. It is Wilson's, because that
+// also holds for few insertions and for shares near 1. Without insertions it is 0 to 1.
 func (t Tally) RecallRange() (low, high float64) {
 	if t.Played == 0 {
 		return 0, 1
@@ -60,7 +60,7 @@ func share(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// ErrorMs is a quantile of the hits' offset errors, in milliseconds.
+// ErrorMs returns a quantile of the hits' offset errors, in milliseconds.
 func (t Tally) ErrorMs(q float64) float64 {
 	if len(t.errors) == 0 {
 		return 0
@@ -76,14 +76,15 @@ type Group struct {
 	Tally
 }
 
-// What all insertions are called, and those that play 60 % of a clip or more, 0.5 s or more,
-// and at most 6 dB under something else: the overall target is about these.
+// All is the name of the group of all insertions. Most is that of the insertions that play at
+// least 60 % of a clip and at least 0.5 s, at most 6 dB under another sound. The overall target
+// counts only these.
 const (
 	All  = "all"
 	Most = "most of a clip"
 )
 
-// tally divides what was judged into the lines of all tables.
+// tally counts insertions and findings for the lines of all tables.
 func tally(all []judged) []Group {
 	groups := []Group{{By: "all", Name: All}, {By: "all", Name: Most}}
 	for _, name := range set.Conditions() {

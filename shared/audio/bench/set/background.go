@@ -17,12 +17,12 @@ const (
 	maxPartS   = 180
 )
 
-// background is what goes on between the clips: speech, speech over music, music.
+// background is the sound between the clips: speech, speech over music, or music.
 type background struct {
 	rand   *rand.Rand
 	speech *recording
 	music  *recording
-	scene  int // what is played: 0 and 1 speech, 2 both, 3 music
+	scene  int // kind of the current scene: 0 and 1 speech, 2 both, 3 music
 	left   int // samples until the next scene
 }
 
@@ -59,13 +59,13 @@ func (b *background) part(ctx context.Context, n int) ([]float32, error) {
 	return out, nil
 }
 
-// recording plays files one after another, in a random order, again and again; of each its
-// first maxPartS seconds.
+// recording plays the first maxPartS seconds of each file, in a random order. After the last
+// file it draws a new order.
 type recording struct {
 	rand  *rand.Rand
 	kind  Kind
 	files []string
-	pause float64 // up to so many seconds between two
+	pause float64 // most seconds between two files
 	order []int
 	rest  []float32
 }
@@ -100,8 +100,8 @@ func (r *recording) startNext(ctx context.Context) error {
 	return nil
 }
 
-// enough returns the first of the files that last so many seconds together, and what of them
-// is played, at audio.RateHz.
+// enough returns as many of the first files as last the given seconds together, and the sound
+// that is played of them, at audio.RateHz.
 func enough(ctx context.Context, files []string, seconds float64) (some []string, wave []float32, err error) {
 	for _, path := range files {
 		if seconds > 0 && float64(len(wave)) >= seconds*audio.RateHz {

@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// builder is one set in the works.
+// builder builds one set.
 type builder struct {
 	recipe     Recipe
 	rand       *rand.Rand
@@ -26,9 +26,8 @@ type builder struct {
 	last       []float32
 }
 
-// Build makes the set of a recipe below the folder work, and returns its truth. A
-// set that is there is not built again. It takes minutes, and tells its steps to
-// the log.
+// Build makes the set of a recipe below the folder work, and returns its truth. If the
+// set is already there, Build only loads it. Building takes minutes, and logs each step.
 func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, error) {
 	dir := filepath.Join(work, "sets", r.folder())
 	if s, err := Load(dir); err == nil {
@@ -41,7 +40,7 @@ func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(scratch) }() // a leftover does no harm
+	defer func() { _ = os.RemoveAll(scratch) }() // if it fails, the leftover does no harm
 	b := &builder{
 		recipe: r, rand: rand.New(rand.NewPCG(r.Seed, 1)), log: log, scratch: scratch,
 		packages: filepath.Join(work, "packages"),
@@ -114,8 +113,8 @@ func (b *builder) pools(ctx context.Context, work string) ([]pool, error) {
 	return all, nil
 }
 
-// choose picks the clips of each kind and what goes on between them, and relates the clips
-// to each other.
+// choose picks the clips and the backgrounds of each kind, and relates the clips to each
+// other.
 func (b *builder) choose(ctx context.Context, pools []pool) error {
 	for _, kind := range []Kind{Speech, Music, Effect} {
 		var clips []candidate
@@ -165,7 +164,7 @@ func (b *builder) choose(ctx context.Context, pools []pool) error {
 	return nil
 }
 
-// keep takes clips into the set; half of them will be played.
+// keep adds clips to the set, and marks half of them to be played.
 func (b *builder) keep(clips []candidate) {
 	order := b.rand.Perm(len(clips))
 	for i, c := range clips {

@@ -17,7 +17,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// material makes sound files, each a noise of its own that swells and fades.
+// material makes sound files. Each is another noise that swells and fades.
 func material(t *testing.T, r *rand.Rand, files int, seconds float64) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,48 +10,48 @@ import (
 	"strings"
 )
 
-// A condition is something that shows do to a clip when they play it. Its parameters are
-// drawn for each insertion, from ranges that know nothing of the speeds, bands and lengths
-// at which an index or a search has steps.
+// A condition is a change that shows make to a clip when they play it. Its parameters are
+// drawn for each insertion, from ranges that were chosen independently of the speeds, bands
+// and lengths at which an index or a search has steps.
 type condition struct {
 	name string
-	// fits reports whether a clip of so many seconds may be played so; nil is usualLength.
+	// fits reports whether a clip of that length may be played so; nil is usualLength.
 	fits func(seconds float64) bool
 	draw func(r *rand.Rand) play
-	// apart says that the condition plays less than 60 % of a clip, plays one below 0.5 s, or
-	// is more than 6 dB under something else: it does not count for the overall target.
+	// apart is set if the condition plays less than 60 % of a clip, plays a clip below 0.5 s,
+	// or plays it more than 6 dB under another sound. It does not count for the overall target.
 	apart bool
 }
 
 // play is a condition with its parameters. The zero value plays a clip as it is.
 type play struct {
 	detail  string   // the parameters, for people
-	sox     string   // effects, in sox's words
+	sox     string   // effects, in the syntax of sox
 	codecs  []string // passed through one after the other, such as "mp3 48"
-	gainDB  float64  // against the loudness of all else
-	over    bool     // something else goes on under it, overDB quieter than the clip
+	gainDB  float64  // relative to the common loudness
+	over    bool     // another sound is played under it, overDB quieter than the clip
 	overDB  float64
-	speed   float64 // how much faster; 0 is as it is
+	speed   float64 // 1.03 is 3 % faster; 0 is unchanged
 	from    float64 // share of the clip at which it begins
 	to      float64 // and ends; 0 is its end
 	fade    float64 // share of the clip that fades in, and that fades out
 	dc      float32 // added to all samples
-	clipped float64 // dB by which it is driven beyond full scale, and cut there
-	mid     float64 // its share of the middle of a stereo recording; 0 with side 0 is 1
-	side    float64 // and of the side
+	clipped float64 // dB by which it exceeds full scale before it is clipped
+	mid     float64 // share in the mid channel of a stereo recording; 0 is 1 if side is 0, too
+	side    float64 // share in the side channel
 	again   bool    // played twice in a row
 	second  bool    // another clip begins before it has ended
 }
 
 func usualLength(s float64) bool { return s >= .5 && s <= 15 }
 
-// between draws from a range.
+// between draws a number from a range.
 func between(r *rand.Rand, low, high float64) float64 { return low + (high-low)*r.Float64() }
 
 // maxChange of speed, tempo and pitch, as a share.
 const maxChange = .04
 
-// Conditions in the order of the tables.
+// conditions are in the order of the tables.
 var conditions = []condition{
 	{name: "clean", draw: func(*rand.Rand) play { return play{} }},
 	{name: "gain", draw: func(r *rand.Rand) play {
@@ -134,7 +134,7 @@ var conditions = []condition{
 	}, apart: true},
 }
 
-// halves of a clip last a second at least.
+// halves reports whether each half of a clip lasts at least a second.
 func halves(s float64) bool { return s >= 2.3 && s <= 15 }
 
 func mix(db float64) condition {
@@ -153,7 +153,7 @@ func part(from, to float64) play {
 	return play{from: from, to: to, detail: fmt.Sprintf("%.2f to %.2f of it", from, to)}
 }
 
-// Conditions names them, in the order of the tables.
+// Conditions returns the names of all conditions, in the order of the tables.
 func Conditions() []string {
 	var names []string
 	for _, c := range conditions {
@@ -163,8 +163,8 @@ func Conditions() []string {
 }
 
 // Apart reports whether a condition leaves so little of a clip that it does not count for
-// the overall target: less than 60 % of it, less than 0.5 s, or more than 6 dB under
-// something else.
+// the overall target: less than 60 % of the clip, less than 0.5 s, or more than 6 dB under
+// another sound.
 func Apart(name string) bool {
 	for _, c := range conditions {
 		if c.name == name {
@@ -174,7 +174,8 @@ func Apart(name string) bool {
 	return false
 }
 
-// apply returns the clip as it sounds, and how much of it is missing at its start.
+// apply returns the clip as it sounds under the condition, and the number of samples that are
+// missing at its start.
 func (p play) apply(ctx context.Context, clip []float32, dir string) (x []float32, missing int, err error) {
 	x = clip
 	if p.sox != "" {
@@ -210,7 +211,7 @@ func (p play) apply(ctx context.Context, clip []float32, dir string) (x []float3
 	return x, missing, nil
 }
 
-// effect runs a sound through sox.
+// effect applies sox effects to a sound.
 func effect(ctx context.Context, x []float32, effects, dir string) ([]float32, error) {
 	in, out := filepath.Join(dir, "in.wav"), filepath.Join(dir, "out.wav")
 	if err := WriteWAV(in, x, rateHz); err != nil {
@@ -220,11 +221,12 @@ func effect(ctx context.Context, x []float32, effects, dir string) ([]float32, e
 	if _, err := run(ctx, dir, "sox", args...); err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(out) }() // the folder goes anyway
+	defer func() { _ = os.Remove(out) }() // the whole folder is removed later
 	return load(ctx, out)
 }
 
-// encoders are ffmpeg's names, and the endings of files that tell the encoder's delay.
+// encoders are ffmpeg's names of the encoders, and the endings of file formats that state the
+// encoder's delay.
 var encoders = map[string][2]string{"mp3": {"libmp3lame", ".mp3"}, "aac": {"aac", ".m4a"}, "opus": {"libopus", ".opus"}}
 
 // transcode encodes a sound, as in "opus 24" (kbit/s), and decodes it.
@@ -242,7 +244,7 @@ func transcode(ctx context.Context, x []float32, codec, dir string) ([]float32, 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(out) }() // the folder goes anyway
+	defer func() { _ = os.Remove(out) }() // the whole folder is removed later
 	y, err := load(ctx, out)
 	return y[:min(len(x), len(y))], err
 }

@@ -14,19 +14,19 @@ const minStretch = rateHz // samples of background between two insertions
 // turn is one clip to be played under a condition.
 type turn struct {
 	condition condition
-	clips     []Clip // more than one where the condition asks for it
+	clips     []Clip // more than one if the condition needs it
 }
 
-// piece is a turn as it sounds; offsets count from its start.
+// piece is the sound of a turn. Offsets count from its start.
 type piece struct {
 	wave   []float32
-	mid    float64 // the wave's share of the middle
-	side   float64 // and of the side
+	mid    float64 // share of the wave in the mid channel
+	side   float64 // share in the side channel
 	played []Insertion
 }
 
-// turns draws up what is played, in a random order: every condition as often as it has
-// clips that fit, at most PerCondition times, and every clip about as often as the others.
+// turns returns the turns of the set in a random order. A condition has PerCondition turns, unless
+// no clip fits or maxLong is reached. Clips are to be played about equally often.
 func (b *builder) turns() []turn {
 	var clips []Clip
 	for _, c := range b.set.Clips {
@@ -61,7 +61,7 @@ func (b *builder) turns() []turn {
 	return all
 }
 
-// maxLong turns of two minutes are played, so that they do not fill the set.
+// maxLong is the most turns of two-minute clips, so that they do not fill the set.
 const maxLong = 8
 
 func longTurns(all []turn) int {
@@ -79,7 +79,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// render plays one turn.
+// render returns the sound of one turn.
 func (b *builder) render(ctx context.Context, t turn) (piece, error) {
 	how := t.condition.draw(b.rand)
 	p := piece{mid: how.mid, side: how.side}
@@ -122,7 +122,7 @@ func (p *piece) add(x []float32, at int, i Insertion) {
 	p.played = append(p.played, i)
 }
 
-// mix brings a piece to its level, and puts speech or music under it if it should.
+// mix brings a piece to its level, and puts speech or music under it if the condition needs it.
 func (b *builder) mix(ctx context.Context, how play, p *piece) error {
 	if !how.over {
 		p.wave = gain(p.wave, decibel(how.gainDB))
@@ -147,7 +147,7 @@ func (b *builder) mix(ctx context.Context, how play, p *piece) error {
 	return nil
 }
 
-// episode plays turns with stretches of background between them, and encodes it in stereo.
+// episode plays turns with stretches of background between them, and encodes the result in stereo.
 func (b *builder) episode(ctx context.Context, number, kbps int, turns []turn) (Episode, error) {
 	e := Episode{File: fmt.Sprintf("episode-%d.mp3", number), Kbps: kbps}
 	var pieces []piece
@@ -182,8 +182,9 @@ func (b *builder) episode(ctx context.Context, number, kbps int, turns []turn) (
 	return e, b.encode(ctx, e, left, right)
 }
 
-// free is so many seconds of background at speeds that are 7 to 25 % off, every other stretch
-// backwards, so that it is another sound each time that a recording is played again.
+// free makes an episode of background without clips. The speed of each stretch differs by 7 to
+// 25 %, and about half of the stretches are played backwards, so that a recording sounds different
+// each time it is played.
 func (b *builder) free(ctx context.Context, number int, length float64) (Episode, error) {
 	e := Episode{File: fmt.Sprintf("free-%d.mp3", number), Kbps: 64, DurationS: length, Free: true}
 	wave := make([]float32, 0, samples(e.DurationS)+60*rateHz)
@@ -208,7 +209,7 @@ func (b *builder) free(ctx context.Context, number int, length float64) (Episode
 	return e, b.encode(ctx, e, wave)
 }
 
-// stretches divides what is spare at random.
+// stretches divides the spare samples at random.
 func (b *builder) stretches(n, spare int) []int {
 	cuts := []int{0, max(0, spare)}
 	for range n - 1 {
@@ -227,7 +228,7 @@ func (b *builder) encode(ctx context.Context, e Episode, channels ...[]float32) 
 	if err := writeWAV(wav, rateHz, channels...); err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(wav) }() // the folder goes anyway
+	defer func() { _ = os.Remove(wav) }() // the whole folder is removed later
 	_, err := run(ctx, b.scratch, "lame", "--quiet", "-b", strconv.Itoa(e.Kbps), wav, b.set.Path(e.File))
 	return err
 }

@@ -12,8 +12,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// fetch brings a Debian package into work, unpacked, and returns its folder and
-// its name with its version. What is there is not downloaded again.
+// fetch downloads and unpacks a Debian package below work. It returns the folder, and
+// the name of the package with its version. It does not download a package that is there.
 func fetch(ctx context.Context, work, name string) (dir, version string, err error) {
 	debs := filepath.Join(work, "packages")
 	if err := os.MkdirAll(debs, 0o755); err != nil {
@@ -45,7 +45,7 @@ func fetch(ctx context.Context, work, name string) (dir, version string, err err
 	return dir, version, os.Rename(dir+".part", dir)
 }
 
-// downloaded is the package's file, "" if there is none.
+// downloaded returns the file of the package, or "" if there is none.
 func downloaded(dir, name string) (string, error) {
 	all, err := filepath.Glob(filepath.Join(dir, name+"_*.deb"))
 	if err != nil || len(all) == 0 {

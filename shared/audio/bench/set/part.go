@@ -1,8 +1,8 @@
 package set
 
-// Part is the set with at most so many clips and episodes, for what is too slow
-// for the whole: clips are taken evenly, and what is played of the others is not
-// asked for. 0 is all.
+// Part returns the set with at most that many clips and episodes, for methods that are
+// too slow for the whole set. 0 means all. The clips are taken evenly. Insertions of the
+// other clips do not count as misses.
 func (s *Set) Part(clips, episodes int) *Set {
 	p := *s
 	if clips > 0 && clips < len(s.Clips) {

@@ -14,16 +14,16 @@ import (
 
 const (
 	partBlock    = audio.RateHz / 2
-	maxBlocks    = 8   // of a clip that are looked for in another one, evenly
+	maxBlocks    = 8   // most blocks of a clip that are looked for in another one, evenly spaced
 	partScore    = .35 // correlation of a block; by chance it stays below 0.15
-	partShare    = .4  // of a clip's blocks that must come again
+	partShare    = .4  // share of a clip's blocks that must recur
 	partTogether = 16  // samples by which blocks of one occurrence may differ
 )
 
-// parts finds where much of a clip comes again in another one of the same material,
-// though not all of it: sequenced music plays the same drums under other chords, and
-// effects are layered. Both are compared by their higher frequencies (the difference
-// of neighbouring samples), which drums have.
+// parts finds the places where much of a clip, but not all of it, recurs in another clip
+// of the same track or game. This is common, because sequenced music plays the same drums under
+// other chords, and effects are layered. Clips are compared by their higher frequencies
+// (the difference of neighbouring samples), because drums have those.
 func parts(clips []candidate) []Relation {
 	var all []Relation
 	for _, group := range byFolder(clips) {
@@ -64,7 +64,7 @@ func grouped(clips []candidate, shared []Relation) {
 	}
 }
 
-// byFolder groups what may share sounds: cuts of one track, and effects of one game.
+// byFolder groups the clips that may share sounds: cuts of one track, and effects of one game.
 func byFolder(clips []candidate) [][]candidate {
 	var names []string
 	groups := map[string][]candidate{}
@@ -87,12 +87,12 @@ func byFolder(clips []candidate) [][]candidate {
 	return all
 }
 
-// host is a clip in which blocks of others are looked for.
+// host is a clip that is searched for blocks of others.
 type host struct {
 	fft      *fourier.FFT
 	n, size  int
 	spectrum []complex128
-	squares  []float64 // sums of those before each sample
+	squares  []float64 // sum of the squares before each sample
 }
 
 func newHost(wave []float32) *host {
@@ -109,7 +109,7 @@ func newHost(wave []float32) *host {
 	return h
 }
 
-// emphasised is the difference of neighbouring samples.
+// emphasised returns the differences of neighbouring samples.
 func emphasised(wave []float32) []float64 {
 	x := make([]float64, len(wave))
 	for i := 1; i < len(wave); i++ {
@@ -118,14 +118,14 @@ func emphasised(wave []float32) []float64 {
 	return x
 }
 
-// occurrences are the offsets at which enough blocks of a clip are.
+// occurrences returns the offsets at which enough blocks of a clip are found.
 func (h *host) occurrences(wave []float32) []int {
 	x := emphasised(wave)
 	blocks := min(maxBlocks, len(x)/partBlock)
 	if blocks == 0 {
 		return nil
 	}
-	var starts []int // of the clip, as each block says
+	var starts []int // start of the clip, computed from each block
 	for i := range blocks {
 		from := i * (len(x) - partBlock) / max(1, blocks-1)
 		for _, at := range h.places(x[from:][:partBlock]) {
@@ -148,7 +148,7 @@ func (h *host) occurrences(wave []float32) []int {
 	return all
 }
 
-// places are the offsets of a block, the best of each tenth of a second.
+// places returns the offsets at which a block is found, the best of each tenth of a second.
 func (h *host) places(block []float64) []int {
 	energy := 0.0
 	for _, v := range block {

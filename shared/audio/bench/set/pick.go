@@ -16,11 +16,11 @@ import (
 
 const (
 	minClipS, maxClipS = .3, 15.0
-	minLongS, maxLongS = 100.0, 119.0 // of some cuts, longShare of them
+	minLongS, maxLongS = 100.0, 119.0 // length of long cuts; their share is longShare
 	longShare          = .06
-	minCutS            = .8   // of what is cut out of music
-	minLevel           = .003 // root mean square; below is silence
-	maxTries           = 60   // cuts out of one track
+	minCutS            = .8   // shortest cut of music
+	minLevel           = .003 // root mean square; less is silence
+	maxTries           = 60   // most attempts to cut a clip out of one track
 )
 
 // candidate is a clip that may become part of the set.
@@ -29,10 +29,10 @@ type candidate struct {
 	wave []float32 // at audio.RateHz, for the comparisons
 }
 
-// pool is the material of one kind of which a set is made.
+// pool is the material of one kind for a set.
 type pool struct {
 	kind        Kind
-	clips       []string // files that are clips, or that clips are cut out of
+	clips       []string // files that are clips, or from which clips are cut
 	backgrounds []string
 	whole       bool
 }
@@ -78,7 +78,8 @@ func (b *builder) pick(ctx context.Context, p pool, n int) ([]candidate, error) 
 	return all, nil
 }
 
-// candidate makes a clip of a file, if it is one that can be found.
+// candidate makes a clip of a file. It returns false if the file cannot be decoded, or if the clip
+// is too quiet, repeats itself or has no permitted length.
 func (b *builder) candidate(ctx context.Context, p pool, path string) (c candidate, ok bool, err error) {
 	x, err := b.track(ctx, path)
 	if errors.As(err, new(*decode.Error)) {
@@ -113,7 +114,8 @@ func (b *builder) candidate(ctx context.Context, p pool, path string) (c candida
 	return c, true, WriteWAV(filepath.Join(b.set.Dir, c.File), x, rateHz)
 }
 
-// cut takes a piece out of a track: short ones are as frequent as long ones.
+// cut takes a piece out of a track. The logarithm of its length is drawn evenly, except for the
+// long cuts.
 func (b *builder) cut(x []float32) (piece []float32, from int) {
 	length := samples(minCutS * math.Pow(maxClipS/minCutS, b.rand.Float64()))
 	if b.rand.Float64() < longShare {
@@ -126,7 +128,7 @@ func (b *builder) cut(x []float32) (piece []float32, from int) {
 	return fade(slices.Clone(x[from:from+length]), shortFade), from
 }
 
-// track decodes a file, and keeps the last one.
+// track decodes a file. It keeps the last one, because several clips are cut from it.
 func (b *builder) track(ctx context.Context, path string) ([]float32, error) {
 	if b.lastPath == path {
 		return b.last, nil

@@ -2,35 +2,34 @@ package set
 
 import "fmt"
 
-// A Material is the sound files of a folder, of one kind. Files come from below
-// Dir, in the order of their names.
+// A Material is the sound files below the folder Dir, of one kind, sorted by name.
 type Material struct {
-	Package string // that apt-get downloads; "" for a folder that is there
-	Dir     string // within the package, else of the machine
+	Package string // that apt-get downloads; "" if Dir is a local folder
+	Dir     string // within the package, or a local folder
 	Kind    Kind
-	// Whole files are clips (prompts, effects); else clips are cut out of them.
+	// Whole is set if each file is a clip (prompts, effects). Otherwise clips are cut out of the files.
 	Whole bool
 }
 
-// A Recipe is all that a set is made of.
+// A Recipe determines a set, together with the versions of its packages.
 type Recipe struct {
 	Name      string
 	Seed      uint64
 	Materials []Material
-	Kbps      []int // of each episode, so as many episodes
+	Kbps      []int // one bitrate for each episode
 	EpisodeS  float64
-	Clips     map[Kind]int // at most so many; half of them are played
-	// PerCondition is how often clips are played under each condition.
+	Clips     map[Kind]int // most clips of each kind; half of them are played
+	// PerCondition is the most times that clips are played under each condition.
 	PerCondition int
-	// BackgroundS is how much of each kind is drawn from the materials to go on between the
-	// clips; it is played again and again.
+	// BackgroundS is the length of the background that is drawn from the materials of each
+	// kind. It is played repeatedly.
 	BackgroundS float64
-	// FreeS is how much more there is in which no clip is played, in episodes of an hour.
+	// FreeS is the additional length without clips, in episodes of an hour.
 	FreeS float64
 }
 
-// ReleaseSeed of the report set changes with each release, so that no threshold can have
-// been chosen with its set in view. What an older seed gave can be built again.
+// ReleaseSeed is the seed of the report set. It changes with each release, so that no
+// threshold can have been chosen on its set. Sets of older seeds can be built again.
 const ReleaseSeed = 18
 
 // Development is the set on which thresholds may be tuned.
@@ -45,7 +44,7 @@ func Development(seed uint64) Recipe {
 	})
 }
 
-// Report is a set of which figures are told. No constant of the search was ever chosen on
+// Report is the set for published figures. No constant of the search was ever chosen on
 // its packages.
 func Report(seed uint64) Recipe {
 	return usual("report", seed, []int{80, 112, 72}, []Material{
@@ -67,7 +66,7 @@ func usual(name string, seed uint64, kbps []int, m []Material) Recipe {
 	}
 }
 
-// folder is where the set of a recipe is built.
+// folder returns the name of the folder for the set of a recipe.
 func (r Recipe) folder() string {
 	name := fmt.Sprintf("%s-%d-v%d", r.Name, r.Seed, version)
 	if r.FreeS > 0 {

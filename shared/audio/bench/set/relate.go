@@ -11,12 +11,12 @@ import (
 	"leasehold/shared/audio/exact"
 )
 
-// related is the correlation at which two clean recordings are the same sound.
-// Music is made of parts that come again under others; short speech of one voice
-// is as alike as 0.54 without being the same.
+// related is the correlation from which on two clean recordings count as the same sound.
+// It is lower for music, because parts of music recur under others. It is higher for
+// speech, because different short phrases of one voice correlate up to 0.54.
 var related = map[Kind]float64{Speech: .6, Effect: .6, Music: .5}
 
-// memory is an episode that is held in memory.
+// memory is an episode in memory.
 type memory []float32
 
 func (m memory) Len() int { return len(m) }
@@ -52,7 +52,7 @@ func occurrences(ctx context.Context, clips []candidate, episode memory) ([][]ex
 	return found, nil
 }
 
-// search does those of the clips that part names.
+// search looks for the clips with the indices in part, and stores their matches in found.
 func search(ctx context.Context, clips []candidate, part []int, episode memory, found [][]exact.Match) error {
 	var list []exact.Clip
 	for _, i := range part {
@@ -74,7 +74,7 @@ func indices(n int) []int {
 	return all
 }
 
-// withoutBackgrounds leaves out the clips that are heard in the background of their kind.
+// withoutBackgrounds leaves out the clips that are found in the background of their kind.
 func withoutBackgrounds(ctx context.Context, clips []candidate, background memory) ([]candidate, error) {
 	found, err := occurrences(ctx, clips, background)
 	if err != nil {
@@ -89,8 +89,7 @@ func withoutBackgrounds(ctx context.Context, clips []candidate, background memor
 	return clean, nil
 }
 
-// relate finds each clip within the others, and gives those that are related one
-// class.
+// relate finds each clip within the others, and gives related clips the same class.
 func relate(ctx context.Context, clips []candidate) ([]Relation, error) {
 	const gap = audio.RateHz / 2
 	var all memory

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	minLag     = audio.RateHz / 10 // below are the periods of voices and notes
+	minLag     = audio.RateHz / 10 // shorter lags are the periods of voices and notes
 	repetition = .7
 )
 
-// repeats reports whether a sound, moved against itself by something from 100 ms
-// to half its length, correlates with itself: no offset of it is the right one.
+// repeats reports whether a sound correlates with itself at a lag from 100 ms to half
+// its length. If so, no single offset of it is the right one.
 func repeats(x []float32) bool {
 	n := 1
 	for n < 2*len(x) {
 		n *= 2
 	}
 	padded := make([]float64, n)
-	squares := make([]float64, len(x)+1) // squares[i] is the sum of those before i
+	squares := make([]float64, len(x)+1) // squares[i] is the sum of the squares before i
 	for i, v := range x {
 		padded[i] = float64(v)
 		squares[i+1] = squares[i] + float64(v)*float64(v)

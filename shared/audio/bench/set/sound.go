@@ -16,7 +16,7 @@ const (
 	rateHz = 44100
 	// loudness is the root mean square to which everything is brought.
 	loudness = 0.08
-	peak     = 0.9 // that no sample exceeds
+	peak     = 0.9 // largest magnitude of a sample
 	maxTrack = 20 * time.Minute
 )
 
@@ -25,7 +25,7 @@ func load(ctx context.Context, path string) ([]float32, error) {
 	return audio.LoadAt(ctx, path, rateHz, maxTrack)
 }
 
-// level brings the sound to the common loudness, measured over what is no pause.
+// level brings the sound to the common loudness. It measures the loudness without the pauses.
 func level(x []float32) []float32 {
 	const block = rateHz / 50
 	var loudest float64
@@ -56,7 +56,7 @@ func power(x []float32) float64 {
 	return sum / float64(max(1, len(x)))
 }
 
-// gain returns x times g.
+// gain returns x multiplied by g.
 func gain(x []float32, g float64) []float32 {
 	out := make([]float32, len(x))
 	for i, v := range x {
@@ -67,7 +67,7 @@ func gain(x []float32, g float64) []float32 {
 
 func decibel(db float64) float64 { return math.Pow(10, db/20) }
 
-// shortFade takes the click off a cut.
+// shortFade is the length of the fade that avoids a click at a cut, in samples.
 const shortFade = rateHz / 200
 
 // fade fades n samples in and n out, in place; at most half of the sound each.
@@ -81,7 +81,7 @@ func fade(x []float32, n int) []float32 {
 	return x
 }
 
-// loudest is the largest magnitude of a sample.
+// loudest returns the largest magnitude of a sample.
 func loudest(x []float32) float64 {
 	most := 0.0
 	for _, v := range x {
@@ -90,7 +90,8 @@ func loudest(x []float32) float64 {
 	return most
 }
 
-// stretched plays a sound at a rate in percent, pitch and all; at 125 it lasts four fifths.
+// stretched changes the speed and the pitch of a sound to a percentage. At 125 it lasts four fifths
+// as long.
 func stretched(x []float32, percent int) ([]float32, error) {
 	r, err := resample.New(percent*rateHz/100, rateHz)
 	if err != nil {
@@ -112,7 +113,7 @@ func seconds(n int) float64   { return float64(n) / rateHz }
 func samples(s float64) int   { return int(math.Round(s * rateHz)) }
 func seconds8k(n int) float64 { return float64(n) / audio.RateHz }
 
-// WriteWAV stores mono sound as 16-bit WAV. What is louder than full scale is clipped.
+// WriteWAV stores mono sound as 16-bit WAV. It clips samples beyond full scale.
 func WriteWAV(path string, x []float32, rate int) error { return writeWAV(path, rate, x) }
 
 // writeWAV stores channels of equal length as 16-bit WAV.

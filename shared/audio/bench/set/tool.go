@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// run runs a program in dir, and returns what it printed. Its complaints are in
-// the error.
+// run runs a program in dir and returns its standard output. The error contains its
+// standard error.
 func run(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// version of the sets: it goes up when the same recipe would give another set.
+// version of the sets. It is raised when a change of the program makes another set of the same recipe.
 const version = 3
 
 // truthFile is the name of the truth in a set's folder.
 const truthFile = "truth.json"
 
-// Kind says what a clip is.
+// Kind is the kind of sound of a clip.
 type Kind string
 
 // The kinds of clips.
@@ -25,14 +25,14 @@ const (
 
 // Set is the truth about one built set. All times are in seconds.
 type Set struct {
-	Dir       string     `json:"-"` // that its files are in
+	Dir       string     `json:"-"` // folder of its files
 	Name      string     `json:"name"`
 	Version   int        `json:"version"`
 	Seed      uint64     `json:"seed"`
 	Packages  []string   `json:"packages"` // name_version_architecture
 	Clips     []Clip     `json:"clips"`
 	Relations []Relation `json:"relations"`
-	Left      []Clip     `json:"-"` // all clips, when this is a part of a set
+	Left      []Clip     `json:"-"` // all clips, if this is a part of a set
 	Episodes  []Episode  `json:"episodes"`
 }
 
@@ -41,42 +41,42 @@ type Clip struct {
 	ID        string  `json:"id"`
 	File      string  `json:"file"` // relative to the set's folder
 	Kind      Kind    `json:"kind"`
-	Source    string  `json:"source"` // package and file that it comes from
+	Source    string  `json:"source"` // its package and file
 	DurationS float64 `json:"duration_s"`
 	Class     string  `json:"class"`           // the id of the first clip that it is related to
-	Loops     bool    `json:"loops,omitempty"` // its class shares parts that come again (Relation.Part)
+	Loops     bool    `json:"loops,omitempty"` // its class shares parts that recur (Relation.Part)
 	Played    bool    `json:"played"`
 }
 
-// Relation says that a clip is heard within another one, by clean correlation.
+// Relation is one place where a clip occurs within another one, by correlation of the clean clips.
 type Relation struct {
 	Clip    string  `json:"clip"`
 	Within  string  `json:"within"`
 	OffsetS float64 `json:"offset_s"`
 	Score   float64 `json:"score,omitempty"`
-	// Part says that much of the clip comes again there, but not all: they share a
-	// loop. Finding one where the other is played is neither right nor wrong.
+	// Part is set if much of the clip recurs there, but not all: the two share a loop.
+	// Finding one where the other is played is neither right nor wrong.
 	Part bool `json:"part,omitempty"`
 }
 
-// Episode is one long recording, and what is played in it.
+// Episode is one long recording, and the insertions in it.
 type Episode struct {
 	File      string      `json:"file"` // relative to the set's folder
 	DurationS float64     `json:"duration_s"`
 	Kbps      int         `json:"kbps"`
 	Played    []Insertion `json:"played"`         // by offset
-	Free      bool        `json:"free,omitempty"` // none is played
-	// Others are played too, of clips that Part left out: nobody asks for them.
+	Free      bool        `json:"free,omitempty"` // no clip is played
+	// Others are insertions of clips that Part left out. They are played, but are not scored as misses.
 	Others []Insertion `json:"-"`
 }
 
-// Insertion is one place where a clip is played. OffsetS is where the clip's own
-// start lies; HeardS, where its sound begins, is later when the head is cut.
+// Insertion is one place where a clip is played. OffsetS is the start of the whole clip.
+// HeardS is the start of its sound, which is later if the head is cut.
 type Insertion struct {
 	Clip      string  `json:"clip"`
 	OffsetS   float64 `json:"offset_s"`
 	HeardS    float64 `json:"heard_s"`
-	DurationS float64 `json:"duration_s"` // of what is heard
+	DurationS float64 `json:"duration_s"` // of the sound, from HeardS on
 	Condition string  `json:"condition"`
 	Detail    string  `json:"detail,omitempty"` // the condition's parameters
 	Speed     float64 `json:"speed"`            // 1.03 is 3 % faster, and so shorter
@@ -87,10 +87,10 @@ func (i Insertion) HeardWithin(fromS, lengthS float64) bool {
 	return fromS < i.HeardS+i.DurationS && fromS+lengthS > i.HeardS
 }
 
-// Path of one of the set's files.
+// Path returns the path of a file of the set.
 func (s *Set) Path(file string) string { return filepath.Join(s.Dir, filepath.FromSlash(file)) }
 
-// Hours of the episodes together: of those in which clips are played, or of the others.
+// Hours returns the total length of the episodes without clips if free, else of those with clips.
 func (s *Set) Hours(free bool) float64 {
 	sum := 0.0
 	for _, e := range s.Episodes {
@@ -114,7 +114,7 @@ func Load(dir string) (*Set, error) {
 	return s, nil
 }
 
-// save writes the truth, whole or not at all: it is the sign that a set is done.
+// save writes the truth atomically, because its presence marks a complete set.
 func (s *Set) save() error {
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
