@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/audio/exact"
 )
 
-const talk = `Nobody knows how long it takes to learn a language, but everybody has an opinion.
+const talk = `Nobody knows how long it takes to learn a language, but everybody has a method.
 Our guest has worked for thirty years in a small museum near the harbour. She says that people come
 for the ships and stay for the stories. Then the weather changed, and the whole plan with it. We asked
 our listeners to write to us, and they did, by the hundreds. Right, hello, and back to the show.`

@@ -29,7 +29,7 @@ import (
 //
 // Without the folders they use a little noise.
 var (
-	clipsOf = flag.String("clips-of", "", "folder of recordings of which clips are cut")
+	clipsOf = flag.String("clips-of", "", "folder of recordings from which clips are cut")
 	search  = flag.String("search", "", "folder of recordings in which they are looked for")
 	count   = flag.Int("clips", 100, "clips of BenchmarkScale")
 	hours   = flag.Float64("hours", .05, "hours of known episodes for BenchmarkNewClip")
