@@ -15,7 +15,7 @@ import (
 // RateHz is the sample rate of everything in this package.
 const RateHz = index.RateHz
 
-// What is too little of a clip.
+// The limits of silence.
 const (
 	// minLevel is the root mean square below which a tenth of a second is silence:
 	// -60 dB of full scale.
@@ -23,16 +23,17 @@ const (
 	block    = RateHz / 10
 )
 
-// Clip is one of the collection. Load gives its samples at RateHz and is called
-// once; an error of a kind that is the recording's own (fault.ErrInvalid,
-// ErrTooLarge, ErrCorrupt, ErrNotFound) makes the clip Unreadable or TooLong.
+// Clip is a clip of the collection. Load returns its samples at RateHz; Check calls it
+// once. If Load fails because of the recording itself (fault.ErrInvalid, ErrTooLarge,
+// ErrCorrupt, ErrNotFound), the clip is Unreadable or TooLong.
 type Clip struct {
 	Name string // unique
 	Load func(ctx context.Context) ([]float32, error)
 }
 
-// Check returns what is wrong with the clips, in their order. An error is ctx's
-// cause, or one of Load that is not the recording's own.
+// Check returns the faults of the clips, in the order of the clips. It fails if ctx ends, if
+// Load fails for a reason other than the recording itself, or if the index cannot be
+// built or searched.
 func Check(ctx context.Context, clips []Clip) ([]Notice, error) {
 	var all []Notice
 	var builder index.Builder
@@ -66,7 +67,7 @@ func Check(ctx context.Context, clips []Clip) ([]Notice, error) {
 	return inOrder(append(all, among...), clips), nil
 }
 
-// lasting reports whether an error is a property of the recording.
+// lasting reports whether an error is caused by the recording, so that a retry cannot help.
 func lasting(err error) bool {
 	for _, kind := range []error{fault.ErrInvalid, fault.ErrTooLarge, fault.ErrNotFound, fault.ErrCorrupt} {
 		if errors.Is(err, kind) {
@@ -76,7 +77,7 @@ func lasting(err error) bool {
 	return false
 }
 
-// alone judges a clip by itself; nil if nothing is wrong.
+// alone checks a clip without the other clips. It returns nil if the clip has no fault.
 func alone(wave []float32, err error) *Notice {
 	sound := sounding(wave)
 	switch {
@@ -102,7 +103,7 @@ func alone(wave []float32, err error) *Notice {
 	return nil
 }
 
-// sounding is how many seconds of a sound are not silence.
+// sounding returns the seconds of a sound that are not silence.
 func sounding(wave []float32) float64 {
 	n := 0
 	for part := range slices.Chunk(wave, block) {
@@ -117,7 +118,7 @@ func sounding(wave []float32) float64 {
 	return float64(n) / RateHz
 }
 
-// inOrder sorts notices by their clips' order.
+// inOrder sorts notices by the order of their clips.
 func inOrder(all []Notice, clips []Clip) []Notice {
 	order := make(map[string]int, len(clips))
 	for i, c := range clips {

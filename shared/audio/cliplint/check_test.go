@@ -17,7 +17,7 @@ import (
 
 const rate = cliplint.RateHz
 
-// tune is seconds of plucked notes of random pitch.
+// tune returns plucked notes of random pitch for a number of seconds.
 func tune(seed uint64, seconds float64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float32, int(seconds*rate))
@@ -35,7 +35,7 @@ func tune(seed uint64, seconds float64) []float32 {
 	return x
 }
 
-// noise is white, or coloured by leaking so much of the last sample into the next.
+// noise returns white noise, or coloured noise if a share of each sample leaks into the next.
 func noise(seed uint64, seconds, leak float64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 2))
 	x := make([]float32, int(seconds*rate))

@@ -1,25 +1,26 @@
-// Package cliplint names the clips of a collection that would be found nowhere, or
-// not surely, or twice, and says what to do about each.
+// Package cliplint reports the clips of a collection that a search would miss, find
+// unreliably or find twice, with advice for each clip.
 //
-//   - Silent, TooShort, TooLong, Unreadable: such a clip cannot be looked for.
+//   - Silent, TooShort, TooLong, Unreadable: a search cannot use such a clip.
 //   - Noise: a hiss, applause, a breath. It has no landmarks that survive an
 //     encoder.
-//   - Steady: a tone or a hum, of which no offset is more right than the next.
-//   - Duplicate: the same sound as another clip; all but the first are named.
-//   - Contained: another clip holds all of it, so that each place of that one is a
-//     place of this one too.
+//   - Steady: a tone or a hum. Such a clip matches equally well at every offset.
+//   - Duplicate: the same sound as another clip. All but the first are reported.
+//   - Contained: another clip contains all of it, so a search finds this clip
+//     wherever it finds the other.
 //
-// Noise and Steady are told by how the spectrum moves: of each band, the power of
-// each frame over the band's mean, as a geometric mean, weighted by the bands'
-// power. That is 0.56 for any noise that goes on (e to the minus Euler's constant:
-// the power of noise is exponentially distributed), whatever its colour; near 1 for
-// what does not move at all; and far below for speech and most music. Chords that go
-// on flicker as noise does, but their tones stand out of the mean spectrum.
+// Check recognizes Noise and Steady by the steadiness of the spectrum. For each band,
+// steadiness is the geometric mean of the power of each frame divided by the band's
+// mean; the bands are averaged by power. It is 0.56 for continuous noise of any colour
+// (e to the minus Euler's constant, because the power of noise is exponentially
+// distributed), near 1 for a sound that does not change, and far below 0.56 for speech
+// and most music. Sustained chords flicker as noise does, but their tones stand out of
+// the mean spectrum.
 //
-// Duplicate and Contained are found as any clip is found: all clips are indexed,
-// and all clips, one after the other, are the episode. Check takes about 30 ms
-// of CPU for a clip of 3 s, and holds its index (package index) besides the one clip
-// that it loads. It is deterministic, and starts no goroutine.
+// Check finds Duplicate and Contained with an ordinary search. It indexes all clips,
+// and searches an episode that plays all clips in order. Check takes about 30 ms of CPU
+// for a clip of 3 s. It holds its index (package index) and the one clip that it loads.
+// It is deterministic, and starts no goroutine.
 //
-// What it does not do: it does not know whether a clip is worth looking for.
+// Limit: Check does not know whether a clip is worth a search.
 package cliplint

@@ -2,7 +2,7 @@ package cliplint
 
 import "fmt"
 
-// Fault is what is wrong with a clip.
+// Fault is the kind of problem that a clip has.
 type Fault string
 
 // The faults.
@@ -17,7 +17,7 @@ const (
 	Contained  Fault = "contained"
 )
 
-// Lost reports whether a clip with the fault cannot be looked for at all.
+// Lost reports whether a search cannot use a clip with the fault at all.
 func (f Fault) Lost() bool {
 	switch f {
 	case Unreadable, Silent, TooShort, TooLong:
@@ -30,12 +30,12 @@ func (f Fault) Lost() bool {
 type Notice struct {
 	Clip    string
 	Fault   Fault
-	Why     string  // what was measured; for Unreadable the error
-	Advice  string  // what to do
+	Why     string  // the measurement; for Unreadable the error
+	Advice  string  // the remedy
 	Other   string  // of Duplicate and Contained: the other clip
-	OffsetS float64 // where in the other clip it begins
+	OffsetS float64 // seconds from the start of the other clip to the start of this one
 }
 
-// Text is all of the notice but the clip's name, such as
+// Text returns the notice without the name of the clip, such as
 // "too short: 0.12 s of sound; cut it longer, at least 0.25 s".
 func (n Notice) Text() string { return fmt.Sprintf("%s: %s; %s", n.Fault, n.Why, n.Advice) }

@@ -10,15 +10,15 @@ import (
 const (
 	frame  = 512 // samples: 64 ms
 	hop    = frame / 2
-	noisy  = .48 // steadiness above is noise, which has 0.56
-	steady = .8  // and above this one the sound does not move
-	toned  = 1.6 // tonality above has tones that stand out
+	noisy  = .48 // above this steadiness a sound counts as noise; noise has 0.56
+	steady = .8  // above this steadiness a sound does not change
+	toned  = 1.6 // from this tonality on, tones stand out
 	nearby = 8   // bands a side
 )
 
-// tonality is how far tones stand out of their surroundings in the mean spectrum: of
-// each band, the mean power over that of the bands around it, averaged by power. It
-// is near 1 for noise of any colour, and 2 and more where there are tones.
+// tonality measures how far tones stand out in the mean spectrum. For each band it divides
+// the mean power by that of the bands around it; the bands are averaged by power. It is
+// near 1 for noise of any colour, and 2 or more if the sound has tones.
 func tonality(frames [][]float64) float64 {
 	mean := make([]float64, frame/2+1)
 	for _, f := range frames {
@@ -44,8 +44,8 @@ func tonality(frames [][]float64) float64 {
 	return sum / weights
 }
 
-// steadiness is the weighted geometric mean that the package describes: low where the
-// spectrum moves. It is 0 where there is too little to tell.
+// steadiness returns the weighted mean that the package comment describes. It is low if the
+// spectrum changes, and 0 if the sound is silent or has fewer than four frames.
 func steadiness(frames [][]float64) float64 {
 	if len(frames) < 4 {
 		return 0
@@ -73,7 +73,7 @@ func steadiness(frames [][]float64) float64 {
 	return math.Exp(sum / weights)
 }
 
-// powers is the power spectrum of each whole frame.
+// powers returns the power spectrum of each whole frame. Frames overlap by half.
 func powers(wave []float32) [][]float64 {
 	fft := fourier.NewFFT(frame)
 	var all [][]float64

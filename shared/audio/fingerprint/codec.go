@@ -17,19 +17,19 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Version of the format and of the landmarks in it.
+// Version is the version of the format and of the landmarks in it.
 const Version = 1
 
 const (
 	magic     = "lh marks"
 	headBytes = 24
-	// groupBytes is the most that a group takes.
+	// groupBytes is the maximum size of a group.
 	groupBytes = binary.MaxVarintLen64 + 2 + 2*math.MaxUint8
-	// pieceBytes of an entry are in memory at a time.
+	// pieceBytes is the size of the part of an entry that is in memory at a time.
 	pieceBytes = 1 << 16
-	// restBits of a hash are not the bin of its first peak.
+	// restBits is the number of low bits of a hash, which follow the bin of its first peak.
 	restBits = landmark.HashBits - 8
-	// maxSamples bounds what an entry may say of its length: four weeks.
+	// maxSamples bounds the number of samples in the head of an entry: four weeks.
 	maxSamples = 28 * 24 * 3600 * 8000
 )
 
@@ -38,13 +38,12 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// encoder writes landmarks: those that have their first peak in common, which follow
-// each other, are one group.
+// encoder writes landmarks. Consecutive landmarks with the same first peak form one group.
 type encoder struct {
 	to    *os.File
 	out   *bufio.Writer // keeps the first error for finish
 	sum   hash.Hash32
-	last  int // frame
+	last  int // frame of the group before
 	group []landmark.Landmark
 	code  []byte
 }
@@ -52,7 +51,7 @@ type encoder struct {
 // newEncoder begins an entry in an empty file.
 func newEncoder(to *os.File) *encoder {
 	e := &encoder{to: to, out: bufio.NewWriterSize(to, pieceBytes), sum: crc32.New(castagnoli)}
-	_, _ = e.out.Write(make([]byte, headBytes)) // finish writes the real one
+	_, _ = e.out.Write(make([]byte, headBytes)) // placeholder; finish writes the head
 	return e
 }
 
@@ -63,8 +62,8 @@ func (e *encoder) add(l landmark.Landmark) {
 	e.group = append(e.group, l)
 }
 
-// flush writes a group: the frames since the one before, how many landmarks, the bin of
-// their first peak, and of each the rest of its hash.
+// flush writes the group: the frames since the group before, the number of landmarks, the bin
+// of their first peak, and the low restBits of the hash of each landmark.
 func (e *encoder) flush() {
 	if len(e.group) == 0 {
 		return
@@ -80,7 +79,7 @@ func (e *encoder) flush() {
 	e.last, e.group = first.Frame, e.group[:0]
 }
 
-// finish writes what is left, and the head, for an episode of so many samples.
+// finish writes the last group and the head, for an episode of that many samples.
 func (e *encoder) finish(samples int) error {
 	e.flush()
 	if err := e.out.Flush(); err != nil {
@@ -90,7 +89,7 @@ func (e *encoder) finish(samples int) error {
 	return err
 }
 
-// head of an entry whose rest has a check sum.
+// head returns the head of an entry; sum is the check sum of the bytes after the head.
 func head(samples int, sum uint32) []byte {
 	h := make([]byte, headBytes)
 	copy(h, magic)
@@ -100,16 +99,17 @@ func head(samples int, sum uint32) []byte {
 	return h
 }
 
-// Landmarks are those of an episode, still in their code, which was whole when Decode saw
-// it. Little of them is in memory at a time.
+// Landmarks reads the landmarks of an episode from an encoded entry, whose check sum was right
+// when Decode read it. At most 64 KB of the entry are in memory for each iteration.
 type Landmarks struct {
 	Samples int // length of the episode
 	code    io.ReaderAt
 	size    int64
 }
 
-// Decode checks an entry, which it reads through. Any that another version wrote, or that
-// was cut or changed, is fault.ErrCorrupt; another error is the reader's. Of reads it again.
+// Decode reads a whole entry and checks it. It fails with fault.ErrCorrupt if another version
+// wrote the entry or if the entry was cut or changed; it wraps any error of the reader.
+// It keeps the reader, because Landmarks.Of reads the entry again.
 func Decode(entry io.ReaderAt, size int64) (Landmarks, error) {
 	var h [headBytes]byte
 	n, err := entry.ReadAt(h[:], 0)
@@ -133,8 +133,8 @@ func Decode(entry io.ReaderAt, size int64) (Landmarks, error) {
 	return Landmarks{int(samples), entry, size}, nil
 }
 
-// Of are the landmarks of some hashes, in the order of time. An error is yielded once, as
-// the last: what makes no sense is fault.ErrCorrupt.
+// Of iterates over the landmarks whose hash is in some, in the order of time. An error ends the
+// iteration: Of yields it once, as the last element. A malformed entry is fault.ErrCorrupt.
 func (l Landmarks) Of(some landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
 	return func(yield func(landmark.Landmark, error) bool) {
 		p := pieces{from: l.code, at: headBytes, end: l.size}
@@ -166,15 +166,16 @@ func (l Landmarks) Of(some landmark.Hashes) iter.Seq2[landmark.Landmark, error] 
 	}
 }
 
-// pieces reads an entry, piece by piece.
+// pieces reads an entry in pieces of at most pieceBytes.
 type pieces struct {
 	from    io.ReaderAt
-	at, end int64 // of what is not yet in buf
+	at, end int64 // bounds of the part that is not yet in buf
 	buf     []byte
-	rest    []byte // of buf
+	rest    []byte // the unread part of buf
 }
 
-// group returns what is to be read: at least a group, if so much is left.
+// group returns the unread bytes, with at least one whole group unless the entry ends before.
+// It returns an empty slice at the end of the entry.
 func (p *pieces) group() ([]byte, error) {
 	if len(p.rest) >= groupBytes || p.at == p.end {
 		return p.rest, nil
@@ -193,5 +194,5 @@ func (p *pieces) group() ([]byte, error) {
 	return p.rest, nil
 }
 
-// done says how much of it was read.
+// done advances past the n bytes that the caller has read.
 func (p *pieces) done(n int) { p.rest = p.rest[n:] }

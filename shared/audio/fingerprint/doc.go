@@ -1,19 +1,20 @@
-// Package fingerprint keeps what a search needs of an episode, so that a new clip is
-// looked for in a whole archive without fetching or decoding it again.
+// Package fingerprint stores the landmarks and the sound of episodes, so that a search for a
+// new clip in a whole archive fetches and decodes no episode again.
 //
-// Of an episode two files are kept, named after its content's hash: its landmarks,
-// about 2 MB an hour, and its sound at 8 kHz and 16 bits,
-// 58 MB an hour, of which some windows are read to verify candidates. Where the sound is
-// gone, it can be had again from the recording; mostly it is not needed, since most clips
-// are in few episodes.
+// An episode has two files, named after the hash of its key, such as the hash of the recording.
+// One holds the landmarks, about 2 MB an hour. The other holds the sound at 8 kHz and 16 bits,
+// 58 MB an hour; a search reads a few windows of it to verify candidates. If the sound was
+// evicted, the caller can decode the recording again. A search rarely needs the sound, because
+// most clips occur in few episodes.
 //
-// Landmarks are delta-coded: those of one peak are a group, of the frames since the one
-// before as a varint, their number, the bin, and two bytes for each. A head of 24 bytes
-// names the format, its Version, the number of samples, and the check sum of the rest. An entry that is of another version, cut or
-// changed is no entry: it is taken away, and made again.
+// Landmarks are delta-coded. The landmarks of one peak form a group: the frames since the group
+// before as a varint, the number of landmarks, the bin, and two bytes for each landmark. A head
+// of 24 bytes has the format, its Version, the number of samples, and the check sum of the rest.
+// An entry that has another version, or was cut or changed, counts as missing: Get removes it,
+// and the caller makes it again.
 //
-// A Store keeps within a number of bytes: sounds go first, those used longest ago; then
-// landmarks. It may be used by many goroutines, but only one process at a time owns a folder.
-// What is read is what was kept, to 16 bits: so a first search reads what it has just
-// kept, and finds what all later ones do.
+// A Store has a limit in bytes. It evicts sounds before landmarks, and the least recently used
+// first. Many goroutines may use a Store, but only one process at a time may own a folder.
+// Put computes landmarks from the samples as rounded to 16 bits, and a search reads the stored
+// samples, so the first search of an episode finds the same as all later ones.
 package fingerprint

@@ -13,20 +13,20 @@ import (
 
 const sampleBytes = 2
 
-// Episode is what is kept of one: in files, of which little is in memory, however long it
-// is. Its methods may be called concurrently. The caller closes it; it stays readable until
-// then, even when the Store lets it go.
+// Episode is an open entry of a Store. Its memory does not depend on its length, because it
+// reads its files as needed. Its methods may be called concurrently. The caller closes it; it
+// stays readable until then, even if the Store evicts it.
 type Episode struct {
 	Landmarks
 	marks *os.File
-	sound *os.File // nil if it is gone
+	sound *os.File // nil if it was evicted
 }
 
-// HasSound reports whether ReadAt can read.
+// HasSound reports whether the sound is stored, so that ReadAt can read it.
 func (e *Episode) HasSound() bool { return e.sound != nil }
 
-// ReadAt fills dst with the samples from offset on, and silence beyond the ends. Without
-// a sound it fails with os.ErrNotExist.
+// ReadAt fills dst with the samples from offset on, and with silence beyond the ends of the
+// episode. It fails with os.ErrNotExist if the sound is not stored.
 func (e *Episode) ReadAt(dst []float32, offset int) error {
 	clear(dst)
 	if e.sound == nil {
@@ -46,7 +46,7 @@ func (e *Episode) ReadAt(dst []float32, offset int) error {
 	return nil
 }
 
-// Close gives the files back.
+// Close closes the files.
 func (e *Episode) Close() error {
 	err := e.marks.Close()
 	if e.sound != nil {
@@ -55,7 +55,7 @@ func (e *Episode) Close() error {
 	return err
 }
 
-// recorder writes an episode's sound and the landmarks that it finds in what it writes.
+// recorder writes the sound of an episode, and the landmarks of the samples as written.
 type recorder struct {
 	out     *bufio.Writer // of the sound
 	peaks   *landmark.Peaks
@@ -87,7 +87,7 @@ func (r *recorder) push(samples []float32) error {
 
 func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.code.add) }
 
-// close writes what is left.
+// close writes the last landmarks and the head, and flushes the sound. The files stay open.
 func (r *recorder) close() error {
 	r.peaks.Flush(r.peak)
 	r.pairs.Flush(r.code.add)

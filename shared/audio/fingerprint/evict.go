@@ -17,8 +17,8 @@ type kept struct {
 	used  int64 // nanoseconds
 }
 
-// evict takes away sounds, and then landmarks, until the rest is within the bound; but not
-// those that begin with a path. mu is held.
+// evict removes sounds, and then landmarks, until the rest is within the limit. It spares the
+// files whose path begins with but. The caller holds mu.
 func (s *Store) evict(but string) error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) evict(but string) error {
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) || err == nil && strings.HasPrefix(entry.Name(), partPrefix) {
-			continue // another goroutine's
+			continue // evicted meanwhile, or a file that another goroutine is writing
 		}
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func (s *Store) evict(but string) error {
 	return nil
 }
 
-// rank says what goes first.
+// rank orders files for eviction: the lowest rank is removed first.
 func rank(path string) int {
 	if filepath.Ext(path) == soundSuffix {
 		return 0

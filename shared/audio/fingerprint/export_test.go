@@ -8,7 +8,7 @@ import (
 	"leasehold/shared/audio/landmark"
 )
 
-// Write puts an entry of any landmarks, in the order of time, at path.
+// Write writes an entry to path, with the landmarks that fill adds in the order of time.
 func Write(path string, samples int, fill func(add func(landmark.Landmark))) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -19,5 +19,5 @@ func Write(path string, samples int, fill func(add func(landmark.Landmark))) err
 	return errors.Join(e.finish(samples), f.Close())
 }
 
-// Head is that of an entry of so many samples, for what follows it.
+// Head returns the head of an entry of that many samples; rest is the bytes after the head.
 func Head(samples int, rest []byte) []byte { return head(samples, crc32.Checksum(rest, castagnoli)) }

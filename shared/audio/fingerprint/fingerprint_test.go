@@ -25,12 +25,12 @@ func noise(seed uint64, n int) []float32 {
 	r := rand.New(rand.NewPCG(seed, 7))
 	x := make([]float32, n)
 	for i := range x {
-		x[i] = float32(int16(3000*r.NormFloat64())) / 32767 // as 16 bits hold it
+		x[i] = float32(int16(3000*r.NormFloat64())) / 32767 // rounded to 16 bits
 	}
 	return x
 }
 
-// of pushes samples in blocks.
+// of returns a fill function that pushes samples in blocks.
 func of(samples []float32) func(func([]float32) error) error {
 	return func(push func([]float32) error) error {
 		for block := range slices.Chunk(samples, 1000) {
@@ -178,7 +178,7 @@ func TestNothingIsLeftOfWhatFails(t *testing.T) {
 		return gone
 	})
 	require.ErrorIs(t, err, gone)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "part-1"), nil, 0o600)) // of a killed process
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "part-1"), nil, 0o600)) // left by a killed process
 	_, err = fingerprint.Open(dir, 1<<20)
 	require.NoError(t, err)
 	left, err := os.ReadDir(dir)
@@ -203,10 +203,10 @@ func TestAnyLandmarksGoThroughTheCode(t *testing.T) {
 	})
 }
 
-// TestALongEpisodeIsReadPieceByPiece counts what is allocated for ten hours of landmarks:
-// no more than for one.
+// TestALongEpisodeIsReadPieceByPiece checks that ten hours of landmarks allocate no more than
+// one hour.
 func TestALongEpisodeIsReadPieceByPiece(t *testing.T) {
-	const perHour = 100_000 // an eighth of what there are, so that the test is short
+	const perHour = 100_000 // an eighth of the real number, so that the test is short
 	allocated := func(f func()) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -271,7 +271,7 @@ func TestAnEntryThatCannotBeReadToItsEndIsAnErrorAndNotItsEnd(t *testing.T) {
 
 var errBroken = errors.New("input/output error")
 
-// breaking is a disk that cannot read what is after so many bytes.
+// breaking is a disk that fails to read beyond a number of bytes.
 type breaking struct {
 	*bytes.Reader
 	after int
@@ -293,8 +293,8 @@ func marks(t require.TestingT, some iter.Seq2[landmark.Landmark, error]) (all []
 	return all
 }
 
-// FuzzDecode reads any bytes as an entry; and as what follows the head of one whose check
-// sum is right, so that more than the check sum is tried.
+// FuzzDecode reads any bytes as an entry. It also reads them behind a head with the right check
+// sum, because otherwise the check sum would reject nearly all of them.
 func FuzzDecode(f *testing.F) {
 	s, dir := open(f, 1<<20)
 	put(f, s, "k", noise(1, 9000))

@@ -17,7 +17,7 @@ import (
 const (
 	marksSuffix = ".marks"
 	soundSuffix = ".pcm"
-	partPrefix  = "part-" // of what a killed process left
+	partPrefix  = "part-" // of files being written; a killed process leaves them behind
 )
 
 // Store keeps episodes in a folder.
@@ -25,11 +25,11 @@ type Store struct {
 	dir string
 	max int64
 
-	mu sync.Mutex // guards the folder while something is put into its place or evicted
+	mu sync.Mutex // guards the folder while files are renamed, removed or evicted
 }
 
-// Open makes the folder, if need be, and takes away what a killed process left. The Store
-// holds at most max bytes, but always the episode put last.
+// Open creates the folder if it does not exist, and removes the unfinished files of a killed
+// process. The Store holds at most max bytes, but always keeps the last episode that was put.
 func Open(dir string, max int64) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("fingerprint.Open: %w", err)
@@ -46,14 +46,15 @@ func Open(dir string, max int64) (*Store, error) {
 	return &Store{dir: dir, max: max}, nil
 }
 
-// path of a key's file. Any string is a key.
+// path returns the path of the file of a key. Any string is a valid key, because it is hashed.
 func (s *Store) path(key, suffix string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:])+suffix)
 }
 
-// Get returns what is kept under a key, such as the hash of the recording; nil if there
-// is nothing, or nothing that can be used. The error is the disk's.
+// Get returns the episode of a key, such as the hash of the recording. It returns nil and no
+// error if there is none. If the entry is corrupt, Get removes it and returns nil. Any error
+// is that of a file operation.
 func (s *Store) Get(key string) (*Episode, error) {
 	marks, err := os.Open(s.path(key, marksSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +74,7 @@ func (s *Store) Get(key string) (*Episode, error) {
 	return e, nil
 }
 
-// open opens an episode whose landmarks are in a file, and its sound if it is there.
+// open opens the episode whose landmarks are in marks, and its sound if that is stored.
 func (s *Store) open(key string, marks *os.File) (*Episode, error) {
 	info, err := marks.Stat()
 	if err != nil {
@@ -100,7 +101,8 @@ func (s *Store) open(key string, marks *os.File) (*Episode, error) {
 	return e, nil
 }
 
-// touch marks an episode as used. A file that was evicted meanwhile is none.
+// touch marks an episode as used now. It ignores errors, because the files may have been
+// evicted meanwhile.
 func (s *Store) touch(key string) {
 	now := time.Now()
 	for _, suffix := range []string{marksSuffix, soundSuffix} {
@@ -120,8 +122,8 @@ func (s *Store) remove(key string) error {
 	return errors.Join(errs...)
 }
 
-// Put keeps the episode that fill pushes, mono at 8 kHz, block by block, and returns it.
-// What fill returns ends it, and nothing is kept.
+// Put stores an episode and returns it. fill pushes the samples, mono at 8 kHz, in blocks. If
+// fill fails, Put returns its error and stores no file.
 func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e *Episode, err error) {
 	marks, err := os.CreateTemp(s.dir, partPrefix+"*")
 	if err != nil {
@@ -153,14 +155,15 @@ func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e 
 	return &Episode{Landmarks: Landmarks{r.samples, marks, info.Size()}, marks: marks, sound: sound}, nil
 }
 
-// discard takes away a file that is not kept. It may be in its place already; then the
-// next Get tells what it is worth.
+// discard closes and removes an unfinished file. It ignores the error of the removal, because
+// place may have renamed the file already; then the next Get checks the file.
 func discard(part *os.File) error {
 	_ = os.Remove(part.Name())
 	return part.Close()
 }
 
-// place puts both files where Get finds them, the landmarks last, and makes room.
+// place renames both files to the names that Get opens, and evicts older ones. It renames the
+// landmarks last, because Get looks for them first.
 func (s *Store) place(key, marks, sound string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

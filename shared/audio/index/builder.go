@@ -12,16 +12,18 @@ import (
 	"leasehold/shared/fault"
 )
 
-// speeds at which every clip is indexed, in thousandths; and those at which a short one is, too.
-// Half way between two of the first a clip keeps half of its landmarks, which are enough if
-// they are many: of 400 clips at any speed within 3 % as many were found as at their own if
-// they lasted 2 s or more, 98 % between 1 and 2 s, and 84 % below 1 s.
+// speeds are the offsets from normal speed, in thousandths, at which every clip is indexed.
+// shortSpeeds adds the offsets half way between them for short clips. Half way between two
+// indexed speeds a clip keeps half of its landmarks. That is enough if the clip has many:
+// of 400 clips at any speed within 3 %, clips of 2 s or more were
+// found as often as at normal speed, clips of 1 to 2 s 98 % as often, and clips below 1 s
+// 84 % as often.
 var (
 	speeds      = []int{0, -10, 10, -20, 20, -30, 30}
 	shortSpeeds = append(slices.Clone(speeds), -5, 5, -15, 15, -25, 25)
 )
 
-// speedsOf are those of a clip of so many samples.
+// speedsOf returns the speeds at which a clip of that many samples is indexed.
 func speedsOf(samples int) []int {
 	if samples < shortClip {
 		return shortSpeeds
@@ -33,35 +35,37 @@ const (
 	// shortClip is the length in samples below which a clip is indexed at two
 	// alignments.
 	shortClip = 2 * RateHz
-	// unit is the stretch of positions that one variant has to itself, so that a
-	// small table tells whose a position is.
+	// unit is the granularity in which positions are allocated to variants. No two
+	// variants share a unit, so a small table maps a position to its variant.
 	unit = 64
 	// maxPositions keeps positions in 32 bits: 100,000 clips of 5 s.
 	maxPositions = math.MaxUint32 - 1<<20
 )
 
-// spillBytes is how much a Builder holds in memory before it moves it to files: about
-// 110 clips of 5 s.
+// spillBytes is the size of the buffers of a Builder at which it moves them to files:
+// about 110 clips of 5 s.
 const spillBytes = 16 << 20
 
-// Builder gathers clips. Memory does not grow with them: what is beyond some 16 MB goes to
-// files in Dir, which have no names and are gone with the Builder, or with the process.
+// Builder collects clips and builds an Index of them. It buffers at most some 16 MB of samples
+// and postings; the rest goes to files in Dir. The files have no names, so they disappear with
+// the Builder or the process.
 type Builder struct {
-	Dir string // folder of the files, "" for the system's own
+	Dir string // folder of the files, "" for the system's folder of temporary files
 
 	clips    []clip
 	variants []Variant
-	// postings are the run in hand: each a hash in the upper half, and a position.
+	// postings are those not yet spilled: each has a hash in the upper half and a position
+	// in the lower.
 	postings  []uint64
-	waves     []int16 // of the clips in hand
+	waves     []int16 // samples not yet spilled
 	positions int
 	samples   int // of all clips
 	counts    []uint32
-	spilled   *spill // nil as long as all is in memory
-	most      int    // bytes in memory; 0 is spillBytes
+	spilled   *spill // nil until the first spill
+	most      int    // bytes buffered before a spill; 0 means spillBytes
 }
 
-// clip is what the image holds of one.
+// clip is the entry of one clip in the image.
 type clip struct {
 	id      string
 	offset  int // in waves
@@ -69,10 +73,10 @@ type clip struct {
 	plain   bool
 }
 
-// Add takes a clip: mono at RateHz, of which it keeps a copy of 16 bits a sample. The
-// id is for the caller to know it again; none is compared. A clip beyond MaxSamples is
-// fault.ErrTooLarge, and so is one more than the index can hold. Any other error is that of
-// writing a file; the Builder is of no more use then.
+// Add indexes a clip of mono samples at RateHz, and keeps a copy in 16 bits a sample. The
+// id is the caller's own; ids are not compared, so they may repeat. Add fails with
+// fault.ErrTooLarge if the clip exceeds MaxSamples, if the id is too long, or if the index is
+// full. Any other error comes from writing a file, and the Builder must not be used afterwards.
 func (b *Builder) Add(id string, samples []float32) error {
 	if len(samples) > MaxSamples || len(id) > maxID {
 		return fmt.Errorf("index.Add %.80s: %d samples, at most %d are accepted: %w", id, len(samples), MaxSamples, fault.ErrTooLarge)
@@ -102,8 +106,8 @@ func (b *Builder) Add(id string, samples []float32) error {
 	return nil
 }
 
-// addVariant indexes a variant of the clip to come, and returns how many landmarks it
-// has.
+// addVariant indexes one variant of the clip that Add is about to append, and returns the
+// number of its postings.
 func (b *Builder) addVariant(wave []float32, speed int) int {
 	v := Variant{Clip: len(b.clips), Speed: speed, Base: b.positions, Frames: len(wave)/spectrum.Hop + 1}
 	first := len(b.postings)
@@ -133,7 +137,7 @@ func (b *Builder) addVariant(wave []float32, speed int) int {
 	return v.Postings
 }
 
-// appendPCM appends samples as 16-bit ones; what is beyond full scale is clipped.
+// appendPCM appends samples in 16 bits. Samples beyond full scale are clipped.
 func appendPCM(dst []int16, samples []float32) []int16 {
 	for _, v := range samples {
 		dst = append(dst, int16(math.RoundToEven(float64(max(-1, min(v, 1)))*math.MaxInt16)))

@@ -2,12 +2,13 @@ package index
 
 import "leasehold/shared/fault"
 
-// HoldAtMost makes a Builder move to files what is beyond so many bytes.
+// HoldAtMost makes a Builder spill to files once it buffers that many bytes.
 func (b *Builder) HoldAtMost(bytes int) { b.most = bytes }
 
-// OpenPadded opens an image of some bytes, then a table of buckets that are all empty but
-// the last hash's, which has all postings, then some bytes again. It is of the length that
-// its header tells, if that is not too much for a test.
+// OpenPadded opens an image that starts with begin and ends with end. Between them is a table
+// of buckets in which the last hash has all postings and the others have none. The image has
+// the length that its header states. OpenPadded returns a nil Index if the header is incomplete
+// or the length is too large for a test.
 func OpenPadded(begin, end []byte) (*Index, error) {
 	l, _, err := readHeader(begin, 0)
 	if l.size() > 6<<20 || len(begin) < headerBytes || l == (layout{}) {

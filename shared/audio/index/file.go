@@ -14,7 +14,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Write puts the index at path, whole or not at all: through a file beside it.
+// Write stores the index at path atomically: it writes a temporary file in the same folder and
+// renames it.
 func (x *Index) Write(path string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".clips-*")
 	if err != nil {
@@ -37,7 +38,8 @@ func (x *Index) Write(path string) (err error) {
 	return f.Close()
 }
 
-// copyTo writes the image; one that is mapped is read, so that no more of it is resident.
+// copyTo writes the image to f. A mapped image is read from its file instead of the mapping,
+// so that its pages do not become resident.
 func (x *Index) copyTo(f *os.File) error {
 	if x.file == nil {
 		_, err := f.Write(x.image)
@@ -47,9 +49,9 @@ func (x *Index) copyTo(f *os.File) error {
 	return err
 }
 
-// Open maps the index at path, which nobody may change meanwhile. The caller closes it.
-// A file that is none, or another version's (a *VersionError), is fault.ErrInvalid; one
-// that was cut or changed is fault.ErrCorrupt.
+// Open maps the index at path. The file must not change while the Index is open. The caller
+// closes the Index. Open fails with fault.ErrInvalid if the file is not an index or has
+// another version (a *VersionError), and with fault.ErrCorrupt if it was cut or changed.
 func Open(path string) (*Index, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -70,8 +72,8 @@ func openFile(f *os.File) (*Index, error) {
 	return mapped(f, int(size))
 }
 
-// mapped makes an Index of a file, which is then its own. One that is not closed gives the
-// file back when nothing refers to it any more, like an os.File.
+// mapped makes an Index of a file. The Index then owns the file. If the Index is not closed,
+// the garbage collector unmaps it once it is unreachable, as it closes an os.File.
 func mapped(f *os.File, size int) (*Index, error) {
 	image, err := syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
@@ -82,12 +84,12 @@ func mapped(f *os.File, size int) (*Index, error) {
 		return nil, errors.Join(err, syscall.Munmap(image))
 	}
 	x.file = f
-	x.forgotten = runtime.AddCleanup(x, func(image []byte) { _ = syscall.Munmap(image) }, image) // nobody is there to be told
+	x.forgotten = runtime.AddCleanup(x, func(image []byte) { _ = syscall.Munmap(image) }, image) // a cleanup cannot return the error
 	return x, nil
 }
 
-// Close gives the file back; an Index in memory holds none. Nothing of the Index may be used
-// afterwards.
+// Close unmaps and closes the file, if the Index has one. The Index and its Postings must not
+// be used afterwards. A second Close does nothing.
 func (x *Index) Close() error {
 	if x.file == nil {
 		return nil
@@ -98,7 +100,8 @@ func (x *Index) Close() error {
 	return err
 }
 
-// check reads a file through, which makes nothing resident, and returns its size.
+// check verifies the header and the check sum of a file, and returns its size. It reads the file
+// before the file is mapped, so that no page of the mapping becomes resident.
 func check(f *os.File) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {

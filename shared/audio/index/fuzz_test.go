@@ -11,7 +11,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// FuzzOpen opens images whose tables and postings are anything. What is opened can be used.
+// FuzzOpen opens images with arbitrary tables and postings. If an image opens, the Index must
+// be usable.
 func FuzzOpen(f *testing.F) {
 	image := written(f, built(f, noise(1, index.RateHz/2), noise(2, index.RateHz/4)), filepath.Join(f.TempDir(), "x"))
 	const tables = 64 + 2*20 + 2*6 + 14*20 // header, clips, names, variants

@@ -16,8 +16,9 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// Build makes the index of what was added so far: in memory, or, if the Builder has files,
-// mapped from another one of Dir. The Builder may go on. An error is that of a file.
+// Build makes an Index of the clips added so far. The Index is in memory, or, if the Builder
+// has spilled, mapped from a further file in Dir. More clips may be added to the Builder
+// afterwards. Build fails only if a file operation fails.
 func (b *Builder) Build() (*Index, error) {
 	if b.spilled == nil {
 		l := b.layout()
@@ -43,7 +44,7 @@ func (b *Builder) Build() (*Index, error) {
 	return x, nil
 }
 
-// buildIn makes the index in a file, which is then its own.
+// buildIn writes the image to f and maps it. The Index then owns f.
 func (b *Builder) buildIn(f *os.File) (*Index, error) {
 	l := b.layout()
 	if _, err := f.Seek(headerBytes, io.SeekStart); err != nil {
@@ -72,7 +73,7 @@ func (b *Builder) layout() layout {
 	return l
 }
 
-// write writes the image but for its header, and returns the check sum.
+// write writes the image without its header, and returns the check sum.
 func (b *Builder) write(to io.Writer, l layout) (uint32, error) {
 	sum := crc32.New(castagnoli)
 	w := bufio.NewWriterSize(io.MultiWriter(to, sum), 1<<16) // keeps the first error for Flush
@@ -114,7 +115,8 @@ func (b *Builder) writeTables(w *bufio.Writer, l layout) {
 	_, _ = w.Write(image[headerBytes:])
 }
 
-// writeBuckets writes the number of the first posting of each hash, and the end.
+// writeBuckets writes the number of the first posting of each hash, and the number of all
+// postings. The 0 of the first hash is in the buffer from the start.
 func (b *Builder) writeBuckets(w *bufio.Writer) {
 	some := make([]byte, 4, 1<<14)
 	next := uint32(0)
@@ -130,7 +132,7 @@ func (b *Builder) writeBuckets(w *bufio.Writer) {
 	_, _ = w.Write(some)
 }
 
-// writePostings writes the positions by hash, those of a hash in the order of variants.
+// writePostings writes the positions ordered by hash, and within a hash by variant.
 func (b *Builder) writePostings(w *bufio.Writer) error {
 	if b.spilled != nil {
 		return b.spilled.merge(b.counts, func(position uint32) { put32(w, position) })

@@ -15,45 +15,45 @@ const (
 	maxID      = 4096 // bytes
 )
 
-// Index is all clips, ready to be looked up.
+// Index is the inverted index of all clips.
 type Index struct {
 	image    []byte
 	clips    []clip
 	variants []Variant
 	own      []int           // by clip, the number of its first variant
 	owners   []uint32        // the variant of each unit of positions
-	occupied landmark.Hashes // that have postings
+	occupied landmark.Hashes // the hashes that have postings
 	buckets  []byte          // hashes+1 numbers of postings
 	postings []byte
 	waves    []byte
 
-	file      *os.File // that image is mapped from; nil if it is in memory
+	file      *os.File // the file of the mapped image; nil if the image is in memory
 	forgotten runtime.Cleanup
 }
 
-// Variant is a clip at a speed.
+// Variant is a clip played at one speed.
 type Variant struct {
 	Clip     int // its number, in the order of Add
-	Speed    int // in thousandths
+	Speed    int // offset from normal speed, in thousandths
 	Base     int // the position of its first frame
 	Frames   int // at least 1
-	Postings int // how many it has
+	Postings int // the number of its postings
 }
 
-// Clips is their number.
+// Clips returns the number of clips.
 func (x *Index) Clips() int { return len(x.clips) }
 
-// ID is that of clip i.
+// ID returns the id of clip i.
 func (x *Index) ID(i int) string { return x.clips[i].id }
 
-// Samples is the length of clip i.
+// Samples returns the length of clip i in samples.
 func (x *Index) Samples(i int) int { return x.clips[i].samples }
 
-// Plain reports whether clip i is to be looked for by plain correlation, because it has too few
-// landmarks or is made of a few tones.
+// Plain reports whether a search must use plain correlation for clip i, because the clip has
+// too few landmarks or consists of a few tones.
 func (x *Index) Plain(i int) bool { return x.clips[i].plain }
 
-// Wave returns the samples of clip i.
+// Wave returns the samples of clip i, in a new slice.
 func (x *Index) Wave(i int) []float32 {
 	c := x.clips[i]
 	raw, wave := x.waves[2*c.offset:2*(c.offset+c.samples)], make([]float32, c.samples)
@@ -64,38 +64,39 @@ func (x *Index) Wave(i int) []float32 {
 	return wave
 }
 
-// Variants are all of them, each clip's together, in the order of Base. They are not
-// to be changed.
+// Variants returns all variants in the order of Base, with those of a clip next to each
+// other. The caller must not change the slice.
 func (x *Index) Variants() []Variant { return x.variants }
 
-// Own is the number of the variant of a clip at its own speed.
+// Own returns the number of the variant of a clip at normal speed.
 func (x *Index) Own(clip int) int { return x.own[clip] }
 
-// Owner is the number of the variant that a position of a posting belongs to.
+// Owner returns the number of the variant that owns the position of a posting.
 func (x *Index) Owner(position uint32) int { return int(x.owners[position/unit]) }
 
-// Units is the number of stretches of positions, each of one variant; Unit is that of a
-// position.
+// Units returns the number of units of positions. A unit belongs to one variant. Unit returns
+// the unit of a position.
 func (x *Index) Units() int { return len(x.owners) }
 
-// Unit is the number of the stretch of positions that a position is in.
+// Unit returns the number of the unit that contains a position.
 func Unit(position int) int { return position / unit }
 
-// Hashes are those that have postings. They are not to be changed.
+// Hashes returns the set of hashes that have postings. The caller must not change it.
 func (x *Index) Hashes() landmark.Hashes { return x.occupied }
 
-// Postings of a hash, in the order of variants.
+// Postings returns the postings of a hash, in the order of variants.
 func (x *Index) Postings(hash uint32) Postings {
 	b := x.buckets[4*hash:][:8]
 	from, to := uint64(le.Uint32(b)), uint64(le.Uint32(b[4:]))
 	return Postings(x.postings[4*from : 4*to])
 }
 
-// Postings are positions. They are good as long as the Index is open and referred to.
+// Postings are the positions of one hash. They are valid while the Index is open and
+// reachable, because they point into its image.
 type Postings []byte
 
-// Len is their number.
+// Len returns the number of postings.
 func (p Postings) Len() int { return len(p) / 4 }
 
-// At is the i-th.
+// At returns the position of posting i.
 func (p Postings) At(i int) uint32 { return le.Uint32(p[4*i:]) }

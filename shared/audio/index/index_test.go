@@ -124,7 +124,7 @@ func TestAnIndexThatIsBuiltThroughFilesIsTheSame(t *testing.T) {
 	require.ErrorIs(t, gone.Add("a", noise(1, index.RateHz)), os.ErrNotExist)
 }
 
-// written is what Write writes.
+// written returns the bytes that Write stores at path.
 func written(t testing.TB, x *index.Index, path string) []byte {
 	t.Helper()
 	require.NoError(t, x.Write(path))

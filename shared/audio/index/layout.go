@@ -8,10 +8,10 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Version of the format and of the landmarks in it.
+// Version is the version of the format and of the landmarks in it.
 const Version = 3
 
-// VersionError says that a file holds another version. It is a fault.ErrInvalid.
+// VersionError reports a file of another version. It wraps fault.ErrInvalid.
 type VersionError struct{ Got, Want uint32 }
 
 func (e *VersionError) Error() string {
@@ -26,13 +26,14 @@ const (
 	clipBytes    = 20
 	variantBytes = 20
 	hashes       = 1 << landmark.HashBits
-	// maxFrames of a variant, with what is left of its last unit.
+	// maxFrames bounds the frames of a variant, including the unused rest of its last unit.
+	// The slowest variant is longer than its clip.
 	maxFrames = MaxSamples/spectrum.Hop*11/10 + unit
 )
 
-// layout says where things are in an image: the header; the clips' table; their names;
-// the variants' table; the first posting of each hash, and the end of the last; the
-// postings; the samples.
+// layout holds the counts that determine the offsets of an image. An image consists of the
+// header, the table of clips, their ids, the table of variants, the buckets (the number of the
+// first posting of each hash, and the end of the last), the postings and the samples.
 type layout struct {
 	clips, names, variants, positions, postings, samples int
 }
@@ -44,8 +45,8 @@ func (l layout) posting0() int { return l.buckets() + 4*(hashes+1) }
 func (l layout) wave() int     { return l.posting0() + 4*l.postings }
 func (l layout) size() int     { return l.wave() + 2*l.samples }
 
-// putHeader writes the first bytes: magic, version, counts and the check sum of all
-// that follows.
+// putHeader writes the header: magic, version, counts, and the check sum of the bytes after
+// the header.
 func (l layout) putHeader(image []byte, sum uint32) {
 	copy(image, magic)
 	le.PutUint32(image[16:], Version)
@@ -58,8 +59,8 @@ func (l layout) putHeader(image []byte, sum uint32) {
 	le.PutUint64(image[48:], uint64(l.samples))
 }
 
-// readHeader is its inverse. It checks what can be known before the rest is read: the
-// format, the version and the file's size.
+// readHeader is the inverse of putHeader. It checks the format, the version and the size of the
+// file, because these need no byte after the header.
 func readHeader(header []byte, size int64) (l layout, sum uint32, err error) {
 	if len(header) < headerBytes || string(header[:16]) != magic {
 		return l, 0, fmt.Errorf("not a clip index: %w", fault.ErrInvalid)
@@ -67,7 +68,7 @@ func readHeader(header []byte, size int64) (l layout, sum uint32, err error) {
 	if v := le.Uint32(header[16:]); v != Version {
 		return l, 0, &VersionError{v, Version}
 	}
-	const most = 1 << 40 // far above what fits, far below what overflows
+	const most = 1 << 40 // far above any real count, far below an overflow
 	postings, samples := le.Uint64(header[40:]), le.Uint64(header[48:])
 	if postings > most || samples > most {
 		return l, 0, fmt.Errorf("the clip index's header is damaged: %w", fault.ErrCorrupt)
@@ -82,8 +83,8 @@ func readHeader(header []byte, size int64) (l layout, sum uint32, err error) {
 	return l, le.Uint32(header[20:]), nil
 }
 
-// open makes an Index of an image. It believes nothing in it, so that no use of the Index
-// reads beside it.
+// open makes an Index of an image. It validates every table and posting, so that no method of
+// the Index reads out of bounds.
 func open(image []byte) (*Index, error) {
 	l, _, err := readHeader(image, int64(len(image)))
 	if err != nil {
@@ -142,7 +143,8 @@ func open(image []byte) (*Index, error) {
 	return x, x.occupy(l.postings)
 }
 
-// occupy goes once over the buckets, which must ascend within the postings.
+// occupy collects the hashes that have postings. It fails unless the buckets ascend and stay
+// within the postings.
 func (x *Index) occupy(postings int) error {
 	x.occupied = landmark.NewHashes()
 	last := le.Uint32(x.buckets)

@@ -8,21 +8,22 @@ import (
 )
 
 const (
-	// fewLandmarks: a clip with fewer is plain. It is so for a pure tone, a thump, and for some
-	// of a third of a second.
+	// fewLandmarks is the number of landmarks below which a clip is plain. Pure tones, thumps
+	// and some clips of a third of a second have fewer.
 	fewLandmarks = 15
-	// tonalBins: a clip of which so few of 2,048 bins hold tonalShare of the energy is plain. It is
-	// so for a bell or a gong: its landmarks lie in what is left, and drown under anything, and
-	// its tones correlate at any shift, so that no peak of the waveform stands out. Of 804 clips
-	// of speech, music and effects 8 are.
+	// tonalBins: a clip is plain if its loudest tonalBins of 2,048 bins hold tonalShare of the
+	// energy, as those of a bell or a gong do. The landmarks of such a clip lie in the
+	// remaining energy, so any other sound masks them; and its tones correlate at any shift,
+	// so no peak of the waveform stands out. Of 804 clips of speech, music and effects, 8 are
+	// plain for this reason.
 	tonalBins   = 32
 	tonalShare  = 0.9
 	tonalWindow = 4096
 	lowestTonal = 8 // bin: 16 Hz, above an offset from zero
 )
 
-// isPlain reports whether a clip with so many landmarks is to be looked for by plain
-// correlation.
+// isPlain reports whether a search must use plain correlation for a clip with that many
+// landmarks.
 func isPlain(samples []float32, landmarks int) bool {
 	if landmarks < fewLandmarks {
 		return true

@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// spill is what a Builder has moved to files: the samples one after the other, and runs of
-// postings, each sorted.
+// spill holds the files of a Builder. One has the samples of all clips in order, the other has
+// runs of postings, each run sorted.
 type spill struct {
 	waves, runs *os.File
 	samples     int64
-	ends        []int64 // of each run, in bytes
+	ends        []int64 // end of each run in the file, in bytes
 }
 
-// spill moves the samples and postings in hand to the files. Afterwards there are none.
+// spill moves the buffered samples and postings to the files, and empties the buffers.
 func (b *Builder) spill() (err error) {
 	if b.spilled == nil {
 		if b.spilled, err = newSpill(b.Dir); err != nil {
@@ -35,7 +35,7 @@ func (b *Builder) spill() (err error) {
 	slices.Sort(b.postings)
 	w.Reset(s.runs)
 	for _, p := range b.postings {
-		_, _ = w.Write(le.AppendUint64(w.AvailableBuffer(), p)) // Flush tells
+		_, _ = w.Write(le.AppendUint64(w.AvailableBuffer(), p)) // Flush returns the error
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func newSpill(dir string) (*spill, error) {
 	return &spill{waves: waves, runs: runs}, nil
 }
 
-// nameless is a new file that no folder names: a killed process leaves nothing behind.
+// nameless creates a file and removes its name, so that a killed process leaves no file behind.
 func nameless(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "leasehold-index-*")
 	if err != nil {
@@ -70,7 +70,7 @@ func nameless(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// end is where the last run ends.
+// end returns the offset at which the last run ends.
 func (s *spill) end() int64 {
 	if len(s.ends) == 0 {
 		return 0
@@ -80,8 +80,9 @@ func (s *spill) end() int64 {
 
 func (s *spill) allWaves() io.Reader { return io.NewSectionReader(s.waves, 0, 2*s.samples) }
 
-// merge calls emit with the position of each posting, by hash, of which there are so many
-// each; those of a hash in the order of the runs, which is that of variants.
+// merge calls emit with the position of each posting, ordered by hash and within a hash by
+// run, which is the order of variants. counts has the number of postings of each hash; merge
+// skips the hashes that have none.
 func (s *spill) merge(counts []uint32, emit func(position uint32)) error {
 	var open []*run
 	from := int64(0)
@@ -109,10 +110,10 @@ func (s *spill) merge(counts []uint32, emit func(position uint32)) error {
 	return nil
 }
 
-// run is a run of postings as it is read.
+// run reads one run of postings.
 type run struct {
 	from *bufio.Reader
-	head uint64 // while there is no err
+	head uint64 // valid while err is nil
 	err  error
 }
 

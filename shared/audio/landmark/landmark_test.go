@@ -23,7 +23,7 @@ func noise(seed uint64, n int, level float64) []float32 {
 	return x
 }
 
-// peaks of samples, pushed in pieces of a size.
+// peaks returns the peaks of samples, which it pushes in pieces of that size.
 func peaks(samples []float32, piece int) []landmark.Peak {
 	var all []landmark.Peak
 	p := landmark.NewPeaks()
@@ -35,7 +35,7 @@ func peaks(samples []float32, piece int) []landmark.Peak {
 	return all
 }
 
-// naive is what a peak is, by its definition.
+// naive finds the peaks by their definition.
 func naive(samples []float32) []landmark.Peak {
 	var grid [][]float32
 	spectrum.NewFrames().Push(samples, func(power []float32) { grid = append(grid, append([]float32(nil), power...)) })

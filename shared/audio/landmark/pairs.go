@@ -1,12 +1,12 @@
 package landmark
 
 const (
-	fanOut    = 6 // pairs of a peak, at most
-	minFrames = 2 // between the two
+	fanOut    = 6 // maximum number of pairs of a peak
+	minFrames = 2 // minimum distance of the two peaks
 	maxBins   = 31
 	// MaxFrames is the longest distance between the two peaks: 0.5 s.
 	MaxFrames = 63
-	// HashBits is the size of a hash.
+	// HashBits is the size of a hash in bits.
 	HashBits = 20
 )
 
@@ -16,31 +16,31 @@ type Landmark struct {
 	Frame int    // of the first peak
 }
 
-// Hashes are some hashes: a bit for each.
+// Hashes is a set of hashes: a bitmap.
 type Hashes []uint64
 
-// NewHashes returns none.
+// NewHashes returns an empty set.
 func NewHashes() Hashes { return make(Hashes, 1<<HashBits/64) }
 
-// Add takes one hash more.
+// Add adds a hash to the set.
 func (h Hashes) Add(hash uint32) { h[hash/64] |= 1 << (hash % 64) }
 
-// Has reports whether a hash is among them.
+// Has reports whether a hash is in the set.
 func (h Hashes) Has(hash uint32) bool { return h[hash/64]>>(hash%64)&1 != 0 }
 
-// Bins are those of the two peaks of a hash, and Frames the distance between them.
+// Bins returns the bins of the two peaks of a hash, and their distance in frames.
 func Bins(hash uint32) (first, second, frames int) {
 	first = int(hash >> 12)
 	return first, first + int(hash>>6&63) - maxBins, int(hash & 63)
 }
 
-// Pairs makes landmarks of a stream of peaks. The zero value is at its start.
+// Pairs makes landmarks of a stream of peaks. The zero value is ready for use.
 type Pairs struct {
-	open []Peak // not yet paired
+	open []Peak // may still pair with later peaks
 }
 
-// Push takes the next peak, in the order of Peaks, and calls emit with the landmarks
-// that it decides, in the order of time.
+// Push takes the next peak, in the order of Peaks. It calls emit with the landmarks of each
+// peak that can pair with no later one, in the order of time.
 func (p *Pairs) Push(next Peak, emit func(Landmark)) {
 	done := 0
 	for done < len(p.open) && p.open[done].Frame+MaxFrames < next.Frame {
@@ -53,7 +53,7 @@ func (p *Pairs) Push(next Peak, emit func(Landmark)) {
 	p.open = append(p.open, next)
 }
 
-// Flush calls emit with the landmarks of the last peaks, and goes back to the start.
+// Flush calls emit with the landmarks of the last peaks. Pairs is then ready for a new stream.
 func (p *Pairs) Flush(emit func(Landmark)) {
 	for i := range p.open {
 		pair(p.open[i:], emit)
@@ -61,7 +61,7 @@ func (p *Pairs) Flush(emit func(Landmark)) {
 	p.open = p.open[:0]
 }
 
-// pair emits the landmarks of the first peak with the others.
+// pair emits the landmarks of the first peak with up to fanOut of the others.
 func pair(peaks []Peak, emit func(Landmark)) {
 	first, left := peaks[0], fanOut
 	for _, second := range peaks[1:] {

@@ -7,35 +7,35 @@ import (
 )
 
 const (
-	// binsAround and framesAround: a peak is the loudest in ± so many.
+	// binsAround and framesAround: a peak is the loudest within ± that many.
 	binsAround   = 10
 	framesAround = 8
-	// lowestBin leaves out what hums: below 62 Hz.
+	// lowestBin excludes hum: frequencies below 62 Hz.
 	lowestBin = 4
 	rows      = 2*framesAround + 1
 	padded    = spectrum.Bins + 2*binsAround + 1
 )
 
-// floor is the power below which nothing is a peak: a sine at -90 dB of full scale,
-// the dither of 16-bit recordings.
+// floor is the power that a peak must exceed: that of a sine at -90 dB of full scale, which
+// is the dither of 16-bit recordings.
 const floor = (3.2e-5 * spectrum.Window / 4) * (3.2e-5 * spectrum.Window / 4)
 
-// Peak is a loudest point of a spectrogram.
+// Peak is a local maximum of a spectrogram.
 type Peak struct {
 	Frame int   // since the start of the stream
 	Bin   uint8 // 4 to 255
 }
 
-// Peaks finds the peaks of a stream. The zero value is not ready: see NewPeaks.
+// Peaks finds the peaks of a stream. The zero value is not usable; call NewPeaks.
 type Peaks struct {
 	frames *spectrum.Frames
-	next   int // frame to come
-	// ring holds the last rows frames, each at its number modulo rows.
+	next   int // number of the next frame
+	// ring holds the last rows frames. The index of a frame is its number modulo rows.
 	ring [rows]row
 }
 
-// row is one frame: its power, silence on either side, and the bins that are the
-// loudest of ± binsAround in it.
+// row is one frame: its power, padded with silence on either side, and the bins that are the
+// loudest within ± binsAround of the frame.
 type row struct {
 	power  [padded]float32
 	maxima []uint8
@@ -44,8 +44,8 @@ type row struct {
 // NewPeaks returns Peaks at the start of a stream.
 func NewPeaks() *Peaks { return &Peaks{frames: spectrum.NewFrames()} }
 
-// Push takes the next samples, of which it keeps none, and calls emit with each peak
-// that they decide, in the order of frames and in a frame of bins.
+// Push takes the next samples and does not retain the slice. It calls emit with each peak that
+// these samples decide, ordered by frame, and within a frame by bin.
 func (p *Peaks) Push(samples []float32, emit func(Peak)) {
 	p.frames.Push(samples, func(power []float32) {
 		p.ring[p.next%rows].fill(power)
@@ -54,7 +54,7 @@ func (p *Peaks) Push(samples []float32, emit func(Peak)) {
 	})
 }
 
-// Flush calls emit with the peaks of the last frames, and goes back to the start.
+// Flush calls emit with the peaks of the last frames. Peaks is then ready for a new stream.
 func (p *Peaks) Flush(emit func(Peak)) {
 	last := p.next
 	for range framesAround {
@@ -71,11 +71,11 @@ func (p *Peaks) Flush(emit func(Peak)) {
 	p.frames.Reset()
 }
 
-// Decided is the number of frames whose peaks are all out.
+// Decided returns the number of frames whose peaks have all been emitted.
 func (p *Peaks) Decided() int { return max(0, p.next-framesAround) }
 
-// decide emits the peaks of a frame, whose later ones are there. Of equals the first
-// is a peak.
+// decide emits the peaks of a frame. The framesAround later frames must be in the ring. Among
+// equally loud points of different frames, only the first is a peak.
 func (p *Peaks) decide(frame int, emit func(Peak)) {
 	if frame < 0 {
 		return
@@ -88,8 +88,8 @@ func (p *Peaks) decide(frame int, emit func(Peak)) {
 	}
 }
 
-// stands reports whether no bin around is louder, the nearest frames first, since
-// they decide most.
+// stands reports whether a bin is a peak: no later frame around it is louder, and no earlier
+// one is as loud. It compares the nearest frames first, because they reject most candidates.
 func (p *Peaks) stands(frame, bin int, power float32) bool {
 	for d := 1; d <= framesAround; d++ {
 		for _, v := range p.ring[(frame+d)%rows].power[bin : bin+2*binsAround+1] {
@@ -114,8 +114,9 @@ func (r *row) clear() {
 	r.maxima = r.maxima[:0]
 }
 
-// fill takes a frame's power. The loudest of ± binsAround is the loudest of the
-// stretch of binsAround that it lies in, so there is one candidate in each.
+// fill stores the power of a frame and finds its maxima. A bin that is the loudest within
+// ± binsAround is also the loudest of any binsAround consecutive bins around it, so each group
+// of binsAround bins has one candidate.
 func (r *row) fill(power []float32) {
 	x := r.power[:]
 	copy(x[binsAround:], power[:spectrum.Bins])
@@ -128,8 +129,8 @@ func (r *row) fill(power []float32) {
 	}
 }
 
-// loudestOf returns the index of the first of the largest. Power is never negative,
-// so its bits are ordered as it is, and the comparison needs no branch.
+// loudestOf returns the index of the largest value, and of equal ones the first. Power is never
+// negative, so its bits as an integer have the same order, and the comparison needs no branch.
 func loudestOf(power []float32) int {
 	best := uint64(0)
 	for i, v := range power {

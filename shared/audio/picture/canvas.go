@@ -17,7 +17,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// canvas is what a picture is drawn on. Coordinates are pixels from the upper left.
+// canvas is the surface of a picture. Coordinates are pixels from the upper left.
 type canvas interface {
 	picture(x, y int, p image.Image)
 	rect(x, y, w, h float64, c color.RGBA)
@@ -26,7 +26,7 @@ type canvas interface {
 	write(w io.Writer) error
 }
 
-// raster is a canvas of pixels.
+// raster is a canvas of pixels, written as PNG.
 type raster struct{ *image.RGBA }
 
 func newRaster(w, h int) raster {
@@ -58,7 +58,7 @@ func (r raster) text(x, y int, s string) {
 
 func (r raster) write(w io.Writer) error { return png.Encode(w, r) }
 
-// vector is a canvas of shapes.
+// vector is a canvas of shapes, written as SVG.
 type vector struct {
 	w, h int
 	body *bytes.Buffer
@@ -68,7 +68,7 @@ func newVector(w, h int) vector { return vector{w, h, &bytes.Buffer{}} }
 
 func (v vector) picture(x, y int, p image.Image) {
 	var b bytes.Buffer
-	_ = png.Encode(&b, p) // a buffer takes all, and the picture is of a size that PNG has
+	_ = png.Encode(&b, p) // a buffer accepts all writes, and PNG allows the size of the picture
 	fmt.Fprintf(v.body, `<image x="%d" y="%d" width="%d" height="%d" href="data:image/png;base64,%s"/>`+"\n",
 		x, y, p.Bounds().Dx(), p.Bounds().Dy(), base64.StdEncoding.EncodeToString(b.Bytes()))
 }

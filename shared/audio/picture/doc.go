@@ -1,8 +1,9 @@
-// Package picture draws why a clip is found at a place, or is not: the spectrogram of the
-// episode over that of the clip, each with the landmarks that both have, and the
-// correlation of each of the clip's blocks, as SVG or PNG.
+// Package picture draws, as SVG or PNG, why a search finds a clip at a place or does not. It
+// draws the spectrogram of the episode above that of the clip, each with the landmarks that
+// both have, and the correlation of each block of the clip.
 //
-// Time runs from left to right, 0 to 4 kHz upwards; louder is brighter, over 70 dB. A
-// landmark is a line between its two peaks. A block's bar is as high as its correlation
-// in standard deviations; the line across is what it needs to count as covered.
+// Time runs from left to right, and frequency from 0 to 4 kHz upwards. Louder is brighter, over
+// a range of 70 dB. A landmark is a line between its two peaks. The height of the bar of a
+// block is its correlation in standard deviations; the horizontal line is the threshold at
+// which a block counts as covered.
 package picture

@@ -20,9 +20,9 @@ const (
 	width  = 1000 // of a spectrogram
 	bars   = 120  // height
 	lineUp = 16   // of text
-	// topZ is how many standard deviations the bars' height is.
+	// topZ is the number of standard deviations at which a bar has its full height.
 	topZ = 25
-	// maxFrames bounds what is drawn: five minutes.
+	// maxFrames bounds the time that is drawn: five minutes.
 	maxFrames = 5 * 60 * match.RateHz / spectrum.Hop
 )
 
@@ -33,17 +33,17 @@ var (
 	limit   = color.RGBA{0, 0, 0, 255}
 )
 
-// View is what a picture shows.
+// View is the content of a picture.
 type View struct {
 	Title string
 	Clip  []float32 // at the speed of the explanation
 	match.Explanation
 }
 
-// Formats are the endings of files that Write can make.
+// Formats are the formats that Write accepts; each is also the file extension.
 var Formats = []string{"svg", "png"}
 
-// Write draws a view; the format is one of Formats, else fault.ErrInvalid.
+// Write draws a view. It fails with fault.ErrInvalid unless the format is one of Formats.
 func Write(w io.Writer, format string, v View) error {
 	height := 2*margin + 3*(lineUp+margin) + 2*spectrum.Bins + bars + lineUp*(len(v.Reasons)+1)
 	var c canvas
@@ -60,13 +60,13 @@ func Write(w io.Writer, format string, v View) error {
 	return c.write(w)
 }
 
-// drawing is a picture in the making. Frames are counted from the start of the episode; the
-// clip lies where it is found.
+// drawing is the state while a picture is drawn. Frames are counted from the start of the
+// episode. The clip is drawn at the frame at which it was found.
 type drawing struct {
 	canvas
 	View
-	from, frames int // that are shown
-	begin        int // of the clip, in frames
+	from, frames int // first frame that is drawn, and the number of frames
+	begin        int // first frame of the clip
 	y            int
 }
 
@@ -92,7 +92,7 @@ func (d *drawing) say(s string) {
 	d.text(margin, d.y, s)
 }
 
-// x of a frame.
+// x returns the horizontal position of a frame.
 func (d *drawing) x(frame float64) float64 {
 	return margin + (frame-float64(d.from))*width/float64(d.frames)
 }
@@ -111,7 +111,7 @@ func (d *drawing) spectrogram(name string, sound []float32, first int, at func(v
 
 func (d *drawing) height(bin int) float64 { return float64(d.y + spectrum.Bins - bin) }
 
-// pixels are the spectrogram of a sound that begins at a frame.
+// pixels returns the spectrogram of a sound that begins at frame first.
 func (d *drawing) pixels(sound []float32, first int) image.Image {
 	p := image.NewGray(image.Rect(0, 0, width, spectrum.Bins))
 	var columns [][]float32

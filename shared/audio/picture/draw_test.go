@@ -18,7 +18,6 @@ import (
 	"leasehold/shared/fault"
 )
 
-// view explains a clip of noise that is played at 1 s, or is not.
 // stream is an episode as a Reader.
 type stream struct{ samples []float32 }
 
@@ -31,6 +30,7 @@ func (s *stream) Read(dst []float32) (int, error) {
 	return n, nil
 }
 
+// view explains a clip of noise, in an episode that plays it at 1 s or, if not played, nowhere.
 func view(t testing.TB, played bool) picture.View {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -3,12 +3,12 @@
 // Each output sample is a weighted sum of the input around its own instant: a
 // sinc cut off at 7/8 of the lower Nyquist frequency, under a Blackman window of
 // 16 zero crossings a side (aliases below -60 dB). The weights are symmetric about
-// that instant, so nothing is delayed: output n is the sound at exactly n/to
-// seconds, for any pair of rates, however long the stream. Beyond the ends of the
-// input is silence.
+// that instant, so the output has no delay: output n is the sound at exactly n/to
+// seconds, for any pair of rates and any length of the stream. The input counts as
+// silence beyond its ends.
 //
-// Memory does not depend on the length of the stream: the weights (at most 4 MiB)
-// and one kernel's length of input. The window is go-dsp's.
+// Memory does not depend on the length of the stream. A Resampler holds the weights
+// (at most 4 MiB) and one kernel's length of input. The window comes from go-dsp.
 package resample
 
 import (
@@ -26,10 +26,10 @@ const (
 	// resolution is how finely the kernel is tabled, per zero crossing. Linear
 	// interpolation between its points errs by less than -100 dB.
 	resolution = 512
-	// maxWeights bounds what is kept of them; odd pairs of rates compute theirs for
-	// each sample.
+	// maxWeights bounds the number of cached weights. A pair of rates that needs more
+	// computes its weights for each output sample.
 	maxWeights = 1 << 20
-	maxRateHz  = 1 << 20 // of either side; nothing that makes sound is faster
+	maxRateHz  = 1 << 20 // of input and output; no audio is faster
 )
 
 // Resampler converts one stream. It is for one goroutine.
@@ -37,17 +37,18 @@ type Resampler struct {
 	up, down int       // output n is at input n*down/up
 	half     int       // taps a side
 	scale    float64   // kernel points per input sample
-	kernel   []float64 // one side's half and the other's: 2*zeroCrossings*resolution+1
+	kernel   []float64 // both sides: 2*zeroCrossings*resolution+1 points
 	phases   [][]float32
 	scratch  []float32
 
-	input []float32 // not yet done with
+	input []float32 // still needed for later output
 	first int64     // the position of input[0] in the stream
 	got   int64     // input so far
 	given int64     // output so far
 }
 
-// New makes a Resampler; the rates are 1 to 1,048,576 Hz, else fault.ErrInvalid.
+// New makes a Resampler. It fails with fault.ErrInvalid unless both rates are 1 to
+// 1,048,576 Hz.
 func New(fromHz, toHz int) (*Resampler, error) {
 	if fromHz < 1 || toHz < 1 || fromHz > maxRateHz || toHz > maxRateHz {
 		return nil, fmt.Errorf("resample.New from %d to %d Hz: expected 1 to %d: %w", fromHz, toHz, maxRateHz, fault.ErrInvalid)
@@ -83,8 +84,8 @@ func (r *Resampler) Push(dst, input []float32) []float32 {
 	return r.drain(dst, r.first+int64(len(r.input))-int64(r.half))
 }
 
-// Flush appends the output at the end of the stream, which then has as many
-// samples as fall before the end of the input. Nothing may be pushed after it.
+// Flush appends the rest of the output. The output then has every sample whose
+// instant is before the end of the input. Push must not be called after Flush.
 func (r *Resampler) Flush(dst []float32) []float32 {
 	if r.up == r.down {
 		return dst
@@ -114,8 +115,9 @@ func (r *Resampler) drain(dst []float32, end int64) []float32 {
 	return dst
 }
 
-// weights of the 2*half input samples around an output at phase/up after one of
-// them. They sum to 1.
+// weights returns the weights of the 2*half input samples around an output that lies
+// phase/up after an input sample. The weights sum to 1. If they are not cached, the slice
+// is valid until the next call.
 func (r *Resampler) weights(phase int) []float32 {
 	w := r.scratch
 	if r.phases != nil {
@@ -144,7 +146,8 @@ func (r *Resampler) weights(phase int) []float32 {
 	return w
 }
 
-// dot is the sum of w[i]*x[i]; four sums, so that the additions overlap.
+// dot returns the sum of w[i]*x[i]. It keeps four partial sums, so that the processor overlaps
+// the additions.
 func dot(w, x []float32) float32 {
 	var a, b, c, d float32
 	x = x[:len(w)]

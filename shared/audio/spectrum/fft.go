@@ -18,7 +18,7 @@ type Transform interface {
 	Inverse(dst []float32, x []complex64)
 }
 
-// FFT is our Transform.
+// FFT is a Transform whose length is a power of two.
 type FFT struct {
 	n        int
 	twiddles [][]complex64 // of each pass of radix 4: w, w², w³ in turn
@@ -28,8 +28,8 @@ type FFT struct {
 
 var _ Transform = (*FFT)(nil)
 
-// NewFFT makes an FFT of n reals; n is a power of two of at least 4. Any other is
-// the programmer's error, and panics.
+// NewFFT makes an FFT of n reals. It panics unless n is a power of two of at least 4,
+// because any other n is a programming error.
 func NewFFT(n int) *FFT {
 	if n < 4 || n&(n-1) != 0 {
 		panic(fmt.Sprintf("spectrum.NewFFT: %d is not a power of two of at least 4", n))
@@ -85,13 +85,13 @@ func (f *FFT) Inverse(dst []float32, x []complex64) {
 }
 
 // InverseComplex sets dst, of n/2 values, to n/2 times the complex signal whose spectrum is
-// x, of n/2 bins. They may be the same.
+// x, of n/2 bins. dst and x may be the same slice.
 func (f *FFT) InverseComplex(dst, x []complex64) {
 	conjugate(f.a, x[:len(f.a)])
 	conjugate(dst, f.complex())
 }
 
-// complex transforms a. The result is one of the two buffers, and good until the
+// complex transforms f.a. The result is one of the two buffers, and is valid until the
 // next call.
 func (f *FFT) complex() []complex64 {
 	in, out := f.a, f.b

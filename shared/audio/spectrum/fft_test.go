@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/audio/spectrum"
 )
 
-// reals are n random ones.
+// reals returns n random values.
 func reals(n int) []float32 {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	x := make([]float32, n)
@@ -59,8 +59,8 @@ func TestFFTOfAnotherLengthIsAProgrammersError(t *testing.T) {
 	}
 }
 
-// goDSP is go-dsp's transform as a spectrum.Transform; it has no inverse that
-// yields reals.
+// goDSP adapts the transform of go-dsp to spectrum.Transform. go-dsp has no inverse that
+// returns reals.
 type goDSP int
 
 func (g goDSP) Len() int { return int(g) }
@@ -82,7 +82,7 @@ func (g goDSP) Inverse(dst []float32, x []complex64) {
 	}
 }
 
-// gonum is gonum's.
+// gonum adapts the transform of gonum to spectrum.Transform.
 type gonum struct {
 	*fourier.FFT
 	x []float64

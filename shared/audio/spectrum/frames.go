@@ -2,19 +2,19 @@ package spectrum
 
 import "math"
 
-// What a frame is.
+// The size and the spacing of frames.
 const (
 	Window = 512        // samples in a frame
 	Hop    = 64         // samples from one frame to the next
-	Bins   = Window / 2 // of power, from 0 Hz on; the Nyquist frequency has none
+	Bins   = Window / 2 // power values in a frame, from 0 Hz; the bin of the Nyquist frequency is left out
 )
 
-// Frames cuts a stream of samples into frames. Frame n is the sound of the Window
-// samples from n*Hop on.
+// Frames cuts a stream of samples into frames. Frame n consists of the Window samples
+// from n*Hop on.
 type Frames struct {
 	fft      Transform
 	hann     [Window]float32
-	input    []float32 // not yet done with
+	input    []float32 // still needed for later frames
 	windowed []float32
 	bins     []complex64
 	power    []float32
@@ -32,8 +32,8 @@ func NewFrames() *Frames {
 	return f
 }
 
-// Push takes the next samples, of which it keeps none, and calls emit with the power
-// of each frame that they complete: Bins values, good until emit returns. A sine of
+// Push takes the next samples and does not retain the slice. It calls emit with the power of
+// each frame that these samples complete: Bins values, valid until emit returns. A sine of
 // amplitude A has power (A*Window/4)² in its bin.
 func (f *Frames) Push(samples []float32, emit func(power []float32)) {
 	f.input = append(f.input, samples...)
@@ -52,5 +52,5 @@ func (f *Frames) Push(samples []float32, emit func(power []float32)) {
 	f.input = f.input[:copy(f.input, f.input[at:])]
 }
 
-// Reset goes back to the start of a stream.
+// Reset drops the buffered samples. Frames is then ready for a new stream.
 func (f *Frames) Reset() { f.input = f.input[:0] }

@@ -1,16 +1,15 @@
 package spectrum
 
-// The passes of an FFT. Where the processor has vectors (passes_amd64.s), those of at least
-// four values are done by them, to the same bits.
+// The passes of an FFT. If the processor has AVX, passes of at least four values use it
+// (passes_amd64.s), with the same bits as a result.
 
-// mul is a*b. The language's own product of complex64 is made in float64, at twice the
-// cost; the conversions forbid to fuse a product with the sum, so that every processor
-// finds the same.
+// mul returns a*b. Go computes a product of complex64 in float64, which costs twice as much.
+// The conversions forbid a fused multiply-add, so that every processor computes the same bits.
 func mul(a, b complex64) complex64 {
 	return complex(float32(real(a)*real(b))-float32(imag(a)*imag(b)), float32(real(a)*imag(b))+float32(imag(a)*real(b)))
 }
 
-// firstPass is radix4 with a stride of 1; w has all w, then all w², then all w³.
+// firstPass is radix4 with a stride of 1. Its w has all w first, then all w², then all w³.
 func firstPass(out, in, w []complex64) {
 	quarter := len(in) / 4
 	if vector && quarter >= 4 {
@@ -36,8 +35,8 @@ func firstPassPlain(out, in, w []complex64) {
 	}
 }
 
-// radix4 does one pass: groups of four elements that are a quarter apart; w has w, w², w³
-// of each group in turn.
+// radix4 does one pass. It combines groups of four elements that are a quarter of the length
+// apart. The slice w has w, w² and w³ of each group in turn.
 func radix4(out, in, w []complex64, stride int) {
 	quarter := len(in) / 4
 	if vector && stride >= 4 {
@@ -67,7 +66,7 @@ func radix4Plain(out, in, w []complex64, stride int) {
 	}
 }
 
-// lastPass is of radix 2.
+// lastPass does a pass of radix 2, which a complex length that is not a power of 4 needs.
 func lastPass(out, in []complex64) {
 	stride := len(in) / 2
 	if vector && stride >= 4 {
@@ -85,8 +84,8 @@ func lastPassPlain(out, in []complex64) {
 	}
 }
 
-// unfold makes the bins but the first and the last of n reals of the spectrum z of half as
-// many complex values; w is exp(-2πi k/n).
+// unfold computes the spectrum of n reals from the spectrum z of n/2 complex values, except the
+// first and the last bin. w is exp(-2πi k/n).
 func unfold(dst, z, w []complex64) {
 	done := 0
 	if n := (len(z)/2 - 1) &^ 3; vector && n >= 4 {
@@ -108,8 +107,8 @@ func unfoldPlain(dst, z, w []complex64, done int) {
 	}
 }
 
-// fold is the inverse of unfold, but for a factor of 2. It gives the conjugate, so that the
-// forward passes do the inverse.
+// fold is the inverse of unfold, except for a factor of 2. It returns the conjugate, so that the
+// forward passes compute the inverse.
 func fold(a, x, w []complex64) {
 	done := 0
 	if n := (len(a)/2 - 1) &^ 3; vector && n >= 4 {
@@ -143,7 +142,7 @@ func conjugate(dst, src []complex64) {
 	}
 }
 
-// pack sets dst to the reals of x, two by two.
+// pack sets dst to the reals of x, two to a complex value.
 func pack(dst []complex64, x []float32) {
 	x = x[:2*len(dst)]
 	if vector && len(dst) >= 4 && len(dst)%4 == 0 {
@@ -167,7 +166,8 @@ func unpack(dst []float32, z []complex64) {
 	}
 }
 
-// Multiply sets dst to the products of the values of a and b, of which there are as many.
+// Multiply sets dst to the products of the values of a and b. dst and b must have at least the
+// length of a.
 func Multiply(dst, a, b []complex64) {
 	dst, b = dst[:len(a)], b[:len(a)]
 	k := 0

@@ -2,11 +2,12 @@ package spectrum
 
 import "golang.org/x/sys/cpu"
 
-// vector: the processor has AVX, by which the passes do four complex64 at a time.
+// vector reports whether the processor has AVX, so that a pass processes four complex64 at a
+// time.
 var vector = cpu.X86.HasAVX
 
-// The passes of passes.go, of multiples of four: quarter, stride and n. Those of fold and
-// unfold do bins 1 to n and their mirrors.
+// The passes of passes.go. quarter, stride and n must be multiples of four. foldAVX and
+// unfoldAVX process bins 1 to n and their mirrors.
 
 //go:noescape
 func firstPassAVX(out, in, w *complex64, quarter int)

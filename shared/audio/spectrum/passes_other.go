@@ -2,7 +2,7 @@
 
 package spectrum
 
-// vector is false where there are only the passes of passes.go.
+// vector is false, because this processor has only the passes of passes.go.
 const vector = false
 
 func firstPassAVX(out, in, w *complex64, quarter int)      {}
