@@ -117,7 +117,7 @@ func TestAnIndexThatIsBuiltThroughFilesIsTheSame(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, left, "the files have no names")
 		require.NoError(t, got.Close())
-		require.NoError(t, got.Close(), "again is no error")
+		require.NoError(t, got.Close(), "again returns nil")
 	}
 	gone := index.Builder{Dir: filepath.Join(dir, "gone")}
 	gone.HoldAtMost(1)

@@ -62,7 +62,7 @@ func newSpill(dir string) (*spill, error) {
 func nameless(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "leasehold-index-*")
 	if err != nil {
-		return nil, fmt.Errorf("room for the clip index: %w", err)
+		return nil, fmt.Errorf("disk space for the clip index: %w", err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())
