@@ -1,0 +1,43 @@
+// Package platform has what operating systems do in different ways: locks, mapped files,
+// process groups, limits and counters. Each of its functions has one file for Unix systems
+// (Linux, macOS, FreeBSD) and one for Windows.
+package platform
+
+import (
+	"os"
+	"os/exec"
+)
+
+// KillWithChildren starts c in a process group of its own, so that its children end with it
+// when its context ends. Call it before c starts.
+func KillWithChildren(c *exec.Cmd) {
+	OwnGroup(c)
+	c.Cancel = func() error { return KillGroup(c.Process) }
+}
+
+// OwnGroup makes c start in a process group of its own. Call it before c starts.
+func OwnGroup(c *exec.Cmd) { ownGroup(c) }
+
+// TerminateGroup asks a process that was started in a group of its own to end, and the other
+// processes of the group. It returns os.ErrProcessDone if none is left. On Windows it is
+// KillGroup, because processes cannot be asked.
+func TerminateGroup(p *os.Process) error { return terminateGroup(p) }
+
+// KillGroup ends a process that was started in a group of its own, and the other processes of
+// the group. It returns os.ErrProcessDone if none is left.
+func KillGroup(p *os.Process) error { return killGroup(p) }
+
+// LockFile locks an open file for this handle alone, and does not wait. It returns false if
+// another handle has locked the file, also one of this process. The lock ends when the file is
+// closed or the process ends.
+func LockFile(f *os.File) (bool, error) { return lockFile(f) }
+
+// MapFile maps the first size bytes of a file into memory, to be read only. The mapping stays
+// valid after the file is closed, until UnmapFile.
+func MapFile(f *os.File, size int) ([]byte, error) { return mapFile(f, size) }
+
+// UnmapFile ends a mapping of MapFile. Its bytes must not be read afterwards.
+func UnmapFile(image []byte) error { return unmapFile(image) }
+
+// IsDiskFull reports whether err means that a disk or a quota of it is full.
+func IsDiskFull(err error) bool { return isDiskFull(err) }
