@@ -1,0 +1,141 @@
+package pairing
+
+import (
+	"fmt"
+	"time"
+
+	"leasehold/shared/fault"
+)
+
+// Name is the name of a store, also as the value of --accept-missing.
+type Name string
+
+// The stores.
+const (
+	Database Name = "database"
+	Journal  Name = "journal"
+)
+
+func (n Name) other() Name {
+	if n == Database {
+		return Journal
+	}
+	return Database
+}
+
+// Kind is the defect of a store.
+type Kind string
+
+// The kinds. Of a store that is Foreign it is unknown which of the two was exchanged.
+const (
+	IsMissing Kind = "missing"
+	IsEmpty   Kind = "empty"
+	IsOlder   Kind = "older"
+	IsForeign Kind = "foreign"
+)
+
+// Mismatch is the error of two stores that are not a pair. It is fault.ErrCorrupt.
+type Mismatch struct {
+	Store    Name // that is missing, empty or older; Database if it is Foreign
+	Kind     Kind
+	Database Found
+	Journal  Found
+}
+
+// Is makes it a fault.ErrCorrupt.
+func (m *Mismatch) Is(target error) bool { return target == fault.ErrCorrupt }
+
+func (m *Mismatch) found(n Name) Found {
+	if n == Database {
+		return m.Database
+	}
+	return m.Journal
+}
+
+// files are the names of the stores in a data folder, contents what they hold.
+var (
+	files    = map[Name]string{Database: "catalog.db", Journal: "journal"}
+	contents = map[Name]string{
+		Database: "origins, episodes, clips, findings, problems and the schedule of visits",
+		Journal:  "waiting tasks, leases, results that are not in the catalog yet, dead letters and other tuples",
+	}
+)
+
+func label(n Name) string { return fmt.Sprintf("the %s (%s)", n, files[n]) }
+
+// Error names the mistake, the content that would be lost, and the option to go on.
+func (m *Mismatch) Error() string {
+	if m.Kind == IsForeign {
+		return fmt.Sprintf("the database (catalog.db, instance %.8s, written %s) and the journal (journal, instance %.8s, written %s) belong to different data folders: "+
+			"put back the one that was exchanged, or restore a backup. To go on with the database and a new, empty journal: --accept-missing journal; "+
+			"to go on with the journal and a new, empty database: --accept-missing database. The other one is kept beside it under a new name",
+			m.Database.Mark.Instance, timeText(m.Database.Mark.At), m.Journal.Mark.Instance, timeText(m.Journal.Mark.At))
+	}
+	other := m.found(m.Store.other()).Mark
+	if m.Kind == IsOlder {
+		return fmt.Sprintf("%s is older than %s: %s; the other was last written %s, when this one had %s. "+
+			"What has changed since then would be lost (%s): put the newer one back, or restore a backup. To go on with the older one: --accept-missing %s",
+			label(m.Store), label(m.Store.other()), age(m.found(m.Store).Mark), timeText(other.At), describe(other.Other), contents[m.Store], m.Store)
+	}
+	return fmt.Sprintf("%s is %s, but %s belongs to one that had %s at %s. This would be lost (%s): "+
+		"put it back, or restore a backup. To go on with a new, empty %s: --accept-missing %s",
+		label(m.Store), m.Kind, label(m.Store.other()), describe(other.Other), timeText(other.At), contents[m.Store], m.Store, m.Store)
+}
+
+// age returns how old a store is.
+func age(m Mark) string {
+	if m.Instance == "" {
+		return "it has no instance id, so it is a copy from before its first start with this version, or it was repaired"
+	}
+	return "it was last written " + timeText(m.At)
+}
+
+func describe(content string) string {
+	if content == "" {
+		return "unknown content"
+	}
+	return content
+}
+
+// timeText is a time for people, in whole seconds.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return "at an unknown time"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a
+// pair that is new, or that an older program made.
+func Check(database, journal Found) error {
+	d, j := database.Mark, journal.Mark
+	wrong := func(n Name, k Kind) error { return &Mismatch{n, k, database, journal} }
+	switch {
+	case d.Instance == "" && j.Instance == "":
+		return nil
+	case d.Instance == "":
+		return wrong(Database, unmarked(database.State))
+	case j.Instance == "" && d.Confirmed == 0 && journal.State == Present: // the first raise was interrupted
+		return nil
+	case j.Instance == "":
+		return wrong(Journal, unmarked(journal.State))
+	case d.Instance != j.Instance:
+		return wrong(Database, IsForeign)
+	case d.Counter < j.Counter:
+		return wrong(Database, IsOlder)
+	case j.Counter < d.Confirmed:
+		return wrong(Journal, IsOlder)
+	}
+	return nil
+}
+
+// unmarked returns the defect of a store without a mark.
+func unmarked(s State) Kind {
+	switch s {
+	case Missing:
+		return IsMissing
+	case Empty:
+		return IsEmpty
+	}
+	return IsOlder
+}

@@ -1,0 +1,131 @@
+package pairing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"leasehold/shared/failpoint"
+)
+
+// RaiseEvery is how often Run looks for changes.
+const RaiseEvery = 10 * time.Second
+
+// Pair is the two stores of a data folder that is in use. It may be used concurrently.
+type Pair struct {
+	database, journal Store
+
+	mu      sync.Mutex // guards what follows, and the marks in the stores
+	mark    Mark       // of the database
+	changes [2]uint64  // of the stores at the last raise
+}
+
+// New returns the pair of two stores with the marks that they were found with. Those must
+// be a pair, or a Mismatch that the operator has accepted: then the marks of one store go
+// on in both.
+func New(ctx context.Context, database, journal Store, d, j Mark) (p *Pair, err error) {
+	p = &Pair{database: database, journal: journal, mark: Mark{Instance: d.Instance, Counter: max(d.Counter, j.Counter), Confirmed: j.Counter}}
+	if p.mark.Instance == "" {
+		p.mark.Instance = j.Instance
+	}
+	p.changes, err = p.count(ctx)
+	return p, err
+}
+
+// Mark returns the mark of the database. Its Instance is empty if it has none yet.
+func (p *Pair) Mark() Mark {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mark
+}
+
+// Raise raises the counter of both stores. After an error, such as a full disk, the stores
+// are a pair all the same, and Raise may be called again.
+func (p *Pair) Raise(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.raise(ctx)
+}
+
+func (p *Pair) raise(ctx context.Context) error {
+	now, err := p.count(ctx)
+	if err != nil {
+		return fmt.Errorf("raise the counter: %w", err)
+	}
+	inDatabase, dErr := p.database.Describe(ctx)
+	inJournal, jErr := p.journal.Describe(ctx)
+	if err := errors.Join(dErr, jErr); err != nil {
+		return fmt.Errorf("raise the counter: %w", err)
+	}
+	// After an error the counter stays raised, because it is unknown who has it.
+	p.mark.Counter, p.mark.At, p.mark.Other = p.mark.Counter+1, time.Now(), inJournal
+	if p.mark.Instance == "" {
+		p.mark.Instance = NewInstance()
+	}
+	ofJournal := Mark{Instance: p.mark.Instance, Counter: p.mark.Counter, At: p.mark.At, Other: inDatabase}
+	failpoint.Reached("pair.before", "")
+	if err := p.database.SetMark(ctx, p.mark); err != nil {
+		return fmt.Errorf("raise the counter of the database: %w", err)
+	}
+	failpoint.Reached("pair.database", "")
+	if err := p.journal.SetMark(ctx, ofJournal); err != nil {
+		return fmt.Errorf("raise the counter of the journal: %w", err)
+	}
+	failpoint.Reached("pair.journal", "")
+	p.mark.Confirmed = p.mark.Counter
+	if err := p.database.SetMark(ctx, p.mark); err != nil {
+		return fmt.Errorf("confirm the counter of the database: %w", err)
+	}
+	failpoint.Reached("pair.after", "")
+	p.changes = now
+	return nil
+}
+
+func (p *Pair) count(ctx context.Context) (now [2]uint64, err error) {
+	var dErr, jErr error
+	now[0], dErr = p.database.Changes(ctx)
+	now[1], jErr = p.journal.Changes(ctx)
+	return now, errors.Join(dErr, jErr)
+}
+
+// RaiseIfChanged raises the counter if a store has changed since the last raise.
+func (p *Pair) RaiseIfChanged(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, err := p.count(ctx)
+	if err != nil || now == p.changes {
+		return err
+	}
+	return p.raise(ctx)
+}
+
+// Hold calls do with the mark of the database while it stays as it is, so that copies of
+// both stores are a pair.
+func (p *Pair) Hold(do func(Mark) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return do(p.mark)
+}
+
+// Run raises the counter every RaiseEvery if a store has changed, until ctx ends. An error
+// is logged once until a raise succeeds again, because the stores stay a pair.
+func (p *Pair) Run(ctx context.Context, log *slog.Logger) {
+	tick := time.NewTicker(RaiseEvery)
+	defer tick.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := p.RaiseIfChanged(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			log.Warn("cannot write the counter that keeps database and journal together; trying again", "error", err)
+		}
+		failing = err != nil
+	}
+}
