@@ -1,0 +1,293 @@
+package gitrepo
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+)
+
+func TestFault51SourcesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, Config{Schemes: []string{"https", "ssh"}, Hosts: []string{"example.org"}})
+	for _, uri := range []string{
+		"", "x", "-rf", "--upload-pack=touch x", "ext::sh -c touch% x", "fd::7", "file:///etc", "git://example.org/x", "http://example.org/x",
+		"host:path", "ssh://-oProxyCommand=touch/x", "ssh://-oProxyCommand=x@example.org/x", "https://evil.example/x", "https://example.org/a\nb",
+		"https://example.org/\x00", "https://", "https:example.org", "https://bob:a%0Ab@example.org/x", "../x", "/a\x00b",
+	} {
+		_, err := s.Mirror("m", uri, true)
+		require.ErrorIs(t, err, fault.ErrInvalid, "%q", uri)
+		require.NotContains(t, err.Error(), "bob")
+	}
+	for _, id := range []string{"", "../m", "a/b", "-;"} {
+		_, err := s.Mirror(id, "https://example.org/x", true)
+		require.Error(t, err, id)
+	}
+	_, err := s.Mirror("m", "https://EXAMPLE.org/x", false)
+	require.NoError(t, err)
+}
+
+func TestFault51NamesAndLinksAreOnlyData(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	oid, link := r.blob("text"), r.blob("/etc/passwd")
+	loop := r.blob("loop")
+	names := []string{"-rf", "a\nb", "\xff\xfe.go", "tab\tname", `quote".go`, "ü.go", " "}
+	var entries strings.Builder
+	for _, name := range names {
+		entries.WriteString("100644 blob " + oid + "\t" + name + "\x00")
+	}
+	entries.WriteString("120000 blob " + link + "\tpasswd\x00120000 blob " + loop + "\tloop\x00")
+	entries.WriteString("160000 commit " + strings.Repeat("1", 40) + "\tsub\x00")
+	r.commitTree(entries.String())
+	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	files := filesOf(t, m, Wanted{})
+	require.Len(t, files, len(names)+3)
+	for _, name := range names {
+		require.Equal(t, File{Path: name, OID: oid, Size: 4}, files[name])
+	}
+	require.Equal(t, Link, files["passwd"].Kind)
+	require.Equal(t, "/etc/passwd", contents(t, m, files["passwd"].OID)[link], "the target is text")
+	require.Equal(t, Link, files["loop"].Kind)
+	require.Equal(t, Submodule, files["sub"].Kind)
+	require.NoFileExists(t, filepath.Join(filepath.Dir(m.dir), "-rf"))
+}
+
+func TestFault51ATreeWhoseNamesLeadOutIsOnlyListed(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	oid := r.blob("text")
+	raw, err := hex.DecodeString(oid)
+	require.NoError(t, err)
+	tree := r.gitWith("100644 ../../escape\x00"+string(raw), "hash-object", "-t", "tree", "-w", "--stdin", "--literally")
+	r.git("update-ref", "refs/heads/main", r.git("commit-tree", "-m", "x", tree))
+	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	found, err := m.Fetch(t.Context(), Wanted{})
+	if err == nil { // a later version of git may refuse the tree
+		files, err := m.Files(t.Context(), found[0].Commit)
+		require.NoError(t, err)
+		require.Equal(t, "../../escape", files[0].Path)
+	}
+	escaped, err := filepath.Glob(filepath.Join(filepath.Dir(m.store.Dir), "*escape*"))
+	require.NoError(t, err)
+	require.Empty(t, escaped)
+}
+
+func TestFault51NoProgramOfARepositoryRuns(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	marker := filepath.Join(t.TempDir(), "ran")
+	script := "#!/bin/sh\ntouch " + marker + "\n"
+	r.commit(map[string]string{
+		"a.txt": "one", ".gitattributes": "*.txt filter=evil diff=evil\n", ".lfsconfig": "x",
+		".gitmodules": "[submodule \"x\"]\n\tpath = x\n\turl = ext::sh -c touch% " + marker + "\n\tupdate = !touch " + marker + "\n",
+	})
+	for _, hook := range []string{"post-checkout", "post-upload-pack", "reference-transaction", "pre-auto-gc", "post-index-change"} {
+		path := filepath.Join(r.dir, ".git", "hooks", hook)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(script), 0o755))
+	}
+	for key, value := range map[string]string{
+		"uploadpack.packObjectsHook": "touch " + marker, "filter.evil.smudge": "touch " + marker, "filter.evil.clean": "touch " + marker,
+		"diff.evil.textconv": "touch " + marker, "core.fsmonitor": "touch " + marker, "core.sshCommand": "touch " + marker,
+		"core.alternateRefsCommand": "touch " + marker, "protocol.ext.allow": "always", "core.pager": "touch " + marker,
+		"remote.origin.url": "ext::sh -c touch% " + marker, "remote.origin.promisor": "true", "remote.origin.uploadpack": "touch " + marker,
+		"extensions.partialClone": "origin", "core.repositoryformatversion": "1", "credential.helper": "!touch " + marker,
+	} {
+		r.git("config", key, value)
+	}
+	blob := r.git("rev-parse", "HEAD:a.txt")
+	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	files := filesOf(t, m, Wanted{})
+	require.Equal(t, "one", contents(t, m, files["a.txt"].OID)[blob])
+	// A blob that is missing is not fetched from where the repository names.
+	require.NoError(t, os.Remove(filepath.Join(r.dir, ".git", "objects", blob[:2], blob[2:])))
+	other, err := openStore(t, Config{}).Mirror("m", r.dir, true)
+	require.NoError(t, err)
+	_, err = other.Fetch(t.Context(), Wanted{})
+	require.Error(t, err)
+	require.NoFileExists(t, marker)
+}
+
+func TestTheEnvironmentOfTheUserDoesNotReachGit(t *testing.T) {
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	marker := filepath.Join(t.TempDir(), "ran")
+	settings := filepath.Join(t.TempDir(), "gitconfig")
+	require.NoError(t, os.WriteFile(settings, []byte("[core]\n\thooksPath = "+r.dir+"\n[url \"ext::touch "+marker+"\"]\n\tinsteadOf = /\n"), 0o600))
+	for name, value := range map[string]string{
+		"GIT_DIR": "/nowhere", "GIT_CONFIG_GLOBAL": settings, "GIT_SSH_COMMAND": "touch " + marker, "GIT_EXTERNAL_DIFF": "touch " + marker,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES": "/nowhere", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.ext.allow", "GIT_CONFIG_VALUE_0": "always",
+		"GIT_TRACE": marker, "GIT_PROXY_COMMAND": "touch " + marker, "GIT_EXEC_PATH": t.TempDir(),
+	} {
+		t.Setenv(name, value)
+	}
+	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	require.Len(t, filesOf(t, m, Wanted{}), 1)
+	require.NoFileExists(t, marker)
+}
+
+// serveGit serves the repositories below a folder by HTTP to those who have a password.
+func serveGit(t *testing.T, root, user, password string) *httptest.Server {
+	t.Helper()
+	core, err := exec.Command("git", "--exec-path").Output()
+	require.NoError(t, err)
+	backend := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(core)), "git-http-backend"),
+		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch u, p, _ := r.BasicAuth(); {
+		case r.URL.Path == "/moved/info/refs":
+			http.Redirect(w, r, "/.git/info/refs?"+r.URL.RawQuery, http.StatusFound)
+		case password != "" && (u != user || p != password):
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			backend.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestATokenReachesOnlyItsHostAndNoCommandLine(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	const secret = "s3cret-to ken'$(touch x)"
+	server := serveGit(t, r.dir, "x-access-token", secret)
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte(secret+"\n"), 0o600))
+
+	_, err := mirrorOf(t, openStore(t, Config{}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
+	require.ErrorIs(t, err, fault.ErrForbidden)
+	_, err = mirrorOf(t, openStore(t, Config{Tokens: map[string]string{"other.example": file}}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
+	require.ErrorIs(t, err, fault.ErrForbidden)
+
+	s := openStore(t, Config{Tokens: map[string]string{"127.0.0.1": file}})
+	m := mirrorOf(t, s, server.URL+"/.git")
+	require.Len(t, filesOf(t, m, Wanted{}), 1)
+	c, _ := s.command(t.Context(), m.src, m.config(), "fetch")
+	require.NotContains(t, strings.Join(append(c.Env, c.Args...), " "), "s3cret")
+	settings, err := os.ReadFile(m.config())
+	require.NoError(t, err)
+	require.NotContains(t, string(settings), "s3cret")
+}
+
+func TestAPasswordOfAURLIsNeitherPrintedNorKept(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	server := serveGit(t, r.dir, "bob", "s3cret'$(id)%")
+	s := openStore(t, Config{})
+	base := strings.TrimPrefix(server.URL, "http://")
+	m := mirrorOf(t, s, "http://bob:s3cret'$(id)%25@"+base+"/.git")
+	require.Len(t, filesOf(t, m, Wanted{}), 1)
+	for _, uri := range []string{"http://bob:wrong-s3cret@" + base + "/.git", "http://bob:s3cret@127.0.0.1:1/x"} {
+		_, err := mirrorOf(t, s, uri).Fetch(t.Context(), Wanted{})
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "s3cret")
+	}
+	left, err := filepath.Glob(filepath.Join(s.Dir, "*"+credentialsSuffix))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	out, err := exec.Command("grep", "-rl", "s3cret", s.Dir).Output()
+	require.Error(t, err, "%s", out)
+}
+
+func TestAnAddressThatIsRefusedIsNotDialled(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	server := serveGit(t, r.dir, "", "")
+	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
+	refuse := func(context.Context, string) (netip.Addr, error) { return netip.Addr{}, fault.ErrInvalid }
+	_, err := mirrorOf(t, openStore(t, Config{Resolve: refuse}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	// A name is dialled at the address that was checked, even if resolvers answer otherwise later.
+	pin := func(context.Context, string) (netip.Addr, error) { return netip.MustParseAddr("127.0.0.1"), nil }
+	require.Len(t, filesOf(t, mirrorOf(t, openStore(t, Config{Resolve: pin}), "http://repository.invalid"+port+"/.git"), Wanted{}), 1)
+	_, err = mirrorOf(t, openStore(t, Config{}), server.URL+"/moved").Fetch(t.Context(), Wanted{})
+	require.Error(t, err, "a redirect could lead to another address")
+	_, err = mirrorOf(t, openStore(t, Config{}), server.URL+"/absent").Fetch(t.Context(), Wanted{})
+	require.ErrorIs(t, err, fault.ErrNotFound)
+}
+
+func TestASourceThatDoesNotExistIsNotFound(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, Config{})
+	_, err := mirrorOf(t, s, filepath.Join(t.TempDir(), "none")).Fetch(t.Context(), Wanted{})
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	_, err = mirrorOf(t, s, t.TempDir()).Fetch(t.Context(), Wanted{})
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.NotContains(t, err.Error(), "\n")
+	_, err = Open(Config{Dir: "/dev/null/x"})
+	require.ErrorIs(t, err, fault.ErrFolder)
+}
+
+func TestARepositoryIsFetchedOverSSHWithoutQuestions(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	// It runs the command that the server would run, and notes how it was called.
+	calls := filepath.Join(t.TempDir(), "calls")
+	fake := filepath.Join(t.TempDir(), "fake ssh")
+	script := "#!/bin/sh\nprintf '%s\\n' \"$*\" >> " + calls + "\nfor last; do :; done\nexec sh -c \"$last\"\n"
+	require.NoError(t, os.WriteFile(fake, []byte(script), 0o700))
+	s := openStore(t, Config{SSH: "'" + fake + "' -i key"})
+	m := mirrorOf(t, s, "ssh://bob@example.org:2222"+r.dir)
+	require.Len(t, filesOf(t, m, Wanted{}), 1)
+	refs, err := m.Refs(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, refs, "refs/heads/main")
+	text, err := os.ReadFile(calls)
+	require.NoError(t, err)
+	for call := range strings.Lines(string(text)) {
+		for _, want := range []string{"-i key ", "-o BatchMode=yes ", "-o StrictHostKeyChecking=yes ", "-p 2222 ", " bob@example.org git-upload-pack '" + r.dir + "'"} {
+			require.Contains(t, call, want)
+		}
+	}
+	// A password in an ssh URL reaches nothing.
+	secret := mirrorOf(t, s, "ssh://bob:s3cret@example.org"+r.dir+"/none")
+	_, err = secret.Fetch(t.Context(), Wanted{})
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "s3cret")
+	text, err = os.ReadFile(calls)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "s3cret")
+	refused := mirrorOf(t, openStore(t, Config{SSH: "echo Permission denied >&2; false"}), "ssh://example.org/x")
+	_, err = refused.Fetch(t.Context(), Wanted{})
+	require.ErrorIs(t, err, fault.ErrForbidden)
+}
+
+func TestAWorkTreeWhoseRepositoryIsElsewhereIsRead(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	tree := filepath.Join(t.TempDir(), "tree")
+	r.git("worktree", "add", "--quiet", "-b", "other", tree)
+	r.commit(map[string]string{"b": "two"})
+	m := mirrorOf(t, openStore(t, Config{}), tree)
+	files := filesOf(t, m, Wanted{})
+	require.Len(t, files, 1, "its own HEAD")
+	require.Contains(t, files, "a")
+}
+
+func TestABundleIsARepository(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	bundle := filepath.Join(t.TempDir(), "x.bundle")
+	r.git("bundle", "create", bundle, "HEAD", "main")
+	require.Len(t, filesOf(t, mirrorOf(t, openStore(t, Config{}), bundle), Wanted{}), 1)
+}

@@ -1,0 +1,162 @@
+package gitrepo
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"leasehold/shared/fault"
+)
+
+// IsBlob reports whether a blob with this content has the id oid, in a repository with
+// SHA-1 or SHA-256.
+func IsBlob(oid string, content []byte) bool {
+	var h hash.Hash = sha1.New()
+	if len(oid) == 2*sha256.Size {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil)) == oid
+}
+
+// config returns the path of the configuration that Fetch has written.
+func (m *Mirror) config() string { return filepath.Join(m.store.Dir, m.id+configSuffix) }
+
+// Blobs reads blobs and calls visit with each, in the order of oids. content is valid
+// until visit returns. A blob that is missing, damaged, or larger than most bytes is
+// visited with an error (fault.ErrCorrupt, fault.ErrTooLarge) and no content. An error of
+// visit ends the reading and is returned.
+func (m *Mirror) Blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
+	for _, oid := range oids {
+		if !objectID.MatchString(oid) {
+			return fmt.Errorf("blob %.80q: %w: want 40 or 64 hexadecimal digits", oid, fault.ErrInvalid)
+		}
+	}
+	for len(oids) > 0 {
+		n, err := m.readBlobs(ctx, oids, most, visit)
+		if oids = oids[n:]; err == nil {
+			continue
+		}
+		var ended *endedEarly
+		if !errors.As(err, &ended) || len(oids) == 0 {
+			return err
+		}
+		// Git ends at an object that it cannot read. That is the first without an answer.
+		if err := visit(oids[0], nil, fmt.Errorf("blob %s: %w: %s", oids[0], fault.ErrCorrupt, ended.message)); err != nil {
+			return err
+		}
+		oids = oids[1:]
+	}
+	return nil
+}
+
+// endedEarly is the error of a git that has ended before it answered all questions.
+type endedEarly struct{ message string }
+
+func (e *endedEarly) Error() string { return e.message }
+
+// readBlobs runs one git cat-file, and returns how many blobs it visited.
+func (m *Mirror) readBlobs(ctx context.Context, oids []string, most int64, visit func(string, []byte, error) error) (n int, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c, messages := m.store.command(ctx, m.src, m.config(), "--git-dir="+m.dir, "cat-file", "--batch", "--buffer")
+	c.Stdin = strings.NewReader(strings.Join(oids, "\n") + "\n")
+	pipe, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("git cat-file: %w: %w", fault.ErrUnavailable, err)
+	}
+	r := blobReader{in: bufio.NewReaderSize(pipe, 64<<10), most: most}
+	var failed error
+	for n < len(oids) && failed == nil {
+		var content []byte
+		var problem error
+		if content, problem, failed = r.next(oids[n]); failed == nil {
+			failed = visit(oids[n], content, problem)
+			n++
+		}
+	}
+	if failed != nil && !errors.As(failed, new(*cutOff)) {
+		cancel(failed)
+	}
+	ended := c.Wait()
+	switch {
+	case errors.As(failed, new(*cutOff)) && context.Cause(ctx) == nil:
+		message := messages.String()
+		if message == "" {
+			message = "git cat-file ended before it was read"
+		}
+		return n, &endedEarly{message}
+	case ctx.Err() != nil:
+		return n, context.Cause(ctx)
+	case n == len(oids) && errors.As(ended, new(*exec.ExitError)):
+		return n, nil // all answers were complete
+	}
+	return n, ended
+}
+
+// cutOff is the error of an answer that is not complete.
+type cutOff struct{ error }
+
+// A blobReader reads the answers of git cat-file --batch: "OID TYPE SIZE\nCONTENT\n", or
+// "OID missing\n".
+type blobReader struct {
+	in      *bufio.Reader
+	most    int64
+	content []byte // reused
+}
+
+// next reads one answer. problem is the blob's, and failed ends the reading.
+func (r *blobReader) next(oid string) (content []byte, problem, failed error) {
+	line, err := r.in.ReadSlice('\n')
+	if err != nil {
+		return nil, nil, &cutOff{err}
+	}
+	words := strings.Fields(string(line))
+	if len(words) == 2 && words[0] == oid {
+		return nil, fmt.Errorf("blob %s: %w: it is %s in the repository", oid, fault.ErrCorrupt, words[1]), nil
+	}
+	if len(words) != 3 || words[0] != oid {
+		return nil, nil, fmt.Errorf("git cat-file: %w: not an answer about %s: %.80q", fault.ErrCorrupt, oid, line)
+	}
+	size, err := strconv.ParseInt(words[2], 10, 64)
+	if err != nil || size < 0 {
+		return nil, nil, fmt.Errorf("git cat-file: %w: size %.40q", fault.ErrCorrupt, words[2])
+	}
+	switch {
+	case words[1] != "blob":
+		problem = fmt.Errorf("object %s: %w: it is a %s, want a blob", oid, fault.ErrCorrupt, words[1])
+	case size > r.most:
+		problem = fmt.Errorf("blob %s: %w: %d bytes, more than %d", oid, fault.ErrTooLarge, size, r.most)
+	}
+	if problem != nil {
+		if _, err := io.CopyN(io.Discard, r.in, size+1); err != nil {
+			return nil, nil, &cutOff{err}
+		}
+		return nil, problem, nil
+	}
+	if int64(cap(r.content)) < size {
+		r.content = make([]byte, size)
+	}
+	r.content = r.content[:size]
+	if _, err := io.ReadFull(r.in, r.content); err != nil {
+		return nil, nil, &cutOff{err}
+	}
+	if end, err := r.in.ReadByte(); err != nil || end != '\n' {
+		return nil, nil, &cutOff{errors.New("an answer without its end")}
+	}
+	return r.content, nil, nil
+}

@@ -1,0 +1,179 @@
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/platform"
+)
+
+const (
+	killAfter   = 5 * time.Second
+	maxStderr   = 4 << 10 // bytes of git's messages that are kept: the last ones
+	maxMessages = 2       // lines of them that an error quotes
+)
+
+// command returns a git command that runs in its own process group, which ends with ctx.
+// Arguments must not come from outside, unless they stand behind -- or --end-of-options.
+func (s *Store) command(ctx context.Context, src source, config string, args ...string) (*exec.Cmd, *tail) {
+	c := exec.CommandContext(ctx, s.git, args...)
+	c.Dir = s.Dir
+	c.Env = s.environment(src, config)
+	messages := &tail{}
+	c.Stderr = messages
+	c.WaitDelay = killAfter
+	platform.KillWithChildren(c)
+	return c, messages
+}
+
+// environment returns all variables of a git command. Of this process's it has only the
+// search path and the agent with the user's SSH keys.
+func (s *Store) environment(src source, config string) []string {
+	env := []string{
+		"LC_ALL=C", "HOME=" + s.Dir, "XDG_CONFIG_HOME=" + s.Dir,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + config, "GIT_ATTR_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never",
+		"GIT_ALLOW_PROTOCOL=" + src.protocols(), "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_SSH_COMMAND=" + s.SSH + " -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ClearAllForwardings=yes -o PermitLocalCommand=no",
+		"GIT_SSH_VARIANT=ssh", "GIT_OPTIONAL_LOCKS=0",
+	}
+	for _, name := range []string{"PATH", "SSH_AUTH_SOCK", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	if src.url != nil {
+		env = append(env, tokenFile+"="+s.Tokens[strings.ToLower(src.url.Hostname())],
+			credentialsFile+"="+strings.TrimSuffix(config, configSuffix)+credentialsSuffix)
+	}
+	return env
+}
+
+// run runs git to its end, feeds it with input, and returns its output, which may have at
+// most most bytes.
+func (s *Store) run(ctx context.Context, src source, config string, input io.Reader, most int64, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c, messages := s.command(ctx, src, config, args...)
+	c.Stdin = input
+	out := &limited{most: most, full: func() {
+		cancel(fmt.Errorf("git %s: %w: more than %d bytes", verb(args), fault.ErrTooLarge, most))
+	}}
+	c.Stdout = out
+	if err := c.Run(); err != nil {
+		return nil, failure(ctx, verb(args), err, messages)
+	}
+	return out.Bytes(), nil
+}
+
+// verb returns the first argument that is not an option.
+func verb(args []string) string {
+	return args[max(0, slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }))]
+}
+
+// failure returns the error of a git command with its kind.
+func failure(ctx context.Context, what string, err error, messages *tail) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	text, all := messages.String(), strings.ToLower(string(messages.b))
+	kind := fault.ErrUnavailable
+	for _, row := range messageKinds {
+		if strings.Contains(all, row.text) {
+			kind = row.kind
+			break
+		}
+	}
+	if text == "" {
+		text = err.Error()
+	}
+	return fmt.Errorf("git %s: %w: %s", what, kind, models.Redact(text))
+}
+
+// messageKinds maps what git prints, in lower case, to the kinds of error; the first row
+// that matches counts.
+var messageKinds = []struct {
+	text string
+	kind error
+}{
+	{"authentication failed", fault.ErrForbidden},
+	{"could not read username", fault.ErrForbidden},
+	{"could not read password", fault.ErrForbidden},
+	{"permission denied", fault.ErrForbidden},
+	{"host key verification failed", fault.ErrForbidden},
+	{"returned error: 403", fault.ErrForbidden},
+	{"dubious ownership", fault.ErrForbidden},
+	{"not found", fault.ErrNotFound},
+	{"no such file or directory", fault.ErrNotFound},
+	{"does not exist", fault.ErrNotFound},
+	{"does not appear to be a git repository", fault.ErrNotFound},
+	{"transport '", fault.ErrInvalid},
+	{"no space left", fault.ErrOverloaded},
+	{"corrupt", fault.ErrCorrupt},
+	{"bad object", fault.ErrCorrupt},
+	{"inflate", fault.ErrCorrupt},
+	{"missing blob", fault.ErrCorrupt},
+	{"unable to read", fault.ErrCorrupt},
+	{"bad tree", fault.ErrCorrupt},
+	{"not a tree object", fault.ErrCorrupt},
+	{"not a valid object", fault.ErrCorrupt},
+	{"pack has bad", fault.ErrCorrupt},
+	{"bad pack", fault.ErrCorrupt},
+	{"is far too short to be a packfile", fault.ErrCorrupt},
+	{"cannot be accessed", fault.ErrCorrupt},
+	{"bad shallow", fault.ErrCorrupt},
+	{"upload-pack: not our ref", fault.ErrConflict},
+	{"couldn't find remote ref", fault.ErrConflict},
+}
+
+// limited keeps at most most bytes, and calls full for more.
+type limited struct {
+	bytes.Buffer
+	most int64
+	full func()
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if int64(l.Len()+len(p)) > l.most {
+		l.full()
+		return 0, io.ErrShortWrite
+	}
+	return l.Buffer.Write(p)
+}
+
+// tail keeps the last maxStderr bytes that git prints.
+type tail struct{ b []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p[max(0, len(p)-maxStderr):]...)
+	t.b = t.b[max(0, len(t.b)-maxStderr):]
+	return len(p), nil
+}
+
+// String returns the first errors among the messages, or else the last messages, in one
+// line and without control characters, because the server may have written them.
+func (t *tail) String() string {
+	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
+	errors := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		return !strings.HasPrefix(line, "fatal: ") && !strings.HasPrefix(line, "error: ")
+	})
+	if len(errors) > 0 {
+		lines = errors[:min(len(errors), maxMessages)]
+	}
+	text := strings.Join(lines[max(0, len(lines)-maxMessages):], " ")
+	return strings.Map(func(r rune) rune {
+		if isControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+}

@@ -1,0 +1,123 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"leasehold/shared/fault"
+)
+
+const (
+	maxRefBytes = 64 << 20 // of a list of refs
+	maxOutput   = 1 << 20  // of a command that prints a few lines
+)
+
+const (
+	headsPrefix = "refs/heads/"
+	head        = "HEAD"
+	detached    = "refs/leasehold/head" // a mirror's name for a HEAD that names no branch
+)
+
+// remote is the branches of a repository.
+type remote struct {
+	hash map[string]string // by branch; HEAD too, if it names no branch
+	main string            // the branch that HEAD names; HEAD if it names a commit; else empty
+}
+
+// full returns the name of a branch at its server, local that in the mirror.
+func (r remote) full(branch string) string {
+	if branch == head && r.main == head {
+		return head
+	}
+	return headsPrefix + branch
+}
+
+func local(branch string) string {
+	if branch == head {
+		return detached
+	}
+	return headsPrefix + branch
+}
+
+var (
+	objectID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	// A branch has no control characters, spaces or anything that git forbids.
+	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)$`)
+)
+
+// remoteRefs lists the refs of the source.
+func (m *Mirror) remoteRefs(ctx context.Context, config string) (remote, error) {
+	out, err := m.store.run(ctx, m.src, config, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, head, headsPrefix+"*")
+	if err != nil {
+		if errors.Is(err, fault.ErrCorrupt) {
+			err = fmt.Errorf("the repository is damaged: %w", errors.New(err.Error())) // at its server: a new mirror does not help
+		}
+		return remote{}, err
+	}
+	return parseRefs(string(out))
+}
+
+// parseRefs reads the lines of git ls-remote --symref: "ref: NAME\tHEAD" and "HASH\tNAME".
+func parseRefs(text string) (remote, error) {
+	r := remote{hash: map[string]string{}}
+	headHash := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		value, name, ok := strings.Cut(line, "\t")
+		if ok && name != head && strings.HasPrefix(value, "ref: ") {
+			continue // such as refs/remotes/origin/HEAD of a clone
+		}
+		if target, isLink := strings.CutPrefix(value, "ref: "); ok && isLink && name == head {
+			r.main, _ = strings.CutPrefix(target, headsPrefix)
+			continue
+		}
+		if !ok || !objectID.MatchString(value) || !refName.MatchString(name) {
+			return remote{}, fmt.Errorf("not a ref: %.80q: %w", line, fault.ErrInvalid)
+		}
+		if name == head {
+			headHash = value
+		} else if branch, ok := strings.CutPrefix(name, headsPrefix); ok {
+			r.hash[branch] = value
+		}
+	}
+	switch {
+	case headHash == "":
+		r.main = ""
+	case r.hash[r.main] == "":
+		r.main = head
+		r.hash[head] = headHash
+	}
+	return r, nil
+}
+
+// choose returns the branches that match one of the patterns, in alphabetical order.
+func choose(r remote, patterns []string) ([]string, error) {
+	if len(patterns) == 0 {
+		patterns = []string{head}
+	}
+	var names []string
+	for _, pattern := range patterns {
+		if pattern == head {
+			if r.main != "" {
+				names = append(names, r.main)
+			}
+			continue
+		}
+		for name := range r.hash {
+			ok, err := path.Match(pattern, name)
+			if err != nil {
+				return nil, fmt.Errorf("branch %q: %w: want a name or a pattern such as release-*", pattern, fault.ErrInvalid)
+			}
+			if ok && name != head {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}

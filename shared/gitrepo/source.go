@@ -1,0 +1,98 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// source is a checked place from which a repository is fetched.
+type source struct {
+	uri     string // a URL without user and password, or an absolute path
+	url     *url.URL
+	user    *url.Userinfo // of the URL, nil if it has none
+	trusted bool          // the operator named it: a folder may belong to another user
+}
+
+// parse checks a URL, or the absolute path of a folder or a bundle.
+func (s *Store) parse(uri string) (source, error) {
+	if filepath.IsAbs(uri) && !strings.ContainsRune(uri, 0) {
+		return source{uri: filepath.Clean(uri)}, nil
+	}
+	u, err := url.Parse(uri)
+	if err != nil || !slices.Contains(s.Schemes, u.Scheme) {
+		return source{}, fmt.Errorf("repository %.200q: %w: want a path, or a URL that begins with %s://",
+			models.Redact(uri), fault.ErrInvalid, strings.Join(s.Schemes, ":// or "))
+	}
+	host := strings.ToLower(u.Hostname())
+	switch {
+	case host == "" || strings.HasPrefix(host, "-") || strings.HasPrefix(u.User.Username(), "-") || u.Opaque != "":
+		return source{}, fmt.Errorf("repository %.200q: %w: want SCHEME://HOST/PATH", models.Redact(uri), fault.ErrInvalid)
+	case strings.ContainsFunc(uri, isControl) || strings.ContainsFunc(u.User.Username()+password(u), isControl):
+		return source{}, fmt.Errorf("repository %.200q: %w: a URL has no control characters", models.Redact(uri), fault.ErrInvalid)
+	case len(s.Hosts) > 0 && !slices.Contains(s.Hosts, host):
+		return source{}, fmt.Errorf("repository host %q: %w: accepted are %s", host, fault.ErrInvalid, strings.Join(s.Hosts, ", "))
+	}
+	src := source{url: u, user: u.User}
+	plain := *u
+	plain.Fragment, plain.RawFragment = "", ""
+	if u.Scheme != "ssh" { // of ssh the user is a part of the address
+		plain.User = nil
+	} else if u.User != nil {
+		plain.User = url.User(u.User.Username())
+	}
+	src.uri = plain.String()
+	return src, nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// HasToken reports whether a token is configured for the host of a URL.
+func (s *Store) HasToken(uri string) bool {
+	u, err := url.Parse(uri)
+	return err == nil && s.Tokens[strings.ToLower(u.Hostname())] != ""
+}
+
+// protocols returns the value of GIT_ALLOW_PROTOCOL, which no configuration overrides.
+func (s source) protocols() string {
+	if s.url == nil {
+		return "file"
+	}
+	return s.url.Scheme
+}
+
+// pin resolves the host of an http(s) URL, and returns the setting with which git connects
+// to the address that was checked; empty if there is nothing to pin.
+func (s *Store) pin(ctx context.Context, src source) (string, error) {
+	if src.url == nil || src.url.Scheme == "ssh" || s.Resolve == nil {
+		return "", nil
+	}
+	addr, err := s.Resolve(ctx, src.uri)
+	if err != nil {
+		return "", err
+	}
+	host, port := src.url.Hostname(), src.url.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[src.url.Scheme]
+	}
+	if net.ParseIP(host) != nil {
+		return "", nil // the URL has the address that was checked
+	}
+	text := addr.String()
+	if addr.Is6() {
+		text = "[" + text + "]"
+	}
+	return host + ":" + port + ":" + text, nil
+}
+
+func password(u *url.URL) string {
+	text, _ := u.User.Password()
+	return text
+}

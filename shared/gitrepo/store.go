@@ -1,0 +1,123 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// Defaults of Config.
+const (
+	defaultMirrorBytes = 20 << 30
+	defaultTotalBytes  = 50 << 30
+)
+
+// Config has the limits of a Store, and what it may access. A number of 0 is replaced by
+// its default.
+type Config struct {
+	Dir         string // of the mirrors; created if it does not exist
+	MirrorBytes int64  // of one mirror on disk
+	TotalBytes  int64  // of all mirrors, without those in use
+	// Schemes are the schemes of URLs that are accepted: https, http and ssh.
+	Schemes []string
+	// Hosts are the hosts that are accepted, such as "github.com"; empty: every host.
+	Hosts []string
+	// SSH is the command that connects to ssh URLs, for a shell, without options; empty: ssh.
+	SSH string
+	// Tokens are the files with the tokens of hosts, for private repositories.
+	Tokens map[string]string
+	// Resolve checks the host and port of an http(s) URL, and returns the address to
+	// connect to; nil: every address is accepted.
+	Resolve func(ctx context.Context, uri string) (netip.Addr, error)
+}
+
+// Store is a folder of mirrors. It may be used concurrently. It starts no goroutine that
+// outlives a call.
+type Store struct {
+	Config
+	git string // path of the command
+
+	mu    sync.Mutex // guards inUse, and the removal of mirrors
+	inUse map[string]int
+}
+
+// Open opens the folder of mirrors. The error is fault.ErrNotFound if this machine has no
+// git command, and fault.ErrFolder if the folder cannot be made.
+func Open(c Config) (*Store, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, fmt.Errorf("repositories cannot be fetched: install git: %w", fault.ErrNotFound)
+	}
+	if git, err = filepath.Abs(git); err != nil {
+		return nil, fmt.Errorf("git: %w", err)
+	}
+	if c.MirrorBytes == 0 {
+		c.MirrorBytes = defaultMirrorBytes
+	}
+	if c.SSH == "" {
+		c.SSH = "ssh"
+	}
+	if c.TotalBytes == 0 {
+		c.TotalBytes = defaultTotalBytes
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("mirrors: %w: %w", fault.ErrFolder, err)
+	}
+	return &Store{Config: c, git: git, inUse: map[string]int{}}, nil
+}
+
+// Mirror returns the mirror of a source, by the source's id. It makes no folder and reads
+// nothing: see Fetch. The mirror is not removed until Close is called.
+func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
+	if !models.ValidID(id) {
+		return nil, fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)
+	}
+	src, err := s.parse(uri)
+	if err != nil {
+		return nil, err
+	}
+	src.trusted = trusted
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inUse[id]++
+	return &Mirror{store: s, id: id, src: src, dir: filepath.Join(s.Dir, id+mirrorSuffix)}, nil
+}
+
+// mirrorSuffix is the end of the name of a mirror's folder.
+const mirrorSuffix = ".git"
+
+// Remove removes the mirror with this id, if it exists.
+func (s *Store) Remove(id string) error {
+	if !models.ValidID(id) {
+		return fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.remove(id)
+}
+
+func (s *Store) remove(id string) error {
+	dir := filepath.Join(s.Dir, id)
+	for _, path := range []string{dir + mirrorSuffix, dir + configSuffix, dir + credentialsSuffix} {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("mirror %s: %w: %w", id, fault.ErrFolder, err)
+		}
+	}
+	return nil
+}
+
+// release ends the use of a mirror.
+func (s *Store) release(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inUse[id]--; s.inUse[id] <= 0 {
+		delete(s.inUse, id)
+	}
+}
