@@ -4,7 +4,7 @@ SHELL       := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -X leasehold/cmd.version=$(VERSION)
+LDFLAGS := -X leasehold/shared/build.version=$(VERSION)
 
 # The same flags for everything except tests under -race, so that they share one build cache.
 export CGO_ENABLED := 0
@@ -21,7 +21,7 @@ SOAK_FUZZ_SECONDS ?= 1800
 # Duration of each random chaos test in `make soak`.
 SOAK_CHAOS ?= 30m
 
-.PHONY: help build demo test lint tools soak mutate bench bench-clips image diagrams recording clean
+.PHONY: help build demo test lint tools soak mutate bench versus bench-clips image dist cross diagrams recording clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,9 +29,11 @@ help: ## list the targets
 build: ## build ./leasehold
 	go build -ldflags '$(LDFLAGS)' -o leasehold .
 
-demo: build ## find clips in the example podcast
+demo: build ## find clips in the example podcast, and index this repository
 	rm -rf .demo
 	./leasehold run examples/podcast --until-idle --data .demo
+	./leasehold run . --kind git --until-idle --data .demo/code
+	./leasehold search --data .demo/code -n 3 'lang:go "func main"'
 
 tools: ## install the programs that the tests need (apt)
 	@.ci/tools
@@ -46,7 +48,7 @@ lint: ## check format, vet, staticcheck, go.mod
 test: tools ## run all checks that a change must pass
 	.ci/test .build '$(RACE) -timeout 30m -json' ./...
 	go test -tags browser ./tup4fun/page
-	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory lint cross
 	.ci/fuzz $(FUZZ_SECONDS)
 	.ci/containers
 	@tail -n 1 .build/test-summary
@@ -55,9 +57,11 @@ soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzin
 	$(RACE) -count=5 -timeout 60m ./...
 	$(RACE) -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
 	$(RACE) ./coordinator/visit/store -count=1 -timeout 60m -run Flood -flood 100000
+	go test ./shared/audio/match -count=1 -timeout 60m -run NoFlood -match.crowd 1000
 	go test ./shared/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
 	go test ./coordinator/gate/native -count=1 -timeout 60m -run Fault36Idle -gate.crowd 10000
 	go test -count=1 -timeout 0 ./internal/chaos -v -chaos.time $(SOAK_CHAOS)
+	go -C internal/versus vet ./...
 	SPIN_PROGRAMS=200 go test -count=1 -timeout 30m ./tup4fun/promela
 	.ci/fuzz $(SOAK_FUZZ_SECONDS)
 
@@ -71,8 +75,13 @@ mutate: ## change the code at random places; print which changes no test notices
 	nice go run ./internal/mutate -seed $(SEED) -sample $(SAMPLE) -tests '$(ALSO)' $(PKGS)
 
 bench: ## run every benchmark, for the figures in docs/benchmarks.md
-	@.ci/tools redis-server beanstalkd
 	go test -run '^$$' -bench . -benchmem ./...
+
+# The clients of the other queues are in a Go module of their own.
+VERSUS ?=
+versus: build ## compare tasks with Redis, Asynq, River and beanstalkd; VERSUS='-slots 32'
+	@.ci/tools redis-server beanstalkd $(if $(wildcard /usr/lib/postgresql/*/bin/postgres),,postgresql)
+	cd internal/versus && go run . $(VERSUS)
 
 # Packages and sets are kept in the user's cache folder: about 3 GB.
 bench-clips: build tools ## measure how well clips are found; writes tables of docs/benchmarks.md
@@ -80,9 +89,20 @@ bench-clips: build tools ## measure how well clips are found; writes tables of d
 
 image: ## build the container image leasehold
 	rm -rf .build/image
-	mkdir -p .build/image/data .build/image/tmp
+	mkdir -p .build/image/root/tmp
+	mkdir -m 700 .build/image/root/data
 	go build -ldflags '-s -w $(LDFLAGS)' -o .build/image/leasehold .
 	docker build -q -t leasehold -f docker/Dockerfile .build/image
+
+dist: ## build archives for Linux, macOS, Windows and FreeBSD, with checksums
+	.ci/dist '$(VERSION)' '$(LDFLAGS)'
+
+# One build for each other system. The other processor of each differs only in the Go twins
+# of assembly, which arm64 covers.
+cross: ## build every package for other systems
+	GOOS=windows GOARCH=amd64 go build ./...
+	GOOS=darwin GOARCH=arm64 go build ./...
+	GOOS=freebsd GOARCH=arm64 go build ./...
 
 diagrams: ## draw docs/diagrams again, one of them from a new trace
 	go test ./internal/docs -count=1 -run Diagrams -update

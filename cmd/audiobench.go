@@ -231,6 +231,7 @@ func (r benchRow) free() string {
 	return fmt.Sprintf("%d in %.0f h", r.FreeWrong, r.FreeHours)
 }
 
+// benchRows returns a row for each group of each measurement.
 func benchRows(all []bench.Figures) []benchRow {
 	var rows []benchRow
 	for _, f := range all {

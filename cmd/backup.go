@@ -19,8 +19,9 @@ func (a *app) newBackup() *cobra.Command {
 		Short: "back up the spaces and the catalog, also while a coordinator runs",
 		Long: `Copy the spaces and the catalog to the new folder DEST: first the spaces, then
 the catalog, because a restored coordinator may then repeat work without
-changing anything. DEST is complete or does not exist. The cache is not copied,
-because it can be fetched again.
+changing anything. DEST is complete or does not exist. The cache and the code
+index are not copied, because they can be fetched and made again: the first
+visit of each repository after a restore indexes it, even if it has not changed.
 
 A running coordinator makes the backup itself, so DEST is on its machine.`,
 		Args: cobra.ExactArgs(1),
@@ -32,7 +33,7 @@ A running coordinator makes the backup itself, so DEST is on its machine.`,
 			if err := s.Backup(ctx, dest); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.out, "backup: %s\n", dest)
+			_, err = fmt.Fprintf(a.out, "backup: %s\nnot copied: the cache and the code index, which visits make again after a restore\n", dest)
 			return err
 		}),
 	}

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"net"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +26,10 @@ func (a *app) newCoordinator() *cobra.Command {
 func (a *app) runCoordinator(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
-	return node.RunCoordinator(ctx, cfg, log, func(gate, http net.Addr) {
-		fmt.Fprintf(a.err, "coordinator: gate %s, dashboard http://%s, data %s\n", gate, http, cfg.Data)
+	return node.RunCoordinator(ctx, cfg, log, func(at node.Addresses) {
+		fmt.Fprintf(a.err, "coordinator: gate %s, dashboard http://%s, data %s\n", at.Gate, at.HTTP, cfg.Data)
+		for _, gate := range at.Gates {
+			fmt.Fprintf(a.err, "coordinator: gate %s\n", gate)
+		}
 	})
 }

@@ -1,12 +1,16 @@
 package cmd
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 )
 
@@ -14,39 +18,174 @@ import (
 func (a *app) newDead() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dead",
-		Short: "list and requeue dead letters (tasks past their attempts)",
+		Short: "list, show, requeue, discard and export dead letters",
 	}
-	list := a.newTasks("print the dead letters with their reasons", "no dead letters", (*apiclient.Client).Dead)
-	c.AddCommand(list, a.newDeadRequeue())
+	list, _ := a.newTasks("print the dead letters with their reasons", "no dead letters", (*apiclient.Client).Dead)
+	c.AddCommand(list, a.newDeadShow(), a.newDeadChange("requeue", "try dead letters again, under their ids", "requeued", requeueOne),
+		a.newDeadChange("discard", "remove dead letters for good", "discarded", discardOne), a.newDeadExport())
 	return c
 }
 
-// newDeadRequeue is `leasehold dead requeue`.
-func (a *app) newDeadRequeue() *cobra.Command {
+// newDeadShow is `leasehold dead show`.
+func (a *app) newDeadShow() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "requeue ID…",
-		Short: "requeue dead letters",
-		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
-			for _, id := range args {
-				if err := needID("task", id); err != nil {
-					return err
-				}
-				r, err := api.Requeue(ctx, id)
-				if err != nil {
-					return err
-				}
-				what := "its work will be selected again"
-				if r.Task != nil {
-					what = "task " + r.Task.ID + " waits"
-				}
-				if _, err := fmt.Fprintf(a.out, "requeued %s: %s\n", id, what); err != nil {
+		Use:   "show ID",
+		Short: "print one dead letter with each attempt",
+		Args:  cobra.ExactArgs(1),
+	}
+	o := bindOutput(c)
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		if err := needID("task", args[0]); err != nil {
+			return err
+		}
+		t, err := api.DeadLetter(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if err := showOne(a, o, taskRow{t}); err != nil || o.form != asTable {
+			return err
+		}
+		for _, h := range t.History {
+			if _, err := fmt.Fprintf(a.out, "\n%s  %s\n  %s\n", when(h.EndedAt), printable(h.Worker), printable(h.Error)); err != nil {
+				return err
+			}
+			for line := range strings.Lines(h.Output) {
+				if _, err := fmt.Fprintf(a.out, "  | %s\n", printable(strings.TrimRight(line, "\n"))); err != nil {
 					return err
 				}
 			}
-			return nil
-		}),
+		}
+		return nil
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+func requeueOne(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+	r, err := api.Requeue(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case r.Task != nil:
+		return "task " + r.Task.ID + " waits", nil
 	}
+	return "its work will be selected again", nil
+}
+
+func discardOne(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+	return "", api.Discard(ctx, id)
+}
+
+// newDeadChange returns a command that changes dead letters that are named or that a filter
+// selects. Those of a filter are counted first, and need a confirmation.
+func (a *app) newDeadChange(verb, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
+	var f apiclient.TaskFilter
+	var all, yes bool
+	c := &cobra.Command{
+		Use:   verb + " [ID…]",
+		Short: short,
+		Long: strings.ToUpper(short[:1]) + short[1:] + `:
+those that are named, or those that flags select (--all is all of them).
+A selection is counted first and needs a confirmation, unless --yes is set.`,
+		Example: fmt.Sprintf("  leasehold dead %s t17 t18\n  leasehold dead %s --action import --text 'connection refused' --yes", verb, verb),
+	}
+	bindTaskFilter(c, &f)
+	c.Flags().BoolVar(&all, "all", false, "all dead letters that the other flags select")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask for a confirmation")
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		selects := all || f != apiclient.TaskFilter{}
+		if selects == (len(args) > 0) {
+			return usagef("name dead letters, or select them with --all or other flags")
+		}
+		for _, id := range args {
+			if err := needID("task", id); err != nil {
+				return err
+			}
+		}
+		if selects {
+			found, _, err := api.Dead(ctx, f, -1)
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(c.InOrStdin(), yes, fmt.Sprintf("%s %d dead letters?", verb, len(found))); err != nil {
+				return err
+			}
+			for _, t := range found {
+				args = append(args, t.ID)
+			}
+		}
+		return a.changeEach(ctx, api, args, past, selects, do)
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// changeEach does one thing to each dead letter. With skip, the command
+// prints one that cannot be changed, and goes on.
+func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, skip bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
+	failed := 0
+	for _, id := range ids {
+		detail, err := do(ctx, api, id)
+		if err != nil {
+			if !skip || ctx.Err() != nil {
+				return err
+			}
+			failed++
+			fmt.Fprintf(a.err, "leasehold: %s: %s\n", id, err)
+			continue
+		}
+		if detail != "" {
+			detail = ": " + detail
+		}
+		if _, err := fmt.Fprintf(a.out, "%s %s%s\n", past, id, detail); err != nil {
+			return err
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d were not %s", failed, len(ids), past)
+	}
+	return nil
+}
+
+// confirm asks a question on standard error, unless yes is set, and returns an error if the
+// answer is not yes.
+func (a *app) confirm(in io.Reader, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	fmt.Fprintf(a.err, "%s Type yes: ", question)
+	line, _ := bufio.NewReader(in).ReadString('\n')
+	if strings.TrimSpace(line) != "yes" {
+		return usagef("not confirmed: type yes, or set --yes")
+	}
+	return nil
+}
+
+// newDeadExport is `leasehold dead export`.
+func (a *app) newDeadExport() *cobra.Command {
+	var f apiclient.TaskFilter
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "print dead letters with their data as lines of JSON",
+		Args:  cobra.NoArgs,
+	}
+	bindTaskFilter(c, &f)
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+		found, _, err := api.Dead(ctx, f, -1)
+		if err != nil {
+			return err
+		}
+		for _, listed := range found {
+			t, err := api.DeadLetter(ctx, listed.ID) // a list has no data
+			if err != nil {
+				return err
+			}
+			if err := printJSONLines(a, []apitypes.Task{t}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }

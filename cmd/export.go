@@ -52,10 +52,18 @@ func cuesOf(e models.Episode, found []catalog.Finding) []cue {
 		}
 		from := max(0, f.Offset.Duration().Round(time.Millisecond))
 		to := max(from+time.Millisecond, (f.Offset + f.Duration).Duration().Round(time.Millisecond))
-		cues = append(cues, cue{from, to, cmp.Or(oneLine(f.ClipTitle), f.ClipID, "untitled")})
+		cues = append(cues, cue{from, to, withPart(cmp.Or(oneLine(f.ClipTitle), f.ClipID, "untitled"), f)})
 	}
 	slices.SortStableFunc(cues, func(a, b cue) int { return cmp.Compare(a.from, b.from) })
 	return cues
+}
+
+// withPart appends the part of the clip to its title, unless the whole clip is found.
+func withPart(title string, f catalog.Finding) string {
+	if part := f.Part(); part != "" {
+		return title + " (" + part + ")"
+	}
+	return title
 }
 
 // oneLine returns s without characters that end a line or a cue or control a terminal.
@@ -120,7 +128,7 @@ func (a *app) printLabels(found []catalog.Finding) error {
 		if several {
 			label = f.EpisodeTitle + ": " + label
 		}
-		if _, err := fmt.Fprintf(a.out, "%.6f\t%.6f\t%s\n", f.Offset, f.Offset+f.Duration, oneLine(label)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%.6f\t%.6f\t%s\n", f.Offset, f.Offset+f.Duration, withPart(oneLine(label), f)); err != nil {
 			return err
 		}
 	}

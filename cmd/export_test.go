@@ -77,7 +77,7 @@ func TestALabelTrackIsOneLineForEachFinding(t *testing.T) {
 	var buf bytes.Buffer
 	require.NoError(t, (&app{out: &buf}).printLabels([]catalog.Finding{
 		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 9, Duration: 1}, ClipTitle: "b\tc\nd"},
-		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 1, Duration: 1}, ClipTitle: "a\x1b[31m"},
+		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 1, Duration: 1, PartFrom: .5, PartTo: 1.5, Coverage: .5}, ClipTitle: "a\x1b[31m"},
 	}))
-	require.Equal(t, "1.000000\t2.000000\ta\n9.000000\t10.000000\tb c d\n", buf.String())
+	require.Equal(t, "1.000000\t2.000000\ta (0.50–1.50 s)\n9.000000\t10.000000\tb c d\n", buf.String())
 }

@@ -139,7 +139,7 @@ func (r findingRow) columns() []column {
 	}
 	return []column{
 		{head: "episode", cell: r.EpisodeTitle}, {head: "clip", cell: clip},
-		{head: "time", cell: r.Offset.Clock()}, {head: "score", cell: fmt.Sprintf("%.3f", r.Score)},
+		{head: "time", cell: r.Offset.Clock()}, {head: "part", cell: r.Part(), rare: true}, {head: "score", cell: fmt.Sprintf("%.3f", r.Score)},
 	}
 }
 

@@ -30,6 +30,9 @@ var printed = map[string]any{
 	"A schedule in `leasehold origin show --json`":                     apitypes.Schedule{},
 	"A past visit in `leasehold origin show --json`":                   apitypes.PastVisit{},
 	"`leasehold visits next --json`":                                   nextVisitWithWhy{},
+	"An expected change in `leasehold visits next --json`":             apitypes.Expected{},
+	"`leasehold visits capacity --json`":                               apitypes.Capacity{},
+	"A kind in `leasehold visits capacity --json`":                     apitypes.KindCapacity{},
 	"`leasehold visits replay --json`":                                 replayRow{},
 	"`leasehold config show --json`":                                   config.Value{},
 	"`leasehold config check --json`":                                  config.Fault{},
@@ -37,7 +40,7 @@ var printed = map[string]any{
 	"`leasehold audio bench --json`":                                   benchRow{},
 	"`leasehold clips check --json`":                                   noticeRow{},
 	"`leasehold doctor --json`":                                        examRow{},
-	"`leasehold version --json`":                                       build{},
+	"`leasehold version --json`":                                       buildInfo{},
 	"`leasehold status --json`":                                        apiclient.Status{},
 	"A session in `leasehold status --json`":                           apitypes.Session{},
 	"A cost in `leasehold status --json`":                              models.Cost{},
@@ -50,25 +53,41 @@ var printed = map[string]any{
 	"A step in `leasehold tup4fun trace --format json`":                explore.Step{},
 	"`leasehold tup4fun petri --json`":                                 petri.Report{},
 	"A finding in `leasehold tup4fun petri --json`":                    petri.Finding{},
+	"`leasehold session list --json`":                                  apitypes.OpenSession{},
 	"`leasehold space list --json`":                                    apitypes.Space{},
 	"`leasehold space count --json`":                                   counted{},
 	"`leasehold space query --json`, `leasehold space get --json`":     apitypes.Tuple{},
 
+	"`leasehold search --json`":                                                apitypes.CodeMatch{},
+	"A symbol in `leasehold search --json`":                                    apitypes.CodeSymbol{},
+	"`leasehold symbols --json`":                                               symbolRow{},
+	"`leasehold report --json`":                                                apitypes.CodeReport{},
+	"A function in `leasehold report --json`":                                  apitypes.FunctionReport{},
+	"A file in `leasehold report --json`, `leasehold report --skipped --json`": apitypes.IndexedFile{},
+	"A language in `leasehold report --json`":                                  apitypes.LanguageReport{},
+
 	"`leasehold visits simulate --json`": simulate.Result{},
 
-	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task create --json`, `leasehold dead list --json`": apitypes.Task{},
+	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task wait --json`, `leasehold task create --json`, `leasehold dead list --json`, `leasehold dead show --json`, `leasehold dead export`": apitypes.Task{},
+
+	"`leasehold limit list --json`": apitypes.Limit{},
+
+	"`leasehold schedule list --json`, `leasehold schedule show --json`, `leasehold schedule add --json`": apitypes.TaskSchedule{},
 }
 
 // nextVisitWithWhy is nextRow without its embedding.
 type nextVisitWithWhy struct {
-	Origin string  `json:"origin"`
-	Kind   string  `json:"kind"`
-	URI    string  `json:"uri"`
-	Pool   string  `json:"pool"`
-	Class  int     `json:"class"`
-	Rate   float64 `json:"rate_per_day"`
-	Value  float64 `json:"value"`
-	Why    string  `json:"why,omitempty"`
+	Origin   string             `json:"origin"`
+	Kind     string             `json:"kind"`
+	URI      string             `json:"uri"`
+	Pool     string             `json:"pool"`
+	Class    int                `json:"class"`
+	Rate     float64            `json:"rate_per_day"`
+	Value    float64            `json:"value"`
+	Expected *apitypes.Expected `json:"expected,omitempty"`
+	Group    string             `json:"host_group,omitempty"`
+	Gap      models.Seconds     `json:"host_gap_s,omitempty"`
+	Why      string             `json:"why,omitempty"`
 }
 
 func TestANextVisitHasTheFieldsOfItsDocument(t *testing.T) {

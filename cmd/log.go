@@ -14,6 +14,7 @@ import (
 	"leasehold/shared/apiclient"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
+	"leasehold/shared/retry"
 	"leasehold/shared/status"
 )
 
@@ -35,8 +36,9 @@ func (a *app) newLog() *cobra.Command {
 		Use:   "log",
 		Short: "print the log of the fleet",
 		Long: `Print what the coordinator, managers and workers wrote to the space "log": their
-warnings and errors, sessions that join, drain and are lost, visits, and tasks
-that died. The space keeps the last 10,000 lines, until the coordinator ends.`,
+warnings and errors, sessions that join, drain, end and are lost, visits, and
+tasks that died. The space keeps the last 10,000 lines, until the coordinator
+ends. With --follow the command goes on when the coordinator has started again.`,
 		Args: cobra.NoArgs,
 	}
 	o.out = bindOutput(c)
@@ -67,7 +69,7 @@ func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) 
 	if err := a.printLog(o, page.Items); err != nil || !o.follow {
 		return err
 	}
-	last := page.Items
+	last, away := page.Items, false
 	for {
 		select {
 		case <-ctx.Done():
@@ -78,13 +80,20 @@ func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) 
 		if ctx.Err() != nil {
 			return nil
 		}
+		if retry.CanPass(err) { // a coordinator that starts again is what a follower wants to see
+			if !away {
+				fmt.Fprintf(a.err, "leasehold: %v; trying again\n", err)
+			}
+			away = true
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		if err := a.printLog(o, newLines(last, now)); err != nil {
 			return err
 		}
-		last = now
+		last, away = now, false
 	}
 }
 
@@ -102,6 +111,8 @@ func newLines(before, now []apitypes.Tuple) []apitypes.Tuple {
 	return now
 }
 
+// printLog prints lines in the order of their times, because those of the time in which a
+// process could not reach the coordinator come late.
 func (a *app) printLog(o logOptions, lines []apitypes.Tuple) error {
 	var rows []logRow
 	for _, t := range lines {
@@ -109,11 +120,12 @@ func (a *app) printLog(o logOptions, lines []apitypes.Tuple) error {
 			rows = append(rows, r)
 		}
 	}
+	slices.SortStableFunc(rows, func(a, b logRow) int { return a.time().Compare(b.time()) })
 	if !o.follow || o.out.form != asTable {
 		return show(a, o.out, rows, "no lines")
 	}
 	for _, r := range rows { // without aligning columns, which needs all rows
-		if _, err := fmt.Fprintf(a.out, "%s  %-5s  %s  %s\n", printable(r.At), printable(r.Level), printable(r.Session), printable(r.Message)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s  %-5s  %s  %s\n", printable(r.second()), printable(r.Level), printable(r.Session), printable(r.Message)); err != nil {
 			return err
 		}
 	}
@@ -150,9 +162,20 @@ func logRowOf(t apitypes.Tuple) (r logRow, ok bool) {
 	return logRow{At: text[1], Session: text[2], Level: text[3], Message: text[4]}, text[0] == "log"
 }
 
-func (r logRow) columns() []column {
+// time returns when the line was logged; the zero time for a text that is none.
+func (r logRow) time() time.Time {
+	t, _ := time.Parse(time.RFC3339Nano, r.At)
+	return t
+}
+
+// second returns the time without the fraction of a second.
+func (r logRow) second() string {
 	at, _, _ := strings.Cut(r.At, ".")
+	return strings.TrimSuffix(at, "Z") + "Z"
+}
+
+func (r logRow) columns() []column {
 	return []column{
-		{head: "at", cell: strings.TrimSuffix(at, "Z") + "Z"}, {head: "level", cell: r.Level}, {head: "session", cell: r.Session}, {head: "message", cell: r.Message},
+		{head: "at", cell: r.second()}, {head: "level", cell: r.Level}, {head: "session", cell: r.Session}, {head: "message", cell: r.Message},
 	}
 }

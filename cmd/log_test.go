@@ -4,7 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"testing"
 	"time"
 
@@ -45,6 +50,57 @@ func TestTheFollowedLogContinuesWithEachNewLine(t *testing.T) {
 	cancel()
 	require.Equal(t, 1, <-ended)
 	require.Equal(t, "leasehold: interrupted\n", said.String())
+}
+
+func TestTheFollowedLogContinuesWhenTheCoordinatorIsBack(t *testing.T) {
+	t.Parallel()
+	h := startCoordinator(t, t.Cleanup)
+	address := h.server.Listener.Addr().String()
+	put := func(message string) {
+		require.NoError(t, h.worker.Space(status.Log).PutP(t.Context(), tuple.New("log", time.Now().UTC().Format(time.RFC3339Nano), "w", "warn", message), 0))
+	}
+	put("first")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	read, write := io.Pipe()
+	errs, said := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- (&app{out: write, err: said}).run(ctx, []string{"log", "--follow", "--level", "warn", "--http", address})
+	}()
+	lines, warnings := bufio.NewScanner(read), bufio.NewScanner(errs)
+	require.True(t, lines.Scan())
+	h.server.Close()
+	require.True(t, warnings.Scan())
+	require.Regexp(t, "is unavailable: .*; trying again$", warnings.Text())
+	put("second")
+	listener, err := net.Listen("tcp", address)
+	require.NoError(t, err)
+	again := &httptest.Server{Listener: listener, Config: &http.Server{Handler: h.server.Config.Handler}}
+	again.Start()
+	defer again.Close()
+	require.True(t, lines.Scan())
+	require.Contains(t, lines.Text(), "second")
+	cancel()
+	require.True(t, warnings.Scan())
+	require.Equal(t, 1, <-ended)
+}
+
+func TestTheLogIsPrintedInTheOrderOfItsTimes(t *testing.T) {
+	t.Parallel()
+	line := func(at, message string) (l apitypes.Tuple) {
+		for _, text := range []string{"log", at, "worker-1", "warn", message} {
+			l.Fields = append(l.Fields, apitypes.Field{Value: json.RawMessage(strconv.Quote(text))})
+		}
+		return l
+	}
+	var out bytes.Buffer
+	err := (&app{out: &out}).printLog(logOptions{out: &output{form: asTable}, follow: true, level: "info"}, []apitypes.Tuple{
+		line("2026-11-22T14:51:32.5Z", "connected again"), line("2026-11-22T14:51:20.61Z", "connection lost"), line("2026-11-22T14:51:20.619Z", "retrying"),
+	})
+	require.NoError(t, err)
+	require.Equal(t, "2026-11-22T14:51:20Z  warn   worker-1  connection lost\n"+
+		"2026-11-22T14:51:20Z  warn   worker-1  retrying\n2026-11-22T14:51:32Z  warn   worker-1  connected again\n", out.String())
 }
 
 func TestOnlyTheLinesBehindTheLastOneAreNew(t *testing.T) {

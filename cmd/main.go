@@ -20,12 +20,13 @@ import (
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // Main runs the command that the arguments of the process name, and returns the
 // code to exit with.
 func Main() int {
-	syscall.Umask(0o077) // files may contain secrets of origins, also those of SQLite and Pebble
+	platform.MakeNewFilesPrivate() // files may contain secrets of origins, also those of SQLite and Pebble
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the process
@@ -121,7 +122,8 @@ func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string
 // The settings of commands that are not modes.
 var (
 	coordinatorKeys = []string{"data", "host", "http"} // with withCoordinator
-	catalogKeys     = append(slices.Clone(coordinatorKeys), "visit-policy", "visit-rules", "log-level", "log-format")
+	catalogKeys     = append(slices.Clone(coordinatorKeys), "visit-policy", "visit-rules", "host-groups", "log-level", "log-format")
+	gitKeys         = []string{"git-schemes", "git-hosts", "git-token", "git-ssh"}
 	fetchKeys       = []string{"fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private"}
 )
 

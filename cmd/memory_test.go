@@ -271,3 +271,21 @@ func dribble(ctx context.Context, address string, sends bool) bool {
 	}
 	return true
 }
+
+// greet opens a session at a gate with a TTL of one minute, and returns the gate's refusal.
+func greet(c net.Conn, session string) error {
+	hello := wire.AppendHello(nil, wire.Hello{Session: session, Mode: "client", Key: []byte("k"), TTL: time.Minute})
+	if err := wire.Send(c, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Greeting, Body: hello}); err != nil {
+		return err
+	}
+	r := bufio.NewReader(c)
+	if _, err := wire.ReadPreamble(r); err != nil {
+		return err
+	}
+	f, _, err := wire.Read(r, nil)
+	if err == nil && f.Kind == wire.Failure {
+		refusal, decodeErr := wire.DecodeError(f.Body)
+		return errors.Join(refusal, decodeErr)
+	}
+	return err
+}

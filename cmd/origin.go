@@ -36,6 +36,7 @@ func (a *app) newOrigin() *cobra.Command {
 func (a *app) newOriginAdd() *cobra.Command {
 	var kind string
 	var priority int64
+	var every time.Duration
 	c := &cobra.Command{
 		Use:   "add PATH…",
 		Short: "add origins and visit them",
@@ -49,25 +50,36 @@ visits them, and each PATH must be on the coordinator's machine.`,
 		if err != nil {
 			return err
 		}
-		if c.Flags().Changed("priority") {
+		keepPriority := !c.Flags().Changed("priority")
+		if !keepPriority {
 			for i := range origins {
 				origins[i].Priority = priority
 			}
 		}
-		if s.Dir == nil {
-			return a.addThere(ctx, s, origins)
+		if c.Flags().Changed("every") {
+			fixed := models.SecondsOf(every)
+			if !models.ValidEvery(fixed) {
+				return usagef("--every %s: %s", every, models.EveryRule)
+			}
+			for i := range origins {
+				origins[i].Every = &fixed
+			}
 		}
-		return a.addHere(ctx, s.Dir, origins)
+		if s.Dir == nil {
+			return a.addThere(ctx, s, origins, keepPriority)
+		}
+		return a.addHere(ctx, s.Dir, origins, keepPriority)
 	})
-	c.Flags().Int64Var(&priority, "priority", 0, "the priority of recordings without one of their own; higher is sooner (default: 0, or what a manifest lists)")
+	c.Flags().Int64Var(&priority, "priority", 0, "the priority of recordings without one of their own; higher is sooner (default: what a manifest lists, or what the origin has, or 0)")
+	c.Flags().DurationVar(&every, "every", 0, "fixed time between two visits, such as 24h, under any policy; 0 leaves it to the policy again (default: what a manifest lists, or unchanged)")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
-	config.BindFlags(c.Flags(), slices.Concat(catalogKeys, fetchKeys)...)
+	config.BindFlags(c.Flags(), slices.Concat(catalogKeys, fetchKeys, gitKeys)...)
 	return c
 }
 
 // addHere adds origins to a data folder that no coordinator has, and visits them.
-func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Origin) error {
-	if err := d.AddOrigins(ctx, origins); err != nil {
+func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Origin, keepPriority bool) error {
+	if err := d.AddOrigins(ctx, origins, keepPriority); err != nil {
 		return err
 	}
 	var failed []error
@@ -82,9 +94,9 @@ func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Ori
 }
 
 // addThere adds origins to a running coordinator.
-func (a *app) addThere(ctx context.Context, s *node.CatalogSource, origins []models.Origin) error {
+func (a *app) addThere(ctx context.Context, s *node.CatalogSource, origins []models.Origin, keepPriority bool) error {
 	for _, o := range origins {
-		added, isNew, err := s.API.AddOrigin(ctx, o)
+		added, isNew, err := s.API.AddOrigin(ctx, o, keepPriority && o.Priority == 0)
 		if err != nil {
 			return fmt.Errorf("add %s: %w", o.URI, err)
 		}
@@ -187,7 +199,7 @@ func (a *app) newOriginRemove() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := s.Catalog.RemoveOrigin(ctx, o.ID); err != nil {
+				if err := s.RemoveOrigin(ctx, o.ID); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintf(a.out, "removed %s %s %s\n", o.ID, o.Kind, o.URI); err != nil {

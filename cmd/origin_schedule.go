@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,15 @@ func (r shownOrigin) columns() []column {
 		if s.Target != nil {
 			detail("target", fmt.Sprintf("%d (index %d)", *s.Target, s.Index))
 		}
+		if s.Every > 0 {
+			detail("visited every", time.Duration(float64(s.Every)*float64(time.Second)).String())
+		}
+		if e := s.Expected; e != nil {
+			detail("next change", strings.TrimPrefix(expectation(e, time.Now()), "; "))
+		}
+		if text := pace(s.HostGroup, s.HostGap); text != "" {
+			detail("host", strings.TrimPrefix(text, "; "))
+		}
 		detail("failures", fmt.Sprint(s.Failures))
 		if s.Lister != "" {
 			detail("listed by", s.Lister)
@@ -52,10 +62,14 @@ func reason(s apitypes.Schedule) string {
 	switch {
 	case s.Visit != "":
 		return s.Visit + " waits for a manager or is in progress"
+	case s.Asked && !s.Until.IsZero():
+		return "a visit was requested; " + s.Why + " until " + when(s.Until)
 	case s.Asked:
 		return "a visit was requested"
 	case s.Disabled == "failures":
 		return fmt.Sprintf("disabled after %d failures, until its lister lists it or it is enabled", s.Failures)
+	case s.Disabled == "gone":
+		return "disabled because its server answers that it is gone for good, until its lister dates a change or it is enabled"
 	case s.Disabled == "lister":
 		return "disabled because its lister no longer lists it"
 	case s.Disabled == "operator":
@@ -89,17 +103,22 @@ func (r pastRow) columns() []column {
 
 // newSteer is `leasehold origin enable`, `disable` or `save-now`.
 func (a *app) newSteer(what, short string) *cobra.Command {
+	var force bool
 	c := &cobra.Command{
 		Use:   what + " ORIGIN…",
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
 		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+			action := what
+			if force {
+				action = apitypes.ForceNow
+			}
 			for _, name := range args {
 				o, err := s.Origin(ctx, name)
 				if err != nil {
 					return err
 				}
-				now, err := s.Steer(ctx, o, what)
+				now, err := s.Steer(ctx, o, action)
 				if err != nil {
 					return fmt.Errorf("%s %s: %w", what, o.URI, err)
 				}
@@ -109,6 +128,9 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 			}
 			return nil
 		}),
+	}
+	if what == apitypes.SaveNow {
+		c.Flags().BoolVar(&force, "force", false, "lift the Retry-After of the origins and of their hosts, and the rest of hosts that could not be reached")
 	}
 	config.BindFlags(c.Flags(), catalogKeys...)
 	return c

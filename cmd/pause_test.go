@@ -39,7 +39,7 @@ func TestACoordinatorThatIsPausedLosesNoSession(t *testing.T) {
 	}
 	var before []string
 	h.await(func() (string, bool) { before = sessions(); return fmt.Sprint(before), len(before) == len(fleet) }, "7 sessions")
-	held := func() bool { return strings.Count(h.ask("/api/v1/tasks"), `"state":"held"`) == 3 }
+	held := func() bool { return strings.Count(h.ask("/api/v1/tasks"), `"state":"claimed"`) == 3 }
 	h.await(func() (string, bool) { return h.ask("/api/v1/tasks"), held() }, "3 tasks that are held")
 
 	h.signal(syscall.SIGSTOP)
@@ -49,6 +49,7 @@ func TestACoordinatorThatIsPausedLosesNoSession(t *testing.T) {
 	require.Equal(t, before, sessions())
 	require.True(t, held(), h.ask("/api/v1/tasks"))
 	require.Equal(t, 3, strings.Count(h.ask("/api/v1/tasks"), `"attempts":0`), "no attempt was counted")
+	require.Contains(t, h.text(), "this process did not run for a time")
 	for _, p := range fleet {
 		require.NotContains(t, p.text(), "session lost")
 	}

@@ -71,6 +71,7 @@ type row interface{ columns() []column }
 type column struct {
 	head, cell string
 	detail     bool // shown only in showOne, and only if the cell is not empty
+	rare       bool // left out of a table if the cell of every row is empty
 }
 
 // show prints rows; none is printed in place of a table without rows.
@@ -91,19 +92,25 @@ func show[T row](a *app, o *output, rows []T, none string) error {
 }
 
 func printTable[T row](a *app, rows []T) error {
-	var empty T
-	t := a.newTable(cells(empty, func(c column) string { return strings.ToUpper(c.head) })...)
+	filled := map[string]bool{} // heads of the columns in which a row has a cell
 	for _, r := range rows {
-		t.row(cells(r, func(c column) string { return c.cell })...)
+		for _, c := range r.columns() {
+			filled[c.head] = filled[c.head] || c.cell != ""
+		}
+	}
+	var empty T
+	t := a.newTable(cells(empty, filled, func(c column) string { return strings.ToUpper(c.head) })...)
+	for _, r := range rows {
+		t.row(cells(r, filled, func(c column) string { return c.cell })...)
 	}
 	return t.print()
 }
 
-// cells returns the head or the cell, as of selects, of each column of a table of rows.
-func cells(r row, of func(column) string) []string {
+// cells returns the head or the cell, as of selects, of each column that the table has.
+func cells(r row, filled map[string]bool, of func(column) string) []string {
 	var cs []string
 	for _, c := range r.columns() {
-		if !c.detail {
+		if !c.detail && (!c.rare || filled[c.head]) {
 			cs = append(cs, of(c))
 		}
 	}

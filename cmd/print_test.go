@@ -54,7 +54,7 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 	inEachForm(t, "findings", findingRow{catalog.Finding{
-		EpisodeTitle: "Monday, \"live\"", ClipTitle: "=1+1", Occurrence: models.Occurrence{Offset: 77.19, Duration: 2.5, Score: 0.97, Coverage: 0.875, Speed: 1.01},
+		EpisodeTitle: "Monday, \"live\"", ClipTitle: "=1+1", Occurrence: models.Occurrence{Offset: 77.19, Duration: 2.5, Score: 0.97, PartFrom: 1.25, PartTo: 3.775, Coverage: 0.875, Speed: 1.01},
 		EpisodeID: "e", ClipID: "c", EpisodeURI: "https://example.org/1.mp3",
 	}}, findingRow{catalog.Finding{
 		EpisodeTitle: "as an older worker tells it", ClipTitle: "c", Occurrence: models.Occurrence{Duration: 1, Score: 0.7},
@@ -75,9 +75,10 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 	inEachForm(t, "tuples", tupleRow{apitypes.Tuple{
 		Line: "x 1", Fields: []apitypes.Field{{Type: "string", Value: json.RawMessage(`"x"`)}, {Type: "int64", Value: json.RawMessage("1")}}, State: "held", Holder: "worker-1",
 	}})
+	holder := "lab/slot-1"
 	inEachForm(t, "tasks", taskRow{apitypes.Task{
-		ID: "t1", Action: "research", State: "held", Holder: "worker-1", Subject: "e", Parts: []string{"a", "b"}, Lease: "l", Priority: -3, Attempts: 1, Timeout: 1800,
-		Claimants: []string{"worker-2"}, Note: "cannot", History: []string{"cannot"}, CreatedAt: at, ClaimedAt: at, Data: json.RawMessage(`{"n":"<b>"}`),
+		ID: "t1", Action: "research", State: "claimed", CurrentClaimant: &holder, Session: "worker-1", Subject: "e", Parts: []string{"a", "b"}, Lease: "l", Priority: -3, Attempts: 1, Timeout: 1800,
+		Claimants: []string{"worker-2"}, Note: "cannot", History: []models.Attempt{{Worker: "worker-2", Error: "cannot"}}, CreatedAt: at, ClaimedAt: at, Data: json.RawMessage(`{"n":"<b>"}`),
 	}})
 }
 

@@ -23,6 +23,7 @@ import (
 	"leasehold/node"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
@@ -32,7 +33,8 @@ import (
 
 // TestRemoteScripts runs the commands that ask a running coordinator:
 // testdata/remote/*.txtar. Each script has its own coordinator, whose API is at $HTTP and in
-// data/coordinator.json. It has an origin with episodes, a space "notes" and a worker. The
+// data/coordinator.json. It has an origin with episodes, a space
+// "notes", a worker, and the session $CLIENT. The
 // scripts have these commands beside those of TestScripts: `kill-task ACTION` makes a dead
 // letter of a waiting task, `stop-coordinator` ends the API.
 func TestRemoteScripts(t *testing.T) {
@@ -52,6 +54,7 @@ func TestRemoteScripts(t *testing.T) {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("HTTP", at)
+			e.Setenv("CLIENT", "client-1")
 			e.Setenv("EPISODE", models.NewID("shows", "monday"))
 			doc, err := json.Marshal(node.Addresses{PID: os.Getpid(), Gate: at, HTTP: at})
 			require.NoError(t, err)
@@ -89,7 +92,7 @@ func startCoordinator(t *testing.T, atEnd func(func())) *testCoordinator {
 	conn, err := c.Engine().Connect(ctx, "api-1", 0)
 	require.NoError(t, err)
 	repo := space.Over(conn)
-	h := &testCoordinator{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Log: quiet}))}
+	h := &testCoordinator{server: httptest.NewServer(api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), Log: quiet}))}
 	atEnd(func() {
 		h.server.Close()
 		stop()
@@ -100,6 +103,8 @@ func startCoordinator(t *testing.T, atEnd func(func())) *testCoordinator {
 	require.NoError(t, err)
 	require.NoError(t, status.NewHeartbeat(h.worker, time.Second, map[string]int{"count": 2}).Beat(ctx))
 	require.NoError(t, repo.Create(ctx, "notes", space.Options{}))
+	_, err = c.Engine().OpenGateSession(ctx, engine.Opening{ID: "client-1", TTL: time.Minute})
+	require.NoError(t, err)
 	fill(t, db.Catalog)
 	return h
 }
@@ -123,7 +128,7 @@ func fill(t *testing.T, store catalog.Catalog) {
 	require.NoError(t, store.Ingest(ctx, models.Researched{
 		Episode: e, Clips: []string{formula, markup}, ClipMedia: none,
 		Findings: []models.Finding{
-			{Episode: e, Clip: formula, Occurrence: models.Occurrence{Offset: 77.19, Duration: 2.5, Score: 0.97}},
+			{Episode: e, Clip: formula, Occurrence: models.Occurrence{Offset: 77.19, Duration: 2.5, Score: 0.97, PartFrom: 0.5, PartTo: 3, Coverage: 0.6}},
 			{Episode: e, Clip: markup, Occurrence: models.Occurrence{Offset: 3661.0004, Duration: 0, Score: 0.8}},
 		},
 	}, time.Now()))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/backup"
+	"leasehold/node"
 	"leasehold/shared/config"
 )
 
@@ -22,7 +22,7 @@ not exist, because nothing is overwritten.`,
 			if err != nil {
 				return err
 			}
-			if err := backup.Restore(c.Context(), args[0], cfg.Data); err != nil {
+			if err := node.Restore(c.Context(), args[0], cfg.Data); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(a.out, "restored: %s\n", cfg.Data)

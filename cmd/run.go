@@ -18,9 +18,9 @@ func (a *app) newRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [PATH…]",
 		Short: "run a coordinator, a manager and workers in one process",
-		Long: `Add the origins at each PATH (a feed, a folder of episodes, a folder of clips,
-or a folder with a manifest origins.yaml), and work on all origins of the data
-folder, without a network between coordinator, manager and workers.`,
+		Long: `Add the origins at each PATH (a feed, a folder of episodes, a folder of clips, a
+repository, or a folder with a manifest origins.yaml), and work on all origins
+of the data folder, without a network between coordinator, manager and workers.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := a.load(c)
 			if err != nil {
@@ -49,7 +49,7 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 	if err != nil {
 		return err
 	}
-	if err := d.AddOrigins(ctx, named); err != nil {
+	if err := d.AddOrigins(ctx, named, true); err != nil {
 		return err
 	}
 	origins, err := d.Catalog.Origins(ctx)

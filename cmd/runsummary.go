@@ -2,12 +2,15 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"leasehold/models"
 	"leasehold/node"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 )
 
@@ -18,14 +21,17 @@ type summary struct {
 	origins  []models.Origin
 	findings []catalog.Finding
 	problems []catalog.Problem
-	costs    string
+	costs    []string
+	reports  []apitypes.CodeReport // of the first repositories
 }
 
 // read reads what a run did. It does not take the context of the run, because that has
 // ended if the run was interrupted.
 func (s *summary) read(l *node.Local) (err error) {
 	ctx := context.Background()
-	s.costs = costsOf(ctx, l)
+	if costs, err := l.Costs(ctx); err == nil {
+		s.costs = costLines(costs)
+	}
 	if s.leases, err = l.LeaseTotals(ctx); err != nil {
 		return err
 	}
@@ -38,17 +44,69 @@ func (s *summary) read(l *node.Local) (err error) {
 	if s.findings, err = l.Catalog.Findings(ctx); err != nil {
 		return err
 	}
-	s.problems, err = l.Catalog.Problems(ctx)
+	if s.problems, err = l.Catalog.Problems(ctx); err != nil {
+		return err
+	}
+	return s.readReports(ctx, l)
+}
+
+// Bounds of the reports of a summary.
+const (
+	maxReports      = 3
+	reportFunctions = 5
+)
+
+// readReports reads the heads of the reports of repositories that are indexed.
+func (s *summary) readReports(ctx context.Context, l *node.Local) error {
+	for _, o := range s.origins {
+		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {
+			continue
+		}
+		r, err := l.CodeReport(ctx, o.ID, reportFunctions)
+		switch {
+		case errors.Is(err, fault.ErrNotFound): // nothing of it is indexed
+		case err != nil:
+			return err
+		default:
+			s.reports = append(s.reports, r)
+		}
+	}
+	return nil
+}
+
+// printReports prints the heads of reports, and a search to try.
+func (a *app) printReports(s summary) error {
+	for _, r := range s.reports {
+		if _, err := fmt.Fprintf(a.out, "%s: %s indexed", r.Repo, count(r.Files, "file")); err != nil {
+			return err
+		}
+		if len(r.Functions) == 0 {
+			fmt.Fprintln(a.out)
+			continue
+		}
+		fmt.Fprintln(a.out, "; its largest functions:")
+		if err := printTable(a, rowsOf(r.Functions, func(f apitypes.FunctionReport) functionRow { return functionRow{f} })); err != nil {
+			return err
+		}
+	}
+	if len(s.reports) == 0 {
+		return nil
+	}
+	name := "main"
+	if f := s.reports[0].Functions; len(f) > 0 {
+		name = f[0].Function
+	}
+	_, err := fmt.Fprintf(a.out, "try: leasehold search 'sym:%s'; leasehold report %s\n\n", name, s.reports[0].ID)
 	return err
 }
 
-// costsOf returns costLine of a run; empty if the costs cannot be read.
+// costsOf returns the costs of research of a run; empty if they cannot be read.
 func costsOf(ctx context.Context, l *node.Local) string {
 	costs, err := l.Costs(ctx)
 	if err != nil {
 		return ""
 	}
-	return costLine(costs)
+	return costLine(models.ActionResearch, costs)
 }
 
 // nothingDone reports whether there was something to do and none of it could be done: an
@@ -77,13 +135,16 @@ func (a *app) printSummary(s summary) error {
 		}
 		fmt.Fprintln(a.out)
 	}
+	if err := a.printReports(s); err != nil {
+		return err
+	}
 	_, err := fmt.Fprintf(a.out, "%s, %s: %s in %s; leases: %d granted, %d extended, %d revoked, %d expired; %s\n",
 		count(s.catalog.Episodes, "episode"), count(s.catalog.Clips, "clip"), count(len(s.findings), "finding"),
 		count(int(s.leases[lease.Granted]), "work-item"),
 		s.leases[lease.Granted], s.leases[lease.Extended], s.leases[lease.Revoked], s.leases[lease.Expired],
 		count(len(s.problems), "problem"))
-	if err == nil && s.costs != "" {
-		_, err = fmt.Fprintln(a.err, "research:", s.costs)
+	for _, line := range s.costs {
+		fmt.Fprintln(a.err, line)
 	}
 	if err == nil && s.nothingDone() {
 		return fmt.Errorf("no work could be done: %s", count(len(s.problems), "problem"))

@@ -50,7 +50,7 @@ func TestFault43ASignalToEndDrainsAndASecondEndsAtOnce(t *testing.T) {
 	start(t, dir, leasehold, "manager", "--data", "m", "--host", h.at.Gate, "--capacity-look", "200ms")
 	worker := func(drain string) *process {
 		w := start(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate, "--slots", "1", "--allow-private", "127.0.0.1", "--drain", drain)
-		h.awaitAnswer("/api/v1/tasks", `"state":"held"`)
+		h.awaitAnswer("/api/v1/tasks", `"state":"claimed"`)
 		return w
 	}
 	first := worker("100ms")

@@ -35,9 +35,9 @@ tuple.`
 func (a *app) newSpace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "space",
-		Short: "list spaces; query, put and take tuples",
+		Short: "list, create and delete spaces; query, put and take tuples",
 	}
-	c.AddCommand(a.newSpaceList(), a.newSpaceCount(), a.newSpaceQuery(), a.newSpacePut(), a.newSpaceGet())
+	c.AddCommand(a.newSpaceList(), a.newSpaceCreate(), a.newSpaceDelete(), a.newSpaceCount(), a.newSpaceQuery(), a.newSpacePut(), a.newSpaceGet())
 	return c
 }
 

@@ -56,8 +56,8 @@ func (a *app) showStatus(o *output, s apiclient.Status) error {
 	if err := show(a, o, spaceRows(s.Spaces), "no spaces"); err != nil {
 		return err
 	}
-	if line := costLine(s.Costs); line != "" {
-		fmt.Fprintf(a.out, "\nresearch: %s\n", line)
+	for _, line := range costLines(s.Costs) {
+		fmt.Fprintf(a.out, "\n%s\n", line)
 	}
 	_, err := fmt.Fprintf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
 		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),

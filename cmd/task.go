@@ -2,16 +2,11 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"leasehold/models"
 	"leasehold/shared/apiclient"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
@@ -21,158 +16,67 @@ import (
 func (a *app) newTask() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "task",
-		Short: "create, list and show tasks",
+		Short: "create, list, show, await and cancel tasks; pause actions",
 	}
-	c.AddCommand(a.newTaskCreate(), a.newTaskList(), a.newTaskShow())
+	c.AddCommand(a.newTaskCreate(), a.newTaskList(), a.newTaskShow(), a.newTaskWait(), a.newTaskCancel(), a.newTaskRequeue(), a.newTaskDiscard(),
+		a.newTaskPause(), a.newTaskResume())
 	return c
-}
-
-// newTaskCreate is `leasehold task create`.
-func (a *app) newTaskCreate() *cobra.Command {
-	var n apitypes.NewTask
-	var timeout time.Duration
-	c := &cobra.Command{
-		Use:   "create ACTION [JSON|@FILE|@-]",
-		Short: "create a task",
-		Long: `Create a task for a worker that serves the action. Its data is JSON: an
-argument, a file, or standard input (@-).`,
-		Example: `  leasehold task create count '{"n": 1}' --timeout 5m`,
-		Args:    cobra.RangeArgs(1, 2),
-	}
-	o := bindOutput(c)
-	c.Flags().StringVar(&n.Subject, "subject", "", "subject of the task")
-	c.Flags().Int64Var(&n.Priority, "priority", 0, "priority; higher is sooner")
-	c.Flags().DurationVar(&timeout, "timeout", 0, "maximum time of an attempt (default 10m)")
-	c.Flags().Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
-		n.Action = args[0]
-		if err := needID("action", n.Action); err != nil {
-			return err
-		}
-		if len(args) > 1 {
-			if n.Data, err = readData(args[1], c.InOrStdin()); err != nil {
-				return err
-			}
-		}
-		if c.Flags().Changed("timeout") {
-			if timeout <= 0 {
-				return usagef("--timeout must be above 0; got %s", timeout)
-			}
-			s := models.SecondsOf(timeout)
-			n.Timeout = &s
-		}
-		t, err := api.CreateTask(ctx, n)
-		if err != nil {
-			return err
-		}
-		if o.form == asTable {
-			_, err := fmt.Fprintf(a.out, "created %s %s\n", t.ID, t.Action)
-			return err
-		}
-		return showOne(a, o, taskRow{t})
-	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
-}
-
-// maxData is the maximum size of a body at the API, in bytes.
-const maxData = 1 << 20
-
-// readData reads the data of a task: JSON text, or @ and the name of a file with it.
-func readData(said string, stdin io.Reader) (json.RawMessage, error) {
-	text := said
-	if name, isFile := strings.CutPrefix(said, "@"); isFile {
-		in := stdin
-		if name != "-" {
-			f, err := os.Open(name)
-			if err != nil {
-				return nil, usagef("data: %s", err)
-			}
-			defer f.Close()
-			in = f
-		}
-		data, err := io.ReadAll(io.LimitReader(in, maxData+1))
-		if err != nil {
-			return nil, usagef("data %s: %s", said, err)
-		}
-		if len(data) > maxData {
-			return nil, usagef("data %s: larger than %d bytes", said, maxData)
-		}
-		text = string(data)
-	}
-	var compact json.RawMessage
-	if err := json.Unmarshal([]byte(text), &compact); err != nil {
-		return nil, usagef("data must be JSON or @FILE: %s; got %.100q", err, said)
-	}
-	return compact, nil
-}
-
-// taskRow is a task or a dead letter as a row.
-type taskRow struct{ apitypes.Task }
-
-func (r taskRow) columns() []column {
-	state := r.State
-	if r.Holder != "" {
-		state += " by " + r.Holder
-	}
-	return []column{
-		{head: "task", cell: r.ID}, {head: "action", cell: r.Action}, {head: "state", cell: state},
-		{head: "priority", cell: fmt.Sprint(r.Priority)}, {head: "attempts", cell: fmt.Sprint(r.Attempts)},
-		{head: "subject", cell: r.Subject}, {head: "note", cell: r.Note},
-		{head: "parts", cell: strings.Join(r.Parts, ", "), detail: true},
-		{head: "lease", cell: r.Lease, detail: true},
-		{head: "timeout", cell: r.Timeout.Duration().String(), detail: true},
-		{head: "claimants", cell: strings.Join(r.Claimants, ", "), detail: true},
-		{head: "created", cell: when(r.CreatedAt), detail: true},
-		{head: "claimed", cell: when(r.ClaimedAt), detail: true},
-		{head: "history", cell: strings.Join(r.History, "; "), detail: true},
-		{head: "data", cell: string(r.Data), detail: true},
-	}
-}
-
-func taskRows(tasks []apitypes.Task) []taskRow {
-	rows := make([]taskRow, len(tasks))
-	for i, t := range tasks {
-		rows[i] = taskRow{t}
-	}
-	return rows
 }
 
 // newTaskList is `leasehold task list`.
 func (a *app) newTaskList() *cobra.Command {
-	return a.newTasks("print waiting and held tasks, the next one first", "no tasks", (*apiclient.Client).Tasks)
+	c, f := a.newTasks("print the tasks that are alive, or have ended", "no tasks", (*apiclient.Client).Tasks)
+	c.Flags().StringVar(&f.State, "state", "", "print the tasks in this state: "+strings.Join(taskStates, ", "))
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(taskStates, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	return c
 }
 
-// newTasks returns a command that lists tasks.
-func (a *app) newTasks(short, none string, list func(*apiclient.Client, context.Context, string, int) (apitypes.Page[apitypes.Task], error)) *cobra.Command {
-	var action string
+// taskStates are the states by which tasks can be listed.
+var taskStates = []string{"waiting", "delayed", "blocked", "paused", "claimed", "dead", "resolved", "cancelled", "ended"}
+
+// newTasks returns a command that lists tasks, and the filter that its flags set.
+func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *apiclient.TaskFilter) {
+	f := &apiclient.TaskFilter{}
 	c := &cobra.Command{
 		Use:   "list",
 		Short: short,
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.Flags().StringVar(&action, "action", "", "print only tasks of this action")
+	bindTaskFilter(c, f)
 	most := bindLimit(c)
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
-		page, err := list(api, ctx, action, int(*most))
+		all, more, err := list(api, ctx, *f, int(*most))
 		if err != nil {
 			return err
 		}
-		if err := show(a, o, taskRows(page.Items), none); err != nil {
+		if err := show(a, o, taskRows(all), none); err != nil || !more {
 			return err
 		}
-		return a.reportTruncated(len(page.Items), page.Omitted, page.Total)
+		_, err = fmt.Fprintf(a.err, "leasehold: %d shown, and there are more; set --limit for them\n", len(all))
+		return err
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	return c, f
+}
+
+type listTasks = func(*apiclient.Client, context.Context, apiclient.TaskFilter, int) ([]apitypes.Task, bool, error)
+
+// bindTaskFilter adds the flags that select tasks.
+func bindTaskFilter(c *cobra.Command, f *apiclient.TaskFilter) {
+	c.Flags().StringVar(&f.Action, "action", "", "only tasks of this action")
+	c.Flags().StringVar(&f.Tag, "tag", "", "only tasks with this tag")
+	c.Flags().StringVar(&f.Group, "group", "", "only tasks of this group")
+	c.Flags().StringVar(&f.Text, "text", "", "only tasks whose last error contains this text")
+	c.Flags().DurationVar(&f.Older, "older", 0, "only tasks created at least so long ago")
+	c.Flags().DurationVar(&f.Younger, "younger", 0, "only tasks created at most so long ago")
 }
 
 // newTaskShow is `leasehold task show`.
 func (a *app) newTaskShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
-		Short: "print one task with its data, also if it has ended",
+		Short: "print one task: its data, why it waits, how it ended",
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -186,6 +90,106 @@ func (a *app) newTaskShow() *cobra.Command {
 		}
 		return showOne(a, o, taskRow{t})
 	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// newTaskCancel is `leasehold task cancel`.
+func (a *app) newTaskCancel() *cobra.Command {
+	reason := ""
+	c := a.eachTask("cancel ID…", "end tasks that wait or run", "cancelled", func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+		return "", api.CancelTask(ctx, id, reason)
+	})
+	c.Long = `End tasks that wait or run; the coordinator stops the worker of a running
+task. A task
+that a manager selected (it has a lease) is refused: the manager would select it
+again.`
+	c.Flags().StringVar(&reason, "reason", "", "why, for people")
+	return c
+}
+
+// newTaskRequeue is `leasehold task requeue`, the same as `leasehold dead requeue`.
+func (a *app) newTaskRequeue() *cobra.Command {
+	return a.eachTask("requeue ID…", "try dead letters again, under their ids", "requeued", requeueOne)
+}
+
+// newTaskDiscard is `leasehold task discard`, the same as `leasehold dead discard`.
+func (a *app) newTaskDiscard() *cobra.Command {
+	return a.eachTask("discard ID…", "remove dead letters for good", "discarded", discardOne)
+}
+
+// eachTask returns a command that does one thing to each task that is named, and prints
+// past and what do returns.
+func (a *app) eachTask(use, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
+	c := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  cobra.MinimumNArgs(1),
+		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+			for _, id := range args {
+				if err := needID("task", id); err != nil {
+					return err
+				}
+			}
+			for _, id := range args {
+				detail, err := do(ctx, api, id)
+				if err != nil {
+					return err
+				}
+				if detail != "" {
+					detail = ": " + detail
+				}
+				if _, err := fmt.Fprintf(a.out, "%s %s%s\n", past, id, detail); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// newTaskPause is `leasehold task pause`.
+func (a *app) newTaskPause() *cobra.Command {
+	c := a.eachAction("pause ACTION…", "have no more tasks of an action claimed", (*apiclient.Client).PauseAction)
+	c.Long = "Have no more tasks of an action claimed, until it is resumed. Tasks that run\ngo on, and new tasks may be created."
+	return c
+}
+
+// newTaskResume is `leasehold task resume`.
+func (a *app) newTaskResume() *cobra.Command {
+	return a.eachAction("resume ACTION…", "end the pause of an action", (*apiclient.Client).ResumeAction)
+}
+
+// eachAction returns a command that changes each action that is named.
+func (a *app) eachAction(use, short string, do func(*apiclient.Client, context.Context, string) (apitypes.Action, error)) *cobra.Command {
+	c := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  cobra.MinimumNArgs(1),
+		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+			for _, action := range args {
+				if err := needID("action", action); err != nil {
+					return err
+				}
+			}
+			for _, action := range args {
+				x, err := do(api, ctx, action)
+				if err != nil {
+					return err
+				}
+				state := "not paused"
+				if x.Paused {
+					state = "paused"
+				}
+				if _, err := fmt.Fprintf(a.out, "%s is %s: %d running, %d waiting\n", action, state, x.Tasks["claimed"], x.Tasks["waiting"]+x.Tasks["paused"]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }

@@ -60,6 +60,8 @@ func (v verdictRow) columns() []column {
 	return []column{{head: "property", cell: v.Name}, {head: "verdict", cell: v.Outcome}, {head: "", cell: v.Detail}}
 }
 
+// showReport prints a report. Its error is one of writing: a violated property is an error of
+// the command (verdict).
 func (a *app) showReport(o *output, r *explore.Report) error {
 	var rows []verdictRow
 	for _, v := range r.Verdicts {

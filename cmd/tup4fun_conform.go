@@ -3,10 +3,12 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"leasehold/shared/trace"
 	"leasehold/tup4fun/conform"
 )
 
@@ -20,7 +22,8 @@ func (a *app) newTupConform() *cobra.Command {
 		Long: `Check that a coordinator's trace (--trace FILE of run and coordinator) does
 only what a model allows. MAP maps events to steps of the model
 (docs/tup4fun.md); tup4fun/conform/models has a model and a map of each of our
-protocols. TRACE may be -, standard input. The exit code is 0 if the trace
+protocols. The earlier files of TRACE (TRACE.NUMBER) are read too, before it.
+TRACE may be -, standard input. The exit code is 0 if the trace
 conforms, 1 if it does not, 2 if that is unknown (a bound was reached) or
 something cannot be read.`,
 		Example: "  leasehold run --trace trace.jsonl PATH\n" +
@@ -72,14 +75,14 @@ func loadChecker(modelFile, mapFile string, o conform.Options) (*conform.Checker
 
 // checkLog checks the log in a file, or on standard input.
 func checkLog(c *cobra.Command, checker *conform.Checker, path string) (*conform.Report, error) {
-	log := os.Stdin
+	var log io.Reader = os.Stdin
 	if path != "-" {
-		file, err := os.Open(path)
+		files, err := trace.OpenAll(path)
 		if err != nil {
 			return nil, usageError(err.Error())
 		}
-		defer file.Close() // only read
-		log = file
+		defer files.Close() // only read
+		log = files
 	}
 	r, err := checker.Check(c.Context(), path, log)
 	if errors.Is(err, conform.ErrNoLog) {

@@ -6,10 +6,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-)
 
-// version is set by the Makefile (-ldflags "-X leasehold/cmd.version=…").
-var version string
+	"leasehold/shared/build"
+)
 
 // newVersion is `leasehold version`.
 func (a *app) newVersion() *cobra.Command {
@@ -31,7 +30,7 @@ func (a *app) newVersion() *cobra.Command {
 	return c
 }
 
-type build struct {
+type buildInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified"`
@@ -39,9 +38,8 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
-// readBuild returns the version that the linker's flag set, else the one that Go recorded.
-func readBuild() build {
-	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+func readBuild() buildInfo {
+	b := buildInfo{Version: build.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if ok {
 		for _, s := range info.Settings {
@@ -52,12 +50,6 @@ func readBuild() build {
 				b.Modified = s.Value == "true"
 			}
 		}
-		if b.Version == "" {
-			b.Version = info.Main.Version
-		}
-	}
-	if b.Version == "" {
-		b.Version = "unknown"
 	}
 	return b
 }

@@ -10,6 +10,6 @@ func (a *app) newVisits() *cobra.Command {
 		Use:   "visits",
 		Short: "show and simulate the schedule of visits",
 	}
-	c.AddCommand(a.newVisitsNext(), a.newVisitsReplay(), a.newVisitsSimulate())
+	c.AddCommand(a.newVisitsNext(), a.newVisitsCapacity(), a.newVisitsReplay(), a.newVisitsSimulate())
 	return c
 }

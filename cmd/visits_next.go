@@ -3,9 +3,11 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
@@ -46,7 +48,7 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 	for i, x := range next {
 		rows[i] = nextRow{NextVisit: x, explain: explain}
 		if explain {
-			rows[i].Why = because(x)
+			rows[i].Why = because(x) + pace(x.HostGroup, x.HostGap)
 		}
 		seen[x.Origin] = true
 	}
@@ -57,7 +59,11 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 		}
 		rows = append(rows, resting...)
 	}
-	return show(a, o, rows, "nothing is due")
+	none := "nothing is due; --explain prints why"
+	if explain {
+		none = "there are no origins that are visited"
+	}
+	return show(a, o, rows, none)
 }
 
 // resting returns origins that are not next, with the reasons.
@@ -74,25 +80,88 @@ func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, m
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, nextRow{explain: true, Why: "not now: " + reason(x), NextVisit: apitypes.NextVisit{
+		why := reason(x)
+		if why == "eligible" {
+			why = "others of its host or its kind come first"
+		}
+		rows = append(rows, nextRow{explain: true, Why: "not now: " + why + lastFailure(x) + expectation(x.Expected, time.Now()) + pace(x.HostGroup, x.HostGap), NextVisit: apitypes.NextVisit{
 			Origin: x.Origin, Kind: x.Kind, URI: x.URI, Pool: x.Pool, Class: x.Class, Rate: x.Rate, Value: x.Value,
+			Expected: x.Expected, HostGroup: x.HostGroup, HostGap: x.HostGap,
 		}})
 	}
 	return rows, nil
+}
+
+// mostOfFailure is how many characters of an error an explanation has.
+const mostOfFailure = 160
+
+// lastFailure returns how an origin failed, such as "; 3 failures in a row, the last: the
+// server answered 500"; nothing if its last visit did not fail.
+func lastFailure(x apitypes.Schedule) (text string) {
+	if len(x.History) == 0 || x.History[0].Error == "" {
+		return ""
+	}
+	if x.Failures > 1 {
+		text = fmt.Sprintf("; %d failures in a row, the last: ", x.Failures)
+	} else {
+		text = "; its last visit failed: "
+	}
+	failure := []rune(x.History[0].Error)
+	if len(failure) > mostOfFailure {
+		failure = append(failure[:mostOfFailure], '…')
+	}
+	return text + string(failure)
 }
 
 // because returns why an origin is next.
 func because(x apitypes.NextVisit) string {
 	why := map[string]string{
 		"first": "never visited", "known": "changes expected since the last visit", "quiet": "its lister dates no change, but may overlook one",
-		"signal": "its lister dates a change", "save-now": "a visit was requested",
+		"signal": "its lister dates a change", "due": "it changes regularly", "failing": "its last visits failed", "save-now": "a visit was requested",
 		"A": "no dates", "B1": "dated, never visited", "B2": "dated after its last visit", "B3": "last resort: no date is newer than its last visit",
-		"all": "it waits longest",
+		"all": "it waits longest", "fixed": "its interval is fixed, and over",
 	}[x.Pool]
-	if x.Pool == "save-now" {
+	switch x.Pool {
+	case "save-now":
 		return why
+	case "fixed":
+		return fmt.Sprintf("%s since %.2g days", why, x.Value)
 	}
-	return fmt.Sprintf("%s: %.2g changes a day (class %d), value %.3g", why, x.Rate, x.Class, x.Value)
+	why = fmt.Sprintf("%s: %.2g changes a day (class %d), value %.3g", why, x.Rate, x.Class, x.Value)
+	return why + expectation(x.Expected, time.Now())
+}
+
+// expectation returns when the next change is expected, in UTC, such as "; expected Tuesday
+// 06:00 ± 2 h", and nothing if the origin does not change regularly. More than six days
+// from now the date replaces the weekday.
+func expectation(e *apitypes.Expected, now time.Time) string {
+	if e == nil {
+		return ""
+	}
+	format := "Monday 15:04"
+	if away := e.At.Sub(now).Abs(); away > 6*24*time.Hour {
+		format = "2006-01-02 15:04"
+	}
+	within := fmt.Sprintf("%.0f min", float64(e.Within)/60)
+	switch hours := float64(e.Within) / 3600; {
+	case hours >= 48:
+		within = fmt.Sprintf("%.0f d", hours/24)
+	case hours >= 1:
+		within = fmt.Sprintf("%.0f h", hours)
+	}
+	return "; expected " + e.At.UTC().Format(format) + " ± " + within
+}
+
+// pace returns how the host of an origin is visited, such as "; host group acast: one visit
+// at a time, 10s after the end of the last (Crawl-delay)"; nothing if as all hosts are.
+func pace(group string, gap models.Seconds) (text string) {
+	if group != "" {
+		text = "; its host is in the host group " + group
+	}
+	if gap > 0 {
+		text += fmt.Sprintf("; its host is visited one at a time, %s after the end of the last visit (Crawl-delay)", gap.Duration())
+	}
+	return text
 }
 
 // nextRow is an origin that is visited next, or not now, as a row.

@@ -14,6 +14,7 @@ import (
 
 	"leasehold/coordinator/database"
 	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/simulate"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
 	"leasehold/shared/config"
@@ -31,21 +32,33 @@ func (a *app) newVisitsReplay() *cobra.Command {
 		Long: `Read outcomes, one JSON object on each line (as POST /api/v1/visits/outcomes
 takes them), apply them with --visit-policy and --visit-rules to an empty
 schedule, and print the effect of each. Nothing is stored. Targets are spread
-at random.`,
+at random.
+
+--world writes the recorded changes to a file as a world, in which
+leasehold visits simulate --scenario FILE compares policies.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
+	world := c.Flags().String("world", "", "file to write the world into")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := a.load(c)
 		if err != nil {
 			return err
 		}
-		rows, err := replay(c.Context(), cfg, args[0])
+		if err := writable(*world); err != nil {
+			return usagef("world: %s", err)
+		}
+		rows, outcomes, err := replay(c.Context(), cfg, args[0])
 		if errors.Is(err, fault.ErrInvalid) {
 			return usagef("%s", err)
 		}
 		if err != nil {
 			return err
+		}
+		if *world != "" {
+			if err := writeWorld(*world, outcomes); err != nil {
+				return err
+			}
 		}
 		return show(a, o, rows, "no events")
 	}
@@ -53,41 +66,54 @@ at random.`,
 	return c
 }
 
-func replay(ctx context.Context, cfg config.Config, path string) (rows []replayRow, err error) {
-	rules, err := visit.ParseRules(cfg.VisitRules)
+// writeWorld writes the world in which the outcomes were recorded.
+func writeWorld(path string, outcomes []models.Outcome) error {
+	content, err := json.Marshal(simulate.WorldOf(outcomes))
 	if err != nil {
-		return nil, usagef("%s", err)
+		return fmt.Errorf("world: %w", err)
+	}
+	if err := os.WriteFile(path, append(content, '\n'), 0o644); err != nil {
+		return fmt.Errorf("world: %w", err)
+	}
+	return nil
+}
+
+// replay returns the outcomes of a file and their effects.
+func replay(ctx context.Context, cfg config.Config, path string) (rows []replayRow, outcomes []models.Outcome, err error) {
+	plan, err := visit.ParsePlan(cfg.VisitPolicy, cfg.VisitRules)
+	if err != nil {
+		return nil, nil, usagef("%s", err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("events: %w: %w", fault.ErrInvalid, err)
+		return nil, nil, fmt.Errorf("events: %w: %w", fault.ErrInvalid, err)
 	}
 	defer f.Close()
-	db, err := database.Open(ctx, database.Memory, cfg.VisitPolicy, rules)
+	db, err := database.OpenPlan(ctx, database.Memory, plan)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, maxEvent)
 	for n := 1; lines.Scan(); n++ {
-		row, err := replayOne(ctx, db.Visits, lines.Bytes())
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		var o models.Outcome
+		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
+			return nil, nil, fmt.Errorf("%s:%d: %w: %w", path, n, fault.ErrInvalid, err)
 		}
-		rows = append(rows, row)
+		row, err := replayOne(ctx, db.Visits, o)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		rows, outcomes = append(rows, row), append(outcomes, o)
 	}
 	if err := lines.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w: %w", path, fault.ErrInvalid, err)
+		return nil, nil, fmt.Errorf("%s: %w: %w", path, fault.ErrInvalid, err)
 	}
-	return rows, nil
+	return rows, outcomes, nil
 }
 
-func replayOne(ctx context.Context, s *store.Store, line []byte) (replayRow, error) {
-	var o models.Outcome
-	if err := json.Unmarshal(line, &o); err != nil {
-		return replayRow{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
-	}
+func replayOne(ctx context.Context, s *store.Store, o models.Outcome) (replayRow, error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) {
 		return replayRow{}, fmt.Errorf("%w: want the id of an origin and the time of its visit", fault.ErrInvalid)
 	}

@@ -13,16 +13,22 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
+	"leasehold/coordinator/alert"
 	"leasehold/coordinator/visit/store"
+	"leasehold/shared/batch"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/idempotency"
+	"leasehold/shared/interop"
 	"leasehold/shared/lease"
 	"leasehold/shared/memory"
 	"leasehold/shared/retry"
+	"leasehold/shared/schedule"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
@@ -42,18 +48,25 @@ type Config struct {
 	// Visits decides when origins are visited; it must be of the same database as
 	// Catalog (coordinator/database).
 	Visits *store.Store
-	Trace  func(trace.Event) // nil: none
-	Log    *slog.Logger      // nil: slog.Default
-	Memory *memory.Budget    // nil: no limit
-	MaxTTL time.Duration     // of sessions that are restored from the journal; 0: no limit
+	Alerts []alert.Channel     // that report dead letters to administrators
+	Trace  func(trace.Event)   // nil: none
+	Log    *slog.Logger        // nil: slog.Default
+	Memory *memory.Budget      // nil: no limit
+	MaxTTL time.Duration       // of sessions that are restored from the journal; 0: no limit
+	Retain space.HistoryLimits // of the ended tasks that are kept; the zero limits are DefaultRetain
 }
 
 // Coordinator is one set of spaces. Its methods may be called concurrently.
 type Coordinator struct {
 	Config
-	engine   *engine.Engine
-	decorate func(space.Conn) space.Conn // wraps the coordinator's own session in tests; nil: none
+	engine    *engine.Engine
+	lost      chan string // ids of sessions
+	durations durations
+	decorate  func(space.Conn) space.Conn // wraps the coordinator's own session in tests; nil: none
 }
+
+// DefaultRetain are the limits of the ended tasks that are kept.
+var DefaultRetain = space.HistoryLimits{Age: 24 * time.Hour, Number: 1_000_000, Bytes: 128 << 20}
 
 // New loads the journal and returns a coordinator; Run starts it.
 func New(ctx context.Context, c Config) (*Coordinator, error) {
@@ -63,27 +76,59 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	if err := c.Work.Check(); err != nil {
 		return nil, err
 	}
-	lost := func(id string) {
-		status.Tell(c.Log, slog.LevelWarn, id, "session lost: no heartbeat came in time; what it held is offered again")
+	if c.Retain == (space.HistoryLimits{}) {
+		c.Retain = DefaultRetain
 	}
+	c.Work.Task.Alerts = alert.Names(c.Alerts)
+	lost := make(chan string, maxLost)
+	d := newDurations()
 	e, err := engine.Open(ctx, engine.Config{
-		Journal: c.Journal, Procedures: procedures(c), Trace: c.Trace, SessionLost: lost, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL,
+		Journal: c.Journal, Measures: d.measures(), Procedures: procedures(c), Readers: task.Readers(), Takes: task.Takes(), Trace: c.Trace, SessionLost: func(id string) { noteLost(lost, id) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Coordinator{Config: c, engine: e}, nil
+	return &Coordinator{Config: c, engine: e, lost: lost, durations: d}, nil
+}
+
+// maxLost is how many lost sessions wait to be logged; more are not logged.
+const maxLost = 1000
+
+// noteLost is called by the engine, so it must not block.
+func noteLost(lost chan<- string, id string) {
+	select {
+	case lost <- id:
+	default:
+	}
+}
+
+// logLost logs the sessions that are lost until ctx ends: those of commands,
+// which were killed, to the space "log" only.
+func (c *Coordinator) logLost(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-c.lost:
+			const text = "session lost: no heartbeat came in time; what it held is offered again"
+			if strings.HasPrefix(id, "client-") {
+				status.Tell(c.Log, slog.LevelInfo, id, text)
+			} else {
+				c.Log.Warn(text, "session", id)
+			}
+		}
+	}
 }
 
 func procedures(c Config) space.Procedures {
 	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures(),
-		task.AdminProcedures(), browse.Procedures())
+		c.Work.Task.AdminProcedures(), browse.Procedures(), interop.Procedures(), schedule.Procedures(), idempotency.Procedures())
 }
 
 // definitions returns the spaces of all protocols.
 func definitions() []space.Definition {
 	var all []space.Definition
-	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces()} {
+	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces(), batch.Spaces(), schedule.Spaces(), idempotency.Spaces()} {
 		all = append(all, spaces...)
 	}
 	return all
@@ -104,6 +149,7 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 		engineErr = c.engine.Run(engineCtx)
 		cancel()
 	})
+	running.Go(func() { c.logLost(engineCtx) })
 	err := c.serve(ctx, ready)
 	stopEngine()
 	running.Wait()
@@ -128,9 +174,17 @@ func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 	if err := visits.start(ctx); err != nil {
 		return ended(ctx, err)
 	}
+	status.Tell(c.Log, slog.LevelInfo, "", "coordinator started; lines of the time before are in the logs of the processes")
 	if ready != nil {
 		ready()
 	}
+	var sweeping sync.WaitGroup
+	defer sweeping.Wait()
+	sweepCtx, stopSweep := context.WithCancel(ctx)
+	defer stopSweep()
+	sweeping.Go(func() { c.sweepTasks(sweepCtx, repo) })
+	sweeping.Go(func() { c.runAlerts(sweepCtx, repo) })
+	sweeping.Go(func() { c.runSchedules(sweepCtx, space.Once(repo)) })
 	return ended(ctx, visits.run(ctx))
 }
 
@@ -176,7 +230,7 @@ func (c *Coordinator) Idle(ctx context.Context, repo space.Repository) (bool, er
 	if leases, err := repo.Space(lease.Space).Count(ctx, lease.Any()); err != nil || leases > 0 {
 		return false, err
 	}
-	_, _, err = c.Catalog.Select(ctx, nil, 1)
+	_, _, err = c.Catalog.Select(ctx, nil, catalog.Limits{Clips: 1})
 	if errors.Is(err, fault.ErrNotFound) {
 		return true, nil
 	}

@@ -3,6 +3,8 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/coordinator/visit/store"
@@ -23,15 +25,19 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 	if err != nil {
 		return err
 	}
-	l := store.Listing{Lister: o.Origin, From: o.Listed.From, Next: o.Listed.Next, Full: o.Listed.Full}
+	l := store.Listing{Lister: o.Origin, Visit: o.Visit, From: o.Listed.From, Next: o.Listed.Next, Full: o.Listed.Full}
 	if len(o.Listed.Origins) > models.MaxListed {
 		return nil // no manager of ours names more
 	}
+	programs, err := s.Programs(ctx)
+	if err != nil {
+		return err
+	}
 	for _, n := range o.Listed.Origins {
-		if !lister.MayList(n) {
+		if !lister.MayList(n) || n.Kind.IsProgram() && !slices.Contains(programs, n.Kind) {
 			continue // a manager of ours never names it
 		}
-		l.Origins = append(l.Origins, store.Named{Created: n.Created, Updated: n.Updated, Origin: models.Origin{
+		l.Origins = append(l.Origins, store.Named{Created: n.Created, Updated: n.Updated, Fork: n.Fork || n.ForkOf != "", ForkOf: models.Redact(n.ForkOf), Metadata: n.Metadata, Origin: models.Origin{
 			ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, Priority: lister.Priority, AddedAt: time.Now().UTC(), Listed: true,
 		}})
 	}
@@ -40,4 +46,12 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 		return nil
 	}
 	return err
+}
+
+// Push adds the origins that a program lists, as a visit of a lister does. The lister is an
+// origin of kind models.Pushed.
+func Push(ctx context.Context, c catalog.Catalog, s *store.Store, lister string, named models.Listed) error {
+	at := time.Now().UTC()
+	id := fmt.Sprintf("push-%016x", at.UnixNano())
+	return list(ctx, c, s, models.Outcome{Visit: id, Origin: lister, Status: models.Eventful, At: at, Listed: &named})
 }

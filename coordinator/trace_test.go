@@ -26,8 +26,7 @@ func TestLeaseOfKnowsTheTuplesThatNameOne(t *testing.T) {
 	} {
 		require.Equal(t, want, trace.LeaseOf(named))
 	}
-	named, err := task.Encode(task.Item{Lease: "l2", Task: models.Task{ID: "t1", Action: "a"}})
-	require.NoError(t, err)
+	named, _ := task.EncodeNew(task.Item{Lease: "l2", Task: models.Task{ID: "t1", Action: "a"}})
 	require.Equal(t, "l2", trace.LeaseOf(named))
 	require.Empty(t, trace.LeaseOf(tuple.New("task")), "a tuple that is not a task of ours names none")
 	require.Empty(t, trace.LeaseOf(nil))

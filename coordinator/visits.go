@@ -58,6 +58,9 @@ func (v *visits) start(ctx context.Context) error {
 		return fmt.Errorf("coordinator: visits: %w", err)
 	}
 	for n, x := range claimed {
+		if x.Origin.Kind.IsProgram() {
+			continue // a program has it, until its deadline
+		}
 		// A refused put must not delay the start, because memory and disk are freed only by
 		// the managers and workers that connect afterwards.
 		err := visit.Client{Repo: space.Once(v.client.Repo)}.Put(ctx, x)
@@ -161,8 +164,10 @@ const (
 	longestSleep = time.Minute
 )
 
-// sleep waits until a visit may be claimed. If full is true, no slot is free, and only a
-// visit that is taken or ends frees one; else it waits until an origin is due.
+// sleep waits until it is worthwhile to claim visits again; it may return early. If full is
+// true, no slot is free, so it waits for pollInterval at most. Otherwise it waits until the
+// next origin is due. In both cases a change of the schedule ends the wait. The error is
+// ctx.Err() or the store's.
 func (v *visits) sleep(ctx context.Context, full bool) error {
 	length := pollInterval
 	if !full {

@@ -18,6 +18,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 	"leasehold/shared/space"
 	"leasehold/shared/status"
 	"leasehold/shared/visit"
@@ -33,10 +34,17 @@ type Flow interface {
 	Run(ctx context.Context, repo space.Repository) error
 }
 
+// Robots reads what the robots.txt of a URL's host asks for (shared/fetch.Fetcher).
+type Robots interface {
+	// CrawlDelay returns the wait between two requests; known is false if it could not be read.
+	CrawlDelay(ctx context.Context, uri string) (delay time.Duration, known bool)
+}
+
 // Config is the configuration of a manager.
 type Config struct {
 	Flows     map[models.FlowName]Flow // by the name that the tables in package models give them
 	Slots     int                      // visits at once; 0: 1
+	Robots    Robots                   // nil: robots.txt is not read
 	Heartbeat time.Duration
 	Grace     time.Duration // how long closing the session may take
 	Log       *slog.Logger  // nil: slog.Default
@@ -86,6 +94,9 @@ func (c Config) session(ctx context.Context, repo space.Repository) error {
 	running.Wait()
 	closing, stop := context.WithTimeout(context.Background(), c.Grace)
 	defer stop()
+	if len(failed) == 0 {
+		status.Leave(closing, repo, "stopped; visits that had not finished were handed back")
+	}
 	closed := repo.Close(closing)
 	select {
 	case err := <-failed:
@@ -163,6 +174,7 @@ func (c Config) visits(ctx context.Context, repo space.Repository, state *visiti
 		v.Origin.URI = models.Redact(v.Origin.URI) // flows read the origin from the catalog
 		state.begin(v.Origin)
 		outcome, visitErr := Visit(ctx, c.Flows, v)
+		outcome.CrawlDelay = c.crawlDelay(ctx, v, outcome)
 		if ctx.Err() != nil {
 			return nil // the visit is handed back with the session
 		}
@@ -178,6 +190,20 @@ func (c Config) visits(ctx context.Context, repo space.Repository, state *visiti
 	}
 }
 
+// crawlDelay returns the Crawl-delay of an origin's host, and nil if that is not known. A
+// host that could not be reached or asks for a pause is not asked.
+func (c Config) crawlDelay(ctx context.Context, v models.Visit, o models.Outcome) *models.Seconds {
+	if c.Robots == nil || !models.IsWebURL(v.Origin.URI) || o.Fault == models.HostFault || o.RetryAfter > 0 {
+		return nil
+	}
+	delay, known := c.Robots.CrawlDelay(ctx, v.Origin.URI)
+	if !known {
+		return nil
+	}
+	s := models.SecondsOf(delay)
+	return &s
+}
+
 // Visit runs the flow of a visit's kind. The outcome is complete even if the visit
 // failed; then err is the reason.
 func Visit(ctx context.Context, flows map[models.FlowName]Flow, v models.Visit) (outcome models.Outcome, err error) {
@@ -188,7 +214,7 @@ func Visit(ctx context.Context, flows map[models.FlowName]Flow, v models.Visit) 
 		err = fmt.Errorf("no flow of this manager visits origins of kind %q: %w", v.Origin.Kind, fault.ErrInvalid)
 	}
 	if err != nil {
-		outcome.Status, outcome.Error = models.Failed, models.Redact(err.Error())
+		outcome.Status, outcome.Error, outcome.Fault = models.Failed, models.Redact(err.Error()), fetch.FaultOf(err)
 		if errors.Is(err, fault.ErrNotFound) {
 			outcome.Status = models.NotFound
 		}

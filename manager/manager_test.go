@@ -54,7 +54,8 @@ type bench struct {
 	repo   space.Repository
 	ended  chan error         // what the Run that was started last returns
 	repos  []space.Repository // of the managers' sessions
-	refuse bool               // whether the managers' connections refuse calls
+	robots manager.Robots
+	refuse bool // whether the managers' connections refuse calls
 }
 
 func inBubble(t *testing.T, f func(b *bench)) {
@@ -101,7 +102,7 @@ func (b *bench) run(f manager.Flow) (stop func() error) {
 	}
 	go func() {
 		done <- manager.Run(ctx, connect, manager.Config{
-			Flows: map[models.FlowName]manager.Flow{models.ArchiveFlow: f}, Slots: 3, Heartbeat: 2 * time.Second, Grace: time.Second,
+			Flows: map[models.FlowName]manager.Flow{models.ArchiveFlow: f}, Slots: 3, Robots: b.robots, Heartbeat: 2 * time.Second, Grace: time.Second,
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
@@ -112,8 +113,46 @@ func (b *bench) run(f manager.Flow) (stop func() error) {
 }
 
 func (b *bench) put(kind models.OriginKind) {
-	o := models.Origin{ID: "o1", Kind: kind, URI: "/x"}
-	require.NoError(b.t, visit.Client{Repo: b.repo}.Put(b.t.Context(), models.Visit{ID: "v1", Origin: o}))
+	b.putVisit("v1", models.Origin{ID: "o1", Kind: kind, URI: "/x"})
+}
+
+func (b *bench) putVisit(id string, o models.Origin) {
+	require.NoError(b.t, visit.Client{Repo: b.repo}.Put(b.t.Context(), models.Visit{ID: id, Origin: o}))
+}
+
+// robots knows the Crawl-delay of some URLs, in seconds.
+type robots map[string]int
+
+func (r robots) CrawlDelay(_ context.Context, uri string) (time.Duration, bool) {
+	n, known := r[uri]
+	return time.Duration(n) * time.Second, known
+}
+
+func TestAnOutcomeHasTheCrawlDelayOfItsHost(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.robots = robots{"https://slow.example/": 20, "https://any.example/": 0, "https://busy.example/": 9, "/folder": 9}
+		stop := b.run(flow{visit: func(_ context.Context, o models.Origin) (models.Outcome, error) {
+			if o.ID == "busy" {
+				return models.Outcome{RetryAfter: 60}, errors.New("busy")
+			}
+			return models.Outcome{Status: models.Eventful}, nil
+		}})
+		for id, uri := range map[string]string{
+			"slow": "https://slow.example/", "any": "https://any.example/", "unknown": "https://unknown.example/", "busy": "https://busy.example/", "folder": "/folder",
+		} {
+			b.putVisit("v-"+id, models.Origin{ID: id, Kind: models.Feed, URI: uri})
+		}
+		<-time.After(time.Second)
+		delays := map[string]models.Seconds{}
+		for _, o := range b.outcomes() {
+			if o.CrawlDelay != nil {
+				delays[o.Origin] = *o.CrawlDelay
+			}
+		}
+		require.Len(b.t, b.outcomes(), 5)
+		require.Equal(b.t, map[string]models.Seconds{"slow": 20, "any": 0}, delays)
+		require.NoError(b.t, stop())
+	})
 }
 
 // outcomes returns the outcomes of visits.

@@ -5,13 +5,22 @@ import (
 	"slices"
 )
 
-// ActionResearch is the action that searches an episode for clips.
-const ActionResearch = "research"
+// The actions.
+const (
+	ActionResearch = "research" // searches an episode for clips
+	ActionIndex    = "index"    // analyses a batch of a repository's files for code search
+)
 
 // The ways in which tasks of research are done (Cost.How).
 const (
 	ResearchKnown   = "known"   // the worker has the episode's landmarks and sound
 	ResearchDecoded = "decoded" // the worker fetches and decodes the episode, or a part of it
+)
+
+// The ways in which tasks of index are done (Cost.How).
+const (
+	IndexNew   = "new"   // at least one file was read and analysed
+	IndexKnown = "known" // every file was indexed already
 )
 
 // Action is one row of the table of actions. Code that differs between actions reads
@@ -23,10 +32,10 @@ type Action struct {
 	Item string   // what one task handles, for people, in the singular
 	// Ways describes, for people, each way in which a task is done (Cost.How).
 	Ways map[string]string
-	// Selected returns the subject and the parts of a task that the flow selected from
-	// the catalog. It returns ok false for any other task, such as one that a client
-	// created. Nil: the flow selects nothing from the catalog.
-	Selected func(Task) (subject string, parts []string, ok bool)
+	// Selected returns what the flow selected from the catalog for a task; nothing for any
+	// other task, such as one that a client created. Nil: the flow selects nothing from the
+	// catalog.
+	Selected func(Task) []Selected
 }
 
 var actions = []Action{
@@ -35,17 +44,29 @@ var actions = []Action{
 		Ways:     map[string]string{ResearchKnown: "from kept fingerprints", ResearchDecoded: "fetched and decoded"},
 		Selected: selectedResearch,
 	},
+	{
+		Name: ActionIndex, Flow: IndexFlow, Item: "file group",
+		Ways: map[string]string{IndexNew: "read and analysed", IndexKnown: "indexed before"},
+	},
 }
 
-func selectedResearch(t Task) (episode string, clips []string, ok bool) {
+// Selected is parts of a subject that a flow selected from the catalog, such as clips of an episode.
+type Selected struct {
+	Subject string
+	Parts   []string
+}
+
+func selectedResearch(t Task) (all []Selected) {
 	var r Research
-	if json.Unmarshal(t.Data, &r) != nil || r.Episode.ID == "" {
-		return "", nil, false
+	if json.Unmarshal(t.Data, &r) != nil {
+		return nil
 	}
-	for _, c := range r.Clips {
-		clips = append(clips, c.ID)
+	for _, p := range r.Pairs() {
+		if subject, clips := p.Work(); subject != "" {
+			all = append(all, Selected{subject, clips})
+		}
 	}
-	return r.Episode.ID, clips, true
+	return all
 }
 
 // ActionNamed returns the row of an action; ok is false if it is unknown.
@@ -65,12 +86,12 @@ func ActionNames() []string {
 	return names
 }
 
-// SelectedWork returns the subject and the parts of a task that its action's flow
-// selected from the catalog, and ok false for any other task.
-func (t Task) SelectedWork() (subject string, parts []string, ok bool) {
+// SelectedWork returns what its action's flow selected from the catalog for a task, and nothing
+// for any other task.
+func (t Task) SelectedWork() []Selected {
 	a, known := ActionNamed(t.Action)
 	if !known || a.Selected == nil {
-		return "", nil, false
+		return nil
 	}
 	return a.Selected(t)
 }

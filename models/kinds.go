@@ -3,6 +3,7 @@ package models
 import (
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,12 +17,18 @@ const (
 	Feed  OriginKind = "feed"  // an RSS or Atom document whose items enclose episodes
 	Media OriginKind = "media" // a folder of episodes
 	Clips OriginKind = "clips" // a folder of clips
-	Git   OriginKind = "git"   // a repository, visited by its refs
+	Git   OriginKind = "git"   // a repository, whose files are indexed
+
+	Folder OriginKind = "folder" // a folder of source code without a repository
 
 	// Listers: a visit of a lister names other origins.
 	OPML         OriginKind = "opml"         // a document of feeds
 	URLs         OriginKind = "urls"         // a text file with the URL of a feed or repository on each line
 	Repositories OriginKind = "repositories" // a folder of repositories
+	Forge        OriginKind = "forge"        // the repositories that the API of GitHub, GitLab or Gitea lists
+
+	// Pushed is a program that pushes the origins that it knows; never visited.
+	Pushed OriginKind = "lister"
 
 	API OriginKind = "api" // a curator that sends its episodes and clips; never visited
 )
@@ -33,7 +40,7 @@ type FlowName string
 // The flows of a manager.
 const (
 	ArchiveFlow FlowName = "archive"
-	GitFlow     FlowName = "git"
+	IndexFlow   FlowName = "index"
 	ListerFlow  FlowName = "lister"
 )
 
@@ -58,14 +65,19 @@ type KindInfo struct {
 	Flow  FlowName // visits origins of this kind; empty: they are not visited
 
 	URL   bool // an origin may be an http(s) URL
+	SSH   bool // an origin may be an ssh URL
 	Local Local
 
-	// Detection by name: the ends of a URL's path and of a file's name, in lower case.
+	// Detection by name: the ends of a URL's path and of a file's name, in lower case. A
+	// path that ends with FileSuffix is a LocalFile.
 	URLSuffix, FileSuffix string
 
 	// ReadWithin is how long reading one may take, so that an origin that hangs does not
 	// keep its slot; 0: any time, because it is on this machine.
 	ReadWithin time.Duration
+
+	// Cooldown is the shortest time between two visits; 0: the one of the rules.
+	Cooldown time.Duration
 
 	Lister   bool // a visit names other origins: URLs and, of a LocalFolder, paths below it
 	Listable bool // a lister may name origins of this kind
@@ -73,17 +85,21 @@ type KindInfo struct {
 
 var kinds = []KindInfo{
 	{Kind: Feed, Label: "a feed (a file or an http(s) URL)", Item: "recording", Flow: ArchiveFlow,
-		URL: true, Local: LocalFile, ReadWithin: 30 * time.Second, Listable: true},
+		URL: true, Local: LocalFile, ReadWithin: 30 * time.Second, Cooldown: 15 * time.Minute, Listable: true},
 	{Kind: Media, Label: "a folder of episodes", Item: "recording", Flow: ArchiveFlow, Local: LocalFolder},
 	{Kind: Clips, Label: "a folder named clips", Item: "recording", Flow: ArchiveFlow, Local: LocalFolder},
-	{Kind: Git, Label: "a repository", Item: "ref", Flow: GitFlow,
-		URL: true, Local: LocalFolder, URLSuffix: ".git", ReadWithin: 10 * time.Minute, Listable: true},
+	{Kind: Git, Label: "a repository (a folder, a bundle, or an http(s) or ssh URL)", Item: "ref", Flow: IndexFlow,
+		URL: true, SSH: true, Local: LocalFolder, URLSuffix: ".git", FileSuffix: ".bundle", ReadWithin: 10 * time.Minute, Cooldown: time.Hour, Listable: true},
+	{Kind: Folder, Label: "a folder of source code (with --kind folder)", Item: "file", Flow: IndexFlow, Local: LocalFolder},
 	{Kind: OPML, Label: "a list of feeds (.opml)", Item: "origin", Flow: ListerFlow,
 		URL: true, Local: LocalFile, URLSuffix: ".opml", FileSuffix: ".opml", ReadWithin: 2 * time.Minute, Lister: true},
 	{Kind: URLs, Label: "a list of URLs (.txt)", Item: "origin", Flow: ListerFlow,
 		URL: true, Local: LocalFile, FileSuffix: ".txt", ReadWithin: 2 * time.Minute, Lister: true},
 	{Kind: Repositories, Label: "a folder of repositories (with --kind repositories)", Item: "origin", Flow: ListerFlow,
 		Local: LocalFolder, Lister: true},
+	{Kind: Forge, Label: "a list of repositories in the API of GitHub, GitLab or Gitea (with --kind forge)", Item: "origin", Flow: ListerFlow,
+		URL: true, ReadWithin: 10 * time.Minute, Lister: true},
+	{Kind: Pushed, Label: "a program that pushes origins to the API", Item: "origin", Lister: true},
 	{Kind: API, Label: "a curator that uses the API"},
 }
 
@@ -98,8 +114,21 @@ func (k OriginKind) Info() KindInfo {
 // Known reports whether the kind is in the table.
 func (k OriginKind) Known() bool { return k.Info().Kind != "" }
 
-// Visited reports whether a manager visits origins of this kind.
-func (k OriginKind) Visited() bool { return k.Info().Flow != "" }
+// Visited reports whether a manager or a program visits origins of this kind.
+func (k OriginKind) Visited() bool { return k.Info().Flow != "" || k.IsProgram() }
+
+// IsProgram reports whether the kind is a possible name of a visit type of programs
+// outside: 1 to 32 of a-z 0-9 _ -, the first a letter, and not in the table.
+func (k OriginKind) IsProgram() bool {
+	for i := range kinds {
+		if kinds[i].Kind == k {
+			return false
+		}
+	}
+	return programKind.MatchString(string(k))
+}
+
+var programKind = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // VisitedKinds returns the kinds that are visited, for messages that list the
 // accepted kinds.
@@ -126,6 +155,15 @@ func KindOfFile(name string) OriginKind {
 	return firstKind(func(info KindInfo) bool { return info.FileSuffix != "" && info.FileSuffix == suffix }).Kind
 }
 
+// LocalForm returns the form of an origin of kind k at a path.
+func (k OriginKind) LocalForm(name string) Local {
+	info := k.Info()
+	if info.Local == LocalFolder && info.FileSuffix != "" && strings.HasSuffix(strings.ToLower(name), info.FileSuffix) {
+		return LocalFile
+	}
+	return info.Local
+}
+
 // maxURI is the maximum length of an origin's URI, in bytes.
 const maxURI = 4096
 
@@ -135,21 +173,39 @@ func IsWebURL(uri string) bool {
 	return err == nil && len(uri) <= maxURI && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
-// Accepted reports whether a visit can reach an origin of kind k at uri: an http(s) URL if
-// the kind may have one, or a path that is absolute and clean. An origin that is not
+// IsSSHURL reports whether uri is an ssh URL with a host, of at most 4096 bytes. A name that
+// begins with - is none, because ssh takes it for an option.
+func IsSSHURL(uri string) bool {
+	u, err := url.Parse(uri)
+	return err == nil && len(uri) <= maxURI && u.Scheme == "ssh" && u.Hostname() != "" && !strings.HasPrefix(u.Hostname(), "-") && !strings.HasPrefix(u.User.Username(), "-")
+}
+
+// Accepted reports whether a visit can reach an origin of kind k at uri: an http(s) or ssh
+// URL if the kind may have one, or a path that is absolute and clean. An origin that is not
 // visited may have any URI.
 func (k OriginKind) Accepted(uri string) bool {
+	if k.IsProgram() {
+		return isProgramURI(uri)
+	}
 	if !k.Visited() {
 		return k.Known() && uri != ""
 	}
-	return k.Info().URL && IsWebURL(uri) || isCleanPath(uri)
+	return k.Info().URL && IsWebURL(uri) || k.Info().SSH && IsSSHURL(uri) || isCleanPath(uri)
 }
 
-// MayList reports whether a lister may name an origin: a URL of a kind that is Listable
+// MayList reports whether a lister may name an origin: a URL of a kind that is Listable, a
+// URI of a program's type (whether that is registered is for the caller to check),
 // or, if the lister is a folder, a path below it.
 func (o Origin) MayList(n ListedOrigin) bool {
 	below := o.Kind.Info().Local == LocalFolder && isCleanPath(n.URI) && strings.HasPrefix(n.URI, o.URI+"/")
-	return n.Kind.Info().Listable && (IsWebURL(n.URI) || below)
+	return n.Kind.Info().Listable && (IsWebURL(n.URI) || below) || n.Kind.IsProgram() && isProgramURI(n.URI)
+}
+
+// isProgramURI reports whether a program may have an origin at uri: any URI with a scheme,
+// of at most 4096 bytes, but no file.
+func isProgramURI(uri string) bool {
+	u, err := url.Parse(uri)
+	return err == nil && len(uri) <= maxURI && u.Scheme != "" && u.Scheme != "file" && strings.IndexFunc(uri, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }
 
 func isCleanPath(uri string) bool {

@@ -22,7 +22,17 @@ func TestEveryVisitedKindHasAPlaceAndTexts(t *testing.T) {
 		require.Equal(t, info, info.Kind.Info())
 	}
 	require.NotContains(t, models.VisitedKinds(), models.API)
-	require.Subset(t, models.VisitedKinds(), models.ListerKinds())
+	for _, kind := range models.ListerKinds() {
+		require.Equal(t, kind != models.Pushed, kind.Visited(), "%s: a program that pushes is not visited", kind)
+	}
+	require.True(t, models.OriginKind("svn").Visited())
+	for _, kind := range []models.OriginKind{"", "Svn", "1svn", "s vn", models.Git, models.API} {
+		require.False(t, kind.IsProgram(), kind)
+	}
+	require.True(t, models.OriginKind("svn").Accepted("svn://host/path"))
+	for _, uri := range []string{"", "/etc", "file:///etc", "svn://host/\n"} {
+		require.False(t, models.OriginKind("svn").Accepted(uri), uri)
+	}
 	require.False(t, models.API.Visited())
 	require.True(t, models.API.Known())
 	require.False(t, models.OriginKind("films").Known())
@@ -44,13 +54,11 @@ func TestAKindIsDetectedByItsSuffix(t *testing.T) {
 func TestATaskThatAFlowSelectedNamesItsSubjectAndParts(t *testing.T) {
 	t.Parallel()
 	task := models.Task{Action: models.ActionResearch, Data: json.RawMessage(`{"episode":{"id":"e"},"clips":[{"id":"a"},{"id":"b"}]}`)}
-	subject, parts, ok := task.SelectedWork()
-	require.True(t, ok)
-	require.Equal(t, "e", subject)
-	require.Equal(t, []string{"a", "b"}, parts)
+	require.Equal(t, []models.Selected{{Subject: "e", Parts: []string{"a", "b"}}}, task.SelectedWork())
+	sweep := models.Task{Action: models.ActionResearch, Data: json.RawMessage(`{"episodes":[{"id":"e"},{"id":"f"}],"clips":[{"id":"a"}]}`)}
+	require.Equal(t, []models.Selected{{Subject: "e", Parts: []string{"a"}}, {Subject: "f", Parts: []string{"a"}}}, sweep.SelectedWork())
 	for _, other := range []models.Task{{Action: "dig", Data: task.Data}, {Action: models.ActionResearch}, {Action: models.ActionResearch, Data: json.RawMessage(`{}`)}} {
-		_, _, ok := other.SelectedWork()
-		require.False(t, ok, other)
+		require.Empty(t, other.SelectedWork(), other)
 	}
 	require.Contains(t, models.ActionNames(), models.ActionResearch)
 }

@@ -10,6 +10,9 @@ type Origin struct {
 	URI      string     `json:"uri"` // an http(s) URL, or an absolute path
 	Priority int64      `json:"priority" doc:"of its recordings, unless they have their own; higher is sooner; of a lister, above 0: first visits of the origins it lists come first"`
 	AddedAt  time.Time  `json:"added_at,omitzero"`
+	// Every is the fixed time between two visits of an origin that is added; 0 leaves it to
+	// the policy, nil leaves it as it is. The schedule keeps it, not the catalog.
+	Every *Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, when it is added; 0: the policy decides; absent: unchanged"`
 	// Listed is true if a lister named the origin and the operator did not. Such an
 	// origin is not trusted: no private address is dialled for it.
 	Listed bool `json:"listed,omitempty" doc:"a lister listed it, not the operator: private addresses are not dialled for it"`
@@ -17,6 +20,15 @@ type Origin struct {
 	LastVisit   time.Time `json:"last_visit,omitzero"`
 	LastOutcome Status    `json:"last_outcome,omitempty" doc:"eventful, uneventful, failed, not_found or lost"`
 	LastError   string    `json:"last_error,omitempty"`
+}
+
+// EveryRule is the end of an error about an interval: what ValidEvery accepts.
+const EveryRule = "want 0 (the policy decides), or from 1m to 876000h"
+
+// ValidEvery reports whether an interval between two visits can be fixed: 0, or from a
+// minute to a hundred years.
+func ValidEvery(every Seconds) bool {
+	return every == 0 || every >= 60 && every <= 876000*3600
 }
 
 // Status is the outcome of a visit.
@@ -29,6 +41,16 @@ const (
 	Failed     Status = "failed"     // the origin could not be read
 	NotFound   Status = "not_found"  // the origin no longer exists
 	Lost       Status = "lost"       // the manager that visited was lost
+)
+
+// Fault is the kind of a failure, where it matters for the next visit.
+type Fault string
+
+// The kinds of failures. Without one, a failed visit concerns its origin alone, and may
+// pass.
+const (
+	HostFault Fault = "host" // no connection to the host: other origins of it have the same
+	GoneFault Fault = "gone" // the server answers that the origin is gone for good (410)
 )
 
 // Visit is the body of a visit tuple: one visit of one origin.
@@ -55,6 +77,7 @@ type Outcome struct {
 	Origin string    `json:"origin"`
 	Status Status    `json:"status"`
 	Error  string    `json:"error,omitempty" doc:"why it failed"`
+	Fault  Fault     `json:"fault,omitempty" enum:"host,gone" doc:"of a failure: host (no connection to it) or gone (for good, such as HTTP 410)"`
 	Items  int       `json:"items" doc:"recordings listed"`
 	At     time.Time `json:"at"`
 	Took   Seconds   `json:"took_s"`
@@ -68,6 +91,8 @@ type Outcome struct {
 	ChangedAt  []time.Time `json:"changed_at,omitempty" doc:"times of the latest changes, at most 500"`
 	Size       int64       `json:"size,omitempty" doc:"bytes that were read"`
 	RetryAfter Seconds     `json:"retry_after_s,omitempty"`
+	CrawlDelay *Seconds    `json:"crawl_delay_s,omitempty" doc:"that the robots.txt of its host asks for, 0 if none; absent if it was not read"`
+	FreshFor   Seconds     `json:"fresh_for_s,omitempty" doc:"for which the server calls the content fresh (Cache-Control, or the ttl of a feed); at most a day counts"`
 
 	Listed *Listed `json:"listed,omitempty" doc:"of a lister"`
 }
@@ -97,4 +122,8 @@ type ListedOrigin struct {
 	URI     string     `json:"uri"`
 	Created time.Time  `json:"created,omitzero"`
 	Updated time.Time  `json:"updated,omitzero"`
+	Fork    bool       `json:"fork,omitempty" doc:"it is a fork"`
+	ForkOf  string     `json:"fork_of,omitempty" doc:"URI of the origin that it is a fork of"`
+	// Metadata is kept and shown, and has no effect; more than 4 KiB are not kept.
+	Metadata map[string]string `json:"metadata,omitempty" doc:"kept and shown; at most 4 KiB"`
 }

@@ -1,6 +1,9 @@
 package models
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // MediaRef is the location of a recording's sound, and what identifies its content.
 // Messages never carry the content itself.
@@ -11,6 +14,19 @@ type MediaRef struct {
 	// and date of an enclosure. It is compared for equality only.
 	Version string `json:"version,omitempty" doc:"changes when the content may have changed"`
 	Hash    string `json:"hash,omitempty" doc:"sha256: and 64 hex digits, once known"`
+	// Origin is set in tasks, because neither the URI nor a task has the user and password
+	// that a server wants: the worker reads them from this origin (WithUserOf).
+	Origin string `json:"origin,omitempty" doc:"id of the origin whose user and password the server wants; absent if it wants none"`
+}
+
+// Audio is what a server reports of the audio of an episode, without sending it.
+type Audio struct {
+	Episode  string `json:"episode" doc:"id"`
+	URI      string `json:"uri"`
+	ETag     string `json:"etag,omitempty"`
+	Modified string `json:"modified,omitempty" doc:"Last-Modified"`
+	Bytes    int64  `json:"bytes,omitempty" doc:"Content-Length; absent if the server did not report it"`
+	Replaced bool   `json:"replaced,omitempty" doc:"the audio is not the one of the last check"`
 }
 
 // Recording is the fields that episodes and clips share.
@@ -51,10 +67,25 @@ type Occurrence struct {
 	Offset   Seconds `json:"offset_s" doc:"seconds from the start of the episode"`
 	Duration Seconds `json:"duration_s" doc:"seconds"`
 	Score    float64 `json:"score" doc:"0 to 1"`
-	// Coverage and Speed are 0 if the worker or the catalog that wrote the finding is of
-	// a version that did not have them.
+	// PartTo, Coverage and Speed are 0 if the worker or the catalog that wrote the finding is
+	// of a version that did not have them.
+	PartFrom Seconds `json:"part_from_s" doc:"seconds of the clip at which the part that is found begins; 0 if it is the clip's start, or unknown"`
+	PartTo   Seconds `json:"part_to_s,omitempty" doc:"seconds of the clip at which that part ends; absent if unknown"`
 	Coverage float64 `json:"coverage,omitempty" doc:"share of the clip that is found, 0 to 1; absent if unknown"`
 	Speed    float64 `json:"speed,omitempty" doc:"1.01 is 1 % faster than the clip; absent if unknown"`
+}
+
+// wholeCoverage is the coverage from which a finding counts as the whole clip: below it the
+// search decides separately where the part begins and ends.
+const wholeCoverage = 0.8
+
+// Part prints the part of the clip that is found, such as "1.20–3.50 s"; "" if the clip is
+// found from its start and to a coverage of 0.8 or more, or if the part is unknown.
+func (o Occurrence) Part() string {
+	if o.PartTo == 0 || o.PartFrom == 0 && o.Coverage >= wholeCoverage {
+		return ""
+	}
+	return fmt.Sprintf("%.2f–%.2f s", float64(o.PartFrom), float64(o.PartTo))
 }
 
 // Problem is an input that cannot be processed, and the reason. It names an origin and

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
 )
@@ -20,4 +21,20 @@ func Redact(text string) string {
 		return text
 	}
 	return userInfo.ReplaceAllLiteralString(text, "://"+Redacted+"@")
+}
+
+// WithUserOf returns uri with the user and password of an origin's URL if uri has none and
+// both are of the same scheme and host; else it returns uri. So the parts of a feed that
+// needs a password are fetched with it, and no other server gets it.
+func WithUserOf(origin, uri string) string {
+	from, err := url.Parse(origin)
+	if err != nil || from.User == nil {
+		return uri
+	}
+	to, err := url.Parse(uri)
+	if err != nil || to.User != nil || to.Scheme != from.Scheme || !strings.EqualFold(to.Host, from.Host) {
+		return uri
+	}
+	to.User = from.User
+	return to.String()
 }

@@ -25,3 +25,22 @@ func TestRedactReplacesUsersAndPasswordsOfAllURLs(t *testing.T) {
 		require.Equal(t, want, models.Redact(want), "again")
 	}
 }
+
+func TestTheUserOfAnOriginIsUsedForItsOwnHostOnly(t *testing.T) {
+	t.Parallel()
+	const origin = "https://bob:s3cret@example.org:8443/feed.xml"
+	for uri, want := range map[string]string{
+		"https://example.org:8443/a/one.mp3?x=1":   "https://bob:s3cret@example.org:8443/a/one.mp3?x=1",
+		"https://EXAMPLE.org:8443/one.mp3":         "https://bob:s3cret@EXAMPLE.org:8443/one.mp3",
+		"https://ann:other@example.org:8443/1.mp3": "https://ann:other@example.org:8443/1.mp3",
+		"https://example.org/one.mp3":              "https://example.org/one.mp3",
+		"http://example.org:8443/one.mp3":          "http://example.org:8443/one.mp3",
+		"https://cdn.example.org:8443/one.mp3":     "https://cdn.example.org:8443/one.mp3",
+		"file:///one.mp3":                          "file:///one.mp3",
+		"%zz":                                      "%zz",
+	} {
+		require.Equal(t, want, models.WithUserOf(origin, uri))
+		require.Equal(t, uri, models.WithUserOf("https://example.org:8443/feed.xml", uri), "an origin without a user")
+		require.Equal(t, uri, models.WithUserOf("/srv/show", uri), "a folder")
+	}
+}

@@ -1,27 +1,10 @@
 package models
 
 import (
-	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 )
-
-// Task is the body of a task tuple: one unit for one worker.
-type Task struct {
-	ID              string          `json:"id"`
-	Action          string          `json:"action"`
-	Subject         string          `json:"subject"`         // such as an episode's id
-	Parts           []string        `json:"parts,omitempty"` // of the subject, such as clips' ids; sorted
-	Data            json.RawMessage `json:"data,omitempty"`  // for the handler of the action
-	Timeout         Seconds         `json:"timeout"`
-	QueueTTL        Seconds         `json:"queue_ttl,omitempty"` // how long it may wait; 0: for ever
-	Claimants       []string        `json:"claimants,omitempty"` // workers that gave it back
-	CurrentClaimant string          `json:"current_claimant,omitempty"`
-	Attempts        int64           `json:"attempts"`
-	State           string          `json:"state,omitempty"`   // the reason why it waits, for people
-	History         []string        `json:"history,omitempty"` // how each attempt ended
-	CreatedAt       time.Time       `json:"created_at"`
-	ClaimedAt       time.Time       `json:"claimed_at,omitzero"`
-}
 
 // Lease is a manager's timed right to some parts of a subject.
 type Lease struct {
@@ -41,10 +24,37 @@ type Failure struct {
 }
 
 // Research is the data of a research task: find each of the clips in the
-// episode.
+// episode. With Episodes it is a sweep instead, and Episode is empty: find the one clip in each of
+// these episodes, because the worker may have their landmarks.
 type Research struct {
-	Episode ResearchItem   `json:"episode"`
-	Clips   []ResearchItem `json:"clips"`
+	Episode  ResearchItem   `json:"episode"`
+	Clips    []ResearchItem `json:"clips"`
+	Episodes []ResearchItem `json:"episodes,omitempty" doc:"of a sweep: the episodes in which the one clip is to be found; episode is empty then"`
+}
+
+// Work returns the subject and the parts of a research task: the episode and its clips, or the clip of
+// a sweep and its episodes.
+func (r Research) Work() (subject string, parts []string) {
+	subject, items := r.Episode.ID, r.Clips
+	if len(r.Episodes) > 0 && len(r.Clips) == 1 {
+		subject, items = r.Clips[0].ID, r.Episodes
+	}
+	for _, i := range items {
+		parts = append(parts, i.ID)
+	}
+	return subject, parts
+}
+
+// Pairs returns a research task of each episode.
+func (r Research) Pairs() []Research {
+	if len(r.Episodes) == 0 {
+		return []Research{r}
+	}
+	all := make([]Research, len(r.Episodes))
+	for i, e := range r.Episodes {
+		all[i] = Research{Episode: e, Clips: r.Clips}
+	}
+	return all
 }
 
 // ResearchItem is the fields of one recording that a worker needs.
@@ -72,11 +82,14 @@ const (
 	ScopePair    Scope = "pair"    // this clip in this episode
 	ScopeEpisode Scope = "episode" // the episode, with every clip
 	ScopeClip    Scope = "clip"    // the clip, in every episode
+	// ScopePart: a part of the episode could not be read. The result has the findings in the rest,
+	// and later clips are looked for there too.
+	ScopePart Scope = "part"
 )
 
 // Researched is the body of a result of research: the findings of one clip in one
-// episode, or a problem of one or several clips. A result with neither means that the
-// clip does not occur.
+// episode, or a problem of one or several clips; with ScopePart it may be both. A result with
+// neither means that the clip does not occur.
 type Researched struct {
 	Episode  string    `json:"episode"`
 	Clips    []string  `json:"clips"`
@@ -89,5 +102,50 @@ type Researched struct {
 	ClipMedia    map[string]MediaRef `json:"clip_media,omitempty"`
 }
 
-// Fault returns the problem of the input, or "" if there is none.
-func (r Researched) Fault() string { return r.Problem }
+// Swept is the body of a result of a sweep: the findings of one clip in some of the episodes.
+type Swept struct {
+	Clip      string              `json:"clip"`
+	ClipMedia MediaRef            `json:"clip_media"`
+	Episodes  map[string]MediaRef `json:"swept"` // those that were searched, by id
+	Findings  []Finding           `json:"findings,omitempty"`
+	Problems  map[string]string   `json:"problems,omitempty"` // of the clip in one episode, by the episode's id
+	// Problem is that of the clip, in every episode; no episode was searched then.
+	Problem string `json:"problem,omitempty"`
+	// Less is true in the last result if the worker could search less than half of the episodes
+	// of the task without decoding them; the others are left to tasks of their own.
+	Less bool `json:"less,omitempty"`
+}
+
+// Fault returns the problem of the clip, or "".
+func (s Swept) Fault() string { return s.Problem }
+
+// Results returns the result of each episode.
+func (s Swept) Results() []Researched {
+	of := map[string][]Finding{}
+	for _, f := range s.Findings {
+		of[f.Episode] = append(of[f.Episode], f)
+	}
+	var all []Researched
+	for _, id := range slices.Sorted(maps.Keys(s.Episodes)) {
+		r := Researched{
+			Episode: id, Clips: []string{s.Clip}, Findings: of[id], EpisodeMedia: s.Episodes[id], ClipMedia: map[string]MediaRef{s.Clip: s.ClipMedia},
+		}
+		switch {
+		case s.Problem != "":
+			r.Problem, r.Scope = s.Problem, ScopeClip
+		case s.Problems[id] != "":
+			r.Problem, r.Scope = s.Problems[id], ScopePair
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// Fault returns the problem of the input, or "" if there is none or it concerns only a part of
+// the episode.
+func (r Researched) Fault() string {
+	if r.Scope == ScopePart {
+		return ""
+	}
+	return r.Problem
+}

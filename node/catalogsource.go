@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,9 @@ type CatalogSource struct {
 var errNotServed = errors.New("only a coordinator answers commands (leasehold coordinator); if the process is leasehold run, wait until it ends, or stop it: started again, it continues")
 
 // OpenCatalog opens the catalog of the coordinator that cfg names or, if none is named and
-// none answers, that of the data folder. The error is fault.ErrConflict if another process
-// holds the folder and does not answer.
+// none answers, that of the data folder. If another process holds the folder, the error is
+// fault.ErrUnavailable if its address is known but nothing answers there, else
+// fault.ErrConflict.
 func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger) (*CatalogSource, error) {
 	e, remoteErr := locate(ctx, cfg)
 	if remoteErr == nil && e.api != "" {
@@ -45,9 +47,12 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger) (*Cat
 		return nil, remoteErr
 	}
 	// The folder's lock decides whether it is free, because the address file may be stale.
-	d, err := OpenDataDir(ctx, cfg, log)
+	d, err := openDataDir(ctx, cfg, log, true)
+	if errors.Is(err, fault.ErrConflict) && remoteErr != nil {
+		return nil, fmt.Errorf("%w\n%s", e.explain(remoteErr), err) // the process that holds it does not answer
+	}
 	if errors.Is(err, fault.ErrConflict) {
-		return nil, errors.Join(err, e.explain(remoteErr), errNotServed)
+		return nil, errors.Join(err, errNotServed)
 	}
 	if err != nil {
 		return nil, err
@@ -106,6 +111,16 @@ func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.S
 	return api.ScheduleOf(o), err
 }
 
+// Capacity returns what a number of slots can hold; 0 stands for those that managers have
+// now, or for present if no coordinator runs.
+func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (apitypes.Capacity, error) {
+	if s.API != nil {
+		return s.API.Capacity(ctx, slots)
+	}
+	c, err := s.Dir.Visits.Capacity(ctx, time.Now(), cmp.Or(slots, present))
+	return api.CapacityOf(c), err
+}
+
 // NextVisits returns the n origins that would be visited next, the best first.
 func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextVisit, error) {
 	if s.API != nil {
@@ -119,8 +134,8 @@ func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextV
 	return next, err
 }
 
-// Steer enables or disables an origin, or asks for a visit now (apitypes.Enable, Disable
-// and SaveNow), and returns its schedule after that.
+// Steer enables or disables an origin, or asks for a visit now (apitypes.Enable, Disable,
+// SaveNow and ForceNow), and returns its schedule after that.
 func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string) (apitypes.Schedule, error) {
 	if !o.Kind.Visited() {
 		return apitypes.Schedule{}, fmt.Errorf("origins of the API are not visited, because their curators send what they have: %w", fault.ErrInvalid)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"time"
 
 	"leasehold/coordinator"
@@ -30,9 +29,8 @@ const (
 )
 
 // RunCoordinator hosts the spaces, the catalog, the API and the dashboard until ctx ends.
-// It calls listening, with the addresses of the gate and of the API, when both ports are
-// open.
-func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, listening func(gate, http net.Addr)) (err error) {
+// It calls listening with the addresses of its ports when all are open.
+func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, listening func(Addresses)) (err error) {
 	d, err := OpenDataDir(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -43,7 +41,7 @@ func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, li
 		return err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
-	listening(l.gate.Addr(), l.http.Addr())
+	listening(l.addresses())
 	return host(ctx, d, func(h *hosted) (supervisor.Task, []supervisor.Task) {
 		return func(ctx context.Context) error { return l.serve(ctx, h) }, nil
 	})
@@ -53,14 +51,14 @@ func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, li
 type hosted struct {
 	*DataDir
 	*coordinator.Coordinator
-	journal journal.Journal
-	memory  *memory.Budget
+	spaces journal.Journal
+	memory *memory.Budget
 }
 
 // host runs a coordinator on a data folder and, once it is ready, the dependents that
 // build returns. It returns when all have ended, as supervisor.Host does.
 func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.Task, helpers []supervisor.Task)) (err error) {
-	traced, closeTrace, err := openTrace(d.cfg.Trace, d.log)
+	traced, closeTrace, err := openTrace(d.cfg, d.log)
 	if err != nil {
 		return err
 	}
@@ -69,17 +67,33 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, spaces.Close()) }()
+	defer func() { err = errors.Join(err, d.endPair(ctx, err == nil), spaces.Close()) }()
+	if err := d.beginPair(ctx, spaces); err != nil {
+		return err
+	}
+	if err := d.hostIndex(ctx); err != nil {
+		return err
+	}
 	memory.LimitHeap(d.cfg.Memory)
 	budget := memory.New(d.cfg.Memory)
-	c, err := coordinator.New(ctx, d.coordinatorConfig(spaces, traced, budget))
+	settings := d.coordinatorConfig(spaces, traced, budget)
+	if settings.Alerts, err = newAlerts(d.cfg); err != nil {
+		return err
+	}
+	c, err := coordinator.New(ctx, settings)
 	if err != nil {
 		return err
 	}
 	main, helpers := build(&hosted{d, c, spaces, budget})
-	return supervisor.Host(ctx, c.Run, main, append(helpers, func(ctx context.Context) error {
+	if d.pair != nil {
+		helpers = append(helpers, func(ctx context.Context) error { d.pair.Run(ctx, d.log); return nil })
+	}
+	return supervisor.Host(ctx, c.Run, main, append(helpers, d.mergeIndex, func(ctx context.Context) error {
 		own := func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) }
 		if _, err := d.forwarder.Over(own)(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil // the process was asked to end right after its start
+			}
 			return err
 		}
 		d.forwarder.Run(ctx)
@@ -91,7 +105,7 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Event), budget *memory.Budget) coordinator.Config {
 	return coordinator.Config{
 		Journal: spaces, Catalog: d.Catalog, Visits: d.Visits, Trace: traced, Log: d.log,
-		Memory: budget, MaxTTL: d.cfg.SessionMaxTTL,
+		Memory: budget, MaxTTL: d.cfg.SessionMaxTTL, Retain: retain(d.cfg),
 		Visit: visit.Policy{Timeout: visitTimeout},
 		Work: work.Policy{
 			Task:     task.Policy{MaxAttempts: int64(d.cfg.MaxAttempts), Backoff: d.cfg.ReleaseBackoff},
@@ -100,14 +114,29 @@ func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Ev
 	}
 }
 
+// Bounds of the ended tasks that are kept, beside the settings.
+const (
+	maxRetained       = 1_000_000
+	maxRetainedInHeap = 16 << 20 // bytes, if the journal is in memory
+)
+
+// retain returns the limits of the ended tasks that are kept.
+func retain(c config.Config) space.HistoryLimits {
+	l := space.HistoryLimits{Age: c.Retain, Number: maxRetained, Bytes: c.RetainBytes}
+	if c.Journal == config.JournalMemory {
+		l.Bytes = min(l.Bytes, maxRetainedInHeap)
+	}
+	return l
+}
+
 // openTrace opens the file that events are logged to. A write error ends the trace; it is
 // logged when it happens and returned by closeFile, because tracing must not stop a
 // coordinator.
-func openTrace(path string, log *slog.Logger) (write func(trace.Event), closeFile func() error, err error) {
-	if path == "" {
+func openTrace(cfg config.Config, log *slog.Logger) (write func(trace.Event), closeFile func() error, err error) {
+	if cfg.Trace == "" {
 		return nil, func() error { return nil }, nil
 	}
-	f, err := trace.Open(path, func(err error) { log.Error("tracing has stopped", "error", err) })
+	f, err := trace.Open(cfg.Trace, trace.Limits{Bytes: cfg.TraceBytes, Files: cfg.TraceFiles}, func(err error) { log.Error("tracing has stopped", "error", err) })
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}

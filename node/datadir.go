@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/codeindex"
 	"leasehold/coordinator/database"
 	"leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
@@ -18,10 +19,12 @@ import (
 	"leasehold/models"
 	"leasehold/shared/backup"
 	"leasehold/shared/catalog"
+	"leasehold/shared/codesearch/embedded"
 	"leasehold/shared/config"
 	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/pairing"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
 	"leasehold/shared/status"
@@ -45,24 +48,37 @@ type DataDir struct {
 	log      *slog.Logger       // copies warnings to forwarder
 	database *database.Database // with Catalog and Visits
 	fetcher  *fetch.Fetcher     // nil until openFetcher
+	index    *codeindex.Index   // nil until openIndex
+	store    *embedded.Index    // under index
 	opened   supervisor.Stack
+
+	pair     *pairing.Pair  // nil: the journal is in memory, or unpaired is set
+	journal  *pairedJournal // of pair
+	unpaired error          // why database and journal do not belong together: only the database is used
 
 	forwarder *status.Forwarder // to the space "log" of a coordinator that runs on the folder
 }
 
 // OpenDataDir locks the data folder of cfg, makes it if it does not exist, and opens its
 // databases. It returns fault.ErrConflict, naming the process, if another process holds
-// the folder. Close releases it.
+// the folder, and a *pairing.Mismatch if database and journal do not belong together. Close
+// releases it.
 func OpenDataDir(ctx context.Context, cfg config.Config, log *slog.Logger) (*DataDir, error) {
+	return openDataDir(ctx, cfg, log, false)
+}
+
+// openDataDir is OpenDataDir. With tolerant it also opens a folder whose journal does not
+// belong to its database, for callers that use only the database.
+func openDataDir(ctx context.Context, cfg config.Config, log *slog.Logger, tolerant bool) (*DataDir, error) {
 	forwarder := status.NewForwarder()
 	d := &DataDir{cfg: cfg, log: forwarder.Logger(log), forwarder: forwarder}
-	if err := d.open(ctx); err != nil {
-		return nil, errors.Join(err, d.Close())
+	if err := d.open(ctx, tolerant); err != nil {
+		return nil, errors.Join(err, d.opened.Close())
 	}
 	return d, nil
 }
 
-func (d *DataDir) open(ctx context.Context) error {
+func (d *DataDir) open(ctx context.Context, tolerant bool) error {
 	release, err := datadir.Lock(d.cfg.Data)
 	if err != nil {
 		return err
@@ -70,22 +86,28 @@ func (d *DataDir) open(ctx context.Context) error {
 	d.opened.Push(release)
 	if info, err := os.Stat(d.cfg.Data); err == nil && info.Mode().Perm()&0o077 != 0 {
 		d.log.Warn("other users of this machine can read the data folder, which may contain passwords of origins; if they should not: chmod 700",
-			"folder", d.cfg.Data, "mode", info.Mode().Perm())
+			"folder", d.cfg.Data, "mode", fmt.Sprintf("%o", info.Mode().Perm()))
 	}
-	rules, err := visit.ParseRules(d.cfg.VisitRules)
+	plan, err := visit.ParsePlan(d.cfg.VisitPolicy, d.cfg.VisitRules)
 	if err != nil {
 		return config.Invalid{{Key: "visit-rules", Text: err.Error()}}
 	}
-	if d.database, err = database.Open(ctx, filepath.Join(d.cfg.Data, catalogFile), d.cfg.VisitPolicy, rules); err != nil {
-		return err
+	if plan.Hosts, err = visit.ParseHostGroups(d.cfg.HostGroups); err != nil {
+		return config.Invalid{{Key: "host-groups", Text: err.Error()}}
 	}
-	d.opened.Push(d.database.Close)
-	d.Catalog, d.Visits = d.database.Catalog, d.database.Visits
-	return nil
+	return d.openPair(ctx, tolerant, func() (err error) {
+		d.database, err = database.OpenPlan(ctx, filepath.Join(d.cfg.Data, catalogFile), plan)
+		if err != nil {
+			return err
+		}
+		d.opened.Push(d.database.Close)
+		d.Catalog, d.Visits = d.database.Catalog, d.database.Visits
+		return nil
+	})
 }
 
 // Close closes the databases and unlocks the folder.
-func (d *DataDir) Close() error { return d.opened.Close() }
+func (d *DataDir) Close() error { return errors.Join(d.closePair(), d.opened.Close()) }
 
 // Path returns the folder.
 func (d *DataDir) Path() string { return d.cfg.Data }
@@ -126,9 +148,17 @@ func DetectOrigins(paths []string, kind string) ([]models.Origin, error) {
 	return origins, nil
 }
 
-// AddOrigins adds origins to the catalog.
-func (d *DataDir) AddOrigins(ctx context.Context, origins []models.Origin) error {
+// AddOrigins adds origins to the catalog. If keepPriority is true, those that are known and
+// come with a priority of 0 keep theirs.
+func (d *DataDir) AddOrigins(ctx context.Context, origins []models.Origin, keepPriority bool) error {
 	for _, o := range origins {
+		if keepPriority && o.Priority == 0 {
+			known, err := d.Catalog.Origin(ctx, o.ID)
+			if err != nil && !errors.Is(err, fault.ErrNotFound) {
+				return fmt.Errorf("add %s: %w", o.URI, err)
+			}
+			o.Priority = known.Priority
+		}
 		o.AddedAt = time.Now().UTC()
 		if _, err := d.Catalog.AddOrigin(ctx, o); err != nil {
 			return fmt.Errorf("add %s: %w", o.URI, err)
@@ -164,7 +194,11 @@ func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err er
 	if err := d.fetcher.Trust(o); err != nil {
 		d.log.Warn("cannot read an origin", "origin", o.URI, "error", err)
 	}
-	flows := newFlows(d.cfg, d.Catalog, d.fetcher, d.log)
+	x, err := openMirrors(d.cfg, d.cfg.Data, d.fetcher, d.log)
+	if err != nil {
+		return 0, err
+	}
+	flows := newFlows(d.cfg, d.Catalog, d.fetcher, x, nil, d.log)
 	outcome, visitErr := manager.Visit(ctx, flows, models.Visit{ID: "add-" + o.ID, Origin: o})
 	if _, err := coordinator.Record(ctx, d.Catalog, d.Visits, outcome); err != nil {
 		return 0, err
@@ -181,6 +215,9 @@ func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err er
 
 // Backup copies the folder to dest while no coordinator runs on it.
 func (d *DataDir) Backup(ctx context.Context, dest string) error {
+	if d.unpaired != nil {
+		return d.unpaired
+	}
 	spaces, err := d.openJournal()
 	if err != nil {
 		return err
@@ -197,7 +234,10 @@ func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest strin
 	if err := backup.RequireOutside(dest, d.cfg.Data); err != nil {
 		return err
 	}
-	return backup.Make(ctx, dest, backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.database.Copy})
+	return d.pair.Hold(func(m pairing.Mark) error {
+		return backup.Make(ctx, dest, backup.Source{Instance: m.Instance, Counter: m.Counter},
+			backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.database.Copy})
+	})
 }
 
 // openJournal opens the journal that makes the spaces durable, as configured.
@@ -205,7 +245,7 @@ func (d *DataDir) openJournal() (journal.Journal, error) {
 	if d.cfg.Journal == config.JournalMemory {
 		return &journal.Memory{}, nil
 	}
-	return pebble.Open(pebble.Config{Dir: filepath.Join(d.cfg.Data, journalDir), Log: d.log})
+	return pebble.Open(d.journalConfig())
 }
 
 // Repair diagnoses the journal of a data folder and, if apply is true, makes a damaged one

@@ -1,6 +1,6 @@
 package node
 
-import "syscall"
+import "leasehold/shared/platform"
 
 const (
 	// reservedDescriptors are the file descriptors that a coordinator keeps for its data,
@@ -15,11 +15,11 @@ const (
 // have equal shares of the file descriptors, so that the API answers health checks also
 // when clients have taken all connections of the gate.
 func maxConnections() int {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+	limit, ok := platform.MaxOpenFiles()
+	if !ok {
 		return connectionLimit
 	}
-	return connectionShare(limit.Cur)
+	return connectionShare(limit)
 }
 
 // connectionShare returns the share of each of two listeners, at least 1.

@@ -14,6 +14,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/dashboard"
+	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/gate/native"
 	"leasehold/coordinator/peer"
 	"leasehold/shared/browse"
@@ -31,6 +32,8 @@ type Addresses struct {
 	PID  int    `json:"pid"`
 	Gate string `json:"gate"`
 	HTTP string `json:"http"`
+	// Gates are the gates for foreign programs, as in the setting but with their actual ports.
+	Gates []string `json:"gates,omitempty"`
 }
 
 // peerConnections is the maximum number of connections of one peer to the API.
@@ -39,25 +42,32 @@ const peerConnections = 500
 // listeners are the open ports of a coordinator: the native gate, and the API with the
 // dashboard.
 type listeners struct {
+	ports
 	gate, http net.Listener
+	foreign    foreignGates
 }
 
-// listen opens both ports; port 0 is any free one.
-func listen(d *DataDir) (*listeners, error) {
-	gate, err := net.Listen("tcp", d.cfg.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w: %w", fault.ErrInvalid, err)
+// listen opens all ports; port 0 is any free one.
+func listen(d *DataDir) (_ *listeners, err error) {
+	l := &listeners{ports: newPorts(d.cfg)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.close())
+		}
+	}()
+	if l.gate, err = l.listen("listen", d.cfg.Listen, mux.Native); err != nil {
+		return nil, err
 	}
-	http, err := net.Listen("tcp", d.cfg.HTTP)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("http: %w: %w", fault.ErrInvalid, err), gate.Close())
+	if l.http, err = l.listen("http", d.cfg.HTTP, mux.HTTP); err != nil {
+		return nil, err
 	}
-	return &listeners{gate, http}, nil
+	l.foreign, err = l.listenForeign(d.cfg.Gates)
+	return l, err
 }
 
 // close closes the ports that serve has not closed.
 func (l *listeners) close() error {
-	for _, port := range []net.Listener{l.gate, l.http} {
+	for _, port := range l.open {
 		if err := port.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			return err
 		}
@@ -75,29 +85,39 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 		return err
 	}
 	defer os.Remove(filepath.Join(h.cfg.Data, AddressFile))
+	spaces := peer.NewSpaces()
+	measured, calls := durations(h)
 	gate := native.New(native.Config{
-		Engine: h.Engine(), HTTP: l.http.Addr().String(),
+		Engine: h.Engine(), Spaces: spaces, Calls: calls, HTTP: l.http.Addr().String(),
 		Heartbeat: h.cfg.Heartbeat, Lost: h.cfg.SessionLost, Connections: maxConnections(), LargeAnswers: []string{browse.Procedure},
 		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log,
 	})
 	catalog := h.DataDir.Catalog
-	page := dashboard.New(dashboard.Config{Repo: space.Over(conn), Catalog: catalog, Log: h.log})
+	page := dashboard.New(dashboard.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Log: h.log})
 	handler := api.New(api.Config{
-		Conn: conn, Catalog: catalog, Visits: h.DataDir.Visits, Page: page, Engine: h.Engine(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, Log: h.log,
-		Backup: func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.journal, dest) },
+		Conn: conn, Catalog: catalog, Index: h.index, Visits: h.DataDir.Visits, Page: page, Engine: h.Engine(), Spaces: spaces, Durations: measured, Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
+		Backup: func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
 	})
-	return supervisor.All(ctx,
+	foreign, err := l.foreign.tasks(ctx, h)
+	if err != nil {
+		return err
+	}
+	return supervisor.All(ctx, append(append(foreign, l.ports.tasks(h.log)...),
 		func(ctx context.Context) error { return gate.Serve(ctx, l.gate) },
 		func(ctx context.Context) error {
 			ports := peer.Limit(l.http, peer.NewQuota("connections", peerConnections), h.cfg.QuotaExempt)
 			return api.Serve(ctx, netutil.LimitListener(ports, maxConnections()), handler)
-		})
+		})...)
+}
+
+func (l *listeners) addresses() Addresses {
+	return Addresses{PID: os.Getpid(), Gate: l.gate.Addr().String(), HTTP: l.http.Addr().String(), Gates: l.foreign.addresses()}
 }
 
 // writeAddressFile replaces the address file in one step, so that no reader sees half of
 // it.
 func (l *listeners) writeAddressFile(dir string) error {
-	data, err := json.Marshal(Addresses{PID: os.Getpid(), Gate: l.gate.Addr().String(), HTTP: l.http.Addr().String()})
+	data, err := json.Marshal(l.addresses())
 	if err != nil {
 		return err
 	}

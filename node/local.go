@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"leasehold/coordinator/api"
@@ -23,21 +24,32 @@ type Local struct {
 // RunLocal runs a coordinator, a manager and workers on a data folder, without a network.
 // They end when main returns, one of them fails or ctx ends. Main runs when the
 // coordinator is ready, and its context ends with the run.
-func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local) error) error {
+func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local) error) (err error) {
 	if err := d.openFetcher(); err != nil {
 		return err
 	}
 	if err := d.trustOrigins(ctx); err != nil {
 		return err
 	}
-	handlers, err := newHandlers(d.cfg, filepath.Join(d.cfg.Data, cacheDir), d.fetcher, d.log)
+	if err := d.hostIndex(ctx); err != nil {
+		return err
+	}
+	files, closeFiles := newIndexing(ctx, d.index, d.log)
+	defer func() { err = errors.Join(err, closeFiles()) }()
+	handlers, err := newHandlers(d.cfg, filepath.Join(d.cfg.Data, cacheDir), media{d.fetcher, d.Catalog, d.log}, files, d.log)
+	if err != nil {
+		return err
+	}
+	x, err := openIndexer(d.cfg, d.cfg.Data, d.fetcher, d.log)
 	if err != nil {
 		return err
 	}
 	return host(ctx, d, func(h *hosted) (supervisor.Task, []supervisor.Task) {
 		l := &Local{hosted: h}
 		helpers := []supervisor.Task{func(ctx context.Context) error {
-			return runManager(ctx, l.connect(config.Manager), d.cfg, newFlows(d.cfg, d.Catalog, d.fetcher, d.log), d.log)
+			return x.beside(ctx, func(ctx context.Context) error {
+				return runManager(ctx, l.connect(config.Manager), d.cfg, d.fetcher, newFlows(d.cfg, d.Catalog, d.fetcher, x, d.index, d.log), d.log)
+			})
 		}}
 		for range d.cfg.Workers {
 			helpers = append(helpers, func(ctx context.Context) error {

@@ -52,7 +52,7 @@ func onNetwork(t *testing.T, test func(n *network)) {
 		policy := task.Policy{MaxAttempts: 100, Backoff: backoff}
 		e, err := engine.Open(t.Context(), engine.Config{
 			Journal: &journal.Memory{}, Log: discard,
-			Procedures: space.Join(status.Procedures(), policy.Procedures(), task.AdminProcedures(), visit.Policy{Timeout: time.Hour}.Procedures()),
+			Procedures: space.Join(status.Procedures(), policy.Procedures(), policy.AdminProcedures(), visit.Policy{Timeout: time.Hour}.Procedures()),
 		})
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(context.Background())
@@ -102,7 +102,7 @@ func (n *network) startWorker(connect status.Connect, h worker.Handler) (end fun
 
 func (n *network) create(tasks int) {
 	for i := range tasks {
-		_, err := task.Client{Repo: n.repo}.Create(n.Context(), models.Task{Action: "act", Subject: fmt.Sprint(i), Timeout: models.SecondsOf(10 * time.Minute)}, 0)
+		_, err := task.Client{Repo: n.repo}.Create(n.Context(), models.Task{Action: "act", Subject: fmt.Sprint(i), Timeout: models.SecondsOf(10 * time.Minute), TaskOptions: models.TaskOptions{ResultTuple: true, ResultTTL: 86400 * 30}}, 0)
 		require.NoError(n, err)
 	}
 }

@@ -34,7 +34,7 @@ func pauseFleet(t *testing.T, pause time.Duration) {
 	var jumped atomic.Int64
 	policy := task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second}
 	e, err := engine.Open(t.Context(), engine.Config{
-		Journal: &journal.Memory{}, Procedures: space.Join(status.Procedures(), policy.Procedures(), task.AdminProcedures()),
+		Journal: &journal.Memory{}, Procedures: space.Join(status.Procedures(), policy.Procedures(), policy.AdminProcedures()),
 		Now: func() time.Time { return time.Now().Add(time.Duration(jumped.Load())) },
 	})
 	require.NoError(t, err)

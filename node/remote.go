@@ -12,6 +12,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	catalogremote "leasehold/shared/catalog/remote"
+	indexremote "leasehold/shared/codesearch/remote"
 	"leasehold/shared/config"
 	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
@@ -31,6 +32,7 @@ type remoteNode struct {
 	mode    string
 	log     *slog.Logger
 	catalog catalog.Catalog
+	index   *indexremote.Client
 	dir     string
 	cache   string // folder
 	fetcher *fetch.Fetcher
@@ -76,6 +78,10 @@ func (r *remoteNode) open(ctx context.Context) error {
 	}
 	r.catalog = client
 	r.opened.Push(client.Close)
+	if r.index, err = indexremote.New(reachableAPI(r.cfg.Host, http), filepath.Join(dir, segmentDir)); err != nil {
+		return err
+	}
+	r.opened.Push(r.index.Close)
 	return r.trustOrigins(ctx)
 }
 
@@ -92,7 +98,17 @@ func lockFirstFree(dir, mode string) (path string, release func() error, err err
 }
 
 func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
-	return remote.Dial(ctx, remote.Config{Address: r.cfg.Host, Mode: r.mode, Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log})
+	return remote.Dial(ctx, remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log})
+}
+
+// workerName returns the name of a worker, which it has again after a restart: the one that
+// is configured, or that of its machine and of the folder that it locks.
+func (r *remoteNode) workerName() string {
+	if r.mode != config.Worker || r.cfg.Name != "" {
+		return r.cfg.Name
+	}
+	name := space.ThisProcess(r.mode).Host + "/" + filepath.Base(r.dir)
+	return name[max(0, len(name)-space.MaxName):]
 }
 
 // session returns the id of the first session, before connect has returned it.

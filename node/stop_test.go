@@ -2,6 +2,10 @@ package node
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,7 +13,10 @@ import (
 
 	"leasehold/manager"
 	"leasehold/models"
+	"leasehold/shared/config"
 	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/task"
 	"leasehold/shared/visit"
 )
 
@@ -89,6 +96,114 @@ func TestAStopEndsWithinDrainAndGrace(t *testing.T) {
 					})
 				})
 			}
+		}
+	}
+}
+
+// peers are a worker and a manager of a coordinator, over connections that can be cut.
+type peers struct {
+	*testing.T
+	gate string
+
+	mu    sync.Mutex // guards what follows
+	gone  bool
+	conns []net.Conn
+}
+
+// cut closes the connections, and refuses new ones.
+func (p *peers) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = true
+	for _, c := range p.conns {
+		_ = c.Close()
+	}
+}
+
+// open opens a session of a mode.
+func (p *peers) open(mode string) space.Repository {
+	c, err := remote.Dial(p.Context(), remote.Config{
+		Address: p.gate, Mode: mode, Session: remote.SessionID(mode), TTL: sessionLost, Log: discard,
+		Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+			if err != nil {
+				return nil, err
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.gone {
+				return nil, errors.Join(io.ErrClosedPipe, c.Close())
+			}
+			p.conns = append(p.conns, c)
+			return c, nil
+		},
+	})
+	require.NoError(p, err)
+	repo := space.Over(c)
+	p.Cleanup(func() {
+		p.cut()
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = repo.Close(ended) // it is gone
+	})
+	return repo
+}
+
+// A coordinator is stopped while its managers and workers are idle, work or visit, and while
+// they are there, gone, or go a second later.
+func TestAStopOfTheCoordinatorEndsWithinDrainAndGrace(t *testing.T) {
+	t.Parallel()
+	const limit = 40 * time.Second
+	doing := map[string]func(t *testing.T, worker, manager space.Repository){
+		"idle": func(*testing.T, space.Repository, space.Repository) {},
+		"busy": func(t *testing.T, worker, _ space.Repository) {
+			client := task.Client{Repo: worker}
+			_, err := client.Create(t.Context(), models.Task{Action: "act", Subject: "s", Timeout: 600}, 0)
+			require.NoError(t, err)
+			_, err = client.Claim(t.Context(), "act")
+			require.NoError(t, err)
+		},
+		"visiting": func(t *testing.T, _, manager space.Repository) {
+			client := visit.Client{Repo: manager}
+			require.NoError(t, client.Put(t.Context(), models.Visit{ID: "v1", Origin: models.Origin{ID: "o1", Kind: models.Media, URI: "/x"}}))
+			_, err := client.Take(t.Context())
+			require.NoError(t, err)
+		},
+	}
+	for what, do := range doing {
+		for when, cut := range map[string]func(p *peers){
+			"there": func(*peers) {},
+			"gone":  (*peers).cut,
+			"gone in 1 s": func(p *peers) {
+				timer := time.AfterFunc(time.Second, p.cut)
+				p.Cleanup(func() { timer.Stop() })
+			},
+		} {
+			t.Run(what+", managers and workers "+when, func(t *testing.T) {
+				t.Parallel()
+				cfg, err := config.Load(nil)
+				require.NoError(t, err)
+				cfg.Data, cfg.Listen, cfg.HTTP = t.TempDir(), "127.0.0.1:0", "127.0.0.1:0"
+				ctx, stop := context.WithCancel(context.Background())
+				defer stop()
+				listening, ended := make(chan string, 1), make(chan error, 1)
+				go func() {
+					ended <- RunCoordinator(ctx, cfg, discard, func(at Addresses) { listening <- at.Gate })
+				}()
+				p := &peers{T: t, gate: <-listening}
+				worker, manager := p.open(config.Worker), p.open(config.Manager)
+				do(t, worker, manager)
+				waits, cancel := context.WithCancel(context.Background())
+				var waiting sync.WaitGroup
+				waiting.Go(func() { _, _ = task.Client{Repo: worker}.Claim(waits, "never") })
+				cut(p)
+				began := time.Now()
+				stop()
+				require.NoError(t, <-ended)
+				require.LessOrEqual(t, time.Since(began), limit)
+				cancel()
+				waiting.Wait()
+			})
 		}
 	}
 }

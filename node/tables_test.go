@@ -8,16 +8,17 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/config"
+	"leasehold/worker/indexing"
 )
 
 func TestEveryKindAndActionOfTheTablesIsServed(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
-	flows := newFlows(config.Config{}, nil, nil, log)
+	flows := newFlows(config.Config{}, nil, nil, &indexer{}, nil, log)
 	for _, kind := range models.VisitedKinds() {
 		require.NotNil(t, flows[kind.Info().Flow], kind)
 	}
-	handlers, err := newHandlers(config.Config{Actions: models.ActionNames(), EpisodeBytes: 1 << 20}, t.TempDir(), nil, log)
+	handlers, err := newHandlers(config.Config{Actions: models.ActionNames(), EpisodeBytes: 1 << 20}, t.TempDir(), nil, indexing.New(nil, nil, log), log)
 	require.NoError(t, err)
 	for _, name := range models.ActionNames() {
 		action, ok := models.ActionNamed(name)

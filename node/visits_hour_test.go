@@ -56,7 +56,7 @@ func openHour(t *testing.T) *hour {
 	for kind, path := range map[string]string{"feed": h.feed, "git": h.repo, "media": h.folder} {
 		origins, err := DetectOrigins([]string{path}, kind)
 		require.NoError(t, err)
-		require.NoError(t, h.AddOrigins(t.Context(), origins))
+		require.NoError(t, h.AddOrigins(t.Context(), origins, true))
 	}
 	return h
 }
@@ -106,7 +106,7 @@ func (h *hour) run(during func(c *coordinator.Coordinator)) {
 
 // manage runs a manager for some minutes.
 func (h *hour) manage(c *coordinator.Coordinator, minutes int) {
-	flows := newFlows(h.cfg, h.Catalog, h.fetcher, discard)
+	flows := newFlows(h.cfg, h.Catalog, h.fetcher, &indexer{}, nil, discard)
 	for name, f := range flows {
 		flows[name] = noted{f, h}
 	}

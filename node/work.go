@@ -8,12 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"leasehold/manager"
 	"leasehold/manager/archive"
-	"leasehold/manager/git"
+	"leasehold/manager/index"
 	"leasehold/manager/lister"
 	"leasehold/models"
 	"leasehold/shared/audio/fingerprint"
@@ -22,8 +21,11 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/platform"
 	"leasehold/shared/status"
 	"leasehold/worker"
+	"leasehold/worker/exec"
+	"leasehold/worker/indexing"
 	"leasehold/worker/research"
 )
 
@@ -41,8 +43,14 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	connected(r.session())
+	x, err := openIndexer(cfg, r.dir, r.fetcher, log)
+	if err != nil {
+		return err
+	}
 	return forwarding(ctx, f, func() error {
-		return runManager(ctx, f.Over(r.connect), cfg, newFlows(cfg, r.catalog, r.fetcher, log), log)
+		return x.beside(ctx, func(ctx context.Context) error {
+			return runManager(ctx, f.Over(r.connect), cfg, r.fetcher, newFlows(cfg, r.catalog, r.fetcher, x, r.index, log), log)
+		})
 	})
 }
 
@@ -59,7 +67,9 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	connected(r.session())
-	handlers, err := newHandlers(cfg, r.cache, r, log)
+	files, closeFiles := newIndexing(ctx, r.index, log)
+	defer func() { err = errors.Join(err, closeFiles()) }()
+	handlers, err := newHandlers(cfg, r.cache, media{r, r.catalog, log}, files, log)
 	if err != nil {
 		return err
 	}
@@ -67,7 +77,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 		return worker.Run(ctx, f.Over(r.connect), workerConfig(cfg, handlers, cfg.Slots, log))
 	})
 	if errors.Is(err, worker.ErrStuck) {
-		return errors.Join(err, restart())
+		return errors.Join(err, platform.Restart())
 	}
 	return err
 }
@@ -80,15 +90,6 @@ func endedBy(ctx context.Context, err error) error {
 	return err
 }
 
-// restart executes this process again. It returns only if that fails.
-func restart() error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("restart: %w", err)
-	}
-	return fmt.Errorf("restart %s: %w", self, syscall.Exec(self, os.Args, os.Environ()))
-}
-
 // tuneGC lets the heap grow by a quarter between collections, unless the environment sets
 // GOGC. A worker allocates few and large objects, so this costs nearly no time, and many
 // workers share a machine (docs/benchmarks.md).
@@ -98,9 +99,9 @@ func tuneGC() {
 	}
 }
 
-func runManager(ctx context.Context, connect status.Connect, cfg config.Config, flows map[models.FlowName]manager.Flow, log *slog.Logger) error {
+func runManager(ctx context.Context, connect status.Connect, cfg config.Config, f *fetch.Fetcher, flows map[models.FlowName]manager.Flow, log *slog.Logger) error {
 	return manager.Run(ctx, connect, manager.Config{
-		Flows: flows, Slots: cfg.VisitSlots, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
+		Flows: flows, Robots: f, Slots: cfg.VisitSlots, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
 	})
 }
 
@@ -118,30 +119,40 @@ func runWorker(ctx context.Context, connect status.Connect, cfg config.Config, h
 }
 
 // newFlows returns the flows of a manager by their names in the tables of package models.
-func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, log *slog.Logger) map[models.FlowName]manager.Flow {
+// An indexer without a port visits repositories by their refs only.
+func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, x *indexer, own codeIndex, log *slog.Logger) map[models.FlowName]manager.Flow {
 	return map[models.FlowName]manager.Flow{
 		models.ArchiveFlow: archive.NewFlow(archive.Flow{
 			Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
 			Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
 		}),
-		models.GitFlow:    &git.Flow{Catalog: c, Fetch: f, Log: log},
-		models.ListerFlow: &lister.Flow{Catalog: c, Fetch: f, Log: log},
+		models.IndexFlow:  x.flow(cfg, index.Config{Catalog: c, Fetch: f, Log: log}, own),
+		models.ListerFlow: &lister.Flow{Catalog: c, Fetch: f, Tokens: cfg.ForgeTokens, Log: log},
 	}
 }
 
+// indexTimeout is how long a worker may take for a batch of files.
+const indexTimeout = 10 * time.Minute
+
 // newHandlers returns the handlers of the configured actions. They keep the fingerprints
 // of episodes in a folder below cache.
-func newHandlers(cfg config.Config, cache string, media research.Media, log *slog.Logger) (map[string]worker.Handler, error) {
+func newHandlers(cfg config.Config, cache string, media research.Media, files *indexing.Handler, log *slog.Logger) (map[string]worker.Handler, error) {
 	episodes, err := fingerprint.Open(filepath.Join(cache, "episodes"), cfg.EpisodeBytes)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fault.ErrFolder, err)
 	}
 	all := map[string]worker.Handler{
-		models.ActionResearch: research.New(media, episodes, research.Options{Match: match.Options{Threshold: cfg.MatchThreshold}, Log: log}),
+		models.ActionIndex:    files,
+		models.ActionResearch: research.New(media, episodes, research.Options{Match: match.Options{Threshold: cfg.MatchThreshold, MinCoverage: cfg.MinCoverage}, Log: log}),
 	}
 	handlers := map[string]worker.Handler{}
 	for _, action := range cfg.Actions {
 		handlers[action] = all[action]
+	}
+	for _, c := range cfg.Commands {
+		if handlers[c.Action], err = exec.New(c.Words, cfg.CommandDir, cfg.CommandOutput); err != nil {
+			return nil, fmt.Errorf("exec %s: %w", c.Action, err)
+		}
 	}
 	return handlers, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
@@ -127,7 +128,7 @@ func TestAHandlerIsToldThatItsReportFailed(t *testing.T) {
 		pass(backoff)
 		i := b.only()
 		require.EqualValues(b.t, 1, i.Attempts, "a task whose result was refused is released, not done")
-		require.Contains(b.t, i.History[0], "worker-1: result: ")
+		require.Contains(b.t, i.History[0].String(), "worker-1: result: ")
 	})
 }
 
@@ -138,7 +139,7 @@ func TestTheHistoryOfATaskNamesAPanic(t *testing.T) {
 		pass(time.Second)
 		require.NoError(b.t, stop())
 		pass(backoff)
-		require.Equal(b.t, []string{"worker-a: the handler panicked: no disk left"}, b.only().History)
+		require.Equal(b.t, []string{"worker-a: the handler panicked: no disk left"}, models.Errors(b.only().History))
 	})
 }
 

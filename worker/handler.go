@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"time"
 
 	"leasehold/models"
 )
@@ -17,6 +18,17 @@ type Handler interface {
 	Handle(ctx context.Context, job Job) error
 }
 
+// Failure is an error of a handler that tells more than why the task is released.
+type Failure struct {
+	Err    error
+	Output string        // the last lines that the attempt printed
+	GiveUp bool          // no worker could do the task: it is dead at once
+	Later  time.Duration // not 0: the attempt does not count, and the task is offered again after this time
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+func (f *Failure) Unwrap() error { return f.Err }
+
 // Problem is a body of a result that may name a fault of the input.
 type Problem interface {
 	// Fault returns why the input cannot be processed, or "" if it can.
@@ -31,12 +43,19 @@ type Problem interface {
 // dead letter with that reason after its last attempt.
 type Job interface {
 	Task() models.Task
+	// Lease returns the task's lease and the token of this attempt, which prove to the
+	// manager that issued the task that the caller holds it. The id is empty for a task
+	// without a lease.
+	Lease() (id string, token int64)
 	// Report puts a result that is not the last one, with body as JSON, and restarts the
 	// task's timeout. fault.ErrStaleToken means that the worker no longer holds the task
 	// and the handler must stop.
 	Report(ctx context.Context, part string, body any) error
 	// Resolve puts the last result and ends the task.
 	Resolve(ctx context.Context, part string, body any) error
+	// Note tells how far the task is, and restarts its timeout. Its error may be ignored,
+	// because the context of a task that was taken away ends.
+	Note(ctx context.Context, p models.Progress) error
 	// Spend adds c to the costs of the task's action, which are for people. It may be
 	// called before the task ends, and its error may be ignored.
 	Spend(ctx context.Context, c models.Cost) error

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +25,9 @@ type job struct {
 	resolved atomic.Bool
 }
 
-func (j *job) Task() models.Task         { return j.item.Task }
+func (j *job) Task() models.Task               { return j.item.Task }
+func (j *job) Lease() (id string, token int64) { return j.item.Lease, j.item.Token }
+
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
 func (j *job) Report(ctx context.Context, part string, body any) error {
@@ -38,6 +42,10 @@ func (j *job) Resolve(ctx context.Context, part string, body any) error {
 	return err
 }
 
+func (j *job) Note(ctx context.Context, p models.Progress) error {
+	return j.client.Note(ctx, j.item, p)
+}
+
 func (j *job) Spend(ctx context.Context, c models.Cost) error {
 	c.Action = j.item.Action
 	return status.Spend(ctx, j.client.Repo, c)
@@ -46,7 +54,7 @@ func (j *job) Spend(ctx context.Context, c models.Cost) error {
 // put puts a result; a stale token ends the job.
 func (j *job) put(ctx context.Context, part string, final bool, body any) error {
 	if p, ok := body.(Problem); ok && j.item.Lease == "" && p.Fault() != "" {
-		return fmt.Errorf("%s: %w", p.Fault(), fault.ErrInvalid)
+		return fmt.Errorf("%s: %w", strings.TrimSuffix(p.Fault(), ": "+fault.ErrInvalid.Error()), fault.ErrInvalid)
 	}
 	err := j.client.Report(ctx, j.item, part, final, body)
 	if errors.Is(err, fault.ErrStaleToken) {
@@ -64,7 +72,7 @@ func (s *shift) do(draining, alive context.Context, item task.Item) error {
 	finished := s.started(item, stop)
 	defer finished()
 	handled := make(chan error, 1)
-	go func() { handled <- handle(ctx, s.Handlers[item.Action], j) }()
+	go func() { handled <- handle(ctx, Wrap(s.Handlers[item.Action], s.Wrap...), j) }()
 	select {
 	case err := <-handled:
 		return s.conclude(alive, ctx, j, err)
@@ -108,8 +116,25 @@ func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
 	case err == nil:
 		err = errors.New("the handler returned without a last result")
 	}
-	log.Error("worker: task released", "error", err)
-	return s.sessionError(alive, s.client.Release(alive, j.item, models.Redact(firstLine(err))))
+	return s.sessionError(alive, s.giveBack(alive, log, j.item, err))
+}
+
+// giveBack gives back a task whose handler failed, as a Failure says or else as a counted
+// attempt.
+func (s *shift) giveBack(ctx context.Context, log *slog.Logger, item task.Item, err error) error {
+	f := &Failure{}
+	if errors.As(err, &f) && f.Later > 0 {
+		log.Info("worker: task handed back for later", "reason", err, "delay", f.Later)
+		return s.client.HandBackFor(ctx, item, f.Later)
+	}
+	if f.GiveUp {
+		log.Warn("worker: no worker can do the task", "error", err)
+	} else {
+		log.Warn("worker: task released, another worker may try", "error", err)
+	}
+	return s.client.Fail(ctx, item, task.Failure{
+		Reason: models.Redact(firstLine(err)), Output: models.Redact(f.Output), GiveUp: f.GiveUp,
+	})
 }
 
 func isClosed(c <-chan struct{}) bool {

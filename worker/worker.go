@@ -28,7 +28,9 @@ var (
 // Config is the configuration of a worker.
 type Config struct {
 	Handlers  map[string]Handler // by action; at least one
-	Slots     int                // tasks at a time, at least 1
+	Slots     int                // tasks at a time, at least 1, of the actions without own slots
+	OwnSlots  map[string]int     // tasks at a time of an action that does not share Slots; by action, at least 1
+	Wrap      []Middleware       // around each handler, the first outermost
 	Heartbeat time.Duration
 	Drain     time.Duration // how long handlers may finish when the worker stops
 	Grace     time.Duration // how long a handler may take to return once its context ended; a stop takes at most Drain and Grace
@@ -42,6 +44,9 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	if err := c.check(); err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
 	err := status.Reconnect(ctx, connect, c.Log, func(ctx context.Context, repo space.Repository) error {
 		return newShift(repo, c).run(ctx)
 	})
@@ -51,13 +56,49 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	return nil
 }
 
+// check refuses slots that no handler could use.
+func (c Config) check() error {
+	if c.Slots < 1 {
+		return fmt.Errorf("%w: %d slots: want at least 1", fault.ErrInvalid, c.Slots)
+	}
+	for action, n := range c.OwnSlots {
+		if c.Handlers[action] == nil || n < 1 {
+			return fmt.Errorf("%w: %d own slots of the action %q: want at least 1, and a handler of the action", fault.ErrInvalid, n, action)
+		}
+	}
+	return nil
+}
+
+// pool is a number of slots that serve the same actions.
+type pool struct {
+	slots   int
+	actions []string
+}
+
+// pools returns the slots of a worker: those of the actions that have their own, and those that
+// the others share.
+func (c Config) pools() (all []pool) {
+	shared := pool{slots: c.Slots}
+	for _, action := range slices.Sorted(maps.Keys(c.Handlers)) {
+		if n, own := c.OwnSlots[action]; own {
+			all = append(all, pool{n, []string{action}})
+		} else {
+			shared.actions = append(shared.actions, action)
+		}
+	}
+	if len(shared.actions) > 0 {
+		all = append(all, shared)
+	}
+	return all
+}
+
 // shift is the work of one session.
 type shift struct {
 	Config
 	repo      space.Repository
 	client    task.Client
 	heartbeat *status.Heartbeat
-	actions   []string
+	pools     []pool
 
 	mu       sync.Mutex // guards the fields below
 	running  map[string]context.CancelCauseFunc
@@ -67,10 +108,12 @@ type shift struct {
 
 func newShift(repo space.Repository, c Config) *shift {
 	s := &shift{Config: c, repo: repo, client: task.Client{Repo: repo}, running: map[string]context.CancelCauseFunc{}}
-	s.actions = slices.Sorted(maps.Keys(c.Handlers))
 	serves := map[string]int{}
-	for _, a := range s.actions {
-		serves[a] = c.Slots
+	for _, p := range c.pools() {
+		s.pools = append(s.pools, p)
+		for _, action := range p.actions {
+			serves[action] = p.slots
+		}
 	}
 	s.heartbeat = status.NewHeartbeat(repo, c.Heartbeat, serves)
 	return s
@@ -85,13 +128,19 @@ func (s *shift) run(ctx context.Context) error {
 	alive, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	var background, slots sync.WaitGroup
-	failed := make(chan error, s.Slots+2)
+	n := 0
+	for _, p := range s.pools {
+		n += p.slots
+	}
+	failed := make(chan error, n+2)
 	background.Go(func() { s.fail(failed, s.heartbeat.Run(alive)) })
 	background.Go(func() { s.fail(failed, s.listen(alive, drain)) })
 	claiming, stopClaiming := context.WithCancel(ctx)
 	defer stopClaiming()
-	for range s.Slots {
-		slots.Go(func() { s.fail(failed, s.slot(claiming, alive)) })
+	for _, p := range s.pools {
+		for range p.slots {
+			slots.Go(func() { s.fail(failed, s.slot(claiming, alive, p.actions)) })
+		}
 	}
 	idle := make(chan struct{})
 	go func() { slots.Wait(); close(idle) }()
@@ -150,6 +199,7 @@ func (s *shift) drain(idle <-chan struct{}) {
 func (s *shift) close(by time.Time) {
 	ctx, cancel := context.WithDeadline(context.Background(), by)
 	defer cancel()
+	status.Leave(ctx, s.repo, "stopped; tasks that had not finished were handed back")
 	if err := s.repo.Close(ctx); err != nil {
 		s.Log.Warn("worker: the session could not be closed", "session", s.repo.Session(), "error", err)
 	}
@@ -175,10 +225,10 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 	}
 }
 
-// slot claims and does tasks, one after the other, until claiming ends.
-func (s *shift) slot(claiming, alive context.Context) error {
+// slot claims and does tasks of some actions, one after the other, until claiming ends.
+func (s *shift) slot(claiming, alive context.Context, actions []string) error {
 	for {
-		item, err := s.client.Claim(claiming, s.actions...)
+		item, err := s.client.Claim(claiming, actions...)
 		switch {
 		case claiming.Err() != nil && err != nil:
 			return nil

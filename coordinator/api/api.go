@@ -13,6 +13,7 @@ import (
 	"leasehold/coordinator/visit/store"
 	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
+	"leasehold/shared/histogram"
 	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -26,12 +27,15 @@ const (
 	maxPage     = 10_000   // items of a list
 	maxTuples   = 1_000    // items of a list of tuples or tasks, which may be large
 	maxWait     = 25 * time.Second
-	MaxInFlight = 256 // concurrent requests of managers, and as many others; without health, metrics and the page
-	maxListings = 4   // concurrent bulk requests
-	maxScrapes  = 4   // concurrent requests of metrics
+	MaxInFlight = 256   // concurrent requests of managers, and as many others; without health, metrics and the page
+	maxListings = 4     // concurrent bulk requests
+	maxScrapes  = 4     // concurrent requests of metrics
+	maxWaiting  = 4_000 // concurrent requests that may wait for a task
 
-	// peerRequests bounds the concurrent requests of one peer, without those of managers.
+	// peerRequests and peerWaiting bound the concurrent requests of one peer, without those of
+	// managers: those that may wait for a task, and the others.
 	peerRequests = 64
+	peerWaiting  = 1_000
 
 	callTimeout = 30 * time.Second // of one request, from its first byte to its last
 	bulkTimeout = 5 * time.Minute  // of a request with a body of up to maxListing bytes
@@ -44,6 +48,8 @@ type Config struct {
 	// Visits is the coordinator's schedule of visits to the origins of Catalog, of the same
 	// database.
 	Visits *store.Store
+	// Index is the code index; nil: there is none.
+	Index CodeIndex
 	// Page serves / and every other path outside /api; nil: they are not found.
 	Page http.Handler
 	// Hosts are the names that clients may use for the coordinator, besides addresses,
@@ -52,17 +58,35 @@ type Config struct {
 	// Backup copies the coordinator's data to a folder that does not exist; nil: backups
 	// are refused.
 	Backup func(ctx context.Context, path string) error
-	// Engine reports its health and its figures; nil: they are left out.
+	// Engine reports its health, its figures and its sessions; nil: they are left out, and no
+	// session is ended and no space deleted.
 	Engine Engine
+	Spaces *peer.Spaces // counts the spaces that peers create; nil: those over the API only
+	// Durations are exposed by /metrics.
+	Durations []Durations
+	// MaxTTL bounds the TTL of sessions; 0: one minute.
+	MaxTTL time.Duration
 	Exempt []netip.Prefix // networks whose machines have no quotas (package peer)
 	Memory *memory.Budget // counts the bodies of requests; nil: no limit
 	Log    *slog.Logger   // nil: slog.Default
 }
 
-// Engine is the part of the space engine that health and metrics read.
+// Durations is a histogram with the name, the help and the labels (pairs of name and value) of
+// its metric.
+type Durations struct {
+	Name, Help string
+	Labels     []string
+	*histogram.Histogram
+}
+
+// Engine is the part of the space engine that is for administrators: an engine.Engine.
 type Engine interface {
 	Health() error // nil unless the engine refuses some requests
 	Stats() engine.Stats
+	Sessions() []engine.SessionInfo
+	EndSession(ctx context.Context, id string) error
+	DeleteSpace(ctx context.Context, name string, force bool) (removed int, err error)
+	OpenGateSession(ctx context.Context, o engine.Opening) (engine.GateSession, error)
 }
 
 // server is the API over one repository and one catalog.
@@ -76,11 +100,15 @@ type server struct {
 	// Each channel holds one token for each request in progress. Managers' calls have slots
 	// of their own, so that other clients cannot stop the fleet.
 	slots, fleetSlots chan struct{}
+	waitSlots         chan struct{} // of requests that may wait for a task
+	waitPeers         *peer.Quota   // of waitSlots
 	listings          chan struct{} // bulk requests
 	scrapes           chan struct{} // of metrics
 	peers             *peer.Quota   // of slots
 	// Of bodies that are read or handled.
 	bodies, fleetBodies budget
+
+	workers workers
 
 	checking sync.Mutex // guards check
 	check    *check     // of readiness, that runs now
@@ -112,10 +140,15 @@ func newServer(c Config) *server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	if c.Spaces == nil {
+		c.Spaces = peer.NewSpaces()
+	}
 	repo := space.Over(c.Conn)
 	return &server{
 		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo},
 		metrics: newMetrics(), peers: peer.NewQuota("requests at a time", peerRequests), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
+		waitSlots: make(chan struct{}, maxWaiting), waitPeers: peer.NewQuota("requests that wait", peerWaiting),
+		workers:  workers{peers: peer.NewQuota("sessions over HTTP", peerSessions), open: map[string]*worker{}},
 		listings: make(chan struct{}, maxListings), scrapes: make(chan struct{}, maxScrapes), bodies: budget{max: maxBodies, memory: c.Memory, class: memory.Growth},
 		fleetBodies: budget{max: maxFleetBodies, memory: c.Memory, class: memory.Draining},
 	}

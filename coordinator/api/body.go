@@ -94,7 +94,7 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64
 		data = data[:len(data)+n]
 		if errors.Is(err, io.EOF) {
 			_ = c.SetReadDeadline(began.Add(timeout))
-			r.Body = io.NopCloser(bytes.NewReader(data))
+			r.Body = &bodyInMemory{bytes.NewReader(data), data}
 			return func() { b.giveBack(cap(data)) }, nil
 		}
 		if err != nil {

@@ -46,7 +46,11 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Bac
 // their catalog here (package catalog/remote).
 
 func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added apitypes.Added, err error) {
-	if err := requireLocal(q.Request, o.URI); err != nil {
+	err = requireLocal(q.Request, o.URI)
+	if err == nil && o.Kind.Accepted(o.URI) { // else AddOrigin refuses it
+		err = s.registered(ctx, o.Kind)
+	}
+	if err != nil {
 		return added, err
 	}
 	added.New, err = s.Catalog.AddOrigin(ctx, o)
@@ -61,8 +65,18 @@ func (s *server) catalogCurate(ctx context.Context, _ *request, l apitypes.Listi
 	return s.Catalog.Curate(ctx, l.Origin, l.At, l.Listing)
 }
 
+func (s *server) catalogAudio(ctx context.Context, q *request) (audio apitypes.Audio, err error) {
+	list, err := s.Catalog.AudioToCheck(ctx, q.text("origin"), q.number("limit"))
+	return apitypes.Audio{Items: append([]models.Audio{}, list...)}, err
+}
+
+func (s *server) catalogAudioChecked(ctx context.Context, _ *request, checked apitypes.Audio) (apitypes.Replaced, error) {
+	n, err := s.Catalog.AudioChecked(ctx, checked.At, checked.Items)
+	return apitypes.Replaced{Replaced: n}, err
+}
+
 func (s *server) catalogSelect(ctx context.Context, _ *request, selection apitypes.Selection) (selected apitypes.Selected, err error) {
-	selected.Research, selected.Priority, err = s.Catalog.Select(ctx, selection.Busy, selection.Limit)
+	selected.Research, selected.Priority, err = s.Catalog.Select(ctx, selection.Busy, selection.Limits)
 	return selected, err
 }
 

@@ -23,9 +23,9 @@ func (s *server) serve(rt route) http.Handler {
 	if rt.isBulk {
 		timeout, maxBytes = bulkTimeout, maxListing
 	}
-	slots, bodies := s.slots, &s.bodies
+	bodies := &s.bodies
 	if rt.isForManagers() {
-		slots, bodies = s.fleetSlots, &s.fleetBodies
+		bodies = &s.fleetBodies
 	}
 	h := func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -41,20 +41,12 @@ func (s *server) serve(rt route) http.Handler {
 			}
 			defer release()
 		}
-		release, err := s.admit(ctx, slots, rt.isBulk)
+		release, err := s.admit(ctx, r, rt)
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
 		defer release()
-		if !rt.isForManagers() {
-			p := peer.OfText(r.RemoteAddr, s.Exempt)
-			if err := s.peers.Take(p); err != nil {
-				s.fail(w, r, err)
-				return
-			}
-			defer s.peers.Return(p)
-		}
 		q, err := rt.newRequest(r)
 		if err != nil {
 			s.fail(w, r, err)
@@ -65,37 +57,77 @@ func (s *server) serve(rt route) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		s.write(w, q, answer, rt.isForManagers())
+		s.write(w, q, answer, rt.isForManagers() || rt.isExact)
 	}
 	return s.metrics.count(rt.method+" "+rt.path, http.HandlerFunc(h))
 }
 
-// admit takes one of the slots for a request until release is called. A bulk request waits
-// for its turn first, without a slot.
-func (s *server) admit(ctx context.Context, slots chan struct{}, bulk bool) (release func(), err error) {
-	release = func() { <-slots }
-	if bulk {
+// admit takes one of the slots for a request, and one of its peer's, until release is called. A
+// bulk request waits for its turn first, without a slot.
+func (s *server) admit(ctx context.Context, r *http.Request, rt route) (release func(), err error) {
+	slots, peers := s.slots, s.peers
+	if rt.isForManagers() {
+		slots, peers = s.fleetSlots, nil
+	} else if rt.isWaiting {
+		slots, peers = s.waitSlots, s.waitPeers
+	}
+	if rt.isBulk {
 		select {
 		case s.listings <- struct{}{}:
-			release = func() { <-slots; <-s.listings }
+			defer func() {
+				if err != nil {
+					<-s.listings
+				}
+			}()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
+	if err := takeSlot(slots); err != nil {
+		return nil, refusedSlot(rt, err)
+	}
+	p := peer.OfText(r.RemoteAddr, s.Exempt)
+	if peers != nil {
+		if err := peers.Take(p); err != nil {
+			<-slots
+			return nil, refusedSlot(rt, err)
+		}
+	}
+	return func() {
+		if peers != nil {
+			peers.Return(p)
+		}
+		<-slots
+		if rt.isBulk {
+			<-s.listings
+		}
+	}, nil
+}
+
+func takeSlot(slots chan struct{}) error {
 	select {
 	case slots <- struct{}{}:
-		return release, nil
+		return nil
 	default:
+		return fmt.Errorf("%w: %d requests are in progress", fault.ErrOverloaded, cap(slots))
 	}
-	if bulk {
-		<-s.listings
+}
+
+// errTooMany is why a request that may wait is refused. Its status is 429, because
+// common HTTP clients repeat that by themselves after Retry-After.
+var errTooMany = errors.New("too many requests wait")
+
+func refusedSlot(rt route, err error) error {
+	if rt.isWaiting {
+		return fmt.Errorf("%w: %w", errTooMany, err)
 	}
-	return nil, fmt.Errorf("%w: %d requests are in progress", fault.ErrOverloaded, cap(slots))
+	return err
 }
 
 // write sends a response, and reports to q.finish whether it was written to a client that
-// is still connected. Managers get the users and passwords of URLs, because they fetch them.
-func (s *server) write(w http.ResponseWriter, q *request, answer any, forManagers bool) {
+// is still connected. Managers and workers get an exact answer, with the users and passwords of
+// URLs, because they fetch them.
+func (s *server) write(w http.ResponseWriter, q *request, answer any, exact bool) {
 	written := false
 	if q.finish != nil {
 		defer func() { q.finish(written) }()
@@ -104,6 +136,9 @@ func (s *server) write(w http.ResponseWriter, q *request, answer any, forManager
 	var err error
 	switch answer := answer.(type) {
 	case none:
+	case stream:
+		s.writeLines(w, q, answer)
+		return
 	case yamlText:
 		data = answer
 		w.Header().Set("Content-Type", yamlType)
@@ -112,7 +147,7 @@ func (s *server) write(w http.ResponseWriter, q *request, answer any, forManager
 			s.fail(w, q.Request, err)
 			return
 		}
-		if !forManagers {
+		if !exact {
 			data = []byte(models.Redact(string(data)))
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -152,6 +187,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	detail := models.Redact(err.Error())
 	if row.Kind == fault.ErrOverloaded {
 		w.Header().Set("Retry-After", "1")
+	}
+	if errors.Is(err, errTooMany) {
+		row.HTTPStatus = http.StatusTooManyRequests
 	}
 	if row.Kind == nil {
 		s.Log.Error("api: a request failed", "method", r.Method, "path", r.URL.Path, "error", err)

@@ -71,12 +71,11 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // serveMetrics serves /metrics. The metrics of the spaces, the catalog, the visits and the
 // engine are read for each scrape.
 func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
-	release, err := s.admit(r.Context(), s.scrapes, false)
-	if err != nil {
+	if err := takeSlot(s.scrapes); err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	defer release()
+	defer func() { <-s.scrapes }()
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	scrape := prometheus.NewRegistry()
@@ -87,6 +86,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 			s.Log.Warn("api: some metrics could not be read", "error", err)
 		}
 		s.collectEngine(to)
+		s.collectDurations(to)
 		to.gauge("leasehold_complete", "Whether all metrics could be read.", complete)
 	}))
 	promhttp.HandlerFor(prometheus.Gatherers{s.metrics.registry, scrape}, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
@@ -199,6 +199,17 @@ func (s *server) collectCatalog(ctx context.Context, to sink) error {
 	return nil
 }
 
+// collectDurations collects the histograms of the configuration.
+func (s *server) collectDurations(to sink) {
+	for _, d := range s.Durations {
+		h, buckets := d.Snapshot(), map[float64]uint64{}
+		for bound, n := range h.Buckets {
+			buckets[bound.Seconds()] = n
+		}
+		to <- prometheus.MustNewConstHistogram(describe(d.Name, d.Help, d.Labels), h.Count, h.Sum.Seconds(), buckets)
+	}
+}
+
 // collectEngine collects the engine's figures. None has a label whose values a client
 // could choose.
 func (s *server) collectEngine(to sink) {
@@ -214,7 +225,9 @@ func (s *server) collectEngine(to sink) {
 	to.gauge("leasehold_engine_waiters", "Calls that are blocked.", float64(f.Waiters))
 	to.gauge("leasehold_engine_holds", "Tuples that are held, or taken and not acknowledged.", float64(f.Held))
 	to.gauge("leasehold_engine_queue_depth", "Transactions that wait to be committed.", float64(f.Pending))
-	to.gauge("leasehold_engine_full", "Whether puts are refused because the disk is full.", full)
+	to.gauge("leasehold_engine_full", "Whether puts are refused because the disk is full or the memory budget is used up.", full)
+	to.gauge("leasehold_memory_used_bytes", "Bytes of the memory budget that are used, by estimate.", float64(f.Memory))
+	to.gauge("leasehold_memory_budget_bytes", "The memory budget (--memory); 0: none. Puts and new clients are refused at three quarters of it.", float64(f.MemoryLimit))
 	to.counter("leasehold_engine_operations_total", "Transactions that succeeded.", float64(f.Operations))
 	to.counter("leasehold_engine_refused_total", "Requests that were refused because a limit was reached.", float64(f.Refused))
 	to <- prometheus.MustNewConstSummary(describe("leasehold_journal_batch_records", "Records written by one commit.", nil), f.Commits, float64(f.Records), nil)

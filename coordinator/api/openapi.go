@@ -11,7 +11,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 )
@@ -19,7 +18,10 @@ import (
 // yamlText is an answer that is YAML already.
 type yamlText []byte
 
-const yamlType = "application/yaml"
+const (
+	yamlType  = "application/yaml"
+	linesType = "application/x-ndjson" // one JSON object on each line
+)
 
 func (s *server) getOpenAPI(context.Context, *request) (yamlText, error) {
 	return OpenAPI()
@@ -98,6 +100,8 @@ func (g generator) operation(r route) operation {
 	success := object{"description": "success"}
 	if r.answer == reflect.TypeFor[yamlText]() {
 		success = content(yamlType, nil)
+	} else if r.isStream {
+		success = content(linesType, g.schema(r.answer))
 	} else if r.answer != nil {
 		success = content("application/json", g.schema(r.answer))
 	}
@@ -124,8 +128,8 @@ func (p param) describe() object {
 		schema["default"] = p.absent
 	}
 	described := object{"name": p.name, "in": "query", "schema": schema}
-	if p.in == "path" {
-		described["in"], described["required"] = "path", true
+	if p.in != "" {
+		described["in"], described["required"] = p.in, p.in == "path"
 	}
 	if p.doc != "" {
 		described["description"] = p.doc
@@ -135,12 +139,6 @@ func (p param) describe() object {
 
 // enums are the values of string types.
 var enums = map[reflect.Type]func() []string{
-	reflect.TypeFor[models.OriginKind](): func() (kinds []string) {
-		for _, k := range append(models.VisitedKinds(), models.API) {
-			kinds = append(kinds, string(k))
-		}
-		return kinds
-	},
 	reflect.TypeFor[apitypes.ErrorCode](): func() (codes []string) {
 		for _, row := range fault.Table {
 			codes = append(codes, row.Code)
@@ -162,6 +160,9 @@ func (g generator) schema(t reflect.Type) object {
 	case reflect.Pointer:
 		return g.schema(t.Elem())
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return object{"type": "string", "contentEncoding": "base64"}
+		}
 		return object{"type": "array", "items": g.schema(t.Elem())}
 	case reflect.Map:
 		return object{"type": "object", "additionalProperties": g.schema(t.Elem())}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -32,10 +33,14 @@ func (s *server) getOrigin(ctx context.Context, q *request) (models.Origin, erro
 // path exists, because the path is on the managers' machine.
 func checkOrigin(o apitypes.NewOrigin) error {
 	switch {
+	case o.Kind.IsProgram() && o.Kind.Accepted(o.URI):
+		return nil
 	case !o.Kind.Known():
 		return fmt.Errorf("kind %.64q: %w: use one of %v and %s", o.Kind, fault.ErrInvalid, models.VisitedKinds(), models.API)
 	case len(o.URI) > 4096:
 		return fmt.Errorf("uri: %w: at most 4096 bytes", fault.ErrInvalid)
+	case o.Every != nil && !models.ValidEvery(*o.Every):
+		return fmt.Errorf("every_s %v: %w: %s", *o.Every, fault.ErrInvalid, models.EveryRule)
 	case o.Kind.Accepted(o.URI):
 		return nil
 	}
@@ -54,13 +59,20 @@ func requireLocal(r *http.Request, uri string) error {
 
 // addOrigin adds an origin, and has it visited if it is new.
 func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin) (o models.Origin, err error) {
-	if err := checkOrigin(n); err != nil {
+	if err := errors.Join(checkOrigin(n), s.registered(ctx, n.Kind)); err != nil {
 		return o, err
 	}
 	if err := requireLocal(q.Request, n.URI); err != nil {
 		return o, err
 	}
-	o = models.Origin{ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, Priority: n.Priority, AddedAt: time.Now().UTC()}
+	o = models.Origin{ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, AddedAt: time.Now().UTC(), Every: n.Every}
+	if n.Priority != nil {
+		o.Priority = *n.Priority
+	} else if known, err := s.Catalog.Origin(ctx, o.ID); err == nil {
+		o.Priority = known.Priority
+	} else if !errors.Is(err, fault.ErrNotFound) {
+		return o, err
+	}
 	isNew, err := s.Catalog.AddOrigin(ctx, o)
 	if err != nil {
 		return o, err
@@ -101,5 +113,10 @@ func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priorit
 }
 
 func (s *server) removeOrigin(ctx context.Context, q *request) (none, error) {
-	return none{}, s.Catalog.RemoveOrigin(ctx, q.text("origin"))
+	err := s.Catalog.RemoveOrigin(ctx, q.text("origin"))
+	if err != nil && !errors.Is(err, fault.ErrNotFound) || s.Index == nil {
+		return none{}, err
+	}
+	// Also after a removal that was killed before this step.
+	return none{}, errors.Join(err, s.Index.DropRepo(ctx, q.text("origin")))
 }

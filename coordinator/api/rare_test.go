@@ -66,6 +66,56 @@ func TestAWriteThatTheCatalogRefusesIsNoSuccess(t *testing.T) {
 	}
 }
 
+// unreadable is a catalog whose lists and origins cannot be read.
+type unreadable struct{ catalog.Catalog }
+
+var errUnreadable = fmt.Errorf("catalog: %w", fault.ErrCorrupt)
+
+func (unreadable) Origin(context.Context, string) (models.Origin, error) {
+	return models.Origin{}, errUnreadable
+}
+func (unreadable) Episodes(context.Context) ([]models.Episode, error) { return nil, errUnreadable }
+func (unreadable) Clips(context.Context) ([]models.Clip, error)       { return nil, errUnreadable }
+
+// readableOrigins is unreadable, but for origins.
+type readableOrigins struct{ unreadable }
+
+func (c readableOrigins) Origin(ctx context.Context, id string) (models.Origin, error) {
+	return c.Catalog.Origin(ctx, id)
+}
+
+func TestRecordingsThatArePutAreAllCuratedOrNone(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	const good, bad = `{"name":"a","uri":"https://example.org/1.mp3"}`, `{"name":"b","uri":"file:///etc/passwd"}`
+	h.refuses("not_found", "PUT", v1+"/episodes", `{"origin":"nobody","items":[`+good+`]}`)
+	h.refuses("invalid", "PUT", v1+"/episodes", `{"items":[`+good+`,`+bad+`]}`)
+	h.refuses("invalid", "PUT", v1+"/clips", `{"items":[`+good+`,{"name":"c","uri":"https://example.org/2.wav","aired":"2026-11-22T00:00:00Z"}]}`)
+	h.refuses("invalid", "PATCH", v1+"/episodes/e", `{}`)
+	h.refuses("invalid", "PATCH", v1+"/clips/c", `{}`)
+	totals := h.ok("GET", v1+"/totals", "")
+	require.EqualValues(t, 0, totals["episodes"])
+	require.EqualValues(t, 0, totals["clips"])
+	for name, spoil := range map[string]func(catalog.Catalog) catalog.Catalog{
+		"origins": func(c catalog.Catalog) catalog.Catalog { return unreadable{c} },
+		"lists":   func(c catalog.Catalog) catalog.Catalog { return readableOrigins{unreadable{c}} },
+	} {
+		h := newFixtureWith(t, func(c *api.Config) { c.Catalog = spoil(c.Catalog) })
+		for _, path := range []string{"/episodes", "/clips"} {
+			if name == "origins" {
+				h.refuses("corrupt", "PUT", v1+path, `{"items":[`+good+`]}`)
+			}
+			h.refuses("corrupt", "PUT", v1+path, `{"complete":true,"items":[`+good+`]}`)
+			if name == "lists" {
+				h.refuses("corrupt", "GET", v1+path, "")
+			}
+		}
+		totals := h.ok("GET", v1+"/totals", "")
+		require.EqualValues(t, 0, totals["episodes"], name)
+		require.EqualValues(t, 0, totals["clips"], name)
+	}
+}
+
 func TestNumbersThatJSONLacksDoNotHideOtherTuples(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -19,6 +19,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
+	"leasehold/shared/idempotency"
 )
 
 // A route is one method on one path. serve checks a request against its declarations,
@@ -29,7 +30,11 @@ type route struct {
 	body                  reflect.Type // nil: the body is not read
 	answer                reflect.Type // nil: the response has no body
 	statuses              []int        // of successes; the first unless the handler sets another
+	isStream              bool         // the answer is lines of JSON, each of the type answer
 	isBulk                bool         // it may take bulkTimeout, and its body be maxListing bytes
+	isWaiting             bool         // it may wait for long, with slots of its own
+	isExact               bool         // users and passwords of URLs stay in its answers
+	isKeyed               bool         // it takes an idempotency key
 	handle                func(context.Context, *request) (any, error)
 }
 
@@ -46,7 +51,7 @@ func on[A any](method, path, summary string, h func(context.Context, *request) (
 	}
 	for _, m := range inBraces.FindAllStringSubmatch(path, -1) {
 		p := param{name: m[1], in: "path", kind: idParam}
-		if p.name == "space" { // its name may have any characters
+		if p.name == "space" || p.name == "session" || p.name == "limit" { // its name may have any characters
 			p.kind = textParam
 		}
 		r.params = append(r.params, p)
@@ -71,14 +76,26 @@ func withBody[B, A any](method, path, summary string, h func(context.Context, *r
 
 func (r route) returns(statuses ...int) route { r.statuses = statuses; return r }
 func (r route) bulk() route                   { r.isBulk = true; return r }
+func (r route) waits() route                  { r.isWaiting = true; return r }
+func (r route) exact() route                  { r.isExact = true; return r }
 
-// isForManagers reports whether the route is a method of the catalog that managers call.
-func (r route) isForManagers() bool { return strings.HasPrefix(r.path, v1+"/catalog/") }
+// keyed declares that the changes of a request happen once for its idempotency key.
+func (r route) keyed() route {
+	r.isKeyed = true
+	r.params = append(r.params, param{name: keyHeader, in: "header", doc: keyDoc})
+	return r
+}
+
+// isForManagers reports whether the route is a method of the catalog or of the code index
+// that managers and workers call.
+func (r route) isForManagers() bool {
+	return strings.HasPrefix(r.path, v1+"/catalog/") || strings.HasPrefix(r.path, v1+"/index/")
+}
 
 // A param is a parameter of a path, which is required, or of a query, which is not.
 type param struct {
 	name, doc string
-	in        string // path; empty: query
+	in        string // path or header; empty: query
 	kind      paramKind
 	absent    any // the value if it is absent; nil: the zero value
 	max       int // of a number, which is 0 or more
@@ -139,9 +156,12 @@ type request struct {
 	values   map[string]any // of the declared parameters, by name
 	status   int
 	location string
-	// finish is called once the response was written, or could not be (written is false);
-	// nil: nothing is.
+	// finish is called once the response was written, or could not be (written is false), but
+	// not if the handler returned an error. nil: nothing is called.
 	finish func(written bool)
+	// key and fingerprint are of a request with an idempotency key.
+	key, fingerprint string
+	keyed            *idempotency.Keyed // set if the request has an idempotency key and its handler calls idempotent
 }
 
 // newRequest checks the parameters of a request.
@@ -155,6 +175,8 @@ func (rt route) newRequest(r *http.Request) (*request, error) {
 		text := query.Get(p.name)
 		if p.in == "path" {
 			text = r.PathValue(p.name)
+		} else if p.in == "header" {
+			text = r.Header.Get(p.name)
 		} else if n := len(query[p.name]); n > 1 {
 			return nil, fmt.Errorf("%w: parameter %s is given %d times", fault.ErrInvalid, p.name, n)
 		}
@@ -162,8 +184,13 @@ func (rt route) newRequest(r *http.Request) (*request, error) {
 			return nil, err
 		}
 	}
+	if rt.isKeyed {
+		if err := q.readKey(r); err != nil {
+			return nil, err
+		}
+	}
 	for name := range query {
-		if !slices.ContainsFunc(rt.params, func(p param) bool { return p.name == name && p.in != "path" }) {
+		if !slices.ContainsFunc(rt.params, func(p param) bool { return p.name == name && p.in == "" }) {
 			return nil, fmt.Errorf("%w: unknown parameter %.64q of %s", fault.ErrInvalid, name, rt.path)
 		}
 	}

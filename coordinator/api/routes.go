@@ -1,5 +1,13 @@
 package api
 
+import (
+	"slices"
+
+	"leasehold/shared/apitypes"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/schedule"
+)
+
 // v1 is the path of the first version of the API.
 const v1 = "/api/v1"
 
@@ -8,27 +16,40 @@ var (
 	byOrigin  = param{name: "origin", kind: idParam, doc: "only items of this origin (id)"}
 	byEpisode = param{name: "episode", kind: idParam, doc: "only items of this episode (id)"}
 	byClip    = param{name: "clip", kind: idParam, doc: "only items of this clip (id)"}
+	byRepo    = param{name: "repo", doc: "id, name, or the end of the name of a repository"}
 	byAction  = param{name: "action", kind: idParam, doc: "only items of this action"}
 )
 
 // routes declares every route below /api/v1.
 func (s *server) routes() []route {
+	return slices.Concat(s.mainRoutes(), s.taskRoutes(), s.codeRoutes())
+}
+
+func (s *server) mainRoutes() []route {
 	return []route{
 		on("GET", "/openapi.yaml", "Return this document.", s.getOpenAPI),
 
 		on("GET", "/origins", "List the origins, oldest first.", s.listOrigins, page(maxPage)...),
-		withBody("POST", "/origins", "Add an origin and have it visited; a known one gets the priority (200).", s.addOrigin).returns(201, 200),
+		withBody("POST", "/origins", "Add an origin and have it visited; a known one gets the priority, if there is one (200).", s.addOrigin).returns(201, 200),
 		on("GET", "/origins/{origin}", "Show an origin.", s.getOrigin),
 		withBody("PATCH", "/origins/{origin}", "Change the priority of an origin; its recordings get it at the next visit.", s.patchOrigin),
 		on("DELETE", "/origins/{origin}", "Remove an origin, its recordings, and their findings.", s.removeOrigin),
 		on("GET", "/origins/{origin}/schedule", "Show when an origin is visited, what decides that, and its latest visits.", s.getSchedule),
 		withBody("POST", "/origins/{origin}/schedule", "Enable or disable an origin, or have it visited now.", s.steer),
+		on("POST", "/origins/{origin}/changed", "Report that an origin has changed, as a forge's webhook does. It counts as a date; how often such reports are true is learned.", s.tellChanged),
 		on("GET", "/listers", "List the origins that list other origins.", s.listListers, page(maxPage)...),
 		withBody("POST", "/listers", "Add a lister: a document of feeds, a list of URLs, or a folder of repositories. It is visited like any origin.", s.addLister).returns(201, 200),
 
+		withBody("POST", "/listers/{lister}/origins", "Add the origins that a program lists: kinds feed and git at http(s) URLs, and registered visit types. With full, origins that no list names any more are not visited.", s.pushOrigins),
+
+		on("GET", "/visit-types", "List the visit types that programs registered.", s.listVisitTypes, page(maxPage)...),
+		withBody("POST", "/visit-types", "Register a visit type, so that origins of that kind can be added and programs visit them. Repeating it changes nothing.", s.addVisitType),
+		withBody("POST", "/visits/claims", "Claim visits of a registered type for a program, which reports their outcomes within an hour.", s.claimVisits),
 		on("GET", "/visits", "List the visits that wait or are held.", s.listVisits, page(maxTuples, byOrigin)...),
 		withBody("POST", "/visits", "Have an origin visited now; if a visit of it waits or is held, it is returned instead.", s.addVisit).returns(202),
 		on("GET", "/visits/next", "List the origins that would be visited next, the best first, and why.", s.nextVisits, limit(20, maxTuples)),
+		on("GET", "/visits/capacity", "Show what the slots of all managers, or a number of slots, can hold, and which pools grow without end.", s.getCapacity,
+			param{name: "slots", kind: numberParam, max: 1 << 20, doc: "number of slots; 0 or absent: those that managers have now"}),
 		withBody("POST", "/visits/outcomes", "Record the outcome of a visit that was made outside the system. Repeating it changes nothing.", s.putOutcome),
 
 		on("GET", "/episodes", "List the episodes, latest curated first.", s.listEpisodes, page(maxPage, byOrigin)...),
@@ -47,30 +68,88 @@ func (s *server) routes() []route {
 
 		on("GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
 		on("GET", "/costs", "List what tasks have cost since the coordinator started.", s.listCosts, page(maxPage)...),
+		on("GET", "/sessions", "List the sessions of all clients, with the programs behind them.", s.listOpenSessions, page(maxPage)...),
+		withBody("POST", "/sessions", "Open the session of a worker that speaks HTTP. Each of its requests is a sign of life.", s.openSession).returns(201),
+		on("POST", "/sessions/{session}/heartbeat", "Keep the session of a worker alive, and show which tasks it has and whether it shall drain.", s.sessionHeartbeat),
+		on("DELETE", "/sessions/{session}", "End a session: what it holds is handed back. A program that still runs opens a new one; see drain.", s.endSession),
 		on("POST", "/sessions/{session}/drain", "Tell a manager or a worker to take nothing new, to finish or hand back what it holds, and to end. The response does not wait for that; when the session has ended, it is not in the status any more.", s.drainSession).returns(202),
 		withBody("POST", "/backups", "Copy the spaces and the catalog to a new folder on the coordinator's machine; only from there.", s.makeBackup).returns(201).bulk(),
 
 		on("GET", "/spaces", "List the spaces with their counts.", s.listSpaces, page(maxPage)...),
+		withBody("POST", "/spaces", "Create a space; one that exists with equal options is returned (200).", s.createSpace).returns(201, 200),
 		on("GET", "/spaces/{space}", "Show a space.", s.getSpace),
+		on("DELETE", "/spaces/{space}", "Delete a space, and with force its tuples. Spaces of the protocols are refused (forbidden).", s.deleteSpace,
+			param{name: "force", kind: flagParam, doc: "delete a space that has tuples too"}),
 		on("GET", "/spaces/{space}/tuples", "List the tuples that match a template, without taking them; with limit 0, count them (total). A template that ends in ... matches tuples of any length.", s.listTuples,
 			page(maxTuples, param{name: "template", doc: "such as: task research ?string ...; all tuples if absent"}, held(false))...),
 		withBody("POST", "/spaces/{space}/put", "Put a tuple. If the space is full, the put is refused (overloaded).", s.putTuple).returns(201),
 		withBody("POST", "/spaces/{space}/get", "Take a tuple that matches a template. It is gone even if the response is lost on its way.", s.getTuple),
 		withBody("POST", "/spaces/{space}/query", "Read a tuple that matches a template.", s.queryTuple),
 
-		on("GET", "/tasks", "List the tasks that wait or are held, by priority.", s.listTasks, page(maxTuples, byAction, held(true))...),
-		withBody("POST", "/tasks", "Create a task without a lease; its results stay in the space result.", s.createTask).returns(201),
-		on("GET", "/tasks/{task}", "Show a task that waits or is held.", s.getTask),
-		on("GET", "/dead", "List the dead letters.", s.listDead, page(maxTuples, byAction)...),
-		on("GET", "/dead/{task}", "Show a dead letter.", s.getDead),
-		on("POST", "/dead/{task}/requeue", "Requeue a dead letter.", s.requeue),
-
 		withBody("POST", "/catalog/origins", "catalog.AddOrigin, for managers.", s.catalogOrigin),
 		on("GET", "/catalog/origins/{origin}", "catalog.Origin, for managers: the only response with the user and password of a URL.", s.getOrigin),
 		withBody("POST", "/catalog/outcomes", "catalog.RecordOutcome, for managers.", s.catalogOutcome),
 		withBody("POST", "/catalog/curate", "catalog.Curate, for managers.", s.catalogCurate).bulk(),
+		on("GET", "/catalog/audio", "catalog.AudioToCheck, for managers.", s.catalogAudio, limit(10, maxPage), byOrigin),
+		withBody("POST", "/catalog/audio", "catalog.AudioChecked, for managers.", s.catalogAudioChecked),
 		withBody("POST", "/catalog/select", "catalog.Select, for managers; not_found if nothing is left to select.", s.catalogSelect).bulk(),
 		withBody("POST", "/catalog/ingest", "catalog.Ingest, for managers.", s.catalogIngest),
 		withBody("POST", "/catalog/lift", "catalog.Lift, for managers.", s.catalogLift),
+	}
+}
+
+// taskRoutes are those of tasks, dead letters, actions, limits and schedules.
+func (s *server) taskRoutes() []route {
+	return []route{
+		on("GET", "/tasks", "List the tasks that are alive, or those of a state; those that have ended as long as they are kept, the latest first. A page may have fewer items than limit, even none, before the last one.", s.listTasks, append(byTask, byState)...),
+		withBody("POST", "/tasks", "Create a task without a lease. If its unique key is taken, the response is the task that has it.", s.createTask).returns(201).keyed(),
+		withBody("POST", "/task-batches", "Create several tasks, all or none.", s.createTasks).returns(201).keyed(),
+		on("GET", "/tasks/{task}", "Show a task: why it is not running if it is alive, or how it ended. With wait, the response comes when it has ended, or shows the task as it is then.", s.getTask,
+			param{name: "wait", kind: numberParam, max: int(maxWait.Seconds()), doc: "longest time in seconds to wait for its end"}).waits(),
+		withBody("POST", "/tasks/{task}/cancel", "End a task that is alive; the coordinator stops the worker that has it. A task under a manager's lease is refused (conflict).", s.cancelTask).keyed(),
+		withBody("POST", "/sessions/{session}/claims", "Claim tasks for the session of a worker, and wait for the first one. If the response cannot be written, they are handed back at once; if the session ends or is lost, they are offered again.", s.claimTasks).keyed().waits().exact(),
+		withBody("POST", "/sessions/{session}/claims/{task}/extend", "Start the timeout of a claimed task again, and note its progress. As with the next three routes, stale_token means that the session does not have the task, or another attempt of it.", s.extendTask).keyed(),
+		withBody("POST", "/sessions/{session}/claims/{task}/resolve", "End a claimed task with its result, and create others in the same transaction, which are returned.", s.resolveTask).keyed(),
+		withBody("POST", "/sessions/{session}/claims/{task}/release", "Give a claimed task back after an attempt that failed; another worker may try, or it becomes a dead letter.", s.releaseTask).keyed(),
+		withBody("POST", "/sessions/{session}/claims/{task}/hand-back", "Give a claimed task back without counting an attempt.", s.handBackTask).keyed(),
+		on("GET", "/actions/{action}", "Count the tasks of an action by state, and show whether it is paused.", s.getAction),
+		on("POST", "/actions/{action}/pause", "Have no more tasks of an action claimed. Running tasks go on.", s.pauseAction),
+		on("POST", "/actions/{action}/resume", "End the pause of an action.", s.resumeAction),
+		on("GET", "/limits", "List the limits and who uses them.", s.listLimits, page(maxTuples)...),
+		withBody("PUT", "/limits/{limit}", "Set a limit, or change it.", s.setLimit),
+		on("DELETE", "/limits/{limit}", "Remove a limit; tasks that name it have none then.", s.removeLimit),
+		on("GET", "/schedules", "List the schedules of tasks, by name, without the data of their tasks.", s.listSchedules, page(schedule.MaxSchedules)...),
+		on("GET", "/schedules/{schedule}", "Show a schedule of tasks.", s.taskSchedule),
+		withBody("PUT", "/schedules/{schedule}", "Add a schedule, which creates a task at each of its due times (201), or replace it (200).", s.setSchedule).returns(201, 200),
+		on("DELETE", "/schedules/{schedule}", "Remove a schedule. The tasks that it created stay.", s.removeSchedule),
+		on("POST", "/schedules/{schedule}/pause", "Have a schedule create no tasks. Due times that pass meanwhile are not made up for.", s.pauseSchedule),
+		on("POST", "/schedules/{schedule}/resume", "End the pause of a schedule.", s.resumeSchedule),
+		on("GET", "/dead", "List the dead letters.", s.listDead, byTask...),
+		on("GET", "/dead/{task}", "Show a dead letter.", s.getDead),
+		on("POST", "/dead/{task}/requeue", "Requeue a dead letter; the task keeps its id.", s.requeue).keyed(),
+		on("DELETE", "/dead/{task}", "Discard a dead letter.", s.discardDead).keyed(),
+	}
+}
+
+// codeRoutes declares the routes of code search.
+func (s *server) codeRoutes() []route {
+	return []route{
+		streaming[apitypes.SearchLine]("GET", "/search", "Search the files of repositories (docs/index.md): lines of JSON, the best 50 matches first.", s.search,
+			param{name: "q", doc: "query, such as: lang:go \"func main\" -file:test"}, limit(50, maxMatches), param{name: "context", kind: numberParam, max: codesearch.MaxContext, doc: "lines before and after each match"}),
+		on("GET", "/files", "List the files of repositories, indexed and skipped, by name and path.", s.listFiles,
+			page(maxPage, byRepo, param{name: "skipped", kind: flagParam, doc: "only files that are not indexed"})...),
+		on("GET", "/report", "Show the largest functions, the most complex files and the languages of a repository.", s.codeReport, byRepo, limit(20, maxReport)),
+
+		on("GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", doc: "part of a name"}, limit(100, maxPage)),
+		on("GET", "/repositories", "List the indexed repositories by name.", s.listRepositories, page(maxPage)...),
+		on("GET", "/file", "Read lines of an indexed file.", s.readCode, byRepo, param{name: "path", doc: "of the file"}, param{name: "ref", doc: "branch; any by default"},
+			param{name: "oid", doc: "hash of the content, in place of repo, path and ref"}, param{name: "from", kind: numberParam, max: maxLines, doc: "number of the first line"}, limit(1000, maxLines)),
+
+		withBody("POST", "/index/missing", "Return the blobs that the code index lacks, for managers and workers.", s.indexMissing),
+		on("GET", "/index/segments/{segment}", "Return how much of a segment was received, for workers.", s.indexReceived),
+		withBody("POST", "/index/segments/{segment}/parts", "Add a part of a segment, for workers. Repeating it changes nothing.", s.indexPart),
+		withBody("POST", "/index/segments/{segment}/commit", "Check a segment that was received, and put it into the code index, for workers.", s.indexCommit).bulk(),
+		on("GET", "/index/generations/{origin}", "Return whether all files of an origin are indexed, for managers.", s.indexComplete),
+		withBody("POST", "/index/generations", "Replace the files of a repository that searches see, for managers; conflict if blobs are missing.", s.indexPublish).bulk(),
 	}
 }

@@ -62,3 +62,13 @@ func Draining(ctx context.Context) <-chan struct{} {
 	}
 	return nil
 }
+
+// draining reports whether the server of a request stops.
+func draining(ctx context.Context) bool {
+	select {
+	case <-Draining(ctx):
+		return true
+	default:
+		return false
+	}
+}

@@ -14,13 +14,14 @@ import (
 	"leasehold/shared/browse"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
+	"leasehold/shared/schedule"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 
 // queryOnly are the spaces that only the protocols write to.
-var queryOnly = map[string]bool{lease.Space: true, task.Dead: true}
+var queryOnly = map[string]bool{lease.Space: true, task.Dead: true, task.Data: true, task.Ends: true, task.Alerts: true, schedule.Space: true}
 
 // maxTTL is the maximum TTL of a tuple.
 const maxTTL = 366 * 24 * time.Hour
@@ -40,16 +41,11 @@ func (s *server) listSpaces(ctx context.Context, q *request) (apitypes.Page[apit
 
 func (s *server) getSpace(ctx context.Context, q *request) (apitypes.Space, error) {
 	name := q.text("space")
-	infos, err := s.repo.List(ctx)
-	if err != nil {
-		return apitypes.Space{}, err
+	info, found, err := s.findSpace(ctx, name)
+	if err == nil && !found {
+		err = fmt.Errorf("space %.100q: %w", name, fault.ErrNotFound)
 	}
-	for _, i := range infos {
-		if i.Name == name {
-			return showSpace(i), nil
-		}
-	}
-	return apitypes.Space{}, fmt.Errorf("space %.100q: %w", name, fault.ErrNotFound)
+	return showSpace(info), err
 }
 
 func showTuple(t tuple.Tuple) apitypes.Tuple {
@@ -170,10 +166,14 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 	if err := requireWritable(name); err != nil {
 		return apitypes.Tuple{}, err
 	}
-	var op space.OpID // of the attempt that may have taken the tuple
+	var op space.OpID // of the last attempt: an earlier one took nothing
+	var claimed task.Item
 	take := func(ctx context.Context, v space.Verb, t tuple.Template) (space.Reply, error) {
 		op = space.OpID{Session: s.Conn.Session(), Seq: s.gets.Add(1)}
-		return s.Conn.Do(ctx, space.Request{Verb: v, Space: name, Template: t, Op: op, Ack: true, Recent: true})
+		// Recent, because concurrent requests reach the engine out of order.
+		reply, err := s.Conn.Do(ctx, space.Request{Verb: v, Space: name, Template: t, Op: op, Ack: true, Recent: true})
+		claimed.ID, claimed.Token = task.TokenOf(reply.Tuple)
+		return reply, err
 	}
 	got, err := lookUp(ctx, l, func(ctx context.Context, t tuple.Template) (tuple.Tuple, error) {
 		reply, err := take(ctx, space.VerbGet, t)
@@ -182,7 +182,11 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 		reply, err := take(ctx, space.VerbGetP, t)
 		return reply.Tuple, reply.Found, err
 	})
+	// If getTuple returns an error, the attempt took nothing, and finish is not called.
 	q.finish = func(written bool) {
+		if name == task.Space && !written { // the get was a claim
+			_ = s.tasks.HandBack(context.WithoutCancel(ctx), claimed)
+		}
 		end := space.VerbBack
 		if written {
 			end = space.VerbAck
@@ -193,8 +197,9 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 	return got, err
 }
 
-// lookUp returns a tuple that matches, and waits for one if the request allows it: poll
-// does not block, and wait does.
+// lookUp returns a tuple that matches, and waits for one if the request allows it. poll does
+// not block, and reports whether a tuple matched; wait blocks. The error is ErrNotFound if
+// none matched in time.
 func lookUp(
 	ctx context.Context, l apitypes.Lookup,
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),
@@ -213,7 +218,10 @@ func lookUp(
 	}
 	found, ok, err := poll(ctx, t)
 	if err == nil && !ok && timeout > 0 {
-		found, err = waitFor(ctx, timeout, t, wait)
+		err = waitFor(ctx, timeout, func(ctx context.Context) (err error) {
+			found, err = wait(ctx, t)
+			return err
+		})
 		ok = err == nil
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = nil
@@ -228,12 +236,12 @@ func lookUp(
 	return showTuple(found), nil
 }
 
-// waitFor waits until the timeout, or until the server drains.
-func waitFor(ctx context.Context, timeout time.Duration, t tuple.Template, wait func(context.Context, tuple.Template) (tuple.Tuple, error)) (tuple.Tuple, error) {
+// waitFor calls wait with a context that ends at the timeout, or when the server drains.
+func waitFor(ctx context.Context, timeout time.Duration, wait func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if draining, ok := ctx.Value(drainKey{}).(context.Context); ok {
 		defer context.AfterFunc(draining, cancel)()
 	}
-	return wait(ctx, t)
+	return wait(ctx)
 }

@@ -2,109 +2,250 @@ package api
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/apitypes"
-	"leasehold/shared/browse"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 
-func showTask(t models.Task) apitypes.Task {
-	return apitypes.Task{
-		ID: t.ID, Action: t.Action, Subject: t.Subject, Parts: t.Parts, Attempts: t.Attempts, Timeout: t.Timeout,
-		Claimants: t.Claimants, Note: t.State, History: t.History, CreatedAt: t.CreatedAt, ClaimedAt: t.ClaimedAt,
+// showTask shows a task without its data.
+func showTask(i task.Item, state task.State) apitypes.Task {
+	shown := apitypes.Task{
+		ID: i.ID, Action: i.Action, State: string(state), Subject: i.Subject, Parts: i.Parts, Lease: i.Lease, Priority: i.Priority,
+		Timeout: i.Timeout, Attempts: i.Attempts, Claimants: append([]string{}, i.Claimants...), CreatedAt: i.CreatedAt, ClaimedAt: i.ClaimedAt,
+		Progress: i.Progress, Note: i.State, History: i.History,
+		TaskOptions: apitypes.TaskOptions{
+			NotBefore: i.NotBefore, ExpiresAt: i.ExpiresAt, MaxAttempts: i.MaxAttempts, Backoff: i.Backoff, UniqueKey: i.UniqueKey, Group: i.Group,
+			Tags: i.Tags, ResultTuple: i.ResultTuple, ResultTTL: i.ResultTTL, After: i.After, OnFailure: i.OnFailure, Limits: i.Limits, OnLimit: i.OnLimit,
+		},
 	}
-}
-
-// showItem shows a task that waits or is held. If its body cannot be decoded, the error
-// is its note.
-func showItem(x browse.Entry) apitypes.Task {
-	i, err := task.Decode(x.Tuple)
-	shown := showTask(i.Task)
-	if err != nil {
-		shown.Note = err.Error()
-	}
-	shown.Lease, shown.Priority, shown.State, shown.Holder = i.Lease, i.Priority, "waiting", x.Holder
-	switch {
-	case x.Holder != "":
-		shown.State = "held"
-	case x.Held:
-		shown.State = "back-off"
+	if i.CurrentClaimant != "" {
+		shown.CurrentClaimant = &i.CurrentClaimant
 	}
 	return shown
 }
 
-func (s *server) listTasks(ctx context.Context, q *request) (apitypes.Page[apitypes.Task], error) {
-	t := task.Any()
-	if action := q.text("action"); action != "" {
-		t = task.AnyOf(action)
+// showListed shows a task of a list. If it cannot be decoded, the error is its note.
+func showListed(l task.Listed) apitypes.Task {
+	shown := showTask(l.Item, l.StateNow())
+	shown.Session = l.Holder
+	if l.Reason != "" {
+		shown.Note = l.Reason
 	}
-	found, err := s.browse.Page(ctx, browse.Query{Space: task.Space, Template: t, Held: q.flag("held"), Offset: q.number("offset"), Limit: q.number("limit")})
-	return toPage(found.Entries, found.Total, showItem), err
+	if l.Err != nil {
+		shown.Note = l.Err.Error()
+	}
+	if l.Why.Code != "" {
+		shown.Why = &apitypes.Why{Code: l.Why.Code, Text: l.Why.Text}
+	}
+	switch n := len(l.History); {
+	case l.End != nil:
+		showEnd(&shown, l.End)
+	case l.Reason != "" && n > 0:
+		last := l.History[n-1]
+		taken := models.SecondsOf(last.EndedAt.Sub(last.ClaimedAt))
+		shown.EndedAt, shown.Worker, shown.Duration = last.EndedAt, last.Worker, &taken
+	}
+	return shown
+}
+
+// showEnd shows how a task ended.
+func showEnd(shown *apitypes.Task, end *task.End) {
+	shown.EndedAt, shown.Note, shown.Result = end.At, end.Note, json.RawMessage(end.Result)
+	if len(shown.Result) > 0 && !json.Valid(shown.Result) { // a foreign client may have put any text
+		shown.Result, _ = json.Marshal(end.Result) // a string has no error
+	}
+	if shown.CurrentClaimant != nil {
+		taken := models.SecondsOf(end.At.Sub(shown.ClaimedAt))
+		shown.CurrentClaimant, shown.Worker, shown.Duration = nil, end.Worker, &taken
+	}
+}
+
+// byTask are the parameters of lists of tasks.
+var byTask = []param{
+	byAction,
+	{name: "tag", doc: "only tasks with this tag"},
+	{name: "group", doc: "only tasks of this group"},
+	{name: "text", doc: "only tasks whose last error contains this text"},
+	{name: "older", kind: numberParam, max: math.MaxInt32, doc: "only tasks created at least so many seconds ago"},
+	{name: "younger", kind: numberParam, max: math.MaxInt32, doc: "only tasks created at most so many seconds ago"},
+	{name: "cursor", doc: "the next of an earlier page"},
+	limit(100, task.MaxListed),
+}
+
+// byState selects a state of tasks.
+var byState = param{name: "state", doc: "waiting, delayed, blocked, paused, claimed, dead, resolved, cancelled, or ended for those that are no longer in a space; those that are alive if absent"}
+
+// listedStates are the states by which tasks can be listed; the empty one selects those that
+// are alive.
+var listedStates = []task.State{
+	"", task.Waiting, task.StateDelayed, task.StateBlocked, task.StatePaused, task.Claimed, task.StateDead, task.Resolved, task.Cancelled, task.AnyEnd,
+}
+
+// tasksBy reads a page of tasks.
+func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (apitypes.Tasks, error) {
+	f := task.Filter{
+		State: state, Action: q.text("action"), Tag: q.text("tag"), Group: q.text("group"), Text: q.text("text"),
+		Older: time.Duration(q.number("older")) * time.Second, Younger: time.Duration(q.number("younger")) * time.Second,
+	}
+	cursor, err := decodeCursor(q.text("cursor"))
+	page := apitypes.Tasks{Items: []apitypes.Task{}}
+	if err != nil {
+		return page, err
+	}
+	for left := q.number("limit"); left > 0; {
+		var all []task.Listed
+		if all, cursor, err = s.tasks.List(ctx, f, cursor, left); err != nil {
+			return page, err
+		}
+		for _, l := range all {
+			page.Items = append(page.Items, showListed(l))
+		}
+		// An empty part of a long list is shown as an empty page, so that a filter that
+		// selects little keeps no request busy for long.
+		if left -= len(all); len(cursor) == 0 || len(all) == 0 {
+			break
+		}
+	}
+	page.Next = encodeCursor(cursor)
+	return page, nil
+}
+
+func encodeCursor(c task.Cursor) string {
+	if len(c) == 0 {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(tuple.Tuple(c).Append(nil))
+}
+
+func decodeCursor(text string) (task.Cursor, error) {
+	if text == "" {
+		return nil, nil
+	}
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		t, rest, decodeErr := tuple.Decode(data)
+		if decodeErr == nil && len(rest) == 0 {
+			return task.Cursor(t), nil
+		}
+		err = decodeErr
+	}
+	return nil, fmt.Errorf("cursor %.64q: %w: want the next of an earlier page: %v", text, fault.ErrInvalid, err)
+}
+
+func (s *server) listTasks(ctx context.Context, q *request) (apitypes.Tasks, error) {
+	state := task.State(q.text("state"))
+	if !slices.Contains(listedStates, state) {
+		return apitypes.Tasks{}, fmt.Errorf("state %.50q: %w: want one of %v", string(state), fault.ErrInvalid, listedStates[1:])
+	}
+	return s.tasksBy(ctx, q, state)
+}
+
+func (s *server) listDead(ctx context.Context, q *request) (apitypes.Tasks, error) {
+	return s.tasksBy(ctx, q, task.StateDead)
 }
 
 func (s *server) getTask(ctx context.Context, q *request) (apitypes.Task, error) {
-	id := q.text("task")
-	found, err := s.browse.Page(ctx, browse.Query{Space: task.Space, Template: task.WithID(id), Held: true, Limit: 1})
+	l, err := s.showOrWait(ctx, q.text("task"), time.Duration(q.number("wait"))*time.Second)
 	if err != nil {
 		return apitypes.Task{}, err
 	}
-	if len(found.Entries) == 0 {
-		return apitypes.Task{}, fmt.Errorf("task %s: %w: it is done or dead, or never existed", id, fault.ErrNotFound)
-	}
-	shown := showItem(found.Entries[0])
-	if i, err := task.Decode(found.Entries[0].Tuple); err == nil {
-		shown.Data = i.Data
-	}
+	shown := showListed(l.Listed)
+	shown.Data = l.Data
 	return shown, nil
 }
 
-// defaultTimeout is the timeout of a task that is created without one.
-const defaultTimeout = 10 * time.Minute
-
-func (s *server) createTask(ctx context.Context, q *request, n apitypes.NewTask) (apitypes.Task, error) {
-	timeout := defaultTimeout
-	if n.Timeout != nil {
-		var err error
-		if timeout, err = seconds("timeout_s", *n.Timeout, lease.MaxTTL); err != nil {
-			return apitypes.Task{}, err
+// showOrWait returns a task once it has ended, or as it is after a while.
+func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) (task.Shown, error) {
+	if wait > 0 {
+		waiting, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		l, err := s.tasks.Wait(waiting, id)
+		if waiting.Err() == nil || err == nil || ctx.Err() != nil {
+			return l, err
 		}
 	}
-	created := models.Task{Action: n.Action, Subject: n.Subject, Data: n.Data, Timeout: models.SecondsOf(timeout)}
-	i, err := s.tasks.Create(ctx, created, n.Priority)
-	q.location = v1 + "/tasks/" + i.ID
-	return showNew(i), err
+	return s.tasks.Show(ctx, id)
+}
+
+// newTask converts the body that creates a task.
+func newTask(n apitypes.NewTask) (task.New, error) {
+	timeout := task.DefaultTimeout
+	if n.Timeout != nil {
+		if _, err := seconds("timeout", *n.Timeout, lease.MaxTTL); err != nil {
+			return task.New{}, err
+		}
+		timeout = *n.Timeout
+	}
+	o := n.TaskOptions
+	return task.New{
+		Priority: n.Priority, Ref: n.Ref, OnConflict: n.OnConflict,
+		Task: models.Task{Action: n.Action, Subject: n.Subject, Data: n.Data, Timeout: timeout, TaskOptions: models.TaskOptions{
+			NotBefore: o.NotBefore, ExpiresAt: o.ExpiresAt, MaxAttempts: o.MaxAttempts, Backoff: o.Backoff, UniqueKey: o.UniqueKey, Group: o.Group,
+			Tags: o.Tags, ResultTuple: o.ResultTuple, ResultTTL: o.ResultTTL, After: o.After, OnFailure: o.OnFailure, Limits: o.Limits, OnLimit: o.OnLimit,
+		}},
+	}, nil
+}
+
+// newTasks converts the tasks of a body that creates several.
+func newTasks(all []apitypes.NewTask) (wanted []task.New, err error) {
+	for at, one := range all {
+		w, err := newTask(one)
+		if err != nil {
+			return nil, fmt.Errorf("task %d of %d: %w", at+1, len(all), err)
+		}
+		wanted = append(wanted, w)
+	}
+	return wanted, nil
+}
+
+// tasksOf returns the client for a request that may have an idempotency key.
+func (s *server) tasksOf(q *request) task.Client { return task.Client{Repo: q.idempotent(s.repo)} }
+
+func (s *server) createTask(ctx context.Context, q *request, n apitypes.NewTask) (apitypes.Task, error) {
+	wanted, err := newTask(n)
+	if err != nil {
+		return apitypes.Task{}, err
+	}
+	made, err := s.tasksOf(q).CreateAll(ctx, wanted)
+	if err != nil {
+		return apitypes.Task{}, err
+	}
+	q.location = v1 + "/tasks/" + made[0].ID
+	return showNew(made[0]), nil
+}
+
+func (s *server) createTasks(ctx context.Context, q *request, n apitypes.NewTasks) (apitypes.Tasks, error) {
+	answer := apitypes.Tasks{Items: []apitypes.Task{}}
+	wanted, err := newTasks(n.Tasks)
+	if err != nil {
+		return answer, err
+	}
+	made, err := s.tasksOf(q).CreateAll(ctx, wanted...)
+	for _, i := range made {
+		answer.Items = append(answer.Items, showNew(i))
+	}
+	return answer, err
 }
 
 func showNew(i task.Item) apitypes.Task {
-	shown := showTask(i.Task)
-	shown.State, shown.Priority, shown.Data = "waiting", i.Priority, i.Data
+	shown := showTask(i, i.StateNow())
+	shown.Data = i.Data
 	return shown
 }
 
-// showDead shows a dead letter; err is the error of decoding it.
-func showDead(l task.DeadLetter, err error) apitypes.Task {
-	shown := showTask(l.Task)
-	shown.State, shown.Note = "dead", l.Reason
-	if err != nil {
-		shown.History = []string{err.Error()}
-	}
-	return shown
-}
-
-func (s *server) listDead(ctx context.Context, q *request) (apitypes.Page[apitypes.Task], error) {
-	t := task.AnyDead()
-	if action := q.text("action"); action != "" {
-		t = task.MatchDead(action, tuple.AnyString)
-	}
-	found, err := s.browse.Page(ctx, browse.Query{Space: task.Dead, Template: t, Offset: q.number("offset"), Limit: q.number("limit")})
-	return toPage(found.Entries, found.Total, func(x browse.Entry) apitypes.Task { return showDead(task.DecodeDeadLetter(x.Tuple)) }), err
+func (s *server) cancelTask(ctx context.Context, q *request, c apitypes.Cancel) (none, error) {
+	return none{}, s.tasksOf(q).Cancel(ctx, q.text("task"), c.Reason)
 }
 
 func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error) {
@@ -112,9 +253,13 @@ func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
 		return apitypes.Task{}, err
 	}
-	shown := showDead(l, err)
+	shown := showListed(task.Listed{Item: l.Item, Reason: l.Reason, Err: err})
 	shown.Data = l.Data
 	return shown, nil
+}
+
+func (s *server) discardDead(ctx context.Context, q *request) (none, error) {
+	return none{}, s.tasksOf(q).Discard(ctx, q.text("task"))
 }
 
 // requeue requeues a dead letter. Research is selected again from the catalog, so its
@@ -122,18 +267,27 @@ func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error)
 // before, so that after a crash in between the client can repeat the request; and after,
 // because the failure may have been ingested in the meantime.
 func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Requeued, err error) {
-	l, err := s.tasks.DeadLetter(ctx, q.text("task"))
+	tasks := s.tasksOf(q)
+	l, err := tasks.DeadLetter(ctx, q.text("task"))
 	if err != nil {
 		return answer, err
 	}
-	episode, clips, selectable := l.SelectedWork()
-	lift := func() error { return s.Catalog.Lift(ctx, episode, clips) }
+	selected := l.SelectedWork()
+	selectable := len(selected) > 0
+	lift := func() error {
+		for _, w := range selected {
+			if err := s.Catalog.Lift(ctx, w.Subject, w.Parts); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if selectable {
 		if err := lift(); err != nil {
 			return answer, err
 		}
 	}
-	put, err := s.tasks.Requeue(ctx, l.ID, !selectable)
+	put, err := tasks.Requeue(ctx, l.ID, !selectable)
 	switch {
 	case err != nil:
 		return answer, err

@@ -64,10 +64,42 @@ func (s *server) nextVisits(ctx context.Context, q *request) (apitypes.Page[apit
 	return toPage(next, len(next), NextOf), err
 }
 
+func (s *server) getCapacity(ctx context.Context, q *request) (apitypes.Capacity, error) {
+	slots := q.number("slots")
+	if slots == 0 {
+		sessions, err := Sessions(ctx, s.repo)
+		if err != nil {
+			return apitypes.Capacity{}, err
+		}
+		for _, session := range sessions {
+			for _, x := range session.Serves {
+				if x.Action == visit.Action {
+					slots += int(x.Slots)
+				}
+			}
+		}
+	}
+	c, err := s.Visits.Capacity(ctx, time.Now(), slots)
+	return CapacityOf(c), err
+}
+
+// CapacityOf converts what a number of slots can hold.
+func CapacityOf(c store.Capacity) apitypes.Capacity {
+	shown := apitypes.Capacity{
+		Slots: c.Slots, VisitSeconds: c.VisitSeconds, VisitsPerDay: c.VisitsPerDay, Fixed: c.Fixed, Fresh: c.Fresh,
+		Kinds: []apitypes.KindCapacity{}, Warnings: append([]string{}, c.Warnings...),
+	}
+	for _, k := range c.Kinds {
+		shown.Kinds = append(shown.Kinds, apitypes.KindCapacity(k))
+	}
+	return shown
+}
+
 // NextOf converts an origin that would be visited next.
 func NextOf(n store.Next) apitypes.NextVisit {
 	return apitypes.NextVisit{
 		Origin: n.Origin.ID, Kind: n.Origin.Kind, URI: n.Origin.URI, Pool: n.Pool, Class: n.Class, Rate: n.Rate, Value: n.Value,
+		Expected: expectedOf(n.Habit), HostGroup: n.HostGroup, HostGap: models.SecondsOf(n.HostGap),
 	}
 }
 
@@ -76,7 +108,7 @@ func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (
 	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
 		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)
 	}
-	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0) {
+	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0 && o.FreshFor >= 0) || o.CrawlDelay != nil && !(*o.CrawlDelay >= 0) {
 		return recorded, fmt.Errorf("outcome: %w: want numbers of 0 or more, and at most %d times of changes", fault.ErrInvalid, models.MaxChanges)
 	}
 	if !slices.Contains([]models.Status{models.Eventful, models.Uneventful, models.Failed, models.NotFound}, o.Status) {
@@ -94,6 +126,14 @@ func (s *server) getSchedule(ctx context.Context, q *request) (apitypes.Schedule
 	return ScheduleOf(o), err
 }
 
+// tellChanged records a report that an origin has changed.
+func (s *server) tellChanged(ctx context.Context, q *request) (apitypes.Schedule, error) {
+	if err := s.Visits.Tell(ctx, time.Now(), q.text("origin")); err != nil {
+		return apitypes.Schedule{}, err
+	}
+	return s.getSchedule(ctx, q)
+}
+
 func (s *server) steer(ctx context.Context, q *request, steering apitypes.Steering) (apitypes.Schedule, error) {
 	if err := s.Visits.Steer(ctx, time.Now(), q.text("origin"), steering.Action); err != nil {
 		return apitypes.Schedule{}, err
@@ -101,18 +141,28 @@ func (s *server) steer(ctx context.Context, q *request, steering apitypes.Steeri
 	return s.getSchedule(ctx, q)
 }
 
+// expectedOf converts a habit; nil: the origin has none.
+func expectedOf(h *schedule.Habit) *apitypes.Expected {
+	if h == nil {
+		return nil
+	}
+	return &apitypes.Expected{At: timeOf(h.Next), Within: models.Seconds(h.Spread), Every: models.Seconds(h.Gap)}
+}
+
 // ScheduleOf converts the schedule of an origin.
 func ScheduleOf(o store.OriginSchedule) apitypes.Schedule {
 	shown := apitypes.Schedule{
 		Origin: o.Origin.ID, Kind: o.Origin.Kind, URI: o.Origin.URI, Why: o.Why, Disabled: string(o.Disabled), Group: schedule.Group(o.State).String(),
-		Pool: o.Pool, Class: int(o.Place.Class), Value: o.Value, Rate: o.Rate, Asked: o.Urgent, Visit: o.Visit, Lister: o.Listed,
+		Pool: o.Pool, Class: int(o.Place.Class), Value: o.Value, Rate: o.Rate, Asked: o.Urgent, Visit: o.Visit, Lister: o.Listed, ForkOf: o.ForkOf, Metadata: o.Metadata,
 		FirstSeen: timeOf(o.FirstSeen), LastSeen: timeOf(o.LastSeen), LastUpdate: timeOf(o.LastUpdate),
 		LastScheduled: timeOf(o.LastScheduled), LastSuccess: timeOf(o.LastSuccess), Failures: o.Failures, Index: o.Index, Digest: o.LastDigest,
-		History: []apitypes.PastVisit{},
+		HostGroup: o.HostGroup, HostGap: models.SecondsOf(o.HostGap),
+		Expected: expectedOf(o.Habit), History: []apitypes.PastVisit{},
 	}
 	if o.Why != schedule.Eligible && o.Enabled() {
 		shown.Until = timeOf(o.Until)
 	}
+	shown.Every = models.Seconds(o.Every)
 	if o.Target != schedule.Never {
 		shown.Target = &o.Target
 	}

@@ -112,3 +112,19 @@ func TestMetricsOfVisits(t *testing.T) {
 		require.Contains(t, string(text), line+"\n")
 	}
 }
+
+func TestAChangeIsReportedAndAnIntervalFixed(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	add := `{"kind":"feed","uri":"https://example.org/f"`
+	id := h.ok("POST", v1+"/origins", add+`,"every_s":86400}`)["id"].(string)
+	require.EqualValues(t, 86400, h.ok("GET", v1+"/origins/"+id+"/schedule", "")["every_s"])
+	h.ok("POST", v1+"/origins", add+`}`)
+	require.EqualValues(t, 86400, h.ok("GET", v1+"/origins/"+id+"/schedule", "")["every_s"], "it is kept")
+	h.refuses("invalid", "POST", v1+"/origins", add+`,"every_s":1}`)
+	h.ok("POST", v1+"/origins", add+`,"every_s":0}`)
+	require.Nil(t, h.ok("GET", v1+"/origins/"+id+"/schedule", "")["every_s"])
+
+	require.NotNil(t, h.ok("POST", v1+"/origins/"+id+"/changed", "")["last_update"])
+	h.refuses("not_found", "POST", v1+"/origins/missing/changed", "")
+}

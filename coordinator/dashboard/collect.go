@@ -11,7 +11,6 @@ import (
 	"leasehold/coordinator/api"
 	"leasehold/models"
 	"leasehold/shared/apitypes"
-	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
@@ -112,16 +111,17 @@ func (p *Page) collect(ctx context.Context, kept *catalogPart) (*snapshot, error
 	if s.Spaces, err = p.Repo.List(ctx); err != nil {
 		return nil, err
 	}
-	dead, err := browse.Client{Repo: p.Repo}.Page(ctx, browse.Query{Space: task.Dead, Template: task.AnyDead(), Limit: maxRows})
+	if s.DeadAll, err = p.Repo.Space(task.Dead).Count(ctx, task.AnyDead()); err != nil {
+		return nil, err
+	}
+	dead, _, err := task.Client{Repo: p.Repo}.List(ctx, task.Filter{State: task.StateDead}, nil, maxRows)
 	if err != nil {
 		return nil, err
 	}
-	s.DeadAll = dead.Total
-	for _, x := range dead.Entries {
-		l, err := task.DecodeDeadLetter(x.Tuple)
-		shown := deadLetter{DeadLetter: l}
-		if err != nil {
-			shown.Broken = err.Error()
+	for _, l := range dead {
+		shown := deadLetter{DeadLetter: task.DeadLetter{Item: l.Item, Reason: l.Reason}}
+		if l.Err != nil {
+			shown.Broken = l.Err.Error()
 		}
 		s.Dead = append(s.Dead, shown)
 	}

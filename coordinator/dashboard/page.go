@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/space"
 )
 
-//go:embed page.html assets
+//go:embed page.html code.html assets
 var files embed.FS
 
 // page has the template of the page, and one for each section.
@@ -28,6 +28,7 @@ var sections = []string{"status", "spaces", "attention", "findings"}
 type Config struct {
 	Repo    space.Repository
 	Catalog catalog.Catalog
+	Code    Code         // nil: there is no code search
 	Log     *slog.Logger // nil: slog.Default
 	// WriteTimeout is the timeout of each write to a visitor; 0 is ten seconds.
 	WriteTimeout time.Duration
@@ -39,6 +40,8 @@ type Page struct {
 	mux      *http.ServeMux
 	cache    cache
 	visitors atomic.Int64
+
+	searching chan struct{} // has an element for each request of code search
 }
 
 // New returns the page.
@@ -49,17 +52,21 @@ func New(c Config) *Page {
 	if c.WriteTimeout == 0 {
 		c.WriteTimeout = 10 * time.Second
 	}
-	p := &Page{Config: c, mux: http.NewServeMux()}
+	p := &Page{Config: c, mux: http.NewServeMux(), searching: make(chan struct{}, codeAtOnce)}
 	p.cache.collect = p.collect
 	p.mux.Handle("GET /assets/", http.FileServerFS(files))
 	p.mux.HandleFunc("GET /events", p.events)
 	p.mux.HandleFunc("GET /{$}", p.servePage)
+	if c.Code != nil {
+		p.mux.HandleFunc("GET /code", p.limitCode(p.searchCode))
+		p.mux.HandleFunc("GET /code/file", p.limitCode(p.showCode))
+	}
 	return p
 }
 
 // contentPolicy lets the page load its own files only.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // ServeHTTP serves the page, its files, and its events.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -88,7 +88,7 @@ func (h *fixture) fill(title, reason string) {
 	e, c, long := models.NewID("o", "e"), models.NewID("o", "c"), models.NewID("o", "t")
 	require.NoError(h, h.store.Ingest(h.Context(), models.Researched{
 		Episode: e, Clips: []string{c, long}, ClipMedia: map[string]models.MediaRef{c: {}, long: {}},
-		Findings: []models.Finding{{Episode: e, Clip: c, Occurrence: models.Occurrence{Offset: 77.19, Score: 0.97}}, {Episode: e, Clip: long, Occurrence: models.Occurrence{Offset: 70, Duration: 30, Score: 0.8}}},
+		Findings: []models.Finding{{Episode: e, Clip: c, Occurrence: models.Occurrence{Offset: 77.19, Score: 0.97}}, {Episode: e, Clip: long, Occurrence: models.Occurrence{Offset: 70, Duration: 30, Score: 0.8, PartFrom: 1.25, PartTo: 31.25, Coverage: 0.7}}},
 	}, time.Now()))
 	require.NoError(h, h.repo.Space(task.Dead).Put(h.Context(), tuple.New("dead", "research", "t9", int64(4), reason, "{}"), 0))
 }
@@ -109,7 +109,7 @@ func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code)
 	for _, want := range []string{
 		h.repo.Session(), "Working on: research 9c1e", "research × 2", "<code>task</code>", "1 dead letter", "no enclosure", "Monday", "1:17.19", "0.970",
-		"within The theme", "<td>decoded</td>", "6.25",
+		"within The theme", "1.25–31.25 s", "<td>decoded</td>", "6.25",
 	} {
 		require.Contains(t, w.Body.String(), want)
 	}
@@ -293,6 +293,10 @@ func TestFollowersPastTheLimitAreRefusedAndDelayNoOther(t *testing.T) {
 func TestThePageFailsIfTheCatalogCannotBeRead(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	require.NoError(t, h.store.Close())
+	// Only the page reads this catalog: the coordinator would end without its own.
+	closed, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	h.page = dashboard.New(dashboard.Config{Repo: h.repo, Catalog: closed.Catalog, Log: slog.New(slog.DiscardHandler)})
 	require.Equal(t, http.StatusServiceUnavailable, h.get("/").Code)
 }

@@ -26,26 +26,33 @@ type Database struct {
 	Catalog *sqlite.Store
 	Visits  *store.Store
 	file    *sqlfile.File
+	marks   uint64 // rows that SetMark has changed
 }
 
 // Open opens the database at path, creates it if it does not exist, and migrates an older
 // one. errors.Is finds what sqlfile.Open and store.New return.
 func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Database, error) {
-	return open(ctx, path, policy, rules, nil)
+	plan, err := visit.Uniform(policy, rules)
+	if err != nil { // before the file is touched
+		return nil, err
+	}
+	return open(ctx, path, plan, nil)
+}
+
+// OpenPlan is Open with policies and rules by visit type.
+func OpenPlan(ctx context.Context, path string, plan *visit.Plan) (*Database, error) {
+	return open(ctx, path, plan, nil)
 }
 
 // open has onStep called before and after each step that changes files.
-func open(ctx context.Context, path, policy string, rules visit.Rules, onStep func(string) error) (*Database, error) {
-	if _, err := visit.New(policy, rules); err != nil { // before the file is touched
-		return nil, err
-	}
-	format := sqlite.Format(store.Schema())
+func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string) error) (*Database, error) {
+	format := sqlite.Format(store.Schema(), pairSchema)
 	format.OnStep = onStep
 	file, err := sqlfile.Open(ctx, path, format)
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	visits, err := store.New(ctx, file, policy, rules)
+	visits, err := store.New(ctx, file, plan)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}

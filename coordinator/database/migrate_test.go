@@ -126,7 +126,7 @@ func TestAFolderOfTheOldLayoutIsMigrated(t *testing.T) {
 // migrationSteps are the names of the steps of a whole migration.
 func migrationSteps(t *testing.T) (steps []string) {
 	t.Helper()
-	d, err := open(t.Context(), filepath.Join(oldFolder(t), "catalog.db"), "value", visit.DefaultRules(), func(step string) error {
+	d, err := open(t.Context(), filepath.Join(oldFolder(t), "catalog.db"), defaultPlan(t), func(step string) error {
 		steps = append(steps, step)
 		return nil
 	})
@@ -143,7 +143,7 @@ func TestAMigrationThatFailsAtAStepSucceedsAtTheNextStart(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			dir, full := oldFolder(t), errors.New("the disk is full")
-			_, err := open(t.Context(), filepath.Join(dir, "catalog.db"), "value", visit.DefaultRules(), func(step string) error {
+			_, err := open(t.Context(), filepath.Join(dir, "catalog.db"), defaultPlan(t), func(step string) error {
 				if step == at {
 					return full
 				}
@@ -160,7 +160,7 @@ func TestAMigrationThatFailsAtAStepSucceedsAtTheNextStart(t *testing.T) {
 func TestAMigrationThatIsKilledAtAStepSucceedsAtTheNextStart(t *testing.T) {
 	const keyStep, keyDir = "MIGRATION_STEP", "MIGRATION_DIR"
 	if dir := os.Getenv(keyDir); dir != "" {
-		_, err := open(t.Context(), filepath.Join(dir, "catalog.db"), "value", visit.DefaultRules(), func(step string) error {
+		_, err := open(t.Context(), filepath.Join(dir, "catalog.db"), defaultPlan(t), func(step string) error {
 			if step == os.Getenv(keyStep) {
 				self, err := os.FindProcess(os.Getpid())
 				require.NoError(t, err)
@@ -222,4 +222,11 @@ func TestAFileWithAScheduleIsNotOpenedAsACatalogAlone(t *testing.T) {
 	require.NoError(t, openFolder(t, dir).Close())
 	_, err := sqlite.Open(t.Context(), filepath.Join(dir, "catalog.db"))
 	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+func defaultPlan(t *testing.T) *visit.Plan {
+	t.Helper()
+	plan, err := visit.Uniform("value", visit.DefaultRules())
+	require.NoError(t, err)
+	return plan
 }

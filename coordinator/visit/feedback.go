@@ -47,6 +47,14 @@ func (r Rules) targetBase(s State, position int64) int64 {
 	return min(max(position, -Latest), Latest)
 }
 
+// Position returns the largest target handed out so far.
+func (r Rules) Position(position int64, s State) int64 {
+	if s.Target == Never {
+		return position
+	}
+	return max(position, s.Target)
+}
+
 func (r Rules) nextIndex(index int, changed bool) int {
 	if changed {
 		return r.clampIndex(index - r.Lower)
@@ -56,19 +64,23 @@ func (r Rules) nextIndex(index int, changed bool) int {
 
 func (s *State) recordSuccess(e Event) {
 	s.recordVisit(e, e.Status)
-	s.LastSuccess, s.LastDigest, s.Failures = s.LastVisit, e.Digest, 0
+	s.LastSuccess, s.LastDigest, s.Failures, s.Dates = s.LastVisit, e.Digest, 0, 0
 }
 
 // recordFailure records a visit without success. failures counts those in a row
-// including this one; from Rules.DisableAfter on the origin is disabled.
+// including this one. An origin that is gone, or failed often and for long, is disabled.
 func (s *State) recordFailure(e Event, failures int, r Rules) {
-	status := e.Status
-	if status != NotFound {
-		status = Failed
+	status := Failed
+	if e.Status == NotFound || e.Status == Gone {
+		status = NotFound
 	}
 	s.recordVisit(e, status)
 	s.Failures = failures
-	if s.Failures >= r.DisableAfter && s.Enabled() {
+	switch {
+	case !s.Enabled():
+	case e.Status == Gone:
+		s.Disabled = ByGone
+	case r.givesUp(*s, e.At):
 		s.Disabled = ByFailures
 	}
 }
@@ -78,18 +90,72 @@ func (s *State) recordVisit(e Event, status Status) {
 	if e.NotBefore > 0 {
 		s.NotBefore = e.NotBefore
 	}
+	if s.FreshUntil = Never; e.FreshUntil > 0 {
+		s.FreshUntil = e.FreshUntil
+	}
 }
 
+// AfterRefusal takes back the failure that a policy recorded for a visit that ended with a
+// Retry-After, because the server works and says when to come back. The rest stays.
+func AfterRefusal(before, after State) State {
+	after.Failures, after.LastStatus, after.Disabled = before.Failures, before.LastStatus, before.Disabled
+	return after
+}
+
+// mostDates limits State.Dates.
+const mostDates = 1000
+
 // Listed records that a lister named the origin. Unless the operator disabled it, it
-// is enabled again; its failures stay counted, so that one more failure disables it.
+// is enabled again; its failures stay counted, so that one more failure disables it. One
+// that its server called gone is enabled again only if the lister dates a change since.
 // A date older than the known one is ignored.
 func Listed(s State, at, lastUpdate int64) State {
 	s.LastSeen = max(s.LastSeen, clampTime(at))
-	s.LastUpdate = max(s.LastUpdate, clampTime(lastUpdate))
-	if s.Disabled != ByOperator {
+	if !s.Told {
+		s.date(clampTime(lastUpdate))
+	}
+	switch s.Disabled {
+	case ByOperator:
+	case ByGone:
+		if s.LastUpdate > s.LastVisit {
+			s.Disabled = ""
+		}
+	default:
 		s.Disabled = ""
 	}
 	return s
+}
+
+// date notes a date of a change. One that is not newer than the known one is ignored.
+func (s *State) date(at int64) {
+	if at <= s.LastUpdate {
+		return
+	}
+	if s.LastUpdate = at; at > s.LastSuccess {
+		s.Dates = min(s.Dates+1, mostDates)
+	}
+}
+
+// Tell records a report of a change of the origin, such as one of a forge's webhook. It
+// counts as a date. From then on the dates of its lister are ignored, because its quality
+// is another.
+func Tell(s State, at int64) State {
+	if !s.Told {
+		s.Told, s.LastUpdate, s.Dates = true, Never, 0
+	}
+	s.date(clampTime(at))
+	return s
+}
+
+// TellersID stands for those who report changes where a lister is named.
+const TellersID int32 = -1
+
+// DatedBy returns who dates the origin: its lister, or TellersID.
+func (s State) DatedBy() int32 {
+	if s.Told {
+		return TellersID
+	}
+	return s.Lister
 }
 
 // Unlisted records that a successful full listing did not name the origin.

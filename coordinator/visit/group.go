@@ -17,14 +17,24 @@ const (
 	PoolSignal   // with a date after the last success
 	poolAll      // the only pool of "legacy" and "roundrobin"
 	poolDisabled // a group of the metrics; no policy has it
+
+	PoolFailing // its last visits failed; a pool of "value" too
+	PoolFixed   // has a fixed interval; under every policy
+	PoolDue     // changes regularly; a pool of "value" too
 )
 
 var poolNames = map[Pool]string{
 	PoolA: "A", PoolB1: "B1", PoolB2: "B2", PoolB3: "B3", PoolFirst: "first", PoolKnown: "known", PoolQuiet: "quiet",
-	PoolSignal: "signal", poolAll: "all", poolDisabled: "disabled",
+	PoolSignal: "signal", PoolFailing: "failing", PoolDue: "due", PoolFixed: "fixed", poolAll: "all", poolDisabled: "disabled",
 }
 
-func (p Pool) String() string { return poolNames[p] }
+// String returns the name of a pool, whichever group of a Plan it belongs to.
+func (p Pool) String() string {
+	if p < mostGroups*perGroup {
+		p %= perGroup
+	}
+	return poolNames[p]
+}
 
 // Group returns the origin's group in the metrics: A, B1, B2, B3 or disabled.
 func Group(s State) Pool {

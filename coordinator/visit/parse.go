@@ -16,7 +16,11 @@ import (
 // name keep the value of DefaultRules. Errors are fault.ErrInvalid and name the rule
 // and what is accepted.
 func ParseRules(text string) (Rules, error) {
-	r := DefaultRules()
+	return DefaultRules().parse(text)
+}
+
+// parse returns the rules with those that a text names.
+func (r Rules) parse(text string) (Rules, error) {
 	fields := r.fields()
 	for _, pair := range strings.Split(text, ",") {
 		pair = strings.TrimSpace(pair)
@@ -39,17 +43,20 @@ func ParseRules(text string) (Rules, error) {
 func (r *Rules) fields() map[string]any {
 	return map[string]any{
 		"intervals": &r.Intervals, "first-index": &r.FirstIndex, "raise": &r.Raise, "lower": &r.Lower, "fudge": &r.Fudge,
-		"disable-after": &r.DisableAfter, "cooldown": &r.Cooldown, "lost-after": &r.LostAfter,
-		"failed-cooldown": &r.FailedCooldown, "not-found-cooldown": &r.NotFoundCooldown, "ahead": &r.Ahead,
-		"host-share": &r.HostShare, "host-slots": &r.HostSlots, "host-gap": &r.HostGap, "now-share": &r.NowShare, "mix": &r.MixShare,
+		"disable-after": &r.DisableAfter, "cooldown": &r.Cooldown, "longest-cooldown": &r.LongestCooldown, "rest-share": &r.RestShare, "lost-after": &r.LostAfter,
+		"failed-cooldown": &r.FailedCooldown, "not-found-cooldown": &r.NotFoundCooldown,
+		"longest-failed-cooldown": &r.LongestFailed, "failed-growth": &r.FailedGrowth, "disable-span": &r.DisableSpan, "ahead": &r.Ahead,
+		"host-share": &r.HostShare, "host-slots": &r.HostSlots, "host-gap": &r.HostGap, "longest-host-gap": &r.LongestGap, "now-share": &r.NowShare, "mix": &r.MixShare,
 		"weight-fresh": &r.WeightFresh, "weight-lag": &r.WeightLag, "prior-days": &r.PriorDays, "prior-strength": &r.PriorStrength,
-		"half-life-days": &r.HalfLifeDays, "first-share": &r.FirstShare, "known-share": &r.KnownShare, "failed-factor": &r.FailedFactor,
+		"half-life-days": &r.HalfLifeDays, "horizon-days": &r.HorizonDays, "first-share": &r.FirstShare, "first-order": &r.FirstOrder, "fork-weight": &r.ForkWeight, "known-share": &r.KnownShare, "failed-factor": &r.FailedFactor,
 	}
 }
 
 // setField parses value into field, a pointer that Rules.fields returned.
 func setField(field any, value string) (err error) {
 	switch to := field.(type) {
+	case *string:
+		*to = value
 	case *int:
 		*to, err = strconv.Atoi(value)
 	case *float64:

@@ -39,9 +39,10 @@ type Queues interface {
 // candidate, because its host is busy; Pick asks once for each. The cost grows with n
 // and the number of queues, not with the number of origins.
 func Pick(p Policy, q Queues, now int64, n int, c Counts, accept func(Candidate) bool) []Candidate {
-	k := picker{policy: p, queues: q, now: now, accept: accept, returned: [2]map[Queue]Candidate{{}, {}}}
+	k := picker{policy: p, queues: q, now: now, accept: accept, returned: [2]map[Queue]Candidate{{}, {}}, byPool: map[Pool]int{}}
 	for len(k.picked) < n {
 		before := len(k.picked)
+		c.Picked = k.byPool
 		shares, refill := p.Shares(n-before, c)
 		k.refill = before > 0
 		for _, s := range shares {
@@ -64,7 +65,8 @@ type picker struct {
 	now    int64
 	accept func(Candidate) bool
 	picked []Candidate
-	refill bool // the slots that are filled now were left over
+	byPool map[Pool]int // of picked
+	refill bool         // the slots that are filled now were left over
 
 	// returned are candidates that a share read and did not take, by the end of their
 	// queue: 0 the front, 1 the back. A queue has at most one for each end, because the
@@ -74,6 +76,13 @@ type picker struct {
 
 // takeBest merges the queues of a share and takes at most n candidates.
 func (k *picker) takeBest(s Share, n int) {
+	if s.Most > 0 {
+		left := s.Most
+		for _, pool := range s.Pools {
+			left -= k.byPool[pool]
+		}
+		n = min(n, left)
+	}
 	if n <= 0 {
 		return
 	}
@@ -95,6 +104,7 @@ func (k *picker) takeBest(s Share, n int) {
 		if k.accept == nil || k.accept(c) {
 			c.Refill = k.refill
 			k.picked = append(k.picked, c)
+			k.byPool[c.Place.Pool]++
 			n--
 		}
 		if next, ok := k.next(c.Place.Queue(), end); ok {

@@ -2,53 +2,111 @@ package visit
 
 import "math"
 
-// Dates counts how often a lister's dates were right.
+// Dates counts what visits showed about a lister's dates.
 type Dates struct {
-	Hits   float64 // dates after which a visit found a change
-	Misses float64 // changes before its listing that it did not date
-	False  float64 // dates after which a visit found no change
+	Hits   float64 // changes that it dated
+	Misses float64 // changes before its listings that it did not date
+	False  float64 // dates without a change
+	Days   float64 // time that its listings covered, of all origins
 }
 
-const (
-	datesPrior = 2    // weight of the prior (one half), in observations
-	datesMost  = 2000 // observations; beyond it the older ones lose weight
-)
+// Quality is an estimate of how good a lister's dates are.
+type Quality struct {
+	Recall float64 // share of the changes that it dates
+	False  float64 // dates a day of an origin that belong to no change
+	Listed int64   // end of its last listing
 
-// Quality estimates recall and precision; without observations both are one half.
-func (d Dates) Quality(listed int64) Quality {
+	// FirstVisits is true if first visits of the origins that it names precede all
+	// other visits.
+	FirstVisits bool
+}
+
+func (q Quality) signals(rate float64) signals { return signals{rate, q.Recall, q.False} }
+
+// datesMost is the number of observations beyond which older ones lose weight.
+const datesMost = 2000
+
+// Add returns the observations of two listers together.
+func (d Dates) Add(o Dates) Dates {
+	return Dates{d.Hits + o.Hits, d.Misses + o.Misses, d.False + o.False, d.Days + o.Days}
+}
+
+// Quality estimates recall and false rate from the observations of a lister. They begin
+// with those of all listers together, which weigh as much as two changes and 2·PriorDays
+// days; and these begin with one half, and with one false date in so many days.
+func (r Rules) Quality(d, all Dates, listed int64) Quality {
+	days := 2 * r.PriorDays
+	recall := (all.Hits + 1) / (all.Hits + all.Misses + 2)
+	falsely := (all.False + 1) / (all.Days + days)
 	return Quality{
-		Recall:    (d.Hits + datesPrior/2) / (d.Hits + d.Misses + datesPrior),
-		Precision: (d.Hits + datesPrior/2) / (d.Hits + d.False + datesPrior),
-		Listed:    listed,
+		Recall: (d.Hits + 2*recall) / (d.Hits + d.Misses + 2),
+		False:  (d.False + falsely*days) / (d.Days + days),
+		Listed: listed,
 	}
 }
 
-// Learn adds the observation of one visit; it changes nothing unless the visit
-// succeeded, an earlier one did, and the lister dated the origin. s is the state
-// before the visit and rate its changes per day. The count is divided among the
-// possible explanations by their probability, because a change without a date may
-// have happened after the last listing, and a changed origin with a date may have
-// changed for another reason than the date.
-func (d Dates) Learn(s State, e Event, effect Effect, rate float64, listed int64) Dates {
+// LearnDates adds the observation of one visit to those of a lister with quality
+// q; it changes nothing unless the visit succeeded, an earlier one did, and the lister
+// dates the origin. s is the state before the visit.
+//
+// Each date since the last success is a true one with the probability
+// recall·rate/(recall·rate+false), so it counts as that part of a hit, given that there
+// was a change or none. The number of changes is the one that the visit counted, or else
+// the expected one given that there was at least one. All listed days count, of visits
+// with and without a change, because otherwise the false rate would be too large.
+func (r Rules) LearnDates(d Dates, q Quality, s State, e Event, effect Effect) Dates {
 	if !effect.Success || s.LastSuccess == Never || s.LastUpdate == Never {
 		return d
 	}
-	q := d.Quality(listed)
-	before := rate * (1 - q.Recall) * math.Max(float64(listed-s.LastSuccess)/day, 0)
-	after := rate * math.Max(float64(e.At-max(listed, s.LastSuccess))/day, 0)
-	switch dated := s.LastUpdate > s.LastSuccess; {
-	case dated && effect.Changed:
-		chance := (1 - q.Precision) * -math.Expm1(-before-after)
-		hit := q.Precision / (q.Precision + chance)
-		d.Hits, d.False = d.Hits+hit, d.False+1-hit
-	case dated:
-		d.False++
-	case effect.Changed && before > 0:
-		d.Misses += before / (before + after)
+	tau := max(float64(e.At-s.LastSuccess)/day, 1e-6)
+	listed := min(max(float64(q.Listed-s.LastSuccess)/day, 0), tau)
+	dates := float64(s.Dates)
+	if s.LastUpdate > s.LastSuccess {
+		dates = max(dates, 1)
+	}
+	d.Days += listed
+	if effect.Changed {
+		changes, counted := r.changesIn(e)
+		if !counted {
+			changes = atLeastOne(r.Rate(s) * tau)
+		}
+		before := max(changes, 1) * listed / tau
+		hits := 0.0
+		if truly := q.Recall * before; truly > 0 {
+			hits = min(dates*truly/(truly+q.False*listed), before)
+		}
+		d.Hits += hits
+		d.Misses += before - hits
+		d.False += max(dates-hits, 0)
+	} else {
+		d.False += dates
 	}
 	if sum := d.Hits + d.Misses + d.False; sum > datesMost {
 		fade := datesMost / sum
-		d = Dates{d.Hits * fade, d.Misses * fade, d.False * fade}
+		d = Dates{d.Hits * fade, d.Misses * fade, d.False * fade, d.Days * fade}
 	}
 	return d
+}
+
+// burst is the time within which changes count as one for the rate, in seconds, because
+// the first of them ends the freshness.
+const burst = 3 * 3600
+
+// changesIn returns the number of changes that an event counted, and whether it did. If
+// it has the times of the latest, changes that closely follow another are left out.
+func (r Rules) changesIn(e Event) (changes float64, counted bool) {
+	changes = min(max(e.Changes, 0), maxCount)
+	if !(e.Span > 0) || math.IsNaN(changes) {
+		return 0, false
+	}
+	if len(e.Times) < 2 {
+		return changes, true
+	}
+	apart := 1
+	for i := 1; i < len(e.Times); i++ {
+		if e.Times[i]-e.Times[i-1] > burst {
+			apart++
+		}
+	}
+	return changes * float64(apart) / float64(len(e.Times)), true
 }

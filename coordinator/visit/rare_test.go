@@ -42,51 +42,58 @@ func TestARestIsOfTheKindOfFailure(t *testing.T) {
 	}
 }
 
-func TestADateAfterTheLastSuccessRaisesTheValue(t *testing.T) {
+func TestADateAfterTheLastSuccessRaisesTheValueTheMoreItIsTrue(t *testing.T) {
 	t.Parallel()
 	p, now := visit.Value{Rules: visit.DefaultRules()}, int64(1_700_000_000)
-	place := visit.Place{Pool: visit.PoolQuiet, Class: 5, Ref: now - 3*day}
-	q := visit.Quality{Recall: 0.5, Precision: 0.5, Listed: now - day}
+	place := visit.Place{Pool: visit.PoolQuiet, Class: 20, Ref: now - 3*day}
+	q := visit.Quality{Recall: 0.5, False: 0.01, Listed: now}
 	worth := []float64{p.Worth(place, q, now)}
 	place.Pool = visit.PoolSignal
-	for _, precision := range []float64{0.1, 0.5, 0.9} {
-		q.Precision = precision
+	for _, wrong := range []float64{10, 1, 0.1, 0.01, 0.001} {
+		q.False = wrong
 		worth = append(worth, p.Worth(place, q, now))
 	}
-	require.IsIncreasing(t, worth, "without a date, and with dates that are right more and more often")
-	q.Precision = 1
-	require.False(t, math.IsInf(p.Worth(place, q, now), 0) || math.IsNaN(p.Worth(place, q, now)), "as sure as can be")
+	require.IsIncreasing(t, worth, "without a date, and with ever fewer false dates")
+	q.False = 0
+	require.False(t, math.IsInf(p.Worth(place, q, now), 0) || math.IsNaN(p.Worth(place, q, now)), "a date is always true")
+}
+
+// With 50 false dates a day a date means nothing: the origin is worth what one without
+// dates is.
+func TestADateAmongManyFalseOnesMeansNothing(t *testing.T) {
+	t.Parallel()
+	p, now := visit.Value{Rules: visit.DefaultRules()}, int64(1_700_000_000)
+	place := visit.Place{Pool: visit.PoolSignal, Class: 20, Ref: now - 5*day}
+	dated := p.Worth(place, visit.Quality{Recall: 0.9, False: 50, Listed: now}, now)
+	place.Pool = visit.PoolKnown
+	require.InEpsilon(t, p.Worth(place, visit.Quality{}, now), dated, 0.05)
 }
 
 func TestADateAndAChangeAreCountedByTheirProbability(t *testing.T) {
 	t.Parallel()
-	const listed = 101 * day
-	dated := visit.NewState(1, 0, visit.DefaultRules())
-	dated.LastSuccess, dated.LastUpdate = 100*day, 101*day
+	rules := visit.DefaultRules()
+	dated := visit.NewState(1, 0, rules)
+	dated.LastSuccess, dated.LastUpdate, dated.Dates = 100*day, 101*day, 1
 	undated := dated
-	undated.LastUpdate = 99 * day
-	e := visit.Event{Status: visit.Full, At: 102 * day, Digest: "x"}
+	undated.LastUpdate, undated.Dates = 99*day, 0
+	q := visit.Quality{Recall: 0.5, False: 0.5, Listed: 101 * day}
+	e := visit.Event{Status: visit.Full, At: 102 * day, Digest: "x", Changes: 2, Span: 2}
 	changed, unchanged := visit.Effect{Success: true, Changed: true}, visit.Effect{Success: true}
-	always := 1e9 // changes a day: one without a date is certain
 	for name, c := range map[string]struct {
 		s      visit.State
 		effect visit.Effect
-		rate   float64
 		want   visit.Dates
 	}{
-		"the date explains the change":       {dated, changed, 0, visit.Dates{Hits: 1}},
-		"it may have been another change":    {dated, changed, always, visit.Dates{Hits: 0.5, False: 0.5}},
-		"a date without a change":            {dated, unchanged, 1, visit.Dates{False: 1}},
-		"no date and no change":              {undated, unchanged, 1, visit.Dates{}},
-		"a change before or after a listing": {undated, changed, 1, visit.Dates{Misses: 1. / 3}}, // half a change against one
-		"a visit that failed":                {dated, visit.Effect{Changed: true}, 1, visit.Dates{}},
+		"it may be of the change, or false":  {dated, changed, visit.Dates{Hits: 0.5, Misses: 0.5, False: 0.5, Days: 1}},
+		"a date without a change":            {dated, unchanged, visit.Dates{False: 1, Days: 1}},
+		"no date and no change":              {undated, unchanged, visit.Dates{Days: 1}},
+		"a change before or after a listing": {undated, changed, visit.Dates{Misses: 1, Days: 1}},
+		"a visit that failed":                {dated, visit.Effect{Changed: true}, visit.Dates{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := visit.Dates{}.Learn(c.s, e, c.effect, c.rate, listed)
-			require.InDelta(t, c.want.Hits, got.Hits, 1e-9)
-			require.InDelta(t, c.want.False, got.False, 1e-9)
-			require.InDelta(t, c.want.Misses, got.Misses, 1e-9)
+			got := rules.LearnDates(visit.Dates{}, q, c.s, e, c.effect)
+			require.InDeltaSlice(t, []float64{c.want.Hits, c.want.Misses, c.want.False, c.want.Days}, []float64{got.Hits, got.Misses, got.False, got.Days}, 1e-9)
 		})
 	}
 }
@@ -155,11 +162,35 @@ func TestRulesAtTheirLimitsAreAcceptedAndBeyondThemRefused(t *testing.T) {
 func TestAListingBeforeTheLastSuccessKnowsOfNoChange(t *testing.T) {
 	t.Parallel()
 	p, now := visit.Value{Rules: visit.DefaultRules()}, int64(1_700_000_000)
-	place := visit.Place{Pool: visit.PoolQuiet, Class: 5, Ref: now - 3*day}
-	rate := visit.ClassRate(place.Class)
-	fresh, lag := visit.Terms(rate*3, 3, rate)
-	for _, listed := range []int64{place.Ref - 10*day, place.Ref} {
-		worth := p.Worth(place, visit.Quality{Recall: 0.5, Precision: 0.5, Listed: listed}, now)
-		require.InDelta(t, p.WeightFresh*fresh+p.WeightLag*lag, worth, 1e-9)
+	place := visit.Place{Pool: visit.PoolQuiet, Class: 20, Ref: now - 3*day}
+	want := p.Worth(place, visit.Quality{Recall: 0.5, False: 0.1, Listed: place.Ref}, now)
+	require.Equal(t, want, p.Worth(place, visit.Quality{Recall: 0.5, False: 0.1, Listed: place.Ref - 10*day}, now))
+	require.Greater(t, want, p.Worth(place, visit.Quality{Recall: 0.5, False: 0.1, Listed: now}, now))
+}
+
+// Without dates and without a horizon the index is that of the vectors.
+func TestWithoutDatesTheIndexIsTheClosedForm(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	rules.WeightLag, rules.HorizonDays = 0, 1e6
+	p, now := visit.Value{Rules: rules}, int64(1_700_000_000)
+	for _, days := range []int64{1, 10, 100} {
+		place := visit.Place{Pool: visit.PoolKnown, Class: 15, Ref: now - days*day}
+		rate := visit.ClassRate(place.Class)
+		fresh, _ := visit.Terms(rate*float64(days), float64(days), rate)
+		require.InEpsilon(t, fresh, p.Worth(place, visit.Quality{}, now), 1e-3)
 	}
+}
+
+func TestAFailingOriginIsWorthLessWithEachFailure(t *testing.T) {
+	t.Parallel()
+	p, now := visit.Value{Rules: visit.DefaultRules()}, int64(1_700_000_000)
+	s := visit.NewState(1, now-100*day, visit.DefaultRules())
+	s.LastSuccess, s.Changes, s.Days = now-20*day, 10, 300
+	worth := []float64{p.Worth(p.Place(s), visit.Quality{}, now)}
+	for s.Failures = 1; s.Failures < 4; s.Failures++ {
+		require.Equal(t, visit.PoolFailing, p.Place(s).Pool)
+		worth = append(worth, p.Worth(p.Place(s), visit.Quality{}, now))
+	}
+	require.IsDecreasing(t, worth)
 }

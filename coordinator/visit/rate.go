@@ -39,12 +39,14 @@ func (r Rules) Rate(s State) float64 {
 }
 
 // learnRate adds the observation of a successful visit. If the visit counts changes,
-// their number is added. If it only compares digests, a change stands for the
+// their number is added (changesIn). If it only compares digests, a change stands for the
 // expected number given that there was at least one: x/(1-e^-x). Invariant: Days
 // grows by at most 36,500 a visit and Changes by maxCount, so both stay finite.
 func (r Rules) learnRate(s State, e Event, effect Effect) State {
-	days, changes := e.Span, min(max(e.Changes, 0), maxCount)
-	if !(days > 0) || math.IsNaN(changes) {
+	s.Recent = s.Recent.with(e.Times, e.At)
+	days := e.Span
+	changes, counted := r.changesIn(e)
+	if !counted {
 		if effect.First || s.LastSuccess == Never {
 			return s // there is no earlier digest to compare with
 		}

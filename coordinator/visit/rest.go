@@ -8,6 +8,9 @@ const (
 	FailedCooldown   = "failed cooldown"
 	NotFoundCooldown = "not-found cooldown"
 	RetryAfter       = "Retry-After"
+	StillFresh       = "fresh by Cache-Control or ttl"
+	fixedInterval    = "fixed interval"
+	Unreachable      = "no connection to its host"
 	Disabled         = "disabled"
 )
 
@@ -29,15 +32,43 @@ func (r Rules) Rest(s State) (until int64, why string) {
 	if s.LastScheduled > s.LastVisit {
 		rest(s.LastScheduled, seconds(r.LostAfter), InFlight)
 	}
-	rest(s.LastScheduled, seconds(r.Cooldown), absoluteCooldown)
+	rest(s.NotBefore, 0, RetryAfter)
+	rest(s.FreshUntil, 0, StillFresh)
+	if s.Every > 0 {
+		rest(s.FixedDue(), 0, fixedInterval)
+		return until, why
+	}
+	rest(s.LastScheduled, r.cooldown(s), absoluteCooldown)
 	switch s.LastStatus {
 	case Failed:
-		rest(s.LastVisit, seconds(r.FailedCooldown), FailedCooldown)
+		rest(s.LastVisit, r.failureRest(s), FailedCooldown)
 	case NotFound:
-		rest(s.LastVisit, seconds(r.NotFoundCooldown), NotFoundCooldown)
+		rest(s.LastVisit, r.failureRest(s), NotFoundCooldown)
 	}
-	rest(s.NotBefore, 0, RetryAfter)
 	return until, why
+}
+
+// cooldown returns for how many seconds an origin rests after it was scheduled. One that
+// changes regularly rests at most until its next change may come.
+func (r Rules) cooldown(s State) int64 {
+	shortest, longest := seconds(r.Cooldown), seconds(r.LongestCooldown)
+	if shortest >= longest || s.LastScheduled == Never {
+		return shortest
+	}
+	wanted := int64(r.RestShare / r.Rate(s) * day)
+	if h, ok := s.Habit(); ok {
+		wanted = min(wanted, h.Next-h.Spread-s.LastScheduled)
+	}
+	return min(max(wanted, shortest), longest)
+}
+
+// FixedDue returns when an origin with a fixed interval is due: Never before its first
+// visit.
+func (s State) FixedDue() int64 {
+	if s.LastScheduled == Never {
+		return Never
+	}
+	return addSeconds(s.LastScheduled, s.Every)
 }
 
 // Why returns Eligible if an origin may be visited at a time, else the reason.

@@ -3,6 +3,8 @@ package visit
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"leasehold/shared/fault"
@@ -16,16 +18,24 @@ type Rules struct {
 	Fudge        float64 // largest share by which an interval varies
 	DisableAfter int     // failures in a row that disable an origin
 
-	Cooldown         time.Duration // wait after an origin was scheduled
+	// An origin that was scheduled rests for RestShare of the expected time between its
+	// changes, but at least for Cooldown, and at most for LongestCooldown if that is longer.
+	Cooldown         time.Duration
+	LongestCooldown  time.Duration
+	RestShare        float64
 	LostAfter        time.Duration // wait for an outcome before the visit counts as lost
 	FailedCooldown   time.Duration // wait after a visit that failed
 	NotFoundCooldown time.Duration // wait after a visit that found no origin
+	LongestFailed    time.Duration // longest wait that FailedGrowth leads to
+	FailedGrowth     float64       // factor on these waits for each failure in a row before
+	DisableSpan      time.Duration // without a success, until failures disable an origin
 
 	Ahead time.Duration // by how much the date of an outcome may exceed our clock
 
 	HostShare   float64       // largest share of a batch for one host
 	HostSlots   int           // concurrent visits of one host
 	HostGap     time.Duration // minimum time between two visits of one host
+	LongestGap  time.Duration // the largest Crawl-delay of robots.txt that is honoured
 	NowShare    float64       // share of the slots for visits that users requested
 	MixShare    float64       // share of pool B2's slots for the smallest lag instead of the largest
 	WeightFresh float64       // weight of the freshness term of the value
@@ -33,24 +43,39 @@ type Rules struct {
 
 	PriorDays     float64 // days between changes of an unknown origin
 	PriorStrength float64 // weight of the prior, in changes
+	HorizonDays   float64 // how far ahead the freshness that a visit gains counts: at this age 37 %
 	HalfLifeDays  float64 // after which an observation counts half for the rate
 	FirstShare    float64 // smallest share of the slots for first visits
 	KnownShare    float64 // smallest share of the slots for other visits
-	FailedFactor  float64 // factor on the rate for each failure in a row
+	FirstOrder    string  // of first visits: one of FirstOrders
+	ForkWeight    float64 // factor on the value of forks
+	FailedFactor  float64 // factor on the value for each failure in a row
 }
+
+// The orders of first visits: the origin that was created first, the one whose last update
+// is longest ago, or the one with the most recent update.
+const (
+	ByCreation = "created"
+	ByUpdate   = "updated"
+	ByActivity = "activity"
+)
+
+// FirstOrders are the orders of first visits, the default first.
+var FirstOrders = []string{ByCreation, ByUpdate, ByActivity}
 
 // DefaultRules returns the thresholds that apply unless --visit-rules changes them.
 func DefaultRules() Rules {
 	return Rules{
 		Intervals:  []int{1, 1, 2, 2, 2, 4, 16, 64, 256, 1024, 4096},
 		FirstIndex: 4, Raise: 1, Lower: 2, Fudge: 0.1, DisableAfter: 3,
-		Cooldown: 12 * time.Hour, LostAfter: 7 * 24 * time.Hour,
-		FailedCooldown: 14 * 24 * time.Hour, NotFoundCooldown: 31 * 24 * time.Hour,
-		Ahead:     5 * time.Minute,
-		HostShare: 0.5, HostSlots: 4, HostGap: time.Second, NowShare: 0.1,
-		WeightFresh: 1, WeightLag: 1,
-		PriorDays: 30, PriorStrength: 0.3, HalfLifeDays: 180,
-		FirstShare: 0.2, KnownShare: 0.4, FailedFactor: 0.25,
+		Cooldown: 12 * time.Hour, RestShare: 0.05, LostAfter: 7 * 24 * time.Hour,
+		FailedCooldown: time.Hour, NotFoundCooldown: 2 * 24 * time.Hour, LongestFailed: 7 * 24 * time.Hour, FailedGrowth: 2,
+		DisableSpan: 14 * 24 * time.Hour,
+		Ahead:       5 * time.Minute,
+		HostShare:   0.5, HostSlots: 4, HostGap: time.Second, LongestGap: 5 * time.Minute, NowShare: 0.1,
+		WeightFresh: 1, WeightLag: 0.02, HorizonDays: 365,
+		PriorDays: 45, PriorStrength: 0.6, HalfLifeDays: 180,
+		FirstShare: 0.2, KnownShare: 0.4, FailedFactor: 0.5, FirstOrder: ByCreation, ForkWeight: 1,
 	}
 }
 
@@ -71,22 +96,28 @@ func (r Rules) Check() error {
 	if r.Raise < 0 || r.Lower < 0 || r.DisableAfter < 1 || r.HostSlots < 1 {
 		return bad("raise %d, lower %d, disable-after %d, host-slots %d: want at least 0, 0, 1 and 1", r.Raise, r.Lower, r.DisableAfter, r.HostSlots)
 	}
-	for name, d := range map[string]time.Duration{"cooldown": r.Cooldown, "lost after": r.LostAfter,
-		"failed cooldown": r.FailedCooldown, "not-found cooldown": r.NotFoundCooldown, "host gap": r.HostGap, "ahead": r.Ahead} {
+	for name, d := range map[string]time.Duration{"cooldown": r.Cooldown, "longest cooldown": r.LongestCooldown, "lost after": r.LostAfter,
+		"failed cooldown": r.FailedCooldown, "not-found cooldown": r.NotFoundCooldown, "longest failed cooldown": r.LongestFailed, "disable span": r.DisableSpan, "host gap": r.HostGap, "longest host gap": r.LongestGap, "ahead": r.Ahead} {
 		if d < 0 {
 			return bad("%s %s: want 0 or more", name, d)
 		}
 	}
 	for name, x := range map[string]float64{"fudge": r.Fudge, "host share": r.HostShare, "save-now share": r.NowShare,
-		"mix": r.MixShare, "first share": r.FirstShare, "known share": r.KnownShare, "failed factor": r.FailedFactor} {
+		"mix": r.MixShare, "first share": r.FirstShare, "known share": r.KnownShare, "failed factor": r.FailedFactor, "rest share": r.RestShare, "fork weight": r.ForkWeight} {
 		if !(x >= 0 && x <= 1) {
 			return bad("%s %v: want 0 to 1", name, x)
 		}
 	}
-	for name, x := range map[string]float64{"prior days": r.PriorDays, "prior strength": r.PriorStrength, "half-life": r.HalfLifeDays} {
+	for name, x := range map[string]float64{"prior days": r.PriorDays, "prior strength": r.PriorStrength, "half-life": r.HalfLifeDays, "horizon": r.HorizonDays} {
 		if !(x > 0 && x <= 1e6) {
 			return bad("%s %v: want more than 0, at most 10^6", name, x)
 		}
+	}
+	if !(r.FailedGrowth >= 1 && r.FailedGrowth <= 1000) {
+		return bad("failed growth %v: want 1 to 1000", r.FailedGrowth)
+	}
+	if !slices.Contains(FirstOrders, r.FirstOrder) {
+		return bad("first-order %q: want one of %s", r.FirstOrder, strings.Join(FirstOrders, ", "))
 	}
 	if !(r.WeightFresh >= 0 && r.WeightLag >= 0 && r.WeightFresh+r.WeightLag > 0 && r.WeightFresh+r.WeightLag < 1e6) {
 		return bad("weight-fresh %v and weight-lag %v: want 0 or more each, a sum above 0 and below 10^6", r.WeightFresh, r.WeightLag)

@@ -19,7 +19,7 @@ func (p seed) Shares(n int, c Counts) (shares, refill []Share) {
 		left := slots[i]
 		if pool == PoolB2 {
 			smallestLag := int(float64(left) * p.MixShare)
-			shares = append(shares, Share{[]Pool{pool}, smallestLag, true})
+			shares = append(shares, Share{Pools: []Pool{pool}, N: smallestLag, Back: true})
 			left -= smallestLag
 		}
 		shares = append(shares, Share{Pools: []Pool{pool}, N: left})
@@ -48,9 +48,18 @@ func placeInGroup(s State) Place {
 // Counts are the numbers by which a policy divides slots.
 type Counts struct {
 	A, B int // enabled origins without a date, and with one
+	// Types has the same for the types of visits, and Picked what this batch has by pool.
+	Types  map[string]TypeCounts
+	Picked map[Pool]int
 	// Served is the number of slots given out so far. With it, shares of less than a
 	// slot of a small batch get one slot in some batches.
 	Served int64
+}
+
+// TypeCounts are the numbers of one type of visits.
+type TypeCounts struct {
+	A, B   int // enabled origins without a date, and with one
+	Flight int // visits under way
 }
 
 // seedPools are the pools in the order that decides ties of splitSlots.

@@ -2,9 +2,21 @@ package visit
 
 // swh is the scheduler of Software Heritage as of 2026, for comparison: fixed
 // percentages for three pools, none for PoolB3, and failures lengthen the interval.
-type swh struct{ Rules }
+type swh struct {
+	Rules
+	name     string
+	percents [3]int // of PoolB2, PoolB1 and PoolA
+}
 
-func (swh) Name() string { return "swh2026" }
+func (p swh) Name() string { return p.name }
+
+// Position moves only with origins of PoolA, because only their queue is ordered by it.
+func (p swh) Position(position int64, s State) int64 {
+	if Group(s) != PoolA {
+		return position
+	}
+	return p.Rules.Position(position, s)
+}
 
 // Place puts origins whose date is older than their last success into PoolB3, which
 // gets no slots.
@@ -12,19 +24,18 @@ func (swh) Place(s State) Place { return placeInGroup(s) }
 
 func (swh) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
 
-// Shares gives 40 % to known changes, 40 % to first visits by date and 20 % to
-// origins without a date. It does not refill within one call; the caller asks again
-// for the slots left over. For fewer than five slots it refills in the order of the
-// pools, because a percentage that rounds to 0 would leave them unused.
-func (swh) Shares(n int, _ Counts) (shares, refill []Share) {
+// Shares gives fixed percentages to known changes, to first visits by date and to origins
+// without a date: 40, 40 and 20, or of git 49, 49 and 2. It does not refill within one
+// call; the caller asks again for the slots left over. If a percentage rounds to 0 it
+// refills in the order of the pools, because that pool would never get a slot.
+func (p swh) Shares(n int, _ Counts) (shares, refill []Share) {
 	shares = sharePerPool(PoolB2, PoolB1, PoolA)
-	for i, percent := range []int{40, 40, 20} {
-		shares[i].N = n * percent / 100
+	for i, percent := range p.percents {
+		if shares[i].N = n * percent / 100; shares[i].N == 0 {
+			refill = sharePerPool(PoolB2, PoolB1, PoolA)
+		}
 	}
-	if n < 5 {
-		return shares, sharePerPool(PoolB2, PoolB1, PoolA)
-	}
-	return shares, nil
+	return shares, refill
 }
 
 // Record differs from Rules.Record as follows: a failure lengthens the interval, the
@@ -51,7 +62,7 @@ func (p swh) Record(s State, e Event, position int64) (State, Effect) {
 		return s, effect
 	}
 	failures := 1
-	if notFound := e.Status == NotFound; notFound == (s.LastStatus == NotFound) {
+	if notFound := e.Status == NotFound || e.Status == Gone; notFound == (s.LastStatus == NotFound) {
 		failures += s.Failures
 	}
 	s.recordFailure(e, failures, p.Rules)

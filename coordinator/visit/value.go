@@ -2,45 +2,104 @@ package visit
 
 import "math"
 
-// Value is the default policy. The value of a visit is a weighted sum of the index of
-// the freshness optimum (Cho and Garcia-Molina 2003; Azar et al. 2018) and the index
-// of the harmonic penalty (Kolobov et al. 2019). Both depend on the expected number
-// of unseen changes, which follows from the rate, learned from visits, and from the
-// quality of the lister's dates (noisy signals: arXiv 2502.02430).
+// Value is the default policy. A visit is worth the index of the freshness optimum (Cho
+// and Garcia-Molina 2003; Azar et al. 2018) plus a small part of the index of the harmonic
+// penalty (Kolobov et al. 2019). Both follow from the probability that nothing has
+// changed since the last success: by the rate of change and, for an origin with dates, by
+// their recall and false rate (belief.go); by its habit, if it changes regularly
+// (habit.go). docs/visits.md derives them.
 type Value struct{ Rules }
 
 // Name implements Policy.
 func (Value) Name() string { return "value" }
 
-// Place returns the queue of the origin's pool and rate class. Each failure in a row,
-// up to 8, multiplies the rate by FailedFactor.
+// Place returns the queue of the origin's pool and rate class.
 func (p Value) Place(s State) Place {
-	rate := p.Rate(s) * math.Pow(p.FailedFactor, float64(min(s.Failures, 8)))
-	place := Place{Class: ClassOf(rate), Ref: s.LastSuccess}
-	switch {
-	case s.LastSuccess == Never:
-		place.Pool, place.Lister, place.Ref = PoolFirst, s.Lister, s.FirstSeen
-		if s.Created != Never {
-			place.Ref = min(s.Created, s.FirstSeen)
-		}
-	case s.LastUpdate == Never:
-		place.Pool = PoolKnown
-	case s.LastUpdate > s.LastSuccess:
-		place.Pool, place.Lister = PoolSignal, s.Lister
-	default:
-		place.Pool, place.Lister = PoolQuiet, s.Lister
+	place := p.placeByRate(s)
+	if s.Fork {
+		place.Class += Classes
 	}
 	return place
 }
 
+func (p Value) placeByRate(s State) Place {
+	place := Place{Class: ClassOf(p.Rate(s)), Ref: s.LastSuccess}
+	switch {
+	case s.Failures > 0:
+		place.Pool, place.Lister = PoolFailing, int32(min(s.Failures, mostFailures))
+		if s.LastStatus == NotFound {
+			place.Lister++ // an origin that is gone comes back less often than one that failed
+		}
+		if s.LastSuccess == Never {
+			place.Ref = s.FirstSeen
+		}
+	case s.LastSuccess == Never:
+		place.Pool, place.Lister, place.Ref = PoolFirst, s.Lister, p.firstRef(s)
+	case s.LastUpdate > s.LastSuccess:
+		place.Pool, place.Lister = PoolSignal, s.DatedBy()
+	case s.LastUpdate != Never:
+		place.Pool, place.Lister = PoolQuiet, s.DatedBy()
+	default:
+		place.Pool = PoolKnown
+		if h, ok := s.Habit(); ok {
+			return placeDue(s, h)
+		}
+	}
+	return place
+}
+
+// firstRef returns the time that orders first visits. Origins without a date of update
+// count as updated when they were first seen; an activity is a time that runs backwards, so
+// that recent updates come first.
+func (p Value) firstRef(s State) int64 {
+	switch {
+	case p.FirstOrder == ByCreation && s.Created != Never:
+		return min(s.Created, s.FirstSeen)
+	case p.FirstOrder == ByUpdate && s.LastUpdate != Never:
+		return min(s.LastUpdate, s.FirstSeen)
+	case p.FirstOrder == ByActivity && s.LastUpdate != Never:
+		return -s.LastUpdate
+	case p.FirstOrder == ByActivity:
+		return -s.FirstSeen
+	}
+	return s.FirstSeen
+}
+
+// mostFailures is the number of failures in a row beyond which more do not matter.
+const mostFailures = 8
+
 // Worth returns the value in days. First visits of a lister with priority get
 // firstVisitBonus in addition.
 func (p Value) Worth(w Place, q Quality, now int64) float64 {
+	if w.Class >= Classes {
+		w.Class -= Classes
+		return p.ForkWeight * p.Worth(w, q, now)
+	}
 	rate, tau := ClassRate(w.Class), max(float64(now-w.Ref)/day, 0)
-	fresh, lag := Terms(p.unseenChanges(w, q, now), tau, rate)
+	if w.Pool == PoolDue {
+		chance, _ := dueChance(w, now)
+		return p.WeightFresh*dueIndex(w, now, 1/p.HorizonDays) + p.WeightLag*chance*tau
+	}
+	signals := q.signals(rate)
+	if w.Pool != PoolQuiet && w.Pool != PoolSignal {
+		signals = noSignals(rate)
+	}
+	x := p.unseenChanges(w, q, now)
+	_, lag := Terms(x, tau, rate)
+	fresh := 0.0
+	if w.Pool == PoolFirst {
+		if fresh = p.freshAfterFirst(); p.FirstOrder == ByActivity { // its ref counts backwards
+			lag = 0
+		}
+	} else {
+		fresh = signals.index(x, 1/p.HorizonDays)
+	}
 	worth := p.WeightFresh*fresh + p.WeightLag*lag
-	if w.Pool == PoolFirst && q.FirstVisits {
+	switch {
+	case w.Pool == PoolFirst && q.FirstVisits:
 		worth += firstVisitBonus
+	case w.Pool == PoolFailing:
+		worth *= math.Pow(p.FailedFactor, float64(w.Lister))
 	}
 	return worth
 }
@@ -48,25 +107,39 @@ func (p Value) Worth(w Place, q Quality, now int64) float64 {
 // firstVisitBonus, in days, exceeds every value without it.
 const firstVisitBonus = 1e9
 
+// freshAfterFirst returns for how many days a first visit is expected to keep an origin
+// fresh. The rate is unknown: a gamma distribution with the mean 1/PriorDays and the
+// weight PriorStrength. Slow origins make that longer than the time to a change at the
+// mean rate.
+func (p Value) freshAfterFirst() float64 {
+	scale := p.PriorStrength * p.PriorDays
+	days, from, chance := 0.0, 0.0, 1.0
+	for step := 0.25; from < 10*p.HorizonDays; step *= 1.25 {
+		to := from + step
+		next := math.Pow(scale/(scale+to), p.PriorStrength) * math.Exp(-to/p.HorizonDays)
+		days += (to - from) * (chance + next) / 2
+		from, chance = to, next
+	}
+	return days
+}
+
 // certain is the expected number of changes that counts as a sure change.
 const certain = 7
 
-// unseenChanges is the expected number of changes since the last success.
+// unseenChanges is -ln of the probability that nothing changed since the last success.
 func (p Value) unseenChanges(w Place, q Quality, now int64) float64 {
+	w.Class %= Classes
 	rate, tau := ClassRate(w.Class), max(float64(now-w.Ref)/day, 0)
 	switch w.Pool {
 	case PoolFirst:
 		return rate*tau + certain
-	case PoolKnown:
+	case PoolKnown, PoolFailing:
 		return rate * tau
+	case PoolDue:
+		chance, _ := dueChance(w, now)
+		return -math.Log1p(-min(chance, 1-1e-9))
 	}
-	// Up to the last listing only changes that the lister did not date are unseen.
-	listed := min(max(float64(q.Listed-w.Ref)/day, 0), tau)
-	x := rate*(1-q.Recall)*listed + rate*(tau-listed)
-	if w.Pool == PoolSignal {
-		x += min(-math.Log1p(-q.Precision), certain)
-	}
-	return x
+	return q.signals(rate).unseen(tau, min(max(float64(q.Listed-w.Ref)/day, 0), tau), w.Pool == PoolSignal)
 }
 
 // Terms returns the index of freshness and the index of the harmonic penalty, both in
@@ -85,18 +158,23 @@ func (p Value) Fresh(s State, q Quality, now int64) float64 {
 	return math.Exp(-p.unseenChanges(p.Place(s), q, now))
 }
 
+// visited are the pools of all but first visits.
+var visited = []Pool{PoolKnown, PoolDue, PoolQuiet, PoolSignal, PoolFailing}
+
+// everywhere are all pools of Value.
+var everywhere = append([]Pool{PoolFirst}, visited...)
+
 // Shares reserves FirstShare of the slots for first visits and KnownShare for other
 // visits, so that neither starves the other; the best of all pools get the rest.
 func (p Value) Shares(n int, c Counts) (shares, refill []Share) {
 	first := slotsOf(n, p.FirstShare, c.Served)
 	reserved := max(slotsOf(n, min(p.FirstShare+p.KnownShare, 1), c.Served), first)
 	known := reserved - first
-	all := []Pool{PoolFirst, PoolKnown, PoolQuiet, PoolSignal}
 	return []Share{
-		{Pools: all[:1], N: first},
-		{Pools: all[1:], N: known},
-		{Pools: all, N: n - first - known},
-	}, []Share{{Pools: all}}
+		{Pools: everywhere[:1], N: first},
+		{Pools: visited, N: known},
+		{Pools: everywhere, N: n - first - known},
+	}, []Share{{Pools: everywhere}}
 }
 
 // slotsOf returns a share of n slots, in whole slots, when served slots were given out

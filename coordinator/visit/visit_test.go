@@ -30,7 +30,7 @@ var anyNumber = rapid.OneOf(
 func anyEvent(t *rapid.T) visit.Event {
 	return visit.Event{
 		Status: rapid.SampledFrom([]visit.Status{visit.Full, visit.Partial, visit.Failed, visit.NotFound, "ongoing"}).Draw(t, "status"),
-		At:     anyTime.Draw(t, "at"), Digest: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "digest"),
+		At:     anyTime.Draw(t, "at"), Digest: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "digest"), Times: rapid.SliceOfN(anyTime, 0, 20).Draw(t, "times"),
 		Fudge: anyNumber.Draw(t, "fudge"), Changes: anyNumber.Draw(t, "changes"), Span: anyNumber.Draw(t, "span"), NotBefore: anyTime.Draw(t, "not before"),
 	}
 }
@@ -52,7 +52,7 @@ func TestFault24ArithmeticStaysWithinItsBounds(t *testing.T) {
 			require.False(t, math.IsNaN(s.Changes+s.Days) || math.IsInf(s.Changes+s.Days, 0), "%+v", s)
 			until, _ := rules.Rest(s)
 			require.LessOrEqual(t, until, visit.Latest)
-			q := visit.Quality{Recall: 0.5, Precision: 0.5, Listed: anyTime.Draw(t, "listing")}
+			q := visit.Quality{Recall: 0.5, False: 0.1, Listed: anyTime.Draw(t, "listing")}
 			worth := p.Worth(p.Place(s), q, rapid.Int64Range(0, visit.Latest).Draw(t, "now"))
 			require.False(t, math.IsNaN(worth) || math.IsInf(worth, 0), "%v", worth)
 		}
@@ -81,17 +81,19 @@ func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 
 func TestInAQueueTheSmallerRefIsNeverWorthLess(t *testing.T) {
 	t.Parallel()
+	pools := []visit.Pool{visit.PoolFirst, visit.PoolKnown, visit.PoolQuiet, visit.PoolSignal, visit.PoolFailing, visit.PoolDue}
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := visit.New(rapid.SampledFrom(visit.Names).Draw(t, "policy"), visit.DefaultRules())
 		require.NoError(t, err)
 		now := int64(1_700_000_000)
-		q := visit.Quality{Recall: rapid.Float64Range(0, 1).Draw(t, "recall"), Precision: rapid.Float64Range(0, 0.999).Draw(t, "precision"),
+		q := visit.Quality{Recall: rapid.Float64Range(0, 1).Draw(t, "recall"), False: rapid.Float64Range(0, 10).Draw(t, "false"),
 			Listed: now - rapid.Int64Range(0, 100*day).Draw(t, "listed")}
-		place := visit.Place{Pool: rapid.SampledFrom([]visit.Pool{visit.PoolFirst, visit.PoolKnown, visit.PoolQuiet, visit.PoolSignal}).Draw(t, "pool"),
-			Class: uint8(rapid.IntRange(0, visit.Classes-1).Draw(t, "class")), Ref: now - rapid.Int64Range(0, 1000*day).Draw(t, "age")}
+		place := visit.Place{Pool: rapid.SampledFrom(pools).Draw(t, "pool"), Lister: rapid.Int32Range(0, 9).Draw(t, "lister"),
+			Class: uint8(rapid.IntRange(0, visit.Classes-1).Draw(t, "class")), Ref: now - rapid.Int64Range(-100*day, 1000*day).Draw(t, "age")}
 		older := place
 		older.Ref -= rapid.Int64Range(1, 100*day).Draw(t, "older")
-		require.GreaterOrEqual(t, p.Worth(older, q, now), p.Worth(place, q, now)*(1-1e-12))
+		worth := p.Worth(place, q, now)
+		require.GreaterOrEqual(t, p.Worth(older, q, now), worth-math.Abs(worth)*1e-6-1e-9)
 	})
 }
 
@@ -193,24 +195,57 @@ func TestALearnedRateNearsTheTrueOne(t *testing.T) {
 	}
 }
 
+// A lister dates a part of the changes of many origins, and gives false dates beside them;
+// each is visited one to thirty days after its last visit. Both figures are found, also
+// if a date brings the visit forward.
 func TestVisitsMeasureTheQualityOfDates(t *testing.T) {
 	t.Parallel()
-	var good, bad visit.Dates
-	s := visit.NewState(1, 0, visit.DefaultRules())
-	s.LastSuccess, s.LastUpdate = 100*day, 101*day
-	e := visit.Event{Status: visit.Full, At: 102 * day, Digest: "x"}
-	for range 100 {
-		good = good.Learn(s, e, visit.Effect{Success: true, Changed: true}, 0.01, 101*day)
-		bad = bad.Learn(s, e, visit.Effect{Success: true}, 0.01, 101*day)
+	rules, rng := visit.DefaultRules(), rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct{ rate, recall, wrong float64 }{{0.03, 0.95, 0.001}, {0.03, 0.3, 0.02}, {0.1, 0.8, 0.5}, {0.02, 0.5, 1}} {
+		var d visit.Dates
+		for range 3000 {
+			s := visit.NewState(1, 0, rules)
+			s.LastSuccess, s.LastUpdate, s.Changes, s.Days = 100*day, 50*day, 1000*c.rate, 1000
+			until := s.LastSuccess + rng.Int64N(30*day) + day
+			changes, at := 0, s.LastSuccess
+			for at += day; at < until; at += day {
+				changed := rng.Float64() < c.rate
+				if changed {
+					changes++
+				}
+				if changed && rng.Float64() < c.recall || rng.Float64() < c.wrong {
+					s = visit.Listed(s, at, at)
+					if rng.Float64() < 0.5 {
+						break // visited at once
+					}
+				}
+			}
+			e := visit.Event{Status: visit.Full, At: at, Digest: "x", Changes: float64(changes), Span: float64(at-s.LastSuccess) / day}
+			q := rules.Quality(d, d, at)
+			d = rules.LearnDates(d, q, s, e, visit.Effect{Success: true, Changed: changes > 0})
+		}
+		q := rules.Quality(d, d, 0)
+		// On some days a false date hides that there is a true one.
+		require.InDelta(t, c.recall*(1-c.wrong), q.Recall, 0.15+0.2*c.wrong, "%+v: %+v", c, q)
+		require.InEpsilon(t, c.wrong+0.001, q.False+0.001, 0.35, "%+v: %+v", c, q)
+		require.Equal(t, d, rules.LearnDates(d, q, visit.NewState(1, 0, rules), visit.Event{}, visit.Effect{}), "a failure changes nothing")
 	}
-	require.Greater(t, good.Quality(0).Precision, 0.95)
-	require.Less(t, bad.Quality(0).Precision, 0.05)
-	s.LastUpdate = 99 * day
-	for range 300 {
-		bad = bad.Learn(s, e, visit.Effect{Success: true, Changed: true}, 0.01, 102*day)
-	}
-	require.Less(t, bad.Quality(0).Recall, 0.1)
-	require.Equal(t, good, good.Learn(s, e, visit.Effect{}, 1, 0), "a failure changes nothing")
+}
+
+func TestANewListerBeginsWithTheQualityOfTheOthers(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	none := rules.Quality(visit.Dates{}, visit.Dates{}, 5)
+	require.InDelta(t, 0.5, none.Recall, 1e-9)
+	require.InDelta(t, 0.5/rules.PriorDays, none.False, 1e-9)
+	good := visit.Dates{Hits: 99, Misses: 1, False: 1, Days: 5000}
+	some := rules.Quality(visit.Dates{}, good, 5)
+	require.Greater(t, some.Recall, 0.95)
+	require.Less(t, some.False, none.False)
+	own := rules.Quality(visit.Dates{Misses: 100, False: 100, Days: 100}, good, 5)
+	require.Less(t, own.Recall, 0.05)
+	own = rules.Quality(visit.Dates{Misses: 1000, False: 1000, Days: 1000}, good, 5)
+	require.InDelta(t, 1, own.False, 0.1)
 }
 
 func TestAListingEnablesAllButWhatTheOperatorDisabled(t *testing.T) {

@@ -351,26 +351,26 @@ func TestFault31AWorkerThatDiesAtEachStepMakesADeadLetterWithItsHistory(t *testi
 	worker.env = []string{"LEASEHOLD_SESSION_LOST=" + loadSafeTTL.String()} // so that a session is lost only by a death
 	manager.start("")
 	api := h.api()
-	for attempts, killPoint := range points(t, "worker") {
+	for attempts, killPoint := range points(t, "worker/research") {
 		worker.start(killPoint + ":1")
 		require.True(t, worker.waitEnd(waitLimit), "%s: %s", killPoint, worker.output())
 		require.True(t, worker.killed(), "%s: %s", killPoint, worker.output())
 		eventually(t, "the attempt is counted", func() bool {
-			tasks, err := api.Tasks(within(t), "", -1)
+			tasks, _, err := api.Tasks(within(t), apiclient.TaskFilter{}, -1)
 			require.NoError(t, err)
-			dead, err := api.Dead(within(t), "", -1)
+			dead, _, err := api.Dead(within(t), apiclient.TaskFilter{}, -1)
 			require.NoError(t, err)
-			all := append(tasks.Items, dead.Items...)
+			all := append(tasks, dead...)
 			return len(all) == 1 && all[0].Attempts == int64(attempts)+1
 		})
 	}
-	dead, err := api.Dead(within(t), "", -1)
+	dead, _, err := api.Dead(within(t), apiclient.TaskFilter{}, -1)
 	require.NoError(t, err)
-	require.Len(t, dead.Items, 1)
-	require.Len(t, dead.Items[0].History, 4)
-	require.Contains(t, dead.Items[0].History[3], "its worker was lost")
+	require.Len(t, dead, 1)
+	require.Len(t, dead[0].History, 4)
+	require.Contains(t, dead[0].History[3].Error, "its worker was lost")
 	eventually(t, "its failure is recorded, and it is put again", func() bool {
-		_, code := h.run("dead", "requeue", dead.Items[0].ID)
+		_, code := h.run("dead", "requeue", dead[0].ID)
 		return code == 0
 	})
 	worker.start("")

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 )
 
 // melody is a WAV of plucked notes at 8 kHz.
@@ -83,4 +85,12 @@ func TestClipsThatAreNotFoundOrTwiceAreNamedWhenCurated(t *testing.T) {
 	clips, problems = named()
 	require.Contains(t, clips, "silence.wav")
 	require.NotContains(t, problems, "silence.wav")
+}
+
+func TestAClipThatCannotBeFetchedIsNotCheckedAsSilence(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	v := &folderVisit{fetch: lister(t, models.Origin{ID: "o", Kind: models.Clips, URI: dir}).Fetch}
+	_, err := v.load(t.Context(), models.MediaRef{URI: fetch.FileURI(filepath.Join(dir, "gone.wav"))})
+	require.ErrorIs(t, err, fault.ErrNotFound)
 }

@@ -39,7 +39,7 @@ const (
 // fault.ErrNotFound for a path that does not exist, fault.ErrUsage for an unknown kind,
 // and else fault.ErrInvalid.
 func Detect(path, kind string) ([]models.Origin, error) {
-	if kind != "" && !models.OriginKind(kind).Visited() {
+	if kind != "" && models.OriginKind(kind).Info().Flow == "" {
 		return nil, fmt.Errorf("kind %q does not exist in this version: %s are accepted: %w", kind, kindNames(), fault.ErrUsage)
 	}
 	origins, err := detect(path, models.OriginKind(kind), true)
@@ -76,11 +76,18 @@ func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origi
 
 func detectURL(uri string, kind models.OriginKind) ([]models.Origin, error) {
 	u, err := url.Parse(uri)
-	if err != nil || !isURL(uri) || u.Hostname() == "" {
-		return nil, fmt.Errorf("not a URL that is accepted: http://HOST/… and https://HOST/… are, and paths: %w", fault.ErrInvalid)
+	isSSH := models.IsSSHURL(uri)
+	if err != nil || !isSSH && (!isURL(uri) || u.Hostname() == "") {
+		return nil, fmt.Errorf("not a URL that is accepted: http://HOST/… and https://HOST/… are, ssh://USER@HOST/… for repositories, and paths: %w", fault.ErrInvalid)
 	}
-	if kind == "" {
+	switch {
+	case kind == "" && isSSH:
+		kind = models.Git
+	case kind == "":
 		kind = models.KindOfURL(u.Path)
+	}
+	if isSSH && !kind.Info().SSH {
+		return nil, fmt.Errorf("an ssh URL; only a repository (kind %s) may have one: %w", models.Git, fault.ErrInvalid)
 	}
 	if !kind.Info().URL {
 		return nil, fmt.Errorf("a URL; %s wants a folder: %w", kind, fault.ErrInvalid)
@@ -98,7 +105,7 @@ func isURL(s string) bool {
 // one; only the name decides.
 func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	switch {
-	case kind != "" && kind.Info().Local != models.LocalFile:
+	case kind != "" && kind.LocalForm(path) != models.LocalFile:
 		return nil, fmt.Errorf("a file; %s wants a folder: %w", kind, fault.ErrInvalid)
 	case kind == "" && manifests && filepath.Base(path) == manifestName:
 		return readManifest(path)
@@ -181,8 +188,12 @@ func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models
 	return nil, fmt.Errorf("the folder holds no recordings; %s: %w", accepted(), fault.ErrInvalid)
 }
 
-// isRepository reports whether a folder is a git repository, bare or with a work tree.
+// isRepository reports whether a folder is a git repository, bare or with a work tree, or a
+// further work tree of one.
 func isRepository(path string) bool {
+	if git.IsWorktree(path) {
+		return true
+	}
 	for _, dir := range []string{filepath.Join(path, ".git"), path} {
 		root, err := os.OpenRoot(dir)
 		if err != nil {

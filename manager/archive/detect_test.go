@@ -17,6 +17,7 @@ func TestDetect(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"feed.xml": rss("<item/>"), "feed": "\ufeff <feed/>", "feed.json": `{"items":[]}`, "page.xml": "<html/>", "a.mp3": "a", "empty": "",
 		"media/deep/a.mp3": "a", "Clips/x.txt": "", "nothing/x.txt": "", "hidden/.x/a.mp3": "a", "hidden/.a.mp3": "a",
+		"x.bundle": "# v2 git bundle\n", "tree/.git": "gitdir: ../repo/.git/worktrees/tree\n", "tree/a.mp3": "a",
 		"show/origins.yaml": "- path: ../feed.xml\n  priority: 4\n- {kind: clips, path: sounds}\n- uri: https://example.org/x.xml\n- path: ../media\n",
 		"show/sounds/x":     "", "bare/origins.yaml": "- path: ../show",
 	})
@@ -35,6 +36,9 @@ func TestDetect(t *testing.T) {
 		dir:                                {models.Media, dir},
 		"https://example.org/a b?x=1#frag": {models.Feed, "https://example.org/a%20b?x=1"},
 		"HTTP://example.org":               {models.Feed, "http://example.org"},
+		"ssh://git@example.org:22/a/b":     {models.Git, "ssh://git@example.org:22/a/b"},
+		dir + "/x.bundle":                  {models.Git, dir + "/x.bundle"},
+		dir + "/tree":                      {models.Git, dir + "/tree"},
 	} {
 		got, err := Detect(path, "")
 		require.NoError(t, err, path)
@@ -65,7 +69,7 @@ func TestDetect(t *testing.T) {
 		{dir + "/hidden", "", fault.ErrInvalid, "holds no recordings"},
 		{dir + "/bare", "", fault.ErrInvalid, "line 1: " + dir + "/show: the folder holds no recordings"},
 		{dir + "/media", "films", fault.ErrUsage, `kind "films" does not exist in this version: feed, media, clips, git`},
-		{dir + "/media", "folder", fault.ErrUsage, "feed, media, clips"},
+		{dir + "/media", "directory", fault.ErrUsage, "feed, media, clips"},
 		{dir + "/media", "feed", fault.ErrInvalid, "a feed is a file or an http(s) URL"},
 		{dir + "/feed.xml", "media", fault.ErrInvalid, "media wants a folder"},
 		{"https://example.org/", "clips", fault.ErrInvalid, "clips wants a folder"},
@@ -96,8 +100,8 @@ func TestManifestErrorsNameTheLineAndWhatIsAccepted(t *testing.T) {
 		"":                                     "it lists no origins",
 		"[]":                                   "it lists no origins",
 		"origins: []":                          "line 1: want a list of origins",
-		"- a":                                  "want keys and values: kind, uri, path, priority are accepted",
-		"- path: a\n  prio: 1":                 `line 2: unknown key "prio": kind, uri, path, priority are accepted`,
+		"- a":                                  "want keys and values: kind, uri, path, priority, every are accepted",
+		"- path: a\n  prio: 1":                 `line 2: unknown key "prio": kind, uri, path, priority, every are accepted`,
 		"- kind: films\n  path: a":             `line 1: kind "films": feed, media, clips, git, `,
 		"- priority: 1":                        "line 1: an origin needs uri or path",
 		"- path: a\n  uri: http://x":           "line 2: uri and path are one",

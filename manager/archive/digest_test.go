@@ -54,3 +54,29 @@ func TestAFeedIsItsItems(t *testing.T) {
 	require.Equal(t, digest(one+two), digest(two+one))
 	require.NotEqual(t, digest(one+two), digest(one+`<item><guid>3</guid><pubDate>Sun, 22 Nov 2026 06:00:00 GMT</pubDate></item>`))
 }
+
+func TestTheTTLOfAFeedIsReadFromItsHead(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]time.Duration{
+		"<rss><channel><ttl>60</ttl><item/></channel></rss>":            time.Hour,
+		"<rss><channel><ttl> 5\n</ttl></channel></rss>":                 5 * time.Minute,
+		"<rss><channel><item><ttl>60</ttl></item></channel></rss>":      0,
+		"<rss><channel><ttl>soon</ttl></channel></rss>":                 0,
+		"<rss><channel><ttl>99999999999999999999</ttl></channel></rss>": 0,
+		"": 0,
+	} {
+		require.Equal(t, want, feedTTL([]byte(content)), content)
+	}
+}
+
+func TestAManifestFixesIntervals(t *testing.T) {
+	t.Parallel()
+	entries, err := parseManifest([]byte("- uri: https://example.org/a\n  every: 24h\n- uri: https://example.org/b\n"))
+	require.NoError(t, err)
+	require.EqualValues(t, 86400, *entries[0].every)
+	require.Nil(t, entries[1].every)
+	for _, bad := range []string{"soon", "1s", "-1h", "999999999h", ""} {
+		_, err := parseManifest([]byte("- uri: https://example.org/a\n  every: " + bad + "\n"))
+		require.ErrorContains(t, err, "want 0 (the policy decides), or from 1m to", bad)
+	}
+}

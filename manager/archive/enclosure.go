@@ -113,6 +113,11 @@ func (w web) resolve(enclosure string) (uri, version string, err error) {
 	}
 	if w.base != nil {
 		u = w.base.ResolveReference(u)
+		// The user and password of the feed's URL, which a relative enclosure inherits, are
+		// kept in the origin only (models.WithUserOf).
+		if user := w.base.User; user != nil && u.Host == w.base.Host && u.User.String() == user.String() {
+			u.User = nil
+		}
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return "", "", fmt.Errorf("scheme %q is refused: a feed may name http and https URLs", sanitize(u.Scheme))

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -34,15 +35,32 @@ func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Kno
 		return observed{}, err
 	}
 	if doc.Same {
-		return observed{same: true, digest: known.Digest, etag: doc.ETag, modified: doc.Modified}, nil
+		return observed{same: true, digest: known.Digest, etag: doc.ETag, modified: doc.Modified, freshFor: doc.FreshFor}, nil
 	}
 	items, more, err := parseFeed(ctx, doc.Content)
 	if err != nil {
 		return observed{}, err
 	}
-	seen := observed{digest: prefix(o) + feedDigest(items), etag: doc.ETag, modified: doc.Modified, times: feedTimes(items), size: int64(len(doc.Content))}
+	seen := observed{digest: prefix(o) + feedDigest(items), etag: doc.ETag, modified: doc.Modified, times: feedTimes(items), size: int64(len(doc.Content)),
+		freshFor: max(doc.FreshFor, feedTTL(doc.Content))}
 	seen.Listing, err = l.listFeed(ctx, o, from, items, more)
 	return seen, err
+}
+
+var ttl = regexp.MustCompile(`<ttl>\s*([0-9]{1,6})\s*</ttl>`)
+
+// feedTTL returns how long an RSS document asks to be kept, which it states before its
+// items; 0 if it does not.
+func feedTTL(content []byte) time.Duration {
+	if i := bytes.Index(content, []byte("<item")); i >= 0 {
+		content = content[:i]
+	}
+	found := ttl.FindSubmatch(content)
+	if found == nil {
+		return 0
+	}
+	minutes, _ := strconv.Atoi(string(found[1])) // at most six digits
+	return time.Duration(minutes) * time.Minute
 }
 
 // listFeed turns items into a listing.

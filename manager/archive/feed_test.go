@@ -16,6 +16,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 )
 
 // rss is a feed of such items.
@@ -69,6 +70,29 @@ func TestFeedFromAServer(t *testing.T) {
 	e = l.Episodes[2]
 	require.Equal(t, s.URL+"/3", e.Media.URI)
 	require.EqualValues(t, -2, e.Priority)
+}
+
+func TestAnETagThatChangesWithEachRequestIsNoChange(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, asked))
+		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+		fmt.Fprintf(w, "%s<!-- %d -->", rss(`<item><guid>g1</guid><pubDate>Sat, 21 Nov 2026 06:00:00 +0100</pubDate><enclosure url="1.mp3" type="audio/mpeg"/></item>`), asked)
+	}))
+	t.Cleanup(s.Close)
+	f, err := fetch.New(fetch.Config{Dir: t.TempDir(), AllowPrivate: []string{"127.0.0.1"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	l := &Lister{Fetch: f}
+	first, err := l.readFeed(t.Context(), models.Origin{ID: "o", Kind: models.Feed, URI: s.URL}, models.Known{})
+	require.NoError(t, err)
+	again, err := l.readFeed(t.Context(), models.Origin{ID: "o", Kind: models.Feed, URI: s.URL}, models.Known{Digest: first.digest, ETag: first.etag, Modified: first.modified})
+	require.NoError(t, err)
+	require.Equal(t, 2, asked)
+	require.NotEqual(t, first.etag, again.etag)
+	require.Equal(t, first.digest, again.digest)
 }
 
 func TestFeedOfOtherFormats(t *testing.T) {

@@ -31,6 +31,9 @@ type Flow struct {
 
 	// curated wakes Run after a visit has brought something to research.
 	curated chan struct{}
+	// unswept is the clips of sweeps whose worker knew less than half of the episodes, the latest last.
+	// Their other episodes are issued one by one. Only Run uses it.
+	unswept []string
 }
 
 // NewFlow returns f ready to run.
@@ -42,7 +45,8 @@ func NewFlow(f Flow) *Flow {
 	return &f
 }
 
-// Visit curates the recordings that the origin lists. It reads the origin from the
+// Visit curates the recordings that the origin lists, and checks whether the audio of some
+// episodes of a feed was replaced. It reads the origin from the
 // catalog and takes only the id from the visit, because any client may put a visit, and
 // only the operator decides which origins are read.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
@@ -68,21 +72,28 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	}
 	outcome := models.Outcome{
 		Status: models.Uneventful, Items: len(seen.Episodes) + len(seen.Clips), Digest: seen.digest, ETag: seen.etag, Modified: seen.modified,
-		ChangedAt: seen.times, Size: seen.size,
-	}
-	if seen.same {
-		return outcome, nil
+		ChangedAt: seen.times, Size: seen.size, FreshFor: models.SecondsOf(seen.freshFor),
 	}
 	var changes catalog.Curated
-	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
-		changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
-		return err
-	})
-	if err != nil {
-		return models.Outcome{}, err
+	if !seen.same {
+		err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
+			changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
+			return err
+		})
+		if err != nil {
+			return models.Outcome{}, err
+		}
 	}
 	if changes.Eventful() {
 		status.Tell(f.Log, slog.LevelInfo, "", "curated %s: %d new, %d changed, %d gone", o.URI, changes.New, changes.Changed, changes.Gone)
+	}
+	replaced := 0
+	if o.Kind == models.Feed {
+		if replaced, err = f.checkAudio(ctx, o); err != nil {
+			return models.Outcome{}, err
+		}
+	}
+	if changes.Eventful() || replaced > 0 {
 		outcome.Status = models.Eventful
 		select {
 		case f.curated <- struct{}{}:
@@ -157,7 +168,7 @@ func (f *Flow) step(ctx context.Context, client work.Client, a answer) (hungry b
 
 // busy converts the parts that must not be selected for the catalog.
 func busy(claimed []work.Reserved) []catalog.Busy {
-	all := make([]catalog.Busy, len(claimed))
+	all := make([]catalog.Busy, len(claimed)) // of a sweep, the subject is the clip
 	for i, c := range claimed {
 		all[i] = catalog.Busy{Episode: c.Subject, Clips: c.Parts}
 	}

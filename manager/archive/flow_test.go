@@ -150,7 +150,7 @@ func TestResearchFinishesAlthoughTheSpacesRefuseCalls(t *testing.T) {
 			}
 		}
 		<-time.After(time.Minute)
-		_, _, err := b.store.Select(b.Context(), nil, 1)
+		_, _, err := b.store.Select(b.Context(), nil, catalog.Limits{Clips: 1})
 		require.ErrorIs(b, err, fault.ErrNotFound, "everything is researched")
 		require.Empty(b, ended)
 	})
@@ -183,8 +183,8 @@ type slowSelect struct {
 	let chan struct{}
 }
 
-func (c slowSelect) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
-	r, priority, err := c.Catalog.Select(ctx, busy, limit)
+func (c slowSelect) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (models.Research, int64, error) {
+	r, priority, err := c.Catalog.Select(ctx, busy, l)
 	<-c.let
 	return r, priority, err
 }
@@ -225,13 +225,39 @@ func TestALeaseThatASelectionDoesNotKnowOfDoesNotMakeAManagerSpin(t *testing.T) 
 
 func TestNoMoreIsIssuedThanTheFleetIsLarge(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		b.curate(20)
+		var l catalog.Listing
+		for i := range 10 {
+			l.Episodes = append(l.Episodes, models.Episode{Recording: models.Recording{Name: fmt.Sprint("e", i), Media: models.MediaRef{URI: "file:///e"}}})
+		}
+		_, err := b.store.Curate(b.Context(), "o", time.Now(), l)
+		require.NoError(b, err)
+		b.curate(2)
 		b.manage("manager-1", b.store)
 		b.manage("manager-2", b.store)
 		synctest.Wait()
 		waiting, err := b.repo.Space(task.Space).Count(b.Context(), task.AnyOf(models.ActionResearch))
 		require.NoError(b, err)
 		require.Equal(b, 3, waiting, "as many as slots, and one more")
+	})
+}
+
+func TestTwoWorkersDoNotDecodeANewEpisodeAtOnceWhenClipsArriveAfterIt(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.curate(1)
+		b.manage("manager-1", b.store)
+		first, r := b.claim()
+		b.curate(4)
+		<-time.After(time.Minute)
+		synctest.Wait()
+		tasks := func() int {
+			n, err := b.repo.Space(task.Space).Count(b.Context(), task.AnyOf(models.ActionResearch))
+			require.NoError(b, err)
+			return n
+		}
+		require.Zero(b, tasks(), "the episode is being decoded")
+		b.report(first, r, 0)
+		synctest.Wait()
+		require.Equal(b, 2, tasks(), "its fingerprints are known, so the other clips are searched for at once")
 	})
 }
 
@@ -261,7 +287,7 @@ func TestADeadTaskBecomesAProblemOfItsPairs(t *testing.T) {
 		require.NoError(b, err)
 		require.Equal(b, 2, problems[0].Clips)
 		require.Contains(b, problems[0].Reason, "the disk is on fire")
-		_, _, err = b.store.Select(b.Context(), nil, 1)
+		_, _, err = b.store.Select(b.Context(), nil, catalog.Limits{Clips: 1})
 		require.Error(b, err, "it is not selected again")
 	})
 }
@@ -334,11 +360,11 @@ type away struct {
 	selects, ingests int
 }
 
-func (c *away) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
+func (c *away) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (models.Research, int64, error) {
 	if c.selects--; c.selects >= 0 {
 		return models.Research{}, 0, fmt.Errorf("no connection: %w", fault.ErrUnavailable)
 	}
-	return c.Catalog.Select(ctx, busy, limit)
+	return c.Catalog.Select(ctx, busy, l)
 }
 
 func (c *away) Ingest(ctx context.Context, r models.Researched, at time.Time) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"leasehold/models"
@@ -20,10 +21,13 @@ import (
 // logged and dropped, because a retry would not help.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
 	log := f.Log.With("episode", h.Subject, "part", h.Part, "worker", h.Worker)
-	r, err := researched(h)
-	if err == nil {
-		failpoint.Reached("ingest.before", "")
+	results, err := f.researched(h)
+	failpoint.Reached("ingest.before", "")
+	for _, r := range results {
 		err = catalog.RetryUnavailable(ctx, log, func() error { return f.Catalog.Ingest(ctx, r, time.Now().UTC()) })
+		if err != nil {
+			break
+		}
 	}
 	switch {
 	case err != nil && permanent(err):
@@ -31,8 +35,8 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	case err != nil:
 		return fmt.Errorf("archive: ingest the result of %s for %s: %w", h.Worker, h.Subject, err)
 	}
-	if err == nil && r.Problem != "" {
-		status.Tell(f.Log, slog.LevelWarn, h.Worker, "research of episode %s: %s", h.Subject, r.Problem)
+	if err == nil && len(results) > 0 && results[0].Problem != "" {
+		status.Tell(f.Log, slog.LevelWarn, h.Worker, "research of episode %s: %s", results[0].Episode, results[0].Problem)
 	}
 	failpoint.Reached("ingest.stored", "")
 	if err := client.Ingested(ctx, h); err != nil && !errors.Is(err, fault.ErrStaleToken) {
@@ -44,37 +48,65 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 
 // researched decodes the body of a result: the findings of a worker, or the failure that
 // a dead task left.
-func researched(h *work.Held) (models.Researched, error) {
-	var failure models.Failure
-	if err := json.Unmarshal([]byte(h.Body), &failure); err != nil {
-		return models.Researched{}, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+func (f *Flow) researched(h *work.Held) ([]models.Researched, error) {
+	var body struct {
+		models.Failure
+		Swept map[string]json.RawMessage `json:"swept"`
 	}
-	if failure.Task != nil {
-		return problemOf(failure)
+	if err := json.Unmarshal([]byte(h.Body), &body); err != nil {
+		return nil, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+	}
+	switch {
+	case body.Task != nil:
+		return problemsOf(body.Failure)
+	case body.Swept != nil:
+		return f.swept(h)
 	}
 	var r models.Researched
 	if err := json.Unmarshal([]byte(h.Body), &r); err != nil {
-		return r, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+		return nil, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
 	}
 	if r.Episode != h.Subject {
-		return r, fmt.Errorf("body is of episode %q: %w", r.Episode, fault.ErrInvalid)
+		return nil, fmt.Errorf("body is of episode %q: %w", r.Episode, fault.ErrInvalid)
 	}
-	return r, nil
+	return []models.Researched{r}, nil
 }
 
-// problemOf turns the failure of a dead task into a problem of each of its pairs.
-func problemOf(f models.Failure) (models.Researched, error) {
+// problemsOf turns the failure of a dead task into a problem of each of its pairs.
+func problemsOf(f models.Failure) (all []models.Researched, err error) {
 	var research models.Research
 	if err := json.Unmarshal(f.Task.Data, &research); err != nil {
-		return models.Researched{}, fmt.Errorf("data of dead task %s: %w: %w", f.Task.ID, fault.ErrInvalid, err)
+		return nil, fmt.Errorf("data of dead task %s: %w: %w", f.Task.ID, fault.ErrInvalid, err)
 	}
-	r := models.Researched{
-		Episode: research.Episode.ID, Problem: f.Problem, Scope: models.ScopePair,
-		EpisodeMedia: research.Episode.Media, ClipMedia: map[string]models.MediaRef{},
+	for _, p := range research.Pairs() {
+		r := models.Researched{
+			Episode: p.Episode.ID, Problem: f.Problem, Scope: models.ScopePair,
+			EpisodeMedia: p.Episode.Media, ClipMedia: map[string]models.MediaRef{},
+		}
+		for _, c := range p.Clips {
+			r.Clips = append(r.Clips, c.ID)
+			r.ClipMedia[c.ID] = c.Media
+		}
+		all = append(all, r)
 	}
-	for _, c := range research.Clips {
-		r.Clips = append(r.Clips, c.ID)
-		r.ClipMedia[c.ID] = c.Media
+	return all, nil
+}
+
+// maxUnswept bounds how many clips a flow remembers not to sweep.
+const maxUnswept = 1000
+
+// swept decodes a result of a sweep. If the worker knew less than half of the episodes, the clip is not
+// swept again.
+func (f *Flow) swept(h *work.Held) ([]models.Researched, error) {
+	var s models.Swept
+	if err := json.Unmarshal([]byte(h.Body), &s); err != nil {
+		return nil, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
 	}
-	return r, nil
+	if s.Clip != h.Subject {
+		return nil, fmt.Errorf("body is of clip %q: %w", s.Clip, fault.ErrInvalid)
+	}
+	if s.Less && !slices.Contains(f.unswept, s.Clip) {
+		f.unswept = append(f.unswept[max(0, len(f.unswept)+1-maxUnswept):], s.Clip)
+	}
+	return s.Results(), nil
 }

@@ -19,6 +19,14 @@ import (
 // show.
 const conflictsInARow = 32
 
+const (
+	// sweepEpisodes is how many episodes a sweep has at most: few enough for several workers to have a
+	// share of a large archive, and for its results to come soon.
+	sweepEpisodes = 500
+	// sweepBytes bounds the data of a sweep, whose episodes may have long titles and URIs.
+	sweepBytes = 256 << 10
+)
+
 // issueAll issues work-items until there is no capacity or nothing is left to select. It
 // reports whether something may be left to select.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
@@ -48,25 +56,25 @@ func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err 
 	if err != nil {
 		return false, err
 	}
+	limits := catalog.Limits{Clips: f.ClipLimit, Episodes: sweepEpisodes, Unswept: f.unswept}
 	var research models.Research
 	var priority int64
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
-		research, priority, err = f.Catalog.Select(ctx, busy(seen.Reserved), f.ClipLimit)
+		research, priority, err = f.Catalog.Select(ctx, busy(seen.Reserved), limits)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("archive: select: %w", err)
 	}
 	data, err := json.Marshal(research)
+	for err == nil && len(data) > sweepBytes && len(research.Episodes) > 1 {
+		research.Episodes = research.Episodes[:len(research.Episodes)/2]
+		data, err = json.Marshal(research)
+	}
+	t := models.Task{Action: models.ActionResearch, Data: data, Timeout: models.SecondsOf(f.Timeout)}
+	t.Subject, t.Parts = research.Work()
 	if err != nil {
-		return false, fmt.Errorf("archive: research of %s: %w", research.Episode.ID, err)
-	}
-	t := models.Task{
-		Action: models.ActionResearch, Subject: research.Episode.ID, Data: data,
-		Timeout: models.SecondsOf(f.Timeout),
-	}
-	for _, c := range research.Clips {
-		t.Parts = append(t.Parts, c.ID)
+		return false, fmt.Errorf("archive: research of %s: %w", t.Subject, err)
 	}
 	issued, err = client.Issue(ctx, seen, t, priority)
 	failpoint.Reached("issue.after", "")

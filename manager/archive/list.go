@@ -53,7 +53,8 @@ type observed struct {
 	same           bool // nothing has changed since the known visit; Listing is empty
 	digest         string
 	etag, modified string
-	times          []time.Time // of changes, the latest first
+	times          []time.Time   // of changes, the latest first
+	freshFor       time.Duration // by its server's Cache-Control, or by its own ttl
 	size           int64
 }
 

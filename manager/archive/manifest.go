@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -19,6 +20,7 @@ import (
 //     uri: https://example.org/show.xml
 //   - path: clips
 //     priority: 5
+//     every: 24h
 //
 // Paths are relative to the file's folder. A missing kind is detected. Other manifests
 // are not followed.
@@ -61,6 +63,7 @@ type entry struct {
 	kind     models.OriginKind // "" to detect it
 	uri      string            // a URL, or a path
 	priority int64
+	every    *models.Seconds
 }
 
 func (e entry) origin(dir string) (models.Origin, error) {
@@ -73,7 +76,7 @@ func (e entry) origin(dir string) (models.Origin, error) {
 		return models.Origin{}, fmt.Errorf("%s: %w", uri, err)
 	}
 	o := found[0]
-	o.Priority = e.priority
+	o.Priority, o.Every = e.priority, e.every
 	return o, nil
 }
 
@@ -86,7 +89,7 @@ func parseManifest(content []byte) ([]entry, error) {
 		return nil, fmt.Errorf("it lists no origins: %w", fault.ErrInvalid)
 	}
 	if top.Kind != yaml.SequenceNode {
-		return nil, invalidAt(top, "want a list of origins, each with kind, uri or path, and priority")
+		return nil, invalidAt(top, "want a list of origins, each with kind, uri or path, priority and every")
 	}
 	var entries []entry
 	for _, node := range top.Content {
@@ -101,11 +104,11 @@ func parseManifest(content []byte) ([]entry, error) {
 
 func parseEntry(node *yaml.Node) (entry, error) {
 	e := entry{line: node.Line}
-	err := eachKey(node, []string{"kind", "uri", "path", "priority"}, func(key string, value *yaml.Node) error {
+	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every"}, func(key string, value *yaml.Node) error {
 		switch key {
 		case "kind":
 			e.kind = models.OriginKind(value.Value)
-			if !e.kind.Visited() {
+			if e.kind.Info().Flow == "" {
 				return invalidAt(value, "kind %q: %s are accepted", sanitize(value.Value), kindNames())
 			}
 		case "uri", "path":
@@ -124,6 +127,13 @@ func parseEntry(node *yaml.Node) (entry, error) {
 				return err
 			}
 			e.priority = *n
+		case "every":
+			length, err := time.ParseDuration(value.Value)
+			every := models.SecondsOf(length)
+			if err != nil || !models.ValidEvery(every) {
+				return invalidAt(value, "every %q: %s", sanitize(value.Value), models.EveryRule)
+			}
+			e.every = &every
 		}
 		return nil
 	})

@@ -16,20 +16,13 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
-	"leasehold/shared/space"
 )
 
-// Flow visits repositories (manager.Flow).
+// Flow visits repositories by their refs.
 type Flow struct {
 	Catalog catalog.Origins
 	Fetch   *fetch.Fetcher
 	Log     *slog.Logger
-}
-
-// Run waits until ctx ends, because repositories have no work-items yet.
-func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
-	<-ctx.Done()
-	return nil
 }
 
 // Visit reads the refs of a repository and compares them with the known ones.
@@ -76,9 +69,12 @@ type seen struct {
 	size  int64
 }
 
-func (s seen) digest() string {
-	lines := make([]string, 0, len(s.refs))
-	for name, hash := range s.refs {
+func (s seen) digest() string { return Digest(s.refs) }
+
+// Digest returns a hash of the names and hashes of refs.
+func Digest(refs map[string]string) string {
+	lines := make([]string, 0, len(refs))
+	for name, hash := range refs {
 		lines = append(lines, hash+" "+name+"\n")
 	}
 	slices.Sort(lines)

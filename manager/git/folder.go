@@ -75,6 +75,21 @@ func Is(root *os.Root) bool {
 	return true
 }
 
+// IsWorktree reports whether a folder is a work tree whose repository is elsewhere, as git
+// worktree add makes it: its .git is a file.
+func IsWorktree(path string) bool {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	if info, err := root.Lstat(".git"); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	text, err := tail(root, ".git", refBytes)
+	return err == nil && strings.HasPrefix(text, "gitdir: ")
+}
+
 // read reads HEAD, the packed refs, and the refs in files, which override packed ones.
 func (s *seen) read(ctx context.Context, root *os.Root) error {
 	packed, err := tail(root, "packed-refs", refsBytes)

@@ -7,19 +7,23 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
 )
 
 // Flow visits listers (manager.Flow).
 type Flow struct {
 	Catalog catalog.Origins
 	Fetch   *fetch.Fetcher
+	Tokens  map[string]string // files with the tokens of forges, by the host of their API
 	Log     *slog.Logger
+
+	forges forges
 }
 
 // Run waits until ctx ends, because listers have no work-items.
@@ -29,7 +33,7 @@ func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 }
 
 // documentBytes is the maximum size of an OPML document or a list of URLs.
-const documentBytes = 16 << 20
+const documentBytes = 128 << 20
 
 // Visit names the next part of the origins that a lister has.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
@@ -42,12 +46,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	}
 	var named []models.ListedOrigin
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
-		named, err = f.list(ctx, o)
+		named, err = f.list(ctx, o, v.Known.Next > 0)
 		return err
 	})
-	if err == nil && len(named) == 0 {
-		err = fmt.Errorf("it names nothing that can be visited: %w", fault.ErrInvalid)
-	}
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
@@ -55,6 +56,8 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	from := 0
 	if outcome.Digest == v.Known.Digest {
 		outcome.Status = models.Uneventful
+	}
+	if namesOf(outcome.Digest) == namesOf(v.Known.Digest) { // positions in the list are the same
 		from = min(max(v.Known.Next, 0), len(named))
 	}
 	outcome.Listed = part(named, from)
@@ -88,9 +91,13 @@ func fitting(named []models.ListedOrigin) int {
 	return len(named)
 }
 
-func (f *Flow) list(ctx context.Context, o models.Origin) ([]models.ListedOrigin, error) {
-	if o.Kind == models.Repositories {
+// list returns all origins of a list. goesOn: the visit before has named the first of them.
+func (f *Flow) list(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
+	switch o.Kind {
+	case models.Repositories:
 		return f.repositories(ctx, o.URI)
+	case models.Forge:
+		return f.forge(ctx, o, goesOn)
 	}
 	uri := o.URI
 	if !models.IsWebURL(uri) {
@@ -103,16 +110,32 @@ func (f *Flow) list(ctx context.Context, o models.Origin) ([]models.ListedOrigin
 	if o.Kind == models.OPML {
 		return parseOPML(content)
 	}
-	return parseURLs(content)
+	named, skipped, err := parseURLs(content)
+	if err == nil && len(skipped) > 0 {
+		status.Tell(f.Log, slog.LevelWarn, "", "list %s: %d lines are not http(s) URLs and were skipped, the first is line %d", models.Redact(o.URI), len(skipped), skipped[0])
+	}
+	return named, err
 }
 
-// digest depends on the set of named origins only, not on their order.
+// digest has two parts: one depends on the set of named origins only, the other also on
+// their dates. Neither depends on the order.
 func digest(named []models.ListedOrigin) string {
-	var lines []string
+	var lines, dated []string
 	for _, n := range named {
-		lines = append(lines, fmt.Sprintf("%s %q", n.Kind, n.URI))
+		line := fmt.Sprintf("%s %q", n.Kind, n.URI)
+		lines = append(lines, line)
+		dated = append(dated, fmt.Sprintf("%s %d %d %q", line, n.Created.Unix(), n.Updated.Unix(), n.ForkOf))
 	}
+	return "list:" + sumOf(lines) + ":" + sumOf(dated)
+}
+
+func sumOf(lines []string) string {
 	slices.Sort(lines)
 	sum := sha256.Sum256(fmt.Append(nil, lines))
-	return "list:" + hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:])
+}
+
+// namesOf returns the part of a digest that depends on the named origins only.
+func namesOf(digest string) string {
+	return digest[:max(strings.LastIndexByte(digest, ':'), 0)]
 }

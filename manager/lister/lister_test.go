@@ -23,7 +23,7 @@ func visit(t *testing.T, kind models.OriginKind, uri string, known models.Known)
 	f, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	defer f.Close()
-	flow := Flow{Catalog: &catalogtest.OneOrigin{Only: models.Origin{ID: "o", Kind: kind, URI: uri}}, Fetch: f}
+	flow := Flow{Catalog: &catalogtest.OneOrigin{Only: models.Origin{ID: "o", Kind: kind, URI: uri}}, Fetch: f, Log: slog.New(slog.DiscardHandler)}
 	return flow.Visit(t.Context(), models.Visit{Known: known})
 }
 
@@ -69,7 +69,7 @@ func TestAListOfURLs(t *testing.T) {
 	require.Equal(t, models.Uneventful, same.Status)
 	require.Equal(t, uris(o), uris(same), "it names them all the same")
 	for content, says := range map[string]string{
-		"": "names nothing", "# nothing\n": "names nothing", "https://a.example/\nfile:///etc/passwd\n": "line 2", "\xff": "UTF-8",
+		"<html>\n": "line 1", "https://a.example/\nfile:///etc/passwd\n": "line 2", "\xff": "UTF-8",
 	} {
 		_, err := visit(t, models.URLs, file(t, content), models.Known{})
 		require.ErrorIs(t, err, fault.ErrInvalid)
@@ -111,8 +111,10 @@ func TestAFolderOfRepositories(t *testing.T) {
 		require.False(t, n.Updated.IsZero(), "it gives dates")
 		require.Equal(t, strings.HasSuffix(n.URI, "plain"), n.Created.Equal(time.Unix(1700000000, 0)), "where there is a log, also of creation")
 	}
-	_, err = visit(t, models.Repositories, t.TempDir(), models.Known{})
-	require.ErrorContains(t, err, "names nothing")
+	none, err := visit(t, models.Repositories, t.TempDir(), models.Known{})
+	require.NoError(t, err)
+	require.True(t, none.Listed.Full, "it counts if it lists nothing twice")
+	require.Empty(t, none.Listed.Origins)
 }
 
 func TestALongListIsNamedInPartsAndItsLastPartIsFull(t *testing.T) {
@@ -141,7 +143,7 @@ func TestALongListIsNamedInPartsAndItsLastPartIsFull(t *testing.T) {
 		}
 	}
 	require.Len(t, named, 12_000)
-	// A list that has changed starts again; a position behind its end names nothing.
+	// If only dates have changed, the list goes on; one that has changed starts again; a position behind its end names nothing.
 	again, err := visit(t, models.URLs, path, models.Known{Digest: "list:other", Next: 5000})
 	require.NoError(t, err)
 	require.Zero(t, again.Listed.From)
@@ -150,11 +152,56 @@ func TestALongListIsNamedInPartsAndItsLastPartIsFull(t *testing.T) {
 	require.Empty(t, beyond.Listed.Origins)
 }
 
+func TestOneBadLineDoesNotFailTheList(t *testing.T) {
+	t.Parallel()
+	o, err := visit(t, models.URLs, file(t, "https://a.example/1\nftp://user:secret@b.example/\nhttps://a.example/2\n"), models.Known{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"feed https://a.example/1", "feed https://a.example/2"}, uris(o))
+	_, err = visit(t, models.URLs, file(t, "ftp://user:secret@b.example/\n"), models.Known{})
+	require.NotContains(t, err.Error(), "secret")
+	empty, err := visit(t, models.URLs, file(t, "# nothing\n"), models.Known{})
+	require.NoError(t, err)
+	require.True(t, empty.Listed.Full)
+}
+
+func TestAListOfAMillionLinesIsBoundedAndItsDuplicatesCountOnce(t *testing.T) {
+	t.Parallel()
+	named, _, err := parseURLs([]byte(strings.Repeat("https://user:secret@a.example/1\nhttps://a.example/2\n", 500_000)))
+	require.NoError(t, err)
+	require.Len(t, named, 2)
+	var lines strings.Builder
+	for i := range maxNames + 10 {
+		fmt.Fprintf(&lines, "https://user:secret@a.example/%d\n", i)
+	}
+	named, skipped, err := parseURLs([]byte(lines.String()))
+	require.NoError(t, err)
+	require.Empty(t, skipped)
+	require.Len(t, named, maxNames+1, "one more than are visited, so that the list is never full")
+	last := part(named, maxNames)
+	require.False(t, last.Full)
+	require.NotContains(t, digest(named[:2]), "secret")
+}
+
+func TestTheDigestOfAListCoversItsDates(t *testing.T) {
+	t.Parallel()
+	a := []models.ListedOrigin{{Kind: models.Git, URI: "https://a.example/x.git"}, {Kind: models.Git, URI: "https://a.example/y.git"}}
+	b := []models.ListedOrigin{a[1], a[0]}
+	require.Equal(t, digest(a), digest(b))
+	b[0].Updated = time.Unix(1700000000, 0)
+	require.NotEqual(t, digest(a), digest(b))
+	require.Equal(t, namesOf(digest(a)), namesOf(digest(b)))
+	require.NotEqual(t, namesOf(digest(a)), namesOf(digest(a[:1])))
+}
+
 func FuzzLists(f *testing.F) {
 	f.Add([]byte("https://a.example/feed\n"))
 	f.Add([]byte(`<opml><body><outline xmlUrl="https://a.example/feed"/></body></opml>`))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		for _, parse := range []func([]byte) ([]models.ListedOrigin, error){parseURLs, parseOPML} {
+		urls := func(content []byte) ([]models.ListedOrigin, error) {
+			named, _, err := parseURLs(content)
+			return named, err
+		}
+		for _, parse := range []func([]byte) ([]models.ListedOrigin, error){urls, parseOPML} {
 			named, _ := parse(content)
 			require.LessOrEqual(t, fitting(named), models.MaxListed)
 			for _, n := range named {

@@ -27,6 +27,9 @@ func parseOPML(content []byte) ([]models.ListedOrigin, error) {
 	var named names
 	for depth, first := 0, true; ; {
 		t, err := d.Token()
+		if errors.Is(err, io.EOF) && first {
+			return nil, fmt.Errorf("not OPML: it is empty: %w", fault.ErrInvalid)
+		}
 		if errors.Is(err, io.EOF) {
 			return named.list, nil
 		}
@@ -67,13 +70,15 @@ func outline(attributes []xml.Attr) (n models.ListedOrigin) {
 	return n
 }
 
-// parseURLs lists the URLs of a text file. Any other line is an error, because the file
-// is then probably not a list.
-func parseURLs(content []byte) ([]models.ListedOrigin, error) {
+// parseURLs lists the URLs of a text file, and returns the numbers of the lines that are
+// something else. If half of the lines or more are, that is an error, because the file is
+// then probably not a list. Lines are not quoted, because they may hold passwords.
+func parseURLs(content []byte) (list []models.ListedOrigin, skipped []int, err error) {
 	if !utf8.Valid(content) {
-		return nil, fmt.Errorf("not a text in UTF-8: %w", fault.ErrInvalid)
+		return nil, nil, fmt.Errorf("not a text in UTF-8: %w", fault.ErrInvalid)
 	}
 	var named names
+	good := 0
 	n := 0
 	for line := range strings.Lines(string(content)) {
 		n++
@@ -81,16 +86,26 @@ func parseURLs(content []byte) ([]models.ListedOrigin, error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if !models.IsWebURL(line) {
-			return nil, fmt.Errorf("line %d: %.80q: want an http(s) URL: %w", n, line, fault.ErrInvalid)
+		if named.seen[line] {
+			good++
+			continue
 		}
+		if !models.IsWebURL(line) {
+			skipped = append(skipped, n)
+			continue
+		}
+		good++
 		kind := models.Feed
 		if u, err := url.Parse(line); err == nil && models.KindOfURL(u.Path).Info().Listable {
 			kind = models.KindOfURL(u.Path)
 		}
 		named.add(models.ListedOrigin{Kind: kind, URI: line})
 	}
-	return named.list, nil
+	if len(skipped) > 0 && len(skipped) >= good {
+		return nil, nil, fmt.Errorf("line %d and %d more of %d lines: want an http(s) URL on each line: %w",
+			skipped[0], len(skipped)-1, len(skipped)+good, fault.ErrInvalid)
+	}
+	return named.list, skipped, nil
 }
 
 // names collects origins without duplicates, and skips invalid URLs.

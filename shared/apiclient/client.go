@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,7 +96,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 			return 0, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 		}
 	}
-	pause := firstPause
+	pause, began := firstPause, time.Now()
 	for try := 1; ; try++ {
 		status, err := c.once(ctx, x, data)
 		if err == nil {
@@ -104,7 +105,8 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 		if ctx.Err() != nil {
 			return status, context.Cause(ctx)
 		}
-		if try == maxTries || !x.Repeat || !transient(err) {
+		// A coordinator that accepts connections and does not answer is not asked again.
+		if try == maxTries || time.Since(began) >= cmp.Or(x.Timeout, defaultTimeout) || !x.Repeat || !transient(err) {
 			return status, err
 		}
 		select {

@@ -131,21 +131,25 @@ func TestAListIsReadInPagesUpToTheMaximum(t *testing.T) {
 	t.Parallel()
 	const total = 2500
 	c := serve(t, map[string]http.HandlerFunc{"GET /api/v1/tasks": func(w http.ResponseWriter, r *http.Request) {
-		offset, _ := strconv.Atoi(r.FormValue("offset"))
+		offset, _ := strconv.Atoi(r.FormValue("cursor"))
 		limit, _ := strconv.Atoi(r.FormValue("limit"))
-		page := apitypes.Page[apitypes.Task]{Total: total}
+		limit = min(limit, 300) // a page may be shorter than its limit before the end
+		page := apitypes.Tasks{}
 		for i := offset; i < min(offset+limit, total); i++ {
 			page.Items = append(page.Items, apitypes.Task{ID: strconv.Itoa(i)})
+		}
+		if offset+limit < total {
+			page.Next = strconv.Itoa(offset + limit)
 		}
 		_ = json.NewEncoder(w).Encode(page)
 	}})
 	for most, want := range map[int]int{-1: total, 0: 0, 1: 1, 1001: 1001, total: total, 9999: total} {
-		page, err := c.Tasks(t.Context(), "", most)
+		all, more, err := c.Tasks(t.Context(), apiclient.TaskFilter{}, most)
 		require.NoError(t, err)
-		require.Len(t, page.Items, want, most)
-		require.Equal(t, total, page.Total)
+		require.Len(t, all, want, most)
+		require.Equal(t, most >= 0 && most < total, more, most)
 		if want > 0 {
-			require.Equal(t, strconv.Itoa(want-1), page.Items[want-1].ID)
+			require.Equal(t, strconv.Itoa(want-1), all[want-1].ID)
 		}
 	}
 }
@@ -158,12 +162,12 @@ func TestAnOriginThatIsKnownIsVisitedAgain(t *testing.T) {
 		"POST /api/v1/origins": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); fmt.Fprint(w, `{"id":"o"}`) },
 		"POST /api/v1/visits":  func(w http.ResponseWriter, _ *http.Request) { visits.Add(1); w.WriteHeader(http.StatusAccepted) },
 	})
-	_, isNew, err := c.AddOrigin(t.Context(), models.Origin{Kind: models.Feed, URI: "u"})
+	_, isNew, err := c.AddOrigin(t.Context(), models.Origin{Kind: models.Feed, URI: "u"}, false)
 	require.NoError(t, err)
 	require.True(t, isNew)
 	require.Zero(t, visits.Load(), "adding it causes the visit")
 	status = http.StatusOK
-	o, isNew, err := c.AddOrigin(t.Context(), models.Origin{Kind: models.Feed, URI: "u"})
+	o, isNew, err := c.AddOrigin(t.Context(), models.Origin{Kind: models.Feed, URI: "u"}, true)
 	require.NoError(t, err)
 	require.False(t, isNew)
 	require.Equal(t, "o", o.ID)

@@ -10,10 +10,13 @@ import (
 	"leasehold/shared/apitypes"
 )
 
-// AddOrigin adds an origin and asks for a visit of it, also if it is known. isNew reports
-// whether it was unknown.
-func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (added models.Origin, isNew bool, err error) {
-	body := apitypes.NewOrigin{Kind: o.Kind, URI: o.URI, Priority: o.Priority}
+// AddOrigin adds an origin and asks for a visit of it, also if it is known. A known one keeps
+// its priority if keepPriority is true. isNew reports whether it was unknown.
+func (c *Client) AddOrigin(ctx context.Context, o models.Origin, keepPriority bool) (added models.Origin, isNew bool, err error) {
+	body := apitypes.NewOrigin{Kind: o.Kind, URI: o.URI, Priority: &o.Priority, Every: o.Every}
+	if keepPriority {
+		body.Priority = nil
+	}
 	status, err := c.Do(ctx, Call{Method: "POST", Path: "origins", Body: body, Answer: &added, Repeat: true})
 	if err != nil || status == http.StatusCreated {
 		return added, err == nil, err
@@ -29,6 +32,12 @@ func (c *Client) NextVisits(ctx context.Context, n int) ([]apitypes.NextVisit, e
 	return page.Items, err
 }
 
+// Capacity returns what a number of slots can hold, 0: those that managers have now.
+func (c *Client) Capacity(ctx context.Context, slots int) (x apitypes.Capacity, err error) {
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "visits/capacity", Query: url.Values{"slots": {strconv.Itoa(slots)}}, Answer: &x, Repeat: true})
+	return x, err
+}
+
 // Schedule returns when an origin is visited.
 func (c *Client) Schedule(ctx context.Context, origin string) (s apitypes.Schedule, err error) {
 	_, err = c.Do(ctx, Call{Method: "GET", Path: "origins/" + url.PathEscape(origin) + "/schedule", Answer: &s, Repeat: true})
@@ -36,7 +45,7 @@ func (c *Client) Schedule(ctx context.Context, origin string) (s apitypes.Schedu
 }
 
 // Steer enables or disables an origin, or asks for a visit of it: action is Enable,
-// Disable or SaveNow of package apitypes.
+// Disable, SaveNow or ForceNow of package apitypes.
 func (c *Client) Steer(ctx context.Context, origin, action string) (s apitypes.Schedule, err error) {
 	path, body := "origins/"+url.PathEscape(origin)+"/schedule", apitypes.Steering{Action: action}
 	_, err = c.Do(ctx, Call{Method: "POST", Path: path, Body: body, Answer: &s, Repeat: true})

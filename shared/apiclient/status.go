@@ -68,7 +68,11 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	dead, err := c.Dead(ctx, "", 0)
-	s.Sessions, s.Costs, s.Dead = append([]apitypes.Session{}, sessions.Items...), append([]models.Cost{}, costs.Items...), dead.Total
-	return s, err
+	for _, x := range s.Spaces {
+		if x.Name == "dead" {
+			s.Dead = x.Visible
+		}
+	}
+	s.Sessions, s.Costs = append([]apitypes.Session{}, sessions.Items...), append([]models.Cost{}, costs.Items...)
+	return s, nil
 }

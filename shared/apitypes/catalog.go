@@ -14,10 +14,21 @@ type Listing struct {
 	catalog.Listing
 }
 
+// Audio is the response of catalog.AudioToCheck, and the body of catalog.AudioChecked.
+type Audio struct {
+	At    time.Time      `json:"at,omitzero" doc:"when the audio was checked"`
+	Items []models.Audio `json:"items"`
+}
+
+// Replaced is the response of catalog.AudioChecked.
+type Replaced struct {
+	Replaced int `json:"replaced" doc:"number of episodes to be researched again"`
+}
+
 // Selection is the body of catalog.Select.
 type Selection struct {
-	Busy  []catalog.Busy `json:"busy,omitempty" doc:"pairs that are not selected"`
-	Limit int            `json:"limit" doc:"maximum number of clips"`
+	Busy []catalog.Busy `json:"busy,omitempty" doc:"pairs that are not selected"`
+	catalog.Limits
 }
 
 // Selected is the response of catalog.Select.

@@ -6,7 +6,8 @@ import "leasehold/models"
 type NewOrigin struct {
 	Kind     models.OriginKind `json:"kind"`
 	URI      string            `json:"uri" doc:"an http(s) URL, or an absolute path on the managers' machine; api: any name"`
-	Priority int64             `json:"priority,omitempty" doc:"higher is sooner"`
+	Priority *int64            `json:"priority,omitempty" doc:"higher is sooner; if absent, 0 for a new origin, and unchanged for a known one"`
+	Every    *models.Seconds   `json:"every_s,omitempty" doc:"fixed seconds between two visits, under any policy; 0: the policy decides; absent: unchanged"`
 }
 
 // Priority is the body that changes a priority.

@@ -18,6 +18,22 @@ type Space struct {
 	QueryOnly bool   `json:"query_only" doc:"only the protocols write to it"`
 }
 
+// NewSpace is the body that creates a space.
+type NewSpace struct {
+	Name     string `json:"name" doc:"1 to 255 bytes"`
+	Kind     string `json:"kind,omitempty" doc:"sequential (if empty), queue, stack, pile, random or ordered"`
+	OrderBy  int    `json:"order_by,omitempty" doc:"of an ordered space: index of the int64 field, 0 to 63"`
+	Capacity int    `json:"capacity,omitempty" doc:"tuples; 0: 1000000"`
+	Overflow string `json:"overflow,omitempty" doc:"what a put into a full space does: block (if empty) or drop_oldest"`
+	Volatile bool   `json:"volatile,omitempty" doc:"empty after a restart"`
+}
+
+// DeletedSpace is a space that was deleted.
+type DeletedSpace struct {
+	Name   string `json:"name"`
+	Tuples int    `json:"tuples" doc:"that were deleted with it"`
+}
+
 // Tuple is a tuple, as a line and field by field.
 type Tuple struct {
 	Line   string  `json:"line" doc:"in the notation of the command line, which can be read back"`

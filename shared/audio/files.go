@@ -9,10 +9,15 @@ import (
 )
 
 // Files lists the files below a folder whose name has the ending of a recording. The
-// names are relative to the folder and sorted. Hidden files and folders are left out.
+// names are relative to the folder and sorted. Hidden files and folders are left out. The
+// folder may be a link to one; links to folders below it are left out.
 func Files(folder string) ([]string, error) {
 	var all []string
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	folder, err := filepath.EvalSymlinks(folder) // because WalkDir does not follow it
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

@@ -20,6 +20,11 @@ func TestFilesAreTheRecordingsOfAFolderByName(t *testing.T) {
 	got, err := Files(dir)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a.MP3", "b.wav", "more/c.flac"}, got)
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(dir, link))
+	got, err = Files(link)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a.MP3", "b.wav", "more/c.flac"}, got, "the folder is a link")
 	_, err = Files(filepath.Join(dir, "none"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -25,8 +25,8 @@ func Example() {
 	dir, _ := os.MkdirTemp("", "backup")
 	defer os.RemoveAll(dir)
 	copied, restored := filepath.Join(dir, "copy"), filepath.Join(dir, "data")
-	err := backup.Make(context.Background(), copied, part("catalog", "episodes"))
-	fmt.Println(err, backup.Restore(context.Background(), copied, restored))
+	err := backup.Make(context.Background(), copied, backup.Source{}, part("catalog", "episodes"))
+	fmt.Println(err, backup.Restore(context.Background(), copied, restored, asIs))
 	text, _ := os.ReadFile(filepath.Join(restored, "catalog"))
 	fmt.Printf("%s\n", text)
 	// Output:
@@ -39,17 +39,17 @@ func TestABackupIsThereWholeOrNotAtAll(t *testing.T) {
 	dir, odd := t.TempDir(), errors.New("odd")
 	dest := filepath.Join(dir, "copy")
 	fails := backup.Part{Name: "b", Copy: func(context.Context, string) error { return odd }}
-	err := backup.Make(t.Context(), dest, part("a", "1"), fails)
+	err := backup.Make(t.Context(), dest, backup.Source{}, part("a", "1"), fails)
 	require.ErrorIs(t, err, odd)
 	require.ErrorContains(t, err, "backup of b to "+dest)
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
 
-	require.NoError(t, backup.Make(t.Context(), dest, part("a", "1")))
-	require.ErrorIs(t, backup.Make(t.Context(), dest, part("a", "2")), fault.ErrConflict)
-	require.ErrorIs(t, backup.Make(t.Context(), "relative", part("a", "2")), fault.ErrInvalid)
-	require.ErrorIs(t, backup.Make(t.Context(), filepath.Join(dir, "no", "such", "copy")), fault.ErrFolder)
+	require.NoError(t, backup.Make(t.Context(), dest, backup.Source{}, part("a", "1")))
+	require.ErrorIs(t, backup.Make(t.Context(), dest, backup.Source{}, part("a", "2")), fault.ErrConflict)
+	require.ErrorIs(t, backup.Make(t.Context(), "relative", backup.Source{}, part("a", "2")), fault.ErrInvalid)
+	require.ErrorIs(t, backup.Make(t.Context(), filepath.Join(dir, "no", "such", "copy"), backup.Source{}), fault.ErrFolder)
 }
 
 func TestPartsAreCopiedInOrder(t *testing.T) {
@@ -61,7 +61,7 @@ func TestPartsAreCopiedInOrder(t *testing.T) {
 			return part(name, "").Copy(ctx, path)
 		}}
 	}
-	require.NoError(t, backup.Make(t.Context(), filepath.Join(t.TempDir(), "copy"), step("journal"), step("catalog")))
+	require.NoError(t, backup.Make(t.Context(), filepath.Join(t.TempDir(), "copy"), backup.Source{}, step("journal"), step("catalog")))
 	require.Equal(t, []string{"journal", "catalog"}, order)
 }
 
@@ -78,9 +78,9 @@ func TestWhatIsNotTheBackupThatWasMadeIsNotRestored(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			copied, data := filepath.Join(dir, "copy"), filepath.Join(dir, "data")
-			require.NoError(t, backup.Make(t.Context(), copied, part("a/b", "1")))
+			require.NoError(t, backup.Make(t.Context(), copied, backup.Source{}, part("a/b", "1")))
 			require.NoError(t, damage(copied))
-			require.ErrorIs(t, backup.Restore(t.Context(), copied, data), fault.ErrCorrupt)
+			require.ErrorIs(t, backup.Restore(t.Context(), copied, data, asIs), fault.ErrCorrupt)
 			require.NoDirExists(t, data)
 			left, err := os.ReadDir(dir)
 			require.NoError(t, err)
@@ -93,9 +93,9 @@ func TestABackupOfALaterVersionAndWhatIsNoneAreRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
-	require.ErrorIs(t, backup.Restore(t.Context(), dir, data), fault.ErrInvalid)
+	require.ErrorIs(t, backup.Restore(t.Context(), dir, data, asIs), fault.ErrInvalid)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, backup.Manifest), []byte(`{"version":2}`), 0o600))
-	err := backup.Restore(t.Context(), dir, data)
+	err := backup.Restore(t.Context(), dir, data, asIs)
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, "version 2, this program knows up to 1")
 }
@@ -104,11 +104,14 @@ func TestNothingIsOverwritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	copied, data := filepath.Join(dir, "copy"), filepath.Join(dir, "data")
-	require.NoError(t, backup.Make(t.Context(), copied, part("a", "1")))
+	require.NoError(t, backup.Make(t.Context(), copied, backup.Source{}, part("a", "1")))
 	require.NoError(t, os.Mkdir(data, 0o700))
-	require.NoError(t, backup.Restore(t.Context(), copied, data), "an empty folder may be there")
-	require.ErrorIs(t, backup.Restore(t.Context(), copied, data), fault.ErrConflict)
+	require.NoError(t, backup.Restore(t.Context(), copied, data, asIs), "an empty folder may be there")
+	require.ErrorIs(t, backup.Restore(t.Context(), copied, data, asIs), fault.ErrConflict)
 }
+
+// asIs prepares nothing.
+func asIs(string) error { return nil }
 
 func TestABackupInsideTheDataFolderIsRefused(t *testing.T) {
 	t.Parallel()

@@ -20,9 +20,17 @@ type Part struct {
 	Copy func(ctx context.Context, path string) error
 }
 
-// Make writes a backup of the parts to dest, an absolute path. fault.ErrConflict
-// means that dest exists; then, and when anything else fails, it is left as it was.
-func Make(ctx context.Context, dest string, parts ...Part) (err error) {
+// Source is the data folder of a backup: its instance id and the counter of its stores.
+// The zero Source is of a folder that has none yet.
+type Source struct {
+	Instance string `json:"instance,omitempty"`
+	Counter  uint64 `json:"counter,omitempty"`
+}
+
+// Make writes a backup of the parts of a data folder to dest, an absolute path.
+// fault.ErrConflict means that dest exists; then, and when anything else fails, it is left
+// as it was.
+func Make(ctx context.Context, dest string, of Source, parts ...Part) (err error) {
 	if err := absent(dest); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, err)
 	}
@@ -36,7 +44,7 @@ func Make(ctx context.Context, dest string, parts ...Part) (err error) {
 			return fmt.Errorf("backup of %s to %s: %w", p.Name, dest, unusable(err))
 		}
 	}
-	if err := errors.Join(list(ctx, temp), syncTree(temp)); err != nil {
+	if err := errors.Join(list(ctx, temp, of), syncTree(temp)); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
 	}
 	return publish(temp, dest)
@@ -82,12 +90,12 @@ func publish(temp, dest string) error {
 }
 
 // list writes the manifest.
-func list(ctx context.Context, dir string) error {
+func list(ctx context.Context, dir string, of Source) error {
 	files, err := sums(ctx, dir)
 	if err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(manifest{Version: version, Files: files}, "", "  ")
+	data, err := json.MarshalIndent(manifest{Version: version, Source: of, Files: files}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,9 @@ import (
 const version = 1
 
 type manifest struct {
-	Version int             `json:"version"`
-	Files   map[string]file `json:"files"` // by path, with slashes
+	Version int `json:"version"`
+	Source
+	Files map[string]file `json:"files"` // by path, with slashes
 }
 
 type file struct {

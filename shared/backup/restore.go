@@ -13,16 +13,16 @@ import (
 
 // Restore makes a data folder of the backup at src. The folder must be empty or
 // not there, which is fault.ErrConflict; a backup that is not whole is
-// fault.ErrCorrupt, a folder without a manifest is fault.ErrInvalid. On any error the folder
-// is left as it was.
-func Restore(ctx context.Context, src, data string) error {
-	if err := restore(ctx, src, data); err != nil {
+// fault.ErrCorrupt, a folder without a manifest is fault.ErrInvalid. Prepare may change the
+// new folder before it gets its name. On any error the data folder is left as it was.
+func Restore(ctx context.Context, src, data string, prepare func(dir string) error) error {
+	if err := restore(ctx, src, data, prepare); err != nil {
 		return fmt.Errorf("restore %s to %s: %w", src, data, err)
 	}
 	return nil
 }
 
-func restore(ctx context.Context, src, data string) (err error) {
+func restore(ctx context.Context, src, data string, prepare func(dir string) error) (err error) {
 	if err := empty(data); err != nil {
 		return err
 	}
@@ -43,7 +43,13 @@ func restore(ctx context.Context, src, data string) (err error) {
 	if err := check(ctx, temp); err != nil {
 		return fmt.Errorf("the copy: %w", err)
 	}
-	if err := errors.Join(os.Remove(filepath.Join(temp, Manifest)), syncTree(temp)); err != nil {
+	if err := os.Remove(filepath.Join(temp, Manifest)); err != nil {
+		return unusable(err)
+	}
+	if err := prepare(temp); err != nil {
+		return unusable(err)
+	}
+	if err := syncTree(temp); err != nil {
 		return unusable(err)
 	}
 	if err := os.Remove(data); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -47,9 +47,10 @@ type Catalog interface {
 	// listing again completes it. A
 	// new recording gets at as both its dates; a known one keeps the first and
 	// moves the last. One whose Media.Version changed is to be researched again:
-	// its findings, problems and researched pairs go. A complete listing marks
-	// what it did not name as gone. The origin's item problems are replaced by
-	// the listing's.
+	// its problems and researched pairs go. The findings of a clip go too; those of
+	// an episode stay until a result of the new research, findings or a problem,
+	// replaces them. A complete listing marks what it did not name as gone. The
+	// origin's item problems are replaced by the listing's.
 	//
 	// A Media.Hash that the listing gives is stored; where it gives none, the
 	// stored one is kept while the version is the same. Of clips with equal
@@ -57,6 +58,17 @@ type Catalog interface {
 	// other gets a problem that names it, which is lifted when it changes, goes
 	// or is removed.
 	Curate(ctx context.Context, origin string, at time.Time, l Listing) (Curated, error)
+	// AudioToCheck returns episodes that an origin lists now and whose audio is on a
+	// web server, at most limit: first those whose audio was checked longest ago, then
+	// the latest curated. With each comes what the server reported at the last check of
+	// the same URI, if any.
+	AudioToCheck(ctx context.Context, origin string, limit int) ([]models.Audio, error)
+	// AudioChecked records what servers reported, and has the episodes whose audio was
+	// replaced researched again, as Curate has those of another version. Their
+	// Media.Version becomes another one, until the origin lists another version. It
+	// returns how many these are; repeating the call changes nothing. An episode that is
+	// unknown or has another URI by now is left out.
+	AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (replaced int, err error)
 	// Episodes lists them, latest curated first.
 	Episodes(ctx context.Context) ([]models.Episode, error)
 	Episode(ctx context.Context, id string) (models.Episode, error)
@@ -74,13 +86,21 @@ type Catalog interface {
 	// which is neither researched, busy, nor a problem (the episode's, the
 	// clip's or the pair's), the one with the highest priority, then the latest
 	// initial curation date, then the smallest id; then its such clips in the
-	// same order, at most limit. The number is the priority of the work: the
-	// episode's. fault.ErrNotFound means that nothing is left to select.
-	Select(ctx context.Context, busy []Busy, limit int) (models.Research, int64, error)
+	// same order, at most limit. An episode that has busy clips and no researched ones is
+	// passed over, because two workers would decode it at once.
+	//
+	// If at least SweepShare times as many episodes of that priority, in this order, have been researched
+	// for other clips and have their first such clip in common, Select chooses that clip in these
+	// episodes: a sweep (models.Research), because a worker that has their landmarks searches them all
+	// at once.
+	// The number is the priority of the work: the episode's. fault.ErrNotFound means
+	// that nothing is left to select.
+	Select(ctx context.Context, busy []Busy, l Limits) (models.Research, int64, error)
 	// Ingest records one result of research. Findings replace those of the same
 	// clips in the same episode. What is for other media versions than the
 	// catalog's, or for unknown ids, is dropped without an error; so is a
-	// problem of a pair that was researched. A result that looked at clips must
+	// problem of a pair that was researched. A problem of an episode or a pair ends
+	// the findings of earlier versions of the episode. A result that looked at clips must
 	// say at which versions (ClipMedia). Hashes that the catalog lacks are taken
 	// from it.
 	Ingest(ctx context.Context, r models.Researched, at time.Time) error
@@ -131,8 +151,20 @@ type Curated struct {
 // Eventful reports whether anything did.
 func (c Curated) Eventful() bool { return c != Curated{} }
 
+// Limits are what one Select may choose.
+type Limits struct {
+	Clips    int      `json:"limit" doc:"most clips of one episode"`
+	Episodes int      `json:"episodes,omitempty" doc:"most episodes of a sweep, in which one clip is to be found; 0: no sweeps"`
+	Unswept  []string `json:"unswept,omitempty" doc:"ids of clips without a sweep"`
+}
+
+// SweepShare is how many times more episodes than clips are to be researched if a clip is selected for
+// many episodes at once, and not an episode for many clips.
+const SweepShare = 4
+
 // Busy names parts of an episode that are in progress: a live lease, or
-// a result that waits. Clips nil stands for none.
+// a result that waits. Clips nil stands for none. Of a sweep, Episode is the clip and Clips are
+// its episodes.
 type Busy struct {
 	Episode string   `json:"episode" doc:"id"`
 	Clips   []string `json:"clips,omitempty" doc:"ids"`

@@ -13,10 +13,10 @@ const (
 	HTTPPort = 7412 // the API and the dashboard
 )
 
-// address is a host with an optional port.
+// address is the value of a setting that is a host with an optional port.
 type address struct {
-	to   *string
-	port int // the default
+	to   *string // always with a port once it was set
+	port int     // the default
 }
 
 func (a address) set(text string) error {

@@ -19,23 +19,31 @@ var modeNames = []string{Coordinator, Manager, Worker}
 
 // Config is a complete configuration: every value is within its bounds and keeps the rules
 // of the settings that the command uses. The table settings describes the fields. Copies
-// share Actions, AllowPrivate and QuotaExempt, which must not be changed.
+// share lists and maps, which must not be changed.
 type Config struct {
 	Mode string // empty if none is set: see RequireMode
 	Data string // an absolute path
 
 	Journal string // journalPebble or JournalMemory
-	Memory  int64  // budget of a coordinator in bytes
+
+	AcceptMissing string // pairing.Database or pairing.Journal; empty: nothing may be missing
+	Memory        int64  // budget of a coordinator in bytes
 
 	Host     string // address of the coordinator's native gate, with its port
 	Listen   string // address on which a coordinator's native gate listens
 	HTTP     string // address on which its API and its dashboard listen
+	Gates    []Gate // for programs that speak foreign protocols
 	Insecure bool   // listen beyond loopback, without authentication
 
 	QuotaExempt []netip.Prefix // networks whose machines have no quotas
 
+	Name    string   // of a worker, the same after a restart; empty: its machine and its folder
 	Slots   int      // of a worker
 	Actions []string // that workers serve
+
+	Commands      []Command // that do the tasks of further actions
+	CommandDir    string    // in which they run; empty: the folder of the process
+	CommandOutput int64     // bytes that they may print on standard output
 
 	VisitSlots int // of a manager
 
@@ -46,13 +54,19 @@ type Config struct {
 	SessionMaxTTL time.Duration
 	Drain         time.Duration
 
-	ResearchTimeout time.Duration
-	LeaseTTL        time.Duration
-	QueueTTL        time.Duration
-	MaxAttempts     int
-	ReleaseBackoff  time.Duration
-	ClipLimit       int
-	CapacityLook    time.Duration
+	ResearchTimeout   time.Duration
+	LeaseTTL          time.Duration
+	QueueTTL          time.Duration
+	MaxAttempts       int
+	ReleaseBackoff    time.Duration
+	Retain            time.Duration // of ended tasks
+	RetainBytes       int64
+	DeadWebhook       string   // URL; empty: none
+	DeadWebhookSecret string   // a file's path
+	DeadWebhookAllow  []string // networks and hosts
+	DeadCommand       []string // the program and its arguments; empty: none
+	ClipLimit         int
+	CapacityLook      time.Duration
 
 	FetchMaxBytes  int64
 	FetchStall     time.Duration
@@ -62,20 +76,37 @@ type Config struct {
 
 	EpisodeBytes   int64 // size of the kept fingerprints
 	MatchThreshold float64
+	MinCoverage    float64 // share of a clip
 
-	VisitPolicy string // one of visitPolicies
-	VisitRules  string // coordinator/visit.ParseRules reads it
+	Index         bool              // whether the files of repositories are indexed
+	Branches      []string          // patterns of the branches that are indexed; HEAD is one
+	History       bool              // whether mirrors have all commits
+	GitSchemes    []string          // of URLs of repositories that are accepted
+	GitHosts      []string          // of repositories that are accepted; empty: every host
+	GitTokens     map[string]string // files with tokens, by host
+	GitSSH        string            // command for ssh URLs
+	MirrorBytes   int64             // size of all mirrors
+	ContentListen string            // address at which a manager serves files to workers
+	Advertise     string            // address at which workers reach it; empty: ContentListen
+
+	VisitPolicy string // coordinator/visit.ParsePlan reads it, and VisitRules
+	VisitRules  string
+	ForgeTokens map[string]string // files with tokens, by host
+	HostGroups  string            // coordinator/visit.ParseHostGroups reads it
 
 	LogLevel  slog.Level
 	LogFormat string // LogText or LogJSON
 	Trace     string // a file's path; empty for none
 
+	TraceBytes int64 // of a file of the trace, before the next one is begun
+	TraceFiles int   // of the trace that are kept
+
 	file    string
 	sources map[string]string
 }
 
-// visitPolicies lists the policies of visits, the default first.
-var visitPolicies = []string{"value", "seed", "swh2026", "legacy", "roundrobin"}
+// gitSchemes lists the schemes of URLs of repositories.
+var gitSchemes = []string{"https", "http", "ssh"}
 
 // The journals.
 const (
@@ -114,5 +145,5 @@ func (c Config) RequireMode() error {
 		return nil
 	}
 	return Invalid{{Key: "mode", Text: "mode is not set; set the environment variable mode (or --mode, or mode: in the file) to " +
-		orList(modeNames) + `, or use "leasehold run", which runs all three in one process`}}
+		orList(modeNames) + `, or use "leasehold run", which runs all three in one process; "leasehold --help" lists all commands`}}
 }

@@ -24,9 +24,15 @@ func BindFlags(flags *pflag.FlagSet, keys ...string) {
 			panic("config: no setting " + key)
 		}
 		v := s.field(new(Config))
-		_, list := v.(hosts)
+		separator := ""
+		switch v.(type) {
+		case hosts, gates:
+			separator = ","
+		case commands:
+			separator = "\n"
+		}
 		_, isBool := v.(truth)
-		flags.Var(&flagText{text: s.defaultValue, kind: v.kind(), list: list}, key, s.help)
+		flags.Var(&flagText{text: s.defaultValue, kind: v.kind(), separator: separator}, key, s.help)
 		if isBool {
 			flags.Lookup(key).NoOptDefVal = "true" // the flag alone means true
 		}
@@ -69,15 +75,15 @@ func groupOf(title string) []string {
 
 // flagText keeps the text of a flag.
 type flagText struct {
-	text string
-	kind string
-	list bool // a repeated flag adds to the text
-	set  bool
+	text      string
+	kind      string
+	separator string // between the texts of a repeated flag; empty: the last one counts
+	set       bool
 }
 
 func (f *flagText) Set(text string) error {
-	if f.list && f.set {
-		text = f.text + "," + text
+	if f.separator != "" && f.set {
+		text = f.text + f.separator + text
 	}
 	f.text, f.set = text, true
 	return nil

@@ -148,7 +148,8 @@ func userData() string {
 
 // unknownEnv returns a fault for each variable LEASEHOLD_… that is not a setting.
 func unknownEnv(environ []string) Invalid {
-	known := map[string]bool{fileEnv: true}
+	// A command that does a task may call leasehold.
+	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true}
 	names := []string{fileEnv}
 	for _, s := range settings {
 		known[s.envName()] = true

@@ -4,15 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"net"
 	"net/netip"
+	"net/url"
+	pathpkg "path"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A value reads one field of a Config from text and shows it again.
@@ -84,7 +90,7 @@ func (w words) String() string  { return strings.Join(*w.to, ",") }
 // pairs is NAME=VALUE, separated by commas. The package that uses it checks the names.
 type pairs struct{ to *string }
 
-var pair = regexp.MustCompile(`^ *[a-z-]+=[^=,]+$`)
+var pair = regexp.MustCompile(`^ *([a-z0-9_-]+\.)?[a-z-]+=[^=,]+$`)
 
 func (p pairs) set(text string) error {
 	for _, one := range strings.Split(text, ",") {
@@ -98,6 +104,57 @@ func (p pairs) set(text string) error {
 func (p pairs) accepts() string { return "NAME=VALUE, separated by commas" }
 func (p pairs) kind() string    { return "rules" }
 func (p pairs) String() string  { return *p.to }
+
+// policies is NAME, or NAME and KIND=NAME, separated by commas. The package that uses it
+// checks the names.
+type policies struct{ to *string }
+
+var policy = regexp.MustCompile(`^([a-z0-9_-]+=)?[a-z0-9-]+$`)
+
+func (p policies) set(text string) error {
+	for _, one := range strings.Split(text, ",") {
+		if !policy.MatchString(one) {
+			return errNotAccepted
+		}
+	}
+	*p.to = text
+	return nil
+}
+func (p policies) accepts() string { return "NAME, or NAME,KIND=NAME" }
+func (p policies) kind() string    { return "policies" }
+func (p policies) String() string  { return *p.to }
+
+// hostGroups is NAME=PATTERN,PATTERN,NAME=PATTERN. The package that uses it checks more.
+type hostGroups struct{ to *string }
+
+var hostGroupItems = regexp.MustCompile(`^ *[a-z0-9_-]+=[^=,/ ]+( *, *([a-z0-9_-]+=)?[^=,/ ]+)* *$`)
+
+func (g hostGroups) set(text string) error {
+	if !hostGroupItems.MatchString(text) {
+		return errNotAccepted
+	}
+	*g.to = text
+	return nil
+}
+func (g hostGroups) accepts() string {
+	return "NAME=PATTERN,PATTERN, such as acast=*.acast.com,*.acast.net"
+}
+func (g hostGroups) kind() string   { return "groups" }
+func (g hostGroups) String() string { return *g.to }
+
+// label is a name that may be printed: 1 to 255 bytes of UTF-8 without control characters.
+type label struct{ to *string }
+
+func (l label) set(text string) error {
+	if text == "" || len(text) > 255 || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return errNotAccepted
+	}
+	*l.to = text
+	return nil
+}
+func (l label) accepts() string { return "1 to 255 bytes of text" }
+func (l label) kind() string    { return "name" }
+func (l label) String() string  { return *l.to }
 
 // path is a file or a folder; it need not exist yet.
 type path struct {
@@ -248,20 +305,28 @@ func shortSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// fraction is a number between 0 and 1.
-type fraction struct{ to *float64 }
+// fraction is a number above 0 and below 1, or up to and including 1.
+type fraction struct {
+	to  *float64
+	one bool // whether 1 is accepted
+}
 
 func (f fraction) set(text string) error {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v > 0 && v < 1) { // so that NaN is refused
+	if err != nil || !(v > 0 && (v < 1 || f.one && v == 1)) { // so that NaN is refused
 		return errNotAccepted
 	}
 	*f.to = v
 	return nil
 }
-func (f fraction) accepts() string { return "a number above 0 and below 1, such as 0.6" }
-func (f fraction) kind() string    { return "fraction" }
-func (f fraction) String() string  { return strconv.FormatFloat(*f.to, 'g', -1, 64) }
+func (f fraction) accepts() string {
+	if f.one {
+		return "a number above 0 and at most 1, such as 0.4"
+	}
+	return "a number above 0 and below 1, such as 0.6"
+}
+func (f fraction) kind() string   { return "fraction" }
+func (f fraction) String() string { return strconv.FormatFloat(*f.to, 'g', -1, 64) }
 
 // level is a level of the log.
 type level struct{ to *slog.Level }
@@ -358,6 +423,110 @@ func (n networks) String() string {
 		words = append(words, network.String())
 	}
 	return strings.Join(words, ",")
+}
+
+// patterns is a list of patterns of path.Match.
+type patterns struct{ to *[]string }
+
+func (p patterns) set(text string) error {
+	var list []string
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if _, err := pathpkg.Match(item, ""); err != nil || item == "" || strings.HasPrefix(item, "-") {
+			return errNotAccepted
+		}
+		list = append(list, item)
+	}
+	*p.to = list
+	return nil
+}
+func (p patterns) accepts() string { return "a list of names and patterns, such as main,release-*" }
+func (p patterns) kind() string    { return "list" }
+func (p patterns) String() string  { return strings.Join(*p.to, ",") }
+
+// tokens is a list of HOST=@FILE. The files are read when they are needed.
+type tokens struct{ to *map[string]string }
+
+func (t tokens) set(text string) error {
+	files := map[string]string{}
+	for item := range strings.SplitSeq(text, ",") {
+		host, file, ok := strings.Cut(strings.TrimSpace(item), "=@")
+		if !ok || !hostForm.MatchString(host) || file == "" || strings.ContainsAny(file, "\n\x00") {
+			return errNotAccepted
+		}
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		files[strings.ToLower(host)] = abs
+	}
+	*t.to = files
+	return nil
+}
+func (t tokens) accepts() string {
+	return "a list of HOST=@FILE, such as github.com=@/run/secrets/token"
+}
+func (t tokens) kind() string { return "list" }
+
+func (t tokens) String() string {
+	var items []string
+	for _, host := range slices.Sorted(maps.Keys(*t.to)) {
+		items = append(items, host+"=@"+(*t.to)[host])
+	}
+	return strings.Join(items, ",")
+}
+
+// webURL is a URL of the web. It is printed without what may be secret in it: user, password,
+// path and query.
+type webURL struct{ to *string }
+
+func (w webURL) set(text string) error {
+	if text == "" {
+		*w.to = ""
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errNotAccepted
+	}
+	*w.to = text
+	return nil
+}
+func (w webURL) accepts() string { return "a URL that begins with https:// or http://" }
+func (w webURL) kind() string    { return "url" }
+
+func (w webURL) String() string {
+	u, err := url.Parse(*w.to)
+	if err != nil || *w.to == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + "/…"
+}
+
+// secretFile is a file that has a secret, as @FILE.
+type secretFile struct{ to *string }
+
+func (s secretFile) set(text string) error {
+	if text == "" {
+		*s.to = ""
+		return nil
+	}
+	file, ok := strings.CutPrefix(text, "@")
+	if !ok || file == "" || strings.ContainsAny(file, "\n\x00") {
+		return errNotAccepted
+	}
+	abs, err := filepath.Abs(file)
+	*s.to = abs
+	return err
+}
+func (s secretFile) accepts() string { return "a file that has the secret, as @FILE" }
+func (s secretFile) kind() string    { return "file" }
+
+func (s secretFile) String() string {
+	if *s.to == "" {
+		return ""
+	}
+	return "@" + *s.to
 }
 
 // orList writes a, b or c.

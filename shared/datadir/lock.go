@@ -1,7 +1,7 @@
 // Package datadir keeps a data folder to one process at a time: a coordinator's, or
 // the one that a manager or a worker has of its own.
 //
-// The lock is the operating system's (flock), so that it ends with the process,
+// The lock is the operating system's, so that it ends with the process,
 // however that ends; the file in the folder names who holds it, for people. It
 // holds between processes, and between two locks of one process.
 package datadir
@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // lockFile names the holder of a data folder and is locked by it.
@@ -35,12 +35,12 @@ func Lock(dir string) (release func() error, err error) {
 	if err != nil {
 		return nil, unusable(err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	switch locked, err := platform.LockFile(f); {
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("data folder: lock %s: %w", path, err), f.Close())
+	case !locked:
 		defer f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("data folder %s is in use by %s: %w", dir, holder(f), fault.ErrConflict)
-		}
-		return nil, fmt.Errorf("data folder: lock %s: %w", path, err)
+		return nil, fmt.Errorf("data folder %s is in use by %s: %w", dir, holder(f), fault.ErrConflict)
 	}
 	if err := sign(f); err != nil {
 		return nil, errors.Join(unusable(err), f.Close())
@@ -57,12 +57,16 @@ func unusable(err error) error {
 	}
 	if kind == fault.ErrPermission {
 		// A container's user is another one than that of the folder's owner.
-		return fmt.Errorf("data folder: %w: user %d cannot write to it; chown it to that user, or name another folder with --data: %w", err, os.Getuid(), kind)
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = errors.New(at.Path)
+		}
+		return fmt.Errorf("data folder: user %d cannot write %w; chown the folder to that user, or name another one with --data: %w", os.Getuid(), err, kind)
 	}
 	return fmt.Errorf("data folder: %w: %w", err, kind)
 }
 
-// sign writes who holds the lock.
+// sign writes that this process holds the lock.
 func sign(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return err
@@ -71,7 +75,7 @@ func sign(f *os.File) error {
 	return err
 }
 
-// holder reads who does.
+// holder returns the process that holds the lock, for errors.
 func holder(f *os.File) string {
 	const longest = 512
 	buf := make([]byte, longest)

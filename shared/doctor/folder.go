@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // lowSpace is the disk space in bytes that a few hours of episodes need, spooled and cached.
@@ -81,12 +81,11 @@ func nearestExisting(dir string) string {
 // diskSpace checks the free space of the disk that dir is on.
 func diskSpace(check, dir string) Finding {
 	f := Finding{Check: check, State: OK}
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(nearestExisting(dir), &s); err != nil {
-		f.State, f.What = Warn, fmt.Sprintf("%s: %v", dir, err)
+	free, err := platform.FreeSpace(nearestExisting(dir))
+	if err != nil {
+		f.State, f.What = Warn, err.Error()
 		return f
 	}
-	free := int64(s.Bavail) * int64(s.Bsize)
 	f.What = fmt.Sprintf("%.1f GB free at %s", float64(free)/1e9, dir)
 	if free < lowSpace {
 		f.State, f.Advice = Warn, "an hour of an episode takes 115 MB while it is researched, and is kept in the cache: free some space, or lower cache-bytes"

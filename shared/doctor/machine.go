@@ -3,8 +3,9 @@ package doctor
 import (
 	"fmt"
 	"runtime"
-	"syscall"
 	"time"
+
+	"leasehold/shared/platform"
 )
 
 // fewFiles is the number of open files that a coordinator with some hundred sessions needs.
@@ -15,13 +16,13 @@ var released = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func openFiles() Finding {
 	f := Finding{Check: "open files", State: OK}
-	var l syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
-		f.State, f.What = Warn, err.Error()
+	limit, ok := platform.MaxOpenFiles()
+	if !ok {
+		f.What = "the system tells no limit"
 		return f
 	}
-	f.What = fmt.Sprintf("at most %d", l.Cur)
-	if l.Cur < fewFiles {
+	f.What = fmt.Sprintf("at most %d", limit)
+	if limit < fewFiles {
 		f.State, f.Advice = Warn, fmt.Sprintf("a coordinator needs two for each session: set ulimit -n %d or more", fewFiles)
 	}
 	return f

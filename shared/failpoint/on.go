@@ -30,55 +30,55 @@ type point struct {
 
 // configured is the trigger that the environment describes; without points it never fires.
 var configured = sync.OnceValue(func() *trigger {
-	f, err := parse(os.Getenv(variable))
+	t, err := parse(os.Getenv(variable))
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v; it has no effect\n", variable, err)
 	}
-	return f
+	return t
 })
 
 // parse reads POINT[/OF]:VISIT, once or more, separated by spaces, and perhaps :stop.
 func parse(text string) (*trigger, error) {
-	f := &trigger{}
-	text, f.stops = strings.CutSuffix(text, ":stop")
+	t := &trigger{}
+	text, t.stops = strings.CutSuffix(text, ":stop")
 	for word := range strings.FieldsSeq(text) {
 		where, visit, _ := strings.Cut(word, ":")
 		n, err := strconv.Atoi(visit)
 		if err != nil || n < 1 || where == "" {
 			return &trigger{}, fmt.Errorf("want POINT[/OF]:VISIT with a VISIT from 1, and :stop only at the end; got %q", word)
 		}
-		m := point{left: n}
-		m.name, m.of, _ = strings.Cut(where, "/")
-		f.points = append(f.points, m)
+		p := point{left: n}
+		p.name, p.of, _ = strings.Cut(where, "/")
+		t.points = append(t.points, p)
 	}
-	return f, nil
+	return t, nil
 }
 
 // met counts a visit of a point, and reports whether it was the last one of the list.
-func (f *trigger) met(point, of string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.points) == 0 {
+func (t *trigger) met(point, of string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.points) == 0 {
 		return false
 	}
-	m := &f.points[0]
-	if m.name != point || m.of != "" && m.of != of {
+	next := &t.points[0]
+	if next.name != point || next.of != "" && next.of != of {
 		return false
 	}
-	if m.left--; m.left > 0 {
+	if next.left--; next.left > 0 {
 		return false
 	}
-	f.points = f.points[1:]
-	return len(f.points) == 0
+	t.points = t.points[1:]
+	return len(t.points) == 0
 }
 
 // Reached kills or stops the process if FAILPOINT selects point; of distinguishes callers
 // that share a point.
 func Reached(point, of string) {
-	f := configured()
+	t := configured()
 	switch {
-	case !f.met(point, of):
-	case f.stops:
+	case !t.met(point, of):
+	case t.stops:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // it cannot fail
 	default:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // likewise, and does not return in time

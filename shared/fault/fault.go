@@ -14,6 +14,7 @@ var (
 	ErrInvalid         = errors.New("invalid")
 	ErrNotFound        = errors.New("not found")
 	ErrConflict        = errors.New("conflict")
+	ErrKeyReused       = errors.New("idempotency key reused") // for another request
 	ErrStaleToken      = errors.New("stale token")
 	ErrClosed          = errors.New("closed")
 	ErrTooLarge        = errors.New("too large")
@@ -43,6 +44,7 @@ var Table = []Row{
 	{ErrUsage, "usage", 400, 2},
 	{ErrNotFound, "not_found", 404, 1},
 	{ErrConflict, "conflict", 409, 1},
+	{ErrKeyReused, "key_reused", 422, 1},
 	{ErrStaleToken, "stale_token", 409, 1},
 	{ErrPermission, "permission", 500, 77},
 	{ErrFolder, "folder", 500, 73},

@@ -17,7 +17,7 @@
 //     evicted.
 //
 // The package does not interpret content (an HTML page is accepted like an MP3), follow
-// playlists, send credentials other than those in the URL, or copy local files. A process
+// playlists, send credentials other than those in the URL and the token of Page, or copy local files. A process
 // that can write to an allowed folder can change a file between Fetch and its use; the hash
 // shows it.
 //

@@ -22,6 +22,7 @@ type Fetcher struct {
 	hashes hashes
 	cache  *cache
 	client *http.Client
+	robots robots
 
 	mu        sync.Mutex // guards the fields below
 	downloads map[string]*sharedDownload
@@ -115,7 +116,9 @@ func (f *Fetcher) Trust(o models.Origin) error {
 	var err error
 	if u, perr := url.Parse(o.URI); perr == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		err = f.guard.allowURL(u)
-	} else if o.Kind.Info().Local == models.LocalFile {
+	} else if models.IsSSHURL(o.URI) {
+		return nil // the fetcher does not read it
+	} else if o.Kind.LocalForm(o.URI) == models.LocalFile {
 		err = f.roots.add(filepath.Dir(o.URI))
 	} else {
 		err = f.roots.add(o.URI)

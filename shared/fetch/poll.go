@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/fault"
 )
 
 // A Poll is the response to a conditional request.
@@ -17,7 +20,25 @@ type Poll struct {
 	Content  []byte
 	Same     bool // the server reports that nothing has changed; Content is nil
 	ETag     string
-	Modified string // Last-Modified, as the server wrote it
+	Modified string        // Last-Modified, as the server wrote it
+	FreshFor time.Duration // for which the server calls the response fresh (Cache-Control); 0: it does not
+}
+
+// maxAge returns the max-age of a Cache-Control header, and 0 if it has none, or says that
+// each use needs a request.
+func maxAge(control string) (age time.Duration) {
+	for _, part := range strings.Split(strings.ToLower(control), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch name {
+		case "no-cache", "no-store":
+			return 0
+		case "max-age":
+			if n, err := strconv.ParseInt(strings.Trim(value, `"`), 10, 32); err == nil && n > 0 {
+				age = time.Duration(n) * time.Second
+			}
+		}
+	}
+	return age
 }
 
 // maxValidator limits the length of an ETag and of a Last-Modified that are kept.
@@ -34,7 +55,7 @@ func (f *Fetcher) Poll(ctx context.Context, uri string, known models.Known, maxB
 	if u.Scheme == "file" {
 		p.Content, err = f.readLocal(ctx, u.Path, maxBytes)
 	} else {
-		p, err = f.poll(ctx, uri, known, maxBytes)
+		p, _, err = f.poll(ctx, uri, http.Header{}, known, maxBytes)
 	}
 	if err != nil {
 		return Poll{}, fmt.Errorf("fetch %s: %w", u.Redacted(), err)
@@ -48,8 +69,9 @@ func (f *Fetcher) Document(ctx context.Context, uri string, maxBytes int64) ([]b
 	return p.Content, err
 }
 
-func (f *Fetcher) poll(ctx context.Context, uri string, known models.Known, maxBytes int64) (Poll, error) {
-	header := http.Header{"Accept-Encoding": {"gzip"}}
+// poll adds the condition to a header, and returns the header of the answer too.
+func (f *Fetcher) poll(ctx context.Context, uri string, header http.Header, known models.Known, maxBytes int64) (Poll, http.Header, error) {
+	header.Set("Accept-Encoding", "gzip")
 	if known.ETag != "" {
 		header.Set("If-None-Match", known.ETag)
 	}
@@ -58,17 +80,36 @@ func (f *Fetcher) poll(ctx context.Context, uri string, known models.Known, maxB
 	}
 	t, err := f.send(ctx, http.MethodGet, uri, header, nil, maxBytes)
 	if err != nil {
-		return Poll{}, err
+		return Poll{}, nil, err
 	}
 	defer t.close()
 	if t.StatusCode == http.StatusNotModified && (known.ETag != "" || known.Modified != "") {
-		return Poll{Same: true, ETag: known.ETag, Modified: known.Modified}, nil
+		return Poll{Same: true, ETag: known.ETag, Modified: known.Modified, FreshFor: maxAge(t.Header.Get("Cache-Control"))}, t.Header, nil
 	}
 	content, err := io.ReadAll(t.body)
 	if err != nil {
-		return Poll{}, err
+		return Poll{}, nil, err
 	}
-	return Poll{Content: content, ETag: t.validator("ETag"), Modified: t.validator("Last-Modified")}, nil
+	return Poll{Content: content, ETag: t.validator("ETag"), Modified: t.validator("Last-Modified"), FreshFor: maxAge(t.Header.Get("Cache-Control"))}, t.Header, nil
+}
+
+// Head returns what a server reports of a document without sending it: the validators for a
+// later request, and its length, 0 if it is unknown. Only http and https URLs have a head.
+// A server that does not answer such requests is fault.ErrInvalid.
+func (f *Fetcher) Head(ctx context.Context, uri string) (p Poll, bytes int64, err error) {
+	u, err := f.parse(uri)
+	if err != nil {
+		return Poll{}, 0, err
+	}
+	if u.Scheme == "file" {
+		return Poll{}, 0, fmt.Errorf("fetch %s: want an http(s) URL: %w", u.Redacted(), fault.ErrInvalid)
+	}
+	t, err := f.send(ctx, http.MethodHead, uri, http.Header{"Accept-Encoding": {"identity"}}, nil, math.MaxInt64)
+	if err != nil {
+		return Poll{}, 0, fmt.Errorf("fetch %s: %w", u.Redacted(), err)
+	}
+	defer t.close()
+	return Poll{ETag: t.validator("ETag"), Modified: t.validator("Last-Modified")}, max(t.ContentLength, 0), nil
 }
 
 func (f *Fetcher) readLocal(ctx context.Context, path string, maxBytes int64) ([]byte, error) {
@@ -116,14 +157,23 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// retryAfter parses the header, which is in seconds or a date.
+// retryAfter parses the header, which is in seconds or a date of the server's clock.
 func retryAfter(r *http.Response) time.Duration {
 	text := r.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil {
 		return time.Duration(min(max(n, 0), 1<<30)) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(time.Until(at), 0)
+		return max(at.Sub(serverTime(r.Header)), 0)
 	}
 	return 0
+}
+
+// serverTime returns the server's clock, which may be wrong by years, or ours if the server
+// does not send its own.
+func serverTime(h http.Header) time.Time {
+	if at, err := http.ParseTime(h.Get("Date")); err == nil {
+		return at
+	}
+	return time.Now()
 }

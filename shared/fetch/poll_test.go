@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -56,4 +57,63 @@ func TestAPollSendsItsCondition(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.Equal(t, 30*time.Second, fetch.RetryAfter(err))
 	require.Zero(t, fetch.RetryAfter(fault.ErrUnavailable))
+}
+
+func TestAHeadHasValidatorsAndLengthAndNoContent(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/refused":
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case "/streamed":
+			w.(http.Flusher).Flush()
+		default:
+			if r.Method == http.MethodHead {
+				w.Header().Set("ETag", `"v1"`)
+				w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 06:00:00 GMT")
+				w.Header().Set("Content-Length", "5000000000")
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	f, err := fetch.New(fetch.Config{Dir: t.TempDir(), AllowPrivate: []string{"127.0.0.1"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	p, bytes, err := f.Head(t.Context(), server.URL+"/long.mp3")
+	require.NoError(t, err)
+	require.Equal(t, fetch.Poll{ETag: `"v1"`, Modified: "Sat, 21 Nov 2026 06:00:00 GMT"}, p)
+	require.EqualValues(t, 5000000000, bytes)
+	p, bytes, err = f.Head(t.Context(), server.URL+"/streamed")
+	require.NoError(t, err)
+	require.Zero(t, p)
+	require.Zero(t, bytes)
+	for _, uri := range []string{server.URL + "/refused", "file:///etc/hostname", "http://10.0.0.1/x", "%zz"} {
+		_, _, err = f.Head(t.Context(), uri)
+		require.ErrorIs(t, err, fault.ErrInvalid, uri)
+	}
+}
+
+func TestAPollReturnsForHowLongItsResponseIsFresh(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", r.URL.Query().Get("control"))
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+		}
+	}))
+	t.Cleanup(server.Close)
+	f, err := fetch.New(fetch.Config{Dir: t.TempDir(), AllowPrivate: []string{"127.0.0.1"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	for control, want := range map[string]time.Duration{
+		"": 0, "max-age=60": time.Minute, `public, Max-Age="3600"`: time.Hour, "max-age=60, no-cache": 0, "no-store": 0,
+		"max-age=-1": 0, "max-age=soon": 0, "max-age=99999999999": 0, "s-maxage=5": 0,
+	} {
+		for _, known := range []models.Known{{}, {ETag: "x"}} {
+			p, err := f.Poll(t.Context(), server.URL+"/?control="+url.QueryEscape(control), known, 100)
+			require.NoError(t, err)
+			require.Equal(t, want, p.FreshFor, control)
+			require.Equal(t, known.ETag != "", p.Same)
+		}
+	}
 }

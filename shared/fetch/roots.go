@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // roots are the folders below which local files may be read.
@@ -108,7 +109,7 @@ func fileError(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("no such file: %w", fault.ErrNotFound)
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case platform.IsDiskFull(err):
 		return fmt.Errorf("%w: %w", err, fault.ErrOverloaded)
 	case strings.Contains(err.Error(), "escapes"): // os.Root has no sentinel for it
 		return fmt.Errorf("leads out of the folder that the operator allowed: %w", fault.ErrInvalid)

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 )
 
@@ -46,6 +48,9 @@ func (f *Fetcher) newClient() *http.Client {
 			err := f.check(next.URL)
 			if err == nil && next.URL.Scheme == "file" {
 				err = fmt.Errorf("a redirect must not lead to a local file: %w", fault.ErrInvalid)
+			}
+			if !sameServer(next.URL, via[0].URL) {
+				next.Header.Del("Authorization") // also at a subdomain or another port
 			}
 			if err != nil {
 				return fmt.Errorf("redirected to %s: %w", shorten(next.URL.Redacted()), err)
@@ -100,7 +105,47 @@ func transportError(ctx context.Context, err error) error {
 	if errors.Is(err, fault.ErrInvalid) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", err, fault.ErrUnavailable)
+	err = fmt.Errorf("%w: %w", err, fault.ErrUnavailable)
+	var dialled *net.OpError
+	if errors.As(err, &dialled) && dialled.Op == "dial" {
+		return &failure{err, models.HostFault}
+	}
+	return err
+}
+
+// failure is an error with its kind of fault.
+type failure struct {
+	error
+	kind models.Fault
+}
+
+// Unwrap returns the error with its kind.
+func (e *failure) Unwrap() error { return e.error }
+
+// FaultOf returns the kind of fault of an error of this package; empty: of no such kind.
+// A name that does not resolve and a refused connection are models.HostFault.
+func FaultOf(err error) models.Fault {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.kind
+	}
+	return ""
+}
+
+// statusFailure is an answer with the status of an error.
+type statusFailure struct {
+	error
+	code int
+}
+
+// Unwrap returns the error with its kind.
+func (e *statusFailure) Unwrap() error { return e.error }
+
+// refusedByServer reports whether an error is an answer of the server that asking again
+// would not change (4xx, but neither a time-out nor too many requests).
+func refusedByServer(err error) bool {
+	var f *statusFailure
+	return errors.As(err, &f) && f.code/100 == 4 && !errors.Is(err, fault.ErrUnavailable)
 }
 
 // Without a Retry-After, a 429 or 503 asks for as long as this.
@@ -116,8 +161,14 @@ func statusError(r *http.Response) error {
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests:
 		kind = fault.ErrUnavailable
 	}
-	err := fmt.Errorf("the server answered %d %s: %w", r.StatusCode, http.StatusText(r.StatusCode), kind)
+	var err error = &statusFailure{fmt.Errorf("the server answered %d %s: %w", r.StatusCode, http.StatusText(r.StatusCode), kind), r.StatusCode}
+	if r.StatusCode == http.StatusGone {
+		err = &failure{err, models.GoneFault}
+	}
 	after := retryAfter(r)
+	if code := r.StatusCode; after == 0 && (code == http.StatusForbidden || code == http.StatusTooManyRequests) {
+		after = limitedFor(r.Header)
+	}
 	if busy := r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusServiceUnavailable; busy && after == 0 {
 		after = busyFor
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -156,6 +157,18 @@ func TestRedirectsAreCounted(t *testing.T) {
 	content, err := f.Document(t.Context(), s.URL+"/x", 100)
 	require.NoError(t, err)
 	require.Equal(t, "there", string(content))
+}
+
+func TestServersThatRedirectToOneAnotherEnd(t *testing.T) {
+	t.Parallel()
+	var one, other *httptest.Server
+	one = serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) })
+	other = serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, one.URL, http.StatusMovedPermanently)
+	})
+	_, err := open(t, Config{}).Document(t.Context(), one.URL, 100)
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.ErrorContains(t, err, "more than 5 redirects")
 }
 
 func TestSecretsInURLsAreNotPrinted(t *testing.T) {

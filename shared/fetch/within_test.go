@@ -52,3 +52,12 @@ func TestABusyServerIsLeftAloneForAnHourUnlessItSaysOtherwise(t *testing.T) {
 		require.Equal(t, x.want, RetryAfter(statusError(r)), "%+v", x)
 	}
 }
+
+func TestTheDateOfARetryAfterIsReadByTheClockOfItsServer(t *testing.T) {
+	t.Parallel()
+	for _, years := range []int{-20, 0, 20} {
+		at := time.Now().AddDate(years, 0, 0).UTC()
+		r := &http.Response{StatusCode: 503, Header: http.Header{"Date": {at.Format(http.TimeFormat)}, "Retry-After": {at.Add(10 * time.Minute).Format(http.TimeFormat)}}}
+		require.Equal(t, 10*time.Minute, RetryAfter(statusError(r)))
+	}
+}

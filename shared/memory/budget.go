@@ -32,6 +32,7 @@ const (
 type Budget struct {
 	limit    int64
 	used     atomic.Int64
+	residue  atomic.Int64 // the part of used that Residue accounts have added
 	draining atomic.Int64 // limit of class Draining, see Rebase
 }
 
@@ -57,7 +58,7 @@ func (b *Budget) Reserve(n int64, c Class) error {
 	if b == nil {
 		return nil
 	}
-	if b.used.Add(n) > b.limitOf(c) {
+	if b.used.Add(n)-b.exempt(c) > b.limitOf(c) {
 		b.used.Add(-n)
 		return ErrFull
 	}
@@ -66,7 +67,7 @@ func (b *Budget) Reserve(n int64, c Class) error {
 
 // Check returns ErrFull if more than the limit of a class is used.
 func (b *Budget) Check(c Class) error {
-	if b != nil && b.used.Load() > b.limitOf(c) {
+	if b != nil && b.used.Load()-b.exempt(c) > b.limitOf(c) {
 		return ErrFull
 	}
 	return nil
@@ -75,7 +76,17 @@ func (b *Budget) Check(c Class) error {
 // Full reports whether class Growth has used nearly all that it may use. It is for health
 // checks: single requests may still fit.
 func (b *Budget) Full() bool {
-	return b != nil && b.used.Load() > b.limitOf(Growth)/16*15
+	return b != nil && b.used.Load()-b.exempt(Growth) > b.limitOf(Growth)/16*15
+}
+
+// exempt returns how many of the used bytes do not count for a class: for Growth, the
+// residue, up to half of the reserve for Draining. Otherwise a client that takes a small tuple for each one that it wants to put would free nothing, because the
+// answers to its takes are kept and are about as large.
+func (b *Budget) exempt(c Class) int64 {
+	if c == Growth {
+		return min(b.residue.Load(), b.limit/8)
+	}
+	return 0
 }
 
 func (b *Budget) limitOf(c Class) int64 {
@@ -114,13 +125,23 @@ func (b *Budget) Limit() int64 {
 // concurrently.
 type Account struct {
 	Budget *Budget
-	used   int64
+	// Residue means that the bytes are what each operation leaves behind for a while, also
+	// one that frees memory, such as the answer that is kept for a repetition.
+	Residue bool
+	used    int64
 }
 
 // Add adds n bytes, which may be negative.
 func (a *Account) Add(n int64) {
 	a.used += n
 	a.Budget.Add(n)
+	a.addResidue(n)
+}
+
+func (a *Account) addResidue(n int64) {
+	if a.Residue && a.Budget != nil {
+		a.Budget.residue.Add(n)
+	}
 }
 
 // Reserve is Budget.Reserve.
@@ -128,6 +149,7 @@ func (a *Account) Reserve(n int64, c Class) error {
 	err := a.Budget.Reserve(n, c)
 	if err == nil {
 		a.used += n
+		a.addResidue(n)
 	}
 	return err
 }

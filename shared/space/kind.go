@@ -81,4 +81,5 @@ type PutOptions struct {
 	// Ephemeral ties the tuple to the session that put it: it is removed when that
 	// ends.
 	Ephemeral bool
+	Attributes
 }

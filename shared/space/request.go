@@ -3,6 +3,7 @@ package space
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"leasehold/shared/fault"
@@ -135,6 +136,9 @@ func (r Request) Target() string {
 	}
 	return r.Space
 }
+
+// String returns what r asks for, as errors name it.
+func (r Request) String() string { return strings.TrimSpace(r.Verb.String() + " " + r.Target()) }
 
 // Operation returns the procedure of a call, else the name of the verb.
 func (r Request) Operation() string {

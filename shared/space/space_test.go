@@ -49,3 +49,13 @@ func TestNormalizeFillsInDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, o, again)
 }
+
+func TestARequestIsNamedByItsVerbAndTarget(t *testing.T) {
+	for want, r := range map[string]space.Request{
+		"put task":        {Verb: space.VerbPut, Space: "task"},
+		"call task.claim": {Verb: space.VerbCall, Procedure: "task.claim"},
+		"receive":         {Verb: space.VerbReceive},
+	} {
+		require.Equal(t, want, r.String())
+	}
+}

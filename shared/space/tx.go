@@ -60,10 +60,19 @@ type Tx interface {
 	Scan(space string, p tuple.Template) []Entry
 	// Held returns all matches that are held, in the order of the kind.
 	Held(space string, p tuple.Template) []Entry
+	// Walk calls f with the tuples that w selects, in the order of the kind, until f
+	// returns false. Nothing may be changed meanwhile. It costs O(1) for each tuple, if the
+	// template's shape has an index.
+	Walk(w Walk, f func(Entry) bool)
+	// LastLabelled returns the tuple that Walk with that label visits last, and reports
+	// whether there is one.
+	LastLabelled(space, label string) (Entry, bool)
 	// Entry returns the tuple of a ref as it is now, and reports whether it is there.
 	Entry(ref int64) (Entry, bool)
-	// Count counts the visible matches.
+	// Count counts the visible matches. It is O(1) for a template whose shape has an index.
 	Count(space string, p tuple.Template) int
+	// CountLabelled counts the tuples with a label, visible and held. It is O(1).
+	CountLabelled(space, label string) int
 
 	// Put adds a tuple. A full space is fault.ErrOverloaded, because a procedure cannot
 	// wait for capacity.
@@ -72,6 +81,8 @@ type Tx interface {
 	Take(ref int64) error
 	// Replace changes a tuple, held or not, in place.
 	Replace(ref int64, t tuple.Tuple) error
+	// Amend is Replace, and changes the attributes too. A nil tuple stays as it is.
+	Amend(ref int64, t tuple.Tuple, a Attributes) error
 	// Extend starts a tuple's TTL again with a new length; with 0 it has none.
 	Extend(ref int64, ttl time.Duration) error
 	// Hold hides a tuple but keeps its place. Holding a tuple that is held already
@@ -83,14 +94,28 @@ type Tx interface {
 	// TTL has passed meanwhile, the TTL ends now.
 	Back(ref int64, at Placement) error
 
-	// Now is the wall clock, for display only: deadlines use another clock.
+	// Now is the wall clock, for display, and to convert a time that a user gave to a
+	// duration: deadlines use another clock.
 	Now() time.Time
+	// Elapsed is the clock of deadlines: it goes on over restarts, and stands still while
+	// the process does not run.
+	Elapsed() time.Duration
+	// RecordHistory adds a record to the history, in the same journal record as the rest of
+	// the transaction. A key of more than MaxHistoryKey bytes is fault.ErrInvalid. While the
+	// disk is full, nothing is recorded.
+	RecordHistory(key, value string) error
 	// NextToken returns a number larger than all that it returned before.
 	NextToken() int64
 	// Caller is the session that calls; empty in an expiry.
 	Caller() string
 	// Alive reports whether a session is alive.
 	Alive(session string) bool
+	// Host returns the machine of a session, as its client reports it; empty if it is not
+	// known. In the expiry of a hold whose session has ended, it knows that session too.
+	Host(session string) string
+	// WorkerName returns the stable name of the process of a session; empty if it has none,
+	// or if its client has not come back since a restart.
+	WorkerName(session string) string
 	// KeepAlive counts as a sign of life of the caller: its session's TTL starts again.
 	// It does nothing in a procedure that runs again after it waited, because the
 	// caller has sent nothing since.
@@ -123,16 +148,72 @@ type Entry struct {
 	// without a session.
 	Held   bool
 	Holder string
+	// Attributes are those of the last Put or Amend; shared, so they must not be changed.
+	Attributes
+	// Position is its position in the order of the kind.
+	Position Position
 }
+
+// Attributes are what a procedure knows of a tuple beside its fields. Sessions neither see
+// nor change them. They are durable.
+type Attributes struct {
+	// Fields is a record in the protocol's own encoding, opaque to the engine.
+	Fields string
+	// Labels are names by which Walk finds the tuple, whether it is visible or held; at
+	// most MaxLabels, each of at most MaxLabel bytes.
+	Labels []string
+	// Turn orders the tuples of an Ordered space whose order fields are equal: the lowest
+	// first, and then the oldest.
+	Turn int64
+}
+
+// Bounds of attributes.
+const (
+	MaxLabels = 256
+	MaxLabel  = 600     // bytes
+	MaxFields = 1 << 20 // bytes
+)
+
+// Check refuses attributes beyond the bounds with fault.ErrTooLarge.
+func (a Attributes) Check() error {
+	if len(a.Fields) > MaxFields {
+		return fmt.Errorf("attributes of %d bytes, at most %d: %w", len(a.Fields), MaxFields, fault.ErrTooLarge)
+	}
+	if len(a.Labels) > MaxLabels {
+		return fmt.Errorf("%d labels, at most %d: %w", len(a.Labels), MaxLabels, fault.ErrTooLarge)
+	}
+	for _, l := range a.Labels {
+		if len(l) > MaxLabel {
+			return fmt.Errorf("a label of %d bytes, at most %d: %w", len(l), MaxLabel, fault.ErrTooLarge)
+		}
+	}
+	return nil
+}
+
+// IsZero reports whether a has no attribute.
+func (a Attributes) IsZero() bool { return a.Fields == "" && len(a.Labels) == 0 && a.Turn == 0 }
+
+// Walk selects tuples of a space: those with a label, visible and held, or else the visible
+// ones, or with Held the held ones, that match a template.
+type Walk struct {
+	Space    string
+	Label    string
+	Template tuple.Template
+	Held     bool
+	After    Position // only those behind it; the zero Position selects all
+}
+
+// Position is a place in the order of a space's kind. The zero Position is before all.
+type Position struct{ Major, Turn, Minor int64 }
 
 // HoldOptions limit how long a hold lasts.
 type HoldOptions struct {
-	TTL time.Duration // 0: as long as the session is alive
+	TTL time.Duration // 0: as long as the session is alive; without a session, until a procedure ends it
 	// Expiry names the procedure that runs, in the same journal record, when the TTL
 	// or the session ends; it gets Expired.Args. The tuple goes back to its old place
 	// unless the procedure changes the hold. Empty: it goes back.
 	Expiry    string
-	NoSession bool // held by no session, as during a back-off; it needs a TTL
+	NoSession bool // held by no session, as during a back-off
 }
 
 // Placement is where a held tuple comes back.
@@ -159,6 +240,23 @@ const (
 	Lost   Cause = "lost"   // the holder's session gave no sign of life
 	Closed Cause = "closed" // the holder's session ended in order
 )
+
+// TakeArgs encodes what a procedure gets that answers a get from a space: the template, and
+// whether the get may wait.
+func TakeArgs(p tuple.Template, waits bool) tuple.Tuple { return tuple.New(p.Append(nil), waits) }
+
+// ParseTake decodes what TakeArgs encoded; else it is fault.ErrInvalid.
+func ParseTake(args tuple.Tuple) (p tuple.Template, waits bool, err error) {
+	if !tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyBool).Matches(args) {
+		return nil, false, fmt.Errorf("the arguments of a get: %w: want a template", fault.ErrInvalid)
+	}
+	data, _ := args[0].([]byte)
+	p, rest, err := tuple.DecodeTemplate(data)
+	if err != nil || len(rest) > 0 {
+		return nil, false, fmt.Errorf("the arguments of a get: %w: want a template", fault.ErrInvalid)
+	}
+	return p, args.Bool(1), nil
+}
 
 // Expired is what an expiry procedure gets as its arguments.
 type Expired struct {

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // Memory is the path of a file that is not kept.
@@ -104,8 +104,8 @@ func (f *File) dataSource() (string, error) {
 	if f.lock, err = os.OpenFile(abs+"-lock", os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return "", err
 	}
-	err = syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	locked, err := platform.LockFile(f.lock)
+	if err == nil && !locked {
 		return "", fmt.Errorf("%w: another process or handle holds it", fault.ErrConflict)
 	}
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), err

@@ -1,7 +1,9 @@
 package status
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -9,23 +11,26 @@ import (
 	"time"
 	"unicode"
 
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/retry"
 	"leasehold/shared/space"
 )
 
 // Limits of a Forwarder.
 const (
-	forwardQueue   = 256 // lines that wait to be put
-	forwardBurst   = 100 // lines at once
-	forwardRate    = 10  // lines in a second, after a burst
-	forwardTimeout = 2 * time.Second
-	maxLogMessage  = 1000 // bytes of a line's message
+	forwardQueue   = 256             // lines that wait to be put
+	forwardBurst   = 100             // lines at once
+	forwardRate    = 10              // lines in a second, after a burst
+	forwardTimeout = 2 * time.Second // of one attempt to put a line
+	maxLogMessage  = 1000            // bytes of a line's message
 )
 
 // Forwarder copies the warnings and errors of a process, and the lines of Tell, to the
-// space "log". It never blocks the code that logs: if lines come faster than forwardRate,
-// or the coordinator does not answer, lines are dropped, and the next one that is put
-// counts them. The log of the process itself has every line. Its methods may be called
-// concurrently.
+// space "log". It never blocks the code that logs: lines wait while the coordinator does not
+// answer. If they come faster than forwardRate, or more than forwardQueue of them wait,
+// lines are dropped, and the next one counts them. The log of the process itself has every
+// line. Its methods may be called concurrently.
 type Forwarder struct {
 	lines chan logLine
 
@@ -64,7 +69,8 @@ func (f *Forwarder) Over(connect Connect) Connect {
 	}
 }
 
-// Run puts lines until ctx ends. A line that cannot be put within forwardTimeout is lost.
+// Run puts lines until ctx ends. It repeats a put that fails, because the lines of the time
+// in which the coordinator was away say why it was.
 func (f *Forwarder) Run(ctx context.Context) {
 	select {
 	case <-f.connected:
@@ -76,20 +82,35 @@ func (f *Forwarder) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case line := <-f.lines:
+			f.put(ctx, line)
+		}
+	}
+}
+
+// put puts a line over the session that was opened last, until it succeeds, the space
+// refuses the line, or ctx ends.
+func (f *Forwarder) put(ctx context.Context, line logLine) {
+	pauses := retry.Backoff{}.WithDefaults()
+	for pause := pauses.First(); ctx.Err() == nil; pause = pauses.Next(pause) {
+		f.mu.Lock()
+		repo := f.repo
+		f.mu.Unlock()
+		line.ID = cmp.Or(line.ID, repo.Session())
+		attempt, cancel := context.WithTimeout(ctx, forwardTimeout)
+		err := repo.Space(Log).PutP(attempt, line.encode(), 0)
+		cancel()
+		switch {
+		case err == nil:
+			return
+		case errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) || errors.Is(err, fault.ErrNotFound):
 			f.mu.Lock()
-			repo := f.repo
+			f.dropped++
 			f.mu.Unlock()
-			if line.ID == "" {
-				line.ID = repo.Session()
-			}
-			put, cancel := context.WithTimeout(ctx, forwardTimeout)
-			err := repo.Space(Log).PutP(put, line.encode(), 0)
-			cancel()
-			if err != nil {
-				f.mu.Lock()
-				f.dropped++
-				f.mu.Unlock()
-			}
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
 		}
 	}
 }
@@ -101,8 +122,8 @@ func (f *Forwarder) add(line logLine) {
 	now := time.Now()
 	f.allowed = min(forwardBurst, f.allowed+now.Sub(f.last).Seconds()*forwardRate)
 	f.last = now
-	if line.Message = oneLine(line.Message); f.dropped > 0 {
-		line.Message += fmt.Sprintf(" (%d lines before this one were dropped)", f.dropped)
+	if line.Message = oneLine(models.Redact(line.Message)); f.dropped > 0 {
+		line.Message += fmt.Sprintf(" (lines dropped before this one: %d)", f.dropped)
 	}
 	if f.allowed >= 1 {
 		select {
@@ -139,6 +160,10 @@ func Tell(log *slog.Logger, level slog.Level, id, format string, args ...any) {
 	}
 }
 
+// sessionKey is the attribute of a record that names the session that the line is about; if
+// it is missing, that is the session of this process.
+const sessionKey = "session"
+
 // forwardHandler handles records with next, and copies warnings and errors to a Forwarder.
 type forwardHandler struct {
 	next   slog.Handler
@@ -153,16 +178,20 @@ func (h *forwardHandler) Enabled(ctx context.Context, level slog.Level) bool {
 
 func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
-		text := r.Message + h.attrs
+		text, id := r.Message+h.attrs, ""
 		r.Attrs(func(a slog.Attr) bool {
-			text += h.format(a)
+			if a.Key == sessionKey && h.prefix == "" {
+				id = a.Value.String()
+			} else {
+				text += h.format(a)
+			}
 			return len(text) < maxLogMessage
 		})
 		level := "warn"
 		if r.Level >= slog.LevelError {
 			level = "error"
 		}
-		h.to.add(logLine{r.Time, "", level, text})
+		h.to.add(logLine{r.Time, id, level, text})
 	}
 	if !h.next.Enabled(ctx, r.Level) {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,13 +82,15 @@ func TestWarningsAndErrorsAreCopiedToTheLogSpaceAtAnyLocalLevel(t *testing.T) {
 		log.With("episode", "e").WithGroup("g").Warn("slow\x1b[31m\n", "took", time.Second)
 		log.Error("broken", "error", errors.New("disk"))
 		status.Tell(log, slog.LevelInfo, "worker-2", "visited %s", "feed")
+		log.Warn("lost", "session", "worker-3", "after", 6)
 		log.Error(strings.Repeat("é", 2000))
 		synctest.Wait()
 		got := s.messages()
 		require.Equal(t, []string{
 			"worker-1 warn slow [31m  episode=e g.took=1s", "worker-1 error broken error=disk", "worker-2 info visited feed",
-		}, got[:3])
-		require.LessOrEqual(t, len(got[3]), 1030)
+			"worker-3 warn lost after=6",
+		}, got[:4])
+		require.LessOrEqual(t, len(got[4]), 1030)
 		require.NotContains(t, local.String(), "slow", "the local level is error")
 		require.Contains(t, local.String(), "broken")
 		require.True(t, status.MatchLog("worker-2", "info").Matches(s.lines[2]))
@@ -107,33 +110,68 @@ func TestAFloodOfWarningsIsLimitedAndCounted(t *testing.T) {
 		<-time.After(time.Second)
 		log.Warn("after")
 		synctest.Wait()
-		require.Equal(t, "worker-1 warn after (900 lines before this one were dropped)", s.messages()[100])
+		require.Equal(t, "worker-1 warn after (lines dropped before this one: 900)", s.messages()[100])
 	})
 }
 
-func TestLoggingNeverWaitsForTheCoordinator(t *testing.T) {
+func TestLinesWaitWhileTheCoordinatorIsAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		answers := make(chan error)
-		s := &logSpace{put: func(ctx context.Context) error {
-			select {
-			case err := <-answers:
-				return err
-			case <-ctx.Done():
+		var away atomic.Bool
+		away.Store(true)
+		s := &logSpace{}
+		s.put = func(ctx context.Context) error {
+			switch {
+			case away.Load():
+				<-ctx.Done()
 				return ctx.Err()
+			case len(s.lines) == 1:
+				s.lines = append(s.lines, tuple.New("log", "", "", "", "lost"))
+				return fault.ErrClosed
 			}
-		}}
+			return nil
+		}
 		log, _ := forward(t, s)
 		began := time.Now()
 		for range 90 {
-			log.Warn("stuck")
+			log.Warn("connection lost")
 		}
 		require.Zero(t, time.Since(began), "the space does not answer")
-		answers <- fault.ErrClosed
-		<-time.After(90 * 2 * time.Second) // each of the others takes its timeout
-		log.Warn("again")
-		answers <- nil
+		<-time.After(10 * time.Minute)
+		away.Store(false)
+		<-time.After(10 * time.Second)
 		synctest.Wait()
-		require.Equal(t, []string{"worker-1 warn again (90 lines before this one were dropped)"}, s.messages())
+		require.Len(t, s.messages(), 91)
+		for range 400 {
+			<-time.After(time.Second)
+			away.Store(true)
+			log.Warn("still away")
+		}
+		away.Store(false)
+		<-time.After(time.Minute)
+		log.Warn("back")
+		synctest.Wait()
+		all := s.messages()
+		require.Regexp(t, `back \(lines dropped before this one: 14\d\)$`, all[len(all)-1], "the queue is bounded")
+	})
+}
+
+func TestALineThatTheSpaceRefusesIsDroppedAndCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		refuse := true
+		s := &logSpace{put: func(context.Context) error {
+			if refuse {
+				refuse = false
+				return fault.ErrTooLarge
+			}
+			return nil
+		}}
+		log, _ := forward(t, s)
+		log.Warn("refused")
+		synctest.Wait()
+		log.Warn("visit of https://bob:s3cret@example.org failed")
+		synctest.Wait()
+		require.Equal(t, []string{"worker-1 warn visit of https://xxxxx@example.org failed (lines dropped before this one: 1)"}, s.messages())
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"leasehold/shared/fault"
@@ -44,7 +45,8 @@ func Reconnect(ctx context.Context, connect Connect, log *slog.Logger, run func(
 		if ctx.Err() != nil || !errors.Is(err, fault.ErrClosed) {
 			return err
 		}
-		log.Warn("session lost, opening a new one", "session", repo.Session(), "error", err)
+		reason, _, _ := strings.Cut(err.Error(), "\n") // the other parts of the session failed for the same reason
+		log.Warn("session lost, opening a new one", "session", repo.Session(), "error", reason)
 		select {
 		case <-ctx.Done():
 			return nil

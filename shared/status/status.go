@@ -35,6 +35,7 @@ package status
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -61,15 +62,16 @@ func Spaces() []space.Definition {
 const (
 	procBeat  = "status.beat"
 	procDrain = "status.drain"
+	procLeave = "status.leave"
 	procSpend = "status.spend"
 )
 
 // Procedures returns the verbs as procedures: status.beat (state, since, (action,
-// slots)…); status.drain (session); status.spend (action, how, tasks, wallMicroseconds,
+// slots)…); status.drain (session); status.leave (reason); status.spend (action, how, tasks, wallMicroseconds,
 // cpuMicroseconds, windows).
 func Procedures() space.Procedures {
 	return space.Procedures{
-		procBeat: beat, procDrain: space.WithArgs1(drain), procSpend: space.WithArgs(spendArgs, spend),
+		procBeat: beat, procDrain: space.WithArgs1(drain), procLeave: space.WithArgs1(leave), procSpend: space.WithArgs(spendArgs, spend),
 	}
 }
 
@@ -171,6 +173,25 @@ func drain(tx space.Tx, id string) (tuple.Tuple, error) {
 func Drain(ctx context.Context, repo space.Repository, session string) error {
 	_, err := repo.Call(ctx, space.OpID{}, procDrain, tuple.New(session))
 	return err
+}
+
+// leave (reason) logs that the caller's session is about to end in order.
+func leave(tx space.Tx, reason string) (tuple.Tuple, error) {
+	if tx.Caller() == "" {
+		return nil, fmt.Errorf("%s: %w: only a session can leave", procLeave, fault.ErrInvalid)
+	}
+	return nil, Record(tx, tx.Caller(), "info", "session ended: "+oneLine(reason))
+}
+
+// leaveTimeout bounds Leave, because a session that ends has little time.
+const leaveTimeout = 2 * time.Second
+
+// Leave logs that the session is about to end in order, and why. It is called before the
+// session is closed; an error is ignored, because the log is all that lacks something.
+func Leave(ctx context.Context, repo space.Repository, reason string) {
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
+	defer cancel()
+	_, _ = space.Once(repo).Call(ctx, space.OpID{}, procLeave, tuple.New(reason))
 }
 
 // IsDrain reports whether a message asks its receiver to drain.

@@ -3,9 +3,9 @@ package task
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -13,54 +13,118 @@ import (
 	"leasehold/shared/tuple"
 )
 
-const (
-	procCreate  = "task.create"
-	procRequeue = "task.requeue"
-)
-
-// AdminProcedures returns the procedures for administrators: task.create (task) puts
-// a task that has no lease, and returns it; task.requeue (dead letter's id, put)
-// takes a dead letter and, if put is true, puts its task again as a new one.
-func AdminProcedures() space.Procedures {
-	return space.Procedures{procCreate: space.WithArgs1(create), procRequeue: space.WithArgs2(requeue)}
-}
-
-func create(tx space.Tx, wanted tuple.Tuple) (tuple.Tuple, error) {
-	i, err := DecodeNew(wanted)
-	if err != nil {
-		return nil, err
-	}
-	return putNew(tx, i)
-}
-
-// putNew puts a task without a lease, and returns its tuple.
-func putNew(tx space.Tx, i Item) (tuple.Tuple, error) {
-	created, err := Create(tx, Spec{Task: i.Task, Priority: i.Priority})
-	if err != nil {
-		return nil, err
-	}
-	return Encode(created)
-}
-
-// requeue (id, put) takes a dead letter, and returns the tuple of the task that it put
-// or nothing. It returns fault.ErrConflict while the dead task's failure waits to be
-// ingested, because the catalog can only lift a problem that it already has.
-func requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
-	e, ok := tx.Find(Dead, MatchDead(tuple.AnyString, id), nil)
-	if !ok {
-		return nil, fmt.Errorf("dead letter %q: %w", id, fault.ErrNotFound)
-	}
-	l, err := DecodeDeadLetter(e.Tuple)
+// requeue (id, put) takes a dead letter, and returns the task that it put or nothing. It
+// returns fault.ErrConflict while the dead task's failure waits to be ingested, because the
+// catalog can only lift a problem that it already has, and while another task has its unique
+// key.
+func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
+	e, l, err := findDead(tx, id)
 	if err != nil {
 		return nil, err
 	}
 	if failureWaits(tx, l.Task) {
 		return nil, fmt.Errorf("dead letter %s: its failure is not in the catalog yet; try again: %w", l.ID, fault.ErrConflict)
 	}
-	if err := tx.Take(e.Ref); err != nil || !put {
+	if !put {
+		if err := tx.Take(e.Ref); err != nil {
+			return nil, err
+		}
+		return nil, recordEnd(tx, e, ending{state: StateDead, note: "requeued: its work is selected again; it was dead: " + l.Reason})
+	}
+	i, err := p.requeueOne(tx, e, l)
+	if err != nil {
 		return nil, err
 	}
-	return putNew(tx, Item{Task: l.Task})
+	return tuple.New(encodeItems([]Item{i})), nil
+}
+
+// requeueOne puts the task of a dead letter again, under its id and without attempts, and then
+// the dead letters of its children that died because of it.
+func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, error) {
+	if l.UniqueKey != "" {
+		if other, taken := first(tx, keyLabel(l.UniqueKey)); taken {
+			return Item{}, fmt.Errorf("dead letter %s: task %s has its unique key %q: %w", l.ID, decodeHeader(other.Tuple).ID, l.UniqueKey, fault.ErrConflict)
+		}
+	}
+	i := Item{Priority: l.Priority, Task: models.Task{
+		ID: l.ID, Action: l.Action, Subject: l.Subject, Data: l.Data, Timeout: l.Timeout, CreatedAt: l.CreatedAt,
+		History: l.History, TaskOptions: l.TaskOptions,
+	}}
+	if !validTimeout(i.Timeout) {
+		i.Timeout = DefaultTimeout
+	}
+	if i.expired(tx) {
+		i.ExpiresAt = noTime // who requeues it wants it done
+	}
+	pending, failed, err := pendingParents(tx, i)
+	if err != nil {
+		return Item{}, err
+	}
+	if failed != "" {
+		return Item{}, fmt.Errorf("dead letter %s: %s; requeue that first: %w", l.ID, failed, fault.ErrConflict)
+	}
+	i.Pending, i.Token = pending, tx.NextToken()
+	if err := tx.Take(e.Ref); err != nil {
+		return Item{}, err
+	}
+	if err := p.put(tx, i, space.PutOptions{}); err != nil {
+		return Item{}, err
+	}
+	if parent, ok := tx.Find(Data, matchParent(l.ID), nil); ok {
+		if err := tx.Take(parent.Ref); err != nil {
+			return Item{}, err
+		}
+	}
+	_, i, err = find(tx, l.ID)
+	if errors.Is(err, fault.ErrNotFound) {
+		return Item{}, fmt.Errorf("dead letter %s: its limit is reached: %w", l.ID, fault.ErrConflict)
+	}
+	if err != nil {
+		return Item{}, err
+	}
+	return i, p.reviveChildren(tx, l.ID)
+}
+
+// reviveChildren requeues the dead letters that name a task as a parent and died because it
+// was dead. A child with another parent that failed, or whose unique key is taken, stays.
+func (p Policy) reviveChildren(tx space.Tx, parent string) error {
+	for _, e := range withLabel(tx, Dead, childLabel(parent), maxChildren) {
+		if _, there := tx.Entry(e.Ref); !there {
+			continue
+		}
+		l, err := DecodeDeadLetter(e)
+		if err != nil || l.Reason != parentFailed(parent, StateDead) {
+			continue
+		}
+		if _, err := p.requeueOne(tx, e, l); err != nil && !errors.Is(err, fault.ErrConflict) {
+			return err
+		}
+	}
+	return nil
+}
+
+// discard (id) takes a dead letter for good.
+func (p Policy) discard(tx space.Tx, id string) (tuple.Tuple, error) {
+	e, l, err := findDead(tx, id)
+	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
+		return nil, err
+	}
+	if err := tx.Take(e.Ref); err != nil {
+		return nil, err
+	}
+	if err := recordEnd(tx, e, ending{state: StateDead, note: "discarded: " + l.Reason}); err != nil {
+		return nil, err
+	}
+	return nil, forgetParents(tx, l.Item)
+}
+
+func findDead(tx space.Tx, id string) (space.Entry, DeadLetter, error) {
+	e, ok := tx.Find(Dead, MatchDead(tuple.AnyString, id), nil)
+	if !ok {
+		return space.Entry{}, DeadLetter{}, fmt.Errorf("dead letter %.200q: %w", id, fault.ErrNotFound)
+	}
+	l, err := DecodeDeadLetter(e)
+	return e, l, err
 }
 
 // failureWaits reports whether the result that deadLetter put for a task is not
@@ -76,42 +140,70 @@ func failureWaits(tx space.Tx, t models.Task) bool {
 	return false
 }
 
-// Create puts a task that has no lease; its result stays in the space "result" for the
-// caller. Only Action, Subject, Data and Timeout of t are used.
-func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item, error) {
-	t.ID, t.CreatedAt = "", time.Time{}
-	wanted, err := Encode(Item{Task: t, Priority: priority})
-	if err != nil {
-		return Item{}, err
+// cancel (id, reason) ends a task that is alive. A message stops the worker that has it. A
+// task under a manager's lease is fault.ErrConflict, because the manager decides.
+func (p Policy) cancel(tx space.Tx, id, reason string) (tuple.Tuple, error) {
+	e, i, err := find(tx, id)
+	if errors.Is(err, fault.ErrCorrupt) {
+		return nil, p.deadLetterCorrupt(tx, e, err)
 	}
-	reply, err := c.Repo.Call(ctx, space.OpID{}, procCreate, tuple.New(wanted))
 	if err != nil {
-		return Item{}, err
+		return nil, err
 	}
-	return Decode(reply)
+	if i.Lease != "" {
+		return nil, fmt.Errorf("task %s: %w: it is under the lease %s of a manager", id, fault.ErrConflict, i.Lease)
+	}
+	note := "cancelled"
+	if reason = truncate(reason); reason != "" {
+		note += ": " + reason
+	}
+	if e.Holder != "" {
+		tx.Tell(e.Holder, stopMessage(id, note))
+	}
+	return nil, p.finish(tx, e, i, Cancelled, note, "")
+}
+
+// Cancel ends a task that is alive, waiting or claimed. fault.ErrConflict means that it is
+// under a manager's lease, fault.ErrNotFound that it has ended or never was.
+func (c Client) Cancel(ctx context.Context, id, reason string) error {
+	_, err := c.call(ctx, procCancel, tuple.New(id, reason))
+	return err
 }
 
 // DeadLetter returns the dead letter of that id.
 func (c Client) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
-	t, ok, err := c.Repo.Space(Dead).QueryP(ctx, MatchDead(tuple.AnyString, id))
-	if err == nil && !ok {
-		err = fmt.Errorf("dead letter %q: %w", id, fault.ErrNotFound)
-	}
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procShowDead, tuple.New(id))
 	if err != nil {
 		return DeadLetter{}, err
 	}
-	return DecodeDeadLetter(t)
+	return DecodeDeadLetter(shownEntry(reply))
 }
 
-// Requeue takes a dead letter. If putAgain is true, it puts the task again without a
-// lease, attempts or claimants, and returns it. A caller that can have the work
-// selected again does that first (catalog.Lift), and passes false.
-// fault.ErrConflict means that the task's failure is not in the catalog yet.
+// showDead (id) returns the tuple and the record of a dead letter.
+func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
+	e, _, err := findDead(tx, id)
+	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
+		return nil, err
+	}
+	return tuple.New(e.Tuple, e.Fields), nil
+}
+
+// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id,
+// without a lease, attempts or claimants, and returns it; children that died because of it
+// are requeued too. A caller that can have the work selected again does that first
+// (catalog.Lift), and passes false. fault.ErrConflict means that the task's failure is not
+// in the catalog yet, or that another task has its unique key.
 func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, error) {
-	reply, err := c.Repo.Call(ctx, space.OpID{}, procRequeue, tuple.New(id, putAgain))
+	reply, err := c.call(ctx, procRequeue, tuple.New(id, putAgain))
 	if err != nil || len(reply) == 0 {
 		return nil, err
 	}
-	i, err := Decode(reply)
+	i, err := onlyItem(reply)
 	return &i, err
+}
+
+// Discard takes a dead letter for good.
+func (c Client) Discard(ctx context.Context, id string) error {
+	_, err := c.call(ctx, procDiscard, tuple.New(id))
+	return err
 }

@@ -39,7 +39,9 @@ func withFullSpace(t *testing.T, full string, run func(fixture)) {
 		policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
 		e, err := engine.Open(t.Context(), engine.Config{
 			Journal:    &journal.Memory{},
-			Procedures: space.Join(policy.Procedures(), task.AdminProcedures(), lease.Procedures(), status.Procedures(), space.Procedures{"lease-one": leaseOne}),
+			Takes:      task.Takes(),
+			Readers:    task.Readers(),
+			Procedures: space.Join(policy.Procedures(), policy.AdminProcedures(), lease.Procedures(), status.Procedures(), space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy)}),
 		})
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(context.Background())
@@ -91,16 +93,10 @@ func (f fixture) fail() string {
 	}
 }
 
-// forgive removes the claimants of the waiting task.
+// forgive removes the claimants of the waiting tasks.
 func (f fixture) forgive() {
-	t, err := f.repo.Space(task.Space).Get(f.Context(), task.Any())
+	_, err := f.repo.Call(f.Context(), space.OpID{}, "forgive", nil)
 	require.NoError(f, err)
-	i, err := task.Decode(t)
-	require.NoError(f, err)
-	i.Claimants = nil
-	t, err = task.Encode(i)
-	require.NoError(f, err)
-	require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), t, 0))
 }
 
 func (f fixture) waiting() []tuple.Tuple {
@@ -141,7 +137,9 @@ func TestFault31ADeadLetterThatIsRequeuedIsLikeNew(t *testing.T) {
 
 		put, err := f.client.Requeue(f.Context(), id, true)
 		require.NoError(f, err)
-		require.NotEqual(f, id, put.ID, "ids are never used again")
+		require.Equal(f, id, put.ID, "it keeps its id")
+		require.EqualValues(f, 5, put.Priority)
+		require.Len(f, put.History, 2, "and its history")
 		got, err := f.client.Claim(f.Context(), "a")
 		require.NoError(f, err, "a worker that gave it back may try again")
 		require.Zero(f, got.Attempts)
@@ -175,7 +173,7 @@ func TestAMalformedDeadLetterIsReportedAsCorrupt(t *testing.T) {
 		require.NoError(f, f.repo.Space(task.Dead).Put(f.Context(), tuple.New("dead", "a", "t1", int64(2), "why", "{"), 0))
 		l, err := f.client.DeadLetter(f.Context(), "t1")
 		require.ErrorIs(f, err, fault.ErrCorrupt)
-		require.Equal(f, task.DeadLetter{Task: models.Task{ID: "t1", Action: "a", Attempts: 2}, Reason: "why"}, l)
+		require.Equal(f, task.DeadLetter{Item: task.Item{Task: models.Task{ID: "t1", Action: "a", Attempts: 2}}, Reason: "why"}, l)
 		_, err = f.client.Requeue(f.Context(), "t1", true)
 		require.ErrorIs(f, err, fault.ErrCorrupt)
 	})

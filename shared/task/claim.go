@@ -1,37 +1,223 @@
 package task
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
 
-// claim (action…) holds the first task of one of the actions that the caller has not
-// given back, and returns its tuple. It waits until there is one.
+// Bounds of one claim.
+const (
+	MaxClaims  = 64      // tasks
+	maxRetired = 256     // tasks that it finds at the head and moves out of the way
+	maxCarried = 1 << 18 // bytes of results of parents
+	// maxAnswer bounds the answer to a claim.
+	maxAnswer = tuple.MaxBytes - 1<<10
+)
+
+// claim ([number,] action…) holds the first task of the actions, of those that the caller
+// has not given back, up to that number, and returns them. It waits until there is one. An
+// empty answer means that it found only tasks that cannot be claimed, and moved them out of
+// the way: then the caller claims again.
 func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	actions, err := claimArgs(args)
+	wanted, err := parseClaim(args)
 	if err != nil {
 		return nil, err
 	}
-	e, i, ok := p.firstFor(tx, actions)
-	if !ok {
-		awaited := make([]space.Awaited, len(actions))
-		for n, action := range actions {
+	var answer []byte
+	moved := false
+	for range wanted.number {
+		e, i, more, err := p.firstFor(tx, wanted.actions)
+		moved = moved || more
+		if err != nil {
+			return nil, err
+		}
+		if e.Ref == 0 || len(answer) > 0 && len(answer)+e.Tuple.Size()+len(e.Fields)+maxCarried > maxAnswer {
+			break
+		}
+		if answer, err = p.take(tx, e, i, answer); err != nil {
+			return nil, err
+		}
+	}
+	if len(answer) == 0 && !moved {
+		awaited := make([]space.Awaited, len(wanted.actions))
+		for n, action := range wanted.actions {
 			awaited[n] = space.Awaited{Space: Space, Template: AnyOf(action)}
 		}
 		return nil, tx.Wait(awaited...)
 	}
-	i.CurrentClaimant, i.ClaimedAt, i.State = tx.Caller(), tx.Now(), ""
+	return tuple.New(answer), nil
+}
+
+// take claims one task for the caller, and appends it to an answer.
+func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte, error) {
+	i.CurrentClaimant, i.ClaimedAt, i.State, i.Progress = workerName(tx), tx.Now(), "", nil
 	if err := holdUntilTimeout(tx, e.Ref, i); err != nil {
 		return nil, err
 	}
-	if err := rewrite(tx, e.Ref, i); err != nil {
+	if err := rewrite(tx, e, i, e.Turn); err != nil {
 		return nil, err
 	}
-	return Encode(i)
+	if err := takeRate(tx, i); err != nil {
+		return nil, err
+	}
+	t, a := tupleOf(i)
+	parents := parentResults(tx, i)
+	answer = t.Append(tuple.New(a.Fields, int64(len(parents))).Append(answer))
+	for _, r := range parents {
+		answer = r.encode().Append(answer)
+	}
+	return answer, nil
+}
+
+// firstFor returns the task with the highest priority that the caller may claim, and of
+// several the oldest; its Ref is 0 if there is none. moved reports whether it retired
+// malformed tasks or hid tasks whose limit is full, which were in the way: that is at most
+// once for each time that they became visible.
+func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item Item, moved bool, err error) {
+	worker := workerName(tx)
+	for _, action := range actions {
+		if isPaused(tx, action) {
+			continue
+		}
+		e, i, more, err := p.firstOf(tx, action, worker)
+		moved = moved || more
+		if err != nil {
+			return space.Entry{}, Item{}, moved, err
+		}
+		if e.Ref != 0 && (found.Ref == 0 || before(e.Position, found.Position)) {
+			found, item = e, i
+		}
+	}
+	return found, item, moved, nil
+}
+
+// before compares tasks of two actions: turns count only within one.
+func before(a, b space.Position) bool {
+	if a.Major != b.Major {
+		return a.Major < b.Major
+	}
+	return a.Minor < b.Minor
+}
+
+// firstOf is firstFor for one action. It finds the task in the index at once, unless the worker has given back tasks
+// that wait for another one.
+func (p Policy) firstOf(tx space.Tx, action, worker string) (found space.Entry, item Item, moved bool, err error) {
+	return p.firstMatch(tx, AnyOf(action), worker)
+}
+
+// firstMatch returns the first visible task that matches a template and that a worker may
+// claim.
+func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, moved bool, err error) {
+	for range maxRetired {
+		var unfit error
+		found = space.Entry{}
+		tx.Walk(space.Walk{Space: Space, Template: template}, func(e space.Entry) bool {
+			if !Any().Matches(e.Tuple) {
+				return true // a tuple of another form
+			}
+			if gaveBack(e.Fields, worker) {
+				return true
+			}
+			i, err := p.decodeClaimable(e)
+			if err == nil && !mayClaim(tx, i, worker) {
+				return true
+			}
+			found, item, unfit = e, i, err
+			return false
+		})
+		if found.Ref == 0 {
+			return space.Entry{}, Item{}, moved, nil
+		}
+		limit := ""
+		if unfit == nil {
+			limit = fullLimit(tx, item)
+		}
+		switch {
+		case unfit != nil:
+			err = p.retire(tx, found, item, unfit)
+		case limit != "":
+			err = p.meetLimit(tx, found, item, limit)
+		default:
+			return found, item, moved, nil
+		}
+		if err != nil {
+			return space.Entry{}, Item{}, moved, err
+		}
+		moved = true
+	}
+	return space.Entry{}, Item{}, moved, nil
+}
+
+// decodeClaimable is DecodeEntry for a tuple that a foreign client may have put. A task
+// that no worker could do is fault.ErrCorrupt, and one past its attempts errWornOut.
+func (p Policy) decodeClaimable(e space.Entry) (Item, error) {
+	i, err := DecodeEntry(e)
+	switch {
+	case err != nil:
+		return i, err
+	case !validTimeout(i.Timeout):
+		return i, fmt.Errorf("task %s: timeout %vs: want more than 0 and at most %s: %w", i.ID, i.Timeout, lease.MaxTTL, fault.ErrCorrupt)
+	case len(i.Data) > maxData:
+		return i, fmt.Errorf("task %s: data of %d bytes, at most %d: %w", i.ID, len(i.Data), maxData, fault.ErrCorrupt)
+	case i.Attempts > p.attempts(i):
+		return i, errWornOut
+	}
+	return i, nil
+}
+
+// errWornOut is why a task is dead that has more attempts than are allowed.
+var errWornOut = errors.New("more attempts than are allowed")
+
+// attempts returns how many attempts of a task may fail before it is dead.
+func (p Policy) attempts(i Item) int64 {
+	if i.MaxAttempts > 0 {
+		return i.MaxAttempts - 1
+	}
+	return p.MaxAttempts
+}
+
+// retire makes a task dead that cannot be claimed. While no space takes its dead letter, it
+// is hidden for a back-off.
+func (p Policy) retire(tx space.Tx, e space.Entry, i Item, why error) error {
+	if errors.Is(why, errWornOut) {
+		return p.die(tx, e, i, why.Error())
+	}
+	err := p.deadLetterCorrupt(tx, e, why)
+	if errors.Is(err, fault.ErrOverloaded) {
+		return tx.Hold(e.Ref, space.HoldOptions{TTL: p.Backoff, Expiry: procReturn, NoSession: true})
+	}
+	return err
+}
+
+// findHeld returns the task of that id if the caller holds it with that token; else
+// fault.ErrStaleToken.
+func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
+	for _, e := range tx.Held(Space, WithID(id)) {
+		if e.Holder == tx.Caller() && decodeHeader(e.Tuple).Token == token {
+			i, err := DecodeEntry(e)
+			return e, i, err
+		}
+	}
+	return space.Entry{}, Item{}, fmt.Errorf("task %q: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
+}
+
+// find returns the task of that id, in any state in which it is alive; else
+// fault.ErrNotFound.
+func find(tx space.Tx, id string) (space.Entry, Item, error) {
+	all := tx.Scan(Space, WithID(id))
+	if len(all) == 0 {
+		all = tx.Held(Space, WithID(id))
+	}
+	if len(all) == 0 {
+		return space.Entry{}, Item{}, fmt.Errorf("task %.200q: %w: it has ended, or never was", id, fault.ErrNotFound)
+	}
+	i, err := DecodeEntry(all[0])
+	return all[0], i, err
 }
 
 // holdUntilTimeout holds a task for the caller for the task's timeout, from now. For a
@@ -44,46 +230,12 @@ func holdUntilTimeout(tx space.Tx, ref int64, i Item) error {
 	return showClaim(tx, Claim{Task: i.ID, Worker: tx.Caller(), Due: tx.Now().Add(timeout), Token: i.Token})
 }
 
-// firstFor returns the task with the highest priority that the caller may claim, and
-// of several the oldest; ok is false if there is none. It skips malformed tasks, which
-// ReviveStuck removes.
-func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item Item, ok bool) {
-	keep := func(e space.Entry) bool {
-		if !slices.Contains(actions, decodeHeader(e.Tuple).Action) {
-			return false
-		}
-		i, err := decodeValid(e.Tuple)
-		if err != nil || slices.Contains(i.Claimants, tx.Caller()) || i.Attempts > p.MaxAttempts {
-			return false
-		}
-		item = i
-		return true
-	}
-	template := Any() // cheap, because the queue is about as short as the number of slots
-	if len(actions) == 1 {
-		template = AnyOf(actions[0])
-	}
-	found, ok = tx.Find(Space, template, keep)
-	return found, item, ok
+// claimWanted is the arguments of task.claim.
+type claimWanted struct {
+	number  int64
+	actions []string
 }
 
-// findHeld returns the task of that id if the caller holds it with that token; else
-// fault.ErrStaleToken.
-func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
-	for _, e := range tx.Held(Space, WithID(id)) {
-		if e.Holder == tx.Caller() && decodeHeader(e.Tuple).Token == token {
-			i, err := Decode(e.Tuple)
-			return e, i, err
-		}
-	}
-	return space.Entry{}, Item{}, fmt.Errorf("task %q: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
-}
-
-// extend (id, token) restarts the timeout.
-func extend(tx space.Tx, id string, token int64) (tuple.Tuple, error) {
-	e, i, err := findHeld(tx, id, token)
-	if err != nil {
-		return nil, err
-	}
-	return nil, holdUntilTimeout(tx, e.Ref, i)
-}
+// workerName returns the stable name of the caller, by which tasks remember who gave them
+// back.
+func workerName(tx space.Tx) string { return nameOf(tx, tx.Caller()) }

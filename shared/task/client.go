@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
@@ -12,59 +14,150 @@ import (
 
 // Client calls the procedures of the protocol over one session. It may be used
 // concurrently.
-type Client struct{ Repo space.Repository }
+type Client struct {
+	Repo space.Repository
+	// Op is the operation id of each changing call, so that repeating the call returns the
+	// first answer. A client with an Op is for one call. The zero Op lets the connection
+	// choose.
+	Op space.OpID
+}
+
+func (c Client) call(ctx context.Context, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
+	return c.Repo.Call(ctx, c.Op, procedure, args)
+}
+
+// ClaimedTask is a task that the caller has claimed.
+type ClaimedTask struct {
+	Item
+	Parents []ParentResult // in the order of After
+}
 
 // Claim waits for a task of one of the actions, and holds it until its timeout. It
-// takes the highest priority first, and of equal priorities the oldest. A task that
-// the caller gave back is not offered to it again while another worker could do it.
+// takes the highest priority first, then groups take turns, and the oldest is first. A task
+// that the caller gave back is not offered to it again while another worker could do it.
 func (c Client) Claim(ctx context.Context, actions ...string) (Item, error) {
-	args := make(tuple.Tuple, len(actions))
-	for i, a := range actions {
-		args[i] = a
-	}
-	t, err := c.Repo.Call(ctx, space.OpID{}, procClaim, args)
+	all, err := c.ClaimUpTo(ctx, 1, actions...)
 	if err != nil {
 		return Item{}, err
 	}
-	return Decode(t)
+	return all[0].Item, nil
+}
+
+// ClaimUpTo waits until there is a task of one of the actions, and claims up to n: from 1 to
+// MaxClaims. They may be fewer although more wait, if they are large together.
+func (c Client) ClaimUpTo(ctx context.Context, n int, actions ...string) ([]ClaimedTask, error) {
+	args := make(tuple.Tuple, 0, len(actions)+1)
+	if n != 1 {
+		args = append(args, int64(n))
+	}
+	for _, a := range actions {
+		args = append(args, a)
+	}
+	for {
+		reply, err := c.call(ctx, procClaim, args)
+		if err != nil {
+			return nil, err
+		}
+		items, err := decodeItems(blobOf(reply))
+		if err != nil {
+			return nil, err
+		}
+		if len(items) == 0 {
+			c.Op = space.OpID{} // it only moved tasks out of the way
+			continue
+		}
+		return items, nil
+	}
 }
 
 // Extend restarts a task's timeout.
 func (c Client) Extend(ctx context.Context, i Item) error {
-	_, err := c.Repo.Call(ctx, space.OpID{}, procExtend, tuple.New(i.ID, i.Token))
+	_, err := c.call(ctx, procExtend, tuple.New(i.ID, i.Token))
+	return err
+}
+
+// Note restarts a task's timeout and notes its progress: a fraction from 0 to 1, and a line
+// of text.
+func (c Client) Note(ctx context.Context, i Item, p models.Progress) error {
+	_, err := c.call(ctx, procExtend, tuple.New(i.ID, i.Token, p.Fraction, p.Text))
 	return err
 }
 
 // Report puts a result of a task. A final result resolves the task; any other restarts
-// its timeout. fault.ErrStaleToken means that the result was put, but the caller no
-// longer holds the task and must stop. So a worker whose session was lost may still
-// report over a new session.
+// its timeout. fault.ErrStaleToken means that the result was put, if the task has a lease,
+// but the caller no longer holds the task and must stop. So a worker whose session was lost
+// may still report over a new session.
 func (c Client) Report(ctx context.Context, i Item, part string, final bool, body any) error {
+	_, err := c.report(ctx, i, part, final, body, nil)
+	return err
+}
+
+// Resolve ends a task with its result, and creates further tasks in the same transaction.
+// With fault.ErrStaleToken it creates none.
+func (c Client) Resolve(ctx context.Context, i Item, result any, create ...New) ([]Item, error) {
+	return c.report(ctx, i, "", true, result, create)
+}
+
+func (c Client) report(ctx context.Context, i Item, part string, final bool, body any, create []New) ([]Item, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("result of task %s: %w: %w", i.ID, fault.ErrInvalid, err)
+		return nil, fmt.Errorf("result of task %s: %w: %w", i.ID, fault.ErrInvalid, err)
 	}
 	r := ResultTuple{Action: i.Action, Subject: i.Subject, Part: part, Lease: i.Lease, Token: i.Token, Final: final, Body: string(data)}
-	reply, err := c.Repo.Call(ctx, space.OpID{}, procReport, tuple.New(i.ID, EncodeResult(r)))
+	args := tuple.New(i.ID, EncodeResult(r))
+	var reply tuple.Tuple
+	if len(create) == 0 {
+		reply, err = c.call(ctx, procReport, args)
+	} else {
+		err = c.createKnowing(ctx, withDefaults(create), func(news []byte) (err error) {
+			reply, err = c.call(ctx, procReport, append(args.Clone(), news))
+			return err
+		})
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !isCurrent(reply) {
-		return fmt.Errorf("report of task %s: %w", i.ID, fault.ErrStaleToken)
+		return nil, fmt.Errorf("report of task %s: %w", i.ID, fault.ErrStaleToken)
 	}
-	return nil
+	if len(reply) < 2 {
+		return nil, nil
+	}
+	return itemsOf(createdOf(reply))
+}
+
+// Failure is why and how an attempt failed.
+type Failure struct {
+	Reason string
+	Delay  time.Duration // before any worker gets the task again; 0: the coordinator's rule
+	Output string        // the last lines that the attempt printed
+	GiveUp bool          // no worker could do it: it is dead at once
 }
 
 // Release gives a task back because the caller cannot do it, but another worker might.
 // It counts the attempt; a task past its maximum becomes a dead letter.
 func (c Client) Release(ctx context.Context, i Item, reason string) error {
-	_, err := c.Repo.Call(ctx, space.OpID{}, procRelease, tuple.New(i.ID, i.Token, reason))
+	_, err := c.call(ctx, procRelease, tuple.New(i.ID, i.Token, reason))
+	return err
+}
+
+// Fail is Release with more to tell.
+func (c Client) Fail(ctx context.Context, i Item, f Failure) error {
+	_, err := c.call(ctx, procRelease, tuple.New(i.ID, i.Token, f.Reason, f.Delay.Seconds(), f.Output, f.GiveUp))
 	return err
 }
 
 // HandBack gives a task back because the caller stops. It counts no attempt.
-func (c Client) HandBack(ctx context.Context, i Item) error {
-	_, err := c.Repo.Call(ctx, space.OpID{}, procHandBack, tuple.New(i.ID, i.Token))
+func (c Client) HandBack(ctx context.Context, i Item) error { return c.HandBackFor(ctx, i, 0) }
+
+// HandBackFor gives a task back that no worker shall get before a delay is over. It counts
+// no attempt.
+func (c Client) HandBackFor(ctx context.Context, i Item, delay time.Duration) error {
+	args := tuple.New(i.ID, i.Token)
+	if delay > 0 {
+		args = append(args, delay.Seconds())
+	}
+	_, err := c.call(ctx, procHandBack, args)
 	return err
 }
 
@@ -74,4 +167,71 @@ func (c Client) HandBack(ctx context.Context, i Item) error {
 func (c Client) ReviveStuck(ctx context.Context, action string) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procReviveStuck, tuple.New(action))
 	return err
+}
+
+// Sweep does what ReviveStuck does for a bounded part of the tasks of all actions, and
+// finishes pauses and changes of limits whose callers stopped half-way. It returns where the
+// next sweep goes on; the zero Cursor is the beginning.
+func (c Client) Sweep(ctx context.Context, from Cursor) (next Cursor, err error) {
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procSweep, tuple.Tuple(from))
+	return Cursor(reply), err
+}
+
+// Cursor is a place in a sequence of tasks.
+type Cursor tuple.Tuple
+
+// Create puts a task that has no lease. Only Action, Subject, Data, Timeout and the options
+// of t are used. A timeout of 0 is invalid.
+func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item, error) {
+	all, err := c.CreateAll(ctx, New{Task: t, Priority: priority})
+	if err != nil {
+		return Item{}, err
+	}
+	return all[0], nil
+}
+
+// CreateAll creates tasks, all or none, and returns them in their order. At most MaxCreate
+// tasks and about 1 MiB fit into one call; more are fault.ErrTooLarge or fault.ErrInvalid.
+func (c Client) CreateAll(ctx context.Context, all ...New) ([]Item, error) {
+	var reply tuple.Tuple
+	if err := c.createKnowing(ctx, all, func(news []byte) (err error) {
+		reply, err = c.call(ctx, procCreate, tuple.New(news))
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return itemsOf(reply)
+}
+
+// withDefaults gives tasks without a timeout the default one.
+func withDefaults(all []New) []New {
+	filled := make([]New, len(all))
+	for n, w := range all {
+		if w.Timeout == 0 {
+			w.Timeout = DefaultTimeout
+		}
+		filled[n] = w
+	}
+	return filled
+}
+
+// itemsOf reads tasks in the first field of a reply.
+func itemsOf(reply tuple.Tuple) ([]Item, error) {
+	decoded, err := decodeItems(blobOf(reply))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Item, len(decoded))
+	for n, i := range decoded {
+		all[n] = i.Item
+	}
+	return all, nil
+}
+
+func onlyItem(reply tuple.Tuple) (Item, error) {
+	all, err := itemsOf(reply)
+	if err != nil {
+		return Item{}, err
+	}
+	return all[0], nil
 }

@@ -2,19 +2,23 @@ package task
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
+	"leasehold/shared/tuple"
 )
 
-// Spec describes a task to create.
+// Spec describes a task that a procedure creates for work that a manager selected.
 type Spec struct {
-	models.Task // only Action, Subject, Parts, Data and Timeout are used
+	models.Task // only Action, Subject, Parts, Data, Timeout, ResultTuple and ResultTTL are used
 	Lease       string
 	Token       int64 // the lease's; 0: a new one
 	Priority    int64
@@ -22,38 +26,159 @@ type Spec struct {
 	Expiry      string        // procedure at the end of the TTL
 }
 
-func (s Spec) check() error {
+// Create puts a task into the queue. Data over maxData is fault.ErrTooLarge, because
+// the task's history must still fit into an answer.
+func Create(tx space.Tx, s Spec) (Item, error) {
+	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
+		Action: s.Action, Subject: s.Subject, Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))),
+		Data: s.Data, Timeout: s.Timeout, QueueTTL: models.SecondsOf(s.TTL),
+	}}
+	i.ResultTuple, i.ResultTTL = s.ResultTuple, s.ResultTTL
+	if err := checkNew(i); err != nil {
+		return Item{}, fmt.Errorf("task.Create: %w", err)
+	}
+	number(tx, &i)
+	if err := (Policy{}).put(tx, i, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry}); err != nil { // without options, no policy applies
+		return Item{}, fmt.Errorf("task.Create: %w", err)
+	}
+	return i, nil
+}
+
+// number gives a new task its id, and a token if it has none.
+func number(tx space.Tx, i *Item) {
+	n := tx.NextToken()
+	i.ID, i.CreatedAt = "t"+strconv.FormatInt(n, 10), tx.Now()
+	if i.Token == 0 {
+		i.Token = n
+	}
+}
+
+// put puts a new task into the space, and hides it if it cannot be claimed yet.
+func (p Policy) put(tx space.Tx, i Item, o space.PutOptions) error {
+	if !i.ExpiresAt.IsZero() {
+		o.TTL, o.Expiry = max(i.ExpiresAt.Sub(tx.Now()), time.Nanosecond), procExpireTask
+	}
+	visible := i.simple() && !isPaused(tx, i.Action)
+	if visible {
+		i.queued = true
+		o.Turn = nextTurn(tx, 0, i)
+	}
+	t, a := tupleOf(i)
+	o.Fields, o.Labels = a.Fields, a.Labels
+	ref, err := tx.Put(Space, t, o)
+	if err != nil || visible {
+		return err
+	}
+	e, _ := tx.Entry(ref)
+	return p.place(tx, e, i, space.OldPlace)
+}
+
+// simple reports whether a new task can be claimed at once, if its action is not paused.
+func (i Item) simple() bool {
+	return i.NotBefore.IsZero() && len(i.Pending) == 0 && !i.Behind && len(i.Limits) == 0
+}
+
+// Bounds of a new task.
+const (
+	MaxCreate    = 1000 // tasks in one request
+	maxNameBytes = 200  // of a unique key, a group, a tag and the name of a limit
+	maxTags      = 16
+	maxLimits    = 8
+	maxParents   = 64
+)
+
+// checkNew refuses a task that no worker could do, or whose fields are not valid, with
+// fault.ErrInvalid or fault.ErrTooLarge.
+func checkNew(i Item) error {
 	switch {
-	case !models.ValidID(s.Action):
-		return fmt.Errorf("%w: action %q: %s", fault.ErrInvalid, s.Action, models.IDRule)
-	case !validTimeout(s.Timeout):
-		return fmt.Errorf("%w: timeout %vs: want more than 0 and at most %s", fault.ErrInvalid, s.Timeout, lease.MaxTTL)
+	case !models.ValidID(i.Action):
+		return fmt.Errorf("%w: action %.200q: %s", fault.ErrInvalid, i.Action, models.IDRule)
+	case !validTimeout(i.Timeout):
+		return fmt.Errorf("%w: timeout %vs: want more than 0 and at most %s", fault.ErrInvalid, float64(i.Timeout), lease.MaxTTL)
+	case len(i.Data)+len(i.Subject)+len(lease.JoinParts(i.Parts)) > maxData:
+		return fmt.Errorf("%w: data, subject and parts of more than %d bytes", fault.ErrTooLarge, maxData)
+	}
+	if err := validData(i.Data); err != nil {
+		return err
+	}
+	return checkOptions(i.TaskOptions)
+}
+
+func validTimeout(s models.Seconds) bool { return s > 0 && s <= models.SecondsOf(lease.MaxTTL) }
+
+func checkOptions(o models.TaskOptions) error {
+	switch {
+	case o.MaxAttempts < 0 || o.MaxAttempts > 1000:
+		return fmt.Errorf("%w: max_attempts %d: want 1 to 1000", fault.ErrInvalid, o.MaxAttempts)
+	case !(o.Backoff >= 0 && o.Backoff <= models.SecondsOf(lease.MaxTTL)):
+		return fmt.Errorf("%w: backoff %v: want 0 to %v seconds", fault.ErrInvalid, float64(o.Backoff), lease.MaxTTL.Seconds())
+	case !(o.ResultTTL >= 0 && o.ResultTTL <= models.SecondsOf(lease.MaxTTL)):
+		return fmt.Errorf("%w: result_ttl %v: want 0 to %v seconds", fault.ErrInvalid, float64(o.ResultTTL), lease.MaxTTL.Seconds())
+	case o.ResultTuple && o.ResultTTL == 0:
+		return fmt.Errorf("%w: result_tuple needs a result_ttl, because nothing else removes the tuple", fault.ErrInvalid)
+	case o.OnFailure != "" && o.OnFailure != models.FailWithParent && o.OnFailure != models.RunAnyway:
+		return fmt.Errorf("%w: on_failure %.50q: want %s or %s", fault.ErrInvalid, o.OnFailure, models.FailWithParent, models.RunAnyway)
+	case !slices.Contains([]string{"", models.WaitForLimit, models.CancelRunning, models.Drop}, o.OnLimit):
+		return fmt.Errorf("%w: on_limit %.50q: want %s, %s or %s", fault.ErrInvalid, o.OnLimit, models.WaitForLimit, models.CancelRunning, models.Drop)
+	}
+	for name, list := range map[string]struct {
+		all  []string
+		most int
+	}{"tags": {o.Tags, maxTags}, "limits": {o.Limits, maxLimits}, "after": {o.After, maxParents}} {
+		if len(list.all) > list.most {
+			return fmt.Errorf("%w: %d %s, at most %d", fault.ErrInvalid, len(list.all), name, list.most)
+		}
+		for n, v := range list.all {
+			if err := checkName(name, v); err != nil {
+				return err
+			}
+			if slices.Contains(list.all[:n], v) {
+				return fmt.Errorf("%w: %s has %q twice", fault.ErrInvalid, name, v)
+			}
+		}
+	}
+	for name, v := range map[string]string{"unique_key": o.UniqueKey, "group": o.Group} {
+		if v != "" {
+			if err := checkName(name, v); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// Create puts a task into the queue. A body over maxBody is fault.ErrTooLarge, because
-// the task's history must still fit into the tuple.
-func Create(tx space.Tx, s Spec) (Item, error) {
-	if err := s.check(); err != nil {
-		return Item{}, fmt.Errorf("task.Create: %w", err)
+// checkName refuses a name that would not fit into a label, or not on a line.
+func checkName(what, v string) error {
+	if v == "" || len(v) > maxNameBytes || !utf8.ValidString(v) || slices.ContainsFunc([]rune(v), unicode.IsControl) {
+		return fmt.Errorf("%w: %s %.250q: want 1 to %d bytes of UTF-8 without control characters", fault.ErrInvalid, what, v, maxNameBytes)
 	}
-	number := tx.NextToken()
-	if s.Token == 0 {
-		s.Token = number
+	return nil
+}
+
+// checkTimes refuses times that are absurdly far away.
+func checkTimes(o models.TaskOptions, now time.Time) error {
+	for name, t := range map[string]time.Time{"not_before": o.NotBefore, "expires_at": o.ExpiresAt} {
+		if !t.IsZero() && math.Abs(t.Sub(now).Hours()) >= maxDelay.Hours() {
+			return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrInvalid, name, t.Format(time.RFC3339))
+		}
 	}
-	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
-		ID: "t" + strconv.FormatInt(number, 10), Action: s.Action, Subject: s.Subject,
-		Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))), Data: s.Data, Timeout: s.Timeout,
-		QueueTTL: models.SecondsOf(s.TTL), CreatedAt: tx.Now(),
-	}}
-	t, err := Encode(i)
+	return nil
+}
+
+// EncodeNew returns the tuple and the record of a task that a session wants to create.
+func EncodeNew(i Item) (t tuple.Tuple, record string) {
+	t, a := tupleOf(i)
+	return t, a.Fields
+}
+
+// DecodeNew reads what EncodeNew returned. Anything else is fault.ErrInvalid.
+func DecodeNew(t tuple.Tuple, record string) (Item, error) {
+	if !Any().Matches(t) {
+		return Item{}, fmt.Errorf("%w: want a task", fault.ErrInvalid)
+	}
+	i, err := decodeTask(t, record)
 	if err != nil {
-		return Item{}, fmt.Errorf("task.Create: %w", err)
+		return Item{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
-	if size := len(decodeHeader(t).body); size > maxBody {
-		return Item{}, fmt.Errorf("task.Create: %w: a body of %d bytes, at most %d", fault.ErrTooLarge, size, maxBody)
-	}
-	_, err = tx.Put(Space, t, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry})
-	return i, err
+	return i, nil
 }

@@ -1,9 +1,12 @@
 package task
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -12,16 +15,22 @@ import (
 	"leasehold/shared/status"
 )
 
-// die makes a task a dead letter. While the spaces take none, because one of them is full,
-// the task is hidden for a back-off, and then die is called again: it stays out of the
-// reach of workers, because its attempts exceed the maximum.
+// die makes a task a dead letter because an attempt failed. While the spaces take none,
+// because one of them is full, the task is hidden for a back-off, and then die is called
+// again: it stays out of the reach of workers, because its attempts exceed the maximum.
 func (p Policy) die(tx space.Tx, e space.Entry, i Item, reason string) error {
-	err := deadLetter(tx, e, i, reason)
+	return p.dieOf(tx, e, i, reason, fmt.Sprintf("given up after %d attempts, the last one: %s", i.Attempts, reason))
+}
+
+// dieOf is die with the reason of the dead letter.
+func (p Policy) dieOf(tx space.Tx, e space.Entry, i Item, reason, letter string) error {
+	err := p.deadLetter(tx, e, i, reason, letter)
 	if !errors.Is(err, fault.ErrOverloaded) {
 		return err
 	}
 	i.State = noSpaceForIt + reason
-	return p.backOff(tx, e.Ref, i)
+	i.Attempts = max(i.Attempts, p.attempts(i)+1)
+	return p.backOff(tx, e, i, p.Backoff)
 }
 
 // noSpaceForIt begins the state of a task whose dead letter could not be put.
@@ -30,58 +39,68 @@ const noSpaceForIt = "dead, but no space takes its dead letter yet: "
 // deadLetter replaces a task by a dead letter, writes a line to the log, ends the
 // task's lease, and puts a final result from which a manager makes a problem. If a space
 // refuses a tuple with fault.ErrOverloaded, it has changed nothing.
-func deadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
+func (p Policy) deadLetter(tx space.Tx, e space.Entry, i Item, reason, letter string) error {
 	i.State = "dead: " + reason
-	reason = fmt.Sprintf("given up after %d attempts, the last one: %s", i.Attempts, reason)
-	body, err := json.Marshal(i.Task)
-	if err != nil {
-		return err
-	}
 	if i.Lease == "" { // no manager selected the work, so none waits for its result
-		return putDeadLetter(tx, e, i.Attempts, reason, string(body))
+		return p.putDeadLetter(tx, e, i, letter)
 	}
 	// While this result waits, managers do not select the parts again.
-	failure, err := json.Marshal(models.Failure{Problem: reason, Task: &i.Task})
-	if err != nil {
+	var failure bytes.Buffer
+	encoder := json.NewEncoder(&failure)
+	encoder.SetEscapeHTML(false) // it would make data six times as long
+	if err := encoder.Encode(models.Failure{Problem: letter, Task: &i.Task}); err != nil {
 		return err
 	}
 	result, err := ResultTuple{
 		Action: i.Action, Subject: i.Subject, Part: lease.JoinParts(i.Parts), Lease: i.Lease,
-		Token: i.Token, Final: true, Body: string(failure),
-	}.put(tx)
+		Token: i.Token, Final: true, Body: strings.TrimSpace(failure.String()),
+	}.put(tx, 0)
 	if err != nil {
 		return err
 	}
-	if err := putDeadLetter(tx, e, i.Attempts, reason, string(body)); err != nil {
+	if err := p.putDeadLetter(tx, e, i, letter); err != nil {
 		return errors.Join(err, tx.Take(result))
 	}
 	return lease.End(tx, i.Lease, i.Token)
 }
 
-// deadLetterCorrupt replaces a malformed task by a dead letter with as much of its body
+// deadLetterCorrupt replaces a malformed task by a dead letter with as much of its data
 // as fits, and ends its lease if it has one.
-func deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
+func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	h := decodeHeader(e.Tuple)
-	if err := putDeadLetter(tx, e, 0, truncate(why.Error()), h.body[:min(len(h.body), maxGrown)]); err != nil {
+	i := Item{Task: models.Task{Action: truncate(h.Action), ID: truncate(h.ID), CreatedAt: tx.Now()}, Priority: h.Priority}
+	i.Data = json.RawMessage(h.body)
+	if !json.Valid(i.Data) {
+		text := h.body[:min(len(h.body), maxData/6)] // JSON has up to 6 bytes for one
+		for !utf8.ValidString(text) && text != "" && !utf8.RuneStart(h.body[len(text)]) {
+			text = text[:len(text)-1]
+		}
+		i.Data, _ = json.Marshal(text)
+	} else if len(i.Data) > maxData {
+		i.Data = nil
+	}
+	if err := p.putDeadLetter(tx, e, i, truncate(why.Error())); err != nil {
 		return err
 	}
 	return lease.End(tx, h.Lease, h.Token)
 }
 
-// putDeadLetter puts a dead letter, and then takes its task.
-func putDeadLetter(tx space.Tx, e space.Entry, attempts int64, reason, body string) error {
-	h := decodeHeader(e.Tuple)
-	l := DeadLetter{Reason: reason}
-	l.Action, l.ID, l.Attempts = truncate(h.Action), truncate(h.ID), attempts
-	if _, err := tx.Put(Dead, l.encode(body), space.PutOptions{}); err != nil {
+// putDeadLetter puts a dead letter, takes its task, and does what follows from its end.
+func (p Policy) putDeadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
+	i.CurrentClaimant, i.Hidden, i.Behind, i.RetryAt, i.queued = "", "", false, noTime, false
+	t, a := DeadLetter{Item: i, Reason: reason}.tupleOf()
+	if _, err := tx.Put(Dead, t, space.PutOptions{Attributes: a}); err != nil {
 		return err
 	}
 	if err := Remove(tx, e); err != nil {
 		return err
 	}
-	err := status.Record(tx, l.ID, "error", fmt.Sprintf("task %s (%s) is dead: %s", l.ID, l.Action, reason))
-	if errors.Is(err, fault.ErrOverloaded) {
-		return nil // the dead letter has the reason too
+	if err := p.alert(tx, i.ID); err != nil {
+		return err
 	}
-	return err
+	err := status.Record(tx, i.ID, "error", fmt.Sprintf("task %s (%s) is dead: %s", i.ID, i.Action, reason))
+	if err != nil && !errors.Is(err, fault.ErrOverloaded) { // the dead letter has the reason too
+		return err
+	}
+	return p.afterEnd(tx, e, i, ending{state: StateDead, note: reason})
 }

@@ -21,7 +21,7 @@ func Example() {
 	ctx := context.Background()
 	policy := task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second}
 	create := space.WithArgs1(func(tx space.Tx, subject string) (tuple.Tuple, error) {
-		_, err := task.Create(tx, task.Spec{Task: models.Task{Action: "dig", Subject: subject, Timeout: 600}})
+		_, err := task.Create(tx, task.Spec{Task: models.Task{Action: "dig", Subject: subject, Timeout: 600, TaskOptions: models.TaskOptions{ResultTuple: true, ResultTTL: 3600}}})
 		return nil, err
 	})
 	e, _ := engine.Open(ctx, engine.Config{
@@ -50,6 +50,5 @@ func Example() {
 	// claimed dig garden by worker-1
 	// once more: report of task t1: stale token
 	// north false "a coin"
-	// south true "nothing"
 	// south true "nothing"
 }

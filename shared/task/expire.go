@@ -15,14 +15,17 @@ func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := Decode(e.Tuple)
+	i, err := DecodeEntry(e)
 	if err != nil {
-		return nil, deadLetterCorrupt(tx, e, err)
+		return nil, p.deadLetterCorrupt(tx, e, err)
+	}
+	if i.CurrentClaimant == "" { // claimed under a version without records
+		i.CurrentClaimant = x.Holder
 	}
 	reason := ""
 	switch x.Cause {
 	case space.Closed:
-		return nil, undoClaim(tx, e, i)
+		return nil, p.undoClaim(tx, e, i)
 	case space.Lost:
 		reason = "its worker was lost"
 	default:
@@ -38,28 +41,59 @@ func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 			}
 		}
 	}
-	return nil, p.failAttempt(tx, e, i, reason)
+	return nil, p.failAttempt(tx, e, i, failure{reason: reason})
 }
 
-// endBackOff is the expiry of a back-off. If every live worker that serves the action
-// has given the task back, all may try again.
-func (p Policy) endBackOff(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+// endHiding is the expiry of a hold without a session: the time has come for a task that
+// was delayed or in its back-off, or the task itself expires. If every live worker that
+// serves the action has given the task back, all may try again.
+func (p Policy) endHiding(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
 		return nil, err
 	}
-	i, err := Decode(e.Tuple)
+	i, err := DecodeEntry(e)
 	if err != nil {
-		return nil, deadLetterCorrupt(tx, e, err)
+		return nil, p.retire(tx, e, i, err)
 	}
-	if i.Attempts > p.MaxAttempts {
+	if i.expired(tx) {
+		return nil, p.expireTask(tx, e, i)
+	}
+	if i.Attempts > p.attempts(i) {
 		return nil, p.die(tx, e, i, strings.TrimPrefix(i.State, noSpaceForIt))
 	}
-	if unclaimable(tx, i) {
-		i.Claimants = nil
-		if err := rewrite(tx, e.Ref, i); err != nil {
-			return nil, err
-		}
+	if i.Hidden == Delayed || i.Hidden == BackOff { // the engine's clock decides, and the wall clock may have been set back
+		i.RetryAt, i.NotBefore = noTime, noTime
 	}
-	return nil, tx.Back(e.Ref, space.NewPlace)
+	if unclaimable(tx, i) {
+		i.Claimants, i.Hosts = nil, nil
+	}
+	return nil, p.place(tx, e, i, space.NewPlace)
+}
+
+// expired reports whether a task may not be claimed any more.
+func (i Item) expired(tx space.Tx) bool {
+	return !i.ExpiresAt.IsZero() && !tx.Now().Before(i.ExpiresAt)
+}
+
+// expireTask makes a task dead that was not claimed in time.
+func (p Policy) expireTask(tx space.Tx, e space.Entry, i Item) error {
+	reason := "it expired: not claimed before " + i.ExpiresAt.Format("2006-01-02T15:04:05Z07:00")
+	if err := p.dieOf(tx, e, i, reason, reason); err != nil {
+		return err
+	}
+	return p.freeSlots(tx, i)
+}
+
+// endWaiting is the expiry of a visible task with a time at which it expires.
+func (p Policy) endWaiting(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	e, _, err := space.Expiring(tx, args)
+	if err != nil {
+		return nil, err
+	}
+	i, err := DecodeEntry(e)
+	if err != nil {
+		return nil, p.retire(tx, e, i, err)
+	}
+	return nil, p.expireTask(tx, e, i)
 }

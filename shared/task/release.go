@@ -1,54 +1,99 @@
 package task
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"leasehold/models"
+	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/status"
 	"leasehold/shared/tuple"
 )
 
-// release (id, token, reason) gives a task back because the caller cannot do it, but
-// another worker may.
-func (p Policy) release(tx space.Tx, id string, token int64, reason string) (tuple.Tuple, error) {
+// release (id, token, reason[, delay in seconds, output, whether to give up]) gives a task
+// back because the caller cannot do it, but another worker may. With a delay, no worker gets
+// it before; to give up means that no worker could do it, so that it is dead.
+func (p Policy) release(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	f, err := parseFailure(args)
+	if err != nil {
+		return nil, err
+	}
+	e, i, err := findHeld(tx, f.id, f.token)
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.failAttempt(tx, e, i, f)
+}
+
+// failure is how an attempt failed.
+type failure struct {
+	id     string
+	token  int64
+	reason string
+	delay  time.Duration
+	output string
+	giveUp bool
+}
+
+var (
+	releaseArgs     = tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyString)
+	fullReleaseArgs = append(releaseArgs, tuple.Formal{Type: tuple.Float64}, tuple.AnyString, tuple.AnyBool)
+)
+
+// maxDelay bounds how far in the future a task may be claimed.
+const maxDelay = 10 * 365 * 24 * time.Hour
+
+func delayOf(seconds float64) (time.Duration, error) {
+	if !(seconds >= 0 && seconds <= maxDelay.Seconds()) {
+		return 0, fmt.Errorf("delay %v: %w: want 0 to %v seconds", seconds, fault.ErrInvalid, maxDelay.Seconds())
+	}
+	return models.Seconds(seconds).Duration(), nil
+}
+
+// handBack (id, token[, delay in seconds]) gives a task back because the caller stops, or
+// because it cannot be done yet. It counts no attempt, and without a delay the task returns
+// to its old place.
+func (p Policy) handBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	short := tuple.Match(tuple.AnyString, tuple.AnyInt64)
+	if full := append(short, tuple.Formal{Type: tuple.Float64}); !short.Matches(args) && !full.Matches(args) {
+		return nil, fmt.Errorf("%w: the arguments must be %s or %s", fault.ErrInvalid, short, full)
+	}
+	id, token, seconds := handBackOf(args)
 	e, i, err := findHeld(tx, id, token)
 	if err != nil {
 		return nil, err
 	}
-	return nil, p.failAttempt(tx, e, i, truncate(reason))
-}
-
-// handBack (id, token) gives a task back because the caller stops. It counts no
-// attempt, and the task returns to its old place.
-func handBack(tx space.Tx, id string, token int64) (tuple.Tuple, error) {
-	e, i, err := findHeld(tx, id, token)
+	delay, err := delayOf(seconds)
 	if err != nil {
 		return nil, err
 	}
-	return nil, undoClaim(tx, e, i)
+	if delay > 0 {
+		i.RetryAt = tx.Now().Add(delay)
+	}
+	return nil, p.undoClaim(tx, e, i)
 }
 
-func undoClaim(tx space.Tx, e space.Entry, i Item) error {
+func (p Policy) undoClaim(tx space.Tx, e space.Entry, i Item) error {
 	i.State = "handed back by " + i.CurrentClaimant
 	i, err := revokeAttempt(tx, i)
 	if err != nil {
 		return err
 	}
-	if err := rewrite(tx, e.Ref, i); err != nil {
+	if err := p.place(tx, e, i, space.OldPlace); err != nil {
 		return err
 	}
-	return tx.Back(e.Ref, space.OldPlace)
+	return p.freeSlots(tx, i)
 }
 
 // revokeAttempt raises the token of a task and of its lease, so that later calls of
 // the previous holder fail with fault.ErrStaleToken, and removes the claim.
 func revokeAttempt(tx space.Tx, i Item) (Item, error) {
-	i.CurrentClaimant, i.ClaimedAt = "", time.Time{}
+	i.CurrentClaimant, i.ClaimedAt, i.Progress = "", time.Time{}, nil
 	stale := i.Token
 	i.Token = tx.NextToken()
 	if err := lease.Raise(tx, i.Lease, stale, i.Token); err != nil {
@@ -58,47 +103,55 @@ func revokeAttempt(tx space.Tx, i Item) (Item, error) {
 }
 
 // failAttempt counts a failed attempt. The task is offered at once to another worker if
-// one serves the action and has not given the task back. If there is none, it waits for
-// its back-off. If it has no attempts left, it becomes a dead letter.
-func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, reason string) error {
+// one serves the action and has not given the task back: to one on another machine, if there
+// is one. If there is none, or the task has a back-off of its own, it waits for its back-off.
+// If it has no attempts left, it becomes a
+// dead letter.
+func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error {
 	worker := i.CurrentClaimant
-	if !slices.Contains(i.Claimants, worker) {
-		i.Claimants = newest(append(i.Claimants, worker), maxClaimants)
-	}
+	i = addClaimant(tx, i, e.Holder)
 	i.Attempts++
-	i.History = newest(append(i.History, worker+": "+reason), maxHistory)
+	i.History = newest(append(i.History, models.Attempt{
+		Worker: worker, ClaimedAt: i.ClaimedAt, EndedAt: tx.Now(), Error: f.reason, Output: f.output,
+	}), maxHistory)
 	i, err := revokeAttempt(tx, i)
 	if err != nil {
 		return err
 	}
-	if i.Attempts > p.MaxAttempts {
-		return p.die(tx, e, i, reason)
+	if f.giveUp || i.Attempts > p.attempts(i) {
+		return p.die(tx, e, i, f.reason)
 	}
-	i.State = "waits after an attempt that failed: " + reason
-	servers := status.Servers(tx, i.Action)
-	if slices.ContainsFunc(servers, func(s status.Serving) bool { return !slices.Contains(i.Claimants, s.ID) }) {
-		if err := rewrite(tx, e.Ref, i); err != nil {
-			return err
-		}
-		return tx.Back(e.Ref, space.OldPlace)
-	}
-	if len(servers) > 0 {
-		i.State = allGaveBack
-	}
-	return p.backOff(tx, e.Ref, i)
-}
-
-// backOff hides a task from all workers for the back-off. Then it returns to the end
-// of its priority.
-func (p Policy) backOff(tx space.Tx, ref int64, i Item) error {
-	if err := tx.Hold(ref, space.HoldOptions{TTL: p.Backoff, Expiry: procReturn, NoSession: true}); err != nil {
+	i.State = "waits after an attempt that failed: " + f.reason
+	if err := p.retryLater(tx, e, i, max(f.delay, i.Backoff.Duration())); err != nil {
 		return err
 	}
-	return rewrite(tx, ref, i)
+	return p.freeSlots(tx, i)
+}
+
+// retryLater places a task after an attempt that failed.
+func (p Policy) retryLater(tx space.Tx, e space.Entry, i Item, delay time.Duration) error {
+	if delay == 0 {
+		others := offers(tx, i)
+		if len(others) > 0 {
+			return p.place(tx, e, i, space.OldPlace)
+		}
+		if len(status.Servers(tx, i.Action)) > 0 {
+			i.State = allGaveBack
+		}
+		delay = p.Backoff
+	}
+	return p.backOff(tx, e, i, delay)
+}
+
+// backOff hides a task from all workers for a while. Then it returns to the end of its
+// group.
+func (p Policy) backOff(tx space.Tx, e space.Entry, i Item, delay time.Duration) error {
+	i.RetryAt = tx.Now().Add(delay)
+	return hide(tx, e, i, BackOff, "", delay)
 }
 
 // newest returns the last n of s.
-func newest(s []string, n int) []string { return s[max(0, len(s)-n):] }
+func newest[T any](s []T, n int) []T { return s[max(0, len(s)-n):] }
 
 // truncate makes an untrusted reason one line of valid UTF-8 of at most maxReason
 // bytes and an ellipsis.
@@ -116,4 +169,15 @@ func truncate(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
+}
+
+// tail returns the end of the output of an attempt: valid UTF-8 of at most maxOutput bytes.
+func tail(s string) string {
+	if len(s) > maxOutput {
+		s = s[len(s)-maxOutput:]
+		for s != "" && !utf8.RuneStart(s[0]) {
+			s = s[1:]
+		}
+	}
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "?"), "?")
 }

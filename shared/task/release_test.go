@@ -33,7 +33,7 @@ func TestOnlyTheNewestAreKept(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"b", "c"}, newest([]string{"a", "b", "c"}, 2))
 	require.Equal(t, []string{"a"}, newest([]string{"a"}, 2))
-	require.Empty(t, newest(nil, 2))
+	require.Empty(t, newest([]string(nil), 2))
 }
 
 func TestStopIsParsedBack(t *testing.T) {

@@ -1,19 +1,28 @@
 package task
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
 
-// report (id, result) puts a result of a task. A final result resolves the task; any
-// other restarts its timeout. It returns whether the token is the current one. A
-// result with a stale token is put too, because what was found is true.
-func report(tx space.Tx, id string, result tuple.Tuple) (tuple.Tuple, error) {
+// report (id, result[, new tasks]) puts a result of a task. A final result resolves the task
+// and creates the new tasks; any other restarts its timeout. It returns whether the token is
+// the current one, and the tasks that it created. A result with a stale token is put too,
+// because what was found is true, but creates no task.
+func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	short := tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
+	if full := append(short, tuple.Formal{Type: tuple.Bytes}); !short.Matches(args) && !full.Matches(args) {
+		return nil, fmt.Errorf("%w: the arguments must be %s or %s", fault.ErrInvalid, short, full)
+	}
+	id, result, _ := reportOf(args)
 	r, err := decodeReport(result)
 	if err != nil {
 		return nil, err
@@ -28,22 +37,54 @@ func report(tx space.Tx, id string, result tuple.Tuple) (tuple.Tuple, error) {
 	}
 	// A worker reports on the task that it holds and on no other.
 	r.Action, r.Subject, r.Lease = i.Action, i.Subject, i.Lease
-	if err := r.Put(tx); err != nil {
+	if i.Lease != "" || i.ResultTuple {
+		if _, err := r.put(tx, i.ResultTTL.Duration()); err != nil {
+			return nil, err
+		}
+	} else if err := r.check(); err != nil {
 		return nil, err
 	}
 	if !r.Final {
 		return tuple.New(true), holdUntilTimeout(tx, e.Ref, i)
 	}
+	return p.resolve(tx, e, i, r.Body, args)
+}
+
+// resolve ends a task with its final result.
+func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
+	var created []Item
+	if len(args) == 3 {
+		_, _, create := reportOf(args)
+		news, err := decodeNews(create)
+		if err == nil {
+			created, err = p.createAll(tx, news)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if err := removeClaim(tx, i.ID); err != nil {
 		return nil, err
 	}
-	return tuple.New(true), tx.Done(e.Ref)
+	if err := tx.Done(e.Ref); err != nil {
+		return nil, err
+	}
+	if err := p.afterEnd(tx, e, i, ending{state: Resolved, result: result}); err != nil {
+		return nil, err
+	}
+	if len(args) < 3 {
+		return tuple.New(true), nil
+	}
+	return tuple.New(true, encodeItems(created)), nil
 }
 
-// putLate puts a result of a worker that does not hold the task. It keeps the token of
-// its attempt, unless that token could change the lease: then the token belongs to
-// another attempt, or to a result that was put before.
+// putLate puts a result of a worker that does not hold the task, if it is of a lease. It
+// keeps the token of its attempt, unless that token could change the lease: then the token
+// belongs to another attempt, or to a result that was put before.
 func putLate(tx space.Tx, r ResultTuple) error {
+	if r.Lease == "" {
+		return r.check() // no manager waits for it
+	}
 	if _, l, err := lease.Find(tx, r.Lease); err == nil && r.Token >= l.Token {
 		r.Token = 0
 	}
@@ -53,13 +94,56 @@ func putLate(tx space.Tx, r ResultTuple) error {
 // Put puts a result. A body over maxResult is fault.ErrTooLarge, because no answer
 // could carry it.
 func (r ResultTuple) Put(tx space.Tx) error {
-	_, err := r.put(tx)
+	_, err := r.put(tx, 0)
 	return err
 }
 
-func (r ResultTuple) put(tx space.Tx) (ref int64, err error) {
+func (r ResultTuple) check() error {
 	if len(r.Body) > maxResult {
-		return 0, fmt.Errorf("result of %s %s: %w: a body of %d bytes, at most %d", r.Action, r.Subject, fault.ErrTooLarge, len(r.Body), maxResult)
+		return fmt.Errorf("result of %s %s: %w: a body of %d bytes, at most %d", r.Action, r.Subject, fault.ErrTooLarge, len(r.Body), maxResult)
 	}
-	return tx.Put(Result, EncodeResult(r), space.PutOptions{})
+	return nil
+}
+
+// put puts a result that stays for ttl; 0 is for ever.
+func (r ResultTuple) put(tx space.Tx, ttl time.Duration) (ref int64, err error) {
+	if err := r.check(); err != nil {
+		return 0, err
+	}
+	return tx.Put(Result, EncodeResult(r), space.PutOptions{TTL: ttl})
+}
+
+// extend (id, token[, fraction, text]) restarts the timeout, and notes the progress.
+func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	short := tuple.Match(tuple.AnyString, tuple.AnyInt64)
+	full := append(short, tuple.Formal{Type: tuple.Float64}, tuple.AnyString)
+	if !short.Matches(args) && !full.Matches(args) {
+		return nil, fmt.Errorf("%w: the arguments must be %s or %s", fault.ErrInvalid, short, full)
+	}
+	id, token, progress := progressOf(args)
+	e, i, err := findHeld(tx, id, token)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 4 {
+		if !(progress.Fraction >= 0 && progress.Fraction <= 1) {
+			return nil, fmt.Errorf("progress %v: %w: want a fraction from 0 to 1", progress.Fraction, fault.ErrInvalid)
+		}
+		i.Progress = &models.Progress{Fraction: progress.Fraction, Text: truncate(progress.Text)}
+		if err := rewrite(tx, e, i, e.Turn); err != nil {
+			return nil, err
+		}
+	}
+	return nil, holdUntilTimeout(tx, e.Ref, i)
+}
+
+// validData refuses data of a task that are not JSON, or too large.
+func validData(data json.RawMessage) error {
+	if len(data) > maxData {
+		return fmt.Errorf("%w: data of %d bytes, at most %d", fault.ErrTooLarge, len(data), maxData)
+	}
+	if len(data) > 0 && !json.Valid(data) {
+		return fmt.Errorf("%w: the data is not JSON", fault.ErrInvalid)
+	}
+	return nil
 }

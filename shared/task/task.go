@@ -1,48 +1,64 @@
-// Package task is the protocol of one unit of work for one worker: create,
-// claim, report, resolve, release, hand back, time out, die.
+// Package task is the protocol of one unit of work for one worker: create, claim, extend,
+// report, resolve, release, hand back, time out, die, cancel, requeue.
 //
-// A task is a tuple in the space "task", ordered by priority. While a worker works on
-// it, the tuple is held, and a claim in the space "lease" shows that:
+// A task is a tuple in the space "task", ordered by priority and then by turn. Only a task
+// that a worker may claim is visible. While a worker works on it, the tuple is held, and a
+// claim in the space "lease" shows that; a task that waits for something else is held
+// without a session:
 //
-//	("task", action, id, lease, token int64, priority int64, body)
+//	("task", action, id, lease, token int64, priority int64, data)
 //	("claim", task, worker, dueMs int64, token int64)
 //
-// Its results go to the space "result", and a task past its attempts goes to the space
-// "dead":
+// data is the user's JSON or empty. All else that is known of a task is in the attributes of
+// its tuple: a record (record.go) and labels (labels.go), by which related tasks are found.
+// Results go to the space "result", if the task has a lease or its creator asked for them,
+// and a task that will not be tried again goes to the space "dead":
 //
 //	("result", action, subject, part, lease, token int64, worker, final bool, body)
-//	("dead", action, id, attempts int64, reason, body)
+//	("dead", action, id, attempts int64, reason, data)
 //
-//	          claim              resolve
-//	create ──▶ waiting ──────▶ held ──────▶ (result, final)
-//	             ▲  ▲            │ │
-//	             │  └─ hand back ┘ │ release, time out, session lost: attempts + 1,
-//	             │                 │ a new token, the worker is a claimant
-//	             ├─────────────────┤ another worker serves the action: at once
-//	             │                 ▼ no other worker does
-//	             └── back-off ── held, hidden ────▶ dead (attempts > maximum)
+//	create ──▶ blocked ─▶ delayed ─▶ paused ─▶ limited ─▶ waiting (visible)
+//	             each only if it applies, decided by      │   ▲ hand back, resume
+//	             place.go whenever one of them ends       │   │
+//	                                                claim ▼   │
+//	   back-off ◀── release, time out, session lost ── claimed ──▶ resolved
+//	      │              attempts + 1, a new token,       │
+//	      └─▶ place      the worker is a claimant         ├──▶ cancelled
+//	                                                      └──▶ dead (attempts > maximum)
 //
 // Invariants: at most one session holds a task. Only its holder, with the current
 // token, can extend, report, resolve, release it or hand it back. Release, hand back
-// and time-out raise the token, so that no two attempts share one. A late result is
-// put too, because what was found is true, but never with a token that changes a
+// and time-out raise the token, so that no two attempts share one. A late result of a lease
+// is put too, because what was found is true, but never with a token that changes a
 // lease. A claim exists exactly while a session holds the task. A hold ends exactly
-// once, and each change of a task is one transaction.
+// once, and each change of a task is one transaction. At most one task that is alive has a
+// unique key. At most as many tasks are claimed that name a limit as the limit allows.
+//
+// The space "taskdata" has what the protocol knows beside the tasks:
+//
+//	("paused", action, since)                       the action is paused
+//	("resuming", action)                            it was, and not all of its tasks are back
+//	("limit", name, max int64, rate float64, next int64)
+//	("limited", limit, action)                      tasks of the action wait for the limit
+//	("parent", task, state, result)                 a task that has ended and has children
+//
+// The space "alert" has an alert for each dead letter and each channel that reports
+// it to administrators: ("alert", channel, task, diedMs int64).
 //
 // Foreign clients may write tasks. A malformed task is never claimed, and becomes a
-// dead letter (Client.ReviveStuck).
+// dead letter when a claim meets it or a sweep does (Client.Sweep).
+//
+// A task that has ended without becoming a dead letter, and a dead letter that is discarded,
+// leave a record in the history of the spaces, on the disk only, for as long as the
+// coordinator keeps it: how it ended, when, with which result and after which attempts.
 //
 // The package does not end leases or queue TTLs (package work does), and does not read
-// the data in a body (the handler of the action does).
+// the data of a task (the handler of the action does).
 package task
 
 import (
-	"fmt"
 	"time"
 
-	"leasehold/models"
-	"leasehold/shared/fault"
-	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -52,6 +68,8 @@ const (
 	Space  = "task"
 	Result = "result"
 	Dead   = "dead"
+	Data   = "taskdata" // limits, pauses, and parents that have ended
+	Ends   = "taskends" // tells the ends of tasks to those that wait for them
 )
 
 // Spaces returns the spaces that the protocol needs.
@@ -60,77 +78,104 @@ func Spaces() []space.Definition {
 		{Name: Space, Options: space.Options{Kind: space.Ordered, OrderBy: priorityField}},
 		{Name: Result},
 		{Name: Dead},
+		{Name: Data},
+		{Name: Alerts, Options: space.Options{Capacity: maxAlerts, Overflow: space.DropOldest}},
+		{Name: Ends, Options: space.Options{Volatile: true, Capacity: maxWatched}},
 	}
 }
 
-// Bounds of bodies: a task must fit into its tuple with its history, and a result into
-// the answer that carries it.
+// Bounds: a task must fit into an answer with its record, and a result into the answer that
+// carries it.
 const (
-	maxBody   = tuple.MaxBytes / 2     // of a new task
-	maxGrown  = tuple.MaxBytes * 3 / 4 // with history, claimants and state
+	maxData   = tuple.MaxBytes / 2 // of a task
 	maxResult = tuple.MaxBytes - 64<<10
 
 	maxHistory   = 16 // attempts
 	maxClaimants = 64
-	maxReason    = 256 // bytes
+	maxReason    = 256     // bytes
+	maxOutput    = 2 << 10 // bytes
+	maxWatched   = 100_000 // tasks whose end a client waits for
 )
 
 const (
-	procClaim       = "task.claim"
+	procClaim = "task.claim"
+	procGet   = "task.get"
+
 	procExtend      = "task.extend"
 	procReport      = "task.report"
 	procRelease     = "task.release"
 	procHandBack    = "task.handback"
 	procReviveStuck = "task.unstick"
-	procTimeout     = "task.timeout"
-	procReturn      = "task.return"
+	procSweep       = "task.sweep"
+	procCreate      = "task.create"
+	procCancel      = "task.cancel"
+	procRequeue     = "task.requeue"
+	procDiscard     = "task.discard"
+	procPause       = "task.pause"
+	procResume      = "task.resume"
+	procSetLimit    = "task.setlimit"
+	procRemoveLimit = "task.removelimit"
+	procLimits      = "task.limits"
+	procShowDead    = "task.showdead"
+	procShow        = "task.show"
+	procList        = "task.list"
+	procCounts      = "task.counts"
+	procWatch       = "task.watch"
+	procWait        = "task.wait"
+	procEnded       = "task.ended"
+	procListEnded   = "task.listended"
+
+	procTimeout    = "task.timeout"
+	procReturn     = "task.return"
+	procExpireTask = "task.expire"
+	procRefill     = "task.refill"
 )
 
 // Policy is the configuration of the protocol.
 type Policy struct {
 	MaxAttempts int64         // at least 1; a task whose failed attempts exceed it becomes a dead letter, so 3 means up to four tries
 	Backoff     time.Duration // before a task is offered again to workers that gave it back
+	Alerts      []string      // channels that report dead letters to administrators
 }
 
-// Procedures returns the verbs as procedures: task.claim (action…), task.extend
-// (id, token), task.report (id, result), task.release (id, token, reason),
-// task.handback (id, token), procReviveStuck (action); and the expiries task.timeout
-// (of a worker's hold) and task.return (of a back-off).
+// Procedures returns the verbs as procedures, and the expiries task.timeout (of a worker's
+// hold), task.return (of a hold without a session), task.expire (of a task that was not
+// claimed in time) and task.refill (of a limit whose rate was exhausted).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
-		procClaim:       p.claim,
-		procExtend:      space.WithArgs2(extend),
-		procReport:      space.WithArgs2(report),
-		procRelease:     space.WithArgs3(p.release),
-		procHandBack:    space.WithArgs2(handBack),
+		procClaim: p.claim,
+		procGet:   p.get,
+
+		procExtend:      extend,
+		procReport:      p.report,
+		procRelease:     p.release,
+		procHandBack:    p.handBack,
 		procReviveStuck: space.WithArgs1(p.reviveStuck),
+		procSweep:       p.sweep,
 		procTimeout:     p.timeout,
-		procReturn:      p.endBackOff,
+		procReturn:      p.endHiding,
+		procExpireTask:  p.endWaiting,
+		procRefill:      p.refill,
 	}
 }
 
-// decodeValid is Decode for a tuple that a foreign client may have put. A task that no
-// worker could do is fault.ErrCorrupt.
-func decodeValid(t tuple.Tuple) (Item, error) {
-	i, err := Decode(t)
-	switch {
-	case err != nil:
-		return Item{}, err
-	case !validTimeout(i.Timeout):
-		return Item{}, fmt.Errorf("task %s: timeout %vs: want more than 0 and at most %s: %w", i.ID, i.Timeout, lease.MaxTTL, fault.ErrCorrupt)
-	case len(decodeHeader(t).body) > maxGrown:
-		return Item{}, fmt.Errorf("task %s: a body of %d bytes, at most %d: %w", i.ID, len(decodeHeader(t).body), maxGrown, fault.ErrCorrupt)
+// AdminProcedures returns the procedures for those who create and manage tasks.
+func (p Policy) AdminProcedures() space.Procedures {
+	return space.Procedures{
+		procCreate:      space.WithArgs(tuple.Match(tuple.Formal{Type: tuple.Bytes}), p.create),
+		procCancel:      space.WithArgs2(p.cancel),
+		procRequeue:     space.WithArgs2(p.requeue),
+		procDiscard:     space.WithArgs1(p.discard),
+		procPause:       space.WithArgs1(p.pause),
+		procResume:      space.WithArgs1(p.resume),
+		procSetLimit:    space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.Formal{Type: tuple.Float64}), p.setLimit),
+		procRemoveLimit: space.WithArgs1(p.removeLimit),
+		procLimits:      space.WithArgs(tuple.Match(), limits),
+		procShowDead:    space.WithArgs1(showDead),
+		procShow:        space.WithArgs1(p.showTask),
+		procList:        list,
+		procCounts:      space.WithArgs1(counts),
+		procWatch:       space.WithArgs1(watchTask),
+		procWait:        space.WithArgs1(awaitEnd),
 	}
-	return i, nil
-}
-
-func validTimeout(s models.Seconds) bool { return s > 0 && s <= models.SecondsOf(lease.MaxTTL) }
-
-// rewrite replaces the task at ref, waiting or held, by i.
-func rewrite(tx space.Tx, ref int64, i Item) error {
-	t, err := Encode(i)
-	if err != nil {
-		return err
-	}
-	return tx.Replace(ref, t)
 }

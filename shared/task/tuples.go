@@ -3,11 +3,13 @@ package task
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
+	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
 
@@ -15,38 +17,93 @@ import (
 // orders its tasks.
 const priorityField = 5
 
-// Item is a task with the fields of its tuple that its body does not have.
+func decodeAlert(t tuple.Tuple) Alert {
+	return Alert{Channel: t.Str(1), Task: t.Str(2), DiedAt: t.Int64(3)}
+}
+
+// DefaultTimeout is the timeout of an attempt of a task that names none, in seconds.
+const DefaultTimeout models.Seconds = 600
+
+// Item is a task with what the protocol adds to it.
 type Item struct {
 	models.Task
 	Lease    string // empty: none
 	Token    int64  // of the attempt
 	Priority int64  // higher is sooner
+
+	Hidden   Hidden    // why no worker may claim it now; empty: it waits in the space, or is claimed
+	HiddenBy string    // the parent, the task with the same unique key, or the limit, that it waits for
+	Pending  []string  // parents that have not ended
+	Behind   bool      // it waits until the claimed task with its unique key has ended
+	RetryAt  time.Time // when its back-off ends
+
+	queued bool // it has a turn among the tasks of its priority
 }
 
-// Encode returns the tuple of a task.
-func Encode(i Item) (tuple.Tuple, error) {
-	body, err := json.Marshal(i.Task)
-	if err != nil {
-		return nil, fmt.Errorf("task %s: %w: %w", i.ID, fault.ErrInvalid, err)
-	}
-	return tuple.New("task", i.Action, i.ID, i.Lease, i.Token, i.Priority, string(body)), nil
+// Hidden is why a task that is not claimed cannot be claimed.
+type Hidden string
+
+// The reasons.
+const (
+	Blocked Hidden = "blocked" // a parent, or the running task with its unique key, has not ended
+	Delayed Hidden = "delayed" // its time has not come
+	BackOff Hidden = "back-off"
+	Paused  Hidden = "paused" // its action is paused
+	Limited Hidden = "limit"  // one of its limits has no free slot
+)
+
+// tupleOf returns the tuple of a task, and its attributes. The tuple has the data only as
+// its body.
+func tupleOf(i Item) (tuple.Tuple, space.Attributes) {
+	t := tuple.New("task", i.Action, i.ID, i.Lease, i.Token, i.Priority, string(i.Data))
+	return t, space.Attributes{Fields: encodeRecord(i), Labels: labelsOf(i)}
 }
 
-// Decode returns the task of a tuple that Any matches. If the body is not the JSON of
-// a task, it returns fault.ErrCorrupt and what the other fields tell.
-func Decode(t tuple.Tuple) (Item, error) {
+// DecodeEntry returns the task of an entry whose tuple Any matches. If it is malformed, it
+// returns fault.ErrCorrupt and what the tuple tells.
+func DecodeEntry(e space.Entry) (Item, error) { return decodeTask(e.Tuple, e.Fields) }
+
+// decodeTask returns the task of a tuple and its record. Without a record, the tuple was put
+// by a foreign client, which has only data, or by a version that kept all in the body.
+func decodeTask(t tuple.Tuple, record string) (Item, error) {
 	h := decodeHeader(t)
-	i := Item{Lease: h.Lease, Token: h.Token, Priority: h.Priority}
-	err := json.Unmarshal([]byte(h.body), &i.Task)
-	if err != nil {
-		i.Task = models.Task{}
-		err = fmt.Errorf("task %s: body: %w: %w", h.ID, fault.ErrCorrupt, err)
+	known := Item{Task: models.Task{Action: h.Action, ID: h.ID}, Lease: h.Lease, Token: h.Token, Priority: h.Priority}
+	i := known
+	var err error
+	switch legacy, ok := decodeLegacy(h.body, h.Action, h.ID); {
+	case record != "":
+		i.Data = dataOf(h.body)
+		err = decodeRecord(record, &i)
+	case ok:
+		i.Task = legacy
+	case h.body != "" && !json.Valid([]byte(h.body)):
+		err = fmt.Errorf("%w: its data is not JSON", fault.ErrCorrupt)
+	default:
+		i.Data, i.Timeout = dataOf(h.body), DefaultTimeout
 	}
-	i.Action, i.ID = h.Action, h.ID
-	return i, err
+	if err != nil {
+		return known, fmt.Errorf("task %s: %w", h.ID, err)
+	}
+	return i, nil
 }
 
-// header is the fields of a task's tuple. Reading it is cheap, because the body is not
+func dataOf(body string) json.RawMessage {
+	if body == "" {
+		return nil
+	}
+	return json.RawMessage(body)
+}
+
+// decodeLegacy reads the body of a task or a dead letter that a version before records
+// wrote: all of the task as JSON, with the id and the action of the tuple.
+func decodeLegacy(body, action, id string) (t models.Task, ok bool) {
+	if !strings.HasPrefix(body, `{"id":`) || json.Unmarshal([]byte(body), &t) != nil {
+		return models.Task{}, false
+	}
+	return t, t.ID == id && t.Action == action && !t.CreatedAt.IsZero()
+}
+
+// header is the fields of a task's tuple. Reading it is cheap, because the record is not
 // parsed.
 type header struct {
 	Action, ID, Lease string
@@ -133,33 +190,54 @@ func DecodeClaim(t tuple.Tuple) Claim {
 // AnyClaim matches every claim.
 func AnyClaim() tuple.Template { return claimOf(tuple.AnyString) }
 
+// ClaimsOf matches the claims of a session.
+func ClaimsOf(session string) tuple.Template {
+	return tuple.Match("claim", tuple.AnyString, session, tuple.AnyInt64, tuple.AnyInt64)
+}
+
 // claimOf matches the claim of a task; id may be a formal.
 func claimOf(id any) tuple.Template {
 	return tuple.Match("claim", id, tuple.AnyString, tuple.AnyInt64, tuple.AnyInt64)
 }
 
-// DeadLetter is a task past its maximum number of attempts.
+// DeadLetter is a task that will not be tried again.
 type DeadLetter struct {
-	models.Task
+	Item
 	Reason string
 }
 
-func (l DeadLetter) encode(body string) tuple.Tuple {
-	return tuple.New("dead", l.Action, l.ID, l.Attempts, l.Reason, body)
+// tupleOf returns the tuple of a dead letter, and its attributes.
+func (l DeadLetter) tupleOf() (tuple.Tuple, space.Attributes) {
+	labels := tagLabels(l.Tags)
+	for _, parent := range l.After {
+		labels = append(labels, childLabel(parent))
+	}
+	return tuple.New("dead", l.Action, l.ID, l.Attempts, l.Reason, string(l.Data)),
+		space.Attributes{Fields: encodeRecord(l.Item), Labels: labels}
 }
 
-// DecodeDeadLetter returns the dead letter of a tuple that MatchDead matches. If its
-// body is not the JSON of a task, it returns fault.ErrCorrupt and what the other fields
-// tell.
-func DecodeDeadLetter(t tuple.Tuple) (DeadLetter, error) {
+// DecodeDeadLetter returns the dead letter of an entry that MatchDead matches. If it is
+// malformed, it returns fault.ErrCorrupt and what the tuple tells.
+func DecodeDeadLetter(e space.Entry) (DeadLetter, error) {
+	t := e.Tuple
 	l := DeadLetter{Reason: t.Str(4)}
-	err := json.Unmarshal([]byte(t.Str(5)), &l.Task)
-	if err != nil {
-		l.Task = models.Task{}
-		err = fmt.Errorf("dead letter %s: body: %w: %w", t.Str(2), fault.ErrCorrupt, err)
+	known := models.Task{Action: t.Str(1), ID: t.Str(2), Attempts: t.Int64(3)}
+	l.Task = known
+	var err error
+	switch legacy, ok := decodeLegacy(t.Str(5), t.Str(1), t.Str(2)); {
+	case e.Fields != "":
+		l.Data = dataOf(t.Str(5))
+		err = decodeRecord(e.Fields, &l.Item)
+	case ok:
+		l.Task = legacy
+	default:
+		err = fmt.Errorf("%w: its record is missing", fault.ErrCorrupt)
 	}
-	l.Action, l.ID, l.Attempts = t.Str(1), t.Str(2), t.Int64(3)
-	return l, err
+	l.Attempts = known.Attempts
+	if err != nil {
+		return DeadLetter{Item: Item{Task: known}, Reason: l.Reason}, fmt.Errorf("dead letter %s: %w", known.ID, err)
+	}
+	return l, nil
 }
 
 // MatchDead matches dead letters; each argument may be a formal.
@@ -182,21 +260,6 @@ func ParseStop(message tuple.Tuple) (id, reason string, ok bool) {
 	return message.Str(1), message.Str(2), true
 }
 
-// claimArgs returns the actions in the arguments of task.claim, or fault.ErrInvalid.
-func claimArgs(args tuple.Tuple) ([]string, error) {
-	actions := make([]string, len(args))
-	for n := range args {
-		actions[n] = args.Str(n)
-		if !models.ValidID(actions[n]) {
-			return nil, fmt.Errorf("%s: %w: action %.100q: %s", procClaim, fault.ErrInvalid, fmt.Sprint(args[n]), models.IDRule)
-		}
-	}
-	if len(actions) == 0 {
-		return nil, fmt.Errorf("%s: %w: want at least one action", procClaim, fault.ErrInvalid)
-	}
-	return actions, nil
-}
-
 // decodeReport returns a result that a session reports. Any other tuple is
 // fault.ErrInvalid.
 func decodeReport(t tuple.Tuple) (ResultTuple, error) {
@@ -204,19 +267,6 @@ func decodeReport(t tuple.Tuple) (ResultTuple, error) {
 		return ResultTuple{}, fmt.Errorf("%s: %w: want a task's id and a result", procReport, fault.ErrInvalid)
 	}
 	return DecodeResult(t), nil
-}
-
-// DecodeNew returns the task that a session wants to create. A tuple that is not a
-// task is fault.ErrInvalid.
-func DecodeNew(t tuple.Tuple) (Item, error) {
-	if !Any().Matches(t) {
-		return Item{}, fmt.Errorf("%w: want a task", fault.ErrInvalid)
-	}
-	i, err := Decode(t)
-	if err != nil {
-		return Item{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
-	}
-	return i, nil
 }
 
 // isCurrent returns the answer of task.report: whether the token was the current one.

@@ -82,7 +82,10 @@ func Words(line string) ([]string, error) {
 
 const blanks = " \t\r\n"
 
-// wordLength returns the length of the word at the beginning of s.
+// wordLength returns the length in bytes of the word at the beginning of s, which must not
+// be empty. depth is that of the tuple which the word is a field of: 1 for the tuple of the
+// line, one more within each parenthesis. Within parentheses a word ends at a parenthesis
+// too; at depth 1 a parenthesis within a word belongs to it, as in f(x).
 func wordLength(s string, depth int) (int, error) {
 	switch s[0] {
 	case '\'', '"':
@@ -111,7 +114,8 @@ func indexOr(s, chars string) int {
 	return len(s)
 }
 
-// nestedLength returns the length of the nested tuple at the beginning of s.
+// nestedLength returns the length in bytes of the nested tuple at the beginning of s, which
+// is a field of a tuple at depth.
 func nestedLength(s string, depth int) (int, error) {
 	if depth >= MaxDepth {
 		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
@@ -140,7 +144,7 @@ var (
 	literals = map[string]any{"true": true, "false": false, "nil": nil}
 )
 
-// parseWord reads one field.
+// parseWord reads one field. Formals are accepted only if template is true.
 func parseWord(w string, template bool) (any, error) {
 	if f, ok := literals[w]; ok {
 		return f, nil

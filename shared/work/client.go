@@ -18,11 +18,8 @@ type Client struct{ Repo space.Repository }
 // it called InProgress. fault.ErrConflict means that part of t may be done or leased
 // since: call InProgress and select again.
 func (c Client) Issue(ctx context.Context, seen InProgress, t models.Task, priority int64) (issued bool, err error) {
-	encoded, err := task.Encode(task.Item{Task: t, Priority: priority})
-	if err != nil {
-		return false, err
-	}
-	reply, err := space.Once(c.Repo).Call(ctx, space.OpID{}, procIssue, tuple.New(encoded, seen.ingested))
+	encoded, record := task.EncodeNew(task.Item{Task: t, Priority: priority})
+	reply, err := space.Once(c.Repo).Call(ctx, space.OpID{}, procIssue, tuple.New(encoded, record, seen.ingested))
 	return isIssued(reply), err
 }
 

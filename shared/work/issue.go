@@ -8,11 +8,11 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// issue (task, ingested) adds a work-item if there is capacity, for a task that was
+// issue (task, its record, ingested) adds a work-item if there is capacity, for a task that was
 // selected when this many results had been ingested. It returns the ids of the lease
 // and the task, or nothing.
-func (p Policy) issue(tx space.Tx, wanted tuple.Tuple, ingested int64) (tuple.Tuple, error) {
-	selected, err := task.DecodeNew(wanted)
+func (p Policy) issue(tx space.Tx, wanted tuple.Tuple, record string, ingested int64) (tuple.Tuple, error) {
+	selected, err := task.DecodeNew(wanted, record)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (p Policy) issue(tx space.Tx, wanted tuple.Tuple, ingested int64) (tuple.Tu
 
 // hasCapacity reports whether one more task of an action may wait.
 func hasCapacity(tx space.Tx, action string) bool {
-	return capacity(status.Slots(tx, action), int64(tx.Count(task.Space, task.AnyOf(action))))
+	return capacity(status.Slots(tx, action), int64(task.CountWaiting(tx, action)))
 }
 
 // capacity reports whether one more task may wait where this many slots serve the
@@ -64,7 +64,7 @@ func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		}
 	}
 	for _, waiting := range append(tx.Scan(task.Space, under), held...) {
-		if err := task.Remove(tx, waiting); err != nil {
+		if err := p.Task.Withdraw(tx, waiting, "its lease expired before a worker claimed it; its work is selected again"); err != nil {
 			return nil, err
 		}
 	}
@@ -72,12 +72,12 @@ func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // removeUnclaimed is the expiry of a task's queue TTL. It ends the task and its lease.
-func removeUnclaimed(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+func (p Policy) removeUnclaimed(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
 		return nil, err
 	}
-	if err := task.Remove(tx, e); err != nil {
+	if err := p.Task.Withdraw(tx, e, "no worker claimed it in time; its work is selected again"); err != nil {
 		return nil, err
 	}
 	if l, _, err := lease.Find(tx, task.LeaseOf(e.Tuple)); err == nil {

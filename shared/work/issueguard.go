@@ -9,7 +9,6 @@ import (
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
-	"leasehold/shared/tuple"
 )
 
 // A manager selects work in a catalog, outside of the spaces. Before it issues what it
@@ -41,10 +40,15 @@ func totalIngested(tx space.Tx) int64 {
 	return slices.Max(n[:])
 }
 
-// countIngested counts one more result of a subject.
-func countIngested(tx space.Tx, subject string) error {
+// countIngested counts one more result, of parts of a subject. It counts for the parts too, because
+// another work-item may have them as subjects, and this subject as a part.
+func countIngested(tx space.Tx, subject string, parts []string) error {
 	n, e, ok := readIngested(tx)
-	n[setOf(subject)] = slices.Max(n[:]) + 1
+	count := slices.Max(n[:]) + 1
+	n[setOf(subject)] = count
+	for _, part := range parts {
+		n[setOf(part)] = count
+	}
 	if ok {
 		return tx.Replace(e.Ref, n.encode())
 	}
@@ -60,11 +64,27 @@ func checkIssue(tx space.Tx, selected task.Item, ingested int64) error {
 		return fmt.Errorf("work.issue %q: a result was ingested since it was selected: %w", selected.Subject, fault.ErrConflict)
 	}
 	parts := slices.Sorted(slices.Values(selected.Parts))
-	results := task.MatchResult(selected.Action, selected.Subject, tuple.AnyString)
+	results := task.AnyResult(selected.Action)
 	for _, e := range slices.Concat(tx.Scan(task.Result, results), tx.Held(task.Result, results)) {
-		if part := task.DecodeResult(e.Tuple).Part; lease.Overlap(lease.SplitParts(part), parts) {
-			return fmt.Errorf("work.issue %q: a result of %q waits: %w", selected.Subject, part, fault.ErrConflict)
+		if r := task.DecodeResult(e.Tuple); share(selected.Subject, parts, r.Subject, lease.SplitParts(r.Part)) {
+			return fmt.Errorf("work.issue %q: a result of %q of %q waits: %w", selected.Subject, r.Part, r.Subject, fault.ErrConflict)
+		}
+	}
+	for _, e := range tx.Scan(lease.Space, lease.Any()) {
+		if l := lease.Decode(e.Tuple); share(selected.Subject, parts, l.Subject, l.Parts) {
+			return fmt.Errorf("work.issue %q: lease %s of %q overlaps: %w", selected.Subject, l.ID, l.Subject, fault.ErrConflict)
 		}
 	}
 	return nil
+}
+
+// share reports whether two work-items have a pair of subject and part in common, whichever of the two
+// is the subject: a clip in several episodes overlaps with an episode and several clips. Parts are
+// sorted; none stand for the whole subject.
+func share(subject string, parts []string, other string, otherParts []string) bool {
+	if subject == other {
+		return lease.Overlap(parts, otherParts)
+	}
+	_, among := slices.BinarySearch(parts, other)
+	return among && lease.Overlap(otherParts, []string{subject})
 }

@@ -48,7 +48,7 @@ func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 	if r.Lease == "" {
 		return nil, nil // no manager selected the work
 	}
-	err := countIngested(tx, r.Subject)
+	err := countIngested(tx, r.Subject, lease.SplitParts(r.Part))
 	switch {
 	case err != nil:
 	case r.Final:

@@ -79,18 +79,18 @@ const (
 	procReturn     = "work.return"
 )
 
-// Procedures returns the verbs as procedures: work.issue (task, ingested), work.next
+// Procedures returns the verbs as procedures: work.issue (task, record, ingested), work.next
 // (action, hungry), work.ingested (ref), work.busy (action, after); and the expiries
 // work.expire (of a lease), work.drop (of a waiting task) and work.return (of a
 // manager's hold).
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
-		procIssue:      space.WithArgs2(p.issue),
+		procIssue:      space.WithArgs3(p.issue),
 		procNext:       space.WithArgs2(p.next),
 		procIngested:   space.WithArgs1(p.ingested),
 		procInProgress: space.WithArgs2(inProgress),
 		procExpire:     p.expire,
-		procDrop:       removeUnclaimed,
+		procDrop:       p.removeUnclaimed,
 		procReturn:     returnResult,
 	}
 }

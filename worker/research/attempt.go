@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"leasehold/models"
+	"leasehold/shared/audio/fingerprint"
+	"leasehold/shared/audio/match"
 	"leasehold/shared/failpoint"
 	"leasehold/worker"
 )
@@ -23,6 +25,7 @@ type attempt struct {
 	media   []models.MediaRef // of the clips, likewise
 	next    int               // index of the next clip
 	passing error             // the first fault that may pass, of a clip
+	broken  string            // why the episode breaks off, until a result has reported it
 }
 
 func newAttempt(h *Handler, job worker.Job, r models.Research) *attempt {
@@ -77,14 +80,15 @@ func (a *attempt) found(ctx context.Context, o outcome) error {
 		return nil
 	}
 	r := a.result(i)
-	if o.err != nil {
+	switch {
+	case o.err != nil:
 		r.Problem, r.Scope = problem(item, o.err), scope(o.err)
+	case a.broken != "":
+		r.Problem, r.Scope = problem(a.task.Episode, fingerprint.Broken(a.broken)), models.ScopePart
+		a.broken = "" // once is enough for the catalog
 	}
 	for _, f := range o.findings {
-		r.Findings = append(r.Findings, models.Finding{Episode: r.Episode, Clip: item.ID, Occurrence: models.Occurrence{
-			Offset: models.SecondsOf(f.Start()), Duration: models.SecondsOf(f.Duration()),
-			Score: f.Score, Coverage: f.Coverage, Speed: f.Speed,
-		}})
+		r.Findings = append(r.Findings, finding(r.Episode, item.ID, f))
 	}
 	if !last || a.passing != nil {
 		failpoint.Reached("research.report", "")
@@ -98,6 +102,15 @@ func (a *attempt) found(ctx context.Context, o outcome) error {
 		return err
 	}
 	return errResolved
+}
+
+func finding(episode, clip string, f match.Finding) models.Finding {
+	from, to := f.Part()
+	return models.Finding{Episode: episode, Clip: clip, Occurrence: models.Occurrence{
+		Offset: models.SecondsOf(f.Start()), Duration: models.SecondsOf(f.Duration()),
+		PartFrom: models.SecondsOf(from), PartTo: models.SecondsOf(to),
+		Score: f.Score, Coverage: f.Coverage, Speed: f.Speed,
+	}}
 }
 
 func (a *attempt) draining() bool {

@@ -3,11 +3,11 @@ package research
 import (
 	"context"
 	"sync"
-	"syscall"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/platform"
 )
 
 // meter divides the processor time of the process and its children among tasks. A task
@@ -23,7 +23,7 @@ func (m *meter) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.active == 0 {
-		m.last = processorTime()
+		m.last = platform.ProcessorTime()
 	}
 	m.active++
 }
@@ -38,21 +38,10 @@ func (m *meter) end() {
 func (m *meter) share() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := processorTime()
+	now := platform.ProcessorTime()
 	passed := now - m.last
 	m.last = now
 	return max(0, passed)
-}
-
-// processorTime returns that of this process and of its children that have ended.
-func processorTime() (sum time.Duration) {
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		if syscall.Getrusage(who, &u) == nil { // it fails only for an unknown who
-			sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
-		}
-	}
-	return sum
 }
 
 // reportCost adds the costs of the task so far to those of its action, and logs them.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"leasehold/models"
 	"leasehold/shared/audio"
 	"leasehold/shared/audio/fingerprint"
+	"leasehold/shared/fault"
 )
 
 // errChanged means that a recording no longer has the content of its hash.
@@ -53,7 +55,7 @@ func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fi
 			}
 		}
 		e, err = h.store.Put(ref.Hash, func(push func([]float32) error) error {
-			return audio.Each(ctx, path, push)
+			return decodeEpisode(ctx, path, push)
 		})
 		return err
 	})
@@ -61,6 +63,21 @@ func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fi
 		return nil, err
 	}
 	return e, nil
+}
+
+// decodeEpisode pushes the sound of an episode. If the recording breaks off or is damaged after
+// some sound, the error is a fingerprint.Broken, so that the sound before is kept.
+func decodeEpisode(ctx context.Context, path string, push func([]float32) error) error {
+	pushed := 0
+	err := audio.Each(ctx, path, func(block []float32) error {
+		pushed += len(block)
+		return push(block)
+	})
+	if pushed > 0 && errors.Is(err, fault.ErrCorrupt) {
+		end := models.SecondsOf(time.Duration(pushed) * (time.Second / audio.RateHz))
+		return fingerprint.Broken(fmt.Sprintf("%v; searched up to %s", err, end.Clock()))
+	}
+	return err
 }
 
 // ReadAt implements verify.Source.

@@ -56,6 +56,13 @@ type said struct {
 	models.Researched
 }
 
+// swept is one result of a sweep.
+type swept struct {
+	part  string
+	final bool
+	models.Swept
+}
+
 // job is a worker.Job that remembers.
 type job struct {
 	task     models.Task
@@ -63,12 +70,14 @@ type job struct {
 
 	mu     sync.Mutex
 	said   []said
+	swept  []swept
 	spent  []models.Cost
 	refuse error
 	onSay  func(n int)
 }
 
 func (j *job) Task() models.Task         { return j.task }
+func (j *job) Lease() (string, int64)    { return "", 0 }
 func (j *job) Draining() <-chan struct{} { return j.draining }
 func (j *job) Report(_ context.Context, part string, body any) error {
 	return j.say(part, false, body)
@@ -76,6 +85,8 @@ func (j *job) Report(_ context.Context, part string, body any) error {
 func (j *job) Resolve(_ context.Context, part string, body any) error {
 	return j.say(part, true, body)
 }
+
+func (j *job) Note(context.Context, models.Progress) error { return nil }
 
 func (j *job) Spend(_ context.Context, c models.Cost) error {
 	j.mu.Lock()
@@ -89,6 +100,10 @@ func (j *job) say(part string, final bool, body any) error {
 	defer j.mu.Unlock()
 	if j.refuse != nil {
 		return j.refuse
+	}
+	if s, ok := body.(models.Swept); ok {
+		j.swept = append(j.swept, swept{part, final, s})
+		return nil
 	}
 	j.said = append(j.said, said{part, final, body.(models.Researched)})
 	if j.onSay != nil {

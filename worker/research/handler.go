@@ -2,7 +2,6 @@ package research
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -58,14 +57,20 @@ func New(m Media, store *fingerprint.Store, o Options) *Handler {
 
 // Handle does one task, as worker.Handler requires.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
-	task := job.Task()
-	var r models.Research
-	if err := json.Unmarshal(task.Data, &r); err != nil {
-		return fmt.Errorf("research task %s: %w: %w", task.ID, fault.ErrInvalid, err)
+	return worker.HandleParts(h.research).Handle(ctx, job)
+}
+
+func (h *Handler) research(ctx context.Context, t worker.Task[models.Research]) error {
+	isSweep := len(t.Data.Episodes) > 0 && len(t.Data.Clips) == 1
+	if t.Data.Episode.Media.URI == "" && !isSweep {
+		return worker.GiveUp(fmt.Errorf(`research task %s: its data has no episode: want {"episode": {"id", "title", "media": {"uri"}}, "clips": […]}: %w`, t.Task().ID, fault.ErrInvalid))
 	}
 	h.meter.begin()
 	defer h.meter.end()
-	a := newAttempt(h, job, r)
+	if isSweep {
+		return h.sweep(ctx, t.Job, t.Data)
+	}
+	a := newAttempt(h, t.Job, t.Data)
 	err := a.do(ctx)
 	if errors.Is(err, errChanged) { // then the hash is known
 		a.rewind()

@@ -33,6 +33,7 @@ func (a *attempt) do(ctx context.Context) error {
 	if len(a.task.Clips) == 0 {
 		return a.job.Resolve(ctx, a.task.Episode.ID, a.result())
 	}
+	a.broken = e.Broken
 	opened := time.Since(began)
 	failpoint.Reached("research.run", "")
 	for a.next < len(a.task.Clips) {
@@ -69,6 +70,10 @@ func (a *attempt) search(ctx context.Context, e *episode) ([]outcome, error) {
 		wave, err := a.clip(ctx, i, e.Samples)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if errors.Is(err, exact.ErrLongerThanEpisode) && e.Broken != "" {
+			group = append(group, outcome{}) // it may have been played where nothing can be read
+			continue
 		}
 		if err == nil {
 			err = b.Add(a.task.Clips[i].ID, wave)

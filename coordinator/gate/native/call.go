@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
@@ -87,7 +88,7 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 	}
 	size := callCost + bodyCopies*int64(len(f.Body))
 	if err := s.reserveCall(r.Verb, size); err != nil {
-		return conn.link.Send(failure(f.Call, fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)))
+		return conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r, err)))
 	}
 	if mayWait(r.Verb) {
 		if err := s.g.takeWaiter(s); err != nil {
@@ -136,6 +137,10 @@ func (s *session) perform(serving context.Context, c *call) {
 		defer s.g.returnWaiter(s)
 	}
 	defer s.g.Memory.Add(-c.memory)
+	if h := s.g.Calls[c.request.Verb]; h != nil {
+		began := time.Now()
+		defer func() { h.Observe(time.Since(began)) }()
+	}
 	answered := false
 	defer func() {
 		if !answered {
@@ -160,7 +165,7 @@ func (s *session) perform(serving context.Context, c *call) {
 	var reply space.Reply
 	var err error
 	if c.request.Verb == space.VerbCreate {
-		reply, err = s.g.creators.create(c.ctx, s, c.request)
+		reply, err = s.g.Spaces.Create(c.ctx, s.peer, s.backend, c.request)
 	} else {
 		reply, err = s.backend.Do(c.ctx, c.request)
 	}

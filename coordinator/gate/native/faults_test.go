@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -148,6 +149,7 @@ func TestFault34AHalfOpenConnectionIsFoundAndReplaced(t *testing.T) {
 		freeze(20 * time.Second)
 		_, err = repo.Space("s").Get(fx.Context(), tuple.Match("b"))
 		require.ErrorIs(fx, err, fault.ErrClosed, "it was away for longer than its TTL")
+		require.Equal(fx, 1, strings.Count(err.Error(), fault.ErrClosed.Error()), err)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/peer"
+	"leasehold/shared/histogram"
 	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -62,6 +63,10 @@ type Config struct {
 	Ping        time.Duration  // silence after which either side sends a ping; 0: 30 s
 	Grace       time.Duration  // how long a session without a TTL may be without a connection; 0: Lost
 	Exempt      []netip.Prefix // networks whose machines have no quotas (package peer)
+	// Calls, by verb, measures the calls from the request to the answer, with the time that
+	// they wait for a tuple; a verb without a histogram is not measured.
+	Calls  map[space.Verb]*histogram.Histogram
+	Spaces *peer.Spaces // counts the spaces that peers create; nil: those over this gate only
 	// MaxTTL bounds the TTL of sessions, and so how long a dead client keeps the tuples that
 	// it holds; 0: 60 s.
 	MaxTTL time.Duration
@@ -79,7 +84,6 @@ type Gate struct {
 	peerSessions  *peer.Quota
 	waiters       *peer.Quota  // calls that may wait
 	clientWaiters atomic.Int64 // those of clients that are not of the fleet, at most maxClientWaiters
-	creators      creators     // of spaces
 
 	maxClientWaiters int64
 
@@ -101,11 +105,13 @@ func New(c Config) *Gate {
 	c.Grace = cmp.Or(c.Grace, c.Lost)
 	c.MaxTTL = cmp.Or(c.MaxTTL, time.Minute)
 	c.Log = cmp.Or(c.Log, slog.Default())
+	if c.Spaces == nil {
+		c.Spaces = peer.NewSpaces()
+	}
 	return &Gate{
 		Config: c, sessions: map[string]*session{},
 		slots:        slots{max: c.Connections, peers: peer.NewQuota("connections", peerConnections)},
 		peerSessions: peer.NewQuota("sessions", peerSessions),
 		waiters:      peer.NewQuota("calls that wait", peerWaiters), maxClientWaiters: maxClientWaiters,
-		creators: creators{quota: peer.NewQuota("spaces", peerSpaces), of: map[string]peer.Peer{}},
 	}
 }

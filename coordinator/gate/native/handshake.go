@@ -18,6 +18,7 @@ import (
 // connection is one connection of a session.
 type connection struct {
 	link     *wire.Link
+	remote   string // IP address
 	peer     peer.Peer
 	workers  *pool         // carries out its calls
 	ended    chan struct{} // closed when no more is read from it
@@ -31,7 +32,7 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
 	defer stop()
 	_ = nc.SetDeadline(time.Now().Add(g.Handshake)) // a closed connection fails below
-	conn := &connection{link: wire.NewLink(nc), peer: slot.peer, ended: make(chan struct{}), replaced: make(chan struct{})}
+	conn := &connection{link: wire.NewLink(nc), remote: addressOf(nc), peer: slot.peer, ended: make(chan struct{}), replaced: make(chan struct{})}
 	conn.link.Memory = g.Memory
 	hello, err := g.readHello(nc, conn.link)
 	if err == nil {
@@ -49,6 +50,15 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 	g.Log.Info("gate: refused", "remote", nc.RemoteAddr(), "session", hello.Session, "error", err)
 	conn.link.Close(err)
 	return nil, nil
+}
+
+// addressOf returns the IP address of the other side; empty if it has none.
+func addressOf(nc net.Conn) string {
+	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
+	if err != nil {
+		return ""
+	}
+	return host
 }
 
 // readHello reads the client's preamble and Hello. If the other side does not speak the

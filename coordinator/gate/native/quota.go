@@ -1,22 +1,18 @@
 package native
 
 import (
-	"context"
 	"fmt"
-	"sync"
 
-	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 )
 
-// The quotas of each peer. One peer cannot use up what the engine
+// The quotas of each peer, with peer.NewSpaces. One peer cannot use up what the engine
 // allows: 10,000 sessions, 100,000 calls that wait, and 1,000 spaces.
 const (
 	peerConnections = 1_000
 	peerSessions    = 1_000
 	peerWaiters     = 10_000
-	peerSpaces      = 100
 )
 
 // maxClientWaiters bounds the calls that wait of all clients other than managers and
@@ -54,50 +50,4 @@ func (g *Gate) returnWaiter(s *session) {
 	if !isFleet(s.mode) {
 		g.clientWaiters.Add(-1)
 	}
-}
-
-// creators knows which peer created which space, since the gate was opened: spaces that are
-// older count for no peer.
-type creators struct {
-	quota *peer.Quota
-
-	mu sync.Mutex // guards of; held while a peer that has a quota creates a space
-	of map[string]peer.Peer
-}
-
-// create carries out a VerbCreate. A space that is new counts for the session's peer until
-// it is deleted.
-func (c *creators) create(ctx context.Context, s *session, r space.Request) (space.Reply, error) {
-	if s.peer == (peer.Peer{}) {
-		return s.backend.Do(ctx, r)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all, err := s.backend.Do(ctx, space.Request{Verb: space.VerbList})
-	if err != nil {
-		return space.Reply{}, err
-	}
-	exists := map[string]bool{}
-	for _, info := range all.Infos {
-		exists[info.Name] = true
-	}
-	for name, creator := range c.of {
-		if !exists[name] { // it was deleted
-			c.quota.Return(creator)
-			delete(c.of, name)
-		}
-	}
-	if exists[r.Space] {
-		return s.backend.Do(ctx, r)
-	}
-	if err := c.quota.Take(s.peer); err != nil {
-		return space.Reply{}, fmt.Errorf("create %q: %w", r.Space, err)
-	}
-	reply, err := s.backend.Do(ctx, r)
-	if err != nil {
-		c.quota.Return(s.peer)
-		return reply, err
-	}
-	c.of[r.Space] = s.peer
-	return reply, nil
 }

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
 	"leasehold/shared/memory"
+	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/wire"
 )
@@ -20,6 +22,7 @@ import (
 type session struct {
 	g       *Gate
 	id      string
+	remote  string    // IP address of the connection that opened it
 	peer    peer.Peer // that opened it
 	mode    string
 	key     []byte
@@ -43,7 +46,7 @@ var (
 
 // newSession returns a session that is not open yet.
 func (g *Gate) newSession(h wire.Hello, conn *connection) *session {
-	return &session{g: g, id: h.Session, peer: conn.peer, mode: h.Mode, key: h.Key, ttl: h.TTL, opened: make(chan struct{}), connection: conn,
+	return &session{g: g, id: h.Session, remote: conn.remote, peer: conn.peer, mode: h.Mode, key: h.Key, ttl: h.TTL, opened: make(chan struct{}), connection: conn,
 		large: make(chan struct{}, maxLarge), calls: map[uint64]*call{}, kept: memory.Account{Budget: g.Memory}}
 }
 
@@ -59,7 +62,7 @@ func (s *session) open(ctx context.Context, h wire.Hello) error {
 	}
 	if err == nil {
 		s.backend, err = s.g.Engine.OpenGateSession(ctx, engine.Opening{
-			ID: h.Session, TTL: h.TTL, Resume: h.Resume, Key: h.Key, Fleet: isFleet(h.Mode),
+			ID: h.Session, TTL: h.TTL, Resume: h.Resume, Key: h.Key, Fleet: isFleet(h.Mode), Process: s.process(h),
 		})
 		if err == nil {
 			return nil
@@ -71,6 +74,12 @@ func (s *session) open(ctx context.Context, h wire.Hello) error {
 	defer s.g.opening.Unlock()
 	delete(s.g.sessions, s.id)
 	return err
+}
+
+// process returns the program behind the session. A client that reports no host is named by
+// its address.
+func (s *session) process(h wire.Hello) space.Process {
+	return space.Process{Mode: h.Mode, Host: cmp.Or(h.Host, s.remote), PID: h.PID, Version: h.Version, Name: h.Name}
 }
 
 func (s *session) isOpened() bool {
@@ -113,13 +122,23 @@ func (s *session) serve(ctx context.Context, conn *connection, nc net.Conn) {
 			return wire.Frame{Kind: wire.Ended, Body: wire.AppendError(nil, s.backend.Err())}
 		})
 	})
-	stop := context.AfterFunc(ctx, func() { conn.link.Close(errShutdown) })
+	stop := context.AfterFunc(ctx, func() { s.shutDown(conn) })
 	defer stop()
 	defer s.detach(conn)
 	defer writing.Wait()
 	err := errPanic // unless readRequests returns
 	defer func() { s.closeConnection(conn, err) }()
 	err = s.readRequests(ctx, conn)
+}
+
+// shutDown closes a connection because the gate closes. If the session has ended, the writer
+// sends that and closes the connection, so that the client does not try to come back.
+func (s *session) shutDown(conn *connection) {
+	select {
+	case <-s.backend.Ended():
+	default:
+		conn.link.Close(errShutdown)
+	}
 }
 
 // closeConnection closes a connection because of err, which the client is sent if it

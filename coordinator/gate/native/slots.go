@@ -24,7 +24,7 @@ func isFleet(mode string) bool {
 //
 // Invariants: at most max connections are open, and of those at most max minus its
 // reservedShare are of clients other than managers and workers. Connections before the
-// handshake take what is left; when none is left, the oldest of them is closed for a new
+// handshake take the rest; when none is left, the oldest of them is closed for a new
 // one, because a connection that sends nothing must not keep a worker out.
 type slots struct {
 	max   int

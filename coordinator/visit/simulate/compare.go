@@ -2,27 +2,25 @@ package simulate
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
-// Compare runs each policy, and the reference Bound, in each scenario with each seed;
+// Compare runs each policy, and the reference KnownRates, in each scenario with each seed;
 // workers runs at a time. It calls emit for each result in the order scenario, seed,
-// policy (Bound first), as soon as the result and all before it are there. Compare
-// ends with the first error of a run, of emit or of ctx; it waits for its goroutines.
+// policy (KnownRates first), as soon as all results of the scenario and seed are there.
+// Compare ends with the first error of a run, of emit or of ctx; it waits for its
+// goroutines.
 func Compare(ctx context.Context, base Setup, scenarios []Scenario, policies []string, seeds []uint64, workers int, emit func(Result) error) error {
 	var setups []Setup
 	for _, s := range scenarios {
 		for _, seed := range seeds {
-			for _, p := range append([]string{Bound}, policies...) {
+			for _, p := range append([]string{KnownRates}, policies...) {
 				setup := base
 				setup.Scenario, setup.Seed, setup.Policy = s, seed, p
 				setups = append(setups, setup)
 			}
 		}
-	}
-	type outcome struct {
-		result Result
-		err    error
 	}
 	outcomes := make([]chan outcome, len(setups)) // buffered, so that no worker blocks
 	next := make(chan int, len(setups))
@@ -38,26 +36,66 @@ func Compare(ctx context.Context, base Setup, scenarios []Scenario, policies []s
 	for range max(workers, 1) {
 		pool.Go(func() {
 			for i := range next {
-				r, err := Run(ctx, setups[i])
-				outcomes[i] <- outcome{r, err}
+				outcomes[i] <- runOne(ctx, setups[i])
 			}
 		})
 	}
-	bound := 0.0
-	for _, c := range outcomes {
-		o := <-c
-		if o.err != nil {
-			return o.err
+	for inWorld := range slices.Chunk(outcomes, 1+len(policies)) {
+		group := make([]Result, len(inWorld))
+		known := limits{}
+		for i, c := range inWorld {
+			o := <-c
+			if o.err != nil {
+				return o.err
+			}
+			if group[i] = o.result; i == 0 {
+				known = o.limits
+			}
 		}
-		if o.result.Policy == Bound {
-			bound = o.result.Freshness
-		}
-		if bound > 0 {
-			o.result.OfBound = o.result.Freshness / bound
-		}
-		if err := emit(o.result); err != nil {
-			return err
+		relate(group, known)
+		for _, r := range group {
+			if err := emit(r); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// outcome is the end of one run.
+type outcome struct {
+	result Result
+	limits limits // only with the reference
+	err    error
+}
+
+func runOne(ctx context.Context, s Setup) (o outcome) {
+	if o.result, o.err = Run(ctx, s); o.err == nil && s.Policy == KnownRates {
+		o.limits, o.err = s.limits()
+	}
+	return o
+}
+
+// relate fills in the fields that compare the results of one world. The first is the
+// reference, so it is not compared as a policy.
+func relate(group []Result, known limits) {
+	for i := range group {
+		r := &group[i]
+		r.Optimum, r.Clairvoyant = known.optimum, known.clairvoyant
+		if group[0].Freshness > 0 {
+			r.OfBound = r.Freshness / group[0].Freshness
+		}
+		if known.optimum > 0 {
+			r.OfOptimum = r.Steady / known.optimum
+		}
+		best := 0.0
+		for j := 1; j < len(group); j++ {
+			if j != i {
+				best = max(best, group[j].Freshness)
+			}
+		}
+		if best > 0 {
+			r.OfBest = r.Freshness / best
+		}
+	}
 }

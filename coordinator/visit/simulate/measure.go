@@ -17,7 +17,7 @@ type Result struct {
 	Capacity float64 `json:"capacity"` // visits per day
 
 	Freshness  float64 `json:"freshness"`          // share of origin-time without an unseen change
-	OfBound    float64 `json:"of_bound,omitempty"` // freshness as a share of the bound's
+	OfBound    float64 `json:"of_bound,omitempty"` // freshness as a share of that of KnownRates
 	LagDays    float64 `json:"lag_days"`           // mean age of the oldest unseen change
 	DelayP50   float64 `json:"delay_p50_days"`     // from a change to the visit that saw it
 	DelayP95   float64 `json:"delay_p95_days"`
@@ -28,18 +28,55 @@ type Result struct {
 	Visits     int     `json:"visits"`
 	Slots      int     `json:"slots"`
 	Size       float64 `json:"size"` // mean size of the visited origins; the smallest has 1
+
+	OfBest      float64 `json:"of_best,omitempty"`     // freshness as a share of that of the best other policy
+	OfBestPM    float64 `json:"of_best_pm,omitempty"`  // of a mean: half of the 95 % confidence interval of OfBest
+	OfBestMin   float64 `json:"of_best_min,omitempty"` // of a mean: the least OfBest of a seed
+	Steady      float64 `json:"steady"`                // freshness without the first third of the days
+	Optimum     float64 `json:"optimum,omitempty"`     // the closed-form optimum of Steady; only for Poisson changes without dates
+	OfOptimum   float64 `json:"of_optimum,omitempty"`  // Steady as a share of Optimum
+	Clairvoyant float64 `json:"clairvoyant,omitempty"` // freshness that no policy exceeds, even if it knows every change in advance
 }
 
 // Means returns the mean over the seeds for each scenario and policy, in the order in
-// which these first occur. Seed of a mean has no meaning.
+// which these first occur. Seed of a mean has no meaning. Means of several seeds have the
+// confidence interval and the least of OfBest.
 func Means(results []Result) (means []Result) {
 	for _, r := range results {
 		other := func(x Result) bool { return x.Scenario != r.Scenario || x.Policy != r.Policy }
 		if !slices.ContainsFunc(means, func(x Result) bool { return !other(x) }) {
-			means = append(means, meanOf(slices.DeleteFunc(slices.Clone(results), other)))
+			same := slices.DeleteFunc(slices.Clone(results), other)
+			m := meanOf(same)
+			if len(same) > 1 && m.OfBest > 0 {
+				m.OfBestPM, m.OfBestMin = confidence(same, m.OfBest), same[0].OfBest
+				for _, x := range same {
+					m.OfBestMin = min(m.OfBestMin, x.OfBest)
+				}
+			}
+			means = append(means, m)
 		}
 	}
 	return means
+}
+
+// studentT are the 97.5 % quantiles of the t distribution, by degrees of freedom less one;
+// beyond them the normal distribution is used.
+var studentT = []float64{12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+	2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042}
+
+// confidence returns half of the 95 % confidence interval of the mean of OfBest. The seeds
+// are paired: each compares policies in the same world.
+func confidence(results []Result, mean float64) float64 {
+	sum := 0.0
+	for _, r := range results {
+		sum += (r.OfBest - mean) * (r.OfBest - mean)
+	}
+	n := float64(len(results))
+	t := 1.96
+	if len(results)-2 < len(studentT) {
+		t = studentT[len(results)-2]
+	}
+	return t * math.Sqrt(sum/(n-1)/n)
 }
 
 // meanOf returns the mean of each number of at least one result.
@@ -69,6 +106,8 @@ func meanOf(results []Result) Result {
 // meter sums up what happens during a run.
 type meter struct {
 	alive, stale         float64 // seconds
+	warm                 int64   // end of the warm-up
+	aliveLate, staleLate float64 // seconds after it
 	lag                  float64 // seconds²: the integral of the age of the oldest unseen change
 	delays               histogram
 	visits, slots        int
@@ -80,6 +119,7 @@ type meter struct {
 func (m *meter) addUnseen(from, to int64) {
 	if span := float64(to - from); span > 0 {
 		m.stale += span
+		m.staleLate += float64(max(to-max(from, m.warm), 0))
 		m.lag += span * span / 2
 	}
 }
@@ -90,7 +130,7 @@ func (m *meter) result() Result {
 		Freshness: 1 - m.stale/math.Max(m.alive, 1), LagDays: m.lag / math.Max(m.alive, 1) / day,
 		DelayP50: m.delays.quantile(0.5), DelayP95: m.delays.quantile(0.95), DelayP99: m.delays.quantile(0.99),
 		Useless: share(m.useless), Dead: share(m.dead), FirstVisit: m.firstWait / math.Max(float64(m.first), 1) / day,
-		Visits: m.visits, Slots: m.slots, Size: m.size / math.Max(float64(m.visits), 1),
+		Steady: 1 - m.staleLate/math.Max(m.aliveLate, 1), Visits: m.visits, Slots: m.slots, Size: m.size / math.Max(float64(m.visits), 1),
 	}
 }
 

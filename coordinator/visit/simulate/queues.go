@@ -9,13 +9,13 @@ import (
 // move is the origin's number of moves; Next discards the others, because removing
 // them at once would need a search.
 type queues struct {
-	heaps   map[visit.Queue]*entryHeap
+	heaps   map[uint64]*entryHeap // by packed queue
 	byPool  map[visit.Pool][]visit.Queue
 	places  []visit.Place // by key
 	moves   []uint32      // by key: how often the origin was placed or removed
 	resting map[int64][]int32
 	read    []entry // by the present pick
-	quality visit.Quality
+	quality func(lister int32) visit.Quality
 }
 
 type entry struct {
@@ -24,11 +24,16 @@ type entry struct {
 	move uint32
 }
 
-func newQueues(n int) *queues {
+func newQueues(n int, quality func(int32) visit.Quality) *queues {
 	return &queues{
-		heaps: map[visit.Queue]*entryHeap{}, byPool: map[visit.Pool][]visit.Queue{}, places: make([]visit.Place, n),
-		moves: make([]uint32, n), resting: map[int64][]int32{},
+		heaps: map[uint64]*entryHeap{}, byPool: map[visit.Pool][]visit.Queue{}, places: make([]visit.Place, n),
+		moves: make([]uint32, n), resting: map[int64][]int32{}, quality: quality,
 	}
+}
+
+// packed returns a queue as one number, because maps of numbers are faster.
+func packed(q visit.Queue) uint64 {
+	return uint64(q.Pool)<<40 | uint64(uint32(q.Lister))<<8 | uint64(q.Class)
 }
 
 // place moves an origin to a queue.
@@ -39,10 +44,10 @@ func (q *queues) place(key int, p visit.Place) {
 }
 
 func (q *queues) push(e entry, name visit.Queue) {
-	h := q.heaps[name]
+	h := q.heaps[packed(name)]
 	if h == nil {
 		h = &entryHeap{}
-		q.heaps[name] = h
+		q.heaps[packed(name)] = h
 		q.byPool[name.Pool] = append(q.byPool[name.Pool], name)
 	}
 	h.push(e)
@@ -57,7 +62,7 @@ func (q *queues) Of(p visit.Pool) []visit.Queue { return q.byPool[p] }
 // Next implements visit.Queues. With back it scans the whole heap; only the policy
 // "seed" with a mix above 0 asks for that.
 func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
-	h := q.heaps[name]
+	h := q.heaps[packed(name)]
 	for h != nil && len(*h) > 0 {
 		var e entry
 		if back {
@@ -74,7 +79,7 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 }
 
 // Quality implements visit.Queues.
-func (q *queues) Quality(int32) visit.Quality { return q.quality }
+func (q *queues) Quality(lister int32) visit.Quality { return q.quality(lister) }
 
 // finishPick removes the origins that a pick took, and puts the others that it read
 // back into their heaps.

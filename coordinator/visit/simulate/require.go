@@ -13,29 +13,29 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A Requirement is a condition on the results of a policy, such as fresh>=0.97*bound
+// A Requirement is a condition on the results of a policy, such as fresh>=0.97*known-rates
 // or dead<=0.04. It applies to each scenario (the mean over its seeds); with
 // mean(...), as in mean(fresh)>=1.05*swh2026, to the mean over all scenarios.
 type Requirement struct {
 	text, field, op string
 	allScenarios    bool // applies to the mean over all scenarios
 	factor          float64
-	reference       string // Bound or a policy, multiplied by factor; empty: factor is the limit
+	reference       string // KnownRates or a policy, multiplied by factor; empty: factor is the limit
 }
 
-var requirement = regexp.MustCompile(`^(?:mean\(([a-z0-9_]+)\)|([a-z0-9_]+))(>=|<=|>|<)([0-9.eE+-]+)(?:\*([a-z0-9]+))?$`)
+var requirement = regexp.MustCompile(`^(?:mean\(([a-z0-9_]+)\)|([a-z0-9_]+))(>=|<=|>|<)([0-9.eE+-]+)(?:\*([a-z0-9-]+))?$`)
 
 // abbreviations are short names of fields.
 var abbreviations = map[string]string{"fresh": "freshness", "lag": "lag_days", "delay": "delay_p95_days"}
 
 // ParseRequirement parses FIELD OP NUMBER or FIELD OP NUMBER*POLICY, without spaces.
-// POLICY (or bound) means that policy's result in the same scenarios and seeds. FIELD
+// POLICY (or known-rates) means that policy's result in the same scenarios and seeds. FIELD
 // is a numeric field of Result as JSON names it; fresh, lag and delay abbreviate
 // freshness, lag_days and delay_p95_days. Errors are fault.ErrInvalid.
 func ParseRequirement(text string) (Requirement, error) {
 	m := requirement.FindStringSubmatch(text)
 	if m == nil {
-		return Requirement{}, fmt.Errorf("requirement %q: %w: want FIELD OP NUMBER or FIELD OP NUMBER*POLICY, such as fresh>=0.97*bound, dead<=0.04 or mean(fresh)>=1.05*swh2026", text, fault.ErrInvalid)
+		return Requirement{}, fmt.Errorf("requirement %q: %w: want FIELD OP NUMBER or FIELD OP NUMBER*POLICY, such as fresh>=0.97*known-rates, dead<=0.04 or mean(fresh)>=1.05*swh2026", text, fault.ErrInvalid)
 	}
 	factor, err := strconv.ParseFloat(m[4], 64)
 	if err != nil {
@@ -43,7 +43,7 @@ func ParseRequirement(text string) (Requirement, error) {
 	}
 	field := cmp.Or(m[1], m[2])
 	field = cmp.Or(abbreviations[field], field)
-	known := fields(Result{OfBound: 1})
+	known := fields(Result{OfBound: 1, OfBest: 1, OfBestPM: 1, OfBestMin: 1, Optimum: 1, OfOptimum: 1, Clairvoyant: 1})
 	if _, ok := known[field]; !ok {
 		names := slices.AppendSeq(slices.Collect(maps.Keys(known)), maps.Keys(abbreviations))
 		slices.Sort(names)
@@ -55,7 +55,7 @@ func ParseRequirement(text string) (Requirement, error) {
 // CheckReference returns fault.ErrInvalid if the requirement compares with a policy
 // that is not among policies.
 func (q Requirement) CheckReference(policies []string) error {
-	if q.reference == "" || q.reference == Bound || slices.Contains(policies, q.reference) {
+	if q.reference == "" || q.reference == KnownRates || slices.Contains(policies, q.reference) {
 		return nil
 	}
 	return fmt.Errorf("requirement %q: %w: %s is not simulated; add it to --policy", q.text, fault.ErrInvalid, q.reference)

@@ -3,7 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 
 	"leasehold/coordinator/visit"
@@ -13,7 +13,7 @@ import (
 // Setup describes one run.
 type Setup struct {
 	Scenario Scenario
-	Policy   string // one of visit.Names, or Bound
+	Policy   string // one of visit.Names, or KnownRates
 	Rules    visit.Rules
 	Origins  int
 	Days     int
@@ -31,8 +31,8 @@ func (s Setup) Check() error {
 	return nil
 }
 
-// Bound is the name of the reference that knows the true rates.
-const Bound = "bound"
+// KnownRates is the name of the reference that knows the true rates.
+const KnownRates = "known-rates"
 
 // The limits of Setup.
 const (
@@ -54,9 +54,7 @@ func Run(ctx context.Context, s Setup) (Result, error) {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}
-		if (now-start)%day == 0 {
-			r.listOrigins(now)
-		}
+		r.list(now)
 		r.endRests(now)
 		r.visitBest(now)
 	}
@@ -66,20 +64,18 @@ func Run(ctx context.Context, s Setup) (Result, error) {
 // run is the state of one simulation.
 type run struct {
 	Setup
-	policy  visit.Policy
-	rules   visit.Rules
-	origins []origin
-	states  []visit.State
-	queues  *queues
-	dates   visit.Dates
-	counts  visit.Counts
-	meter   meter
+	*world
+	policy visit.Policy
+	rules  visit.Rules
+	states []visit.State
+	queues *queues
+	counts visit.Counts
+	meter  meter
 
-	end      int64
-	position int64   // the largest target handed out
+	position int64   // the queue position, which the policy moves
 	credit   float64 // slots earned and not yet given out
-	noise    rng     // of intervals, failures and the visits before the start
 	unborn   []int32 // keys of origins that are not listed yet
+	times    []int64 // of the changes that a visit counts; used again by the next
 }
 
 func newRun(s Setup) (*run, error) {
@@ -89,14 +85,20 @@ func newRun(s Setup) (*run, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	if s.Capacity == 0 {
-		s.Capacity = s.Scenario.Capacity * float64(s.Origins)
+	if n := len(s.Scenario.Recorded); n > 0 {
+		s.Origins = n
 	}
-	r := &run{Setup: s, rules: s.Rules, end: start + int64(s.Days)*day, noise: rng(s.Seed), position: start}
-	r.origins = newOrigins(s.Scenario, s.Origins, s.Seed, r.end)
+	w := newWorld(s.Scenario, s.Origins, s.Origins, s.Seed, start+int64(s.Days)*day)
+	s.Capacity, s.Rules = w.capacity(s), s.Rules.Of(s.Policy)
+	r := &run{Setup: s, world: w, rules: s.Rules, position: start}
+	r.meter.warm = start + int64(warmUp*float64(w.end-start))
 	var err error
-	if s.Policy == Bound {
-		r.policy, err = optimal{visit.Value{Rules: s.Rules}, r.origins}, s.Rules.Check()
+	if s.Policy == KnownRates {
+		reference := optimal{visit.Value{Rules: s.Rules}, r.origins, 0}
+		if w.Changes == "bursts" {
+			reference.burst = w.BurstSize
+		}
+		r.policy, err = reference, s.Rules.Check()
 	} else {
 		r.policy, err = visit.New(s.Policy, s.Rules)
 	}
@@ -104,28 +106,63 @@ func newRun(s Setup) (*run, error) {
 		return nil, err
 	}
 	r.states = make([]visit.State, s.Origins)
-	r.queues = newQueues(s.Origins)
+	r.queues = newQueues(s.Origins, r.quality)
 	r.visitBeforeStart()
 	return r, nil
 }
+
+// capacity returns the visits per day of all origins.
+func (w *world) capacity(s Setup) float64 {
+	switch {
+	case s.Capacity > 0:
+		return s.Capacity
+	case w.CapacityDay > 0:
+		return w.CapacityDay
+	case w.Need > 0:
+		changes := 0.0
+		for i := range w.origins {
+			changes += w.origins[i].rate
+		}
+		return min(w.Need*changes*float64(s.Origins)/float64(len(w.origins)), 1e9)
+	}
+	return w.Scenario.Capacity * float64(s.Origins)
+}
+
+// limits returns the freshness values with which results of the setup are compared. They
+// are computed from at most limitOrigins origins.
+func (s Setup) limits() (limits, error) {
+	if err := s.Scenario.Check(); err != nil {
+		return limits{}, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
+	}
+	if err := s.Check(); err != nil {
+		return limits{}, err
+	}
+	if n := len(s.Scenario.Recorded); n > 0 {
+		s.Origins = n
+	}
+	w := newWorld(s.Scenario, s.Origins, limitOrigins, s.Seed, start+int64(s.Days)*day)
+	return limitsOf(w, w.capacity(s)*float64(len(w.origins))/float64(s.Origins)), nil
+}
+
+const limitOrigins = 20_000
 
 // visitBeforeStart gives each origin that exists at the start one visit at a random
 // time during the history, because a scheduler is rarely started with empty records.
 func (r *run) visitBeforeStart() {
 	for key := range r.origins {
 		o := &r.origins[key]
-		r.states[key] = visit.NewState(int64(key), o.born, r.rules)
-		r.states[key].Lister = 1
+		r.states[key] = r.newState(key, o.born)
 		if o.born >= start {
 			r.unborn = append(r.unborn, int32(key))
 			continue
 		}
 		r.addCount(key, 1)
-		at := start - 1 - int64(r.noise.uniform()*float64(history-day))
+		g := r.random(forFirstVisit, int64(key), 0)
+		at := start - 1 - int64(g.uniform()*float64(history-day))
 		if o.dies <= o.born { // dead from the start: it dies right after this visit
 			o.dies = at + 1
 		}
-		r.Scenario.advance(o, at)
+		r.advance(o, at)
 		r.position = at
 		r.record(key, at)
 	}
@@ -135,69 +172,13 @@ func (r *run) visitBeforeStart() {
 // addCount adds by to the number of dated or undated origins, if the origin is enabled.
 // Callers subtract it before they change a state and add it afterwards.
 func (r *run) addCount(key, by int) {
-	switch s := r.states[key]; {
+	switch s := &r.states[key]; {
 	case !s.Enabled():
 	case s.LastUpdate == visit.Never:
 		r.counts.A += by
 	default:
 		r.counts.B += by
 	}
-}
-
-// listOrigins is the daily listing of all origins that exist.
-func (r *run) listOrigins(now int64) {
-	later := r.unborn[:0]
-	for _, key := range r.unborn {
-		if r.origins[key].born > now {
-			later = append(later, key)
-			continue
-		}
-		r.listNew(int(key), now)
-	}
-	r.unborn = later
-	for key := range r.origins {
-		if r.origins[key].born < now {
-			r.listAgain(key, now)
-		}
-	}
-	r.queues.quality.Listed = now
-}
-
-// listNew adds an origin that a listing names for the first time.
-func (r *run) listNew(key int, now int64) {
-	o := &r.origins[key]
-	s := visit.NewState(int64(key), now, r.rules)
-	s.Lister = 1
-	if r.Scenario.Dated {
-		s.LastUpdate = o.born
-	}
-	r.states[key] = s
-	r.addCount(key, 1)
-	o.born = now // measured from the first listing, because no policy knows it earlier
-	o.unseen = append(o.unseen, int32(now-start))
-	r.place(key, now)
-}
-
-// listAgain applies a listing to a known origin.
-func (r *run) listAgain(key int, now int64) {
-	o, s := &r.origins[key], &r.states[key]
-	dead, date := now >= o.dies, visit.Never
-	if r.Scenario.Dated && !dead {
-		r.Scenario.advance(o, now)
-		date = r.Scenario.listedDate(o, key, now)
-	}
-	gone := dead && o.unlisted
-	if gone != s.Enabled() && date <= s.LastUpdate {
-		return // the listing changes nothing
-	}
-	r.addCount(key, -1)
-	if gone {
-		*s = visit.Unlisted(*s)
-	} else {
-		*s = visit.Listed(*s, now, date)
-	}
-	r.addCount(key, 1)
-	r.place(key, now)
 }
 
 // place puts an origin into its queue, or while it rests into queues.resting.
@@ -227,14 +208,28 @@ func (r *run) endRests(now int64) {
 	delete(r.queues.resting, at)
 }
 
+// quality returns the quality of a lister's dates as it is known now.
+func (r *run) quality(id int32) visit.Quality {
+	if id < 1 || int(id) > len(r.listers) {
+		return visit.Quality{}
+	}
+	l, all := &r.listers[id-1], visit.Dates{}
+	for i := range r.listers {
+		all = all.Add(r.listers[i].dates)
+	}
+	return r.rules.Quality(l.dates, all, l.listed)
+}
+
 // visitBest visits as many origins as the capacity allows in one tick.
 func (r *run) visitBest(now int64) {
 	r.credit += r.Setup.Capacity * tick / day
 	n := int(r.credit)
 	r.credit -= float64(n)
 	r.meter.slots += n
-	r.queues.quality = r.dates.Quality(r.queues.quality.Listed)
-	picked := visit.Pick(r.policy, r.queues, now, n, r.counts, nil)
+	for i := range r.hosts {
+		r.hosts[i].visits = 0
+	}
+	picked := visit.Pick(r.policy, r.queues, now, n, r.counts, func(c visit.Candidate) bool { return r.accept(c.Key, now) })
 	r.counts.Served += int64(len(picked))
 	r.queues.finishPick(picked)
 	for _, c := range picked {
@@ -246,9 +241,7 @@ func (r *run) visitBest(now int64) {
 func (r *run) visit(key int, now int64) {
 	o := &r.origins[key]
 	s := &r.states[key]
-	if s.Target != visit.Never {
-		r.position = max(r.position, s.Target)
-	}
+	r.position = r.policy.Position(r.position, *s)
 	s.LastScheduled = now
 	r.meter.visits++
 	r.meter.size += float64(o.size)
@@ -256,9 +249,9 @@ func (r *run) visit(key int, now int64) {
 		r.meter.first++
 		r.meter.firstWait += float64(now - s.FirstSeen)
 	}
-	r.Scenario.advance(o, now)
+	r.advance(o, now)
 	before := *s
-	effect := r.record(key, now)
+	e, effect := r.record(key, now)
 	switch {
 	case now >= o.dies:
 		r.meter.dead++
@@ -267,7 +260,8 @@ func (r *run) visit(key int, now int64) {
 		if !effect.Changed && before.LastSuccess != visit.Never {
 			r.meter.useless++
 		}
-		r.dates = r.dates.Learn(before, visit.Event{At: now}, effect, r.rules.Rate(before), r.queues.quality.Listed)
+		l := &r.listers[o.lister]
+		l.dates = r.rules.LearnDates(l.dates, r.quality(int32(o.lister)+1), before, e, effect)
 	}
 }
 
@@ -284,19 +278,29 @@ func (r *run) markSeen(o *origin, now int64) {
 
 // record draws the outcome of a visit and gives it to the policy. Visits before start
 // do not fail, and their changes are not measured.
-func (r *run) record(key int, now int64) visit.Effect {
+func (r *run) record(key int, now int64) (visit.Event, visit.Effect) {
 	o := &r.origins[key]
-	e := visit.Event{Status: visit.Full, At: now, Fudge: (2*r.noise.uniform() - 1) * r.rules.Fudge}
-	s := r.states[key]
+	g := r.random(forOutcome, int64(key), now)
+	e := visit.Event{Status: visit.Full, At: now, Fudge: (2*g.uniform() - 1) * r.rules.Fudge}
+	s := &r.states[key]
+	outage, down := span{}, false
+	if len(r.hosts) > 0 && now >= start {
+		outage, down = r.hosts[o.host].outage(now)
+	}
 	switch {
+	case down && outage.refuses:
+		e.Status, e.NotBefore = visit.Failed, min(outage.to, now+day)
+		r.hosts[o.host].refuse(key, e.NotBefore)
+	case down:
+		e.Status = visit.Failed
 	case now >= o.dies:
 		e.Status = visit.NotFound
-	case now >= start && r.noise.uniform() < r.Scenario.FailedRate:
+	case now >= start && g.uniform() < r.FailedRate:
 		e.Status = visit.Failed
 	default:
-		e.Digest = strconv.FormatUint(uint64(o.changes), 36)
-		if r.Scenario.Counts {
-			e.Changes, e.Span = r.changesCounted(o, s, now)
+		e.Digest = digestOf(o.changes)
+		if r.Counts {
+			e.Times, e.Changes, e.Span = r.changesCounted(key, now)
 		}
 		o.seen = o.changes
 		if now < start {
@@ -305,38 +309,48 @@ func (r *run) record(key int, now int64) visit.Effect {
 	}
 	r.addCount(key, -1)
 	var effect visit.Effect
-	r.states[key], effect = r.policy.Record(s, e, r.position)
+	before := *s
+	if *s, effect = r.policy.Record(before, e, r.position); e.NotBefore > 0 && !effect.Success {
+		*s = visit.AfterRefusal(before, *s)
+	}
 	r.addCount(key, 1)
 	r.place(key, max(now, start))
-	return effect
+	return e, effect
 }
 
-// changesCounted returns the changes that a visit can count, and over how many days:
-// those since the last success or, at the first visit, those of 180 days before, which
-// are drawn here because origins have no changes before they exist.
-func (r *run) changesCounted(o *origin, s visit.State, now int64) (changes, span float64) {
-	if s.LastSuccess != visit.Never {
-		return float64(o.changes - o.seen), float64(now-s.LastSuccess) / day
+// digests are shared, because a digest for each change would take memory of its own.
+var digests = func() (all [1 << 12]string) {
+	for i := range all {
+		all[i] = strconv.Itoa(i)
 	}
-	const back = 180.0
-	mean := o.rate * back
-	if r.Scenario.Changes == "bursts" {
-		size := r.Scenario.BurstSize
-		return float64(o.rng.poisson(mean/size)) * size, back
-	}
-	return float64(o.rng.poisson(mean)), back
-}
+	return all
+}()
 
-// poisson draws a Poisson number; for a mean above 50 from the normal distribution.
-func (g *rng) poisson(mean float64) int {
-	if mean > 50 {
-		return max(0, int(math.Round(mean+math.Sqrt(mean)*g.normal())))
+// digestOf returns the digest of an origin's content after so many changes.
+func digestOf(changes uint32) string { return digests[changes%uint32(len(digests))] }
+
+// changesCounted returns the changes that a visit can count, their times, and over how
+// many days: those since the last success or, at the first visit, those of 180 days
+// before.
+func (r *run) changesCounted(key int, now int64) (times []int64, changes, span float64) {
+	o, s := &r.origins[key], &r.states[key]
+	r.times = r.times[:0]
+	if first := s.LastSuccess == visit.Never; first && len(r.Recorded) == 0 {
+		const back = 180.0
+		past, total := r.pastChanges(int64(key), back-float64(now-o.born)/day, visit.MostTimes)
+		slices.Reverse(past)
+		r.times = append(r.times, past...)
+		changes, span = float64(total)+float64(o.changes), back
+	} else {
+		if first {
+			s.LastSuccess = s.FirstSeen
+		}
+		changes, span = float64(o.changes-o.seen), float64(now-s.LastSuccess)/day
 	}
-	n, p := 0, g.uniform()
-	for limit := math.Exp(-mean); p > limit; n++ {
-		p *= g.uniform()
+	for _, at := range o.unseen {
+		r.times = append(r.times, start+int64(at))
 	}
-	return n
+	return r.times, changes, span
 }
 
 // finish measures the changes that are unseen at the end, and returns the result.
@@ -348,29 +362,34 @@ func (r *run) finish() Result {
 			continue
 		}
 		r.meter.alive += float64(until - born)
-		r.Scenario.advance(o, until)
+		r.meter.aliveLate += float64(max(until-max(born, r.meter.warm), 0))
+		r.advance(o, until)
 		r.markSeen(o, until)
 	}
 	result := r.meter.result()
-	result.Scenario, result.Policy, result.Seed = r.Scenario.Name, r.Setup.Policy, r.Seed
+	result.Scenario, result.Policy, result.Seed = r.Name, r.Setup.Policy, r.Seed
 	result.Origins, result.Days, result.Capacity = r.Origins, r.Days, r.Setup.Capacity
 	return result
 }
 
-// optimal is the policy of Bound: Value with the true rates, 0 after death.
+// optimal is the policy of KnownRates: Value with the true rates, 0 after death.
 type optimal struct {
 	visit.Value
 	origins []origin
+	burst   float64 // changes that come together; 0: one
 }
 
 // Name implements visit.Policy.
-func (optimal) Name() string { return Bound }
+func (optimal) Name() string { return KnownRates }
 
 // Place implements visit.Policy.
 func (p optimal) Place(s visit.State) visit.Place {
 	o := &p.origins[s.Key]
+	s.Recent = visit.Recent{} // it knows rates and no habits
 	place := p.Value.Place(s)
-	place.Class = visit.ClassOf(o.rate)
+	if place.Class = visit.ClassOf(o.rate); p.burst > 0 {
+		place.Class = visit.ClassOf(o.rate / p.burst)
+	}
 	if s.LastVisit >= o.dies || s.LastScheduled >= o.dies {
 		place.Class = 0
 	}
@@ -379,5 +398,5 @@ func (p optimal) Place(s visit.State) visit.Place {
 
 // Shares implements visit.Policy: no shares are reserved.
 func (optimal) Shares(n int, _ visit.Counts) (shares, refill []visit.Share) {
-	return []visit.Share{{Pools: []visit.Pool{visit.PoolFirst, visit.PoolKnown, visit.PoolQuiet, visit.PoolSignal}, N: n}}, nil
+	return []visit.Share{{Pools: []visit.Pool{visit.PoolFirst, visit.PoolKnown, visit.PoolQuiet, visit.PoolSignal, visit.PoolFailing}, N: n}}, nil
 }

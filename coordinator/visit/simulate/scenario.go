@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -40,33 +39,56 @@ type Scenario struct {
 	Recall     float64 `json:"recall"`      // probability that the next listing dates a change
 	FalseRate  float64 `json:"false_rate"`  // dates per day without a change
 	FailedRate float64 `json:"failed_rate"` // probability that a visit of a live origin fails
+
+	Cold        float64 `json:"cold"`         // share of the origins without a visit before the start
+	CapacityDay float64 `json:"capacity_day"` // visits per day of all origins; 0: Capacity counts
+	Need        float64 `json:"need"`         // visits per day for each change per day of all origins; 0: Capacity counts
+	DatedShare  float64 `json:"dated_share"`  // with Dated: share of the origins that get dates
+	Misdated    float64 `json:"misdated"`     // share of the dated origins whose dates are all false
+	Listers     float64 `json:"listers"`      // number of listers; all but the first draw their quality and cadence
+	Cadence     float64 `json:"cadence_days"` // days between two listings
+	Drift       float64 `json:"drift"`        // standard deviation of the logarithm of a rate after a day
+	OnDays      float64 `json:"on_days"`      // mean length of phases with changes; 0: there are no phases
+	OffDays     float64 `json:"off_days"`     // mean length of phases without; both have Pareto lengths of shape 1.5
+	Night       float64 `json:"night"`        // share of the changes that nights do not have
+	Weekend     float64 `json:"weekend"`      // share of the changes that weekends do not have
+	Hosts       float64 `json:"hosts"`        // number of hosts; 0: politeness does not matter
+	HostVisits  float64 `json:"host_visits"`  // visits per day that politeness allows for a host
+	Outages     float64 `json:"outages"`      // per host and day
+	OutageDays  float64 `json:"outage_days"`  // mean length of an outage
+	RetryAfter  float64 `json:"retry_after"`  // share of the outages in which the host answers with a Retry-After
+
+	// Ranges replace fields, by their JSON names, with numbers that the seed draws between
+	// two limits; if both are above 0 the logarithm is uniform.
+	Ranges map[string][2]float64 `json:"ranges,omitempty"`
+	// Recorded replaces the origins by recorded ones (leasehold visits replay --world).
+	Recorded []Recorded `json:"recorded,omitempty"`
 }
 
 // defaults are the values that a scenario does not set; they are those of S1.
 var defaults = Scenario{
 	Capacity: 0.1, MedianRate: 1.0 / 30, Spread: 1.5, Changes: "poisson", BurstSize: 1, Counts: true, SizeShape: 1.5,
 	Forks: 0.2, Dead: 0.02, Dying: 0.05, Unlisted: 0.5, New: 0.1, FailedRate: 0.002,
+	DatedShare: 1, Listers: 1, Cadence: 1, HostVisits: 1000, OutageDays: 1,
 }
 
-// Scenarios are the scenarios S1 to S8.
-var Scenarios = func() []Scenario {
-	vary := func(name, about string, change func(*Scenario)) Scenario {
-		s := defaults
-		s.Name, s.About = name, about
-		change(&s)
-		return s
+// drawn returns the scenario with the numbers that the seed draws.
+func (s Scenario) drawn(w *world) Scenario {
+	v := reflect.ValueOf(&s).Elem()
+	for i := range v.NumField() {
+		if limits, ok := s.Ranges[jsonName(v.Type().Field(i))]; ok {
+			g := w.random(forRange, int64(i), 0)
+			v.Field(i).SetFloat(g.between(limits[0], limits[1]))
+		}
 	}
-	return []Scenario{
-		vary("S1", "no dates", func(*Scenario) {}),
-		vary("S2", "good dates", func(s *Scenario) { s.Dated, s.Recall, s.FalseRate = true, 0.95, 0.001 }),
-		vary("S3", "wrong dates", func(s *Scenario) { s.Dated, s.Recall, s.FalseRate = true, 0.3, 0.02 }),
-		vary("S4", "bursty", func(s *Scenario) { s.Changes, s.BurstSize = "bursts", 8; s.MedianRate = 1.0 / 10 }),
-		vary("S5", "podcasts without dates", func(s *Scenario) { s.Changes, s.MedianRate, s.Spread = "regular", 1.0/7, 1; s.Forks = 0 }),
-		vary("S6", "starved", func(s *Scenario) { s.Capacity = 0.01 }),
-		vary("S7", "bootstrap flood", func(s *Scenario) { s.Flood, s.FloodDay, s.New = 0.5, 60, 0 }),
-		vary("S8", "folders with one-bit changes", func(s *Scenario) { s.Counts = false }),
-	}
-}()
+	return s
+}
+
+// jsonName returns the name of a field in JSON.
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
 
 // ByName returns the scenarios of a list separated by commas. An item is a name such as
 // S1, a range such as S1..S8, "all", or the path of a JSON file (see Parse).
@@ -96,7 +118,7 @@ func byName(name string) ([]Scenario, error) {
 	}
 	s, err := readScenario(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("scenario %q: %w: want S1 to S8, a range such as S1..S8, all, or a file", name, fault.ErrInvalid)
+		return nil, fmt.Errorf("scenario %q: %w: want S1 to S20, a range such as S1..S8, all, or a file", name, fault.ErrInvalid)
 	}
 	return []Scenario{s}, err
 }
@@ -106,7 +128,7 @@ func scenarioIndex(name string) int {
 	return slices.IndexFunc(Scenarios, func(s Scenario) bool { return strings.EqualFold(s.Name, name) })
 }
 
-const maxFile = 1 << 20 // bytes
+const maxFile = 64 << 20 // bytes; recorded worlds are large
 
 // readScenario reads a scenario from a file; one without a name is named by the path.
 func readScenario(path string) (s Scenario, err error) {
@@ -141,16 +163,30 @@ func Parse(content []byte) (Scenario, error) {
 // Check returns fault.ErrInvalid, with the accepted range, if a field is out of range.
 func (s Scenario) Check() error {
 	v := reflect.ValueOf(s)
+	known := 0
 	for i := range v.NumField() {
 		x, ok := v.Field(i).Interface().(float64)
 		if !ok {
 			continue
 		}
-		key := v.Type().Field(i).Tag.Get("json")
-		low, high := bounds(key)
-		if !(x >= low && x <= high) || math.IsNaN(x) {
-			return fmt.Errorf("%s %v: %w: want %v to %v", key, x, fault.ErrInvalid, low, high)
+		key := jsonName(v.Type().Field(i))
+		values := []float64{x}
+		if limits, ok := s.Ranges[key]; ok {
+			known++
+			values = append(values, limits[:]...)
+			if limits[0] > limits[1] {
+				return fmt.Errorf("range of %s from %v to %v: %w: want the smaller number first", key, limits[0], limits[1], fault.ErrInvalid)
+			}
 		}
+		low, high := bounds(key)
+		for _, x := range values {
+			if !(x >= low && x <= high) {
+				return fmt.Errorf("%s %v: %w: want %v to %v", key, x, fault.ErrInvalid, low, high)
+			}
+		}
+	}
+	if known < len(s.Ranges) {
+		return fmt.Errorf("ranges: %w: one of the fields has no number", fault.ErrInvalid)
 	}
 	if !slices.Contains([]string{"poisson", "bursts", "regular"}, s.Changes) {
 		return fmt.Errorf("changes %q: %w: want poisson, bursts or regular", s.Changes, fault.ErrInvalid)
@@ -173,8 +209,22 @@ func bounds(key string) (low, high float64) {
 		return 1.05, 100
 	case "flood_day":
 		return 0, 36500
-	case "false_rate":
+	case "false_rate", "outages":
 		return 0, 50
+	case "capacity_day":
+		return 0, 1e9
+	case "need", "drift":
+		return 0, 1000
+	case "listers":
+		return 1, 1000
+	case "hosts":
+		return 0, 1e6
+	case "cadence_days":
+		return 0.25, 365
+	case "on_days", "off_days", "outage_days":
+		return 0, 3650
+	case "host_visits":
+		return 0.01, 1e6
 	}
 	return 0, 1
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"slices"
 
 	"leasehold/coordinator/visit"
 )
@@ -14,88 +15,221 @@ type origin struct {
 	born, dies int64
 	next       int64 // time of the next change
 	lastChange int64
-	listed     int64 // the last change that a listing had the chance to date
-	changes    uint32
+	listed     int64   // the last change that a listing had the chance to date
+	switches   int64   // end of the present phase, if the rate switches on and off
+	changes    uint32  // since born
 	seen       uint32  // changes at the last successful visit
 	unseen     []int32 // times of unseen changes, in seconds after start
 	size       float32
-	rng        rng
+	rng        rng // of the changes only, so that they do not depend on the policy
+	lister     uint16
+	host       int32
 	burstLeft  uint8 // changes left in the present burst
 	unlisted   bool  // its lister does not name it once it is dead
+	dated      bool  // its lister gives dates
+	misdated   bool  // all of these dates are wrong
+	fork       bool  // changes a tenth as often
+	off        bool  // in a phase without changes
+
+	recorded []int64 // times of the changes to come, in a recorded world
 }
 
 // maxUnseen limits the times in origin.unseen; later changes are missing in the delays
 // only.
 const maxUnseen = 1 << 14
 
-// rng is a splitmix64 generator, because its state takes only eight bytes per origin.
-type rng uint64
-
-func (g *rng) next() uint64 {
-	*g += 0x9e3779b97f4a7c15
-	z := uint64(*g)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// uniform returns a number in (0, 1).
-func (g *rng) uniform() float64 { return (float64(g.next()>>11) + 0.5) / (1 << 53) }
-
-func (g *rng) exponential() float64 { return -math.Log(g.uniform()) }
-
-func (g *rng) normal() float64 {
-	return math.Sqrt(2*g.exponential()) * math.Cos(2*math.Pi*g.uniform())
-}
-
 // The simulated time begins at start. Origins that exist then were visited once during
-// the history seconds before.
+// the history seconds before, unless the start is cold.
 const (
 	start   int64 = 1_700_000_000
 	history int64 = 30 * day
 )
 
-// newOrigins returns n origins; end is the end of the simulated time.
-func newOrigins(s Scenario, n int, seed uint64, end int64) []origin {
-	origins := make([]origin, n)
-	for i := range origins {
-		origins[i] = s.newOrigin(rng(seed<<32+uint64(i)), float64(i)/float64(n), end)
+// A world is what the scenario and the seed determine: all that does not depend on the
+// policy.
+type world struct {
+	Scenario
+	seed    uint64
+	end     int64
+	origins []origin
+	listers []lister
+	hosts   []host
+}
+
+// The purposes for which random numbers are drawn. Each has numbers of its own, so that
+// two policies meet the same world although they visit at different times.
+const (
+	forOrigin = iota
+	forHistory
+	forFirstVisit
+	forOutcome
+	forDate
+	forHost
+	forLister
+	forRange
+)
+
+// random returns a generator for a purpose, a subject and a time.
+func (w *world) random(purpose int, subject, at int64) rng {
+	g := rng(w.seed<<32 ^ uint64(purpose)<<56 ^ uint64(subject))
+	g = rng(g.next() ^ uint64(at))
+	g.next()
+	return g
+}
+
+// newWorld draws the world of a scenario with n origins, or at most most of them that are
+// spread evenly.
+func newWorld(s Scenario, n, most int, seed uint64, end int64) *world {
+	w := &world{Scenario: s, seed: seed, end: end}
+	w.Scenario = s.drawn(w)
+	w.listers = w.newListers()
+	w.hosts = w.newHosts()
+	w.origins = make([]origin, min(n, most))
+	for i := range w.origins {
+		key := i * n / len(w.origins)
+		w.origins[i] = w.newOrigin(int64(key), float64(key)/float64(n))
 	}
-	return origins
+	return w
 }
 
 // newOrigin returns one origin. position, 0 to 1, is its place among all; the first ones
 // are those that the scenario adds later.
-func (s Scenario) newOrigin(g rng, position float64, end int64) origin {
+func (w *world) newOrigin(key int64, position float64) origin {
+	if len(w.Recorded) > 0 {
+		return w.recordedOrigin(w.Recorded[key])
+	}
+	g := rng(w.seed<<32 + uint64(key))
 	g.next()
-	o := origin{rate: s.MedianRate * math.Exp(s.Spread*g.normal()), born: start - history, dies: math.MaxInt64}
+	o := origin{rate: w.MedianRate * math.Exp(w.Spread*g.normal()), born: start - history, dies: math.MaxInt64}
 	o.rate = min(max(o.rate, 1e-6), 100)
-	if g.uniform() < s.Forks {
+	if g.uniform() < w.Forks {
 		o.rate /= 10
+		o.fork = true
 	}
-	o.size = float32(min(math.Pow(g.uniform(), -1/s.SizeShape), 1e6))
+	o.size = float32(min(math.Pow(g.uniform(), -1/w.SizeShape), 1e6))
 	switch {
-	case position < s.Flood:
-		o.born = start + int64(s.FloodDay*day)
-	case position < s.Flood+s.New:
-		o.born = start + int64(g.uniform()*float64(end-start))
+	case position < w.Flood:
+		o.born = start + int64(w.FloodDay*day)
+	case position < w.Flood+w.New:
+		o.born = start + int64(g.uniform()*float64(w.end-start))
 	}
-	died := g.exponential() / -math.Log1p(-min(s.Dying, 0.999)) * 365
-	if alreadyDead := g.uniform() < s.Dead; alreadyDead {
+	if w.Cold > 0 && o.born < start && g.uniform() < w.Cold {
+		o.born = start
+	}
+	died := g.exponential() / -math.Log1p(-min(w.Dying, 0.999)) * 365
+	if alreadyDead := g.uniform() < w.Dead; alreadyDead {
 		o.dies = o.born
-	} else if s.Dying > 0 && died < 36500 {
+	} else if w.Dying > 0 && died < 36500 {
 		o.dies = max(o.born, start) + int64(died*day)
 	}
-	o.unlisted = g.uniform() < s.Unlisted
-	o.rng, o.lastChange, o.listed = g, o.born, o.born
-	o.next = o.born + s.secondsToChange(&o)
+	o.unlisted = g.uniform() < w.Unlisted
+	w.furnish(&o, key)
+	o.rng, o.lastChange, o.listed, o.switches = g, o.born, o.born, o.born
+	o.next = w.nextChange(&o, o.born)
 	return o
 }
 
+// furnish draws the lister and the host of an origin, and whether its dates are good.
+func (w *world) furnish(o *origin, key int64) {
+	g := w.random(forOrigin, key, 0)
+	o.lister = uint16(min(g.uniform()*float64(len(w.listers)), float64(len(w.listers)-1)))
+	if u := g.uniform(); len(w.hosts) > 0 { // a few hosts have most of the origins
+		o.host = int32(min(u*u*float64(len(w.hosts)), float64(len(w.hosts)-1)))
+	}
+	o.dated = w.Dated && g.uniform() < w.DatedShare
+	o.misdated = g.uniform() < w.Misdated
+}
+
+// recordedOrigin returns an origin that changes when the recorded one did.
+func (w *world) recordedOrigin(from Recorded) origin {
+	o := origin{born: start, dies: math.MaxInt64, size: 1, lastChange: start, listed: start}
+	for _, at := range slices.Sorted(slices.Values(from.Changes)) {
+		o.recorded = append(o.recorded, start+min(max(at, 1), maxDays*day))
+	}
+	o.rate = max(float64(len(o.recorded))*day/float64(w.end-start), 1e-6)
+	o.next = w.nextChange(&o, start)
+	return o
+}
+
+// nextChange draws the time of the change that follows one at a time.
+func (w *world) nextChange(o *origin, at int64) int64 {
+	if len(w.Recorded) > 0 {
+		if len(o.recorded) == 0 {
+			return math.MaxInt64
+		}
+		next := o.recorded[0]
+		o.recorded = o.recorded[1:]
+		return next
+	}
+	if w.Drift > 0 && at > o.lastChange {
+		days := float64(at-o.lastChange) / day
+		o.rate = min(max(o.rate*math.Exp(w.Drift*math.Sqrt(days)*o.rng.normal()), 1e-6), 100)
+	}
+	for range maxRejections {
+		next := w.afterPhases(o, at, w.secondsToChange(o))
+		if o.rng.uniformIf(w.Night > 0 || w.Weekend > 0) >= w.quiet(next) {
+			return next
+		}
+		at = next
+	}
+	return at + 1
+}
+
+// maxRejections bounds the draws of one change in a night or a weekend.
+const maxRejections = 1000
+
+// uniformIf returns a number in (0, 1), or 1 without a draw if it is not needed.
+func (g *rng) uniformIf(needed bool) float64 {
+	if !needed {
+		return 1
+	}
+	return g.uniform()
+}
+
+// quiet returns the share of the changes that are left out at a time: at night, from 20
+// to 6 o'clock, and on the last two days of a week.
+func (w *world) quiet(at int64) (share float64) {
+	if hour := at % day / 3600; hour < 6 || hour >= 20 {
+		share = w.Night
+	}
+	if at/day%7 >= 5 {
+		share = max(share, w.Weekend)
+	}
+	return share
+}
+
+// afterPhases returns the time at which an origin has been in phases with changes for so
+// many seconds since a time.
+func (w *world) afterPhases(o *origin, at, seconds int64) int64 {
+	if w.OnDays <= 0 {
+		return at + seconds
+	}
+	for {
+		if o.switches <= at {
+			o.off = !o.off
+			mean := w.OnDays
+			if o.off {
+				mean = w.OffDays
+			}
+			// Pareto with shape 1.5 has the mean 3 times its smallest value.
+			length := mean / 3 * math.Pow(o.rng.uniform(), -1/1.5)
+			o.switches = at + max(1, int64(min(length, 36500)*day))
+		}
+		left := o.switches - at
+		if !o.off && seconds <= left {
+			return at + seconds
+		}
+		if !o.off {
+			seconds -= left
+		}
+		at = o.switches
+	}
+}
+
 // secondsToChange draws the seconds from one change to the next, at least 1.
-func (s Scenario) secondsToChange(o *origin) int64 {
+func (w *world) secondsToChange(o *origin) int64 {
 	mean := 1 / o.rate
-	switch s.Changes {
+	switch w.Changes {
 	case "regular": // every mean days ± 15 %
 		mean *= 0.85 + 0.3*o.rng.uniform()
 	case "bursts":
@@ -104,8 +238,8 @@ func (s Scenario) secondsToChange(o *origin) int64 {
 			mean = 1.0 / 24 * o.rng.exponential()
 			break
 		}
-		o.burstLeft = uint8(min((s.BurstSize-1)*o.rng.exponential(), 255))
-		mean *= s.BurstSize * o.rng.exponential()
+		o.burstLeft = uint8(min((w.BurstSize-1)*o.rng.exponential(), 255))
+		mean *= w.BurstSize * o.rng.exponential()
 	default:
 		mean *= o.rng.exponential()
 	}
@@ -113,27 +247,53 @@ func (s Scenario) secondsToChange(o *origin) int64 {
 }
 
 // advance applies the changes of an origin up to now.
-func (s Scenario) advance(o *origin, now int64) {
+func (w *world) advance(o *origin, now int64) {
 	for o.next <= now && o.next < o.dies {
 		o.changes++
-		o.lastChange = o.next
 		if len(o.unseen) < maxUnseen {
 			o.unseen = append(o.unseen, int32(o.next-start))
 		}
-		o.next += s.secondsToChange(o)
+		next := w.nextChange(o, o.next)
+		o.lastChange, o.next = o.next, next
 	}
 }
 
-// listedDate returns the date that a listing gives now, or visit.Never if it gives no
-// new one: the last change with probability Recall, or a false date.
-func (s Scenario) listedDate(o *origin, key int, now int64) int64 {
-	g := rng(uint64(key)<<24 ^ uint64(now))
+// pastChanges draws the changes of the days before an origin was born, the latest first,
+// because first visits see them. It returns at most most of them, and how many there are.
+func (w *world) pastChanges(key int64, days float64, most int) (times []int64, total int) {
+	past := w.origins[key]
+	past.rng, past.burstLeft = w.random(forHistory, key, 0), 0
+	at, from := past.born, past.born-int64(days*day)
+	for len(times) < most {
+		if at -= w.secondsToChange(&past); at < from {
+			return times, len(times)
+		}
+		times = append(times, at)
+	}
+	left := past.rate * float64(at-from) / day
+	if w.Changes == "bursts" {
+		return times, len(times) + int(float64(past.rng.poisson(left/w.BurstSize))*w.BurstSize)
+	}
+	return times, len(times) + past.rng.poisson(left)
+}
+
+// stationary reports whether changes are Poisson with rates that stay, so that the
+// closed form has the optimum.
+func (w *world) stationary() bool {
+	return w.Changes == "poisson" && w.Drift == 0 && w.OnDays == 0 && w.Night == 0 && w.Weekend == 0 && !w.Dated &&
+		len(w.hosts) == 0 && len(w.Recorded) == 0
+}
+
+// dateOf returns the date that a listing gives now, or visit.Never if it gives no new one:
+// the last change with the probability of the lister's recall, or a false date.
+func (w *world) dateOf(o *origin, key int, l *lister, now int64) int64 {
 	changed := o.lastChange > o.listed
 	o.listed = max(o.listed, o.lastChange)
+	g := w.random(forDate, int64(key), now)
 	switch {
-	case changed && g.uniform() < s.Recall:
+	case changed && !o.misdated && g.uniform() < l.recall:
 		return o.lastChange
-	case g.uniform() < -math.Expm1(-s.FalseRate):
+	case g.uniform() < -math.Expm1(-l.falseRate*float64(now-l.listed)/day):
 		return now
 	}
 	return visit.Never

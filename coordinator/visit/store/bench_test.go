@@ -140,7 +140,7 @@ func openFile(t testing.TB, path string) *Store {
 	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	s, err := New(t.Context(), file, "value", visit.DefaultRules())
+	s, err := New(t.Context(), file, uniform(t, "value", visit.DefaultRules()))
 	require.NoError(t, err)
 	return s
 }
@@ -152,4 +152,12 @@ func insert(t testing.TB, s *Store, script string) {
 		s.cache.stale = true
 		return c.Script(script)
 	}))
+}
+
+// uniform is the plan of one policy with the same rules for all types.
+func uniform(t testing.TB, policy string, rules visit.Rules) *visit.Plan {
+	t.Helper()
+	plan, err := visit.Uniform(policy, rules)
+	require.NoError(t, err)
+	return plan
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"time"
 
 	"leasehold/coordinator/visit"
@@ -17,11 +18,16 @@ type cache struct {
 	disabled  map[visit.Reason]int
 	counts    visit.Counts
 	sample    sample
-	flights   map[string]int     // visits under way, by host
-	free      map[string]int64   // by busy host: when the gap after its last visit is over, in milliseconds
-	refusals  map[string]refusal // Retry-After, by host
-	dates     map[int32]dates    // by lister
-	preferred map[int32]bool     // listers with a priority: first visits of the origins that they name come first
+	flights   map[string]int             // visits under way, by host
+	under     map[string]int             // visits under way, by type
+	free      map[string]int64           // by busy host: when the gap after its last visit is over, in milliseconds
+	refusals  map[string]refusal         // Retry-After, by host
+	hosts     map[string]host            // that cannot be reached or ask for a gap
+	gaps      map[string]int64           // Crawl-delay in milliseconds, by host or group
+	programs  map[models.OriginKind]bool // registered types
+	dates     map[int32]dates            // by lister
+	allDates  visit.Dates                // of all listers
+	preferred map[int32]bool             // listers with a priority: first visits of the origins that they name come first
 	position  map[models.OriginKind]int64
 	facts     Facts
 	saved     map[string]int64 // counters as they are in the file
@@ -40,6 +46,8 @@ type dates struct {
 
 	begun int64 // when the listing under way began
 	next  int   // how many origins it has named; 0: none is under way
+
+	empty string // the visit in which it named nothing, if it was the last one
 }
 
 // A Group of origins in the metrics.
@@ -59,6 +67,9 @@ func (k *cache) add(r row, n int) {
 	addCount(k.queues, r.place.Queue(), n)
 	addCount(k.pools, r.place.Pool, n)
 	addCount(k.groups, groupOf(r), n)
+	if r.visit != "" {
+		addCount(k.under, r.Type, n)
+	}
 	if r.visit != "" && r.host != "" {
 		addCount(k.flights, r.host, n)
 	}
@@ -82,6 +93,13 @@ func (k *cache) add(r row, n int) {
 	}
 }
 
+// setDates keeps the observations of a lister, and the sum of all.
+func (k *cache) setDates(lister int32, d dates) {
+	was := k.dates[lister].Dates
+	k.allDates = k.allDates.Add(visit.Dates{Hits: -was.Hits, Misses: -was.Misses, False: -was.False, Days: -was.Days}).Add(d.Dates)
+	k.dates[lister] = d
+}
+
 // move counts a row that has changed.
 func (k *cache) move(was, is row) {
 	k.add(was, -1)
@@ -100,7 +118,7 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{
 		queues: map[visit.Queue]int{}, pools: map[visit.Pool]int{}, groups: map[Group]int{}, disabled: map[visit.Reason]int{},
-		flights: map[string]int{}, free: was.free, refusals: was.refusals, dates: map[int32]dates{}, preferred: map[int32]bool{},
+		flights: map[string]int{}, under: map[string]int{}, free: was.free, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, preferred: map[int32]bool{},
 		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
 		stale: true, // until all is read
 	}
@@ -108,14 +126,15 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	if k.tally == nil {
 		k.free, k.refusals, k.tally = map[string]int64{}, map[string]refusal{}, newTally()
 	}
-	if err := s.loadCounters(c); err != nil {
+	if err := errors.Join(s.loadCounters(c), k.loadHosts(c), k.loadPrograms(c)); err != nil {
 		return err
 	}
-	err := c.All("SELECT key, listed, hits, misses, wrong, active, begun, next FROM lister", nil, func(from sqlfile.Row) error {
+	k.sumGaps(s.policy.Hosts)
+	err := c.All("SELECT key, listed, hits, misses, wrong, watched, active, begun, next, empty FROM lister", nil, func(from sqlfile.Row) error {
 		var key int32
 		var d dates
-		err := from.Scan(&key, &d.listed, &d.Hits, &d.Misses, &d.False, &d.active, &d.begun, &d.next)
-		k.dates[key] = d
+		err := from.Scan(&key, &d.listed, &d.Hits, &d.Misses, &d.False, &d.Days, &d.active, &d.begun, &d.next, &d.empty)
+		k.setDates(key, d)
 		return err
 	})
 	if err != nil {

@@ -55,8 +55,12 @@ func (s *Store) claim(c visit.Candidate, at time.Time) (models.Visit, bool, erro
 	r.visit = fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64())
 	r.LastScheduled, r.urgent = now, 0
 	k := s.update()
-	if position, ok := k.position[r.kind]; r.Target != visit.Never && (!ok || r.Target > position) {
-		k.position[r.kind] = r.Target // which only grows
+	before, known := k.position[r.kind]
+	if !known {
+		before = visit.Never
+	}
+	if position := s.policy.Position(before, r.State); position != before {
+		k.position[r.kind] = position
 	}
 	s.leaveAlone(r.host, at)
 	return s.claimed(r), true, s.save(was, r, now)
@@ -153,6 +157,20 @@ func (s *Store) choose(now time.Time, n int) ([]visit.Candidate, *hosts, error) 
 func (s *Store) counts() visit.Counts {
 	c := s.cache.counts
 	c.Served = s.cache.facts.Granted
+	c.Types = map[string]visit.TypeCounts{}
+	for name, n := range s.cache.under {
+		c.Types[name] = visit.TypeCounts{Flight: n}
+	}
+	for g, n := range s.cache.groups {
+		t := c.Types[string(g.Kind)]
+		switch g.Group {
+		case visit.PoolA.String():
+			t.A += n
+		case visit.PoolB1.String(), visit.PoolB2.String(), visit.PoolB3.String():
+			t.B += n
+		}
+		c.Types[string(g.Kind)] = t
+	}
 	return c
 }
 

@@ -83,6 +83,9 @@ func (s *Store) countGranted(asked int, picked []visit.Candidate, busy *hosts) {
 	k.facts.Urgent += int64(urgent)
 	shares, _ := s.policy.Shares(asked-urgent, counts)
 	for _, share := range shares {
+		if share.Pools[0] == visit.PoolFixed {
+			continue // most of them go to the others
+		}
 		k.tally.shares[poolNames(share.Pools)] += int64(share.N)
 	}
 }
@@ -131,6 +134,8 @@ func poolName(p visit.Pool) string {
 		return "resting"
 	case poolFlight:
 		return "in flight"
+	case poolProgram:
+		return "program"
 	case poolOff:
 		return "disabled"
 	}

@@ -15,10 +15,11 @@ func (r row) queued() bool { return r.host != "" && r.place.Pool <= poolUrgent }
 // moveFront keeps the invariant for the other origins when one moves from where it was to
 // where it is, and reports whether it is in front itself. A row with key 0 is new.
 func (s *Store) moveFront(was, is row) (front bool, err error) {
-	if was.Key != 0 && was.place == is.place {
+	if was.Key != 0 && was.place == is.place && was.host == is.host {
 		return was.front, nil
 	}
-	if was.Key != 0 && was.front && was.queued() && (!is.queued() || was.place.Queue() != is.place.Queue()) {
+	stays := was.place.Queue() == is.place.Queue() && was.host == is.host
+	if was.Key != 0 && was.front && was.queued() && (!is.queued() || !stays) {
 		if err := s.showFirst(was); err != nil {
 			return false, err
 		}
@@ -31,7 +32,7 @@ func (s *Store) moveFront(was, is row) (front bool, err error) {
 		return true, err
 	}
 	front = is.place.Ref < first.Place.Ref || is.place.Ref == first.Place.Ref && is.Key != 0 && is.Key < first.Key
-	if front || was.Key != 0 && was.front && was.queued() && was.place.Queue() == is.place.Queue() {
+	if front || was.Key != 0 && was.front && was.queued() && stays {
 		err = s.setFront(first.Key, !front)
 	}
 	return front, err

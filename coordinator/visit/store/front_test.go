@@ -30,7 +30,7 @@ func TestOnlyTheFirstOfAHostIsInFrontOfAQueue(t *testing.T) {
 		rules := visit.DefaultRules()
 		rules.HostSlots, rules.HostGap, rules.Cooldown = 5, 0, time.Hour
 		var err error
-		s, err = New(t.Context(), s.file, policy, rules)
+		s, err = New(t.Context(), s.file, uniform(t, policy, rules))
 		require.NoError(t, err)
 		now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 		origins := hosted(60, 4)

@@ -40,6 +40,7 @@ type hosts struct {
 
 	deferred int64 // candidates that were passed over
 	wake     int64 // milliseconds: when the first of the busy hosts may be visited; 0: none is waited for
+	paced    bool  // a host is left alone only for the gap between two visits
 }
 
 // politeness forgets the waits that are over, and those that are longer than any, because
@@ -50,47 +51,67 @@ func (s *Store) politeness(now int64, n int) *hosts {
 			delete(s.cache.refusals, host)
 		}
 	}
+	longest := max(s.rules.HostGap, s.rules.LongestGap).Milliseconds()
 	for host, free := range s.cache.free {
-		if free <= now || free > now+s.rules.HostGap.Milliseconds()+60_000 {
+		if free <= now || free > now+longest+60_000 {
 			delete(s.cache.free, host)
 		}
 	}
 	return &hosts{s: s, now: now, most: max(1, int(math.Ceil(s.rules.HostShare*float64(n)))), batch: map[string]int{}}
 }
 
-// waits returns how long a host must still be left alone: at most a share of the batch, at
-// most so many visits at a time, a gap between two, and Retry-After. 0: one more of its
-// origins may be visited now; notNow: the end of a visit or the next batch may allow it.
-func (h *hosts) waits(host string) (milliseconds int64) {
-	k := &h.s.cache
-	gap := h.s.rules.HostGap.Milliseconds()
-	switch {
-	case k.refusals[host].host*1000 > h.now:
-		return k.refusals[host].host*1000 - h.now
-	case k.free[host] > h.now:
-		return k.free[host] - h.now
-	case gap > 0 && h.batch[host] > 0:
-		return gap
-	case h.batch[host] >= h.most, h.batch[host]+k.flights[host] >= h.s.rules.HostSlots:
-		return notNow
-	}
-	return 0
+// A wait is why no origin of a host may be visited now; the zero wait: one may.
+type wait struct {
+	why   string
+	until int64 // milliseconds; 0: until a visit of the host ends, or the next batch
 }
 
-const notNow = -1
+// The reasons of a wait beside those of package visit.
+const (
+	refusedHost = visit.RetryAfter + " of its host"
+	busyHost    = "its host is being visited"
+	gapOfHost   = "gap after the last visit of its host"
+)
+
+// waits returns how long a host must still be left alone: at most a share of the batch, at
+// most so many visits at a time, a gap between two, Retry-After, and a rest if it cannot be
+// reached. A host with a Crawl-delay gets one visit at a time, because the delay counts from
+// its end.
+func (h *hosts) waits(host string) wait {
+	k := &h.s.cache
+	gap, crawlDelay := h.s.gap(host)
+	slots := h.s.rules.HostSlots
+	if crawlDelay {
+		slots = 1
+	}
+	switch {
+	case k.refusals[host].host*1000 > h.now:
+		return wait{refusedHost, k.refusals[host].host * 1000}
+	case k.hosts[host].until*1000 > h.now && k.hosts[host].until*1000 <= h.now+longestWait*1000:
+		return wait{visit.Unreachable, k.hosts[host].until * 1000}
+	case h.batch[host] >= h.most, h.batch[host]+k.flights[host] >= slots:
+		return wait{busyHost, 0}
+	case k.free[host] > h.now:
+		return wait{gapOfHost, k.free[host]}
+	case gap > 0 && h.batch[host] > 0:
+		return wait{gapOfHost, h.now + gap}
+	}
+	return wait{}
+}
 
 // free reports whether an origin of a host may be visited now, and else notes when.
 func (h *hosts) free(host string) bool {
 	if host == "" {
 		return true
 	}
-	length := h.waits(host)
-	if length == 0 {
+	w := h.waits(host)
+	if w.why == "" {
 		return true
 	}
-	if wake := h.now + length; length > 0 && (h.wake == 0 || wake < h.wake) {
-		h.wake = wake
+	if w.until > 0 && (h.wake == 0 || w.until < h.wake) {
+		h.wake = w.until
 	}
+	h.paced = h.paced || w.why == gapOfHost
 	h.deferred++
 	return false
 }

@@ -22,7 +22,7 @@ func importTables(listerColumns string) string {
 		INSERT INTO schedule (priority, ` + schedule + `)
 			SELECT (SELECT o.priority FROM main.origin o WHERE o.id = l.id), ` + schedule + `
 			FROM legacy.origin l WHERE l.id IN (SELECT id FROM main.origin);
-		INSERT INTO lister SELECT key, listed, hits, misses, wrong, ` + listerColumns + `
+		INSERT INTO lister (key, listed, hits, misses, wrong, active, begun, next) SELECT key, listed, hits, misses, wrong, ` + listerColumns + `
 			FROM legacy.lister WHERE key IN (SELECT key FROM schedule);
 		INSERT INTO main.outcome SELECT * FROM legacy.outcome WHERE origin IN (SELECT key FROM schedule);
 		INSERT INTO counter SELECT name, CAST(value AS INTEGER) FROM legacy.fact WHERE name NOT LIKE 'placed by %';

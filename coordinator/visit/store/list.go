@@ -22,6 +22,8 @@ type Listing struct {
 	// From is how many origins the visits before named of the same list, and Next
 	// how many with this one, if there are more: the lister is visited again soon.
 	From, Next int
+	// Visit is the id of the visit, so that one that names nothing counts once.
+	Visit string
 	// Full reports that all origins of the list have been named with this visit.
 	Full bool
 }
@@ -30,6 +32,9 @@ type Listing struct {
 type Named struct {
 	models.Origin
 	Created, Updated time.Time // zero: not given
+	Fork             bool
+	ForkOf           string // URI of the origin that it is a fork of, if it is known
+	Metadata         map[string]string
 }
 
 // sortedFrom is how many origins are written in the order of their ids, because each
@@ -37,8 +42,9 @@ type Named struct {
 const sortedFrom = 500
 
 // List adds the origins of a listing that are new, here and, if a lister named them, to
-// the catalog in the same transactions. It lets the others take part again. A full listing disables those of its lister that it does not name. One that does
-// not go on where the last ended is only added. After a kill part of it is recorded;
+// the catalog in the same transactions. It lets the others take part again.
+// A full listing disables those that it does not name and no other lister does; one that
+// names nothing does so when the listing before named nothing either. One that does not go on where the last ended is only added. After a kill part of it is recorded;
 // listing it again completes it.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	op := fmt.Sprintf("list %d origins", len(l.Origins))
@@ -97,11 +103,10 @@ func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Li
 	if err != nil || l.From != 0 && l.From != d.next {
 		return err // the second: of a list that has changed since
 	}
-	if l.Next == 0 && l.Full {
-		err := s.editNamedBy(ctx, op, lister, now.Unix(), func(r *row) {
-			if !named[r.id] && (l.From == 0 || r.LastSeen < d.begun) {
-				r.State = visit.Unlisted(r.State)
-			}
+	empty := l.From == 0 && l.Next == 0 && l.Full && len(named) == 0
+	if again := d.empty != "" && d.empty != l.Visit; l.Next == 0 && l.Full && (!empty || again) {
+		err := s.dropUnnamed(ctx, op, lister, now.Unix(), func(id string, seen int64) bool {
+			return named[id] || l.From != 0 && seen >= d.begun
 		})
 		if err != nil {
 			return err
@@ -120,7 +125,11 @@ func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Li
 				d.active++
 			}
 		}
-		d.next = l.Next
+		if d.next = l.Next; !empty {
+			d.empty = ""
+		} else if d.empty == "" {
+			d.empty = l.Visit
+		}
 		if l.Next == 0 {
 			d.listed = now.Unix()
 			return s.keepDates(lister, d)
@@ -137,20 +146,48 @@ func (s *Store) name(lister int32, o Named, now int64) error {
 	was, err := read(s.db, o.ID)
 	r := was
 	if errors.Is(err, fault.ErrNotFound) {
-		r = row{State: visit.NewState(0, now, s.rules), id: o.ID, kind: o.Kind, uri: o.URI, host: hostOf(o.URI)}
+		r = row{State: visit.NewState(0, now, s.rulesOf(o.Kind)), id: o.ID, kind: o.Kind, uri: o.URI, host: s.policy.Hosts.Of(hostOf(o.URI))}
 	} else if err != nil {
 		return err
 	}
-	r.State = visit.Listed(r.State, now, second(o.Updated, now))
-	r.priority = o.Priority
-	if lister != 0 {
-		r.Lister = lister
+	r.Type = string(r.kind)
+	if lister == 0 && r.Disabled == visit.ByGone {
+		r.Disabled = "" // the user knows better
+	}
+	if was.Key == 0 && o.Kind.Info().Lister {
+		if r.Every = listerEvery; !o.Kind.Visited() {
+			r.Every, r.Disabled = 0, visit.ByOperator // it only names others
+		}
+	}
+	if err := s.addNaming(&r, lister, o.Listed, now); err != nil {
+		return err
+	}
+	updated := visit.Never
+	if lister == r.Lister || r.LastUpdate == visit.Never { // the dates of one lister count
+		updated = second(o.Updated, now)
+	}
+	r.State = visit.Listed(r.State, now, updated)
+	r.priority, r.Fork = o.Priority, r.Fork || o.Fork
+	if lister == 0 && o.Every != nil && models.ValidEvery(*o.Every) {
+		r.Every = int64(*o.Every)
 	}
 	if created := second(o.Created, now); r.Created == visit.Never {
 		r.Created = created
 	}
-	return s.save(was, r, now)
+	if err := s.save(was, r, now); err != nil {
+		return err
+	}
+	if r.Key == 0 && (o.ForkOf != "" || len(o.Metadata) > 0) {
+		if r, err = read(s.db, o.ID); err != nil {
+			return err
+		}
+	}
+	return s.describe(r.Key, o)
 }
+
+// listerEvery is the seconds between two visits of a lister, unless a user fixes another
+// interval.
+const listerEvery = 24 * 3600
 
 // second is a date of a lister; one in the future is not believed.
 func second(t time.Time, now int64) int64 {
@@ -161,32 +198,34 @@ func second(t time.Time, now int64) int64 {
 }
 
 // editNamedBy changes the origins that a lister named.
-func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, change func(*row)) error {
+func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, change func(*row) error) error {
 	keys, err := s.keys(ctx, op, "SELECT key FROM schedule WHERE lister = ? AND lister <> 0", lister)
 	if err != nil {
 		return err
 	}
 	return stepThrough(ctx, s, op, keys, func(key int64) error {
-		return s.editKey(key, now, func(r *row) {
+		var failed error
+		err := s.editKey(key, now, func(r *row) {
 			if r.Lister == lister {
-				change(r)
+				failed = change(r)
 			}
 		})
+		return errors.Join(failed, err)
 	})
 }
 
 // OriginAdded implements sqlite.Schedule. Adding a known origin again is a listing by
 // hand: one that was disabled by failures or by its lister takes part again.
 func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
-	if err := s.enter(c); err != nil || !o.Kind.Visited() {
+	if err := s.enter(c); err != nil || !o.Kind.Visited() && !o.Kind.Info().Lister {
 		return err
 	}
 	s.notify()
 	return s.name(0, Named{Origin: o}, time.Now().Unix())
 }
 
-// BeforeRemoval implements sqlite.Schedule: no lister is known any more of the origins
-// that this one named.
+// BeforeRemoval implements sqlite.Schedule: the origins that this lister named have another
+// lister, or none.
 func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	op := "remove " + id
 	var key int32
@@ -201,7 +240,13 @@ func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.editNamedBy(ctx, op, key, time.Now().Unix(), func(r *row) { r.Lister = 0 })
+	return s.editNamedBy(ctx, op, key, time.Now().Unix(), func(r *row) error {
+		found, err := s.takeNext(r)
+		if !found {
+			r.Lister = byHand
+		}
+		return err
+	})
 }
 
 // OriginRemoved implements sqlite.Schedule; for an unknown one it does nothing.
@@ -223,7 +268,7 @@ func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	}
 	k := s.update()
 	k.add(r, -1)
+	k.setDates(int32(r.Key), dates{})
 	delete(k.dates, int32(r.Key))
-	return errors.Join(c.Exec("DELETE FROM outcome WHERE origin = ?", r.Key),
-		c.Exec("DELETE FROM lister WHERE key = ?", r.Key), c.Exec("DELETE FROM schedule WHERE key = ?", r.Key))
+	return s.forget(r.Key)
 }

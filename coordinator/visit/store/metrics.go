@@ -55,7 +55,7 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 		}
 		for q, n := range k.queues {
 			if q.Pool < poolUrgent {
-				m.Rates[min(q.Class, visit.Classes-1)] += n
+				m.Rates[q.Class%visit.Classes] += n // a fork has the class of its rate, and Classes
 			}
 		}
 		for kind, at := range m.Position {
@@ -84,8 +84,9 @@ func (s *Store) moving(m *Metrics, now int64) {
 	signalled := func(x visit.State) bool { return visit.Group(x) == visit.PoolB2 }
 	m.Behind = p.summarize(func(x visit.State) (float64, bool) { return float64(x.LastUpdate - x.LastSuccess), signalled(x) })
 	m.Lag = p.summarize(func(x visit.State) (float64, bool) { return float64(max(now-x.LastUpdate, 0)), signalled(x) })
-	value := visit.Value{Rules: s.rules}
-	fresh := p.summarize(func(x visit.State) (float64, bool) { return value.Fresh(x, s.quality(x.Lister), now), x.Enabled() })
+	fresh := p.summarize(func(x visit.State) (float64, bool) {
+		return visit.Value{Rules: s.policy.Rules(x.Type)}.Fresh(x, s.quality(x.DatedBy()), now), x.Enabled()
+	})
 	m.Fresh = 1
 	if fresh.Count > 0 {
 		m.Fresh = fresh.Sum / float64(fresh.Count)

@@ -20,8 +20,8 @@ func Schema() sqlfile.Schema {
 
 // Store is the visit schedule of all origins.
 type Store struct {
-	policy  visit.Policy
-	rules   visit.Rules
+	policy  *visit.Plan
+	rules   visit.Rules // of hosts and requests, and of types without their own
 	file    *sqlfile.File
 	changed chan struct{}
 	catalog Catalog // nil: none
@@ -44,14 +44,9 @@ type Catalog interface {
 func (s *Store) Attach(c Catalog) { s.catalog = c }
 
 // New returns the schedule in a file with Schema, and places all origins again if another
-// policy or other rules placed them. errors.Is finds fault.ErrInvalid for an unknown
-// policy or rules that do not pass visit.Rules.Check. The caller closes the file.
-func New(ctx context.Context, file *sqlfile.File, policy string, rules visit.Rules) (*Store, error) {
-	p, err := visit.New(policy, rules)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{policy: p, rules: rules, file: file, changed: make(chan struct{}, 1)}
+// plan placed them. The caller closes the file.
+func New(ctx context.Context, file *sqlfile.File, plan *visit.Plan) (*Store, error) {
+	s := &Store{policy: plan, rules: plan.Rules(""), file: file, changed: make(chan struct{}, 1)}
 	const op = "open the visit schedule"
 	if err := file.Read(ctx, op, s.load); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
@@ -14,9 +13,13 @@ import (
 type Next struct {
 	Origin models.Origin
 	Pool   string
-	Class  int     // of its rate
-	Rate   float64 // changes a day
-	Value  float64 // 0 for one that was asked for
+	Class  int          // of its rate
+	Rate   float64      // changes a day
+	Value  float64      // 0 for one that was asked for
+	Habit  *visit.Habit // nil: it does not change regularly
+
+	HostGroup string        // as in OriginSchedule
+	HostGap   time.Duration // as in OriginSchedule
 }
 
 // Next lists the n origins that a claim would take now, the best first. It takes
@@ -39,8 +42,10 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 			if x.Place.Pool == poolUrgent {
 				x.Value = 0
 			}
+			group, gap := s.pace(r.host)
 			list = append(list, Next{
-				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: int(x.Place.Class), Rate: s.rules.Rate(r.State), Value: x.Value,
+				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: int(x.Place.Class), Rate: s.rulesOf(r.kind).Rate(r.State), Value: x.Value,
+				Habit: habitOf(r), HostGroup: group, HostGap: gap,
 			})
 		}
 		return nil
@@ -52,17 +57,33 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 // visit.Never under a policy that does not use targets.
 type OriginSchedule struct {
 	visit.State
-	Origin  models.Origin
-	Pool    string
-	Place   visit.Place
-	Value   float64     // at the time of the call, if it waits
-	Rate    float64     // changes a day
-	Why     string      // it is not visited now; visit.Eligible
-	Until   int64       // when its rest is over
-	Visit   string      // under way
-	Urgent  bool        // a visit was asked for
-	Listed  string      // the id of the lister that named it
+	Origin   models.Origin
+	Pool     string
+	Place    visit.Place
+	Value    float64           // at the time of the call, if it waits
+	Rate     float64           // changes a day
+	Why      string            // it is not visited now; visit.Eligible
+	Until    int64             // when its rest is over
+	Visit    string            // under way
+	Urgent   bool              // a visit was asked for
+	Listed   string            // the id of the lister that named it
+	ForkOf   string            // URI, if a lister gave it
+	Metadata map[string]string // that a lister gave
+	Habit    *visit.Habit      // nil: it does not change regularly
+
+	// How its host is visited.
+	HostGroup string        // empty: it shares its politeness with no other host
+	HostGap   time.Duration // between the end of a visit and the next, if robots.txt asks for one
+
 	History []PastVisit // the latest first
+}
+
+// habitOf returns the habit of an origin, or nil if it has none.
+func habitOf(r row) *visit.Habit {
+	if h, ok := r.Habit(); ok {
+		return &h
+	}
+	return nil
 }
 
 // PastVisit is a visit with an outcome.
@@ -83,22 +104,34 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 		if err != nil {
 			return err
 		}
-		until, _ := s.rules.Rest(r.State)
+		until, _ := s.rulesOf(r.kind).Rest(r.State)
 		o = OriginSchedule{
-			State: r.State, Origin: r.origin(), Pool: poolName(r.place.Pool), Place: r.place, Rate: s.rules.Rate(r.State),
-			Why: s.rules.Why(r.State, now.Unix()), Until: until, Visit: r.visit, Urgent: r.urgent != 0,
+			State: r.State, Origin: r.origin(), Pool: poolName(r.place.Pool), Place: r.place, Rate: s.rulesOf(r.kind).Rate(r.State),
+			Why: s.rulesOf(r.kind).Why(r.State, now.Unix()), Until: until, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
 		}
 		if r.place.Pool < poolUrgent {
 			o.Value = s.policy.Worth(r.place, s.quality(r.place.Lister), now.Unix())
 		}
-		if !slices.Contains(visit.ByTarget, s.policy.Name()) {
+		if !s.policy.UsesTargets(r.Type) {
 			o.Target = visit.Never
 		}
-		if until := s.cache.refusals[r.host].host; o.Why == visit.Eligible && until > now.Unix() {
-			o.Why, o.Until = visit.RetryAfter+" of its host", until
+		if r.urgent != 0 { // cooldowns do not matter
+			if o.Why, o.Until = visit.Eligible, visit.Never; r.NotBefore > now.Unix() {
+				o.Why, o.Until = visit.RetryAfter, r.NotBefore
+			}
+		}
+		o.HostGroup, o.HostGap = s.pace(r.host)
+		if w := s.politeness(now.UnixMilli(), 1).waits(r.host); r.host != "" && o.Why == visit.Eligible && w.why != "" {
+			o.Why, o.Until = w.why, visit.Never
+			if w.until > 0 {
+				o.Until = (w.until + 999) / 1000
+			}
 		}
 		if r.visit != "" {
 			o.Why = visit.InFlight
+		}
+		if o.ForkOf, o.Metadata, err = s.described(r.Key); err != nil {
+			return err
 		}
 		if r.Lister != 0 {
 			if _, err := s.db.One("SELECT id FROM schedule WHERE key = ?", []any{r.Lister}, sqlfile.Into(&o.Listed)); err != nil {
@@ -118,12 +151,12 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 	return o, err
 }
 
-// Due reports whether an origin may be visited now, or is being visited. One whose host
-// asked for a longer wait than the gap between two visits is not due.
+// Due reports whether an origin may be visited now, or when the gap after the last visit of
+// its host is over, or is being visited.
 func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 	err = s.write(ctx, "due visits", func() error {
 		picked, busy, err := s.choose(now, 1)
-		due = len(picked) > 0 || s.cache.pools[poolFlight] > 0 || busy.wake != 0 && busy.wake <= now.Add(s.rules.HostGap).UnixMilli()
+		due = len(picked) > 0 || s.cache.pools[poolFlight] > 0 || busy.paced
 		if err != nil || due {
 			return err
 		}

@@ -13,20 +13,32 @@ const (
 	poolRest   visit.Pool = 201 // ref is until when
 	poolFlight visit.Pool = 202 // a visit is under way; ref is when it counts as lost
 	poolOff    visit.Pool = 203 // disabled
+
+	poolProgram visit.Pool = 204 // a program claims it; see program.go
 )
 
 // placeOf returns where an origin waits at a time.
 func (s *Store) placeOf(r row, now int64) visit.Place {
-	until, _ := s.rules.Rest(r.State)
+	rules := s.rulesOf(r.kind)
+	until, _ := rules.Rest(r.State)
 	switch {
 	case r.visit != "":
-		return visit.Place{Pool: poolFlight, Ref: now + int64(s.rules.LostAfter.Seconds())}
+		return visit.Place{Pool: poolFlight, Ref: now + int64(rules.LostAfter.Seconds())}
+	case r.urgent != 0 && r.NotBefore > now:
+		return visit.Place{Pool: poolRest, Ref: r.NotBefore}
+	case !r.kind.Visited():
+		return visit.Place{Pool: poolOff} // it only names others
+	case r.urgent != 0 && r.kind.IsProgram():
+		return placeForProgram(r)
 	case r.urgent != 0:
 		return visit.Place{Pool: poolUrgent, Ref: r.urgent}
 	case !r.Enabled():
 		return visit.Place{Pool: poolOff}
 	case until > now:
 		return visit.Place{Pool: poolRest, Ref: until}
+	}
+	if r.kind.IsProgram() {
+		return placeForProgram(r)
 	}
 	return s.policy.Place(r.State)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"leasehold/coordinator/visit"
@@ -13,10 +14,10 @@ import (
 )
 
 // placementRevision counts how often the program's way to place was changed.
-const placementRevision = 3
+const placementRevision = 6
 
-// placeAll places all origins again if another policy, other rules or another revision
-// placed them, and first adds those of the catalog that a folder of an older program did
+// placeAll places all origins again if another policy, other rules, other groups of hosts
+// or another revision placed them, and first adds those of the catalog that a folder of an older program did
 // not schedule. If the process dies before the end, the next one begins again.
 func (s *Store) placeAll(ctx context.Context, op string) error {
 	now := time.Now()
@@ -49,12 +50,12 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 	if err := s.reschedule(ctx, op, "", now.Unix()); err != nil {
 		return err
 	}
-	rules, err := json.Marshal(s.rules)
+	rules, err := json.Marshal(s.policy.AllRules())
 	if err != nil {
 		return err
 	}
 	return s.write(ctx, op, func() error {
-		return s.db.Exec("INSERT OR REPLACE INTO placement VALUES (1, ?, ?, ?)", s.policy.Name(), placementRevision, string(rules))
+		return s.db.Exec("INSERT OR REPLACE INTO placement VALUES (1, ?, ?, ?)", s.placedBy(), placementRevision, string(rules))
 	})
 }
 
@@ -63,24 +64,28 @@ func (s *Store) placed(ctx context.Context, op string) (placed bool, err error) 
 	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
 		var policy, text string
 		var revision int
-		var rules visit.Rules
+		var rules map[string]visit.Rules
 		known, err := c.One("SELECT policy, revision, rules FROM placement", nil, sqlfile.Into(&policy, &revision, &text))
 		if err != nil || !known {
 			return err
 		}
 		err = json.Unmarshal([]byte(text), &rules)
-		placed = err == nil && policy == s.policy.Name() && revision == placementRevision && reflect.DeepEqual(rules, s.rules)
+		placed = err == nil && policy == s.placedBy() && revision == placementRevision && reflect.DeepEqual(rules, s.policy.AllRules())
 		return nil // rules that cannot be read are other rules
 	})
 	return placed, err
 }
 
-// fixClock finds origins that rest for longer than any rule states, because the clock was
-// wrong when they were scheduled, and lets them rest from now.
+// placedBy identifies the policy and the groups of hosts of s.
+func (s *Store) placedBy() string {
+	return strings.TrimSpace(s.policy.Name() + " " + s.policy.Hosts.String())
+}
+
+// fixClock finds origins that rest for longer than any rule states, or were scheduled in the
+// future, because the clock was wrong when they were scheduled, and lets them rest from now.
 func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
-	r := s.rules
-	longest := max(r.LostAfter, r.Cooldown, r.FailedCooldown, r.NotFoundCooldown, maxRetryAfter*time.Second)
-	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND ref > %d", poolRest, poolFlight, now+int64(longest.Seconds())), now)
+	longest := max(s.policy.LongestRest(), maxRetryAfter*time.Second)
+	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND (ref > %d + every OR last_scheduled > %d)", poolRest, poolFlight, now+int64(longest.Seconds()), now), now)
 }
 
 // reschedule places origins again, and takes back times that are in the future.
@@ -94,6 +99,8 @@ func (s *Store) reschedule(ctx context.Context, op, where string, now int64) err
 			for _, t := range []*int64{&r.LastScheduled, &r.LastVisit, &r.LastSuccess, &r.LastUpdate, &r.LastSeen} {
 				*t = min(*t, now)
 			}
+			r.host = s.policy.Hosts.Of(hostOf(r.uri))
+			s.update().refuse(*r, now)
 		})
 	})
 }

@@ -54,8 +54,11 @@ func (q *queues) Quality(lister int32) visit.Quality { return q.s.quality(lister
 
 func (s *Store) quality(lister int32) visit.Quality {
 	d := s.cache.dates[lister]
-	known := d.Quality(d.listed)
+	known := s.rules.Quality(d.Dates, s.cache.allDates, d.listed)
 	known.FirstVisits = s.cache.preferred[lister]
+	if lister == visit.TellersID {
+		known.Listed = visit.Latest // they tell at once
+	}
 	return known
 }
 
@@ -74,7 +77,7 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 		c = &cursor{fetching: min(firstRead, max(q.want, 1))}
 		q.cursors[key] = c
 	}
-	if given := c.given; !back && given.Host != "" && q.err == nil && q.hosts.waits(given.Host) == 0 {
+	if given := c.given; !back && given.Host != "" && q.err == nil && q.hosts.waits(given.Host).why == "" {
 		next, ok, err := q.s.following(given)
 		if q.err = err; ok {
 			at, _ := slices.BinarySearchFunc(c.behind, next, compareInQueue)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
@@ -63,6 +64,11 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 		return visit.Effect{Ignored: UnknownOrigin}, err
 	}
 	r := was
+	if o.CrawlDelay != nil {
+		if err := s.noteCrawlDelay(r, *o.CrawlDelay); err != nil {
+			return effect, err
+		}
+	}
 	if o.Visit != "" && o.Visit == r.visit {
 		r.visit = ""
 		s.leaveAlone(r.host, at)
@@ -75,7 +81,7 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 		return effect, s.lose(was, r, now)
 	}
 	e := s.event(r, o)
-	if e.At > now+int64(s.rules.Ahead.Seconds()) {
+	if e.At > now+int64(s.rulesOf(r.kind).Ahead.Seconds()) {
 		return visit.Effect{Ignored: visit.InFuture}, s.lose(was, r, now)
 	}
 	if ends := was.visit != "" && r.visit == ""; ends && e.At <= r.LastVisit && e.At >= r.LastVisit-minSpacing {
@@ -98,9 +104,12 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 			return effect, err
 		}
 	}
-	if e.NotBefore > 0 && !effect.Success {
-		// The server works and says when to come back, so the origin has not failed.
-		r.Failures, r.LastStatus, r.Disabled = was.Failures, was.LastStatus, was.Disabled
+	spared, err := s.countHost(r, o, effect, now)
+	if err != nil {
+		return effect, err
+	}
+	if e.NotBefore > 0 && !effect.Success || spared {
+		r.State = visit.AfterRefusal(was.State, r.State)
 	}
 	s.update().refuse(r, now)
 	if err := s.remember(was.Key, o, e, effect); err != nil {
@@ -109,10 +118,26 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 	return effect, s.save(was, r, now)
 }
 
+// countHost notes whether a visit reached its host, and reports whether the failure of the
+// visit is that of the host and not of the origin.
+// In a group a host without a connection is not the fault of all; then each of its origins
+// fails.
+func (s *Store) countHost(r row, o models.Outcome, effect visit.Effect, now int64) (spared bool, err error) {
+	name := hostOf(r.uri)
+	switch {
+	case name == "" || visit.HostGroupName(r.host) != "":
+		return false, nil
+	case o.Fault == models.HostFault && !effect.Success:
+		return s.hostFails(name, now)
+	}
+	return false, s.hostAnswers(name)
+}
+
 // leaveAlone notes that a visit of a host began or ended: the next one waits for the gap.
 func (s *Store) leaveAlone(host string, at time.Time) {
 	if host != "" {
-		s.update().free[host] = at.Add(s.rules.HostGap).UnixMilli()
+		gap, _ := s.gap(host)
+		s.update().free[host] = at.UnixMilli() + gap
 	}
 }
 
@@ -137,7 +162,7 @@ func (s *Store) queuePosition(kind models.OriginKind, now int64) int64 {
 
 // event is an outcome as policies know it.
 func (s *Store) event(r row, o models.Outcome) visit.Event {
-	e := visit.Event{Status: visit.Failed, At: o.At.Unix(), Digest: o.Digest, Fudge: (2*rand.Float64() - 1) * s.rules.Fudge}
+	e := visit.Event{Status: visit.Failed, At: o.At.Unix(), Digest: o.Digest, Fudge: (2*rand.Float64() - 1) * s.rulesOf(r.kind).Fudge}
 	switch o.Status {
 	case models.Eventful, models.Uneventful:
 		e.Status = visit.Full
@@ -145,14 +170,24 @@ func (s *Store) event(r row, o models.Outcome) visit.Event {
 			e.Digest = assumed(r.State, o)
 		}
 		e.Changes, e.Span = counted(r.State, o, e.Digest)
+		e.Times = changeTimes(o)
 	case models.NotFound:
-		e.Status = visit.NotFound
+		if e.Status = visit.NotFound; o.Fault == models.GoneFault {
+			e.Status = visit.Gone
+		}
 	case models.Failed:
 	default:
 		e.Status = visit.Status(o.Status)
 	}
 	if o.RetryAfter > 0 {
 		e.NotBefore = e.At + int64(float64(min(o.RetryAfter, maxRetryAfter))*(1+retryJitter*rand.Float64()))
+	}
+	fresh := int64(min(o.FreshFor, maxRetryAfter))
+	if o.Status == models.Uneventful && r.FreshUntil != visit.Never && r.LastVisit != visit.Never {
+		fresh = max(fresh, r.FreshUntil-r.LastVisit) // a feed that was not sent again has the same ttl
+	}
+	if fresh > 0 && e.Status == visit.Full {
+		e.FreshUntil = e.At + fresh
 	}
 	return e
 }
@@ -210,20 +245,33 @@ func counted(s visit.State, o models.Outcome, digest string) (changes, span floa
 	return 0, 0
 }
 
+// changeTimes are the dates of the changes that an outcome names, ascending, without those
+// after the visit.
+func changeTimes(o models.Outcome) (times []int64) {
+	for _, t := range o.ChangedAt {
+		if !t.After(o.At) {
+			times = append(times, t.Unix())
+		}
+	}
+	slices.Sort(times)
+	return times
+}
+
 // scoreLister records whether the date that a lister gave was right.
 func (s *Store) scoreLister(was row, e visit.Event, effect visit.Effect) error {
-	d, ok := s.cache.dates[was.Lister]
-	if !ok || was.Lister == 0 {
+	by := was.DatedBy()
+	d, ok := s.cache.dates[by]
+	if by == 0 || !ok && by != visit.TellersID {
 		return nil
 	}
-	d.Dates = d.Learn(was.State, e, effect, s.rules.Rate(was.State), d.listed)
-	return s.keepDates(was.Lister, d)
+	d.Dates = s.rulesOf(was.kind).LearnDates(d.Dates, s.quality(by), was.State, e, effect)
+	return s.keepDates(by, d)
 }
 
 func (s *Store) keepDates(lister int32, d dates) error {
-	s.update().dates[lister] = d
-	return s.db.Exec("INSERT OR REPLACE INTO lister (key, listed, hits, misses, wrong, active, begun, next) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		lister, d.listed, d.Hits, d.Misses, d.False, d.active, d.begun, d.next)
+	s.update().setDates(lister, d)
+	return s.db.Exec("INSERT OR REPLACE INTO lister (key, listed, hits, misses, wrong, watched, active, begun, next, empty) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		lister, d.listed, d.Hits, d.Misses, d.False, d.Days, d.active, d.begun, d.next, d.empty)
 }
 
 // historyMost is how many outcomes of an origin are kept.

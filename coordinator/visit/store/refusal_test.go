@@ -21,7 +21,7 @@ func askedToWait(t *testing.T, path string, now time.Time, n int, wait models.Se
 	rules := visit.DefaultRules()
 	rules.HostGap, rules.Cooldown, rules.HostSlots, rules.HostShare = 0, 0, 100, 1
 	var err error
-	s, err = New(t.Context(), s.file, "value", rules)
+	s, err = New(t.Context(), s.file, uniform(t, "value", rules))
 	require.NoError(t, err)
 	require.NoError(t, s.List(t.Context(), now, Listing{Origins: hosted(4, 1)}))
 	visits, err := s.Claim(t.Context(), now, 10)
@@ -82,7 +82,7 @@ func TestTheRetryAfterOfAHostOutlivesTheProcess(t *testing.T) {
 	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	s, err := New(t.Context(), file, "value", first.rules)
+	s, err := New(t.Context(), file, uniform(t, "value", first.rules))
 	require.NoError(t, err)
 	require.Zero(t, claimable(t, s, now.Add(time.Minute)))
 	require.Equal(t, 4, claimable(t, s, now.Add(3960*time.Second)))

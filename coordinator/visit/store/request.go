@@ -12,7 +12,8 @@ import (
 )
 
 // SaveNow has an origin visited as soon as its host allows, in the share that is
-// reserved for such visits, regardless of cooldowns. If a visit is under way, another
+// reserved for such visits, regardless of cooldowns, but not before the end of a
+// Retry-After. If a visit is under way, another
 // follows.
 func (s *Store) SaveNow(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "save now "+id, now, id, func(r *row) { r.request(now) })
@@ -42,6 +43,13 @@ func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Orig
 	})
 }
 
+// Tell records a report that an origin has changed, such as one of a forge's webhook.
+// It counts as a date; whether such reports are true is learned. A visit follows when its
+// value is due.
+func (s *Store) Tell(ctx context.Context, now time.Time, id string) error {
+	return s.alter(ctx, "changed "+id, now, id, func(r *row) { r.State = visit.Tell(r.State, now.Unix()) })
+}
+
 // Enable lets an origin take part again, and forgets its failures and the rest after
 // them.
 func (s *Store) Enable(ctx context.Context, now time.Time, id string) error {
@@ -56,8 +64,8 @@ func (s *Store) Disable(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "disable "+id, now, id, func(r *row) { r.Disabled, r.urgent = visit.ByOperator, 0 })
 }
 
-// Steer is one of Enable, Disable and SaveNow, by its name: enable, disable or
-// save-now.
+// Steer is one of Enable, Disable, SaveNow and ForceNow, by its name: enable, disable,
+// save-now or force-now.
 func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) error {
 	switch action {
 	case "enable":
@@ -66,8 +74,10 @@ func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) err
 		return s.Disable(ctx, now, id)
 	case "save-now":
 		return s.SaveNow(ctx, now, id)
+	case "force-now":
+		return s.ForceNow(ctx, now, id)
 	}
-	return fmt.Errorf("action %.64q: want enable, disable or save-now: %w", action, fault.ErrInvalid)
+	return fmt.Errorf("action %.64q: want enable, disable, save-now or force-now: %w", action, fault.ErrInvalid)
 }
 
 func (s *Store) alter(ctx context.Context, op string, now time.Time, id string, change func(*row)) error {

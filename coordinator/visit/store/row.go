@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"net/url"
+	"strings"
 
 	"leasehold/coordinator/visit"
 	"leasehold/models"
@@ -13,7 +14,8 @@ import (
 // A row is an origin as the store has it.
 type row struct {
 	visit.State
-	id, uri, host  string
+	id, uri        string
+	host           string // visit.HostGroups.Of the host of uri
 	kind           models.OriginKind
 	priority       int64
 	etag, modified string
@@ -28,15 +30,27 @@ func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kin
 
 const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
-	days, lost, urgent, visit, pool, queue, class, ref, front`
+	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until`
 
 func scanRow(from sqlfile.Row) (row, error) {
 	var r row
+	var recent []byte
 	err := from.Scan(&r.Key, &r.id, &r.kind, &r.uri, &r.priority, &r.host, &r.Lister, &r.FirstSeen, &r.LastSeen, &r.Created, &r.LastUpdate,
 		&r.LastScheduled, &r.LastVisit, &r.LastSuccess, &r.LastStatus, &r.LastDigest, &r.etag, &r.modified, &r.Target, &r.Index,
 		&r.Failures, &r.Disabled, &r.NotBefore, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
-		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref, &r.front)
+		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref, &r.front, &r.Dates, &recent,
+		&r.Fork, &r.Every, &r.Told, &r.FreshUntil)
+	r.Recent, r.Type = visit.RecentOf(recent), string(r.kind)
 	return r, err
+}
+
+// rulesOf returns the rules of a kind of origin.
+func (s *Store) rulesOf(kind models.OriginKind) visit.Rules {
+	r := s.policy.Rules(string(kind))
+	if kind.IsProgram() {
+		r.LostAfter = min(r.LostAfter, programDeadline)
+	}
+	return r
 }
 
 // read finds an origin by its id.
@@ -81,7 +95,8 @@ func (s *Store) editKey(key, now int64, change func(*row)) error {
 }
 
 // save writes an origin at the place where it belongs at a time, and keeps the cache like
-// the file. A row with key 0 is new.
+// the file. A row with key 0 is new. It gets the URI without user and password, which only
+// the catalog's origin has.
 func (s *Store) save(was, r row, now int64) (err error) {
 	r.place = s.placeOf(r, now)
 	if r.front, err = s.moveFront(was, r); err != nil {
@@ -89,27 +104,35 @@ func (s *Store) save(was, r row, now int64) (err error) {
 	}
 	k := s.update()
 	if r.Key == 0 {
-		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-			r.id, r.kind, r.uri, r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit,
+		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+			r.id, r.kind, models.Redact(r.uri), r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit,
 			r.LastSuccess, r.LastStatus, r.LastDigest, r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore,
-			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front)
+			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
+			r.Fork, r.Every, r.Told, r.FreshUntil)
 		k.add(r, 1)
 		return err
 	}
 	k.move(was, r)
 	return s.db.Exec(`UPDATE schedule SET priority = ?, lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
 		last_success = ?, last_status = ?, digest = ?, etag = ?, modified = ?, target = ?, idx = ?, failures = ?, disabled = ?,
-		not_before = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ?, front = ? WHERE key = ?`,
+		not_before = ?, host = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ?, front = ?, dates = ?, recent = ?,
+		fork = ?, every = ?, told = ?, fresh_until = ? WHERE key = ?`,
 		r.priority, r.Lister, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit, r.LastSuccess, r.LastStatus, r.LastDigest,
-		r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore, r.Changes, r.Days, r.lost, r.urgent, r.visit,
-		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Key)
+		r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore, r.host, r.Changes, r.Days, r.lost, r.urgent, r.visit,
+		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
+		r.Fork, r.Every, r.Told, r.FreshUntil, r.Key)
 }
 
-// hostOf is the host that a visit of uri loads; a path has none.
+// hostOf is the host that a visit of uri loads, in lower case and without the port that
+// its scheme implies; a path has none.
 func hostOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme == "" || u.Scheme == "file" {
 		return ""
 	}
-	return u.Host
+	host := strings.ToLower(u.Host)
+	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; port != "" {
+		host = strings.TrimSuffix(host, port)
+	}
+	return host
 }

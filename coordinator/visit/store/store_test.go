@@ -179,7 +179,7 @@ func TestAnOriginThatIsLostAgainAndAgainRests(t *testing.T) {
 
 func TestSeveralFailuresDisableUntilTheOriginIsListedAgain(t *testing.T) {
 	t.Parallel()
-	s := open(t, func(r *visit.Rules) { r.FailedCooldown, r.NotFoundCooldown, r.Cooldown = 0, 0, 0 })
+	s := open(t, func(r *visit.Rules) { r.FailedCooldown, r.NotFoundCooldown, r.Cooldown, r.DisableSpan = 0, 0, 0, 0 })
 	list(t, s, noon, store.Listing{Origins: folders(1)})
 	at, id := noon, folders(1)[0].ID
 	for _, status := range []models.Status{models.Failed, models.NotFound, models.Failed} {
@@ -467,30 +467,6 @@ func TestMixServesBothEndsOfKnownChanges(t *testing.T) {
 		require.ElementsMatch(t, uris, got, "mix %v", mix)
 		require.Len(t, next, 10, "each once")
 	}
-}
-
-func TestFault21TheClockMayJumpAndNothingIsVisitedTwice(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "catalog.db")
-	s := openAt(t, path, "value", nil)
-	list(t, s, noon, store.Listing{Origins: folders(2)})
-	century := noon.Add(100 * 365 * 24 * time.Hour)
-	v := claim(t, s, century, 1)
-	require.Len(t, v, 1)
-	record(t, s, century, outcome(v[0], century, models.Eventful, "a"))
-	// Back in the present the other one is visited, and nothing twice for one slot.
-	require.Len(t, claim(t, s, noon.Add(24*time.Hour), 2), 1)
-	require.Empty(t, claim(t, s, noon.Add(35*time.Hour), 2))
-	require.Len(t, claim(t, s, noon.Add(36*time.Hour), 2), 1, "it rests no century")
-	require.Empty(t, claim(t, s, noon, 2))
-	require.NoError(t, s.Close())
-	// What rests for a century is found by the next start, with the true clock.
-	s = openAt(t, path, "value", nil)
-	claim(t, s, century, 2)
-	require.NoError(t, s.Close())
-	s = openAt(t, path, "value", nil)
-	require.Empty(t, claim(t, s, time.Now(), 2))
-	require.Len(t, claim(t, s, time.Now().Add(8*24*time.Hour), 2), 2)
 }
 
 func TestAnotherPolicyPlacesAllAnew(t *testing.T) {

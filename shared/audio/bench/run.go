@@ -6,11 +6,11 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
 	"leasehold/shared/audio"
 	"leasehold/shared/audio/bench/set"
+	"leasehold/shared/platform"
 )
 
 const longest = 24 * time.Hour // of an episode
@@ -145,26 +145,8 @@ func heap() float64 {
 
 // timed runs f, and adds to d the CPU time that this process and its children used meanwhile.
 func timed(d *time.Duration, f func() error) error {
-	before, err := cpu()
-	if err != nil {
-		return err
-	}
-	if err := f(); err != nil {
-		return err
-	}
-	after, err := cpu()
-	*d += after - before
+	before := platform.ProcessorTime()
+	err := f()
+	*d += platform.ProcessorTime() - before
 	return err
-}
-
-func cpu() (time.Duration, error) {
-	var sum time.Duration
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(who, &u); err != nil {
-			return 0, fmt.Errorf("getrusage: %w", err)
-		}
-		sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	return sum, nil
 }

@@ -34,7 +34,14 @@ type Clip struct {
 // Check returns the faults of the clips, in the order of the clips. It fails if ctx ends, if
 // Load fails for a reason other than the recording itself, or if the index cannot be
 // built or searched.
-func Check(ctx context.Context, clips []Clip) ([]Notice, error) {
+func Check(ctx context.Context, clips []Clip) ([]Notice, error) { return check(ctx, clips, false) }
+
+// CheckPlayed does what Check does and also plays each clip over silence, speech and music, and
+// reports the clips that a search does not find there (Missed). That is three more searches of
+// all clips, and one for each clip that is missed.
+func CheckPlayed(ctx context.Context, clips []Clip) ([]Notice, error) { return check(ctx, clips, true) }
+
+func check(ctx context.Context, clips []Clip, play bool) ([]Notice, error) {
 	var all []Notice
 	var builder index.Builder
 	for _, c := range clips {
@@ -64,7 +71,15 @@ func Check(ctx context.Context, clips []Clip) ([]Notice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(append(all, among...), clips), nil
+	all = append(all, among...)
+	if play {
+		missed, err := try(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, missed...)
+	}
+	return inOrder(all, clips), nil
 }
 
 // lasting reports whether an error is caused by the recording, so that a retry cannot help.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sort"
 
 	"leasehold/shared/audio/index"
@@ -17,16 +18,17 @@ const (
 	sameStart = .05    // seconds by which duplicates may differ at either end
 )
 
-// comparison is an episode that plays all clips of an index in order, with gaps.
+// comparison is an episode that plays all clips of an index in order, with gaps, over a background.
 type comparison struct {
-	index  *index.Index
-	starts []int // first sample of each clip
-	next   int   // next clip to play
-	rest   []float32
+	index      *index.Index
+	background background
+	starts     []int // first sample of each clip
+	next, end  int   // next clip to play, and the one before which the episode ends
+	rest       []float32
 }
 
-func newComparison(x *index.Index) *comparison {
-	p := &comparison{index: x}
+func newComparison(x *index.Index, b background) *comparison {
+	p := &comparison{index: x, background: b, end: x.Clips()}
 	at := 0
 	for i := range x.Clips() {
 		p.starts = append(p.starts, at)
@@ -38,10 +40,12 @@ func newComparison(x *index.Index) *comparison {
 // Read implements match.Reader.
 func (p *comparison) Read(dst []float32) (int, error) {
 	if len(p.rest) == 0 {
-		if p.next == p.index.Clips() {
+		if p.next == p.end {
 			return 0, io.EOF
 		}
-		p.rest = append(p.index.Wave(p.next), make([]float32, gap)...)
+		wave := p.index.Wave(p.next)
+		p.rest = slices.Concat(wave, make([]float32, gap))
+		p.background.under(p.rest, len(wave), p.starts[p.next])
 		p.next++
 	}
 	n := copy(dst, p.rest)
@@ -56,7 +60,7 @@ func (p *comparison) at(sample int) int { return sort.SearchInts(p.starts, sampl
 func compare(ctx context.Context, x *index.Index) ([]Notice, error) {
 	var all []Notice
 	named := map[int]bool{}
-	p := newComparison(x)
+	p := newComparison(x, background{})
 	err := match.Find(ctx, x, p, match.Options{}, func(f match.Finding) error {
 		host := p.at(f.Offset + f.Length/2)
 		if host == f.Clip || f.Coverage < whole || named[f.Clip] {

@@ -8,6 +8,8 @@
 //   - Duplicate: the same sound as another clip. All but the first are reported.
 //   - Contained: another clip contains all of it, so a search finds this clip
 //     wherever it finds the other.
+//   - Missed: played over silence, speech or music that is 6 dB quieter, a search does not
+//     find it (CheckPlayed only).
 //
 // Check recognizes Noise and Steady by the steadiness of the spectrum. For each band,
 // steadiness is the geometric mean of the power of each frame divided by the band's

@@ -15,6 +15,7 @@ const (
 	Steady     Fault = "steady"
 	Duplicate  Fault = "duplicate"
 	Contained  Fault = "contained"
+	Missed     Fault = "missed"
 )
 
 // Lost reports whether a search cannot use a clip with the fault at all.

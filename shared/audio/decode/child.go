@@ -11,8 +11,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"leasehold/shared/platform"
 )
 
 const (
@@ -49,8 +50,7 @@ func start(ctx context.Context, bin string, args []string, stdin io.Reader, stal
 	c.cmd.Stdin = stdin
 	c.cmd.Stderr = &c.stderr
 	c.cmd.WaitDelay = killAfter
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.cmd.Cancel = c.kill
+	platform.KillWithChildren(c.cmd)
 	var err error
 	if c.out, err = c.cmd.StdoutPipe(); err == nil {
 		err = c.cmd.Start()
@@ -60,15 +60,6 @@ func start(ctx context.Context, bin string, args []string, stdin io.Reader, stal
 		return nil, fmt.Errorf("ffmpeg: %w", err)
 	}
 	return c, nil
-}
-
-// kill ends the child's process group.
-func (c *child) kill() error {
-	err := syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
-	if errors.Is(err, syscall.ESRCH) {
-		return os.ErrProcessDone
-	}
-	return err
 }
 
 // Read reads the child's stdout. It kills the child if nothing arrives for c.stall.
@@ -96,7 +87,7 @@ func (c *child) wait() error {
 	late := time.AfterFunc(c.stall, func() { c.cancel(errStalled) })
 	defer late.Stop()
 	err := c.cmd.Wait()
-	_ = c.kill() // processes that the child left behind; usually there are none
+	_ = c.cmd.Cancel() // processes that the child left behind; usually there are none
 	if c.ctx.Err() != nil {
 		err = context.Cause(c.ctx)
 	}

@@ -35,7 +35,8 @@
 // and at MPEG 2.5, so frames of these are rewritten for it (mp3alone.go). MPEG 2.5 at
 // 8,000 Hz, 22,050 Hz at 160 kbit/s, and layers I and II fail with fault.ErrNotFound. No
 // module for AIFF or Vorbis was available. A damaged MP3 frame becomes silence of the same
-// length, as in players, if at most minBadFrames frames or one in maxBadShare are damaged.
+// length, and bytes without a frame are skipped, as in players. The error at the end counts them,
+// unless at most minBadFrames frames or one in maxBadShare are damaged.
 // An *Error does not contain the file's name, because the caller knows what the user calls
 // the recording.
 package decode

@@ -7,7 +7,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Error describes what is wrong with a file, in words for people and without its
+// Error describes the fault of a file, in words for people and without its
 // name. Kind is the sentinel of package fault that errors.Is finds.
 type Error struct {
 	Kind   error

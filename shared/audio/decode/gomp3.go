@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -28,7 +29,10 @@ func (*goMP3) close() error { return nil }
 func (g *goMP3) decode(dst []float32) ([]float32, error) {
 	err := g.feed.next()
 	if errors.Is(err, errCutFrame) || errors.Is(err, io.EOF) {
-		return dst, g.ended(err)
+		if err = g.feed.ended(err); errors.Is(err, io.EOF) {
+			err = cmp.Or(g.feed.damage(g.bad), err)
+		}
+		return dst, err
 	}
 	if err != nil {
 		return dst, err
@@ -36,9 +40,7 @@ func (g *goMP3) decode(dst []float32) ([]float32, error) {
 	ok := g.frame() && !g.feed.orphan
 	if !ok {
 		clear(g.raw)
-		if g.bad++; tooBad(g.bad, g.feed.frames) {
-			return dst, corrupt("damaged: %d of the first %d MP3 frames cannot be decoded", g.bad, g.feed.frames)
-		}
+		g.bad++
 	}
 	side, begin := g.stereo.sideBuffer(len(g.raw)/4), len(dst)
 	for i := range side {
@@ -72,12 +74,4 @@ func (g *goMP3) frame() (ok bool) {
 	}
 	_, err := io.ReadFull(g.dec, g.raw)
 	return err == nil
-}
-
-// ended returns the error for the end of the file: io.EOF if nothing is missing.
-func (g *goMP3) ended(err error) error {
-	if g.feed.frames > 0 && g.bad == g.feed.frames {
-		return corrupt("damaged: none of the %d MP3 frames can be decoded", g.bad)
-	}
-	return g.feed.ended(err)
 }

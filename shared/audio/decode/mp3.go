@@ -13,8 +13,9 @@ const (
 	// mp3DecoderDelay is how many samples every layer III decoder adds before the sound:
 	// 528 of the filter bank, and one by convention.
 	mp3DecoderDelay = 528 + 1
-	// maxBadShare and minBadFrames bound the damaged frames, which become silence: one
-	// frame in maxBadShare may be damaged, and minBadFrames always may.
+	// maxBadShare and minBadFrames bound the damaged frames, which become silence, that are
+	// not reported at the end: one frame in maxBadShare may be damaged, and minBadFrames, a
+	// quarter of a second, always may.
 	maxBadShare  = 50
 	minBadFrames = 10
 	// mp3Slack is how many of the seconds that the Xing header declares may be missing,
@@ -115,6 +116,3 @@ func (s *mp3Source) finish() {
 		s.rest = s.buf[len(s.buf)-s.held():]
 	}
 }
-
-// tooBad reports whether so many frames are damaged that the rest is of no use.
-func tooBad(bad, frames int64) bool { return bad > minBadFrames && bad*maxBadShare > frames }

@@ -21,6 +21,9 @@ type mp3Feed struct {
 	unread []byte // the part of frame that the decoder has not read yet
 	again  bool   // the next one is the current one
 
+	lost   int64  // bytes without a frame that were skipped; less than maxSync at a time are not counted
+	lostAt string // the position of the first of them, as a clock shows it
+
 	reservoir int  // bytes of main data before the current frame, for it to refer to
 	orphan    bool // the current frame refers to more than that, so it cannot be decoded
 }
@@ -29,6 +32,10 @@ const (
 	id3v2Header = 10
 	id3v1Bytes  = 128
 )
+
+// maxLost is how many bytes are skipped to find the next frame, so that a stream without an end
+// is given up: a minute at 320 kbit/s is 2.4 MB.
+const maxLost = 16 << 20
 
 // maxReservoir is how many bytes back a frame can refer: the greatest number of nine bits.
 const maxReservoir = 511
@@ -89,9 +96,13 @@ func (f *mp3Feed) next() error {
 	return nil
 }
 
-// ended returns the error for the end of the frames. It is io.EOF unless more than mp3Slack
-// seconds of the declared frames are missing, or none are declared and the last one is cut.
+// ended returns the error for the end of the frames. It is io.EOF unless bytes were skipped,
+// more than mp3Slack seconds of the declared frames are missing, or none are declared and the
+// last one is cut.
 func (f *mp3Feed) ended(err error) error {
+	if f.lost > 0 {
+		return corrupt("damaged: no MP3 frame in %d bytes after %s, which were skipped", f.lost, f.lostAt)
+	}
 	info := f.info
 	per, rate := int64(f.first.samples), f.first.rate
 	missing := info.frames - f.frames
@@ -99,6 +110,15 @@ func (f *mp3Feed) ended(err error) error {
 		return truncated(span(f.frames*per, rate), span(info.frames*per, rate))
 	}
 	return io.EOF
+}
+
+// damage returns the error of a file with so many frames that could not be decoded and became
+// silence. It is nil if they are too few to report.
+func (f *mp3Feed) damage(bad int64) error {
+	if bad > minBadFrames && bad*maxBadShare > f.frames || f.frames > 0 && bad == f.frames {
+		return corrupt("damaged: %d of the %d MP3 frames cannot be decoded, and are silence", bad, f.frames)
+	}
+	return nil
 }
 
 // header finds the header of the next frame, and skips tags and damage before it.
@@ -123,17 +143,39 @@ func (f *mp3Feed) header() (mp3Header, error) {
 			return h, invalid("the sample rate changes from %d to %d Hz at %s", f.first.rate, h.rate, f.clock())
 		}
 	}
-	at := syncMP3(b, &f.first)
-	if at < 0 && len(b) == maxSync && string(b[:8]) != "APETAGEX" {
-		return h, corrupt("damaged: no MP3 frame in the %d bytes after %s", maxSync, f.clock())
-	}
-	if at < 0 { // tags, or zeros
-		return h, io.EOF
-	}
+	return f.resync(b)
+}
+
+// resync finds the next frame after damage, as players do; b is peeked. It skips at most
+// maxLost bytes at a time.
+func (f *mp3Feed) resync(b []byte) (h mp3Header, err error) {
 	f.reservoir = 0
-	_, _ = f.r.Discard(at) // it was peeked
-	h, _ = parseMP3Header(b[at:])
-	return h, nil
+	for skipped := 0; ; {
+		at := syncMP3(b, &f.first)
+		switch {
+		case at >= 0:
+			_, _ = f.r.Discard(at) // it was peeked
+			h, _ = parseMP3Header(b[at:])
+			if skipped > 0 {
+				f.lost += int64(at)
+			}
+			return h, nil
+		case len(b) < maxSync || string(b[:8]) == "APETAGEX": // tags, or zeros
+			return h, io.EOF
+		case skipped >= maxLost:
+			return h, corrupt("damaged: no MP3 frame in the %d bytes after %s", skipped, f.clock())
+		}
+		if f.lost == 0 {
+			f.lostAt = f.clock()
+		}
+		const step = maxSync / 2 // so that two frames on both sides of it are found
+		_, _ = f.r.Discard(step) // it was peeked
+		skipped += step
+		f.lost += step
+		if b, err = f.r.Peek(maxSync); err != nil && !errors.Is(err, io.EOF) {
+			return h, err
+		}
+	}
 }
 
 // skipTags skips ID3 tags between frames, which joined files have. The reservoir stays,

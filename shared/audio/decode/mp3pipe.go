@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -35,10 +36,10 @@ func (p *pipedMP3) decode(dst []float32) ([]float32, error) {
 	if err == nil {
 		return dst, nil
 	}
-	if bad, all := p.child.damages(), p.frames.feed.frames; errors.Is(err, io.EOF) && tooBad(bad, all) {
-		return dst, corrupt("damaged: %d of the %d MP3 frames cannot be decoded", bad, all)
+	if err = p.frames.blame(err); errors.Is(err, io.EOF) {
+		err = cmp.Or(p.frames.feed.damage(p.child.damages()), err)
 	}
-	return dst, p.frames.blame(err)
+	return dst, err
 }
 
 // mp3Frames reads the frames of a feed. The one with the stream's info, if any, is first.

@@ -17,8 +17,13 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Version is the version of the format and of the landmarks in it.
-const Version = 1
+// Version is the version of the format and of the landmarks in it. An entry of a recording that
+// breaks off has version brokenVersion: the reason and its length, two bytes, are at the end.
+const (
+	Version       = 1
+	brokenVersion = 2
+	maxReason     = 4096 // bytes
+)
 
 const (
 	magic     = "lh marks"
@@ -79,21 +84,34 @@ func (e *encoder) flush() {
 	e.last, e.group = first.Frame, e.group[:0]
 }
 
-// finish writes the last group and the head, for an episode of that many samples.
-func (e *encoder) finish(samples int) error {
+// finish writes the last group, the reason why the recording breaks off, unless it is "", and the
+// head, for an episode of that many samples. It returns the number of bytes before the reason.
+func (e *encoder) finish(samples int, broken string) (size int64, err error) {
 	e.flush()
 	if err := e.out.Flush(); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := e.to.WriteAt(head(samples, e.sum.Sum32()), 0)
-	return err
+	if size, err = e.to.Seek(0, io.SeekCurrent); err != nil {
+		return 0, err
+	}
+	version := uint32(Version)
+	if broken != "" {
+		version = brokenVersion
+		end := le.AppendUint16([]byte(broken), uint16(len(broken)))
+		_, _ = e.sum.Write(end)
+		if _, err := e.to.Write(end); err != nil {
+			return 0, err
+		}
+	}
+	_, err = e.to.WriteAt(head(version, samples, e.sum.Sum32()), 0)
+	return size, err
 }
 
 // head returns the head of an entry; sum is the check sum of the bytes after the head.
-func head(samples int, sum uint32) []byte {
+func head(version uint32, samples int, sum uint32) []byte {
 	h := make([]byte, headBytes)
 	copy(h, magic)
-	le.PutUint32(h[8:], Version)
+	le.PutUint32(h[8:], version)
 	le.PutUint32(h[12:], sum)
 	le.PutUint64(h[16:], uint64(samples))
 	return h
@@ -102,7 +120,8 @@ func head(samples int, sum uint32) []byte {
 // Landmarks reads the landmarks of an episode from an encoded entry, whose check sum was right
 // when Decode read it. At most 64 KB of the entry are in memory for each iteration.
 type Landmarks struct {
-	Samples int // length of the episode
+	Samples int    // length of the episode
+	Broken  string // why the recording breaks off or is damaged; "" if it is whole
 	code    io.ReaderAt
 	size    int64
 }
@@ -119,7 +138,8 @@ func Decode(entry io.ReaderAt, size int64) (Landmarks, error) {
 	if n < headBytes || string(h[:8]) != magic {
 		return Landmarks{}, fmt.Errorf("fingerprint: not an entry: %w", fault.ErrCorrupt)
 	}
-	if v := le.Uint32(h[8:]); v != Version {
+	v := le.Uint32(h[8:])
+	if v != Version && v != brokenVersion {
 		return Landmarks{}, fmt.Errorf("fingerprint: an entry of version %d, want %d: %w", v, Version, fault.ErrCorrupt)
 	}
 	sum := crc32.New(castagnoli)
@@ -130,7 +150,31 @@ func Decode(entry io.ReaderAt, size int64) (Landmarks, error) {
 	if sum.Sum32() != le.Uint32(h[12:]) || samples > maxSamples {
 		return Landmarks{}, fmt.Errorf("fingerprint: the entry was cut or changed: %w", fault.ErrCorrupt)
 	}
-	return Landmarks{int(samples), entry, size}, nil
+	l := Landmarks{Samples: int(samples), code: entry, size: size}
+	if v == brokenVersion {
+		if err := l.readReason(); err != nil {
+			return Landmarks{}, fmt.Errorf("fingerprint: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// readReason reads why the recording breaks off from the end of an entry, and leaves the
+// landmarks before it.
+func (l *Landmarks) readReason() error {
+	var n [2]byte
+	l.size -= int64(len(n))
+	if _, err := l.code.ReadAt(n[:], l.size); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	reason := make([]byte, le.Uint16(n[:]))
+	l.size -= int64(len(reason))
+	if l.size < headBytes || len(reason) == 0 || len(reason) > maxReason {
+		return fmt.Errorf("a reason of %d bytes: %w", len(reason), fault.ErrCorrupt)
+	}
+	_, err := l.code.ReadAt(reason, l.size)
+	l.Broken = string(reason)
+	return err
 }
 
 // Of iterates over the landmarks whose hash is in some, in the order of time. An error ends the

@@ -13,8 +13,11 @@
 // An entry that has another version, or was cut or changed, counts as missing: Get removes it,
 // and the caller makes it again.
 //
-// A Store has a limit in bytes. It evicts sounds before landmarks, and the least recently used
-// first. Many goroutines may use a Store, but only one process at a time may own a folder.
+// Search finds the landmarks of one clip in many episodes at once. For it the Store builds segments of
+// package inverted, one for each 32 hours of entries, as Put adds them.
+//
+// A Store has a limit in bytes. It evicts sounds before landmarks before segments, and the least
+// recently used first. Many goroutines may use a Store, but only one process at a time may own a folder.
 // Put computes landmarks from the samples as rounded to 16 bits, and a search reads the stored
 // samples, so the first search of an episode finds the same as all later ones.
 package fingerprint

@@ -88,8 +88,9 @@ func (r *recorder) push(samples []float32) error {
 func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.code.add) }
 
 // close writes the last landmarks and the head, and flushes the sound. The files stay open.
-func (r *recorder) close() error {
+func (r *recorder) close(broken string) (Landmarks, error) {
 	r.peaks.Flush(r.peak)
 	r.pairs.Flush(r.code.add)
-	return errors.Join(r.code.finish(r.samples), r.out.Flush())
+	size, err := r.code.finish(r.samples, broken)
+	return Landmarks{Samples: r.samples, Broken: broken, code: r.code.to, size: size}, errors.Join(err, r.out.Flush())
 }

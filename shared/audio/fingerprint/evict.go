@@ -17,7 +17,8 @@ type kept struct {
 	used  int64 // nanoseconds
 }
 
-// evict removes sounds, and then landmarks, until the rest is within the limit. It spares the
+// evict removes sounds, then landmarks, then segments, until the rest is within the limit. Segments are last,
+// because they alone suffice for a search. It spares the
 // files whose path begins with but. The caller holds mu.
 func (s *Store) evict(but string) error {
 	entries, err := os.ReadDir(s.dir)
@@ -57,8 +58,5 @@ func (s *Store) evict(but string) error {
 
 // rank orders files for eviction: the lowest rank is removed first.
 func rank(path string) int {
-	if filepath.Ext(path) == soundSuffix {
-		return 0
-	}
-	return 1
+	return slices.Index([]string{soundSuffix, marksSuffix, segmentSuffix}, filepath.Ext(path))
 }

@@ -16,8 +16,19 @@ func Write(path string, samples int, fill func(add func(landmark.Landmark))) err
 	}
 	e := newEncoder(f)
 	fill(e.add)
-	return errors.Join(e.finish(samples), f.Close())
+	_, err = e.finish(samples, "")
+	return errors.Join(err, f.Close())
 }
 
-// Head returns the head of an entry of that many samples; rest is the bytes after the head.
-func Head(samples int, rest []byte) []byte { return head(samples, crc32.Checksum(rest, castagnoli)) }
+// Head returns the head of an entry of that many samples; rest is the bytes after the head, with a
+// reason at their end if broken is true.
+func Head(broken bool, samples int, rest []byte) []byte {
+	version := uint32(Version)
+	if broken {
+		version = brokenVersion
+	}
+	return head(version, samples, crc32.Checksum(rest, castagnoli))
+}
+
+// SetSegmentBytes sets the size of the entries that make a segment.
+func (s *Store) SetSegmentBytes(n int64) { s.archive.limit = n }

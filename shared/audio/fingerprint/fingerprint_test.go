@@ -305,10 +305,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add(entry)
 	f.Add(entry[:len(entry)/2])
 	f.Add(entry[24:])
+	f.Add(append(entry[24:len(entry):len(entry)], "cut\x03\x00"...))
 	f.Add([]byte(nil))
 	f.Add(bytes.Repeat([]byte{0, 255, 1}, 100_000))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, entry := range [][]byte{b, append(fingerprint.Head(9000, b), b...)} {
+		for _, entry := range [][]byte{b, append(fingerprint.Head(false, 9000, b), b...), append(fingerprint.Head(true, 9000, b), b...)} {
 			l, err := fingerprint.Decode(bytes.NewReader(entry), int64(len(entry)))
 			last := 0
 			if err == nil {
@@ -343,4 +344,29 @@ func Example() {
 	e, err := store.Get("sha256:9c1e")
 	fmt.Println(e.Samples, "samples are kept,", err)
 	// Output: 288000 samples are kept, <nil>
+}
+
+func TestARecordingThatBreaksOffIsKeptWithTheReason(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, 1<<30)
+	const reason = fingerprint.Broken("truncated: the sound breaks off at 0:02.00")
+	put, err := s.Put("k", func(push func([]float32) error) error {
+		require.NoError(t, push(noise(1, 16000)))
+		return fmt.Errorf("decode: %w", reason)
+	})
+	require.NoError(t, err)
+	got, err := s.Get("k")
+	require.NoError(t, err)
+	whole, err := s.Put("whole", of(noise(1, 16000)))
+	require.NoError(t, err)
+	want := marks(t, whole.Of(every()))
+	require.NotEmpty(t, want)
+	for _, e := range []*fingerprint.Episode{put, got} {
+		require.Equal(t, string(reason), e.Broken)
+		require.Equal(t, 16000, e.Samples)
+		require.Equal(t, want, marks(t, e.Of(every())))
+		require.NoError(t, e.Close())
+	}
+	require.Empty(t, whole.Broken)
+	require.NoError(t, whole.Close())
 }

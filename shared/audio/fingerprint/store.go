@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"leasehold/shared/audio/inverted"
+	"leasehold/shared/audio/landmark"
 	"leasehold/shared/fault"
 )
 
@@ -26,6 +28,8 @@ type Store struct {
 	max int64
 
 	mu sync.Mutex // guards the folder while files are renamed, removed or evicted
+
+	archive archive
 }
 
 // Open creates the folder if it does not exist, and removes the unfinished files of a killed
@@ -43,13 +47,17 @@ func Open(dir string, max int64) (*Store, error) {
 			return nil, fmt.Errorf("fingerprint.Open: %w", err)
 		}
 	}
-	return &Store{dir: dir, max: max}, nil
+	return &Store{dir: dir, max: max, archive: archive{open: map[string]*inverted.Segment{}, limit: segmentBytes}}, nil
 }
 
-// path returns the path of the file of a key. Any string is a valid key, because it is hashed.
+// nameOf returns the name of a key in a segment, and in hexadecimal that of its files. Any string is a
+// valid key, because it is hashed.
+func nameOf(key string) [inverted.NameBytes]byte { return sha256.Sum256([]byte(key)) }
+
+// path returns the path of the file of a key.
 func (s *Store) path(key, suffix string) string {
-	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(s.dir, hex.EncodeToString(sum[:])+suffix)
+	name := nameOf(key)
+	return filepath.Join(s.dir, hex.EncodeToString(name[:])+suffix)
 }
 
 // Get returns the episode of a key, such as the hash of the recording. It returns nil and no
@@ -122,8 +130,14 @@ func (s *Store) remove(key string) error {
 	return errors.Join(errs...)
 }
 
+// Broken is the reason why a recording breaks off or is damaged.
+type Broken string
+
+func (b Broken) Error() string { return string(b) }
+
 // Put stores an episode and returns it. fill pushes the samples, mono at 8 kHz, in blocks. If
-// fill fails, Put returns its error and stores no file.
+// fill fails with a Broken, the episode is what was pushed, and Get returns it with the reason;
+// at another error Put returns it and stores no file.
 func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e *Episode, err error) {
 	marks, err := os.CreateTemp(s.dir, partPrefix+"*")
 	if err != nil {
@@ -139,20 +153,46 @@ func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e 
 		}
 	}()
 	r := newRecorder(marks, sound)
-	if err := fill(r.push); err != nil {
+	var broken Broken
+	if err := fill(r.push); err != nil && !errors.As(err, &broken) {
 		return nil, err
 	}
-	if err := r.close(); err != nil {
-		return nil, fmt.Errorf("fingerprint.Put: %w", err)
-	}
-	info, err := marks.Stat()
+	landmarks, err := r.close(string(broken[:min(len(broken), maxReason)]))
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Put: %w", err)
 	}
 	if err := s.place(key, marks.Name(), sound.Name()); err != nil {
 		return nil, fmt.Errorf("fingerprint.Put: %w", err)
 	}
-	return &Episode{Landmarks: Landmarks{r.samples, marks, info.Size()}, marks: marks, sound: sound}, nil
+	if err := s.grow(landmarks.size); err != nil {
+		return nil, fmt.Errorf("fingerprint.Put: %w", err)
+	}
+	return &Episode{Landmarks: landmarks, marks: marks, sound: sound}, nil
+}
+
+// PutLandmarks stores the landmarks of an episode without its sound. fill adds them in the order of
+// time.
+func (s *Store) PutLandmarks(key string, samples int, fill func(add func(landmark.Landmark))) error {
+	marks, err := os.CreateTemp(s.dir, partPrefix+"*")
+	if err != nil {
+		return fmt.Errorf("fingerprint.PutLandmarks: %w", err)
+	}
+	code := newEncoder(marks)
+	fill(code.add)
+	size, err := code.finish(samples, "")
+	if err = errors.Join(err, marks.Close()); err != nil {
+		return errors.Join(fmt.Errorf("fingerprint.PutLandmarks: %w", err), os.Remove(marks.Name()))
+	}
+	if err := s.rename(marks.Name(), s.path(key, marksSuffix)); err != nil {
+		return fmt.Errorf("fingerprint.PutLandmarks: %w", err)
+	}
+	return s.grow(size)
+}
+
+func (s *Store) rename(from, to string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return os.Rename(from, to)
 }
 
 // discard closes and removes an unfinished file. It ignores the error of the removal, because

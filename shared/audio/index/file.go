@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // Write stores the index at path atomically: it writes a temporary file in the same folder and
@@ -75,16 +75,16 @@ func openFile(f *os.File) (*Index, error) {
 // mapped makes an Index of a file. The Index then owns the file. If the Index is not closed,
 // the garbage collector unmaps it once it is unreachable, as it closes an os.File.
 func mapped(f *os.File, size int) (*Index, error) {
-	image, err := syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
+	image, err := platform.MapFile(f, size)
 	if err != nil {
-		return nil, fmt.Errorf("mmap: %w", err)
+		return nil, err
 	}
 	x, err := open(image)
 	if err != nil {
-		return nil, errors.Join(err, syscall.Munmap(image))
+		return nil, errors.Join(err, platform.UnmapFile(image))
 	}
 	x.file = f
-	x.forgotten = runtime.AddCleanup(x, func(image []byte) { _ = syscall.Munmap(image) }, image) // a cleanup cannot return the error
+	x.forgotten = runtime.AddCleanup(x, func(image []byte) { _ = platform.UnmapFile(image) }, image) // a cleanup cannot return the error
 	return x, nil
 }
 
@@ -95,7 +95,7 @@ func (x *Index) Close() error {
 		return nil
 	}
 	x.forgotten.Stop()
-	err := errors.Join(syscall.Munmap(x.image), x.file.Close())
+	err := errors.Join(platform.UnmapFile(x.image), x.file.Close())
 	x.file = nil
 	return err
 }

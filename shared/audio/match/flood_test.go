@@ -1,6 +1,7 @@
 package match_test
 
 import (
+	"flag"
 	"math"
 	"testing"
 
@@ -46,4 +47,29 @@ func slab(n int) []float32 {
 		x[i] = 1
 	}
 	return x
+}
+
+var crowd = flag.Int("match.crowd", 100, "identical clips, and short clips, in the test of many clips")
+
+// The episode plays one clip once; it is found once for each index entry with that sound, and
+// thousands of short clips that are not played are not found.
+func TestManyIdenticalAndManyShortClipsAreNoFlood(t *testing.T) {
+	t.Parallel()
+	same := make([][]float32, *crowd)
+	for i := range same {
+		same[i] = tune(64, second)
+	}
+	short := make([][]float32, *crowd)
+	for i := range short {
+		short[i] = tune(uint64(1000+i), second*3/10)
+	}
+	e := tune(65, 20*second)
+	mix(e, same[0], 10*second, 2)
+	found := find(t, indexed(t, same...), e, match.Options{})
+	require.Len(t, found, len(same))
+	for _, f := range found {
+		require.InDelta(t, 10*second, f.Offset, 2)
+	}
+	found = find(t, indexed(t, short...), e, match.Options{})
+	require.LessOrEqual(t, len(found), 10, "%v", played(found))
 }

@@ -95,7 +95,7 @@ func (p *plain) search(ctx context.Context, sound verify.Source, before, end int
 		next++
 		own, filled := len(places), 0
 		for _, m := range r.Matches { // a clip with a fault has none
-			if begin := from + m.Offset; begin >= p.done && begin < before && m.Score >= plainThreshold(p.index, clip, p.options) {
+			if begin := from + m.Offset; begin >= p.done && begin < before && m.Score >= plainThreshold(p.index, clip, p.options) && m.Coverage >= p.options.MinCoverage {
 				filled += m.Length
 				places = append(places, place{
 					clip: clip, begin: begin, length: m.Length, first: begin, last: begin + m.Length,

@@ -66,7 +66,8 @@ func newCache(x *index.Index) *cache {
 	}
 }
 
-// get returns a variant, good until the next get.
+// get returns a variant. It removes others until the rest fits cacheBytes, so the caller must
+// not keep the variant: it would use memory that is not counted.
 func (c *cache) get(a at) *variant {
 	if e := c.known[a]; e != nil {
 		c.used.MoveToFront(e)

@@ -9,7 +9,7 @@ var causeCases = []behaviour{
 	{"an episode that fails for one reason is one problem, not one for each clip", func(w *world) {
 		w.episodes("monday", "tuesday")
 		w.clips("jingle", "spot", "theme")
-		r, _, err := w.Select(w.ctx, nil, 100)
+		r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 		w.ok(err)
 		w.ingest(failed(result(r), models.ScopePair, "unreachable"))
 		first := r.Episode.Title
@@ -25,7 +25,7 @@ var causeCases = []behaviour{
 			w.Fatalf("got %d: %+v, want the one pair of the clip", total, of)
 		}
 
-		r, _, err = w.Select(w.ctx, nil, 100)
+		r, _, err = w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 		w.ok(err)
 		w.ingest(failed(only(r, "The spot"), models.ScopePair, "unreachable"))
 		w.ingest(failed(only(r, "The theme"), models.ScopePair, "other"))
@@ -39,7 +39,7 @@ var causeCases = []behaviour{
 		w.clips("jingle", "spot")
 		lists("monday", "tuesday")
 		for range 2 {
-			r, _, err := w.Select(w.ctx, nil, 100)
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 			w.ok(err)
 			w.ingest(failed(result(r), models.ScopePair, "unreachable "+r.Episode.Title))
 		}

@@ -70,7 +70,7 @@ func readOften(w *world) error {
 
 func researchFor(w *world, rounds int) error {
 	for range rounds {
-		r, _, err := w.Select(w.ctx, []catalog.Busy{{Episode: episodeID("3"), Clips: []string{clipID("4")}}}, 2)
+		r, _, err := w.Select(w.ctx, []catalog.Busy{{Episode: episodeID("3"), Clips: []string{clipID("4")}}}, catalog.Limits{Clips: 2})
 		if errors.Is(err, fault.ErrNotFound) {
 			continue
 		}

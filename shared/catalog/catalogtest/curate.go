@@ -115,7 +115,7 @@ var curateCases = []behaviour{
 		w.researchAll()
 		w.wantCurated(w.clips("jingle@2", "advert"), catalog.Curated{Changed: 1})
 		for range 2 {
-			r, _, err := w.Select(w.ctx, nil, 100)
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 			w.ok(err)
 			if got := titles(r); !slices.Equal(got, []string{"The jingle"}) {
 				w.Fatalf("got %q", got)

@@ -75,7 +75,7 @@ var duplicateCases = []behaviour{
 		w.episodes("monday", "tuesday")
 		w.clips("a#sha256:11")
 		w.clips("a#sha256:11", "b")
-		r, _, err := w.Select(w.ctx, nil, 100)
+		r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 		w.ok(err)
 		done := result(r)
 		m := done.ClipMedia[clipID("b")]
@@ -83,7 +83,7 @@ var duplicateCases = []behaviour{
 		done.ClipMedia[clipID("b")] = m
 		w.ingest(done)
 		w.wantReasons(sameAsA)
-		r, _, err = w.Select(w.ctx, nil, 100)
+		r, _, err = w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 		w.ok(err)
 		if got := titles(r); len(got) != 1 || got[0] != "The a" {
 			w.Fatalf("selected %q", got)

@@ -34,6 +34,7 @@ func Exercise(t *testing.T, open Open) {
 		{"ingest", ingestCases},
 		{"lift", liftCases},
 		{"causes", causeCases},
+		{"audio", audioCases},
 		{"refuse", refuseCases},
 		{"lists", listCases},
 		{"parts", partCases},

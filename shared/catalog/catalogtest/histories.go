@@ -96,7 +96,7 @@ func (h *history) selectWork(t *rapid.T) {
 		told = append(told, catalog.Busy{Episode: episodeID(w.episode), Clips: []string{clipID(w.clip)}})
 	}
 	wantEpisode, wantClips := h.naive.selects(busy, limit)
-	got, _, err := h.store.Select(background, told, limit)
+	got, _, err := h.store.Select(background, told, catalog.Limits{Clips: limit})
 	if err != nil && !errors.Is(err, fault.ErrNotFound) {
 		t.Fatal(err)
 	}
@@ -115,7 +115,8 @@ func (h *history) selectWork(t *rapid.T) {
 	}
 }
 
-// ingestOne ends some work that is out.
+// ingestOne ingests a result of some work that is out. With a scope it is a failure of the
+// pair, or of all pairs of the clip or of the episode; without one it succeeded.
 func (h *history) ingestOne(t *rapid.T) {
 	if len(h.out) == 0 {
 		return
@@ -124,7 +125,7 @@ func (h *history) ingestOne(t *rapid.T) {
 	w := h.out[i]
 	h.out = slices.Delete(h.out, i, i+1)
 	h.in = append(h.in, w)
-	h.ingest(t, w, rapid.SampledFrom([]models.Scope{"", "", "", "", models.ScopePair, models.ScopeClip, models.ScopeEpisode}).Draw(t, "scope"))
+	h.ingest(t, w, rapid.SampledFrom([]models.Scope{"", "", "", "", models.ScopePair, models.ScopeClip, models.ScopeEpisode, models.ScopePart}).Draw(t, "scope"))
 }
 
 // ingestAgain is a late result of another attempt at something ingested before.

@@ -48,6 +48,23 @@ func (w *world) snapshot() []any {
 }
 
 var ingestCases = []behaviour{
+	{"a problem with a part of an episode keeps the findings, is listed once, and hides no later clip", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "spot")
+		const reason = "monday.mp3: truncated: the sound breaks off at 0:05.00; searched up to there"
+		both := w.selects("monday", "jingle", "spot")
+		w.ingest(failed(found(only(both, "The jingle"), 1, 3), models.ScopePart, reason))
+		w.ingest(failed(found(only(both, "The spot"), 2), models.ScopePart, reason))
+		w.wantOffsets(1, 2, 3)
+		problems, err := w.Problems(w.ctx)
+		w.ok(err)
+		if len(problems) != 1 || problems[0].Reason != reason || problems[0].EpisodeTitle != "The monday" || problems[0].ClipTitle != "" {
+			w.Fatalf("%+v", problems)
+		}
+		w.clips("jingle", "spot", "new")
+		w.ingest(found(result(w.selects("monday", "new")), 4))
+		w.wantOffsets(1, 2, 3, 4)
+	}},
 	{"ingesting twice changes nothing", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle", "noise")
@@ -67,10 +84,10 @@ var ingestCases = []behaviour{
 	{"findings replace those of the same clip in the same episode", func(w *world) {
 		w.episodes("monday", "tuesday")
 		w.clips("jingle")
-		r, _, err := w.Select(w.ctx, nil, 1)
+		r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 1})
 		w.ok(err)
 		w.ingest(found(result(r), 1, 2))
-		other, _, err := w.Select(w.ctx, nil, 1)
+		other, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 1})
 		w.ok(err)
 		w.ingest(found(result(other), 9))
 		w.ingest(found(result(r), 3))
@@ -136,18 +153,23 @@ var ingestCases = []behaviour{
 		w.wantReasons()
 		w.selects("monday", "jingle", "silence", "long")
 	}},
-	{"findings and problems go with a version", func(w *world) {
+	{"findings go with the version of a clip, and with that of an episode once it is researched again", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle")
 		w.ingest(found(result(w.selects("monday", "jingle")), 4))
 		w.clips("jingle@2")
 		w.wantOffsets()
-		w.ingest(found(result(w.selects("monday", "jingle")), 5))
+		old := found(result(w.selects("monday", "jingle")), 5)
+		w.ingest(old)
 		w.episodes("monday@2")
-		w.wantOffsets()
+		w.wantOffsets(5)
 		if got := w.totals().Researched; got != 0 {
 			w.Fatalf("got %d researched pairs", got)
 		}
+		w.ingest(old)
+		w.wantOffsets(5)
+		w.ingest(found(result(w.selects("monday", "jingle")), 6))
+		w.wantOffsets(6)
 	}},
 	{"a researched pair stays so when a late problem comes", func(w *world) {
 		w.episodes("monday")

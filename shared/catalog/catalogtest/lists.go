@@ -15,7 +15,7 @@ var listCases = []behaviour{
 		w.episodes("old")
 		w.episodes("old", "new")
 		for range 2 {
-			r, _, err := w.Select(w.ctx, nil, 100)
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 			w.ok(err)
 			w.ingest(found(only(r, "The a"), 8, 3))
 			w.ingest(found(only(r, "The b"), 3))
@@ -39,13 +39,13 @@ var listCases = []behaviour{
 		w.episodes("monday")
 		w.clips("jingle")
 		r := result(w.selects("monday", "jingle"))
-		r.Findings = []models.Finding{{Episode: r.Episode, Clip: r.Clips[0], Occurrence: models.Occurrence{Offset: 754.56, Duration: 2.125, Score: 0.987, Coverage: 0.75, Speed: 1.03}}}
+		r.Findings = []models.Finding{{Episode: r.Episode, Clip: r.Clips[0], Occurrence: models.Occurrence{Offset: 754.56, Duration: 2.125, Score: 0.987, PartFrom: 0.5, PartTo: 2.625, Coverage: 0.75, Speed: 1.03}}}
 		w.ingest(r)
 		got, err := w.Findings(w.ctx)
 		w.ok(err)
 		want := []catalog.Finding{{
 			EpisodeTitle: "The monday", EpisodeID: r.Episode, EpisodeURI: "file:///srv/monday", ClipTitle: "The jingle", ClipID: r.Clips[0],
-			Occurrence: models.Occurrence{Offset: 754.56, Duration: 2.125, Score: 0.987, Coverage: 0.75, Speed: 1.03},
+			Occurrence: models.Occurrence{Offset: 754.56, Duration: 2.125, Score: 0.987, PartFrom: 0.5, PartTo: 2.625, Coverage: 0.75, Speed: 1.03},
 		}}
 		if !reflect.DeepEqual(got, want) {
 			w.Fatalf("got %+v, want %+v", got, want)

@@ -19,6 +19,7 @@ type naiveRecording struct {
 	priority            int64
 	first               int
 	gone, problem       bool
+	known               bool            // of an episode: this version was researched for a clip
 	researched, failed  map[string]bool // of an episode: by the clip's name
 }
 
@@ -43,7 +44,7 @@ func (n *naive) curate(isClip bool, list []models.Recording) {
 			known[l.Name] = r
 		}
 		if r.version != l.Media.Version {
-			r.version, r.hash, r.problem = l.Media.Version, "", false
+			r.version, r.hash, r.problem, r.known = l.Media.Version, "", false, false
 			r.researched, r.failed = map[string]bool{}, map[string]bool{}
 			if isClip {
 				n.forgetClip(r.name)
@@ -75,6 +76,11 @@ func (n *naive) duplicate(c *naiveRecording) bool {
 func (n *naive) left(e *naiveRecording, busy map[[2]string]bool) []string {
 	if e.gone || e.problem {
 		return nil
+	}
+	for pair := range busy {
+		if pair[0] == e.name && !e.known {
+			return nil
+		}
 	}
 	var list []*naiveRecording
 	for _, c := range n.clips {
@@ -119,8 +125,8 @@ func (n *naive) ingest(w naiveWork, scope models.Scope) {
 	case scope == models.ScopeClip:
 		c.problem = c.problem || cCurrent
 	case !eCurrent || !cCurrent:
-	case scope == "":
-		e.researched[c.name] = true
+	case scope == "" || scope == models.ScopePart:
+		e.researched[c.name], e.known = true, true
 		delete(e.failed, c.name)
 	case !e.researched[c.name]:
 		e.failed[c.name] = true

@@ -14,7 +14,7 @@ var partCases = []behaviour{
 		w.clips("a", "b")
 		w.episodes("monday", "tuesday")
 		for range 2 {
-			r, _, err := w.Select(w.ctx, nil, 100)
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 			w.ok(err)
 			w.ingest(found(only(r, "The a"), 8, 3))
 			w.ingest(found(only(r, "The b"), 3))

@@ -11,7 +11,7 @@ var priorityCases = []behaviour{
 		w.episodes("monday", "tuesday")
 		w.clips("jingle")
 		other := map[string]string{"monday": "tuesday", "tuesday": "monday"}
-		r, _, err := w.Select(w.ctx, nil, 100)
+		r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 		w.ok(err)
 		last := other[r.Episode.Title[len("The "):]]
 		seven := int64(7)
@@ -57,7 +57,7 @@ var priorityCases = []behaviour{
 		w.clips("jingle", "spot", "theme")
 		first := func(want string) {
 			w.Helper()
-			r, _, err := w.Select(w.ctx, nil, 1)
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 1})
 			w.ok(err)
 			if got := r.Clips[0].Title; got != "The "+want {
 				w.Fatalf("selected %s, want %s", got, want)

@@ -47,7 +47,7 @@ var refuseCases = []behaviour{
 		}
 	}},
 	{"a limit below one is invalid", func(w *world) {
-		_, _, err := w.Select(w.ctx, nil, 0)
+		_, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 0})
 		w.wantErr(err, fault.ErrInvalid)
 	}},
 	{"a context that has ended ends a call before it changes anything", func(w *world) {
@@ -64,7 +64,7 @@ var refuseCases = []behaviour{
 		w.ok(w.Catalog.Close())
 		_, err := w.Totals(w.ctx)
 		w.wantErr(err, fault.ErrClosed)
-		_, _, err = w.Select(w.ctx, nil, 1)
+		_, _, err = w.Select(w.ctx, nil, catalog.Limits{Clips: 1})
 		w.wantErr(err, fault.ErrClosed)
 		w.wantErr(w.Ingest(w.ctx, models.Researched{}, time.Time{}), fault.ErrClosed)
 	}},
@@ -76,6 +76,10 @@ var badResults = map[string]func(*models.Researched){
 	"score is infinite":         func(r *models.Researched) { r.Findings[1].Score = math.Inf(1) },
 	"coverage is above 1":       func(r *models.Researched) { r.Findings[1].Coverage = 1.1 },
 	"coverage is not a number":  func(r *models.Researched) { r.Findings[1].Coverage = math.NaN() },
+	"part begins before clip":   func(r *models.Researched) { r.Findings[1].PartFrom = -1 },
+	"part ends before it":       func(r *models.Researched) { r.Findings[1].PartFrom, r.Findings[1].PartTo = 2, 1 },
+	"part is infinite":          func(r *models.Researched) { r.Findings[1].PartTo = models.Seconds(math.Inf(1)) },
+	"part is not a number":      func(r *models.Researched) { r.Findings[1].PartFrom = models.Seconds(math.NaN()) },
 	"speed is negative":         func(r *models.Researched) { r.Findings[1].Speed = -1 },
 	"offset is negative":        func(r *models.Researched) { r.Findings[1].Offset = -0.1 },
 	"offset is not a number":    func(r *models.Researched) { r.Findings[1].Offset = models.Seconds(math.NaN()) },
@@ -84,6 +88,7 @@ var badResults = map[string]func(*models.Researched){
 	"finding of another clip":   func(r *models.Researched) { r.Findings[1].Clip = "other" },
 	"finding elsewhere":         func(r *models.Researched) { r.Findings[1].Episode = "other" },
 	"no version of a clip":      func(r *models.Researched) { r.ClipMedia = nil },
+	"a problem, no version":     func(r *models.Researched) { *r = failed(found(*r), models.ScopePair, "x"); r.ClipMedia = nil },
 	"unknown scope":             func(r *models.Researched) { *r = failed(found(*r), "planet", "x") },
 	"no scope":                  func(r *models.Researched) { *r = failed(found(*r), "", "x") },
 	"a problem and findings":    func(r *models.Researched) { *r = failed(*r, models.ScopePair, "x") },

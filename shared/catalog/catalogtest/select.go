@@ -28,6 +28,24 @@ func (w *world) rankedClips(names []string, priorities ...int64) {
 	w.visit(spots, catalog.Listing{Complete: true, Clips: list})
 }
 
+// sweeps selects a sweep of a clip in these episodes; of "", no sweep.
+func (w *world) sweeps(busy []catalog.Busy, l catalog.Limits, clip string, episodes ...string) models.Research {
+	w.Helper()
+	r, _, err := w.Select(w.ctx, busy, l)
+	w.ok(err)
+	var got []string
+	for _, e := range r.Episodes {
+		got = append(got, e.ID)
+	}
+	want := each(episodes, episodeID)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) || clip != "" && (len(r.Clips) != 1 || r.Clips[0].ID != clipID(clip) || r.Episode.ID != "") {
+		w.Fatalf("got %+v, want a sweep of %q in %q", r, clip, episodes)
+	}
+	return r
+}
+
 var selectCases = []behaviour{
 	{"an empty catalog has nothing to select", func(w *world) { w.nothingLeft() }},
 	{"episodes without clips have nothing to select", func(w *world) {
@@ -59,7 +77,7 @@ var selectCases = []behaviour{
 			name     string
 			priority int64
 		}{{"high", 5}, {"middle", 2}, {"low", -1}} {
-			r, priority, err := w.Select(w.ctx, nil, 10)
+			r, priority, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 10})
 			w.ok(err)
 			if r.Episode.Title != "The "+want.name || priority != want.priority {
 				w.Fatalf("got %q with %d, want %+v", r.Episode.Title, priority, want)
@@ -86,7 +104,7 @@ var selectCases = []behaviour{
 		w.episodes("monday")
 		w.rankedClips([]string{"old", "low"}, 0, -1)
 		w.rankedClips([]string{"old", "low", "new", "high"}, 0, -1, 0, 8)
-		r, _, err := w.Select(w.ctx, nil, 3)
+		r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 3})
 		w.ok(err)
 		if got, want := titles(r), []string{"The high", "The new", "The old"}; !slices.Equal(got, want) {
 			w.Fatalf("got %q, want %q", got, want)
@@ -101,7 +119,7 @@ var selectCases = []behaviour{
 		w.nothingLeft()
 		w.clips("jingle", "advert", "news")
 		for range 2 {
-			r, _, err := w.Select(w.ctx, nil, 100)
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 			w.ok(err)
 			if got := titles(r); len(got) != 1 || got[0] != "The news" {
 				w.Fatalf("got %q", got)
@@ -118,26 +136,83 @@ var selectCases = []behaviour{
 		w.selects("tuesday", "jingle", "advert")
 	}},
 	{"busy clips are left out, in their episode only", func(w *world) {
-		w.clips("jingle", "advert")
+		w.clips("theme")
 		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		w.researchAll()
+		w.clips("theme", "jingle", "advert")
 		busy := []catalog.Busy{{Episode: episodeID("monday"), Clips: []string{clipID("jingle")}}}
 		w.selectsWhile(busy, "monday", "advert")
 		busy = append(busy, catalog.Busy{Episode: episodeID("monday"), Clips: []string{clipID("advert")}})
+		w.selectsWhile(busy, "tuesday", "jingle", "advert")
+	}},
+	{"a new episode that a worker is about to decode is passed over until it has a result", func(w *world) {
+		w.clips("jingle")
+		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		first := w.selects("monday", "jingle")
+		w.clips("jingle", "advert")
+		busy := []catalog.Busy{{Episode: episodeID("monday"), Clips: []string{clipID("jingle")}}}
+		w.selectsWhile(busy, "tuesday", "jingle", "advert")
+		w.ingest(result(first))
+		w.selects("monday", "advert")
+		w.rankedEpisodes([]string{"monday@2", "tuesday"}, 2, 1)
 		w.selectsWhile(busy, "tuesday", "jingle", "advert")
 	}},
 	{"what was busy and came to nothing is selected again", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle")
 		busy := []catalog.Busy{{Episode: episodeID("monday"), Clips: []string{clipID("jingle")}}}
-		_, _, err := w.Select(w.ctx, busy, 100)
+		_, _, err := w.Select(w.ctx, busy, catalog.Limits{Clips: 100})
 		w.wantErr(err, fault.ErrNotFound)
 		w.selects("monday", "jingle")
 	}},
 	{"busy without clips, or of unknown ids, stands for none", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle")
-		w.selectsWhile([]catalog.Busy{{Episode: episodeID("monday")}, {Episode: "nobody", Clips: []string{"nothing"}},
-			{Episode: episodeID("monday"), Clips: []string{"nothing"}}}, "monday", "jingle")
+		w.selectsWhile([]catalog.Busy{{Episode: episodeID("monday")}, {Episode: "nobody", Clips: []string{"nothing"}}}, "monday", "jingle")
+		w.researchAll()
+		w.clips("jingle", "advert")
+		w.selectsWhile([]catalog.Busy{{Episode: episodeID("monday"), Clips: []string{"nothing"}}}, "monday", "advert")
+	}},
+	{"the work names the origin of an episode whose server wants its user and password, and has neither", func(w *world) {
+		const uri = "https://example.org/one.mp3"
+		_, err := w.AddOrigin(w.ctx, models.Origin{ID: "private", Kind: models.Feed, URI: "https://bob:s3cret@example.org/feed.xml", AddedAt: start})
+		w.ok(err)
+		w.clips("jingle")
+		e := episode("one")
+		e.Media.URI = uri
+		w.visit("private", catalog.Listing{Episodes: []models.Episode{e}})
+		r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 1})
+		w.ok(err)
+		if m := r.Episode.Media; m.Origin != "private" || m.URI != uri {
+			w.Fatalf("got %+v", m)
+		}
+	}},
+	{"a clip that many researched episodes lack is selected for all of them at once", func(w *world) {
+		names := []string{"a", "b", "c", "d", "e"}
+		w.clips("theme")
+		hashed := each(names, func(n string) string { return n + "#sha256:" + n })
+		w.rankedEpisodes(hashed, 1, 1, 1, 1, 1)
+		w.researchAll()
+		w.rankedEpisodes(append(hashed, "new", "low"), 1, 1, 1, 1, 1, 1, 0)
+		w.clips("theme", "jingle")
+		w.ingest(result(w.selects("new", "theme", "jingle"))) // it is first, and not known
+		sweep := catalog.Limits{Clips: 10, Episodes: 10}
+		r := w.sweeps(nil, sweep, "jingle", "a", "b", "c", "d", "e")
+		w.sweeps([]catalog.Busy{{Episode: episodeID("b"), Clips: []string{clipID("jingle")}}}, sweep, "jingle", "a", "c", "d", "e")
+		four, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 10, Episodes: 4})
+		w.ok(err)
+		if len(four.Episodes) != 4 {
+			w.Fatalf("got %d episodes, want 4", len(four.Episodes))
+		}
+		busy := []catalog.Busy{{Episode: clipID("jingle"), Clips: each(names, episodeID)}} // that sweep
+		w.selectsWhile(busy, "low", "theme", "jingle")
+		for _, l := range []catalog.Limits{{Clips: 10, Episodes: 3}, {Clips: 10}, {Clips: 10, Episodes: 10, Unswept: []string{clipID("jingle")}}} {
+			w.sweeps(nil, l, "")
+		}
+		for _, p := range r.Pairs()[:2] {
+			w.ingest(result(p))
+		}
+		w.sweeps(nil, sweep, "") // three episodes are too few
 	}},
 	{"more busy episodes than one call takes are all passed over", func(w *world) {
 		w.clips("jingle")

@@ -113,7 +113,7 @@ func (w *world) selects(episode string, clips ...string) models.Research {
 
 func (w *world) selectsWhile(busy []catalog.Busy, episode string, clips ...string) models.Research {
 	w.Helper()
-	r, _, err := w.Select(w.ctx, busy, 100)
+	r, _, err := w.Select(w.ctx, busy, catalog.Limits{Clips: 100})
 	w.ok(err)
 	if want := "The " + episode; r.Episode.Title != want {
 		w.Fatalf("selected episode %q, want %q", r.Episode.Title, want)
@@ -134,7 +134,7 @@ func titles(r models.Research) []string {
 // nothingLeft sees that Select has nothing to choose.
 func (w *world) nothingLeft() {
 	w.Helper()
-	r, _, err := w.Select(w.ctx, nil, 100)
+	r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 	if !errors.Is(err, fault.ErrNotFound) {
 		w.Fatalf("selected %q %q (%v), want nothing left", r.Episode.Title, titles(r), err)
 	}
@@ -159,7 +159,7 @@ func (w *world) ingest(r models.Researched) {
 func (w *world) researchAll() {
 	w.Helper()
 	for {
-		r, _, err := w.Select(w.ctx, nil, 100)
+		r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 		if errors.Is(err, fault.ErrNotFound) {
 			return
 		}

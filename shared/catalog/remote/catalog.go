@@ -47,6 +47,20 @@ func (c *Client) Curate(ctx context.Context, origin string, at time.Time, l cata
 	return post[catalog.Curated](ctx, c, "catalog/curate", apitypes.Listing{Origin: origin, At: at, Listing: l}, bulkTimeout)
 }
 
+// AudioToCheck requests one list.
+func (c *Client) AudioToCheck(ctx context.Context, origin string, limit int) ([]models.Audio, error) {
+	var audio apitypes.Audio
+	q := url.Values{"origin": {origin}, "limit": {strconv.Itoa(limit)}}
+	err := c.do(ctx, apiclient.Call{Method: "GET", Path: "catalog/audio", Query: q, Answer: &audio})
+	return audio.Items, err
+}
+
+// AudioChecked sends all checks in one request.
+func (c *Client) AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (int, error) {
+	r, err := post[apitypes.Replaced](ctx, c, "catalog/audio", apitypes.Audio{At: at, Items: checked}, 0)
+	return r.Replaced, err
+}
+
 // Episodes reads the list in pages.
 func (c *Client) Episodes(ctx context.Context) ([]models.Episode, error) {
 	return all[models.Episode](ctx, c, "episodes")
@@ -86,8 +100,8 @@ func (c *Client) Clips(ctx context.Context) ([]models.Clip, error) {
 }
 
 // Select waits longer than other calls, because it may read the whole catalog.
-func (c *Client) Select(ctx context.Context, busy []catalog.Busy, limit int) (models.Research, int64, error) {
-	s, err := post[apitypes.Selected](ctx, c, "catalog/select", apitypes.Selection{Busy: busy, Limit: limit}, bulkTimeout)
+func (c *Client) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (models.Research, int64, error) {
+	s, err := post[apitypes.Selected](ctx, c, "catalog/select", apitypes.Selection{Busy: busy, Limits: l}, bulkTimeout)
 	return s.Research, s.Priority, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"leasehold/models"
+	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/sqlfile"
 )
@@ -29,7 +30,7 @@ func TestEpisodesWithoutAnythingLeftLeaveTheCandidates(t *testing.T) {
 			s := openStore(t, newPath(t))
 			fill(t, s, 3, 4)
 			for range 3 {
-				work, _, err := s.Select(t.Context(), nil, 10)
+				work, _, err := s.Select(t.Context(), nil, catalog.Limits{Clips: 10})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -39,7 +40,7 @@ func TestEpisodesWithoutAnythingLeftLeaveTheCandidates(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, _, err := s.Select(t.Context(), nil, 10); !errors.Is(err, fault.ErrNotFound) {
+			if _, _, err := s.Select(t.Context(), nil, catalog.Limits{Clips: 10}); !errors.Is(err, fault.ErrNotFound) {
 				t.Fatalf("got %v", err)
 			}
 			if n := number(t, s, "SELECT count(*) FROM candidate"); n != 0 {
@@ -56,14 +57,14 @@ func TestAnIngestionThatCannotReadWhatIsResearchedIsRefused(t *testing.T) {
 			t.Parallel()
 			s := openStore(t, newPath(t))
 			fill(t, s, 2, 2)
-			first, _, err := s.Select(t.Context(), nil, 1)
+			first, _, err := s.Select(t.Context(), nil, catalog.Limits{Clips: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Ingest(t.Context(), doneWith(first), today); err != nil {
 				t.Fatal(err)
 			}
-			second, _, err := s.Select(t.Context(), nil, 10)
+			second, _, err := s.Select(t.Context(), nil, catalog.Limits{Clips: 10})
 			if err != nil {
 				t.Fatal(err)
 			}

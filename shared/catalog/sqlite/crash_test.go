@@ -53,7 +53,7 @@ func ingestForEver(t *testing.T, path string) {
 	s := openStore(t, path)
 	fill(t, s, 100, 100)
 	for {
-		work, _, err := s.Select(context.Background(), nil, 1)
+		work, _, err := s.Select(context.Background(), nil, catalog.Limits{Clips: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

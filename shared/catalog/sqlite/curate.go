@@ -119,10 +119,12 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 		if len(next) == 0 {
 			return true, nil
 		}
-		r := next[0]
-		next = next[1:]
-		if err := v.put(c, t, r); err != nil {
-			return false, fmt.Errorf("%s %q: %w", t, r.Name, err)
+		stored, err := v.put(c, t, next[0])
+		if err != nil {
+			return false, fmt.Errorf("%s %q: %w", t, next[0].Name, err)
+		}
+		if stored {
+			next = next[1:]
 		}
 		return len(next) == 0, nil
 	})
@@ -176,49 +178,72 @@ func (v *curation) steps(next func(*sqlfile.Conn) (done bool, err error)) error 
 }
 
 // put stores one listed recording, and what follows from that: an episode that is new or
-// has another priority is a candidate, a clip may be a duplicate or have some.
-func (v *curation) put(c *sqlfile.Conn, t table, r listed) error {
+// has another priority is a candidate, a clip may be a duplicate or have some. It reports
+// false if it must be called again in another step, because an old version has much to
+// delete.
+func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err error) {
 	r.FirstCurated, r.LastCurated = v.at, v.at
 	old, known, err := versionOf(c, t, r.ID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	number, renewed := old.number, true // of another version, new, or listed again
 	if known {
 		r.FirstCurated, r.LastCurated = moment(old.first), moment(max(old.last, stamp(v.at)))
 	}
-	if known && old.version == r.Media.Version {
+	switch {
+	case known && old.listed == r.Media.Version:
 		r.Media.Hash = cmp.Or(r.Media.Hash, old.hash)
 		if renewed = old.gone; renewed {
 			v.count.Changed++
 		}
 		err = updateRecording(c, t, number, r.Recording)
-	} else {
-		if known {
-			v.count.Changed++
-			err = retire(c, t, old.number)
-		} else {
-			v.count.New++
+	case known && t == episodes:
+		if cleared, err := clearResearch(c, number); err != nil || !cleared {
+			return false, err
 		}
-		if err == nil {
-			number, err = insertRecording(c, t, v.number, r.Recording)
+		v.count.Changed++
+		if err = updateRecording(c, t, number, r.Recording); err == nil {
+			err = c.Exec("UPDATE episode SET version = ?, listed_version = NULL, audio_uri = '' WHERE number = ?", r.Media.Version, number)
 		}
-		if err == nil && old.prioritySet {
-			err = fixPriority(c, t, number, old.priority)
+	case known:
+		v.count.Changed++
+		if err = retire(c, t, old.number); err == nil {
+			number, err = v.insert(c, t, r, old)
 		}
+	default:
+		v.count.New++
+		number, err = v.insert(c, t, r, old)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	if t == episodes {
-		if err := c.Exec("UPDATE episode SET aired = ?2 WHERE number = ?1 AND aired <> ?2", number, stamp(r.aired)); err != nil {
-			return err
-		}
-		if renewed || old.priority != r.Priority && !old.prioritySet {
-			return openEpisode(c, r.ID)
-		}
-		return nil
+		return true, v.putEpisode(c, r, old, number, renewed)
 	}
+	return true, v.putClip(c, r, old, number, renewed)
+}
+
+// insert makes a row for a recording that is new, or that replaces an old one.
+func (v *curation) insert(c *sqlfile.Conn, t table, r listed, old version) (number int64, err error) {
+	number, err = insertRecording(c, t, v.number, r.Recording)
+	if err == nil && old.prioritySet {
+		err = fixPriority(c, t, number, old.priority)
+	}
+	return number, err
+}
+
+func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
+	if err := c.Exec("UPDATE episode SET aired = ?2 WHERE number = ?1 AND aired <> ?2", number, stamp(r.aired)); err != nil {
+		return err
+	}
+	if renewed || old.priority != r.Priority && !old.prioritySet {
+		return openEpisode(c, r.ID)
+	}
+	return nil
+}
+
+func (v *curation) putClip(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
 	v.s.forgetClips(c)
 	if renewed {
 		if err := reopenEpisodes(c); err != nil {

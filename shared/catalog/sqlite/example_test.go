@@ -40,7 +40,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	work, _, err := store.Select(ctx, nil, 100)
+	work, _, err := store.Select(ctx, nil, catalog.Limits{Clips: 100})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func Example() {
 	for _, f := range list {
 		fmt.Println(f.EpisodeTitle, f.ClipTitle, f.Offset.Clock())
 	}
-	_, _, err = store.Select(ctx, nil, 100)
+	_, _, err = store.Select(ctx, nil, catalog.Limits{Clips: 100})
 	fmt.Println(err)
 	// Output:
 	// Monday Jingle 12:34.56

@@ -42,9 +42,9 @@ func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part)
 // those found around it in the same episode that last longer, the shortest.
 const (
 	pageSQL = `SELECT f.episode AS number, e.id AS episode, e.title AS episode_title, e.uri AS episode_uri,
-	k.id AS clip, k.title AS clip_title, f.offset, f.duration, f.score, f.coverage, f.speed, e.first_curated, e.aired` + fromFindings
+	k.id AS clip, k.title AS clip_title, f.offset, f.duration, f.score, f.part_from, f.part_to, f.coverage, f.speed, e.first_curated, e.aired` + fromFindings
 	inOrder   = ` ORDER BY e.first_curated DESC, e.aired DESC, e.title, e.id, f.offset, k.title, k.id`
-	withinSQL = `SELECT p.episode, p.episode_title, p.episode_uri, p.clip, p.clip_title, p.offset, p.duration, p.score, p.coverage, p.speed,
+	withinSQL = `SELECT p.episode, p.episode_title, p.episode_uri, p.clip, p.clip_title, p.offset, p.duration, p.score, p.part_from, p.part_to, p.coverage, p.speed,
 	coalesce(w.id, ''), coalesce(w.title, '')
 	FROM p LEFT JOIN clip w ON w.number = (SELECT f.clip` + fromFindings + `
 		AND f.episode = p.number AND f.offset BETWEEN p.offset - ? AND p.offset + ?
@@ -60,7 +60,7 @@ func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding
 	err = c.All("WITH p AS MATERIALIZED ("+part+") "+withinSQL, args, func(row sqlfile.Row) error {
 		var f catalog.Finding
 		err := row.Scan(&f.EpisodeID, &f.EpisodeTitle, &f.EpisodeURI, &f.ClipID, &f.ClipTitle,
-			&f.Offset, &f.Duration, &f.Score, &f.Coverage, &f.Speed, &f.WithinID, &f.WithinTitle)
+			&f.Offset, &f.Duration, &f.Score, &f.PartFrom, &f.PartTo, &f.Coverage, &f.Speed, &f.WithinID, &f.WithinTitle)
 		list = append(list, f)
 		return err
 	})
@@ -73,8 +73,8 @@ func replaceFindings(c *sqlfile.Conn, episode, clip int64, list []models.Finding
 		return err
 	}
 	for _, f := range list {
-		if err := c.Exec("INSERT OR REPLACE INTO finding (episode, clip, offset, duration, score, coverage, speed) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			episode, clip, float64(f.Offset), float64(f.Duration), f.Score, f.Coverage, f.Speed); err != nil {
+		if err := c.Exec("INSERT OR REPLACE INTO finding (episode, clip, offset, duration, score, part_from, part_to, coverage, speed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			episode, clip, float64(f.Offset), float64(f.Duration), f.Score, float64(f.PartFrom), float64(f.PartTo), f.Coverage, f.Speed); err != nil {
 			return err
 		}
 	}

@@ -37,6 +37,9 @@ func (i ingestion) run() error {
 		if !current {
 			return nil
 		}
+		if err := deleteOldFindings(i.c, episode, 0); err != nil {
+			return err
+		}
 		return problem{scope: scopeEpisode, episode: episode, reason: i.r.Problem, at: i.at}.note(i.c)
 	}
 	numbers, err := i.clips()
@@ -48,8 +51,12 @@ func (i ingestion) run() error {
 		return i.clipProblems(numbers)
 	case !current:
 		return nil
-	case i.r.Problem != "":
+	case i.r.Problem != "" && i.r.Scope == models.ScopePair:
 		return i.pairProblems(episode, numbers)
+	case i.r.Problem != "":
+		if err := (problem{scope: scopePart, episode: episode, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
+			return err
+		}
 	}
 	return i.research(episode, numbers)
 }
@@ -135,6 +142,9 @@ func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 		}
 		p := problem{scope: scopePair, episode: episode, clip: n, reason: i.r.Problem, at: i.at}
 		if err := p.note(i.c); err != nil {
+			return err
+		}
+		if err := deleteOldFindings(i.c, episode, n); err != nil {
 			return err
 		}
 	}

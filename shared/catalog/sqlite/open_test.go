@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"leasehold/models"
+	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 )
 
@@ -68,7 +69,7 @@ func TestADamagedBitmapIsCorrupt(t *testing.T) {
 	}
 	raw(t, path, "INSERT OR REPLACE INTO researched VALUES (1, x'0badbadbadbad0')")
 	s = openStore(t, path)
-	if _, _, err := s.Select(context.Background(), nil, 1); !errors.Is(err, fault.ErrCorrupt) {
+	if _, _, err := s.Select(context.Background(), nil, catalog.Limits{Clips: 1}); !errors.Is(err, fault.ErrCorrupt) {
 		t.Fatalf("got %v", err)
 	}
 }

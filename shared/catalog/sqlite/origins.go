@@ -51,7 +51,7 @@ func validOrigin(o models.Origin) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("the id must be 1 to 128 of A-Z a-z 0-9 . _ : -; got %q: %w", o.ID, fault.ErrInvalid)
 	}
-	if o.Kind.Known() && o.URI != "" {
+	if o.Kind.Known() && o.URI != "" || o.Kind.IsProgram() && o.Kind.Accepted(o.URI) {
 		return nil
 	}
 	return fmt.Errorf("an origin needs a URI and a kind of %v or %s; got %q and %q: %w", models.VisitedKinds(), models.API, o.URI, o.Kind, fault.ErrInvalid)

@@ -17,6 +17,7 @@ const (
 	scopeEpisode   = string(models.ScopeEpisode)
 	scopeClip      = string(models.ScopeClip)
 	scopePair      = string(models.ScopePair)
+	scopePart      = string(models.ScopePart)
 )
 
 // problem is one problem of research; a number of 0 stands for none.

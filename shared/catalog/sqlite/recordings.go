@@ -92,6 +92,7 @@ func (s *Store) Clip(ctx context.Context, id string) (k models.Clip, err error) 
 type version struct {
 	number        int64
 	version, hash string
+	listed        string // the version as its origin lists it
 	priority      int64
 	first, last   int64
 	gone          bool
@@ -99,9 +100,9 @@ type version struct {
 }
 
 func versionOf(c *sqlfile.Conn, t table, id string) (v version, ok bool, err error) {
-	ok, err = c.One(`SELECT number, version, hash, priority, first_curated, last_curated, gone, listed_priority IS NOT NULL FROM `+string(t)+
+	ok, err = c.One(`SELECT number, version, coalesce(listed_version, version), hash, priority, first_curated, last_curated, gone, listed_priority IS NOT NULL FROM `+string(t)+
 		` WHERE id = ?`, []any{id}, func(row sqlfile.Row) error {
-		return row.Scan(&v.number, &v.version, &v.hash, &v.priority, &v.first, &v.last, &v.gone, &v.prioritySet)
+		return row.Scan(&v.number, &v.version, &v.listed, &v.hash, &v.priority, &v.first, &v.last, &v.gone, &v.prioritySet)
 	})
 	return v, ok, err
 }

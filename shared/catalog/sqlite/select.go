@@ -15,10 +15,10 @@ import (
 
 // Select closes the candidates that it finds to have nothing left, so that the next call does
 // not read them again. A walk past many of them takes several transactions.
-func (s *Store) Select(ctx context.Context, busy []catalog.Busy, limit int) (work models.Research, priority int64, err error) {
+func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (work models.Research, priority int64, err error) {
 	const op = "catalog.Select"
-	if limit < 1 {
-		return work, 0, fmt.Errorf("%s: the limit of clips must be at least 1; got %d: %w", op, limit, fault.ErrInvalid)
+	if l.Clips < 1 || l.Episodes < 0 {
+		return work, 0, fmt.Errorf("%s: the limit of clips must be at least 1, and that of episodes at least 0; got %d and %d: %w", op, l.Clips, l.Episodes, fault.ErrInvalid)
 	}
 	if err := s.finishReopening(ctx, op); err != nil {
 		return work, 0, err
@@ -28,13 +28,15 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, limit int) (wor
 		return work, 0, err
 	}
 	w := walk{s: s, clips: set, busy: set.busy(busy)}
+	var first candidate
+	var clips *roaring.Bitmap
 	for done := false; !done; {
 		err := s.file.Note(ctx, op, func(c *sqlfile.Conn) error {
 			e, wanted, err := w.first(c)
 			done = wanted != nil
 			if err == nil && done && !wanted.IsEmpty() {
-				work = models.Research{Episode: e.item, Clips: set.choose(wanted, limit)}
-				priority = e.priority
+				work = models.Research{Episode: e.item, Clips: set.choose(wanted, l.Clips)}
+				first, clips, priority = e, wanted, e.priority
 			}
 			return err
 		})
@@ -45,22 +47,35 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, limit int) (wor
 	if len(work.Clips) == 0 {
 		return work, 0, fmt.Errorf("%s: nothing left to select: %w", op, fault.ErrNotFound)
 	}
-	return work, priority, nil
+	sweep, err := w.sweep(ctx, op, first, clips, l)
+	if err != nil || len(sweep.Episodes) == 0 {
+		return work, priority, err
+	}
+	return sweep, priority, nil
 }
 
-// busy gives the numbers of the busy clips by the episode's id. Clips that
-// cannot be selected anyway are left out.
+// busy gives the numbers of the busy clips by the episode's id, also for episodes whose
+// busy clips cannot be selected anyway.
 func (s *clipSet) busy(list []catalog.Busy) map[string]*roaring.Bitmap {
 	m := make(map[string]*roaring.Bitmap, len(list))
+	of := func(episode string) *roaring.Bitmap {
+		if m[episode] == nil {
+			m[episode] = roaring.New()
+		}
+		return m[episode]
+	}
 	for _, b := range list {
-		set := m[b.Episode]
-		if set == nil {
-			set = roaring.New()
-			m[b.Episode] = set
+		if i, ok := s.place[b.Episode]; ok { // a sweep
+			for _, episode := range b.Clips {
+				of(episode).Add(s.numbers[i])
+			}
+			continue
 		}
 		for _, id := range b.Clips {
 			if i, ok := s.place[id]; ok {
-				set.Add(s.numbers[i])
+				of(b.Episode).Add(s.numbers[i])
+			} else {
+				of(b.Episode)
 			}
 		}
 	}
@@ -95,7 +110,7 @@ func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	began := time.Now()
 	kept, closed := 0, false
 	for {
-		page, err := candidates(c, kept)
+		page, err := candidates(c, kept, pageSize)
 		if err != nil {
 			return candidate{}, nil, err
 		}
@@ -158,21 +173,31 @@ func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finishe
 		return set, true, err
 	}
 	if busy := w.busy[e.item.ID]; busy != nil {
+		if researched.IsEmpty() { // a worker is about to decode it
+			return roaring.New(), false, nil
+		}
 		set.AndNot(busy)
 	}
 	return set, false, nil
 }
 
-// candidates reads the next few candidates after the first skip.
-func candidates(c *sqlfile.Conn, skip int) (page []candidate, err error) {
-	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips,
+// pageSize is how many candidates a walk reads at a time; it rarely passes many.
+const pageSize = 16
+
+// candidates reads the next candidates after the first skip, at most limit.
+func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) {
+	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips, o.id, o.uri,
 			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
-		FROM candidate c JOIN episode e ON e.number = c.episode LEFT JOIN researched r ON r.episode = c.episode
-		ORDER BY c.priority DESC, c.first_curated DESC, c.id LIMIT 16 OFFSET ?`, []any{skip}, func(row sqlfile.Row) error {
+		FROM candidate c JOIN episode e ON e.number = c.episode JOIN origin o ON o.number = e.origin LEFT JOIN researched r ON r.episode = c.episode
+		ORDER BY c.priority DESC, c.first_curated DESC, c.id LIMIT ? OFFSET ?`, []any{limit, skip}, func(row sqlfile.Row) error {
 		var e candidate
 		i := &e.item
+		var origin, originURI string
 		err := row.Scan(&e.number, &i.ID, &i.Title, &i.Media.URI, &i.Media.Type, &i.Media.Version, &i.Media.Hash,
-			&e.priority, &e.researched, &e.closed)
+			&e.priority, &e.researched, &origin, &originURI, &e.closed)
+		if models.WithUserOf(originURI, i.Media.URI) != i.Media.URI {
+			i.Media.Origin = origin
+		}
 		page = append(page, e)
 		return err
 	})

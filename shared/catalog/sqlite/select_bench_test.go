@@ -28,7 +28,7 @@ func BenchmarkSelect(b *testing.B) {
 	}
 	b.Logf("the file has %d MB with %d researched pairs", fileSize(b, s)>>20, episodes*clips)
 	began = time.Now()
-	if _, _, err := s.Select(context.Background(), nil, 100); err != nil {
+	if _, _, err := s.Select(context.Background(), nil, catalog.Limits{Clips: 100}); err != nil {
 		b.Fatal(err)
 	}
 	b.Logf("the first Select took %v", time.Since(began))
@@ -40,7 +40,7 @@ func benchGoOn(b *testing.B, s *Store) {
 	var selecting time.Duration
 	for b.Loop() {
 		before := time.Now()
-		work, _, err := s.Select(context.Background(), nil, 2)
+		work, _, err := s.Select(context.Background(), nil, catalog.Limits{Clips: 2})
 		selecting += time.Since(before)
 		if err != nil {
 			b.Fatal(err)
@@ -55,7 +55,7 @@ func benchGoOn(b *testing.B, s *Store) {
 func benchAgain(b *testing.B, s *Store) {
 	var busy []catalog.Busy
 	for range 5 {
-		work, _, err := s.Select(context.Background(), busy, 100)
+		work, _, err := s.Select(context.Background(), busy, catalog.Limits{Clips: 100})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func benchAgain(b *testing.B, s *Store) {
 	}
 	busy = busy[:4]
 	for b.Loop() {
-		if _, _, err := s.Select(context.Background(), busy, 100); err != nil {
+		if _, _, err := s.Select(context.Background(), busy, catalog.Limits{Clips: 100}); err != nil {
 			b.Fatal(err)
 		}
 	}

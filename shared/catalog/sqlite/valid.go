@@ -33,13 +33,13 @@ func validProblem(r models.Researched) error {
 	if r.Problem == "" {
 		return nil
 	}
-	scopes := []models.Scope{models.ScopePair, models.ScopeEpisode, models.ScopeClip}
+	scopes := []models.Scope{models.ScopePair, models.ScopeEpisode, models.ScopeClip, models.ScopePart}
 	switch {
 	case !slices.Contains(scopes, r.Scope):
 		return fmt.Errorf("the scope of a problem must be one of %v; got %q: %w", scopes, r.Scope, fault.ErrInvalid)
 	case r.Scope != models.ScopeEpisode && len(r.Clips) == 0:
 		return fmt.Errorf("a problem of scope %s needs clips: %w", r.Scope, fault.ErrInvalid)
-	case len(r.Findings) > 0:
+	case len(r.Findings) > 0 && r.Scope != models.ScopePart:
 		return fmt.Errorf("a result with a problem cannot have findings; got %d: %w", len(r.Findings), fault.ErrInvalid)
 	}
 	return nil
@@ -53,6 +53,9 @@ func validFinding(r models.Researched, f models.Finding) error {
 		return fmt.Errorf("finding of clip %s: score %v is not a number: %w", f.Clip, f.Score, fault.ErrInvalid)
 	case !finite(f.Coverage) || f.Coverage < 0 || f.Coverage > 1 || !finite(f.Speed) || f.Speed < 0:
 		return fmt.Errorf("finding of clip %s: coverage %v must be from 0 to 1, and speed %v from 0: %w", f.Clip, f.Coverage, f.Speed, fault.ErrInvalid)
+	case !finite(float64(f.PartFrom)) || !finite(float64(f.PartTo)) || f.PartFrom < 0 || f.PartTo < f.PartFrom:
+		return fmt.Errorf("finding of clip %s: part from %v s to %v s must be numbers from 0, the end not before the start: %w",
+			f.Clip, float64(f.PartFrom), float64(f.PartTo), fault.ErrInvalid)
 	case !finite(float64(f.Offset)) || f.Offset < 0 || !finite(float64(f.Duration)) || f.Duration < 0:
 		return fmt.Errorf("finding of clip %s: offset %v s and duration %v s must be numbers from 0: %w",
 			f.Clip, float64(f.Offset), float64(f.Duration), fault.ErrInvalid)

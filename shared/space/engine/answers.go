@@ -147,7 +147,7 @@ func cloneReply(r space.Reply) space.Reply {
 func (st *state) answersOf(session string) *answerWindow {
 	w := st.answers[session]
 	if w == nil {
-		w = &answerWindow{answers: map[uint64]*journal.Answer{}, memory: &st.contents}
+		w = &answerWindow{answers: map[uint64]*journal.Answer{}, memory: &st.kept}
 		st.answers[session] = w
 	}
 	return w

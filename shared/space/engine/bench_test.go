@@ -181,7 +181,7 @@ func BenchmarkResident(b *testing.B) {
 }
 
 // forgetful is a journal that keeps nothing in memory, as one on a disk does.
-type forgetful struct{}
+type forgetful struct{ journal.Journal }
 
 func (forgetful) Load(context.Context, func(journal.Fact) error) (journal.Standing, error) {
 	return journal.Standing{}, nil

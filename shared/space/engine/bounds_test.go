@@ -35,6 +35,54 @@ func TestWaitersAreBounded(t *testing.T) {
 	require.Empty(t, e.state.spaces["s"].takers.buckets)
 }
 
+// Clients leave a tenth of the sessions, waiting calls and spaces to managers, workers and
+// the coordinator itself.
+func TestATenthOfSessionsWaitersAndSpacesIsForTheFleet(t *testing.T) {
+	t.Parallel()
+	e, _ := opened(t, nil)
+	open := func(id string, fleet bool) (space.Conn, error) {
+		return e.OpenGateSession(t.Context(), Opening{ID: id, TTL: time.Hour, Fleet: fleet})
+	}
+	client, err := open("client", false)
+	require.NoError(t, err)
+	for n := 2; n < maxSessions-fleetSessions; n++ {
+		_, err := open(fmt.Sprint("client-", n), false)
+		require.NoError(t, err)
+	}
+	_, err = open("surplus", false)
+	require.ErrorIs(t, err, fault.ErrOverloaded)
+	worker, err := open("worker", true)
+	require.NoError(t, err)
+	for n := 1; n < fleetSessions; n++ {
+		_, err := open(fmt.Sprint("worker-", n), true)
+		require.NoError(t, err)
+	}
+	_, err = open("surplus", true)
+	require.ErrorIs(t, err, fault.ErrOverloaded)
+
+	create := func(c space.Conn, n int) error {
+		return space.Over(c).Create(t.Context(), fmt.Sprint("space-", n), space.Options{})
+	}
+	for n := 1; n < ClientSpaces; n++ {
+		require.NoError(t, create(client, n))
+	}
+	require.ErrorIs(t, create(client, maxSpaces), fault.ErrOverloaded)
+	for n := ClientSpaces; n < maxSpaces; n++ {
+		require.NoError(t, create(worker, n))
+	}
+	require.ErrorIs(t, create(worker, maxSpaces), fault.ErrOverloaded)
+
+	get := space.Request{Verb: space.VerbGet, Space: "s", Template: tuple.Match("a")}
+	e.state.waiting = maxWaiters - fleetWaiters
+	_, err = client.Do(t.Context(), get)
+	require.ErrorIs(t, err, fault.ErrOverloaded)
+	_, w := e.start(worker.(*session), get)
+	require.NotNil(t, w, "it waits")
+	e.state.waiting = maxWaiters
+	_, err = worker.Do(t.Context(), get)
+	require.ErrorIs(t, err, fault.ErrOverloaded)
+}
+
 // heapInUse returns the bytes of the heap that are in use.
 func heapInUse() int64 {
 	var m runtime.MemStats

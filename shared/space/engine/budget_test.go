@@ -113,6 +113,77 @@ func TestAWaiterOfAClientIsRefusedWhileMemoryIsUsedUp(t *testing.T) {
 	})
 }
 
+// The answers to takes are kept, and are about as large as the tuples.
+func TestAfterAFloodOfSmallTuplesEachTakeMakesSpaceForAPut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, engine.Config{Journal: &journal.Memory{}, Memory: memory.New(16 << 20)})
+		r := opened(t, e)
+		require.NotNil(t, r)
+		conn, err := e.OpenGateSession(t.Context(), engine.Opening{ID: "client", TTL: time.Hour})
+		require.NoError(t, err)
+		number := space.AutoSeq
+		do := func(q space.Request) error {
+			if q.Verb != space.VerbAck {
+				number++
+			}
+			q.Space, q.Op = "s", space.OpID{Session: conn.Session(), Seq: number}
+			_, err := conn.Do(t.Context(), q)
+			return err
+		}
+		put := func() error { return do(space.Request{Verb: space.VerbPut, Tuple: item("a", 1)}) }
+		for err == nil {
+			err = put()
+		}
+		require.ErrorIs(t, err, memory.ErrFull)
+		other, err := e.OpenGateSession(t.Context(), engine.Opening{ID: "worker", TTL: time.Hour, Fleet: true})
+		require.NoError(t, err)
+		conn = other
+		for range 20 {
+			require.NoError(t, do(space.Request{Verb: space.VerbGet, Template: anyItem("a"), Ack: true}))
+			require.NoError(t, do(space.Request{Verb: space.VerbAck}))
+		}
+		for range 10 {
+			require.NoError(t, put())
+		}
+	})
+}
+
+// Tuples that were taken are still in memory while a subscriber has not read of them.
+func TestEventsAndMessagesCountAndAreForgottenWhileMemoryIsUsedUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, engine.Config{Journal: &journal.Memory{}, Memory: memory.New(budgetBytes)})
+		r := opened(t, e)
+		s := r.Space("s")
+		require.NoError(t, s.Put(t.Context(), item("b", 1), 0))
+		before := e.Stats().Memory
+		sub, err := s.Notify(t.Context(), nil)
+		require.NoError(t, err)
+		for n := range 1000 {
+			require.NoError(t, s.Put(t.Context(), tuple.New("a", int64(n), string(make([]byte, 10_000))), 0))
+			_, err := s.Get(t.Context(), anyLarge)
+			require.NoError(t, err)
+			require.Less(t, e.Stats().Memory, int64(budgetBytes))
+		}
+		require.Greater(t, e.Stats().Memory, before+budgetBytes/10, "some wait")
+		events, missed, err := sub.Next(t.Context())
+		require.NoError(t, err)
+		require.Positive(t, missed)
+		require.Equal(t, 2000, len(events)+missed, "each event is there or counted")
+		require.NoError(t, sub.Close(t.Context()))
+		for range 3 {
+			call(t, r, "test.tell", "test-1", int64(1))
+		}
+		require.Greater(t, e.Stats().Memory, before+600)
+		for range 3 {
+			_, err := r.Receive(t.Context())
+			require.NoError(t, err)
+		}
+		require.InDelta(t, before, e.Stats().Memory, 2000, "only the index of the signature is left")
+	})
+}
+
 func TestAFolderLargerThanTheBudgetStartsRefusesPutsAndDrains(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

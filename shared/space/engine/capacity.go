@@ -13,18 +13,23 @@ import (
 // Estimates of memory in bytes, of heap and stacks. TestEstimatesOfMemory compares them
 // with what the heap grows by.
 const (
-	entryCost     = 300  // of an entry, its places in maps and in the order of its bucket
-	fieldCost     = 24   // of a field, beside its encoded size
-	indexedCost   = 60   // of an entry in one hash index
-	bucketCost    = 600  // of a signature in use
-	timerCost     = 200  // of a TTL or a deadline of a hold
-	holdCost      = 200  // of a hold, and its places at the session
-	answerCost    = 400  // of an answer, without the tuples of its reply
-	spaceCost     = 2000 // of an empty space
-	sessionCost   = 2000 // of a session
-	waiterCost    = 1500 // of a blocked call
-	waiterStack   = 8192 // of the goroutine that waits
-	pendingCopies = 2    // of a tuple while it is committed: encoded, and in the journal's buffers
+	entryCost        = 300  // of an entry, its places in maps and in the order of its bucket
+	fieldCost        = 24   // of a field, beside its encoded size
+	indexedCost      = 60   // of an entry in one hash index
+	attributesCost   = 80   // of an entry's attributes, beside the fields and the labels
+	labelCost        = 100  // of an entry's label, beside its bytes
+	bucketCost       = 600  // of a signature in use
+	timerCost        = 200  // of a TTL or a deadline of a hold
+	holdCost         = 200  // of a hold, and its places at the session
+	answerCost       = 400  // of an answer, without the tuples of its reply
+	spaceCost        = 2000 // of an empty space
+	sessionCost      = 2000 // of a session
+	waiterCost       = 1500 // of a blocked call
+	waiterStack      = 8192 // of the goroutine that waits
+	subscriptionCost = 500  // of a subscription
+	eventCost        = 120  // of an event that waits for a subscriber
+	messageCost      = 250  // of a message in an inbox
+	pendingCopies    = 2    // of a tuple while it is committed: encoded, and in the journal's buffers
 )
 
 // tupleCost estimates the memory that a tuple takes.
@@ -37,6 +42,12 @@ func (st *state) cost(x *entry) int64 {
 		return 0
 	}
 	n := entryCost + tupleCost(x.Tuple)
+	if a := x.Attributes; a != nil {
+		n += attributesCost + int64(len(a.Fields))
+		for _, l := range a.Labels {
+			n += labelCost + int64(len(l))
+		}
+	}
 	if x.Hold != nil {
 		n += holdCost
 	}
@@ -84,6 +95,9 @@ var errDiskFull = fmt.Errorf("%w: only operations that take or end something are
 // status and create no work, so memory is not refused to them. Whatever makes memory grow is refused
 // when the reserve is used up too.
 func (tx *transaction) checkCapacity() error {
+	if tx.st.events > 0 && tx.st.memory.Budget.Check(memory.Growth) != nil {
+		tx.st.forgetAllEvents()
+	}
 	if !tx.e.journalFull() && tx.st.memory.Budget.Check(memory.Growth) == nil { // as nearly always
 		return nil
 	}
@@ -125,6 +139,11 @@ func pendingSize(facts []journal.Fact) (size int64) {
 		switch f := f.(type) {
 		case *journal.Entry:
 			size += entryCost + pendingCopies*int64(f.Tuple.Size())
+			if f.Attributes != nil {
+				size += int64(len(f.Attributes.Fields))
+			}
+		case *journal.Historic:
+			size += entryCost + (1+pendingCopies)*f.Size()
 		case *journal.Answer:
 			size += answerCost + pendingCopies*int64(replySize(f.Reply))
 		default:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/shared/fault"
@@ -78,7 +79,10 @@ func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOption
 	if o.TTL < 0 {
 		return 0, fmt.Errorf("put into %s: %w: a TTL of %s", in.def.Name, fault.ErrInvalid, o.TTL)
 	}
-	x := &entry{Ref: tx.st.nextNumber(), Space: in.def.Name, Tuple: t, Expiry: o.Expiry}
+	if err := o.Attributes.Check(); err != nil {
+		return 0, fmt.Errorf("put into %s: %w", in.def.Name, err)
+	}
+	x := &entry{Ref: tx.st.nextNumber(), Space: in.def.Name, Tuple: t, Expiry: o.Expiry, Attributes: attributes(o.Attributes)}
 	x.Place = x.Ref
 	if o.TTL > 0 {
 		x.Deadline = tx.st.now() + o.TTL
@@ -123,6 +127,25 @@ func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 	if err != nil {
 		return err
 	}
+	return tx.replace(x, t, x.Attributes)
+}
+
+// Amend without a tuple is traced and notified as a replacement of the tuple by itself.
+func (tx *transaction) Amend(ref int64, t tuple.Tuple, a space.Attributes) error {
+	x, err := tx.entry(ref)
+	if err != nil {
+		return err
+	}
+	if err := a.Check(); err != nil {
+		return fmt.Errorf("tuple %d: %w", ref, err)
+	}
+	if t == nil {
+		t = x.Tuple
+	}
+	return tx.replace(x, t, attributes(a))
+}
+
+func (tx *transaction) replace(x *entry, t tuple.Tuple, a *space.Attributes) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("replace in %s: %w: %w", x.Space, fault.ErrInvalid, err)
 	}
@@ -130,9 +153,18 @@ func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 		return err
 	}
 	changed := *x
-	changed.Tuple = t.Clone()
+	changed.Tuple, changed.Attributes = t.Clone(), a
 	tx.change(x, &changed, space.Replace)
 	return nil
+}
+
+// attributes returns what an entry keeps of a: nil if there is none.
+func attributes(a space.Attributes) *space.Attributes {
+	if a.IsZero() {
+		return nil
+	}
+	a.Labels = slices.Clone(a.Labels)
+	return &a
 }
 
 // Extend is traced and notified as a replacement of the tuple by itself.
@@ -167,8 +199,8 @@ func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	if o.TTL > 0 {
 		hold.Due = tx.st.now() + o.TTL
 	}
-	if o.TTL < 0 || hold.Session == "" && hold.Due == 0 {
-		return fmt.Errorf("tuple %d: %w: a hold of %s; without a session it needs a TTL", ref, fault.ErrInvalid, o.TTL)
+	if o.TTL < 0 || hold.Session == "" && !o.NoSession && hold.Due == 0 {
+		return fmt.Errorf("tuple %d: %w: a hold of %s; without a caller it needs a TTL or no session", ref, fault.ErrInvalid, o.TTL)
 	}
 	changed := *x
 	changed.Hold = hold

@@ -106,6 +106,7 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 	for _, s := range tx.steps {
 		in := e.state.spaces[s.space()]
 		e.queueWakeup(in, s)
+		e.state.measureStep(s)
 		if len(in.subscribers) > 0 && s.change != acknowledged {
 			in.publish(s)
 		}
@@ -139,7 +140,7 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 // memory.
 func irreversible(f journal.Fact) bool {
 	switch f.(type) {
-	case *journal.Session, journal.Ended, *journal.Space, journal.Forgotten:
+	case *journal.Session, journal.Ended, *journal.Space, journal.Deleted, journal.Forgotten:
 		return true
 	}
 	return false

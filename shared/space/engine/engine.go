@@ -54,16 +54,27 @@ const (
 	maxSessions = 10_000
 	maxSpaces   = 1_000
 
-	// fleetWaiters and fleetSessions are the part of these bounds that only the fleet may
-	// use.
+	// fleetWaiters, fleetSessions and fleetSpaces are the part of these bounds that only the
+	// fleet may use.
 	fleetWaiters  = maxWaiters / 10
 	fleetSessions = maxSessions / 10
+	fleetSpaces   = maxSpaces / 10
 )
+
+// ClientSpaces is how many spaces there may be for a client that is not of the fleet to
+// create one more.
+const ClientSpaces = maxSpaces - fleetSpaces
 
 // Config is what an engine is made of.
 type Config struct {
 	Journal    journal.Journal
 	Procedures space.Procedures
+	Readers    space.Readers // their names are of the same kind as those of procedures
+	// Takes are procedures, by space, that are called for a get from the space: with the
+	// encoded template and whether the get may wait (space.TakeArgs). What they return is the
+	// reply; a get that may wait calls the procedure again if that is nothing. A getAll from
+	// such a space is fault.ErrInvalid.
+	Takes map[string]string
 	// Trace, if set, is called with every event, one at a time, in order, once
 	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
@@ -75,6 +86,8 @@ type Config struct {
 	Now func() time.Time
 	// Memory counts what the engine keeps, and refuses what only adds to it; nil: no limit.
 	Memory *memory.Budget
+	// Measures are the durations that the engine measures.
+	Measures []Measure
 	// MaxTTL bounds the TTL of sessions that are restored from the journal; 0: no limit.
 	MaxTTL time.Duration
 }
@@ -83,6 +96,8 @@ type Config struct {
 type Engine struct {
 	journal     journal.Journal
 	procedures  space.Procedures
+	readers     space.Readers
+	takes       map[string]string
 	maxTTL      time.Duration     // of sessions that are restored; 0: no limit
 	trace       func(trace.Event) // nil: no trace
 	sessionLost func(id string)   // or nil
@@ -104,18 +119,23 @@ type state struct {
 	started time.Time     // when this process opened the engine; has a monotonic reading
 	base    time.Duration // engine time at started, less all pauses since then
 	seen    time.Duration // since started, when now was called last
+	paused  time.Duration // not logged yet
 
-	// memory is the estimated size of entries, indexes, answers, sessions and waiters, and
+	// memory is the estimated size of entries, indexes, sessions and waiters, and
 	// of transactions that are not committed. What load makes again is in contents.
 	memory   memory.Account
 	contents memory.Account
+	kept     memory.Account // answers, which load makes again too
 
 	entries  map[int64]*entry // by ref
 	spaces   map[string]*spaceState
 	sessions sessions
+	ending   *session                 // whose holds end now; nil: none
 	answers  map[string]*answerWindow // by session
 	timers   timers
-	held     int // entries with a Hold
+	measures map[string][]*measure // by space
+	held     int                   // entries with a Hold
+	events   int64                 // the part of memory that events of subscriptions take
 
 	lastNumber int64 // see nextNumber
 	lastToken  int64
@@ -145,9 +165,9 @@ type committer struct {
 // Run must run while the engine is used.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
-		journal: c.Journal, procedures: c.Procedures, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
+		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
 		seed: maphash.MakeSeed(), journalFull: func() bool { return false }, wake: make(chan struct{}, 1),
-		state:     state{clock: time.Now, sessions: sessions{}, inFlight: map[space.OpID]*waiter{}},
+		state:     state{clock: time.Now, sessions: sessions{}, inFlight: map[space.OpID]*waiter{}, measures: measuresBySpace(c.Measures)},
 		committer: committer{turn: make(chan struct{}, 1)},
 	}
 	if e.log == nil {
@@ -163,6 +183,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
 	e.state.memory.Budget, e.state.contents.Budget = c.Memory, c.Memory
+	e.state.kept = memory.Account{Budget: c.Memory, Residue: true}
 	if err := e.load(ctx); err != nil {
 		return nil, fmt.Errorf("engine.Open: %w", err)
 	}
@@ -186,6 +207,7 @@ func (st *state) now() time.Duration {
 	elapsed := st.clock().Sub(st.started)
 	if pause := elapsed - st.seen; pause > maxAsleep {
 		st.base -= pause
+		st.paused += pause
 	}
 	st.seen = elapsed
 	return st.base + elapsed
@@ -216,6 +238,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		if stopped {
 			return e.shutDown()
 		}
+		e.logPause()
 		timer.Reset(next)
 		if e.flush() == nil {
 			continue
@@ -245,6 +268,17 @@ func (e *Engine) fireTimers() (next time.Duration, stopped bool) {
 		return min(max(0, at-now), wakeInterval), false
 	}
 	return wakeInterval, false
+}
+
+// logPause logs a pause of the process, if there was one.
+func (e *Engine) logPause() {
+	e.state.mu.Lock()
+	pause := e.state.paused
+	e.state.paused = 0
+	e.state.mu.Unlock()
+	if pause > 0 {
+		e.log.Warn("engine: this process did not run for a time; all deadlines of the spaces are later by it", "pause", pause.Round(time.Millisecond))
+	}
 }
 
 // shutDown ends every session and blocked call, and commits the pending batch.

@@ -42,6 +42,15 @@ func TestEstimatesOfMemory(t *testing.T) {
 		"large tuples": {50, func(t *testing.T, _ *Engine, s space.Space, n int) {
 			require.NoError(t, s.Put(t.Context(), tuple.New(int64(n), make([]byte, 500_000)), 0))
 		}},
+		"events of tuples that are gone": {2_000, func(t *testing.T, _ *Engine, s space.Space, n int) {
+			if n == 0 {
+				_, err := s.Notify(t.Context(), nil)
+				require.NoError(t, err)
+			}
+			require.NoError(t, s.Put(t.Context(), tuple.New(fmt.Sprint("name-", n), int64(n)), 0))
+			_, _, err := s.GetP(t.Context(), tuple.Match(tuple.AnyString, tuple.AnyInt64))
+			require.NoError(t, err)
+		}},
 		"sessions": {5_000, func(t *testing.T, e *Engine, _ space.Space, n int) {
 			_, err := e.Session(t.Context(), fmt.Sprint("session-", n), time.Hour)
 			require.NoError(t, err)

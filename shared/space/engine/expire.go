@@ -83,6 +83,8 @@ func (tx *transaction) callExpiry(x *entry, procedure string, expired space.Expi
 func (e *Engine) endSession(s *session, cause space.Cause) {
 	st := &e.state
 	delete(st.sessions, s.id)
+	st.ending = s
+	defer func() { st.ending = nil }()
 	st.timers.unset(s.number)
 	s.end(cause)
 	if cause == space.Lost && e.sessionLost != nil {

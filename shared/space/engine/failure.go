@@ -13,9 +13,15 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// handleCommitError brings memory and journal back together after the commit of b
-// failed: the engine stops if the journal is broken, undoes b if nothing of it was
-// written, and else loads the journal again. The caller has the committer's turn.
+// handleCommitError makes memory equal to the journal again after the commit of b failed
+// with err. It ends the epoch, so that the callers whose transactions were not durable get
+// an error (voidError). Then:
+//
+//   - if the journal is broken, the engine stops, and blocked calls end with an error;
+//   - if the journal is full, nothing of b was written, so b is undone in memory;
+//   - otherwise, and if b cannot be undone, the journal is loaded again.
+//
+// The caller has the committer's turn, and does not hold state.mu.
 func (e *Engine) handleCommitError(b batch, err error) {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()

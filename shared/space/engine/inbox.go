@@ -20,11 +20,20 @@ func (e *Engine) deliver(messages []outgoing) {
 			continue
 		}
 		if len(s.inbox) == maxInbox {
-			s.inbox = slices.Delete(s.inbox, 0, 1)
+			s.removeOldest()
 		}
+		e.state.memory.Add(messageCost + tupleCost(m.text))
 		s.inbox = append(s.inbox, e.answerNow(space.Reply{Found: true, Tuple: m.text}, nil))
 		signal(s.inboxReady)
 	}
+}
+
+// removeOldest removes the oldest message from the inbox, which must have one.
+func (s *session) removeOldest() answer {
+	m := s.inbox[0]
+	s.inbox = slices.Delete(s.inbox, 0, 1)
+	s.e.state.memory.Add(-messageCost - tupleCost(m.reply.Tuple))
+	return m
 }
 
 // receive waits for the next message. It skips those whose transaction never became
@@ -56,8 +65,7 @@ func (s *session) takeMessage() (message answer, ok bool, err error) {
 	if len(s.inbox) == 0 {
 		return answer{}, false, s.e.checkUsable(s)
 	}
-	message = s.inbox[0]
-	s.inbox = slices.Delete(s.inbox, 0, 1)
+	message = s.removeOldest()
 	if len(s.inbox) > 0 {
 		signal(s.inboxReady)
 	}

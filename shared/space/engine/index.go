@@ -51,15 +51,22 @@ type shape struct {
 	mask tuple.Shape
 	rank func(*entry) key
 	one  map[uint64]*entry
-	many map[uint64]*order[*entry] // hashes that have had several since they last had none
-	idle *order[*entry]            // an empty one, for the next hash; or nil
-	used uint64                    // the index's clock at the last lookup
+	many map[uint64]*sameHash // hashes that have had several since they last had none
+	idle *sameHash            // an empty one, for the next hash; or nil
+	used uint64               // the index's clock at the last lookup
+}
+
+// sameHash are entries whose fields have the same hash.
+type sameHash struct {
+	order[*entry]
+	mixed bool // they may have different fields, because hashes collided
 }
 
 // candidates are entries in their order: those of an order, or one, or none.
 type candidates struct {
-	one *entry
-	all *order[*entry]
+	one  *entry
+	all  *order[*entry]
+	same bool // either all of them match the template, or none
 }
 
 func (c candidates) len() int {
@@ -79,11 +86,23 @@ func (c candidates) at(i int) *entry {
 	return c.one
 }
 
-// ascend calls f with each until it returns false.
-func (c candidates) ascend(f func(*entry) bool) {
+// last returns the last of at least one candidate.
+func (c candidates) last() *entry {
 	if c.all != nil {
+		x, _ := c.all.last()
+		return x
+	}
+	return c.one
+}
+
+// ascend calls f with each until it returns false; from pivot on, if that is not nil.
+func (c candidates) ascend(pivot *entry, f func(*entry) bool) {
+	switch {
+	case c.all != nil && pivot != nil:
+		c.all.from(pivot, f)
+	case c.all != nil:
 		c.all.all(f)
-	} else if c.one != nil {
+	case c.one != nil:
 		f(c.one)
 	}
 }
@@ -103,7 +122,7 @@ func (x *index) add(e *entry) {
 		x.memory.Add(bucketCost)
 	}
 	b.all.insert(e)
-	x.memory.Add(indexedCost * int64(len(b.shapes)))
+	x.memory.Add(b.indexesCost(1))
 	for _, s := range b.shapes {
 		s.add(e.Tuple.Hash(x.seed, s.mask), e)
 	}
@@ -116,7 +135,7 @@ func (x *index) remove(e *entry) {
 	sig := e.Tuple.AppendSignature(buf[:0])
 	b := x.buckets[tuple.Signature(sig)]
 	b.all.remove(e)
-	x.memory.Add(-indexedCost * int64(len(b.shapes)))
+	x.memory.Add(-b.indexesCost(1))
 	for _, s := range b.shapes {
 		s.remove(e.Tuple.Hash(x.seed, s.mask), e)
 	}
@@ -124,6 +143,12 @@ func (x *index) remove(e *entry) {
 		delete(x.buckets, tuple.Signature(sig))
 		x.memory.Add(-bucketCost)
 	}
+}
+
+// indexesCost estimates the memory of n entries in the hash indexes. The first index counts
+// before it exists, because otherwise the first get from a large space would use up memory.
+func (b *bucket) indexesCost(n int) int64 {
+	return indexedCost * int64(n) * int64(max(1, len(b.shapes)))
 }
 
 func (s *shape) add(hash uint64, e *entry) {
@@ -135,14 +160,28 @@ func (s *shape) add(hash uint64, e *entry) {
 			return
 		}
 		if o = s.idle; o == nil {
-			o = newOrder(s.rank)
+			o = &sameHash{order: order[*entry]{rank: s.rank}}
 		}
 		s.idle = nil
 		delete(s.one, hash)
 		s.many[hash] = o
 		o.insert(first)
 	}
+	if first, ok := o.first(); ok && !o.mixed {
+		o.mixed = !sameFields(first.Tuple, e.Tuple, s.mask)
+	}
 	o.insert(e)
+}
+
+// sameFields reports whether two tuples of one signature have equal fields where mask has
+// a bit.
+func sameFields(a, b tuple.Tuple, mask tuple.Shape) bool {
+	for i := range a {
+		if mask&(1<<i) != 0 && !a[i:i+1].Equal(b[i:i+1]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *shape) remove(hash uint64, e *entry) {
@@ -154,6 +193,7 @@ func (s *shape) remove(hash uint64, e *entry) {
 	o.remove(e)
 	if o.len() == 0 {
 		delete(s.many, hash)
+		o.mixed = false
 		s.idle = o
 	}
 }
@@ -195,7 +235,10 @@ func (b *bucket) withHashOf(p tuple.Template, s *shape, seed maphash.Seed) candi
 		return candidates{all: &b.all}
 	}
 	hash := tuple.Tuple(p).Hash(seed, s.mask)
-	return candidates{one: s.one[hash], all: s.many[hash]}
+	if o := s.many[hash]; o != nil {
+		return candidates{all: &o.order, same: !o.mixed && s.mask == p.Shape()}
+	}
+	return candidates{one: s.one[hash]}
 }
 
 // closest returns the shape with the most fields, of those whose fields are all
@@ -212,25 +255,28 @@ func (b *bucket) closest(mask tuple.Shape) (best *shape) {
 // addShape builds the index of a shape, in place of the least recently used one if
 // there are maxShapes.
 func (x *index) addShape(b *bucket, mask tuple.Shape) *shape {
+	x.memory.Add(-b.indexesCost(b.all.len()))
 	if len(b.shapes) == maxShapes {
 		oldest := slices.MinFunc(b.shapes, func(a, b *shape) int { return cmp.Compare(a.used, b.used) })
 		b.shapes = slices.DeleteFunc(b.shapes, func(s *shape) bool { return s == oldest })
-		x.memory.Add(-indexedCost * int64(b.all.len()))
 	}
-	x.memory.Add(indexedCost * int64(b.all.len()))
 	b.compared = 0
-	s := &shape{mask: mask, rank: x.rank, one: map[uint64]*entry{}, many: map[uint64]*order[*entry]{}}
+	s := &shape{mask: mask, rank: x.rank, one: map[uint64]*entry{}, many: map[uint64]*sameHash{}}
 	b.all.all(func(e *entry) bool {
 		s.add(e.Tuple.Hash(x.seed, mask), e)
 		return true
 	})
 	b.shapes = append(b.shapes, s)
+	x.memory.Add(b.indexesCost(b.all.len()))
 	return s
 }
 
 // each calls f with every match of p in order until it returns false.
-func (x *index) each(p tuple.Template, f func(*entry) bool) {
-	x.candidates(p).ascend(func(e *entry) bool {
+func (x *index) each(p tuple.Template, f func(*entry) bool) { x.eachFrom(p, nil, f) }
+
+// eachFrom is each for the entries that are not before pivot; nil is before all.
+func (x *index) eachFrom(p tuple.Template, pivot *entry, f func(*entry) bool) {
+	x.candidates(p).ascend(pivot, func(e *entry) bool {
 		return !p.Matches(e.Tuple) || f(e)
 	})
 }
@@ -245,12 +291,19 @@ func (x *index) matches(p tuple.Template) []*entry {
 	return all
 }
 
-// count counts the matches of p.
+// count counts the matches of p. It does not visit them, if p has no actual field or the
+// shape of p has an index.
 func (x *index) count(p tuple.Template) int {
-	if p.Shape() == 0 {
-		return x.candidates(p).len()
+	c := x.candidates(p)
+	if p.Shape() == 0 || c.same && p.Matches(c.at(0).Tuple) {
+		return c.len()
 	}
 	n := 0
-	x.each(p, func(*entry) bool { n++; return true })
+	c.ascend(nil, func(e *entry) bool {
+		if p.Matches(e.Tuple) {
+			n++
+		}
+		return true
+	})
 	return n
 }

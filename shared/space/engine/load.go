@@ -20,7 +20,9 @@ func (e *Engine) load(ctx context.Context) error {
 	subscribers := st.subscribers()
 	st.entries, st.spaces, st.answers = map[int64]*entry{}, map[string]*spaceState{}, map[string]*answerWindow{}
 	st.timers, st.held = newTimers(e.wake), 0
+	st.forgetMeasured()
 	st.contents.Close()
+	st.kept.Close()
 	st.memory.Add(-st.pending.size)
 	st.newTuples, st.freedSpaces, st.pending = nil, nil, batch{}
 	for _, s := range st.sessions {

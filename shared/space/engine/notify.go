@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -24,7 +25,8 @@ type subscriber struct {
 	space    string
 	template tuple.Template // nil: all tuples
 	events   []space.Event
-	bytes    int // of their tuples
+	bytes    int   // of their tuples
+	memory   int64 // estimate for the subscription and its events
 	missed   int
 	ready    chan struct{} // signalled when there are events or missed ones; closed at the end
 }
@@ -44,7 +46,11 @@ func (s *session) subscribe(r space.Request) (space.Reply, error) {
 	if len(s.subscriptions) == maxSubscriptions {
 		return space.Reply{}, fmt.Errorf("session %s has %d subscriptions: %w", s.id, maxSubscriptions, fault.ErrOverloaded)
 	}
-	sub := &subscriber{id: st.nextNumber(), session: s, space: r.Space, template: r.Template.Clone(), ready: make(chan struct{}, 1)}
+	cost := subscriptionCost + tupleCost(tuple.Tuple(r.Template))
+	if err := st.memory.Reserve(cost, s.class()); err != nil {
+		return space.Reply{}, err
+	}
+	sub := &subscriber{id: st.nextNumber(), session: s, space: r.Space, template: r.Template.Clone(), memory: cost, ready: make(chan struct{}, 1)}
 	s.subscriptions[sub.id] = sub
 	in.subscribers[sub.id] = sub
 	return space.Reply{Subscription: sub.id}, nil
@@ -64,7 +70,17 @@ func (st *state) endSubscription(sub *subscriber) {
 	if in := st.spaces[sub.space]; in != nil {
 		delete(in.subscribers, sub.id)
 	}
+	sub.forgetEvents()
+	st.memory.Add(-sub.memory)
 	close(sub.ready)
+}
+
+// addEvent counts the memory of an event with a tuple; sign is -1 for one that goes.
+func (sub *subscriber) addEvent(t tuple.Tuple, sign int64) {
+	st, n := &sub.session.e.state, sign*(eventCost+tupleCost(t))
+	sub.memory += n
+	st.events += n
+	st.memory.Add(n)
 }
 
 // subscribers returns all subscriptions.
@@ -124,6 +140,7 @@ func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 			break
 		}
 		sub.bytes -= bytes
+		sub.addEvent(ev.Tuple, -1)
 		ev.Tuple = ev.Tuple.Clone()
 		n++
 	}
@@ -140,21 +157,39 @@ func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 // dropEvents drops the events that wait, and counts them and one more as missed,
 // because the subscriber cannot know what else changed.
 func (sub *subscriber) dropEvents() {
-	sub.events, sub.bytes, sub.missed = nil, 0, sub.missed+len(sub.events)+1
+	sub.missed++
+	sub.forgetEvents()
 	signal(sub.ready)
 }
 
-// publish adds a step to the events of the space's subscribers.
+// forgetEvents counts the events that wait as missed.
+func (sub *subscriber) forgetEvents() {
+	for _, ev := range sub.events {
+		sub.addEvent(ev.Tuple, -1)
+	}
+	sub.events, sub.bytes, sub.missed = nil, 0, sub.missed+len(sub.events)
+}
+
+// forgetAllEvents forgets the events that wait, because memory is used up.
+func (st *state) forgetAllEvents() {
+	for _, sub := range st.subscribers() {
+		sub.forgetEvents()
+	}
+}
+
+// publish adds a step to the events of the space's subscribers. While memory is used up, the
+// events that wait are forgotten, because tuples that were taken would stay in memory.
 func (in *spaceState) publish(s step) {
 	t := s.entry().Tuple
 	for _, sub := range in.subscribers {
 		if sub.template != nil && !sub.template.Matches(t) {
 			continue
 		}
-		if sub.bytes += t.Size(); len(sub.events) == maxEvents || sub.bytes > maxEventBytes {
-			sub.missed += len(sub.events)
-			sub.events, sub.bytes = nil, t.Size()
+		if len(sub.events) == maxEvents || sub.bytes+t.Size() > maxEventBytes || sub.session.e.state.memory.Budget.Check(memory.Growth) != nil {
+			sub.forgetEvents()
 		}
+		sub.bytes += t.Size()
+		sub.addEvent(t, 1)
 		sub.events = append(sub.events, space.Event{Change: s.change, Space: in.def.Name, Procedure: s.procedure, Tuple: t})
 		signal(sub.ready)
 	}

@@ -1,23 +1,32 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tidwall/btree"
+
+	"leasehold/shared/space"
 )
 
-// key sorts an order: by major, then by minor.
-type key struct{ major, minor int64 }
+// key sorts an order: by major, then by turn, then by minor.
+type key struct{ major, turn, minor int64 }
 
 func (k key) compare(o key) int {
-	switch {
-	case k.major != o.major && k.major < o.major, k.major == o.major && k.minor < o.minor:
-		return -1
-	case k == o:
-		return 0
+	if c := cmp.Compare(k.major, o.major); c != 0 {
+		return c
 	}
-	return 1
+	if c := cmp.Compare(k.turn, o.turn); c != 0 {
+		return c
+	}
+	return cmp.Compare(k.minor, o.minor)
 }
+
+func (k key) position() space.Position {
+	return space.Position{Major: k.major, Turn: k.turn, Minor: k.minor}
+}
+
+func keyOf(p space.Position) key { return key{major: p.Major, turn: p.Turn, minor: p.Minor} }
 
 // order is a set of values sorted by their rank; no two ranks are equal. It keeps the
 // values only and computes ranks when it needs them, because that costs less than the

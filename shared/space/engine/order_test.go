@@ -22,7 +22,7 @@ func TestOrderIsASortedSlice(t *testing.T) {
 		o := newOrder(rankOf)
 		var naive []slot
 		keys := rapid.Custom(func(t *rapid.T) key {
-			return key{rapid.Int64Range(-2, 2).Draw(t, "major"), rapid.Int64Range(-20, 20).Draw(t, "minor")}
+			return key{rapid.Int64Range(-2, 2).Draw(t, "major"), rapid.Int64Range(-1, 1).Draw(t, "turn"), rapid.Int64Range(-20, 20).Draw(t, "minor")}
 		})
 		find := func(k key) (int, bool) {
 			return slices.BinarySearchFunc(naive, k, func(s slot, k key) int { return s.compare(k) })

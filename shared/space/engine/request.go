@@ -20,7 +20,7 @@ import (
 func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	reply, err := s.do(ctx, r)
 	if err != nil {
-		return space.Reply{}, fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)
+		return space.Reply{}, fmt.Errorf("%s: %w", r, err)
 	}
 	return reply, nil
 }
@@ -47,6 +47,10 @@ func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) 
 		return s.close(ctx)
 	case space.VerbAck, space.VerbBack:
 		return s.acknowledge(r)
+	case space.VerbCall:
+		if read := s.e.readers[r.Procedure]; read != nil {
+			return s.read(ctx, read, r)
+		}
 	}
 	a, w := s.e.start(s, r)
 	if w != nil {
@@ -124,11 +128,20 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 		}
 	}
 	reply, awaited, err := e.execute(s, r, false)
+	for err == nil && e.takesAgain(r, reply) {
+		reply, awaited, err = e.execute(s, r, false)
+	}
 	if err == errWait {
 		return e.addWaiter(s, r, awaited, age)
 	}
 	e.wakeWaiters()
 	return e.answerNow(reply, err), nil
+}
+
+// takesAgain reports whether a get that may wait is to be executed again, because the
+// procedure that answers it has changed something but found nothing.
+func (e *Engine) takesAgain(r space.Request, reply space.Reply) bool {
+	return r.Verb == space.VerbGet && !reply.Found && e.takes[r.Space] != ""
 }
 
 // addWaiter registers a request that found nothing. It returns an answer, and no
@@ -194,7 +207,11 @@ func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.
 		e.recordRefusal(s, r, err)
 		return space.Reply{}, nil, err
 	}
-	e.finishTransaction(tx, r.Op, reply)
+	op := r.Op
+	if e.takesAgain(r, reply) {
+		op = space.OpID{} // this is not the answer
+	}
+	e.finishTransaction(tx, op, reply)
 	return reply, nil, nil
 }
 
@@ -211,6 +228,9 @@ func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 	in, err := tx.st.space(r.Space)
 	if err != nil {
 		return space.Reply{}, err
+	}
+	if procedure := tx.e.takes[r.Space]; procedure != "" && r.Verb.Takes() {
+		return tx.takeBy(procedure, r)
 	}
 	switch r.Verb {
 	case space.VerbPut, space.VerbPutP:
@@ -241,8 +261,12 @@ func (tx *transaction) createSpace(name string, o space.Options) error {
 		}
 		return fmt.Errorf("%w: it exists with other options: %+v", fault.ErrConflict, in.def.Options)
 	}
-	if len(tx.st.spaces) >= maxSpaces {
-		return fmt.Errorf("%w: %d spaces", fault.ErrOverloaded, maxSpaces)
+	limit := ClientSpaces
+	if tx.caller.fleet {
+		limit = maxSpaces
+	}
+	if len(tx.st.spaces) >= limit {
+		return fmt.Errorf("%w: there are %d spaces", fault.ErrOverloaded, len(tx.st.spaces))
 	}
 	if tx.e.journalFull() {
 		return errDiskFull
@@ -307,6 +331,18 @@ func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
 		return errWait
 	}
 	return err
+}
+
+// takeBy answers a get with what a procedure returns.
+func (tx *transaction) takeBy(procedure string, r space.Request) (space.Reply, error) {
+	if r.Verb == space.VerbGetAll {
+		return space.Reply{}, fmt.Errorf("%w: tuples of this space are taken one at a time", fault.ErrInvalid)
+	}
+	reply, err := tx.Call(procedure, space.TakeArgs(r.Template, r.Verb == space.VerbGet))
+	if err != nil {
+		return space.Reply{}, err
+	}
+	return space.Reply{Found: len(reply) > 0, Tuple: reply.Clone()}, nil
 }
 
 // findOne finds a tuple, and takes it if the verb takes.

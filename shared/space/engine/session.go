@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"leasehold/shared/fault"
@@ -27,6 +28,9 @@ type session struct {
 	deadline time.Duration // engine time
 	attached bool          // a handle of this process uses it
 	fleet    bool          // see Opening.Fleet
+	local    bool          // of this process, which needs it
+	process  space.Process // zero after a restart, until its client has come back
+	opened   time.Duration // engine time; after a restart, when it was restored
 	key      []byte        // SHA-256 of the secret that opens it again after a restart; nil: none is needed
 
 	ephemeral     map[int64]struct{} // refs of the tuples tied to it
@@ -69,7 +73,8 @@ func (e *Engine) Session(ctx context.Context, id string, ttl time.Duration) (spa
 
 // Connect is Session for callers that send requests themselves.
 func (e *Engine) Connect(ctx context.Context, id string, ttl time.Duration) (space.Conn, error) {
-	return e.OpenGateSession(ctx, Opening{ID: id, TTL: ttl, Fleet: true})
+	mode := id[:max(0, strings.LastIndexByte(id, '-'))] // ids are <mode>-<8 hex>
+	return e.OpenGateSession(ctx, Opening{ID: id, TTL: ttl, Fleet: true, local: true, Process: space.ThisProcess(mode)})
 }
 
 // Opening is the session that a client asks for.
@@ -85,7 +90,10 @@ type Opening struct {
 	// Fleet means that the session may use the reserve of sessions, waiters and memory. It
 	// is for managers, workers and the coordinator itself, so that other clients cannot
 	// stop them.
-	Fleet bool
+	Fleet   bool
+	Process space.Process // behind the session
+
+	local bool // opened by Connect
 }
 
 // hashedKey returns what is kept of the key, because a copy of the journal must not open
@@ -148,12 +156,12 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 		return nil, e.answerNow(space.Reply{}, err)
 	}
 	if s != nil {
-		s.attached, s.fleet = true, o.Fleet
+		s.attached, s.fleet, s.local, s.process = true, o.Fleet, o.local, o.Process
 		st.startTTL(s)
 		return s, e.answerNow(space.Reply{}, nil)
 	}
 	s = e.newSession(o.ID, o.TTL)
-	s.attached, s.fleet, s.key = true, o.Fleet, key
+	s.attached, s.fleet, s.local, s.process, s.key = true, o.Fleet, o.local, o.Process, key
 	tx := e.beginTransaction(s)
 	tx.traceEvent(trace.Event{Operation: trace.Begin, Process: o.ID, Result: trace.OK})
 	tx.facts = append(tx.facts, &journal.Session{ID: o.ID, TTL: o.TTL, Key: key})
@@ -179,7 +187,7 @@ func (e *Engine) detach(s *session) {
 func (e *Engine) newSession(id string, ttl time.Duration) *session {
 	st := &e.state
 	s := &session{
-		id: id, e: e, ttl: ttl, number: st.nextNumber(),
+		id: id, e: e, ttl: ttl, number: st.nextNumber(), opened: st.now(),
 		ephemeral: map[int64]struct{}{}, holds: map[int64]struct{}{}, taken: map[uint64][]int64{}, waiters: map[*waiter]struct{}{},
 		inboxReady: make(chan struct{}, 1), subscriptions: map[int64]*subscriber{}, ended: make(chan struct{}),
 	}
@@ -244,6 +252,9 @@ func (s *session) end(cause space.Cause) {
 	default:
 	}
 	s.cause = cause
+	for len(s.inbox) > 0 {
+		s.removeOldest()
+	}
 	for _, sub := range s.subscriptions {
 		s.e.state.endSubscription(sub)
 	}

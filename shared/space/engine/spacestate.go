@@ -18,6 +18,7 @@ type spaceState struct {
 	def     *journal.Space
 	visible index
 	held    index
+	labels  labels         // of the visible and the held ones
 	byAge   *order[*entry] // the visible ones; nil unless the kind or the overflow needs it
 	size    int            // tuples, held ones included
 
@@ -32,6 +33,7 @@ func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *sp
 	in := &spaceState{def: def, readers: newWaitlist(seed), takers: newWaitlist(seed), putters: newOrder((*waiter).rank), subscribers: map[int64]*subscriber{}}
 	in.visible = newIndex(seed, in.rank, m)
 	in.held = newIndex(seed, in.rank, m)
+	in.labels = labels{rank: in.rank, sets: map[string]labelled{}}
 	if in.headOnly() || def.Options.Overflow == space.DropOldest {
 		in.byAge = newOrder(func(x *entry) key { return key{minor: x.Place} })
 	}
@@ -60,9 +62,27 @@ func (in *spaceState) rank(x *entry) key {
 		return key{minor: -x.Place}
 	case space.Ordered:
 		// ^ reverses the order, so that the highest is first; unlike -, it cannot overflow.
-		return key{major: ^x.Tuple.Int64(in.def.Options.OrderBy), minor: x.Place}
+		k := key{major: ^x.Tuple.Int64(in.def.Options.OrderBy), minor: x.Place}
+		if x.Attributes != nil {
+			k.turn = x.Attributes.Turn
+		}
+		return k
 	}
 	return key{minor: x.Place}
+}
+
+// pivot returns an entry of that rank, with which entries in the space can be compared.
+func (in *spaceState) pivot(k key) *entry {
+	o := in.def.Options
+	switch o.Kind {
+	case space.Stack, space.Pile:
+		return &entry{Place: -k.minor}
+	case space.Ordered:
+		t := make(tuple.Tuple, o.OrderBy+1)
+		t[o.OrderBy] = ^k.major
+		return &entry{Place: k.minor, Tuple: t, Attributes: &space.Attributes{Turn: k.turn}}
+	}
+	return &entry{Place: k.minor}
 }
 
 // add adds an entry to the index that its hold decides: remove must get the same entry.
@@ -78,6 +98,7 @@ func (in *spaceState) add(x *entry) {
 			in.byAge.insert(x)
 		}
 	}
+	in.labels.add(x)
 	in.size++
 }
 
@@ -93,6 +114,7 @@ func (in *spaceState) remove(x *entry) {
 			in.byAge.remove(x)
 		}
 	}
+	in.labels.remove(x)
 	in.size--
 }
 

@@ -20,7 +20,7 @@ type timer struct {
 }
 
 func newTimers(wake chan struct{}) timers {
-	queue := newOrder(func(x *timer) key { return key{int64(x.at), x.id} })
+	queue := newOrder(func(x *timer) key { return key{major: int64(x.at), minor: x.id} })
 	return timers{queue: queue, byID: map[int64]*timer{}, wake: wake}
 }
 

@@ -102,18 +102,22 @@ func (tx *transaction) entry(ref int64) (*entry, error) {
 	return x, nil
 }
 
-func view(x *entry) space.Entry {
-	v := space.Entry{Ref: x.Ref, Space: x.Space, Tuple: x.Tuple}
+// view is an entry as a procedure sees it.
+func (in *spaceState) view(x *entry) space.Entry {
+	v := space.Entry{Ref: x.Ref, Space: x.Space, Tuple: x.Tuple, Position: in.rank(x).position()}
 	if x.Hold != nil {
 		v.Held, v.Holder = true, x.Hold.Session
+	}
+	if x.Attributes != nil {
+		v.Attributes = *x.Attributes
 	}
 	return v
 }
 
-func views(entries []*entry) []space.Entry {
+func (in *spaceState) views(entries []*entry) []space.Entry {
 	vs := make([]space.Entry, len(entries))
 	for i, x := range entries {
-		vs[i] = view(x)
+		vs[i] = in.view(x)
 	}
 	return vs
 }
@@ -125,25 +129,25 @@ func (tx *transaction) Find(name string, p tuple.Template, keep func(space.Entry
 	}
 	var accept func(*entry) bool
 	if keep != nil {
-		accept = func(x *entry) bool { return keep(view(x)) }
+		accept = func(x *entry) bool { return keep(in.view(x)) }
 	}
 	x := in.find(p, accept)
 	if x == nil {
 		return space.Entry{}, false
 	}
-	return view(x), true
+	return in.view(x), true
 }
 
 func (tx *transaction) Scan(name string, p tuple.Template) []space.Entry {
 	if in := tx.st.spaces[name]; in != nil {
-		return views(in.visible.matches(p))
+		return in.views(in.visible.matches(p))
 	}
 	return nil
 }
 
 func (tx *transaction) Held(name string, p tuple.Template) []space.Entry {
 	if in := tx.st.spaces[name]; in != nil {
-		return views(in.held.matches(p))
+		return in.views(in.held.matches(p))
 	}
 	return nil
 }
@@ -162,7 +166,7 @@ func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) boo
 	for _, x := range indexes {
 		for _, b := range x.buckets {
 			b.all.all(func(x *entry) bool {
-				if keep(view(x)) {
+				if keep(in.view(x)) {
 					found = append(found, x)
 				}
 				return true
@@ -170,7 +174,7 @@ func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) boo
 		}
 	}
 	slices.SortFunc(found, func(a, b *entry) int { return in.rank(a).compare(in.rank(b)) })
-	return views(found)
+	return in.views(found)
 }
 
 func (tx *transaction) Entry(ref int64) (space.Entry, bool) {
@@ -178,7 +182,7 @@ func (tx *transaction) Entry(ref int64) (space.Entry, bool) {
 	if err != nil {
 		return space.Entry{}, false
 	}
-	return view(x), true
+	return tx.st.spaces[x.Space].view(x), true
 }
 
 func (tx *transaction) Count(name string, p tuple.Template) int {
@@ -187,6 +191,47 @@ func (tx *transaction) Count(name string, p tuple.Template) int {
 	}
 	return 0
 }
+
+func (tx *transaction) Walk(w space.Walk, f func(space.Entry) bool) {
+	in := tx.st.spaces[w.Space]
+	if in == nil {
+		return
+	}
+	var pivot *entry
+	if w.After != (space.Position{}) {
+		pivot = in.pivot(keyOf(w.After))
+	}
+	after := keyOf(w.After)
+	visit := func(x *entry) bool {
+		return pivot != nil && in.rank(x).compare(after) <= 0 || f(in.view(x))
+	}
+	switch {
+	case w.Label != "":
+		in.labels.sets[w.Label].candidates().ascend(pivot, visit)
+	case w.Held:
+		in.held.eachFrom(w.Template, pivot, visit)
+	default:
+		in.visible.eachFrom(w.Template, pivot, visit)
+	}
+}
+
+func (tx *transaction) LastLabelled(name, label string) (space.Entry, bool) {
+	if in := tx.st.spaces[name]; in != nil {
+		if c := in.labels.sets[label].candidates(); c.len() > 0 {
+			return in.view(c.last()), true
+		}
+	}
+	return space.Entry{}, false
+}
+
+func (tx *transaction) CountLabelled(name, label string) int {
+	if in := tx.st.spaces[name]; in != nil {
+		return in.labels.sets[label].candidates().len()
+	}
+	return 0
+}
+
+func (tx *transaction) Elapsed() time.Duration { return tx.st.now() }
 
 func (tx *transaction) Now() time.Time { return time.Now().UTC() }
 
@@ -204,6 +249,21 @@ func (tx *transaction) Caller() string {
 }
 
 func (tx *transaction) Alive(id string) bool { return tx.st.sessions[id] != nil }
+
+func (tx *transaction) Host(id string) string { return tx.process(id).Host }
+
+func (tx *transaction) WorkerName(id string) string { return tx.process(id).Name }
+
+// process returns the process of a session that is alive, or that ends now.
+func (tx *transaction) process(id string) space.Process {
+	if s := tx.st.sessions[id]; s != nil {
+		return s.process
+	}
+	if s := tx.st.ending; s != nil && s.id == id {
+		return s.process
+	}
+	return space.Process{}
+}
 
 func (tx *transaction) KeepAlive() {
 	// A call that runs again after it waited does not count as a sign of life, because

@@ -124,6 +124,9 @@ func (e *Engine) offerCapacity(in *spaceState) {
 // place, even when a procedure waits for other tuples than before.
 func (e *Engine) retryWaiter(w *waiter) {
 	reply, awaited, err := e.execute(w.session, w.request, true)
+	for err == nil && e.takesAgain(w.request, reply) {
+		reply, awaited, err = e.execute(w.session, w.request, true)
+	}
 	if err != errWait {
 		e.finishWait(w, e.answerNow(reply, err))
 		return

@@ -40,6 +40,9 @@ type Journal interface {
 	// expected. ErrFenced means that nothing was written; any other error leaves
 	// the outcome unknown. The journal owns the records from now on.
 	Commit(ctx context.Context, expected Position, records []Record) error
+	// The history may be read and trimmed concurrently with everything else.
+	space.History
+	HistoryTrimmer
 	// Close ends it. Who made the journal closes it, once the engine has ended.
 	Close() error
 }
@@ -48,7 +51,7 @@ type Journal interface {
 type Standing struct {
 	Position Position
 	Clock    time.Duration // elapsed engine time at the last record
-	Ref      int64         // the highest Ref or Place of all entries there ever were
+	Ref      int64         // the highest Ref, Place or Seq of all entries and history records there ever were
 }
 
 // Record is one transaction.
@@ -58,7 +61,7 @@ type Record struct {
 }
 
 // Fact is one thing that an engine must remember: *Entry, Gone, *Space,
-// *Session, Ended, *Answer, Forgotten or Token. Facts are immutable.
+// Deleted, *Session, Ended, *Answer, Forgotten, Token or *Historic. Facts are immutable.
 type Fact interface{ fact() }
 
 // Entry records that a tuple is in a space. A later Entry of the same Ref replaces
@@ -72,6 +75,8 @@ type Entry struct {
 	Expiry   string        // procedure
 	Owner    string        // the session that an ephemeral tuple is tied to
 	Hold     *Hold         // nil: it can be found
+	// Attributes are the protocol's; nil: none. They must not be changed.
+	Attributes *space.Attributes
 }
 
 // Hold records that a tuple is held.
@@ -93,6 +98,9 @@ type Space struct {
 	Name    string
 	Options space.Options
 }
+
+// Deleted records that the space of that name is gone. Its tuples are Gone one by one.
+type Deleted string
 
 // Session records that a session lives.
 type Session struct {
@@ -124,6 +132,7 @@ type Token int64
 func (*Entry) fact()    {}
 func (Gone) fact()      {}
 func (*Space) fact()    {}
+func (Deleted) fact()   {}
 func (*Session) fact()  {}
 func (Ended) fact()     {}
 func (*Answer) fact()   {}

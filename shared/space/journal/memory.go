@@ -2,7 +2,11 @@ package journal
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
+
+	"leasehold/shared/space"
 )
 
 // Memory is the driver that forgets everything when the process ends. It keeps
@@ -25,6 +29,8 @@ type Memory struct {
 	sessions map[string]*Session
 	answers  map[string]map[uint64]*Answer
 	token    Token
+	history  []*Historic          // the oldest first
+	latest   map[string]*Historic // by key
 }
 
 // Load implements Journal.
@@ -108,6 +114,8 @@ func (m *Memory) remember(f Fact) {
 		delete(m.entries, int64(f))
 	case *Space:
 		m.spaces[f.Name] = f
+	case Deleted:
+		delete(m.spaces, string(f))
 	case *Session:
 		m.sessions[f.ID] = f
 	case Ended:
@@ -119,7 +127,62 @@ func (m *Memory) remember(f Fact) {
 		delete(m.answers[f.Session], f.Seq)
 	case Token:
 		m.token = f
+	case *Historic:
+		m.record(*f)
 	}
+}
+
+func (m *Memory) record(h Historic) {
+	if m.latest == nil {
+		m.latest = map[string]*Historic{}
+	}
+	h.Count, h.Bytes = 1, h.Size()
+	if n := len(m.history); n > 0 {
+		h.Count, h.Bytes = m.history[n-1].Count+h.Count, m.history[n-1].Bytes+h.Bytes
+	}
+	m.history = append(m.history, &h)
+	m.latest[h.Key] = &h
+	m.standing.Ref = max(m.standing.Ref, h.Seq)
+}
+
+// LatestHistory implements space.History.
+func (m *Memory) LatestHistory(_ context.Context, key string) (space.HistoryRecord, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if h := m.latest[key]; h != nil {
+		return h.HistoryRecord, true, nil
+	}
+	return space.HistoryRecord{}, false, nil
+}
+
+// HistoryBefore implements space.History.
+func (m *Memory) HistoryBefore(_ context.Context, seq int64, visit func(space.HistoryRecord) bool) error {
+	m.mu.Lock()
+	all := m.history // records are only added behind and removed before
+	m.mu.Unlock()
+	for _, h := range slices.Backward(all) {
+		if (seq == 0 || h.Seq < seq) && !visit(h.HistoryRecord) {
+			break
+		}
+	}
+	return nil
+}
+
+// TrimHistory implements HistoryTrimmer.
+func (m *Memory) TrimHistory(_ context.Context, before time.Duration, l space.HistoryLimits) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.history) == 0 {
+		return 0, nil
+	}
+	n := Excess(m.history[:min(MaxTrimmed, len(m.history))], m.history[len(m.history)-1], before, l)
+	for _, h := range m.history[:n] {
+		if m.latest[h.Key] == h {
+			delete(m.latest, h.Key)
+		}
+	}
+	m.history = slices.Clone(m.history[n:]) // a reader may still read the old one
+	return n, nil
 }
 
 func (m *Memory) answer(a *Answer) {

@@ -60,7 +60,7 @@ func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 
 // withRequest adds to an error what failed, in the words of the engine.
 func withRequest(r space.Request, err error) error {
-	return fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)
+	return fmt.Errorf("%s: %w", r, err)
 }
 
 // ctxError returns the error of a context that has ended, with its cause.

@@ -71,7 +71,7 @@ func (c *Conn) run(l *wire.Link) {
 		var err error
 		select {
 		case <-time.After(c.Backoff.First()): // even before the first attempt, because all clients of the gate reconnect now
-			l, err = c.connect(c.ctx, true)
+			l, err = c.reconnect()
 		case <-c.ctx.Done():
 			return
 		}
@@ -82,11 +82,30 @@ func (c *Conn) run(l *wire.Link) {
 			}
 			return
 		case err != nil:
-			c.end(fmt.Errorf("session %s cannot go on: %w: %w", c.id, err, fault.ErrClosed))
+			c.end(cannotGoOn(c.id, err))
 			return
 		}
 		c.Log.Warn("remote: connected again", "address", c.Address, "session", c.id) // as visible as the loss was
 	}
+}
+
+// cannotGoOn returns the error of a session that could not be joined again. It is
+// fault.ErrClosed.
+func cannotGoOn(id string, err error) error {
+	if errors.Is(err, fault.ErrClosed) {
+		return fmt.Errorf("session %s cannot go on: %w", id, err)
+	}
+	return fmt.Errorf("session %s cannot go on: %w: %w", id, err, fault.ErrClosed)
+}
+
+// reconnect replaces a lost connection, in the time that Config.Reconnect allows.
+func (c *Conn) reconnect() (*wire.Link, error) {
+	if c.Reconnect <= 0 {
+		return c.connect(c.ctx, true)
+	}
+	ctx, stop := context.WithTimeoutCause(c.ctx, c.Reconnect, fmt.Errorf("no connection for %s: %w", c.Reconnect, fault.ErrUnavailable))
+	defer stop()
+	return c.connect(ctx, true)
 }
 
 // serveLink carries calls over one connection until it ends, and returns the reason.

@@ -29,10 +29,15 @@ const warnInterval = 10 * time.Second
 type Config struct {
 	Address string
 	Mode    string        // manager, worker, client …; empty: client
+	Name    string        // stable name of a worker, which it has again after a restart; empty: none
+	Host    string        // of the client, as other sessions see it; empty: the name of this machine
 	Session string        // its id, such as SessionID makes one
 	TTL     time.Duration // of the session without a sign of life; 0: it lives with the connection
 	Backoff retry.Backoff // between attempts to connect
-	Log     *slog.Logger  // nil: slog.Default
+	// Reconnect bounds how long a lost connection is replaced; then the session is over. 0: no
+	// limit.
+	Reconnect time.Duration
+	Log       *slog.Logger // nil: slog.Default
 	// Dial opens a connection; nil is TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -50,8 +55,8 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.TTL < 0:
 		return c, fmt.Errorf("a TTL of %s: %w", c.TTL, fault.ErrInvalid)
-	case c.Session == "" || max(len(c.Session), len(c.Mode)) > space.MaxName:
-		return c, fmt.Errorf("a session and a mode need names of at most %d bytes: %w", space.MaxName, fault.ErrInvalid)
+	case c.Session == "" || max(len(c.Session), len(c.Mode), len(c.Host), len(c.Name)) > space.MaxName:
+		return c, fmt.Errorf("a session, a mode, a host and a worker need names of at most %d bytes: %w", space.MaxName, fault.ErrInvalid)
 	}
 	return c, nil
 }
@@ -105,7 +110,7 @@ func (c *Conn) connect(ctx context.Context, resume bool) (*wire.Link, error) {
 		if time.Since(warned) >= warnInterval {
 			level, warned = slog.LevelWarn, time.Now()
 		}
-		c.Log.Log(ctx, level, "remote: cannot connect; retrying", "address", c.Address, "session", c.id, "error", err, "in", pause)
+		c.Log.Log(ctx, level, "remote: cannot connect; retrying", "address", c.Address, "session", c.id, "error", err, "in", pause.Round(time.Millisecond))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -139,6 +144,9 @@ func (c *Conn) connectOnce(ctx context.Context, resume bool) (*wire.Link, error)
 	if err == nil && !stop() {
 		err = context.Cause(ctx)
 	}
+	if ctx.Err() == context.DeadlineExceeded { // err is that the connection was closed for it
+		err = fmt.Errorf("no answer within %s: %w", handshakeTimeout, fault.ErrUnavailable)
+	}
 	if err != nil {
 		l.Close(err)
 		return nil, fmt.Errorf("handshake: %w", err)
@@ -153,7 +161,11 @@ func (c *Conn) connectOnce(ctx context.Context, resume bool) (*wire.Link, error)
 // handshake sends the Hello, and returns the gate's Welcome or the error that the gate
 // answered with.
 func (c *Conn) handshake(nc net.Conn, l *wire.Link, resume bool) (wire.Welcome, error) {
-	h := wire.Hello{Session: c.id, Mode: c.Mode, Key: c.key, TTL: c.TTL, Resume: resume}
+	p := space.ThisProcess(c.Mode)
+	h := wire.Hello{
+		Session: c.id, Mode: p.Mode, Key: c.key, TTL: c.TTL, Resume: resume,
+		Host: cmp.Or(c.Host, p.Host), PID: p.PID, Version: p.Version, Name: c.Name,
+	}
 	if err := wire.Send(nc, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Greeting, Body: wire.AppendHello(nil, h)}); err != nil {
 		return wire.Welcome{}, err
 	}

@@ -6,9 +6,9 @@
 // so that the clients of a coordinator that restarts do not all return at once. Calls
 // that were not answered are sent again under their old number and operation id, so
 // that they happen once; callers notice only the delay. While there is no connection,
-// calls wait until their context ends. If the session was lost meanwhile, or the gate
-// refuses the client, all calls end with fault.ErrClosed: then a new Conn has to be
-// dialled.
+// calls wait until their context ends. If the session was lost meanwhile, the gate
+// refuses the client, or Config.Reconnect has passed, all calls end with
+// fault.ErrClosed: then a new Conn has to be dialled.
 //
 // Exactly once: each put happens once, and a tuple that one get takes no other takes.
 // Two cases remain open, because no protocol can close them. A call that ends with its

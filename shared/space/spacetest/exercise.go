@@ -41,7 +41,7 @@ func Exercise(t *testing.T, start Factory) {
 		all  []behaviour
 	}{
 		{"operations", operations}, {"kinds", kinds}, {"options", options}, {"index", indexing},
-		{"waiters", waiters}, {"puts", blockedPuts}, {"ttl", ttls}, {"holds", holds}, {"expiries", expiries},
+		{"waiters", waiters}, {"puts", blockedPuts}, {"ttl", ttls}, {"holds", holds}, {"attributes", attributeBehaviours}, {"expiries", expiries},
 		{"procedures", procedures}, {"sessions", sessions}, {"operation ids", operationIDs},
 		{"notify", notifications}, {"bounds", bounds},
 	} {

@@ -27,6 +27,10 @@ import (
 //	test.first   name, space, other space → the first of either; waits for both
 //	test.tell    session, number
 //	test.token   → token
+//	test.attributed space, item, fields, turn, label… → ref
+//	test.amend   ref, fields, turn, label…
+//	test.labelled space, label → the fields and the number of the last one
+//	test.walk    space, label, name, held, how many to skip → the numbers
 //	test.alive   session → whether it is
 //	test.beat    KeepAlive
 //	test.fail    space: changes everything, then fails
@@ -41,7 +45,8 @@ import (
 func Procedures() space.Procedures {
 	return space.Procedures{
 		"test.put": put, "test.hold": hold, "test.claim": claim, "test.renew": renew,
-		"test.get":     get,
+		"test.get":        get,
+		"test.attributed": putAttributed, "test.amend": amend, "test.labelled": labelled, "test.walk": walk,
 		"test.take":    func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) { return nil, tx.Take(args.Int64(0)) },
 		"test.done":    func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) { return nil, tx.Done(args.Int64(0)) },
 		"test.back":    back,

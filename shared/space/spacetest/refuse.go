@@ -27,7 +27,7 @@ type refusing struct {
 
 // Do implements space.Conn.
 func (c *refusing) Do(ctx context.Context, r space.Request) (space.Reply, error) {
-	if err := c.refuse(fmt.Sprint(r.Verb, " ", r.Target())); err != nil {
+	if err := c.refuse(r.String()); err != nil {
 		return space.Reply{}, err
 	}
 	return c.Conn.Do(ctx, r)

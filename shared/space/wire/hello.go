@@ -64,6 +64,12 @@ type Hello struct {
 	// Resume means that the session was open before: if it is not alive it was lost,
 	// and is not opened.
 	Resume bool
+	// The machine, the process and the version of the client, for people and for protocols
+	// that prefer another machine.
+	Host    string
+	PID     int
+	Version string
+	Name    string // stable name of a worker; may be empty
 }
 
 // maxKey bounds a Hello's key.
@@ -75,6 +81,10 @@ func (c *coder) hello(h *Hello) {
 	c.blob(3, &h.Key, maxKey)
 	integer(c, 4, &h.TTL) // nanoseconds
 	c.boolean(5, &h.Resume)
+	name(c, 6, &h.Host)
+	integer(c, 7, &h.PID)
+	name(c, 8, &h.Version)
+	name(c, 9, &h.Name)
 }
 
 // AppendHello appends a Hello's body to buf.

@@ -33,11 +33,11 @@ func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 	}
 	sent, err := AppendRequest(nil, r)
 	if err != nil {
-		return space.Reply{}, fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)
+		return space.Reply{}, fmt.Errorf("%s: %w", r, err)
 	}
 	f, err := carry(Frame{Kind: Request, Call: call, Body: sent})
 	if err != nil {
-		return space.Reply{}, fmt.Errorf("%s %s: %w", r.Verb, r.Target(), err)
+		return space.Reply{}, fmt.Errorf("%s: %w", r, err)
 	}
 	arrived, err := DecodeRequest(f.Body)
 	if err != nil {

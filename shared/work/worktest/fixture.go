@@ -121,7 +121,7 @@ func (r recorded) Commit(ctx context.Context, expected journal.Position, records
 
 // start runs an engine over the fixture's journal.
 func (f *fixture) start() {
-	e, err := engine.Open(f.ctx, engine.Config{Journal: f.on, Procedures: f.procedures(), Trace: f.trace, Log: slog.New(slog.NewTextHandler(f, nil))})
+	e, err := engine.Open(f.ctx, engine.Config{Journal: f.on, Procedures: f.procedures(), Takes: task.Takes(), Trace: f.trace, Log: slog.New(slog.NewTextHandler(f, nil))})
 	require.NoError(f, err)
 	f.engine = e
 	run, end := context.WithCancel(context.Background())
@@ -154,7 +154,7 @@ func receive[T any](f *fixture, c <-chan T) (v T) {
 }
 
 func (f *fixture) procedures() space.Procedures {
-	return space.Join(status.Procedures(), lease.Procedures(), f.policy.Task.Procedures(), f.policy.Procedures(),
+	return space.Join(status.Procedures(), lease.Procedures(), f.policy.Task.Procedures(), f.policy.Task.AdminProcedures(), f.policy.Procedures(),
 		visit.Policy{Timeout: visitTTL}.Procedures(),
 		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { f.read(tx); return nil, nil }})
 }

@@ -1,6 +1,7 @@
 package worktest
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -24,8 +25,13 @@ var foreignScenarios = []scenario{
 
 func corruptTasks(f *fixture) {
 	w, m := f.worker("worker-1", 2), f.manager("manager-1")
-	bodies := []string{"", "garbage", "[]", `{"timeout":0}`, `{"timeout":-1}`, `{"timeout":1e300}`, `{"timeout":1,"attempts":99}`, `{"attempts":"x"}`,
-		`{"timeout":1,"data":"` + strings.Repeat("x", 800_000) + `"}`, strings.Repeat("\xff", 1_000_000)}
+	legacy := func(id, rest string) string {
+		return fmt.Sprintf(`{"id":%q,"action":"dig","subject":"s","created_at":"2026-11-22T10:00:00Z",%s}`, id, rest)
+	}
+	bodies := []string{"garbage", "{", `"` + strings.Repeat("x", 800_000) + `"`, strings.Repeat("\xff", 1_000_000)}
+	for _, rest := range []string{`"timeout":0`, `"timeout":-1`, `"timeout":1e300`, `"timeout":1,"attempts":99`} {
+		bodies = append(bodies, legacy(strings.Repeat("i", 1+len(bodies)*1000), rest))
+	}
 	for n, body := range bodies {
 		f.put(task.Space, tuple.New("task", dig, strings.Repeat("i", 1+n*1000), "", int64(0), int64(99), body))
 	}
@@ -45,19 +51,20 @@ func corruptTasks(f *fixture) {
 }
 
 func foreignTask(f *fixture) {
-	w, m := f.worker("worker-1", 1), f.manager("manager-1")
-	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), `{"timeout":60,"subject":"site"}`))
+	w := f.worker("worker-1", 1)
+	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), `{"hole":1}`))
 	for range maxAttempts {
 		i := w.claim()
 		require.Equal(f, "theirs", i.ID)
-		f.pass(time.Minute + backoff)
+		require.JSONEq(f, `{"hole":1}`, string(i.Data))
+		f.pass(task.DefaultTimeout.Duration() + backoff)
 	}
 	require.NoError(f, w.report(w.claim(), "", true))
-	require.Equal(f, "site", m.ingest().Subject)
-	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), `{"timeout":60,"subject":"site"}`))
+	require.Empty(f, f.state().results, "it has no lease, and nobody asked for a result")
+	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), ""))
 	for range maxAttempts + 1 {
 		w.claim()
-		f.pass(time.Minute + backoff)
+		f.pass(task.DefaultTimeout.Duration() + backoff)
 	}
 	require.Equal(f, 1, f.state().dead)
 	require.Empty(f, f.state().results, "no manager selected it")
@@ -67,7 +74,7 @@ func foreignLease(f *fixture) {
 	m := f.manager("manager-1")
 	l, err := m.grant("site", "", time.Minute)
 	require.NoError(f, err)
-	for _, body := range []string{"garbage", `{"timeout":1,"attempts":99}`} {
+	for _, body := range []string{"garbage", `{"id":"theirs","action":"dig","timeout":1,"attempts":99,"created_at":"2026-11-22T10:00:00Z"}`} {
 		f.put(task.Space, tuple.New("task", dig, "theirs", l.ID, int64(0), int64(0), body))
 	}
 	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
@@ -84,7 +91,7 @@ func forgedExpiry(f *fixture) {
 	m.issue(toDig("site", "a"), 0)
 	w.claim()
 	before := f.state()
-	for _, p := range []string{"lease.expire", "task.timeout", "task.return", "work.expire", "work.drop", "work.return", "visit.lost"} {
+	for _, p := range []string{"lease.expire", "task.timeout", "task.return", "task.expire", "task.refill", "work.expire", "work.drop", "work.return", "visit.lost"} {
 		for ref := range int64(20) {
 			for _, cause := range []space.Cause{space.Due, space.Lost, space.Closed} {
 				x := space.Expired{Ref: ref, Cause: cause, Holder: "worker-1"}

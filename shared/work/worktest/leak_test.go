@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/lease"
+	"leasehold/shared/space"
 )
 
 // leakTasks is how many tasks the leak test runs; make soak runs a million.
@@ -53,6 +54,7 @@ func TestFault60TasksLeaveNothingBehind(t *testing.T) {
 	start := inUse()
 	through(*leakTasks)
 	require.Equal(t, 1000+*leakTasks, f.total(lease.Revoked))
+	require.NoError(t, f.engine.TrimHistory(context.Background(), space.HistoryLimits{Age: time.Hour, Number: 1000, Bytes: 1 << 40}))
 	deadline := time.Now().Add(10 * time.Second)
 	end := inUse()
 	for end.goroutines > start.goroutines && time.Now().Before(deadline) {

@@ -21,6 +21,9 @@ var lossScenarios = []scenario{
 	{"Fault31WorkerKilledAfterReport", func(f *fixture) { fault31Killed(f, []string{"a"}) }},
 	{"Fault31WorkerKilledAfterFinal", fault31KilledAfterFinal},
 	{"TheTaskOfALostWorkerIsOfferedToAnotherAtOnce", lostWorkerIsReplaced},
+	{"ATaskThatFailedOnAMachineGoesToAnotherMachine", otherMachineIsPreferred},
+	{"ATaskThatFailedOnTheOnlyMachineGoesToAnotherWorkerOnIt", onlyMachine},
+	{"WhenTheOtherMachineLeavesTheTaskGoesBackToTheFirst", otherMachineLeaves},
 	{"Fault32PoisonTaskBecomesADeadLetter", fault32Poison},
 	{"TimeOutTellsTheWorker", timeOutTells},
 }
@@ -35,7 +38,7 @@ func fault19PausedWorker(f *fixture) {
 	require.ErrorIs(f, w1.report(i, "", true), fault.ErrClosed)
 	again := w2.claim()
 	require.Equal(f, i.ID, again.ID)
-	require.Equal(f, []string{"worker-1: its worker was lost"}, again.History)
+	require.Equal(f, []string{"worker-1: its worker was lost"}, models.Errors(again.History))
 
 	w1 = f.worker("worker-1", 1) // it comes back, and still has what it found
 	require.ErrorIs(f, w1.report(i, "", true), fault.ErrStaleToken)
@@ -117,6 +120,60 @@ func lostWorkerIsReplaced(f *fixture) {
 	require.LessOrEqual(f, time.Since(killed), sessionTTL+time.Second)
 }
 
+// claiming claims a task in the background, and sends it.
+func (s *session) claiming() chan task.Item {
+	claimed := make(chan task.Item, 1)
+	go func() {
+		if i, err := s.task.Claim(s.f.Context(), dig); err == nil {
+			claimed <- i
+		}
+	}()
+	return claimed
+}
+
+// otherMachineIsPreferred kills one of two workers of a machine while both the other one
+// and a worker on another machine wait for a task.
+func otherMachineIsPreferred(f *fixture) {
+	w1, m := f.workerOn("mill", "worker-1"), f.manager("manager-1")
+	m.issue(toDig("site"), 0)
+	w1.claim()
+	sameMachine := f.workerOn("mill", "worker-2").claiming()
+	f.pass(time.Second)
+	other := f.workerOn("farm", "worker-3").claiming()
+	killed := time.Now()
+	w1.stopHeartbeat()
+	i := receive(f, other)
+	require.EqualValues(f, 1, i.Attempts)
+	require.Equal(f, []string{"mill"}, i.Hosts)
+	require.LessOrEqual(f, time.Since(killed), sessionTTL+time.Second)
+	require.Empty(f, sameMachine)
+}
+
+func onlyMachine(f *fixture) {
+	w1, m := f.workerOn("mill", "worker-1"), f.manager("manager-1")
+	m.issue(toDig("site"), 0)
+	i := w1.claim()
+	sameMachine := f.workerOn("mill", "worker-2").claiming()
+	f.pass(time.Second)
+	require.NoError(f, w1.task.Release(f.Context(), i, "no shovel"))
+	require.Equal(f, i.ID, receive(f, sameMachine).ID, "at once")
+}
+
+func otherMachineLeaves(f *fixture) {
+	w1, m := f.workerOn("mill", "worker-1"), f.manager("manager-1")
+	m.issue(toDig("site"), 0)
+	i := w1.claim()
+	sameMachine, other := f.workerOn("mill", "worker-2").claiming(), f.workerOn("farm", "worker-3")
+	f.pass(time.Second)
+	require.NoError(f, w1.task.Release(f.Context(), i, "no shovel"))
+	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
+	f.pass(time.Second)
+	require.Empty(f, sameMachine, "the other machine could take it")
+	other.closeInOrder()
+	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
+	require.Equal(f, i.ID, receive(f, sameMachine).ID)
+}
+
 func fault31KilledAfterFinal(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	f.worker("worker-2", 1)
@@ -150,14 +207,10 @@ func fault32Poison(f *fixture) {
 	s := f.state()
 	require.Empty(f, s.tasks)
 	require.Empty(f, s.leases)
-	letter, ok, err := f.admin.Space(task.Dead).QueryP(f.Context(), task.AnyDead())
-	require.NoError(f, err)
-	require.True(f, ok)
-	dead, err := task.DecodeDeadLetter(letter)
-	require.NoError(f, err)
+	dead := f.onlyDead()
 	require.EqualValues(f, maxAttempts+1, dead.Attempts)
 	require.Len(f, dead.History, maxAttempts+1)
-	require.Equal(f, "worker-0: its worker was lost", dead.History[0])
+	require.Equal(f, "worker-0: its worker was lost", dead.History[0].String())
 	require.Equal(f, 1, f.count(status.Log, status.MatchLog(dead.ID, "error")))
 	require.Equal(f, []string{"a", "b"}, m.reserved()["site"], "until the failure is ingested")
 
@@ -182,5 +235,5 @@ func timeOutTells(f *fixture) {
 	require.True(f, ok)
 	require.Equal(f, i.ID, id)
 	require.Equal(f, "timed out after 10m0s", reason)
-	require.Contains(f, f.onlyTask().History, "worker-1: timed out after 10m0s")
+	require.Contains(f, models.Errors(f.onlyTask().History), "worker-1: timed out after 10m0s")
 }

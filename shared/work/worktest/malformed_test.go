@@ -84,7 +84,7 @@ func shaped(r *rapid.T) tuple.Tuple {
 	b := body.Draw(r, "body")
 	switch rapid.IntRange(0, 8).Draw(r, "shape") {
 	case 0:
-		return tuple.New(tuple.New("task", dig, s(), s(), n(), n(), b))
+		return tuple.New(tuple.New("task", dig, s(), s(), n(), n(), b), "\x01"+s(), n())
 	case 1:
 		return tuple.New(s(), tuple.New("result", s(), s(), s(), s(), n(), s(), true, b))
 	case 2:

@@ -11,6 +11,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
+	"leasehold/shared/work"
 )
 
 var managerScenarios = []scenario{
@@ -22,6 +23,7 @@ var managerScenarios = []scenario{
 	{"SelectionIsRefusedWhileAResultOfItWaits", selectionWaits},
 	{"SelectionIsRefusedOnceALateResultWasIngested", selectionLate},
 	{"SelectionOfAnotherSubjectIsNotRefused", selectionApart},
+	{"PairIsNotIssuedTwiceWhicheverOfItIsTheSubject", transposed},
 	{"InProgressNamesAnyAmount", inProgressPages},
 	{"IssueRefusesWhatIsNoTask", issueRefuses},
 }
@@ -69,6 +71,30 @@ func (m *session) done(w *session, t models.Task) {
 
 // Two managers select the same part, and the second issues after the first has
 // ingested.
+// transposed issues a clip in several episodes beside an episode with several clips.
+func transposed(f *fixture) {
+	w, m := f.worker("worker-1", 9), f.manager("manager-1")
+	before := m.inProgress()
+	m.issue(toDig("clip", "e1", "e2"), 0)
+	refused := func(seen work.InProgress, t models.Task) {
+		f.Helper()
+		_, err := m.work.Issue(f.Context(), seen, t, 0)
+		require.ErrorIs(f, err, fault.ErrConflict)
+	}
+	refused(before, toDig("e1", "clip"))
+	refused(m.inProgress(), toDig("e2", "another", "clip"))
+	i := w.claim()
+	m.issue(toDig("e1", "another"), 0)
+	refused(m.inProgress(), toDig("another", "e0", "e1"))
+	m.issue(toDig("another", "e0"), 0)
+	require.NoError(f, w.report(i, "e1,e2", true))
+	refused(before, toDig("e2", "clip")) // while its result waits
+	m.ingest()
+	refused(before, toDig("e2", "clip")) // it was done since
+	refused(before, toDig("e1", "clip"))
+	m.issue(toDig("e3", "clip"), 0)
+}
+
 func selectionOvertaken(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
@@ -205,7 +231,7 @@ func issueRefuses(f *fixture) {
 	require.True(f, errors.Is(err, fault.ErrInvalid), err)
 	require.Empty(f, f.state().leases)
 
-	good.Attempts, good.Claimants, good.State, good.History = 9, []string{"x"}, "x", []string{"x"}
+	good.Attempts, good.Claimants, good.State, good.History = 9, []string{"x"}, "x", []models.Attempt{{Error: "x"}}
 	good.CurrentClaimant, good.ClaimedAt, good.ID, good.Parts = "x", time.Now(), "x", []string{"b", "a", "b"}
 	m.issue(good, 0)
 	made := f.onlyTask().Task

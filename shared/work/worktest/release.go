@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
 	"leasehold/shared/space"
@@ -79,7 +80,7 @@ func fault33GoesToAnother(f *fixture) {
 	again := w2.claim()
 	require.Equal(f, i.ID, again.ID)
 	require.Equal(f, []string{"worker-1"}, again.Claimants)
-	require.Equal(f, []string{"worker-1: no shovel"}, again.History)
+	require.Equal(f, []string{"worker-1: no shovel"}, models.Errors(again.History))
 	require.EqualValues(f, 1, again.Attempts)
 	require.NoError(f, w2.report(again, "", true))
 	m.ingest()
@@ -126,7 +127,7 @@ func fault33OtherLeaves(f *fixture) {
 func longReason(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	big := toDig("site")
-	big.Data = []byte(`"` + strings.Repeat("<", 80_000) + `"`) // 480 kB as JSON has it
+	big.Data = []byte(`"` + strings.Repeat("<", 480_000) + `"`)
 	m.issue(big, 0)
 	for range maxAttempts + 1 {
 		i := w.claim()
@@ -135,16 +136,13 @@ func longReason(f *fixture) {
 		f.pass(backoff)
 	}
 	require.Equal(f, 1, f.state().dead)
-	letters, err := f.admin.Space(task.Dead).QueryAll(f.Context(), task.AnyDead())
-	require.NoError(f, err)
-	dead, err := task.DecodeDeadLetter(letters[0])
-	require.NoError(f, err)
+	dead := f.onlyDead()
 	require.Less(f, len(dead.Reason), 1000)
 	require.NotContains(f, dead.Reason, "\n")
 
 	m.ingest() // its failure
-	big.Data = []byte(`"` + strings.Repeat("<", 90_000) + `"`)
-	_, err = m.work.Issue(f.Context(), m.inProgress(), big, 0)
+	big.Data = []byte(`"` + strings.Repeat("<", 540_000) + `"`)
+	_, err := m.work.Issue(f.Context(), m.inProgress(), big, 0)
 	require.ErrorIs(f, err, fault.ErrTooLarge)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/visit"
@@ -35,7 +36,19 @@ type session struct {
 
 func (f *fixture) session(id string, serves map[string]int) *session {
 	f.Helper()
-	repo := f.connect(f.t, f.engine, id, f.sessionTTL)
+	return f.sessionOver(f.connect(f.t, f.engine, id, f.sessionTTL), serves)
+}
+
+// workerOn opens the session of a worker on a machine.
+func (f *fixture) workerOn(host, id string) *session {
+	f.Helper()
+	c, err := f.engine.OpenGateSession(f.Context(), engine.Opening{ID: id, TTL: f.sessionTTL, Fleet: true, Process: space.Process{Host: host}})
+	require.NoError(f, err)
+	return f.sessionOver(space.Over(c), map[string]int{dig: 1})
+}
+
+func (f *fixture) sessionOver(repo space.Repository, serves map[string]int) *session {
+	f.Helper()
 	s := &session{f: f, repo: repo, task: task.Client{Repo: repo}, work: work.Client{Repo: repo}, visit: visit.Client{Repo: repo}}
 	s.heartbeat = status.NewHeartbeat(repo, f.beat, serves)
 	ctx, cancel := context.WithCancel(context.Background())

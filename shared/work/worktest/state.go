@@ -39,7 +39,7 @@ func (f *fixture) state() state {
 			s.leases = append(s.leases, lease.Decode(e.Tuple))
 		}
 		for _, e := range append(tx.Scan(task.Space, task.Any()), tx.Held(task.Space, task.Any())...) {
-			if i, err := task.Decode(e.Tuple); err == nil {
+			if i, err := task.DecodeEntry(e); err == nil {
 				s.tasks = append(s.tasks, entry{Item: i, ref: e.Ref, held: e.Held, holder: e.Holder})
 			}
 		}
@@ -62,6 +62,20 @@ func (f *fixture) onlyTask() entry {
 	s := f.state()
 	require.Len(f, s.tasks, 1)
 	return s.tasks[0]
+}
+
+// onlyDead returns the one dead letter.
+func (f *fixture) onlyDead() task.DeadLetter {
+	f.Helper()
+	var dead task.DeadLetter
+	f.inspect(func(tx space.Tx) {
+		all := tx.Scan(task.Dead, task.AnyDead())
+		require.Len(f, all, 1)
+		var err error
+		dead, err = task.DecodeDeadLetter(all[0])
+		require.NoError(f, err)
+	})
+	return dead
 }
 
 // onlyLease returns the one live lease.

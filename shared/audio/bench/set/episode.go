@@ -48,8 +48,9 @@ func (b *builder) turns() []turn {
 				if i < 0 {
 					break
 				}
-				t.clips = append(t.clips, clips[i])
-				clips = append(slices.Delete(clips, i, i+1), clips[i]) // its next turn is the last
+				c := clips[i]
+				clips = append(slices.Delete(clips, i, i+1), c) // its next turn is the last
+				t.clips = append(t.clips, c)
 			}
 			if len(t.clips) == 0 || c.name == "2 min" && len(all) > 0 && longTurns(all) >= maxLong {
 				break

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 )
 
-// version of the sets. It is raised when a change of the program makes another set of the same recipe.
-const version = 3
+// version of the sets. It is raised when a change of the program makes another set of the same
+// recipe, and is part of the folder's name; a program of an older version builds the older set
+// again. Until version 3 a clip that was played was lost from the queue of turns, and the one behind
+// it was queued twice.
+const version = 4
 
 // truthFile is the name of the truth in a set's folder.
 const truthFile = "truth.json"

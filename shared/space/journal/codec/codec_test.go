@@ -31,7 +31,7 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := journaltest.DrawFact(r)
 		switch f.(type) {
-		case journal.Gone, journal.Ended, journal.Forgotten:
+		case journal.Gone, journal.Deleted, journal.Ended, journal.Forgotten:
 			require.Empty(r, codec.AppendKey(nil, f), "what takes away has no encoding")
 			return
 		}
@@ -79,14 +79,33 @@ func TestAnAnswerThatWasDroppedIsEncodedAsBefore(t *testing.T) {
 	require.Equal(t, dropped, read)
 }
 
+// A tuple without attributes is written as the first version did, which knew none.
+func TestAnEntryOfTheFirstVersionIsRead(t *testing.T) {
+	t.Parallel()
+	held := &journal.Entry{Ref: 1, Place: 2, Space: "s", Tuple: tuple.New("a"), Hold: &journal.Hold{Session: "x"}}
+	written := []byte{4, 1, 's', 0, 0, 0, 1, 1, 'x', 0, 0, 0}
+	written = tuple.New("a").Append(written)
+	require.Equal(t, written, codec.AppendValue(nil, held))
+	read, err := codec.Decode(codec.AppendKey(nil, held), written, nil)
+	require.NoError(t, err)
+	require.Equal(t, held, read)
+	written[6] = 4
+	_, err = codec.Decode(codec.AppendKey(nil, held), written, nil)
+	require.ErrorIs(t, err, fault.ErrCorrupt, "an unknown flag")
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, fact := range []journal.Fact{
 		&journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a", nil), Hold: &journal.Hold{Session: "x", Op: 3}},
+		&journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a"), Attributes: &space.Attributes{Fields: "f", Labels: []string{"l"}, Turn: 3}},
 		&journal.Space{Name: "s", Options: space.Options{Kind: space.Queue}}, &journal.Session{ID: "x", TTL: 3}, journal.Token(9),
 		&journal.Answer{Op: space.OpID{Session: "x", Seq: 1}, Reply: space.Reply{Tuple: tuple.New(int64(1))}},
 	} {
 		f.Add(codec.AppendKey(nil, fact), codec.AppendValue(nil, fact))
 	}
+	record := &journal.Historic{HistoryRecord: space.HistoryRecord{Seq: 1, Clock: 2, Key: "k", Value: "v"}, Count: 1, Bytes: 2}
+	f.Add(codec.AppendKey(nil, record), codec.AppendValue(nil, record))
+	f.Add(codec.AppendHistoryIndexKey(nil, "k", 1), []byte{})
 	f.Add(codec.StandingKey(), codec.AppendStep(nil, codec.Step{}))
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		fact, err := codec.Decode(key, value, nil)

@@ -11,9 +11,11 @@
 //   - The format has a number, Version. A change of the format raises it,
 //     and keeps code that reads the older one.
 //
-// Facts that only take something away (Gone, Ended, Forgotten) have no encoding:
+// Facts that only take something away (Gone, Deleted, Ended, Forgotten) have no encoding:
 // they are the absence of the key that they name. Nothing here does I/O.
 package codec
 
 // Version is the number of the format that this package reads and writes.
-const Version = 1
+// Version 2 added the attributes of tuples; a value of version 1 is one of version 2
+// without any. Version 3 added the history.
+const Version = 3

@@ -17,6 +17,10 @@ const (
 	keySpace    = 's'
 	keyStanding = 'p' // position
 	keyToken    = 't'
+
+	// The keys of the history are behind all others.
+	keyHistory      = 'x'
+	keyHistoryIndex = 'y'
 )
 
 // AppendEntryKey appends the key of the tuple with that ref. Refs are not
@@ -49,6 +53,31 @@ func TokenKey() []byte { return []byte{keyToken} }
 // StandingKey returns the key of where the journal stands.
 func StandingKey() []byte { return []byte{keyStanding} }
 
+// HistoryKeys returns the first key of the history's records, and the first key behind them.
+// All keys of the state are before the first one.
+func HistoryKeys() (first, behind []byte) { return []byte{keyHistory}, []byte{keyHistory + 1} }
+
+// AppendHistoryKey appends the key of a history record; the keys are in the order of Seq.
+func AppendHistoryKey(buf []byte, seq int64) []byte {
+	return binary.BigEndian.AppendUint64(append(buf, keyHistory), uint64(seq))
+}
+
+// AppendHistoryIndexKeys appends what the index keys of all history records with a key begin
+// with, and no other key does. The position of the record follows (AppendHistoryIndexKey).
+func AppendHistoryIndexKeys(buf []byte, key string) []byte {
+	buf = binary.AppendUvarint(append(buf, keyHistoryIndex), uint64(len(key)))
+	return append(buf, key...)
+}
+
+// AppendHistoryIndexKey appends the key under which a history record is found by its own key.
+// It has no value.
+func AppendHistoryIndexKey(buf []byte, key string, seq int64) []byte {
+	return binary.BigEndian.AppendUint64(AppendHistoryIndexKeys(buf, key), uint64(seq))
+}
+
+// HistoryIndexSeq returns the position at the end of a key that AppendHistoryIndexKey made.
+func HistoryIndexSeq(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(key)-8:])) }
+
 // AppendKey appends the key of a fact that has an encoding.
 func AppendKey(buf []byte, f journal.Fact) []byte {
 	switch f := f.(type) {
@@ -62,14 +91,16 @@ func AppendKey(buf []byte, f journal.Fact) []byte {
 		return AppendAnswerKey(buf, f.Op)
 	case journal.Token:
 		return append(buf, keyToken)
+	case *journal.Historic:
+		return AppendHistoryKey(buf, f.Seq)
 	}
 	return buf
 }
 
-// entryRef reads the rest of an entry's key.
+// entryRef reads the rest of the key of an entry or of a history record.
 func entryRef(rest []byte) (int64, error) {
 	if len(rest) != 8 {
-		return 0, fmt.Errorf("%w: the key of a tuple has %d bytes", fault.ErrCorrupt, len(rest))
+		return 0, fmt.Errorf("%w: the key of a tuple or of a history record has %d bytes", fault.ErrCorrupt, len(rest))
 	}
 	ref := int64(binary.BigEndian.Uint64(rest))
 	if ref < 0 {

@@ -41,15 +41,29 @@ func (r *reader) uvarint() uint64 {
 	return n
 }
 
-func (r *reader) text() string {
+func (r *reader) text() string { return r.names.one(r.bytes()) }
+
+// bytes reads a length and as many bytes, which are those of data.
+func (r *reader) bytes() []byte {
 	n := r.uvarint()
 	if n > uint64(len(r.data)) {
 		r.fail("the length of a name")
-		return ""
+		return nil
 	}
 	b := r.data[:n]
 	r.data = r.data[n:]
-	return r.names.one(b)
+	return b
+}
+
+// flags reads a byte that has no other bits than those of known.
+func (r *reader) flags(known byte) byte {
+	if len(r.data) == 0 || r.data[0]&^known != 0 {
+		r.fail("unknown flags")
+		return 0
+	}
+	b := r.data[0]
+	r.data = r.data[1:]
+	return b
 }
 
 func (r *reader) boolean() bool {

@@ -31,6 +31,11 @@ func AppendValue(buf []byte, f journal.Fact) []byte {
 		return wire.AppendReply(binary.AppendUvarint(buf, f.Nth), reply)
 	case journal.Token:
 		return binary.AppendVarint(buf, int64(f))
+	case *journal.Historic:
+		for _, n := range []int64{int64(f.Clock), f.Count, f.Bytes} {
+			buf = binary.AppendVarint(buf, n)
+		}
+		return appendText(appendText(buf, f.Key), f.Value)
 	}
 	return buf
 }
@@ -41,15 +46,36 @@ func appendEntry(buf []byte, e *journal.Entry) []byte {
 	buf = binary.AppendVarint(buf, int64(e.Deadline))
 	buf = appendText(buf, e.Expiry)
 	buf = appendText(buf, e.Owner)
-	buf = appendBool(buf, e.Hold != nil)
+	flags := byte(0)
+	if e.Hold != nil {
+		flags |= entryHeld
+	}
+	if e.Attributes != nil {
+		flags |= entryAttributes
+	}
+	buf = append(buf, flags)
 	if e.Hold != nil {
 		buf = appendText(buf, e.Hold.Session)
 		buf = binary.AppendVarint(buf, int64(e.Hold.Due))
 		buf = appendText(buf, e.Hold.Expiry)
 		buf = binary.AppendUvarint(buf, e.Hold.Op)
 	}
+	if a := e.Attributes; a != nil {
+		buf = appendText(buf, a.Fields)
+		buf = binary.AppendUvarint(buf, uint64(len(a.Labels)))
+		for _, l := range a.Labels {
+			buf = appendText(buf, l)
+		}
+		buf = binary.AppendVarint(buf, a.Turn)
+	}
 	return e.Tuple.Append(buf)
 }
+
+// The flags of an entry, which say what follows. Version 1 knew the first one only.
+const (
+	entryHeld       = 1
+	entryAttributes = 2
+)
 
 func appendOptions(buf []byte, o space.Options) []byte {
 	buf = appendText(buf, string(o.Kind))
@@ -74,7 +100,7 @@ func appendBool(buf []byte, b bool) []byte {
 // Names is ready. It must not be used concurrently.
 type Names map[string]string
 
-// maxNames bounds a Names: those that come later have a copy each.
+// maxNames bounds a Names. Names beyond it are copied each time.
 const maxNames = 4096
 
 func (n Names) one(b []byte) string {
@@ -88,9 +114,9 @@ func (n Names) one(b []byte) string {
 	return s
 }
 
-// Decode returns the fact that a key and a value stand for; nil is the Standing,
-// which is not a fact. Names may be nil. The fact shares no memory with what it is
-// read from. What cannot be is fault.ErrCorrupt.
+// Decode returns the fact that a key and a value stand for, or nil for the Standing and the
+// index of the history, which are not facts. Names may be nil. The fact shares no memory with key and value. The error
+// is fault.ErrCorrupt if they do not encode a fact.
 func Decode(key, value []byte, names Names) (journal.Fact, error) {
 	if len(key) == 0 {
 		return nil, fmt.Errorf("%w: an empty key", fault.ErrCorrupt)
@@ -102,6 +128,9 @@ func Decode(key, value []byte, names Names) (journal.Fact, error) {
 	return f, nil
 }
 
+// decode returns the fact of a kind, or nil if it is none. rest is the key without its
+// kind, and r reads the value. The fact is valid only if there is no error, because r
+// returns zeros after its first error.
 func decode(kind byte, rest []byte, r *reader) (journal.Fact, error) {
 	switch kind {
 	case keyEntry:
@@ -132,7 +161,14 @@ func decode(kind byte, rest []byte, r *reader) (journal.Fact, error) {
 	case keyToken:
 		t := journal.Token(r.varint())
 		return t, r.end()
-	case keyStanding:
+	case keyHistory:
+		seq, err := entryRef(rest)
+		if err != nil {
+			return nil, err
+		}
+		h := r.historic(seq)
+		return h, r.end()
+	case keyStanding, keyHistoryIndex:
 		return nil, nil
 	}
 	return nil, fmt.Errorf("%w: no kind of fact begins with %q", fault.ErrCorrupt, kind)
@@ -142,13 +178,36 @@ func (r *reader) entry(ref int64) *journal.Entry {
 	e := &journal.Entry{
 		Ref: ref, Place: r.varint(), Space: r.text(), Deadline: time.Duration(r.varint()), Expiry: r.text(), Owner: r.text(),
 	}
-	if r.boolean() {
+	flags := r.flags(entryHeld | entryAttributes)
+	if flags&entryHeld != 0 {
 		e.Hold = &journal.Hold{Session: r.text(), Due: time.Duration(r.varint()), Expiry: r.text(), Op: r.uvarint()}
+	}
+	if flags&entryAttributes != 0 {
+		e.Attributes = r.attributes()
 	}
 	if r.err == nil {
 		e.Tuple, r.data, r.err = tuple.Decode(r.data)
 	}
 	return e
+}
+
+func (r *reader) historic(seq int64) *journal.Historic {
+	h := &journal.Historic{HistoryRecord: space.HistoryRecord{Seq: seq, Clock: time.Duration(r.varint())}}
+	h.Count, h.Bytes, h.Key, h.Value = r.varint(), r.varint(), string(r.bytes()), string(r.bytes())
+	return h
+}
+
+func (r *reader) attributes() *space.Attributes {
+	a := &space.Attributes{Fields: string(r.bytes())}
+	if n := r.uvarint(); n <= space.MaxLabels {
+		for range n {
+			a.Labels = append(a.Labels, r.text())
+		}
+	} else {
+		r.fail("the number of labels")
+	}
+	a.Turn = r.varint()
+	return a
 }
 
 func (r *reader) options() space.Options {

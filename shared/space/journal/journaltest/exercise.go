@@ -22,13 +22,17 @@
 package journaltest
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/tuple"
@@ -44,8 +48,11 @@ func Exercise(t *testing.T, newStore func(t testing.TB) (open func() journal.Jou
 		"a session's end takes its answers and no one else's": testEnded,
 		"a writer that is out of step is refused":             testFenced,
 		"where it stands is kept":                             testStanding,
+		"the key of a session survives a restart":             testKey,
 		"an error of restore ends a load":                     testRestoreFails,
 		"it can be closed twice":                              testClosedTwice,
+		"the history is read but not loaded":                  testHistory,
+		"the history is trimmed to each limit":                testTrimmed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -185,6 +192,24 @@ func testStanding(t *testing.T, open func() journal.Journal) {
 	})
 }
 
+// testKey opens a session with a key, and one without; the newest key of a session holds.
+func testKey(t *testing.T, open func() journal.Journal) {
+	key := func(b byte) []byte { return bytes.Repeat([]byte{b}, sha256.Size) }
+	j := open()
+	commit(t, j, 0, &journal.Session{ID: "a", TTL: time.Minute, Key: key(0)}, &journal.Session{ID: "b", TTL: time.Minute, Key: key(1)}, &journal.Session{ID: "c"})
+	commit(t, j, 1, journal.Ended("b"), &journal.Session{ID: "b", TTL: time.Minute, Key: key(2)})
+	twice(t, j, open, func(j journal.Journal) {
+		keys := map[string][]byte{}
+		_, facts := load(t, j)
+		for _, f := range facts {
+			if s, ok := f.(*journal.Session); ok {
+				keys[s.ID] = s.Key
+			}
+		}
+		require.Equal(t, map[string][]byte{"a": key(0), "b": key(2), "c": nil}, keys)
+	})
+}
+
 func testRestoreFails(t *testing.T, open func() journal.Journal) {
 	j, odd := open(), errors.New("odd")
 	commit(t, j, 0, journal.Token(1))
@@ -198,5 +223,76 @@ func testRestoreFails(t *testing.T, open func() journal.Journal) {
 func testClosedTwice(t *testing.T, open func() journal.Journal) {
 	j := open()
 	require.NoError(t, j.Close())
+	require.NoError(t, j.Close())
+}
+
+// recorded commits n history records with one key each, of 10 bytes and a second apart.
+func recorded(t require.TestingT, j journal.Journal, n int) {
+	var facts []journal.Fact
+	for i := range n {
+		facts = append(facts, &journal.Historic{HistoryRecord: space.HistoryRecord{
+			Seq: int64(i + 1), Clock: time.Duration(i) * time.Second, Key: fmt.Sprintf("k%04d", i), Value: "value",
+		}})
+	}
+	commit(t, j, 0, facts...)
+}
+
+func testHistory(t *testing.T, open func() journal.Journal) {
+	j := open()
+	recorded(t, j, 3)
+	commit(t, j, 1, &journal.Historic{HistoryRecord: space.HistoryRecord{Seq: 9, Key: "k0001", Value: "again"}})
+	twice(t, j, open, func(j journal.Journal) {
+		standing, facts := load(t, j)
+		require.Empty(t, known(facts))
+		require.EqualValues(t, 9, standing.Ref)
+		all := history(t, j, 0)
+		require.Len(t, all, 4)
+		require.Equal(t, space.HistoryRecord{Seq: 9, Key: "k0001", Value: "again"}, all[0])
+		require.Equal(t, all[2:], history(t, j, all[1].Seq), "from a position on")
+		latest, ok, err := j.LatestHistory(t.Context(), "k0001")
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, "again", latest.Value)
+		_, ok, err = j.LatestHistory(t.Context(), "k000")
+		require.NoError(t, err)
+		require.False(t, ok, "a key that others begin with")
+	})
+	j = open()
+	require.NoError(t, j.Close())
+	if _, isMemory := j.(*journal.Memory); !isMemory {
+		_, _, err := j.LatestHistory(t.Context(), "k0001")
+		require.ErrorIs(t, err, fault.ErrClosed)
+	}
+}
+
+func testTrimmed(t *testing.T, open func() journal.Journal) {
+	j := open()
+	recorded(t, j, 2000)
+	trim := func(before time.Duration, l space.HistoryLimits) (removed int) {
+		for {
+			n, err := j.TrimHistory(t.Context(), before, l)
+			require.NoError(t, err)
+			require.LessOrEqual(t, n, journal.MaxTrimmed)
+			if removed += n; n == 0 {
+				return removed
+			}
+		}
+	}
+	none := space.HistoryLimits{Number: 1 << 40, Bytes: 1 << 40}
+	require.Zero(t, trim(0, none))
+	require.Equal(t, 1200, trim(1200*time.Second, none), "older ones")
+	require.Equal(t, 300, trim(0, space.HistoryLimits{Number: 500, Bytes: 1 << 40}), "more than the number")
+	require.Equal(t, 400, trim(0, space.HistoryLimits{Number: 1 << 40, Bytes: 1009}), "larger than the size")
+	twice(t, j, open, func(j journal.Journal) {
+		all := history(t, j, 0)
+		require.Len(t, all, 100)
+		require.Equal(t, "k1900", all[99].Key)
+		_, ok, err := j.LatestHistory(t.Context(), "k1899")
+		require.NoError(t, err)
+		require.False(t, ok)
+	})
+	j = open()
+	commit(t, j, 1, &journal.Historic{HistoryRecord: space.HistoryRecord{Seq: 5000, Clock: time.Hour, Key: "k"}})
+	require.Equal(t, 51, trim(0, space.HistoryLimits{Number: 50, Bytes: 1 << 40}), "the numbers go on after a restart")
 	require.NoError(t, j.Close())
 }

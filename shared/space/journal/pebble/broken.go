@@ -1,12 +1,11 @@
 package pebble
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
-	"syscall"
 
+	"leasehold/shared/platform"
 	"leasehold/shared/space/journal"
 )
 
@@ -28,7 +27,7 @@ func (b *broken) err() error {
 
 // full reports whether err means that the disk is full.
 func full(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return platform.IsDiskFull(err)
 }
 
 // storeLogger passes on the messages of the store. One that it calls fatal breaks the

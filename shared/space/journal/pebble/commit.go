@@ -22,8 +22,10 @@ func (j *Journal) Commit(_ context.Context, expected journal.Position, records [
 		return journal.ErrFenced
 	}
 	batch := j.db.NewBatch()
+	history := j.newestHistory
 	next, err := j.fill(batch, records)
 	if err == nil && !j.space.fits(batch.Len()) {
+		j.newestHistory = history
 		return errors.Join(journal.ErrFull, batch.Close())
 	}
 	if err == nil {
@@ -48,8 +50,11 @@ func (j *Journal) fill(b *lsm.Batch, records []journal.Record) (journal.Standing
 	for _, r := range records {
 		next.Clock = r.Clock
 		for _, f := range r.Facts {
-			if e, ok := f.(*journal.Entry); ok {
-				next.Ref = max(next.Ref, e.Ref, e.Place)
+			switch f := f.(type) {
+			case *journal.Entry:
+				next.Ref = max(next.Ref, f.Ref, f.Place)
+			case *journal.Historic:
+				next.Ref = max(next.Ref, f.Seq)
 			}
 		}
 	}
@@ -76,11 +81,16 @@ func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 	case journal.Gone:
 		buf = codec.AppendEntryKey(buf, int64(f))
 		return b.Delete(buf, nil)
+	case journal.Deleted:
+		buf = codec.AppendSpaceKey(buf, string(f))
+		return b.Delete(buf, nil)
 	case journal.Forgotten:
 		buf = codec.AppendAnswerKey(buf, opOf(f))
 		return b.Delete(buf, nil)
 	case journal.Ended:
 		return j.end(b, string(f))
+	case *journal.Historic:
+		return j.writeHistory(b, f)
 	}
 	buf = codec.AppendKey(buf, f)
 	key := len(buf)

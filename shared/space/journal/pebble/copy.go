@@ -14,6 +14,7 @@ var _ journal.Copier = (*Journal)(nil)
 // written when its turn comes.
 func (j *Journal) Copy(ctx context.Context, dir string) error {
 	stamp := j.lastStamp() // from before the copy, which may be further then
+	stamp.closed = true
 	j.mu.Lock()
 	err := j.usable()
 	j.mu.Unlock()

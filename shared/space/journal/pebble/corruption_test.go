@@ -44,19 +44,29 @@ func (h history) after(end journal.Position, gaps []pebble.Gap) map[int64]bool {
 	return tuples
 }
 
-// aged returns folders of one journal that puts and takes, from early to late; in the last
-// one the journal was closed.
-func aged(t *testing.T, r *rand.Rand) (moments []folder, h history) {
+// moment is the folder of a journal, and the number of records that were committed then.
+type moment struct {
+	folder
+	end journal.Position
+}
+
+// aged returns one journal that puts and takes, from early to late: as a kill leaves it
+// while it writes, or after a start, and at last closed. On a small disk it compacts its
+// tables all the time; on a large one the records stay in its logs until the next start.
+func aged(t *testing.T, r *rand.Rand, disk vfs.FS, size uint64) (moments []moment, h history) {
 	t.Helper()
-	fs := &smallDisk{FS: vfs.NewMem()}
-	fs.total.Store(2 << 20)
-	fs.free.Store(2 << 20)
+	fs := &smallDisk{FS: disk}
+	fs.total.Store(size)
+	fs.free.Store(size)
 	open := func() *pebble.Journal {
 		j, err := pebble.Open(pebble.Config{Dir: dir, FS: fs, Log: quiet})
 		require.NoError(t, err)
 		return j
 	}
 	j := open()
+	keep := func() {
+		moments = append(moments, moment{folderOf(t, fs).with("RESERVE", nil), journal.Position(len(h))})
+	}
 	const records = 3000
 	var present []int64
 	for n := range records {
@@ -75,18 +85,22 @@ func aged(t *testing.T, r *rand.Rand) (moments []folder, h history) {
 		}
 		record := journal.Record{Clock: time.Duration(n) * time.Millisecond, Facts: facts}
 		require.NoError(t, j.Commit(t.Context(), journal.Position(n), []journal.Record{record}))
-		if n%1000 == 999 {
+		switch n % 1000 {
+		case 499:
+			keep()
+		case 999:
 			require.NoError(t, j.Close()) // it writes a stamp
 			j = open()
-			moments = append(moments, folderOf(t, fs).with("RESERVE", nil))
+			keep()
 		}
 	}
 	require.NoError(t, j.Close())
-	return append(moments, folderOf(t, fs).with("RESERVE", nil)), h
+	keep()
+	return moments, h
 }
 
 // corrupt returns a folder with one corruption, and the names of the files in it.
-func corrupt(r *rand.Rand, f folder, older []folder) (damaged folder, what string, files []string) {
+func corrupt(r *rand.Rand, f folder, older []moment) (damaged folder, what string, files []string) {
 	names := slices.Sorted(maps.Keys(f))
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "LOCK" })
 	name := names[r.IntN(len(names))]
@@ -109,7 +123,7 @@ func corrupt(r *rand.Rand, f folder, older []folder) (damaged folder, what strin
 		}
 	case 4:
 		past := older[r.IntN(len(older))]
-		if old, ok := past[name]; ok && !bytes.Equal(old, content) {
+		if old, ok := past.folder[name]; ok && !bytes.Equal(old, content) {
 			return f.with(name, old), "old copy of " + name, []string{name}
 		}
 	}
@@ -135,11 +149,9 @@ func TestRandomCorruptionIsRefusedRepairedOrNamed(t *testing.T) {
 		moments, h := sharedAged(t, seed/50, r)
 		r = rand.New(rand.NewPCG(11, uint64(seed)))
 		at := r.IntN(len(moments)-1) + 1
-		f := moments[at]
-		end := journal.Position(min(at+1, len(moments)-1) * 1000)
-		damaged, what, files := corrupt(r, f, moments[:at])
+		damaged, what, files := corrupt(r, moments[at].folder, moments[:at])
 		msg := fmt.Sprintf("seed %d, moment %d: %s", seed, at, what)
-		outcome := checkCorrupted(t, damaged, h, end, files, msg)
+		outcome := checkCorrupted(t, damaged, h, moments[at].end, files, msg)
 		kind := kindOfFile(files)
 		if table[kind] == nil {
 			table[kind] = map[string]int{}
@@ -153,14 +165,14 @@ func TestRandomCorruptionIsRefusedRepairedOrNamed(t *testing.T) {
 
 // agedByRound keeps the folders, which the corruptions of one round share.
 var agedByRound = map[int]struct {
-	moments []folder
+	moments []moment
 	history history
 }{}
 
-func sharedAged(t *testing.T, round int, r *rand.Rand) ([]folder, history) {
+func sharedAged(t *testing.T, round int, r *rand.Rand) ([]moment, history) {
 	kept, ok := agedByRound[round]
 	if !ok {
-		kept.moments, kept.history = aged(t, r)
+		kept.moments, kept.history = aged(t, r, vfs.NewMem(), []uint64{2 << 20, 1 << 30}[round%2])
 		agedByRound[round] = kept
 	}
 	return kept.moments, kept.history

@@ -13,8 +13,8 @@ import (
 	"leasehold/shared/failpoint"
 )
 
-// pause is how long a table waits that could not be made or did not fit, because the store
-// tries again at once and for ever.
+// pause is the wait after a table could not be made or did not fit, because the store tries
+// again at once and for ever.
 const pause = 50 * time.Millisecond
 
 // disk is a file system that breaks the journal at the first write or sync of one
@@ -26,11 +26,12 @@ type disk struct {
 	broken  *broken
 	opening *opening
 	growing *growing
-	// letGo is called before a log is removed.
-	letGo func(log string) error
+	// beforeRemoval is called with the name of a log before the log is removed. If it fails,
+	// the log stays.
+	beforeRemoval func(log string) error
 }
 
-// compaction is how the store calls the writing of tables from others.
+// compaction is the store's name for writing tables that replace others.
 const compaction = "pebble-compaction"
 
 func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
@@ -44,7 +45,8 @@ func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return f, err
 }
 
-// Open gives who copies a log that is being written what was written of it by then.
+// Open opens a file to read it. A copy of a log that is being written ends with the records
+// that are written now.
 func (d disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := d.FS.Open(name, opts...)
 	if err != nil {
@@ -61,10 +63,11 @@ func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.Op
 // would be damaged with it.
 func (d disk) Link(string, string) error { return errors.ErrUnsupported }
 
-// Remove ends a file that counts no more.
+// Remove removes a file that the store no longer needs. beforeRemoval comes first, so
+// that a crash between the two leaves a log too many and never one too few.
 func (d disk) Remove(name string) error {
 	if log := d.PathBase(name); isLog(log) {
-		if err := d.letGo(log); err != nil {
+		if err := d.beforeRemoval(log); err != nil {
 			return err
 		}
 	}
@@ -124,12 +127,12 @@ type file struct {
 	filled  int64
 }
 
-// zeros are written ahead of a log's records, so that a sync has neither a new length
-// nor a block that comes into use to note, but only what was appended: it takes two
-// thirds of the time. Who reads a log knows its end without them.
+// zeros are written ahead of a log's records, so that a sync writes only what was appended,
+// and neither a new length nor a newly used block: it takes two thirds of the time. A reader
+// of a log finds its end without the length.
 var zeros [256 << 10]byte
 
-// fill writes zeros, at most a memtable of them, where size bytes will not fit.
+// fill writes zeros, at most a memtable of them, if fewer than size bytes of zeros are left.
 func (f *file) fill(size int) error {
 	written := f.written.Load()
 	if written+int64(size) <= f.filled {
@@ -141,8 +144,8 @@ func (f *file) fill(size int) error {
 	return err
 }
 
-// The kinds of file: the log, tables, which are written again when they did not fit, and
-// the index, which lists those of both that count.
+// The kinds of file: logs; tables, which are written again if they did not fit; and the
+// index, which lists the logs and tables in use.
 const (
 	ofLog   = "log"
 	ofTable = "table"

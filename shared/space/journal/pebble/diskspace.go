@@ -20,11 +20,11 @@ const (
 	smallestDisk     = 32 * smallestMemTable
 )
 
-// The space that is kept free, in memtables. Below the low-water mark, to which the size of
-// all tables is added, only records that remove are written: so the tables can be rewritten
-// without facts that are gone. Below the second mark they are not, and below the third
-// nothing is written: the next log and the tables made of two must fit there. The
-// reserve is for a disk that another program has filled.
+// The space that is kept free, in memtables. Below lowWater, to which the size of all tables
+// is added, records that grow the journal are refused, so that the tables can be rewritten
+// without facts that are gone. Below tableWater the tables are not rewritten. Below logWater
+// nothing is written, because the next log and the tables made of two logs must fit there.
+// The reserve is a file that is removed when another program has filled the disk.
 const (
 	lowWater   = 5
 	tableWater = 4
@@ -32,7 +32,7 @@ const (
 	reserve    = 8
 )
 
-// lookEvery bounds how often the tables are counted.
+// lookEvery is the minimum time between two counts of the tables.
 const lookEvery = 100 * time.Millisecond
 
 // diskSpace watches how much space the disk has left for a journal. It may be used
@@ -43,136 +43,140 @@ type diskSpace struct {
 	memTable uint64
 	start    time.Time
 	inUse    func() uint64 // bytes of tables; nil: before the store is open
-	lowered  chan struct{} // one that waits: low has become true
+	lowered  chan struct{} // capacity 1; has a value after low has become true
 
 	counted  atomic.Int64  // when, in nanoseconds of the process's clock
 	tables   atomic.Uint64 // bytes that the store uses, when counted
 	spare    atomic.Uint64 // bytes of tables that it is rewriting, or has not removed yet
 	reserved atomic.Bool   // the reserve is there
 
-	giving sync.RWMutex // held by who gives the reserve up, until it is free
+	removing sync.RWMutex // write-locked while the reserve is removed
 
-	mu  sync.Mutex // held by who changes low
-	low atomic.Bool
+	mu  sync.Mutex  // held to change low
+	low atomic.Bool // records that grow the journal are refused
 }
 
 // newDiskSpace reads the state of the disk for the first time, and makes the reserve.
 func newDiskSpace(c Config, b *broken) (*diskSpace, error) {
-	r := &diskSpace{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
+	s := &diskSpace{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
 		if usage.TotalBytes < smallestDisk {
 			return nil, fmt.Errorf("%w: a disk of %s is too small for a journal, which needs %s: give a folder on another disk",
 				fault.ErrFolder, size(usage.TotalBytes), size(smallestDisk))
 		}
-		r.memTable = min(largestMemTable, max(smallestMemTable, usage.TotalBytes/diskShare))
+		s.memTable = min(largestMemTable, max(smallestMemTable, usage.TotalBytes/diskShare))
 	}
-	_, err := c.FS.Stat(r.path())
-	r.reserved.Store(err == nil)
-	r.count()
-	r.restore()
-	r.look()
-	return r, nil
+	_, err := c.FS.Stat(s.reservePath())
+	s.reserved.Store(err == nil)
+	s.countTables()
+	s.makeReserve()
+	s.updateLow()
+	return s, nil
 }
 
-// full reports whether what grows is to be refused.
-func (r *diskSpace) full() bool {
-	now := int64(time.Since(r.start))
-	last := r.counted.Load()
-	if now-last >= int64(lookEvery) && r.counted.CompareAndSwap(last, now) {
-		r.count()
-		r.look()
+// full reports whether records that grow the journal must be refused. It asks the disk at
+// most once in lookEvery.
+func (s *diskSpace) full() bool {
+	now := int64(time.Since(s.start))
+	last := s.counted.Load()
+	if now-last >= int64(lookEvery) && s.counted.CompareAndSwap(last, now) {
+		s.countTables()
+		s.updateLow()
 	}
-	return r.low.Load()
+	return s.low.Load()
 }
 
-// count notes the size of all tables.
-func (r *diskSpace) count() {
+// countTables notes the size of all tables.
+func (s *diskSpace) countTables() {
 	total := uint64(0)
-	names, _ := r.FS.List(r.Dir) // a folder that cannot be read is found elsewhere
+	names, _ := s.FS.List(s.Dir) // a folder that cannot be read is found elsewhere
 	for _, name := range names {
 		if !isTable(name) {
 			continue
 		}
-		if info, err := r.FS.Stat(r.FS.PathJoin(r.Dir, name)); err == nil {
+		if info, err := s.FS.Stat(s.FS.PathJoin(s.Dir, name)); err == nil {
 			total += uint64(info.Size())
 		}
 	}
 	used := total
-	if r.inUse != nil {
-		used = min(total, r.inUse())
+	if s.inUse != nil {
+		used = min(total, s.inUse())
 	}
-	r.tables.Store(used)
-	r.spare.Store(total - used)
+	s.tables.Store(used)
+	s.spare.Store(total - used)
 }
 
-// fits reports whether size bytes more can be written to the log, if need be with
-// the reserve given up. It looks at the disk, so that many commits between two
-// calls of full do not go past the mark.
-func (r *diskSpace) fits(size int) bool {
-	r.full()
-	r.look()
-	return r.has(uint64(2*size) + logWater*r.memTable)
+// fits reports whether size bytes more can be written to the log, if need be after the
+// reserve was removed. It asks the disk each time, so that many commits between two calls of
+// full do not go past the low-water mark.
+func (s *diskSpace) fits(size int) bool {
+	s.full()
+	s.updateLow()
+	return s.isFreeWithReserve(uint64(2*size) + logWater*s.memTable)
 }
 
-// has reports whether the disk has so much left, the reserve included.
-func (r *diskSpace) has(bytes uint64) bool {
-	r.giving.RLock()
-	defer r.giving.RUnlock()
-	if r.reserved.Load() {
-		bytes -= min(bytes, reserve*r.memTable)
+// isFreeWithReserve reports whether so many bytes are free on the disk, those of the reserve
+// included.
+func (s *diskSpace) isFreeWithReserve(bytes uint64) bool {
+	s.removing.RLock()
+	defer s.removing.RUnlock()
+	if s.reserved.Load() {
+		bytes -= min(bytes, reserve*s.memTable)
 	}
-	return r.free(bytes)
+	return s.isFree(bytes)
 }
 
 // fitsRewrite reports whether tables may be rewritten.
-func (r *diskSpace) fitsRewrite() bool { return r.free(tableWater * r.memTable) }
+func (s *diskSpace) fitsRewrite() bool { return s.isFree(tableWater * s.memTable) }
 
-// free reports whether the disk has so much left; one that cannot say has.
-func (r *diskSpace) free(bytes uint64) bool {
-	usage, err := r.FS.GetDiskUsage(r.Dir)
+// isFree reports whether so many bytes are free on the disk; true if the disk cannot tell.
+func (s *diskSpace) isFree(bytes uint64) bool {
+	usage, err := s.FS.GetDiskUsage(s.Dir)
 	return err != nil || usage.AvailBytes >= bytes
 }
 
-// mark is how much must be free for records that grow the journal. They are accepted again
-// once there is a memtable more than that, and the reserve was made again.
-func (r *diskSpace) mark() uint64 {
-	mark := lowWater*r.memTable + r.tables.Load()
-	if r.low.Load() {
-		mark += r.memTable
+// neededForGrowth is how many bytes must be free for records that grow the journal: the
+// low-water mark. While they are refused it is a memtable more, and while the reserve is
+// missing it is the reserve more, so that they are not accepted and refused in turns.
+func (s *diskSpace) neededForGrowth() uint64 {
+	needed := lowWater*s.memTable + s.tables.Load()
+	if s.low.Load() {
+		needed += s.memTable
 	}
-	if !r.reserved.Load() {
-		mark += reserve * r.memTable
+	if !s.reserved.Load() {
+		needed += reserve * s.memTable
 	}
-	return mark
+	return needed
 }
 
-// look asks the disk whether records that grow the journal must be refused.
-func (r *diskSpace) look() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	usage, err := r.FS.GetDiskUsage(r.Dir)
+// updateLow asks the disk whether records that grow the journal must be refused. They are
+// accepted again only when the reserve was made again.
+func (s *diskSpace) updateLow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	usage, err := s.FS.GetDiskUsage(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) { // later writes end with the process
-		r.broken.mark(fmt.Errorf("folder %s was removed: %w: %w", r.Dir, fault.ErrFolder, err))
+		s.broken.mark(fmt.Errorf("folder %s was removed: %w: %w", s.Dir, fault.ErrFolder, err))
 	}
 	if err != nil {
 		return // a file system that cannot say, such as one in memory
 	}
-	mark := r.mark()
-	switch low := usage.AvailBytes+r.spare.Load() < mark; {
-	case low && !r.low.Load():
-		r.lower()
-		r.Log.Warn("journal: the disk is almost full; records that grow the journal are refused until there is space", "dir", r.Dir, "free", usage.AvailBytes, "needed", mark)
-	case !low && r.low.Load() && r.reserved.Load():
-		r.low.Store(false)
-		r.Log.Info("journal: the disk has space again", "dir", r.Dir)
+	needed := s.neededForGrowth()
+	switch low := usage.AvailBytes+s.spare.Load() < needed; {
+	case low && !s.low.Load():
+		s.refuseGrowth()
+		s.Log.Warn("journal: the disk is almost full; records that grow the journal are refused until there is space", "dir", s.Dir, "free", usage.AvailBytes, "needed", needed)
+	case !low && s.low.Load() && s.reserved.Load():
+		s.low.Store(false)
+		s.Log.Info("journal: the disk has space again", "dir", s.Dir)
 	}
 }
 
-// lower has records refused that grow the journal, and wakes the sweeper.
-func (r *diskSpace) lower() {
-	r.low.Store(true)
+// refuseGrowth refuses records that grow the journal from now on, and wakes the sweeper.
+func (s *diskSpace) refuseGrowth() {
+	s.low.Store(true)
 	select {
-	case r.lowered <- struct{}{}:
+	case s.lowered <- struct{}{}:
 	default:
 	}
 }

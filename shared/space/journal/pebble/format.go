@@ -28,7 +28,10 @@ const (
 type Migration func(fs vfs.FS, dir string) error
 
 // migrations are the steps from one format to the next, by the older one.
-var migrations = map[int]Migration{}
+var migrations = map[int]Migration{
+	1: func(vfs.FS, string) error { return nil }, // what version 1 wrote is read as it is
+	2: func(vfs.FS, string) error { return nil }, // and so is what version 2 wrote
+}
 
 // checkFormat marks a new journal, refuses one of a newer format, and migrates
 // an older one after a copy of it was made beside it.

@@ -16,7 +16,7 @@ func TestFault11ANewerFormatIsRefusedWithBothVersions(t *testing.T) {
 	f, _, _ := crashed(t, 2, 60)
 	_, _, err := try(f.with("FORMAT", []byte("leasehold journal 7\n")).disk(t))
 	require.ErrorIs(t, err, fault.ErrInvalid)
-	require.ErrorContains(t, err, "it has format 7, this program knows up to 1: use the newer leasehold that wrote it")
+	require.ErrorContains(t, err, "it has format 7, this program knows up to 3: use the newer leasehold that wrote it")
 	_, _, err = try(f.with("FORMAT", []byte("a letter\n")).disk(t))
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
@@ -34,6 +34,9 @@ func TestFault11AnOlderFormatIsMigratedAfterACopyWasMade(t *testing.T) {
 		return nil
 	}
 	c := pebble.Config{Dir: dir, FS: fs, Log: quiet, Migrations: map[int]pebble.Migration{0: migration}}
+	for format := 1; format < pebble.Format; format++ {
+		c.Migrations[format] = func(vfs.FS, string) error { return nil }
+	}
 	_, err := pebble.Open(c)
 	require.ErrorIs(t, err, torn)
 	require.ErrorContains(t, err, "a copy of it is in journal.format-0")
@@ -56,7 +59,7 @@ func TestAFormatFromWhichNoWayLeadsIsRefused(t *testing.T) {
 	f, _, _ := crashed(t, 1, 60)
 	_, _, err := try(f.with("FORMAT", []byte("leasehold journal 0\n")).disk(t))
 	require.ErrorIs(t, err, fault.ErrInvalid)
-	require.ErrorContains(t, err, "knows no way from there to 1")
+	require.ErrorContains(t, err, "knows no way from there to 3")
 }
 
 // under shows another folder in the place of a journal's.

@@ -35,7 +35,8 @@ func (g *growing) end(path string) {
 	delete(g.written, path)
 }
 
-// upToNow is a file, of a log no more than is written of it now.
+// upToNow returns a reader of f. If f is a log that is being written, the reader ends where
+// the records end now.
 func (g *growing) upToNow(path string, f vfs.File) vfs.File {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -30,10 +30,14 @@ type Journal struct {
 	stampMu sync.Mutex // guards stamp and its file; taken before mu
 	stamp   stamp
 
-	mu       sync.Mutex // guards what follows, and orders commits
-	standing journal.Standing
-	closed   bool
-	buf      []byte
+	mu            sync.Mutex // guards what follows, and orders commits
+	standing      journal.Standing
+	newestHistory journal.Historic
+	closed        bool
+	buf           []byte
+
+	// reading is locked for reading while the history is read, so that Close waits for that.
+	reading sync.RWMutex
 }
 
 // Load implements journal.Journal.
@@ -43,7 +47,8 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 	if err := j.usable(); err != nil {
 		return journal.Standing{}, err
 	}
-	it, err := j.db.NewIter(nil)
+	history, _ := codec.HistoryKeys()
+	it, err := j.db.NewIter(&lsm.IterOptions{UpperBound: history})
 	if err != nil {
 		return journal.Standing{}, classify(err)
 	}
@@ -115,6 +120,8 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.sweeper.stop()
+	j.reading.Lock()
+	defer j.reading.Unlock()
 	err := j.db.Close()
 	if broken := j.broken.err(); broken != nil {
 		return broken
@@ -124,5 +131,5 @@ func (j *Journal) Close() error {
 	}
 	j.stampMu.Lock()
 	defer j.stampMu.Unlock()
-	return j.restamp()
+	return j.restamp(true)
 }

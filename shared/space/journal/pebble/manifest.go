@@ -88,6 +88,27 @@ func (m manifest) unsure(tables map[uint64]*tableFile) (uint64, bool) {
 	return 0, false
 }
 
+// replaced returns a table that a compaction may have replaced by another one, and that
+// other one; nil if there is none. Such a table may be left from a process that was killed
+// before it removed it, and would bring back tuples that were taken. A later table that
+// replaced nothing has only changes that are newer.
+func (m manifest) replaced(tables []*tableFile) (old, by *tableFile) {
+	for _, t := range tables {
+		if !m.whole && m.lists(t) && !m.early[t.num] {
+			continue // the damage is before its record, so no damaged record removes it
+		}
+		for _, u := range tables {
+			together := m.lists(t) && m.lists(u) && m.early[t.num] == m.early[u.num]
+			if u.num > t.num && !together && u.overlaps(t) && u.listed.smallest <= t.listed.largest {
+				return t, u
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (m manifest) lists(t *tableFile) bool { return m.live[t.num] == t.listed }
+
 // The tags of a manifest's record that the store writes for a format without range keys,
 // virtual tables and blobs.
 const (

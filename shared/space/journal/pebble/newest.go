@@ -36,9 +36,11 @@ func (j *Journal) noteNewest(i lsm.WALCreateInfo) {
 	}
 }
 
-// letGo is called before a log is removed, because the tables have all that is in
-// it. At a start that comes before a newer log is made.
-func (j *Journal) letGo(log string) error {
+// forgetIfNewest removes the note of the newest log if it names log, which is about to be
+// removed because the tables have all that is in it. Otherwise the next start would report
+// damage (checkNewest). At a start a log is removed before a newer one is made, so the
+// newest log itself may be removed.
+func (j *Journal) forgetIfNewest(log string) error {
 	num, _ := logNumber(log)
 	j.newest.mu.Lock()
 	defer j.newest.mu.Unlock()
@@ -77,7 +79,7 @@ func (j *Journal) readNewest() (uint32, error) {
 	return uint32(n), nil
 }
 
-// checkNewest sees that the newest log is there.
+// checkNewest returns an error if a newest log is noted and is not among logs.
 func (j *Journal) checkNewest(logs []*logFile) error {
 	n, err := j.readNewest()
 	if err != nil || n == 0 {

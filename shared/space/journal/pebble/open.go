@@ -37,7 +37,7 @@ func (j *Journal) open() error {
 	if err != nil {
 		return damaged(err)
 	}
-	if err := j.space.opens(); err != nil {
+	if err := j.space.requireSpaceToOpen(); err != nil {
 		return classify(err)
 	}
 	db, err := j.openStore()
@@ -132,11 +132,15 @@ func (j *Journal) requireNew() error {
 	return nil
 }
 
-// cutTorn cuts off a record that was torn at the very end. A record that was cut off
-// whole by something else leaves no trace, so the position that is kept is logged with
-// its time.
+// cutTorn cuts off a record that was torn at the very end. Records that something else cut
+// off at their boundary leave no trace, so after a stop without Close the last position is
+// logged with its time.
 func (j *Journal) cutTorn(found inspected) error {
 	if found.torn == nil {
+		if !j.stamp.at.IsZero() && !j.stamp.closed {
+			j.Log.Warn("journal: it was not closed; if its last process ended later than this record, some are missing",
+				"position", uint64(found.end), "time", timeText(timeOf(j.stamp, found.last)))
+		}
 		return nil
 	}
 	path := j.FS.PathJoin(j.Dir, found.torn.name)
@@ -190,6 +194,9 @@ func (j *Journal) begin(end journal.Position) (err error) {
 	if j.standing, err = standing(j.db); err != nil {
 		return err
 	}
+	if err := j.findNewestHistory(); err != nil {
+		return err
+	}
 	if j.standing.Position != end {
 		return fmt.Errorf("%w: the store stands at position %d, its logs lead to %d", fault.ErrCorrupt, j.standing.Position, end)
 	}
@@ -197,7 +204,7 @@ func (j *Journal) begin(end journal.Position) (err error) {
 	if err := errors.Join(j.db.Set(codec.StandingKey(), step, lsm.Sync), j.broken.err()); err != nil {
 		return err
 	}
-	return j.restamp()
+	return j.restamp(false)
 }
 
 // standing reads where a store stands.

@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +175,11 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	if len(fromAll.gaps) > 0 { // a table that is not needed was begun; one that is was cut off
 		unreadable = errors.Join(unreadable, begun)
 	}
+	old, by := m.replaced(rest)
+	inDoubt := old != nil
 	switch {
+	case m.whole && missing == nil && newer && inDoubt:
+		// The list is older than the tables. It is refused below.
 	case m.whole && missing == nil && (allErr != nil || listErr == nil && fromAll.lostRecords() >= fromList.lostRecords()):
 		return fromList, listErr
 	case m.whole && missing != nil && !(newer && fromAll.lostRecords() == 0 && fromList.lostRecords() > 0):
@@ -187,6 +192,9 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	}
 	if num, ok := m.unsure(tables); ok {
 		return salvaged{}, damage{file: m.name, at: -1, what: fmt.Sprintf("it is damaged, and it is unknown whether %06d.sst still holds", num)}
+	}
+	if inDoubt {
+		return salvaged{}, damage{file: cmp.Or(m.name, "MANIFEST"), at: -1, what: fmt.Sprintf("it is damaged, missing or older than the tables, and %s may have replaced %s", by.name, old.name)}
 	}
 	return fromAll, allErr
 }

@@ -40,6 +40,30 @@ type tableFile struct {
 	begun   bool  // it is empty: the process ended before it wrote the table
 }
 
+// overlaps reports whether both tables may have changes of one key.
+func (t *tableFile) overlaps(u *tableFile) bool {
+	tFirst, tLast := t.keys()
+	uFirst, uLast := u.keys()
+	return bytes.Compare(tFirst, uLast) <= 0 && bytes.Compare(uFirst, tLast) <= 0
+}
+
+// keys returns the lowest and the highest key that a table changes.
+func (t *tableFile) keys() (first, last []byte) {
+	for _, c := range t.changes {
+		end := c.key
+		if c.kind == lsm.InternalKeyKindRangeDelete {
+			end = c.value
+		}
+		if first == nil || bytes.Compare(c.key, first) < 0 {
+			first = c.key
+		}
+		if bytes.Compare(end, last) > 0 {
+			last = end
+		}
+	}
+	return first, last
+}
+
 // readTables reads all tables in the folder.
 func (j *Journal) readTables() (map[uint64]*tableFile, error) {
 	names, err := j.FS.List(j.Dir)

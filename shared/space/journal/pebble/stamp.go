@@ -10,25 +10,39 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"leasehold/shared/pairing"
 	"leasehold/shared/space/journal"
 )
 
 // stampFile holds the journal's stamp, in a line with a checksum. A stamp is written when
-// the journal is opened and closed, each time after what it tells is durable. So a journal that ends before the position in it was cut off.
+// the journal is opened and closed, and with each mark, always after what it tells is
+// durable. So a journal that ends before the position in it was cut off.
 const stampFile = "STAMP"
 
-const stampFormat = "leasehold journal position %d ref %d clock %d at %d"
+// A stamp of an older program ends where closedFormat begins; one without a mark ends where
+// markFormat begins.
+const (
+	stampFormat  = "leasehold journal position %d ref %d clock %d at %d"
+	closedFormat = " closed %t"
+	markFormat   = " instance %s counter %d marked %d database %q"
+)
 
-// stamp tells how far a journal was at a time.
+// stamp tells how far a journal was at a time, and to which database it belongs.
 type stamp struct {
 	position journal.Position
 	ref      int64
 	clock    time.Duration // elapsed engine time at position
 	at       time.Time     // when the stamp was written
+	closed   bool          // no process has used the journal since then
+	mark     pairing.Mark  // without Confirmed
 }
 
 func stampText(s stamp) []byte {
 	text := fmt.Sprintf(stampFormat, s.position, s.ref, s.clock, s.at.UnixNano())
+	text += fmt.Sprintf(closedFormat, s.closed)
+	if m := s.mark; m.Instance != "" {
+		text += fmt.Sprintf(markFormat, m.Instance, m.Counter, m.At.UnixNano(), m.Other)
+	}
 	return fmt.Appendf(nil, "%s sum %08x\n", text, crc32.Checksum([]byte(text), castagnoli))
 }
 
@@ -41,14 +55,34 @@ func readStamp(disk vfs.FS, dir string) (s stamp, err error) {
 	if err != nil {
 		return s, err
 	}
-	var at int64
-	text, sum, _ := strings.Cut(string(data), " sum ")
-	_, err = fmt.Sscanf(text, stampFormat, &s.position, &s.ref, &s.clock, &at)
+	text, sum := string(data), ""
+	if at := strings.LastIndex(text, " sum "); at >= 0 {
+		text, sum = text[:at], text[at+len(" sum "):]
+	}
+	s, err = parseStamp(text)
 	if err != nil || sum != fmt.Sprintf("%08x\n", crc32.Checksum([]byte(text), castagnoli)) {
 		return stamp{}, damage{file: stampFile, at: 0, what: "this is not what was written"}
 	}
-	s.at = time.Unix(0, at)
 	return s, nil
+}
+
+func parseStamp(text string) (s stamp, err error) {
+	var at, marked int64
+	format, to := stampFormat, []any{&s.position, &s.ref, &s.clock, &at}
+	if strings.Contains(text, " closed ") {
+		format, to = format+closedFormat, append(to, &s.closed)
+	} else {
+		s.closed = true // older programs did not tell
+	}
+	if strings.Contains(text, " instance ") {
+		format, to = format+markFormat, append(to, &s.mark.Instance, &s.mark.Counter, &marked, &s.mark.Other)
+	}
+	_, err = fmt.Sscanf(text, format, to...)
+	if s.mark.Instance != "" {
+		s.mark.At = time.Unix(0, marked)
+	}
+	s.at = time.Unix(0, at)
+	return s, err
 }
 
 // checkStamp checks that the journal does not end before a position that it had.
@@ -82,9 +116,21 @@ func (j *Journal) lastStamp() stamp {
 // restamp writes the stamp for the position of now. If the disk is full the older stamp
 // stays, which is true too. It is called by the holder of stampMu, or by one that shares
 // the journal with no other goroutine.
-func (j *Journal) restamp() error {
+func (j *Journal) restamp(closed bool) error {
+	if err := j.writeStamp(j.stamp.mark, closed); !full(err) {
+		return err
+	}
+	return nil
+}
+
+// writeStamp writes the stamp for the position of now, with a mark. The lock is that of
+// restamp. If the disk is full it leaves no part of the stamp.
+func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
+	j.mu.Lock()
+	at := j.standing
+	j.mu.Unlock()
 	path := j.FS.PathJoin(j.Dir, stampFile)
-	s := stamp{position: j.standing.Position, ref: j.standing.Ref, clock: j.standing.Clock, at: time.Now()}
+	s := stamp{position: at.Position, ref: at.Ref, clock: at.Clock, at: time.Now(), closed: closed, mark: m}
 	err := writeFile(j.FS, path, stampText(s))
 	if err == nil {
 		j.stamp = s
@@ -93,8 +139,8 @@ func (j *Journal) restamp() error {
 	if err = classify(err); !full(err) {
 		return err
 	}
-	if err = j.FS.Remove(path + ".new"); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if removeErr := j.FS.Remove(path + ".new"); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+		return removeErr
 	}
 	return err
 }

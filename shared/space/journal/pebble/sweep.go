@@ -47,9 +47,9 @@ func (s *sweeper) run(ctx context.Context) {
 		for swept := noPosition; space.low.Load(); {
 			began := time.Now()
 			swept = s.sweep(ctx, swept)
-			space.count()
-			space.restore()
-			space.look()
+			space.countTables()
+			space.makeReserve()
+			space.updateLow()
 			select {
 			case <-ctx.Done():
 				return
@@ -66,7 +66,7 @@ const noPosition = ^journal.Position(0)
 // returns where the journal stood then. If the disk is too full, a later sweep tries again.
 func (s *sweeper) sweep(ctx context.Context, swept journal.Position) journal.Position {
 	at, err := s.j.stand()
-	if err != nil || at == swept || !s.j.space.has(s.j.space.memTable) {
+	if err != nil || at == swept || !s.j.space.isFreeWithReserve(s.j.space.memTable) {
 		return swept
 	}
 	if err := s.j.db.Compact(ctx, []byte{0}, []byte{0xff}, false); err != nil {

@@ -1,0 +1,191 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// An attack goes on until ctx ends. It keeps what it has opened until then.
+type attack struct {
+	name string
+	run  func(ctx context.Context, f *floodFixture)
+}
+
+var attacks = []attack{
+	{"blocked_gets", attackWithWaiters},
+	{"large_tuples", attackWithTuples(4, tuple.New("large", make([]byte, 900_000)))},
+	{"small_tuples", attackWithTuples(64, tuple.New("small", int64(1)))},
+	{"new_sessions", attackWithSessions},
+	{"requests_of_one_byte_a_second", attackWithSockets(300, "POST /api/v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")},
+	{"headers_of_one_byte_a_second", attackWithSockets(300, "POST /api/v1/tasks HTTP/1.1\r\nHost: ")},
+	{"followers_of_the_page", attackWithSockets(300, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")},
+}
+
+// repeat runs do in so many goroutines, repeatedly until ctx ends.
+func (f *floodFixture) repeat(ctx context.Context, goroutines int, do func() error) {
+	var running sync.WaitGroup
+	for range goroutines {
+		running.Go(func() {
+			for ctx.Err() == nil {
+				if err := do(); err != nil && ctx.Err() == nil && !errors.Is(err, fault.ErrOverloaded) {
+					f.Log(err)
+					return
+				}
+			}
+		})
+	}
+	running.Wait()
+}
+
+func attackWithTuples(calls int, t tuple.Tuple) func(context.Context, *floodFixture) {
+	return func(ctx context.Context, f *floodFixture) {
+		s := f.dial("client").repo.Space("flood")
+		f.repeat(ctx, calls, func() error { return s.PutP(ctx, t, 0) })
+	}
+}
+
+// attackWithWaiters has 20,000 calls wait, which is more than fit. A call that is refused is
+// repeated after a second.
+func attackWithWaiters(ctx context.Context, f *floodFixture) {
+	var clients []*floodClient
+	for range 20 {
+		clients = append(clients, f.dial("client"))
+	}
+	var running sync.WaitGroup
+	for _, c := range clients {
+		running.Go(func() {
+			f.repeat(ctx, 1000, func() error {
+				_, err := c.repo.Space("flood").Get(ctx, tuple.Match("never"))
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Second):
+				}
+				return err
+			})
+		})
+	}
+	running.Wait()
+}
+
+func attackWithSessions(ctx context.Context, f *floodFixture) {
+	f.repeat(ctx, 32, func() error {
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", f.at.Gate)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return greet(c, remote.SessionID("flood"))
+	})
+}
+
+// attackWithSockets sends the beginning of a request over each socket, and then one byte a
+// second. Another socket is opened for one that is closed.
+func attackWithSockets(sockets int, head string) func(context.Context, *floodFixture) {
+	return func(ctx context.Context, f *floodFixture) {
+		f.repeat(ctx, sockets, func() error {
+			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", f.at.HTTP)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+			_, err = c.Write([]byte(head))
+			for received := make([]byte, 4096); err == nil; {
+				_ = c.SetReadDeadline(time.Now().Add(time.Second))
+				if _, err = c.Read(received); isTimeout(err) {
+					_, err = c.Write([]byte("x"))
+				}
+			}
+			return nil // closed by the coordinator
+		})
+	}
+}
+
+func isTimeout(err error) bool {
+	timeout := net.Error(nil)
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// p99 repeats a call for a while, and returns the 99th percentile of its duration.
+func p99(b *testing.B, during time.Duration, call func() error) time.Duration {
+	var all []time.Duration
+	for end := time.Now().Add(during); time.Now().Before(end); {
+		began := time.Now()
+		require.NoError(b, call())
+		all = append(all, time.Since(began))
+	}
+	slices.Sort(all)
+	return all[len(all)*99/100]
+}
+
+// BenchmarkBesideAttacks measures, alone and beside each attack on a coordinator in a cgroup of
+// 512 MiB, the 99th percentile of a worker that extends its task, which is a write to the disk,
+// and that of a client that reads the totals over HTTP. The ratio is of one run; the attackers
+// share the processors with the coordinator.
+//
+//	go test ./cmd -run '^$' -bench BesideAttacks -benchtime 1x
+func BenchmarkBesideAttacks(b *testing.B) {
+	const alone, beside = 5 * time.Second, 10 * time.Second
+	for _, x := range attacks {
+		b.Run(x.name, func(b *testing.B) {
+			for b.Loop() {
+				f := startFlooded(b)
+				admin, worker := f.dial("manager"), task.Client{Repo: f.dial("worker").repo}
+				require.NoError(b, admin.repo.Create(b.Context(), "flood", space.Options{}))
+				_, err := worker.Create(b.Context(), models.Task{Action: "dig", Subject: "site", Timeout: 600}, 0)
+				require.NoError(b, err)
+				i, err := worker.Claim(b.Context(), "dig")
+				require.NoError(b, err)
+				healthy := map[string]func() error{
+					"worker": func() error { return worker.Extend(b.Context(), i) },
+					"http": func() error {
+						answer, err := http.Get("http://" + f.at.HTTP + "/api/v1/totals")
+						if err != nil {
+							return err
+						}
+						defer answer.Body.Close()
+						if answer.StatusCode != http.StatusOK {
+							return fmt.Errorf("status %s", answer.Status)
+						}
+						return nil
+					},
+				}
+				before := map[string]time.Duration{}
+				for name, call := range healthy {
+					before[name] = p99(b, alone, call)
+				}
+				ctx, cancel := context.WithCancel(b.Context())
+				var attacking sync.WaitGroup
+				attacking.Go(func() { x.run(ctx, f) })
+				<-time.After(2 * time.Second) // it has begun
+				for name, call := range healthy {
+					crowded := p99(b, beside/2, call)
+					b.ReportMetric(float64(crowded.Microseconds())/1000, name+"-ms-p99")
+					b.ReportMetric(float64(crowded)/float64(before[name]), name+"-of-alone")
+				}
+				b.ReportMetric(residentMB(b, "VmHWM", f.cmd.Process.Pid), "MB-resident")
+				cancel()
+				for _, c := range f.clients {
+					c.close() // ends the calls that wait
+				}
+				attacking.Wait()
+			}
+		})
+	}
+}

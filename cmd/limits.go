@@ -1,0 +1,101 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/config"
+)
+
+// newLimit is `leasehold limit`.
+func (a *app) newLimit() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "limit",
+		Short: "bound how many tasks run at a time, or start in a second",
+	}
+	c.AddCommand(a.newLimitSet(), a.newLimitList(), a.newLimitRemove())
+	return c
+}
+
+// newLimitSet is `leasehold limit set`.
+func (a *app) newLimitSet() *cobra.Command {
+	var n apitypes.NewLimit
+	c := &cobra.Command{
+		Use:   "set NAME",
+		Short: "set a limit, or change it",
+		Long: `Set a limit, or change it. It applies to the tasks that name it
+(leasehold task create --limits NAME) and that are claimed from now on.`,
+		Example: "  leasehold limit set api --max 4 --rate 10",
+		Args:    cobra.ExactArgs(1),
+	}
+	c.Flags().Int64Var(&n.Max, "max", 0, "tasks that may run at a time; 0 is any number")
+	c.Flags().Float64Var(&n.Rate, "rate", 0, "tasks that may start in a second; 0 is any number")
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		if err := api.SetLimit(ctx, args[0], n); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(a.out, "set %s\n", printable(args[0]))
+		return err
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// limitRow is a limit as a row.
+type limitRow struct{ apitypes.Limit }
+
+func (r limitRow) columns() []column {
+	return []column{
+		{head: "limit", cell: r.Name}, {head: "max", cell: fmt.Sprint(r.Max)}, {head: "per second", cell: fmt.Sprint(r.Rate)},
+		{head: "running", cell: fmt.Sprint(r.Running)}, {head: "waiting", cell: fmt.Sprint(r.Waiting)},
+	}
+}
+
+// newLimitList is `leasehold limit list`.
+func (a *app) newLimitList() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "print the limits and how many tasks use them",
+		Args:  cobra.NoArgs,
+	}
+	o := bindOutput(c)
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+		all, err := api.Limits(ctx)
+		if err != nil {
+			return err
+		}
+		rows := make([]limitRow, len(all))
+		for i, l := range all {
+			rows[i] = limitRow{l}
+		}
+		return show(a, o, rows, "no limits")
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// newLimitRemove is `leasehold limit remove`.
+func (a *app) newLimitRemove() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "remove NAME…",
+		Short: "remove limits; tasks that name them have none then",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+			for _, name := range args {
+				if err := api.RemoveLimit(ctx, name); err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintf(a.out, "removed %s\n", printable(name)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}

@@ -1,0 +1,161 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/node"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/config"
+)
+
+// newReport is `leasehold report`.
+func (a *app) newReport() *cobra.Command {
+	var n int
+	var skipped bool
+	c := &cobra.Command{
+		Use:   "report REPO",
+		Short: "print large functions, complex files and languages of a repository",
+		Long: `Print the functions of a repository with the highest ABC score (assignments,
+branches, conditions; Go only), its files with the highest complexity, and its
+languages. REPO is the id, the name or the end of the name of an indexed
+repository. With -o csv, print the functions.`,
+		Args: cobra.ExactArgs(1),
+	}
+	out := bindOutput(c)
+	c.Flags().IntVarP(&n, "limit", "n", 10, "maximum number of functions and of files")
+	c.Flags().BoolVar(&skipped, "skipped", false, "list the files that are not indexed, with the reasons, instead")
+	config.BindFlags(c.Flags(), catalogKeys...)
+	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+		if skipped {
+			return a.showSkipped(ctx, s, out, args[0])
+		}
+		r, err := s.CodeReport(ctx, args[0], n)
+		if err != nil {
+			return err
+		}
+		return a.showCodeReport(out, r)
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if n < 0 || n > 1000 || args[0] == "" {
+			return usagef("want a repository, and -n from 0 to 1000; got %q and %d", args[0], n)
+		}
+		return run(c, args)
+	}
+	return c
+}
+
+func (a *app) showCodeReport(out *output, r apitypes.CodeReport) error {
+	switch out.form {
+	case asJSON:
+		return a.printIndented(r)
+	case asLines:
+		return a.printJSON(r)
+	case asCSV:
+		return show(a, out, rowsOf(r.Functions, func(f apitypes.FunctionReport) functionRow { return functionRow{f} }), "")
+	}
+	return a.printCodeReport(r)
+}
+
+// printCodeReport prints a report for people.
+func (a *app) printCodeReport(r apitypes.CodeReport) error {
+	_, err := fmt.Fprintf(a.out, "%s: %s\n", r.Repo, count(r.Files, "file"))
+	for _, reason := range slices.Sorted(maps.Keys(r.Skipped)) {
+		_, failed := fmt.Fprintf(a.out, "not indexed: %d, %s\n", r.Skipped[reason], reason)
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		title string
+		rows  int
+		print func() error
+	}{
+		{"Functions by ABC score", len(r.Functions), func() error {
+			return printTable(a, rowsOf(r.Functions, func(f apitypes.FunctionReport) functionRow { return functionRow{f} }))
+		}},
+		{"Files by complexity", len(r.Complex), func() error {
+			return printTable(a, rowsOf(r.Complex, func(f apitypes.IndexedFile) complexRow { return complexRow{f} }))
+		}},
+		{"Languages by lines of code", len(r.Languages), func() error {
+			return printTable(a, rowsOf(r.Languages, func(l apitypes.LanguageReport) languageRow { return languageRow{l} }))
+		}},
+	} {
+		if part.rows == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(a.out, "\n%s\n", part.title); err != nil {
+			return err
+		}
+		if err := part.print(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxSkipped is how many files that are not indexed are listed.
+const maxSkipped = 100_000
+
+func (a *app) showSkipped(ctx context.Context, s *node.CatalogSource, out *output, repo string) error {
+	page, err := s.IndexedFiles(ctx, repo, true, maxSkipped)
+	if err != nil {
+		return err
+	}
+	return show(a, out, rowsOf(page.Items, func(f apitypes.IndexedFile) skippedRow { return skippedRow{f} }), "every file is indexed")
+}
+
+func rowsOf[S, T any](items []S, convert func(S) T) []T {
+	rows := make([]T, len(items))
+	for i, item := range items {
+		rows[i] = convert(item)
+	}
+	return rows
+}
+
+type functionRow struct{ apitypes.FunctionReport }
+
+func (r functionRow) columns() []column {
+	name := r.Function
+	if r.Receiver != "" {
+		name = r.Receiver + "." + name
+	}
+	return []column{
+		{head: "score", cell: strconv.FormatFloat(r.Score, 'f', 1, 64)}, {head: "a", cell: strconv.Itoa(r.A)}, {head: "b", cell: strconv.Itoa(r.B)},
+		{head: "c", cell: strconv.Itoa(r.C)}, {head: "function", cell: name}, {head: "place", cell: r.Path + ":" + strconv.Itoa(r.Line)},
+	}
+}
+
+type complexRow struct{ apitypes.IndexedFile }
+
+func (r complexRow) columns() []column {
+	return []column{
+		{head: "complexity", cell: strconv.Itoa(r.Complexity)}, {head: "code", cell: strconv.Itoa(r.Code)}, {head: "language", cell: r.Lang}, {head: "path", cell: r.Path},
+	}
+}
+
+type languageRow struct{ apitypes.LanguageReport }
+
+func (r languageRow) columns() []column {
+	name := r.Lang
+	if name == "" {
+		name = "unknown"
+	}
+	return []column{
+		{head: "language", cell: name}, {head: "files", cell: strconv.Itoa(r.Files)}, {head: "lines", cell: strconv.Itoa(r.Lines)},
+		{head: "code", cell: strconv.Itoa(r.Code)}, {head: "comment", cell: strconv.Itoa(r.Comment)},
+	}
+}
+
+type skippedRow struct{ apitypes.IndexedFile }
+
+func (r skippedRow) columns() []column {
+	return []column{{head: "path", cell: r.Path}, {head: "bytes", cell: strconv.FormatInt(r.Bytes, 10)}, {head: "reason", cell: r.Skipped}}
+}

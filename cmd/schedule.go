@@ -1,0 +1,227 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/config"
+)
+
+// newSchedule is `leasehold schedule`.
+func (a *app) newSchedule() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "schedule",
+		Short: "create tasks at the times of a cron expression, or at an interval",
+	}
+	c.AddCommand(a.newScheduleAdd(), a.newScheduleList(), a.newScheduleShow(), a.newScheduleRemove(),
+		a.newScheduleChange("pause", "create no tasks until the schedules are resumed", "paused", (*apiclient.Client).PauseTaskSchedule),
+		a.newScheduleChange("resume", "create tasks again, from the next due time on", "resumed", (*apiclient.Client).ResumeTaskSchedule))
+	return c
+}
+
+// newScheduleAdd is `leasehold schedule add`.
+func (a *app) newScheduleAdd() *cobra.Command {
+	var n apitypes.NewTaskSchedule
+	var every, timeout, backoff time.Duration
+	c := &cobra.Command{
+		Use:   "add NAME ACTION [JSON|@FILE|@-]",
+		Short: "add a schedule, or replace the one of that name",
+		Long: `Add a schedule, or replace the one of that name. At each due time it creates a
+task for a worker that serves the action. The data of the task is JSON: an
+argument, a file, or standard input (@-).`,
+		Example: `  leasehold schedule add nightly import '{"all": true}' --cron '30 3 * * *' --zone Europe/Berlin
+  leasehold schedule add poll check --every 15m --missed none`,
+		Args: cobra.RangeArgs(2, 3),
+	}
+	o := bindOutput(c)
+	f, t := c.Flags(), &n.Task
+	f.StringVar(&n.Cron, "cron", "", "minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly, @yearly")
+	f.DurationVar(&every, "every", 0, "time between two due times, instead of --cron: 1s to 8784h")
+	f.StringVar(&n.Zone, "zone", "", "time zone of --cron, such as Europe/Berlin (default UTC)")
+	f.StringVar(&n.Missed, "missed", "", "if due times passed while no coordinator ran: one (the default) task for the last of them, or none")
+	f.StringVar(&n.Overlap, "overlap", "", "if the task of an earlier run is alive: skip (the default), wait or allow")
+	f.Int64Var(&t.Priority, "priority", 0, "priority; higher is sooner")
+	f.DurationVar(&timeout, "timeout", 0, "maximum time of an attempt (default 10m)")
+	f.Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
+	f.Int64Var(&t.MaxAttempts, "max-attempts", 0, "attempts that may fail (default: the coordinator's)")
+	f.DurationVar(&backoff, "backoff", 0, "pause after an attempt that failed")
+	f.StringVar(&t.Group, "group", "", "groups of equal priority take turns")
+	f.StringSliceVar(&t.Tags, "tags", nil, "tags, separated by commas")
+	f.StringSliceVar(&t.Limits, "limits", nil, "names of limits (leasehold limit)")
+	f.StringVar(&t.OnLimit, "on-limit", "", "if a limit is reached: wait (the default), cancel_running or drop")
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
+		if err := needID("schedule", args[0]); err != nil {
+			return err
+		}
+		if (n.Cron == "") == !c.Flags().Changed("every") {
+			return usagef("set either --cron, such as --cron '30 3 * * *', or --every, such as --every 15m")
+		}
+		t.Action, n.Every = args[1], models.SecondsOf(every)
+		t.Timeout, t.Backoff = models.SecondsOf(timeout), models.SecondsOf(backoff)
+		if len(args) > 2 {
+			if t.Data, err = readData(args[2], c.InOrStdin()); err != nil {
+				return err
+			}
+		}
+		s, added, err := api.SetTaskSchedule(ctx, args[0], n)
+		if err != nil {
+			return err
+		}
+		if o.form != asTable {
+			return showOne(a, o, scheduleRow{s})
+		}
+		verb := "changed"
+		if added {
+			verb = "added"
+		}
+		_, err = fmt.Fprintf(a.out, "%s %s, next at %s\n", verb, s.Name, scheduleRow{s}.next())
+		return err
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// scheduleRow is a schedule of tasks as a row.
+type scheduleRow struct{ apitypes.TaskSchedule }
+
+// next returns the next due time in the schedule's zone.
+func (r scheduleRow) next() string {
+	if r.Paused {
+		return "paused"
+	}
+	return r.local(r.Next)
+}
+
+func (r scheduleRow) local(t time.Time) string {
+	if zone, err := time.LoadLocation(r.Zone); err == nil {
+		t = t.In(zone)
+	}
+	return when(t)
+}
+
+func (r scheduleRow) columns() []column {
+	due := r.Cron
+	if due == "" {
+		due = "every " + r.Every.Duration().String()
+	}
+	last := ""
+	if !r.Last.IsZero() {
+		last = r.local(r.Last)
+	}
+	return []column{
+		{head: "schedule", cell: r.Name}, {head: "action", cell: r.Task.Action}, {head: "due", cell: due}, {head: "zone", cell: r.Zone},
+		{head: "next", cell: r.next()}, {head: "last", cell: last}, {head: "task", cell: r.LastTask}, {head: "note", cell: r.Note, rare: true},
+		{head: "missed", cell: r.Missed, detail: true},
+		{head: "overlap", cell: r.Overlap, detail: true},
+		{head: "priority", cell: fmt.Sprint(r.Task.Priority), detail: true},
+		{head: "group", cell: r.Task.Group, detail: true},
+		{head: "tags", cell: strings.Join(r.Task.Tags, ", "), detail: true},
+		{head: "limits", cell: strings.Join(r.Task.Limits, ", "), detail: true},
+		{head: "data", cell: string(r.Task.Data), detail: true},
+	}
+}
+
+// newScheduleList is `leasehold schedule list`.
+func (a *app) newScheduleList() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "print the schedules, when each is due, and why a run was left out",
+		Args:  cobra.NoArgs,
+	}
+	o := bindOutput(c)
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+		all, err := api.TaskSchedules(ctx)
+		if err != nil {
+			return err
+		}
+		rows := make([]scheduleRow, len(all))
+		for i, s := range all {
+			rows[i] = scheduleRow{s}
+		}
+		return show(a, o, rows, "no schedules")
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// newScheduleShow is `leasehold schedule show`.
+func (a *app) newScheduleShow() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "print one schedule",
+		Args:  cobra.ExactArgs(1),
+	}
+	o := bindOutput(c)
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		if err := needID("schedule", args[0]); err != nil {
+			return err
+		}
+		s, err := api.TaskSchedule(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return showOne(a, o, scheduleRow{s})
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// newScheduleRemove is `leasehold schedule remove`.
+func (a *app) newScheduleRemove() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "remove NAME…",
+		Short: "remove schedules; the tasks that they created stay",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+			return a.eachSchedule(args, func(name string) (string, error) {
+				return "removed " + name, api.RemoveTaskSchedule(ctx, name)
+			})
+		}),
+	}
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// newScheduleChange is `leasehold schedule pause` or `leasehold schedule resume`.
+func (a *app) newScheduleChange(verb, short, past string, do func(*apiclient.Client, context.Context, string) (apitypes.TaskSchedule, error)) *cobra.Command {
+	c := &cobra.Command{
+		Use:   verb + " NAME…",
+		Short: short,
+		Args:  cobra.MinimumNArgs(1),
+		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+			return a.eachSchedule(args, func(name string) (string, error) {
+				s, err := do(api, ctx, name)
+				if err == nil && !s.Paused {
+					return fmt.Sprintf("%s %s, next at %s", past, name, scheduleRow{s}.next()), nil
+				}
+				return past + " " + name, err
+			})
+		}),
+	}
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// eachSchedule does one thing to each schedule, and prints the line that it returns.
+func (a *app) eachSchedule(names []string, do func(name string) (string, error)) error {
+	for _, name := range names {
+		if err := needID("schedule", name); err != nil {
+			return err
+		}
+		line, err := do(name)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(a.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/node"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/config"
+)
+
+// maxMatches is how many matches a search prints without --limit.
+const maxMatches = 100_000
+
+// searchOptions are the flags of `leasehold search`.
+type searchOptions struct {
+	out        *output
+	ignoreCase bool
+	limit      int
+	lines      int
+}
+
+// newSearch is `leasehold search`.
+func (a *app) newSearch() *cobra.Command {
+	var o searchOptions
+	c := &cobra.Command{
+		Use:   "search QUERY…",
+		Short: "search the files of indexed repositories",
+		Long: `Search the files of indexed repositories: in the running coordinator or, if none
+answers, in the data folder. Exit with 1 if nothing matches, as grep does.
+
+Words must all occur in a file: "or" and a leading - combine and exclude them.
+"quoted text" and /regular expressions/ are words too. repo: file: lang: branch:
+sym: vendor: and case: filter. Letters must have the same case, unless -i or
+case:auto is given. docs/index.md has the query language.`,
+		Example: `  leasehold search 'func main lang:go -file:test'
+  leasehold search -i -C 2 '/error.*timeout/ repo:server'`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	o.out = bindOutput(c)
+	c.Flags().BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore the case of letters")
+	c.Flags().IntVarP(&o.limit, "limit", "n", maxMatches, "maximum number of matches")
+	c.Flags().IntVarP(&o.lines, "context", "C", 0, "print this many lines before and after each match, at most 10")
+	config.BindFlags(c.Flags(), catalogKeys...)
+	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+		query := strings.Join(args, " ")
+		if o.ignoreCase {
+			query = "case:no " + query
+		}
+		return a.search(ctx, s, query, o)
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if o.limit < 1 || o.limit > maxMatches || o.lines < 0 || o.lines > 10 {
+			return usagef("want -n from 1 to %d and -C from 0 to 10; got %d and %d", maxMatches, o.limit, o.lines)
+		}
+		return run(c, args)
+	}
+	return c
+}
+
+// errNoMatch is the error of a search that found nothing, which the exit code tells.
+var errNoMatch = fmt.Errorf("no match: %w", errReported)
+
+// search prints matches while they arrive.
+func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o searchOptions) error {
+	p := matchPrinter{out: a.out, colour: isTerminal(a.out) && os.Getenv("NO_COLOR") == "", lines: o.lines}
+	var rows []codeRow
+	var failed error
+	n := 0
+	end, err := s.SearchCode(ctx, query, o.limit, o.lines, func(m apitypes.CodeMatch) bool {
+		n++
+		switch o.out.form {
+		case asTable:
+			failed = p.print(m)
+		case asLines:
+			failed = a.printJSON(m)
+		default:
+			rows = append(rows, codeRow{m})
+		}
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	if err != nil {
+		return err
+	}
+	if o.out.form == asJSON || o.out.form == asCSV {
+		if err := show(a, o.out, rows, ""); err != nil {
+			return err
+		}
+	}
+	a.reportSearchEnd(end, o)
+	if n == 0 {
+		return errNoMatch
+	}
+	return nil
+}
+
+// reportSearchEnd prints to standard error what a search has left out.
+func (a *app) reportSearchEnd(end apitypes.SearchEnd, o searchOptions) {
+	switch {
+	case end.Stopped == "limit" && o.limit == maxMatches:
+		fmt.Fprintf(a.err, "only the first %d matches are printed; narrow the query\n", maxMatches)
+	case end.Stopped == "time" || end.Stopped == "memory":
+		fmt.Fprintf(a.err, "the search was ended by its limit of %s; narrow the query\n", end.Stopped)
+	}
+	skipped := 0
+	for _, n := range end.Skipped {
+		skipped += n
+	}
+	if skipped > 0 && isTerminal(a.err) {
+		fmt.Fprintf(a.err, "%s not indexed; leasehold report REPO --skipped lists them\n", count(skipped, "file"))
+	}
+}
+
+// matchPrinter prints matches as repo:path:line:text.
+type matchPrinter struct {
+	out    io.Writer
+	colour bool
+	lines  int // of context
+	last   string
+}
+
+// The colours of a terminal, as grep has them.
+const (
+	colourName  = "\x1b[35m"
+	colourLine  = "\x1b[32m"
+	colourMatch = "\x1b[1;31m"
+	colourEnd   = "\x1b[0m"
+)
+
+func (p *matchPrinter) print(m apitypes.CodeMatch) error {
+	place := m.Repo + ":" + m.Path
+	if p.lines > 0 {
+		if p.last != "" {
+			if _, err := fmt.Fprintln(p.out, "--"); err != nil {
+				return err
+			}
+		}
+		p.last = place
+	}
+	if m.Line == 0 { // the file matches by its filters
+		_, err := fmt.Fprintln(p.out, p.paint(colourName, place))
+		return err
+	}
+	for i, text := range m.Before {
+		if err := p.line(place, '-', m.Line-len(m.Before)+i, p.plain(text)); err != nil {
+			return err
+		}
+	}
+	if err := p.line(place, ':', m.Line, p.marked(m)); err != nil {
+		return err
+	}
+	for i, text := range m.After {
+		if err := p.line(place, '-', m.Line+1+i, p.plain(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *matchPrinter) line(place string, mark byte, number int, text string) error {
+	_, err := fmt.Fprintf(p.out, "%s%c%s%c%s\n", p.paint(colourName, place), mark, p.paint(colourLine, strconv.Itoa(number)), mark, text)
+	return err
+}
+
+// marked returns the text of a match with its ranges in colour.
+func (p *matchPrinter) marked(m apitypes.CodeMatch) string {
+	if !p.colour {
+		return m.Text
+	}
+	var b strings.Builder
+	at := 0
+	for _, r := range m.Ranges {
+		if r.Start < at || r.End > len(m.Text) || r.Start > r.End {
+			continue
+		}
+		b.WriteString(p.plain(m.Text[at:r.Start]))
+		b.WriteString(p.paint(colourMatch, m.Text[r.Start:r.End]))
+		at = r.End
+	}
+	return b.String() + p.plain(m.Text[at:])
+}
+
+// plain returns text without control sequences, if a terminal would execute them.
+func (p *matchPrinter) plain(text string) string {
+	if !p.colour {
+		return text
+	}
+	return printable(text)
+}
+
+func (p *matchPrinter) paint(colour, text string) string {
+	if !p.colour {
+		return text
+	}
+	return colour + printable(text) + colourEnd
+}
+
+// codeRow prints a match.
+type codeRow struct{ apitypes.CodeMatch }
+
+func (r codeRow) columns() []column {
+	return []column{
+		{head: "repo", cell: r.Repo}, {head: "path", cell: r.Path}, {head: "line", cell: strconv.Itoa(r.Line)}, {head: "text", cell: r.Text},
+	}
+}
+
+// newSymbols is `leasehold symbols`.
+func (a *app) newSymbols() *cobra.Command {
+	var limit int
+	c := &cobra.Command{
+		Use:   "symbols NAME",
+		Short: "list the definitions whose names contain a text",
+		Args:  cobra.ExactArgs(1),
+	}
+	out := bindOutput(c)
+	c.Flags().IntVarP(&limit, "limit", "n", 100, "maximum number of definitions")
+	config.BindFlags(c.Flags(), catalogKeys...)
+	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+		rows, err := symbolRows(ctx, s, args[0], limit)
+		if err != nil {
+			return err
+		}
+		if err := show(a, out, rows, "no definition has this in its name"); err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return errNoMatch
+		}
+		return nil
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if limit < 1 || limit > maxMatches || args[0] == "" {
+			return usagef("want a name, and -n from 1 to %d; got %q and %d", maxMatches, args[0], limit)
+		}
+		return run(c, args)
+	}
+	return c
+}
+
+// symbolRows searches for definitions.
+func symbolRows(ctx context.Context, s *node.CatalogSource, name string, limit int) (rows []symbolRow, err error) {
+	_, err = s.SearchCode(ctx, codesearch.SymbolQuery(name), limit, 0, func(m apitypes.CodeMatch) bool {
+		if m.Symbol != nil {
+			rows = append(rows, symbolRow{CodeSymbol: *m.Symbol, Repo: m.Repo, Path: m.Path})
+		}
+		return true
+	})
+	return rows, err
+}
+
+// symbolRow prints a definition.
+type symbolRow struct {
+	apitypes.CodeSymbol
+	Repo string `json:"repo"`
+	Path string `json:"path"`
+}
+
+func (r symbolRow) columns() []column {
+	return []column{
+		{head: "name", cell: r.Name}, {head: "kind", cell: r.Kind}, {head: "scope", cell: r.Scope},
+		{head: "place", cell: r.Repo + ":" + r.Path + ":" + strconv.Itoa(r.Line)}, {head: "signature", cell: r.Signature},
+	}
+}

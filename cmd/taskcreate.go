@@ -1,0 +1,153 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/config"
+)
+
+// newTaskCreate is `leasehold task create`.
+func (a *app) newTaskCreate() *cobra.Command {
+	var n apitypes.NewTask
+	var d taskDurations
+	c := &cobra.Command{
+		Use:   "create ACTION [JSON|@FILE|@-]",
+		Short: "create a task",
+		Long: `Create a task for a worker that serves the action. Its data is JSON: an
+argument, a file, or standard input (@-).`,
+		Example: `  leasehold task create count '{"n": 1}' --timeout 5m
+  leasehold task create report --after t17,t18 --not-before 2h
+  leasehold task create import --unique-key nightly --group tenant-7 --limits api`,
+		Args: cobra.RangeArgs(1, 2),
+	}
+	o := bindOutput(c)
+	bindNewTask(c, &n, &d)
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
+		n.Action = args[0]
+		if err := needID("action", n.Action); err != nil {
+			return err
+		}
+		if len(args) > 1 {
+			if n.Data, err = readData(args[1], c.InOrStdin()); err != nil {
+				return err
+			}
+		}
+		if err := d.apply(c, &n, time.Now()); err != nil {
+			return err
+		}
+		t, err := api.CreateTask(ctx, n)
+		if err != nil {
+			return err
+		}
+		if o.form == asTable {
+			_, err := fmt.Fprintf(a.out, "created %s %s\n", t.ID, t.Action)
+			return err
+		}
+		return showOne(a, o, taskRow{t})
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// bindNewTask adds the flags that describe a new task.
+func bindNewTask(c *cobra.Command, n *apitypes.NewTask, d *taskDurations) {
+	f := c.Flags()
+	f.StringVar(&n.Subject, "subject", "", "subject of the task")
+	f.Int64Var(&n.Priority, "priority", 0, "priority; higher is sooner")
+	f.DurationVar(&d.timeout, "timeout", 0, "maximum time of an attempt (default 10m)")
+	f.Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
+	f.StringVar(&d.notBefore, "not-before", "", "earliest start: a duration from now, or a time such as 2026-11-22T15:00:00Z")
+	f.StringVar(&d.expires, "expires", "", "when it is dead if no worker has it, in the same form")
+	f.Int64Var(&n.MaxAttempts, "max-attempts", 0, "attempts that may fail (default: the coordinator's)")
+	f.DurationVar(&d.backoff, "backoff", 0, "pause after an attempt that failed")
+	f.StringVar(&n.UniqueKey, "unique-key", "", "key of at most one task that is alive; if it is taken, that task is printed")
+	f.StringVar(&n.OnConflict, "on-conflict", "", "if the unique key is taken: keep (the default) or replace")
+	f.StringVar(&n.Group, "group", "", "groups of equal priority take turns")
+	f.StringSliceVar(&n.Tags, "tags", nil, "tags, separated by commas")
+	f.StringSliceVar(&n.After, "after", nil, "ids of tasks that must end before")
+	f.StringVar(&n.OnFailure, "on-failure", "", "if one of these does not resolve: fail (the default) or run")
+	f.StringSliceVar(&n.Limits, "limits", nil, "names of limits (leasehold limit)")
+	f.StringVar(&n.OnLimit, "on-limit", "", "if a limit is reached: wait (the default), cancel_running or drop")
+	f.DurationVar(&d.resultTTL, "result-tuple", 0, "put the result into the space result, for so long")
+}
+
+// taskDurations are the flags of a new task that are not JSON as they are.
+type taskDurations struct {
+	timeout, backoff, resultTTL time.Duration
+	notBefore, expires          string
+}
+
+// apply sets the fields of n for which there are flags.
+func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Time) (err error) {
+	if c.Flags().Changed("timeout") {
+		if d.timeout <= 0 {
+			return usagef("--timeout must be above 0; got %s", d.timeout)
+		}
+		s := models.SecondsOf(d.timeout)
+		n.Timeout = &s
+	}
+	n.Backoff, n.ResultTTL, n.ResultTuple = models.SecondsOf(d.backoff), models.SecondsOf(d.resultTTL), d.resultTTL > 0
+	if n.NotBefore, err = parseTime("--not-before", d.notBefore, now); err != nil {
+		return err
+	}
+	n.ExpiresAt, err = parseTime("--expires", d.expires, now)
+	return err
+}
+
+// parseTime reads a duration from now, or a time. Empty text returns the zero time.
+func parseTime(flag, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(d), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, usagef("%s must be a duration above 0, such as 90m, or a time such as 2026-11-22T15:00:00Z; got %q", flag, text)
+	}
+	return t, nil
+}
+
+// maxData is the maximum size of a body at the API, in bytes.
+const maxData = 1 << 20
+
+// readData reads the data of a task: JSON text, or @ and the name of a file with it.
+func readData(said string, stdin io.Reader) (json.RawMessage, error) {
+	text := said
+	if name, isFile := strings.CutPrefix(said, "@"); isFile {
+		in := stdin
+		if name != "-" {
+			f, err := os.Open(name)
+			if err != nil {
+				return nil, usagef("data: %s", err)
+			}
+			defer f.Close()
+			in = f
+		}
+		data, err := io.ReadAll(io.LimitReader(in, maxData+1))
+		if err != nil {
+			return nil, usagef("data %s: %s", said, err)
+		}
+		if len(data) > maxData {
+			return nil, usagef("data %s: larger than %d bytes", said, maxData)
+		}
+		text = string(data)
+	}
+	var compact json.RawMessage
+	if err := json.Unmarshal([]byte(text), &compact); err != nil {
+		return nil, usagef("data must be JSON or @FILE: %s; got %.100q", err, said)
+	}
+	return compact, nil
+}

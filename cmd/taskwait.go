@@ -1,0 +1,87 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+)
+
+// newTaskWait is `leasehold task wait`.
+func (a *app) newTaskWait() *cobra.Command {
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "wait ID…",
+		Short: "wait until tasks have ended, and print their results",
+		Long: `Wait until each task is resolved, dead or cancelled, and print its result: one
+line of JSON for each that is known, in the order of the arguments, null if it
+has none. Tasks that ended before are known for the time of the setting retain.
+
+The exit code is 0 if all are resolved, and 1 if one is dead, cancelled or not
+known, or has not ended within the timeout.`,
+		Example: `  leasehold task wait t17 t18 --timeout 5m
+  leasehold task wait t17 --json`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	o := bindOutput(c)
+	c.Flags().DurationVar(&timeout, "timeout", 0, "longest time to wait (default: for ever)")
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		for _, id := range args {
+			if err := needID("task", id); err != nil {
+				return err
+			}
+		}
+		if timeout < 0 {
+			return usagef("--timeout must not be negative; got %s", timeout)
+		}
+		if timeout > 0 {
+			late := fmt.Errorf("not ended within %s", timeout)
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, timeout, late)
+			defer cancel()
+		}
+		var ended []apitypes.Task
+		var failed []error
+		for _, id := range args {
+			t, err := api.WaitTask(ctx, id)
+			if errors.Is(err, fault.ErrNotFound) {
+				failed = append(failed, err)
+				continue
+			}
+			if err != nil {
+				return errors.Join(append(failed, fmt.Errorf("task %s: %w", id, err))...)
+			}
+			if t.State != "resolved" {
+				failed = append(failed, fmt.Errorf("task %s is %s: %s", id, t.State, t.Note))
+			}
+			if ended = append(ended, t); o.form == asTable {
+				if err := a.printResult(t); err != nil {
+					return err
+				}
+			}
+		}
+		if o.form != asTable {
+			failed = append(failed, show(a, o, taskRows(ended), "no tasks"))
+		}
+		return errors.Join(failed...)
+	})
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// printResult prints the result of a task on a line.
+func (a *app) printResult(t apitypes.Task) error {
+	result := string(t.Result)
+	if result == "" {
+		result = "null"
+	}
+	_, err := fmt.Fprintln(a.out, result)
+	return err
+}

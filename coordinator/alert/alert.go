@@ -1,0 +1,145 @@
+// Package alert tells administrators of dead letters: by a signed webhook or by a command.
+//
+// The protocol of tasks puts an alert into the space "alert" for each dead letter and each
+// channel, in the transaction in which the task dies (task.Policy.Alerts). This package takes
+// the oldest alert of a channel, sends it, and then removes it. So an alert is sent at least
+// once, also if the coordinator is killed in between, and the space is the queue with its bound.
+//
+// While sending fails it is repeated with back-off, until the dead letter is a day old. Then,
+// and if the receiver refuses the alert for good, the alert is dropped, and the log tells
+// which. An alert whose dead letter was requeued or discarded meanwhile is dropped too.
+package alert
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/retry"
+	"leasehold/shared/supervisor"
+	"leasehold/shared/task"
+)
+
+// The channels.
+const (
+	ChannelWebhook = "webhook"
+	ChannelCommand = "command"
+)
+
+const (
+	sendTimeout = 10 * time.Second // of one request of a webhook, with its answer
+	keepTrying  = 24 * time.Hour
+)
+
+// A Channel sends alerts.
+type Channel interface {
+	Name() string
+	// Send sends one alert. It is repeated after fault.ErrUnavailable, and not after another
+	// error.
+	Send(ctx context.Context, n Notice, body []byte) error
+}
+
+// Notice is what is sent, as JSON. It has no data of the task, because that may be large or
+// secret.
+type Notice struct {
+	Event     string           `json:"event"` // "task.dead"
+	Task      string           `json:"task"`  // id
+	Action    string           `json:"action"`
+	Reason    string           `json:"reason"`
+	Attempts  int64            `json:"attempts"`
+	Tags      []string         `json:"tags,omitempty"`
+	Group     string           `json:"group,omitempty"`
+	CreatedAt time.Time        `json:"created_at"`
+	DiedAt    time.Time        `json:"died_at"`
+	History   []models.Attempt `json:"history,omitempty"`
+}
+
+// key identifies the alert, so that a receiver recognises one that is sent twice.
+func (n Notice) key() string { return n.Task + "-" + n.DiedAt.Format("20060102T150405.000") }
+
+// Names returns the names of channels, for task.Policy.
+func Names(channels []Channel) (names []string) {
+	for _, c := range channels {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
+// Run sends the alerts of channels until ctx ends, and returns nil then. It removes those of
+// channels that are not configured any more.
+func Run(ctx context.Context, tasks task.Client, channels []Channel, log *slog.Logger) error {
+	senders := map[string]*sender{}
+	for _, c := range channels {
+		senders[c.Name()] = &sender{tasks: tasks, channel: c, log: log, loop: &retry.Loop{
+			Message: "dead letters: sending an alert by " + c.Name() + " failed; it is repeated", Log: log,
+			Backoff: retry.Backoff{Min: time.Second, Max: 5 * time.Minute},
+			Retry:   func(err error) bool { return errors.Is(err, fault.ErrUnavailable) },
+		}}
+	}
+	var running []supervisor.Task
+	for _, name := range []string{ChannelWebhook, ChannelCommand} {
+		if s, ok := senders[name]; ok {
+			running = append(running, s.run)
+			continue
+		}
+		if _, err := tasks.RemoveAlerts(ctx, name); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return supervisor.All(ctx, running...)
+}
+
+// sender sends the alerts of one channel.
+type sender struct {
+	tasks   task.Client
+	channel Channel
+	log     *slog.Logger
+	loop    *retry.Loop
+}
+
+func (s *sender) run(ctx context.Context) error {
+	for {
+		a, err := s.tasks.NextAlert(ctx, s.channel.Name())
+		if err == nil {
+			if err = s.send(ctx, a); err == nil {
+				err = s.tasks.RemoveAlert(ctx, a)
+			}
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// send returns nil once the alert was sent or is dropped.
+func (s *sender) send(ctx context.Context, a task.Alert) error {
+	l, err := s.tasks.DeadLetter(ctx, a.Task)
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
+		return err
+	}
+	died := time.UnixMilli(a.DiedAt).UTC()
+	n := Notice{
+		Event: "task.dead", Task: l.ID, Action: l.Action, Reason: l.Reason, Attempts: l.Attempts, Tags: l.Tags, Group: l.Group,
+		CreatedAt: l.CreatedAt, DiedAt: died, History: l.History,
+	}
+	body, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	until, cancel := context.WithDeadline(ctx, died.Add(keepTrying))
+	defer cancel()
+	if err := s.loop.Do(until, func() error { return s.channel.Send(until, n, body) }); err != nil && ctx.Err() == nil {
+		s.log.Error("dead letters: an alert could not be sent and is dropped", "channel", s.channel.Name(), "task", n.Task, "error", err)
+	}
+	return nil
+}

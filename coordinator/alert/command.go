@@ -1,0 +1,76 @@
+package alert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/platform"
+)
+
+// How long a command may take, and how long it may go on after SIGTERM.
+const (
+	commandTimeout = time.Minute
+	killAfter      = 5 * time.Second
+)
+
+// command sends alerts by running a program with the alert on its standard input.
+type command struct{ words []string }
+
+// NewCommand returns a channel that runs a program with arguments for each alert. If it does
+// not end with exit code 0 within a minute, it is run again later. fault.ErrNotFound means that
+// the program does not exist.
+func NewCommand(words []string) (Channel, error) {
+	program, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("command for dead letters: %w: %w", fault.ErrNotFound, err)
+	}
+	return &command{append([]string{program}, words[1:]...)}, nil
+}
+
+func (c *command) Name() string { return ChannelCommand }
+
+func (c *command) Send(ctx context.Context, n Notice, body []byte) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("it did not end within %s", commandTimeout))
+	defer cancel()
+	run := exec.CommandContext(ctx, c.words[0], c.words[1:]...)
+	said := &tail{}
+	run.Stdin, run.Stderr, run.Stdout = bytes.NewReader(body), said, said
+	run.Env = append(config.ChildEnvironment(), config.TaskIDEnv+"="+n.Task, config.TaskActionEnv+"="+n.Action)
+	run.WaitDelay = killAfter
+	platform.OwnGroup(run)
+	run.Cancel = func() error { return platform.TerminateGroup(run.Process) }
+	err := run.Run()
+	if run.Process != nil {
+		_ = platform.KillGroup(run.Process) // what the command left behind; usually there is nothing
+	}
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(context.Cause(ctx), err)
+	}
+	return fmt.Errorf("command: %w: %w: %s", fault.ErrUnavailable, err, models.Redact(said.lastLine()))
+}
+
+// tail keeps the last bytes that a command prints.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	const longest = 400
+	t.kept = append(t.kept, p[max(0, len(p)-longest):]...)
+	t.kept = t.kept[max(0, len(t.kept)-longest):]
+	return len(p), nil
+}
+
+func (t *tail) lastLine() string {
+	text := strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "\uFFFD"))
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}

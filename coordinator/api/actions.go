@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+
+	"leasehold/shared/apitypes"
+	"leasehold/shared/task"
+)
+
+// showAction reads what is known of an action.
+func (s *server) showAction(ctx context.Context, action string) (apitypes.Action, error) {
+	paused, err := s.tasks.PausedActions(ctx)
+	if err != nil {
+		return apitypes.Action{}, err
+	}
+	counts, err := s.tasks.Counts(ctx, action)
+	shown := apitypes.Action{Action: action, Tasks: map[string]int64{}}
+	for state, n := range counts {
+		shown.Tasks[string(state)] = n
+	}
+	for _, p := range paused {
+		if p.Action == action {
+			shown.Paused, shown.Since = true, p.Since
+		}
+	}
+	return shown, err
+}
+
+func (s *server) getAction(ctx context.Context, q *request) (apitypes.Action, error) {
+	return s.showAction(ctx, q.text("action"))
+}
+
+func (s *server) pauseAction(ctx context.Context, q *request) (apitypes.Action, error) {
+	if err := s.tasks.Pause(ctx, q.text("action")); err != nil {
+		return apitypes.Action{}, err
+	}
+	return s.showAction(ctx, q.text("action"))
+}
+
+func (s *server) resumeAction(ctx context.Context, q *request) (apitypes.Action, error) {
+	if err := s.tasks.Resume(ctx, q.text("action")); err != nil {
+		return apitypes.Action{}, err
+	}
+	return s.showAction(ctx, q.text("action"))
+}
+
+func (s *server) listLimits(ctx context.Context, q *request) (apitypes.Page[apitypes.Limit], error) {
+	all, err := s.tasks.Limits(ctx)
+	some := cut(q, all)
+	return toPage(some.Items, some.Total, func(l task.LimitState) apitypes.Limit {
+		return apitypes.Limit{Name: l.Name, Max: l.Max, Rate: l.Rate, Running: l.Running, Waiting: l.Waiting}
+	}), err
+}
+
+func (s *server) setLimit(ctx context.Context, q *request, n apitypes.NewLimit) (none, error) {
+	return none{}, s.tasks.SetLimit(ctx, task.Limit{Name: q.text("limit"), Max: n.Max, Rate: n.Rate})
+}
+
+func (s *server) removeLimit(ctx context.Context, q *request) (none, error) {
+	return none{}, s.tasks.RemoveLimit(ctx, q.text("limit"))
+}

@@ -1,0 +1,156 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+	"leasehold/shared/task"
+)
+
+// claimTasks claims tasks for the session of a worker. If the response cannot be written, the
+// tasks are handed back at once.
+func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskClaims) (apitypes.ClaimedTasks, error) {
+	answer := apitypes.ClaimedTasks{Items: []apitypes.ClaimedTask{}}
+	wait, err := seconds("wait", n.Wait, maxWait)
+	if err != nil {
+		return answer, err
+	}
+	if n.Limit < 0 || n.Limit > task.MaxClaims {
+		return answer, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, task.MaxClaims)
+	}
+	w, err := s.worker(ctx, q)
+	if err != nil {
+		return answer, err
+	}
+	if len(n.Actions) == 0 {
+		n.Actions = w.actions
+	}
+	repo := q.idempotent(w.repo)
+	claimed, err := w.claim(ctx, task.Client{Repo: repo}, max(1, n.Limit), wait, n.Actions)
+	if err != nil {
+		return answer, err
+	}
+	for _, c := range claimed {
+		answer.Items = append(answer.Items, showClaimed(c))
+	}
+	q.finish = func(written bool) {
+		if !written {
+			s.undoClaims(context.WithoutCancel(ctx), w, q, claimed)
+		}
+	}
+	return answer, nil
+}
+
+// claim claims up to n tasks, and waits for the first one. While it waits, its client is
+// connected, which is a sign of life: so it ends the wait several times in each TTL, and begins again.
+func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time.Duration, actions []string) ([]task.ClaimedTask, error) {
+	for end := time.Now().Add(wait); ; {
+		var claimed []task.ClaimedTask
+		err := waitFor(ctx, min(max(time.Until(end), minClaimWait), w.ttl/3), func(ctx context.Context) (err error) {
+			claimed, err = client.ClaimUpTo(ctx, n, actions...)
+			return err
+		})
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) || ctx.Err() != nil {
+			return claimed, err
+		}
+		if time.Until(end) <= 0 || draining(ctx) {
+			return nil, nil
+		}
+		if err := w.heartbeat.Beat(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// minClaimWait is how long a claim waits that must not wait: a task that is there is claimed
+// at once.
+const minClaimWait = 5 * time.Millisecond
+
+// undoClaims hands back tasks whose claims their session never heard of, so that a repeated
+// request claims again. An error only means that the session has ended, and its claims with it.
+func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed []task.ClaimedTask) {
+	for _, c := range claimed {
+		if err := (task.Client{Repo: w.repo}).HandBack(ctx, c.Item); err != nil {
+			s.Log.Debug("api: a claim could not be undone", "task", c.ID, "session", w.Session(), "error", err)
+		}
+	}
+	if q.keyed != nil {
+		_ = q.keyed.Forget(ctx)
+	}
+}
+
+func showClaimed(c task.ClaimedTask) apitypes.ClaimedTask {
+	shown := apitypes.ClaimedTask{Task: showTask(c.Item, task.Claimed), Token: c.Token}
+	shown.Data = c.Data
+	for _, p := range c.Parents {
+		shown.Parents = append(shown.Parents, apitypes.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)})
+	}
+	return shown
+}
+
+// held returns the client of a session, and the task of a request that names it and its token.
+// The protocol checks both.
+func (s *server) held(ctx context.Context, q *request, token int64) (task.Client, task.Item, error) {
+	w, err := s.worker(ctx, q)
+	if err != nil {
+		return task.Client{}, task.Item{}, err
+	}
+	return task.Client{Repo: q.idempotent(w.repo)}, task.Item{Task: models.Task{ID: q.text("task")}, Token: token}, nil
+}
+
+func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extension) (none, error) {
+	client, i, err := s.held(ctx, q, e.Token)
+	if err != nil {
+		return none{}, err
+	}
+	if e.Progress == nil {
+		return none{}, client.Extend(ctx, i)
+	}
+	return none{}, client.Note(ctx, i, *e.Progress)
+}
+
+func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolution) (apitypes.Tasks, error) {
+	answer := apitypes.Tasks{Items: []apitypes.Task{}}
+	create, err := newTasks(r.Create)
+	if err != nil {
+		return answer, err
+	}
+	client, i, err := s.held(ctx, q, r.Token)
+	if err != nil {
+		return answer, err
+	}
+	created, err := client.Resolve(ctx, i, r.Result, create...)
+	for _, c := range created {
+		answer.Items = append(answer.Items, showNew(c))
+	}
+	return answer, err
+}
+
+func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release) (none, error) {
+	client, i, err := s.held(ctx, q, r.Token)
+	if err != nil {
+		return none{}, err
+	}
+	delay, err := seconds("delay", r.Delay, maxTTL)
+	if err != nil {
+		return none{}, err
+	}
+	return none{}, client.Fail(ctx, i, task.Failure{Reason: r.Error, Delay: delay, Output: r.Output, GiveUp: r.GiveUp})
+}
+
+func (s *server) handBackTask(ctx context.Context, q *request, b apitypes.HandBack) (none, error) {
+	client, i, err := s.held(ctx, q, b.Token)
+	if err != nil {
+		return none{}, err
+	}
+	delay, err := seconds("delay", b.Delay, maxTTL)
+	if err != nil {
+		return none{}, err
+	}
+	return none{}, client.HandBackFor(ctx, i, delay)
+}

@@ -1,0 +1,69 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/space"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+func TestATaskIsAwaitedShownAndListedAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	worker := task.Client{Repo: h.connect()}
+	made, err := worker.Create(t.Context(), models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{Tags: []string{"x"}}}, 0)
+	require.NoError(t, err)
+	code, body := h.call("GET", "/api/v1/tasks/"+made.ID, "")
+	require.Equal(t, http.StatusOK, code)
+	require.Equal(t, "waiting", body["state"])
+	_, list := h.call("GET", "/api/v1/tasks", "")
+	require.Equal(t, "no_worker", list["items"].([]any)[0].(map[string]any)["why"].(map[string]any)["code"])
+
+	awaited := make(chan map[string]any, 1)
+	go func() {
+		_, body := h.call("GET", "/api/v1/tasks/"+made.ID+"?wait=20", "")
+		awaited <- body
+	}()
+	i, err := worker.Claim(t.Context(), "a")
+	require.NoError(t, err)
+	require.NoError(t, worker.Report(t.Context(), i, "", true, map[string]int{"n": 1}))
+	body = <-awaited
+	require.Equal(t, "resolved", body["state"])
+	require.Equal(t, map[string]any{"n": 1.0}, body["result"])
+	require.Nil(t, body["current_claimant"])
+	require.NotEmpty(t, body["ended_at"])
+	require.NotNil(t, body["duration"])
+	require.Equal(t, i.CurrentClaimant, body["worker"])
+	for query, want := range map[string]int{"resolved": 1, "resolved&tag=x": 1, "resolved&tag=y": 0, "ended": 1, "cancelled": 0, "dead": 0} {
+		code, list = h.call("GET", "/api/v1/tasks?state="+query, "")
+		require.Equal(t, http.StatusOK, code, query)
+		require.Len(t, list["items"], want, query)
+	}
+	code, _ = h.call("GET", "/api/v1/tasks/t999?wait=1", "")
+	require.Equal(t, http.StatusNotFound, code)
+	code, _ = h.call("GET", "/api/v1/tasks/"+made.ID+"?wait=3600", "")
+	require.Equal(t, http.StatusBadRequest, code)
+}
+
+// A foreign client may report any text.
+func TestAResultThatIsNotJSONIsShownAsAString(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	repo := h.connect()
+	worker := task.Client{Repo: repo}
+	made, err := worker.Create(t.Context(), models.Task{Action: "a", Timeout: 60}, 0)
+	require.NoError(t, err)
+	i, err := worker.Claim(t.Context(), "a")
+	require.NoError(t, err)
+	_, err = repo.Call(t.Context(), space.OpID{}, "task.report",
+		tuple.New(i.ID, task.EncodeResult(task.ResultTuple{Action: "a", Token: i.Token, Final: true, Body: "plain"})))
+	require.NoError(t, err)
+	_, body := h.call("GET", "/api/v1/tasks/"+made.ID, "")
+	require.Equal(t, "plain", body["result"], fmt.Sprint(body))
+}

@@ -1,0 +1,72 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// keyed sends a request with an idempotency key.
+func (h *fixture) keyed(key, method, path, body string) (int, map[string]any) {
+	h.Helper()
+	r, err := http.NewRequestWithContext(h.Context(), method, h.server.URL+path, strings.NewReader(body))
+	require.NoError(h, err)
+	r.Header.Set("Idempotency-Key", key)
+	return h.send(r)
+}
+
+func TestARequestThatIsRepeatedWithItsKeyHasOneEffect(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	same := func(key, method, path, body string) map[string]any {
+		h.Helper()
+		status, first := h.keyed(key, method, path, body)
+		require.Less(h, status, 300, "%v", first)
+		again, second := h.keyed(key, method, path, body)
+		require.Equal(h, status, again)
+		require.Equal(h, first, second)
+		return first
+	}
+	id := same("create", "POST", "/api/v1/tasks", `{"action":"count"}`)["id"].(string)
+	same("create-all", "POST", "/api/v1/task-batches", `{"tasks":[{"action":"count"},{"action":"count"}]}`)
+	require.Len(t, items(h.ok("GET", "/api/v1/tasks", "")), 3)
+	claimed := first(same("claim", "POST", w+"/claims", `{}`))
+	require.Equal(t, id, claimed["id"])
+	path, token := w+"/claims/"+id, marshal(t, claimed["token"])
+	same("extend", "POST", path+"/extend", `{"token":`+token+`}`)
+	same("resolve", "POST", path+"/resolve", `{"token":`+token+`,"create":[{"action":"other"}]}`)
+	require.Len(t, items(h.ok("GET", "/api/v1/tasks?action=other", "")), 1)
+	next := first(h.ok("POST", w+"/claims", `{}`))
+	path, token = w+"/claims/"+next["id"].(string), marshal(t, next["token"])
+	same("back", "POST", path+"/hand-back", `{"token":`+token+`}`)
+	next = first(h.ok("POST", w+"/claims", `{}`))
+	path, token = w+"/claims/"+next["id"].(string), marshal(t, next["token"])
+	same("release", "POST", path+"/release", `{"token":`+token+`,"error":"x","give_up":true}`)
+	same("requeue", "POST", "/api/v1/dead/"+next["id"].(string)+"/requeue", "")
+	same("cancel", "POST", "/api/v1/tasks/"+next["id"].(string)+"/cancel", `{"reason":"x"}`)
+}
+
+func TestAKeyForAnotherRequestIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	status, _ := h.keyed("k", "POST", "/api/v1/tasks", `{"action":"count"}`)
+	require.Equal(t, 201, status)
+	for _, other := range [][2]string{{"/api/v1/tasks", `{"action":"other"}`}, {"/api/v1/task-batches", `{"tasks":[{"action":"count"}]}`}} {
+		status, problem := h.keyed("k", "POST", other[0], other[1])
+		require.Equal(t, 422, status)
+		require.Equal(t, "key_reused", problem["code"])
+	}
+	for _, key := range []string{strings.Repeat("k", 129), "a b", "é"} {
+		status, problem := h.keyed(key, "POST", "/api/v1/tasks", `{"action":"count"}`)
+		require.Equal(t, 400, status, key)
+		require.Contains(t, problem["detail"], "Idempotency-Key")
+	}
+	status, _ = h.keyed("refused", "POST", "/api/v1/tasks", `{"action":"a b"}`)
+	require.Equal(t, 400, status)
+	status, _ = h.keyed("refused", "POST", "/api/v1/tasks", `{"action":"ab"}`)
+	require.Equal(t, 201, status, "what was refused has no effect, so the key is free")
+	require.Len(t, items(h.ok("GET", "/api/v1/tasks", "")), 2)
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"leasehold/coordinator"
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+)
+
+func (s *server) listVisitTypes(ctx context.Context, q *request) (apitypes.Page[apitypes.VisitType], error) {
+	kinds, err := s.Visits.Programs(ctx)
+	types := make([]apitypes.VisitType, len(kinds))
+	for i, k := range kinds {
+		types[i].Type = k
+	}
+	return cut(q, types), err
+}
+
+func (s *server) addVisitType(ctx context.Context, _ *request, t apitypes.VisitType) (apitypes.VisitType, error) {
+	return t, s.Visits.Register(ctx, t.Type)
+}
+
+// registered refuses a kind of a program that was not registered.
+func (s *server) registered(ctx context.Context, kind models.OriginKind) error {
+	if !kind.IsProgram() {
+		return nil
+	}
+	kinds, err := s.Visits.Programs(ctx)
+	if err == nil && !slices.Contains(kinds, kind) {
+		err = fmt.Errorf("kind %q: %w: use one of %v, %s, %s and the registered types %v; POST %s/visit-types registers one", kind, fault.ErrInvalid,
+			models.VisitedKinds(), models.API, models.Pushed, kinds, v1)
+	}
+	return err
+}
+
+// claimVisits claims visits for a program.
+func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClaims) (apitypes.Page[models.Visit], error) {
+	if n.Limit < 1 || n.Limit > maxTuples {
+		return apitypes.Page[models.Visit]{}, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, maxTuples)
+	}
+	claims, err := s.Visits.ClaimFor(ctx, time.Now(), n.Type, n.Limit)
+	return toPage(claims, len(claims), func(v models.Visit) models.Visit { return v }), err
+}
+
+// pushOrigins adds the origins that a program lists.
+func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (apitypes.Pushed, error) {
+	o, err := s.Catalog.Origin(ctx, q.text("lister"))
+	if err != nil {
+		return apitypes.Pushed{}, err
+	}
+	if o.Kind != models.Pushed {
+		return apitypes.Pushed{}, fmt.Errorf("origin %s is of kind %s: %w: want a lister of kind %s", o.ID, o.Kind, fault.ErrInvalid, models.Pushed)
+	}
+	if len(l.Origins) > models.MaxListed || l.From < 0 || l.Next < 0 || l.Full && l.Next > 0 {
+		return apitypes.Pushed{}, fmt.Errorf("list: %w: want at most %d origins, and from and next of 0 or more; full only with the last part", fault.ErrInvalid, models.MaxListed)
+	}
+	for i, n := range l.Origins {
+		if err := s.registered(ctx, n.Kind); err != nil {
+			return apitypes.Pushed{}, fmt.Errorf("origin %d: %w", i, err)
+		}
+		if !o.MayList(n) {
+			return apitypes.Pushed{}, fmt.Errorf("origin %d: kind %.64q, uri %.100q: %w: want a feed or git at an http(s) URL, or a URI of a registered type",
+				i, n.Kind, models.Redact(n.URI), fault.ErrInvalid)
+		}
+	}
+	return apitypes.Pushed{Listed: len(l.Origins)}, coordinator.Push(ctx, s.Catalog, s.Visits, o.ID, l)
+}

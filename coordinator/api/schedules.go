@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"leasehold/shared/apitypes"
+	"leasehold/shared/schedule"
+)
+
+func showSchedule(s schedule.State) apitypes.TaskSchedule {
+	return apitypes.TaskSchedule{Name: s.Name, Schedule: s.Schedule, Paused: s.Paused(), Next: s.Next, Last: s.Last, LastTask: s.LastTask, Note: s.Note}
+}
+
+func (s *server) schedules() schedule.Client { return schedule.Client{Repo: s.repo} }
+
+// shownSchedule is the answer of a call that returned a schedule.
+func shownSchedule(state schedule.State, err error) (apitypes.TaskSchedule, error) {
+	if err != nil {
+		return apitypes.TaskSchedule{}, err
+	}
+	return showSchedule(state), nil
+}
+
+func (s *server) listSchedules(ctx context.Context, q *request) (apitypes.Page[apitypes.TaskSchedule], error) {
+	all, err := s.schedules().List(ctx)
+	for n := range all {
+		all[n].Task.Data = nil
+	}
+	some := cut(q, all)
+	return toPage(some.Items, some.Total, showSchedule), err
+}
+
+func (s *server) taskSchedule(ctx context.Context, q *request) (apitypes.TaskSchedule, error) {
+	return shownSchedule(s.schedules().Get(ctx, q.text("schedule")))
+}
+
+func (s *server) setSchedule(ctx context.Context, q *request, n apitypes.NewTaskSchedule) (apitypes.TaskSchedule, error) {
+	state, created, err := s.schedules().Set(ctx, q.text("schedule"), n.Schedule)
+	if !created {
+		q.status = http.StatusOK
+	}
+	q.location = v1 + "/schedules/" + q.text("schedule")
+	return shownSchedule(state, err)
+}
+
+func (s *server) removeSchedule(ctx context.Context, q *request) (none, error) {
+	return none{}, s.schedules().Remove(ctx, q.text("schedule"))
+}
+
+func (s *server) pauseSchedule(ctx context.Context, q *request) (apitypes.TaskSchedule, error) {
+	return shownSchedule(s.schedules().Pause(ctx, q.text("schedule")))
+}
+
+func (s *server) resumeSchedule(ctx context.Context, q *request) (apitypes.TaskSchedule, error) {
+	return shownSchedule(s.schedules().Resume(ctx, q.text("schedule")))
+}

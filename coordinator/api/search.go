@@ -1,0 +1,128 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"leasehold/coordinator/codeindex"
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+)
+
+// Limits of searches.
+const (
+	maxMatches = 100_000
+	maxReport  = 1000
+	maxLines   = 10_000 // of a file
+	flushLines = 50     // after which lines are sent
+)
+
+// stream is the answer of a route that sends lines of JSON. It calls visit for each, and
+// ends with the first error of visit.
+type stream func(visit func(line any) error) error
+
+// streaming declares a route whose answer is lines of JSON, each of type A.
+func streaming[A any](method, path, summary string, h func(context.Context, *request) (stream, error), query ...param) route {
+	r := on(method, path, summary, func(ctx context.Context, q *request) (*A, error) { return nil, nil }, query...)
+	r.isStream = true
+	r.handle = func(ctx context.Context, q *request) (any, error) { return h(ctx, q) }
+	return r
+}
+
+// writeLines sends a stream. An error after the first line is the last line.
+func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
+	w.Header().Set("Content-Type", linesType)
+	w.WriteHeader(q.status)
+	n := 0
+	send := func(line any) error {
+		data, err := encode(line)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(data); err != nil { // not redacted, because it is the text of files
+			return err
+		}
+		if n++; n%flushLines == 0 {
+			return http.NewResponseController(w).Flush()
+		}
+		return nil
+	}
+	if err := lines(send); err != nil && q.Context().Err() == nil {
+		row := fault.Of(err)
+		_ = send(apitypes.SearchLine{Error: &apitypes.Problem{Status: row.HTTPStatus, Code: apitypes.ErrorCode(row.Code), Detail: models.Redact(err.Error())}})
+	}
+}
+
+func (s *server) search(ctx context.Context, q *request) (stream, error) {
+	x, err := s.codeIndex()
+	if err != nil {
+		return nil, err
+	}
+	query, err := codesearch.Parse(q.text("q"))
+	if err != nil {
+		return nil, fmt.Errorf("q: %w", err)
+	}
+	return func(visit func(any) error) error {
+		var failed error
+		stats, err := x.Search(ctx, query, codesearch.Options{Limit: q.number("limit"), Context: q.number("context")}, func(m codesearch.Match) bool {
+			match := codeindex.MatchOf(m)
+			failed = visit(apitypes.SearchLine{Match: &match})
+			return failed == nil
+		})
+		if failed != nil {
+			return failed
+		}
+		if err != nil {
+			return err
+		}
+		end := codeindex.EndOf(stats)
+		return visit(apitypes.SearchLine{Done: &end})
+	}, nil
+}
+
+func (s *server) listFiles(ctx context.Context, q *request) (apitypes.Page[apitypes.IndexedFile], error) {
+	x, err := s.codeIndex()
+	if err != nil {
+		return apitypes.Page[apitypes.IndexedFile]{Items: []apitypes.IndexedFile{}}, err
+	}
+	return x.ListFiles(ctx, codeindex.FileQuery{Repo: q.text("repo"), SkippedOnly: q.flag("skipped"), Offset: q.number("offset"), Limit: q.number("limit")})
+}
+
+func (s *server) codeReport(ctx context.Context, q *request) (apitypes.CodeReport, error) {
+	x, err := s.codeIndex()
+	if err != nil {
+		return apitypes.CodeReport{}, err
+	}
+	return x.Report(ctx, q.text("repo"), q.number("limit"))
+}
+
+func (s *server) listRepositories(ctx context.Context, q *request) (apitypes.Page[apitypes.CodeRepository], error) {
+	x, err := s.codeIndex()
+	if err != nil {
+		return apitypes.Page[apitypes.CodeRepository]{Items: []apitypes.CodeRepository{}}, err
+	}
+	all, err := x.Repositories(ctx)
+	return cut(q, all), err
+}
+
+func (s *server) listSymbols(ctx context.Context, q *request) (apitypes.Page[apitypes.SymbolPlace], error) {
+	x, err := s.codeIndex()
+	if err != nil {
+		return apitypes.Page[apitypes.SymbolPlace]{Items: []apitypes.SymbolPlace{}}, err
+	}
+	all, err := x.Symbols(ctx, q.text("name"), q.number("limit"))
+	return apitypes.Page[apitypes.SymbolPlace]{Items: all, Total: len(all)}, err
+}
+
+func (s *server) readCode(ctx context.Context, q *request) (apitypes.CodeFile, error) {
+	x, err := s.codeIndex()
+	if err != nil {
+		return apitypes.CodeFile{}, err
+	}
+	return x.Read(ctx, codeindex.FilePlace{
+		Repo: q.text("repo"), Path: q.text("path"), Ref: q.text("ref"), OID: codesearch.OID(q.text("oid")), From: q.number("from"), Lines: q.number("limit"),
+	})
+}

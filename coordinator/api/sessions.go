@@ -1,0 +1,51 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+	"leasehold/shared/space/engine"
+)
+
+var errNoEngine = errors.Join(fault.ErrUnavailable, errors.New("the engine is not served here"))
+
+// listOpenSessions lists the sessions of the engine. The states are those of the status
+// space, which has managers and workers only.
+func (s *server) listOpenSessions(ctx context.Context, q *request) (apitypes.Page[apitypes.OpenSession], error) {
+	if s.Engine == nil {
+		return apitypes.Page[apitypes.OpenSession]{}, errNoEngine
+	}
+	described, err := Sessions(ctx, s.repo)
+	if err != nil {
+		return apitypes.Page[apitypes.OpenSession]{}, err
+	}
+	states := map[string]string{}
+	for _, d := range described {
+		states[d.ID] = d.State
+	}
+	some := cut(q, s.Engine.Sessions())
+	return toPage(some.Items, some.Total, func(i engine.SessionInfo) apitypes.OpenSession {
+		shown := apitypes.OpenSession{
+			ID: i.ID, Mode: i.Process.Mode, Host: i.Process.Host, PID: i.Process.PID, Version: i.Process.Version, State: states[i.ID],
+			Opened: i.Opened.UTC().Format(time.RFC3339), TTL: models.SecondsOf(i.TTL), Holds: i.Holds, Waits: i.Waits,
+		}
+		if i.Waiting {
+			shown.State = "waits for its client to come back"
+		}
+		if !i.Seen.IsZero() {
+			shown.LastHeartbeat = i.Seen.UTC().Format(time.RFC3339)
+		}
+		return shown
+	}), nil
+}
+
+func (s *server) endSession(ctx context.Context, q *request) (none, error) {
+	if s.Engine == nil {
+		return none{}, errNoEngine
+	}
+	return none{}, s.Engine.EndSession(ctx, q.text("session"))
+}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"leasehold/coordinator/peer"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/visit"
+)
+
+// isProtocols reports whether a protocol needs a space.
+func isProtocols(name string) bool {
+	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces()} {
+		for _, d := range spaces {
+			if d.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// createSpace creates a space, which counts for the quota of the request's peer.
+func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpace) (apitypes.Space, error) {
+	options := space.Options{
+		Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow), Volatile: n.Volatile,
+	}
+	infos, err := s.repo.List(ctx)
+	if err != nil {
+		return apitypes.Space{}, err
+	}
+	found := slices.ContainsFunc(infos, func(i space.Info) bool { return i.Name == n.Name })
+	if !found && len(infos) >= engine.ClientSpaces { // the API's own session is of the fleet
+		return apitypes.Space{}, fmt.Errorf("%w: there are %d spaces", fault.ErrOverloaded, len(infos))
+	}
+	create := space.Request{Verb: space.VerbCreate, Space: n.Name, Options: options}
+	if _, err := s.Spaces.Create(ctx, peer.OfText(q.RemoteAddr, s.Exempt), s.Conn, create); err != nil {
+		return apitypes.Space{}, err
+	}
+	if found {
+		q.status = http.StatusOK
+	}
+	info, exists, err := s.findSpace(ctx, n.Name)
+	if err == nil && !exists {
+		err = fmt.Errorf("space %.100q was deleted meanwhile: %w", n.Name, fault.ErrNotFound)
+	}
+	return showSpace(info), err
+}
+
+// deleteSpace deletes a space that no protocol needs.
+func (s *server) deleteSpace(ctx context.Context, q *request) (apitypes.DeletedSpace, error) {
+	name := q.text("space")
+	switch {
+	case isProtocols(name):
+		return apitypes.DeletedSpace{}, fmt.Errorf("space %s: %w: leasehold itself needs it", name, fault.ErrForbidden)
+	case s.Engine == nil:
+		return apitypes.DeletedSpace{}, errNoEngine
+	}
+	removed, err := s.Engine.DeleteSpace(ctx, name, q.flag("force"))
+	return apitypes.DeletedSpace{Name: name, Tuples: removed}, err
+}
+
+// findSpace returns a space, and reports whether it exists.
+func (s *server) findSpace(ctx context.Context, name string) (info space.Info, found bool, err error) {
+	infos, err := s.repo.List(ctx)
+	for _, i := range infos {
+		if i.Name == name {
+			return i, true, err
+		}
+	}
+	return space.Info{}, false, err
+}

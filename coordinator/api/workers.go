@@ -1,0 +1,198 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"leasehold/coordinator"
+	"leasehold/coordinator/peer"
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+)
+
+// Limits of the sessions of workers.
+const (
+	defaultTTL   = 30 * time.Second
+	minTTL       = time.Second
+	peerSessions = 1_000 // of one peer
+	maxServes    = 1_000 // actions of one session
+
+	// drainPoll is how long a heartbeat waits for a message; one that is there comes at once.
+	drainPoll = time.Millisecond
+)
+
+// workers are the sessions that workers opened over HTTP. Those that have ended are
+// forgotten when another one is opened.
+type workers struct {
+	peers *peer.Quota
+
+	mu   sync.Mutex // guards open
+	open map[string]*worker
+}
+
+// worker is the session of a worker. Every request of it is a sign of life.
+type worker struct {
+	engine.GateSession
+	repo      space.Repository
+	heartbeat *status.Heartbeat
+	peer      peer.Peer
+	ttl       time.Duration
+	actions   []string // that it serves
+
+	mu       sync.Mutex // guards draining
+	draining bool
+}
+
+func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSession) (apitypes.WorkerSession, error) {
+	if s.Engine == nil {
+		return apitypes.WorkerSession{}, errNoEngine
+	}
+	w, err := s.newWorker(q, n)
+	if err != nil {
+		return apitypes.WorkerSession{}, err
+	}
+	if err := s.workers.peers.Take(w.peer); err != nil {
+		return apitypes.WorkerSession{}, err
+	}
+	id := cmp.Or(n.Resume, coordinator.SessionID("worker"))
+	w.GateSession, err = s.Engine.OpenGateSession(ctx, engine.Opening{ID: id, TTL: w.ttl, Resume: n.Resume != "", Process: space.Process{
+		Mode: "worker", Host: cmp.Or(n.Host, hostOf(q.RemoteAddr)), PID: n.PID, Version: n.Version, Name: n.Name,
+	}})
+	if err != nil {
+		s.workers.peers.Return(w.peer)
+		return apitypes.WorkerSession{}, err
+	}
+	s.workers.add(w, id, n.Serves)
+	return s.beat(ctx, w)
+}
+
+// newWorker checks the body that opens a session.
+func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
+	most := cmp.Or(s.MaxTTL, time.Minute)
+	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
+	if n.TTL != 0 {
+		if w.ttl = n.TTL.Duration(); !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
+			return nil, fmt.Errorf("ttl %v: %w: want %v to %v seconds", float64(n.TTL), fault.ErrInvalid, minTTL.Seconds(), most.Seconds())
+		}
+	}
+	for what, text := range map[string]string{"name": n.Name, "host": n.Host, "version": n.Version} {
+		if len(text) > space.MaxName || strings.ContainsFunc(text, unicode.IsControl) {
+			return nil, fmt.Errorf("%s %.64q: %w: want at most %d bytes without control characters", what, text, fault.ErrInvalid, space.MaxName)
+		}
+	}
+	if len(n.Serves) > maxServes {
+		return nil, fmt.Errorf("serves: %w: %d actions, at most %d", fault.ErrInvalid, len(n.Serves), maxServes)
+	}
+	for _, served := range n.Serves {
+		if !models.ValidID(served.Action) || served.Slots < 1 || served.Slots > status.MaxSlots {
+			return nil, fmt.Errorf("serves: action %.64q, slots %d: %w: %s, and 1 to %d slots", served.Action, served.Slots, fault.ErrInvalid, wantID, status.MaxSlots)
+		}
+		w.actions = append(w.actions, served.Action)
+	}
+	return w, nil
+}
+
+// add adds a session that was opened, and forgets those that have ended.
+func (all *workers) add(w *worker, id string, serves []apitypes.Served) {
+	slots := map[string]int{}
+	for _, served := range serves {
+		slots[served.Action] = int(served.Slots)
+	}
+	w.repo = space.Over(w.GateSession)
+	w.heartbeat = status.NewHeartbeat(w.repo, w.ttl, slots) // only Beat is called, so the interval is not used
+	w.heartbeat.SetState("works over HTTP")
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for other, open := range all.open {
+		select {
+		case <-open.Ended():
+			delete(all.open, other)
+			all.peers.Return(open.peer)
+		default:
+		}
+	}
+	all.open[id] = w
+}
+
+// worker returns the session of a request, whose TTL starts again. fault.ErrClosed means that
+// the session has ended, or that it was opened before the coordinator was started.
+func (s *server) worker(ctx context.Context, q *request) (*worker, error) {
+	id := q.text("session")
+	s.workers.mu.Lock()
+	w := s.workers.open[id]
+	s.workers.mu.Unlock()
+	if w == nil {
+		return nil, fmt.Errorf("session %.100q: %w: it has ended, or the coordinator has restarted; open a session, with resume to keep its tasks", id, fault.ErrClosed)
+	}
+	return w, w.heartbeat.Beat(ctx)
+}
+
+// beat shows a session and what it has, and restarts its TTL.
+func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, error) {
+	shown := apitypes.WorkerSession{ID: w.Session(), TTL: models.SecondsOf(w.ttl), Claims: []apitypes.Claim{}}
+	claims, err := w.repo.Space(lease.Space).QueryAll(ctx, task.ClaimsOf(w.Session()))
+	if err != nil {
+		return shown, err
+	}
+	for _, t := range claims {
+		c := task.DecodeClaim(t)
+		shown.Claims = append(shown.Claims, apitypes.Claim{Task: c.Task, Token: c.Token, Due: c.Due})
+	}
+	if shown.Draining, err = w.isDraining(ctx); err != nil {
+		return shown, err
+	}
+	if shown.Draining {
+		w.heartbeat.SetState("draining")
+	}
+	return shown, w.heartbeat.Beat(ctx)
+}
+
+// isDraining reports whether an administrator has asked the session to drain. Messages that stop a task are
+// not needed, because a heartbeat shows which tasks the session has.
+func (w *worker) isDraining(ctx context.Context) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		poll, cancel := context.WithTimeout(ctx, drainPoll)
+		message, err := w.repo.Receive(poll)
+		cancel()
+		switch {
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			return w.draining, nil
+		case err != nil:
+			return w.draining, err
+		case status.IsDrain(message):
+			w.draining = true
+		}
+	}
+}
+
+func (s *server) sessionHeartbeat(ctx context.Context, q *request) (apitypes.WorkerSession, error) {
+	w, err := s.worker(ctx, q)
+	if err != nil {
+		return apitypes.WorkerSession{}, err
+	}
+	return s.beat(ctx, w)
+}
+
+// hostOf returns the address of a client without its port.
+func hostOf(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	return host
+}

@@ -1,0 +1,96 @@
+package codeindex
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"leasehold/shared/apitypes"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+)
+
+// Repositories lists the indexed repositories by name.
+func (x *Index) Repositories(ctx context.Context) ([]apitypes.CodeRepository, error) {
+	repos, err := x.Repos(ctx)
+	all := make([]apitypes.CodeRepository, len(repos))
+	for i, r := range repos {
+		all[i] = apitypes.CodeRepository{Repo: r.Repo, ID: r.ID, Files: r.Files, Lost: r.Lost, Refs: []apitypes.GenerationRef{}}
+		for _, ref := range r.Refs {
+			all[i].Refs = append(all[i].Refs, apitypes.GenerationRef{Name: ref.Name, Commit: ref.Commit, Time: ref.Time})
+		}
+	}
+	return all, err
+}
+
+// Symbols lists at most limit definitions with this in their names.
+func (x *Index) Symbols(ctx context.Context, name string, limit int) ([]apitypes.SymbolPlace, error) {
+	found := []apitypes.SymbolPlace{}
+	if name == "" {
+		return found, fmt.Errorf("name: %w: want a part of the name of a definition", fault.ErrInvalid)
+	}
+	q, err := codesearch.Parse(codesearch.SymbolQuery(name))
+	if err != nil {
+		return found, fmt.Errorf("name %.100q: %w", name, err)
+	}
+	_, err = x.Search(ctx, q, codesearch.Options{Limit: limit}, func(m codesearch.Match) bool {
+		if c := MatchOf(m); c.Symbol != nil {
+			found = append(found, apitypes.SymbolPlace{CodeSymbol: *c.Symbol, Repo: c.Repo, Path: c.Path})
+		}
+		return true
+	})
+	return found, err
+}
+
+// A FilePlace names a file: by repository and path in the first of its branches, or in
+// Ref, or by the hash of its content, which does not change with the repository.
+type FilePlace struct {
+	Repo string // id, name or the end of the name
+	Path string
+	Ref  string         // empty: any branch
+	OID  codesearch.OID // empty: the content that the branch has now
+
+	From, Lines int // lines that are read: from 1
+}
+
+// Read returns lines of an indexed file. The error is fault.ErrNotFound for a file that is
+// not indexed.
+func (x *Index) Read(ctx context.Context, at FilePlace) (apitypes.CodeFile, error) {
+	f := apitypes.CodeFile{Repo: at.Repo, Path: at.Path, OID: string(at.OID)}
+	if at.OID == "" {
+		found, err := x.find(ctx, at)
+		if err != nil {
+			return f, err
+		}
+		f = apitypes.CodeFile{Repo: found.Repo, Path: found.Path, OID: string(found.OID), Commit: found.Commit, Lang: found.Lang}
+	}
+	text, err := x.Text(ctx, codesearch.OID(f.OID))
+	if err != nil {
+		return f, fmt.Errorf("file %.200q of %.200q: %w", at.Path, at.Repo, err)
+	}
+	f.From = max(at.From, 1)
+	for line := range bytes.Lines(text) {
+		if f.Total++; f.Total >= f.From && len(f.Lines) < at.Lines {
+			excerpt, _, _ := codesearch.Excerpt(bytes.TrimSuffix(line, []byte("\n")), nil)
+			f.Lines = append(f.Lines, strings.ToValidUTF8(excerpt, "\uFFFD"))
+		}
+	}
+	return f, nil
+}
+
+// find returns the file of a repository at a path.
+func (x *Index) find(ctx context.Context, at FilePlace) (found codesearch.FileInfo, err error) {
+	ok := false
+	err = x.Files(ctx, wanted(at.Repo), func(f codesearch.FileInfo, _ func() []codesearch.FunctionReport) bool {
+		if ok = f.Path == at.Path && (at.Ref == "" || slices.Contains(f.Refs, at.Ref)); ok {
+			found = f
+		}
+		return !ok
+	})
+	if err == nil && !ok {
+		err = fmt.Errorf("file %.200q of %.200q is not indexed: %w", at.Path, at.Repo, fault.ErrNotFound)
+	}
+	return found, err
+}

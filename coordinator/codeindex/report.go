@@ -1,0 +1,154 @@
+package codeindex
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"leasehold/shared/apitypes"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+)
+
+// MatchOf converts a match.
+func MatchOf(m codesearch.Match) apitypes.CodeMatch {
+	c := apitypes.CodeMatch{
+		Repo: m.Repo, RepoID: m.RepoID, Refs: m.Refs, Commit: m.Commit, Path: m.Path, OID: string(m.OID), Lang: m.Lang,
+		Line: m.Line, Text: m.Text, Column: m.Column, Before: m.Before, After: m.After, Score: m.Score,
+	}
+	for _, r := range m.Ranges {
+		c.Ranges = append(c.Ranges, apitypes.CodeRange{Start: r.Start, End: r.End})
+	}
+	if s := m.Symbol; s != nil {
+		c.Symbol = &apitypes.CodeSymbol{Name: s.Name, Kind: s.Kind, Scope: s.Scope, Line: s.Line, End: s.End, Signature: s.Signature, Approx: s.Approx}
+	}
+	return c
+}
+
+// EndOf converts the statistics of a search.
+func EndOf(s codesearch.Stats) apitypes.SearchEnd {
+	return apitypes.SearchEnd{Matches: s.Matches, Files: s.Files, Repos: s.Repos, Skipped: s.Skipped, Stopped: s.Stopped, Elapsed: s.Elapsed.Seconds()}
+}
+
+func fileOf(f codesearch.FileInfo) apitypes.IndexedFile {
+	return apitypes.IndexedFile{
+		Repo: f.Repo, Refs: f.Refs, Path: f.Path, OID: string(f.OID), Lang: f.Lang, Bytes: f.Size, Lines: f.Lines, Code: f.Code, Comment: f.Comment,
+		Complexity: f.Complexity, Generated: f.Generated, Vendored: f.Vendored, Skipped: f.Skipped,
+	}
+}
+
+// FileQuery selects files.
+type FileQuery struct {
+	Repo          string // id, name or the end of the name of a repository; empty: every repository
+	SkippedOnly   bool   // those that are not indexed
+	Offset, Limit int
+}
+
+// ListFiles returns a part of the files of repositories, and how many there are in all. The
+// error is fault.ErrNotFound for a repository that is not indexed.
+func (x *Index) ListFiles(ctx context.Context, q FileQuery) (page apitypes.Page[apitypes.IndexedFile], err error) {
+	page.Items = []apitypes.IndexedFile{}
+	seen := false
+	err = x.Files(ctx, wanted(q.Repo), func(f codesearch.FileInfo, _ func() []codesearch.FunctionReport) bool {
+		seen = true
+		if q.SkippedOnly && f.Skipped == "" {
+			return true
+		}
+		if page.Total++; page.Total > q.Offset && len(page.Items) < q.Limit {
+			page.Items = append(page.Items, fileOf(f))
+		}
+		return true
+	})
+	if err == nil && !seen && q.Repo != "" {
+		err = notIndexed(q.Repo)
+	}
+	return page, err
+}
+
+func notIndexed(repo string) error {
+	return fmt.Errorf("repository %.200q is not indexed, or has no files: %w", repo, fault.ErrNotFound)
+}
+
+// wanted returns a function that reports whether a repository has this id or name, or a
+// name that ends with it after a slash.
+func wanted(repo string) func(id, name string) bool {
+	end := "/" + strings.Trim(repo, "/")
+	return func(id, name string) bool {
+		return repo == "" || id == repo || name == repo || strings.HasSuffix(name, end)
+	}
+}
+
+// Report returns the n largest functions, the n most complex files, and the languages of a
+// repository. Functions and files that were generated or are vendored are left out. The
+// error is fault.ErrNotFound for a repository that is not indexed, and fault.ErrConflict if
+// several have the name.
+func (x *Index) Report(ctx context.Context, repo string, n int) (r apitypes.CodeReport, err error) {
+	r.Skipped = map[string]int{}
+	languages := map[string]apitypes.LanguageReport{}
+	functions := top[apitypes.FunctionReport]{n: n, less: func(a, b apitypes.FunctionReport) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	}}
+	files := top[apitypes.IndexedFile]{n: n, less: func(a, b apitypes.IndexedFile) int {
+		return cmp.Or(cmp.Compare(b.Complexity, a.Complexity), cmp.Compare(a.Path, b.Path))
+	}}
+	err = x.Files(ctx, wanted(repo), func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
+		if r.ID != "" && r.ID != f.RepoID {
+			r.ID = ""
+			return false
+		}
+		r.ID, r.Repo = f.RepoID, f.Repo
+		r.Files++
+		if f.Skipped != "" {
+			r.Skipped[f.Skipped]++
+			return true
+		}
+		l := languages[f.Lang]
+		languages[f.Lang] = apitypes.LanguageReport{Lang: f.Lang, Files: l.Files + 1, Lines: l.Lines + f.Lines, Code: l.Code + f.Code, Comment: l.Comment + f.Comment}
+		if f.Generated || f.Vendored {
+			return true
+		}
+		if f.Complexity > 0 {
+			files.add(fileOf(f))
+		}
+		for _, x := range read() {
+			functions.add(apitypes.FunctionReport{
+				Path: f.Path, Line: x.Line, Function: x.Function, Receiver: x.Receiver, A: x.A, B: x.B, C: x.C, Score: x.Score, ABCSeed: x.ABCSeed,
+			})
+		}
+		return true
+	})
+	switch {
+	case err != nil:
+		return r, err
+	case r.Files == 0:
+		return r, notIndexed(repo)
+	case r.ID == "":
+		return r, fmt.Errorf("repository %.200q: %w: several have this name; use the whole name", repo, fault.ErrConflict)
+	}
+	r.Functions, r.Complex = functions.list(), files.list()
+	r.Languages = slices.SortedFunc(maps.Values(languages), func(a, b apitypes.LanguageReport) int {
+		return cmp.Or(cmp.Compare(b.Code, a.Code), cmp.Compare(a.Lang, b.Lang))
+	})
+	return r, nil
+}
+
+// top keeps the first n items by an order.
+type top[T any] struct {
+	n     int
+	less  func(a, b T) int
+	items []T
+}
+
+func (t *top[T]) add(item T) {
+	if t.items = append(t.items, item); len(t.items) > 4*t.n+100 {
+		t.items = t.list()
+	}
+}
+
+func (t *top[T]) list() []T {
+	slices.SortFunc(t.items, t.less)
+	return append([]T{}, t.items[:min(len(t.items), t.n)]...)
+}

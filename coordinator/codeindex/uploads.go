@@ -1,0 +1,196 @@
+package codeindex
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"leasehold/shared/codesearch/segment"
+	"leasehold/shared/fault"
+)
+
+// Bounds of uploads.
+const (
+	maxSegment = 64 << 20  // bytes of one segment: that of a batch of 8 MiB is below 16 MiB
+	maxUploads = 1 << 30   // bytes of all uploads that are not complete
+	maxIdle    = time.Hour // after which an upload that nothing continues is removed
+)
+
+const partial = ".part"
+
+var wellFormedHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// uploads are the segments that are not complete yet.
+type uploads struct {
+	dir string
+
+	mu   sync.Mutex // guards busy
+	busy map[string]bool
+}
+
+func (u *uploads) path(hash string) string { return filepath.Join(u.dir, hash+partial) }
+
+// hold makes the caller the only user of an upload until release is called.
+func (u *uploads) hold(hash string) (release func(), err error) {
+	if !wellFormedHash.MatchString(hash) {
+		return nil, fmt.Errorf("segment %.80q: %w: want the SHA-256 in 64 lower-case hexadecimal digits", hash, fault.ErrInvalid)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.busy[hash] {
+		return nil, fmt.Errorf("segment %s: %w: another request sends it", hash, fault.ErrUnavailable)
+	}
+	u.busy[hash] = true
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		delete(u.busy, hash)
+	}, nil
+}
+
+// Received returns how many bytes of a segment were received.
+func (x *Index) Received(hash string) (int64, error) {
+	if !wellFormedHash.MatchString(hash) {
+		return 0, fmt.Errorf("segment %.80q: %w: want the SHA-256 in 64 lower-case hexadecimal digits", hash, fault.ErrInvalid)
+	}
+	return x.uploads.received(hash)
+}
+
+func (u *uploads) received(hash string) (int64, error) {
+	info, err := os.Stat(u.path(hash))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("segment %s: %w: %w", hash, fault.ErrFolder, err)
+	}
+	return info.Size(), nil
+}
+
+// Append adds a part of a segment at an offset, and returns how many bytes were received so
+// far. A part that was received already changes nothing. The error is fault.ErrConflict if
+// the offset is behind the end, and fault.ErrTooLarge past the bounds of uploads.
+func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte) (received int64, err error) {
+	u := &x.uploads
+	release, err := u.hold(hash)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	if received, err = u.received(hash); err != nil {
+		return 0, err
+	}
+	switch {
+	case offset < received:
+		return received, nil // a repetition; the hash of the whole decides
+	case offset > received:
+		return received, fmt.Errorf("segment %s: %w: the part begins at %d, and %d bytes were received", hash, fault.ErrConflict, offset, received)
+	case received+int64(len(part)) > maxSegment:
+		return received, fmt.Errorf("segment %s: %w: more than %d bytes", hash, fault.ErrTooLarge, maxSegment)
+	}
+	if received == 0 {
+		if err := u.removeOld(maxIdle); err != nil {
+			return 0, err
+		}
+		if total, err := u.total(); err != nil || total > maxUploads {
+			return 0, errors.Join(fmt.Errorf("segment %s: %w: other uploads take %d bytes", hash, fault.ErrOverloaded, total), err)
+		}
+	}
+	f, err := os.OpenFile(u.path(hash), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return received, fmt.Errorf("segment %s: %w: %w", hash, fault.ErrFolder, err)
+	}
+	n, err := f.Write(part)
+	if err = errors.Join(err, f.Close()); err != nil {
+		err = fmt.Errorf("segment %s: %w: %w", hash, fault.ErrOverloaded, err)
+	}
+	return received + int64(n), err
+}
+
+// Commit puts a segment into the index, when all of its bytes were received. It is durable
+// when Commit returns, and may be repeated. A segment with another hash, or that is not one, is
+// removed (fault.ErrCorrupt), so that it can be sent again.
+func (x *Index) Commit(ctx context.Context, batch, hash string) error {
+	u := &x.uploads
+	release, err := u.hold(hash)
+	if err != nil {
+		return err
+	}
+	defer release()
+	sum, err := sumOf(u.path(hash))
+	if err != nil {
+		return fmt.Errorf("segment %s: no part was received: %w: %w", hash, fault.ErrNotFound, err)
+	}
+	if sum != hash {
+		return errors.Join(fmt.Errorf("segment %s: %w: its hash is %s", hash, fault.ErrCorrupt, sum), os.Remove(u.path(hash)))
+	}
+	complete := filepath.Join(u.dir, hash+segment.Extension)
+	if err := os.Rename(u.path(hash), complete); err != nil {
+		return fmt.Errorf("segment %s: %w: %w", hash, fault.ErrFolder, err)
+	}
+	err = x.PutSegment(ctx, batch, complete)
+	if removed := os.Remove(complete); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
+}
+
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// each calls visit with the files of uploads. A file that disappears meanwhile is left out.
+func (u *uploads) each(visit func(path string, info fs.FileInfo) error) error {
+	entries, err := os.ReadDir(u.dir)
+	if err != nil {
+		return fmt.Errorf("uploads of the code index: %w: %w", fault.ErrFolder, err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			if err := visit(filepath.Join(u.dir, e.Name()), info); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeOld removes the uploads that nothing has continued for a time.
+func (u *uploads) removeOld(idle time.Duration) error {
+	return u.each(func(path string, info fs.FileInfo) error {
+		hash, _, _ := strings.Cut(filepath.Base(path), ".")
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if time.Since(info.ModTime()) < idle || u.busy[hash] {
+			return nil
+		}
+		return os.Remove(path)
+	})
+}
+
+func (u *uploads) total() (bytes int64, err error) {
+	err = u.each(func(_ string, info fs.FileInfo) error {
+		bytes += info.Size()
+		return nil
+	})
+	return bytes, err
+}

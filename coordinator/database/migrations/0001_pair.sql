@@ -1,0 +1,9 @@
+-- The mark that keeps this file and the journal together: see shared/pairing.
+CREATE TABLE pair (
+	id INTEGER PRIMARY KEY CHECK (id = 1),
+	instance TEXT NOT NULL,
+	counter INTEGER NOT NULL,
+	confirmed INTEGER NOT NULL,
+	at INTEGER NOT NULL, -- nanoseconds since 1970
+	other TEXT NOT NULL  -- content of the journal
+) STRICT;

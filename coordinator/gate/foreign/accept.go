@@ -1,0 +1,120 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"leasehold/coordinator/peer"
+	"leasehold/shared/fault"
+	"leasehold/shared/memory"
+)
+
+// The pause after an accept that failed, such as for lack of file descriptors, doubles
+// each time from firstPause to lastPause.
+const (
+	firstPause = 5 * time.Millisecond
+	lastPause  = time.Second
+)
+
+// connectionCost estimates the memory of a connection in bytes of heap and stacks.
+const connectionCost = 16 << 10
+
+// Conn is a connection of a foreign client.
+type Conn struct {
+	net.Conn
+	Peer peer.Peer
+}
+
+// Serve accepts connections until ctx ends, closes the listener, and calls serve for each
+// connection in a goroutine of its own, in which serve may block and panic. It closes the
+// connection when serve returns or ctx ends, and returns nil when all have ended; or an
+// error if the listener was closed from outside. Surplus connections are closed at once.
+func (h *Hub) Serve(ctx context.Context, l net.Listener, serve func(context.Context, *Conn)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { <-ctx.Done(); _ = l.Close() }) // Accept returns the error
+	for pause := firstPause; ; {
+		nc, err := l.Accept()
+		switch {
+		case ctx.Err() != nil:
+			if nc != nil {
+				_ = nc.Close()
+			}
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("gate: %w", err)
+		case err != nil:
+			h.Log.Warn("gate: cannot accept a connection; retrying", "error", err, "in", pause)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+			pause = min(2*pause, lastPause)
+			continue
+		}
+		pause = firstPause
+		c := &Conn{nc, peer.Of(nc.RemoteAddr(), h.Exempt)}
+		if err := h.admit(c); err != nil {
+			h.Log.Info("gate: refused", "remote", nc.RemoteAddr(), "error", err)
+			_ = nc.Close()
+			continue
+		}
+		running.Go(func() {
+			defer h.leave(c)
+			defer func() { _ = nc.Close() }()
+			stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
+			defer stop()
+			defer h.recoverPanic(nc)
+			serve(ctx, c)
+		})
+	}
+}
+
+// admit counts a connection, or returns fault.ErrOverloaded.
+func (h *Hub) admit(c *Conn) error {
+	if err := h.connections.Take(c.Peer); err != nil {
+		return err
+	}
+	err := h.Memory.Reserve(connectionCost, memory.Growth)
+	if err == nil && h.open.Add(1) <= int64(h.Connections) {
+		return nil
+	}
+	h.connections.Return(c.Peer)
+	if err == nil {
+		h.open.Add(-1)
+		h.Memory.Add(-connectionCost)
+		err = fmt.Errorf("%d connections of foreign clients: %w", h.Connections, fault.ErrOverloaded)
+	}
+	return err
+}
+
+func (h *Hub) leave(c *Conn) {
+	h.open.Add(-1)
+	h.Memory.Add(-connectionCost)
+	h.connections.Return(c.Peer)
+}
+
+// recoverPanic, deferred, logs and counts a panic, so that it ends only its connection.
+func (h *Hub) recoverPanic(c net.Conn) {
+	if p := recover(); p != nil {
+		h.Log.Error("gate: panic", "remote", c.RemoteAddr(), "value", p, "stack", string(debug.Stack()))
+		h.panics.Add(1)
+	}
+}
+
+// Panics returns how many connections a panic has ended.
+func (h *Hub) Panics() int { return int(h.panics.Load()) }
+
+// Protect runs f, in a goroutine that f's caller has started for a connection, and keeps a
+// panic from ending the process.
+func (h *Hub) Protect(c *Conn, f func()) {
+	defer h.recoverPanic(c)
+	f()
+}

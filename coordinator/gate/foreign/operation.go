@@ -1,0 +1,201 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leasehold/coordinator/peer"
+	"leasehold/shared/fault"
+	"leasehold/shared/interop"
+	"leasehold/shared/lease"
+	"leasehold/shared/schedule"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// Operation is one operation of a foreign client on a space.
+type Operation struct {
+	// Verb is a put, get, query or count; VerbPut, VerbGet and VerbQuery wait.
+	Verb    space.Verb
+	Space   string
+	Tuple   tuple.Tuple     // of a put
+	Pattern interop.Pattern // of a get or query
+	Peer    peer.Peer       // whose quota of waiting calls counts
+}
+
+// Answer is the outcome of an operation. If it took tuples, Delivered or Undelivered must
+// be called once.
+type Answer struct {
+	Tuples []tuple.Tuple // that were found
+	Count  int
+
+	taken taken
+}
+
+// Took reports whether the answer took tuples out of a space.
+func (a Answer) Took() bool { return a.taken != nil }
+
+// Access is what the clients of a gate may do.
+type Access struct {
+	Write bool // put and get; without it only query and count
+}
+
+// protocolSpaces are the spaces that only the protocols write to.
+var protocolSpaces = map[string]bool{lease.Space: true, task.Dead: true, task.Data: true, task.Ends: true, task.Alerts: true, status.Space: true, schedule.Space: true}
+
+// Check returns fault.ErrForbidden if the operation is not allowed.
+func (a Access) Check(o Operation) error {
+	changes := o.Verb.Takes() || o.Verb == space.VerbPut || o.Verb == space.VerbPutP
+	switch {
+	case changes && !a.Write:
+		return fmt.Errorf("%s %s: %w: this gate is read-only", o.Verb, o.Space, fault.ErrForbidden)
+	case changes && protocolSpaces[o.Space]:
+		return fmt.Errorf("%s %s: %w: foreign programs can only query this space", o.Verb, o.Space, fault.ErrForbidden)
+	case o.Space == task.Space && o.Verb == space.VerbGetAll:
+		return fmt.Errorf("get all tasks: %w: a get of a task is a claim, and claims one at a time", fault.ErrForbidden)
+	}
+	return nil
+}
+
+// Do carries out an operation. If ctx ends first, the operation takes nothing and the
+// error is the context's.
+func (h *Hub) Do(ctx context.Context, o Operation) (Answer, error) {
+	switch o.Verb {
+	case space.VerbPut, space.VerbGet, space.VerbQuery:
+		if err := h.takeWaiter(o.Peer); err != nil {
+			return Answer{}, err
+		}
+		defer h.returnWaiter(o.Peer)
+	}
+	s, err := h.current(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	switch {
+	case o.Space == task.Result && o.Verb != space.VerbCount && isResult(o.Tuple):
+		return Answer{}, h.report(ctx, s, o.Tuple)
+	case o.Space == task.Space && o.Verb.Takes():
+		return h.claim(ctx, o)
+	}
+	p, plain := o.Pattern.Plain()
+	if plain {
+		return h.doPlain(ctx, s, o, p)
+	}
+	switch o.Verb {
+	case space.VerbGetAll, space.VerbQueryAll:
+		return h.findAll(ctx, s, o)
+	}
+	return h.find(ctx, s, o)
+}
+
+// doPlain carries out an operation whose pattern is a template.
+func (h *Hub) doPlain(ctx context.Context, s engine.GateSession, o Operation, p tuple.Template) (Answer, error) {
+	r := space.Request{Verb: o.Verb, Space: o.Space, Tuple: o.Tuple, Template: p, Shared: true}
+	if o.Verb.Takes() {
+		r.Op = space.OpID{Session: s.Session(), Seq: h.sequence.Add(1)}
+		r.Ack, r.Recent = true, true
+	}
+	reply, err := s.Do(ctx, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Tuples: reply.Tuples, Count: reply.Count}
+	if reply.Found && reply.Tuples == nil {
+		a.Tuples = []tuple.Tuple{reply.Tuple}
+	}
+	if o.Verb.Takes() && reply.Found {
+		a.taken = takenByGet{s, r.Op}
+	}
+	return a, nil
+}
+
+// find carries out an operation on one tuple whose pattern accepts several types.
+func (h *Hub) find(ctx context.Context, s engine.GateSession, o Operation) (Answer, error) {
+	patterns := overPatterns(s)
+	options := interop.Options{Take: o.Verb.Takes(), Wait: o.Verb == space.VerbGet || o.Verb == space.VerbQuery}
+	found, ok, err := patterns.Find(ctx, o.Space, o.Pattern, options)
+	switch {
+	case errors.Is(err, interop.ErrCannotWait):
+		options.Wait = false
+		found, err = watch(ctx, s, o, options)
+		ok = err == nil
+	case err == nil && !ok:
+		err = h.mustExist(ctx, s, o.Space)
+	}
+	if err != nil || !ok {
+		return Answer{}, err
+	}
+	a := Answer{Tuples: []tuple.Tuple{found.Tuple}}
+	if options.Take {
+		a.taken = takenByPattern{s, []interop.Found{found}}
+	}
+	return a, nil
+}
+
+// findAll carries out an operation on all matches of a pattern that accepts several types.
+func (h *Hub) findAll(ctx context.Context, s engine.GateSession, o Operation) (Answer, error) {
+	options := interop.Options{Take: o.Verb.Takes()}
+	found, err := overPatterns(s).FindAll(ctx, o.Space, o.Pattern, options)
+	if err == nil && len(found) == 0 {
+		err = h.mustExist(ctx, s, o.Space)
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	var a Answer
+	for _, f := range found {
+		a.Tuples = append(a.Tuples, f.Tuple)
+	}
+	if options.Take && len(found) > 0 {
+		a.taken = takenByPattern{s, found}
+	}
+	return a, nil
+}
+
+// mustExist returns fault.ErrNotFound if a space does not exist, because to a procedure it
+// looks empty.
+func (h *Hub) mustExist(ctx context.Context, s space.Conn, name string) error {
+	_, err := space.Over(s).Space(name).Count(ctx, tuple.Template{})
+	return err
+}
+
+// watch waits for a match of a pattern that no procedure can wait for: it subscribes to
+// all changes of the space, and searches after each. Such waiters have no order.
+func watch(ctx context.Context, s space.Conn, o Operation, options interop.Options) (interop.Found, error) {
+	subscription, err := space.Over(s).Space(o.Space).Notify(ctx, nil)
+	if err != nil {
+		return interop.Found{}, err
+	}
+	defer func() { _ = subscription.Close(context.WithoutCancel(ctx)) }() // the session's end closes it too
+	for {
+		found, ok, err := overPatterns(s).Find(ctx, o.Space, o.Pattern, options)
+		if ok || err != nil {
+			return found, err
+		}
+		if _, _, err := subscription.Next(ctx); err != nil {
+			return interop.Found{}, err
+		}
+	}
+}
+
+// Size counts all tuples of a space that can be found.
+func (h *Hub) Size(ctx context.Context, name string) (Answer, error) {
+	s, err := h.current(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	all, err := space.Over(s).List(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	for _, info := range all {
+		if info.Name == name {
+			return Answer{Count: info.Visible}, nil
+		}
+	}
+	return Answer{}, fmt.Errorf("size of %q: %w", name, fault.ErrNotFound)
+}

@@ -1,0 +1,151 @@
+package gospace
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"leasehold/coordinator/gate/foreign"
+	"leasehold/shared/fault"
+	"leasehold/shared/interop"
+	"leasehold/shared/memory"
+	"leasehold/shared/space"
+)
+
+// Limits of a connection.
+const (
+	requestTimeout = 10 * time.Second // for the whole request
+	writeTimeout   = 30 * time.Second // for the whole answer
+	drainTimeout   = time.Second      // for the client's end after an answer
+)
+
+// serve answers one request.
+func (g *Gate) serve(ctx context.Context, c *foreign.Conn) {
+	_ = c.SetReadDeadline(time.Now().Add(requestTimeout)) // a closed connection fails at the read
+	reserved := int64(0)
+	defer func() { g.Hub.Memory.Add(-reserved) }()
+	q, err := decodeRequest(c, func(n int64) error {
+		err := g.Hub.Memory.Reserve(n, memory.Growth)
+		if err == nil {
+			reserved += n
+		}
+		return err
+	})
+	if err != nil {
+		g.Log.Info("gate: refused", "gate", "gospace", "remote", c.RemoteAddr(), "error", err)
+		g.refuse(c, q)
+		return
+	}
+	a, err := g.perform(ctx, c, q)
+	switch {
+	case errors.Is(err, context.Canceled): // the client has left, or the gate closes
+	case err != nil:
+		g.Log.Debug("gate: refused", "gate", "gospace", "remote", c.RemoteAddr(), "error", err)
+		g.refuse(c, q)
+	default:
+		g.answer(c, q, a)
+	}
+}
+
+// refuse ends the connection, after an answer of "not found" if the client needs one.
+func (g *Gate) refuse(c *foreign.Conn, q request) {
+	if q.operation.answer != maybeAnswer {
+		return
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err := c.Write(encodeAnswer(maybeAnswer, nil, 0)); err == nil {
+		drain(c)
+	}
+}
+
+// drain ends the sending half and reads what the client still sends, because the end of a
+// connection with unread bytes would destroy the answer.
+func drain(c *foreign.Conn) {
+	c.EndSending()
+	_ = c.SetReadDeadline(time.Now().Add(drainTimeout))
+	var ignored [4 << 10]byte
+	for left := maxRequest; left > 0; {
+		n, err := c.Read(ignored[:])
+		if err != nil {
+			return
+		}
+		left -= n
+	}
+}
+
+// perform carries out a request. An operation that must wait ends when the client leaves.
+func (g *Gate) perform(ctx context.Context, c *foreign.Conn, q request) (foreign.Answer, error) {
+	o := foreign.Operation{Verb: q.operation.verb, Space: g.Space, Tuple: q.tuple, Pattern: interop.Exactly(q.template), Peer: c.Peer}
+	if err := g.Access.Check(o); err != nil {
+		return foreign.Answer{}, err
+	}
+	if o.Verb == space.VerbCount {
+		return g.Hub.Size(ctx, g.Space)
+	}
+	atOnce := o
+	switch o.Verb {
+	case space.VerbPut:
+		atOnce.Verb = space.VerbPutP
+	case space.VerbGet:
+		atOnce.Verb = space.VerbGetP
+	case space.VerbQuery:
+		atOnce.Verb = space.VerbQueryP
+	}
+	a, err := g.Hub.Do(ctx, atOnce)
+	full := o.Verb == space.VerbPut && errors.Is(err, fault.ErrOverloaded)
+	missed := o.Verb != atOnce.Verb && o.Verb != space.VerbPut && err == nil && len(a.Tuples) == 0
+	if !full && !missed {
+		return a, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stopped := make(chan struct{})
+	_ = c.SetReadDeadline(time.Time{}) // a closed connection fails at the read
+	go func() {
+		defer close(stopped)
+		g.Hub.Protect(c, func() { awaitEnd(c, cancel) })
+	}()
+	a, err = g.Hub.Do(ctx, o)
+	_ = c.SetReadDeadline(time.Unix(1, 0)) // ends awaitEnd
+	<-stopped
+	return a, err
+}
+
+// awaitEnd calls leave when the client ends the connection. It returns when a deadline of
+// reads is set.
+func awaitEnd(c net.Conn, leave func()) {
+	var ignored [512]byte
+	for {
+		if _, err := c.Read(ignored[:]); err != nil {
+			leave()
+			return
+		}
+	}
+}
+
+// answer writes the answer, and waits for its delivery if it took something.
+func (g *Gate) answer(c *foreign.Conn, q request, a foreign.Answer) {
+	if q.operation.answer == noAnswer {
+		return
+	}
+	data := encodeAnswer(q.operation.answer, a.Tuples, a.Count)
+	size := int64(len(data))
+	if err := g.Hub.Memory.Reserve(size, memory.Draining); err != nil {
+		g.Hub.Undelivered(a)
+		g.refuse(c, q)
+		return
+	}
+	defer g.Hub.Memory.Add(-size)
+	_ = c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_, err := c.Write(data)
+	if !a.Took() {
+		return
+	}
+	c.EndSending()
+	if err == nil && c.AwaitClose() {
+		g.Hub.Delivered(a)
+	} else {
+		g.Hub.Undelivered(a)
+	}
+}

@@ -1,0 +1,43 @@
+package gospace
+
+import (
+	"bytes"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/tuple"
+)
+
+// FuzzDecodeRequest checks that a request is refused, or that its tuple is the same after it
+// was answered and read again.
+func FuzzDecodeRequest(f *testing.F) {
+	files, err := filepath.Glob("testdata/conversations/*.txt")
+	require.NoError(f, err)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(f, err)
+		for line := range strings.Lines(string(content)) {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(line), "> "); ok {
+				data, err := hex.DecodeString(text)
+				require.NoError(f, err)
+				f.Add(data)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		reserved := int64(0)
+		q, err := decodeRequest(bytes.NewReader(data), func(n int64) error { reserved += n; return nil })
+		require.LessOrEqual(t, reserved, int64(len(data)+64<<10))
+		if err != nil || q.tuple.Validate() != nil {
+			return
+		}
+		answer := encodeAnswer(maybeAnswer, []tuple.Tuple{q.tuple}, 0)
+		require.NotEmpty(t, answer)
+		require.NoError(t, q.template.Validate())
+	})
+}

@@ -1,0 +1,231 @@
+package mux
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// maxPending bounds the connections whose protocol is not recognised.
+const maxPending = 1_000
+
+// passTimeout is how long a connection waits for its gate to accept it.
+const passTimeout = 10 * time.Second
+
+// pause is the pause after an accept that failed, such as for lack of file descriptors.
+const pause = 50 * time.Millisecond
+
+// Config is what a port has, and its limits.
+type Config struct {
+	// Timeout is how long a client may send nothing; 0: 1 h, because a jSpace client opens its
+	// connection long before its first request.
+	Timeout time.Duration
+	Pending int          // connections whose protocol is not recognised; 0: 1,000
+	Log     *slog.Logger // nil: slog.Default
+}
+
+// Port is a port that several gates share. Its methods may be called concurrently.
+type Port struct {
+	Config
+	base  net.Listener
+	gates map[Protocol]*listener
+
+	mu      sync.Mutex // guards pending
+	pending list.List  // of net.Conn, the oldest first
+}
+
+// New returns a port; Serve opens it to the listeners that Listener has returned.
+func New(base net.Listener, c Config) *Port {
+	c.Timeout = cmp.Or(c.Timeout, time.Hour)
+	c.Pending = cmp.Or(c.Pending, maxPending)
+	c.Log = cmp.Or(c.Log, slog.Default())
+	return &Port{Config: c, base: base, gates: map[Protocol]*listener{}}
+}
+
+// Listener returns the listener of the connections that speak a protocol. It must be
+// called before Serve, once for each protocol.
+func (p *Port) Listener(protocol Protocol) net.Listener {
+	l := &listener{address: p.base.Addr(), conns: make(chan net.Conn), closed: make(chan struct{})}
+	p.gates[protocol] = l
+	return l
+}
+
+// Addr returns the address of the port.
+func (p *Port) Addr() net.Addr { return p.base.Addr() }
+
+// Close closes the port.
+func (p *Port) Close() error { return p.base.Close() }
+
+// Serve accepts connections until ctx ends, and closes the port. It returns nil then,
+// after all connections that no gate has accepted are closed, and an error if the port was
+// closed from outside.
+func (p *Port) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { <-ctx.Done(); _ = p.base.Close() }) // Accept returns the error
+	for {
+		c, err := p.base.Accept()
+		switch {
+		case ctx.Err() != nil:
+			if c != nil {
+				_ = c.Close()
+			}
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("port %s: %w", p.base.Addr(), err)
+		case err != nil:
+			p.Log.Warn("port: cannot accept a connection; retrying", "error", err, "in", pause)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+			continue
+		}
+		place := p.add(c)
+		running.Go(func() { p.dispatch(ctx, c, place) })
+	}
+}
+
+// add counts a connection as pending. If there are too many, it closes the oldest.
+func (p *Port) add(c net.Conn) *list.Element {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pending.Len() >= p.Pending {
+		_ = p.pending.Remove(p.pending.Front()).(net.Conn).Close() // its goroutine notices
+	}
+	return p.pending.PushBack(c)
+}
+
+func (p *Port) remove(place *list.Element) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pending.Remove(place)
+}
+
+// dispatch passes a connection to the gate that speaks its protocol, or closes it.
+func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
+	defer p.remove(place)
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(p.Timeout)) // a closed connection fails below
+	head, protocol := readHead(c)
+	gate := p.gates[protocol]
+	if gate == nil {
+		p.Log.Info("port: refused", "remote", c.RemoteAddr(), "first bytes", fmt.Sprintf("%x", head))
+		if answer := refusal(protocol); answer != nil {
+			_, _ = c.Write(answer) // the connection is closed in any case
+		}
+		stop()
+		_ = c.Close()
+		return
+	}
+	_ = c.SetDeadline(time.Time{})
+	if !stop() || !gate.pass(ctx, &conn{c, head}, passTimeout) {
+		_ = c.Close()
+	}
+}
+
+// readHead reads until the protocol is recognised. It is Unknown after an error.
+func readHead(c net.Conn) (head []byte, protocol Protocol) {
+	buf := make([]byte, longest)
+	for n := 0; n < len(buf); {
+		more, err := c.Read(buf[n:])
+		n += more
+		if protocol = Recognise(buf[:n]); protocol != Unknown || err != nil {
+			return buf[:n], protocol
+		}
+	}
+	return buf, Gob
+}
+
+// refusal returns how a protocol that the port does not speak is answered.
+func refusal(p Protocol) []byte {
+	switch p {
+	case TLS:
+		return []byte{21, 3, 1, 0, 2, 2, 40} // a fatal alert: handshake failure
+	case HTTP:
+		const text = "This port does not serve HTTP.\n"
+		return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
+	}
+	return nil
+}
+
+// listener is the part of a port that one gate accepts.
+type listener struct {
+	address net.Addr
+	conns   chan net.Conn
+	once    sync.Once
+	closed  chan struct{}
+}
+
+// pass passes a connection to the gate, and reports whether the gate accepted it in time.
+func (l *listener) pass(ctx context.Context, c net.Conn, timeout time.Duration) bool {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case l.conns <- c:
+		return true
+	case <-l.closed:
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return false
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. It does not close the port.
+func (l *listener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (l *listener) Addr() net.Addr { return l.address }
+
+// conn is a connection whose first bytes were read already.
+type conn struct {
+	net.Conn
+	head []byte
+}
+
+func (c *conn) Read(b []byte) (int, error) {
+	if len(c.head) == 0 {
+		return c.Conn.Read(b)
+	}
+	n := copy(b, c.head)
+	c.head = c.head[n:]
+	return n, nil
+}
+
+// CloseWrite ends the sending half.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// SyscallConn implements syscall.Conn.
+func (c *conn) SyscallConn() (syscall.RawConn, error) {
+	if s, ok := c.Conn.(syscall.Conn); ok {
+		return s.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
+}

@@ -1,0 +1,146 @@
+package mux_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"leasehold/coordinator/gate/mux"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestProtocolsAreRecognisedByTheirFirstBytes(t *testing.T) {
+	t.Parallel()
+	for head, want := range map[string]mux.Protocol{
+		"": mux.Unknown, "L": mux.Unknown, "LSH": mux.Unknown, "LSHD": mux.Native, "LSHX": mux.Gob, "\x16": mux.Unknown, "\x16\x03\x01": mux.TLS, "\x16\x7f": mux.Gob,
+		"G": mux.Unknown, "GET": mux.Unknown, "GET ": mux.HTTP, "G\xff\x80": mux.Gob, "POST /": mux.HTTP, "PO": mux.Unknown, "P\x7f": mux.Gob,
+		"{": mux.JSON, `{"messageType"`: mux.JSON, "\r\n {": mux.JSON, "\n": mux.Unknown, "\x28\x7f\x03": mux.Gob, "\x1f": mux.Gob, "\x00": mux.Gob, "\xfe": mux.Gob,
+	} {
+		require.Equal(t, want, mux.Recognise([]byte(head)), "%q", head)
+	}
+}
+
+// base is a listener of pipes, so that time is fake.
+type base struct {
+	conns chan net.Conn
+	done  chan struct{}
+}
+
+func (b *base) Accept() (net.Conn, error) {
+	select {
+	case c := <-b.conns:
+		return c, nil
+	case <-b.done:
+		return nil, net.ErrClosed
+	}
+}
+func (b *base) Close() error {
+	select {
+	case <-b.done:
+	default:
+		close(b.done)
+	}
+	return nil
+}
+func (b *base) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+// inBubble runs test with a port of gates for JSON and gob. Each answers with its
+// name and what it read first.
+func inBubble(t *testing.T, pending int, test func(t *testing.T, dial func() net.Conn)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &base{make(chan net.Conn), make(chan struct{})}
+		port := mux.New(b, mux.Config{Pending: pending, Log: slog.New(slog.DiscardHandler)})
+		for name, protocol := range map[string]mux.Protocol{"JSON": mux.JSON, "gob": mux.Gob} {
+			l := port.Listener(protocol)
+			go func() {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
+					var first [16]byte
+					n, _ := c.Read(first[:])
+					_, _ = fmt.Fprintf(c, "%s %q", name, first[:n])
+					_ = c.Close()
+				}
+			}()
+			defer l.Close()
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- port.Serve(ctx) }()
+		test(t, func() net.Conn {
+			client, server := net.Pipe()
+			b.conns <- server
+			return client
+		})
+		stop()
+		require.NoError(t, <-ended)
+	})
+}
+
+func ask(t *testing.T, c net.Conn, head string) string {
+	t.Helper()
+	_, err := io.WriteString(c, head)
+	require.NoError(t, err)
+	answer, err := io.ReadAll(c)
+	require.NoError(t, err)
+	return string(answer)
+}
+
+func TestConnectionsReachTheGateOfTheirProtocol(t *testing.T) {
+	inBubble(t, 0, func(t *testing.T, dial func() net.Conn) {
+		require.Equal(t, `JSON "{\"a\"}"`, ask(t, dial(), `{"a"}`))
+		require.Equal(t, `gob "(\x7f\x03"`, ask(t, dial(), "\x28\x7f\x03"))
+		c := dial()
+		_, err := io.WriteString(c, "G") // a length, or the begin of GET
+		require.NoError(t, err)
+		require.Equal(t, `gob "G\xff"`, ask(t, c, "\xff"))
+	})
+}
+
+func TestProtocolsThatThePortDoesNotSpeakAreRefused(t *testing.T) {
+	inBubble(t, 0, func(t *testing.T, dial func() net.Conn) {
+		require.Contains(t, ask(t, dial(), "GET "), "HTTP/1.1 400")
+		require.Equal(t, "\x15\x03\x01\x00\x02\x02\x28", ask(t, dial(), "\x16\x03"))
+		require.Empty(t, ask(t, dial(), "LSHD"))
+	})
+}
+
+func TestAConnectionThatSendsNothingIsClosed(t *testing.T) {
+	inBubble(t, 0, func(t *testing.T, dial func() net.Conn) {
+		silent, began := dial(), time.Now()
+		_, err := silent.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+		require.Equal(t, time.Hour, time.Since(began))
+	})
+}
+
+func TestOfTooManySilentConnectionsTheOldestIsClosed(t *testing.T) {
+	inBubble(t, 2, func(t *testing.T, dial func() net.Conn) {
+		oldest, began := dial(), time.Now()
+		second := dial()
+		synctest.Wait()
+		third := dial()
+		_, err := oldest.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+		require.Zero(t, time.Since(began))
+		require.Equal(t, `JSON "{"`, ask(t, third, "{"))
+		require.Equal(t, `JSON "{"`, ask(t, second, "{"))
+	})
+}
+
+func ExampleRecognise() {
+	fmt.Println(mux.Recognise([]byte("GET /")) == mux.HTTP, mux.Recognise([]byte("G\xff\x81")) == mux.Gob)
+	// Output: true true
+}

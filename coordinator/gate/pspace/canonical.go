@@ -1,0 +1,100 @@
+package pspace
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+)
+
+// canonical appends one form of a JSON value: without blanks, members sorted by key,
+// strings with as few escapes as possible, numbers as they are written. So two values of an
+// opaque type are equal if their JSON means the same.
+func canonical(buf []byte, s *scanner) ([]byte, error) {
+	switch s.peek() {
+	case '{':
+		return canonicalObject(buf, s)
+	case '[':
+		buf = append(buf, '[')
+		first := true
+		err := s.array(func() (err error) {
+			if !first {
+				buf = append(buf, ',')
+			}
+			first = false
+			buf, err = canonical(buf, s)
+			return err
+		})
+		return append(buf, ']'), err
+	case '"':
+		text, err := s.text()
+		return appendText(buf, text), err
+	}
+	raw, err := s.raw()
+	return append(buf, raw...), err
+}
+
+func canonicalObject(buf []byte, s *scanner) ([]byte, error) {
+	type member struct {
+		key        string
+		start, end int // in values
+	}
+	var members []member
+	var values []byte
+	err := s.object(func(key string) (err error) {
+		start := len(values)
+		values, err = canonical(values, s)
+		members = append(members, member{key, start, len(values)})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.key, b.key) })
+	buf = append(buf, '{')
+	for i, m := range members {
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		buf = append(append(appendText(buf, m.key), ':'), values[m.start:m.end]...)
+	}
+	return append(buf, '}'), nil
+}
+
+// appendText appends a string in quotes. Bytes that are not UTF-8 become U+FFFD.
+func appendText(buf []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	buf = append(buf, '"')
+	start := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if r == utf8.RuneError && size == 1 {
+				buf = append(append(buf, text[start:i]...), "\uFFFD"...)
+				start = i + 1
+			}
+			i += size
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		buf = append(buf, text[start:i]...)
+		switch c {
+		case '"', '\\':
+			buf = append(buf, '\\', c)
+		case '\n':
+			buf = append(buf, '\\', 'n')
+		case '\r':
+			buf = append(buf, '\\', 'r')
+		case '\t':
+			buf = append(buf, '\\', 't')
+		default:
+			buf = append(buf, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		i++
+		start = i
+	}
+	return append(append(buf, text[start:]...), '"')
+}

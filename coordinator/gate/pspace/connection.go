@@ -1,0 +1,421 @@
+package pspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"leasehold/coordinator/gate/foreign"
+	"leasehold/shared/fault"
+	"leasehold/shared/memory"
+	"leasehold/shared/space"
+)
+
+// Limits of a connection.
+const (
+	requestTimeout = 30 * time.Second // from the first byte of a request to its last
+	writeTimeout   = 30 * time.Second // of an answer that the client does not read
+	confirmAfter   = 2 * time.Second  // see package foreign
+	maxOutstanding = 1024             // requests that are not answered
+	firstBuffer    = 4 << 10
+	keptBuffer     = 64 << 10 // a larger one is dropped when it is empty
+	decodedCopies  = 2        // of a request's bytes, beside its buffer
+)
+
+// connection is one connection of a client.
+type connection struct {
+	gate *Gate
+	*foreign.Conn
+	slots   chan struct{} // one for each request that is not answered
+	running sync.WaitGroup
+
+	// The reader's.
+	store      []byte // of buf
+	buf        []byte // what was read and is not decoded
+	frame      frame
+	reserved   int64     // memory of store
+	began      time.Time // when the first byte of the request came; zero without one
+	confirming int       // answers of unconfirmed that were written before the latest read
+
+	mu          sync.Mutex       // guards what follows, and writes
+	unconfirmed []foreign.Answer // written, oldest first; the client may not have them
+	oldest      time.Time        // when the oldest was written
+	deadline    time.Time        // of reads, as set
+	writeUntil  time.Time        // deadline of writes, as set
+	broken      bool             // a write failed
+	last        bool             // the answer to a request without a session was written: none follows
+}
+
+func newConnection(g *Gate, c *foreign.Conn) *connection {
+	store := make([]byte, firstBuffer)
+	return &connection{gate: g, Conn: c, slots: make(chan struct{}, maxOutstanding), store: store, buf: store[:0]}
+}
+
+// serve answers requests until the client leaves, violates the protocol or ctx ends.
+func (c *connection) serve(ctx context.Context) {
+	ctx, leave := context.WithCancel(ctx)
+	err := c.readRequests(ctx)
+	leave() // blocked requests take nothing any more
+	c.running.Wait()
+	c.gate.Hub.Memory.Add(-c.reserved)
+	c.settle(ctx, err)
+}
+
+// settle decides whether the answers that are not confirmed arrived, after the end of the
+// connection because of err.
+func (c *connection) settle(ctx context.Context, err error) {
+	c.mu.Lock()
+	unconfirmed, broken := c.unconfirmed, c.broken
+	c.unconfirmed = nil
+	c.mu.Unlock()
+	if len(unconfirmed) == 0 {
+		return
+	}
+	arrived := false
+	switch {
+	case broken:
+	case errors.Is(err, io.EOF), err == nil:
+		arrived = c.ReceivedAll(time.Now().Add(confirmAfter))
+	case errors.Is(err, net.ErrClosed), fault.Of(err).Kind != nil:
+		arrived = true // this side closes the connection, in order
+	}
+	if arrived {
+		c.gate.Hub.Delivered(unconfirmed...)
+	} else {
+		c.gate.Hub.Undelivered(unconfirmed...)
+	}
+}
+
+// readRequests reads and starts requests. The error is io.EOF if the client closed the
+// connection, nil after a request without a session.
+func (c *connection) readRequests(ctx context.Context) error {
+	for {
+		message, err := c.nextMessage()
+		if err == nil {
+			var r request
+			if r, err = decodeRequest(message); err == nil || !errors.Is(err, errMalformed) {
+				if c.isLast() || !c.start(ctx, r, err, len(message)) {
+					return nil
+				}
+				continue
+			}
+		}
+		if kind := fault.Of(err).Kind; kind != nil && ctx.Err() == nil {
+			c.gate.Log.Info("gate: malformed message", "gate", "pspace", "remote", c.RemoteAddr(), "error", err)
+			_ = c.write(appendAnswer(nil, request{}, nil, err))
+			c.EndSending()
+		}
+		return err
+	}
+}
+
+// nextMessage returns the next JSON object; it is valid until the next call.
+func (c *connection) nextMessage() ([]byte, error) {
+	if len(c.buf) == 0 {
+		if len(c.store) > keptBuffer {
+			c.resize(firstBuffer)
+		}
+		c.buf = c.store[:0]
+	}
+	for {
+		n, err := c.frame.end(c.buf)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			message := c.buf[:n]
+			c.buf = bytes.TrimLeft(c.buf[n:], " \t\r\n")
+			c.began = time.Time{}
+			return message, nil
+		}
+		if err := c.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fill reads more bytes behind those of buf.
+func (c *connection) fill() error {
+	if err := c.makeSpace(); err != nil {
+		return err
+	}
+	if len(c.buf) > 0 && c.began.IsZero() {
+		c.began = time.Now()
+	}
+	for {
+		c.setReadDeadline()
+		n, err := c.Read(c.buf[len(c.buf):cap(c.buf)])
+		if n > 0 {
+			c.buf = c.buf[:len(c.buf)+n]
+			c.confirm()
+			return nil
+		}
+		if err == nil {
+			return io.ErrNoProgress
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if err := c.readTimedOut(); err != nil {
+			return err
+		}
+	}
+}
+
+// makeSpace makes buf have space for further bytes: at the front of its store, or in a
+// larger one.
+func (c *connection) makeSpace() error {
+	switch {
+	case len(c.buf) < cap(c.buf):
+		return nil
+	case len(c.buf) >= maxRequest:
+		return fmt.Errorf("a message of more than %d bytes: %w", maxRequest, fault.ErrTooLarge)
+	case 2*len(c.buf) <= len(c.store):
+		c.buf = c.store[:copy(c.store, c.buf)]
+		return nil
+	}
+	size := 2 * len(c.store)
+	if err := c.gate.Hub.Memory.Reserve(int64(size), memory.Growth); err != nil {
+		return err
+	}
+	c.gate.Hub.Memory.Add(int64(-size))
+	c.resize(size)
+	return nil
+}
+
+// resize replaces the store by one of a size.
+func (c *connection) resize(size int) {
+	c.gate.Hub.Memory.Add(int64(size) - c.reserved)
+	c.reserved = int64(size)
+	c.store = make([]byte, size)
+	c.buf = c.store[:copy(c.store, c.buf)]
+}
+
+// requestDeadline returns when the request that has begun must be complete; zero if none
+// has. A client may open its connection long before its first request.
+func (c *connection) requestDeadline() time.Time {
+	if c.began.IsZero() {
+		return time.Time{}
+	}
+	return c.began.Add(requestTimeout)
+}
+
+// setReadDeadline sets the deadline of the next read: that of the request, or the time at
+// which the oldest answer is believed to have arrived.
+func (c *connection) setReadDeadline() {
+	now := time.Now()
+	wanted := c.requestDeadline()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.confirming = len(c.unconfirmed)
+	if len(c.unconfirmed) > 0 {
+		if at := c.oldest.Add(confirmAfter); wanted.IsZero() || at.Before(wanted) {
+			wanted = at
+		}
+	}
+	c.lowerReadDeadline(wanted, now)
+}
+
+// lowerReadDeadline sets the deadline of reads unless an earlier one is set, which is
+// checked when it comes. The caller holds mu.
+func (c *connection) lowerReadDeadline(wanted, now time.Time) {
+	isSet := c.deadline.After(now)
+	if wanted.IsZero() && (isSet || c.deadline.IsZero()) || isSet && !wanted.Before(c.deadline) {
+		return
+	}
+	c.deadline = wanted
+	_ = c.SetReadDeadline(wanted) // a closed connection fails at the read
+}
+
+// readTimedOut handles the deadline of a read. The error ends the connection.
+func (c *connection) readTimedOut() error {
+	now := time.Now()
+	if end := c.requestDeadline(); !end.IsZero() && !now.Before(end) {
+		return fmt.Errorf("a request that is not complete after %s: %w", requestTimeout, os.ErrDeadlineExceeded)
+	}
+	c.mu.Lock()
+	var arrived []foreign.Answer
+	if len(c.unconfirmed) > 0 && now.Sub(c.oldest) >= confirmAfter {
+		arrived, c.unconfirmed, c.confirming = c.unconfirmed, nil, 0
+	}
+	ended := c.last && len(c.unconfirmed) == 0
+	c.mu.Unlock()
+	c.gate.Hub.Delivered(arrived...)
+	if ended {
+		return io.EOF // the client has its answer, and leaves the end to this side
+	}
+	return nil
+}
+
+// confirm confirms the answers that were written before the latest read began, because the
+// client has sent something after it.
+func (c *connection) confirm() {
+	if c.confirming == 0 {
+		return
+	}
+	c.mu.Lock()
+	arrived := c.unconfirmed[:c.confirming:c.confirming]
+	c.unconfirmed, c.oldest, c.confirming = c.unconfirmed[c.confirming:], time.Now(), 0
+	c.mu.Unlock()
+	c.gate.Hub.Delivered(arrived...)
+}
+
+// start carries out a request, or answers it with err. It carries it out itself if the
+// client waits for it, and in a goroutine if further requests were read or the operation
+// blocks. It returns false if the connection serves no more requests.
+func (c *connection) start(ctx context.Context, r request, err error, size int) (more bool) {
+	o := foreign.Operation{Verb: r.verb, Space: r.target, Tuple: r.tuple, Pattern: r.pattern, Peer: c.Peer}
+	if err == nil {
+		err = c.gate.Access.Check(o)
+	}
+	r.session = bytes.Clone(r.session)
+	memoryOf := int64(decodedCopies * size)
+	if err == nil {
+		err = c.gate.Hub.Memory.Reserve(memoryOf, classOf(r.verb))
+	}
+	if err != nil {
+		return c.finish(r, foreign.Answer{}, err)
+	}
+	if len(c.buf) == 0 || r.session == nil {
+		if a, done, err := c.tryAtOnce(ctx, o); done {
+			c.gate.Hub.Memory.Add(-memoryOf)
+			return c.finish(r, a, err)
+		}
+	}
+	c.slots <- struct{}{} // the client must read answers before it sends more
+	c.running.Go(func() {
+		defer c.gate.Hub.Memory.Add(-memoryOf)
+		defer func() { <-c.slots }()
+		c.gate.Hub.Protect(c.Conn, func() {
+			a, err := c.gate.Hub.Do(ctx, o)
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+				return // the client has left, or the gate closes
+			}
+			if !c.finish(r, a, err) {
+				_ = c.Close() // ends the reader
+			}
+		})
+	})
+	return true
+}
+
+// tryAtOnce carries out an operation unless it has to wait: then it is not done.
+func (c *connection) tryAtOnce(ctx context.Context, o foreign.Operation) (a foreign.Answer, done bool, err error) {
+	verb := o.Verb
+	o.Verb = withoutWaiting(verb)
+	a, err = c.gate.Hub.Do(ctx, o)
+	switch {
+	case verb == o.Verb:
+		return a, true, err
+	case verb == space.VerbPut:
+		return a, !errors.Is(err, fault.ErrOverloaded), err
+	}
+	return a, err != nil || len(a.Tuples) > 0, err
+}
+
+// withoutWaiting returns the form of a verb that does not wait.
+func withoutWaiting(v space.Verb) space.Verb {
+	switch v {
+	case space.VerbPut:
+		return space.VerbPutP
+	case space.VerbGet:
+		return space.VerbGetP
+	case space.VerbQuery:
+		return space.VerbQueryP
+	}
+	return v
+}
+
+// classOf returns the class of memory of a request: puts are refused first.
+func classOf(v space.Verb) memory.Class {
+	if v == space.VerbPut {
+		return memory.Growth
+	}
+	return memory.Draining
+}
+
+// finish answers a request. It returns false if the connection serves no more requests.
+func (c *connection) finish(r request, a foreign.Answer, err error) (more bool) {
+	if err != nil {
+		c.gate.Log.Debug("gate: refused", "gate", "pspace", "remote", c.RemoteAddr(), "error", err)
+	}
+	answer := appendAnswer(make([]byte, 0, 256), r, a.Tuples, err)
+	size := int64(cap(answer))
+	if overBudget := c.gate.Hub.Memory.Reserve(size, memory.Draining); overBudget != nil {
+		c.gate.Hub.Undelivered(a)
+		a, size = foreign.Answer{}, 0
+		answer = appendAnswer(nil, r, nil, overBudget)
+	}
+	defer c.gate.Hub.Memory.Add(-size)
+	if err := c.writeAnswer(answer, a); err != nil {
+		return false
+	}
+	if r.session != nil || r.dialect == dotSpace {
+		return true
+	}
+	c.finishSingle()
+	return a.Took() // until the reader knows whether the answer arrived
+}
+
+// finishSingle ends a connection after the answer to a request without a session. The
+// client may leave the end to this side.
+func (c *connection) finishSingle() {
+	c.EndSending()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	c.last = true
+	c.lowerReadDeadline(now.Add(confirmAfter), now)
+}
+
+func (c *connection) isLast() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// writeAnswer writes an answer. If it took tuples, they are to be confirmed; if it cannot
+// be written, they return.
+func (c *connection) writeAnswer(answer []byte, a foreign.Answer) error {
+	err := c.write(answer)
+	if !a.Took() {
+		return err
+	}
+	if err != nil {
+		c.gate.Hub.Undelivered(a)
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if len(c.unconfirmed) == 0 {
+		c.oldest = now
+	}
+	c.unconfirmed = append(c.unconfirmed, a)
+	c.lowerReadDeadline(c.oldest.Add(confirmAfter), now)
+	return nil
+}
+
+// write writes bytes, at most for about writeTimeout. After an error the connection is
+// closed.
+func (c *connection) write(data []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if c.writeUntil.Sub(now) < writeTimeout {
+		c.writeUntil = now.Add(2 * writeTimeout)
+		_ = c.SetWriteDeadline(c.writeUntil) // a closed connection fails at the write
+	}
+	_, err := c.Write(data)
+	if err != nil {
+		c.broken = true
+		_ = c.Close()
+	}
+	return err
+}

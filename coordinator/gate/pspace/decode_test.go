@@ -1,0 +1,68 @@
+package pspace
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/tuple"
+)
+
+// FuzzDecodeRequest checks that a request is refused or can be answered, and that a tuple
+// that is put is the same when it is read again.
+func FuzzDecodeRequest(f *testing.F) {
+	files, err := filepath.Glob("testdata/conversations/keep-*.txt")
+	require.NoError(f, err)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(f, err)
+		for line := range strings.Lines(string(content)) {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(line), "> "); ok {
+				data, err := hex.DecodeString(text)
+				require.NoError(f, err)
+				f.Add(data)
+			}
+		}
+	}
+	f.Add([]byte(`{"Action":"GET_REQUEST","Session":"s","Target":"t","Template":[{"TypeName":"int"},{"TypeName":"enum","Value":{"b":1,"a":[]}}]}`))
+	f.Add([]byte(`{"messageType":"GET_REQUEST","clientSession":1,"template":[{"formal":false,"value":1.5}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var whole frame
+		n, err := whole.end(data)
+		if err != nil || n == 0 {
+			return
+		}
+		for split := range min(n, 64) { // the end does not depend on how the bytes arrive
+			var parts frame
+			first, err := parts.end(data[:split])
+			require.NoError(t, err)
+			require.Zero(t, first)
+			again, err := parts.end(data)
+			require.NoError(t, err)
+			require.Equal(t, n, again)
+		}
+		r, err := decodeRequest(data[:n])
+		if errors.Is(err, errMalformed) {
+			require.ErrorIs(t, err, fault.ErrInvalid)
+			return
+		}
+		require.True(t, json.Valid(data[:n]), "accepted: %q", data[:n])
+		answer := appendAnswer(nil, r, nil, err)
+		require.True(t, json.Valid(answer), "%s", answer)
+		if err != nil || !r.isPut() || r.tuple.Validate() != nil {
+			return
+		}
+		answer = appendAnswer(nil, request{dialect: r.dialect}, []tuple.Tuple{r.tuple}, nil)
+		require.True(t, json.Valid(answer), "%s", answer)
+		again, err := r.dialect.tuple(&scanner{data: r.dialect.appendTuple(nil, r.tuple)})
+		require.NoError(t, err)
+		require.True(t, r.tuple.Equal(again), "%v and then %v", r.tuple, again)
+	})
+}

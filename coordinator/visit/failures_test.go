@@ -1,0 +1,100 @@
+package visit_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/coordinator/visit"
+)
+
+func failing(t *testing.T, p visit.Policy, rules visit.Rules, s visit.State, status visit.Status, n int) (rests []time.Duration, last visit.State) {
+	t.Helper()
+	at := max(s.LastVisit, s.FirstSeen)
+	for range n {
+		until, _ := rules.Rest(s)
+		at = max(at+1, until)
+		s, _ = p.Record(s, visit.Event{Status: status, At: at}, 0)
+		if until, _ = rules.Rest(s); s.Enabled() {
+			rests = append(rests, time.Duration(until-at)*time.Second)
+		}
+	}
+	return rests, s
+}
+
+func TestRestsAfterFailuresAreHoursOrDaysAndDouble(t *testing.T) {
+	t.Parallel()
+	seen := visit.NewState(1, 0, visit.DefaultRules())
+	seen.LastVisit, seen.LastSuccess, seen.LastDigest = 1000, 1000, "a"
+	const hour, day = time.Hour, 24 * time.Hour
+	for name, c := range map[string]struct {
+		policy string
+		status visit.Status
+		want   []time.Duration
+	}{
+		"failures: hours":               {"value", visit.Failed, []time.Duration{hour, 2 * hour, 4 * hour, 8 * hour, 16 * hour, 32 * hour, 64 * hour, 128 * hour, 7 * day}},
+		"not found: days":               {"value", visit.NotFound, []time.Duration{2 * day, 4 * day, 7 * day, 7 * day}},
+		"round robin too":               {"roundrobin", visit.Failed, []time.Duration{hour, 2 * hour}},
+		"seed: the smallest interval":   {"seed", visit.Failed, []time.Duration{day, day}},
+		"seed: also if not found":       {"seed", visit.NotFound, []time.Duration{day, day}},
+		"swh2026: its own cooldowns":    {"swh2026", visit.Failed, []time.Duration{14 * day, 14 * day}},
+		"swh2026: its own if not found": {"swh2026-git", visit.NotFound, []time.Duration{31 * day, 31 * day}},
+	} {
+		rules := visit.DefaultRules().Of(c.policy)
+		p, err := visit.New(c.policy, visit.DefaultRules())
+		require.NoError(t, err)
+		rests, _ := failing(t, p, rules, seen, c.status, len(c.want))
+		require.Equal(t, c.want, rests, name)
+	}
+	plan, err := visit.ParsePlan("value,git=seed", "feed.failed-cooldown=5m")
+	require.NoError(t, err)
+	require.Equal(t, day, plan.Rules("git").NotFoundCooldown)
+	require.Equal(t, 5*time.Minute, plan.Rules("feed").FailedCooldown)
+	require.Equal(t, time.Hour, plan.Rules("media").FailedCooldown)
+}
+
+func TestAnOutageOfDaysDisablesNoOrigin(t *testing.T) {
+	t.Parallel()
+	p := visit.Value{Rules: visit.DefaultRules()}
+	s := visit.NewState(1, 0, p.Rules)
+	s.LastVisit, s.LastSuccess, s.LastDigest = 1000, 1000, "a"
+	_, s = failing(t, p, p.Rules, s, visit.Failed, 8)
+	require.Greater(t, s.LastVisit-1000, int64(5*86400))
+	require.True(t, s.Enabled())
+	_, s = failing(t, p, p.Rules, s, visit.Failed, 3)
+	require.Equal(t, visit.ByFailures, s.Disabled, "after two weeks")
+
+	never := visit.NewState(2, 0, p.Rules)
+	_, never = failing(t, p, p.Rules, never, visit.NotFound, 6)
+	require.Equal(t, visit.ByFailures, never.Disabled, "one that never succeeded counts from its first sight")
+}
+
+func TestAnOriginThatIsGoneIsDisabledUntilItsListerDatesAChange(t *testing.T) {
+	t.Parallel()
+	for _, name := range visit.Names {
+		p, err := visit.New(name, visit.DefaultRules())
+		require.NoError(t, err)
+		s := visit.NewState(1, 0, visit.DefaultRules())
+		s, effect := p.Record(s, visit.Event{Status: visit.Gone, At: 1000}, 0)
+		require.Empty(t, effect.Ignored, name)
+		require.Equal(t, visit.ByGone, s.Disabled, name)
+		require.Equal(t, visit.ByGone, visit.Listed(s, 2000, visit.Never).Disabled, name)
+		require.Equal(t, visit.ByGone, visit.Listed(s, 2000, 900).Disabled, name)
+		require.True(t, visit.Listed(s, 2000, 1500).Enabled(), name)
+	}
+}
+
+func TestNoFailureRestsLongerThanAWeekUnderTheDefaults(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rules := visit.DefaultRules()
+		s := visit.NewState(1, 0, rules)
+		s.LastVisit, s.Failures = 0, rapid.IntRange(0, 1_000_000).Draw(t, "failures")
+		s.LastStatus = rapid.SampledFrom([]visit.Status{visit.Failed, visit.NotFound}).Draw(t, "status")
+		until, _ := rules.Rest(s)
+		require.Positive(t, until)
+		require.LessOrEqual(t, until, int64(7*86400))
+	})
+}

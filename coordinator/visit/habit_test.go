@@ -1,0 +1,122 @@
+package visit_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/coordinator/visit"
+)
+
+// tuesday is a Tuesday at 06:00.
+var tuesday = time.Date(2026, 3, 3, 6, 0, 0, 0, time.UTC).Unix()
+
+// changedAt returns the state of an origin that was visited right after its last change.
+func changedAt(times ...int64) visit.State {
+	s := visit.NewState(1, 0, visit.DefaultRules())
+	last := times[len(times)-1]
+	s, _ = visit.DefaultRules().Record(s, visit.Event{Status: visit.Full, At: last + 60, Digest: "a", Times: times, Changes: 1, Span: 1}, 0)
+	return s
+}
+
+func TestAHabitIsLearnedFromTheDatesOfChanges(t *testing.T) {
+	t.Parallel()
+	const hour = 3600
+	for name, c := range map[string]struct {
+		times []int64
+		next  int64 // after the last change; 0: no habit
+		gap   int64
+	}{
+		"weekly":              {[]int64{0, 7 * day, 14 * day, 21 * day, 28 * day}, 7 * day, 7 * day},
+		"weekly, hours off":   {[]int64{0, 7*day + hour, 14*day - hour, 21 * day, 28*day + 2*hour}, 7*day - 2*hour, 7 * day},
+		"weekly, one missed":  {[]int64{0, 7 * day, 21 * day, 28 * day, 35 * day, 42 * day}, 7 * day, 7 * day},
+		"on weekdays":         {[]int64{1 * day, 2 * day, 3 * day, 6 * day, 7 * day, 8 * day, 9 * day, 10 * day}, 3 * day, day},
+		"every ten days":      {[]int64{0, 10 * day, 20*day + 8*hour, 30 * day, 40 * day}, 10 * day, 10 * day},
+		"three only":          {[]int64{0, 7 * day, 14 * day}, 0, 0},
+		"at random":           {[]int64{0, 1 * day, 9 * day, 11 * day, 30 * day, 31 * day, 50 * day}, 0, 0},
+		"several times a day": {[]int64{0, 4 * hour, 8 * hour, 12 * hour, 16 * hour}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var times []int64
+			for _, at := range c.times {
+				times = append(times, tuesday+at)
+			}
+			last := times[len(times)-1]
+			h, ok := changedAt(times...).Habit()
+			require.Equal(t, c.next != 0, ok, "%+v", h)
+			if ok {
+				require.InDelta(t, c.gap, h.Gap, 3*hour)
+				require.InDelta(t, last+c.next, h.Next, 3*hour, "%s", time.Unix(h.Next, 0).UTC())
+				require.Less(t, h.Spread, h.Gap/3)
+			}
+		})
+	}
+}
+
+func TestAHabitEndsIfTheExpectedChangesDoNotCome(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	s := changedAt(tuesday, tuesday+7*day, tuesday+14*day, tuesday+21*day, tuesday+28*day)
+	p := visit.Value{Rules: rules}
+	require.Equal(t, visit.PoolDue, p.Place(s).Pool)
+	late := func(days int64) visit.State {
+		after, _ := rules.Record(s, visit.Event{Status: visit.Full, At: tuesday + (28+days)*day, Digest: "a", Span: float64(days)}, 0)
+		return after
+	}
+	require.Equal(t, visit.PoolDue, p.Place(late(8)).Pool)
+	require.Greater(t, p.Place(late(8)).Ref, tuesday+36*day, "it came not on the seventh day, so it is late")
+	require.Equal(t, visit.PoolKnown, p.Place(late(20)).Pool)
+}
+
+func TestAnOriginWithAHabitIsVisitedWhenItsChangeIsDue(t *testing.T) {
+	t.Parallel()
+	p := visit.Value{Rules: visit.DefaultRules()}
+	s := changedAt(tuesday, tuesday+7*day, tuesday+14*day, tuesday+21*day, tuesday+28*day)
+	worth := func(days float64) float64 {
+		return p.Worth(p.Place(s), visit.Quality{}, tuesday+int64((28+days)*day))
+	}
+	require.Less(t, worth(5), 0.1)
+	require.Greater(t, worth(7.5), 5.0)
+	require.InDelta(t, 0, p.Fresh(s, visit.Quality{}, tuesday+36*day), 0.05)
+	require.InDelta(t, 1, p.Fresh(s, visit.Quality{}, tuesday+30*day), 0.05)
+}
+
+func TestRandomChangesAreHardlyEverAHabit(t *testing.T) {
+	t.Parallel()
+	rng, habits := rand.New(rand.NewPCG(3, 4)), 0
+	const origins = 4000
+	for range origins {
+		var times []int64
+		at := float64(tuesday)
+		for range 4 + rng.IntN(5) {
+			at += math.Max(rng.ExpFloat64(), 0.01) * 20 * day
+			times = append(times, int64(at))
+		}
+		if _, ok := changedAt(times...).Habit(); ok {
+			habits++
+		}
+	}
+	require.Less(t, habits, origins/50)
+}
+
+func TestAnyDatesGiveAPlace(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := visit.NewState(1, 0, visit.DefaultRules())
+		p := visit.Value{Rules: visit.DefaultRules()}
+		for range 3 {
+			s, _ = p.Record(s, anyEvent(t), 0)
+		}
+		if h, ok := s.Habit(); ok {
+			require.Positive(t, h.Gap)
+			require.Positive(t, h.Spread)
+		}
+		worth := p.Worth(p.Place(s), visit.Quality{}, rapid.Int64Range(0, visit.Latest).Draw(t, "now"))
+		require.False(t, math.IsNaN(worth) || math.IsInf(worth, 0), "%v", worth)
+	})
+}

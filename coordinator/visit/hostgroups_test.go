@@ -1,0 +1,33 @@
+package visit_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+	"leasehold/shared/fault"
+)
+
+func TestHostsMatchTheirGroup(t *testing.T) {
+	t.Parallel()
+	g, err := visit.ParseHostGroups(" Acast=*.acast.com, *.acast.net,local=127.0.0.?:*,[[]::1]:* ")
+	require.NoError(t, err)
+	for host, want := range map[string]string{
+		"": "", "feeds.acast.com": "group acast", "feeds.acast.net:8080": "group acast", "acast.com": "acast.com",
+		"127.0.0.2:80": "group local", "127.0.0.2": "127.0.0.2", "[::1]:80": "group local", "x.example": "x.example",
+	} {
+		require.Equal(t, want, g.Of(host), host)
+		require.Equal(t, want != host, visit.HostGroupName(g.Of(host)) != "")
+	}
+	same, err := visit.ParseHostGroups(g.String())
+	require.NoError(t, err)
+	require.Equal(t, g, same)
+	none, err := visit.ParseHostGroups("")
+	require.NoError(t, err)
+	require.Equal(t, "a.example", none.Of("a.example"))
+	for _, bad := range []string{"*.a.example", "a=", "a=[", "a=x,a=y", "A b=x", "a=x/y", "a=x,,y", "=x", "a=b c"} {
+		_, err := visit.ParseHostGroups(bad)
+		require.ErrorIs(t, err, fault.ErrInvalid, bad)
+	}
+}

@@ -1,0 +1,69 @@
+package simulate
+
+import "sort"
+
+// A host answers for some of the origins. It is down during outages, and refuses visits
+// with a Retry-After during others.
+type host struct {
+	spans []span // in order
+
+	visits int   // in the present tick
+	asked  int32 // key of the origin that was refused last, and 1; 0: none was
+	closed int64 // until when no origin of it is visited, because two of them were refused
+}
+
+// A span is a time during which a host answers no visit.
+type span struct {
+	from, to int64
+	refuses  bool // with a Retry-After
+}
+
+// newHosts draws the hosts and their outages.
+func (w *world) newHosts() []host {
+	hosts := make([]host, int(w.Hosts))
+	for i := range hosts {
+		g := w.random(forHost, int64(i), 0)
+		at := float64(start)
+		for w.Outages > 0 {
+			at += g.exponential() / w.Outages * day
+			length := g.exponential() * w.OutageDays * day
+			if at >= float64(w.end) {
+				break
+			}
+			hosts[i].spans = append(hosts[i].spans, span{int64(at), int64(at + length), g.uniform() < w.RetryAfter})
+			at += length
+		}
+	}
+	return hosts
+}
+
+// outage returns the outage of a host at a time; ok is false if there is none.
+func (h *host) outage(now int64) (s span, ok bool) {
+	i := sort.Search(len(h.spans), func(i int) bool { return h.spans[i].to > now })
+	if i < len(h.spans) && h.spans[i].from <= now {
+		return h.spans[i], true
+	}
+	return span{}, false
+}
+
+// accept reports whether one more origin of a host may be visited in this tick.
+func (r *run) accept(key int64, now int64) bool {
+	if len(r.hosts) == 0 {
+		return true
+	}
+	h := &r.hosts[r.origins[key].host]
+	if h.closed > now || float64(h.visits) >= r.HostVisits*tick/day {
+		return false
+	}
+	h.visits++
+	return true
+}
+
+// refuse notes that a host answered a visit with a Retry-After. One origin alone concerns
+// only itself, as in the store.
+func (h *host) refuse(key int, until int64) {
+	if h.asked != 0 && h.asked != int32(key)+1 {
+		h.closed = max(h.closed, until)
+	}
+	h.asked = int32(key) + 1
+}

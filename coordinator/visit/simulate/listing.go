@@ -1,0 +1,117 @@
+package simulate
+
+import (
+	"math"
+
+	"leasehold/coordinator/visit"
+)
+
+// A lister names origins at its own cadence, with dates of its own quality.
+type lister struct {
+	cadence   int64 // seconds, whole ticks
+	recall    float64
+	falseRate float64
+	listed    int64 // end of its last listing
+	dates     visit.Dates
+}
+
+// newListers draws the listers: the first has the cadence, the recall and the false rate
+// of the scenario, others have their own.
+func (w *world) newListers() []lister {
+	listers := make([]lister, max(int(w.Listers), 1))
+	for i := range listers {
+		l := lister{recall: w.Recall, falseRate: w.FalseRate, listed: start - day}
+		days := w.Cadence
+		if i > 0 {
+			g := w.random(forLister, int64(i), 0)
+			days = w.Cadence * math.Pow(10, g.uniform())
+			l.recall = g.uniform()
+			l.falseRate = w.FalseRate * math.Pow(10, 2*g.uniform()-1)
+		}
+		l.cadence = max(int64(days*day/tick), 1) * tick
+		listers[i] = l
+	}
+	return listers
+}
+
+// list lets those listers list whose time has come.
+func (r *run) list(now int64) {
+	if (now-start)%day == 0 {
+		r.listNewOrigins(now)
+	}
+	due, any := make([]bool, len(r.listers)), false
+	for i, l := range r.listers {
+		due[i] = (now-start)%l.cadence == 0
+		any = any || due[i]
+	}
+	if !any {
+		return
+	}
+	for key := range r.origins {
+		if o := &r.origins[key]; o.born < now && due[o.lister] {
+			r.listAgain(key, now)
+		}
+	}
+	for i := range r.listers {
+		if due[i] {
+			r.listers[i].listed = now
+		}
+	}
+}
+
+// listNewOrigins adds the origins that have been born since the last call.
+func (r *run) listNewOrigins(now int64) {
+	later := r.unborn[:0]
+	for _, key := range r.unborn {
+		if r.origins[key].born > now {
+			later = append(later, key)
+			continue
+		}
+		r.listNew(int(key), now)
+	}
+	r.unborn = later
+}
+
+// listNew adds an origin that a listing names for the first time.
+func (r *run) listNew(key int, now int64) {
+	o := &r.origins[key]
+	s := r.newState(key, now)
+	if o.dated {
+		s.LastUpdate = o.born
+	}
+	r.states[key] = s
+	r.addCount(key, 1)
+	o.born = now // measured from the first listing, because no policy knows it earlier
+	o.unseen = append(o.unseen, int32(now-start))
+	r.place(key, now)
+}
+
+// newState returns the state of an origin before its first visit.
+func (r *run) newState(key int, at int64) visit.State {
+	o := &r.origins[key]
+	s := visit.NewState(int64(key), at, r.rules)
+	s.Lister, s.Fork, s.Created = int32(o.lister)+1, o.fork, o.born
+	return s
+}
+
+// listAgain applies a listing to a known origin.
+func (r *run) listAgain(key int, now int64) {
+	o, s := &r.origins[key], &r.states[key]
+	dead, date := now >= o.dies, visit.Never
+	if o.dated && !dead {
+		r.advance(o, now)
+		date = r.dateOf(o, key, &r.listers[o.lister], now)
+	}
+	gone := dead && o.unlisted
+	if gone != s.Enabled() && date <= s.LastUpdate {
+		return // the listing changes nothing
+	}
+	r.addCount(key, -1)
+	if gone {
+		*s = visit.Unlisted(*s)
+	} else {
+		*s = visit.Listed(*s, now, date)
+	}
+	r.addCount(key, 1)
+	r.place(key, now)
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+// host is the record of a host. Only hosts that differ from the zero host
+// are kept.
+type host struct {
+	failures     int   // visits in a row without a connection; at most one counts in each rest
+	since, until int64 // when the first of them was; the end of the rest after them
+	gap          int64 // Crawl-delay in milliseconds; 0: none
+}
+
+// longestCrawlDelay bounds what is kept of a Crawl-delay, in milliseconds. The rule
+// LongestGap bounds what has an effect.
+const longestCrawlDelay = 24 * 3600 * 1000
+
+// The rest of a host that cannot be reached: the first, which doubles with each failure
+// after a rest, and the longest. They are up to a tenth longer, so that hosts with a
+// common fault do not all come back at once.
+const (
+	firstHostRest   = 10 * 60
+	longestHostRest = 7 * 24 * 3600
+)
+
+// longestWait is the longest time in seconds for which a host is left alone.
+const longestWait = longestHostRest * 11 / 10
+
+func (k *cache) loadHosts(c *sqlfile.Conn) error {
+	return c.All("SELECT name, failures, since, until, gap FROM host", nil, func(from sqlfile.Row) error {
+		var name string
+		var h host
+		err := from.Scan(&name, &h.failures, &h.since, &h.until, &h.gap)
+		k.hosts[name] = h
+		return err
+	})
+}
+
+// sumGaps fills gaps from the hosts: that of a group is the longest of its hosts.
+func (k *cache) sumGaps(groups visit.HostGroups) {
+	k.gaps = map[string]int64{}
+	for name, h := range k.hosts {
+		if h.gap > 0 {
+			k.gaps[groups.Of(name)] = max(k.gaps[groups.Of(name)], h.gap)
+		}
+	}
+}
+
+// noteCrawlDelay keeps the Crawl-delay of an origin's host.
+func (s *Store) noteCrawlDelay(r row, delay models.Seconds) error {
+	name := hostOf(r.uri)
+	h := s.cache.hosts[name]
+	gap := int64(min(max(float64(delay)*1000, 0), longestCrawlDelay))
+	if name == "" || h.gap == gap {
+		return nil
+	}
+	h.gap = gap
+	if err := s.keepHost(name, h); err != nil {
+		return err
+	}
+	s.update().sumGaps(s.policy.Hosts)
+	return nil
+}
+
+// gap returns the milliseconds between the end of a visit and the next one of a host or a
+// group, and whether a Crawl-delay asks for them.
+func (s *Store) gap(name string) (milliseconds int64, crawlDelay bool) {
+	least, asked := s.rules.HostGap.Milliseconds(), min(s.cache.gaps[name], s.rules.LongestGap.Milliseconds())
+	return max(least, asked), asked > 0
+}
+
+// keepHost writes the record of a host.
+func (s *Store) keepHost(name string, h host) error {
+	if s.cache.hosts[name] == h {
+		return nil
+	}
+	if h == (host{}) {
+		delete(s.update().hosts, name)
+		return s.db.Exec("DELETE FROM host WHERE name = ?", name)
+	}
+	s.update().hosts[name] = h
+	return s.db.Exec("INSERT OR REPLACE INTO host VALUES (?, ?, ?, ?, ?)", name, h.failures, h.since, h.until, h.gap)
+}
+
+// pace returns what explain shows of a host: its group, if it is in one, and the gap if a
+// Crawl-delay asks for it.
+func (s *Store) pace(name string) (group string, gap time.Duration) {
+	if milliseconds, crawlDelay := s.gap(name); crawlDelay {
+		gap = time.Duration(milliseconds) * time.Millisecond
+	}
+	return visit.HostGroupName(name), gap
+}
+
+// hostFails notes that a visit could not connect to a host, and reports whether the fault
+// is still the host's. After Rules.DisableSpan it counts for the origins too, so that
+// those of a host that is gone are disabled.
+func (s *Store) hostFails(name string, now int64) (ofHost bool, err error) {
+	h := s.cache.hosts[name]
+	if h.failures == 0 || h.since > now {
+		h.since = now
+	}
+	if h.until <= now || h.until > now+longestWait {
+		rest := min(int64(firstHostRest)<<min(h.failures, 20), longestHostRest)
+		h.until = now + rest + rand.Int64N(rest/10)
+		h.failures++
+	}
+	return now-h.since < int64(s.rules.DisableSpan.Seconds()), s.keepHost(name, h)
+}
+
+// hostAnswers notes that a host was reached.
+func (s *Store) hostAnswers(name string) error {
+	h := s.cache.hosts[name]
+	h.failures, h.since, h.until = 0, 0, 0
+	return s.keepHost(name, h)
+}
+
+// ForceNow is SaveNow of an origin that is visited in spite of a Retry-After, and although
+// its host could not be reached: both are lifted, for the host as a whole.
+func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
+	op := "force " + id
+	var name string
+	err := s.write(ctx, op, func() error {
+		r, err := read(s.db, id)
+		if err != nil || r.host == "" {
+			return err
+		}
+		name = r.host
+		delete(s.update().refusals, name)
+		return s.hostAnswers(name)
+	})
+	if err != nil {
+		return err
+	}
+	keys, err := s.keys(ctx, op, "SELECT key FROM schedule WHERE host = ? AND host <> '' AND not_before > ?", name, now.Unix())
+	if err != nil {
+		return err
+	}
+	lift := func(r *row) { r.NotBefore = visit.Never }
+	err = stepThrough(ctx, s, op, keys, func(key int64) error { return s.editKey(key, now.Unix(), lift) })
+	if err != nil {
+		return err
+	}
+	return s.alter(ctx, op, now, id, func(r *row) {
+		lift(r)
+		r.request(now)
+	})
+}

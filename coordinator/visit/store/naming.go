@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"leasehold/coordinator/visit"
+	"leasehold/shared/sqlfile"
+)
+
+// An origin has a first lister (State.Lister), whose dates count, and may have others in
+// the table naming. When the first one no longer names it, another takes its place; when
+// there is none, the origin is disabled. byHand stands for the user, who never drops one.
+const byHand = 0
+
+// addNaming notes that a lister names an origin; r is the origin, which listed tells to be
+// known from listers only.
+func (s *Store) addNaming(r *row, lister int32, listed bool, now int64) error {
+	isNew := r.Key == 0
+	switch {
+	case r.Lister == lister:
+		return nil
+	case r.Lister == byHand:
+		r.Lister = lister
+		if isNew || listed {
+			return nil
+		}
+		lister = byHand
+	}
+	return s.db.Exec("INSERT OR REPLACE INTO naming VALUES (?, ?, ?)", r.Key, lister, now)
+}
+
+// takeNext makes another lister the first one of an origin, and reports whether there is
+// one. The user comes after all listers, because the user gives no dates.
+func (s *Store) takeNext(r *row) (found bool, err error) {
+	var next int32
+	found, err = s.db.One("SELECT lister FROM naming WHERE origin = ? ORDER BY lister = 0, seen DESC, lister LIMIT 1", []any{r.Key}, sqlfile.Into(&next))
+	if err != nil || !found {
+		return false, err
+	}
+	r.Lister = next
+	return true, s.db.Exec("DELETE FROM naming WHERE origin = ? AND lister = ?", r.Key, next)
+}
+
+// dropUnnamed removes a lister from the origins that its full listing did not name, and
+// disables those that no other lister names. isNamed reports whether the listing named the
+// origin with an id, last named at a time.
+func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now int64, isNamed func(id string, seen int64) bool) error {
+	err := s.editNamedBy(ctx, op, lister, now, func(r *row) error {
+		if isNamed(r.id, r.LastSeen) {
+			return nil
+		}
+		found, err := s.takeNext(r)
+		if !found && err == nil {
+			r.State = visit.Unlisted(r.State)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var dropped []int64
+	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		return c.All("SELECT n.origin, n.seen, s.id FROM naming n JOIN schedule s ON s.key = n.origin WHERE n.lister = ? AND n.lister <> 0", []any{lister},
+			func(from sqlfile.Row) error {
+				var key, seen int64
+				var id string
+				err := from.Scan(&key, &seen, &id)
+				if !isNamed(id, seen) {
+					dropped = append(dropped, key)
+				}
+				return err
+			})
+	})
+	if err != nil {
+		return err
+	}
+	return stepThrough(ctx, s, op, dropped, func(key int64) error {
+		return s.db.Exec("DELETE FROM naming WHERE origin = ? AND lister = ?", key, lister)
+	})
+}
+
+// maxDescription limits the bytes of the description of one origin; a longer one is not
+// kept.
+const maxDescription = 4 << 10
+
+// describe keeps what a lister tells of an origin.
+func (s *Store) describe(key int64, o Named) error {
+	if o.ForkOf == "" && len(o.Metadata) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(o.Metadata)
+	if err != nil || len(text)+len(o.ForkOf) > maxDescription {
+		return err
+	}
+	return s.db.Exec("INSERT OR REPLACE INTO description VALUES (?, ?, ?)", key, o.ForkOf, string(text))
+}
+
+// described returns the description of an origin; both are empty if there is none.
+func (s *Store) described(key int64) (forkOf string, metadata map[string]string, err error) {
+	var text string
+	found, err := s.db.One("SELECT fork_of, metadata FROM description WHERE origin = ?", []any{key}, sqlfile.Into(&forkOf, &text))
+	if err != nil || !found {
+		return "", nil, err
+	}
+	return forkOf, metadata, json.Unmarshal([]byte(text), &metadata)
+}
+
+// forget removes all that other tables hold about an origin.
+func (s *Store) forget(key int64) error {
+	var all error
+	for _, text := range []string{"DELETE FROM outcome WHERE origin = ?", "DELETE FROM lister WHERE key = ?", "DELETE FROM naming WHERE origin = ?",
+		"DELETE FROM naming WHERE lister = ?", "DELETE FROM description WHERE origin = ?", "DELETE FROM schedule WHERE key = ?"} {
+		all = errors.Join(all, s.db.Exec(text, key))
+	}
+	return all
+}

@@ -1,0 +1,126 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/models"
+)
+
+// withListers is a store with the listers one and two.
+func withListers(t *testing.T) *opened {
+	t.Helper()
+	s := open(t, nil)
+	for _, id := range []string{"one", "two"} {
+		list(t, s, noon, store.Listing{Origins: []store.Named{{Origin: models.Origin{ID: id, Kind: models.URLs, URI: "/" + id}}}})
+	}
+	return s
+}
+
+func TestAnOriginGoesWhenNoListerNamesIt(t *testing.T) {
+	t.Parallel()
+	s := withListers(t)
+	full := func(lister string, uris ...string) {
+		list(t, s, noon, store.Listing{Lister: lister, Visit: "v", Origins: named(uris...), Full: true})
+	}
+	of := func(uri string) store.OriginSchedule { return look(t, s, noon, models.NewID(uri)) }
+	full("one", "/a", "/b")
+	full("two", "/b", "/c")
+	full("one", "/a", "/x")
+	require.Empty(t, of("/b").Disabled, "two still names it")
+	require.Equal(t, "two", of("/b").Listed)
+	require.Empty(t, of("/c").Disabled)
+	full("two", "/c")
+	require.Equal(t, visit.ByLister, of("/b").Disabled)
+	full("two", "/b", "/c")
+	require.Empty(t, of("/b").Disabled)
+
+	// Overlapping lists do not disable each other's, in whichever order they come.
+	for range 3 {
+		full("one", "/a", "/c")
+		full("two", "/c", "/b")
+		for _, uri := range []string{"/a", "/b", "/c"} {
+			require.Empty(t, of(uri).Disabled, uri)
+		}
+	}
+	// The origins of a lister that is removed stay with the other.
+	remove(t, s, "two")
+	require.Equal(t, "one", of("/c").Listed)
+	full("one", "/a")
+	require.Equal(t, visit.ByLister, of("/c").Disabled)
+	require.Empty(t, of("/b").Disabled, "it has no lister any more")
+}
+
+func TestAnOriginThatTheUserAddedIsNotDroppedByAList(t *testing.T) {
+	t.Parallel()
+	s := withListers(t)
+	mine, later := named("/mine"), named("/later")
+	list(t, s, noon, store.Listing{Origins: mine})
+	list(t, s, noon, store.Listing{Lister: "one", Origins: append(named("/other", "/later"), mine...), Full: true})
+	list(t, s, noon, store.Listing{Origins: later})
+	list(t, s, noon, store.Listing{Lister: "one", Origins: named("/x"), Full: true})
+	for _, o := range append(mine, later...) {
+		require.Empty(t, look(t, s, noon, o.ID).Disabled, o.URI)
+		require.Empty(t, look(t, s, noon, o.ID).Listed, o.URI)
+	}
+	require.Equal(t, visit.ByLister, look(t, s, noon, models.NewID("/other")).Disabled)
+}
+
+func TestAListThatNamesNothingDropsNothingUntilItDoesSoTwice(t *testing.T) {
+	t.Parallel()
+	s := withListers(t)
+	disabled := func() visit.Reason { return look(t, s, noon, models.NewID("/a")).Disabled }
+	empty := func(visit string) { list(t, s, noon, store.Listing{Lister: "one", Visit: visit, Full: true}) }
+	list(t, s, noon, store.Listing{Lister: "one", Visit: "1", Origins: named("/a"), Full: true})
+	empty("2")
+	empty("2")
+	require.Empty(t, disabled(), "the same visit counts once")
+	list(t, s, noon, store.Listing{Lister: "one", Visit: "3", Origins: named("/a"), Full: true})
+	empty("4")
+	require.Empty(t, disabled(), "not in a row")
+	empty("5")
+	require.Equal(t, visit.ByLister, disabled())
+}
+
+func TestListersAreVisitedOnceADayUnlessAUserWantsAnotherInterval(t *testing.T) {
+	t.Parallel()
+	for policy, every := range map[string]*models.Seconds{"value": nil, "seed": nil, "roundrobin": func() *models.Seconds { x := models.Seconds(3600); return &x }()} {
+		s := openAt(t, t.TempDir()+"/catalog.db", policy, nil)
+		list(t, s, noon, store.Listing{Origins: []store.Named{{Origin: models.Origin{ID: "one", Kind: models.OPML, URI: "/one", Every: every}}}})
+		at, visits := noon, 0
+		for range 4 * 24 {
+			for _, v := range claim(t, s, at, 1) {
+				record(t, s, at, outcome(v, at, models.Uneventful, "same"))
+				visits++
+			}
+			at = at.Add(time.Hour)
+		}
+		want := 4
+		if every != nil {
+			want = 4 * 24
+		}
+		require.Equal(t, want, visits, policy)
+	}
+}
+
+func TestForksAndMetadataOfAListAreKept(t *testing.T) {
+	t.Parallel()
+	s := withListers(t)
+	o := named("https://a.example/fork.git")
+	o[0].Fork, o[0].ForkOf, o[0].Metadata = true, "https://a.example/up.git", map[string]string{"license": "ISC"}
+	list(t, s, noon, store.Listing{Lister: "one", Origins: o})
+	o[0].ForkOf, o[0].Metadata = "", nil
+	list(t, s, noon, store.Listing{Lister: "two", Origins: o})
+	shown := look(t, s, noon, o[0].ID)
+	require.True(t, shown.Fork)
+	require.Equal(t, "https://a.example/up.git", shown.ForkOf)
+	require.Equal(t, map[string]string{"license": "ISC"}, shown.Metadata)
+	o[0].Metadata = map[string]string{"long": fmt.Sprintf("%05000d", 1)}
+	list(t, s, noon, store.Listing{Lister: "one", Origins: o})
+	require.Equal(t, shown.Metadata, look(t, s, noon, o[0].ID).Metadata, "a description that is too long is not kept")
+}

@@ -1,0 +1,105 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+	"leasehold/shared/status"
+)
+
+// A feed does not tell that the audio at a URL was replaced. Therefore each visit asks the
+// servers of a few episodes for the head of the audio. The limits are low, because servers
+// of podcasts have many visitors, and a feed is visited again after 15 minutes.
+const (
+	audioChecks    = 5                // episodes of one visit
+	audioCheckTime = 10 * time.Second // for all of them
+)
+
+// checkAudio has those of the feed's episodes researched again whose audio was replaced
+// since it was checked last. It returns how many these are. A server that does not answer
+// is not asked again in this visit.
+func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, err error) {
+	var list []models.Audio
+	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
+		list, err = f.Catalog.AudioToCheck(ctx, o.ID, audioChecks)
+		return err
+	})
+	switch {
+	case errors.Is(err, fault.ErrNotFound): // the coordinator is of an older version, which has no such list
+		return 0, nil
+	case err != nil || len(list) == 0:
+		return 0, err
+	}
+	asking, cancel := context.WithTimeout(ctx, audioCheckTime)
+	defer cancel()
+	silent := map[string]bool{} // hosts
+	for i, a := range list {
+		u, err := url.Parse(a.URI)
+		if err != nil || silent[u.Host] {
+			continue // it counts as checked, so that it does not keep others from being checked
+		}
+		now, err := f.Lister.audio(asking, o, a)
+		if asking.Err() != nil {
+			list = list[:i]
+			break
+		}
+		silent[u.Host] = errors.Is(err, fault.ErrUnavailable)
+		if err != nil {
+			f.Log.Debug("archive: audio is not checked", "uri", a.URI, "error", err)
+			continue
+		}
+		list[i] = now
+	}
+	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
+		replaced, err = f.Catalog.AudioChecked(ctx, time.Now().UTC(), list)
+		return err
+	})
+	if replaced > 0 {
+		status.Tell(f.Log, slog.LevelInfo, "", "audio of %d episodes of %s was replaced: they are researched again", replaced, o.URI)
+	}
+	return replaced, err
+}
+
+// audio returns what the server reports of an episode's audio. Audio counts as replaced if a
+// second request confirms it, because some servers report something else each time, such as
+// those that insert advertisements.
+func (l *Lister) audio(ctx context.Context, o models.Origin, known models.Audio) (models.Audio, error) {
+	now, err := l.head(ctx, o, known)
+	if err != nil || !isOther(known, now) {
+		return now, err
+	}
+	again, err := l.head(ctx, o, known)
+	if err != nil || isOther(now, again) {
+		return known, err
+	}
+	again.Replaced = true
+	return again, nil
+}
+
+func (l *Lister) head(ctx context.Context, o models.Origin, known models.Audio) (now models.Audio, err error) {
+	var p fetch.Poll
+	p, now.Bytes, err = l.Fetch.Head(ctx, models.WithUserOf(o.URI, known.URI))
+	now.Episode, now.URI, now.ETag, now.Modified = known.Episode, known.URI, p.ETag, p.Modified
+	return now, err
+}
+
+// isOther reports whether two reports of a server are about different audio. They are if the
+// lengths differ. Otherwise an equal ETag or an equal date is enough to be the same, because
+// the servers behind one name may have an ETag or a date each for one file.
+func isOther(before, now models.Audio) bool {
+	if before.Bytes != 0 && now.Bytes != 0 && before.Bytes != now.Bytes {
+		return true
+	}
+	tagged, dated := before.ETag != "" && now.ETag != "", before.Modified != "" && now.Modified != ""
+	if tagged && before.ETag == now.ETag || dated && before.Modified == now.Modified {
+		return false
+	}
+	return tagged || dated
+}

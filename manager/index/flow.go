@@ -1,0 +1,203 @@
+package index
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"leasehold/manager/git"
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fetch"
+	"leasehold/shared/gitrepo"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
+)
+
+// Index is the part of the code index that managers use. Its methods may be called
+// concurrently; Missing and Publish are those of codesearch.Searcher.
+type Index interface {
+	Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch.OID, error)
+	// Complete reports whether an origin was published, and no file of it was lost since.
+	Complete(ctx context.Context, id string) (bool, error)
+	Publish(ctx context.Context, m codesearch.Manifest) error
+}
+
+// Config is the configuration of a Flow.
+type Config struct {
+	Catalog catalog.Catalog
+	Fetch   *fetch.Fetcher
+	Index   Index          // nil: origins are visited by their refs only
+	Mirrors *gitrepo.Store // nil: this machine has no git command
+	Content *Content       // serves the files of batches to workers
+	Wanted  gitrepo.Wanted
+	Timeout time.Duration // of a task
+	Look    time.Duration // how often to check for capacity, and for batches that were lost
+	Log     *slog.Logger
+}
+
+// Flow visits and indexes repositories and folders (manager.Flow). Several flows, in one
+// process or in many, may work on one catalog.
+type Flow struct {
+	Config
+	refs  git.Flow
+	slots chan struct{} // one for each job that may run
+	queue queue
+
+	mu      sync.Mutex // guards session and changed
+	session space.Repository
+	changed chan struct{} // closed when session changes
+}
+
+// jobs is how many origins a manager indexes at a time. Each has the list of its files in
+// memory.
+const jobs = 2
+
+// NewFlow returns a flow that is ready to run.
+func NewFlow(c Config) *Flow {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	f := &Flow{
+		Config: c, refs: git.Flow{Catalog: c.Catalog, Fetch: c.Fetch, Log: c.Log}, slots: make(chan struct{}, jobs),
+		queue: queue{wake: make(chan struct{}, 1)}, changed: make(chan struct{}),
+	}
+	if c.Content != nil {
+		c.Content.authorise = f.authorise
+	}
+	return f
+}
+
+// Visit visits an origin and, if it has changed since the last visit whose files were all
+// published, or if the index has lost files of it, indexes it. It reads the origin from the catalog and takes only the id from
+// the visit, because any client may put a visit.
+func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
+	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
+	if err != nil {
+		return models.Outcome{}, err
+	}
+	o.Listed = o.Listed || v.Listed
+	// A digest without the prefix is of a visit that published nothing.
+	prefix := f.prefix()
+	known := v.Known
+	if known.Digest, _ = strings.CutPrefix(v.Known.Digest, prefix); known.Digest == v.Known.Digest && prefix != "" {
+		known.Digest = ""
+	}
+	outcome, err := f.look(ctx, o, known)
+	if err != nil || f.Index == nil {
+		return outcome, err
+	}
+	digest := prefix + outcome.Digest
+	if outcome.Status == models.Uneventful {
+		indexed, err := f.Index.Complete(ctx, o.ID)
+		if err != nil || indexed {
+			outcome.Digest = digest
+			return outcome, err
+		}
+	}
+	select {
+	case f.slots <- struct{}{}:
+		defer func() { <-f.slots }()
+	case <-ctx.Done():
+		return models.Outcome{}, context.Cause(ctx)
+	}
+	complete, err := f.index(ctx, o)
+	if err != nil {
+		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("index %s: %w", models.Redact(o.URI), err)
+	}
+	if outcome.Digest = digest; !complete {
+		outcome.Digest = "" // so that the next visit tries again
+	}
+	return outcome, nil
+}
+
+// prefix marks the digests of visits that published the same branches.
+func (f *Flow) prefix() string {
+	if f.Index == nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(f.Wanted.Branches, "\n")))
+	return "indexed:" + hex.EncodeToString(sum[:4]) + ":"
+}
+
+// look compares an origin with its state at an earlier visit.
+func (f *Flow) look(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
+	switch {
+	case o.Kind == models.Folder:
+		return f.lookFolder(ctx, o, known)
+	case f.needsGit(o.URI):
+		return f.lookGit(ctx, o, known)
+	}
+	return f.refs.Visit(ctx, models.Visit{Origin: o, Known: known, Listed: o.Listed})
+}
+
+// index copies, analyses and publishes an origin. Complete is false if files could not be
+// read, which are problems of the origin then.
+func (f *Flow) index(ctx context.Context, o models.Origin) (complete bool, err error) {
+	src, err := f.open(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer src.close()
+	j := newJob(f, o, src)
+	if err := j.list(ctx); err != nil {
+		return false, err
+	}
+	if err := j.work(ctx); err != nil {
+		return false, err
+	}
+	problems := j.problems()
+	err = catalog.RetryUnavailable(ctx, f.Log, func() error {
+		_, err := f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), catalog.Listing{Problems: problems, Complete: true})
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	status.Tell(f.Log, slog.LevelInfo, "", "indexed %s: %d files, %d of them new, %d not readable", models.Redact(o.URI), j.files, j.read, len(j.unreadable))
+	return len(j.unreadable) == 0, nil
+}
+
+// repository waits for the session in which Run works, because visits and work-items of a
+// manager have one session.
+func (f *Flow) repository(ctx context.Context) (space.Repository, error) {
+	for {
+		f.mu.Lock()
+		session, changed := f.session, f.changed
+		f.mu.Unlock()
+		if session != nil {
+			return session, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (f *Flow) setSession(repo space.Repository) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.session = repo
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// errNoGit is the error of a repository that cannot be copied.
+var errNoGit = errors.New("this repository cannot be read on this machine: install git; with index: false, folders and http(s) URLs need none")
+
+// open copies a repository, or opens a folder.
+func (f *Flow) open(ctx context.Context, o models.Origin) (source, error) {
+	if o.Kind == models.Folder {
+		return f.openFolder(o)
+	}
+	return f.openGit(ctx, o)
+}

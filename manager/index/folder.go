@@ -1,0 +1,162 @@
+package index
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"leasehold/models"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+	"leasehold/shared/gitrepo"
+)
+
+// folderSource is a folder of source code without a repository. Its files are named by
+// the hash that git would give them, so that they are the same blobs as in a repository.
+type folderSource struct {
+	root   *os.Root
+	places map[codesearch.OID]string // a path, by the hash of its content; set by files
+}
+
+// lookFolder compares the names, sizes and times of a folder's files with known ones.
+func (f *Flow) lookFolder(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
+	src, err := f.openFolder(o)
+	if err != nil {
+		return models.Outcome{}, err
+	}
+	defer src.close()
+	sum := sha256.New()
+	n := 0
+	err = src.(*folderSource).walk(ctx, func(path string, info fs.FileInfo) error {
+		n++
+		_, err := fmt.Fprintf(sum, "%q %d %d %s\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode().Type())
+		return err
+	})
+	if err != nil {
+		return models.Outcome{}, err
+	}
+	outcome := models.Outcome{Status: models.Eventful, Items: n, Digest: "files:" + hex.EncodeToString(sum.Sum(nil))}
+	if outcome.Digest == known.Digest {
+		outcome.Status = models.Uneventful
+	}
+	return outcome, nil
+}
+
+func (f *Flow) openFolder(o models.Origin) (source, error) {
+	if err := f.Fetch.Trust(o); err != nil {
+		return nil, err
+	}
+	root, err := f.Fetch.Folder(o.URI)
+	if err != nil {
+		return nil, err
+	}
+	return &folderSource{root: root, places: map[codesearch.OID]string{}}, nil
+}
+
+func (s *folderSource) close() { s.root.Close() }
+
+func (s *folderSource) refs() []codesearch.Ref {
+	info, err := s.root.Stat(".")
+	if err != nil {
+		return nil
+	}
+	return []codesearch.Ref{folderRef(info.ModTime().UTC())}
+}
+
+// walk visits the files of the folder in the order of their names. It does not follow
+// links, and leaves out hidden folders such as .git.
+func (s *folderSource) walk(ctx context.Context, visit func(path string, info fs.FileInfo) error) error {
+	n := 0
+	return fs.WalkDir(s.root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return fmt.Errorf("%s: %w: %w", path, err, fault.ErrInvalid)
+		case e.IsDir():
+			if strings.HasPrefix(e.Name(), ".") && path != "." {
+				return fs.SkipDir
+			}
+			return nil
+		case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0:
+			return nil // a pipe or a device has no content
+		}
+		if n++; n > gitrepo.MaxFiles {
+			return fmt.Errorf("%w: more than %d files in a folder", fault.ErrTooLarge, gitrepo.MaxFiles)
+		}
+		info, err := e.Info()
+		if err != nil {
+			return nil // removed meanwhile
+		}
+		return visit(path, info)
+	})
+}
+
+// files lists the files with the hashes of their contents.
+func (s *folderSource) files(ctx context.Context, _ codesearch.Ref) (entries []entry, err error) {
+	err = s.walk(ctx, func(path string, info fs.FileInfo) error {
+		e := entry{path: path, size: info.Size()}
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			e.skip = skipLink
+		case info.Size() > codesearch.MaxBlobBytes:
+			e.skip = codesearch.SkipTooLarge
+		}
+		if e.skip != "" { // named by its path, because its content is not read
+			e.oid = codesearch.OIDOf([]byte(fmt.Sprintf("%s %s %q %d", e.skip, s.root.Name(), path, info.Size())))
+			entries = append(entries, e)
+			return nil
+		}
+		content, err := s.read(path)
+		if err != nil {
+			e.oid = codesearch.OIDOf([]byte(path)) // it cannot be read as a part of a batch either, which reports it
+			s.places[e.oid] = path
+			entries = append(entries, e)
+			return nil
+		}
+		e.oid, e.size = codesearch.OIDOf(content), int64(len(content))
+		s.places[e.oid] = path
+		entries = append(entries, e)
+		return nil
+	})
+	return entries, err
+}
+
+// read reads a regular file of at most codesearch.MaxBlobBytes.
+func (s *folderSource) read(path string) ([]byte, error) {
+	file, err := s.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file: %w", fault.ErrInvalid)
+	}
+	content, err := io.ReadAll(io.LimitReader(file, codesearch.MaxBlobBytes+1))
+	if err == nil && len(content) > codesearch.MaxBlobBytes {
+		err = fmt.Errorf("%w: it grew", fault.ErrTooLarge)
+	}
+	return content, err
+}
+
+func (s *folderSource) blobs(ctx context.Context, oids []string, _ int64, visit func(string, []byte, error) error) error {
+	for _, oid := range oids {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		content, err := s.read(s.places[codesearch.OID(oid)])
+		if err == nil && !gitrepo.IsBlob(oid, content) {
+			content, err = nil, fmt.Errorf("file %q: %w: it changed while it was indexed", s.places[codesearch.OID(oid)], fault.ErrUnavailable)
+		}
+		if err := visit(oid, content, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,308 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/batch"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/analyse"
+	"leasehold/shared/fault"
+	"leasehold/shared/work"
+)
+
+// job is one visit that indexes an origin.
+type job struct {
+	flow   *Flow
+	origin models.Origin
+	source source
+
+	manifest   codesearch.Manifest
+	entries    map[codesearch.OID]entry // one of each blob of the manifest
+	unreadable map[codesearch.OID]string
+	files      int // of the manifest, in all refs
+	read       int // that workers have read
+}
+
+func newJob(f *Flow, o models.Origin, src source) *job {
+	return &job{flow: f, origin: o, source: src, entries: map[codesearch.OID]entry{}, unreadable: map[codesearch.OID]string{}}
+}
+
+// list fills the manifest with the files of all refs.
+func (j *job) list(ctx context.Context) error {
+	j.manifest = codesearch.Manifest{RepoID: j.origin.ID, Repo: repositoryName(j.origin.URI)}
+	for _, ref := range j.source.refs() {
+		if len(j.manifest.Refs) == codesearch.MaxRefs {
+			return fmt.Errorf("%w: more than %d branches: name fewer", fault.ErrTooLarge, codesearch.MaxRefs)
+		}
+		j.manifest.Refs = append(j.manifest.Refs, ref)
+		entries, err := j.source.files(ctx, ref)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if len(e.path) > codesearch.MaxPathBytes {
+				continue // no search result could name it
+			}
+			j.manifest.Files = append(j.manifest.Files, codesearch.File{Ref: ref.Name, Path: e.path, OID: e.oid, Vendored: analyse.Vendored(e.path)})
+			if known, ok := j.entries[e.oid]; !ok || known.skip != "" && e.skip == "" { // a file that is read anywhere is read
+				j.entries[e.oid] = e
+			}
+		}
+	}
+	j.files = len(j.manifest.Files)
+	return nil
+}
+
+// repositoryName returns the name that results show: a URL without its scheme, user and
+// the end .git, or a path.
+func repositoryName(uri string) string {
+	name := models.Redact(uri)
+	if _, rest, ok := strings.Cut(name, "://"); ok {
+		name = strings.TrimPrefix(rest, models.Redacted+"@")
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(name, "/"), ".git")
+}
+
+// publishTries is how often a job asks again which blobs are missing, because others
+// disappeared from the index between the question and the publication.
+const publishTries = 3
+
+// work has the missing blobs indexed, and publishes the manifest.
+func (j *job) work(ctx context.Context) error {
+	repo, err := j.flow.repository(ctx)
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		if err := j.indexMissing(ctx, work.Client{Repo: repo}); err != nil {
+			return err
+		}
+		err := j.flow.Index.Publish(ctx, j.readable())
+		if !errors.Is(err, fault.ErrConflict) || try == publishTries {
+			return err
+		}
+	}
+}
+
+// readable returns the manifest without the files that cannot be read.
+func (j *job) readable() codesearch.Manifest {
+	m := j.manifest
+	if len(j.unreadable) > 0 {
+		m.Files = slices.DeleteFunc(slices.Clone(m.Files), func(f codesearch.File) bool { return j.unreadable[f.OID] != "" })
+	}
+	return m
+}
+
+// missing returns the entries of blobs that the index lacks, in the order of their ids.
+func (j *job) missing(ctx context.Context) ([]entry, error) {
+	var ids []codesearch.OID
+	for id := range j.entries {
+		if j.unreadable[id] == "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	ids, err := j.flow.Index.Missing(ctx, ids)
+	found := make([]entry, len(ids))
+	for i, id := range ids {
+		found[i] = j.entries[id]
+	}
+	return found, err
+}
+
+// indexMissing has the missing blobs indexed in batches, and returns when the set of
+// batches is done. Batches of a manager that has died are waited for first, so that no
+// file is read twice.
+func (j *job) indexMissing(ctx context.Context, client work.Client) error {
+	if err := j.awaitOthers(ctx, client); err != nil {
+		return err
+	}
+	entries, err := j.missing(ctx)
+	if err != nil {
+		return err
+	}
+	pending := map[string]*plan{}
+	for _, p := range split(j.origin, entries) {
+		pending[p.id] = p
+		j.flow.Content.add(p, j.source)
+		j.flow.queue.push(p)
+	}
+	defer func() {
+		for _, p := range pending {
+			j.flow.queue.remove(p)
+			j.flow.Content.remove(p)
+		}
+	}()
+	for len(pending) > 0 {
+		outcome, ok, err := j.next(ctx, client)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			if err := j.requeueLost(ctx, client, pending); err != nil {
+				return err
+			}
+			continue
+		}
+		if p := pending[outcome.Batch]; p != nil {
+			done, err := j.ended(ctx, p, outcome)
+			if err != nil {
+				return err
+			}
+			if done {
+				delete(pending, p.id)
+				j.flow.Content.remove(p)
+			}
+		}
+	}
+	return nil
+}
+
+// next waits for the outcome of a batch; ok is false if none came for a while.
+func (j *job) next(ctx context.Context, client work.Client) (r models.Indexed, ok bool, err error) {
+	waiting, cancel := context.WithTimeout(ctx, j.flow.Look)
+	defer cancel()
+	r, err = batch.Client{Repo: client.Repo}.Take(waiting, j.origin.ID)
+	switch {
+	case err == nil:
+		return r, true, nil
+	case ctx.Err() != nil:
+		return r, false, context.Cause(ctx)
+	case waiting.Err() != nil, errors.Is(err, fault.ErrCorrupt):
+		return r, false, nil
+	}
+	return r, false, err
+}
+
+// maxTries is how often a batch is issued before the visit fails, because no worker can
+// reach this manager.
+const maxTries = 5
+
+// ended notes the outcome of a batch. done is false if the batch is issued again.
+func (j *job) ended(ctx context.Context, p *plan, r models.Indexed) (done bool, err error) {
+	switch {
+	case r.Unreachable != "":
+		if p.tries++; p.tries >= maxTries {
+			return false, fmt.Errorf("%w: workers cannot read files from this manager at %s (set advertise): %s",
+				fault.ErrUnavailable, j.flow.Content.URL(), r.Unreachable)
+		}
+		j.flow.queue.push(p)
+		return false, nil
+	case r.Failed != "":
+		missing, err := j.flow.Index.Missing(ctx, p.oids())
+		for _, id := range missing {
+			j.unreadable[id] = "indexing failed: " + r.Failed
+		}
+		return true, err
+	}
+	for _, u := range r.Unreadable {
+		if id := codesearch.OID(u.OID); p.has(id) {
+			j.unreadable[id] = u.Reason
+		}
+	}
+	j.read += r.Files
+	return true, nil
+}
+
+// inProgress returns the batches of the origin that are leased, or in a result that waits.
+func (j *job) inProgress(ctx context.Context, client work.Client) (map[string]bool, error) {
+	seen, err := client.InProgress(ctx, models.ActionIndex)
+	found := map[string]bool{}
+	for _, r := range seen.Reserved {
+		if r.Subject == j.origin.ID {
+			for _, part := range r.Parts {
+				found[part] = true
+			}
+		}
+	}
+	return found, err
+}
+
+// awaitOthers waits until no batch of the origin is in progress, and drops the outcomes of
+// earlier visits.
+func (j *job) awaitOthers(ctx context.Context, client work.Client) error {
+	tick := time.NewTicker(min(j.flow.Look, time.Second))
+	defer tick.Stop()
+	for {
+		others, err := j.inProgress(ctx, client)
+		if err != nil {
+			return err
+		}
+		if len(others) == 0 {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for {
+		_, ok, err := batch.Client{Repo: client.Repo}.TakeP(ctx, j.origin.ID)
+		if err != nil && !errors.Is(err, fault.ErrCorrupt) || !ok {
+			return err
+		}
+	}
+}
+
+// requeueLost issues again the batches that were issued and are in no tuple any more: their
+// task waited for too long, or the space of outcomes was lost with its coordinator. A batch
+// whose files are indexed by now is done.
+func (j *job) requeueLost(ctx context.Context, client work.Client, pending map[string]*plan) error {
+	inProgress, err := j.inProgress(ctx, client)
+	if err != nil {
+		return err
+	}
+	waiting, err := client.Repo.Space(batch.Space).Count(ctx, batch.Of(j.origin.ID))
+	if err != nil || waiting > 0 {
+		return err // an outcome came meanwhile: read it first
+	}
+	for _, p := range pending {
+		if inProgress[p.id] || j.flow.queue.has(p) {
+			continue
+		}
+		missing, err := j.flow.Index.Missing(ctx, p.oids())
+		if err != nil {
+			return err
+		}
+		if len(missing) == 0 {
+			delete(pending, p.id)
+			j.flow.Content.remove(p)
+			continue
+		}
+		j.flow.queue.push(p)
+	}
+	return nil
+}
+
+// maxProblems is how many files that cannot be read are listed by name.
+const maxProblems = 1000
+
+// problems lists the files that cannot be read.
+func (j *job) problems() []models.Problem {
+	var list []models.Problem
+	if len(j.manifest.Refs) == 0 {
+		list = append(list, models.Problem{Origin: j.origin.ID, Reason: "the repository has no HEAD, or none of the branches to be indexed (setting branch)"})
+	}
+	more := 0
+	for _, f := range j.manifest.Files {
+		reason := j.unreadable[f.OID]
+		switch {
+		case reason == "":
+		case len(list) < maxProblems:
+			list = append(list, models.Problem{Origin: j.origin.ID, Item: strings.ToValidUTF8(f.Path, "\uFFFD"), Reason: reason})
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		list = append(list, models.Problem{Origin: j.origin.ID, Reason: fmt.Sprintf("and %d more files that cannot be read", more)})
+	}
+	return list
+}

@@ -1,0 +1,173 @@
+package index
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/batch"
+	"leasehold/shared/failpoint"
+	"leasehold/shared/fault"
+	"leasehold/shared/retry"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
+	"leasehold/shared/work"
+)
+
+// Run ingests results and issues the batches of visits until ctx ends. One call of Next is
+// pending at any time and is not cancelled when another event arrives, because its answer
+// may be a result that is held for this manager.
+func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
+	if f.Index == nil {
+		<-ctx.Done()
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	f.setSession(repo)
+	defer f.setSession(nil)
+	client := work.Client{Repo: repo}
+	look := time.NewTicker(f.Look)
+	defer look.Stop()
+	steps := make(chan answer, 1)
+	ask := func(hungry bool) {
+		asking.Go(func() {
+			step, err := client.Next(ctx, models.ActionIndex, hungry)
+			steps <- answer{step, err}
+		})
+	}
+	ask(false)
+	for {
+		var err error
+		select {
+		case a := <-steps:
+			if err = f.step(ctx, client, a); err == nil {
+				ask(f.queue.first() != nil)
+			}
+		case <-f.queue.wake:
+			err = f.issueAll(ctx, client)
+		case <-look.C:
+			if err = (task.Client{Repo: repo}).ReviveStuck(ctx, models.ActionIndex); err == nil {
+				err = f.issueAll(ctx, client)
+			}
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// answer is the result of Client.Next.
+type answer struct {
+	step work.Step
+	err  error
+}
+
+// step ingests a result, or issues batches while there is capacity.
+func (f *Flow) step(ctx context.Context, client work.Client, a answer) error {
+	switch {
+	case a.err != nil:
+		return a.err
+	case a.step.Result != nil:
+		return f.ingest(ctx, client, a.step.Result)
+	}
+	return f.issueAll(ctx, client)
+}
+
+// ingest passes the outcome of a batch to the manager that visits its repository, and then
+// ends the hold of the result. A malformed result is logged and dropped, because a retry
+// would not help; its batch is issued again.
+func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
+	r, err := indexed(h)
+	if err != nil {
+		f.Log.Error("index: a result is dropped", "repository", h.Subject, "batch", h.Part, "worker", h.Worker, "error", err)
+	} else {
+		if r.Failed != "" {
+			status.Tell(f.Log, slog.LevelWarn, h.Worker, "indexing a batch of %s failed: %s", h.Subject, r.Failed)
+		}
+		failpoint.Reached("index.ingest", "")
+		if err := (batch.Client{Repo: client.Repo}).Put(ctx, r); err != nil {
+			return fmt.Errorf("index: outcome of batch %s: %w", r.Batch, err)
+		}
+	}
+	if err := client.Ingested(ctx, h); err != nil && !errors.Is(err, fault.ErrStaleToken) {
+		return err
+	}
+	return nil
+}
+
+// indexed decodes the body of a result: that of a worker, or the failure that a dead task
+// left.
+func indexed(h *work.Held) (models.Indexed, error) {
+	var failure models.Failure
+	if err := json.Unmarshal([]byte(h.Body), &failure); err != nil {
+		return models.Indexed{}, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+	}
+	var r models.Indexed
+	if failure.Task != nil {
+		r.Failed = failure.Problem
+	} else if err := json.Unmarshal([]byte(h.Body), &r); err != nil {
+		return r, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+	}
+	r.Repository, r.Batch = h.Subject, h.Part
+	return r, nil
+}
+
+// conflictsInARow is how often a batch is tried again at once after a conflict.
+const conflictsInARow = 32
+
+// issueAll issues batches until there is no capacity or none waits.
+func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
+	for conflicts := 0; conflicts < conflictsInARow; {
+		p := f.queue.first()
+		if p == nil {
+			return nil
+		}
+		issued, err := f.issue(ctx, client, p)
+		switch {
+		case errors.Is(err, fault.ErrConflict):
+			conflicts++ // a result of the repository was ingested meanwhile, or another manager has the batch
+		case retry.CanPass(err):
+			return nil // the spaces take nothing new for now; try again at the next tick
+		case err != nil || !issued:
+			return err
+		default:
+			conflicts = 0
+			f.queue.remove(p)
+		}
+	}
+	return nil
+}
+
+// issue issues a batch as a work-item, and returns false if there is no capacity.
+func (f *Flow) issue(ctx context.Context, client work.Client, p *plan) (issued bool, err error) {
+	seen, err := client.InProgress(ctx, models.ActionIndex)
+	if err != nil {
+		return false, err
+	}
+	data, err := json.Marshal(models.IndexBatch{
+		Repository: p.origin.ID, Batch: p.id, Content: f.Content.URL(), Files: len(p.entries), Bytes: p.bytes,
+	})
+	if err != nil {
+		return false, fmt.Errorf("batch %s: %w", p.id, err)
+	}
+	issued, err = client.Issue(ctx, seen, models.Task{
+		Action: models.ActionIndex, Subject: p.origin.ID, Parts: []string{p.id}, Data: data, Timeout: models.SecondsOf(f.Timeout),
+	}, p.origin.Priority)
+	if issued {
+		failpoint.Reached("index.issued", "")
+	}
+	return issued, err
+}

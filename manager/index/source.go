@@ -1,0 +1,152 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"leasehold/manager/git"
+	"leasehold/models"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+	"leasehold/shared/gitrepo"
+)
+
+// source is the content of an origin, which does not change while it is open.
+type source interface {
+	refs() []codesearch.Ref
+	files(ctx context.Context, ref codesearch.Ref) ([]entry, error)
+	// blobs reads files by their hashes, as gitrepo.Mirror.Blobs does. It may be called
+	// concurrently.
+	blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error
+	close()
+}
+
+// An entry is one file of a ref.
+type entry struct {
+	path string
+	oid  codesearch.OID
+	size int64
+	skip string // the reason why it is not read; empty if it is
+}
+
+// Reasons why a file is not read.
+const (
+	skipLink      = "symbolic link"
+	skipSubmodule = "submodule"
+)
+
+// gitSource is the mirror of a repository.
+type gitSource struct {
+	mirror   *gitrepo.Mirror
+	branches []codesearch.Ref
+}
+
+// needsGit reports whether a repository can be visited by the git command only: over ssh,
+// with a token, a bundle, or a work tree whose repository is elsewhere.
+func (f *Flow) needsGit(uri string) bool {
+	if filepath.IsAbs(uri) {
+		return models.Git.LocalForm(uri) == models.LocalFile || git.IsWorktree(uri)
+	}
+	return models.IsSSHURL(uri) || f.Mirrors != nil && f.Mirrors.HasToken(uri)
+}
+
+// mirror returns the mirror of a repository, which the caller closes.
+func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
+	if f.Mirrors == nil {
+		return nil, fmt.Errorf("%w: %w", fault.ErrNotFound, errNoGit)
+	}
+	if err := f.Fetch.Trust(o); err != nil {
+		return nil, err
+	}
+	if filepath.IsAbs(o.URI) { // it must be in a folder that the operator named
+		if o.Listed && git.IsWorktree(o.URI) {
+			return nil, fmt.Errorf("%s is a work tree of a repository elsewhere: %w: name it with leasehold origin add", o.URI, fault.ErrForbidden)
+		}
+		folder := o.URI
+		if models.Git.LocalForm(folder) == models.LocalFile {
+			folder = filepath.Dir(folder)
+		}
+		root, err := f.Fetch.Folder(folder)
+		if err != nil {
+			return nil, err
+		}
+		root.Close()
+	}
+	return f.Mirrors.Mirror(o.ID, o.URI, !o.Listed)
+}
+
+// lookGit compares the refs of a repository with known ones, by the git command.
+func (f *Flow) lookGit(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
+	m, err := f.mirror(o)
+	if err != nil {
+		return models.Outcome{}, err
+	}
+	defer m.Close()
+	var refs map[string]string
+	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
+		refs, err = m.Refs(ctx)
+		return err
+	})
+	if err != nil {
+		return models.Outcome{}, err
+	}
+	outcome := models.Outcome{Status: models.Eventful, Items: len(refs), Digest: git.Digest(refs)}
+	if outcome.Digest == known.Digest {
+		outcome.Status = models.Uneventful
+	}
+	return outcome, nil
+}
+
+// openGit copies the wanted branches of a repository.
+func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
+	m, err := f.mirror(o)
+	if err != nil {
+		return nil, err
+	}
+	var found []gitrepo.Branch
+	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
+		found, err = m.Fetch(ctx, f.Wanted)
+		return err
+	})
+	if err != nil {
+		m.Close()
+		return nil, err
+	}
+	s := &gitSource{mirror: m}
+	for _, b := range found {
+		s.branches = append(s.branches, codesearch.Ref{Name: b.Name, Commit: b.Commit, Time: b.Time})
+	}
+	return s, nil
+}
+
+func (s *gitSource) refs() []codesearch.Ref { return s.branches }
+func (s *gitSource) close()                 { s.mirror.Close() }
+
+func (s *gitSource) files(ctx context.Context, ref codesearch.Ref) ([]entry, error) {
+	found, err := s.mirror.Files(ctx, ref.Commit)
+	entries := make([]entry, len(found))
+	for i, f := range found {
+		entries[i] = entry{path: f.Path, oid: codesearch.OID(f.OID), size: f.Size}
+		switch {
+		case f.Kind == gitrepo.Link:
+			entries[i].skip = skipLink
+		case f.Kind == gitrepo.Submodule:
+			entries[i].skip = skipSubmodule
+		case f.Size > codesearch.MaxBlobBytes:
+			entries[i].skip = codesearch.SkipTooLarge
+		}
+	}
+	return entries, err
+}
+
+func (s *gitSource) blobs(ctx context.Context, oids []string, most int64, visit func(string, []byte, error) error) error {
+	return s.mirror.Blobs(ctx, oids, most, visit)
+}
+
+// folderRef is the only ref of a folder without a repository.
+func folderRef(at time.Time) codesearch.Ref {
+	return codesearch.Ref{Name: "files", Commit: "files", Time: at}
+}

@@ -1,0 +1,42 @@
+package models
+
+import "encoding/json"
+
+// Schedule creates a task at each of its due times: those of a cron expression, or one
+// after each interval.
+type Schedule struct {
+	Cron    string        `json:"cron,omitempty" doc:"minute, hour, day of the month, month, day of the week, such as: 30 3 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly"`
+	Every   Seconds       `json:"every,omitempty" doc:"seconds between two due times, instead of cron: 1 to 31622400 (366 days)"`
+	Zone    string        `json:"zone,omitempty" doc:"time zone of cron, such as Europe/Berlin; UTC if absent"`
+	Missed  string        `json:"missed,omitempty" doc:"if due times have passed while no coordinator ran: one (the default) creates one task for the last of them, none creates no task"`
+	Overlap string        `json:"overlap,omitempty" doc:"if the task of an earlier run is alive: skip (the default) leaves the run out, wait keeps one run waiting for its end, allow runs them at the same time"`
+	Task    ScheduledTask `json:"task"`
+}
+
+// ScheduledTask describes the tasks that a schedule creates.
+type ScheduledTask struct {
+	Action      string          `json:"action" doc:"an id"`
+	Subject     string          `json:"subject,omitempty"`
+	Data        json.RawMessage `json:"data,omitempty" doc:"for the handler of the action"`
+	Priority    int64           `json:"priority,omitempty" doc:"higher is sooner"`
+	Timeout     Seconds         `json:"timeout,omitempty" doc:"of one attempt; 600 if absent"`
+	MaxAttempts int64           `json:"max_attempts,omitempty" doc:"attempts that may fail"`
+	Backoff     Seconds         `json:"backoff,omitempty" doc:"seconds after an attempt that failed"`
+	Group       string          `json:"group,omitempty" doc:"groups of tasks of equal priority take turns"`
+	Tags        []string        `json:"tags,omitempty" doc:"the schedule adds schedule:NAME and due:TIME"`
+	Limits      []string        `json:"limits,omitempty" doc:"names of limits"`
+	OnLimit     string          `json:"on_limit,omitempty" doc:"if a limit has no free slot: wait (the default), cancel_running or drop"`
+}
+
+// What becomes of the due times that passed while no coordinator ran.
+const (
+	MissedOne  = "one" // one task for the last of them; the default
+	MissedNone = "none"
+)
+
+// What a schedule does while a task of an earlier run is alive.
+const (
+	OverlapSkip  = "skip" // it leaves the run out; the default
+	OverlapWait  = "wait" // one run waits for the end of that task
+	OverlapAllow = "allow"
+)

@@ -1,0 +1,245 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"path/filepath"
+
+	"leasehold/coordinator/codeindex"
+	"leasehold/manager/index"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/analyse"
+	"leasehold/shared/codesearch/embedded"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+	"leasehold/shared/gitrepo"
+	"leasehold/shared/supervisor"
+	"leasehold/worker/indexing"
+)
+
+// The names in a data folder.
+const (
+	indexDir   = "index"
+	uploadsDir = "uploads"
+	mirrorsDir = "mirrors"
+	segmentDir = "segments" // in which a worker builds segments
+)
+
+// codeIndex is what managers and workers use of the code index: that of this process, or
+// that of a coordinator elsewhere.
+type codeIndex interface {
+	index.Index
+	indexing.Index
+}
+
+// openIndex opens the code index of the folder. It is not part of open, because most
+// commands do not use it.
+func (d *DataDir) openIndex(ctx context.Context) error {
+	if d.index != nil {
+		return nil
+	}
+	dir := filepath.Join(d.cfg.Data, indexDir)
+	store, err := embedded.Open(dir, embedded.Options{})
+	if err != nil {
+		return err
+	}
+	d.opened.Push(store.Close)
+	index, err := codeindex.New(filepath.Join(dir, uploadsDir), store, d.Catalog)
+	if err != nil {
+		return err
+	}
+	if err := index.DropRemoved(ctx); err != nil {
+		return err
+	}
+	d.store, d.index = store, index
+	return nil
+}
+
+// hostIndex is openIndex for a coordinator, which has other work too: if the index is
+// damaged, its calls return the error.
+func (d *DataDir) hostIndex(ctx context.Context) error {
+	err := d.openIndex(ctx)
+	if !errors.Is(err, fault.ErrCorrupt) {
+		return err
+	}
+	d.log.Error("the code index cannot be used; all other work goes on", "error", err)
+	d.index, err = codeindex.New(filepath.Join(d.cfg.Data, indexDir, uploadsDir), codeindex.Unusable(err), d.Catalog)
+	return err
+}
+
+// mergeIndex merges the segments of the code index until ctx ends.
+func (d *DataDir) mergeIndex(ctx context.Context) error {
+	if d.store == nil {
+		return nil
+	}
+	return d.store.Run(ctx)
+}
+
+// RemoveOrigin removes an origin from the catalog and its files from the code index. It may
+// be repeated if the process was killed in between.
+func (d *DataDir) RemoveOrigin(ctx context.Context, id string) error {
+	if err := d.hostIndex(ctx); err != nil {
+		return err
+	}
+	err := d.Catalog.RemoveOrigin(ctx, id)
+	if err != nil && !errors.Is(err, fault.ErrNotFound) {
+		return err
+	}
+	return errors.Join(err, d.index.DropRepo(ctx, id))
+}
+
+// RemoveOrigin removes an origin, and all that is known of it.
+func (s *CatalogSource) RemoveOrigin(ctx context.Context, id string) error {
+	if s.Dir != nil {
+		return s.Dir.RemoveOrigin(ctx, id)
+	}
+	return s.Catalog.RemoveOrigin(ctx, id)
+}
+
+// indexer is what a manager visits and indexes repositories with.
+type indexer struct {
+	mirrors *gitrepo.Store // nil: this machine has no git command
+	content *index.Content // nil: nothing is indexed
+	port    net.Listener   // of content
+}
+
+// openMirrors opens the folder of mirrors below dir. Its indexer indexes nothing.
+func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
+	mirrors, err := gitrepo.Open(gitrepo.Config{
+		Dir: filepath.Join(dir, mirrorsDir), TotalBytes: cfg.MirrorBytes, Schemes: cfg.GitSchemes, Hosts: cfg.GitHosts, Tokens: cfg.GitTokens, SSH: cfg.GitSSH, Resolve: f.Resolve,
+	})
+	if errors.Is(err, fault.ErrNotFound) {
+		if cfg.Index {
+			log.Warn("repositories cannot be indexed on this machine", "error", err)
+		}
+		return &indexer{}, nil
+	}
+	return &indexer{mirrors: mirrors}, err
+}
+
+// openIndexer opens the folder of mirrors below dir and, if repositories are indexed, the
+// port at which workers read files.
+func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
+	x, err := openMirrors(cfg, dir, f, log)
+	if err != nil || !cfg.Index {
+		return x, err
+	}
+	if x.port, err = net.Listen("tcp", cfg.ContentListen); err != nil {
+		return nil, config.Invalid{{Key: "content-listen", Text: err.Error()}}
+	}
+	x.content = index.NewContent(advertised(cfg.Advertise, x.port.Addr()))
+	return x, nil
+}
+
+// advertised returns the address at which workers reach a port: the one that is set, with
+// the port of the listener unless it has its own.
+func advertised(set string, listens net.Addr) string {
+	host, port, err := net.SplitHostPort(set)
+	if err != nil {
+		return listens.String()
+	}
+	if _, own, err := net.SplitHostPort(listens.String()); err == nil && port == "0" {
+		port = own
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// flow returns the flow that visits and indexes repositories.
+func (x *indexer) flow(cfg config.Config, common index.Config, own codeIndex) *index.Flow {
+	common.Wanted = gitrepo.Wanted{Branches: cfg.Branches, History: cfg.History}
+	common.Timeout, common.Look = indexTimeout, cfg.CapacityLook
+	common.Mirrors = x.mirrors
+	if x.content != nil {
+		common.Index, common.Content = own, x.content
+	}
+	return index.NewFlow(common)
+}
+
+// beside runs manage, and serves files to workers until it returns.
+func (x *indexer) beside(ctx context.Context, manage supervisor.Task) error {
+	if x.content == nil {
+		return manage(ctx)
+	}
+	return supervisor.All(ctx, manage, func(ctx context.Context) error { return x.content.Serve(ctx, x.port) })
+}
+
+// newIndexing returns the handler of tasks of index, and the function that ends it.
+func newIndexing(ctx context.Context, own codeIndex, log *slog.Logger) (*indexing.Handler, func() error) {
+	analyser := analyse.New(analyse.FindCtags(ctx))
+	h := indexing.New(own, analyser, log)
+	return h, func() error { return errors.Join(h.Close(), analyser.Close()) }
+}
+
+// SearchCode calls visit for the matches of a query, at most limit, until visit returns
+// false. Each match has as many lines before and after it as lines says.
+func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lines int, visit func(apitypes.CodeMatch) bool) (apitypes.SearchEnd, error) {
+	q, err := codesearch.Parse(query)
+	if err != nil {
+		return apitypes.SearchEnd{}, err
+	}
+	if s.API != nil {
+		return s.API.Search(ctx, query, limit, lines, visit)
+	}
+	if err := s.Dir.openIndex(ctx); err != nil {
+		return apitypes.SearchEnd{}, err
+	}
+	stats, err := s.Dir.index.Search(ctx, q, codesearch.Options{Limit: limit, Context: lines}, func(m codesearch.Match) bool {
+		return visit(codeindex.MatchOf(m))
+	})
+	return codeindex.EndOf(stats), err
+}
+
+// CodeReport returns the n largest functions, the n most complex files and the languages of
+// a repository.
+func (s *CatalogSource) CodeReport(ctx context.Context, repo string, n int) (apitypes.CodeReport, error) {
+	if s.API != nil {
+		return s.API.CodeReport(ctx, repo, n)
+	}
+	return s.Dir.CodeReport(ctx, repo, n)
+}
+
+// CodeReport is CatalogSource.CodeReport for the code index of the folder.
+func (d *DataDir) CodeReport(ctx context.Context, repo string, n int) (apitypes.CodeReport, error) {
+	if err := d.openIndex(ctx); err != nil {
+		return apitypes.CodeReport{}, err
+	}
+	return d.index.Report(ctx, repo, n)
+}
+
+// IndexedFiles lists at most most files of a repository, or those that are not indexed.
+func (s *CatalogSource) IndexedFiles(ctx context.Context, repo string, skipped bool, most int) (apitypes.Page[apitypes.IndexedFile], error) {
+	if s.API != nil {
+		return s.API.Files(ctx, repo, skipped, most)
+	}
+	if err := s.Dir.openIndex(ctx); err != nil {
+		return apitypes.Page[apitypes.IndexedFile]{}, err
+	}
+	return s.Dir.index.ListFiles(ctx, codeindex.FileQuery{Repo: repo, SkippedOnly: skipped, Limit: most})
+}
+
+// Repositories lists at most most indexed repositories.
+func (s *CatalogSource) Repositories(ctx context.Context, most int) (apitypes.Page[apitypes.CodeRepository], error) {
+	if s.API != nil {
+		return s.API.Repositories(ctx, most)
+	}
+	if err := s.Dir.openIndex(ctx); err != nil {
+		return apitypes.Page[apitypes.CodeRepository]{}, err
+	}
+	all, err := s.Dir.index.Repositories(ctx)
+	return apitypes.Page[apitypes.CodeRepository]{Items: all[:min(len(all), most)], Total: len(all)}, err
+}
+
+// ReadFile returns lines of an indexed file, at most n from the line with the number from.
+func (s *CatalogSource) ReadFile(ctx context.Context, repo, path string, from, n int) (apitypes.CodeFile, error) {
+	if s.API != nil {
+		return s.API.ReadFile(ctx, repo, path, from, n)
+	}
+	if err := s.Dir.openIndex(ctx); err != nil {
+		return apitypes.CodeFile{}, err
+	}
+	return s.Dir.index.Read(ctx, codeindex.FilePlace{Repo: repo, Path: path, From: from, Lines: n})
+}

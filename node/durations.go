@@ -1,0 +1,40 @@
+package node
+
+import (
+	"time"
+
+	"leasehold/coordinator/api"
+	"leasehold/shared/histogram"
+	"leasehold/shared/space"
+)
+
+// callBounds are the bounds of the durations of calls over the gate.
+var callBounds = []time.Duration{
+	100 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond,
+	50 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, time.Second, 10 * time.Second, time.Minute,
+}
+
+// measuredVerbs are the verbs whose calls are measured over the gate. Receive and Next mostly
+// wait for something to happen, and are left out.
+var measuredVerbs = []space.Verb{
+	space.VerbPut, space.VerbPutP, space.VerbGet, space.VerbGetP, space.VerbGetAll, space.VerbQuery, space.VerbQueryP, space.VerbQueryAll,
+	space.VerbCount, space.VerbCall, space.VerbCreate, space.VerbList,
+}
+
+// durations returns the histograms of a coordinator, and those of calls over its gate by verb.
+func durations(h *hosted) (all []api.Durations, calls map[space.Verb]*histogram.Histogram) {
+	tasks, leases := h.Durations()
+	all = []api.Durations{
+		{Name: "leasehold_task_seconds", Help: "Time from the claim of a task to its end: done, given back, timed out or lost.", Histogram: tasks},
+		{Name: "leasehold_lease_seconds", Help: "Time from the grant of a lease to its end.", Histogram: leases},
+	}
+	calls = map[space.Verb]*histogram.Histogram{}
+	for _, verb := range measuredVerbs {
+		calls[verb] = histogram.New(callBounds...)
+		all = append(all, api.Durations{
+			Name: "leasehold_gate_call_seconds", Help: "Time from a request over the gate to its answer, with the time that it waited for a tuple.",
+			Labels: []string{"verb", verb.String()}, Histogram: calls[verb],
+		})
+	}
+	return all, calls
+}

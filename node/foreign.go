@@ -1,0 +1,78 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"leasehold/coordinator/gate/foreign"
+	"leasehold/coordinator/gate/gospace"
+	"leasehold/coordinator/gate/mux"
+	"leasehold/coordinator/gate/pspace"
+	"leasehold/shared/config"
+	"leasehold/shared/supervisor"
+)
+
+// foreignGate is the open port of a gate for foreign programs.
+type foreignGate struct {
+	config.Gate
+	port net.Listener
+}
+
+// foreignGates are the gates for foreign programs of one coordinator.
+type foreignGates []foreignGate
+
+// listenForeign opens the ports of gates.
+func (p *ports) listenForeign(wanted []config.Gate) (open foreignGates, err error) {
+	for _, g := range wanted {
+		protocol := mux.Gob
+		if g.Protocol == config.PSpace {
+			protocol = mux.JSON
+		}
+		port, err := p.listen("gate", g.Address, protocol)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, foreignGate{g, port})
+	}
+	return open, nil
+}
+
+// addresses returns the gates as in the setting, with their actual ports.
+func (f foreignGates) addresses() (all []string) {
+	for _, g := range f {
+		actual := g.Gate
+		actual.Address = g.port.Addr().String()
+		all = append(all, actual.String())
+	}
+	return all
+}
+
+// tasks returns what serves the gates. It creates the spaces that gates name.
+func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, error) {
+	if len(f) == 0 {
+		return nil, nil
+	}
+	hub := foreign.NewHub(foreign.Config{
+		Engine: h.Engine(), Connections: maxConnections(), Exempt: h.cfg.QuotaExempt, Memory: h.memory, Log: h.log,
+	})
+	all := []supervisor.Task{hub.Run}
+	for _, g := range f {
+		serve, err := g.open(ctx, hub, h.log)
+		if err != nil {
+			return nil, fmt.Errorf("gate %s: %w", g.Gate, err)
+		}
+		all = append(all, func(ctx context.Context) error { return serve(ctx, g.port) })
+	}
+	return all, nil
+}
+
+// open returns what serves the gate's port.
+func (g foreignGate) open(ctx context.Context, hub *foreign.Hub, log *slog.Logger) (serve func(context.Context, net.Listener) error, err error) {
+	access := foreign.Access{Write: g.Write}
+	if g.Protocol == config.PSpace {
+		return pspace.New(pspace.Config{Hub: hub, Access: access, Log: log}).Serve, nil
+	}
+	return gospace.New(gospace.Config{Hub: hub, Space: g.Space, Access: access, Log: log}).Serve, hub.Create(ctx, g.Space)
+}

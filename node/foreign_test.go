@@ -1,0 +1,78 @@
+package node
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/config"
+	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/tuple"
+)
+
+// gobMilk is the request of a goSpace client: Put("milk", 2).
+var gobMilk = []byte("\x28\x7f\x03\x01\x01\x07Message\x01\xff\x80\x00\x01\x02\x01\x09Operation\x01\x0c\x00\x01\x01T\x01\x10\x00\x00\x00" +
+	"\x58\xff\x80\x01\x0bPUT_REQUEST\x01\x2agithub.com/pspaces/gospace/container.Tuple\xff\x81\x03\x01\x01\x05Tuple\x01\xff\x82\x00\x01\x01\x01\x04Flds\x01\xff\x84\x00\x00\x00" +
+	"\x1c\xff\x83\x02\x01\x01\x0e[]interface {}\x01\xff\x84\x00\x01\x10\x00\x00" +
+	"\x1e\xff\x82\x1a\x01\x02\x06string\x0c\x06\x00\x04milk\x03int\x04\x02\x00\x04\x00\x00")
+
+func TestOnePortServesAllProtocols(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := free.Addr().String()
+	require.NoError(t, free.Close())
+	cfg, err := config.Load(nil)
+	require.NoError(t, err)
+	cfg.Data, cfg.Listen, cfg.HTTP = t.TempDir(), address, address
+	cfg.Gates = []config.Gate{{Protocol: config.GoSpace, Address: address, Space: "fridge", Write: true}, {Protocol: config.PSpace, Address: address, Write: true}}
+	ctx, stop := context.WithCancel(t.Context())
+	listening, ended := make(chan Addresses, 1), make(chan error, 1)
+	go func() { ended <- RunCoordinator(ctx, cfg, discard, func(at Addresses) { listening <- at }) }()
+	require.Equal(t, []string{"gospace=" + address + ",fridge,write", "pspace=" + address + ",write"}, (<-listening).Gates)
+
+	native, err := remote.Dial(t.Context(), remote.Config{Address: address, Session: "test-1", Log: discard})
+	require.NoError(t, err)
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+		return c
+	}
+	gob := dial()
+	_, err = gob.Write(gobMilk)
+	require.NoError(t, err)
+	answer, err := io.ReadAll(gob)
+	require.NoError(t, err)
+	require.Equal(t, []byte{3, 2, 0, 1}, answer)
+	require.NoError(t, gob.Close())
+
+	found, err := space.Over(native).Space("fridge").Query(t.Context(), tuple.Match("milk", tuple.Formal{Type: tuple.Int}))
+	require.NoError(t, err)
+	require.Equal(t, tuple.New("milk", 2), found)
+
+	json := dial()
+	_, err = io.WriteString(json, `{"messageType":"GET_REQUEST","target":"fridge","clientSession":"0","template":[{"formal":true,"value":"pspace:string"},{"formal":true,"value":"pspace:int"}]}`)
+	require.NoError(t, err)
+	line, err := bufio.NewReader(json).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, `[[{"type":"pspace:string","value":"milk"},{"type":"pspace:int","value":2}]]`)
+	require.NoError(t, json.Close())
+
+	health, err := http.Get("http://" + address + "/healthz")
+	require.NoError(t, err)
+	require.NoError(t, health.Body.Close())
+	require.Equal(t, http.StatusOK, health.StatusCode)
+	http.DefaultClient.CloseIdleConnections()
+
+	require.NoError(t, space.Over(native).Close(context.Background()))
+	stop()
+	require.NoError(t, <-ended)
+}

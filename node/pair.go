@@ -1,0 +1,206 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"leasehold/coordinator/database"
+	"leasehold/shared/backup"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/pairing"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pebble"
+)
+
+// pairedJournal is the journal of a data folder as one of a pair. While no coordinator
+// runs it is closed, and its mark is written to its folder.
+type pairedJournal struct {
+	config pebble.Config
+	open   *pebble.Journal // nil: closed
+	last   uint64          // position when it was closed
+}
+
+func (j *pairedJournal) SetMark(ctx context.Context, m pairing.Mark) error {
+	if j.open != nil {
+		return j.open.SetMark(ctx, m)
+	}
+	return pebble.WriteMark(j.config, m)
+}
+
+func (j *pairedJournal) position() uint64 {
+	if j.open != nil {
+		j.last = j.open.Position()
+	}
+	return j.last
+}
+
+func (j *pairedJournal) Changes(context.Context) (uint64, error) { return j.position(), nil }
+
+func (j *pairedJournal) Describe(context.Context) (string, error) {
+	if j.open == nil {
+		return "the records of its last start", nil
+	}
+	return fmt.Sprintf("records: %d", j.position()), nil
+}
+
+func (d *DataDir) journalConfig() pebble.Config {
+	return pebble.Config{Dir: filepath.Join(d.cfg.Data, journalDir), Log: d.log}
+}
+
+// openPair calls open, which opens the database, and checks that database and journal
+// belong together. It makes no new database in place of one that is missing, unless the
+// operator accepts that. With tolerant, a database that is there can be used alone.
+func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error) error {
+	if d.cfg.Journal == config.JournalMemory {
+		return open()
+	}
+	state, err := database.FindState(filepath.Join(d.cfg.Data, catalogFile))
+	if err != nil {
+		return err
+	}
+	found := pairing.Found{State: state}
+	if state == pairing.Present {
+		if err := open(); err != nil {
+			return err
+		}
+		if found.Mark, err = d.database.Mark(ctx); err != nil {
+			return err
+		}
+	}
+	journal, err := pebble.FindMark(d.journalConfig())
+	var lost pairing.Name
+	if err == nil {
+		lost, err = d.accept(pairing.Check(found, journal))
+	}
+	switch {
+	case err != nil && tolerant && state == pairing.Present:
+		d.unpaired = err
+		return nil
+	case err != nil:
+		return err
+	case lost == pairing.Database:
+		found.Mark = pairing.Mark{}
+		err = errors.Join(d.closeDatabase(), d.setAside(catalogFile, "", "-wal", "-shm"), open())
+	case lost == pairing.Journal:
+		journal.Mark = pairing.Mark{}
+		err = d.setAside(journalDir, "")
+	case state != pairing.Present:
+		err = open()
+	}
+	if err != nil {
+		return err
+	}
+	d.journal = &pairedJournal{config: d.journalConfig()}
+	d.pair, err = pairing.New(ctx, d.database, d.journal, found.Mark, journal.Mark)
+	return err
+}
+
+// accept returns a mismatch, unless the operator has accepted it. Lost is then the store
+// that must begin anew; an older store is used as it is.
+func (d *DataDir) accept(err error) (lost pairing.Name, refused error) {
+	accepted := pairing.Name(d.cfg.AcceptMissing)
+	var m *pairing.Mismatch
+	if !errors.As(err, &m) {
+		if err == nil && accepted != "" {
+			d.log.Warn("database and journal belong together: remove the option --accept-missing, which would accept the next loss too")
+		}
+		return "", err
+	}
+	if accepted == "" || m.Kind != pairing.IsForeign && accepted != m.Store {
+		return "", fmt.Errorf("data folder %s: %w", d.cfg.Data, m)
+	}
+	d.log.Warn("going on without a part of the data folder, as --accept-missing says", "without", accepted, "reason", m)
+	if m.Kind == pairing.IsOlder {
+		return "", nil
+	}
+	return accepted, nil
+}
+
+func (d *DataDir) closeDatabase() error {
+	if d.database == nil {
+		return nil
+	}
+	return d.database.Close()
+}
+
+// setAside renames what is there of name with each ending, so that nothing is overwritten.
+func (d *DataDir) setAside(name string, endings ...string) error {
+	from := filepath.Join(d.cfg.Data, name)
+	to := ""
+	for n := 1; ; n++ {
+		to = fmt.Sprintf("%s.aside-%d", from, n)
+		if found, err := filepath.Glob(to + "*"); err != nil || len(found) == 0 {
+			break
+		}
+	}
+	for _, ending := range endings {
+		err := os.Rename(from+ending, to+ending)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("data folder: %w: %w", fault.ErrFolder, err)
+		}
+		d.log.Warn("kept under a new name", "file", to+ending)
+	}
+	return nil
+}
+
+// beginPair raises the counter of both stores at a start. Spaces is the open journal. A
+// full disk does not prevent a start: the stores stay a pair.
+func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
+	if d.pair == nil {
+		return nil
+	}
+	d.journal.open, _ = spaces.(*pebble.Journal)
+	return d.raise(ctx)
+}
+
+func (d *DataDir) raise(ctx context.Context) error {
+	err := d.pair.Raise(ctx)
+	if errors.Is(err, fault.ErrOverloaded) {
+		d.log.Warn("cannot write the counter that keeps database and journal together", "error", err)
+		return nil
+	}
+	return err
+}
+
+// endPair raises the counter after a clean stop. The pair is not used any more.
+func (d *DataDir) endPair(ctx context.Context, clean bool) error {
+	if d.pair == nil {
+		return nil
+	}
+	defer func() { d.pair = nil }()
+	if !clean {
+		return nil
+	}
+	return d.raise(context.WithoutCancel(ctx))
+}
+
+// closePair raises the counter if a command has changed the database of a pair.
+func (d *DataDir) closePair() error {
+	if d.pair == nil || d.pair.Mark().Instance == "" {
+		return nil
+	}
+	if err := d.pair.RaiseIfChanged(context.Background()); !errors.Is(err, fault.ErrOverloaded) {
+		return err
+	}
+	return nil // the disk is full; the stores stay a pair
+}
+
+// Restore makes the data folder data of the backup at src, with an instance id of its own,
+// because the folder that was backed up may go on.
+func Restore(ctx context.Context, src, data string) error {
+	return backup.Restore(ctx, src, data, func(dir string) error {
+		m := pairing.Mark{Instance: pairing.NewInstance(), Counter: 1, Confirmed: 1, At: time.Now()}
+		file := filepath.Join(dir, catalogFile)
+		err := errors.Join(database.WriteMark(ctx, file, m), pebble.WriteMark(pebble.Config{Dir: filepath.Join(dir, journalDir)}, m))
+		return errors.Join(err, os.Remove(file+"-lock"))
+	})
+}

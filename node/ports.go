@@ -1,0 +1,60 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+
+	"leasehold/coordinator/gate/mux"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/supervisor"
+)
+
+// ports opens the ports of a coordinator. Gates that have the same address, with a port
+// that is not 0, share it.
+type ports struct {
+	uses   map[string]int       // gates by address
+	shared map[string]*mux.Port // by address
+	open   []net.Listener       // all that were opened
+}
+
+// newPorts counts the gates of each address.
+func newPorts(cfg config.Config) ports {
+	p := ports{uses: map[string]int{}, shared: map[string]*mux.Port{}}
+	p.uses[cfg.Listen]++
+	p.uses[cfg.HTTP]++
+	for _, g := range cfg.Gates {
+		p.uses[g.Address]++
+	}
+	return p
+}
+
+// listen opens the port of a gate; key is the setting that has its address.
+func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener, error) {
+	if port := p.shared[address]; port != nil {
+		return port.Listener(protocol), nil
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", key, fault.ErrInvalid, err)
+	}
+	p.open = append(p.open, l)
+	if p.uses[address] == 1 || strings.HasSuffix(address, ":0") {
+		return l, nil
+	}
+	port := mux.New(l, mux.Config{})
+	p.shared[address] = port
+	return port.Listener(protocol), nil
+}
+
+// tasks returns what serves the ports that gates share.
+func (p *ports) tasks(log *slog.Logger) (all []supervisor.Task) {
+	for _, port := range p.shared {
+		port.Log = log
+		all = append(all, func(ctx context.Context) error { return port.Serve(ctx) })
+	}
+	return all
+}

@@ -1,0 +1,93 @@
+package apiclient
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+)
+
+// maxSearchLine limits one line of the answer of a search, in bytes: a match has at most
+// 21 texts of 1 KiB, which JSON may make six times as long.
+const maxSearchLine = 1 << 20
+
+// Search calls visit for each match of a query, at most limit, until visit returns false.
+// Each match has as many lines before and after it as context says. The matches arrive
+// while the coordinator searches.
+func (c *Client) Search(ctx context.Context, query string, limit, lines int, visit func(apitypes.CodeMatch) bool) (end apitypes.SearchEnd, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	u := c.base.JoinPath("/api/v1/search")
+	u.RawQuery = url.Values{"q": {query}, "limit": {strconv.Itoa(limit)}, "context": {strconv.Itoa(lines)}}.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return end, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return end, c.unreachable(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		data, err := io.ReadAll(io.LimitReader(answer.Body, maxSearchLine))
+		if err != nil {
+			return end, c.unreachable(err)
+		}
+		return end, c.refused(answer, data)
+	}
+	in := bufio.NewScanner(answer.Body)
+	in.Buffer(nil, maxSearchLine)
+	for in.Scan() {
+		var line apitypes.SearchLine
+		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+			return end, fmt.Errorf("response of %s: %w: %w", c.base, fault.ErrCorrupt, err)
+		}
+		switch {
+		case line.Error != nil:
+			return end, refusal{fault.FromCode(string(line.Error.Code)), line.Error.Detail}
+		case line.Done != nil:
+			return *line.Done, nil
+		case line.Match != nil && !visit(*line.Match):
+			return end, nil
+		}
+	}
+	err = in.Err()
+	if err == nil {
+		err = errors.New("the answer is broken off")
+	}
+	return end, c.unreachable(err)
+}
+
+// CodeReport returns the n largest functions, the n most complex files and the languages of
+// a repository.
+func (c *Client) CodeReport(ctx context.Context, repo string, n int) (r apitypes.CodeReport, err error) {
+	q := url.Values{"repo": {repo}, "limit": {strconv.Itoa(n)}}
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "report", Query: q, Answer: &r, Repeat: true})
+	return r, err
+}
+
+// Files lists the files of a repository, or of all, at most most.
+func (c *Client) Files(ctx context.Context, repo string, skipped bool, most int) (apitypes.Page[apitypes.IndexedFile], error) {
+	q := url.Values{"repo": {repo}, "skipped": {strconv.FormatBool(skipped)}}
+	return List[apitypes.IndexedFile](ctx, c, "files", q, PageSize, most)
+}
+
+// Repositories lists the indexed repositories.
+func (c *Client) Repositories(ctx context.Context, most int) (apitypes.Page[apitypes.CodeRepository], error) {
+	return List[apitypes.CodeRepository](ctx, c, "repositories", nil, PageSize, most)
+}
+
+// ReadFile returns lines of an indexed file, at most n from the line with the number from.
+func (c *Client) ReadFile(ctx context.Context, repo, path string, from, n int) (f apitypes.CodeFile, err error) {
+	q := url.Values{"repo": {repo}, "path": {path}, "from": {strconv.Itoa(from)}, "limit": {strconv.Itoa(n)}}
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "file", Query: q, Answer: &f, Repeat: true})
+	return f, err
+}

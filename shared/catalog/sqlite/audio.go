@@ -1,0 +1,117 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+// AudioToCheck reads all episodes of the origin, because an index by the time of the check
+// would have to be written at each check.
+func (s *Store) AudioToCheck(ctx context.Context, origin string, limit int) (list []models.Audio, err error) {
+	err = s.file.Read(ctx, "catalog.AudioToCheck "+origin, func(c *sqlfile.Conn) error {
+		number, err := originNumber(c, origin)
+		if err != nil {
+			return err
+		}
+		return c.All(`SELECT id, uri, iif(audio_uri = uri, audio_etag, ''), iif(audio_uri = uri, audio_modified, ''), iif(audio_uri = uri, audio_bytes, 0)
+			FROM episode WHERE origin = ? AND gone = 0 AND unlisted = 0 AND (uri LIKE 'http://%' OR uri LIKE 'https://%')
+			ORDER BY audio_checked, first_curated DESC, id LIMIT ?`, []any{number, max(limit, 0)}, func(row sqlfile.Row) error {
+			var a models.Audio
+			err := row.Scan(&a.Episode, &a.URI, &a.ETag, &a.Modified, &a.Bytes)
+			list = append(list, a)
+			return err
+		})
+	})
+	return list, err
+}
+
+// AudioChecked works in transactions of a few episodes each.
+func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (replaced int, err error) {
+	err = s.file.Steps(ctx, "catalog.AudioChecked", func(c *sqlfile.Conn) (done bool, err error) {
+		if len(checked) == 0 {
+			return true, nil
+		}
+		stored, isReplaced, err := audioChecked(c, at, checked[0])
+		if err != nil {
+			return false, err
+		}
+		if isReplaced {
+			replaced++
+		}
+		if stored {
+			checked = checked[1:]
+		}
+		return len(checked) == 0, nil
+	})
+	return replaced, err
+}
+
+// audioChecked records one check. It reports stored as false if it must be called again in
+// another step.
+func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
+	old, known, err := versionOf(c, episodes, a.Episode)
+	if err != nil || !known || old.gone {
+		return true, false, err
+	}
+	var uri string
+	if _, err := c.One("SELECT uri FROM episode WHERE number = ?", []any{old.number}, sqlfile.Into(&uri)); err != nil || uri != a.URI {
+		return true, false, err
+	}
+	version := models.NewID(old.listed, a.ETag, a.Modified, fmt.Sprint(a.Bytes))
+	if replaced = a.Replaced && version != old.version; replaced {
+		if cleared, err := clearResearch(c, old.number); err != nil || !cleared {
+			return false, false, err
+		}
+		if err := c.Exec("UPDATE episode SET version = ?, listed_version = ?, hash = '' WHERE number = ?", version, old.listed, old.number); err != nil {
+			return false, false, err
+		}
+		if err := openEpisode(c, a.Episode); err != nil {
+			return false, false, err
+		}
+	}
+	return true, replaced, c.Exec("UPDATE episode SET audio_checked = ?, audio_uri = ?, audio_etag = ?, audio_modified = ?, audio_bytes = ? WHERE number = ?",
+		stamp(at), a.URI, a.ETag, a.Modified, a.Bytes, old.number)
+}
+
+// clearResearch deletes what is known of an episode except its findings, because its audio is
+// another one now: some of the problems, and once none is left the set of researched clips.
+// It reports whether it has deleted everything.
+func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
+	const rows = 100
+	n, err := c.Affect("DELETE FROM problem WHERE number IN (SELECT number FROM problem WHERE episode = ? LIMIT ?)", episode, rows)
+	if err != nil || n == rows {
+		return false, err
+	}
+	return true, c.Exec("DELETE FROM researched WHERE episode = ?", episode)
+}
+
+// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is
+// 0, that were not found in the current version of the episode.
+func deleteOldFindings(c *sqlfile.Conn, episode, clip int64) error {
+	researched, err := loadResearched(c, episode)
+	if err != nil {
+		return err
+	}
+	var old []int64
+	err = c.All("SELECT DISTINCT clip FROM finding WHERE episode = ?1 AND (?2 = 0 OR clip = ?2)", []any{episode, clip}, func(row sqlfile.Row) error {
+		var n int64
+		err := row.Scan(&n)
+		if !researched.Contains(uint32(n)) {
+			old = append(old, n)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range old {
+		if err := c.Exec("DELETE FROM finding WHERE episode = ? AND clip = ?", episode, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/sqlfile"
+)
+
+// sweep chooses the first of the clips that the first candidate lacks, and the candidates of its priority
+// that lack it too and have been researched. It returns nothing if these are
+// too few. It reads without the writer, so what it returns may be out of date, as all that Select returns.
+func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
+	least := catalog.SweepShare * int(clips.GetCardinality())
+	if l.Episodes < least || len(first.researched) == 0 {
+		return r, nil
+	}
+	clip, ok := w.clips.unswept(clips, l.Unswept)
+	if !ok {
+		return r, nil
+	}
+	r.Clips = []models.ResearchItem{w.clips.items[clip]}
+	err = w.s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		r.Episodes = nil
+		for skip := 0; len(r.Episodes) < l.Episodes; {
+			page, err := candidates(c, skip, l.Episodes)
+			if err != nil || len(page) == 0 {
+				return err
+			}
+			skip += len(page)
+			for _, e := range page {
+				if e.priority < first.priority {
+					return nil
+				}
+				wanted, _, err := w.wanted(c, e)
+				if err != nil {
+					return err
+				}
+				if len(e.researched) > 0 && e.item.Media.Hash != "" && wanted.Contains(w.clips.numbers[clip]) && len(r.Episodes) < l.Episodes {
+					r.Episodes = append(r.Episodes, e.item)
+				}
+			}
+		}
+		return nil
+	})
+	if len(r.Episodes) < least {
+		return models.Research{}, err
+	}
+	return r, err
+}
+
+// unswept returns the place of the first of the wanted clips that is not among the ids.
+func (s *clipSet) unswept(wanted *roaring.Bitmap, ids []string) (place int, ok bool) {
+	for i, n := range s.numbers {
+		if wanted.Contains(n) && !slices.Contains(ids, s.items[i].ID) {
+			return i, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,110 @@
+package analyse
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"strings"
+
+	enry "github.com/go-enry/go-enry/v2"
+
+	"leasehold/shared/codesearch"
+)
+
+// Bounds of one blob.
+const (
+	maxSymbols   = 20_000
+	maxFunctions = 20_000
+	maxSignature = 200      // bytes
+	sampleBytes  = 16 << 10 // from which the language is detected
+)
+
+// Showcase is the language of files whose name ends in .showcase.
+const Showcase = "Showcase"
+
+// Analyser analyses files. It may be used concurrently.
+type Analyser struct{ ctags *ctags }
+
+// New returns an Analyser that finds symbols with the universal-ctags at the path
+// ctagsPath, or by rules if it is empty. Close ends its processes.
+func New(ctagsPath string) *Analyser {
+	a := &Analyser{}
+	if ctagsPath != "" {
+		a.ctags = &ctags{path: ctagsPath}
+	}
+	return a
+}
+
+// Close waits for calls of ctags and ends its processes.
+func (a *Analyser) Close() error { return a.ctags.close() }
+
+// Blob returns the document of a blob that occurs at the given path. A blob that must not
+// be indexed has the reason, and neither content nor symbols. An error means that ctx has
+// ended.
+func (a *Analyser) Blob(ctx context.Context, name string, oid codesearch.OID, content []byte) (codesearch.Blob, error) {
+	b := codesearch.Blob{OID: oid, BlobInfo: codesearch.BlobInfo{Size: int64(len(content)), Skipped: codesearch.SkipReason(content)}}
+	if b.Skipped != "" {
+		return b, nil
+	}
+	b.Content = content
+	b.Lang = Language(name, content)
+	b.Generated = isGenerated(name, content)
+	counted := countLines(b.Lang, content)
+	b.Lines, b.Code, b.Comment, b.Complexity = counted.lines, counted.code, counted.comment, counted.complexity
+	if b.Lang == "Go" {
+		b.Symbols, b.Functions = parseGo(content)
+		return b, nil
+	}
+	var err error
+	b.Symbols, err = a.symbols(ctx, b.Lang, content)
+	return b, err
+}
+
+// symbols asks ctags, and falls back to the rules if ctags cannot answer.
+func (a *Analyser) symbols(ctx context.Context, lang string, content []byte) ([]codesearch.Symbol, error) {
+	if a.ctags != nil && ctagsKnows(lang) {
+		found, err := a.ctags.symbols(ctx, lang, content)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err == nil {
+			return found, nil
+		}
+	}
+	return bySimpleRules(lang, content), nil
+}
+
+// Language returns the name of a file's language as go-enry spells it, Showcase, or "" if
+// it is unknown.
+func Language(name string, content []byte) string {
+	if strings.EqualFold(path.Ext(name), ".showcase") {
+		return Showcase
+	}
+	return enry.GetLanguage(path.Base(name), sample(content))
+}
+
+// Vendored reports whether a path is that of a copy of another project's code.
+func Vendored(name string) bool { return enry.IsVendor(name) }
+
+// isGenerated reports whether a program has written a file.
+func isGenerated(name string, content []byte) bool { return enry.IsGenerated(name, sample(content)) }
+
+// sample returns the first lines of a file.
+func sample(content []byte) []byte {
+	if len(content) <= sampleBytes {
+		return content
+	}
+	if i := bytes.LastIndexByte(content[:sampleBytes], '\n'); i > 0 {
+		return content[:i+1]
+	}
+	return content[:sampleBytes]
+}
+
+// oneLine returns text in one line of at most maxSignature bytes.
+func oneLine(text string) string {
+	text = strings.ToValidUTF8(strings.Join(strings.Fields(text[:min(len(text), 4*maxSignature)]), " "), "")
+	if len(text) > maxSignature {
+		text = strings.ToValidUTF8(text[:maxSignature], "")
+	}
+	return text
+}

@@ -1,0 +1,6 @@
+#!/bin/sh
+# comment
+greet() {
+  if [ "$1" = "# text" ]; then echo hi; fi
+}
+function leave { exit; }

@@ -1,0 +1,273 @@
+package codesearchtest
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/shared/codesearch"
+)
+
+// naiveSearch is one search of Naive.
+type naiveSearch struct {
+	query   codesearch.Query
+	options codesearch.Options
+	words   []string
+	regexps map[codesearch.Pattern]*regexp.Regexp
+	filters map[codesearch.Filter]func(string) bool
+	matches []codesearch.Match
+	stats   codesearch.Stats
+}
+
+func newNaiveSearch(q codesearch.Query, o codesearch.Options) (*naiveSearch, error) {
+	s := &naiveSearch{query: q, options: o, words: q.Words(), regexps: map[codesearch.Pattern]*regexp.Regexp{},
+		filters: map[codesearch.Filter]func(string) bool{}, stats: codesearch.Stats{Skipped: map[string]int{}}}
+	return s, s.compile(q.Root)
+}
+
+func (s *naiveSearch) compile(e codesearch.Expr) (err error) {
+	switch e := e.(type) {
+	case codesearch.And:
+		for _, sub := range e.Of {
+			err = cmp.Or(err, s.compile(sub))
+		}
+	case codesearch.Or:
+		for _, sub := range e.Of {
+			err = cmp.Or(err, s.compile(sub))
+		}
+	case codesearch.Not:
+		return s.compile(e.Of)
+	case codesearch.Content:
+		s.regexps[e.Pattern], err = e.Pattern.Compile(s.query.Folds())
+	case codesearch.Sym:
+		s.regexps[e.Pattern], err = e.Pattern.Compile(s.query.Folds())
+	case codesearch.Filter:
+		s.filters[e], err = e.Compile()
+	}
+	return err
+}
+
+// naiveFile is a file as a search sees it: a path with its content, and the refs it is in.
+type naiveFile struct {
+	codesearch.File
+	refs []codesearch.Ref
+	blob codesearch.Blob
+}
+
+// filesOf joins the entries of m that have the same path and content.
+func filesOf(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) []naiveFile {
+	type key struct {
+		path string
+		oid  codesearch.OID
+	}
+	at := map[key]int{}
+	var files []naiveFile
+	for _, ref := range m.Refs {
+		for _, f := range m.Files {
+			if f.Ref != ref.Name {
+				continue
+			}
+			k := key{f.Path, f.OID}
+			i, ok := at[k]
+			if !ok {
+				i, at[k] = len(files), len(files)
+				files = append(files, naiveFile{File: f, blob: blobs[f.OID]})
+			}
+			files[i].refs = append(files[i].refs, ref)
+		}
+	}
+	slices.SortFunc(files, func(a, b naiveFile) int { return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.OID, b.OID)) })
+	return files
+}
+
+func (s *naiveSearch) repo(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) {
+	searched := codesearch.Evaluate(s.query.Root, func(e codesearch.Expr) codesearch.Truth {
+		if f, ok := e.(codesearch.Filter); ok && f.Field == codesearch.FieldRepo {
+			return codesearch.TruthOf(s.filters[f](m.Repo))
+		}
+		return codesearch.Unknown
+	})
+	if searched == codesearch.False {
+		return
+	}
+	s.stats.Repos++
+	for _, f := range filesOf(m, blobs) {
+		s.file(m, f)
+	}
+}
+
+func (s *naiveSearch) file(m codesearch.Manifest, f naiveFile) {
+	leaf := func(e codesearch.Expr) codesearch.Truth { return s.holds(e, m, f) }
+	truth := codesearch.Evaluate(s.query.Root, leaf)
+	if f.blob.Skipped != "" && truth != codesearch.False {
+		s.stats.Skipped[f.blob.Skipped]++
+	}
+	if truth != codesearch.True {
+		return
+	}
+	found := map[int][]codesearch.Range{} // by line, from 1
+	shown := false
+	codesearch.Shown(s.query.Root, leaf, func(e codesearch.Expr) {
+		shown = true
+		switch e := e.(type) {
+		case codesearch.Content:
+			s.findContent(e.Pattern, f.blob.Content, found)
+		case codesearch.Sym:
+			s.findSymbols(e.Pattern, f.blob, found)
+		}
+	})
+	if !shown {
+		s.matches = append(s.matches, s.match(m, f, 0, nil))
+	}
+	for line, ranges := range found {
+		s.matches = append(s.matches, s.match(m, f, line, codesearch.JoinRanges(ranges)))
+	}
+}
+
+// holds evaluates a leaf of the query. The content of a skipped blob is unknown.
+func (s *naiveSearch) holds(e codesearch.Expr, m codesearch.Manifest, f naiveFile) codesearch.Truth {
+	switch e := e.(type) {
+	case codesearch.Content:
+		if f.blob.Skipped != "" {
+			return codesearch.Unknown
+		}
+		found := map[int][]codesearch.Range{}
+		s.findContent(e.Pattern, f.blob.Content, found)
+		return codesearch.TruthOf(len(found) > 0)
+	case codesearch.Sym:
+		if f.blob.Skipped != "" {
+			return codesearch.Unknown
+		}
+		return codesearch.TruthOf(slices.ContainsFunc(f.blob.Symbols, func(x codesearch.Symbol) bool {
+			return s.regexps[e.Pattern].MatchString(x.Name)
+		}))
+	case codesearch.Vendor:
+		return codesearch.TruthOf(f.Vendored)
+	case codesearch.Filter:
+		return codesearch.TruthOf(s.filterHolds(e, m, f))
+	}
+	return codesearch.False
+}
+
+func (s *naiveSearch) filterHolds(e codesearch.Filter, m codesearch.Manifest, f naiveFile) bool {
+	matches := s.filters[e]
+	switch e.Field {
+	case codesearch.FieldRepo:
+		return matches(m.Repo)
+	case codesearch.FieldFile:
+		return matches(f.Path)
+	case codesearch.FieldLang:
+		return matches(f.blob.Lang)
+	}
+	return slices.ContainsFunc(f.refs, func(r codesearch.Ref) bool { return matches(r.Name) })
+}
+
+// linesOf splits content at line feeds; what follows the last one is a line if it is not empty.
+func linesOf(content []byte) [][]byte {
+	lines := bytes.Split(content, []byte("\n"))
+	if len(lines[len(lines)-1]) == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+func (s *naiveSearch) findContent(p codesearch.Pattern, content []byte, found map[int][]codesearch.Range) {
+	re, lines := s.regexps[p], linesOf(content)
+	if !p.Multiline() {
+		for i, line := range lines {
+			for _, at := range re.FindAllIndex(line, -1) {
+				found[i+1] = append(found[i+1], codesearch.Range{Start: at[0], End: at[1]})
+			}
+		}
+		return
+	}
+	for _, at := range re.FindAllIndex(content, -1) {
+		start := 0
+		for i, line := range lines {
+			end := start + len(line)
+			// An empty match touches the line that it is in; others touch each line
+			// that shares a byte with them, its line feed included.
+			if at[0] <= end && (at[1] > start || at[0] == at[1] && at[0] >= start) {
+				found[i+1] = append(found[i+1], codesearch.Range{Start: max(at[0], start) - start, End: min(at[1], end) - start})
+			}
+			start = end + 1
+		}
+	}
+}
+
+func (s *naiveSearch) findSymbols(p codesearch.Pattern, b codesearch.Blob, found map[int][]codesearch.Range) {
+	lines := linesOf(b.Content)
+	for _, x := range b.Symbols {
+		if !s.regexps[p].MatchString(x.Name) {
+			continue
+		}
+		r := codesearch.Range{}
+		if at := bytes.Index(lines[x.Line-1], []byte(x.Name)); at >= 0 {
+			r = codesearch.Range{Start: at, End: at + len(x.Name)}
+		}
+		found[x.Line] = append(found[x.Line], r)
+	}
+}
+
+func (s *naiveSearch) match(m codesearch.Manifest, f naiveFile, line int, ranges []codesearch.Range) codesearch.Match {
+	match := codesearch.Match{RepoID: m.RepoID, Repo: m.Repo, Commit: f.refs[0].Commit, Path: f.Path, OID: f.OID, Lang: f.blob.Lang, Line: line}
+	var newest time.Time
+	for _, r := range f.refs {
+		match.Refs = append(match.Refs, r.Name)
+		if r.Time.After(newest) {
+			newest = r.Time
+		}
+	}
+	match.Score = codesearch.FileScore(f.Path, s.words, f.blob.Generated, f.Vendored, newest)
+	if line == 0 {
+		return match
+	}
+	lines := linesOf(f.blob.Content)
+	var symbols []codesearch.Symbol
+	for _, x := range f.blob.Symbols {
+		if x.Line == line {
+			symbols = append(symbols, x)
+		}
+	}
+	score, symbol := codesearch.LineScore(lines[line-1], ranges, symbols)
+	match.Score, match.Symbol = match.Score+score, symbol
+	match.Text, match.Column, match.Ranges = codesearch.Excerpt(lines[line-1], ranges)
+	n := min(s.options.Context, codesearch.MaxContext)
+	match.Before = excerpts(lines[max(0, line-1-n) : line-1])
+	match.After = excerpts(lines[line:min(len(lines), line+n)])
+	return match
+}
+
+func excerpts(lines [][]byte) (texts []string) {
+	for _, line := range lines {
+		text, _, _ := codesearch.Excerpt(line, nil)
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// deliver visits the best matches, then the others by repository, path and line.
+func (s *naiveSearch) deliver(visit func(codesearch.Match) bool) {
+	byPlace := func(a, b codesearch.Match) int {
+		return cmp.Or(strings.Compare(a.RepoID, b.RepoID), strings.Compare(a.Path, b.Path), cmp.Compare(a.OID, b.OID), cmp.Compare(a.Line, b.Line))
+	}
+	slices.SortFunc(s.matches, func(a, b codesearch.Match) int { return cmp.Or(cmp.Compare(b.Score, a.Score), byPlace(a, b)) })
+	slices.SortFunc(s.matches[min(codesearch.RankedMatches, len(s.matches)):], byPlace)
+	files := map[[3]string]bool{}
+	for _, m := range s.matches {
+		if s.options.Limit > 0 && s.stats.Matches == s.options.Limit {
+			s.stats.Stopped = codesearch.StoppedLimit
+			break
+		}
+		s.stats.Matches++
+		files[[3]string{m.RepoID, m.Path, string(m.OID)}] = true
+		if !visit(m) {
+			s.stats.Stopped = codesearch.StoppedLimit
+			break
+		}
+	}
+	s.stats.Files = len(files)
+}

@@ -1,0 +1,102 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+)
+
+var _ codesearch.Lister = (*Index)(nil)
+
+// Repos lists the repositories of one view.
+func (x *Index) Repos(context.Context) ([]codesearch.RepoInfo, error) {
+	v, err := x.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer x.release(v)
+	var all []codesearch.RepoInfo
+	for _, g := range v.named(func(string, string) bool { return true }) {
+		all = append(all, codesearch.RepoInfo{ID: g.repoID, Repo: g.repo, Refs: slices.Clone(g.refs), Files: g.files(), Lost: v.lost[g.repoID]})
+	}
+	return all, nil
+}
+
+// Text copies the content of a blob.
+func (x *Index) Text(_ context.Context, id codesearch.OID) ([]byte, error) {
+	if err := id.Check(); err != nil {
+		return nil, err
+	}
+	v, err := x.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer x.release(v)
+	part, blob, ok := v.find(id)
+	if !ok {
+		return nil, fmt.Errorf("blob %s is not indexed: %w", id, fault.ErrNotFound)
+	}
+	if reason := v.parts[part].Skipped(blob); reason != "" {
+		return nil, fmt.Errorf("blob %s is not indexed: %s: %w", id, reason, fault.ErrNotFound)
+	}
+	var buffer []byte
+	text, err := v.parts[part].Text(blob, &buffer)
+	return bytes.Clone(text), err
+}
+
+// named returns the generations that wanted accepts, by name and id.
+func (v *view) named(wanted func(id, name string) bool) []*generation {
+	var listed []*generation
+	for _, g := range v.repos {
+		if g != nil && wanted(g.repoID, g.repo) {
+			listed = append(listed, g)
+		}
+	}
+	slices.SortFunc(listed, func(a, b *generation) int { return strings.Compare(a.repo+"\x00"+a.repoID, b.repo+"\x00"+b.repoID) })
+	return listed
+}
+
+// Files lists the files of one view.
+func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) error {
+	v, err := x.acquire()
+	if err != nil {
+		return err
+	}
+	defer x.release(v)
+	for _, g := range v.named(wanted) {
+		for i := range g.files() {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if info, functions := v.fileInfo(g, i); !visit(info, functions) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// fileInfo describes file i of a generation.
+func (v *view) fileInfo(g *generation, i int) (codesearch.FileInfo, func() []codesearch.FunctionReport) {
+	f := codesearch.FileInfo{RepoID: g.repoID, Repo: g.repo, Path: string(g.path(i)), OID: g.oid(i), Vendored: g.vendored(i)}
+	for n, ref := range g.refs {
+		if g.mask(i)&(1<<n) == 0 {
+			continue
+		}
+		if f.Refs = append(f.Refs, ref.Name); len(f.Refs) == 1 {
+			f.Commit = ref.Commit
+		}
+	}
+	part, blob, ok := v.find(f.OID)
+	if !ok {
+		f.Skipped = codesearch.SkipLost
+		return f, func() []codesearch.FunctionReport { return nil }
+	}
+	f.BlobInfo = v.parts[part].Info(blob)
+	return f, func() []codesearch.FunctionReport { return v.parts[part].Functions(blob) }
+}

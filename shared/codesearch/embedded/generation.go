@@ -1,0 +1,278 @@
+package embedded
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/mapped"
+	"leasehold/shared/codesearch/segment"
+	"leasehold/shared/fault"
+)
+
+const (
+	generationMagic     = "LHCSGN\x00\x01"
+	generationExtension = ".generation"
+	hashBytes           = 32
+	fileRecord          = hashBytes + 8 + 4 + 1 // object id, refs, end of the path, flags
+)
+
+// Flags of a file.
+const (
+	fileSHA256 = 1 << iota
+	fileVendored
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A generation is a repository's files, as its file has them: ordered by path.
+type generation struct {
+	mapping
+	repoID, repo string
+	refs         []codesearch.Ref
+	records      []byte
+	paths        []byte
+}
+
+// generationPath returns the path of a repository's file: repository ids may have any characters.
+func generationPath(dir, repoID string) string {
+	sum := sha256.Sum256([]byte(repoID))
+	return filepath.Join(dir, hex.EncodeToString(sum[:16])+generationExtension)
+}
+
+// encodeGeneration returns the content of the file of m, which was checked.
+func encodeGeneration(m codesearch.Manifest) []byte {
+	head := []byte{}
+	for _, text := range []string{m.RepoID, m.Repo} {
+		head = appendText(head, text)
+	}
+	head = binary.AppendUvarint(head, uint64(len(m.Refs)))
+	for _, r := range m.Refs {
+		head = appendText(appendText(head, r.Name), r.Commit)
+		head = binary.AppendVarint(head, unixNano(r.Time))
+	}
+	records, paths := encodeFiles(m)
+	data := append([]byte(generationMagic), binary.LittleEndian.AppendUint32(nil, uint32(len(head)))...)
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(records)))
+	data = slices.Concat(data, head, records, paths)
+	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+}
+
+// unixNano is t, or the least value for no time.
+func unixNano(t time.Time) int64 {
+	if t.IsZero() {
+		return math.MinInt64
+	}
+	return t.UnixNano()
+}
+
+func appendText(dst []byte, text string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+}
+
+// encodeFiles returns a record for each path and content, with a bit for each of its refs.
+func encodeFiles(m codesearch.Manifest) (records, paths []byte) {
+	bit := map[string]uint64{}
+	for i, r := range m.Refs {
+		bit[r.Name] = 1 << i
+	}
+	files := slices.Clone(m.Files)
+	slices.SortFunc(files, func(a, b codesearch.File) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.OID, b.OID), cmp.Compare(a.Ref, b.Ref))
+	})
+	for i := 0; i < len(files); {
+		f, refs, vendored := files[i], uint64(0), false
+		for ; i < len(files) && files[i].Path == f.Path && files[i].OID == f.OID; i++ {
+			refs |= bit[files[i].Ref]
+			vendored = vendored || files[i].Vendored
+		}
+		var id [hashBytes]byte
+		flags := byte(0)
+		if n, _ := hex.Decode(id[:], []byte(f.OID)); n == hashBytes {
+			flags |= fileSHA256
+		}
+		if vendored {
+			flags |= fileVendored
+		}
+		paths = append(paths, f.Path...)
+		records = append(records, id[:]...)
+		records = binary.LittleEndian.AppendUint64(records, refs)
+		records = binary.LittleEndian.AppendUint32(records, uint32(len(paths)))
+		records = append(records, flags)
+	}
+	return records, paths
+}
+
+// openGeneration maps and checks a file.
+func openGeneration(path string) (*generation, error) {
+	data, unmap, err := mapped.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	g, err := decodeGeneration(data)
+	if err != nil {
+		_ = unmap()
+		return nil, fmt.Errorf("generation %s: %w: %s", path, err, remedy)
+	}
+	if generationPath(filepath.Dir(path), g.repoID) != path {
+		_ = unmap()
+		return nil, fmt.Errorf("generation %s: it is of repository %.100q, whose file has another name: remove it: %w", path, g.repoID, fault.ErrCorrupt)
+	}
+	g.close = unmap
+	return g, nil
+}
+
+func corrupt(what string) error { return fmt.Errorf("%s: %w", what, fault.ErrCorrupt) }
+
+// decodeGeneration reads a file; it accepts any bytes.
+func decodeGeneration(data []byte) (*generation, error) {
+	const fixed = len(generationMagic) + 8
+	if len(data) < fixed+4 || string(data[:len(generationMagic)]) != generationMagic {
+		return nil, corrupt("not a generation of this version")
+	}
+	end := len(data) - 4
+	if crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
+		return nil, corrupt("the checksum is wrong")
+	}
+	head, records := int(binary.LittleEndian.Uint32(data[8:])), int(binary.LittleEndian.Uint32(data[12:]))
+	if head > end-fixed || records > end-fixed-head || records%fileRecord != 0 {
+		return nil, corrupt("a part is outside of the file")
+	}
+	g := &generation{records: data[fixed+head:][:records], paths: data[fixed+head+records : end]}
+	if err := g.decodeHead(data[fixed:][:head]); err != nil {
+		return nil, err
+	}
+	return g, g.checkFiles()
+}
+
+func (g *generation) decodeHead(data []byte) error {
+	r := bytes.NewReader(data)
+	bad := false
+	text := func() string {
+		n, err := binary.ReadUvarint(r)
+		if err != nil || n > uint64(r.Len()) {
+			bad = true
+			return ""
+		}
+		b := make([]byte, n)
+		_, _ = r.Read(b)
+		return string(b)
+	}
+	g.repoID, g.repo = text(), text()
+	refs, err := binary.ReadUvarint(r)
+	if err != nil || refs > codesearch.MaxRefs {
+		return corrupt("too many refs")
+	}
+	for range refs {
+		ref := codesearch.Ref{Name: text(), Commit: text()}
+		at, err := binary.ReadVarint(r)
+		if err != nil {
+			bad = true
+		}
+		if at != math.MinInt64 {
+			ref.Time = time.Unix(0, at).UTC()
+		}
+		g.refs = append(g.refs, ref)
+	}
+	if bad {
+		return corrupt("the head ends early")
+	}
+	return nil
+}
+
+func (g *generation) checkFiles() error {
+	last := 0
+	for i := range g.files() {
+		end := g.pathEnd(i)
+		if end < last || end > len(g.paths) || len(g.refs) < 64 && g.mask(i)>>len(g.refs) != 0 || g.mask(i) == 0 {
+			return corrupt("the record of a file is out of range")
+		}
+		last = end
+	}
+	return nil
+}
+
+func (g *generation) files() int { return len(g.records) / fileRecord }
+
+func (g *generation) record(i int) []byte { return g.records[i*fileRecord:][:fileRecord] }
+
+func (g *generation) pathEnd(i int) int {
+	return int(binary.LittleEndian.Uint32(g.record(i)[hashBytes+8:]))
+}
+
+func (g *generation) flags(i int) byte { return g.record(i)[fileRecord-1] }
+
+// mask has a bit for each ref that has file i.
+func (g *generation) mask(i int) uint64 {
+	return binary.LittleEndian.Uint64(g.record(i)[hashBytes:])
+}
+
+// path is in the memory of the file.
+func (g *generation) path(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = g.pathEnd(i - 1)
+	}
+	return g.paths[from:g.pathEnd(i)]
+}
+
+func (g *generation) oid(i int) codesearch.OID {
+	id := g.record(i)[:hashBytes]
+	if g.flags(i)&fileSHA256 == 0 {
+		id = id[:20]
+	}
+	return codesearch.OID(hex.EncodeToString(id))
+}
+
+func (g *generation) vendored(i int) bool { return g.flags(i)&fileVendored != 0 }
+
+// refsOf calls visit for each ref of file i.
+func (g *generation) refsOf(i int, visit func(codesearch.Ref)) {
+	for n, mask := 0, g.mask(i); mask != 0; n, mask = n+1, mask>>1 {
+		if mask&1 != 0 {
+			visit(g.refs[n])
+		}
+	}
+}
+
+// newest is the date of the newest commit that has file i.
+func (g *generation) newest(i int) (t time.Time) {
+	g.refsOf(i, func(r codesearch.Ref) {
+		if r.Time.After(t) {
+			t = r.Time
+		}
+	})
+	return t
+}
+
+// writeGeneration makes m the repository's file, durably.
+func writeGeneration(dir string, m codesearch.Manifest, reached func(string) error) (*generation, error) {
+	f, err := os.CreateTemp(dir, "writing-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name()) // does nothing once it was renamed
+	_, err = f.Write(encodeGeneration(m))
+	if err = cmp.Or(err, f.Sync(), f.Close(), reached("generation written")); err != nil {
+		return nil, err
+	}
+	path := generationPath(dir, m.RepoID)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(segment.SyncDir(dir), reached("generation renamed")); err != nil {
+		return nil, err
+	}
+	return openGeneration(path)
+}

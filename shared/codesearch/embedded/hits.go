@@ -1,0 +1,257 @@
+package embedded
+
+import (
+	"bytes"
+	"fmt"
+
+	"leasehold/shared/codesearch"
+)
+
+// A hit is a matching line of a blob.
+type hit struct {
+	line       uint32 // from 1
+	start, end uint32 // in the blob's text, without the line feed
+	// The places in the line, if they are not found by searching the line again.
+	ranges []codesearch.Range
+}
+
+// hitBytes is about the memory of a hit.
+const hitBytes = 48
+
+// partSearch is a part with the candidates of a query.
+type partSearch struct {
+	*part
+	chunks     []numbers // by leaf: chunks with a matching line; of content that is not multiline
+	blobs      []numbers // by leaf: blobs that match; of the other kinds
+	candidates numbers   // blobs that may match the whole query
+}
+
+// part returns the candidates in part n, which it finds once.
+func (s *search) part(n int) *partSearch {
+	if s.parts[n] != nil {
+		return s.parts[n]
+	}
+	p := &partSearch{part: s.view.parts[n], chunks: make([]numbers, len(s.plan.leaves)), blobs: make([]numbers, len(s.plan.leaves))}
+	for i, l := range s.plan.leaves {
+		switch {
+		case l.kind == kindSym:
+			p.blobs[i] = p.defining(l)
+		case l.kind != kindContent:
+			p.blobs[i] = everything
+		case l.matcher.Multiline():
+			p.blobs[i] = p.part.blobs(l.matcher.Need())
+		default:
+			p.chunks[i] = p.part.chunks(l.matcher.Need())
+			p.blobs[i] = p.blobsOf(p.chunks[i])
+		}
+	}
+	p.candidates = p.matching(&s.plan.root)
+	for len(s.values) < len(s.plan.leaves) {
+		s.values, s.hits = append(s.values, 0), append(s.hits, nil)
+	}
+	s.parts[n] = p
+	return p
+}
+
+// matching returns the blobs for which n may hold.
+func (p *partSearch) matching(n *node) numbers {
+	switch n.op {
+	case opAnd:
+		found := everything
+		for i := range n.of {
+			found = found.and(p.matching(&n.of[i]))
+		}
+		return found
+	case opOr:
+		found := numbers{}
+		for i := range n.of {
+			found = found.or(p.matching(&n.of[i]))
+		}
+		return found
+	case opLeaf:
+		return p.blobs[n.leaf]
+	}
+	return everything // not: a candidate need not match
+}
+
+// defining returns the blobs that define a symbol whose name matches.
+func (p *part) defining(l leaf) numbers {
+	found := make([]bool, p.Blobs())
+	p.Defining(l.literal, l.matcher.MatchName, func(_ []byte, blobs []uint32) bool {
+		for _, b := range blobs {
+			found[b] = true
+		}
+		return true
+	})
+	var list []uint32
+	for b, ok := range found {
+		if ok {
+			list = append(list, uint32(b))
+		}
+	}
+	return numbers{list: list}
+}
+
+// each yields the numbers of a, of n if a is all.
+func (a numbers) each(n int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		if a.all {
+			for i := range n {
+				if !yield(i) {
+					return
+				}
+			}
+			return
+		}
+		for _, i := range a.list {
+			if !yield(int(i)) {
+				return
+			}
+		}
+	}
+}
+
+// ofBlob evaluates a leaf for a blob, and collects its hits.
+func (s *search) ofBlob(n int, p *partSearch, blob int) (codesearch.Truth, error) {
+	l := &s.plan.leaves[n]
+	switch {
+	case l.kind == kindLang:
+		return codesearch.TruthOf(l.filter(p.Lang(blob))), nil
+	case p.Skipped(blob) != "":
+		return codesearch.Unknown, nil
+	case !p.blobs[n].has(blob, blob+1):
+		return codesearch.False, nil
+	case l.kind == kindSym:
+		return codesearch.True, s.symbolHits(n, p, blob)
+	}
+	var err error
+	if l.matcher.Multiline() {
+		err = s.spanHits(n, p, blob)
+	} else {
+		err = s.lineHits(n, p, blob)
+	}
+	return codesearch.TruthOf(len(s.hits[n]) > 0), err
+}
+
+// lineHits searches the candidate chunks of a blob.
+func (s *search) lineHits(n int, p *partSearch, blob int) error {
+	l := &s.plan.leaves[n]
+	first, end := p.ChunksOf(blob)
+	list := p.chunks[n].list
+	at := p.chunks[n].from(first)
+	for c := first; c < end; c++ {
+		if !p.chunks[n].all {
+			if at == len(list) || int(list[at]) >= end {
+				break
+			}
+			c = int(list[at])
+			at++
+		}
+		chunk, err := p.Chunk(blob, c, &s.chunk)
+		if err != nil {
+			return err
+		}
+		line, counted := chunk.FirstLine+1, 0
+		l.matcher.Lines(s.ctx, chunk.Text, &s.scratch, func(from, to int) bool {
+			line += bytes.Count(chunk.Text[counted:from], []byte("\n"))
+			counted = from
+			s.hits[n] = append(s.hits[n], hit{line: uint32(line), start: uint32(chunk.Start + from), end: uint32(chunk.Start + to)})
+			return true
+		})
+		if err := s.scanned(n, len(chunk.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scanned counts text that was read, and checks the limits of time and memory.
+func (s *search) scanned(n, bytes int) error {
+	s.stats.BytesScanned += int64(bytes)
+	s.cost += int64(bytes) + costOfRegexp*s.scratch.Matched()
+	if s.ctx.Err() != nil {
+		return s.stop(codesearch.StoppedTime)
+	}
+	if s.kept+int64(len(s.hits[n]))*hitBytes > s.options.MaxBytes {
+		return s.stop(codesearch.StoppedMemory)
+	}
+	return nil
+}
+
+// spanHits searches the whole text of a blob for matches over several lines.
+func (s *search) spanHits(n int, p *partSearch, blob int) error {
+	text, err := p.Text(blob, &s.blobText)
+	if err != nil {
+		return err
+	}
+	line, lineStart := 1, 0 // the line that the last match ended in
+	s.plan.leaves[n].matcher.Spans(s.ctx, text, func(from, to int) bool {
+		for lineStart < len(text) {
+			next := lineAfter(text, lineStart)
+			end := next
+			if text[next-1] == '\n' {
+				end--
+			}
+			if from <= end {
+				s.addSpan(n, line, lineStart, end, codesearch.Range{Start: max(from, lineStart) - lineStart, End: min(to, end) - lineStart})
+				if to <= next {
+					return true // the next match may begin in the same line
+				}
+			}
+			line, lineStart = line+1, next
+		}
+		return false
+	})
+	s.cost += costOfRegexp * int64(len(text))
+	return s.scanned(n, len(text))
+}
+
+// addSpan adds a part of a match in one line.
+func (s *search) addSpan(n, line, start, end int, r codesearch.Range) {
+	if last := len(s.hits[n]) - 1; last >= 0 && s.hits[n][last].line == uint32(line) {
+		s.hits[n][last].ranges = append(s.hits[n][last].ranges, r)
+		return
+	}
+	s.hits[n] = append(s.hits[n], hit{uint32(line), uint32(start), uint32(end), []codesearch.Range{r}})
+}
+
+// symbolHits adds the lines that define symbols whose names match.
+func (s *search) symbolHits(n int, p *partSearch, blob int) error {
+	text, err := p.Text(blob, &s.blobText)
+	if err != nil {
+		return err
+	}
+	line, start := 1, 0
+	p.Symbols(blob, func(at int, read func() codesearch.Symbol) bool {
+		x := read()
+		if !s.plan.leaves[n].matcher.MatchName([]byte(x.Name)) {
+			return true
+		}
+		for ; line < at && start < len(text); line++ {
+			start = lineAfter(text, start)
+		}
+		if line != at || start >= len(text) {
+			err = fmt.Errorf("segment %s: blob %s has a symbol in line %d: %w", p.Name(), p.OID(blob), at, corrupt("facts"))
+			return false
+		}
+		end := lineAfter(text, start)
+		if text[end-1] == '\n' {
+			end--
+		}
+		r := codesearch.Range{}
+		if i := bytes.Index(text[start:end], []byte(x.Name)); i >= 0 {
+			r = codesearch.Range{Start: i, End: i + len(x.Name)}
+		}
+		s.addSpan(n, line, start, end, r)
+		return true
+	})
+	return err
+}
+
+// lineAfter returns the start of the line after the one that begins at start.
+func lineAfter(text []byte, start int) int {
+	if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+		return start + i + 1
+	}
+	return len(text)
+}

@@ -1,0 +1,137 @@
+package embedded_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/embedded"
+)
+
+// TestABadQueryEndsAtItsLimits runs queries that are slow or large for other engines.
+func TestABadQueryEndsAtItsLimits(t *testing.T) {
+	t.Parallel()
+	x := open(t, embedded.Options{})
+	lines := strings.Repeat("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa x\n", 2000)
+	require.NoError(t, put(x, "r", lines, strings.Repeat("a", 1<<17)+"\n", strings.Repeat("\n", 1<<13), "needle\n"))
+	var words []string
+	for i := range 700 {
+		words = append(words, fmt.Sprintf("word%d", i))
+	}
+	for query, want := range map[string]int{
+		`/.*/`:                                 2000 + 1 + 1<<13 + 1,
+		`/(a*)*b/`:                             0,
+		`/(a|a)*b$/`:                           0,
+		`/(?s).*b/`:                            0,
+		`/^(a?){50}a{50}x/`:                    0,
+		"/(" + strings.Join(words, "|") + ")/": 0,
+		strings.Join(words, " or ") + " or needle": 1,
+		`/x/ file:f0 -/(a{900}|b)/`:                2000,
+	} {
+		q, err := codesearch.Parse(query)
+		require.NoError(t, err, "%.50s", query)
+		n := 0
+		stats, err := x.Search(t.Context(), q, codesearch.Options{Timeout: time.Hour, MaxBytes: 128 << 20}, func(codesearch.Match) bool { n++; return true })
+		require.NoError(t, err, "%.50s", query)
+		require.Empty(t, stats.Stopped, "%.50s", query)
+		require.Equal(t, want, n, "%.50s", query)
+	}
+}
+
+func TestASearchPastItsMemoryStopsAndTells(t *testing.T) {
+	t.Parallel()
+	x := open(t, embedded.Options{})
+	require.NoError(t, put(x, "r", "needle\n", strings.Repeat("a\n", 1<<16)))
+	q, err := codesearch.Parse("/./")
+	require.NoError(t, err)
+	n := 0
+	stats, err := x.Search(t.Context(), q, codesearch.Options{MaxBytes: 1 << 20}, func(codesearch.Match) bool { n++; return true })
+	require.NoError(t, err)
+	require.Equal(t, codesearch.StoppedMemory, stats.Stopped)
+	require.Equal(t, 1, n, "the matches found before are delivered")
+}
+
+func TestASearchPastItsTimeDeliversItsBestMatches(t *testing.T) {
+	t.Parallel()
+	x := open(t, embedded.Options{})
+	require.NoError(t, put(x, "r", strings.Repeat("needle\n", 100)))
+	q, err := codesearch.Parse("needle")
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		stats, err := x.Search(t.Context(), q, codesearch.Options{Timeout: time.Second}, func(codesearch.Match) bool {
+			if n++; n == 10 {
+				time.Sleep(2 * time.Second)
+			}
+			return true
+		})
+		require.NoError(t, err)
+		require.Equal(t, codesearch.StoppedTime, stats.Stopped)
+		require.Equal(t, codesearch.RankedMatches+1, n)
+	})
+}
+
+// TestALongLineAndALargeFile index one line that is as long as a blob may be, one of
+// 50 MB and a file of 200 MB.
+func TestALongLineAndALargeFile(t *testing.T) {
+	t.Parallel()
+	x := open(t, embedded.Options{})
+	longest := strings.Repeat("x", codesearch.MaxBlobBytes-len("needle")) + "needle"
+	line := strings.Repeat("needle ", 50<<20/7)
+	large := codesearch.Blob{OID: codesearch.OIDOf([]byte("200 MB")), BlobInfo: codesearch.BlobInfo{Size: 200 << 20, Skipped: codesearch.SkipTooLarge}} // it is not read
+	require.NoError(t, x.PutBlobs(t.Context(), "large", []codesearch.Blob{large}))
+	require.NoError(t, put(x, "r", longest, line))
+	require.NoError(t, x.Publish(t.Context(), codesearch.Manifest{RepoID: "l", Repo: "l", Refs: []codesearch.Ref{{Name: "main"}}, Files: []codesearch.File{{Ref: "main", Path: "large", OID: large.OID}}}))
+	q, err := codesearch.Parse("needle")
+	require.NoError(t, err)
+	var matches []codesearch.Match
+	stats, err := x.Search(t.Context(), q, codesearch.Options{}, func(m codesearch.Match) bool { matches = append(matches, m); return true })
+	require.NoError(t, err)
+	require.Len(t, matches, 1)
+	require.Equal(t, len(longest)-len("needle"), matches[0].Column+matches[0].Ranges[0].Start)
+	require.Equal(t, map[string]int{codesearch.SkipTooLarge: 2}, stats.Skipped)
+}
+
+// TestRandomRegexpsFindTheLinesThatTheyMatch compares the index with a loop over all lines.
+func TestRandomRegexpsFindTheLinesThatTheyMatch(t *testing.T) {
+	t.Parallel()
+	c := generated(t, t.TempDir(), 20, 3) // few files, because 100 expressions are run on each line twice
+	x := open(t, embedded.Options{})
+	c.indexed(t, x)
+	rapid.Check(t, func(r *rapid.T) {
+		atom := rapid.SampledFrom([]string{"a", "err", "Err", "[a-f]", "[0-9]{2}", `\w+`, ".", "é", "ï", `\s`, "(Closed|context)", "(?i:conn)", "x{3}", `\(`, "[^ ]", "(fmt)?", "$", "^", `\b`, "K"})
+		expression := strings.Join(rapid.SliceOfN(atom, 1, 5).Draw(r, "atoms"), "")
+		q, err := codesearch.Parse("/" + expression + "/ " + rapid.SampledFrom([]string{"", "case:no"}).Draw(r, "case"))
+		require.NoError(r, err)
+		re, err := q.Root.(codesearch.Content).Pattern.Compile(q.Folds())
+		require.NoError(r, err)
+		want := 0
+		content := map[codesearch.OID][]byte{}
+		for _, b := range c.blobs {
+			content[b.OID] = b.Content
+		}
+		for _, f := range c.manifest.Files {
+			text := string(content[f.OID])
+			if codesearch.SkipReason(content[f.OID]) != "" {
+				continue
+			}
+			for line := range strings.Lines(text) {
+				if re.MatchString(strings.TrimSuffix(line, "\n")) {
+					want++
+				}
+			}
+		}
+		got := 0
+		stats, err := x.Search(context.Background(), q, codesearch.Options{Timeout: time.Hour}, func(codesearch.Match) bool { got++; return true })
+		require.NoError(r, err)
+		require.Empty(r, stats.Stopped)
+		require.Equal(r, want, got, "%s", q.Text)
+	})
+}

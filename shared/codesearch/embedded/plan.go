@@ -1,0 +1,198 @@
+package embedded
+
+import (
+	"fmt"
+	"slices"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/match"
+)
+
+// A node is a part of a query: and, or, not, or a leaf.
+type node struct {
+	op   op
+	of   []node
+	leaf int // in plan.leaves
+}
+
+type op int
+
+const (
+	opLeaf op = iota
+	opAnd
+	opOr
+	opNot
+)
+
+// A leaf is what a query asks of a file.
+type leaf struct {
+	kind    kind
+	matcher *match.Matcher    // of content and symbols
+	literal string            // of a plain text that is compared with case
+	filter  func(string) bool // of repo, file, branch and lang
+}
+
+type kind int
+
+// The kinds of leaves, in the order in which they are evaluated.
+const (
+	kindVendor kind = iota
+	kindRepo
+	kindLang
+	kindBranch
+	kindFile
+	kindSym
+	kindContent
+)
+
+// ofBlob reports whether a leaf is about a blob, and not about a place of it.
+func (k kind) ofBlob() bool { return k == kindLang || k == kindSym || k == kindContent }
+
+// A plan is a compiled query.
+type plan struct {
+	root   node
+	leaves []leaf
+	words  []string
+	// filtersPlaces is whether a leaf is about places.
+	filtersPlaces bool
+}
+
+func newPlan(q codesearch.Query) (*plan, error) {
+	p := &plan{words: q.Words()}
+	var err error
+	p.root, err = p.compile(q.Root, q.Folds(), map[codesearch.Expr]int{})
+	return p, err
+}
+
+func (p *plan) compile(e codesearch.Expr, fold bool, known map[codesearch.Expr]int) (node, error) {
+	switch e := e.(type) {
+	case codesearch.And:
+		return p.compileAll(opAnd, e.Of, fold, known)
+	case codesearch.Or:
+		return p.compileAll(opOr, e.Of, fold, known)
+	case codesearch.Not:
+		return p.compileAll(opNot, []codesearch.Expr{e.Of}, fold, known)
+	}
+	if n, ok := known[e]; ok {
+		return node{leaf: n}, nil
+	}
+	l, err := newLeaf(e, fold)
+	if err != nil {
+		return node{}, err
+	}
+	p.filtersPlaces = p.filtersPlaces || !l.kind.ofBlob()
+	known[e] = len(p.leaves)
+	p.leaves = append(p.leaves, l)
+	return node{leaf: known[e]}, nil
+}
+
+// compileAll compiles the parts of a node and orders them: the cheap ones are evaluated first.
+func (p *plan) compileAll(o op, of []codesearch.Expr, fold bool, known map[codesearch.Expr]int) (node, error) {
+	n := node{op: o}
+	for _, e := range of {
+		sub, err := p.compile(e, fold, known)
+		if err != nil {
+			return node{}, err
+		}
+		n.of = append(n.of, sub)
+	}
+	slices.SortStableFunc(n.of, func(a, b node) int { return int(p.cost(a) - p.cost(b)) })
+	return n, nil
+}
+
+func (p *plan) cost(n node) kind {
+	if n.op == opLeaf {
+		return p.leaves[n.leaf].kind
+	}
+	most := kind(0)
+	for _, sub := range n.of {
+		most = max(most, p.cost(sub))
+	}
+	return most
+}
+
+func newLeaf(e codesearch.Expr, fold bool) (l leaf, err error) {
+	switch e := e.(type) {
+	case codesearch.Content:
+		l.kind = kindContent
+		l.matcher, err = match.New(e.Pattern, fold)
+		l.literal = literal(e.Pattern, fold)
+	case codesearch.Sym:
+		l.kind = kindSym
+		l.matcher, err = match.New(e.Pattern, fold)
+		l.literal = literal(e.Pattern, fold)
+	case codesearch.Vendor:
+		l.kind = kindVendor
+	case codesearch.Filter:
+		l.kind = map[codesearch.Field]kind{codesearch.FieldRepo: kindRepo, codesearch.FieldFile: kindFile, codesearch.FieldLang: kindLang, codesearch.FieldBranch: kindBranch}[e.Field]
+		l.filter, err = e.Compile()
+	default:
+		err = fmt.Errorf("query node %T is unknown", e)
+	}
+	return l, err
+}
+
+func literal(p codesearch.Pattern, fold bool) string {
+	if p.Regexp || fold {
+		return ""
+	}
+	return p.Source
+}
+
+// evaluate combines the values of leaves, as codesearch.Evaluate does.
+func (n *node) evaluate(value func(leaf int) codesearch.Truth) codesearch.Truth {
+	switch n.op {
+	case opNot:
+		return codesearch.True - n.of[0].evaluate(value)
+	case opAnd:
+		least := codesearch.True
+		for i := range n.of {
+			if least = min(least, n.of[i].evaluate(value)); least == codesearch.False {
+				break
+			}
+		}
+		return least
+	case opOr:
+		greatest := codesearch.False
+		for i := range n.of {
+			if greatest = max(greatest, n.of[i].evaluate(value)); greatest == codesearch.True {
+				break
+			}
+		}
+		return greatest
+	}
+	return value(n.leaf)
+}
+
+// shown appends the leaves whose matches are shown for a file, as codesearch.Shown does.
+func (p *plan) shown(n *node, value func(leaf int) codesearch.Truth, leaves []int) []int {
+	switch n.op {
+	case opAnd, opOr:
+		for i := range n.of {
+			if n.op == opAnd || n.of[i].evaluate(value) == codesearch.True {
+				leaves = p.shown(&n.of[i], value, leaves)
+			}
+		}
+	case opLeaf:
+		if k := p.leaves[n.leaf].kind; (k == kindContent || k == kindSym) && value(n.leaf) == codesearch.True && !slices.Contains(leaves, n.leaf) {
+			leaves = append(leaves, n.leaf)
+		}
+	}
+	return leaves
+}
+
+// definitions returns the texts that are looked for as names of symbols first: the words of
+// the query that are not negated.
+func (p *plan) definitions(n *node, names []string) []string {
+	switch n.op {
+	case opAnd, opOr:
+		for i := range n.of {
+			names = p.definitions(&n.of[i], names)
+		}
+	case opLeaf:
+		if l := p.leaves[n.leaf]; l.kind == kindContent && l.literal != "" {
+			names = append(names, l.literal)
+		}
+	}
+	return names
+}

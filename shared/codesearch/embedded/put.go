@@ -1,0 +1,172 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/segment"
+	"leasehold/shared/fault"
+)
+
+// PutBlobs writes the blobs that are missing into one segment.
+func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []codesearch.Blob) error {
+	if err := x.putBlobs(ctx, blobs); err != nil {
+		return fmt.Errorf("batch %s: %w", batchID, err)
+	}
+	return nil
+}
+
+func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
+	if x.options.ReadOnly {
+		_, err := x.writable()
+		return err
+	}
+	ids := make([]codesearch.OID, len(blobs))
+	for i, b := range blobs {
+		ids[i] = b.OID
+	}
+	missing, err := x.Missing(ctx, ids)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	first := make(map[codesearch.OID]codesearch.Blob, len(missing))
+	for _, b := range blobs {
+		if _, ok := first[b.OID]; !ok {
+			first[b.OID] = b
+		}
+	}
+	batch := make([]codesearch.Blob, len(missing))
+	for i, id := range missing {
+		batch[i] = first[id]
+	}
+	path, err := segment.Write(ctx, x.segments, batch, segment.Options{Compress: x.options.Compress})
+	if err = cmp.Or(err, x.reached("segment written")); err != nil {
+		return err
+	}
+	return x.add(path)
+}
+
+// add opens a segment of the folder for searches, unless it is open.
+func (x *Index) add(path string) error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	v, err := x.writable()
+	if err != nil {
+		return err
+	}
+	for _, p := range v.parts {
+		if p.path == path {
+			return nil
+		}
+	}
+	s, err := segment.Open(path)
+	if err != nil {
+		return err
+	}
+	x.install(v.withSegment(newOpenSegment(s, path)))
+	x.mayMerge()
+	return nil
+}
+
+// PutSegment moves the segment file at path, which another process built, into the index;
+// it is durable when PutSegment returns. The file is on the file system of the index, and
+// its name is its SHA-256 and segment.Extension. It returns fault.ErrCorrupt, and leaves
+// the file where it is, if that is not its hash, if the file is damaged or not a
+// segment, or if a text does not have the object id of its blob. Putting the same file again
+// changes nothing.
+func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
+	if err := x.putSegment(path); err != nil {
+		return fmt.Errorf("batch %s: %w", batchID, err)
+	}
+	return nil
+}
+
+func (x *Index) putSegment(path string) error {
+	if x.options.ReadOnly {
+		_, err := x.writable()
+		return err
+	}
+	s, err := segment.Open(path)
+	if err != nil {
+		return err
+	}
+	err = s.Verify()
+	if err == nil && len(s.Replaces()) > 0 {
+		err = fmt.Errorf("segment %s: it replaces others: want one that was built, not merged: %w", path, fault.ErrInvalid)
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	target := filepath.Join(x.segments, filepath.Base(path))
+	if err := syncFile(path); err != nil {
+		return err
+	}
+	if err := os.Rename(path, target); err != nil {
+		return err
+	}
+	if err := cmp.Or(segment.SyncDir(x.segments), x.reached("segment moved")); err != nil {
+		return err
+	}
+	return x.add(target)
+}
+
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Publish writes the generation and installs it.
+func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	v, err := x.writable()
+	if err != nil {
+		return err
+	}
+	for _, id := range m.OIDs() {
+		if _, _, ok := v.find(id); !ok {
+			return fmt.Errorf("repository %q: blob %s is not indexed: %w", m.Repo, id, fault.ErrConflict)
+		}
+	}
+	g, err := writeGeneration(x.repos, m, x.reached)
+	if err != nil {
+		return fmt.Errorf("repository %q: %w", m.Repo, err)
+	}
+	x.install(v.withGeneration(g))
+	x.mayMerge()
+	return nil
+}
+
+// DropRepo removes the file of a generation.
+func (x *Index) DropRepo(_ context.Context, repoID string) error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	v, err := x.writable()
+	if err != nil {
+		return err
+	}
+	w, dropped := v.without(repoID)
+	if dropped == nil {
+		return nil
+	}
+	if err := os.Remove(generationPath(x.repos, repoID)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("repository %q: %w", dropped.repo, err)
+	}
+	if err := cmp.Or(segment.SyncDir(x.repos), x.reached("generation removed")); err != nil {
+		return fmt.Errorf("repository %q: %w", dropped.repo, err)
+	}
+	x.install(w)
+	x.mayMerge()
+	return nil
+}

@@ -1,0 +1,193 @@
+package codesearch
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"leasehold/shared/fault"
+)
+
+// Limits of a query.
+const (
+	MaxQueryBytes = 8 << 10
+	maxNodes      = 1024
+	maxDepth      = 64
+)
+
+// Parse reads a query:
+//
+//	foo bar          files that have both words; a word is any text without spaces
+//	foo or bar       files that have one of them; binds weaker than and
+//	-foo, -(a b)     files that do not have it
+//	(a or b) c       groups
+//	"a b"            text with spaces; \" and \\ are a quote and a backslash
+//	/fo+/            a regular expression; a slash inside needs no backslash
+//	repo: file: branch:    the name matches a regular expression
+//	lang:go          the language
+//	sym:Name         defines a symbol with Name in its name; also sym:"…" and sym:/…/
+//	vendor:yes|no    is vendored, or is not
+//	case:yes|no|auto applies to the whole query
+//
+// An error is fault.ErrInvalid and names the place, in bytes from 1.
+func Parse(text string) (Query, error) {
+	if len(text) > MaxQueryBytes {
+		return Query{}, fmt.Errorf("query of %d bytes: want at most %d: %w", len(text), MaxQueryBytes, fault.ErrInvalid)
+	}
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return Query{}, fmt.Errorf("query %.80q: want UTF-8 text without NUL: %w", text, fault.ErrInvalid)
+	}
+	p := parser{lexer: lexer{text: text}}
+	root, err := p.query()
+	if err != nil {
+		return Query{}, fmt.Errorf("query %.80q: %w", text, err)
+	}
+	return Query{Text: text, Case: p.letterCase, Root: root}, nil
+}
+
+type parser struct {
+	lexer
+	letterCase Case
+	nodes      int
+}
+
+// query reads the whole text.
+func (p *parser) query() (Expr, error) {
+	root, err := p.or(0)
+	if err != nil {
+		return nil, err
+	}
+	if root == nil {
+		return nil, fmt.Errorf("nothing to search for: want a word, a regular expression or a filter: %w", fault.ErrInvalid)
+	}
+	return root, nil
+}
+
+// or reads one or more conjunctions, until the text or the group ends.
+func (p *parser) or(depth int) (Expr, error) {
+	if depth > maxDepth {
+		return nil, p.errorf("groups are nested deeper than %d", maxDepth)
+	}
+	var all []Expr
+	for {
+		e, err := p.and(depth)
+		if err != nil {
+			return nil, err
+		}
+		isOr := p.acceptOr()
+		if e == nil && (isOr || len(all) > 0) {
+			return nil, p.errorf("want a word on both sides of or; quote it to search for it")
+		}
+		if e != nil {
+			all = append(all, e)
+		}
+		if !isOr {
+			return join(all, func(of []Expr) Expr { return Or{of} }), nil
+		}
+	}
+}
+
+// and reads terms until or, the end of the group or the end of the text; nil if it has
+// none but case:.
+func (p *parser) and(depth int) (Expr, error) {
+	var all []Expr
+	for p.more(depth) {
+		e, err := p.term(depth)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			all = append(all, e)
+		}
+	}
+	return join(all, func(of []Expr) Expr { return And{of} }), nil
+}
+
+// join returns nil, the only expression, or the node of all.
+func join(all []Expr, node func([]Expr) Expr) Expr {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return node(all)
+}
+
+// term reads one word, group or filter; nil for case:.
+func (p *parser) term(depth int) (Expr, error) {
+	if p.nodes++; p.nodes > maxNodes {
+		return nil, p.errorf("want at most %d words", maxNodes)
+	}
+	if p.acceptNot() {
+		if depth++; depth > maxDepth {
+			return nil, p.errorf("groups are nested deeper than %d", maxDepth)
+		}
+		e, err := p.term(depth)
+		if err == nil && e == nil {
+			return nil, p.errorf("case: cannot be negated")
+		}
+		return Not{e}, err
+	}
+	if p.accept('(') {
+		return p.group(depth)
+	}
+	at := p.at
+	w, err := p.word(depth)
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.node(w)
+	if err != nil {
+		return nil, fmt.Errorf("at %d: %w", at+1, err)
+	}
+	return e, nil
+}
+
+func (p *parser) group(depth int) (Expr, error) {
+	opened := p.at
+	e, err := p.or(depth + 1)
+	switch {
+	case err != nil:
+		return nil, err
+	case !p.accept(')'):
+		return nil, fmt.Errorf("at %d: ( is not closed; quote it to search for it: %w", opened, fault.ErrInvalid)
+	case e == nil:
+		return nil, fmt.Errorf("at %d: the group is empty; quote it to search for it: %w", opened, fault.ErrInvalid)
+	}
+	return e, nil
+}
+
+// node makes the node of a word.
+func (p *parser) node(w word) (Expr, error) {
+	switch w.field {
+	case "":
+		return Content{w.Pattern}, w.Pattern.check()
+	case "sym":
+		return Sym{w.Pattern}, w.Pattern.check()
+	case "vendor":
+		switch w.Source {
+		case "yes":
+			return Vendor{}, nil
+		case "no":
+			return Not{Vendor{}}, nil
+		}
+		return nil, fmt.Errorf("vendor:%s: want yes or no: %w", w.Source, fault.ErrInvalid)
+	case "case":
+		c, ok := map[string]Case{"yes": CaseYes, "no": CaseNo, "auto": CaseAuto}[w.Source]
+		if !ok {
+			return nil, fmt.Errorf("case:%s: want yes, no or auto: %w", w.Source, fault.ErrInvalid)
+		}
+		p.letterCase = c
+		return nil, nil
+	case "lang":
+		return Filter{FieldLang, w.Source}, Pattern{Source: w.Source}.check()
+	}
+	return Filter{Field(w.field), w.Source}, Pattern{w.Source, true}.check()
+}
+
+// SymbolQuery returns the text of the query that finds the definitions with this in their
+// names.
+func SymbolQuery(name string) string {
+	return `case:auto sym:"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+}

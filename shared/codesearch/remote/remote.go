@@ -1,0 +1,157 @@
+// Package remote is the code index of a coordinator, as managers and workers use it over
+// the coordinator's API.
+//
+// A worker builds a segment in a folder of its own and uploads it by its SHA-256 in parts.
+// If an upload breaks off, it continues where the coordinator has received it. The
+// coordinator checks the hash and the content, and answers when the segment is durable in
+// its index. Every call may be repeated, and is repeated if the coordinator cannot be
+// reached for a while.
+//
+// Errors have the kinds that the index returns (package codesearch).
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/segment"
+	"leasehold/shared/fault"
+)
+
+// Bounds of calls.
+const (
+	idsAtOnce   = 10_000 // of Missing: less than 1 MiB of JSON
+	partBytes   = 512 << 10
+	bulkTimeout = 5 * time.Minute
+	uploadTries = 3 // of a segment that arrived damaged
+)
+
+// Client is the code index of a coordinator. It may be used concurrently.
+type Client struct {
+	api *apiclient.Client
+	dir string
+}
+
+// New returns a client of the API at base, which builds segments in the folder dir. It
+// connects on first use, and removes what a crash has left in the folder.
+func New(base, dir string) (*Client, error) {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return nil, fmt.Errorf("segments: %w: %w", fault.ErrFolder, err)
+	}
+	api, err := apiclient.New(base)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{api: api, dir: dir}, nil
+}
+
+// Close waits for calls in progress and closes the connections.
+func (c *Client) Close() error { return c.api.Close() }
+
+// call sends a request, which may be repeated, and decodes its answer if that is not nil.
+func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
+	_, err := c.api.Do(ctx, apiclient.Call{Method: method, Path: "index/" + path, Body: body, Answer: answer, Timeout: bulkTimeout, Repeat: true})
+	if err != nil {
+		return fmt.Errorf("code index: %w", err)
+	}
+	return nil
+}
+
+// Missing is codesearch.Searcher.Missing.
+func (c *Client) Missing(ctx context.Context, ids []codesearch.OID) (missing []codesearch.OID, err error) {
+	for len(ids) > 0 {
+		n := min(len(ids), idsAtOnce)
+		asked := apitypes.BlobIDs{IDs: make([]string, n)}
+		for i, id := range ids[:n] {
+			asked.IDs[i] = string(id)
+		}
+		var found apitypes.BlobIDs
+		if err := c.call(ctx, "POST", "missing", asked, &found); err != nil {
+			return nil, err
+		}
+		for _, id := range found.IDs {
+			missing = append(missing, codesearch.OID(id))
+		}
+		ids = ids[n:]
+	}
+	return missing, nil
+}
+
+// Complete reports whether an origin was published, and no file of it was lost.
+func (c *Client) Complete(ctx context.Context, id string) (bool, error) {
+	var state apitypes.GenerationState
+	err := c.call(ctx, "GET", "generations/"+url.PathEscape(id), nil, &state)
+	return state.Complete, err
+}
+
+// Publish is codesearch.Searcher.Publish. The error is fault.ErrNotFound if the origin was
+// removed, and fault.ErrTooLarge for more files than one request holds (64 MiB).
+func (c *Client) Publish(ctx context.Context, m codesearch.Manifest) error {
+	g := apitypes.Generation{ID: m.RepoID, Repo: m.Repo, Refs: []apitypes.GenerationRef{}, Files: make([]apitypes.GenerationFile, len(m.Files))}
+	number := map[string]int{}
+	for i, r := range m.Refs {
+		number[r.Name] = i
+		g.Refs = append(g.Refs, apitypes.GenerationRef{Name: r.Name, Commit: r.Commit, Time: r.Time})
+	}
+	for i, f := range m.Files {
+		g.Files[i] = apitypes.GenerationFile{Ref: number[f.Ref], Path: []byte(f.Path), OID: string(f.OID), Vendored: f.Vendored}
+	}
+	return c.call(ctx, "POST", "generations", g, nil)
+}
+
+// Put builds a segment of a batch of blobs and uploads it, and returns its SHA-256. It is
+// durable in the coordinator's index then.
+func (c *Client) Put(ctx context.Context, batch string, blobs []codesearch.Blob) (hash string, err error) {
+	path, err := segment.Write(ctx, c.dir, blobs, segment.Options{})
+	if err != nil {
+		return "", fmt.Errorf("batch %s: %w", batch, err)
+	}
+	defer os.Remove(path)
+	hash = segment.Hash(path)
+	for try := 1; ; try++ {
+		err = c.upload(ctx, batch, path)
+		if !errors.Is(err, fault.ErrCorrupt) && !errors.Is(err, fault.ErrConflict) || try == uploadTries {
+			return hash, err
+		}
+	}
+}
+
+// upload sends the parts of a segment that the coordinator lacks, and commits it.
+func (c *Client) upload(ctx context.Context, batch, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("segment %s: %w: %w", filepath.Base(path), fault.ErrFolder, err)
+	}
+	defer f.Close()
+	at := "segments/" + url.PathEscape(segment.Hash(path))
+	var state apitypes.SegmentState
+	if err := c.call(ctx, "GET", at, nil, &state); err != nil {
+		return err
+	}
+	part := make([]byte, partBytes)
+	for {
+		n, err := f.ReadAt(part, state.Received)
+		if n == 0 && errors.Is(err, io.EOF) {
+			return c.call(ctx, "POST", at+"/commit", apitypes.SegmentCommit{Batch: batch}, nil)
+		}
+		if n == 0 {
+			return fmt.Errorf("segment %s: %w: %w", filepath.Base(path), fault.ErrFolder, err)
+		}
+		before := state.Received
+		if err := c.call(ctx, "POST", at+"/parts", apitypes.SegmentPart{Offset: before, Data: part[:n]}, &state); err != nil {
+			return err
+		}
+		if state.Received <= before {
+			return fmt.Errorf("segment %s: %w: the coordinator has received %d bytes, and had %d", filepath.Base(path), fault.ErrConflict, state.Received, before)
+		}
+	}
+}

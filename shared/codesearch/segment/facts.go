@@ -1,0 +1,137 @@
+package segment
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"leasehold/shared/codesearch"
+)
+
+// Limits of the facts about one blob. A symbol past one of them is dropped or cut.
+const (
+	maxSymbols = 100_000
+	maxName    = 512 // bytes of a name; longer signatures and scopes are cut
+)
+
+// validSymbol reports whether a symbol is kept.
+func validSymbol(s codesearch.Symbol, lines int) bool {
+	return s.Name != "" && len(s.Name) <= maxName && s.Line >= 1 && s.Line <= lines &&
+		strings.IndexFunc(s.Name, func(r rune) bool { return r < ' ' }) < 0
+}
+
+// appendFacts encodes the facts about a blob.
+func appendFacts(dst []byte, b codesearch.Blob) []byte {
+	for _, n := range []int{int(b.Size), b.Lines, b.Code, b.Comment, b.Complexity, len(b.Symbols)} {
+		dst = appendInt(dst, n)
+	}
+	line := 0
+	var record []byte
+	for _, s := range b.Symbols {
+		dst = appendInt(dst, s.Line-line)
+		line = s.Line
+		record = record[:0]
+		for _, text := range []string{s.Name, s.Kind, s.Scope, s.Signature} {
+			record = appendText(record, text)
+		}
+		record = appendInt(record, max(s.End-s.Line, 0)<<1|flag(s.Approx))
+		dst = append(appendInt(dst, len(record)), record...)
+	}
+	dst = appendInt(dst, len(b.Functions))
+	for _, f := range b.Functions {
+		dst = appendText(appendText(dst, f.Function), f.Receiver)
+		for _, n := range []int{f.Line, f.A, f.B, f.C} {
+			dst = appendInt(dst, n)
+		}
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(f.Score))
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(f.ABCSeed))
+	}
+	return dst
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func appendInt(dst []byte, n int) []byte { return binary.AppendUvarint(dst, uint64(max(n, 0))) }
+
+func appendText(dst []byte, text string) []byte {
+	text = text[:min(len(text), maxName)]
+	return append(appendInt(dst, len(text)), text...)
+}
+
+// decoder reads numbers and texts from data; after the end it returns zeros and sets bad.
+type decoder struct {
+	data []byte
+	bad  bool
+}
+
+func (d *decoder) int() int {
+	v, n := binary.Uvarint(d.data)
+	if n <= 0 || v > math.MaxInt64 {
+		d.bad, d.data = true, nil
+		return 0
+	}
+	d.data = d.data[n:]
+	return int(v)
+}
+
+func (d *decoder) bytes(n int) []byte {
+	if n < 0 || n > len(d.data) {
+		d.bad, d.data = true, nil
+		return nil
+	}
+	b := d.data[:n]
+	d.data = d.data[n:]
+	return b
+}
+
+func (d *decoder) text() string { return string(d.bytes(d.int())) }
+
+func (d *decoder) float() float64 {
+	b := d.bytes(8)
+	if d.bad {
+		return 0
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// info reads the sizes, and leaves the symbols.
+func (d *decoder) info() codesearch.BlobInfo {
+	return codesearch.BlobInfo{Size: int64(d.int()), Lines: d.int(), Code: d.int(), Comment: d.int(), Complexity: d.int()}
+}
+
+// symbols calls visit for each symbol with its line until it returns false; read decodes
+// the rest of it.
+func (d *decoder) symbols(visit func(line int, read func() codesearch.Symbol) bool) {
+	line := 0
+	for range min(d.int(), maxSymbols) {
+		line += d.int()
+		record := decoder{data: d.bytes(d.int())}
+		if d.bad || !visit(line, func() codesearch.Symbol { return record.symbol(line) }) {
+			return
+		}
+	}
+}
+
+func (d *decoder) symbol(line int) codesearch.Symbol {
+	s := codesearch.Symbol{Line: line, Name: d.text(), Kind: d.text(), Scope: d.text(), Signature: d.text()}
+	end := d.int()
+	s.End, s.Approx = line+end>>1, end&1 == 1
+	return s
+}
+
+func (d *decoder) functions() []codesearch.FunctionReport {
+	var all []codesearch.FunctionReport
+	for range min(d.int(), maxSymbols) {
+		f := codesearch.FunctionReport{Function: d.text(), Receiver: d.text(), Line: d.int(), A: d.int(), B: d.int(), C: d.int(), Score: d.float(), ABCSeed: d.float()}
+		if d.bad {
+			break
+		}
+		all = append(all, f)
+	}
+	return all
+}

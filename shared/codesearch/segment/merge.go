@@ -1,0 +1,107 @@
+package segment
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+)
+
+const dropped = math.MaxUint32
+
+// Merge writes one segment with the blobs of several for which keep holds, and records
+// that it replaces the ones named replaces (SHA-256, hexadecimal). Text is copied as it is
+// stored, and postings are renumbered; so all segments must be compressed alike. Each
+// object id must be kept once. It reads ctx by calling stopped between blobs.
+func Merge(w io.Writer, all []*Segment, keep func(segment, blob int) bool, replaces []string, stopped func() error) error {
+	if len(all) == 0 {
+		return fmt.Errorf("merge of no segments: %w", fault.ErrInvalid)
+	}
+	b := NewBuilder(w, Options{Compress: all[0].compressed})
+	var merged []lists
+	for n, s := range all {
+		if s.compressed != b.options.Compress {
+			return fmt.Errorf("segments %s and %s are not compressed alike: %w", all[0].name, s.name, fault.ErrInvalid)
+		}
+		m := &mergedLists{Segment: s, renumbered: make([]uint32, s.Chunks())}
+		for i := range s.Blobs() {
+			if err := stopped(); err != nil {
+				return err
+			}
+			if err := b.copyBlob(m, i, keep(n, i)); err != nil {
+				return err
+			}
+		}
+		merged = append(merged, m)
+	}
+	hashes := make([][hashSize]byte, len(replaces))
+	for i, name := range replaces {
+		if n, err := hex.Decode(hashes[i][:], []byte(name)); err != nil || n != hashSize {
+			return fmt.Errorf("segment name %q: want 64 hexadecimal digits: %w", name, fault.ErrInvalid)
+		}
+	}
+	return b.finish(merged, hashes)
+}
+
+// mergedLists are the postings of a segment with the numbers that its chunks have in the
+// merged one.
+type mergedLists struct {
+	*Segment
+	renumbered []uint32 // dropped if the chunk is not kept
+	buffer     []uint32
+}
+
+func (m *mergedLists) count() int { return len(m.parts[sectionTrigrams]) / 4 }
+
+func (m *mergedLists) trigram(i int) uint32 {
+	return uint32At(m.parts[sectionTrigrams], i)
+}
+
+func (m *mergedLists) appendTo(dst []uint32, i int) []uint32 {
+	from, to := span(m.parts[sectionLists], i)
+	m.buffer = m.inRange(decodeList(m.buffer[:0], m.parts[sectionPostings][from:to]))
+	for _, c := range m.buffer {
+		if n := m.renumbered[c]; n != dropped {
+			dst = append(dst, n)
+		}
+	}
+	return dst
+}
+
+// copyBlob copies the chunks, facts and record of blob i, or drops them.
+func (b *Builder) copyBlob(from *mergedLists, i int, keep bool) error {
+	first, end := from.ChunksOf(i)
+	number, firstNew := uint32(len(b.oids)), uint32(len(b.chunks)/chunkSize)
+	for c := first; c < end; c++ {
+		if !keep {
+			from.renumbered[c] = dropped
+			continue
+		}
+		at, to, start := from.stored(c)
+		stored := from.parts[sectionText][at:to]
+		if err := from.checkSum(c, stored); err != nil {
+			return err
+		}
+		from.renumbered[c] = uint32(len(b.chunks) / chunkSize)
+		b.addChunk(stored, start, int(uint32At(from.parts[sectionChunks], c*chunkSize/4+2)))
+	}
+	if !keep {
+		return nil
+	}
+	blob := codesearch.Blob{OID: from.OID(i), BlobInfo: from.Info(i), Functions: from.Functions(i)}
+	from.Symbols(i, func(_ int, read func() codesearch.Symbol) bool {
+		s := read()
+		b.addName(number, s.Name)
+		blob.Symbols = append(blob.Symbols, s)
+		return true
+	})
+	b.textBytes += int64(from.record(i).text)
+	if err := b.addRecord(blob, firstNew, from.record(i).text); err != nil {
+		return err
+	}
+	b.facts = appendFacts(b.facts, blob)
+	return b.out.err
+}

@@ -1,0 +1,71 @@
+package fetch
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// longestDelay is the largest Crawl-delay that is returned.
+const longestDelay = 24 * time.Hour
+
+// crawlDelay returns the Crawl-delay of a robots.txt for our user agent: of the groups that
+// name it, and else of those for all agents (*). The largest of several counts. Lines that
+// are not understood are skipped, so a page of HTML asks for nothing.
+func crawlDelay(content string) time.Duration {
+	var own, all time.Duration
+	var forUs, forAll, named, inRules bool // of the group that is read; whether any group is ours
+	for line := range strings.Lines(strings.TrimPrefix(content, "\ufeff")) {
+		line, _, _ = strings.Cut(line, "#")
+		key, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		switch strings.ToLower(strings.TrimSpace(key)) {
+		case "user-agent":
+			if inRules { // a new group begins
+				forUs, forAll, inRules = false, false, false
+			}
+			forAll = forAll || value == "*"
+			if productOf(value) == userAgent {
+				forUs, named = true, true
+			}
+		case "crawl-delay":
+			inRules = true
+			delay := delayOf(value)
+			if forUs {
+				own = max(own, delay)
+			}
+			if forAll {
+				all = max(all, delay)
+			}
+		case "allow", "disallow":
+			inRules = true
+		}
+	}
+	if named {
+		return own
+	}
+	return all
+}
+
+// productOf returns the name of a user agent without its version, in lower case.
+func productOf(agent string) string {
+	end := strings.IndexFunc(agent, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_'
+	})
+	if end >= 0 {
+		agent = agent[:end]
+	}
+	return strings.ToLower(agent)
+}
+
+// delayOf parses a number of seconds; 0 for anything else.
+func delayOf(text string) time.Duration {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds > 0) {
+		return 0
+	}
+	return time.Duration(min(seconds, longestDelay.Seconds()) * float64(time.Second))
+}

@@ -1,0 +1,148 @@
+// Package idempotency is the protocol by which a caller repeats a call of a procedure without
+// repeating its effect: the first answer is kept under a key that the caller chose, and a
+// repeated call with that key gets it.
+//
+// An operation id (space.OpID) does the same within one session. A key is for callers whose
+// requests share a session, such as clients of the HTTP API, and it survives restarts,
+// because the answer is a tuple in the space "idempotency", put in the transaction of the call:
+//
+//	("idempotency", key, fingerprint, bytes, end int64, answer)
+//
+// The fingerprint is a hash of the request, by which a key that is used for another request is
+// found out. Answers are kept for 10 minutes, the newest 100,000 of them and at most
+// MaxBytes; end is how many bytes were kept so far, so that the oldest ones are removed without
+// counting. An error is not an answer, because nothing has happened then.
+//
+// The package does not decide which calls may be repeated: the code that offers keys does.
+package idempotency
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// Space is the space of the protocol.
+const Space = "idempotency"
+
+// Bounds of the answers.
+const (
+	TTL      = 10 * time.Minute
+	MaxKeys  = 100_000
+	MaxBytes = 64 << 20 // of keys and answers
+	MaxKey   = 128      // bytes of a key that the caller chose
+)
+
+const (
+	procCall   = "idempotency.call"
+	procForget = "idempotency.forget"
+)
+
+// labelAll is the label of every answer, by which the newest one is found.
+const labelAll = "all"
+
+// Spaces returns the space that the protocol needs.
+func Spaces() []space.Definition {
+	return []space.Definition{{Name: Space, Options: space.Options{Capacity: MaxKeys, Overflow: space.DropOldest}}}
+}
+
+// Procedures returns idempotency.call (key, fingerprint, procedure, arguments), which calls the
+// procedure unless the key has an answer, and idempotency.forget (key).
+func Procedures() space.Procedures {
+	return space.Procedures{procCall: space.WithArgs(callArgs, call), procForget: space.WithArgs1(forget)}
+}
+
+func call(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	c := decodeCall(args)
+	if e, known := tx.Find(Space, withKey(c.key), nil); known {
+		kept := decodeAnswer(e.Tuple)
+		if kept.fingerprint != c.fingerprint {
+			return nil, fmt.Errorf("key %.150q: %w: it was used for another request in the last %v", c.key, fault.ErrKeyReused, TTL)
+		}
+		return kept.reply, nil
+	}
+	reply, err := tx.Call(c.procedure, c.args)
+	if err != nil {
+		return nil, err
+	}
+	return reply, keep(tx, answer{key: c.key, fingerprint: c.fingerprint, reply: reply})
+}
+
+// keep puts an answer, and removes the oldest ones if all are too large together.
+func keep(tx space.Tx, a answer) error {
+	a.bytes = int64(len(a.key) + len(a.fingerprint) + a.reply.Size())
+	a.end = a.bytes
+	if newest, ok := tx.LastLabelled(Space, labelAll); ok {
+		a.end += decodeAnswer(newest.Tuple).end
+	}
+	t := a.encode()
+	if t.Size() > tuple.MaxBytes {
+		return fmt.Errorf("key %.150q: %w: an answer of %d bytes cannot be kept; send less at once, or no key", a.key, fault.ErrTooLarge, a.bytes)
+	}
+	var old []int64
+	tx.Walk(space.Walk{Space: Space, Template: anyAnswer}, func(e space.Entry) bool {
+		kept := decodeAnswer(e.Tuple)
+		if a.end-(kept.end-kept.bytes) <= MaxBytes {
+			return false
+		}
+		old = append(old, e.Ref)
+		return true
+	})
+	for _, ref := range old {
+		if err := tx.Take(ref); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Put(Space, t, space.PutOptions{TTL: TTL, Attributes: space.Attributes{Labels: []string{labelAll}}})
+	return err
+}
+
+// forget (key) removes the answer of a key, because its caller never got it and its effect was
+// undone.
+func forget(tx space.Tx, key string) (tuple.Tuple, error) {
+	e, known := tx.Find(Space, withKey(key), nil)
+	if !known {
+		return nil, nil
+	}
+	return nil, tx.Take(e.Ref)
+}
+
+// Keyed is a session whose calls of procedures happen once for a key. It is for one request,
+// and not for concurrent use. If the request calls several procedures, each has an answer of
+// its own, so the request must call the same ones when it is repeated. All other operations
+// are the session's.
+type Keyed struct {
+	space.Repository
+	Key         string // at most MaxKey bytes
+	Fingerprint string // of the request
+	answered    int    // calls
+}
+
+// Call calls a procedure, or returns the answer that it gave under the key. fault.ErrKeyReused
+// means that the key belongs to another request, fault.ErrTooLarge that the answer cannot be
+// kept; then nothing has happened.
+func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
+	reply, err := k.Repository.Call(ctx, op, procCall, callOf{k.keyOf(k.answered), k.Fingerprint, procedure, args}.encode())
+	if err != nil {
+		return nil, err
+	}
+	k.answered++
+	return reply, nil
+}
+
+// Forget removes the answers of the request, which its caller never got.
+func (k *Keyed) Forget(ctx context.Context) error {
+	for ; k.answered > 0; k.answered-- {
+		if _, err := k.Repository.Call(ctx, space.OpID{}, procForget, tuple.New(k.keyOf(k.answered-1))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyOf returns the key of one of the request's calls.
+func (k *Keyed) keyOf(call int) string { return fmt.Sprintf("%s/%d", k.Key, call) }

@@ -1,0 +1,216 @@
+package interop
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+const (
+	procFind    = "interop.find"
+	procFindAll = "interop.findall"
+	procDone    = "interop.done"
+	procBack    = "interop.back"
+)
+
+// FindAllProcedure is the name of the procedure of Client.FindAll. Its answers are large.
+const FindAllProcedure = procFindAll
+
+// pageBytes is the size in bytes after which interop.findall ends a page.
+const pageBytes = tuple.MaxBytes / 2
+
+// How a procedure finds: a sum of these.
+const (
+	taking  int64 = 1 << iota // holds what it finds for the caller
+	waiting                   // waits if there is no match
+)
+
+// ErrCannotWait means that a pattern matches so many types that a procedure cannot wait
+// for it; the caller must watch the space (space.Space.Notify).
+var ErrCannotWait = fmt.Errorf("a pattern of more than %d templates cannot wait: %w", maxTemplates, fault.ErrInvalid)
+
+// Procedures returns the procedures of the protocol: interop.find (space, how, pattern),
+// interop.findall (space, how, pattern, after as three int64), interop.done and interop.back (refs),
+// interop.claim (action, how), interop.handback (token) and interop.report (result).
+func Procedures() space.Procedures {
+	anyBytes := tuple.Formal{Type: tuple.Bytes}
+	return space.Procedures{
+		procFind:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes), find),
+		procFindAll:  space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64), findAll),
+		procDone:     space.WithArgs(tuple.Match(anyBytes), done),
+		procBack:     space.WithArgs(tuple.Match(anyBytes), back),
+		procClaim:    space.WithArgs2(claim),
+		procHandBack: space.WithArgs1(handBack),
+		procReport:   space.WithArgs1(report),
+	}
+}
+
+// search is the decoded arguments of a procedure that finds.
+type search struct {
+	space   string
+	how     int64
+	pattern Pattern
+}
+
+func decodeSearch(args tuple.Tuple) (search, error) {
+	data, _ := args[2].([]byte) // WithArgs has checked the types
+	p, err := decodePattern(data)
+	return search{args.Str(0), args.Int64(1), p}, err
+}
+
+func (s search) keep(e space.Entry) bool { return s.pattern.Matches(e.Tuple) }
+
+// find (space, how, pattern) returns the encoded tuple that was found and its ref; nothing
+// if there is none.
+func find(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	s, err := decodeSearch(args)
+	if err != nil {
+		return nil, err
+	}
+	found, ok, err := s.first(tx)
+	if err != nil {
+		return nil, err
+	}
+	if !ok && s.how&waiting != 0 {
+		return s.wait(tx)
+	}
+	if !ok {
+		return tuple.New(), nil
+	}
+	if s.how&taking != 0 {
+		if err := tx.Hold(found.Ref, space.HoldOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	return tuple.New(found.Tuple.Append(nil), found.Ref), nil
+}
+
+// first returns the first match in the order of the space's kind.
+func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
+	templates, enumerable := s.pattern.templates()
+	if !enumerable {
+		all, err := s.survey(tx)
+		if err != nil || len(all) == 0 {
+			return space.Entry{}, false, err
+		}
+		return all[0], true, nil
+	}
+	for _, t := range templates {
+		if e, matches := tx.Find(s.space, t, s.keep); matches && (!ok || before(e.Position, found.Position)) {
+			found, ok = e, true
+		}
+	}
+	return found, ok, nil
+}
+
+func (s search) survey(tx space.Tx) ([]space.Entry, error) {
+	surveyor, ok := tx.(space.Surveyor)
+	if !ok {
+		return nil, fmt.Errorf("%w: these spaces do not support patterns of many types", fault.ErrInvalid)
+	}
+	return surveyor.Survey(s.space, false, s.keep), nil
+}
+
+func (s search) wait(tx space.Tx) (tuple.Tuple, error) {
+	templates, enumerable := s.pattern.templates()
+	if !enumerable {
+		return nil, ErrCannotWait
+	}
+	awaited := make([]space.Awaited, len(templates))
+	for i, t := range templates {
+		awaited[i] = space.Awaited{Space: s.space, Template: t}
+	}
+	return nil, tx.Wait(awaited...)
+}
+
+// before reports whether a comes before b.
+func before(a, b space.Position) bool { return compare(a, b) < 0 }
+
+func compare(a, b space.Position) int {
+	return cmp.Or(cmp.Compare(a.Major, b.Major), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Minor, b.Minor))
+}
+
+// findAll (space, how, pattern, after) returns a page of the matches behind the position
+// after: (page, position of its last match, more). The page is the matches one after the
+// other, each as its ref and its encoded tuple.
+func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	s, err := decodeSearch(args)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := s.all(tx)
+	if err != nil {
+		return nil, err
+	}
+	after := space.Position{Major: args.Int64(3), Turn: args.Int64(4), Minor: args.Int64(5)}
+	answer := func(page []byte, more bool) (tuple.Tuple, error) {
+		return tuple.New(page, after.Major, after.Turn, after.Minor, more), nil
+	}
+	var page []byte
+	for _, e := range matches {
+		if after != (space.Position{}) && !before(after, e.Position) {
+			continue
+		}
+		if len(page) > 0 && len(page)+e.Tuple.Size() > pageBytes {
+			return answer(page, true)
+		}
+		if s.how&taking != 0 {
+			if err := tx.Hold(e.Ref, space.HoldOptions{}); err != nil {
+				return nil, err
+			}
+		}
+		page, after = e.Tuple.Append(binary.AppendVarint(page, e.Ref)), e.Position
+	}
+	return answer(page, false)
+}
+
+// all returns all matches in the order of the space's kind.
+func (s search) all(tx space.Tx) ([]space.Entry, error) {
+	templates, enumerable := s.pattern.templates()
+	var all []space.Entry
+	if !enumerable {
+		var err error
+		if all, err = s.survey(tx); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range templates {
+		all = append(all, tx.Scan(s.space, t)...)
+	}
+	all = slices.DeleteFunc(all, func(e space.Entry) bool { return !s.keep(e) })
+	slices.SortFunc(all, func(a, b space.Entry) int { return compare(a.Position, b.Position) })
+	return slices.CompactFunc(all, func(a, b space.Entry) bool { return a.Ref == b.Ref }), nil
+}
+
+// done (refs) removes for good what the caller holds of the refs.
+func done(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	return nil, eachHeld(tx, args, tx.Done)
+}
+
+// back (refs) returns to its old place what the caller holds of the refs.
+func back(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	return nil, eachHeld(tx, args, func(ref int64) error { return tx.Back(ref, space.OldPlace) })
+}
+
+// eachHeld calls end with those of the refs that the caller holds.
+func eachHeld(tx space.Tx, args tuple.Tuple, end func(ref int64) error) error {
+	data, _ := args[0].([]byte) // WithArgs has checked the type
+	for len(data) > 0 {
+		ref, size := binary.Varint(data)
+		if size <= 0 {
+			return fmt.Errorf("refs of a session: %w", fault.ErrInvalid)
+		}
+		data = data[size:]
+		if e, ok := tx.Entry(ref); ok && e.Held && e.Holder == tx.Caller() {
+			if err := end(ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

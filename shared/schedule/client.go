@@ -1,0 +1,216 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/browse"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/task"
+	"leasehold/shared/tuple"
+)
+
+// State is a schedule and what became of its runs.
+type State struct {
+	Name string
+	models.Schedule
+	Next     time.Time // zero: it is paused
+	Last     time.Time // the last due time that passed; zero: none has
+	LastTask string    // id of the last task that it created
+	Note     string    // why the last run was left out; empty: it was not
+}
+
+// Paused reports whether it creates no tasks until it is resumed.
+func (s State) Paused() bool { return s.Next.IsZero() }
+
+func (s State) overlap() string { return cmp.Or(s.Overlap, models.OverlapSkip) }
+
+// uniqueKey is that of its tasks, unless they may overlap.
+func (s State) uniqueKey() string { return "schedule:" + s.Name }
+
+// stamp is a due time as a tag and a note have it.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// newTask is the task of the last due time.
+func (s State) newTask() task.New {
+	w := s.Task
+	n := task.New{Priority: w.Priority, Task: models.Task{
+		Action: w.Action, Subject: w.Subject, Data: w.Data, Timeout: cmp.Or(w.Timeout, task.DefaultTimeout),
+		TaskOptions: models.TaskOptions{
+			MaxAttempts: w.MaxAttempts, Backoff: w.Backoff, Group: w.Group, Limits: w.Limits, OnLimit: w.OnLimit,
+			Tags: append(slices.Clone(w.Tags), "schedule:"+s.Name, "due:"+stamp(s.Last)),
+		},
+	}}
+	if s.overlap() != models.OverlapAllow {
+		n.UniqueKey = s.uniqueKey()
+	}
+	if s.overlap() == models.OverlapWait {
+		n.OnConflict = task.Replace
+	}
+	return n
+}
+
+// check returns when the schedule is due. What cannot be run is fault.ErrInvalid.
+func (s State) check() (timing, error) {
+	oneOf := func(what, value string, accepted ...string) error {
+		if value == "" || slices.Contains(accepted, value) {
+			return nil
+		}
+		return fmt.Errorf("%w: %s %.50q: want one of %v", fault.ErrInvalid, what, value, accepted)
+	}
+	if !models.ValidID(s.Name) || len(s.Name) > 100 {
+		return nil, fmt.Errorf("%w: name %.200q of a schedule: want 1 to 100 of A-Z a-z 0-9 . _ : -", fault.ErrInvalid, s.Name)
+	}
+	if err := oneOf("missed", s.Missed, models.MissedOne, models.MissedNone); err != nil {
+		return nil, err
+	}
+	if err := oneOf("overlap", s.Overlap, models.OverlapSkip, models.OverlapWait, models.OverlapAllow); err != nil {
+		return nil, err
+	}
+	w, err := newTiming(s.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	return w, s.newTask().Check()
+}
+
+// Client reads and changes schedules over one session. It may be used concurrently.
+type Client struct {
+	Repo space.Repository
+	Now  func() time.Time // nil: time.Now
+}
+
+func (c Client) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
+}
+
+// Set adds a schedule, or replaces the one of that name, whose next due time is kept if it is
+// due at the same times as before and not paused. It reports whether it was added. At most
+// MaxSchedules can be added (fault.ErrOverloaded).
+func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s State, created bool, err error) {
+	s = State{Name: name, Schedule: m}
+	w, err := s.check()
+	if err != nil {
+		return s, false, err
+	}
+	old, err := c.Get(ctx, name)
+	switch {
+	case err == nil && !old.Paused() && old.Cron == m.Cron && old.Every == m.Every && old.Zone == m.Zone:
+		s.Next = old.Next
+	case err != nil && !errors.Is(err, fault.ErrNotFound) && !errors.Is(err, fault.ErrCorrupt):
+		return s, false, err
+	default:
+		if s.Next = w.after(time.Time{}, c.now()); s.Next.IsZero() {
+			return s, false, fmt.Errorf("%w: cron expression %q: it has no due time within five years", fault.ErrInvalid, s.Cron)
+		}
+	}
+	t, err := s.encode()
+	if err != nil {
+		return s, false, err
+	}
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procSet, tuple.New(t))
+	if err != nil {
+		return s, false, err
+	}
+	s, err = c.Get(ctx, name)
+	return s, decodeCreated(reply), err
+}
+
+// Get returns a schedule.
+func (c Client) Get(ctx context.Context, name string) (State, error) {
+	_, s, err := c.read(ctx, name)
+	return s, err
+}
+
+func (c Client) read(ctx context.Context, name string) (tuple.Tuple, State, error) {
+	t, ok, err := c.Repo.Space(Space).QueryP(ctx, matchName(name))
+	if err != nil {
+		return nil, State{}, err
+	}
+	if !ok {
+		return nil, State{}, fmt.Errorf("schedule %.200q: %w", name, fault.ErrNotFound)
+	}
+	s, err := decode(t)
+	return t, s, err
+}
+
+// List returns all schedules by name.
+func (c Client) List(ctx context.Context) ([]State, error) {
+	page, err := browse.Client{Repo: c.Repo}.Page(ctx, browse.Query{Space: Space, Template: anySchedule(), Limit: MaxSchedules})
+	if err != nil {
+		return nil, err
+	}
+	var all []State
+	for _, e := range page.Entries {
+		s, err := decode(e.Tuple)
+		if err != nil {
+			s.Note = err.Error()
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b State) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Remove removes a schedule. The tasks that it created stay.
+func (c Client) Remove(ctx context.Context, name string) error {
+	_, err := c.Repo.Call(ctx, space.OpID{}, procRemove, tuple.New(name))
+	return err
+}
+
+// Pause has a schedule create no tasks until it is resumed. Due times that pass meanwhile are
+// not missed ones.
+func (c Client) Pause(ctx context.Context, name string) (State, error) {
+	return c.change(ctx, name, func(s State) (State, error) {
+		s.Next = time.Time{}
+		return s, nil
+	})
+}
+
+// Resume ends the pause of a schedule: its next due time is the first one after now.
+func (c Client) Resume(ctx context.Context, name string) (State, error) {
+	return c.change(ctx, name, func(s State) (State, error) {
+		if !s.Paused() {
+			return s, nil
+		}
+		w, err := s.check()
+		if err == nil {
+			s.Next = w.after(time.Time{}, c.now())
+		}
+		return s, err
+	})
+}
+
+// change replaces a schedule by what f makes of it, again if it was changed meanwhile.
+func (c Client) change(ctx context.Context, name string, f func(State) (State, error)) (State, error) {
+	for {
+		old, s, err := c.read(ctx, name)
+		if err != nil {
+			return s, err
+		}
+		if s, err = f(s); err != nil {
+			return s, err
+		}
+		if err := c.replace(ctx, procChange, old, s); !errors.Is(err, fault.ErrConflict) {
+			return s, err
+		}
+	}
+}
+
+func (c Client) replace(ctx context.Context, procedure string, old tuple.Tuple, s State) error {
+	t, err := s.encode()
+	if err != nil {
+		return err
+	}
+	_, err = c.Repo.Call(ctx, space.OpID{}, procedure, tuple.New(old, t))
+	return err
+}

@@ -1,0 +1,169 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	_ "time/tzdata" // the zones, for systems that have none, such as a scratch image
+
+	"github.com/robfig/cron/v3"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+)
+
+// timing computes due times. The zero time means that there is none.
+type timing interface {
+	// after returns the first due time after t. due is an earlier due time, or zero.
+	after(due, t time.Time) time.Time
+	// last returns the last due time that is not after t, and due if there is none between.
+	last(due, t time.Time) time.Time
+}
+
+// Bounds of an interval.
+const (
+	minEvery = time.Second
+	maxEvery = 366 * 24 * time.Hour
+)
+
+// newTiming reads when a schedule is due. Errors are fault.ErrInvalid.
+func newTiming(s models.Schedule) (timing, error) {
+	switch {
+	case (s.Cron == "") == (s.Every == 0):
+		return nil, fmt.Errorf("%w: want either a cron expression or an interval", fault.ErrInvalid)
+	case s.Cron != "":
+		return parseCron(s.Cron, s.Zone)
+	case s.Zone != "":
+		return nil, fmt.Errorf("%w: zone %.64q: an interval has no time zone, only a cron expression has", fault.ErrInvalid, s.Zone)
+	case math.IsNaN(float64(s.Every)), s.Every < models.SecondsOf(minEvery), s.Every > models.SecondsOf(maxEvery):
+		return nil, fmt.Errorf("%w: interval of %v s: want 1 to %d seconds (366 days)", fault.ErrInvalid, float64(s.Every), int(maxEvery.Seconds()))
+	}
+	return interval(s.Every.Duration().Round(time.Millisecond)), nil
+}
+
+// interval is due again after each interval, counted from the due time before.
+type interval time.Duration
+
+func (i interval) after(due, t time.Time) time.Time {
+	if due.IsZero() || due.After(t) {
+		return t.Add(time.Duration(i)).Truncate(time.Millisecond)
+	}
+	return i.last(due, t).Add(time.Duration(i))
+}
+
+func (i interval) last(due, t time.Time) time.Time {
+	return due.Add(t.Sub(due) / time.Duration(i) * time.Duration(i))
+}
+
+// expression is a cron expression in a time zone.
+type expression struct {
+	fields *cron.SpecSchedule
+	zone   *time.Location
+	// everyHour means that the hour is not restricted. Then due times follow each other in
+	// elapsed time even when the clocks change: an hour that comes twice has all of its due
+	// times twice.
+	everyHour bool
+}
+
+const (
+	wantCron = "want minute, hour, day of the month, month and day of the week, such as \"30 3 * * 1-5\", or @hourly, @daily, @weekly, @monthly or @yearly"
+	wantZone = "want a name of the IANA time zone database, such as Europe/Berlin, or UTC"
+	maxCron  = 200 // bytes
+)
+
+var cronParser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
+func parseCron(text, zone string) (timing, error) {
+	switch {
+	case len(text) > maxCron:
+		return nil, fmt.Errorf("%w: cron expression of %d bytes: want at most %d", fault.ErrInvalid, len(text), maxCron)
+	case strings.Contains(text, "="):
+		return nil, fmt.Errorf("%w: cron expression %q: name the time zone apart from it; %s", fault.ErrInvalid, text, wantCron)
+	case strings.HasPrefix(text, "@every"):
+		return nil, fmt.Errorf("%w: cron expression %q: give an interval apart from it (every)", fault.ErrInvalid, text)
+	}
+	parsed, err := cronParser.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: cron expression %q: %w; %s", fault.ErrInvalid, text, err, wantCron)
+	}
+	fields, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return nil, fmt.Errorf("%w: cron expression %q: %s", fault.ErrInvalid, text, wantCron)
+	}
+	x := expression{fields: fields, zone: time.UTC}
+	if zone == "Local" {
+		return nil, fmt.Errorf("%w: zone %q: %s", fault.ErrInvalid, zone, wantZone)
+	}
+	if x.zone, err = time.LoadLocation(zone); err != nil {
+		return nil, fmt.Errorf("%w: zone %.64q: %s", fault.ErrInvalid, zone, wantZone)
+	}
+	const hours = 1<<24 - 1
+	x.everyHour = fields.Hour&hours == hours
+	x.fields.Location = time.UTC
+	if x.everyHour {
+		x.fields.Location = x.zone
+	}
+	return x, nil
+}
+
+// after returns the first due time after t. If the hour is restricted, the expression is
+// matched against clocks on the wall: a time that does not exist, because clocks are set
+// forward, is due when they are, and a time that exists twice is due the first time.
+func (x expression) after(_, t time.Time) time.Time {
+	if x.everyHour {
+		return x.fields.Next(t.In(x.zone)).UTC()
+	}
+	for wall := onWall(t.In(x.zone)); ; {
+		if wall = x.fields.Next(wall); wall.IsZero() {
+			return time.Time{}
+		}
+		if due := instantOf(wall, x.zone); due.After(t) {
+			return due.UTC()
+		}
+	}
+}
+
+// last searches with bisection, because a schedule that was due each minute has half a million
+// due times a year.
+func (x expression) last(due, t time.Time) time.Time {
+	from, to := due, t // the due time after from is not after t, that after to is
+	if next := x.after(due, due); next.IsZero() || next.After(t) {
+		return due
+	}
+	for to.Sub(from) > time.Second {
+		middle := from.Add(to.Sub(from) / 2)
+		if next := x.after(due, middle); next.IsZero() || next.After(t) {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return x.after(due, from)
+}
+
+// onWall returns what a clock on the wall shows at t, as if it showed UTC.
+func onWall(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
+
+// instantOf returns the first time at which clocks in a zone show what wall shows, or at which
+// they are set forward past it.
+func instantOf(wall time.Time, zone *time.Location) time.Time {
+	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
+	begin, end := t.ZoneBounds()
+	switch shown := onWall(t); {
+	case shown.After(wall):
+		return begin
+	case shown.Before(wall):
+		return end
+	case begin.IsZero():
+		return t
+	}
+	_, offset := t.Zone()
+	_, before := begin.Add(-1).Zone()
+	if earlier := t.Add(time.Duration(offset-before) * time.Second); before > offset && earlier.Before(begin) {
+		return earlier
+	}
+	return t
+}

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/journal"
+)
+
+// RecordHistory implements space.Tx.
+func (tx *transaction) RecordHistory(key, value string) error {
+	if key == "" || len(key) > space.MaxHistoryKey {
+		return fmt.Errorf("history record %.300q: %w: want a key of 1 to %d bytes", key, fault.ErrInvalid, space.MaxHistoryKey)
+	}
+	if tx.e.journalFull() {
+		return nil
+	}
+	h := space.HistoryRecord{Seq: tx.st.nextNumber(), Clock: tx.st.now(), Key: key, Value: value}
+	tx.facts = append(tx.facts, &journal.Historic{HistoryRecord: h})
+	return nil
+}
+
+// read answers a call of a reader. It reads durable records only, so that its answer is
+// released at once.
+func (s *session) read(ctx context.Context, read space.Reader, r space.Request) (space.Reply, error) {
+	if err := s.usable(); err != nil {
+		return space.Reply{}, err
+	}
+	reply, err := read(ctx, s.e.journal, r.Args)
+	if err != nil {
+		return space.Reply{}, err
+	}
+	if err := reply.Validate(); err != nil {
+		return space.Reply{}, fmt.Errorf("its reply: %w", err)
+	}
+	return space.Reply{Tuple: reply}, nil
+}
+
+// usable returns why s cannot be used; nil if it can.
+func (s *session) usable() error {
+	st := &s.e.state
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return s.e.fireDueFor(s)
+}
+
+// TrimHistory removes the oldest records of the history that exceed the limits.
+func (e *Engine) TrimHistory(ctx context.Context, l space.HistoryLimits) error {
+	e.state.mu.Lock()
+	before := e.state.now() - l.Age
+	e.state.mu.Unlock()
+	for ctx.Err() == nil {
+		removed, err := e.journal.TrimHistory(ctx, before, l)
+		if err != nil || removed == 0 {
+			return err
+		}
+	}
+	return nil
+}

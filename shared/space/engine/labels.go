@@ -1,0 +1,54 @@
+package engine
+
+// labels finds entries by their labels, in the order of the kind. Most labels have one
+// entry, for which an order would waste memory.
+type labels struct {
+	rank func(*entry) key
+	sets map[string]labelled
+}
+
+// labelled are the entries with one label: one, or those of an order.
+type labelled struct {
+	one *entry
+	all *order[*entry]
+}
+
+func (s labelled) candidates() candidates { return candidates{one: s.one, all: s.all, same: true} }
+
+func labelsOf(e *entry) []string {
+	if e.Attributes == nil {
+		return nil
+	}
+	return e.Attributes.Labels
+}
+
+// add adds an entry; its labels and place must not change while it is here.
+func (l *labels) add(e *entry) {
+	for _, name := range labelsOf(e) {
+		s := l.sets[name]
+		switch {
+		case s.all == nil && (s.one == nil || s.one == e):
+			s.one = e
+		case s.all == nil:
+			s.all = newOrder(l.rank)
+			s.all.insert(s.one)
+			s.one = nil
+			fallthrough
+		default:
+			s.all.insert(e)
+		}
+		l.sets[name] = s
+	}
+}
+
+func (l *labels) remove(e *entry) {
+	for _, name := range labelsOf(e) {
+		s := l.sets[name]
+		if s.all != nil {
+			if s.all.remove(e); s.all.len() > 0 {
+				continue
+			}
+		}
+		delete(l.sets, name)
+	}
+}

@@ -1,0 +1,146 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// ParentResult is how a parent of a task ended. A claim carries those of all parents.
+type ParentResult struct {
+	ID     string
+	State  State
+	Result string // JSON; empty: none, or omitted because the results are too large together
+}
+
+func (r ParentResult) encode() tuple.Tuple {
+	return tuple.New("parent", r.ID, string(r.State), r.Result)
+}
+
+func matchParent(id any) tuple.Template {
+	return tuple.Match("parent", id, tuple.AnyString, tuple.AnyString)
+}
+
+// hasChildren reports whether tasks or dead letters name a task as their parent.
+func hasChildren(tx space.Tx, id string) bool {
+	return tx.CountLabelled(Space, childLabel(id)) > 0 || tx.CountLabelled(Dead, childLabel(id)) > 0
+}
+
+// retain keeps how a task ended for its children.
+func retain(tx space.Tx, r ParentResult) error {
+	if e, ok := tx.Find(Data, matchParent(r.ID), nil); ok {
+		return tx.Replace(e.Ref, r.encode())
+	}
+	_, err := tx.Put(Data, r.encode(), space.PutOptions{})
+	return err
+}
+
+// forgetParents forgets the parents of a task that has ended, if it was the last child.
+func forgetParents(tx space.Tx, i Item) error {
+	for _, parent := range i.After {
+		if hasChildren(tx, parent) {
+			continue
+		}
+		if e, ok := tx.Find(Data, matchParent(parent), nil); ok {
+			if err := tx.Take(e.Ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// releaseChildren is called when a task has ended: children that wait for no other task go
+// on; if it did not resolve, those that do not run anyway are dead.
+func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
+	if !hasChildren(tx, parent) {
+		return nil
+	}
+	if err := retain(tx, ParentResult{ID: parent, State: end.state, Result: end.result}); err != nil {
+		return err
+	}
+	for _, child := range withLabel(tx, Space, childLabel(parent), maxChildren) {
+		e, alive := tx.Entry(child.Ref)
+		if !alive {
+			continue
+		}
+		i, err := DecodeEntry(e)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(i.Pending, parent) {
+			continue
+		}
+		if err := p.parentEnded(tx, e, i, parent, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxChildren bounds the children of one task.
+const maxChildren = 100_000
+
+func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, end ending) error {
+	i.Pending = slices.DeleteFunc(slices.Clone(i.Pending), func(id string) bool { return id == parent })
+	switch {
+	case end.state != Resolved && i.OnFailure != models.RunAnyway:
+		reason := parentFailed(parent, end.state)
+		return p.dieOf(tx, e, i, reason, reason)
+	case i.CurrentClaimant == "":
+		return p.place(tx, e, i, space.NewPlace)
+	}
+	return rewrite(tx, e, i, e.Turn)
+}
+
+func parentFailed(parent string, state State) string {
+	return fmt.Sprintf("its parent %s is %s", parent, state)
+}
+
+// pendingParents returns the parents of a new task that have not ended. failed is the reason
+// why the task cannot run, because a parent ended without resolving. A parent that is not
+// known is fault.ErrInvalid.
+func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err error) {
+	for _, parent := range i.After {
+		if _, _, err := find(tx, parent); err == nil {
+			pending = append(pending, parent)
+			continue
+		}
+		e, known := tx.Find(Data, matchParent(parent), nil)
+		state := decodeParent(e.Tuple).State
+		if !known {
+			if _, dead := tx.Find(Dead, MatchDead(tuple.AnyString, parent), nil); !dead {
+				return nil, "", fmt.Errorf("after %.200q: %w: there is no such task, or it is no longer kept", parent, fault.ErrInvalid)
+			}
+			state = StateDead
+			if err := retain(tx, ParentResult{ID: parent, State: state}); err != nil {
+				return nil, "", err
+			}
+		}
+		if state != Resolved && i.OnFailure != models.RunAnyway {
+			failed = parentFailed(parent, state)
+		}
+	}
+	return pending, failed, nil
+}
+
+// parentResults returns how the parents of a task ended.
+func parentResults(tx space.Tx, i Item) (all []ParentResult) {
+	size := 0
+	for _, parent := range i.After {
+		e, ok := tx.Find(Data, matchParent(parent), nil)
+		if !ok {
+			continue
+		}
+		r := decodeParent(e.Tuple)
+		if size += len(r.Result); size > maxCarried {
+			r.Result = ""
+		}
+		all = append(all, r)
+	}
+	return all
+}

@@ -1,0 +1,251 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// New is a task to create, without a lease.
+type New struct {
+	// Only Action, Subject, Data, Timeout and the options are used. Each of After
+	// is the Ref of another task of the same request, or else the id of a task.
+	models.Task
+	Priority   int64
+	Ref        string // name within the request; may be empty
+	OnConflict string // KeepFirst or Replace; empty: KeepFirst
+	// Ended are parents that have ended and that the spaces no longer know.
+	Ended []ParentResult
+}
+
+// What becomes of a new task whose unique key is taken.
+const (
+	KeepFirst = "keep"    // the first task stays as it is, and is the answer
+	Replace   = "replace" // the first task gets its data and time; if it is claimed, one task follows it
+)
+
+func (n New) encode() tuple.Tuple {
+	t, record := EncodeNew(Item{Task: n.Task, Priority: n.Priority})
+	var ended []byte
+	for _, r := range n.Ended {
+		ended = r.encode().Append(ended)
+	}
+	return tuple.New(t, record, n.Ref, n.OnConflict, ended)
+}
+
+var newTemplate = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.Formal{Type: tuple.Bytes})
+
+// encodeNews fails with fault.ErrTooLarge if one request cannot carry the tasks.
+func encodeNews(all []New) ([]byte, error) {
+	var data []byte
+	for _, n := range all {
+		if err := validData(n.Data); err != nil {
+			return nil, err
+		}
+		data = n.encode().Append(data)
+	}
+	if len(data) > maxAnswer {
+		return nil, fmt.Errorf("%d tasks: %w: they have %d bytes, at most %d in one request", len(all), fault.ErrTooLarge, len(data), maxAnswer)
+	}
+	return data, nil
+}
+
+// create (new tasks) creates tasks, all or none, and returns them.
+func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	news, err := decodeNews(blobOf(args))
+	if err != nil {
+		return nil, err
+	}
+	created, err := p.createAll(tx, news)
+	if err != nil {
+		return nil, err
+	}
+	return tuple.New(encodeItems(created)), nil
+}
+
+// CreateIn creates tasks, all or none, in the transaction of another protocol's procedure.
+func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
+	data, err := encodeNews(withDefaults(all))
+	if err != nil {
+		return nil, err
+	}
+	reply, err := tx.Call(procCreate, tuple.New(data))
+	if err != nil {
+		return nil, err
+	}
+	return itemsOf(reply)
+}
+
+// WithKey returns the id of the task that is alive and has a unique key, and reports whether
+// there is one.
+func WithKey(tx space.Tx, key string) (id string, alive bool) {
+	e, alive := first(tx, keyLabel(key))
+	return decodeHeader(e.Tuple).ID, alive
+}
+
+// Check refuses a task that could not be created at any time, with fault.ErrInvalid or
+// fault.ErrTooLarge.
+func (n New) Check() error { return checkNew(n.item()) }
+
+func (n New) item() Item {
+	return Item{Priority: n.Priority, Task: models.Task{
+		Action: n.Action, Subject: n.Subject, Data: n.Data, Timeout: n.Timeout, TaskOptions: n.TaskOptions,
+	}}
+}
+
+// createAll creates tasks in the order of their dependencies, and returns them in that of
+// the request.
+func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
+	order, refs, err := sortByParents(news)
+	if err != nil {
+		return nil, err
+	}
+	created := make([]Item, len(news))
+	for _, n := range order {
+		wanted := news[n]
+		wanted.After = slices.Clone(wanted.After)
+		for at, parent := range wanted.After {
+			if local, ok := refs[parent]; ok {
+				wanted.After[at] = created[local].ID
+			}
+		}
+		if created[n], err = p.createOne(tx, wanted); err != nil {
+			if len(news) > 1 {
+				err = fmt.Errorf("task %d of %d: %w", n+1, len(news), err)
+			}
+			return nil, err
+		}
+	}
+	return created, nil
+}
+
+// sortByParents returns the tasks in an order in which each comes behind its parents, and
+// the positions of those with names. A cycle, and a name that two tasks have, are
+// fault.ErrInvalid.
+func sortByParents(news []New) (order []int, refs map[string]int, err error) {
+	refs = map[string]int{}
+	for n, w := range news {
+		if w.Ref == "" {
+			continue
+		}
+		if err := checkName("ref", w.Ref); err != nil {
+			return nil, nil, err
+		}
+		if _, twice := refs[w.Ref]; twice {
+			return nil, nil, fmt.Errorf("%w: two tasks have the ref %q", fault.ErrInvalid, w.Ref)
+		}
+		refs[w.Ref] = n
+	}
+	open, children := make([]int, len(news)), make([][]int, len(news)) // parents in the request; Kahn's algorithm
+	for n, w := range news {
+		for _, parent := range w.After {
+			if local, ok := refs[parent]; ok {
+				open[n]++
+				children[local] = append(children[local], n)
+			}
+		}
+	}
+	for n := range news {
+		if open[n] == 0 {
+			order = append(order, n)
+		}
+	}
+	for at := 0; at < len(order); at++ {
+		for _, child := range children[order[at]] {
+			if open[child]--; open[child] == 0 {
+				order = append(order, child)
+			}
+		}
+	}
+	if len(order) < len(news) {
+		return nil, nil, fmt.Errorf("%w: the tasks wait for each other in a cycle", fault.ErrInvalid)
+	}
+	return order, refs, nil
+}
+
+// createOne creates one task without a lease, or returns the one that has its unique key.
+func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
+	i := n.item()
+	if err := checkNew(i); err != nil {
+		return Item{}, err
+	}
+	if err := checkTimes(i.TaskOptions, tx.Now()); err != nil {
+		return Item{}, err
+	}
+	if n.OnConflict != "" && n.OnConflict != KeepFirst && n.OnConflict != Replace {
+		return Item{}, fmt.Errorf("%w: on_conflict %.50q: want %s or %s", fault.ErrInvalid, n.OnConflict, KeepFirst, Replace)
+	}
+	if i.UniqueKey != "" {
+		if e, taken := first(tx, keyLabel(i.UniqueKey)); taken {
+			return p.resolveConflict(tx, e, i, n)
+		}
+	}
+	return p.putNew(tx, i, n.Ended)
+}
+
+// putNew puts a new task whose unique key is its own, or that waits for the key.
+func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) {
+	for _, r := range ended {
+		if _, known := tx.Find(Data, matchParent(r.ID), nil); !known && slices.Contains(i.After, r.ID) {
+			if err := retain(tx, r); err != nil {
+				return Item{}, err
+			}
+		}
+	}
+	pending, failed, err := pendingParents(tx, i)
+	if err != nil {
+		return Item{}, err
+	}
+	i.Pending = pending
+	number(tx, &i)
+	if err := p.put(tx, i, space.PutOptions{}); err != nil {
+		return Item{}, err
+	}
+	e, now, err := find(tx, i.ID)
+	if err != nil {
+		i.State = "dropped"
+		return i, nil
+	}
+	if failed != "" {
+		return now, p.dieOf(tx, e, now, failed, failed)
+	}
+	return now, nil
+}
+
+// resolveConflict creates a task whose unique key the task of e has.
+func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
+	other, err := DecodeEntry(e)
+	if err != nil || n.OnConflict != Replace {
+		return other, err
+	}
+	if other.CurrentClaimant != "" {
+		next, waits := first(tx, nextKeyLabel(i.UniqueKey))
+		if !waits {
+			i.Behind = true
+			return p.putNew(tx, i, n.Ended)
+		}
+		if other, err = DecodeEntry(next); err != nil {
+			return other, err
+		}
+		e = next
+	}
+	other.Data, other.NotBefore, other.RetryAt = i.Data, i.NotBefore, noTime
+	if err := p.place(tx, e, other, space.OldPlace); err != nil {
+		return Item{}, err
+	}
+	_, changed, err := find(tx, other.ID)
+	return changed, err
+}
+
+// encodeItems returns tasks as one field: for each its record and its tuple.
+func encodeItems(items []Item) (data []byte) {
+	for _, i := range items {
+		t, a := tupleOf(i)
+		data = t.Append(tuple.New(a.Fields, int64(0)).Append(data))
+	}
+	return data
+}

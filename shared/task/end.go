@@ -1,0 +1,228 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+var noTime time.Time
+
+// ending is how a task ended.
+type ending struct {
+	state  State  // Resolved, StateDead or Cancelled
+	note   string // for people
+	result string // JSON; empty: none
+}
+
+// End is how and when a task ended.
+type End struct {
+	State  State // Resolved, Cancelled, or StateDead if its dead letter was discarded
+	At     time.Time
+	Worker string // that had it; empty: none had
+	Note   string // for people
+	Result string // JSON; empty: there is none, it is in the catalog (of a task under a lease), or the task is from a list
+}
+
+// finish ends a task that is not dead: it removes the task, and does what follows.
+func (p Policy) finish(tx space.Tx, e space.Entry, i Item, state State, note, result string) error {
+	if err := Remove(tx, e); err != nil {
+		return err
+	}
+	return p.afterEnd(tx, e, i, ending{state: state, note: note, result: result})
+}
+
+// Withdraw ends a task that is not claimed as cancelled, because its lease has ended. The task
+// may be malformed.
+func (p Policy) Withdraw(tx space.Tx, e space.Entry, note string) error {
+	i, err := DecodeEntry(e)
+	if err != nil {
+		return Remove(tx, e)
+	}
+	return p.finish(tx, e, i, Cancelled, note, "")
+}
+
+// afterEnd does what follows when a task has left the space: the history gets its end, its
+// children, the next task with its unique key and those that wait for its limits go on, and
+// its watchers get a tuple. e is its entry as it was. A dead letter has not ended yet.
+func (p Policy) afterEnd(tx space.Tx, e space.Entry, i Item, end ending) error {
+	if end.state != StateDead {
+		if err := recordEnd(tx, e, end); err != nil {
+			return err
+		}
+	}
+	if err := tellWatchers(tx, i.ID, end.state); err != nil {
+		return err
+	}
+	if err := p.releaseChildren(tx, i.ID, end); err != nil {
+		return err
+	}
+	if err := forgetParents(tx, i); err != nil {
+		return err
+	}
+	if i.UniqueKey != "" {
+		if err := p.offerKey(tx, i.UniqueKey); err != nil {
+			return err
+		}
+	}
+	return p.freeSlots(tx, i)
+}
+
+// offerKey gives a unique key that is free to the task that waits for it.
+func (p Policy) offerKey(tx space.Tx, key string) error {
+	if tx.CountLabelled(Space, keyLabel(key)) > 0 {
+		return nil
+	}
+	e, ok := first(tx, nextKeyLabel(key))
+	if !ok {
+		return nil
+	}
+	i, err := DecodeEntry(e)
+	if err != nil {
+		return err
+	}
+	i.Behind = false
+	return p.place(tx, e, i, space.NewPlace)
+}
+
+// maxEndedData is how large the data of a task may be to be kept after its end, because they
+// were written once already.
+const maxEndedData = 4 << 10
+
+// recordEnd adds the end of a task or of a dead letter to the history. A task of a foreign
+// client whose id is too long for a key leaves no end.
+func recordEnd(tx space.Tx, e space.Entry, end ending) error {
+	h := decodeHeader(e.Tuple)
+	if h.ID == "" || len(h.ID) > space.MaxHistoryKey {
+		return nil
+	}
+	if h.Lease != "" && e.Space == Space {
+		end.result = "" // its manager writes it into the catalog
+	}
+	if len(dataIn(e.Tuple)) > maxEndedData {
+		e = withoutData(e)
+	}
+	value := encodeEnd(e, tx.Now(), end)
+	if len(value) > maxAnswer {
+		l := listedOf(e)
+		l.Subject, l.Parts, l.History = "", nil, nil
+		e.Tuple, e.Attributes = tupleOf(l.Item)
+		value = encodeEnd(withoutData(e), tx.Now(), end)
+	}
+	return tx.RecordHistory(h.ID, string(value))
+}
+
+// Bounds of one page of ended tasks.
+const (
+	maxEndsExamined = 10_000
+	maxEndsRead     = 8 << 20 // bytes
+)
+
+// Readers returns the procedures that read the history: the task that has ended with an id,
+// and pages of them.
+func Readers() space.Readers {
+	return space.Readers{procEnded: ended, procListEnded: listEnded}
+}
+
+// ended (id) returns how a task ended.
+func ended(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
+	id, err := parseEnded(args)
+	if err != nil {
+		return nil, err
+	}
+	found, ok, err := h.LatestHistory(ctx, id)
+	if err == nil && !ok {
+		err = fmt.Errorf("task %.200q: %w: it never was, or its end is no longer kept", id, fault.ErrNotFound)
+	}
+	return tuple.New([]byte(found.Value)), err
+}
+
+// listEnded (filter, limit, cursor) returns up to limit ended tasks, the latest first and
+// without their results, and the next cursor, which is empty at the end. A page may be short
+// before the end.
+func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
+	f, limit, before, err := parseListEnded(args)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	var wrong error
+	next, more, examined, read, found := before, false, 0, 0, int64(0)
+	now := time.Now()
+	err = h.HistoryBefore(ctx, before, func(r space.HistoryRecord) bool {
+		if more = found == limit || examined == maxEndsExamined || read > maxEndsRead; more {
+			return false
+		}
+		var l endedTask
+		if l, wrong = decodeEnd(r.Value); wrong != nil {
+			return false
+		}
+		one := encodeEnd(withoutData(l.entry), l.End.At, ending{state: l.End.State, note: l.End.Note})
+		if more = len(data)+len(one) > maxAnswer && len(data) > 0; more {
+			return false
+		}
+		next, examined, read = r.Seq, examined+1, read+len(r.Value)
+		if f.selectsEnded(l.Listed, now) {
+			found++
+			data = tuple.New(one).Append(data)
+		}
+		return true
+	})
+	if err = errors.Join(err, wrong); err != nil {
+		return nil, err
+	}
+	if !more {
+		return tuple.New(data, tuple.Tuple{}), nil
+	}
+	return tuple.New(data, tuple.New(next)), nil
+}
+
+// withEnded returns new tasks with how those of their parents ended that the history knows,
+// and reports whether it knows any.
+func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool, err error) {
+	known = slices.Clone(all)
+	for n := range known {
+		for _, parent := range known[n].After {
+			reply, err := c.Repo.Call(ctx, space.OpID{}, procEnded, tuple.New(parent))
+			if errors.Is(err, fault.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, false, err
+			}
+			l, err := decodeEnd(string(blobOf(reply)))
+			if err != nil {
+				return nil, false, err
+			}
+			found = true
+			known[n].Ended = append(slices.Clone(known[n].Ended), ParentResult{ID: parent, State: l.End.State, Result: l.End.Result})
+		}
+	}
+	return known, found, nil
+}
+
+// createKnowing calls create with new tasks, and again with what the history knows of their
+// parents if the spaces do not know one.
+func (c Client) createKnowing(ctx context.Context, all []New, create func(news []byte) error) error {
+	data, err := encodeNews(all)
+	if err == nil {
+		err = create(data)
+	}
+	if !errors.Is(err, fault.ErrInvalid) {
+		return err
+	}
+	known, found, lookupErr := c.withEnded(ctx, all)
+	if lookupErr != nil || !found {
+		return err
+	}
+	if data, err = encodeNews(known); err == nil {
+		err = create(data)
+	}
+	return err
+}

@@ -1,0 +1,330 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// A Limit bounds the tasks that name it. It applies to tasks that are claimed later.
+type Limit struct {
+	Name string
+	Max  int64   // tasks that may be claimed at a time; 0: any number
+	Rate float64 // tasks that may be claimed in a second, with bursts of as many; 0: any number
+}
+
+// limitTuple is a limit with the state of its rate: the theoretical arrival time of the
+// generic cell rate algorithm (ITU-T I.371), in nanoseconds of the engine's clock.
+type limitTuple struct {
+	Limit
+	next int64
+}
+
+func (l limitTuple) encode() tuple.Tuple { return tuple.New("limit", l.Name, l.Max, l.Rate, l.next) }
+
+// matchLimit matches limits; the name may be a formal.
+func matchLimit(name any) tuple.Template {
+	return tuple.Match("limit", name, tuple.AnyInt64, tuple.Formal{Type: tuple.Float64}, tuple.AnyInt64)
+}
+
+// limitedAction is the tuple that tells that tasks of an action are hidden until a limit has
+// a free slot.
+func limitedAction(limit, action any) tuple.Tuple { return tuple.New("limited", limit, action) }
+
+func findLimit(tx space.Tx, name string) (e space.Entry, l limitTuple, ok bool) {
+	if e, ok = tx.Find(Data, matchLimit(name), nil); ok {
+		l = decodeLimit(e.Tuple)
+	}
+	return e, l, ok
+}
+
+// interval is the time between two tasks at the rate.
+func (l limitTuple) interval() time.Duration {
+	return time.Duration(float64(time.Second) / l.Rate)
+}
+
+// wait returns how long no task may be claimed because of the rate.
+func (l limitTuple) wait(now time.Duration) time.Duration {
+	if l.Rate == 0 {
+		return 0
+	}
+	burst := max(time.Second-l.interval(), 0)
+	return max(time.Duration(l.next)-burst-now, 0)
+}
+
+// free returns how many more tasks may be claimed now.
+func (l limitTuple) free(tx space.Tx) int {
+	if l.wait(tx.Elapsed()) > 0 {
+		return 0
+	}
+	if l.Max == 0 {
+		return math.MaxInt
+	}
+	return max(int(l.Max)-tx.CountLabelled(Space, slotLabel(l.Name)), 0)
+}
+
+// fullLimit returns the first limit of a task that has no free slot; empty if all have.
+func fullLimit(tx space.Tx, i Item) string {
+	for _, name := range i.Limits {
+		if _, l, ok := findLimit(tx, name); ok && l.free(tx) == 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// takeRate counts a claim at the rates of a task's limits.
+func takeRate(tx space.Tx, i Item) error {
+	for _, name := range i.Limits {
+		e, l, ok := findLimit(tx, name)
+		if !ok || l.Rate == 0 {
+			continue
+		}
+		l.next = max(l.next, int64(tx.Elapsed())) + int64(l.interval())
+		if err := tx.Replace(e.Ref, l.encode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meetLimit does what a task demands that could be claimed but for a limit.
+func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) error {
+	_, l, _ := findLimit(tx, limit)
+	switch {
+	case i.OnLimit == models.Drop:
+		return p.finish(tx, e, i, Cancelled, fmt.Sprintf("dropped, because the limit %s was reached", limit), "")
+	case i.OnLimit == models.CancelRunning && l.wait(tx.Elapsed()) == 0:
+		running := withLabel(tx, Space, slotLabel(limit), MaxClaims)
+		slices.SortFunc(running, func(a, b space.Entry) int { return int(a.Position.Minor - b.Position.Minor) })
+		for _, r := range running {
+			other, err := DecodeEntry(r)
+			if err != nil || other.Lease != "" {
+				continue
+			}
+			if err := p.cancelFor(tx, r, other, i.ID); err != nil {
+				return err
+			}
+			return p.place(tx, e, i, space.OldPlace)
+		}
+	}
+	return p.awaitSlot(tx, e, i, limit)
+}
+
+// cancelFor cancels a running task in favour of another one.
+func (p Policy) cancelFor(tx space.Tx, e space.Entry, i Item, favoured string) error {
+	reason := "cancelled in favour of task " + favoured
+	tx.Tell(e.Holder, stopMessage(i.ID, reason))
+	i.Limits = nil // its slot is for the other task, and not for those that wait
+	return p.finish(tx, e, i, Cancelled, reason, "")
+}
+
+// awaitSlot hides a task until a limit has a free slot.
+func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) error {
+	if _, known := tx.Find(Data, limitedAction(limit, i.Action).Exactly(), nil); !known {
+		if _, err := tx.Put(Data, limitedAction(limit, i.Action), space.PutOptions{}); err != nil {
+			return err
+		}
+	}
+	if err := hide(tx, e, i, Limited, limit, 0); err != nil {
+		return err
+	}
+	return startRefill(tx, limit)
+}
+
+// startRefill starts the timer of a limit whose rate is exhausted.
+func startRefill(tx space.Tx, limit string) error {
+	e, l, ok := findLimit(tx, limit)
+	if !ok {
+		return nil
+	}
+	if wait := l.wait(tx.Elapsed()); wait > 0 {
+		return tx.Extend(e.Ref, wait)
+	}
+	return nil
+}
+
+// refill is the expiry of a limit's timer: its rate allows a claim again.
+func (p Policy) refill(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	e, _, err := space.Expiring(tx, args)
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.Extend(e.Ref, 0); err != nil {
+		return nil, err
+	}
+	_, err = p.offerSlots(tx, decodeLimit(e.Tuple).Name)
+	return nil, err
+}
+
+// maxOffered bounds the hidden tasks of one limit or action that one transaction brings
+// back.
+const maxOffered = 1000
+
+// offerSlots brings tasks back that wait for a limit, of each action as many as it has free
+// slots, and returns how many.
+func (p Policy) offerSlots(tx space.Tx, limit string) (offered int, err error) {
+	free := maxOffered
+	if _, l, ok := findLimit(tx, limit); ok {
+		free = min(free, l.free(tx))
+	}
+	if free == 0 {
+		return 0, startRefill(tx, limit)
+	}
+	for _, e := range tx.Scan(Data, tuple.Match("limited", limit, tuple.AnyString)) {
+		waiting := limitedOf(limit, limitedActionOf(e.Tuple))
+		n := 0
+		for _, w := range withLabel(tx, Space, waiting, free) {
+			i, err := DecodeEntry(w)
+			if err == nil {
+				err = p.place(tx, w, i, space.OldPlace)
+			}
+			if err != nil {
+				return offered, err
+			}
+			n++
+		}
+		offered += n
+		if tx.CountLabelled(Space, waiting) > 0 {
+			continue
+		}
+		if err := tx.Take(e.Ref); err != nil {
+			return offered, err
+		}
+	}
+	return offered, nil
+}
+
+// freeSlots is called when a task has left the queue or its worker, so that its slots are
+// free for others.
+func (p Policy) freeSlots(tx space.Tx, i Item) error {
+	for _, limit := range i.Limits {
+		if _, err := p.offerSlots(tx, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setLimit (name, max, rate) sets a limit, and offers slots that are free now. It returns
+// how many tasks it brought back; if that is not 0, there may be more.
+func (p Policy) setLimit(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	l := limitTuple{Limit: wantedLimit(args)}
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	e, old, known := findLimit(tx, l.Name)
+	var err error
+	if known {
+		l.next = old.next
+		err = tx.Replace(e.Ref, l.encode())
+	} else {
+		_, err = tx.Put(Data, l.encode(), space.PutOptions{Expiry: procRefill})
+	}
+	if err != nil {
+		return nil, err
+	}
+	offered, err := p.offerSlots(tx, l.Name)
+	return tuple.New(int64(offered)), err
+}
+
+func (l Limit) check() error {
+	if err := checkName("limit", l.Name); err != nil {
+		return err
+	}
+	if l.Max < 0 || !(l.Rate >= 0 && l.Rate <= 1e6) || l.Rate > 0 && l.Rate < 1e-6 {
+		return fmt.Errorf("limit %s: %w: want a maximum of 0 or more, and a rate of 0 or from 0.000001 to 1000000 a second", l.Name, fault.ErrInvalid)
+	}
+	if l.Max == 0 && l.Rate == 0 {
+		return fmt.Errorf("limit %s: %w: want a maximum or a rate", l.Name, fault.ErrInvalid)
+	}
+	return nil
+}
+
+// removeLimit (name) removes a limit, and brings tasks back as setLimit does.
+func (p Policy) removeLimit(tx space.Tx, name string) (tuple.Tuple, error) {
+	e, _, known := findLimit(tx, name)
+	if known {
+		if err := tx.Take(e.Ref); err != nil {
+			return nil, err
+		}
+	}
+	offered, err := p.offerSlots(tx, name)
+	if err == nil && !known && offered == 0 {
+		err = fmt.Errorf("limit %.200q: %w", name, fault.ErrNotFound)
+	}
+	return tuple.New(int64(offered)), err
+}
+
+// SetLimit sets a limit, or changes it. A lower maximum ends no running task.
+func (c Client) SetLimit(ctx context.Context, l Limit) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	return c.untilDone(ctx, procSetLimit, tuple.New(l.Name, l.Max, l.Rate))
+}
+
+// RemoveLimit removes a limit; the tasks that name it have none then. A limit that is not
+// set is fault.ErrNotFound.
+func (c Client) RemoveLimit(ctx context.Context, name string) error {
+	return c.untilDone(ctx, procRemoveLimit, tuple.New(name))
+}
+
+// untilDone calls a procedure that returns how many tasks it changed, until it returns 0.
+func (c Client) untilDone(ctx context.Context, procedure string, args tuple.Tuple) error {
+	for first := true; ; first = false {
+		reply, err := c.Repo.Call(ctx, space.OpID{}, procedure, args)
+		if err != nil && !first && procedure == procRemoveLimit {
+			return nil // the first call removed it
+		}
+		if err != nil || numberOf(reply) == 0 {
+			return err
+		}
+	}
+}
+
+// LimitState is a limit and who uses it.
+type LimitState struct {
+	Limit
+	Running int64 // claimed tasks that name it
+	Waiting int64 // tasks that wait for a slot of it
+}
+
+// Limits returns the limits, in the order in which they were set first.
+func (c Client) Limits(ctx context.Context) (all []LimitState, err error) {
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procLimits, nil)
+	if err != nil {
+		return nil, err
+	}
+	data := blobOf(reply)
+	for len(data) > 0 {
+		t, rest, err := tuple.Decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", procLimits, fault.ErrCorrupt, err)
+		}
+		all = append(all, decodeLimitState(t))
+		data = rest
+	}
+	return all, nil
+}
+
+// limits () returns the limits with the numbers of their tasks.
+func limits(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
+	var data []byte
+	for _, e := range tx.Scan(Data, matchLimit(tuple.AnyString)) {
+		name := decodeLimit(e.Tuple).Name
+		t := append(e.Tuple.Clone(), int64(tx.CountLabelled(Space, slotLabel(name))), int64(tx.CountLabelled(Space, limitedLabel(name))))
+		if len(data)+t.Size() > maxAnswer {
+			break
+		}
+		data = t.Append(data)
+	}
+	return tuple.New(data), nil
+}

@@ -1,0 +1,129 @@
+package task_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/task"
+)
+
+func TestALimitBoundsTheTasksThatRun(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "db", Max: 2}))
+		o := models.TaskOptions{Limits: []string{"db", "unknown"}}
+		var made []task.Item
+		for range 5 {
+			made = append(made, f.make(o))
+		}
+		other := f.make(models.TaskOptions{})
+		one, two := f.claims(), f.claims()
+		require.Equal(f, made[1].ID, two.ID)
+		require.Equal(f, other.ID, f.claims().ID, "a full limit does not stop others")
+		require.Empty(f, f.claims().ID)
+		f.is(made[2].ID, task.Waiting, task.WhyLimit)
+		limits, err := f.client.Limits(f.Context())
+		require.NoError(f, err)
+		require.Equal(f, []task.LimitState{{task.Limit{Name: "db", Max: 2}, 2, 3}}, limits)
+
+		f.resolve(one, nil)
+		require.Equal(f, made[2].ID, f.claims().ID)
+		require.Empty(f, f.claims().ID)
+		require.NoError(f, f.client.HandBack(f.Context(), two), "a slot is free however the hold ends")
+		require.Equal(f, two.ID, f.claims().ID)
+		<-time.After(61 * time.Second) // both time out
+		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "db", Max: 3}))
+		claimed := map[string]bool{}
+		for i := f.claims(); i.ID != ""; i = f.claims() {
+			claimed[i.ID] = true
+		}
+		require.LessOrEqual(f, len(claimed), 3)
+		require.NoError(f, f.client.RemoveLimit(f.Context(), "db"))
+		require.ErrorIs(f, f.client.RemoveLimit(f.Context(), "db"), fault.ErrNotFound)
+	})
+}
+
+func TestALimitedTaskOfAnActionWithoutWorkersDoesNotKeepItsSlot(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "db", Max: 1}))
+		o := models.TaskOptions{Limits: []string{"db"}}
+		f.make(o)
+		running := f.claims()
+		for range 3 {
+			f.make(o, func(n *task.New) { n.Action, n.Priority = "unserved", 9 })
+		}
+		mine := f.make(o)
+		f.resolve(running, nil)
+		require.Equal(f, mine.ID, f.claims().ID)
+	})
+}
+
+func TestALimitCanDropATaskOrCancelTheRunningOne(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "db", Max: 1}))
+		first := f.make(models.TaskOptions{Limits: []string{"db"}})
+		require.Equal(f, first.ID, f.claims().ID)
+		dropped := f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.Drop})
+		f.ended(dropped.ID)
+		favoured := f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning})
+		f.ended(first.ID)
+		message, err := f.repo.Receive(f.Context())
+		require.NoError(f, err)
+		id, reason, _ := task.ParseStop(message)
+		require.Equal(f, first.ID, id)
+		require.Contains(f, reason, favoured.ID)
+		require.Equal(f, favoured.ID, f.claims().ID)
+	})
+}
+
+func TestARateBoundsTheTasksThatStart(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "api", Rate: 2}))
+		for range 7 {
+			f.make(models.TaskOptions{Limits: []string{"api"}})
+		}
+		began := time.Now()
+		for range 7 {
+			i, err := f.client.Claim(f.Context(), "a")
+			require.NoError(f, err)
+			f.resolve(i, nil)
+		}
+		require.InDelta(f, 2.5, time.Since(began).Seconds(), 0.6, "2 at once, and then 2 a second")
+	})
+}
+
+// A tenant with many tasks does not starve one with few.
+func TestGroupsOfEqualPriorityTakeTurns(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		make := func(group string, n int, priority int64) {
+			for n > 0 {
+				some := make([]task.New, min(n, 1000))
+				for k := range some {
+					some[k] = task.New{Priority: priority, Task: models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{Group: group}}}
+				}
+				_, err := f.client.CreateAll(f.Context(), some...)
+				require.NoError(f, err)
+				n -= len(some)
+			}
+		}
+		make("large", 20_000, 0)
+		make("", 300, 0)
+		for range 100 {
+			f.resolve(f.claims(), nil)
+		}
+		make("small", 10, 0)
+		turns := map[string]int{}
+		for turns["small"] < 10 {
+			i := f.claims()
+			turns[i.Group]++
+			f.resolve(i, nil)
+		}
+		require.LessOrEqual(f, turns["large"], 12)
+		require.LessOrEqual(f, turns[""], 12)
+		make("urgent", 1, 5)
+		require.Equal(f, "urgent", f.claims().Group, "priority comes first")
+	})
+}

@@ -1,0 +1,231 @@
+package task
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// Filter selects tasks that are alive, or dead letters. An empty field selects all.
+type Filter struct {
+	State   State // of those that are alive, StateDead, Resolved, Cancelled or AnyEnd; empty: all that are alive
+	Action  string
+	Tag     string
+	Group   string
+	Text    string        // in the last error, in any case
+	Older   time.Duration // created longer ago
+	Younger time.Duration // created less long ago
+}
+
+// Listed is one task of a list.
+type Listed struct {
+	Item
+	Holder string // the session that has it
+	Reason string // of a dead letter
+	End    *End   // nil: it is alive or a dead letter
+	Why    Why    // why it is not running, if it is alive
+	Err    error  // why the task cannot be decoded; nil: it can
+}
+
+const (
+	maxExamined = 1000 // tasks that one call of task.list looks at
+	// MaxListed is the maximum number of tasks in one page.
+	MaxListed = 1000
+)
+
+func (f Filter) encode() tuple.Tuple {
+	return tuple.New(string(f.State), f.Action, f.Tag, f.Group, f.Text, int64(f.Older), int64(f.Younger))
+}
+
+var listArgs = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyInt64, tuple.Formal{Type: tuple.Nested})
+
+// HasEnded reports whether a task is resolved, cancelled or dead.
+func (l Listed) HasEnded() bool { return l.End != nil || l.Reason != "" }
+
+// StateNow returns the state of a task.
+func (l Listed) StateNow() State {
+	switch {
+	case l.End != nil:
+		return l.End.State
+	case l.Reason != "":
+		return StateDead
+	}
+	return l.Item.StateNow()
+}
+
+// AnyEnd selects the tasks of the history: resolved and cancelled ones, and dead letters that
+// were discarded.
+const AnyEnd State = "ended"
+
+// inHistory reports whether a filter selects ended tasks.
+func (f Filter) inHistory() bool {
+	return f.State == Resolved || f.State == Cancelled || f.State == AnyEnd
+}
+
+// selectsEnded is selects for ended tasks. The labels of tags are gone with them.
+func (f Filter) selectsEnded(l Listed, now time.Time) bool {
+	if f.Tag != "" && !slices.Contains(l.Tags, f.Tag) {
+		return false
+	}
+	if f.State == AnyEnd {
+		f.State = ""
+	}
+	return f.selects(l, now)
+}
+
+// phase is a part of a list: what a walk visits, in order.
+type phase struct {
+	walk space.Walk
+}
+
+// phases returns the walks that visit all that f selects, with as few others as the indexes
+// allow.
+func (f Filter) phases() []phase {
+	name, any, of := Space, Any(), AnyOf(f.Action)
+	if f.State == StateDead {
+		name, any, of = Dead, AnyDead(), MatchDead(f.Action, tuple.AnyString)
+	}
+	if f.Action != "" {
+		any = of
+	}
+	visible, held := phase{walk: space.Walk{Space: name, Template: any}}, phase{walk: space.Walk{Space: name, Template: any, Held: true}}
+	labelled := func(state State) phase {
+		return phase{walk: space.Walk{Space: name, Label: stateLabel(state, f.Action)}}
+	}
+	switch {
+	case f.Tag != "":
+		return []phase{{walk: space.Walk{Space: name, Label: label("t", f.Tag)}}}
+	case f.State == StateDead:
+		return []phase{visible}
+	case f.State == "":
+		return []phase{visible, held}
+	case f.State == Waiting && f.Action != "":
+		return []phase{visible, labelled(inBackOff), labelled(behindLimit)}
+	case f.State == Waiting:
+		return []phase{visible, held}
+	case f.Action != "":
+		return []phase{labelled(f.State)}
+	}
+	return []phase{held}
+}
+
+// selects reports whether a filter selects a task.
+func (f Filter) selects(l Listed, now time.Time) bool {
+	age := now.Sub(l.CreatedAt)
+	switch {
+	case f.Action != "" && l.Action != f.Action,
+		f.State != "" && l.StateNow() != f.State,
+		f.Group != "" && l.Group != f.Group,
+		f.Older > 0 && age < f.Older,
+		f.Younger > 0 && age > f.Younger:
+		return false
+	}
+	return f.Text == "" || strings.Contains(strings.ToLower(l.lastError()), strings.ToLower(f.Text))
+}
+
+// lastError returns why a task is dead, or why its last attempt failed.
+func (l Listed) lastError() string {
+	if l.End != nil && l.End.Note != "" {
+		return l.End.Note
+	}
+	if l.Reason != "" || l.Err != nil || len(l.History) == 0 {
+		return l.Reason + l.State
+	}
+	return l.History[len(l.History)-1].Error
+}
+
+// list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next
+// cursor, which is empty at the end. It looks at maxExamined tasks, so that a page may be
+// short before the end.
+func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	f, limit, at, after, err := parseList(args)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	examined, found, now, phases := 0, int64(0), tx.Now(), f.phases()
+	explain := newExplainer(tx)
+	for ; at < len(phases); at, after = at+1, (space.Position{}) {
+		w := phases[at].walk
+		w.After = after
+		full := false
+		tx.Walk(w, func(e space.Entry) bool {
+			full = found == limit || examined == maxExamined || len(data)+e.Tuple.Size()+len(e.Fields)+2*maxReason > maxAnswer && len(data) > 0
+			if full {
+				return false
+			}
+			after = e.Position
+			examined++
+			if l := listedOf(e); f.selects(l, now) {
+				found++
+				why := explain.listed(e, l)
+				data = e.Tuple.Append(tuple.New(e.Holder, e.Fields, why.Code, truncate(why.Text)).Append(data))
+			}
+			return true
+		})
+		if full {
+			return tuple.New(data, append(tuple.New(int64(at)), encodePosition(after)...)), nil
+		}
+	}
+	return tuple.New(data, tuple.Tuple{}), nil
+}
+
+// List returns up to limit of the tasks that a filter selects, from a cursor on, and the
+// cursor of the next page: empty at the end. A page may have fewer tasks, even none, before
+// the end. Ended tasks come without their results, the latest first. Tasks that change their place meanwhile may be missed, or returned twice.
+func (c Client) List(ctx context.Context, f Filter, from Cursor, limit int) (all []Listed, next Cursor, err error) {
+	procedure := procList
+	if f.inHistory() {
+		procedure = procListEnded
+	}
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procedure, tuple.New(f.encode(), int64(limit), append(tuple.Tuple{}, from...)))
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.inHistory() {
+		return decodeEndsPage(reply)
+	}
+	return decodePage(reply)
+}
+
+// Counts are the tasks of one action that are alive, by state.
+type Counts map[State]int64
+
+// counted are the labels that Counts sums up, by state.
+var counted = map[State][]State{
+	Claimed: {Claimed}, StateDelayed: {StateDelayed}, StateBlocked: {StateBlocked}, StatePaused: {StatePaused}, Waiting: {inBackOff, behindLimit},
+}
+
+// counts (action) returns (state, number)…. It visits no task.
+func counts(tx space.Tx, action string) (tuple.Tuple, error) {
+	var reply tuple.Tuple
+	for _, state := range []State{Waiting, StateDelayed, StateBlocked, StatePaused, Claimed} {
+		n := 0
+		for _, s := range counted[state] {
+			n += tx.CountLabelled(Space, stateLabel(s, action))
+		}
+		if state == Waiting {
+			n += tx.Count(Space, AnyOf(action))
+		}
+		reply = append(reply, tuple.New(string(state), int64(n)))
+	}
+	return reply, nil
+}
+
+// Counts counts the tasks of an action. It costs the same for any number of tasks.
+func (c Client) Counts(ctx context.Context, action string) (Counts, error) {
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procCounts, tuple.New(action))
+	if err != nil {
+		return nil, err
+	}
+	all := Counts{}
+	for _, f := range reply {
+		state, n := decodeCount(f)
+		all[state] = n
+	}
+	return all, nil
+}

@@ -1,0 +1,132 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// matchPaused matches the tuple of a paused action; both may be formals. resuming matches
+// an action that was resumed and whose tasks are not all back.
+func matchPaused(action any) tuple.Template { return tuple.Match("paused", action, tuple.AnyString) }
+
+func resuming(action any) tuple.Template { return tuple.Match("resuming", action) }
+
+// isPaused reports whether no task of an action may be claimed.
+func isPaused(tx space.Tx, action string) bool {
+	_, paused := tx.Find(Data, matchPaused(action), nil)
+	return paused
+}
+
+// CountWaiting counts the tasks of an action that wait for a worker, or for the end of the
+// action's pause.
+func CountWaiting(tx space.Tx, action string) int {
+	return tx.Count(Space, AnyOf(action)) + tx.CountLabelled(Space, stateLabel(StatePaused, action))
+}
+
+// pause (action) pauses an action: from now on none of its tasks is claimed. It hides up to
+// maxOffered tasks and returns how many; the caller repeats it until that is 0.
+func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
+	if !models.ValidID(action) {
+		return nil, fmt.Errorf("action %.100q: %w: %s", action, fault.ErrInvalid, models.IDRule)
+	}
+	if !isPaused(tx, action) {
+		if _, err := tx.Put(Data, tuple.New("paused", action, tx.Now().Format(time.RFC3339)), space.PutOptions{}); err != nil {
+			return nil, err
+		}
+		if e, ok := tx.Find(Data, resuming(action), nil); ok {
+			if err := tx.Take(e.Ref); err != nil {
+				return nil, err
+			}
+		}
+	}
+	n, err := p.hidePaused(tx, action)
+	return tuple.New(int64(n)), err
+}
+
+// hidePaused hides visible tasks of a paused action, at most maxOffered.
+func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
+	var visible []space.Entry
+	tx.Walk(space.Walk{Space: Space, Template: AnyOf(action)}, func(e space.Entry) bool {
+		visible = append(visible, e)
+		return len(visible) < maxOffered
+	})
+	for _, e := range visible {
+		i, err := p.decodeClaimable(e)
+		if err != nil {
+			err = p.retire(tx, e, i, err)
+		} else {
+			err = hide(tx, e, i, Paused, "", 0)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return len(visible), nil
+}
+
+// resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and
+// returns how many; the caller repeats it until that is 0.
+func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
+	if e, ok := tx.Find(Data, matchPaused(action), nil); ok {
+		if err := tx.Take(e.Ref); err != nil {
+			return nil, err
+		}
+		if _, err := tx.Put(Data, tuple.New("resuming", action), space.PutOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	paused := withLabel(tx, Space, stateLabel(StatePaused, action), maxOffered)
+	for _, e := range paused {
+		i, err := DecodeEntry(e)
+		if err == nil {
+			err = p.place(tx, e, i, space.OldPlace)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(paused) < maxOffered {
+		if e, ok := tx.Find(Data, resuming(action), nil); ok {
+			if err := tx.Take(e.Ref); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return tuple.New(int64(len(paused))), nil
+}
+
+// Pause pauses an action: its tasks are kept, and none is claimed until Resume. Running
+// tasks go on.
+func (c Client) Pause(ctx context.Context, action string) error {
+	return c.untilDone(ctx, procPause, tuple.New(action))
+}
+
+// Resume ends the pause of an action. An action that is not paused stays as it is.
+func (c Client) Resume(ctx context.Context, action string) error {
+	return c.untilDone(ctx, procResume, tuple.New(action))
+}
+
+// PausedAction is an action that is paused.
+type PausedAction struct {
+	Action string
+	Since  time.Time
+}
+
+// PausedActions returns the actions that are paused.
+func (c Client) PausedActions(ctx context.Context) ([]PausedAction, error) {
+	found, err := c.Repo.Space(Data).QueryAll(ctx, matchPaused(tuple.AnyString))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]PausedAction, len(found))
+	for n, t := range found {
+		all[n] = decodePaused(t)
+	}
+	return all, nil
+}

@@ -1,0 +1,226 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
+	"leasehold/shared/tuple"
+)
+
+// Why is the reason why a task that is alive is not running.
+type Why struct {
+	Code string // one of the constants below; empty: it is claimed
+	Text string // for people
+}
+
+// The codes of Why, in the order in which they are looked for.
+const (
+	WhyParent     = "waits_for_task"
+	WhyUniqueKey  = "unique_key"
+	WhyNotDue     = "not_due"
+	WhyBackOff    = "back_off"
+	WhyPaused     = "paused"
+	WhyLimit      = "limit"
+	WhyNoWorker   = "no_worker"
+	WhyAllGave    = "every_worker_gave_it_back"
+	WhyBusy       = "no_free_slot"
+	WhyBehind     = "behind_others"
+	WhyNextInLine = "next"
+)
+
+// Facts are what the reason depends on, beside the task.
+type Facts struct {
+	Paused  string   // since when its action is paused; empty: it is not
+	Holders []string // tasks that have the slots of the limit that it waits for; some of them
+	Servers []Server // live workers that serve its action
+	Claimed int      // tasks of its action
+	Ahead   int      // tasks of its action that come before it, at most maxAhead; notCounted: some
+}
+
+// Server is a live worker that serves an action.
+type Server struct {
+	Name  string
+	Slots int64
+}
+
+const (
+	maxAhead   = 1000 // bounds the tasks that are counted before a task
+	notCounted = -1
+)
+
+// Explain returns why a task is not running. It is a function of its arguments only.
+func Explain(i Item, f Facts) Why {
+	if i.CurrentClaimant != "" {
+		return Why{}
+	}
+	switch i.Hidden {
+	case Blocked:
+		if len(i.Pending) == 0 {
+			return Why{WhyUniqueKey, fmt.Sprintf("task %s is running with the same unique key %q", i.HiddenBy, i.UniqueKey)}
+		}
+		text := "waits for task " + i.Pending[0]
+		if more := len(i.Pending) - 1; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		return Why{WhyParent, text}
+	case Delayed:
+		return Why{WhyNotDue, "not due until " + i.NotBefore.UTC().Format(time.RFC3339)}
+	case BackOff:
+		text := "in back-off until " + i.RetryAt.UTC().Format(time.RFC3339)
+		if n := len(i.History); n > 0 {
+			text += fmt.Sprintf(", because attempt %d failed: %s", i.Attempts, i.History[n-1].Error)
+		}
+		return Why{WhyBackOff, text}
+	case Limited:
+		text := "limit " + i.HiddenBy + " is reached"
+		if len(f.Holders) > 0 {
+			text += " by " + strings.Join(f.Holders, ", ")
+		}
+		return Why{WhyLimit, text}
+	}
+	if f.Paused != "" || i.Hidden == Paused {
+		return Why{WhyPaused, fmt.Sprintf("action %s is paused since %s", i.Action, f.Paused)}
+	}
+	return explainWaiting(i, f)
+}
+
+// explainWaiting is Explain for a task that workers may claim.
+func explainWaiting(i Item, f Facts) Why {
+	var slots int64
+	willing := false
+	for _, s := range f.Servers {
+		slots += s.Slots
+		willing = willing || !slices.Contains(i.Claimants, s.Name)
+	}
+	switch {
+	case len(f.Servers) == 0:
+		return Why{WhyNoWorker, "no live worker serves the action " + i.Action}
+	case !willing:
+		return Why{WhyAllGave, fmt.Sprintf("each of the %d live workers gave it back", len(f.Servers))}
+	case int64(f.Claimed) >= slots:
+		return Why{WhyBusy, fmt.Sprintf("all %d slots of the %d live workers are in use", slots, len(f.Servers))}
+	case f.Ahead == notCounted:
+		return Why{WhyBehind, "behind others of its action"}
+	case f.Ahead >= maxAhead:
+		return Why{WhyBehind, fmt.Sprintf("behind at least %d tasks of its action", maxAhead)}
+	case f.Ahead > 0:
+		return Why{WhyBehind, fmt.Sprintf("behind %d tasks of its action", f.Ahead)}
+	}
+	return Why{WhyNextInLine, "it is the next one of its action"}
+}
+
+// factsOf reads what Explain needs for the task of an entry.
+func factsOf(tx space.Tx, e space.Entry, i Item) Facts {
+	f := factsOfAction(tx, i.Action)
+	f.Holders = holdersOf(tx, i)
+	tx.Walk(space.Walk{Space: Space, Template: AnyOf(i.Action)}, func(o space.Entry) bool {
+		if o.Ref == e.Ref || f.Ahead == maxAhead {
+			return false
+		}
+		f.Ahead++
+		return true
+	})
+	return f
+}
+
+// holdersOf returns some of the tasks that have the slots of the limit that a task waits for.
+func holdersOf(tx space.Tx, i Item) (ids []string) {
+	if i.Hidden == Limited {
+		for _, h := range withLabel(tx, Space, slotLabel(i.HiddenBy), 10) {
+			ids = append(ids, decodeHeader(h.Tuple).ID)
+		}
+	}
+	return ids
+}
+
+// explainer explains the tasks of a list. What it reads of an action it reads once, and it
+// does not count the tasks that come before one.
+type explainer struct {
+	tx      space.Tx
+	actions map[string]actionFacts
+}
+
+// actionFacts are the facts of an action, and its first task that may be claimed.
+type actionFacts struct {
+	Facts
+	first int64
+}
+
+func newExplainer(tx space.Tx) explainer { return explainer{tx, map[string]actionFacts{}} }
+
+// listed returns why a task of a list is not running; nothing for a dead letter.
+func (x explainer) listed(e space.Entry, l Listed) Why {
+	if l.Reason != "" || l.Err != nil {
+		return Why{}
+	}
+	known, ok := x.actions[l.Action]
+	if !ok {
+		known.Facts = factsOfAction(x.tx, l.Action)
+		first, _ := x.tx.Find(Space, AnyOf(l.Action), nil)
+		known.first = first.Ref
+		x.actions[l.Action] = known
+	}
+	f := known.Facts
+	f.Holders = holdersOf(x.tx, l.Item)
+	if e.Ref != known.first {
+		f.Ahead = notCounted
+	}
+	return Explain(l.Item, f)
+}
+
+// factsOfAction reads the facts that all tasks of an action share.
+func factsOfAction(tx space.Tx, action string) (f Facts) {
+	if p, paused := tx.Find(Data, matchPaused(action), nil); paused {
+		f.Paused = decodePaused(p.Tuple).Since.UTC().Format(time.RFC3339)
+	}
+	for _, s := range status.Servers(tx, action) {
+		f.Servers = append(f.Servers, Server{nameOf(tx, s.ID), s.Slots})
+	}
+	f.Claimed = tx.CountLabelled(Space, stateLabel(Claimed, action))
+	return f
+}
+
+// showTask (id) returns (holder, record, tuple, code, text) of a task that is alive or a dead
+// letter.
+func (p Policy) showTask(tx space.Tx, id string) (tuple.Tuple, error) {
+	e, i, err := find(tx, id)
+	if e.Ref == 0 {
+		dead, _, notDead := findDead(tx, id)
+		if dead.Ref == 0 {
+			return nil, notDead
+		}
+		return tuple.New("", dead.Fields, dead.Tuple, "", ""), nil
+	}
+	why := Why{Code: "malformed", Text: fmt.Sprint(err)}
+	if err == nil {
+		why = Explain(i, factsOf(tx, e, i))
+	}
+	return tuple.New(e.Holder, e.Fields, e.Tuple, why.Code, truncate(why.Text)), nil
+}
+
+// Shown is a task, with the reason why it is not running if it is alive.
+type Shown struct{ Listed }
+
+// Show returns a task that is alive, a dead letter, or a task whose end is kept, with its
+// result; else fault.ErrNotFound.
+func (c Client) Show(ctx context.Context, id string) (Shown, error) {
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procShow, tuple.New(id))
+	if err == nil {
+		return decodeShown(reply), nil
+	}
+	if !errors.Is(err, fault.ErrNotFound) {
+		return Shown{}, err
+	}
+	if reply, err = c.Repo.Call(ctx, space.OpID{}, procEnded, tuple.New(id)); err != nil {
+		return Shown{}, err
+	}
+	l, err := decodeEnd(string(blobOf(reply)))
+	return Shown{l.Listed}, err
+}

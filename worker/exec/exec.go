@@ -1,0 +1,144 @@
+// Package exec does tasks by running commands, so that any program can be a worker.
+//
+// A command gets the task's data as JSON on its standard input, and the task's id, action and
+// number of failed attempts in its environment. What it prints on standard output is the
+// result: JSON as it is, any other text as a JSON string. Lines on standard error of the form
+// "progress 0.4 text" are progress; the last other lines are kept if the attempt fails.
+//
+//	exit code 0    the task is resolved
+//	65             no worker can do it: the task is dead at once
+//	75             not now: the task is offered again after a delay, and no attempt is counted
+//	other, signal  the attempt failed: another worker may try
+//
+// The numbers are those of sysexits.h: EX_DATAERR and EX_TEMPFAIL.
+package exec
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"leasehold/models"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/platform"
+	"leasehold/worker"
+)
+
+const (
+	codeGiveUp = 65
+	codeLater  = 75
+
+	// laterDelay is how long a task waits after a command ended with codeLater.
+	laterDelay = 30 * time.Second
+	// killAfter is how long a command may go on after SIGTERM. It is shorter than the time
+	// after which a worker takes its handler for stuck.
+	killAfter = 5 * time.Second
+)
+
+// Handler does the tasks of one action by a command. It may be used concurrently.
+type Handler struct {
+	words  []string
+	dir    string
+	output int
+}
+
+var _ worker.Handler = (*Handler)(nil)
+
+// New returns a handler that runs a program with arguments in a folder. An empty folder is
+// that of this process. The program may print at most so many bytes on standard output.
+// fault.ErrNotFound means that the program does not exist.
+func New(words []string, dir string, output int64) (*Handler, error) {
+	program, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", fault.ErrNotFound, err)
+	}
+	return &Handler{append([]string{program}, words[1:]...), dir, int(output)}, nil
+}
+
+// Handle does one task, as worker.Handler requires.
+func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out := &limited{max: h.output, exceeded: func() {
+		cancel(fmt.Errorf("the command printed more than %d bytes on standard output (--exec-output): %w", h.output, fault.ErrTooLarge))
+	}}
+	messages := &messages{note: func(p models.Progress) { _ = job.Note(ctx, p) }} // if the task was taken away, the coordinator stops it by a message
+	c := h.command(ctx, job)
+	c.Stdout, c.Stderr = out, messages
+	err := c.Run()
+	messages.flush()
+	if c.Process != nil {
+		_ = platform.KillGroup(c.Process) // what the command left behind; usually there is nothing
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if err != nil {
+		return failure(err, messages.last())
+	}
+	return job.Resolve(ctx, "", result(out.buffer.Bytes()))
+}
+
+func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
+	t := job.Task()
+	c := exec.CommandContext(ctx, h.words[0], h.words[1:]...)
+	c.Dir = h.dir
+	c.Stdin = bytes.NewReader(t.Data)
+	c.Env = append(config.ChildEnvironment(), config.TaskIDEnv+"="+t.ID, config.TaskActionEnv+"="+t.Action,
+		config.TaskAttemptsEnv+"="+strconv.FormatInt(t.Attempts, 10), config.TaskTagsEnv+"="+strings.Join(t.Tags, "\n"))
+	c.WaitDelay = killAfter
+	platform.OwnGroup(c)
+	c.Cancel = func() error { return platform.TerminateGroup(c.Process) }
+	return c
+}
+
+// failure returns the error of a command with what its exit code means.
+func failure(err error, output []string) error {
+	f := &worker.Failure{Err: fmt.Errorf("command: %w", err), Output: strings.Join(output, "\n")}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		f.GiveUp = exit.ExitCode() == codeGiveUp
+		if exit.ExitCode() == codeLater {
+			f.Later = laterDelay
+		}
+		if len(output) > 0 {
+			f.Err = fmt.Errorf("command: %w: %s", err, output[len(output)-1])
+		}
+	}
+	return f
+}
+
+// result returns the output of a command as JSON.
+func result(printed []byte) json.RawMessage {
+	if trimmed := bytes.TrimSpace(printed); json.Valid(trimmed) && utf8.Valid(trimmed) {
+		return trimmed
+	}
+	text := strings.TrimSuffix(strings.ToValidUTF8(string(printed), "\uFFFD"), "\n")
+	encoded, _ := json.Marshal(text) // a string is always encoded
+	return encoded
+}
+
+// limited keeps what is written to it, up to a number of bytes. It calls exceeded once more is
+// written, and forgets the rest.
+type limited struct {
+	buffer   bytes.Buffer
+	max      int
+	exceeded func()
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if free := l.max - l.buffer.Len(); len(p) > free {
+		l.buffer.Write(p[:free])
+		l.exceeded()
+		return len(p), nil
+	}
+	return l.buffer.Write(p)
+}

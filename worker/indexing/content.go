@@ -1,0 +1,184 @@
+package indexing
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+	"leasehold/shared/gitrepo"
+)
+
+// Bounds of the answers of a manager.
+const (
+	maxList      = 64 << 20 // bytes of the list of files
+	maxFiles     = 10_000   // of a batch
+	maxBatch     = 64 << 20 // bytes of the contents of a batch
+	maxErrorText = 400
+	dialTimeout  = 10 * time.Second
+	callTimeout  = 10 * time.Minute
+)
+
+// client calls managers.
+type client struct{ http *http.Client }
+
+func newClient() *client {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	return &client{&http.Client{
+		Timeout: callTimeout,
+		// Without a proxy, because managers are on the same machine or network.
+		Transport:     &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Close closes the idle connections.
+func (h *Handler) Close() error {
+	h.client.http.CloseIdleConnections()
+	return nil
+}
+
+// unreachableError is the error of a manager that does not serve a batch any more.
+type unreachableError struct{ err error }
+
+func (e *unreachableError) Error() string { return e.err.Error() }
+func (e *unreachableError) Unwrap() error { return e.err }
+
+// content is a batch at the manager that serves it.
+type content struct {
+	client     *client
+	url, batch string
+	lease      string
+	token      int64
+}
+
+// call sends a request about the batch. Any answer but 200 means that this manager does
+// not serve the batch to this worker.
+func (c content) call(ctx context.Context, method string, body any) (*http.Response, error) {
+	u, err := url.Parse(c.url)
+	if err != nil || u.Scheme != "http" || u.Host == "" || !models.ValidID(c.batch) {
+		return nil, fmt.Errorf("content %.80q of batch %.40q: %w: want the URL of a manager", c.url, c.batch, fault.ErrInvalid)
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, method, u.JoinPath("batches", c.batch).String(), bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Lease "+c.lease+" "+strconv.FormatInt(c.token, 10))
+	answer, err := c.client.http.Do(r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, &unreachableError{fmt.Errorf("the manager's files: %w: %w", fault.ErrUnavailable, err)}
+	}
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorText))
+		answer.Body.Close()
+		return nil, &unreachableError{fmt.Errorf("the manager's files: %s: %s", answer.Status, strings.TrimSpace(string(text)))}
+	}
+	return answer, nil
+}
+
+// list returns the files of the batch.
+func (c content) list(ctx context.Context) (files []models.BatchFile, err error) {
+	answer, err := c.call(ctx, http.MethodGet, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxList)).Decode(&files); err != nil {
+		return nil, c.brokenOff(ctx, err)
+	}
+	if len(files) > maxFiles {
+		return nil, fmt.Errorf("batch of %d files: %w: at most %d", len(files), fault.ErrTooLarge, maxFiles)
+	}
+	for _, f := range files {
+		if err := codesearch.OID(f.OID).Check(); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// brokenOff is the error of an answer that is not complete.
+func (c content) brokenOff(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &unreachableError{fmt.Errorf("the manager's answer is broken off: %w: %w", fault.ErrUnavailable, err)}
+}
+
+// read calls visit with the content of each file, or with the reason why the manager
+// cannot read it. The content is visit's.
+func (c content) read(ctx context.Context, files []models.BatchFile, visit func(f models.BatchFile, content []byte, problem string) error) error {
+	if len(files) == 0 {
+		return nil
+	}
+	oids := make([]string, len(files))
+	for i, f := range files {
+		oids[i] = f.OID
+	}
+	answer, err := c.call(ctx, http.MethodPost, oids)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	in := bufio.NewReaderSize(io.LimitReader(answer.Body, maxBatch), 64<<10)
+	for _, f := range files {
+		data, problem, err := readFile(in, f.OID)
+		if err != nil {
+			return c.brokenOff(ctx, err)
+		}
+		if err := visit(f, data, problem); err != nil {
+			return err
+		}
+	}
+	if line, err := in.ReadString('\n'); err != nil || line != "end\n" {
+		return c.brokenOff(ctx, errors.New("it has no end"))
+	}
+	return nil
+}
+
+// readFile reads "OID SIZE\n" and the content, or "OID - REASON\n", and checks the content
+// against its hash.
+func readFile(in *bufio.Reader, oid string) (content []byte, problem string, err error) {
+	line, err := in.ReadSlice('\n')
+	if err != nil {
+		return nil, "", err
+	}
+	words := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 3)
+	if len(words) < 2 || words[0] != oid {
+		return nil, "", fmt.Errorf("not about %s: %.80q", oid, line)
+	}
+	if words[1] == "-" && len(words) == 3 {
+		return nil, words[2], nil
+	}
+	size, err := strconv.ParseInt(words[1], 10, 64)
+	if err != nil || size < 0 || size > codesearch.MaxBlobBytes {
+		return nil, "", fmt.Errorf("size %.40q of %s", words[1], oid)
+	}
+	content = make([]byte, size)
+	if _, err := io.ReadFull(in, content); err != nil {
+		return nil, "", err
+	}
+	if !gitrepo.IsBlob(oid, content) {
+		return nil, "the content that the manager read has another hash", nil
+	}
+	return content, "", nil
+}

@@ -1,0 +1,140 @@
+package indexing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/analyse"
+	"leasehold/shared/failpoint"
+	"leasehold/shared/fault"
+	"leasehold/worker"
+)
+
+// Index is the part of the code index that workers use. Its methods may be called
+// concurrently.
+type Index interface {
+	// Missing is codesearch.Searcher.Missing.
+	Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch.OID, error)
+	// Put puts a batch of blobs into the index, durably, and returns the hash of the
+	// segment that has them. Repeating it changes nothing.
+	Put(ctx context.Context, batch string, blobs []codesearch.Blob) (segment string, err error)
+}
+
+// Handler does tasks of index. It starts no goroutines.
+type Handler struct {
+	index    Index
+	analyser *analyse.Analyser
+	client   *client
+	log      *slog.Logger
+}
+
+var _ worker.Handler = (*Handler)(nil)
+
+// New returns a handler. The analyser stays the caller's.
+func New(index Index, analyser *analyse.Analyser, log *slog.Logger) *Handler {
+	return &Handler{index: index, analyser: analyser, client: newClient(), log: log}
+}
+
+// Handle does one task, as worker.Handler requires.
+func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
+	t := job.Task()
+	var b models.IndexBatch
+	if err := json.Unmarshal(t.Data, &b); err != nil {
+		return fmt.Errorf("index task %s: %w: %w", t.ID, fault.ErrInvalid, err)
+	}
+	began := time.Now()
+	leaseID, token := job.Lease()
+	a := attempt{Handler: h, from: content{client: h.client, url: b.Content, batch: b.Batch, lease: leaseID, token: token}}
+	a.result = models.Indexed{Repository: b.Repository, Batch: b.Batch}
+	err := a.do(ctx)
+	if unreachable := (*unreachableError)(nil); errors.As(err, &unreachable) && ctx.Err() == nil {
+		a.result = models.Indexed{Repository: b.Repository, Batch: b.Batch, Unreachable: unreachable.Error()}
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("batch %s of %s: %w", b.Batch, b.Repository, err)
+	}
+	cost := models.Cost{How: models.IndexNew, Tasks: 1, Wall: models.SecondsOf(time.Since(began))}
+	if a.result.Files == 0 {
+		cost.How = models.IndexKnown
+	}
+	if err := job.Spend(ctx, cost); err != nil {
+		h.log.Debug("indexing: the cost of a task is not counted", "error", err)
+	}
+	return job.Resolve(ctx, b.Batch, a.result)
+}
+
+// attempt is one execution of a task.
+type attempt struct {
+	*Handler
+	from   content
+	result models.Indexed
+}
+
+// do reads the files that the index lacks, and puts them into it.
+func (a *attempt) do(ctx context.Context) error {
+	files, err := a.from.list(ctx)
+	if err != nil {
+		return err
+	}
+	missing, err := a.missing(ctx, files)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	var blobs []codesearch.Blob
+	var read []models.BatchFile
+	for _, f := range missing {
+		if f.Skip == "" {
+			read = append(read, f)
+			continue
+		}
+		blobs = append(blobs, codesearch.Blob{OID: codesearch.OID(f.OID), BlobInfo: codesearch.BlobInfo{Size: f.Size, Skipped: f.Skip}})
+	}
+	err = a.from.read(ctx, read, func(f models.BatchFile, content []byte, problem string) error {
+		if problem != "" {
+			a.result.Unreadable = append(a.result.Unreadable, models.Unreadable{OID: f.OID, Reason: problem})
+			return nil
+		}
+		blob, err := a.analyser.Blob(ctx, f.Path, codesearch.OID(f.OID), content)
+		blobs = append(blobs, blob)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	failpoint.Reached("indexing.analysed", "")
+	for _, b := range blobs {
+		if b.Skipped != "" {
+			a.result.Skipped++
+		}
+	}
+	a.result.Files = len(blobs)
+	if len(blobs) == 0 {
+		return nil
+	}
+	a.result.Segment, err = a.index.Put(ctx, a.from.batch, blobs)
+	failpoint.Reached("indexing.put", "")
+	return err
+}
+
+// missing returns the files that the index does not have.
+func (a *attempt) missing(ctx context.Context, files []models.BatchFile) ([]models.BatchFile, error) {
+	byID := make(map[codesearch.OID]models.BatchFile, len(files))
+	ids := make([]codesearch.OID, len(files))
+	for i, f := range files {
+		ids[i] = codesearch.OID(f.OID)
+		byID[ids[i]] = f
+	}
+	ids, err := a.index.Missing(ctx, ids)
+	missing := make([]models.BatchFile, len(ids))
+	for i, id := range ids {
+		missing[i] = byID[id]
+	}
+	return missing, err
+}

@@ -1,0 +1,215 @@
+package research
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/audio/exact"
+	"leasehold/shared/audio/fingerprint"
+	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/match"
+	"leasehold/shared/lease"
+	"leasehold/worker"
+)
+
+// A result of a sweep has at most reportEpisodes episodes, and is put once it has reportFindings findings.
+const (
+	reportEpisodes = 100
+	reportFindings = 500
+)
+
+// errDraining ends a sweep because the worker drains.
+var errDraining = errors.New("the worker drains")
+
+// sweep is one run of a task with one clip and many episodes.
+type sweep struct {
+	h        *Handler
+	job      worker.Job
+	task     models.Research
+	clip     models.MediaRef // with its hash, once it is fetched
+	index    *index.Index
+	samples  int          // of the clip
+	result   models.Swept // of the episodes that are not reported yet
+	parts    []string     // the episodes of result
+	searched int          // episodes
+	windows  int          // of sound, that were read
+}
+
+// sweep searches all episodes of a task that the store knows, in one query of its index. The others,
+// and those whose sound is needed and cannot be read, are left out of the results, so that the
+// manager selects them again.
+func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) error {
+	began := time.Now()
+	s := &sweep{h: h, job: job, task: r, clip: r.Clips[0].Media}
+	s.reset()
+	if err := s.load(ctx); err != nil {
+		if ctx.Err() != nil || !lasting(err) {
+			return err
+		}
+		s.add(r.Episodes[0])
+		s.result.Problem = problem(r.Clips[0], err)
+		return s.resolve(ctx)
+	}
+	if !s.index.Plain(0) { // else all sound of each episode is searched, so that it gains nothing
+		if err := s.search(ctx); err != nil {
+			return err
+		}
+	}
+	s.result.Less = !s.draining() && 2*s.searched < len(r.Episodes)
+	s.reportCost(ctx, time.Since(began))
+	return s.resolve(ctx)
+}
+
+// load loads the clip and makes its index.
+func (s *sweep) load(ctx context.Context) error {
+	wave, err := s.h.load(ctx, &s.clip)
+	s.result.ClipMedia = s.clip
+	if err == nil {
+		err = exact.Check(wave)
+	}
+	if err != nil {
+		return err
+	}
+	var b index.Builder
+	if err := b.Add(s.task.Clips[0].ID, wave); err != nil {
+		return err
+	}
+	s.samples = len(wave)
+	s.index, err = b.Build()
+	return err
+}
+
+func (s *sweep) search(ctx context.Context) error {
+	keys := make([]string, len(s.task.Episodes))
+	for i, e := range s.task.Episodes {
+		keys[i] = e.Media.Hash
+	}
+	damaged := func(err error) {
+		s.h.opt.Log.WarnContext(ctx, "research: a part of the cache is damaged", "error", err)
+	}
+	_, err := s.h.store.Search(keys, s.index.Hashes(), damaged, func(i int, k fingerprint.Known) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if s.draining() {
+			return errDraining
+		}
+		return s.episode(ctx, s.task.Episodes[i], k)
+	})
+	if errors.Is(err, errDraining) {
+		return nil
+	}
+	return err
+}
+
+// episode searches one episode, and puts a result if there is enough for one.
+func (s *sweep) episode(ctx context.Context, item models.ResearchItem, k fingerprint.Known) error {
+	own := len(s.result.Findings)
+	switch {
+	case s.samples > k.Samples && k.Broken: // it may have been played where nothing can be read
+	case s.samples > k.Samples:
+		s.result.Problems[item.ID] = problem(s.task.Clips[0], exact.ErrLongerThanEpisode)
+	default:
+		sound := &sound{ctx: ctx, h: s.h, ref: item.Media}
+		err := match.FindKnown(ctx, s.index, match.Known{Samples: k.Samples, Landmarks: k.Landmarks, Sound: sound}, s.h.opt.Match, func(f match.Finding) error {
+			s.result.Findings = append(s.result.Findings, finding(item.ID, s.task.Clips[0].ID, f))
+			return nil
+		})
+		s.windows += sound.windows
+		err = errors.Join(err, sound.close())
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			s.result.Findings = s.result.Findings[:own]
+			s.h.opt.Log.InfoContext(ctx, "research: an episode is left to a task of its own", "episode", item.ID, "error", err)
+			return nil
+		}
+	}
+	s.add(item)
+	s.searched++
+	if len(s.parts) < reportEpisodes && len(s.result.Findings) < reportFindings {
+		return nil
+	}
+	err := s.job.Report(ctx, lease.JoinParts(s.parts), s.result)
+	s.reset()
+	return err
+}
+
+// add adds an episode to the result.
+func (s *sweep) add(item models.ResearchItem) {
+	s.result.Episodes[item.ID] = item.Media
+	s.parts = append(s.parts, item.ID)
+}
+
+// reset starts a new result.
+func (s *sweep) reset() {
+	s.result = models.Swept{
+		Clip: s.task.Clips[0].ID, ClipMedia: s.clip, Episodes: map[string]models.MediaRef{}, Problems: map[string]string{},
+	}
+	s.parts = nil
+}
+
+// resolve puts the last result. Without any episode it is of the first, which changes nothing.
+func (s *sweep) resolve(ctx context.Context) error {
+	if len(s.parts) == 0 {
+		s.parts = []string{s.task.Episodes[0].ID}
+	}
+	return s.job.Resolve(ctx, lease.JoinParts(s.parts), s.result)
+}
+
+func (s *sweep) draining() bool {
+	select {
+	case <-s.job.Draining():
+		return true
+	default:
+		return false
+	}
+}
+
+// reportCost adds the costs of the sweep to those of its action, and logs them. Each episode counts.
+func (s *sweep) reportCost(ctx context.Context, took time.Duration) {
+	c := models.Cost{
+		How: models.ResearchKnown, Tasks: int64(s.searched), Wall: models.SecondsOf(took), CPU: models.SecondsOf(s.h.meter.share()), Windows: int64(s.windows),
+	}
+	s.h.opt.Log.InfoContext(ctx, "research", "how", c.How, "clip", s.task.Clips[0].ID, "episodes", s.searched, "of", len(s.task.Episodes),
+		"searched", took, "cpu", c.CPU.Duration(), "windows", c.Windows)
+	if err := s.job.Spend(ctx, c); err != nil { // the task itself succeeds
+		s.h.opt.Log.WarnContext(ctx, "research: its cost is not counted", "error", err)
+	}
+}
+
+// sound is the sound of an episode of a sweep, opened when it is first read.
+type sound struct {
+	ctx     context.Context
+	h       *Handler
+	ref     models.MediaRef
+	episode *episode
+	windows int
+}
+
+// ReadAt implements verify.Source.
+func (s *sound) ReadAt(dst []float32, offset int) error {
+	s.windows++
+	if s.episode == nil {
+		hash := s.ref.Hash
+		e, err := s.h.open(s.ctx, &s.ref)
+		if err != nil {
+			return err
+		}
+		s.episode = e
+		if s.ref.Hash != hash {
+			return errChanged
+		}
+	}
+	return s.episode.ReadAt(dst, offset)
+}
+
+func (s *sound) close() error {
+	if s.episode == nil {
+		return nil
+	}
+	return s.episode.Close()
+}
