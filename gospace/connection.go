@@ -1,0 +1,241 @@
+package gospace
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+)
+
+// defaultPort is the port of addresses without one.
+const defaultPort = "31415"
+
+// closeTimeout bounds the orderly end of a session.
+const closeTimeout = 5 * time.Second
+
+// reconnectTimeout is how long a lost connection is replaced. It is as long as a gate keeps a
+// session without a connection: if the program at the other end has ended, its space has too.
+const reconnectTimeout = 6 * time.Second
+
+// connection is what the copies of a Space share.
+type connection struct {
+	id, address, name string
+	local             bool
+	err               error // of its making
+	host              *host // of a space of this process; else nil
+
+	ending context.Context // ends with close
+	end    context.CancelFunc
+
+	dialling chan struct{} // holds one element while a call opens the session
+	mu       sync.Mutex    // guards repo
+	repo     space.Repository
+}
+
+// NewSpace returns a space of this process for a name, which is made unless it exists. For
+// tcp://host:port/name it opens the space to the network at that address or, if it cannot
+// listen there, joins the space of the program that does. The port is 31415 by default, and
+// a query such as ?KEEP has no effect. An error is returned by the operations. Of the policies
+// none or one is accepted.
+func NewSpace(name string, policy ...*ComposablePolicy) Space {
+	s := Space{connection: newConnection(name)}
+	switch {
+	case len(policy) == 1:
+		s.policy = policy[0]
+	case len(policy) > 1:
+		s.err = fmt.Errorf("%d policies: want at most one: %w", len(policy), fault.ErrInvalid)
+	}
+	if s.err == nil {
+		s.attach(hosts.join(s.address, s.name, true))
+	}
+	return s
+}
+
+// NewRemoteSpace returns a space of the program that listens at tcp://host:port/name: a
+// coordinator, or a process that called NewSpace. The space is made unless it exists. The first
+// operation connects; it waits for the program if it does not run yet. A name alone is the space
+// of that name in this process or, if there is none, at localhost.
+func NewRemoteSpace(name string) Space {
+	s := Space{connection: newConnection(name)}
+	if s.err == nil && s.address == "" {
+		s.attach(hosts.join("", s.name, false))
+		if s.host == nil {
+			s.address = net.JoinHostPort("localhost", defaultPort)
+		}
+	}
+	return s
+}
+
+func newConnection(uri string) *connection {
+	c := &connection{id: rand.Text(), dialling: make(chan struct{}, 1)}
+	c.ending, c.end = context.WithCancel(context.Background())
+	c.address, c.name, c.err = parse(uri)
+	return c
+}
+
+// parse splits tcp://host:port/name; the address of a name alone is empty.
+func parse(uri string) (address, name string, err error) {
+	invalid := fmt.Errorf("space %.200q: want a name or tcp://host:port/name: %w", uri, fault.ErrInvalid)
+	name = uri
+	if strings.Contains(uri, "://") {
+		u, err := url.Parse(uri)
+		if err != nil || u.Scheme != "tcp" || u.Hostname() == "" {
+			return "", "", invalid
+		}
+		port := u.Port()
+		if port == "" {
+			port = defaultPort
+		}
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "", "", invalid
+		}
+		address, name = net.JoinHostPort(u.Hostname(), port), strings.TrimPrefix(u.Path, "/")
+	} else if host, _, ok := strings.Cut(uri, "/"); ok && strings.Contains(host, ":") {
+		return "", "", invalid
+	}
+	if name == "" || len(name) > space.MaxName {
+		return "", "", invalid
+	}
+	return address, name, nil
+}
+
+func (c *connection) attach(h *host, err error) {
+	c.host, c.local, c.err = h, h != nil, err
+}
+
+// do calls f with the space, after it has connected.
+func (c *connection) do(ctx context.Context, f func(context.Context, space.Space) error) error {
+	repo, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	err = f(ctx, repo.Space(c.name))
+	if errors.Is(err, fault.ErrClosed) && !c.local {
+		c.drop(repo)
+	}
+	return err
+}
+
+func (c *connection) list(ctx context.Context) ([]space.Info, error) {
+	repo, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return repo.List(ctx)
+}
+
+// current returns the open session; nil if there is none.
+func (c *connection) current() (space.Repository, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	if c.ending.Err() != nil {
+		return nil, fmt.Errorf("space %s: %w", c.name, fault.ErrClosed)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.repo, nil
+}
+
+// open returns the session, and opens it if it is not open. One call at a time opens it.
+func (c *connection) open(ctx context.Context) (space.Repository, error) {
+	if repo, err := c.current(); repo != nil || err != nil {
+		return repo, err
+	}
+	select {
+	case c.dialling <- struct{}{}:
+		defer func() { <-c.dialling }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if repo, err := c.current(); repo != nil || err != nil {
+		return repo, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(c.ending, stop)()
+	repo, err := c.session(ctx)
+	if err != nil {
+		if c.ending.Err() != nil {
+			return nil, fmt.Errorf("space %s: %w", c.name, fault.ErrClosed)
+		}
+		return nil, fmt.Errorf("space %s at %s: %w", c.name, c.address, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.repo = repo
+	return repo, nil
+}
+
+// session opens a session and makes the space.
+func (c *connection) session(ctx context.Context) (repo space.Repository, err error) {
+	if c.host != nil {
+		repo, err = c.host.engine.Session(ctx, remote.SessionID("gospace"), 0)
+	} else {
+		var conn *remote.Conn
+		if conn, err = remote.Dial(ctx, remote.Config{Address: c.address, Session: remote.SessionID("gospace"), Reconnect: reconnectTimeout}); err == nil {
+			repo = space.Over(conn)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A space that exists with other options is used as it is.
+	if err := repo.Create(ctx, c.name, space.Options{}); err != nil && !errors.Is(err, fault.ErrConflict) {
+		return nil, errors.Join(err, end(repo))
+	}
+	return repo, nil
+}
+
+// drop forgets a session that has ended, so that the next call opens another.
+func (c *connection) drop(repo space.Repository) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.repo == repo {
+		c.repo = nil
+	}
+}
+
+func (c *connection) close() error {
+	if c.ending.Err() != nil {
+		return nil
+	}
+	c.end()
+	c.dialling <- struct{}{} // a call that connects ends first
+	defer func() { <-c.dialling }()
+	c.mu.Lock()
+	repo := c.repo
+	c.repo = nil
+	c.mu.Unlock()
+	var err error
+	if repo != nil {
+		err = end(repo)
+	}
+	c.mu.Lock()
+	h := c.host
+	c.host = nil
+	c.mu.Unlock()
+	if h != nil {
+		hosts.leave(h)
+	}
+	return err
+}
+
+func end(repo space.Repository) error {
+	ctx, stop := context.WithTimeout(context.Background(), closeTimeout)
+	defer stop()
+	if err := repo.Close(ctx); err != nil && !errors.Is(err, fault.ErrClosed) {
+		return err
+	}
+	return nil
+}
