@@ -1,0 +1,136 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"leasehold/coordinator/gate/foreign"
+	"leasehold/shared/browse"
+	"leasehold/shared/datadir"
+	"leasehold/shared/fault"
+	"leasehold/shared/interop"
+	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pebble"
+	"leasehold/shared/trace"
+)
+
+// Config is what a host keeps, and where.
+type Config struct {
+	Folder     string            // of this host alone; made if it is not there. Empty: in memory
+	Procedures space.Procedures  // transactions of the program
+	Trace      func(trace.Event) // called with every event, once it is durable; or nil
+	Insecure   bool              // gates may listen beyond this machine
+	Log        *slog.Logger      // nil: slog.Default
+}
+
+// Host is a set of spaces in this process. Its methods may be called concurrently.
+type Host struct {
+	config  Config
+	engine  *engine.Engine
+	hub     *foreign.Hub   // of the gates for foreign programs
+	closers []func() error // in the order in which they are called
+	spaces  *worker        // runs the engine
+	foreign *worker        // runs the hub
+
+	mu      sync.Mutex // guards what follows
+	stopped bool
+	gates   map[string]*worker // by address
+}
+
+// worker is a goroutine that is stopped and waited for.
+type worker struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+	err    error // of the goroutine; set before ended is closed
+}
+
+func start(run func(context.Context) error) *worker {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &worker{cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(w.ended)
+		w.err = run(ctx)
+	}()
+	return w
+}
+
+func (w *worker) stop() error {
+	w.cancel()
+	<-w.ended
+	return w.err
+}
+
+// Start opens the spaces. The caller must Stop the host. The error is fault.ErrConflict if
+// another process uses the folder.
+func Start(c Config) (*Host, error) {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	h := &Host{config: c, gates: map[string]*worker{}}
+	j, err := h.openJournal()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("spaces: %w", err), h.close())
+	}
+	h.engine, err = engine.Open(context.Background(), engine.Config{
+		Journal: j, Trace: c.Trace, Log: c.Log, Procedures: space.Join(c.Procedures, browse.Procedures(), interop.Procedures()),
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("spaces: %w", err), h.close())
+	}
+	h.hub = foreign.NewHub(foreign.Config{Engine: h.engine, Log: c.Log})
+	h.spaces, h.foreign = start(h.engine.Run), start(h.hub.Run)
+	return h, nil
+}
+
+// openJournal opens the folder, if there is one.
+func (h *Host) openJournal() (journal.Journal, error) {
+	if h.config.Folder == "" {
+		return &journal.Memory{}, nil
+	}
+	unlock, err := datadir.Lock(h.config.Folder)
+	if err != nil {
+		return nil, err
+	}
+	h.closers = append(h.closers, unlock)
+	j, err := pebble.Open(pebble.Config{Dir: filepath.Join(h.config.Folder, "journal"), Log: h.config.Log})
+	if err != nil {
+		return nil, err
+	}
+	h.closers = append([]func() error{j.Close}, h.closers...)
+	return j, nil
+}
+
+func (h *Host) close() (err error) {
+	for _, f := range h.closers {
+		err = errors.Join(err, f())
+	}
+	return err
+}
+
+// Stop closes the gates and ends all calls with fault.ErrClosed. Spaces in memory are gone
+// then. It may be repeated.
+func (h *Host) Stop() error {
+	h.mu.Lock()
+	if h.stopped {
+		h.mu.Unlock()
+		return nil
+	}
+	h.stopped = true
+	gates := h.gates
+	h.gates = nil
+	h.mu.Unlock()
+	err := h.foreign.stop()
+	err = errors.Join(err, h.spaces.stop()) // before the gates, which tell their clients that the sessions have ended
+	for _, g := range gates {
+		err = errors.Join(err, g.stop())
+	}
+	return errors.Join(err, h.close())
+}
+
+func (h *Host) closedError() error { return fmt.Errorf("the host has stopped: %w", fault.ErrClosed) }

@@ -1,0 +1,111 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+)
+
+// Repository is a set of spaces for one session: those of its host, and those that Join has
+// added. Its methods may be called concurrently.
+type Repository struct {
+	space.Repository
+
+	mu     sync.Mutex // guards joined
+	joined map[string]joined
+}
+
+// joined is a space of another program.
+type joined struct {
+	space.Space
+	repo space.Repository
+}
+
+// Repository opens a session at the host. The error is fault.ErrConflict if a session of that
+// id is open. Ids are such as worker-1: a role and the rest.
+func (h *Host) Repository(ctx context.Context, session string) (*Repository, error) {
+	repo, err := h.engine.Session(ctx, session, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Repository{Repository: repo, joined: map[string]joined{}}, nil
+}
+
+// Dial opens a session at the native gate of another program, such as a coordinator. It tries
+// again until ctx ends, so that the other program may be started later.
+func Dial(ctx context.Context, address, session string) (*Repository, error) {
+	conn, err := remote.Dial(ctx, remote.Config{Address: address, Session: session})
+	if err != nil {
+		return nil, err
+	}
+	return &Repository{Repository: space.Over(conn), joined: map[string]joined{}}, nil
+}
+
+// Join adds a space of another program under a name, which hides an own space of that name:
+// uri is tcp://host:port/space, the address of a native gate. The space must exist; else the
+// error is fault.ErrNotFound.
+func (r *Repository) Join(ctx context.Context, name, uri string) error {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "tcp" || u.Port() == "" || len(u.Path) < 2 {
+		return fmt.Errorf("join %.200q: want tcp://host:port/space: %w", uri, fault.ErrInvalid)
+	}
+	repo, err := Dial(ctx, u.Host, remote.SessionID("client"))
+	if err != nil {
+		return fmt.Errorf("join %s: %w", uri, err)
+	}
+	there := strings.TrimPrefix(u.Path, "/")
+	all, err := repo.List(ctx)
+	if err == nil && !slices.ContainsFunc(all, func(i space.Info) bool { return i.Name == there }) {
+		err = fmt.Errorf("space %s: %w", there, fault.ErrNotFound)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("join %s: %w", uri, err), repo.Close(ctx))
+	}
+	r.mu.Lock()
+	old, replaced := r.joined[name]
+	r.joined[name] = joined{repo.Space(there), repo}
+	r.mu.Unlock()
+	if replaced {
+		return old.repo.Close(ctx)
+	}
+	return nil
+}
+
+// Space returns a space, joined or own.
+func (r *Repository) Space(name string) space.Space {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if j, ok := r.joined[name]; ok {
+		return j
+	}
+	return r.Repository.Space(name)
+}
+
+// Joined returns the names of the joined spaces, in order.
+func (r *Repository) Joined() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.joined))
+}
+
+// Close ends the session, and those at other programs.
+func (r *Repository) Close(ctx context.Context) error {
+	r.mu.Lock()
+	all := r.joined
+	r.joined = map[string]joined{}
+	r.mu.Unlock()
+	err := r.Repository.Close(ctx)
+	for _, j := range all {
+		err = errors.Join(err, j.repo.Close(ctx))
+	}
+	return err
+}
