@@ -39,7 +39,7 @@ type Checker struct {
 	all      []*instance
 	open     []*instance // instances in the middle of a step
 	logState *logState
-	block    []*match // events since the reload
+	block    []*observation // events since the reload
 	loading  bool
 	reloaded int // line of the last reload
 	last     []Seen
@@ -83,11 +83,11 @@ func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
 
 // mismatch is an error: an event that no step of the model explains.
 type mismatch struct {
-	in     *instance
-	s      *match
-	why    string
-	g      *partialMatch
-	states []candidate
+	in       *instance
+	observed *observation
+	why      string
+	want     *expectation
+	states   []candidate
 
 	contradicts bool // the log contradicts itself, so the model was not asked
 }
@@ -99,7 +99,7 @@ func (m *mismatch) Error() string { return m.why }
 // the search.
 func (m *mismatch) awaitPut(line int, e trace.Event) error {
 	switch {
-	case puts(e, m.s.event):
+	case puts(e, m.observed.event):
 		m.why += fmt.Sprintf("; line %d puts it", line)
 		return m
 	case e.Operation == trace.Reload:
@@ -188,12 +188,12 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 		c.last = slices.Delete(c.last, 0, 1)
 	}
 	before, wrong := c.logState.apply(e)
-	s := newMatch(e, line, before)
-	if wrong == "" && leaseOf(s.now) != e.Lease {
-		wrong = fmt.Sprintf("the tuple names the lease %q, not %q", leaseOf(s.now), e.Lease)
+	o := newObservation(e, line, before)
+	if wrong == "" && leaseOf(o.now) != e.Lease {
+		wrong = fmt.Sprintf("the tuple names the lease %q, not %q", leaseOf(o.now), e.Lease)
 	}
 	if wrong != "" {
-		return &mismatch{s: s, why: "the log contradicts itself: " + wrong, contradicts: true}
+		return &mismatch{observed: o, why: "the log contradicts itself: " + wrong, contradicts: true}
 	}
 	c.last = append(c.last, Seen{line, e})
 	switch {
@@ -207,17 +207,17 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 		c.report.Reloads++
 		return nil
 	case c.loading && (e.Operation == trace.Begin || e.Operation == trace.Restore):
-		c.block = append(c.block, s)
+		c.block = append(c.block, o)
 		return nil
 	case c.loading:
 		if err := c.endReload(); err != nil {
 			return err
 		}
 	}
-	if err := c.endTransactions(s); err != nil {
+	if err := c.endTransactions(o); err != nil {
 		return err
 	}
-	return c.advanceInstance(s)
+	return c.advanceInstance(o)
 }
 
 func (c *Checker) endReload() error {
@@ -228,117 +228,125 @@ func (c *Checker) endReload() error {
 
 // endTransactions requires that each instance in the middle of a step has finished it
 // when the clock moves, because all events of one transaction carry the same clock.
-func (c *Checker) endTransactions(s *match) error {
+func (c *Checker) endTransactions(o *observation) error {
 	for _, in := range c.open {
-		if in.clock < 0 || in.clock == int64(s.event.Clock) {
+		if in.clock < 0 || in.clock == int64(o.event.Clock) {
 			continue
 		}
 		rest := betweenSteps(in.states)
 		if len(rest) == 0 {
-			return &mismatch{in: in, s: s, states: in.states, why: "the clock has moved on, but the step that the instance began is incomplete: an event is missing"}
+			return &mismatch{in: in, observed: o, states: in.states, why: "the clock has moved on, but the step that the instance began is incomplete: an event is missing"}
 		}
 		in.states = rest
 	}
-	c.open = slices.DeleteFunc(c.open, func(in *instance) bool { return in.clock != int64(s.event.Clock) })
+	c.open = slices.DeleteFunc(c.open, func(in *instance) bool { return in.clock != int64(o.event.Clock) })
 	return nil
 }
 
-// advanceInstance advances the instance of an event by the steps that explain it.
-func (c *Checker) advanceInstance(s *match) error {
-	rule, err := c.rule(s)
+// advanceInstance advances the instance of an event by the steps that explain it. It
+// returns a mismatch if no step does. It ignores an event that the map ignores (no rule) or
+// that names no instance (in is nil).
+//
+// An instance has several candidates, because several steps may explain the same events.
+// If one of them is in the middle of a step, endTransactions checks later that the step is
+// completed.
+func (c *Checker) advanceInstance(o *observation) error {
+	rule, err := c.rule(o)
 	if err != nil || rule == nil {
 		return err
 	}
-	in, err := c.findInstance(s)
+	in, err := c.findInstance(o)
 	if err != nil || in == nil {
 		return err
 	}
 	c.report.Explained++
-	g, err := c.partialMatch(rule, s, in)
+	want, err := c.expect(rule, o, in)
 	if err != nil {
 		return err
 	}
-	next, err := c.advance(in.states, g)
+	next, err := c.advance(in.states, want)
 	if err != nil {
 		return err
 	}
 	if len(next) == 0 {
-		return &mismatch{in: in, s: s, g: g, states: in.states, why: "no step of the model explains this event"}
+		return &mismatch{in: in, observed: o, want: want, states: in.states, why: "no step of the model explains this event"}
 	}
 	in.states = next
-	in.addEvent(s)
+	in.addEvent(o)
 	if slices.ContainsFunc(next, candidate.midStep) && !slices.Contains(c.open, in) {
 		c.open = append(c.open, in)
 	}
 	return nil
 }
 
-// rule returns the first rule that covers an event, or nil if the event is to be ignored.
-func (c *Checker) rule(s *match) (*Rule, error) {
-	if !c.spaces[s.event.Space] || refused(s.event) {
+// rule returns the first rule that covers an event, and binds its variables in o. It
+// returns nil if the event is to be ignored: its space is in no rule, it was refused, its
+// rule has no actions, or it only reads. Another event without a rule is a mismatch.
+func (c *Checker) rule(o *observation) (*Rule, error) {
+	if !c.spaces[o.event.Space] || refused(o.event) {
 		return nil, nil
 	}
 	for _, r := range c.m.Rules {
-		if !r.covers(s) {
+		if !r.covers(o) {
 			continue
 		}
 		c.used[r] = true
 		if r.Never {
-			return nil, &mismatch{s: s, why: fmt.Sprintf("%s:%s: a never rule covers this event", c.m.File, r.Pos)}
+			return nil, &mismatch{observed: o, why: fmt.Sprintf("%s:%s: a never rule covers this event", c.m.File, r.Pos)}
 		}
 		if len(r.Actions) == 0 {
 			return nil, nil
 		}
 		return r, nil
 	}
-	if s.event.Space == "" || slices.Contains(readOperations, s.event.Operation) {
+	if o.event.Space == "" || slices.Contains(readOperations, o.event.Operation) {
 		return nil, nil
 	}
-	return nil, &mismatch{s: s, why: "no rule of " + c.m.File + " covers this event"}
+	return nil, &mismatch{observed: o, why: "no rule of " + c.m.File + " covers this event"}
 }
 
 // errTooFewProcesses reports that the log has more sessions than the model has processes.
 var errTooFewProcesses = errors.New("the model has too few processes")
 
-// partialMatch translates an event by a rule into the actions that a step of the model
-// must show.
-func (c *Checker) partialMatch(r *Rule, s *match, in *instance) (*partialMatch, error) {
-	g := &partialMatch{by: r.By}
+// expect translates an event by a rule into the actions that a step of the model must
+// have.
+func (c *Checker) expect(r *Rule, o *observation, in *instance) (*expectation, error) {
+	want := &expectation{by: r.By}
 	if r.Copy != "" {
-		if g.number = c.valueOfVariable(r, r.Copy, s, in); g.number == 0 && r.Copy != "process" {
-			g.number = nowhere // because 0 would match any copy
+		if want.number = c.valueOfVariable(r, r.Copy, o, in); want.number == 0 && r.Copy != "process" {
+			want.number = nowhere // because 0 would match any copy
 		}
-		if n := (&resolver{model: c.model}).copies(r.By); int(g.number) > n {
+		if n := (&resolver{model: c.model}).copies(r.By); int(want.number) > n {
 			return nil, fmt.Errorf("%w: %s is number %d of %s in %s, and %s has %d: set the constant in the map, const … = %d",
-				errTooFewProcesses, s.event.Process, g.number, r.By, in.title(), c.model.Program.File, n, 2*g.number)
+				errTooFewProcesses, o.event.Process, want.number, r.By, in.title(), c.model.Program.File, n, 2*want.number)
 		}
 	}
-	for _, o := range r.resolved {
-		d := wantedAction{action: action{o.verb, o.space}}
-		for _, f := range o.fields {
-			d.values = append(d.values, c.value(r, f, s, in))
+	for _, a := range r.resolved {
+		d := wantedAction{action: action{a.verb, a.space}}
+		for _, f := range a.fields {
+			d.values = append(d.values, c.value(r, f, o, in))
 			d.free = append(d.free, f.Kind == Any)
 		}
-		g.actions = append(g.actions, d)
+		want.actions = append(want.actions, d)
 	}
-	return g, nil
+	return want, nil
 }
 
 // nowhere is a value that occurs in no model.
 const nowhere = -1 << 62
 
 // value translates a field of an action into a value of the model.
-func (c *Checker) value(r *Rule, f Field, s *match, in *instance) int64 {
+func (c *Checker) value(r *Rule, f Field, o *observation, in *instance) int64 {
 	if f.Kind != Name {
 		return f.Value
 	}
-	return c.valueOfVariable(r, f.Text, s, in)
+	return c.valueOfVariable(r, f.Text, o, in)
 }
 
 // valueOfVariable translates the value of a variable of the event into a value of the
 // model.
-func (c *Checker) valueOfVariable(r *Rule, name string, s *match, in *instance) int64 {
-	v := s.bound[name]
+func (c *Checker) valueOfVariable(r *Rule, name string, o *observation, in *instance) int64 {
+	v := o.bound[name]
 	switch {
 	case name == "process" && r.Copy == name:
 		return in.number(r.By, v)

@@ -13,8 +13,8 @@ import (
 // explain builds the violation that reports a mismatch.
 func (c *Checker) explain(m *mismatch) *Violation {
 	v := &Violation{Why: m.why, Last: c.last}
-	if m.s != nil {
-		v.Line, v.Event = m.s.line, m.s.event
+	if m.observed != nil {
+		v.Line, v.Event = m.observed.line, m.observed.event
 		if n := len(v.Last); n > 0 && v.Last[n-1].Line == v.Line {
 			v.Last = v.Last[:n-1]
 		}
@@ -30,8 +30,8 @@ func (c *Checker) explain(m *mismatch) *Violation {
 	if states == nil {
 		states = m.in.states
 	}
-	if m.g != nil {
-		v.InModel = c.partialMatchText(m.g)
+	if m.want != nil {
+		v.InModel = c.expectationText(m.want)
 	}
 	v.Allowed = c.allowed(states)
 	if len(states) > 0 {
@@ -144,17 +144,17 @@ func (e Pattern) String() string {
 	return strings.Join(parts, " ")
 }
 
-// partialMatchText prints g as process and actions of the model.
-func (c *Checker) partialMatchText(g *partialMatch) string {
-	who := g.by
-	if g.number > 0 {
-		who += fmt.Sprintf("(%d)", g.number)
+// expectationText prints want as process and actions of the model.
+func (c *Checker) expectationText(want *expectation) string {
+	who := want.by
+	if want.number > 0 {
+		who += fmt.Sprintf("(%d)", want.number)
 	}
 	if who == "" {
 		who = "any process"
 	}
 	var actions []string
-	for _, d := range g.actions {
+	for _, d := range want.actions {
 		actions = append(actions, c.actionText(d.verb, d.space, d.values, d.free))
 	}
 	return who + ": " + strings.Join(actions, "; ")

@@ -66,12 +66,12 @@ func (in *instance) title() string {
 }
 
 // addEvent remembers an event for messages, and its clock.
-func (in *instance) addEvent(s *match) {
+func (in *instance) addEvent(o *observation) {
 	if len(in.last) == maxLast {
 		in.last = slices.Delete(in.last, 0, 1)
 	}
-	in.last = append(in.last, Seen{s.line, s.event})
-	in.clock = int64(s.event.Clock)
+	in.last = append(in.last, Seen{o.line, o.event})
+	in.clock = int64(o.event.Clock)
 }
 
 // candidate is a possible position of the model: in a state, or in the middle of a step
@@ -86,15 +86,15 @@ func (c candidate) midStep() bool { return c.step != nil }
 
 // findInstance returns the instance of an event by the values of the variables that name
 // instances. Further names in the event become names of the same instance. An event with
-// the names of two instances is a mismatch.
-func (c *Checker) findInstance(s *match) (*instance, error) {
+// the names of two instances is a mismatch. It returns nil if the event names no instance.
+func (c *Checker) findInstance(o *observation) (*instance, error) {
 	if len(c.m.Instance) == 0 {
 		return c.instance(""), nil
 	}
 	var found *instance
 	var names []string
 	for _, variable := range c.m.Instance {
-		v, ok := s.bound[variable]
+		v, ok := o.bound[variable]
 		if !ok || v.isEmpty() {
 			continue
 		}
@@ -107,7 +107,7 @@ func (c *Checker) findInstance(s *match) (*instance, error) {
 		case found == nil:
 			found = other
 		case other != nil && other != found:
-			return nil, &mismatch{in: found, s: s, why: fmt.Sprintf("the event belongs to %s and to %s", found.title(), other.title())}
+			return nil, &mismatch{in: found, observed: o, why: fmt.Sprintf("the event belongs to %s and to %s", found.title(), other.title())}
 		}
 	}
 	if len(names) == 0 {

@@ -122,7 +122,8 @@ func (p *parser) number() (Field, error) {
 	return Field{Pos: t.Pos, Kind: Number, Value: v, Text: t.Text}, nil
 }
 
-// names reads names separated by commas.
+// names reads names separated by commas, and returns all with those that it lacks. What is
+// accepted is for the error.
 func (p *parser) names(all []string, what string) ([]string, error) {
 	err := p.Separated(",", func() error {
 		n, err := p.word(what)

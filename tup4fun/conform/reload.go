@@ -14,23 +14,23 @@ type content map[int][]string
 // reload continues from the state that a log lists after a reload. The last events before
 // it may be missing from the log, so the model may take unlogged steps, but only as few
 // as lead to the listed state.
-func (c *Checker) reload(block []*match) error {
+func (c *Checker) reload(block []*observation) error {
 	for _, in := range c.all {
 		in.clock = -1
 	}
-	slices.SortStableFunc(block, func(a, b *match) int { return cmp.Compare(maxNumber(a), maxNumber(b)) })
+	slices.SortStableFunc(block, func(a, b *observation) int { return cmp.Compare(maxNumber(a), maxNumber(b)) })
 	holds := map[*instance]content{}
 	for _, in := range c.all {
 		holds[in] = content{}
 	}
-	lines := map[*instance]*match{}
-	for _, s := range block {
-		in, err := c.addRestored(s, holds)
+	lines := map[*instance]*observation{}
+	for _, o := range block {
+		in, err := c.addRestored(o, holds)
 		if err != nil {
 			return err
 		}
 		if in != nil {
-			lines[in] = s
+			lines[in] = o
 		}
 	}
 	for _, in := range c.all {
@@ -39,7 +39,7 @@ func (c *Checker) reload(block []*match) error {
 			return err
 		}
 		if len(found) == 0 {
-			return &mismatch{in: in, s: lines[in], why: fmt.Sprintf("after the reload at line %d the spaces hold tuples that the model cannot have there", c.reloaded)}
+			return &mismatch{in: in, observed: lines[in], why: fmt.Sprintf("after the reload at line %d the spaces hold tuples that the model cannot have there", c.reloaded)}
 		}
 		in.states = found
 	}
@@ -48,8 +48,8 @@ func (c *Checker) reload(block []*match) error {
 
 // maxNumber returns the greatest number among the fields that a map may number. Tokens
 // grow, so sorting by it numbers older tuples first.
-func maxNumber(s *match) (most int64) {
-	for _, v := range s.now {
+func maxNumber(o *observation) (most int64) {
+	for _, v := range o.now {
 		if v.kind == Number && v.text == "" && v.number < 1<<40 {
 			most = max(most, v.number)
 		}
@@ -58,24 +58,24 @@ func maxNumber(s *match) (most int64) {
 }
 
 // addRestored adds the tuple of an event after a reload to the content of its instance.
-func (c *Checker) addRestored(s *match, holds map[*instance]content) (*instance, error) {
-	rule, err := c.rule(s)
+func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*instance, error) {
+	rule, err := c.rule(o)
 	if err != nil || rule == nil {
 		return nil, err
 	}
-	in, err := c.findInstance(s)
+	in, err := c.findInstance(o)
 	if err != nil || in == nil {
 		return nil, err
 	}
 	if holds[in] == nil {
 		holds[in] = content{}
 	}
-	in.addEvent(s)
-	g, err := c.partialMatch(rule, s, in)
+	in.addEvent(o)
+	want, err := c.expect(rule, o, in)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range g.actions {
+	for _, d := range want.actions {
 		if d.verb == "put" {
 			holds[in][d.space] = append(holds[in][d.space], fmt.Sprint(d.values))
 		}

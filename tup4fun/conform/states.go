@@ -17,8 +17,10 @@ type step struct {
 	actions []explore.Operation // shown by the log, in order
 }
 
-// partialMatch is the part of a step that one event shows.
-type partialMatch struct {
+// expectation is what one event requires of a step of the model: the next actions of the
+// step, in this order, and who executes it. A step with more actions than one event shows
+// is explained by several events in a row.
+type expectation struct {
 	actions []wantedAction
 	by      string // process of the model; "": any
 	number  int64  // of the copy; 0: any
@@ -90,13 +92,13 @@ func (c *Checker) closure(states []candidate) ([]candidate, error) {
 	return all, nil
 }
 
-// advance returns the possible positions after an event. The states must be a closure,
-// and so is the result.
-func (c *Checker) advance(states []candidate, g *partialMatch) ([]candidate, error) {
+// advance returns the possible positions after an event that requires want; none if no
+// step of the model explains it. The states must be a closure, and so is the result.
+func (c *Checker) advance(states []candidate, want *expectation) ([]candidate, error) {
 	var next []candidate
 	for _, x := range states {
 		if x.midStep() {
-			if y, ok := c.continueStep(x, g); ok {
+			if y, ok := c.continueStep(x, want); ok {
 				next = append(next, y)
 			}
 			continue
@@ -106,7 +108,7 @@ func (c *Checker) advance(states []candidate, g *partialMatch) ([]candidate, err
 			return nil, err
 		}
 		for _, st := range steps {
-			if y, ok := c.continueStep(candidate{step: st}, g); ok && len(st.actions) > 0 {
+			if y, ok := c.continueStep(candidate{step: st}, want); ok && len(st.actions) > 0 {
 				next = append(next, y)
 			}
 		}
@@ -114,34 +116,34 @@ func (c *Checker) advance(states []candidate, g *partialMatch) ([]candidate, err
 	return c.closure(next)
 }
 
-// continueStep returns x after the actions of g. It reports whether they are the next
-// actions of the step of x and its process is the one that g names.
-func (c *Checker) continueStep(x candidate, g *partialMatch) (candidate, bool) {
+// continueStep returns x after the wanted actions. It reports whether they are the next
+// actions of the step of x and its process is the wanted one.
+func (c *Checker) continueStep(x candidate, want *expectation) (candidate, bool) {
 	rest := x.step.actions[x.shown:]
-	if len(rest) < len(g.actions) || !c.isBy(x.step, g) {
+	if len(rest) < len(want.actions) || !c.isBy(x.step, want) {
 		return x, false
 	}
-	for i, want := range g.actions {
-		if !want.equals(rest[i]) {
+	for i, a := range want.actions {
+		if !a.equals(rest[i]) {
 			return x, false
 		}
 	}
-	for _, d := range rest[:len(g.actions)] {
+	for _, d := range rest[:len(want.actions)] {
 		c.covered[d.Edge] = true
 	}
-	if len(rest) == len(g.actions) {
+	if len(rest) == len(want.actions) {
 		return candidate{state: x.step.move.To}, true
 	}
-	return candidate{step: x.step, shown: x.shown + len(g.actions)}, true
+	return candidate{step: x.step, shown: x.shown + len(want.actions)}, true
 }
 
-// isBy reports whether the process of a step is the one that g names.
-func (c *Checker) isBy(st *step, g *partialMatch) bool {
+// isBy reports whether the process of a step is the wanted one.
+func (c *Checker) isBy(st *step, want *expectation) bool {
 	p := c.model.Procs[st.move.Proc]
-	if g.by != "" && p.Code.Proc.Title != g.by {
+	if want.by != "" && p.Code.Proc.Title != want.by {
 		return false
 	}
-	return g.number == 0 || !p.Code.UsesNumber || p.Number == g.number
+	return want.number == 0 || !p.Code.UsesNumber || p.Number == want.number
 }
 
 // equals reports whether o is operation d. free has the length of values.

@@ -24,6 +24,8 @@ type move struct {
 	edge int32 // of the state
 }
 
+// node returns the number of a pair, and numbers it if it is new. q is a node of the
+// automaton.
 func (p *product) node(state, q int32) int32 {
 	pair := int64(state)*int64(len(p.b.nodes)) + int64(q)
 	id, ok := p.number[pair]

@@ -15,8 +15,10 @@ func (c *checker) unknown() Finding {
 	return incomplete("%s", c.cover.Reason)
 }
 
-// isLive requires that every transition fires in each terminal component, because a run
-// can stay in such a component forever.
+// isLive requires that every transition fires in each terminal component of the reachability
+// graph, because a run can stay in such a component forever. The graph of a bounded net is
+// complete. For an unbounded net only a violation can be found: a transition that fires
+// nowhere in a complete coverability graph, or a deadlock.
 func (c *checker) isLive() Finding {
 	if dead := c.neverFiring(); len(dead) > 0 && c.cover.Reason == "" {
 		return Finding{Outcome: explore.Violated, Detail: "can never fire: " + strings.Join(c.net.names(dead), ", ")}

@@ -295,7 +295,8 @@ func (g *graph) edge(from int, e *explore.Edge) {
 	}
 }
 
-// noOtherEdge returns the condition that no other edge of a node can be taken.
+// noOtherEdge returns the condition under which an else of a node can be taken: no other
+// edge can, except timeouts, which Node.Edges does not contain.
 func (g *graph) noOtherEdge(from int) string {
 	var conds []string
 	for _, e := range g.code.Nodes[from].Edges {

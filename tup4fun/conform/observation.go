@@ -8,62 +8,63 @@ import (
 	"leasehold/shared/trace"
 )
 
-// match is an event together with the variables that a rule binds.
-type match struct {
+// observation is one event of the log with the fields of its tuple. covers adds the values
+// that the variables of a rule have in it.
+type observation struct {
 	event  trace.Event
 	line   int
-	before *tupleState // the tuple before; nil if it did not exist
-	old    []value
-	now    []value
-	bound  map[string]value // by the rule that covers the event
+	before *tupleState      // the tuple before; nil if it did not exist
+	old    []value          // fields of the tuple before; now if it did not exist
+	now    []value          // fields of the tuple after
+	bound  map[string]value // by variable; of the rule that was tried last, so the one that covers the event
 }
 
-// newMatch parses the tuples of an event. A tuple that does not parse has no fields, so
-// that only patterns without a tuple cover it.
-func newMatch(e trace.Event, line int, before *tupleState) *match {
-	s := &match{event: e, line: line, before: before}
-	s.now, _ = fieldsOf(e.Tuple)
+// newObservation parses the tuples of an event. A tuple that does not parse has no
+// fields, so that only patterns without a tuple cover it.
+func newObservation(e trace.Event, line int, before *tupleState) *observation {
+	o := &observation{event: e, line: line, before: before}
+	o.now, _ = fieldsOf(e.Tuple)
 	if before != nil && before.text != e.Tuple {
-		s.old, _ = fieldsOf(before.text)
+		o.old, _ = fieldsOf(before.text)
 	} else {
-		s.old = s.now
+		o.old = o.now
 	}
-	return s
+	return o
 }
 
 // covers reports whether r covers the event, and binds its variables. A restored tuple
 // may be held by a process without a session.
-func (r *Rule) covers(s *match) bool {
-	session := s.event.Process != ""
-	if r.NoSession && session || r.Copy == "process" && !session && s.event.Operation != trace.Restore {
+func (r *Rule) covers(o *observation) bool {
+	session := o.event.Process != ""
+	if r.NoSession && session || r.Copy == "process" && !session && o.event.Operation != trace.Restore {
 		return false
 	}
-	return r.Event.covers(s)
+	return r.Event.covers(o)
 }
 
 // covers reports whether e covers the event, and binds its variables.
-func (e *Pattern) covers(s *match) bool {
-	ev := s.event
+func (e *Pattern) covers(o *observation) bool {
+	ev := o.event
 	if e.Operations[0] != "any" && !slices.Contains(e.Operations, ev.Operation) || e.Space != ev.Space {
 		return false
 	}
 	if e.Results != nil && !slices.Contains(e.Results, ev.Result) || e.Procedures != nil && !slices.Contains(e.Procedures, ev.Procedure) {
 		return false
 	}
-	if e.Place != "" && e.Place != s.place() || e.Role != "" && e.Role != ev.Role {
+	if e.Place != "" && e.Place != o.place() || e.Role != "" && e.Role != ev.Role {
 		return false
 	}
-	s.bound = map[string]value{
+	o.bound = map[string]value{
 		"process": {kind: Text, text: ev.Process},
 		"ref":     {kind: Number, number: ev.Ref},
 	}
 	if ev.Lease != "" {
-		s.bound["lease"] = value{kind: Text, text: ev.Lease}
+		o.bound["lease"] = value{kind: Text, text: ev.Lease}
 	}
 	if e.Serial != "" {
-		s.bound[e.Serial] = serialOf(strings.TrimPrefix(ev.Process, ev.Role+"-"))
+		o.bound[e.Serial] = serialOf(strings.TrimPrefix(ev.Process, ev.Role+"-"))
 	}
-	return s.bind(e.Before, s.old) && s.bind(e.Tuple, s.now)
+	return o.bind(e.Before, o.old) && o.bind(e.Tuple, o.now)
 }
 
 // serialOf returns the rest of a session's name after its role: a number if it is one,
@@ -77,19 +78,19 @@ func serialOf(s string) value {
 
 // place returns the place of the tuple before the event, or for a restore its place after
 // it.
-func (s *match) place() string {
+func (o *observation) place() string {
 	switch {
-	case s.before != nil:
-		return s.before.place
-	case s.event.Operation == trace.Restore:
-		return arrives(s.event)
+	case o.before != nil:
+		return o.before.place
+	case o.event.Operation == trace.Restore:
+		return arrives(o.event)
 	}
 	return ""
 }
 
 // bind reports whether a pattern matches a tuple, and binds its variables. A nil pattern
 // matches any tuple.
-func (s *match) bind(pattern []Field, tuple []value) bool {
+func (o *observation) bind(pattern []Field, tuple []value) bool {
 	if pattern == nil {
 		return true
 	}
@@ -97,7 +98,7 @@ func (s *match) bind(pattern []Field, tuple []value) bool {
 		return false
 	}
 	for i, f := range pattern {
-		if !s.field(f, tuple[i]) {
+		if !o.field(f, tuple[i]) {
 			return false
 		}
 	}
@@ -106,7 +107,7 @@ func (s *match) bind(pattern []Field, tuple []value) bool {
 
 // field reports whether a field of a pattern matches v. A variable matches any value at
 // its first occurrence, and the same value after that.
-func (s *match) field(f Field, v value) bool {
+func (o *observation) field(f Field, v value) bool {
 	switch f.Kind {
 	case Text:
 		return v.kind == Text && v.text == f.Text
@@ -114,10 +115,10 @@ func (s *match) field(f Field, v value) bool {
 		isBool := f.Text == "true" || f.Text == "false"
 		return v.kind == Number && v.number == f.Value && (v.text != "") == isBool
 	case Name:
-		if b, ok := s.bound[f.Text]; ok {
+		if b, ok := o.bound[f.Text]; ok {
 			return b == v
 		}
-		s.bound[f.Text] = v
+		o.bound[f.Text] = v
 	}
 	return true
 }
