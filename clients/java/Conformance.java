@@ -1,0 +1,125 @@
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+
+/**
+ * What every client must do, in Java. clients/conformance_test.go runs it and describes it.
+ *
+ * <pre>
+ * java Conformance URL ACTION         calls each verb, and prints the steps that passed
+ * java Conformance URL ACTION worker  works until SIGTERM, as the tasks' data demand
+ * </pre>
+ */
+public final class Conformance {
+    private static final Map<String, Object> DATA = Map.of("n", 1L, "text", "é \"\n\ud83e\udd80", "list", Arrays.asList(1.5, null, true));
+    private static final Set<String> SEEN = ConcurrentHashMap.newKeySet();
+
+    public static void main(String[] args) throws InterruptedException {
+        var client = new Leasehold(args[0]);
+        if (args.length > 2) {
+            new Leasehold.Worker(client, Map.of(args[1], Conformance::handle), 2, args[1], 1, Duration.ofSeconds(1)).run();
+        } else {
+            verbs(client, args[1]);
+        }
+    }
+
+    private static void same(Object want, Object got) {
+        if (!Objects.equals(want, got)) throw new AssertionError("want " + want + ", got " + got);
+    }
+
+    private static Leasehold.Failure refused(Class<? extends Leasehold.Failure> kind, int status, Runnable call) {
+        try {
+            call.run();
+        } catch (Leasehold.Failure e) {
+            same(kind, e.getClass());
+            same(status, e.status);
+            if (e.code.isEmpty() || e.title.isEmpty() || e.detail.isEmpty()) throw new AssertionError(e);
+            return e;
+        }
+        throw new AssertionError("want " + kind);
+    }
+
+    private static void verbs(Leasehold client, String action) {
+        var made = client.create(action, DATA, Map.of("priority", 5, "tags", List.of("a")), null);
+        var shown = client.get((String) made.get("id"));
+        same(List.of("waiting", DATA, 5L), List.of(shown.get("state"), shown.get("data"), shown.get("priority")));
+        System.out.println("create");
+
+        var keyed = client.create(action, null, Map.of(), action + "-key");
+        same(keyed.get("id"), client.create(action, null, Map.of(), action + "-key").get("id"));
+        refused(Leasehold.KeyReused.class, 422, () -> client.create(action, 1, Map.of(), action + "-key"));
+        System.out.println("key");
+
+        refused(Leasehold.NotFound.class, 404, () -> client.get("t999999"));
+        same(true, refused(Leasehold.Invalid.class, 400, () -> client.create("a b", null)).detail.contains("a b"));
+        same(true, refused(Leasehold.TooLarge.class, 413, () -> client.create(action, "x".repeat(2 << 20))).detail.contains("1048576"));
+        System.out.println("errors");
+
+        var session = client.session(Map.of(action, 2), action, 30);
+        var claimed = session.claim(2, 0);
+        var first = claimed.get(0);
+        var second = claimed.get(1);
+        same(List.of(made.get("id"), DATA, 0L, keyed.get("id")), List.of(first.id(), first.data(), first.attempts(), second.id()));
+        same(List.of(), session.claim(1, 0));
+        var has = ((List<?>) session.heartbeat().get("claims")).stream().map(c -> ((Map<?, ?>) c).get("task")).collect(Collectors.toSet());
+        same(Set.of(first.id(), second.id()), has);
+        first.extend();
+        first.extend(0.5, "half");
+        same(Map.of("fraction", 0.5, "text", "half"), client.get(first.id()).get("progress"));
+        var created = first.resolve(Map.of("ok", true), Map.of("action", action + "-next"));
+        same(List.of(action + "-next"), created.stream().map(t -> t.get("action")).toList());
+        var ended = client.await(first.id(), null);
+        same(List.of("resolved", Map.of("ok", true)), List.of(ended.get("state"), ended.get("result")));
+        refused(Leasehold.StaleClaim.class, 409, () -> first.resolve(null));
+        second.handBack(0);
+        var again = session.claim(1, 5).get(0);
+        same(List.of(second.id(), 0L), List.of(again.id(), again.attempts()));
+        again.release("not an image", 0, "line", true);
+        same("dead", client.await(second.id(), null).get("state"));
+        System.out.println("claim");
+
+        var family = client.createAll(List.of(Map.of("action", action, "ref", "p"), Map.of("action", action, "after", List.of("p"))));
+        session.claim(1, 0).get(0).resolve(List.of(1, 2));
+        var last = session.claim(1, 5).get(0);
+        same(family.get(1).get("id"), last.id());
+        same(family.get(0).get("id"), last.parents().get(0).get("task"));
+        same(List.of(1L, 2L), last.parents().get(0).get("result"));
+        client.cancel(last.id(), "no longer needed");
+        same("cancelled", client.await(last.id(), null).get("state"));
+        System.out.println("parents");
+
+        session.close();
+        refused(Leasehold.SessionClosed.class, 410, session::heartbeat);
+        session.close();
+        System.out.println("session");
+    }
+
+    private static Object handle(Leasehold.Task task) throws InterruptedException {
+        switch ((String) task.data().get("do")) {
+            case "double":
+                return 2 * (Long) task.data().get("n");
+            case "slow": // longer than the session's TTL
+                task.extend(0.5, "slow");
+                Thread.sleep(1600);
+                return "done";
+            case "fail":
+                throw new IllegalStateException("broken");
+            case "giveup":
+                throw new Leasehold.GiveUp("never");
+            case "later":
+                if (SEEN.add(task.id())) throw new Leasehold.HandBack(0.1);
+                return "later";
+            case "finish":
+                while (!task.draining()) Thread.sleep(10);
+                return "finished";
+            default:
+                while (!task.stopped()) Thread.sleep(10);
+                return "stuck";
+        }
+    }
+}

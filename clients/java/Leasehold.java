@@ -1,0 +1,709 @@
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A client of Leasehold's tasks: create them, wait for them, and work on them. One file, Java 17 or
+ * newer, without libraries; copy it into your sources.
+ *
+ * <pre>{@code
+ * var client = new Leasehold();                          // http://127.0.0.1:7412
+ * var task = client.create("count", Map.of("words", List.of("a", "b")));
+ * System.out.println(client.await((String) task.get("id"), null).get("result"));
+ *
+ * // in another process, until SIGTERM:
+ * new Leasehold.Worker(client, Map.of("count", t -> ((List<?>) t.data().get("words")).size())).run();
+ * }</pre>
+ *
+ * <p>JSON is represented by Map, List, String, Long, Double, Boolean and null. Tasks are maps with the
+ * fields of docs/json.md. Durations are seconds. A refused request throws a subclass of {@link Failure}.
+ * Requests that change something are repeated after errors that can pass, with an idempotency key, so
+ * that they take effect once. All methods may be called by several threads.
+ */
+public final class Leasehold {
+    private static final int TRIES = 5; // of one request
+    private static final int WAIT = 20; // seconds that one request waits for a task, at most 25
+    private static final Duration TIMEOUT = Duration.ofSeconds(60); // of one request
+    private static final System.Logger LOG = System.getLogger("leasehold");
+
+    private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10)).build();
+    private final String base;
+
+    /** A client of the coordinator at LEASEHOLD_HTTP, or at port 7412. */
+    public Leasehold() {
+        this("http://" + System.getenv().getOrDefault("LEASEHOLD_HTTP", "127.0.0.1:7412"));
+    }
+
+    /** A client of the coordinator at a URL, such as http://127.0.0.1:7412. */
+    public Leasehold(String url) {
+        base = URI.create(url).toString().replaceAll("/+$", "") + "/api/v1";
+    }
+
+    /** A request that the coordinator refused, or that did not reach it (status 0). */
+    public static class Failure extends RuntimeException {
+        public final int status;
+        public final String code, title, detail;
+
+        Failure(int status, String code, String title, String detail) {
+            super(detail.isEmpty() ? title : detail);
+            this.status = status;
+            this.code = code;
+            this.title = title;
+            this.detail = detail;
+        }
+
+        static Failure of(int status, String code, String title, String detail) {
+            return switch (code) {
+                case "invalid", "usage" -> new Invalid(status, code, title, detail);
+                case "not_found" -> new NotFound(status, code, title, detail);
+                case "conflict" -> new Conflict(status, code, title, detail);
+                case "stale_token" -> new StaleClaim(status, code, title, detail);
+                case "key_reused" -> new KeyReused(status, code, title, detail);
+                case "closed" -> new SessionClosed(status, code, title, detail);
+                case "too_large" -> new TooLarge(status, code, title, detail);
+                case "overloaded", "unavailable" -> new Unavailable(status, code, title, detail);
+                default -> new Failure(status, code, title, detail);
+            };
+        }
+    }
+
+    /** The request has a field that is not accepted. */
+    public static class Invalid extends Failure { Invalid(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /** There is no such task. */
+    public static class NotFound extends Failure { NotFound(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /** The state of the task does not allow it. */
+    public static class Conflict extends Failure { Conflict(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /** The task is not this worker's any more: stop working on it. */
+    public static class StaleClaim extends Conflict { StaleClaim(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /** The idempotency key belongs to another request. */
+    public static class KeyReused extends Failure { KeyReused(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /** The session was lost or has ended, and its claims with it. */
+    public static class SessionClosed extends Failure { SessionClosed(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /** The data or the result is too large; the detail names the limit. */
+    public static class TooLarge extends Failure { TooLarge(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /** The coordinator is overloaded or cannot be reached. */
+    public static class Unavailable extends Failure { Unavailable(int s, String c, String t, String d) { super(s, c, t, d); } }
+
+    /** Thrown by a handler: no worker could do the task, so it is dead at once. */
+    public static class GiveUp extends RuntimeException {
+        public GiveUp(String reason) { super(reason); }
+    }
+
+    /** Thrown by a handler: not now. The attempt is not counted. */
+    public static class HandBack extends RuntimeException {
+        final double delay;
+
+        public HandBack(double delay) {
+            super("handed back for " + delay + " s");
+            this.delay = delay;
+        }
+    }
+
+    /** Creates a task and returns it. */
+    public Map<String, Object> create(String action, Object data) { return create(action, data, Map.of(), null); }
+
+    /**
+     * Creates a task and returns it. Options are the fields of the API, such as "priority", "timeout",
+     * "unique_key", "after". The same key creates the task once; null: a new key.
+     */
+    public Map<String, Object> create(String action, Object data, Map<String, ?> options, String key) {
+        var body = new LinkedHashMap<String, Object>(options);
+        body.put("action", action);
+        body.put("data", data);
+        return post("/tasks", body, key, null);
+    }
+
+    /** Creates tasks, all or none: maps with action, data and options. */
+    public List<Map<String, Object>> createAll(List<? extends Map<String, ?>> tasks) {
+        return maps(post("/task-batches", Map.of("tasks", tasks), null, null).get("items"));
+    }
+
+    /** Returns a task, alive or ended. {@link NotFound}: it never was, or ended long ago. */
+    public Map<String, Object> get(String id) { return request("GET", "/tasks/" + quote(id), null, null, null); }
+
+    /**
+     * Waits until a task is resolved, dead or cancelled, and returns it; or as it is after the timeout,
+     * if that is not null.
+     */
+    public Map<String, Object> await(String id, Duration timeout) {
+        long end = timeout == null ? Long.MAX_VALUE : System.nanoTime() + timeout.toNanos();
+        while (true) {
+            double left = timeout == null ? WAIT : Math.max(0, Math.min(WAIT, (end - System.nanoTime()) / 1e9));
+            var task = request("GET", "/tasks/" + quote(id) + "?wait=" + (int) Math.ceil(left), null, null, null);
+            boolean late = timeout != null && System.nanoTime() >= end;
+            if (late || Set.of("resolved", "dead", "cancelled").contains(task.get("state"))) return task;
+        }
+    }
+
+    /** Ends a task that has not ended; its worker stops. */
+    public void cancel(String id, String reason) { post("/tasks/" + quote(id) + "/cancel", Map.of("reason", reason), null, null); }
+
+    /** Has a dead task tried again. */
+    public void requeue(String id) { post("/dead/" + quote(id) + "/requeue", null, null, null); }
+
+    /**
+     * Opens the session of a worker that serves actions: slots by action. It lives while a request of it
+     * comes within each ttl. A worker of the same name is not offered the task that it just failed.
+     */
+    public Session session(Map<String, Integer> serves, String name, int ttlSeconds) {
+        var body = new LinkedHashMap<String, Object>();
+        var list = new ArrayList<Object>();
+        serves.forEach((action, slots) -> list.add(Map.of("action", action, "slots", slots)));
+        body.put("name", name);
+        body.put("ttl", ttlSeconds);
+        body.put("pid", ProcessHandle.current().pid());
+        body.put("serves", list);
+        return new Session(body, (String) post("/sessions", body, null, null).get("id"));
+    }
+
+    /** The session of a worker, to which its claims belong. Close it: its tasks are offered to others then. */
+    public final class Session implements AutoCloseable {
+        public final String id;
+        private final Map<String, Object> body;
+        private volatile Runnable reopen; // set by a Worker: what to do after SessionClosed
+
+        Session(Map<String, Object> body, String id) {
+            this.body = body;
+            this.id = id;
+        }
+
+        /** Goes on after a restart of the coordinator. {@link SessionClosed}: the session was lost. */
+        public void resume() {
+            var again = new LinkedHashMap<>(body);
+            again.put("resume", id);
+            post("/sessions", again, null, null);
+        }
+
+        /** Keeps the session alive. Returns its claims, and whether it is draining. */
+        public Map<String, Object> heartbeat() { return post(path() + "/heartbeat", null, null, null); }
+
+        /**
+         * Claims up to limit tasks of the actions (those that the session serves if there are none), and
+         * waits up to 25 seconds for the first one. The list may be empty.
+         */
+        public List<Task> claim(int limit, int waitSeconds, String... actions) { return claim(limit, waitSeconds, null, actions); }
+
+        private List<Task> claim(int limit, int waitSeconds, Stop stop, String... actions) {
+            var wanted = new LinkedHashMap<String, Object>(Map.of("limit", limit, "wait", waitSeconds));
+            if (actions.length > 0) wanted.put("actions", List.of(actions));
+            return maps(post(path() + "/claims", wanted, null, stop).get("items")).stream().map(fields -> new Task(this, fields)).toList();
+        }
+
+        /** Ends the session. Tasks that it has are handed back. */
+        @Override public void close() {
+            try {
+                request("DELETE", path(), null, null, null);
+            } catch (NotFound | SessionClosed lost) {
+                LOG.log(System.Logger.Level.DEBUG, "the session was lost: " + lost.getMessage());
+            }
+        }
+
+        String path() { return "/sessions/" + quote(id); }
+    }
+
+    /** A task that a session has claimed. */
+    public final class Task {
+        /** All that the API returned. */
+        public final Map<String, Object> fields;
+        private final Session session;
+        private volatile boolean stopped, draining;
+
+        Task(Session session, Map<String, Object> fields) {
+            this.session = session;
+            this.fields = fields;
+        }
+
+        public String id() { return (String) fields.get("id"); }
+        public String action() { return (String) fields.get("action"); }
+        public long attempts() { return (Long) fields.get("attempts"); }
+        public long token() { return (Long) fields.get("token"); }
+        /** How the tasks of "after" ended. */
+        public List<Map<String, Object>> parents() { return maps(fields.getOrDefault("parents", List.of())); }
+        /** The data, if it is an object; else see {@link #fields}. */
+        @SuppressWarnings("unchecked") public Map<String, Object> data() { return (Map<String, Object>) fields.get("data"); }
+        /** Whether the task was cancelled, timed out or is another worker's. The thread of its handler is interrupted then. */
+        public boolean stopped() { return stopped; }
+        /** Whether the worker drains: finish soon, or the task is handed back. */
+        public boolean draining() { return draining; }
+
+        /** Starts the timeout of the task again. */
+        public void extend() { call("extend", Map.of()); }
+        /** Starts the timeout of the task again, and notes its progress: from 0 to 1, and a text. */
+        public void extend(double fraction, String text) { call("extend", Map.of("progress", Map.of("fraction", fraction, "text", text))); }
+
+        /** Ends the task with its result, any JSON, and creates tasks in the same transaction. Returns those. */
+        @SafeVarargs public final List<Map<String, Object>> resolve(Object result, Map<String, ?>... create) {
+            var body = new LinkedHashMap<String, Object>();
+            body.put("result", result);
+            body.put("create", List.of(create));
+            return maps(call("resolve", body).get("items"));
+        }
+
+        /** Gives the task back after an attempt that failed. Another worker may try; past its attempts it is dead. */
+        public void release(String error) { release(error, 0, "", false); }
+        /** Gives the task back; with giveUp it is dead at once. */
+        public void release(String error, double delay, String output, boolean giveUp) {
+            call("release", Map.of("error", error, "delay", delay, "output", output, "give_up", giveUp));
+        }
+
+        /** Gives the task back without counting an attempt. */
+        public void handBack(double delay) { call("hand-back", Map.of("delay", delay)); }
+
+        private Map<String, Object> call(String verb, Map<String, Object> more) {
+            var body = new LinkedHashMap<>(more);
+            body.put("token", token());
+            var path = session.path() + "/claims/" + quote(id()) + "/" + verb;
+            try {
+                return post(path, body, null, null);
+            } catch (SessionClosed e) {
+                if (session.reopen == null) throw e;
+            }
+            session.reopen.run();
+            return post(path, body, null, null);
+        }
+    }
+
+    /** Does one task and returns its result, any JSON. */
+    public interface Handler {
+        Object handle(Task task) throws Exception;
+    }
+
+    /**
+     * Works on tasks, by a handler for each action. If a handler throws {@link GiveUp}, the task is dead;
+     * {@link HandBack}, it is offered later; any other exception releases it, so that another worker may try.
+     */
+    public static final class Worker {
+        private final Leasehold client;
+        private final Map<String, Handler> handlers;
+        private final int concurrency, ttl;
+        private final Duration drain;
+        private final String name;
+        private final Map<Thread, Task> running = new ConcurrentHashMap<>(); // guarded by itself for waiting
+        private final Stop stop = new Stop();
+        private final CountDownLatch ended = new CountDownLatch(1);
+        private volatile Session session;
+
+        /** One task at a time, a session that lives 30 s without a request, 30 s to drain. */
+        public Worker(Leasehold client, Map<String, Handler> handlers) { this(client, handlers, 1, "", 30, Duration.ofSeconds(30)); }
+
+        /** When the worker stops, its handlers have the time of drain to finish; tasks that do not are handed back. */
+        public Worker(Leasehold client, Map<String, Handler> handlers, int concurrency, String name, int ttlSeconds, Duration drain) {
+            if (handlers.isEmpty() || concurrency < 1) throw new IllegalArgumentException("a worker needs at least one handler, and a concurrency of at least 1");
+            this.client = client;
+            this.handlers = Map.copyOf(handlers);
+            this.concurrency = concurrency;
+            this.name = name;
+            this.ttl = ttlSeconds;
+            this.drain = drain;
+        }
+
+        /** Works until stop is called, SIGTERM or SIGINT comes, or an administrator drains the session. */
+        public void run() throws InterruptedException {
+            while (!begin()) if (stop.stopped()) return;
+            var heart = new Thread(this::beat, "leasehold-heartbeat");
+            heart.setDaemon(true);
+            heart.start();
+            var finished = new CountDownLatch(1);
+            var hook = new Thread(() -> { // the process ends when the hook does
+                stop();
+                try {
+                    finished.await(drain.toSeconds() + 10, TimeUnit.SECONDS);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            Runtime.getRuntime().addShutdownHook(hook);
+            try {
+                while (!stop.stopped()) claim();
+                finish();
+            } finally {
+                ended.countDown();
+                heart.join();
+                session.close();
+                finished.countDown();
+                try {
+                    Runtime.getRuntime().removeShutdownHook(hook);
+                } catch (IllegalStateException e) {
+                    LOG.log(System.Logger.Level.DEBUG, "the process ends");
+                }
+            }
+        }
+
+        /** Claims nothing new, finishes or hands back, and has run return. */
+        public void stop() {
+            stop.stop();
+            synchronized (running) { running.notifyAll(); }
+        }
+
+        private boolean begin() throws InterruptedException {
+            try {
+                session = open();
+                return true;
+            } catch (Unavailable e) {
+                pause(e);
+                return false;
+            }
+        }
+
+        private void pause(Unavailable e) throws InterruptedException {
+            if (stop.stopped()) return;
+            LOG.log(System.Logger.Level.WARNING, "coordinator unreachable, retrying: " + e.getMessage());
+            ended.await(1, TimeUnit.SECONDS);
+        }
+
+        private Session open() {
+            var serves = new LinkedHashMap<String, Integer>();
+            handlers.keySet().forEach(action -> serves.put(action, concurrency));
+            var session = client.session(serves, name, ttl);
+            session.reopen = this::reopen;
+            return session;
+        }
+
+        private void claim() throws InterruptedException {
+            int free;
+            synchronized (running) {
+                while ((free = concurrency - running.size()) == 0 && !stop.stopped()) running.wait();
+            }
+            if (stop.stopped()) return;
+            try {
+                for (var task : session.claim(Math.min(free, 64), WAIT, stop)) {
+                    var thread = new Thread(() -> work(task), "leasehold-" + task.id());
+                    thread.setDaemon(true);
+                    running.put(thread, task);
+                    thread.start();
+                }
+            } catch (SessionClosed e) {
+                try {
+                    reopen();
+                } catch (Unavailable again) {
+                    pause(again);
+                }
+            } catch (Unavailable e) {
+                pause(e);
+            }
+        }
+
+        /** Resumes the session after a restart of the coordinator, or opens another one. */
+        private synchronized void reopen() {
+            try {
+                session.resume();
+            } catch (Conflict e) {
+                LOG.log(System.Logger.Level.DEBUG, "the session lives: another thread has resumed it");
+            } catch (SessionClosed e) {
+                LOG.log(System.Logger.Level.WARNING, "the session was lost; its tasks are offered to others");
+                running.forEach(Worker::interrupt);
+                session = open();
+            }
+        }
+
+        private static void interrupt(Thread thread, Task task) {
+            task.stopped = true;
+            thread.interrupt();
+        }
+
+        private void beat() {
+            try {
+                while (!ended.await(ttl * 1000L / 3, TimeUnit.MILLISECONDS)) {
+                    var before = Map.copyOf(running);
+                    try {
+                        var state = session.heartbeat();
+                        var has = new HashSet<String>();
+                        maps(state.get("claims")).forEach(c -> has.add(c.get("task") + " " + c.get("token")));
+                        before.forEach((thread, task) -> {
+                            if (!has.contains(task.id() + " " + task.token())) interrupt(thread, task);
+                        });
+                        if (Boolean.TRUE.equals(state.get("draining"))) stop();
+                    } catch (SessionClosed e) {
+                        try {
+                            if (!stop.stopped()) reopen();
+                        } catch (Failure again) {
+                            LOG.log(System.Logger.Level.WARNING, "heartbeat: " + again.getMessage());
+                        }
+                    } catch (Failure e) {
+                        LOG.log(System.Logger.Level.WARNING, "heartbeat: " + e.getMessage());
+                    }
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private void work(Task task) {
+            try {
+                conclude(task);
+            } catch (RuntimeException e) {
+                LOG.log(System.Logger.Level.WARNING, "task " + task.id() + ": " + e.getMessage());
+            } finally {
+                running.remove(Thread.currentThread());
+                synchronized (running) { running.notifyAll(); }
+            }
+        }
+
+        private void conclude(Task task) {
+            Object result;
+            try {
+                result = handlers.get(task.action()).handle(task);
+            } catch (StaleClaim e) {
+                throw e;
+            } catch (GiveUp e) {
+                task.release(e.getMessage(), 0, "", true);
+                return;
+            } catch (HandBack e) {
+                task.handBack(e.delay);
+                return;
+            } catch (Exception e) {
+                if (task.stopped) return; // it is not ours any more
+                var trace = new StringWriter();
+                e.printStackTrace(new PrintWriter(trace));
+                task.release(e.toString(), 0, trace.toString(), false);
+                return;
+            }
+            task.resolve(result);
+        }
+
+        /** Gives handlers time to finish, and hands back the tasks of the others. */
+        private void finish() throws InterruptedException {
+            running.values().forEach(task -> task.draining = true);
+            long end = System.nanoTime() + drain.toNanos();
+            synchronized (running) {
+                for (long left; !running.isEmpty() && (left = (end - System.nanoTime()) / 1_000_000) > 0; ) running.wait(left);
+            }
+            running.forEach((thread, task) -> {
+                try {
+                    task.handBack(0);
+                } catch (Failure e) {
+                    LOG.log(System.Logger.Level.INFO, "task " + task.id() + ": " + e.getMessage());
+                }
+                interrupt(thread, task);
+            });
+        }
+    }
+
+    /** Breaks off a request of another thread. */
+    private static final class Stop {
+        private boolean stopped; // guarded by this, as what follows
+        private CompletableFuture<?> call;
+
+        synchronized boolean stopped() { return stopped; }
+
+        synchronized void began(CompletableFuture<?> call) {
+            this.call = call;
+            if (stopped) call.cancel(true);
+        }
+
+        synchronized void stop() {
+            stopped = true;
+            if (call != null) call.cancel(true);
+        }
+    }
+
+    private Map<String, Object> post(String path, Object body, String key, Stop stop) {
+        return request("POST", path, body, key == null ? UUID.randomUUID().toString() : key, stop);
+    }
+
+    private Map<String, Object> request(String method, String path, Object body, String key, Stop stop) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return once(method, path, body, key, stop);
+            } catch (Unavailable e) {
+                if (attempt == TRIES || stop != null && stop.stopped()) throw e;
+            }
+            try {
+                Thread.sleep(50L << attempt);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new Unavailable(0, "unavailable", "unavailable", "interrupted");
+            }
+        }
+    }
+
+    private Map<String, Object> once(String method, String path, Object body, String key, Stop stop) {
+        var content = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(Json.write(body));
+        var request = HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT).header("Content-Type", "application/json").method(method, content);
+        if (key != null) request.header("Idempotency-Key", key);
+        var call = http.sendAsync(request.build(), HttpResponse.BodyHandlers.ofString());
+        if (stop != null) stop.began(call);
+        HttpResponse<String> response;
+        try {
+            response = call.get();
+        } catch (InterruptedException e) {
+            call.cancel(true);
+            Thread.currentThread().interrupt();
+            throw new Unavailable(0, "unavailable", "unavailable", method + " " + path + ": interrupted");
+        } catch (ExecutionException | CancellationException e) {
+            throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (e.getCause() == null ? e : e.getCause()));
+        }
+        var text = response.body().strip();
+        @SuppressWarnings("unchecked")
+        var answer = text.startsWith("{") ? (Map<String, Object>) Json.read(text) : Map.<String, Object>of();
+        if (response.statusCode() < 300) return answer;
+        throw Failure.of(response.statusCode(), (String) answer.getOrDefault("code", "internal"),
+            (String) answer.getOrDefault("title", "HTTP " + response.statusCode()), (String) answer.getOrDefault("detail", ""));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> maps(Object list) { return (List<Map<String, Object>>) list; }
+
+    private static String quote(String text) { return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20"); }
+
+    /** Reads and writes JSON: the JDK has no parser. */
+    public static final class Json {
+        private final String text;
+        private int at;
+
+        private Json(String text) { this.text = text; }
+
+        /** Returns text as Map, List, String, Long, Double, Boolean or null. */
+        public static Object read(String text) {
+            var json = new Json(text);
+            var value = json.value();
+            json.space();
+            if (json.at < text.length()) throw json.bad();
+            return value;
+        }
+
+        /** Returns a Map, Iterable, array of objects, String, Number, Boolean or null as text. */
+        public static String write(Object value) {
+            var out = new StringBuilder();
+            write(value, out);
+            return out.toString();
+        }
+
+        private static void write(Object value, StringBuilder out) {
+            if (value instanceof Map<?, ?> map) {
+                var comma = "{";
+                for (var entry : map.entrySet()) {
+                    out.append(comma);
+                    write(String.valueOf(entry.getKey()), out);
+                    out.append(':');
+                    write(entry.getValue(), out);
+                    comma = ",";
+                }
+                out.append(map.isEmpty() ? "{}" : "}");
+            } else if (value instanceof Iterable<?> list) {
+                out.append('[');
+                var comma = "";
+                for (var item : list) {
+                    out.append(comma);
+                    write(item, out);
+                    comma = ",";
+                }
+                out.append(']');
+            } else if (value instanceof Object[] array) {
+                write(List.of(array), out);
+            } else if (value == null || value instanceof Boolean || value instanceof Number n && Double.isFinite(n.doubleValue())) {
+                out.append(value);
+            } else {
+                out.append('"');
+                for (char c : value.toString().toCharArray()) {
+                    if (c == '"' || c == '\\') out.append('\\').append(c);
+                    else if (c < ' ') out.append(String.format("\\u%04x", (int) c));
+                    else out.append(c);
+                }
+                out.append('"');
+            }
+        }
+
+        private IllegalArgumentException bad() { return new IllegalArgumentException("JSON: unexpected text at character " + at); }
+
+        private void space() { while (at < text.length() && text.charAt(at) <= ' ') at++; }
+
+        private boolean take(char c) {
+            space();
+            if (at == text.length() || text.charAt(at) != c) return false;
+            at++;
+            return true;
+        }
+
+        private Object value() {
+            if (take('{')) return object();
+            if (take('[')) return list();
+            if (take('"')) return string();
+            int from = at;
+            while (at < text.length() && ",]}".indexOf(text.charAt(at)) < 0 && text.charAt(at) > ' ') at++;
+            var word = text.substring(from, at);
+            switch (word) {
+                case "true": return true;
+                case "false": return false;
+                case "null": return null;
+            }
+            try {
+                if (word.matches("-?\\d{1,18}")) return Long.parseLong(word);
+                return Double.parseDouble(word);
+            } catch (NumberFormatException e) {
+                throw bad();
+            }
+        }
+
+        private Map<String, Object> object() {
+            var map = new LinkedHashMap<String, Object>();
+            if (take('}')) return map;
+            do {
+                if (!take('"')) throw bad();
+                var key = string();
+                if (!take(':')) throw bad();
+                map.put(key, value());
+            } while (take(','));
+            if (!take('}')) throw bad();
+            return map;
+        }
+
+        private List<Object> list() {
+            var list = new ArrayList<>();
+            if (take(']')) return list;
+            do {
+                list.add(value());
+            } while (take(','));
+            if (!take(']')) throw bad();
+            return list;
+        }
+
+        private String string() {
+            var out = new StringBuilder();
+            while (at < text.length()) {
+                char c = text.charAt(at++);
+                if (c == '"') return out.toString();
+                if (c != '\\') {
+                    out.append(c);
+                    continue;
+                }
+                if (at == text.length()) break;
+                c = text.charAt(at++);
+                switch (c) {
+                    case 'n' -> out.append('\n');
+                    case 't' -> out.append('\t');
+                    case 'r' -> out.append('\r');
+                    case 'b' -> out.append('\b');
+                    case 'f' -> out.append('\f');
+                    case 'u' -> {
+                        if (at + 4 > text.length()) throw bad();
+                        out.append((char) Integer.parseInt(text.substring(at, at + 4), 16));
+                        at += 4;
+                    }
+                    default -> out.append(c);
+                }
+            }
+            throw bad();
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// What every client must do, in JavaScript. clients/conformance_test.go runs it and describes it.
+//
+// node conformance.js URL ACTION         calls each verb, and prints the steps that passed
+// node conformance.js URL ACTION worker  works until SIGTERM, as the tasks' data demand
+import assert from 'node:assert/strict';
+import * as leasehold from './leasehold.js';
+
+const DATA = { n: 1, text: 'é "\n\u{1f980}', list: [1.5, null, true] };
+
+async function refused(kind, status, call) {
+  let failed;
+  await assert.rejects(call, (err) => (failed = err) instanceof kind);
+  assert.equal(failed.status, status);
+  assert(failed.code && failed.title && failed.detail, failed);
+  return failed;
+}
+
+async function verbs(client, action) {
+  const made = await client.create(action, DATA, { priority: 5, tags: ['a'] });
+  const shown = await client.get(made.id);
+  assert.deepEqual([shown.state, shown.data, shown.priority], ['waiting', DATA, 5]);
+  console.log('create');
+
+  const keyed = await client.create(action, null, {}, `${action}-key`);
+  assert.equal((await client.create(action, null, {}, `${action}-key`)).id, keyed.id);
+  await refused(leasehold.KeyReusedError, 422, () => client.create(action, 1, {}, `${action}-key`));
+  console.log('key');
+
+  await refused(leasehold.NotFoundError, 404, () => client.get('t999999'));
+  assert.match((await refused(leasehold.InvalidError, 400, () => client.create('a b'))).detail, /a b/);
+  assert.match((await refused(leasehold.TooLargeError, 413, () => client.create(action, 'x'.repeat(2 << 20)))).detail, /1048576/);
+  console.log('errors');
+
+  const session = await client.session({ [action]: 2 }, { name: action });
+  const [first, second] = await session.claim({ limit: 2 });
+  assert.deepEqual([first.id, first.data, first.attempts], [made.id, DATA, 0]);
+  assert.equal(second.id, keyed.id);
+  assert.deepEqual(await session.claim(), []);
+  assert.deepEqual((await session.heartbeat()).claims.map((c) => c.task).sort(), [first.id, second.id].sort());
+  await first.extend();
+  await first.extend(0.5, 'half');
+  assert.deepEqual((await client.get(first.id)).progress, { fraction: 0.5, text: 'half' });
+  const created = await first.resolve({ ok: true }, [{ action: `${action}-next` }]);
+  assert.deepEqual(created.map((t) => t.action), [`${action}-next`]);
+  const ended = await client.wait(first.id);
+  assert.deepEqual([ended.state, ended.result], ['resolved', { ok: true }]);
+  await refused(leasehold.StaleClaimError, 409, () => first.resolve());
+  await second.handBack();
+  const [again] = await session.claim({ wait: 5 });
+  assert.deepEqual([again.id, again.attempts], [second.id, 0]);
+  await again.release('not an image', { output: 'line', giveUp: true });
+  assert.equal((await client.wait(second.id)).state, 'dead');
+  console.log('claim');
+
+  const [parent, child] = await client.createAll([{ action, ref: 'p' }, { action, after: ['p'] }]);
+  await (await session.claim())[0].resolve([1, 2]);
+  const [last] = await session.claim({ wait: 5 });
+  assert.deepEqual([last.id, last.parents[0].task, last.parents[0].result], [child.id, parent.id, [1, 2]]);
+  await client.cancel(last.id, 'no longer needed');
+  assert.equal((await client.wait(last.id)).state, 'cancelled');
+  console.log('parents');
+
+  await session.end();
+  await refused(leasehold.SessionClosedError, 410, () => session.heartbeat());
+  await session.end();
+  console.log('session');
+}
+
+const seen = new Set();
+const on = (signal) => new Promise((resolve) => { signal.addEventListener('abort', resolve); });
+
+async function handle(task) {
+  switch (task.data.do) {
+    case 'double':
+      return task.data.n * 2;
+    case 'slow': // longer than the session's TTL
+      await task.extend(0.5, 'slow');
+      await new Promise((resolve) => { setTimeout(resolve, 1600); });
+      return 'done';
+    case 'fail':
+      throw new Error('broken');
+    case 'giveup':
+      throw new leasehold.GiveUp('never');
+    case 'later':
+      if (seen.has(task.id)) return 'later';
+      seen.add(task.id);
+      throw new leasehold.HandBack(0.1);
+    case 'finish':
+      await on(task.draining);
+      return 'finished';
+    default:
+      await on(task.stopped);
+      return 'stuck';
+  }
+}
+
+const [url, action, mode] = process.argv.slice(2);
+const client = new leasehold.Client(url);
+if (mode === 'worker') {
+  await new leasehold.Worker(client, { [action]: handle }, { concurrency: 2, name: action, ttl: 1, drain: 1 }).run();
+} else {
+  await verbs(client, action);
+}

@@ -1,0 +1,471 @@
+/**
+ * A client of Leasehold's tasks: create them, wait for them, and work on them.
+ *
+ * One file without packages, for Node 18 or newer and for browsers (Worker is for Node, and may
+ * be used in browsers without signals). Copy it next to your program.
+ *
+ *     import { Client, Worker } from './leasehold.js';
+ *
+ *     const client = new Client();                    // http://127.0.0.1:7412
+ *     const task = await client.create('count', { words: ['a', 'b'] });
+ *     console.log((await client.wait(task.id)).result);
+ *
+ *     // in another process:
+ *     await new Worker(client, { count: (task) => task.data.words.length }).run(); // until SIGTERM
+ *
+ * Tasks are objects with the fields of docs/json.md. Durations are seconds. A refused request
+ * throws a subclass of LeaseholdError. Requests that change something are repeated after errors
+ * that can pass, with an idempotency key, so that they take effect once.
+ */
+
+const TRIES = 5; // of one request
+const WAIT = 20; // seconds that one request waits for a task, at most 25
+const TIMEOUT = 60; // seconds of one request
+
+/** A request that the coordinator refused, or that did not reach it (status 0). */
+export class LeaseholdError extends Error {
+  constructor(status, code, title, detail) {
+    super(detail || title);
+    this.name = this.constructor.name;
+    Object.assign(this, { status, code, title, detail });
+  }
+}
+
+/** The request has a field that is not accepted. */
+export class InvalidError extends LeaseholdError {}
+/** There is no such task. */
+export class NotFoundError extends LeaseholdError {}
+/** The state of the task does not allow it. */
+export class ConflictError extends LeaseholdError {}
+/** The task is not this worker's any more: stop working on it. */
+export class StaleClaimError extends ConflictError {}
+/** The idempotency key belongs to another request. */
+export class KeyReusedError extends LeaseholdError {}
+/** The session was lost or has ended, and its claims with it. */
+export class SessionClosedError extends LeaseholdError {}
+/** The data or the result is too large; the detail names the limit. */
+export class TooLargeError extends LeaseholdError {}
+/** The coordinator is overloaded or cannot be reached. */
+export class UnavailableError extends LeaseholdError {}
+
+const ERRORS = {
+  invalid: InvalidError, usage: InvalidError, not_found: NotFoundError, conflict: ConflictError,
+  stale_token: StaleClaimError, key_reused: KeyReusedError, closed: SessionClosedError,
+  too_large: TooLargeError, overloaded: UnavailableError, unavailable: UnavailableError,
+};
+
+/** Thrown by a handler: no worker could do the task, so it is dead at once. */
+export class GiveUp extends Error {}
+
+/** Thrown by a handler: not now. The attempt is not counted. */
+export class HandBack extends Error {
+  constructor(delay = 0) {
+    super(`handed back for ${delay} s`);
+    this.delay = delay;
+  }
+}
+
+const pause = (seconds, signal) => new Promise((resolve) => {
+  if (signal?.aborted) return resolve();
+  const timer = setTimeout(done, seconds * 1000);
+  function done() {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', done);
+    resolve();
+  }
+  signal?.addEventListener('abort', done);
+});
+
+/** Calls the HTTP API of a coordinator, by default the one at LEASEHOLD_HTTP or port 7412. */
+export class Client {
+  constructor(url = `http://${globalThis.process?.env.LEASEHOLD_HTTP ?? '127.0.0.1:7412'}`) {
+    this.base = `${new URL(url).href.replace(/\/+$/, '')}/api/v1`;
+  }
+
+  /**
+   * Create a task and return it. Options are the fields of the API, such as priority: 5,
+   * timeout: 60, unique_key: 'a', after: ['t1']. The same key creates the task once.
+   */
+  create(action, data = null, options = {}, key = undefined) {
+    return this.post('/tasks', { action, data, ...options }, { key });
+  }
+
+  /** Create tasks, all or none: objects with action, data and options. */
+  async createAll(tasks, key = undefined) {
+    return (await this.post('/task-batches', { tasks }, { key })).items;
+  }
+
+  /** Return a task, alive or ended. NotFoundError: it never was, or ended long ago. */
+  get(id) {
+    return this.request('GET', `/tasks/${encodeURIComponent(id)}`);
+  }
+
+  /**
+   * Wait until a task is resolved, dead or cancelled, and return it. After timeout seconds,
+   * return it as it is.
+   */
+  async wait(id, timeout = Infinity) {
+    const end = Date.now() + timeout * 1000;
+    for (;;) {
+      const wait = Math.ceil(Math.max(0, Math.min(WAIT, (end - Date.now()) / 1000)));
+      const task = await this.request('GET', `/tasks/${encodeURIComponent(id)}?wait=${wait}`);
+      if (['resolved', 'dead', 'cancelled'].includes(task.state) || Date.now() >= end) return task;
+    }
+  }
+
+  /** End a task that has not ended; its worker stops. */
+  cancel(id, reason = '') {
+    return this.post(`/tasks/${encodeURIComponent(id)}/cancel`, { reason });
+  }
+
+  /** Have a dead task tried again. */
+  requeue(id) {
+    return this.post(`/dead/${encodeURIComponent(id)}/requeue`);
+  }
+
+  /**
+   * Open the session of a worker that serves actions: an object of action and slots. It lives
+   * while a request of it comes every ttl seconds. A worker of the same name is not offered the
+   * task that it just failed.
+   */
+  async session(serves = {}, { name = '', ttl = 30 } = {}) {
+    const body = {
+      name, ttl, pid: globalThis.process?.pid ?? 0,
+      serves: Object.entries(serves).map(([action, slots]) => ({ action, slots })),
+    };
+    return new Session(this, body, (await this.post('/sessions', body)).id);
+  }
+
+  /** @private */
+  post(path, body, { key, signal } = {}) {
+    return this.request('POST', path, body, key ?? newKey(), signal);
+  }
+
+  /** @private */
+  async request(method, path, body, key, signal) {
+    for (let attempt = 1, seconds = 0.1; ; attempt++, seconds *= 2) {
+      try {
+        return await this.once(method, path, body, key, signal);
+      } catch (err) {
+        if (!(err instanceof UnavailableError) || attempt === TRIES || signal?.aborted) throw err;
+      }
+      await pause(seconds, signal);
+    }
+  }
+
+  /** @private */
+  async once(method, path, body, key, signal) {
+    const call = new AbortController();
+    const stop = () => call.abort();
+    const timer = setTimeout(stop, TIMEOUT * 1000);
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop);
+    let response, text;
+    try {
+      response = await fetch(this.base + path, {
+        method, signal: call.signal, body: body === undefined ? undefined : JSON.stringify(body),
+        headers: { 'Content-Type': 'application/json', ...(key && { 'Idempotency-Key': key }) },
+      });
+      text = await response.text();
+    } catch (err) {
+      throw new UnavailableError(0, 'unavailable', 'unavailable', `${method} ${path}: ${err.cause?.message ?? err.message}`);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+    const answer = /^\s*[{[]/.test(text) ? JSON.parse(text) : {};
+    if (response.ok) return answer;
+    const Kind = ERRORS[answer.code] ?? LeaseholdError;
+    throw new Kind(response.status, answer.code ?? 'internal', answer.title ?? response.statusText, answer.detail ?? '');
+  }
+}
+
+// A UUID also where crypto.randomUUID is missing: in Node 18 and in pages without TLS.
+function newKey() {
+  return globalThis.crypto?.randomUUID?.()
+    ?? Array.from({ length: 4 }, () => Math.random().toString(36).slice(2)).join('-');
+}
+
+/** The session of a worker, to which its claims belong. End it: its tasks are offered to others then. */
+export class Session {
+  constructor(client, body, id) {
+    Object.assign(this, { client, body, id });
+  }
+
+  /** @private */
+  get path() {
+    return `/sessions/${encodeURIComponent(this.id)}`;
+  }
+
+  /** Go on after a restart of the coordinator. SessionClosedError: the session was lost. */
+  resume() {
+    return this.client.post('/sessions', { ...this.body, resume: this.id });
+  }
+
+  /** Keep the session alive. Return an object with its claims, and whether it is draining. */
+  heartbeat() {
+    return this.client.post(`${this.path}/heartbeat`);
+  }
+
+  /**
+   * Claim up to limit tasks of the actions (those that the session serves if absent), and wait up
+   * to 25 seconds for the first one. Return an array of Task, which may be empty.
+   */
+  async claim({ actions, limit = 1, wait = 0, signal } = {}) {
+    const found = await this.client.post(`${this.path}/claims`, { actions, limit, wait }, { signal });
+    return found.items.map((fields) => new Task(this, fields));
+  }
+
+  /** End the session. Tasks that it has are handed back. */
+  async end() {
+    try {
+      await this.client.request('DELETE', this.path);
+    } catch (err) {
+      if (!(err instanceof NotFoundError) && !(err instanceof SessionClosedError)) throw err; // else it was lost
+    }
+  }
+}
+
+/** A task that a session has claimed, with all fields that the API returned. */
+export class Task {
+  #session;
+  #stopping = new AbortController();
+  #draining = new AbortController();
+
+  constructor(session, fields) {
+    Object.assign(this, fields);
+    this.#session = session;
+  }
+
+  /** An AbortSignal: the task was cancelled, timed out or is another worker's; stop. */
+  get stopped() {
+    return this.#stopping.signal;
+  }
+
+  /** An AbortSignal: the worker drains; finish soon, or the task is handed back. */
+  get draining() {
+    return this.#draining.signal;
+  }
+
+  /** Start the timeout of the task again, and note its progress: from 0 to 1, and a text. */
+  async extend(fraction, text = '') {
+    await this.#call('extend', fraction === undefined ? {} : { progress: { fraction, text } });
+  }
+
+  /** End the task with its result, any JSON, and create tasks in the same transaction. Return those. */
+  async resolve(result = null, create = []) {
+    return (await this.#call('resolve', { result, create })).items;
+  }
+
+  /**
+   * Give the task back after an attempt that failed. Another worker may try, after delay seconds;
+   * with giveUp, or past its attempts, it is dead.
+   */
+  async release(error, { delay = 0, output = '', giveUp = false } = {}) {
+    await this.#call('release', { error, delay, output, give_up: giveUp });
+  }
+
+  /** Give the task back without counting an attempt. */
+  async handBack(delay = 0) {
+    await this.#call('hand-back', { delay });
+  }
+
+  /** @private */
+  stop() {
+    this.#stopping.abort();
+  }
+
+  /** @private */
+  drain() {
+    this.#draining.abort();
+  }
+
+  async #call(verb, more) {
+    const path = `${this.#session.path}/claims/${encodeURIComponent(this.id)}/${verb}`;
+    const body = { token: this.token, ...more };
+    try {
+      return await this.#session.client.post(path, body);
+    } catch (err) {
+      if (!(err instanceof SessionClosedError) || !this.#session.reopen) throw err;
+    }
+    await this.#session.reopen();
+    return this.#session.client.post(path, body);
+  }
+}
+
+/**
+ * Works on tasks: handlers are functions of a Task by action, which may be async. What a handler
+ * returns is the result. If it throws GiveUp, the task is dead; HandBack, it is offered later;
+ * anything else releases it, so that another worker may try.
+ *
+ * concurrency is the number of tasks at a time. When the worker stops, its handlers have drain
+ * seconds to finish; tasks that do not are handed back. log gets warnings.
+ */
+export class Worker {
+  #running = new Set();
+  #stopping = new AbortController(); // of the worker, and of the claim that waits
+  #ended = new AbortController();
+  #freed = () => {};
+  #reopening = null;
+
+  constructor(client, handlers, { concurrency = 1, name = '', ttl = 30, drain = 30, log = console.warn } = {}) {
+    if (Object.keys(handlers).length === 0 || concurrency < 1) {
+      throw new RangeError('a worker needs at least one handler, and a concurrency of at least 1');
+    }
+    Object.assign(this, { client, handlers, concurrency, name, ttl, drain, log });
+  }
+
+  /** Work until stop is called, SIGTERM or SIGINT comes, or an administrator drains the session. */
+  async run() {
+    const stop = () => this.stop();
+    const signals = ['SIGTERM', 'SIGINT'];
+    signals.forEach((s) => globalThis.process?.on?.(s, stop));
+    try {
+      while (!await this.#begin()) if (this.#stopping.signal.aborted) return;
+      const beating = this.#beat();
+      while (!this.#stopping.signal.aborted) await this.#claim();
+      await this.#finish();
+      this.#ended.abort();
+      await beating;
+      await this.session.end();
+    } finally {
+      this.#ended.abort();
+      signals.forEach((s) => globalThis.process?.off?.(s, stop));
+    }
+  }
+
+  /** Claim nothing new, finish or hand back, and have run return. */
+  stop() {
+    this.#stopping.abort();
+  }
+
+  async #begin() {
+    try {
+      this.session = await this.#open();
+      return true;
+    } catch (err) {
+      await this.#pause(err);
+      return false;
+    }
+  }
+
+  /** Wait a second after an error that can pass; throw any other. */
+  async #pause(err) {
+    if (!(err instanceof UnavailableError)) throw err;
+    if (this.#stopping.signal.aborted) return;
+    this.log(`leasehold: coordinator unreachable, retrying: ${err.message}`);
+    await pause(1, this.#stopping.signal);
+  }
+
+  async #open() {
+    const serves = Object.fromEntries(Object.keys(this.handlers).map((a) => [a, this.concurrency]));
+    const session = await this.client.session(serves, { name: this.name, ttl: this.ttl });
+    session.reopen = () => this.#reopen();
+    return session;
+  }
+
+  async #claim() {
+    const free = this.concurrency - this.#running.size;
+    if (free === 0) {
+      await Promise.race([new Promise((resolve) => { this.#freed = resolve; }), aborted(this.#stopping.signal)]);
+      return;
+    }
+    try {
+      const tasks = await this.session.claim({ limit: Math.min(free, 64), wait: WAIT, signal: this.#stopping.signal });
+      for (const task of tasks) {
+        this.#running.add(task);
+        this.#work(task);
+      }
+    } catch (err) {
+      if (this.#stopping.signal.aborted) return;
+      if (err instanceof SessionClosedError) await this.#reopen().catch((failed) => this.#pause(failed));
+      else await this.#pause(err);
+    }
+  }
+
+  /** Resume the session after a restart of the coordinator, or open another one. */
+  #reopen() {
+    this.#reopening ??= this.#resume().finally(() => { this.#reopening = null; });
+    return this.#reopening;
+  }
+
+  async #resume() {
+    try {
+      await this.session.resume();
+    } catch (err) {
+      if (err instanceof ConflictError) return; // it lives
+      if (!(err instanceof SessionClosedError)) throw err;
+      this.log('leasehold: the session was lost; its tasks are offered to others');
+      this.#running.forEach((task) => task.stop());
+      this.session = await this.#open();
+    }
+  }
+
+  async #beat() {
+    for (;;) {
+      await pause(this.ttl / 3, this.#ended.signal);
+      if (this.#ended.signal.aborted) return;
+      const running = [...this.#running];
+      try {
+        const state = await this.session.heartbeat();
+        const has = new Set(state.claims.map((c) => `${c.task} ${c.token}`));
+        running.filter((t) => !has.has(`${t.id} ${t.token}`)).forEach((t) => t.stop());
+        if (state.draining) this.stop();
+      } catch (err) {
+        this.log(`leasehold: heartbeat: ${err.message}`);
+        if (err instanceof SessionClosedError && !this.#stopping.signal.aborted) {
+          await this.#reopen().catch((failed) => this.log(`leasehold: ${failed.message}`));
+        }
+      }
+    }
+  }
+
+  async #work(task) {
+    try {
+      await this.#conclude(task);
+    } catch (err) {
+      this.log(`leasehold: task ${task.id}: ${err.message}`);
+    } finally {
+      this.#running.delete(task);
+      this.#freed();
+    }
+  }
+
+  async #conclude(task) {
+    let result;
+    try {
+      result = await this.handlers[task.action](task);
+    } catch (err) {
+      if (err instanceof StaleClaimError) throw err;
+      if (err instanceof GiveUp) await task.release(err.message, { giveUp: true });
+      else if (err instanceof HandBack) await task.handBack(err.delay);
+      else await task.release(String(err), { output: err?.stack ?? '' });
+      return;
+    }
+    await task.resolve(result);
+  }
+
+  /** Give handlers time to finish, and hand back the tasks of the others. */
+  async #finish() {
+    this.#running.forEach((task) => task.drain());
+    const end = new AbortController();
+    const late = pause(this.drain, end.signal).then(() => true);
+    const idle = async () => {
+      while (this.#running.size > 0) await new Promise((resolve) => { this.#freed = resolve; });
+      return false;
+    };
+    if (await Promise.race([late, idle()])) {
+      for (const task of this.#running) {
+        // First, because a handler that stops might resolve the task.
+        await task.handBack().catch((err) => this.log(`leasehold: task ${task.id}: ${err.message}`));
+        task.stop();
+      }
+    }
+    end.abort();
+  }
+}
+
+const aborted = (signal) => new Promise((resolve) => {
+  if (signal.aborted) resolve();
+  else signal.addEventListener('abort', resolve, { once: true });
+});

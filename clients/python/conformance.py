@@ -1,0 +1,105 @@
+"""What every client must do, in Python. clients/conformance_test.go runs it and describes it.
+
+conformance.py URL ACTION         calls each verb, and prints the steps that passed
+conformance.py URL ACTION worker  works until SIGTERM, as the tasks' data demand
+"""
+
+import sys
+import time
+
+import leasehold
+
+DATA = {"n": 1, "text": 'é "\n\U0001f980', "list": [1.5, None, True]}
+
+
+def refused(kind, status, call):
+    try:
+        call()
+    except kind as err:
+        assert (err.status, bool(err.code), bool(err.title), bool(err.detail)) == (status, True, True, True), vars(err)
+        return err
+    raise AssertionError(f"want {kind.__name__}")
+
+
+def verbs(client, action):
+    made = client.create(action, DATA, priority=5, tags=["a"])
+    shown = client.get(made["id"])
+    assert (shown["state"], shown["data"], shown["priority"]) == ("waiting", DATA, 5), shown
+    print("create")
+
+    keyed = client.create(action, key=action + "-key")
+    assert client.create(action, key=action + "-key")["id"] == keyed["id"]
+    refused(leasehold.KeyReused, 422, lambda: client.create(action, 1, key=action + "-key"))
+    print("key")
+
+    refused(leasehold.NotFound, 404, lambda: client.get("t999999"))
+    assert "a b" in refused(leasehold.Invalid, 400, lambda: client.create("a b")).detail
+    assert "1048576" in refused(leasehold.TooLarge, 413, lambda: client.create(action, "x" * (2 << 20))).detail
+    print("errors")
+
+    session = client.session({action: 2}, name=action)
+    first, second = session.claim(limit=2)
+    assert (first.id, first.data, first.attempts) == (made["id"], DATA, 0), first.fields
+    assert second.id == keyed["id"] and session.claim() == []
+    assert {c["task"] for c in session.heartbeat()["claims"]} == {first.id, second.id}
+    first.extend()
+    first.extend(0.5, "half")
+    assert client.get(first.id)["progress"] == {"fraction": 0.5, "text": "half"}
+    created = first.resolve({"ok": True}, create=[{"action": action + "-next"}])
+    assert [t["action"] for t in created] == [action + "-next"]
+    ended = client.wait(first.id)
+    assert (ended["state"], ended["result"]) == ("resolved", {"ok": True}), ended
+    refused(leasehold.StaleClaim, 409, first.resolve)
+    second.hand_back()
+    again = session.claim(wait=5)[0]
+    assert (again.id, again.attempts) == (second.id, 0)
+    again.release("not an image", output="line", give_up=True)
+    assert client.wait(second.id)["state"] == "dead"
+    print("claim")
+
+    parent, child = client.create_all([{"action": action, "ref": "p"}, {"action": action, "after": ["p"]}])
+    session.claim()[0].resolve([1, 2])
+    last = session.claim(wait=5)[0]
+    assert last.id == child["id"] and last.parents[0]["task"] == parent["id"] and last.parents[0]["result"] == [1, 2]
+    client.cancel(last.id, "no longer needed")
+    assert client.wait(last.id)["state"] == "cancelled"
+    print("parents")
+
+    session.end()
+    refused(leasehold.SessionClosed, 410, session.heartbeat)
+    session.end()
+    print("session")
+
+
+def handle(task, seen=set()):
+    do = task.data["do"]
+    if do == "double":
+        return task.data["n"] * 2
+    if do == "slow":  # longer than the session's TTL
+        task.extend(0.5, "slow")
+        time.sleep(1.6)
+        return "done"
+    if do == "fail":
+        raise ValueError("broken")
+    if do == "giveup":
+        raise leasehold.GiveUp("never")
+    if do == "later" and task.id not in seen:
+        seen.add(task.id)
+        raise leasehold.HandBack(0.1)
+    if do == "finish":
+        task.draining.wait()
+        return "finished"
+    if do == "stuck":
+        task.stopped.wait()
+    return do
+
+
+def main():
+    client, action = leasehold.Client(sys.argv[1]), sys.argv[2]
+    if sys.argv[3:] == ["worker"]:
+        leasehold.Worker(client, {action: handle}, concurrency=2, name=action, ttl=1, drain=1).run()
+    else:
+        verbs(client, action)
+
+
+main()

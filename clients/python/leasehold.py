@@ -1,0 +1,457 @@
+"""A client of Leasehold's tasks: create them, wait for them, and work on them.
+
+One file, Python 3.9 or newer, standard library only. Copy it next to your program.
+
+    import leasehold
+
+    client = leasehold.Client()                      # http://127.0.0.1:7412
+    task = client.create("count", {"words": ["a", "b"]})
+    print(client.wait(task["id"])["result"])
+
+    def count(task):                                 # in another process
+        return len(task.data["words"])
+
+    leasehold.Worker(client, {"count": count}).run()  # until SIGTERM
+
+Tasks are dictionaries with the fields of docs/json.md. Durations are seconds. A refused
+request raises a subclass of Error. Requests that change something are repeated after errors
+that can pass, with an idempotency key, so that they take effect once. All methods may be
+called by several threads.
+"""
+
+import http.client
+import json
+import logging
+import math
+import os
+import signal
+import socket
+import threading
+import time
+import traceback
+import urllib.parse
+import uuid
+
+log = logging.getLogger("leasehold")
+
+_TRIES = 5  # of one request
+_WAIT = 20  # seconds that one request waits for a task, at most 25
+
+
+class Error(Exception):
+    """A request that the coordinator refused, or that did not reach it (status 0)."""
+
+    def __init__(self, status, code, title, detail):
+        super().__init__(detail or title)
+        self.status, self.code, self.title, self.detail = status, code, title, detail
+
+
+class Invalid(Error):
+    """The request has a field that is not accepted."""
+
+
+class NotFound(Error):
+    """There is no such task."""
+
+
+class Conflict(Error):
+    """The state of the task does not allow it."""
+
+
+class StaleClaim(Conflict):
+    """The task is not this worker's any more: stop working on it."""
+
+
+class KeyReused(Error):
+    """The idempotency key belongs to another request."""
+
+
+class SessionClosed(Error):
+    """The session was lost or has ended, and its claims with it."""
+
+
+class TooLarge(Error):
+    """The data or the result is too large; the detail names the limit."""
+
+
+class Unavailable(Error):
+    """The coordinator is overloaded or cannot be reached."""
+
+
+_ERRORS = {
+    "invalid": Invalid, "usage": Invalid, "not_found": NotFound, "conflict": Conflict, "stale_token": StaleClaim,
+    "key_reused": KeyReused, "closed": SessionClosed, "too_large": TooLarge, "overloaded": Unavailable,
+    "unavailable": Unavailable,
+}
+
+
+class GiveUp(Exception):
+    """Raised by a handler: no worker could do the task, so it is dead at once."""
+
+
+class HandBack(Exception):
+    """Raised by a handler: not now. The attempt is not counted."""
+
+    def __init__(self, delay=0):
+        super().__init__(f"handed back for {delay} s")
+        self.delay = delay
+
+
+class Client:
+    """Calls the HTTP API of a coordinator, by default the one at LEASEHOLD_HTTP or port 7412."""
+
+    def __init__(self, url=None, timeout=60):
+        url = url or "http://" + os.environ.get("LEASEHOLD_HTTP", "127.0.0.1:7412")
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"url {url!r}: want one such as http://127.0.0.1:7412")
+        self._https, self._address = parts.scheme == "https", parts.netloc
+        self._base, self._timeout = parts.path.rstrip("/") + "/api/v1", timeout
+
+    def create(self, action, data=None, *, key=None, **options):
+        """Create a task and return it. Options are the fields of the API, such as priority=5,
+        timeout=60, unique_key="a", after=["t1"]. The same key creates the task once."""
+        return self._post("/tasks", {"action": action, "data": data, **options}, key)
+
+    def create_all(self, tasks, *, key=None):
+        """Create tasks, all or none: dictionaries with action, data and options."""
+        return self._post("/task-batches", {"tasks": list(tasks)}, key)["items"]
+
+    def get(self, task_id):
+        """Return a task, alive or ended. NotFound: it never was, or ended long ago."""
+        return self._request("GET", "/tasks/" + _quote(task_id))
+
+    def wait(self, task_id, timeout=None):
+        """Wait until a task is resolved, dead or cancelled, and return it. After timeout
+        seconds, TimeoutError."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = _WAIT if end is None else max(0, min(_WAIT, end - time.monotonic()))
+            task = self._request("GET", f"/tasks/{_quote(task_id)}?wait={math.ceil(left)}")
+            if task["state"] in ("resolved", "dead", "cancelled"):
+                return task
+            if end is not None and time.monotonic() >= end:
+                raise TimeoutError(f"task {task_id} is {task['state']} after {timeout} s")
+
+    def cancel(self, task_id, reason=""):
+        """End a task that has not ended; its worker stops."""
+        self._post(f"/tasks/{_quote(task_id)}/cancel", {"reason": reason})
+
+    def requeue(self, task_id):
+        """Have a dead task tried again."""
+        return self._post(f"/dead/{_quote(task_id)}/requeue", None)
+
+    def session(self, serves=None, *, name=None, ttl=30):
+        """Open the session of a worker that serves actions: a dictionary of action and slots.
+        It lives while a request of it comes every ttl seconds. A worker of the same name is
+        not offered the task that it just failed."""
+        return Session(self, serves or {}, name or socket.gethostname(), ttl)
+
+    def _post(self, path, body, key=None, **more):
+        return self._request("POST", path, body, key or str(uuid.uuid4()), **more)
+
+    def _request(self, method, path, body=None, key=None, calling=None):
+        pause = 0.1
+        for attempt in range(1, _TRIES + 1):
+            try:
+                return self._once(method, path, body, key, calling)
+            except Unavailable:
+                if attempt == _TRIES or calling and calling.stopped:
+                    raise
+            time.sleep(pause)
+            pause *= 2
+
+    def _once(self, method, path, body, key, calling):
+        make = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
+        connection = make(self._address, timeout=self._timeout)
+        headers = {"Content-Type": "application/json", **({"Idempotency-Key": key} if key else {})}
+        try:
+            connection.connect()
+            if calling:
+                calling.began(connection.sock)
+            connection.request(method, self._base + path, None if body is None else json.dumps(body), headers)
+            response = connection.getresponse()
+            content = response.read()
+        except (OSError, http.client.HTTPException) as err:
+            raise Unavailable(0, "unavailable", "unavailable", f"{method} {self._address}{path}: {err}") from err
+        finally:
+            connection.close()
+        answer = json.loads(content) if content.strip()[:1] in (b"{", b"[") else {}
+        if response.status < 300:
+            return answer
+        code = answer.get("code", "internal")
+        kind = _ERRORS.get(code, Error)
+        raise kind(response.status, code, answer.get("title", response.reason), answer.get("detail", ""))
+
+
+class _Call:
+    """A request that another thread may break off."""
+
+    def __init__(self):
+        self._lock, self._socket, self.stopped = threading.Lock(), None, False
+
+    def began(self, sock):
+        with self._lock:
+            self._socket = sock
+        if self.stopped:
+            self.stop()
+
+    def stop(self):
+        self.stopped = True
+        try:
+            if self._socket:
+                self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is closed already
+
+
+class Session:
+    """The session of a worker, to which its claims belong. Use it in a with statement, or end
+    it: its tasks are offered to others then."""
+
+    def __init__(self, client, serves, name, ttl):
+        self._client, self._ttl = client, ttl
+        self._reopen = None  # set by a Worker: what to do after SessionClosed
+        self._body = {
+            "name": name, "ttl": ttl, "host": socket.gethostname(), "pid": os.getpid(),
+            "serves": [{"action": a, "slots": n} for a, n in serves.items()],
+        }
+        self.id = client._post("/sessions", self._body)["id"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def resume(self):
+        """Go on after a restart of the coordinator. SessionClosed: the session was lost."""
+        return self._client._post("/sessions", {**self._body, "resume": self.id})
+
+    def heartbeat(self):
+        """Keep the session alive. Return what it has: a dictionary with claims and draining."""
+        return self._client._post(self._path("/heartbeat"), None)
+
+    def claim(self, actions=None, *, limit=1, wait=0, _calling=None):
+        """Claim up to limit tasks of the actions (those that the session serves if None), and
+        wait up to 25 seconds for the first one. Return a list of Task, which may be empty."""
+        body = {"limit": limit, "wait": wait, **({"actions": list(actions)} if actions else {})}
+        found = self._client._post(self._path("/claims"), body, calling=_calling)
+        return [Task(self, fields) for fields in found["items"]]
+
+    def end(self):
+        """End the session. Tasks that it has are handed back."""
+        try:
+            self._client._request("DELETE", self._path(""))
+        except (NotFound, SessionClosed):
+            pass  # it was lost
+
+    def _path(self, rest):
+        return f"/sessions/{_quote(self.id)}{rest}"
+
+
+class Task:
+    """A task that a session has claimed. fields has all that the API returned."""
+
+    def __init__(self, session, fields):
+        self._session, self.fields, self.token = session, fields, fields["token"]
+        self.id, self.action, self.data = fields["id"], fields["action"], fields.get("data")
+        self.attempts = fields["attempts"]
+        self.parents = fields.get("parents", [])
+        #: Set when the worker must stop: the task was cancelled, timed out or is another's.
+        self.stopped = threading.Event()
+        #: Set when the worker drains: finish soon, or the task is handed back.
+        self.draining = threading.Event()
+
+    def extend(self, fraction=None, text=""):
+        """Start the timeout of the task again, and note its progress: from 0 to 1, and a text."""
+        progress = {} if fraction is None else {"progress": {"fraction": fraction, "text": text}}
+        self._call("extend", progress)
+
+    def resolve(self, result=None, create=()):
+        """End the task with its result, any JSON, and create further tasks in the same
+        transaction. Return those."""
+        return self._call("resolve", {"result": result, **({"create": list(create)} if create else {})})["items"]
+
+    def release(self, error, *, delay=0, output="", give_up=False):
+        """Give the task back after an attempt that failed. Another worker may try, after delay
+        seconds; with give_up, or past its attempts, it is dead."""
+        self._call("release", {"error": error, "delay": delay, "output": output, "give_up": give_up})
+
+    def hand_back(self, delay=0):
+        """Give the task back without counting an attempt."""
+        self._call("hand-back", {"delay": delay})
+
+    def _call(self, verb, body):
+        path = self._session._path(f"/claims/{_quote(self.id)}/{verb}")
+        body = {"token": self.token, **body}
+        try:
+            return self._session._client._post(path, body)
+        except SessionClosed:
+            if not self._session._reopen:
+                raise
+        self._session._reopen()
+        return self._session._client._post(path, body)
+
+
+class Worker:
+    """Works on tasks: handlers are functions of a Task by action. What a handler returns is the
+    result. If it raises GiveUp, the task is dead; HandBack, it is offered later; any other
+    exception releases it, so that another worker may try.
+
+    concurrency is the number of tasks at a time, each in a thread. When the worker stops, its
+    handlers have drain seconds to finish; tasks that do not are handed back."""
+
+    def __init__(self, client, handlers, *, concurrency=1, name=None, ttl=30, drain=30):
+        if not handlers or concurrency < 1:
+            raise ValueError("a worker needs at least one handler, and a concurrency of at least 1")
+        self._client, self._handlers, self._concurrency = client, dict(handlers), concurrency
+        self._name, self._ttl, self._drain = name, ttl, drain
+        self._changed = threading.Condition()  # guards the fields below
+        self._running = {}  # Task by thread
+        self._stopping = False
+        self._claiming = _Call()
+        self._ended = threading.Event()
+
+    def run(self):
+        """Work until stop is called, SIGTERM or SIGINT comes (in the main thread), or an
+        administrator drains the session."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: self.stop())
+        while not self._begin():
+            if self._stopping:
+                return
+        heart = threading.Thread(target=self._beat, daemon=True)
+        heart.start()
+        try:
+            while not self._stopping:
+                self._claim()
+            self._finish()
+        finally:
+            self._ended.set()
+            heart.join()
+            self._session.end()
+
+    def stop(self):
+        """Claim nothing new, finish or hand back, and have run return."""
+        self._stopping = True
+        self._claiming.stop()
+
+    def _begin(self):
+        try:
+            self._session = self._open()
+        except Unavailable as err:
+            self._pause(err)
+            return False
+        return True
+
+    def _pause(self, err):
+        if not self._stopping:
+            log.warning("coordinator unreachable, retrying: %s", err)
+            self._ended.wait(1)
+
+    def _open(self):
+        session = self._client.session({a: self._concurrency for a in self._handlers}, name=self._name, ttl=self._ttl)
+        session._reopen = self._reopen
+        return session
+
+    def _claim(self):
+        with self._changed:
+            free = self._concurrency - len(self._running)
+            if free == 0:
+                self._changed.wait(0.2)  # a signal does not notify
+                return
+        try:
+            try:
+                tasks = self._session.claim(limit=min(free, 64), wait=_WAIT, _calling=self._claiming)
+            except SessionClosed:
+                self._reopen()
+                return
+        except Unavailable as err:
+            self._pause(err)
+            return
+        for task in tasks:
+            thread = threading.Thread(target=self._work, args=(task,), daemon=True)
+            with self._changed:
+                self._running[thread] = task
+            thread.start()
+
+    def _reopen(self):
+        """Resume the session after a restart of the coordinator, or open another one."""
+        with self._changed:
+            try:
+                self._session.resume()
+            except Conflict:
+                pass  # it lives: another thread has resumed it
+            except SessionClosed:
+                log.warning("the session was lost; its tasks are offered to others")
+                for task in self._running.values():
+                    task.stopped.set()
+                self._session = self._open()
+
+    def _beat(self):
+        while not self._ended.wait(self._ttl / 3):
+            with self._changed:
+                running = list(self._running.values())
+            try:
+                try:
+                    state = self._session.heartbeat()
+                except SessionClosed:
+                    if not self._stopping:
+                        self._reopen()
+                    continue
+            except Error as err:
+                log.warning("heartbeat: %s", err)
+                continue
+            has = {(c["task"], c["token"]) for c in state["claims"]}
+            for task in running:
+                if (task.id, task.token) not in has:
+                    task.stopped.set()
+            if state["draining"]:
+                self.stop()
+
+    def _work(self, task):
+        try:
+            self._conclude(task)
+        except StaleClaim:
+            log.info("task %s was taken away", task.id)
+        except Error as err:
+            log.warning("task %s: %s", task.id, err)
+        finally:
+            with self._changed:
+                self._running.pop(threading.current_thread())
+                self._changed.notify_all()
+
+    def _conclude(self, task):
+        try:
+            result = self._handlers[task.action](task)
+        except GiveUp as err:
+            task.release(str(err), give_up=True)
+        except HandBack as err:
+            task.hand_back(err.delay)
+        except StaleClaim:
+            raise
+        except Exception as err:
+            log.warning("task %s failed", task.id, exc_info=True)
+            task.release(f"{type(err).__name__}: {err}", output=traceback.format_exc())
+        else:
+            task.resolve(result)
+
+    def _finish(self):
+        """Give handlers time to finish, and hand back the tasks of the others."""
+        with self._changed:
+            for task in self._running.values():
+                task.draining.set()
+            self._changed.wait_for(lambda: not self._running, self._drain)
+            left = list(self._running.values())
+        for task in left:
+            try:
+                task.hand_back()  # first, because a handler that stops might resolve the task
+            except Error as err:
+                log.info("task %s: %s", task.id, err)
+            task.stopped.set()
+
+
+def _quote(text):
+    return urllib.parse.quote(text, safe="")
