@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/beanstalkd/go-beanstalk"
+)
+
+// stalk is beanstalkd with a log that is synced at each write.
+type stalk struct {
+	process int
+	address string
+	begun   int
+	conns   []*beanstalk.Conn
+}
+
+func startBeanstalkd(h *host, _ bool) (peer, error) {
+	dir, err := h.folder("beanstalkd")
+	if err != nil {
+		return nil, err
+	}
+	host, port, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	s := &stalk{address: net.JoinHostPort(host, port)}
+	if s.process, err = h.run("", "beanstalkd", "-l", host, "-p", port, "-b", dir, "-f", "0"); err != nil {
+		return nil, err
+	}
+	return s, h.started(func() error {
+		c, err := s.dial()
+		if err == nil {
+			_, err = c.Stats()
+		}
+		return err
+	})
+}
+
+func (s *stalk) name() string { return "beanstalkd 1.12, -b DIR -f 0" }
+func (s *stalk) pid() int     { return s.process }
+
+func (s *stalk) dial() (*beanstalk.Conn, error) {
+	c, err := beanstalk.Dial("tcp", s.address)
+	if err == nil {
+		s.conns = append(s.conns, c)
+	}
+	return c, err
+}
+
+// timeToRun is how long a reserved job may take.
+const timeToRun = time.Minute
+
+// stalkSlot has tubes of tasks and of results.
+type stalkSlot struct {
+	tasks, results           *beanstalk.Tube
+	waitingTasks, newResults *beanstalk.TubeSet
+	c                        *beanstalk.Conn
+}
+
+func (s *stalk) slot() (slot stalkSlot, err error) {
+	c, err := s.dial()
+	if err != nil {
+		return slot, err
+	}
+	tasks, results := fmt.Sprint("tasks-", s.begun), fmt.Sprint("results-", s.begun)
+	return stalkSlot{beanstalk.NewTube(c, tasks), beanstalk.NewTube(c, results), beanstalk.NewTubeSet(c, tasks), beanstalk.NewTubeSet(c, results), c}, nil
+}
+
+func (s stalkSlot) create() error {
+	_, err := s.tasks.Put([]byte(data), 1, 0, timeToRun)
+	return err
+}
+
+// claim takes a task and resolves it.
+func (s stalkSlot) work() error {
+	id, body, err := s.waitingTasks.Reserve(timeToRun)
+	if err != nil {
+		return err
+	}
+	if _, err := s.results.Put(body, 1, 0, timeToRun); err != nil {
+		return err
+	}
+	return s.c.Delete(id)
+}
+
+func (s stalkSlot) consume() error {
+	id, _, err := s.newResults.Reserve(timeToRun)
+	if err != nil {
+		return err
+	}
+	return s.c.Delete(id)
+}
+
+func (s *stalk) begin(_ context.Context, slots, batch int) (turns []func() error, err error) {
+	s.begun++ // new tubes
+	for n := range slots {
+		slot, err := s.slot()
+		if err != nil {
+			return nil, err
+		}
+		for range backlog {
+			if n > 0 {
+				break
+			}
+			if err := slot.create(); err != nil {
+				return nil, err
+			}
+		}
+		turns = append(turns, func() error {
+			for _, step := range []func() error{slot.create, slot.work, slot.consume} {
+				for range batch { // it has no bulk
+					if err := step(); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	}
+	return turns, nil
+}
+
+func (s *stalk) end() error {
+	for _, c := range s.conns {
+		_ = c.Close() // it is not used again
+	}
+	s.conns = nil
+	return nil
+}
+
+func (s *stalk) once(context.Context) (func() (time.Duration, error), error) {
+	s.begun++
+	creator, err := s.slot()
+	if err != nil {
+		return nil, err
+	}
+	worker, err := s.slot()
+	if err != nil {
+		return nil, err
+	}
+	return claimOnce(func() error {
+		_, _, err := worker.waitingTasks.Reserve(timeToRun)
+		return err
+	}, creator.create), nil
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// riverPeer is River on PostgreSQL with its defaults, which sync each commit.
+type riverPeer struct {
+	process int
+	url     string
+	pool    *pgxpool.Pool
+	client  *river.Client[pgx.Tx]
+	stop    func()
+}
+
+func startRiver(h *host, _ bool) (peer, error) {
+	bin := ""
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // Debian's are not in PATH
+		bin = found[len(found)-1]
+	}
+	parent, err := h.folder("postgres")
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(parent, "data")
+	chown := exec.Command("chown", "postgres", parent)
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", dir, "-U", "postgres", "-A", "trust")
+	if err := runAs(initdb, "postgres"); err != nil {
+		return nil, err
+	}
+	if initdb.SysProcAttr != nil {
+		if out, err := chown.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	host, port, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	p := &riverPeer{url: "postgres://postgres@" + net.JoinHostPort(host, port) + "/postgres"}
+	p.process, err = h.run("postgres", filepath.Join(bin, "postgres"), "-D", dir, "-p", port, "-h", host, "-k", "", "-c", "log_min_messages=fatal", "-c", "max_connections=300")
+	if err != nil {
+		return nil, err
+	}
+	return p, h.started(func() error { return p.migrate(h.ctx) })
+}
+
+// migrate makes the tables of River.
+func (p *riverPeer) migrate(ctx context.Context) error {
+	pool, err := pgxpool.New(ctx, p.url)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	m, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+func (p *riverPeer) name() string { return "River 0.51, PostgreSQL 15" }
+func (p *riverPeer) pid() int     { return p.process }
+
+// count is the kind of task.
+type count struct {
+	Data string `json:"data"`
+}
+
+func (count) Kind() string { return "count" }
+
+type counter struct{ river.WorkerDefaults[count] }
+
+func (counter) Work(ctx context.Context, job *river.Job[count]) error {
+	return river.RecordOutput(ctx, job.Args.Data)
+}
+
+func (p *riverPeer) begin(ctx context.Context, slots, batch int) (turns []func() error, err error) {
+	config, err := pgxpool.ParseConfig(p.url)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(min(2*slots+8, 200))
+	if p.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	if _, err := p.pool.Exec(ctx, "TRUNCATE river_job"); err != nil {
+		return nil, err
+	}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, counter{})
+	p.client, err = river.NewClient(riverpgxv5.New(p.pool), &river.Config{
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: slots}}, Workers: workers,
+		FetchCooldown: time.Millisecond, FetchPollInterval: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	task := count{data[1 : len(data)-1]}
+	if _, err := p.client.InsertMany(ctx, many(task, backlog)); err != nil {
+		return nil, err
+	}
+	completed, unsubscribe := p.client.SubscribeConfig(&river.SubscribeConfig{ChanSize: 100_000, Kinds: []river.EventKind{river.EventKindJobCompleted}})
+	p.stop = unsubscribe
+	if err := p.client.Start(ctx); err != nil {
+		return nil, err
+	}
+	for range slots {
+		turns = append(turns, func() error {
+			if err := p.create(ctx, task, batch); err != nil {
+				return err
+			}
+			for range batch {
+				e := <-completed
+				if output := e.Job.Output(); !json.Valid(output) || !bytes.Contains(output, []byte("xxx")) {
+					return fmt.Errorf("job %d has no output", e.Job.ID)
+				}
+			}
+			return nil
+		})
+	}
+	return turns, nil
+}
+
+func (p *riverPeer) create(ctx context.Context, task count, batch int) (err error) {
+	if batch == 1 {
+		_, err = p.client.Insert(ctx, task, nil)
+	} else {
+		_, err = p.client.InsertMany(ctx, many(task, batch))
+	}
+	return err
+}
+
+func many(task count, n int) (all []river.InsertManyParams) {
+	for range n {
+		all = append(all, river.InsertManyParams{Args: task})
+	}
+	return all
+}
+
+func (p *riverPeer) end() error {
+	defer p.pool.Close()
+	defer p.stop()
+	return p.client.Stop(context.Background())
+}
+
+func (p *riverPeer) once(context.Context) (func() (time.Duration, error), error) { return nil, nil }
