@@ -25,12 +25,25 @@ import (
 var mayIndexTuples = map[string]string{
 	"shared/tuple":              "it defines tuples",
 	"shared/space/arguments.go": "it converts the arguments of procedures",
+	"shared/task/arguments.go":  "it converts the arguments and answers of procedures",
 	"shared/space/tx.go":        "it converts space.Expired",
 	"shared/trace/lease.go":     "a trace names leases without the protocol packages",
 	"shared/space/engine":       "it orders tuples by the field that the options of a space name",
 	"coordinator/gate/native":   "it passes lists of numbers in a tuple",
+	"shared/interop":            "the fields of its patterns have positions and no meaning",
 	"shared/space/spacetest":    "its tuples have positions and no meaning",
+	"examples/bots":             lesson,
+	"examples/buffer":           lesson,
+	"examples/election":         lesson,
+	"examples/fridge":           lesson,
+	"examples/hello":            lesson,
+	"examples/lock":             lesson,
+	"examples/rpc":              lesson,
+	"examples/wordcount":        lesson,
 }
+
+// lesson is the reason of the programs of the course.
+const lesson = "a beginner sees the tuple itself"
 
 // A typeChecker checks packages of the module against the compiled form of what they
 // import.

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 func pages(t *testing.T) []string {
 	t.Helper()
 	all := []string{"README.md"}
-	for _, pattern := range []string{"CONTRIBUTING.md", "docs/*.md", "examples/*/README.md", "tup4fun/protocols/README.md"} {
+	for _, pattern := range []string{"CONTRIBUTING.md", "docs/*.md", "examples/README.md", "examples/*/README.md", "clients/*/README.md", "tup4fun/protocols/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, p := range found {
@@ -68,7 +68,7 @@ func (b block) parsedOnly() (reason string, ok bool) { return strings.CutPrefix(
 
 var fenceLine = regexp.MustCompile("^ {0,3}```")
 
-var namedFile = regexp.MustCompile("`([a-z0-9-]+\\.(?:tup|map|yaml|json|sh))`")
+var namedFile = regexp.MustCompile("`([A-Za-z0-9-]+\\.(?:tup|map|yaml|json|sh|py|mjs|java))`")
 
 // blocks returns the fenced blocks of a page. Indented code is an error, because its
 // info string is missing, which decides whether it is executed.
