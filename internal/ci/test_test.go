@@ -99,21 +99,39 @@ func shell(all, p string) string {
 	return "f() { if [ $1 = p ]; then cat <<'E'\n" + p + "\nE\nelse cat <<'E'\n" + all + "\nE\nexit 1; fi; }; f"
 }
 
-func TestAPackageInWhichTheRaceDetectorCrashedRunsOnceMore(t *testing.T) {
+func TestAPackageThatFailedRunsOnceMore(t *testing.T) {
 	t.Parallel()
-	out, ok := run(t, shell(crashed, passes))
-	require.True(t, ok, out)
-	require.Contains(t, out, "The race detector crashed; running once more: p\n")
-	require.Contains(t, out, "3 passed, 0 failed, 0 skipped\n")
-
-	out, ok = run(t, shell(crashed, crashed))
-	require.False(t, ok, out)
-	require.Equal(t, 1, strings.Count(out, "running once more"), out)
-
 	failed := strings.Replace(crashed, `"pass","Package":"p"`, `"fail","Package":"p"`, 1)
-	out, ok = run(t, shell(failed, passes))
+	for name, c := range map[string]struct{ first, unsteady string }{
+		"the race detector crashed": {crashed, "unsteady: p\n"},
+		"a test failed":             {failed, "unsteady: p TestA\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, ok := run(t, shell(c.first, passes))
+			require.True(t, ok, out)
+			require.Contains(t, out, "running once more: p\n")
+			require.Contains(t, out, c.unsteady+"3 passed, 0 failed, 0 skipped\n")
+
+			out, ok = run(t, shell(c.first, c.first))
+			require.False(t, ok, out)
+			require.Contains(t, out, ", 1 failed, 0 skipped\n")
+			require.Equal(t, 1, strings.Count(out, "running once more"), out)
+			require.NotContains(t, out, "unsteady")
+		})
+	}
+}
+
+func TestManyFailedPackagesDoNotRunAgain(t *testing.T) {
+	t.Parallel()
+	fails := ""
+	for _, p := range []string{"p", "q", "r"} {
+		fails += `{"Action":"fail","Package":"` + p + `","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"` + p + `"}` + "\n"
+	}
+	out, ok := run(t, shell(fails, passes))
 	require.False(t, ok, out)
 	require.NotContains(t, out, "once more")
+	require.Contains(t, out, "0 passed, 3 failed, 0 skipped\n")
 }
 
 func TestACommandThatFailsThoughNoTestDidIsAFailure(t *testing.T) {
