@@ -75,6 +75,7 @@ func TestTheCrawlDelayOfAHostCountsFromTheEndOfAVisit(t *testing.T) {
 	shown, err = s.Schedule(t.Context(), now, first[0].Origin.ID)
 	require.NoError(t, err)
 	require.Equal(t, busyHost, shown.Why)
+	require.Equal(t, visit.Never, shown.Until, "no time is known")
 	ends(t, s, now, second[0], 1e9)
 
 	// It outlives the process, is capped, and ends with the line in robots.txt.
