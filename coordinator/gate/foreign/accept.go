@@ -2,23 +2,14 @@ package foreign
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"runtime/debug"
-	"sync"
-	"time"
 
+	"leasehold/coordinator/gate/accept"
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
 	"leasehold/shared/memory"
-)
-
-// The pause after an accept that failed, such as for lack of file descriptors, doubles
-// each time from firstPause to lastPause.
-const (
-	firstPause = 5 * time.Millisecond
-	lastPause  = time.Second
 )
 
 // connectionCost estimates the memory of a connection in bytes of heap and stacks.
@@ -35,46 +26,22 @@ type Conn struct {
 // connection when serve returns or ctx ends, and returns nil when all have ended; or an
 // error if the listener was closed from outside. Surplus connections are closed at once.
 func (h *Hub) Serve(ctx context.Context, l net.Listener, serve func(context.Context, *Conn)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	running.Go(func() { <-ctx.Done(); _ = l.Close() }) // Accept returns the error
-	for pause := firstPause; ; {
-		nc, err := l.Accept()
-		switch {
-		case ctx.Err() != nil:
-			if nc != nil {
-				_ = nc.Close()
-			}
-			return nil
-		case errors.Is(err, net.ErrClosed):
-			return fmt.Errorf("gate: %w", err)
-		case err != nil:
-			h.Log.Warn("gate: cannot accept a connection; retrying", "error", err, "in", pause)
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
-			}
-			pause = min(2*pause, lastPause)
-			continue
-		}
-		pause = firstPause
+	return accept.Serve(ctx, l, accept.Gate{Name: "gate", Log: h.Log, Admit: func(nc net.Conn) func(context.Context) {
 		c := &Conn{nc, peer.Of(nc.RemoteAddr(), h.Exempt)}
 		if err := h.admit(c); err != nil {
 			h.Log.Info("gate: refused", "remote", nc.RemoteAddr(), "error", err)
 			_ = nc.Close()
-			continue
+			return nil
 		}
-		running.Go(func() {
+		return func(ctx context.Context) {
 			defer h.leave(c)
 			defer func() { _ = nc.Close() }()
 			stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
 			defer stop()
 			defer h.recoverPanic(nc)
 			serve(ctx, c)
-		})
-	}
+		}
+	}})
 }
 
 // admit counts a connection, or returns fault.ErrOverloaded.

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"leasehold/coordinator/gate/accept"
 )
 
 // maxPending bounds the connections whose protocol is not recognised.
@@ -18,9 +20,6 @@ const maxPending = 1_000
 
 // passTimeout is how long a connection waits for its gate to accept it.
 const passTimeout = 10 * time.Second
-
-// pause is the pause after an accept that failed, such as for lack of file descriptors.
-const pause = 50 * time.Millisecond
 
 // Config is what a port has, and its limits.
 type Config struct {
@@ -67,32 +66,11 @@ func (p *Port) Close() error { return p.base.Close() }
 // after all connections that no gate has accepted are closed, and an error if the port was
 // closed from outside.
 func (p *Port) Serve(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	running.Go(func() { <-ctx.Done(); _ = p.base.Close() }) // Accept returns the error
-	for {
-		c, err := p.base.Accept()
-		switch {
-		case ctx.Err() != nil:
-			if c != nil {
-				_ = c.Close()
-			}
-			return nil
-		case errors.Is(err, net.ErrClosed):
-			return fmt.Errorf("port %s: %w", p.base.Addr(), err)
-		case err != nil:
-			p.Log.Warn("port: cannot accept a connection; retrying", "error", err, "in", pause)
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
-			}
-			continue
-		}
+	name := "port " + p.base.Addr().String()
+	return accept.Serve(ctx, p.base, accept.Gate{Name: name, Log: p.Log, Admit: func(c net.Conn) func(context.Context) {
 		place := p.add(c)
-		running.Go(func() { p.dispatch(ctx, c, place) })
-	}
+		return func(ctx context.Context) { p.dispatch(ctx, c, place) }
+	}})
 }
 
 // add counts a connection as pending. If there are too many, it closes the oldest.

@@ -2,22 +2,14 @@ package native
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"runtime/debug"
 	"sync"
 	"time"
 
+	"leasehold/coordinator/gate/accept"
 	"leasehold/coordinator/peer"
 	"leasehold/shared/space/wire"
-)
-
-// The pause after an accept that failed, such as for lack of file descriptors, doubles
-// each time from firstPause to lastPause.
-const (
-	firstPause = 5 * time.Millisecond
-	lastPause  = time.Second
 )
 
 // refusalTimeout bounds how long the refusal of a surplus connection may take, because
@@ -30,46 +22,24 @@ const refusalTimeout = 100 * time.Millisecond
 // in the engine.
 func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
+	var calls sync.WaitGroup
+	defer calls.Wait()
 	defer cancel()
-	running.Go(func() { <-ctx.Done(); _ = l.Close() }) // Accept returns the error
-	workers := newPool(ctx, &running)
-	pause, limit := firstPause, newRateLimit(g.Rate)
-	for {
-		limit.wait(ctx)
-		nc, err := l.Accept()
-		switch {
-		case ctx.Err() != nil:
-			if nc != nil {
-				_ = nc.Close()
-			}
-			return nil
-		case errors.Is(err, net.ErrClosed):
-			return fmt.Errorf("gate: %w", err)
-		case err != nil:
-			g.Log.Warn("gate: cannot accept a connection; retrying", "error", err, "in", pause)
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
-			}
-			pause = min(2*pause, lastPause)
-			continue
-		}
-		pause = firstPause
+	workers, limit := newPool(ctx, &calls), newRateLimit(g.Rate)
+	return accept.Serve(ctx, l, accept.Gate{Name: "gate", Log: g.Log, Wait: limit.wait, Admit: func(nc net.Conn) func(context.Context) {
 		slot, err := g.slots.accept(nc, peer.Of(nc.RemoteAddr(), g.Exempt))
 		if err != nil {
 			_ = nc.SetDeadline(time.Now().Add(refusalTimeout))
 			g.fail(nc, err)
 			_ = nc.Close()
-			continue
+			return nil
 		}
-		running.Go(func() {
+		return func(ctx context.Context) {
 			if s, conn := g.serveConnection(ctx, workers, slot); s != nil {
 				s.awaitReconnect(ctx, conn)
 			}
-		})
-	}
+		}
+	}})
 }
 
 // fail sends an error before there is a session, if the client still reads.
