@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,7 @@ import (
 type listener struct {
 	net.Listener
 	results chan result
+	once    sync.Once
 	closed  chan struct{}
 	at      []time.Time // of the accepts
 }
@@ -48,7 +50,10 @@ func (l *listener) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-func (l *listener) Close() error { close(l.closed); return nil }
+func (l *listener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
 
 var errFiles = errors.New("too many open files")
 
@@ -103,8 +108,7 @@ func TestServeWaitsForItsConnectionsAndEndsTheirContexts(t *testing.T) {
 			}})
 		}()
 		synctest.Wait()
-		close(l.closed) // from outside
-		l.closed = make(chan struct{})
+		require.NoError(t, l.Close()) // from outside
 		err := <-ended
 		require.ErrorIs(t, err, net.ErrClosed)
 		require.ErrorContains(t, err, "gate x")
@@ -119,7 +123,7 @@ func TestAConnectionThatIsRefusedEndsNothing(t *testing.T) {
 		second, far := net.Pipe()
 		l := listen(result{first, nil}, result{second, nil})
 		ctx, stop := context.WithCancel(t.Context())
-		ended, waits, seen := make(chan error, 1), 0, 0
+		ended, waits, seen := make(chan error, 1), 0, 0 // read after ended
 		go func() {
 			ended <- accept.Serve(ctx, l, accept.Gate{Name: "gate", Log: quiet, Wait: func(context.Context) { waits++ }, Admit: func(c net.Conn) func(context.Context) {
 				if seen++; seen == 1 {
