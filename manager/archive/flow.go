@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"leasehold/models"
@@ -15,7 +14,6 @@ import (
 	"leasehold/shared/fetch"
 	"leasehold/shared/space"
 	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/work"
 )
 
@@ -103,67 +101,15 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	return outcome, nil
 }
 
-// Run ingests results and issues work-items until ctx ends. Results come before new
-// work. One call of Next is pending at any time and is not canceled when another event
-// arrives, because its answer may be a result that is held for this manager; such an
-// event makes Run issue in addition.
+// Run ingests results and issues work-items until ctx ends (work.Loop).
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var asking sync.WaitGroup
-	defer asking.Wait()
-	defer cancel()
-	client := work.Client{Repo: repo}
-	look := time.NewTicker(f.Look)
-	defer look.Stop()
-	steps := make(chan answer, 1)
-	ask := func(hungry bool) {
-		asking.Go(func() {
-			step, err := client.Next(ctx, models.ActionResearch, hungry)
-			steps <- answer{step, err}
-		})
-	}
-	ask(true)
-	for {
-		hungry := true // for capacity, because there may be something to select
-		var err error
-		select {
-		case a := <-steps:
-			if hungry, err = f.step(ctx, client, a); err == nil {
-				ask(hungry)
-			}
-		case <-f.curated:
-			_, err = f.issueAll(ctx, client)
-		case <-look.C:
-			if err = (task.Client{Repo: repo}).ReviveStuck(ctx, models.ActionResearch); err == nil {
-				_, err = f.issueAll(ctx, client)
-			}
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// answer is the result of Client.Next.
-type answer struct {
-	step work.Step
-	err  error
-}
-
-// step ingests a result, or issues work-items while there is capacity. It reports
-// whether there may be more to issue.
-func (f *Flow) step(ctx context.Context, client work.Client, a answer) (hungry bool, err error) {
-	switch {
-	case a.err != nil:
-		return false, a.err
-	case a.step.Result != nil:
-		return true, f.ingest(ctx, client, a.step.Result)
-	}
-	return f.issueAll(ctx, client)
+	return work.Loop{
+		Client: work.Client{Repo: repo}, Action: models.ActionResearch, Look: f.Look, Wake: f.curated, Hungry: true,
+		Ingest: func(ctx context.Context, client work.Client, h *work.Held) (hungry bool, err error) {
+			return true, f.ingest(ctx, client, h)
+		},
+		Issue: f.issueAll,
+	}.Run(ctx)
 }
 
 // busy converts the parts that must not be selected for the catalog.

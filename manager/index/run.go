@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"time"
 
 	"leasehold/models"
 	"leasehold/shared/batch"
@@ -16,74 +14,28 @@ import (
 	"leasehold/shared/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/work"
 )
 
-// Run ingests results and issues the batches of visits until ctx ends. One call of Next is
-// pending at any time and is not cancelled when another event arrives, because its answer
-// may be a result that is held for this manager.
+// Run ingests results and issues the batches of visits until ctx ends (work.Loop).
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	if f.Index == nil {
 		<-ctx.Done()
 		return nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var asking sync.WaitGroup
-	defer asking.Wait()
-	defer cancel()
 	f.setSession(repo)
 	defer f.setSession(nil)
-	client := work.Client{Repo: repo}
-	look := time.NewTicker(f.Look)
-	defer look.Stop()
-	steps := make(chan answer, 1)
-	ask := func(hungry bool) {
-		asking.Go(func() {
-			step, err := client.Next(ctx, models.ActionIndex, hungry)
-			steps <- answer{step, err}
-		})
-	}
-	ask(false)
-	for {
-		var err error
-		select {
-		case a := <-steps:
-			if err = f.step(ctx, client, a); err == nil {
-				ask(f.queue.first() != nil)
-			}
-		case <-f.queue.wake:
+	return work.Loop{
+		Client: work.Client{Repo: repo}, Action: models.ActionIndex, Look: f.Look, Wake: f.queue.wake,
+		Ingest: func(ctx context.Context, client work.Client, h *work.Held) (hungry bool, err error) {
+			err = f.ingest(ctx, client, h)
+			return f.queue.first() != nil, err
+		},
+		Issue: func(ctx context.Context, client work.Client) (hungry bool, err error) {
 			err = f.issueAll(ctx, client)
-		case <-look.C:
-			if err = (task.Client{Repo: repo}).ReviveStuck(ctx, models.ActionIndex); err == nil {
-				err = f.issueAll(ctx, client)
-			}
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// answer is the result of Client.Next.
-type answer struct {
-	step work.Step
-	err  error
-}
-
-// step ingests a result, or issues batches while there is capacity.
-func (f *Flow) step(ctx context.Context, client work.Client, a answer) error {
-	switch {
-	case a.err != nil:
-		return a.err
-	case a.step.Result != nil:
-		return f.ingest(ctx, client, a.step.Result)
-	}
-	return f.issueAll(ctx, client)
+			return f.queue.first() != nil, err
+		},
+	}.Run(ctx)
 }
 
 // ingest passes the outcome of a batch to the manager that visits its repository, and then

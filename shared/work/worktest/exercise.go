@@ -44,7 +44,7 @@ func Exercise(t *testing.T, connect Connect) {
 // the scenario's bubble, and closes it. A nil journal is one in memory.
 func ExerciseOn(t *testing.T, connect Connect, newJournal func(testing.TB) journal.Journal) {
 	for _, set := range [][]scenario{statusScenarios, leaseScenarios, claimScenarios, giveBackScenarios, lossScenarios,
-		expiryScenarios, resultScenarios, managerScenarios, capacityScenarios, foreignScenarios, visitScenarios} {
+		expiryScenarios, resultScenarios, managerScenarios, capacityScenarios, loopScenarios, foreignScenarios, visitScenarios} {
 		for _, s := range set {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()

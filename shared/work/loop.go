@@ -1,0 +1,88 @@
+package work
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"leasehold/shared/task"
+)
+
+// Loop is the loop of a manager for one action: it ingests results, and issues work-items
+// while there is capacity. Results come before new work.
+//
+// One call of Client.Next is pending at any time and is not cancelled when another event
+// arrives, because its answer may be a result that is held for this manager. Such an event
+// makes the loop issue in addition. Ingest and Issue are called one at a time.
+type Loop struct {
+	Client Client
+	Action string
+	Look   time.Duration   // how often to issue, and to revive stuck tasks, when no event arrives; above 0
+	Wake   <-chan struct{} // receives when there may be something new to issue; capacity 1
+	Hungry bool            // whether there may be something to issue at the start
+	// Ingest ingests a result that is held for this manager and ends its hold. It reports
+	// whether there may be more to issue.
+	Ingest func(ctx context.Context, client Client, h *Held) (hungry bool, err error)
+	// Issue issues work-items until there is no capacity or nothing is left. It reports
+	// whether there may be more to issue.
+	Issue func(ctx context.Context, client Client) (hungry bool, err error)
+}
+
+// Run works until ctx ends, and returns nil then; or until a call or function fails, and
+// returns that error. No goroutine of it is left then.
+func (l Loop) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	look := time.NewTicker(l.Look)
+	defer look.Stop()
+	answers := make(chan answer, 1)
+	ask := func(hungry bool) {
+		asking.Go(func() {
+			step, err := l.Client.Next(ctx, l.Action, hungry)
+			answers <- answer{step, err}
+		})
+	}
+	ask(l.Hungry)
+	for {
+		var hungry bool
+		var err error
+		select {
+		case a := <-answers:
+			if hungry, err = l.handle(ctx, a); err == nil {
+				ask(hungry)
+			}
+		case <-l.Wake:
+			_, err = l.Issue(ctx, l.Client)
+		case <-look.C:
+			if err = (task.Client{Repo: l.Client.Repo}).ReviveStuck(ctx, l.Action); err == nil {
+				_, err = l.Issue(ctx, l.Client)
+			}
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// answer is what Client.Next returned.
+type answer struct {
+	step Step
+	err  error
+}
+
+// handle ingests the result of an answer, or issues work-items if it has none.
+func (l Loop) handle(ctx context.Context, a answer) (hungry bool, err error) {
+	switch {
+	case a.err != nil:
+		return false, a.err
+	case a.step.Result != nil:
+		return l.Ingest(ctx, l.Client, a.step.Result)
+	}
+	return l.Issue(ctx, l.Client)
+}

@@ -1,0 +1,139 @@
+package worktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/work"
+)
+
+var loopScenarios = []scenario{
+	{"LoopIssuesWhileThereIsCapacityAndIngestsAllResults", loopDrains},
+	{"LoopIssuesOnAWakeAndAtALookWhileACallIsPending", loopIssuesBeside},
+	{"LoopEndsWithItsContextAndWithErrors", loopEnds},
+}
+
+// looping is a manager's loop and what it has done.
+type looping struct {
+	*session
+	wake  chan struct{}
+	stop  context.CancelFunc
+	ended chan error
+
+	mu       sync.Mutex // guards what follows
+	waiting  []string   // parts that can be selected
+	ingested []string
+	issues   int   // calls of Issue
+	err      error // of Ingest
+}
+
+// change changes what the loop uses.
+func (l *looping) change(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+}
+
+func (l *looping) issued() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.issues
+}
+
+// loop starts a manager's loop that issues one task for each part.
+func (f *fixture) loop(hungry bool, parts ...string) *looping {
+	ctx, stop := context.WithCancel(f.Context())
+	l := &looping{session: f.manager("manager-1"), waiting: parts, wake: make(chan struct{}, 1), stop: stop, ended: make(chan error, 1)}
+	run := work.Loop{
+		Client: l.work, Action: dig, Look: time.Minute, Wake: l.wake, Hungry: hungry,
+		Ingest: func(ctx context.Context, c work.Client, h *work.Held) (bool, error) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.ingested = append(l.ingested, h.Part)
+			return true, errors.Join(l.err, c.Ingested(ctx, h))
+		},
+		Issue: l.issueAll,
+	}
+	go func() { l.ended <- run.Run(ctx) }()
+	f.pass(time.Second)
+	return l
+}
+
+func (l *looping) issueAll(ctx context.Context, c work.Client) (hungry bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.issues++
+	for len(l.waiting) > 0 {
+		seen, err := c.InProgress(ctx, dig)
+		if err != nil {
+			return false, err
+		}
+		issued, err := c.Issue(ctx, seen, toDig("site", l.waiting[0]), 0)
+		if err != nil || !issued {
+			return true, err
+		}
+		l.waiting = l.waiting[1:]
+	}
+	return false, nil
+}
+
+func loopDrains(f *fixture) {
+	var parts []string
+	for n := range 10 {
+		parts = append(parts, fmt.Sprintf("part-%d", n))
+	}
+	l := f.loop(true, parts...)
+	require.Len(f, f.state().tasks, 1, "without workers, one task waits")
+	w := f.worker("worker-1", 2)
+	for range parts {
+		i := w.claim()
+		require.NoError(f, w.report(i, i.Parts[0], true))
+		f.pass(time.Second)
+		require.LessOrEqual(f, len(f.state().tasks), 3, "the queue is short")
+	}
+	l.stop()
+	require.NoError(f, receive(f, l.ended))
+	require.Equal(f, parts, l.ingested)
+	require.Empty(f, l.waiting)
+	require.Empty(f, f.state().leases)
+}
+
+func loopIssuesBeside(f *fixture) {
+	l := f.loop(false)
+	f.pass(time.Second)
+	require.Zero(f, l.issued(), "the pending call waits for results only")
+	l.change(func() { l.waiting = []string{"a"} })
+	l.wake <- struct{}{}
+	f.pass(time.Second)
+	require.Equal(f, 1, l.issued())
+	w := f.worker("worker-1", 1)
+	require.NoError(f, w.report(w.claim(), "a", true))
+	f.pass(time.Second)
+	l.change(func() { require.Equal(f, []string{"a"}, l.ingested, "the call that was pending got the result") })
+	require.Equal(f, 2, l.issued(), "it is hungry now, and there is capacity")
+	f.pass(time.Minute)
+	require.Equal(f, 3, l.issued(), "at a look")
+	l.stop()
+	require.NoError(f, receive(f, l.ended))
+}
+
+func loopEnds(f *fixture) {
+	l := f.loop(true, "a")
+	full := errors.New("the catalog is full")
+	l.change(func() { l.err = full })
+	w := f.worker("worker-1", 1)
+	require.NoError(f, w.report(w.claim(), "a", true))
+	require.ErrorIs(f, receive(f, l.ended), full)
+	l.stop()
+	l.closeInOrder()
+
+	l = f.loop(true)
+	l.kill()
+	f.pass(sessionTTL)
+	require.Error(f, receive(f, l.ended), "the session is lost")
+}
