@@ -14,7 +14,7 @@ import (
 
 var loopScenarios = []scenario{
 	{"LoopIssuesWhileThereIsCapacityAndIngestsAllResults", loopDrains},
-	{"LoopIssuesOnAWakeAndAtALookWhileACallIsPending", loopIssuesBeside},
+	{"LoopIssuesOnAWakeAndAtATickWhileACallIsPending", loopIssuesBeside},
 	{"LoopEndsWithItsContextAndWithErrors", loopEnds},
 }
 
@@ -117,7 +117,7 @@ func loopIssuesBeside(f *fixture) {
 	l.change(func() { require.Equal(f, []string{"a"}, l.ingested, "the call that was pending got the result") })
 	require.Equal(f, 2, l.issued(), "it is hungry now, and there is capacity")
 	f.pass(time.Minute)
-	require.Equal(f, 3, l.issued(), "at a look")
+	require.Equal(f, 3, l.issued(), "a minute has passed")
 	l.stop()
 	require.NoError(f, receive(f, l.ended))
 }
