@@ -113,9 +113,10 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 		if in.def.Options.Volatile {
 			continue
 		}
-		if s.new == nil {
+		switch {
+		case s.new == nil:
 			facts = append(facts, journal.Gone(s.old.Ref))
-		} else {
+		case e.state.isLatest(s):
 			facts = append(facts, s.new)
 		}
 	}
@@ -134,6 +135,14 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 		e.enqueue(executed{facts: facts, traced: traced})
 	}
 	e.deliver(tx.messages)
+}
+
+// isLatest reports whether the journal needs the entry of a step that is not a removal: a
+// later step of the same transaction replaces it, so that its tuple is encoded once. The
+// first entry of a ref is always needed, because the journal must know the highest ref.
+func (st *state) isLatest(s step) bool {
+	now := st.entries[s.new.Ref]
+	return now == s.new || now == nil && s.old == nil
 }
 
 // irreversible reports whether a fact stands for a change that cannot be undone in

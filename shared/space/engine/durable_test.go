@@ -312,3 +312,44 @@ func TestASessionWhoseOpeningOrEndFailedCanBeOpenedAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestATupleThatATransactionChangesTwiceIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	var facts []journal.Fact
+	m := &journal.Memory{}
+	r := opened(t, run(t, engine.Config{Journal: m, Procedures: space.Procedures{
+		"change": func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
+			ref, err := tx.Put("s", item("kept", 1), space.PutOptions{})
+			if err != nil {
+				return nil, err
+			}
+			if err := tx.Replace(ref, item("kept", 2)); err != nil {
+				return nil, err
+			}
+			gone, err := tx.Put("s", item("gone", 1), space.PutOptions{})
+			if err != nil {
+				return nil, err
+			}
+			if err := tx.Replace(gone, item("gone", 2)); err != nil {
+				return nil, err
+			}
+			return tuple.New(ref, gone), tx.Take(gone)
+		},
+	}}))
+	m.Before = func(_ context.Context, records []journal.Record) error {
+		for _, r := range records {
+			facts = append(facts, r.Facts...)
+		}
+		return nil
+	}
+	refs := call(t, r, "change")
+
+	var entries []tuple.Tuple
+	for _, f := range facts {
+		if e, ok := f.(*journal.Entry); ok {
+			entries = append(entries, e.Tuple)
+		}
+	}
+	require.Equal(t, []tuple.Tuple{item("kept", 2), item("gone", 1)}, entries, "the last state of one that stays, and the first of one that goes, for its ref")
+	require.Contains(t, facts, journal.Gone(refs.Int64(1)))
+}
