@@ -13,8 +13,13 @@ import (
 	"leasehold/shared/space"
 )
 
+// maxReports is how many heartbeats a second are sent at most, because a worker with short
+// tasks changes its state thousands of times a second.
+const maxReports = 4
+
 // Heartbeat keeps one session alive: it reports the session's state at an interval,
-// and at once when the state changes. SetState may be called concurrently.
+// and when the state changes, at most four times a second. SetState may be called
+// concurrently.
 type Heartbeat struct {
 	repo     space.Repository
 	interval time.Duration
@@ -36,7 +41,8 @@ func NewHeartbeat(repo space.Repository, interval time.Duration, serves map[stri
 	return h
 }
 
-// SetState changes the state that the session reports. Run sends it at once.
+// SetState changes the state that the session reports. Run sends it at once, unless it
+// has sent four heartbeats within a second: of several changes in that time it sends the last.
 func (h *Heartbeat) SetState(state string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,7 +73,18 @@ func (h *Heartbeat) Beat(ctx context.Context) error {
 func (h *Heartbeat) Run(ctx context.Context) error {
 	tick := time.NewTicker(h.interval)
 	defer tick.Stop()
-	for {
+	var sent [maxReports]time.Time // the latest heartbeats, at n
+	for n := 0; ; n = (n + 1) % maxReports {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Until(sent[n].Add(min(time.Second, h.interval)))):
+		}
+		select {
+		case <-h.changed: // this heartbeat reports the change
+		default:
+		}
+		sent[n] = time.Now()
 		err := h.Beat(ctx)
 		switch {
 		case ctx.Err() != nil:

@@ -50,6 +50,25 @@ func TestHeartbeatIsSentAtItsIntervalAndAtEachChange(t *testing.T) {
 	})
 }
 
+func TestAStateThatChangesOftenIsReportedFourTimesASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &coordinator{answers: []error{nil}}
+		h := status.NewHeartbeat(c, time.Hour, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 2100*time.Millisecond)
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { done <- h.Run(ctx) }()
+		for n := range 1800 {
+			time.Sleep(time.Millisecond)
+			h.SetState(fmt.Sprint("task ", n))
+		}
+		require.NoError(t, <-done)
+		require.LessOrEqual(t, len(c.states), 3*4)
+		require.Equal(t, "task 1799", c.states[len(c.states)-1], "the last change is reported")
+	})
+}
+
 func TestHeartbeatGoesOnAfterABeatOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
