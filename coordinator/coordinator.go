@@ -35,6 +35,7 @@ import (
 	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/trace"
+	"leasehold/shared/transaction"
 	"leasehold/shared/visit"
 	"leasehold/shared/work"
 )
@@ -121,8 +122,13 @@ func (c *Coordinator) logLost(ctx context.Context) {
 }
 
 func procedures(c Config) space.Procedures {
+	var own []string // spaces of the protocols, whose tuples only they put and take
+	for _, d := range definitions() {
+		own = append(own, d.Name)
+	}
 	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures(),
-		c.Work.Task.AdminProcedures(), browse.Procedures(), interop.Procedures(), schedule.Procedures(), idempotency.Procedures())
+		c.Work.Task.AdminProcedures(), browse.Procedures(), interop.Procedures(), schedule.Procedures(), idempotency.Procedures(),
+		transaction.Procedures(own...))
 }
 
 // definitions returns the spaces of all protocols.

@@ -18,7 +18,7 @@ var callBounds = []time.Duration{
 // wait for something to happen, and are left out.
 var measuredVerbs = []space.Verb{
 	space.VerbPut, space.VerbPutP, space.VerbGet, space.VerbGetP, space.VerbGetAll, space.VerbQuery, space.VerbQueryP, space.VerbQueryAll,
-	space.VerbCount, space.VerbCall, space.VerbCreate, space.VerbList,
+	space.VerbGetUpTo, space.VerbQueryUpTo, space.VerbCount, space.VerbCall, space.VerbCreate, space.VerbList,
 }
 
 // durations returns the histograms of a coordinator, and those of calls over its gate by verb.

@@ -61,6 +61,8 @@ var rooms = []room{
 	{"shared/work/worktest", []string{"shared", "models"}, nil, "the protocols' scenarios need an engine to run on"},
 	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/transaction", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/transaction/transactiontest", []string{"shared"}, nil, "one suite for every way to an engine"},
 	{"shared/idempotency", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/interop", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
 	{"shared/supervisor", nil, nil, "goroutines are supervised without knowing what they do"},
@@ -83,7 +85,7 @@ var rooms = []room{
 	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
 	{"leaseholdtest", []string{"shared/space", "shared/task", "shared/lease", "shared/status", "shared/browse"}, []string{"worker", "models", "shared/fault"}, "a coordinator for tests of users has the protocols of tasks, and knows no mode"},
 	{"gospace", []string{"shared/space", "shared/tuple", "shared/fault", "shared/interop", "coordinator/gate/native", "coordinator/gate/gospace/gob"}, nil, "a library for programs hosts and joins spaces, and knows no mode"},
-	{"spaces", []string{"shared/space", "shared/tuple", "shared/trace", "shared/fault", "shared/interop", "shared/browse", "shared/datadir", "coordinator/gate"}, nil, "a library for programs hosts spaces and opens gates, and knows no mode"},
+	{"spaces", []string{"shared/space", "shared/tuple", "shared/trace", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "shared/datadir", "coordinator/gate"}, nil, "a library for programs hosts spaces and opens gates, and knows no mode"},
 	{"examples", []string{"shared", "models", "spaces", "gospace"}, []string{"tup4fun", "internal/binary"}, "examples are read by users, and their models are checked"},
 	{"internal", nil, []string{all}, "tools stand alone; only their tests look at the house"},
 }

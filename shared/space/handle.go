@@ -59,6 +59,19 @@ func (h handle) QueryAll(ctx context.Context, p tuple.Template) ([]tuple.Tuple, 
 	return r.Tuples, err
 }
 
+func (h handle) GetUpTo(ctx context.Context, p tuple.Template, limit int) ([]tuple.Tuple, error) {
+	return h.upTo(ctx, VerbGetUpTo, p, limit)
+}
+
+func (h handle) QueryUpTo(ctx context.Context, p tuple.Template, limit int) ([]tuple.Tuple, error) {
+	return h.upTo(ctx, VerbQueryUpTo, p, limit)
+}
+
+func (h handle) upTo(ctx context.Context, v Verb, p tuple.Template, limit int) ([]tuple.Tuple, error) {
+	r, err := h.conn.Do(ctx, Request{Verb: v, Space: h.name, Template: p, Limit: limit})
+	return r.Tuples, err
+}
+
 func (h handle) Count(ctx context.Context, p tuple.Template) (int, error) {
 	r, err := h.do(ctx, VerbCount, p)
 	return r.Count, err

@@ -47,6 +47,11 @@ type Space interface {
 	Query(ctx context.Context, p tuple.Template) (tuple.Tuple, error)
 	QueryP(ctx context.Context, p tuple.Template) (tuple.Tuple, bool, error)
 	QueryAll(ctx context.Context, p tuple.Template) ([]tuple.Tuple, error)
+	// GetUpTo takes the first limit matches in the order of the kind, or fewer if more do not
+	// fit MaxReply bytes; it takes at least one if there is one. A limit below 1 is
+	// fault.ErrInvalid. QueryUpTo is the same without taking.
+	GetUpTo(ctx context.Context, p tuple.Template, limit int) ([]tuple.Tuple, error)
+	QueryUpTo(ctx context.Context, p tuple.Template, limit int) ([]tuple.Tuple, error)
 	// Count counts the matches.
 	Count(ctx context.Context, p tuple.Template) (int, error)
 	// Notify subscribes to the changes of tuples that match, from now on; a nil

@@ -68,10 +68,12 @@ const (
 	VerbEnd
 	VerbAck  // ends gets with Ack: what they took is gone for good
 	VerbBack // ends gets with Ack: what they took comes back to its old place
+	VerbGetUpTo
+	VerbQueryUpTo
 )
 
 var verbNames = [...]string{"", "create", "list", "put", "putp", "get", "getp", "getall", "query",
-	"queryp", "queryall", "count", "call", "receive", "notify", "next", "unnotify", "end", "ack", "back"}
+	"queryp", "queryall", "count", "call", "receive", "notify", "next", "unnotify", "end", "ack", "back", "getupto", "queryupto"}
 
 // String returns the verb's name.
 func (v Verb) String() string {
@@ -88,7 +90,10 @@ func (v Verb) Changes() bool {
 }
 
 // Takes reports whether the verb takes tuples out of a space.
-func (v Verb) Takes() bool { return v == VerbGet || v == VerbGetP || v == VerbGetAll }
+func (v Verb) Takes() bool { return v == VerbGet || v == VerbGetP || v.TakesMany() }
+
+// TakesMany reports whether the verb takes any number of tuples out of a space.
+func (v Verb) TakesMany() bool { return v == VerbGetAll || v == VerbGetUpTo }
 
 // Request is one call as it travels to the engine. The verb decides which fields are
 // used.
@@ -99,6 +104,7 @@ type Request struct {
 	Tuple        tuple.Tuple // of a put
 	Template     tuple.Template
 	TTL          time.Duration // of a put
+	Limit        int           // of VerbGetUpTo and VerbQueryUpTo: tuples, at least 1
 	Procedure    string        // of a call
 	Args         tuple.Tuple   // of the procedure
 	Options      Options       // of a create
@@ -165,6 +171,9 @@ func (r Request) Validate() error {
 	if r.TTL < 0 {
 		return fmt.Errorf("%w: a TTL of %s, want 0 or more", fault.ErrInvalid, r.TTL)
 	}
+	if limited := r.Verb == VerbGetUpTo || r.Verb == VerbQueryUpTo; limited && r.Limit < 1 {
+		return fmt.Errorf("%w: at most %d tuples, want a limit of at least 1", fault.ErrInvalid, r.Limit)
+	}
 	return nil
 }
 
@@ -172,7 +181,7 @@ func (r Request) Validate() error {
 type Reply struct {
 	Found        bool          // a match, a message or an event, for the verbs that look for one
 	Tuple        tuple.Tuple   // that was found, or the result of a procedure
-	Tuples       []tuple.Tuple // that GetAll or QueryAll found
+	Tuples       []tuple.Tuple // that a verb for several tuples found
 	Count        int
 	Infos        []Info
 	Events       []Event

@@ -32,12 +32,12 @@ func TestExpiredSurvivesItsArguments(t *testing.T) {
 func TestVerbsHaveNames(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for v := space.VerbCreate; v <= space.VerbBack; v++ {
+	for v := space.VerbCreate; v <= space.VerbQueryUpTo; v++ {
 		require.NotEmpty(t, v.String())
 		require.False(t, seen[v.String()])
 		seen[v.String()] = true
 	}
-	require.Empty(t, (space.VerbBack + 1).String())
+	require.Empty(t, (space.VerbQueryUpTo + 1).String())
 }
 
 func TestNormalizeFillsInDefaults(t *testing.T) {

@@ -53,6 +53,9 @@ func Join(sets ...Procedures) Procedures {
 // Tx is what a procedure reads and writes. Spaces are named; tuples in them are found
 // by template, and then identified by their Ref.
 type Tx interface {
+	// Exists reports whether there is a space; the other methods find nothing in one that
+	// does not exist.
+	Exists(space string) bool
 	// Find returns the tuple that a get would take, of those that keep accepts, and
 	// reports whether there is one; a nil keep accepts all.
 	Find(space string, p tuple.Template, keep func(Entry) bool) (Entry, bool)

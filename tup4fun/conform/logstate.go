@@ -41,14 +41,14 @@ func refused(e trace.Event) bool {
 	switch e.Operation {
 	case trace.Call, "create", "putp":
 		return e.Ref == 0
-	case "put", "get", "getp", "getall", "query", "queryp", "queryall":
+	case "put", "get", "getp", "getall", "getupto", "query", "queryp", "queryall", "queryupto":
 		return e.Ref == 0 && e.Result != trace.OK
 	}
 	return false
 }
 
 // readOperations lists the operations that change nothing.
-var readOperations = []string{"query", "queryp", "queryall"}
+var readOperations = []string{"query", "queryp", "queryall", "queryupto"}
 
 // apply applies an event. It returns the state of the tuple before the event (nil if it
 // did not exist) and, if the event contradicts the log before it, a description.
@@ -178,7 +178,8 @@ func arrives(e trace.Event) string {
 // places lists where a tuple must be for an operation. Operations that are missing here
 // accept any place.
 var places = map[string]string{
-	"get": visible, "getp": visible, "getall": visible, "query": visible, "queryp": visible, "queryall": visible,
+	"get": visible, "getp": visible, "getall": visible, "getupto": visible,
+	"query": visible, "queryp": visible, "queryall": visible, "queryupto": visible,
 	"done": held, "ack": taken,
 }
 
@@ -204,7 +205,7 @@ func (l *logState) applyChange(t *tupleState, e trace.Event) string {
 			return fmt.Sprintf("tuple %d comes back, but no session holds it", e.Ref)
 		}
 		t.place = visible
-	case "get", "getp", "getall":
+	case "get", "getp", "getall", "getupto":
 		t.place = taken
 	case "take", "done", trace.Ack:
 		delete(l.tuples, e.Ref)

@@ -16,7 +16,7 @@ func TestAnErrorInAMapIsReportedWithItsPosition(t *testing.T) {
 	t.Parallel()
 	for source, says := range map[string]string{
 		"on put lease":                    "m.map:1:13: expected -> and the actions of the model, found the end of the file",
-		"on shove lease -> S.put(1)":      "m.map:1:4: expected an operation of the log (ack, any, back, begin, done, end, expire, get, getall, getp, hold, put, putp, query, queryall, queryp, replace, restore, take), found shove",
+		"on shove lease -> S.put(1)":      "m.map:1:4: expected an operation of the log (ack, any, back, begin, done, end, expire, get, getall, getp, getupto, hold, put, putp, query, queryall, queryp, queryupto, replace, restore, take), found shove",
 		"ignore put s":                    "m.map:1:13: expected ; after the item at 1:1, found the end of the file",
 		"const N = x;":                    "m.map:1:11: expected a number, found x",
 		"const N = 99999999999999999999;": "m.map:1:11: expected a number of at most 64 bits, found 99999999999999999999",

@@ -8,8 +8,8 @@ import (
 )
 
 // operations are the operations of events.
-var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire", "get", "getall", "getp", "hold", "put", "putp",
-	"query", "queryall", "queryp", "replace", "restore", "take"}
+var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire", "get", "getall", "getp", "getupto", "hold", "put", "putp",
+	"query", "queryall", "queryp", "queryupto", "replace", "restore", "take"}
 
 // pattern reads OPERATION{|OPERATION} [visible|held] [SPACE] [TUPLE [to TUPLE]]
 // [= RESULT{|RESULT}] [in PROCEDURE{|PROCEDURE}] [from ROLE[(VARIABLE)]].

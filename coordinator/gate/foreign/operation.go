@@ -55,7 +55,7 @@ func (a Access) Check(o Operation) error {
 		return fmt.Errorf("%s %s: %w: this gate is read-only", o.Verb, o.Space, fault.ErrForbidden)
 	case changes && protocolSpaces[o.Space]:
 		return fmt.Errorf("%s %s: %w: foreign programs can only query this space", o.Verb, o.Space, fault.ErrForbidden)
-	case o.Space == task.Space && o.Verb == space.VerbGetAll:
+	case o.Space == task.Space && o.Verb.TakesMany():
 		return fmt.Errorf("get all tasks: %w: a get of a task is a claim, and claims one at a time", fault.ErrForbidden)
 	}
 	return nil

@@ -213,7 +213,7 @@ func sizeOfReply(r space.Reply) int64 {
 // hasLargeAnswer reports whether the answer to a request may be large.
 func (g *Gate) hasLargeAnswer(r space.Request) bool {
 	switch r.Verb {
-	case space.VerbGetAll, space.VerbQueryAll, space.VerbList:
+	case space.VerbGetAll, space.VerbQueryAll, space.VerbGetUpTo, space.VerbQueryUpTo, space.VerbList:
 		return true
 	case space.VerbCall:
 		return slices.Contains(g.LargeAnswers, r.Procedure)

@@ -19,6 +19,7 @@ import (
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/space/spacetest"
+	"leasehold/shared/transaction/transactiontest"
 	"leasehold/shared/work/worktest"
 )
 
@@ -141,6 +142,20 @@ func (fx *fixture) session(id string, ttl time.Duration) *remote.Conn {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	spacetest.Exercise(t, func(t *testing.T, p space.Procedures) spacetest.Open {
+		fx := newFixture(t, p, native.Config{})
+		return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
+			c, err := fx.dial(ctx, remote.Config{Session: id, TTL: ttl})
+			if err != nil {
+				return nil, err
+			}
+			return space.Over(c), nil
+		}
+	})
+}
+
+func TestTransactions(t *testing.T) {
+	t.Parallel()
+	transactiontest.Exercise(t, func(t *testing.T, p space.Procedures) spacetest.Open {
 		fx := newFixture(t, p, native.Config{})
 		return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
 			c, err := fx.dial(ctx, remote.Config{Session: id, TTL: ttl})

@@ -209,7 +209,7 @@ func (e *Engine) earlierAnswer(s *session, r space.Request) (reply space.Reply, 
 	switch {
 	case len(reply.Tuples) == 0:
 		return space.Reply{}, true, fmt.Errorf("operation %d: %w: it has happened, but its answer of %d bytes is no longer kept", r.Op.Seq, fault.ErrConflict, given.DroppedBytes)
-	case r.Verb != space.VerbGetAll:
+	case !r.Verb.TakesMany():
 		reply.Tuple, reply.Tuples = reply.Tuples[0], nil
 	}
 	return reply, true, nil

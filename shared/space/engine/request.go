@@ -239,8 +239,8 @@ func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 		return space.Reply{Count: in.visible.count(r.Template)}, nil
 	case space.VerbGet, space.VerbGetP, space.VerbQuery, space.VerbQueryP:
 		return tx.findOne(in, r)
-	case space.VerbGetAll, space.VerbQueryAll:
-		return tx.findAll(in, r)
+	case space.VerbGetAll, space.VerbQueryAll, space.VerbGetUpTo, space.VerbQueryUpTo:
+		return tx.findMany(in, r)
 	}
 	return space.Reply{}, fmt.Errorf("verb %d: %w", r.Verb, fault.ErrInvalid)
 }
@@ -335,7 +335,7 @@ func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
 
 // takeBy answers a get with what a procedure returns.
 func (tx *transaction) takeBy(procedure string, r space.Request) (space.Reply, error) {
-	if r.Verb == space.VerbGetAll {
+	if r.Verb.TakesMany() {
 		return space.Reply{}, fmt.Errorf("%w: tuples of this space are taken one at a time", fault.ErrInvalid)
 	}
 	reply, err := tx.Call(procedure, space.TakeArgs(r.Template, r.Verb == space.VerbGet))
@@ -361,14 +361,21 @@ func (tx *transaction) findOne(in *spaceState, r space.Request) (space.Reply, er
 	return space.Reply{Found: true, Tuple: r.ReplyTuple(x.Tuple)}, nil
 }
 
-// findAll finds all matches, and takes them if the verb takes.
-func (tx *transaction) findAll(in *spaceState, r space.Request) (space.Reply, error) {
-	found := in.visible.matches(r.Template)
+// findMany finds all matches, or those up to the limit of the request, and takes them if the
+// verb takes.
+func (tx *transaction) findMany(in *spaceState, r space.Request) (space.Reply, error) {
+	var found []*entry
 	size := 0
-	for _, x := range found {
-		if size += x.Tuple.Size() + space.ReplyOverhead; size > space.MaxReply {
-			return space.Reply{}, fmt.Errorf("%w: the %d matches take more than %d bytes", fault.ErrTooLarge, len(found), space.MaxReply)
+	in.visible.each(r.Template, func(x *entry) bool {
+		size += x.Tuple.Size() + space.ReplyOverhead
+		if r.Limit > 0 && size > space.MaxReply {
+			return false
 		}
+		found = append(found, x)
+		return len(found) != r.Limit && size <= space.MaxReply
+	})
+	if r.Limit == 0 && size > space.MaxReply {
+		return space.Reply{}, fmt.Errorf("%w: the %d matches take more than %d bytes", fault.ErrTooLarge, in.visible.count(r.Template), space.MaxReply)
 	}
 	tx.traceLookup(r, found...)
 	if len(found) == 0 {

@@ -122,6 +122,8 @@ func (in *spaceState) views(entries []*entry) []space.Entry {
 	return vs
 }
 
+func (tx *transaction) Exists(name string) bool { return tx.st.spaces[name] != nil }
+
 func (tx *transaction) Find(name string, p tuple.Template, keep func(space.Entry) bool) (space.Entry, bool) {
 	in := tx.st.spaces[name]
 	if in == nil {

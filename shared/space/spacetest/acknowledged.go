@@ -177,6 +177,17 @@ var acknowledgements = []struct {
 		w.ends(space.VerbBack, 1)
 		require.Equal(w, []int{1, 2, 3, 4}, w.numbers(w.s))
 	}},
+	{"a get with a limit that is repeated has its answer, and what it took comes back", func(w *carrier) {
+		w.put(w.s, "a", 1, 2, 3)
+		for range 2 {
+			r, err := w.conn.Do(w.Context(), space.Request{Verb: space.VerbGetUpTo, Op: space.OpID{Session: "carrier", Seq: 1}, Ack: true, Space: "s", Template: anything, Limit: 2})
+			require.NoError(w, err)
+			require.Equal(w, []int{1, 2}, numbersOf(r.Tuples))
+			require.Equal(w, []int{3}, w.numbers(w.s))
+		}
+		w.ends(space.VerbBack, 1)
+		require.Equal(w, []int{1, 2, 3}, w.numbers(w.s))
+	}},
 	{"several gets are acknowledged at once, or taken back", func(w *carrier) {
 		w.put(w.s, "a", 1, 2, 3, 4, 5)
 		for n := range 5 {

@@ -75,6 +75,44 @@ var operations = []behaviour{
 		require.NoError(w, err)
 		require.Empty(w, all)
 	}},
+	{"the forms with a limit return and take the first matches up to it", func(w *fixture) {
+		w.put(w.s, "a", 1, 2, 3)
+		w.put(w.s, "b", 4)
+		for _, c := range []struct {
+			find  func(context.Context, tuple.Template, int) ([]tuple.Tuple, error)
+			limit int
+			want  []int
+		}{
+			{w.s.QueryUpTo, 2, []int{1, 2}}, {w.s.QueryUpTo, 9, []int{1, 2, 3}}, {w.s.GetUpTo, 2, []int{1, 2}},
+			{w.s.QueryUpTo, 2, []int{3}}, {w.s.GetUpTo, 3, []int{3}}, {w.s.GetUpTo, 3, nil},
+		} {
+			all, err := c.find(w.Context(), anyItem("a"), c.limit)
+			require.NoError(w, err)
+			require.Equal(w, c.want, numbersOf(all))
+		}
+		require.Equal(w, []int{4}, w.numbers(w.s))
+		for _, limit := range []int{0, -1} {
+			_, err := w.s.GetUpTo(w.Context(), anything, limit)
+			require.ErrorIs(w, err, fault.ErrInvalid)
+			require.ErrorContains(w, err, "want a limit of at least 1")
+		}
+	}},
+	{"the forms with a limit return what fits one reply", func(w *fixture) {
+		const all = 2 * space.MaxReply / tuple.MaxBytes
+		large := tuple.New("a", int64(1), string(make([]byte, tuple.MaxBytes-100)))
+		for range all {
+			require.NoError(w, w.s.Put(w.Context(), large, 0))
+		}
+		found, err := w.s.QueryUpTo(w.Context(), large.Exactly(), all)
+		require.NoError(w, err)
+		require.Len(w, found, space.MaxReply/tuple.MaxBytes)
+		for taken := 0; taken < all; taken += len(found) {
+			found, err = w.s.GetUpTo(w.Context(), large.Exactly(), all)
+			require.NoError(w, err)
+			require.NotEmpty(w, found)
+		}
+		require.Zero(w, w.queryP(w.s, large.Exactly()))
+	}},
 	{"the empty tuple is a tuple", func(w *fixture) {
 		require.NoError(w, w.s.Put(w.Context(), nil, 0))
 		require.NoError(w, w.s.Put(w.Context(), tuple.New(), 0))
@@ -133,6 +171,8 @@ func everyOperation(ctx context.Context, s space.Space) map[string]error {
 	_, errs["get"] = s.Get(ctx, anyItem("a"))
 	_, _, errs["getp"] = s.GetP(ctx, anyItem("a"))
 	_, errs["getall"] = s.GetAll(ctx, anyItem("a"))
+	_, errs["getupto"] = s.GetUpTo(ctx, anyItem("a"), 1)
+	_, errs["queryupto"] = s.QueryUpTo(ctx, anyItem("a"), 1)
 	_, errs["query"] = s.Query(ctx, anyItem("a"))
 	_, _, errs["queryp"] = s.QueryP(ctx, anyItem("a"))
 	_, errs["queryall"] = s.QueryAll(ctx, anyItem("a"))

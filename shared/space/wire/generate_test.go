@@ -43,6 +43,7 @@ func request(t *rapid.T) space.Request {
 		Space: names.Draw(t, "space"), Procedure: names.Draw(t, "procedure"),
 		TTL:     time.Duration(rapid.Int64Min(0).Draw(t, "ttl")),
 		Options: maybe(t, rapid.Custom(options)), Subscription: rapid.Int64().Draw(t, "subscription"),
+		Limit: rapid.IntMin(1).Draw(t, "limit"),
 	}
 	r.Tuple, r.Args = maybe(t, tuples()), maybe(t, tuples())
 	r.Acknowledged = maybe(t, rapid.SliceOfN(rapid.Uint64(), 1, space.MaxAcknowledged))

@@ -35,6 +35,7 @@ func golden(t testing.TB) map[string]wire.Frame {
 		"get":    {Verb: space.VerbGet, Space: "task", Template: tuple.Match("task", tuple.AnyString, tuple.Formal{Type: "opaque:n"})},
 		"create": {Verb: space.VerbCreate, Space: "task", Options: space.Options{Kind: space.Ordered, OrderBy: 5, Capacity: 9, Overflow: space.DropOldest, Volatile: true}},
 		"call":   {Verb: space.VerbCall, Op: space.OpID{Session: "worker-1", Seq: space.AutoSeq}, Procedure: "task.claim", Args: tuple.New()},
+		"upto":   {Verb: space.VerbGetUpTo, Space: "task", Template: tuple.Match("task"), Limit: 300},
 		"next":   {Verb: space.VerbNext, Subscription: 300},
 		"ack":    {Verb: space.VerbAck, Op: space.OpID{Session: "worker-1", Seq: space.AutoSeq + 1}, Acknowledged: []uint64{space.AutoSeq + 2, space.AutoSeq + 3}},
 	} {

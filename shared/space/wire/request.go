@@ -24,6 +24,7 @@ func (c *coder) request(r *space.Request) {
 	c.boolean(12, &r.Recent)
 	c.tuple(13, &r.Args)
 	c.naturals(14, &r.Acknowledged)
+	integer(c, 15, &r.Limit) // of verbs that older gates refuse
 }
 
 func (c *coder) options(o *space.Options) {

@@ -1,0 +1,150 @@
+// Package transaction is the protocol of transactions that a client composes: a list of
+// operations on several spaces of one repository, which all happen or none. The list travels
+// as one request, so it works in process and over every connection.
+//
+//	transaction.Client{Repo: repo}.Run(ctx,
+//		transaction.Get("stock", tuple.Match("tea", tuple.AnyInt64)),
+//		transaction.Absent("blocked", tuple.Match("alice")),
+//		transaction.Put("orders", tuple.New("alice", "tea"), time.Hour))
+//
+// Invariants: the operations run in order in one procedure, and each sees the effects of
+// those before it. Nobody else sees a state in between. If a condition does not hold, or an
+// operation fails, nothing has happened.
+//
+// The operations cannot depend on what others found, because they are sent before. To change a
+// tuple, query it, compute, and then get exactly this tuple and put the new one: if another
+// session was faster the condition does not hold, and the caller repeats. For more than that,
+// register a procedure (space.Procedure).
+//
+// A connection that breaks does not repeat a transaction. But unlike that of a plain get, the
+// answer is not acknowledged: if the process of the caller dies before it has read the
+// answer, the transaction has happened all the same.
+package transaction
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// Bounds of a transaction. The tuples that it finds have the same bound as its operations.
+const (
+	MaxOps   = 64
+	MaxBytes = tuple.MaxBytes - 1<<10 // of the operations, encoded
+)
+
+// ErrUnmet means that a condition of a transaction does not hold, so that nothing has
+// happened. It is a fault.ErrConflict.
+var ErrUnmet = fmt.Errorf("nothing has happened: %w", fault.ErrConflict)
+
+// Kind is what an operation does.
+type Kind int64
+
+// The kinds of operation. The numbers are part of the protocol.
+const (
+	KindGet    Kind = 1 // takes a match
+	KindQuery  Kind = 2 // reads a match
+	KindAbsent Kind = 3 // requires that no visible tuple matches
+	KindPut    Kind = 4 // adds a tuple
+	KindRenew  Kind = 5 // starts the TTL of a match again
+)
+
+// Op is one operation. Get, Query, Absent, Put and Renew make one.
+type Op struct {
+	Kind     Kind
+	Space    string
+	Template tuple.Template // of all kinds but KindPut
+	Tuple    tuple.Tuple    // of KindPut
+	TTL      time.Duration  // of KindPut and KindRenew; 0: the tuple stays until it is taken
+}
+
+// Get takes the tuple that a get would take. The condition is that there is one.
+func Get(name string, p tuple.Template) Op { return Op{Kind: KindGet, Space: name, Template: p} }
+
+// Query reads the tuple that a query would find. The condition is that there is one.
+func Query(name string, p tuple.Template) Op { return Op{Kind: KindQuery, Space: name, Template: p} }
+
+// Absent has the condition that no tuple matches. A tuple that is held does not count.
+func Absent(name string, p tuple.Template) Op { return Op{Kind: KindAbsent, Space: name, Template: p} }
+
+// Put adds a tuple for a time to live, or until it is taken if ttl is 0. A full space is
+// fault.ErrOverloaded, because a transaction does not wait for capacity.
+func Put(name string, t tuple.Tuple, ttl time.Duration) Op {
+	return Op{Kind: KindPut, Space: name, Tuple: t, TTL: ttl}
+}
+
+// Renew starts the time to live of the tuple that a query would find again, with a new length; 0
+// is without end. The condition is that there is one.
+func Renew(name string, p tuple.Template, ttl time.Duration) Op {
+	return Op{Kind: KindRenew, Space: name, Template: p, TTL: ttl}
+}
+
+// String describes the operation for errors.
+func (o Op) String() string {
+	switch o.Kind {
+	case KindGet:
+		return fmt.Sprintf("get from %.100q %.200s", o.Space, o.Template)
+	case KindQuery:
+		return fmt.Sprintf("query %.100q %.200s", o.Space, o.Template)
+	case KindAbsent:
+		return fmt.Sprintf("absent in %.100q %.200s", o.Space, o.Template)
+	case KindPut:
+		return fmt.Sprintf("put into %.100q %.200s", o.Space, o.Tuple)
+	case KindRenew:
+		return fmt.Sprintf("renew in %.100q %.200s", o.Space, o.Template)
+	}
+	return fmt.Sprintf("operation of kind %d", o.Kind)
+}
+
+// Client runs transactions over one session. It may be used concurrently.
+type Client struct{ Repo space.Repository }
+
+// Run runs a transaction. It waits until there is a tuple for each Get, Query and Renew; an
+// Absent that does not hold is ErrUnmet at once. It returns one tuple for each operation, nil
+// for Absent and Put. The error is fault.ErrNotFound for a space that does not exist,
+// fault.ErrInvalid for malformed operations or none, fault.ErrTooLarge for more than
+// MaxOps or MaxBytes of them or of what they find, and fault.ErrForbidden for a space that
+// belongs to a protocol. Each error names the operation.
+func (c Client) Run(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
+	return c.run(ctx, true, ops)
+}
+
+// RunP is Run, except that it does not wait: a condition that does not hold is ErrUnmet.
+func (c Client) RunP(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
+	return c.run(ctx, false, ops)
+}
+
+// PutIfAbsent puts a tuple into a space if no visible tuple of the space matches p, and reports
+// whether it did.
+func (c Client) PutIfAbsent(ctx context.Context, name string, p tuple.Template, t tuple.Tuple, ttl time.Duration) (put bool, err error) {
+	a, err := c.call(ctx, false, []Op{Absent(name, p), Put(name, t, ttl)})
+	return a.met, err
+}
+
+func (c Client) run(ctx context.Context, waits bool, ops []Op) ([]tuple.Tuple, error) {
+	a, err := c.call(ctx, waits, ops)
+	if err == nil && !a.met {
+		why := "no tuple matches"
+		if ops[a.unmet].Kind == KindAbsent {
+			why = "a tuple matches"
+		}
+		return nil, fmt.Errorf("operation %d of %d, %s: %s: %w", a.unmet+1, len(ops), ops[a.unmet], why, ErrUnmet)
+	}
+	return a.found, err
+}
+
+func (c Client) call(ctx context.Context, waits bool, ops []Op) (answer, error) {
+	data, err := encodeOps(ops)
+	if err != nil {
+		return answer{}, err
+	}
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procRun, encodeRun(waits, data))
+	if err != nil {
+		return answer{}, err
+	}
+	return decodeAnswer(reply, len(ops))
+}
