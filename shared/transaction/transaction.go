@@ -107,7 +107,7 @@ type Client struct{ Repo space.Repository }
 // Absent that does not hold is ErrUnmet at once. It returns one tuple for each operation, nil
 // for Absent and Put. The error is fault.ErrNotFound for a space that does not exist,
 // fault.ErrInvalid for malformed operations or none, fault.ErrTooLarge for more than
-// MaxOps or MaxBytes of them or of what they find, and fault.ErrForbidden for a space that
+// MaxOps operations, or more than MaxBytes of operations or of found tuples, and fault.ErrForbidden for a space that
 // belongs to a protocol. Each error names the operation.
 func (c Client) Run(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
 	return c.run(ctx, true, ops)

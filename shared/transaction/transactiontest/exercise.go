@@ -60,11 +60,11 @@ func (f *fixture) has(name string, numbers ...int) {
 	f.Helper()
 	all, err := f.repo.Space(name).QueryAll(f.Context(), coins)
 	require.NoError(f, err)
-	var found []int
-	for _, t := range all {
-		found = append(found, int(t.Int64(1)))
+	var want []tuple.Tuple
+	for _, n := range numbers {
+		want = append(want, coin(n))
 	}
-	require.Equal(f, numbers, found, name)
+	require.Equal(f, want, all, name)
 }
 
 // pending is a transaction in a goroutine of its own.
