@@ -37,6 +37,7 @@ func (a *app) newOriginAdd() *cobra.Command {
 	var kind string
 	var priority int64
 	var every time.Duration
+	var branches []string
 	c := &cobra.Command{
 		Use:   "add PATH…",
 		Short: "add origins and visit them",
@@ -65,6 +66,9 @@ visits them, and each PATH must be on the coordinator's machine.`,
 				origins[i].Every = &fixed
 			}
 		}
+		if err := setBranches(origins, branches); err != nil {
+			return err
+		}
 		if s.Dir == nil {
 			return a.addThere(ctx, s, origins, keepPriority)
 		}
@@ -72,9 +76,27 @@ visits them, and each PATH must be on the coordinator's machine.`,
 	})
 	c.Flags().Int64Var(&priority, "priority", 0, "the priority of recordings without one of their own; higher is sooner (default: what a manifest lists, or what the origin has, or 0)")
 	c.Flags().DurationVar(&every, "every", 0, "fixed time between two visits, such as 24h, under any policy; 0 leaves it to the policy again (default: what a manifest lists, or unchanged)")
+	c.Flags().StringSliceVar(&branches, "branch", nil, "branch that is indexed: a name, a pattern such as release-*, or HEAD; may be repeated; of a lister: of the repositories that it lists (default: the manager's setting, or unchanged)")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
 	config.BindFlags(c.Flags(), slices.Concat(catalogKeys, fetchKeys, gitKeys)...)
 	return c
+}
+
+// setBranches selects the branches of origins, unless there are none.
+func setBranches(origins []models.Origin, branches []string) error {
+	if len(branches) == 0 {
+		return nil
+	}
+	if !models.ValidBranches(branches) {
+		return usagef("--branch %q: %s", branches, models.BranchRule)
+	}
+	for i, o := range origins {
+		if !o.Kind.HasBranches() {
+			return usagef("--branch: %s is of kind %s: want a repository or a lister", o.URI, o.Kind)
+		}
+		origins[i].Branches = branches
+	}
+	return nil
 }
 
 // addHere adds origins to a data folder that no coordinator has, and visits them.
@@ -131,6 +153,7 @@ func (r originRow) columns() []column {
 		{head: "last visit", cell: when(r.LastVisit)},
 		{head: "outcome", cell: string(r.LastOutcome)},
 		{head: "uri", cell: r.URI},
+		{head: "branches", cell: strings.Join(r.Branches, ","), detail: true},
 		{head: "added", cell: when(r.AddedAt), detail: true},
 		{head: "error", cell: r.LastError, detail: true},
 	}

@@ -138,7 +138,7 @@ const (
 )
 
 func (p *matchPrinter) print(m apitypes.CodeMatch) error {
-	place := m.Repo + ":" + m.Path
+	place := placeOf(m)
 	if p.lines > 0 {
 		if p.last != "" {
 			if _, err := fmt.Fprintln(p.out, "--"); err != nil {
@@ -165,6 +165,15 @@ func (p *matchPrinter) print(m apitypes.CodeMatch) error {
 		}
 	}
 	return nil
+}
+
+// placeOf names a file as REPO:PATH, or REPO@BRANCH:PATH if not all indexed branches have
+// this content there.
+func placeOf(m apitypes.CodeMatch) string {
+	if m.Branch != "" {
+		return m.Repo + "@" + m.Branch + ":" + m.Path
+	}
+	return m.Repo + ":" + m.Path
 }
 
 func (p *matchPrinter) line(place string, mark byte, number int, text string) error {

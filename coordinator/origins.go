@@ -39,6 +39,7 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 		}
 		l.Origins = append(l.Origins, store.Named{Created: n.Created, Updated: n.Updated, Fork: n.Fork || n.ForkOf != "", ForkOf: models.Redact(n.ForkOf), Metadata: n.Metadata, Origin: models.Origin{
 			ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, Priority: lister.Priority, AddedAt: time.Now().UTC(), Listed: true,
+			Branches: branchesOf(lister, n.Kind),
 		}})
 	}
 	err = s.List(ctx, time.Now(), l)
@@ -46,6 +47,14 @@ func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outco
 		return nil
 	}
 	return err
+}
+
+// branchesOf returns the branches of the origins of a kind that a lister lists.
+func branchesOf(lister models.Origin, kind models.OriginKind) []string {
+	if kind != models.Git {
+		return nil
+	}
+	return lister.Branches
 }
 
 // Push adds the origins that a program lists, as a visit of a lister does. The lister is an

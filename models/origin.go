@@ -1,6 +1,12 @@
 package models
 
-import "time"
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
 
 // Origin is a source that is visited periodically, because it lists recordings or
 // other origins.
@@ -13,6 +19,10 @@ type Origin struct {
 	// Every is the fixed time between two visits of an origin that is added; 0 leaves it to
 	// the policy, nil leaves it as it is. The schedule keeps it, not the catalog.
 	Every *Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, when it is added; 0: the policy decides; absent: unchanged"`
+	// Branches are the branches that are indexed of a repository, or of the repositories
+	// that a lister lists: names, patterns of path.Match, or HEAD. Empty: those of the
+	// manager's setting. nil, when it is added: as they are.
+	Branches []string `json:"branches,omitzero" doc:"branches that are indexed: names, patterns such as release-*, or HEAD; of a lister, of the repositories that it lists; empty: the manager's setting; absent, when it is added: unchanged"`
 	// Listed is true if a lister named the origin and the operator did not. Such an
 	// origin is not trusted: no private address is dialled for it.
 	Listed bool `json:"listed,omitempty" doc:"a lister listed it, not the operator: private addresses are not dialled for it"`
@@ -30,6 +40,23 @@ const EveryRule = "want 0 (the policy decides), or from 1m to 876000h"
 func ValidEvery(every Seconds) bool {
 	return every == 0 || every >= 60 && every <= 876000*3600
 }
+
+// BranchRule is the end of an error about branches: what ValidBranches accepts.
+const BranchRule = "want at most 64 names, patterns such as release-*, or HEAD, each of 1 to 255 bytes without spaces"
+
+// ValidBranches reports whether these branches can be selected.
+func ValidBranches(branches []string) bool {
+	return len(branches) <= 64 && !slices.ContainsFunc(branches, func(b string) bool { return !validBranch(b) })
+}
+
+func validBranch(b string) bool {
+	_, err := path.Match(b, "")
+	isSpace := func(r rune) bool { return r <= ' ' || r == 0x7f }
+	return err == nil && b != "" && len(b) <= 255 && b[0] != '-' && utf8.ValidString(b) && !strings.ContainsFunc(b, isSpace)
+}
+
+// HasBranches reports whether branches can be selected of an origin of this kind.
+func (k OriginKind) HasBranches() bool { return k == Git || k.Info().Lister }
 
 // Status is the outcome of a visit.
 type Status string

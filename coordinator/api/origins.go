@@ -41,6 +41,10 @@ func checkOrigin(o apitypes.NewOrigin) error {
 		return fmt.Errorf("uri: %w: at most 4096 bytes", fault.ErrInvalid)
 	case o.Every != nil && !models.ValidEvery(*o.Every):
 		return fmt.Errorf("every_s %v: %w: %s", *o.Every, fault.ErrInvalid, models.EveryRule)
+	case !models.ValidBranches(o.Branches):
+		return fmt.Errorf("branches %.200q: %w: %s", o.Branches, fault.ErrInvalid, models.BranchRule)
+	case len(o.Branches) > 0 && !o.Kind.HasBranches():
+		return fmt.Errorf("branches of kind %q: %w: want a repository or a lister", o.Kind, fault.ErrInvalid)
 	case o.Kind.Accepted(o.URI):
 		return nil
 	}
@@ -65,7 +69,7 @@ func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin
 	if err := requireLocal(q.Request, n.URI); err != nil {
 		return o, err
 	}
-	o = models.Origin{ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, AddedAt: time.Now().UTC(), Every: n.Every}
+	o = models.Origin{ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, AddedAt: time.Now().UTC(), Every: n.Every, Branches: n.Branches}
 	if n.Priority != nil {
 		o.Priority = *n.Priority
 	} else if known, err := s.Catalog.Origin(ctx, o.ID); err == nil {

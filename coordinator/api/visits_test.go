@@ -3,10 +3,12 @@ package api_test
 import (
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator"
 	"leasehold/models"
 	"leasehold/shared/visit"
 )
@@ -89,6 +91,53 @@ func TestItemsOfAListerBecomeOrigins(t *testing.T) {
 	}
 	require.Equal(t, 2, listed)
 	require.Equal(t, id, h.ok("GET", v1+"/origins/"+first.Origin.ID+"/schedule", "")["lister"])
+}
+
+func TestBranchesOfAnOriginAreKeptUntilOthersAreNamed(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	add := func(more string) any {
+		return h.ok("POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git"`+more+`}`)["branches"]
+	}
+	require.Nil(t, add(""))
+	both := []any{"main", "release-*"}
+	require.Equal(t, both, add(`,"branches":["main","release-*"]`))
+	require.Equal(t, both, add(""))
+	id := h.ok("GET", v1+"/origins", "")["items"].([]any)[0].(map[string]any)["id"].(string)
+	require.Equal(t, both, h.ok("PATCH", v1+"/origins/"+id, `{"priority":3}`)["branches"])
+	require.Nil(t, add(`,"branches":[]`))
+	for _, bad := range []string{`[""]`, `["-f"]`, `["["]`, `["a b"]`, `["a\u0000b"]`, `"main"`, `[` + strings.Repeat(`"b",`, 64) + `"b"]`} {
+		h.refuses("invalid", "POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git","branches":`+bad+`}`)
+	}
+	h.refuses("invalid", "POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f","branches":["main"]}`)
+}
+
+func TestRepositoriesOfAListerHaveItsBranches(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	addLister := func(uri, branches string) string {
+		return h.ok("POST", v1+"/listers", `{"kind":"urls","uri":"`+uri+`","branches":`+branches+`}`)["id"].(string)
+	}
+	one, two := addLister("https://example.org/1", `["release-*"]`), addLister("https://example.org/2", `["dev"]`)
+	byHand := h.ok("POST", v1+"/origins", `{"kind":"git","uri":"https://b.example/x.git"}`)["id"].(string)
+	list := func(lister string) {
+		require.NoError(t, coordinator.Push(t.Context(), h.catalog, h.c.Visits, lister, models.Listed{Full: true, Origins: []models.ListedOrigin{
+			{Kind: models.Git, URI: "https://a.example/x.git"}, {Kind: models.Git, URI: "https://b.example/x.git"}, {Kind: models.Feed, URI: "https://a.example/feed"},
+		}}))
+	}
+	branches := func(kind models.OriginKind, uri string) any {
+		return h.ok("GET", v1+"/origins/"+models.NewID(string(kind), uri), "")["branches"]
+	}
+	list(one)
+	require.Equal(t, []any{"release-*"}, branches(models.Git, "https://a.example/x.git"))
+	require.Nil(t, branches(models.Feed, "https://a.example/feed"))
+	require.Nil(t, h.ok("GET", v1+"/origins/"+byHand, "")["branches"], "the operator added it without")
+	list(two)
+	require.Equal(t, []any{"release-*"}, branches(models.Git, "https://a.example/x.git"), "its first lister decides")
+	addLister("https://example.org/1", `["main"]`)
+	list(one)
+	require.Equal(t, []any{"main"}, branches(models.Git, "https://a.example/x.git"))
+	require.Nil(t, h.ok("GET", v1+"/origins/"+byHand, "")["branches"])
 }
 
 func TestMetricsOfVisits(t *testing.T) {

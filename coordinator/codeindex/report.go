@@ -16,7 +16,7 @@ import (
 // MatchOf converts a match.
 func MatchOf(m codesearch.Match) apitypes.CodeMatch {
 	c := apitypes.CodeMatch{
-		Repo: m.Repo, RepoID: m.RepoID, Refs: m.Refs, Commit: m.Commit, Path: m.Path, OID: string(m.OID), Lang: m.Lang,
+		Repo: m.Repo, RepoID: m.RepoID, Refs: m.Refs, Commit: m.Commit, Branch: m.Branch, Path: m.Path, OID: string(m.OID), Lang: m.Lang,
 		Line: m.Line, Text: m.Text, Column: m.Column, Before: m.Before, After: m.After, Score: m.Score,
 	}
 	for _, r := range m.Ranges {

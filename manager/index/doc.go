@@ -4,7 +4,7 @@
 // A visit compares the refs with those that were published last. If they are equal, it
 // ends without a work-item, and reads no file. Else it
 //
-//  1. copies the wanted branches into a mirror on this machine (package gitrepo),
+//  1. copies the wanted branches (the origin's own, or those of Config.Wanted) into a mirror on this machine (package gitrepo),
 //  2. lists their files, and asks the index which of them are missing, by hash,
 //  3. splits the missing ones into batches of at most 8 MiB or 2,000 files, and issues
 //     each as a leased work-item (subject: the repository; part: the batch),

@@ -268,6 +268,26 @@ func (b *bench) files(o models.Origin) map[string]string {
 	return found
 }
 
+// matches returns the branches and paths of matches, and the branch that results show.
+func (b *bench) matches(o models.Origin, query string) (found []string) {
+	b.Helper()
+	q, err := codesearch.Parse(query)
+	require.NoError(b, err)
+	_, err = b.naive.Search(b.Context(), q, codesearch.Options{}, func(m codesearch.Match) bool {
+		if m.RepoID == o.ID {
+			place := strings.Join(m.Refs, ",") + " " + m.Path
+			if m.Branch != "" {
+				place += "@" + m.Branch
+			}
+			found = append(found, place)
+		}
+		return true
+	})
+	require.NoError(b, err)
+	slices.Sort(found)
+	return found
+}
+
 // idle requires that no task, result, lease or outcome is left.
 func (b *bench) idle() {
 	b.Helper()

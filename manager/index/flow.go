@@ -85,7 +85,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	}
 	o.Listed = o.Listed || v.Listed
 	// A digest without the prefix is of a visit that published nothing.
-	prefix := f.prefix()
+	prefix := f.prefix(o)
 	known := v.Known
 	if known.Digest, _ = strings.CutPrefix(v.Known.Digest, prefix); known.Digest == v.Known.Digest && prefix != "" {
 		known.Digest = ""
@@ -119,12 +119,21 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 }
 
 // prefix marks the digests of visits that published the same branches.
-func (f *Flow) prefix() string {
+func (f *Flow) prefix(o models.Origin) string {
 	if f.Index == nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(strings.Join(f.Wanted.Branches, "\n")))
+	sum := sha256.Sum256([]byte(strings.Join(f.wanted(o).Branches, "\n")))
 	return "indexed:" + hex.EncodeToString(sum[:4]) + ":"
+}
+
+// wanted selects the branches of an origin: its own, or those of the manager.
+func (f *Flow) wanted(o models.Origin) gitrepo.Wanted {
+	w := f.Wanted
+	if len(o.Branches) > 0 {
+		w.Branches = o.Branches
+	}
+	return w
 }
 
 // look compares an origin with its state at an earlier visit.

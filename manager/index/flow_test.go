@@ -108,6 +108,73 @@ func TestBranchesAreIndexedAndBlobsOfThemReadOnce(t *testing.T) {
 	require.Equal(t, 1, stats.Matches)
 }
 
+func TestAnOriginHasBranchesOfItsOwn(t *testing.T) {
+	b := newBench(t)
+	b.worker("w1", nil)
+	dir := b.repo(map[string]string{"same": "same\n", "a": "main\n"})
+	b.git(dir, "checkout", "--quiet", "-b", "release-1")
+	b.commit(dir, map[string]string{"a": "release\n"})
+	b.git(dir, "checkout", "--quiet", "main")
+	o := b.origin(models.Git, dir)
+	m := b.manage("m1", gitrepo.Wanted{Branches: []string{"HEAD"}})
+	visit := func(known models.Outcome, branches ...string) models.Outcome {
+		o.Branches = branches
+		_, err := b.store.AddOrigin(t.Context(), o)
+		require.NoError(t, err)
+		outcome, err := m.visit(t.Context(), o, known)
+		require.NoError(t, err)
+		return outcome
+	}
+	outcome := visit(models.Outcome{})
+	require.Equal(t, []string{"main a", "main same"}, b.matches(o, "/^./"))
+
+	outcome = visit(outcome, "main", "release-*", "absent-*")
+	require.Equal(t, models.Eventful, outcome.Status, "the refs are the same, the branches are others")
+	require.Equal(t, []string{"main a@main", "main,release-1 same", "release-1 a@release-1"}, b.matches(o, "/^./"))
+	require.Equal(t, 3, b.putCount(), "each content once")
+	problems, err := b.store.Problems(t.Context())
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Equal(t, "absent-*", problems[0].Item)
+	require.Contains(t, problems[0].Reason, "no branch has this name")
+	outcome = visit(outcome, "main", "release-*", "absent-*")
+	require.Equal(t, models.Uneventful, outcome.Status)
+
+	b.git(dir, "branch", "-D", "release-1")
+	outcome = visit(outcome, "main", "release-*")
+	require.Equal(t, models.Eventful, outcome.Status)
+	require.Equal(t, []string{"main a", "main same"}, b.matches(o, "/^./"), "a deleted branch is not searched any more")
+	visit(outcome, "absent-*")
+	require.Empty(t, b.matches(o, "/^./"), "none of its branches exists")
+	problems, err = b.store.Problems(t.Context())
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Contains(t, problems[0].Reason, "none of the branches")
+}
+
+func TestABranchThatMovesDuringTheVisitIsPublishedAsItWasCopied(t *testing.T) {
+	b := newBench(t)
+	dir := b.repo(map[string]string{"a": "old\n"})
+	moved := false
+	b.worker("w1", func(task.Item, []models.BatchFile) bool {
+		if !moved {
+			moved = true
+			b.commit(dir, map[string]string{"a": "new\n", "b": "new\n"})
+		}
+		return false
+	})
+	m := b.manage("m1", gitrepo.Wanted{})
+	o := b.origin(models.Git, dir)
+	first, err := m.visit(t.Context(), o, models.Outcome{})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"a": "old"}, b.files(o), "a commit is published whole")
+	next, err := m.visit(t.Context(), o, first)
+	require.NoError(t, err)
+	require.Equal(t, models.Eventful, next.Status)
+	require.Equal(t, map[string]string{"a": "new", "b": "new"}, b.files(o))
+	b.idle()
+}
+
 func TestABundleAndAWorkTreeAreVisitedByTheGitCommand(t *testing.T) {
 	b := newBench(t)
 	b.worker("w1", nil)

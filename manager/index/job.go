@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -290,6 +291,9 @@ func (j *job) problems() []models.Problem {
 	if len(j.manifest.Refs) == 0 {
 		list = append(list, models.Problem{Origin: j.origin.ID, Reason: "the repository has no HEAD, or none of the branches to be indexed (setting branch)"})
 	}
+	for _, pattern := range j.unmatched() {
+		list = append(list, models.Problem{Origin: j.origin.ID, Item: pattern, Reason: "no branch has this name or matches this pattern"})
+	}
 	more := 0
 	for _, f := range j.manifest.Files {
 		reason := j.unreadable[f.OID]
@@ -303,6 +307,20 @@ func (j *job) problems() []models.Problem {
 	}
 	if more > 0 {
 		list = append(list, models.Problem{Origin: j.origin.ID, Reason: fmt.Sprintf("and %d more files that cannot be read", more)})
+	}
+	return list
+}
+
+// unmatched returns the patterns of branches that select none.
+func (j *job) unmatched() (list []string) {
+	if j.origin.Kind != models.Git || len(j.manifest.Refs) == 0 {
+		return nil // a repository without any of them has one problem
+	}
+	for _, pattern := range j.flow.wanted(j.origin).Branches {
+		selects := func(r codesearch.Ref) bool { ok, err := path.Match(pattern, r.Name); return ok && err == nil }
+		if pattern != "HEAD" && !slices.ContainsFunc(j.manifest.Refs, selects) {
+			list = append(list, pattern)
+		}
 	}
 	return list
 }

@@ -108,7 +108,7 @@ func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
 	}
 	var found []gitrepo.Branch
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
-		found, err = m.Fetch(ctx, f.Wanted)
+		found, err = m.Fetch(ctx, f.wanted(o))
 		return err
 	})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // AddOrigin adds an origin and asks for a visit of it, also if it is known. A known one keeps
 // its priority if keepPriority is true. isNew reports whether it was unknown.
 func (c *Client) AddOrigin(ctx context.Context, o models.Origin, keepPriority bool) (added models.Origin, isNew bool, err error) {
-	body := apitypes.NewOrigin{Kind: o.Kind, URI: o.URI, Priority: &o.Priority, Every: o.Every}
+	body := apitypes.NewOrigin{Kind: o.Kind, URI: o.URI, Priority: &o.Priority, Every: o.Every, Branches: o.Branches}
 	if keepPriority {
 		body.Priority = nil
 	}

@@ -14,6 +14,7 @@ type CodeMatch struct {
 	RepoID string      `json:"repo_id" doc:"id of the origin"`
 	Refs   []string    `json:"refs" doc:"branches in which the file has this content"`
 	Commit string      `json:"commit" doc:"of the first branch"`
+	Branch string      `json:"branch,omitempty" doc:"the first of refs, if the repository has indexed branches in which the file has not this content"`
 	Path   string      `json:"path"`
 	OID    string      `json:"oid" doc:"hash of the content, as git computes it"`
 	Lang   string      `json:"lang,omitempty" doc:"language"`

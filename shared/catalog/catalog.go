@@ -28,7 +28,8 @@ import (
 
 // Catalog is one store.
 type Catalog interface {
-	// AddOrigin adds an origin or, when its id is known, sets its priority.
+	// AddOrigin adds an origin or, when its id is known, sets its priority and, unless they
+	// are nil, its branches.
 	// It reports whether the origin is new.
 	AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error)
 	Origin(ctx context.Context, id string) (models.Origin, error)

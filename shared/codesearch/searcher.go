@@ -61,6 +61,9 @@ type Match struct {
 	Repo   string
 	Refs   []string // those in which Path has this content, in the manifest's order
 	Commit string   // of the first of Refs
+	// Branch is the first of Refs, if the repository has others without this content at
+	// Path; else it is empty, because the match is in all of them.
+	Branch string
 	Path   string
 	OID    OID
 	Lang   string

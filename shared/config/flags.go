@@ -26,7 +26,7 @@ func BindFlags(flags *pflag.FlagSet, keys ...string) {
 		v := s.field(new(Config))
 		separator := ""
 		switch v.(type) {
-		case hosts, gates:
+		case hosts, gates, patterns:
 			separator = ","
 		case commands:
 			separator = "\n"
@@ -38,6 +38,18 @@ func BindFlags(flags *pflag.FlagSet, keys ...string) {
 		}
 		_ = flags.SetAnnotation(key, groupAnnotation, []string{s.group}) // the flag exists
 	}
+}
+
+// settingsOf returns the flags that BindFlags has added. A command may have a flag of its own
+// with the name of a setting.
+func settingsOf(flags *pflag.FlagSet) *pflag.FlagSet {
+	found := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[groupAnnotation] != nil {
+			found.AddFlag(f)
+		}
+	})
+	return found
 }
 
 // A FlagGroup is the flags of related settings, under a title for help texts.

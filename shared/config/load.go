@@ -23,6 +23,7 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 	if flags == nil {
 		flags = pflag.NewFlagSet("", pflag.ContinueOnError)
 	} else {
+		flags = settingsOf(flags)
 		uses = func(key string) bool { return flags.Lookup(key) != nil }
 	}
 	l := loader{flags: flags, viper: viper.NewWithOptions(viper.KeyDelimiter("::"))}

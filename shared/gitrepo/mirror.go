@@ -118,11 +118,16 @@ func (m *Mirror) fetch(ctx context.Context, config string, w Wanted) ([]Branch, 
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
+	return m.copy(ctx, config, refs, names, w.History)
+}
+
+// copy copies branches of refs by their names.
+func (m *Mirror) copy(ctx context.Context, config string, refs remote, names []string, history bool) ([]Branch, error) {
 	format := "sha1"
 	if len(refs.hash[names[0]]) == 64 {
 		format = "sha256"
 	}
-	if err := m.prepare(ctx, config, format, w.History); err != nil {
+	if err := m.prepare(ctx, config, format, history); err != nil {
 		return nil, err
 	}
 	if err := m.dropOthers(ctx, config, names); err != nil {
@@ -130,7 +135,7 @@ func (m *Mirror) fetch(ctx context.Context, config string, w Wanted) ([]Branch, 
 	}
 	args := []string{"--git-dir=" + m.dir, "fetch", "--quiet", "--no-tags", "--force", "--no-write-fetch-head", "--update-head-ok",
 		"--no-recurse-submodules", "--no-auto-maintenance", "--stdin"}
-	if w.History {
+	if history {
 		if _, err := os.Stat(filepath.Join(m.dir, "shallow")); err == nil {
 			args = append(args, "--unshallow")
 		}

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,6 +98,40 @@ func TestABranchThatMovesIsFetchedWhereItIs(t *testing.T) {
 	found, err := m.Fetch(t.Context(), Wanted{Branches: []string{"HEAD", "*", "*/*"}})
 	require.NoError(t, err)
 	require.Equal(t, []Branch{{"topic/below", r.git("rev-parse", "HEAD"), time.Unix(1700000000, 0).UTC()}}, found)
+}
+
+func TestABranchThatIsRemovedWhileItIsFetchedIsLeftOut(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	r.git("branch", "release-1")
+	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	config, err := m.writeConfig(t.Context())
+	require.NoError(t, err)
+	refs, err := m.remoteRefs(t.Context(), config)
+	require.NoError(t, err)
+	require.Len(t, refs.hash, 2)
+	r.git("branch", "-D", "release-1")
+	_, err = m.copy(t.Context(), config, refs, []string{"main", "release-1"}, false)
+	require.ErrorIs(t, err, fault.ErrConflict, "Fetch lists the refs again")
+	found, err := m.Fetch(t.Context(), Wanted{Branches: []string{"main", "release-*"}})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+}
+
+func TestTooManyBranchesAreNotCopied(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": "one"})
+	for i := range MaxBranches {
+		r.git("update-ref", fmt.Sprint("refs/heads/b", i), "main")
+	}
+	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	_, err := m.Fetch(t.Context(), Wanted{Branches: []string{"*"}})
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+	found, err := m.Fetch(t.Context(), Wanted{Branches: []string{"b*"}})
+	require.NoError(t, err)
+	require.Len(t, found, MaxBranches)
 }
 
 func TestARepositoryWithoutHeadHasNoBranch(t *testing.T) {

@@ -17,6 +17,9 @@ const (
 	maxOutput   = 1 << 20  // of a command that prints a few lines
 )
 
+// MaxBranches is how many branches of one repository are copied.
+const MaxBranches = 64
+
 const (
 	headsPrefix = "refs/heads/"
 	head        = "HEAD"
@@ -119,5 +122,8 @@ func choose(r remote, patterns []string) ([]string, error) {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	if names = slices.Compact(names); len(names) > MaxBranches {
+		return nil, fmt.Errorf("%w: %d branches, more than %d: select fewer", fault.ErrTooLarge, len(names), MaxBranches)
+	}
+	return names, nil
 }

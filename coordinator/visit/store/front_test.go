@@ -139,6 +139,11 @@ func (x *transactions) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origi
 	return o, nil
 }
 
+func (x *transactions) SetBranches(c *sqlfile.Conn, _ string, _ []string) error {
+	x.join(c)
+	return nil
+}
+
 func (x *transactions) RecordOutcomeIn(c *sqlfile.Conn, _ models.Outcome) error {
 	x.outcomes++
 	x.join(c)

@@ -72,6 +72,7 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 			return nil
 		}
 		named[o.ID] = true
+		branches := o.Branches
 		if l.Lister != "" && s.catalog != nil {
 			if o.Origin, err = s.catalog.AddListed(s.db, o.Origin); err != nil {
 				return fmt.Errorf("%s: %w", o.URI, err)
@@ -80,12 +81,25 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 		if err := s.name(lister, o, now.Unix()); err != nil {
 			return fmt.Errorf("%s: %w", o.URI, err)
 		}
-		return nil
+		return s.followBranches(lister, o.Origin, branches)
 	})
 	if err != nil || lister == 0 {
 		return err
 	}
 	return s.recordListing(ctx, op, lister, l, named, now)
+}
+
+// followBranches gives an origin that only listers name the branches that its first lister
+// has by now.
+func (s *Store) followBranches(lister int32, o models.Origin, branches []string) error {
+	if lister == 0 || s.catalog == nil || !o.Listed || slices.Equal(o.Branches, branches) {
+		return nil
+	}
+	r, err := read(s.db, o.ID)
+	if err != nil || r.Lister != lister {
+		return err
+	}
+	return s.catalog.SetBranches(s.db, o.ID, branches)
 }
 
 // recordListing notes that a lister was visited: it disables the origins that a full

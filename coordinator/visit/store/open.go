@@ -36,6 +36,8 @@ type Store struct {
 type Catalog interface {
 	// AddListed adds an origin unless the catalog has it, and returns it as it is there.
 	AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error)
+	// SetBranches replaces the branches of an origin that are indexed.
+	SetBranches(c *sqlfile.Conn, id string, branches []string) error
 	// RecordOutcomeIn notes how a visit ended. fault.ErrNotFound: the origin is unknown.
 	RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error
 }

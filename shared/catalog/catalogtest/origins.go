@@ -1,6 +1,8 @@
 package catalogtest
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"leasehold/models"
@@ -15,7 +17,7 @@ var originCases = []behaviour{
 		w.ok(err)
 		got, err := w.Origin(w.ctx, "news")
 		w.ok(err)
-		if !isNew || got != o {
+		if !isNew || !reflect.DeepEqual(got, o) {
 			w.Fatalf("new %v, got %+v, want %+v", isNew, got, o)
 		}
 	}},
@@ -27,6 +29,35 @@ var originCases = []behaviour{
 		if isNew || got.Priority != 3 || got.URI != "/srv/show" || !got.AddedAt.Equal(start) {
 			w.Fatalf("new %v, got %+v", isNew, got)
 		}
+	}},
+	{"adding a known origin replaces its branches, unless it names none", func(w *world) {
+		o := models.Origin{ID: "repo", Kind: models.Git, URI: "/srv/repo", AddedAt: start}
+		for _, c := range []struct{ add, want []string }{
+			{[]string{"main", "release-*"}, []string{"main", "release-*"}},
+			{nil, []string{"main", "release-*"}},
+			{[]string{"HEAD"}, []string{"HEAD"}},
+			{[]string{}, nil},
+		} {
+			o.Branches = c.add
+			_, err := w.AddOrigin(w.ctx, o)
+			w.ok(err)
+			got, err := w.Origin(w.ctx, "repo")
+			w.ok(err)
+			if !slices.Equal(got.Branches, c.want) {
+				w.Fatalf("added %q: got %q, want %q", c.add, got.Branches, c.want)
+			}
+		}
+		for _, bad := range []string{"", "-f", "a b", "[", "a\nb", "a\x00"} {
+			o.Branches = []string{"main", bad}
+			_, err := w.AddOrigin(w.ctx, o)
+			w.wantErr(err, fault.ErrInvalid)
+		}
+		o.Branches = make([]string, 65)
+		for i := range o.Branches {
+			o.Branches[i] = "b"
+		}
+		_, err := w.AddOrigin(w.ctx, o)
+		w.wantErr(err, fault.ErrInvalid)
 	}},
 	{"origins are listed oldest first", func(w *world) {
 		_, err := w.AddOrigin(w.ctx, models.Origin{ID: "older", Kind: models.Feed, URI: "u", AddedAt: start.Add(-time.Hour)})

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -16,7 +17,8 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	err = s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
-		n, err := c.Affect("UPDATE origin SET priority = ?2, listed = listed AND ?3 WHERE id = ?1", o.ID, o.Priority, o.Listed)
+		n, err := c.Affect(`UPDATE origin SET priority = ?2, listed = listed AND ?3, branches = CASE WHEN ?4 THEN ?5 ELSE branches END WHERE id = ?1`,
+			o.ID, o.Priority, o.Listed, o.Branches != nil, strings.Join(o.Branches, "\n"))
 		if isNew = n == 0; err == nil && isNew {
 			err = insertOrigin(c, o)
 		}
@@ -29,9 +31,9 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 }
 
 func insertOrigin(c *sqlfile.Conn, o models.Origin) error {
-	return c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
-		stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed)
+	return c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
+		stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed, strings.Join(o.Branches, "\n"))
 }
 
 // AddListed adds an origin that a lister named, in a transaction of the schedule. It
@@ -47,9 +49,17 @@ func (s *Store) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, erro
 	return o, insertOrigin(c, o)
 }
 
+// SetBranches replaces the branches of an origin, in a transaction of the schedule.
+func (s *Store) SetBranches(c *sqlfile.Conn, id string, branches []string) error {
+	return c.Exec("UPDATE origin SET branches = ? WHERE id = ?", strings.Join(branches, "\n"), id)
+}
+
 func validOrigin(o models.Origin) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("the id must be 1 to 128 of A-Z a-z 0-9 . _ : -; got %q: %w", o.ID, fault.ErrInvalid)
+	}
+	if !models.ValidBranches(o.Branches) {
+		return fmt.Errorf("branches %.200q: %w: %s", o.Branches, fault.ErrInvalid, models.BranchRule)
 	}
 	if o.Kind.Known() && o.URI != "" || o.Kind.IsProgram() && o.Kind.Accepted(o.URI) {
 		return nil
@@ -57,12 +67,16 @@ func validOrigin(o models.Origin) error {
 	return fmt.Errorf("an origin needs a URI and a kind of %v or %s; got %q and %q: %w", models.VisitedKinds(), models.API, o.URI, o.Kind, fault.ErrInvalid)
 }
 
-const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed FROM origin`
+const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches FROM origin`
 
 func scanOrigin(row sqlfile.Row) (models.Origin, error) {
 	var o models.Origin
 	var added, visited int64
-	err := row.Scan(&o.ID, &o.Kind, &o.URI, &o.Priority, &added, &visited, &o.LastOutcome, &o.LastError, &o.Listed)
+	var branches string
+	err := row.Scan(&o.ID, &o.Kind, &o.URI, &o.Priority, &added, &visited, &o.LastOutcome, &o.LastError, &o.Listed, &branches)
+	if branches != "" {
+		o.Branches = strings.Split(branches, "\n")
+	}
 	o.AddedAt, o.LastVisit = moment(added), moment(visited)
 	return o, err
 }

@@ -34,13 +34,13 @@ func refs(f fixture) {
 		found := map[string]string{}
 		matches, _ := f.search(query, codesearch.Options{})
 		for _, m := range matches {
-			found[m.Path+" "+m.Text] = strings.Join(m.Refs, ",") + " " + m.Commit
+			found[m.Path+" "+m.Text] = strings.Join(m.Refs, ",") + " " + m.Commit + " " + m.Branch
 		}
 		return found
 	}
-	require.Equal(f, map[string]string{"same needle one": "main,dev m", "changed needle one": "main m", "changed needle two": "dev d"}, refsOf("needle"))
-	require.Equal(f, map[string]string{"same needle one": "main,dev m", "changed needle two": "dev d"}, refsOf("needle branch:dev"))
-	require.Equal(f, map[string]string{"changed needle one": "main m"}, refsOf("needle -branch:dev"))
+	require.Equal(f, map[string]string{"same needle one": "main,dev m ", "changed needle one": "main m main", "changed needle two": "dev d dev"}, refsOf("needle"))
+	require.Equal(f, map[string]string{"same needle one": "main,dev m ", "changed needle two": "dev d dev"}, refsOf("needle branch:dev"))
+	require.Equal(f, map[string]string{"changed needle one": "main m main"}, refsOf("needle -branch:dev"))
 }
 
 func putAgain(f fixture) {

@@ -221,6 +221,9 @@ func (s *naiveSearch) match(m codesearch.Manifest, f naiveFile, line int, ranges
 			newest = r.Time
 		}
 	}
+	if len(f.refs) < len(m.Refs) {
+		match.Branch = f.refs[0].Name
+	}
 	match.Score = codesearch.FileScore(f.Path, s.words, f.blob.Generated, f.Vendored, newest)
 	if line == 0 {
 		return match

@@ -69,6 +69,9 @@ func (r *results) baseOf(f *found, at place) codesearch.Match {
 		}
 		m.Refs = append(m.Refs, ref.Name)
 	})
+	if len(m.Refs) < len(g.refs) {
+		m.Branch = m.Refs[0]
+	}
 	r.base, r.baseIn, r.baseAt = m, f.part, at
 	return m
 }
