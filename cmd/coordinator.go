@@ -28,6 +28,9 @@ func (a *app) runCoordinator(ctx context.Context, cfg config.Config) error {
 	defer stop()
 	return node.RunCoordinator(ctx, cfg, log, func(at node.Addresses) {
 		fmt.Fprintf(a.err, "coordinator: gate %s, dashboard http://%s, data %s\n", at.Gate, at.HTTP, cfg.Data)
+		if at.Compat != "" {
+			fmt.Fprintf(a.err, "coordinator: control endpoints http://%s\n", at.Compat)
+		}
 		for _, gate := range at.Gates {
 			fmt.Fprintf(a.err, "coordinator: gate %s\n", gate)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -32,6 +33,8 @@ type Addresses struct {
 	PID  int    `json:"pid"`
 	Gate string `json:"gate"`
 	HTTP string `json:"http"`
+	// Compat is the address of the control endpoints of the original indexer; empty: none.
+	Compat string `json:"compat,omitempty"`
 	// Gates are the gates for foreign programs, as in the setting but with their actual ports.
 	Gates []string `json:"gates,omitempty"`
 }
@@ -44,6 +47,7 @@ const peerConnections = 500
 type listeners struct {
 	ports
 	gate, http net.Listener
+	compat     net.Listener // nil: none
 	foreign    foreignGates
 }
 
@@ -60,6 +64,11 @@ func listen(d *DataDir) (_ *listeners, err error) {
 	}
 	if l.http, err = l.listen("http", d.cfg.HTTP, mux.HTTP); err != nil {
 		return nil, err
+	}
+	if d.cfg.CompatListen != "" {
+		if l.compat, err = l.listen("compat-listen", d.cfg.CompatListen, mux.HTTP); err != nil {
+			return nil, err
+		}
 	}
 	l.foreign, err = l.listenForeign(d.cfg.Gates)
 	return l, err
@@ -94,24 +103,37 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	})
 	catalog := h.DataDir.Catalog
 	page := dashboard.New(dashboard.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Log: h.log})
-	handler := api.New(api.Config{
+	settings := api.Config{
 		Conn: conn, Catalog: catalog, Index: h.index, Visits: h.DataDir.Visits, Page: page, Engine: h.Engine(), Spaces: spaces, Durations: measured, Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup: func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
-	})
+	}
 	foreign, err := l.foreign.tasks(ctx, h)
 	if err != nil {
 		return err
 	}
-	return supervisor.All(ctx, append(append(foreign, l.ports.tasks(h.log)...),
+	tasks := append(append(foreign, l.ports.tasks(h.log)...),
 		func(ctx context.Context) error { return gate.Serve(ctx, l.gate) },
-		func(ctx context.Context) error {
-			ports := peer.Limit(l.http, peer.NewQuota("connections", peerConnections), h.cfg.QuotaExempt)
-			return api.Serve(ctx, netutil.LimitListener(ports, maxConnections()), handler)
-		})...)
+		serveHTTP(l.http, api.New(settings), h))
+	if l.compat != nil {
+		tasks = append(tasks, serveHTTP(l.compat, api.NewCompat(settings), h))
+	}
+	return supervisor.All(ctx, tasks...)
+}
+
+// serveHTTP serves a handler on a port, with the quotas of peers.
+func serveHTTP(port net.Listener, handler http.Handler, h *hosted) supervisor.Task {
+	return func(ctx context.Context) error {
+		ports := peer.Limit(port, peer.NewQuota("connections", peerConnections), h.cfg.QuotaExempt)
+		return api.Serve(ctx, netutil.LimitListener(ports, maxConnections()), handler)
+	}
 }
 
 func (l *listeners) addresses() Addresses {
-	return Addresses{PID: os.Getpid(), Gate: l.gate.Addr().String(), HTTP: l.http.Addr().String(), Gates: l.foreign.addresses()}
+	all := Addresses{PID: os.Getpid(), Gate: l.gate.Addr().String(), HTTP: l.http.Addr().String(), Gates: l.foreign.addresses()}
+	if l.compat != nil {
+		all.Compat = l.compat.Addr().String()
+	}
+	return all
 }
 
 // writeAddressFile replaces the address file in one step, so that no reader sees half of

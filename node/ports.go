@@ -26,6 +26,9 @@ func newPorts(cfg config.Config) ports {
 	p := ports{uses: map[string]int{}, shared: map[string]*mux.Port{}}
 	p.uses[cfg.Listen]++
 	p.uses[cfg.HTTP]++
+	if cfg.CompatListen != "" {
+		p.uses[cfg.CompatListen]++
+	}
 	for _, g := range cfg.Gates {
 		p.uses[g.Address]++
 	}

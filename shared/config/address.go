@@ -9,8 +9,9 @@ import (
 
 // The default ports of a coordinator.
 const (
-	GatePort = 7411 // the native gate
-	HTTPPort = 7412 // the API and the dashboard
+	GatePort   = 7411 // the native gate
+	HTTPPort   = 7412 // the API and the dashboard
+	compatPort = 7413 // the control endpoints of the original indexer
 )
 
 // address is the value of a setting that is a host with an optional port.

@@ -29,11 +29,13 @@ type Config struct {
 	AcceptMissing string // pairing.Database or pairing.Journal; empty: nothing may be missing
 	Memory        int64  // budget of a coordinator in bytes
 
-	Host     string // address of the coordinator's native gate, with its port
-	Listen   string // address on which a coordinator's native gate listens
-	HTTP     string // address on which its API and its dashboard listen
-	Gates    []Gate // for programs that speak foreign protocols
-	Insecure bool   // listen beyond loopback, without authentication
+	Host   string // address of the coordinator's native gate, with its port
+	Listen string // address on which a coordinator's native gate listens
+	HTTP   string // address on which its API and its dashboard listen
+	// CompatListen is the address of the control endpoints of the original indexer; empty: none.
+	CompatListen string
+	Gates        []Gate // for programs that speak foreign protocols
+	Insecure     bool   // listen beyond loopback, without authentication
 
 	QuotaExempt []netip.Prefix // networks whose machines have no quotas
 

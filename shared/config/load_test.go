@@ -120,7 +120,7 @@ func TestEveryKindOfValueIsReadFromEveryPlace(t *testing.T) {
 		"fetch-max-bytes": {"500 MB", "500000000"},
 		"branch":          {"main, release-*", "main,release-*"}, "git-schemes": {"ssh,https", "ssh,https"},
 		"git-hosts": {"github.com", "github.com"}, "git-token": {"GitHub.com=@/t", "github.com=@/t"}, "git-ssh": {"ssh -i key", "ssh -i key"}, "mirror-bytes": {"1GiB", "1GiB"},
-		"content-listen": {"0.0.0.0:7413", "0.0.0.0:7413"}, "advertise": {"manager", "manager:0"},
+		"compat-listen": {"127.0.0.1", "127.0.0.1:7413"}, "content-listen": {"0.0.0.0:7413", "0.0.0.0:7413"}, "advertise": {"manager", "manager:0"},
 		"match-threshold": {"0.65", "0.65"}, "min-coverage": {"1", "1"}, "visit-policy": {"seed", "seed"}, "visit-rules": {"cooldown=1h,fudge=0", "cooldown=1h,fudge=0"},
 		"forge-token":   {"API.github.com=@/t", "api.github.com=@/t"},
 		"host-groups":   {"a=*.a.example,*.b.example,c=c.example:*", "a=*.a.example,*.b.example,c=c.example:*"},

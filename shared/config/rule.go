@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A rule relates two settings.
 type rule struct {
@@ -20,6 +23,12 @@ var rules = []rule{
 	{"gate", "insecure", "each gate must be on this machine unless insecure is true",
 		"foreign programs cannot authenticate: everybody who reaches the port may use the spaces",
 		func(c Config) bool { return c.Insecure || areLoopback(c.Gates) }},
+	{"compat-listen", "insecure", "compat-listen must be on this machine unless insecure is true",
+		"these endpoints do not authenticate: everybody who reaches the port may add repositories",
+		func(c Config) bool { return c.Insecure || c.CompatListen == "" || IsLoopback(c.CompatListen) }},
+	{"compat-listen", "http", "compat-listen and http must be different addresses",
+		"both speak HTTP, and have other paths",
+		func(c Config) bool { return c.CompatListen != c.HTTP || strings.HasSuffix(c.HTTP, ":0") }},
 	{"queue-ttl", "lease-ttl", "queue-ttl must be shorter than lease-ttl",
 		"a task must not wait longer than its lease lasts",
 		func(c Config) bool { return c.QueueTTL < c.LeaseTTL }},

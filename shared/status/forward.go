@@ -32,7 +32,7 @@ const (
 // lines are dropped, and the next one counts them. The log of the process itself has every
 // line. Its methods may be called concurrently.
 type Forwarder struct {
-	lines chan logLine
+	lines chan Line
 
 	mu        sync.Mutex // guards the fields below
 	repo      space.Repository
@@ -44,7 +44,7 @@ type Forwarder struct {
 
 // NewForwarder returns a forwarder; Run puts its lines.
 func NewForwarder() *Forwarder {
-	return &Forwarder{lines: make(chan logLine, forwardQueue), connected: make(chan struct{}), allowed: forwardBurst, last: time.Now()}
+	return &Forwarder{lines: make(chan Line, forwardQueue), connected: make(chan struct{}), allowed: forwardBurst, last: time.Now()}
 }
 
 // Logger returns a logger that writes to log and copies warnings and errors.
@@ -89,7 +89,7 @@ func (f *Forwarder) Run(ctx context.Context) {
 
 // put puts a line over the session that was opened last, until it succeeds, the space
 // refuses the line, or ctx ends.
-func (f *Forwarder) put(ctx context.Context, line logLine) {
+func (f *Forwarder) put(ctx context.Context, line Line) {
 	pauses := retry.Backoff{}.WithDefaults()
 	for pause := pauses.First(); ctx.Err() == nil; pause = pauses.Next(pause) {
 		f.mu.Lock()
@@ -116,7 +116,7 @@ func (f *Forwarder) put(ctx context.Context, line logLine) {
 }
 
 // add queues a line, or drops it.
-func (f *Forwarder) add(line logLine) {
+func (f *Forwarder) add(line Line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
@@ -156,7 +156,7 @@ func oneLine(s string) string {
 // session of this process. It does nothing if log is not of a Forwarder.
 func Tell(log *slog.Logger, level slog.Level, id, format string, args ...any) {
 	if h, ok := log.Handler().(*forwardHandler); ok {
-		h.to.add(logLine{time.Now(), id, strings.ToLower(level.String()), fmt.Sprintf(format, args...)})
+		h.to.add(Line{time.Now(), id, strings.ToLower(level.String()), fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -191,7 +191,7 @@ func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
 		if r.Level >= slog.LevelError {
 			level = "error"
 		}
-		h.to.add(logLine{r.Time, id, level, text})
+		h.to.add(Line{r.Time, id, level, text})
 	}
 	if !h.next.Enabled(ctx, r.Level) {
 		return nil

@@ -150,7 +150,7 @@ func Slots(tx space.Tx, action string) (slots int64) {
 // Record adds a line to the log as part of a transaction. id names the session or the
 // task that the line is about. level is one of slog's, in lower case.
 func Record(tx space.Tx, id, level, message string) error {
-	_, err := tx.Put(Log, logLine{tx.Now(), id, level, message}.encode(), space.PutOptions{})
+	_, err := tx.Put(Log, Line{tx.Now(), id, level, message}.encode(), space.PutOptions{})
 	return err
 }
 

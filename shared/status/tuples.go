@@ -122,14 +122,14 @@ func matchCost(action, how any) tuple.Template {
 	return tuple.Match("cost", action, how, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64)
 }
 
-// logLine is one line for administrators. Its time has nanoseconds, so that a reader who
+// A Line is one line of the space "log", for administrators. Its time has nanoseconds, so that a reader who
 // follows the log can tell lines apart.
-type logLine struct {
+type Line struct {
 	At                 time.Time
 	ID, Level, Message string // ID names the session or the dead task that the line is about
 }
 
-func (l logLine) encode() tuple.Tuple {
+func (l Line) encode() tuple.Tuple {
 	return tuple.New("log", l.At.UTC().Format(time.RFC3339Nano), l.ID, l.Level, l.Message)
 }
 
