@@ -2,7 +2,6 @@ package status
 
 import (
 	"context"
-	"time"
 
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
@@ -14,8 +13,7 @@ func Lines(ctx context.Context, repo space.Repository) ([]Line, error) {
 	found, err := repo.Space(Log).QueryAll(ctx, MatchLog(tuple.AnyString, tuple.AnyString))
 	lines := make([]Line, len(found))
 	for i, t := range found {
-		at, _ := time.Parse(time.RFC3339Nano, t.Str(1))
-		lines[i] = Line{At: at, ID: t.Str(2), Level: t.Str(3), Message: t.Str(4)}
+		lines[i] = decodeLine(t)
 	}
 	return lines, err
 }

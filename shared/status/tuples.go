@@ -133,6 +133,12 @@ func (l Line) encode() tuple.Tuple {
 	return tuple.New("log", l.At.UTC().Format(time.RFC3339Nano), l.ID, l.Level, l.Message)
 }
 
+// decodeLine leaves the time zero if a client put the line with another text.
+func decodeLine(t tuple.Tuple) Line {
+	at, _ := time.Parse(time.RFC3339Nano, t.Str(1))
+	return Line{At: at, ID: t.Str(2), Level: t.Str(3), Message: t.Str(4)}
+}
+
 // MatchLog matches lines of the space "log"; both arguments may be formals.
 func MatchLog(id, level any) tuple.Template {
 	return tuple.Match("log", tuple.AnyString, id, level, tuple.AnyString)
