@@ -36,33 +36,44 @@ func withFixture(t *testing.T, run func(fixture)) { withFullSpace(t, "", run) }
 func withFullSpace(t *testing.T, full string, run func(fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
-		e, err := engine.Open(t.Context(), engine.Config{
-			Journal:    &journal.Memory{},
-			Takes:      task.Takes(),
-			Readers:    task.Readers(),
-			Procedures: space.Join(policy.Procedures(), policy.AdminProcedures(), lease.Procedures(), status.Procedures(), space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy)}),
-		})
-		require.NoError(t, err)
-		ctx, stop := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		go func() { done <- e.Run(ctx) }()
-		repo, err := e.Session(t.Context(), "admin", 0)
-		require.NoError(t, err)
-		for _, spaces := range [][]space.Definition{task.Spaces(), lease.Spaces(), status.Spaces()} {
-			for _, s := range spaces {
-				if s.Name == full {
-					s.Options.Capacity, s.Options.Overflow = 1, space.Block
-				}
-				require.NoError(t, repo.Create(t.Context(), s.Name, s.Options))
-			}
-		}
-		if full != "" {
-			require.NoError(t, repo.Space(full).Put(t.Context(), tuple.New("full"), 0))
-		}
-		run(fixture{t, repo, task.Client{Repo: repo}})
+		inBubble(t, full, func(f fixture, _ func(string) space.Repository) { run(f) })
+	})
+}
+
+// inBubble runs an engine in a bubble of package synctest. session opens a further session.
+func inBubble(t *testing.T, full string, run func(f fixture, session func(string) space.Repository)) {
+	policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
+	e, err := engine.Open(t.Context(), engine.Config{
+		Journal:    &journal.Memory{},
+		Takes:      task.Takes(),
+		Readers:    task.Readers(),
+		Procedures: space.Join(policy.Procedures(), policy.AdminProcedures(), lease.Procedures(), status.Procedures(), space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy)}),
+	})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx) }()
+	defer func() {
 		stop()
 		require.NoError(t, <-done)
+	}()
+	repo, err := e.Session(t.Context(), "admin", 0)
+	require.NoError(t, err)
+	for _, spaces := range [][]space.Definition{task.Spaces(), lease.Spaces(), status.Spaces()} {
+		for _, s := range spaces {
+			if s.Name == full {
+				s.Options.Capacity, s.Options.Overflow = 1, space.Block
+			}
+			require.NoError(t, repo.Create(t.Context(), s.Name, s.Options))
+		}
+	}
+	if full != "" {
+		require.NoError(t, repo.Space(full).Put(t.Context(), tuple.New("full"), 0))
+	}
+	run(fixture{t, repo, task.Client{Repo: repo}}, func(name string) space.Repository {
+		repo, err := e.Session(t.Context(), name, 0)
+		require.NoError(t, err)
+		return repo
 	})
 }
 

@@ -13,17 +13,29 @@ import (
 
 // The arguments and answers of procedures, and their parts.
 
-// blobOf returns the bytes in the first field.
+// blobOf returns the bytes in the first field; nothing if it has no bytes.
 func blobOf(t tuple.Tuple) []byte {
+	if len(t) == 0 {
+		return nil
+	}
 	data, _ := t[0].([]byte)
 	return data
+}
+
+// nestedOf returns the tuple in a field; nothing if there is none.
+func nestedOf(t tuple.Tuple, field int) tuple.Tuple {
+	if field >= len(t) {
+		return nil
+	}
+	nested, _ := t[field].(tuple.Tuple)
+	return nested
 }
 
 // numberOf returns the number in the first field.
 func numberOf(t tuple.Tuple) int64 { return t.Int64(0) }
 
 // createdOf returns the part of the answer of task.report that has the created tasks.
-func createdOf(reply tuple.Tuple) tuple.Tuple { return reply[1:] }
+func createdOf(reply tuple.Tuple) tuple.Tuple { return reply[min(1, len(reply)):] }
 
 // subjectOf returns the action or the limit that a tuple of the space "taskdata" is about.
 func subjectOf(t tuple.Tuple) string { return t.Str(1) }
@@ -38,14 +50,12 @@ func decodePaused(t tuple.Tuple) PausedAction {
 
 // shownEntry returns the dead letter in an answer of task.showdead.
 func shownEntry(reply tuple.Tuple) space.Entry {
-	t, _ := reply[0].(tuple.Tuple)
-	return space.Entry{Tuple: t, Attributes: space.Attributes{Fields: reply.Str(1)}}
+	return space.Entry{Tuple: nestedOf(reply, 0), Attributes: space.Attributes{Fields: reply.Str(1)}}
 }
 
 // decodeShown returns the task in an answer of task.show.
 func decodeShown(reply tuple.Tuple) Shown {
-	t, _ := reply[2].(tuple.Tuple)
-	e := space.Entry{Tuple: t, Holder: reply.Str(0), Attributes: space.Attributes{Fields: reply.Str(1)}}
+	e := space.Entry{Tuple: nestedOf(reply, 2), Holder: reply.Str(0), Attributes: space.Attributes{Fields: reply.Str(1)}}
 	shown := Shown{listedOf(e)}
 	shown.Why = Why{reply.Str(3), reply.Str(4)}
 	return shown
@@ -111,8 +121,7 @@ func decodePage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 		l.Why = Why{head.Str(2), head.Str(3)}
 		all, data = append(all, l), rest
 	}
-	cursor, _ := reply[1].(tuple.Tuple)
-	return all, Cursor(cursor), nil
+	return all, Cursor(nestedOf(reply, 1)), nil
 }
 
 // dataIn returns the data in the tuple of a task or of a dead letter: its last field.
@@ -194,8 +203,7 @@ func decodeEndsPage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 		}
 		all, data = append(all, l.Listed), rest
 	}
-	cursor, _ := reply[1].(tuple.Tuple)
-	return all, Cursor(cursor), nil
+	return all, Cursor(nestedOf(reply, 1)), nil
 }
 
 // TokenOf returns the id and the token of a task that a get took.
@@ -288,7 +296,10 @@ func parseClaim(args tuple.Tuple) (claimWanted, error) {
 }
 
 func decodeLimit(t tuple.Tuple) limitTuple {
-	rate, _ := t[3].(float64)
+	var rate float64
+	if len(t) > 3 {
+		rate, _ = t[3].(float64)
+	}
 	return limitTuple{Limit{t.Str(1), t.Int64(2), rate}, t.Int64(4)}
 }
 

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -237,8 +238,14 @@ func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item
 	if err := p.place(tx, e, other, space.OldPlace); err != nil {
 		return Item{}, err
 	}
-	_, changed, err := find(tx, other.ID)
-	return changed, err
+	if err := p.freeSlots(tx, other); err != nil { // it may have been visible, and wait now
+		return Item{}, err
+	}
+	if _, changed, err := find(tx, other.ID); !errors.Is(err, fault.ErrNotFound) {
+		return changed, err
+	}
+	other.State = "dropped"
+	return other, nil
 }
 
 // encodeItems returns tasks as one field: for each its record and its tuple.

@@ -135,7 +135,7 @@ func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) 
 		}
 		limit := ""
 		if unfit == nil {
-			limit = fullLimit(tx, item)
+			limit = fullLimit(tx, found, item)
 		}
 		switch {
 		case unfit != nil:

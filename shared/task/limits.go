@@ -59,21 +59,27 @@ func (l limitTuple) wait(now time.Duration) time.Duration {
 	return max(time.Duration(l.next)-burst-now, 0)
 }
 
-// free returns how many more tasks may be claimed now.
-func (l limitTuple) free(tx space.Tx) int {
+// free returns how many more tasks may be claimed now. The slot of the task of an entry, if it
+// is claimed, counts as free, because that task leaves its worker.
+func (l limitTuple) free(tx space.Tx, e space.Entry) int {
 	if l.wait(tx.Elapsed()) > 0 {
 		return 0
 	}
 	if l.Max == 0 {
 		return math.MaxInt
 	}
-	return max(int(l.Max)-tx.CountLabelled(Space, slotLabel(l.Name)), 0)
+	used := tx.CountLabelled(Space, slotLabel(l.Name))
+	if slices.Contains(e.Labels, slotLabel(l.Name)) {
+		used--
+	}
+	return max(int(l.Max)-used, 0)
 }
 
-// fullLimit returns the first limit of a task that has no free slot; empty if all have.
-func fullLimit(tx space.Tx, i Item) string {
+// fullLimit returns the first limit of a task that has no free slot for it; empty if all
+// have. e is its entry.
+func fullLimit(tx space.Tx, e space.Entry, i Item) string {
 	for _, name := range i.Limits {
-		if _, l, ok := findLimit(tx, name); ok && l.free(tx) == 0 {
+		if _, l, ok := findLimit(tx, name); ok && l.free(tx, e) == 0 {
 			return name
 		}
 	}
@@ -106,10 +112,10 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 		slices.SortFunc(running, func(a, b space.Entry) int { return int(a.Position.Minor - b.Position.Minor) })
 		for _, r := range running {
 			other, err := DecodeEntry(r)
-			if err != nil || other.Lease != "" {
+			if err != nil || other.Lease != "" || r.Ref == e.Ref {
 				continue
 			}
-			if err := p.cancelFor(tx, r, other, i.ID); err != nil {
+			if err := p.cancelFor(tx, r, other, i.ID, limit); err != nil {
 				return err
 			}
 			return p.place(tx, e, i, space.OldPlace)
@@ -118,11 +124,11 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 	return p.awaitSlot(tx, e, i, limit)
 }
 
-// cancelFor cancels a running task in favour of another one.
-func (p Policy) cancelFor(tx space.Tx, e space.Entry, i Item, favoured string) error {
+// cancelFor cancels a running task in favour of another one, which gets its slot of a limit.
+func (p Policy) cancelFor(tx space.Tx, e space.Entry, i Item, favoured, limit string) error {
 	reason := "cancelled in favour of task " + favoured
 	tx.Tell(e.Holder, stopMessage(i.ID, reason))
-	i.Limits = nil // its slot is for the other task, and not for those that wait
+	i.Limits = slices.DeleteFunc(i.Limits, func(name string) bool { return name == limit }) // not for those that wait
 	return p.finish(tx, e, i, Cancelled, reason, "")
 }
 
@@ -173,33 +179,58 @@ const maxOffered = 1000
 func (p Policy) offerSlots(tx space.Tx, limit string) (offered int, err error) {
 	free := maxOffered
 	if _, l, ok := findLimit(tx, limit); ok {
-		free = min(free, l.free(tx))
+		free = min(free, l.free(tx, space.Entry{}))
 	}
 	if free == 0 {
 		return 0, startRefill(tx, limit)
 	}
 	for _, e := range tx.Scan(Data, tuple.Match("limited", limit, tuple.AnyString)) {
 		waiting := limitedOf(limit, limitedActionOf(e.Tuple))
-		n := 0
-		for _, w := range withLabel(tx, Space, waiting, free) {
-			i, err := DecodeEntry(w)
-			if err == nil {
-				err = p.place(tx, w, i, space.OldPlace)
-			}
-			if err != nil {
-				return offered, err
-			}
-			n++
+		n, err := p.offerUpTo(tx, waiting, free)
+		if offered += n; err != nil {
+			return offered, err
 		}
-		offered += n
 		if tx.CountLabelled(Space, waiting) > 0 {
 			continue
+		}
+		if _, there := tx.Entry(e.Ref); !there {
+			continue // a task that was placed had others offered
 		}
 		if err := tx.Take(e.Ref); err != nil {
 			return offered, err
 		}
 	}
 	return offered, nil
+}
+
+// offerUpTo places tasks with a label until free of them are visible, because one that waits
+// for something else now does not need the slot. It returns how many it placed, at most
+// maxOffered.
+func (p Policy) offerUpTo(tx space.Tx, waiting string, free int) (placed int, err error) {
+	for shown := 0; shown < free && placed < maxOffered; {
+		some := withLabel(tx, Space, waiting, min(free-shown, maxOffered-placed))
+		if len(some) == 0 {
+			break
+		}
+		for _, w := range some {
+			e, there := tx.Entry(w.Ref)
+			if !there || !slices.Contains(e.Labels, waiting) {
+				continue // placing another one changed it
+			}
+			i, err := DecodeEntry(e)
+			if err == nil {
+				err = p.place(tx, e, i, space.OldPlace)
+			}
+			if err != nil {
+				return placed, err
+			}
+			placed++
+			if now, alive := tx.Entry(w.Ref); alive && !now.Held {
+				shown++
+			}
+		}
+	}
+	return placed, nil
 }
 
 // freeSlots is called when a task has left the queue or its worker, so that its slots are

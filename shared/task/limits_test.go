@@ -127,3 +127,84 @@ func TestGroupsOfEqualPriorityTakeTurns(t *testing.T) {
 		require.Equal(f, "urgent", f.claims().Group, "priority comes first")
 	})
 }
+
+func (f fixture) limit(name string, maximum int64) {
+	f.Helper()
+	require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: name, Max: maximum}))
+}
+
+func TestATaskThatIsHandedBackDoesNotMeetItsOwnLimit(t *testing.T) {
+	for _, onLimit := range []string{models.CancelRunning, models.Drop, models.WaitForLimit} {
+		t.Run(onLimit, func(t *testing.T) {
+			withFixture(t, func(f fixture) {
+				f.limit("db", 1)
+				i := f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: onLimit})
+				for range 2 {
+					require.NoError(f, f.client.HandBack(f.Context(), f.claims()))
+					f.is(i.ID, task.Waiting, task.WhyNoWorker)
+				}
+				f.claims()
+				<-time.After(time.Minute + backoff + time.Second) // it times out, and waits for its back-off
+				f.is(i.ID, task.Waiting, task.WhyNoWorker)
+			})
+		})
+	}
+}
+
+func TestASlotGoesToATaskThatCanUseIt(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		f.limit("api", 1)
+		f.make(models.TaskOptions{Limits: []string{"api"}})
+		f.claims()
+		f.make(models.TaskOptions{Limits: []string{"db"}})
+		running := f.claims()
+		both := f.make(models.TaskOptions{Limits: []string{"db", "api"}})
+		one := f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.resolve(running, nil)
+		f.is(both.ID, task.Waiting, task.WhyLimit)
+		require.Equal(f, one.ID, f.claims().ID)
+	})
+}
+
+func TestATaskThatIsCancelledForAnotherOneFreesItsOtherSlots(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		f.limit("api", 1)
+		f.make(models.TaskOptions{Limits: []string{"db", "api"}})
+		f.claims()
+		waits := f.make(models.TaskOptions{Limits: []string{"api"}})
+		f.is(waits.ID, task.Waiting, task.WhyLimit)
+		f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning})
+		f.is(waits.ID, task.Waiting, task.WhyNoWorker)
+	})
+}
+
+func TestATaskThatIsReplacedByALaterOneFreesItsSlot(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		f.make(models.TaskOptions{Limits: []string{"db"}})
+		running := f.claims()
+		o := models.TaskOptions{Limits: []string{"db"}, UniqueKey: "k"}
+		first, second := f.make(o), f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.resolve(running, nil)
+		f.is(first.ID, task.Waiting, task.WhyNoWorker)
+		f.is(second.ID, task.Waiting, task.WhyLimit)
+		o.NotBefore = time.Now().Add(time.Hour)
+		require.Equal(f, first.ID, f.make(o, func(n *task.New) { n.OnConflict = task.Replace }).ID)
+		f.is(second.ID, task.Waiting, task.WhyNoWorker)
+	})
+}
+
+func TestATaskThatIsReplacedMayBeDropped(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.claims()
+		o := models.TaskOptions{Limits: []string{"db"}, UniqueKey: "k", OnLimit: models.Drop, NotBefore: time.Now().Add(time.Hour)}
+		i := f.make(o)
+		o.NotBefore = time.Time{}
+		require.Equal(f, i.ID, f.make(o, func(n *task.New) { n.OnConflict = task.Replace }).ID)
+		f.ended(i.ID)
+	})
+}

@@ -23,7 +23,7 @@ func (p Policy) place(tx space.Tx, e space.Entry, i Item, at space.Placement) er
 	case isPaused(tx, i.Action):
 		return hide(tx, e, i, Paused, "", 0)
 	default:
-		if limit = fullLimit(tx, i); limit == "" {
+		if limit = fullLimit(tx, e, i); limit == "" {
 			return show(tx, e, i, at)
 		}
 		return p.meetLimit(tx, e, i, limit)
