@@ -18,6 +18,7 @@ import (
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
 	"leasehold/shared/trace"
+	"leasehold/shared/transaction"
 )
 
 // Config is what a host keeps, and where.
@@ -78,7 +79,7 @@ func Start(c Config) (*Host, error) {
 		return nil, errors.Join(fmt.Errorf("spaces: %w", err), h.close())
 	}
 	h.engine, err = engine.Open(context.Background(), engine.Config{
-		Journal: j, Trace: c.Trace, Log: c.Log, Procedures: space.Join(c.Procedures, browse.Procedures(), interop.Procedures()),
+		Journal: j, Trace: c.Trace, Log: c.Log, Procedures: space.Join(c.Procedures, browse.Procedures(), interop.Procedures(), transaction.Procedures()),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("spaces: %w", err), h.close())
@@ -112,6 +113,15 @@ func (h *Host) close() (err error) {
 	}
 	return err
 }
+
+// Delete deletes a space, and returns how many tuples it had. Unless force is set, a space with
+// tuples is fault.ErrConflict. Calls that wait in it end with fault.ErrNotFound.
+func (h *Host) Delete(ctx context.Context, name string, force bool) (removed int, err error) {
+	return h.engine.DeleteSpace(ctx, name, force)
+}
+
+// Waiting returns the number of calls that wait for a tuple or for capacity.
+func (h *Host) Waiting() int { return h.engine.Stats().Waiters }
 
 // Stop closes the gates and ends all calls with fault.ErrClosed. Spaces in memory are gone
 // then. It may be repeated.

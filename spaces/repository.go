@@ -27,7 +27,8 @@ type Repository struct {
 // joined is a space of another program.
 type joined struct {
 	space.Space
-	repo space.Repository
+	repo    space.Repository
+	address string
 }
 
 // Repository opens a session at the host. The error is fault.ErrConflict if a session of that
@@ -72,7 +73,7 @@ func (r *Repository) Join(ctx context.Context, name, uri string) error {
 	}
 	r.mu.Lock()
 	old, replaced := r.joined[name]
-	r.joined[name] = joined{repo.Space(there), repo}
+	r.joined[name] = joined{repo.Space(there), repo, u.Host}
 	r.mu.Unlock()
 	if replaced {
 		return old.repo.Close(ctx)
