@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
-
-	"leasehold/shared/platform"
 )
 
-// Ports are given out in blocks, which are shared by all test processes of a machine.
+// Ports are given out in blocks, which all test processes of a machine share. A process has a
+// block while it listens on its first port.
 const (
 	firstPort = 12_000
 	blockSize = 100
@@ -26,10 +24,10 @@ var ports allocator
 // no other program takes it before the program restarts.
 func FreeAddress() (string, error) { return ports.freeAddress() }
 
-// allocator gives out the ports of blocks that it has locked. It may be used concurrently.
+// allocator gives out the ports of its blocks. It may be used concurrently.
 type allocator struct {
 	mu    sync.Mutex
-	locks []*os.File // of its blocks; they stay open, because a closed file is not locked
+	locks []net.Listener // on the first ports of its blocks
 	next  int
 	left  int // ports of the last block that were not tried
 }
@@ -53,25 +51,17 @@ func (a *allocator) freeAddress() (string, error) {
 	return "", errors.New("no free port")
 }
 
-// lockBlock takes the next block that nothing else has locked.
+// lockBlock takes the next block that no other process has.
 func (a *allocator) lockBlock() error {
-	dir := filepath.Join(os.TempDir(), "leasehold-test-ports")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	for i := range blocks {
-		block := (os.Getpid() + i) % blocks
-		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(block)), os.O_CREATE|os.O_RDWR, 0o600)
+		first := firstPort + (os.Getpid()+i)%blocks*blockSize
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", first))
 		if err != nil {
-			return err
+			continue // in use
 		}
-		if locked, err := platform.LockFile(f); err != nil || !locked {
-			f.Close()
-			continue
-		}
-		a.locks = append(a.locks, f)
-		a.next, a.left = firstPort+block*blockSize, blockSize
+		a.locks = append(a.locks, l)
+		a.next, a.left = first+1, blockSize-1
 		return nil
 	}
-	return fmt.Errorf("all %d blocks of ports are locked: see %s", blocks, dir)
+	return fmt.Errorf("all %d blocks of ports are in use", blocks)
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A lock belongs to an open file, so two allocators of one process exclude each other as two
-// processes do.
+// Two allocators of one process exclude each other as two processes do.
 func TestAPortIsGivenOutOnce(t *testing.T) {
 	t.Parallel()
 	var all [3]allocator
@@ -21,8 +20,8 @@ func TestAPortIsGivenOutOnce(t *testing.T) {
 		}
 	}
 	for i := range all {
-		for _, f := range all[i].locks {
-			require.NoError(t, f.Close())
+		for _, l := range all[i].locks {
+			require.NoError(t, l.Close())
 		}
 	}
 }
