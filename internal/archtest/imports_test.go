@@ -15,11 +15,11 @@ import (
 
 const module = "leasehold"
 
-// A room may import, of ours, itself and what is below it, and what it lists.
-// The longest room that holds a package decides. A name that ends in ! is that
-// package only, and not what is below it.
-type room struct {
-	name   string
+// importRule lists which packages of ours the packages below a path may import, besides each
+// other. Of several rules the one with the longest path applies. A name that ends in ! is
+// that package only, and not what is below it.
+type importRule struct {
+	path   string
 	may    []string
 	tests  []string // its tests may also import these
 	reason string
@@ -28,99 +28,99 @@ type room struct {
 // all stands for every package of ours.
 const all = ""
 
-// concrete is what the tests of a room need of the drivers to have something to
-// run on.
+// concrete are the implementations that tests of protocols run on.
 var concrete = []string{"shared/space", "shared/catalog"}
 
-var rooms = []room{
-	{"", []string{"cmd"}, nil, "main hands over to cmd"},
+var rules = []importRule{
+	{"", []string{"cmd"}, nil, "main only starts cmd"},
 	{"cmd", []string{"node", "coordinator", "manager", "worker", "shared", "models", "tup4fun"}, []string{"internal/binary"}, "cmd parses and prints, and only main imports it"},
 	{"clients", nil, []string{"internal/binary", "shared/apiclient", "shared/apitypes"}, "clients of other languages are tested from outside"},
-	{"node", []string{"coordinator", "manager", "worker", "shared", "models"}, nil, "node assembles processes of several modes, so that no mode imports another and commands only parse and print"},
-	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
-	{"coordinator/visit", []string{"shared/sqlfile", "shared/fault", "models"}, []string{"coordinator/database", "shared/catalog/sqlite"}, "when to look again is arithmetic and one file; what is done with it is the coordinator's"},
-	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
-	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they meet in spaces"},
+	{"node", []string{"coordinator", "manager", "worker", "shared", "models"}, nil, "node assembles processes of several modes, because modes do not import each other and commands only parse and print"},
+	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
+	{"coordinator/visit", []string{"shared/sqlfile", "shared/fault", "models"}, []string{"coordinator/database", "shared/catalog/sqlite"}, "the policy of visits is arithmetic and one database file; the coordinator uses it"},
+	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
+	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
 	{"models", nil, nil, "the vocabulary imports nothing of ours"},
 	{"shared", []string{"shared", "models"}, nil, "shared is below the modes"},
-	{"shared/failpoint", nil, nil, "where a process may die is said by those who know"},
+	{"shared/failpoint", nil, nil, "failpoints are set by the package that has them"},
 	{"shared/fault", nil, nil, "the kinds of error import nothing of ours"},
-	{"shared/tuple", nil, nil, "a tuple is data, of use without the rest"},
+	{"shared/tuple", nil, nil, "programs use tuples without the rest"},
 	{"shared/trace", []string{"shared/tuple"}, nil, "a trace is read without the engine that wrote it"},
-	{"shared/retry", []string{"shared/fault"}, nil, "which calls are repeated is decided by their callers"},
-	{"shared/platform", nil, nil, "what systems do in different ways is the same for every package"},
-	{"shared/build", nil, nil, "a version is of use to every package"},
-	{"shared/space", []string{"shared/tuple", "shared/trace", "shared/fault", "shared/failpoint", "shared/retry", "shared/memory", "shared/build", "shared/histogram"}, nil, "spaces know nothing of what is done with them"},
-	{"shared/space/journal/pebble", []string{"shared/space", "shared/tuple", "shared/fault", "shared/failpoint", "shared/pairing", "shared/platform"}, nil, "a store keeps facts, whatever they are about"},
-	{"shared/histogram", nil, nil, "durations are counted, whatever takes them"},
-	{"shared/status", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/lease", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/task", protocol, append([]string{"leaseholdtest"}, concrete...), "a protocol is procedures on spaces and nothing else"},
-	{"shared/work", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/schedule", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
+	{"shared/retry", []string{"shared/fault"}, nil, "callers decide which calls are repeated"},
+	{"shared/platform", nil, nil, "every package may use what differs between systems"},
+	{"shared/build", nil, nil, "every package may use the version"},
+	{"shared/space", []string{"shared/tuple", "shared/trace", "shared/fault", "shared/failpoint", "shared/retry", "shared/memory", "shared/build", "shared/histogram"}, nil, "spaces do not depend on their uses"},
+	{"shared/space/journal/pebble", []string{"shared/space", "shared/tuple", "shared/fault", "shared/failpoint", "shared/pairing", "shared/platform"}, nil, "the store does not depend on what facts mean"},
+	{"shared/histogram", nil, nil, "a histogram does not depend on what it measures"},
+	{"shared/status", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/lease", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/task", protocol, append([]string{"leaseholdtest"}, concrete...), "a protocol is procedures on spaces"},
+	{"shared/work", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/schedule", protocol, concrete, "a protocol is procedures on spaces"},
 	{"shared/work/worktest", []string{"shared", "models"}, nil, "the protocols' scenarios need an engine to run on"},
-	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/transaction", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/transaction/transactiontest", []string{"shared"}, nil, "one suite for every way to an engine"},
-	{"shared/idempotency", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/interop", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/supervisor", nil, nil, "goroutines are supervised without knowing what they do"},
-	{"shared/sqlfile", []string{"shared/fault", "shared/platform"}, nil, "a database file knows nothing of what is in it"},
-	{"shared/catalog", []string{"shared/fault", "shared/retry", "models"}, nil, "the catalog knows nothing of spaces"},
-	{"shared/catalog/sqlite", []string{"shared/catalog!", "shared/sqlfile", "shared/fault", "models"}, []string{"shared/catalog/catalogtest"}, "the catalog knows nothing of spaces"},
-	{"shared/catalog/remote", []string{"shared/catalog!", "shared/apiclient", "shared/apitypes", "shared/fault", "models"}, nil, "a catalog elsewhere is reached over the API, and nothing else"},
-	{"shared/pairing", []string{"shared/fault", "shared/failpoint"}, nil, "two stores are kept together, whatever is in them"},
-	{"shared/backup", []string{"shared/fault"}, nil, "files are copied, whatever is in them"},
-	{"shared/apitypes", []string{"shared/catalog!", "models"}, nil, "the API's documents are data, and import only the documents they contain"},
-	{"shared/apiclient", []string{"shared/apitypes", "shared/catalog!", "shared/fault", "models"}, nil, "a client of the API needs nothing of the coordinator"},
+	{"shared/visit", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/browse", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/transaction", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/transaction/transactiontest", []string{"shared"}, nil, "one suite tests every connection to an engine"},
+	{"shared/idempotency", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/interop", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/supervisor", nil, nil, "a supervisor does not depend on what its goroutines do"},
+	{"shared/sqlfile", []string{"shared/fault", "shared/platform"}, nil, "a database file does not depend on its tables"},
+	{"shared/catalog", []string{"shared/fault", "shared/retry", "models"}, nil, "the catalog does not depend on spaces"},
+	{"shared/catalog/sqlite", []string{"shared/catalog!", "shared/sqlfile", "shared/fault", "models"}, []string{"shared/catalog/catalogtest"}, "the catalog does not depend on spaces"},
+	{"shared/catalog/remote", []string{"shared/catalog!", "shared/apiclient", "shared/apitypes", "shared/fault", "models"}, nil, "a remote catalog uses only the API"},
+	{"shared/pairing", []string{"shared/fault", "shared/failpoint"}, nil, "a pairing does not depend on what the two stores contain"},
+	{"shared/backup", []string{"shared/fault"}, nil, "a backup copies files and does not read them"},
+	{"shared/apitypes", []string{"shared/catalog!", "models"}, nil, "documents of the API are data, and import only what they contain"},
+	{"shared/apiclient", []string{"shared/apitypes", "shared/catalog!", "shared/fault", "models"}, nil, "a client of the API does not need the coordinator"},
 	{"shared/audio", []string{"shared/fault", "shared/platform"}, nil, "audio is a library of its own"},
-	{"shared/codesearch/remote", []string{"shared/codesearch", "shared/apiclient", "shared/apitypes", "shared/fault"}, nil, "an index elsewhere is reached over the API, and nothing else"},
-	{"shared/batch", protocol, concrete, "a protocol is procedures on spaces and nothing else"},
-	{"shared/codesearch", []string{"shared/fault", "shared/failpoint", "shared/platform"}, nil, "an index knows blobs and files, and not who indexes them"},
+	{"shared/codesearch/remote", []string{"shared/codesearch", "shared/apiclient", "shared/apitypes", "shared/fault"}, nil, "a remote index uses only the API"},
+	{"shared/batch", protocol, concrete, "a protocol is procedures on spaces"},
+	{"shared/codesearch", []string{"shared/fault", "shared/failpoint", "shared/platform"}, nil, "an index does not depend on the flow that fills it"},
 	{"shared/fetch", []string{"shared/fault", "models", "shared/platform"}, nil, "fetch is a library of its own"},
-	{"shared/gitrepo", []string{"shared/fault", "models", "shared/platform"}, nil, "mirrors are files, and their content is not interpreted"},
-	{"shared/memory", []string{"shared/fault"}, nil, "bytes are counted, whatever they are for"},
-	{"shared/config", []string{"shared/fault", "shared/memory", "models"}, nil, "settings are plain values; who uses them is cmd's affair"},
+	{"shared/gitrepo", []string{"shared/fault", "models", "shared/platform"}, nil, "a mirror does not depend on how its files are indexed"},
+	{"shared/memory", []string{"shared/fault"}, nil, "a budget does not depend on what the bytes are for"},
+	{"shared/config", []string{"shared/fault", "shared/memory", "models"}, nil, "settings are plain values; cmd gives them to their users"},
 	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
-	{"leaseholdtest", []string{"shared/space", "shared/task", "shared/lease", "shared/status", "shared/browse"}, []string{"worker", "models", "shared/fault"}, "a coordinator for tests of users has the protocols of tasks, and knows no mode"},
-	{"gospace", []string{"shared/space", "shared/tuple", "shared/fault", "shared/interop", "coordinator/gate/native", "coordinator/gate/gospace/gob"}, nil, "a library for programs hosts and joins spaces, and knows no mode"},
-	{"spaces", []string{"shared/space", "shared/tuple", "shared/trace", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "shared/datadir", "coordinator/gate"}, nil, "a library for programs hosts spaces and opens gates, and knows no mode"},
+	{"leaseholdtest", []string{"shared/space", "shared/task", "shared/lease", "shared/status", "shared/browse"}, []string{"worker", "models", "shared/fault"}, "a coordinator for tests of users has the protocols of tasks, and no mode"},
+	{"gospace", []string{"shared/space", "shared/tuple", "shared/fault", "shared/interop", "coordinator/gate/native", "coordinator/gate/gospace/gob"}, nil, "a library for programs hosts and joins spaces, and needs no mode"},
+	{"spaces", []string{"shared/space", "shared/tuple", "shared/trace", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "shared/datadir", "coordinator/gate"}, nil, "a library for programs hosts spaces and opens gates, and needs no mode"},
 	{"examples", []string{"shared", "models", "spaces", "gospace"}, []string{"tup4fun", "internal/binary"}, "examples are read by users, and their models are checked"},
-	{"internal", nil, []string{all}, "tools stand alone; only their tests look at the house"},
+	{"internal", nil, []string{all}, "tools depend on no other package; their tests may"},
 }
 
-// protocol is what a protocol is made of: the interfaces of a space (not an
+// protocol are the imports of a protocol: the interfaces of a space (not an
 // engine), tuples, errors, the vocabulary, and the other protocols.
 var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "shared/retry", "models",
 	"shared/status", "shared/lease", "shared/task", "shared/work", "shared/visit", "shared/browse", "shared/interop", "shared/schedule"}
 
-// A guest is a module or package that only some rooms let in, tests aside.
-var guests = []struct{ path, only, reason string }{
-	{"github.com/spf13/viper", "shared/config", "viper stays in one place"},
-	{"github.com/prometheus/client_golang", "coordinator/api", "metrics are counted as plain numbers, and exposed in one place"},
-	{"github.com/spf13/cobra", "cmd", "only cmd knows that there is a command line"},
-	{"modernc.org/sqlite", "shared/sqlfile", "what a database file promises is kept in one place"},
+// restricted are modules and packages that only the packages below some paths may import. Tests
+// may import them all.
+var restricted = []struct{ path, only, reason string }{
+	{"github.com/spf13/viper", "shared/config", "viper is used in one place"},
+	{"github.com/prometheus/client_golang", "coordinator/api", "packages count in plain numbers, which one place exports as metrics"},
+	{"github.com/spf13/cobra", "cmd", "only cmd depends on the command line"},
+	{"modernc.org/sqlite", "shared/sqlfile", "one package opens database files"},
 	{module + "/shared/sqlfile", "shared/catalog/sqlite, coordinator/visit/store, coordinator/database", "a worker does not link the database"},
 	{"github.com/cockroachdb/pebble", "shared/space/journal/pebble", "a worker does not link the journal's store"},
 	{module + "/shared/space/journal/pebble", "cmd, node, spaces", "a worker does not link the journal's store"},
-	{"github.com/mmcdole/gofeed", "manager/archive", "feeds are the archive's affair"},
-	{"github.com/mewkiz/flac", "shared/audio", "formats of sound stay in audio"},
-	{"github.com/hajimehoshi/go-mp3", "shared/audio", "formats of sound stay in audio"},
-	{"github.com/go-audio", "shared/audio", "formats of sound stay in audio"},
-	{"golang.org/x/image", "shared/audio", "pictures of sound stay in audio"},
-	{"gonum.org/v1/gonum", "shared/audio", "the arithmetic of sound stays in audio"},
-	{"github.com/kballard/go-shellquote", "shared/config", "commands are split where they are read"},
-	{"github.com/robfig/cron", "shared/schedule", "cron expressions are read in one place"},
-	{"github.com/go-enry/go-enry", "shared/codesearch/analyse", "languages are named in one place"},
-	{"github.com/tidwall/btree", "shared/space/engine", "ordered sets are how the engine keeps an index"},
-	{"github.com/RoaringBitmap/roaring", "shared/catalog", "compressed sets are how a driver keeps researched pairs"},
-	{"github.com/klauspost/compress", "shared/codesearch/segment", "how text is stored is known to segments only"},
-	{"os/exec", "shared/audio, shared/gitrepo, shared/codesearch/analyse, shared/platform, worker/exec, coordinator/alert", "no program is started but ffmpeg, git, ctags, commands of the user and the operator, and what makes the benchmark's sets"},
+	{"github.com/mmcdole/gofeed", "manager/archive", "only the archive reads feeds"},
+	{"github.com/mewkiz/flac", "shared/audio", "only audio reads formats of sound"},
+	{"github.com/hajimehoshi/go-mp3", "shared/audio", "only audio reads formats of sound"},
+	{"github.com/go-audio", "shared/audio", "only audio reads formats of sound"},
+	{"golang.org/x/image", "shared/audio", "only audio draws pictures of sound"},
+	{"gonum.org/v1/gonum", "shared/audio", "only audio uses its arithmetic"},
+	{"github.com/kballard/go-shellquote", "shared/config", "one place splits commands"},
+	{"github.com/robfig/cron", "shared/schedule", "one place parses cron expressions"},
+	{"github.com/go-enry/go-enry", "shared/codesearch/analyse", "one place names languages"},
+	{"github.com/tidwall/btree", "shared/space/engine", "only the engine's index uses ordered sets"},
+	{"github.com/RoaringBitmap/roaring", "shared/catalog", "only a catalog stores researched pairs as compressed sets"},
+	{"github.com/klauspost/compress", "shared/codesearch/segment", "only segments compress text"},
+	{"os/exec", "shared/audio, shared/gitrepo, shared/codesearch/analyse, shared/platform, worker/exec, coordinator/alert", "only ffmpeg, git, ctags, commands of the user and the operator, and the programs that make the benchmark's sets are started"},
 	{"unsafe", "shared/platform", "only a mapped file on Windows needs it"},
-	{"testing", "*test", "only suites that tests call may know testing"},
-	{"github.com/stretchr/testify", "*test", "only suites that tests call may know testing"},
-	{"pgregory.net/rapid", "*test", "only suites that tests call may know testing"},
+	{"testing", "*test", "only suites that tests call import testing"},
+	{"github.com/stretchr/testify", "*test", "only suites that tests call import testing"},
+	{"pgregory.net/rapid", "*test", "only suites that tests call import testing"},
 }
 
 type pkg struct {
@@ -150,22 +150,22 @@ func ours(path string) (string, bool) {
 	return strings.CutPrefix(path, module+"/")
 }
 
-func TestArrowsPointOneWay(t *testing.T) {
+func TestImportsFollowTheRules(t *testing.T) {
 	t.Parallel()
 	for _, p := range list(t) {
 		from, mine := ours(p.path())
 		if !mine || strings.HasSuffix(from, ".test") {
 			continue
 		}
-		r := roomOf(t, from)
+		rule := ruleOf(t, from)
 		for _, imported := range p.Imports {
 			imported = plain(imported)
 			to, mine := ours(imported)
-			if mine && !r.lets(from, to, p.isTest()) {
-				t.Errorf("%s imports %s: %s (room %q)", p.path(), imported, r.reason, r.name)
+			if mine && !rule.allows(from, to, p.isTest()) {
+				t.Errorf("%s imports %s: %s (rule of %q)", p.path(), imported, rule.reason, rule.path)
 			}
 			if !p.isTest() {
-				checkGuest(t, from, imported)
+				checkRestricted(t, from, imported)
 			}
 		}
 	}
@@ -184,7 +184,7 @@ func TestATupleNeedsOnlyTheStandardLibrary(t *testing.T) {
 	}
 }
 
-func TestTheArrowsThemselves(t *testing.T) {
+func TestTheRulesOfImports(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		from, to string
@@ -208,16 +208,17 @@ func TestTheArrowsThemselves(t *testing.T) {
 		{"models", "shared/fault", false, false},
 		{"tup4fun/protocols", "shared/lease", false, false},
 	} {
-		require.Equal(t, c.ok, roomOf(t, c.from).lets(c.from, c.to, c.test), "%+v", c)
+		require.Equal(t, c.ok, ruleOf(t, c.from).allows(c.from, c.to, c.test), "%+v", c)
 	}
 }
 
-func (r room) lets(from, to string, test bool) bool {
+// allows reports whether a package that the rule applies to may import another of ours.
+func (r importRule) allows(from, to string, test bool) bool {
 	may := r.may
 	if test {
 		may = slices.Concat(r.may, r.tests)
 	}
-	if r.name != "" && within(to, r.name) || to == from {
+	if r.path != "" && within(to, r.path) || to == from {
 		return true
 	}
 	return slices.ContainsFunc(may, func(name string) bool {
@@ -228,42 +229,42 @@ func (r room) lets(from, to string, test bool) bool {
 	})
 }
 
-// within reports whether path is the room or below it.
-func within(path, room string) bool {
-	return room == all || path == room || strings.HasPrefix(path, room+"/")
+// within reports whether path is parent or below it.
+func within(path, parent string) bool {
+	return parent == all || path == parent || strings.HasPrefix(path, parent+"/")
 }
 
-// withinAny is within for rooms separated by commas.
-func withinAny(path, rooms string) bool {
-	return slices.ContainsFunc(strings.Split(rooms, ", "), func(r string) bool { return within(path, r) })
+// withinAny is within for parents separated by commas.
+func withinAny(path, parents string) bool {
+	return slices.ContainsFunc(strings.Split(parents, ", "), func(p string) bool { return within(path, p) })
 }
 
-// roomOf returns the longest room that path is within.
-func roomOf(t *testing.T, path string) room {
+// ruleOf returns the rule that applies to a package.
+func ruleOf(t *testing.T, path string) importRule {
 	t.Helper()
-	var best *room
-	for i, r := range rooms {
-		if r.name == "" && path != "" { // main is a room for itself
+	var best *importRule
+	for i, r := range rules {
+		if r.path == "" && path != "" { // the rule of main
 			continue
 		}
-		if within(path, r.name) && (best == nil || len(r.name) > len(best.name)) {
-			best = &rooms[i]
+		if within(path, r.path) && (best == nil || len(r.path) > len(best.path)) {
+			best = &rules[i]
 		}
 	}
-	require.NotNil(t, best, "no room is planned for %q: say in rooms whom it may import", path)
+	require.NotNil(t, best, "no rule applies to %q: add to rules what it may import", path)
 	return *best
 }
 
-func checkGuest(t *testing.T, from, imported string) {
+func checkRestricted(t *testing.T, from, imported string) {
 	t.Helper()
-	for _, g := range guests {
-		if imported != g.path && !strings.HasPrefix(imported, g.path+"/") {
+	for _, r := range restricted {
+		if imported != r.path && !strings.HasPrefix(imported, r.path+"/") {
 			continue
 		}
-		if g.only == "*test" && strings.HasSuffix(from, "test") || g.only != "" && withinAny(from, g.only) || within(from, "internal") {
+		if r.only == "*test" && strings.HasSuffix(from, "test") || r.only != "" && withinAny(from, r.only) || within(from, "internal") {
 			continue
 		}
-		t.Errorf("%s/%s imports %s: %s", module, from, imported, g.reason)
+		t.Errorf("%s/%s imports %s: %s", module, from, imported, r.reason)
 	}
 }
 
