@@ -428,6 +428,55 @@ func TestEveryFileHasAnOutcome(t *testing.T) {
 	require.Equal(t, map[string]int{codesearch.SkipBinary: 1, codesearch.SkipTooLarge: 1, skipLink: 1}, stats.Skipped)
 }
 
+func TestLargeFilesAndALineOf50MBAreSkippedWithoutBeingSent(t *testing.T) {
+	b := newBench(t)
+	sent := int64(0)
+	b.worker("w1", func(_ task.Item, files []models.BatchFile) bool {
+		for _, f := range files {
+			if f.Skip == "" {
+				sent += f.Size
+			}
+		}
+		return false
+	})
+	m := b.manage("m1", gitrepo.Wanted{})
+	dir := b.repo(map[string]string{"text": "text\n", "line": strings.Repeat("word ", 10<<20) + "end\n"})
+	for _, kind := range []models.OriginKind{models.Git, models.Folder} {
+		o := b.origin(kind, dir)
+		if kind == models.Folder { // TestALargeFileIsNotReadIntoMemory has one in a repository
+			file := filepath.Join(dir, "sparse")
+			require.NoError(t, os.WriteFile(file, nil, 0o600))
+			require.NoError(t, os.Truncate(file, 200<<20))
+		}
+		_, err := m.visit(t.Context(), o, models.Outcome{})
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"text": "text"}, b.files(o))
+	}
+	require.EqualValues(t, len("text\n"), sent)
+	q, err := codesearch.Parse("anything")
+	require.NoError(t, err)
+	stats, err := b.naive.Search(t.Context(), q, codesearch.Options{}, func(codesearch.Match) bool { return true })
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{codesearch.SkipTooLarge: 3}, stats.Skipped)
+}
+
+func TestARepositoryWithSHA256IsIndexed(t *testing.T) {
+	b := newBench(t)
+	b.worker("w1", nil)
+	dir := t.TempDir()
+	b.git(dir, "init", "--quiet", "--initial-branch=main", "--object-format=sha256")
+	b.commit(dir, map[string]string{"a": "text\n", "-rf": "dash\n"})
+	o := b.origin(models.Git, dir)
+	m := b.manage("m1", gitrepo.Wanted{})
+	first, err := m.visit(t.Context(), o, models.Outcome{})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"a": "text", "-rf": "dash"}, b.files(o))
+	require.Len(t, b.put[0], 64)
+	again, err := m.visit(t.Context(), o, first)
+	require.NoError(t, err)
+	require.Equal(t, models.Uneventful, again.Status)
+}
+
 func TestAFolderWithoutARepositoryIsIndexed(t *testing.T) {
 	b := newBench(t)
 	b.worker("w1", nil)

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +85,67 @@ func TestFault51ATreeWhoseNamesLeadOutIsOnlyListed(t *testing.T) {
 	escaped, err := filepath.Glob(filepath.Join(filepath.Dir(m.store.Dir), "*escape*"))
 	require.NoError(t, err)
 	require.Empty(t, escaped)
+}
+
+func TestADamagedPackOfTheOriginIsAnErrorUntilItIsRepaired(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.commit(map[string]string{"a": strings.Repeat("one ", 1000)})
+	s := openStore(t, Config{})
+	m := mirrorOf(t, s, r.dir)
+	filesOf(t, m, Wanted{})
+	r.commit(map[string]string{"b": strings.Repeat("two ", 1000)})
+	r.git("repack", "-q", "-a", "-d", "-f")
+	pack, err := filepath.Glob(filepath.Join(r.dir, ".git/objects/pack/*.pack"))
+	require.NoError(t, err)
+	require.Len(t, pack, 1)
+	good, err := os.ReadFile(pack[0])
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(pack[0], 0o600))
+	bad := slices.Clone(good)
+	for i := 20; i < len(bad)-20; i++ {
+		bad[i] ^= 0xa5
+	}
+	for _, content := range [][]byte{bad, good[:len(good)/2], nil} {
+		require.NoError(t, os.WriteFile(pack[0], content, 0o600))
+		_, err = m.Fetch(t.Context(), Wanted{})
+		require.Error(t, err)
+		require.Less(t, len(err.Error()), 8<<10)
+	}
+	require.NoError(t, os.WriteFile(pack[0], good, 0o600))
+	require.Len(t, filesOf(t, m, Wanted{}), 2)
+}
+
+func TestALargeFileIsNotReadIntoMemory(t *testing.T) {
+	r := newRepo(t) // not parallel, because it counts allocations
+	r.git("config", "core.compression", "1")
+	r.git("config", "core.bigFileThreshold", "1m")
+	file := filepath.Join(r.dir, "large")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Truncate(file, 200<<20))
+	r.commit(map[string]string{"small": "text"})
+	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	files := filesOf(t, m, Wanted{})
+	require.EqualValues(t, 200<<20, files["large"].Size)
+	read := contents(t, m, files["large"].OID, files["small"].OID)
+	runtime.ReadMemStats(&after)
+	require.Contains(t, read[files["large"].OID], "209715200 bytes, more than 1048576")
+	require.Equal(t, "text", read[files["small"].OID], "the reading goes on behind it")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20))
+}
+
+func TestACommitWithAHundredThousandFilesIsListed(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	oid := r.blob("text")
+	var entries strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&entries, "100644 blob %s\tf%06d\x00", oid, i)
+	}
+	r.commitTree(entries.String())
+	require.Len(t, filesOf(t, mirrorOf(t, openStore(t, Config{}), r.dir), Wanted{}), 100_000)
 }
 
 func TestFault51NoProgramOfARepositoryRuns(t *testing.T) {

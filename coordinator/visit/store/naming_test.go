@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -106,6 +107,31 @@ func TestListersAreVisitedOnceADayUnlessAUserWantsAnotherInterval(t *testing.T) 
 		}
 		require.Equal(t, want, visits, policy)
 	}
+}
+
+// Defect 8 of earlier indexers: each loop added a timer, and all visited the last repository.
+func TestThreeRepositoriesAreVisitedExactlyThirtyTimesInThirtyDays(t *testing.T) {
+	s := openAt(t, t.TempDir()+"/catalog.db", "value", nil) // not parallel, because it counts goroutines
+	daily := models.Seconds(24 * 3600)
+	var repos []store.Named
+	for i := range 3 {
+		uri := fmt.Sprintf("https://%d.example/x.git", i)
+		repos = append(repos, store.Named{Origin: models.Origin{ID: fmt.Sprint("repo", i), Kind: models.Git, URI: uri, Every: &daily}})
+	}
+	list(t, s, noon, store.Listing{Origins: repos})
+	visits, goroutines := map[string]int{}, 0
+	for hour := range 30 * 24 {
+		at := noon.Add(time.Duration(hour) * time.Hour)
+		for _, v := range claim(t, s, at, 16) {
+			visits[v.Origin.ID]++
+			record(t, s, at, outcome(v, at, models.Uneventful, "same"))
+		}
+		if hour == 24 {
+			goroutines = runtime.NumGoroutine()
+		}
+	}
+	require.Equal(t, map[string]int{"repo0": 30, "repo1": 30, "repo2": 30}, visits)
+	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
 }
 
 func TestForksAndMetadataOfAListAreKept(t *testing.T) {

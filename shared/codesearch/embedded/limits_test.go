@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 
 	"leasehold/shared/codesearch"
 	"leasehold/shared/codesearch/embedded"
+	"leasehold/shared/fault"
 )
 
 // TestABadQueryEndsAtItsLimits runs queries that are slow or large for other engines.
@@ -43,6 +45,48 @@ func TestABadQueryEndsAtItsLimits(t *testing.T) {
 		require.Empty(t, stats.Stopped, "%.50s", query)
 		require.Equal(t, want, n, "%.50s", query)
 	}
+}
+
+// TestTheLongestQueriesTakeLittleMemory searches for queries of the maximum size. One of 10 KB
+// is refused before it is read.
+func TestTheLongestQueriesTakeLittleMemory(t *testing.T) {
+	x := open(t, embedded.Options{}) // not parallel, because it counts allocations
+	require.NoError(t, put(x, "r", strings.Repeat("some text of a file\n", 1000)))
+	allocated := func(do func()) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		do()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	fill := func(part, between string, size int) string {
+		return strings.Repeat(part+between, (size-len(part))/len(part+between)) + part
+	}
+	for name, query := range map[string]string{
+		"one word":       strings.Repeat("a", codesearch.MaxQueryBytes),
+		"words":          fill("ab", " or ", 1024*6-4),
+		"an alternation": "/" + fill("abc", "|", codesearch.MaxQueryBytes-2) + "/",
+		"classes":        "/" + fill("[a-z]", "", codesearch.MaxQueryBytes-2) + "/",
+		"optional parts": "/" + fill("(a*)", "", codesearch.MaxQueryBytes-3) + "b/",
+		"folded":         "case:no " + fill("ſk", "", codesearch.MaxQueryBytes-8),
+	} {
+		require.LessOrEqual(t, len(query), codesearch.MaxQueryBytes, name)
+		bytes := allocated(func() {
+			q, err := codesearch.Parse(query)
+			if err != nil {
+				require.ErrorIs(t, err, fault.ErrInvalid, name)
+				return
+			}
+			_, err = x.Search(t.Context(), q, codesearch.Options{Timeout: time.Hour}, func(codesearch.Match) bool { return true })
+			require.NoError(t, err, name)
+		})
+		require.Less(t, bytes, uint64(codesearch.DefaultMaxBytes), name)
+	}
+	refused := strings.Repeat("a", 10<<10)
+	require.Less(t, allocated(func() {
+		_, err := codesearch.Parse(refused)
+		require.ErrorIs(t, err, fault.ErrInvalid)
+	}), uint64(64<<10))
 }
 
 func TestASearchPastItsMemoryStopsAndTells(t *testing.T) {
