@@ -125,7 +125,7 @@ func TestHashingEndsWithItsContext(t *testing.T) {
 
 func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
-	for _, c := range []Config{{}, {Dir: "x", MaxBytes: -1}, {Dir: "x", Roots: []string{"relative"}}} {
+	for _, c := range []Config{{}, {Dir: "x", MaxBytes: -1}, {Dir: "x", Stall: -1}, {Dir: "x", MaxRedirects: -1}, {Dir: "x", CacheBytes: -1}, {Dir: "x", Roots: []string{"relative"}}} {
 		_, err := New(c)
 		require.ErrorIs(t, err, fault.ErrInvalid)
 	}
