@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"leasehold/models"
 	"leasehold/shared/apitypes"
@@ -220,8 +221,12 @@ func toPage[S, T any](items []S, total int, convert func(S) T) apitypes.Page[T] 
 
 func itself[T any](v T) T { return v }
 
-// decode reads one JSON object. Unknown fields are errors.
+// decode reads one JSON object. Unknown fields are errors, and so are bytes that are not UTF-8,
+// because data and results are passed on as they came, to readers in any language.
 func decode(body io.Reader, v any) error {
+	if in, ok := body.(*bodyInMemory); ok && !utf8.Valid(in.data) {
+		return fmt.Errorf("body: %w: it is not UTF-8", fault.ErrInvalid)
+	}
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	err := d.Decode(v)

@@ -36,17 +36,19 @@ func withFixture(t *testing.T, run func(fixture)) { withFullSpace(t, "", run) }
 func withFullSpace(t *testing.T, full string, run func(fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		inBubble(t, full, func(f fixture, _ func(string) space.Repository) { run(f) })
+		inBubble(t, full, nil, func(f fixture, _ func(string) space.Repository) { run(f) })
 	})
 }
 
-// inBubble runs an engine in a bubble of package synctest. session opens a further session.
-func inBubble(t *testing.T, full string, run func(f fixture, session func(string) space.Repository)) {
+// inBubble runs an engine in a bubble of package synctest. now is its monotonic clock, nil for
+// that of the bubble; session opens a further session.
+func inBubble(t *testing.T, full string, now func() time.Time, run func(f fixture, session func(string) space.Repository)) {
 	policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
 	e, err := engine.Open(t.Context(), engine.Config{
 		Journal:    &journal.Memory{},
 		Takes:      task.Takes(),
 		Readers:    task.Readers(),
+		Now:        now,
 		Procedures: space.Join(policy.Procedures(), policy.AdminProcedures(), lease.Procedures(), status.Procedures(), space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy)}),
 	})
 	require.NoError(t, err)

@@ -497,6 +497,7 @@ func TestTasksThatNoWorkerCouldDoAreRefused(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		for name, change := range map[string]func(*task.New){
 			"data that are not JSON": func(n *task.New) { n.Data = json.RawMessage("{") },
+			"data not in UTF-8":      func(n *task.New) { n.Data = json.RawMessage("\"\xff\"") },
 			"no timeout":             func(n *task.New) { n.Timeout = 0 },
 			"a negative duration":    func(n *task.New) { n.Backoff = -1 },
 			"an absurd time":         func(n *task.New) { n.NotBefore = time.Now().AddDate(99, 0, 0) },

@@ -56,7 +56,7 @@ func TestAnySequenceOfVerbsDoesWhatANaiveModelDoes(t *testing.T) {
 }
 
 func runMachine(t *testing.T, r *rapid.T) {
-	inBubble(t, "", func(f fixture, session func(string) space.Repository) {
+	inBubble(t, "", nil, func(f fixture, session func(string) space.Repository) {
 		m := &machine{
 			fixture: f, naive: &naive{paused: map[string]bool{}, limits: map[string]*naiveLimit{}},
 			workers: map[string]task.Client{}, ended: map[string]bool{},

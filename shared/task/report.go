@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -142,8 +143,8 @@ func validData(data json.RawMessage) error {
 	if len(data) > maxData {
 		return fmt.Errorf("%w: data of %d bytes, at most %d", fault.ErrTooLarge, len(data), maxData)
 	}
-	if len(data) > 0 && !json.Valid(data) {
-		return fmt.Errorf("%w: the data is not JSON", fault.ErrInvalid)
+	if len(data) > 0 && !(json.Valid(data) && utf8.Valid(data)) { // JSON is UTF-8, but json.Valid takes any bytes in a string
+		return fmt.Errorf("%w: the data is not JSON in UTF-8", fault.ErrInvalid)
 	}
 	return nil
 }

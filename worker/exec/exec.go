@@ -48,6 +48,8 @@ type Handler struct {
 	words  []string
 	dir    string
 	output int
+
+	killAfter time.Duration
 }
 
 var _ worker.Handler = (*Handler)(nil)
@@ -60,7 +62,7 @@ func New(words []string, dir string, output int64) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fault.ErrNotFound, err)
 	}
-	return &Handler{append([]string{program}, words[1:]...), dir, int(output)}, nil
+	return &Handler{append([]string{program}, words[1:]...), dir, int(output), killAfter}, nil
 }
 
 // Handle does one task, as worker.Handler requires.
@@ -94,7 +96,7 @@ func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
 	c.Stdin = bytes.NewReader(t.Data)
 	c.Env = append(config.ChildEnvironment(), config.TaskIDEnv+"="+t.ID, config.TaskActionEnv+"="+t.Action,
 		config.TaskAttemptsEnv+"="+strconv.FormatInt(t.Attempts, 10), config.TaskTagsEnv+"="+strings.Join(t.Tags, "\n"))
-	c.WaitDelay = killAfter
+	c.WaitDelay = h.killAfter
 	platform.OwnGroup(c)
 	c.Cancel = func() error { return platform.TerminateGroup(c.Process) }
 	return c

@@ -165,6 +165,25 @@ func TestACommandIsAskedToEndBeforeItIsKilled(t *testing.T) {
 	require.Contains(t, f.Output, "cleaned")
 }
 
+func TestACommandThatIgnoresItsEndIsKilledWithAllThatItStarted(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	require.NoError(t, syscall.Mkfifo(ready, 0o600))
+	h, err := exec.New([]string{"sh", "-c", `trap '' TERM; sleep 1000 & echo $! >` + ready + `; while :; do sleep 1000; done`}, t.TempDir(), output)
+	require.NoError(t, err)
+	h.KillAfter(50 * time.Millisecond)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Handle(ctx, &job{}) }()
+	content, err := os.ReadFile(ready)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	require.NoError(t, err)
+	timeout := errors.New("its time is over")
+	cancel(timeout)
+	require.ErrorIs(t, <-ended, timeout)
+	requireGone(t, pid)
+}
+
 func TestChildrenThatACommandLeavesAreEnded(t *testing.T) {
 	j, err := sh(t, t.Context(), `sleep 1000 >/dev/null 2>&1 & echo $!`)
 	require.NoError(t, err)

@@ -1,0 +1,70 @@
+package task_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/space"
+	"leasehold/shared/task"
+)
+
+// withJumps is withFixture with a wall clock that jumps: the engine's clock differs from it by
+// the jumps.
+func withJumps(t *testing.T, run func(f fixture, jump func(time.Duration))) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ahead atomic.Int64 // of the wall clock
+		now := func() time.Time { return time.Now().Add(-time.Duration(ahead.Load())) }
+		inBubble(t, "", now, func(f fixture, _ func(string) space.Repository) {
+			run(f, func(by time.Duration) {
+				ahead.Add(int64(by))
+				if by > 0 {
+					<-time.After(by)
+				}
+			})
+		})
+	})
+}
+
+func TestAClockThatIsSetForwardMovesNoTask(t *testing.T) {
+	withJumps(t, func(f fixture, jump func(time.Duration)) {
+		delayed := f.make(models.TaskOptions{NotBefore: time.Now().Add(time.Hour)})
+		f.make(models.TaskOptions{})
+		require.NoError(f, f.client.Fail(f.Context(), f.claims(), task.Failure{Reason: "busy", Delay: 30 * time.Minute}))
+		f.make(models.TaskOptions{})
+		running := f.claims()
+		waits := f.make(models.TaskOptions{ExpiresAt: time.Now().Add(2 * time.Hour)}, func(n *task.New) { n.Action = "other" })
+		jump(48 * time.Hour)
+		require.Empty(f, f.claims().ID, "neither the delay nor the back-off is over")
+		f.is(delayed.ID, task.StateDelayed, task.WhyNotDue)
+		f.is(waits.ID, task.Waiting, task.WhyNoWorker)
+		f.resolve(running, nil)
+		<-time.After(time.Hour + time.Second)
+		f.forgive()
+		require.NotEmpty(f, f.claims().ID)
+		require.NotEmpty(f, f.claims().ID)
+		<-time.After(time.Hour)
+		synctest.Wait()
+		_, err := f.client.DeadLetter(f.Context(), waits.ID)
+		require.NoError(f, err)
+	})
+}
+
+func TestAClockThatIsSetBackHoldsNoTaskBack(t *testing.T) {
+	withJumps(t, func(f fixture, jump func(time.Duration)) {
+		delayed := f.make(models.TaskOptions{NotBefore: time.Now().Add(time.Hour)})
+		f.make(models.TaskOptions{})
+		running := f.claims()
+		jump(-48 * time.Hour) // the delay and the timeout are over, whatever the wall clock says
+		<-time.After(time.Hour)
+		require.Equal(f, delayed.ID, f.claims().ID)
+		shown, err := f.client.Show(f.Context(), running.ID)
+		require.NoError(f, err)
+		require.EqualValues(f, 1, shown.Attempts)
+	})
+}
