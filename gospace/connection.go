@@ -15,6 +15,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
+	"leasehold/spaces"
 )
 
 // defaultPort is the port of addresses without one.
@@ -30,12 +31,13 @@ const reconnectTimeout = 6 * time.Second
 // connection is what the copies of a Space share.
 type connection struct {
 	id, address, name string
+	options           space.Options // of the space if it does not exist
 	local             bool
 	err               error // of its making
 	host              *host // of a space of this process; else nil
 
 	ending context.Context // ends with close
-	end    context.CancelFunc
+	cancel context.CancelFunc
 
 	dialling chan struct{} // holds one element while a call opens the session
 	mu       sync.Mutex    // guards repo
@@ -48,17 +50,16 @@ type connection struct {
 // a query such as ?KEEP has no effect. An error is returned by the operations. Of the policies
 // none or one is accepted.
 func NewSpace(name string, policy ...*ComposablePolicy) Space {
-	s := Space{connection: newConnection(name)}
-	switch {
-	case len(policy) == 1:
-		s.policy = policy[0]
-	case len(policy) > 1:
+	if len(policy) > 1 {
+		s := Space{connection: newConnection(name)}
 		s.err = fmt.Errorf("%d policies: want at most one: %w", len(policy), fault.ErrInvalid)
+		return s
 	}
-	if s.err == nil {
-		s.attach(hosts.join(s.address, s.name, true))
+	var o SpaceOptions
+	if len(policy) == 1 {
+		o.Policy = policy[0]
 	}
-	return s
+	return NewSpaceWith(name, o)
 }
 
 // NewRemoteSpace returns a space of the program that listens at tcp://host:port/name: a
@@ -68,7 +69,7 @@ func NewSpace(name string, policy ...*ComposablePolicy) Space {
 func NewRemoteSpace(name string) Space {
 	s := Space{connection: newConnection(name)}
 	if s.err == nil && s.address == "" {
-		s.attach(hosts.join("", s.name, false))
+		s.attach(hosts.join("", s.name, "", false))
 		if s.host == nil {
 			s.address = net.JoinHostPort("localhost", defaultPort)
 		}
@@ -78,7 +79,7 @@ func NewRemoteSpace(name string) Space {
 
 func newConnection(uri string) *connection {
 	c := &connection{id: rand.Text(), dialling: make(chan struct{}, 1)}
-	c.ending, c.end = context.WithCancel(context.Background())
+	c.ending, c.cancel = context.WithCancel(context.Background())
 	c.address, c.name, c.err = parse(uri)
 	return c
 }
@@ -113,25 +114,15 @@ func (c *connection) attach(h *host, err error) {
 	c.host, c.local, c.err = h, h != nil, err
 }
 
-// do calls f with the space, after it has connected.
-func (c *connection) do(ctx context.Context, f func(context.Context, space.Space) error) error {
-	repo, err := c.open(ctx)
-	if err != nil {
-		return err
+// program names the program of the space, as far as this process knows it: spaces of one program
+// have the same.
+func (c *connection) program() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.host != nil {
+		return c.host.key
 	}
-	err = f(ctx, repo.Space(c.name))
-	if errors.Is(err, fault.ErrClosed) && !c.local {
-		c.drop(repo)
-	}
-	return err
-}
-
-func (c *connection) list(ctx context.Context) ([]space.Info, error) {
-	repo, err := c.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return repo.List(ctx)
+	return "tcp://" + c.address
 }
 
 // current returns the open session; nil if there is none.
@@ -180,7 +171,10 @@ func (c *connection) open(ctx context.Context) (space.Repository, error) {
 // session opens a session and makes the space.
 func (c *connection) session(ctx context.Context) (repo space.Repository, err error) {
 	if c.host != nil {
-		repo, err = c.host.engine.Session(ctx, remote.SessionID("gospace"), 0)
+		var local *spaces.Repository
+		if local, err = c.host.Repository(ctx, remote.SessionID("gospace")); err == nil {
+			repo = local.Repository
+		}
 	} else {
 		var conn *remote.Conn
 		if conn, err = remote.Dial(ctx, remote.Config{Address: c.address, Session: remote.SessionID("gospace"), Reconnect: reconnectTimeout}); err == nil {
@@ -190,8 +184,11 @@ func (c *connection) session(ctx context.Context) (repo space.Repository, err er
 	if err != nil {
 		return nil, err
 	}
-	// A space that exists with other options is used as it is.
-	if err := repo.Create(ctx, c.name, space.Options{}); err != nil && !errors.Is(err, fault.ErrConflict) {
+	err = repo.Create(ctx, c.name, c.options)
+	if c.options == (space.Options{}) && errors.Is(err, fault.ErrConflict) {
+		err = nil // without options, a space that exists with some is used as it is
+	}
+	if err != nil {
 		return nil, errors.Join(err, end(repo))
 	}
 	return repo, nil
@@ -210,7 +207,7 @@ func (c *connection) close() error {
 	if c.ending.Err() != nil {
 		return nil
 	}
-	c.end()
+	c.cancel()
 	c.dialling <- struct{}{} // a call that connects ends first
 	defer func() { <-c.dialling }()
 	c.mu.Lock()
@@ -226,7 +223,7 @@ func (c *connection) close() error {
 	c.host = nil
 	c.mu.Unlock()
 	if h != nil {
-		hosts.leave(h)
+		hosts.leave(h, c.name)
 	}
 	return err
 }

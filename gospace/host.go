@@ -2,120 +2,119 @@ package gospace
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
-	"net"
+	"path/filepath"
 	"sync"
 
-	"leasehold/coordinator/gate/native"
-	"leasehold/shared/space/engine"
-	"leasehold/shared/space/journal"
+	"leasehold/shared/fault"
+	"leasehold/spaces"
 )
 
-// A host is an engine of this process: one for each space with a name alone, and one for each
-// address at which this process listens.
+// A host has the spaces of this process that belong together: those with a name alone, those
+// with a name alone in one folder, or those of one address at which this process listens.
 type host struct {
-	key     string
-	handles int // of NewSpace and NewRemoteSpace that are open; guarded by registry.mu
-	engine  *engine.Engine
-	running *stage // the engine
-	open    *stage // the gate; nil without an address
+	*spaces.Host
+	key, address, folder string
+	handles              map[string]int // of open handles by name of the space; guarded by registry.mu
 }
 
-// stage is a goroutine that is stopped and waited for.
-type stage struct {
-	cancel context.CancelFunc
-	ended  chan struct{}
-}
-
-func begin(run func(context.Context)) *stage {
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &stage{cancel: cancel, ended: make(chan struct{})}
-	go func() {
-		defer close(s.ended)
-		run(ctx)
-	}()
-	return s
-}
-
-func (s *stage) stop() {
-	s.cancel()
-	<-s.ended
-}
-
-// registry has the hosts of this process, by address or by name.
+// registry has the hosts of this process.
 type registry struct {
 	mu    sync.Mutex
-	hosts map[string]*host
+	hosts map[string]*host // by key
+	named map[string]*host // by the name of a space without an address
 }
 
-var hosts = registry{hosts: map[string]*host{}}
+var hosts = registry{hosts: map[string]*host{}, named: map[string]*host{}}
 
 // join returns the host of a space; nil if create is false and there is none, or if this
-// process cannot listen at the address.
-func (r *registry) join(address, name string, create bool) (*host, error) {
-	key := "tcp://" + address
-	if address == "" {
-		key = "name " + name
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	h := r.hosts[key]
-	if h == nil {
-		if !create {
-			return nil, nil
-		}
-		var listener net.Listener
-		if address != "" {
-			var err error
-			if listener, err = net.Listen("tcp", address); err != nil {
-				return nil, nil // another program has the address, or another machine
-			}
-		}
+// process cannot listen at the address and the space has no folder.
+func (r *registry) join(address, name, folder string, create bool) (*host, error) {
+	if folder != "" {
 		var err error
-		if h, err = start(key, listener); err != nil {
-			return nil, err
+		if folder, err = filepath.Abs(folder); err != nil {
+			return nil, fmt.Errorf("folder %s: %w: %w", folder, fault.ErrFolder, err)
 		}
-		r.hosts[key] = h
 	}
-	h.handles++
-	return h, nil
-}
-
-// leave ends the host after its last handle.
-func (r *registry) leave(h *host) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h.handles--; h.handles > 0 {
-		return
-	}
-	delete(r.hosts, h.key)
-	h.running.stop() // first, because then the gate tells its clients that their sessions have ended
-	if h.open != nil {
-		h.open.stop()
-	}
-}
-
-// start runs an engine and, with a listener, the gate before it.
-func start(key string, l net.Listener) (*host, error) {
-	e, err := engine.Open(context.Background(), engine.Config{Journal: &journal.Memory{}})
-	if err != nil {
-		if l != nil {
-			_ = l.Close()
-		}
+	h, err := r.find(address, name, folder, create)
+	if err != nil || h == nil {
 		return nil, err
 	}
-	h := &host{key: key, engine: e}
-	h.running = begin(func(ctx context.Context) {
-		if err := e.Run(ctx); err != nil {
-			slog.Error("gospace: the space has stopped", "space", key, "error", err)
-		}
-	})
-	if l != nil {
-		h.open = begin(func(ctx context.Context) {
-			if err := native.New(native.Config{Engine: e}).Serve(ctx, l); err != nil && ctx.Err() == nil {
-				slog.Error("gospace: the space is no longer open to the network", "space", key, "error", err)
-			}
-		})
+	h.handles[name]++
+	if address == "" {
+		r.named[name] = h
 	}
 	return h, nil
+}
+
+// find returns the host of a space, and opens it if create is true.
+func (r *registry) find(address, name, folder string, create bool) (*host, error) {
+	key := "folder " + folder
+	if address != "" {
+		key = "tcp://" + address
+	}
+	h := r.hosts[key]
+	if address == "" {
+		if h0 := r.named[name]; h0 != nil {
+			h = h0
+		} else if !create {
+			return nil, nil
+		}
+	}
+	switch {
+	case h != nil && folder != "" && folder != h.folder:
+		return nil, fmt.Errorf("space %s: it is open already with the folder %q, not %q: %w", name, h.folder, folder, fault.ErrConflict)
+	case h != nil || !create:
+		return h, nil
+	}
+	return r.open(key, address, folder)
+}
+
+func (r *registry) open(key, address, folder string) (*host, error) {
+	served, err := spaces.Start(spaces.Config{Folder: folder, Insecure: true}) // the program chooses the address
+	if err != nil {
+		return nil, err
+	}
+	if address != "" {
+		if _, err := served.OpenGate(spaces.Gate{Address: address}); err != nil {
+			stopped := served.Stop()
+			if folder == "" {
+				return nil, stopped // another program has the address, or another machine
+			}
+			return nil, errors.Join(err, stopped)
+		}
+	}
+	h := &host{Host: served, key: key, address: address, folder: folder, handles: map[string]int{}}
+	r.hosts[key] = h
+	return h, nil
+}
+
+// leave ends a space after its last handle, and the host after its last space.
+func (r *registry) leave(h *host, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h.handles[name]--; h.handles[name] > 0 {
+		return
+	}
+	delete(h.handles, name)
+	if r.named[name] == h {
+		delete(r.named, name)
+	}
+	var err error
+	switch {
+	case len(h.handles) == 0:
+		delete(r.hosts, h.key)
+		err = h.Stop()
+	case h.address == "" && h.folder == "":
+		if _, err = h.Delete(context.Background(), name, true); errors.Is(err, fault.ErrNotFound) {
+			err = nil // no operation has made it
+		}
+	}
+	if err != nil {
+		slog.Error("gospace: a space did not end in order", "space", name, "error", err)
+	}
 }

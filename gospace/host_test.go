@@ -23,7 +23,7 @@ func TestClosingASpaceEndsTheCallsOfOtherProgramsAtOnce(t *testing.T) {
 		_, err := client.Get("never")
 		require.ErrorIs(t, err, fault.ErrClosed)
 	})
-	require.Eventually(t, func() bool { return server.host.engine.Stats().Waiters == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return server.host.Waiting() == 1 }, 10*time.Second, time.Millisecond)
 	began := time.Now()
 	require.NoError(t, server.Close())
 	waiting.Wait()

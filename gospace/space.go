@@ -54,29 +54,10 @@ type SpaceFrame interface {
 type Space struct {
 	*connection
 	ctx     context.Context // nil: background
+	timeout time.Duration   // of each operation; 0: none
+	ttl     time.Duration   // of puts; 0: none
 	unbound bool
 	policy  *ComposablePolicy
-}
-
-// WithContext returns a handle of the same space, whose operations end with ctx.
-func (s *Space) WithContext(ctx context.Context) *Space {
-	if s == nil {
-		return nil
-	}
-	c := *s
-	c.ctx = ctx
-	return &c
-}
-
-// WithoutBinding returns a handle of the same space, whose operations store nothing through the
-// pointers of templates, as those of goSpace.
-func (s *Space) WithoutBinding() *Space {
-	if s == nil {
-		return nil
-	}
-	c := *s
-	c.unbound = true
-	return &c
 }
 
 // ID returns an identifier of the handle and its copies.
@@ -99,24 +80,64 @@ func (s *Space) Close() error {
 
 var errNoSpace = fmt.Errorf("the space was not made by NewSpace or NewRemoteSpace: %w", fault.ErrInvalid)
 
-// run calls f with the space. Unless the operation waits, it ends after callTimeout if the space is remote.
+// run calls f with the space.
 func (s *Space) run(waits bool, f func(context.Context, space.Space) error) error {
-	if s == nil || s.connection == nil {
-		return failure(errNoSpace)
+	ctx, repo, stop, err := s.begin(waits)
+	if err != nil {
+		return failure(err)
 	}
+	defer stop()
+	return s.end(repo, f(ctx, repo.Space(s.name)))
+}
+
+// call calls f with the session.
+func (s *Space) call(waits bool, f func(context.Context, space.Repository) error) error {
+	ctx, repo, stop, err := s.begin(waits)
+	if err != nil {
+		return failure(err)
+	}
+	defer stop()
+	return s.end(repo, f(ctx, repo))
+}
+
+// begin returns the context of one operation and the session, after it has connected.
+func (s *Space) begin(waits bool) (ctx context.Context, repo space.Repository, stop context.CancelFunc, err error) {
+	if s == nil || s.connection == nil {
+		return nil, nil, nil, errNoSpace
+	}
+	ctx, stop = s.context(waits)
+	if repo, err = s.open(ctx); err != nil {
+		stop()
+	}
+	return ctx, repo, stop, err
+}
+
+// end returns the error of an operation on the space. A remote session that has ended is replaced by
+// the next operation.
+func (s *Space) end(repo space.Repository, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, fault.ErrClosed) && !s.local {
+		s.drop(repo)
+	}
+	return failure(err)
+}
+
+// context returns the context of one operation. Without a timeout of the handle, an operation that
+// does not wait ends after callTimeout if the space is remote.
+func (s *Space) context(waits bool) (context.Context, context.CancelFunc) {
 	ctx := s.ctx
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if !waits && !s.local {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, callTimeout)
-		defer stop()
+	switch {
+	case s.timeout > 0:
+		return context.WithTimeout(ctx, s.timeout)
+	case !waits && !s.local:
+		return context.WithTimeout(ctx, callTimeout)
 	}
-	if err := s.do(ctx, f); err != nil {
-		return failure(err)
-	}
-	return nil
+	return ctx, func() {}
 }
 
 func noTuple() Tuple { return Tuple{Flds: []interface{}{nil}} }
@@ -144,9 +165,9 @@ func (s *Space) put(waits bool, fields []interface{}) (Tuple, error) {
 	}
 	err = s.run(waits, func(ctx context.Context, sp space.Space) error {
 		if waits {
-			return sp.Put(ctx, stored, 0)
+			return sp.Put(ctx, stored, s.ttl)
 		}
-		return sp.PutP(ctx, stored, 0)
+		return sp.PutP(ctx, stored, s.ttl)
 	})
 	if err != nil {
 		return noTuple(), err
@@ -218,6 +239,21 @@ func (s *Space) QueryAll(template ...interface{}) ([]Tuple, error) {
 	return s.all(template, space.Space.QueryAll)
 }
 
+// GetUpTo takes the first matches: at most limit, and as many as fit 4 MiB. It stores nothing
+// through pointers. A limit below 1 is fault.ErrInvalid.
+func (s *Space) GetUpTo(limit int, template ...interface{}) ([]Tuple, error) {
+	return s.all(template, func(sp space.Space, ctx context.Context, p tuple.Template) ([]tuple.Tuple, error) {
+		return sp.GetUpTo(ctx, p, limit)
+	})
+}
+
+// QueryUpTo is GetUpTo, except that it takes nothing.
+func (s *Space) QueryUpTo(limit int, template ...interface{}) ([]Tuple, error) {
+	return s.all(template, func(sp space.Space, ctx context.Context, p tuple.Template) ([]tuple.Tuple, error) {
+		return sp.QueryUpTo(ctx, p, limit)
+	})
+}
+
 func (s *Space) all(template []interface{}, f func(space.Space, context.Context, tuple.Template) ([]tuple.Tuple, error)) ([]Tuple, error) {
 	p, err := encodeTemplate(template)
 	if err != nil {
@@ -237,8 +273,8 @@ func (s *Space) all(template []interface{}, f func(space.Space, context.Context,
 // Size returns the number of tuples that can be found; -1 with an error.
 func (s *Space) Size() (int, error) {
 	size := -1
-	err := s.run(false, func(ctx context.Context, _ space.Space) error {
-		infos, err := s.list(ctx)
+	err := s.call(false, func(ctx context.Context, repo space.Repository) error {
+		infos, err := repo.List(ctx)
 		if err != nil {
 			return err
 		}
