@@ -83,7 +83,7 @@ func ExampleSpace_GetUpTo() {
 	// [("job", 3) ("job", 4)] <nil>
 }
 
-// List shows what is in a space, whatever the types of its tuples.
+// List shows the tuples of a space, of all types.
 func ExampleSpace_List() {
 	s := gospace.NewSpace("box")
 	defer s.Close()

@@ -83,7 +83,7 @@ var rules = []importRule{
 	{"shared/config", []string{"shared/fault", "shared/memory", "models"}, nil, "settings are plain values; cmd gives them to their users"},
 	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
 	{"leaseholdtest", []string{"shared/space", "shared/task", "shared/lease", "shared/status", "shared/browse"}, []string{"worker", "models", "shared/fault"}, "a coordinator for tests of users has the protocols of tasks, and no mode"},
-	{"gospace", []string{"spaces", "shared/space", "shared/tuple", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "coordinator/gate/gospace/gob"}, nil, "a library for programs hosts and joins spaces, and needs no mode"},
+	{"gospace", []string{"spaces", "shared/space", "shared/tuple", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "coordinator/gate/gospace/gob"}, []string{"coordinator/gate/native"}, "a library for programs hosts and joins spaces, and needs no mode"},
 	{"spaces", []string{"shared/space", "shared/tuple", "shared/trace", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "shared/datadir", "coordinator/gate"}, nil, "a library for programs hosts spaces and opens gates, and needs no mode"},
 	{"examples", []string{"shared", "models", "spaces", "gospace"}, []string{"tup4fun", "internal/binary"}, "examples are read by users, and their models are checked"},
 	{"internal", nil, []string{all}, "tools depend on no other package; their tests may"},

@@ -18,8 +18,8 @@ const (
 type protocol struct{ queryOnly map[string]bool }
 
 // Procedures returns transaction.run (waits, operations), and transaction.apply (operations),
-// which it calls. Transactions only query the named spaces, because what is put and taken there
-// belongs to other protocols.
+// which it calls. Transactions only query the named spaces, because their tuples belong to other
+// protocols.
 func Procedures(queryOnly ...string) space.Procedures {
 	p := protocol{map[string]bool{}}
 	for _, name := range queryOnly {
