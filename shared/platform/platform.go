@@ -6,6 +6,7 @@ package platform
 import (
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // KillWithChildren starts c in a process group of its own, so that its children end with it
@@ -41,3 +42,8 @@ func UnmapFile(image []byte) error { return unmapFile(image) }
 
 // IsDiskFull reports whether err means that a disk or a quota of it is full.
 func IsDiskFull(err error) bool { return isDiskFull(err) }
+
+// WriteNow writes to a connection as far as the system takes it without waiting, and returns
+// how many bytes it took: 0 also if the connection has failed, and always on Windows. No other
+// write to the connection may be under way.
+func WriteNow(c syscall.RawConn, b []byte) int { return writeNow(c, b) }

@@ -80,3 +80,14 @@ func restart() error {
 	}
 	return fmt.Errorf("restart %s: %w", self, syscall.Exec(self, os.Args, os.Environ()))
 }
+
+func writeNow(c syscall.RawConn, b []byte) (n int) {
+	_ = c.Write(func(fd uintptr) bool { // a closed connection takes nothing
+		var err error
+		for n, err = syscall.Write(int(fd), b); errors.Is(err, syscall.EINTR); {
+			n, err = syscall.Write(int(fd), b)
+		}
+		return true
+	})
+	return max(n, 0)
+}

@@ -11,6 +11,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/memory"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/space/wire"
 )
 
@@ -24,13 +25,18 @@ type call struct {
 	memory     int64 // that was reserved for the call
 	ctx        context.Context
 	cancel     context.CancelFunc
-	connection *connection // to be answered over; nil: the client is not connected
-	answer     *wire.Frame // that is kept; nil: not answered yet
+	started    *engine.Started // what the reader began; nil: nothing
+	next       *call           // to be finished after this one, by the same goroutine
+	connection *connection     // to be answered over; nil: the client is not connected
+	answer     *wire.Frame     // that is kept; nil: not answered yet
 }
 
 // readRequests reads what the client sends until the connection ends, and returns the
-// reason.
+// reason. Answers are written, and calls whose answers are not durable are finished, whenever
+// no further frame has arrived.
 func (s *session) readRequests(ctx context.Context, conn *connection) error {
+	conn.link.BeforeWait = conn.endBatch
+	defer conn.endBatch()
 	for {
 		f, err := conn.link.Receive()
 		if err != nil {
@@ -68,14 +74,24 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 	if err != nil {
 		return fmt.Errorf("call %d: %w", f.Call, err)
 	}
+	c, err := s.admitCall(conn, f, r)
+	if c == nil {
+		return err
+	}
+	return s.runCall(ctx, conn, c)
+}
+
+// admitCall returns a new call with what it needs reserved; nil if the request was answered,
+// or belongs to a call that runs. The error is that of the link.
+func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*call, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if earlier := s.calls[f.Call]; earlier != nil {
 		earlier.connection = conn
 		if earlier.answer != nil {
-			return conn.link.Send(*earlier.answer)
+			return nil, conn.link.Send(*earlier.answer)
 		}
-		return nil
+		return nil, nil
 	}
 	if r.Verb == space.VerbAck || r.Verb == space.VerbBack {
 		for _, seq := range append(r.Acknowledged, r.Op.Seq) {
@@ -84,25 +100,20 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 	}
 	if len(s.calls) >= maxCalls || s.bytes+len(f.Body) > maxInFlight {
 		err := fmt.Errorf("%s: %d calls with %d bytes are in flight: %w", r.Verb, len(s.calls), s.bytes, fault.ErrOverloaded)
-		return conn.link.Send(failure(f.Call, err))
+		return nil, conn.link.Send(failure(f.Call, err))
 	}
 	size := callCost + bodyCopies*int64(len(f.Body))
 	if err := s.reserveCall(r.Verb, size); err != nil {
-		return conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r, err)))
+		return nil, conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r, err)))
 	}
 	if mayWait(r.Verb) {
 		if err := s.g.takeWaiter(s); err != nil {
 			s.g.Memory.Add(-size)
-			return conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r.Verb, err)))
+			return nil, conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r.Verb, err)))
 		}
 	}
 	r.Shared = true // the reply is only encoded
-	c := &call{memory: size, session: s, number: f.Call, request: r, size: len(f.Body), connection: conn}
-	c.ctx, c.cancel = context.WithCancel(ctx)
-	s.calls[c.number] = c
-	s.bytes += c.size
-	conn.workers.start(c)
-	return nil
+	return &call{memory: size, session: s, number: f.Call, request: r, size: len(f.Body), connection: conn}, nil
 }
 
 // reserveCall reserves the memory of a call. It refuses one that only puts before others,
@@ -129,14 +140,19 @@ func (s *session) forgetAnswer(number uint64) {
 	}
 }
 
-// perform carries out a call and answers it. It gives the call up without an answer
+// returnReserved returns what admitCall reserved.
+func (s *session) returnReserved(c *call) {
+	if mayWait(c.request.Verb) {
+		s.g.returnWaiter(s)
+	}
+	s.g.Memory.Add(-c.memory)
+}
+
+// perform carries out a call, or finishes one that the reader began, and answers it. It gives the call up without an answer
 // while the client is not connected, because the client sends the call again then.
 func (s *session) perform(serving context.Context, c *call) {
 	defer c.cancel()
-	if mayWait(c.request.Verb) {
-		defer s.g.returnWaiter(s)
-	}
-	defer s.g.Memory.Add(-c.memory)
+	defer s.returnReserved(c)
 	if h := s.g.Calls[c.request.Verb]; h != nil {
 		began := time.Now()
 		defer func() { h.Observe(time.Since(began)) }()
@@ -149,7 +165,9 @@ func (s *session) perform(serving context.Context, c *call) {
 	}()
 	defer s.g.recoverPanic("call", s.id)
 	operation := c.request.Operation()
-	failpoint.Reached("call.before", operation)
+	if c.started == nil {
+		failpoint.Reached("call.before", operation)
+	}
 	large := s.g.hasLargeAnswer(c.request)
 	if large {
 		s.large <- struct{}{} // until the link has taken an earlier one, or is closed
@@ -164,9 +182,12 @@ func (s *session) perform(serving context.Context, c *call) {
 	}
 	var reply space.Reply
 	var err error
-	if c.request.Verb == space.VerbCreate {
+	switch {
+	case c.started != nil:
+		reply, err = c.started.Finish(c.ctx)
+	case c.request.Verb == space.VerbCreate:
 		reply, err = s.g.Spaces.Create(c.ctx, s.peer, s.backend, c.request)
-	} else {
+	default:
 		reply, err = s.backend.Do(c.ctx, c.request)
 	}
 	if !large && (len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer) {

@@ -23,6 +23,8 @@ type connection struct {
 	workers  *pool         // carries out its calls
 	ended    chan struct{} // closed when no more is read from it
 	replaced chan struct{} // closed when a later connection has taken its place
+
+	batch, last *call // that the reader has begun and that wait for a commit; only it uses them
 }
 
 // admit does the handshake. If the client cannot be admitted it gets one error and the

@@ -22,7 +22,7 @@ func newPool(ctx context.Context, running *sync.WaitGroup) *pool {
 	return &pool{ctx: ctx, running: running, calls: make(chan *call)}
 }
 
-// start carries out c in an idle goroutine, or in a new one. It does not wait.
+// start carries out c, and the calls linked to it, in an idle goroutine, or in a new one. It does not wait.
 func (p *pool) start(c *call) {
 	select {
 	case p.calls <- c:
@@ -31,10 +31,13 @@ func (p *pool) start(c *call) {
 	}
 }
 
-// work carries out c and then further calls, until ctx ends or maxIdle others are idle.
+// work carries out c, those linked to it, and then further calls, until ctx ends or maxIdle others are idle.
 func (p *pool) work(c *call) {
 	for {
-		c.session.perform(p.ctx, c)
+		for next := c; next != nil; {
+			c, next = next, next.next
+			c.session.perform(p.ctx, c)
+		}
 		if p.idle.Add(1) > maxIdle {
 			p.idle.Add(-1)
 			return

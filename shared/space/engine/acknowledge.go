@@ -29,15 +29,9 @@ func (tx *transaction) takeFor(r space.Request, x *entry) {
 	tx.change(x, &kept, space.Take)
 }
 
-// acknowledge ends gets with Ack: the tuples that they took are gone for good, or
-// with VerbBack come back, and a get that still waits ends. It may be repeated. It
-// does not depend on a context, because an acknowledgement must not be given up.
-func (s *session) acknowledge(r space.Request) (space.Reply, error) {
-	return s.e.awaitDurable(context.Background(), s.e.acknowledge(s, r))
-}
-
-// acknowledge ends the gets in one transaction. It has no operation id, because ending a
-// get twice does nothing.
+// acknowledge ends gets with Ack in one transaction: the tuples that they took are gone for
+// good, or with VerbBack come back, and a get that still waits ends. It may be repeated, and
+// has no operation id, because ending a get twice does nothing.
 func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()

@@ -45,25 +45,12 @@ func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) 
 		return s.unsubscribe(r.Subscription)
 	case space.VerbEnd:
 		return s.close(ctx)
-	case space.VerbAck, space.VerbBack:
-		return s.acknowledge(r)
 	case space.VerbCall:
 		if read := s.e.readers[r.Procedure]; read != nil {
 			return s.read(ctx, read, r)
 		}
 	}
-	a, w := s.e.start(s, r)
-	if w != nil {
-		var err error
-		if a, err = s.e.awaitWaiter(ctx, w); err != nil {
-			return space.Reply{}, err
-		}
-	}
-	if r.Verb.Changes() {
-		// The change belongs to the caller even if its context has ended meanwhile.
-		ctx = context.WithoutCancel(ctx)
-	}
-	return s.e.awaitDurable(ctx, a)
+	return s.e.finish(ctx, s.startValid(r))
 }
 
 // validate refuses malformed requests, and operation ids of other sessions.

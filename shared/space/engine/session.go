@@ -49,6 +49,11 @@ type session struct {
 // as a gate's connections.
 type GateSession interface {
 	space.Conn
+	// CanStart reports whether Start executes a request; others need Do.
+	CanStart(r space.Request) bool
+	// Start executes a request, or registers it as one that waits, without waiting itself. The
+	// answer comes from Started.Finish, which must follow. It does not check a context.
+	Start(r space.Request) Started
 	// Ended is closed when the session has ended, or the engine has stopped.
 	Ended() <-chan struct{}
 	// Err returns why the session has ended; nil if it lives.

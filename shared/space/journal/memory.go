@@ -67,6 +67,9 @@ func (m *Memory) Load(ctx context.Context, restore func(Fact) error) (Standing, 
 	return m.standing, restore(m.token)
 }
 
+// Instant reports whether Commit does not wait: no test delays it.
+func (m *Memory) Instant() bool { return m.Before == nil && m.After == nil }
+
 // Commit implements Journal.
 func (m *Memory) Commit(ctx context.Context, expected Position, records []Record) error {
 	if m.Before != nil {

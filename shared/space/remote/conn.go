@@ -145,10 +145,8 @@ func (c *Conn) resendCalls(l *wire.Link) {
 // reason. It acknowledges answers whenever no further frame has arrived, so that one
 // acknowledgement serves many.
 func (c *Conn) readFrames(l *wire.Link) error {
+	l.BeforeWait = c.acknowledgeArrived
 	for {
-		if !l.FrameArrived() {
-			c.acknowledgeArrived()
-		}
 		f, err := l.Receive()
 		if err != nil {
 			return err

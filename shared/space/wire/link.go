@@ -10,10 +10,12 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/memory"
+	"leasehold/shared/platform"
 )
 
 // Bounds of a Link.
@@ -39,10 +41,13 @@ var errSilent = fmt.Errorf("the other side is silent: %w", fault.ErrUnavailable)
 
 // Link sends and receives frames over a connection, and notices when the other side is
 // gone: after Ping of silence it sends a ping, and after Ping again without any frame it
-// gives up. Send and Close may be called concurrently; Receive, and Write, by one
+// gives up. Send, Queue, Flush and Close may be called concurrently; Receive, and Write, by one
 // goroutine each.
 type Link struct {
 	Ping time.Duration // must be set before Receive is called
+	// BeforeWait, if set, is called by Receive whenever no whole frame has arrived, before it
+	// waits for one. It must be set before Receive is called.
+	BeforeWait func()
 	// Memory counts frames larger than keepBuffer while they are read, and what waits to be
 	// written; nil: no limit. It and Class must be set before Receive is called.
 	Memory *memory.Budget
@@ -63,24 +68,43 @@ type Link struct {
 
 	wake chan struct{} // capacity 1; tells Write that there is something to do
 	done chan struct{} // closed with the link
+
+	writing sync.Mutex      // held while bytes go to conn; guards what follows
+	spare   []byte          // buffer for the next out
+	rest    []byte          // of an earlier out, to be written first
+	raw     syscall.RawConn // of conn; nil: only Write writes
 }
 
 // NewLink returns a link over conn.
 func NewLink(conn net.Conn) *Link {
 	l := &Link{conn: conn, r: bufio.NewReaderSize(conn, helloBuffer), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	l.writable = sync.NewCond(&l.mu)
+	if s, ok := conn.(syscall.Conn); ok {
+		l.raw, _ = s.SyscallConn() // nil if the connection under it has none
+	}
 	return l
 }
 
 // Reader is what Receive reads from, for the handshake before it.
 func (l *Link) Reader() *bufio.Reader { return l.r }
 
-// Send queues a frame; it waits while too much is queued. The error is why the link is
-// closed, or fault.ErrTooLarge for the frame.
+// Send queues a frame for Write; it waits while too much is queued. The error is why the link
+// is closed, or fault.ErrTooLarge for the frame.
 func (l *Link) Send(f Frame) error {
+	err := l.Queue(f)
+	if err == nil {
+		l.wakeWriter()
+	}
+	return err
+}
+
+// Queue is Send for a frame that may stay queued until Flush, which must follow, or until
+// another Send.
+func (l *Link) Queue(f Frame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.closed == nil && len(l.out) > 0 && len(l.out)+len(f.Body) > maxQueued {
+		l.wakeWriter() // nothing else might write what this waits for
 		l.writable.Wait()
 	}
 	if l.closed != nil {
@@ -90,10 +114,31 @@ func (l *Link) Send(f Frame) error {
 	out, err := f.Append(l.out)
 	l.out = out
 	l.Memory.Add(int64(len(out) - before))
-	if err == nil {
+	return err
+}
+
+// Queued returns how many bytes are queued.
+func (l *Link) Queued() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.out)
+}
+
+// Flush writes the queued frames in the caller's goroutine, as far as the system takes them
+// without waiting. It never waits: Write does the rest.
+func (l *Link) Flush() {
+	if l.raw == nil || !l.writing.TryLock() {
+		l.wakeWriter()
+		return
+	}
+	defer l.writing.Unlock()
+	if l.rest == nil && l.take() {
+		n := platform.WriteNow(l.raw, l.rest[:min(len(l.rest), writeChunk)])
+		l.wrote(n)
+	}
+	if l.rest != nil || l.Queued() > 0 {
 		l.wakeWriter()
 	}
-	return err
 }
 
 func (l *Link) wakeWriter() {
@@ -106,12 +151,12 @@ func (l *Link) wakeWriter() {
 // Write writes the queued frames until the link is closed or ended is. In the latter case
 // it sends the frame that last returns, and closes the link.
 func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
-	var buf []byte
+	defer l.dropRest()
 	for {
 		select {
 		case <-l.wake:
 			runtime.Gosched() // goroutines that are about to send save a system call each
-			buf = l.flush(buf)
+			l.flush()
 			l.mu.Lock()
 			finish := l.finish
 			l.mu.Unlock()
@@ -122,7 +167,7 @@ func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
 			return
 		case <-ended:
 			_ = l.Send(last()) // a closed link needs no last frame
-			l.flush(buf)
+			l.flush()
 			l.Close(fmt.Errorf("the session has ended: %w", fault.ErrClosed))
 			return
 		}
@@ -139,27 +184,55 @@ func (l *Link) Finish(last Frame, why error) {
 	l.wakeWriter()
 }
 
-// flush writes the queued frames and returns a buffer for the next time.
-func (l *Link) flush(spare []byte) []byte {
+// flush writes the queued frames.
+func (l *Link) flush() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	defer func() { _ = l.conn.SetWriteDeadline(time.Time{}) }() // for Flush; of a closed connection it has no effect
+	for l.rest != nil || l.take() {
+		_ = l.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // a closed connection fails below
+		n, err := l.conn.Write(l.rest[:min(len(l.rest), writeChunk)])
+		l.wrote(n)
+		if err != nil {
+			l.Close(fmt.Errorf("write: %w", err))
+			return
+		}
+	}
+}
+
+// dropRest ends the reservation for what will not be written, because the link is closed.
+func (l *Link) dropRest() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.wrote(len(l.rest))
+}
+
+// take makes the queued frames the rest, if there is none, and reports whether there is one. The
+// caller holds writing.
+func (l *Link) take() bool {
 	l.mu.Lock()
 	out := l.out
-	l.out = spare[:0]
+	if len(out) > 0 {
+		l.out = l.spare[:0]
+	}
 	l.mu.Unlock()
+	if len(out) == 0 {
+		return false
+	}
+	l.spare, l.rest = nil, out
+	if cap(out) <= keepBuffer {
+		l.spare = out // once all of it is written
+	}
 	l.writable.Broadcast()
-	defer l.Memory.Add(-int64(len(out)))
-	for rest := out; len(rest) > 0; {
-		n := min(len(rest), writeChunk)
-		_ = l.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // a closed connection fails below
-		if _, err := l.conn.Write(rest[:n]); err != nil {
-			l.Close(fmt.Errorf("write: %w", err))
-			return nil
-		}
-		rest = rest[n:]
+	return true
+}
+
+// wrote removes the first n bytes of the rest.
+func (l *Link) wrote(n int) {
+	l.Memory.Add(-int64(n))
+	if l.rest = l.rest[n:]; len(l.rest) == 0 {
+		l.rest = nil
 	}
-	if cap(out) > keepBuffer {
-		return nil
-	}
-	return out
 }
 
 // Receive returns the next frame; its body is valid until the next call. It answers
@@ -188,10 +261,13 @@ func (l *Link) receive() (Frame, error) {
 	if l.r.Size() < readBuffer { // the first call: the handshake is over
 		l.r = bufio.NewReaderSize(l.r, readBuffer) // reads first what the smaller buffer holds
 	}
+	if l.BeforeWait != nil && !l.frameArrived() {
+		l.BeforeWait()
+	}
 	if err := l.awaitByte(); err != nil {
 		return Frame{}, err
 	}
-	if !l.FrameArrived() {
+	if !l.frameArrived() {
 		if err := l.conn.SetReadDeadline(time.Now().Add(frameTimeout)); err != nil {
 			return Frame{}, err
 		}
@@ -256,9 +332,8 @@ func (l *Link) awaitByte() error {
 	return nil
 }
 
-// FrameArrived reports whether the whole of the next frame has arrived. It is for the
-// goroutine that calls Receive.
-func (l *Link) FrameArrived() bool {
+// frameArrived reports whether the whole of the next frame has arrived.
+func (l *Link) frameArrived() bool {
 	if l.r.Buffered() < 4 {
 		return false
 	}

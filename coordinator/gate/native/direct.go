@@ -1,0 +1,102 @@
+package native
+
+import (
+	"context"
+	"time"
+
+	"leasehold/shared/failpoint"
+	"leasehold/shared/space/wire"
+)
+
+// maxDirect bounds the bytes that wait to be written while the reader of a connection answers
+// calls itself. The reader must never wait for the client to read, because the client may wait
+// for the gate to read: above the bound, goroutines of the pool answer. Each direct answer has
+// at most about largeAnswer bytes, so that the link's own bound is never reached by it.
+const maxDirect = 1 << 20
+
+// runCall carries out a call in the goroutine of the reader if it needs not wait: not for a
+// tuple, not for a disk, and not for the client. Else the pool carries it out, or finishes
+// what the reader began.
+func (s *session) runCall(ctx context.Context, conn *connection, c *call) error {
+	if !s.g.hasLargeAnswer(c.request) && s.backend.CanStart(c.request) {
+		answered, err := s.tryDirect(conn, c)
+		if answered || err != nil {
+			return err
+		}
+	}
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	s.mu.Lock()
+	s.calls[c.number] = c
+	s.bytes += c.size
+	s.mu.Unlock()
+	if c.started != nil && !c.started.Waits() && c.started.Size() <= largeAnswer {
+		conn.addToBatch(c)
+		return nil
+	}
+	conn.workers.start(c)
+	return nil
+}
+
+// tryDirect begins a call, and answers it if that needs no waiting. If it panics the call is
+// answered too. The error is that of the link.
+func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error) {
+	began := time.Now()
+	panicked := true
+	defer func() {
+		if !panicked {
+			return
+		}
+		answered, err = true, conn.link.Queue(failure(c.number, errPanic))
+		s.returnReserved(c)
+	}()
+	defer s.g.recoverPanic("call", s.id)
+	operation := c.request.Operation()
+	failpoint.Reached("call.before", operation)
+	started := s.backend.Start(c.request)
+	c.started = &started
+	if !started.Ready() || started.Size() > largeAnswer || conn.link.Queued() > maxDirect {
+		panicked = false
+		return false, nil
+	}
+	f := s.finishDirect(c)
+	failpoint.Reached("call.after", operation)
+	s.returnReserved(c)
+	panicked = false
+	if h := s.g.Calls[c.request.Verb]; h != nil {
+		h.Observe(time.Since(began))
+	}
+	err = conn.link.Queue(f)
+	failpoint.Reached("reply.after", operation)
+	return true, err
+}
+
+// finishDirect returns the answer to a call that was begun and need not wait.
+func (s *session) finishDirect(c *call) wire.Frame {
+	reply, err := c.started.Finish(context.Background())
+	if err != nil {
+		return failure(c.number, err)
+	}
+	return wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
+}
+
+// addToBatch adds a call that only has to become durable to those that one goroutine finishes.
+func (conn *connection) addToBatch(c *call) {
+	if conn.batch == nil {
+		conn.batch = c
+	} else {
+		conn.last.next = c
+	}
+	conn.last = c
+}
+
+// endBatch writes the answers that are queued, and has the batch finished. Only the reader
+// calls it.
+func (conn *connection) endBatch() {
+	if conn.batch != nil {
+		conn.workers.start(conn.batch)
+		conn.batch, conn.last = nil, nil
+	}
+	if conn.link.Queued() > 0 {
+		conn.link.Flush()
+	}
+}
