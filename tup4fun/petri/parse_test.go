@@ -89,7 +89,7 @@ func TestAMarkingIsReadAlone(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, name := range []string{"index-flow.apt", "index-flow-repaired.apt"} {
+	for _, name := range []string{"index-flow.apt", "index-flow-repaired.apt", "index-visit.apt"} {
 		src, err := os.ReadFile("../../examples/petri/" + name)
 		require.NoError(f, err)
 		f.Add(string(src))
