@@ -12,6 +12,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
+	"leasehold/shared/schedule"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 )
@@ -23,8 +24,9 @@ const (
 	maxCatalogAge  = 5 * time.Second
 	collectTimeout = 10 * time.Second
 
-	maxSessions = 200
-	maxRows     = 20 // of dead letters, of problems, and of findings
+	maxSessions  = 200
+	maxSchedules = 100
+	maxRows      = 20 // of dead letters, of problems, and of findings
 )
 
 // A snapshot has all that the page shows at one time. It does not change once it is in the
@@ -37,6 +39,9 @@ type snapshot struct {
 	Spaces   []space.Info
 	Dead     []deadLetter
 	DeadAll  int
+
+	Schedules    []schedule.State
+	SchedulesAll int
 	catalogPart
 	HTML map[string]template.HTML // each section, rendered
 }
@@ -125,6 +130,11 @@ func (p *Page) collect(ctx context.Context, kept *catalogPart) (*snapshot, error
 		}
 		s.Dead = append(s.Dead, shown)
 	}
+	if s.Schedules, err = (schedule.Client{Repo: p.Repo}).List(ctx); err != nil {
+		return nil, err
+	}
+	s.SchedulesAll = len(s.Schedules)
+	s.Schedules = s.Schedules[:min(s.SchedulesAll, maxSchedules)]
 	if kept != nil {
 		s.catalogPart = *kept
 	} else if s.catalogPart, err = p.readCatalog(ctx); err != nil {

@@ -1,6 +1,6 @@
 // Package dashboard is the page at /: the sessions and what they do, the spaces with their
-// counts, what needs attention, and the latest findings; and the pages of code search at
-// /code, whose links name the content of a file by its hash, so that they stay.
+// counts, the schedules and when they are due, what needs attention, and the latest findings;
+// and the pages of code search at /code, whose links name the content of a file by its hash, so that they stay.
 //
 // The page is rendered on the server and works without JavaScript. With it, the browser
 // subscribes to /events and replaces a section when it changes. There is no build step:

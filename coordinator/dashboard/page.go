@@ -22,7 +22,7 @@ var files embed.FS
 var page = template.Must(template.New("page.html").ParseFS(files, "page.html"))
 
 // sections are the parts of the page that change, from top to bottom.
-var sections = []string{"status", "spaces", "attention", "findings"}
+var sections = []string{"status", "spaces", "schedules", "attention", "findings"}
 
 // Config has the sources of the page.
 type Config struct {

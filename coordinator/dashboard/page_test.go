@@ -25,6 +25,7 @@ import (
 	"leasehold/coordinator/dashboard"
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/schedule"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/status"
@@ -121,6 +122,32 @@ func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 	}())
 }
 
+func TestThePageShowsWhenSchedulesAreDue(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	require.Contains(t, h.get("/").Body.String(), "No schedules.")
+	h = newFixture(t)
+	client := schedule.Client{Repo: h.repo, Now: func() time.Time { return time.Date(2126, 11, 22, 12, 0, 0, 0, time.UTC) }}
+	for name, s := range map[string]models.Schedule{
+		"nightly": {Cron: "30 3 * * *", Zone: "Europe/Berlin", Task: models.ScheduledTask{Action: "import"}},
+		"poll":    {Every: 900, Task: models.ScheduledTask{Action: "check"}},
+		"off":     {Every: 60, Task: models.ScheduledTask{Action: "check"}},
+	} {
+		_, _, err := client.Set(t.Context(), name, s)
+		require.NoError(t, err)
+	}
+	_, err := client.Pause(t.Context(), "off")
+	require.NoError(t, err)
+	body := h.get("/").Body.String()
+	for _, want := range []string{
+		"<td><code>nightly</code></td><td>import</td><td>30 3 * * * Europe/Berlin</td><td>11-23 02:30:00</td>",
+		"<td><code>poll</code></td><td>check</td><td>every 15m0s</td><td>11-22 12:15:00</td>",
+		"<td><code>off</code></td><td>check</td><td>every 1m0s</td><td>paused</td>",
+	} {
+		require.Contains(t, body, want)
+	}
+}
+
 func TestFault47TextsOfForeignClientsAreEscapedAndThePageLoadsOnlyItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -175,7 +202,7 @@ func TestTheStreamSendsSectionsThatChange(t *testing.T) {
 	defer resp.Body.Close()
 	require.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
 	stream := bufio.NewReader(resp.Body)
-	for _, want := range []string{"status", "spaces", "attention", "findings"} {
+	for _, want := range []string{"status", "spaces", "schedules", "attention", "findings"} {
 		name, _ := event(t, stream)
 		require.Equal(t, want, name)
 	}

@@ -3,7 +3,10 @@ package schedule_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +22,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pebble"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
 )
@@ -32,6 +36,7 @@ type fixture struct {
 	tasks task.Client
 	clock time.Time
 	stop  func()
+	end   func() error
 }
 
 // start runs an engine on a journal.
@@ -49,7 +54,8 @@ func start(t *testing.T, j journal.Journal, clock string) *fixture {
 		require.NoError(t, repo.Create(t.Context(), d.Name, d.Options))
 	}
 	f := &fixture{Client: schedule.Client{Repo: repo}, t: t, tasks: task.Client{Repo: repo}}
-	f.stop = func() { stop(); require.NoError(t, <-done) }
+	f.end = func() error { stop(); return <-done }
+	f.stop = func() { require.NoError(t, f.end()) }
 	f.Now = func() time.Time { return f.clock }
 	f.set(clock)
 	return f
@@ -266,6 +272,88 @@ func TestWhatCannotBeScheduledIsRefused(t *testing.T) {
 		_, _, err := f.Set(t.Context(), "s", s)
 		require.ErrorIs(t, err, fault.ErrTooLarge)
 	})
+}
+
+// A coordinator is killed at each point around a due time, and another one starts after a while:
+// the journal on disk has all of the transaction or nothing.
+func TestAKillAroundADueTimeCostsNoRunAndRepeatsNone(t *testing.T) {
+	t.Parallel()
+	const due = "2026-11-22T13:00:00Z"
+	for _, c := range []struct {
+		killed           string
+		missed, nextTick string
+		want             []string
+	}{
+		{"before it", models.MissedOne, "2026-11-22T13:00:30Z", []string{"due:" + due}},
+		{"before it", models.MissedNone, "2026-11-22T13:00:30Z", []string{"due:" + due}}, // it is late, and not missed
+		{"before it", models.MissedNone, "2026-11-22T13:20:00Z", []string{}},
+		{"before the commit", models.MissedOne, "2026-11-22T13:20:00Z", []string{"due:" + due}},
+		{"before the commit", models.MissedNone, "2026-11-22T13:20:00Z", []string{}},
+		{"after the commit", models.MissedOne, "2026-11-22T13:20:00Z", []string{"due:" + due}},
+		{"after the commit", models.MissedNone, "2026-11-22T13:20:00Z", []string{"due:" + due}},
+		{"before it", models.MissedOne, "2026-11-22T16:20:00Z", []string{"due:2026-11-22T16:00:00Z"}}, // only the last
+	} {
+		t.Run(fmt.Sprint(c.killed, ", ", c.missed, ", next at ", c.nextTick), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			j := &dying{Journal: openDisk(t, dir)}
+			f := start(t, j, "2026-11-22T12:30:00Z")
+			f.add("s", models.Schedule{Cron: "0 * * * *", Missed: c.missed})
+			if c.killed != "before it" {
+				j.when.Store(&c.killed)
+				f.set(due)
+				ctx, cancel := context.WithCancel(t.Context())
+				j.dies = cancel
+				_, _ = f.RunDue(ctx), f.end() // errors, unless it ended before it noticed
+				require.True(t, j.dead.Load())
+			} else {
+				f.stop()
+			}
+			require.NoError(t, j.Close())
+			again := openDisk(t, dir)
+			f = start(t, again, c.nextTick)
+			f.tick(c.nextTick)
+			require.Equal(t, c.want, f.due())
+			f.stop()
+			require.NoError(t, again.Close())
+		})
+	}
+}
+
+func openDisk(t *testing.T, dir string) journal.Journal {
+	j, err := pebble.Open(pebble.Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	return j
+}
+
+// dying is a journal whose process dies at a commit.
+type dying struct {
+	journal.Journal
+	when atomic.Pointer[string] // nil: it lives
+	dies func()
+	dead atomic.Bool
+}
+
+func (d *dying) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
+	if d.dead.Load() {
+		return journal.Standing{}, errors.New("killed")
+	}
+	return d.Journal.Load(ctx, restore)
+}
+
+func (d *dying) Commit(ctx context.Context, expected journal.Position, records []journal.Record) error {
+	when := d.when.Load()
+	if when == nil {
+		return d.Journal.Commit(ctx, expected, records)
+	}
+	if *when == "after the commit" && !d.dead.Load() {
+		if err := d.Journal.Commit(ctx, expected, records); err != nil {
+			return err
+		}
+	}
+	d.dead.Store(true)
+	d.dies()
+	return errors.New("killed")
 }
 
 // A journal that fails is what a kill leaves: the transaction is either whole or not there.

@@ -5,6 +5,6 @@ const live = document.getElementById('live');
 const events = new EventSource('/events');
 events.onopen = () => { live.textContent = 'live'; live.className = 'on'; };
 events.onerror = () => { live.textContent = 'not connected'; live.className = 'off'; };
-for (const name of ['status', 'spaces', 'attention', 'findings']) {
+for (const name of ['status', 'spaces', 'schedules', 'attention', 'findings']) {
   events.addEventListener(name, (e) => { document.getElementById(name).innerHTML = e.data; });
 }
