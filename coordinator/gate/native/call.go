@@ -38,11 +38,16 @@ func (s *session) readRequests(ctx context.Context, conn *connection) error {
 	conn.link.BeforeWait = conn.endBatch
 	defer conn.endBatch()
 	for {
+		if conn.refusals.any() {
+			conn.endBatch()
+			conn.refusals.pause(ctx)
+		}
 		f, err := conn.link.Receive()
 		if err != nil {
 			return err
 		}
 		if f.Refused != nil {
+			conn.refusals.note(f.RefusedBytes, f.Refused)
 			if err := conn.link.Send(failure(f.Call, f.Refused)); err != nil {
 				return err
 			}
@@ -100,10 +105,12 @@ func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*c
 	}
 	if len(s.calls) >= maxCalls || s.bytes+len(f.Body) > maxInFlight {
 		err := fmt.Errorf("%s: %d calls with %d bytes are in flight: %w", r.Verb, len(s.calls), s.bytes, fault.ErrOverloaded)
+		conn.refusals.note(len(f.Body), err)
 		return nil, conn.link.Send(failure(f.Call, err))
 	}
 	size := callCost + bodyCopies*int64(len(f.Body))
 	if err := s.reserveCall(r.Verb, size); err != nil {
+		conn.refusals.note(len(f.Body), err)
 		return nil, conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r, err)))
 	}
 	if mayWait(r.Verb) {
@@ -213,6 +220,7 @@ func (s *session) perform(serving context.Context, c *call) {
 	}
 	var f wire.Frame
 	if err != nil {
+		s.noteRefusal(c, err)
 		f = failure(c.number, err)
 	} else {
 		f = wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
@@ -220,6 +228,15 @@ func (s *session) perform(serving context.Context, c *call) {
 	answered = true
 	s.finishCall(c, f, keep)
 	failpoint.Reached("reply.after", operation)
+}
+
+// noteRefusal lets the client's connection wait if a large call was refused.
+func (s *session) noteRefusal(c *call, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.connection != nil {
+		c.connection.refusals.note(c.size, err)
+	}
 }
 
 // sizeOfReply estimates the memory of a reply's encoding.

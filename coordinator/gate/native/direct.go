@@ -74,6 +74,7 @@ func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error
 func (s *session) finishDirect(c *call) wire.Frame {
 	reply, err := c.started.Finish(context.Background())
 	if err != nil {
+		c.connection.refusals.note(c.size, err)
 		return failure(c.number, err)
 	}
 	return wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}

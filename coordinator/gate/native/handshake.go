@@ -20,7 +20,8 @@ type connection struct {
 	link     *wire.Link
 	remote   string // IP address
 	peer     peer.Peer
-	workers  *pool         // carries out its calls
+	workers  *pool // carries out its calls
+	refusals refusals
 	ended    chan struct{} // closed when no more is read from it
 	replaced chan struct{} // closed when a later connection has taken its place
 

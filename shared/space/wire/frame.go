@@ -34,8 +34,9 @@ type Frame struct {
 	Call uint64 // the client's number of the request, also in its reply or failure; 0 in frames about no call
 	Body []byte
 	// Refused is why a Link has read the frame without its body: nil, or memory.ErrFull. It
-	// does not travel.
-	Refused error
+	// does not travel. RefusedBytes is the size of such a frame.
+	Refused      error
+	RefusedBytes int
 }
 
 // Append appends the frame to buf. One that is too large is fault.ErrTooLarge,

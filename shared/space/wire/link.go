@@ -301,7 +301,7 @@ func (l *Link) skipFrame(size int, why error) (Frame, error) {
 		return Frame{}, err
 	}
 	f, err := parse(data[4:])
-	f.Body, f.Refused = nil, why
+	f.Body, f.Refused, f.RefusedBytes = nil, why, size
 	if err == nil {
 		_, err = l.r.Discard(4 + size)
 	}

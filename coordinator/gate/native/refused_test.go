@@ -1,0 +1,50 @@
+package native_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/gate/native"
+	"leasehold/shared/fault"
+	"leasehold/shared/memory"
+	"leasehold/shared/space"
+	"leasehold/shared/space/spacetest"
+	"leasehold/shared/tuple"
+)
+
+func TestAClientWhoseLargePutIsRefusedIsReadAgainAfterAPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fx := newFixture(t, spacetest.Procedures(), native.Config{Memory: memory.New(3 << 20)})
+		s := fx.space()
+		flood, other := space.Over(fx.session("flood", 0)).Space("s"), space.Over(fx.session("other", 0)).Space("s")
+		took := func(call func() error) time.Duration {
+			start := time.Now()
+			require.NoError(t, call())
+			return time.Since(start)
+		}
+		put := func(s space.Space, size int) func() error {
+			return func() error { return s.Put(t.Context(), tuple.New("x", make([]byte, size)), 0) }
+		}
+		count := func(s space.Space) func() error {
+			return func() error { _, err := s.Count(t.Context(), anyA); return err }
+		}
+
+		large := put(flood, 900_000)
+		require.ErrorIs(t, large(), fault.ErrOverloaded)
+		require.Zero(t, took(count(other)), "others do not wait")
+		require.InDelta(t, 0.215, took(count(flood)).Seconds(), 0.01)
+		require.Zero(t, took(count(flood)))
+
+		for range 20 {
+			go func() { require.ErrorIs(t, large(), fault.ErrOverloaded) }()
+		}
+		synctest.Wait()
+		require.LessOrEqual(t, took(count(flood)), 20*time.Second/4)
+		require.NoError(t, s.Put(t.Context(), a(1), 0))
+		require.Zero(t, took(put(flood, 1000)), "small ones are accepted")
+	})
+}
