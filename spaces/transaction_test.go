@@ -40,7 +40,7 @@ func TestATransactionIsOfSpacesOfOneProgram(t *testing.T) {
 	require.Equal(t, []tuple.Tuple{coin, nil}, found)
 	_, err = repo.TransactP(t.Context(), transaction.Get("far-b", coin.Exactly()), transaction.Put("own", coin, 0))
 	require.ErrorIs(t, err, fault.ErrInvalid)
-	require.ErrorContains(t, err, `operation 2 of 2, put into "own" ("coin"): the space is not of the same program as "far-b"`)
+	require.ErrorContains(t, err, `operation 2 of 2, put in "own" ("coin"): the space is not of the same program as "far-b"`)
 	_, err = repo.TransactP(t.Context())
 	require.ErrorIs(t, err, fault.ErrInvalid)
 

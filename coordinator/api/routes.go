@@ -85,6 +85,7 @@ func (s *server) mainRoutes() []route {
 		withBody("POST", "/spaces/{space}/put", "Put a tuple. If the space is full, the put is refused (overloaded).", s.putTuple).returns(201),
 		withBody("POST", "/spaces/{space}/get", "Take a tuple that matches a template. It is gone even if the response is lost on its way.", s.getTuple),
 		withBody("POST", "/spaces/{space}/query", "Read a tuple that matches a template.", s.queryTuple),
+		withBody("POST", "/transactions", "Carry out operations on several spaces, all or none. A condition that does not hold is a conflict, and nothing has happened.", s.transact),
 
 		withBody("POST", "/catalog/origins", "catalog.AddOrigin, for managers.", s.catalogOrigin),
 		on("GET", "/catalog/origins/{origin}", "catalog.Origin, for managers: the only response with the user and password of a URL.", s.getOrigin),

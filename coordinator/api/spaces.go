@@ -102,6 +102,27 @@ func parseTemplate(line string) (t tuple.Template, open bool, err error) {
 	return t, open, nil
 }
 
+// parseWhole reads a template that does not end in "...".
+func parseWhole(line string) (tuple.Template, error) {
+	t, open, err := parseTemplate(line)
+	if err == nil && open {
+		err = fmt.Errorf("template: %w: ... is only accepted in lists of tuples", fault.ErrInvalid)
+	}
+	return t, err
+}
+
+// parseTuple reads a tuple in the notation of package tuple.
+func parseTuple(line string) (t tuple.Tuple, err error) {
+	words, err := tuple.Words(line)
+	if err == nil {
+		t, err = tuple.ParseTuple(words)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tuple: %w: %w", fault.ErrInvalid, err)
+	}
+	return t, nil
+}
+
 func (s *server) listTuples(ctx context.Context, q *request) (apitypes.Page[apitypes.Tuple], error) {
 	line := q.text("template")
 	if line == "" {
@@ -143,13 +164,9 @@ func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) 
 	if err != nil {
 		return put, err
 	}
-	words, err := tuple.Words(n.Tuple)
+	t, err := parseTuple(n.Tuple)
 	if err != nil {
-		return put, fmt.Errorf("tuple: %w: %w", fault.ErrInvalid, err)
-	}
-	t, err := tuple.ParseTuple(words)
-	if err != nil {
-		return put, fmt.Errorf("tuple: %w: %w", fault.ErrInvalid, err)
+		return put, err
 	}
 	return showTuple(t), s.repo.Space(name).PutP(ctx, t, ttl)
 }
@@ -205,12 +222,9 @@ func lookUp(
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),
 	poll func(context.Context, tuple.Template) (tuple.Tuple, bool, error),
 ) (apitypes.Tuple, error) {
-	t, open, err := parseTemplate(l.Template)
+	t, err := parseWhole(l.Template)
 	if err != nil {
 		return apitypes.Tuple{}, err
-	}
-	if open {
-		return apitypes.Tuple{}, fmt.Errorf("template: %w: ... is only accepted in lists of tuples", fault.ErrInvalid)
 	}
 	timeout, err := seconds("wait_s", l.Wait, maxWait)
 	if err != nil {

@@ -56,6 +56,26 @@ type NewTuple struct {
 	TTL   models.Seconds `json:"ttl_s,omitempty" doc:"how long it may stay; 0: until it is taken"`
 }
 
+// Transaction is the body that carries out operations on several spaces, all or none.
+type Transaction struct {
+	Operations []Operation    `json:"operations" doc:"1 to 64, carried out in order; each sees the effects of those before it"`
+	Wait       models.Seconds `json:"wait_s,omitempty" doc:"how long to wait until there is a match for each get, query and renew, at most 25"`
+}
+
+// Operation is one operation of a transaction.
+type Operation struct {
+	Kind     string         `json:"kind" enum:"get,query,absent,put,renew" doc:"get takes a match, query reads one, absent requires that no tuple matches, put adds a tuple, renew starts the time to live of a match again"`
+	Space    string         `json:"space"`
+	Template string         `json:"template,omitempty" doc:"of all kinds but put, such as: note ?string 42"`
+	Tuple    string         `json:"tuple,omitempty" doc:"of a put, such as: note x 42"`
+	TTL      models.Seconds `json:"ttl_s,omitempty" doc:"of put and renew: how long the tuple may stay; 0: until it is taken"`
+}
+
+// Transacted is the answer to a transaction.
+type Transacted struct {
+	Tuples []Tuple `json:"tuples" doc:"one for each operation: the match; the empty tuple for absent and put"`
+}
+
 // Lookup is the body that gets or queries one tuple.
 type Lookup struct {
 	Template string         `json:"template" doc:"such as: note ?string 42"`

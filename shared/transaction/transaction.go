@@ -53,6 +53,19 @@ const (
 	KindRenew  Kind = 5 // starts the TTL of a match again
 )
 
+var kindNames = map[Kind]string{KindGet: "get", KindQuery: "query", KindAbsent: "absent", KindPut: "put", KindRenew: "renew"}
+
+// ParseKind returns the kind with a name: get, query, absent, put or renew. Any other name is
+// fault.ErrInvalid.
+func ParseKind(name string) (Kind, error) {
+	for k, n := range kindNames {
+		if n == name {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("kind %.100q: want get, query, absent, put or renew: %w", name, fault.ErrInvalid)
+}
+
 // Op is one operation. Get, Query, Absent, Put and Renew make one.
 type Op struct {
 	Kind     Kind
@@ -85,19 +98,14 @@ func Renew(name string, p tuple.Template, ttl time.Duration) Op {
 
 // String describes the operation for errors.
 func (o Op) String() string {
-	switch o.Kind {
-	case KindGet:
-		return fmt.Sprintf("get from %.100q %.200s", o.Space, o.Template)
-	case KindQuery:
-		return fmt.Sprintf("query %.100q %.200s", o.Space, o.Template)
-	case KindAbsent:
-		return fmt.Sprintf("absent in %.100q %.200s", o.Space, o.Template)
-	case KindPut:
-		return fmt.Sprintf("put into %.100q %.200s", o.Space, o.Tuple)
-	case KindRenew:
-		return fmt.Sprintf("renew in %.100q %.200s", o.Space, o.Template)
+	name, known := kindNames[o.Kind]
+	switch {
+	case !known:
+		return fmt.Sprintf("kind %d in %.100q", o.Kind, o.Space)
+	case o.Kind == KindPut:
+		return fmt.Sprintf("%s in %.100q %.200s", name, o.Space, o.Tuple)
 	}
-	return fmt.Sprintf("operation of kind %d", o.Kind)
+	return fmt.Sprintf("%s in %.100q %.200s", name, o.Space, o.Template)
 }
 
 // Client runs transactions over one session. It may be used concurrently.

@@ -110,7 +110,7 @@ var behaviours = []struct {
 		_, err := f.tx.RunP(f.Context(), get("a", coins), put("b", coin(2), 0), get("a", coins))
 		require.ErrorIs(f, err, transaction.ErrUnmet)
 		require.ErrorIs(f, err, fault.ErrConflict)
-		require.ErrorContains(f, err, `operation 3 of 3, get from "a" ("coin", ?int64): no tuple matches`)
+		require.ErrorContains(f, err, `operation 3 of 3, get in "a" ("coin", ?int64): no tuple matches`)
 		_, err = f.tx.Run(f.Context(), put("b", coin(2), 0), absent("a", coins))
 		require.ErrorIs(f, err, transaction.ErrUnmet, "Run does not wait until a tuple has gone")
 		require.ErrorContains(f, err, `operation 2 of 2, absent in "a" ("coin", ?int64): a tuple matches`)
@@ -128,7 +128,7 @@ var behaviours = []struct {
 			"want a kind from 1 to 5":           {Kind: 9, Space: "a"},
 			"a space of 0 bytes, want 1 to 255": get("", coins),
 			"a TTL of -1s, want 0 or more":      put("a", coin(1), -time.Second),
-			"put into \"a\"":                    put("a", tuple.New(uint8(1)), 0),
+			"put in \"a\"":                      put("a", tuple.New(uint8(1)), 0),
 		} {
 			_, err := f.tx.RunP(f.Context(), get("a", coins), op)
 			require.ErrorContains(f, err, "operation 2 of 2")
