@@ -21,18 +21,22 @@ import (
 func (a *app) newTaskCreate() *cobra.Command {
 	var n apitypes.NewTask
 	var d taskDurations
+	var each string
 	c := &cobra.Command{
 		Use:   "create ACTION [JSON|@FILE|@-]",
-		Short: "create a task",
+		Short: "create a task, or one for each line of a file",
 		Long: `Create a task for a worker that serves the action. Its data is JSON: an
-argument, a file, or standard input (@-).`,
+argument, a file, or standard input (@-). With --each, create a task for
+each line of a file, which is its data; 1,000 at a time, all or none.`,
 		Example: `  leasehold task create count '{"n": 1}' --timeout 5m
+  ls *.png | jq -R . | leasehold task create convert --each -
   leasehold task create report --after t17,t18 --not-before 2h
   leasehold task create import --unique-key nightly --group tenant-7 --limits api`,
 		Args: cobra.RangeArgs(1, 2),
 	}
 	o := bindOutput(c)
 	bindNewTask(c, &n, &d)
+	c.Flags().StringVar(&each, "each", "", "file with a line of JSON for each task; - is standard input")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
 		n.Action = args[0]
 		if err := needID("action", n.Action); err != nil {
@@ -45,6 +49,12 @@ argument, a file, or standard input (@-).`,
 		}
 		if err := d.apply(c, &n, time.Now()); err != nil {
 			return err
+		}
+		if each != "" {
+			if len(args) > 1 || n.UniqueKey != "" {
+				return usagef("--each cannot be combined with data or --unique-key, because each line is the data of a task of its own")
+			}
+			return a.createEach(ctx, api, o, n, each, c.InOrStdin())
 		}
 		t, err := api.CreateTask(ctx, n)
 		if err != nil {

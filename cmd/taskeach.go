@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+)
+
+// Bounds of one request that creates tasks.
+const (
+	maxBatch      = 1000
+	maxBatchBytes = 256 << 10 // of data; a body of the API has at most 1 MiB, with the other fields
+)
+
+// createEach creates a task like n for each line of a file, and prints them. If it fails, the
+// error tells up to which line there are tasks.
+func (a *app) createEach(ctx context.Context, api *apiclient.Client, o *output, n apitypes.NewTask, name string, stdin io.Reader) error {
+	in := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return usagef("--each: %s", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	e := eachLine{app: a, api: api, output: o}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxData)
+	for lines.Scan() {
+		e.line++
+		data := bytes.TrimSpace(lines.Bytes())
+		if len(data) == 0 {
+			continue
+		}
+		if !json.Valid(data) {
+			return e.failed(usagef("line %d must be JSON; got %.100q", e.line, data))
+		}
+		n.Data = bytes.Clone(data)
+		if err := e.add(ctx, n); err != nil {
+			return e.failed(err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return e.failed(fmt.Errorf("line %d of %s: %w", e.line+1, name, err))
+	}
+	if err := e.flush(ctx); err != nil {
+		return e.failed(err)
+	}
+	if o.form == asTable {
+		_, err := fmt.Fprintf(a.out, "created %d tasks %s\n", e.created, n.Action)
+		return err
+	}
+	return show(a, o, e.made, "")
+}
+
+// eachLine collects the tasks of lines, and creates them in batches.
+type eachLine struct {
+	*app
+	api     *apiclient.Client
+	output  *output
+	made    []taskRow // unless they are only counted
+	line    int       // that was read last
+	done    int       // up to which there are tasks
+	created int
+	batch   []apitypes.NewTask
+	bytes   int
+}
+
+func (e *eachLine) failed(err error) error {
+	if e.created == 0 {
+		return err
+	}
+	return fmt.Errorf("%d tasks were created, of the lines up to %d: %w", e.created, e.done, err)
+}
+
+// add adds the task of the line that was read last.
+func (e *eachLine) add(ctx context.Context, n apitypes.NewTask) error {
+	if len(e.batch) == maxBatch || len(e.batch) > 0 && e.bytes+len(n.Data) > maxBatchBytes {
+		if err := e.flush(ctx); err != nil {
+			return err
+		}
+		e.done = e.line - 1
+	}
+	e.batch, e.bytes = append(e.batch, n), e.bytes+len(n.Data)
+	return nil
+}
+
+func (e *eachLine) flush(ctx context.Context) error {
+	if len(e.batch) == 0 {
+		return nil
+	}
+	made, err := e.api.CreateTasks(ctx, apitypes.NewTasks{Tasks: e.batch})
+	if err != nil {
+		return err
+	}
+	e.created, e.batch, e.bytes = e.created+len(made), nil, 0
+	if e.output.form != asTable {
+		for _, t := range made {
+			e.made = append(e.made, taskRow{t})
+		}
+	}
+	return nil
+}
