@@ -2,6 +2,7 @@ package gospace_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -195,6 +196,22 @@ func TestASpaceEndsWithItsLastHandleAlsoBesideOthers(t *testing.T) {
 	}
 	_, err := other.Put("y")
 	require.NoError(t, err)
+}
+
+func TestAProgramHasAsManyNamedSpacesAsItWants(t *testing.T) {
+	t.Parallel()
+	var all []gospace.Space
+	for i := range 2000 {
+		s := gospace.NewSpace(fmt.Sprintf("of-many-%d", i))
+		_, err := s.Put(i)
+		require.NoError(t, err)
+		all = append(all, s)
+	}
+	for i, s := range all {
+		_, err := s.GetP(i)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+	}
 }
 
 func TestAFolderBelongsToOneProgramAndItsSpacesStay(t *testing.T) {

@@ -12,7 +12,10 @@ import (
 	"leasehold/spaces"
 )
 
-// A host has the spaces of this process that belong together: those with a name alone, those
+// maxNames is how many spaces in memory one host has. An engine has at most 1,000 spaces.
+const maxNames = 900
+
+// A host has the spaces of this process that belong together: up to maxNames with a name alone, those
 // with a name alone in one folder, or those of one address at which this process listens.
 type host struct {
 	*spaces.Host
@@ -53,10 +56,7 @@ func (r *registry) join(address, name, folder string, create bool) (*host, error
 
 // find returns the host of a space, and opens it if create is true.
 func (r *registry) find(address, name, folder string, create bool) (*host, error) {
-	key := "folder " + folder
-	if address != "" {
-		key = "tcp://" + address
-	}
+	key := r.key(address, folder)
 	h := r.hosts[key]
 	if address == "" {
 		if h0 := r.named[name]; h0 != nil {
@@ -72,6 +72,23 @@ func (r *registry) find(address, name, folder string, create bool) (*host, error
 		return h, nil
 	}
 	return r.open(key, address, folder)
+}
+
+// key returns the key of the host of a space that is not open. Spaces in memory have as many
+// hosts as they need.
+func (r *registry) key(address, folder string) string {
+	switch {
+	case address != "":
+		return "tcp://" + address
+	case folder != "":
+		return "folder " + folder
+	}
+	for i := 0; ; i++ {
+		key := fmt.Sprintf("memory %d", i)
+		if h := r.hosts[key]; h == nil || len(h.handles) < maxNames {
+			return key
+		}
+	}
 }
 
 func (r *registry) open(key, address, folder string) (*host, error) {
