@@ -1,0 +1,79 @@
+package chaos
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// largeRepository makes a repository whose files are more than one batch.
+func largeRepository(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range 4 {
+		text := fmt.Sprintf("needle%d\n%s", i, strings.Repeat("some text of a file\n", 3<<20/20))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%d.txt", i)), []byte(text), 0o600))
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x"}} {
+		c := exec.Command("git", args...)
+		c.Dir = dir
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	return dir
+}
+
+// TestAnIndexWhoseManagersAndWorkersAreKilledIsCompleteAndConforms kills the manager and the
+// worker at each step of a batch. The trace does what the models of the protocols allow, and all
+// files are found.
+func TestAnIndexWhoseManagersAndWorkersAreKilledIsCompleteAndConforms(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "trace.jsonl")
+	// A task must not become a dead letter, however often its worker is killed.
+	h := newFixture(t, append([]string{"LEASEHOLD_TRACE=" + log, "LEASEHOLD_MAX_ATTEMPTS=100"}, fastDetection...)...)
+	h.mustStart()
+	manager, worker := h.newMember("manager"), h.newMember("worker")
+	manager.env = []string{"LEASEHOLD_VISIT_SLOTS=4"} // the model of the capacity has up to 8
+	killedAt := func(m *member, point string) {
+		t.Helper()
+		m.start(point)
+		require.True(t, m.waitEnd(waitLimit) && m.killed(), "%s: %s", point, m.output())
+	}
+	said, code := h.run("origin", "add", largeRepository(t))
+	require.Zero(t, code, said)
+	worker.start("")
+	killedAt(manager, "index.issued:1")
+	manager.start("")
+	worker.kill()
+	killedAt(worker, "indexing.analysed:1")
+	killedAt(worker, "indexing.put:1")
+	manager.kill()
+	worker.start("")
+	killedAt(manager, "index.ingest:1")
+	manager.start("")
+	eventually(t, "all files are found", func() bool {
+		said, code := h.run("search", "--json", "/^needle[0-3]$/")
+		return code == 0 && strings.Count(said, `"line":1`) == 4
+	})
+	eventually(t, "nothing is left", func() bool {
+		for _, space := range []string{"task", "result", "visit"} {
+			if said, code := h.run("space", "count", space, "--held"); code != 0 || said != "0" {
+				return false
+			}
+		}
+		return true
+	})
+	manager.kill()
+	worker.kill()
+	h.kill()
+	for _, model := range []string{"lease", "task", "capacity", "status"} {
+		path := "../../tup4fun/conform/models/" + model
+		said, code := h.run("tup4fun", "conform", path+".tup", "--map", path+".map", log)
+		require.Zero(t, code, "%s: %s", model, said)
+	}
+}
