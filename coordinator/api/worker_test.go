@@ -1,0 +1,49 @@
+package api_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/apiclient"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+)
+
+func TestAGoProgramWorksOnTasksOverHTTP(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	c, err := apiclient.New(h.server.URL)
+	require.NoError(t, err)
+	defer c.Close()
+	w, err := c.OpenWorker(t.Context(), apitypes.NewSession{Name: "w", Serves: []apitypes.Served{{Action: "count", Slots: 1}}})
+	require.NoError(t, err)
+	made, err := c.CreateTask(t.Context(), apitypes.NewTask{Action: "count", Data: []byte(`{"n":1}`)})
+	require.NoError(t, err)
+	claim := func() apitypes.ClaimedTask {
+		claimed, err := w.Claim(t.Context(), 1, time.Second)
+		require.NoError(t, err)
+		require.Len(t, claimed, 1)
+		return claimed[0]
+	}
+	got := claim()
+	require.Equal(t, made.ID, got.ID)
+	require.NoError(t, w.Extend(t.Context(), got, &models.Progress{Fraction: 0.5, Text: "half"}))
+	now, err := w.Heartbeat(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, got.Token, now.Claims[0].Token)
+	require.NoError(t, w.HandBack(t.Context(), got, 0))
+	require.ErrorIs(t, w.Extend(t.Context(), got, nil), fault.ErrStaleToken)
+	created, err := w.Resolve(t.Context(), claim(), []byte(`{"n":2}`), apitypes.NewTask{Action: "count"})
+	require.NoError(t, err)
+	require.Len(t, created, 1)
+	last := claim()
+	require.Equal(t, created[0].ID, last.ID)
+	require.NoError(t, w.Release(t.Context(), last, apitypes.Release{Error: "never", GiveUp: true}))
+	dead, err := c.DeadLetter(t.Context(), last.ID)
+	require.NoError(t, err)
+	require.Equal(t, "never", dead.History[0].Error)
+	require.NoError(t, c.EndSession(t.Context(), w.ID))
+}

@@ -1,0 +1,77 @@
+package apiclient
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+)
+
+// claimWait is how long one claim waits at most, in seconds.
+const claimWait = 25
+
+// WorkerSession is the session of a worker at the API. It is lost, and its tasks are offered
+// again, if no call is made for its TTL. It may be used concurrently. The calls about a task
+// fail with fault.ErrStaleToken once the session does not have that attempt any more.
+type WorkerSession struct {
+	apitypes.WorkerSession // as it was when the session was opened
+	client                 *Client
+}
+
+// OpenWorker opens the session of a worker. EndSession of the client ends it.
+func (c *Client) OpenWorker(ctx context.Context, n apitypes.NewSession) (*WorkerSession, error) {
+	s := &WorkerSession{client: c}
+	if _, err := c.Do(ctx, Call{Method: "POST", Path: "sessions", Body: n, Answer: &s.WorkerSession}); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *WorkerSession) path() string { return "sessions/" + url.PathEscape(s.ID) }
+
+// Heartbeat keeps the session, and returns which tasks it has and whether it shall drain.
+func (s *WorkerSession) Heartbeat(ctx context.Context) (now apitypes.WorkerSession, err error) {
+	_, err = s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/heartbeat", Answer: &now, Repeat: true})
+	return now, err
+}
+
+// Claim claims up to limit tasks of the actions, or of those that the session serves if there
+// are none. It waits for the first one for at most wait, and at most 25 s; an empty answer
+// means that there was none.
+func (s *WorkerSession) Claim(ctx context.Context, limit int, wait time.Duration, actions ...string) ([]apitypes.ClaimedTask, error) {
+	n := apitypes.NewTaskClaims{Actions: actions, Limit: limit, Wait: min(models.SecondsOf(wait), claimWait)}
+	var claimed apitypes.ClaimedTasks
+	_, err := s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims", Body: n, Answer: &claimed})
+	return claimed.Items, err
+}
+
+// Extend restarts the timeout of a task, and notes its progress unless that is nil.
+func (s *WorkerSession) Extend(ctx context.Context, t apitypes.ClaimedTask, p *models.Progress) error {
+	return s.answer(ctx, t, "extend", apitypes.Extension{Token: t.Token, Progress: p}, nil)
+}
+
+// Resolve ends a task with its result, which is JSON, and creates others in the same
+// transaction.
+func (s *WorkerSession) Resolve(ctx context.Context, t apitypes.ClaimedTask, result []byte, create ...apitypes.NewTask) ([]apitypes.Task, error) {
+	var made apitypes.Tasks
+	err := s.answer(ctx, t, "resolve", apitypes.Resolution{Token: t.Token, Result: result, Create: create}, &made)
+	return made.Items, err
+}
+
+// Release gives a task back after an attempt that failed. The token of r is not used.
+func (s *WorkerSession) Release(ctx context.Context, t apitypes.ClaimedTask, r apitypes.Release) error {
+	r.Token = t.Token
+	return s.answer(ctx, t, "release", r, nil)
+}
+
+// HandBack gives a task back without counting an attempt; no worker gets it before the delay.
+func (s *WorkerSession) HandBack(ctx context.Context, t apitypes.ClaimedTask, delay time.Duration) error {
+	return s.answer(ctx, t, "hand-back", apitypes.HandBack{Token: t.Token, Delay: models.SecondsOf(delay)}, nil)
+}
+
+func (s *WorkerSession) answer(ctx context.Context, t apitypes.ClaimedTask, verb string, body, answer any) error {
+	_, err := s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims/" + url.PathEscape(t.ID) + "/" + verb, Body: body, Answer: answer})
+	return err
+}
