@@ -3,6 +3,7 @@ package native_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,9 +24,11 @@ func TestAnAnswerDoesNotWaitBehindAPong(t *testing.T) {
 		require.NoError(fx, err)
 		sent, err = wire.Frame{Kind: wire.Ping + 1}.Append(sent)
 		require.NoError(fx, err)
+		began := time.Now()
 		_, err = c.Write(sent)
 		require.NoError(fx, err)
 		require.Equal(fx, wire.Reply, c.frame().Kind)
+		require.Zero(fx, time.Since(began), "the next ping would have brought the answer too")
 	})
 }
 
