@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"leasehold/models"
@@ -107,7 +108,12 @@ func (r *remoteNode) workerName() string {
 	if r.mode != config.Worker || r.cfg.Name != "" {
 		return r.cfg.Name
 	}
-	name := space.ThisProcess(r.mode).Host + "/" + filepath.Base(r.dir)
+	dir, err := filepath.Abs(r.dir)
+	if err != nil {
+		dir = r.dir
+	}
+	// The whole path, because workers with different data folders are different workers.
+	name := space.ThisProcess(r.mode).Host + "/" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
 	return name[max(0, len(name)-space.MaxName):]
 }
 
