@@ -139,32 +139,26 @@ func (fx *fixture) session(id string, ttl time.Duration) *remote.Conn {
 	return c
 }
 
+// openOverGate runs an engine with a gate, and opens repositories over it.
+func openOverGate(t *testing.T, p space.Procedures) spacetest.Open {
+	fx := newFixture(t, p, native.Config{})
+	return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
+		c, err := fx.dial(ctx, remote.Config{Session: id, TTL: ttl})
+		if err != nil {
+			return nil, err
+		}
+		return space.Over(c), nil
+	}
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	spacetest.Exercise(t, func(t *testing.T, p space.Procedures) spacetest.Open {
-		fx := newFixture(t, p, native.Config{})
-		return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
-			c, err := fx.dial(ctx, remote.Config{Session: id, TTL: ttl})
-			if err != nil {
-				return nil, err
-			}
-			return space.Over(c), nil
-		}
-	})
+	spacetest.Exercise(t, openOverGate)
 }
 
 func TestTransactions(t *testing.T) {
 	t.Parallel()
-	transactiontest.Exercise(t, func(t *testing.T, p space.Procedures) spacetest.Open {
-		fx := newFixture(t, p, native.Config{})
-		return func(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
-			c, err := fx.dial(ctx, remote.Config{Session: id, TTL: ttl})
-			if err != nil {
-				return nil, err
-			}
-			return space.Over(c), nil
-		}
-	})
+	transactiontest.Exercise(t, openOverGate)
 }
 
 func TestProtocols(t *testing.T) {
