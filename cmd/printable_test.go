@@ -1,9 +1,7 @@
 package cmd
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"testing"
 	"unicode"
 
@@ -37,20 +35,6 @@ func TestPrintableTextHasNoEscapeSequencesAndIsNotReordered(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestCSVIsPrintableOnATerminalAndCompleteElsewhere(t *testing.T) {
-	t.Parallel()
-	rows := []problemRow{{Subject: "\x1b[31mred\u202e", Reason: "r"}}
-	screen, terminal := openTerminal(t)
-	require.NoError(t, printCSV(&app{out: terminal}, rows))
-	require.NoError(t, terminal.Close())
-	seen, _ := io.ReadAll(screen) // ends with EIO, because the terminal is closed
-	require.Contains(t, string(seen), "\nred,r,")
-	require.NoError(t, screen.Close())
-	var file bytes.Buffer
-	require.NoError(t, printCSV(&app{out: &file}, rows))
-	require.Contains(t, file.String(), "\x1b[31mred\u202e,r,")
 }
 
 func TestAnUnknownTimeIsAbsentFromJSON(t *testing.T) {

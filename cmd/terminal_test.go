@@ -1,6 +1,9 @@
+//go:build linux
+
 package cmd
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -122,4 +125,18 @@ func TestFindingsOnATerminalAreNotMixedWithABar(t *testing.T) {
 	seen := onTerminal(t, t.TempDir(), "xterm", true, "audio", "match", "--json", "--clips", filepath.Join(example, "clips"), filepath.Join(example, "episodes/one.mp3"))
 	require.NotContains(t, seen, "\x1b")
 	require.Equal(t, 7, strings.Count(seen, `{"file":`))
+}
+
+func TestCSVIsPrintableOnATerminalAndCompleteElsewhere(t *testing.T) {
+	t.Parallel()
+	rows := []problemRow{{Subject: "\x1b[31mred\u202e", Reason: "r"}}
+	screen, terminal := openTerminal(t)
+	require.NoError(t, printCSV(&app{out: terminal}, rows))
+	require.NoError(t, terminal.Close())
+	seen, _ := io.ReadAll(screen) // ends with EIO, because the terminal is closed
+	require.Contains(t, string(seen), "\nred,r,")
+	require.NoError(t, screen.Close())
+	var file bytes.Buffer
+	require.NoError(t, printCSV(&app{out: &file}, rows))
+	require.Contains(t, file.String(), "\x1b[31mred\u202e,r,")
 }

@@ -37,7 +37,7 @@ var rules = []importRule{
 	{"clients", nil, []string{"internal/binary", "shared/apiclient", "shared/apitypes"}, "clients of other languages are tested from outside"},
 	{"node", []string{"coordinator", "manager", "worker", "shared", "models"}, nil, "node assembles processes of several modes, because modes do not import each other and commands only parse and print"},
 	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
-	{"coordinator/visit", []string{"shared/sqlfile", "shared/fault", "models"}, []string{"coordinator/database", "shared/catalog/sqlite"}, "the policy of visits is arithmetic and one database file; the coordinator uses it"},
+	{"coordinator/visit", []string{"shared/sqlfile", "shared/fault", "models"}, []string{"coordinator/database", "shared/catalog/sqlite", "shared/platform"}, "the policy of visits is arithmetic and one database file; the coordinator uses it"},
 	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
 	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
 	{"models", nil, nil, "the vocabulary imports nothing of ours"},

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
+	"leasehold/shared/platform"
 )
 
 // blockTimeout bounds one block.
@@ -70,7 +70,7 @@ type sandbox struct {
 	env     []string
 	replace *strings.Replacer // of addresses in commands
 	api     string
-	groups  []int // of processes, to be killed at the end
+	groups  []*os.Process // each with the processes of its group, to be killed at the end
 }
 
 func newSandbox(t *testing.T) *sandbox {
@@ -114,8 +114,8 @@ func newSandbox(t *testing.T) *sandbox {
 	}
 	s.env = append(s.env, "HOME="+home, "PATH="+bin+":"+binaryDir+":"+os.Getenv("PATH"), "LEASEHOLD_LISTEN="+gate, "LEASEHOLD_HTTP="+api, "TERM=dumb", "GOCACHE="+goCache, "GOMODCACHE="+goModCache)
 	t.Cleanup(func() {
-		for _, g := range s.groups {
-			_ = syscall.Kill(-g, syscall.SIGKILL)
+		for _, p := range s.groups {
+			_ = platform.KillGroup(p)
 		}
 	})
 	return s
@@ -155,9 +155,9 @@ func (s *sandbox) run(t *testing.T, b block) string {
 	defer out.Close()
 	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
 	c.Dir, c.Env, c.Stdout, c.Stderr = s.dir, s.env, out, out
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	platform.OwnGroup(c)
 	require.NoError(t, c.Start())
-	s.groups = append(s.groups, c.Process.Pid)
+	s.groups = append(s.groups, c.Process)
 	err = c.Wait()
 	printed, readErr := os.ReadFile(out.Name())
 	require.NoError(t, readErr)

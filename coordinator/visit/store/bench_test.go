@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/platform"
 	"leasehold/shared/sqlfile"
 )
 
@@ -82,13 +82,13 @@ func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
 	for b.Loop() {
 		*now = now.Add(time.Minute)
 		var visits []models.Visit
-		before := processorTime(b)
+		before := platform.ProcessorTime()
 		timed(&claims, func() {
 			var err error
 			visits, err = s.Claim(b.Context(), *now, 1000)
 			require.NoError(b, err)
 		})
-		processor += processorTime(b) - before
+		processor += platform.ProcessorTime() - before
 		claimed += len(visits)
 		timed(&records, func() { recordAll(b, s, now.Add(time.Second), visits) })
 		timed(&metrics, func() {
@@ -102,13 +102,6 @@ func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
 	}
 	b.ReportMetric(float64(claimed)/float64(len(claims)), "claimed")
 	b.ReportMetric(float64(processor.Microseconds())/1000/float64(len(claims)), "ms-processor/claim")
-}
-
-// processorTime is what this process has used.
-func processorTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // filled is a store of many origins, placed as the value policy would. With hosts, they

@@ -9,9 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +17,7 @@ import (
 	"leasehold/shared/audio/fingerprint"
 	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/platform"
 )
 
 // The benchmarks of scale need real sound, such as that of the built sets:
@@ -88,14 +87,6 @@ func cuts(b *testing.B, from []recording, n int) *index.Index {
 	return x
 }
 
-// cpu returns the CPU time of this process, user and system.
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // resident returns the resident memory of the process, now and at its peak, in megabytes.
 // It needs Linux, because it reads /proc.
 func resident(b *testing.B) (now, most float64) {
@@ -117,9 +108,9 @@ func resident(b *testing.B) (now, most float64) {
 // index, writes it to a file and maps the file.
 func BenchmarkScale(b *testing.B) {
 	from, in := episodes(b, *clipsOf), episodes(b, *search)
-	began := cpu(b)
+	began := platform.ProcessorTime()
 	built := cuts(b, from, *count)
-	indexing := cpu(b) - began
+	indexing := platform.ProcessorTime() - began
 	path := filepath.Join(b.TempDir(), "clips.index")
 	require.NoError(b, built.Write(path))
 	require.NoError(b, built.Close())
@@ -128,14 +119,14 @@ func BenchmarkScale(b *testing.B) {
 	require.NoError(b, err)
 	defer x.Close()
 	total := 0.0
-	began = cpu(b)
+	began = platform.ProcessorTime()
 	for b.Loop() {
 		for _, e := range in {
 			require.NoError(b, match.Find(context.Background(), x, &wave{recording: e}, match.Options{}, func(match.Finding) error { return nil }))
 			total += float64(e.Len()) / match.RateHz / 3600
 		}
 	}
-	b.ReportMetric((cpu(b)-began).Seconds()/total, "cpu-s/hour")
+	b.ReportMetric((platform.ProcessorTime()-began).Seconds()/total, "cpu-s/hour")
 	b.ReportMetric(indexing.Seconds(), "cpu-s/index")
 	b.ReportMetric(atIndex, "peak-MB/index")
 	now, most := resident(b)
@@ -179,7 +170,7 @@ func BenchmarkNewClip(b *testing.B) {
 	}
 	x := cuts(b, in, 1)
 	found := 0
-	began := cpu(b)
+	began := platform.ProcessorTime()
 	for b.Loop() {
 		found = 0
 		for _, key := range keys {
@@ -190,7 +181,7 @@ func BenchmarkNewClip(b *testing.B) {
 			require.NoError(b, e.Close())
 		}
 	}
-	b.ReportMetric((cpu(b)-began).Seconds()/float64(b.N), "cpu-s")
+	b.ReportMetric((platform.ProcessorTime()-began).Seconds()/float64(b.N), "cpu-s")
 	b.ReportMetric(kept, "hours")
 	b.ReportMetric(float64(found), "findings")
 }

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -81,7 +81,7 @@ func TestWhatAChildDoesIsNoHarm(t *testing.T) {
 
 func TestAChildIsKilledWithAllThatItStarted(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
-	require.NoError(t, syscall.Mkfifo(pids, 0o600))
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", pids).Run())
 	fake(t, "sleep 1000 & echo $! > "+pids+"; printf '"+header+"'; wait")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

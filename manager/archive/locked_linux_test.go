@@ -1,0 +1,48 @@
+package archive
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+)
+
+func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"a.wav": "a", "locked/b.wav": "b"})
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // unprivilegedUser must get there,
+	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.Chmod(dir+"/a.wav", 0o644)) // and may read this
+	require.NoError(t, os.Chmod(dir+"/locked", 0))
+	t.Cleanup(func() { _ = os.Chmod(dir+"/locked", 0o700) })
+	o := originAt(models.Media, dir)
+	visiting := lister(t, o)
+	var l catalog.Listing
+	unprivileged(t, func() {
+		var err error
+		l, err = visiting.List(t.Context(), o)
+		require.NoError(t, err)
+	})
+	require.Equal(t, []string{"a.wav"}, names(l))
+	require.Contains(t, reasons(l)["locked"], "permission denied")
+	require.False(t, l.Complete)
+}
+
+// unprivileged runs f without the rights of root, who reads everything.
+func unprivileged(t *testing.T, f func()) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		const unprivilegedUser = 65534
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		require.NoError(t, syscall.Setfsuid(unprivilegedUser))
+		defer func() { require.NoError(t, syscall.Setfsuid(0)) }()
+	}
+	f()
+}
