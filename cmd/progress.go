@@ -116,13 +116,13 @@ type runProgress struct {
 
 func (a *app) newRunProgress() *runProgress { return &runProgress{out: a.err, bars: a.newBars()} }
 
-// show shows the totals and the costs of research if the totals have changed. Costs is
-// called only then, because it queries the coordinator.
+// show shows the totals and the costs of research if there are pairs to research and the totals
+// have changed. Costs is called only then, because it queries the coordinator.
 func (p *runProgress) show(t catalog.Totals, costs func() string) {
 	pairs := t.Episodes * t.Clips
 	found := count(t.Findings, "finding") + ", " + count(t.Problems, "problem")
 	line := fmt.Sprintf("%d of %d pairs researched (%s, %s), %s", t.Researched, pairs, count(t.Episodes, "episode"), count(t.Clips, "clip"), found)
-	if line == p.last || p.bars == nil && time.Since(p.printed) < plainEvery {
+	if pairs == 0 || line == p.last || p.bars == nil && time.Since(p.printed) < plainEvery {
 		return
 	}
 	cost := costs()

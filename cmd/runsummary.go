@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"leasehold/models"
 	"leasehold/node"
@@ -74,6 +76,9 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 	return nil
 }
 
+// plainWord matches what a shell reads as one word without quotes.
+var plainWord = regexp.MustCompile(`^[\w./+-]+$`)
+
 // printReports prints the heads of reports, and a search to try.
 func (a *app) printReports(s summary) error {
 	for _, r := range s.reports {
@@ -96,7 +101,13 @@ func (a *app) printReports(s summary) error {
 	if f := s.reports[0].Functions; len(f) > 0 {
 		name = f[0].Function
 	}
-	_, err := fmt.Fprintf(a.out, "try: leasehold search 'sym:%s'; leasehold report %s\n\n", name, s.reports[0].ID)
+	folder := ""
+	if f := a.flags.Lookup("data"); f.Changed { // else the commands find the folder themselves
+		if folder = " --data " + f.Value.String(); !plainWord.MatchString(f.Value.String()) {
+			folder = fmt.Sprintf(" --data '%s'", f.Value)
+		}
+	}
+	_, err := fmt.Fprintf(a.out, "try: leasehold search%s 'sym:%s'; leasehold report%s %s\n\n", folder, name, folder, s.reports[0].ID)
 	return err
 }
 
@@ -119,6 +130,25 @@ func (s summary) nothingDone() bool {
 	return s.catalog.Researched == 0 && len(s.problems) > 0 && (failed || pairs > 0)
 }
 
+// done names what there was to work on, and what was found in it.
+func (s summary) done() string {
+	repositories := 0
+	for _, o := range s.origins {
+		if o.Kind.Info().Flow == models.IndexFlow {
+			repositories++
+		}
+	}
+	recordings := fmt.Sprintf("%s, %s", count(s.catalog.Episodes, "episode"), count(s.catalog.Clips, "clip"))
+	found := count(len(s.findings), "finding")
+	switch {
+	case repositories == 0:
+		return recordings + ": " + found
+	case s.catalog.Episodes+s.catalog.Clips == 0:
+		return count(repositories, "repository")
+	}
+	return recordings + ", " + count(repositories, "repository") + ": " + found
+}
+
 // printSummary prints the findings, the problems and totals. It prints the costs to
 // standard error, because they differ from run to run. It returns an error if nothing
 // could be done.
@@ -138,9 +168,8 @@ func (a *app) printSummary(s summary) error {
 	if err := a.printReports(s); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "%s, %s: %s in %s; leases: %d granted, %d extended, %d revoked, %d expired; %s\n",
-		count(s.catalog.Episodes, "episode"), count(s.catalog.Clips, "clip"), count(len(s.findings), "finding"),
-		count(int(s.leases[lease.Granted]), "work-item"),
+	_, err := fmt.Fprintf(a.out, "%s in %s; leases: %d granted, %d extended, %d revoked, %d expired; %s\n",
+		s.done(), count(int(s.leases[lease.Granted]), "work-item"),
 		s.leases[lease.Granted], s.leases[lease.Extended], s.leases[lease.Revoked], s.leases[lease.Expired],
 		count(len(s.problems), "problem"))
 	for _, line := range s.costs {
@@ -179,6 +208,9 @@ func subject(p catalog.Problem) string {
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
