@@ -104,8 +104,8 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 // Run ingests results and issues work-items until ctx ends (work.Loop).
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	return work.Loop{
-		Client: work.Client{Repo: repo}, Action: models.ActionResearch, Look: f.Look, Wake: f.curated, Hungry: true,
-		Ingest: func(ctx context.Context, client work.Client, h *work.Held) (hungry bool, err error) {
+		Client: work.Client{Repo: repo}, Action: models.ActionResearch, Look: f.Look, Wake: f.curated, More: true,
+		Ingest: func(ctx context.Context, client work.Client, h *work.Held) (more bool, err error) {
 			return true, f.ingest(ctx, client, h)
 		},
 		Issue: f.issueAll,

@@ -27,11 +27,11 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	defer f.setSession(nil)
 	return work.Loop{
 		Client: work.Client{Repo: repo}, Action: models.ActionIndex, Look: f.Look, Wake: f.queue.wake,
-		Ingest: func(ctx context.Context, client work.Client, h *work.Held) (hungry bool, err error) {
+		Ingest: func(ctx context.Context, client work.Client, h *work.Held) (more bool, err error) {
 			err = f.ingest(ctx, client, h)
 			return f.queue.first() != nil, err
 		},
-		Issue: func(ctx context.Context, client work.Client) (hungry bool, err error) {
+		Issue: func(ctx context.Context, client work.Client) (more bool, err error) {
 			err = f.issueAll(ctx, client)
 			return f.queue.first() != nil, err
 		},

@@ -34,10 +34,10 @@ type Held struct {
 	ref int64
 }
 
-// Next waits for a result of the action, and holds it. If hungry is true, it also
+// Next waits for a result of the action, and holds it. If wantsCapacity is true, it also
 // returns when there is capacity for more work.
-func (c Client) Next(ctx context.Context, action string, hungry bool) (Step, error) {
-	reply, err := c.Repo.Call(ctx, space.OpID{}, procNext, tuple.New(action, hungry))
+func (c Client) Next(ctx context.Context, action string, wantsCapacity bool) (Step, error) {
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procNext, tuple.New(action, wantsCapacity))
 	if err != nil {
 		return Step{}, err
 	}

@@ -19,13 +19,13 @@ type Loop struct {
 	Action string
 	Look   time.Duration   // how often to issue, and to revive stuck tasks, when no event arrives; above 0
 	Wake   <-chan struct{} // receives when there may be something new to issue; capacity 1
-	Hungry bool            // whether there may be something to issue at the start
+	More   bool            // whether there may be something to issue at the start
 	// Ingest ingests a result that is held for this manager and ends its hold. It reports
 	// whether there may be more to issue.
-	Ingest func(ctx context.Context, client Client, h *Held) (hungry bool, err error)
+	Ingest func(ctx context.Context, client Client, h *Held) (more bool, err error)
 	// Issue issues work-items until there is no capacity or nothing is left. It reports
 	// whether there may be more to issue.
-	Issue func(ctx context.Context, client Client) (hungry bool, err error)
+	Issue func(ctx context.Context, client Client) (more bool, err error)
 }
 
 // Run works until ctx ends, and returns nil then; or until a call or function fails, and
@@ -38,20 +38,20 @@ func (l Loop) Run(ctx context.Context) error {
 	look := time.NewTicker(l.Look)
 	defer look.Stop()
 	answers := make(chan answer, 1)
-	ask := func(hungry bool) {
+	ask := func(more bool) {
 		asking.Go(func() {
-			step, err := l.Client.Next(ctx, l.Action, hungry)
+			step, err := l.Client.Next(ctx, l.Action, more)
 			answers <- answer{step, err}
 		})
 	}
-	ask(l.Hungry)
+	ask(l.More)
 	for {
-		var hungry bool
+		var more bool
 		var err error
 		select {
 		case a := <-answers:
-			if hungry, err = l.handle(ctx, a); err == nil {
-				ask(hungry)
+			if more, err = l.handle(ctx, a); err == nil {
+				ask(more)
 			}
 		case <-l.Wake:
 			_, err = l.Issue(ctx, l.Client)
@@ -77,7 +77,7 @@ type answer struct {
 }
 
 // handle ingests the result of an answer, or issues work-items if it has none.
-func (l Loop) handle(ctx context.Context, a answer) (hungry bool, err error) {
+func (l Loop) handle(ctx context.Context, a answer) (more bool, err error) {
 	switch {
 	case a.err != nil:
 		return false, a.err

@@ -12,15 +12,15 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// next (action, hungry) holds a result of the action, or reports capacity for more
-// work if the caller is hungry for it. Otherwise it waits for a result and, if hungry,
+// next (action, wantsCapacity) holds a result of the action, or reports capacity for more
+// work if the caller wants it. Otherwise it waits for a result and, if wantsCapacity,
 // for a change that may add capacity.
-func (p Policy) next(tx space.Tx, action string, hungry bool) (tuple.Tuple, error) {
+func (p Policy) next(tx space.Tx, action string, wantsCapacity bool) (tuple.Tuple, error) {
 	if e, ok := tx.Find(task.Result, task.AnyResult(action), nil); ok {
 		return encodeHeld(e), tx.Hold(e.Ref, space.HoldOptions{TTL: p.Ingest, Expiry: procReturn})
 	}
 	awaited := []space.Awaited{{Space: task.Result, Template: task.AnyResult(action)}}
-	if hungry {
+	if wantsCapacity {
 		if hasCapacity(tx, action) {
 			return tuple.New(replyCapacity), nil
 		}

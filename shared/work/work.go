@@ -80,7 +80,7 @@ const (
 )
 
 // Procedures returns the verbs as procedures: work.issue (task, record, ingested), work.next
-// (action, hungry), work.ingested (ref), work.busy (action, after); and the expiries
+// (action, wantsCapacity), work.ingested (ref), work.busy (action, after); and the expiries
 // work.expire (of a lease), work.drop (of a waiting task) and work.return (of a
 // manager's hold).
 func (p Policy) Procedures() space.Procedures {

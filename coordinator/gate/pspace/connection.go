@@ -64,12 +64,12 @@ func (c *connection) serve(ctx context.Context) {
 	leave() // blocked requests take nothing any more
 	c.running.Wait()
 	c.gate.Hub.Memory.Add(-c.reserved)
-	c.settle(ctx, err)
+	c.settleUnconfirmed(ctx, err)
 }
 
-// settle decides whether the answers that are not confirmed arrived, after the end of the
+// settleUnconfirmed decides whether the answers that are not confirmed arrived, after the end of the
 // connection because of err.
-func (c *connection) settle(ctx context.Context, err error) {
+func (c *connection) settleUnconfirmed(ctx context.Context, err error) {
 	c.mu.Lock()
 	unconfirmed, broken := c.unconfirmed, c.broken
 	c.unconfirmed = nil

@@ -14,8 +14,8 @@ import (
 var capacityScenarios = []scenario{
 	{"TwoManagersAtTheCapacityCheckWithoutWorkers", func(f *fixture) { twoManagers(f, 0, 0) }},
 	{"TwoManagersAtTheCapacityCheck", func(f *fixture) { twoManagers(f, 3, 3) }},
-	{"HungryManagerWakesWhenThereIsCapacity", hungryWakes},
-	{"HungryManagerTakesResultsFirst", resultsFirst},
+	{"ManagerThatWantsCapacityWakesWhenThereIsSome", capacityWakes},
+	{"ManagerThatWantsCapacityTakesResultsFirst", resultsFirst},
 	{"SlotsOfForeignClientsHaveBounds", foreignSlots},
 }
 
@@ -42,8 +42,8 @@ func twoManagers(f *fixture, slots, waiting int) {
 	require.Len(f, f.state().leases, waiting+1)
 }
 
-// hungry starts to wait for capacity.
-func (s *session) hungry() chan work.Step {
+// waitForCapacity starts to wait for capacity.
+func (s *session) waitForCapacity() chan work.Step {
 	steps := make(chan work.Step, 1)
 	go func() {
 		if step, err := s.work.Next(s.f.Context(), dig, true); err == nil {
@@ -54,24 +54,24 @@ func (s *session) hungry() chan work.Step {
 	return steps
 }
 
-func hungryWakes(f *fixture) {
+func capacityWakes(f *fixture) {
 	m := f.manager("manager-1")
-	require.Nil(f, receive(f, m.hungry()).Result)
+	require.Nil(f, receive(f, m.waitForCapacity()).Result)
 	m.issue(toDig("site", "a"), 0)
 
-	steps := m.hungry()
+	steps := m.waitForCapacity()
 	require.Empty(f, steps, "one waits, and no worker serves")
 	w := f.worker("worker-1", 1)
 	require.Nil(f, receive(f, steps).Result, "a worker serves")
 	m.issue(toDig("site", "b"), 0)
 
-	steps = m.hungry()
+	steps = m.waitForCapacity()
 	require.Empty(f, steps, "two wait for one slot")
 	w.claim()
 	require.Nil(f, receive(f, steps).Result, "one was claimed")
 	m.issue(toDig("site", "c"), 0)
 
-	steps = m.hungry()
+	steps = m.waitForCapacity()
 	require.Empty(f, steps)
 	f.pass(queueTTL)
 	require.Nil(f, receive(f, steps).Result, "the waiting tasks ended with their leases")
@@ -82,7 +82,7 @@ func resultsFirst(f *fixture) {
 	m.issue(toDig("site", "a"), 0)
 	i := w.claim()
 	require.NoError(f, w.report(i, "a", true))
-	step := receive(f, m.hungry())
+	step := receive(f, m.waitForCapacity())
 	require.NotNil(f, step.Result, "although there is capacity")
 	require.NoError(f, m.work.Ingested(f.Context(), step.Result))
 	require.ErrorIs(f, m.work.Ingested(f.Context(), step.Result), fault.ErrStaleToken)

@@ -46,11 +46,11 @@ func (l *looping) issued() int {
 }
 
 // loop starts a manager's loop that issues one task for each part.
-func (f *fixture) loop(hungry bool, parts ...string) *looping {
+func (f *fixture) loop(more bool, parts ...string) *looping {
 	ctx, stop := context.WithCancel(f.Context())
 	l := &looping{session: f.manager("manager-1"), waiting: parts, wake: make(chan struct{}, 1), stop: stop, ended: make(chan error, 1)}
 	run := work.Loop{
-		Client: l.work, Action: dig, Look: time.Minute, Wake: l.wake, Hungry: hungry,
+		Client: l.work, Action: dig, Look: time.Minute, Wake: l.wake, More: more,
 		Ingest: func(ctx context.Context, c work.Client, h *work.Held) (bool, error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -64,7 +64,7 @@ func (f *fixture) loop(hungry bool, parts ...string) *looping {
 	return l
 }
 
-func (l *looping) issueAll(ctx context.Context, c work.Client) (hungry bool, err error) {
+func (l *looping) issueAll(ctx context.Context, c work.Client) (more bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.issues++
@@ -115,7 +115,7 @@ func loopIssuesBeside(f *fixture) {
 	require.NoError(f, w.report(w.claim(), "a", true))
 	f.pass(time.Second)
 	l.change(func() { require.Equal(f, []string{"a"}, l.ingested, "the call that was pending got the result") })
-	require.Equal(f, 2, l.issued(), "it is hungry now, and there is capacity")
+	require.Equal(f, 2, l.issued(), "it wants capacity now, and there is some")
 	f.pass(time.Minute)
 	require.Equal(f, 3, l.issued(), "a minute has passed")
 	l.stop()
