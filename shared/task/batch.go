@@ -238,7 +238,7 @@ func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item
 	if err := p.place(tx, e, other, space.OldPlace); err != nil {
 		return Item{}, err
 	}
-	if err := p.freeSlots(tx, other); err != nil { // it may have been visible, and wait now
+	if err := p.freeSlots(tx, other.Limits); err != nil { // it may have been visible, and wait now
 		return Item{}, err
 	}
 	if _, changed, err := find(tx, other.ID); !errors.Is(err, fault.ErrNotFound) {

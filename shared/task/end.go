@@ -71,7 +71,7 @@ func (p Policy) afterEnd(tx space.Tx, e space.Entry, i Item, end ending) error {
 			return err
 		}
 	}
-	return p.freeSlots(tx, i)
+	return p.freeSlots(tx, i.Limits)
 }
 
 // offerKey gives a unique key that is free to the task that waits for it.

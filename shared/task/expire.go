@@ -82,7 +82,7 @@ func (p Policy) expireTask(tx space.Tx, e space.Entry, i Item) error {
 	if err := p.dieOf(tx, e, i, reason, reason); err != nil {
 		return err
 	}
-	return p.freeSlots(tx, i)
+	return p.freeSlots(tx, i.Limits)
 }
 
 // endWaiting is the expiry of a visible task with a time at which it expires.

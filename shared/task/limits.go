@@ -233,10 +233,10 @@ func (p Policy) offerUpTo(tx space.Tx, waiting string, free int) (placed int, er
 	return placed, nil
 }
 
-// freeSlots is called when a task has left the queue or its worker, so that its slots are
-// free for others.
-func (p Policy) freeSlots(tx space.Tx, i Item) error {
-	for _, limit := range i.Limits {
+// freeSlots is called with the limits of a task that has left the queue or its worker, so that
+// its slots are free for others.
+func (p Policy) freeSlots(tx space.Tx, limits []string) error {
+	for _, limit := range limits {
 		if _, err := p.offerSlots(tx, limit); err != nil {
 			return err
 		}

@@ -208,3 +208,16 @@ func TestATaskThatIsReplacedMayBeDropped(t *testing.T) {
 		f.ended(i.ID)
 	})
 }
+
+func TestAPauseGivesTheSlotsOfItsTasksToOthers(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.claims()
+		waits := f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning}, func(n *task.New) { n.Action = "urgent" })
+		f.is(waits.ID, task.Waiting, task.WhyLimit)
+		require.NoError(f, f.client.Pause(f.Context(), "urgent"))
+		require.Equal(f, waits.ID, f.claims().ID)
+	})
+}

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/models"
@@ -49,25 +50,29 @@ func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 	return tuple.New(int64(n)), err
 }
 
-// hidePaused hides visible tasks of a paused action, at most maxOffered.
+// hidePaused hides visible tasks of a paused action, at most maxOffered. It offers the slots that
+// were meant for them to tasks of other actions.
 func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	var visible []space.Entry
 	tx.Walk(space.Walk{Space: Space, Template: AnyOf(action)}, func(e space.Entry) bool {
 		visible = append(visible, e)
 		return len(visible) < maxOffered
 	})
+	var limits []string
 	for _, e := range visible {
 		i, err := p.decodeClaimable(e)
 		if err != nil {
 			err = p.retire(tx, e, i, err)
 		} else {
+			limits = append(limits, i.Limits...)
 			err = hide(tx, e, i, Paused, "", 0)
 		}
 		if err != nil {
 			return 0, err
 		}
 	}
-	return len(visible), nil
+	slices.Sort(limits)
+	return len(visible), p.freeSlots(tx, slices.Compact(limits))
 }
 
 // resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and

@@ -87,7 +87,7 @@ func (p Policy) undoClaim(tx space.Tx, e space.Entry, i Item) error {
 	if err := p.place(tx, e, i, space.OldPlace); err != nil {
 		return err
 	}
-	return p.freeSlots(tx, i)
+	return p.freeSlots(tx, i.Limits)
 }
 
 // revokeAttempt raises the token of a task and of its lease, so that later calls of
@@ -125,7 +125,7 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error
 	if err := p.retryLater(tx, e, i, max(f.delay, i.Backoff.Duration())); err != nil {
 		return err
 	}
-	return p.freeSlots(tx, i)
+	return p.freeSlots(tx, i.Limits)
 }
 
 // retryLater places a task after an attempt that failed.

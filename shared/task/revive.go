@@ -48,7 +48,7 @@ func (p Policy) revive(tx space.Tx, e space.Entry) error {
 		if err := p.backOff(tx, e, i, p.Backoff); err != nil {
 			return err
 		}
-		return p.freeSlots(tx, i)
+		return p.freeSlots(tx, i.Limits)
 	case len(i.Hosts) > 0 && !otherHostServes(tx, i):
 		i.Hosts = nil
 		return rewrite(tx, e, i, e.Turn) // wakes the workers that wait on these machines
