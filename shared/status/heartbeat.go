@@ -75,10 +75,12 @@ func (h *Heartbeat) Run(ctx context.Context) error {
 	defer tick.Stop()
 	var sent [maxReports]time.Time // the latest heartbeats, at n
 	for n := 0; ; n = (n + 1) % maxReports {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Until(sent[n].Add(min(time.Second, h.interval)))):
+		if wait := time.Until(sent[n].Add(min(time.Second, h.interval))); wait > 0 {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(wait):
+			}
 		}
 		select {
 		case <-h.changed: // this heartbeat reports the change
