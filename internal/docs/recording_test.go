@@ -54,7 +54,7 @@ func TestRecordingIsUpToDate(t *testing.T) {
 // recordDemo runs what `make demo` runs.
 func recordDemo(t *testing.T) (lines []line) {
 	t.Helper()
-	c := exec.Command(filepath.Join(binaryDir, "leasehold"), "run", "examples/podcast", "--until-idle", "--data", t.TempDir())
+	c := exec.Command(filepath.Join(binaryDir, "leasehold"), "run", "examples/podcast", "--until-idle", "--data", filepath.Join(t.TempDir(), "data"))
 	c.Dir, c.Env = root, append(os.Environ(), "TERM=dumb")
 	stdout, err := c.StdoutPipe()
 	require.NoError(t, err)
