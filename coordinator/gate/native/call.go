@@ -38,9 +38,9 @@ func (s *session) readRequests(ctx context.Context, conn *connection) error {
 	conn.link.BeforeWait = conn.endBatch
 	defer conn.endBatch()
 	for {
-		if conn.refusals.any() {
+		if conn.refusals.any() && !isFleet(s.mode) {
 			conn.endBatch()
-			conn.refusals.pause(ctx)
+			conn.refusals.pause(ctx, conn.link.Ping)
 		}
 		f, err := conn.link.Receive()
 		if err != nil {
@@ -201,12 +201,10 @@ func (s *session) perform(serving context.Context, c *call) {
 		s.large <- struct{}{} // before the reply takes memory a second time, encoded
 		large = true
 	}
-	if err == nil && !c.request.Verb.Changes() && !consumes(c.request.Verb) {
-		// A client that reads slowly may ask for more than there is memory for.
-		size := sizeOfReply(reply)
-		if err = s.g.Memory.Reserve(size, s.class()); err == nil {
-			defer s.g.Memory.Add(-size)
-		}
+	if err == nil {
+		var size int64
+		size, err = s.reserveReply(c.request.Verb, reply)
+		defer s.g.Memory.Add(-size)
 	}
 	failpoint.Reached("call.after", operation)
 	keep := err == nil && consumes(c.request.Verb)
@@ -237,6 +235,21 @@ func (s *session) noteRefusal(c *call, err error) {
 	if c.connection != nil {
 		c.connection.refusals.note(c.size, err)
 	}
+}
+
+// reserveReply reserves memory for the encoding of a reply, until the link counts it, and
+// returns its size. It reserves none for a request that changes something, because its answer
+// must not be refused.
+func (s *session) reserveReply(v space.Verb, reply space.Reply) (int64, error) {
+	if v.Changes() || consumes(v) {
+		return 0, nil
+	}
+	// A client that reads slowly may ask for more than there is memory for.
+	size := sizeOfReply(reply)
+	if err := s.g.Memory.Reserve(size, s.class()); err != nil {
+		return 0, err
+	}
+	return size, nil
 }
 
 // sizeOfReply estimates the memory of a reply's encoding.

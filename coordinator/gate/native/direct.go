@@ -73,6 +73,11 @@ func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error
 // finishDirect returns the answer to a call that was begun and need not wait.
 func (s *session) finishDirect(c *call) wire.Frame {
 	reply, err := c.started.Finish(context.Background())
+	if err == nil {
+		var size int64
+		size, err = s.reserveReply(c.request.Verb, reply)
+		s.g.Memory.Add(-size) // the link counts it at once
+	}
 	if err != nil {
 		c.connection.refusals.note(c.size, err)
 		return failure(c.number, err)

@@ -1,14 +1,19 @@
 package native_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/gate/native"
+	"leasehold/shared/memory"
 	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
+	"leasehold/shared/space/spacetest"
 	"leasehold/shared/space/wire"
 	"leasehold/shared/tuple"
 )
@@ -53,5 +58,32 @@ func TestRequestsOfAClientThatDoesNotReadAreCarriedOut(t *testing.T) {
 			seen[f.Call] = true
 		}
 		require.Len(fx, seen, asked+1, "each request has one answer")
+	})
+}
+
+// Answers that clients do not read take the share of memory that clients may use, and none of
+// the reserve for managers and workers.
+func TestAnswersThatAreNotReadLeaveMemoryForWorkers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budget := memory.New(4 << 20)
+		fx := newFixture(t, spacetest.Procedures(), native.Config{Memory: budget})
+		s := fx.space()
+		require.NoError(t, s.Put(t.Context(), tuple.New("small", strings.Repeat("x", 3<<10)), 0))
+		worker, err := fx.dial(t.Context(), remote.Config{Session: "worker-1", Mode: "worker"})
+		require.NoError(t, err)
+		var slow []*rawClient
+		for n := range 6 {
+			slow = append(slow, fx.hello(fmt.Sprint("slow-", n), 0))
+		}
+		for _, c := range slow {
+			for number := range uint64(300) { // 0.9 MB of answers
+				c.request(number+1, space.Request{Verb: space.VerbQueryP, Space: "s", Template: tuple.Match("small", tuple.AnyString)})
+			}
+		}
+		synctest.Wait()
+		require.LessOrEqual(t, budget.Used(), budget.Limit()*13/16)
+		_, err = space.Over(worker).Space("s").Count(t.Context(), anyA)
+		require.NoError(t, err)
 	})
 }

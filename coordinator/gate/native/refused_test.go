@@ -11,6 +11,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/memory"
 	"leasehold/shared/space"
+	"leasehold/shared/space/remote"
 	"leasehold/shared/space/spacetest"
 	"leasehold/shared/tuple"
 )
@@ -46,5 +47,31 @@ func TestAClientWhoseLargePutIsRefusedIsReadAgainAfterAPause(t *testing.T) {
 		require.LessOrEqual(t, took(count(flood)), 20*time.Second/4)
 		require.NoError(t, s.Put(t.Context(), a(1), 0))
 		require.Zero(t, took(put(flood, 1000)), "small ones are accepted")
+	})
+}
+
+// The sign of life waits behind large requests of the same worker that are refused.
+func TestAWorkerWhoseLargePutsAreRefusedKeepsItsSession(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budget := memory.New(3 << 20)
+		fx := newFixture(t, spacetest.Procedures(), native.Config{Memory: budget})
+		fx.space()
+		c, err := fx.dial(t.Context(), remote.Config{Session: "worker-1", Mode: "worker", TTL: 6 * time.Second})
+		require.NoError(t, err)
+		worker := space.Over(c)
+		budget.Add(2 << 20)
+		defer budget.Add(-2 << 20)
+		for range 50 {
+			go func() {
+				require.ErrorIs(t, worker.Space("s").Put(t.Context(), tuple.New("x", make([]byte, 900_000)), 0), fault.ErrOverloaded)
+			}()
+		}
+		synctest.Wait()
+		for range 3 {
+			_, err = worker.Call(t.Context(), space.OpID{}, "test.beat", tuple.New())
+			require.NoError(t, err)
+			<-time.After(3 * time.Second)
+		}
 	})
 }

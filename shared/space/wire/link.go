@@ -107,6 +107,11 @@ func (l *Link) Queue(f Frame) error {
 		l.wakeWriter() // nothing else might write what this waits for
 		l.writable.Wait()
 	}
+	return l.appendFrame(f)
+}
+
+// appendFrame queues a frame without waiting. The caller holds mu.
+func (l *Link) appendFrame(f Frame) error {
 	if l.closed != nil {
 		return l.closed
 	}
@@ -166,7 +171,10 @@ func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
 		case <-l.done:
 			return
 		case <-ended:
-			_ = l.Send(last()) // a closed link needs no last frame
+			f := last()
+			l.mu.Lock()
+			_ = l.appendFrame(f) // without waiting for this goroutine; a closed link needs no last frame
+			l.mu.Unlock()
 			l.flush()
 			l.Close(fmt.Errorf("the session has ended: %w", fault.ErrClosed))
 			return

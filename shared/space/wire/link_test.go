@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -80,4 +81,30 @@ func TestFramesOfEachSenderArriveWholeAndInOrder(t *testing.T) {
 		require.Len(t, f.Body, 8+int(next[f.Call]*f.Call%5000))
 		next[f.Call]++
 	}
+}
+
+// The queue is so full that a sender would wait for the writer, which is the one that sends here.
+func TestTheLastFrameIsSentAlthoughTheQueueIsFull(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		written, read := net.Pipe()
+		a, b := wire.NewLink(written), wire.NewLink(read)
+		b.Ping = time.Hour
+		const frames, size = 16, 1<<20 - 100
+		for n := range uint64(frames) {
+			require.NoError(t, a.Queue(numbered(1, n, size)))
+		}
+		ended := make(chan struct{})
+		close(ended)
+		go a.Write(ended, func() wire.Frame { return wire.Frame{Kind: wire.Ended, Body: make([]byte, 4000)} })
+		for range frames {
+			f, err := b.Receive()
+			require.NoError(t, err)
+			require.Equal(t, wire.Request, f.Kind)
+		}
+		f, err := b.Receive()
+		require.NoError(t, err)
+		require.Equal(t, wire.Ended, f.Kind)
+		b.Close(net.ErrClosed)
+	})
 }
