@@ -25,6 +25,7 @@ type call struct {
 	memory     int64 // that was reserved for the call
 	ctx        context.Context
 	cancel     context.CancelFunc
+	began      time.Time       // when its request had arrived
 	started    *engine.Started // what the reader began; nil: nothing
 	next       *call           // to be finished after this one, by the same goroutine
 	connection *connection     // to be answered over; nil: the client is not connected
@@ -120,7 +121,7 @@ func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*c
 		}
 	}
 	r.Shared = true // the reply is only encoded
-	return &call{memory: size, session: s, number: f.Call, request: r, size: len(f.Body), connection: conn}, nil
+	return &call{memory: size, session: s, number: f.Call, request: r, size: len(f.Body), connection: conn, began: time.Now()}, nil
 }
 
 // reserveCall reserves the memory of a call. It refuses one that only puts before others,
@@ -161,8 +162,7 @@ func (s *session) perform(serving context.Context, c *call) {
 	defer c.cancel()
 	defer s.returnReserved(c)
 	if h := s.g.Calls[c.request.Verb]; h != nil {
-		began := time.Now()
-		defer func() { h.Observe(time.Since(began)) }()
+		defer func() { h.Observe(time.Since(c.began)) }()
 	}
 	answered := false
 	defer func() {

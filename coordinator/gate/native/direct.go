@@ -40,7 +40,6 @@ func (s *session) runCall(ctx context.Context, conn *connection, c *call) error 
 // tryDirect begins a call, and answers it if that needs no waiting. If it panics the call is
 // answered too. The error is that of the link.
 func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error) {
-	began := time.Now()
 	panicked := true
 	defer func() {
 		if !panicked {
@@ -63,7 +62,7 @@ func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error
 	s.returnReserved(c)
 	panicked = false
 	if h := s.g.Calls[c.request.Verb]; h != nil {
-		h.Observe(time.Since(began))
+		h.Observe(time.Since(c.began))
 	}
 	err = conn.link.Queue(f)
 	failpoint.Reached("reply.after", operation)

@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,8 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/gate/native"
+	"leasehold/shared/histogram"
 	"leasehold/shared/memory"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/space/journal"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/space/spacetest"
 	"leasehold/shared/space/wire"
@@ -85,5 +89,37 @@ func TestAnswersThatAreNotReadLeaveMemoryForWorkers(t *testing.T) {
 		require.LessOrEqual(t, budget.Used(), budget.Limit()*13/16)
 		_, err = space.Over(worker).Space("s").Count(t.Context(), anyA)
 		require.NoError(t, err)
+	})
+}
+
+// Calls that wait for one commit are measured from their requests.
+func TestEachCallOfABatchIsMeasuredWithItsWaitForTheCommit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const commit, puts = 10 * time.Millisecond, 10
+		m := &journal.Memory{Before: func(context.Context, []journal.Record) error { time.Sleep(commit); return nil }}
+		e, err := engine.Open(t.Context(), engine.Config{Journal: m, Log: quiet})
+		require.NoError(t, err)
+		fx := &fixture{T: t, engine: e}
+		start(t, e.Run)
+		h := histogram.New()
+		fx.openGate(native.Config{Calls: map[space.Verb]*histogram.Histogram{space.VerbPut: h}})
+		fx.space()
+		c := fx.hello("client", 0)
+		var sent []byte
+		for n := range uint64(puts) {
+			body, err := wire.AppendRequest(nil, space.Request{Verb: space.VerbPut, Space: "s", Tuple: a(1)})
+			require.NoError(t, err)
+			sent, err = wire.Frame{Kind: wire.Request, Call: n + 1, Body: body}.Append(sent)
+			require.NoError(t, err)
+		}
+		_, err = c.Write(sent)
+		require.NoError(t, err)
+		for range puts {
+			require.Equal(t, wire.Reply, c.frame().Kind)
+		}
+		synctest.Wait()
+		require.EqualValues(t, puts, h.Snapshot().Count)
+		require.GreaterOrEqual(t, h.Snapshot().Sum, puts*commit)
 	})
 }
