@@ -46,7 +46,7 @@ lint: ## check format, vet, staticcheck, go.mod
 	go mod tidy -diff
 
 test: tools ## run all checks that a change must pass
-	.ci/test .build '$(RACE) -timeout 30m -json' ./...
+	.ci/test .build .ci/events ./...
 	go test -tags browser ./tup4fun/page
 	$(MAKE) --no-print-directory lint cross
 	.ci/fuzz $(FUZZ_SECONDS)
