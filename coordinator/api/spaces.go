@@ -13,15 +13,17 @@ import (
 	"leasehold/shared/apitypes"
 	"leasehold/shared/browse"
 	"leasehold/shared/fault"
+	"leasehold/shared/idempotency"
 	"leasehold/shared/lease"
 	"leasehold/shared/schedule"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 
 // queryOnly are the spaces that only the protocols write to.
-var queryOnly = map[string]bool{lease.Space: true, task.Dead: true, task.Data: true, task.Ends: true, task.Alerts: true, schedule.Space: true}
+var queryOnly = space.QueryOnly(lease.Spaces(), task.Spaces(), status.Spaces(), schedule.Spaces(), idempotency.Spaces())
 
 // maxTTL is the maximum TTL of a tuple.
 const maxTTL = 366 * 24 * time.Hour

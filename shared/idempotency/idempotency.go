@@ -47,7 +47,7 @@ const labelAll = "all"
 
 // Spaces returns the space that the protocol needs.
 func Spaces() []space.Definition {
-	return []space.Definition{{Name: Space, Options: space.Options{Capacity: MaxKeys, Overflow: space.DropOldest}}}
+	return []space.Definition{{Name: Space, QueryOnly: true, Options: space.Options{Capacity: MaxKeys, Overflow: space.DropOldest}}}
 }
 
 // Procedures returns idempotency.call (key, fingerprint, procedure, arguments), which calls the

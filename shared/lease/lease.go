@@ -44,7 +44,7 @@ import (
 const Space = "lease"
 
 // Spaces returns the spaces that the protocol needs.
-func Spaces() []space.Definition { return []space.Definition{{Name: Space}} }
+func Spaces() []space.Definition { return []space.Definition{{Name: Space, QueryOnly: true}} }
 
 const (
 	procGrant  = "lease.grant"

@@ -51,7 +51,7 @@ const (
 
 // Spaces returns the space that the protocol needs, beside package task's.
 func Spaces() []space.Definition {
-	return []space.Definition{{Name: Space, Options: space.Options{Capacity: MaxSchedules}}}
+	return []space.Definition{{Name: Space, QueryOnly: true, Options: space.Options{Capacity: MaxSchedules}}}
 }
 
 const (

@@ -32,8 +32,22 @@ func WithArgs(wanted tuple.Template, p Procedure) Procedure {
 
 // Definition is a space that a protocol needs.
 type Definition struct {
-	Name    string
-	Options Options
+	Name      string
+	Options   Options
+	QueryOnly bool // only the protocol's procedures may put into it and take from it
+}
+
+// QueryOnly returns the names of the spaces that only procedures may change.
+func QueryOnly(protocols ...[]Definition) map[string]bool {
+	names := map[string]bool{}
+	for _, spaces := range protocols {
+		for _, d := range spaces {
+			if d.QueryOnly {
+				names[d.Name] = true
+			}
+		}
+	}
+	return names
 }
 
 // Join returns one set of procedures. It panics if two have the same name.

@@ -54,7 +54,7 @@ const logCapacity = 10_000
 // Spaces returns the spaces that the protocol needs.
 func Spaces() []space.Definition {
 	return []space.Definition{
-		{Name: Space, Options: space.Options{Volatile: true}},
+		{Name: Space, QueryOnly: true, Options: space.Options{Volatile: true}},
 		{Name: Log, Options: space.Options{Volatile: true, Capacity: logCapacity, Overflow: space.DropOldest}},
 	}
 }

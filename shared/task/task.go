@@ -77,10 +77,10 @@ func Spaces() []space.Definition {
 	return []space.Definition{
 		{Name: Space, Options: space.Options{Kind: space.Ordered, OrderBy: priorityField}},
 		{Name: Result},
-		{Name: Dead},
-		{Name: Data},
-		{Name: Alerts, Options: space.Options{Capacity: maxAlerts, Overflow: space.DropOldest}},
-		{Name: Ends, Options: space.Options{Volatile: true, Capacity: maxWatched}},
+		{Name: Dead, QueryOnly: true},
+		{Name: Data, QueryOnly: true},
+		{Name: Alerts, QueryOnly: true, Options: space.Options{Capacity: maxAlerts, Overflow: space.DropOldest}},
+		{Name: Ends, QueryOnly: true, Options: space.Options{Volatile: true, Capacity: maxWatched}},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
+	"leasehold/shared/idempotency"
 	"leasehold/shared/interop"
 	"leasehold/shared/lease"
 	"leasehold/shared/schedule"
@@ -44,8 +45,8 @@ type Access struct {
 	Write bool // put and get; without it only query and count
 }
 
-// protocolSpaces are the spaces that only the protocols write to.
-var protocolSpaces = map[string]bool{lease.Space: true, task.Dead: true, task.Data: true, task.Ends: true, task.Alerts: true, status.Space: true, schedule.Space: true}
+// queryOnly are the spaces that only the protocols write to.
+var queryOnly = space.QueryOnly(lease.Spaces(), task.Spaces(), status.Spaces(), schedule.Spaces(), idempotency.Spaces())
 
 // Check returns fault.ErrForbidden if the operation is not allowed.
 func (a Access) Check(o Operation) error {
@@ -53,7 +54,7 @@ func (a Access) Check(o Operation) error {
 	switch {
 	case changes && !a.Write:
 		return fmt.Errorf("%s %s: %w: this gate is read-only", o.Verb, o.Space, fault.ErrForbidden)
-	case changes && protocolSpaces[o.Space]:
+	case changes && queryOnly[o.Space]:
 		return fmt.Errorf("%s %s: %w: foreign programs can only query this space", o.Verb, o.Space, fault.ErrForbidden)
 	case o.Space == task.Space && o.Verb.TakesMany():
 		return fmt.Errorf("get all tasks: %w: a get of a task is a claim, and claims one at a time", fault.ErrForbidden)
