@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"leasehold/shared/supervisor"
 )
 
 // Limits of connections.
@@ -37,21 +38,10 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 		},
 		ErrorLog: log.New(io.Discard, "", 0), // errors of single connections are the clients'
 	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(netutil.LimitListener(ln, maxConnections)) }()
-	select {
-	case err := <-served:
+	if err := supervisor.ServeHTTP(ctx, s, netutil.LimitListener(ln, maxConnections), shutdownGrace); err != nil {
 		return fmt.Errorf("api: %w", err)
-	case <-ctx.Done():
 	}
-	grace, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
-	defer stop()
-	err := s.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = s.Close()
-	}
-	<-served
-	return err
+	return nil
 }
 
 // Draining returns a channel that is closed when the server of a request starts to stop. It

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -20,6 +19,7 @@ import (
 	"leasehold/shared/codesearch"
 	"leasehold/shared/fault"
 	"leasehold/shared/lease"
+	"leasehold/shared/supervisor"
 )
 
 // Bounds of the requests of workers.
@@ -87,21 +87,10 @@ func (c *Content) Serve(ctx context.Context, ln net.Listener) error {
 		Handler: c, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: contentTimeout, IdleTimeout: time.Minute,
 		MaxHeaderBytes: contentHeader, ErrorLog: log.New(io.Discard, "", 0),
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ln) }()
-	select {
-	case err := <-ended:
+	if err := supervisor.ServeHTTP(ctx, s, ln, contentGrace); err != nil {
 		return fmt.Errorf("content: %w", err)
-	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), contentGrace)
-	defer cancel()
-	err := s.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = s.Close()
-	}
-	<-ended
-	return err
+	return nil
 }
 
 // ServeHTTP answers GET /batches/ID with the list of the batch's files, and POST

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -144,4 +147,56 @@ func ExampleHost() {
 	// worker: done
 	// coordinator: ended
 	// <nil>
+}
+
+func TestServeHTTPLetsRequestsInProgressFinishAndEndsThoseThatDoNot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		grace time.Duration
+		ends  bool // the request ends by itself
+	}{"finishes": {time.Minute, true}, "too slow": {time.Nanosecond, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithCancel(t.Context())
+			reading, release := make(chan struct{}), make(chan struct{})
+			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				close(reading)
+				select {
+				case <-release:
+				case <-r.Context().Done():
+				}
+			})
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			served, got := make(chan error, 1), make(chan error, 1)
+			go func() {
+				served <- supervisor.ServeHTTP(ctx, &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}, ln, c.grace)
+			}()
+			go func() {
+				client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+				answer, err := client.Get("http://" + ln.Addr().String())
+				if err == nil {
+					err = answer.Body.Close()
+				}
+				got <- err
+			}()
+			<-reading
+			stop()
+			if c.ends {
+				close(release)
+				require.NoError(t, <-got)
+			} else {
+				require.Error(t, <-got)
+			}
+			require.NoError(t, <-served)
+		})
+	}
+}
+
+func TestServeHTTPEndsIfItsListenerFails(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, ln.Close())
+	require.ErrorIs(t, supervisor.ServeHTTP(t.Context(), &http.Server{ReadHeaderTimeout: time.Minute}, ln, time.Minute), net.ErrClosed)
 }
