@@ -2,33 +2,18 @@ package gospace
 
 import (
 	"bytes"
-	"encoding/hex"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/gate/foreign/foreigntest"
 	"leasehold/shared/tuple"
 )
 
 // FuzzDecodeRequest checks that a request is refused, or that its tuple is the same after it
 // was answered and read again.
 func FuzzDecodeRequest(f *testing.F) {
-	files, err := filepath.Glob("testdata/conversations/*.txt")
-	require.NoError(f, err)
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		require.NoError(f, err)
-		for line := range strings.Lines(string(content)) {
-			if text, ok := strings.CutPrefix(strings.TrimSpace(line), "> "); ok {
-				data, err := hex.DecodeString(text)
-				require.NoError(f, err)
-				f.Add(data)
-			}
-		}
-	}
+	foreigntest.AddSent(f, "testdata/conversations")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		reserved := int64(0)
 		q, err := decodeRequest(bytes.NewReader(data), func(n int64) error { reserved += n; return nil })

@@ -22,7 +22,7 @@ func (d decoder) invalid(format string, args ...any) {
 	d.r.Fail(fmt.Errorf(format+": %w", append(args, fault.ErrInvalid)...))
 }
 
-// ok reports whether there is no error yet.
+// ok reports whether all reads so far succeeded.
 func (d decoder) ok() bool { return d.r.Err() == nil }
 
 // fields reads the value of a struct with a list of fields: a tuple, or a template, in

@@ -1,16 +1,13 @@
 package pspace
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/gate/foreign/foreigntest"
 	"leasehold/shared/fault"
 	"leasehold/shared/tuple"
 )
@@ -18,19 +15,7 @@ import (
 // FuzzDecodeRequest checks that a request is refused or can be answered, and that a tuple
 // that is put is the same when it is read again.
 func FuzzDecodeRequest(f *testing.F) {
-	files, err := filepath.Glob("testdata/conversations/keep-*.txt")
-	require.NoError(f, err)
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		require.NoError(f, err)
-		for line := range strings.Lines(string(content)) {
-			if text, ok := strings.CutPrefix(strings.TrimSpace(line), "> "); ok {
-				data, err := hex.DecodeString(text)
-				require.NoError(f, err)
-				f.Add(data)
-			}
-		}
-	}
+	foreigntest.AddSent(f, "testdata/conversations")
 	f.Add([]byte(`{"Action":"GET_REQUEST","Session":"s","Target":"t","Template":[{"TypeName":"int"},{"TypeName":"enum","Value":{"b":1,"a":[]}}]}`))
 	f.Add([]byte(`{"messageType":"GET_REQUEST","clientSession":1,"template":[{"formal":false,"value":1.5}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

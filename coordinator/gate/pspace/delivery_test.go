@@ -28,67 +28,59 @@ func requests() map[string]string {
 	return all
 }
 
-func TestAClientThatLeavesAtAnyByteTakesNothing(t *testing.T) {
-	t.Parallel()
+// forEachRequest runs a test for each form of a get, of a space with one match.
+func forEachRequest(t *testing.T, test func(t *testing.T, f fixture, request string)) {
 	for name, request := range requests() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			f.Put("space", lateTuple)
-			for n := range len(request) + 1 {
-				c := f.dial()
-				_, err := c.Write([]byte(request[:n]))
-				require.NoError(t, err)
-				require.NoError(t, c.Close())
-			}
-			f.AwaitCount("space", anyLate, 1)
+			test(t, f, request)
 		})
 	}
+}
+
+func TestAClientThatLeavesAtAnyByteTakesNothing(t *testing.T) {
+	t.Parallel()
+	forEachRequest(t, func(t *testing.T, f fixture, request string) {
+		for n := range len(request) + 1 {
+			c := f.dial()
+			_, err := c.Write([]byte(request[:n]))
+			require.NoError(t, err)
+			require.NoError(t, c.Close())
+		}
+		f.AwaitCount("space", anyLate, 1)
+	})
 }
 
 func TestAClientThatDiesBeforeItReadsTheAnswerTakesNothing(t *testing.T) {
 	t.Parallel()
-	for name, request := range requests() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			f.Put("space", lateTuple)
-			c := f.dial()
-			c.send(request)
-			require.Eventually(t, func() bool { return f.Engine.Stats().Held == 1 }, wait, tick)
-			require.NoError(t, c.Conn.(*net.TCPConn).SetLinger(0)) // a reset, as when a process dies with unread data
-			require.NoError(t, c.Close())
-			f.AwaitCount("space", anyLate, 1)
-		})
-	}
+	forEachRequest(t, func(t *testing.T, f fixture, request string) {
+		c := f.dial()
+		c.send(request)
+		require.Eventually(t, func() bool { return f.Engine.Stats().Held == 1 }, wait, tick)
+		require.NoError(t, c.Conn.(*net.TCPConn).SetLinger(0)) // a reset, as when a process dies with unread data
+		require.NoError(t, c.Close())
+		f.AwaitCount("space", anyLate, 1)
+	})
 }
 
 func TestAClientThatReadTheAnswerHasTheTuple(t *testing.T) {
 	t.Parallel()
-	for name, request := range requests() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			f.Put("space", lateTuple)
-			c := f.dial()
-			require.Contains(t, c.call(request), `"late"`)
-			require.NoError(t, c.Close())
-			f.AwaitCount("space", anyLate, 0)
-		})
-	}
+	forEachRequest(t, func(t *testing.T, f fixture, request string) {
+		c := f.dial()
+		require.Contains(t, c.call(request), `"late"`)
+		require.NoError(t, c.Close())
+		f.AwaitCount("space", anyLate, 0)
+	})
 }
 
 func TestAClientThatStaysHasTheTupleAfterAWhile(t *testing.T) {
 	t.Parallel()
-	for name, request := range requests() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			f.Put("space", lateTuple)
-			require.Contains(t, f.dial().call(request), `"late"`)
-			f.AwaitCount("space", anyLate, 0)
-		})
-	}
+	forEachRequest(t, func(t *testing.T, f fixture, request string) {
+		require.Contains(t, f.dial().call(request), `"late"`)
+		f.AwaitCount("space", anyLate, 0)
+	})
 }
 
 func TestTheNextRequestConfirmsTheAnswer(t *testing.T) {

@@ -61,6 +61,18 @@ func Recordings(t testing.TB, dir string) []Recording {
 	return all
 }
 
+// AddSent adds what the clients of the recordings of a folder sent to the inputs of a fuzz target.
+func AddSent(f *testing.F, dir string) {
+	f.Helper()
+	for _, r := range Recordings(f, dir) {
+		for _, e := range r.Events {
+			if e.Kind == Sent {
+				f.Add(e.Data)
+			}
+		}
+	}
+}
+
 // read reads one recording. The chunks of a connection that follow each other in one
 // direction are one event.
 func read(t testing.TB, file string) Recording {
