@@ -88,7 +88,7 @@ func TestRecordingsThatArePutAreAllCuratedOrNone(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	const good, bad = `{"name":"a","uri":"https://example.org/1.mp3"}`, `{"name":"b","uri":"file:///etc/passwd"}`
-	h.refuses("not_found", "PUT", v1+"/episodes", `{"origin":"nobody","items":[`+good+`]}`)
+	h.refuses("not_found", "PUT", v1+"/episodes", `{"origin":"missing","items":[`+good+`]}`)
 	h.refuses("invalid", "PUT", v1+"/episodes", `{"items":[`+good+`,`+bad+`]}`)
 	h.refuses("invalid", "PUT", v1+"/clips", `{"items":[`+good+`,{"name":"c","uri":"https://example.org/2.wav","aired":"2026-11-22T00:00:00Z"}]}`)
 	h.refuses("invalid", "PATCH", v1+"/episodes/e", `{}`)

@@ -92,8 +92,8 @@ func (x *Index) DropRemoved(ctx context.Context) error {
 	return nil
 }
 
-// Put puts blobs that this process has analysed. It builds the segment itself, so there
-// is no hash to name it.
+// Put puts blobs that this process has analysed. It builds the segment itself, so the
+// name that it returns is empty.
 func (x *Index) Put(ctx context.Context, batch string, blobs []codesearch.Blob) (segment string, err error) {
 	return "", x.PutBlobs(ctx, batch, blobs)
 }

@@ -28,7 +28,7 @@ var sections = []string{"status", "spaces", "schedules", "attention", "findings"
 type Config struct {
 	Repo    space.Repository
 	Catalog catalog.Catalog
-	Code    Code         // nil: there is no code search
+	Code    Code         // nil: without code search
 	Log     *slog.Logger // nil: slog.Default
 	// WriteTimeout is the timeout of each write to a visitor; 0 is ten seconds.
 	WriteTimeout time.Duration

@@ -48,7 +48,7 @@ func write(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(), tx.Replace(f.Ref, args)
 }
 
-// use writes once under the lock. Whoever is first pauses until the other has written.
+// use writes once under the lock. The first one pauses until the other has written.
 func use(ctx context.Context, m *course.Member) error {
 	token, err := m.Call(ctx, space.OpID{}, "lock.acquire", tuple.New())
 	if err != nil {

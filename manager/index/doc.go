@@ -18,7 +18,7 @@
 // Invariants:
 //
 //   - Completion is a set of batches, and not a counter. A batch is done when the index
-//     has its files, whoever put them there. So a visit that ends half-way (the manager
+//     has its files, whichever manager or worker put them there. So a visit that ends half-way (the manager
 //     dies, the coordinator is away) is made again by any manager, and only the files that
 //     are still missing are read.
 //   - Until the new generation is published, searches see the old one; a visit that fails

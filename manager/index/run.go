@@ -80,7 +80,7 @@ func indexed(h *work.Held) (models.Indexed, error) {
 // conflictsInARow is how often a batch is tried again at once after a conflict.
 const conflictsInARow = 32
 
-// issueAll issues batches until there is no capacity or none waits.
+// issueAll issues the batches that wait, as long as there is capacity.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		p := f.queue.first()
