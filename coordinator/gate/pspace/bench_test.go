@@ -6,28 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"leasehold/coordinator/gate/foreign/foreigntest"
 )
-
-// benchClients is how many clients send requests at a time, one after the other.
-const benchClients = 8
-
-// rounds is how often each server is measured, in turns.
-const rounds = 7
 
 // idleServer is a server that decodes each request as JSON and sends an answer, and does no
 // other work: no spaces, no types, no bounds.
 func idleServer(b *testing.B) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(b, err)
-	var running sync.WaitGroup
-	b.Cleanup(func() { _ = l.Close(); running.Wait() })
-	serve := func(c net.Conn) {
+	return foreigntest.Accept(b, func(c net.Conn) {
 		defer c.Close()
 		lines := bufio.NewReader(c)
 		for {
@@ -56,17 +45,7 @@ func idleServer(b *testing.B) string {
 				return
 			}
 		}
-	}
-	running.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			running.Go(func() { serve(c) })
-		}
 	})
-	return l.Addr().String()
 }
 
 // putAndGet are the requests of one pair; session is a member with a comma before it, or
@@ -83,7 +62,7 @@ func putAndGet(key int, session string) [2]string {
 func operations(b *testing.B, address string, kept bool, pairs int) float64 {
 	began := time.Now()
 	var running sync.WaitGroup
-	for n := range benchClients {
+	for n := range foreigntest.BenchClients {
 		running.Go(func() {
 			requests := putAndGet(n, "")
 			if kept {
@@ -121,7 +100,7 @@ func operations(b *testing.B, address string, kept bool, pairs int) float64 {
 		})
 	}
 	running.Wait()
-	return float64(2*pairs*benchClients) / time.Since(began).Seconds()
+	return float64(2*pairs*foreigntest.BenchClients) / time.Since(began).Seconds()
 }
 
 // BenchmarkAgainstAServerThatDoesNoWork compares the gate with a JSON server that does no
@@ -129,18 +108,9 @@ func operations(b *testing.B, address string, kept bool, pairs int) float64 {
 func BenchmarkAgainstAServerThatDoesNoWork(b *testing.B) {
 	for mode, pairs := range map[string]int{"keep": 4_000, "conn": 600} {
 		b.Run(mode, func(b *testing.B) {
-			gate, idle := newFixture(b).address, idleServer(b)
-			var ratios, speeds []float64
-			for range rounds {
-				base := operations(b, idle, mode == "keep", pairs)
-				ours := operations(b, gate, mode == "keep", pairs)
-				ratios, speeds = append(ratios, ours/base), append(speeds, ours)
-			}
-			slices.Sort(ratios)
-			slices.Sort(speeds)
-			b.ReportMetric(ratios[rounds/2], "of-idle")
-			b.ReportMetric(speeds[rounds/2], "ops/s")
-			b.ReportMetric(0, "ns/op")
+			foreigntest.Compare(b, newFixture(b).address, idleServer(b), func(address string) float64 {
+				return operations(b, address, mode == "keep", pairs)
+			})
 		})
 	}
 }
