@@ -27,24 +27,11 @@ func (e *Exact) Index(_ context.Context, clips []Clip) error {
 // Match correlates every clip with every sample of the episode.
 func (e *Exact) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
-	err := exact.Find(ctx, memory(episode), e.clips, exact.Options{Threshold: e.Threshold}, func(r exact.Result) error {
+	err := exact.Find(ctx, exact.Samples(episode), e.clips, exact.Options{Threshold: e.Threshold}, func(r exact.Result) error {
 		for _, m := range r.Matches {
 			all = append(all, Found{Clip: r.ID, OffsetS: m.Start().Seconds(), DurationS: m.Duration().Seconds(), Score: m.Score})
 		}
 		return r.Err
 	})
 	return all, err
-}
-
-// memory is an episode in memory.
-type memory []float32
-
-func (m memory) Len() int { return len(m) }
-
-func (m memory) ReadAt(dst []float32, offset int) error {
-	clear(dst)
-	if from := max(0, offset); from < min(len(m), offset+len(dst)) {
-		copy(dst[from-offset:], m[from:])
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/audio"
+	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/fingerprint"
 	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/match"
@@ -53,22 +54,9 @@ func episodes(b *testing.B, folder string) (all []recording) {
 		all = append(all, r)
 	}
 	if folder == "" {
-		all = append(all, memory(noise(rand.New(rand.NewPCG(1, 1)), 60*match.RateHz, .1)))
+		all = append(all, exact.Samples(noise(rand.New(rand.NewPCG(1, 1)), 60*match.RateHz, .1)))
 	}
 	return all
-}
-
-// memory is a recording that is not on disk.
-type memory []float32
-
-func (m memory) Len() int { return len(m) }
-
-func (m memory) ReadAt(dst []float32, offset int) error {
-	clear(dst)
-	if offset < len(m) {
-		copy(dst, m[offset:])
-	}
-	return nil
 }
 
 // cuts builds an index of n pieces of 1 to 9 s from random places.

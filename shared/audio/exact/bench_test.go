@@ -21,7 +21,7 @@ var (
 //
 //	go test -run '^$' -bench Find -benchtime 1x ./shared/audio/exact -args -episode 1h -clips 100
 func BenchmarkFind(b *testing.B) {
-	episode := memory(noise(9, int(benchEpisode.Seconds()*exact.RateHz), .1))
+	episode := exact.Samples(noise(9, int(benchEpisode.Seconds()*exact.RateHz), .1))
 	r := rand.New(rand.NewPCG(1, 2))
 	var clips []exact.Clip
 	for i := range *benchClips {
@@ -43,5 +43,28 @@ func BenchmarkFind(b *testing.B) {
 		}
 	}
 	b.ReportMetric(first.Seconds(), "s-to-first")
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/float64(*benchClips)/benchEpisode.Hours(), "s/clip-hour")
+}
+
+// BenchmarkStream searches the same noise for tones of 0.3 to 1.3 s, which have too few landmarks
+// for any other search:
+//
+//	go test -run '^$' -bench Stream -benchtime 1x ./shared/audio/exact -args -episode 1h -clips 100
+func BenchmarkStream(b *testing.B) {
+	episode := exact.Samples(noise(9, int(benchEpisode.Seconds()*exact.RateHz), .1))
+	r := rand.New(rand.NewPCG(1, 2))
+	var clips []exact.Clip
+	for i := range *benchClips {
+		clips = append(clips, loaded(fmt.Sprint(i), tones(int((.3+r.Float64())*exact.RateHz), 60+1200*r.Float64(), 60+3000*r.Float64())))
+	}
+	for b.Loop() {
+		s, err := exact.NewStream(b.Context(), clips, exact.Options{})
+		if err == nil {
+			err = s.Close(b.Context(), episode, len(episode), func(exact.Window) {})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/float64(*benchClips)/benchEpisode.Hours(), "s/clip-hour")
 }

@@ -4,8 +4,7 @@
 // The score of a place is the correlation of the clip with the window of the
 // episode that begins there, each freed of its mean and brought to energy 1: 1 is
 // the clip itself at any level, 0.71 the clip under something else as loud, 0.5
-// under something 5 dB louder. It is computed at every sample; nothing is
-// screened out beforehand. A place is reported when
+// under something 5 dB louder. Find computes it at every sample. A place is reported when
 //
 //  1. its score is at least Options.Threshold, and stands out of the clip's own
 //     scores in this episode (significance), which keeps short or narrow-band
@@ -15,6 +14,11 @@
 //     one beat, yet a repeat that begins before the first has ended is;
 //  3. most of the clip's energy, over time and frequency, is found there
 //     (minCoverage), so that one shared tone of a chord is not the chord.
+//
+// Stream does the same in a sound that comes bit by bit, in windows of 16 s. In each window it first
+// rules out the clips that cannot reach the threshold there, by the one band that has most of their
+// energy (screen), because that is cheap for a clip in a narrow band, such as a thump or a tone. For
+// the clips that may be there, it runs Find.
 //
 // Windows below silenceRMS score 0, so that no score is divided by an energy of zero.
 //

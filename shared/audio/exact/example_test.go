@@ -12,7 +12,7 @@ func ExampleFind() {
 	episode := noise(2, 60*exact.RateHz, .02)
 	mix(episode, jingle, 12*exact.RateHz, .5) // at half its level
 	clips := []exact.Clip{{ID: "jingle", Load: func(context.Context) ([]float32, error) { return jingle, nil }}}
-	err := exact.Find(context.Background(), memory(episode), clips, exact.Options{}, func(r exact.Result) error {
+	err := exact.Find(context.Background(), exact.Samples(episode), clips, exact.Options{}, func(r exact.Result) error {
 		for _, m := range r.Matches {
 			fmt.Println(r.ID, "at", m.Start(), "for", m.Duration())
 		}

@@ -30,12 +30,7 @@ type Finder struct{ scanners map[int]*scanner } // by the length of their blocks
 // ends the search. Options outside their ranges are fault.ErrInvalid. Clips with equal
 // samples get a result each.
 func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
-	if o.Threshold == 0 {
-		o.Threshold = DefaultThreshold
-	}
-	if o.Group == 0 {
-		o.Group = defaultGroup
-	}
+	o = o.withDefaults()
 	if !(o.Threshold > 0 && o.Threshold < 1) || o.Group < 1 || o.Group > maxGroup {
 		return fmt.Errorf("exact.Find with threshold %v and groups of %d: expected 0 to 1, and 1 to %d: %w",
 			o.Threshold, o.Group, maxGroup, fault.ErrInvalid)

@@ -166,7 +166,7 @@ func TestFindFindsWhatWasInserted(t *testing.T) {
 
 func TestFindReportsInOrderAndStopsWhenTold(t *testing.T) {
 	t.Parallel()
-	episode, clip := memory(noise(9, 4*second, .1)), noise(1, second, .1)
+	episode, clip := exact.Samples(noise(9, 4*second, .1)), noise(1, second, .1)
 	var clips []exact.Clip
 	for i := range 7 {
 		clips = append(clips, loaded(fmt.Sprint(i), clip))
@@ -198,7 +198,7 @@ func TestFindRefusesAndEnds(t *testing.T) {
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(gone)
-	err := exact.Find(ctx, memory(nil), []exact.Clip{loaded("c", nil)}, exact.Options{}, nil)
+	err := exact.Find(ctx, exact.Samples(nil), []exact.Clip{loaded("c", nil)}, exact.Options{}, nil)
 	if !errors.Is(err, gone) {
 		t.Error(err)
 	}

@@ -29,12 +29,32 @@ const DefaultThreshold = 0.6
 // come later.
 const defaultGroup = 8
 
-// Source is an episode: mono sound at RateHz.
-type Source interface {
-	Len() int // samples
+// Sound is mono sound at RateHz.
+type Sound interface {
 	// ReadAt fills dst with the samples from offset on, which may be negative or
 	// past the end: silence is there.
 	ReadAt(dst []float32, offset int) error
+}
+
+// Source is an episode whose length is known.
+type Source interface {
+	Sound
+	Len() int // samples
+}
+
+// Samples is a Source in memory.
+type Samples []float32
+
+// Len implements Source.
+func (s Samples) Len() int { return len(s) }
+
+// ReadAt implements Source; it does not fail.
+func (s Samples) ReadAt(dst []float32, offset int) error {
+	clear(dst)
+	if from := max(0, offset); from < min(len(s), offset+len(dst)) {
+		copy(dst[from-offset:], s[from:])
+	}
+	return nil
 }
 
 // Clip is one sound to search for. Find calls Load once, when it begins the clip's group. Load
@@ -48,6 +68,16 @@ type Clip struct {
 type Options struct {
 	Threshold float64 // of the score, above 0 and below 1; 0 is DefaultThreshold
 	Group     int     // clips, 1 to 64; 0 is defaultGroup
+}
+
+func (o Options) withDefaults() Options {
+	if o.Threshold == 0 {
+		o.Threshold = DefaultThreshold
+	}
+	if o.Group == 0 {
+		o.Group = defaultGroup
+	}
+	return o
 }
 
 // Result is the result of the search for one clip.

@@ -16,15 +16,10 @@ const (
 
 // scanner reads an episode once, for a group of clips.
 type scanner struct {
-	fft  *spectrum.FFT
-	hop  int // samples by which a block moves on
-	x    []float32
-	sum  []float64 // sum[i] is that of x[:i]
-	sum2 []float64 // of the squares
-	spec []complex64
-	bins []complex64 // of a clip's product with the block
-	corr []float32   // corr[i] is the product of a clip and the window at i
-
+	block
+	hop     int           // samples by which a block moves on
+	product []complex64   // of a clip's spectrum and the block's
+	corr    []float32     // corr[i] is the product of a clip and the window at i
 	spectra [][]complex64 // of the clips of a group
 }
 
@@ -37,11 +32,7 @@ func blockLength(longest, episode int) int {
 
 // newScanner returns a scanner with blocks of n samples.
 func newScanner(n int) *scanner {
-	return &scanner{
-		fft: spectrum.NewFFT(n), x: make([]float32, n),
-		sum: make([]float64, n+1), sum2: make([]float64, n+1),
-		spec: make([]complex64, n/2+1), bins: make([]complex64, n/2+1), corr: make([]float32, n),
-	}
+	return &scanner{block: newBlock(n), product: make([]complex64, n/2+1), corr: make([]float32, n)}
 }
 
 // scan gives each template's collector all places that reach the threshold.
@@ -49,11 +40,11 @@ func (s *scanner) scan(ctx context.Context, episode Source, group []*template, t
 	first := 0
 	for i, t := range group {
 		if i == len(s.spectra) {
-			s.spectra = append(s.spectra, make([]complex64, len(s.spec)))
+			s.spectra = append(s.spectra, make([]complex64, len(s.spectrum)))
 		}
 		t.transform(s.fft, s.spectra[i], s.corr)
 		t.places = collector{closest: t.closest()}
-		first = min(first, -t.overhang())
+		first = min(first, -overhang(len(t.wave)))
 	}
 	for at := first; at < episode.Len(); at += s.hop {
 		if ctx.Err() != nil {
@@ -63,10 +54,10 @@ func (s *scanner) scan(ctx context.Context, episode Source, group []*template, t
 			return err
 		}
 		for _, t := range group {
-			spectrum.Multiply(s.bins, s.spec, t.spectrum)
-			s.fft.Inverse(s.corr, s.bins)
-			from := max(at, -t.overhang())
-			to := min(at+s.hop, episode.Len()-len(t.wave)+t.overhang()+1)
+			spectrum.Multiply(s.product, s.spectrum, t.spectrum)
+			s.fft.Inverse(s.corr, s.product)
+			from := max(at, -overhang(len(t.wave)))
+			to := min(at+s.hop, episode.Len()-len(t.wave)+overhang(len(t.wave))+1)
 			s.judge(t, s.corr[max(0, from-at):max(0, to-at)], at, from, threshold)
 		}
 	}
@@ -77,34 +68,11 @@ func (s *scanner) scan(ctx context.Context, episode Source, group []*template, t
 	return nil
 }
 
-// load reads a block and transforms it. Its sums start at zero, so that errors do
-// not add up over the episode.
-func (s *scanner) load(episode Source, at int) error {
-	if err := episode.ReadAt(s.x, at); err != nil {
-		return err
-	}
-	var sum, sum2 float64
-	for i, v := range s.x {
-		x := float64(v)
-		sum += x
-		sum2 += float64(x * x)
-		s.sum[i+1], s.sum2[i+1] = sum, sum2
-	}
-	s.fft.Forward(s.spec, s.x)
-	return nil
-}
-
-// energy returns the energy of the n samples of the block from i on, without their mean.
-func (s *scanner) energy(i, n int) float64 {
-	d := s.sum[i+n] - s.sum[i]
-	return s.sum2[i+n] - s.sum2[i] - d*d/float64(n)
-}
-
 // judge goes through the correlations of a clip from a place on, in the block that
 // begins at at. It skips most steps after one cheap check (reaches).
 func (s *scanner) judge(t *template, corr []float32, at, from int, threshold float64) {
 	n := len(t.wave)
-	silent := silenceRMS * silenceRMS * float64(n)
+	silent := silence(n)
 	for len(corr) > 0 {
 		step := corr[:min(len(corr), noiseEvery-from&(noiseEvery-1))]
 		if e := s.energy(from-at, n); from&(noiseEvery-1) == 0 && e >= silent {

@@ -8,21 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// steps gives a scanner a block of loud and soft parts, of offsets and silence.
-type steps []float32
-
-func (s steps) Len() int { return len(s) }
-
-func (s steps) ReadAt(dst []float32, at int) error {
-	clear(dst)
-	for i := range dst {
-		if p := at + i; p >= 0 && p < len(s) {
-			dst[i] = s[p]
-		}
-	}
-	return nil
-}
-
 // The steps that judge skips hold no place: a check of each sample gives the same places.
 func TestNoPlaceIsPassedOver(t *testing.T) {
 	t.Parallel()
@@ -30,7 +15,7 @@ func TestNoPlaceIsPassedOver(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		n := 250 + r.IntN(2000)
-		sound := make(steps, 20000)
+		sound := make(Samples, 20000)
 		for i := 0; i < len(sound); {
 			level, offset := math.Pow(10, -5*r.Float64()), r.Float64()-0.5
 			for end := min(len(sound), i+r.IntN(3000)); i < end; i++ {

@@ -8,21 +8,6 @@ import (
 	"leasehold/shared/audio/exact"
 )
 
-// memory is an episode in memory.
-type memory []float32
-
-func (m memory) Len() int { return len(m) }
-
-func (m memory) ReadAt(dst []float32, offset int) error {
-	for i := range dst {
-		dst[i] = 0
-		if k := offset + i; k >= 0 && k < len(m) {
-			dst[i] = m[k]
-		}
-	}
-	return nil
-}
-
 // noise makes n samples of low-passed noise, a sound that occurs only once.
 func noise(seed uint64, n int, level float64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -62,7 +47,7 @@ func loaded(id string, samples []float32) exact.Clip {
 // find collects the results of all clips.
 func find(episode []float32, o exact.Options, clips ...exact.Clip) (map[string]exact.Result, error) {
 	results := map[string]exact.Result{}
-	err := exact.Find(context.Background(), memory(episode), clips, o, func(r exact.Result) error {
+	err := exact.Find(context.Background(), exact.Samples(episode), clips, o, func(r exact.Result) error {
 		results[r.ID] = r
 		return nil
 	})

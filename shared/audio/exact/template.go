@@ -10,6 +10,9 @@ import (
 // of 16-bit recordings lies below, and so do the rounding errors of the sums.
 const silenceRMS = 1e-4
 
+// silence is the energy below which n samples are silent.
+func silence(n int) float64 { return silenceRMS * silenceRMS * float64(n) }
+
 // template is a clip prepared for the search: without its mean, and of energy 1.
 type template struct {
 	id       string
@@ -26,7 +29,7 @@ func Check(clip []float32) error {
 	case samples(len(clip)) > MaxClip:
 		return ErrTooLong
 	}
-	if m := mean(clip); power(clip, m) < silenceRMS*silenceRMS*float64(len(clip)) {
+	if m := mean(clip); power(clip, m) < silence(len(clip)) {
 		return ErrSilent
 	}
 	return nil
@@ -82,9 +85,9 @@ func (t *template) transform(f *spectrum.FFT, dst []complex64, padded []float32)
 	}
 }
 
-// overhang is how far a clip may stick out of either end of the episode, for
+// overhang is how far a clip of n samples may stick out of either end of the episode, for
 // recordings that were cut: a quarter.
-func (t *template) overhang() int { return len(t.wave) / 4 }
+func overhang(n int) int { return n / 4 }
 
 // closest is how near to each other two places of one clip may be.
 func (t *template) closest() int { return len(t.wave) / 4 }

@@ -27,8 +27,12 @@ func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error)
 	if err != nil {
 		return nil, err
 	}
+	p, err := newPlain(x, o)
+	if err != nil {
+		return nil, err
+	}
 	s := newSearch(x, o)
-	return &core{search: s, deduper: newDeduper(x, s.verifier), report: newReporter(x, emit), plain: newPlain(x, o)}, nil
+	return &core{search: s, deduper: newDeduper(x, s.verifier), report: newReporter(x, emit), plain: p}, nil
 }
 
 func (c *core) peak(p landmark.Peak) { c.pairs.Push(p, c.search.push) }
@@ -89,7 +93,7 @@ func (c *core) advance(ctx context.Context, end int) error {
 func (c *core) decided() int {
 	known := (c.search.counter.Start() - c.search.behind()) * spectrum.Hop
 	if c.plain != nil {
-		known = min(known, c.plain.done)
+		known = min(known, c.plain.stream.Done())
 	}
 	return known
 }
@@ -98,7 +102,7 @@ func (c *core) decided() int {
 func (c *core) needed() int {
 	first := (c.search.counter.Start()-c.search.behind())*spectrum.Hop - RateHz
 	if c.plain != nil {
-		first = min(first, c.plain.done-c.plain.longest)
+		first = min(first, c.plain.stream.Needed())
 	}
 	return first
 }

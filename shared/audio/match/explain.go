@@ -123,9 +123,7 @@ func (a Attempt) begin() int {
 
 // correlate finds the best plain correlation within a second of a sample.
 func (e *Explanation) correlate(x *index.Index, at int) error {
-	sound := &window{samples: e.Sound}
-	clip := exact.Clip{ID: e.Clip, Load: func(context.Context) ([]float32, error) { return x.Wave(0), nil }}
-	return exact.Find(context.Background(), section{sound, 0, sound.end()}, []exact.Clip{clip}, exact.Options{Threshold: .05}, func(r exact.Result) error {
+	return exact.Find(context.Background(), exact.Samples(e.Sound), []exact.Clip{exactClip(x, 0)}, exact.Options{Threshold: .05}, func(r exact.Result) error {
 		for _, m := range r.Matches {
 			if abs(e.From+m.Offset-at) <= RateHz && m.Score > e.Exact {
 				e.Exact = m.Score

@@ -16,21 +16,8 @@ import (
 // speech, because different short phrases of one voice correlate up to 0.54.
 var related = map[Kind]float64{Speech: .6, Effect: .6, Music: .5}
 
-// memory is an episode in memory.
-type memory []float32
-
-func (m memory) Len() int { return len(m) }
-
-func (m memory) ReadAt(dst []float32, offset int) error {
-	clear(dst)
-	for i := max(0, -offset); i < len(dst) && offset+i < len(m); i++ {
-		dst[i] = m[offset+i]
-	}
-	return nil
-}
-
 // occurrences finds each clip, all of one kind, in the episode by exact correlation, on all cores.
-func occurrences(ctx context.Context, clips []candidate, episode memory) ([][]exact.Match, error) {
+func occurrences(ctx context.Context, clips []candidate, episode exact.Samples) ([][]exact.Match, error) {
 	found := make([][]exact.Match, len(clips))
 	if len(clips) == 0 || len(episode) == 0 {
 		return found, nil
@@ -53,7 +40,7 @@ func occurrences(ctx context.Context, clips []candidate, episode memory) ([][]ex
 }
 
 // search looks for the clips with the indices in part, and stores their matches in found.
-func search(ctx context.Context, clips []candidate, part []int, episode memory, found [][]exact.Match) error {
+func search(ctx context.Context, clips []candidate, part []int, episode exact.Samples, found [][]exact.Match) error {
 	var list []exact.Clip
 	for _, i := range part {
 		list = append(list, exact.Clip{ID: clips[i].ID, Load: func(context.Context) ([]float32, error) { return clips[i].wave, nil }})
@@ -75,7 +62,7 @@ func indices(n int) []int {
 }
 
 // withoutBackgrounds leaves out the clips that are found in the background of their kind.
-func withoutBackgrounds(ctx context.Context, clips []candidate, background memory) ([]candidate, error) {
+func withoutBackgrounds(ctx context.Context, clips []candidate, background exact.Samples) ([]candidate, error) {
 	found, err := occurrences(ctx, clips, background)
 	if err != nil {
 		return nil, err
@@ -92,7 +79,7 @@ func withoutBackgrounds(ctx context.Context, clips []candidate, background memor
 // relate finds each clip within the others, and gives related clips the same class.
 func relate(ctx context.Context, clips []candidate) ([]Relation, error) {
 	const gap = audio.RateHz / 2
-	var all memory
+	var all exact.Samples
 	starts := make([]int, len(clips))
 	for i, c := range clips {
 		starts[i] = len(all)

@@ -1,4 +1,4 @@
-package match
+package exact
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"leasehold/shared/audio/exact"
 )
 
 // poor are clips with next to no landmarks.
@@ -51,31 +49,31 @@ func energyOf(x []float32) (sum float64) {
 	return sum
 }
 
-// TestCoarseMissesNothingThatCorrelationFinds plays each clip under a hiss that is so loud
+// TestTheScreenMissesNothingThatCorrelationFinds plays each clip under a hiss that is so loud
 // that the score is about the threshold, wherever it lies between the envelope's values.
-func TestCoarseMissesNothingThatCorrelationFinds(t *testing.T) {
+func TestTheScreenMissesNothingThatCorrelationFinds(t *testing.T) {
 	t.Parallel()
-	const threshold, length = exact.DefaultThreshold, 8 * RateHz
+	const threshold, length = DefaultThreshold, 8 * RateHz
 	r := rand.New(rand.NewPCG(5, 5))
 	found := 0
 	for _, name := range slices.Sorted(maps.Keys(poor)) { // each run has the same places
 		clip := poor[name]
-		c := newCoarse([][]float32{clip}, threshold)
+		c := newScreen([][]float32{clip}, threshold)
 		for i := range 12 {
 			gain := .6 + .1*float64(i)
 			at := r.IntN(length) - len(clip)/8
-			sound := &window{samples: hiss(uint64(i), length)}
-			scale := gain * .75 * math.Sqrt(energyOf(sound.samples)/length*float64(len(clip))/energyOf(clip))
+			sound := Samples(hiss(uint64(i), length))
+			scale := gain * .75 * math.Sqrt(energyOf(sound)/length*float64(len(clip))/energyOf(clip))
 			for k, v := range clip {
 				if at+k >= 0 && at+k < length {
-					sound.samples[at+k] += float32(scale) * v
+					sound[at+k] += float32(scale) * v
 				}
 			}
 			may, err := c.search(sound, -len(clip)/2, length, length)
 			require.NoError(t, err)
-			require.NoError(t, exact.Find(context.Background(), section{sound, 0, length}, []exact.Clip{
+			require.NoError(t, Find(context.Background(), sound, []Clip{
 				{Load: func(context.Context) ([]float32, error) { return clip, nil }},
-			}, exact.Options{}, func(m exact.Result) error {
+			}, Options{}, func(m Result) error {
 				if len(m.Matches) > 0 {
 					found++
 					require.True(t, may[0], "%s at %d, score %v", name, at, m.Matches[0].Score)
@@ -87,15 +85,15 @@ func TestCoarseMissesNothingThatCorrelationFinds(t *testing.T) {
 	require.Greater(t, found, 20)
 }
 
-func TestCoarseSeesThatNothingIsThere(t *testing.T) {
+func TestTheScreenSeesThatNothingIsThere(t *testing.T) {
 	t.Parallel()
 	var waves [][]float32
 	for _, w := range poor {
 		waves = append(waves, w)
 	}
-	c := newCoarse(append(waves, hiss(2, coarseMost/4+1)), exact.DefaultThreshold)
+	c := newScreen(append(waves, hiss(2, screenMost/4+1)), DefaultThreshold)
 	for name, sound := range map[string][]float32{"hiss": hiss(9, 20*RateHz), "silence": make([]float32, 20*RateHz)} {
-		may, err := c.search(&window{samples: sound}, -RateHz, len(sound), len(sound))
+		may, err := c.search(Samples(sound), -RateHz, len(sound), len(sound))
 		require.NoError(t, err)
 		last := len(may) - 1
 		require.True(t, may[last], "a clip that is too long is left to correlation")

@@ -1,0 +1,171 @@
+package exact
+
+import (
+	"math"
+	"math/bits"
+
+	"leasehold/shared/audio/spectrum"
+)
+
+const (
+	// screenFFT is the least length of a screen's block in samples; a block has at least four times
+	// the samples of the longest clip, so that at most a quarter of it overlaps the next one. A clip
+	// that would need more than screenMost (8 s of sound) is not screened: it may begin anywhere.
+	screenFFT  = 1 << 15
+	screenMost = 1 << 18
+	// bandShare of a clip's energy lies in its band. The rest can add √(1-bandShare) = 0.35 to a
+	// score, so at the default threshold of 0.6 the band itself must reach 0.25. With less, the
+	// band rules out few places; more needs wider bands, whose transforms are the main cost.
+	bandShare = 0.88
+)
+
+// screen rules out clips: it correlates the one band that has nearly all of the clip's energy,
+// at the lower rate that the band needs. All clips share one transform of the sound. It misses
+// no place, because by the inequality of Cauchy and Schwarz the rest of the spectrum adds no
+// more than its share to a score.
+type screen struct {
+	block
+	longest int // samples of any clip that is screened
+	bands   []band
+}
+
+// band is a clip, limited to the band that has most of its energy.
+type band struct {
+	samples  int
+	first    int // bin
+	spectrum []complex64
+	inverse  *spectrum.FFT
+	envelope []complex64
+	least    float64 // of the envelope's power, in the window's energy; 0 finds all
+}
+
+// newScreen returns a screen for clips and a threshold of the score.
+func newScreen(waves [][]float32, threshold float64) *screen {
+	s := &screen{}
+	for _, w := range waves {
+		if 4*len(w) <= screenMost {
+			s.longest = max(s.longest, len(w))
+		}
+	}
+	n := screenFFT
+	for n < 4*s.longest {
+		n *= 2
+	}
+	s.block = newBlock(n)
+	for _, w := range waves {
+		b := band{samples: len(w)}
+		if len(w) <= s.longest {
+			b = s.band(w, threshold)
+		}
+		s.bands = append(s.bands, b)
+	}
+	return s
+}
+
+// band finds the narrowest band of a power of two bins that has bandShare of a clip.
+func (s *screen) band(wave []float32, threshold float64) band {
+	n, m := len(s.samples), mean(wave)
+	clear(s.samples)
+	for i, v := range wave {
+		s.samples[i] = v - float32(m)
+	}
+	s.fft.Forward(s.spectrum, s.samples)
+	all := 0.0
+	for _, v := range s.spectrum {
+		all += norm(v)
+	}
+	width, first, share := narrowest(s.spectrum[:n/2], all)
+	least := max(0, threshold-math.Sqrt(max(0, 1-share)))
+	b := band{samples: len(wave), first: first, least: least * least, inverse: spectrum.NewFFT(4 * width), envelope: make([]complex64, 2*width)}
+	// The whole has an energy of all/(n/2), and an envelope is twice the sum over its bins.
+	scale := float32(2 / float64(n) / math.Sqrt(all/float64(n/2)))
+	for _, v := range s.spectrum[first : first+width] {
+		b.spectrum = append(b.spectrum, complex(real(v)*scale, -imag(v)*scale))
+	}
+	return b
+}
+
+// narrowest returns the first band that has bandShare, or all bins.
+func narrowest(bins []complex64, all float64) (width, first int, share float64) {
+	for width = len(bins) / 64; ; width *= 2 {
+		sum, best := 0.0, 0.0
+		for k, v := range bins {
+			sum += norm(v)
+			if k >= width {
+				sum -= norm(bins[k-width])
+			}
+			if k >= width-1 && sum > best {
+				best, first = sum, k+1-width
+			}
+		}
+		if share = best / all; share >= bandShare || width == len(bins) {
+			return width, first, share
+		}
+	}
+}
+
+func norm(v complex64) float64 {
+	return float64(float64(real(v))*float64(real(v))) + float64(float64(imag(v))*float64(imag(v)))
+}
+
+// search reports for each clip whether it may begin at a sample from from to before, in a
+// sound of length samples.
+func (s *screen) search(sound Sound, from, before, length int) ([]bool, error) {
+	may := make([]bool, len(s.bands))
+	for i, b := range s.bands {
+		may[i] = b.least == 0
+	}
+	hop := len(s.samples) - s.longest
+	for at := from; at < before; at += hop {
+		if err := s.load(sound, at); err != nil {
+			return nil, err
+		}
+		for i := range s.bands {
+			if b := &s.bands[i]; !may[i] {
+				out := overhang(b.samples)
+				may[i] = s.begins(b, max(0, -out-at), min(hop, before-at, length-b.samples+out+1-at))
+			}
+		}
+	}
+	return may, nil
+}
+
+// begins reports whether a clip may begin between two samples of the loaded block. The
+// envelope has twice the values that its band needs, so that a peak between two values has
+// no more power than both together.
+func (s *screen) begins(b *band, from, before int) bool {
+	clear(b.envelope[len(b.spectrum):])
+	spectrum.Multiply(b.envelope, s.spectrum[b.first:][:len(b.spectrum)], b.spectrum)
+	b.inverse.InverseComplex(b.envelope, b.envelope)
+	shift := bits.TrailingZeros(uint(len(s.samples) / len(b.envelope))) // samples between two values
+	end := min((before-1)>>shift+1, (len(s.samples)-b.samples)>>shift)
+	step := max(1, b.samples>>shift/8)
+	for m := from >> shift; m < end; m += step {
+		if s.reaches(b, m, min(m+step, end), shift) {
+			return true
+		}
+	}
+	return false
+}
+
+// reaches reports whether the envelope has enough power between two of its values. It first
+// compares with the energy of the samples that all windows there share, because no window has
+// less; most stretches fail this cheap check.
+func (s *screen) reaches(b *band, from, to, shift int) bool {
+	most, last := 0.0, norm(b.envelope[from])
+	for _, v := range b.envelope[from+1 : to+1] {
+		next := norm(v)
+		most, last = max(most, last+next), next
+	}
+	silent := silence(b.samples)
+	if most < b.least*max(silent, s.energy(to<<shift, b.samples-(to-from)<<shift)) {
+		return false
+	}
+	for m := from; m < to; m++ {
+		energy := min(s.energy(m<<shift, b.samples), s.energy((m+1)<<shift, b.samples))
+		if norm(b.envelope[m])+norm(b.envelope[m+1]) >= b.least*max(silent, energy) {
+			return true
+		}
+	}
+	return false
+}

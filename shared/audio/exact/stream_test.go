@@ -1,0 +1,56 @@
+package exact_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/audio/exact"
+)
+
+// matchesOf streams a sound in pieces, and returns the matches of each clip.
+func matchesOf(t *testing.T, sound exact.Samples, clips []exact.Clip, piece int) [][]exact.Match {
+	t.Helper()
+	s, err := exact.NewStream(t.Context(), clips, exact.Options{})
+	require.NoError(t, err)
+	found := make([][]exact.Match, len(clips))
+	add := func(w exact.Window) {
+		for _, m := range w.Matches {
+			require.GreaterOrEqual(t, m.Offset, w.From)
+			require.LessOrEqual(t, m.Offset, w.To)
+			found[w.Clip] = append(found[w.Clip], m)
+		}
+	}
+	for end := piece; end < len(sound); end += piece {
+		require.NoError(t, s.Advance(t.Context(), sound[:end], end, add))
+	}
+	require.NoError(t, s.Close(t.Context(), sound, len(sound), add))
+	return found
+}
+
+// TestAStreamFindsEachPlaceOnceInAnyPieces plays clips across the ends of windows, at the start of
+// the sound and at its end.
+func TestAStreamFindsEachPlaceOnceInAnyPieces(t *testing.T) {
+	t.Parallel()
+	waves := [][]float32{tones(2*second, 440, 660), noise(2, second, .1), tones(second, 1000)}
+	sound := exact.Samples(noise(1, 3*exact.StreamWindow, .03))
+	places := [][]int{{0, 2*exact.StreamWindow - second}, {exact.StreamWindow - 1, 2*exact.StreamWindow + 2*second}, {len(sound) - second}}
+	var clips []exact.Clip
+	for i, wave := range waves {
+		clips = append(clips, loaded("", wave))
+		for _, at := range places[i] {
+			for k, v := range wave {
+				sound[at+k] += v
+			}
+		}
+	}
+	whole := matchesOf(t, sound, clips, len(sound))
+	for i, want := range places {
+		var got []int
+		for _, m := range whole[i] {
+			got = append(got, m.Offset)
+		}
+		require.Equal(t, want, got, "clip %d", i)
+	}
+	require.Equal(t, whole, matchesOf(t, sound, clips, 30011))
+}
