@@ -105,14 +105,17 @@ func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Ori
 		return err
 	}
 	var failed []error
-	for _, o := range origins {
-		items, err := d.Visit(ctx, o)
-		if err == nil {
-			_, err = fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, count(items, o.Kind.Info().Item))
+	visited := d.VisitAll(ctx, origins, func(v node.AddVisit) {
+		o, found := v.Origin, count(v.Items, v.Origin.Kind.Info().Item)
+		if v.Skipped {
+			found = "not visited, because its host did not serve another origin; leasehold run visits it"
 		}
-		failed = append(failed, err)
-	}
-	return errors.Join(failed...)
+		if v.Err == nil {
+			_, v.Err = fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, found)
+		}
+		failed = append(failed, v.Err)
+	})
+	return errors.Join(append(failed, visited)...)
 }
 
 // addThere adds origins to a running coordinator.

@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"leasehold/coordinator"
 	"leasehold/coordinator/codeindex"
 	"leasehold/coordinator/database"
 	"leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
-	"leasehold/manager"
 	"leasehold/manager/archive"
 	"leasehold/models"
 	"leasehold/shared/backup"
@@ -183,34 +181,6 @@ func (d *DataDir) VisitNow(ctx context.Context, named []models.Origin, local boo
 		}
 	}
 	return d.Visits.SaveAllNow(ctx, time.Now(), wanted)
-}
-
-// Visit visits an origin in this process and records the outcome, also that of a visit
-// that failed. It returns how many items the visit found.
-func (d *DataDir) Visit(ctx context.Context, o models.Origin) (items int, err error) {
-	if err := d.openFetcher(); err != nil {
-		return 0, err
-	}
-	if err := d.fetcher.Trust(o); err != nil {
-		d.log.Warn("cannot read an origin", "origin", o.URI, "error", err)
-	}
-	x, err := openMirrors(d.cfg, d.cfg.Data, d.fetcher, d.log)
-	if err != nil {
-		return 0, err
-	}
-	flows := newFlows(d.cfg, d.Catalog, d.fetcher, x, nil, d.log)
-	outcome, visitErr := manager.Visit(ctx, flows, models.Visit{ID: "add-" + o.ID, Origin: o})
-	if _, err := coordinator.Record(ctx, d.Catalog, d.Visits, outcome); err != nil {
-		return 0, err
-	}
-	if errors.Is(visitErr, fault.ErrUnavailable) {
-		// Without its kind, because the exit code of that means that no coordinator answers.
-		visitErr = errors.New(visitErr.Error())
-	}
-	if visitErr != nil {
-		return 0, fmt.Errorf("%s %s was added, but the visit failed: %w", o.Kind, o.URI, visitErr)
-	}
-	return outcome.Items, nil
 }
 
 // Backup copies the folder to dest while no coordinator runs on it.
