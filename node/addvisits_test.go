@@ -41,10 +41,13 @@ func TestHostsOfAddedOriginsAreVisitedAtOnce(t *testing.T) {
 	all.Add(hosts)
 	var urls []string
 	for range hosts {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/feed.xml" {
+				return // its audio is asked for too
+			}
 			all.Done()
 			all.Wait()
-			fmt.Fprint(w, `<rss version="2.0"><channel><item><guid>1</guid><enclosure url="https://a.example/1.mp3" type="audio/mpeg"/></item></channel></rss>`)
+			fmt.Fprintf(w, `<rss version="2.0"><channel><item><guid>1</guid><enclosure url="http://%s/1.mp3" type="audio/mpeg"/></item></channel></rss>`, r.Host)
 		}))
 		t.Cleanup(s.Close)
 		urls = append(urls, s.URL+"/feed.xml")
