@@ -33,10 +33,7 @@ unknown (a bound was reached) or the model cannot be read.`,
 			if err != nil {
 				return err
 			}
-			r, err := explore.Check(c.Context(), m, options)
-			if err != nil {
-				return err
-			}
+			r := explore.Check(c.Context(), m, options)
 			if err := a.showReport(o, r); err != nil {
 				return err
 			}

@@ -38,10 +38,7 @@ all states are explored first. Spin without its reductions (spin -o1 -o2 -a, cc
 			return a.showGraph(draw.Program(m), *format)
 		}
 		options.Reduction.Dead = false // it would hide the largest numbers
-		r, err := explore.Check(c.Context(), m, options)
-		if err != nil {
-			return err
-		}
+		r := explore.Check(c.Context(), m, options)
 		if r.Reason != "" {
 			return usagef("%s: the maximum number of tuples in its spaces is unknown: %s", args[0], r.Reason)
 		}

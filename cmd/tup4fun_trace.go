@@ -58,10 +58,7 @@ unknown.`,
 		if err != nil {
 			return err
 		}
-		r, err := explore.Check(c.Context(), m, options)
-		if err != nil {
-			return err
-		}
+		r := explore.Check(c.Context(), m, options)
 		v, err := pickVerdict(r, property)
 		if err != nil {
 			return err

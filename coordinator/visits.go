@@ -228,16 +228,16 @@ func (v *visits) record(ctx context.Context) error {
 	return <-failed // the first error; the others followed from it
 }
 
-// takeResults takes results and lists what listers named, until ctx ends. A malformed
+// takeResults takes results and lists what listers named, until ctx ends or one of them fails. A malformed
 // outcome counts as a lost visit, after which the origin is visited again, unless several
 // visits were lost.
 func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 	for {
-		step, err := v.work.Next(ctx, visit.Action, false)
+		h, err := v.work.NextResult(ctx, visit.Action)
 		if err != nil {
 			return err
 		}
-		h, o := step.Result, models.Outcome{}
+		o := models.Outcome{}
 		if err := json.Unmarshal([]byte(h.Body), &o); err != nil {
 			v.c.Log.Error("coordinator: malformed outcome of a visit, dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
 			o = models.Outcome{Origin: h.Subject, Visit: h.Part, Status: models.Lost, At: time.Now().UTC()}

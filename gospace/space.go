@@ -80,7 +80,7 @@ func (s *Space) Close() error {
 
 var errNoSpace = fmt.Errorf("the space was not made by NewSpace or NewRemoteSpace: %w", fault.ErrInvalid)
 
-// run calls f with the space.
+// run calls f with the space. Its error is a SpaceError.
 func (s *Space) run(waits bool, f func(context.Context, space.Space) error) error {
 	ctx, repo, stop, err := s.begin(waits)
 	if err != nil {
@@ -205,6 +205,9 @@ func (s *Space) QueryP(template ...interface{}) (Tuple, error) {
 	})
 }
 
+// find runs f, which looks for one match, and binds what it found to the template's pointers.
+// waits is whether f waits for a match: see context. f returns false if there is none, which
+// is ErrNoMatch.
 func (s *Space) find(template []interface{}, waits bool, f func(context.Context, space.Space, tuple.Template) (tuple.Tuple, bool, error)) (Tuple, error) {
 	p, err := encodeTemplate(template)
 	if err != nil {

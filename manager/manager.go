@@ -76,7 +76,7 @@ func (c Config) session(ctx context.Context, repo space.Repository) error {
 		func() error { return c.listen(ctx, repo, cancel) },
 	}
 	for range max(c.Slots, 1) {
-		parts = append(parts, func() error { return c.visits(ctx, repo, &state) })
+		parts = append(parts, func() error { return c.visitInTurn(ctx, repo, &state) })
 	}
 	for _, f := range c.Flows {
 		parts = append(parts, func() error { return f.Run(ctx, repo) })
@@ -157,17 +157,15 @@ func (x *visiting) show() {
 	x.heartbeat.SetState(fmt.Sprintf("visiting: %s %s%s", x.origins[0].Kind, x.origins[0].URI, more))
 }
 
-// visits takes and ends visits in one slot, one after the other.
-func (c Config) visits(ctx context.Context, repo space.Repository, state *visiting) error {
+// visitInTurn is one slot: it takes a visit, makes it, ends it and takes the next, until ctx
+// ends (nil) or the session fails.
+func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *visiting) error {
 	client := visit.Client{Repo: repo}
 	for {
 		v, err := client.Take(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, fault.ErrCorrupt):
-			c.Log.Error("manager: malformed visit, left to its timeout", "error", err)
-			continue
 		case err != nil:
 			return err
 		}
@@ -184,7 +182,7 @@ func (c Config) visits(ctx context.Context, repo space.Repository, state *visiti
 			status.Tell(c.Log, slog.LevelInfo, "", "visited %s %s: %s, %d items", v.Origin.Kind, v.Origin.URI, outcome.Status, outcome.Items)
 		}
 		state.end(v.Origin)
-		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) {
+		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) { // a stale one timed out, and another manager has it
 			return err
 		}
 	}

@@ -21,10 +21,14 @@ type endpoint struct {
 	file  string // the path of the address file
 }
 
-// locate finds the coordinator of a command: the API at --http, else the API that the gate
-// at host (from a flag, the environment or the file of settings) reports, else the API
-// that the address file in the data folder names. The error is fault.ErrUnavailable if the
-// gate does not answer or the file cannot be read.
+// locate finds the coordinator of a command: the API at http, if that is given as the flag
+// --http or together with host; else the API that the gate at host reports; else the API that
+// the address file in the data folder names. An http without a host in the environment or the
+// file of settings is not used: it is where a coordinator of this machine listens.
+//
+// Without an address file the endpoint has no api, and the error is nil. The error is
+// fault.ErrUnavailable if the gate does not answer or the file cannot be read; named and file
+// are set also then.
 func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
 	source := map[string]string{}
 	for _, v := range cfg.Values() {

@@ -22,7 +22,7 @@ func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
 }
 
 // readyz responds ok if the spaces and the catalog respond, the disk is not full, and the
-// server does not stop; otherwise 503 and the reason.
+// server is not draining; otherwise 503 and the reason.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	err := s.checkReady(r.Context())
 	if err != nil {

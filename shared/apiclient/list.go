@@ -16,7 +16,8 @@ const (
 )
 
 // List reads a list in pages of size items until it has most items; most 0 only counts
-// them, and a negative most reads all.
+// them, and a negative most reads all. Items that the server omitted, because they were too
+// large, count towards most.
 func List[T any](ctx context.Context, c *Client, path string, query url.Values, size, most int) (apitypes.Page[T], error) {
 	var all apitypes.Page[T]
 	for offset := 0; ; {
@@ -24,8 +25,10 @@ func List[T any](ctx context.Context, c *Client, path string, query url.Values, 
 		if most >= 0 {
 			want = min(size, most-offset)
 		}
-		q := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(want)}}
+		q := url.Values{}
 		maps.Copy(q, query)
+		q.Set("offset", strconv.Itoa(offset))
+		q.Set("limit", strconv.Itoa(want))
 		var page apitypes.Page[T]
 		if _, err := c.Do(ctx, Call{Method: "GET", Path: path, Query: q, Answer: &page, Repeat: true}); err != nil {
 			return apitypes.Page[T]{}, err

@@ -96,8 +96,9 @@ func (f Field) inRange(alternative, v any) bool {
 }
 
 // templates returns templates that together match all tuples that p matches, and perhaps
-// more; ok is false if there are too many.
-func (p Pattern) templates() (all []tuple.Template, ok bool) {
+// more, because a template has no range of integers. enumerable is false if there are too many,
+// or a field accepts any object.
+func (p Pattern) templates() (all []tuple.Template, enumerable bool) {
 	all = []tuple.Template{make(tuple.Template, 0, len(p))}
 	for _, f := range p {
 		if f.Object || len(all)*len(f.Any) > maxTemplates {

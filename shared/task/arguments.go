@@ -189,7 +189,9 @@ func parseListEnded(args tuple.Tuple) (f Filter, limit, before int64, err error)
 	return f, limit, before, nil
 }
 
-// decodeEndsPage returns the answer of task.listended.
+// decodeEndsPage returns the page of ended tasks that task.listended answers, and the cursor of
+// the next page, which is empty at the end. A damaged task is fault.ErrCorrupt; an answer of
+// another form counts as an empty last page.
 func decodeEndsPage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {

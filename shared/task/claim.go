@@ -15,7 +15,7 @@ const (
 	MaxClaims  = 64      // tasks
 	maxRetired = 256     // tasks that it finds at the head and moves out of the way
 	maxCarried = 1 << 18 // bytes of results of parents
-	// maxAnswer bounds the answer to a claim.
+	// maxAnswer bounds the tuples of one answer or request, in bytes.
 	maxAnswer = tuple.MaxBytes - 1<<10
 )
 

@@ -77,14 +77,9 @@ func (f Filter) selectsEnded(l Listed, now time.Time) bool {
 	return f.selects(l, now)
 }
 
-// phase is a part of a list: what a walk visits, in order.
-type phase struct {
-	walk space.Walk
-}
-
-// phases returns the walks that visit all that f selects, with as few others as the indexes
-// allow.
-func (f Filter) phases() []phase {
+// walks returns the walks that, one after the other, visit all that f selects, with as few
+// others as the indexes allow.
+func (f Filter) walks() []space.Walk {
 	name, any, of := Space, Any(), AnyOf(f.Action)
 	if f.State == StateDead {
 		name, any, of = Dead, AnyDead(), MatchDead(f.Action, tuple.AnyString)
@@ -92,25 +87,25 @@ func (f Filter) phases() []phase {
 	if f.Action != "" {
 		any = of
 	}
-	visible, held := phase{walk: space.Walk{Space: name, Template: any}}, phase{walk: space.Walk{Space: name, Template: any, Held: true}}
-	labelled := func(state State) phase {
-		return phase{walk: space.Walk{Space: name, Label: stateLabel(state, f.Action)}}
+	visible, held := space.Walk{Space: name, Template: any}, space.Walk{Space: name, Template: any, Held: true}
+	labelled := func(state State) space.Walk {
+		return space.Walk{Space: name, Label: stateLabel(state, f.Action)}
 	}
 	switch {
 	case f.Tag != "":
-		return []phase{{walk: space.Walk{Space: name, Label: label("t", f.Tag)}}}
+		return []space.Walk{{Space: name, Label: label("t", f.Tag)}}
 	case f.State == StateDead:
-		return []phase{visible}
+		return []space.Walk{visible}
 	case f.State == "":
-		return []phase{visible, held}
+		return []space.Walk{visible, held}
 	case f.State == Waiting && f.Action != "":
-		return []phase{visible, labelled(inBackOff), labelled(behindLimit)}
+		return []space.Walk{visible, labelled(inBackOff), labelled(behindLimit)}
 	case f.State == Waiting:
-		return []phase{visible, held}
+		return []space.Walk{visible, held}
 	case f.Action != "":
-		return []phase{labelled(f.State)}
+		return []space.Walk{labelled(f.State)}
 	}
-	return []phase{held}
+	return []space.Walk{held}
 }
 
 // selects reports whether a filter selects a task.
@@ -138,6 +133,9 @@ func (l Listed) lastError() string {
 	return l.History[len(l.History)-1].Error
 }
 
+// maxHead bounds what a list tells of a task beside its tuple and its fields, in bytes.
+const maxHead = 2 * maxReason
+
 // list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next
 // cursor, which is empty at the end. It looks at maxExamined tasks, so that a page may be
 // short before the end.
@@ -147,14 +145,14 @@ func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		return nil, err
 	}
 	var data []byte
-	examined, found, now, phases := 0, int64(0), tx.Now(), f.phases()
+	examined, found, now, walks := 0, int64(0), tx.Now(), f.walks()
 	explain := newExplainer(tx)
-	for ; at < len(phases); at, after = at+1, (space.Position{}) {
-		w := phases[at].walk
+	for ; at < len(walks); at, after = at+1, (space.Position{}) {
+		w := walks[at]
 		w.After = after
 		full := false
 		tx.Walk(w, func(e space.Entry) bool {
-			full = found == limit || examined == maxExamined || len(data)+e.Tuple.Size()+len(e.Fields)+2*maxReason > maxAnswer && len(data) > 0
+			full = found == limit || examined == maxExamined || len(data)+e.Tuple.Size()+len(e.Fields)+maxHead > maxAnswer && len(data) > 0
 			if full {
 				return false
 			}
@@ -163,7 +161,8 @@ func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 			if l := listedOf(e); f.selects(l, now) {
 				found++
 				why := explain.listed(e, l)
-				data = e.Tuple.Append(tuple.New(e.Holder, e.Fields, why.Code, truncate(why.Text)).Append(data))
+				data = tuple.New(e.Holder, e.Fields, why.Code, truncate(why.Text)).Append(data) // decodePage reads both
+				data = e.Tuple.Append(data)
 			}
 			return true
 		})

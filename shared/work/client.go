@@ -44,6 +44,12 @@ func (c Client) Next(ctx context.Context, action string, wantsCapacity bool) (St
 	return decodeStep(reply)
 }
 
+// NextResult waits for a result of the action, and holds it.
+func (c Client) NextResult(ctx context.Context, action string) (*Held, error) {
+	step, err := c.Next(ctx, action, false)
+	return step.Result, err
+}
+
 // Ingested tells the spaces that a result is in the catalog. fault.ErrStaleToken means
 // that the hold had ended before, so that another manager ingests the result again,
 // which changes nothing.

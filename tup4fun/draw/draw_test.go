@@ -50,8 +50,7 @@ func golden(t *testing.T, name, got string) {
 func TestDrawings(t *testing.T) {
 	t.Parallel()
 	m := model(t, philosophers)
-	r, err := explore.Check(t.Context(), m, explore.Options{Cores: 1})
-	require.NoError(t, err)
+	r := explore.Check(t.Context(), m, explore.Options{Cores: 1})
 	trace := r.Verdicts[0].Trace
 	golden(t, "trace.txt", draw.Text(trace))
 	golden(t, "trace.mermaid", draw.Sequence(trace))
@@ -94,8 +93,7 @@ func TestLabelsOfAStateGraphDoNotCoverEachOther(t *testing.T) {
 func TestARunThatRepeatsIsDrawnAsALoop(t *testing.T) {
 	t.Parallel()
 	m := model(t, "x = 0\n---\nx := 1; loop true -> x := 2; x := 1 pool\n---\neventually e: x = 3;")
-	r, err := explore.Check(t.Context(), m, explore.Options{})
-	require.NoError(t, err)
+	r := explore.Check(t.Context(), m, explore.Options{})
 	trace := r.Verdicts[0].Trace
 	require.NotNil(t, trace)
 	require.Contains(t, draw.Text(trace), "-- the steps from here repeat forever --")

@@ -25,7 +25,7 @@ func BenchmarkExplore(b *testing.B) {
 			m := model(b, big(c.managers, c.work, c.local), 3)
 			for b.Loop() {
 				s := newSearch(m, c.o.withDefaults())
-				s.run(b.Context(), -1)
+				s.run(b.Context(), toTheEnd)
 				require.False(b, s.over.Load())
 				if c.states > 0 {
 					require.Equal(b, c.states, s.total.states)

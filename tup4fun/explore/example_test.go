@@ -24,11 +24,7 @@ bound Fork <= 2;`)
 		fmt.Println(err)
 		return
 	}
-	r, err := explore.Check(context.Background(), m, explore.Options{Reduction: explore.FullReduction})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	r := explore.Check(context.Background(), m, explore.Options{Reduction: explore.FullReduction})
 	for _, v := range r.Verdicts {
 		fmt.Println(v.Name, v.Outcome)
 	}

@@ -92,7 +92,7 @@ func TestTheVectorsAreExact(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSearch(model(t, c.src, 3), Options{Reduction: c.r}.withDefaults())
-			s.run(t.Context(), -1)
+			s.run(t.Context(), toTheEnd)
 			if c.want != s.total {
 				t.Error(c.name, s.total, c.want)
 			}

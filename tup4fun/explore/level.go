@@ -2,8 +2,8 @@ package explore
 
 import "sort"
 
-// endLevel ends a level and returns its states. The slices stay valid while further
-// states are added.
+// endLevel ends a level and returns its states. No state may be added meanwhile; the slices
+// stay valid when further states are added later.
 func (st *store) endLevel(level int) [][]byte {
 	var pieces [][]byte
 	for i := range st.shards {

@@ -7,24 +7,24 @@ import (
 )
 
 // checkRuns decides a property of whole runs: eventually, leadsto or ltl.
-func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) (Verdict, error) {
+func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) Verdict {
 	v.Outcome = Incomplete
 	if s.over.Load() {
-		return v, nil
+		return v
 	}
 	if s.graph == nil {
 		s.graph, s.graphReason = Build(ctx, s.m, s.o)
 	}
 	if s.graphReason != "" {
 		v.Detail = s.graphReason + "; properties of runs are checked without symmetry"
-		return v, nil
+		return v
 	}
 	v.Outcome = Holds
 	for _, f := range s.instances(p) {
 		trace, err := s.graph.refute(f.fs, f.not, p.Fair)
 		if err != nil {
 			v.Outcome, v.Detail = Incomplete, err.Error()
-			return v, nil
+			return v
 		}
 		if trace != nil {
 			v.Outcome, v.Trace = Violated, trace
@@ -32,10 +32,10 @@ func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) (Verdict, er
 			if trace.Cycle < 0 {
 				v.Detail = "after the last step no process can continue"
 			}
-			return v, nil
+			return v
 		}
 	}
-	return v, nil
+	return v
 }
 
 type instance struct {

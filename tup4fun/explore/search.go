@@ -67,8 +67,11 @@ func newSearch(m *Model, o Options) *search {
 	return s
 }
 
-// run explores until there are no new states, a bound is reached or ctx is done. If stop
-// is not negative it ends after that level.
+// toTheEnd is the level of a run that is not to stop at a level.
+const toTheEnd = -1
+
+// run explores until there are no new states, a bound is reached, ctx is done, or the level
+// stop is explored.
 func (s *search) run(ctx context.Context, stop int) {
 	w := s.workers[0]
 	w.addState(w.x.initial())

@@ -68,6 +68,8 @@ func (r *resolver) target(x *Expr) {
 	r.number(x.X)
 }
 
+// guards resolves the guards of an if or do and their bodies; atomic is whether they are inside
+// an atomic block.
 func (r *resolver) guards(s *Stmt, atomic bool) {
 	var elses int
 	for _, g := range s.Guards {

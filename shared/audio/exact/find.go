@@ -12,6 +12,10 @@ const (
 	// maxSpectra bounds the spectra of a group, in bytes: sixteen clips of 15 s, or
 	// two of MaxClip. A group that reaches it is not filled further.
 	maxSpectra = 16 << 20
+
+	// spectrumBytes is the size of a clip's spectrum for each sample of a block: a complex64
+	// for every two.
+	spectrumBytes = 4
 )
 
 // Find searches one episode with a Finder of its own.
@@ -51,10 +55,11 @@ func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Optio
 }
 
 // group searches for the first of the clips, as many as a group holds, and returns their
-// results.
+// results: at least one. A clip that cannot be loaded has its error in its result; the
+// returned error is the cause of the context, or that of reading the episode.
 func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, threshold float64) ([]Result, error) {
 	var results []Result
-	var group []*template
+	var templates []*template
 	var index []int // of each in results
 	longest := 0
 	for _, c := range clips {
@@ -66,25 +71,25 @@ func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, thresh
 		if err != nil {
 			continue
 		}
-		group, index, longest = append(group, t), append(index, len(results)-1), max(longest, len(t.wave))
-		if len(group)*blockLength(longest, episode.Len())*4 >= maxSpectra {
+		templates, index, longest = append(templates, t), append(index, len(results)-1), max(longest, len(t.wave))
+		if len(templates)*blockLength(longest, episode.Len())*spectrumBytes >= maxSpectra {
 			break
 		}
 	}
 	results[len(results)-1].GroupEnds = true
-	if len(group) == 0 {
+	if len(templates) == 0 {
 		return results, nil
 	}
 	s := f.reach(longest, episode.Len())
-	if err := s.scan(ctx, episode, group, threshold); err != nil {
+	if err := s.scan(ctx, episode, templates, threshold); err != nil { // fills places of each template
 		return nil, err
 	}
-	for g, t := range group {
+	for i, t := range templates {
 		matches, err := t.verify(episode, t.dedupe(s.fft, threshold))
 		if err != nil {
 			return nil, err
 		}
-		results[index[g]].Matches = matches
+		results[index[i]].Matches = matches
 	}
 	return results, nil
 }

@@ -30,7 +30,7 @@ type Known struct {
 	Samples int
 	Broken  bool // the recording breaks off or is damaged
 	// Landmarks yields those with a hash of the set that Search was called with, in the order of
-	// time. It ends after an error.
+	// time. Its argument must be that set. It ends after an error.
 	Landmarks func(landmark.Hashes) iter.Seq2[landmark.Landmark, error]
 }
 
@@ -43,8 +43,10 @@ type archive struct {
 }
 
 // Search calls use with each of the episodes that the Store knows, by its number in keys, and
-// returns the numbers of the others. It reads the lists of some, or the entry of an
-// episode that is in no segment. A damaged segment is removed, and damaged is called with its
+// returns the numbers of the others. It reads the
+// segments' lists of the hashes in some, or the entry of an episode that is in no segment or in
+// one that has too many of these hashes (inverted.Segment.Broad). A Known is valid until use
+// returns. A damaged segment is removed, and damaged is called with its
 // error; the next Search builds it again. An error of use ends the search. Memory is bounded by
 // package inverted, for one segment at a time.
 func (s *Store) Search(keys []string, some landmark.Hashes, damaged func(error), use func(i int, e Known) error) (unknown []int, err error) {

@@ -79,7 +79,7 @@ func pair(peaks []Peak, emit func(Landmark)) {
 	}
 }
 
-// Of returns the landmarks of a whole sound.
+// Of returns the landmarks of a whole sound of 8 kHz, in the order of time.
 func Of(samples []float32) []Landmark {
 	var all []Landmark
 	var pairs Pairs

@@ -83,11 +83,12 @@ func (v *Verifier) correlate(of *variant, k, begin int, drift float64, from Sour
 // shift is the drift in samples at a distance from the point that does not drift.
 func shift(drift float64, distance int) int { return int(math.Round(drift * float64(distance))) }
 
-// upright is how much larger the magnitude of a trough must be than that of the peak for it
+// troughFactor is how much larger the magnitude of a trough must be than that of the peak for it
 // to count: a tone has both, and is upright more often than not.
-const upright = 1.05
+const troughFactor = 1.05
 
-// largest is the index of the largest magnitude.
+// largest is the index of the peak, or of the trough if its magnitude is more than
+// troughFactor times that of the peak.
 func largest(z []float32) int {
 	high, low := 0, 0
 	for i, x := range z {
@@ -98,7 +99,7 @@ func largest(z []float32) int {
 			low = i
 		}
 	}
-	if -z[low] > upright*z[high] {
+	if -z[low] > troughFactor*z[high] {
 		return low
 	}
 	return high
@@ -116,7 +117,7 @@ func (c *curve) near(lag int, sign float64) (z float64, at int) {
 }
 
 // sumPeak adds the curves that are done, of those given, along a line of so much drift, and
-// returns the peak of the sum.
+// returns the peak of the sum, whose height is 0 if none is done.
 func (v *Verifier) sumPeak(curves []curve, drift float64) peak {
 	clear(v.sum)
 	for i := range curves {

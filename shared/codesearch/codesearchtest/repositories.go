@@ -82,12 +82,14 @@ func drop(f fixture) {
 	require.Equal(f, []string{"a:y:1", "b:README:1", "b:x:1"}, f.places("needle"))
 }
 
+// skipped puts a blob for each reason not to index one: searches count it, Missing does not ask
+// for it again, and its name is found.
 func skipped(f fixture) {
 	ctx := context.Background()
 	binary, large := blob("needle\x00\n", ""), blob(strings.Repeat("needle ", codesearch.MaxBlobBytes/7+1), "")
 	submodule := codesearch.Blob{OID: codesearch.OIDOf([]byte("s")), BlobInfo: codesearch.BlobInfo{Skipped: "a submodule"}}
 	encoded := blob(manyTrigrams(), "")
-	require.NoError(f, f.PutBlobs(ctx, "1", []codesearch.Blob{binary, large, submodule, encoded, blob("needle\n", "")}))
+	require.NoError(f, f.PutBlobs(ctx, "batch", []codesearch.Blob{binary, large, submodule, encoded, blob("needle\n", "")}))
 	m := manifest("r", tree{"text": "needle\n"})
 	for path, b := range map[string]codesearch.Blob{"binary": binary, "large": large, "sub": submodule, "encoded": encoded} {
 		m.Files = append(m.Files, codesearch.File{Ref: "main", Path: path, OID: b.OID})

@@ -90,6 +90,7 @@ func (a analysis) literal(re *syntax.Regexp) facts {
 	return facts{}
 }
 
+// class returns the texts of the runes in ranges, which are pairs of the first and the last one.
 func (a analysis) class(ranges []rune) facts {
 	var all []string
 	for i := 0; i < len(ranges); i += 2 {
@@ -184,8 +185,8 @@ func product(a, b []string) []string {
 	return limited(all).exact
 }
 
-// limited returns facts of these exact texts; nothing if they are too many or too long, or
-// if one has the character that stands for bytes that are not UTF-8.
+// limited returns facts of these exact texts, or only what they need if they are too many or
+// too long.
 func limited(exact []string) facts {
 	n := 0
 	for _, text := range exact {

@@ -124,6 +124,7 @@ func (d *decoder) symbol(line int) codesearch.Symbol {
 	return s
 }
 
+// functions reads the reports behind the symbols; of a damaged record, those before the damage.
 func (d *decoder) functions() []codesearch.FunctionReport {
 	var all []codesearch.FunctionReport
 	for range min(d.int(), maxSymbols) {

@@ -234,9 +234,9 @@ func TestShapesThatTakeTurnsCostNoMoreIndexingThanComparing(t *testing.T) {
 			}
 		}
 	}
-	require.Less(t, len(built), maxShapes+looks/indexCost, "not one for each lookup")
+	require.Less(t, len(built), maxShapes+looks/buildCost, "not one for each lookup")
 	for _, b := range x.buckets { // a shape that comes into use late becomes fast too
-		for range 2 * indexCost * n {
+		for range 2 * buildCost * n {
 			x.each(someActual(63, 1), func(*entry) bool { return true })
 		}
 		require.Equal(t, tuple.Shape(63), b.closest(63).mask)

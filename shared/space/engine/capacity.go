@@ -15,7 +15,7 @@ import (
 const (
 	entryCost        = 300  // of an entry, its places in maps and in the order of its bucket
 	fieldCost        = 24   // of a field, beside its encoded size
-	indexedCost      = 60   // of an entry in one hash index
+	indexedBytes     = 60   // of an entry in one hash index
 	attributesCost   = 80   // of an entry's attributes, beside the fields and the labels
 	labelCost        = 100  // of an entry's label, beside its bytes
 	bucketCost       = 600  // of a signature in use

@@ -145,6 +145,8 @@ func (tx *transaction) Amend(ref int64, t tuple.Tuple, a space.Attributes) error
 	return tx.replace(x, t, attributes(a))
 }
 
+// replace gives a current entry a copy of another tuple, and other attributes; nil is
+// none.
 func (tx *transaction) replace(x *entry, t tuple.Tuple, a *space.Attributes) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("replace in %s: %w: %w", x.Space, fault.ErrInvalid, err)
@@ -185,8 +187,8 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	return nil
 }
 
-// Hold replaces an earlier hold too, so that endHold can tell by the pointer whether an
-// expiry procedure changed the hold.
+// Hold makes a new journal.Hold even in place of an equal one, because endHold compares the
+// pointers to tell whether an expiry procedure changed the hold.
 func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -199,8 +201,11 @@ func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	if o.TTL > 0 {
 		hold.Due = tx.st.now() + o.TTL
 	}
-	if o.TTL < 0 || hold.Session == "" && !o.NoSession && hold.Due == 0 {
-		return fmt.Errorf("tuple %d: %w: a hold of %s; without a caller it needs a TTL or no session", ref, fault.ErrInvalid, o.TTL)
+	if o.TTL < 0 {
+		return fmt.Errorf("tuple %d: %w: a hold of %s; a TTL is positive, or 0 for none", ref, fault.ErrInvalid, o.TTL)
+	}
+	if hold.Session == "" && !o.NoSession && hold.Due == 0 {
+		return fmt.Errorf("tuple %d: %w: a hold without a caller needs a TTL or no session", ref, fault.ErrInvalid)
 	}
 	changed := *x
 	changed.Hold = hold

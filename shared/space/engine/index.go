@@ -19,8 +19,8 @@ const (
 	// maxShapes bounds the hash indexes of one bucket. 16 is more than any of our
 	// protocols uses; candidates tells the cost of a template of another shape.
 	maxShapes = 16
-	// indexCost is the cost of indexing a tuple, as a multiple of comparing it.
-	indexCost = 8
+	// buildCost is the cost of indexing a tuple, as a multiple of comparing it.
+	buildCost = 8
 	// indexFrom is the size from which a hash index is faster than comparing every
 	// tuple.
 	indexFrom = 16
@@ -122,7 +122,7 @@ func (x *index) add(e *entry) {
 		x.memory.Add(bucketCost)
 	}
 	b.all.insert(e)
-	x.memory.Add(b.indexesCost(1))
+	x.memory.Add(b.indexesBytes(1))
 	for _, s := range b.shapes {
 		s.add(e.Tuple.Hash(x.seed, s.mask), e)
 	}
@@ -135,7 +135,7 @@ func (x *index) remove(e *entry) {
 	sig := e.Tuple.AppendSignature(buf[:0])
 	b := x.buckets[tuple.Signature(sig)]
 	b.all.remove(e)
-	x.memory.Add(-b.indexesCost(1))
+	x.memory.Add(-b.indexesBytes(1))
 	for _, s := range b.shapes {
 		s.remove(e.Tuple.Hash(x.seed, s.mask), e)
 	}
@@ -145,10 +145,10 @@ func (x *index) remove(e *entry) {
 	}
 }
 
-// indexesCost estimates the memory of n entries in the hash indexes. The first index counts
+// indexesBytes estimates the memory of n entries in the hash indexes. The first index counts
 // before it exists, because otherwise the first get from a large space would use up memory.
-func (b *bucket) indexesCost(n int) int64 {
-	return indexedCost * int64(n) * int64(max(1, len(b.shapes)))
+func (b *bucket) indexesBytes(n int) int64 {
+	return indexedBytes * int64(n) * int64(max(1, len(b.shapes)))
 }
 
 func (s *shape) add(hash uint64, e *entry) {
@@ -217,7 +217,7 @@ func (x *index) candidates(p tuple.Template) candidates {
 	x.clock++
 	s := b.closest(mask)
 	if s == nil || s.mask != mask {
-		if len(b.shapes) == maxShapes && b.compared < indexCost*b.all.len() {
+		if len(b.shapes) == maxShapes && b.compared < buildCost*b.all.len() {
 			c := b.withHashOf(p, s, x.seed)
 			b.compared += c.len()
 			return c
@@ -252,10 +252,11 @@ func (b *bucket) closest(mask tuple.Shape) (best *shape) {
 	return best
 }
 
-// addShape builds the index of a shape, in place of the least recently used one if
-// there are maxShapes.
+// addShape builds the index of a shape that has none, in place of the least recently used
+// one if there are maxShapes. The first costs no more memory: see indexesBytes. The caller
+// sets used.
 func (x *index) addShape(b *bucket, mask tuple.Shape) *shape {
-	x.memory.Add(-b.indexesCost(b.all.len()))
+	x.memory.Add(-b.indexesBytes(b.all.len()))
 	if len(b.shapes) == maxShapes {
 		oldest := slices.MinFunc(b.shapes, func(a, b *shape) int { return cmp.Compare(a.used, b.used) })
 		b.shapes = slices.DeleteFunc(b.shapes, func(s *shape) bool { return s == oldest })
@@ -267,7 +268,7 @@ func (x *index) addShape(b *bucket, mask tuple.Shape) *shape {
 		return true
 	})
 	b.shapes = append(b.shapes, s)
-	x.memory.Add(b.indexesCost(b.all.len()))
+	x.memory.Add(b.indexesBytes(b.all.len()))
 	return s
 }
 

@@ -31,15 +31,15 @@ type HistoryTrimmer interface {
 	TrimHistory(ctx context.Context, before time.Duration, l space.HistoryLimits) (removed int, err error)
 }
 
-// excess reports whether a record exceeds a limit; newest is the newest of all.
-func (h *Historic) excess(newest *Historic, before time.Duration, l space.HistoryLimits) bool {
+// Exceeds reports whether a record exceeds a limit; newest is the newest of all.
+func (h *Historic) Exceeds(newest *Historic, before time.Duration, l space.HistoryLimits) bool {
 	return h.Clock < before || newest.Count-h.Count >= l.Number || newest.Bytes-h.Bytes+h.Size() > l.Bytes
 }
 
 // Excess returns how many of the oldest records exceed a limit. The records are in their
 // order, the oldest first, and newest is the newest of all.
 func Excess(oldest []*Historic, newest *Historic, before time.Duration, l space.HistoryLimits) (n int) {
-	for n < len(oldest) && oldest[n].excess(newest, before, l) {
+	for n < len(oldest) && oldest[n].Exceeds(newest, before, l) {
 		n++
 	}
 	return n

@@ -26,20 +26,27 @@ func (j *Journal) writeHistory(b *lsm.Batch, f *journal.Historic) error {
 // findNewestHistory reads the newest record, with which the next one counts on.
 func (j *Journal) findNewestHistory() error {
 	first, behind := codec.HistoryKeys()
-	return j.walkHistory(first, behind, false, func(h *journal.Historic) bool {
+	return j.walkHistory(first, behind, newestFirst, func(h *journal.Historic) bool {
 		j.newestHistory = *h
 		return false
 	})
 }
 
-// walkHistory calls visit with the records between two keys, the oldest first if ascending is
-// set and else the newest first, until visit returns false.
+// The orders of walkHistory.
+const (
+	newestFirst = false
+	oldestFirst = true
+)
+
+// walkHistory calls visit with the records from the key from on and before the key to, the
+// oldest first if ascending is set, else the newest first, until visit returns false. visit
+// may keep a record. Only records are between the keys of codec.HistoryKeys.
 func (j *Journal) walkHistory(from, to []byte, ascending bool, visit func(*journal.Historic) bool) (err error) {
 	it, err := j.db.NewIter(&lsm.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {
 		return classify(err)
 	}
-	defer func() { err = errors.Join(err, classify(it.Close())) }()
+	defer func() { err = errors.Join(err, classify(it.Close())) }() // also the error that ended the iteration
 	begin, next := it.Last, it.Prev
 	if ascending {
 		begin, next = it.First, it.Next
@@ -86,7 +93,7 @@ func (j *Journal) LatestHistory(_ context.Context, key string) (found space.Hist
 			return classify(it.Error())
 		}
 		seq := codec.HistoryIndexSeq(it.Key())
-		return j.walkHistory(codec.AppendHistoryKey(nil, seq), codec.AppendHistoryKey(nil, seq+1), true, func(h *journal.Historic) bool {
+		return j.walkHistory(codec.AppendHistoryKey(nil, seq), codec.AppendHistoryKey(nil, seq+1), oldestFirst, func(h *journal.Historic) bool {
 			found, ok = h.HistoryRecord, true
 			return false
 		})
@@ -101,7 +108,7 @@ func (j *Journal) HistoryBefore(ctx context.Context, seq int64, visit func(space
 		behind = codec.AppendHistoryKey(nil, seq)
 	}
 	return j.read(func() error {
-		err := j.walkHistory(first, behind, false, func(h *journal.Historic) bool {
+		err := j.walkHistory(first, behind, newestFirst, func(h *journal.Historic) bool {
 			return ctx.Err() == nil && visit(h.HistoryRecord)
 		})
 		return errors.Join(err, ctx.Err())
@@ -117,9 +124,9 @@ func (j *Journal) TrimHistory(_ context.Context, before time.Duration, l space.H
 		j.mu.Unlock()
 		first, behind := codec.HistoryKeys()
 		var oldest []*journal.Historic
-		if err := j.walkHistory(first, behind, true, func(h *journal.Historic) bool {
+		if err := j.walkHistory(first, behind, oldestFirst, func(h *journal.Historic) bool {
 			oldest = append(oldest, h)
-			return len(oldest) < journal.MaxTrimmed && journal.Excess(oldest[len(oldest)-1:], &newest, before, l) == 1
+			return len(oldest) < journal.MaxTrimmed && h.Exceeds(&newest, before, l)
 		}); err != nil {
 			return err
 		}
