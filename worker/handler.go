@@ -51,7 +51,8 @@ type Job interface {
 	// task's timeout. fault.ErrStaleToken means that the worker no longer holds the task
 	// and the handler must stop.
 	Report(ctx context.Context, part string, body any) error
-	// Resolve puts the last result and ends the task.
+	// Resolve puts the last result and ends the task. In the same call the worker claims its
+	// next task, so Handle should return soon.
 	Resolve(ctx context.Context, part string, body any) error
 	// Note tells how far the task is, and restarts its timeout. Its error may be ignored,
 	// because the context of a task that was taken away ends.

@@ -19,10 +19,15 @@ import (
 // job is one task while its handler runs.
 type job struct {
 	item     task.Item
+	actions  []string // of the slot
 	client   task.Client
+	log      *slog.Logger
+	alive    context.Context // until the session ends
 	draining <-chan struct{}
 	stop     context.CancelCauseFunc
 	resolved atomic.Bool
+	claims   atomic.Bool               // whether a call has claimed for the slot, or does
+	next     atomic.Pointer[task.Item] // that the slot has claimed with the last result; nil: none
 }
 
 func (j *job) Task() models.Task               { return j.item.Task }
@@ -31,15 +36,49 @@ func (j *job) Lease() (id string, token int64) { return j.item.Lease, j.item.Tok
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
 func (j *job) Report(ctx context.Context, part string, body any) error {
-	return j.put(ctx, part, false, body)
+	if err := j.check(body); err != nil {
+		return err
+	}
+	return j.stopIfStale(j.client.Report(ctx, j.item, part, false, body))
 }
 
 func (j *job) Resolve(ctx context.Context, part string, body any) error {
-	err := j.put(ctx, part, true, body)
+	if err := j.check(body); err != nil {
+		return err
+	}
+	err := j.stopIfStale(j.resolve(ctx, task.ToResolve(j.item, part, body)))
 	if err == nil {
 		j.resolved.Store(true)
 	}
 	return err
+}
+
+// resolve ends the task, and in the same call claims the next one for the slot, unless the
+// worker drains.
+func (j *job) resolve(ctx context.Context, o task.Outcome) error {
+	n := 0
+	if ctx.Err() == nil && !isClosed(j.draining) && j.claims.CompareAndSwap(false, true) {
+		n, ctx = 1, j.alive // not ctx, because the answer names a task that the session has
+	}
+	refused, claimed, err := j.client.Next(ctx, []task.Outcome{o}, n, j.actions...)
+	switch {
+	case len(claimed) > 0:
+		j.next.Store(&claimed[0].Item)
+	case n > 0:
+		j.claims.Store(false)
+	}
+	if len(refused) == 0 {
+		return err
+	}
+	if err != nil {
+		logMalformed(j.log, err)
+	}
+	return refused[0]
+}
+
+// logMalformed logs that a task was claimed that could not be read.
+func logMalformed(log *slog.Logger, err error) {
+	log.Error("worker: malformed task, left to its timeout", "error", err)
 }
 
 func (j *job) Note(ctx context.Context, p models.Progress) error {
@@ -51,12 +90,16 @@ func (j *job) Spend(ctx context.Context, c models.Cost) error {
 	return status.Spend(ctx, j.client.Repo, c)
 }
 
-// put puts a result; a stale token ends the job.
-func (j *job) put(ctx context.Context, part string, final bool, body any) error {
+// check refuses a problem of a task that no manager selected.
+func (j *job) check(body any) error {
 	if p, ok := body.(Problem); ok && j.item.Lease == "" && p.Fault() != "" {
 		return fmt.Errorf("%s: %w", strings.TrimSuffix(p.Fault(), ": "+fault.ErrInvalid.Error()), fault.ErrInvalid)
 	}
-	err := j.client.Report(ctx, j.item, part, final, body)
+	return nil
+}
+
+// stopIfStale ends the job if its token is stale.
+func (j *job) stopIfStale(err error) error {
 	if errors.Is(err, fault.ErrStaleToken) {
 		j.stop(err)
 	}
@@ -64,25 +107,26 @@ func (j *job) put(ctx context.Context, part string, final bool, body any) error 
 }
 
 // do runs the handler of one task, and gives the task back if the handler did not resolve
-// it. It returns the error of a session that has ended, or ErrStuck.
-func (s *shift) do(draining, alive context.Context, item task.Item) error {
+// it. It returns the next task of the slot if that was claimed with the result, and the error
+// of a session that has ended, or ErrStuck.
+func (s *shift) do(draining, alive context.Context, item task.Item, actions []string) (next *task.Item, err error) {
 	ctx, stop := context.WithCancelCause(alive)
 	defer stop(nil)
-	j := &job{item: item, client: s.client, draining: draining.Done(), stop: stop}
+	j := &job{item: item, actions: actions, client: s.client, log: s.Log, alive: alive, draining: draining.Done(), stop: stop}
 	finished := s.started(item, stop)
 	defer finished()
 	handled := make(chan error, 1)
 	go func() { handled <- handle(ctx, Wrap(s.Handlers[item.Action], s.Wrap...), j) }()
 	select {
 	case err := <-handled:
-		return s.conclude(alive, ctx, j, err)
+		return j.next.Load(), s.conclude(alive, ctx, j, err)
 	case <-ctx.Done():
 	}
 	select {
 	case err := <-handled:
-		return s.conclude(alive, ctx, j, err)
+		return j.next.Load(), s.conclude(alive, ctx, j, err)
 	case <-time.After(s.Grace):
-		return fmt.Errorf("%w: %s %s, %s after its context ended: %w", ErrStuck, item.Action, item.ID, s.Grace, context.Cause(ctx))
+		return nil, fmt.Errorf("%w: %s %s, %s after its context ended: %w", ErrStuck, item.Action, item.ID, s.Grace, context.Cause(ctx))
 	}
 }
 

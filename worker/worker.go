@@ -227,18 +227,26 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 
 // slot claims and does tasks of some actions, one after the other, until claiming ends.
 func (s *shift) slot(claiming, alive context.Context, actions []string) error {
+	var next *task.Item
 	for {
-		item, err := s.client.Claim(claiming, actions...)
-		switch {
-		case claiming.Err() != nil && err != nil:
-			return nil
-		case errors.Is(err, fault.ErrCorrupt):
-			s.Log.Error("worker: malformed task, left to its timeout", "error", err)
-			continue
-		case err != nil:
-			return err
+		if next == nil {
+			item, err := s.client.Claim(claiming, actions...)
+			switch {
+			case claiming.Err() != nil && err != nil:
+				return nil
+			case errors.Is(err, fault.ErrCorrupt):
+				logMalformed(s.Log, err)
+				continue
+			case err != nil:
+				return err
+			}
+			next = &item
 		}
-		if err := s.do(claiming, alive, item); err != nil {
+		if claiming.Err() != nil {
+			return s.sessionError(alive, s.client.HandBack(alive, *next))
+		}
+		var err error
+		if next, err = s.do(claiming, alive, *next, actions); err != nil {
 			return err
 		}
 	}

@@ -40,7 +40,7 @@ func points(t *testing.T, folders ...string) (all []string) {
 var shortTTLs = append([]string{"LEASEHOLD_QUEUE_TTL=2s", "LEASEHOLD_LEASE_TTL=3s"}, fastDetection...)
 
 // steps are the operations that must be durable before they are answered.
-var steps = []string{"put", "getp", "ack", "task.claim", "task.report", "task.release", "work.issue", "work.next", "work.ingested",
+var steps = []string{"put", "getp", "ack", "task.claim", "task.next", "task.report", "task.release", "work.issue", "work.next", "work.ingested",
 	"lease.grant", "lease.extend", "lease.revoke"}
 
 // TestWhatClientsWereToldStaysTrueWhateverMomentTheCoordinatorDiesAt kills the

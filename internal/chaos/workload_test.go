@@ -143,19 +143,23 @@ func (l *workload) ingest(h *work.Held) {
 // runWorker works as a worker until its session is closed or abandoned.
 func (l *workload) runWorker(ctx context.Context, c *client, _ int, r *rand.Rand) error {
 	client := task.Client{Repo: c}
+	var tasks []task.ClaimedTask // that are not begun
 	for range 1 + r.IntN(30) {
 		if ctx.Err() != nil {
 			break
 		}
-		call, cancel := context.WithTimeout(context.Background(), time.Second)
-		item, err := client.Claim(call, dig)
-		cancel()
+		var err error
+		if len(tasks) == 0 {
+			call, cancel := context.WithTimeout(context.Background(), time.Second)
+			tasks, err = client.ClaimUpTo(call, 1, dig)
+			cancel()
+		}
 		if errors.Is(err, context.DeadlineExceeded) {
 			break // the answer may be a task that is held for this session
 		}
 		if err == nil {
-			l.claimed(item)
-			err = l.do(client, item, r)
+			l.claimed(tasks[0].Item)
+			tasks, err = l.do(client, tasks[0].Item, r)
 		}
 		if errors.Is(err, errDies) {
 			c.abandon()
@@ -170,41 +174,49 @@ func (l *workload) runWorker(ctx context.Context, c *client, _ int, r *rand.Rand
 
 var errDies = errors.New("the worker dies")
 
-// do handles one task; most tasks are completed.
-func (l *workload) do(client task.Client, item task.Item, r *rand.Rand) error {
+// do handles one task, and returns the next one if it claimed that with the last result; most
+// tasks are completed.
+func (l *workload) do(client task.Client, item task.Item, r *rand.Rand) (next []task.ClaimedTask, err error) {
 	ctx := context.Background()
 	if strings.HasSuffix(item.Subject, "13") {
-		return client.Release(ctx, item, "the soil is frozen") // every worker releases it
+		return nil, client.Release(ctx, item, "the soil is frozen") // every worker releases it
 	}
 	switch r.IntN(20) {
 	case 0:
-		return client.Release(ctx, item, "no spade")
+		return nil, client.Release(ctx, item, "no spade")
 	case 1:
-		return client.HandBack(ctx, item)
+		return nil, client.HandBack(ctx, item)
 	case 2:
-		return errDies
+		return nil, errDies
 	}
-	return l.report(ctx, client, item, func() bool { return r.IntN(20) > 0 })
+	return l.report(ctx, client, item, r.IntN(2) == 0, func() bool { return r.IntN(20) > 0 })
 }
 
-// report reports the parts in order, the last one as final, until lives returns false.
-func (l *workload) report(ctx context.Context, client task.Client, item task.Item, lives func() bool) error {
+// report reports the parts in order, the last one as final, until lives returns false. If
+// claims is set, it claims the next task with the last part.
+func (l *workload) report(ctx context.Context, client task.Client, item task.Item, claims bool, lives func() bool) (next []task.ClaimedTask, err error) {
 	for n, part := range item.Parts {
 		final := n == len(item.Parts)-1
-		err := client.Report(ctx, item, part, final, struct{}{})
+		if final && claims {
+			var refused []error
+			refused, next, err = client.Next(ctx, []task.Outcome{task.ToResolve(item, part, struct{}{})}, 1, dig)
+			err = errors.Join(append(refused, err)...)
+		} else {
+			err = client.Report(ctx, item, part, final, struct{}{})
+		}
 		switch {
 		case err == nil && final:
 			l.resolved(item)
 		case err == nil && !lives():
-			return errDies
+			return nil, errDies
 		case err != nil && final:
 			l.note(func() { l.unsure++ })
 		}
 		if err != nil {
-			return err
+			return next, err
 		}
 	}
-	return nil
+	return next, nil
 }
 
 func (l *workload) note(f func()) {
@@ -261,7 +273,7 @@ func (l *workload) doAll(ctx context.Context, tasks task.Client) {
 		item, err := tasks.Claim(ctx, dig)
 		if err == nil {
 			l.claimed(item)
-			err = l.report(ctx, tasks, item, func() bool { return true })
+			_, err = l.report(ctx, tasks, item, false, func() bool { return true })
 		}
 		if !l.continues(ctx, err) {
 			return

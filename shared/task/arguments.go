@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -93,6 +94,30 @@ func reportOf(args tuple.Tuple) (id string, result tuple.Tuple, create []byte) {
 		create, _ = args[2].([]byte)
 	}
 	return args.Str(0), result, create
+}
+
+// reportArgs returns the arguments of task.report without new tasks.
+func reportArgs(i Item, part string, final bool, body any) (tuple.Tuple, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("result of task %s: %w: %w", i.ID, fault.ErrInvalid, err)
+	}
+	r := ResultTuple{Action: i.Action, Subject: i.Subject, Part: part, Lease: i.Lease, Token: i.Token, Final: final, Body: string(data)}
+	return tuple.New(i.ID, EncodeResult(r)), nil
+}
+
+// failureArgs returns the arguments of task.release.
+func failureArgs(i Item, f Failure) tuple.Tuple {
+	return tuple.New(i.ID, i.Token, f.Reason, f.Delay.Seconds(), f.Output, f.GiveUp)
+}
+
+// handBackArgs returns the arguments of task.handback.
+func handBackArgs(i Item, delay time.Duration) tuple.Tuple {
+	args := tuple.New(i.ID, i.Token)
+	if delay > 0 {
+		args = append(args, delay.Seconds())
+	}
+	return args
 }
 
 // progressOf returns the arguments of task.extend.
@@ -295,6 +320,69 @@ func parseClaim(args tuple.Tuple) (claimWanted, error) {
 		return c, fmt.Errorf("%s: %w: want at least one action", procClaim, fault.ErrInvalid)
 	}
 	return c, nil
+}
+
+// encode returns the outcome as one of those in the arguments of task.next.
+func (o Outcome) encode() tuple.Tuple { return tuple.New(o.procedure, o.args) }
+
+var outcomeTemplate = tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
+
+// parseNext returns the arguments of task.next.
+func parseNext(args tuple.Tuple) (all []Outcome, wanted claimWanted, err error) {
+	short := tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyInt64)
+	if len(args) < 2 || !short.Matches(args[:2]) {
+		return nil, wanted, fmt.Errorf("%s: %w: the arguments must begin with %s", procNext, fault.ErrInvalid, short)
+	}
+	data := blobOf(args)
+	for len(data) > 0 {
+		t, rest, err := tuple.Decode(data)
+		if err != nil || !outcomeTemplate.Matches(t) {
+			return nil, wanted, fmt.Errorf("%s: %w: want outcomes that are %s", procNext, fault.ErrInvalid, outcomeTemplate)
+		}
+		o := Outcome{procedure: t.Str(0), args: nestedOf(t, 1)}
+		o.id = o.args.Str(0)
+		if !slices.Contains([]string{procReport, procRelease, procHandBack}, o.procedure) {
+			return nil, wanted, fmt.Errorf("%s: %w: outcome %.50q: want %s, %s or %s", procNext, fault.ErrInvalid, o.procedure, procReport, procRelease, procHandBack)
+		}
+		all, data = append(all, o), rest
+	}
+	if len(all) > MaxOutcomes {
+		return nil, wanted, fmt.Errorf("%s: %w: %d outcomes, at most %d", procNext, fault.ErrInvalid, len(all), MaxOutcomes)
+	}
+	if args.Int64(1) == 0 { // no claim
+		return all, wanted, nil
+	}
+	wanted, err = parseClaim(args[1:])
+	return all, wanted, err
+}
+
+// encodeRefusal encodes the error of one outcome, which may be nil.
+func encodeRefusal(err error) tuple.Tuple {
+	if err == nil {
+		return tuple.New("", "")
+	}
+	return tuple.New(fault.Of(err).Code, truncate(err.Error()))
+}
+
+// decodeNext returns the errors of so many outcomes, and the encoded tasks, of an answer of
+// task.next.
+func decodeNext(reply tuple.Tuple, outcomes int) (refused []error, claimed []byte, err error) {
+	data := blobOf(reply)
+	for len(data) > 0 {
+		t, rest, err := tuple.Decode(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w: %w", procNext, fault.ErrCorrupt, err)
+		}
+		var one error
+		if code := t.Str(0); code != "" {
+			one = refusal{fault.FromCode(code), t.Str(1)}
+		}
+		refused, data = append(refused, one), rest
+	}
+	if len(refused) != outcomes {
+		return nil, nil, fmt.Errorf("%s: %w: %d answers to %d outcomes", procNext, fault.ErrCorrupt, len(refused), outcomes)
+	}
+	return refused, blobOf(reply[min(1, len(reply)):]), nil
 }
 
 func decodeLimit(t tuple.Tuple) limitTuple {

@@ -28,20 +28,9 @@ func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
-	var answer []byte
-	moved := false
-	for range wanted.number {
-		e, i, more, err := p.firstFor(tx, wanted.actions)
-		moved = moved || more
-		if err != nil {
-			return nil, err
-		}
-		if e.Ref == 0 || len(answer) > 0 && len(answer)+e.Tuple.Size()+len(e.Fields)+maxCarried > maxAnswer {
-			break
-		}
-		if answer, err = p.take(tx, e, i, answer); err != nil {
-			return nil, err
-		}
+	answer, moved, err := p.claimReady(tx, wanted, maxAnswer)
+	if err != nil {
+		return nil, err
 	}
 	if len(answer) == 0 && !moved {
 		awaited := make([]space.Awaited, len(wanted.actions))
@@ -51,6 +40,25 @@ func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		return nil, tx.Wait(awaited...)
 	}
 	return tuple.New(answer), nil
+}
+
+// claimReady claims tasks that need not be waited for. They have at most so many bytes in the
+// answer, but one always fits. moved is that of firstFor.
+func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []byte, moved bool, err error) {
+	for range wanted.number {
+		e, i, more, err := p.firstFor(tx, wanted.actions)
+		moved = moved || more
+		if err != nil {
+			return nil, moved, err
+		}
+		if e.Ref == 0 || len(answer) > 0 && len(answer)+e.Tuple.Size()+len(e.Fields)+maxCarried > most {
+			break
+		}
+		if answer, err = p.take(tx, e, i, answer); err != nil {
+			return nil, moved, err
+		}
+	}
+	return answer, moved, nil
 }
 
 // take claims one task for the caller, and appends it to an answer.

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -99,12 +98,10 @@ func (c Client) Resolve(ctx context.Context, i Item, result any, create ...New) 
 }
 
 func (c Client) report(ctx context.Context, i Item, part string, final bool, body any, create []New) ([]Item, error) {
-	data, err := json.Marshal(body)
+	args, err := reportArgs(i, part, final, body)
 	if err != nil {
-		return nil, fmt.Errorf("result of task %s: %w: %w", i.ID, fault.ErrInvalid, err)
+		return nil, err
 	}
-	r := ResultTuple{Action: i.Action, Subject: i.Subject, Part: part, Lease: i.Lease, Token: i.Token, Final: final, Body: string(data)}
-	args := tuple.New(i.ID, EncodeResult(r))
 	var reply tuple.Tuple
 	if len(create) == 0 {
 		reply, err = c.call(ctx, procReport, args)
@@ -137,13 +134,12 @@ type Failure struct {
 // Release gives a task back because the caller cannot do it, but another worker might.
 // It counts the attempt; a task past its maximum becomes a dead letter.
 func (c Client) Release(ctx context.Context, i Item, reason string) error {
-	_, err := c.call(ctx, procRelease, tuple.New(i.ID, i.Token, reason))
-	return err
+	return c.Fail(ctx, i, Failure{Reason: reason})
 }
 
 // Fail is Release with more to tell.
 func (c Client) Fail(ctx context.Context, i Item, f Failure) error {
-	_, err := c.call(ctx, procRelease, tuple.New(i.ID, i.Token, f.Reason, f.Delay.Seconds(), f.Output, f.GiveUp))
+	_, err := c.call(ctx, procRelease, failureArgs(i, f))
 	return err
 }
 
@@ -153,11 +149,7 @@ func (c Client) HandBack(ctx context.Context, i Item) error { return c.HandBackF
 // HandBackFor gives a task back that no worker shall get before a delay is over. It counts
 // no attempt.
 func (c Client) HandBackFor(ctx context.Context, i Item, delay time.Duration) error {
-	args := tuple.New(i.ID, i.Token)
-	if delay > 0 {
-		args = append(args, delay.Seconds())
-	}
-	_, err := c.call(ctx, procHandBack, args)
+	_, err := c.call(ctx, procHandBack, handBackArgs(i, delay))
 	return err
 }
 

@@ -73,7 +73,7 @@ func runMachine(t *testing.T, r *rapid.T) {
 		}
 		r.Repeat(map[string]func(*rapid.T){
 			"": m.compare, "create": step(m.create), "create more": step(m.create), "create with a key": step(m.createWithKey), "claim": step(m.claimOne), "claim more": step(m.claimOne),
-			"extend": step(m.extend), "fail": step(m.failOne), "hand back": step(m.handBack), "resolve": step(m.resolveOne), "stale": step(m.late),
+			"extend": step(m.extend), "fail": step(m.failOne), "hand back": step(m.handBack), "resolve": step(m.resolveOne), "resolve and claim": step(m.next), "stale": step(m.late),
 			"cancel": step(m.cancel), "requeue": step(m.requeueOne), "discard": step(m.discard), "pause or resume": step(m.pause),
 			"set a limit": step(m.setLimit), "remove a limit": step(m.removeLimit), "time passes": step(m.timePasses),
 		})
@@ -228,6 +228,14 @@ func (m *machine) claimOne(r *rapid.T) {
 	all, err := m.workers[worker].ClaimUpTo(ctx, 1, action)
 	if err != nil {
 		require.ErrorIs(r, err, context.DeadlineExceeded)
+	}
+	m.claimed(r, all, worker, action, candidates, now)
+}
+
+// claimed checks what a worker claimed, of the tasks that it could have claimed, and has the
+// model claim it.
+func (m *machine) claimed(r *rapid.T, all []task.ClaimedTask, worker, action string, candidates []*naiveTask, now time.Time) {
+	if len(all) == 0 {
 		for _, t := range candidates {
 			require.True(r, m.othersFirst(t, worker), "task %s could have been claimed", t.ID)
 		}
@@ -288,12 +296,19 @@ func (m *machine) extend(r *rapid.T) {
 }
 
 func (m *machine) failOne(r *rapid.T) {
-	t := m.one(r, task.Claimed)
-	f := task.Failure{
+	t, f := m.one(r, task.Claimed), drawFailure(r)
+	require.NoError(r, m.workers[t.worker].Fail(m.Context(), t.item, f))
+	m.failed(t, f)
+}
+
+func drawFailure(r *rapid.T) task.Failure {
+	return task.Failure{
 		Reason: "cannot", GiveUp: rapid.SampledFrom([]bool{false, false, true}).Draw(r, "give up"),
 		Delay: time.Duration(rapid.SampledFrom([]int{0, 9}).Draw(r, "delay")) * time.Second,
 	}
-	require.NoError(r, m.workers[t.worker].Fail(m.Context(), t.item, f))
+}
+
+func (m *machine) failed(t *naiveTask, f task.Failure) {
 	m.forgetAttempt(t)
 	m.failAttempt(t, time.Now(), f.Delay, f.GiveUp)
 }
@@ -302,6 +317,10 @@ func (m *machine) handBack(r *rapid.T) {
 	t := m.one(r, task.Claimed)
 	delay := time.Duration(rapid.SampledFrom([]int{0, 9}).Draw(r, "delay")) * time.Second
 	require.NoError(r, m.workers[t.worker].HandBackFor(m.Context(), t.item, delay))
+	m.handedBack(t, delay)
+}
+
+func (m *machine) handedBack(t *naiveTask, delay time.Duration) {
 	m.forgetAttempt(t)
 	t.state, t.worker = task.Waiting, ""
 	if delay > 0 {
@@ -312,9 +331,47 @@ func (m *machine) handBack(r *rapid.T) {
 func (m *machine) resolveOne(r *rapid.T) {
 	t := m.one(r, task.Claimed)
 	require.NoError(r, m.workers[t.worker].Report(m.Context(), t.item, "", true, "done "+t.ID))
+	m.resolved(t)
+}
+
+func (m *machine) resolved(t *naiveTask) {
 	m.forgetAttempt(t)
 	t.result = fmt.Sprintf("%q", "done "+t.ID)
 	m.finish(t, task.Resolved)
+}
+
+// next ends an attempt, or one that is over, and claims the next task in the same call.
+func (m *machine) next(r *rapid.T) {
+	t := m.one(r, task.Claimed)
+	worker, action := t.worker, rapid.SampledFrom([]string{"a", "b"}).Draw(r, "action")
+	var outcomes []task.Outcome
+	var wanted []error
+	if len(m.stale) > 0 && rapid.Bool().Draw(r, "with a stale one") {
+		late := m.stale[rapid.IntRange(0, len(m.stale)-1).Draw(r, "attempt")].item
+		outcomes = append(outcomes, task.ToResolve(late, "", "late"), task.ToRelease(late, task.Failure{Reason: "late"}), task.ToHandBack(late, 0))
+		wanted = append(wanted, fault.ErrStaleToken, fault.ErrStaleToken, fault.ErrStaleToken)
+	}
+	var then func()
+	switch rapid.SampledFrom([]string{"resolve", "resolve", "release", "hand back"}).Draw(r, "outcome") {
+	case "resolve":
+		outcomes, then = append(outcomes, task.ToResolve(t.item, "", "done "+t.ID)), func() { m.resolved(t) }
+	case "release":
+		f := drawFailure(r)
+		outcomes, then = append(outcomes, task.ToRelease(t.item, f)), func() { m.failed(t, f) }
+	default:
+		outcomes, then = append(outcomes, task.ToHandBack(t.item, 9*time.Second)), func() { m.handedBack(t, 9*time.Second) }
+	}
+	refused, all, err := m.workers[worker].Next(m.Context(), outcomes, 1, action)
+	require.NoError(r, err)
+	require.Len(r, refused, len(wanted)+1)
+	for n, kind := range wanted {
+		require.ErrorIs(r, refused[n], kind)
+	}
+	require.NoError(r, refused[len(wanted)])
+	now := time.Now()
+	then()
+	m.observe(r)
+	m.claimed(r, all, worker, action, m.claimable(worker, action, now), now)
 }
 
 // late is a call about an attempt that is over; it must change nothing.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -73,7 +74,11 @@ func FuzzFramesOfTasks(f *testing.F) {
 	f.Add(encodeEnd(e, item.CreatedAt, ending{state: Resolved, note: "n", result: "1"}))
 	f.Add(tuple.New("x").Append(nil))
 	f.Add(tuple.New("", int64(0)).Append(nil))
+	f.Add(ToHandBack(item, 0).encode().Append(nil))
+	f.Add(encodeRefusal(fault.ErrStaleToken).Append(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		_, _, _ = parseNext(tuple.New(data, int64(1), "a"))
+		_, _, _ = decodeNext(tuple.New(data, data), 1)
 		if all, err := decodeNews(data); err == nil {
 			_, err := encodeNews(all)
 			_ = err // it may be too large, or have invalid data

@@ -99,6 +99,7 @@ const (
 
 const (
 	procClaim = "task.claim"
+	procNext  = "task.next"
 	procGet   = "task.get"
 
 	procExtend      = "task.extend"
@@ -144,6 +145,7 @@ type Policy struct {
 func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
 		procClaim: p.claim,
+		procNext:  p.next,
 		procGet:   p.get,
 
 		procExtend:      extend,

@@ -20,6 +20,7 @@ var claimScenarios = []scenario{
 	{"ReportsAndExtendsMoveTheTimeout", reportsMoveTimeout},
 	{"ClaimRefusesWhatIsNoAction", claimRefuses},
 	{"ClaimOfTwoActionsLeavesAThird", claimLeavesOthers},
+	{"OneCallEndsAttemptsAndClaimsTheNextTasks", endsAndClaims},
 }
 
 func claimOrder(f *fixture) {
@@ -124,4 +125,30 @@ func claimLeavesOthers(f *fixture) {
 	_, more := w.claims(dig, fill)
 	require.False(f, more)
 	require.Equal(f, plant, w.claim(plant).Action)
+}
+
+func endsAndClaims(f *fixture) {
+	w, m := f.worker("worker-1", 3), f.manager("manager-1")
+	other := f.worker("worker-2", 1)
+	for _, subject := range []string{"site-1", "site-2", "site-3", "site-4"} {
+		m.issue(toDig(subject, "a"), 0)
+	}
+	resolved, released, late := w.claim(), w.claim(), w.claim()
+	f.pass(time.Minute)
+	require.NoError(f, w.task.Extend(f.Context(), resolved))
+	require.NoError(f, w.task.Extend(f.Context(), released))
+	f.pass(taskTimeout - time.Minute)
+	require.Equal(f, late.ID, other.claim().ID)
+	refused, claimed, err := w.task.Next(f.Context(), []task.Outcome{
+		task.ToResolve(late, "a", "bones"), task.ToResolve(resolved, "a", "a coin"), task.ToRelease(released, task.Failure{Reason: "rock"}),
+	}, 3, dig)
+	require.NoError(f, err)
+	require.ErrorIs(f, refused[0], fault.ErrStaleToken)
+	require.Equal(f, []error{nil, nil}, refused[1:])
+	require.Len(f, claimed, 1)
+	require.Equal(f, "site-4", claimed[0].Subject)
+	require.Equal(f, released.ID, other.claim().ID, "another worker may try")
+	found := []string{m.ingest().Body, m.ingest().Body}
+	require.ElementsMatch(f, []string{`"bones"`, `"a coin"`}, found, "a late result is true too")
+	require.Equal(f, 1, f.total(lease.Revoked))
 }

@@ -80,7 +80,7 @@ func runFleet(t *testing.T, r *rapid.T) {
 	}
 	r.Repeat(map[string]func(*rapid.T){
 		"": f.check, "issue": f.issue, "choose": f.choose, "choose more": f.choose, "issue the choice": f.issueChoice, "claim": f.claim, "claim more": f.claim,
-		"report": f.report, "release": f.release, "hand back": f.handBack, "extend": f.extend, "late": f.late,
+		"report": f.report, "release": f.release, "hand back": f.handBack, "end and claim": f.next, "extend": f.extend, "late": f.late,
 		"a worker goes": f.workerGoes, "hold": f.hold, "ingest": f.ingest, "a manager goes": f.managerGoes,
 		"revive stuck": f.reviveStuck, "time passes": f.pass,
 	})
@@ -169,6 +169,10 @@ func (f *fleet) claim(r *rapid.T) {
 	if !ok {
 		return
 	}
+	w.takes(r, i)
+}
+
+func (w *hand) takes(r *rapid.T, i task.Item) {
 	require.NotContains(r, i.Claimants, w.repo.Session(), "it gave it back")
 	w.items = append(w.items, &held{Item: i})
 	w.items[len(w.items)-1].renew()
@@ -214,6 +218,20 @@ func (f *fleet) release(r *rapid.T) {
 func (f *fleet) handBack(r *rapid.T) {
 	w, i := f.item(r, true)
 	f.heard(r, w.task.HandBack(f.fixture.Context(), i.Item), i)
+}
+
+// next ends an attempt and claims the next task in the same call.
+func (f *fleet) next(r *rapid.T) {
+	w, i := f.item(r, true)
+	outcome := rapid.SampledFrom([]task.Outcome{
+		task.ToResolve(i.Item, "a", nil), task.ToRelease(i.Item, task.Failure{Reason: "cannot"}), task.ToHandBack(i.Item, 0),
+	}).Draw(r, "outcome")
+	refused, claimed, err := w.task.Next(f.fixture.Context(), []task.Outcome{outcome}, 1, dig)
+	require.NoError(r, err)
+	f.heard(r, refused[0], i)
+	for _, c := range claimed {
+		w.takes(r, c.Item)
+	}
 }
 
 func (f *fleet) extend(r *rapid.T) {
