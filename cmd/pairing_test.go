@@ -67,13 +67,21 @@ func (f *pairFixture) must(args ...string) {
 	require.Zero(f, code, printed)
 }
 
+// serve starts a coordinator on a data folder, and returns when it serves.
+func (f *pairFixture) serve(data string, args ...string) *process {
+	f.Helper()
+	file := filepath.Join(f.dir, data, node.AddressFile)
+	require.NoError(f, os.RemoveAll(file)) // a process that was killed has left it
+	p := start(f, f.dir, f.program, append(append(coordinatorArgs, data), args...)...)
+	p.await(func() (string, bool) { _, err := os.Stat(file); return p.text(), err == nil }, file)
+	return p
+}
+
 // whileRunning calls do while a coordinator runs on a data folder, stops it, and returns
 // its log.
 func (f *pairFixture) whileRunning(data string, do func(), args ...string) (log string) {
 	f.Helper()
-	p := start(f, f.dir, f.program, append(append(coordinatorArgs, data), args...)...)
-	file := filepath.Join(f.dir, data, node.AddressFile)
-	p.await(func() (string, bool) { _, err := os.Stat(file); return p.text(), err == nil }, file)
+	p := f.serve(data, args...)
 	do()
 	p.signal(syscall.SIGTERM)
 	require.Zero(f, p.end().ExitCode(), p.text())
@@ -194,4 +202,42 @@ func TestACommandThatChangesTheCatalogRaisesTheCounter(t *testing.T) {
 	code, printed := f.run(append(coordinatorArgs, "c")...)
 	require.Equal(t, 65, code, printed)
 	require.Contains(t, printed, "the database (catalog.db) is older than the journal")
+}
+
+// TestADatabaseThatIsExchangedBesideItsLogIsNamedAtStart exchanges only the database or only
+// its log, of a coordinator that was killed, with an older copy. SQLite would take the two for
+// one database. The refused start changes nothing, so the next one is refused too.
+func TestADatabaseThatIsExchangedBesideItsLogIsNamedAtStart(t *testing.T) {
+	t.Parallel()
+	f := newPairFixture(t)
+	kill := func() {
+		p := f.serve("c")
+		f.must("origin", "add", t.TempDir(), "--kind", "media", "--data", "c")
+		p.signal(syscall.SIGKILL)
+		p.end()
+	}
+	kill()
+	f.copy("c", "killed")
+	kill()
+	f.copy("c", "ended")
+	f.whileRunning("ended", func() {})
+	for _, exchanged := range []struct{ name, of, from, file string }{
+		{"database", "c", "older", "catalog.db"},
+		{"database of a process that was killed", "c", "killed", "catalog.db"},
+		{"log", "ended", "killed", "catalog.db-wal"},
+	} {
+		f.copy(exchanged.of, "d")
+		f.copy(filepath.Join(exchanged.from, exchanged.file), filepath.Join("d", exchanged.file))
+		for range 2 {
+			code, printed := f.run(append(coordinatorArgs, "d")...)
+			require.Equal(t, 65, code, "%s: %s", exchanged.name, printed)
+			require.Contains(t, printed, "the database (catalog.db) and its log (catalog.db-wal) are of different times", exchanged.name)
+			require.Contains(t, printed, "--accept-missing database", exchanged.name)
+		}
+		code, printed := f.run("origin", "list", "--data", "d")
+		require.Equal(t, 65, code, "%s: reading would mix them: %s", exchanged.name, printed)
+		log := f.whileRunning("d", func() {}, "--accept-missing", "database")
+		require.Contains(t, log, "catalog.db.aside-1-wal", exchanged.name)
+		f.whileRunning("d", func() {})
+	}
 }

@@ -60,8 +60,8 @@ func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error
 	if d.cfg.Journal == config.JournalMemory {
 		return open()
 	}
-	state, err := database.FindState(filepath.Join(d.cfg.Data, catalogFile))
-	if err != nil {
+	state, err := database.FindState(ctx, filepath.Join(d.cfg.Data, catalogFile))
+	if err = d.leaveMixedLog(err); err != nil {
 		return err
 	}
 	found := pairing.Found{State: state}
@@ -120,6 +120,20 @@ func (d *DataDir) accept(err error) (lost pairing.Name, refused error) {
 		return "", nil
 	}
 	return accepted, nil
+}
+
+// leaveMixedLog sets the log of the database aside if it does not belong to it and the operator
+// has accepted that. It returns all other errors.
+func (d *DataDir) leaveMixedLog(err error) error {
+	var m *pairing.Mixed
+	if !errors.As(err, &m) {
+		return err
+	}
+	if pairing.Name(d.cfg.AcceptMissing) != pairing.Database {
+		return fmt.Errorf("data folder %s: %w", d.cfg.Data, m)
+	}
+	d.log.Warn("going on without a part of the data folder, as --accept-missing says", "without", "log of the database", "reason", m)
+	return d.setAside(catalogFile, "-wal", "-shm")
 }
 
 func (d *DataDir) closeDatabase() error {

@@ -27,6 +27,8 @@ type Database struct {
 	Visits  *store.Store
 	file    *sqlfile.File
 	marks   uint64 // rows that SetMark has changed
+	last    row    // the mark in the database
+	emptied int    // how often the log was emptied when last was written
 }
 
 // Open opens the database at path, creates it if it does not exist, and migrates an older
@@ -58,7 +60,11 @@ func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string
 	}
 	catalog := sqlite.New(file, visits)
 	visits.Attach(catalog)
-	return &Database{Catalog: catalog, Visits: visits, file: file}, nil
+	d := &Database{Catalog: catalog, Visits: visits, file: file}
+	if err := file.Read(ctx, "database.Open", d.last.read); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
+	}
+	return d, nil
 }
 
 // Copy writes the database as of one moment to a new file at path, while it is used.

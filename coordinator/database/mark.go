@@ -19,8 +19,10 @@ var migrations embed.FS
 
 var pairSchema = sqlfile.Schema{Name: "pair", Migrations: migrations}
 
-// FindState returns in which state the file at path is. It does not make one.
-func FindState(path string) (pairing.State, error) {
+// FindState returns in which state the file at path is. It does not make one, and changes
+// nothing. No process may have the file open. A *pairing.Mixed means that the file and its
+// log do not belong together, so that it must not be opened with the log.
+func FindState(ctx context.Context, path string) (pairing.State, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -30,39 +32,78 @@ func FindState(path string) (pairing.State, error) {
 	case info.Size() == 0:
 		return pairing.Empty, nil
 	}
-	return pairing.Present, nil
+	if logged, err := sqlfile.HasLog(path); err != nil || !logged {
+		return pairing.Present, err
+	}
+	return pairing.Present, checkLog(ctx, path)
+}
+
+// checkLog compares the mark in the file itself with the mark that the log makes of it. A
+// file that cannot be read without its log is one whose process was killed while it wrote
+// the log back.
+func checkLog(ctx context.Context, path string) error {
+	var alone, both row
+	if sqlfile.ReadUnchanged(ctx, path, false, alone.read) != nil {
+		return nil
+	}
+	err := sqlfile.ReadUnchanged(ctx, path, true, both.read)
+	foreign := alone.mark.Instance != "" && alone.mark.Instance != both.mark.Instance
+	if err != nil || foreign || alone.mark.Counter < both.inFile || alone.mark.Counter > both.mark.Counter {
+		return &pairing.Mixed{File: alone.mark, Log: both.mark}
+	}
+	return nil
+}
+
+// row is the mark as the database keeps it.
+type row struct {
+	mark pairing.Mark
+	// inFile is the counter that the file has at least without its log. With a file that
+	// has less, the log was not written.
+	inFile uint64
+}
+
+// read reads the row, if there is one. A file from before the first mark has no table.
+func (r *row) read(c *sqlfile.Conn) error {
+	if tables, err := c.Number("SELECT count(*) FROM pragma_table_info('pair') WHERE name = 'in_file'"); err != nil || tables == 0 {
+		return err
+	}
+	var at int64
+	ok, err := c.One("SELECT instance, counter, confirmed, at, other, in_file FROM pair", nil,
+		sqlfile.Into(&r.mark.Instance, &r.mark.Counter, &r.mark.Confirmed, &at, &r.mark.Other, &r.inFile))
+	if ok {
+		r.mark.At = time.Unix(0, at)
+	}
+	return err
 }
 
 // Mark returns the mark that keeps the database and a journal together. Its Instance is
 // empty if there is none.
-func (d *Database) Mark(ctx context.Context) (m pairing.Mark, err error) {
-	err = d.file.Read(ctx, "database.Mark", func(c *sqlfile.Conn) error {
-		var at int64
-		ok, err := c.One("SELECT instance, counter, confirmed, at, other FROM pair", nil,
-			sqlfile.Into(&m.Instance, &m.Counter, &m.Confirmed, &at, &m.Other))
-		if ok {
-			m.At = time.Unix(0, at)
-		}
-		return err
-	})
-	return m, err
+func (d *Database) Mark(ctx context.Context) (pairing.Mark, error) {
+	var r row
+	err := d.file.Read(ctx, "database.Mark", r.read)
+	return r.mark, err
 }
 
 // SetMark writes the mark. It is durable when SetMark returns nil. SetMark and Changes
 // must not be called concurrently.
 func (d *Database) SetMark(ctx context.Context, m pairing.Mark) error {
-	err := setMark(ctx, d.file, m)
-	if err == nil {
-		d.marks++
+	if d.file.LogEmptied() > d.emptied {
+		d.last.inFile = d.last.mark.Counter // it was written before the log was emptied
 	}
-	return err
+	next := row{mark: m, inFile: d.last.inFile}
+	if err := next.write(ctx, d.file); err != nil {
+		return err
+	}
+	d.marks++
+	d.last, d.emptied = next, d.file.LogEmptied()
+	return nil
 }
 
-func setMark(ctx context.Context, file *sqlfile.File, m pairing.Mark) error {
+func (r row) write(ctx context.Context, file *sqlfile.File) error {
 	return file.Write(ctx, "database.SetMark", func(c *sqlfile.Conn) error {
-		return c.Exec(`INSERT INTO pair (id, instance, counter, confirmed, at, other) VALUES (1, ?1, ?2, ?3, ?4, ?5)
-			ON CONFLICT (id) DO UPDATE SET instance = ?1, counter = ?2, confirmed = ?3, at = ?4, other = ?5`,
-			m.Instance, int64(m.Counter), int64(m.Confirmed), m.At.UnixNano(), m.Other)
+		return c.Exec(`INSERT INTO pair (id, instance, counter, confirmed, at, other, in_file) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
+			ON CONFLICT (id) DO UPDATE SET instance = ?1, counter = ?2, confirmed = ?3, at = ?4, other = ?5, in_file = ?6`,
+			r.mark.Instance, int64(r.mark.Counter), int64(r.mark.Confirmed), r.mark.At.UnixNano(), r.mark.Other, int64(r.inFile))
 	})
 }
 
@@ -97,5 +138,5 @@ func WriteMark(ctx context.Context, path string, m pairing.Mark) (err error) {
 		return fmt.Errorf("database %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	return setMark(ctx, file, m)
+	return row{mark: m}.write(ctx, file)
 }

@@ -70,7 +70,7 @@ var rules = []importRule{
 	{"shared/catalog/sqlite", []string{"shared/catalog!", "shared/sqlfile", "shared/fault", "models"}, []string{"shared/catalog/catalogtest"}, "the catalog does not depend on spaces"},
 	{"shared/catalog/remote", []string{"shared/catalog!", "shared/apiclient", "shared/apitypes", "shared/fault", "models"}, nil, "a remote catalog uses only the API"},
 	{"shared/pairing", []string{"shared/fault", "shared/failpoint"}, nil, "a pairing does not depend on what the two stores contain"},
-	{"shared/backup", []string{"shared/fault"}, nil, "a backup copies files and does not read them"},
+	{"shared/backup", []string{"shared/fault", "shared/failpoint"}, nil, "a backup copies files and does not read them"},
 	{"shared/apitypes", []string{"shared/catalog!", "models"}, nil, "documents of the API are data, and import only what they contain"},
 	{"shared/apiclient", []string{"shared/apitypes", "shared/catalog!", "shared/fault", "models"}, nil, "a client of the API does not need the coordinator"},
 	{"shared/audio", []string{"shared/fault", "shared/platform"}, nil, "audio is a library of its own"},

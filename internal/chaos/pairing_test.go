@@ -163,9 +163,12 @@ func (x *exchange) mistake() (what string, undo func()) {
 		remove(names...)
 		require.NoError(t, os.CopyFS(x.dir, existing(t, x.folder(x.r.IntN(x.rounds)), names...)))
 	}
-	n := x.r.IntN(5)
+	n := x.r.IntN(6)
 	if x.rounds == 0 && n >= 3 {
 		n = 0
+	}
+	if _, err := os.Stat(filepath.Join(last, "catalog.db-wal")); n == 5 && err != nil {
+		n = 4 // it was stopped, not killed
 	}
 	switch n {
 	case 0:
@@ -179,6 +182,9 @@ func (x *exchange) mistake() (what string, undo func()) {
 	case 3:
 		from("journal")
 		return "the journal (journal) is older", undo
+	case 5:
+		from("catalog.db")
+		return "the database (catalog.db) and its log (catalog.db-wal) are of different times", undo
 	}
 	from("catalog.db", "catalog.db-wal", "catalog.db-shm")
 	return "the database (catalog.db) is older", undo

@@ -9,6 +9,11 @@
 // constants + 1 and - 1. Mutants that do not compile are replaced by others. The same seed
 // chooses the same mutants as long as the code is the same.
 //
+// Of the tests, only those run that cover the changed line, and those that take less time run first.
+// For that each test of a package runs once by itself, when the first mutant of the package is tested.
+// A mutant that no test covers survives without a run. What other processes run, which tests
+// start, does not count.
+//
 // It never writes into the source tree: a mutant is an overlay of the build (go test
 // -overlay). A mutant whose tests take longer than the time limit counts as killed.
 // Statements that only log are not dropped. Some survivors are equivalent to the original,
@@ -62,6 +67,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	t.mutated = packages
 	all, err := candidates(packages, *at)
 	if err != nil {
 		return err

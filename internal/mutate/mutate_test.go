@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -82,7 +83,13 @@ func Fail(err error) error {
 import "testing"
 
 func TestBound(t *testing.T) {
-	if Bound(` + testedBound + `) || !Bound(10) || Fail(nil) != nil {
+	if Bound(` + testedBound + `) || !Bound(10) {
+		t.Fatal("wrong")
+	}
+}
+
+func TestFail(t *testing.T) {
+	if Fail(nil) != nil {
 		t.Fatal("wrong")
 	}
 }
@@ -127,4 +134,24 @@ func TestAPlaceWithoutMutantsIsAnError(t *testing.T) {
 	module(t, "9")
 	require.ErrorContains(t, run(t.Context(), []string{"-at", "p.go:1", "."}, &bytes.Buffer{}), "no mutants in .")
 	require.ErrorContains(t, run(t.Context(), []string{"-at", "p.go:x", "."}, &bytes.Buffer{}), "want FILE or FILE:LINE")
+}
+
+func TestOnlyTestsThatCoverTheLineRun(t *testing.T) {
+	module(t, "9")
+	packages, err := list(t.Context(), []string{"."})
+	require.NoError(t, err)
+	s, err := measure(t.Context(), packages[0], "", packages, time.Minute)
+	require.NoError(t, err)
+	for line, want := range map[int][]string{4: {"TestBound"}, 8: {"TestFail"}, 2: {"TestBound", "TestFail"}} {
+		var names []string
+		for _, m := range s.covering(candidate{pkg: packages[0], mutant: mutant{file: "p.go", line: line}}) {
+			names = append(names, m.name)
+		}
+		require.ElementsMatch(t, want, names, line)
+	}
+	require.NoError(t, os.Remove("p_test.go"))
+	var out bytes.Buffer
+	require.NoError(t, os.WriteFile("p_test.go", []byte("package example\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n"), 0o600))
+	require.NoError(t, run(t.Context(), []string{"-at", "p.go:4", "-sample", "0", "."}, &out))
+	require.Contains(t, out.String(), "SURVIVED p.go:4: operator swapped")
 }

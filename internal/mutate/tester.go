@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -69,14 +70,30 @@ func list(ctx context.Context, patterns []string) ([]goPackage, error) {
 
 // tester runs tests with mutants.
 type tester struct {
-	limit  time.Duration
-	only   string      // pattern of the tests that run; empty: all
-	more   []goPackage // tested too if the own tests pass
-	passes map[string]bool
+	limit   time.Duration
+	only    string      // pattern of the tests that run; empty: all
+	mutated []goPackage // that mutants are of
+	more    []goPackage // tested too if the own tests of a package pass
+	suites  map[string]*suite
 }
 
-// test returns the verdict on a mutant. The tests must pass without it, so the first
-// mutant of a package costs a run of the unchanged tests.
+// suite returns the tests of a package, which are measured once.
+func (t *tester) suite(ctx context.Context, p goPackage) (*suite, error) {
+	if s := t.suites[p.ImportPath]; s != nil || !p.hasTests() {
+		return s, nil
+	}
+	s, err := measure(ctx, p, t.only, t.mutated, t.limit)
+	if err != nil {
+		return nil, err
+	}
+	if t.suites == nil {
+		t.suites = map[string]*suite{}
+	}
+	t.suites[p.ImportPath] = s
+	return s, nil
+}
+
+// test returns the verdict on a mutant. Only tests that run its line can notice it.
 func (t *tester) test(ctx context.Context, c candidate) (verdict, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -87,39 +104,54 @@ func (t *tester) test(ctx context.Context, c candidate) (verdict, error) {
 	if err != nil {
 		return "", err
 	}
-	result := survives
+	if goTool(ctx, c.pkg, "build", "-o", os.DevNull, "-overlay", overlay, c.pkg.ImportPath) != nil {
+		return doesNotCompile, ctx.Err()
+	}
 	for _, p := range append([]goPackage{c.pkg}, t.more...) {
-		if !p.hasTests() {
-			continue
-		}
-		if err := t.unchanged(ctx, dir, p); err != nil {
+		s, err := t.suite(ctx, p)
+		if err != nil {
 			return "", err
 		}
-		if result, err = t.runTests(ctx, dir, p, overlay); err != nil || result != survives {
+		if s == nil {
+			continue
+		}
+		result, err := t.testWith(ctx, s, c, filepath.Join(dir, "tests"), overlay)
+		if err != nil || result != survives {
 			return result, err
 		}
 	}
-	return result, nil
+	return survives, nil
 }
 
-// unchanged returns an error if the tests of a package fail without a mutant, because
-// then all mutants would count as killed.
-func (t *tester) unchanged(ctx context.Context, dir string, p goPackage) error {
-	if t.passes[p.ImportPath] {
-		return nil
+// quick is how long the tests take that run first: most mutants need no others.
+const quick = time.Second
+
+// testWith compiles the tests of a package with a mutant, and runs those that can notice it.
+func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, overlay string) (verdict, error) {
+	tests := s.covering(c)
+	if len(tests) == 0 {
+		return survives, nil
 	}
-	result, err := t.runTests(ctx, dir, p, "")
-	if err != nil {
-		return err
+	if goTool(ctx, s.pkg, "test", "-c", "-vet=off", "-o", binary, "-overlay", overlay, s.pkg.ImportPath) != nil {
+		return doesNotCompile, ctx.Err()
 	}
-	if result != survives {
-		return fmt.Errorf("%s: the tests fail or exceed %s without a mutant: fix them first", p.ImportPath, t.limit)
+	for len(tests) > 0 {
+		n, all := 0, time.Duration(0)
+		for ; n < len(tests) && (n == 0 || all < quick || tests[0].took >= quick); n++ {
+			all += tests[n].took
+		}
+		var names []string
+		for _, m := range tests[:n] {
+			names = append(names, m.name)
+		}
+		// A test that took a second may take many if the machine is busy.
+		result, err := runTests(ctx, s.pkg, binary, names, min(t.limit, 20*time.Second+5*all))
+		if err != nil || result != survives {
+			return result, err
+		}
+		tests = tests[n:]
 	}
-	if t.passes == nil {
-		t.passes = map[string]bool{}
-	}
-	t.passes[p.ImportPath] = true
-	return nil
+	return survives, nil
 }
 
 // writeOverlay writes the mutated file and the overlay that puts it in the place of the
@@ -141,19 +173,20 @@ func writeOverlay(dir string, c candidate) (string, error) {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-// runTests compiles the tests of a package and runs them within the time limit.
-func (t *tester) runTests(ctx context.Context, dir string, p goPackage, overlay string) (verdict, error) {
-	binary := filepath.Join(dir, "tests")
-	args := []string{"test", "-c", "-vet=off", "-o", binary}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
+// goTool runs the go command in the folder of a package. Its error has what it printed.
+func goTool(ctx context.Context, p goPackage, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = p.Dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s %s: %w: %s", args[0], p.ImportPath, err, text)
 	}
-	build := exec.CommandContext(ctx, "go", append(args, p.ImportPath)...)
-	build.Dir = p.Dir
-	if err := build.Run(); err != nil {
-		return doesNotCompile, ctx.Err()
-	}
-	tests := exec.CommandContext(ctx, binary, "-test.failfast", "-test.run", t.only, "-test.timeout", t.limit.String())
+	return nil
+}
+
+// runTests runs tests of a package within a time limit.
+func runTests(ctx context.Context, p goPackage, binary string, names []string, limit time.Duration, more ...string) (verdict, error) {
+	args := append([]string{"-test.failfast", "-test.run", "^(" + strings.Join(names, "|") + ")$", "-test.timeout", limit.String()}, more...)
+	tests := exec.CommandContext(ctx, binary, args...)
 	tests.Dir = p.Dir
 	tests.WaitDelay = time.Second // of programs that the tests started and that live on
 	begun := time.Now()
@@ -163,7 +196,7 @@ func (t *tester) runTests(ctx context.Context, dir string, p goPackage, overlay 
 		return "", ctx.Err()
 	case err == nil:
 		return survives, nil
-	case time.Since(begun) >= t.limit:
+	case time.Since(begun) >= limit:
 		return timedOut, nil
 	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 )
 
@@ -44,6 +45,7 @@ func Make(ctx context.Context, dest string, of Source, parts ...Part) (err error
 			return fmt.Errorf("backup of %s to %s: %w", p.Name, dest, unusable(err))
 		}
 	}
+	failpoint.Reached("backup.copied", "")
 	if err := errors.Join(list(ctx, temp, of), syncTree(temp)); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
 	}
@@ -83,9 +85,11 @@ func absent(path string) error {
 
 // publish gives a finished folder its name.
 func publish(temp, dest string) error {
+	failpoint.Reached("publish.before", "")
 	if err := os.Rename(temp, dest); err != nil {
 		return unusable(err)
 	}
+	failpoint.Reached("publish.after", "")
 	return sync(filepath.Dir(dest))
 }
 

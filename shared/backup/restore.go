@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
 )
 
@@ -40,6 +41,7 @@ func restore(ctx context.Context, src, data string, prepare func(dir string) err
 	if err := os.CopyFS(temp, os.DirFS(src)); err != nil {
 		return unusable(err)
 	}
+	failpoint.Reached("restore.copied", "")
 	if err := check(ctx, temp); err != nil {
 		return fmt.Errorf("the copy: %w", err)
 	}
@@ -49,6 +51,7 @@ func restore(ctx context.Context, src, data string, prepare func(dir string) err
 	if err := prepare(temp); err != nil {
 		return unusable(err)
 	}
+	failpoint.Reached("restore.prepared", "")
 	if err := syncTree(temp); err != nil {
 		return unusable(err)
 	}

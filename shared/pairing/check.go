@@ -45,6 +45,20 @@ type Mismatch struct {
 // Is makes it a fault.ErrCorrupt.
 func (m *Mismatch) Is(target error) bool { return target == fault.ErrCorrupt }
 
+// Mixed is the error of a database whose file and log do not belong together, because one
+// of them was exchanged. It is fault.ErrCorrupt.
+type Mixed struct{ File, Log Mark }
+
+// Is makes it a fault.ErrCorrupt.
+func (m *Mixed) Is(target error) bool { return target == fault.ErrCorrupt }
+
+// Error names the mistake, and the option to go on without the log.
+func (m *Mixed) Error() string {
+	return fmt.Sprintf("the database (catalog.db) and its log (catalog.db-wal) are of different times: the file was last written %s, the log %s. "+
+		"Put back the one that was exchanged, or restore a backup. To go on with the file as it was then, without what the log has: --accept-missing %s. The log is kept beside it under a new name",
+		timeText(m.File.At), timeText(m.Log.At), Database)
+}
+
 func (m *Mismatch) found(n Name) Found {
 	if n == Database {
 		return m.Database

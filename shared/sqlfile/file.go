@@ -40,6 +40,7 @@ type File struct {
 	closed     bool
 	logLimit   int64         // bytes of the log at which it is written back
 	longest    time.Duration // that a transaction kept the writer
+	emptied    int           // how often all of the log was written back
 
 	readers chan *Conn    // those that are free; nil for Memory
 	done    chan struct{} // closed by Close
@@ -80,6 +81,7 @@ func (f *File) open(ctx context.Context, format Format) error {
 	if err := f.migrate(format); err != nil || f.path == Memory {
 		return err
 	}
+	f.emptyLog() // that a process which was killed has left
 	f.readers = make(chan *Conn, maxReaders)
 	for range maxReaders {
 		c, err := f.connect(ctx, append(slices.Clone(format.Pragmas), "query_only=ON", "cache_size=-8192")...)
@@ -272,13 +274,32 @@ func (f *File) writeLogBack(ctx context.Context) {
 	}
 	began := time.Now()
 	defer func() { f.longest = max(f.longest, time.Since(began)) }()
+	f.emptyLog()
+}
+
+// emptyLog copies the log into the file, and begins it again if no reader needs it. The
+// caller has the turn, or is open. Errors are left to the next attempt.
+func (f *File) emptyLog() {
 	// With a busy timeout the writer would be kept until the last reader is done.
 	if f.writer.pragmas("busy_timeout=0", "wal_checkpoint(TRUNCATE)", "busy_timeout=5000") != nil {
 		return
 	}
-	if log, err := os.Stat(f.path + "-wal"); err == nil {
-		f.logLimit = log.Size() + checkpointBytes
+	log, err := os.Stat(f.path + "-wal")
+	if err != nil {
+		return
 	}
+	f.logLimit = log.Size() + checkpointBytes
+	if log.Size() == 0 {
+		f.emptied++
+	}
+}
+
+// LogEmptied returns how often since Open all that was written was in the file itself, not
+// only in its log.
+func (f *File) LogEmptied() int {
+	<-f.turn
+	defer func() { f.turn <- struct{}{} }()
+	return f.emptied
 }
 
 // LongestWrite is the longest time since Open for which one transaction kept the

@@ -1,0 +1,65 @@
+//go:build linux
+
+package chaos
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestABackupOrARestoreThatIsKilledIsThereWholeOrNotAtAll kills both commands at each step. Afterwards the
+// target is as it was, and the command can be repeated; or it is complete, and refuses to
+// be written again.
+func TestABackupOrARestoreThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, fastDetection...)
+	olderFolder(t, h.dir)
+	h.mustStart()
+	h.signal(15)
+	require.True(t, h.waitEnd(waitLimit))
+	kept := filepath.Join(t.TempDir(), "kept")
+	command := func(failpoint string, args ...string) *process {
+		p := launch(t, append([]string{"FAILPOINT=" + failpoint}, h.env...), program, args...)
+		require.True(t, p.waitEnd(waitLimit), p.output())
+		return p
+	}
+	for i, kill := range points(t, "shared/backup/make.go") {
+		path := fmt.Sprint(kept, i)
+		require.True(t, command(kill+":1", "backup", path).killed(), kill)
+		if _, err := os.Stat(path); os.IsNotExist(err) {
+			require.Zero(t, command("", "backup", path).code(), kill)
+		}
+		require.NotZero(t, command("", "backup", path).code(), "%s: it is complete, and is not overwritten", kill)
+		kept = path
+	}
+	for _, kill := range append(points(t, "shared/backup/restore.go"), "publish.before", "publish.after") {
+		h.restoreKilled(kept, kill, false)
+		h.restoreKilled(kept, kill, true)
+	}
+}
+
+// restoreKilled kills a restore into a folder that is empty or does not exist, repeats it,
+// and starts a coordinator on the folder.
+func (h *fixture) restoreKilled(kept, kill string, exists bool) {
+	t := h.t
+	target := fixtureAt(t, filepath.Join(t.TempDir(), "data"), fastDetection...)
+	if exists {
+		require.NoError(t, os.Mkdir(target.dir, 0o700))
+	}
+	p := launch(t, append([]string{"FAILPOINT=" + kill + ":1"}, target.env...), program, "restore", kept)
+	require.True(t, p.waitEnd(waitLimit) && p.killed(), "%s: %s", kill, p.output())
+	if text, code := target.run("restore", kept); code != 0 {
+		require.Equal(t, "publish.after", kill, text)
+		require.Contains(t, text, "it is not empty")
+	}
+	target.mustStart()
+	require.Equal(t, 1, target.notes(), kill)
+	origins, code := target.run("origin", "list", "--json")
+	require.Zero(t, code, origins)
+	require.Contains(t, origins, `"o-1"`, kill)
+	target.kill()
+}

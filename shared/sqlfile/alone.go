@@ -1,0 +1,44 @@
+package sqlfile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// HasLog reports whether the file at path has a log, which a process that was killed leaves.
+func HasLog(path string) (bool, error) {
+	info, err := os.Stat(path + "-wal")
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Size() > 0, err
+}
+
+// ReadUnchanged calls do with the file at path, with its log or as if it had none, and
+// changes neither. No process may have the file open. Errors are as of File.Read.
+func ReadUnchanged(ctx context.Context, path string, withLog bool, do func(*Conn) error) (err error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	mode := "immutable=1"
+	if withLog {
+		mode = "mode=ro"
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: mode}).String())
+	if err != nil {
+		return err
+	}
+	f := &File{path: abs, db: db}
+	defer func() { err = wrap(fmt.Sprintf("read %s", path), errors.Join(err, f.release())) }()
+	c, err := f.connect(ctx)
+	if err != nil {
+		return err
+	}
+	return do(c)
+}
