@@ -55,6 +55,9 @@ type Config struct {
 	Memory *memory.Budget      // nil: no limit
 	MaxTTL time.Duration       // of sessions that are restored from the journal; 0: no limit
 	Retain space.HistoryLimits // of the ended tasks that are kept; the zero limits are DefaultRetain
+	// Decorate, if not nil, wraps the connection of each session in this process: tests make
+	// it refuse calls.
+	Decorate func(space.Conn) space.Conn
 }
 
 // Coordinator is one set of spaces. Its methods may be called concurrently.
@@ -63,7 +66,6 @@ type Coordinator struct {
 	engine    *engine.Engine
 	lost      chan string // ids of sessions
 	durations durations
-	decorate  func(space.Conn) space.Conn // wraps the coordinator's own session in tests; nil: none
 }
 
 // DefaultRetain are the limits of the ended tasks that are kept.
@@ -163,14 +165,11 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 }
 
 func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
-	conn, err := c.engine.Connect(ctx, SessionID("coordinator"), 0)
+	own, err := c.Connect(ctx, "coordinator", 0)
 	if err != nil {
 		return err
 	}
-	if c.decorate != nil {
-		conn = c.decorate(conn)
-	}
-	repo := space.Retrying(space.Over(conn), &retry.Loop{Message: "coordinator: the spaces refuse calls for now; repeating them", Log: c.Log})
+	repo := space.Retrying(own, &retry.Loop{Message: "coordinator: the spaces refuse calls for now; repeating them", Log: c.Log})
 	for _, d := range definitions() {
 		if err := repo.Create(ctx, d.Name, d.Options); err != nil {
 			return err
@@ -205,7 +204,14 @@ func ended(ctx context.Context, err error) error {
 // Connect opens a session of a mode, with a new id each time. The session is lost after
 // ttl without a heartbeat; 0 means never.
 func (c *Coordinator) Connect(ctx context.Context, mode string, ttl time.Duration) (space.Repository, error) {
-	return c.engine.Session(ctx, SessionID(mode), ttl)
+	conn, err := c.engine.Connect(ctx, SessionID(mode), ttl)
+	if err != nil {
+		return nil, err
+	}
+	if c.Decorate != nil {
+		conn = c.Decorate(conn)
+	}
+	return space.Over(conn), nil
 }
 
 // Engine returns the engine at which gates open sessions.

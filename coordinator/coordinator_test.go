@@ -43,8 +43,7 @@ type bench struct {
 
 func inBubble(t *testing.T, f func(b *bench)) { inBubbleWith(t, nil, f) }
 
-// inBubbleWith is inBubble with the coordinator's own session decorated, unless decorate
-// is nil.
+// inBubbleWith is inBubble with the sessions decorated, unless decorate is nil.
 func inBubbleWith(t *testing.T, decorate func(space.Conn) space.Conn, f func(b *bench)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,9 +55,9 @@ func inBubbleWith(t *testing.T, decorate func(space.Conn) space.Conn, f func(b *
 		}
 		c, err := coordinator.New(t.Context(), coordinator.Config{
 			Journal: &journal.Memory{}, Catalog: db.Catalog, Visits: db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
+			Decorate: decorate,
 		})
 		require.NoError(t, err)
-		c.Decorate(decorate)
 		ctx, stop := context.WithCancel(context.Background())
 		ready, done := make(chan struct{}), make(chan error, 1)
 		go func() { done <- c.Run(ctx, func() { close(ready) }) }()

@@ -105,7 +105,7 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Event), budget *memory.Budget) coordinator.Config {
 	return coordinator.Config{
 		Journal: spaces, Catalog: d.Catalog, Visits: d.Visits, Trace: traced, Log: d.log,
-		Memory: budget, MaxTTL: d.cfg.SessionMaxTTL, Retain: retain(d.cfg),
+		Memory: budget, MaxTTL: d.cfg.SessionMaxTTL, Retain: retain(d.cfg), Decorate: d.decorate,
 		Visit: visit.Policy{Timeout: visitTimeout},
 		Work: work.Policy{
 			Task:     task.Policy{MaxAttempts: int64(d.cfg.MaxAttempts), Backoff: d.cfg.ReleaseBackoff},

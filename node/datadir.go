@@ -23,6 +23,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/pairing"
+	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
 	"leasehold/shared/status"
@@ -54,7 +55,8 @@ type DataDir struct {
 	journal  *pairedJournal // of pair
 	unpaired error          // why database and journal do not belong together: only the database is used
 
-	forwarder *status.Forwarder // to the space "log" of a coordinator that runs on the folder
+	forwarder *status.Forwarder           // to the space "log" of a coordinator that runs on the folder
+	decorate  func(space.Conn) space.Conn // see coordinator.Config
 }
 
 // OpenDataDir locks the data folder of cfg, makes it if it does not exist, and opens its
