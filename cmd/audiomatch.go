@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/match"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 )
 
 // matchOptions are the flags of `leasehold audio match`.
@@ -49,10 +51,10 @@ func (a *app) newAudioMatch() *cobra.Command {
 		Long: `Find where the clips of a folder are played in recordings. Nothing else is
 needed: no coordinator, no data folder. A file or clip that cannot be read is
 reported, and the others are searched; the exit code is then 1. A recording
-that breaks off is searched up to there. FILE - is standard input: a live
-stream too, whose findings are printed about a minute after they are played
-(with --json or --format labels).`,
-		Example: "  curl -s http://radio.example/live |\n    leasehold audio match --clips FOLDER --json -",
+that breaks off is searched up to there. FILE may be an http or https URL, and
+- is standard input. Of a live stream, which does not end, findings are printed
+about a minute after they are played (with --json or --format labels).`,
+		Example: "  leasehold audio match --clips FOLDER --json http://radio.example/live\n  arecord -f cd | leasehold audio match --clips FOLDER --format labels -",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	o.out = bindOutput(c)
@@ -64,8 +66,9 @@ stream too, whose findings are printed about a minute after they are played
 	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and finds no clip at another speed")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{formatTable, formatLabels}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if o.exact && slices.Contains(files, stdin) {
-			return usagef("--exact reads a recording several times and cannot be combined with standard input")
+		once := slices.ContainsFunc(files, func(path string) bool { return path == stdin || isURL(path) })
+		if o.exact && once {
+			return usagef("--exact reads a recording several times and cannot be combined with standard input or a URL")
 		}
 		if err := o.check(); err != nil {
 			return err
@@ -187,10 +190,17 @@ func (f *finder) search(ctx context.Context, path string) error {
 // stdin is the argument that names standard input.
 const stdin = "-"
 
-// openEpisode opens a file, standard input, or a pipe that has a name.
+// openEpisode opens a file, standard input, a pipe that has a name, or a URL.
 func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 	if path == stdin {
 		return audio.OpenReader(ctx, os.Stdin)
+	}
+	if isURL(path) {
+		live, err := fetch.Stream(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return audio.OpenReader(ctx, live)
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		f, err := os.Open(path)
@@ -200,6 +210,10 @@ func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 		return audio.OpenReader(ctx, f)
 	}
 	return audio.Open(ctx, path)
+}
+
+func isURL(path string) bool {
+	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
 }
 
 func (f *finder) searchExactly(ctx context.Context, path string) error {
