@@ -11,7 +11,7 @@
 // such a way that it would come back if the slot died), resolves it with a result, and
 // consumes a result, all the time:
 //
-//	leasehold   CreateAll, ClaimUpTo, Resolve (which puts a result tuple), get of that tuple
+//	leasehold   CreateAll, Next (which resolves with a result tuple, and claims), get of that tuple
 //	Redis       LPUSH, BLMOVE to a list of the slot, MULTI LREM LPUSH EXEC, BRPOP
 //	Asynq       Enqueue, a handler that LPUSHes its result, BRPOP of it
 //	River       Insert, a worker that records its output, the event of its completion

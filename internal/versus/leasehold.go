@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"leasehold/models"
@@ -75,6 +75,7 @@ type leaseholdSlot struct {
 	creator, worker task.Client
 	action          string
 	batch           int
+	claimed         []task.ClaimedTask // with the results of the tasks before
 }
 
 func (l *leasehold) begin(ctx context.Context, slots, batch int) (turns []func() error, err error) {
@@ -90,58 +91,57 @@ func (l *leasehold) begin(ctx context.Context, slots, batch int) (turns []func()
 		return nil, err
 	}
 	for range slots {
-		turns = append(turns, s.turn)
+		slot := s
+		turns = append(turns, slot.turn)
 	}
 	return turns, nil
 }
 
-func (s leaseholdSlot) turn() error {
+// turn claims its next tasks in the call that ends those before, as a worker does.
+func (s *leaseholdSlot) turn() error {
 	if _, err := s.creator.CreateAll(s.ctx, newTasks(s.action, s.batch)...); err != nil {
 		return err
 	}
 	for done := 0; done < s.batch; {
-		tasks, err := s.worker.ClaimUpTo(s.ctx, s.batch-done, s.action)
-		if err != nil {
+		if len(s.claimed) == 0 {
+			var err error
+			if s.claimed, err = s.worker.ClaimUpTo(s.ctx, s.batch-done, s.action); err != nil {
+				return err
+			}
+		}
+		outcomes := make([]task.Outcome, len(s.claimed))
+		for n, c := range s.claimed {
+			outcomes[n] = task.ToResolve(c.Item, "", json.RawMessage(data))
+		}
+		refused, next, err := s.worker.Next(s.ctx, outcomes, s.batch, s.action)
+		if err = errors.Join(append(refused, err)...); err != nil {
 			return err
 		}
-		done += len(tasks)
-		if err := each(len(tasks), func(n int) error {
-			_, err := s.worker.Resolve(s.ctx, tasks[n].Item, json.RawMessage(data))
-			return err
-		}); err != nil {
-			return err
-		}
+		s.claimed, done = next, done+len(outcomes)
 	}
-	result := task.AnyResult(s.action)
-	return each(s.batch, func(int) error {
-		_, err := s.creator.Repo.Space(task.Result).Get(s.ctx, result)
-		return err
-	})
+	return s.consume()
 }
 
-// each calls f for 0 to n-1, eight at a time.
-func each(n int, f func(n int) error) error {
-	if n == 1 {
-		return f(0)
-	}
-	next, failed := make(chan int), make(chan error, n)
-	var running sync.WaitGroup
-	for range min(n, 8) {
-		running.Go(func() {
-			for k := range next {
-				if err := f(k); err != nil {
-					failed <- err
-				}
+// consume takes as many results as the slot has made: those that are there, or else it waits
+// for one.
+func (s *leaseholdSlot) consume() error {
+	results, wanted := s.creator.Repo.Space(task.Result), task.AnyResult(s.action)
+	for left := s.batch; left > 0; {
+		if left > 1 {
+			all, err := results.GetUpTo(s.ctx, wanted, left)
+			if err != nil {
+				return err
 			}
-		})
+			if left -= len(all); len(all) > 0 {
+				continue
+			}
+		}
+		if _, err := results.Get(s.ctx, wanted); err != nil {
+			return err
+		}
+		left--
 	}
-	for k := range n {
-		next <- k
-	}
-	close(next)
-	running.Wait()
-	close(failed)
-	return <-failed
+	return nil
 }
 
 func (l *leasehold) end() error {

@@ -124,13 +124,13 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	} else {
 		created, err := task.CreateIn(tx, s.newTask())
 		switch {
-		case errors.Is(err, fault.ErrInvalid), errors.Is(err, fault.ErrTooLarge):
+		case errors.Is(err, fault.ErrOverloaded):
+			return nil, err // it passes, and the due time is still to be served
+		case err != nil:
 			s.Note = fmt.Sprintf("no task for %s: %s", stamp(s.Last), err)
 			if err := record(tx, s); err != nil {
 				return nil, err
 			}
-		case err != nil:
-			return nil, err // it passes, and the due time is still to be served
 		default:
 			s.LastTask, s.Note = created[0].ID, ""
 		}

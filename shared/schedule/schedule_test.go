@@ -41,6 +41,11 @@ type fixture struct {
 
 // start runs an engine on a journal.
 func start(t *testing.T, j journal.Journal, clock string) *fixture {
+	return startWith(t, j, clock, slices.Concat(schedule.Spaces(), task.Spaces(), status.Spaces(), lease.Spaces()))
+}
+
+// startWith is start with other spaces.
+func startWith(t *testing.T, j journal.Journal, clock string, spaces []space.Definition) *fixture {
 	policy := task.Policy{MaxAttempts: 3, Backoff: time.Second}
 	e, err := engine.Open(t.Context(), engine.Config{Journal: j, Procedures: space.Join(
 		schedule.Procedures(), policy.Procedures(), policy.AdminProcedures(), status.Procedures(), lease.Procedures(), browse.Procedures())})
@@ -50,7 +55,7 @@ func start(t *testing.T, j journal.Journal, clock string) *fixture {
 	go func() { done <- e.Run(ctx) }()
 	repo, err := e.Session(t.Context(), "worker-1", 0)
 	require.NoError(t, err)
-	for _, d := range slices.Concat(schedule.Spaces(), task.Spaces(), status.Spaces(), lease.Spaces()) {
+	for _, d := range spaces {
 		require.NoError(t, repo.Create(t.Context(), d.Name, d.Options))
 	}
 	f := &fixture{Client: schedule.Client{Repo: repo}, t: t, tasks: task.Client{Repo: repo}}
@@ -375,5 +380,19 @@ func TestARunThatFailedHalfwayIsMadeOnceByTheNextCoordinator(t *testing.T) {
 		f.tick("2026-11-22T12:01:05Z")
 		f.tick("2026-11-22T12:01:06Z")
 		require.Equal(t, []string{"due:2026-11-22T12:01:00Z"}, f.due())
+	})
+}
+
+func TestARunWhoseTaskIsRefusedIsNotedAndNotRepeated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := startWith(t, &journal.Memory{}, "2026-11-22T12:00:00Z", slices.Concat(schedule.Spaces(), status.Spaces())) // without tasks
+		defer f.stop()
+		f.add("s", models.Schedule{Every: 60})
+		f.tick("2026-11-22T12:01:00Z")
+		all, err := f.List(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, all[0].Note, "no task for 2026-11-22T12:01:00Z")
+		require.Contains(t, all[0].Note, "not found")
 	})
 }

@@ -61,7 +61,7 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 		return Item{}, err
 	}
 	if failed != "" {
-		return Item{}, fmt.Errorf("dead letter %s: %s; requeue that first: %w", l.ID, failed, fault.ErrConflict)
+		return Item{}, fmt.Errorf("dead letter %s: %s; %s: %w", l.ID, failed, remedy(tx, i), fault.ErrConflict)
 	}
 	i.Pending, i.Token = pending, tx.NextToken()
 	if err := tx.Take(e.Ref); err != nil {
@@ -83,6 +83,14 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 		return Item{}, err
 	}
 	return i, p.reviveChildren(tx, l.ID)
+}
+
+// remedy returns what to do about a dead letter whose parents failed.
+func remedy(tx space.Tx, i Item) string {
+	if slices.ContainsFunc(i.After, func(parent string) bool { return isDead(tx, parent) }) {
+		return "requeue that first"
+	}
+	return "that cannot come back, so create this task again without that parent, and discard this dead letter"
 }
 
 // reviveChildren requeues the dead letters that name a task as a parent and died because it

@@ -113,7 +113,7 @@ func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err e
 		e, known := tx.Find(Data, matchParent(parent), nil)
 		state := decodeParent(e.Tuple).State
 		if !known {
-			if _, dead := tx.Find(Dead, MatchDead(tuple.AnyString, parent), nil); !dead {
+			if !isDead(tx, parent) {
 				return nil, "", fmt.Errorf("after %.200q: %w: there is no such task, or it is no longer kept", parent, fault.ErrInvalid)
 			}
 			state = StateDead
@@ -126,6 +126,12 @@ func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err e
 		}
 	}
 	return pending, failed, nil
+}
+
+// isDead reports whether there is the dead letter of a task, which can be requeued.
+func isDead(tx space.Tx, id string) bool {
+	_, dead := tx.Find(Dead, MatchDead(tuple.AnyString, id), nil)
+	return dead
 }
 
 // parentResults returns how the parents of a task ended.

@@ -256,3 +256,25 @@ func TestChildrenOfATaskThatIsWithdrawnDoNotWaitForever(t *testing.T) {
 		require.Equal(f, "its parent "+parent.ID+" is cancelled", l.Reason)
 	})
 }
+
+func TestADeadChildOfAParentThatIsGoneCannotBeRequeuedAndTellsWhatToDo(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		parent := f.make(models.TaskOptions{MaxAttempts: 1})
+		child := f.make(models.TaskOptions{After: []string{parent.ID}})
+		require.NoError(f, f.client.Fail(f.Context(), f.claims(), task.Failure{Reason: "cannot"}))
+		_, err := f.client.Requeue(f.Context(), child.ID, true)
+		require.ErrorIs(f, err, fault.ErrConflict)
+		require.ErrorContains(f, err, "its parent "+parent.ID+" is dead; requeue that first")
+		require.NoError(f, f.client.Discard(f.Context(), parent.ID))
+
+		other := f.make(models.TaskOptions{})
+		childOfOther := f.make(models.TaskOptions{After: []string{other.ID}})
+		require.NoError(f, f.client.Cancel(f.Context(), other.ID, ""))
+		for id, reason := range map[string]string{child.ID: parent.ID + " is dead", childOfOther.ID: other.ID + " is cancelled"} {
+			_, err := f.client.Requeue(f.Context(), id, true)
+			require.ErrorIs(f, err, fault.ErrConflict)
+			require.ErrorContains(f, err, "its parent "+reason+"; that cannot come back, so create this task again")
+			require.NoError(f, f.client.Discard(f.Context(), id))
+		}
+	})
+}

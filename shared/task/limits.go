@@ -10,6 +10,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
 	"leasehold/shared/tuple"
 )
 
@@ -118,7 +119,11 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 			if err := p.cancelFor(tx, r, other, i.ID, limit); err != nil {
 				return err
 			}
-			return p.place(tx, e, i, space.OldPlace)
+			if err := p.place(tx, e, i, space.OldPlace); err != nil || len(status.Servers(tx, i.Action)) > 0 {
+				return err
+			}
+			_, err = p.offerSlots(tx, limit) // no worker takes the slot for i now, but one may for another task
+			return err
 		}
 	}
 	return p.awaitSlot(tx, e, i, limit)

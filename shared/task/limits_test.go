@@ -8,6 +8,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 )
 
@@ -209,8 +210,30 @@ func TestATaskThatIsReplacedMayBeDropped(t *testing.T) {
 	})
 }
 
+// serves makes the session one of a worker that serves an action.
+func (f fixture) serves(action string) {
+	f.Helper()
+	require.NoError(f, status.NewHeartbeat(f.repo, time.Second, map[string]int{action: 1}).Beat(f.Context()))
+}
+
+func TestASlotOfACancelledTaskIsOfferedToOthersWhileNoWorkerServesTheFavouredOne(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.claims()
+		waits := f.make(models.TaskOptions{Limits: []string{"db"}})
+		urgent := f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning}, func(n *task.New) { n.Action = "urgent" })
+		require.Equal(f, waits.ID, f.claims().ID)
+		i, err := f.client.Claim(f.Context(), "urgent")
+		require.NoError(f, err)
+		require.Equal(f, urgent.ID, i.ID)
+		require.Contains(f, f.end(waits.ID).End.Note, "in favour of task "+urgent.ID)
+	})
+}
+
 func TestAPauseGivesTheSlotsOfItsTasksToOthers(t *testing.T) {
 	withFixture(t, func(f fixture) {
+		f.serves("urgent")
 		f.limit("db", 1)
 		f.make(models.TaskOptions{Limits: []string{"db"}})
 		f.claims()
