@@ -102,7 +102,7 @@ func (s *CatalogSource) RemoveOrigin(ctx context.Context, id string) error {
 
 // indexer is what a manager visits and indexes repositories with.
 type indexer struct {
-	mirrors *gitrepo.Store // nil: this machine has no git command
+	mirrors *gitrepo.Store
 	content *index.Content // nil: nothing is indexed
 	port    net.Listener   // of content
 }
@@ -112,11 +112,8 @@ func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logg
 	mirrors, err := gitrepo.Open(gitrepo.Config{
 		Dir: filepath.Join(dir, mirrorsDir), TotalBytes: cfg.MirrorBytes, Schemes: cfg.GitSchemes, Hosts: cfg.GitHosts, Tokens: cfg.GitTokens, SSH: cfg.GitSSH, Resolve: f.Resolve,
 	})
-	if errors.Is(err, fault.ErrNotFound) {
-		if cfg.Index {
-			log.Warn("repositories cannot be indexed on this machine", "error", err)
-		}
-		return &indexer{}, nil
+	if err == nil && cfg.Index && mirrors.UsesLibrary() {
+		log.Info("this machine has no git command: repositories are copied by the library go-git, which is slower")
 	}
 	return &indexer{mirrors: mirrors}, err
 }

@@ -116,6 +116,7 @@ var restricted = []struct{ path, only, reason string }{
 	{"github.com/tidwall/btree", "shared/space/engine", "only the engine's index uses ordered sets"},
 	{"github.com/RoaringBitmap/roaring", "shared/catalog", "only a catalog stores researched pairs as compressed sets"},
 	{"github.com/klauspost/compress", "shared/codesearch/segment", "only segments compress text"},
+	{"github.com/go-git", "shared/gitrepo", "one package copies repositories"},
 	{"os/exec", "shared/audio, shared/gitrepo, shared/codesearch/analyse, shared/platform, worker/exec, coordinator/alert", "only ffmpeg, git, ctags, commands of the user and the operator, and the programs that make the benchmark's sets are started"},
 	{"unsafe", "shared/platform", "only a mapped file on Windows needs it"},
 	{"testing", "*test", "only suites that tests call import testing"},

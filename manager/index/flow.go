@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -34,9 +33,9 @@ type Index interface {
 type Config struct {
 	Catalog catalog.Catalog
 	Fetch   *fetch.Fetcher
-	Index   Index          // nil: origins are visited by their refs only
-	Mirrors *gitrepo.Store // nil: this machine has no git command
-	Content *Content       // serves the files of batches to workers
+	Index   Index // nil: origins are visited by their refs only
+	Mirrors *gitrepo.Store
+	Content *Content // serves the files of batches to workers
 	Wanted  gitrepo.Wanted
 	Timeout time.Duration // of a task
 	Look    time.Duration // how often to check for capacity, and for batches that were lost
@@ -141,7 +140,7 @@ func (f *Flow) look(ctx context.Context, o models.Origin, known models.Known) (m
 	switch {
 	case o.Kind == models.Folder:
 		return f.lookFolder(ctx, o, known)
-	case f.needsGit(o.URI):
+	case f.needsMirror(o.URI):
 		return f.lookGit(ctx, o, known)
 	}
 	return f.refs.Visit(ctx, models.Visit{Origin: o, Known: known, Listed: o.Listed})
@@ -199,9 +198,6 @@ func (f *Flow) setSession(repo space.Repository) {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
-
-// errNoGit is the error of a repository that cannot be copied.
-var errNoGit = errors.New("this repository cannot be read on this machine: install git; with index: false, folders and http(s) URLs need none")
 
 // open copies a repository, or opens a folder.
 func (f *Flow) open(ctx context.Context, o models.Origin) (source, error) {

@@ -192,8 +192,9 @@ func TestABundleAndAWorkTreeAreVisitedByTheGitCommand(t *testing.T) {
 		again, err := m.visit(t.Context(), o, first)
 		require.NoError(t, err)
 		require.Equal(t, models.Uneventful, again.Status)
-		without := NewFlow(Config{Catalog: b.store, Fetch: m.Fetch})
-		_, err = without.Visit(t.Context(), models.Visit{Origin: o})
+		library, err := gitrepo.Open(gitrepo.Config{Dir: t.TempDir(), Library: true})
+		require.NoError(t, err)
+		_, err = NewFlow(Config{Catalog: b.store, Fetch: m.Fetch, Mirrors: library}).Visit(t.Context(), models.Visit{Origin: o})
 		require.ErrorContains(t, err, "install git")
 		o.Listed = true
 		if _, err = m.mirror(o); uri == tree {

@@ -44,20 +44,17 @@ type gitSource struct {
 	branches []codesearch.Ref
 }
 
-// needsGit reports whether a repository can be visited by the git command only: over ssh,
-// with a token, a bundle, or a work tree whose repository is elsewhere.
-func (f *Flow) needsGit(uri string) bool {
+// needsMirror reports whether a repository is visited by its mirror, because it is read over
+// ssh, with a token, from a bundle, or from a work tree whose repository is elsewhere.
+func (f *Flow) needsMirror(uri string) bool {
 	if filepath.IsAbs(uri) {
 		return models.Git.LocalForm(uri) == models.LocalFile || git.IsWorktree(uri)
 	}
-	return models.IsSSHURL(uri) || f.Mirrors != nil && f.Mirrors.HasToken(uri)
+	return models.IsSSHURL(uri) || f.Mirrors.HasToken(uri)
 }
 
 // mirror returns the mirror of a repository, which the caller closes.
 func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
-	if f.Mirrors == nil {
-		return nil, fmt.Errorf("%w: %w", fault.ErrNotFound, errNoGit)
-	}
 	if err := f.Fetch.Trust(o); err != nil {
 		return nil, err
 	}
@@ -78,7 +75,7 @@ func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 	return f.Mirrors.Mirror(o.ID, o.URI, !o.Listed)
 }
 
-// lookGit compares the refs of a repository with known ones, by the git command.
+// lookGit compares the refs of a repository with known ones, by its mirror.
 func (f *Flow) lookGit(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	m, err := f.mirror(o)
 	if err != nil {

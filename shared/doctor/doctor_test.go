@@ -27,7 +27,7 @@ func examine(t *testing.T, f doctor.Folders) map[string]doctor.Finding {
 func TestAMachineThatHasEverything(t *testing.T) {
 	dir := t.TempDir()
 	all := examine(t, doctor.Folders{Data: dir})
-	for _, check := range []string{"data folder", "clock", "processors", "ffmpeg", "decodes WAV", "decodes AIFF", "decodes FLAC", "decodes MP3"} {
+	for _, check := range []string{"data folder", "clock", "processors", "git", "ffmpeg", "decodes WAV", "decodes AIFF", "decodes FLAC", "decodes MP3"} {
 		require.Equal(t, doctor.OK, all[check].State, "%+v", all[check])
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".doctor-*"))
@@ -67,6 +67,8 @@ func TestWithoutFFmpegAndWithABrokenOne(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	all := examine(t, doctor.Folders{Data: t.TempDir()})
 	require.Equal(t, doctor.Warn, all["ffmpeg"].State)
+	require.Equal(t, doctor.Warn, all["git"].State)
+	require.Contains(t, all["git"].What, "go-git")
 	require.Contains(t, all["decodes MP3"].What, "by this program: slowly")
 	require.False(t, doctor.Failed(doctor.Examine(t.Context(), doctor.Folders{Data: t.TempDir()})))
 

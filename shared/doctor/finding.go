@@ -34,6 +34,7 @@ func Examine(ctx context.Context, f Folders) []Finding {
 	return slices.Concat(
 		[]Finding{dataFolder(f.Data), diskSpace("disk space for data", f.Data), diskSpace("disk space for spools", f.temp())},
 		[]Finding{openFiles(), clock(), processors()},
+		[]Finding{git()},
 		sound(ctx),
 	)
 }

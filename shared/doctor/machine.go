@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"leasehold/shared/gitrepo"
 	"leasehold/shared/platform"
 )
 
@@ -37,6 +38,18 @@ func clock() Finding {
 		f.State, f.Advice = Warn, "set the clock: it is years behind, and certificates and visits depend on it"
 	}
 	return f
+}
+
+// git checks what copies repositories.
+func git() Finding {
+	path := gitrepo.FindGit()
+	if path == "" {
+		return Finding{
+			Check: "git", State: Warn, What: "not in the PATH: repositories are copied by the library go-git, which is slower",
+			Advice: "install git on machines of managers, for large repositories, bundles, work trees and SHA-256",
+		}
+	}
+	return Finding{Check: "git", State: OK, What: path}
 }
 
 func processors() Finding {

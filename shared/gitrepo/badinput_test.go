@@ -43,6 +43,10 @@ func TestFault51SourcesThatAreRefused(t *testing.T) {
 
 func TestFault51NamesAndLinksAreOnlyData(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testFault51NamesAndLinksAreOnlyData)
+}
+
+func testFault51NamesAndLinksAreOnlyData(t *testing.T, lib bool) {
 	r := newRepo(t)
 	oid, link := r.blob("text"), r.blob("/etc/passwd")
 	loop := r.blob("loop")
@@ -54,7 +58,7 @@ func TestFault51NamesAndLinksAreOnlyData(t *testing.T) {
 	entries.WriteString("120000 blob " + link + "\tpasswd\x00120000 blob " + loop + "\tloop\x00")
 	entries.WriteString("160000 commit " + strings.Repeat("1", 40) + "\tsub\x00")
 	r.commitTree(entries.String())
-	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	m := mirrorOf(t, openStore(t, Config{Library: lib}), r.dir)
 	files := filesOf(t, m, Wanted{})
 	require.Len(t, files, len(names)+3)
 	for _, name := range names {
@@ -69,13 +73,17 @@ func TestFault51NamesAndLinksAreOnlyData(t *testing.T) {
 
 func TestFault51ATreeWhoseNamesLeadOutIsOnlyListed(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testFault51ATreeWhoseNamesLeadOutIsOnlyListed)
+}
+
+func testFault51ATreeWhoseNamesLeadOutIsOnlyListed(t *testing.T, lib bool) {
 	r := newRepo(t)
 	oid := r.blob("text")
 	raw, err := hex.DecodeString(oid)
 	require.NoError(t, err)
 	tree := r.gitWith("100644 ../../escape\x00"+string(raw), "hash-object", "-t", "tree", "-w", "--stdin", "--literally")
 	r.git("update-ref", "refs/heads/main", r.git("commit-tree", "-m", "x", tree))
-	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	m := mirrorOf(t, openStore(t, Config{Library: lib}), r.dir)
 	found, err := m.Fetch(t.Context(), Wanted{})
 	if err == nil { // a later version of git may refuse the tree
 		files, err := m.Files(t.Context(), found[0].Commit)
@@ -89,9 +97,13 @@ func TestFault51ATreeWhoseNamesLeadOutIsOnlyListed(t *testing.T) {
 
 func TestADamagedPackOfTheOriginIsAnErrorUntilItIsRepaired(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testADamagedPackOfTheOriginIsAnErrorUntilItIsRepaired)
+}
+
+func testADamagedPackOfTheOriginIsAnErrorUntilItIsRepaired(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": strings.Repeat("one ", 1000)})
-	s := openStore(t, Config{})
+	s := openStore(t, Config{Library: lib})
 	m := mirrorOf(t, s, r.dir)
 	filesOf(t, m, Wanted{})
 	r.commit(map[string]string{"b": strings.Repeat("two ", 1000)})
@@ -138,6 +150,10 @@ func TestALargeFileIsNotReadIntoMemory(t *testing.T) {
 
 func TestACommitWithAHundredThousandFilesIsListed(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testACommitWithAHundredThousandFilesIsListed)
+}
+
+func testACommitWithAHundredThousandFilesIsListed(t *testing.T, lib bool) {
 	r := newRepo(t)
 	oid := r.blob("text")
 	var entries strings.Builder
@@ -145,11 +161,15 @@ func TestACommitWithAHundredThousandFilesIsListed(t *testing.T) {
 		fmt.Fprintf(&entries, "100644 blob %s\tf%06d\x00", oid, i)
 	}
 	r.commitTree(entries.String())
-	require.Len(t, filesOf(t, mirrorOf(t, openStore(t, Config{}), r.dir), Wanted{}), 100_000)
+	require.Len(t, filesOf(t, mirrorOf(t, openStore(t, Config{Library: lib}), r.dir), Wanted{}), 100_000)
 }
 
 func TestFault51NoProgramOfARepositoryRuns(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testFault51NoProgramOfARepositoryRuns)
+}
+
+func testFault51NoProgramOfARepositoryRuns(t *testing.T, lib bool) {
 	r := newRepo(t)
 	marker := filepath.Join(t.TempDir(), "ran")
 	script := "#!/bin/sh\ntouch " + marker + "\n"
@@ -169,15 +189,17 @@ func TestFault51NoProgramOfARepositoryRuns(t *testing.T) {
 		"remote.origin.url": "ext::sh -c touch% " + marker, "remote.origin.promisor": "true", "remote.origin.uploadpack": "touch " + marker,
 		"extensions.partialClone": "origin", "core.repositoryformatversion": "1", "credential.helper": "!touch " + marker,
 	} {
-		r.git("config", key, value)
+		if !lib || key != "extensions.partialClone" { // which the library refuses
+			r.git("config", key, value)
+		}
 	}
 	blob := r.git("rev-parse", "HEAD:a.txt")
-	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	m := mirrorOf(t, openStore(t, Config{Library: lib}), r.dir)
 	files := filesOf(t, m, Wanted{})
 	require.Equal(t, "one", contents(t, m, files["a.txt"].OID)[blob])
 	// A blob that is missing is not fetched from where the repository names.
 	require.NoError(t, os.Remove(filepath.Join(r.dir, ".git", "objects", blob[:2], blob[2:])))
-	other, err := openStore(t, Config{}).Mirror("m", r.dir, true)
+	other, err := openStore(t, Config{Library: lib}).Mirror("m", r.dir, true)
 	require.NoError(t, err)
 	_, err = other.Fetch(t.Context(), Wanted{})
 	require.Error(t, err)
@@ -185,6 +207,10 @@ func TestFault51NoProgramOfARepositoryRuns(t *testing.T) {
 }
 
 func TestTheEnvironmentOfTheUserDoesNotReachGit(t *testing.T) {
+	bothEngines(t, testTheEnvironmentOfTheUserDoesNotReachGit)
+}
+
+func testTheEnvironmentOfTheUserDoesNotReachGit(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
 	marker := filepath.Join(t.TempDir(), "ran")
@@ -197,13 +223,13 @@ func TestTheEnvironmentOfTheUserDoesNotReachGit(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	m := mirrorOf(t, openStore(t, Config{Library: lib}), r.dir)
 	require.Len(t, filesOf(t, m, Wanted{}), 1)
 	require.NoFileExists(t, marker)
 }
 
 // serveGit serves the repositories below a folder by HTTP to those who have a password.
-func serveGit(t *testing.T, root, user, password string) *httptest.Server {
+func serveGit(t testing.TB, root, user, password string) *httptest.Server {
 	t.Helper()
 	core, err := exec.Command("git", "--exec-path").Output()
 	require.NoError(t, err)
@@ -226,6 +252,10 @@ func serveGit(t *testing.T, root, user, password string) *httptest.Server {
 
 func TestATokenReachesOnlyItsHostAndNoCommandLine(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testATokenReachesOnlyItsHostAndNoCommandLine)
+}
+
+func testATokenReachesOnlyItsHostAndNoCommandLine(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
 	const secret = "s3cret-to ken'$(touch x)"
@@ -233,27 +263,34 @@ func TestATokenReachesOnlyItsHostAndNoCommandLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(secret+"\n"), 0o600))
 
-	_, err := mirrorOf(t, openStore(t, Config{}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
+	_, err := mirrorOf(t, openStore(t, Config{Library: lib}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
 	require.ErrorIs(t, err, fault.ErrForbidden)
-	_, err = mirrorOf(t, openStore(t, Config{Tokens: map[string]string{"other.example": file}}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
+	_, err = mirrorOf(t, openStore(t, Config{Library: lib, Tokens: map[string]string{"other.example": file}}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
 	require.ErrorIs(t, err, fault.ErrForbidden)
 
-	s := openStore(t, Config{Tokens: map[string]string{"127.0.0.1": file}})
+	s := openStore(t, Config{Library: lib, Tokens: map[string]string{"127.0.0.1": file}})
 	m := mirrorOf(t, s, server.URL+"/.git")
 	require.Len(t, filesOf(t, m, Wanted{}), 1)
-	c, _ := s.command(t.Context(), m.src, m.config(), "fetch")
+	if lib {
+		return
+	}
+	c, _ := command{m}.command(t.Context(), "fetch")
 	require.NotContains(t, strings.Join(append(c.Env, c.Args...), " "), "s3cret")
-	settings, err := os.ReadFile(m.config())
+	settings, err := os.ReadFile(command{m}.config())
 	require.NoError(t, err)
 	require.NotContains(t, string(settings), "s3cret")
 }
 
 func TestAPasswordOfAURLIsNeitherPrintedNorKept(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testAPasswordOfAURLIsNeitherPrintedNorKept)
+}
+
+func testAPasswordOfAURLIsNeitherPrintedNorKept(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
 	server := serveGit(t, r.dir, "bob", "s3cret'$(id)%")
-	s := openStore(t, Config{})
+	s := openStore(t, Config{Library: lib})
 	base := strings.TrimPrefix(server.URL, "http://")
 	m := mirrorOf(t, s, "http://bob:s3cret'$(id)%25@"+base+"/.git")
 	require.Len(t, filesOf(t, m, Wanted{}), 1)
@@ -271,36 +308,48 @@ func TestAPasswordOfAURLIsNeitherPrintedNorKept(t *testing.T) {
 
 func TestAnAddressThatIsRefusedIsNotDialled(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testAnAddressThatIsRefusedIsNotDialled)
+}
+
+func testAnAddressThatIsRefusedIsNotDialled(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
 	server := serveGit(t, r.dir, "", "")
 	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
 	refuse := func(context.Context, string) (netip.Addr, error) { return netip.Addr{}, fault.ErrInvalid }
-	_, err := mirrorOf(t, openStore(t, Config{Resolve: refuse}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
+	_, err := mirrorOf(t, openStore(t, Config{Library: lib, Resolve: refuse}), server.URL+"/.git").Fetch(t.Context(), Wanted{})
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	// A name is dialled at the address that was checked, even if resolvers answer otherwise later.
 	pin := func(context.Context, string) (netip.Addr, error) { return netip.MustParseAddr("127.0.0.1"), nil }
-	require.Len(t, filesOf(t, mirrorOf(t, openStore(t, Config{Resolve: pin}), "http://repository.invalid"+port+"/.git"), Wanted{}), 1)
-	_, err = mirrorOf(t, openStore(t, Config{}), server.URL+"/moved").Fetch(t.Context(), Wanted{})
+	require.Len(t, filesOf(t, mirrorOf(t, openStore(t, Config{Library: lib, Resolve: pin}), "http://repository.invalid"+port+"/.git"), Wanted{}), 1)
+	_, err = mirrorOf(t, openStore(t, Config{Library: lib}), server.URL+"/moved").Fetch(t.Context(), Wanted{})
 	require.Error(t, err, "a redirect could lead to another address")
-	_, err = mirrorOf(t, openStore(t, Config{}), server.URL+"/absent").Fetch(t.Context(), Wanted{})
+	_, err = mirrorOf(t, openStore(t, Config{Library: lib}), server.URL+"/absent").Fetch(t.Context(), Wanted{})
 	require.ErrorIs(t, err, fault.ErrNotFound)
 }
 
 func TestASourceThatDoesNotExistIsNotFound(t *testing.T) {
 	t.Parallel()
-	s := openStore(t, Config{})
+	bothEngines(t, testASourceThatDoesNotExistIsNotFound)
+}
+
+func testASourceThatDoesNotExistIsNotFound(t *testing.T, lib bool) {
+	s := openStore(t, Config{Library: lib})
 	_, err := mirrorOf(t, s, filepath.Join(t.TempDir(), "none")).Fetch(t.Context(), Wanted{})
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	_, err = mirrorOf(t, s, t.TempDir()).Fetch(t.Context(), Wanted{})
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	require.NotContains(t, err.Error(), "\n")
-	_, err = Open(Config{Dir: "/dev/null/x"})
+	_, err = Open(Config{Library: lib, Dir: "/dev/null/x"})
 	require.ErrorIs(t, err, fault.ErrFolder)
 }
 
 func TestARepositoryIsFetchedOverSSHWithoutQuestions(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testARepositoryIsFetchedOverSSHWithoutQuestions)
+}
+
+func testARepositoryIsFetchedOverSSHWithoutQuestions(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
 	// It runs the command that the server would run, and notes how it was called.
@@ -308,7 +357,7 @@ func TestARepositoryIsFetchedOverSSHWithoutQuestions(t *testing.T) {
 	fake := filepath.Join(t.TempDir(), "fake ssh")
 	script := "#!/bin/sh\nprintf '%s\\n' \"$*\" >> " + calls + "\nfor last; do :; done\nexec sh -c \"$last\"\n"
 	require.NoError(t, os.WriteFile(fake, []byte(script), 0o700))
-	s := openStore(t, Config{SSH: "'" + fake + "' -i key"})
+	s := openStore(t, Config{Library: lib, SSH: "'" + fake + "' -i key"})
 	m := mirrorOf(t, s, "ssh://bob@example.org:2222"+r.dir)
 	require.Len(t, filesOf(t, m, Wanted{}), 1)
 	refs, err := m.Refs(t.Context())
@@ -329,7 +378,7 @@ func TestARepositoryIsFetchedOverSSHWithoutQuestions(t *testing.T) {
 	text, err = os.ReadFile(calls)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "s3cret")
-	refused := mirrorOf(t, openStore(t, Config{SSH: "echo Permission denied >&2; false"}), "ssh://example.org/x")
+	refused := mirrorOf(t, openStore(t, Config{Library: lib, SSH: "echo Permission denied >&2; false"}), "ssh://example.org/x")
 	_, err = refused.Fetch(t.Context(), Wanted{})
 	require.ErrorIs(t, err, fault.ErrForbidden)
 }

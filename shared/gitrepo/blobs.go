@@ -11,7 +11,6 @@ import (
 	"hash"
 	"io"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -30,9 +29,6 @@ func IsBlob(oid string, content []byte) bool {
 	return hex.EncodeToString(h.Sum(nil)) == oid
 }
 
-// config returns the path of the configuration that Fetch has written.
-func (m *Mirror) config() string { return filepath.Join(m.store.Dir, m.id+configSuffix) }
-
 // Blobs reads blobs and calls visit with each, in the order of oids. content is valid
 // until visit returns. A blob that is missing, damaged, or larger than most bytes is
 // visited with an error (fault.ErrCorrupt, fault.ErrTooLarge) and no content. An error of
@@ -43,6 +39,11 @@ func (m *Mirror) Blobs(ctx context.Context, oids []string, most int64, visit fun
 			return fmt.Errorf("blob %.80q: %w: want 40 or 64 hexadecimal digits", oid, fault.ErrInvalid)
 		}
 	}
+	return m.engine.blobs(ctx, oids, most, visit)
+}
+
+// blobs starts git again behind a blob at which it ended.
+func (m command) blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
 	for len(oids) > 0 {
 		n, err := m.readBlobs(ctx, oids, most, visit)
 		if oids = oids[n:]; err == nil {
@@ -67,10 +68,10 @@ type endedEarly struct{ message string }
 func (e *endedEarly) Error() string { return e.message }
 
 // readBlobs runs one git cat-file, and returns how many blobs it visited.
-func (m *Mirror) readBlobs(ctx context.Context, oids []string, most int64, visit func(string, []byte, error) error) (n int, err error) {
+func (m command) readBlobs(ctx context.Context, oids []string, most int64, visit func(string, []byte, error) error) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c, messages := m.store.command(ctx, m.src, m.config(), "--git-dir="+m.dir, "cat-file", "--batch", "--buffer")
+	c, messages := m.command(ctx, "--git-dir="+m.dir, "cat-file", "--batch", "--buffer")
 	c.Stdin = strings.NewReader(strings.Join(oids, "\n") + "\n")
 	pipe, err := c.StdoutPipe()
 	if err == nil {

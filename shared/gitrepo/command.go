@@ -22,12 +22,26 @@ const (
 	maxMessages = 2       // lines of them that an error quotes
 )
 
+// sshOptions end prompts, forwardings and unknown hosts.
+const sshOptions = " -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ClearAllForwardings=yes -o PermitLocalCommand=no"
+
+// command is a mirror that the git command copies and reads.
+type command struct{ *Mirror }
+
+// begin writes git's configuration and credentials.
+func (m command) begin(ctx context.Context) (end func(), err error) {
+	if err := m.writeConfig(ctx); err != nil {
+		return nil, err
+	}
+	return m.writeCredentials()
+}
+
 // command returns a git command that runs in its own process group, which ends with ctx.
 // Arguments must not come from outside, unless they stand behind -- or --end-of-options.
-func (s *Store) command(ctx context.Context, src source, config string, args ...string) (*exec.Cmd, *tail) {
-	c := exec.CommandContext(ctx, s.git, args...)
-	c.Dir = s.Dir
-	c.Env = s.environment(src, config)
+func (m command) command(ctx context.Context, args ...string) (*exec.Cmd, *tail) {
+	c := exec.CommandContext(ctx, m.store.git, args...)
+	c.Dir = m.store.Dir
+	c.Env = m.environment()
 	messages := &tail{}
 	c.Stderr = messages
 	c.WaitDelay = killAfter
@@ -37,13 +51,14 @@ func (s *Store) command(ctx context.Context, src source, config string, args ...
 
 // environment returns all variables of a git command. Of this process's it has only the
 // search path and the agent with the user's SSH keys.
-func (s *Store) environment(src source, config string) []string {
+func (m command) environment() []string {
+	s, src, config := m.store, m.src, m.config()
 	env := []string{
 		"LC_ALL=C", "HOME=" + s.Dir, "XDG_CONFIG_HOME=" + s.Dir,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + config, "GIT_ATTR_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never",
 		"GIT_ALLOW_PROTOCOL=" + src.protocols(), "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_SSH_COMMAND=" + s.SSH + " -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ClearAllForwardings=yes -o PermitLocalCommand=no",
+		"GIT_SSH_COMMAND=" + s.SSH + sshOptions,
 		"GIT_SSH_VARIANT=ssh", "GIT_OPTIONAL_LOCKS=0",
 	}
 	for _, name := range []string{"PATH", "SSH_AUTH_SOCK", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
@@ -60,10 +75,10 @@ func (s *Store) environment(src source, config string) []string {
 
 // run runs git to its end, feeds it with input, and returns its output, which may have at
 // most most bytes.
-func (s *Store) run(ctx context.Context, src source, config string, input io.Reader, most int64, args ...string) ([]byte, error) {
+func (m command) run(ctx context.Context, input io.Reader, most int64, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c, messages := s.command(ctx, src, config, args...)
+	c, messages := m.command(ctx, args...)
 	c.Stdin = input
 	out := &limited{most: most, full: func() {
 		cancel(fmt.Errorf("git %s: %w: more than %d bytes", verb(args), fault.ErrTooLarge, most))
@@ -85,18 +100,22 @@ func failure(ctx context.Context, what string, err error, messages *tail) error 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	text, all := messages.String(), strings.ToLower(string(messages.b))
-	kind := fault.ErrUnavailable
-	for _, row := range messageKinds {
-		if strings.Contains(all, row.text) {
-			kind = row.kind
-			break
-		}
-	}
+	text := messages.String()
 	if text == "" {
 		text = err.Error()
 	}
-	return fmt.Errorf("git %s: %w: %s", what, kind, models.Redact(text))
+	return fmt.Errorf("git %s: %w: %s", what, kindOf(string(messages.b)), models.Redact(text))
+}
+
+// kindOf returns the kind of error that git or a server describes.
+func kindOf(text string) error {
+	text = strings.ToLower(text)
+	for _, row := range messageKinds {
+		if strings.Contains(text, row.text) {
+			return row.kind
+		}
+	}
+	return fault.ErrUnavailable
 }
 
 // messageKinds maps what git prints, in lower case, to the kinds of error; the first row

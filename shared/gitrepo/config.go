@@ -67,15 +67,17 @@ const safeConfig = `[core]
 	detachedHead = false
 `
 
-// writeConfig writes the configuration of a mirror's commands, and returns its path. It
-// is a file, because git removes other configuration from the environment of the programs
-// that it starts.
-func (m *Mirror) writeConfig(ctx context.Context) (string, error) {
+// config returns the path of the configuration of a mirror's commands.
+func (m command) config() string { return filepath.Join(m.store.Dir, m.id+configSuffix) }
+
+// writeConfig writes the configuration of a mirror's commands. It is a file, because git
+// removes other configuration from the environment of the programs that it starts.
+func (m command) writeConfig(ctx context.Context) error {
 	var b strings.Builder
 	b.WriteString(safeConfig)
 	pinned, err := m.store.pin(ctx, m.src)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if pinned != "" {
 		fmt.Fprintf(&b, "[http]\n\tcurloptResolve = %s\n", quoted(pinned))
@@ -87,15 +89,14 @@ func (m *Mirror) writeConfig(ctx context.Context) (string, error) {
 		}
 	}
 	b.WriteString("[credential]\n\thelper =\n\thelper = " + quoted(m.helper()) + "\n\tuseHttpPath = true\n")
-	path := filepath.Join(m.store.Dir, m.id+configSuffix)
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		return "", fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
+	if err := os.WriteFile(m.config(), []byte(b.String()), 0o600); err != nil {
+		return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
 	}
-	return path, nil
+	return nil
 }
 
 // helper returns the credential helper of the mirror's source; empty if it needs none.
-func (m *Mirror) helper() string {
+func (m command) helper() string {
 	switch {
 	case m.src.url == nil || m.src.url.Scheme == "ssh":
 		return ""
@@ -109,7 +110,7 @@ func (m *Mirror) helper() string {
 
 // writeCredentials writes the user and the password of the source's URL to a file that
 // only this user reads, until remove is called.
-func (m *Mirror) writeCredentials() (remove func(), err error) {
+func (m command) writeCredentials() (remove func(), err error) {
 	if m.helper() != userHelper {
 		return func() {}, nil
 	}

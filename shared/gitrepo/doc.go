@@ -1,6 +1,10 @@
 // Package gitrepo keeps bare mirrors of git repositories on this machine's disk, lists
 // their files, and reads their blobs.
 //
+// The git command copies and reads them; on a machine without it the library go-git, which
+// is slower, refuses objects of more than 64 MiB, and cannot read bundles, work trees of
+// repositories elsewhere, repositories that borrow objects, and SHA-256.
+//
 // Repositories, their names and their servers are untrusted. The package starts the git
 // command with an environment and a configuration of its own: no hooks, no filters, no
 // submodules, no helper programs of transports (ext::, fd::), no prompts, no redirects,
@@ -14,6 +18,10 @@
 // A mirror has the wanted branches, one commit deep unless the history is asked for. Its
 // size and that of all mirrors have bounds in bytes: a fetch that exceeds its bound is
 // killed, and the mirrors that were not used for the longest time are removed.
+//
+// The library starts no program but ssh. Its connections follow the same rules; the pack
+// that a server sends is checked before go-git reads it, because that reads whole objects
+// into memory.
 //
 // Blobs are read by git cat-file as a stream. A blob that cannot be read is reported by
 // its id, and the others are read nevertheless.

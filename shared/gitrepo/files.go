@@ -38,7 +38,11 @@ func (m *Mirror) Files(ctx context.Context, commit string) ([]File, error) {
 	if !objectID.MatchString(commit) {
 		return nil, fmt.Errorf("commit %.80q: %w: want 40 or 64 hexadecimal digits", commit, fault.ErrInvalid)
 	}
-	out, err := m.store.run(ctx, m.src, m.config(), nil, maxTreeBytes, "--git-dir="+m.dir, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+	return m.engine.files(ctx, commit)
+}
+
+func (m command) files(ctx context.Context, commit string) ([]File, error) {
+	out, err := m.run(ctx, nil, maxTreeBytes, "--git-dir="+m.dir, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// bothEngines runs a test with the git command and with the library.
+func bothEngines(t *testing.T, test func(t *testing.T, lib bool)) {
+	t.Helper()
+	t.Run("git", func(t *testing.T) { test(t, false) })
+	t.Run("library", func(t *testing.T) { test(t, true) })
+}
+
 // repo is a repository that a test makes with the git command.
 type repo struct {
 	t   testing.TB

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"leasehold/shared/fault"
@@ -21,6 +18,8 @@ type Mirror struct {
 	id    string
 	src   source
 	dir   string
+
+	engine engine
 }
 
 // Close ends the use of the mirror, which stays on disk until its space is needed.
@@ -49,18 +48,14 @@ const fetchTries = 3
 // they were copied. It returns none for a repository without a branch or without HEAD.
 // A mirror that is damaged is made again.
 func (m *Mirror) Fetch(ctx context.Context, w Wanted) ([]Branch, error) {
-	config, err := m.writeConfig(ctx)
+	end, err := m.engine.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	remove, err := m.writeCredentials()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
+	defer end()
 	m.store.makeSpace(m.id)
 	for try := 1; ; try++ {
-		found, err := m.fetch(ctx, config, w)
+		found, err := m.fetch(ctx, w)
 		switch {
 		case err == nil:
 			return found, m.touch()
@@ -81,36 +76,19 @@ var errUnusable = errors.New("the mirror cannot be used")
 
 // Refs returns the hashes of all refs of the repository, by name, without copying it.
 func (m *Mirror) Refs(ctx context.Context) (map[string]string, error) {
-	config, err := m.writeConfig(ctx)
+	end, err := m.engine.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	remove, err := m.writeCredentials()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
-	out, err := m.store.run(ctx, m.src, config, nil, maxRefBytes, "ls-remote", "--quiet", "--", m.src.uri)
-	if err != nil {
-		return nil, err
-	}
-	refs := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		hash, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if !ok || !objectID.MatchString(hash) {
-			return nil, fmt.Errorf("not a ref: %.80q: %w", line, fault.ErrInvalid)
-		}
-		refs[name] = hash
-	}
-	return refs, nil
+	defer end()
+	return m.engine.refs(ctx)
 }
 
-// fetch copies the wanted branches once, and returns none if the repository has none. config
-// is the path of git's configuration file. Fetch decides by the error: after ErrCorrupt or
-// errUnusable it makes the mirror again, and after ErrConflict (a branch was removed or
-// moved since its ref was read) it tries again.
-func (m *Mirror) fetch(ctx context.Context, config string, w Wanted) ([]Branch, error) {
-	refs, err := m.remoteRefs(ctx, config)
+// fetch copies the wanted branches once, and returns none if the repository has none. Fetch
+// decides by the error: after ErrCorrupt or errUnusable it makes the mirror again, and after
+// ErrConflict (a branch was removed or moved since its ref was read) it tries again.
+func (m *Mirror) fetch(ctx context.Context, w Wanted) (found []Branch, err error) {
+	refs, err := m.engine.branches(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -118,42 +96,15 @@ func (m *Mirror) fetch(ctx context.Context, config string, w Wanted) ([]Branch, 
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	return m.copy(ctx, config, refs, names, w.History)
+	err = m.withinSize(ctx, func(ctx context.Context) error {
+		found, err = m.engine.copy(ctx, refs, names, w.History)
+		return err
+	})
+	return found, err
 }
 
-// copy copies branches of refs by their names.
-func (m *Mirror) copy(ctx context.Context, config string, refs remote, names []string, history bool) ([]Branch, error) {
-	format := "sha1"
-	if len(refs.hash[names[0]]) == 64 {
-		format = "sha256"
-	}
-	if err := m.prepare(ctx, config, format, history); err != nil {
-		return nil, err
-	}
-	if err := m.dropOthers(ctx, config, names); err != nil {
-		return nil, err
-	}
-	args := []string{"--git-dir=" + m.dir, "fetch", "--quiet", "--no-tags", "--force", "--no-write-fetch-head", "--update-head-ok",
-		"--no-recurse-submodules", "--no-auto-maintenance", "--stdin"}
-	if history {
-		if _, err := os.Stat(filepath.Join(m.dir, "shallow")); err == nil {
-			args = append(args, "--unshallow")
-		}
-	} else {
-		args = append(args, "--depth=1")
-	}
-	var specs strings.Builder
-	for _, name := range names {
-		fmt.Fprintf(&specs, "+%s:%s\n", refs.full(name), local(name))
-	}
-	if err := m.fetchWithin(ctx, config, specs.String(), append(args, "--", m.src.uri)); err != nil {
-		return nil, err
-	}
-	return m.branches(ctx, config, names)
-}
-
-// fetchWithin runs a fetch, and kills it when the mirror exceeds its size.
-func (m *Mirror) fetchWithin(ctx context.Context, config, input string, args []string) error {
+// withinSize calls copy, and ends it when the mirror exceeds its size.
+func (m *Mirror) withinSize(ctx context.Context, copy func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watching := make(chan struct{})
 	go func() {
@@ -161,7 +112,7 @@ func (m *Mirror) fetchWithin(ctx context.Context, config, input string, args []s
 		m.watchSize(ctx, cancel)
 	}()
 	defer func() { cancel(nil); <-watching }()
-	_, err := m.store.run(ctx, m.src, config, strings.NewReader(input), maxOutput, args...)
+	err := copy(ctx)
 	if err == nil {
 		err = m.checkSize()
 	}
@@ -197,28 +148,26 @@ func (m *Mirror) checkSize() error {
 	return nil
 }
 
+// touch marks the mirror as used now.
+func (m *Mirror) touch() error {
+	now := time.Now()
+	if err := os.Chtimes(m.dir, now, now); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
+	}
+	return nil
+}
+
 // maxPacks is how many packs a mirror may have before it is fetched again, because each
 // fetch adds one and nothing of them is removed.
 const maxPacks = 50
 
-// prepare makes the bare repository, unless it exists with this object format.
-func (m *Mirror) prepare(ctx context.Context, config, format string, history bool) error {
-	if _, err := os.Stat(filepath.Join(m.dir, "HEAD")); err == nil {
-		out, err := m.store.run(ctx, m.src, config, nil, maxOutput, "--git-dir="+m.dir, "rev-parse", "--show-object-format")
-		if err != nil || strings.TrimSpace(string(out)) != format {
-			return errors.Join(errUnusable, err)
-		}
-		packs, err := filepath.Glob(filepath.Join(m.dir, "objects", "pack", "*.pack"))
-		if err != nil || !history && len(packs) > maxPacks {
-			return errors.Join(errUnusable, err)
-		}
-		return m.removeLocks()
+// checkPacks returns errUnusable if the mirror has too many packs.
+func (m *Mirror) checkPacks(history bool) error {
+	packs, err := filepath.Glob(filepath.Join(m.dir, "objects", "pack", "*.pack"))
+	if err != nil || !history && len(packs) > maxPacks {
+		return errors.Join(errUnusable, err)
 	}
-	if err := os.RemoveAll(m.dir); err != nil {
-		return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
-	}
-	_, err := m.store.run(ctx, m.src, config, nil, maxOutput, "init", "--quiet", "--bare", "--template=", "--object-format="+format, "--", m.dir)
-	return err
+	return nil
 }
 
 // removeLocks removes the locks and partial packs that a killed git has left. No other
@@ -234,64 +183,6 @@ func (m *Mirror) removeLocks() error {
 				return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
 			}
 		}
-	}
-	return nil
-}
-
-// dropOthers removes the branches that are not wanted any more, because a branch named a
-// and one named a/b cannot exist side by side.
-func (m *Mirror) dropOthers(ctx context.Context, config string, names []string) error {
-	out, err := m.store.run(ctx, m.src, config, nil, maxRefBytes, "--git-dir="+m.dir, "for-each-ref", "--format=%(refname)")
-	if err != nil {
-		return errors.Join(errUnusable, err)
-	}
-	var commands strings.Builder
-	for ref := range strings.Lines(string(out)) {
-		ref = strings.TrimSuffix(ref, "\n")
-		if !slices.ContainsFunc(names, func(name string) bool { return local(name) == ref }) {
-			fmt.Fprintf(&commands, "delete %s\n", ref)
-		}
-	}
-	if commands.Len() == 0 {
-		return nil
-	}
-	_, err = m.store.run(ctx, m.src, config, strings.NewReader(commands.String()), maxOutput, "--git-dir="+m.dir, "update-ref", "--stdin")
-	if err != nil {
-		return errors.Join(errUnusable, err)
-	}
-	return nil
-}
-
-// branches returns the commits of the branches that were fetched.
-func (m *Mirror) branches(ctx context.Context, config string, names []string) ([]Branch, error) {
-	out, err := m.store.run(ctx, m.src, config, nil, maxRefBytes, "--git-dir="+m.dir, "for-each-ref", "--format=%(objecttype) %(objectname) %(committerdate:unix) %(refname)")
-	if err != nil {
-		return nil, err
-	}
-	at := map[string]Branch{}
-	for line := range strings.Lines(string(out)) {
-		if f := strings.Fields(line); len(f) == 4 && f[0] == "commit" {
-			seconds, _ := strconv.ParseInt(f[2], 10, 64) // a time that cannot be read is 1970
-			at[f[3]] = Branch{Commit: f[1], Time: time.Unix(seconds, 0).UTC()}
-		}
-	}
-	var found []Branch
-	for _, name := range names {
-		branch, ok := at[local(name)]
-		if !ok {
-			return nil, fmt.Errorf("branch %q of %s is not a commit: %w", name, m.src.uri, fault.ErrCorrupt)
-		}
-		branch.Name = name
-		found = append(found, branch)
-	}
-	return found, nil
-}
-
-// touch marks the mirror as used now.
-func (m *Mirror) touch() error {
-	now := time.Now()
-	if err := os.Chtimes(m.dir, now, now); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
 	}
 	return nil
 }

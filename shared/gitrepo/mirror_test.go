@@ -17,13 +17,17 @@ import (
 
 func TestFetchCopiesTheWantedBranches(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testFetchCopiesTheWantedBranches)
+}
+
+func testFetchCopiesTheWantedBranches(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a.txt": "one", "dir/b.txt": "two"})
 	for _, name := range []string{"release-1", "release-2", "deep/branch"} {
 		r.git("branch", name)
 	}
 	r.git("tag", "v1")
-	s := openStore(t, Config{})
+	s := openStore(t, Config{Library: lib})
 	m := mirrorOf(t, s, r.dir)
 	for _, c := range []struct {
 		patterns, want []string
@@ -59,16 +63,18 @@ func TestFetchCopiesTheWantedBranches(t *testing.T) {
 
 func TestAMirrorIsOneCommitDeepUnlessTheHistoryIsWanted(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testAMirrorIsOneCommitDeepUnlessTheHistoryIsWanted)
+}
+
+func testAMirrorIsOneCommitDeepUnlessTheHistoryIsWanted(t *testing.T, lib bool) {
 	r := newRepo(t)
 	for _, text := range []string{"one", "two", "three"} {
 		r.commit(map[string]string{"a": text})
 	}
-	s := openStore(t, Config{})
+	s := openStore(t, Config{Library: lib})
 	m := mirrorOf(t, s, r.dir)
 	commits := func() int {
-		out, err := s.run(t.Context(), m.src, m.config(), nil, maxOutput, "--git-dir="+m.dir, "rev-list", "--count", "main")
-		require.NoError(t, err)
-		return int(out[0] - '0')
+		return int(r.git("--git-dir="+m.dir, "rev-list", "--count", "main")[0] - '0') // git reads the mirrors of both
 	}
 	filesOf(t, m, Wanted{})
 	require.Equal(t, 1, commits())
@@ -78,9 +84,13 @@ func TestAMirrorIsOneCommitDeepUnlessTheHistoryIsWanted(t *testing.T) {
 
 func TestABranchThatMovesIsFetchedWhereItIs(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testABranchThatMovesIsFetchedWhereItIs)
+}
+
+func testABranchThatMovesIsFetchedWhereItIs(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
-	s := openStore(t, Config{})
+	s := openStore(t, Config{Library: lib})
 	m := mirrorOf(t, s, r.dir)
 	filesOf(t, m, Wanted{})
 	first := r.git("rev-parse", "main")
@@ -106,13 +116,13 @@ func TestABranchThatIsRemovedWhileItIsFetchedIsLeftOut(t *testing.T) {
 	r.commit(map[string]string{"a": "one"})
 	r.git("branch", "release-1")
 	m := mirrorOf(t, openStore(t, Config{}), r.dir)
-	config, err := m.writeConfig(t.Context())
-	require.NoError(t, err)
-	refs, err := m.remoteRefs(t.Context(), config)
+	git := command{m}
+	require.NoError(t, git.writeConfig(t.Context()))
+	refs, err := git.branches(t.Context())
 	require.NoError(t, err)
 	require.Len(t, refs.hash, 2)
 	r.git("branch", "-D", "release-1")
-	_, err = m.copy(t.Context(), config, refs, []string{"main", "release-1"}, false)
+	_, err = git.copy(t.Context(), refs, []string{"main", "release-1"}, false)
 	require.ErrorIs(t, err, fault.ErrConflict, "Fetch lists the refs again")
 	found, err := m.Fetch(t.Context(), Wanted{Branches: []string{"main", "release-*"}})
 	require.NoError(t, err)
@@ -121,12 +131,16 @@ func TestABranchThatIsRemovedWhileItIsFetchedIsLeftOut(t *testing.T) {
 
 func TestTooManyBranchesAreNotCopied(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testTooManyBranchesAreNotCopied)
+}
+
+func testTooManyBranchesAreNotCopied(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
 	for i := range MaxBranches {
 		r.git("update-ref", fmt.Sprint("refs/heads/b", i), "main")
 	}
-	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	m := mirrorOf(t, openStore(t, Config{Library: lib}), r.dir)
 	_, err := m.Fetch(t.Context(), Wanted{Branches: []string{"*"}})
 	require.ErrorIs(t, err, fault.ErrTooLarge)
 	found, err := m.Fetch(t.Context(), Wanted{Branches: []string{"b*"}})
@@ -136,11 +150,15 @@ func TestTooManyBranchesAreNotCopied(t *testing.T) {
 
 func TestARepositoryWithoutHeadHasNoBranch(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testARepositoryWithoutHeadHasNoBranch)
+}
+
+func testARepositoryWithoutHeadHasNoBranch(t *testing.T, lib bool) {
 	empty := newRepo(t)
 	dangling := newRepo(t)
 	dangling.commit(map[string]string{"a": "one"})
 	dangling.git("symbolic-ref", "HEAD", "refs/heads/absent")
-	s := openStore(t, Config{})
+	s := openStore(t, Config{Library: lib})
 	for _, r := range []*repo{empty, dangling} {
 		found, err := mirrorOf(t, s, r.dir).Fetch(t.Context(), Wanted{})
 		require.NoError(t, err)
@@ -175,9 +193,13 @@ func TestARepositoryWithSHA256IsRead(t *testing.T) {
 
 func TestADamagedMirrorIsMadeAgain(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testADamagedMirrorIsMadeAgain)
+}
+
+func testADamagedMirrorIsMadeAgain(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": strings.Repeat("one ", 1000)})
-	s := openStore(t, Config{})
+	s := openStore(t, Config{Library: lib})
 	m := mirrorOf(t, s, r.dir)
 	for _, damage := range []func(){
 		func() { overwrite(t, m, "objects/pack/*.pack") },
@@ -214,14 +236,16 @@ func overwrite(t testing.TB, m *Mirror, pattern string) {
 
 func TestABlobThatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testABlobThatCannotBeReadIsNamed)
+}
+
+func testABlobThatCannotBeReadIsNamed(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one", "b": "two", "c": strings.Repeat("x", 2<<20), "d": "four"})
-	s := openStore(t, Config{})
+	s := openStore(t, Config{Library: lib})
 	m := mirrorOf(t, s, r.dir)
 	files := filesOf(t, m, Wanted{})
-	out, err := s.run(t.Context(), m.src, m.config(), strings.NewReader(""), maxOutput, "--git-dir="+m.dir, "count-objects", "-v")
-	require.NoError(t, err)
-	require.Contains(t, string(out), "packs: 1")
+	require.Contains(t, r.git("--git-dir="+m.dir, "count-objects", "-v"), "packs: 1")
 	// The blob is replaced by a damaged loose one, which git reads if the pack lacks it.
 	absent := strings.Repeat("1", 40)
 	damaged := strings.Repeat("2", 40)
@@ -248,6 +272,10 @@ func TestABlobThatCannotBeReadIsNamed(t *testing.T) {
 
 func TestMirrorsAreBoundedOnDisk(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testMirrorsAreBoundedOnDisk)
+}
+
+func testMirrorsAreBoundedOnDisk(t *testing.T, lib bool) {
 	r := newRepo(t)
 	noise := make([]byte, 1<<20)
 	for i, x := 0, uint32(1); i < len(noise); i++ {
@@ -255,13 +283,13 @@ func TestMirrorsAreBoundedOnDisk(t *testing.T) {
 		noise[i] = byte(x >> 24)
 	}
 	r.commit(map[string]string{"a": string(noise)})
-	small := openStore(t, Config{MirrorBytes: 256 << 10})
+	small := openStore(t, Config{Library: lib, MirrorBytes: 256 << 10})
 	m := mirrorOf(t, small, r.dir)
 	_, err := m.Fetch(t.Context(), Wanted{})
 	require.ErrorIs(t, err, fault.ErrTooLarge)
 	require.NoDirExists(t, m.dir)
 
-	s := openStore(t, Config{TotalBytes: 5 << 19})
+	s := openStore(t, Config{Library: lib, TotalBytes: 5 << 19})
 	for _, id := range []string{"one", "two", "three"} {
 		m, err := s.Mirror(id, r.dir, true)
 		require.NoError(t, err)
@@ -283,9 +311,13 @@ func TestMirrorsAreBoundedOnDisk(t *testing.T) {
 
 func TestAMirrorIsFetchedAgainBeforeItHasTooManyPacks(t *testing.T) {
 	t.Parallel()
+	bothEngines(t, testAMirrorIsFetchedAgainBeforeItHasTooManyPacks)
+}
+
+func testAMirrorIsFetchedAgainBeforeItHasTooManyPacks(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
-	m := mirrorOf(t, openStore(t, Config{}), r.dir)
+	m := mirrorOf(t, openStore(t, Config{Library: lib}), r.dir)
 	filesOf(t, m, Wanted{})
 	packs := func() []string {
 		found, err := filepath.Glob(filepath.Join(m.dir, "objects", "pack", "*.pack"))

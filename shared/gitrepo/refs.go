@@ -53,9 +53,9 @@ var (
 	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)$`)
 )
 
-// remoteRefs lists the refs of the source.
-func (m *Mirror) remoteRefs(ctx context.Context, config string) (remote, error) {
-	out, err := m.store.run(ctx, m.src, config, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, head, headsPrefix+"*")
+// branches lists the branches of the source.
+func (m command) branches(ctx context.Context) (remote, error) {
+	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, head, headsPrefix+"*")
 	if err != nil {
 		if errors.Is(err, fault.ErrCorrupt) {
 			err = fmt.Errorf("the repository is damaged: %w", errors.New(err.Error())) // at its server: a new mirror does not help
@@ -65,37 +65,60 @@ func (m *Mirror) remoteRefs(ctx context.Context, config string) (remote, error) 
 	return parseRefs(string(out))
 }
 
+// refs lists all refs of the source.
+func (m command) refs(ctx context.Context) (map[string]string, error) {
+	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--", m.src.uri)
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		hash, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok || !objectID.MatchString(hash) {
+			return nil, fmt.Errorf("not a ref: %.80q: %w", line, fault.ErrInvalid)
+		}
+		refs[name] = hash
+	}
+	return refs, nil
+}
+
 // parseRefs reads the lines of git ls-remote --symref: "ref: NAME\tHEAD" and "HASH\tNAME".
 func parseRefs(text string) (remote, error) {
-	r := remote{hash: map[string]string{}}
-	headHash := ""
+	refs, target := map[string]string{}, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		value, name, ok := strings.Cut(line, "\t")
 		if ok && name != head && strings.HasPrefix(value, "ref: ") {
 			continue // such as refs/remotes/origin/HEAD of a clone
 		}
-		if target, isLink := strings.CutPrefix(value, "ref: "); ok && isLink && name == head {
-			r.main, _ = strings.CutPrefix(target, headsPrefix)
+		if link, isLink := strings.CutPrefix(value, "ref: "); ok && isLink && name == head {
+			target = link
 			continue
 		}
 		if !ok || !objectID.MatchString(value) || !refName.MatchString(name) {
 			return remote{}, fmt.Errorf("not a ref: %.80q: %w", line, fault.ErrInvalid)
 		}
-		if name == head {
-			headHash = value
-		} else if branch, ok := strings.CutPrefix(name, headsPrefix); ok {
-			r.hash[branch] = value
+		refs[name] = value
+	}
+	return newRemote(refs, target), nil
+}
+
+// newRemote returns the branches among the refs of a repository, whose HEAD names target.
+func newRemote(refs map[string]string, target string) remote {
+	r := remote{hash: map[string]string{}}
+	for name, hash := range refs {
+		if branch, ok := strings.CutPrefix(name, headsPrefix); ok && refName.MatchString(name) {
+			r.hash[branch] = hash
 		}
 	}
-	switch {
-	case headHash == "":
+	headHash := refs[head]
+	if r.main, _ = strings.CutPrefix(target, headsPrefix); headHash == "" {
 		r.main = ""
-	case r.hash[r.main] == "":
+	} else if r.hash[r.main] == "" {
 		r.main = head
 		r.hash[head] = headHash
 	}
-	return r, nil
+	return r
 }
 
 // choose returns the branches that match one of the patterns, in alphabetical order.

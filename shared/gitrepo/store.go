@@ -33,6 +33,8 @@ type Config struct {
 	SSH string
 	// Tokens are the files with the tokens of hosts, for private repositories.
 	Tokens map[string]string
+	// Library selects the library go-git even if this machine has the git command.
+	Library bool
 	// Resolve checks the host and port of an http(s) URL, and returns the address to
 	// connect to; nil: every address is accepted.
 	Resolve func(ctx context.Context, uri string) (netip.Addr, error)
@@ -42,21 +44,32 @@ type Config struct {
 // outlives a call.
 type Store struct {
 	Config
-	git string // path of the command
+	git string // path of the command; empty: the library is used
 
 	mu    sync.Mutex // guards inUse, and the removal of mirrors
 	inUse map[string]int
 }
 
-// Open opens the folder of mirrors. The error is fault.ErrNotFound if this machine has no
-// git command, and fault.ErrFolder if the folder cannot be made.
-func Open(c Config) (*Store, error) {
-	git, err := exec.LookPath("git")
+// FindGit returns the path of the git command; empty if this machine has none.
+func FindGit() string {
+	found, err := exec.LookPath("git")
 	if err != nil {
-		return nil, fmt.Errorf("repositories cannot be fetched: install git: %w", fault.ErrNotFound)
+		return ""
 	}
-	if git, err = filepath.Abs(git); err != nil {
-		return nil, fmt.Errorf("git: %w", err)
+	found, err = filepath.Abs(found)
+	if err != nil {
+		return ""
+	}
+	return found
+}
+
+// Open opens the folder of mirrors. Repositories are copied by the git command if this
+// machine has one, else by the library go-git. The error is fault.ErrFolder if the folder
+// cannot be made.
+func Open(c Config) (*Store, error) {
+	git := ""
+	if !c.Library {
+		git = FindGit()
 	}
 	if c.MirrorBytes == 0 {
 		c.MirrorBytes = defaultMirrorBytes
@@ -87,7 +100,9 @@ func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inUse[id]++
-	return &Mirror{store: s, id: id, src: src, dir: filepath.Join(s.Dir, id+mirrorSuffix)}, nil
+	m := &Mirror{store: s, id: id, src: src, dir: filepath.Join(s.Dir, id+mirrorSuffix)}
+	m.engine = s.engineOf(m)
+	return m, nil
 }
 
 // mirrorSuffix is the end of the name of a mirror's folder.

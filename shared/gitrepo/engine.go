@@ -1,0 +1,47 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+
+	"leasehold/shared/fault"
+)
+
+// An engine copies a repository into its mirror and reads the mirror: the git command
+// (command), or the library go-git (library) on a machine without git.
+type engine interface {
+	// begin prepares branches, refs and copy, which are called before end.
+	begin(ctx context.Context) (end func(), err error)
+	// branches lists the branches of the source.
+	branches(ctx context.Context) (remote, error)
+	// refs lists all refs of the source, by name.
+	refs(ctx context.Context) (map[string]string, error)
+	// copy copies the branches of refs that names selects, and returns them. The error is
+	// fault.ErrCorrupt or errUnusable if the mirror must be made again, and
+	// fault.ErrConflict if a branch was removed or moved since refs was read.
+	copy(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error)
+	// files and blobs are Mirror.Files and Mirror.Blobs for ids that are well-formed. They
+	// may be called concurrently.
+	files(ctx context.Context, commit string) ([]File, error)
+	blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error
+}
+
+// engineOf returns the engine of a mirror.
+func (s *Store) engineOf(m *Mirror) engine {
+	if s.git == "" {
+		return library{m}
+	}
+	return command{m}
+}
+
+// UsesLibrary reports whether repositories are copied by the library go-git, because this
+// machine has no git command.
+func (s *Store) UsesLibrary() bool { return s.git == "" }
+
+// errNeedsGit is the error of a repository that only the git command copies.
+var errNeedsGit = fmt.Errorf("%w: install git on the machine of the manager", fault.ErrNotFound)
+
+// needsGit names what the library cannot copy.
+func needsGit(what string, args ...any) error {
+	return fmt.Errorf("%s cannot be copied without the git command: %w", fmt.Sprintf(what, args...), errNeedsGit)
+}

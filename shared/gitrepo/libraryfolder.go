@@ -1,0 +1,244 @@
+package gitrepo
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	gitconfig "github.com/go-git/go-git/v5/plumbing/format/config"
+
+	"leasehold/shared/fault"
+)
+
+// openFolder opens the repository of the source, a folder of this machine.
+func (m library) openFolder() (repository, error) {
+	dir, err := gitFolder(m.src.uri)
+	if err != nil {
+		return repository{}, err
+	}
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return repository{}, fmt.Errorf("%s is not a git repository: %w", m.src.uri, fault.ErrNotFound)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "packed-refs")); err == nil && info.Size() > maxRefBytes {
+		return repository{}, fmt.Errorf("refs of %s: %w: more than %d bytes", m.src.uri, fault.ErrTooLarge, maxRefBytes)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "objects", "info", "alternates")); err == nil && info.Size() > 0 {
+		return repository{}, needsGit("%s, which has objects in another repository,", m.src.uri)
+	}
+	config, err := os.Open(filepath.Join(dir, "config"))
+	if errors.Is(err, os.ErrNotExist) {
+		return openRepository(dir), nil
+	}
+	if err != nil {
+		return repository{}, fmt.Errorf("repository %s: %w: %w", m.src.uri, fault.ErrForbidden, err)
+	}
+	defer config.Close()
+	if err := checkExtensions(config); err != nil {
+		return repository{}, fmt.Errorf("repository %s: %w", m.src.uri, err)
+	}
+	return openRepository(dir), nil
+}
+
+// gitFolder returns the folder with the objects and refs of a repository.
+func gitFolder(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("repository %s: %w: %w", path, fault.ErrNotFound, err)
+	}
+	if !info.IsDir() {
+		return "", needsGit("the bundle %s", path)
+	}
+	inner := filepath.Join(path, ".git")
+	switch info, err := os.Lstat(inner); {
+	case errors.Is(err, os.ErrNotExist):
+		return path, nil // it is bare
+	case err != nil:
+		return "", fmt.Errorf("repository %s: %w: %w", path, fault.ErrForbidden, err)
+	case !info.IsDir():
+		return "", needsGit("%s, a work tree of a repository elsewhere,", path)
+	}
+	return inner, nil
+}
+
+// checkExtensions refuses repositories in formats that go-git does not read.
+func checkExtensions(config io.Reader) error {
+	c := gitconfig.New()
+	if err := gitconfig.NewDecoder(io.LimitReader(config, maxOutput)).Decode(c); err != nil {
+		return needsGit("its config (%v)", err)
+	}
+	for _, o := range c.Section("extensions").Options {
+		switch key, value := strings.ToLower(o.Key), strings.ToLower(o.Value); {
+		case key == "noop" || key == "preciousobjects" || key == "worktreeconfig":
+		case key == "objectformat" && value == "sha1" || key == "refstorage" && value == "files":
+		default:
+			return needsGit("the format %.40s %.40q", key, value)
+		}
+	}
+	return nil
+}
+
+// listFolder is list for a folder.
+func (m library) listFolder() (refs map[string]string, target string, err error) {
+	r, err := m.openFolder()
+	if err != nil {
+		return nil, "", err
+	}
+	defer r.Close()
+	all, err := r.IterReferences()
+	if err != nil {
+		return nil, "", fmt.Errorf("refs of %s: %w: %w", m.src.uri, fault.ErrInvalid, err)
+	}
+	refs = map[string]string{}
+	err = all.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Type() == plumbing.HashReference {
+			refs[string(ref.Name())] = ref.Hash().String()
+		} else if ref.Name() == plumbing.HEAD {
+			target = string(ref.Target())
+		}
+		return nil
+	})
+	if hash := refs[target]; hash != "" {
+		refs[head] = hash
+	}
+	return refs, target, err
+}
+
+// copyFolder copies the wanted commits from a folder: all objects that the mirror lacks.
+func (m library) copyFolder(ctx context.Context, c *copying) error {
+	r, err := m.openFolder()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w := walk{repository: r, copying: c, seen: map[plumbing.Hash]bool{}}
+	if w.cut, err = r.Shallow(); err != nil {
+		return fmt.Errorf("repository %s: %w: %w", m.src.uri, fault.ErrInvalid, err)
+	}
+	w.commits = slices.Clone(c.wants)
+	for len(w.commits) > 0 {
+		next := w.commits[len(w.commits)-1]
+		w.commits = w.commits[:len(w.commits)-1]
+		if err := w.addCommit(ctx, next); err != nil {
+			return err
+		}
+	}
+	if err := c.addPack(ctx, func(out *os.File) error { return w.write(ctx, out) }); err != nil {
+		return err
+	}
+	return c.markShallow(nil)
+}
+
+// markShallow notes the commits of the mirror without their parents, but those of remove.
+func (c *copying) markShallow(remove []plumbing.Hash) error {
+	c.shallow = slices.DeleteFunc(c.shallow, func(h plumbing.Hash) bool { return slices.Contains(remove, h) })
+	plumbing.HashesSort(c.shallow)
+	if err := c.into.SetShallow(slices.Compact(c.shallow)); err != nil {
+		return fmt.Errorf("mirror: %w: %w", fault.ErrFolder, err)
+	}
+	return nil
+}
+
+// walk finds the objects to copy from a repository.
+type walk struct {
+	repository
+	*copying
+	cut     []plumbing.Hash // commits of the repository without their parents
+	commits []plumbing.Hash // to visit
+	seen    map[plumbing.Hash]bool
+	objects []plumbing.Hash
+}
+
+// add adds an object, and reports whether it is new.
+func (w *walk) add(hash plumbing.Hash) (bool, error) {
+	if w.seen[hash] || w.into.HasEncodedObject(hash) == nil {
+		return false, nil
+	}
+	w.seen[hash] = true
+	if w.objects = append(w.objects, hash); len(w.objects) > maxObjects {
+		return false, fmt.Errorf("%w: more than %d objects without the git command: install git", fault.ErrTooLarge, maxObjects)
+	}
+	return true, nil
+}
+
+func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
+	isNew, err := w.add(hash)
+	if err != nil || !isNew {
+		return err
+	}
+	c, err := w.commit(hash)
+	if err != nil {
+		return err
+	}
+	switch {
+	case slices.Contains(w.cut, hash) || !w.history && len(c.parents) > 0:
+		w.shallow = append(w.shallow, hash)
+	case w.history:
+		w.commits = append(w.commits, c.parents...)
+	}
+	return w.addTree(ctx, c.tree, 0)
+}
+
+func (w *walk) addTree(ctx context.Context, hash plumbing.Hash, depth int) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	isNew, err := w.add(hash)
+	if err != nil || !isNew {
+		return err // the mirror has all below a tree that it has
+	}
+	if depth > maxTreeDepth {
+		return fmt.Errorf("%w: more than %d nested folders in a commit", fault.ErrTooLarge, maxTreeDepth)
+	}
+	entries, err := w.tree(hash)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch e.mode {
+		case modeSubmodule:
+		case modeTree:
+			err = w.addTree(ctx, e.hash, depth+1)
+		default:
+			_, err = w.add(e.hash)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a pack of the objects.
+func (w *walk) write(ctx context.Context, file *os.File) error {
+	sum := sha1.New()
+	out := bufio.NewWriterSize(io.MultiWriter(&bounded{file, w.most}, sum), 64<<10)
+	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(w.objects)))
+	if _, err := out.Write(header); err != nil {
+		return err
+	}
+	deflate := newDeflater(out)
+	for _, hash := range w.objects {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := w.writeObject(out, deflate, hash); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	_, err := file.Write(sum.Sum(nil))
+	return err
+}

@@ -1,0 +1,121 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/platform"
+)
+
+// sshServer is a repository behind ssh, to which the command ssh connects.
+type sshServer struct {
+	m        library
+	process  *exec.Cmd
+	in       io.WriteCloser
+	out      io.ReadCloser
+	messages *tail
+	cancel   context.CancelFunc
+	ended    bool // process has ended
+}
+
+// sshScript runs the configured command, which is for a shell, with arguments that the
+// shell does not read.
+const sshScript = ` "$@"`
+
+func (s *sshServer) advertise(ctx context.Context) (io.ReadCloser, error) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		return nil, needsGit("a repository behind ssh, on a machine without a shell,")
+	}
+	run, cancel := context.WithCancel(ctx)
+	c := exec.CommandContext(run, shell, append([]string{"-c", s.m.store.SSH + sshOptions + sshScript, "sh"}, s.arguments()...)...)
+	c.Dir, c.Env = s.m.store.Dir, append(command{s.m.Mirror}.environment(), "GIT_PROTOCOL=")
+	c.WaitDelay = killAfter
+	platform.KillWithChildren(c)
+	s.messages = &tail{}
+	c.Stderr = s.messages
+	in, inErr := c.StdinPipe()
+	out, outErr := c.StdoutPipe()
+	if err := errors.Join(inErr, outErr); err != nil {
+		cancel()
+		return nil, fmt.Errorf("ssh: %w: %w", fault.ErrUnavailable, err)
+	}
+	if err := c.Start(); err != nil {
+		cancel()
+		return nil, fmt.Errorf("ssh: %w: %w", fault.ErrUnavailable, err)
+	}
+	s.process, s.in, s.out, s.cancel = c, in, out, cancel
+	return sshAnswer{s, ctx}, nil
+}
+
+// arguments are the port, the host and the command that the server runs.
+func (s *sshServer) arguments() []string {
+	u := s.m.src.url
+	var args []string
+	if port := u.Port(); port != "" {
+		args = append(args, "-p", port)
+	}
+	host := u.Hostname()
+	if name := u.User.Username(); name != "" {
+		host = name + "@" + host
+	}
+	path := u.Path
+	if strings.HasPrefix(path, "/~") { // a home folder
+		path = path[1:]
+	}
+	return append(args, host, "git-upload-pack '"+strings.ReplaceAll(path, "'", `'\''`)+"'")
+}
+
+func (s *sshServer) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
+	if _, err := s.in.Write(request); err != nil {
+		return nil, s.end(ctx, err)
+	}
+	return sshAnswer{s, ctx}, nil
+}
+
+// end ends ssh, and returns the reason that it printed, or err if it printed none.
+func (s *sshServer) end(ctx context.Context, err error) error {
+	if s.ended {
+		return err
+	}
+	s.ended = true
+	_ = s.in.Close() // it may be closed
+	if failed := s.process.Wait(); failed != nil {
+		return &sshError{failure(ctx, "over ssh", failed, s.messages)}
+	}
+	return err
+}
+
+// sshError is the error of an ssh that has ended, with what it printed.
+type sshError struct{ error }
+
+func (e *sshError) Unwrap() error { return e.error }
+
+func (s *sshServer) close() {
+	if s.process == nil {
+		return
+	}
+	s.cancel()
+	_ = s.end(context.Background(), nil) // its answer was read, or its failure is returned already
+}
+
+// sshAnswer reads what the server sends. If ssh ends with an error, that is returned.
+type sshAnswer struct {
+	s   *sshServer
+	ctx context.Context
+}
+
+func (a sshAnswer) Read(p []byte) (int, error) {
+	n, err := a.s.out.Read(p)
+	if n == 0 && errors.Is(err, io.EOF) {
+		return 0, a.s.end(a.ctx, err)
+	}
+	return n, err
+}
+
+func (a sshAnswer) Close() error { return nil }
