@@ -25,8 +25,12 @@ func (r shownOrigin) columns() []column {
 	if s := r.Schedule; s != nil {
 		detail := func(head, cell string) { columns = append(columns, column{head: head, cell: cell, detail: true}) }
 		detail("now", reason(*s))
-		class, value := queued(s.Pool, s.Class, s.Value)
-		detail("waits in", fmt.Sprintf("%s, class %s of %.3g changes a day, value %s, group %s", s.Pool, class, s.Rate, value, s.Group))
+		detail("changes", fmt.Sprintf("%.3g a day, as estimated", s.Rate))
+		waits := fmt.Sprintf("%s, group %s", s.Pool, s.Group)
+		if class, value := queued(s.Pool, s.Class, s.Value); class != "-" {
+			waits = fmt.Sprintf("%s, class %s, value %s, group %s", s.Pool, class, value, s.Group)
+		}
+		detail("waits in", waits)
 		if s.Target != nil {
 			detail("target", fmt.Sprintf("%d (index %d)", *s.Target, s.Index))
 		}

@@ -71,7 +71,7 @@ type capacityRow struct{ apitypes.Capacity }
 func (r capacityRow) columns() []column {
 	return []column{
 		{head: "slots", cell: fmt.Sprint(r.Slots)}, {head: "seconds a visit", cell: fmt.Sprintf("%.2f", r.VisitSeconds)},
-		{head: "visits a day", cell: fmt.Sprintf("%.0f", r.VisitsPerDay)}, {head: "fixed a day", cell: fmt.Sprintf("%.0f", r.Fixed)},
+		{head: "visits a day", cell: fmt.Sprintf("%.0f", r.VisitsPerDay)}, {head: "of fixed intervals", cell: fmt.Sprintf("%.0f", r.Fixed)},
 		{head: "fresh at best", cell: fmt.Sprintf("%.1f %%", 100*r.Fresh)},
 	}
 }

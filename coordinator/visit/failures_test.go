@@ -55,6 +55,29 @@ func TestRestsAfterFailuresAreHoursOrDaysAndDouble(t *testing.T) {
 	require.Equal(t, time.Hour, plan.Rules("media").FailedCooldown)
 }
 
+func TestALongCooldownIsForSuccessesOnly(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	rules.Cooldown, rules.LongestCooldown = 15*time.Minute, 12*time.Hour
+	const now = 100 * day
+	rest := func(e visit.Event) time.Duration {
+		s := visit.NewState(1, now-10*day, rules)
+		s.LastScheduled, e.At = now, now
+		s, _ = rules.Record(s, e, 0)
+		until, _ := rules.Rest(s)
+		return time.Duration(until-now) * time.Second
+	}
+	require.Equal(t, 12*time.Hour, rest(visit.Event{Status: visit.Full, Digest: "a"}))
+	require.Equal(t, time.Hour, rest(visit.Event{Status: visit.Failed}))
+	require.Equal(t, 48*time.Hour, rest(visit.Event{Status: visit.NotFound}))
+	refused := visit.NewState(1, now-10*day, rules)
+	refused.LastScheduled = now
+	after, _ := rules.Record(refused, visit.Event{Status: visit.Failed, At: now, NotBefore: now + 1800}, 0)
+	until, why := rules.Rest(visit.AfterRefusal(refused, after))
+	require.Equal(t, visit.RetryAfter, why)
+	require.EqualValues(t, now+1800, until)
+}
+
 func TestAnOutageOfDaysDisablesNoOrigin(t *testing.T) {
 	t.Parallel()
 	p := visit.Value{Rules: visit.DefaultRules()}

@@ -124,7 +124,7 @@ func TestShortCooldownsGrowWithTheTimeBetweenChanges(t *testing.T) {
 	rules := visit.DefaultRules()
 	rules.Cooldown, rules.LongestCooldown = 15*time.Minute, 12*time.Hour
 	s := visit.NewState(1, 0, rules)
-	s.LastScheduled, s.LastVisit = 0, 0
+	s.LastScheduled, s.LastVisit, s.LastSuccess = 0, 0, 0
 	rest := func(changes, days float64) int64 {
 		s.Changes, s.Days = changes, days
 		until, _ := rules.Rest(s)

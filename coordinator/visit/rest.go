@@ -48,11 +48,12 @@ func (r Rules) Rest(s State) (until int64, why string) {
 	return until, why
 }
 
-// cooldown returns for how many seconds an origin rests after it was scheduled. One that
+// cooldown returns for how many seconds an origin rests after it was scheduled. It depends
+// on the rate only after a success, because a visit that failed saw no change. One that
 // changes regularly rests at most until its next change may come.
 func (r Rules) cooldown(s State) int64 {
 	shortest, longest := seconds(r.Cooldown), seconds(r.LongestCooldown)
-	if shortest >= longest || s.LastScheduled == Never {
+	if shortest >= longest || s.LastScheduled == Never || s.LastSuccess != s.LastVisit {
 		return shortest
 	}
 	wanted := int64(r.RestShare / r.Rate(s) * day)

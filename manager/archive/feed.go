@@ -39,7 +39,7 @@ func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Kno
 	}
 	items, more, err := parseFeed(ctx, doc.Content)
 	if err != nil {
-		return observed{}, err
+		return observed{}, fmt.Errorf("read %s: %w", o.URI, err)
 	}
 	seen := observed{digest: prefix(o) + feedDigest(items), etag: doc.ETag, modified: doc.Modified, times: feedTimes(items), size: int64(len(doc.Content)),
 		freshFor: max(doc.FreshFor, feedTTL(doc.Content))}
@@ -98,6 +98,9 @@ func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 // it has.
 func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int, err error) {
 	begin := doc[:min(len(doc), 4096)]
+	if len(bytes.TrimSpace(begin)) == 0 {
+		return nil, 0, fmt.Errorf("not an RSS, Atom or JSON feed, but empty: %w", fault.ErrInvalid)
+	}
 	if gofeed.DetectFeedType(bytes.NewReader(begin)) == gofeed.FeedTypeUnknown {
 		return nil, 0, fmt.Errorf("not an RSS, Atom or JSON feed; it begins with %q: %w", begin[:min(len(begin), 60)], fault.ErrInvalid)
 	}

@@ -29,7 +29,7 @@ func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.K
 	defer root.Close()
 	v := folderVisit{origin: o, fetch: l.Fetch, root: root, problems: problems{origin: o.ID}, sidecars: map[string]bool{}, complete: true}
 	if err := v.walk(ctx, folderEntries); err != nil {
-		return observed{}, err
+		return observed{}, fmt.Errorf("read folder %s: %w", o.URI, err)
 	}
 	seen := observed{digest: prefix(o) + v.digest()}
 	if seen.digest == known.Digest && v.complete {

@@ -60,18 +60,11 @@ type observed struct {
 
 // read is List, but returns no listing if nothing has changed since the known visit.
 func (l *Lister) read(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
-	var seen observed
-	var err error
 	switch o.Kind {
 	case models.Feed:
-		seen, err = l.readFeed(ctx, o, known)
+		return l.readFeed(ctx, o, known)
 	case models.Media, models.Clips:
-		seen, err = l.readFolder(ctx, o, known)
-	default:
-		err = fmt.Errorf("kind %q: %s are accepted: %w", o.Kind, kindNames(), fault.ErrInvalid)
+		return l.readFolder(ctx, o, known)
 	}
-	if err != nil {
-		return observed{}, fmt.Errorf("list %s %s: %w", o.Kind, o.URI, err)
-	}
-	return seen, nil
+	return observed{}, fmt.Errorf("kind %q: %s are accepted: %w", o.Kind, kindNames(), fault.ErrInvalid)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // placementRevision counts how often the program's way to place was changed.
-const placementRevision = 6
+const placementRevision = 7
 
 // placeAll places all origins again if another policy, other rules, other groups of hosts
 // or another revision placed them, and first adds those of the catalog that a folder of an older program did
