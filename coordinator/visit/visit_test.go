@@ -168,7 +168,7 @@ func TestFirstVisitsAndKnownChangesEachHaveTheirShare(t *testing.T) {
 			first++
 		}
 	}
-	require.Equal(t, 60, first, "40 slots are reserved for other visits")
+	require.Equal(t, 90, first, "10 slots are reserved for other visits")
 }
 
 func TestALearnedRateNearsTheTrueOne(t *testing.T) {

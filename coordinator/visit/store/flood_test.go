@@ -27,10 +27,10 @@ func TestAFloodOfOriginsDoesNotStarveOthers(t *testing.T) {
 		floodShare, fewShare int // of a hundred
 		batch                int
 	}{
-		{"new origins", visit.PoolFirst, visit.PoolKnown, 20, 40, 100},
-		{"known origins", visit.PoolKnown, visit.PoolFirst, 40, 20, 100},
-		{"new origins, one slot", visit.PoolFirst, visit.PoolKnown, 20, 40, 1},
-		{"known origins, one slot", visit.PoolKnown, visit.PoolFirst, 40, 20, 1},
+		{"new origins", visit.PoolFirst, visit.PoolKnown, 20, 10, 100},
+		{"known origins", visit.PoolKnown, visit.PoolFirst, 10, 20, 100},
+		{"new origins, one slot", visit.PoolFirst, visit.PoolKnown, 20, 10, 1},
+		{"known origins, one slot", visit.PoolKnown, visit.PoolFirst, 10, 20, 1},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
