@@ -177,6 +177,21 @@ func TestFirstVisitsAreOrderedAsTheRuleSays(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
+func TestAnOriginWhoseFirstVisitWasRefusedGoesBehindThoseThatWereNotTried(t *testing.T) {
+	t.Parallel()
+	for _, order := range visit.FirstOrders {
+		p := visit.Value{Rules: visit.DefaultRules()}
+		p.FirstOrder = order
+		tried, untried := visit.NewState(1, 10_000, p.Rules), visit.NewState(2, 20_000, p.Rules)
+		tried.Created, tried.LastUpdate = 5000, 15_000
+		require.Less(t, p.Place(tried).Ref, int64(20_000), order)
+		after, _ := p.Record(tried, visit.Event{Status: visit.Failed, At: 30_000, NotBefore: 40_000}, 0)
+		tried = visit.AfterRefusal(tried, after)
+		require.Equal(t, p.Place(untried).Queue(), p.Place(tried).Queue())
+		require.Greater(t, p.Place(tried).Ref, p.Place(untried).Ref, order)
+	}
+}
+
 func TestForksAreWorthAsMuchLessAsTheRuleSays(t *testing.T) {
 	t.Parallel()
 	rules := visit.DefaultRules()

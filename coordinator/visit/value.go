@@ -50,9 +50,13 @@ func (p Value) placeByRate(s State) Place {
 
 // firstRef returns the time that orders first visits. Origins without a date of update
 // count as updated when they were first seen; an activity is a time that runs backwards, so
-// that recent updates come first.
+// that recent updates come first. One whose server refused its first visit goes behind those
+// that were not tried, because else two such origins would keep all others of their host
+// waiting.
 func (p Value) firstRef(s State) int64 {
 	switch {
+	case s.LastVisit != Never:
+		return s.LastVisit
 	case p.FirstOrder == ByCreation && s.Created != Never:
 		return min(s.Created, s.FirstSeen)
 	case p.FirstOrder == ByUpdate && s.LastUpdate != Never:
