@@ -3,9 +3,12 @@ package cmd
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"sync"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/node"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
@@ -134,58 +138,93 @@ func p99(b *testing.B, during time.Duration, call func() error) time.Duration {
 	return all[len(all)*99/100]
 }
 
+// The test binary is the attacker, in a process of its own, if these are set.
+var (
+	attackName = flag.String("attack", "", "attack the coordinator at -attack.gate and -attack.http in this way")
+	attackGate = flag.String("attack.gate", "", "address")
+	attackHTTP = flag.String("attack.http", "", "address")
+)
+
+// startAttacker starts this test binary as an attacker with a priority of the scheduler, and
+// returns what ends it.
+func (f *floodFixture) startAttacker(name, nice string) (stop func()) {
+	args := []string{"-n", nice, os.Args[0], "-test.run", "^$", "-test.bench", "^BenchmarkBesideAttacks$", "-test.benchtime", "1x",
+		"-attack", name, "-attack.gate", f.at.Gate, "-attack.http", f.at.HTTP}
+	c := exec.Command("nice", args...)
+	require.NoError(f, c.Start())
+	return sync.OnceFunc(func() { _ = c.Process.Kill(); _ = c.Wait() })
+}
+
+// attackOnly attacks until the process is killed.
+func attackOnly(b *testing.B) {
+	f := &floodFixture{TB: b, coordinatorProcess: &coordinatorProcess{at: node.Addresses{Gate: *attackGate, HTTP: *attackHTTP}}}
+	for _, x := range attacks {
+		if x.name == *attackName {
+			x.run(b.Context(), f)
+		}
+	}
+}
+
 // BenchmarkBesideAttacks measures, alone and beside each attack on a coordinator in a cgroup of
 // 512 MiB, the 99th percentile of a worker that extends its task, which is a write to the disk,
-// and that of a client that reads the totals over HTTP. The ratio is of one run; the attackers
-// share the processors with the coordinator.
+// and that of a client that reads the totals over HTTP. The ratios are of one run. The attacker is a
+// process of its own on the same processors; with nice 19 it gets only what the coordinator and the
+// clients leave, as an attacker on another machine would.
 //
 //	go test ./cmd -run '^$' -bench BesideAttacks -benchtime 1x
 func BenchmarkBesideAttacks(b *testing.B) {
-	const alone, beside = 5 * time.Second, 10 * time.Second
+	if *attackName != "" {
+		attackOnly(b)
+		return
+	}
 	for _, x := range attacks {
 		b.Run(x.name, func(b *testing.B) {
 			for b.Loop() {
-				f := startFlooded(b)
-				admin, worker := f.dial("manager"), task.Client{Repo: f.dial("worker").repo}
-				require.NoError(b, admin.repo.Create(b.Context(), "flood", space.Options{}))
-				_, err := worker.Create(b.Context(), models.Task{Action: "dig", Subject: "site", Timeout: 600}, 0)
-				require.NoError(b, err)
-				i, err := worker.Claim(b.Context(), "dig")
-				require.NoError(b, err)
-				healthy := map[string]func() error{
-					"worker": func() error { return worker.Extend(b.Context(), i) },
-					"http": func() error {
-						answer, err := http.Get("http://" + f.at.HTTP + "/api/v1/totals")
-						if err != nil {
-							return err
-						}
-						defer answer.Body.Close()
-						if answer.StatusCode != http.StatusOK {
-							return fmt.Errorf("status %s", answer.Status)
-						}
-						return nil
-					},
-				}
-				before := map[string]time.Duration{}
-				for name, call := range healthy {
-					before[name] = p99(b, alone, call)
-				}
-				ctx, cancel := context.WithCancel(b.Context())
-				var attacking sync.WaitGroup
-				attacking.Go(func() { x.run(ctx, f) })
-				<-time.After(2 * time.Second) // it has begun
-				for name, call := range healthy {
-					crowded := p99(b, beside/2, call)
-					b.ReportMetric(float64(crowded.Microseconds())/1000, name+"-ms-p99")
-					b.ReportMetric(float64(crowded)/float64(before[name]), name+"-of-alone")
-				}
-				b.ReportMetric(residentMB(b, "VmHWM", f.cmd.Process.Pid), "MB-resident")
-				cancel()
-				for _, c := range f.clients {
-					c.close() // ends the calls that wait
-				}
-				attacking.Wait()
+				measureBeside(b, x)
 			}
 		})
 	}
+}
+
+func measureBeside(b *testing.B, x attack) {
+	const alone, beside = 5 * time.Second, 5 * time.Second
+	f := startFlooded(b)
+	admin, worker := f.dial("manager"), task.Client{Repo: f.dial("worker").repo}
+	require.NoError(b, admin.repo.Create(b.Context(), "flood", space.Options{}))
+	_, err := worker.Create(b.Context(), models.Task{Action: "dig", Subject: "site", Timeout: 600}, 0)
+	require.NoError(b, err)
+	i, err := worker.Claim(b.Context(), "dig")
+	require.NoError(b, err)
+	healthy := map[string]func() error{
+		"worker": func() error { return worker.Extend(b.Context(), i) },
+		"http": func() error {
+			answer, err := http.Get("http://" + f.at.HTTP + "/api/v1/totals")
+			if err != nil {
+				return err
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				return fmt.Errorf("status %s", answer.Status)
+			}
+			return nil
+		},
+	}
+	before := map[string]time.Duration{}
+	for name, call := range healthy {
+		before[name] = p99(b, alone, call)
+		b.ReportMetric(float64(before[name].Microseconds())/1000, name+"-alone-ms-p99")
+	}
+	for _, nice := range []string{"0", "19"} {
+		stop := f.startAttacker(x.name, nice)
+		b.Cleanup(stop)
+		<-time.After(2 * time.Second) // it has begun
+		for name, call := range healthy {
+			crowded := p99(b, beside, call)
+			b.ReportMetric(float64(crowded.Microseconds())/1000, name+"-ms-p99-nice"+nice)
+			b.ReportMetric(float64(crowded)/float64(before[name]), name+"-of-alone-nice"+nice)
+		}
+		stop()
+	}
+	b.ReportMetric(residentMB(b, "VmHWM", f.cmd.Process.Pid), "MB-resident")
+	b.ReportMetric(0, "ns/op")
 }

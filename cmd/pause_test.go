@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -55,4 +56,18 @@ func TestACoordinatorThatIsPausedLosesNoSession(t *testing.T) {
 	for _, p := range fleet {
 		require.NotContains(t, p.text(), "session lost")
 	}
+	awaitLossOf(t, h, fleet[0])
+}
+
+// awaitLossOf stops a process until its session is lost: the coordinator's log has its machine, and its
+// own log has the reason.
+func awaitLossOf(t *testing.T, h *coordinatorProcess, p *process) {
+	t.Helper()
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	p.signal(syscall.SIGSTOP)
+	h.awaitText(" host=" + host)
+	p.signal(syscall.SIGCONT)
+	p.awaitText("this process did not run for a time")
+	p.awaitText("session lost, opening a new one")
 }

@@ -64,7 +64,7 @@ type Config struct {
 type Coordinator struct {
 	Config
 	engine    *engine.Engine
-	lost      chan string // ids of sessions
+	lost      chan lostSession
 	durations durations
 }
 
@@ -83,10 +83,10 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 		c.Retain = DefaultRetain
 	}
 	c.Work.Task.Alerts = alert.Names(c.Alerts)
-	lost := make(chan string, maxLost)
+	lost := make(chan lostSession, maxLost)
 	d := newDurations()
 	e, err := engine.Open(ctx, engine.Config{
-		Journal: c.Journal, Measures: d.measures(), Procedures: procedures(c), Readers: task.Readers(), Takes: task.Takes(), Trace: c.Trace, SessionLost: func(id string) { noteLost(lost, id) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL,
+		Journal: c.Journal, Measures: d.measures(), Procedures: procedures(c), Readers: task.Readers(), Takes: task.Takes(), Trace: c.Trace, SessionLost: func(id string, p space.Process) { noteLost(lost, lostSession{id, p.Host}) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL,
 	})
 	if err != nil {
 		return nil, err
@@ -97,10 +97,13 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 // maxLost is how many lost sessions wait to be logged; more are not logged.
 const maxLost = 1000
 
+// lostSession is a session that was lost, and the name of its machine.
+type lostSession struct{ id, host string }
+
 // noteLost is called by the engine, so it must not block.
-func noteLost(lost chan<- string, id string) {
+func noteLost(lost chan<- lostSession, s lostSession) {
 	select {
-	case lost <- id:
+	case lost <- s:
 	default:
 	}
 }
@@ -112,12 +115,12 @@ func (c *Coordinator) logLost(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case id := <-c.lost:
+		case s := <-c.lost:
 			const text = "session lost: no heartbeat came in time; what it held is offered again"
-			if strings.HasPrefix(id, "client-") {
-				status.Tell(c.Log, slog.LevelInfo, id, text)
+			if strings.HasPrefix(s.id, "client-") {
+				status.Tell(c.Log, slog.LevelInfo, s.id, text)
 			} else {
-				c.Log.Warn(text, "session", id)
+				c.Log.Warn(text, "session", s.id, "host", s.host)
 			}
 		}
 	}

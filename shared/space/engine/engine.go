@@ -78,9 +78,9 @@ type Config struct {
 	// Trace, if set, is called with every event, one at a time, in order, once
 	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
-	// SessionLost, if not nil, gets the id of each session that is lost. The engine calls it
+	// SessionLost, if not nil, gets the id and process of each session that is lost. The engine calls it
 	// while it is locked, so it must neither block nor call the engine.
-	SessionLost func(id string)
+	SessionLost func(id string, p space.Process)
 	Log         *slog.Logger // nil: slog.Default
 	// Now returns the time with a monotonic reading; nil is time.Now.
 	Now func() time.Time
@@ -98,9 +98,9 @@ type Engine struct {
 	procedures  space.Procedures
 	readers     space.Readers
 	takes       map[string]string
-	maxTTL      time.Duration     // of sessions that are restored; 0: no limit
-	trace       func(trace.Event) // nil: no trace
-	sessionLost func(id string)   // or nil
+	maxTTL      time.Duration               // of sessions that are restored; 0: no limit
+	trace       func(trace.Event)           // nil: no trace
+	sessionLost func(string, space.Process) // or nil
 	log         *slog.Logger
 	seed        maphash.Seed
 	journalFull func() bool   // whether the journal refuses transactions that only put

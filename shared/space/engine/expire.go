@@ -88,7 +88,7 @@ func (e *Engine) endSession(s *session, cause space.Cause) {
 	st.timers.unset(s.number)
 	s.end(cause)
 	if cause == space.Lost && e.sessionLost != nil {
-		e.sessionLost(s.id)
+		e.sessionLost(s.id, s.process)
 	}
 	tx := e.beginTransaction(nil)
 	tx.traceEvent(trace.Event{Operation: trace.End, Process: s.id, Result: string(cause)})
