@@ -109,3 +109,25 @@ func TestAnExpiryKnowsTheHostOfTheSessionThatEnded(t *testing.T) {
 		require.Equal(t, []string{"mill", ""}, hosts)
 	})
 }
+
+// A client that comes back has its whole TTL again, also if it sends nothing else.
+func TestASessionThatIsOpenedAgainLivesItsTTLFromThen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal.Memory{}
+		e, stop := restartable(t, engine.Config{Journal: j})
+		opening := engine.Opening{ID: "w-1", TTL: time.Minute}
+		_, err := e.OpenGateSession(t.Context(), opening)
+		require.NoError(t, err)
+		require.NoError(t, stop())
+
+		e = run(t, engine.Config{Journal: j})
+		time.Sleep(50 * time.Second)
+		_, err = e.OpenGateSession(t.Context(), opening)
+		require.NoError(t, err)
+		time.Sleep(50 * time.Second)
+		require.Len(t, e.Sessions(), 1)
+		time.Sleep(11 * time.Second)
+		require.Empty(t, e.Sessions())
+	})
+}
