@@ -94,9 +94,9 @@ type mismatch struct {
 
 func (m *mismatch) Error() string { return m.why }
 
-// awaitPut searches the rest of a log for the event that puts the missing tuple of m. It
-// returns m when the event is found or when a reload, which lists all tuples again, ends
-// the search.
+// awaitPut looks in line, a later line of the log, for the event that puts the missing
+// tuple of m. It returns m if e is that event, whose line it adds to the reason, or a
+// reload, which lists all tuples again. With nil the search goes on.
 func (m *mismatch) awaitPut(line int, e trace.Event) error {
 	switch {
 	case puts(e, m.observed.event):
@@ -108,8 +108,9 @@ func (m *mismatch) awaitPut(line int, e trace.Event) error {
 	return nil
 }
 
-// Check reads a log and reports whether the model explains it. The error wraps ErrNoLog
-// if the input is not a log, and is ctx.Err() if ctx is done.
+// Check reads a log and reports whether the model explains it; a log that it does not
+// explain is an outcome, not an error. The error wraps ErrNoLog if the input is not a
+// log, and is ctx.Err() if ctx is done. With an error the report is unfinished.
 func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Report, error) {
 	c.resetForLog(name)
 	var err error
@@ -142,6 +143,7 @@ func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Repor
 	return c.report, c.setOutcome(err)
 }
 
+// resetForLog empties the fields of a log. The outcome is Conforms until setOutcome.
 func (c *Checker) resetForLog(name string) {
 	c.report = &Report{Model: c.model.Program.File, Map: c.m.File, Trace: name, Outcome: Conforms}
 	c.covered, c.used = map[*explore.Edge]bool{}, map[*Rule]bool{}
@@ -149,8 +151,8 @@ func (c *Checker) resetForLog(name string) {
 	c.logState, c.block, c.loading, c.last = newLogState(), nil, false, nil
 }
 
-// setOutcome turns the error that ended the check into an outcome. It returns the errors
-// that are not about the log or the model.
+// setOutcome completes the report. err ended the check: nil at the end of the log. One
+// that is about the log or the model becomes the outcome; any other is returned.
 func (c *Checker) setOutcome(err error) error {
 	r := c.report
 	r.Instances, r.States = len(c.all), c.walker.Len()
@@ -220,6 +222,7 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 	return c.advanceInstance(o)
 }
 
+// endReload ends the events after a reload, and continues from the state that they list.
 func (c *Checker) endReload() error {
 	block := c.block
 	c.loading, c.block = false, nil
@@ -230,7 +233,7 @@ func (c *Checker) endReload() error {
 // when the clock moves, because all events of one transaction carry the same clock.
 func (c *Checker) endTransactions(o *observation) error {
 	for _, in := range c.open {
-		if in.clock < 0 || in.clock == int64(o.event.Clock) {
+		if in.clock == int64(o.event.Clock) {
 			continue
 		}
 		rest := betweenSteps(in.states)
@@ -309,7 +312,8 @@ func (c *Checker) rule(o *observation) (*Rule, error) {
 var errTooFewProcesses = errors.New("the model has too few processes")
 
 // expect translates an event by a rule into the actions that a step of the model must
-// have.
+// have. It numbers the values of the event in the instance. The error is
+// errTooFewProcesses if the number of the copy is above the copies of the process.
 func (c *Checker) expect(r *Rule, o *observation, in *instance) (*expectation, error) {
 	want := &expectation{by: r.By}
 	if r.Copy != "" {
@@ -344,7 +348,8 @@ func (c *Checker) value(r *Rule, f Field, o *observation, in *instance) int64 {
 }
 
 // valueOfVariable translates the value of a variable of the event into a value of the
-// model.
+// model: the number that the instance gives it, a number as it is, or a symbol of the
+// same text. Other values, and unbound variables, are nowhere.
 func (c *Checker) valueOfVariable(r *Rule, name string, o *observation, in *instance) int64 {
 	v := o.bound[name]
 	switch {

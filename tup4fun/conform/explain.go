@@ -10,7 +10,9 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// explain builds the violation that reports a mismatch.
+// explain builds the violation that reports a mismatch. Of the possible states it shows
+// the first that is between steps; if all are in the middle of a step, the one after that
+// step.
 func (c *Checker) explain(m *mismatch) *Violation {
 	v := &Violation{Why: m.why, Last: c.last}
 	if m.observed != nil {
@@ -56,7 +58,8 @@ func related(a, b trace.Event) bool {
 // maxAllowed bounds the actions that a message lists.
 const maxAllowed = 20
 
-// allowed lists the actions that the model allows next.
+// allowed lists the actions that the model allows next in one of the states, sorted and
+// at most maxAllowed. Copies of a process that allow the same action are one entry.
 func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	add := func(st *step, shown int) {
 		if shown >= len(st.actions) || len(all) == maxAllowed {
@@ -88,7 +91,8 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	return all
 }
 
-// inLog lists the event patterns that could show the rest of a step.
+// inLog lists the event patterns that could show the rest of a step, without the number
+// of actions that the log has shown.
 func (c *Checker) inLog(st *step, shown int) (all []string) {
 	p := c.model.Procs[st.move.Proc]
 	for _, r := range c.m.Rules {
@@ -107,8 +111,9 @@ func (c *Checker) inLog(st *step, shown int) (all []string) {
 	return all
 }
 
-// fits reports whether the action could be operation d by the copy with that number, if
-// variable selects the copy.
+// fits reports whether d can be the action o of the copy with that number; 0 is a process
+// without copies. variable is the variable of the event that has the number. Other
+// variables fit any value.
 func (o resolvedAction) fits(d explore.Operation, variable string, number int64) bool {
 	if o.verb != d.Verb || o.space != d.Space || len(o.fields) != len(d.Tuple) {
 		return false

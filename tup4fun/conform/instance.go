@@ -22,7 +22,7 @@ type instance struct {
 const maxLast = 6
 
 // number returns the number of a value of a variable: 1, 2, … in the order of first
-// occurrence, and 0 for an empty value.
+// occurrence, and 0 for an empty value. A new value gets the next number.
 func (in *instance) number(variable string, v value) int64 {
 	if v.isEmpty() {
 		return 0
@@ -77,9 +77,9 @@ func (in *instance) addEvent(o *observation) {
 // candidate is a possible position of the model: in a state, or in the middle of a step
 // whose first actions the log has shown.
 type candidate struct {
-	state explore.State
-	step  *step
-	shown int
+	state explore.State // if step is nil
+	step  *step         // nil: between steps
+	shown int           // number of actions of step that the log has shown
 }
 
 func (c candidate) midStep() bool { return c.step != nil }
@@ -127,8 +127,9 @@ func (c *Checker) findInstance(o *observation) (*instance, error) {
 	return found, nil
 }
 
-// instance returns the instance with that name. A new one begins in the first state of
-// the model.
+// instance returns the instance with that name, and adds it if it is new. A new one
+// begins in the first state of the model. The name is "" if the map names no instances:
+// then all events belong to one.
 func (c *Checker) instance(name string) *instance {
 	if in := c.named[name]; in != nil {
 		return in

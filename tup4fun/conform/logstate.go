@@ -138,8 +138,8 @@ func (l *logState) session(e trace.Event) string {
 // arrivals are the operations that add a tuple.
 var arrivals = []string{"put", "putp", trace.Restore}
 
-// tuple applies an event on a tuple. The result does not change with later events,
-// because it is a copy.
+// tuple applies an event on a tuple. It returns a copy of the state before, which does
+// not change with later events, or nil for an event that adds the tuple.
 func (l *logState) tuple(e trace.Event) (before *tupleState, wrong string) {
 	was := l.tuples[e.Ref]
 	if slices.Contains(arrivals, e.Operation) {

@@ -96,6 +96,7 @@ func (p *parser) numbered() error {
 	})
 }
 
+// constant reads NAME = NUMBER.
 func (p *parser) constant() error {
 	n, err := p.word("the name of a constant of the model")
 	if err != nil {
@@ -122,8 +123,8 @@ func (p *parser) number() (Field, error) {
 	return Field{Pos: t.Pos, Kind: Number, Value: v, Text: t.Text}, nil
 }
 
-// names reads names separated by commas, and returns all with those that it lacks. What is
-// accepted is for the error.
+// names reads names separated by commas and adds the new ones to all. what describes a
+// name in an error.
 func (p *parser) names(all []string, what string) ([]string, error) {
 	err := p.Separated(",", func() error {
 		n, err := p.word(what)
@@ -157,6 +158,7 @@ func (p *parser) rule(at syntax.Pos) error {
 	})
 }
 
+// by reads the process of a rule, with its copy in parentheses.
 func (p *parser) by(r *Rule) error {
 	n, err := p.word("a process of the model")
 	if err != nil {
@@ -215,6 +217,7 @@ func (p *parser) fields() (all []Field, err error) {
 	}
 }
 
+// field reads _, true, false, a name, "text" or a number.
 func (p *parser) field() (Field, error) {
 	f := Field{Pos: p.Tok.Pos, Text: p.Tok.Text}
 	switch {

@@ -92,6 +92,8 @@ func (p *parser) procedure() (string, error) {
 	return name, err
 }
 
+// tuples reads [TUPLE [to TUPLE]]. A single tuple is the one after the event, with any
+// before it.
 func (p *parser) tuples(e *Pattern) (err error) {
 	if !p.Tok.Is("(") {
 		return nil

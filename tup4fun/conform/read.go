@@ -18,9 +18,9 @@ const maxLine = 16 << 20
 // missing.
 var ErrNoLog = errors.New("not a log of a coordinator (docs/trace.md)")
 
-// read calls each with the events of a log and their line numbers. A log may begin at any
-// reload, so that the part before it can be cut off. An incomplete last line is a
-// *tornLine.
+// read calls each with the events of a log and their line numbers, and ends with its
+// first error. A log may begin at any reload, so that the part before it can be cut off.
+// An incomplete last line is a *tornLine, and an input that is not a log is ErrNoLog.
 func read(r io.Reader, each func(line int, e trace.Event) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	var seq uint64
@@ -54,7 +54,9 @@ func read(r io.Reader, each func(line int, e trace.Event) error) error {
 	}
 }
 
-// line reads a line. whole reports whether it ends with a newline.
+// line reads a line without its newline. whole reports whether it had one: the last line
+// may lack it. At the end of the input data is empty, whole is false, and err is nil. A
+// line of more than maxLine bytes is ErrNoLog.
 func line(in *bufio.Reader) (data []byte, whole bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

@@ -15,9 +15,6 @@ type content map[int][]string
 // it may be missing from the log, so the model may take unlogged steps, but only as few
 // as lead to the listed state.
 func (c *Checker) reload(block []*observation) error {
-	for _, in := range c.all {
-		in.clock = -1
-	}
 	slices.SortStableFunc(block, func(a, b *observation) int { return cmp.Compare(maxNumber(a), maxNumber(b)) })
 	holds := map[*instance]content{}
 	for _, in := range c.all {
@@ -57,7 +54,8 @@ func maxNumber(o *observation) (most int64) {
 	return most
 }
 
-// addRestored adds the tuple of an event after a reload to the content of its instance.
+// addRestored adds the tuple of an event after a reload to the content of its instance in
+// holds. It returns nil if the event has no instance or is to be ignored.
 func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*instance, error) {
 	rule, err := c.rule(o)
 	if err != nil || rule == nil {
@@ -83,8 +81,9 @@ func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*ins
 	return in, nil
 }
 
-// searchRestored returns the states with the wanted content that are reached with the
-// fewest steps.
+// searchRestored returns the states with the wanted content that are reached from the
+// positions in from with the fewest steps, as a closure. It returns none if none has it,
+// and errTooManyStates if it would visit more than Options.Search states.
 func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, error) {
 	var level []candidate
 	for _, x := range from {
@@ -133,7 +132,7 @@ func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, e
 }
 
 // spacesEqual reports whether the spaces that the log restores hold the wanted content in
-// a state.
+// the state of x, which is not in the middle of a step. It sorts want.
 func (c *Checker) spacesEqual(x candidate, want content) bool {
 	for _, space := range c.restored {
 		var have []string

@@ -29,7 +29,8 @@ type resolver struct {
 	errs  syntax.Errors
 }
 
-// resolve checks a map against the model and sets the resolved actions of its rules.
+// resolve checks a map against the model and sets the resolved actions of its rules. The
+// error is a syntax.Errors.
 func (m *Map) resolve(model *explore.Model) error {
 	r := &resolver{m: m, model: model, names: map[string]int64{}}
 	prog := model.Program
@@ -108,8 +109,9 @@ func (e Pattern) variables() []string {
 	return all
 }
 
-// action resolves the space and the fields of an action. A name is a variable of the
-// event if the event binds it, otherwise a constant or symbol of the model.
+// action resolves the space and the fields of an action, and reports those that are
+// unknown. A name is a variable of the event if the event binds it (bound), otherwise a
+// constant or symbol of the model.
 func (r *resolver) action(a Action, bound []string) resolvedAction {
 	o := resolvedAction{verb: syntax.Verb(a.Verb), space: slices.IndexFunc(r.model.Spaces, func(s explore.Space) bool { return s.Name == a.Space })}
 	if o.space < 0 {

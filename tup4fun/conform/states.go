@@ -59,7 +59,8 @@ func (c *Checker) steps(s explore.State) ([]*step, error) {
 	return all, nil
 }
 
-// closure adds the states that the model reaches by steps that the log does not show.
+// closure returns the given positions with the states that the model reaches from them by
+// steps that the log does not show. Positions in the middle of a step lead nowhere yet.
 func (c *Checker) closure(states []candidate) ([]candidate, error) {
 	seen := map[candidate]bool{}
 	var all []candidate
@@ -116,8 +117,9 @@ func (c *Checker) advance(states []candidate, want *expectation) ([]candidate, e
 	return c.closure(next)
 }
 
-// continueStep returns x after the wanted actions. It reports whether they are the next
-// actions of the step of x and its process is the wanted one.
+// continueStep returns x, which is in the middle of a step, after the wanted actions. It
+// returns false if they are not the next actions of the step, or if its process is not
+// the wanted one.
 func (c *Checker) continueStep(x candidate, want *expectation) (candidate, bool) {
 	rest := x.step.actions[x.shown:]
 	if len(rest) < len(want.actions) || !c.isBy(x.step, want) {

@@ -44,6 +44,7 @@ func preposition(r *Report) string {
 	return "for " + r.Model
 }
 
+// text prints the violation of a report: the event, what the model allows, and the state.
 func (v *Violation) text(b *strings.Builder, r *Report) {
 	fmt.Fprintf(b, "\n%s:%d: %s\n  %s\n", r.Trace, v.Line, v.Why, strings.TrimSpace(eventText(v.Event)))
 	if v.InModel != "" {
@@ -117,6 +118,7 @@ func values(all []explore.Value) string {
 // maxUnseen bounds the unseen operations that are listed.
 const maxUnseen = 30
 
+// coverage lists the operations of the model that the log never showed.
 func (r *Report) coverage(b *strings.Builder) {
 	if len(r.Unseen) == 0 {
 		b.WriteString("  every operation of the model was seen\n")
@@ -161,7 +163,8 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// copies names the copies of a process, or returns "" if it has no copies.
+// copies names the copies of a process. A process without copies has the number 0 and no
+// text.
 func copies(all []int64) string {
 	all = slices.Sorted(slices.Values(all))
 	switch {

@@ -23,7 +23,8 @@ func (v value) isEmpty() bool {
 // maxFields bounds the fields of a tuple.
 const maxFields = 64
 
-// fieldsOf parses a tuple in the notation of package tuple. ok is false if s is not one.
+// fieldsOf parses a tuple in the notation of package tuple. ok is false if s is not one,
+// or has more than maxFields fields.
 func fieldsOf(s string) (all []value, ok bool) {
 	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
 		return nil, false
@@ -45,8 +46,8 @@ func fieldsOf(s string) (all []value, ok bool) {
 	return all, true
 }
 
-// fieldLength returns the length of the first field of s, or 0 if s does not begin with a
-// field.
+// fieldLength returns the length of the first field of s, which ends before a comma
+// outside of brackets and strings. It returns 0 if s does not begin with a field.
 func fieldLength(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

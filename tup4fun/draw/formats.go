@@ -81,7 +81,8 @@ func (g Graph) SVG() string {
 var colours = map[Mark]string{Plain: "#555", Start: "#05c", Terminated: "#080", Stuck: "#c00"}
 
 // drawEdge draws an edge: a curve downwards, or around the side if it leads upwards or to
-// its own node.
+// its own node. i is the number of the edge; it keeps curves around one side apart. The
+// label is to be drawn after all edges, at a position that free still has.
 func drawEdge(from, to box, e Edge, i int, free *placer) (path, label string) {
 	c := curve{{from.x + from.w/2, from.y + from.h}, {from.x + from.w/2, from.y + from.h + layerGap/2},
 		{to.x + to.w/2, to.y - layerGap/2}, {to.x + to.w/2, to.y}}

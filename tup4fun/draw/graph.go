@@ -79,7 +79,8 @@ func Program(m *explore.Model) Graph {
 	return g
 }
 
-// States returns a state graph with at most MaxNodes states.
+// States returns a state graph with at most MaxNodes states; edges to other states are
+// left out.
 func States(s *explore.Graph, title string) Graph {
 	g := Graph{Title: title}
 	n := min(s.Len(), MaxNodes)
@@ -127,7 +128,8 @@ func configLabel(c explore.Config) string {
 	return strings.Join(append(lines, "at "+strings.Join(at, " ")), "\n")
 }
 
-// Steps returns a trace as a graph: a chain, with an edge back if it repeats.
+// Steps returns a trace as a graph: a chain of numbered nodes. It ends in the last state,
+// or with an edge back to the step from which the trace repeats.
 func Steps(t *explore.Trace, title string) Graph {
 	g := Graph{Title: title}
 	for i, s := range t.Steps {

@@ -6,7 +6,7 @@ import (
 )
 
 // layout returns the box of each node and the size of the drawing. Each distance from the
-// start is one layer.
+// start is one layer, and each layer is centred.
 func (g Graph) layout() (boxes []box, width, height float64) {
 	boxes = make([]box, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -49,8 +49,9 @@ func (g Graph) labelWidth(n int) float64 {
 	return float64(min(longest, 40) * letterWidth)
 }
 
-// layers assigns each node to the layer of its distance from a start. A layer is ordered
-// by the positions of the neighbours above.
+// layers assigns each node to the layer of its distance from a start: node 0, or a node
+// with the mark. Nodes that no start leads to follow in further layers. A layer is
+// ordered by the positions of the neighbours above.
 func (g Graph) layers() [][]int {
 	next := make([][]int, len(g.Nodes))
 	for _, e := range g.Edges {
@@ -82,8 +83,9 @@ func (g Graph) layers() [][]int {
 	}
 }
 
-// nextLayer returns the layer below now, ordered by the mean position of the nodes above.
-// count is never 0 for a node of the layer, because some edge led to it.
+// nextLayer returns the layer below now, ordered by the mean position of the nodes above:
+// the successors (next) that are not in seen, to which it adds them. count is never 0 for
+// a node of the layer, because some edge led to it.
 func (g Graph) nextLayer(now []int, next [][]int, seen []bool) []int {
 	var below []int
 	sum, count := map[int]int{}, map[int]int{}

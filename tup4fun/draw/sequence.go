@@ -111,6 +111,7 @@ func (s *sequence) addNext(all []explore.ProcConfig) {
 func (s *sequence) x(lane int) int { return margin + s.width/2 + lane*s.width }
 func (s *sequence) y(i int) int    { return headHeight + (i+1)*rowHeight }
 
+// svg draws the lanes with their names, and the rows below.
 func (s *sequence) svg() string {
 	width, height := 2*margin+len(s.names)*s.width, s.y(len(s.rows))
 	var b strings.Builder
@@ -128,6 +129,7 @@ func (s *sequence) svg() string {
 	return b.String()
 }
 
+// row draws row i: a note, a text at a lane, or an arrow.
 func (s *sequence) row(i int, r row) string {
 	y := s.y(i)
 	text := func(x int, colour string) string {

@@ -67,7 +67,8 @@ func tuples(ts []string) string {
 	return strings.Join(ts, " ")
 }
 
-func values(before string, vs []explore.Value) string {
+// values prints variables as x=1 y=2 after a prefix, or returns "" if there are none.
+func values(prefix string, vs []explore.Value) string {
 	if len(vs) == 0 {
 		return ""
 	}
@@ -75,7 +76,7 @@ func values(before string, vs []explore.Value) string {
 	for i, v := range vs {
 		texts[i] = v.Name + "=" + v.Value
 	}
-	return before + strings.Join(texts, " ")
+	return prefix + strings.Join(texts, " ")
 }
 
 // Sequence prints a trace as a Mermaid sequence diagram, with an arrow for each tuple
@@ -118,6 +119,8 @@ func Sequence(t *explore.Trace) string {
 	return b.String()
 }
 
+// arrow prints an action as an arrow between process and space, which are names of
+// participants. An action without a tuple becomes a note.
 func arrow(process string, a explore.Action, space string) string {
 	switch a.Verb {
 	case "put":

@@ -81,8 +81,8 @@ func Check(ctx context.Context, m *Model, o Options) *Report {
 	return r
 }
 
-// overall returns Violated if any property is violated, otherwise Incomplete if any is
-// incomplete.
+// overall returns Violated if any property is violated, otherwise Incomplete if the
+// search or any property is incomplete.
 func (r *Report) overall() Outcome {
 	all := Holds
 	if r.Reason != "" {
@@ -99,7 +99,8 @@ func (r *Report) overall() Outcome {
 	return all
 }
 
-// verdict decides property i; the index after the last property is noErrors.
+// verdict decides property i after run; the index after the last property is noErrors. If
+// the trace of a violation cannot be found, Detail has the reason.
 func (s *search) verdict(ctx context.Context, i int) Verdict {
 	v := Verdict{Name: noErrors, Text: "no step divides by zero, overflows, leaves an array or stops within atomic"}
 	if i < len(s.m.props) {

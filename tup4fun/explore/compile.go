@@ -43,10 +43,10 @@ type compiler struct {
 	model *Model
 	code  *Code
 	slots map[*syntax.Object]int // by shared variable or array: index of its first element in mem
-	quant map[*syntax.Object]int
-	depth int // of nested quantifiers
-	reads access
-	foot  struct {
+	quant map[*syntax.Object]int // index in frame.quant
+	depth int                    // of nested quantifiers
+	reads access                 // of the edge or property that is compiled, since resetAccess
+	foot  struct {               // likewise
 		mem    bool
 		spaces map[int]bool
 	}
@@ -91,7 +91,7 @@ func (c *compiler) variable(name string, value int64, array bool) {
 	m.observe = append(m.observe, array)
 }
 
-// copies adds the processes that run code.
+// copies adds one process that runs code for each copy of pr.
 func (c *compiler) copies(pr *syntax.Process, code *Code) {
 	n := 1
 	if pr.Count != nil {
@@ -143,8 +143,8 @@ func (c *compiler) node(inner bool) int {
 	return len(c.code.Nodes) - 1
 }
 
-// stmts compiles statements into a path between two nodes. A block without steps becomes
-// skip, because the nodes must be connected.
+// stmts compiles statements into a path between two nodes. inner marks nodes within
+// atomic. A block without steps becomes skip, because the nodes must be connected.
 func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 	var steps []*syntax.Stmt
 	for _, s := range all {
@@ -172,6 +172,7 @@ func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 	}
 }
 
+// stmt compiles one statement, which is not a declaration, into edges between two nodes.
 func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
 	if s.Label != nil {
 		c.code.Nodes[from].Label = s.Label.Text
@@ -199,7 +200,8 @@ func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
 	c.addEdge(e)
 }
 
-// atomicFoot adds the footprint of all steps in an atomic block.
+// atomicFoot adds the footprint of all steps that node n leads to to the current one.
+// seen holds the nodes that are done.
 func (c *compiler) atomicFoot(n int, seen map[int]bool) {
 	if seen[n] {
 		return
@@ -261,6 +263,7 @@ func (c *compiler) addEdge(e *Edge) {
 	}
 }
 
+// operation makes e the edge of an operation on a space.
 func (c *compiler) operation(e *Edge, o *syntax.Op) {
 	e.Kind, e.Op, e.Text = Op, o, o.Text()
 	e.op = &operation{space: o.Space.Obj.Index, verb: o.Verb}
@@ -280,8 +283,8 @@ func (c *compiler) operation(e *Edge, o *syntax.Op) {
 	}
 }
 
-// target compiles the variable that an edge writes. A write to an array element kills
-// nothing, because the element is unknown.
+// target compiles the variable x that edge e writes, and records it in e.kills. A write
+// to an array element kills nothing, because the element is unknown.
 func (c *compiler) target(x *syntax.Expr, e *Edge) *target {
 	o := x.Name.Obj
 	t := &target{name: o.Name, index: o.Index}

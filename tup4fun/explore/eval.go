@@ -105,6 +105,7 @@ func (c *compiler) elem(x *syntax.Expr) number {
 	}
 }
 
+// count compiles the number of tuples in a space, or of those that match a template.
 func (c *compiler) count(x *syntax.Expr) number {
 	space := x.Space.Obj.Index
 	c.foot.spaces[space] = true
@@ -189,6 +190,8 @@ func (c *compiler) quantified(x *syntax.Expr) truth {
 	}
 }
 
+// fields compiles a template without targets: a formal matches any value. The result is
+// nil if fs is.
 func (c *compiler) fields(fs []*syntax.Field) []field {
 	if fs == nil {
 		return nil

@@ -46,7 +46,7 @@ type procInfo struct {
 	print uint64
 	live  uint64 // bits of the shared variables that it may read
 
-	steps []uint32 // its outcomes, if they depend on nothing else
+	steps []uint32 // its outcomes, as an entry of the memo, if they depend on nothing else
 }
 
 // expander computes the successors of states. It is not safe for concurrent use.
@@ -60,8 +60,8 @@ type expander struct {
 	groups    [][]int // interchangeable processes
 	dead      map[deadKey]uint32
 	errs      []*RuntimeError
-	next      []uint32
-	frame     frame
+	next      []uint32 // the successor that expand passes to each
+	frame     frame    // filled by load
 
 	entries [][]uint32 // by process of the state that is expanded
 }
@@ -213,13 +213,14 @@ func (x *expander) errorOf(entry []uint32, p int) *RuntimeError {
 	return &err
 }
 
-// emitAll calls each with s after each outcome of an entry.
+// emitAll calls each with s after each outcome of an entry of the memo, and returns their
+// number.
 func (x *expander) emitAll(s []uint32, p int, entry []uint32, each func(int, []uint32)) int {
 	if entry[0] == 0 {
 		return 0
 	}
 	n, node := int(entry[0]), x.procInfo(s[p]).node
-	entry = entry[1:]
+	entry = entry[1:] // without the number of outcomes
 	for range n {
 		x.emit(s, p, entry, node, each)
 		entry = entry[2+len(node.foot.spaces):]

@@ -53,6 +53,7 @@ func newFormulas(m *Model) *formulas {
 	return &formulas{c: c, known: map[formula]int{}, named: map[string]int{}}
 }
 
+// intern returns the number of a formula, and adds it if it is new.
 func (fs *formulas) intern(op uint8, a, b int) int {
 	f := formula{op, a, b}
 	id, ok := fs.known[f]
@@ -64,7 +65,8 @@ func (fs *formulas) intern(op uint8, a, b int) int {
 	return id
 }
 
-// build returns the number of x, or of its negation.
+// build returns the number of x, or of its negation if not is set, in negation normal
+// form.
 func (fs *formulas) build(x *syntax.Expr, not bool) int {
 	if x.Kind == syntax.Event || !temporal(x) {
 		op := fAtom
@@ -130,7 +132,7 @@ func (fs *formulas) withValue(x *syntax.Expr, v int64, build func()) {
 }
 
 // atom returns the number of an atom. Atoms with the same source and quantifier values
-// are equal.
+// are equal. Beyond maxAtoms it sets fs.err.
 func (fs *formulas) atom(x *syntax.Expr) int {
 	name := fmt.Sprint(fs.scope, x.Source())
 	if id, ok := fs.named[name]; ok {

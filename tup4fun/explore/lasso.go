@@ -27,8 +27,8 @@ func (p *product) lasso(part []int32) *Trace {
 	return p.traceOf(prefix, cycle)
 }
 
-// goals returns the conditions that a cycle must meet, each a test of a node and the move
-// into it.
+// goals returns the conditions that a cycle in the component in must meet, each a test of
+// a node and the move into it, which is nil for the first node.
 func (p *product) goals(in map[int32]bool) []func(int32, *move) bool {
 	var all []func(int32, *move) bool
 	for set := range p.b.sets {
@@ -44,8 +44,9 @@ func (p *product) goals(in map[int32]bool) []func(int32, *move) bool {
 	return all
 }
 
-// path returns a shortest path from one of the nodes to a goal. Its first move has no
-// edge and leads to the start.
+// path returns a shortest path from one of the nodes to a goal, over nodes for which in
+// is true. Its first move has no edge and leads to the start. goal also gets the move
+// into the node: nil for a start.
 func (p *product) path(from []int32, in func(int32) bool, goal func(int32, *move) bool) []move {
 	type visit struct {
 		m    move
@@ -82,7 +83,8 @@ func (p *product) path(from []int32, in func(int32) bool, goal func(int32, *move
 	return []move{{from[0], -1, -1}} // not reached, because a component is strongly connected
 }
 
-// traceOf converts the moves of a lasso into a trace.
+// traceOf converts the moves of a lasso into a trace. A cycle without steps, because the
+// last state has none, gives a trace without a cycle.
 func (p *product) traceOf(prefix, cycle []move) *Trace {
 	t := &Trace{Cycle: -1}
 	at := p.state(prefix[0].to)

@@ -2,8 +2,9 @@ package explore
 
 import "sort"
 
-// endLevel ends a level and returns its states. No state may be added meanwhile; the slices
-// stay valid when further states are added later.
+// endLevel ends a level and returns its states, encoded by appendState; none if the level
+// is empty. No state may be added meanwhile; the slices stay valid when further states are
+// added later. A compact store forgets the states.
 func (st *store) endLevel(level int) [][]byte {
 	var pieces [][]byte
 	for i := range st.shards {
@@ -22,7 +23,7 @@ func (st *store) endLevel(level int) [][]byte {
 	return pieces
 }
 
-// level returns the states of an earlier level. Only an exact store keeps them.
+// level returns the states of a level that has ended. Only an exact store keeps them.
 func (st *store) level(level int) [][]byte {
 	var pieces [][]byte
 	for i := range st.shards {

@@ -104,8 +104,9 @@ func (m *Model) findAmple() {
 	}
 }
 
-// cutCycles searches depth first, without recursion, and makes the node at which a cycle
-// of ample nodes closes not ample.
+// cutCycles searches depth first from root, without recursion, and makes the node at
+// which a cycle of ample nodes closes not ample. state keeps the nodes that are done
+// between calls.
 func (c *Code) cutCycles(root int, state []uint8) {
 	type visit struct{ node, edge int }
 	path := []visit{{node: root}}

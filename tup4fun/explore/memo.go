@@ -32,8 +32,9 @@ const failedEntry = ^uint32(0)
 
 func newMemo() *memo { return &memo{slots: make([]memoSlot, 1024)} }
 
-// find returns the entry of k, or the slot for it. A free slot exists, because add keeps
-// the table at most 3/4 full.
+// find returns the entry of k and the entries after it, or nil and the slot for k, which
+// is valid until the next add. A free slot exists, because add keeps the table at most
+// 3/4 full.
 func (m *memo) find(k memoKey) (entry []uint32, slot uint64) {
 	mask := uint64(len(m.slots) - 1)
 	for slot = k.hash() & mask; ; slot = (slot + 1) & mask {

@@ -7,7 +7,8 @@ import (
 )
 
 // operate calls done with each outcome of an operation on a space. It reports whether
-// there was one.
+// there was one: getp and queryp have one if nothing matches. An error is in f.err, and
+// the result is then false.
 func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 	want := f.template(e.op.fields)
 	if f.err != nil {
@@ -49,9 +50,9 @@ func (f *frame) withSpace(space int, ids []int64) frame {
 	return g
 }
 
-// find calls done for each tuple that an operation may find. The kind of the space
-// decides: R any match, F the oldest match, L the newest match, Q the oldest tuple if it
-// matches, S the newest tuple if it matches.
+// find calls done for each tuple that an operation may find, and reports whether there is
+// one. The kind of the space decides: R any match, F the oldest match, L the newest
+// match, Q the oldest tuple if it matches, S the newest tuple if it matches.
 func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool {
 	ids := f.spaces[e.op.space]
 	any := false

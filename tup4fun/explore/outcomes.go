@@ -1,6 +1,7 @@
 package explore
 
-// outcomes returns the steps of process p in s, as an entry of the memo.
+// outcomes returns the steps of process p in s, as an entry of the memo; steps of
+// timeouts are not among them.
 func (x *expander) outcomes(s []uint32, p int) []uint32 {
 	q := x.procInfo(s[p])
 	node := q.node
@@ -37,7 +38,8 @@ func (x *expander) key(s []uint32, p int, node *Node) memoKey {
 	return k
 }
 
-// load fills the frame with the state that the node of process p may touch.
+// load fills the frame with the state that the node of process p may touch. It is valid
+// until the next load.
 func (x *expander) load(s []uint32, p int) *frame {
 	f, mem := &x.frame, len(x.m.Procs)
 	f.err = nil
@@ -52,7 +54,8 @@ func (x *expander) load(s []uint32, p int) *frame {
 	return f
 }
 
-// compute runs the steps of one process.
+// compute runs the steps of one process and returns them as an entry of the memo. The
+// entry of a step that fails is failedEntry and the index of its error in x.errs.
 func (x *expander) compute(s []uint32, p int) []uint32 {
 	f := x.load(s, p)
 	code, node := x.procInfo(s[p]).code, x.procInfo(s[p]).node
@@ -69,7 +72,7 @@ func (x *expander) compute(s []uint32, p int) []uint32 {
 	return []uint32{failedEntry, uint32(len(x.errs) - 1)}
 }
 
-// outcome appends the state g after a step.
+// outcome appends the state g after a step from node, in the form of the memo.
 func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
 	var mem uint32
 	if node.foot.mem {
@@ -82,8 +85,8 @@ func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []u
 	return entry
 }
 
-// internLive returns the number of a process state. With Reduction.Dead its dead
-// variables are set to 0.
+// internLive returns the number of a process state. With Reduction.Dead it sets the dead
+// variables in values to 0.
 func (x *expander) internLive(code *Code, values []int64) uint32 {
 	if x.r.Dead {
 		for i, live := range code.Nodes[values[atNode]].live {

@@ -9,7 +9,7 @@ type product struct {
 	b      *buchi
 	fs     *formulas
 	fair   bool
-	seen   []uint64
+	seen   []uint64 // by state: bits of the atoms that hold
 	number map[int64]int32
 	pairs  []int64 // state × number of automaton nodes + automaton node
 	start  []int32
@@ -99,7 +99,7 @@ func (p *product) search() *Trace {
 }
 
 // accepts reports whether a run through all of a component is accepted and, if required,
-// fair.
+// weakly fair: each process moves or is disabled somewhere in it.
 func (p *product) accepts(part []int32) bool {
 	if len(part) == 1 && !slices.ContainsFunc(p.moves(part[0]), func(m move) bool { return m.to == part[0] }) {
 		return false

@@ -53,7 +53,8 @@ func (p *prop) isOverRuns() bool {
 	return p.Kind == syntax.Eventually || p.Kind == syntax.LeadsTo || p.Kind == syntax.LTL
 }
 
-// noteAtoms records the variables and spaces that a temporal expression reads.
+// noteAtoms records the variables and spaces that a temporal expression reads, and
+// whether it has events. x may be nil.
 func (c *compiler) noteAtoms(x *syntax.Expr) {
 	switch {
 	case x == nil:

@@ -6,7 +6,7 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// checkRuns decides a property of whole runs: eventually, leadsto or ltl.
+// checkRuns completes v for a property of whole runs: eventually, leadsto or ltl.
 func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) Verdict {
 	v.Outcome = Incomplete
 	if s.over.Load() {
@@ -43,8 +43,8 @@ type instance struct {
 	not int // number of the negated formula
 }
 
-// instances returns the formulas to check for p: one, or one for each value of its outer
-// quantifiers.
+// instances returns the formulas to check for p: one, or one for each combination of
+// values of its outer forall quantifiers.
 func (s *search) instances(p *prop) []instance {
 	x := p.X
 	switch p.Kind {

@@ -70,8 +70,9 @@ func newSearch(m *Model, o Options) *search {
 // toTheEnd is the level of a run that is not to stop at a level.
 const toTheEnd = -1
 
-// run explores until there are no new states, a bound is reached, ctx is done, or the level
-// stop is explored.
+// run explores until there are no new states, a bound is reached or ctx is done; of the
+// last two, s.over and s.reason tell. If stop is a level it ends with the states of that
+// level, without expanding them.
 func (s *search) run(ctx context.Context, stop int) {
 	w := s.workers[0]
 	w.addState(w.x.initial())
@@ -106,7 +107,8 @@ func (s *search) run(ctx context.Context, stop int) {
 // minParallelBytes is the size of a level from which several goroutines explore it.
 const minParallelBytes = 2048
 
-// explore expands the states of one level.
+// explore expands the encoded states of one level, which may be in several pieces. It
+// returns early if a bound is reached.
 func (s *search) explore(ctx context.Context, pieces [][]byte) {
 	var next atomic.Int64
 	work := func(w *worker) {
@@ -165,7 +167,8 @@ func (s *search) stop(reason string) {
 	}
 }
 
-// mergeFindings merges the findings of a worker on this level.
+// mergeFindings merges the findings of a worker on this level. A finding of an earlier
+// level stays, because its trace is shorter.
 func (s *search) mergeFindings(w *worker) {
 	for i, f := range w.found {
 		if f != nil && (s.found[i] == nil || s.found[i].level == f.level && f.print < s.found[i].print) {

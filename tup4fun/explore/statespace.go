@@ -95,6 +95,8 @@ func (g *Graph) number(s []uint32) int32 {
 	return int32(id)
 }
 
+// label returns the number of the label of a step. Steps of one process with the same
+// actions share it.
 func (g *Graph) label(st taken) int32 {
 	text := fmt.Sprint(st.proc, st.step.Actions)
 	id, ok := g.known[text]

@@ -51,8 +51,9 @@ type stepper struct {
 	at     *Edge   // the last edge tried
 }
 
-// node calls done for each possible step from the node that f is at; f is not changed. It
-// reports whether there was one.
+// node calls done for each possible step from the node that f is at, except timeouts;
+// apart from f.err, f is not changed. It reports whether there was one. If a step fails,
+// f.err is its error, s.at its edge, and no further step is tried.
 func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
 	n := code.Nodes[f.proc[atNode]]
 	any := false
@@ -76,7 +77,8 @@ func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
 	return any
 }
 
-// edge calls done with the outcomes of one edge. It reports whether there was one.
+// edge calls done with the outcomes of one edge, which is neither else nor timeout. It
+// reports whether there was one. An error is in f.err.
 func (s *stepper) edge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	s.at = e
 	switch e.Kind {
@@ -102,7 +104,8 @@ func (s *stepper) edge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	return true
 }
 
-// moveTo calls done with f at the node after e.
+// moveTo calls done with f at the node after e. During the call s.events ends with ev, if
+// events are recorded.
 func (s *stepper) moveTo(e *Edge, f *frame, ev event, done func(*frame)) {
 	g := *f
 	g.proc = slices.Clone(f.proc)
@@ -149,8 +152,10 @@ func (s *stepper) atomic(code *Code, e *Edge, f *frame, done func(*frame)) bool 
 	return any
 }
 
-// runBlock continues a block from the node that f is at. Only the first statement may
-// block; after it a blocked statement is an error.
+// runBlock continues the block of e from the node that f is at, and calls done at its
+// end. Only the first statement may block; after it a blocked statement is an error, as
+// are more than maxAtomic steps. Errors are in f.err. It reports whether a step was
+// possible.
 func (s *stepper) runBlock(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	first := int(f.proc[atNode]) == e.Entry && s.steps == 0
 	if int(f.proc[atNode]) == e.Last {

@@ -124,7 +124,8 @@ func (st *store) flush(batches []batch) (added int64) {
 	return added
 }
 
-// addAll adds a batch, empties it, and returns the number of new states.
+// addAll adds a batch, empties it, and returns the number of new states. It takes the
+// lock.
 func (sh *shard) addAll(b *batch, compact bool) (added int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -161,8 +162,9 @@ func fragment(h uint64) uint32 { return uint32(h << manyShards >> 32) }
 // firstSlot returns the first slot for a hash among n slots.
 func firstSlot(hash uint32, n int) int { return int(uint64(hash) * uint64(n) >> 32) }
 
-// addExact adds a state and reports whether it is new. The search for a slot ends,
-// because the table is at most 3/4 full.
+// addExact adds a state and reports whether it is new. hash is the fragment of its hash.
+// The caller holds the lock. The search for a slot ends, because the table is at most 3/4
+// full.
 func (sh *shard) addExact(hash uint32, state []byte) bool {
 	i := firstSlot(hash, len(sh.slots))
 	for ; sh.slots[i] != 0; i++ {
@@ -199,8 +201,9 @@ func (sh *shard) write(state []byte) uint32 {
 	return at
 }
 
-// addPrint adds a hash, which is not 0, and reports whether it is new. The search for a
-// slot ends, because the table is at most 7/8 full.
+// addPrint adds a hash, which is not 0, and its state, and reports whether the hash is
+// new. The caller holds the lock. The search for a slot ends, because the table is at
+// most 7/8 full.
 func (sh *shard) addPrint(h uint64, state []byte) bool {
 	i := firstSlot(fragment(h), len(sh.slots))
 	for ; sh.slots[i] != 0; i++ {

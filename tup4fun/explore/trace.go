@@ -83,6 +83,7 @@ func (x *expander) config(s []uint32) Config {
 	return c
 }
 
+// procConfig converts the state id of process p to text.
 func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
 	part, values := x.procInfo(id), x.t.procs.get(id)
 	pc := ProcConfig{Name: p.Name, Terminated: part.at == part.code.Final}
@@ -117,7 +118,8 @@ type taken struct {
 }
 
 // allSteps lists the possible steps of s, in the order of the processes and of their
-// programs, without symmetry or partial-order reduction.
+// programs, without symmetry or partial-order reduction. Timeouts are possible only if no
+// other step is. If a step fails there are none.
 func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
 	x.step.track = true
 	defer func() { x.step.track = false }()
@@ -160,7 +162,8 @@ func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
 	return t
 }
 
-// trace returns a shortest run to a finding. It is the same for any number of cores.
+// trace returns a shortest run to a finding. It is the same for any number of cores. The
+// error names the bound that was reached, or wraps ctx.Err().
 func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
 	if s.o.Compact { // a compact store no longer has the states, so the search is repeated with an exact one
 		o := s.o
@@ -198,7 +201,7 @@ func (s *search) path(ctx context.Context, level int, state []uint32) [][]uint32
 }
 
 // predecessor returns the state of a level that leads to target; of several, the one with
-// the smallest hash.
+// the smallest hash. It returns nil if ctx is done.
 func (s *search) predecessor(ctx context.Context, level int, target []uint32) []uint32 {
 	w := s.workers[0]
 	var best []uint32
@@ -223,7 +226,7 @@ func (s *search) predecessor(ctx context.Context, level int, target []uint32) []
 }
 
 // concrete finds steps along a path of canonical states in which processes do not change
-// places.
+// places. Each state of the path has a step to the next.
 func (s *search) concrete(path [][]uint32) *Trace {
 	x := newExpander(s.m, s.t, s.o.Reduction)
 	now := slices.Clone(path[0])

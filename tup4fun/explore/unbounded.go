@@ -15,7 +15,7 @@ import (
 const firstGrowthCheck = 8
 
 // firstGrowthChecks returns the number of tuples for the first growth check of each
-// space.
+// space: math.MaxInt for spaces whose growth cannot be proved.
 func (m *Model) firstGrowthChecks(o Options) []int {
 	all := make([]int, len(m.Spaces))
 	for i, sp := range m.Spaces {
@@ -69,8 +69,8 @@ func (s *search) grown(spaces []int, steps int) {
 		"--capacity N limits spaces without bound to N tuples", strings.Join(names, " and "), steps))
 }
 
-// strictlyMore lists the spaces in which big has more tuples than little, or returns nil
-// if they differ in anything else.
+// strictlyMore lists the spaces in which big has more tuples than little. It returns nil
+// if they differ in anything else or in nothing.
 func (s *search) strictlyMore(big, little []uint32) []int {
 	first := len(s.m.Procs) + 1
 	if !slices.Equal(big[:first], little[:first]) {
@@ -90,7 +90,8 @@ func (s *search) strictlyMore(big, little []uint32) []int {
 	return more
 }
 
-// contains reports whether a sorted list has all elements of another.
+// contains reports whether a sorted list has all elements of another sorted list,
+// repeated ones as often.
 func contains(big, little []int64) bool {
 	for _, v := range little {
 		i, ok := slices.BinarySearch(big, v)

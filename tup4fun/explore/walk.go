@@ -61,6 +61,7 @@ func (w *Walker) Content(s State, space int) [][]int64 {
 	return tuples
 }
 
+// state returns the State of values, and adds it if it is new.
 func (w *Walker) state(values []uint32) State {
 	w.key = w.key[:0]
 	for _, v := range values {

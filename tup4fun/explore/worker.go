@@ -61,8 +61,8 @@ func (w *worker) expandAll(piece []byte) {
 	}
 }
 
-// countFinal counts a state without successors, and checks the properties that such
-// states can violate.
+// countFinal counts w.state, which has no successors, and checks the properties that such
+// states can violate. err is the error of a step that failed, or nil.
 func (w *worker) countFinal(err *RuntimeError) {
 	switch {
 	case err != nil:
@@ -82,7 +82,8 @@ func (w *worker) countFinal(err *RuntimeError) {
 	}
 }
 
-// addFinding records that the state violates a property.
+// addFinding records that w.state violates property prop; the index after the last is for
+// errors. err may be nil.
 func (w *worker) addFinding(prop int, err *RuntimeError) {
 	s := w.s
 	if s.found[prop] != nil { // a nearer state was found
@@ -141,11 +142,11 @@ func (w *worker) checkState(state []uint32) {
 	}
 }
 
-// evalInvariant evaluates an invariant. Results are cached by the parts of the state that
-// it reads.
+// evalInvariant evaluates invariant p, which is property i. Results are cached by the
+// parts of the state that it reads; errors are not.
 func (w *worker) evalInvariant(i int, p *prop, state []uint32) (bool, error) {
 	k, mem := checkKey{prop: i}, len(w.s.m.Procs)
-	remember := len(p.foot.spaces) <= 3
+	remember := len(p.foot.spaces) < len(k.parts)
 	if remember {
 		if p.foot.mem {
 			k.parts[0] = state[mem]
