@@ -24,10 +24,17 @@ func (n *buchiNode) reads(letter uint64) bool {
 	return letter&n.must == n.must && letter&n.mustNot == 0
 }
 
-// maxBuchi bounds the nodes of an automaton.
-const maxBuchi = 5000
+// maxBuchi bounds the nodes of an automaton, and maxSets its sets, because a node has one bit
+// for each.
+const (
+	maxBuchi = 5000
+	maxSets  = 64
+)
 
-var errLarge = fmt.Errorf("the formula needs more than %d nodes in its automaton", maxBuchi)
+var (
+	errLarge    = fmt.Errorf("the formula needs more than %d nodes in its automaton", maxBuchi)
+	errManySets = fmt.Errorf("the formula has more than %d untils", maxSets)
+)
 
 // tableau is the construction of Gerth, Peled, Vardi and Wolper (1995).
 type tableau struct {
@@ -38,13 +45,15 @@ type tableau struct {
 
 type tableauNode struct {
 	id            int
-	incoming      []int // -1: the start
+	incoming      []int // ids of nodes; -1: the start
 	pending       []int // formulas still to be expanded
-	old, next     []int
+	old, next     []int // formulas that hold now, and from the next letter on
 	must, mustNot uint64
 }
 
-// automaton returns an automaton that accepts the runs in which formula id holds.
+// automaton returns an automaton that accepts the runs in which formula id holds. It has
+// one set for each until: the nodes that do not wait for its right side. The error is
+// errLarge or errManySets.
 func (fs *formulas) automaton(id int) (*buchi, error) {
 	t := &tableau{fs: fs}
 	t.expand(&tableauNode{incoming: []int{-1}, pending: []int{id}})
@@ -63,8 +72,11 @@ func (fs *formulas) automaton(id int) (*buchi, error) {
 		}
 	}
 	for u, f := range fs.all {
-		if f.op != fUntil || b.sets == 64 {
+		if f.op != fUntil {
 			continue
+		}
+		if b.sets == maxSets {
+			return nil, errManySets
 		}
 		for _, n := range t.nodes {
 			if !slices.Contains(n.old, u) || slices.Contains(n.old, f.b) {
@@ -76,9 +88,10 @@ func (fs *formulas) automaton(id int) (*buchi, error) {
 	return b, nil
 }
 
-// expand processes the pending formulas of a node (Gerth et al.). The recursion ends,
-// because each call removes a pending formula or adds a node, and maxBuchi bounds the
-// nodes.
+// expand processes the pending formulas of a node (Gerth et al.) and adds the nodes that
+// it becomes. A node with a contradiction is dropped. The recursion ends, because each
+// call removes a pending formula or adds a node, and maxBuchi bounds the nodes; beyond it
+// t.err is set.
 func (t *tableau) expand(n *tableauNode) {
 	if t.err != nil || len(t.nodes) > maxBuchi {
 		t.err = errLarge
@@ -134,7 +147,8 @@ func (t *tableau) fork(n *tableauNode, left, next, right []int) {
 	t.expand(&other)
 }
 
-// addNode adds n to the automaton, or joins it with the node that has the same formulas.
+// addNode adds n to the automaton and expands its successor, or joins n with the node
+// that has the same formulas.
 func (t *tableau) addNode(n *tableauNode) {
 	slices.Sort(n.old)
 	slices.Sort(n.next)

@@ -189,3 +189,16 @@ func TestASpaceThatGrowsWithoutBoundIsReportedApart(t *testing.T) {
 	rep = check(t, "S = (R, INF, {})\n---\nloop count(S) < 20 -> S.put(1) pool", Options{})
 	require.Equal(t, SpaceSeen{Name: "S", Most: 20, Capacity: -1}, rep.Spaces[0])
 }
+
+func TestAFormulaWithTooManyUntilsIsNotDecided(t *testing.T) {
+	t.Parallel()
+	var untils []string
+	for i := range maxSets + 1 {
+		untils = append(untils, fmt.Sprintf("!(x < %d U x = %d)", 1+i/9, -1-i%9))
+	}
+	for n, want := range map[int]Outcome{maxSets: Holds, maxSets + 1: Incomplete} {
+		src := "x = 0\n---\nloop true -> x := 0 pool\n---\nltl p: " + strings.Join(untils[:n], " & ") + ";\n"
+		r := check(t, src, Options{})
+		require.Equal(t, want, r.Verdicts[0].Outcome, "%d untils: %s", n, r.Verdicts[0].Detail)
+	}
+}
