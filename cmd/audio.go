@@ -25,7 +25,8 @@ func (a *app) newAudio() *cobra.Command {
 
 // eachClip calls use with each recording of a folder; its id is the name of the file
 // without the extension. It reports recordings that cannot be searched for to standard
-// error and skips them.
+// error and skips them. A folder that has no usable recording is fault.ErrNotFound. An
+// error of use ends it.
 func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) error) error {
 	files, err := audio.Files(folder)
 	if err != nil {

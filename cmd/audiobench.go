@@ -85,6 +85,8 @@ whole set: --oracle 60 compares all on a part.`,
 	return c
 }
 
+// check returns a usage error if a flag has an invalid value, and sets the default of
+// --work.
 func (o *benchOptions) check() error {
 	for _, name := range o.sets {
 		if _, ok := recipes[name]; !ok {
@@ -144,6 +146,8 @@ func (o benchOptions) method(name string) func() bench.Method {
 	return methods[name]
 }
 
+// bench measures each method on each set, and prints a row for each group. Files of
+// --write are written before.
 func (a *app) bench(ctx context.Context, o benchOptions) error {
 	level := slog.LevelInfo
 	if o.each {

@@ -74,7 +74,7 @@ func (o explainOptions) drawing() string {
 	return ""
 }
 
-// parseClock reads seconds, minutes and seconds, or hours too.
+// parseClock reads seconds, m:ss or h:mm:ss; each part may have a fraction.
 func parseClock(s string) (time.Duration, error) {
 	total := 0.0
 	parts := strings.Split(s, ":")
@@ -88,6 +88,8 @@ func parseClock(s string) (time.Duration, error) {
 	return time.Duration(total * float64(time.Second)), nil
 }
 
+// explain prints why the clip is found around at in the recording at path, or is not, and
+// draws it if --file is set.
 func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, path, clipPath string) error {
 	clip, err := loadClip(ctx, clipPath)
 	if err != nil {

@@ -126,6 +126,8 @@ type finder struct {
 	rows     []matchRow
 }
 
+// match searches the files one after the other. It prints the error of a file and goes
+// on; errReported then stands for all of them.
 func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	f := &finder{app: a, o: o, clips: audio.NewIndex(), progress: fileProgress{files: len(files)}}
 	if err := f.load(ctx); err != nil {
@@ -164,6 +166,7 @@ func (f *finder) load(ctx context.Context) error {
 	})
 }
 
+// search adds the findings of one file, as they are found. Those before an error stay.
 func (f *finder) search(ctx context.Context, path string) error {
 	if f.o.exact {
 		return f.searchExactly(ctx, path)
@@ -216,6 +219,8 @@ func isURL(path string) bool {
 	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
 }
 
+// searchExactly adds the findings of one file by plain correlation, in the order of time.
+// A clip that is longer than the file counts as not found.
 func (f *finder) searchExactly(ctx context.Context, path string) error {
 	r, err := audio.Spool(ctx, path, "")
 	if err != nil {

@@ -58,7 +58,9 @@ type field struct {
 	absent bool // if its value is zero
 }
 
-// fieldsOf lists the fields of a struct, with those of embedded structs in their place.
+// fieldsOf lists the fields of a struct that have a JSON name, with those of embedded
+// structs in their place. at is the index of t in the struct that contains it; nil: t is
+// not embedded.
 func fieldsOf(t reflect.Type, at []int) []field {
 	var fields []field
 	for i := range t.NumField() {

@@ -61,6 +61,7 @@ func (a *app) newDeadShow() *cobra.Command {
 	return c
 }
 
+// requeueOne requeues a dead letter, and returns what becomes of its work.
 func requeueOne(ctx context.Context, api *apiclient.Client, id string) (string, error) {
 	r, err := api.Requeue(ctx, id)
 	switch {
@@ -76,8 +77,10 @@ func discardOne(ctx context.Context, api *apiclient.Client, id string) (string, 
 	return "", api.Discard(ctx, id)
 }
 
-// newDeadChange returns a command that changes dead letters that are named or that a filter
-// selects. Those of a filter are counted first, and need a confirmation.
+// newDeadChange returns a command that changes dead letters that are named or that a
+// filter selects. Those of a filter are counted first, and need a confirmation. The
+// command calls do with each id and prints past, the id and the detail that do returns,
+// which may be empty.
 func (a *app) newDeadChange(verb, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
 	var f apiclient.TaskFilter
 	var all, yes bool
@@ -103,7 +106,7 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 			}
 		}
 		if selects {
-			found, _, err := api.Dead(ctx, f, -1)
+			found, _, err := api.Dead(ctx, f, apiclient.All)
 			if err != nil {
 				return err
 			}
@@ -120,8 +123,9 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 	return c
 }
 
-// changeEach does one thing to each dead letter. With skip, the command
-// prints one that cannot be changed, and goes on.
+// changeEach calls do with each dead letter, and prints past and the detail that do
+// returns. With skip, it prints the error of one that cannot be changed, and goes on;
+// without, the first error ends it.
 func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, skip bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
 	failed := 0
 	for _, id := range ids {
@@ -171,7 +175,7 @@ func (a *app) newDeadExport() *cobra.Command {
 	}
 	bindTaskFilter(c, &f)
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
-		found, _, err := api.Dead(ctx, f, -1)
+		found, _, err := api.Dead(ctx, f, apiclient.All)
 		if err != nil {
 			return err
 		}

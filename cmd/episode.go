@@ -18,7 +18,7 @@ import (
 type recordings[T row] struct {
 	noun string // episode or clip
 	list func(context.Context, catalog.Catalog) ([]T, error)
-	set  func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error)
+	set  func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error) // nil: the origin's priority
 	of   func(T) models.Recording
 }
 

@@ -43,7 +43,7 @@ type cue struct {
 	title    string
 }
 
-// cuesOf returns the findings of an episode in the order of time.
+// cuesOf returns those of the findings that are in episode e, in the order of time.
 func cuesOf(e models.Episode, found []catalog.Finding) []cue {
 	var cues []cue
 	for _, f := range found {

@@ -68,6 +68,8 @@ func (o findingsOptions) check() error {
 	return nil
 }
 
+// showFindings prints the findings, of all episodes or of the one that --episode names,
+// in the format of --format.
 func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	found, err := from.Findings(ctx)
 	if err != nil {

@@ -21,6 +21,12 @@ import (
 // followEvery is the interval at which `leasehold log --follow` reads the new lines.
 const followEvery = time.Second
 
+// The arguments of Tuples with which the log is read: no template, and no held tuples.
+const (
+	anyTuple    = ""
+	visibleOnly = false
+)
+
 // logOptions are the flags of `leasehold log`.
 type logOptions struct {
 	out     *output
@@ -61,8 +67,10 @@ ends. With --follow the command goes on when the coordinator has started again.`
 	return c
 }
 
+// showLog prints the log. With --follow it goes on with new lines until ctx ends, also
+// while the coordinator cannot be reached, and returns nil then.
 func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) error {
-	page, err := api.Tuples(ctx, status.Log, "", false, -1)
+	page, err := api.Tuples(ctx, status.Log, anyTuple, visibleOnly, apiclient.All)
 	if err != nil {
 		return err
 	}

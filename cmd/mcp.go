@@ -56,6 +56,8 @@ Each call asks the running coordinator or, if none answers, the data folder.`,
 	return c
 }
 
+// mcpTools returns the tools with their schemas. Their order is the one in which
+// assistants see them.
 func (a *app) mcpTools(cfg config.Config) []mcp.Tool {
 	text := func(what string) map[string]any { return map[string]any{"type": "string", "description": what} }
 	number := func(what string, most int) map[string]any {

@@ -46,7 +46,7 @@ visits them, and each PATH must be on the coordinator's machine.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
-		// It detects the origins at all paths before it adds the first.
+		// All paths are detected before the first origin is added, so that a wrong one adds none.
 		origins, err := node.DetectOrigins(args, kind)
 		if err != nil {
 			return err
@@ -99,7 +99,9 @@ func setBranches(origins []models.Origin, branches []string) error {
 	return nil
 }
 
-// addHere adds origins to a data folder that no coordinator has, and visits them.
+// addHere adds origins to a data folder that no coordinator has, and visits them; it goes
+// on after a visit that fails. With keepPriority, an origin that exists keeps its
+// priority.
 func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Origin, keepPriority bool) error {
 	if err := d.AddOrigins(ctx, origins, keepPriority); err != nil {
 		return err
@@ -118,7 +120,8 @@ func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Ori
 	return errors.Join(append(failed, visited)...)
 }
 
-// addThere adds origins to a running coordinator.
+// addThere adds origins to a running coordinator. With keepPriority, an origin that
+// exists keeps its priority, unless the new one has one of its own.
 func (a *app) addThere(ctx context.Context, s *node.CatalogSource, origins []models.Origin, keepPriority bool) error {
 	for _, o := range origins {
 		added, isNew, err := s.API.AddOrigin(ctx, o, keepPriority && o.Priority == 0)

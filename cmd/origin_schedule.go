@@ -84,6 +84,7 @@ func reason(s apitypes.Schedule) string {
 	return s.Why
 }
 
+// showOrigin prints an origin; as a table, its past visits follow.
 func (a *app) showOrigin(o *output, r shownOrigin) error {
 	if err := showOne(a, o, r); err != nil || o.form != asTable || r.Schedule == nil || len(r.Schedule.History) == 0 {
 		return err

@@ -116,8 +116,9 @@ type runProgress struct {
 
 func (a *app) newRunProgress() *runProgress { return &runProgress{out: a.err, bars: a.newBars()} }
 
-// show shows the totals and the costs of research if there are pairs to research and the totals
-// have changed. Costs is called only then, because it queries the coordinator.
+// show shows the totals and the costs of research if there are pairs to research and the
+// totals have changed; plain lines come at most once in plainEvery. It calls costs only
+// then, because that queries the coordinator.
 func (p *runProgress) show(t catalog.Totals, costs func() string) {
 	pairs := t.Episodes * t.Clips
 	found := count(t.Findings, "finding") + ", " + count(t.Problems, "problem")

@@ -28,6 +28,8 @@ type redactor struct {
 // openURL is the end of a text behind which the rest of a user and a password may follow.
 var openURL = regexp.MustCompile("(?::/?|://[^\\s/?#\"'`<>\\\\]*)$")
 
+// Write writes p without users and passwords. It returns len(p) also if it holds back the
+// end of p.
 func (r *redactor) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -51,6 +51,7 @@ repository. With -o csv, print the functions.`,
 	return c
 }
 
+// showCodeReport prints a report in the format of out; as CSV only its functions.
 func (a *app) showCodeReport(out *output, r apitypes.CodeReport) error {
 	switch out.form {
 	case asJSON:

@@ -68,7 +68,8 @@ or mode: in the file of settings) names, with the flags of that mode.`,
 	return root
 }
 
-// runMode runs the mode that is set, because there is no command.
+// runMode runs the mode that is set, because there is no command. Flags that the mode
+// does not have are errors.
 func (a *app) runMode(c *cobra.Command, _ []string) error {
 	cfg, err := config.Load(pick(c.Flags(), "mode", "config"))
 	if err != nil {
@@ -177,7 +178,8 @@ func wrapUsageErrors(c *cobra.Command) {
 	}
 }
 
-// knownCommand returns an error if the first argument is not one of c's commands.
+// knownCommand returns a usage error if there is an argument: cobra calls it only if that
+// is not one of c's commands.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

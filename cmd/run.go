@@ -35,8 +35,9 @@ of the data folder, without a network between coordinator, manager and workers.`
 	return c
 }
 
-// runLocal adds the origins at paths and works on all origins of the data folder until
-// ctx ends, or, with untilIdle, until no work is left.
+// runLocal adds the origins at paths, which are of the given kind unless it is empty, and
+// works on all origins of the data folder until ctx ends, or, with untilIdle, until no
+// work is left. It prints the summary in both cases.
 func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, kind string, untilIdle bool) (err error) {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
@@ -81,8 +82,8 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 // refreshEvery is how often progress is read.
 const refreshEvery = 100 * time.Millisecond
 
-// showProgress shows progress until ctx ends or, with untilIdle, until no work is
-// left. Idle is true in the second case.
+// showProgress shows progress until ctx ends or, with untilIdle, until no work is left.
+// idle is true in the second case; err is nil in both.
 func (a *app) showProgress(ctx context.Context, l *node.Local, untilIdle bool) (idle bool, err error) {
 	p := a.newRunProgress()
 	defer p.close()

@@ -28,7 +28,7 @@ type summary struct {
 }
 
 // read reads what a run did. It does not take the context of the run, because that has
-// ended if the run was interrupted.
+// ended if the run was interrupted. Costs that cannot be read are left out.
 func (s *summary) read(l *node.Local) (err error) {
 	ctx := context.Background()
 	if costs, err := l.Costs(ctx); err == nil {
@@ -187,7 +187,7 @@ func (a *app) printProblems(problems []catalog.Problem) error {
 	return printTable(a, problemRows(problems))
 }
 
-// subject names what a problem is about, as people know is.
+// subject names what a problem is about, as people know it.
 func subject(p catalog.Problem) string {
 	switch {
 	case p.EpisodeTitle != "" && p.ClipTitle != "":

@@ -189,7 +189,8 @@ func (a *app) newScheduleRemove() *cobra.Command {
 	return c
 }
 
-// newScheduleChange is `leasehold schedule pause` or `leasehold schedule resume`.
+// newScheduleChange is `leasehold schedule pause` or `leasehold schedule resume`: it
+// calls do with each schedule and prints past.
 func (a *app) newScheduleChange(verb, short, past string, do func(*apiclient.Client, context.Context, string) (apitypes.TaskSchedule, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   verb + " NAME…",
@@ -209,7 +210,8 @@ func (a *app) newScheduleChange(verb, short, past string, do func(*apiclient.Cli
 	return c
 }
 
-// eachSchedule does one thing to each schedule, and prints the line that it returns.
+// eachSchedule calls do with each schedule, and prints the line that it returns. The
+// first error ends it.
 func (a *app) eachSchedule(names []string, do func(name string) (string, error)) error {
 	for _, name := range names {
 		if err := needID("schedule", name); err != nil {

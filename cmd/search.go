@@ -68,7 +68,8 @@ case:auto is given. docs/index.md has the query language.`,
 // errNoMatch is the error of a search that found nothing, which the exit code tells.
 var errNoMatch = fmt.Errorf("no match: %w", errReported)
 
-// search prints matches while they arrive.
+// search prints matches while they arrive; JSON and CSV at the end. It returns errNoMatch
+// if there are none.
 func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o searchOptions) error {
 	p := matchPrinter{out: a.out, colour: isTerminal(a.out) && os.Getenv("NO_COLOR") == "", lines: o.lines}
 	var rows []codeRow
@@ -125,8 +126,8 @@ func (a *app) reportSearchEnd(end apitypes.SearchEnd, o searchOptions) {
 type matchPrinter struct {
 	out    io.Writer
 	colour bool
-	lines  int // of context
-	last   string
+	lines  int    // of context
+	last   string // place of the last match; only with context
 }
 
 // The colours of a terminal, as grep has them.
@@ -137,6 +138,8 @@ const (
 	colourEnd   = "\x1b[0m"
 )
 
+// print prints a match: its place alone if the whole file matches, otherwise its line
+// with those around it.
 func (p *matchPrinter) print(m apitypes.CodeMatch) error {
 	place := placeOf(m)
 	if p.lines > 0 {
@@ -181,7 +184,8 @@ func (p *matchPrinter) line(place string, mark byte, number int, text string) er
 	return err
 }
 
-// marked returns the text of a match with its ranges in colour.
+// marked returns the text of a match with its ranges in colour. Ranges that are out of
+// order or outside of the text are skipped.
 func (p *matchPrinter) marked(m apitypes.CodeMatch) string {
 	if !p.colour {
 		return m.Text

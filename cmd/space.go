@@ -108,7 +108,7 @@ func (a *app) newSpaceCount() *cobra.Command {
 	o := bindOutput(c)
 	c.Flags().BoolVar(&held, "held", false, "include held tuples")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
-		line, err := templateLine(args[1:], true)
+		line, err := listTemplate(args[1:])
 		if err != nil {
 			return err
 		}
@@ -126,22 +126,33 @@ func (a *app) newSpaceCount() *cobra.Command {
 	return c
 }
 
-// templateLine checks a template and writes it in the form that the API reads. If lists is
-// true, no words match all tuples, and ... is allowed.
-func templateLine(words []string, lists bool) (string, error) {
-	if len(words) == 0 && lists {
+// listTemplate checks the template of a list, and writes it in the form that the API
+// reads. No words match all tuples, and a last word ... matches any further fields.
+func listTemplate(words []string) (string, error) {
+	if len(words) == 0 {
 		return tuple.RestWord, nil
 	}
 	p, open, err := tuple.ParseTemplate(words)
 	switch {
 	case err != nil:
 		return "", usagef("template: %s", err)
-	case open && !lists:
-		return "", usagef("template: ... is only for query and count; write every field, such as ?string")
 	case !open:
 		return p.Line(), nil
 	}
 	return strings.TrimSpace(p.Line() + " " + tuple.RestWord), nil
+}
+
+// takeTemplate checks the template of a get, which names every field, and writes it in the form
+// that the API reads.
+func takeTemplate(words []string) (string, error) {
+	p, open, err := tuple.ParseTemplate(words)
+	switch {
+	case err != nil:
+		return "", usagef("template: %s", err)
+	case open:
+		return "", usagef("template: ... is only for query and count; write every field, such as ?string")
+	}
+	return p.Line(), nil
 }
 
 // tupleRow is a tuple as a row.
@@ -169,7 +180,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	c.Flags().BoolVar(&held, "held", false, "include held tuples")
 	most := bindLimit(c)
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
-		line, err := templateLine(args[1:], true)
+		line, err := listTemplate(args[1:])
 		if err != nil {
 			return err
 		}
@@ -196,7 +207,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	return c
 }
 
-// A limit is the maximum number of rows of a list; -1 is all.
+// A limit is the maximum number of rows of a list; apiclient.All (-1) is all.
 type limit int
 
 // bindLimit adds --limit to a command whose list may be long.
@@ -219,7 +230,8 @@ func (l *limit) String() string { return strconv.Itoa(int(*l)) }
 
 func (l *limit) Type() string { return "number" }
 
-// reportTruncated tells standard error how many rows were left out of a list.
+// reportTruncated tells standard error how many rows were left out of a list: omitted
+// because of their size, and the rest of total because of --limit.
 func (a *app) reportTruncated(shown, omitted, total int) error {
 	var err error
 	if omitted > 0 {
@@ -290,7 +302,7 @@ or the network fails at the moment of the take, the tuple is lost.
 		if noWait {
 			timeout = 0
 		}
-		line, err := templateLine(args[1:], false)
+		line, err := takeTemplate(args[1:])
 		if err != nil {
 			return err
 		}

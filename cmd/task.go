@@ -60,6 +60,8 @@ func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *api
 	return c, f
 }
 
+// listTasks is a method that lists tasks; the bool reports whether there may be more than
+// the limit allows.
 type listTasks = func(*apiclient.Client, context.Context, apiclient.TaskFilter, int) ([]apitypes.Task, bool, error)
 
 // bindTaskFilter adds the flags that select tasks.
@@ -118,8 +120,9 @@ func (a *app) newTaskDiscard() *cobra.Command {
 	return a.eachTask("discard ID…", "remove dead letters for good", "discarded", discardOne)
 }
 
-// eachTask returns a command that does one thing to each task that is named, and prints
-// past and what do returns.
+// eachTask returns a command that calls do with each task that is named, and prints past
+// and the detail that do returns. All ids are checked first; the first error of do ends
+// it.
 func (a *app) eachTask(use, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   use,
@@ -162,7 +165,8 @@ func (a *app) newTaskResume() *cobra.Command {
 	return a.eachAction("resume ACTION…", "end the pause of an action", (*apiclient.Client).ResumeAction)
 }
 
-// eachAction returns a command that changes each action that is named.
+// eachAction returns a command that calls do with each action that is named, and prints
+// whether it is paused.
 func (a *app) eachAction(use, short string, do func(*apiclient.Client, context.Context, string) (apitypes.Action, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   use,

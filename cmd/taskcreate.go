@@ -98,7 +98,7 @@ type taskDurations struct {
 	notBefore, expires          string
 }
 
-// apply sets the fields of n for which there are flags.
+// apply sets the fields of n for which there are flags. An invalid one is a usage error.
 func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Time) (err error) {
 	if c.Flags().Changed("timeout") {
 		if d.timeout <= 0 {
@@ -133,10 +133,11 @@ func parseTime(flag, text string, now time.Time) (time.Time, error) {
 // maxData is the maximum size of a body at the API, in bytes.
 const maxData = 1 << 20
 
-// readData reads the data of a task: JSON text, or @ and the name of a file with it.
-func readData(said string, stdin io.Reader) (json.RawMessage, error) {
-	text := said
-	if name, isFile := strings.CutPrefix(said, "@"); isFile {
+// readData reads the data of a task: JSON text, or @ and the name of a file with it; @-
+// is stdin. Errors are usage errors.
+func readData(argument string, stdin io.Reader) (json.RawMessage, error) {
+	text := argument
+	if name, isFile := strings.CutPrefix(argument, "@"); isFile {
 		in := stdin
 		if name != "-" {
 			f, err := os.Open(name)
@@ -148,16 +149,16 @@ func readData(said string, stdin io.Reader) (json.RawMessage, error) {
 		}
 		data, err := io.ReadAll(io.LimitReader(in, maxData+1))
 		if err != nil {
-			return nil, usagef("data %s: %s", said, err)
+			return nil, usagef("data %s: %s", argument, err)
 		}
 		if len(data) > maxData {
-			return nil, usagef("data %s: larger than %d bytes", said, maxData)
+			return nil, usagef("data %s: larger than %d bytes", argument, maxData)
 		}
 		text = string(data)
 	}
 	var compact json.RawMessage
 	if err := json.Unmarshal([]byte(text), &compact); err != nil {
-		return nil, usagef("data must be JSON or @FILE: %s; got %.100q", err, said)
+		return nil, usagef("data must be JSON or @FILE: %s; got %.100q", err, argument)
 	}
 	return compact, nil
 }

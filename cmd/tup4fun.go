@@ -42,7 +42,7 @@ func bindModel(c *cobra.Command) *modelFlags {
 	return &f
 }
 
-// read reads a model's source.
+// read reads a model's source: the file at path, with the start in --init before it.
 func (f *modelFlags) read(path string) (string, error) {
 	program, err := readSource(path)
 	if err != nil || f.init == "" {
@@ -75,7 +75,8 @@ func (f *modelFlags) load(path string) (*explore.Model, error) {
 	return m, nil
 }
 
-// readSource reads a file or standard input, up to one byte more than the language allows.
+// readSource reads a file, or standard input if path is -. It reads up to one byte more
+// than the language allows, so that the parser refuses more. Errors are usage errors.
 func readSource(path string) (string, error) {
 	r := io.Reader(os.Stdin)
 	if path != "-" {
@@ -101,6 +102,7 @@ type searchFlags struct {
 	memory                int64
 }
 
+// bindSearch adds the flags that bound a search. options returns them.
 func bindSearch(c *cobra.Command) *searchFlags {
 	f := &searchFlags{}
 	flags := c.Flags()
@@ -126,8 +128,8 @@ func (f *searchFlags) options() (explore.Options, error) {
 	return o, nil
 }
 
-// machineReadable prints found as JSON, or its rows as CSV, if o selects that. Done is false
-// if o selects a table.
+// machineReadable prints found as JSON, or its rows as CSV, if o selects that. done is
+// false if o selects a table, which the caller prints; err is then nil.
 func machineReadable[R row](a *app, o *output, found any, rows []R) (done bool, err error) {
 	switch o.form {
 	case asJSON:

@@ -88,6 +88,7 @@ func (a *app) showReport(o *output, r *explore.Report) error {
 	return nil
 }
 
+// showCounts prints the outcome of a report, its counts, and the use of each space.
 func (a *app) showCounts(r *explore.Report) error {
 	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
 	if r.Reason != "" {

@@ -72,7 +72,8 @@ func (f *petriFlags) bind(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("property", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// question reads the net and the properties to check.
+// question reads the net, with the final markings of --final if there are any, and the
+// properties to check. Invalid flags and files are usage errors.
 func (f *petriFlags) question(path string) (petri.Question, *petri.Net, error) {
 	q := petri.Question{Properties: f.properties, Options: f.o}
 	if f.o.Markings < 0 || f.o.Tokens < 0 || f.memory < 0 || f.memory > 1<<40 {
@@ -99,6 +100,8 @@ func (f *petriFlags) question(path string) (petri.Question, *petri.Net, error) {
 	return q, n, f.checkProperties(n)
 }
 
+// checkProperties refuses a property that does not exist, or that needs a final marking
+// which n does not have.
 func (f *petriFlags) checkProperties(n *petri.Net) error {
 	all := append(slices.Clone(petri.Properties), petri.Completes, petri.Proper)
 	for _, p := range f.properties {
@@ -112,6 +115,7 @@ func (f *petriFlags) checkProperties(n *petri.Net) error {
 	return nil
 }
 
+// readNet reads a net in the .apt format or in PNML, as its content tells.
 func readNet(path string) (*petri.Net, error) {
 	src, err := readSource(path)
 	if err != nil {
@@ -128,6 +132,7 @@ func readNet(path string) (*petri.Net, error) {
 	return n, nil
 }
 
+// markings parses the markings that a flag gives.
 func markings(n *petri.Net, flag string, texts []string) ([]petri.Marking, error) {
 	var all []petri.Marking
 	for _, text := range texts {
@@ -153,6 +158,7 @@ func (r petriRow) columns() []column {
 	return []column{{head: "property", cell: r.Name}, {head: "verdict", cell: r.Outcome}, {head: "", cell: r.Detail}}
 }
 
+// showPetri prints a report, with a firing sequence for each property that one refutes.
 func (a *app) showPetri(o *output, r *petri.Report) error {
 	var rows []petriRow
 	for _, f := range r.Findings {
@@ -179,6 +185,7 @@ func (a *app) showPetri(o *output, r *petri.Report) error {
 	return nil
 }
 
+// petriCounts prints the counts and the semiflows of a report.
 func (a *app) petriCounts(r *petri.Report) error {
 	t := a.newTable()
 	t.row("  places", strconv.Itoa(r.Places))

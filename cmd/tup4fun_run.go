@@ -53,7 +53,9 @@ later steps are random. The same seed gives the same run.`,
 	return c
 }
 
-// take takes at most that many steps and returns how the run ended.
+// take takes the chosen steps, then random ones, at most steps of them together, and
+// returns how the run ended, as text. A step that fails is such an end; a choice that is
+// not possible is a usage error.
 func take(r *explore.Run, steps int, choices []int, random *rand.Rand) (string, error) {
 	for i := 0; ; i++ {
 		can, err := r.Choices()

@@ -20,6 +20,8 @@ func bindTraceFormat(c *cobra.Command) *string {
 	return bindFormat(c, asText, formats)
 }
 
+// bindFormat adds --format to a command. The result is one of formats when the command
+// runs; others are usage errors.
 func bindFormat(c *cobra.Command, usual string, formats []string) *string {
 	format := usual
 	c.Flags().StringVar(&format, "format", usual, "one of "+strings.Join(formats, ", "))

@@ -38,6 +38,8 @@ visit now; and below them the origins that are not visited now, and why.`,
 	return c
 }
 
+// showNext prints at most n origins that are next. With explain it prints why, and fills
+// up to n with origins that are not next.
 func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n int, explain bool) error {
 	next, err := s.NextVisits(ctx, n)
 	if err != nil {
@@ -66,7 +68,8 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 	return show(a, o, rows, none)
 }
 
-// resting returns origins that are not next, with the reasons.
+// resting returns at most most of the visited origins that are not in next, with the
+// reasons.
 func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {

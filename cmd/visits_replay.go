@@ -78,7 +78,8 @@ func writeWorld(path string, outcomes []models.Outcome) error {
 	return nil
 }
 
-// replay returns the outcomes of a file and their effects.
+// replay returns the outcomes of a file and their effects on an empty schedule in memory,
+// line by line. An invalid line is fault.ErrInvalid.
 func replay(ctx context.Context, cfg config.Config, path string) (rows []replayRow, outcomes []models.Outcome, err error) {
 	plan, err := visit.ParsePlan(cfg.VisitPolicy, cfg.VisitRules)
 	if err != nil {
@@ -113,6 +114,8 @@ func replay(ctx context.Context, cfg config.Config, path string) (rows []replayR
 	return rows, outcomes, nil
 }
 
+// replayOne applies an outcome to the schedule, and adds its origin first if it is
+// unknown.
 func replayOne(ctx context.Context, s *store.Store, o models.Outcome) (replayRow, error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) {
 		return replayRow{}, fmt.Errorf("%w: want the id of an origin and the time of its visit", fault.ErrInvalid)

@@ -60,6 +60,8 @@ mean(fresh)>=1.05*swh2026 compares the means of all scenarios.`,
 	return c
 }
 
+// simulate checks all flags, compares the policies, prints the results and draws the
+// plot. The error joins the requirements that are not met.
 func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 	scenarios, err := simulate.ByName(s.scenario)
 	if err != nil {

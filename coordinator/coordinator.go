@@ -167,6 +167,9 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	return errors.Join(err, engineErr)
 }
 
+// serve creates the spaces of the protocols, puts the visits that were in flight, calls
+// ready, and then runs the schedule of visits, the sweep, the alerts and the schedules of
+// tasks until ctx ends, and returns nil then.
 func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 	own, err := c.Connect(ctx, "coordinator", 0)
 	if err != nil {

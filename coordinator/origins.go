@@ -13,7 +13,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// list adds the origins that a lister named, if o is the outcome of one.
+// list adds the origins that a lister named, if o is the outcome of one. Origins that no
+// manager of ours would name are left out, and a lister that was removed meanwhile has no
+// effect.
 func list(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) error {
 	if o.Listed == nil || o.Status == models.Lost {
 		return nil

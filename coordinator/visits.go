@@ -43,8 +43,9 @@ func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
 }
 
 // start puts the visits again that were under way, except those that are still in the
-// spaces. A visit in the spaces that the store does not know, because its file is an old
-// copy, is one under way.
+// spaces and those of programs. A visit in the spaces that the store does not know,
+// because its file is an old copy, is one under way. Visits that the spaces refuse for
+// now are left in v.rest.
 func (v *visits) start(ctx context.Context) error {
 	under, err := v.inSpaces(ctx)
 	if err == nil {
@@ -75,8 +76,8 @@ func (v *visits) start(ctx context.Context) error {
 	return nil
 }
 
-// inSpaces returns the visits that wait, are held, or have ended and are not
-// recorded, by their origin.
+// inSpaces returns the ids of the visits that wait, are held, or have ended and are not
+// recorded, by the id of their origin.
 func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err error) {
 	under = map[string]string{}
 	for _, in := range []struct {
@@ -123,7 +124,8 @@ func (v *visits) run(ctx context.Context) error {
 	return errors.Join(recorded, scheduled)
 }
 
-// schedule claims visits for the free slots of managers, whenever there may be some.
+// schedule claims visits for the free slots of managers, whenever there may be some, and
+// puts them. It returns only with an error, ctx.Err() included.
 func (v *visits) schedule(ctx context.Context) error {
 	if err := v.put(ctx, v.rest); err != nil {
 		return err

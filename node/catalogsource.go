@@ -84,7 +84,8 @@ func (s *CatalogSource) Close() error {
 	return errors.Join(s.API.Close(), s.Catalog.Close())
 }
 
-// Origin finds an origin by its id, URL or path.
+// Origin finds an origin by its id, URL or path. Users and passwords in URLs are not
+// compared.
 func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin, error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {

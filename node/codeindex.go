@@ -107,7 +107,8 @@ type indexer struct {
 	port    net.Listener   // of content
 }
 
-// openMirrors opens the folder of mirrors below dir. Its indexer indexes nothing.
+// openMirrors opens the folder of mirrors below dir. Its indexer indexes nothing. Without
+// a git command on this machine the indexer has no mirrors, which is not an error.
 func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
 	mirrors, err := gitrepo.Open(gitrepo.Config{
 		Dir: filepath.Join(dir, mirrorsDir), TotalBytes: cfg.MirrorBytes, Schemes: cfg.GitSchemes, Hosts: cfg.GitHosts, Tokens: cfg.GitTokens, SSH: cfg.GitSSH, Resolve: f.Resolve,
@@ -132,8 +133,9 @@ func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logg
 	return x, nil
 }
 
-// advertised returns the address at which workers reach a port: the one that is set, with
-// the port of the listener unless it has its own.
+// advertised returns the address at which workers reach a port that listens there: set,
+// with the port of the listener if that of set is 0, or the listener's address if set is
+// not an address.
 func advertised(set string, listens net.Addr) string {
 	host, port, err := net.SplitHostPort(set)
 	if err != nil {
@@ -172,7 +174,8 @@ func newIndexing(ctx context.Context, own codeIndex, log *slog.Logger) (*indexin
 }
 
 // SearchCode calls visit for the matches of a query, at most limit, until visit returns
-// false. Each match has as many lines before and after it as lines says.
+// false. Each match has up to lines lines before and after it. The result tells what was
+// left out.
 func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lines int, visit func(apitypes.CodeMatch) bool) (apitypes.SearchEnd, error) {
 	q, err := codesearch.Parse(query)
 	if err != nil {

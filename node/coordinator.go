@@ -55,8 +55,10 @@ type hosted struct {
 	memory *memory.Budget
 }
 
-// host runs a coordinator on a data folder and, once it is ready, the dependents that
-// build returns. It returns when all have ended, as supervisor.Host does.
+// host runs a coordinator on a data folder and, once it is ready, the main task and the
+// helpers that build returns. It ends when main does, a task fails or ctx ends, as
+// supervisor.Host does, and returns when all have ended. build is called before anything
+// runs.
 func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.Task, helpers []supervisor.Task)) (err error) {
 	traced, closeTrace, err := openTrace(d.cfg, d.log)
 	if err != nil {
@@ -129,9 +131,9 @@ func retain(c config.Config) space.HistoryLimits {
 	return l
 }
 
-// openTrace opens the file that events are logged to. A write error ends the trace; it is
-// logged when it happens and returned by closeFile, because tracing must not stop a
-// coordinator.
+// openTrace opens the file that events are logged to. Without one in cfg, write is nil
+// and closeFile does nothing. A write error ends the trace; it is logged when it happens
+// and returned by closeFile, because tracing must not stop a coordinator.
 func openTrace(cfg config.Config, log *slog.Logger) (write func(trace.Event), closeFile func() error, err error) {
 	if cfg.Trace == "" {
 		return nil, func() error { return nil }, nil

@@ -78,6 +78,8 @@ func openDataDir(ctx context.Context, cfg config.Config, log *slog.Logger, toler
 	return d, nil
 }
 
+// open locks the folder and opens its database; tolerant is that of openPair. What it has
+// opened is in d.opened, also if it fails.
 func (d *DataDir) open(ctx context.Context, tolerant bool) error {
 	release, err := datadir.Lock(d.cfg.Data)
 	if err != nil {
@@ -135,7 +137,7 @@ func newFetcher(cfg config.Config, dir string) (*fetch.Fetcher, error) {
 }
 
 // DetectOrigins detects the origins at each path, or takes each path for an origin of
-// kind if kind is not empty.
+// kind if kind is not empty. The first path that fails ends it.
 func DetectOrigins(paths []string, kind string) ([]models.Origin, error) {
 	var origins []models.Origin
 	for _, path := range paths {

@@ -79,8 +79,9 @@ func (e endpoint) explain(err error) error {
 	return fmt.Errorf("%w; the address is from %s, which is stale if that coordinator has ended", err, e.file)
 }
 
-// CallCoordinator calls do with a client of the running coordinator that cfg names. It
-// returns fault.ErrUnavailable if there is none.
+// CallCoordinator calls do with a client of the running coordinator that cfg names, which
+// is closed after that, and returns its error. It returns fault.ErrUnavailable if there
+// is no coordinator.
 func CallCoordinator(ctx context.Context, cfg config.Config, do func(context.Context, *apiclient.Client) error) error {
 	e, err := locate(ctx, cfg)
 	if err != nil {

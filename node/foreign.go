@@ -23,7 +23,7 @@ type foreignGate struct {
 // foreignGates are the gates for foreign programs of one coordinator.
 type foreignGates []foreignGate
 
-// listenForeign opens the ports of gates.
+// listenForeign opens the ports of gates. If one fails, the others stay in p.open.
 func (p *ports) listenForeign(wanted []config.Gate) (open foreignGates, err error) {
 	for _, g := range wanted {
 		protocol := mux.Gob

@@ -39,7 +39,7 @@ func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 		return "", err
 	}
 	err = CallCoordinator(ctx, cfg, func(ctx context.Context, client *apiclient.Client) error {
-		present, err := apiclient.List[apitypes.Session](ctx, client, "status", nil, apiclient.PageSize, -1)
+		present, err := apiclient.List[apitypes.Session](ctx, client, "status", nil, apiclient.PageSize, apiclient.All)
 		if err != nil {
 			return err
 		}

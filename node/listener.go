@@ -51,7 +51,7 @@ type listeners struct {
 	foreign    foreignGates
 }
 
-// listen opens all ports; port 0 is any free one.
+// listen opens all ports; port 0 is any free one. If one fails, it closes the others.
 func listen(d *DataDir) (_ *listeners, err error) {
 	l := &listeners{ports: newPorts(d.cfg)}
 	defer func() {
@@ -84,7 +84,8 @@ func (l *listeners) close() error {
 	return nil
 }
 
-// serve connects clients to a coordinator that is ready, until ctx ends.
+// serve connects clients to a coordinator that is ready, until ctx ends or a server
+// fails. The address file exists meanwhile.
 func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	conn, err := h.Engine().Connect(ctx, coordinator.SessionID("api"), 0)
 	if err != nil {

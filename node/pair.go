@@ -101,8 +101,9 @@ func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error
 	return err
 }
 
-// accept returns a mismatch, unless the operator has accepted it. Lost is then the store
-// that must begin anew; an older store is used as it is.
+// accept decides about err, the result of pairing.Check. It returns a mismatch as
+// refused, unless the operator has accepted it; other errors are refused as they are.
+// lost is then the store that must begin anew, or empty: an older store is used as it is.
 func (d *DataDir) accept(err error) (lost pairing.Name, refused error) {
 	accepted := pairing.Name(d.cfg.AcceptMissing)
 	var m *pairing.Mismatch
@@ -143,7 +144,9 @@ func (d *DataDir) closeDatabase() error {
 	return d.database.Close()
 }
 
-// setAside renames what is there of name with each ending, so that nothing is overwritten.
+// setAside renames the files whose names are name and one of endings, as far as they
+// exist, to the first free name.aside-N with these endings, so that nothing is
+// overwritten.
 func (d *DataDir) setAside(name string, endings ...string) error {
 	from := filepath.Join(d.cfg.Data, name)
 	to := ""
@@ -185,7 +188,8 @@ func (d *DataDir) raise(ctx context.Context) error {
 	return err
 }
 
-// endPair raises the counter after a clean stop. The pair is not used any more.
+// endPair raises the counter after a clean stop, and does nothing after another or
+// without a pair. The pair is not used any more.
 func (d *DataDir) endPair(ctx context.Context, clean bool) error {
 	if d.pair == nil {
 		return nil

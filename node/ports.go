@@ -35,7 +35,8 @@ func newPorts(cfg config.Config) ports {
 	return p
 }
 
-// listen opens the port of a gate; key is the setting that has its address.
+// listen opens the port of a gate, or shares the one that a gate with the same address
+// has opened; key is the setting that has the address.
 func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener, error) {
 	if port := p.shared[address]; port != nil {
 		return port.Listener(protocol), nil

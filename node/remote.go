@@ -53,6 +53,8 @@ func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.L
 	return r, nil
 }
 
+// open locks a folder, opens the cache, and connects to the coordinator, for which it
+// waits. What it has opened is in r.opened, also if it fails.
 func (r *remoteNode) open(ctx context.Context) error {
 	dir, release, err := lockFirstFree(r.cfg.Data, r.mode)
 	if err != nil {
@@ -86,7 +88,8 @@ func (r *remoteNode) open(ctx context.Context) error {
 	return r.trustOrigins(ctx)
 }
 
-// lockFirstFree locks the first folder dir/mode-N that no other process holds.
+// lockFirstFree locks the first folder dir/mode-N that no other process holds. With
+// maxSharing of them held, the error is fault.ErrConflict.
 func lockFirstFree(dir, mode string) (path string, release func() error, err error) {
 	for n := range maxSharing {
 		path = filepath.Join(dir, fmt.Sprintf("%s-%d", mode, n+1))
@@ -102,8 +105,9 @@ func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
 	return remote.Dial(ctx, remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log})
 }
 
-// workerName returns the name of a worker, which it has again after a restart: the one that
-// is configured, or that of its machine and of the folder that it locks.
+// workerName returns the name of a worker, which it has again after a restart: the one
+// that is configured, or that of its machine and of the folder that it locks. A manager
+// has only a configured one.
 func (r *remoteNode) workerName() string {
 	if r.mode != config.Worker || r.cfg.Name != "" {
 		return r.cfg.Name

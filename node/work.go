@@ -119,7 +119,7 @@ func runWorker(ctx context.Context, connect status.Connect, cfg config.Config, h
 }
 
 // newFlows returns the flows of a manager by their names in the tables of package models.
-// An indexer without a port visits repositories by their refs only.
+// An indexer without a port visits repositories by their refs only; own may then be nil.
 func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, x *indexer, own codeIndex, log *slog.Logger) map[models.FlowName]manager.Flow {
 	return map[models.FlowName]manager.Flow{
 		models.ArchiveFlow: archive.NewFlow(archive.Flow{

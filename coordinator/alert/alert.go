@@ -32,14 +32,14 @@ const (
 
 const (
 	sendTimeout = 10 * time.Second // of one request of a webhook, with its answer
-	keepTrying  = 24 * time.Hour
+	keepTrying  = 24 * time.Hour   // after the task died
 )
 
 // A Channel sends alerts.
 type Channel interface {
 	Name() string
-	// Send sends one alert. It is repeated after fault.ErrUnavailable, and not after another
-	// error.
+	// Send sends one alert; body is n as JSON. It is repeated after fault.ErrUnavailable,
+	// and not after another error.
 	Send(ctx context.Context, n Notice, body []byte) error
 }
 
@@ -101,6 +101,8 @@ type sender struct {
 	loop    *retry.Loop
 }
 
+// run sends the alerts of the channel one after the other until ctx ends, and returns nil
+// then. An alert is removed after it was sent, so a crash in between repeats it.
 func (s *sender) run(ctx context.Context) error {
 	for {
 		a, err := s.tasks.NextAlert(ctx, s.channel.Name())
@@ -118,7 +120,9 @@ func (s *sender) run(ctx context.Context) error {
 	}
 }
 
-// send returns nil once the alert was sent or is dropped.
+// send sends an alert, and repeats it until died+keepTrying. It returns nil once the
+// alert was sent or is dropped: if there is no dead letter any more, or if it cannot be
+// sent, which is logged. An error means that the dead letter cannot be read.
 func (s *sender) send(ctx context.Context, a task.Alert) error {
 	l, err := s.tasks.DeadLetter(ctx, a.Task)
 	if errors.Is(err, fault.ErrNotFound) {

@@ -64,6 +64,8 @@ func Sign(secret []byte, timestamp string, body []byte) string {
 // refusals are the statuses after which the same request would be refused again.
 var refusals = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
+// Send posts the alert. The error is fault.ErrInvalid for a status in refusals, otherwise
+// fault.ErrUnavailable.
 func (w *webhook) Send(ctx context.Context, n Notice, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
 	if err != nil {

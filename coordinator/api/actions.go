@@ -7,7 +7,8 @@ import (
 	"leasehold/shared/task"
 )
 
-// showAction reads what is known of an action.
+// showAction counts the tasks of an action by state, and reads whether it is paused. An
+// action without tasks has no counts.
 func (s *server) showAction(ctx context.Context, action string) (apitypes.Action, error) {
 	paused, err := s.tasks.PausedActions(ctx)
 	if err != nil {

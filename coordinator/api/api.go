@@ -22,15 +22,15 @@ import (
 
 // Limits of requests and responses.
 const (
-	maxBody     = 1 << 20  // bytes of a request body
-	maxListing  = 64 << 20 // bytes of a manager's listing: the maximum size of a feed
-	maxPage     = 10_000   // items of a list
-	maxTuples   = 1_000    // items of a list of tuples or tasks, which may be large
-	maxWait     = 25 * time.Second
-	MaxInFlight = 256   // concurrent requests of managers, and as many others; without health, metrics and the page
-	maxListings = 4     // concurrent bulk requests
-	maxScrapes  = 4     // concurrent requests of metrics
-	maxWaiting  = 4_000 // concurrent requests that may wait for a task
+	maxBody     = 1 << 20          // bytes of a request body
+	maxListing  = 64 << 20         // bytes of a manager's listing: the maximum size of a feed
+	maxPage     = 10_000           // items of a list
+	maxTuples   = 1_000            // items of a list of tuples or tasks, which may be large
+	maxWait     = 25 * time.Second // that a request may ask to wait
+	MaxInFlight = 256              // concurrent requests of managers, and as many others; without health, metrics and the page
+	maxListings = 4                // concurrent bulk requests
+	maxScrapes  = 4                // concurrent requests of metrics
+	maxWaiting  = 4_000            // concurrent requests that may wait for a task
 
 	// peerRequests and peerWaiting bound the concurrent requests of one peer, without those of
 	// managers: those that may wait for a task, and the others.

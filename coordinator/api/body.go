@@ -63,10 +63,11 @@ func (b *budget) giveBack(bytes int) {
 	b.memory.Add(-bodyCost * int64(bytes))
 }
 
-// readBody replaces the body of a request by its bytes in memory, so that a client that
-// sends slowly takes a slot only after its last byte. Its buffer grows as bytes arrive,
-// because a length alone must not take memory. The bytes count to the budget until release
-// is called.
+// readBody replaces the body of a request, of at most maxBytes, by its bytes in memory (a
+// *bodyInMemory), so that a client that sends slowly takes a slot only after its last
+// byte. Its buffer grows as bytes arrive, because a length alone must not take memory.
+// The bytes count to the budget until release is called. With an error, release is nil
+// and nothing is counted.
 func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64, timeout time.Duration) (release func(), err error) {
 	var data []byte
 	defer func() {

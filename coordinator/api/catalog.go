@@ -45,6 +45,8 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Bac
 // The routes below /catalog are the methods of catalog.Catalog, for managers that keep
 // their catalog here (package catalog/remote).
 
+// catalogOrigin adds an origin for a manager. Only a client on this machine may add a
+// path, and a kind of a program must be registered.
 func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added apitypes.Added, err error) {
 	err = requireLocal(q.Request, o.URI)
 	if err == nil && o.Kind.Accepted(o.URI) { // else AddOrigin refuses it

@@ -46,8 +46,10 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	return answer, nil
 }
 
-// claim claims up to n tasks, and waits for the first one. While it waits, its client is
-// connected, which is a sign of life: so it ends the wait several times in each TTL, and begins again.
+// claim claims up to n tasks of the actions, and waits up to wait for the first one. It
+// returns none, without an error, if none came in time or the server stops. While it
+// waits, its client is connected, which is a sign of life: so it ends the wait several
+// times in each TTL, sends a heartbeat, and begins again.
 func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time.Duration, actions []string) ([]task.ClaimedTask, error) {
 	for end := time.Now().Add(wait); ; {
 		var claimed []task.ClaimedTask
@@ -67,8 +69,8 @@ func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time
 	}
 }
 
-// minClaimWait is how long a claim waits that must not wait: a task that is there is claimed
-// at once.
+// minClaimWait is the wait of a claim that may not wait, because a task that is there
+// needs some time to be claimed.
 const minClaimWait = 5 * time.Millisecond
 
 // undoClaims hands back tasks whose claims their session never heard of, so that a repeated
@@ -103,6 +105,9 @@ func (s *server) held(ctx context.Context, q *request, token int64) (task.Client
 	return task.Client{Repo: q.idempotent(w.repo)}, task.Item{Task: models.Task{ID: q.text("task")}, Token: token}, nil
 }
 
+// The handlers of claimed tasks return fault.ErrStaleToken if the session does not have
+// the task, or another attempt of it. extendTask restarts the timeout and, if the request
+// has progress, notes it.
 func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extension) (none, error) {
 	client, i, err := s.held(ctx, q, e.Token)
 	if err != nil {
@@ -114,6 +119,8 @@ func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extensio
 	return none{}, client.Note(ctx, i, *e.Progress)
 }
 
+// resolveTask ends a claimed task, and returns the tasks that it creates in the same
+// transaction.
 func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolution) (apitypes.Tasks, error) {
 	answer := apitypes.Tasks{Items: []apitypes.Task{}}
 	create, err := newTasks(r.Create)

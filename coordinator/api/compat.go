@@ -38,6 +38,7 @@ func NewCompat(c Config) http.Handler {
 	return s.guard(mux)
 }
 
+// compatRoutes declares the control endpoints: handlers of the API at paths without v1.
 func (s *server) compatRoutes() []route {
 	add := on("POST", "/add", "Add the repository whose URL is the body, or visit it again.", s.compatAdd).returns(201, 200)
 	add.body = reflect.TypeFor[string]()

@@ -62,8 +62,10 @@ func (s *server) serve(rt route) http.Handler {
 	return s.metrics.count(rt.method+" "+rt.path, http.HandlerFunc(h))
 }
 
-// admit takes one of the slots for a request, and one of its peer's, until release is called. A
-// bulk request waits for its turn first, without a slot.
+// admit takes one of the slots for a request, and one of its peer's, until release is
+// called. A bulk request waits for its turn first, without a slot; others never wait.
+// With an error, release is nil and nothing is taken: fault.ErrOverloaded (refusedSlot),
+// or ctx.Err() of a bulk request.
 func (s *server) admit(ctx context.Context, r *http.Request, rt route) (release func(), err error) {
 	slots, peers := s.slots, s.peers
 	if rt.isForManagers() {
@@ -125,8 +127,8 @@ func refusedSlot(rt route, err error) error {
 }
 
 // write sends a response, and reports to q.finish whether it was written to a client that
-// is still connected. Managers and workers get an exact answer, with the users and passwords of
-// URLs, because they fetch them.
+// is still connected. exact leaves the users and passwords of URLs in the answer, for
+// managers and workers, because they fetch them.
 func (s *server) write(w http.ResponseWriter, q *request, answer any, exact bool) {
 	written := false
 	if q.finish != nil {
@@ -174,8 +176,8 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fail sends an error. One that is not the client's mistake is logged, and its text is not
-// sent, because it may contain internals.
+// fail sends an error as a problem document. One that has no kind is a mistake of ours:
+// it is logged, and its text is not sent, because it may contain internals.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -198,6 +200,8 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeProblem(w, row, detail)
 }
 
+// writeProblem sends a problem document with the status and code of row. A row without a
+// kind is an internal error.
 func writeProblem(w http.ResponseWriter, row fault.Row, detail string) {
 	title := "internal error"
 	if row.Kind != nil {

@@ -46,7 +46,7 @@ type check struct {
 }
 
 // checkReady is ready, but callers that come while a check runs share its result, so that
-// many of them cost one.
+// many of them cost one. A check goes on if the request that began it is cancelled.
 func (s *server) checkReady(ctx context.Context) error {
 	s.checking.Lock()
 	c := s.check
@@ -70,8 +70,9 @@ func (s *server) checkReady(ctx context.Context) error {
 	return c.err
 }
 
-// ready checks the engine before the stores, because readyz shows the reason of the engine's
-// errors, and a full disk may make the stores fail too.
+// ready returns an error if the server stops, or if the engine or a store does not
+// respond. It checks the engine before the stores, because readyz shows the reason of the
+// engine's errors, and a full disk may make the stores fail too.
 func (s *server) ready(ctx context.Context) error {
 	select {
 	case <-Draining(ctx):

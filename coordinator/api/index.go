@@ -34,6 +34,7 @@ func (s *server) codeIndex() (CodeIndex, error) {
 	return s.Index, nil
 }
 
+// indexMissing returns those of the blobs that the code index lacks.
 func (s *server) indexMissing(ctx context.Context, _ *request, body apitypes.BlobIDs) (apitypes.BlobIDs, error) {
 	answer := apitypes.BlobIDs{IDs: []string{}}
 	x, err := s.codeIndex()
@@ -86,6 +87,8 @@ func (s *server) indexComplete(ctx context.Context, q *request) (apitypes.Genera
 	return apitypes.GenerationState{Complete: complete}, err
 }
 
+// indexPublish replaces the files of a repository. A file with a ref that the generation
+// does not have is fault.ErrInvalid.
 func (s *server) indexPublish(ctx context.Context, _ *request, g apitypes.Generation) (none, error) {
 	x, err := s.codeIndex()
 	if err != nil {

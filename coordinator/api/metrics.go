@@ -68,8 +68,9 @@ func (w *statusWriter) WriteHeader(status int) {
 // Unwrap gives http.ResponseController the connection's writer.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// serveMetrics serves /metrics. The metrics of the spaces, the catalog, the visits and the
-// engine are read for each scrape.
+// serveMetrics serves /metrics. The metrics of the spaces, the catalog, the visits and
+// the engine are read for each scrape; those that cannot be read are left out, and
+// leasehold_complete is 0.
 func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	if err := takeSlot(s.scrapes); err != nil {
 		s.fail(w, r, err)
@@ -122,8 +123,9 @@ func describe(name, help string, labels []string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, nil, pairs)
 }
 
-// collectSpaces gives the first maxSeries spaces by name series of their own, so that they
-// change only when spaces are created. List returns the spaces by name.
+// collectSpaces gives the first maxSeries spaces by name series of their own, so that
+// these change only when spaces are created; the others are summed up. List returns the
+// spaces by name. It collects the totals of leases too.
 func (s *server) collectSpaces(ctx context.Context, to sink) error {
 	infos, err := s.repo.List(ctx)
 	if err != nil {
@@ -153,6 +155,8 @@ func (s *server) collectSpaces(ctx context.Context, to sink) error {
 	return nil
 }
 
+// collectSessions counts the sessions by mode, 0 included, and collects the costs of
+// tasks.
 func (s *server) collectSessions(ctx context.Context, to sink) error {
 	states, err := s.repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {
@@ -186,6 +190,7 @@ func (s *server) collectSessions(ctx context.Context, to sink) error {
 	return err
 }
 
+// collectCatalog collects the totals of the catalog.
 func (s *server) collectCatalog(ctx context.Context, to sink) error {
 	t, err := s.Catalog.Totals(ctx)
 	if err != nil {

@@ -84,7 +84,8 @@ func (s *server) collectVisits(ctx context.Context, to sink) error {
 	return nil
 }
 
-// collectGroups collects how many origins there are of each sort.
+// collectGroups collects how many origins there are of each sort. The listers with the
+// smallest numbers, up to maxListers, have series of their own; the others are summed up.
 func collectGroups(m store.Metrics, to sink) {
 	sums, listers := map[store.Group]int{}, map[int32]bool{}
 	for _, g := range slices.SortedFunc(maps.Keys(m.Groups), func(a, b store.Group) int { return cmp.Compare(a.Lister, b.Lister) }) {

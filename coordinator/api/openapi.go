@@ -84,6 +84,7 @@ type generator struct {
 	types   map[string]reflect.Type // that have these names
 }
 
+// operation describes a route, and adds the schemas of its bodies.
 func (g generator) operation(r route) operation {
 	o := operation{Summary: r.summary, Responses: object{"default": object{"$ref": "#/components/responses/Problem"}}}
 	for _, p := range r.params {
@@ -119,6 +120,7 @@ func content(mediaType string, schema object) object {
 	return object{"description": "success", "content": object{mediaType: body}}
 }
 
+// describe returns the description of a parameter.
 func (p param) describe() object {
 	schema := object{"type": [...]string{textParam: "string", idParam: "string", numberParam: "integer", flagParam: "boolean"}[p.kind]}
 	if p.kind == numberParam {
@@ -209,7 +211,8 @@ func (g generator) structure(t reflect.Type) object {
 	return s
 }
 
-// addFields adds the fields of a struct as encoding/json names them.
+// addFields adds the fields of a struct as encoding/json names them, and to required
+// those that are never omitted.
 func (g generator) addFields(t reflect.Type, properties object, required *[]string) {
 	for i := range t.NumField() {
 		f := t.Field(i)

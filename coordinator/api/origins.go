@@ -61,7 +61,8 @@ func requireLocal(r *http.Request, uri string) error {
 	return fmt.Errorf("uri %.100q: %w: a path can be added only on the coordinator's own machine", uri, fault.ErrForbidden)
 }
 
-// addOrigin adds an origin, and has it visited if it is new.
+// addOrigin adds an origin, and has it visited if it is new (201). One that is known
+// (200) gets the priority, if the request has one.
 func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin) (o models.Origin, err error) {
 	if err := errors.Join(checkOrigin(n), s.registered(ctx, n.Kind)); err != nil {
 		return o, err
@@ -104,6 +105,7 @@ func checkPriority(p apitypes.Priority) (int64, error) {
 	return *p.Priority, nil
 }
 
+// patchOrigin changes the priority of an origin, and returns the origin.
 func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priority) (models.Origin, error) {
 	o, err := s.getOrigin(ctx, q)
 	if err != nil {

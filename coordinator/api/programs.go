@@ -25,7 +25,8 @@ func (s *server) addVisitType(ctx context.Context, _ *request, t apitypes.VisitT
 	return t, s.Visits.Register(ctx, t.Type)
 }
 
-// registered refuses a kind of a program that was not registered.
+// registered returns fault.ErrInvalid for a kind of a program that was not registered.
+// Other kinds pass.
 func (s *server) registered(ctx context.Context, kind models.OriginKind) error {
 	if !kind.IsProgram() {
 		return nil
@@ -47,7 +48,8 @@ func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClai
 	return toPage(claims, len(claims), func(v models.Visit) models.Visit { return v }), err
 }
 
-// pushOrigins adds the origins that a program lists.
+// pushOrigins adds the origins that a program lists to its lister. All are checked before
+// the first is added.
 func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (apitypes.Pushed, error) {
 	o, err := s.Catalog.Origin(ctx, q.text("lister"))
 	if err != nil {

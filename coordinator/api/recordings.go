@@ -32,6 +32,7 @@ func (q *request) isOfOther(r models.Recording) bool {
 	return origin != "" && r.Origin != origin
 }
 
+// putEpisodes curates episodes. The clips of the origin stay.
 func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
 	return s.put(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
 		l.Episodes = append(l.Episodes, models.Episode{Recording: r, Aired: item.Aired})
@@ -43,6 +44,8 @@ func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewReco
 	})
 }
 
+// putClips curates clips, which have no time at which they were aired. The episodes of
+// the origin stay.
 func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
 	return s.put(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
 		if !item.Aired.IsZero() {
@@ -57,8 +60,9 @@ func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordi
 	})
 }
 
-// put curates recordings of one sort. If they are complete, addOthers adds the origin's
-// recordings of the other sort to the listing, so that those do not count as gone.
+// put curates recordings of one sort. add checks an item and adds it to the listing. If
+// the recordings are complete, addOthers adds the origin's recordings of the other sort
+// to the listing, so that those do not count as gone.
 func (s *server) put(
 	ctx context.Context, n apitypes.NewRecordings,
 	add func(apitypes.NewRecording, models.Recording, *catalog.Listing) error, addOthers func(l *catalog.Listing, origin string) error,

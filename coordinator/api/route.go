@@ -44,7 +44,9 @@ type none struct{}
 
 var inBraces = regexp.MustCompile(`{(\w+)}`)
 
-// on declares a route without a body. The path is relative to v1.
+// on declares a route without a body. path is relative to v1; its parameters in braces
+// are ids, except those whose names may have any characters. query are the parameters of
+// the query. If A is none, the status of a success is 204, otherwise 200.
 func on[A any](method, path, summary string, h func(context.Context, *request) (A, error), query ...param) route {
 	r := route{method: method, path: v1 + path, summary: summary, answer: reflect.TypeFor[A](), statuses: []int{http.StatusOK}}
 	if r.answer == reflect.TypeFor[none]() {
@@ -127,7 +129,8 @@ func held(absent bool) param {
 
 const wantID = "want an id: 1 to 128 of A-Z a-z 0-9 . _ : -"
 
-// parse returns the value of a parameter: a string, an int or a bool.
+// parse returns the value of a parameter: a string, an int or a bool. Empty text is
+// p.absent or the zero value, except for an id in a path. The error is fault.ErrInvalid.
 func (p param) parse(text string) (value any, err error) {
 	switch {
 	case text == "" && p.absent != nil:
@@ -165,7 +168,8 @@ type request struct {
 	keyed            *idempotency.Keyed // set if the request has an idempotency key and its handler calls idempotent
 }
 
-// newRequest checks the parameters of a request.
+// newRequest checks the parameters of a request, and its idempotency key if the route
+// takes one. Unknown and repeated parameters of the query are fault.ErrInvalid.
 func (rt route) newRequest(r *http.Request) (*request, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -221,8 +225,9 @@ func toPage[S, T any](items []S, total int, convert func(S) T) apitypes.Page[T] 
 
 func itself[T any](v T) T { return v }
 
-// decode reads one JSON object. Unknown fields are errors, and so are bytes that are not UTF-8,
-// because data and results are passed on as they came, to readers in any language.
+// decode reads exactly one JSON object into v. Unknown fields are errors, and so are
+// bytes that are not UTF-8, because data and results are passed on as they came, to
+// readers in any language. The error is fault.ErrInvalid.
 func decode(body io.Reader, v any) error {
 	if in, ok := body.(*bodyInMemory); ok && !utf8.Valid(in.data) {
 		return fmt.Errorf("body: %w: it is not UTF-8", fault.ErrInvalid)

@@ -32,7 +32,8 @@ func streaming[A any](method, path, summary string, h func(context.Context, *req
 	return r
 }
 
-// writeLines sends a stream. An error after the first line is the last line.
+// writeLines sends a stream. Its status is sent before the first line, so an error of the
+// stream is the last line.
 func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
 	w.Header().Set("Content-Type", linesType)
 	w.WriteHeader(q.status)
@@ -56,6 +57,8 @@ func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
 	}
 }
 
+// search returns a stream of the matches, and a last line that tells how the search
+// ended. A query that cannot be parsed is an error before the stream.
 func (s *server) search(ctx context.Context, q *request) (stream, error) {
 	x, err := s.codeIndex()
 	if err != nil {

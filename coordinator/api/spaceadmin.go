@@ -29,7 +29,8 @@ func isProtocols(name string) bool {
 	return false
 }
 
-// createSpace creates a space, which counts for the quota of the request's peer.
+// createSpace creates a space (201), which counts for the quota of the request's peer.
+// One that exists with the same options is returned (200).
 func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpace) (apitypes.Space, error) {
 	options := space.Options{
 		Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow), Volatile: n.Volatile,
@@ -56,7 +57,8 @@ func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpac
 	return showSpace(info), err
 }
 
-// deleteSpace deletes a space that no protocol needs.
+// deleteSpace deletes a space, and with force its tuples. A space that a protocol needs
+// is fault.ErrForbidden.
 func (s *server) deleteSpace(ctx context.Context, q *request) (apitypes.DeletedSpace, error) {
 	name := q.text("space")
 	switch {

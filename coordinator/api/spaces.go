@@ -54,6 +54,7 @@ func showTuple(t tuple.Tuple) apitypes.Tuple {
 	return apitypes.Tuple{Line: t.Line(), Fields: fieldsOf(t)}
 }
 
+// fieldsOf returns the fields of a tuple with their types and JSON values.
 func fieldsOf(t tuple.Tuple) []apitypes.Field {
 	fields := make([]apitypes.Field, len(t))
 	for i, f := range t {
@@ -66,7 +67,9 @@ func fieldsOf(t tuple.Tuple) []apitypes.Field {
 	return fields
 }
 
-// valueOf returns the value whose JSON apitypes.Field has for a field.
+// valueOf returns the value whose JSON apitypes.Field has for a field. Values that JSON
+// lacks become strings: bytes in base64, NaN and infinities, and text that is not UTF-8
+// in quotes.
 func valueOf(f any) any {
 	switch v := f.(type) {
 	case []byte:
@@ -125,6 +128,8 @@ func parseTuple(line string) (t tuple.Tuple, err error) {
 	return t, nil
 }
 
+// listTuples lists the tuples that match a template, or all without one. Those that are
+// too large are only counted (Omitted).
 func (s *server) listTuples(ctx context.Context, q *request) (apitypes.Page[apitypes.Tuple], error) {
 	line := q.text("template")
 	if line == "" {
@@ -157,6 +162,8 @@ func requireWritable(name string) error {
 	return nil
 }
 
+// putTuple puts a tuple without waiting: a full space is fault.ErrOverloaded, one of a
+// protocol fault.ErrForbidden.
 func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) (put apitypes.Tuple, err error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
@@ -216,9 +223,9 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 	return got, err
 }
 
-// lookUp returns a tuple that matches, and waits for one if the request allows it. poll does
-// not block, and reports whether a tuple matched; wait blocks. The error is ErrNotFound if
-// none matched in time.
+// lookUp returns a tuple that matches. It calls poll, which does not block and reports
+// whether a tuple matched, and then, if the request allows a wait, wait, which blocks.
+// The error is fault.ErrNotFound if none matched in time.
 func lookUp(
 	ctx context.Context, l apitypes.Lookup,
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),

@@ -59,7 +59,7 @@ func showListed(l task.Listed) apitypes.Task {
 	return shown
 }
 
-// showEnd shows how a task ended.
+// showEnd shows how a task ended. shown is the task as it was when it was alive.
 func showEnd(shown *apitypes.Task, end *task.End) {
 	shown.EndedAt, shown.Note, shown.Result = end.At, end.Note, json.RawMessage(end.Result)
 	if len(shown.Result) > 0 && !json.Valid(shown.Result) { // a foreign client may have put any text
@@ -92,7 +92,8 @@ var listedStates = []task.State{
 	"", task.Waiting, task.StateDelayed, task.StateBlocked, task.StatePaused, task.Claimed, task.StateDead, task.Resolved, task.Cancelled, task.AnyEnd,
 }
 
-// tasksBy reads a page of tasks.
+// tasksBy reads a page of tasks in a state; the empty one selects those that are alive.
+// The page has the cursor of the next one, which is empty after the last.
 func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (apitypes.Tasks, error) {
 	f := task.Filter{
 		State: state, Action: q.text("action"), Tag: q.text("tag"), Group: q.text("group"), Text: q.text("text"),
@@ -128,6 +129,8 @@ func encodeCursor(c task.Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(tuple.Tuple(c).Append(nil))
 }
 
+// decodeCursor reads a cursor that encodeCursor wrote; empty text is the beginning. Other
+// text is fault.ErrInvalid.
 func decodeCursor(text string) (task.Cursor, error) {
 	if text == "" {
 		return nil, nil
@@ -165,7 +168,8 @@ func (s *server) getTask(ctx context.Context, q *request) (apitypes.Task, error)
 	return shown, nil
 }
 
-// showOrWait returns a task once it has ended, or as it is after a while.
+// showOrWait returns a task once it has ended, or as it is when wait is over; 0 does not
+// wait.
 func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) (task.Shown, error) {
 	if wait > 0 {
 		waiting, cancel := context.WithTimeout(ctx, wait)
@@ -178,7 +182,8 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 	return s.tasks.Show(ctx, id)
 }
 
-// newTask converts the body that creates a task.
+// newTask converts the body that creates a task. Without a timeout the task has the
+// default one.
 func newTask(n apitypes.NewTask) (task.New, error) {
 	timeout := task.DefaultTimeout
 	if n.Timeout != nil {
@@ -197,7 +202,8 @@ func newTask(n apitypes.NewTask) (task.New, error) {
 	}, nil
 }
 
-// newTasks converts the tasks of a body that creates several.
+// newTasks converts the tasks of a body that creates several. The error names the first
+// that is invalid.
 func newTasks(all []apitypes.NewTask) (wanted []task.New, err error) {
 	for at, one := range all {
 		w, err := newTask(one)
@@ -212,6 +218,8 @@ func newTasks(all []apitypes.NewTask) (wanted []task.New, err error) {
 // tasksOf returns the client for a request that may have an idempotency key.
 func (s *server) tasksOf(q *request) task.Client { return task.Client{Repo: q.idempotent(s.repo)} }
 
+// createTask creates a task. If its unique key is taken, the answer is the task that has
+// it.
 func (s *server) createTask(ctx context.Context, q *request, n apitypes.NewTask) (apitypes.Task, error) {
 	wanted, err := newTask(n)
 	if err != nil {
@@ -225,6 +233,7 @@ func (s *server) createTask(ctx context.Context, q *request, n apitypes.NewTask)
 	return showNew(made[0]), nil
 }
 
+// createTasks creates several tasks, all or none.
 func (s *server) createTasks(ctx context.Context, q *request, n apitypes.NewTasks) (apitypes.Tasks, error) {
 	answer := apitypes.Tasks{Items: []apitypes.Task{}}
 	wanted, err := newTasks(n.Tasks)
@@ -287,7 +296,7 @@ func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Reque
 			return answer, err
 		}
 	}
-	put, err := tasks.Requeue(ctx, l.ID, !selectable)
+	put, err := tasks.Requeue(ctx, l.ID, !selectable) // nil if it is not put again
 	switch {
 	case err != nil:
 		return answer, err

@@ -10,8 +10,9 @@ import (
 	"leasehold/shared/transaction"
 )
 
-// transact carries out operations on several spaces, all or none. If a condition does not hold
-// within the time that the request may wait, the error is that of the first attempt.
+// transact carries out operations on several spaces, all or none, and returns the tuples
+// that they found. If a condition does not hold within the time that the request may
+// wait, the error is that of the first attempt, which names the condition.
 func (s *server) transact(ctx context.Context, _ *request, b apitypes.Transaction) (apitypes.Transacted, error) {
 	timeout, err := seconds("wait_s", b.Wait, maxWait)
 	if err != nil {

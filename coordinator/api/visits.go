@@ -40,7 +40,8 @@ func (s *server) visitsOf(ctx context.Context, origin string, offset, limit int)
 	return s.browse.Page(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: offset, Limit: limit})
 }
 
-// addVisit has an origin visited now, unless a visit of it waits or is held.
+// addVisit has an origin visited now, unless a visit of it waits or is held, which it
+// then returns. An origin of a kind that is not visited is fault.ErrInvalid.
 func (s *server) addVisit(ctx context.Context, _ *request, n apitypes.NewVisit) (asked apitypes.Visit, err error) {
 	o, err := s.Catalog.Origin(ctx, n.Origin)
 	if err != nil {
@@ -64,6 +65,8 @@ func (s *server) nextVisits(ctx context.Context, q *request) (apitypes.Page[apit
 	return toPage(next, len(next), NextOf), err
 }
 
+// getCapacity shows what a number of slots can hold; 0 stands for those that managers
+// have now.
 func (s *server) getCapacity(ctx context.Context, q *request) (apitypes.Capacity, error) {
 	slots := q.number("slots")
 	if slots == 0 {
@@ -103,7 +106,9 @@ func NextOf(n store.Next) apitypes.NextVisit {
 	}
 }
 
-// putOutcome records the outcome of a visit that was made outside the system.
+// putOutcome records the outcome of a visit that was made outside the system. The answer
+// has the reason if the outcome was ignored. An invalid outcome is fault.ErrInvalid, an
+// unknown origin fault.ErrNotFound.
 func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (recorded apitypes.Recorded, err error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
 		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)

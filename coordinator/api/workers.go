@@ -56,6 +56,8 @@ type worker struct {
 	draining bool
 }
 
+// openSession opens the session of a worker, or resumes the one that n.Resume names. It
+// counts for the quota of its peer until it has ended.
 func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSession) (apitypes.WorkerSession, error) {
 	if s.Engine == nil {
 		return apitypes.WorkerSession{}, errNoEngine
@@ -79,7 +81,8 @@ func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSess
 	return s.beat(ctx, w)
 }
 
-// newWorker checks the body that opens a session.
+// newWorker checks the body that opens a session, and returns a worker without the
+// session.
 func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
 	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
@@ -105,7 +108,8 @@ func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 	return w, nil
 }
 
-// add adds a session that was opened, and forgets those that have ended.
+// add adds a session that was opened, with the slots that it serves, and forgets those
+// that have ended.
 func (all *workers) add(w *worker, id string, serves []apitypes.Served) {
 	slots := map[string]int{}
 	for _, served := range serves {
@@ -160,8 +164,9 @@ func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, e
 	return shown, w.heartbeat.Beat(ctx)
 }
 
-// isDraining reports whether an administrator has asked the session to drain. Messages that stop a task are
-// not needed, because a heartbeat shows which tasks the session has.
+// isDraining reports whether an administrator has asked the session to drain. It takes
+// all messages of the session; those that stop a task are not needed, because a heartbeat
+// shows which tasks the session has.
 func (w *worker) isDraining(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -106,6 +106,8 @@ func (p *Page) searchCode(w http.ResponseWriter, r *http.Request) {
 	p.renderCode(w, c, err)
 }
 
+// find returns at most codeMatches matches. With an error of the search, it also returns
+// the matches before it.
 func (p *Page) find(ctx context.Context, text string) (*foundCode, error) {
 	q, err := codesearch.Parse(text)
 	if err != nil {
@@ -121,7 +123,8 @@ func (p *Page) find(ctx context.Context, text string) (*foundCode, error) {
 	return &found, err
 }
 
-// linkOf returns the address of a line, or of the lines from a number on.
+// linkOf returns the address of a page of a file: the one with line if that is above 0,
+// otherwise the one that begins with line from; 0 is the first.
 func linkOf(repo, path, oid string, line, from int) string {
 	q := url.Values{"repo": {repo}, "path": {path}, "oid": {oid}}
 	anchor := ""
@@ -135,7 +138,8 @@ func linkOf(repo, path, oid string, line, from int) string {
 	return "/code/file?" + q.Encode() + anchor
 }
 
-// partsOf cuts a line where its marks begin and end.
+// partsOf cuts a line where its marks begin and end. Ranges that are out of order or
+// outside of the line are skipped.
 func partsOf(m apitypes.CodeMatch) (parts []codePart) {
 	at := 0
 	for _, r := range m.Ranges {

@@ -65,7 +65,7 @@ type deadLetter struct {
 
 // cache keeps the latest snapshot, so that many visitors cost as much as one.
 type cache struct {
-	collect func(context.Context, *catalogPart) (*snapshot, error)
+	collect func(ctx context.Context, kept *catalogPart) (*snapshot, error) // nil: it reads the catalog
 
 	mu        sync.Mutex // guards the fields below; held while a snapshot is collected
 	latest    *snapshot
@@ -73,7 +73,9 @@ type cache struct {
 	readAt    time.Time // when the catalog part was read
 }
 
-// get returns a snapshot that is at most maxAge old.
+// get returns a snapshot that is at most maxAge old; its part of the catalog may be
+// maxCatalogAge old. One caller collects, and the others wait for it. With an error there
+// is no snapshot, also if there was an older one.
 func (c *cache) get(ctx context.Context) (*snapshot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,6 +145,8 @@ func (p *Page) collect(ctx context.Context, kept *catalogPart) (*snapshot, error
 	return s, s.render()
 }
 
+// readCatalog reads the totals, the latest problems and the first findings of the
+// catalog.
 func (p *Page) readCatalog(ctx context.Context) (c catalogPart, err error) {
 	if c.Totals, err = p.Catalog.Totals(ctx); err != nil {
 		return c, err

@@ -70,7 +70,8 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changes returns the events of the sections that differ from seen, and updates seen.
+// changes returns the events of the sections that differ from seen, and updates seen. It
+// returns none if nothing has changed.
 func (p *Page) changes(r *http.Request, seen map[string]template.HTML) ([]byte, error) {
 	s, err := p.cache.get(r.Context())
 	if err != nil {

@@ -80,6 +80,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
+// servePage serves the page with the latest snapshot.
 func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
 	s, err := p.cache.get(r.Context())
 	if err != nil {

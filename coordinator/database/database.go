@@ -46,7 +46,8 @@ func OpenPlan(ctx context.Context, path string, plan *visit.Plan) (*Database, er
 	return open(ctx, path, plan, nil)
 }
 
-// open has onStep called before and after each step that changes files.
+// open opens the database at path, or makes it. plan is the plan of its visits. onStep is
+// called before and after each step that changes files; an error of it ends open.
 func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string) error) (*Database, error) {
 	format := sqlite.Format(store.Schema(), pairSchema)
 	format.OnStep = onStep

@@ -67,9 +67,9 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 	return replaced, err
 }
 
-// audio returns what the server reports of an episode's audio. Audio counts as replaced if a
-// second request confirms it, because some servers report something else each time, such as
-// those that insert advertisements.
+// audio returns what the server reports of an episode's audio. Audio counts as replaced
+// if a second request confirms it, because some servers report something else each time,
+// such as those that insert advertisements. If the two requests differ, it returns known.
 func (l *Lister) audio(ctx context.Context, o models.Origin, known models.Audio) (models.Audio, error) {
 	now, err := l.head(ctx, o, known)
 	if err != nil || !isOther(known, now) {

@@ -49,9 +49,9 @@ func (v *folderVisit) inspect(ctx context.Context, h *clipChecker, clips []model
 	return slices.DeleteFunc(clips, func(c models.Clip) bool { return lost[c.Name] }), nil
 }
 
-// notices returns the notices of package cliplint, except two kinds: workers report
-// clips that cannot be decoded, because they may have a decoder that this machine
-// lacks, and the catalog reports equal files.
+// notices returns the notices of package cliplint about the clips of v's folder, except
+// two kinds: workers report clips that cannot be decoded, because they may have a decoder
+// that this machine lacks, and the catalog reports equal files.
 func (h *clipChecker) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]cliplint.Notice, error) {
 	digest := digestOf(clips)
 	h.mu.Lock()

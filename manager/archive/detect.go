@@ -42,15 +42,18 @@ func Detect(path, kind string) ([]models.Origin, error) {
 	if kind != "" && models.OriginKind(kind).Info().Flow == "" {
 		return nil, fmt.Errorf("kind %q does not exist in this version: %s are accepted: %w", kind, kindNames(), fault.ErrUsage)
 	}
-	origins, err := detect(path, models.OriginKind(kind), true)
+	origins, err := detect(path, models.OriginKind(kind), withManifests)
 	if err != nil {
 		return nil, fmt.Errorf("origin %s: %w", path, err)
 	}
 	return origins, nil
 }
 
-// detect is Detect without the check of kind. It reads manifests only if manifests is
-// true.
+// withManifests is the argument of detect with which it reads manifests.
+const withManifests = true
+
+// detect is Detect without the check of kind. Without manifests, a manifest is a file like any
+// other.
 func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	if strings.Contains(path, "://") {
 		return detectURL(path, kind)
@@ -74,6 +77,8 @@ func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origi
 	return detectFolder(path, kind, manifests)
 }
 
+// detectURL returns the origin of a URL. With kind, the URL must be one that the kind
+// accepts.
 func detectURL(uri string, kind models.OriginKind) ([]models.Origin, error) {
 	u, err := url.Parse(uri)
 	isSSH := models.IsSSHURL(uri)
@@ -101,8 +106,8 @@ func isURL(s string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// detectFile never detects a manifest by its content, because many YAML files could be
-// one; only the name decides.
+// detectFile returns the origin of a file, or those of a manifest. It never detects a
+// manifest by its content, because many YAML files could be one; only the name decides.
 func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	switch {
 	case kind != "" && kind.LocalForm(path) != models.LocalFile:
@@ -169,6 +174,7 @@ var folderProbes = []struct {
 	{models.Media, holdsRecordings},
 }
 
+// detectFolder returns the origin of a folder, or those of the manifest in it.
 func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	manifest := filepath.Join(path, manifestName)
 	_, err := os.Lstat(manifest)

@@ -33,7 +33,8 @@ func feedDigest(items []*gofeed.Item) string {
 	return "items:" + hashOf(slices.Sorted(maps.Keys(names)))
 }
 
-// feedTimes returns when a feed's items were published, the latest first.
+// feedTimes returns when a feed's items were published, the latest first, at most
+// models.MaxChanges. Items without a time are left out.
 func feedTimes(items []*gofeed.Item) []time.Time {
 	var times []time.Time
 	for _, item := range items {

@@ -17,7 +17,8 @@ import (
 )
 
 // choose returns the first enclosure whose type or extension is that of audio or video,
-// or else the first of an unknown type.
+// or else the first of an unknown type. Images and texts are never chosen. The error, for
+// people, names the types of the others.
 func choose(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 	var maybe *gofeed.Enclosure
 	var others []string
@@ -106,6 +107,8 @@ type web struct {
 
 func (w web) close() {}
 
+// resolve returns the absolute URL of an enclosure, which must be http or https and one
+// that may be fetched. It has no version.
 func (w web) resolve(enclosure string) (uri, version string, err error) {
 	u, err := parseEnclosure(enclosure)
 	if err != nil {
@@ -132,6 +135,7 @@ func (w web) resolve(enclosure string) (uri, version string, err error) {
 	return uri, "", nil
 }
 
+// parseEnclosure parses the URL of an enclosure, of at most enclosureLimit bytes.
 func parseEnclosure(s string) (*url.URL, error) {
 	if len(s) > enclosureLimit {
 		return nil, fmt.Errorf("its URL has %d bytes; %d are accepted", len(s), enclosureLimit)
@@ -157,6 +161,8 @@ type localBase struct {
 
 func (b localBase) close() { b.root.Close() }
 
+// resolve returns the URL of an enclosure, or the file in the feed's folder that it
+// names, with its version.
 func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	u, err := parseEnclosure(enclosure)
 	switch {
@@ -174,7 +180,8 @@ func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	return b.first(names)
 }
 
-// first returns the first of some names that is a file.
+// first returns the first of the names that is a file. A name that leads out of the
+// folder is an error.
 func (b localBase) first(names []string) (uri, version string, err error) {
 	for _, name := range names {
 		name = filepath.FromSlash(name)

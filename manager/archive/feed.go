@@ -63,7 +63,8 @@ func feedTTL(content []byte) time.Duration {
 	return time.Duration(minutes) * time.Minute
 }
 
-// listFeed turns items into a listing.
+// listFeed turns items into a listing. more is how many items the feed has beyond them.
+// The error is the cause of ctx.
 func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, items []*gofeed.Item, more int) (catalog.Listing, error) {
 	c := curator{origin: o, resolve: from.resolve, problems: problems{origin: o.ID}, seen: map[string]bool{}}
 	for i, item := range items {
@@ -78,6 +79,8 @@ func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, ite
 	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all(), Latest: more == 0}, nil
 }
 
+// sourceOf returns the source of a feed's enclosures, which the caller closes, and the
+// URI at which the feed is read.
 func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	if isURL(o.URI) {
 		base, err := url.Parse(o.URI)
@@ -152,6 +155,7 @@ type curator struct {
 	seen     map[string]bool // names
 }
 
+// item adds item n as an episode, or a problem if it cannot be curated.
 func (c *curator) item(n int, item *gofeed.Item) {
 	enclosure, err := choose(item.Enclosures)
 	label := cmp.Or(sanitize(item.Title), sanitize(item.GUID), sanitize(enclosure.URL), fmt.Sprintf("item %d", n+1))

@@ -77,7 +77,9 @@ type folderVisit struct {
 	complete   bool
 }
 
-// walk finds recordings, and files that may be their sidecars.
+// walk finds recordings, and files that may be their sidecars, among the first most
+// entries. A folder below that cannot be read is a problem, and the visit is not
+// complete.
 func (v *folderVisit) walk(ctx context.Context, most int) error {
 	seen := 0
 	err := fs.WalkDir(v.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
@@ -106,6 +108,8 @@ func (v *folderVisit) walk(ctx context.Context, most int) error {
 	return ctx.Err()
 }
 
+// entry sorts one entry of the walk. It returns fs.SkipDir for a folder that is not
+// searched.
 func (v *folderVisit) entry(name string, e fs.DirEntry) error {
 	base := path.Base(name)
 	switch {
@@ -137,7 +141,8 @@ func (v *folderVisit) isFolder(link string) bool {
 	return err == nil && info.IsDir()
 }
 
-// recording curates one file.
+// recording curates one file, with its sidecar. The error, for people, is a problem of
+// the file.
 func (v *folderVisit) recording(ctx context.Context, name string) (models.Recording, sidecar, error) {
 	info, err := regular(v.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,8 +181,8 @@ func (v *folderVisit) hash(ctx context.Context, ref models.MediaRef) (string, er
 	return f.Hash, f.Close()
 }
 
-// sidecar reads the sidecar of a recording. A malformed sidecar is a problem and counts
-// as none.
+// sidecar reads the sidecar of a recording; the zero sidecar if there is none. A
+// malformed sidecar is a problem and counts as none.
 func (v *folderVisit) sidecar(name string) sidecar {
 	for _, beside := range []string{name + ".yaml", strings.TrimSuffix(name, path.Ext(name)) + ".yaml"} {
 		if !v.sidecars[beside] {

@@ -17,8 +17,9 @@ import (
 	"leasehold/shared/work"
 )
 
-// ingest commits a result to the catalog and then ends its hold. A malformed result is
-// logged and dropped, because a retry would not help.
+// ingest commits a result to the catalog and then ends its hold. A malformed result, or
+// one that the catalog refuses for good, is logged and dropped, because a retry would not
+// help. A hold that has ended meanwhile counts as ended.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
 	log := f.Log.With("episode", h.Subject, "part", h.Part, "worker", h.Worker)
 	results, err := f.researched(h)
@@ -46,8 +47,8 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	return nil
 }
 
-// researched decodes the body of a result: the findings of a worker, or the failure that
-// a dead task left.
+// researched decodes the body of a result: the findings of a worker, those of a sweep, or
+// the failure that a dead task left. A malformed body is fault.ErrInvalid.
 func (f *Flow) researched(h *work.Held) ([]models.Researched, error) {
 	var body struct {
 		models.Failure

@@ -27,8 +27,9 @@ const (
 	sweepBytes = 256 << 10
 )
 
-// issueAll issues work-items until there is no capacity or nothing is left to select. It
-// reports whether something may be left to select.
+// issueAll issues work-items until there is no capacity, nothing is left to select, or
+// the spaces take nothing new for now. more reports that there was no capacity, so that
+// something may be left to select; otherwise the next tick tries again.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		issued, err := f.issue(ctx, client)
@@ -50,7 +51,8 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 
 // issue selects the next research from the catalog and issues it as a work-item. It
 // returns false if there is no capacity. fault.ErrNotFound means that nothing is left to
-// select, and fault.ErrConflict that another manager has taken a part of it since.
+// select, and fault.ErrConflict that another manager has taken a part of it since. A
+// sweep with more than sweepBytes of data is halved until it fits.
 func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err error) {
 	seen, err := client.InProgress(ctx, models.ActionResearch)
 	if err != nil {

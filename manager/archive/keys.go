@@ -23,8 +23,9 @@ func parseYAML(content []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// eachKey calls set for each key of a mapping. Unknown and repeated keys, and values
-// that are not scalars, are errors that name line and key.
+// eachKey calls set for each key of a mapping, in the order of the document, and ends
+// with its first error. Unknown and repeated keys, and values that are not scalars, are
+// errors that name line and key.
 func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.Node) error) error {
 	all := strings.Join(accepted, ", ")
 	if m.Kind != yaml.MappingNode {

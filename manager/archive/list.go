@@ -58,7 +58,8 @@ type observed struct {
 	size           int64
 }
 
-// read is List, but returns no listing if nothing has changed since the known visit.
+// read lists an origin, but has no listing (same) if nothing has changed since the known
+// visit.
 func (l *Lister) read(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	switch o.Kind {
 	case models.Feed:

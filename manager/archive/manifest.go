@@ -66,12 +66,13 @@ type entry struct {
 	every    *models.Seconds
 }
 
+// origin detects the origin of an entry; dir is the folder of the manifest.
 func (e entry) origin(dir string) (models.Origin, error) {
 	uri := e.uri
 	if !strings.Contains(uri, "://") && !filepath.IsAbs(uri) {
 		uri = filepath.Join(dir, uri)
 	}
-	found, err := detect(uri, e.kind, false)
+	found, err := detect(uri, e.kind, !withManifests)
 	if err != nil {
 		return models.Origin{}, fmt.Errorf("%s: %w", uri, err)
 	}
@@ -80,6 +81,7 @@ func (e entry) origin(dir string) (models.Origin, error) {
 	return o, nil
 }
 
+// parseManifest parses a list of entries, at least one.
 func parseManifest(content []byte) ([]entry, error) {
 	top, err := parseYAML(content)
 	if err != nil {
@@ -102,6 +104,7 @@ func parseManifest(content []byte) ([]entry, error) {
 	return entries, nil
 }
 
+// parseEntry parses one entry, which must have either uri or path.
 func parseEntry(node *yaml.Node) (entry, error) {
 	e := entry{line: node.Line}
 	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every"}, func(key string, value *yaml.Node) error {

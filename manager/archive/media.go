@@ -37,6 +37,8 @@ func regular(root *os.Root, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
+// openRegular opens a regular file, with its info. The caller closes it. Errors are those
+// of readable.
 func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	// O_NONBLOCK, because opening a FIFO would block for ever.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -54,7 +56,7 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// readSmall reads a file of at most some bytes.
+// readSmall reads a file of at most most bytes. Errors are those of readable.
 func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
 	f, _, err := openRegular(root, name)
 	if err != nil {

@@ -63,6 +63,7 @@ func (p *pruner) result() []byte {
 	return append(p.doc[:p.end:p.end], p.tail...)
 }
 
+// run reads the markup of the document from its beginning to its end.
 func (p *pruner) run() error {
 	for next := 0; ; {
 		i := bytes.IndexByte(p.doc[next:], '<')
@@ -78,7 +79,7 @@ func (p *pruner) run() error {
 	}
 }
 
-// markup reads the markup that begins with '<', and returns its size.
+// markup reads the markup that begins with '<', and returns its size, which is above 0.
 func (p *pruner) markup(m []byte) (int, error) {
 	for _, piece := range []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if !bytes.HasPrefix(m, []byte(piece.begin)) {
@@ -129,6 +130,8 @@ func directive(m []byte) (int, error) {
 	return 0, fmt.Errorf("the feed ends within <!: %w", fault.ErrInvalid)
 }
 
+// startTag counts a start tag, and opens its element unless it is empty. Behind the cut,
+// only items are counted.
 func (p *pruner) startTag(m []byte) error {
 	tag := m
 	if i := tagEnd(m); i >= 0 {

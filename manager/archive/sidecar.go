@@ -16,6 +16,7 @@ type sidecar struct {
 	aired    time.Time
 }
 
+// parseSidecar parses a sidecar. An empty file is the zero sidecar.
 func parseSidecar(content []byte) (sidecar, error) {
 	var s sidecar
 	top, err := parseYAML(content)

@@ -35,7 +35,9 @@ func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 // documentBytes is the maximum size of an OPML document or a list of URLs.
 const documentBytes = 128 << 20
 
-// Visit names the next part of the origins that a lister has.
+// Visit names the next part of the origins that a lister has. If the names are those of
+// the visit before, it goes on behind its part (v.Known.Next), otherwise at the first.
+// Only the id is taken from v, because any client may put a visit.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -91,7 +93,8 @@ func fitting(named []models.ListedOrigin) int {
 	return len(named)
 }
 
-// list returns all origins of a list. goesOn: the visit before has named the first of them.
+// list returns all origins of a list. goesOn means that the visit before has named the
+// first of them.
 func (f *Flow) list(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	switch o.Kind {
 	case models.Repositories:

@@ -19,7 +19,9 @@ const (
 	maxEntries   = 100_000 // that are read
 )
 
-// repositories lists the repositories below a folder.
+// repositories lists the repositories in a folder and up to maxDepthDirs below it, by
+// name, hidden ones excluded. A folder that cannot be read is an error, because a listing
+// that lacks some must not count as full.
 func (f *Flow) repositories(ctx context.Context, dir string) (named []models.ListedOrigin, err error) {
 	root, err := f.Fetch.Folder(dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Sessions lists the sessions of all clients, by id.
 func (c *Client) Sessions(ctx context.Context) ([]apitypes.OpenSession, error) {
-	page, err := List[apitypes.OpenSession](ctx, c, "sessions", nil, PageSize, -1)
+	page, err := List[apitypes.OpenSession](ctx, c, "sessions", nil, PageSize, All)
 	return append([]apitypes.OpenSession{}, page.Items...), err
 }
 

@@ -80,7 +80,10 @@ func transient(err error) bool {
 	return errors.Is(err, fault.ErrUnavailable) || errors.Is(err, fault.ErrOverloaded)
 }
 
-// Do sends a request, decodes the response, and returns its status.
+// Do sends a request, decodes the response into x.Answer, and returns its status; 0 if
+// there was no response. Errors have the kind that the coordinator reports,
+// fault.ErrUnavailable if it cannot be reached, or are the cause of ctx. With Repeat,
+// transient errors are retried at most maxTries times, and not once x.Timeout has passed.
 func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	c.mu.Lock()
 	if c.closed {
@@ -117,7 +120,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	}
 }
 
-// once is one try of Do.
+// once is one try of Do. data is x.Body as JSON.
 func (c *Client) once(ctx context.Context, x Call, data []byte) (status int, err error) {
 	if x.Timeout == 0 {
 		x.Timeout = defaultTimeout

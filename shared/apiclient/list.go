@@ -15,9 +15,13 @@ const (
 	TuplesPage = 1_000 // of lists whose items may be large: tuples, tasks, dead letters
 )
 
-// List reads a list in pages of size items until it has most items; most 0 only counts
-// them, and a negative most reads all. Items that the server omitted, because they were too
-// large, count towards most.
+// All is a maximum that lists everything.
+const All = -1
+
+// List reads a list in pages of at most size items until it has most items, and returns
+// one page with Items in the order of the list, Omitted (too large to send) and Total. A
+// most of 0 only counts them, and a negative most, such as All, reads all. Omitted items
+// count towards most. Items that are added or removed meanwhile may be missing or twice.
 func List[T any](ctx context.Context, c *Client, path string, query url.Values, size, most int) (apitypes.Page[T], error) {
 	var all apitypes.Page[T]
 	for offset := 0; ; {

@@ -20,8 +20,9 @@ import (
 const maxSearchLine = 1 << 20
 
 // Search calls visit for each match of a query, at most limit, until visit returns false.
-// Each match has as many lines before and after it as context says. The matches arrive
-// while the coordinator searches.
+// Each match has up to lines lines before and after it. The matches arrive while the
+// coordinator searches. end tells what was left out; it is empty if visit has ended the
+// search. An answer that breaks off is fault.ErrUnavailable.
 func (c *Client) Search(ctx context.Context, query string, limit, lines int, visit func(apitypes.CodeMatch) bool) (end apitypes.SearchEnd, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

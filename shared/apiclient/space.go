@@ -15,7 +15,7 @@ import (
 
 // Spaces lists the spaces.
 func (c *Client) Spaces(ctx context.Context) ([]apitypes.Space, error) {
-	page, err := List[apitypes.Space](ctx, c, "spaces", nil, PageSize, -1)
+	page, err := List[apitypes.Space](ctx, c, "spaces", nil, PageSize, All)
 	return append([]apitypes.Space{}, page.Items...), err
 }
 
@@ -35,7 +35,8 @@ func (c *Client) Tuples(ctx context.Context, space, template string, held bool, 
 	return List[apitypes.Tuple](ctx, c, spacePath(space, "tuples"), q, TuplesPage, most)
 }
 
-// LastTuples lists the last most tuples of a space, at most TuplesPage, without taking any.
+// LastTuples lists the last most tuples of a space, at most TuplesPage, in their order,
+// without taking any. Tuples that are put or taken meanwhile may shift the list.
 func (c *Client) LastTuples(ctx context.Context, space string, most int) ([]apitypes.Tuple, error) {
 	path := spacePath(space, "tuples")
 	var counted, page apitypes.Page[apitypes.Tuple]

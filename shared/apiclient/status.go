@@ -49,7 +49,7 @@ func (c *Client) Backup(ctx context.Context, path string) error {
 	return err
 }
 
-// Status requests all parts of a coordinator's status.
+// Status requests all parts of a coordinator's status, within twice statusTimeout.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
 	defer cancel()
@@ -57,14 +57,14 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Repeat: true}); err != nil {
 		return Status{}, err
 	}
-	sessions, err := List[apitypes.Session](ctx, c, "status", nil, PageSize, -1)
+	sessions, err := List[apitypes.Session](ctx, c, "status", nil, PageSize, All)
 	if err != nil {
 		return Status{}, err
 	}
 	if s.Spaces, err = c.Spaces(ctx); err != nil {
 		return Status{}, err
 	}
-	costs, err := List[models.Cost](ctx, c, "costs", nil, PageSize, -1)
+	costs, err := List[models.Cost](ctx, c, "costs", nil, PageSize, All)
 	if err != nil {
 		return Status{}, err
 	}

@@ -20,6 +20,7 @@ type TaskFilter struct {
 	Younger time.Duration
 }
 
+// query returns the parameters of the fields that are set.
 func (f TaskFilter) query() url.Values {
 	q := url.Values{}
 	for name, v := range map[string]string{"state": f.State, "action": f.Action, "tag": f.Tag, "group": f.Group, "text": f.Text} {
@@ -47,6 +48,7 @@ func (c *Client) Dead(ctx context.Context, f TaskFilter, most int) (all []apityp
 	return c.tasks(ctx, "dead", f, most)
 }
 
+// tasks lists at most most tasks of a path, page by page; a negative most lists all.
 func (c *Client) tasks(ctx context.Context, path string, f TaskFilter, most int) (all []apitypes.Task, more bool, err error) {
 	q := f.query()
 	for most < 0 || len(all) < most {
@@ -78,7 +80,8 @@ func (c *Client) Task(ctx context.Context, id string) (t apitypes.Task, err erro
 // waitPart is the part of a wait that one request waits, in seconds.
 const waitPart = 20
 
-// WaitTask waits until a task is resolved, dead or cancelled, and returns it.
+// WaitTask waits until a task is resolved, dead or cancelled, and returns it. It waits
+// until ctx ends. An unknown task is fault.ErrNotFound.
 func (c *Client) WaitTask(ctx context.Context, id string) (t apitypes.Task, err error) {
 	q := url.Values{"wait": {strconv.Itoa(waitPart)}}
 	for {
@@ -147,7 +150,7 @@ func (c *Client) ResumeAction(ctx context.Context, action string) (x apitypes.Ac
 
 // Limits lists the limits.
 func (c *Client) Limits(ctx context.Context) ([]apitypes.Limit, error) {
-	page, err := List[apitypes.Limit](ctx, c, "limits", nil, TuplesPage, -1)
+	page, err := List[apitypes.Limit](ctx, c, "limits", nil, TuplesPage, All)
 	return page.Items, err
 }
 

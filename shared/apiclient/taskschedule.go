@@ -10,7 +10,7 @@ import (
 
 // TaskSchedules lists the schedules of tasks, without the data of their tasks.
 func (c *Client) TaskSchedules(ctx context.Context) ([]apitypes.TaskSchedule, error) {
-	page, err := List[apitypes.TaskSchedule](ctx, c, "schedules", nil, TuplesPage, -1)
+	page, err := List[apitypes.TaskSchedule](ctx, c, "schedules", nil, TuplesPage, All)
 	return page.Items, err
 }
 

@@ -20,6 +20,7 @@ type address struct {
 	port int     // the default
 }
 
+// set reads a host, an address or [IPv6], with or without a port.
 func (a address) set(text string) error {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {

@@ -49,6 +49,8 @@ func (p program) String() string  { return shellquote.Join(*p.to...) }
 // and backslashes keep words together, as in a shell.
 type commands struct{ to *[]Command }
 
+// set refuses an action of our own, one that has a command already, and a command without
+// words.
 func (c commands) set(text string) error {
 	var list []Command
 	for line := range strings.Lines(text) {

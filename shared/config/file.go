@@ -41,7 +41,8 @@ func findFile(named string) string {
 	return ""
 }
 
-// readFile reads the settings of one file and returns its faults.
+// readFile reads the settings of one file by key, and returns all its faults; the
+// settings without faults are returned too.
 func readFile(name string) (map[string]entry, Invalid) {
 	data, err := readBounded(name)
 	if err != nil {
@@ -72,6 +73,8 @@ func readFile(name string) (map[string]entry, Invalid) {
 	return entries, wrong
 }
 
+// addEntry adds a setting of the file to entries. It returns a fault for an unknown key,
+// a key that is set twice, and a value that is not text.
 func addEntry(entries map[string]entry, name string, key, val *yaml.Node) *Fault {
 	source := at(name, key)
 	s, ok := settingByKey(key.Value)
@@ -112,6 +115,7 @@ func scalar(n *yaml.Node, s setting) (string, bool) {
 	return text, true
 }
 
+// readBounded reads a file of at most maxFileBytes.
 func readBounded(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -38,6 +38,8 @@ const (
 // gates is a list of gates.
 type gates struct{ to *[]Gate }
 
+// set reads gates, separated by commas. Each begins with PROTOCOL=ADDRESS, so an item
+// with = begins the next one.
 func (g gates) set(text string) error {
 	if text == "" {
 		*g.to = nil
@@ -74,7 +76,8 @@ func (g Gate) excludes(b Gate) bool {
 	return g.Protocol == b.Protocol && g.Address == b.Address && !strings.HasSuffix(g.Address, ":0")
 }
 
-// parseGate reads PROTOCOL=ADDRESS, perhaps a space, and the access.
+// parseGate reads PROTOCOL=ADDRESS, the space if the protocol opens only one, and the
+// access. words has at least one element.
 func parseGate(words []string) (g Gate, err error) {
 	name, at, _ := strings.Cut(words[0], "=")
 	protocol, ok := foreignProtocols[name]

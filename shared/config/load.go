@@ -86,7 +86,8 @@ func (l *loader) merge() error {
 	return errors.Join(errs...)
 }
 
-// resolve sets s in cfg, or adds a fault if its value is not accepted.
+// resolve sets s in cfg, or adds a fault to l.wrong if its value is not accepted. A
+// setting without a value and a default stays zero.
 func (l *loader) resolve(s setting, cfg *Config) {
 	source := l.source(s)
 	cfg.sources[s.key] = source

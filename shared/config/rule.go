@@ -50,7 +50,7 @@ var rules = []rule{
 }
 
 // brokenRules returns a fault for each rule that c breaks, of the rules between settings
-// that are both in use.
+// that are both in use (uses).
 func brokenRules(c Config, uses func(key string) bool) Invalid {
 	values := make(map[string]Value, len(settings))
 	for _, v := range c.Values() {

@@ -71,6 +71,7 @@ type words struct {
 	known []string
 }
 
+// set reads words, separated by commas, at least one.
 func (w words) set(text string) error {
 	var list []string
 	for item := range strings.SplitSeq(text, ",") {
@@ -162,6 +163,7 @@ type path struct {
 	absolute bool // made so, from the current folder
 }
 
+// set accepts any text that can be a path.
 func (p path) set(text string) error {
 	if text == "" || strings.ContainsRune(text, 0) {
 		return errNotAccepted
@@ -260,6 +262,7 @@ var (
 	}
 )
 
+// set reads a number with a unit of sizeUnits, whose letters may have either case.
 func (b size) set(text string) error {
 	if b.auto != nil && text == "auto" {
 		*b.to = b.auto()
@@ -350,6 +353,7 @@ type hosts struct{ to *[]string }
 
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 
+// set reads hosts, separated by commas; empty text is none.
 func (h hosts) set(text string) error {
 	if text == "" {
 		*h.to = nil
@@ -392,6 +396,8 @@ func (h hosts) String() string { return strings.Join(*h.to, ",") }
 // networks is a list of networks and addresses.
 type networks struct{ to *[]netip.Prefix }
 
+// set reads networks, separated by commas; empty text is none. An address is a network of
+// its own.
 func (n networks) set(text string) error {
 	var list []netip.Prefix
 	for item := range strings.SplitSeq(text, ",") {
@@ -428,6 +434,8 @@ func (n networks) String() string {
 // patterns is a list of patterns of path.Match.
 type patterns struct{ to *[]string }
 
+// set reads patterns, separated by commas, at least one. None begins with -, because git
+// would take it for an option.
 func (p patterns) set(text string) error {
 	var list []string
 	for item := range strings.SplitSeq(text, ",") {
@@ -447,6 +455,7 @@ func (p patterns) String() string  { return strings.Join(*p.to, ",") }
 // tokens is a list of HOST=@FILE. The files are read when they are needed.
 type tokens struct{ to *map[string]string }
 
+// set reads HOST=@FILE, separated by commas. Hosts become lower case, and paths absolute.
 func (t tokens) set(text string) error {
 	files := map[string]string{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -480,6 +489,7 @@ func (t tokens) String() string {
 // path and query.
 type webURL struct{ to *string }
 
+// set reads an http or https URL; empty text is none.
 func (w webURL) set(text string) error {
 	if text == "" {
 		*w.to = ""
@@ -506,6 +516,7 @@ func (w webURL) String() string {
 // secretFile is a file that has a secret, as @FILE.
 type secretFile struct{ to *string }
 
+// set reads @FILE, and makes the path absolute; empty text is none.
 func (s secretFile) set(text string) error {
 	if text == "" {
 		*s.to = ""

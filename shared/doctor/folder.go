@@ -46,8 +46,8 @@ func dataFolder(dir string) Finding {
 	return writable(f, dir, dir)
 }
 
-// writable checks that a file can be written, synced and removed in dir. What describes the
-// folder in the finding.
+// writable completes f: it checks that a file can be written, synced and removed in dir.
+// what describes the folder in the finding.
 func writable(f Finding, dir, what string) Finding {
 	f.What = what
 	file, err := os.CreateTemp(dir, ".doctor-*")
@@ -78,7 +78,8 @@ func nearestExisting(dir string) string {
 	}
 }
 
-// diskSpace checks the free space of the disk that dir is on.
+// diskSpace checks the free space of the disk that dir is on, or would be on. check is
+// the name of the finding.
 func diskSpace(check, dir string) Finding {
 	f := Finding{Check: check, State: OK}
 	free, err := platform.FreeSpace(nearestExisting(dir))

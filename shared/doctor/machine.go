@@ -15,6 +15,7 @@ const fewFiles = 4096
 // released is before the first release, so that a clock before it is wrong.
 var released = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// openFiles checks the limit of open files of this process.
 func openFiles() Finding {
 	f := Finding{Check: "open files", State: OK}
 	limit, ok := platform.MaxOpenFiles()

@@ -48,6 +48,7 @@ func getFFmpeg() string {
 	return "install ffmpeg"
 }
 
+// ffmpeg checks whether there is an ffmpeg that works and has all that is used of it.
 func ffmpeg(ctx context.Context) Finding {
 	f := Finding{Check: "ffmpeg", State: OK}
 	v, err := decode.FindFFmpeg(ctx)

@@ -61,7 +61,9 @@ type body struct {
 	max   int64
 }
 
-// newBody refuses a body whose announced size or encoding is not accepted, before it is read.
+// newBody returns the body of a response, at most maxBytes decoded. It refuses an
+// announced size or an encoding that is not accepted, with fault.ErrTooLarge or
+// fault.ErrInvalid, before it is read.
 func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes int64) (*body, error) {
 	b := &body{ctx: ctx, stall: stall, raw: &encoded{Reader: r.Body, stall: stall}, max: maxBytes}
 	switch how := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); how {
@@ -77,8 +79,9 @@ func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes 
 	return b, nil
 }
 
-// Read checks the limits after each read, so that at most one buffer more than max is decoded,
-// and nothing past max is returned.
+// Read checks the limits after each read, so that at most one buffer more than max is
+// decoded, and nothing past max is returned. Beyond max the error is fault.ErrTooLarge;
+// others have the kinds of classify.
 func (b *body) Read(p []byte) (int, error) {
 	if b.src == nil {
 		if err := b.startDecoding(); err != nil {
@@ -116,8 +119,9 @@ func (b *body) startDecoding() error {
 	return nil
 }
 
-// classify returns an error of reading with its kind. If the transfer was cancelled, its cause
-// counts, because the connection's error only follows from it.
+// classify returns an error of reading with its kind: fault.ErrCorrupt for damaged gzip,
+// otherwise fault.ErrUnavailable. If the transfer was cancelled, its cause counts,
+// because the connection's error only follows from it.
 func (b *body) classify(err error) error {
 	var bad flate.CorruptInputError
 	switch {

@@ -62,8 +62,9 @@ func (c *cache) byURI(uri string) (*blob, record) {
 	return c.pin(rec.Hash), rec
 }
 
-// pin returns a blob whose file is complete, marks it as used, and adds a pin. It sets the
-// time of the file, so that the order of use survives a restart.
+// pin returns a blob whose file is complete, marks it as used, and adds a pin; nil: there
+// is none, or it was incomplete and is removed. It sets the time of the file, so that the
+// order of use survives a restart. The caller holds c.mu.
 func (c *cache) pin(hash string) *blob {
 	b := c.blobs[hash]
 	if b == nil {
@@ -112,8 +113,8 @@ func (c *cache) evict(needed int64) {
 	}
 }
 
-// removeBlob removes a blob, its records and their files. A file that cannot be removed is
-// found at the next start.
+// removeBlob removes a blob, its records and their files, unless it was removed before. A
+// file that cannot be removed is found at the next start. The caller holds c.mu.
 func (c *cache) removeBlob(b *blob) {
 	if b.at == nil {
 		return
@@ -146,7 +147,8 @@ type staged struct {
 
 func (s staged) remove() { os.Remove(s.path) }
 
-// stage writes content to a partial file, and removes the file if that fails.
+// stage writes content to a partial file, and removes the file if that fails. An error of
+// content is returned as it is.
 func (c *cache) stage(content io.Reader) (s staged, err error) {
 	f, err := os.CreateTemp(filepath.Join(c.dir, stageFolder), "*")
 	if err != nil {
@@ -189,8 +191,8 @@ func (r *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// publish gives a staged file its final name, and returns its blob with a pin. If the cache
-// has the content already, the staged file is removed.
+// publish gives a staged file its final name, and returns its blob with a pin. If the
+// cache has the content already, or publish fails, the staged file is removed.
 func (c *cache) publish(s staged, rec record) (*blob, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

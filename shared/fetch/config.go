@@ -46,6 +46,8 @@ type Config struct {
 	Roots []string
 }
 
+// withDefaults refuses a configuration without a folder or with a negative limit, and
+// sets the limits that are 0.
 func (c Config) withDefaults() (Config, error) {
 	if c.Dir == "" {
 		return c, fmt.Errorf("fetch.New: Dir is empty: want the folder of the cache: %w", fault.ErrInvalid)

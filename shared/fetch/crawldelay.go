@@ -14,7 +14,8 @@ const longestDelay = 24 * time.Hour
 // are not understood are skipped, so a page of HTML asks for nothing.
 func crawlDelay(content string) time.Duration {
 	var own, all time.Duration
-	var forUs, forAll, named, inRules bool // of the group that is read; whether any group is ours
+	var forUs, forAll, inRules bool // of the group that is read: whom it names, and whether its rules have begun
+	var named bool                  // whether any group is ours
 	for line := range strings.Lines(strings.TrimPrefix(content, "\ufeff")) {
 		line, _, _ = strings.Cut(line, "#")
 		key, value, ok := strings.Cut(line, ":")

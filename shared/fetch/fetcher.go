@@ -142,8 +142,8 @@ func (f *Fetcher) Folder(path string) (*os.Root, error) {
 	return root, nil
 }
 
-// parse parses a URI and refuses schemes, spellings of hosts, and addresses. The address of
-// a name is checked when it is dialled.
+// parse parses a URI and refuses schemes, spellings of hosts, and addresses, with
+// fault.ErrInvalid. The address of a name is checked when it is dialled.
 func (f *Fetcher) parse(uri string) (*url.URL, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -160,7 +160,8 @@ func (f *Fetcher) parse(uri string) (*url.URL, error) {
 	return u, nil
 }
 
-// check runs for each URL that is requested, redirects included.
+// check refuses schemes, hosts and addresses, with fault.ErrInvalid. It runs for each URL
+// that is requested, redirects included.
 func (f *Fetcher) check(u *url.URL) error {
 	switch u.Scheme {
 	case "http", "https":

@@ -59,7 +59,7 @@ func (g *guard) covered(ip netip.Addr) bool {
 	return slices.ContainsFunc(g.networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// checkURL refuses what can be refused without resolving a name.
+// checkURL refuses what can be refused without resolving a name, with fault.ErrInvalid.
 func (g *guard) checkURL(u *url.URL) error {
 	host := normal(u.Hostname())
 	ip, err := netip.ParseAddr(host)

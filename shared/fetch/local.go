@@ -24,7 +24,8 @@ func FileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// local returns a file of this machine without copying it.
+// local returns a file of this machine without copying it. Its path has no links. want is
+// the hash that it must have, or empty; another hash is fault.ErrCorrupt.
 func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, error) {
 	src, info, err := f.roots.open(filepath.Clean(u.Path))
 	if err != nil {

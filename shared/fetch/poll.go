@@ -24,7 +24,7 @@ type Poll struct {
 	FreshFor time.Duration // for which the server calls the response fresh (Cache-Control); 0: it does not
 }
 
-// maxAge returns the max-age of a Cache-Control header, and 0 if it has none, or says that
+// maxAge returns the max-age of a Cache-Control header, and 0 if it has none, or if
 // each use needs a request.
 func maxAge(control string) (age time.Duration) {
 	for _, part := range strings.Split(strings.ToLower(control), ",") {
@@ -112,6 +112,7 @@ func (f *Fetcher) Head(ctx context.Context, uri string) (p Poll, bytes int64, er
 	return Poll{ETag: t.validator("ETag"), Modified: t.validator("Last-Modified")}, max(t.ContentLength, 0), nil
 }
 
+// readLocal reads a file below a root. One of more than maxBytes is fault.ErrTooLarge.
 func (f *Fetcher) readLocal(ctx context.Context, path string, maxBytes int64) ([]byte, error) {
 	src, _, err := f.roots.open(path)
 	if err != nil {
@@ -157,7 +158,8 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// retryAfter parses the header, which is in seconds or a date of the server's clock.
+// retryAfter parses the Retry-After header, which is in seconds or a date of the server's
+// clock; 0: there is none, or it has passed.
 func retryAfter(r *http.Response) time.Duration {
 	text := r.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil {

@@ -40,8 +40,9 @@ func (c *cache) updateRecord(b *blob, rec record) {
 	c.setRecord(b, rec)
 }
 
-// setRecord is updateRecord for a caller that holds c.mu. If the file cannot be written, the
-// content is downloaded again after the next start.
+// setRecord records that the URI of rec returned b, for a caller that holds c.mu. A blob
+// keeps maxURIs of them: beyond that, an arbitrary other one is removed. If the file
+// cannot be written, the content is downloaded again after the next start.
 func (c *cache) setRecord(b *blob, rec record) {
 	if was, ok := c.records[rec.Key]; ok {
 		if other := c.blobs[was.Hash]; other != nil && other != b {

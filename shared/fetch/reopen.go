@@ -60,7 +60,8 @@ func (c *cache) loadBlobs() error {
 	return err
 }
 
-// loadRecords must follow loadBlobs, because a record without its blob is removed.
+// loadRecords loads the records of the blobs, and removes the others. So it must follow
+// loadBlobs. It converts records of earlier versions.
 func (c *cache) loadRecords() error {
 	return files(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
 		var rec record
@@ -82,7 +83,7 @@ func (c *cache) loadRecords() error {
 	})
 }
 
-// files calls do for each regular file below dir.
+// files calls do for each regular file below dir, in lexical order.
 func files(dir string, do func(path string, info fs.FileInfo)) error {
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -21,6 +21,7 @@ type roots struct {
 	folders []string // guarded by mu; clean, absolute
 }
 
+// add adds a folder, which must be absolute, unless it is there.
 func (r *roots) add(folder string) error {
 	if !filepath.IsAbs(folder) {
 		return fmt.Errorf("root %q: want an absolute path: %w", folder, fault.ErrInvalid)
@@ -34,8 +35,9 @@ func (r *roots) add(folder string) error {
 	return nil
 }
 
-// locate returns the shortest root above path, and path relative to it. The shortest is
-// used, because links may lead anywhere within a folder that the operator allowed.
+// locate returns the shortest root above path, and path relative to it; fault.ErrInvalid
+// if there is none. The shortest is used, because links may lead anywhere within a folder
+// that the operator allowed.
 func (r *roots) locate(path string) (root, rel string, err error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -51,7 +53,8 @@ func (r *roots) locate(path string) (root, rel string, err error) {
 	return root, rel, nil
 }
 
-// open opens a regular file below a root.
+// open opens a regular file below a root. Links must not lead out of the root. The caller
+// closes the file.
 func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 	dir, rel, err := r.locate(path)
 	if err != nil {
@@ -78,7 +81,7 @@ func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// folder opens a folder that is a root or below one.
+// folder opens a folder that is a root or below one. The caller closes it.
 func (r *roots) folder(path string) (*os.Root, error) {
 	dir, rel, err := r.locate(path)
 	if err != nil {
@@ -99,8 +102,9 @@ func (r *roots) folder(path string) (*os.Root, error) {
 	return sub, nil
 }
 
-// fileError returns an error of the file system with its kind, and without the operation and
-// the path, which the callers add.
+// fileError returns an error of the file system with its kind, and without the operation
+// and the path, which the callers add: fault.ErrNotFound, fault.ErrOverloaded for a full
+// disk, otherwise fault.ErrInvalid.
 func fileError(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

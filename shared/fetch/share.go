@@ -21,7 +21,8 @@ type sharedDownload struct {
 	err      error
 }
 
-// share waits for the download of ref, which it starts if there is none.
+// share waits for the download of ref, which it starts if there is none. If ctx ends
+// first, the download goes on for other callers, and is cancelled if there are none.
 func (f *Fetcher) share(ctx context.Context, ref models.MediaRef) (File, error) {
 	key := ref.URI + "\x00" + ref.Version + "\x00" + ref.Hash
 	f.mu.Lock()
@@ -81,7 +82,8 @@ func (f *Fetcher) startDownload(ctx context.Context, key string, ref models.Medi
 	return d
 }
 
-// fileOf returns the File of one caller, whose Close removes one pin.
+// fileOf returns the File of one caller of a finished download, or its error. Close of
+// the File removes one pin.
 func (f *Fetcher) fileOf(d *sharedDownload) (File, error) {
 	if d.err != nil {
 		return File{}, d.err

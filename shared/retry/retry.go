@@ -90,6 +90,7 @@ func (l *Loop) Do(ctx context.Context, call func() error) error {
 	}
 }
 
+// warn logs an error, unless it warned less than warnInterval ago.
 func (l *Loop) warn(err error) {
 	l.mu.Lock()
 	now := time.Now()

@@ -60,7 +60,9 @@ func (c *Conn) Insert(query string, args ...any) (int64, error) {
 	return r.LastInsertId()
 }
 
-// One reads the first row of an answer, and reports whether there is one.
+// One calls scan with the first row of an answer, and reports whether there is one.
+// Without a row scan's Scan returns sql.ErrNoRows, which scan must return; One then
+// returns no error.
 func (c *Conn) One(query string, args []any, scan func(Row) error) (bool, error) {
 	st, err := c.prepare(query)
 	if err != nil {
@@ -73,7 +75,8 @@ func (c *Conn) One(query string, args []any, scan func(Row) error) (bool, error)
 	return err == nil, err
 }
 
-// All reads every row of an answer.
+// All calls scan with every row of an answer, in order. An error of scan ends it. The Row
+// is valid during the call.
 func (c *Conn) All(query string, args []any, scan func(Row) error) error {
 	st, err := c.prepare(query)
 	if err != nil {
@@ -105,7 +108,9 @@ func (c *Conn) Script(text string) error {
 	return err
 }
 
-// transaction runs do so that all it writes is kept, or nothing.
+// transaction runs do so that all it writes is kept, or nothing; begin is the statement
+// that begins it. Before the commit it calls the functions in c.last, and after it, or
+// after the rollback, those in c.ended.
 func (c *Conn) transaction(begin string, do func(*Conn) error) error {
 	if err := c.Exec(begin); err != nil {
 		return err
@@ -161,6 +166,8 @@ func (c *Conn) run(query string, args []any) (sql.Result, error) {
 	return st.ExecContext(background, args...)
 }
 
+// prepare returns the prepared statement of a query, which is kept until the connection
+// is closed.
 func (c *Conn) prepare(query string) (*sql.Stmt, error) {
 	if st, ok := c.stmts[query]; ok {
 		return st, nil

@@ -58,8 +58,9 @@ func Open(ctx context.Context, path string, format Format) (*File, error) {
 	return f, nil
 }
 
-// open looks at the file before it writes anything, because a file that is not ours
-// must stay as it is.
+// open opens the file and brings it to the newest version of format. It looks at the file
+// before it writes anything, because a file that is not ours must stay as it is. After an
+// error the caller releases what was opened.
 func (f *File) open(ctx context.Context, format Format) error {
 	name, err := f.dataSource()
 	if err != nil {
@@ -93,7 +94,8 @@ func (f *File) open(ctx context.Context, format Format) error {
 	return nil
 }
 
-// dataSource locks the file and returns what SQLite calls it.
+// dataSource locks the file, unless it is Memory, and returns the name by which SQLite
+// opens it. A file that is locked is fault.ErrConflict.
 func (f *File) dataSource() (string, error) {
 	if f.path == Memory {
 		return f.path, nil
@@ -113,6 +115,7 @@ func (f *File) dataSource() (string, error) {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), err
 }
 
+// connect opens a connection, which release closes.
 func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
 	conn, err := f.db.Conn(ctx)
 	if err != nil {
@@ -166,6 +169,8 @@ func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error 
 	return f.withReader(ctx, op, func(c *Conn) error { return c.transaction("BEGIN", do) })
 }
 
+// withReader calls do with a free reader, for which it waits. op is the prefix of errors.
+// After Close the error is fault.ErrClosed.
 func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) error {
 	var c *Conn
 	select {
@@ -204,8 +209,9 @@ func (f *File) Steps(ctx context.Context, op string, next func(*Conn) (done bool
 	return f.StepsOf(ctx, op, stepTime, next)
 }
 
-// StepsOf is Steps with transactions that work for another time. The longer one is, the
-// less is written, because each transaction writes every page that it changes once.
+// StepsOf is Steps with transactions that work for length: next is called until it
+// reports done, as often as fits into each. The longer a transaction is, the less is
+// written, because each writes every page that it changes once.
 func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, next func(*Conn) (done bool, err error)) error {
 	for done := false; !done; {
 		err := f.Write(ctx, op, func(c *Conn) (err error) {
@@ -222,6 +228,8 @@ func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, nex
 	return nil
 }
 
+// withWriter calls do with the writer, for which it waits, and then writes the log back
+// if it has become long. op is the prefix of errors.
 func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) error {
 	select {
 	case <-ctx.Done():
@@ -235,7 +243,8 @@ func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) 
 	return err
 }
 
-// useWriter reports whether the log has become long. It gives the turn back.
+// useWriter calls do with the writer. long reports whether the log has become long. The
+// caller has the turn; useWriter gives it back.
 func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (long bool, err error) {
 	defer func() { f.turn <- struct{}{} }()
 	if f.closed {
@@ -310,8 +319,8 @@ func (f *File) LongestWrite() time.Duration {
 	return f.longest
 }
 
-// Copy writes what the file holds to a new file at path, as of one moment, while
-// others read and write.
+// Copy writes what the file holds to a new file at path, as of one moment, while others
+// read and write. It fails if there is a file at path.
 func (f *File) Copy(ctx context.Context, path string) error {
 	op := fmt.Sprintf("copy the %s to %s", f.name, path)
 	vacuum := func(c *Conn) error {

@@ -82,8 +82,9 @@ func (f *File) migrate(format Format) error {
 	return nil
 }
 
-// versions returns the version of each schema in the file, and refuses a file with
-// something that this program does not know.
+// versions returns the version of each schema in the file; one that is missing has 0. It
+// refuses a file with a schema or a version that this program does not know, with
+// fault.ErrInvalid.
 func (f *File) versions(format Format) (map[string]int, error) {
 	versions := map[string]int{}
 	have, err := f.writer.Number("PRAGMA user_version")
@@ -118,6 +119,8 @@ func (f *File) versions(format Format) (map[string]int, error) {
 	return versions, err
 }
 
+// migrateSchema brings a schema from version have to the newest, and imports its legacy
+// file in the first step.
 func (f *File) migrateSchema(format Format, s Schema, have int) error {
 	steps, err := migrationFiles(s.Migrations)
 	if err != nil {
@@ -148,6 +151,8 @@ func (f *File) migrateSchema(format Format, s Schema, have int) error {
 	return f.removeLegacy(format, s)
 }
 
+// migrateStep runs script, the content of a migration file, and stores the version that
+// it leads to, both or neither.
 func (f *File) migrateStep(format Format, s Schema, file string, version int, script string) error {
 	step := fmt.Sprintf("%s %d", s.Name, version)
 	if err := format.step("before " + step); err != nil {

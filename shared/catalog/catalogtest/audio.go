@@ -38,6 +38,8 @@ func (w *world) toCheck(limit int) (list []string) {
 	return list
 }
 
+// wantFindings requires exactly these findings, in this order: "episode title clip title
+// offset".
 func (w *world) wantFindings(want ...string) {
 	w.Helper()
 	list, err := w.Findings(w.ctx)

@@ -58,7 +58,7 @@ var causeCases = []behaviour{
 	}},
 }
 
-// wantProblems sees that the list, its parts and the totals have n problems.
+// wantProblems requires that the list, its parts and the totals have n problems.
 func (w *world) wantProblems(n int) {
 	w.Helper()
 	all, err := w.Problems(w.ctx)

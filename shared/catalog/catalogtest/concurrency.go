@@ -12,8 +12,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// exerciseConcurrency lets four managers, who do not tell each other what they
-// are at, research all while two origins are visited and another caller reads.
+// exerciseConcurrency lets four managers, which do not know each other's selections,
+// research all while two origins are visited and another caller reads.
 func exerciseConcurrency(t *testing.T, open Open) {
 	w := newWorld(t, open)
 	errs := make(chan error, 100)
@@ -55,6 +55,7 @@ func curateInSteps(w *world, origin string) error {
 	return nil
 }
 
+// readOften calls all methods that list, and returns the first errors.
 func readOften(w *world) error {
 	for range 20 {
 		_, err1 := w.Totals(w.ctx)
@@ -68,6 +69,8 @@ func readOften(w *world) error {
 	return nil
 }
 
+// researchFor selects and ingests in a number of rounds, while the pair of episode 3 and
+// clip 4 is busy, which must not be selected.
 func researchFor(w *world, rounds int) error {
 	for range rounds {
 		r, _, err := w.Select(w.ctx, []catalog.Busy{{Episode: episodeID("3"), Clips: []string{clipID("4")}}}, catalog.Limits{Clips: 2})

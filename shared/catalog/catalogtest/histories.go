@@ -137,6 +137,8 @@ func (h *history) ingestAgain(t *rapid.T) {
 	h.ingest(t, w, rapid.SampledFrom([]models.Scope{"", models.ScopePair}).Draw(t, "scope"))
 }
 
+// ingest ingests a result of w into both catalogs; scope is that of its problem, or empty
+// if it succeeded.
 func (h *history) ingest(t *rapid.T, w naiveWork, scope models.Scope) {
 	h.naive.ingest(w, scope)
 	r := models.Researched{

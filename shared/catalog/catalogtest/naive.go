@@ -72,7 +72,8 @@ func (n *naive) duplicate(c *naiveRecording) bool {
 	return false
 }
 
-// left lists the clips to select for an episode, in order.
+// left lists the clips to select for an episode, in order: none if the episode has busy
+// clips and none that was researched.
 func (n *naive) left(e *naiveRecording, busy map[[2]string]bool) []string {
 	if e.gone || e.problem {
 		return nil

@@ -111,6 +111,8 @@ func (w *world) selects(episode string, clips ...string) models.Research {
 	return w.selectsWhile(nil, episode, clips...)
 }
 
+// selectsWhile requires that exactly these clips of the episode are selected, in any
+// order, while busy is.
 func (w *world) selectsWhile(busy []catalog.Busy, episode string, clips ...string) models.Research {
 	w.Helper()
 	r, _, err := w.Select(w.ctx, busy, catalog.Limits{Clips: 100})

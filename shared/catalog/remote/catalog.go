@@ -125,12 +125,12 @@ func (c *Client) Findings(ctx context.Context) ([]catalog.Finding, error) {
 // FindingsOf reads the part in pages.
 func (c *Client) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Finding, int, error) {
 	a.Origin = "" // the API refuses it, and it does not select findings
-	return some[catalog.Finding](ctx, c, "findings", a, p)
+	return readPart[catalog.Finding](ctx, c, "findings", a, p)
 }
 
 // ProblemsOf reads the part in pages.
 func (c *Client) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Problem, int, error) {
-	return some[catalog.Problem](ctx, c, "problems", a, p)
+	return readPart[catalog.Problem](ctx, c, "problems", a, p)
 }
 
 // Problems reads the list in pages.
@@ -145,16 +145,16 @@ func (c *Client) Totals(ctx context.Context) (catalog.Totals, error) {
 
 // all reads a whole list in pages.
 func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
-	page, err := apiclient.List[T](ctx, c.api, path, nil, apiclient.PageSize, -1)
+	page, err := apiclient.List[T](ctx, c.api, path, nil, apiclient.PageSize, apiclient.All)
 	if err != nil {
 		return nil, fmt.Errorf("catalog/remote: GET %s: %w", path, err)
 	}
 	return page.Items, nil
 }
 
-// some reads part p of the items that are about a, in pages, and returns how many items
-// are about a. It sends at least one request, because a limit of 0 still counts.
-func some[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
+// readPart reads part p of the items that are about a, in pages, and returns how many
+// items are about a. It sends at least one request, because a limit of 0 still counts.
+func readPart[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
 	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
 		want := apiclient.PageSize
 		if p.Limit >= 0 {

@@ -50,8 +50,10 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 	return replaced, err
 }
 
-// audioChecked records one check. It reports stored as false if it must be called again in
-// another step.
+// audioChecked records one check; replaced reports whether the episode is to be
+// researched again. It reports stored as false if it must be called again in another
+// step, because there is much to delete. An episode that is unknown, gone or of another
+// URI is stored, and not replaced.
 func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
 	old, known, err := versionOf(c, episodes, a.Episode)
 	if err != nil || !known || old.gone {

@@ -19,7 +19,8 @@ func reopenEpisodes(c *sqlfile.Conn) error {
 	return c.Exec("INSERT OR REPLACE INTO reopening (one, after) VALUES (1, 0)")
 }
 
-// finishReopening does what reopenEpisodes noted.
+// finishReopening does what reopenEpisodes noted: it makes all episodes that are not gone
+// candidates again, in steps. After a kill it goes on where it was.
 func (s *Store) finishReopening(ctx context.Context, op string) error {
 	const page = 100 // episodes, which are one step
 	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {

@@ -35,6 +35,8 @@ type curation struct {
 	count    catalog.Curated
 }
 
+// run stores a listing in steps: the recordings, those that are gone, then the problems.
+// Repeating it after an error completes it.
 func (v *curation) run(l catalog.Listing) error {
 	var listedEpisodes, listedClips []listed
 	for _, e := range l.Episodes {
@@ -111,8 +113,8 @@ func (v *curation) prepare(t table, list []listed) ([]listed, error) {
 	return kept, nil
 }
 
-// curateTable stores the recordings, and then, if the listing is complete, marks those
-// of the origin that it did not name as gone.
+// curateTable stores the recordings of list, and then, if the listing is complete, marks
+// those of the origin that are not in it as gone.
 func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	next := list
 	err := v.steps(func(c *sqlfile.Conn) (done bool, err error) {
@@ -180,7 +182,7 @@ func (v *curation) steps(next func(*sqlfile.Conn) (done bool, err error)) error 
 // put stores one listed recording, and what follows from that: an episode that is new or
 // has another priority is a candidate, a clip may be a duplicate or have some. It reports
 // false if it must be called again in another step, because an old version has much to
-// delete.
+// delete; nothing is counted then.
 func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err error) {
 	r.FirstCurated, r.LastCurated = v.at, v.at
 	old, known, err := versionOf(c, t, r.ID)
@@ -243,6 +245,9 @@ func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int
 	return nil
 }
 
+// putClip stores what follows from a stored clip. renewed means that it is new, of
+// another version, or listed again: then all episodes are candidates. number is its
+// number now; old is the clip before, empty if it is new.
 func (v *curation) putClip(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
 	v.s.forgetClips(c)
 	if renewed {

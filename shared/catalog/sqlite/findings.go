@@ -53,6 +53,7 @@ const (
 	ORDER BY p.first_curated DESC, p.aired DESC, p.episode_title, p.episode, p.offset, p.clip_title, p.clip`
 )
 
+// findings lists part p of the findings that f selects, in the order of catalog.Findings.
 func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding, err error) {
 	part, args := f.part(pageSQL, inOrder, p)
 	around := catalog.WithinTolerance.Seconds()

@@ -28,6 +28,8 @@ type ingestion struct {
 	at time.Time
 }
 
+// run stores the result: a problem of the episode, of clips or of pairs, or the research
+// of clips. Parts for other versions than the catalog's are dropped.
 func (i ingestion) run() error {
 	episode, current, err := i.episode()
 	if err != nil {
@@ -61,8 +63,9 @@ func (i ingestion) run() error {
 	return i.research(episode, numbers)
 }
 
-// episode returns the number of the episode; current reports whether the catalog has
-// it at the version that the result is for.
+// episode returns the number of the episode; current reports whether the catalog has it
+// at the version that the result is for, otherwise the number is 0. It stores the hash of
+// the result if the catalog has none.
 func (i ingestion) episode() (number int64, current bool, err error) {
 	v, ok, err := versionOf(i.c, episodes, i.r.Episode)
 	if err != nil || !ok || v.version != i.r.EpisodeMedia.Version {
@@ -74,8 +77,8 @@ func (i ingestion) episode() (number int64, current bool, err error) {
 	return v.number, true, err
 }
 
-// clips returns, by id, the numbers of those clips that the catalog has at the
-// version that the result is for.
+// clips returns, by id, the numbers of those clips that the catalog has at the version
+// that the result is for. It stores their hashes if the catalog has none.
 func (i ingestion) clips() (map[string]int64, error) {
 	numbers := make(map[string]int64, len(i.r.Clips))
 	for _, id := range i.r.Clips {
@@ -97,8 +100,9 @@ func (i ingestion) clips() (map[string]int64, error) {
 	return numbers, nil
 }
 
-// learnHash stores the hash of a clip that was not known. It may turn out to be
-// a duplicate, or an original; the set of selectable clips gains nothing.
+// learnHash stores the hash of a clip that was not known. If the clip turns out to be a
+// duplicate, or an original, the cached set of selectable clips is dropped; otherwise
+// only its hash in the set changes.
 func (i ingestion) learnHash(id string, number int64, hash string) error {
 	if err := i.c.Exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
 		return err
@@ -131,6 +135,8 @@ func (i ingestion) clipProblems(numbers map[string]int64) error {
 	return nil
 }
 
+// pairProblems notes the problem for each pair that was not researched, and deletes the
+// findings of earlier versions.
 func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.c, episode)
 	if err != nil {
@@ -151,8 +157,9 @@ func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 	return nil
 }
 
-// research stores the findings of the clips, if any, and that there are no
-// others.
+// research marks the pairs of the episode and the clips in numbers as researched. The
+// findings of the result, which may be none, replace theirs, and their problems are
+// lifted.
 func (i ingestion) research(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.c, episode)
 	if err != nil {

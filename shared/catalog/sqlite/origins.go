@@ -54,6 +54,8 @@ func (s *Store) SetBranches(c *sqlfile.Conn, id string, branches []string) error
 	return c.Exec("UPDATE origin SET branches = ? WHERE id = ?", strings.Join(branches, "\n"), id)
 }
 
+// validOrigin returns fault.ErrInvalid unless the id, the branches, the kind and the URI
+// of an origin are valid.
 func validOrigin(o models.Origin) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("the id must be 1 to 128 of A-Z a-z 0-9 . _ : -; got %q: %w", o.ID, fault.ErrInvalid)
@@ -117,7 +119,8 @@ func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error { return s.RecordOutcomeIn(c, o) })
 }
 
-// RecordOutcomeIn is RecordOutcome in a transaction of the schedule.
+// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It changes nothing
+// if a later outcome was recorded.
 func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 	number, err := originNumber(c, o.Origin)
 	if err != nil {

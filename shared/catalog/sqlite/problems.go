@@ -93,6 +93,8 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 	return list, total, err
 }
 
+// problems lists part p of the problems that f selects, oldest first. Those with one
+// cause are one.
 func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		iif(count(*) > 1, '', coalesce(k.id, '')), iif(count(*) > 1, '', coalesce(k.title, '')),

@@ -29,7 +29,8 @@ func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	return c.Exec("INSERT OR REPLACE INTO researched (episode, clips) VALUES (?, ?)", episode, blob)
 }
 
-// decodeResearched reads a bitmap; none is the empty one.
+// decodeResearched reads the bitmap of an episode; an empty blob is the empty set. A
+// damaged one is fault.ErrCorrupt.
 func decodeResearched(episode int64, blob []byte) (*roaring.Bitmap, error) {
 	set := roaring.New()
 	if len(blob) == 0 {

@@ -23,8 +23,8 @@ func (s *Store) deleteRetired(ctx context.Context, op string) error {
 	return nil
 }
 
-// deleteSome deletes a few rows of the first retired recordings, and these recordings once
-// they have no more. It reports whether none is left.
+// deleteSome deletes a few rows of the first retired recordings (gone is 2), and these
+// recordings once they have no more. done reports that no retired recording is left.
 func (t table) deleteSome(c *sqlfile.Conn) (done bool, err error) {
 	const rows, recordings = 100, 25
 	first := "(SELECT number FROM " + string(t) + " WHERE gone = 2 LIMIT ?)"

@@ -32,7 +32,7 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	var clips *roaring.Bitmap
 	for done := false; !done; {
 		err := s.file.Note(ctx, op, func(c *sqlfile.Conn) error {
-			e, wanted, err := w.first(c)
+			e, wanted, err := w.first(c) // nil: again in a new transaction; empty: nothing is left
 			done = wanted != nil
 			if err == nil && done && !wanted.IsEmpty() {
 				work = models.Research{Episode: e.item, Clips: set.choose(wanted, l.Clips)}
@@ -54,8 +54,9 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	return sweep, priority, nil
 }
 
-// busy gives the numbers of the busy clips by the episode's id, also for episodes whose
-// busy clips cannot be selected anyway.
+// busy gives the numbers of the busy clips by the episode's id. An episode whose busy
+// clips cannot be selected anyway has an empty set. An entry whose Episode is a clip of
+// the set is a sweep.
 func (s *clipSet) busy(list []catalog.Busy) map[string]*roaring.Bitmap {
 	m := make(map[string]*roaring.Bitmap, len(list))
 	of := func(episode string) *roaring.Bitmap {
@@ -141,8 +142,9 @@ func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	}
 }
 
-// close takes out candidates that have nothing to select. If a clip has changed since the
-// set was read, it may have become selectable: then all episodes are to be opened again.
+// close takes out the candidates with these numbers, because they have nothing to select.
+// If a clip has changed since the set was read, it may have become selectable: then all
+// episodes are to be opened again.
 func (w walk) close(c *sqlfile.Conn, numbers []int64) error {
 	for _, n := range numbers {
 		if err := c.Exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
@@ -156,7 +158,7 @@ func (w walk) close(c *sqlfile.Conn, numbers []int64) error {
 }
 
 // wanted returns the clips that may be selected for an episode; finished reports that
-// there would be none if nothing were busy.
+// there would be none if nothing were busy. The set is nil with an error.
 func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finished bool, err error) {
 	if e.closed {
 		return roaring.New(), true, nil

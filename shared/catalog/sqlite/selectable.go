@@ -66,7 +66,7 @@ func (s *Store) forgetClips(c *sqlfile.Conn) {
 	})
 }
 
-// choose returns the first of the wanted clips, at most limit.
+// choose returns the first of the wanted clips in the order of selection, at most limit.
 func (s *clipSet) choose(wanted *roaring.Bitmap, limit int) []models.ResearchItem {
 	limit = min(limit, int(wanted.GetCardinality()))
 	chosen := make([]models.ResearchItem, 0, limit)

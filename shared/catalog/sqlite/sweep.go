@@ -11,9 +11,10 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// sweep chooses the first of the clips that the first candidate lacks, and the candidates of its priority
-// that lack it too and have been researched. It returns nothing if these are
-// too few. It reads without the writer, so what it returns may be out of date, as all that Select returns.
+// sweep chooses the first of the clips that the first candidate lacks, and at most
+// l.Episodes candidates of its priority that lack it too and have been researched. It
+// returns the zero Research if these are fewer than SweepShare times the clips. It reads
+// without the writer, so the result may be out of date, as that of Select.
 func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
 	least := catalog.SweepShare * int(clips.GetCardinality())
 	if l.Episodes < least || len(first.researched) == 0 {

@@ -9,7 +9,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// validResearched refuses a result that cannot be stored or contradicts itself.
+// validResearched refuses a result that cannot be stored or contradicts itself, with
+// fault.ErrInvalid.
 func validResearched(r models.Researched) error {
 	if err := validProblem(r); err != nil {
 		return err
@@ -29,6 +30,8 @@ func validResearched(r models.Researched) error {
 	return nil
 }
 
+// validProblem refuses an unknown scope, a problem of clips without clips, and findings
+// beside a problem that is not of a part.
 func validProblem(r models.Researched) error {
 	if r.Problem == "" {
 		return nil
@@ -45,6 +48,8 @@ func validProblem(r models.Researched) error {
 	return nil
 }
 
+// validFinding refuses a finding of another episode or clip than the result's, and
+// numbers that are not in their ranges.
 func validFinding(r models.Researched, f models.Finding) error {
 	switch {
 	case f.Episode != r.Episode || !slices.Contains(r.Clips, f.Clip):
