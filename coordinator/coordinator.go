@@ -128,7 +128,7 @@ func (c *Coordinator) logLost(ctx context.Context) {
 
 func procedures(c Config) space.Procedures {
 	var own []string // spaces of the protocols, whose tuples only they put and take
-	for _, d := range definitions() {
+	for _, d := range Definitions() {
 		own = append(own, d.Name)
 	}
 	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures(),
@@ -136,8 +136,8 @@ func procedures(c Config) space.Procedures {
 		transaction.Procedures(own...))
 }
 
-// definitions returns the spaces of all protocols.
-func definitions() []space.Definition {
+// Definitions returns the spaces of all protocols, which a coordinator creates and needs.
+func Definitions() []space.Definition {
 	var all []space.Definition
 	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces(), batch.Spaces(), schedule.Spaces(), idempotency.Spaces()} {
 		all = append(all, spaces...)
@@ -176,7 +176,7 @@ func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 		return err
 	}
 	repo := space.Retrying(own, &retry.Loop{Message: "coordinator: the spaces refuse calls for now; repeating them", Log: c.Log})
-	for _, d := range definitions() {
+	for _, d := range Definitions() {
 		if err := repo.Create(ctx, d.Name, d.Options); err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func TestSpacesAreCreatedAndDeleted(t *testing.T) {
 	require.Equal(t, map[string]any{"name": "a/b", "tuples": 1.0}, gone)
 	code, _ = h.call("DELETE", "/api/v1/spaces/a%2Fb", "")
 	require.Equal(t, 404, code)
-	for _, needed := range []string{"visit", "task", "result", "dead", "lease", "status", "log"} {
+	for _, needed := range []string{"visit", "task", "result", "dead", "lease", "status", "log", "schedule", "idempotency", "batch"} {
 		code, _ = h.call("DELETE", "/api/v1/spaces/"+needed+"?force=true", "")
 		require.Equal(t, 403, code, needed)
 	}

@@ -6,27 +6,17 @@ import (
 	"net/http"
 	"slices"
 
+	"leasehold/coordinator"
 	"leasehold/coordinator/peer"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
-	"leasehold/shared/visit"
 )
 
 // isProtocols reports whether a protocol needs a space.
 func isProtocols(name string) bool {
-	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces()} {
-		for _, d := range spaces {
-			if d.Name == name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(coordinator.Definitions(), func(d space.Definition) bool { return d.Name == name })
 }
 
 // createSpace creates a space (201), which counts for the quota of the request's peer.
