@@ -1,9 +1,8 @@
 package embedded
 
 import (
-	"bytes"
-
 	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/match"
 )
 
 // deliver visits the matches of f by place and line. known tells which were delivered
@@ -92,8 +91,7 @@ func (r *results) match(f *found, at place, line int) (codesearch.Match, error) 
 	score, symbol := codesearch.LineScore(content, ranges, f.symbolsOf(h.line))
 	m.Line, m.Score, m.Symbol = int(h.line), m.Score+score, symbol
 	m.Text, m.Column, m.Ranges = codesearch.Excerpt(content, ranges)
-	n := min(r.search.options.Context, codesearch.MaxContext)
-	m.Before, m.After = before(text[:h.start], n), after(text[h.end:], n)
+	m.Before, m.After = match.Context(text, int(h.start), int(h.end), r.search.options.Context)
 	return m, nil
 }
 
@@ -106,32 +104,4 @@ func (f *found) symbolsOf(line uint32) (all []codesearch.Symbol) {
 		return at <= int(line)
 	})
 	return all
-}
-
-// before returns the last n lines of text, which ends with a line feed or is empty.
-func before(text []byte, n int) []string {
-	var lines []string
-	for range n {
-		if len(text) == 0 {
-			break
-		}
-		start := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
-		excerpt, _, _ := codesearch.Excerpt(text[start:len(text)-1], nil)
-		lines = append([]string{excerpt}, lines...)
-		text = text[:start]
-	}
-	return lines
-}
-
-// after returns the first n lines of text after its first line feed.
-func after(text []byte, n int) (lines []string) {
-	if len(text) == 0 {
-		return nil
-	}
-	for text = text[1:]; len(text) > 0 && len(lines) < n; {
-		end := lineAfter(text, 0)
-		excerpt, _, _ := codesearch.Excerpt(bytes.TrimSuffix(text[:end], []byte("\n")), nil)
-		lines, text = append(lines, excerpt), text[end:]
-	}
-	return lines
 }

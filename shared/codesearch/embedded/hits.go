@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/match"
 )
 
 // A hit is a matching line of a blob.
@@ -184,23 +185,8 @@ func (s *search) spanHits(n int, p *partSearch, blob int) error {
 	if err != nil {
 		return err
 	}
-	line, lineStart := 1, 0 // the line that the last match ended in
-	s.plan.leaves[n].matcher.Spans(s.ctx, text, func(from, to int) bool {
-		for lineStart < len(text) {
-			next := lineAfter(text, lineStart)
-			end := next
-			if text[next-1] == '\n' {
-				end--
-			}
-			if from <= end {
-				s.addSpan(n, line, lineStart, end, codesearch.Range{Start: max(from, lineStart) - lineStart, End: min(to, end) - lineStart})
-				if to <= next {
-					return true // the next match may begin in the same line
-				}
-			}
-			line, lineStart = line+1, next
-		}
-		return false
+	s.plan.leaves[n].matcher.SpanLines(s.ctx, text, func(line, start, end int, r codesearch.Range) {
+		s.addSpan(n, line, start, end, r)
 	})
 	s.cost += costOfRegexp * int64(len(text))
 	return s.scanned(n, len(text))
@@ -221,37 +207,23 @@ func (s *search) symbolHits(n int, p *partSearch, blob int) error {
 	if err != nil {
 		return err
 	}
-	line, start := 1, 0
+	lines := match.Walk{Text: text}
 	p.Symbols(blob, func(at int, read func() codesearch.Symbol) bool {
 		x := read()
 		if !s.plan.leaves[n].matcher.MatchName([]byte(x.Name)) {
 			return true
 		}
-		for ; line < at && start < len(text); line++ {
-			start = lineAfter(text, start)
-		}
-		if line != at || start >= len(text) {
+		start, end, ok := lines.To(at)
+		if !ok {
 			err = fmt.Errorf("segment %s: blob %s has a symbol in line %d: %w", p.Name(), p.OID(blob), at, corrupt("facts"))
 			return false
-		}
-		end := lineAfter(text, start)
-		if text[end-1] == '\n' {
-			end--
 		}
 		r := codesearch.Range{}
 		if i := bytes.Index(text[start:end], []byte(x.Name)); i >= 0 {
 			r = codesearch.Range{Start: i, End: i + len(x.Name)}
 		}
-		s.addSpan(n, line, start, end, r)
+		s.addSpan(n, at, start, end, r)
 		return true
 	})
 	return err
-}
-
-// lineAfter returns the start of the line after the one that begins at start.
-func lineAfter(text []byte, start int) int {
-	if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
-		return start + i + 1
-	}
-	return len(text)
 }

@@ -2,7 +2,6 @@ package segment
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -31,8 +30,7 @@ type Builder struct {
 	options  Options
 	out      *writer
 	postings *postings
-	whole    seen   // the trigrams of one large blob
-	folded   []byte // of the same
+	whole    Trigrams // of one large blob
 	packed   []byte
 
 	blobs, chunks, facts []byte // sections
@@ -57,22 +55,15 @@ func (b *Builder) TextBytes() int64 { return b.textBytes }
 // Add writes a blob. A blob past a limit is recorded as skipped. The caller adds each
 // object id once; blob's memory is free when Add returns.
 func (b *Builder) Add(blob codesearch.Blob) error {
-	if err := blob.OID.Check(); err != nil {
+	blob, err := Kept(blob, &b.whole)
+	if err != nil {
 		return err
 	}
-	if blob.Size == 0 {
-		blob.Size = int64(len(blob.Content))
-	}
-	if blob.Skipped == "" {
-		blob.Skipped = b.skipReason(blob.Content)
-	}
-	if blob.Skipped != "" {
-		blob.Content, blob.Symbols, blob.Functions = nil, nil, nil
-	}
 	number, first := uint32(len(b.oids)), uint32(len(b.chunks)/chunkSize)
-	lines := b.addText(blob.Content)
-	blob.Symbols = b.addSymbols(number, blob.Symbols, lines)
-	slices.SortStableFunc(blob.Functions[:min(len(blob.Functions), maxSymbols)], func(x, y codesearch.FunctionReport) int { return cmp.Compare(x.Line, y.Line) })
+	b.addText(blob.Content)
+	for _, s := range blob.Symbols {
+		b.addName(number, s.Name)
+	}
 	if err := b.addRecord(blob, first, len(blob.Content)); err != nil {
 		return err
 	}
@@ -80,25 +71,8 @@ func (b *Builder) Add(blob codesearch.Blob) error {
 	return b.out.err
 }
 
-// skipReason returns why a blob is not indexed, or "".
-func (b *Builder) skipReason(content []byte) string {
-	if reason := codesearch.SkipReason(content); reason != "" || len(content) <= codesearch.MaxTrigrams {
-		return reason
-	}
-	if b.whole.bits == nil {
-		b.whole = newSeen()
-	}
-	b.folded, _ = codesearch.Fold(b.folded[:0], content)
-	b.whole.clear()
-	b.whole.add(b.folded)
-	if len(b.whole.list) > codesearch.MaxTrigrams {
-		return codesearch.SkipTrigrams
-	}
-	return ""
-}
-
-// addText writes the chunks of a blob and returns the number of its lines.
-func (b *Builder) addText(text []byte) int {
+// addText writes the chunks of a blob.
+func (b *Builder) addText(text []byte) {
 	size := chunkBytes
 	if b.options.Compress {
 		size = compressedChunkBytes
@@ -117,10 +91,6 @@ func (b *Builder) addText(text []byte) int {
 		at += len(chunk)
 	}
 	b.textBytes += int64(len(text))
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		line++
-	}
-	return line
 }
 
 // addChunk writes a chunk as it is stored.
@@ -131,20 +101,7 @@ func (b *Builder) addChunk(stored []byte, at, line int) {
 	b.out.write(stored)
 }
 
-// addSymbols records the names of symbols, and returns those that are kept, by line.
-func (b *Builder) addSymbols(number uint32, symbols []codesearch.Symbol, lines int) []codesearch.Symbol {
-	var kept []codesearch.Symbol
-	for _, s := range symbols {
-		if !validSymbol(s, lines) || len(kept) == maxSymbols {
-			continue
-		}
-		kept = append(kept, s)
-		b.addName(number, s.Name)
-	}
-	slices.SortStableFunc(kept, func(x, y codesearch.Symbol) int { return cmp.Compare(x.Line, y.Line) })
-	return kept
-}
-
+// addName records that blob number defines a symbol.
 func (b *Builder) addName(number uint32, name string) {
 	list := b.names[name]
 	if len(list) == 0 || list[len(list)-1] != number {

@@ -1,8 +1,11 @@
 package segment
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 
 	"leasehold/shared/codesearch"
@@ -18,6 +21,43 @@ const (
 func validSymbol(s codesearch.Symbol, lines int) bool {
 	return s.Name != "" && len(s.Name) <= maxName && s.Line >= 1 && s.Line <= lines &&
 		strings.IndexFunc(s.Name, func(r rune) bool { return r < ' ' }) < 0
+}
+
+// Kept returns a blob as an index keeps it: with its size; if it is past a limit, as skipped
+// with the reason, and without content; without symbols that are not valid, such as those of
+// a line that it does not have. It shares the content. The error is fault.ErrInvalid for a
+// wrong object id.
+func Kept(b codesearch.Blob, t *Trigrams) (codesearch.Blob, error) {
+	if err := b.OID.Check(); err != nil {
+		return b, err
+	}
+	if b.Size == 0 {
+		b.Size = int64(len(b.Content))
+	}
+	if b.Skipped == "" {
+		b.Skipped = codesearch.SkipReason(b.Content)
+	}
+	if b.Skipped == "" && len(b.Content) > codesearch.MaxTrigrams && len(t.Of(b.Content)) > codesearch.MaxTrigrams {
+		b.Skipped = codesearch.SkipTrigrams
+	}
+	if b.Skipped != "" {
+		b.Content, b.Symbols, b.Functions = nil, nil, nil
+		return b, nil
+	}
+	lines := bytes.Count(b.Content, []byte("\n"))
+	if n := len(b.Content); n > 0 && b.Content[n-1] != '\n' {
+		lines++
+	}
+	var kept []codesearch.Symbol
+	for _, s := range b.Symbols {
+		if validSymbol(s, lines) && len(kept) < maxSymbols {
+			kept = append(kept, s)
+		}
+	}
+	b.Symbols = kept
+	slices.SortStableFunc(b.Symbols, func(x, y codesearch.Symbol) int { return cmp.Compare(x.Line, y.Line) })
+	slices.SortStableFunc(b.Functions[:min(len(b.Functions), maxSymbols)], func(x, y codesearch.FunctionReport) int { return cmp.Compare(x.Line, y.Line) })
+	return b, nil
 }
 
 // appendFacts encodes the facts about a blob.

@@ -8,6 +8,25 @@ import (
 
 const allTrigrams = 1 << 24
 
+// Trigrams finds the distinct trigrams of texts, one after the other. It is for one goroutine,
+// and takes 2 MiB.
+type Trigrams struct {
+	seen   seen
+	folded []byte
+}
+
+// Of returns the distinct trigrams within the lines of text, folded, in the order in which
+// they occur: the first byte is the highest of three. They are valid until the next call.
+func (t *Trigrams) Of(text []byte) []uint32 {
+	if t.seen.bits == nil {
+		t.seen = newSeen()
+	}
+	t.folded, _ = codesearch.Fold(t.folded[:0], text)
+	t.seen.clear()
+	t.seen.add(t.folded)
+	return t.seen.list
+}
+
 // seen is a set of trigrams that is cleared in proportion to its size.
 type seen struct {
 	bits []uint64

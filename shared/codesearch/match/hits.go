@@ -1,0 +1,71 @@
+package match
+
+import (
+	"bytes"
+	"context"
+
+	"leasehold/shared/codesearch"
+)
+
+// SpanLines calls visit for each line that a match of a multiline pattern touches, with the
+// part of the match in it. Start and end are the place of the line in text, without its
+// line feed; lines are counted from 1. A line that several matches touch is visited for
+// each of them.
+func (m *Matcher) SpanLines(ctx context.Context, text []byte, visit func(line, start, end int, r codesearch.Range)) {
+	line, lineStart := 1, 0 // the line that the last match ended in
+	m.Spans(ctx, text, func(from, to int) bool {
+		for lineStart < len(text) {
+			next := lineStart + lineEnd(text[lineStart:])
+			end := withoutFeed(text, next)
+			if from <= end {
+				visit(line, lineStart, end, codesearch.Range{Start: max(from, lineStart) - lineStart, End: min(to, end) - lineStart})
+				if to <= next {
+					return true // the next match may begin in the same line
+				}
+			}
+			line, lineStart = line+1, next
+		}
+		return false
+	})
+}
+
+// Walk finds the lines of a text one after the other. Its zero value is before the first
+// line of an empty text.
+type Walk struct {
+	Text     []byte
+	line, at int // at is the start of line; line 0 is before the first call
+}
+
+// To returns the place of a line, counted from 1, without its line feed. Lines must not
+// descend from call to call. ok is false if the text has fewer lines.
+func (w *Walk) To(line int) (start, end int, ok bool) {
+	for w.line = max(w.line, 1); w.line < line && w.at < len(w.Text); w.line++ {
+		w.at += lineEnd(w.Text[w.at:])
+	}
+	if w.line != line || w.at >= len(w.Text) {
+		return 0, 0, false
+	}
+	return w.at, withoutFeed(w.Text, w.at+lineEnd(w.Text[w.at:])), true
+}
+
+// Context returns the n lines of text before the line at start, and the n after the one
+// that ends at end, each cut as codesearch.Excerpt does. N is at most codesearch.MaxContext.
+func Context(text []byte, start, end, n int) (before, after []string) {
+	n = min(n, codesearch.MaxContext)
+	rest := text[:start]
+	for len(rest) > 0 && len(before) < n {
+		at := bytes.LastIndexByte(rest[:len(rest)-1], '\n') + 1
+		excerpt, _, _ := codesearch.Excerpt(rest[at:len(rest)-1], nil)
+		before, rest = append([]string{excerpt}, before...), rest[:at]
+	}
+	rest = text[end:]
+	if len(rest) > 0 {
+		rest = rest[1:]
+	}
+	for len(rest) > 0 && len(after) < n {
+		at := lineEnd(rest)
+		excerpt, _, _ := codesearch.Excerpt(bytes.TrimSuffix(rest[:at], []byte("\n")), nil)
+		after, rest = append(after, excerpt), rest[at:]
+	}
+	return before, after
+}
