@@ -1,0 +1,205 @@
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+)
+
+// How often Run looks for documents to remove.
+const (
+	collectInterval = time.Minute
+	blobsInterval   = time.Hour
+)
+
+// Run removes the documents of generations that searches have not found for Grace, and the
+// blobs that no generation has named for a day, until ctx ends.
+func (x *Index) Run(ctx context.Context, log *slog.Logger) {
+	c := newCollector(x)
+	for sleep(ctx, collectInterval) {
+		if err := c.collect(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("code index: old documents cannot be removed now", "error", err)
+		}
+	}
+}
+
+// collector removes documents. It is for one goroutine.
+type collector struct {
+	*Index
+	hidden    map[string]time.Time // since when a generation is not found by searches, by id
+	blobsDone time.Time
+}
+
+func newCollector(x *Index) *collector { return &collector{Index: x, hidden: map[string]time.Time{}} }
+
+func (c *collector) collect(ctx context.Context) error {
+	if err := c.removeHidden(ctx); err != nil {
+		return err
+	}
+	if time.Since(c.blobsDone) < blobsInterval {
+		return nil
+	}
+	c.prepared.Store(false) // so that an index of blobs that was replaced is noticed
+	if err := c.removeBlobs(ctx); err != nil {
+		return err
+	}
+	c.blobsDone = time.Now()
+	return nil
+}
+
+// removeHidden removes generations that were hidden for Grace.
+func (c *collector) removeHidden(ctx context.Context) error {
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
+	if err := c.refresh(ctx, generations); err != nil {
+		return err
+	}
+	shown, err := c.currentIDs(ctx)
+	if err != nil {
+		return err
+	}
+	hidden := map[string]time.Time{}
+	pages := selection{alias: generations, query: noQuery, fields: []string{"generation", "repo_id"}, order: []string{"generation"}}
+	for {
+		page, err := next[generationDocument](ctx, c.Index, &pages)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, g := range page {
+			if slices.Contains(shown, g.Generation) {
+				continue
+			}
+			since, ok := c.hidden[g.Generation]
+			switch {
+			case !ok:
+				hidden[g.Generation] = time.Now()
+			case time.Since(since) < Grace:
+				hidden[g.Generation] = since
+			default:
+				if err := c.removeGeneration(ctx, g); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	c.hidden = hidden
+	return nil
+}
+
+// removeGeneration removes the documents of a generation, its own last.
+func (c *collector) removeGeneration(ctx context.Context, g generationDocument) error {
+	for _, index := range c.indices() {
+		if views[index] == "" {
+			continue
+		}
+		if err := c.removeAll(ctx, index, allOf(object{"term": object{"repo_id": g.RepoID}}, object{"term": object{"generation": g.Generation}})); err != nil {
+			return err
+		}
+	}
+	writes := bulk{Index: c.Index}
+	if err := writes.add(ctx, remove, generations, g.Generation, nil); err != nil {
+		return err
+	}
+	return writes.flush(ctx)
+}
+
+// removedAtOnce is how many documents one request removes.
+const removedAtOnce = 10_000
+
+// removeAll removes the documents that a query matches.
+func (c *collector) removeAll(ctx context.Context, alias string, query any) error {
+	for {
+		var answer struct {
+			Deleted   int `json:"deleted"`
+			Conflicts int `json:"version_conflicts"`
+			Failures  []struct {
+				Cause failure `json:"cause"`
+			} `json:"failures"`
+		}
+		err := c.do(ctx, call{
+			method: http.MethodPost, path: c.prefix + alias + "/_delete_by_query", query: url.Values{"conflicts": {"proceed"}, "refresh": {"true"}},
+			body: asJSON(object{"query": query, "max_docs": removedAtOnce}), answer: &answer,
+		})
+		if err != nil {
+			return err
+		}
+		if len(answer.Failures) > 0 {
+			return fmt.Errorf("remove from %s: %w: %s", alias, fault.ErrUnavailable, answer.Failures[0].Cause)
+		}
+		switch {
+		case answer.Deleted > 0:
+		case answer.Conflicts > 0:
+			return fmt.Errorf("remove from %s: %w: %d documents are being changed", alias, fault.ErrUnavailable, answer.Conflicts)
+		default:
+			return nil
+		}
+	}
+}
+
+// removeBlobs removes the blobs that were put a day ago and that no file has.
+func (c *collector) removeBlobs(ctx context.Context) error {
+	old := object{"range": object{"put": object{"lt": time.Now().Add(-keep).UnixMilli()}}}
+	pages := selection{alias: blobs, query: old, fields: []string{"oid"}, order: []string{"oid"}}
+	for {
+		page, err := next[blob](ctx, c.Index, &pages)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		if err := c.removeUnnamed(ctx, page); err != nil {
+			return err
+		}
+	}
+}
+
+// removeUnnamed removes those of a page of blobs that no file has. No generation is published
+// meanwhile, because it could name one of them.
+func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
+	if err := c.refresh(ctx, files); err != nil {
+		return err
+	}
+	ids := make([]codesearch.OID, len(page))
+	for i, b := range page {
+		ids[i] = b.OID
+	}
+	var answer struct {
+		Shards shards `json:"_shards"`
+		Hits   struct {
+			Hits []struct {
+				Source file `json:"_source"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": []string{"oid"}, "track_total_hits": false}
+	if err := c.post(ctx, files, "_search", whole, body, &answer); err != nil {
+		return err
+	}
+	if err := answer.Shards.check("search of " + files); err != nil {
+		return err
+	}
+	named := map[codesearch.OID]bool{}
+	for _, h := range answer.Hits.Hits {
+		named[h.Source.OID] = true
+	}
+	writes := bulk{Index: c.Index}
+	for _, id := range ids {
+		if named[id] {
+			continue
+		}
+		if err := writes.add(ctx, remove, blobs, string(id), nil); err != nil {
+			return err
+		}
+	}
+	return writes.flush(ctx)
+}

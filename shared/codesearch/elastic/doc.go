@@ -1,0 +1,37 @@
+// Package elastic is a codesearch.Searcher behind Elasticsearch (7.10 and later) or OpenSearch.
+//
+// It has these indices, whose names begin with Config.Prefix:
+//
+//	leasehold-blobs-1         one document for each blob, with its text; the id is the object id
+//	leasehold-files-1         one document for each file of each generation, without text
+//	leasehold-generations-1   one document for each generation
+//	leasehold-lines-1         the views files and report in the shape of the original
+//	leasehold-reports-1       indexer, if Config.Views is set
+//
+// Requests name aliases of them, and no request may create an index.
+//
+// A server cannot join blobs with the files of generations, nor match a regular expression in
+// a text. So a search asks for candidates: blobs whose field tri has the trigrams that each
+// match needs (package match), and files whose paths have those of the filters. It starts at
+// the side with fewer of them, joins both by object id, reads the texts of what is left, and
+// verifies every line as the embedded index does.
+//
+// Invariants:
+//
+//   - The filter of the alias leasehold-current lists the generations that searches see. Publish
+//     writes and refreshes all documents of a generation first, and then replaces the filter
+//     in one request. A search reads the list once, so it sees each repository as one generation.
+//   - Ids are derived from content: a blob's from its object id, a generation's from its files.
+//     So every write may be repeated.
+//   - A write is acknowledged when the server has it in its translog on disk (the durability
+//     "request", which is checked), and the result of each item was read.
+//   - A repository is removed by its id, never by a query on text.
+//
+// Documents of generations that were replaced stay for Grace, because searches may read them;
+// Run removes them, and blobs that no generation names a day after they were put.
+//
+// The server is repeated at for a while if it is busy or away (429, 503); then the error is
+// fault.ErrOverloaded or fault.ErrUnavailable, and the caller tries later. One process at a
+// time publishes and runs Run for a prefix: the coordinator. Any number may put blobs and
+// search.
+package elastic

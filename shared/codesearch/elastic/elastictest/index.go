@@ -1,0 +1,239 @@
+package elastictest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// index is one index.
+type index struct {
+	uuid     string
+	settings map[string]any
+	mapping  mapping
+	docs     map[string]*document
+	visible  []*document // what searches see, by id
+}
+
+// document is one document. It does not change.
+type document struct {
+	id     string
+	source map[string]any
+	values map[string][]string // of indexed fields: texts of keywords and terms
+}
+
+// mapping is the fields of an index.
+type mapping struct {
+	Dynamic    string           `json:"dynamic"`
+	Properties map[string]field `json:"properties"`
+	Source     *struct {
+		Excludes []string `json:"excludes"`
+	} `json:"_source,omitempty"`
+}
+
+// field is the type of a field.
+type field struct {
+	Type         string           `json:"type,omitempty"`
+	Analyzer     string           `json:"analyzer,omitempty"`
+	Norms        *bool            `json:"norms,omitempty"`
+	IndexOptions string           `json:"index_options,omitempty"`
+	Enabled      *bool            `json:"enabled,omitempty"`
+	Properties   map[string]field `json:"properties,omitempty"`
+}
+
+// alias shows an index, or the documents that a filter matches.
+type alias struct {
+	filter json.RawMessage
+	match  matcher
+}
+
+type aliasBody struct {
+	Filter json.RawMessage `json:"filter"`
+}
+
+// create is PUT /INDEX.
+func (s *Server) create(r request) (any, *refusal) {
+	var body struct {
+		Settings struct {
+			Durability string         `json:"index.translog.durability"`
+			Analysis   map[string]any `json:"analysis"`
+		} `json:"settings"`
+		Mappings mapping              `json:"mappings"`
+		Aliases  map[string]aliasBody `json:"aliases"`
+	}
+	if err := r.decode(&body); err != nil {
+		return nil, err
+	}
+	if r.name == "" || r.name != strings.ToLower(r.name) || strings.HasPrefix(r.name, "_") || strings.ContainsAny(r.name, ` ,"*\<|>/?#:`) {
+		return nil, refuse(http.StatusBadRequest, "invalid_index_name_exception", "Invalid index name [%s]", r.name)
+	}
+	if s.indices[r.name] != nil {
+		return nil, refuse(http.StatusBadRequest, "resource_already_exists_exception", "index [%s] already exists", r.name)
+	}
+	if s.aliases[r.name] != nil {
+		return nil, refuse(http.StatusBadRequest, "invalid_index_name_exception", "Invalid index name [%s], already exists as alias", r.name)
+	}
+	want := map[string]any{"analyzer": map[string]any{"trigrams": map[string]any{"type": "custom", "tokenizer": "whitespace"}}}
+	if !reflect.DeepEqual(body.Settings.Analysis, want) {
+		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "analysis %v", body.Settings.Analysis)
+	}
+	if err := checkFields(body.Mappings.Properties); err != nil {
+		return nil, err
+	}
+	s.created++
+	i := &index{uuid: fmt.Sprint("uuid-", s.created), mapping: body.Mappings, docs: map[string]*document{}}
+	i.settings = map[string]any{"index": map[string]any{"uuid": i.uuid, "translog": map[string]any{"durability": body.Settings.Durability}}}
+	for name, a := range body.Aliases {
+		if s.indices[name] != nil {
+			return nil, refuse(http.StatusBadRequest, "invalid_alias_name_exception", "Invalid alias name [%s]: an index or data stream exists with the same name as the alias", name)
+		}
+		if err := s.addAlias(name, r.name, i, a.Filter); err != nil {
+			return nil, err
+		}
+	}
+	s.indices[r.name] = i
+	return map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": r.name}, nil
+}
+
+// checkFields refuses types that the server does not have.
+func checkFields(fields map[string]field) *refusal {
+	for name, f := range fields {
+		switch {
+		case f.Properties != nil && f.Type == "":
+			if err := checkFields(f.Properties); err != nil {
+				return err
+			}
+		case f.Type == "text" && (f.Analyzer == "" || f.Analyzer == "trigrams"):
+		case f.Type == "object" && f.Enabled != nil && !*f.Enabled:
+		case slices.Contains([]string{"keyword", "long", "double", "boolean"}, f.Type) && f.Analyzer == "":
+		default:
+			return refuse(http.StatusBadRequest, "mapper_parsing_exception", "field [%s] has the type [%s]", name, f.Type)
+		}
+	}
+	return nil
+}
+
+// get is GET / and GET /INDEX.
+func (s *Server) get(r request) (any, *refusal) {
+	if r.name == "" {
+		version := map[string]any{"number": "8.15.0"}
+		if s.OpenSearch {
+			version = map[string]any{"number": "2.11.0", "distribution": "opensearch"}
+		}
+		return map[string]any{"name": "elastictest", "version": version}, nil
+	}
+	found := map[string]any{}
+	for name, i := range s.indices {
+		if _, ok := s.aliases[r.name][name]; ok || name == r.name {
+			found[name] = map[string]any{"aliases": map[string]any{}, "mappings": i.mapping, "settings": i.settings}
+		}
+	}
+	if len(found) == 0 {
+		return nil, notFound(r.name)
+	}
+	return found, nil
+}
+
+// find returns the index of a name, and the filter of an alias.
+func (s *Server) find(name string) (*index, matcher, *refusal) {
+	if i := s.indices[name]; i != nil {
+		return i, nil, nil
+	}
+	if len(s.aliases[name]) != 1 {
+		return nil, nil, notFound(name)
+	}
+	for index, a := range s.aliases[name] {
+		return s.indices[index], a.match, nil
+	}
+	return nil, nil, nil
+}
+
+// addAlias adds an alias of an index, or replaces its filter.
+func (s *Server) addAlias(name, of string, i *index, filter json.RawMessage) *refusal {
+	a := alias{filter: filter}
+	if filter != nil {
+		var err *refusal
+		if a.match, err = (&compiler{index: i}).compile(filter); err != nil {
+			return err
+		}
+	}
+	if s.aliases[name] == nil {
+		s.aliases[name] = map[string]alias{}
+	}
+	s.aliases[name][of] = a
+	return nil
+}
+
+// getAlias is GET /_alias/NAME.
+func (s *Server) getAlias(r request) (any, *refusal) {
+	if s.aliases[r.name] == nil {
+		return nil, refuse(http.StatusNotFound, "index_not_found_exception", "alias [%s] missing", r.name)
+	}
+	found := map[string]any{}
+	for index, a := range s.aliases[r.name] {
+		one := map[string]any{}
+		if a.filter != nil {
+			one["filter"] = a.filter
+		}
+		found[index] = map[string]any{"aliases": map[string]any{r.name: one}}
+	}
+	return found, nil
+}
+
+// changeAliases is POST /_aliases. It does all actions or none.
+func (s *Server) changeAliases(r request) (any, *refusal) {
+	var body struct {
+		Actions []map[string]struct {
+			Index  string          `json:"index"`
+			Alias  string          `json:"alias"`
+			Filter json.RawMessage `json:"filter"`
+		} `json:"actions"`
+	}
+	if err := r.decode(&body); err != nil {
+		return nil, err
+	}
+	before := map[string]map[string]alias{}
+	for name, of := range s.aliases {
+		before[name] = maps.Clone(of)
+	}
+	for _, one := range body.Actions {
+		for kind, a := range one {
+			var err *refusal
+			switch i := s.indices[a.Index]; {
+			case kind != "add":
+				err = refuse(http.StatusBadRequest, "x_content_parse_exception", "unknown field [%s]", kind)
+			case i == nil:
+				err = notFound(a.Index)
+			default:
+				err = s.addAlias(a.Alias, a.Index, i, a.Filter)
+			}
+			if err != nil {
+				s.aliases = before
+				return nil, err
+			}
+		}
+	}
+	return map[string]any{"acknowledged": true, "errors": false}, nil
+}
+
+// refresh is POST /INDEX/_refresh.
+func (s *Server) refresh(r request) (any, *refusal) {
+	i, _, err := s.find(r.name)
+	if err != nil {
+		return nil, err
+	}
+	i.refresh()
+	return map[string]any{"_shards": map[string]any{"total": 2, "successful": 1, "failed": 0}}, nil
+}
+
+func (i *index) refresh() {
+	i.visible = make([]*document, 0, len(i.docs))
+	for _, d := range i.docs {
+		i.visible = append(i.visible, d)
+	}
+	slices.SortFunc(i.visible, func(a, b *document) int { return strings.Compare(a.id, b.id) })
+}

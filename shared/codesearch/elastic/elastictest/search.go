@@ -1,0 +1,312 @@
+package elastictest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Limits of a server.
+const (
+	maxWindow  = 10_000 // index.max_result_window
+	maxClauses = 1024   // of a query
+	maxTerms   = 65_536 // of a query "terms"
+)
+
+// matcher reports whether a document matches a query.
+type matcher func(*document) bool
+
+// compiler compiles a query.
+type compiler struct {
+	*index
+	clauses int
+}
+
+func parsing(format string, args ...any) *refusal {
+	return refuse(http.StatusBadRequest, "parsing_exception", format, args...)
+}
+
+// object decodes an object with one key.
+func oneKey(data json.RawMessage) (string, json.RawMessage, *refusal) {
+	var of map[string]json.RawMessage
+	if err := json.Unmarshal(data, &of); err != nil || len(of) != 1 {
+		return "", nil, parsing("want an object with one key: %.100s", data)
+	}
+	for key, value := range of {
+		return key, value, nil
+	}
+	return "", nil, nil
+}
+
+// compile compiles one query.
+func (c *compiler) compile(data json.RawMessage) (matcher, *refusal) {
+	kind, body, err := oneKey(data)
+	if err != nil {
+		return nil, err
+	}
+	if c.clauses++; c.clauses > maxClauses {
+		return nil, refuse(http.StatusBadRequest, "search_phase_execution_exception", "maxClauseCount is set to %d", maxClauses)
+	}
+	switch kind {
+	case "match_all":
+		return func(*document) bool { return true }, nil
+	case "bool":
+		return c.compileBool(body)
+	case "exists":
+		var of struct {
+			Field string `json:"field"`
+		}
+		if err := (request{body: body}).decode(&of); err != nil {
+			return nil, err
+		}
+		_, err := c.field(of.Field)
+		return func(d *document) bool { return len(d.values[of.Field]) > 0 }, err
+	}
+	name, value, err := oneKey(body)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.field(name); err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "term":
+		return c.compileTerms(name, []byte("["+string(value)+"]"))
+	case "terms":
+		return c.compileTerms(name, value)
+	case "range":
+		return compileRange(name, value)
+	}
+	return nil, parsing("unknown query [%s]", kind)
+}
+
+// field returns a field that is indexed.
+func (c *compiler) field(name string) (field, *refusal) {
+	f, ok := c.mapping.Properties[name]
+	if !ok || f.Enabled != nil || f.Type == "" {
+		return f, parsing("No mapping found for [%s]", name)
+	}
+	return f, nil
+}
+
+func (c *compiler) compileTerms(name string, value json.RawMessage) (matcher, *refusal) {
+	var values []any
+	if err := json.Unmarshal(value, &values); err != nil || len(values) > maxTerms {
+		return nil, parsing("[terms] of field [%s] wants at most %d values", name, maxTerms)
+	}
+	wanted := map[string]bool{}
+	for _, v := range values {
+		wanted[fmt.Sprint(v)] = true
+	}
+	analysed := c.mapping.Properties[name].Type == "text" // its values are sorted
+	return func(d *document) bool {
+		if analysed {
+			for v := range wanted {
+				if _, ok := slices.BinarySearch(d.values[name], v); ok {
+					return true
+				}
+			}
+			return false
+		}
+		return slices.ContainsFunc(d.values[name], func(v string) bool { return wanted[v] })
+	}, nil
+}
+
+func compileRange(name string, value json.RawMessage) (matcher, *refusal) {
+	var of struct {
+		Less *int64 `json:"lt"`
+	}
+	if err := (request{body: value}).decode(&of); err != nil || of.Less == nil {
+		return nil, parsing("[range] query of [%s]: %.100s", name, value)
+	}
+	return func(d *document) bool {
+		return slices.ContainsFunc(d.values[name], func(v string) bool {
+			n, err := json.Number(v).Int64()
+			return err == nil && n < *of.Less
+		})
+	}, nil
+}
+
+func (c *compiler) compileBool(body json.RawMessage) (matcher, *refusal) {
+	var of struct {
+		Filter  []json.RawMessage `json:"filter"`
+		Should  []json.RawMessage `json:"should"`
+		Minimum int               `json:"minimum_should_match"`
+		MustNot []json.RawMessage `json:"must_not"`
+	}
+	if err := (request{body: body}).decode(&of); err != nil {
+		return nil, err
+	}
+	if (len(of.Should) > 0) != (of.Minimum == 1) {
+		return nil, parsing("want minimum_should_match 1 with should")
+	}
+	filter, err := c.compileAll(of.Filter)
+	if err != nil {
+		return nil, err
+	}
+	should, err := c.compileAll(of.Should)
+	if err != nil {
+		return nil, err
+	}
+	not, err := c.compileAll(of.MustNot)
+	if err != nil {
+		return nil, err
+	}
+	return func(d *document) bool {
+		matches := func(m matcher) bool { return m(d) }
+		return !slices.ContainsFunc(filter, func(m matcher) bool { return !m(d) }) && (len(should) == 0 || slices.ContainsFunc(should, matches)) && !slices.ContainsFunc(not, matches)
+	}, nil
+}
+
+func (c *compiler) compileAll(of []json.RawMessage) (all []matcher, err *refusal) {
+	for _, q := range of {
+		m, err := c.compile(q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// selected returns the documents of an index or alias that a query matches.
+func (s *Server) selected(name string, query json.RawMessage) (*index, []*document, *refusal) {
+	i, filter, err := s.find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	matches, err := (&compiler{index: i}).compile(query)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []*document
+	for _, d := range i.visible {
+		if matches(d) && (filter == nil || filter(d)) {
+			found = append(found, d)
+		}
+	}
+	return i, found, nil
+}
+
+var answered = map[string]any{"total": 1, "successful": 1, "failed": 0}
+
+// count is POST /INDEX/_count.
+func (s *Server) count(r request) (any, *refusal) {
+	var body struct {
+		Query json.RawMessage `json:"query"`
+	}
+	if err := r.decode(&body); err != nil {
+		return nil, err
+	}
+	_, found, err := s.selected(r.name, body.Query)
+	return map[string]any{"count": len(found), "_shards": answered}, err
+}
+
+// searchBody is the body of a search.
+type searchBody struct {
+	Size     int                                 `json:"size"`
+	Query    json.RawMessage                     `json:"query"`
+	Sort     []map[string]struct{ Order string } `json:"sort"`
+	After    []string                            `json:"search_after"`
+	Source   []string                            `json:"_source"`
+	Track    *bool                               `json:"track_total_hits"`
+	Collapse *struct {
+		Field string `json:"field"`
+	} `json:"collapse"`
+}
+
+// search is POST /INDEX/_search.
+func (s *Server) search(r request) (any, *refusal) {
+	var body searchBody
+	if err := r.decode(&body); err != nil {
+		return nil, err
+	}
+	i, found, err := s.selected(r.name, body.Query)
+	if err != nil {
+		return nil, err
+	}
+	if body.Size < 0 || body.Size > maxWindow {
+		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "Result window is too large, from + size must be less than or equal to: [%d] but was [%d]", maxWindow, body.Size)
+	}
+	order, err := i.order(body)
+	if err != nil {
+		return nil, err
+	}
+	key := func(d *document) []string {
+		var values []string
+		for _, name := range order {
+			values = append(values, strings.Join(d.values[name], ""))
+		}
+		return values
+	}
+	if len(order) > 0 {
+		slices.SortStableFunc(found, func(a, b *document) int { return slices.Compare(key(a), key(b)) })
+	}
+	if body.After != nil {
+		found = slices.DeleteFunc(found, func(d *document) bool { return slices.Compare(key(d), body.After) <= 0 })
+	}
+	hits, seen := []any{}, map[string]bool{}
+	for _, d := range found {
+		if body.Collapse != nil {
+			v := strings.Join(d.values[body.Collapse.Field], "")
+			if seen[v] {
+				continue
+			}
+			seen[v] = true
+		}
+		if len(hits) == body.Size {
+			break
+		}
+		hit := map[string]any{"_id": d.id, "_source": d.only(body.Source)}
+		if len(order) > 0 {
+			hit["sort"] = key(d)
+		}
+		hits = append(hits, hit)
+	}
+	return map[string]any{"timed_out": false, "_shards": answered, "hits": map[string]any{"hits": hits}}, nil
+}
+
+// order returns the fields that a search sorts by.
+func (i *index) order(body searchBody) (order []string, err *refusal) {
+	fields := slices.Clone(body.Sort)
+	if body.Collapse != nil {
+		fields = append(fields, map[string]struct{ Order string }{body.Collapse.Field: {"asc"}})
+	}
+	for n, one := range fields {
+		for name, o := range one {
+			if i.mapping.Properties[name].Type != "keyword" || o.Order != "asc" {
+				return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "field [%s] cannot be sorted", name)
+			}
+			if n < len(body.Sort) {
+				order = append(order, name)
+			}
+		}
+	}
+	if body.After != nil && len(body.After) != len(order) {
+		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "search_after has %d value(s) but sort has %d.", len(body.After), len(order))
+	}
+	return order, nil
+}
+
+// deleteByQuery is POST /INDEX/_delete_by_query.
+func (s *Server) deleteByQuery(r request) (any, *refusal) {
+	var body struct {
+		Query json.RawMessage `json:"query"`
+		Most  int             `json:"max_docs"`
+	}
+	if err := r.decode(&body); err != nil {
+		return nil, err
+	}
+	i, found, err := s.selected(r.name, body.Query)
+	if err != nil {
+		return nil, err
+	}
+	found = found[:min(len(found), body.Most)]
+	for _, d := range found {
+		delete(i.docs, d.id)
+	}
+	i.refresh()
+	return map[string]any{"deleted": len(found), "version_conflicts": 0, "failures": []any{}}, nil
+}

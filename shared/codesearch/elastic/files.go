@@ -1,0 +1,111 @@
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+)
+
+// fileFields are the fields of files that searches and lists read.
+var fileFields = []string{"generation", "key", "oid", "language", "vendored", "skipped", "place"}
+
+// Repos lists the generations that searches see. If the index of blobs is another one than
+// that which their blobs were written to, all files are lost.
+func (x *Index) Repos(ctx context.Context) ([]codesearch.RepoInfo, error) {
+	shown, err := x.generations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []codesearch.RepoInfo
+	for _, g := range shown {
+		info := codesearch.RepoInfo{ID: g.RepoID, Repo: g.Repo, Refs: slices.Clone(g.Refs), Files: g.Files}
+		if g.Blobs != *x.blobsID.Load() {
+			info.Lost = g.Files
+		}
+		all = append(all, info)
+	}
+	return all, nil
+}
+
+// Files lists the files of the generations that searches see.
+func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) error {
+	shown, err := x.generations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range shown {
+		if !wanted(g.RepoID, g.Repo) {
+			continue
+		}
+		if more, err := x.filesOf(ctx, g, visit); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// filesOf lists the files of one generation. More is false if visit wants to stop.
+func (x *Index) filesOf(ctx context.Context, g *generation, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) (more bool, err error) {
+	s := selection{alias: files, query: object{"term": object{"generation": g.ID}}, fields: fileFields, order: []string{"filename", "key"}}
+	listed := 0
+	for {
+		page, err := next[*file](ctx, x, &s)
+		if err != nil {
+			return false, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		listed += len(page)
+		functions := pageFunctions{index: x, page: page}
+		for _, f := range page {
+			if ctx.Err() != nil {
+				return false, context.Cause(ctx)
+			}
+			visited := visit(fileInfo(g, f), func() []codesearch.FunctionReport { return functions.of(ctx, f.OID) })
+			if functions.err != nil || !visited {
+				return false, functions.err
+			}
+		}
+	}
+	if listed != g.Files {
+		return false, fmt.Errorf("repository %q: %w: %d of its %d files are listed, because it was replaced meanwhile; try again", g.Repo, fault.ErrUnavailable, listed, g.Files)
+	}
+	return true, nil
+}
+
+// fileInfo describes a file.
+func fileInfo(g *generation, f *file) codesearch.FileInfo {
+	info := codesearch.FileInfo{RepoID: g.RepoID, Repo: g.Repo, Path: string(f.Place.Path), OID: f.OID, Vendored: f.Vendored, BlobInfo: f.Place.Info}
+	for i, r := range g.refsOf(f) {
+		if info.Refs = append(info.Refs, r.Name); i == 0 {
+			info.Commit = r.Commit
+		}
+	}
+	return info
+}
+
+// pageFunctions reads the reports of all functions of a page's files, when the first of them
+// are wanted.
+type pageFunctions struct {
+	index *Index
+	page  []*file
+	known map[codesearch.OID][]codesearch.FunctionReport
+	err   error
+}
+
+func (p *pageFunctions) of(ctx context.Context, id codesearch.OID) []codesearch.FunctionReport {
+	if p.known == nil {
+		p.known = map[codesearch.OID][]codesearch.FunctionReport{}
+		p.err = p.index.blobs(ctx, oidsOf(p.page), "functions", func(id codesearch.OID, b *blob) error {
+			if b != nil {
+				p.known[id] = b.Functions
+			}
+			return nil
+		})
+	}
+	return p.known[id]
+}

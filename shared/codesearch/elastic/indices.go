@@ -1,0 +1,226 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"leasehold/shared/fault"
+)
+
+// version is the end of the names of the indices. Another mapping gets another one.
+const version = "-1"
+
+// The aliases that requests name, without the prefix.
+const (
+	blobs       = "leasehold-blobs"
+	files       = "leasehold-files"
+	generations = "leasehold-generations"
+	lines       = "leasehold-lines"
+	reports     = "leasehold-reports"
+	current     = "leasehold-current" // files, filtered by the current generations
+	filesView   = "files"             // lines, filtered in the same way
+	reportView  = "report"            // reports, filtered in the same way
+)
+
+// object is an object of JSON.
+type object = map[string]any
+
+// The types of fields. Stored is in the document only, and is neither parsed nor indexed.
+var (
+	keyword  = object{"type": "keyword"}
+	number   = object{"type": "long"}
+	fraction = object{"type": "double"}
+	truth    = object{"type": "boolean"}
+	stored   = object{"type": "object", "enabled": false}
+	trigrams = object{"type": "text", "analyzer": "trigrams", "norms": false, "index_options": "docs"}
+	text     = object{"type": "text", "norms": false}
+)
+
+// mappings are the fields of each index. A document with another field is refused.
+var mappings = map[string]object{
+	blobs: {
+		"oid": keyword, "put": number, "size": number, "lang": keyword, "skipped": keyword, "tri": trigrams, "symbol_tri": trigrams, "defines": keyword,
+		"info": stored, "text": stored, "raw": stored, "symbols": stored, "functions": stored,
+	},
+	files: {
+		"generation": keyword, "repo_id": keyword, "key": keyword, "oid": keyword, "filename": keyword, "path_tri": trigrams, "repository": keyword,
+		"language": keyword, "lang": keyword, "vendored": truth, "skipped": keyword, "place": stored,
+	},
+	generations: {"generation": keyword, "repo_id": keyword, "repository": keyword, "manifest": stored},
+	lines:       {"generation": keyword, "repo_id": keyword, "filename": keyword, "repository": keyword, "language": keyword, "lines": text},
+	reports: {"generation": keyword, "repo_id": keyword, "repository": keyword, "report": object{"properties": object{
+		"file": keyword, "line": number, "function": keyword, "receiver": keyword, "assignments": number, "branches": number, "conditions": number, "score": fraction,
+	}}},
+}
+
+// excluded are the fields that documents do not return, because they follow from others.
+var excluded = map[string][]string{blobs: {"tri", "symbol_tri"}, files: {"path_tri"}}
+
+// views are the aliases whose filter lists the current generations, by index.
+var views = map[string]string{files: current, lines: filesView, reports: reportView}
+
+// currentFilter is the filter of an alias that shows generations.
+func currentFilter(ids []string) object {
+	return object{"terms": object{"generation": append([]string{}, ids...)}}
+}
+
+// createBody describes a new index.
+func (x *Index) createBody(index string) object {
+	aliases := object{x.prefix + index: object{}}
+	if view := views[index]; view != "" {
+		aliases[x.prefix+view] = object{"filter": currentFilter(nil)}
+	}
+	mapping := object{"dynamic": "strict", "properties": mappings[index]}
+	if fields := excluded[index]; fields != nil {
+		mapping["_source"] = object{"excludes": fields}
+	}
+	return object{
+		"settings": object{
+			"index.translog.durability": durable,
+			"analysis":                  object{"analyzer": object{"trigrams": object{"type": "custom", "tokenizer": "whitespace"}}},
+		},
+		"mappings": mapping, "aliases": aliases,
+	}
+}
+
+// durable is the setting with which a server answers a write when it is on disk.
+const durable = "request"
+
+// indices returns the indices that x uses.
+func (x *Index) indices() []string {
+	if x.views {
+		return []string{blobs, files, generations, lines, reports}
+	}
+	return []string{blobs, files, generations}
+}
+
+// prepare creates the indices that do not exist, and checks the others. It does so once,
+// and again after an index was deleted.
+func (x *Index) prepare(ctx context.Context) error {
+	x.preparing.Lock()
+	defer x.preparing.Unlock()
+	if x.prepared.Load() {
+		return nil
+	}
+	if err := x.checkServer(ctx); err != nil {
+		return err
+	}
+	for _, index := range x.indices() {
+		err := x.client.do(ctx, call{method: http.MethodPut, path: x.prefix + index + version, body: asJSON(x.createBody(index))})
+		if failed := (*statusError)(nil); errors.As(err, &failed) && failed.errorType == "resource_already_exists_exception" {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := x.checkIndex(ctx, index); err != nil {
+			return err
+		}
+	}
+	x.prepared.Store(true)
+	return nil
+}
+
+// checkServer returns an error if the server does not speak the protocol of this package.
+func (x *Index) checkServer(ctx context.Context) error {
+	var server struct {
+		Version struct {
+			Number       string `json:"number"`
+			Distribution string `json:"distribution"`
+		} `json:"version"`
+	}
+	if err := x.client.do(ctx, call{method: http.MethodGet, answer: &server}); err != nil {
+		return err
+	}
+	major, minor := 0, 0
+	_, _ = fmt.Sscanf(server.Version.Number, "%d.%d", &major, &minor) // a number that cannot be read is too old
+	if server.Version.Distribution != "opensearch" && (major < 7 || major == 7 && minor < 10) {
+		return fmt.Errorf("search server: version %.40q: %w: want Elasticsearch 7.10 or later, or OpenSearch", server.Version.Number, fault.ErrInvalid)
+	}
+	return nil
+}
+
+// indexState describes an index of the server.
+type indexState struct {
+	Mappings struct {
+		Dynamic    string            `json:"dynamic"`
+		Properties map[string]object `json:"properties"`
+	} `json:"mappings"`
+	Settings struct {
+		Index struct {
+			UUID     string `json:"uuid"`
+			Translog struct {
+				Durability string `json:"durability"`
+			} `json:"translog"`
+		} `json:"index"`
+	} `json:"settings"`
+}
+
+// checkIndex returns fault.ErrCorrupt if an index has other fields, or acknowledges writes
+// before they are durable.
+func (x *Index) checkIndex(ctx context.Context, index string) error {
+	var found map[string]indexState
+	if err := x.client.do(ctx, call{method: http.MethodGet, path: x.prefix + index, answer: &found}); err != nil {
+		return err
+	}
+	for name, state := range found {
+		if got := state.Settings.Index.Translog.Durability; got != durable {
+			return fmt.Errorf("index %s: %w: its setting translog.durability is %q: want %q, so that acknowledged writes are on disk", name, fault.ErrCorrupt, got, durable)
+		}
+		for field, want := range mappings[index] {
+			if got := state.Mappings.Properties[field]; !sameField(got, want.(object)) || state.Mappings.Dynamic != "strict" {
+				return fmt.Errorf("index %s: %w: another program made it, or another version: its field %s has another mapping: delete the index, or set search-prefix",
+					name, fault.ErrCorrupt, field)
+			}
+		}
+		if index == blobs {
+			x.blobsID.Store(&state.Settings.Index.UUID)
+		}
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("index %s: %w: the name stands for %d indices: want 1", x.prefix+index, fault.ErrCorrupt, len(found))
+	}
+	return nil
+}
+
+// sameField reports whether a field of the server has the type and the analyzer that are wanted.
+func sameField(got, want object) bool {
+	return got != nil && got["analyzer"] == want["analyzer"] && (want["type"] == nil || got["type"] == want["type"])
+}
+
+// do prepares the indices and sends a request.
+func (x *Index) do(ctx context.Context, c call) error {
+	if !x.prepared.Load() {
+		if err := x.prepare(ctx); err != nil {
+			return err
+		}
+	}
+	err := x.client.do(ctx, c)
+	if failed := (*statusError)(nil); errors.As(err, &failed) && failed.errorType == indexNotFound {
+		return x.wasDeleted(err)
+	}
+	return err
+}
+
+// indexNotFound is the type of the error of a request for an index that does not exist.
+const indexNotFound = "index_not_found_exception"
+
+// wasDeleted makes the next request create the indices that were deleted.
+func (x *Index) wasDeleted(err error) error {
+	x.prepared.Store(false)
+	return fmt.Errorf("%w: an index was deleted, and will be created again: %w", fault.ErrUnavailable, err)
+}
+
+// decode reads a part of an answer.
+func decode(data json.RawMessage, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(to); err != nil {
+		return fmt.Errorf("answer of the search server: %w: %w", fault.ErrInvalid, err)
+	}
+	return nil
+}

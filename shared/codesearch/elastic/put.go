@@ -1,0 +1,80 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/segment"
+	"leasehold/shared/fault"
+)
+
+// PutBlobs writes the blobs that are missing.
+func (x *Index) PutBlobs(ctx context.Context, batchID string, all []codesearch.Blob) error {
+	if err := x.putBlobs(ctx, all); err != nil {
+		return fmt.Errorf("batch %s: %w", batchID, err)
+	}
+	return nil
+}
+
+func (x *Index) putBlobs(ctx context.Context, all []codesearch.Blob) error {
+	ids := make([]codesearch.OID, len(all))
+	first := make(map[codesearch.OID]codesearch.Blob, len(all))
+	for i, b := range all {
+		ids[i] = b.OID
+		if _, ok := first[b.OID]; !ok {
+			first[b.OID] = b
+		}
+	}
+	missing, err := x.Missing(ctx, ids)
+	if err != nil {
+		return err
+	}
+	writes := bulk{Index: x}
+	for _, id := range missing {
+		b, err := x.newBlob(first[id])
+		if err != nil {
+			return err
+		}
+		if err := writes.add(ctx, create, blobs, string(b.OID), b); err != nil {
+			return err
+		}
+	}
+	return writes.flush(ctx)
+}
+
+// Put is PutBlobs for workers, which build no segment then.
+func (x *Index) Put(ctx context.Context, batch string, all []codesearch.Blob) (segment string, err error) {
+	return "", x.PutBlobs(ctx, batch, all)
+}
+
+// PutSegment writes the blobs of a segment, which a worker built that does not use the server
+// itself. The error is fault.ErrCorrupt if the file is damaged.
+func (x *Index) PutSegment(ctx context.Context, batchID, path string) (err error) {
+	s, err := segment.Open(path)
+	if err != nil {
+		return fmt.Errorf("batch %s: %w", batchID, err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Verify(); err != nil {
+		return fmt.Errorf("batch %s: %w", batchID, err)
+	}
+	if len(s.Replaces()) > 0 {
+		return fmt.Errorf("batch %s: segment %s: it replaces others: want one that was built, not merged: %w", batchID, path, fault.ErrInvalid)
+	}
+	all := make([]codesearch.Blob, s.Blobs())
+	for i := range all {
+		var buffer []byte
+		text, err := s.Text(i, &buffer)
+		if err != nil {
+			return fmt.Errorf("batch %s: %w", batchID, err)
+		}
+		all[i] = codesearch.Blob{OID: s.OID(i), Content: text, BlobInfo: s.Info(i), Functions: s.Functions(i)}
+		s.Symbols(i, func(_ int, read func() codesearch.Symbol) bool {
+			all[i].Symbols = append(all[i].Symbols, read())
+			return true
+		})
+	}
+	return x.PutBlobs(ctx, batchID, all)
+}
