@@ -122,6 +122,8 @@ func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string
 // The settings of commands that are not modes.
 var (
 	coordinatorKeys = []string{"data", "host", "http"} // with withCoordinator
+	searchKeys      = []string{"search", "search-prefix"}
+	codeKeys        = slices.Concat(catalogKeys, searchKeys) // of commands that search
 	catalogKeys     = append(slices.Clone(coordinatorKeys), "visit-policy", "visit-rules", "host-groups", "log-level", "log-format")
 	gitKeys         = []string{"git-schemes", "git-hosts", "git-token", "git-ssh"}
 	fetchKeys       = []string{"fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private"}

@@ -52,7 +52,7 @@ Each call asks the running coordinator or, if none answers, the data folder.`,
 			}
 		},
 	}
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), codeKeys...)
 	return c
 }
 

@@ -238,7 +238,7 @@ func (a *app) newOriginRemove() *cobra.Command {
 			return nil
 		}),
 	}
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), codeKeys...)
 	return c
 }
 

@@ -31,7 +31,7 @@ repository. With -o csv, print the functions.`,
 	out := bindOutput(c)
 	c.Flags().IntVarP(&n, "limit", "n", 10, "maximum number of functions and of files")
 	c.Flags().BoolVar(&skipped, "skipped", false, "list the files that are not indexed, with the reasons, instead")
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		if skipped {
 			return a.showSkipped(ctx, s, out, args[0])

@@ -48,7 +48,7 @@ case:auto is given. docs/index.md has the query language.`,
 	c.Flags().BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore the case of letters")
 	c.Flags().IntVarP(&o.limit, "limit", "n", maxMatches, "maximum number of matches")
 	c.Flags().IntVarP(&o.lines, "context", "C", 0, "print this many lines before and after each match, at most 10")
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		query := strings.Join(args, " ")
 		if o.ignoreCase {
@@ -237,7 +237,7 @@ func (a *app) newSymbols() *cobra.Command {
 	}
 	out := bindOutput(c)
 	c.Flags().IntVarP(&limit, "limit", "n", 100, "maximum number of definitions")
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		rows, err := symbolRows(ctx, s, args[0], limit)
 		if err != nil {

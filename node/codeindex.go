@@ -6,17 +6,20 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"time"
 
 	"leasehold/coordinator/codeindex"
 	"leasehold/manager/index"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/codesearch"
 	"leasehold/shared/codesearch/analyse"
+	"leasehold/shared/codesearch/elastic"
 	"leasehold/shared/codesearch/embedded"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/gitrepo"
+	"leasehold/shared/retry"
 	"leasehold/shared/supervisor"
 	"leasehold/worker/indexing"
 )
@@ -36,27 +39,75 @@ type codeIndex interface {
 	indexing.Index
 }
 
-// openIndex opens the code index of the folder. It is not part of open, because most
-// commands do not use it.
+// openIndex opens the code index: that of the folder, or that on a search server. It is not
+// part of open, because most commands do not use it.
 func (d *DataDir) openIndex(ctx context.Context) error {
 	if d.index != nil {
 		return nil
 	}
-	dir := filepath.Join(d.cfg.Data, indexDir)
-	store, err := embedded.Open(dir, embedded.Options{})
+	if d.cfg.Search != "" {
+		return d.openSearch()
+	}
+	store, err := embedded.Open(filepath.Join(d.cfg.Data, indexDir), embedded.Options{})
 	if err != nil {
 		return err
 	}
 	d.opened.Push(store.Close)
-	index, err := codeindex.New(filepath.Join(dir, uploadsDir), store, d.Catalog)
+	index, err := d.over(store)
 	if err != nil {
 		return err
 	}
 	if err := index.DropRemoved(ctx); err != nil {
 		return err
 	}
-	d.store, d.index = store, index
+	d.index, d.maintain = index, store.Run
 	return nil
+}
+
+// over returns the code index over a store.
+func (d *DataDir) over(store codeindex.Store) (*codeindex.Index, error) {
+	return codeindex.New(filepath.Join(d.cfg.Data, indexDir, uploadsDir), store, d.Catalog)
+}
+
+// openSearch opens the code index on a search server, which may be away now.
+func (d *DataDir) openSearch() error {
+	store, err := newSearch(d.cfg)
+	if err != nil {
+		return err
+	}
+	d.opened.Push(store.Close)
+	index, err := d.over(store)
+	if err != nil {
+		return err
+	}
+	d.index, d.maintain = index, func(ctx context.Context) error {
+		removed := retry.Loop{Message: "the search server cannot be used; all other work goes on", Log: d.log, Backoff: retry.Backoff{Max: time.Minute},
+			Retry: func(error) bool { return true }}
+		if err := removed.Do(ctx, func() error { return index.DropRemoved(ctx) }); err != nil {
+			return nil // ctx has ended
+		}
+		store.Run(ctx, d.log)
+		return nil
+	}
+	return nil
+}
+
+// newSearch returns the code index on the search server of cfg. It connects on first use.
+func newSearch(cfg config.Config) (*elastic.Index, error) {
+	return elastic.New(elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews})
+}
+
+// workerIndex returns the index to which a worker writes: the search server, or the
+// coordinator's.
+func workerIndex(cfg config.Config, coordinator indexing.Index) (own indexing.Index, closeIndex func() error, err error) {
+	if cfg.Search == "" {
+		return coordinator, func() error { return nil }, nil
+	}
+	store, err := newSearch(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return store, store.Close, nil
 }
 
 // hostIndex is openIndex for a coordinator, which has other work too: if the index is
@@ -67,16 +118,17 @@ func (d *DataDir) hostIndex(ctx context.Context) error {
 		return err
 	}
 	d.log.Error("the code index cannot be used; all other work goes on", "error", err)
-	d.index, err = codeindex.New(filepath.Join(d.cfg.Data, indexDir, uploadsDir), codeindex.Unusable(err), d.Catalog)
+	d.index, err = d.over(codeindex.Unusable(err))
 	return err
 }
 
-// mergeIndex merges the segments of the code index until ctx ends.
-func (d *DataDir) mergeIndex(ctx context.Context) error {
-	if d.store == nil {
+// maintainIndex merges the segments of the code index, or removes old documents, until ctx
+// ends.
+func (d *DataDir) maintainIndex(ctx context.Context) error {
+	if d.maintain == nil {
 		return nil
 	}
-	return d.store.Run(ctx)
+	return d.maintain(ctx)
 }
 
 // RemoveOrigin removes an origin from the catalog and its files from the code index. It may
@@ -167,7 +219,7 @@ func (x *indexer) beside(ctx context.Context, manage supervisor.Task) error {
 }
 
 // newIndexing returns the handler of tasks of index, and the function that ends it.
-func newIndexing(ctx context.Context, own codeIndex, log *slog.Logger) (*indexing.Handler, func() error) {
+func newIndexing(ctx context.Context, own indexing.Index, log *slog.Logger) (*indexing.Handler, func() error) {
 	analyser := analyse.New(analyse.FindCtags(ctx))
 	h := indexing.New(own, analyser, log)
 	return h, func() error { return errors.Join(h.Close(), analyser.Close()) }

@@ -90,7 +90,7 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if d.pair != nil {
 		helpers = append(helpers, func(ctx context.Context) error { d.pair.Run(ctx, d.log); return nil })
 	}
-	return supervisor.Host(ctx, c.Run, main, append(helpers, d.mergeIndex, func(ctx context.Context) error {
+	return supervisor.Host(ctx, c.Run, main, append(helpers, d.maintainIndex, func(ctx context.Context) error {
 		own := func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) }
 		if _, err := d.forwarder.Over(own)(ctx); err != nil {
 			if ctx.Err() != nil {

@@ -17,7 +17,6 @@ import (
 	"leasehold/models"
 	"leasehold/shared/backup"
 	"leasehold/shared/catalog"
-	"leasehold/shared/codesearch/embedded"
 	"leasehold/shared/config"
 	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
@@ -44,11 +43,11 @@ type DataDir struct {
 	Visits  *store.Store // when origins are visited
 
 	cfg      config.Config
-	log      *slog.Logger       // copies warnings to forwarder
-	database *database.Database // with Catalog and Visits
-	fetcher  *fetch.Fetcher     // nil until openFetcher
-	index    *codeindex.Index   // nil until openIndex
-	store    *embedded.Index    // under index
+	log      *slog.Logger                // copies warnings to forwarder
+	database *database.Database          // with Catalog and Visits
+	fetcher  *fetch.Fetcher              // nil until openFetcher
+	index    *codeindex.Index            // nil until openIndex
+	maintain func(context.Context) error // of the store under index, until ctx ends; nil: none
 	opened   supervisor.Stack
 
 	pair     *pairing.Pair  // nil: the journal is in memory, or unpaired is set

@@ -67,7 +67,12 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	connected(r.session())
-	files, closeFiles := newIndexing(ctx, r.index, log)
+	own, closeIndex, err := workerIndex(cfg, r.index)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeIndex()) }()
+	files, closeFiles := newIndexing(ctx, own, log)
 	defer func() { err = errors.Join(err, closeFiles()) }()
 	handlers, err := newHandlers(cfg, r.cache, media{r, r.catalog, log}, files, log)
 	if err != nil {

@@ -75,6 +75,7 @@ var rules = []importRule{
 	{"shared/apiclient", []string{"shared/apitypes", "shared/catalog!", "shared/fault", "models"}, nil, "a client of the API does not need the coordinator"},
 	{"shared/audio", []string{"shared/fault", "shared/platform"}, nil, "audio is a library of its own"},
 	{"shared/codesearch/remote", []string{"shared/codesearch", "shared/apiclient", "shared/apitypes", "shared/fault"}, nil, "a remote index uses only the API"},
+	{"shared/codesearch/elastic", []string{"shared/codesearch", "shared/fault", "shared/retry"}, nil, "an index on a server does not depend on the flow that fills it"},
 	{"shared/batch", protocol, concrete, "a protocol is procedures on spaces"},
 	{"shared/codesearch", []string{"shared/fault", "shared/failpoint", "shared/platform"}, nil, "an index does not depend on the flow that fills it"},
 	{"shared/fetch", []string{"shared/fault", "models", "shared/platform"}, nil, "fetch is a library of its own"},

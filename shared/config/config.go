@@ -80,6 +80,9 @@ type Config struct {
 	MatchThreshold float64
 	MinCoverage    float64 // share of a clip
 
+	Search        string            // URL of a search server, which may have a password; empty: the embedded index
+	SearchPrefix  string            // of the names of its indices
+	SearchViews   bool              // whether it also has the indices of the original indexer
 	Index         bool              // whether the files of repositories are indexed
 	Branches      []string          // patterns of the branches that are indexed; HEAD is one
 	History       bool              // whether mirrors have all commits

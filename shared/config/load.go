@@ -107,6 +107,8 @@ func (l *loader) resolve(s setting, cfg *Config) {
 			f.Text += meant(text, v.words)
 		case level:
 			f.Text += meant(text, levels)
+		case webURL:
+			f.Text = fmt.Sprintf("%s must be %s; the value is not repeated here, because it may have a password", s.key, v.accepts())
 		}
 		l.wrong = append(l.wrong, f)
 	}

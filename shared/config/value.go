@@ -157,6 +157,24 @@ func (l label) accepts() string { return "1 to 255 bytes of text" }
 func (l label) kind() string    { return "name" }
 func (l label) String() string  { return *l.to }
 
+// prefix is the beginning of names of indices on a search server; it may be empty.
+type prefix struct{ to *string }
+
+var prefixForm = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,49})?$`)
+
+func (p prefix) set(text string) error {
+	if !prefixForm.MatchString(text) {
+		return errNotAccepted
+	}
+	*p.to = text
+	return nil
+}
+func (p prefix) accepts() string {
+	return "at most 50 of a-z 0-9 _ -, beginning with a letter or a digit, such as team1-"
+}
+func (p prefix) kind() string   { return "prefix" }
+func (p prefix) String() string { return *p.to }
+
 // path is a file or a folder; it need not exist yet.
 type path struct {
 	to       *string

@@ -12,8 +12,9 @@
 //     as skipped, with the reason; or the result names it as unreadable.
 //   - If the manager cannot be reached, because it has died or its address is wrong, the
 //     task is resolved with that reason and not released, so that the batch is issued
-//     again by a manager that can serve it. Any other fault (the index, this machine) is
-//     an error, so that another worker tries.
+//     again by a manager that can serve it. If the index is busy or away, the task is handed
+//     back for a while, and the attempt does not count. Any other fault (this machine) is an
+//     error, so that another worker tries.
 //
 // Memory is bounded by the size of a batch (8 MiB of content), times the number of slots.
 package indexing

@@ -13,6 +13,7 @@ import (
 	"leasehold/shared/codesearch/analyse"
 	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
+	"leasehold/shared/retry"
 	"leasehold/worker"
 )
 
@@ -58,7 +59,7 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 		err = nil
 	}
 	if err != nil {
-		return fmt.Errorf("batch %s of %s: %w", b.Batch, b.Repository, err)
+		return later(fmt.Errorf("batch %s of %s: %w", b.Batch, b.Repository, err))
 	}
 	cost := models.Cost{How: models.IndexNew, Tasks: 1, Wall: models.SecondsOf(time.Since(began))}
 	if a.result.Files == 0 {
@@ -68,6 +69,18 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 		h.log.Debug("indexing: the cost of a task is not counted", "error", err)
 	}
 	return job.Resolve(ctx, b.Batch, a.result)
+}
+
+// indexPause is how long a task waits after the index was busy or away.
+const indexPause = 30 * time.Second
+
+// later returns err as a failure that does not count as an attempt if the index may take the
+// batch later, so that no file is given up because a server was away.
+func later(err error) error {
+	if retry.CanPass(err) {
+		return &worker.Failure{Err: err, Later: indexPause}
+	}
+	return err
 }
 
 // attempt is one execution of a task.
