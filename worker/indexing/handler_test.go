@@ -19,6 +19,7 @@ import (
 	"leasehold/shared/codesearch/analyse"
 	"leasehold/shared/codesearch/codesearchtest"
 	"leasehold/shared/fault"
+	"leasehold/worker"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -170,6 +171,21 @@ func TestContentWithAnotherHashIsNotIndexed(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, j.result.Unreadable[0].Reason, "another hash")
 	require.Zero(t, x.puts)
+}
+
+func TestATaskWhoseIndexIsAwayWaitsAndDoesNotCount(t *testing.T) {
+	t.Parallel()
+	code, answer := file("a.go", "package a\n")
+	url := serve(t, []models.BatchFile{code}, func([]string) string { return answer + "end\n" })
+	for _, kind := range []error{fault.ErrUnavailable, fault.ErrOverloaded} {
+		_, err := handle(t, &index{Naive: codesearchtest.NewNaive(), fail: kind}, url)
+		failure := &worker.Failure{}
+		require.ErrorAs(t, err, &failure)
+		require.Equal(t, indexPause, failure.Later)
+		require.ErrorIs(t, err, kind)
+	}
+	_, err := handle(t, &index{Naive: codesearchtest.NewNaive(), fail: fault.ErrCorrupt}, url)
+	require.NotErrorAs(t, err, new(*worker.Failure))
 }
 
 func TestOtherFaultsReleaseTheTask(t *testing.T) {

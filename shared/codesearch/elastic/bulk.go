@@ -67,7 +67,7 @@ func (b *bulk) flush(ctx context.Context) error {
 			return err
 		}
 		b.items = left
-		if err != nil && (time.Since(began)+pause > b.client.patience || !sleep(ctx, pause)) {
+		if err != nil && (time.Since(began)+pause > b.client.retryFor || !sleep(ctx, pause)) {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ const (
 	maxAnswer      = 96 << 20 // bytes: texts of 8 MiB may be escaped
 	maxErrorText   = 500      // bytes of a reason that errors repeat
 	attemptTimeout = time.Minute
-	patience       = time.Minute // how long a call is repeated
+	retryFor       = time.Minute // how long a call is repeated
 	maxConnections = 16
 )
 
@@ -31,7 +31,7 @@ type client struct {
 	base     string // without credentials and the last slash
 	user     *url.Userinfo
 	http     *http.Client
-	patience time.Duration
+	retryFor time.Duration
 }
 
 // newClient returns a client of the server at base, which may have a user and a password.
@@ -49,7 +49,7 @@ func newClient(base string, transport http.RoundTripper) (*client, error) {
 			TLSHandshakeTimeout: 10 * time.Second,
 		}
 	}
-	return &client{base: strings.TrimSuffix(u.String(), "/"), user: user, patience: patience, http: &http.Client{
+	return &client{base: strings.TrimSuffix(u.String(), "/"), user: user, retryFor: retryFor, http: &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -62,7 +62,6 @@ type call struct {
 	body         []byte
 	lines        bool // body is lines of JSON
 	answer       any
-	once         bool // do not repeat it if it fails
 }
 
 // asJSON encodes v, which has no type that JSON lacks.
@@ -90,19 +89,19 @@ func (e *statusError) Error() string {
 func (e *statusError) Unwrap() error { return e.kind }
 
 // do sends a request until it is answered, and decodes the answer. Errors that can pass are
-// repeated for the client's patience, with pauses that grow, at least as long as the server asks for.
+// repeated for a minute, with pauses that grow, at least as long as the server asks for.
 func (c *client) do(ctx context.Context, x call) error {
 	backoff := retry.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}.WithDefaults()
 	began := time.Now()
 	for pause := backoff.First(); ; pause = backoff.Next(pause) {
 		err := c.attempt(ctx, x)
-		if err == nil || x.once || !retry.CanPass(err) || ctx.Err() != nil {
+		if err == nil || !retry.CanPass(err) || ctx.Err() != nil {
 			return err
 		}
 		if failed := (*statusError)(nil); errors.As(err, &failed) {
 			pause = max(pause, failed.retryAfter)
 		}
-		if time.Since(began)+pause > c.patience || !sleep(ctx, pause) {
+		if time.Since(began)+pause > c.retryFor || !sleep(ctx, pause) {
 			return err
 		}
 	}
@@ -174,11 +173,10 @@ func refused(x call, answer *http.Response, data []byte) error {
 		e.retryAfter = time.Duration(min(seconds, 3600)) * time.Second
 	}
 	var body struct {
-		Error json.RawMessage `json:"error"`
+		Error failure `json:"error"`
 	}
-	var cause failure
-	if json.Unmarshal(data, &body) == nil && json.Unmarshal(body.Error, &cause) == nil {
-		e.errorType, e.text = cause.Type, cause.String()
+	if json.Unmarshal(data, &body) == nil {
+		e.errorType, e.text = body.Error.Type, body.Error.String()
 	}
 	return e
 }
@@ -187,6 +185,15 @@ func refused(x call, answer *http.Response, data []byte) error {
 type failure struct {
 	Type   string `json:"type"`
 	Reason string `json:"reason"`
+}
+
+// UnmarshalJSON also reads an error that is a text only, as for an alias that is missing.
+func (f *failure) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &f.Reason)
+	}
+	type plain failure
+	return json.Unmarshal(data, (*plain)(f))
 }
 
 func (f failure) String() string {

@@ -13,7 +13,7 @@
 // A server cannot join blobs with the files of generations, nor match a regular expression in
 // a text. So a search asks for candidates: blobs whose field tri has the trigrams that each
 // match needs (package match), and files whose paths have those of the filters. It starts at
-// the side with fewer of them, joins both by object id, reads the texts of what is left, and
+// the side with fewer of them, joins both by object id, reads the texts that remain, and
 // verifies every line as the embedded index does.
 //
 // Invariants:

@@ -16,3 +16,6 @@ func RemoveIndices(ctx context.Context, x *Index) (err error) {
 	}
 	return err
 }
+
+// Refresh makes all writes visible to searches.
+func Refresh(ctx context.Context, x *Index) error { return x.refresh(ctx, x.indices()...) }

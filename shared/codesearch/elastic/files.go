@@ -12,9 +12,17 @@ import (
 // fileFields are the fields of files that searches and lists read.
 var fileFields = []string{"generation", "key", "oid", "language", "vendored", "skipped", "place"}
 
+// brief limits the time of requests of people, who do not wait for a server that is away as long
+// as workers do.
+func brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, codesearch.DefaultTimeout, fmt.Errorf("search server: %w: no answer in %s", fault.ErrUnavailable, codesearch.DefaultTimeout))
+}
+
 // Repos lists the generations that searches see. If the index of blobs is another one than
 // that which their blobs were written to, all files are lost.
 func (x *Index) Repos(ctx context.Context) ([]codesearch.RepoInfo, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	shown, err := x.generations(ctx)
 	if err != nil {
 		return nil, err
@@ -32,7 +40,9 @@ func (x *Index) Repos(ctx context.Context) ([]codesearch.RepoInfo, error) {
 
 // Files lists the files of the generations that searches see.
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) error {
-	shown, err := x.generations(ctx)
+	limited, cancel := brief(ctx)
+	defer cancel()
+	shown, err := x.generations(limited)
 	if err != nil {
 		return err
 	}
@@ -88,8 +98,8 @@ func fileInfo(g *generation, f *file) codesearch.FileInfo {
 	return info
 }
 
-// pageFunctions reads the reports of all functions of a page's files, when the first of them
-// are wanted.
+// pageFunctions reads the reports of all functions of a page's files, when visit asks for the first
+// of them.
 type pageFunctions struct {
 	index *Index
 	page  []*file

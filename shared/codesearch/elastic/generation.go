@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -55,7 +56,11 @@ func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 		} `json:"aliases"`
 	}
 	alias := x.prefix + current
-	if err := x.do(ctx, call{method: http.MethodGet, path: "_alias/" + alias, answer: &found}); err != nil {
+	err := x.do(ctx, call{method: http.MethodGet, path: "_alias/" + alias, answer: &found})
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil, x.wasDeleted(err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if len(found) != 1 {

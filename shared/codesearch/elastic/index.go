@@ -23,7 +23,7 @@ type Config struct {
 	// the original indexer, at each publication: about the size of the repository.
 	Views bool
 
-	Patience  time.Duration     // how long a request is repeated that the server refuses or does not answer; 0: a minute
+	RetryFor  time.Duration     // how long a request is repeated that the server refuses or does not answer; 0: a minute
 	Transport http.RoundTripper // nil: net/http's
 }
 
@@ -66,8 +66,8 @@ func New(c Config) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Patience > 0 {
-		client.patience = c.Patience
+	if c.RetryFor > 0 {
+		client.retryFor = c.RetryFor
 	}
 	if !wellFormedPrefix.MatchString(c.Prefix) {
 		return nil, fmt.Errorf("prefix %.80q of the indices: %w: want at most 50 of a-z 0-9 _ -, and a letter or digit first", c.Prefix, fault.ErrInvalid)
@@ -114,6 +114,8 @@ func (x *Index) Text(ctx context.Context, id codesearch.OID) (text []byte, err e
 	if err := id.Check(); err != nil {
 		return nil, err
 	}
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	err = x.blobs(ctx, []codesearch.OID{id}, "info,text,raw", func(_ codesearch.OID, b *blob) error {
 		switch {
 		case b == nil:

@@ -187,7 +187,7 @@ func (x *Index) checkIndex(ctx context.Context, index string) error {
 	return nil
 }
 
-// sameField reports whether a field of the server has the type and the analyzer that are wanted.
+// sameField reports whether a field of the server has the type and the analyzer of want.
 func sameField(got, want object) bool {
 	return got != nil && got["analyzer"] == want["analyzer"] && (want["type"] == nil || got["type"] == want["type"])
 }

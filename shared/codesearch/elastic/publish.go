@@ -109,7 +109,7 @@ func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 }
 
 // write writes the documents of a generation and makes them visible. The one of the
-// generation is the first, so that Run finds what is left of a publication that failed.
+// generation is the first, so that Run finds the documents of a publication that failed.
 func (x *Index) write(ctx context.Context, g *generation, all []*file) error {
 	writes := bulk{Index: x}
 	document := generationDocument{Generation: g.ID, RepoID: g.RepoID, Repository: strings.ToValidUTF8(g.Repo, string(utf8.RuneError)), Manifest: g}

@@ -171,7 +171,7 @@ func (s *Server) addAlias(name, of string, i *index, filter json.RawMessage) *re
 // getAlias is GET /_alias/NAME.
 func (s *Server) getAlias(r request) (any, *refusal) {
 	if s.aliases[r.name] == nil {
-		return nil, refuse(http.StatusNotFound, "index_not_found_exception", "alias [%s] missing", r.name)
+		return nil, refuse(http.StatusNotFound, "", "alias [%s] missing", r.name)
 	}
 	found := map[string]any{}
 	for index, a := range s.aliases[r.name] {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -84,67 +84,66 @@ func (s *Server) Delete(name string) {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (s *Server) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := s.respond(r)
 	if r.Context().Err() != nil {
 		return nil, r.Context().Err()
 	}
-	w := httptest.NewRecorder()
-	defer func() {
-		if p := recover(); p != nil {
-			if p != http.ErrAbortHandler {
-				panic(p)
-			}
-			answer, err = nil, io.ErrUnexpectedEOF
-			if r.Context().Err() != nil {
-				err = r.Context().Err()
-			}
-		}
-	}()
-	s.ServeHTTP(w, r)
-	return w.Result(), nil
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: answer.Status, Header: answer.Header, Request: r, ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(strings.NewReader(answer.Body)), ContentLength: int64(len(answer.Body)),
+	}, nil
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
+	answer, err := s.respond(r)
+	if err != nil { // the client sees an answer that is not complete
+		w.Header().Set("Content-Length", "1")
+		return
+	}
+	maps.Copy(w.Header(), answer.Header)
+	w.WriteHeader(answer.Status)
+	_, _ = io.WriteString(w, answer.Body) // the client may be gone
+}
+
+// respond returns the answer to a request, or the error of a connection that breaks.
+func (s *Server) respond(r *http.Request) (*Answer, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
 	}
 	var failed *Answer
 	if s.Fail != nil {
 		failed = s.Fail(r, string(body))
 	}
-	if failed != nil && !failed.AfterWrite {
-		failed.send(w)
-		return
+	if failed == nil || failed.AfterWrite {
+		status, document := s.answer(r, body)
+		if failed == nil {
+			return asAnswer(status, nil, document)
+		}
 	}
-	status, answer := s.answer(r, body)
-	if failed != nil {
-		failed.send(w)
-		return
+	switch {
+	case failed.Status == 0:
+		return nil, io.ErrUnexpectedEOF
+	case failed.Body == "":
+		return asAnswer(failed.Status, failed.Header, (&refusal{failed.Status, "injected_exception", "a test"}).body())
 	}
-	send(w, status, answer)
+	return failed, nil
 }
 
-func send(w http.ResponseWriter, status int, answer any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // the client may be gone
-}
-
-func (a *Answer) send(w http.ResponseWriter) {
-	if a.Status == 0 {
-		panic(http.ErrAbortHandler)
-	}
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
-	if a.Body == "" {
-		send(w, a.Status, (&refusal{a.Status, "injected_exception", "a test"}).body())
-		return
-	}
-	w.WriteHeader(a.Status)
-	_, _ = io.WriteString(w, a.Body) // the client may be gone
+// asAnswer returns the answer with a document.
+func asAnswer(status int, header http.Header, document any) (*Answer, error) {
+	data, err := json.Marshal(document)
+	all := http.Header{"Content-Type": {"application/json"}}
+	maps.Copy(all, header)
+	return &Answer{Status: status, Header: all, Body: string(data)}, err
 }
 
 // refusal is an error of the server.
@@ -160,6 +159,9 @@ func refuse(status int, kind, format string, args ...any) *refusal {
 func (e *refusal) Error() string { return e.kind + ": " + e.reason }
 
 func (e *refusal) body() any {
+	if e.kind == "" {
+		return map[string]any{"error": e.reason, "status": e.status}
+	}
 	cause := map[string]any{"type": e.kind, "reason": e.reason}
 	return map[string]any{"error": map[string]any{"root_cause": []any{cause}, "type": e.kind, "reason": e.reason}, "status": e.status}
 }

@@ -1,0 +1,237 @@
+package elastic_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/elastic"
+	"leasehold/shared/codesearch/elastic/elastictest"
+	"leasehold/shared/codesearch/segment"
+	"leasehold/shared/fault"
+)
+
+func TestOldGenerationsAndUnnamedBlobsAreRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := elastictest.New()
+		x := open(t, server, elastic.Config{Views: true})
+		require.NoError(t, put(x, "a", "needle kept", "needle dropped"))
+		require.NoError(t, put(x, "b", "needle of b"))
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); x.Run(ctx, slog.New(slog.DiscardHandler)) }()
+		require.NoError(t, put(x, "a", "needle kept"))
+		require.NoError(t, x.DropRepo(t.Context(), "b"))
+		// A publication that failed leaves documents too.
+		server.Fail = func(r *http.Request, _ string) *elastictest.Answer {
+			if r.URL.Path == "/_aliases" {
+				return &elastictest.Answer{Status: http.StatusBadRequest}
+			}
+			return nil
+		}
+		require.Error(t, put(x, "c", "needle of c"))
+		server.Fail = nil
+		count := func() (counts []int) {
+			for _, index := range []string{"leasehold-files", "leasehold-generations", "leasehold-lines", "leasehold-reports", "leasehold-blobs"} {
+				counts = append(counts, len(server.Documents(index)))
+			}
+			return counts
+		}
+		require.Equal(t, []int{5, 4, 5, 4, 4}, count())
+		time.Sleep(elastic.Grace - time.Minute)
+		require.Len(t, server.Documents("leasehold-files"), 5, "searches may still read them")
+		time.Sleep(3 * time.Minute)
+		require.NoError(t, elastic.Refresh(t.Context(), x))
+		require.Equal(t, []int{1, 1, 1, 1, 4}, count())
+		require.Equal(t, []string{"a:needle kept"}, found(t, x))
+		time.Sleep(26 * time.Hour)
+		require.NoError(t, elastic.Refresh(t.Context(), x))
+		require.Equal(t, []int{1, 1, 1, 1, 1}, count())
+		require.Equal(t, []string{"a:needle kept"}, found(t, x))
+		require.NoError(t, put(x, "a", "needle kept", "needle dropped"), "what was removed is put again")
+		require.Len(t, found(t, x), 2)
+		stop()
+		<-done
+	})
+}
+
+func TestSearchesSeeOneGenerationWhileItIsReplaced(t *testing.T) {
+	t.Parallel()
+	x := open(t, elastictest.New(), elastic.Config{})
+	require.NoError(t, put(x, "a", "needle 0", "0 needle"))
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		for n := 1; ctx.Err() == nil; n++ {
+			if err := put(x, "a", fmt.Sprintf("needle %d", n), fmt.Sprintf("%d needle", n)); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for range 100 {
+		lines := found(t, x)
+		require.Len(t, lines, 2)
+		var first, second int
+		_, err := fmt.Sscanf(lines[0], "a:%d needle", &first)
+		require.NoError(t, err)
+		_, err = fmt.Sscanf(lines[1], "a:needle %d", &second)
+		require.NoError(t, err)
+		require.Equal(t, first, second)
+	}
+	stop()
+	require.NoError(t, <-done)
+}
+
+func TestAnEqualGenerationIsNotWrittenAgain(t *testing.T) {
+	t.Parallel()
+	server := elastictest.New()
+	x := open(t, server, elastic.Config{})
+	require.NoError(t, put(x, "a", "needle 1", "needle 2"))
+	server.Requests()
+	require.NoError(t, put(x, "a", "needle 1", "needle 2"))
+	for _, request := range server.Requests() {
+		require.NotContains(t, request, "_bulk")
+	}
+}
+
+func TestFilesAreListedWithTheFactsOfTheirBlobs(t *testing.T) {
+	t.Parallel()
+	x := open(t, elastictest.New(), elastic.Config{})
+	code := codesearch.Blob{OID: codesearch.OIDOf([]byte("package a\n")), Content: []byte("package a\n"),
+		BlobInfo:  codesearch.BlobInfo{Size: 10, Lang: "Go", Lines: 1, Code: 1, Complexity: 1},
+		Functions: []codesearch.FunctionReport{{Line: 1, Function: "F", A: 3, B: 4, Score: 5}}}
+	link := codesearch.Blob{OID: codesearch.OIDOf([]byte("target")), BlobInfo: codesearch.BlobInfo{Size: 6, Skipped: "symbolic link"}}
+	require.NoError(t, x.PutBlobs(t.Context(), "b", []codesearch.Blob{code, link}))
+	refs := []codesearch.Ref{{Name: "main", Commit: "c1"}, {Name: "next", Commit: "c2"}}
+	for _, id := range []string{"r2", "r1"} {
+		require.NoError(t, x.Publish(t.Context(), codesearch.Manifest{RepoID: id, Repo: "example.org/" + id, Refs: refs, Files: []codesearch.File{
+			{Ref: "next", Path: "z.go", OID: code.OID, Vendored: true}, {Ref: "main", Path: "a.go", OID: code.OID}, {Ref: "next", Path: "a.go", OID: code.OID}, {Ref: "main", Path: "link", OID: link.OID},
+		}}))
+	}
+	var all []codesearch.FileInfo
+	var functions []codesearch.FunctionReport
+	list := func(wanted string, most int) {
+		all, functions = nil, nil
+		require.NoError(t, x.Files(t.Context(), func(_, name string) bool { return strings.HasSuffix(name, wanted) }, func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
+			all, functions = append(all, f), append(functions, read()...)
+			return len(all) < most
+		}))
+	}
+	list("r1", 99)
+	require.Len(t, all, 3)
+	require.Equal(t, codesearch.FileInfo{RepoID: "r1", Repo: "example.org/r1", Refs: []string{"main", "next"}, Commit: "c1", Path: "a.go", OID: code.OID, BlobInfo: code.BlobInfo}, all[0])
+	require.Equal(t, "symbolic link", all[1].Skipped)
+	require.Equal(t, []string{"next"}, all[2].Refs)
+	require.Equal(t, "c2", all[2].Commit)
+	require.True(t, all[2].Vendored)
+	require.Equal(t, []codesearch.FunctionReport{code.Functions[0], code.Functions[0]}, functions)
+	list("", 4)
+	require.Equal(t, "r2", all[3].RepoID)
+	text, err := x.Text(t.Context(), code.OID)
+	require.NoError(t, err)
+	require.Equal(t, code.Content, text)
+	for _, id := range []codesearch.OID{link.OID, codesearch.OIDOf(nil)} {
+		_, err = x.Text(t.Context(), id)
+		require.ErrorIs(t, err, fault.ErrNotFound)
+	}
+	repos, err := x.Repos(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []codesearch.RepoInfo{{ID: "r1", Repo: "example.org/r1", Refs: refs, Files: 3}, {ID: "r2", Repo: "example.org/r2", Refs: refs, Files: 3}}, repos)
+}
+
+func TestASegmentOfAWorkerIsWritten(t *testing.T) {
+	t.Parallel()
+	x := open(t, elastictest.New(), elastic.Config{})
+	all, m := blobsOf("a", "func needle() {}\n", "caf\xe9 needle\n", "skipped")
+	all[0].Symbols = []codesearch.Symbol{{Name: "needle", Kind: "func", Line: 1, End: 1}}
+	all[2] = codesearch.Blob{OID: all[2].OID, BlobInfo: codesearch.BlobInfo{Skipped: "a link"}}
+	path, err := segment.Write(t.Context(), t.TempDir(), all, segment.Options{})
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, x.PutSegment(t.Context(), "b", path))
+	}
+	require.NoError(t, x.Publish(t.Context(), m))
+	require.Equal(t, []string{"a:caf\xe9 needle", "a:func needle() {}"}, found(t, x))
+	q, err := codesearch.Parse("sym:needle")
+	require.NoError(t, err)
+	stats, err := x.Search(t.Context(), q, codesearch.Options{}, func(m codesearch.Match) bool { return m.Symbol.Name == "needle" })
+	require.NoError(t, err)
+	require.Equal(t, 1, stats.Matches)
+	require.Equal(t, map[string]int{"a link": 1}, stats.Skipped)
+	require.ErrorContains(t, x.PutSegment(t.Context(), "b9", path+"x"), "b9")
+}
+
+// TestManyFilesAreReadInPages has more blobs, places and definitions than one page.
+func TestManyFilesAreReadInPages(t *testing.T) {
+	t.Parallel()
+	x := open(t, elastictest.New(), elastic.Config{})
+	var texts []string
+	for i := range 1300 {
+		texts = append(texts, fmt.Sprintf("needle %d\n", i))
+	}
+	require.NoError(t, put(x, "a", texts...))
+	require.NoError(t, put(x, "b", texts[:900]...))
+	all, m := blobsOf("c", "func needle() {}\n")
+	for i := range 600 { // one blob in more places than one page
+		m.Files = append(m.Files, codesearch.File{Ref: "main", Path: fmt.Sprint("copy", i), OID: all[0].OID})
+	}
+	all[0].Symbols = []codesearch.Symbol{{Name: "needle", Line: 1, End: 1}}
+	require.NoError(t, x.PutBlobs(t.Context(), "c", all))
+	require.NoError(t, x.Publish(t.Context(), m))
+	lines := found(t, x)
+	require.Len(t, lines, 1300+900+601)
+	q, err := codesearch.Parse("needle")
+	require.NoError(t, err)
+	var order []string
+	search := func() (all []string) {
+		_, err := x.Search(t.Context(), q, codesearch.Options{}, func(m codesearch.Match) bool {
+			all = append(all, m.Repo+":"+m.Path)
+			return true
+		})
+		require.NoError(t, err)
+		return all
+	}
+	order = search()
+	require.True(t, strings.HasPrefix(order[0], "c:"), "definitions come first")
+	require.Equal(t, order, search(), "the order is the same in each search")
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(order))), len(order))
+	listed := 0
+	require.NoError(t, x.Files(t.Context(), func(string, string) bool { return true }, func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool { listed++; return true }))
+	require.Equal(t, len(order), listed)
+}
+
+// TestQueriesOfAnySizeAreAccepted has queries with more literals than a server accepts clauses.
+func TestQueriesOfAnySizeAreAccepted(t *testing.T) {
+	t.Parallel()
+	x := open(t, elastictest.New(), elastic.Config{})
+	require.NoError(t, put(x, "a", "needle7", strings.Repeat("z", 9000)+"\n"))
+	words := make([]string, 600)
+	for i := range words {
+		words[i] = fmt.Sprintf("needle%d", i)
+	}
+	for text, want := range map[string]int{
+		"/" + strings.Join(words, "|") + "/":       1,
+		strings.Join(words, " or "):                1,
+		strings.Repeat("z", 8000):                  1,
+		"/[0-9a-f]{3}/ or /needle[0-9]/":           1,
+		"(absent or /[a-z]+/) -file:f1 -lang:go":   1,
+		"/.*/ vendor:no -(lang:go or lang:python)": 2,
+	} {
+		q, err := codesearch.Parse(text)
+		require.NoError(t, err)
+		stats, err := x.Search(t.Context(), q, codesearch.Options{}, func(codesearch.Match) bool { return true })
+		require.NoError(t, err, "%.50s", text)
+		require.Equal(t, want, stats.Matches, "%.50s", text)
+	}
+}
