@@ -173,7 +173,7 @@ func TestContentWithAnotherHashIsNotIndexed(t *testing.T) {
 	require.Zero(t, x.puts)
 }
 
-func TestATaskWhoseIndexIsAwayWaitsAndDoesNotCount(t *testing.T) {
+func TestFault53ATaskWhoseIndexIsAwayWaitsAndDoesNotCount(t *testing.T) {
 	t.Parallel()
 	code, answer := file("a.go", "package a\n")
 	url := serve(t, []models.BatchFile{code}, func([]string) string { return answer + "end\n" })

@@ -26,9 +26,6 @@ func TestOldGenerationsAndUnnamedBlobsAreRemoved(t *testing.T) {
 		x := open(t, server, elastic.Config{Views: true})
 		require.NoError(t, put(x, "a", "needle kept", "needle dropped"))
 		require.NoError(t, put(x, "b", "needle of b"))
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { defer close(done); x.Run(ctx, slog.New(slog.DiscardHandler)) }()
 		require.NoError(t, put(x, "a", "needle kept"))
 		require.NoError(t, x.DropRepo(t.Context(), "b"))
 		// A publication that failed leaves documents too.
@@ -40,6 +37,9 @@ func TestOldGenerationsAndUnnamedBlobsAreRemoved(t *testing.T) {
 		}
 		require.Error(t, put(x, "c", "needle of c"))
 		server.Fail = nil
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); x.Run(ctx, slog.New(slog.DiscardHandler)) }()
 		count := func() (counts []int) {
 			for _, index := range []string{"leasehold-files", "leasehold-generations", "leasehold-lines", "leasehold-reports", "leasehold-blobs"} {
 				counts = append(counts, len(server.Documents(index)))
@@ -177,25 +177,25 @@ func TestManyFilesAreReadInPages(t *testing.T) {
 	t.Parallel()
 	x := open(t, elastictest.New(), elastic.Config{})
 	var texts []string
-	for i := range 1300 {
+	for i := range 1100 {
 		texts = append(texts, fmt.Sprintf("needle %d\n", i))
 	}
 	require.NoError(t, put(x, "a", texts...))
-	require.NoError(t, put(x, "b", texts[:900]...))
+	require.NoError(t, put(x, "b", texts[:510]...))
 	all, m := blobsOf("c", "func needle() {}\n")
-	for i := range 600 { // one blob in more places than one page
+	for i := range 510 { // one blob in more places than one page
 		m.Files = append(m.Files, codesearch.File{Ref: "main", Path: fmt.Sprint("copy", i), OID: all[0].OID})
 	}
 	all[0].Symbols = []codesearch.Symbol{{Name: "needle", Line: 1, End: 1}}
 	require.NoError(t, x.PutBlobs(t.Context(), "c", all))
 	require.NoError(t, x.Publish(t.Context(), m))
 	lines := found(t, x)
-	require.Len(t, lines, 1300+900+601)
+	require.Len(t, lines, 1100+510+511)
 	q, err := codesearch.Parse("needle")
 	require.NoError(t, err)
 	var order []string
 	search := func() (all []string) {
-		_, err := x.Search(t.Context(), q, codesearch.Options{}, func(m codesearch.Match) bool {
+		_, err := x.Search(t.Context(), q, codesearch.Options{Timeout: time.Hour}, func(m codesearch.Match) bool {
 			all = append(all, m.Repo+":"+m.Path)
 			return true
 		})
