@@ -16,7 +16,8 @@ type Indexed struct {
 	Repository string `json:"repository"`
 	Batch      string `json:"batch"`
 	// Segment is the SHA-256 of the segment that the worker built and uploaded; empty if
-	// every file of the batch was indexed before.
+	// every file of the batch was indexed before, or if the worker wrote the files to the index
+	// itself: Batch and Files tell then what it wrote.
 	Segment string `json:"segment,omitempty"`
 	Files   int    `json:"files"`   // that were read
 	Skipped int    `json:"skipped"` // of them, those with a reason not to be indexed
