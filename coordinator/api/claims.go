@@ -30,8 +30,14 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	if len(n.Actions) == 0 {
 		n.Actions = w.actions
 	}
-	repo := q.idempotent(w.repo)
-	claimed, err := w.claim(ctx, task.Client{Repo: repo}, max(1, n.Limit), wait, n.Actions)
+	if len(n.Actions) == 0 {
+		return answer, fmt.Errorf("actions: %w: want at least one, because the session serves none", fault.ErrInvalid)
+	}
+	client := task.Client{Repo: q.idempotent(w.repo)}
+	if answer.Finished, err = finishTasks(ctx, client, n.Finish, n.Actions); err != nil {
+		return answer, err
+	}
+	claimed, err := w.claim(ctx, client, max(1, n.Limit), wait, n.Actions)
 	if err != nil {
 		return answer, err
 	}
@@ -40,10 +46,60 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	}
 	q.finish = func(written bool) {
 		if !written {
-			s.undoClaims(context.WithoutCancel(ctx), w, q, claimed)
+			s.undoClaims(context.WithoutCancel(ctx), w, q, claimed, min(1, len(n.Finish)))
 		}
 	}
 	return answer, nil
+}
+
+// finishTasks ends tasks of a session in one transaction, unless the actions are invalid that it
+// claims then.
+func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish, actions []string) ([]apitypes.Finished, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	outcomes := make([]task.Outcome, len(all))
+	for n, f := range all {
+		var err error
+		if outcomes[n], err = outcomeOf(f); err != nil {
+			return nil, fmt.Errorf("finish %d, task %.200q: %w", n+1, f.Task, err)
+		}
+	}
+	refused, _, err := client.Next(ctx, outcomes, 0, actions...)
+	if err != nil {
+		return nil, err
+	}
+	finished := make([]apitypes.Finished, len(all))
+	for n, why := range refused {
+		finished[n].Task = all[n].Task
+		if why != nil {
+			finished[n].Code, finished[n].Detail = fault.Of(why).Code, why.Error()
+		}
+	}
+	return finished, nil
+}
+
+func outcomeOf(f apitypes.Finish) (task.Outcome, error) {
+	held := func(token int64) task.Item { return task.Item{Task: models.Task{ID: f.Task}, Token: token} }
+	switch {
+	case f.Resolve != nil && f.Release == nil && f.HandBack == nil:
+		if len(f.Resolve.Create) > 0 {
+			return task.Outcome{}, fmt.Errorf("%w: create is only for the route that resolves one task", fault.ErrInvalid)
+		}
+		return task.ToResolve(held(f.Resolve.Token), "", f.Resolve.Result), nil
+	case f.Release != nil && f.Resolve == nil && f.HandBack == nil:
+		failure, err := failureOf(*f.Release)
+		return task.ToRelease(held(f.Release.Token), failure), err
+	case f.HandBack != nil && f.Resolve == nil && f.Release == nil:
+		delay, err := seconds("delay", f.HandBack.Delay, maxTTL)
+		return task.ToHandBack(held(f.HandBack.Token), delay), err
+	}
+	return task.Outcome{}, fmt.Errorf("%w: want one of resolve, release and hand_back", fault.ErrInvalid)
+}
+
+func failureOf(r apitypes.Release) (task.Failure, error) {
+	delay, err := seconds("delay", r.Delay, maxTTL)
+	return task.Failure{Reason: r.Error, Delay: delay, Output: r.Output, GiveUp: r.GiveUp}, err
 }
 
 // claim claims up to n tasks of the actions, and waits up to wait for the first one. It
@@ -74,15 +130,16 @@ func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time
 const minClaimWait = 5 * time.Millisecond
 
 // undoClaims hands back tasks whose claims their session never heard of, so that a repeated
-// request claims again. An error only means that the session has ended, and its claims with it.
-func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed []task.ClaimedTask) {
+// request claims again. The calls before those of the claim keep their effect. An error only means
+// that the session has ended, and its claims with it.
+func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed []task.ClaimedTask, before int) {
 	for _, c := range claimed {
 		if err := (task.Client{Repo: w.repo}).HandBack(ctx, c.Item); err != nil {
 			s.Log.Debug("api: a claim could not be undone", "task", c.ID, "session", w.Session(), "error", err)
 		}
 	}
 	if q.keyed != nil {
-		_ = q.keyed.Forget(ctx)
+		_ = q.keyed.ForgetFrom(ctx, before)
 	}
 }
 
@@ -143,11 +200,11 @@ func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release
 	if err != nil {
 		return none{}, err
 	}
-	delay, err := seconds("delay", r.Delay, maxTTL)
+	failure, err := failureOf(r)
 	if err != nil {
 		return none{}, err
 	}
-	return none{}, client.Fail(ctx, i, task.Failure{Reason: r.Error, Delay: delay, Output: r.Output, GiveUp: r.GiveUp})
+	return none{}, client.Fail(ctx, i, failure)
 }
 
 func (s *server) handBackTask(ctx context.Context, q *request, b apitypes.HandBack) (none, error) {

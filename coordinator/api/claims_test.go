@@ -85,6 +85,67 @@ func TestAWorkerOverHTTPReleasesAndHandsBack(t *testing.T) {
 	require.Len(t, dead["history"], 2)
 }
 
+func TestAWorkerOverHTTPEndsTasksAndClaimsTheNextInOneRequest(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	for range 5 {
+		h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)
+	}
+	ids, tokens := make([]string, 4), make([]int64, 4)
+	for n, claimed := range items(h.ok("POST", w+"/claims", `{"limit":4}`)) {
+		ids[n], tokens[n] = claimed.(map[string]any)["id"].(string), int64(claimed.(map[string]any)["token"].(float64))
+	}
+	body := fmt.Sprintf(`{"finish":[{"task":%q,"resolve":{"token":%d,"result":{"n":4}}},{"task":%q,"resolve":{"token":0}},
+		{"task":%q,"release":{"token":%d,"error":"not an image","give_up":true}},{"task":%q,"hand_back":{"token":%d,"delay":60}}]}`,
+		ids[0], tokens[0], ids[1], ids[2], tokens[2], ids[3], tokens[3])
+	for range 2 { // the second is a repetition of the first
+		status, answer := h.keyed("next", "POST", w+"/claims", body)
+		require.Equal(t, 200, status, answer)
+		require.Equal(t, "t5", first(answer)["id"])
+		finished := answer["finished"].([]any)
+		require.Equal(t, map[string]any{"task": ids[0]}, finished[0])
+		require.Equal(t, "stale_token", finished[1].(map[string]any)["code"])
+		require.Contains(t, finished[1].(map[string]any)["detail"], ids[1])
+		require.Equal(t, []any{map[string]any{"task": ids[2]}, map[string]any{"task": ids[3]}}, finished[2:])
+	}
+	require.Equal(t, map[string]any{"n": 4.0}, h.ok("GET", "/api/v1/tasks/"+ids[0], "")["result"])
+	require.Equal(t, "claimed", h.ok("GET", "/api/v1/tasks/"+ids[1], "")["state"])
+	require.Contains(t, h.ok("GET", "/api/v1/dead/"+ids[2], "")["note"], "not an image")
+	for _, bad := range []string{
+		`{}`, `{"resolve":{"token":1},"release":{"token":1,"error":""}}`, `{"resolve":{"token":1,"create":[{"action":"a"}]}}`,
+		`{"hand_back":{"token":1,"delay":-1}}`, `{"release":{"token":1,"error":"x","delay":-1}}`,
+	} {
+		h.refuses("invalid", "POST", w+"/claims", `{"finish":[`+bad+`]}`)
+	}
+	end := fmt.Sprintf(`"finish":[{"task":%q,"resolve":{"token":%d}}]`, ids[1], tokens[1])
+	h.refuses("invalid", "POST", w+"/claims", `{"actions":["a b"],`+end+`}`)
+	require.Equal(t, "claimed", h.ok("GET", "/api/v1/tasks/"+ids[1], "")["state"], "a request that is refused ends no task")
+}
+
+func TestEndsOfARequestWhoseClaimCannotBeWrittenHappenOnce(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)
+	h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)
+	path, token := h.claimOne(w)
+	id := path[strings.LastIndexByte(path, '/')+1:]
+	next := func(rec http.ResponseWriter) {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1"+w+"/claims",
+			strings.NewReader(fmt.Sprintf(`{"finish":[{"task":%q,"resolve":{"token":%d}}]}`, id, token)))
+		r.Header.Set("Idempotency-Key", "next")
+		h.server.Config.Handler.ServeHTTP(rec, r)
+	}
+	next(brokenWriter{httptest.NewRecorder()})
+	require.Len(t, items(h.ok("GET", "/api/v1/tasks?state=waiting", "")), 1, "the claim came back")
+	require.Equal(t, "resolved", h.ok("GET", "/api/v1/tasks/"+id, "")["state"])
+	rec := httptest.NewRecorder()
+	next(rec)
+	require.Contains(t, rec.Body.String(), `"finished":[{"task":"`+id+`"}]`)
+	require.Contains(t, rec.Body.String(), `"id":"t2"`)
+}
+
 func TestAWorkerOverHTTPGetsTheResultsOfParents(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -41,6 +41,10 @@ func TestAGoProgramWorksOnTasksOverHTTP(t *testing.T) {
 	require.Len(t, created, 1)
 	last := claim()
 	require.Equal(t, created[0].ID, last.ID)
+	next, err := w.Next(t.Context(), []apitypes.Finish{{Task: last.ID, HandBack: &apitypes.HandBack{Token: last.Token}}}, 1, time.Second)
+	require.NoError(t, err)
+	require.Equal(t, []apitypes.Finished{{Task: last.ID}}, next.Finished)
+	last = next.Items[0]
 	require.NoError(t, w.Release(t.Context(), last, apitypes.Release{Error: "never", GiveUp: true}))
 	dead, err := c.DeadLetter(t.Context(), last.ID)
 	require.NoError(t, err)

@@ -41,10 +41,16 @@ func (s *WorkerSession) Heartbeat(ctx context.Context) (now apitypes.WorkerSessi
 // are none. It waits for the first one for at most wait, and at most 25 s; an empty answer
 // means that there was none.
 func (s *WorkerSession) Claim(ctx context.Context, limit int, wait time.Duration, actions ...string) ([]apitypes.ClaimedTask, error) {
-	n := apitypes.NewTaskClaims{Actions: actions, Limit: limit, Wait: min(models.SecondsOf(wait), claimWait)}
-	var claimed apitypes.ClaimedTasks
-	_, err := s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims", Body: n, Answer: &claimed})
+	claimed, err := s.Next(ctx, nil, limit, wait, actions...)
 	return claimed.Items, err
+}
+
+// Next is Claim in one request with the ends of tasks, at most 64. What became of each is in the
+// answer: one that is refused does not undo the others.
+func (s *WorkerSession) Next(ctx context.Context, finish []apitypes.Finish, limit int, wait time.Duration, actions ...string) (next apitypes.ClaimedTasks, err error) {
+	n := apitypes.NewTaskClaims{Actions: actions, Limit: limit, Wait: min(models.SecondsOf(wait), claimWait), Finish: finish}
+	_, err = s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims", Body: n, Answer: &next})
+	return next, err
 }
 
 // Extend restarts the timeout of a task, and notes its progress unless that is nil.

@@ -38,6 +38,22 @@ type NewTaskClaims struct {
 	Actions []string       `json:"actions,omitempty" doc:"those that the session serves if absent"`
 	Limit   int            `json:"limit,omitempty" doc:"most tasks, 1 to 64; 1 if absent. Fewer come at once rather than wait for more"`
 	Wait    models.Seconds `json:"wait,omitempty" doc:"seconds to wait for the first task, at most 25"`
+	Finish  []Finish       `json:"finish,omitempty" doc:"tasks that the session has, at most 64, to end before it claims; all of them or, if the request is refused, none"`
+}
+
+// Finish ends a task that the session has, in one of three ways.
+type Finish struct {
+	Task     string      `json:"task" doc:"id"`
+	Resolve  *Resolution `json:"resolve,omitempty" doc:"without create"`
+	Release  *Release    `json:"release,omitempty"`
+	HandBack *HandBack   `json:"hand_back,omitempty"`
+}
+
+// Finished is what became of one Finish.
+type Finished struct {
+	Task   string `json:"task" doc:"id"`
+	Code   string `json:"code,omitempty" doc:"of the error, such as stale_token, which does not undo the others; absent: it ended as requested"`
+	Detail string `json:"detail,omitempty" doc:"of the error, for people"`
 }
 
 // ClaimedTask is a task that a session has claimed.
@@ -56,7 +72,8 @@ type ParentResult struct {
 
 // ClaimedTasks is the answer to a claim.
 type ClaimedTasks struct {
-	Items []ClaimedTask `json:"items" doc:"empty: there was none in time"`
+	Items    []ClaimedTask `json:"items" doc:"empty: there was none in time"`
+	Finished []Finished    `json:"finished,omitempty" doc:"for each of finish, in its order"`
 }
 
 // Extension is the body that restarts the timeout of a task.

@@ -134,9 +134,10 @@ func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args 
 	return reply, nil
 }
 
-// Forget removes the answers of the request, which its caller never got.
-func (k *Keyed) Forget(ctx context.Context) error {
-	for ; k.answered > 0; k.answered-- {
+// ForgetFrom removes the answers of the request, which its caller never got, from that of a
+// call on; the first call is 0.
+func (k *Keyed) ForgetFrom(ctx context.Context, call int) error {
+	for ; k.answered > call; k.answered-- {
 		if _, err := k.Repository.Call(ctx, space.OpID{}, procForget, tuple.New(k.keyOf(k.answered-1))); err != nil {
 			return err
 		}

@@ -349,10 +349,12 @@ func parseNext(args tuple.Tuple) (all []Outcome, wanted claimWanted, err error) 
 	if len(all) > MaxOutcomes {
 		return nil, wanted, fmt.Errorf("%s: %w: %d outcomes, at most %d", procNext, fault.ErrInvalid, len(all), MaxOutcomes)
 	}
-	if args.Int64(1) == 0 { // no claim
-		return all, wanted, nil
+	if args.Int64(1) != 0 {
+		wanted, err = parseClaim(args[1:])
+	} else if len(args) > 2 { // no claim, but a mistake is told at once
+		wanted, err = parseClaim(args[2:])
+		wanted.number = 0
 	}
-	wanted, err = parseClaim(args[1:])
 	return all, wanted, err
 }
 

@@ -91,7 +91,7 @@ func TestACallForTheNextTasksThatIsRefusedHasNoEffect(t *testing.T) {
 
 		for _, args := range []tuple.Tuple{
 			nil, tuple.New("a", int64(1)), tuple.New([]byte("x"), int64(1), "a"), tuple.New([]byte{}, int64(65), "a"), tuple.New([]byte{}, int64(1)),
-			tuple.New(tuple.New("task.cancel", tuple.New("t1", "")).Append(nil), int64(0)), tuple.New([]byte{}, int64(-1), "a"),
+			tuple.New(tuple.New("task.cancel", tuple.New("t1", "")).Append(nil), int64(0)), tuple.New([]byte{}, int64(-1), "a"), tuple.New([]byte{}, int64(0), "a b"),
 		} {
 			_, err := f.repo.Call(f.Context(), space.OpID{}, "task.next", args)
 			require.ErrorIs(f, err, fault.ErrInvalid, args)
