@@ -75,7 +75,7 @@ func claimEachOnce(t *testing.T, tasks task.Client, n int) {
 	require.True(t, errors.Is(err, context.DeadlineExceeded), err)
 }
 
-// requireEachDueTimeOnce requires tasks of a schedule, of which no two have the same due time.
+// requireEachDueTimeOnce requires tasks of a schedule, and that no two have the same due time.
 func requireEachDueTimeOnce(t *testing.T, tasks task.Client) {
 	t.Helper()
 	all, _, err := tasks.List(within(t), task.Filter{Action: "import"}, nil, task.MaxListed)

@@ -351,7 +351,7 @@ func parseNext(args tuple.Tuple) (all []Outcome, wanted claimWanted, err error) 
 	}
 	if args.Int64(1) != 0 {
 		wanted, err = parseClaim(args[1:])
-	} else if len(args) > 2 { // no claim, but a mistake is told at once
+	} else if len(args) > 2 { // it claims nothing, but refuses bad actions
 		wanted, err = parseClaim(args[2:])
 		wanted.number = 0
 	}
