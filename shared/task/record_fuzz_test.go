@@ -37,6 +37,15 @@ func TestARecordKeepsEachField(t *testing.T) {
 	require.Equal(t, fullItem(), got)
 }
 
+func TestARecordThatIsCutWithinAFieldIsCorrupt(t *testing.T) {
+	t.Parallel()
+	whole := encodeRecord(fullItem())
+	for _, cut := range []string{whole[:len(whole)-1], whole[:2], "\x01\x01\x05four", "\x01\xff"} {
+		var i Item
+		require.ErrorIs(t, decodeRecord(cut, &i), fault.ErrCorrupt, "%q", cut)
+	}
+}
+
 // FuzzRecord: the decoder of records never panics, reads each record that it wrote, and finds
 // the claimants that gaveBack finds.
 func FuzzRecord(f *testing.F) {
