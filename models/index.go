@@ -36,6 +36,13 @@ type Unreadable struct {
 	Reason string `json:"reason"`
 }
 
+// Headers of a manager's list of a batch, with which a worker on the same machine reads the
+// files from the mirror.
+const (
+	HeaderMirror = "Leasehold-Mirror" // path of the mirror, escaped as in a URL
+	HeaderNonce  = "Leasehold-Nonce"  // text of a file in it, which proves that the worker sees the same folder
+)
+
 // BatchFile is one file of a batch, as the manager lists it to a worker.
 type BatchFile struct {
 	OID  string `json:"oid"`

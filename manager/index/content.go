@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,6 +160,10 @@ func (s served) list(w http.ResponseWriter) {
 		files[i] = models.BatchFile{OID: string(e.oid), Path: e.path, Size: e.size, Skip: e.skip}
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if dir, nonce := s.source.shared(); dir != "" {
+		w.Header().Set(models.HeaderMirror, url.PathEscape(dir))
+		w.Header().Set(models.HeaderNonce, nonce)
+	}
 	_ = json.NewEncoder(w).Encode(files) // an error is the worker's, which sees that the answer is cut off
 }
 

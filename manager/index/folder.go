@@ -59,7 +59,8 @@ func (f *Flow) openFolder(o models.Origin) (source, error) {
 	return &folderSource{root: root, places: map[codesearch.OID]string{}}, nil
 }
 
-func (s *folderSource) close() { s.root.Close() }
+func (s *folderSource) shared() (string, string) { return "", "" } // its files may change
+func (s *folderSource) close()                   { s.root.Close() }
 
 func (s *folderSource) refs() []codesearch.Ref {
 	info, err := s.root.Stat(".")

@@ -21,6 +21,9 @@ type source interface {
 	// blobs reads files by their hashes, as gitrepo.Mirror.Blobs does. It may be called
 	// concurrently.
 	blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error
+	// shared returns the folder and the nonce of the mirror, with which workers on this
+	// machine read it; empty if there is none.
+	shared() (dir, nonce string)
 	close()
 }
 
@@ -42,6 +45,8 @@ const (
 type gitSource struct {
 	mirror   *gitrepo.Mirror
 	branches []codesearch.Ref
+
+	dir, nonce string
 }
 
 // needsMirror reports whether a repository is visited by its mirror, because it is read over
@@ -113,14 +118,21 @@ func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
 		return nil, err
 	}
 	s := &gitSource{mirror: m}
+	if len(found) > 0 {
+		if s.dir, s.nonce, err = m.Share(); err != nil {
+			m.Close()
+			return nil, err
+		}
+	}
 	for _, b := range found {
 		s.branches = append(s.branches, codesearch.Ref{Name: b.Name, Commit: b.Commit, Time: b.Time})
 	}
 	return s, nil
 }
 
-func (s *gitSource) refs() []codesearch.Ref { return s.branches }
-func (s *gitSource) close()                 { s.mirror.Close() }
+func (s *gitSource) refs() []codesearch.Ref   { return s.branches }
+func (s *gitSource) shared() (string, string) { return s.dir, s.nonce }
+func (s *gitSource) close()                   { s.mirror.Close() }
 
 func (s *gitSource) files(ctx context.Context, ref codesearch.Ref) ([]entry, error) {
 	found, err := s.mirror.Files(ctx, ref.Commit)

@@ -62,6 +62,8 @@ type content struct {
 	url, batch string
 	lease      string
 	token      int64
+
+	mirror *gitrepo.Mirror // on this machine; nil: files are read from url
 }
 
 // call sends a request about the batch. Any answer but 200 means that this manager does
@@ -95,8 +97,9 @@ func (c content) call(ctx context.Context, method string, body any) (*http.Respo
 	return answer, nil
 }
 
-// list returns the files of the batch.
-func (c content) list(ctx context.Context) (files []models.BatchFile, err error) {
+// list returns the files of the batch, and opens the mirror if it is on this machine. The
+// manager answers only if the lease is current.
+func (c *content) list(ctx context.Context) (files []models.BatchFile, err error) {
 	answer, err := c.call(ctx, http.MethodGet, nil)
 	if err != nil {
 		return nil, err
@@ -113,7 +116,44 @@ func (c content) list(ctx context.Context) (files []models.BatchFile, err error)
 			return nil, err
 		}
 	}
+	dir, err := url.PathUnescape(answer.Header.Get(models.HeaderMirror))
+	if err == nil && dir != "" {
+		// An error means another machine, and then the manager is asked.
+		c.mirror, _ = gitrepo.OpenShared(dir, answer.Header.Get(models.HeaderNonce))
+	}
 	return files, nil
+}
+
+// readMirror calls visit with the files that it reads from the mirror, and returns the
+// others, for which the manager knows the reason.
+func (c content) readMirror(ctx context.Context, files []models.BatchFile, visit func(f models.BatchFile, content []byte, problem string) error) (others []models.BatchFile, err error) {
+	if c.mirror == nil {
+		return files, nil
+	}
+	byID := make(map[string]models.BatchFile, len(files))
+	oids := make([]string, len(files))
+	for i, f := range files {
+		byID[f.OID], oids[i] = f, f.OID
+	}
+	var failed error // of visit
+	err = c.mirror.Blobs(ctx, oids, codesearch.MaxBlobBytes, func(oid string, data []byte, problem error) error {
+		f := byID[oid]
+		if delete(byID, oid); problem != nil || !gitrepo.IsBlob(oid, data) {
+			others = append(others, f)
+			return nil
+		}
+		failed = visit(f, bytes.Clone(data), "")
+		return failed
+	})
+	switch {
+	case failed != nil || ctx.Err() != nil:
+		return nil, errors.Join(failed, context.Cause(ctx))
+	case err != nil: // the mirror is gone
+		for _, f := range byID {
+			others = append(others, f)
+		}
+	}
+	return others, nil
 }
 
 // brokenOff is the error of an answer that is not complete.
@@ -127,8 +167,9 @@ func (c content) brokenOff(ctx context.Context, err error) error {
 // read calls visit with the content of each file, or with the reason why the manager
 // cannot read it. The content is visit's.
 func (c content) read(ctx context.Context, files []models.BatchFile, visit func(f models.BatchFile, content []byte, problem string) error) error {
-	if len(files) == 0 {
-		return nil
+	files, err := c.readMirror(ctx, files, visit)
+	if err != nil || len(files) == 0 {
+		return err
 	}
 	oids := make([]string, len(files))
 	for i, f := range files {
