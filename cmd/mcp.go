@@ -84,7 +84,7 @@ func (a *app) mcpTools(cfg config.Config) []mcp.Tool {
 		{
 			Name: "read_file", Description: "Read lines of an indexed file, with their numbers.",
 			Schema: object(map[string]any{
-				"repo": text("name of the repository, or its end"), "path": text("path of the file in it"),
+				"repo": text("name of the repository, or its end"), "path": text("path of the file in it"), "branch": text("indexed branch; any by default"),
 				"from": number("number of the first line; 1 by default", 10_000_000), "lines": number("number of lines; 200 by default", mcpLines),
 			}, "repo", "path"),
 			Call: withSource(a, cfg, fileForAssistant),
@@ -162,10 +162,11 @@ func reposForAssistant(ctx context.Context, s *node.CatalogSource, _ struct{}) (
 }
 
 type fileArguments struct {
-	Repo  string `json:"repo"`
-	Path  string `json:"path"`
-	From  int    `json:"from"`
-	Lines int    `json:"lines"`
+	Repo   string `json:"repo"`
+	Path   string `json:"path"`
+	Branch string `json:"branch"`
+	From   int    `json:"from"`
+	Lines  int    `json:"lines"`
 }
 
 func fileForAssistant(ctx context.Context, s *node.CatalogSource, q fileArguments) (string, error) {
@@ -175,7 +176,7 @@ func fileForAssistant(ctx context.Context, s *node.CatalogSource, q fileArgument
 	if q.Lines < 0 || q.Lines > mcpLines || q.From < 0 {
 		return "", fmt.Errorf("from %d, lines %d: %w: want at least 0, and at most %d lines", q.From, q.Lines, fault.ErrInvalid, mcpLines)
 	}
-	f, err := s.ReadFile(ctx, q.Repo, q.Path, q.From, q.Lines)
+	f, err := s.ReadFile(ctx, apitypes.FilePlace{Repo: q.Repo, Path: q.Path, Ref: q.Branch, From: q.From, Lines: q.Lines})
 	if err != nil {
 		return "", err
 	}

@@ -141,7 +141,7 @@ const (
 // print prints a match: its place alone if the whole file matches, otherwise its line
 // with those around it.
 func (p *matchPrinter) print(m apitypes.CodeMatch) error {
-	place := placeOf(m)
+	place := placeOf(m.Repo, m.Branch, m.Path)
 	if p.lines > 0 {
 		if p.last != "" {
 			if _, err := fmt.Fprintln(p.out, "--"); err != nil {
@@ -172,11 +172,11 @@ func (p *matchPrinter) print(m apitypes.CodeMatch) error {
 
 // placeOf names a file as REPO:PATH, or REPO@BRANCH:PATH if not all indexed branches have
 // this content there.
-func placeOf(m apitypes.CodeMatch) string {
-	if m.Branch != "" {
-		return m.Repo + "@" + m.Branch + ":" + m.Path
+func placeOf(repo, branch, path string) string {
+	if branch != "" {
+		return repo + "@" + branch + ":" + path
 	}
-	return m.Repo + ":" + m.Path
+	return repo + ":" + path
 }
 
 func (p *matchPrinter) line(place string, mark byte, number int, text string) error {
@@ -230,6 +230,7 @@ func (r codeRow) columns() []column {
 // newSymbols is `leasehold symbols`.
 func (a *app) newSymbols() *cobra.Command {
 	var limit int
+	var branch string
 	c := &cobra.Command{
 		Use:   "symbols NAME",
 		Short: "list the definitions whose names contain a text",
@@ -237,9 +238,10 @@ func (a *app) newSymbols() *cobra.Command {
 	}
 	out := bindOutput(c)
 	c.Flags().IntVarP(&limit, "limit", "n", 100, "maximum number of definitions")
+	c.Flags().StringVar(&branch, "branch", "", "indexed branch in which to look (default: all)")
 	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
-		rows, err := symbolRows(ctx, s, args[0], limit)
+		rows, err := symbolRows(ctx, s, codesearch.SymbolQuery(args[0], branch), limit)
 		if err != nil {
 			return err
 		}
@@ -261,10 +263,10 @@ func (a *app) newSymbols() *cobra.Command {
 }
 
 // symbolRows searches for definitions.
-func symbolRows(ctx context.Context, s *node.CatalogSource, name string, limit int) (rows []symbolRow, err error) {
-	_, err = s.SearchCode(ctx, codesearch.SymbolQuery(name), limit, 0, func(m apitypes.CodeMatch) bool {
+func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, err error) {
+	_, err = s.SearchCode(ctx, query, limit, 0, func(m apitypes.CodeMatch) bool {
 		if m.Symbol != nil {
-			rows = append(rows, symbolRow{CodeSymbol: *m.Symbol, Repo: m.Repo, Path: m.Path})
+			rows = append(rows, symbolRow{apitypes.SymbolPlace{CodeSymbol: *m.Symbol, Repo: m.Repo, Path: m.Path, Branch: m.Branch}})
 		}
 		return true
 	})
@@ -272,15 +274,11 @@ func symbolRows(ctx context.Context, s *node.CatalogSource, name string, limit i
 }
 
 // symbolRow prints a definition.
-type symbolRow struct {
-	apitypes.CodeSymbol
-	Repo string `json:"repo"`
-	Path string `json:"path"`
-}
+type symbolRow struct{ apitypes.SymbolPlace }
 
 func (r symbolRow) columns() []column {
 	return []column{
 		{head: "name", cell: r.Name}, {head: "kind", cell: r.Kind}, {head: "scope", cell: r.Scope},
-		{head: "place", cell: r.Repo + ":" + r.Path + ":" + strconv.Itoa(r.Line)}, {head: "signature", cell: r.Signature},
+		{head: "place", cell: placeOf(r.Repo, r.Branch, r.Path) + ":" + strconv.Itoa(r.Line)}, {head: "signature", cell: r.Signature},
 	}
 }

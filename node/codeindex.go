@@ -285,13 +285,13 @@ func (s *CatalogSource) Repositories(ctx context.Context, most int) (apitypes.Pa
 	return apitypes.Page[apitypes.CodeRepository]{Items: all[:min(len(all), most)], Total: len(all)}, err
 }
 
-// ReadFile returns lines of an indexed file, at most n from the line with the number from.
-func (s *CatalogSource) ReadFile(ctx context.Context, repo, path string, from, n int) (apitypes.CodeFile, error) {
+// ReadFile returns lines of an indexed file.
+func (s *CatalogSource) ReadFile(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error) {
 	if s.API != nil {
-		return s.API.ReadFile(ctx, repo, path, from, n)
+		return s.API.ReadFile(ctx, at)
 	}
 	if err := s.Dir.openIndex(ctx); err != nil {
 		return apitypes.CodeFile{}, err
 	}
-	return s.Dir.index.Read(ctx, codeindex.FilePlace{Repo: repo, Path: path, From: from, Lines: n})
+	return s.Dir.index.Read(ctx, at)
 }

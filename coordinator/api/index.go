@@ -16,8 +16,8 @@ type CodeIndex interface {
 	ListFiles(ctx context.Context, q codeindex.FileQuery) (apitypes.Page[apitypes.IndexedFile], error)
 	Report(ctx context.Context, repo string, n int) (apitypes.CodeReport, error)
 	Repositories(ctx context.Context) ([]apitypes.CodeRepository, error)
-	Symbols(ctx context.Context, name string, limit int) ([]apitypes.SymbolPlace, error)
-	Read(ctx context.Context, at codeindex.FilePlace) (apitypes.CodeFile, error)
+	Symbols(ctx context.Context, name, branch string, limit int) ([]apitypes.SymbolPlace, error)
+	Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error)
 	// Complete reports whether all files of an origin are indexed.
 	Complete(ctx context.Context, id string) (bool, error)
 	// Received, Append and Commit take a segment in parts; see coordinator/codeindex.

@@ -141,7 +141,7 @@ func (s *server) codeRoutes() []route {
 			page(maxPage, byRepo, param{name: "skipped", kind: flagParam, doc: "only files that are not indexed"})...),
 		on("GET", "/report", "Show the largest functions, the most complex files and the languages of a repository.", s.codeReport, byRepo, limit(20, maxReport)),
 
-		on("GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", doc: "part of a name"}, limit(100, maxPage)),
+		on("GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", doc: "part of a name"}, param{name: "branch", doc: "branch; all by default"}, limit(100, maxPage)),
 		on("GET", "/repositories", "List the indexed repositories by name.", s.listRepositories, page(maxPage)...),
 		on("GET", "/file", "Read lines of an indexed file.", s.readCode, byRepo, param{name: "path", doc: "of the file"}, param{name: "ref", doc: "branch; any by default"},
 			param{name: "oid", doc: "hash of the content, in place of repo, path and ref"}, param{name: "from", kind: numberParam, max: maxLines, doc: "number of the first line"}, limit(1000, maxLines)),

@@ -116,7 +116,7 @@ func (s *server) listSymbols(ctx context.Context, q *request) (apitypes.Page[api
 	if err != nil {
 		return apitypes.Page[apitypes.SymbolPlace]{Items: []apitypes.SymbolPlace{}}, err
 	}
-	all, err := x.Symbols(ctx, q.text("name"), q.number("limit"))
+	all, err := x.Symbols(ctx, q.text("name"), q.text("branch"), q.number("limit"))
 	return apitypes.Page[apitypes.SymbolPlace]{Items: all, Total: len(all)}, err
 }
 
@@ -125,7 +125,7 @@ func (s *server) readCode(ctx context.Context, q *request) (apitypes.CodeFile, e
 	if err != nil {
 		return apitypes.CodeFile{}, err
 	}
-	return x.Read(ctx, codeindex.FilePlace{
-		Repo: q.text("repo"), Path: q.text("path"), Ref: q.text("ref"), OID: codesearch.OID(q.text("oid")), From: q.number("from"), Lines: q.number("limit"),
+	return x.Read(ctx, apitypes.FilePlace{
+		Repo: q.text("repo"), Path: q.text("path"), Ref: q.text("ref"), OID: q.text("oid"), From: q.number("from"), Lines: q.number("limit"),
 	})
 }

@@ -276,11 +276,11 @@ func TestRepositoriesSymbolsAndFilesOverTheAPI(t *testing.T) {
 	repos, err := c.Repositories(t.Context(), -1)
 	require.NoError(t, err)
 	require.Equal(t, []apitypes.CodeRepository{{Repo: "example.org/team/r", ID: "r", Refs: []apitypes.GenerationRef{{Name: "main", Commit: "c"}}, Files: 3}}, repos.Items)
-	file, err := c.ReadFile(t.Context(), "team/r", "a.go", 2, 2)
+	file, err := c.ReadFile(t.Context(), apitypes.FilePlace{Repo: "team/r", Path: "a.go", From: 2, Lines: 2})
 	require.NoError(t, err)
 	require.Equal(t, apitypes.CodeFile{Repo: "example.org/team/r", Path: "a.go", OID: string(code.OID), Commit: "c", Lang: "Go", From: 2, Total: 4, Lines: []string{"", "func (s *S) Find() {}"}}, file)
 	for _, path := range []string{"absent", "../a.go", "link"} {
-		_, err = c.ReadFile(t.Context(), "r", path, 0, 10)
+		_, err = c.ReadFile(t.Context(), apitypes.FilePlace{Repo: "r", Path: path, Lines: 10})
 		require.ErrorIs(t, err, fault.ErrNotFound, path)
 	}
 	var symbols apitypes.Page[apitypes.SymbolPlace]
@@ -309,8 +309,8 @@ func TestAnUnusableIndexSaysWhyAndForgetsRemovedOriginsLater(t *testing.T) {
 	damaged, err := codeindex.New(filepath.Join(dir, "uploads"), codeindex.Unusable(reason), o)
 	require.NoError(t, err)
 	_, missing := damaged.Missing(t.Context(), nil)
-	_, found := damaged.Symbols(t.Context(), "x", 1)
-	_, read := damaged.Read(t.Context(), codeindex.FilePlace{OID: b.OID})
+	_, found := damaged.Symbols(t.Context(), "x", "", 1)
+	_, read := damaged.Read(t.Context(), apitypes.FilePlace{OID: string(b.OID)})
 	_, listed := damaged.ListFiles(t.Context(), codeindex.FileQuery{})
 	_, known := damaged.Complete(t.Context(), "r")
 	_, put := damaged.Put(t.Context(), "b", []codesearch.Blob{b})

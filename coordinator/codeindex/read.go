@@ -25,40 +25,30 @@ func (x *Index) Repositories(ctx context.Context) ([]apitypes.CodeRepository, er
 	return all, err
 }
 
-// Symbols lists at most limit definitions with this in their names.
-func (x *Index) Symbols(ctx context.Context, name string, limit int) ([]apitypes.SymbolPlace, error) {
+// Symbols lists at most limit definitions with this in their names, in a branch unless that
+// is empty.
+func (x *Index) Symbols(ctx context.Context, name, branch string, limit int) ([]apitypes.SymbolPlace, error) {
 	found := []apitypes.SymbolPlace{}
 	if name == "" {
 		return found, fmt.Errorf("name: %w: want a part of the name of a definition", fault.ErrInvalid)
 	}
-	q, err := codesearch.Parse(codesearch.SymbolQuery(name))
+	q, err := codesearch.Parse(codesearch.SymbolQuery(name, branch))
 	if err != nil {
 		return found, fmt.Errorf("name %.100q: %w", name, err)
 	}
 	_, err = x.Search(ctx, q, codesearch.Options{Limit: limit}, func(m codesearch.Match) bool {
 		if c := MatchOf(m); c.Symbol != nil {
-			found = append(found, apitypes.SymbolPlace{CodeSymbol: *c.Symbol, Repo: c.Repo, Path: c.Path})
+			found = append(found, apitypes.SymbolPlace{CodeSymbol: *c.Symbol, Repo: c.Repo, Path: c.Path, Branch: c.Branch})
 		}
 		return true
 	})
 	return found, err
 }
 
-// A FilePlace names a file: by repository and path in the first of its branches, or in
-// Ref, or by the hash of its content, which does not change with the repository.
-type FilePlace struct {
-	Repo string // id, name or the end of the name
-	Path string
-	Ref  string         // empty: any branch
-	OID  codesearch.OID // empty: the content that the branch has now
-
-	From, Lines int // lines that are read: from 1
-}
-
 // Read returns lines of an indexed file. The error is fault.ErrNotFound for a file that is
 // not indexed.
-func (x *Index) Read(ctx context.Context, at FilePlace) (apitypes.CodeFile, error) {
-	f := apitypes.CodeFile{Repo: at.Repo, Path: at.Path, OID: string(at.OID)}
+func (x *Index) Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error) {
+	f := apitypes.CodeFile{Repo: at.Repo, Path: at.Path, OID: at.OID}
 	if at.OID == "" {
 		found, err := x.find(ctx, at)
 		if err != nil {
@@ -81,7 +71,7 @@ func (x *Index) Read(ctx context.Context, at FilePlace) (apitypes.CodeFile, erro
 }
 
 // find returns the file of a repository at a path.
-func (x *Index) find(ctx context.Context, at FilePlace) (found codesearch.FileInfo, err error) {
+func (x *Index) find(ctx context.Context, at apitypes.FilePlace) (found codesearch.FileInfo, err error) {
 	ok := false
 	err = x.Files(ctx, wanted(at.Repo), func(f codesearch.FileInfo, _ func() []codesearch.FunctionReport) bool {
 		if ok = f.Path == at.Path && (at.Ref == "" || slices.Contains(f.Refs, at.Ref)); ok {
@@ -90,7 +80,11 @@ func (x *Index) find(ctx context.Context, at FilePlace) (found codesearch.FileIn
 		return !ok
 	})
 	if err == nil && !ok {
-		err = fmt.Errorf("file %.200q of %.200q is not indexed: %w", at.Path, at.Repo, fault.ErrNotFound)
+		branch := ""
+		if at.Ref != "" {
+			branch = fmt.Sprintf(" in branch %.200q", at.Ref)
+		}
+		err = fmt.Errorf("file %.200q of %.200q is not indexed%s: %w", at.Path, at.Repo, branch, fault.ErrNotFound)
 	}
 	return found, err
 }

@@ -21,7 +21,7 @@ import (
 type Code interface {
 	Search(ctx context.Context, q codesearch.Query, o codesearch.Options, visit func(codesearch.Match) bool) (codesearch.Stats, error)
 	Repositories(ctx context.Context) ([]apitypes.CodeRepository, error)
-	Read(ctx context.Context, at codeindex.FilePlace) (apitypes.CodeFile, error)
+	Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error)
 }
 
 // Limits of the pages of code search.
@@ -156,7 +156,7 @@ func partsOf(m apitypes.CodeMatch) (parts []codePart) {
 func (p *Page) showCode(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, _ := strconv.Atoi(q.Get("from")) // otherwise the first line
-	at := codeindex.FilePlace{Repo: q.Get("repo"), Path: q.Get("path"), OID: codesearch.OID(q.Get("oid")), From: from, Lines: codeLines}
+	at := apitypes.FilePlace{Repo: q.Get("repo"), Path: q.Get("path"), OID: q.Get("oid"), From: from, Lines: codeLines}
 	f, err := p.Code.Read(r.Context(), at)
 	c := codePage{Title: at.Path + " – Code search"}
 	if err == nil {

@@ -69,6 +69,23 @@ func TestTheTTLOfAFeedIsReadFromItsHead(t *testing.T) {
 	}
 }
 
+func TestAManifestSelectsBranches(t *testing.T) {
+	t.Parallel()
+	entries, err := parseManifest([]byte("- uri: https://example.org/a.git\n  kind: git\n  branches: main, release-*\n- uri: https://example.org/b\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"main", "release-*"}, entries[0].branches)
+	require.Nil(t, entries[1].branches)
+	o, err := entries[0].origin(t.TempDir())
+	require.NoError(t, err)
+	require.Equal(t, []string{"main", "release-*"}, o.Branches)
+	for _, bad := range []string{"-rf", "'['", "main,", "a b", "''"} {
+		_, err := parseManifest([]byte("- uri: https://example.org/a\n  branches: " + bad + "\n"))
+		require.ErrorContains(t, err, "want at most 64 names, patterns", bad)
+	}
+	_, err = entry{uri: t.TempDir(), kind: models.Folder, branches: []string{"main"}}.origin(t.TempDir())
+	require.ErrorContains(t, err, "want a repository or a lister")
+}
+
 func TestAManifestFixesIntervals(t *testing.T) {
 	t.Parallel()
 	entries, err := parseManifest([]byte("- uri: https://example.org/a\n  every: 24h\n- uri: https://example.org/b\n"))

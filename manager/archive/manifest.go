@@ -21,6 +21,8 @@ import (
 //   - path: clips
 //     priority: 5
 //     every: 24h
+//   - uri: https://example.org/code.git
+//     branches: main, release-*
 //
 // Paths are relative to the file's folder. A missing kind is detected. Other manifests
 // are not followed.
@@ -64,6 +66,7 @@ type entry struct {
 	uri      string            // a URL, or a path
 	priority int64
 	every    *models.Seconds
+	branches []string // that are indexed of a repository
 }
 
 // origin detects the origin of an entry; dir is the folder of the manifest.
@@ -77,7 +80,10 @@ func (e entry) origin(dir string) (models.Origin, error) {
 		return models.Origin{}, fmt.Errorf("%s: %w", uri, err)
 	}
 	o := found[0]
-	o.Priority, o.Every = e.priority, e.every
+	o.Priority, o.Every, o.Branches = e.priority, e.every, e.branches
+	if len(o.Branches) > 0 && !o.Kind.HasBranches() {
+		return models.Origin{}, fmt.Errorf("branches of %s of kind %s: %w: want a repository or a lister", uri, o.Kind, fault.ErrInvalid)
+	}
 	return o, nil
 }
 
@@ -91,7 +97,7 @@ func parseManifest(content []byte) ([]entry, error) {
 		return nil, fmt.Errorf("it lists no origins: %w", fault.ErrInvalid)
 	}
 	if top.Kind != yaml.SequenceNode {
-		return nil, invalidAt(top, "want a list of origins, each with kind, uri or path, priority and every")
+		return nil, invalidAt(top, "want a list of origins, each with kind, uri or path, priority, every and branches")
 	}
 	var entries []entry
 	for _, node := range top.Content {
@@ -107,7 +113,7 @@ func parseManifest(content []byte) ([]entry, error) {
 // parseEntry parses one entry, which must have either uri or path.
 func parseEntry(node *yaml.Node) (entry, error) {
 	e := entry{line: node.Line}
-	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every"}, func(key string, value *yaml.Node) error {
+	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every", "branches"}, func(key string, value *yaml.Node) error {
 		switch key {
 		case "kind":
 			e.kind = models.OriginKind(value.Value)
@@ -137,6 +143,13 @@ func parseEntry(node *yaml.Node) (entry, error) {
 				return invalidAt(value, "every %q: %s", sanitize(value.Value), models.EveryRule)
 			}
 			e.every = &every
+		case "branches":
+			for name := range strings.SplitSeq(value.Value, ",") {
+				e.branches = append(e.branches, strings.TrimSpace(name))
+			}
+			if !models.ValidBranches(e.branches) {
+				return invalidAt(value, "branches %q: %s, separated by commas", sanitize(value.Value), models.BranchRule)
+			}
 		}
 		return nil
 	})

@@ -87,8 +87,8 @@ func (c *Client) Repositories(ctx context.Context, most int) (apitypes.Page[apit
 }
 
 // ReadFile returns lines of an indexed file, at most n from the line with the number from.
-func (c *Client) ReadFile(ctx context.Context, repo, path string, from, n int) (f apitypes.CodeFile, err error) {
-	q := url.Values{"repo": {repo}, "path": {path}, "from": {strconv.Itoa(from)}, "limit": {strconv.Itoa(n)}}
+func (c *Client) ReadFile(ctx context.Context, at apitypes.FilePlace) (f apitypes.CodeFile, err error) {
+	q := url.Values{"repo": {at.Repo}, "path": {at.Path}, "ref": {at.Ref}, "from": {strconv.Itoa(at.From)}, "limit": {strconv.Itoa(at.Lines)}}
 	_, err = c.Do(ctx, Call{Method: "GET", Path: "file", Query: q, Answer: &f, Repeat: true})
 	return f, err
 }

@@ -48,8 +48,9 @@ type CodeSymbol struct {
 // SymbolPlace is a definition and where it is.
 type SymbolPlace struct {
 	CodeSymbol
-	Repo string `json:"repo" doc:"name"`
-	Path string `json:"path"`
+	Repo   string `json:"repo" doc:"name"`
+	Path   string `json:"path"`
+	Branch string `json:"branch,omitempty" doc:"the first branch, if the repository has indexed branches in which the file has not this content"`
 }
 
 // CodeRepository is an indexed repository.
@@ -59,6 +60,17 @@ type CodeRepository struct {
 	Refs  []GenerationRef `json:"refs" doc:"indexed branches"`
 	Files int             `json:"files"`
 	Lost  int             `json:"lost,omitempty" doc:"files that were lost with a damaged part of the index; the next visit indexes them again"`
+}
+
+// FilePlace names lines of an indexed file: by repository and path, or by the hash of its
+// content, which does not change with the repository.
+type FilePlace struct {
+	Repo string // id, name or the end of the name
+	Path string
+	Ref  string // branch; empty: any
+	OID  string // empty: the content that the branch has now
+
+	From, Lines int // lines that are read: from 1
 }
 
 // CodeFile is lines of an indexed file.

@@ -2,6 +2,7 @@ package codesearch
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -187,7 +188,12 @@ func (p *parser) node(w word) (Expr, error) {
 }
 
 // SymbolQuery returns the text of the query that finds the definitions with this in their
-// names.
-func SymbolQuery(name string) string {
-	return `case:auto sym:"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+// names, in a branch unless that is empty.
+func SymbolQuery(name, branch string) string {
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace
+	query := `case:auto sym:"` + quote(name) + `"`
+	if branch != "" {
+		query += ` branch:"` + quote("^"+regexp.QuoteMeta(branch)+"$") + `"`
+	}
+	return query
 }
