@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// fewLandmarks is the number of landmarks below which a clip is plain. Pure tones, thumps
+	// FewLandmarks is the number of landmarks below which a clip is plain. Pure tones, thumps
 	// and some clips of a third of a second have fewer.
-	fewLandmarks = 15
+	FewLandmarks = 15
 	// tonalBins: a clip is plain if its loudest tonalBins of 2,048 bins hold tonalShare of the
 	// energy, as those of a bell or a gong do. The landmarks of such a clip lie in the
 	// remaining energy, so any other sound masks them; and its tones correlate at any shift,
@@ -25,7 +25,7 @@ const (
 // isPlain reports whether a search must use plain correlation for a clip with that many
 // landmarks.
 func isPlain(samples []float32, landmarks int) bool {
-	if landmarks < fewLandmarks {
+	if landmarks < FewLandmarks {
 		return true
 	}
 	fft := spectrum.NewFFT(tonalWindow)

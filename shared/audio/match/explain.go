@@ -29,6 +29,7 @@ type Explanation struct {
 	Found          bool
 	Reasons        []string // one line for each step of the search, for people
 	plain          bool
+	tonal          bool // a plain clip has enough landmarks, but is made of a few tones
 	plainThreshold float64
 	Sound          []float32 // the part of the episode around the place
 	From           int       // sample of the episode at which Sound begins
@@ -76,6 +77,7 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	}
 	v := x.Variants()[e.Hit.Variant]
 	e.Speed, e.Landmarks, e.Least = 1+float64(v.Speed)/1000, v.Postings, int(math.Ceil(vote.Least(v)))
+	e.tonal = x.Variants()[x.Own(0)].Postings >= index.FewLandmarks
 	if e.plain = x.Plain(0); e.plain {
 		e.plainThreshold = plainThreshold(x, 0, m.core.search.options)
 		if err := e.correlate(x, at); err != nil {
@@ -140,61 +142,4 @@ func (a Attempt) better(than Attempt) bool {
 		return a.Outcome == Found
 	}
 	return float64(a.Hit.Votes)/20+a.Result.Z > float64(than.Hit.Votes)/20+than.Result.Z
-}
-
-// reason fills in the steps, up to the one that decided.
-func (e *Explanation) reason() {
-	say := func(format string, args ...any) { e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...)) }
-	defer func() {
-		if e.Found {
-			say("so it is found")
-		} else {
-			say("so it is not found")
-		}
-	}()
-	say("at %.0f %% of speed the clip has %d landmarks", 100*e.Speed, e.Landmarks)
-	if e.plain {
-		say("they are few, or it is made of a few tones: it is also looked for by plain correlation, at its own speed")
-		say("the best correlation within a second is %.3f; %.3f is the threshold", e.Exact, e.plainThreshold)
-		if e.Found || e.Outcome == FewVotes {
-			return
-		}
-	}
-	say("%d of them are heard at one place, in %.0f %% of its eighths; %d make a candidate", e.Hit.Votes, 100*e.Hit.Spread, e.Least)
-	switch e.Outcome {
-	case FewVotes:
-		if e.Hit.Votes >= e.Least {
-			say("but about as many agree in the half minute around it by chance")
-		}
-		say("too few landmarks agree: the place is not looked at")
-		return
-	case Crowded:
-		say("too many places within half a minute have more: it is not looked at")
-		return
-	case Beside:
-		say("a better place is within a tenth of a second")
-		return
-	}
-	if e.Hit.Pace != 0 && straight(e.Hit) {
-		say("they agree at a speed that differs by %.1f %%", float64(e.Hit.Pace)/10)
-	} else if e.Hit.Pace != 0 {
-		say("they agree at a tempo that differs by %.1f %%: tempo or pitch was changed", float64(e.Hit.Pace)/10)
-	}
-	if e.Outcome == NotVerified {
-		say("the three loudest blocks of its thirds correlate to %.1f standard deviations together, and none stands out alone: what is played there is something else", e.Result.Z)
-		return
-	}
-	say("the waveform's peak is %.1f standard deviations high; with the landmarks that is a score of %.3f, and %.3f is the threshold",
-		e.Result.Z, e.Score, e.Threshold)
-	if e.Outcome == Weak {
-		say("the score is too low")
-		return
-	}
-	say("%.0f %% of its %d blocks match on their own", 100*e.Result.Coverage, len(e.Result.Blocks))
-	switch e.Outcome {
-	case LittleOfIt:
-		say("that is too little of the clip: %.0f %% are needed, or %.0f %% if one part of at least a second is sure by itself", 100*mostly, 100*e.minCoverage)
-	case Repeat:
-		say("another place of the clip explains it, because the clip repeats itself")
-	}
 }
