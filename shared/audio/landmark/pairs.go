@@ -1,9 +1,11 @@
 package landmark
 
 const (
-	fanOut    = 6 // maximum number of pairs of a peak
-	minFrames = 2 // minimum distance of the two peaks
-	maxBins   = 31
+	// fanOut is the maximum number of pairs of a peak. The index and the votes grow with it, and the
+	// chance that a pair survives another sound too: with 50 peaks a second, 6 give 230 landmarks.
+	fanOut    = 6
+	minFrames = 2  // minimum distance of the two peaks: one frame later is mostly the same tone
+	maxBins   = 31 // with its sign 6 bits, as many as MaxFrames; the first bin has the other 8
 	// MaxFrames is the longest distance between the two peaks: 0.5 s.
 	MaxFrames = 63
 	// HashBits is the size of a hash in bits.

@@ -8,10 +8,12 @@ import (
 	"leasehold/shared/audio/verify"
 )
 
-// maxCluster bounds the places that overlap in a chain and are held for each other.
+// maxCluster bounds the places that overlap in a chain and are held for each other, because they are
+// compared in pairs: a clip of a second that is played without a pause has so many in four minutes.
 const maxCluster = 256
 
-// repeatScore is the score of a clip against itself, shifted, from which on it repeats itself.
+// repeatScore is the score of a clip against itself, shifted, from which on it repeats itself:
+// that of a deviation of 5, which chance reaches (verify.Score).
 const repeatScore = .5
 
 // deduper chooses, among the places of a clip that overlap, those that others do not explain. It
@@ -92,10 +94,10 @@ func (s *deduper) explains(chosen, p place) bool {
 	if abs(shift) >= chosen.length {
 		return false
 	}
-	if abs(shift) <= chosen.length/4 {
+	if abs(shift) <= chosen.length/4 { // a clip is not played again before a quarter of it has ended
 		return true
 	}
-	over := max(RateHz/3, chosen.length/8)
+	over := max(RateHz/3, chosen.length/8) // a block and a third, and as much as verify calls a cut
 	if p.last > chosen.begin+chosen.length+over || p.first < chosen.begin-over {
 		return false
 	}

@@ -30,7 +30,8 @@ const (
 	minPart  = RateHz/verify.BlockSamples + 1
 	runShare = 0.75
 	// A place's landmarks count only if they are at least minDensity of its variant's landmarks
-	// and lie in at least minSpread of its eighths.
+	// and lie in at least minSpread of its eighths: five, so more than a half that is shared. Other
+	// values of all these constants: docs/benchmarks.md, Constants of the search.
 	minDensity = 0.15
 	minSpread  = 0.6
 	// allDense is a share of landmarks that only the clip itself has, or the same

@@ -13,7 +13,8 @@ import (
 
 const (
 	// perClip is how many candidates of one clip are verified in a stretch, the best first, in
-	// addition to twice as many as could be played in it one after the other.
+	// addition to twice as many as could be played in it one after the other. It bounds the cost of
+	// a clip that agrees everywhere; 3 and 12 find the same (docs/benchmarks.md, Constants of the search).
 	perClip = 6
 )
 
@@ -140,7 +141,7 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 			continue
 		}
 		begin := int(h.Begin * spectrum.Hop)
-		same := RateHz/10 + length*3/100
+		same := RateHz/10 + length*3/100 // a block is looked for within 128 ms; the fastest variant ends 3 % early
 		if slices.ContainsFunc(places, func(p place) bool { return abs(p.begin-begin) < same }) {
 			s.note(h, verify.Result{}, Beside)
 			continue

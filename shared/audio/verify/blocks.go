@@ -24,7 +24,8 @@ const (
 	blockBytes = 8 * (highBin - lowBin)
 )
 
-// maxBlocks is how many blocks of a clip are compared at most; in a longer clip they are spread
+// maxBlocks is how many blocks of a clip are compared at most, because each costs two transforms of
+// 4,096 samples, and drift compares them in pairs: those of a clip of 6 s. In a longer clip they are spread
 // over it.
 const maxBlocks = 24
 

@@ -13,15 +13,15 @@ const (
 	// beside is how many samples on either side of a peak belong to it: 3 ms, the width of
 	// the correlation of telephone sound.
 	beside = 24
-	// nearby is how many samples a block may lie off the line.
+	// nearby is how many samples a block may lie off the line: 0.25 ms, the width of a peak of sound
+	// up to 3,700 Hz (docs/benchmarks.md, Constants of the search, has 1 and 4).
 	nearby = 2
 	// maxDrift is the largest error of speed that is followed: half the distance between two
 	// variants, and a fifth of that.
 	maxDrift = .006
 	// strongZ is the deviation that a block must reach for its peak to count for the drift: the
 	// largest of 2,049 values of noise is below it 99 times of 100.
-	strongZ   = 4.5
-	maxStrong = 40
+	strongZ = 4.5
 )
 
 // curve is the correlation of a block with the episode by lag, in standard deviations.
@@ -182,7 +182,7 @@ func (v *Verifier) drift() float64 {
 	return max(-maxDrift, min(product/square, maxDrift))
 }
 
-// strong returns the curves that count for the drift: maxStrong at most, spread over the clip.
+// strong returns the curves that count for the drift.
 func (v *Verifier) strong() []*curve {
 	var all []*curve
 	for i := range v.curves {
@@ -190,14 +190,7 @@ func (v *Verifier) strong() []*curve {
 			all = append(all, c)
 		}
 	}
-	if len(all) <= maxStrong {
-		return all
-	}
-	some := make([]*curve, maxStrong)
-	for i := range some {
-		some[i] = all[i*len(all)/maxStrong]
-	}
-	return some
+	return all
 }
 
 // agree returns the curves whose peak lies on the line through a's, with its polarity.

@@ -9,18 +9,22 @@ import (
 )
 
 const (
-	cell = 32 // frames
+	// cell is the width of a cell in frames: 256 ms. A clip of 15 s at a speed half way
+	// between two variants drifts by 75 ms, so that two neighbouring cells hold all its votes.
+	cell = 32
 	// Stretch is how many frames the Counter takes between two decisions: 32.8 s.
 	Stretch = 4096
 	cells   = Stretch / cell
 	// few votes make a candidate of a variant with next to no landmarks. A variant with many
 	// landmarks needs two more, and one more for each perVote, because chance grows with them.
+	// docs/benchmarks.md (Constants of the search) has what other values of these, and of
+	// deviations, find.
 	few     = 3
 	many    = 300
 	perVote = 800
 	// deviations is how many standard deviations above the variant's own mean a candidate needs.
 	deviations = 6
-	full       = 127
+	full       = 127 // the most that crowded can compare eight at a time
 )
 
 // Least is how many votes a variant needs at a place, of two cells or of one small one.

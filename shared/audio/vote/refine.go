@@ -10,10 +10,12 @@ import (
 )
 
 const (
-	// together is the width of the small cell, in frames.
+	// together is the width of the small cell, in frames: 40 ms. A landmark lies within a frame of
+	// its place, and the pace is off by half a step, which is 2 frames (fineStep). 4 and 7 find as
+	// much (docs/benchmarks.md, Constants of the search).
 	together = 5
 	// maxPace is the largest difference of pace, in thousandths: changes of tempo or pitch
-	// alone.
+	// alone. It is the range of the benchmark; each percent more takes two more tries a candidate.
 	maxPace = 40
 	// MaxFine is the largest difference of pace between an episode and the variant that is
 	// nearest to its speed: half the distance of two variants, and a fifth of that. A waveform
@@ -85,7 +87,8 @@ func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 			}
 		}
 		for _, pace := range paces(v.Speed) {
-			// A pace that far off explains more by chance: it must explain much more.
+			// A pace that far off explains more by chance, because the best of eight is taken: it
+			// must explain a quarter more, and three, which is the deviation of ten votes.
 			least := best.Votes + best.Votes/4 + 3
 			if h := r.agree(c, v, pace, marks, least); h.Votes >= least {
 				best = h
