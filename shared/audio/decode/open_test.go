@@ -253,7 +253,7 @@ func TestAStreamIsDecodedAsAFileIs(t *testing.T) {
 func TestWhatComesBeforeABreakIsGiven(t *testing.T) {
 	t.Parallel()
 	sound := make([]byte, 16000)
-	for name, length := range map[string]int64{"declared": 32000, "unknown": 0xffffffff} {
+	for name, length := range map[string]int64{"declared": 32000, "ffmpeg": 0xffffffff, "sox": 0x7ffff000, "arecord": 0x80000000} {
 		w := plain(sound)
 		w.length = length
 		path := filepath.Join(t.TempDir(), "a.wav")

@@ -16,8 +16,6 @@ const (
 	wavPCM        = 1
 	wavFloat      = 3
 	wavExtensible = 0xfffe
-
-	lengthUnknown = 0xffffffff // written by programs that cannot seek back
 )
 
 // wavFormat is the layout of samples that a WAV or an AIFF declares, checked.
@@ -54,7 +52,7 @@ func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
 	}
 	frame := int64(w.frameSize())
 	switch {
-	case length == lengthUnknown:
+	case lengthUnknown(length, frame):
 		length = -1
 	case length%frame != 0:
 		return nil, corrupt("%d bytes of sound are not a whole number of frames of %d bytes", length, frame)
@@ -63,6 +61,14 @@ func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
 	}
 	w.left, w.total = length, length
 	return w, nil
+}
+
+// lengthUnknown reports whether a length was written by a program that cannot seek back to fill it in,
+// because it writes to a pipe: the largest number (ffmpeg), 2 GiB (arecord), or as many frames as 2 GiB
+// without 4 KiB holds (sox).
+func lengthUnknown(length, frame int64) bool {
+	const most, sox = 1<<32 - 1, 1<<31 - 4096
+	return length == most || length == 1<<31 || length == sox/frame*frame
 }
 
 // readHeader reads up to the first byte of sound, and returns how many bytes of sound are

@@ -79,7 +79,7 @@ func (e *Explanation) explainLandmarks() {
 		e.say("the three loudest blocks of its thirds stand out by %.1f standard deviations together, as chance does, and none alone: something else is played", e.Result.Z)
 		return
 	}
-	e.say("its waveform stands out by %.1f standard deviations, of which chance reaches 5; with the landmarks that is a score of %.3f, and %.3f is needed",
+	e.say("its waveform stands out by %.1f standard deviations (chance reaches 5); with the landmarks that is a score of %.3f, and %.3f is needed",
 		e.Result.Z, e.Score, e.Threshold)
 	if e.Outcome == Weak {
 		e.say("the score is too low: something louder masks it, a small part of it is played, or a similar sound")
