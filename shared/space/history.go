@@ -25,14 +25,16 @@ const MaxHistoryKey = 256
 // History reads the history, as far as it is durable. It reads the disk and blocks until
 // that is done.
 type History interface {
-	// LatestHistory returns the latest record with a key, and reports whether there is one.
+	// LatestHistory returns the latest record with a key, and reports whether there is one;
+	// one that was removed is none.
 	LatestHistory(ctx context.Context, key string) (HistoryRecord, bool, error)
-	// HistoryBefore calls visit with the records before a position, or with all if it is 0,
-	// the latest first, until visit returns false.
+	// HistoryBefore calls visit with the records whose Seq is lower than seq, or with all if
+	// seq is 0, the latest first, until visit returns false. visit may keep the record.
 	HistoryBefore(ctx context.Context, seq int64, visit func(HistoryRecord) bool) error
 }
 
-// HistoryLimits bound the history. What exceeds one of them is removed, the oldest first.
+// HistoryLimits bound the history. What exceeds one of them is removed, the oldest first. Each
+// of them counts: 0 allows no record.
 type HistoryLimits struct {
 	Age    time.Duration // of engine time, which stands still while the process does not run
 	Number int64         // records

@@ -47,7 +47,8 @@ type Options struct {
 	Volatile bool // never journalled: empty after a restart
 }
 
-// Normalize fills in defaults, and refuses invalid values with fault.ErrInvalid.
+// Normalize returns o with the defaults filled in. Invalid values are fault.ErrInvalid; the
+// options that come with an error must not be used.
 func (o Options) Normalize() (Options, error) {
 	o.Kind, o.Overflow, o.Capacity = cmp.Or(o.Kind, Sequential), cmp.Or(o.Overflow, Block), cmp.Or(o.Capacity, DefaultCapacity)
 	switch {

@@ -65,12 +65,14 @@ func Join(sets ...Procedures) Procedures {
 }
 
 // Tx is what a procedure reads and writes. Spaces are named; tuples in them are found
-// by template, and then identified by their Ref.
+// by template, and then identified by their Ref. A ref whose tuple is gone, and a space that
+// does not exist, is fault.ErrNotFound to the methods that return an error; an invalid tuple,
+// and a negative TTL, is fault.ErrInvalid.
 type Tx interface {
 	// Exists reports whether there is a space; the other methods find nothing in one that
 	// does not exist.
 	Exists(space string) bool
-	// Find returns the tuple that a get would take, of those that keep accepts, and
+	// Find returns the tuple that a get would take, of the visible ones that keep accepts, and
 	// reports whether there is one; a nil keep accepts all.
 	Find(space string, p tuple.Template, keep func(Entry) bool) (Entry, bool)
 	// Scan returns all visible matches, in the order of the kind.
@@ -105,10 +107,10 @@ type Tx interface {
 	// Hold hides a tuple but keeps its place. Holding a tuple that is held already
 	// replaces its hold.
 	Hold(ref int64, o HoldOptions) error
-	// Done removes a held tuple for good.
+	// Done removes a held tuple for good. One that is not held is fault.ErrConflict.
 	Done(ref int64) error
 	// Back makes a held tuple visible: at its old place, or at a new one. If its
-	// TTL has passed meanwhile, the TTL ends now.
+	// TTL has passed meanwhile, the TTL ends now. One that is not held is fault.ErrConflict.
 	Back(ref int64, at Placement) error
 
 	// Now is the wall clock, for display, and to convert a time that a user gave to a
@@ -140,7 +142,8 @@ type Tx interface {
 	// Tell sends a message to a session, if it is alive. The message must be a valid
 	// tuple.
 	Tell(session string, message tuple.Tuple)
-	// Call runs another procedure within this transaction.
+	// Call runs another procedure within this transaction. If that fails, only what it did is
+	// undone, and the calling procedure may go on.
 	Call(procedure string, args tuple.Tuple) (tuple.Tuple, error)
 	// Wait returns the error with which a procedure that found nothing returns, and
 	// records what it waits for. A space that does not exist is fault.ErrNotFound.
@@ -156,7 +159,8 @@ type Surveyor interface {
 	Survey(space string, held bool, keep func(Entry) bool) []Entry
 }
 
-// Entry is a tuple in its space, as a procedure sees it.
+// Entry is a tuple in its space, as a procedure sees it. Tuple and Attributes are shared with
+// the space, so they must not be changed.
 type Entry struct {
 	Ref   int64
 	Space string
@@ -165,7 +169,7 @@ type Entry struct {
 	// without a session.
 	Held   bool
 	Holder string
-	// Attributes are those of the last Put or Amend; shared, so they must not be changed.
+	// Attributes are those of the last Put or Amend.
 	Attributes
 	// Position is its position in the order of the kind.
 	Position Position
@@ -210,14 +214,14 @@ func (a Attributes) Check() error {
 // IsZero reports whether a has no attribute.
 func (a Attributes) IsZero() bool { return a.Fields == "" && len(a.Labels) == 0 && a.Turn == 0 }
 
-// Walk selects tuples of a space: those with a label, visible and held, or else the visible
-// ones, or with Held the held ones, that match a template.
+// Walk selects tuples of a space: those with Label, visible and held. If Label is empty, it
+// selects those that match Template: the held ones if Held is set, else the visible ones.
 type Walk struct {
 	Space    string
 	Label    string
-	Template tuple.Template
-	Held     bool
-	After    Position // only those behind it; the zero Position selects all
+	Template tuple.Template // not used with a Label
+	Held     bool           // not used with a Label
+	After    Position       // only those behind it; the zero Position selects all
 }
 
 // Position is a place in the order of a space's kind. The zero Position is before all.
@@ -262,7 +266,7 @@ const (
 // whether the get may wait.
 func TakeArgs(p tuple.Template, waits bool) tuple.Tuple { return tuple.New(p.Append(nil), waits) }
 
-// ParseTake decodes what TakeArgs encoded; else it is fault.ErrInvalid.
+// ParseTake decodes what TakeArgs encoded; anything else is fault.ErrInvalid.
 func ParseTake(args tuple.Tuple) (p tuple.Template, waits bool, err error) {
 	if !tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyBool).Matches(args) {
 		return nil, false, fmt.Errorf("the arguments of a get: %w: want a template", fault.ErrInvalid)
@@ -287,7 +291,7 @@ func (x Expired) Args() tuple.Tuple {
 	return tuple.New(x.Ref, string(x.Cause), x.Holder)
 }
 
-// ParseExpired decodes the arguments of an expiry procedure.
+// ParseExpired decodes the arguments of an expiry procedure; others are fault.ErrInvalid.
 func ParseExpired(args tuple.Tuple) (Expired, error) {
 	if len(args) != 3 || args.Int64(0) == 0 {
 		return Expired{}, fmt.Errorf("expiry arguments %s: %w", args, fault.ErrInvalid)
@@ -297,7 +301,8 @@ func ParseExpired(args tuple.Tuple) (Expired, error) {
 
 // Expiring must be the first call of an expiry procedure: it returns the tuple that
 // expires, as it is now, and why. It is fault.ErrInvalid if a session calls the
-// procedure by its name, because only the engine ends a TTL or a hold.
+// procedure by its name, because only the engine ends a TTL or a hold, and
+// fault.ErrNotFound if the tuple is gone.
 func Expiring(tx Tx, args tuple.Tuple) (Entry, Expired, error) {
 	x, err := ParseExpired(args)
 	if err != nil {

@@ -74,25 +74,25 @@ func appendString[S ~string | ~[]byte](buf []byte, s S) []byte {
 	return append(binary.AppendUvarint(buf, uint64(len(s))), s...)
 }
 
-// Decode reads one tuple from the start of data and returns what follows it.
-// The error is ErrFormat, ErrType or ErrBounds. For any data, Decode allocates at most
-// in proportion to its length.
+// Decode reads one tuple from the start of data and returns what follows it. t shares no
+// memory with data. After an error, which is ErrFormat, ErrType or ErrBounds, both are nil.
+// For any data, Decode allocates at most in proportion to its length.
 func Decode(data []byte) (t Tuple, rest []byte, err error) {
-	fields, rest, err := decodeWhole(data, false)
+	fields, rest, err := decodeWhole(data, withoutFormals)
 	return fields, rest, err
 }
 
 // DecodeTemplate reads one template from the start of data, as Decode does.
 func DecodeTemplate(data []byte) (p Template, rest []byte, err error) {
-	fields, rest, err := decodeWhole(data, true)
+	fields, rest, err := decodeWhole(data, withFormals)
 	return fields, rest, err
 }
 
 // decodeWhole decodes one tuple or template. It checks MaxBytes at the end only, because
 // the fields cannot take more memory than in proportion to data.
-func decodeWhole(data []byte, template bool) ([]any, []byte, error) {
-	d := decoder{data: data, template: template}
-	fields := d.fields(1)
+func decodeWhole(data []byte, formals bool) (fields []any, rest []byte, err error) {
+	d := decoder{data: data, formals: formals}
+	fields = d.fields(outermost)
 	if d.err != nil {
 		return nil, nil, d.err
 	}
@@ -104,9 +104,9 @@ func decodeWhole(data []byte, template bool) ([]any, []byte, error) {
 
 // decoder reads from the front of data until the first error.
 type decoder struct {
-	data     []byte
-	template bool
-	err      error
+	data    []byte
+	formals bool // fields may be formals
+	err     error
 }
 
 // fail records the first error and drops the data, so that all further reads fail too.
@@ -117,7 +117,7 @@ func (d *decoder) fail(format string, args ...any) {
 	d.data = nil
 }
 
-// fields reads a tuple at a depth of nesting. The count of fields is checked against the
+// fields reads a tuple at a depth of nesting; its result counts only if err is nil. The count of fields is checked against the
 // bytes that are left before memory is taken for it.
 func (d *decoder) fields(depth int) []any {
 	if depth > MaxDepth {
@@ -177,16 +177,16 @@ func (d *decoder) field(depth int) any {
 
 // nested reads a tuple within a tuple, in which formals are not allowed.
 func (d *decoder) nested(depth int) []any {
-	outer := d.template
-	d.template = false
+	outer := d.formals
+	d.formals = withoutFormals
 	fields := d.fields(depth + 1)
-	d.template = outer
+	d.formals = outer
 	return fields
 }
 
 func (d *decoder) formal() any {
 	f := Formal{Type(d.bytes())}
-	if d.err == nil && (!d.template || !f.Type.valid()) {
+	if d.err == nil && (!d.formals || !f.Type.valid()) {
 		d.fail("%w: formal ?%s", ErrType, f.Type)
 	}
 	return f
@@ -212,6 +212,7 @@ func (d *decoder) uvarint() uint64 {
 	return n
 }
 
+// varint reads a signed integer from lowest to highest, both included.
 func (d *decoder) varint(lowest, highest int64) int64 {
 	n, size := binary.Varint(d.data)
 	if size <= 0 || n < lowest || n > highest {

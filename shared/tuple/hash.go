@@ -17,7 +17,7 @@ func (p Template) Hash(seed maphash.Seed) uint64 { return hash(seed, p, p.Shape(
 func hash(seed maphash.Seed, fields []any, s Shape) uint64 {
 	h := mix(maphash.String(seed, ""), uint64(len(fields))) // the hash of "" is the seed itself
 	for i, f := range fields {
-		if s&(1<<i) != 0 {
+		if s&(1<<i) != 0 { // i is below MaxArity, the bits of a Shape
 			h = mix(h, hashField(seed, f))
 		}
 	}

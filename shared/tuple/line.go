@@ -45,7 +45,7 @@ func lineField(f any) string {
 // lineString quotes s only if it would be read as something else.
 func lineString(s string) string {
 	if plain.MatchString(s) {
-		if f, err := parseWord(s, true); err == nil && f == any(s) {
+		if f, err := parseWord(s, withFormals); err == nil && f == any(s) {
 			return s
 		}
 	}

@@ -32,5 +32,5 @@ func (p Template) Shape() Shape {
 	return s
 }
 
-// Exactly returns the template that matches only tuples equal to t.
+// Exactly returns the template that matches only tuples equal to t. It shares t's fields.
 func (t Tuple) Exactly() Template { return Template(t) }

@@ -29,7 +29,7 @@ const RestWord = "..."
 func ParseTuple(words []string) (Tuple, error) {
 	t := make(Tuple, 0, len(words))
 	for _, w := range words {
-		f, err := parseWord(w, false)
+		f, err := parseWord(w, withoutFormals)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func ParseTemplate(words []string) (p Template, open bool, err error) {
 	}
 	p = make(Template, 0, len(words))
 	for _, w := range words {
-		f, err := parseWord(w, true)
+		f, err := parseWord(w, withFormals)
 		if err != nil {
 			return nil, false, err
 		}
@@ -67,7 +67,7 @@ func (p Template) Begins(t Tuple) bool {
 func Words(line string) ([]string, error) {
 	var words []string
 	for rest := strings.TrimLeft(line, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
-		n, err := wordLength(rest, 1)
+		n, err := wordLength(rest, outermost)
 		if err != nil {
 			return nil, err
 		}
@@ -144,8 +144,9 @@ var (
 	literals = map[string]any{"true": true, "false": false, "nil": nil}
 )
 
-// parseWord reads one field. Formals are accepted only if template is true.
-func parseWord(w string, template bool) (any, error) {
+// parseWord reads one field: w is one word as Words splits them, with its quotes. A word of no
+// other form is a string.
+func parseWord(w string, formals bool) (any, error) {
 	if f, ok := literals[w]; ok {
 		return f, nil
 	}
@@ -157,7 +158,7 @@ func parseWord(w string, template bool) (any, error) {
 	case w[0] == '(':
 		return parseNested(w)
 	case w[0] == '?':
-		return parseFormal(w, template)
+		return parseFormal(w, formals)
 	case w == RestWord:
 		return nil, fmt.Errorf("%w: ... must be the last word of a template; write the string as '...'", ErrFormat)
 	case integer.MatchString(w):
@@ -180,10 +181,11 @@ func named(t Type) bool {
 	return false
 }
 
-func parseFormal(w string, template bool) (any, error) {
+// parseFormal reads a word that begins with ?; it refuses all of them unless formals is true.
+func parseFormal(w string, formals bool) (any, error) {
 	f := Formal{Type(w[1:])}
 	switch {
-	case !template:
+	case !formals:
 		return nil, fmt.Errorf("%w: %s: formals are only for templates; write the string as '%s'", ErrFormat, short(w), short(w))
 	case !f.Type.valid():
 		return nil, fmt.Errorf("%w: %s; want ? and one of %v", ErrType, short(w), Types)
@@ -191,9 +193,11 @@ func parseFormal(w string, template bool) (any, error) {
 	return f, nil
 }
 
-// parseNested reads (a b c).
+// parseNested reads a word that begins with a parenthesis, as (a b c). It measures a word at
+// any level as a field of the outermost tuple, because the call for the outermost word has
+// checked the depth of all.
 func parseNested(w string) (any, error) {
-	n, err := nestedLength(w, 1)
+	n, err := nestedLength(w, outermost)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +206,11 @@ func parseNested(w string) (any, error) {
 	}
 	t := Tuple{}
 	for rest := strings.TrimLeft(w[1:n-1], blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
-		n, err := wordLength(rest, 2)
+		n, err := wordLength(rest, outermost+1)
 		if err != nil {
 			return nil, err
 		}
-		f, err := parseWord(rest[:n], false)
+		f, err := parseWord(rest[:n], withoutFormals)
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +251,7 @@ func parseValue(t Type, value, word string) (f any, err error) {
 
 // unquote reads a string in quotes of either kind.
 func unquote(w string) (any, error) {
-	n, err := wordLength(w, 1)
+	n, err := wordLength(w, outermost)
 	if err == nil && n != len(w) {
 		err = fmt.Errorf("%w: %s: text follows the closing character", ErrFormat, short(w))
 	}

@@ -7,20 +7,21 @@ import (
 
 // Validate returns nil if a space accepts t. Else the error is ErrType or ErrBounds, and
 // names the field and what is accepted.
-func (t Tuple) Validate() error { return validate(t, false) }
+func (t Tuple) Validate() error { return validate(t, withoutFormals) }
 
 // Validate returns nil if a space accepts p, else an error as for a tuple.
-func (p Template) Validate() error { return validate(p, true) }
+func (p Template) Validate() error { return validate(p, withFormals) }
 
-// Size returns how many bytes Append appends for t, which must be valid.
+// Size returns how many bytes Append appends for t, which must be valid. t may also be a valid
+// template that was converted to a tuple.
 func (t Tuple) Size() int {
-	size, _ := measure(t, true, 1)
+	size, _ := measure(t, withFormals, outermost)
 	return size
 }
 
 // validate checks each field and nested tuple, and then the whole size.
-func validate(fields []any, template bool) error {
-	size, err := measure(fields, template, 1)
+func validate(fields []any, formals bool) error {
+	size, err := measure(fields, formals, outermost)
 	if err != nil {
 		return err
 	}
@@ -30,27 +31,28 @@ func validate(fields []any, template bool) error {
 	return nil
 }
 
-// measure checks fields and returns their encoded size.
-func measure(fields []any, template bool, depth int) (int, error) {
+// measure checks the fields of a tuple at a depth of nesting, and returns their encoded size.
+// It does not check that against MaxBytes.
+func measure(fields []any, formals bool, depth int) (int, error) {
 	if depth > MaxDepth {
 		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
 	}
 	if len(fields) > MaxArity {
 		return 0, fmt.Errorf("%w: %d fields, at most %d", ErrBounds, len(fields), MaxArity)
 	}
-	size := 1
+	size := 1 // the number of fields: MaxArity takes one byte
 	for i, f := range fields {
-		n, err := measureField(f, template, depth)
+		n, err := measureField(f, formals, depth)
 		if err != nil {
 			return 0, fmt.Errorf("field %d: %w", i, err)
 		}
-		size += 1 + n
+		size += 1 + n // a tag and a value
 	}
 	return size, nil
 }
 
-// measureField returns the size of a field's value, without its tag.
-func measureField(f any, template bool, depth int) (int, error) {
+// measureField checks a field, and returns the size of its value, without its tag.
+func measureField(f any, formals bool, depth int) (int, error) {
 	switch v := f.(type) {
 	case nil, bool:
 		return 0, nil
@@ -71,9 +73,9 @@ func measureField(f any, template bool, depth int) (int, error) {
 	case Opaque:
 		return runSize(len(v.Name)) + runSize(len(v.JSON)), nil
 	case Tuple:
-		return measure(v, false, depth+1)
+		return measure(v, withoutFormals, depth+1)
 	case Formal:
-		if template && v.Type.valid() {
+		if formals && v.Type.valid() {
 			return runSize(len(v.Type)), nil
 		}
 		return 0, fmt.Errorf("%w: formal ?%s; accepted in templates are %v and %sNAME", ErrType, v.Type, Types, opaquePrefix)

@@ -17,7 +17,8 @@ const acknowledged space.Change = ""
 // only its session can bring it back, and does so when it ends.
 func isTaken(x *entry) bool { return x.Hold != nil && x.Hold.Op != 0 }
 
-// takeFor takes an entry on behalf of a request.
+// takeFor takes an entry on behalf of a request. If the get is to be acknowledged, the entry
+// is kept, hidden, until it is (isTaken).
 func (tx *transaction) takeFor(r space.Request, x *entry) {
 	if !r.Ack {
 		tx.change(x, nil, space.Take)
@@ -29,9 +30,10 @@ func (tx *transaction) takeFor(r space.Request, x *entry) {
 	tx.change(x, &kept, space.Take)
 }
 
-// acknowledge ends gets with Ack in one transaction: the tuples that they took are gone for
-// good, or with VerbBack come back, and a get that still waits ends. It may be repeated, and
-// has no operation id, because ending a get twice does nothing.
+// acknowledge ends gets with Ack in one transaction: those of r.Op and of r.Acknowledged. The
+// tuples that they took are gone for good, or with VerbBack come back; with VerbBack a get of
+// r.Op that still waits ends with context.Canceled. It may be repeated, and has no operation
+// id, because ending a get twice does nothing.
 func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()

@@ -62,7 +62,8 @@ func (w *answerWindow) remove(seq uint64) {
 	}
 }
 
-// forgetOld removes the answers that can no longer be repeated. It does so only when
+// forgetOld removes the answers that can no longer be repeated, and returns the facts of
+// that for the journal. It does so only when
 // there are 4 windows of answers, at most 3 of them new in one way or another,
 // so that the cost of visiting all of them is spread over many calls.
 func (w *answerWindow) forgetOld() (forgotten []journal.Fact) {
@@ -80,7 +81,7 @@ func (w *answerWindow) forgetOld() (forgotten []journal.Fact) {
 
 // dropLarge drops the oldest replies if all together exceed space.WindowBytes, until
 // half of that is left. While memory is short the bound is tightWindow. The newest reply
-// is always kept.
+// is always kept. It returns the facts that replace the answers in the journal.
 func (w *answerWindow) dropLarge() (dropped []journal.Fact) {
 	limit := space.WindowBytes
 	if w.memory.Budget.Check(memory.Growth) != nil {

@@ -65,9 +65,9 @@ func (s *session) class() memory.Class {
 	return memory.Growth
 }
 
-// reserveWaiter reserves the memory of a waiter, or returns why the call must not wait:
-// the calls that wait are too many, or there is no memory. Calls of the fleet have a
-// reserve of both.
+// reserveWaiter reserves the memory of a waiter, which finishWait gives back, or returns why
+// the call must not wait: the calls that wait are too many, or there is no memory. Calls of
+// the fleet have a reserve of both.
 func (e *Engine) reserveWaiter(s *session, r space.Request) error {
 	limit := maxWaiters - fleetWaiters
 	if s.fleet {

@@ -11,8 +11,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// replace puts new in the place of old in every index and timer; either may be nil.
-// It is its own inverse with the arguments exchanged.
+// replace puts new in the place of old in every index and timer; either may be nil: an entry
+// that comes, or that goes. It is its own inverse with the arguments exchanged.
 func (st *state) replace(old, new *entry) {
 	if old != nil {
 		st.spaces[old.Space].remove(old)
@@ -61,7 +61,9 @@ func (tx *transaction) Put(name string, t tuple.Tuple, o space.PutOptions) (int6
 	return tx.putOwned(in, t.Clone(), o)
 }
 
-// putOwned adds a tuple that is valid and that the engine owns.
+// putOwned adds a tuple that is valid and that the engine owns, and returns its ref. A full
+// space loses its oldest visible tuple if its overflow is DropOldest; else, and if all are
+// held, it is fault.ErrOverloaded.
 func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := in.checkOrderField(t); err != nil {
 		return 0, err
@@ -112,6 +114,7 @@ func (tx *transaction) Done(ref int64) error {
 	return nil
 }
 
+// heldEntry is entry for one that is held; another is fault.ErrConflict.
 func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	x, err := tx.entry(ref)
 	if err == nil && x.Hold == nil {

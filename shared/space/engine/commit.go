@@ -37,7 +37,8 @@ type answer struct {
 	executed uint64 // of the epoch, when the answer was made
 }
 
-// answerNow ties a reply to what has been executed so far.
+// answerNow ties a reply, or an error, to what has been executed so far. The caller holds
+// state.mu.
 func (e *Engine) answerNow(r space.Reply, err error) answer {
 	p := e.state.epoch
 	return answer{reply: r, err: err, epoch: p, executed: p.executed}
@@ -85,7 +86,8 @@ func (b batch) emptied() batch {
 }
 
 // beginTransaction starts a transaction of a session; a nil caller is the engine
-// itself. There is one transaction at a time, so its memory is always the same.
+// itself. There is one transaction at a time, so its memory is always the same. The calling
+// function holds state.mu until finishTransaction.
 func (e *Engine) beginTransaction(caller *session) *transaction {
 	tx := &e.state.tx
 	steps := tx.steps
@@ -137,9 +139,10 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 	e.deliver(tx.messages)
 }
 
-// isLatest reports whether the journal needs the entry of a step that is not a removal: a
-// later step of the same transaction replaces it, so that its tuple is encoded once. The
-// first entry of a ref is always needed, because the journal must know the highest ref.
+// isLatest reports whether the journal needs the entry of a step that is not a removal. It
+// does not if a later step of the same transaction replaced or removed the entry, so that a
+// tuple is encoded once. But of a tuple that came and went the first entry is needed,
+// because the journal must know the highest ref.
 func (st *state) isLatest(s step) bool {
 	now := st.entries[s.new.Ref]
 	return now == s.new || now == nil && s.old == nil
@@ -188,8 +191,8 @@ func (e *Engine) rememberAnswer(op space.OpID, reply space.Reply, taken, durable
 }
 
 // earlierAnswer returns the first answer to a repeated operation of s, and whether
-// there is one. The error is fault.ErrConflict if the operation has happened but its
-// reply was dropped. The reply to a get that is not acknowledged is never lost: it
+// there is one. If the operation has happened but its reply was dropped, ok is true and the
+// error is fault.ErrConflict. The reply to a get that is not acknowledged is never lost: it
 // is read off the tuples that the get took.
 func (e *Engine) earlierAnswer(s *session, r space.Request) (reply space.Reply, ok bool, err error) {
 	w := e.state.answers[s.id]
@@ -225,7 +228,8 @@ func (e *Engine) checkNotForgotten(op space.OpID) error {
 }
 
 // awaitDurable returns an answer once it is durable, or the context's error if that
-// ends first. The first caller to get its turn commits for all that wait.
+// ends first, or why the answer became void (voidError). The first caller to get its turn
+// commits for all that wait. The caller holds neither state.mu nor the turn.
 func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error) {
 	if a.durable() {
 		return a.reply, a.err
@@ -254,7 +258,8 @@ func (e *Engine) flush() error {
 }
 
 // commit writes everything pending as one batch, and then its trace. The caller has
-// the committer's turn.
+// the committer's turn. An error that it returns was handled (handleCommitError): what was
+// pending is void.
 func (e *Engine) commit() error {
 	st := &e.state
 	st.mu.Lock()

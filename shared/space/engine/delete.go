@@ -32,7 +32,8 @@ func (e *Engine) DeleteSpace(ctx context.Context, name string, force bool) (remo
 }
 
 // deleteSome removes up to maxDeleted tuples of a space, and then the space if none is
-// left. It reports how many tuples it removed, and whether the space is gone.
+// left. It reports how many tuples it removed, and whether the space is gone. An error is in
+// the answer; then it has removed nothing.
 func (e *Engine) deleteSome(name string, force bool) (removed int, done bool, a answer) {
 	st := &e.state
 	st.mu.Lock()
@@ -83,10 +84,10 @@ func (e *Engine) dropSpace(in *spaceState) {
 	st.contents.Add(-spaceCost - bucketCost*int64(len(in.visible.buckets)+len(in.held.buckets)))
 }
 
-// some returns at most n entries of an index.
+// some returns at most n entries of an index, in no particular order.
 func (x *index) some(n int) (found []*entry) {
 	for _, b := range x.buckets {
-		b.all.all(func(e *entry) bool {
+		b.entries.all(func(e *entry) bool {
 			if len(found) < n {
 				found = append(found, e)
 			}

@@ -113,7 +113,9 @@ type Engine struct {
 
 // state is everything that operations read and change.
 type state struct {
-	mu sync.Mutex // guards all fields
+	// mu guards all fields. A function that uses them expects its caller to hold mu, unless it
+	// locks mu itself.
+	mu sync.Mutex
 
 	clock   func() time.Time
 	started time.Time     // when this process opened the engine; has a monotonic reading

@@ -11,7 +11,7 @@ import (
 )
 
 // fireDue ends the holds, TTLs and sessions that are due, each in a transaction of
-// its own. A deadline t is over at t, not after it.
+// its own. A deadline t is over at t, not after it. The caller holds state.mu.
 func (e *Engine) fireDue() {
 	st := &e.state
 	for st.timers.queue.len() > 0 { // reading the clock costs more than this check
@@ -79,7 +79,7 @@ func (tx *transaction) callExpiry(x *entry, procedure string, expired space.Expi
 
 // endSession ends a session, its ephemeral tuples, its holds and its blocked calls.
 // Ephemeral tuples go first, so that the expiries of its holds no longer find what
-// the session served.
+// the session served. s must be a live one, and the caller holds state.mu.
 func (e *Engine) endSession(s *session, cause space.Cause) {
 	st := &e.state
 	delete(st.sessions, s.id)

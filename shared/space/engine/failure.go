@@ -36,7 +36,7 @@ func (e *Engine) handleCommitError(b batch, err error) {
 }
 
 // stopForGood makes the engine unusable and ends the calls that wait; Run returns
-// err.
+// err. It does nothing if the engine has stopped already. The caller holds state.mu.
 func (e *Engine) stopForGood(err error, waiters []*waiter) {
 	st := &e.state
 	if st.stopped != nil {
@@ -82,7 +82,7 @@ func (e *Engine) undoBatch(b batch) bool {
 }
 
 // reload drops the memory after a commit that failed with cause, and loads the
-// journal again. Waiters stay registered, and are tried again over what was loaded.
+// journal again, or stops the engine if that fails. Waiters stay registered, and are tried again over what was loaded.
 func (e *Engine) reload(cause error) {
 	st := &e.state
 	e.log.Warn("a commit to the journal failed; loading the journal again", "error", cause)

@@ -46,7 +46,8 @@ func (s *session) usable() error {
 	return s.e.fireDueFor(s)
 }
 
-// TrimHistory removes the oldest records of the history that exceed the limits.
+// TrimHistory removes the oldest records of the history that exceed the limits. If ctx ends
+// first it returns nil, and a later call removes the rest.
 func (e *Engine) TrimHistory(ctx context.Context, l space.HistoryLimits) error {
 	e.state.mu.Lock()
 	before := e.state.now() - l.Age

@@ -58,7 +58,7 @@ func (s *session) receive(ctx context.Context) (space.Reply, error) {
 }
 
 // takeMessage takes the oldest message out of the inbox, and reports whether there
-// was one.
+// was one. If there was none, the error is why the session cannot be used, or nil.
 func (s *session) takeMessage() (message answer, ok bool, err error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()

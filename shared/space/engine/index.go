@@ -40,7 +40,7 @@ type index struct {
 }
 
 type bucket struct {
-	all      order[*entry]
+	entries  order[*entry]
 	shapes   []*shape
 	compared int // tuples, for templates whose shape has no index; since the last index was built
 }
@@ -64,44 +64,46 @@ type sameHash struct {
 
 // candidates are entries in their order: those of an order, or one, or none.
 type candidates struct {
-	one  *entry
-	all  *order[*entry]
-	same bool // either all of them match the template, or none
+	one   *entry
+	order *order[*entry] // nil: there is at most one
+	same  bool           // either all of them match the template, or none
 }
 
 func (c candidates) len() int {
 	switch {
-	case c.all != nil:
-		return c.all.len()
+	case c.order != nil:
+		return c.order.len()
 	case c.one != nil:
 		return 1
 	}
 	return 0
 }
 
+// at returns the i-th candidate, counted from 0; there must be one.
 func (c candidates) at(i int) *entry {
-	if c.all != nil {
-		return c.all.at(i)
+	if c.order != nil {
+		return c.order.at(i)
 	}
 	return c.one
 }
 
 // last returns the last of at least one candidate.
 func (c candidates) last() *entry {
-	if c.all != nil {
-		x, _ := c.all.last()
+	if c.order != nil {
+		x, _ := c.order.last()
 		return x
 	}
 	return c.one
 }
 
-// ascend calls f with each until it returns false; from pivot on, if that is not nil.
+// ascend calls f with each until it returns false; from pivot on, included, if that is not
+// nil. A single candidate is passed to f wherever pivot is.
 func (c candidates) ascend(pivot *entry, f func(*entry) bool) {
 	switch {
-	case c.all != nil && pivot != nil:
-		c.all.from(pivot, f)
-	case c.all != nil:
-		c.all.all(f)
+	case c.order != nil && pivot != nil:
+		c.order.from(pivot, f)
+	case c.order != nil:
+		c.order.all(f)
 	case c.one != nil:
 		f(c.one)
 	}
@@ -117,11 +119,11 @@ func (x *index) add(e *entry) {
 	sig := e.Tuple.AppendSignature(buf[:0])
 	b := x.buckets[tuple.Signature(sig)]
 	if b == nil {
-		b = &bucket{all: order[*entry]{rank: x.rank}}
+		b = &bucket{entries: order[*entry]{rank: x.rank}}
 		x.buckets[tuple.Signature(sig)] = b
 		x.memory.Add(bucketCost)
 	}
-	b.all.insert(e)
+	b.entries.insert(e)
 	x.memory.Add(b.indexesBytes(1))
 	for _, s := range b.shapes {
 		s.add(e.Tuple.Hash(x.seed, s.mask), e)
@@ -134,12 +136,12 @@ func (x *index) remove(e *entry) {
 	var buf [128]byte
 	sig := e.Tuple.AppendSignature(buf[:0])
 	b := x.buckets[tuple.Signature(sig)]
-	b.all.remove(e)
+	b.entries.remove(e)
 	x.memory.Add(-b.indexesBytes(1))
 	for _, s := range b.shapes {
 		s.remove(e.Tuple.Hash(x.seed, s.mask), e)
 	}
-	if b.all.len() == 0 && len(x.buckets) > emptyBuckets {
+	if b.entries.len() == 0 && len(x.buckets) > emptyBuckets {
 		delete(x.buckets, tuple.Signature(sig))
 		x.memory.Add(-bucketCost)
 	}
@@ -151,6 +153,7 @@ func (b *bucket) indexesBytes(n int) int64 {
 	return indexedBytes * int64(n) * int64(max(1, len(b.shapes)))
 }
 
+// add adds an entry whose fields have that hash, and notes whether it collides with others.
 func (s *shape) add(hash uint64, e *entry) {
 	o := s.many[hash]
 	if o == nil {
@@ -199,11 +202,13 @@ func (s *shape) remove(hash uint64, e *entry) {
 }
 
 // candidates returns every match of p, and perhaps other entries. For a template of
-// an indexed shape that is O(1) for each match. For another shape it returns the
+// an indexed shape that is O(1) for each match. Another shape gets its index at once while
+// the bucket has fewer than maxShapes. After that it returns the
 // entries that share the actual fields of the closest indexed shape, or all of the
 // signature; when comparing these has cost as much as an index, the index of the shape
-// replaces the least recently used one. So indexing never costs more than the
-// comparisons did, in any order of shapes.
+// replaces the least recently used one. So replacing an index never costs more than the
+// comparisons did, in any order of shapes. Fewer than indexFrom entries, and a template
+// without actual fields, need no index: it returns all of the signature.
 func (x *index) candidates(p tuple.Template) candidates {
 	var buf [128]byte
 	b := x.buckets[tuple.Signature(p.AppendSignature(buf[:0]))]
@@ -211,13 +216,13 @@ func (x *index) candidates(p tuple.Template) candidates {
 		return candidates{}
 	}
 	mask := p.Shape()
-	if mask == 0 || b.all.len() < indexFrom {
-		return candidates{all: &b.all}
+	if mask == 0 || b.entries.len() < indexFrom {
+		return candidates{order: &b.entries}
 	}
 	x.clock++
 	s := b.closest(mask)
 	if s == nil || s.mask != mask {
-		if len(b.shapes) == maxShapes && b.compared < buildCost*b.all.len() {
+		if len(b.shapes) == maxShapes && b.compared < buildCost*b.entries.len() {
 			c := b.withHashOf(p, s, x.seed)
 			b.compared += c.len()
 			return c
@@ -232,11 +237,11 @@ func (x *index) candidates(p tuple.Template) candidates {
 // without a shape it returns all.
 func (b *bucket) withHashOf(p tuple.Template, s *shape, seed maphash.Seed) candidates {
 	if s == nil {
-		return candidates{all: &b.all}
+		return candidates{order: &b.entries}
 	}
 	hash := tuple.Tuple(p).Hash(seed, s.mask)
 	if o := s.many[hash]; o != nil {
-		return candidates{all: &o.order, same: !o.mixed && s.mask == p.Shape()}
+		return candidates{order: &o.order, same: !o.mixed && s.mask == p.Shape()}
 	}
 	return candidates{one: s.one[hash]}
 }
@@ -256,26 +261,27 @@ func (b *bucket) closest(mask tuple.Shape) (best *shape) {
 // one if there are maxShapes. The first costs no more memory: see indexesBytes. The caller
 // sets used.
 func (x *index) addShape(b *bucket, mask tuple.Shape) *shape {
-	x.memory.Add(-b.indexesBytes(b.all.len()))
+	x.memory.Add(-b.indexesBytes(b.entries.len()))
 	if len(b.shapes) == maxShapes {
 		oldest := slices.MinFunc(b.shapes, func(a, b *shape) int { return cmp.Compare(a.used, b.used) })
 		b.shapes = slices.DeleteFunc(b.shapes, func(s *shape) bool { return s == oldest })
 	}
 	b.compared = 0
 	s := &shape{mask: mask, rank: x.rank, one: map[uint64]*entry{}, many: map[uint64]*sameHash{}}
-	b.all.all(func(e *entry) bool {
+	b.entries.all(func(e *entry) bool {
 		s.add(e.Tuple.Hash(x.seed, mask), e)
 		return true
 	})
 	b.shapes = append(b.shapes, s)
-	x.memory.Add(b.indexesBytes(b.all.len()))
+	x.memory.Add(b.indexesBytes(b.entries.len()))
 	return s
 }
 
 // each calls f with every match of p in order until it returns false.
 func (x *index) each(p tuple.Template, f func(*entry) bool) { x.eachFrom(p, nil, f) }
 
-// eachFrom is each for the entries that are not before pivot; nil is before all.
+// eachFrom is each for the entries that are not before pivot; nil is before all. If there is
+// one candidate only, f gets it wherever pivot is.
 func (x *index) eachFrom(p tuple.Template, pivot *entry, f func(*entry) bool) {
 	x.candidates(p).ascend(pivot, func(e *entry) bool {
 		return !p.Matches(e.Tuple) || f(e)

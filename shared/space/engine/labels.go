@@ -9,11 +9,13 @@ type labels struct {
 
 // labelled are the entries with one label: one, or those of an order.
 type labelled struct {
-	one *entry
-	all *order[*entry]
+	one   *entry
+	order *order[*entry] // nil: there is one entry
 }
 
-func (s labelled) candidates() candidates { return candidates{one: s.one, all: s.all, same: true} }
+func (s labelled) candidates() candidates {
+	return candidates{one: s.one, order: s.order, same: true}
+}
 
 func labelsOf(e *entry) []string {
 	if e.Attributes == nil {
@@ -27,15 +29,15 @@ func (l *labels) add(e *entry) {
 	for _, name := range labelsOf(e) {
 		s := l.sets[name]
 		switch {
-		case s.all == nil && (s.one == nil || s.one == e):
+		case s.order == nil && (s.one == nil || s.one == e):
 			s.one = e
-		case s.all == nil:
-			s.all = newOrder(l.rank)
-			s.all.insert(s.one)
+		case s.order == nil:
+			s.order = newOrder(l.rank)
+			s.order.insert(s.one)
 			s.one = nil
 			fallthrough
 		default:
-			s.all.insert(e)
+			s.order.insert(e)
 		}
 		l.sets[name] = s
 	}
@@ -44,8 +46,8 @@ func (l *labels) add(e *entry) {
 func (l *labels) remove(e *entry) {
 	for _, name := range labelsOf(e) {
 		s := l.sets[name]
-		if s.all != nil {
-			if s.all.remove(e); s.all.len() > 0 {
+		if s.order != nil {
+			if s.order.remove(e); s.order.len() > 0 {
 				continue
 			}
 		}

@@ -21,7 +21,8 @@ type measure struct {
 	since map[int64]time.Duration // engine time, by ref
 }
 
-// isOn reports whether the duration of an entry goes on; a nil entry is gone.
+// isOn reports whether m measures the duration of an entry in this state; of a nil entry,
+// which is gone, it does not.
 func (m *measure) isOn(x *entry) bool {
 	if x == nil || len(x.Tuple) == 0 || x.Tuple[0] != any(m.Name) {
 		return false

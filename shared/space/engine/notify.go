@@ -75,9 +75,12 @@ func (st *state) endSubscription(sub *subscriber) {
 	close(sub.ready)
 }
 
-// addEvent counts the memory of an event with a tuple; sign is -1 for one that goes.
-func (sub *subscriber) addEvent(t tuple.Tuple, sign int64) {
-	st, n := &sub.session.e.state, sign*(eventCost+tupleCost(t))
+// eventMemory estimates the memory of an event with that tuple.
+func eventMemory(t tuple.Tuple) int64 { return eventCost + tupleCost(t) }
+
+// addMemory counts n bytes more, or less if n is negative, for the events that wait.
+func (sub *subscriber) addMemory(n int64) {
+	st := &sub.session.e.state
 	sub.memory += n
 	st.events += n
 	st.memory.Add(n)
@@ -119,7 +122,8 @@ func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error)
 }
 
 // takeEvents takes the events that wait for a subscription, as many as fit a reply.
-// Its reply is Found if there are any, or missed ones.
+// Its reply is Found if there are any, or missed ones. A subscription that has ended is
+// fault.ErrClosed.
 func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()
@@ -140,7 +144,7 @@ func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 			break
 		}
 		sub.bytes -= bytes
-		sub.addEvent(ev.Tuple, -1)
+		sub.addMemory(-eventMemory(ev.Tuple))
 		ev.Tuple = ev.Tuple.Clone()
 		n++
 	}
@@ -162,10 +166,10 @@ func (sub *subscriber) dropEvents() {
 	signal(sub.ready)
 }
 
-// forgetEvents counts the events that wait as missed.
+// forgetEvents drops the events that wait, and counts them as missed. It does not signal that.
 func (sub *subscriber) forgetEvents() {
 	for _, ev := range sub.events {
-		sub.addEvent(ev.Tuple, -1)
+		sub.addMemory(-eventMemory(ev.Tuple))
 	}
 	sub.events, sub.bytes, sub.missed = nil, 0, sub.missed+len(sub.events)
 }
@@ -189,7 +193,7 @@ func (in *spaceState) publish(s step) {
 			sub.forgetEvents()
 		}
 		sub.bytes += t.Size()
-		sub.addEvent(t, 1)
+		sub.addMemory(eventMemory(t))
 		sub.events = append(sub.events, space.Event{Change: s.change, Space: in.def.Name, Procedure: s.procedure, Tuple: t})
 		signal(sub.ready)
 	}

@@ -101,6 +101,7 @@ func (o *order[T]) position(k key) (int, bool) {
 	return slices.BinarySearchFunc(o.few, k, func(v T, k key) int { return o.rank(v).compare(k) })
 }
 
+// first returns the value of the lowest rank, and whether there is one.
 func (o *order[T]) first() (v T, ok bool) {
 	if o.many != nil {
 		return o.many.Min()
@@ -111,6 +112,7 @@ func (o *order[T]) first() (v T, ok bool) {
 	return o.few[0], true
 }
 
+// last returns the value of the highest rank, and whether there is one.
 func (o *order[T]) last() (v T, ok bool) {
 	if o.many != nil {
 		return o.many.Max()
@@ -121,7 +123,7 @@ func (o *order[T]) last() (v T, ok bool) {
 	return o.few[len(o.few)-1], true
 }
 
-// at returns the i-th value, counted from 0.
+// at returns the i-th value, counted from 0; there must be one.
 func (o *order[T]) at(i int) T {
 	if o.many != nil {
 		v, _ := o.many.GetAt(i)
@@ -130,7 +132,7 @@ func (o *order[T]) at(i int) T {
 	return o.few[i]
 }
 
-// all calls each with every value in order until it returns false. The order must
+// all calls each with every value in order until each returns false. The order must
 // not change meanwhile.
 func (o *order[T]) all(each func(T) bool) {
 	if o.many != nil {
@@ -144,7 +146,7 @@ func (o *order[T]) all(each func(T) bool) {
 	}
 }
 
-// from is all for the values whose rank is at least that of v.
+// from is all for the values whose rank is at least that of v, which need not be in the order.
 func (o *order[T]) from(v T, each func(T) bool) {
 	if o.many != nil {
 		o.many.Ascend(v, each)

@@ -68,7 +68,8 @@ func (s *session) validate(r space.Request) error {
 }
 
 // fireDueFor fires the timers that are due, and returns why s cannot be used: nil if it can.
-// It checks s twice, because the session itself may be what was due.
+// It checks s twice, because the session itself may be what was due. The caller holds
+// state.mu.
 func (e *Engine) fireDueFor(s *session) error {
 	if err := e.checkUsable(s); err != nil {
 		return err
@@ -77,7 +78,8 @@ func (e *Engine) fireDueFor(s *session) error {
 	return e.checkUsable(s)
 }
 
-// checkUsable returns why s cannot be used; nil if it can.
+// checkUsable returns why s cannot be used: the engine has stopped, or the session has ended.
+// It returns nil if s can be used.
 func (e *Engine) checkUsable(s *session) error {
 	if e.state.stopped != nil {
 		return e.state.stopped
@@ -114,10 +116,7 @@ func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 			return answer{err: err}, nil
 		}
 	}
-	reply, awaited, err := e.execute(s, r, false)
-	for err == nil && e.takesAgain(r, reply) {
-		reply, awaited, err = e.execute(s, r, false)
-	}
+	reply, awaited, err := e.execute(s, r, newRequest)
 	if err == errWait {
 		return e.addWaiter(s, r, awaited, age)
 	}
@@ -131,8 +130,8 @@ func (e *Engine) takesAgain(r space.Request, reply space.Reply) bool {
 	return r.Verb == space.VerbGet && !reply.Found && e.takes[r.Space] != ""
 }
 
-// addWaiter registers a request that found nothing. It returns an answer, and no
-// waiter, if too many wait already.
+// addWaiter registers a request that found nothing, and that waits for awaited since age. It
+// returns an answer, and no waiter, if too many wait already or memory is used up.
 func (e *Engine) addWaiter(s *session, r space.Request, awaited []space.Awaited, age int64) (answer, *waiter) {
 	st := &e.state
 	if err := e.reserveWaiter(s, r); err != nil {
@@ -175,10 +174,26 @@ func (e *Engine) awaitWaiter(ctx context.Context, w *waiter) (answer, error) {
 	}
 }
 
-// execute runs one request as one transaction; waited is whether it has waited
-// before. With the error errWait it found nothing and changed nothing; then awaited is
-// what it waits for.
+// Whether a request that is executed has waited before.
+const (
+	newRequest = false
+	hasWaited  = true
+)
+
+// execute runs a request as a transaction, or as several while takesAgain. With the error
+// errWait the last one found nothing and changed nothing; then awaited is what the request
+// waits for. The caller holds state.mu, and calls wakeWaiters then.
 func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
+	for {
+		reply, awaited, err = e.executeOnce(s, r, waited)
+		if err != nil || !e.takesAgain(r, reply) {
+			return reply, awaited, err
+		}
+	}
+}
+
+// executeOnce is execute for one transaction.
+func (e *Engine) executeOnce(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
 	tx := e.beginTransaction(s)
 	tx.waited = waited
 	err = tx.try(func() (err error) {
@@ -275,7 +290,7 @@ func (st *state) infos() []space.Info {
 		in := st.spaces[name]
 		held := 0
 		for _, b := range in.held.buckets {
-			held += b.all.len()
+			held += b.entries.len()
 		}
 		infos = append(infos, space.Info{Name: name, Options: in.def.Options, Visible: in.size - held, Held: held})
 	}
@@ -302,7 +317,7 @@ func (tx *transaction) callProcedure(r space.Request) (space.Reply, error) {
 	return space.Reply{Tuple: reply.Clone()}, nil
 }
 
-// putRequest puts a tuple. A blocking put waits for capacity in a full space, and
+// putRequest puts a tuple. A blocking put waits (errWait) for capacity in a full space, and
 // behind other puts that wait already.
 func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
 	blocks := r.Verb == space.VerbPut && in.def.Options.Overflow == space.Block
@@ -320,7 +335,8 @@ func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
 	return err
 }
 
-// takeBy answers a get with what a procedure returns.
+// takeBy answers a get with what a procedure returns; an empty tuple means that it found
+// nothing.
 func (tx *transaction) takeBy(procedure string, r space.Request) (space.Reply, error) {
 	if r.Verb.TakesMany() {
 		return space.Reply{}, fmt.Errorf("%w: tuples of this space are taken one at a time", fault.ErrInvalid)
@@ -348,8 +364,9 @@ func (tx *transaction) findOne(in *spaceState, r space.Request) (space.Reply, er
 	return space.Reply{Found: true, Tuple: r.ReplyTuple(x.Tuple)}, nil
 }
 
-// findMany finds all matches, or those up to the limit of the request, and takes them if the
-// verb takes.
+// findMany finds all matches, or up to as many as the limit of the request if that is above
+// 0, and takes them if the verb takes. If they take more than space.MaxReply bytes, all
+// matches are fault.ErrTooLarge, and of limited ones it finds the first that fit.
 func (tx *transaction) findMany(in *spaceState, r space.Request) (space.Reply, error) {
 	var found []*entry
 	size := 0

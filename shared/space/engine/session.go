@@ -125,7 +125,8 @@ func (e *Engine) OpenGateSession(ctx context.Context, o Opening) (GateSession, e
 }
 
 // attach returns the session of that id, which it opens unless it waits for its
-// client. The session is nil if the answer is an error.
+// client. The session is nil if the answer is an error. The answer is to be awaited, because
+// the session counts only once it is durable.
 func (e *Engine) attach(o Opening) (*session, answer) {
 	st := &e.state
 	st.mu.Lock()
@@ -188,7 +189,8 @@ func (e *Engine) detach(s *session) {
 	}
 }
 
-// newSession adds a session to the live ones.
+// newSession adds a session to the live ones. The caller accounts for its memory
+// (sessionCost) and records it in the journal.
 func (e *Engine) newSession(id string, ttl time.Duration) *session {
 	st := &e.state
 	s := &session{
@@ -266,7 +268,7 @@ func (s *session) end(cause space.Cause) {
 	close(s.ended)
 }
 
-// endError returns why the session has ended.
+// endError returns why the session has ended, which it must have.
 func (s *session) endError() error {
 	switch {
 	case s.cause == space.Lost && s.ttl == 0:
@@ -283,7 +285,8 @@ func (s *session) waitersByAge() []*waiter {
 	return slices.SortedFunc(maps.Keys(s.waiters), func(a, b *waiter) int { return cmp.Compare(a.age, b.age) })
 }
 
-// await waits for a signal, the end of ctx, or that of the session.
+// await waits for a signal, the end of ctx, or that of the session. It returns nil for the
+// signal only. The caller does not hold state.mu.
 func (s *session) await(ctx context.Context, c <-chan struct{}) error {
 	select {
 	case <-c:

@@ -71,7 +71,8 @@ func (in *spaceState) rank(x *entry) key {
 	return key{minor: x.Place}
 }
 
-// pivot returns an entry of that rank, with which entries in the space can be compared.
+// pivot returns an entry of that rank, which is in no index, for comparing with entries of
+// the space.
 func (in *spaceState) pivot(k key) *entry {
 	o := in.def.Options
 	switch o.Kind {
@@ -135,8 +136,8 @@ func (in *spaceState) head() (head *entry) {
 	return head
 }
 
-// find returns the tuple that a get would take, of those that keep accepts (nil: all
-// of them); nil if there is none.
+// find returns the entry that a get would take, of those that keep accepts (nil: all
+// of them); nil if there is none. In a queue or a stack that is the head or none.
 func (in *spaceState) find(p tuple.Template, keep func(*entry) bool) (found *entry) {
 	switch {
 	case in.headOnly():

@@ -93,6 +93,7 @@ func (tx *transaction) events() []trace.Event {
 	return events
 }
 
+// events returns an event like base for each entry that was found, or one for none.
 func (l *lookup) events(base trace.Event) []trace.Event {
 	base.Operation, base.Space, base.Template = l.verb.String(), l.space, l.template
 	if len(l.found) == 0 {
@@ -106,7 +107,8 @@ func (l *lookup) events(base trace.Event) []trace.Event {
 	return events
 }
 
-// recordRefusal counts and traces a request that failed.
+// recordRefusal traces a request that failed, and counts it if the error is
+// fault.ErrOverloaded.
 func (e *Engine) recordRefusal(s *session, r space.Request, err error) {
 	e.counters.countRefusal(err)
 	if e.trace == nil {

@@ -167,7 +167,7 @@ func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) boo
 	var found []*entry
 	for _, x := range indexes {
 		for _, b := range x.buckets {
-			b.all.all(func(x *entry) bool {
+			b.entries.all(func(x *entry) bool {
 				if keep(in.view(x)) {
 					found = append(found, x)
 				}

@@ -33,8 +33,8 @@ func (w *waiter) awaits(t tuple.Tuple) bool {
 	return false
 }
 
-// queueWakeup queues what a step may give to waiters: a tuple that can be found now,
-// or, when one went, capacity or the next head of a queue or stack.
+// queueWakeup queues for wakeWaiters what a step may give to waiters: a tuple that can be
+// found now, or, when one went, capacity or the next head of a queue or stack.
 func (e *Engine) queueWakeup(in *spaceState, s step) {
 	st := &e.state
 	if s.new != nil && s.new.Hold == nil {
@@ -52,7 +52,7 @@ func (e *Engine) queueWakeup(in *spaceState, s step) {
 // wakeWaiters offers waiters the tuples that came and the capacity that was freed.
 // Each waiter that is served is a transaction of its own; what these transactions
 // queue is offered by the same loop. It is called at the end of each critical section
-// that changed something, and never calls itself.
+// that changed something, and never calls itself. The caller holds state.mu.
 func (e *Engine) wakeWaiters() {
 	st := &e.state
 	for tuples, spaces := 0, 0; ; {
@@ -120,13 +120,10 @@ func (e *Engine) offerCapacity(in *spaceState) {
 	}
 }
 
-// retryWaiter executes a waiter's request again. If it still waits it keeps its
-// place, even when a procedure waits for other tuples than before.
+// retryWaiter executes a waiter's request again, and finishes the waiter unless it still
+// waits. Then it keeps its place, even when a procedure waits for other tuples than before.
 func (e *Engine) retryWaiter(w *waiter) {
-	reply, awaited, err := e.execute(w.session, w.request, true)
-	for err == nil && e.takesAgain(w.request, reply) {
-		reply, awaited, err = e.execute(w.session, w.request, true)
-	}
+	reply, awaited, err := e.execute(w.session, w.request, hasWaited)
 	if err != errWait {
 		e.finishWait(w, e.answerNow(reply, err))
 		return
@@ -138,7 +135,8 @@ func (e *Engine) retryWaiter(w *waiter) {
 	}
 }
 
-// finishWait gives a waiter its answer and removes it everywhere.
+// finishWait gives a waiter its answer and removes it everywhere. It must be called once for
+// each waiter. The caller holds state.mu.
 func (e *Engine) finishWait(w *waiter, a answer) {
 	st := &e.state
 	st.unlistWaiter(w)

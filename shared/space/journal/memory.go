@@ -86,6 +86,7 @@ func (m *Memory) Commit(ctx context.Context, expected Position, records []Record
 	return nil
 }
 
+// apply commits the records in memory if the journal stands at expected; else it is ErrFenced.
 func (m *Memory) apply(expected Position, records []Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,6 +103,7 @@ func (m *Memory) apply(expected Position, records []Record) error {
 	return nil
 }
 
+// remember makes a fact hold. The caller holds mu.
 func (m *Memory) remember(f Fact) {
 	if m.entries == nil {
 		m.entries = map[int64]*Entry{}
@@ -135,6 +137,7 @@ func (m *Memory) remember(f Fact) {
 	}
 }
 
+// record adds h to the history, with Count and Bytes as they are then. The caller holds mu.
 func (m *Memory) record(h Historic) {
 	if m.latest == nil {
 		m.latest = map[string]*Historic{}

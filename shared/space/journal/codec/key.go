@@ -78,7 +78,7 @@ func AppendHistoryIndexKey(buf []byte, key string, seq int64) []byte {
 // HistoryIndexSeq returns the position at the end of a key that AppendHistoryIndexKey made.
 func HistoryIndexSeq(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(key)-8:])) }
 
-// AppendKey appends the key of a fact that has an encoding.
+// AppendKey appends the key of a fact that has an encoding; for another it appends nothing.
 func AppendKey(buf []byte, f journal.Fact) []byte {
 	switch f := f.(type) {
 	case *journal.Entry:
@@ -97,7 +97,8 @@ func AppendKey(buf []byte, f journal.Fact) []byte {
 	return buf
 }
 
-// entryRef reads the rest of the key of an entry or of a history record.
+// entryRef reads the rest of the key of an entry or of a history record: its ref or its seq.
+// An error is fault.ErrCorrupt.
 func entryRef(rest []byte) (int64, error) {
 	if len(rest) != 8 {
 		return 0, fmt.Errorf("%w: the key of a tuple or of a history record has %d bytes", fault.ErrCorrupt, len(rest))
@@ -109,7 +110,7 @@ func entryRef(rest []byte) (int64, error) {
 	return ref, nil
 }
 
-// answerOp reads the rest of an answer's key.
+// answerOp reads the rest of an answer's key. An error is fault.ErrCorrupt.
 func answerOp(rest []byte) (space.OpID, error) {
 	r := reader{data: rest}
 	op := space.OpID{Session: r.text()}

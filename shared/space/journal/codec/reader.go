@@ -7,7 +7,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// reader reads from the front of data until the first error.
+// reader reads from the front of data until the first error; then each read returns zero.
 type reader struct {
 	data  []byte
 	names Names
@@ -55,7 +55,7 @@ func (r *reader) bytes() []byte {
 	return b
 }
 
-// flags reads a byte that has no other bits than those of known.
+// flags reads a byte; one with other bits than those of known is an error.
 func (r *reader) flags(known byte) byte {
 	if len(r.data) == 0 || r.data[0]&^known != 0 {
 		r.fail("unknown flags")
@@ -76,7 +76,7 @@ func (r *reader) boolean() bool {
 	return b
 }
 
-// end returns what was wrong, if only that something is left.
+// end returns the first error, or one if data are left. It is fault.ErrCorrupt.
 func (r *reader) end() error {
 	if len(r.data) > 0 {
 		r.fail("more than there should be")

@@ -21,7 +21,7 @@ func AppendStep(buf []byte, s Step) []byte {
 	return binary.AppendVarint(buf, s.Ref)
 }
 
-// DecodeStep reads such a value. What cannot be is fault.ErrCorrupt.
+// DecodeStep reads the value that AppendStep made. Another is fault.ErrCorrupt.
 func DecodeStep(value []byte) (Step, error) {
 	r := reader{data: value}
 	s := Step{From: journal.Position(r.uvarint())}

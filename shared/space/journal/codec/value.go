@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// AppendValue appends the value of a fact that has an encoding.
+// AppendValue appends the value of a fact that has an encoding; for another it appends nothing.
 func AppendValue(buf []byte, f journal.Fact) []byte {
 	switch f := f.(type) {
 	case *journal.Entry:
@@ -71,7 +71,7 @@ func appendEntry(buf []byte, e *journal.Entry) []byte {
 	return e.Tuple.Append(buf)
 }
 
-// The flags of an entry, which say what follows. Version 1 knew the first one only.
+// The flags of an entry tell what follows. Version 1 knew the first one only.
 const (
 	entryHeld       = 1
 	entryAttributes = 2
@@ -103,6 +103,7 @@ type Names map[string]string
 // maxNames bounds a Names. Names beyond it are copied each time.
 const maxNames = 4096
 
+// one returns b as a string: the copy that n keeps of it, or a new one. A nil n keeps none.
 func (n Names) one(b []byte) string {
 	if s, ok := n[string(b)]; ok {
 		return s
@@ -115,8 +116,8 @@ func (n Names) one(b []byte) string {
 }
 
 // Decode returns the fact that a key and a value stand for, or nil for the Standing and the
-// index of the history, which are not facts. Names may be nil. The fact shares no memory with key and value. The error
-// is fault.ErrCorrupt if they do not encode a fact.
+// index of the history, which are not facts. names may be nil. The fact shares no memory with
+// key and value. The error is fault.ErrCorrupt if they do not encode a fact.
 func Decode(key, value []byte, names Names) (journal.Fact, error) {
 	if len(key) == 0 {
 		return nil, fmt.Errorf("%w: an empty key", fault.ErrCorrupt)
@@ -217,6 +218,7 @@ func (r *reader) options() space.Options {
 	}
 }
 
+// answer reads the rest of the data as an answer (see AppendValue).
 func (r *reader) answer(op space.OpID) (journal.Fact, error) {
 	a := &journal.Answer{Op: op, Nth: r.uvarint()}
 	if r.err == nil {
