@@ -12,12 +12,13 @@ import (
 // broken remembers the first failure of a journal. The zero broken has none.
 type broken struct{ first atomic.Pointer[error] }
 
+// mark breaks the journal because of cause. Only the first call counts.
 func (b *broken) mark(cause error) {
 	err := fmt.Errorf("%w: %w", journal.ErrBroken, cause)
 	b.first.CompareAndSwap(nil, &err)
 }
 
-// err is the first failure, as journal.ErrBroken.
+// err is the first failure, as journal.ErrBroken; nil if there was none.
 func (b *broken) err() error {
 	if first := b.first.Load(); first != nil {
 		return *first
@@ -25,8 +26,8 @@ func (b *broken) err() error {
 	return nil
 }
 
-// full reports whether err means that the disk is full.
-func full(err error) bool {
+// isDiskFull reports whether err means that the disk is full.
+func isDiskFull(err error) bool {
 	return platform.IsDiskFull(err)
 }
 

@@ -17,11 +17,12 @@ import (
 // damage describes a defect of a journal.
 type damage struct {
 	file string
-	at   int // offset; -1: the whole file
+	at   int // offset; wholeFile: none
 	what string
-	// behind is how many records are behind it, which would not be read again.
-	behind int
 }
+
+// wholeFile is where damage is that has no offset.
+const wholeFile = -1
 
 func (d damage) Error() string {
 	where := d.file
@@ -75,29 +76,30 @@ func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 }
 
 // checkLogs checks that the logs go on from where the tables stand without a gap.
-// It returns the position that they lead to, and the log, if there is one, that
-// ends in bytes that are not a record: that is where the journal ends.
+// The first record may begin before that, but not behind it. It returns the position that
+// they lead to, and the log, if there is one, that ends in bytes that are not a record: that
+// is where the journal ends. An error is damage, and end and torn are zero then.
 func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, torn *logFile, err error) {
 	at, first := tables, true
 	for _, l := range logs {
 		if l.other != 0 {
-			return 0, nil, damage{l.name, 0, fmt.Sprintf("this is log %06d under another name: a log is here twice", l.other), 0}
+			return 0, nil, damage{file: l.name, what: fmt.Sprintf("this is log %06d under another name: a log is here twice", l.other)}
 		}
 		for _, r := range l.records {
 			if torn != nil {
-				return 0, nil, damage{torn.name, torn.end, "this is not a record, but records follow in " + l.name, countFrom(logs, torn)}
+				return 0, nil, damage{file: torn.name, at: torn.end, what: "this is not a record, but records follow in " + l.name}
 			}
 			step, ok := stepOf(r.payload)
 			switch {
 			case !ok:
-				return 0, nil, damage{l.name, r.at, "this record is not of a journal", 0}
+				return 0, nil, damage{file: l.name, at: r.at, what: "this record is not of a journal"}
 			case first && step.From > at, !first && step.From != at:
-				return 0, nil, damage{l.name, r.at, gap(at, step.From), 0}
+				return 0, nil, damage{file: l.name, at: r.at, what: gap(at, step.From)}
 			}
 			at, first = step.Position, false
 		}
-		if l.behind > 0 {
-			return 0, nil, damage{l.name, l.end, "this is not a record, but records follow", l.behind}
+		if l.behind {
+			return 0, nil, damage{file: l.name, at: l.end, what: "this is not a record, but records follow"}
 		}
 		if !l.clean {
 			torn = l
@@ -106,16 +108,8 @@ func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, 
 	return max(at, tables), torn, nil
 }
 
-// countFrom counts the records in the logs behind one.
-func countFrom(logs []*logFile, torn *logFile) (n int) {
-	for _, l := range logs {
-		if l.num > torn.num {
-			n += len(l.records) + l.behind
-		}
-	}
-	return n
-}
-
+// gap describes a record that leads on from a position other than at, where the records before
+// it end.
 func gap(at, from journal.Position) string {
 	if from < at {
 		return fmt.Sprintf("this record leads on from position %d, where the journal was before it came to %d: a log is here twice", from, at)
@@ -124,7 +118,7 @@ func gap(at, from journal.Position) string {
 }
 
 // stepOf reads from where to where a record leads: its first change, behind a
-// head of 12 bytes, is a set of the standing's key.
+// head of 12 bytes, is a set of the standing's key. It reports false if that is not so.
 func stepOf(payload []byte) (codec.Step, bool) {
 	const head = 12
 	const set = 1

@@ -63,7 +63,7 @@ func (l log) chunkAt(at int) (chunk, bool) {
 		return chunk{}, false
 	}
 	return chunk{
-		first: kind-l.full < 2, last: (kind-l.full)%3 == 0,
+		first: kind-l.full < 2, last: (kind-l.full)%3 == 0, // of full, first, middle, last: 0 to 3
 		payload: head[l.head() : l.head()+size], end: at + l.head() + size,
 	}, true
 }
@@ -76,8 +76,8 @@ func checksum(data []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-// padding returns where the next block begins, if nothing but zeros too few for a
-// chunk are before it.
+// padding returns where the next block begins, or the data end. It reports whether nothing
+// but zeros too few for a chunk are between at and that.
 func (l log) padding(at int) (next int, ok bool) {
 	next = min(len(l.data), at-at%blockSize+blockSize)
 	return next, next-at < l.head() && zero(l.data[at:next])
@@ -91,8 +91,8 @@ func (l log) trailerAt(at int) bool {
 		binary.LittleEndian.Uint32(rest[7:]) == l.num+1 && zero(rest[logHead:])
 }
 
-// recordBehind returns where the first well-formed record behind an offset
-// begins, if there is one. Chunks that only go on with a record are none.
+// recordBehind returns where the first chunk that is well-formed and begins a record starts, at
+// the offset or behind it, and whether there is one. The rest of that record may be damaged.
 func (l log) recordBehind(at int) (int, bool) {
 	for p := at; p+l.head() <= len(l.data); p++ {
 		if kind := l.data[p+6]; kind < l.full || kind >= l.full+types {

@@ -43,7 +43,7 @@ func (j *Journal) Commit(_ context.Context, expected journal.Position, records [
 }
 
 // fill writes what the records establish into a batch, which begins with where
-// it leads.
+// it leads, and returns that. It changes newestHistory. The caller holds mu.
 func (j *Journal) fill(b *lsm.Batch, records []journal.Record) (journal.Standing, error) {
 	next := j.standing
 	next.Position += journal.Position(len(records))
@@ -73,7 +73,7 @@ func (j *Journal) fill(b *lsm.Batch, records []journal.Record) (journal.Standing
 	return next, nil
 }
 
-// write makes one fact hold.
+// write adds to a batch that one fact holds.
 func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 	buf := j.buf[:0]
 	defer func() { j.buf = buf[:0] }()
@@ -98,7 +98,7 @@ func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 	return b.Set(buf[:key], buf[key:], nil)
 }
 
-// end forgets a session, and all answers to it.
+// end adds to a batch that a session is gone, with all answers to it.
 func (j *Journal) end(b *lsm.Batch, session string) error {
 	if err := b.Delete(codec.AppendSessionKey(nil, session), nil); err != nil {
 		return err

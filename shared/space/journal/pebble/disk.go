@@ -82,7 +82,9 @@ func (d disk) OpenDir(name string) (vfs.File, error) { return d.opened(name)(d.F
 
 func (d disk) Unwrap() vfs.FS { return d.FS }
 
-// opened wraps what a call to open returned.
+// opened returns a function for the results of the call that opened name: it wraps a file of
+// the journal, and passes on one of a copy. After the journal broke it closes the file and
+// returns why; for a table it then does not return while the store is being opened.
 func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 	return func(f vfs.File, err error) (vfs.File, error) {
 		if broken := d.broken.err(); broken != nil {
@@ -108,7 +110,8 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 	}
 }
 
-// noTable is called when a table could not be made, or did not fit.
+// noTable is called when a table could not be made, or did not fit. While the store is being
+// opened that breaks the journal; later the store tries again after the pause.
 func (d disk) noTable(err error) {
 	if why := d.opening.failed(err); why != nil {
 		d.broken.mark(why)
@@ -197,6 +200,7 @@ func (f *file) SyncTo(length int64) (whole bool, err error) {
 	return whole, err
 }
 
+// sync calls sync, unless the journal is broken; if it fails the journal breaks.
 func (f *file) sync(sync func() error) error {
 	if err := f.disk.broken.err(); err != nil {
 		return err
@@ -207,8 +211,10 @@ func (f *file) sync(sync func() error) error {
 	return f.failed("sync", err)
 }
 
+// failed returns err, which may be nil, of an operation, and breaks the journal if it is an
+// error. A table that did not fit is noTable's, because the store writes it again.
 func (f *file) failed(op string, err error) error {
-	if f.kind == ofTable && full(err) {
+	if f.kind == ofTable && isDiskFull(err) {
 		f.disk.noTable(err)
 		return err
 	}

@@ -75,7 +75,7 @@ func newDiskSpace(c Config, b *broken) (*diskSpace, error) {
 }
 
 // full reports whether records that grow the journal must be refused. It asks the disk at
-// most once in lookEvery.
+// most once in lookEvery, so that it may return what was true then.
 func (s *diskSpace) full() bool {
 	now := int64(time.Since(s.start))
 	last := s.counted.Load()
@@ -86,7 +86,7 @@ func (s *diskSpace) full() bool {
 	return s.low.Load()
 }
 
-// countTables notes the size of all tables.
+// countTables notes the size of the tables in use, and of those that are spare.
 func (s *diskSpace) countTables() {
 	total := uint64(0)
 	names, _ := s.FS.List(s.Dir) // a folder that cannot be read is found elsewhere

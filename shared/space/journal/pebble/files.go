@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// logNumber returns the number of a log, by its name.
+// logNumber returns the number of a log by its name, and reports whether it is the name of one.
 func logNumber(name string) (uint32, bool) {
 	number, ok := strings.CutSuffix(name, ".log")
 	n, err := strconv.ParseUint(number, 10, 32)
@@ -63,7 +63,7 @@ func syncDir(fs vfs.FS, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// truncate ends a file at size.
+// truncate ends a file at size, durably. size is at most that of the file.
 func truncate(fs vfs.FS, path string, size int) error {
 	f, err := fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
 	if err != nil {

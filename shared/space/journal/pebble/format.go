@@ -75,7 +75,7 @@ func (j *Journal) requireUnmarked() error {
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name, "MANIFEST-") || isLog(name) {
-			return damage{file: formatFile, at: -1, what: "it is missing, so that the format is unknown"}
+			return damage{file: formatFile, at: wholeFile, what: "it is missing, so that the format is unknown"}
 		}
 	}
 	return nil

@@ -12,7 +12,8 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// writeHistory adds a record to the history, and to its index.
+// writeHistory adds to a batch a record of the history and its index key. It counts the record
+// in newestHistory, which the caller restores if the batch is not applied; the caller holds mu.
 func (j *Journal) writeHistory(b *lsm.Batch, f *journal.Historic) error {
 	h := *f
 	h.Count, h.Bytes = j.newestHistory.Count+1, j.newestHistory.Bytes+h.Size()
@@ -23,7 +24,8 @@ func (j *Journal) writeHistory(b *lsm.Batch, f *journal.Historic) error {
 	return b.Set(codec.AppendHistoryIndexKey(nil, h.Key, h.Seq), nil, nil)
 }
 
-// findNewestHistory reads the newest record, with which the next one counts on.
+// findNewestHistory reads the newest record into newestHistory, with which the next one counts
+// on. An empty history leaves it as it is.
 func (j *Journal) findNewestHistory() error {
 	first, behind := codec.HistoryKeys()
 	return j.walkHistory(first, behind, newestFirst, func(h *journal.Historic) bool {
@@ -67,7 +69,8 @@ func (j *Journal) walkHistory(from, to []byte, ascending bool, visit func(*journ
 	return nil
 }
 
-// read calls f while the journal is open.
+// read calls f while the journal is open, and Close waits for it. If the journal cannot be used,
+// it returns why and does not call f.
 func (j *Journal) read(f func() error) error {
 	j.reading.RLock()
 	defer j.reading.RUnlock()
@@ -125,7 +128,7 @@ func (j *Journal) TrimHistory(_ context.Context, before time.Duration, l space.H
 		first, behind := codec.HistoryKeys()
 		var oldest []*journal.Historic
 		if err := j.walkHistory(first, behind, oldestFirst, func(h *journal.Historic) bool {
-			oldest = append(oldest, h)
+			oldest = append(oldest, h) // the last one may be to keep
 			return len(oldest) < journal.MaxTrimmed && h.Exceeds(&newest, before, l)
 		}); err != nil {
 			return err

@@ -63,7 +63,8 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 	return j.standing, nil
 }
 
-// each passes every fact to restore.
+// each passes every fact of it to restore, until restore fails or ctx ends, and returns that
+// error.
 func each(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) error) error {
 	names := codec.Names{}
 	for ok := it.First(); ok; ok = it.Next() {
@@ -85,7 +86,7 @@ func each(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) erro
 	return classify(it.Error())
 }
 
-// usable returns why the journal cannot be used.
+// usable returns why the journal cannot be used; nil if it can. The caller holds mu.
 func (j *Journal) usable() error {
 	if err := j.broken.err(); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (j *Journal) usable() error {
 	return nil
 }
 
-// stand returns where the journal stands, if it can be used.
+// stand returns where the journal stands, and why it cannot be used; nil if it can.
 func (j *Journal) stand() (journal.Position, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -17,7 +17,7 @@ type listedTable struct{ size, smallest, largest uint64 }
 type manifest struct {
 	name  string
 	whole bool                   // every record was read; one that was cut off leaves no trace
-	live  map[uint64]listedTable // by number
+	live  map[uint64]listedTable // tables in use, by number
 	gone  map[uint64]bool        // tables that were listed once
 	last  uint64                 // the highest number of a table in it
 	early map[uint64]bool        // live tables that a damaged record behind may remove

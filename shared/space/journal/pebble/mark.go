@@ -21,7 +21,7 @@ func (j *Journal) SetMark(_ context.Context, m pairing.Mark) error {
 		return err
 	}
 	err := j.writeStamp(m, false)
-	if full(err) {
+	if isDiskFull(err) {
 		return fmt.Errorf("%w: %w", journal.ErrFull, err)
 	}
 	return err
@@ -35,7 +35,8 @@ func (j *Journal) Position() uint64 {
 }
 
 // FindMark returns in which state the journal in a folder is, and its mark, without
-// opening it. A damaged mark is fault.ErrCorrupt. The data folder must be locked.
+// opening it. The mark is empty if there is none. A damaged one is fault.ErrCorrupt. The data
+// folder must be locked.
 func FindMark(c Config) (pairing.Found, error) {
 	c = c.withDefaults()
 	dir, names, err := c.listJournal()

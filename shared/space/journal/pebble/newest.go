@@ -79,7 +79,8 @@ func (j *Journal) readNewest() (uint32, error) {
 	return uint32(n), nil
 }
 
-// checkNewest returns an error if a newest log is noted and is not among logs.
+// checkNewest reads the number of the newest log for later use. It returns an error if one is
+// noted and is not among logs.
 func (j *Journal) checkNewest(logs []*logFile) error {
 	n, err := j.readNewest()
 	if err != nil || n == 0 {
@@ -91,5 +92,5 @@ func (j *Journal) checkNewest(logs []*logFile) error {
 			return nil
 		}
 	}
-	return damage{file: fmt.Sprintf("%06d.log", n), at: -1, what: "the newest log is missing"}
+	return damage{file: fmt.Sprintf("%06d.log", n), at: wholeFile, what: "the newest log is missing"}
 }

@@ -26,6 +26,7 @@ func Open(c Config) (*Journal, error) {
 	return j, nil
 }
 
+// open is Open without the journal's name in the error.
 func (j *Journal) open() error {
 	if err := j.prepare(); err != nil {
 		return classify(err)
@@ -53,7 +54,8 @@ func (j *Journal) open() error {
 	return nil
 }
 
-// prepare makes the folder, and sees that it is of this format.
+// prepare makes the folder, migrates it to this format, and reads its stamp and the state of
+// the disk.
 func (j *Journal) prepare() error {
 	if err := j.finishRepair(); err != nil {
 		return err
@@ -81,7 +83,8 @@ type inspected struct {
 	torn   *logFile         // the log whose last record was cut off; nil: none
 }
 
-// inspect reads the folder before anything is changed.
+// inspect reads the folder before anything is changed. A new one is no error. Damage is an
+// error, except a torn end.
 func (j *Journal) inspect() (found inspected, err error) {
 	store, err := lsm.Peek(j.Dir, j.FS)
 	if err != nil {
@@ -126,7 +129,7 @@ func (j *Journal) requireNew() error {
 	}
 	for _, name := range names {
 		if isLog(name) || isTable(name) {
-			return damage{file: "marker.manifest", at: -1, what: "it is missing, but the folder has tables and logs"}
+			return damage{file: "marker.manifest", at: wholeFile, what: "it is missing, but the folder has tables and logs"}
 		}
 	}
 	return nil
@@ -149,15 +152,15 @@ func (j *Journal) cutTorn(found inspected) error {
 	return truncate(j.FS, path, found.torn.end)
 }
 
-// checkManifest sees that the store's list of its files is whole but for its end.
+// checkManifest returns an error if the store's list of its files is damaged before its end.
 func (j *Journal) checkManifest(path string) error {
 	data, err := readFile(j.FS, path)
 	if err != nil {
 		return err
 	}
 	s := log{data: data, full: manifestFull}.scan()
-	if s.behind > 0 {
-		return damage{j.FS.PathBase(path), s.end, "this is not a record, but records follow", s.behind}
+	if s.behind {
+		return damage{file: j.FS.PathBase(path), at: s.end, what: "this is not a record, but records follow"}
 	}
 	return nil
 }
@@ -188,8 +191,8 @@ func (w withoutLogs) List(dir string) ([]string, error) {
 	return deleteFunc(names, isLog), err
 }
 
-// begin sees that the store stands at end, and writes that into its newest log,
-// so that there is always a record to tell whether the older ones are there.
+// begin returns an error if the store does not stand at end. It writes end into the newest
+// log, so that there is always a record to tell whether the older ones are there.
 func (j *Journal) begin(end journal.Position) (err error) {
 	if j.standing, err = standing(j.db); err != nil {
 		return err

@@ -25,13 +25,14 @@ func (o *opening) failed(err error) error {
 	switch {
 	case o.over.Load():
 		return nil
-	case full(err):
+	case isDiskFull(err):
 		return fmt.Errorf("%w: the disk is full: free space to start: %w", fault.ErrFolder, err)
 	}
 	return err
 }
 
-// hold stops a goroutine that would write another table after the journal broke.
+// hold stops a goroutine that would write another table after the journal broke: it never
+// returns, unless the store is open.
 func (o *opening) hold() {
 	if o.over.Load() {
 		return

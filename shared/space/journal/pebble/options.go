@@ -78,7 +78,7 @@ type archives struct{ lsm.ArchiveCleaner }
 func (j *Journal) listener() *lsm.EventListener {
 	l := &lsm.EventListener{
 		BackgroundError: func(err error) {
-			if !full(err) {
+			if !isDiskFull(err) {
 				j.Log.Warn("journal: the store works in the background", "error", err)
 			}
 		},
@@ -95,5 +95,5 @@ func (j *Journal) listener() *lsm.EventListener {
 
 // noteDamage is called when the store finds a table damaged.
 func (j *Journal) noteDamage(i lsm.DataCorruptionInfo) {
-	j.broken.mark(damage{file: j.FS.PathBase(i.Path), at: -1, what: i.Details.Error()})
+	j.broken.mark(damage{file: j.FS.PathBase(i.Path), at: wholeFile, what: i.Details.Error()})
 }

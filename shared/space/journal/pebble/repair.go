@@ -72,6 +72,8 @@ func newJournal(c Config) *Journal {
 	return &Journal{Config: c.withDefaults(), opening: opening{stuck: make(chan struct{})}}
 }
 
+// diagnose returns what is wrong and what a repair would keep, also if nothing is wrong. An
+// error means that it cannot be read or repaired; d.Damage is set then too, if it was found.
 func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 	have, err := j.readFormat()
 	if err == nil && have != Format && have != noFormat {
@@ -107,7 +109,7 @@ func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 	return d, s, nil
 }
 
-// salvageAll reads all that the folder holds, and the numbers of its logs.
+// salvageAll reads all that the folder holds, and returns with it the numbers of its logs.
 func (j *Journal) salvageAll() (salvaged, map[uint32]bool, error) {
 	tables, err := j.readTables()
 	if err != nil {
@@ -142,11 +144,11 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 		case t != nil:
 			listed = append(listed, t)
 		case tables[num] == nil:
-			missing = errors.Join(missing, damage{file: fmt.Sprintf("%06d.sst", num), at: -1, what: "the table is missing"})
+			missing = errors.Join(missing, damage{file: fmt.Sprintf("%06d.sst", num), at: wholeFile, what: "the table is missing"})
 		case tables[num].err != nil:
-			return salvaged{}, damage{file: tables[num].name, at: -1, what: tables[num].err.Error()}
+			return salvaged{}, damage{file: tables[num].name, at: wholeFile, what: tables[num].err.Error()}
 		default:
-			missing = errors.Join(missing, damage{file: tables[num].name, at: -1, what: "it is not the table that " + m.name + " lists"})
+			missing = errors.Join(missing, damage{file: tables[num].name, at: wholeFile, what: "it is not the table that " + m.name + " lists"})
 		}
 	}
 	fromList, listErr := merge(listed)
@@ -161,11 +163,11 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 			continue
 		}
 		if t.err != nil && t.begun {
-			begun = errors.Join(begun, damage{file: t.name, at: -1, what: t.err.Error()})
+			begun = errors.Join(begun, damage{file: t.name, at: wholeFile, what: t.err.Error()})
 			continue
 		}
 		if t.err != nil {
-			unreadable = errors.Join(unreadable, damage{file: t.name, at: -1, what: t.err.Error()})
+			unreadable = errors.Join(unreadable, damage{file: t.name, at: wholeFile, what: t.err.Error()})
 			continue
 		}
 		newer = newer || num > m.last
@@ -180,21 +182,24 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	switch {
 	case m.whole && missing == nil && newer && inDoubt:
 		// The list is older than the tables. It is refused below.
+	// The list is whole, and the other tables would bring nothing back.
 	case m.whole && missing == nil && (allErr != nil || listErr == nil && fromAll.lostRecords() >= fromList.lostRecords()):
 		return fromList, listErr
+	// A listed table is missing, and no newer tables make up for it.
 	case m.whole && missing != nil && !(newer && fromAll.lostRecords() == 0 && fromList.lostRecords() > 0):
 		if newer {
 			return salvaged{}, fmt.Errorf("%w (or %s is older than the tables)", missing, m.name)
 		}
 		return salvaged{}, missing
+	// An unreadable table may be one that must hold.
 	case !m.whole && unreadable != nil:
 		return salvaged{}, unreadable
 	}
 	if num, ok := m.unsure(tables); ok {
-		return salvaged{}, damage{file: m.name, at: -1, what: fmt.Sprintf("it is damaged, and it is unknown whether %06d.sst still holds", num)}
+		return salvaged{}, damage{file: m.name, at: wholeFile, what: fmt.Sprintf("it is damaged, and it is unknown whether %06d.sst still holds", num)}
 	}
 	if inDoubt {
-		return salvaged{}, damage{file: cmp.Or(m.name, "MANIFEST"), at: -1, what: fmt.Sprintf("it is damaged, missing or older than the tables, and %s may have replaced %s", by.name, old.name)}
+		return salvaged{}, damage{file: cmp.Or(m.name, "MANIFEST"), at: wholeFile, what: fmt.Sprintf("it is damaged, missing or older than the tables, and %s may have replaced %s", by.name, old.name)}
 	}
 	return fromAll, allErr
 }

@@ -64,7 +64,7 @@ func (t *tableFile) keys() (first, last []byte) {
 	return first, last
 }
 
-// readTables reads all tables in the folder.
+// readTables reads all tables in the folder, by number. One that cannot be read has its err.
 func (j *Journal) readTables() (map[uint64]*tableFile, error) {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -87,7 +87,7 @@ func (j *Journal) readTables() (map[uint64]*tableFile, error) {
 	return tables, nil
 }
 
-// readTable reads all changes in a table; the checksum of each block is verified.
+// readTable reads all changes in a table into t; the checksum of each block is verified.
 func (j *Journal) readTable(t *tableFile) (err error) {
 	f, err := j.FS.Open(j.FS.PathJoin(j.Dir, t.name))
 	if err != nil {
@@ -155,7 +155,7 @@ type batch struct {
 }
 
 // readBatches returns the well-formed records of all logs, also those behind damage, in
-// their order. A log that is under any other name, also one that is not a log's, is read by the
+// their order, and the numbers of the logs. A log that is under any other name, also one that is not a log's, is read by the
 // number in its chunks.
 func (j *Journal) readBatches() (all []batch, nums map[uint32]bool, err error) {
 	names, err := j.FS.List(j.Dir)
@@ -192,7 +192,8 @@ func (j *Journal) readBatches() (all []batch, nums map[uint32]bool, err error) {
 	return all, nums, nil
 }
 
-// readBatch reads a record. It reports false if the record is not one of a journal.
+// readBatch reads a record; seq is the sequence number of its first change. It reports false if
+// the record is not one of a journal.
 func readBatch(payload []byte) (b batch, seq uint64, ok bool) {
 	if b.step, ok = stepOf(payload); !ok {
 		return b, 0, false
@@ -248,8 +249,8 @@ func (s salvaged) lostRecords() (n int) {
 	return n
 }
 
-// merge applies all changes by their sequence numbers. Stamp tells up to where records must
-// be there.
+// merge applies all changes by their sequence numbers. The batches are in their order. last is
+// the stamp: records up to its position must be there, and are a gap if they are not.
 func merge(tables []*tableFile, batches []batch, last stamp) (salvaged, error) {
 	s := salvaged{facts: map[string][]byte{}}
 	newest := map[string]change{}
@@ -318,7 +319,8 @@ func (b batch) refBefore() int64 {
 	return ref
 }
 
-// collect keeps the facts that no deletion hides, and checks that each can be read.
+// collect keeps the facts that no deletion hides, and checks that each can be read. newest has
+// the newest change of each key, and ranges are the range deletions.
 func (s *salvaged) collect(newest map[string]change, ranges []change) error {
 	spaces, used := map[string]bool{}, map[string]bool{}
 	slices.SortFunc(ranges, func(a, b change) int { return bytes.Compare(a.key, b.key) })

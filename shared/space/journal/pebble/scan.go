@@ -11,9 +11,7 @@ type scanned struct {
 	records []logRecord
 	end     int  // of the last record before the damage, or of all
 	clean   bool // nothing that counts is behind end
-	// behind is how many well-formed records are behind the damage: it is not
-	// at the end.
-	behind int
+	behind  bool // a record begins behind the damage: it is not at the end
 }
 
 // scan reads all records up to the first bytes that are not one.
@@ -31,7 +29,7 @@ func (l log) scan() scanned {
 		}
 		r, ok := l.recordAt(at)
 		if !ok {
-			s.behind = l.countBehind(at + 1)
+			_, s.behind = l.recordBehind(at + 1)
 			return s
 		}
 		s.records = append(s.records, r)
@@ -41,7 +39,8 @@ func (l log) scan() scanned {
 	return s
 }
 
-// recordAt returns the whole record that begins at an offset, if there is one.
+// recordAt returns the whole record that begins at an offset, and whether there is one. Its
+// payload shares memory with the log if it is one chunk.
 func (l log) recordAt(at int) (logRecord, bool) {
 	r := logRecord{at: at}
 	for first := true; ; first = false {
@@ -63,21 +62,6 @@ func (l log) recordAt(at int) (logRecord, bool) {
 		}
 		if at >= len(l.data) {
 			return logRecord{}, false
-		}
-	}
-}
-
-// countBehind counts the records that begin behind an offset.
-func (l log) countBehind(at int) (n int) {
-	for {
-		p, ok := l.recordBehind(at)
-		if !ok {
-			return n
-		}
-		n++
-		at = p + 1
-		if r, ok := l.recordAt(p); ok {
-			at = r.end
 		}
 	}
 }

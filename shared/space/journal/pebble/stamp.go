@@ -46,7 +46,8 @@ func stampText(s stamp) []byte {
 	return fmt.Appendf(nil, "%s sum %08x\n", text, crc32.Checksum([]byte(text), castagnoli))
 }
 
-// readStamp reads the stamp of a folder. It is empty if there is none.
+// readStamp reads the stamp of a folder. It is empty if there is none. A damaged one is
+// fault.ErrCorrupt.
 func readStamp(disk vfs.FS, dir string) (s stamp, err error) {
 	data, err := readFile(disk, disk.PathJoin(dir, stampFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,6 +67,8 @@ func readStamp(disk vfs.FS, dir string) (s stamp, err error) {
 	return s, nil
 }
 
+// parseStamp reads the text of a stamp without its checksum. Parts that older programs did not
+// write may be missing.
 func parseStamp(text string) (s stamp, err error) {
 	var at, marked int64
 	format, to := stampFormat, []any{&s.position, &s.ref, &s.clock, &at}
@@ -94,11 +97,12 @@ func (j *Journal) checkStamp(logs []*logFile, end journal.Position) error {
 	if len(logs) > 0 {
 		file = logs[len(logs)-1].name
 	}
-	return damage{file: file, at: -1, what: fmt.Sprintf("the journal ends at position %d, but was at %d at %s: its end was cut off",
+	return damage{file: file, at: wholeFile, what: fmt.Sprintf("the journal ends at position %d, but was at %d at %s: its end was cut off",
 		end, j.stamp.position, j.stamp.at.UTC().Format(time.RFC3339))}
 }
 
-// timeOf returns when the journal was at a standing, if its stamp is of the same run.
+// timeOf estimates when the journal was at a standing: its clock went on since the stamp. It is
+// zero if there is no stamp, and too early if the process did not run meanwhile.
 func timeOf(s stamp, at journal.Standing) time.Time {
 	if s.at.IsZero() {
 		return s.at
@@ -113,18 +117,18 @@ func (j *Journal) lastStamp() stamp {
 	return j.stamp
 }
 
-// restamp writes the stamp for the position of now. If the disk is full the older stamp
-// stays, which is true too. It is called by the holder of stampMu, or by one that shares
+// restamp writes the stamp for the position of now, with the mark that it has. If the disk is
+// full the older stamp stays, which is true too, and there is no error. It is called by the holder of stampMu, or by one that shares
 // the journal with no other goroutine.
 func (j *Journal) restamp(closed bool) error {
-	if err := j.writeStamp(j.stamp.mark, closed); !full(err) {
+	if err := j.writeStamp(j.stamp.mark, closed); !isDiskFull(err) {
 		return err
 	}
 	return nil
 }
 
 // writeStamp writes the stamp for the position of now, with a mark. The lock is that of
-// restamp. If the disk is full it leaves no part of the stamp.
+// restamp. If the disk is full it leaves no part of the stamp, and returns that error.
 func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 	j.mu.Lock()
 	at := j.standing
@@ -136,7 +140,7 @@ func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 		j.stamp = s
 		return nil
 	}
-	if err = classify(err); !full(err) {
+	if err = classify(err); !isDiskFull(err) {
 		return err
 	}
 	if removeErr := j.FS.Remove(path + ".new"); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {

@@ -29,7 +29,7 @@ func (j *Journal) startSweeper() *sweeper {
 	return s
 }
 
-// stop returns once nothing is swept.
+// stop ends the sweeper, and returns once nothing is swept.
 func (s *sweeper) stop() {
 	s.cancel()
 	<-s.done
@@ -62,8 +62,9 @@ func (s *sweeper) run(ctx context.Context) {
 // noPosition is a position that no journal reaches.
 const noPosition = ^journal.Position(0)
 
-// sweep rewrites all tables, unless nothing has changed since they were, and
-// returns where the journal stood then. If the disk is too full, a later sweep tries again.
+// sweep rewrites all tables, unless the journal still stands at swept, where it stood when they
+// were rewritten last. It returns where it stood at the latest rewriting. If the disk is too
+// full, a later sweep tries again.
 func (s *sweeper) sweep(ctx context.Context, swept journal.Position) journal.Position {
 	at, err := s.j.stand()
 	if err != nil || at == swept || !s.j.space.isFreeWithReserve(s.j.space.memTable) {
