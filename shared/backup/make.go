@@ -31,7 +31,7 @@ type Source struct {
 // Make writes a backup of the parts of a data folder to dest, an absolute path.
 // fault.ErrConflict means that dest exists; then, and when anything else fails, it is left
 // as it was.
-func Make(ctx context.Context, dest string, of Source, parts ...Part) (err error) {
+func Make(ctx context.Context, dest string, source Source, parts ...Part) (err error) {
 	if err := absent(dest); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, err)
 	}
@@ -46,7 +46,7 @@ func Make(ctx context.Context, dest string, of Source, parts ...Part) (err error
 		}
 	}
 	failpoint.Reached("backup.copied", "")
-	if err := errors.Join(list(ctx, temp, of), syncTree(temp)); err != nil {
+	if err := errors.Join(list(ctx, temp, source), syncTree(temp)); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
 	}
 	return publish(temp, dest)
@@ -68,7 +68,8 @@ func RequireOutside(dest, data string) error {
 	return nil
 }
 
-// absent refuses what exists.
+// absent returns nil if an absolute path does not exist. One that does is fault.ErrConflict, and a
+// relative one is fault.ErrInvalid.
 func absent(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("%w: want an absolute path", fault.ErrInvalid)
@@ -83,7 +84,7 @@ func absent(path string) error {
 	return unusable(err)
 }
 
-// publish gives a finished folder its name.
+// publish gives a finished folder its name, durably.
 func publish(temp, dest string) error {
 	failpoint.Reached("publish.before", "")
 	if err := os.Rename(temp, dest); err != nil {
@@ -94,12 +95,12 @@ func publish(temp, dest string) error {
 }
 
 // list writes the manifest.
-func list(ctx context.Context, dir string, of Source) error {
+func list(ctx context.Context, dir string, source Source) error {
 	files, err := sums(ctx, dir)
 	if err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(manifest{Version: version, Source: of, Files: files}, "", "  ")
+	data, err := json.MarshalIndent(manifest{Version: version, Source: source, Files: files}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,9 @@ func sum(path string) (file, error) {
 	return file{Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, errors.Join(err, f.Close())
 }
 
-// check sees that a folder holds what its manifest lists, and nothing else.
+// check returns an error unless a folder holds what its manifest lists, and nothing else: it is
+// fault.ErrInvalid if there is no manifest or if it has a newer version, and fault.ErrCorrupt if
+// the content differs.
 func check(ctx context.Context, dir string) error {
 	const largest = 1 << 20
 	f, err := os.Open(filepath.Join(dir, Manifest))
@@ -83,6 +85,7 @@ func check(ctx context.Context, dir string) error {
 	return compare(m.Files, found)
 }
 
+// compare returns fault.ErrCorrupt for the first file that is missing, differs or is not wanted.
 func compare(want, found map[string]file) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		f, ok := found[name]

@@ -13,7 +13,7 @@ import (
 )
 
 // Restore makes a data folder of the backup at src. The folder must be empty or
-// not there, which is fault.ErrConflict; a backup that is not whole is
+// not there, else it is fault.ErrConflict; a backup that is not whole is
 // fault.ErrCorrupt, a folder without a manifest is fault.ErrInvalid. Prepare may change the
 // new folder before it gets its name. On any error the data folder is left as it was.
 func Restore(ctx context.Context, src, data string, prepare func(dir string) error) error {
@@ -61,7 +61,7 @@ func restore(ctx context.Context, src, data string, prepare func(dir string) err
 	return publish(temp, data)
 }
 
-// empty refuses a folder that holds anything.
+// empty returns nil if a folder holds nothing or is not there; else it is fault.ErrConflict.
 func empty(dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {

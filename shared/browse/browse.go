@@ -58,7 +58,8 @@ func Procedures() space.Procedures {
 	return space.Procedures{Procedure: space.WithArgs(queryArgs, readPage)}
 }
 
-// readPage returns (tuples, next offset, total, omitted).
+// readPage (space, template, open, held, offset, limit) returns (tuples, next offset, total,
+// omitted): as much of the page as one answer carries. The page ends at the limit or the total.
 func readPage(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	q, err := decodeQuery(args)
 	if err != nil {

@@ -40,7 +40,8 @@ type answer struct {
 
 func (a answer) encode() tuple.Tuple { return tuple.New(a.data, a.next, a.total, a.omitted) }
 
-// add encodes one more entry. It reports false if the answer has no space for it.
+// add encodes one more entry, or counts it as omitted if no answer has space for it. It reports
+// false, and does nothing, if this answer has no space left for it.
 func (a *answer) add(e Entry) bool {
 	size := e.Tuple.Size()
 	switch {
@@ -55,6 +56,8 @@ func (a *answer) add(e Entry) bool {
 	return true
 }
 
+// decodeAnswer reads an answer of browse.look, and its entries; another tuple is
+// fault.ErrCorrupt.
 func decodeAnswer(reply tuple.Tuple) (a answer, entries []Entry, err error) {
 	if len(reply) != 4 {
 		return a, nil, fmt.Errorf("%s: %w: an answer of %d fields", Procedure, fault.ErrCorrupt, len(reply))

@@ -56,6 +56,8 @@ func Procedures() space.Procedures {
 	return space.Procedures{procCall: space.WithArgs(callArgs, call), procForget: space.WithArgs1(forget)}
 }
 
+// call (key, fingerprint, procedure, arguments) returns the answer that is kept under the key, or
+// calls the procedure and keeps its answer.
 func call(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	c := decodeCall(args)
 	if e, known := tx.Find(Space, withKey(c.key), nil); known {
@@ -87,7 +89,7 @@ func keep(tx space.Tx, a answer) error {
 	tx.Walk(space.Walk{Space: Space, Template: anyAnswer}, func(e space.Entry) bool {
 		kept := decodeAnswer(e.Tuple)
 		if a.end-(kept.end-kept.bytes) <= MaxBytes {
-			return false
+			return false // it fits with all newer ones
 		}
 		old = append(old, e.Ref)
 		return true
@@ -135,7 +137,8 @@ func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args 
 }
 
 // ForgetFrom removes the answers of the request, which its caller never got, from that of a
-// call on; the first call is 0.
+// call on; the first call is 0. It may be
+// repeated after an error.
 func (k *Keyed) ForgetFrom(ctx context.Context, call int) error {
 	for ; k.answered > call; k.answered-- {
 		if _, err := k.Repository.Call(ctx, space.OpID{}, procForget, tuple.New(k.keyOf(k.answered-1))); err != nil {

@@ -22,7 +22,8 @@ const (
 // claim (action, how) claims a task of an action, or of any action if it is empty, and
 // returns the task's tuple; nothing if there is none.
 func claim(tx space.Tx, action string, how int64) (tuple.Tuple, error) {
-	claimed, err := tx.Call(taskGet, space.TakeArgs(actionTemplate(action), false))
+	const waits = false // of task.get: claim waits itself
+	claimed, err := tx.Call(taskGet, space.TakeArgs(actionTemplate(action), waits))
 	if err != nil || len(claimed) > 0 || how&waiting == 0 {
 		return claimed, err
 	}
@@ -36,7 +37,8 @@ func actionTemplate(action string) tuple.Template {
 	return task.AnyOf(action)
 }
 
-// heldWith returns the id of the task that the caller holds with a token.
+// heldWith returns the id of the task that the caller holds with a token, and whether there is
+// one.
 func heldWith(tx space.Tx, token int64) (id string, ok bool) {
 	p := tuple.Match("task", tuple.AnyString, tuple.AnyString, tuple.AnyString, token, tuple.AnyInt64, tuple.AnyString)
 	for _, e := range tx.Held(task.Space, p) {

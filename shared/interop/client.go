@@ -55,8 +55,8 @@ func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f 
 }
 
 // FindAll returns all matches in a space in the order of its kind. If they are
-// more than space.MaxReply bytes the error is fault.ErrTooLarge, and what was taken is
-// given back.
+// more than space.MaxReply bytes the error is fault.ErrTooLarge. After any error what was
+// taken is given back. It never waits, also if o.Wait is set.
 func (c Client) FindAll(ctx context.Context, name string, p Pattern, o Options) (all []Found, err error) {
 	defer func() {
 		if err != nil && o.Take {

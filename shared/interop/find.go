@@ -90,7 +90,7 @@ func find(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(found.Tuple.Append(nil), found.Ref), nil
 }
 
-// first returns the first match in the order of the space's kind.
+// first returns the first match in the order of the space's kind, and whether there is one.
 func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 	templates, enumerable := s.pattern.templates()
 	if !enumerable {
@@ -108,14 +108,19 @@ func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 	return found, ok, nil
 }
 
+// visibleOnly is for Survey, whose argument is whether held tuples are wanted too.
+const visibleOnly = false
+
+// survey returns all matches in order, at the cost of a scan of the whole space.
 func (s search) survey(tx space.Tx) ([]space.Entry, error) {
 	surveyor, ok := tx.(space.Surveyor)
 	if !ok {
 		return nil, fmt.Errorf("%w: these spaces do not support patterns of many types", fault.ErrInvalid)
 	}
-	return surveyor.Survey(s.space, false, s.keep), nil
+	return surveyor.Survey(s.space, visibleOnly, s.keep), nil
 }
 
+// wait returns the error with which the procedure waits for a match, or ErrCannotWait.
 func (s search) wait(tx space.Tx) (tuple.Tuple, error) {
 	templates, enumerable := s.pattern.templates()
 	if !enumerable {
@@ -137,7 +142,7 @@ func compare(a, b space.Position) int {
 
 // findAll (space, how, pattern, after) returns a page of the matches behind the position
 // after: (page, position of its last match, more). The page is the matches one after the
-// other, each as its ref and its encoded tuple.
+// other, each as its ref and its encoded tuple; more is whether a further page follows.
 func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	s, err := decodeSearch(args)
 	if err != nil {
@@ -187,12 +192,12 @@ func (s search) all(tx space.Tx) ([]space.Entry, error) {
 	return slices.CompactFunc(all, func(a, b space.Entry) bool { return a.Ref == b.Ref }), nil
 }
 
-// done (refs) removes for good what the caller holds of the refs.
+// done (refs) removes for good what the caller holds of the refs, and ignores the others.
 func done(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, eachHeld(tx, args, tx.Done)
 }
 
-// back (refs) returns to its old place what the caller holds of the refs.
+// back (refs) returns to its old place what the caller holds of the refs, and ignores the others.
 func back(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, eachHeld(tx, args, func(ref int64) error { return tx.Back(ref, space.OldPlace) })
 }

@@ -72,6 +72,7 @@ func (p Pattern) Matches(t tuple.Tuple) bool {
 	return true
 }
 
+// accepts reports whether f accepts the value v of a field.
 func (f Field) accepts(v any) bool {
 	if f.Object {
 		o, isOpaque := v.(tuple.Opaque)
@@ -85,6 +86,8 @@ func (f Field) accepts(v any) bool {
 	return false
 }
 
+// inRange reports whether Ints allows v for an alternative of Any that matches v. It limits
+// values of type int for formals only.
 func (f Field) inRange(alternative, v any) bool {
 	n, isInt := v.(int)
 	_, isFormal := alternative.(tuple.Formal)

@@ -80,8 +80,9 @@ func (b *Budget) Full() bool {
 }
 
 // exempt returns how many of the used bytes do not count for a class: for Growth, the
-// residue, up to half of the reserve for Draining. Otherwise a client that takes a small tuple for each one that it wants to put would free nothing, because the
-// answers to its takes are kept and are about as large.
+// residue, up to half of the reserve for Draining. Otherwise a client that takes a small tuple
+// for each one that it wants to put would free nothing, because the answers to its takes are
+// kept and are about as large.
 func (b *Budget) exempt(c Class) int64 {
 	if c == Growth {
 		return min(b.residue.Load(), b.limit/8)

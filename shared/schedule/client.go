@@ -56,7 +56,8 @@ func (s State) newTask() task.New {
 	return n
 }
 
-// check returns when the schedule is due. What cannot be run is fault.ErrInvalid.
+// check returns the timing of the schedule. The error is fault.ErrInvalid if the schedule, or
+// the task that it would create, is malformed.
 func (s State) check() (timing, error) {
 	oneOf := func(what, value string, accepted ...string) error {
 		if value == "" || slices.Contains(accepted, value) {
@@ -125,12 +126,13 @@ func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s Stat
 	return s, decodeCreated(reply), err
 }
 
-// Get returns a schedule.
+// Get returns a schedule; an unknown one is fault.ErrNotFound.
 func (c Client) Get(ctx context.Context, name string) (State, error) {
 	_, s, err := c.read(ctx, name)
 	return s, err
 }
 
+// read is Get, and returns the tuple of the schedule too.
 func (c Client) read(ctx context.Context, name string) (tuple.Tuple, State, error) {
 	t, ok, err := c.Repo.Space(Space).QueryP(ctx, matchName(name))
 	if err != nil {
@@ -143,7 +145,7 @@ func (c Client) read(ctx context.Context, name string) (tuple.Tuple, State, erro
 	return t, s, err
 }
 
-// List returns all schedules by name.
+// List returns all schedules by name. One that cannot be decoded has the error as its Note.
 func (c Client) List(ctx context.Context) ([]State, error) {
 	page, err := browse.Client{Repo: c.Repo}.Page(ctx, browse.Query{Space: Space, Template: anySchedule(), Limit: MaxSchedules})
 	if err != nil {
@@ -206,6 +208,7 @@ func (c Client) change(ctx context.Context, name string, f func(State) (State, e
 	}
 }
 
+// replace calls schedule.change or schedule.run, which replace old by s.
 func (c Client) replace(ctx context.Context, procedure string, old tuple.Tuple, s State) error {
 	t, err := s.encode()
 	if err != nil {

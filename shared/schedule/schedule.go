@@ -151,7 +151,8 @@ func record(tx space.Tx, s State) error {
 	return err
 }
 
-// unchanged returns the entry of old, and what replaces it.
+// unchanged returns the entry of old, and what replaces it. A schedule that was changed is
+// fault.ErrConflict, one that was removed is fault.ErrNotFound.
 func unchanged(tx space.Tx, old, replacement tuple.Tuple) (space.Entry, State, error) {
 	s, err := decode(replacement)
 	if err != nil {

@@ -31,6 +31,8 @@ func (s State) encode() (tuple.Tuple, error) {
 	return tuple.New("schedule", s.Name, milli(s.Next), milli(s.Last), s.LastTask, s.Note, string(body)), nil
 }
 
+// decode returns the schedule of a tuple. Another tuple is fault.ErrInvalid; if only the body is
+// malformed, the error is fault.ErrCorrupt and the state is all but the body.
 func decode(t tuple.Tuple) (State, error) {
 	if !anySchedule().Matches(t) || !models.ValidID(t.Str(1)) {
 		return State{}, fmt.Errorf("%w: want a schedule", fault.ErrInvalid)

@@ -74,6 +74,7 @@ const (
 
 var cronParser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
+// parseCron reads a cron expression for a time zone; the empty zone is UTC.
 func parseCron(text, zone string) (timing, error) {
 	switch {
 	case len(text) > maxCron:

@@ -73,7 +73,7 @@ func (h *Heartbeat) Beat(ctx context.Context) error {
 func (h *Heartbeat) Run(ctx context.Context) error {
 	tick := time.NewTicker(h.interval)
 	defer tick.Stop()
-	var sent [maxReports]time.Time // the latest heartbeats, at n
+	var sent [maxReports]time.Time // when the latest heartbeats were sent; n is that of the oldest
 	for n := 0; ; n = (n + 1) % maxReports {
 		if wait := time.Until(sent[n].Add(min(time.Second, h.interval))); wait > 0 {
 			select {

@@ -38,7 +38,9 @@ func (u *unmet) Error() string { return fmt.Sprintf("operation %d, %s: %v", u.in
 
 func (u *unmet) Unwrap() error { return ErrUnmet }
 
-// run calls apply as a procedure of its own, so that its effects are undone if a condition does not hold.
+// run (waits, operations) calls apply as a procedure of its own, so that its effects are undone
+// if a condition does not hold. If waits is set, and the condition is not that a tuple is
+// absent, it waits then; else it answers which condition that is.
 func run(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	waits, data := decodeRun(args)
 	reply, err := tx.Call(procApply, tuple.New(data))
@@ -52,7 +54,8 @@ func run(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return encodeUnmet(u.index), nil
 }
 
-// apply carries out the operations.
+// apply (operations) carries out the operations, and returns the tuples that they found, one for
+// each. If a condition does not hold, the error is unmet.
 func (p protocol) apply(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	ops, err := decodeOps(decodeApply(args))
 	if err != nil {
@@ -72,7 +75,8 @@ func (p protocol) apply(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return encodeFound(found), nil
 }
 
-// do carries out one operation, and returns the tuple that it finds.
+// do carries out the operation with that index, and returns the tuple that it finds: nil for
+// KindAbsent and KindPut. If its condition does not hold, the error is unmet.
 func (p protocol) do(tx space.Tx, index int, op Op) (tuple.Tuple, error) {
 	switch {
 	case !tx.Exists(op.Space):

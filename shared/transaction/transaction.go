@@ -108,6 +108,12 @@ func (o Op) String() string {
 	return fmt.Sprintf("%s in %.100q %.200s", name, o.Space, o.Template)
 }
 
+// Whether a transaction waits until its conditions hold.
+const (
+	untilMet = true
+	once     = false
+)
+
 // Client runs transactions over one session. It may be used concurrently.
 type Client struct{ Repo space.Repository }
 
@@ -115,36 +121,38 @@ type Client struct{ Repo space.Repository }
 // Absent that does not hold is ErrUnmet at once. It returns one tuple for each operation, nil
 // for Absent and Put. The error is fault.ErrNotFound for a space that does not exist,
 // fault.ErrInvalid for malformed operations or none, fault.ErrTooLarge for more than
-// MaxOps operations, or more than MaxBytes of operations or of found tuples, and fault.ErrForbidden for a space that
-// belongs to a protocol. Each error names the operation.
+// MaxOps operations, or more than MaxBytes of operations or of found tuples, and
+// fault.ErrForbidden for a space that belongs to a protocol. Each error names the operation.
 func (c Client) Run(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
-	return c.run(ctx, true, ops)
+	return c.run(ctx, untilMet, ops)
 }
 
 // RunP is Run, except that it does not wait: a condition that does not hold is ErrUnmet.
 func (c Client) RunP(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
-	return c.run(ctx, false, ops)
+	return c.run(ctx, once, ops)
 }
 
 // PutIfAbsent puts a tuple into a space if no visible tuple of the space matches p, and reports
 // whether it did.
 func (c Client) PutIfAbsent(ctx context.Context, name string, p tuple.Template, t tuple.Tuple, ttl time.Duration) (put bool, err error) {
-	a, err := c.call(ctx, false, []Op{Absent(name, p), Put(name, t, ttl)})
+	a, err := c.call(ctx, once, []Op{Absent(name, p), Put(name, t, ttl)})
 	return a.met, err
 }
 
+// run is call, except that a condition that does not hold is an error, which names it.
 func (c Client) run(ctx context.Context, waits bool, ops []Op) ([]tuple.Tuple, error) {
 	a, err := c.call(ctx, waits, ops)
 	if err == nil && !a.met {
 		why := "no tuple matches"
-		if ops[a.unmet].Kind == KindAbsent {
+		if ops[a.unmetIndex].Kind == KindAbsent {
 			why = "a tuple matches"
 		}
-		return nil, fmt.Errorf("operation %d of %d, %s: %s: %w", a.unmet+1, len(ops), ops[a.unmet], why, ErrUnmet)
+		return nil, fmt.Errorf("operation %d of %d, %s: %s: %w", a.unmetIndex+1, len(ops), ops[a.unmetIndex], why, ErrUnmet)
 	}
 	return a.found, err
 }
 
+// call sends a transaction and returns its answer. A condition that does not hold is no error.
 func (c Client) call(ctx context.Context, waits bool, ops []Op) (answer, error) {
 	data, err := encodeOps(ops)
 	if err != nil {
@@ -154,5 +162,5 @@ func (c Client) call(ctx context.Context, waits bool, ops []Op) (answer, error) 
 	if err != nil {
 		return answer{}, err
 	}
-	return decodeAnswer(reply, len(ops))
+	return decodeAnswer(reply, ops)
 }

@@ -82,8 +82,8 @@ func (o Op) check() error {
 	return nil
 }
 
-// decodeOps decodes what encodeOps has encoded. Anything else is fault.ErrInvalid or
-// fault.ErrTooLarge.
+// decodeOps decodes what encodeOps has encoded. Anything else is fault.ErrInvalid, and also
+// fault.ErrTooLarge for more than MaxOps.
 func decodeOps(data []byte) (ops []Op, err error) {
 	for len(data) > 0 {
 		if err := checkNumber(len(ops) + 1); err != nil {
@@ -112,37 +112,36 @@ func decodeOps(data []byte) (ops []Op, err error) {
 
 // answer is what transaction.run returns.
 type answer struct {
-	met   bool
-	unmet int64 // index of the operation whose condition does not hold
-	found []tuple.Tuple
+	met        bool          // all conditions hold
+	unmetIndex int64         // unless met: of the first operation whose condition does not hold
+	found      []tuple.Tuple // if met: one for each operation, nil for one that finds none
 }
 
 func encodeFound(found []byte) tuple.Tuple { return tuple.New(true, int64(0), found) }
 
 func encodeUnmet(index int) tuple.Tuple { return tuple.New(false, int64(index), []byte{}) }
 
-// decodeAnswer decodes the answer to a transaction of n operations; anything else is
-// fault.ErrCorrupt.
-func decodeAnswer(reply tuple.Tuple, n int) (answer, error) {
-	corrupt := fmt.Errorf("%s: an answer to %d operations: %w", procRun, n, fault.ErrCorrupt)
+// decodeAnswer decodes the answer to a transaction; anything else is fault.ErrCorrupt.
+func decodeAnswer(reply tuple.Tuple, ops []Op) (answer, error) {
+	corrupt := fmt.Errorf("%s: an answer to %d operations: %w", procRun, len(ops), fault.ErrCorrupt)
 	if !anyAnswer.Matches(reply) {
 		return answer{}, corrupt
 	}
-	a := answer{met: reply.Bool(0), unmet: reply.Int64(1)}
+	a := answer{met: reply.Bool(0), unmetIndex: reply.Int64(1)}
 	if !a.met {
-		if a.unmet < 0 || a.unmet >= int64(n) {
+		if a.unmetIndex < 0 || a.unmetIndex >= int64(len(ops)) {
 			return answer{}, corrupt
 		}
 		return a, nil
 	}
 	data, _ := reply[2].([]byte)
-	for range n {
+	for _, op := range ops {
 		t, rest, err := tuple.Decode(data)
 		if err != nil {
 			return answer{}, fmt.Errorf("%w: %w", corrupt, err)
 		}
-		if len(t) == 0 {
-			t = nil
+		if op.Kind == KindAbsent || op.Kind == KindPut {
+			t = nil // it was encoded as the empty tuple
 		}
 		a.found, data = append(a.found, t), rest
 	}

@@ -57,7 +57,7 @@ func countIngested(tx space.Tx, subject string, parts []string) error {
 }
 
 // checkIssue returns fault.ErrConflict for a task that was selected when this many
-// results had been ingested, if part of it may be done since.
+// results had been ingested, if part of it may be done or leased since.
 func checkIssue(tx space.Tx, selected task.Item, ingested int64) error {
 	n, _, _ := readIngested(tx)
 	if n[setOf(selected.Subject)] > ingested {

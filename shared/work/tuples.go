@@ -68,7 +68,7 @@ func encodeReserved(e space.Entry) tuple.Tuple {
 	return tuple.New(r.Subject, r.Part)
 }
 
-// inProgressPage is one answer of work.busy.
+// inProgressPage is one answer of work.busy (procInProgress).
 type inProgressPage struct {
 	data     []byte // encoded tuples of encodeReserved
 	after    int64  // ref of the last one; 0: there are no more pages

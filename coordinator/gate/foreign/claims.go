@@ -53,7 +53,8 @@ func (c *claims) close() []*claimant {
 	return all
 }
 
-// claimant returns a session without a task.
+// claimant returns a session without a task, which is no longer free: release must follow. Too
+// many are fault.ErrOverloaded. It holds the mu of claims, except while it opens a session.
 func (h *Hub) claimant(ctx context.Context) (*claimant, error) {
 	c := &h.claims
 	c.mu.Lock()
@@ -128,7 +129,8 @@ func (c *claims) holder(token int64) *claimant {
 	return c.held[token]
 }
 
-// claim carries out a get in the space "task".
+// claim carries out a get in the space "task". The answer has no tuple if there is no task and
+// the verb does not wait.
 func (h *Hub) claim(ctx context.Context, o Operation) (Answer, error) {
 	action, err := claimedAction(o.Pattern)
 	if err != nil {

@@ -63,7 +63,8 @@ type confirmations struct {
 
 func newConfirmations() confirmations { return confirmations{ready: make(chan struct{}, 1)} }
 
-// Delivered ends the holds of answers that the client has received. It does not wait.
+// Delivered ends the holds of answers that the client has received, except those of claims. It
+// does not wait.
 func (h *Hub) Delivered(answers ...Answer) {
 	c := &h.confirms
 	c.mu.Lock()
@@ -134,7 +135,8 @@ func (c *Conn) EndSending() {
 }
 
 // AwaitClose waits until the client closes the connection after an answer, at most
-// confirmAfter, and reports whether the client has received the answer.
+// confirmAfter, and reports whether the client has received the answer. If the connection is
+// still open then, it has.
 func (c *Conn) AwaitClose() bool {
 	deadline := time.Now().Add(confirmAfter)
 	_ = c.SetReadDeadline(deadline)

@@ -74,7 +74,7 @@ func NewHub(c Config) *Hub {
 	}
 }
 
-// Run confirms what clients have received, until ctx ends. Then it ends the sessions of
+// Run confirms what clients have received, until ctx ends. It must run once. Then it ends the sessions of
 // the hub, so that all holds return, and returns nil.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.claims.watchers.Wait()

@@ -62,8 +62,9 @@ func (a Access) Check(o Operation) error {
 	return nil
 }
 
-// Do carries out an operation. If ctx ends first, the operation takes nothing and the
-// error is the context's.
+// Do carries out an operation, which the caller has checked (Access.Check). If ctx ends first,
+// the operation takes nothing and the error is the context's. An operation that does not wait
+// and finds nothing has an answer without tuples.
 func (h *Hub) Do(ctx context.Context, o Operation) (Answer, error) {
 	switch o.Verb {
 	case space.VerbPut, space.VerbGet, space.VerbQuery:

@@ -36,7 +36,8 @@ func (e *encoder) tupleType() int64 {
 	return e.tuple
 }
 
-// encodeAnswer returns the answer of a kind; nil for noAnswer.
+// encodeAnswer returns the answer of a kind; nil for noAnswer. found must have a tuple for
+// tupleAnswer, maybeAnswer uses the first one if there is one, and count is of countAnswer.
 func encodeAnswer(kind answerKind, found []tuple.Tuple, count int) []byte {
 	e := encoder{w: gob.NewWriter()}
 	switch kind {

@@ -74,7 +74,9 @@ func drain(c *foreign.Conn) {
 	}
 }
 
-// perform carries out a request. An operation that must wait ends when the client leaves.
+// perform carries out a request. An operation that must wait ends when the client leaves. Each
+// is tried without waiting first, because only one that waits needs a goroutine that watches
+// the connection.
 func (g *Gate) perform(ctx context.Context, c *foreign.Conn, q request) (foreign.Answer, error) {
 	o := foreign.Operation{Verb: q.operation.verb, Space: g.Space, Tuple: q.tuple, Pattern: interop.Exactly(q.template), Peer: c.Peer}
 	if err := g.Access.Check(o); err != nil {

@@ -25,9 +25,18 @@ func (d decoder) invalid(format string, args ...any) {
 // ok reports whether all reads so far succeeded.
 func (d decoder) ok() bool { return d.r.Err() == nil }
 
-// fields reads the value of a struct with a list of fields: a tuple, or a template, in
-// which some are formals.
-func (d decoder) fields(id int64, depth int, template bool) []any {
+// Whether the fields of a struct may be formals: those of a template may.
+const (
+	withoutFormals = false
+	withFormals    = true
+)
+
+// outermost is the depth of a tuple that is not nested.
+const outermost = 1
+
+// fields reads the value of a struct of type id with a list of fields: a tuple or a template,
+// which is so many levels deep.
+func (d decoder) fields(id int64, depth int, formals bool) []any {
 	t := d.r.Type(id)
 	fields := []any{}
 	if depth > tuple.MaxDepth {
@@ -50,7 +59,7 @@ func (d decoder) fields(id int64, depth int, template bool) []any {
 		}
 		for range count {
 			if d.ok() {
-				fields = append(fields, d.field(depth, template))
+				fields = append(fields, d.field(depth, formals))
 			}
 		}
 	})
@@ -63,8 +72,8 @@ func (d decoder) isList(id int64) bool {
 	return t.Kind == gob.Slice && d.r.Type(t.Elem).Kind == gob.Interface
 }
 
-// field reads one field: a value of an interface type.
-func (d decoder) field(depth int, template bool) any {
+// field reads one field of a tuple at a depth: a value of an interface type.
+func (d decoder) field(depth int, formals bool) any {
 	name, id := d.r.Interface()
 	if name == "" {
 		return nil
@@ -72,8 +81,8 @@ func (d decoder) field(depth int, template bool) any {
 	kind := d.r.Type(id).Kind
 	switch {
 	case name == nameTuple:
-		return tuple.Tuple(d.fields(id, depth+1, false))
-	case name == nameTypeField && template:
+		return tuple.Tuple(d.fields(id, depth+1, withoutFormals))
+	case name == nameTypeField && formals:
 		return d.formal(id)
 	}
 	is := func(want gob.Kind) bool {
@@ -111,7 +120,7 @@ func (d decoder) field(depth int, template bool) any {
 	return nil
 }
 
-// integer returns a signed integer of a Go type.
+// integer returns n as a value of the Go type with that name; opaque if package tuple lacks it.
 func (d decoder) integer(name string, n int64) any {
 	within := func(lowest, highest int64) {
 		if n < lowest || n > highest {

@@ -81,16 +81,17 @@ func decodeRequest(src io.Reader, reserve func(int64) error) (q request, err err
 	return q, r.Err()
 }
 
-// body reads the tuple or template of a request.
+// body reads the tuple or template of a request into q, whose operation must be known; a
+// request without an operation so far is invalid.
 func (d decoder) body(q *request) {
 	name, id := d.r.Interface()
 	switch {
 	case q.operation.verb == 0 || q.operation.body != "" && name != q.operation.body:
 		d.invalid("a body of type %.100q", name)
 	case name == nameTuple:
-		q.tuple = d.fields(id, 1, false)
+		q.tuple = d.fields(id, outermost, withoutFormals)
 	case name == nameTemplate:
-		q.template = d.fields(id, 1, true)
+		q.template = d.fields(id, outermost, withFormals)
 	case name != "":
 		gob.Skip(d.r, id)
 	}

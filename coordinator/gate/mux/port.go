@@ -111,7 +111,8 @@ func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 	}
 }
 
-// readHead reads until the protocol is recognised. It is Unknown after an error.
+// readHead reads until the protocol is recognised, and returns it with the bytes that it read.
+// It is Unknown after an error.
 func readHead(c net.Conn) (head []byte, protocol Protocol) {
 	buf := make([]byte, longest)
 	for n := 0; n < len(buf); {

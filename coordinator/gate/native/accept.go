@@ -44,7 +44,7 @@ func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 
 // fail sends an error before there is a session, if the client still reads.
 func (g *Gate) fail(nc net.Conn, err error) {
-	_ = wire.Send(nc, wire.AppendPreamble(nil), failure(0, err))
+	_ = wire.Send(nc, wire.AppendPreamble(nil), failure(noCall, err))
 }
 
 // serveConnection serves one connection until it ends. The session is nil if the

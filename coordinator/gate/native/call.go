@@ -156,8 +156,9 @@ func (s *session) returnReserved(c *call) {
 	s.g.Memory.Add(-c.memory)
 }
 
-// perform carries out a call, or finishes one that the reader began, and answers it. It gives the call up without an answer
-// while the client is not connected, because the client sends the call again then.
+// perform carries out a call, or finishes one that the reader began, and answers it. It gives
+// the call up without an answer while the client is not connected, because the client sends
+// the call again then. serving ends when the gate closes.
 func (s *session) perform(serving context.Context, c *call) {
 	defer c.cancel()
 	defer s.returnReserved(c)
@@ -167,7 +168,7 @@ func (s *session) perform(serving context.Context, c *call) {
 	answered := false
 	defer func() {
 		if !answered {
-			s.finishCall(c, failure(c.number, errPanic), false)
+			s.finishCall(c, failure(c.number, errPanic), dropAnswer)
 		}
 	}()
 	defer s.g.recoverPanic("call", s.id)
@@ -228,7 +229,7 @@ func (s *session) perform(serving context.Context, c *call) {
 	failpoint.Reached("reply.after", operation)
 }
 
-// noteRefusal lets the client's connection wait if a large call was refused.
+// noteRefusal lets the client's connection wait if a large call was refused, with err.
 func (s *session) noteRefusal(c *call, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,7 +239,7 @@ func (s *session) noteRefusal(c *call, err error) {
 }
 
 // reserveReply reserves memory for the encoding of a reply, until the link counts it, and
-// returns its size. It reserves none for a request that changes something, because its answer
+// returns its size, which the caller gives back. It reserves none for a request that changes something, because its answer
 // must not be refused.
 func (s *session) reserveReply(v space.Verb, reply space.Reply) (int64, error) {
 	if v.Changes() || consumes(v) {
@@ -278,6 +279,10 @@ func consumes(v space.Verb) bool {
 	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
 }
 
+// noCall is the number in a failure that is of the connection.
+const noCall = 0
+
+// failure returns the frame with the error of a call, or of the connection (noCall).
 func failure(number uint64, err error) wire.Frame {
 	return wire.Frame{Kind: wire.Failure, Call: number, Body: wire.AppendError(nil, err)}
 }
@@ -304,6 +309,9 @@ func (s *session) dropCall(c *call) *connection {
 	delete(s.calls, c.number)
 	return c.connection
 }
+
+// dropAnswer is for finishCall: the answer is not kept.
+const dropAnswer = false
 
 // finishCall sends a call's answer if the client is connected, and keeps it for the
 // next connection if keep is set.

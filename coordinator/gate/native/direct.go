@@ -37,8 +37,9 @@ func (s *session) runCall(ctx context.Context, conn *connection, c *call) error 
 	return nil
 }
 
-// tryDirect begins a call, and answers it if that needs no waiting. If it panics the call is
-// answered too. The error is that of the link.
+// tryDirect begins a call, and answers it if that needs no waiting. If not, it reports false,
+// and c.started is what is left to finish. If it panics the call is answered too. The error is
+// that of the link.
 func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error) {
 	panicked := true
 	defer func() {
@@ -57,7 +58,7 @@ func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error
 		panicked = false
 		return false, nil
 	}
-	f := s.finishDirect(c)
+	f := s.finishDirect(c) // of c.started
 	failpoint.Reached("call.after", operation)
 	s.returnReserved(c)
 	panicked = false

@@ -45,6 +45,7 @@ func (g *Gate) takeWaiter(s *session) error {
 	return nil
 }
 
+// returnWaiter undoes a takeWaiter that succeeded.
 func (g *Gate) returnWaiter(s *session) {
 	g.waiters.Return(s.peer)
 	if !isFleet(s.mode) {

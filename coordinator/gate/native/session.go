@@ -146,7 +146,7 @@ func (s *session) shutDown(conn *connection) {
 func (s *session) closeConnection(conn *connection, err error) {
 	if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) {
 		s.g.Log.Warn("gate: malformed message", "session", s.id, "error", err)
-		conn.link.Finish(failure(0, err), err)
+		conn.link.Finish(failure(noCall, err), err)
 		return
 	}
 	conn.link.Close(err)

@@ -24,6 +24,7 @@ var (
 	outcomeInternal    = outcome{"500", "Internal Server Error"}
 )
 
+// outcomeOf returns the outcome of a request that ended with err; nil is outcomeOK.
 func outcomeOf(err error) outcome {
 	is := func(kinds ...error) bool {
 		for _, k := range kinds {

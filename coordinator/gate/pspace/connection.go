@@ -115,7 +115,8 @@ func (c *connection) readRequests(ctx context.Context) error {
 	}
 }
 
-// nextMessage returns the next JSON object; it is valid until the next call.
+// nextMessage returns the next JSON object; it is valid until the next call. A malformed or too
+// large one is an error of package fault; others are those of the connection.
 func (c *connection) nextMessage() ([]byte, error) {
 	if len(c.buf) == 0 {
 		if len(c.store) > keptBuffer {
@@ -189,7 +190,7 @@ func (c *connection) makeSpace() error {
 	return nil
 }
 
-// resize replaces the store by one of a size.
+// resize replaces the store by one of a size, which must have space for buf.
 func (c *connection) resize(size int) {
 	c.gate.Hub.Memory.Add(int64(size) - c.reserved)
 	c.reserved = int64(size)
@@ -233,7 +234,8 @@ func (c *connection) lowerReadDeadline(wanted, now time.Time) {
 	_ = c.SetReadDeadline(wanted) // a closed connection fails at the read
 }
 
-// readTimedOut handles the deadline of a read. The error ends the connection.
+// readTimedOut handles the deadline of a read: answers that are old enough are believed to have
+// arrived. It returns nil if reading goes on; an error ends the connection.
 func (c *connection) readTimedOut() error {
 	now := time.Now()
 	if end := c.requestDeadline(); !end.IsZero() && !now.Before(end) {
@@ -305,7 +307,8 @@ func (c *connection) start(ctx context.Context, r request, err error, size int) 
 	return true
 }
 
-// tryAtOnce carries out an operation unless it has to wait: then it is not done.
+// tryAtOnce carries out an operation unless it has to wait: then done is false, and nothing has
+// happened.
 func (c *connection) tryAtOnce(ctx context.Context, o foreign.Operation) (a foreign.Answer, done bool, err error) {
 	verb := o.Verb
 	o.Verb = withoutWaiting(verb)

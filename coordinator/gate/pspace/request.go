@@ -41,7 +41,7 @@ type wire struct {
 	blocking, all            bool
 }
 
-// decodeRequest reads a request. With an error that is not errNotJSON the request has the
+// decodeRequest reads a request. With an error that is not errMalformed the request has the
 // session, so that the client gets an answer.
 func decodeRequest(data []byte) (request, error) {
 	w, err := readWire(&scanner{data: data})
@@ -71,6 +71,8 @@ func decodeRequest(data []byte) (request, error) {
 // read.
 var errMalformed = fmt.Errorf("malformed message: %w", fault.ErrInvalid)
 
+// readWire reads the members that the dialects have, and skips all others. A text that is
+// another value, and a null, count as absent; a truth is false unless it is true.
 func readWire(s *scanner) (w wire, err error) {
 	err = s.object(func(key string) (err error) {
 		text := func(to *string) error {

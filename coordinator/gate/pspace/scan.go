@@ -145,7 +145,7 @@ func (s *scanner) array(element func() error) error {
 }
 
 // raw reads any value and returns its bytes, which share memory with data. The nesting of
-// the value must be bounded by a frame.
+// the value must be bounded by a frame. The bytes that come with an error must not be used.
 func (s *scanner) raw() ([]byte, error) {
 	c, start := s.peek(), s.pos
 	var err error

@@ -78,7 +78,7 @@ func consumes(v space.Verb) bool {
 }
 
 // start makes a call of a request and sends it. If there is no connection, or it fails
-// now, the next one carries the call.
+// now, the next one carries the call. An error means that there is no call.
 func (c *Conn) start(r space.Request) (*call, error) {
 	c.mu.Lock()
 	p, err := c.addCall(r)
@@ -135,7 +135,8 @@ func (c *Conn) addCall(r space.Request) (*call, error) {
 }
 
 // await waits for the answer. If ctx ends first it cancels the call at the gate, which
-// may answer that the call was served at the same moment.
+// may answer that the call was served at the same moment; that answer is returned then.
+// Otherwise the error is the context's, and the gate takes back what the call took.
 func (c *Conn) await(ctx context.Context, p *call) (space.Reply, error) {
 	select {
 	case <-p.done:
@@ -207,8 +208,8 @@ func (c *Conn) giveBack(p *call) {
 	}
 }
 
-// finishCall gives a call its answer. If the answer must be acknowledged, it is listed
-// in arrived.
+// finishCall gives the call of that number its answer, if it still waits. If the answer must
+// be acknowledged, it is listed in arrived. Only the goroutine that reads frames calls it.
 func (c *Conn) finishCall(number uint64, reply space.Reply, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -231,7 +232,7 @@ func (c *Conn) finishCall(number uint64, reply space.Reply, err error) {
 }
 
 // acknowledgeArrived acknowledges the answers that have arrived since it was called
-// last.
+// last. Only the goroutine that reads frames calls it.
 func (c *Conn) acknowledgeArrived() {
 	for ops := range slices.Chunk(c.arrived, 1+space.MaxAcknowledged) {
 		r := space.Request{Verb: space.VerbAck, Op: space.OpID{Session: c.id, Seq: ops[0]}, Acknowledged: slices.Clone(ops[1:])}

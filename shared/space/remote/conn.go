@@ -101,11 +101,11 @@ func cannotGoOn(id string, err error) error {
 // reconnect replaces a lost connection, in the time that Config.Reconnect allows.
 func (c *Conn) reconnect() (*wire.Link, error) {
 	if c.Reconnect <= 0 {
-		return c.connect(c.ctx, true)
+		return c.connect(c.ctx, resume)
 	}
 	ctx, stop := context.WithTimeoutCause(c.ctx, c.Reconnect, fmt.Errorf("no connection for %s: %w", c.Reconnect, fault.ErrUnavailable))
 	defer stop()
-	return c.connect(ctx, true)
+	return c.connect(ctx, resume)
 }
 
 // serveLink carries calls over one connection until it ends, and returns the reason.
@@ -196,7 +196,7 @@ func (c *Conn) closedError() error { return fmt.Errorf("session %s: %w", c.id, f
 
 // close ends the session in order, once all acknowledgements are confirmed; ctx and
 // closeTimeout bound how long it waits for that. When it returns, no goroutine of the
-// Conn runs.
+// Conn runs. A second call waits for the first, and returns nil.
 func (c *Conn) close(ctx context.Context) error {
 	defer c.running.Wait()
 	c.mu.Lock()
@@ -218,7 +218,7 @@ func (c *Conn) close(ctx context.Context) error {
 }
 
 // endSession waits until all acknowledgements are confirmed, and ends the session at
-// the gate.
+// the gate. It returns nil if the Conn has ended meanwhile.
 func (c *Conn) endSession(ctx context.Context) error {
 	c.mu.Lock()
 	allAcked := make(chan struct{})

@@ -64,6 +64,7 @@ func (c Config) withDefaults() (Config, error) {
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
 func SessionID(mode string) string { return mode + "-" + hex.EncodeToString(random(4)) }
 
+// random returns n random bytes.
 func random(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // it never fails
@@ -82,7 +83,7 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 		return nil, fmt.Errorf("dial %s: %w", c.Address, err)
 	}
 	conn := newConn(c)
-	l, err := conn.connect(ctx, false)
+	l, err := conn.connect(ctx, openNew)
 	if err != nil {
 		conn.cancel()
 		return nil, fmt.Errorf("dial %s as %s: %w", c.Address, c.Session, err)
@@ -91,12 +92,17 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 	return conn, nil
 }
 
-// connect retries until there is a connection, ctx ends, or a retry cannot help. With
-// resume the session must still be alive at the gate.
-func (c *Conn) connect(ctx context.Context, resume bool) (*wire.Link, error) {
+// Whether the session must still be alive at the gate when a connection is made.
+const (
+	openNew = false
+	resume  = true
+)
+
+// connect retries until there is a connection, ctx ends, or a retry cannot help.
+func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 	var warned time.Time
 	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
-		l, err := c.connectOnce(ctx, resume)
+		l, err := c.connectOnce(ctx, resumes)
 		if err == nil {
 			return l, nil
 		}
@@ -130,7 +136,7 @@ func isPermanent(err error) bool {
 }
 
 // connectOnce opens one connection and does the handshake.
-func (c *Conn) connectOnce(ctx context.Context, resume bool) (*wire.Link, error) {
+func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	nc, err := c.Dial(ctx, c.Address)
@@ -140,7 +146,7 @@ func (c *Conn) connectOnce(ctx context.Context, resume bool) (*wire.Link, error)
 	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
 	defer stop()
 	l := wire.NewLink(nc)
-	welcome, err := c.handshake(nc, l, resume)
+	welcome, err := c.handshake(nc, l, resumes)
 	if err == nil && !stop() {
 		err = context.Cause(ctx)
 	}
@@ -160,10 +166,10 @@ func (c *Conn) connectOnce(ctx context.Context, resume bool) (*wire.Link, error)
 
 // handshake sends the Hello, and returns the gate's Welcome or the error that the gate
 // answered with.
-func (c *Conn) handshake(nc net.Conn, l *wire.Link, resume bool) (wire.Welcome, error) {
+func (c *Conn) handshake(nc net.Conn, l *wire.Link, resumes bool) (wire.Welcome, error) {
 	p := space.ThisProcess(c.Mode)
 	h := wire.Hello{
-		Session: c.id, Mode: p.Mode, Key: c.key, TTL: c.TTL, Resume: resume,
+		Session: c.id, Mode: p.Mode, Key: c.key, TTL: c.TTL, Resume: resumes,
 		Host: cmp.Or(c.Host, p.Host), PID: p.PID, Version: p.Version, Name: c.Name,
 	}
 	if err := wire.Send(nc, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Greeting, Body: wire.AppendHello(nil, h)}); err != nil {

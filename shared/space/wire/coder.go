@@ -99,18 +99,19 @@ func (c *coder) write(tag uint64, content []byte) {
 }
 
 // integer is a signed number.
-func integer[T ~int | ~int64](c *coder, tag uint64, v *T) { signed(c, tag, v, true) }
+func integer[T ~int | ~int64](c *coder, tag uint64, v *T) { signed(c, tag, v, math.MinInt64) }
 
 // count is a number that is not negative.
-func (c *coder) count(tag uint64, v *int) { signed(c, tag, v, false) }
+func (c *coder) count(tag uint64, v *int) { signed(c, tag, v, 0) }
 
-func signed[T ~int | ~int64](c *coder, tag uint64, v *T, negative bool) {
+// signed is a signed number of at least lowest.
+func signed[T ~int | ~int64](c *coder, tag uint64, v *T, lowest int64) {
 	if !c.reading && *v != 0 {
 		var content [binary.MaxVarintLen64]byte
 		c.write(tag, binary.AppendVarint(content[:0], int64(*v)))
 	} else if c.is(tag) {
 		n, size := binary.Varint(c.content)
-		if size <= 0 || size != len(c.content) || int64(T(n)) != n || n < 0 && !negative {
+		if size <= 0 || size != len(c.content) || int64(T(n)) != n || n < lowest {
 			c.done(malformed("an integer"))
 			return
 		}
@@ -129,6 +130,8 @@ func natural[T ~uint8 | ~uint64](c *coder, tag uint64, v *T) {
 	}
 }
 
+// readNatural reads the current field as a number of at most highest, and ends it; after an
+// error it is 0.
 func (c *coder) readNatural(highest uint64) uint64 {
 	n, size := binary.Uvarint(c.content)
 	if size <= 0 || size != len(c.content) || n > highest {
@@ -159,7 +162,7 @@ func (c *coder) naturals(tag uint64, v *[]uint64) {
 	}
 }
 
-// text is a string of at most limit bytes.
+// text is a string of at most limit bytes; only readers check the limit.
 func text[T ~string](c *coder, tag uint64, v *T, limit int) {
 	if !c.reading && *v != "" {
 		c.head(tag, len(*v))
@@ -175,7 +178,8 @@ func text[T ~string](c *coder, tag uint64, v *T, limit int) {
 
 func name[T ~string](c *coder, tag uint64, v *T) { text(c, tag, v, space.MaxName) }
 
-// blob is a run of at most limit bytes; it is written even if it is empty.
+// blob is a run of at most limit bytes, which only readers check; it is written even if it is
+// empty.
 func (c *coder) blob(tag uint64, v *[]byte, limit int) {
 	if !c.reading {
 		c.write(tag, *v)
@@ -221,6 +225,7 @@ func (c *coder) writeTuple(tag uint64, t tuple.Tuple) {
 	c.out = t.Append(c.out)
 }
 
+// readTuple reads the current field as a tuple, and ends it.
 func (c *coder) readTuple() tuple.Tuple {
 	t, rest, err := tuple.Decode(c.content)
 	c.done(complete(rest, err))

@@ -41,7 +41,8 @@ func AppendError(buf []byte, err error) []byte {
 }
 
 // DecodeError decodes the body of an error into failure: an error with the same text
-// and of the same kinds. It ignores codes that this version does not know.
+// and of the same kinds. It ignores codes that this version does not know. err is why the
+// body cannot be decoded; failure is nil then.
 func DecodeError(data []byte) (failure, err error) {
 	f := &carried{}
 	c := reader(data)

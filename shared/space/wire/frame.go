@@ -54,11 +54,12 @@ func (f Frame) Append(buf []byte) ([]byte, error) {
 }
 
 // Read reads one frame from r into buf, and returns buf for the next call. The frame's
-// body is part of buf. Read grows buf as bytes arrive, because a length alone must not
+// body is part of buf. A frame of more than MaxFrame is fault.ErrTooLarge, a malformed one
+// fault.ErrInvalid. Read grows buf as bytes arrive, because a length alone must not
 // take memory. The error is io.EOF before the first byte of a frame, and
 // io.ErrUnexpectedEOF within one.
 func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
-	return read(r, buf, MaxFrame, 4096)
+	return read(r, buf, MaxFrame, readStep)
 }
 
 // maxHello is the most bytes that follow the length of a frame before the handshake, because
@@ -67,12 +68,18 @@ const maxHello = 4 << 10
 
 // ReadHello is Read for the first frame of a connection: it is at most maxHello bytes.
 func ReadHello(r io.Reader) (Frame, error) {
-	f, _, err := read(r, nil, maxHello, 256)
+	f, _, err := read(r, nil, maxHello, helloStep)
 	return f, err
 }
 
-// read reads a frame of at most limit bytes after its length. The buffer begins with step
-// bytes.
+// The first steps by which a buffer grows while a frame arrives.
+const (
+	readStep  = 4 << 10
+	helloStep = 256
+)
+
+// read reads a frame of at most limit bytes after its length. The buffer grows by step bytes
+// first, and then doubles.
 func read(r io.Reader, buf []byte, limit int64, step int) (Frame, []byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

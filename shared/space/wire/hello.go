@@ -141,7 +141,7 @@ func DecodeWelcome(data []byte) (w Welcome, err error) {
 	return w, nil
 }
 
-// Send writes one frame to w.
+// Send writes one frame to w, behind prefix, which may be nil.
 func Send(w io.Writer, prefix []byte, f Frame) error {
 	data, err := f.Append(prefix)
 	if err == nil {

@@ -154,7 +154,8 @@ func (l *Link) wakeWriter() {
 }
 
 // Write writes the queued frames until the link is closed or ended is. In the latter case
-// it sends the frame that last returns, and closes the link.
+// it sends the frame that last returns, and closes the link. If ended is nil it never is, and
+// last may be nil.
 func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
 	defer l.dropRest()
 	for {
@@ -192,7 +193,8 @@ func (l *Link) Finish(last Frame, why error) {
 	l.wakeWriter()
 }
 
-// flush writes the queued frames.
+// flush writes the queued frames, and waits until the connection has taken them. If that fails
+// it closes the link.
 func (l *Link) flush() {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -215,8 +217,8 @@ func (l *Link) dropRest() {
 	l.wrote(len(l.rest))
 }
 
-// take makes the queued frames the rest, if there is none, and reports whether there is one. The
-// caller holds writing.
+// take makes the queued frames the rest, which must be empty. It reports false if no frames
+// are queued. The caller holds writing.
 func (l *Link) take() bool {
 	l.mu.Lock()
 	out := l.out
@@ -235,7 +237,7 @@ func (l *Link) take() bool {
 	return true
 }
 
-// wrote removes the first n bytes of the rest.
+// wrote removes the first n bytes of the rest. The caller holds writing.
 func (l *Link) wrote(n int) {
 	l.Memory.Add(-int64(n))
 	if l.rest = l.rest[n:]; len(l.rest) == 0 {
@@ -301,7 +303,7 @@ func (l *Link) receive() (Frame, error) {
 func (l *Link) releaseFrame() { l.Memory.Add(-l.reading.Swap(0)) }
 
 // skipFrame reads a frame of size bytes and keeps only its kind and call, because there is
-// no memory for its body. Size is above keepBuffer.
+// no memory for its body: why is its Refused, not an error. size is above keepBuffer.
 func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	const head = 4 + 2 + binary.MaxVarintLen64
 	data, err := l.r.Peek(head)
@@ -316,7 +318,8 @@ func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	return f, err
 }
 
-// awaitByte returns once a frame has begun.
+// awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and
+// returns errSilent after as much again.
 func (l *Link) awaitByte() error {
 	for l.r.Buffered() == 0 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.Ping)); err != nil {

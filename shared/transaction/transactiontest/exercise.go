@@ -105,6 +105,12 @@ var behaviours = []struct {
 		f.has("a", 2)
 		f.has("b", 3)
 	}},
+	{"an empty tuple is found like any other", func(f *fixture) {
+		require.NoError(f, f.repo.Space("a").Put(f.Context(), tuple.New(), 0))
+		found, err := f.tx.RunP(f.Context(), query("a", tuple.Match()), get("a", tuple.Match()), absent("a", tuple.Match()))
+		require.NoError(f, err)
+		require.Equal(f, []tuple.Tuple{{}, {}, nil}, found)
+	}},
 	{"a condition that does not hold undoes all, and is named", func(f *fixture) {
 		f.put("a", 1)
 		_, err := f.tx.RunP(f.Context(), get("a", coins), put("b", coin(2), 0), get("a", coins))

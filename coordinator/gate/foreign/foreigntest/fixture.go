@@ -100,7 +100,7 @@ func (f *Fixture) Put(name string, tuples ...tuple.Tuple) {
 	}
 }
 
-// AwaitWaiters waits until n calls wait in the engine, beside those of the fixture.
+// AwaitWaiters waits until n calls wait in the engine.
 func (f *Fixture) AwaitWaiters(n int) {
 	f.Helper()
 	require.Eventually(f, func() bool { return f.Engine.Stats().Waiters == n }, Wait, time.Millisecond)

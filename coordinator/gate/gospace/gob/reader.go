@@ -203,7 +203,7 @@ func (r *Reader) Struct(field func(n int)) {
 }
 
 // Value reads definitions up to the next value of the stream, and returns the number of
-// its type. Its value follows.
+// its type; 0 after an error. Its value follows.
 func (r *Reader) Value() int64 {
 	r.nextMessage()
 	for r.err == nil {
@@ -242,7 +242,7 @@ func (r *Reader) Interface() (name string, id int64) {
 	return name, 0
 }
 
-// single reads the 0 before a value that is not a struct.
+// single reads the 0 before a value that is not a struct, and returns id.
 func (r *Reader) single(id int64) int64 {
 	if r.Type(id).Kind != Struct && r.err == nil && r.Uint() != 0 {
 		r.invalid("a value of type %d without its 0", id)

@@ -65,7 +65,7 @@ const (
 	textMarshalerField
 )
 
-// define reads the definition of a type.
+// define reads the definition of a type of that number, which must be new.
 func (r *Reader) define(id int64) {
 	if id < firstNumber || r.types[id] != nil || len(r.types) >= maxTypes {
 		r.invalid("definition of type %d after %d others", id, len(r.types))

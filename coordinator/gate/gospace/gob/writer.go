@@ -30,6 +30,8 @@ func (w *Writer) Define(t Type) int64 {
 	return id
 }
 
+// defineAs adds the message that defines type id. In a struct, each part comes behind the
+// difference of its number to that of the part before, and 0 ends it.
 func (w *Writer) defineAs(id int64, t Type) {
 	field := map[Kind]int{Array: arrayField, Slice: sliceField, Struct: structField, Map: mapField, Encoded: t.method}[t.Kind]
 	d := AppendUint(AppendInt(nil, -id), uint64(field+1))
@@ -128,7 +130,7 @@ func Copy(buf []byte, w *Writer, r *Reader, id int64) ([]byte, int64) {
 	return c.single(buf, id, 0), written
 }
 
-// Skip reads and drops the value of a type that follows.
+// Skip reads and drops the value of a type that follows; a 0 before it has been read.
 func Skip(r *Reader, id int64) {
 	c := copier{r, NewWriter(), map[int64]int64{}}
 	c.value(nil, id, 0)
@@ -167,6 +169,7 @@ func (c *copier) number(id int64) int64 {
 	return written
 }
 
+// single copies a value, with the 0 before it unless it is a struct. The reader has read that 0.
 func (c *copier) single(buf []byte, id int64, depth int) []byte {
 	if c.r.Type(id).Kind != Struct {
 		buf = AppendUint(buf, 0)
@@ -174,7 +177,7 @@ func (c *copier) single(buf []byte, id int64, depth int) []byte {
 	return c.value(buf, id, depth)
 }
 
-// value copies one value.
+// value copies one value of a type that is depth levels within the outermost one.
 func (c *copier) value(buf []byte, id int64, depth int) []byte {
 	r := c.r
 	if depth > maxDepth {
