@@ -41,6 +41,7 @@ type aggregation struct {
 	taken  []Tuple // to put back after an error
 }
 
+// aggregate carries out PutAgg, GetAgg or QueryAgg, whose name is the operator.
 func (s *Space) aggregate(operator string, f interface{}, template []interface{}) (Tuple, error) {
 	fold, ok := f.(func(...Intertuple) Intertuple)
 	if !ok || fold == nil {
@@ -55,7 +56,8 @@ func (s *Space) aggregate(operator string, f interface{}, template []interface{}
 		permitted = a.permit(operator, f, template)
 	}
 	a.takes = a.takes && permitted
-	result, err := a.run(template, operator == "PutAgg" && permitted)
+	stores := operator == "PutAgg" && permitted
+	result, err := a.run(template, stores)
 	if err != nil {
 		for _, t := range a.taken {
 			_, back := s.Put(t.Flds...)
@@ -69,7 +71,8 @@ func (s *Space) aggregate(operator string, f interface{}, template []interface{}
 	return result, nil
 }
 
-// permit finds the policy of the action, and reports whether there is one.
+// permit finds the policy of the action, and reports whether there is one. It sets label and
+// change then.
 func (a *aggregation) permit(operator string, f interface{}, template []interface{}) bool {
 	params := append([]interface{}{f}, template...)
 	sign := ActionSignature(operator + printedPattern(params))
@@ -85,6 +88,7 @@ func (a *aggregation) permit(operator string, f interface{}, template []interfac
 	return true
 }
 
+// run returns the fold of the matches, and puts it if stores is true. What it took is in taken.
 func (a *aggregation) run(template []interface{}, stores bool) (Tuple, error) {
 	matched, err := a.matches(template)
 	if err != nil {
@@ -105,7 +109,8 @@ func (a *aggregation) run(template []interface{}, stores bool) (Tuple, error) {
 	return result, nil
 }
 
-// matches returns the arguments of the fold.
+// matches returns the arguments of the fold. With a label they are the matches without labels and
+// those with that label, as labelled tuples; it puts the others back.
 func (a *aggregation) matches(template []interface{}) ([]Intertuple, error) {
 	template, err := a.change.template(template)
 	if err != nil {
@@ -149,7 +154,8 @@ func isLabels(f any) bool {
 	return ok
 }
 
-// putBack puts a match with a label of another policy back.
+// putBack puts a match with a label of another policy back, and removes it from taken, which
+// shares its fields.
 func (a *aggregation) putBack(t Tuple) error {
 	if !a.takes {
 		return nil
@@ -166,6 +172,7 @@ func (a *aggregation) putBack(t Tuple) error {
 	return nil
 }
 
+// find takes all matches, and adds them to taken, or only queries them.
 func (a *aggregation) find(template []interface{}) ([]Tuple, error) {
 	if !a.takes {
 		return a.space.QueryAll(template...)

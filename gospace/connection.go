@@ -69,7 +69,7 @@ func NewSpace(name string, policy ...*ComposablePolicy) Space {
 func NewRemoteSpace(name string) Space {
 	s := Space{connection: newConnection(name)}
 	if s.err == nil && s.address == "" {
-		s.attach(hosts.join("", s.name, "", false))
+		s.attach(hosts.join("", s.name, "", findOnly))
 		if s.host == nil {
 			s.address = net.JoinHostPort("localhost", defaultPort)
 		}
@@ -84,7 +84,8 @@ func newConnection(uri string) *connection {
 	return c
 }
 
-// parse splits tcp://host:port/name; the address of a name alone is empty.
+// parse splits tcp://host:port/name; the address of a name alone is empty. Others are
+// fault.ErrInvalid.
 func parse(uri string) (address, name string, err error) {
 	invalid := fmt.Errorf("space %.200q: want a name or tcp://host:port/name: %w", uri, fault.ErrInvalid)
 	name = uri
@@ -110,6 +111,7 @@ func parse(uri string) (address, name string, err error) {
 	return address, name, nil
 }
 
+// attach sets what hosts.join returned: without a host and an error the space is remote.
 func (c *connection) attach(h *host, err error) {
 	c.host, c.local, c.err = h, h != nil, err
 }
@@ -125,7 +127,7 @@ func (c *connection) program() string {
 	return "tcp://" + c.address
 }
 
-// current returns the open session; nil if there is none.
+// current returns the open session; nil if there is none. The error is why none can be opened.
 func (c *connection) current() (space.Repository, error) {
 	if c.err != nil {
 		return nil, c.err
@@ -138,7 +140,8 @@ func (c *connection) current() (space.Repository, error) {
 	return c.repo, nil
 }
 
-// open returns the session, and opens it if it is not open. One call at a time opens it.
+// open returns the session, and opens it if it is not open, which makes the space too. One call
+// at a time opens it.
 func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	if repo, err := c.current(); repo != nil || err != nil {
 		return repo, err
@@ -203,6 +206,8 @@ func (c *connection) drop(repo space.Repository) {
 	}
 }
 
+// close ends the session and leaves the host. A call that opens the session ends first. It does
+// nothing if it was called before.
 func (c *connection) close() error {
 	if c.ending.Err() != nil {
 		return nil

@@ -75,7 +75,7 @@ func (t Tuple) GetParenthesisType() (string, string) { return "(", ")" }
 func (t Tuple) GetDelimiter() string { return ", " }
 
 // String prints the tuple, as in ("a", 1, nil).
-func (t Tuple) String() string { return "(" + printed(t.Flds, false) + ")" }
+func (t Tuple) String() string { return "(" + printed(t.Flds, asTuple) + ")" }
 
 func setField(fields []interface{}, i int, val interface{}) bool {
 	if i < 0 || i >= len(fields) {
@@ -92,6 +92,7 @@ func apply(fields []interface{}, fun func(interface{}) interface{}) bool {
 	return len(fields) > 0
 }
 
+// matches reports whether a template matches fields; false if one of them cannot be encoded.
 func matches(template, fields []interface{}) bool {
 	p, err := encodeTemplate(template)
 	if err != nil {
@@ -105,7 +106,13 @@ func matches(template, fields []interface{}) bool {
 	return err == nil && p.Matches(t)
 }
 
-// printed prints fields; in a template a pointer is printed as its type.
+// How fields are printed: in a template a pointer is printed as the type for which it stands.
+const (
+	asTuple    = false
+	asTemplate = true
+)
+
+// printed prints fields as those of a tuple or of a template.
 func printed(fields []interface{}, template bool) string {
 	words := make([]string, len(fields))
 	for i, f := range fields {
@@ -127,6 +134,7 @@ func printed(fields []interface{}, template bool) string {
 	return strings.Join(words, ", ")
 }
 
+// pointedAt is pointedType for any value; one that is not a pointer is fault.ErrInvalid.
 func pointedAt(v reflect.Value) (reflect.Type, error) {
 	if v.Kind() != reflect.Pointer {
 		return nil, invalid("not a pointer")
@@ -239,6 +247,7 @@ func encodedPair(a, b *Template) (p, q []any, err error) {
 	return p, q, err
 }
 
+// equalPatterns reports whether two encoded fields of templates match the same values.
 func equalPatterns(a, b any) bool {
 	f, formal := a.(tuple.Formal)
 	g, other := b.(tuple.Formal)
@@ -262,4 +271,4 @@ func (tp Template) GetParenthesisType() (string, string) { return "(", ")" }
 func (tp Template) GetDelimiter() string { return ", " }
 
 // String prints the template, as in ("x", int).
-func (tp Template) String() string { return "(" + printed(tp.Flds, true) + ")" }
+func (tp Template) String() string { return "(" + printed(tp.Flds, asTemplate) + ")" }

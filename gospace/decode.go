@@ -33,6 +33,8 @@ func decodeField(f any) any {
 	return f
 }
 
+// decodeOpaque returns the value of an opaque field, and whether this process knows its type and
+// the text fits it.
 func decodeOpaque(o tuple.Opaque) (any, bool) {
 	known, ok := typesByOpaq.Load(o.Name)
 	if !ok {

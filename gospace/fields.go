@@ -44,7 +44,8 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, fault.ErrInvalid)...)
 }
 
-// dereferenced returns a copy of fields in which pointers are replaced by their values.
+// dereferenced returns a copy of fields in which pointers are replaced by their values. A nil
+// pointer is fault.ErrInvalid.
 func dereferenced(fields []interface{}) ([]interface{}, error) {
 	values := make([]interface{}, len(fields))
 	for i, f := range fields {
@@ -75,6 +76,8 @@ func plain(f any) bool {
 	return false
 }
 
+// encodeTuple encodes the values of a tuple. The result may share them: if all are plain it is
+// values itself.
 func encodeTuple(values []interface{}) (tuple.Tuple, error) {
 	var t []any
 	for i, v := range values {
@@ -109,6 +112,7 @@ func encodeTemplate(fields []interface{}) (tuple.Template, error) {
 	return p, nil
 }
 
+// encodePattern encodes a field of a template: a pointer as a formal, any other as its value.
 func encodePattern(f any) (any, error) {
 	switch f.(type) {
 	case *string:
@@ -209,6 +213,7 @@ func encodeField(f any) (any, error) {
 	return tuple.Opaque{Name: opaqueName(t), JSON: text}, nil
 }
 
+// encodeValue returns the JSON of a value that is kept as an opaque one.
 func encodeValue(v reflect.Value) (string, error) {
 	switch f := v.Interface().(type) {
 	case int8:

@@ -32,8 +32,15 @@ type registry struct {
 
 var hosts = registry{hosts: map[string]*host{}, named: map[string]*host{}}
 
-// join returns the host of a space; nil if create is false and there is none, or if this
-// process cannot listen at the address and the space has no folder.
+// Whether a host that is not there is opened.
+const (
+	findOnly   = false
+	findOrOpen = true
+)
+
+// join returns the host of a space, and counts a handle of the space, for which leave must
+// follow. It returns nil if create is false and there is none, or if this process cannot listen
+// at the address and the space has no folder.
 func (r *registry) join(address, name, folder string, create bool) (*host, error) {
 	if folder != "" {
 		var err error
@@ -54,7 +61,8 @@ func (r *registry) join(address, name, folder string, create bool) (*host, error
 	return h, nil
 }
 
-// find returns the host of a space, and opens it if create is true.
+// find returns the host of a space; nil as join does. If create is true it opens one that is not
+// there. The caller holds mu.
 func (r *registry) find(address, name, folder string, create bool) (*host, error) {
 	key := r.key(address, folder)
 	h := r.hosts[key]
@@ -91,6 +99,8 @@ func (r *registry) key(address, folder string) string {
 	}
 }
 
+// open opens a host and registers it. It returns nil if the address cannot be opened and there is
+// no folder. The caller holds mu.
 func (r *registry) open(key, address, folder string) (*host, error) {
 	served, err := spaces.Start(spaces.Config{Folder: folder, Insecure: true}) // the program chooses the address
 	if err != nil {

@@ -182,5 +182,5 @@ func (lt LabelledTuple) Delimiter() string { return " : " }
 
 // String prints the tuple, as in ({|red|} : "x", 1).
 func (lt LabelledTuple) String() string {
-	return "(" + lt.Labels().String() + " : " + printed(lt.Fields(), false) + ")"
+	return "(" + lt.Labels().String() + " : " + printed(lt.Fields(), asTuple) + ")"
 }

@@ -26,7 +26,7 @@ func NewSpaceWith(name string, o SpaceOptions) Space {
 	s := Space{connection: newConnection(name), policy: o.Policy}
 	s.options = o.Options
 	if s.err == nil {
-		s.attach(hosts.join(s.address, s.name, o.Folder, true))
+		s.attach(hosts.join(s.address, s.name, o.Folder, findOrOpen))
 	}
 	return s
 }
@@ -68,7 +68,7 @@ func (s *Space) with(change func(*Space)) *Space {
 // the space, and how many there are. It takes none, and leaves out those that are too large
 // for an answer of 1 MiB.
 func (s *Space) List(offset, limit int) (page []Tuple, total int, err error) {
-	err = s.call(false, func(ctx context.Context, repo space.Repository) error {
+	err = s.call(atOnce, func(ctx context.Context, repo space.Repository) error {
 		found, err := browse.Client{Repo: repo}.Page(ctx, browse.Query{Space: s.name, Open: true, Offset: offset, Limit: limit})
 		for _, e := range found.Entries {
 			page = append(page, decodeTuple(e.Tuple))

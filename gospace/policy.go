@@ -32,7 +32,7 @@ func NewAction(function interface{}, params ...interface{}) *Action {
 func printedPattern(fields []interface{}) string {
 	p, err := encodeTemplate(fields)
 	if err != nil {
-		return "(" + printed(fields, true) + ")"
+		return "(" + printed(fields, asTemplate) + ")"
 	}
 	return p.String()
 }
@@ -55,7 +55,7 @@ func (a *Action) Parameters() []interface{} { return a.Params }
 func (a *Action) Signature() ActionSignature { return a.Sign }
 
 // String prints the action.
-func (a Action) String() string { return a.Oper + "(" + printed(a.Params, true) + ")" }
+func (a Action) String() string { return a.Oper + "(" + printed(a.Params, asTemplate) + ")" }
 
 // AggregationRule is an action and the transformations that apply to it.
 type AggregationRule struct {

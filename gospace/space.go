@@ -80,7 +80,14 @@ func (s *Space) Close() error {
 
 var errNoSpace = fmt.Errorf("the space was not made by NewSpace or NewRemoteSpace: %w", fault.ErrInvalid)
 
-// run calls f with the space. Its error is a SpaceError.
+// Whether an operation may wait for a tuple or for capacity, so that callTimeout is not for it.
+const (
+	waiting = true
+	atOnce  = false
+)
+
+// run calls f with the space, and the context of an operation that waits or does not. Its error
+// is a SpaceError.
 func (s *Space) run(waits bool, f func(context.Context, space.Space) error) error {
 	ctx, repo, stop, err := s.begin(waits)
 	if err != nil {
@@ -90,7 +97,7 @@ func (s *Space) run(waits bool, f func(context.Context, space.Space) error) erro
 	return s.end(repo, f(ctx, repo.Space(s.name)))
 }
 
-// call calls f with the session.
+// call is run for an f that needs the whole session.
 func (s *Space) call(waits bool, f func(context.Context, space.Repository) error) error {
 	ctx, repo, stop, err := s.begin(waits)
 	if err != nil {
@@ -100,7 +107,8 @@ func (s *Space) call(waits bool, f func(context.Context, space.Repository) error
 	return s.end(repo, f(ctx, repo))
 }
 
-// begin returns the context of one operation and the session, after it has connected.
+// begin returns the context of one operation and the session, after it has connected. Unless
+// there is an error, stop must follow.
 func (s *Space) begin(waits bool) (ctx context.Context, repo space.Repository, stop context.CancelFunc, err error) {
 	if s == nil || s.connection == nil {
 		return nil, nil, nil, errNoSpace
@@ -145,13 +153,13 @@ func noTuple() Tuple { return Tuple{Flds: []interface{}{nil}} }
 // Put adds a tuple and returns it. A pointer stands for the value to which it points. Put
 // waits while the space is full.
 func (s *Space) Put(fields ...interface{}) (Tuple, error) {
-	return s.put(true, fields)
+	return s.put(waiting, fields)
 }
 
 // PutP is Put, except that it does not wait if the space is full: that is
 // fault.ErrOverloaded.
 func (s *Space) PutP(fields ...interface{}) (Tuple, error) {
-	return s.put(false, fields)
+	return s.put(atOnce, fields)
 }
 
 func (s *Space) put(waits bool, fields []interface{}) (Tuple, error) {
@@ -177,7 +185,7 @@ func (s *Space) put(waits bool, fields []interface{}) (Tuple, error) {
 
 // Get takes the oldest match; it waits for one.
 func (s *Space) Get(template ...interface{}) (Tuple, error) {
-	return s.find(template, true, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
+	return s.find(template, waiting, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
 		t, err := sp.Get(ctx, p)
 		return t, true, err
 	})
@@ -185,7 +193,7 @@ func (s *Space) Get(template ...interface{}) (Tuple, error) {
 
 // Query returns the oldest match; it waits for one.
 func (s *Space) Query(template ...interface{}) (Tuple, error) {
-	return s.find(template, true, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
+	return s.find(template, waiting, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
 		t, err := sp.Query(ctx, p)
 		return t, true, err
 	})
@@ -193,14 +201,14 @@ func (s *Space) Query(template ...interface{}) (Tuple, error) {
 
 // GetP takes the oldest match. The error is ErrNoMatch if there is none.
 func (s *Space) GetP(template ...interface{}) (Tuple, error) {
-	return s.find(template, false, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
+	return s.find(template, atOnce, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
 		return sp.GetP(ctx, p)
 	})
 }
 
 // QueryP returns the oldest match. The error is ErrNoMatch if there is none.
 func (s *Space) QueryP(template ...interface{}) (Tuple, error) {
-	return s.find(template, false, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
+	return s.find(template, atOnce, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
 		return sp.QueryP(ctx, p)
 	})
 }
@@ -257,13 +265,14 @@ func (s *Space) QueryUpTo(limit int, template ...interface{}) ([]Tuple, error) {
 	})
 }
 
+// all returns the matches that f finds; an empty slice, not nil, if there are none.
 func (s *Space) all(template []interface{}, f func(space.Space, context.Context, tuple.Template) ([]tuple.Tuple, error)) ([]Tuple, error) {
 	p, err := encodeTemplate(template)
 	if err != nil {
 		return []Tuple{}, failure(err)
 	}
 	tuples := []Tuple{}
-	err = s.run(false, func(ctx context.Context, sp space.Space) error {
+	err = s.run(atOnce, func(ctx context.Context, sp space.Space) error {
 		found, err := f(sp, ctx, p)
 		for _, t := range found {
 			tuples = append(tuples, decodeTuple(t))
@@ -276,7 +285,7 @@ func (s *Space) all(template []interface{}, f func(space.Space, context.Context,
 // Size returns the number of tuples that can be found; -1 with an error.
 func (s *Space) Size() (int, error) {
 	size := -1
-	err := s.call(false, func(ctx context.Context, repo space.Repository) error {
+	err := s.call(atOnce, func(ctx context.Context, repo space.Repository) error {
 		infos, err := repo.List(ctx)
 		if err != nil {
 			return err

@@ -79,10 +79,10 @@ func (s *Space) operation(kind transaction.Kind) SpaceOp {
 // stores the values of matches through the pointers of their templates. The spaces must be of one
 // program: those with a name alone, or those of one address. There are at most 64 operations. The
 // context, timeout and binding are those of the handles; of the first, for context and timeout.
-func Transact(ops ...SpaceOp) ([]Tuple, error) { return transact(true, ops) }
+func Transact(ops ...SpaceOp) ([]Tuple, error) { return transact(waiting, ops) }
 
 // TransactP is Transact, except that it does not wait: a missing match is ErrUnmet.
-func TransactP(ops ...SpaceOp) ([]Tuple, error) { return transact(false, ops) }
+func TransactP(ops ...SpaceOp) ([]Tuple, error) { return transact(atOnce, ops) }
 
 func transact(waits bool, ops []SpaceOp) ([]Tuple, error) {
 	list, err := listOf(ops)
@@ -118,6 +118,7 @@ func transact(waits bool, ops []SpaceOp) ([]Tuple, error) {
 	return all, nil
 }
 
+// listOf returns the operations of a transaction, or the first error in one of them.
 func listOf(ops []SpaceOp) ([]transaction.Op, error) {
 	if len(ops) == 0 {
 		return nil, invalid("a transaction without operations")

@@ -39,7 +39,7 @@ func (t *Transformation) Apply(fields ...interface{}) (result interface{}, err e
 }
 
 // String prints the name of the function.
-func (t Transformation) String() string { return printed([]interface{}{t.Func}, false) }
+func (t Transformation) String() string { return printed([]interface{}{t.Func}, asTuple) }
 
 // Transformations are those of the template, of each match and of the result of an aggregation. One
 // without a function changes nothing.

@@ -51,6 +51,7 @@ type worker struct {
 	err    error // of the goroutine; set before ended is closed
 }
 
+// start runs run in a goroutine, until stop.
 func start(run func(context.Context) error) *worker {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &worker{cancel: cancel, ended: make(chan struct{})}
@@ -61,6 +62,7 @@ func start(run func(context.Context) error) *worker {
 	return w
 }
 
+// stop ends the goroutine, waits for it, and returns its error.
 func (w *worker) stop() error {
 	w.cancel()
 	<-w.ended

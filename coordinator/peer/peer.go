@@ -7,8 +7,8 @@
 // an IP address. Many machines behind one address share its quota.
 //
 // Invariant: what a quota has counted for a peer is at most its maximum, and a peer that
-// takes nothing uses no memory. A client that has many
-// addresses has as many quotas, because nothing authenticates it.
+// takes nothing uses no memory. A client that has many addresses has as many quotas, because
+// nothing authenticates it.
 package peer
 
 import (

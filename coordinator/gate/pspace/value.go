@@ -166,7 +166,8 @@ func (d dialect) decode(t typed) (any, error) {
 	return v, nil
 }
 
-// integer reads a number and drops its fraction, as jSpace does.
+// integer reads a number and drops its fraction, as jSpace does. It reports false if text is not
+// a number from lowest to highest.
 func integer(text []byte, lowest, highest int64) (int64, bool) {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
@@ -179,6 +180,7 @@ func integer(text []byte, lowest, highest int64) (int64, bool) {
 	return n, n >= lowest && n <= highest
 }
 
+// decodeBytes reads an array of Java's bytes, and reports whether it is one.
 func decodeBytes(s *scanner) ([]byte, bool) {
 	data := []byte{}
 	err := s.array(func() error {

@@ -109,7 +109,8 @@ func (w *fixture) attributed(name string, t tuple.Tuple, fields string, turn int
 	return w.call(w.repo, "test.attributed", args...)[0]
 }
 
-// walk returns the numbers of the items that a walk visits, behind the n-th one.
+// walk returns the numbers of the items that a walk visits behind the n-th one: those with a label
+// or, if that is empty, those with the name items, the held ones if held is set.
 func (w *fixture) walk(name, label, items string, held bool, n int) tuple.Tuple {
 	return w.call(w.repo, "test.walk", name, label, items, held, int64(n))
 }

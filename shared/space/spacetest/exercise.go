@@ -94,7 +94,7 @@ func anyItem(name string) tuple.Template { return tuple.Match(name, tuple.AnyInt
 // anything matches every tuple of the suite.
 var anything = tuple.Match(tuple.AnyString, tuple.AnyInt64)
 
-// put puts the items name 1, name 2 and so on with the given numbers.
+// put puts an item of the name for each of the numbers.
 func (w *fixture) put(s space.Space, name string, numbers ...int) {
 	for _, n := range numbers {
 		require.NoError(w, s.Put(w.Context(), item(name, n), 0))

@@ -86,7 +86,8 @@ var ttls = []behaviour{
 	}},
 }
 
-// logged takes the entries that expiry procedures logged; one that fails has logged none.
+// logged takes the entry that an expiry procedure logged, and requires that it is as given. It
+// requires that there is none for the empty procedure, an unknown one and one that fails.
 func (w *fixture) logged(procedure string, cause space.Cause, ref any, holder string) {
 	w.Helper()
 	t, ok, err := w.repo.Space("log").GetP(w.Context(), tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyString))
@@ -239,7 +240,8 @@ var expiries = []behaviour{
 	}},
 }
 
-// endHold makes a session hold the first tuple of a space, and ends the hold.
+// endHold makes a session hold the first tuple of a space with an expiry procedure, and ends the
+// hold because of cause. It returns the ref of the tuple and the id of the session.
 func (w *fixture) endHold(name, procedure string, cause space.Cause) (ref any, holder string) {
 	r := w.session("holder-"+name, 2*time.Second)
 	ttl := time.Duration(0)
