@@ -82,7 +82,8 @@ func (e *Engine) undoBatch(b batch) bool {
 }
 
 // reload drops the memory after a commit that failed with cause, and loads the
-// journal again, or stops the engine if that fails. Waiters stay registered, and are tried again over what was loaded.
+// journal again, or stops the engine if that fails. Waiters stay registered, and are tried
+// again over what was loaded.
 func (e *Engine) reload(cause error) {
 	st := &e.state
 	e.log.Warn("a commit to the journal failed; loading the journal again", "error", cause)
