@@ -108,7 +108,7 @@ func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 	return found, ok, nil
 }
 
-// visibleOnly is for Survey, whose argument is whether held tuples are wanted too.
+// visibleOnly is for Survey, whose argument is whether to return held tuples too.
 const visibleOnly = false
 
 // survey returns all matches in order, at the cost of a scan of the whole space.

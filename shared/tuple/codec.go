@@ -117,8 +117,8 @@ func (d *decoder) fail(format string, args ...any) {
 	d.data = nil
 }
 
-// fields reads a tuple at a depth of nesting; its result counts only if err is nil. The count of fields is checked against the
-// bytes that are left before memory is taken for it.
+// fields reads a tuple at a depth of nesting; its result counts only if err is nil. The count
+// of fields is checked against the bytes that are left before memory is taken for it.
 func (d *decoder) fields(depth int) []any {
 	if depth > MaxDepth {
 		d.fail("%w: nested deeper than %d", ErrBounds, MaxDepth)

@@ -74,8 +74,8 @@ func NewHub(c Config) *Hub {
 	}
 }
 
-// Run confirms what clients have received, until ctx ends. It must run once. Then it ends the sessions of
-// the hub, so that all holds return, and returns nil.
+// Run confirms what clients have received, until ctx ends. It must run once. Then it ends the
+// sessions of the hub, so that all holds return, and returns nil.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.claims.watchers.Wait()
 	defer h.endSessions()

@@ -239,8 +239,8 @@ func (s *session) noteRefusal(c *call, err error) {
 }
 
 // reserveReply reserves memory for the encoding of a reply, until the link counts it, and
-// returns its size, which the caller gives back. It reserves none for a request that changes something, because its answer
-// must not be refused.
+// returns its size, which the caller gives back. It reserves none for a request that changes
+// something, because its answer must not be refused.
 func (s *session) reserveReply(v space.Verb, reply space.Reply) (int64, error) {
 	if v.Changes() || consumes(v) {
 		return 0, nil

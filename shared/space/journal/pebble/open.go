@@ -83,8 +83,8 @@ type inspected struct {
 	torn   *logFile         // the log whose last record was cut off; nil: none
 }
 
-// inspect reads the folder before anything is changed. A new one is no error. Damage is an
-// error, except a torn end.
+// inspect reads the folder before anything is changed. For a new one found is zero. Damage is
+// an error, except a torn end.
 func (j *Journal) inspect() (found inspected, err error) {
 	store, err := lsm.Peek(j.Dir, j.FS)
 	if err != nil {

@@ -154,9 +154,9 @@ type batch struct {
 	changes []change
 }
 
-// readBatches returns the well-formed records of all logs, also those behind damage, in
-// their order, and the numbers of the logs. A log that is under any other name, also one that is not a log's, is read by the
-// number in its chunks.
+// readBatches returns the well-formed records of all logs, also those behind damage, in their
+// order, and the numbers of the logs. A log that is under any other name, also one that is
+// not a log's, is read by the number in its chunks.
 func (j *Journal) readBatches() (all []batch, nums map[uint32]bool, err error) {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {

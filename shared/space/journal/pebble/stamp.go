@@ -118,8 +118,8 @@ func (j *Journal) lastStamp() stamp {
 }
 
 // restamp writes the stamp for the position of now, with the mark that it has. If the disk is
-// full the older stamp stays, which is true too, and there is no error. It is called by the holder of stampMu, or by one that shares
-// the journal with no other goroutine.
+// full the older stamp stays, which is true too, and there is no error. It is called by the
+// holder of stampMu, or by one that shares the journal with no other goroutine.
 func (j *Journal) restamp(closed bool) error {
 	if err := j.writeStamp(j.stamp.mark, closed); !isDiskFull(err) {
 		return err
