@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"flag"
 	"log/slog"
 	"testing"
 
@@ -11,15 +10,13 @@ import (
 	"leasehold/shared/audio/bench/set"
 )
 
-var built = flag.String("set", "", "folder of a built set for BenchmarkSet")
-
 // BenchmarkSet searches the first episode of a set that `leasehold audio bench` built. .ci/constants
 // runs it once for each value of each constant.
 func BenchmarkSet(b *testing.B) {
-	if *built == "" {
+	if *ofSet == "" {
 		b.Skip("needs -set FOLDER")
 	}
-	s, err := set.Load(*built)
+	s, err := set.Load(*ofSet)
 	require.NoError(b, err)
 	for b.Loop() {
 		f, err := bench.Run(b.Context(), s.Part(0, 1), "landmarks", func() bench.Method { return &bench.Landmarks{} }, 1, slog.New(slog.DiscardHandler))

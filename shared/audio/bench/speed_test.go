@@ -18,11 +18,11 @@ import (
 	"leasehold/shared/audio/resample"
 )
 
-// ofSet selects the set for BenchmarkAnySpeed, which compares clips at speeds drawn from ±3 % with
+// ofSet selects the set for BenchmarkSet, and for BenchmarkAnySpeed, which compares clips at speeds drawn from ±3 % with
 // the same clips at their own speed:
 //
 //	go test ./shared/audio/bench -run '^$' -bench AnySpeed -benchtime 1x -args -set ~/.cache/leasehold/bench/sets/report-18-v3
-var ofSet = flag.String("set", "", "folder of the set whose clips BenchmarkAnySpeed plays")
+var ofSet = flag.String("set", "", "folder of a built set")
 
 // BenchmarkAnySpeed plays up to 400 clips without loops, each 6 dB louder than the background.
 // It reports how many are found at other speeds, as a share of those found at their own speed.
