@@ -82,29 +82,28 @@ func (w *webServer) call(ctx context.Context, method string, u *url.URL, body []
 		}
 		return nil, fmt.Errorf("%s: %w: %w", w.src.uri, fault.ErrUnavailable, err)
 	}
-	kind, why := statusKind(answer, want)
-	if kind == nil {
-		return answer.Body, nil
+	if err := checkStatus(answer, want); err != nil {
+		answer.Body.Close()
+		return nil, fmt.Errorf("%s: %w", w.src.uri, err)
 	}
-	answer.Body.Close()
-	return nil, fmt.Errorf("%s: %w: %s", w.src.uri, kind, why)
+	return answer.Body, nil
 }
 
-// statusKind returns nil for the wanted answer, else the kind of error and its reason.
-func statusKind(answer *http.Response, want string) (error, string) {
+// checkStatus returns an error if an answer is not 200 with the wanted content type.
+func checkStatus(answer *http.Response, want string) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK && answer.Header.Get("Content-Type") == want:
-		return nil, ""
+		return nil
 	case code == http.StatusOK:
-		return fault.ErrNotFound, "the server does not answer as a git server"
+		return fmt.Errorf("%w: the server does not answer as a git server", fault.ErrNotFound)
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return fault.ErrForbidden, answer.Status
+		return fmt.Errorf("%w: %s", fault.ErrForbidden, answer.Status)
 	case code == http.StatusNotFound || code == http.StatusGone:
-		return fault.ErrNotFound, answer.Status
+		return fmt.Errorf("%w: %s", fault.ErrNotFound, answer.Status)
 	case code/100 == 3:
-		return fault.ErrInvalid, "it redirects, which is not followed: name the address to which it leads"
+		return fmt.Errorf("%w: it redirects, which is not followed: name the address to which it leads", fault.ErrInvalid)
 	}
-	return fault.ErrUnavailable, answer.Status
+	return fmt.Errorf("%w: %s", fault.ErrUnavailable, answer.Status)
 }
 
 // authorise adds the user and the password of the URL, or the token of its host.

@@ -16,7 +16,6 @@ type read struct {
 	text   []byte
 	values map[codesearch.Expr]codesearch.Truth // of the leaves that need the text
 	hits   map[codesearch.Expr][]hit            // of the same, by line
-	lost   bool
 }
 
 // hit is a matching line of a text.
