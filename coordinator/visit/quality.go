@@ -92,8 +92,9 @@ func (r Rules) LearnDates(d Dates, q Quality, s State, e Event, effect Effect) D
 // the first of them ends the freshness.
 const burst = 3 * 3600
 
-// changesIn returns the number of changes that an event counted, and whether it did. If
-// it has the times of the latest, changes that closely follow another are left out.
+// changesIn returns the number of changes in the span of an event; counted is false if the
+// visit could not count them. Changes that closely follow another count as one with it. Only the
+// times of the latest changes are known, so their share is taken for all.
 func (r Rules) changesIn(e Event) (changes float64, counted bool) {
 	changes = min(max(e.Changes, 0), maxCount)
 	if !(e.Span > 0) || math.IsNaN(changes) {

@@ -19,9 +19,10 @@ const (
 	maxEntries   = 100_000 // that are read
 )
 
-// repositories lists the repositories in a folder and up to maxDepthDirs below it, by
-// name, hidden ones excluded. A folder that cannot be read is an error, because a listing
-// that lacks some must not count as full.
+// repositories lists the repositories in dir and up to maxDepthDirs below it, in the order of
+// their paths. It does not look into repositories, nor into folders whose names begin with a
+// dot. A folder that cannot be read is an error, because a listing that lacks some must not
+// count as full. It stops behind maxNames, so that its caller sees that there are more.
 func (f *Flow) repositories(ctx context.Context, dir string) (named []models.ListedOrigin, err error) {
 	root, err := f.Fetch.Folder(dir)
 	if err != nil {
@@ -34,7 +35,7 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			return fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid) // because a listing with an error must not be full
+			return fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid)
 		case entries > maxEntries:
 			return fmt.Errorf("it holds more than %d entries: %w", maxEntries, fault.ErrTooLarge)
 		case !e.IsDir() || name == ".":

@@ -69,11 +69,11 @@ func freeSpace(dir string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("free space of %q: %w", dir, err)
 	}
-	var free uint64
-	if err := windows.GetDiskFreeSpaceEx(path, &free, nil, nil); err != nil {
+	var available uint64 // to this user
+	if err := windows.GetDiskFreeSpaceEx(path, &available, nil, nil); err != nil {
 		return 0, fmt.Errorf("free space of %s: %w", dir, err)
 	}
-	return int64(free), nil
+	return int64(available), nil
 }
 
 func processorTime() time.Duration {

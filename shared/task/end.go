@@ -127,11 +127,12 @@ const (
 // Readers returns the procedures that read the history: the task that has ended with an id,
 // and pages of them.
 func Readers() space.Readers {
-	return space.Readers{procEnded: ended, procListEnded: listEnded}
+	return space.Readers{procEnded: readEnded, procListEnded: listEnded}
 }
 
-// ended (id) returns how a task ended.
-func ended(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
+// readEnded (id) returns the record that encodeEnd wrote when the task ended. The error is
+// fault.ErrNotFound if the task has not ended, or its end is no longer kept.
+func readEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
 	id, err := parseEnded(args)
 	if err != nil {
 		return nil, err

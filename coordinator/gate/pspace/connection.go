@@ -40,7 +40,7 @@ type connection struct {
 	buf        []byte // what was read and is not decoded
 	frame      frame
 	reserved   int64     // memory of store
-	began      time.Time // when the first byte of the request came; zero without one
+	began      time.Time // when the reader began to wait for the rest of a request; zero if none of it has come
 	confirming int       // answers of unconfirmed that were written before the latest read
 
 	mu          sync.Mutex       // guards what follows, and writes
@@ -141,7 +141,9 @@ func (c *connection) nextMessage() ([]byte, error) {
 	}
 }
 
-// fill reads more bytes behind those of buf.
+// fill waits until bytes come, and appends them to buf. They also confirm the answers that
+// were written before. A passed deadline is an error only if readTimedOut returns one, because
+// it may have been the time to confirm answers.
 func (c *connection) fill() error {
 	if err := c.makeSpace(); err != nil {
 		return err

@@ -18,7 +18,7 @@ type Setup struct {
 	Origins  int
 	Days     int
 	Seed     uint64
-	Capacity float64 // visits per day of all origins; 0: Scenario.Capacity for each
+	Capacity float64 // visits per day of all origins; 0: that of the scenario
 }
 
 // Check returns fault.ErrInvalid if a number is out of range. It does not check the
@@ -220,14 +220,15 @@ func (r *run) quality(id int32) visit.Quality {
 	return r.rules.Quality(l.dates, all, l.listed)
 }
 
-// visitBest visits as many origins as the capacity allows in one tick.
+// visitBest visits the origins that the policy picks for the slots of one tick, and at most
+// HostVisits of a host. Slots that no origin takes are lost.
 func (r *run) visitBest(now int64) {
 	r.credit += r.Setup.Capacity * tick / day
 	n := int(r.credit)
 	r.credit -= float64(n)
 	r.meter.slots += n
 	for i := range r.hosts {
-		r.hosts[i].visits = 0
+		r.hosts[i].visits = 0 // accept counts those of one tick
 	}
 	picked := visit.Pick(r.policy, r.queues, now, n, r.counts, func(c visit.Candidate) bool { return r.accept(c.Key, now) })
 	r.counts.Served += int64(len(picked))

@@ -121,8 +121,9 @@ func (s *Store) hostAnswers(name string) error {
 	return s.keepHost(name, h)
 }
 
-// ForceNow is SaveNow of an origin that is visited in spite of a Retry-After, and although
-// its host could not be reached: both are lifted, for the host as a whole.
+// ForceNow has an origin visited as SaveNow does, and lifts what would delay that: the
+// Retry-After of all origins of its host or host group, and the rest of a host that could not be
+// reached. It takes several transactions; after an error it can be repeated.
 func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 	op := "force " + id
 	var name string
@@ -131,7 +132,7 @@ func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 		if err != nil || r.host == "" {
 			return err
 		}
-		name = r.host
+		name = r.host // or its group
 		delete(s.update().refusals, name)
 		return s.hostAnswers(name)
 	})

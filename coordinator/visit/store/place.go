@@ -50,7 +50,9 @@ const (
 	sweepPage = 50
 )
 
-// sweep places those whose rest is over, and those whose visit did not end in time.
+// sweep places the origins whose rest is over, and those whose visit did not end in time, which
+// is lost. It stops behind sweepMost; the next sweep goes on. In these two pools every origin is
+// in front, with queue and class 0: the query names them for the sake of its index.
 func (s *Store) sweep(ctx context.Context, op string, now int64) error {
 	swept := 0
 	for _, pool := range []visit.Pool{poolRest, poolFlight} {

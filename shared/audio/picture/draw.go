@@ -43,9 +43,15 @@ type View struct {
 // Formats are the formats that Write accepts; each is also the file extension.
 var Formats = []string{"svg", "png"}
 
+// heightOf returns the height of what draw draws: the title, two spectrograms and the blocks,
+// each below a line of text, and the reasons.
+func heightOf(v View) int {
+	return 2*margin + lineUp + 2*(lineUp+margin+spectrum.Bins) + (lineUp + margin + bars) + lineUp*len(v.Reasons)
+}
+
 // Write draws a view. It fails with fault.ErrInvalid unless the format is one of Formats.
 func Write(w io.Writer, format string, v View) error {
-	height := 2*margin + 3*(lineUp+margin) + 2*spectrum.Bins + bars + lineUp*(len(v.Reasons)+1)
+	height := heightOf(v)
 	var c canvas
 	switch format {
 	case "svg":

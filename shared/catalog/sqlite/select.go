@@ -186,7 +186,8 @@ func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finishe
 // pageSize is how many candidates a walk reads at a time; it rarely passes many.
 const pageSize = 16
 
-// candidates reads the next candidates after the first skip, at most limit.
+// candidates reads at most limit candidates, the highest priority first, behind the first ones,
+// as many as skip.
 func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) {
 	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips, o.id, o.uri,
 			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
@@ -197,6 +198,7 @@ func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) 
 		var origin, originURI string
 		err := row.Scan(&e.number, &i.ID, &i.Title, &i.Media.URI, &i.Media.Type, &i.Media.Version, &i.Media.Hash,
 			&e.priority, &e.researched, &origin, &originURI, &e.closed)
+		// If the media need the user of the origin's URL, the item names the origin.
 		if models.WithUserOf(originURI, i.Media.URI) != i.Media.URI {
 			i.Media.Origin = origin
 		}

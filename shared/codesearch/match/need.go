@@ -249,8 +249,8 @@ func one(needs []Need) Need {
 // maxAnyOf is how many texts are looked for at once in a chunk.
 const maxAnyOf = 16
 
-// anyOf returns texts such that each match has one, or nil: the set whose shortest text is
-// longest.
+// anyOf returns texts such that each match has one of them, or nil if no such set is known. Of
+// several sets it takes the one whose shortest text is longest, because long texts are rare.
 func (n Need) anyOf() [][]byte {
 	switch n.Op {
 	case Literal:

@@ -156,15 +156,16 @@ func (b *Builder) string(text string) (uint16, error) {
 // Finish writes the rest of the file. It is the last call.
 func (b *Builder) Finish() error { return b.finish(nil, nil) }
 
-// finish writes the sections after the text: the postings of this builder or of lists, and
-// the hashes of the segments that this one replaces.
-func (b *Builder) finish(lists []lists, replaces [][hashSize]byte) error {
+// finish writes the sections after the text, and the footer. The postings are those of the
+// merged segments, if any, and of this builder; the last section is the hashes of the segments
+// that this one replaces. The error is the first of all writes, which b.out keeps.
+func (b *Builder) finish(merged []lists, replaces [][hashSize]byte) error {
 	b.out.end()
 	b.postings.flush()
 	for i := range b.postings.runs {
-		lists = append(lists, &b.postings.runs[i])
+		merged = append(merged, &b.postings.runs[i])
 	}
-	trigrams, ends := writeLists(b.out, lists)
+	trigrams, ends := writeLists(b.out, merged)
 	b.out.section(trigrams)
 	b.out.section(ends)
 	b.out.section(b.blobs)

@@ -23,10 +23,11 @@ func validSymbol(s codesearch.Symbol, lines int) bool {
 		strings.IndexFunc(s.Name, func(r rune) bool { return r < ' ' }) < 0
 }
 
-// Kept returns a blob as an index keeps it: with its size; if it is past a limit, as skipped
-// with the reason, and without content; without symbols that are not valid, such as those of
-// a line that it does not have. It shares the content. The error is fault.ErrInvalid for a
-// wrong object id.
+// Kept returns a blob as an index keeps it. A blob that is binary, past a limit or skipped
+// already has the reason, and no content, symbols or functions. Others have their first
+// maxSymbols valid symbols, by line; a symbol of a line that the blob does not have is not
+// valid. It shares the content, and sorts b.Functions in place. t is scratch space. The error is
+// fault.ErrInvalid for a wrong object id.
 func Kept(b codesearch.Blob, t *Trigrams) (codesearch.Blob, error) {
 	if err := b.OID.Check(); err != nil {
 		return b, err

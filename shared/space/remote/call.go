@@ -177,7 +177,8 @@ func (c *Conn) lastReply(p *call) (space.Reply, error) {
 }
 
 // abandon removes a call whose caller has given up, and reports whether it was still
-// unanswered.
+// unanswered. await has sent a Cancel if there is a connection; if there is none, the next
+// connection sends it.
 func (c *Conn) abandon(p *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +188,7 @@ func (c *Conn) abandon(p *call) bool {
 	delete(c.calls, p.number)
 	c.waiting--
 	if p.sent && c.link == nil {
-		c.cancels = append(c.cancels, p.number) // for the next connection
+		c.cancels = append(c.cancels, p.number)
 	}
 	return true
 }
