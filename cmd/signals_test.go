@@ -51,6 +51,7 @@ func TestFault43ASignalToEndDrainsAndASecondEndsAtOnce(t *testing.T) {
 	worker := func(drain string) *process {
 		w := start(t, dir, leasehold, "worker", "--data", "w", "--host", h.at.Gate, "--slots", "1", "--allow-private", "127.0.0.1", "--drain", drain)
 		h.awaitAnswer("/api/v1/tasks", `"state":"claimed"`)
+		h.awaitAnswer("/api/v1/status", `"state":"Working on`) // a worker that has not begun hands the task back at once
 		return w
 	}
 	first := worker("100ms")

@@ -43,7 +43,7 @@ type View struct {
 // Formats are the formats that Write accepts; each is also the file extension.
 var Formats = []string{"svg", "png"}
 
-// heightOf returns the height of what draw draws: the title, two spectrograms and the blocks,
+// heightOf returns the height of a drawn view: the title, two spectrograms and the blocks,
 // each below a line of text, and the reasons.
 func heightOf(v View) int {
 	return 2*margin + lineUp + 2*(lineUp+margin+spectrum.Bins) + (lineUp + margin + bars) + lineUp*len(v.Reasons)
