@@ -1,12 +1,8 @@
 package analyse
 
 import (
-	"bytes"
 	"context"
-	"path"
 	"strings"
-
-	enry "github.com/go-enry/go-enry/v2"
 
 	"leasehold/shared/codesearch"
 )
@@ -15,12 +11,8 @@ import (
 const (
 	maxSymbols   = 20_000
 	maxFunctions = 20_000
-	maxSignature = 200      // bytes
-	sampleBytes  = 16 << 10 // from which the language is detected
+	maxSignature = 200 // bytes
 )
-
-// Showcase is the language of files whose name ends in .showcase.
-const Showcase = "Showcase"
 
 // Analyser analyses files. It may be used concurrently.
 type Analyser struct{ ctags *ctags }
@@ -72,32 +64,6 @@ func (a *Analyser) symbols(ctx context.Context, lang string, content []byte) ([]
 		}
 	}
 	return bySimpleRules(lang, content), nil
-}
-
-// Language returns the name of a file's language as go-enry spells it, Showcase, or "" if
-// it is unknown.
-func Language(name string, content []byte) string {
-	if strings.EqualFold(path.Ext(name), ".showcase") {
-		return Showcase
-	}
-	return enry.GetLanguage(path.Base(name), sample(content))
-}
-
-// Vendored reports whether a path is that of a copy of another project's code.
-func Vendored(name string) bool { return enry.IsVendor(name) }
-
-// isGenerated reports whether a program has written a file.
-func isGenerated(name string, content []byte) bool { return enry.IsGenerated(name, sample(content)) }
-
-// sample returns the first lines of a file.
-func sample(content []byte) []byte {
-	if len(content) <= sampleBytes {
-		return content
-	}
-	if i := bytes.LastIndexByte(content[:sampleBytes], '\n'); i > 0 {
-		return content[:i+1]
-	}
-	return content[:sampleBytes]
 }
 
 // oneLine returns text in one line of at most maxSignature bytes.

@@ -45,7 +45,18 @@ func TestLanguages(t *testing.T) {
 	} {
 		require.Equal(t, want, Language(name, []byte("x\n")), "%q", name)
 	}
-	require.Equal(t, "Python", Language("script", []byte("#!/usr/bin/python3\n")))
+	for content, want := range map[string]string{
+		"script: #!/usr/bin/python3\n": "Python",
+		"a.h: class A { public: int x; };\n#include <vector>\nnamespace n { template <class T> T f(); }\n": "C++",
+		"a.h: #include <stdio.h>\nint f(void);\n":                                                          "C",
+		"a.m: @interface A : NSObject\n@end\n":                                                             "Objective-C",
+		"a.s: TEXT ·add(SB), NOSPLIT, $0-24\n\tMOVQ x+0(FP), AX\n\tRET\n":                                  "Assembly",
+		"a.txt: // -*- mode: ruby -*-\nx = 1\n":                                                            "Ruby",
+		"unknown: word\n":                                                                                  "",
+	} {
+		name, text, _ := strings.Cut(content, ": ")
+		require.Equal(t, want, Language(name, []byte(text)), content)
+	}
 	require.True(t, Vendored("vendor/x/a.go"))
 	require.True(t, Vendored("a/node_modules/x.js"))
 	require.False(t, Vendored("src/a.go"))
