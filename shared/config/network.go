@@ -1,0 +1,184 @@
+package config
+
+import (
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// hosts is a list of networks, addresses and host names.
+type hosts struct{ to *[]string }
+
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+
+// set reads hosts, separated by commas; empty text is none.
+func (h hosts) set(text string) error {
+	if text == "" {
+		*h.to = nil
+		return nil
+	}
+	var list []string
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if !isHost(item) {
+			return errNotAccepted
+		}
+		list = append(list, item)
+	}
+	*h.to = list
+	return nil
+}
+
+// isHost reports whether item is a network, an address or a host, the last two with or
+// without a port.
+func isHost(item string) bool {
+	if _, err := netip.ParsePrefix(item); err == nil {
+		return true
+	}
+	if host, port, err := net.SplitHostPort(item); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return false
+		}
+		item = host
+	}
+	_, err := netip.ParseAddr(strings.Trim(item, "[]"))
+	return err == nil || hostForm.MatchString(item)
+}
+
+func (h hosts) accepts() string {
+	return "a list of networks, addresses and hosts, such as 10.0.0.0/8,media.lan:8080"
+}
+func (h hosts) kind() string   { return "list" }
+func (h hosts) String() string { return strings.Join(*h.to, ",") }
+
+// networks is a list of networks and addresses.
+type networks struct{ to *[]netip.Prefix }
+
+// set reads networks, separated by commas; empty text is none. An address is a network of
+// its own.
+func (n networks) set(text string) error {
+	var list []netip.Prefix
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if ip, err := netip.ParseAddr(item); err == nil && ip.Zone() == "" {
+			list = append(list, netip.PrefixFrom(ip, ip.BitLen()))
+			continue
+		}
+		network, err := netip.ParsePrefix(item)
+		if err != nil && text != "" {
+			return errNotAccepted
+		}
+		if err == nil {
+			list = append(list, network.Masked())
+		}
+	}
+	*n.to = list
+	return nil
+}
+
+func (n networks) accepts() string {
+	return "a list of networks and addresses, such as 10.0.0.0/8,2001:db8::/32"
+}
+func (n networks) kind() string { return "list" }
+
+func (n networks) String() string {
+	var words []string
+	for _, network := range *n.to {
+		words = append(words, network.String())
+	}
+	return strings.Join(words, ",")
+}
+
+// tokens is a list of HOST=@FILE. The files are read when they are needed.
+type tokens struct{ to *map[string]string }
+
+// set reads HOST=@FILE, separated by commas. Hosts become lower case, and paths absolute.
+func (t tokens) set(text string) error {
+	files := map[string]string{}
+	for item := range strings.SplitSeq(text, ",") {
+		host, file, ok := strings.Cut(strings.TrimSpace(item), "=@")
+		if !ok || !hostForm.MatchString(host) || file == "" || strings.ContainsAny(file, "\n\x00") {
+			return errNotAccepted
+		}
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		files[strings.ToLower(host)] = abs
+	}
+	*t.to = files
+	return nil
+}
+func (t tokens) accepts() string {
+	return "a list of HOST=@FILE, such as github.com=@/run/secrets/token"
+}
+func (t tokens) kind() string { return "list" }
+
+func (t tokens) String() string {
+	var items []string
+	for _, host := range slices.Sorted(maps.Keys(*t.to)) {
+		items = append(items, host+"=@"+(*t.to)[host])
+	}
+	return strings.Join(items, ",")
+}
+
+// webURL is a URL of the web. It is printed without what may be secret in it: user, password,
+// path and query.
+type webURL struct{ to *string }
+
+// set reads an http or https URL; empty text is none.
+func (w webURL) set(text string) error {
+	if text == "" {
+		*w.to = ""
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errNotAccepted
+	}
+	*w.to = text
+	return nil
+}
+func (w webURL) accepts() string { return "a URL that begins with https:// or http://" }
+func (w webURL) kind() string    { return "url" }
+
+func (w webURL) String() string {
+	u, err := url.Parse(*w.to)
+	if err != nil || *w.to == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + "/…"
+}
+
+// secretFile is a file that has a secret, as @FILE.
+type secretFile struct{ to *string }
+
+// set reads @FILE, and makes the path absolute; empty text is none.
+func (s secretFile) set(text string) error {
+	if text == "" {
+		*s.to = ""
+		return nil
+	}
+	file, ok := strings.CutPrefix(text, "@")
+	if !ok || file == "" || strings.ContainsAny(file, "\n\x00") {
+		return errNotAccepted
+	}
+	abs, err := filepath.Abs(file)
+	*s.to = abs
+	return err
+}
+func (s secretFile) accepts() string { return "a file that has the secret, as @FILE" }
+func (s secretFile) kind() string    { return "file" }
+
+func (s secretFile) String() string {
+	if *s.to == "" {
+		return ""
+	}
+	return "@" + *s.to
+}
