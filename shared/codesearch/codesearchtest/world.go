@@ -43,12 +43,19 @@ func manifest(id string, files tree) codesearch.Manifest {
 // publish puts the texts of files and publishes them as repository id.
 func (f fixture) publish(id string, files tree) {
 	f.Helper()
+	require.NoError(f, publish(f, id, files))
+}
+
+// publish does the same where a test must not be failed: in another goroutine.
+func publish(x codesearch.Searcher, id string, files tree) error {
 	var blobs []codesearch.Blob
 	for _, text := range files {
 		blobs = append(blobs, blob(text, ""))
 	}
-	require.NoError(f, f.PutBlobs(context.Background(), "batch-"+id, blobs))
-	require.NoError(f, f.Publish(context.Background(), manifest(id, files)))
+	if err := x.PutBlobs(context.Background(), "batch-"+id, blobs); err != nil {
+		return err
+	}
+	return x.Publish(context.Background(), manifest(id, files))
 }
 
 // search returns the matches of a query and its stats.

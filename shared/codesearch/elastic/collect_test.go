@@ -17,7 +17,6 @@ import (
 	"leasehold/shared/codesearch/elastic"
 	"leasehold/shared/codesearch/elastic/elastictest"
 	"leasehold/shared/codesearch/segment"
-	"leasehold/shared/fault"
 )
 
 func TestOldGenerationsAndUnnamedBlobsAreRemoved(t *testing.T) {
@@ -64,35 +63,6 @@ func TestOldGenerationsAndUnnamedBlobsAreRemoved(t *testing.T) {
 	})
 }
 
-func TestSearchesSeeOneGenerationWhileItIsReplaced(t *testing.T) {
-	t.Parallel()
-	x := open(t, elastictest.New(), elastic.Config{})
-	require.NoError(t, put(x, "a", "needle 0", "0 needle"))
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		for n := 1; ctx.Err() == nil; n++ {
-			if err := put(x, "a", fmt.Sprintf("needle %d", n), fmt.Sprintf("%d needle", n)); err != nil {
-				done <- err
-				return
-			}
-		}
-		done <- nil
-	}()
-	for range 100 {
-		lines := found(t, x)
-		require.Len(t, lines, 2)
-		var first, second int
-		_, err := fmt.Sscanf(lines[0], "a:%d needle", &first)
-		require.NoError(t, err)
-		_, err = fmt.Sscanf(lines[1], "a:needle %d", &second)
-		require.NoError(t, err)
-		require.Equal(t, first, second)
-	}
-	stop()
-	require.NoError(t, <-done)
-}
-
 func TestAnEqualGenerationIsNotWrittenAgain(t *testing.T) {
 	t.Parallel()
 	server := elastictest.New()
@@ -103,51 +73,6 @@ func TestAnEqualGenerationIsNotWrittenAgain(t *testing.T) {
 	for _, request := range server.Requests() {
 		require.NotContains(t, request, "_bulk")
 	}
-}
-
-func TestFilesAreListedWithTheFactsOfTheirBlobs(t *testing.T) {
-	t.Parallel()
-	x := open(t, elastictest.New(), elastic.Config{})
-	code := codesearch.Blob{OID: codesearch.OIDOf([]byte("package a\n")), Content: []byte("package a\n"),
-		BlobInfo:  codesearch.BlobInfo{Size: 10, Lang: "Go", Lines: 1, Code: 1, Complexity: 1},
-		Functions: []codesearch.FunctionReport{{Line: 1, Function: "F", A: 3, B: 4, Score: 5}}}
-	link := codesearch.Blob{OID: codesearch.OIDOf([]byte("target")), BlobInfo: codesearch.BlobInfo{Size: 6, Skipped: "symbolic link"}}
-	require.NoError(t, x.PutBlobs(t.Context(), "b", []codesearch.Blob{code, link}))
-	refs := []codesearch.Ref{{Name: "main", Commit: "c1"}, {Name: "next", Commit: "c2"}}
-	for _, id := range []string{"r2", "r1"} {
-		require.NoError(t, x.Publish(t.Context(), codesearch.Manifest{RepoID: id, Repo: "example.org/" + id, Refs: refs, Files: []codesearch.File{
-			{Ref: "next", Path: "z.go", OID: code.OID, Vendored: true}, {Ref: "main", Path: "a.go", OID: code.OID}, {Ref: "next", Path: "a.go", OID: code.OID}, {Ref: "main", Path: "link", OID: link.OID},
-		}}))
-	}
-	var all []codesearch.FileInfo
-	var functions []codesearch.FunctionReport
-	list := func(wanted string, most int) {
-		all, functions = nil, nil
-		require.NoError(t, x.Files(t.Context(), func(_, name string) bool { return strings.HasSuffix(name, wanted) }, func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
-			all, functions = append(all, f), append(functions, read()...)
-			return len(all) < most
-		}))
-	}
-	list("r1", 99)
-	require.Len(t, all, 3)
-	require.Equal(t, codesearch.FileInfo{RepoID: "r1", Repo: "example.org/r1", Refs: []string{"main", "next"}, Commit: "c1", Path: "a.go", OID: code.OID, BlobInfo: code.BlobInfo}, all[0])
-	require.Equal(t, "symbolic link", all[1].Skipped)
-	require.Equal(t, []string{"next"}, all[2].Refs)
-	require.Equal(t, "c2", all[2].Commit)
-	require.True(t, all[2].Vendored)
-	require.Equal(t, []codesearch.FunctionReport{code.Functions[0], code.Functions[0]}, functions)
-	list("", 4)
-	require.Equal(t, "r2", all[3].RepoID)
-	text, err := x.Text(t.Context(), code.OID)
-	require.NoError(t, err)
-	require.Equal(t, code.Content, text)
-	for _, id := range []codesearch.OID{link.OID, codesearch.OIDOf(nil)} {
-		_, err = x.Text(t.Context(), id)
-		require.ErrorIs(t, err, fault.ErrNotFound)
-	}
-	repos, err := x.Repos(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, []codesearch.RepoInfo{{ID: "r1", Repo: "example.org/r1", Refs: refs, Files: 3}, {ID: "r2", Repo: "example.org/r2", Refs: refs, Files: 3}}, repos)
 }
 
 func TestASegmentOfAWorkerIsWritten(t *testing.T) {

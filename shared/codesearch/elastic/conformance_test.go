@@ -44,6 +44,17 @@ func TestTheIndexPassesTheSuite(t *testing.T) {
 	}
 }
 
+func TestFilesAreListed(t *testing.T) {
+	t.Parallel()
+	codesearchtest.ExerciseLister(t, open(t, elastictest.New(), elastic.Config{}))
+}
+
+func TestSearchesSeeOneGenerationWhileItIsReplacedAndCollected(t *testing.T) {
+	t.Parallel()
+	x := open(t, elastictest.New(), elastic.Config{})
+	codesearchtest.ReplaceBesideSearches(t, x, func() error { return elastic.Collect(context.Background(), x) })
+}
+
 func TestTheIndexFindsWhatTheNaiveOneFinds(t *testing.T) {
 	t.Parallel()
 	codesearchtest.Compare(t, func(t *testing.T) codesearch.Searcher {

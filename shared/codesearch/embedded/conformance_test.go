@@ -30,6 +30,20 @@ func TestTheEmbeddedIndexPassesTheSuite(t *testing.T) {
 	}
 }
 
+func TestFilesAreListed(t *testing.T) {
+	t.Parallel()
+	codesearchtest.ExerciseLister(t, open(t, embedded.Options{}))
+}
+
+func TestSearchesSeeOneGenerationWhileItIsReplacedAndMerged(t *testing.T) {
+	t.Parallel()
+	x := open(t, embedded.Options{})
+	codesearchtest.ReplaceBesideSearches(t, x, func() error {
+		_, err := x.Merge(context.Background())
+		return err
+	})
+}
+
 func TestTheEmbeddedIndexFindsWhatTheNaiveOneFinds(t *testing.T) {
 	t.Parallel()
 	codesearchtest.Compare(t, func(t *testing.T) codesearch.Searcher {

@@ -263,39 +263,6 @@ func TestASegmentOfAWorkerIsVerifiedAndMovedIn(t *testing.T) {
 	}
 }
 
-func TestSearchesSeeOneGenerationWhileItIsReplaced(t *testing.T) {
-	t.Parallel()
-	x := open(t, embedded.Options{})
-	require.NoError(t, put(x, "a", "needle 0", "0 needle"))
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		for n := 1; ctx.Err() == nil; n++ {
-			if err := put(x, "a", fmt.Sprintf("needle %d", n), fmt.Sprintf("%d needle", n)); err != nil {
-				done <- err
-				return
-			}
-			if _, err := x.Merge(ctx); err != nil && ctx.Err() == nil {
-				done <- err
-				return
-			}
-		}
-		done <- nil
-	}()
-	for range 200 {
-		lines := found(t, x)
-		require.Len(t, lines, 2)
-		var first, second int
-		_, err := fmt.Sscanf(lines[0], "a:%d needle", &first)
-		require.NoError(t, err)
-		_, err = fmt.Sscanf(lines[1], "a:needle %d", &second)
-		require.NoError(t, err)
-		require.Equal(t, first, second)
-	}
-	stop()
-	require.NoError(t, <-done)
-}
-
 func TestAClosedOrReadOnlyIndexRefusesChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -307,6 +274,7 @@ func TestAClosedOrReadOnlyIndexRefusesChanges(t *testing.T) {
 	require.NoError(t, x.Close())
 	require.NoError(t, x.Close())
 	require.ErrorIs(t, put(x, "a", "needle"), fault.ErrClosed)
+	require.ErrorIs(t, x.Files(t.Context(), nil, nil), fault.ErrClosed)
 	x, err = embedded.Open(dir, embedded.Options{ReadOnly: true})
 	require.NoError(t, err)
 	defer x.Close()
