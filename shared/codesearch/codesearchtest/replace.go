@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/codesearch"
 )
 
-// ReplaceBesideSearches replaces a repository's generation again and again and calls maintain
+// ReplaceBesideSearches replaces a repository's generation in a loop and calls maintain
 // after each, until 100 searches beside it have each seen one generation.
 func ReplaceBesideSearches(t *testing.T, x codesearch.Searcher, maintain func() error) {
 	generation := func(n int) tree {
