@@ -18,25 +18,27 @@ import (
 // newReport is `leasehold report`.
 func (a *app) newReport() *cobra.Command {
 	var n int
-	var skipped bool
+	var skipped, tests bool
 	c := &cobra.Command{
 		Use:   "report REPO",
 		Short: "print large functions, complex files and languages of a repository",
 		Long: `Print the functions of a repository with the highest ABC score (assignments,
 branches, conditions; Go only), its files with the highest complexity, and its
-languages. REPO is the id, the name or the end of the name of an indexed
-repository. With -o csv, print the functions.`,
+languages. Generated and vendored files are left out, and tests without --tests.
+REPO is the id, the name or the end of the name of an indexed repository. With
+-o csv, print the functions.`,
 		Args: cobra.ExactArgs(1),
 	}
 	out := bindOutput(c)
 	c.Flags().IntVarP(&n, "limit", "n", 10, "maximum number of functions and of files")
 	c.Flags().BoolVar(&skipped, "skipped", false, "list the files that are not indexed, with the reasons, instead")
+	c.Flags().BoolVar(&tests, "tests", false, "list the functions and files of tests too")
 	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		if skipped {
 			return a.showSkipped(ctx, s, out, args[0])
 		}
-		r, err := s.CodeReport(ctx, args[0], n)
+		r, err := s.CodeReport(ctx, apitypes.ReportQuery{Repo: args[0], Limit: n, Tests: tests})
 		if err != nil {
 			return err
 		}
@@ -67,6 +69,10 @@ func (a *app) showCodeReport(out *output, r apitypes.CodeReport) error {
 // printCodeReport prints a report for people.
 func (a *app) printCodeReport(r apitypes.CodeReport) error {
 	_, err := fmt.Fprintf(a.out, "%s: %s\n", r.Repo, count(r.Files, "file"))
+	if r.LeftOut > 0 {
+		_, failed := fmt.Fprintf(a.out, "not listed: %s (--tests)\n", count(r.LeftOut, "test file"))
+		err = errors.Join(err, failed)
+	}
 	for _, reason := range slices.Sorted(maps.Keys(r.Skipped)) {
 		_, failed := fmt.Fprintf(a.out, "not indexed: %d, %s\n", r.Skipped[reason], reason)
 		err = errors.Join(err, failed)

@@ -64,7 +64,7 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {
 			continue
 		}
-		r, err := l.CodeReport(ctx, o.ID, reportFunctions)
+		r, err := l.CodeReport(ctx, apitypes.ReportQuery{Repo: o.ID, Limit: reportFunctions})
 		switch {
 		case errors.Is(err, fault.ErrNotFound): // nothing of it is indexed
 		case err != nil:

@@ -245,21 +245,21 @@ func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lin
 	return codeindex.EndOf(stats), err
 }
 
-// CodeReport returns the n largest functions, the n most complex files and the languages of
-// a repository.
-func (s *CatalogSource) CodeReport(ctx context.Context, repo string, n int) (apitypes.CodeReport, error) {
+// CodeReport returns the largest functions, the most complex files and the languages of a
+// repository.
+func (s *CatalogSource) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error) {
 	if s.API != nil {
-		return s.API.CodeReport(ctx, repo, n)
+		return s.API.CodeReport(ctx, q)
 	}
-	return s.Dir.CodeReport(ctx, repo, n)
+	return s.Dir.CodeReport(ctx, q)
 }
 
 // CodeReport is CatalogSource.CodeReport for the code index of the folder.
-func (d *DataDir) CodeReport(ctx context.Context, repo string, n int) (apitypes.CodeReport, error) {
+func (d *DataDir) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error) {
 	if err := d.openIndex(ctx); err != nil {
 		return apitypes.CodeReport{}, err
 	}
-	return d.index.Report(ctx, repo, n)
+	return d.index.Report(ctx, q)
 }
 
 // IndexedFiles lists at most most files of a repository, or those that are not indexed.

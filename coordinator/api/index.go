@@ -14,7 +14,7 @@ import (
 type CodeIndex interface {
 	codesearch.Searcher
 	ListFiles(ctx context.Context, q codeindex.FileQuery) (apitypes.Page[apitypes.IndexedFile], error)
-	Report(ctx context.Context, repo string, n int) (apitypes.CodeReport, error)
+	Report(ctx context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error)
 	Repositories(ctx context.Context) ([]apitypes.CodeRepository, error)
 	Symbols(ctx context.Context, name, branch string, limit int) ([]apitypes.SymbolPlace, error)
 	Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error)

@@ -139,7 +139,8 @@ func (s *server) codeRoutes() []route {
 			param{name: "q", doc: "query, such as: lang:go \"func main\" -file:test"}, limit(50, maxMatches), param{name: "context", kind: numberParam, max: codesearch.MaxContext, doc: "lines before and after each match"}),
 		on("GET", "/files", "List the files of repositories, indexed and skipped, by name and path.", s.listFiles,
 			page(maxPage, byRepo, param{name: "skipped", kind: flagParam, doc: "only files that are not indexed"})...),
-		on("GET", "/report", "Show the largest functions, the most complex files and the languages of a repository.", s.codeReport, byRepo, limit(20, maxReport)),
+		on("GET", "/report", "Show the largest functions, the most complex files and the languages of a repository.", s.codeReport, byRepo, limit(20, maxReport),
+			param{name: "tests", kind: flagParam, doc: "list the functions and files of tests too"}),
 
 		on("GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", doc: "part of a name"}, param{name: "branch", doc: "branch; all by default"}, limit(100, maxPage)),
 		on("GET", "/repositories", "List the indexed repositories by name.", s.listRepositories, page(maxPage)...),

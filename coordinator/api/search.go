@@ -99,7 +99,7 @@ func (s *server) codeReport(ctx context.Context, q *request) (apitypes.CodeRepor
 	if err != nil {
 		return apitypes.CodeReport{}, err
 	}
-	return x.Report(ctx, q.text("repo"), q.number("limit"))
+	return x.Report(ctx, apitypes.ReportQuery{Repo: q.text("repo"), Limit: q.number("limit"), Tests: q.flag("tests")})
 }
 
 func (s *server) listRepositories(ctx context.Context, q *request) (apitypes.Page[apitypes.CodeRepository], error) {

@@ -202,6 +202,7 @@ func TestSearchesFilesAndReportsOverTheAPI(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, x.Publish(t.Context(), codesearch.Manifest{RepoID: "r", Repo: "example.org/team/r", Refs: []codesearch.Ref{{Name: "main", Commit: "c"}}, Files: []codesearch.File{
 		{Ref: "main", Path: "a.go", OID: code.OID}, {Ref: "main", Path: "many.go", OID: many.OID}, {Ref: "main", Path: "link", OID: link.OID}, {Ref: "main", Path: "vendor/a.go", OID: code.OID, Vendored: true},
+		{Ref: "main", Path: "a_test.go", OID: code.OID},
 	}}))
 	c, err := apiclient.New(serveAPI(t, x, nil))
 	require.NoError(t, err)
@@ -209,7 +210,7 @@ func TestSearchesFilesAndReportsOverTheAPI(t *testing.T) {
 
 	var found []apitypes.CodeMatch
 	collect := func(m apitypes.CodeMatch) bool { found = append(found, m); return true }
-	end, err := c.Search(t.Context(), "sym:Find -vendor:yes", 10, 1, collect)
+	end, err := c.Search(t.Context(), "sym:Find -vendor:yes -file:_test", 10, 1, collect)
 	require.NoError(t, err)
 	require.Equal(t, 1, end.Matches)
 	require.Equal(t, map[string]int{"symbolic link": 1}, end.Skipped)
@@ -236,15 +237,21 @@ func TestSearchesFilesAndReportsOverTheAPI(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrInvalid)
 
 	for _, name := range []string{"r", "example.org/team/r", "team/r"} {
-		r, err := c.CodeReport(t.Context(), name, 10)
+		r, err := c.CodeReport(t.Context(), apitypes.ReportQuery{Repo: name, Limit: 10})
 		require.NoError(t, err)
-		require.Equal(t, 4, r.Files)
+		require.Equal(t, 5, r.Files)
+		require.Equal(t, 1, r.LeftOut)
 		require.Equal(t, map[string]int{"symbolic link": 1}, r.Skipped)
-		require.Equal(t, []apitypes.FunctionReport{{Path: "a.go", Line: 3, Function: "Find", Receiver: "S", A: 3, B: 4, Score: 5, ABCSeed: 6}}, r.Functions, "a vendored file is left out")
+		require.Equal(t, []apitypes.FunctionReport{{Path: "a.go", Line: 3, Function: "Find", Receiver: "S", A: 3, B: 4, Score: 5, ABCSeed: 6}}, r.Functions, "a vendored file and a test are left out")
 		require.Len(t, r.Complex, 1)
-		require.Equal(t, []apitypes.LanguageReport{{Lang: "Go", Files: 3, Lines: 308, Code: 4}}, r.Languages)
+		require.Equal(t, []apitypes.LanguageReport{{Lang: "Go", Files: 4, Lines: 312, Code: 6}}, r.Languages)
 	}
-	_, err = c.CodeReport(t.Context(), "absent", 10)
+	r, err := c.CodeReport(t.Context(), apitypes.ReportQuery{Repo: "r", Limit: 10, Tests: true})
+	require.NoError(t, err)
+	require.Zero(t, r.LeftOut)
+	require.Len(t, r.Functions, 2)
+	require.Len(t, r.Complex, 2)
+	_, err = c.CodeReport(t.Context(), apitypes.ReportQuery{Repo: "absent", Limit: 10})
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	files, err := c.Files(t.Context(), "r", true, 10)
 	require.NoError(t, err)
@@ -253,7 +260,7 @@ func TestSearchesFilesAndReportsOverTheAPI(t *testing.T) {
 	files, err = c.Files(t.Context(), "", false, 2)
 	require.NoError(t, err)
 	require.Len(t, files.Items, 2)
-	require.Equal(t, 4, files.Total)
+	require.Equal(t, 5, files.Total)
 	_, err = c.Files(t.Context(), "absent", false, 2)
 	require.ErrorIs(t, err, fault.ErrNotFound)
 }
@@ -336,7 +343,7 @@ func TestACoordinatorWithoutACodeIndexReportsThat(t *testing.T) {
 	defer c.Close()
 	_, err = c.Search(t.Context(), "x", 10, 0, nil)
 	require.ErrorIs(t, err, fault.ErrNotFound)
-	_, err = c.CodeReport(t.Context(), "r", 1)
+	_, err = c.CodeReport(t.Context(), apitypes.ReportQuery{Repo: "r", Limit: 1})
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	_, err = c.Files(t.Context(), "", false, 1)
 	require.ErrorIs(t, err, fault.ErrNotFound)

@@ -10,6 +10,7 @@ import (
 
 	"leasehold/shared/apitypes"
 	"leasehold/shared/codesearch"
+	"leasehold/shared/codesearch/analyse"
 	"leasehold/shared/fault"
 )
 
@@ -81,20 +82,20 @@ func wanted(repo string) func(id, name string) bool {
 	}
 }
 
-// Report returns the n largest functions, the n most complex files, and the languages of a
-// repository. Functions and files that were generated or are vendored are left out. The
-// error is fault.ErrNotFound for a repository that is not indexed, and fault.ErrConflict if
-// several have the name.
-func (x *Index) Report(ctx context.Context, repo string, n int) (r apitypes.CodeReport, err error) {
+// Report returns the largest functions, the most complex files, and the languages of a
+// repository. Functions and files that were generated or are vendored are left out, and
+// those of tests unless they are asked for. The error is fault.ErrNotFound for a repository
+// that is not indexed, and fault.ErrConflict if several have the name.
+func (x *Index) Report(ctx context.Context, q apitypes.ReportQuery) (r apitypes.CodeReport, err error) {
 	r.Skipped = map[string]int{}
 	languages := map[string]apitypes.LanguageReport{}
-	functions := top[apitypes.FunctionReport]{n: n, less: func(a, b apitypes.FunctionReport) int {
+	functions := top[apitypes.FunctionReport]{n: q.Limit, less: func(a, b apitypes.FunctionReport) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	}}
-	files := top[apitypes.IndexedFile]{n: n, less: func(a, b apitypes.IndexedFile) int {
+	files := top[apitypes.IndexedFile]{n: q.Limit, less: func(a, b apitypes.IndexedFile) int {
 		return cmp.Or(cmp.Compare(b.Complexity, a.Complexity), cmp.Compare(a.Path, b.Path))
 	}}
-	err = x.Files(ctx, wanted(repo), func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
+	err = x.Files(ctx, wanted(q.Repo), func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
 		if r.ID != "" && r.ID != f.RepoID {
 			r.ID = ""
 			return false
@@ -108,6 +109,10 @@ func (x *Index) Report(ctx context.Context, repo string, n int) (r apitypes.Code
 		l := languages[f.Lang]
 		languages[f.Lang] = apitypes.LanguageReport{Lang: f.Lang, Files: l.Files + 1, Lines: l.Lines + f.Lines, Code: l.Code + f.Code, Comment: l.Comment + f.Comment}
 		if f.Generated || f.Vendored {
+			return true
+		}
+		if !q.Tests && analyse.IsTest(f.Path) {
+			r.LeftOut++
 			return true
 		}
 		if f.Complexity > 0 {
@@ -124,9 +129,9 @@ func (x *Index) Report(ctx context.Context, repo string, n int) (r apitypes.Code
 	case err != nil:
 		return r, err
 	case r.Files == 0:
-		return r, notIndexed(repo)
+		return r, notIndexed(q.Repo)
 	case r.ID == "":
-		return r, fmt.Errorf("repository %.200q: %w: several have this name; use the whole name", repo, fault.ErrConflict)
+		return r, fmt.Errorf("repository %.200q: %w: several have this name; use the whole name", q.Repo, fault.ErrConflict)
 	}
 	r.Functions, r.Complex = functions.list(), files.list()
 	r.Languages = slices.SortedFunc(maps.Values(languages), func(a, b apitypes.LanguageReport) int {

@@ -67,11 +67,11 @@ func (c *Client) Search(ctx context.Context, query string, limit, lines int, vis
 	return end, c.unreachable(err)
 }
 
-// CodeReport returns the n largest functions, the n most complex files and the languages of
-// a repository.
-func (c *Client) CodeReport(ctx context.Context, repo string, n int) (r apitypes.CodeReport, err error) {
-	q := url.Values{"repo": {repo}, "limit": {strconv.Itoa(n)}}
-	_, err = c.Do(ctx, Call{Method: "GET", Path: "report", Query: q, Answer: &r, Repeat: true})
+// CodeReport returns the largest functions, the most complex files and the languages of a
+// repository.
+func (c *Client) CodeReport(ctx context.Context, q apitypes.ReportQuery) (r apitypes.CodeReport, err error) {
+	values := url.Values{"repo": {q.Repo}, "limit": {strconv.Itoa(q.Limit)}, "tests": {strconv.FormatBool(q.Tests)}}
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "report", Query: values, Answer: &r, Repeat: true})
 	return r, err
 }
 

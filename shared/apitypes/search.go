@@ -112,12 +112,20 @@ type IndexedFile struct {
 	Skipped    string   `json:"skipped,omitempty" doc:"reason why it is not indexed"`
 }
 
+// ReportQuery selects the report of one repository.
+type ReportQuery struct {
+	Repo  string // id, name, or the end of the name
+	Limit int    // maximum number of functions, and of files
+	Tests bool   // whether tests are listed too
+}
+
 // CodeReport describes a repository's code.
 type CodeReport struct {
 	Repo      string           `json:"repo" doc:"name"`
 	ID        string           `json:"id" doc:"of the origin"`
 	Files     int              `json:"files" doc:"number of files"`
 	Skipped   map[string]int   `json:"skipped,omitempty" doc:"files that are not indexed, by reason"`
+	LeftOut   int              `json:"tests_left_out" doc:"files that are tests, if they are not asked for: functions and complex are without them"`
 	Functions []FunctionReport `json:"functions" doc:"by score, the highest first"`
 	Complex   []IndexedFile    `json:"complex" doc:"files by complexity, the highest first"`
 	Languages []LanguageReport `json:"languages" doc:"by lines of code, the most first"`

@@ -60,6 +60,9 @@ func TestLanguages(t *testing.T) {
 	require.True(t, Vendored("vendor/x/a.go"))
 	require.True(t, Vendored("a/node_modules/x.js"))
 	require.False(t, Vendored("src/a.go"))
+	for name, want := range map[string]bool{"a/b_test.go": true, "test_a.py": true, "x/a.spec.ts": true, "a.go": false, "testing.go": false, "x/latest.py": false} {
+		require.Equal(t, want, IsTest(name), name)
+	}
 }
 
 // withCtags returns an Analyser that asks universal-ctags, which make tools installs.

@@ -68,6 +68,9 @@ func Language(name string, content []byte) string {
 // Vendored reports whether a path is that of a copy of another project's code.
 func Vendored(name string) bool { return enry.IsVendor(name) }
 
+// IsTest reports whether a path is that of a test, by the habits of its language.
+func IsTest(name string) bool { return enry.IsTest(name) }
+
 // isGenerated reports whether a program has written a file.
 func isGenerated(name string, content []byte) bool {
 	return enry.IsGenerated(name, firstLines(content, sampleBytes))
