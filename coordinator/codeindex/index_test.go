@@ -273,8 +273,8 @@ func TestRepositoriesSymbolsAndFilesOverTheAPI(t *testing.T) {
 	link := codesearch.Blob{OID: codesearch.OIDOf([]byte("target")), BlobInfo: codesearch.BlobInfo{Size: 6, Skipped: "symbolic link"}}
 	_, err := x.Put(t.Context(), "b", []codesearch.Blob{code, link})
 	require.NoError(t, err)
-	require.NoError(t, x.Publish(t.Context(), codesearch.Manifest{RepoID: "r", Repo: "example.org/team/r", Refs: []codesearch.Ref{{Name: "main", Commit: "c"}}, Files: []codesearch.File{
-		{Ref: "main", Path: "a.go", OID: code.OID}, {Ref: "main", Path: "link", OID: link.OID}, {Ref: "main", Path: "vendor/a.go", OID: code.OID, Vendored: true},
+	require.NoError(t, x.Publish(t.Context(), codesearch.Manifest{RepoID: "r", Repo: "example.org/team/r", Refs: []codesearch.Ref{{Name: "main", Commit: "c"}, {Name: "next", Commit: "d"}}, Files: []codesearch.File{
+		{Ref: "main", Path: "a.go", OID: code.OID}, {Ref: "next", Path: "a.go", OID: code.OID}, {Ref: "main", Path: "link", OID: link.OID}, {Ref: "main", Path: "vendor/a.go", OID: code.OID, Vendored: true},
 	}}))
 	c, err := apiclient.New(serveAPI(t, x, nil))
 	require.NoError(t, err)
@@ -282,10 +282,13 @@ func TestRepositoriesSymbolsAndFilesOverTheAPI(t *testing.T) {
 
 	repos, err := c.Repositories(t.Context(), -1)
 	require.NoError(t, err)
-	require.Equal(t, []apitypes.CodeRepository{{Repo: "example.org/team/r", ID: "r", Refs: []apitypes.GenerationRef{{Name: "main", Commit: "c"}}, Files: 3}}, repos.Items)
+	require.Equal(t, []apitypes.CodeRepository{{Repo: "example.org/team/r", ID: "r", Refs: []apitypes.GenerationRef{{Name: "main", Commit: "c"}, {Name: "next", Commit: "d"}}, Files: 3}}, repos.Items)
 	file, err := c.ReadFile(t.Context(), apitypes.FilePlace{Repo: "team/r", Path: "a.go", From: 2, Lines: 2})
 	require.NoError(t, err)
 	require.Equal(t, apitypes.CodeFile{Repo: "example.org/team/r", Path: "a.go", OID: string(code.OID), Commit: "c", Lang: "Go", From: 2, Total: 4, Lines: []string{"", "func (s *S) Find() {}"}}, file)
+	file, err = c.ReadFile(t.Context(), apitypes.FilePlace{Repo: "r", Path: "a.go", Ref: "next", Lines: 1})
+	require.NoError(t, err)
+	require.Equal(t, "d", file.Commit, "the commit of the branch that was named")
 	for _, path := range []string{"absent", "../a.go", "link"} {
 		_, err = c.ReadFile(t.Context(), apitypes.FilePlace{Repo: "r", Path: path, Lines: 10})
 		require.ErrorIs(t, err, fault.ErrNotFound, path)
@@ -295,7 +298,7 @@ func TestRepositoriesSymbolsAndFilesOverTheAPI(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []apitypes.SymbolPlace{
 		{CodeSymbol: apitypes.CodeSymbol{Name: "Find", Kind: "method", Scope: "S", Line: 3, End: 3, Signature: "func (s *S) Find()"}, Repo: "example.org/team/r", Path: "a.go"},
-		{CodeSymbol: apitypes.CodeSymbol{Name: "Find", Kind: "method", Scope: "S", Line: 3, End: 3, Signature: "func (s *S) Find()"}, Repo: "example.org/team/r", Path: "vendor/a.go"},
+		{CodeSymbol: apitypes.CodeSymbol{Name: "Find", Kind: "method", Scope: "S", Line: 3, End: 3, Signature: "func (s *S) Find()"}, Repo: "example.org/team/r", Path: "vendor/a.go", Branch: "main"},
 	}, symbols.Items)
 	_, err = c.Do(t.Context(), apiclient.Call{Method: "GET", Path: "symbols", Answer: &symbols})
 	require.ErrorIs(t, err, fault.ErrInvalid)

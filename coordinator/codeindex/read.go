@@ -70,7 +70,8 @@ func (x *Index) Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeF
 	return f, nil
 }
 
-// find returns the file of a repository at a path.
+// find returns the file of a repository at a path, with the commit of the branch that at
+// names, or of the first one that has this content.
 func (x *Index) find(ctx context.Context, at apitypes.FilePlace) (found codesearch.FileInfo, err error) {
 	ok := false
 	err = x.Files(ctx, wanted(at.Repo), func(f codesearch.FileInfo, _ func() []codesearch.FunctionReport) bool {
@@ -86,5 +87,25 @@ func (x *Index) find(ctx context.Context, at apitypes.FilePlace) (found codesear
 		}
 		err = fmt.Errorf("file %.200q of %.200q is not indexed%s: %w", at.Path, at.Repo, branch, fault.ErrNotFound)
 	}
+	if err != nil || at.Ref == "" || at.Ref == found.Refs[0] {
+		return found, err
+	}
+	found.Commit, err = x.commit(ctx, found.RepoID, at.Ref)
 	return found, err
+}
+
+// commit returns the indexed commit of a branch; "" if the branch was removed meanwhile.
+func (x *Index) commit(ctx context.Context, id, branch string) (string, error) {
+	repos, err := x.Repos(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range repos {
+		for _, ref := range r.Refs {
+			if r.ID == id && ref.Name == branch {
+				return ref.Commit, nil
+			}
+		}
+	}
+	return "", nil
 }
