@@ -69,6 +69,7 @@ func TestFeedFromAServer(t *testing.T) {
 
 	e = l.Episodes[2]
 	require.Equal(t, s.URL+"/3", e.Media.URI)
+	require.Equal(t, "application/octet-stream", e.Media.Type, "the feed's type, and not that of an extension")
 	require.EqualValues(t, -2, e.Priority)
 }
 

@@ -196,6 +196,7 @@ func TestListsOfEndedTasksAreFilteredAndPaged(t *testing.T) {
 			for first := true; first || len(cursor) > 0; first = false {
 				all, next, err := f.client.List(f.Context(), c.filter, cursor, 7)
 				require.NoError(f, err, name)
+				require.LessOrEqual(f, len(all), 7, name)
 				for _, l := range all {
 					require.NotNil(f, l.End, name)
 					got = append(got, l.ID)

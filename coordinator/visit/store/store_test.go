@@ -145,6 +145,23 @@ func TestAnOutcomeIsRecordedOnceAndLateOnesToo(t *testing.T) {
 	require.Equal(t, "b", l.LastDigest)
 }
 
+func TestTheLastTenOutcomesOfAnOriginAreKept(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	list(t, s, noon, store.Listing{Origins: folders(1)})
+	at, id := noon, ""
+	for n := range 12 {
+		v := claim(t, s, at, 1)[0]
+		id = v.Origin.ID
+		record(t, s, at, outcome(v, at, models.Eventful, fmt.Sprint(n)))
+		at = at.Add(60 * 24 * time.Hour)
+	}
+	history := look(t, s, at, id).History
+	require.Len(t, history, 10)
+	require.Equal(t, noon.Add(11*60*24*time.Hour), history[0].At)
+	require.Equal(t, noon.Add(2*60*24*time.Hour), history[9].At)
+}
+
 func TestOutcomesThatMakeNoSenseChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
