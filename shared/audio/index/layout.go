@@ -98,34 +98,56 @@ func open(image []byte) (*Index, error) {
 		buckets: image[l.buckets():l.posting0()], postings: image[l.posting0():l.wave()],
 		waves: image[l.wave():], owners: make([]uint32, (l.positions+unit-1)/unit),
 	}
+	if err := x.readClips(l); err != nil {
+		return nil, err
+	}
+	if err := x.readVariants(l); err != nil {
+		return nil, err
+	}
+	for i := range Postings(x.postings).Len() {
+		if p := Postings(x.postings).At(i); int(p) >= l.positions {
+			return nil, fmt.Errorf("posting %d of the clip index: %w", i, fault.ErrCorrupt)
+		}
+	}
+	return x, x.occupy(l.postings)
+}
+
+// readClips reads the table of clips, and the number of the first variant of each.
+func (x *Index) readClips(l layout) error {
 	variants := 0
-	names := image[l.names0():l.variant0()]
+	names := x.image[l.names0():l.variant0()]
 	for i := range l.clips {
-		r := image[headerBytes+i*clipBytes:]
+		r := x.image[headerBytes+i*clipBytes:]
 		n := int(le.Uint32(r[16:]))
 		c := clip{offset: int(le.Uint64(r)), samples: int(le.Uint32(r[8:])), plain: r[12] != 0}
 		if n > len(names) || c.offset < 0 || c.offset > l.samples-c.samples || c.samples > MaxSamples {
-			return nil, fmt.Errorf("clip %d of the clip index: %w", i, fault.ErrCorrupt)
+			return fmt.Errorf("clip %d of the clip index: %w", i, fault.ErrCorrupt)
 		}
 		c.id, names = string(names[:n]), names[n:]
 		x.clips, x.own = append(x.clips, c), append(x.own, variants)
 		variants += len(speedsOf(c.samples))
 	}
 	if variants != l.variants {
-		return nil, fmt.Errorf("the clip index has %d variants instead of %d: %w", l.variants, variants, fault.ErrCorrupt)
+		return fmt.Errorf("the clip index has %d variants instead of %d: %w", l.variants, variants, fault.ErrCorrupt)
 	}
+	return nil
+}
+
+// readVariants reads the table of variants, which lie in the order of their clips and speeds
+// and fill all frames without a gap, and the owner of each unit of frames.
+func (x *Index) readVariants(l layout) error {
 	base, clip := 0, 0
 	for i := range l.variants {
 		for clip+1 < len(x.own) && x.own[clip+1] <= i {
 			clip++
 		}
-		r := image[l.variant0()+i*variantBytes:]
+		r := x.image[l.variant0()+i*variantBytes:]
 		v := Variant{
 			Clip: int(le.Uint32(r)), Speed: int(int32(le.Uint32(r[4:]))), Base: int(le.Uint32(r[8:])),
 			Frames: int(le.Uint32(r[12:])), Postings: int(le.Uint32(r[16:])),
 		}
 		if v.Clip != clip || v.Speed != speedsOf(x.Samples(clip))[i-x.own[clip]] || v.Base != base || v.Frames < 1 || v.Frames > l.positions-base {
-			return nil, fmt.Errorf("variant %d of the clip index: %w", i, fault.ErrCorrupt)
+			return fmt.Errorf("variant %d of the clip index: %w", i, fault.ErrCorrupt)
 		}
 		for ; base < v.Base+v.Frames; base += unit {
 			x.owners[base/unit] = uint32(i)
@@ -133,14 +155,9 @@ func open(image []byte) (*Index, error) {
 		x.variants = append(x.variants, v)
 	}
 	if base != l.positions {
-		return nil, fmt.Errorf("the clip index has %d frames instead of %d: %w", l.positions, base, fault.ErrCorrupt)
+		return fmt.Errorf("the clip index has %d frames instead of %d: %w", l.positions, base, fault.ErrCorrupt)
 	}
-	for i := range Postings(x.postings).Len() {
-		if p := Postings(x.postings).At(i); int(p) >= base {
-			return nil, fmt.Errorf("posting %d of the clip index: %w", i, fault.ErrCorrupt)
-		}
-	}
-	return x, x.occupy(l.postings)
+	return nil
 }
 
 // occupy collects the hashes that have postings. It fails unless the buckets ascend and stay

@@ -1,7 +1,6 @@
 package pebble
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,93 +128,6 @@ func (j *Journal) salvageAll() (salvaged, map[uint32]bool, error) {
 	}
 	s, err := choose(m, tables, func(chosen []*tableFile) (salvaged, error) { return merge(chosen, batches, stamp) })
 	return s, nums, err
-}
-
-// choose merges the tables that hold. These are the ones that the manifest lists, if it
-// can be read and all are there; else all that no readable part of the manifest removes. A
-// table that must hold and cannot be read is an error, because the changes in it may be of
-// any tuple.
-func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (salvaged, error)) (salvaged, error) {
-	var listed, rest []*tableFile
-	var missing error
-	for _, num := range sortedKeys(m.live) {
-		t := find(tables, num, m.live[num])
-		switch {
-		case t != nil:
-			listed = append(listed, t)
-		case tables[num] == nil:
-			missing = errors.Join(missing, damage{file: fmt.Sprintf("%06d.sst", num), at: wholeFile, what: "the table is missing"})
-		case tables[num].err != nil:
-			return salvaged{}, damage{file: tables[num].name, at: wholeFile, what: tables[num].err.Error()}
-		default:
-			missing = errors.Join(missing, damage{file: tables[num].name, at: wholeFile, what: "it is not the table that " + m.name + " lists"})
-		}
-	}
-	fromList, listErr := merge(listed)
-	if m.whole && missing == nil && listErr == nil && len(fromList.gaps) == 0 {
-		return fromList, nil
-	}
-	newer := false // a table that the manifest does not know
-	var unreadable, begun error
-	for _, num := range sortedKeys(tables) {
-		t := tables[num]
-		if m.gone[num] {
-			continue
-		}
-		if t.err != nil && t.begun {
-			begun = errors.Join(begun, damage{file: t.name, at: wholeFile, what: t.err.Error()})
-			continue
-		}
-		if t.err != nil {
-			unreadable = errors.Join(unreadable, damage{file: t.name, at: wholeFile, what: t.err.Error()})
-			continue
-		}
-		newer = newer || num > m.last
-		rest = append(rest, t)
-	}
-	fromAll, allErr := merge(rest)
-	if len(fromAll.gaps) > 0 { // a table that is not needed was begun; one that is was cut off
-		unreadable = errors.Join(unreadable, begun)
-	}
-	old, by := m.replaced(rest)
-	inDoubt := old != nil
-	switch {
-	case m.whole && missing == nil && newer && inDoubt:
-		// The list is older than the tables. It is refused below.
-	// The list is whole, and the other tables would bring nothing back.
-	case m.whole && missing == nil && (allErr != nil || listErr == nil && fromAll.lostRecords() >= fromList.lostRecords()):
-		return fromList, listErr
-	// A listed table is missing, and no newer tables make up for it.
-	case m.whole && missing != nil && !(newer && fromAll.lostRecords() == 0 && fromList.lostRecords() > 0):
-		if newer {
-			return salvaged{}, fmt.Errorf("%w (or %s is older than the tables)", missing, m.name)
-		}
-		return salvaged{}, missing
-	// An unreadable table may be one that must hold.
-	case !m.whole && unreadable != nil:
-		return salvaged{}, unreadable
-	}
-	if num, ok := m.unsure(tables); ok {
-		return salvaged{}, damage{file: m.name, at: wholeFile, what: fmt.Sprintf("it is damaged, and it is unknown whether %06d.sst still holds", num)}
-	}
-	if inDoubt {
-		return salvaged{}, damage{file: cmp.Or(m.name, "MANIFEST"), at: wholeFile, what: fmt.Sprintf("it is damaged, missing or older than the tables, and %s may have replaced %s", by.name, old.name)}
-	}
-	return fromAll, allErr
-}
-
-// find returns the table that a manifest lists under a number: it may be under another
-// name. It returns nil if there is none that can be read.
-func find(tables map[uint64]*tableFile, num uint64, want listedTable) *tableFile {
-	if t := tables[num]; t != nil && t.err == nil && t.listed == want {
-		return t
-	}
-	for _, t := range tables {
-		if t.err == nil && t.listed == want {
-			return t
-		}
-	}
-	return nil
 }
 
 // repairBatch is about how many bytes of facts are written at a time.
