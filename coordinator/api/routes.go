@@ -22,13 +22,13 @@ var (
 
 // routes declares every route below /api/v1.
 func (s *server) routes() []route {
-	return slices.Concat(s.mainRoutes(), s.taskRoutes(), s.codeRoutes())
+	document := []route{on("GET", "/openapi.yaml", "Return this document.", s.getOpenAPI)}
+	return slices.Concat(document, s.originRoutes(), s.visitRoutes(), s.recordingRoutes(), s.fleetRoutes(), s.spaceRoutes(), s.catalogRoutes(),
+		s.taskRoutes(), s.codeRoutes())
 }
 
-func (s *server) mainRoutes() []route {
+func (s *server) originRoutes() []route {
 	return []route{
-		on("GET", "/openapi.yaml", "Return this document.", s.getOpenAPI),
-
 		on("GET", "/origins", "List the origins, oldest first.", s.listOrigins, page(maxPage)...),
 		withBody("POST", "/origins", "Add an origin and have it visited; a known one gets the priority, if there is one (200).", s.addOrigin).returns(201, 200),
 		on("GET", "/origins/{origin}", "Show an origin.", s.getOrigin),
@@ -39,9 +39,12 @@ func (s *server) mainRoutes() []route {
 		on("POST", "/origins/{origin}/changed", "Report that an origin has changed, as a forge's webhook does. It counts as a date; how often such reports are true is learned.", s.tellChanged),
 		on("GET", "/listers", "List the origins that list other origins.", s.listListers, page(maxPage)...),
 		withBody("POST", "/listers", "Add a lister: a document of feeds, a list of URLs, or a folder of repositories. It is visited like any origin.", s.addLister).returns(201, 200),
-
 		withBody("POST", "/listers/{lister}/origins", "Add the origins that a program lists: kinds feed and git at http(s) URLs, and registered visit types. With full, origins that no list names any more are not visited.", s.pushOrigins),
+	}
+}
 
+func (s *server) visitRoutes() []route {
+	return []route{
 		on("GET", "/visit-types", "List the visit types that programs registered.", s.listVisitTypes, page(maxPage)...),
 		withBody("POST", "/visit-types", "Register a visit type, so that origins of that kind can be added and programs visit them. Repeating it changes nothing.", s.addVisitType),
 		withBody("POST", "/visits/claims", "Claim visits of a registered type for a program, which reports their outcomes within an hour.", s.claimVisits),
@@ -51,7 +54,12 @@ func (s *server) mainRoutes() []route {
 		on("GET", "/visits/capacity", "Show what the slots of all managers, or a number of slots, can hold, and which pools grow without end.", s.getCapacity,
 			param{name: "slots", kind: numberParam, max: 1 << 20, doc: "number of slots; 0 or absent: those that managers have now"}),
 		withBody("POST", "/visits/outcomes", "Record the outcome of a visit that was made outside the system. Repeating it changes nothing.", s.putOutcome),
+	}
+}
 
+// recordingRoutes are those of episodes, clips, findings and problems.
+func (s *server) recordingRoutes() []route {
+	return []route{
 		on("GET", "/episodes", "List the episodes, latest curated first.", s.listEpisodes, page(maxPage, byOrigin)...),
 		withBody("PUT", "/episodes", "Put episodes, with their priorities. Repeating it changes nothing.", s.putEpisodes),
 		on("GET", "/episodes/{episode}", "Show an episode.", s.getEpisode),
@@ -65,7 +73,12 @@ func (s *server) mainRoutes() []route {
 		on("GET", "/findings", "List the findings, by episode and offset.", s.listFindings, page(maxPage, byEpisode, byClip)...),
 		on("GET", "/problems", "List the inputs that cannot be processed, oldest first.", s.listProblems, page(maxPage, byOrigin, byEpisode, byClip)...),
 		on("GET", "/totals", "Count what the catalog holds.", s.getTotals),
+	}
+}
 
+// fleetRoutes are those of processes, their sessions and backups.
+func (s *server) fleetRoutes() []route {
+	return []route{
 		on("GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
 		on("GET", "/costs", "List what tasks have cost since the coordinator started.", s.listCosts, page(maxPage)...),
 		on("GET", "/sessions", "List the sessions of all clients, with the programs behind them.", s.listOpenSessions, page(maxPage)...),
@@ -74,7 +87,11 @@ func (s *server) mainRoutes() []route {
 		on("DELETE", "/sessions/{session}", "End a session: what it holds is handed back. A program that still runs opens a new one; see drain.", s.endSession),
 		on("POST", "/sessions/{session}/drain", "Tell a manager or a worker to take nothing new, to finish or hand back what it holds, and to end. The response does not wait for that; when the session has ended, it is not in the status any more.", s.drainSession).returns(202),
 		withBody("POST", "/backups", "Copy the spaces and the catalog to a new folder on the coordinator's machine; only from there.", s.makeBackup).returns(201).bulk(),
+	}
+}
 
+func (s *server) spaceRoutes() []route {
+	return []route{
 		on("GET", "/spaces", "List the spaces with their counts.", s.listSpaces, page(maxPage)...),
 		withBody("POST", "/spaces", "Create a space; one that exists with equal options is returned (200).", s.createSpace).returns(201, 200),
 		on("GET", "/spaces/{space}", "Show a space.", s.getSpace),
@@ -86,7 +103,12 @@ func (s *server) mainRoutes() []route {
 		withBody("POST", "/spaces/{space}/get", "Take a tuple that matches a template. It is gone even if the response is lost on its way.", s.getTuple),
 		withBody("POST", "/spaces/{space}/query", "Read a tuple that matches a template.", s.queryTuple),
 		withBody("POST", "/transactions", "Carry out operations on several spaces, all or none. A condition that does not hold is a conflict, and nothing has happened.", s.transact),
+	}
+}
 
+// catalogRoutes are the methods of the catalog that only managers call.
+func (s *server) catalogRoutes() []route {
+	return []route{
 		withBody("POST", "/catalog/origins", "catalog.AddOrigin, for managers.", s.catalogOrigin),
 		on("GET", "/catalog/origins/{origin}", "catalog.Origin, for managers: the only response with the user and password of a URL.", s.getOrigin),
 		withBody("POST", "/catalog/outcomes", "catalog.RecordOutcome, for managers.", s.catalogOutcome),
