@@ -8,29 +8,31 @@ import (
 )
 
 const (
-	// screenFFT is the least length of a screen's block in samples; a block has at least four times
-	// the samples of the longest clip, so that at most a quarter of it overlaps the next one. A clip
-	// that would need more than screenMost (8 s of sound) is not screened: it may begin anywhere.
+	// screenFFT is the least length of a screen's block in samples. A block has four times the samples
+	// of its clips, so that at most a quarter of it overlaps the next one, or all of a window of a
+	// Stream. Clips that would need more than screenMost (those above 32 s) are not screened: they may
+	// begin anywhere.
 	screenFFT  = 1 << 15
-	screenMost = 1 << 18
+	screenMost = 1 << 19
 	// bandShare of a clip's energy lies in its band. The rest can add √(1-bandShare) = 0.35 to a
 	// score, so at the default threshold of 0.6 the band itself must reach 0.25. With less, the
 	// band rules out few places; more needs wider bands, whose transforms are the main cost.
 	bandShare = 0.88
 )
 
-// screen rules out clips: it correlates the one band that has nearly all of the clip's energy,
-// at the lower rate that the band needs. All clips share one transform of the sound. It misses
-// no place, because by the inequality of Cauchy and Schwarz the rest of the spectrum adds no
+// screen rules out clips of about one length: it correlates the one band that has nearly all of the
+// clip's energy, at the lower rate that the band needs. All clips share one transform of the sound. It
+// misses no place, because by the inequality of Cauchy and Schwarz the rest of the spectrum adds no
 // more than its share to a score.
 type screen struct {
 	block
-	longest int // samples of any clip that is screened
+	longest int // samples of any clip
 	bands   []band
 }
 
 // band is a clip, limited to the band that has most of its energy.
 type band struct {
+	clip     int // the caller's number of it
 	samples  int
 	first    int // bin
 	spectrum []complex64
@@ -39,31 +41,31 @@ type band struct {
 	least    float64 // of the envelope's power, in the window's energy; 0 finds all
 }
 
-// newScreen returns a screen for clips and a threshold of the score.
-func newScreen(waves [][]float32, threshold float64) *screen {
-	s := &screen{}
-	for _, w := range waves {
-		if 4*len(w) <= screenMost {
-			s.longest = max(s.longest, len(w))
+// screenLength is the length of the block in which clips of so many samples are screened; 0 if they
+// are not.
+func screenLength(samples int) int {
+	least := min(4*samples, StreamWindow+samples*3/2)
+	for n := screenFFT; n <= screenMost; n *= 2 {
+		if n >= least {
+			return n
 		}
 	}
-	n := screenFFT
-	for n < 4*s.longest {
-		n *= 2
-	}
-	s.block = newBlock(n)
-	for _, w := range waves {
-		b := band{samples: len(w)}
-		if len(w) <= s.longest {
-			b = s.band(w, threshold)
-		}
-		s.bands = append(s.bands, b)
-	}
-	return s
+	return 0
+}
+
+// newScreen returns a screen with a block of n samples (screenLength).
+func newScreen(n int) *screen { return &screen{block: newBlock(n)} }
+
+// add adds a clip, and the least score that its places must have.
+func (s *screen) add(clip int, wave []float32, least float64) {
+	b := s.band(wave, least)
+	b.clip = clip
+	s.longest = max(s.longest, len(wave))
+	s.bands = append(s.bands, b)
 }
 
 // band finds the narrowest band of a power of two bins that has bandShare of a clip.
-func (s *screen) band(wave []float32, threshold float64) band {
+func (s *screen) band(wave []float32, score float64) band {
 	n, m := len(s.samples), mean(wave)
 	clear(s.samples)
 	for i, v := range wave {
@@ -75,7 +77,7 @@ func (s *screen) band(wave []float32, threshold float64) band {
 		all += norm(v)
 	}
 	width, first, share := narrowest(s.spectrum[:n/2], all)
-	least := max(0, threshold-math.Sqrt(max(0, 1-share)))
+	least := max(0, score-math.Sqrt(max(0, 1-share)))
 	b := band{samples: len(wave), first: first, least: least * least, inverse: spectrum.NewFFT(4 * width), envelope: make([]complex64, 2*width)}
 	// The whole has an energy of all/(n/2), and an envelope is twice the sum over its bins.
 	scale := float32(2 / float64(n) / math.Sqrt(all/float64(n/2)))
@@ -108,26 +110,40 @@ func norm(v complex64) float64 {
 	return float64(float64(real(v))*float64(real(v))) + float64(float64(imag(v))*float64(imag(v)))
 }
 
-// search reports for each clip whether it may begin at a sample from from to before, in a
-// sound of length samples.
-func (s *screen) search(sound Sound, from, before, length int) ([]bool, error) {
-	may := make([]bool, len(s.bands))
+// search returns the clips that may begin at a sample from from to before, or half of their length
+// earlier, in a sound of length samples.
+func (s *screen) search(sound Sound, from, before, length int) (clips []int, err error) {
+	from -= s.longest / 2
+	may, left := make([]bool, len(s.bands)), 0
 	for i, b := range s.bands {
 		may[i] = b.least == 0
+		left += btoi(!may[i])
 	}
-	hop := len(s.samples) - s.longest
-	for at := from; at < before; at += hop {
-		if err := s.load(sound, at); err != nil {
+	for hop := len(s.samples) - s.longest; left > 0 && from < before; from += hop {
+		if err := s.load(sound, from); err != nil {
 			return nil, err
 		}
 		for i := range s.bands {
 			if b := &s.bands[i]; !may[i] {
 				out := overhang(b.samples)
-				may[i] = s.begins(b, max(0, -out-at), min(hop, before-at, length-b.samples+out+1-at))
+				may[i] = s.begins(b, max(0, -out-from), min(hop, before-from, length-b.samples+out+1-from))
+				left -= btoi(may[i])
 			}
 		}
 	}
-	return may, nil
+	for i, b := range s.bands {
+		if may[i] {
+			clips = append(clips, b.clip)
+		}
+	}
+	return clips, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // begins reports whether a clip may begin between two samples of the loaded block. The

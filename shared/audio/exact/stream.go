@@ -1,11 +1,19 @@
 package exact
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // StreamWindow is how many samples of a stream are searched at a time, 16 s: long enough for a
 // window, which overlaps its neighbours by the longest clip on either side, to be mostly its own
 // for clips of some seconds; short enough for findings to come in less than half a minute.
 const StreamWindow = 1 << 17
+
+// leastAround is how much of the sound before and after a window is searched with it at least, 2 s: in
+// a tone that goes on, the matches of a short clip then lie close together from the window's start on,
+// by which the caller recognises them (TestAMonotonousEpisodeIsNoFlood in package match; without it, eleven findings).
+const leastAround = 2 * RateHz
 
 // Stream searches a sound that becomes readable bit by bit, in windows. In each it screens all
 // clips first, and searches for those that may begin there as Find does. Windows begin at
@@ -13,10 +21,12 @@ const StreamWindow = 1 << 17
 // comes. It is for one goroutine.
 type Stream struct {
 	clips   []Clip
+	lengths []int // of the clips, in samples
 	options Options
-	screen  *screen
+	screens []*screen // by the lengths of their blocks
+	always  []int     // the clips that are not screened
 	finder  Finder
-	longest int // samples of any clip
+	longest int // samples of any clip, at least leastAround
 	done    int
 }
 
@@ -24,17 +34,30 @@ type Stream struct {
 // the screen, and again in each window where the clip may begin. The error is that of Load.
 func NewStream(ctx context.Context, clips []Clip, o Options) (*Stream, error) {
 	s := &Stream{clips: clips, options: o.withDefaults()}
-	var waves [][]float32
-	for _, c := range clips {
+	for i, c := range clips {
 		wave, err := c.Load(ctx)
 		if err != nil {
 			return nil, err
 		}
-		waves = append(waves, wave)
-		s.longest = max(s.longest, len(wave))
+		s.lengths, s.longest = append(s.lengths, len(wave)), max(s.longest, len(wave), leastAround)
+		if n := screenLength(len(wave)); n > 0 {
+			s.screenOf(n).add(i, wave, max(c.Least, s.options.Threshold))
+		} else {
+			s.always = append(s.always, i)
+		}
 	}
-	s.screen = newScreen(waves, s.options.Threshold)
 	return s, nil
+}
+
+// screenOf returns the screen with a block of n samples, and makes it if there is none yet.
+func (s *Stream) screenOf(n int) *screen {
+	for _, x := range s.screens {
+		if len(x.samples) == n {
+			return x
+		}
+	}
+	s.screens = append(s.screens, newScreen(n))
+	return s.screens[len(s.screens)-1]
 }
 
 // Window is the result of the search for one clip in one window.
@@ -76,22 +99,30 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	may, err := s.screen.search(sound, s.done-s.longest/2, before, end)
-	if err != nil {
-		return err
+	may := slices.Clone(s.always)
+	for _, x := range s.screens {
+		clips, err := x.search(sound, s.done, before, end)
+		if err != nil {
+			return err
+		}
+		may = append(may, clips...)
 	}
-	var clips []Clip
-	var numbers []int
-	for i, m := range may {
-		if m {
-			clips, numbers = append(clips, s.clips[i]), append(numbers, i)
+	for _, clip := range may {
+		if err := s.find(ctx, sound, clip, before, end, report); err != nil {
+			return err
 		}
 	}
-	from := max(0, s.done-s.longest)
-	next := 0
-	err = s.finder.Find(ctx, section{sound, from, end - from}, clips, s.options, func(r Result) error {
-		w := Window{Clip: numbers[next], From: s.done, To: min(before, end)}
-		next++
+	s.done = before
+	return nil
+}
+
+// find is window for one clip. It searches a part that depends on that clip alone, so that the
+// matches do too.
+func (s *Stream) find(ctx context.Context, sound Sound, clip, before, end int, report func(Window)) error {
+	around := max(s.lengths[clip], leastAround)
+	from, to := max(0, s.done-around), min(end, before+2*around)
+	return s.finder.Find(ctx, section{sound, from, to - from}, s.clips[clip:clip+1], s.options, func(r Result) error {
+		w := Window{Clip: clip, From: s.done, To: min(before, end)}
 		for _, m := range r.Matches { // a clip with a fault has none
 			m.Offset += from
 			if m.Offset >= s.done && m.Offset < before {
@@ -103,8 +134,6 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 		}
 		return nil
 	})
-	s.done = before
-	return err
 }
 
 // section is a part of a sound, as an episode of its own.

@@ -33,7 +33,9 @@ func newPlain(x *index.Index, o Options) (*plain, error) {
 	var clips []exact.Clip
 	for i := range x.Clips() {
 		if x.Plain(i) {
-			clips, p.numbers = append(clips, exactClip(x, i)), append(p.numbers, i)
+			c := exactClip(x, i)
+			c.Least = plainThreshold(x, i, o)
+			clips, p.numbers = append(clips, c), append(p.numbers, i)
 		}
 	}
 	if len(clips) == 0 {
