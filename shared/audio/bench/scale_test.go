@@ -1,10 +1,13 @@
 package bench_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,13 +27,15 @@ import (
 // The benchmarks of scale need real sound, such as that of the built sets:
 //
 //	S=~/.cache/leasehold/bench/sets
-//	go test ./shared/audio/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-18-v3 -search $S/dev-18-v3 -clips 10000
+//	go test ./shared/audio/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-18-v3 -search $S/dev-18-v3 -files $S/dev-1-v4/clips -clips 1000
 //	go test ./shared/audio/bench -run '^$' -bench NewClip -benchtime 1x -args -clips-of $S/report-18-v3 -search $S/dev-18-v3 -hours 100 -unlike 10
 //
 // Without the folders they use a little noise.
 var (
 	clipsOf = flag.String("clips-of", "", "folder of recordings from which clips are cut")
+	files   = flag.String("files", "", "folder of clips that BenchmarkScale takes as they are, in addition")
 	search  = flag.String("search", "", "folder of recordings in which they are looked for")
+	kept    = flag.String("index", "", "file in which the index of BenchmarkScale is kept for further runs; without it, it is built in each run")
 	count   = flag.Int("clips", 100, "clips of BenchmarkScale")
 	hours   = flag.Float64("hours", .05, "hours of known episodes for BenchmarkNewClip")
 	unlike  = flag.Float64("unlike", 1e9, "after so many hours the known episodes are repeated as they are")
@@ -64,7 +69,10 @@ func cuts(b *testing.B, from []recording, n int) *index.Index {
 	b.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
 	var clips index.Builder
-	for i := range n {
+	if *files != "" {
+		n -= wholeClips(b, &clips, *files)
+	}
+	for i := range max(0, n) {
 		x := from[r.IntN(len(from))]
 		piece := make([]float32, match.RateHz+r.IntN(8*match.RateHz))
 		require.NoError(b, x.ReadAt(piece, r.IntN(x.Len()-len(piece))))
@@ -73,6 +81,19 @@ func cuts(b *testing.B, from []recording, n int) *index.Index {
 	x, err := clips.Build()
 	require.NoError(b, err)
 	return x
+}
+
+// wholeClips adds the clips of a folder.
+func wholeClips(b *testing.B, clips *index.Builder, folder string) (n int) {
+	b.Helper()
+	all, err := filepath.Glob(filepath.Join(folder, "*"))
+	require.NoError(b, err)
+	for _, f := range all {
+		wave, err := audio.Load(b.Context(), f, exact.MaxClip)
+		require.NoError(b, err)
+		require.NoError(b, clips.Add(filepath.Base(f), wave))
+	}
+	return len(all)
 }
 
 // resident returns the resident memory of the process, now and at its peak, in megabytes.
@@ -93,21 +114,34 @@ func resident(b *testing.B) (now, most float64) {
 }
 
 // BenchmarkScale searches all episodes for clips that are not played in them. It builds the
-// index, writes it to a file and maps the file.
+// index, unless it is kept, writes it to a file and maps the file.
 func BenchmarkScale(b *testing.B) {
-	from, in := episodes(b, *clipsOf), episodes(b, *search)
-	began := platform.ProcessorTime()
-	built := cuts(b, from, *count)
-	indexing := platform.ProcessorTime() - began
-	path := filepath.Join(b.TempDir(), "clips.index")
-	require.NoError(b, built.Write(path))
-	require.NoError(b, built.Close())
-	_, atIndex := resident(b)
+	path, in := cmp.Or(*kept, filepath.Join(b.TempDir(), "clips.index")), episodes(b, *search)
 	x, err := index.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		from := episodes(b, *clipsOf)
+		began := platform.ProcessorTime()
+		built := cuts(b, from, *count)
+		indexing := platform.ProcessorTime() - began
+		require.NoError(b, built.Write(path))
+		require.NoError(b, built.Close())
+		_, atIndex := resident(b)
+		defer func() {
+			b.ReportMetric(indexing.Seconds(), "cpu-s/index")
+			b.ReportMetric(atIndex, "peak-MB/index")
+		}()
+		x, err = index.Open(path)
+	}
 	require.NoError(b, err)
 	defer x.Close()
+	plain := 0
+	for i := range x.Clips() {
+		if x.Plain(i) {
+			plain++
+		}
+	}
 	total := 0.0
-	began = platform.ProcessorTime()
+	began := platform.ProcessorTime()
 	for b.Loop() {
 		for _, e := range in {
 			require.NoError(b, match.Find(context.Background(), x, &wave{recording: e}, match.Options{}, func(match.Finding) error { return nil }))
@@ -115,8 +149,7 @@ func BenchmarkScale(b *testing.B) {
 		}
 	}
 	b.ReportMetric((platform.ProcessorTime()-began).Seconds()/total, "cpu-s/hour")
-	b.ReportMetric(indexing.Seconds(), "cpu-s/index")
-	b.ReportMetric(atIndex, "peak-MB/index")
+	b.ReportMetric(float64(plain), "plain-clips")
 	now, most := resident(b)
 	b.ReportMetric(now, "resident-MB")
 	b.ReportMetric(most, "peak-MB")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"leasehold/shared/audio"
 	"leasehold/shared/audio/decode"
@@ -68,6 +69,9 @@ type recording struct {
 	pause float64 // most seconds between two files
 	order []int
 	rest  []float32
+	// known has what is played of each file, 0.2 MB a second, so that each is decoded and resampled
+	// once: twenty clip-free hours play it some thirty times.
+	known map[string][]float32
 }
 
 func (r *recording) next(ctx context.Context, n int) ([]float32, error) {
@@ -85,19 +89,35 @@ func (r *recording) next(ctx context.Context, n int) ([]float32, error) {
 	return out, nil
 }
 
-// startNext loads the next file.
+// startNext starts the next file.
 func (r *recording) startNext(ctx context.Context) error {
 	if len(r.order) == 0 {
 		r.order = r.rand.Perm(len(r.files))
 	}
-	x, err := load(ctx, r.files[r.order[0]])
+	x, err := r.load(ctx, r.files[r.order[0]])
 	if err != nil {
 		return err
 	}
-	x = x[:min(len(x), maxPartS*rateHz)]
 	r.order = r.order[1:]
-	r.rest = append(fade(level(x), shortFade), make([]float32, samples(r.pause*r.rand.Float64()))...)
+	r.rest = append(slices.Clone(x), make([]float32, samples(r.pause*r.rand.Float64()))...)
 	return nil
+}
+
+// load returns what is played of a file. The caller must not change it.
+func (r *recording) load(ctx context.Context, path string) ([]float32, error) {
+	if x := r.known[path]; x != nil {
+		return x, nil
+	}
+	x, err := load(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	x = fade(level(x[:min(len(x), maxPartS*rateHz)]), shortFade)
+	if r.known == nil {
+		r.known = map[string][]float32{}
+	}
+	r.known[path] = x
+	return x, nil
 }
 
 // enough returns as many of the first files as last the given seconds together, and the sound
