@@ -69,7 +69,7 @@ type recording struct {
 	pause float64 // most seconds between two files
 	order []int
 	rest  []float32
-	// known has what is played of each file, 0.2 MB a second, so that each is decoded and resampled
+	// known has the part of each file that is played, 0.2 MB a second, so that each is decoded and resampled
 	// once: twenty clip-free hours play it some thirty times.
 	known map[string][]float32
 }
@@ -103,7 +103,7 @@ func (r *recording) startNext(ctx context.Context) error {
 	return nil
 }
 
-// load returns what is played of a file. The caller must not change it.
+// load returns the part of a file that is played. The caller must not change it.
 func (r *recording) load(ctx context.Context, path string) ([]float32, error) {
 	if x := r.known[path]; x != nil {
 		return x, nil
