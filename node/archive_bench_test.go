@@ -71,7 +71,7 @@ func BenchmarkNewClip(b *testing.B) {
 	require.NoError(b, RunLocal(b.Context(), d, func(ctx context.Context, l *Local) error {
 		b.ReportMetric(time.Since(began).Seconds(), "s-start")
 		began, cpu = time.Now(), platform.ProcessorTime()
-		for again := time.NewTicker(50 * time.Millisecond); ; <-again.C { // each look costs 2 ms
+		for again := time.NewTicker(50 * time.Millisecond); ; <-again.C { // each of these counts takes 2 ms
 			t, err := l.Catalog.Totals(ctx)
 			if err != nil || t.Researched == 2**archiveHours {
 				b.ReportMetric(time.Since(began).Seconds(), "s")
