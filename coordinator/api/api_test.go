@@ -293,6 +293,7 @@ func TestCostsOfTasksAreListedAndMeasured(t *testing.T) {
 func TestInvalidRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
+	h.ok("POST", v1+"/origins", `{"kind":"feed","uri":"https://x.org/`+strings.Repeat("x", 4096-len("https://x.org/"))+`"}`)
 	for _, c := range []struct{ code, method, path, body string }{
 		{"invalid", "POST", "/origins", `{"kind":"feed","uri":"https://x.org","colour":1}`},
 		{"invalid", "POST", "/origins", `{"kind":"ftp","uri":"/x"}`},
@@ -302,6 +303,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"invalid", "POST", "/origins", `{"kind":"feed","uri":"file:///etc/passwd"}`},
 		{"invalid", "POST", "/origins", `{"kind":"api","uri":""}`},
 		{"invalid", "POST", "/origins", ``},
+		{"invalid", "POST", "/origins", `{"kind":"feed","uri":"https://x.org/` + strings.Repeat("x", 4097-len("https://x.org/")) + `"}`},
 		{"invalid", "POST", "/origins", `{} {}`},
 		{"invalid", "POST", "/origins", `[]`},
 		{"too_large", "POST", "/origins", `{"uri":"` + strings.Repeat("x", 1<<20) + `"}`},
