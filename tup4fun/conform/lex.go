@@ -11,6 +11,8 @@ type lexer struct{ syntax.Cursor }
 
 var signs = []string{"->", "(", ")", ",", ";", ".", "=", "|"}
 
+// next returns the next token behind blanks and comments; at the end of the text, one
+// without a kind and a text.
 func (l *lexer) next() syntax.Token {
 	for ok := true; ok; {
 		l.Blanks()

@@ -110,6 +110,7 @@ func (p *parser) constant() error {
 	return err
 }
 
+// number reads a number as a field of an event.
 func (p *parser) number() (Field, error) {
 	t := p.Tok
 	if t.Kind != syntax.NumberToken {

@@ -65,6 +65,8 @@ func (v *Violation) text(b *strings.Builder, r *Report) {
 	}
 }
 
+// allowed writes the actions that the model could have done in place of the event, with the
+// events of the log that stand for each.
 func (v *Violation) allowed(b *strings.Builder) {
 	if len(v.Allowed) == 0 {
 		b.WriteString("the model allows no further action\n")

@@ -222,6 +222,8 @@ func (f *frame) template(fields []field) template {
 	return t
 }
 
+// matches reports whether a tuple has the length of the template and the values of its
+// actual fields; a formal accepts every value.
 func (t template) matches(tuple []int64) bool {
 	if len(tuple) != len(t.fields) {
 		return false

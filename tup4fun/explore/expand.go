@@ -71,6 +71,8 @@ type deadKey struct {
 	live uint64
 }
 
+// newExpander returns an expander of the states of m. It is for one goroutine, and shares t
+// with the others.
 func newExpander(m *Model, t *tables, r Reduction) *expander {
 	x := &expander{m: m, t: t, r: r, memo: newMemo(), dead: map[deadKey]uint32{}}
 	x.step = stepper{m: m, tuples: t.tuples}

@@ -55,6 +55,8 @@ type search struct {
 	graphReason string // the bound that left graph incomplete
 }
 
+// newSearch returns a search that has not begun, with one worker for each of o.Cores. found
+// has one place more than m has properties: the last is for errors of the program.
 func newSearch(m *Model, o Options) *search {
 	s := &search{m: m, o: o, t: newTables(), began: time.Now()}
 	s.st = newStore(m.width(), o.Compact, o.Cores)

@@ -39,6 +39,8 @@ type end struct {
 	at    uint32
 }
 
+// newStore returns an empty store of states of width words. With one core it has a single
+// shard, because nothing contends for its lock.
 func newStore(width int, compact bool, cores int) *store {
 	s := &store{width: width, compact: compact}
 	if cores > 1 {

@@ -44,6 +44,9 @@ type stepView struct {
 	Line    int    `json:"line"`
 }
 
+// run follows the steps that the visitor chose, and returns the state after them and the
+// choices for the next one. The error is about a choice that the program, as it is now,
+// does not have.
 func (p *Page) run(ctx context.Context, m *explore.Model, s session) (any, error) {
 	r := explore.NewRun(m)
 	for i, choice := range s.Choices {
@@ -69,6 +72,7 @@ func (p *Page) run(ctx context.Context, m *explore.Model, s session) (any, error
 	return v, nil
 }
 
+// steps returns steps with the boxes and lines of their actions.
 func (s session) steps(all []explore.Step) []stepView {
 	views := make([]stepView, len(all))
 	for i, st := range all {
@@ -161,6 +165,8 @@ type checkView struct {
 	Sequences []string `json:"sequences"` // by verdict; empty without a run
 }
 
+// check explores the program within the limits. The page gets drawings in place of the
+// traces.
 func (p *Page) check(ctx context.Context, m *explore.Model, _ session) (any, error) {
 	r := explore.Check(ctx, m, p.limits.options())
 	v := checkView{r, make([]string, len(r.Verdicts))}

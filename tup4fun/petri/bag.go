@@ -49,6 +49,8 @@ func (p *parser) bag() (bag, error) {
 	return b, p.Need("}", "")
 }
 
+// weight returns the number of tokens that a word of a bag writes, 1 to maxWeight. The
+// error is always syntax.ErrBroken: what is wrong was reported at the place of the word.
 func (p *parser) weight(t syntax.Token) (int64, error) {
 	switch n, err := strconv.ParseInt(t.Text, 10, 64); {
 	case strings.HasPrefix(t.Text, "-") && strings.Trim(t.Text, "-0123456789") == "":

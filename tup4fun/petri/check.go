@@ -38,6 +38,10 @@ func (g *Graph) most() Marking {
 	return most
 }
 
+// bounds lists the places in the order of the net with the highest number of tokens that
+// each reaches: -1 for one without a bound (Omega), which is known even if the graph is
+// incomplete, because no later marking takes Omega back. Any other number is known only if
+// the graph is complete, which is when Reason is empty.
 func (c *checker) bounds() []PlaceBound {
 	all := []PlaceBound{}
 	for p, most := range c.cover.most() {
@@ -50,6 +54,7 @@ func (c *checker) bounds() []PlaceBound {
 	return all
 }
 
+// find decides one property by its name. An unknown name is Incomplete.
 func (c *checker) find(property string) Finding {
 	find := map[string]func() Finding{
 		Bounded: c.isBounded, Safe: c.isSafe, DeadlockFree: c.isDeadlockFree, QuasiLive: c.isQuasiLive,
@@ -85,6 +90,9 @@ func (c *checker) violated(g *Graph, i int, format string, args ...any) Finding 
 		Marking: c.net.Text(g.Marking(i)), Firing: c.net.names(g.Path(i))}
 }
 
+// isBounded decides whether no place grows without bound. If one does, the finding has the
+// way to a loop that adds tokens, and the loop; a graph that was cut off may have such
+// places without a loop that is known.
 func (c *checker) isBounded() Finding {
 	places := c.cover.unbounded()
 	if len(places) > 0 {
@@ -177,6 +185,8 @@ func (c *checker) neverFiring() []int {
 	return dead
 }
 
+// isQuasiLive decides whether each transition can fire at least once. In a graph that was
+// cut off, those that were not seen to fire may fire later.
 func (c *checker) isQuasiLive() Finding {
 	switch dead := c.neverFiring(); {
 	case len(dead) == 0:

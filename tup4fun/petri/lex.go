@@ -30,6 +30,8 @@ func (l *lexer) next() syntax.Token {
 	return t
 }
 
+// scan reads one token; the text is not at its end. A minus sign is part of the word behind
+// it, so that the message about a negative weight names the whole number.
 func (l *lexer) scan() (syntax.TokenKind, string) {
 	if s := l.Sign(signs); s != "" {
 		return syntax.SignToken, s

@@ -124,6 +124,8 @@ func overall(fs []Finding) explore.Outcome {
 	return all
 }
 
+// semiflows puts the semiflows of places and transitions into the report. If one of the two
+// searches was given up, its list is empty and SemiflowsReason has why.
 func (r *Report) semiflows(ctx context.Context, n *Net, o Options) {
 	places, err := PlaceSemiflows(ctx, n, o)
 	transitions, err2 := TransitionSemiflows(ctx, n, o)

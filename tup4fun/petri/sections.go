@@ -80,6 +80,8 @@ func (p *parser) kindOfNet() error {
 	return nil
 }
 
+// placeLine reads one place. A second one of the same name was reported by checkNew and is
+// left out, so that the rest of the file is checked too.
 func (p *parser) placeLine() error {
 	name, err := p.name("a place")
 	if err != nil {
@@ -93,6 +95,8 @@ func (p *parser) placeLine() error {
 	return err
 }
 
+// transitionLine reads one transition with its label. A second one of the same name was
+// reported by checkNew and is left out.
 func (p *parser) transitionLine() error {
 	name, err := p.name("a transition")
 	if err != nil {
@@ -147,6 +151,8 @@ func (p *parser) attributes() (map[string]string, error) {
 	}
 }
 
+// flowLine reads one transition with the tokens that it takes and puts. Its names are
+// looked up after the whole file is read, because the sections may stand in any order.
 func (p *parser) flowLine() error {
 	name, err := p.name("a transition")
 	if err != nil {

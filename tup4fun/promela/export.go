@@ -231,6 +231,8 @@ func (g *graph) node(i int) {
 	g.options(i)
 }
 
+// options prints the statements that may be executed at node i of a process. At a node
+// without edges the process stays for ever, as it does in the model.
 func (g *graph) options(i int) {
 	edges := g.code.Nodes[i].All()
 	if len(edges) == 0 {

@@ -39,7 +39,11 @@ func (g *graph) canExecute(o *syntax.Op) string {
 	return strings.Join(ways, " || ")
 }
 
-// finds returns the condition under which an operation may find tuple j.
+// finds returns the condition under which an operation may find the tuple in row j of the
+// space's table: it matches, and the kind of the space permits it. A queue (Q) and a stack (S)
+// offer only their first and their last row. In F (first match) no row before it may match,
+// and in L (last match) none behind it. In R (random) any may be found; the table is sorted,
+// and of equal rows only the first is offered, because the others would lead to equal states.
 func (g *graph) finds(o *syntax.Op, j int) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	match := func(j int) string { return g.match(name, space, o.Fields, j) }
@@ -193,6 +197,8 @@ func (g *graph) expr(x *syntax.Expr) string {
 	return "(" + g.expr(x.X) + " " + op + " " + g.expr(x.Y) + ")"
 }
 
+// count returns an expression for the number of tuples in a space that match the fields of
+// x, or of all if it has none. Unused rows of the table do not match.
 func (g *graph) count(x *syntax.Expr) string {
 	name, space := x.Space.Text, x.Space.Obj.Index
 	if x.Fields == nil {

@@ -61,6 +61,8 @@ func (f *formatter) printComments(pos Pos) {
 	}
 }
 
+// program prints declarations, processes and properties, separated by ---, with the
+// comments that stand before each.
 func (f *formatter) program(p *Program) {
 	for i, d := range p.Decls {
 		f.printComments(d.Pos)
@@ -91,6 +93,7 @@ func (f *formatter) program(p *Program) {
 	f.endLine()
 }
 
+// branches prints the processes of a parallel composition, par … [] … rap.
 func (f *formatter) branches(p *Program) {
 	for i, pr := range p.Procs {
 		if i == 0 {
@@ -131,6 +134,7 @@ func (f *formatter) proc(p *Process) {
 	f.depth--
 }
 
+// stmts prints a sequence of statements, separated by semicolons: the last has none.
 func (f *formatter) stmts(all []*Stmt) {
 	for i, s := range all {
 		end := ";"
@@ -142,6 +146,8 @@ func (f *formatter) stmts(all []*Stmt) {
 	}
 }
 
+// stmt prints a statement with its label; end is the text behind it, a semicolon or
+// nothing.
 func (f *formatter) stmt(s *Stmt, end string) {
 	label := ""
 	if s.Label != nil {

@@ -71,6 +71,8 @@ func callText(word string, x *Expr) string {
 	return word + "(" + x.Space.Text + ", " + fieldsText(x.Fields) + ")"
 }
 
+// fieldsText prints the fields of a template: an expression, ?variable, or _ for a field of
+// any value.
 func fieldsText(fields []*Field) string {
 	texts := make([]string, len(fields))
 	for i, f := range fields {
@@ -139,6 +141,8 @@ func GuardText(g *Guard) string {
 	return exprText(g.Cond, 0)
 }
 
+// declText prints a declaration without the comma behind it. Without a keyword of its own
+// it declares a variable.
 func declText(d *Decl) string {
 	switch d.Kind {
 	case ArrayDecl:
@@ -155,6 +159,8 @@ func declText(d *Decl) string {
 	return d.Name.Text + " = " + exprText(d.Value, 0)
 }
 
+// spaceText prints the declaration of a space: kind, capacity, first tuples. A space
+// without a bound has the capacity INF.
 func spaceText(d *Decl) string {
 	capacity := "INF"
 	if d.Cap != nil {
@@ -190,6 +196,8 @@ func (p *Property) Text() string {
 	return s
 }
 
+// exceptText prints the places at which processes may stay without a deadlock; nothing if
+// there are none.
 func exceptText(places []Place) string {
 	texts := make([]string, len(places))
 	for i, e := range places {

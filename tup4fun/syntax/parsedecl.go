@@ -83,6 +83,8 @@ func (p *parser) thirdToken() Token {
 	return l.next()
 }
 
+// constant reads NAME = EXPRESSION, which is a number, or NAME = {…} or NAME = LOW..HIGH,
+// which are sets. Whether it is a range is known only behind its first expression.
 func (p *parser) constant() error {
 	n, err := p.name("the name of a constant")
 	if err != nil {

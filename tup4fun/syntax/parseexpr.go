@@ -97,6 +97,8 @@ func (p *parser) quantified() (x *Expr, err error) {
 	return x, err
 }
 
+// comparison reads a sum, or two with a comparison between them. == and a < b < c have
+// messages of their own, because programmers of other languages write them.
 func (p *parser) comparison() (*Expr, error) {
 	x, err := p.sum()
 	if err != nil || !p.atAny(comparisons) {
@@ -133,6 +135,8 @@ func (p *parser) chain(signs []string, next func() (*Expr, error)) (*Expr, error
 	return x, err
 }
 
+// factor reads a primary expression behind any number of minus signs. Each sign counts as a
+// level of nesting, because each is a call.
 func (p *parser) factor() (*Expr, error) {
 	if !p.Tok.Is("-") {
 		return p.primary()
@@ -146,6 +150,8 @@ func (p *parser) factor() (*Expr, error) {
 	return &Expr{Pos: op.Pos, Kind: Neg, X: x}, err
 }
 
+// primary reads a number, a text, a truth value, an expression in parentheses, a call or a
+// variable. A number that is too large is reported, and reading goes on behind it.
 func (p *parser) primary() (*Expr, error) {
 	t := p.Tok
 	switch {

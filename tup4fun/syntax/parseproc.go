@@ -53,6 +53,7 @@ func (p *parser) proc() {
 	pr.Body = p.stmts()
 }
 
+// procName reads proc NAME =, or proc NAME(COPY) = for a process with copies, into pr.
 func (p *parser) procName(pr *Process) (err error) {
 	p.Advance()
 	if pr.Name, err = p.name("the name of a process"); err != nil {
@@ -150,6 +151,8 @@ func (p *parser) locals(s *Stmt) error {
 	})
 }
 
+// assign reads VARIABLE := EXPRESSION into s. A single = has a message of its own, because
+// it is the assignment of other languages.
 func (p *parser) assign(s *Stmt) (err error) {
 	s.Kind = Assign
 	if s.Target, err = p.variable(); err != nil {

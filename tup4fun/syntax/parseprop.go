@@ -17,6 +17,8 @@ func (p *parser) props() {
 	}
 }
 
+// prop reads one property. bound and deadlockfree have no name of their own; the others
+// have NAME: before their formula.
 func (p *parser) prop() (pr *Property, err error) {
 	pr = &Property{Pos: p.Tok.Pos}
 	switch {
@@ -58,6 +60,8 @@ func (p *parser) prop() (pr *Property, err error) {
 	return pr, p.fairness(pr)
 }
 
+// fairness reads under weakfair, if it is there. An invariant has none, because it is about
+// single states.
 func (p *parser) fairness(pr *Property) error {
 	if pr.Kind == Invariant || !p.acceptName("under") {
 		return nil
@@ -69,6 +73,7 @@ func (p *parser) fairness(pr *Property) error {
 	return nil
 }
 
+// bound reads SPACE <= SUM into pr, which gets a name made of the space.
 func (p *parser) bound(pr *Property) (err error) {
 	pr.Kind = Bound
 	if pr.Space, err = p.name("a space"); err != nil {

@@ -29,6 +29,8 @@ func (r *resolver) stmts(all []*Stmt, atomic bool) {
 	}
 }
 
+// stmt resolves the names in a statement and reports a label that the process has already.
+// Inside atomic, labels are refused too, because they name places where a process waits.
 func (r *resolver) stmt(s *Stmt, atomic bool) {
 	if s.Label != nil {
 		if r.labels[r.proc][s.Label.Text] {
@@ -113,6 +115,8 @@ func (r *resolver) template(fields []*Field, verb Verb) {
 	}
 }
 
+// formalField resolves ?variable in a template of an operation, or in one that only counts,
+// whose verb is empty. seen has the variables of the template so far.
 func (r *resolver) formalField(f *Field, verb Verb, seen map[string]bool) {
 	switch {
 	case verb == Put:
@@ -133,6 +137,8 @@ func (r *resolver) number(x *Expr) { r.typed(x, false) }
 // truth resolves x, which must be boolean.
 func (r *resolver) truth(x *Expr) { r.typed(x, true) }
 
+// typed resolves x and reports it unless it is a condition, if truth is true, or a number,
+// if it is false.
 func (r *resolver) typed(x *Expr, truth bool) {
 	if r.expr(x) == truth {
 		return

@@ -35,6 +35,9 @@ func (w *warner) warnf(at Pos, format string, args ...any) {
 	w.all = append(w.all, &Error{w.prog.File, at, "warning: " + fmt.Sprintf(format, args...)})
 }
 
+// stmts collects the operations and writes of statements, and warns of a loop that its
+// process can never leave. A Do ends when all its guards are false, so only a Loop is
+// tested.
 func (w *warner) stmts(all []*Stmt) {
 	for _, s := range all {
 		switch s.Kind {
@@ -132,6 +135,8 @@ func negationText(x *Expr) string {
 	return (&Expr{Kind: Not, X: x}).Source()
 }
 
+// spaces warns of spaces without a bound that nothing is taken from, and of operations for
+// which no put of the program has a tuple.
 func (w *warner) spaces() {
 	for _, d := range w.prog.Decls {
 		if d.Kind != SpaceDecl {
