@@ -35,6 +35,7 @@ func TestMalformedTasksAreRefusedAndNamed(t *testing.T) {
 		"a start in the year 9999":   `{"action":"a","not_before":"9999-12-31T00:00:00Z"}`,
 		"an expiry in the year 1":    `{"action":"a","expires_at":"0001-01-02T00:00:00Z"}`,
 		"negative attempts":          `{"action":"a","max_attempts":-1}`,
+		"more attempts than 1000":    `{"action":"a","max_attempts":1001}`,
 		"attempts beyond int64":      `{"action":"a","max_attempts":9223372036854775808}`,
 		"a priority of half":         `{"action":"a","priority":0.5}`,
 		"more tasks than a request":  `{"tasks":[` + strings.Repeat(`{"action":"a"},`, 1000) + `{"action":"a"}]}`,
@@ -55,6 +56,7 @@ func TestMalformedTasksAreRefusedAndNamed(t *testing.T) {
 		require.Contains(t, []int{http.StatusBadRequest, http.StatusNotFound}, code, id)
 	}
 	require.Empty(t, items(h.ok("GET", tasks, "")))
+	h.ok("POST", tasks, `{"action":"a","max_attempts":1000}`)
 }
 
 // A result that another language could not read must not spoil the answers that carry it.

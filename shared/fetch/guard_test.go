@@ -93,12 +93,17 @@ func TestFault48NameWhoseAddressChangesIsCheckedWhenDialled(t *testing.T) {
 	_, err = f.Fetch(t.Context(), ref(uri))
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, "127.0.0.1 is not a public address")
+	_, err = f.Resolve(t.Context(), uri)
+	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.Zero(t, asked.Load())
 
 	require.NoError(t, f.Trust(models.Origin{Kind: models.Feed, URI: uri}))
 	file, err := f.Fetch(t.Context(), ref(uri))
 	require.NoError(t, err, "the operator allowed this host")
 	require.NoError(t, file.Close())
+	ip, err := f.Resolve(t.Context(), uri)
+	require.NoError(t, err)
+	require.Equal(t, netip.AddrFrom4([4]byte{127, 0, 0, 1}), ip)
 }
 
 // answering resolves every name to one address.

@@ -37,7 +37,10 @@ type logSession struct {
 func (s logSession) Session() string          { return "worker-1" }
 func (s logSession) Space(string) space.Space { return s.log }
 
-func (s *logSpace) PutP(ctx context.Context, t tuple.Tuple, _ time.Duration) error {
+func (s *logSpace) PutP(ctx context.Context, t tuple.Tuple, ttl time.Duration) error {
+	if ttl != 0 {
+		return errors.New("a line of the log must not expire")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.put != nil {

@@ -191,3 +191,10 @@ func TestAMalformedDeadLetterIsReportedAsCorrupt(t *testing.T) {
 		require.ErrorIs(f, err, fault.ErrCorrupt)
 	})
 }
+
+func TestATaskWhoseDataIsNotJSONIsCorruptAndNamed(t *testing.T) {
+	i, err := task.DecodeEntry(space.Entry{Tuple: tuple.New("task", "a", "t1", "", int64(2), int64(3), "{")})
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	require.ErrorContains(t, err, "t1")
+	require.Equal(t, task.Item{Task: models.Task{ID: "t1", Action: "a"}, Token: 2, Priority: 3}, i)
+}
