@@ -16,6 +16,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/mcp"
+	"leasehold/shared/strictjson"
 )
 
 // Limits of the answers to assistants, which pay for what they read.
@@ -97,9 +98,7 @@ func (a *app) mcpTools(cfg config.Config) []mcp.Tool {
 func withSource[A any](a *app, cfg config.Config, call func(context.Context, *node.CatalogSource, A) (string, error)) func(context.Context, json.RawMessage) (string, error) {
 	return func(ctx context.Context, data json.RawMessage) (text string, err error) {
 		var arguments A
-		d := json.NewDecoder(bytes.NewReader(data))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&arguments); err != nil {
+		if err := strictjson.Decode(bytes.NewReader(data), &arguments); err != nil {
 			return "", fmt.Errorf("arguments: %w: %w", fault.ErrInvalid, err)
 		}
 		s, err := node.OpenCatalog(ctx, cfg, a.newLogger(cfg))

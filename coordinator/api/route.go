@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -21,6 +19,7 @@ import (
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
 	"leasehold/shared/idempotency"
+	"leasehold/shared/strictjson"
 )
 
 // A route is one method on one path. serve checks a request against its declarations,
@@ -232,22 +231,10 @@ func decode(body io.Reader, v any) error {
 	if in, ok := body.(*bodyInMemory); ok && !utf8.Valid(in.data) {
 		return fmt.Errorf("body: %w: it is not UTF-8", fault.ErrInvalid)
 	}
-	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	if err == nil {
-		_, err = d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = errors.New("want one JSON object, got more")
-		}
+	if err := strictjson.Decode(body, v); err != nil {
+		return fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
 	}
-	if errors.Is(err, io.EOF) {
-		err = errors.New("want a JSON object, got nothing")
-	}
-	return fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+	return nil
 }
 
 // seconds converts a duration of a body, which may be 0 to most.

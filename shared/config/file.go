@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"go.yaml.in/yaml/v3"
+
+	"leasehold/shared/suggest"
 )
 
 const (
@@ -80,7 +82,7 @@ func addEntry(entries map[string]entry, name string, key, val *yaml.Node) *Fault
 	s, ok := settingByKey(key.Value)
 	if !ok {
 		return &Fault{Key: key.Value, Source: source, Text: fmt.Sprintf("unknown key %q%s; use one of %s",
-			key.Value, meant(key.Value, Keys()), orList(Keys()))}
+			key.Value, suggest.DidYouMean(key.Value, Keys()), orList(Keys()))}
 	}
 	if first, twice := entries[s.key]; twice {
 		return &Fault{Key: s.key, Source: source, Text: fmt.Sprintf("%s is set twice; first at %s", s.key, first.source)}

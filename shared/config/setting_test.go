@@ -65,24 +65,6 @@ func TestWhatIsShownIsAccepted(t *testing.T) {
 	}
 }
 
-func TestDistanceCountsEditsAndSwaps(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"run", "run", 0}, {"rnu", "run", 1}, {"wroker", "worker", 1}, {"kitten", "sitting", 3}} {
-		require.Equal(t, c.want, distance(c.a, c.b), c)
-		require.Equal(t, c.want, distance(c.b, c.a), c)
-	}
-}
-
-func TestNothingIsSuggestedThatIsFarAway(t *testing.T) {
-	t.Parallel()
-	require.Empty(t, meant("x", modeNames))
-	require.Empty(t, meant("elephants", modeNames))
-	require.Equal(t, " (did you mean manager?)", meant("manger", modeNames))
-}
-
 func TestAModeHasOnlyTheSettingsThatItUses(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, KeysOf(Worker), "slots")

@@ -3,7 +3,6 @@ package simulate
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/strictjson"
 )
 
 // Scenario describes a simulated world. Shares and probabilities are 0 to 1, rates are
@@ -152,9 +152,7 @@ func readScenario(path string) (s Scenario, err error) {
 // and numbers out of range are fault.ErrInvalid.
 func Parse(content []byte) (Scenario, error) {
 	s := defaults
-	d := json.NewDecoder(bytes.NewReader(content))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
+	if err := strictjson.Decode(bytes.NewReader(content), &s); err != nil {
 		return Scenario{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
 	return s, s.Check()

@@ -1,8 +1,9 @@
-package config
+// Package suggest finds the word that a person probably meant.
+package suggest
 
-// meant returns " (did you mean X?)" for the candidate that is nearest to word; empty if
+// DidYouMean returns " (did you mean X?)" for the candidate that is nearest to word; empty if
 // more than a third of its letters and one more differ.
-func meant(word string, candidates []string) string {
+func DidYouMean(word string, candidates []string) string {
 	best, bestAt := "", len(word)/3+2
 	for _, c := range candidates {
 		if d := distance(word, c); d < bestAt {
