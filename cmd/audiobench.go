@@ -14,6 +14,7 @@ import (
 	"leasehold/shared/audio/bench"
 	"leasehold/shared/audio/bench/set"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/wording"
 )
 
 // benchOptions are the flags of `leasehold audio bench`.
@@ -67,7 +68,7 @@ whole set: --oracle 60 compares all on a part.`,
 	f.Uint64Var(&o.seed, "seed", set.ReleaseSeed, "draw the set by this number")
 	f.IntVar(&o.free, "free-hours", 0, "also search this number of hours in which no clip is played")
 	f.BoolVar(&o.each, "each", false, "log each miss and each wrong finding")
-	f.StringSliceVar(&o.methods, "method", []string{"landmarks"}, "methods to measure: "+orList(slices.Sorted(maps.Keys(methods))))
+	f.StringSliceVar(&o.methods, "method", []string{"landmarks"}, "methods to measure: "+wording.Or(slices.Sorted(maps.Keys(methods))...))
 	f.StringVar(&o.work, "work", "", "folder for packages and sets (default leasehold/bench in the user's cache folder)")
 	f.IntVar(&o.clips, "clips", 0, "maximum number of clips, taken evenly; 0 is all")
 	f.IntVar(&o.episodes, "episodes", 0, "maximum number of episodes; 0 is all")
@@ -95,7 +96,7 @@ func (o *benchOptions) check() error {
 	}
 	for _, name := range o.methods {
 		if _, ok := methods[name]; !ok {
-			return usagef("--method must be %s; got %q", orList(slices.Sorted(maps.Keys(methods))), name)
+			return usagef("--method must be %s; got %q", wording.Or(slices.Sorted(maps.Keys(methods))...), name)
 		}
 	}
 	if !(o.threshold > 0 && o.threshold < 1) {

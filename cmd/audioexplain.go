@@ -18,6 +18,7 @@ import (
 	"leasehold/shared/audio/picture"
 	"leasehold/shared/audio/warp"
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 // explainOptions are the flags of `leasehold audio explain`.
@@ -50,7 +51,7 @@ block of the clip correlates.`,
 			return usagef("--at must be a time such as 83.5, 1:23.5 or 0:01:23; got %q", o.at)
 		}
 		if format := o.drawing(); o.file != "" && format == "" {
-			return usagef("-o must end in %s; got %q", orList([]string{".svg", ".png"}), o.file)
+			return usagef("-o must end in %s; got %q", wording.Or(".svg", ".png"), o.file)
 		}
 		if !(o.threshold > 0 && o.threshold < 1) {
 			return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)

@@ -12,6 +12,7 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 // recordings are the methods of the catalog for one sort of recording.
@@ -175,7 +176,7 @@ func (r recordings[T]) find(rows []T, wanted string) (found T, err error) {
 	case 1:
 		return found, nil
 	}
-	return found, usagef("%d %ss have the title or name %s; name one by its id: %s", len(ids), r.noun, wanted, orList(ids))
+	return found, usagef("%d %ss have the title or name %s; name one by its id: %s", len(ids), r.noun, wanted, wording.Or(ids...))
 }
 
 // episodeRow is an episode as a row.

@@ -22,20 +22,6 @@ const (
 
 var formats = []string{formatTable, formatLabels, formatChapters, formatWebVTT}
 
-// orList writes a, b or c.
-func orList(words []string) string { return listWith(words, " or ") }
-
-// andList writes a, b and c.
-func andList(words []string) string { return listWith(words, " and ") }
-
-func listWith(words []string, conjunction string) string {
-	last := len(words) - 1
-	if last <= 0 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + conjunction + words[last]
-}
-
 // A cue is a finding for players: from and to are not negative, to is after from, and the
 // title is one line.
 type cue struct {

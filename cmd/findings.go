@@ -12,6 +12,7 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 // findingsOptions are the flags of `leasehold findings`.
@@ -57,7 +58,7 @@ coordinator or, if none answers, from the data folder.`,
 func (o findingsOptions) check() error {
 	switch {
 	case !slices.Contains(formats, o.format):
-		return usagef("--format must be %s; got %q", orList(formats), o.format)
+		return usagef("--format must be %s; got %q", wording.Or(formats...), o.format)
 	case o.format == formatTable:
 		return nil
 	case o.out.flag != "" || o.problems:
@@ -114,7 +115,7 @@ func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (
 	for _, e := range named {
 		ids = append(ids, e.ID)
 	}
-	return models.Episode{}, usagef("%d episodes have the title %s; name one by its id: --episode %s", len(named), o.episode, orList(ids))
+	return models.Episode{}, usagef("%d episodes have the title %s; name one by its id: --episode %s", len(named), o.episode, wording.Or(ids...))
 }
 
 func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findingsOptions) error {

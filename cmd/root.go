@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"leasehold/shared/config"
+	"leasehold/shared/wording"
 )
 
 // runGroup is the group of the commands that run a process.
@@ -136,7 +137,7 @@ func notUsed(user, flag string, users []string, unknown error) error {
 	case len(users) == 0:
 		return unknown
 	}
-	return usagef("%s does not use --%s, a flag of %s", user, flag, andList(users))
+	return usagef("%s does not use --%s, a flag of %s", user, flag, wording.And(users...))
 }
 
 // bindSettings binds the flags of settings, and groups all flags in the command's help.

@@ -13,6 +13,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 // serve returns the handler of a route: it limits the time and the size of each request,
@@ -231,6 +232,6 @@ func refuseMethod(allowed []string) http.Handler {
 		}
 		row := fault.Of(fault.ErrUsage)
 		row.HTTPStatus = http.StatusMethodNotAllowed
-		writeProblem(w, row, fmt.Sprintf("method %s of this path: use one of %v", r.Method, allowed))
+		writeProblem(w, row, fmt.Sprintf("method %s of this path: use %s", r.Method, wording.Or(allowed...)))
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 func (s *server) listOrigins(ctx context.Context, q *request) (apitypes.Page[models.Origin], error) {
@@ -36,7 +37,7 @@ func checkOrigin(o apitypes.NewOrigin) error {
 	case o.Kind.IsProgram() && o.Kind.Accepted(o.URI):
 		return nil
 	case !o.Kind.Known():
-		return fmt.Errorf("kind %.64q: %w: use one of %v and %s", o.Kind, fault.ErrInvalid, models.VisitedKinds(), models.API)
+		return fmt.Errorf("kind %.64q: %w: use %s", o.Kind, fault.ErrInvalid, wording.Or(append(models.VisitedKinds(), models.API)...))
 	case len(o.URI) > 4096:
 		return fmt.Errorf("uri: %w: at most 4096 bytes", fault.ErrInvalid)
 	case o.Every != nil && !models.ValidEvery(*o.Every):
@@ -92,7 +93,7 @@ func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin
 
 func (s *server) addLister(ctx context.Context, q *request, n apitypes.NewOrigin) (models.Origin, error) {
 	if !n.Kind.Info().Lister {
-		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use one of %v", n.Kind, fault.ErrInvalid, models.ListerKinds())
+		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use %s", n.Kind, fault.ErrInvalid, wording.Or(models.ListerKinds()...))
 	}
 	return s.addOrigin(ctx, q, n)
 }

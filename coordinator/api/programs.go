@@ -10,6 +10,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 func (s *server) listVisitTypes(ctx context.Context, q *request) (apitypes.Page[apitypes.VisitType], error) {
@@ -33,8 +34,8 @@ func (s *server) registered(ctx context.Context, kind models.OriginKind) error {
 	}
 	kinds, err := s.Visits.Programs(ctx)
 	if err == nil && !slices.Contains(kinds, kind) {
-		err = fmt.Errorf("kind %q: %w: use one of %v, %s, %s and the registered types %v; POST %s/visit-types registers one", kind, fault.ErrInvalid,
-			models.VisitedKinds(), models.API, models.Pushed, kinds, v1)
+		err = fmt.Errorf("kind %q: %w: use %s; POST %s/visit-types registers another", kind, fault.ErrInvalid,
+			wording.Or(slices.Concat(models.VisitedKinds(), []models.OriginKind{models.API, models.Pushed}, kinds)...), v1)
 	}
 	return err
 }

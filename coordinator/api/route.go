@@ -20,6 +20,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/idempotency"
 	"leasehold/shared/strictjson"
+	"leasehold/shared/wording"
 )
 
 // A route is one method on one path. serve checks a request against its declarations,
@@ -195,7 +196,7 @@ func (rt route) newRequest(r *http.Request) (*request, error) {
 	}
 	for name := range query {
 		if !slices.ContainsFunc(rt.params, func(p param) bool { return p.name == name && p.in == "" }) {
-			return nil, fmt.Errorf("%w: unknown parameter %.64q of %s", fault.ErrInvalid, name, rt.path)
+			return nil, fmt.Errorf("%w: unknown parameter %.64q of %s%s", fault.ErrInvalid, name, rt.path, rt.listParameters())
 		}
 	}
 	return q, nil
@@ -211,6 +212,21 @@ func (q *request) flag(name string) bool   { return q.values[name].(bool) }
 func cut[T any](q *request, all []T) apitypes.Page[T] {
 	from := min(q.number("offset"), len(all))
 	return toPage(all[from:min(from+q.number("limit"), len(all))], len(all), itself)
+}
+
+// listParameters returns "; use a, b or c" for the parameters of a query, or "" if the route has
+// none.
+func (rt route) listParameters() string {
+	var names []string
+	for _, p := range rt.params {
+		if p.in == "" {
+			names = append(names, p.name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "; use " + wording.Or(names...)
 }
 
 // toPage returns a page of converted items; total is the length of the whole list.

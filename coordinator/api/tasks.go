@@ -16,6 +16,7 @@ import (
 	"leasehold/shared/lease"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
+	"leasehold/shared/wording"
 )
 
 // showTask shows a task without its data.
@@ -149,7 +150,7 @@ func decodeCursor(text string) (task.Cursor, error) {
 func (s *server) listTasks(ctx context.Context, q *request) (apitypes.Tasks, error) {
 	state := task.State(q.text("state"))
 	if !slices.Contains(listedStates, state) {
-		return apitypes.Tasks{}, fmt.Errorf("state %.50q: %w: want one of %v", string(state), fault.ErrInvalid, listedStates[1:])
+		return apitypes.Tasks{}, fmt.Errorf("state %.50q: %w: want %s", string(state), fault.ErrInvalid, wording.Or(listedStates[1:]...))
 	}
 	return s.tasksBy(ctx, q, state)
 }

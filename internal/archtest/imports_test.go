@@ -66,8 +66,8 @@ var rules = []importRule{
 	{"shared/interop", protocol, concrete, "a protocol is procedures on spaces"},
 	{"shared/supervisor", nil, nil, "a supervisor does not depend on what its goroutines do"},
 	{"shared/sqlfile", []string{"shared/fault", "shared/platform"}, nil, "a database file does not depend on its tables"},
-	{"shared/catalog", []string{"shared/fault", "shared/retry", "models"}, nil, "the catalog does not depend on spaces"},
-	{"shared/catalog/sqlite", []string{"shared/catalog!", "shared/sqlfile", "shared/fault", "models"}, []string{"shared/catalog/catalogtest"}, "the catalog does not depend on spaces"},
+	{"shared/catalog", []string{"shared/fault", "shared/retry", "shared/wording", "models"}, nil, "the catalog does not depend on spaces"},
+	{"shared/catalog/sqlite", []string{"shared/catalog!", "shared/sqlfile", "shared/fault", "shared/wording", "models"}, []string{"shared/catalog/catalogtest"}, "the catalog does not depend on spaces"},
 	{"shared/catalog/remote", []string{"shared/catalog!", "shared/apiclient", "shared/apitypes", "shared/fault", "models"}, nil, "a remote catalog uses only the API"},
 	{"shared/pairing", []string{"shared/fault", "shared/failpoint"}, nil, "a pairing does not depend on what the two stores contain"},
 	{"shared/backup", []string{"shared/fault", "shared/failpoint"}, nil, "a backup copies files and does not read them"},
@@ -81,7 +81,7 @@ var rules = []importRule{
 	{"shared/fetch", []string{"shared/fault", "models", "shared/platform"}, nil, "fetch is a library of its own"},
 	{"shared/gitrepo", []string{"shared/fault", "models", "shared/platform"}, nil, "a mirror does not depend on how its files are indexed"},
 	{"shared/memory", []string{"shared/fault"}, nil, "a budget does not depend on what the bytes are for"},
-	{"shared/config", []string{"shared/fault", "shared/memory", "shared/suggest", "models"}, nil, "settings are plain values; cmd gives them to their users"},
+	{"shared/config", []string{"shared/fault", "shared/memory", "shared/wording", "models"}, nil, "settings are plain values; cmd gives them to their users"},
 	{"tup4fun", []string{"shared/tuple", "shared/trace"}, nil, "models are checked against traces, not against code"},
 	{"leaseholdtest", []string{"shared/space", "shared/task", "shared/lease", "shared/status", "shared/browse"}, []string{"worker", "models", "shared/fault"}, "a coordinator for tests of users has the protocols of tasks, and no mode"},
 	{"gospace", []string{"spaces", "shared/space", "shared/tuple", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "coordinator/gate/gospace/gob"}, []string{"coordinator/gate/native"}, "a library for programs hosts and joins spaces, and needs no mode"},
@@ -92,7 +92,7 @@ var rules = []importRule{
 
 // protocol are the imports of a protocol: the interfaces of a space (not an
 // engine), tuples, errors, the vocabulary, and the other protocols.
-var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "shared/retry", "models",
+var protocol = []string{"shared/space!", "shared/tuple", "shared/fault", "shared/retry", "shared/wording", "models",
 	"shared/status", "shared/lease", "shared/task", "shared/work", "shared/visit", "shared/browse", "shared/interop", "shared/schedule"}
 
 // restricted are modules and packages that only the packages below some paths may import. Tests

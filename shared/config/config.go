@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"time"
+
+	"leasehold/shared/wording"
 )
 
 // The modes of a process. Run is the other three in one process; it is not a value of the
@@ -150,5 +152,5 @@ func (c Config) RequireMode() error {
 		return nil
 	}
 	return Invalid{{Key: "mode", Text: "mode is not set; set the environment variable mode (or --mode, or mode: in the file) to " +
-		orList(modeNames) + `, or use "leasehold run", which runs all three in one process; "leasehold --help" lists all commands`}}
+		wording.Or(modeNames...) + `, or use "leasehold run", which runs all three in one process; "leasehold --help" lists all commands`}}
 }

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"leasehold/shared/suggest"
+	"leasehold/shared/wording"
 )
 
 const (
@@ -82,7 +82,7 @@ func addEntry(entries map[string]entry, name string, key, val *yaml.Node) *Fault
 	s, ok := settingByKey(key.Value)
 	if !ok {
 		return &Fault{Key: key.Value, Source: source, Text: fmt.Sprintf("unknown key %q%s; use one of %s",
-			key.Value, suggest.DidYouMean(key.Value, Keys()), orList(Keys()))}
+			key.Value, wording.DidYouMean(key.Value, Keys()), wording.Or(Keys()...))}
 	}
 	if first, twice := entries[s.key]; twice {
 		return &Fault{Key: s.key, Source: source, Text: fmt.Sprintf("%s is set twice; first at %s", s.key, first.source)}

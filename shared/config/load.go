@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
-	"leasehold/shared/suggest"
+	"leasehold/shared/wording"
 )
 
 // Load resolves every setting: from its flag if that was set, else from the environment of
@@ -106,9 +106,9 @@ func (l *loader) resolve(s setting, cfg *Config) {
 		f := Fault{Key: s.key, Source: source, Text: fmt.Sprintf("%s must be %s; got %q", s.key, v.accepts(), text)}
 		switch v := v.(type) {
 		case word:
-			f.Text += suggest.DidYouMean(text, v.words)
+			f.Text += wording.DidYouMean(text, v.words)
 		case level:
-			f.Text += suggest.DidYouMean(text, levels)
+			f.Text += wording.DidYouMean(text, levels)
 		case webURL:
 			f.Text = fmt.Sprintf("%s must be %s; the value is not repeated here, because it may have a password", s.key, v.accepts())
 		}
@@ -168,7 +168,7 @@ func unknownEnv(environ []string) Invalid {
 			continue
 		}
 		wrong = append(wrong, Fault{Key: name, Source: "environment variable " + name,
-			Text: fmt.Sprintf("unknown setting%s; `leasehold config show` lists all settings", suggest.DidYouMean(name, names))})
+			Text: fmt.Sprintf("unknown setting%s; `leasehold config show` lists all settings", wording.DidYouMean(name, names))})
 	}
 	sort.Slice(wrong, func(i, j int) bool { return wrong[i].Key < wrong[j].Key })
 	return wrong

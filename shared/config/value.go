@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"leasehold/shared/wording"
 )
 
 // A value reads one field of a Config from text and shows it again.
@@ -37,7 +39,7 @@ func (w word) set(text string) error {
 	}
 	return errNotAccepted
 }
-func (w word) accepts() string { return orList(w.words) }
+func (w word) accepts() string { return wording.Or(w.words...) }
 func (w word) kind() string    { return "name" }
 func (w word) String() string  { return *w.to }
 
@@ -75,7 +77,7 @@ func (w words) set(text string) error {
 	*w.to = list
 	return nil
 }
-func (w words) accepts() string { return "a list of " + orList(w.known) }
+func (w words) accepts() string { return "a list of " + wording.Or(w.known...) }
 func (w words) kind() string    { return "list" }
 func (w words) String() string  { return strings.Join(*w.to, ",") }
 
@@ -204,7 +206,7 @@ func (l level) set(text string) error {
 	}
 	return errNotAccepted
 }
-func (l level) accepts() string { return orList(levels) }
+func (l level) accepts() string { return wording.Or(levels...) }
 func (l level) kind() string    { return "name" }
 func (l level) String() string  { return strings.ToLower(l.to.String()) }
 
@@ -228,12 +230,3 @@ func (p patterns) set(text string) error {
 func (p patterns) accepts() string { return "a list of names and patterns, such as main,release-*" }
 func (p patterns) kind() string    { return "list" }
 func (p patterns) String() string  { return strings.Join(*p.to, ",") }
-
-// orList writes a, b or c.
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}

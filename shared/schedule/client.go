@@ -14,6 +14,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
+	"leasehold/shared/wording"
 )
 
 // State is a schedule and what became of its runs.
@@ -63,7 +64,7 @@ func (s State) check() (timing, error) {
 		if value == "" || slices.Contains(accepted, value) {
 			return nil
 		}
-		return fmt.Errorf("%w: %s %.50q: want one of %v", fault.ErrInvalid, what, value, accepted)
+		return fmt.Errorf("%w: %s %.50q: want %s", fault.ErrInvalid, what, value, wording.Or(accepted...))
 	}
 	if !models.ValidID(s.Name) || len(s.Name) > 100 {
 		return nil, fmt.Errorf("%w: name %.200q of a schedule: want 1 to 100 of A-Z a-z 0-9 . _ : -", fault.ErrInvalid, s.Name)

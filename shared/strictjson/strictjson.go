@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode"
 
-	"leasehold/shared/suggest"
+	"leasehold/shared/wording"
 )
 
 // Decode reads exactly one JSON value from r into v, a pointer. An error of reading r, or of a
@@ -64,7 +64,7 @@ func explain(err error, t reflect.Type) error {
 // object: the error does not tell in which object the field is.
 func unknownField(name string, t reflect.Type) error {
 	outer := fieldsOf(t, false)
-	if meant := suggest.DidYouMean(name, fieldsOf(t, true)); meant != "" || len(outer) == 0 {
+	if meant := wording.DidYouMean(name, fieldsOf(t, true)); meant != "" || len(outer) == 0 {
 		return fmt.Errorf("unknown field %.100q%s", name, meant)
 	}
 	return fmt.Errorf("unknown field %.100q; the fields are %s", name, strings.Join(outer, ", "))

@@ -8,6 +8,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/sqlfile"
+	"leasehold/shared/wording"
 )
 
 // AddOrigin changes the catalog and the schedule in one transaction.
@@ -66,7 +67,7 @@ func validOrigin(o models.Origin) error {
 	if o.Kind.Known() && o.URI != "" || o.Kind.IsProgram() && o.Kind.Accepted(o.URI) {
 		return nil
 	}
-	return fmt.Errorf("an origin needs a URI and a kind of %v or %s; got %q and %q: %w", models.VisitedKinds(), models.API, o.URI, o.Kind, fault.ErrInvalid)
+	return fmt.Errorf("an origin needs a URI and a kind of %s; got %q and %q: %w", wording.Or(append(models.VisitedKinds(), models.API)...), o.URI, o.Kind, fault.ErrInvalid)
 }
 
 const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches FROM origin`

@@ -7,6 +7,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 // validResearched refuses a result that cannot be stored or contradicts itself, with
@@ -39,7 +40,7 @@ func validProblem(r models.Researched) error {
 	scopes := []models.Scope{models.ScopePair, models.ScopeEpisode, models.ScopeClip, models.ScopePart}
 	switch {
 	case !slices.Contains(scopes, r.Scope):
-		return fmt.Errorf("the scope of a problem must be one of %v; got %q: %w", scopes, r.Scope, fault.ErrInvalid)
+		return fmt.Errorf("the scope of a problem must be %s; got %q: %w", wording.Or(scopes...), r.Scope, fault.ErrInvalid)
 	case r.Scope != models.ScopeEpisode && len(r.Clips) == 0:
 		return fmt.Errorf("a problem of scope %s needs clips: %w", r.Scope, fault.ErrInvalid)
 	case len(r.Findings) > 0 && r.Scope != models.ScopePart:

@@ -1,5 +1,6 @@
-// Package suggest finds the word that a person probably meant.
-package suggest
+// Package wording makes parts of messages: lists of words, and the word that a person probably
+// meant.
+package wording
 
 // DidYouMean returns " (did you mean X?)" for the candidate that is nearest to word; empty if
 // more than a third of its letters and one more differ.

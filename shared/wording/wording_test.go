@@ -1,4 +1,4 @@
-package suggest
+package wording
 
 import (
 	"testing"
@@ -23,4 +23,13 @@ func TestNothingIsSuggestedThatIsFarAway(t *testing.T) {
 	require.Empty(t, DidYouMean("x", modes))
 	require.Empty(t, DidYouMean("elephants", modes))
 	require.Equal(t, " (did you mean manager?)", DidYouMean("manger", modes))
+}
+
+func TestWordsAreListed(t *testing.T) {
+	t.Parallel()
+	type kind string
+	require.Empty(t, Or[string]())
+	require.Equal(t, "a", Or("a"))
+	require.Equal(t, "a or b", Or("a", "b"))
+	require.Equal(t, "a, b and c", And([]kind{"a", "b", "c"}...))
 }
