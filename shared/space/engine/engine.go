@@ -266,10 +266,12 @@ func (e *Engine) fireTimers() (next time.Duration, stopped bool) {
 	}
 	e.fireDue()
 	now := st.now() // even without timers, because it has to be called at each wakeInterval
+	next = wakeInterval
 	if at, ok := st.timers.next(); ok {
-		return min(max(0, at-now), wakeInterval), false
+		next = min(max(0, at-now), wakeInterval)
 	}
-	return wakeInterval, false
+	st.timers.until = now + next
+	return next, false
 }
 
 // logPause logs a pause of the process, if there was one.

@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // timers are all deadlines in order. Each entry and each session has at most one timer,
 // whose id is the entry's ref or the session's number. If several are due at the same
@@ -9,7 +12,8 @@ import "time"
 type timers struct {
 	queue *order[*timer]
 	byID  map[int64]*timer
-	wake  chan struct{} // signalled when the first timer is earlier than before
+	wake  chan struct{} // signalled when the first timer is due before until
+	until time.Duration // when Run looks at the timers again at the latest
 }
 
 type timer struct {
@@ -21,7 +25,7 @@ type timer struct {
 
 func newTimers(wake chan struct{}) timers {
 	queue := newOrder(func(x *timer) key { return key{major: int64(x.at), minor: x.id} })
-	return timers{queue: queue, byID: map[int64]*timer{}, wake: wake}
+	return timers{queue: queue, byID: map[int64]*timer{}, wake: wake, until: math.MaxInt64} // until Run has looked
 }
 
 func (t *timers) setEntry(at time.Duration, e *entry) { t.set(&timer{at: at, id: e.Ref, entry: e}) }
@@ -34,7 +38,7 @@ func (t *timers) set(x *timer) {
 	t.unset(x.id)
 	t.byID[x.id] = x
 	t.queue.insert(x)
-	if first, _ := t.queue.first(); first == x {
+	if first, _ := t.queue.first(); first == x && x.at < t.until {
 		signal(t.wake)
 	}
 }

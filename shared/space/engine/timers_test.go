@@ -2,12 +2,16 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"leasehold/shared/tuple"
 )
 
 func TestTimersFireInOrderAndOnce(t *testing.T) {
@@ -25,13 +29,17 @@ func TestTimersFireInOrderAndOnce(t *testing.T) {
 			default:
 			}
 			ts.setEntry(at, &entry{Ref: id})
-			if !ok || at < before {
+			if (!ok || at < before) && at < ts.until {
 				require.Len(rt, ts.wake, 1, "an earlier one wakes")
+			}
+			if at >= ts.until {
+				require.Empty(rt, ts.wake, "one that is due after Run looks again does not")
 			}
 			naive[id] = at
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"set": set, "set again": set,
+			"look": func(rt *rapid.T) { ts.until = now + time.Duration(rapid.IntRange(0, 9).Draw(rt, "until")) },
 			"unset": func(rt *rapid.T) {
 				id := ids.Draw(rt, "id")
 				ts.unset(id)
@@ -58,6 +66,37 @@ func TestTimersFireInOrderAndOnce(t *testing.T) {
 			},
 		})
 	})
+}
+
+// A timer that is set while Run waits fires in time, whether Run waits for it, for an earlier one,
+// or for a look at the clock.
+func TestATimerFiresInTimeHoweverFarItIs(t *testing.T) {
+	t.Parallel()
+	for _, ttl := range []time.Duration{time.Millisecond, wakeInterval - 1, wakeInterval, wakeInterval + 1, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			e, r := opened(t, nil)
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- e.Run(ctx) }()
+			time.Sleep(wakeInterval / 3)
+			require.NoError(t, r.Space("s").Put(t.Context(), tuple.New("a"), ttl))
+			time.Sleep(ttl - 1)
+			synctest.Wait()
+			require.Equal(t, 1, tuples(e))
+			time.Sleep(1)
+			synctest.Wait()
+			require.Zero(t, tuples(e))
+			stop()
+			require.NoError(t, <-ended)
+		})
+	}
+}
+
+// tuples returns how many tuples the engine has. Unlike a request, it fires no timer.
+func tuples(e *Engine) int {
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	return len(e.state.entries)
 }
 
 // The engine measures with a monotonic clock, which does not change with the wall clock.
