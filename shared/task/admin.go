@@ -67,7 +67,7 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 	if err := tx.Take(e.Ref); err != nil {
 		return Item{}, err
 	}
-	if err := p.put(tx, i, space.PutOptions{}); err != nil {
+	if _, err := p.put(tx, i, space.PutOptions{}); err != nil {
 		return Item{}, err
 	}
 	if parent, ok := tx.Find(Data, matchParent(l.ID), nil); ok {

@@ -264,6 +264,9 @@ func decodeNews(data []byte) (all []New, err error) {
 			}
 			n.Ended, ended = append(n.Ended, decodeParent(r)), more
 		}
+		if all == nil {
+			all = make([]New, 0, expected(data, rest))
+		}
 		all, data = append(all, n), rest
 	}
 	if len(all) == 0 || len(all) > MaxCreate {
@@ -294,10 +297,17 @@ func decodeItems(data []byte) (all []ClaimedTask, err error) {
 			}
 			c.Parents = append(c.Parents, decodeParent(t))
 		}
+		if all == nil {
+			all = make([]ClaimedTask, 0, expected(data, rest))
+		}
 		all, data = append(all, c), rest
 	}
 	return all, nil
 }
+
+// expected returns how many values data hold if all are as long as the first, after which rest
+// is left; at most 64, because the data may be of a foreign client.
+func expected(data, rest []byte) int { return min(64, 1+len(rest)/(len(data)-len(rest))) }
 
 func parseClaim(args tuple.Tuple) (claimWanted, error) {
 	c := claimWanted{number: 1}

@@ -203,8 +203,12 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 	}
 	i.Pending = pending
 	number(tx, &i)
-	if err := p.put(tx, i, space.PutOptions{}); err != nil {
+	known, err := p.put(tx, i, space.PutOptions{})
+	if err != nil {
 		return Item{}, err
+	}
+	if known.ID != "" && failed == "" {
+		return known, nil
 	}
 	e, now, err := find(tx, i.ID)
 	if err != nil {
@@ -251,8 +255,7 @@ func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item
 // encodeItems returns tasks as one field: for each its record and its tuple.
 func encodeItems(items []Item) (data []byte) {
 	for _, i := range items {
-		t, a := tupleOf(i)
-		data = t.Append(tuple.New(a.Fields, int64(0)).Append(data))
+		data = plainTuple(i).Append(tuple.New(encodeRecord(i), int64(0)).Append(data))
 	}
 	return data
 }

@@ -73,9 +73,9 @@ func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte,
 	if err := takeRate(tx, i); err != nil {
 		return nil, err
 	}
-	t, a := tupleOf(i)
+	claimed, _ := tx.Entry(e.Ref) // it is there: it was rewritten
 	parents := parentResults(tx, i)
-	answer = t.Append(tuple.New(a.Fields, int64(len(parents))).Append(answer))
+	answer = claimed.Tuple.Append(tuple.New(claimed.Fields, int64(len(parents))).Append(answer))
 	for _, r := range parents {
 		answer = r.encode().Append(answer)
 	}
@@ -125,7 +125,7 @@ func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) 
 		var unfit error
 		found = space.Entry{}
 		tx.Walk(space.Walk{Space: Space, Template: template}, func(e space.Entry) bool {
-			if !Any().Matches(e.Tuple) {
+			if !anyTask.Matches(e.Tuple) {
 				return true // a tuple of another form
 			}
 			if gaveBack(e.Fields, worker) {

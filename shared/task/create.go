@@ -38,7 +38,7 @@ func Create(tx space.Tx, s Spec) (Item, error) {
 		return Item{}, fmt.Errorf("task.Create: %w", err)
 	}
 	number(tx, &i)
-	if err := (Policy{}).put(tx, i, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry}); err != nil { // without options, no policy applies
+	if _, err := (Policy{}).put(tx, i, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry}); err != nil { // without options, no policy applies
 		return Item{}, fmt.Errorf("task.Create: %w", err)
 	}
 	return i, nil
@@ -53,8 +53,9 @@ func number(tx space.Tx, i *Item) {
 	}
 }
 
-// put puts a new task into the space, and hides it if it cannot be claimed yet.
-func (p Policy) put(tx space.Tx, i Item, o space.PutOptions) error {
+// put puts a new task into the space, and hides it if it cannot be claimed yet. It returns the
+// task as it is then, unless that is for place to decide: then the task has no id.
+func (p Policy) put(tx space.Tx, i Item, o space.PutOptions) (Item, error) {
 	if !i.ExpiresAt.IsZero() {
 		o.TTL, o.Expiry = max(i.ExpiresAt.Sub(tx.Now()), time.Nanosecond), procExpireTask
 	}
@@ -67,10 +68,10 @@ func (p Policy) put(tx space.Tx, i Item, o space.PutOptions) error {
 	o.Fields, o.Labels = a.Fields, a.Labels
 	ref, err := tx.Put(Space, t, o)
 	if err != nil || visible {
-		return err
+		return i, err
 	}
 	e, _ := tx.Entry(ref)
-	return p.place(tx, e, i, space.OldPlace)
+	return Item{}, p.place(tx, e, i, space.OldPlace)
 }
 
 // simple reports whether a new task can be claimed at once, if its action is not paused.
@@ -167,13 +168,12 @@ func checkTimes(o models.TaskOptions, now time.Time) error {
 
 // EncodeNew returns the tuple and the record of a task that a session wants to create.
 func EncodeNew(i Item) (t tuple.Tuple, record string) {
-	t, a := tupleOf(i)
-	return t, a.Fields
+	return plainTuple(i), encodeRecord(i)
 }
 
 // DecodeNew reads what EncodeNew returned. Anything else is fault.ErrInvalid.
 func DecodeNew(t tuple.Tuple, record string) (Item, error) {
-	if !Any().Matches(t) {
+	if !anyTask.Matches(t) {
 		return Item{}, fmt.Errorf("%w: want a task", fault.ErrInvalid)
 	}
 	i, err := decodeTask(t, record)

@@ -98,13 +98,14 @@ func rewrite(tx space.Tx, e space.Entry, i Item, turn int64) error {
 // without waiting tasks needs no state: its next task begins at v.
 func nextTurn(tx space.Tx, self int64, i Item) int64 {
 	var turn int64
+	major := ^i.Priority // because the function below would keep all of i on the heap
 	tx.Walk(space.Walk{
-		Space: Space, Template: AnyOf(i.Action), After: space.Position{Major: ^i.Priority, Turn: math.MinInt64},
+		Space: Space, Template: AnyOf(i.Action), After: space.Position{Major: major, Turn: math.MinInt64},
 	}, func(e space.Entry) bool {
 		if e.Ref == self {
 			return true
 		}
-		if e.Position.Major == ^i.Priority {
+		if e.Position.Major == major {
 			turn = e.Turn
 		}
 		return false

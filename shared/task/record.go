@@ -91,7 +91,9 @@ func (w *recordWriter) number(tag uint64, v int64) {
 
 func (w *recordWriter) float(tag uint64, v float64) {
 	if v != 0 {
-		w.bytes(tag, string(binary.BigEndian.AppendUint64(nil, math.Float64bits(v))))
+		var buf [8]byte
+		binary.BigEndian.PutUint64(buf[:], math.Float64bits(v))
+		w.bytes(tag, string(buf[:]))
 	}
 }
 

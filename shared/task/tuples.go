@@ -55,8 +55,12 @@ const (
 // tupleOf returns the tuple of a task, and its attributes. The tuple has the data only as
 // its body.
 func tupleOf(i Item) (tuple.Tuple, space.Attributes) {
-	t := tuple.New("task", i.Action, i.ID, i.Lease, i.Token, i.Priority, string(i.Data))
-	return t, space.Attributes{Fields: encodeRecord(i), Labels: labelsOf(i)}
+	return plainTuple(i), space.Attributes{Fields: encodeRecord(i), Labels: labelsOf(i)}
+}
+
+// plainTuple returns the tuple of a task without its attributes.
+func plainTuple(i Item) tuple.Tuple {
+	return tuple.New("task", i.Action, i.ID, i.Lease, i.Token, i.Priority, string(i.Data))
 }
 
 // DecodeEntry returns the task of an entry whose tuple Any matches. If it is malformed, it
@@ -69,11 +73,15 @@ func decodeTask(t tuple.Tuple, record string) (Item, error) {
 	h := decodeHeader(t)
 	known := Item{Task: models.Task{Action: h.Action, ID: h.ID}, Lease: h.Lease, Token: h.Token, Priority: h.Priority}
 	i := known
+	if record != "" {
+		i.Data = dataOf(h.body)
+		if err := decodeRecord(record, &i); err != nil {
+			return known, fmt.Errorf("task %s: %w", h.ID, err)
+		}
+		return i, nil
+	}
 	var err error
 	switch legacy, ok := decodeLegacy(h.body, h.Action, h.ID); {
-	case record != "":
-		i.Data = dataOf(h.body)
-		err = decodeRecord(record, &i)
 	case ok:
 		i.Task = legacy
 	case h.body != "" && !json.Valid([]byte(h.body)):
@@ -96,8 +104,12 @@ func dataOf(body string) json.RawMessage {
 
 // decodeLegacy reads the body of a task or a dead letter that a version before records
 // wrote: all of the task as JSON, with the id and the action of the tuple.
-func decodeLegacy(body, action, id string) (t models.Task, ok bool) {
-	if !strings.HasPrefix(body, `{"id":`) || json.Unmarshal([]byte(body), &t) != nil {
+func decodeLegacy(body, action, id string) (models.Task, bool) {
+	if !strings.HasPrefix(body, `{"id":`) {
+		return models.Task{}, false
+	}
+	var t models.Task
+	if json.Unmarshal([]byte(body), &t) != nil {
 		return models.Task{}, false
 	}
 	return t, t.ID == id && t.Action == action && !t.CreatedAt.IsZero()
@@ -122,6 +134,9 @@ func LeaseOf(t tuple.Tuple) string { return decodeHeader(t).Lease }
 func template(action, id, lease any) tuple.Template {
 	return tuple.Match("task", action, id, lease, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString)
 }
+
+// anyTask is Any, made once. It must not be changed.
+var anyTask = Any()
 
 // Any matches every task.
 func Any() tuple.Template { return template(tuple.AnyString, tuple.AnyString, tuple.AnyString) }
