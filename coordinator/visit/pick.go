@@ -1,7 +1,5 @@
 package visit
 
-import "container/heap"
-
 // A Candidate is an eligible origin and its place.
 type Candidate struct {
 	Key   int64
@@ -98,7 +96,7 @@ func (k *picker) takeBest(s Share, n int) {
 			}
 		}
 	}
-	heap.Init(&heads)
+	heads.init()
 	for n > 0 && len(heads) > 0 {
 		c := heads[0]
 		if k.accept == nil || k.accept(c) {
@@ -107,12 +105,13 @@ func (k *picker) takeBest(s Share, n int) {
 			k.byPool[c.Place.Pool]++
 			n--
 		}
-		if next, ok := k.next(c.Place.Queue(), end); ok {
+		if next, ok := k.after(c, end); ok {
 			heads[0] = next
-			heap.Fix(&heads, 0)
 		} else {
-			heap.Pop(&heads)
+			heads[0] = heads[len(heads)-1]
+			heads = heads[:len(heads)-1]
 		}
+		heads.down(0)
 	}
 	for _, c := range heads {
 		k.returned[end][c.Place.Queue()] = c
@@ -132,25 +131,60 @@ func (k *picker) next(q Queue, end int) (Candidate, bool) {
 		c.Value = k.policy.Worth(c.Place, k.queues.Quality(c.Place.Lister), k.now)
 		return c, true
 	}
-	c, ok = k.returned[1-end][q]
+	return k.returnedAtOtherEnd(q, end)
+}
+
+// after is next of the queue of a candidate that was returned before. Many origins have
+// the place of the one before them, because one pick had both visited; their value is the
+// same.
+func (k *picker) after(before Candidate, end int) (Candidate, bool) {
+	c, ok := k.queues.Next(before.Place.Queue(), end == 1)
+	switch {
+	case !ok:
+		return k.returnedAtOtherEnd(before.Place.Queue(), end)
+	case c.Place == before.Place:
+		c.Value = before.Value
+	default:
+		c.Value = k.policy.Worth(c.Place, k.queues.Quality(c.Place.Lister), k.now)
+	}
+	return c, true
+}
+
+func (k *picker) returnedAtOtherEnd(q Queue, end int) (Candidate, bool) {
+	c, ok := k.returned[1-end][q]
 	delete(k.returned[1-end], q)
 	return c, ok
 }
 
-// candidateHeap orders by value, the largest first; the smaller key wins ties.
+// candidateHeap is a binary heap by value, the largest first; the smaller key wins ties. It
+// is not one of container/heap, because calls through an interface took longer than all else
+// in large picks.
 type candidateHeap []Candidate
 
-func (h candidateHeap) Len() int { return len(h) }
-func (h candidateHeap) Less(i, j int) bool {
-	if h[i].Value != h[j].Value {
-		return h[i].Value > h[j].Value
-	}
-	return h[i].Key < h[j].Key
+func (c *Candidate) precedes(o *Candidate) bool {
+	return c.Value > o.Value || c.Value == o.Value && c.Key < o.Key
 }
-func (h candidateHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *candidateHeap) Push(x any)   { *h = append(*h, x.(Candidate)) }
-func (h *candidateHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+
+func (h candidateHeap) init() {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
+}
+
+// down moves the candidate at i down until both of its children come after it.
+func (h candidateHeap) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			return
+		}
+		if child+1 < len(h) && h[child+1].precedes(&h[child]) {
+			child++
+		}
+		if !h[child].precedes(&h[i]) {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
 }

@@ -74,9 +74,9 @@ func clairvoyant(w *world, visits float64) float64 {
 			to := min(o.next, until)
 			lengths[int(math.Ceil(ratesPerE*math.Log(float64(to-from))))]++
 			from = to
-			o.unseen = o.unseen[:0]
+			w.unseen.clear(&o.unseen)
 		}
-		o.unseen = nil
+		w.unseen.clear(&o.unseen)
 	}
 	for class := int(ratesPerE * math.Log(3.2e10)); class >= 0 && visits > 0; class-- {
 		taken := min(lengths[class], visits)

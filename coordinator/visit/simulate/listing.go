@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"slices"
 
 	"leasehold/coordinator/visit"
 )
@@ -47,15 +48,28 @@ func (r *run) list(now int64) {
 	if !any {
 		return
 	}
-	for key := range r.origins {
-		if o := &r.origins[key]; o.born < now && due[o.lister] {
-			r.listAgain(key, now)
-		}
+	for _, key := range r.telling {
+		r.listIfDue(key, due, now)
 	}
+	r.disabled = slices.DeleteFunc(r.disabled, func(key int32) bool {
+		r.listIfDue(key, due, now)
+		return r.states[key].Enabled()
+	})
 	for i := range r.listers {
 		if due[i] {
 			r.listers[i].listed = now
 		}
+	}
+}
+
+// tells reports whether a listing may tell something of an origin that is enabled: a date,
+// or that it is gone. The others are most of all, so listings leave them out.
+func (r *run) tells(o *origin) bool { return o.dated || o.unlisted && o.dies < r.end }
+
+// listIfDue applies the listing of an origin's lister to a known origin, if that lister is due.
+func (r *run) listIfDue(key int32, due []bool, now int64) {
+	if o := &r.origins[key]; o.born < now && due[o.lister] {
+		r.listAgain(int(key), now)
 	}
 }
 
@@ -82,7 +96,7 @@ func (r *run) listNew(key int, now int64) {
 	r.states[key] = s
 	r.addCount(key, 1)
 	o.born = now // measured from the first listing, because no policy knows it earlier
-	o.unseen = append(o.unseen, int32(now-start))
+	r.unseen.add(&o.unseen, now)
 	r.place(key, now)
 }
 

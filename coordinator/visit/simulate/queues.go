@@ -5,16 +5,16 @@ import (
 )
 
 // queues keeps the eligible origins in one heap for each queue, and the resting ones
-// by the tick at which their rest ends. An entry of a heap is valid only while its
-// move is the origin's number of moves; Next discards the others, because removing
-// them at once would need a search.
+// by the tick at which their rest ends. An entry is valid only while its
+// move is the origin's number of moves; others are discarded when they are read, because
+// removing them at once would need a search.
 type queues struct {
 	heaps   map[uint64]*entryHeap // by packed queue
 	byPool  map[visit.Pool][]visit.Queue
-	places  []visit.Place // by key
-	moves   []uint32      // by key: how often the origin was placed or removed
-	resting map[int64][]int32
-	read    []entry // by the present pick
+	moves   []uint32 // by key: how often the origin was placed or removed
+	resting map[int64][]queued
+	spare   [][]queued // of earlier ticks, to use again
+	read    []queued   // by the present pick
 	quality func(lister int32) visit.Quality
 }
 
@@ -24,10 +24,16 @@ type entry struct {
 	move uint32
 }
 
+// queued is an entry with its queue.
+type queued struct {
+	entry
+	queue visit.Queue
+}
+
 func newQueues(n int, quality func(int32) visit.Quality) *queues {
 	return &queues{
-		heaps: map[uint64]*entryHeap{}, byPool: map[visit.Pool][]visit.Queue{}, places: make([]visit.Place, n),
-		moves: make([]uint32, n), resting: map[int64][]int32{}, quality: quality,
+		heaps: map[uint64]*entryHeap{}, byPool: map[visit.Pool][]visit.Queue{},
+		moves: make([]uint32, n), resting: map[int64][]queued{}, quality: quality,
 	}
 }
 
@@ -37,20 +43,46 @@ func packed(q visit.Queue) uint64 {
 }
 
 // place moves an origin to a queue.
-func (q *queues) place(key int, p visit.Place) {
-	q.moves[key]++
-	q.places[key] = p
-	q.push(entry{p.Ref, int32(key), q.moves[key]}, p.Queue())
+func (q *queues) place(key int, p visit.Place) { q.push(q.moved(key, p)) }
+
+// rest takes an origin out of its queue, and has it wait at a place from a tick on.
+func (q *queues) rest(key int, p visit.Place, tick int64) {
+	list, ok := q.resting[tick]
+	if last := len(q.spare) - 1; !ok && last >= 0 {
+		list, q.spare = q.spare[last], q.spare[:last]
+	}
+	q.resting[tick] = append(list, q.moved(key, p))
 }
 
-func (q *queues) push(e entry, name visit.Queue) {
-	h := q.heaps[packed(name)]
+// endRests places the origins whose rest ends at a tick.
+func (q *queues) endRests(tick int64) {
+	list, ok := q.resting[tick]
+	if !ok {
+		return
+	}
+	for _, e := range list {
+		if q.moves[e.key] == e.move {
+			q.push(e)
+		}
+	}
+	delete(q.resting, tick)
+	q.spare = append(q.spare, list[:0])
+}
+
+// moved returns a new entry of an origin, which makes its earlier ones invalid.
+func (q *queues) moved(key int, p visit.Place) queued {
+	q.moves[key]++
+	return queued{entry{p.Ref, int32(key), q.moves[key]}, p.Queue()}
+}
+
+func (q *queues) push(e queued) {
+	h := q.heaps[packed(e.queue)]
 	if h == nil {
 		h = &entryHeap{}
-		q.heaps[packed(name)] = h
-		q.byPool[name.Pool] = append(q.byPool[name.Pool], name)
+		q.heaps[packed(e.queue)] = h
+		q.byPool[e.queue.Pool] = append(q.byPool[e.queue.Pool], e.queue)
 	}
-	h.push(e)
+	h.push(e.entry)
 }
 
 // remove makes an origin's entry invalid.
@@ -71,8 +103,8 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 			e = h.pop()
 		}
 		if q.moves[e.key] == e.move {
-			q.read = append(q.read, e)
-			return visit.Candidate{Key: int64(e.key), Place: q.places[e.key]}, true
+			q.read = append(q.read, queued{e, name})
+			return visit.Candidate{Key: int64(e.key), Place: visit.Place{Pool: name.Pool, Lister: name.Lister, Class: name.Class, Ref: e.ref}}, true
 		}
 	}
 	return visit.Candidate{}, false
@@ -89,7 +121,7 @@ func (q *queues) finishPick(picked []visit.Candidate) {
 	}
 	for _, e := range q.read {
 		if q.moves[e.key] == e.move {
-			q.push(e, q.places[e.key].Queue())
+			q.push(e)
 		}
 	}
 	q.read = q.read[:0]

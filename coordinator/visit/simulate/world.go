@@ -15,11 +15,11 @@ type origin struct {
 	born, dies int64
 	next       int64 // time of the next change
 	lastChange int64
-	listed     int64   // the last change that a listing had the chance to date
-	switches   int64   // end of the present phase, if the rate switches on and off
-	changes    uint32  // since born
-	seen       uint32  // changes at the last successful visit
-	unseen     []int32 // times of unseen changes, in seconds after start
+	listed     int64  // the last change that a listing had the chance to date
+	switches   int64  // end of the present phase, if the rate switches on and off
+	changes    uint32 // since born
+	seen       uint32 // changes at the last successful visit
+	unseen     times  // of changes, in world.unseen
 	size       float32
 	rng        rng // of the changes only, so that they do not depend on the policy
 	lister     uint16
@@ -30,11 +30,10 @@ type origin struct {
 	misdated   bool  // all of these dates are wrong
 	fork       bool  // changes a tenth as often
 	off        bool  // in a phase without changes
-
-	recorded []int64 // times of the changes to come, in a recorded world
+	recorded   int32 // of a recorded world: in world.recorded
 }
 
-// maxUnseen limits the times in origin.unseen; later changes are missing in the delays
+// maxUnseen limits the length of origin.unseen; later changes are missing in the delays
 // only.
 const maxUnseen = 1 << 14
 
@@ -54,6 +53,9 @@ type world struct {
 	origins []origin
 	listers []lister
 	hosts   []host
+	unseen  timesOf
+
+	recorded [][]int64 // of each origin of a recorded world: times of the changes to come
 }
 
 // The purposes for which random numbers are drawn. Each has numbers of its own, so that
@@ -143,10 +145,12 @@ func (w *world) furnish(o *origin, key int64) {
 // recordedOrigin returns an origin that changes when the recorded one did.
 func (w *world) recordedOrigin(from Recorded) origin {
 	o := origin{born: start, dies: math.MaxInt64, size: 1, lastChange: start, listed: start}
-	for _, at := range slices.Sorted(slices.Values(from.Changes)) {
-		o.recorded = append(o.recorded, start+min(max(at, 1), maxDays*day))
+	changes := slices.Sorted(slices.Values(from.Changes))
+	for i, at := range changes {
+		changes[i] = start + min(max(at, 1), maxDays*day)
 	}
-	o.rate = max(float64(len(o.recorded))*day/float64(w.end-start), 1e-6)
+	o.recorded, w.recorded = int32(len(w.recorded)), append(w.recorded, changes)
+	o.rate = max(float64(len(changes))*day/float64(w.end-start), 1e-6)
 	o.next = w.nextChange(&o, start)
 	return o
 }
@@ -154,12 +158,12 @@ func (w *world) recordedOrigin(from Recorded) origin {
 // nextChange draws the time of the change that follows one at a time.
 func (w *world) nextChange(o *origin, at int64) int64 {
 	if len(w.Recorded) > 0 {
-		if len(o.recorded) == 0 {
+		left := w.recorded[o.recorded]
+		if len(left) == 0 {
 			return math.MaxInt64
 		}
-		next := o.recorded[0]
-		o.recorded = o.recorded[1:]
-		return next
+		w.recorded[o.recorded] = left[1:]
+		return left[0]
 	}
 	if w.Drift > 0 && at > o.lastChange {
 		days := float64(at-o.lastChange) / day
@@ -250,8 +254,8 @@ func (w *world) secondsToChange(o *origin) int64 {
 func (w *world) advance(o *origin, now int64) {
 	for o.next <= now && o.next < o.dies {
 		o.changes++
-		if len(o.unseen) < maxUnseen {
-			o.unseen = append(o.unseen, int32(o.next-start))
+		if o.unseen.length < maxUnseen {
+			w.unseen.add(&o.unseen, o.next)
 		}
 		next := w.nextChange(o, o.next)
 		o.lastChange, o.next = o.next, next

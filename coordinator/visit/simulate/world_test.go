@@ -20,9 +20,7 @@ func finished(t *testing.T, s Setup) *run {
 	r, err := newRun(s)
 	require.NoError(t, err)
 	for now := start; now < r.end; now += tick {
-		r.list(now)
-		r.endRests(now)
-		r.visitBest(now)
+		r.step(now)
 	}
 	for key := range r.origins {
 		r.advance(&r.origins[key], r.end)
@@ -181,4 +179,20 @@ func TestPhasesNightsAndWeekendsHaveFewerChanges(t *testing.T) {
 	_, phases := count(s)
 	require.Less(t, phases, all/2)
 	require.Positive(t, phases)
+}
+
+func TestAListingEnablesAgainWhatFailuresDisabled(t *testing.T) {
+	t.Parallel()
+	s := Scenarios[0]
+	s.Dead, s.Unlisted, s.FailedRate, s.Cadence = 0.5, 0, 0, 365
+	setup := setupOf(s, "swh2026", 1) // whose third failure disables
+	setup.Rules.DisableAfter = 1
+	r := finished(t, setup)
+	require.Positive(t, len(r.disabled))
+	r.listers[0].cadence = tick
+	r.list(r.end)
+	require.Empty(t, r.disabled)
+	for key := range r.states {
+		require.True(t, r.states[key].Enabled(), "all are still listed")
+	}
 }
