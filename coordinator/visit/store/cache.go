@@ -20,6 +20,8 @@ type cache struct {
 	sample    sample
 	flights   map[string]int             // visits under way, by host
 	under     map[string]int             // visits under way, by type
+	claims    map[int64]row              // origins whose claims are not in their rows yet, by key
+	claimKeys map[string]int64           // keys of claims, by id
 	free      map[string]int64           // by busy host: when the gap after its last visit is over, in milliseconds
 	refusals  map[string]refusal         // Retry-After, by host
 	hosts     map[string]host            // that cannot be reached or ask for a gap
@@ -64,14 +66,20 @@ func groupOf(r row) Group {
 
 // add counts a row: n is 1 for one that the file has now, and -1 for one that it had.
 func (k *cache) add(r row, n int) {
-	addCount(k.queues, r.place.Queue(), n)
-	addCount(k.pools, r.place.Pool, n)
+	addCount(k.queues, r.waitsAt().Queue(), n)
+	addCount(k.pools, r.waitsAt().Pool, n)
 	addCount(k.groups, groupOf(r), n)
 	if r.visit != "" {
 		addCount(k.under, r.Type, n)
 	}
 	if r.visit != "" && r.host != "" {
 		addCount(k.flights, r.host, n)
+	}
+	if n > 0 && r.claimed {
+		k.claims[r.Key], k.claimKeys[r.id] = r, r.Key
+	} else {
+		delete(k.claims, r.Key)
+		delete(k.claimKeys, r.id)
 	}
 	if n > 0 {
 		k.sample.put(r.id, r.State)
@@ -118,7 +126,7 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{
 		queues: map[visit.Queue]int{}, pools: map[visit.Pool]int{}, groups: map[Group]int{}, disabled: map[visit.Reason]int{},
-		flights: map[string]int{}, under: map[string]int{}, free: was.free, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, preferred: map[int32]bool{},
+		flights: map[string]int{}, under: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, free: was.free, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, preferred: map[int32]bool{},
 		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
 		stale: true, // until all is read
 	}
@@ -140,7 +148,7 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	if err != nil {
 		return err
 	}
-	err = c.All("SELECT "+columns+" FROM schedule", nil, func(from sqlfile.Row) error {
+	err = c.All(selectRows, nil, func(from sqlfile.Row) error {
 		r, err := scanRow(from)
 		if err == nil {
 			k.add(r, 1)

@@ -47,13 +47,12 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 // claim notes that an origin is visited, and reports whether it still waits where it was
 // picked. No visit has the id of an earlier one, even if it follows it at once.
 func (s *Store) claim(c visit.Candidate, at time.Time) (models.Visit, bool, error) {
-	was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE key = ?", c.Key)
-	if err != nil || !ok || was.place != c.Place {
+	was, ok, err := find(s.db, selectRows+" WHERE key = ?", c.Key)
+	if err != nil || !ok || was.place != c.Place || was.claimed {
 		return models.Visit{}, false, err
 	}
 	r, now := was, at.Unix()
-	r.visit = fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64())
-	r.LastScheduled, r.urgent = now, 0
+	r.claim(fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64()), now)
 	k := s.update()
 	before, known := k.position[r.kind]
 	if !known {
@@ -63,7 +62,8 @@ func (s *Store) claim(c visit.Candidate, at time.Time) (models.Visit, bool, erro
 		k.position[r.kind] = position
 	}
 	s.leaveAlone(r.host, at)
-	return s.claimed(r), true, s.save(was, r, now)
+	k.move(was, r)
+	return s.claimed(r), true, s.db.Exec("INSERT INTO claim VALUES (?, ?, ?)", r.Key, r.visit, now)
 }
 
 // claimed is the visit under way, as it is put into the space.
@@ -84,7 +84,8 @@ func (s *Store) claimed(r row) models.Visit {
 // after a restart.
 func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 	err = s.write(ctx, "visits under way", func() error {
-		return s.db.All("SELECT "+columns+" FROM schedule WHERE visit <> '' ORDER BY last_scheduled, key", nil, func(from sqlfile.Row) error {
+		return s.db.All(selectRows+` WHERE key IN (SELECT key FROM schedule WHERE visit <> '' UNION ALL SELECT key FROM claim)
+			ORDER BY coalesce(claimed_at, last_scheduled), key`, nil, func(from sqlfile.Row) error {
 			r, err := scanRow(from)
 			all = append(all, s.claimed(r))
 			return err

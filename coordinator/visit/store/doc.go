@@ -5,7 +5,8 @@
 // in that order. An origin that cannot be picked (it rests, is visited now, or is
 // disabled) is in a pool that no pick reads, and is swept back when its time has
 // come. So a pick costs what the origins picked and the queues cost, independent of the
-// number of origins.
+// number of origins. A claim is first in a table of its own (claims.go), and its origin is
+// still where it was picked; picks pass over it.
 //
 // Invariants:
 //
@@ -13,7 +14,7 @@
 //     catalog adds and removes them in the transaction that changes itself
 //     (OriginAdded, OriginRemoved).
 //   - A claim is on disk before it is returned: no origin is visited twice for one
-//     slot if the process is killed.
+//     slot if the process is killed. cache.claims has the keys of the table claim.
 //   - An outcome is recorded once, by its date. A late one is recorded too, unless a
 //     newer one was.
 //   - The cache changes with the transaction that changes the file. If that fails, the

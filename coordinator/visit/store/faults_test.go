@@ -22,10 +22,12 @@ func refuseWrites(t *testing.T, path, id string) (allow func()) {
 	db, err := sql.Open("sqlite", path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	_, err = db.Exec(fmt.Sprintf(`CREATE TRIGGER refuse BEFORE UPDATE ON schedule WHEN NEW.id = '%s' BEGIN SELECT RAISE(FAIL, 'no write'); END`, id))
+	_, err = db.Exec(fmt.Sprintf(`CREATE TRIGGER refuse BEFORE UPDATE ON schedule WHEN NEW.id = '%[1]s' BEGIN SELECT RAISE(FAIL, 'no write'); END;
+		CREATE TRIGGER refuse_claim BEFORE INSERT ON claim WHEN NEW.key = (SELECT key FROM schedule WHERE id = '%[1]s')
+		BEGIN SELECT RAISE(FAIL, 'no write'); END`, id))
 	require.NoError(t, err)
 	return func() {
-		_, err := db.Exec("DROP TRIGGER refuse")
+		_, err := db.Exec("DROP TRIGGER refuse; DROP TRIGGER refuse_claim")
 		require.NoError(t, err)
 	}
 }

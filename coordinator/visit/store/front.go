@@ -48,6 +48,10 @@ func (s *Store) showFirst(leaving row) error {
 }
 
 func (s *Store) setFront(key int64, front bool) error {
+	if r, ok := s.cache.claims[key]; ok {
+		r.front = front
+		s.update().claims[key] = r
+	}
 	return s.db.Exec("UPDATE schedule SET front = ?2 WHERE key = ?1 AND front <> ?2", key, front)
 }
 

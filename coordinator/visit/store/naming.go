@@ -111,7 +111,7 @@ func (s *Store) described(key int64) (forkOf string, metadata map[string]string,
 func (s *Store) forget(key int64) error {
 	var all error
 	for _, text := range []string{"DELETE FROM outcome WHERE origin = ?", "DELETE FROM lister WHERE key = ?", "DELETE FROM naming WHERE origin = ?",
-		"DELETE FROM naming WHERE lister = ?", "DELETE FROM description WHERE origin = ?", "DELETE FROM schedule WHERE key = ?"} {
+		"DELETE FROM naming WHERE lister = ?", "DELETE FROM description WHERE origin = ?", "DELETE FROM claim WHERE key = ?", "DELETE FROM schedule WHERE key = ?"} {
 		all = errors.Join(all, s.db.Exec(text, key))
 	}
 	return all

@@ -32,7 +32,7 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 	}
 	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
 		for _, x := range picked {
-			r, ok, err := find(c, "SELECT "+columns+" FROM schedule WHERE key = ?", x.Key)
+			r, ok, err := find(c, selectRows+" WHERE key = ?", x.Key)
 			if err != nil {
 				return err
 			}
@@ -106,10 +106,10 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 		}
 		until, _ := s.rulesOf(r.kind).Rest(r.State)
 		o = OriginSchedule{
-			State: r.State, Origin: r.origin(), Pool: poolName(r.place.Pool), Place: r.place, Rate: s.rulesOf(r.kind).Rate(r.State),
+			State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).Rate(r.State),
 			Why: s.rulesOf(r.kind).Why(r.State, now.Unix()), Until: until, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
 		}
-		if r.place.Pool < poolUrgent {
+		if !r.claimed && r.place.Pool < poolUrgent {
 			o.Value = s.policy.Worth(r.place, s.quality(r.place.Lister), now.Unix())
 		}
 		if !s.policy.UsesTargets(r.Type) {

@@ -60,8 +60,12 @@ func (s *Store) sweep(ctx context.Context, op string, now int64) error {
 			if s.cache.pools[pool] == 0 || swept >= sweepMost {
 				return true, nil
 			}
+			if found, err := s.writeClaim(now - claimsStay); found || err != nil {
+				swept++
+				return false, err
+			}
 			var due []row
-			err = s.db.All("SELECT "+columns+" FROM schedule WHERE front = 1 AND pool = ? AND queue = 0 AND class = 0 AND ref <= ? ORDER BY ref, key LIMIT ?",
+			err = s.db.All(selectRows+" WHERE front = 1 AND pool = ? AND queue = 0 AND class = 0 AND ref <= ? ORDER BY ref, key LIMIT ?",
 				[]any{pool, now, sweepPage}, func(from sqlfile.Row) error {
 					r, err := scanRow(from)
 					due = append(due, r)

@@ -84,6 +84,9 @@ func (s *Store) placedBy() string {
 // fixClock finds origins that rest for longer than any rule states, or were scheduled in the
 // future, because the clock was wrong when they were scheduled, and lets them rest from now.
 func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
+	if err := s.writeClaims(ctx, op); err != nil {
+		return err
+	}
 	longest := max(s.policy.LongestRest(), maxRetryAfter*time.Second)
 	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND (ref > %d + every OR last_scheduled > %d)", poolRest, poolFlight, now+int64(longest.Seconds()), now), now)
 }

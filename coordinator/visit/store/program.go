@@ -77,11 +77,11 @@ func (s *Store) ClaimFor(ctx context.Context, now time.Time, kind models.OriginK
 		}
 		h := s.politeness(now.UnixMilli(), n)
 		var picked []visit.Candidate
-		err := s.db.All("SELECT key, class, ref, host FROM schedule WHERE pool = 204 AND kind = ? ORDER BY ref, key LIMIT ?", []any{kind, mostPassed},
+		err := s.db.All("SELECT key, class, ref, host FROM schedule WHERE pool = 204 AND kind = ? ORDER BY ref, key LIMIT ?", []any{kind, mostPassed + len(s.cache.claims)},
 			func(from sqlfile.Row) error {
 				c := visit.Candidate{Place: visit.Place{Pool: poolProgram}}
 				err := from.Scan(&c.Key, &c.Place.Class, &c.Place.Ref, &c.Host)
-				if err == nil && len(picked) < n && h.accept(c) {
+				if _, claimed := s.cache.claims[c.Key]; err == nil && !claimed && len(picked) < n && h.accept(c) {
 					picked = append(picked, c)
 				}
 				return err

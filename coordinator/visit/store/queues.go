@@ -31,7 +31,7 @@ type cursor struct {
 	done     bool
 	fetching int
 
-	given  visit.Candidate   // the last one returned
+	given  visit.Candidate   // the last one returned, or passed over because it is claimed
 	behind []visit.Candidate // those that followed a given one of their host, in order
 }
 
@@ -69,7 +69,7 @@ const (
 )
 
 // Next implements visit.Queues. When a host may be visited again after one of its
-// origins was picked, the origin that follows that one is a candidate too.
+// origins was picked or claimed, the origin that follows that one is a candidate too.
 func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	key := cursorKey{name, back}
 	c := q.cursors[key]
@@ -77,30 +77,44 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 		c = &cursor{fetching: min(firstRead, max(q.want, 1))}
 		q.cursors[key] = c
 	}
-	if given := c.given; !back && given.Host != "" && q.err == nil && q.hosts.waits(given.Host).why == "" {
-		next, ok, err := q.s.following(given)
-		if q.err = err; ok {
-			at, _ := slices.BinarySearchFunc(c.behind, next, compareInQueue)
-			c.behind = slices.Insert(c.behind, at, next)
+	for {
+		if !back {
+			q.follow(c)
 		}
-	}
-	c.given = visit.Candidate{}
-	for q.err == nil {
 		head, ok := q.head(name, back, c)
 		if !ok {
-			break
+			return visit.Candidate{}, false
 		}
-		if q.hosts.free(head.Host) {
-			c.given = head
+		if !q.hosts.free(head.Host) {
+			continue
+		}
+		c.given = head
+		if _, claimed := q.s.cache.claims[head.Key]; !claimed {
 			return head, true
 		}
 	}
-	return visit.Candidate{}, false
+}
+
+// follow adds the origin that follows the last one given, if its host may be visited now.
+func (q *queues) follow(c *cursor) {
+	given := c.given
+	c.given = visit.Candidate{}
+	if given.Host == "" || q.err != nil || q.hosts.waits(given.Host).why != "" {
+		return
+	}
+	next, ok, err := q.s.following(given)
+	if q.err = err; ok {
+		at, _ := slices.BinarySearchFunc(c.behind, next, compareInQueue)
+		c.behind = slices.Insert(c.behind, at, next)
+	}
 }
 
 // head removes the first candidate at one end of a queue, and reports whether there is
-// one.
+// one. After an error there is none.
 func (q *queues) head(name visit.Queue, back bool, c *cursor) (visit.Candidate, bool) {
+	if q.err != nil {
+		return visit.Candidate{}, false
+	}
 	if len(c.buffer) == 0 && !c.done {
 		if q.err = q.fetch(name, back, c); q.err != nil {
 			return visit.Candidate{}, false

@@ -58,7 +58,7 @@ const (
 
 func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err error) {
 	now := at.Unix()
-	was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE id = ?", o.Origin)
+	was, ok, err := s.current(o.Origin)
 	defer func() { s.countOutcome(was, o, effect) }()
 	if err != nil || !ok {
 		return visit.Effect{Ignored: UnknownOrigin}, err

@@ -24,6 +24,7 @@ type row struct {
 	visit          string // under way
 	place          visit.Place
 	front          bool // a pick may read it; see front.go
+	claimed        bool // its claim is not in its row yet, so that place is where it was picked; see claims.go
 }
 
 func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kind, URI: r.uri} }
@@ -32,15 +33,23 @@ const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_se
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
 	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until`
 
+// selectRows reads what scanRow scans.
+const selectRows = "SELECT " + columns + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
+
 func scanRow(from sqlfile.Row) (row, error) {
 	var r row
 	var recent []byte
+	var claimed string
+	var claimedAt int64
 	err := from.Scan(&r.Key, &r.id, &r.kind, &r.uri, &r.priority, &r.host, &r.Lister, &r.FirstSeen, &r.LastSeen, &r.Created, &r.LastUpdate,
 		&r.LastScheduled, &r.LastVisit, &r.LastSuccess, &r.LastStatus, &r.LastDigest, &r.etag, &r.modified, &r.Target, &r.Index,
 		&r.Failures, &r.Disabled, &r.NotBefore, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
 		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref, &r.front, &r.Dates, &recent,
-		&r.Fork, &r.Every, &r.Told, &r.FreshUntil)
+		&r.Fork, &r.Every, &r.Told, &r.FreshUntil, &claimed, &claimedAt)
 	r.Recent, r.Type = visit.RecentOf(recent), string(r.kind)
+	if claimed != "" {
+		r.claim(claimed, claimedAt)
+	}
 	return r, err
 }
 
@@ -55,7 +64,7 @@ func (s *Store) rulesOf(kind models.OriginKind) visit.Rules {
 
 // read finds an origin by its id.
 func read(c *sqlfile.Conn, id string) (row, error) {
-	r, ok, err := find(c, "SELECT "+columns+" FROM schedule WHERE id = ?", id)
+	r, ok, err := find(c, selectRows+" WHERE id = ?", id)
 	if err == nil && !ok {
 		err = fmt.Errorf("origin %s: %w", id, fault.ErrNotFound)
 	}
@@ -85,7 +94,7 @@ func (s *Store) edit(id string, now int64, change func(*row)) error {
 
 // editKey changes the origin with a key, if it is still there.
 func (s *Store) editKey(key, now int64, change func(*row)) error {
-	was, ok, err := find(s.db, "SELECT "+columns+" FROM schedule WHERE key = ?", key)
+	was, ok, err := find(s.db, selectRows+" WHERE key = ?", key)
 	if err != nil || !ok {
 		return err
 	}
@@ -103,6 +112,12 @@ func (s *Store) save(was, r row, now int64) (err error) {
 		return err
 	}
 	k := s.update()
+	r.claimed = false
+	if was.claimed {
+		if err := s.db.Exec("DELETE FROM claim WHERE key = ?", was.Key); err != nil {
+			return err
+		}
+	}
 	if r.Key == 0 {
 		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 			r.id, r.kind, models.Redact(r.uri), r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit,
