@@ -36,6 +36,8 @@ func checkOrigin(o apitypes.NewOrigin) error {
 	switch {
 	case o.Kind.IsProgram() && o.Kind.Accepted(o.URI):
 		return nil
+	case o.Kind.IsProgram():
+		return fmt.Errorf("uri %.100q of kind %s: %w: want a URI with a scheme, such as svn://host/path, of at most 4096 bytes", o.URI, o.Kind, fault.ErrInvalid)
 	case !o.Kind.Known():
 		return fmt.Errorf("kind %.64q: %w: use %s", o.Kind, fault.ErrInvalid, wording.Or(append(models.VisitedKinds(), models.API)...))
 	case len(o.URI) > 4096:
@@ -65,7 +67,10 @@ func requireLocal(r *http.Request, uri string) error {
 // addOrigin adds an origin, and has it visited if it is new (201). One that is known
 // (200) gets the priority, if the request has one.
 func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin) (o models.Origin, err error) {
-	if err := errors.Join(checkOrigin(n), s.registered(ctx, n.Kind)); err != nil {
+	if err := s.registered(ctx, n.Kind); err != nil {
+		return o, err
+	}
+	if err := checkOrigin(n); err != nil {
 		return o, err
 	}
 	if err := requireLocal(q.Request, n.URI); err != nil {

@@ -128,6 +128,14 @@ func TestListsOfProgramsAreChecked(t *testing.T) {
 	h.ok("POST", v1+"/visit-types", `{"type":"svn"}`)
 	h.ok("POST", v1+"/visit-types", `{"type":"svn"}`)
 	require.EqualValues(t, 1, h.ok("GET", v1+"/visit-types", "")["total"])
+	for body, want := range map[string]string{
+		`{"kind":"ftp","uri":"/x"}`: `kind "ftp": invalid: use feed`,
+		`{"kind":"svn","uri":"/x"}`: `uri "/x" of kind svn: invalid: want a URI with a scheme`,
+	} {
+		_, problem := h.call("POST", v1+"/origins", body)
+		require.Contains(t, problem["detail"], want)
+		require.NotContains(t, problem["detail"], "\n", "one cause, one sentence")
+	}
 	id := h.ok("POST", v1+"/listers", `{"kind":"lister","uri":"mine"}`)["id"].(string)
 	opml := h.ok("POST", v1+"/listers", `{"kind":"opml","uri":"https://example.org/x.opml"}`)["id"].(string)
 	good := `{"origins":[{"kind":"feed","uri":"https://example.org/feed"}],"full":true}`
