@@ -8,14 +8,15 @@ import (
 	"leasehold/shared/codesearch/segment"
 )
 
-// numbers is an ascending list of chunks or blobs, or all of them.
+// numbers is a set of chunks or blobs: all of a segment, or those of an ascending list.
 type numbers struct {
-	list []uint32
+	list []uint32 // unused if all
 	all  bool
 }
 
 var everything = numbers{all: true}
 
+// and returns the numbers that are in a and in b. It changes neither.
 func (a numbers) and(b numbers) numbers {
 	switch {
 	case a.all:
@@ -26,6 +27,8 @@ func (a numbers) and(b numbers) numbers {
 	return numbers{list: segment.Intersect(append([]uint32(nil), a.list...), b.list)}
 }
 
+// or returns the numbers that are in a or in b. The result may share their memory.
+// or returns the numbers that are in a or in b. The result may share their memory.
 func (a numbers) or(b numbers) numbers {
 	if a.all || b.all {
 		return everything
@@ -38,12 +41,13 @@ func (a numbers) has(first, end int) bool {
 	if a.all {
 		return first < end
 	}
-	i := a.from(first)
+	i := a.indexOf(first)
 	return i < len(a.list) && int(a.list[i]) < end
 }
 
-// from returns the place of the first number of the list that is at least n.
-func (a numbers) from(n int) int {
+// indexOf returns the index in the list of the first number that is at least n, or the
+// length of the list if all are less.
+func (a numbers) indexOf(n int) int {
 	return sort.Search(len(a.list), func(i int) bool { return int(a.list[i]) >= n })
 }
 
@@ -63,6 +67,10 @@ func (p *part) blobs(n match.Need) numbers {
 	})
 }
 
+// combine returns the chunks or blobs that may have what n requires; literal returns those
+// that may have a text. It returns everything for a need that is not known (match.Any).
+// combine returns the chunks or blobs that may have what n requires; literal returns those
+// that may have a text. It returns everything for a need that is not known (match.Any).
 func combine(n match.Need, literal func([]byte) numbers) numbers {
 	switch n.Op {
 	case match.Literal:
@@ -71,42 +79,43 @@ func combine(n match.Need, literal func([]byte) numbers) numbers {
 		found := everything
 		for _, sub := range n.Of {
 			if found = found.and(combine(sub, literal)); !found.all && len(found.list) == 0 {
-				break
+				break // the other needs cannot add any
 			}
 		}
 		return found
 	case match.Or:
-		return oneOf(n.Of, literal)
+		return uniteAll(n.Of, literal)
 	}
 	return everything
 }
 
-// fewLists is up to how many lists are united one after the other, which reads the result
-// again for each of them.
+// fewLists is up to how many lists uniteAll unites one after the other, which copies the
+// result for each of them.
 const fewLists = 4
 
-// oneOf returns the numbers of at least one of needs.
-func oneOf(needs []match.Need, literal func([]byte) numbers) numbers {
+// uniteAll returns the numbers that at least one of needs may have. From the fifth need on it
+// collects them in a bit set, because uniting hundreds of lists one by one takes too long.
+func uniteAll(needs []match.Need, literal func([]byte) numbers) numbers {
 	found := numbers{}
-	var bits []uint64
-	for i, sub := range needs {
-		of := combine(sub, literal)
+	var set []uint64
+	for i, need := range needs {
+		some := combine(need, literal)
 		switch {
-		case of.all:
+		case some.all:
 			return everything
 		case i < fewLists:
-			found = found.or(of)
+			found = found.or(some)
 			continue
 		}
-		for _, n := range of.list {
-			for int(n/64) >= len(bits) {
-				bits = append(bits, 0)
+		for _, n := range some.list {
+			for int(n/64) >= len(set) {
+				set = append(set, 0)
 			}
-			bits[n/64] |= 1 << (n % 64)
+			set[n/64] |= 1 << (n % 64)
 		}
 	}
 	var list []uint32
-	for i, word := range bits {
+	for i, word := range set {
 		for ; word != 0; word &= word - 1 {
 			list = append(list, uint32(64*i+mathbits.TrailingZeros64(word)))
 		}
@@ -114,19 +123,20 @@ func oneOf(needs []match.Need, literal func([]byte) numbers) numbers {
 	return found.or(numbers{list: list})
 }
 
-// blobsOf returns the blobs that have these chunks.
+// blobsOf returns the blobs that have these chunks, each once.
 func (p *part) blobsOf(chunks numbers) numbers {
 	if chunks.all {
 		return everything
 	}
 	var blobs []uint32
-	end := 0 // chunk after the last blob found
+	end := 0 // the chunk after those of the last blob found
 	for _, c := range chunks.list {
 		if int(c) < end {
-			continue
+			continue // a chunk of the same blob
 		}
 		after := sort.Search(p.Blobs(), func(i int) bool { first, _ := p.ChunksOf(i); return first > int(c) })
-		// Blobs without text have no chunk: the last blob that begins at or before c has it.
+		// after is at least 1, because blob 0 begins at chunk 0. Blobs without text have no
+		// chunk: the last blob that begins at or before c has it.
 		blob := after - 1
 		_, end = p.ChunksOf(blob)
 		blobs = append(blobs, uint32(blob))

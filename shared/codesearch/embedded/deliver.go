@@ -5,23 +5,25 @@ import (
 	"leasehold/shared/codesearch/match"
 )
 
-// deliver visits the matches of f by place and line. known tells which were delivered
-// already, and which files were counted; it may be nil.
+// deliver visits the matches of f in the order of places and lines, except those that known
+// reports as delivered. A file counts in Stats.Files with its first match that is visited;
+// counted reports that an earlier delivery did that. If known is nil, nothing was delivered. The
+// error is errStop if the search ends.
 func (r *results) deliver(f *found, known func(place, line int) (delivered, counted bool)) error {
 	for i := range f.places {
 		counted := false
-		for line := range max(1, len(f.hits)) {
+		for line := range max(1, len(f.hits)) { // a file without lines is one match
 			if known != nil {
-				delivered, of := known(i, line)
-				if counted = counted || of; delivered {
+				delivered, countedBefore := known(i, line)
+				if counted = counted || countedBefore; delivered {
 					continue
 				}
 			}
-			if !counted && r.within() {
+			if !counted && r.withinLimit() {
 				r.search.stats.Files++
 				counted = true
 			}
-			if err := r.one(f, i, line); err != nil {
+			if err := r.deliverOne(f, i, line); err != nil {
 				return err
 			}
 		}
@@ -29,14 +31,15 @@ func (r *results) deliver(f *found, known func(place, line int) (delivered, coun
 	return nil
 }
 
-// within reports whether one more match may be visited.
-func (r *results) within() bool {
+// withinLimit reports whether Options.Limit permits one more match; 0 permits all.
+func (r *results) withinLimit() bool {
 	return r.search.options.Limit <= 0 || r.search.stats.Matches < r.search.options.Limit
 }
 
-// one visits a match.
-func (r *results) one(f *found, place, line int) error {
-	if !r.within() {
+// deliverOne visits the match in one line of f at one place. The error is errStop if the
+// search ends: because of the limit, because visit returned false, or because its time ended.
+func (r *results) deliverOne(f *found, place, line int) error {
+	if !r.withinLimit() {
 		return r.search.stop(codesearch.StoppedLimit)
 	}
 	m, err := r.match(f, f.places[place], line)
@@ -54,8 +57,9 @@ func (r *results) one(f *found, place, line int) error {
 	return nil
 }
 
-// baseOf returns the match of a file without a line.
-func (r *results) baseOf(f *found, at place) codesearch.Match {
+// fileMatch returns the match of the file at a place, without the fields of a line. It keeps
+// the last one, because the matches of a file are delivered one after the other.
+func (r *results) fileMatch(f *found, at place) codesearch.Match {
 	if r.baseIn == f.part && r.baseAt == at {
 		return r.base
 	}
@@ -69,15 +73,16 @@ func (r *results) baseOf(f *found, at place) codesearch.Match {
 		m.Refs = append(m.Refs, ref.Name)
 	})
 	if len(m.Refs) < len(g.refs) {
-		m.Branch = m.Refs[0]
+		m.Branch = m.Refs[0] // each file has a ref: generation.checkFiles
 	}
 	r.base, r.baseIn, r.baseAt = m, f.part, at
 	return m
 }
 
-// match makes the match of a line of f in one place. Matches of one file share Refs.
+// match returns the match in f.hits[line] at one place, or that of the whole file if f has no
+// lines. Matches of one file share Refs.
 func (r *results) match(f *found, at place, line int) (codesearch.Match, error) {
-	m := r.baseOf(f, at)
+	m := r.fileMatch(f, at)
 	if len(f.hits) == 0 {
 		return m, nil
 	}
@@ -95,7 +100,9 @@ func (r *results) match(f *found, at place, line int) (codesearch.Match, error) 
 	return m, nil
 }
 
-// symbolsOf returns the symbols that a line defines.
+// symbolsOf returns the symbols that a line defines. Symbols are ordered by line, so it
+// stops reading behind that line. Symbols are ordered by line, so it
+// stops reading behind that line.
 func (f *found) symbolsOf(line uint32) (all []codesearch.Symbol) {
 	f.Symbols(f.blob, func(at int, read func() codesearch.Symbol) bool {
 		if at == int(line) {

@@ -21,13 +21,15 @@ func (x *Index) Repos(context.Context) ([]codesearch.RepoInfo, error) {
 	}
 	defer x.release(v)
 	var all []codesearch.RepoInfo
-	for _, g := range v.named(func(string, string) bool { return true }) {
+	for _, g := range v.repositories(func(string, string) bool { return true }) {
 		all = append(all, codesearch.RepoInfo{ID: g.repoID, Repo: g.repo, Refs: slices.Clone(g.refs), Files: g.files(), Lost: v.lost[g.repoID]})
 	}
 	return all, nil
 }
 
-// Text copies the content of a blob.
+// Text returns a copy of the content of a blob, because the mapped file may be closed when
+// Text has returned. The error is fault.ErrNotFound if no segment has the blob, or if it was
+// skipped.
 func (x *Index) Text(_ context.Context, id codesearch.OID) ([]byte, error) {
 	if err := id.Check(); err != nil {
 		return nil, err
@@ -37,7 +39,7 @@ func (x *Index) Text(_ context.Context, id codesearch.OID) ([]byte, error) {
 		return nil, err
 	}
 	defer x.release(v)
-	part, blob, ok := v.find(id)
+	part, blob, ok := v.findBlob(id)
 	if !ok {
 		return nil, fmt.Errorf("blob %s is not indexed: %w", id, fault.ErrNotFound)
 	}
@@ -49,8 +51,9 @@ func (x *Index) Text(_ context.Context, id codesearch.OID) ([]byte, error) {
 	return bytes.Clone(text), err
 }
 
-// named returns the generations that wanted accepts, by name and id.
-func (v *view) named(wanted func(id, name string) bool) []*generation {
+// repositories returns the generations of the repositories that wanted accepts, ordered by
+// name and id.
+func (v *view) repositories(wanted func(id, name string) bool) []*generation {
 	var listed []*generation
 	for _, g := range v.repos {
 		if g != nil && wanted(g.repoID, g.repo) {
@@ -61,14 +64,14 @@ func (v *view) named(wanted func(id, name string) bool) []*generation {
 	return listed
 }
 
-// Files lists the files of one view.
+// Files lists the files of one view; see codesearch.Lister. It returns nil if visit ended it.
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) error {
 	v, err := x.acquire()
 	if err != nil {
 		return err
 	}
 	defer x.release(v)
-	for _, g := range v.named(wanted) {
+	for _, g := range v.repositories(wanted) {
 		for i := range g.files() {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -81,7 +84,9 @@ func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, vi
 	return nil
 }
 
-// fileInfo describes file i of a generation.
+// fileInfo describes file i of g, and returns a function that reads the reports of its
+// functions from the mapped segment. If no segment has the blob, Skipped is
+// codesearch.SkipLost and there are no reports.
 func (v *view) fileInfo(g *generation, i int) (codesearch.FileInfo, func() []codesearch.FunctionReport) {
 	f := codesearch.FileInfo{RepoID: g.repoID, Repo: g.repo, Path: string(g.path(i)), OID: g.oid(i), Vendored: g.vendored(i)}
 	for n, ref := range g.refs {
@@ -92,7 +97,7 @@ func (v *view) fileInfo(g *generation, i int) (codesearch.FileInfo, func() []cod
 			f.Commit = ref.Commit
 		}
 	}
-	part, blob, ok := v.find(f.OID)
+	part, blob, ok := v.findBlob(f.OID)
 	if !ok {
 		f.Skipped = codesearch.SkipLost
 		return f, func() []codesearch.FunctionReport { return nil }

@@ -69,7 +69,8 @@ func encodeGeneration(m codesearch.Manifest) []byte {
 	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
 }
 
-// unixNano is t, or the least value for no time.
+// unixNano returns t in nanoseconds since 1970, or the least value if t is zero, because
+// 0 is a valid time.
 func unixNano(t time.Time) int64 {
 	if t.IsZero() {
 		return math.MinInt64
@@ -81,7 +82,10 @@ func appendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// encodeFiles returns a record for each path and content, with a bit for each of its refs.
+// encodeFiles returns the records of m's files, ordered by path, and their paths one after
+// the other. Files of several refs with the same path and content share a record; it has a
+// bit for each of these refs, in the order of m.Refs. A record has the end of its path; the
+// path begins where that of the record before it ends.
 func encodeFiles(m codesearch.Manifest) (records, paths []byte) {
 	bit := map[string]uint64{}
 	for i, r := range m.Refs {
@@ -114,7 +118,8 @@ func encodeFiles(m codesearch.Manifest) (records, paths []byte) {
 	return records, paths
 }
 
-// openGeneration maps and checks a file.
+// openGeneration maps the file at path and checks it. The error is fault.ErrCorrupt if the
+// file is damaged, or if its name is not that of the repository in it.
 func openGeneration(path string) (*generation, error) {
 	data, unmap, err := mapped.Open(path)
 	if err != nil {
@@ -135,7 +140,9 @@ func openGeneration(path string) (*generation, error) {
 
 func corrupt(what string) error { return fmt.Errorf("%s: %w", what, fault.ErrCorrupt) }
 
-// decodeGeneration reads a file; it accepts any bytes.
+// decodeGeneration reads the content of a generation's file: magic number, lengths of head
+// and records, head, records, paths, checksum. The result uses the memory of data. The error
+// is fault.ErrCorrupt if data is anything else; any bytes are safe to pass.
 func decodeGeneration(data []byte) (*generation, error) {
 	const fixed = len(generationMagic) + 8
 	if len(data) < fixed+4 || string(data[:len(generationMagic)]) != generationMagic {
@@ -156,6 +163,10 @@ func decodeGeneration(data []byte) (*generation, error) {
 	return g, g.checkFiles()
 }
 
+// decodeHead reads the repository and its refs from data. After the end of data, text
+// returns "" and sets bad, so one check at the end suffices.
+// decodeHead reads the repository and its refs from data. After the end of data, text
+// returns "" and sets bad, so one check at the end suffices.
 func (g *generation) decodeHead(data []byte) error {
 	r := bytes.NewReader(data)
 	bad := false
@@ -166,7 +177,7 @@ func (g *generation) decodeHead(data []byte) error {
 			return ""
 		}
 		b := make([]byte, n)
-		_, _ = r.Read(b)
+		_, _ = r.Read(b) // the reader has n bytes // the reader has n bytes
 		return string(b)
 	}
 	g.repoID, g.repo = text(), text()
@@ -191,11 +202,15 @@ func (g *generation) decodeHead(data []byte) error {
 	return nil
 }
 
+// checkFiles checks that the end of each path is within paths and not before that of the
+// record before it, and that each file has a ref and no ref that g does not have. Other
+// methods rely on that.
 func (g *generation) checkFiles() error {
 	last := 0
 	for i := range g.files() {
 		end := g.pathEnd(i)
-		if end < last || end > len(g.paths) || len(g.refs) < 64 && g.mask(i)>>len(g.refs) != 0 || g.mask(i) == 0 {
+		unknownRef := len(g.refs) < codesearch.MaxRefs && g.mask(i)>>len(g.refs) != 0
+		if end < last || end > len(g.paths) || unknownRef || g.mask(i) == 0 {
 			return corrupt("the record of a file is out of range")
 		}
 		last = end
@@ -203,6 +218,7 @@ func (g *generation) checkFiles() error {
 	return nil
 }
 
+// files returns the number of files.
 func (g *generation) files() int { return len(g.records) / fileRecord }
 
 func (g *generation) record(i int) []byte { return g.records[i*fileRecord:][:fileRecord] }
@@ -213,12 +229,12 @@ func (g *generation) pathEnd(i int) int {
 
 func (g *generation) flags(i int) byte { return g.record(i)[fileRecord-1] }
 
-// mask has a bit for each ref that has file i.
+// mask returns a bit for each ref of g that has file i: bit 0 is g.refs[0].
 func (g *generation) mask(i int) uint64 {
 	return binary.LittleEndian.Uint64(g.record(i)[hashBytes:])
 }
 
-// path is in the memory of the file.
+// path returns the path of file i. It is memory of the mapped file.
 func (g *generation) path(i int) []byte {
 	from := 0
 	if i > 0 {
@@ -246,7 +262,7 @@ func (g *generation) refsOf(i int, visit func(codesearch.Ref)) {
 	}
 }
 
-// newest is the date of the newest commit that has file i.
+// newest returns the date of the newest commit that has file i; zero if none has a date.
 func (g *generation) newest(i int) (t time.Time) {
 	g.refsOf(i, func(r codesearch.Ref) {
 		if r.Time.After(t) {
@@ -256,7 +272,8 @@ func (g *generation) newest(i int) (t time.Time) {
 	return t
 }
 
-// writeGeneration makes m the repository's file, durably.
+// writeGeneration writes m as the repository's file, durably, and opens it. It replaces the
+// old file by renaming, so that a crash leaves one of the two. It calls reached after each step.
 func writeGeneration(dir string, m codesearch.Manifest, reached func(string) error) (*generation, error) {
 	f, err := os.CreateTemp(dir, "writing-*")
 	if err != nil {

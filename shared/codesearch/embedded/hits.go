@@ -12,7 +12,8 @@ import (
 type hit struct {
 	line       uint32 // from 1
 	start, end uint32 // in the blob's text, without the line feed
-	// The places in the line, if they are not found by searching the line again.
+	// The parts of the line that match, of symbols and multiline patterns. Those of other
+	// patterns are found by searching the line again (results.ranges).
 	ranges []codesearch.Range
 }
 
@@ -27,8 +28,9 @@ type partSearch struct {
 	candidates numbers   // blobs that may match the whole query
 }
 
-// part returns the candidates in part n, which it finds once.
-func (s *search) part(n int) *partSearch {
+// candidatesIn returns the candidates of the query in part n of the view. It finds them at the
+// first call. At the first part it also makes the search's memory as large as the query needs.
+func (s *search) candidatesIn(n int) *partSearch {
 	if s.parts[n] != nil {
 		return s.parts[n]
 	}
@@ -36,7 +38,7 @@ func (s *search) part(n int) *partSearch {
 	for i, l := range s.plan.leaves {
 		switch {
 		case l.kind == kindSym:
-			p.blobs[i] = p.defining(l)
+			p.blobs[i] = p.blobsDefining(l)
 		case l.kind != kindContent:
 			p.blobs[i] = everything
 		case l.matcher.Multiline():
@@ -46,7 +48,7 @@ func (s *search) part(n int) *partSearch {
 			p.blobs[i] = p.blobsOf(p.chunks[i])
 		}
 	}
-	p.candidates = p.matching(&s.plan.root)
+	p.candidates = p.candidateBlobs(&s.plan.root)
 	for len(s.values) < len(s.plan.leaves) {
 		s.values, s.hits = append(s.values, 0), append(s.hits, nil)
 	}
@@ -54,29 +56,29 @@ func (s *search) part(n int) *partSearch {
 	return p
 }
 
-// matching returns the blobs for which n may hold.
-func (p *partSearch) matching(n *node) numbers {
+// candidateBlobs returns the blobs for which n may hold.
+func (p *partSearch) candidateBlobs(n *node) numbers {
 	switch n.op {
 	case opAnd:
 		found := everything
 		for i := range n.of {
-			found = found.and(p.matching(&n.of[i]))
+			found = found.and(p.candidateBlobs(&n.of[i]))
 		}
 		return found
 	case opOr:
 		found := numbers{}
 		for i := range n.of {
-			found = found.or(p.matching(&n.of[i]))
+			found = found.or(p.candidateBlobs(&n.of[i]))
 		}
 		return found
 	case opLeaf:
 		return p.blobs[n.leaf]
 	}
-	return everything // not: a candidate need not match
+	return everything // opNot: a blob that may match need not match, so none is excluded
 }
 
-// defining returns the blobs that define a symbol whose name matches.
-func (p *part) defining(l leaf) numbers {
+// blobsDefining returns the blobs that define a symbol whose name matches.
+func (p *part) blobsDefining(l leaf) numbers {
 	found := make([]bool, p.Blobs())
 	p.Defining(l.literal, l.matcher.MatchName, func(_ []byte, blobs []uint32) bool {
 		for _, b := range blobs {
@@ -93,7 +95,7 @@ func (p *part) defining(l leaf) numbers {
 	return numbers{list: list}
 }
 
-// each yields the numbers of a, of n if a is all.
+// each yields the numbers of a in ascending order; 0 to n-1 if a is all.
 func (a numbers) each(n int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		if a.all {
@@ -112,8 +114,9 @@ func (a numbers) each(n int) func(yield func(int) bool) {
 	}
 }
 
-// ofBlob evaluates a leaf for a blob, and collects its hits.
-func (s *search) ofBlob(n int, p *partSearch, blob int) (codesearch.Truth, error) {
+// evaluateForBlob returns whether leaf n, which is about blobs, holds for a blob, and collects
+// the leaf's hits. The text of a skipped blob is not known, so the value is Unknown.
+func (s *search) evaluateForBlob(n int, p *partSearch, blob int) (codesearch.Truth, error) {
 	l := &s.plan.leaves[n]
 	switch {
 	case l.kind == kindLang:
@@ -134,12 +137,13 @@ func (s *search) ofBlob(n int, p *partSearch, blob int) (codesearch.Truth, error
 	return codesearch.TruthOf(len(s.hits[n]) > 0), err
 }
 
-// lineHits searches the candidate chunks of a blob.
+// lineHits adds the lines of a blob that match leaf n to its hits. It reads those chunks of the
+// blob that are candidates.
 func (s *search) lineHits(n int, p *partSearch, blob int) error {
 	l := &s.plan.leaves[n]
 	first, end := p.ChunksOf(blob)
-	list := p.chunks[n].list
-	at := p.chunks[n].from(first)
+	list := p.chunks[n].list // unused if all chunks are candidates
+	at := p.chunks[n].indexOf(first)
 	for c := first; c < end; c++ {
 		if !p.chunks[n].all {
 			if at == len(list) || int(list[at]) >= end {
@@ -152,24 +156,25 @@ func (s *search) lineHits(n int, p *partSearch, blob int) error {
 		if err != nil {
 			return err
 		}
-		line, counted := chunk.FirstLine+1, 0
+		line, counted := chunk.FirstLine+1, 0 // line is that of the byte counted of the chunk
 		l.matcher.Lines(s.ctx, chunk.Text, &s.scratch, func(from, to int) bool {
 			line += bytes.Count(chunk.Text[counted:from], []byte("\n"))
 			counted = from
 			s.hits[n] = append(s.hits[n], hit{line: uint32(line), start: uint32(chunk.Start + from), end: uint32(chunk.Start + to)})
 			return true
 		})
-		if err := s.scanned(n, len(chunk.Text)); err != nil {
+		if err := s.countScanned(n, len(chunk.Text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// scanned counts text that was read, and checks the limits of time and memory.
-func (s *search) scanned(n, bytes int) error {
+// countScanned counts bytes of text that leaf n was compared with, and what the expressions
+// cost. It returns errStop if the search's time has ended or its hits take too much memory.
+func (s *search) countScanned(n, bytes int) error {
 	s.stats.BytesScanned += int64(bytes)
-	s.cost += int64(bytes) + costOfRegexp*s.scratch.Matched()
+	s.scannedCost += int64(bytes) + costOfRegexp*s.scratch.Matched()
 	if s.ctx.Err() != nil {
 		return s.stop(codesearch.StoppedTime)
 	}
@@ -188,11 +193,12 @@ func (s *search) spanHits(n int, p *partSearch, blob int) error {
 	s.plan.leaves[n].matcher.SpanLines(s.ctx, text, func(line, start, end int, r codesearch.Range) {
 		s.addSpan(n, line, start, end, r)
 	})
-	s.cost += costOfRegexp * int64(len(text))
-	return s.scanned(n, len(text))
+	s.scannedCost += costOfRegexp * int64(len(text))
+	return s.countScanned(n, len(text))
 }
 
-// addSpan adds a part of a match in one line.
+// addSpan adds the part r of a match in one line to the hits of leaf n. Parts in the same line
+// join one hit; lines come in ascending order.
 func (s *search) addSpan(n, line, start, end int, r codesearch.Range) {
 	if last := len(s.hits[n]) - 1; last >= 0 && s.hits[n][last].line == uint32(line) {
 		s.hits[n][last].ranges = append(s.hits[n][last].ranges, r)
@@ -201,7 +207,9 @@ func (s *search) addSpan(n, line, start, end int, r codesearch.Range) {
 	s.hits[n] = append(s.hits[n], hit{uint32(line), uint32(start), uint32(end), []codesearch.Range{r}})
 }
 
-// symbolHits adds the lines that define symbols whose names match.
+// symbolHits adds the lines that define symbols whose names match to the hits of leaf n, with
+// the range of the name. If the line does not have the name, the range is empty. The error is
+// fault.ErrCorrupt if the blob does not have a symbol's line.
 func (s *search) symbolHits(n int, p *partSearch, blob int) error {
 	text, err := p.Text(blob, &s.blobText)
 	if err != nil {

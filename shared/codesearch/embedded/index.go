@@ -35,14 +35,14 @@ type Index struct {
 	segments    string // folders
 	repos       string
 	mergeFolder string             // merged segments are written here, and moved to segments
-	merge       chan struct{}      // has an element if there may be something to merge
-	reached     func(string) error // tests stop at the points that it is called with
+	merge       chan struct{}      // wakes Run; has an element if there may be something to merge
+	reached     func(string) error // returns nil; tests replace it to fail at the named step
 	now         func() time.Time
 	searches    sync.Pool  // *searchMemory
 	merging     sync.Mutex // held by the one merge that runs
 	writing     sync.Mutex // held by one writer while it makes and installs a view
 	mu          sync.Mutex // guards current, and the users and views of its files
-	current     *view      // nil: closed
+	current     *view      // nil if the index is closed
 }
 
 // Open opens the index in the folder dir, or makes one. If a file is damaged or not of an
@@ -57,9 +57,9 @@ func Open(dir string, o Options) (*Index, error) {
 		}
 	}
 	segments, err := x.openSegments()
-	generations, err2 := x.openGenerations()
+	generations, generationsErr := x.openGenerations()
 	v := newView(segments, generations)
-	if err := errors.Join(err, err2); err != nil {
+	if err := errors.Join(err, generationsErr); err != nil {
 		v.mappings(func(m *mapping) { _ = m.close() })
 		return nil, fmt.Errorf("code index %s: %w", dir, err)
 	}
@@ -67,7 +67,8 @@ func Open(dir string, o Options) (*Index, error) {
 	return x, nil
 }
 
-// prepare makes a folder and removes what a crash left in it.
+// prepare makes a folder and removes the unfinished files that a crash left in it. For a
+// read-only index it only checks that the folder exists.
 func (x *Index) prepare(folder string) error {
 	if x.options.ReadOnly {
 		_, err := os.Stat(folder)
@@ -78,17 +79,19 @@ func (x *Index) prepare(folder string) error {
 	}
 	pattern := "writing-*"
 	if folder == x.mergeFolder {
-		pattern = "*" // none of these was installed
+		pattern = "*" // a segment leaves this folder when it is installed, so these are leftovers
 	}
-	left, err := filepath.Glob(filepath.Join(folder, pattern))
-	for _, path := range left {
+	leftover, err := filepath.Glob(filepath.Join(folder, pattern))
+	for _, path := range leftover {
 		err = cmp.Or(err, os.Remove(path))
 	}
 	return err
 }
 
-// openSegments opens all segments that were not merged, ordered by time: a blob that
-// several have is that of the first.
+// openSegments opens the segments that no other one replaces, ordered by time, because
+// findBlob takes a blob that several segments have from the first. If a crash left segments
+// that were merged, it removes them. With an error it returns the segments that it opened,
+// so that its caller closes them.
 func (x *Index) openSegments() ([]*openSegment, error) {
 	var failed []error
 	damaged := map[string]error{}
@@ -116,8 +119,8 @@ func (x *Index) openSegments() ([]*openSegment, error) {
 		return true
 	})
 	for path, err := range damaged {
-		if replaced[segment.Hash(path)] {
-			err = x.removeReplaced(path) // its texts are in the segment that replaces it
+		if replaced[segment.Hash(path)] { // its texts are in the merged segment, so the damage does not matter
+			err = x.removeReplaced(path)
 		}
 		failed = append(failed, err)
 	}
@@ -127,7 +130,9 @@ func (x *Index) openSegments() ([]*openSegment, error) {
 // remedy is what to do about a damaged file of an index.
 const remedy = "move the file away and start again; visits index what it had again"
 
-// removeReplaced removes a segment that a crash left after it was merged.
+// removeReplaced removes a segment that a crash left after it was merged. If the index is
+// read-only, the file stays; openSegments does not return it in any case. If the index is
+// read-only, the file stays; openSegments does not return it in any case.
 func (x *Index) removeReplaced(path string) error {
 	if x.options.ReadOnly {
 		return nil
@@ -135,6 +140,10 @@ func (x *Index) removeReplaced(path string) error {
 	return os.Remove(path)
 }
 
+// openGenerations opens the generations of all repositories. With an error it returns
+// those that it opened, so that its caller closes them.
+// openGenerations opens the generations of all repositories. With an error it returns
+// those that it opened, so that its caller closes them.
 func (x *Index) openGenerations() ([]*generation, error) {
 	var failed []error
 	var all []*generation
@@ -149,7 +158,9 @@ func (x *Index) openGenerations() ([]*generation, error) {
 	return all, errors.Join(failed...)
 }
 
-// list returns the paths of files, ordered by time of change and name.
+// list returns the paths of the folder's files with this extension, ordered by time of
+// change and name. It appends the errors of unreadable entries to failed, and goes on, so that
+// all problems are reported at once.
 func (x *Index) list(folder, extension string, failed *[]error) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -186,22 +197,24 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// install makes v the view of later searches.
+// install makes v the view of later searches, or closes the index if v is nil. The files of
+// the old view are closed when its last search ends.
 func (x *Index) install(v *view) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	old := x.current
 	if v != nil {
-		v.users = 1
+		v.users = 1 // the index itself // the index itself
 		v.mappings(func(m *mapping) { m.views++ })
 	}
 	x.current = v
 	if old != nil {
-		x.dismiss(old)
+		x.endUse(old)
 	}
 }
 
-// acquire returns the current view; release ends its use.
+// acquire returns the current view, whose files stay mapped until release is called with it.
+// The error is fault.ErrClosed if the index is closed.
 func (x *Index) acquire() (*view, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -215,11 +228,12 @@ func (x *Index) acquire() (*view, error) {
 func (x *Index) release(v *view) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.dismiss(v)
+	x.endUse(v)
 }
 
-// dismiss ends one use of v; its caller holds mu.
-func (x *Index) dismiss(v *view) {
+// endUse ends one use of v. After the last one it closes the files that no other view uses.
+// Its caller holds mu.
+func (x *Index) endUse(v *view) {
 	if v.users--; v.users > 0 {
 		return
 	}
@@ -230,7 +244,9 @@ func (x *Index) dismiss(v *view) {
 	})
 }
 
-// writable returns the current view for a writer, which holds writing.
+// writable returns the current view for a writer. The writer holds writing, so no other
+// one replaces the view, and it stays open without acquire. The error is fault.ErrForbidden if
+// the index is read-only, and fault.ErrClosed if it is closed.
 func (x *Index) writable() (*view, error) {
 	if x.options.ReadOnly {
 		return nil, fmt.Errorf("code index: opened for reading only: %w", fault.ErrForbidden)
@@ -243,7 +259,8 @@ func (x *Index) writable() (*view, error) {
 	return x.current, nil
 }
 
-// Missing returns those of ids that no segment has.
+// Missing returns those of ids that no segment has, each once. A skipped blob is in a
+// segment too, with its reason, so it is not missing.
 func (x *Index) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
 	v, err := x.acquire()
 	if err != nil {
@@ -260,7 +277,7 @@ func (x *Index) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.O
 			continue
 		}
 		asked[id] = true
-		if _, _, ok := v.find(id); !ok {
+		if _, _, ok := v.findBlob(id); !ok {
 			missing = append(missing, id)
 		}
 	}

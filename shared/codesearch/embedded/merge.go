@@ -21,14 +21,15 @@ import (
 const (
 	mergeAtLeast = 4
 	mergeAtMost  = 16
-	smallest     = 1 << 20 // bytes of text; segments below it count as of one size
+	smallest     = 1 << 20 // bytes of text; smaller segments count as equal in size
 )
 
-// mergeInterval is how often blobs are looked for that have been without a generation for
-// long enough.
+// mergeInterval is how often Run checks the segments without a write, because blobs that no
+// generation names become old enough to drop.
 const mergeInterval = time.Hour
 
-// mayMerge asks Run to check whether there is something to merge.
+// mayMerge asks Run to check whether there is something to merge. If Run was asked already,
+// it does nothing.
 func (x *Index) mayMerge() {
 	select {
 	case x.merge <- struct{}{}:
@@ -36,7 +37,8 @@ func (x *Index) mayMerge() {
 	}
 }
 
-// Run merges segments until ctx ends. A merge that fails is logged, and tried again later.
+// Run merges segments until ctx ends: at once, after each write, and each hour. A merge that
+// fails is logged and tried again at the next of these. It returns nil.
 func (x *Index) Run(ctx context.Context) error {
 	tick := time.NewTicker(mergeInterval)
 	defer tick.Stop()
@@ -56,8 +58,8 @@ func (x *Index) Run(ctx context.Context) error {
 	}
 }
 
-// Merge merges one group of segments, or returns false if there is none to merge. One call
-// at a time does something.
+// Merge merges one group of segments, and reports whether it did. It returns false if there
+// is no group to merge, if another call is merging, or if the index is read-only.
 func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 	if !x.merging.TryLock() {
 		return false, nil
@@ -68,45 +70,49 @@ func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 		return false, err
 	}
 	defer x.release(v)
-	group := x.choose(v)
+	group := x.chooseGroup(v)
 	if len(group) == 0 {
 		return false, nil
 	}
 	return x.mergeGroup(ctx, group)
 }
 
-// mergeGroup merges parts of the current view.
+// mergeGroup merges a group of parts into one segment, or into none if no blob is kept. It
+// reports whether the view changed or the group is to be chosen again.
 func (x *Index) mergeGroup(ctx context.Context, group []mergedPart) (bool, error) {
-	path, err := x.write(ctx, group)
+	path, err := x.writeMerged(ctx, group)
 	if err != nil {
 		return false, fmt.Errorf("merge of %d segments: %w", len(group), err)
 	}
-	return x.replace(group, path)
+	return x.installMerged(group, path)
 }
 
-// A merged part is one that is merged, and which of its blobs are kept.
+// A mergedPart is a part that merging may replace.
 type mergedPart struct {
 	*part
-	kept []bool
-	text int64 // bytes of the kept blobs
+	kept []bool // by blob: the merged segment has it
+	text int64  // bytes of the kept blobs
 }
 
-// inspect finds the blobs of p to keep: those with places, and those not old enough.
+// inspect returns p with the blobs to keep: all if the segment is younger than Options.Keep or
+// its age is not known, otherwise those that a generation names.
 func (x *Index) inspect(p *part) mergedPart {
 	m := mergedPart{part: p, kept: make([]bool, p.Blobs())}
 	info, err := os.Stat(p.path)
 	recent := err != nil || x.now().Sub(info.ModTime()) < x.options.Keep
 	for i := range m.kept {
-		if m.kept[i] = recent || len(p.of(i)) > 0; m.kept[i] {
+		if m.kept[i] = recent || len(p.placesOf(i)) > 0; m.kept[i] {
 			m.text += int64(p.TextBytes(i))
 		}
 	}
 	return m
 }
 
-// choose returns the parts to merge next: those of the smallest size that are enough, or
-// one that is half empty.
-func (x *Index) choose(v *view) []mergedPart {
+// chooseGroup returns the parts to merge next, or nil. A part that would lose half of its text
+// or all of its blobs is merged alone. Otherwise it groups parts by size, in steps of four
+// times, and returns the first mergeAtLeast to mergeAtMost of the smallest size that has as
+// many; all are compressed or none is.
+func (x *Index) chooseGroup(v *view) []mergedPart {
 	bySize := map[int][]mergedPart{}
 	for _, p := range v.parts {
 		m := x.inspect(p)
@@ -117,10 +123,10 @@ func (x *Index) choose(v *view) []mergedPart {
 		if m.text < total/2 || total == 0 && !slices.Contains(m.kept, true) {
 			return []mergedPart{m}
 		}
-		size := bits.Len64(uint64(m.text/smallest)) / 2
+		size := bits.Len64(uint64(m.text/smallest)) / 2 // two bits are four times
 		bySize[size] = append(bySize[size], m)
 	}
-	for size := range 64 {
+	for size := range 64 { // more than there are sizes
 		var group []mergedPart
 		text := int64(0)
 		for _, m := range bySize[size] {
@@ -135,8 +141,10 @@ func (x *Index) choose(v *view) []mergedPart {
 	return nil
 }
 
-// write writes the merged segment of group, or returns "" if no blob is kept.
-func (x *Index) write(ctx context.Context, group []mergedPart) (string, error) {
+// writeMerged writes the merged segment of group into mergeFolder, and returns its path, or ""
+// if no blob is kept. Of a blob that several parts have, it keeps the first copy and sets kept
+// of the others to false.
+func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, error) {
 	var all []*segment.Segment
 	var replaces []string
 	var newest time.Time
@@ -168,9 +176,10 @@ func (x *Index) write(ctx context.Context, group []mergedPart) (string, error) {
 	return path, cmp.Or(os.Chtimes(path, newest, newest), x.reached("merged segment written"))
 }
 
-// replace installs the segment at path in place of group, unless a generation names a blob
-// now that was not kept; then the group is merged again later.
-func (x *Index) replace(group []mergedPart, path string) (bool, error) {
+// installMerged installs the segment at path in place of group, and removes the files of group;
+// "" is no segment. If a generation names a blob by now that was not kept, it removes the merged
+// segment instead; it returns true then too, so that Run merges the group again with that blob.
+func (x *Index) installMerged(group []mergedPart, path string) (bool, error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	v, err := x.writable()
@@ -197,19 +206,20 @@ func (x *Index) replace(group []mergedPart, path string) (bool, error) {
 			return false, errors.Join(err, s.Close())
 		}
 	}
-	x.install(v.merged(group, s))
+	x.install(v.withMerged(group, s))
 	for _, m := range group {
 		err = cmp.Or(err, x.reached("merged segments installed"), os.Remove(m.path))
 	}
 	return true, cmp.Or(err, segment.SyncDir(x.segments))
 }
 
-// inUse reports whether v has a place for a blob of group that s does not have.
+// inUse reports whether v has a place for a blob of group that s does not have; s is nil if
+// nothing was kept.
 func inUse(v *view, group []mergedPart, s *openSegment) bool {
 	for _, m := range group {
 		p := v.partOf(m.openSegment)
 		for i := range p.Blobs() {
-			if len(p.of(i)) == 0 {
+			if len(p.placesOf(i)) == 0 {
 				continue
 			}
 			if s == nil {
@@ -223,28 +233,31 @@ func inUse(v *view, group []mergedPart, s *openSegment) bool {
 	return false
 }
 
+// partOf returns the part of v with segment s. The view has it, because only merging removes
+// segments, and one merge runs at a time.
 func (v *view) partOf(s *openSegment) *part {
 	return v.parts[slices.IndexFunc(v.parts, func(p *part) bool { return p.openSegment == s })]
 }
 
-// merged returns v with s, which may be nil, in place of group.
-func (v *view) merged(group []mergedPart, s *openSegment) *view {
+// withMerged returns v with s in place of group, or without group if s is nil. s takes the
+// place of the first part of group, so that earlier segments stay before later ones.
+func (v *view) withMerged(group []mergedPart, s *openSegment) *view {
 	w := v.clone()
-	var places []at
+	var places []blobPlace
 	first := len(w.parts)
 	for _, m := range group {
 		p := v.partOf(m.openSegment)
 		for i := range p.Blobs() {
-			for _, x := range p.of(i) {
+			for _, x := range p.placesOf(i) {
 				blob, _ := s.Find(p.OID(i)) // inUse found that it has it
-				places = append(places, at{uint32(blob), x})
+				places = append(places, blobPlace{uint32(blob), x})
 			}
 		}
 		first = min(first, slices.Index(v.parts, p))
 	}
 	if s != nil {
 		p := &part{openSegment: s, starts: make([]uint32, s.Blobs()+1)}
-		w.parts[first] = p.replaced(noSlot, places)
+		w.parts[first] = p.withPlaces(noSlot, places)
 	}
 	w.parts = slices.DeleteFunc(w.parts, func(p *part) bool {
 		return slices.ContainsFunc(group, func(m mergedPart) bool { return m.openSegment == p.openSegment })
@@ -252,7 +265,8 @@ func (v *view) merged(group []mergedPart, s *openSegment) *view {
 	return w
 }
 
-// Size returns the bytes of all segments, and those of them that are symbols and reports.
+// Size returns the bytes of all segments, and how many of them are symbols and reports. Of a
+// closed index both are 0.
 func (x *Index) Size() (bytes, symbols int64) {
 	v, err := x.acquire()
 	if err != nil {

@@ -24,17 +24,17 @@ const (
 	opNot
 )
 
-// A leaf is what a query asks of a file.
+// A leaf is one condition of a query.
 type leaf struct {
 	kind    kind
-	matcher *match.Matcher    // of content and symbols
-	literal string            // of a plain text that is compared with case
-	filter  func(string) bool // of repo, file, branch and lang
+	matcher *match.Matcher    // of kindContent and kindSym
+	literal string            // their text; empty if it is an expression or compared without case
+	filter  func(string) bool // of kindRepo, kindFile, kindBranch and kindLang
 }
 
 type kind int
 
-// The kinds of leaves, in the order in which they are evaluated.
+// The kinds of leaves, from the cheapest to the one that takes longest to evaluate.
 const (
 	kindVendor kind = iota
 	kindRepo
@@ -45,18 +45,19 @@ const (
 	kindContent
 )
 
-// ofBlob reports whether a leaf is about a blob, and not about a place of it.
-func (k kind) ofBlob() bool { return k == kindLang || k == kindSym || k == kindContent }
+// aboutBlob reports whether a leaf of kind k has one value for a blob. The others have a value
+// for each place of a blob, because they compare its repository, path or refs.
+func (k kind) aboutBlob() bool { return k == kindLang || k == kindSym || k == kindContent }
 
 // A plan is a compiled query.
 type plan struct {
-	root   node
-	leaves []leaf
-	words  []string
-	// filtersPlaces is whether a leaf is about places.
-	filtersPlaces bool
+	root          node
+	leaves        []leaf
+	words         []string
+	filtersPlaces bool // a leaf has a value for each place
 }
 
+// newPlan compiles q. The error is fault.ErrInvalid for an expression that does not compile.
 func newPlan(q codesearch.Query) (*plan, error) {
 	p := &plan{words: q.Words()}
 	var err error
@@ -64,6 +65,8 @@ func newPlan(q codesearch.Query) (*plan, error) {
 	return p, err
 }
 
+// compile returns the node of e, and adds its leaves to p. known has the leaves that p has
+// already; equal ones are evaluated once.
 func (p *plan) compile(e codesearch.Expr, fold bool, known map[codesearch.Expr]int) (node, error) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -80,7 +83,7 @@ func (p *plan) compile(e codesearch.Expr, fold bool, known map[codesearch.Expr]i
 	if err != nil {
 		return node{}, err
 	}
-	p.filtersPlaces = p.filtersPlaces || !l.kind.ofBlob()
+	p.filtersPlaces = p.filtersPlaces || !l.kind.aboutBlob()
 	known[e] = len(p.leaves)
 	p.leaves = append(p.leaves, l)
 	return node{leaf: known[e]}, nil
@@ -100,6 +103,7 @@ func (p *plan) compileAll(o op, of []codesearch.Expr, fold bool, known map[codes
 	return n, nil
 }
 
+// cost returns the kind of n's leaf that takes longest.
 func (p *plan) cost(n node) kind {
 	if n.op == opLeaf {
 		return p.leaves[n.leaf].kind
@@ -132,6 +136,8 @@ func newLeaf(e codesearch.Expr, fold bool) (l leaf, err error) {
 	return l, err
 }
 
+// literal returns the text of p, or "" if p is an expression or ignores case: then text that
+// is equal to the pattern need not occur.
 func literal(p codesearch.Pattern, fold bool) string {
 	if p.Regexp || fold {
 		return ""
@@ -139,7 +145,9 @@ func literal(p codesearch.Pattern, fold bool) string {
 	return p.Source
 }
 
-// evaluate combines the values of leaves, as codesearch.Evaluate does.
+// evaluate combines the values of leaves, as codesearch.Evaluate does: False < Unknown < True,
+// And is the least, Or the greatest, and Not mirrors. It asks for values until the result is
+// certain.
 func (n *node) evaluate(value func(leaf int) codesearch.Truth) codesearch.Truth {
 	switch n.op {
 	case opNot:
@@ -164,7 +172,8 @@ func (n *node) evaluate(value func(leaf int) codesearch.Truth) codesearch.Truth 
 	return value(n.leaf)
 }
 
-// shown appends the leaves whose matches are shown for a file, as codesearch.Shown does.
+// shown appends the leaves whose matches are shown for a file, each once: content and symbols
+// that hold and are not negated, as codesearch.Shown does.
 func (p *plan) shown(n *node, value func(leaf int) codesearch.Truth, leaves []int) []int {
 	switch n.op {
 	case opAnd, opOr:
@@ -181,13 +190,13 @@ func (p *plan) shown(n *node, value func(leaf int) codesearch.Truth, leaves []in
 	return leaves
 }
 
-// definitions returns the texts that are looked for as names of symbols first: the words of
-// the query that are not negated.
-func (p *plan) definitions(n *node, names []string) []string {
+// definitionNames appends the plain texts of the query that are not negated and compared
+// with case. Blobs that define symbols with these names are searched first.
+func (p *plan) definitionNames(n *node, names []string) []string {
 	switch n.op {
 	case opAnd, opOr:
 		for i := range n.of {
-			names = p.definitions(&n.of[i], names)
+			names = p.definitionNames(&n.of[i], names)
 		}
 	case opLeaf:
 		if l := p.leaves[n.leaf]; l.kind == kindContent && l.literal != "" {

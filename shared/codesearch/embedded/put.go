@@ -13,7 +13,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// PutBlobs writes the blobs that are missing into one segment.
+// PutBlobs writes those of blobs that no segment has into one new segment, and opens it for
+// searches. If several of blobs have one object id, it takes the first.
 func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []codesearch.Blob) error {
 	if err := x.putBlobs(ctx, blobs); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)
@@ -23,7 +24,7 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []codesearch
 
 func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
 	if x.options.ReadOnly {
-		_, err := x.writable()
+		_, err := x.writable() // the error for a read-only index
 		return err
 	}
 	ids := make([]codesearch.OID, len(blobs))
@@ -48,11 +49,13 @@ func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
 	if err = cmp.Or(err, x.reached("segment written")); err != nil {
 		return err
 	}
-	return x.add(path)
+	return x.openAdded(path)
 }
 
-// add opens a segment of the folder for searches, unless it is open.
-func (x *Index) add(path string) error {
+// openAdded opens the segment at path, which is in the folder already, for searches. It
+// returns nil if the segment is open, because two batches with the same blobs make the same
+// file.
+func (x *Index) openAdded(path string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	v, err := x.writable()
@@ -88,7 +91,7 @@ func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
 
 func (x *Index) putSegment(path string) error {
 	if x.options.ReadOnly {
-		_, err := x.writable()
+		_, err := x.writable() // the error for a read-only index
 		return err
 	}
 	s, err := segment.Open(path)
@@ -112,7 +115,7 @@ func (x *Index) putSegment(path string) error {
 	if err := cmp.Or(segment.SyncDir(x.segments), x.reached("segment moved")); err != nil {
 		return err
 	}
-	return x.add(target)
+	return x.openAdded(target)
 }
 
 func syncFile(path string) error {
@@ -123,7 +126,8 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Publish writes the generation and installs it.
+// Publish writes m as its repository's generation, durably, and then makes later searches
+// use it. It returns fault.ErrConflict if a blob of m is in no segment.
 func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -135,7 +139,7 @@ func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
 		return err
 	}
 	for _, id := range m.OIDs() {
-		if _, _, ok := v.find(id); !ok {
+		if _, _, ok := v.findBlob(id); !ok {
 			return fmt.Errorf("repository %q: blob %s is not indexed: %w", m.Repo, id, fault.ErrConflict)
 		}
 	}
@@ -148,7 +152,8 @@ func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
 	return nil
 }
 
-// DropRepo removes the file of a generation.
+// DropRepo removes the repository's generation, first from the folder, then from later
+// searches. It returns nil if there is none. Merging drops its blobs later.
 func (x *Index) DropRepo(_ context.Context, repoID string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -156,7 +161,7 @@ func (x *Index) DropRepo(_ context.Context, repoID string) error {
 	if err != nil {
 		return err
 	}
-	w, dropped := v.without(repoID)
+	w, dropped := v.withoutRepo(repoID)
 	if dropped == nil {
 		return nil
 	}

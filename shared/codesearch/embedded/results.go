@@ -7,14 +7,16 @@ import (
 	"leasehold/shared/codesearch"
 )
 
-// Which matches are ranked: those that are found until there are rankedLines, or enough of
-// them after rankedCost, so that the first ones come soon. All others follow as they are
-// found.
+// Limits of the window of matches that are ranked. It is full when it has rankedLines, or
+// codesearch.RankedMatches and rankedCost was spent, so that the first matches come soon. All
+// later matches are delivered as they are found.
 const (
 	rankedLines  = 1024
-	rankedCost   = 8 << 20 // bytes to look for a text in
-	costOfRegexp = 64      // of a byte that a regular expression reads, in the same unit
-	rankedPlaces = 16      // of one blob; the others follow too
+	rankedCost   = 8 << 20 // in bytes that are searched for a text
+	costOfRegexp = 64      // how many times as long a regular expression takes for a byte
+	rankedPlaces = 16      // of one blob; the others are delivered after the ranked ones
+	foundBytes   = 200     // about the memory of a found blob without hits and places
+	placeBytes   = 8       // the memory of a place
 )
 
 // A found blob has matches in these places.
@@ -22,21 +24,21 @@ type found struct {
 	*partSearch
 	blob   int
 	places []place
-	shown  []int // leaves
+	shown  []int // numbers of the leaves whose matches are shown
 	hits   []hit // by line; none if the places match by filters only
 }
 
 // results ranks and delivers what a search finds.
 type results struct {
-	search *search
-	visit  func(codesearch.Match) bool
-	cost   int64   // of the text that was read
-	kept   int64   // bytes of window
-	lines  int     // in window
-	window []found // not delivered yet
-	closed bool    // the best ones were delivered
+	search          *search
+	visit           func(codesearch.Match) bool
+	scannedCost     int64   // of the text that was searched, in the unit of rankedCost
+	kept            int64   // bytes of window
+	lines           int     // in window
+	window          []found // not delivered yet
+	windowDelivered bool    // the window was delivered: later matches follow at once
 
-	base   codesearch.Match // of the file that baseOf returned last
+	base   codesearch.Match // that fileMatch returned last, for baseIn and baseAt
 	baseIn *part
 	baseAt place
 
@@ -46,28 +48,31 @@ type results struct {
 	unpacked []byte // the memory of it, if it was compressed
 }
 
-// add adds the matches of a blob.
-func (r *results) add(p *partSearch, blob int, places []place, shown []int) error {
-	f := found{p, blob, places, shown, r.search.join(shown)}
+// addBlob adds the matches of a blob to the window, or delivers them if the window was
+// delivered. shown are the leaves whose matches are shown; if they have none in the blob, the
+// blob is left out. The error is errStop if a limit is reached.
+func (r *results) addBlob(p *partSearch, blob int, places []place, shown []int) error {
+	f := found{p, blob, places, shown, r.search.joinHits(shown)}
 	if len(shown) > 0 && len(f.hits) == 0 {
 		return nil
 	}
-	if r.closed {
+	if r.windowDelivered {
 		return r.deliver(&f, nil)
 	}
 	r.window = append(r.window, f)
 	r.lines += max(1, len(f.hits))
-	if r.kept += 200 + int64(len(f.hits))*hitBytes + int64(len(places))*8; r.kept > r.search.options.MaxBytes {
+	if r.kept += foundBytes + int64(len(f.hits))*hitBytes + int64(len(places))*placeBytes; r.kept > r.search.options.MaxBytes {
 		return r.search.stop(codesearch.StoppedMemory)
 	}
-	if r.lines >= rankedLines || r.lines >= codesearch.RankedMatches && r.cost >= rankedCost {
-		return r.finish()
+	if r.lines >= rankedLines || r.lines >= codesearch.RankedMatches && r.scannedCost >= rankedCost {
+		return r.deliverWindow()
 	}
 	return nil
 }
 
-// join returns the lines that one of the leaves has hits in.
-func (s *search) join(leaves []int) []hit {
+// joinHits returns the hits of the leaves for the current blob, ordered by line, with one hit
+// for each line. The slice is a copy, because the next blob reuses the hits of the leaves.
+func (s *search) joinHits(leaves []int) []hit {
 	var all []hit
 	for _, n := range leaves {
 		all = append(all, s.hits[n]...)
@@ -87,34 +92,37 @@ func (s *search) join(leaves []int) []hit {
 	return joined
 }
 
-// A ranked match is a line, or all, of a found blob in one place.
+// A ranked match is one line of a found blob in one place, or the file there if it has no
+// lines (line is 0).
 type ranked struct {
 	score       float64
-	found       int
-	place, line int
+	found       int // index in results.window
+	place, line int // indices in found.places and found.hits
 }
 
-// finish delivers the window: the best matches, then the others.
-func (r *results) finish() error {
-	if r.closed {
+// deliverWindow delivers the matches of the window: the best ones by score, then the others in
+// the order in which they were found. A second call does nothing. The error is errStop if the
+// search ends.
+func (r *results) deliverWindow() error {
+	if r.windowDelivered {
 		return nil
 	}
-	r.closed = true
-	best, err := r.best()
+	r.windowDelivered = true
+	best, err := r.bestMatches()
 	if err != nil {
 		return err
 	}
 	done := map[ranked]bool{}
 	files := map[[2]int]bool{}
 	for _, b := range best {
-		if file := [2]int{b.found, b.place}; !files[file] && r.within() {
+		if file := [2]int{b.found, b.place}; !files[file] && r.withinLimit() {
 			r.search.stats.Files++
 			files[file] = true
 		}
-		if err := r.one(&r.window[b.found], b.place, b.line); err != nil {
+		if err := r.deliverOne(&r.window[b.found], b.place, b.line); err != nil {
 			return err
 		}
-		b.score = 0
+		b.score = 0 // done is asked without a score
 		done[b] = true
 	}
 	for n := range r.window {
@@ -129,8 +137,10 @@ func (r *results) finish() error {
 	return nil
 }
 
-// best returns the matches of the window with the highest scores; of equal ones the first.
-func (r *results) best() ([]ranked, error) {
+// bestMatches returns the RankedMatches of the window with the highest scores, the highest
+// first; of equal scores the one found first. Of a blob with more than rankedPlaces places it
+// ranks the first rankedPlaces.
+func (r *results) bestMatches() ([]ranked, error) {
 	var best []ranked
 	for n := range r.window {
 		f := &r.window[n]
@@ -147,7 +157,7 @@ func (r *results) best() ([]ranked, error) {
 			for _, m := range places {
 				m.score, m.line = m.score+score, line
 				if len(best) == codesearch.RankedMatches && m.score <= best[len(best)-1].score {
-					break
+					break // the places that follow have lower scores
 				}
 				best = insert(best, m)
 			}
@@ -156,7 +166,8 @@ func (r *results) best() ([]ranked, error) {
 	return best, nil
 }
 
-// insert inserts m behind those that are as good, and drops the last one if they are too many.
+// insert inserts m into best, which is ordered by descending score, behind equal scores. If
+// that makes more than RankedMatches, it drops the last one.
 func insert(best []ranked, m ranked) []ranked {
 	at, _ := slices.BinarySearchFunc(best, m.score, func(b ranked, score float64) int {
 		if b.score >= score {
@@ -168,13 +179,15 @@ func insert(best []ranked, m ranked) []ranked {
 	return best[:min(len(best), codesearch.RankedMatches)]
 }
 
+// fileScore returns the part of a score that the file of f at a place adds.
 func (r *results) fileScore(f *found, at place) float64 {
 	g := r.search.view.repos[at.repo]
 	i := int(at.file)
 	return codesearch.FileScore(string(g.path(i)), r.search.plan.words, f.Generated(f.blob), g.vendored(i), g.newest(i))
 }
 
-// lineScores returns the score of each line of f; of a file without lines, one 0.
+// lineScores returns the score of each of f.hits. If f has none, because it matches by its
+// filters only, it returns one 0.
 func (r *results) lineScores(f *found) ([]float64, error) {
 	if len(f.hits) == 0 {
 		return []float64{0}, nil
@@ -192,7 +205,8 @@ func (r *results) lineScores(f *found) ([]float64, error) {
 	return scores, nil
 }
 
-// symbols returns the symbols that the lines of f define.
+// symbols returns the symbols that the hit lines of f define, by line; nil if there are none.
+// It goes through symbols and hits once, because both are ordered by line.
 func (f *found) symbols() map[uint32][]codesearch.Symbol {
 	var all map[uint32][]codesearch.Symbol
 	at := 0
@@ -214,7 +228,8 @@ func (f *found) symbols() map[uint32][]codesearch.Symbol {
 	return all
 }
 
-// ranges returns where the query is in a line.
+// ranges returns the parts of a line that match the shown leaves, in order, overlapping ones
+// joined. Those of symbols and multiline patterns are in h; the others are searched for here.
 func (r *results) ranges(f *found, h hit, line []byte) []codesearch.Range {
 	all := slices.Clone(h.ranges)
 	for _, n := range f.shown {
@@ -225,7 +240,8 @@ func (r *results) ranges(f *found, h hit, line []byte) []codesearch.Range {
 	return codesearch.JoinRanges(all)
 }
 
-// textOf returns the text of f's blob, until the next call.
+// textOf returns the text of f's blob, which is valid until the next call. It keeps the last
+// one, because the lines of a blob are asked for one after the other.
 func (r *results) textOf(f *found) ([]byte, error) {
 	if r.textOfIt == f.part && r.textBlob == f.blob {
 		return r.text, nil

@@ -18,19 +18,19 @@ type search struct {
 	view    *view
 	options codesearch.Options
 	stats   codesearch.Stats
-	parts   []*partSearch // nil until it is needed
-	repo    [][]codesearch.Truth
+	parts   []*partSearch        // by part of the view; nil until candidatesIn is called for it
+	repo    [][]codesearch.Truth // by leaf and slot; nil for leaves that are not of kindRepo
 	*searchMemory
 	results
 }
 
-// searchMemory is what searches use one after the other.
+// searchMemory has buffers that one search after the other uses.
 type searchMemory struct {
 	scratch  match.Scratch
-	chunk    []byte // of a compressed segment
-	blobText []byte // the same
-	values   []codesearch.Truth
-	hits     [][]hit // by leaf, of the current blob
+	chunk    []byte             // decompressed text of a chunk
+	blobText []byte             // decompressed text of a blob
+	values   []codesearch.Truth // by leaf, of the current blob
+	hits     [][]hit            // by leaf, of the current blob
 }
 
 // errStop ends a search early; stats.Stopped tells why.
@@ -65,9 +65,9 @@ func (x *Index) Search(ctx context.Context, q codesearch.Query, o codesearch.Opt
 	s.selectRepos()
 	err = s.run()
 	if err == nil || errors.Is(err, errStop) {
-		err = s.finish()
+		err = s.deliverWindow() // what was found before a limit is delivered
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // the caller's; the end of limited is no error
 		return s.stats, context.Cause(ctx)
 	}
 	if errors.Is(err, errStop) {
@@ -77,20 +77,21 @@ func (x *Index) Search(ctx context.Context, q codesearch.Query, o codesearch.Opt
 	return s.stats, err
 }
 
-// run finds all blobs that match: those that define a symbol which is named as a word of the
-// query first, then all in the order of the segments.
+// run searches all blobs: first those that define a symbol with the name of a word of the query,
+// because they rank high, then the others in the order of the segments. The error is errStop if
+// a limit is reached.
 func (s *search) run() error {
-	first, err := s.definitions()
+	first, err := s.searchDefinitions()
 	if err != nil {
 		return err
 	}
 	for n, p := range s.view.parts {
-		ps := s.part(n)
+		ps := s.candidatesIn(n)
 		for blob := range ps.candidates.each(p.Blobs()) {
 			if first[blobKey{n, blob}] {
 				continue
 			}
-			if err := s.blob(ps, blob); err != nil {
+			if err := s.searchBlob(ps, blob); err != nil {
 				return err
 			}
 		}
@@ -103,15 +104,15 @@ func (s *search) run() error {
 
 type blobKey struct{ part, blob int }
 
-// maxDefinitions is how many blobs are searched before the others because of the names of
-// their symbols.
+// maxDefinitions is how many blobs searchDefinitions searches at most.
 const maxDefinitions = 256
 
-// definitions searches the blobs that define a symbol with the name of a word, and returns them.
-func (s *search) definitions() (map[blobKey]bool, error) {
+// searchDefinitions searches the blobs that define a symbol with the name of a word of the
+// query, and returns them, so that run does not search them again.
+func (s *search) searchDefinitions() (map[blobKey]bool, error) {
 	done := map[blobKey]bool{}
-	for _, name := range s.plan.definitions(&s.plan.root, nil) {
-		if strings.Contains(name, "\n") {
+	for _, name := range s.plan.definitionNames(&s.plan.root, nil) {
+		if strings.Contains(name, "\n") { // a symbol has no such name
 			continue
 		}
 		for n, p := range s.view.parts {
@@ -123,9 +124,9 @@ func (s *search) definitions() (map[blobKey]bool, error) {
 					continue
 				}
 				done[k] = true
-				ps := s.part(n)
+				ps := s.candidatesIn(n)
 				if ps.candidates.has(k.blob, k.blob+1) {
-					if err := s.blob(ps, k.blob); err != nil {
+					if err := s.searchBlob(ps, k.blob); err != nil {
 						return nil, err
 					}
 				}
@@ -135,7 +136,8 @@ func (s *search) definitions() (map[blobKey]bool, error) {
 	return done, nil
 }
 
-// selectRepos evaluates the filters on repositories, and counts those that are searched.
+// selectRepos evaluates the filters on repositories, once for each repository. In Stats it
+// counts the repositories that may match, and their lost files.
 func (s *search) selectRepos() {
 	s.repo = make([][]codesearch.Truth, len(s.plan.leaves))
 	for n, l := range s.plan.leaves {
@@ -168,19 +170,20 @@ func (s *search) selectRepos() {
 	}
 }
 
-// countSkipped counts the files that the query's filters do not exclude and that are not
-// indexed.
+// countSkipped counts in Stats the files of p that are not indexed and that the query's
+// filters do not exclude. Their text is not known, so conditions on it are Unknown. The error
+// is errStop if the search's time has ended.
 func (s *search) countSkipped(p *part) error {
 	for _, blob := range p.skipped {
 		if s.ctx.Err() != nil {
 			return s.stop(codesearch.StoppedTime)
 		}
-		for _, at := range p.of(int(blob)) {
+		for _, at := range p.placesOf(int(blob)) {
 			truth := s.plan.root.evaluate(func(n int) codesearch.Truth {
 				if k := s.plan.leaves[n].kind; k == kindContent || k == kindSym {
 					return codesearch.Unknown
 				}
-				return s.ofPlace(n, p, int(blob), at)
+				return s.evaluateForPlace(n, p, int(blob), at)
 			})
 			if truth != codesearch.False {
 				s.stats.Skipped[p.Skipped(int(blob))]++
@@ -190,14 +193,15 @@ func (s *search) countSkipped(p *part) error {
 	return nil
 }
 
-// stop ends the search for a reason, unless there is one.
+// stop returns errStop, and records the reason unless an earlier one is recorded.
 func (s *search) stop(reason string) error {
 	s.stats.Stopped = cmp.Or(s.stats.Stopped, reason)
 	return errStop
 }
 
-// ofPlace evaluates a leaf that needs no text for one place of a blob.
-func (s *search) ofPlace(n int, p *part, blob int, at place) codesearch.Truth {
+// evaluateForPlace returns whether leaf n holds for one place of a blob of p. It is Unknown
+// for conditions on text and symbols, which this does not read.
+func (s *search) evaluateForPlace(n int, p *part, blob int, at place) codesearch.Truth {
 	g := s.view.repos[at.repo]
 	switch l := s.plan.leaves[n]; l.kind {
 	case kindRepo:
@@ -216,20 +220,23 @@ func (s *search) ofPlace(n int, p *part, blob int, at place) codesearch.Truth {
 	return codesearch.Unknown
 }
 
-// blob searches one blob, and adds what it finds to the results.
-func (s *search) blob(p *partSearch, blob int) error {
-	places := p.of(blob)
-	if len(places) == 0 {
+// searchBlob searches one blob, and adds its matches to the results. It evaluates first the
+// filters on places, which need no text, then the conditions on the blob, once for all places.
+// If these do not decide, it evaluates the query for each place. The error is errStop if a
+// limit is reached.
+func (s *search) searchBlob(p *partSearch, blob int) error {
+	places := p.placesOf(blob)
+	if len(places) == 0 { // no generation names it
 		return nil
 	}
 	for n := range s.values {
 		s.values[n], s.hits[n] = notEvaluated, s.hits[n][:0]
 	}
 	var failed error
-	ofBlob := func(n int) codesearch.Truth {
-		if s.plan.leaves[n].kind.ofBlob() && failed == nil {
+	blobValue := func(n int) codesearch.Truth {
+		if s.plan.leaves[n].kind.aboutBlob() && failed == nil {
 			if s.values[n] == notEvaluated {
-				s.values[n], failed = s.ofBlob(n, p, blob)
+				s.values[n], failed = s.evaluateForBlob(n, p, blob)
 			}
 			return s.values[n]
 		}
@@ -237,15 +244,15 @@ func (s *search) blob(p *partSearch, blob int) error {
 	}
 	truth := s.excludedByPlaces(p, blob, places)
 	if truth != codesearch.False {
-		truth = s.plan.root.evaluate(ofBlob)
+		truth = s.plan.root.evaluate(blobValue)
 	}
 	var err error
 	switch {
 	case failed != nil || truth == codesearch.False:
 	case truth == codesearch.True:
-		err = s.add(p, blob, places, s.plan.shown(&s.plan.root, ofBlob, nil))
+		err = s.addBlob(p, blob, places, s.plan.shown(&s.plan.root, blobValue, nil))
 	default:
-		err = s.eachPlace(p, blob, places, ofBlob)
+		err = s.searchEachPlace(p, blob, places, blobValue)
 	}
 	return cmp.Or(failed, err)
 }
@@ -253,13 +260,14 @@ func (s *search) blob(p *partSearch, blob int) error {
 // notEvaluated is the value of a leaf before it is evaluated for a blob.
 const notEvaluated codesearch.Truth = -1
 
-// excludedByPlaces returns False if no place of a blob can match, whatever its text.
+// excludedByPlaces returns False if the filters exclude all places of a blob, so that its text
+// need not be read. Any other value means that it may match.
 func (s *search) excludedByPlaces(p *partSearch, blob int, places []place) codesearch.Truth {
 	if !s.plan.filtersPlaces {
 		return codesearch.Unknown
 	}
 	for _, at := range places {
-		truth := s.plan.root.evaluate(func(n int) codesearch.Truth { return s.ofPlace(n, p.part, blob, at) })
+		truth := s.plan.root.evaluate(func(n int) codesearch.Truth { return s.evaluateForPlace(n, p.part, blob, at) })
 		if truth != codesearch.False {
 			return truth
 		}
@@ -267,17 +275,17 @@ func (s *search) excludedByPlaces(p *partSearch, blob int, places []place) codes
 	return codesearch.False
 }
 
-// eachPlace evaluates the query for each place of a blob, and adds the places that match,
-// together if the same leaves are shown for them.
-func (s *search) eachPlace(p *partSearch, blob int, places []place, ofBlob func(int) codesearch.Truth) error {
+// searchEachPlace evaluates the query for each place of a blob, and adds the places that match.
+// Successive places for which the same leaves are shown are added together.
+func (s *search) searchEachPlace(p *partSearch, blob int, places []place, blobValue func(int) codesearch.Truth) error {
 	var group []place
 	var shown []int
 	for _, at := range places {
 		value := func(n int) codesearch.Truth {
-			if s.plan.leaves[n].kind.ofBlob() {
-				return ofBlob(n)
+			if s.plan.leaves[n].kind.aboutBlob() {
+				return blobValue(n)
 			}
-			return s.ofPlace(n, p.part, blob, at)
+			return s.evaluateForPlace(n, p.part, blob, at)
 		}
 		if s.plan.root.evaluate(value) != codesearch.True {
 			continue
@@ -285,7 +293,7 @@ func (s *search) eachPlace(p *partSearch, blob int, places []place, ofBlob func(
 		leaves := s.plan.shown(&s.plan.root, value, nil)
 		slices.Sort(leaves)
 		if len(group) > 0 && !slices.Equal(leaves, shown) {
-			if err := s.add(p, blob, group, shown); err != nil {
+			if err := s.addBlob(p, blob, group, shown); err != nil {
 				return err
 			}
 			group = nil
@@ -295,5 +303,5 @@ func (s *search) eachPlace(p *partSearch, blob int, places []place, ofBlob func(
 	if len(group) == 0 {
 		return nil
 	}
-	return s.add(p, blob, group, shown)
+	return s.addBlob(p, blob, group, shown)
 }

@@ -9,10 +9,10 @@ import (
 	"leasehold/shared/codesearch/segment"
 )
 
-// A mapping is a file that views use; the last one closes it.
+// A mapping is a mapped file that views use.
 type mapping struct {
-	views int // guarded by Index.mu
-	close func() error
+	views int          // that use it; guarded by Index.mu
+	close func() error // called when the last view ends
 }
 
 // openSegment is a segment that views use.
@@ -23,6 +23,8 @@ type openSegment struct {
 	skipped []uint32 // blobs that are not indexed
 }
 
+// newOpenSegment returns s, which is at path, for use by views, with the list of its skipped
+// blobs.
 func newOpenSegment(s *segment.Segment, path string) *openSegment {
 	o := &openSegment{mapping: mapping{close: s.Close}, Segment: s, path: path}
 	for i := range s.Blobs() {
@@ -39,12 +41,12 @@ type place struct{ repo, file uint32 }
 // A part is one segment in a view, with the places of each blob.
 type part struct {
 	*openSegment
-	starts []uint32 // of the blobs in places, and the end
+	starts []uint32 // places[starts[i]:starts[i+1]] are those of blob i
 	places []place
 }
 
-// of returns the places of blob i.
-func (p *part) of(i int) []place { return p.places[p.starts[i]:p.starts[i+1]] }
+// placesOf returns the places of blob i; none if no generation has it here.
+func (p *part) placesOf(i int) []place { return p.places[p.starts[i]:p.starts[i+1]] }
 
 // A view is what a search sees. It does not change.
 type view struct {
@@ -69,8 +71,9 @@ func (v *view) mappings(visit func(*mapping)) {
 	}
 }
 
-// find returns where a blob is.
-func (v *view) find(id codesearch.OID) (part, blob int, ok bool) {
+// findBlob returns the index in v.parts of the first segment that has a blob, and the
+// blob's number in it. ok is false if no segment has it.
+func (v *view) findBlob(id codesearch.OID) (part, blob int, ok bool) {
 	for n, p := range v.parts {
 		if i, ok := p.Find(id); ok {
 			return n, i, true
@@ -84,13 +87,15 @@ func (v *view) clone() *view {
 	return &view{parts: slices.Clone(v.parts), repos: slices.Clone(v.repos), slots: maps.Clone(v.slots), lost: maps.Clone(v.lost)}
 }
 
-// withSegment returns v with one more segment. Files whose blobs were lost may be in it.
+// withSegment returns v with one more segment. Repositories that have lost blobs get their
+// places again, because s may have these blobs. Others keep theirs: their blobs are in earlier
+// segments.
 func (v *view) withSegment(s *openSegment) *view {
 	w := v.clone()
 	w.parts = append(w.parts, &part{openSegment: s, starts: make([]uint32, s.Blobs()+1)})
 	for id := range v.lost {
 		slot := w.slots[id]
-		w.place(slot, w.repos[slot])
+		w.setPlaces(slot, w.repos[slot])
 	}
 	return w
 }
@@ -100,7 +105,7 @@ func (v *view) withGeneration(g *generation) *view {
 	w := v.clone()
 	slot, ok := w.slots[g.repoID]
 	if !ok {
-		free := slices.Index(w.repos, nil)
+		free := slices.Index(w.repos, nil) // the slot of a dropped repository
 		if free < 0 {
 			free, w.repos = len(w.repos), append(w.repos, nil)
 		}
@@ -108,12 +113,13 @@ func (v *view) withGeneration(g *generation) *view {
 		w.slots[g.repoID] = slot
 	}
 	w.repos[slot] = g
-	w.place(slot, g)
+	w.setPlaces(slot, g)
 	return w
 }
 
-// without returns v without a repository, and its generation or nil.
-func (v *view) without(repoID string) (*view, *generation) {
+// withoutRepo returns v without a repository, and the repository's generation. If v does not
+// have the repository, it returns v itself and nil.
+func (v *view) withoutRepo(repoID string) (*view, *generation) {
 	slot, ok := v.slots[repoID]
 	if !ok {
 		return v, nil
@@ -122,43 +128,46 @@ func (v *view) without(repoID string) (*view, *generation) {
 	delete(w.slots, repoID)
 	delete(w.lost, repoID)
 	w.repos[slot] = nil
-	w.place(slot, nil)
+	w.setPlaces(slot, nil)
 	return w, v.repos[slot]
 }
 
-// at is a place and the blob that is there.
-type at struct {
+// blobPlace is a place and the blob that is there.
+type blobPlace struct {
 	blob uint32
 	place
 }
 
-// place replaces the places of the repository in slot by those of g, which may be nil.
-func (v *view) place(slot uint32, g *generation) {
-	added := make([][]at, len(v.parts))
+// setPlaces replaces the places of the repository in slot by those of g, or removes them if
+// g is nil. Files whose blobs no segment has count in v.lost. Callers pass a view that is not
+// installed yet, so no search sees the change. It makes new parts, because views share them.
+func (v *view) setPlaces(slot uint32, g *generation) {
+	added := make([][]blobPlace, len(v.parts)) // by part
 	if g != nil {
 		delete(v.lost, g.repoID)
 		for i := range g.files() {
-			n, blob, ok := v.find(g.oid(i))
+			n, blob, ok := v.findBlob(g.oid(i))
 			if !ok {
 				v.lost[g.repoID]++
 				continue
 			}
-			added[n] = append(added[n], at{uint32(blob), place{slot, uint32(i)}})
+			added[n] = append(added[n], blobPlace{uint32(blob), place{slot, uint32(i)}})
 		}
 	}
 	for n, p := range v.parts {
 		if len(added[n]) > 0 || slices.ContainsFunc(p.places, func(x place) bool { return x.repo == slot }) {
-			v.parts[n] = p.replaced(slot, added[n])
+			v.parts[n] = p.withPlaces(slot, added[n])
 		}
 	}
 }
 
-// replaced returns p with other places for the repository in slot.
-func (p *part) replaced(slot uint32, added []at) *part {
-	slices.SortFunc(added, func(a, b at) int { return cmp.Or(cmp.Compare(a.blob, b.blob), cmp.Compare(a.file, b.file)) })
+// withPlaces returns a part of the same segment, with added in place of the places of the
+// repository in slot. It sorts added.
+func (p *part) withPlaces(slot uint32, added []blobPlace) *part {
+	slices.SortFunc(added, func(a, b blobPlace) int { return cmp.Or(cmp.Compare(a.blob, b.blob), cmp.Compare(a.file, b.file)) })
 	w := &part{openSegment: p.openSegment, starts: make([]uint32, 1, len(p.starts)), places: make([]place, 0, len(p.places)+len(added))}
 	for blob := range p.Blobs() {
-		for _, x := range p.of(blob) {
+		for _, x := range p.placesOf(blob) {
 			if x.repo != slot {
 				w.places = append(w.places, x)
 			}
@@ -171,19 +180,19 @@ func (p *part) replaced(slot uint32, added []at) *part {
 	return w
 }
 
-// newView returns the view of segments and generations. It is withGeneration for all at
-// once, because a folder may have many.
+// newView returns the view of segments and generations. The result is that of withSegment and
+// withGeneration for each, but it builds each part once, because a folder may have many.
 func newView(segments []*openSegment, generations []*generation) *view {
 	v := emptyView()
 	for _, s := range segments {
 		v.parts = append(v.parts, &part{openSegment: s})
 	}
-	added := make([][]at, len(v.parts))
+	added := make([][]blobPlace, len(v.parts))
 	for slot, g := range generations {
 		v.repos, v.slots[g.repoID] = append(v.repos, g), uint32(slot)
 		for i := range g.files() {
-			if n, blob, ok := v.find(g.oid(i)); ok {
-				added[n] = append(added[n], at{uint32(blob), place{uint32(slot), uint32(i)}})
+			if n, blob, ok := v.findBlob(g.oid(i)); ok {
+				added[n] = append(added[n], blobPlace{uint32(blob), place{uint32(slot), uint32(i)}})
 			} else {
 				v.lost[g.repoID]++
 			}
@@ -191,10 +200,10 @@ func newView(segments []*openSegment, generations []*generation) *view {
 	}
 	for n, p := range v.parts {
 		p.starts = make([]uint32, p.Blobs()+1)
-		v.parts[n] = p.replaced(noSlot, added[n])
+		v.parts[n] = p.withPlaces(noSlot, added[n])
 	}
 	return v
 }
 
-// noSlot is a slot that no repository has.
+// noSlot is a slot that no repository has; withPlaces removes nothing for it.
 const noSlot = ^uint32(0)
