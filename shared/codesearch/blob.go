@@ -60,8 +60,8 @@ const (
 	SkipLost     = "lost with a damaged segment; the next visit of the repository indexes it again"
 )
 
-// SkipReason returns why a blob with this content is not indexed, or "" if it is. It does
-// not count trigrams, as an index does.
+// SkipReason returns why a blob with this content is not indexed, or "" if it may be. It does
+// not return SkipTrigrams: counting trigrams takes longer, so only an index does it.
 func SkipReason(content []byte) string {
 	switch {
 	case len(content) > MaxBlobBytes:

@@ -11,7 +11,8 @@ import (
 // Truth is whether a part of a query holds for a file, as far as it is known.
 type Truth int8
 
-// The values of Truth. And is the least of several, Or the greatest.
+// The values of Truth, ordered: And is the least of several, Or the greatest, and Not of x is
+// True - x, which leaves Unknown as it is.
 const (
 	False Truth = iota
 	Unknown
@@ -26,8 +27,9 @@ func TruthOf(holds bool) Truth {
 	return False
 }
 
-// Evaluate combines the values of leaf, which it calls for the nodes that are neither And,
-// Or nor Not, from left to right until the result is certain.
+// Evaluate returns whether e holds. It calls leaf for the nodes that are neither And, Or nor
+// Not, from left to right until the result is certain. The result is Unknown if it depends on a
+// leaf that is.
 func Evaluate(e Expr, leaf func(Expr) Truth) Truth {
 	switch e := e.(type) {
 	case And:
@@ -52,8 +54,9 @@ func Evaluate(e Expr, leaf func(Expr) Truth) Truth {
 	return leaf(e)
 }
 
-// Shown calls visit for each Content and Sym whose matches are shown for a file for which
-// leaf holds: those that hold and are not negated.
+// Shown calls visit for each Content and Sym of e whose matches are shown for a file: those that
+// are True and not negated. leaf returns the values for the file; e is True for it. Of an Or,
+// it visits only the parts that are True.
 func Shown(e Expr, leaf func(Expr) Truth, visit func(Expr)) {
 	switch e := e.(type) {
 	case And:
@@ -73,7 +76,9 @@ func Shown(e Expr, leaf func(Expr) Truth, visit func(Expr)) {
 	}
 }
 
-// Compile returns a function that reports whether a name matches f.
+// Compile returns a function that reports whether a name matches f. The error is
+// fault.ErrInvalid if the value is not a regular expression; any language is accepted. The error is
+// fault.ErrInvalid if the value is not a regular expression; any language is accepted.
 func (f Filter) Compile() (func(name string) bool, error) {
 	if f.Field == FieldLang {
 		return func(name string) bool { return strings.EqualFold(name, f.Value) }, nil

@@ -7,7 +7,8 @@ import (
 )
 
 // Excerpt returns at most MaxTextBytes of line around the first of ranges, the number of
-// bytes before it, and the ranges within it. It cuts between characters.
+// bytes of line before that text, and the parts of ranges that are in it, relative to it. It
+// returns a shorter line whole. It cuts between characters.
 func Excerpt(line []byte, ranges []Range) (text string, column int, within []Range) {
 	from, to := 0, len(line)
 	if to > MaxTextBytes {
@@ -25,7 +26,8 @@ func Excerpt(line []byte, ranges []Range) (text string, column int, within []Ran
 	return string(line[from:to]), from, within
 }
 
-// runeStart moves i back to the start of a character, if it is within one.
+// runeStart returns the start of the character that the byte offset i is in. It returns i if
+// that is 0, the end of line, or in bytes that are not UTF-8.
 func runeStart(line []byte, i int) int {
 	for j := i; j > 0 && j > i-utf8.UTFMax && j < len(line); j-- {
 		if utf8.RuneStart(line[j]) {
@@ -35,7 +37,8 @@ func runeStart(line []byte, i int) int {
 	return i
 }
 
-// JoinRanges sorts ranges and joins those that touch.
+// JoinRanges sorts ranges and joins those that overlap or touch. The result is in the memory of
+// ranges.
 func JoinRanges(ranges []Range) []Range {
 	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	joined := ranges[:0]

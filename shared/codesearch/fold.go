@@ -8,22 +8,24 @@ import (
 // Fold appends text to dst with each character replaced by the one that stands for all
 // that differ from it in case only, as regular expressions with (?i) fold: two texts are
 // equal under folding if and only if their folded forms are equal. Line feeds stay, and
-// bytes that are not UTF-8 too. Same reports whether each byte of text has its place in
-// the result, because all are ASCII.
+// bytes that are not UTF-8 too. same reports that text is ASCII; then each of its bytes is at
+// the same place in the result. Otherwise the lengths may differ.
 func Fold(dst, text []byte) (folded []byte, same bool) {
 	for i, b := range text {
 		if b >= utf8.RuneSelf {
 			return foldRunes(dst, text[i:]), false
 		}
-		dst = append(dst, lower[b])
+		dst = append(dst, foldedASCII[b])
 	}
 	return dst, true
 }
 
+// foldRunes is Fold for text that is not only ASCII.
+// foldRunes is Fold for text that is not only ASCII.
 func foldRunes(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf {
-			dst = append(dst, lower[b])
+			dst = append(dst, foldedASCII[b])
 			i++
 			continue
 		}
@@ -38,32 +40,32 @@ func foldRunes(dst, text []byte) []byte {
 	return dst
 }
 
-// lower is the folded form of each ASCII byte.
-var lower = func() (table [utf8.RuneSelf]byte) {
+// foldedASCII is the folded form of each ASCII byte.
+var foldedASCII = func() (table [utf8.RuneSelf]byte) {
 	for b := range table {
-		table[b] = byte(foldSlow(rune(b)))
+		table[b] = byte(foldBySearch(rune(b)))
 	}
 	return table
 }()
 
-// folded is the folded form of the characters of the scripts that have upper and lower
+// foldedRunes is the folded form of the characters of the scripts that have upper and lower
 // case, up to Armenian.
-var folded = func() (table [0x590]rune) {
+var foldedRunes = func() (table [0x590]rune) {
 	for r := range table {
-		table[r] = foldSlow(rune(r))
+		table[r] = foldBySearch(rune(r))
 	}
 	return table
 }()
 
 func foldRune(r rune) rune {
-	if int(r) < len(folded) {
-		return folded[r]
+	if int(r) < len(foldedRunes) {
+		return foldedRunes[r]
 	}
-	return foldSlow(r)
+	return foldBySearch(r)
 }
 
-// foldSlow returns the least character that folds to r, in lower case if it is ASCII.
-func foldSlow(r rune) rune {
+// foldBySearch returns the least character that folds to r, in lower case if it is ASCII.
+func foldBySearch(r rune) rune {
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
 		least = min(least, other)

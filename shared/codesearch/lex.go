@@ -14,7 +14,7 @@ type lexer struct {
 	at   int
 }
 
-// A word is a term with its field, or without one.
+// A word is a pattern with the field before its colon; the field is empty if it has none.
 type word struct {
 	field string
 	Pattern
@@ -22,13 +22,14 @@ type word struct {
 
 var fields = []string{"repo", "file", "lang", "sym", "case", "branch", "vendor"}
 
-func (l *lexer) errorf(format string, arguments ...any) error {
+// errorAt returns fault.ErrInvalid with the text and the place, in bytes from 1, that is read next.
+func (l *lexer) errorAt(format string, arguments ...any) error {
 	return fmt.Errorf("at %d: %s: %w", l.at+1, fmt.Sprintf(format, arguments...), fault.ErrInvalid)
 }
 
 func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' }
 
-// rest is the text that is not read yet, from the next word on.
+// rest skips white space, and returns the text from the next word on; empty at the end.
 func (l *lexer) rest() string {
 	for l.at < len(l.text) && isSpace(l.text[l.at]) {
 		l.at++
@@ -36,17 +37,22 @@ func (l *lexer) rest() string {
 	return l.text[l.at:]
 }
 
-// more reports whether a term follows before or, the end of the group or of the text.
-func (l *lexer) more(depth int) bool {
+// termFollows reports whether a term follows, and not the operator or, the end of the text, or
+// the end of a group. depth is the number of groups around; at 0 a closing parenthesis is text.
+func (l *lexer) termFollows(depth int) bool {
 	r := l.rest()
 	return r != "" && !l.isOr() && (r[0] != ')' || depth == 0)
 }
 
+// isOr reports whether the operator or is next: the two letters as a word of their own.
+// isOr reports whether the operator or is next: the two letters as a word of their own.
 func (l *lexer) isOr() bool {
 	r := l.rest()
 	return strings.HasPrefix(r, "or") && (len(r) == 2 || isSpace(r[2]) || r[2] == '(')
 }
 
+// acceptOr reads the operator or. It returns false, and reads nothing, if something else is next.
+// acceptOr reads the operator or. It returns false, and reads nothing, if something else is next.
 func (l *lexer) acceptOr() bool {
 	if !l.isOr() {
 		return false
@@ -55,6 +61,8 @@ func (l *lexer) acceptOr() bool {
 	return true
 }
 
+// accept reads b. It returns false, and reads no text, if something else is next.
+// accept reads b. It returns false, and reads no text, if something else is next.
 func (l *lexer) accept(b byte) bool {
 	if r := l.rest(); r == "" || r[0] != b {
 		return false
@@ -63,7 +71,8 @@ func (l *lexer) accept(b byte) bool {
 	return true
 }
 
-// acceptNot reads a minus sign that stands before a term; alone, or before another, it is
+// acceptNot reads a minus sign that negates the term behind it, and reports whether there is
+// one. Before white space, a closing parenthesis or another minus sign, or at the end, it is
 // text.
 func (l *lexer) acceptNot() bool {
 	r := l.rest()
@@ -74,7 +83,9 @@ func (l *lexer) acceptNot() bool {
 	return true
 }
 
-// word reads a word, "text" or /regexp/, perhaps behind FIELD: and perhaps within groups.
+// word reads a word, "text" or /regexp/, perhaps behind FIELD:. depth is the number of groups
+// around it. Only words and sym: take /regexp/, because the value of other fields is one without
+// slashes. A slash that does not begin a regular expression is text.
 func (l *lexer) word(depth int) (word, error) {
 	var w word
 	if name, _, ok := strings.Cut(l.rest(), ":"); ok && slices.Contains(fields, name) {
@@ -100,8 +111,9 @@ func (l *lexer) word(depth int) (word, error) {
 	return w, nil
 }
 
-// plainEnd returns where a word without quotes ends: at a space, or at the parenthesis
-// that closes the group around it.
+// plainEnd returns where a word without quotes ends: at white space, or at the parenthesis
+// that closes the group around it. Parentheses that the word opens itself, as f(x) does, belong
+// to it; so do all if depth is 0, because there is no group.
 func plainEnd(r string, depth int) int {
 	open := 0
 	for i := range len(r) {
@@ -134,7 +146,8 @@ func (l *lexer) closingSlash(r string, depth int) int {
 	return 0
 }
 
-// quoted reads text between quotes.
+// quoted reads text between quotes; \" and \\ in it are a quote and a backslash. The error is
+// fault.ErrInvalid if the closing quote is missing.
 func (l *lexer) quoted() (string, error) {
 	var b strings.Builder
 	for i := l.at + 1; i < len(l.text); i++ {
@@ -149,5 +162,5 @@ func (l *lexer) quoted() (string, error) {
 			b.WriteByte(c)
 		}
 	}
-	return "", l.errorf(`the quote is not closed; write "\"" to search for a quote`)
+	return "", l.errorAt(`the quote is not closed; write "\"" to search for a quote`)
 }

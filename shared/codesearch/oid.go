@@ -19,7 +19,7 @@ type OID string
 func OIDOf(content []byte) OID { return hashOf(sha1.New(), content) }
 
 // OIDLike returns the object id of a blob with this content, by the hash that o was made
-// with.
+// with: SHA-256 if o has 64 digits, otherwise SHA-1.
 func OIDLike(o OID, content []byte) OID {
 	if len(o) == 2*sha256.Size {
 		return hashOf(sha256.New(), content)

@@ -52,9 +52,11 @@ type parser struct {
 	nodes      int
 }
 
-// query reads the whole text.
+// query reads the whole text. At depth 0 only the end of the text ends a disjunction, so nothing is
+// left. At depth 0 only the end of the text ends a disjunction, so nothing is
+// left.
 func (p *parser) query() (Expr, error) {
-	root, err := p.or(0)
+	root, err := p.disjunction(0)
 	if err != nil {
 		return nil, err
 	}
@@ -64,35 +66,36 @@ func (p *parser) query() (Expr, error) {
 	return root, nil
 }
 
-// or reads one or more conjunctions, until the text or the group ends.
-func (p *parser) or(depth int) (Expr, error) {
+// disjunction reads one or more conjunctions with or between them, until the text or the group
+// ends. It returns nil for a text without terms. depth is the number of groups around it.
+func (p *parser) disjunction(depth int) (Expr, error) {
 	if depth > maxDepth {
-		return nil, p.errorf("groups are nested deeper than %d", maxDepth)
+		return nil, p.errorAt("groups are nested deeper than %d", maxDepth)
 	}
 	var all []Expr
 	for {
-		e, err := p.and(depth)
+		e, err := p.conjunction(depth)
 		if err != nil {
 			return nil, err
 		}
 		isOr := p.acceptOr()
 		if e == nil && (isOr || len(all) > 0) {
-			return nil, p.errorf("want a word on both sides of or; quote it to search for it")
+			return nil, p.errorAt("want a word on both sides of or; quote it to search for it")
 		}
 		if e != nil {
 			all = append(all, e)
 		}
 		if !isOr {
-			return join(all, func(of []Expr) Expr { return Or{of} }), nil
+			return joined(all, func(of []Expr) Expr { return Or{of} }), nil
 		}
 	}
 }
 
-// and reads terms until or, the end of the group or the end of the text; nil if it has
-// none but case:.
-func (p *parser) and(depth int) (Expr, error) {
+// conjunction reads terms until the operator or, the end of the group or the end of the text.
+// It returns nil if there are none except case:.
+func (p *parser) conjunction(depth int) (Expr, error) {
 	var all []Expr
-	for p.more(depth) {
+	for p.termFollows(depth) {
 		e, err := p.term(depth)
 		if err != nil {
 			return nil, err
@@ -101,11 +104,11 @@ func (p *parser) and(depth int) (Expr, error) {
 			all = append(all, e)
 		}
 	}
-	return join(all, func(of []Expr) Expr { return And{of} }), nil
+	return joined(all, func(of []Expr) Expr { return And{of} }), nil
 }
 
-// join returns nil, the only expression, or the node of all.
-func join(all []Expr, node func([]Expr) Expr) Expr {
+// joined returns the node of all; if there is only one, that one itself; nil if there is none.
+func joined(all []Expr, node func([]Expr) Expr) Expr {
 	switch len(all) {
 	case 0:
 		return nil
@@ -115,18 +118,19 @@ func join(all []Expr, node func([]Expr) Expr) Expr {
 	return node(all)
 }
 
-// term reads one word, group or filter; nil for case:.
+// term reads one word, group or filter, perhaps negated. It returns nil for case:, which sets
+// p.letterCase. A negation counts as a level of depth, because it is read recursively.
 func (p *parser) term(depth int) (Expr, error) {
 	if p.nodes++; p.nodes > maxNodes {
-		return nil, p.errorf("want at most %d words", maxNodes)
+		return nil, p.errorAt("want at most %d words", maxNodes)
 	}
 	if p.acceptNot() {
 		if depth++; depth > maxDepth {
-			return nil, p.errorf("groups are nested deeper than %d", maxDepth)
+			return nil, p.errorAt("groups are nested deeper than %d", maxDepth)
 		}
 		e, err := p.term(depth)
 		if err == nil && e == nil {
-			return nil, p.errorf("case: cannot be negated")
+			return nil, p.errorAt("case: cannot be negated")
 		}
 		return Not{e}, err
 	}
@@ -145,9 +149,11 @@ func (p *parser) term(depth int) (Expr, error) {
 	return e, nil
 }
 
+// group reads a group behind its opening parenthesis, which is at byte opened of the text, from 1.
+// group reads a group behind its opening parenthesis, which is at byte opened of the text, from 1.
 func (p *parser) group(depth int) (Expr, error) {
 	opened := p.at
-	e, err := p.or(depth + 1)
+	e, err := p.disjunction(depth + 1)
 	switch {
 	case err != nil:
 		return nil, err
@@ -159,7 +165,8 @@ func (p *parser) group(depth int) (Expr, error) {
 	return e, nil
 }
 
-// node makes the node of a word.
+// node returns the node of a word, or nil for case:, which it keeps in p.letterCase. The error
+// is fault.ErrInvalid for a value that the field does not accept.
 func (p *parser) node(w word) (Expr, error) {
 	switch w.field {
 	case "":
@@ -184,11 +191,13 @@ func (p *parser) node(w word) (Expr, error) {
 	case "lang":
 		return Filter{FieldLang, w.Source}, Pattern{Source: w.Source}.check()
 	}
+	// repo, file and branch take an expression without slashes, so w.Regexp is false.
+	// repo, file and branch take an expression without slashes, so w.Regexp is false.
 	return Filter{Field(w.field), w.Source}, Pattern{w.Source, true}.check()
 }
 
-// SymbolQuery returns the text of the query that finds the definitions with this in their
-// names, in a branch unless that is empty.
+// SymbolQuery returns the text of the query that finds definitions with name in their names, in
+// all branches or, if branch is not empty, in that branch.
 func SymbolQuery(name, branch string) string {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace
 	query := `case:auto sym:"` + quote(name) + `"`

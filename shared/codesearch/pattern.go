@@ -40,12 +40,14 @@ func (p Pattern) Multiline() bool {
 		if s[i+1] == 'n' {
 			return true
 		}
-		s = s[i+2:]
+		s = s[i+2:] // behind the escape, so that \\n is a backslash and n
 	}
 	re, err := syntax.Parse(p.Source, syntax.Perl)
 	return err == nil && hasAnyChar(re)
 }
 
+// hasAnyChar reports whether re has a dot that matches line feeds too, as (?s) causes it.
+// hasAnyChar reports whether re has a dot that matches line feeds too, as (?s) causes it.
 func hasAnyChar(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpAnyChar {
 		return true
@@ -59,7 +61,8 @@ func hasAnyChar(re *syntax.Regexp) bool {
 }
 
 // Compile returns the regular expression that finds p in a line, or in a whole file if p
-// is Multiline (^ and $ match at lines then too). If fold, it ignores case.
+// is Multiline; then ^ and $ match at each line. If fold is true, it ignores case. The error is
+// fault.ErrInvalid if p does not compile.
 func (p Pattern) Compile(fold bool) (*regexp.Regexp, error) {
 	flags := ""
 	if fold {
@@ -82,7 +85,8 @@ func (p Pattern) Compile(fold bool) (*regexp.Regexp, error) {
 // maxStates is how many states a regular expression may have, about: repetitions multiply.
 const maxStates = 20_000
 
-// check returns fault.ErrInvalid if p is not a regular expression or has too many states.
+// check returns fault.ErrInvalid if p is empty or, as a regular expression, does not parse or has
+// too many states.
 func (p Pattern) check() error {
 	if p.Source == "" {
 		return fmt.Errorf("want at least one character: %w", fault.ErrInvalid)
@@ -100,7 +104,9 @@ func (p Pattern) check() error {
 	return nil
 }
 
-// states estimates the size of re's program.
+// states estimates the size of re's program. It returns at most 1<<30, because nested
+// repetitions would overflow. It returns at most 1<<30, because nested
+// repetitions would overflow.
 func states(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {

@@ -62,7 +62,8 @@ const (
 	FieldBranch Field = "branch"
 )
 
-// Folds reports whether the query ignores case.
+// Folds reports whether the query ignores case: by case:no, or by case:auto without an
+// upper-case letter.
 func (q Query) Folds() bool {
 	return q.Case == CaseNo || q.Case == CaseAuto && !hasUpper(q.Root)
 }
@@ -94,6 +95,10 @@ func anyUpper(all []Expr) bool {
 	return false
 }
 
+// hasUpper reports whether p has an upper-case letter. In a regular expression, a letter behind
+// a backslash is a class or an escape, so it does not count.
+// hasUpper reports whether p has an upper-case letter. In a regular expression, a letter behind
+// a backslash is a class or an escape, so it does not count.
 func (p Pattern) hasUpper() bool {
 	escaped := false
 	for _, r := range p.Source {

@@ -22,9 +22,9 @@ const (
 
 const yearS = 365.25 * 24 * 3600
 
-// LineScore returns the part of a match's score that comes from its line, and the symbol
-// defined there that matches best, or nil. Ranges is where the query occurs in line;
-// symbols are those that line defines.
+// LineScore returns the part of a match's score that comes from its line: the score of the best
+// of ranges, the places of the query in line. symbols are those that line defines. The second
+// result is the symbol that the best range names, or nil if none does.
 func LineScore(line []byte, ranges []Range, symbols []Symbol) (float64, *Symbol) {
 	best := 0.0
 	var symbol *Symbol
@@ -44,7 +44,9 @@ func LineScore(line []byte, ranges []Range, symbols []Symbol) (float64, *Symbol)
 	return best, symbol
 }
 
-// definedBy returns the weight of the symbol whose name is most like text.
+// definedBy returns the symbol whose name is most like text, and its weight: weightDefines if
+// the name is equal but for case, weightDefinesPart if one contains the other. It returns 0 and
+// nil if no symbol does. Of equal weights the first symbol is taken.
 func definedBy(text string, symbols []Symbol) (float64, *Symbol) {
 	weight := 0.0
 	var best *Symbol
@@ -74,8 +76,9 @@ func atBoundary(line []byte, i int) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// FileScore returns the part of a match's score that comes from its file. Words are the
-// texts that the query has (Query.Words); newest is the date of its newest commit.
+// FileScore returns the part of a match's score that comes from its file, whose path is name.
+// words are the texts that the query has (Query.Words); newest is the date of the newest commit
+// that has the file, or zero if that is not known. Several words do not add up; the best counts.
 func FileScore(name string, words []string, generated, vendored bool, newest time.Time) float64 {
 	score := 0.0
 	lower := strings.ToLower(name)
@@ -100,8 +103,8 @@ func FileScore(name string, words []string, generated, vendored bool, newest tim
 	return score
 }
 
-// Words returns the texts that q searches for, in lower case, without regular expressions
-// and negated ones.
+// Words returns the plain texts of q's words and symbols, in lower case. Regular expressions
+// and negated texts are left out.
 func (q Query) Words() []string { return wordsOf(q.Root, nil) }
 
 func wordsOf(e Expr, words []string) []string {

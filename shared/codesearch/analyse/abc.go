@@ -73,16 +73,18 @@ func measure(body *ast.BlockStmt) codesearch.FunctionReport {
 		}
 		return true
 	})
-	r.Score, r.ABCSeed = length(r.A, r.B, r.C), length(seedA, seedB, seedC)
+	r.Score, r.ABCSeed = vectorLength(r.A, r.B, r.C), vectorLength(seedA, seedB, seedC)
 	return r
 }
 
-// length returns the length of a vector, rounded to two places.
-func length(a, b, c int) float64 {
+// vectorLength returns the length of a vector, rounded to two places.
+func vectorLength(a, b, c int) float64 {
 	return math.Round(100*math.Sqrt(float64(a*a+b*b+c*c))) / 100
 }
 
-// assigned counts the operands that are assigned.
+// assigned counts the operands that are assigned. The blank identifier does not count, nor does
+// nil, which a range statement has for an operand that is left out. The blank identifier does not count, nor does
+// nil, which a range statement has for an operand that is left out.
 func assigned(operands ...ast.Expr) (n int) {
 	for _, x := range operands {
 		if name, ok := x.(*ast.Ident); x != nil && (!ok || name.Name != "_") {
@@ -92,7 +94,7 @@ func assigned(operands ...ast.Expr) (n int) {
 	return n
 }
 
-// declared counts the variables that a declaration gives a value.
+// declared counts the variables that a declaration gives a value; 0 for constants and types.
 func declared(d *ast.GenDecl) (n int) {
 	if d.Tok != token.VAR {
 		return 0

@@ -27,7 +27,8 @@ func New(ctagsPath string) *Analyser {
 	return a
 }
 
-// Close waits for calls of ctags and ends its processes.
+// Close ends the idle processes of ctags; one in use ends with its call. Without ctags it does
+// nothing.
 func (a *Analyser) Close() error { return a.ctags.close() }
 
 // Blob returns the document of a blob that occurs at the given path. A blob that must not
@@ -52,7 +53,9 @@ func (a *Analyser) Blob(ctx context.Context, name string, oid codesearch.OID, co
 	return b, err
 }
 
-// symbols asks ctags, and falls back to the rules if ctags cannot answer.
+// symbols returns the symbols that ctags finds. If there is no ctags, it does not know the
+// language, or it fails on the file, symbols returns those that the rules find. So an error
+// means that ctx has ended.
 func (a *Analyser) symbols(ctx context.Context, lang string, content []byte) ([]codesearch.Symbol, error) {
 	if a.ctags != nil && ctagsKnows(lang) {
 		found, err := a.ctags.symbols(ctx, lang, content)
@@ -66,7 +69,8 @@ func (a *Analyser) symbols(ctx context.Context, lang string, content []byte) ([]
 	return bySimpleRules(lang, content), nil
 }
 
-// oneLine returns text in one line of at most maxSignature bytes.
+// oneLine returns text with single spaces for all white space, cut to maxSignature bytes of valid
+// UTF-8. It reads four times as many bytes of text, because white space shrinks.
 func oneLine(text string) string {
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text[:min(len(text), 4*maxSignature)]), " "), "")
 	if len(text) > maxSignature {

@@ -39,8 +39,8 @@ var ctagsNames = map[string]string{
 
 func ctagsKnows(lang string) bool { return ctagsNames[lang] != "" }
 
-// FindCtags returns the path of universal-ctags with JSON output and a sandbox; empty if
-// it is not installed.
+// FindCtags returns the path of universal-ctags with JSON output, interactive mode and a
+// sandbox; "" if no such program is installed.
 func FindCtags(ctx context.Context) string {
 	for _, name := range []string{"universal-ctags", "ctags"} {
 		path, err := exec.LookPath(name)
@@ -73,17 +73,19 @@ type ctagsProcess struct {
 	read int64 // bytes of the files so far
 }
 
-// symbols returns the symbols of a file. An error means that ctags failed on it.
+// symbols returns the symbols of a file, ordered by line. The error is fault.ErrUnavailable if
+// ctags failed on the file, took longer than ctagsTimeout, or ctx ended. A process that failed
+// or has read ctagsBytes is ended, because its state is not known or it may leak.
 func (c *ctags) symbols(ctx context.Context, lang string, content []byte) ([]codesearch.Symbol, error) {
-	p, err := c.take()
+	p, err := c.takeProcess()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, ctagsTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, p.kill)
-	found, err := p.ask(ctagsNames[lang], content)
-	if !stop() && err == nil {
+	found, err := p.tagsOf(ctagsNames[lang], content)
+	if !stop() && err == nil { // the process was killed after its answer
 		err = context.Cause(ctx)
 	}
 	if err != nil || p.read > ctagsBytes || !c.putBack(p) {
@@ -95,8 +97,9 @@ func (c *ctags) symbols(ctx context.Context, lang string, content []byte) ([]cod
 	return found, nil
 }
 
-// take returns an idle process, or starts one.
-func (c *ctags) take() (*ctagsProcess, error) {
+// takeProcess returns an idle process, or starts one. The process gets no variables of the
+// environment but the locale, and its own process group, so that kill reaches its children.
+func (c *ctags) takeProcess() (*ctagsProcess, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := len(c.idle); n > 0 {
@@ -121,7 +124,8 @@ func (c *ctags) take() (*ctagsProcess, error) {
 	return &ctagsProcess{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10)}, nil
 }
 
-// putBack makes a process idle; ok is false if the pool is closed.
+// putBack makes a process idle. It returns false if the pool is closed; then the caller ends
+// the process.
 func (c *ctags) putBack(p *ctagsProcess) (ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +135,9 @@ func (c *ctags) putBack(p *ctagsProcess) (ok bool) {
 	return !c.closed
 }
 
-// close ends the idle processes. A process in use ends with its call.
+// close ends the idle processes. A process in use ends with its call. c may be nil, which is
+// an Analyser without ctags. c may be nil, which is
+// an Analyser without ctags.
 func (c *ctags) close() error {
 	if c == nil {
 		return nil
@@ -167,8 +173,9 @@ type tag struct {
 	Fatal     bool   `json:"fatal"`
 }
 
-// ask sends a file, and reads its tags.
-func (p *ctagsProcess) ask(name string, content []byte) ([]codesearch.Symbol, error) {
+// tagsOf sends a file under a name that selects its language, and returns its symbols, ordered by
+// line. After an error the process is not usable, because part of an answer may be unread.
+func (p *ctagsProcess) tagsOf(name string, content []byte) ([]codesearch.Symbol, error) {
 	p.read += int64(len(content))
 	if _, err := fmt.Fprintf(p.in, "{\"command\":\"generate-tags\",\"filename\":%q,\"size\":%d}\n", name, len(content)); err != nil {
 		return nil, err
@@ -200,12 +207,13 @@ func (p *ctagsProcess) ask(name string, content []byte) ([]codesearch.Symbol, er
 	}
 }
 
-// isLocal reports whether tags of a kind are of no use outside of a function.
+// isLocal reports whether symbols of a kind cannot be named outside of their function, or have no
+// name of their own.
 func isLocal(kind string) bool {
 	return kind == "local" || kind == "parameter" || kind == "unknown" || strings.HasPrefix(kind, "anon")
 }
 
-// line reads one line of at most ctagsLine bytes.
+// line reads one line. The error is fault.ErrTooLarge if it has more than about ctagsLine bytes.
 func (p *ctagsProcess) line() ([]byte, error) {
 	var line []byte
 	for {

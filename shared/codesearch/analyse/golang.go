@@ -13,19 +13,19 @@ import (
 func parseGo(content []byte) ([]codesearch.Symbol, []codesearch.FunctionReport) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "x.go", content, parser.SkipObjectResolution)
-	if file == nil || fset.File(file.FileStart) == nil {
+	if file == nil || fset.File(file.FileStart) == nil { // not even a package clause
 		return nil, nil
 	}
 	g := goFile{content: content, file: fset.File(file.FileStart), pkg: file.Name.Name}
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			g.function(d)
+			g.addFunction(d)
 		case *ast.GenDecl:
-			g.declaration(d)
+			g.addDeclaration(d)
 		}
 	}
-	if err != nil {
+	if err != nil { // the part that does not parse has symbols too
 		g.symbols = bySimpleRules("Go", content)
 	}
 	return g.symbols, g.functions
@@ -40,7 +40,8 @@ type goFile struct {
 	functions []codesearch.FunctionReport
 }
 
-// line returns the line of a position in the file, without regard to //line comments.
+// line returns the line of a position, without regard to //line comments. A position outside of
+// the file, which a broken file may have, is in line 1.
 func (g *goFile) line(p token.Pos) int {
 	if int(p) < g.file.Base() || int(p) > g.file.Base()+g.file.Size() {
 		return 1
@@ -48,7 +49,8 @@ func (g *goFile) line(p token.Pos) int {
 	return g.file.PositionFor(p, false).Line
 }
 
-// source returns the text between two positions, in one line.
+// source returns the text between two positions as oneLine does; "" for positions that a broken
+// file has in the wrong order or outside.
 func (g *goFile) source(from, to token.Pos) string {
 	first, last := int(from)-g.file.Base(), int(to)-g.file.Base()
 	if first < 0 || last > len(g.content) || first > last {
@@ -57,7 +59,9 @@ func (g *goFile) source(from, to token.Pos) string {
 	return oneLine(string(g.content[first:min(last, first+4*maxSignature)]))
 }
 
-func (g *goFile) add(name *ast.Ident, kind, scope string, node ast.Node, signature string) {
+// addSymbol adds the symbol of name, which node defines. It adds none for a missing or blank name,
+// or past maxSymbols.
+func (g *goFile) addSymbol(name *ast.Ident, kind, scope string, node ast.Node, signature string) {
 	if name == nil || name.Name == "_" || name.Name == "" || len(g.symbols) >= maxSymbols {
 		return
 	}
@@ -67,7 +71,9 @@ func (g *goFile) add(name *ast.Ident, kind, scope string, node ast.Node, signatu
 	})
 }
 
-func (g *goFile) function(d *ast.FuncDecl) {
+// addFunction adds the symbol of a function or method and, if it has a body, its report. The
+// signature ends before the body.
+func (g *goFile) addFunction(d *ast.FuncDecl) {
 	end := d.End()
 	if d.Body != nil {
 		end = d.Body.Lbrace
@@ -77,7 +83,7 @@ func (g *goFile) function(d *ast.FuncDecl) {
 	if d.Recv != nil {
 		kind, scope = "method", receiver
 	}
-	g.add(d.Name, kind, scope, d, g.source(d.Pos(), end))
+	g.addSymbol(d.Name, kind, scope, d, g.source(d.Pos(), end))
 	if d.Body == nil || len(g.functions) >= maxFunctions {
 		return
 	}
@@ -86,8 +92,8 @@ func (g *goFile) function(d *ast.FuncDecl) {
 	g.functions = append(g.functions, report)
 }
 
-// receiverName returns the type of a method's receiver, without pointer and type
-// parameters; empty for a function.
+// receiverName returns the name of the type of a method's receiver, without pointer and type
+// parameters; empty for a function, and for a receiver that is not a type name.
 func receiverName(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""
@@ -111,21 +117,23 @@ func receiverName(d *ast.FuncDecl) string {
 	}
 }
 
-func (g *goFile) declaration(d *ast.GenDecl) {
+// addDeclaration adds the types, constants and variables of a declaration; imports define none.
+func (g *goFile) addDeclaration(d *ast.GenDecl) {
 	for _, spec := range d.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
-			g.typeSpec(spec)
+			g.addType(spec)
 		case *ast.ValueSpec:
 			for _, name := range spec.Names {
-				g.add(name, d.Tok.String(), g.pkg, spec, g.source(spec.Pos(), spec.End()))
+				g.addSymbol(name, d.Tok.String(), g.pkg, spec, g.source(spec.Pos(), spec.End()))
 			}
 		}
 	}
 }
 
-// typeSpec adds a type, the fields of a struct, and the methods of an interface.
-func (g *goFile) typeSpec(spec *ast.TypeSpec) {
+// addType adds a type, and as symbols of their own the fields of a struct or the methods of an
+// interface. Embedded types have no name, so they are left out.
+func (g *goFile) addType(spec *ast.TypeSpec) {
 	kind := "type"
 	var members *ast.FieldList
 	memberKind := "field"
@@ -141,13 +149,13 @@ func (g *goFile) typeSpec(spec *ast.TypeSpec) {
 	} else {
 		signature += " " + kind
 	}
-	g.add(spec.Name, kind, g.pkg, spec, signature)
+	g.addSymbol(spec.Name, kind, g.pkg, spec, signature)
 	if members == nil {
 		return
 	}
 	for _, field := range members.List {
 		for _, name := range field.Names {
-			g.add(name, memberKind, spec.Name.Name, field, g.source(name.Pos(), field.Type.End()))
+			g.addSymbol(name, memberKind, spec.Name.Name, field, g.source(name.Pos(), field.Type.End()))
 		}
 	}
 }

@@ -60,7 +60,7 @@ var branchWords = map[string]bool{
 // wordsOnly are the languages in which and and or are operators.
 var wordsOnly = map[string]bool{"Python": true, "Ruby": true, "Lua": true, "Perl": true, "PHP": true, "SQL": true, "Starlark": true}
 
-// counted is the lines of a file.
+// counted is the numbers of lines of a file, and its complexity.
 type counted struct{ lines, code, comment, complexity int }
 
 // A counter reads a file from its begin to its end, and remembers what the current line
@@ -69,10 +69,10 @@ type counter struct {
 	syntax
 	counted
 	text       []byte
-	starts     [256]bool // bytes at which a comment, a text, a word or an operator may begin
-	operators  bool      // && and || branch
-	words      bool      // and and or branch
-	hasCode    bool
+	starts     [256]bool // bytes with which a comment, a text, a branch word or an operator may begin
+	operators  bool      // the operators && and || branch
+	words      bool      // the words "and" and "or" branch
+	hasCode    bool      // of the current line, up to here
 	hasComment bool
 }
 
@@ -86,8 +86,8 @@ func countLines(lang string, content []byte) counted {
 	for at := 0; at < len(content); {
 		at = c.step(at)
 	}
-	c.endLine(len(content) > 0 && content[len(content)-1] != '\n')
-	if hasBranches && c.code > 0 {
+	c.endLine(len(content) > 0 && content[len(content)-1] != '\n') // the last line has no line feed
+	if hasBranches && c.code > 0 {                                 // one path exists without branches
 		c.complexity++
 	} else {
 		c.complexity = 0
@@ -95,7 +95,8 @@ func countLines(lang string, content []byte) counted {
 	return c.counted
 }
 
-// prepare marks the bytes at which step must look closer.
+// prepare sets c.starts: step passes over all other bytes quickly. Branch words and operators
+// count only if branches is true.
 func (c *counter) prepare(branches bool) {
 	for _, l := range c.line {
 		c.starts[l[0]] = true
@@ -117,7 +118,8 @@ func (c *counter) prepare(branches bool) {
 	}
 }
 
-// step reads one unit of code at a place, and returns the place behind it.
+// step reads one byte, word, operator, comment or text at byte at, and returns where the next one
+// begins. It notes in c what the current line has, and counts branches and the lines that end.
 func (c *counter) step(at int) int {
 	b := c.text[at]
 	switch {
@@ -129,20 +131,20 @@ func (c *counter) step(at int) int {
 	case !c.starts[b]:
 		c.hasCode = true
 		if isWordByte(b) {
-			return c.word(at)
+			return c.skipWord(at)
 		}
 		return at + 1
 	}
-	if end, ok := c.commentAt(at); ok {
+	if end, ok := c.skipComment(at); ok {
 		return end
 	}
 	c.hasCode = true
-	if end, ok := c.quoteAt(at); ok {
+	if end, ok := c.skipQuote(at); ok {
 		return end
 	}
 	switch {
 	case isWordByte(b):
-		return c.word(at)
+		return c.skipWord(at)
 	case (b == '&' || b == '|') && c.operators && at+1 < len(c.text) && c.text[at+1] == b:
 		c.complexity++
 		return at + 2
@@ -152,8 +154,9 @@ func (c *counter) step(at int) int {
 	return at + 1
 }
 
-// word skips a word, and counts it if it branches.
-func (c *counter) word(at int) int {
+// skipWord returns the end of the word that begins at byte at, and counts it in the complexity if
+// it branches. Branch words have 2 to 7 bytes.
+func (c *counter) skipWord(at int) int {
 	end := at + 1
 	for end < len(c.text) && isWordByte(c.text[end]) {
 		end++
@@ -170,8 +173,9 @@ func isWordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '$' || b >= utf8.RuneSelf
 }
 
-// commentAt skips a comment that begins at a place.
-func (c *counter) commentAt(at int) (end int, ok bool) {
+// skipComment returns the end of the comment that begins at byte at. ok is false if none begins
+// there. The line feed after a line comment is not part of it, so that step ends the line.
+func (c *counter) skipComment(at int) (end int, ok bool) {
 	rest := c.text[at:]
 	for _, b := range c.block { // before line comments, because -- begins --[[ too
 		if bytes.HasPrefix(rest, []byte(b[0])) {
@@ -190,7 +194,9 @@ func (c *counter) commentAt(at int) (end int, ok bool) {
 	return at, false
 }
 
-// skipBlock skips a comment with an end, and counts its lines.
+// skipBlock returns the end of the block comment that begins at byte at with b[0] and ends with
+// b[1], and counts its lines. It nests if the language nests comments. Without an end, the
+// comment ends with the text.
 func (c *counter) skipBlock(at int, b [2]string) int {
 	depth := 0
 	for at < len(c.text) {
@@ -218,9 +224,9 @@ func (c *counter) skipBlock(at int, b [2]string) int {
 
 func isBlank(b byte) bool { return b < utf8.RuneSelf && unicode.IsSpace(rune(b)) }
 
-// quoteAt skips a text that begins at a place. A text in one line ends with its line at the
+// skipQuote skips a text that begins at a place. A text in one line ends with its line at the
 // latest.
-func (c *counter) quoteAt(at int) (end int, ok bool) {
+func (c *counter) skipQuote(at int) (end int, ok bool) {
 	rest := c.text[at:]
 	for _, q := range c.long {
 		if bytes.HasPrefix(rest, []byte(q)) {
@@ -246,7 +252,8 @@ func (c *counter) quoteAt(at int) (end int, ok bool) {
 	return len(c.text), true
 }
 
-// skipLong skips a text of several lines, which are code.
+// skipLong returns the end of a text of several lines, whose first byte is at, and which quote
+// ends. Its lines count as code; blank ones count as blank.
 func (c *counter) skipLong(at int, quote string) int {
 	for at < len(c.text) {
 		switch rest := c.text[at:]; {
@@ -263,7 +270,8 @@ func (c *counter) skipLong(at int, quote string) int {
 	return at
 }
 
-// endLine counts the current line, if there is one.
+// endLine counts the current line, if isLine is true, and begins the next one. A line with
+// code and a comment is code.
 func (c *counter) endLine(isLine bool) {
 	if !isLine {
 		return

@@ -14,10 +14,11 @@ type rule struct {
 	top   bool           // the line must not be indented
 }
 
-func of(kind, pattern string) rule {
+// newRule returns a rule for lines at any indent; kind and pattern are those of rule.
+func newRule(kind, pattern string) rule {
 	return rule{kind: kind, match: regexp.MustCompile(`^(?:` + pattern + `)`)}
 }
-func top(kind, pattern string) rule { r := of(kind, pattern); r.top = true; return r }
+func newTopRule(kind, pattern string) rule { r := newRule(kind, pattern); r.top = true; return r }
 
 const (
 	javaWords = `(?:(?:public|protected|private|internal|static|final|abstract|sealed|partial|readonly|synchronized|native|default|override|virtual|async|unsafe|extern|new)\s+)`
@@ -26,47 +27,47 @@ const (
 
 var (
 	javascript = []rule{
-		of("function", jsExport+`(?:async\s+)?function\s*\*?\s*([\w$]+)`),
-		of("class", jsExport+`(?:abstract\s+)?class\s+([\w$]+)`),
-		of("function", jsExport+`(?:const|let|var)\s+([\w$]+)\s*(?::[^=]+)?=\s*(?:async\s*)?(?:function\b|\([^)]*\)\s*(?::[^=]+)?=>|[\w$]+\s*=>)`),
+		newRule("function", jsExport+`(?:async\s+)?function\s*\*?\s*([\w$]+)`),
+		newRule("class", jsExport+`(?:abstract\s+)?class\s+([\w$]+)`),
+		newRule("function", jsExport+`(?:const|let|var)\s+([\w$]+)\s*(?::[^=]+)?=\s*(?:async\s*)?(?:function\b|\([^)]*\)\s*(?::[^=]+)?=>|[\w$]+\s*=>)`),
 	}
 	typescript = append(javascript[:len(javascript):len(javascript)],
-		of("", jsExport+`(?:const\s+)?(interface|enum|type|namespace)\s+([\w$]+)`))
+		newRule("", jsExport+`(?:const\s+)?(interface|enum|type|namespace)\s+([\w$]+)`))
 	c = []rule{
-		top("macro", `#\s*define\s+(\w+)`),
-		top("", `(?:typedef\s+)?(?:static\s+)?(struct|union|enum)\s+(\w+)\s*(?:\{|$)`),
-		top("function", `[A-Za-z_][\w\s*]*?[\s*](\w+)\s*\([^;={}]*(?:\{.*)?$`),
+		newTopRule("macro", `#\s*define\s+(\w+)`),
+		newTopRule("", `(?:typedef\s+)?(?:static\s+)?(struct|union|enum)\s+(\w+)\s*(?:\{|$)`),
+		newTopRule("function", `[A-Za-z_][\w\s*]*?[\s*](\w+)\s*\([^;={}]*(?:\{.*)?$`),
 	}
 	// rules are those of the ten commonest languages, of shells, and of Go files that do not
 	// parse.
 	rules = map[string][]rule{
-		"Go":         {top("func", `func\s+(\w+)`), top("method", `func\s+\([^)]*\)\s*(\w+)`), top("type", `type\s+(\w+)`)},
-		"Python":     {of("function", `(?:async\s+)?def\s+(\w+)`), of("class", `class\s+(\w+)`)},
+		"Go":         {newTopRule("func", `func\s+(\w+)`), newTopRule("method", `func\s+\([^)]*\)\s*(\w+)`), newTopRule("type", `type\s+(\w+)`)},
+		"Python":     {newRule("function", `(?:async\s+)?def\s+(\w+)`), newRule("class", `class\s+(\w+)`)},
 		"JavaScript": javascript, "JSX": javascript, "TypeScript": typescript, "TSX": typescript,
 		"Java": {
-			of("", javaWords+`*(class|interface|enum|record|@interface)\s+(\w+)`),
-			of("method", javaWords+`+(?:<[^>]+>\s+)?(?:[\w<>\[\],.?]+\s+)*(\w+)\s*\([^;=]*$`),
+			newRule("", javaWords+`*(class|interface|enum|record|@interface)\s+(\w+)`),
+			newRule("method", javaWords+`+(?:<[^>]+>\s+)?(?:[\w<>\[\],.?]+\s+)*(\w+)\s*\([^;=]*$`),
 		},
 		"C#": {
-			of("", javaWords+`*(class|interface|enum|record|struct|namespace)\s+([\w.]+)`),
-			of("method", javaWords+`+(?:[\w<>\[\],.?]+\s+)*(\w+)\s*(?:<[^>]+>)?\([^;=]*$`),
+			newRule("", javaWords+`*(class|interface|enum|record|struct|namespace)\s+([\w.]+)`),
+			newRule("method", javaWords+`+(?:[\w<>\[\],.?]+\s+)*(\w+)\s*(?:<[^>]+>)?\([^;=]*$`),
 		},
 		"C": c,
 		"C++": append([]rule{
-			of("", `(?:template\s*<[^>]*>\s*)?(class|namespace)\s+(\w+)\s*(?:final\s*)?(?::[^:].*)?(?:\{.*)?$`),
-			top("method", `[\w:<>~*&,\s]*?(\w+::~?\w+)\s*\([^;]*$`),
+			newRule("", `(?:template\s*<[^>]*>\s*)?(class|namespace)\s+(\w+)\s*(?:final\s*)?(?::[^:].*)?(?:\{.*)?$`),
+			newTopRule("method", `[\w:<>~*&,\s]*?(\w+::~?\w+)\s*\([^;]*$`),
 		}, c...),
-		"Ruby": {of("method", `def\s+(?:self\.)?([\w?!=]+)`), of("", `(class|module)\s+([\w:]+)`)},
+		"Ruby": {newRule("method", `def\s+(?:self\.)?([\w?!=]+)`), newRule("", `(class|module)\s+([\w:]+)`)},
 		"PHP": {
-			of("function", `(?:(?:public|protected|private|static|final|abstract)\s+)*function\s+&?(\w+)`),
-			of("", `(?:(?:final|abstract|readonly)\s+)*(class|interface|trait|enum)\s+(\w+)`),
+			newRule("function", `(?:(?:public|protected|private|static|final|abstract)\s+)*function\s+&?(\w+)`),
+			newRule("", `(?:(?:final|abstract|readonly)\s+)*(class|interface|trait|enum)\s+(\w+)`),
 		},
 		"Rust": {
-			of("function", `(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|default|extern(?:\s+"[^"]*")?)\s+)*fn\s+(\w+)`),
-			of("", `(?:pub(?:\([^)]*\))?\s+)?(?:unsafe\s+)?(struct|enum|trait|mod|type|union)\s+(\w+)`),
-			of("macro", `macro_rules!\s*(\w+)`),
+			newRule("function", `(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|default|extern(?:\s+"[^"]*")?)\s+)*fn\s+(\w+)`),
+			newRule("", `(?:pub(?:\([^)]*\))?\s+)?(?:unsafe\s+)?(struct|enum|trait|mod|type|union)\s+(\w+)`),
+			newRule("macro", `macro_rules!\s*(\w+)`),
 		},
-		"Shell": {of("function", `(?:function\s+)?([A-Za-z_][\w:-]*)\s*\(\)`), of("function", `function\s+([A-Za-z_][\w:-]*)`)},
+		"Shell": {newRule("function", `(?:function\s+)?([A-Za-z_][\w:-]*)\s*\(\)`), newRule("function", `function\s+([A-Za-z_][\w:-]*)`)},
 	}
 )
 
@@ -79,10 +80,12 @@ var notNames = map[string]bool{
 // maxRuleLine is the length of a line, in bytes, past which no definition is looked for.
 const maxRuleLine = 500
 
-// bySimpleRules returns the symbols that the rules of a language find.
+// bySimpleRules returns the symbols that the rules of a language find, at most one in a line, by
+// the first rule that matches. It returns nil for a language without rules. A symbol ends in its
+// first line, because rules do not find the end.
 func bySimpleRules(lang string, content []byte) (found []codesearch.Symbol) {
-	own := rules[lang]
-	if own == nil {
+	languageRules := rules[lang]
+	if languageRules == nil {
 		return nil
 	}
 	number := 0
@@ -90,11 +93,13 @@ func bySimpleRules(lang string, content []byte) (found []codesearch.Symbol) {
 		number++
 		text := bytes.TrimRight(line, "\r\n")
 		trimmed := bytes.TrimLeft(text, " \t")
+		// No definition is shorter than 4 bytes, or begins with another character.
+		// No definition is shorter than 4 bytes, or begins with another character.
 		if len(trimmed) < 4 || len(trimmed) > maxRuleLine || !isWordByte(trimmed[0]) && trimmed[0] != '#' && trimmed[0] != '@' {
 			continue
 		}
-		for _, r := range own {
-			if s, ok := r.symbol(trimmed, len(trimmed) < len(text)); ok {
+		for _, r := range languageRules {
+			if s, ok := r.symbolIn(trimmed, len(trimmed) < len(text)); ok {
 				s.Line, s.End = number, number
 				found = append(found, s)
 				break
@@ -107,8 +112,9 @@ func bySimpleRules(lang string, content []byte) (found []codesearch.Symbol) {
 	return found
 }
 
-// symbol returns the symbol that a line defines.
-func (r rule) symbol(line []byte, indented bool) (s codesearch.Symbol, ok bool) {
+// symbolIn returns the symbol that a line, without its indent, defines by r. ok is false if
+// the line does not match, or if what looks like the name is a word of the language.
+func (r rule) symbolIn(line []byte, indented bool) (s codesearch.Symbol, ok bool) {
 	if r.top && indented {
 		return s, false
 	}

@@ -8,16 +8,17 @@ import (
 )
 
 // SpanLines calls visit for each line that a match of a multiline pattern touches, with the
-// part of the match in it. Start and end are the place of the line in text, without its
+// part of the match in it. start and end are the place of the line in text, without its
 // line feed; lines are counted from 1. A line that several matches touch is visited for
-// each of them.
+// each of them. Matches ascend, so the lines do too. A search that would take long ends when ctx
+// does.
 func (m *Matcher) SpanLines(ctx context.Context, text []byte, visit func(line, start, end int, r codesearch.Range)) {
-	line, lineStart := 1, 0 // the line that the last match ended in
+	line, lineStart := 1, 0 // the line in which the last match ended
 	m.Spans(ctx, text, func(from, to int) bool {
 		for lineStart < len(text) {
 			next := lineStart + lineEnd(text[lineStart:])
 			end := withoutFeed(text, next)
-			if from <= end {
+			if from <= end { // the match begins in this line or an earlier one
 				visit(line, lineStart, end, codesearch.Range{Start: max(from, lineStart) - lineStart, End: min(to, end) - lineStart})
 				if to <= next {
 					return true // the next match may begin in the same line
@@ -25,15 +26,14 @@ func (m *Matcher) SpanLines(ctx context.Context, text []byte, visit func(line, s
 			}
 			line, lineStart = line+1, next
 		}
-		return false
+		return false // the match is behind the last line
 	})
 }
 
-// Walk finds the lines of a text one after the other. Its zero value is before the first
-// line of an empty text.
+// Walk finds lines of Text by their numbers, in one pass.
 type Walk struct {
 	Text     []byte
-	line, at int // at is the start of line; line 0 is before the first call
+	line, at int // at is the start of line; line is 0 before the first call
 }
 
 // To returns the place of a line, counted from 1, without its line feed. Lines must not
@@ -48,19 +48,20 @@ func (w *Walk) To(line int) (start, end int, ok bool) {
 	return w.at, withoutFeed(w.Text, w.at+lineEnd(w.Text[w.at:])), true
 }
 
-// Context returns the n lines of text before the line at start, and the n after the one
-// that ends at end, each cut as codesearch.Excerpt does. N is at most codesearch.MaxContext.
+// Context returns up to n lines of text before the line that begins at start, and up to n
+// after the line that ends at end, without its line feed. It cuts each as codesearch.Excerpt
+// does. Of an n above codesearch.MaxContext it returns MaxContext lines.
 func Context(text []byte, start, end, n int) (before, after []string) {
 	n = min(n, codesearch.MaxContext)
 	rest := text[:start]
 	for len(rest) > 0 && len(before) < n {
-		at := bytes.LastIndexByte(rest[:len(rest)-1], '\n') + 1
+		at := bytes.LastIndexByte(rest[:len(rest)-1], '\n') + 1 // rest ends with a line feed
 		excerpt, _, _ := codesearch.Excerpt(rest[at:len(rest)-1], nil)
 		before, rest = append([]string{excerpt}, before...), rest[:at]
 	}
 	rest = text[end:]
 	if len(rest) > 0 {
-		rest = rest[1:]
+		rest = rest[1:] // the line feed at end
 	}
 	for len(rest) > 0 && len(after) < n {
 		at := lineEnd(rest)

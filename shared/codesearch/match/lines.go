@@ -11,7 +11,7 @@ import (
 type Scratch struct {
 	folded  []byte
 	matched int64 // bytes that expressions read
-	next    []int // place of each text of anyOf
+	next    []int // of linesWithAny: the next place of each text
 }
 
 // Matched returns how many bytes were read by regular expressions, which take about 64
@@ -22,16 +22,17 @@ func (s *Scratch) Matched() int64 {
 	return n
 }
 
-// Lines calls visit with the place of each matching line of text, without its line feed,
-// until it returns false. Text is whole lines. A search that would take long ends when ctx
-// does.
+// Lines calls visit with the place of each matching line of text, without its line feed, until
+// visit returns false. text is whole lines. A search that would take long ends when ctx does.
+// If each match contains one of a few texts, it looks for these first and runs the expression on
+// lines that have one, because that takes less time.
 func (m *Matcher) Lines(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
 	switch {
-	case m.anyOf == nil:
-		m.scan(ctx, text, s, visit)
+	case m.oneOfTexts == nil:
+		m.matchingLines(ctx, text, s, visit)
 	case !m.fold:
-		m.candidates(text, m.anyOf, s, func(start, end int) bool {
-			if m.literal == nil && !m.lineNeed.in(text[start:end]) {
+		m.linesWithAny(text, m.oneOfTexts, s, func(start, end int) bool {
+			if m.literal == nil && !m.lineNeed.mayBeIn(text[start:end]) {
 				return true
 			}
 			if m.literal == nil && m.find(ctx, m.re, text[start:end], s) == nil {
@@ -40,12 +41,13 @@ func (m *Matcher) Lines(ctx context.Context, text []byte, s *Scratch, visit func
 			return visit(start, end)
 		})
 	default:
-		m.folded(ctx, text, s, visit)
+		m.foldedLines(ctx, text, s, visit)
 	}
 }
 
-// scan runs the expression over text.
-func (m *Matcher) scan(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
+// matchingLines runs the expression over the whole text, and calls visit once for each line with
+// a match.
+func (m *Matcher) matchingLines(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
 	s.matched += int64(len(text))
 	for from := 0; from < len(text); {
 		at := m.find(ctx, m.within, text[from:], nil)
@@ -61,7 +63,8 @@ func (m *Matcher) scan(ctx context.Context, text []byte, s *Scratch, visit func(
 	}
 }
 
-// withoutFeed returns end, or the place of the line feed before it.
+// withoutFeed returns where a line ends that ends at end with its line feed, if it has one. end
+// is at least 1.
 func withoutFeed(text []byte, end int) int {
 	if text[end-1] == '\n' {
 		return end - 1
@@ -69,8 +72,10 @@ func withoutFeed(text []byte, end int) int {
 	return end
 }
 
-// candidates calls visit with the place of each line that has one of texts.
-func (m *Matcher) candidates(text []byte, texts [][]byte, s *Scratch, visit func(start, end int) bool) {
+// linesWithAny calls visit with the place of each line that has one of texts, until visit returns
+// false. s.next has the next place of each text, len(text) if there is none, so that each text is
+// searched for only after its last place was passed.
+func (m *Matcher) linesWithAny(text []byte, texts [][]byte, s *Scratch, visit func(start, end int) bool) {
 	s.next = append(s.next[:0], make([]int, len(texts))...)
 	for i := range texts {
 		s.next[i] = -1
@@ -79,7 +84,7 @@ func (m *Matcher) candidates(text []byte, texts [][]byte, s *Scratch, visit func
 		first := len(text)
 		for i, t := range texts {
 			if s.next[i] < from {
-				if s.next[i] = bytes.Index(text[from:], t) + from; s.next[i] < from {
+				if s.next[i] = bytes.Index(text[from:], t) + from; s.next[i] < from { // Index was -1
 					s.next[i] = len(text)
 				}
 			}
@@ -97,13 +102,15 @@ func (m *Matcher) candidates(text []byte, texts [][]byte, s *Scratch, visit func
 	}
 }
 
-// folded looks for lines in folded text, and verifies them as they are in text.
-func (m *Matcher) folded(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
+// foldedLines looks for lines in the folded text, and runs the expression on each as it is in
+// text. If folding moved bytes, it finds the line in text by counting line feeds, which folding
+// keeps.
+func (m *Matcher) foldedLines(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
 	var same bool
 	s.folded, same = codesearch.Fold(s.folded[:0], text)
-	at, read := 0, 0 // the start of the same line in text and in its folded form
-	m.candidates(s.folded, m.anyOf, s, func(start, end int) bool {
-		if !m.lineNeed.in(s.folded[start:end]) {
+	at, read := 0, 0 // the start of one line: in text, and in s.folded
+	m.linesWithAny(s.folded, m.oneOfTexts, s, func(start, end int) bool {
+		if !m.lineNeed.mayBeIn(s.folded[start:end]) {
 			return true
 		}
 		if !same {

@@ -18,18 +18,19 @@ const maxRanges = 1000
 
 // A Matcher finds one pattern. It is safe for concurrent use.
 type Matcher struct {
-	re        *regexp.Regexp // in one line, or in a whole text if multiline
-	within    *regexp.Regexp // in several lines, with no match across a line feed
-	literal   []byte         // not nil if the pattern is a text to find as it is
-	anyOf     [][]byte       // each matching line has one of these; folded if fold
-	fold      bool           // anyOf is to be found in folded text
-	multiline bool
-	need      Need
-	lineNeed  Need // what a line has that matches; folded if fold
-	states    int
+	re         *regexp.Regexp // for one line, or for a whole text if multiline
+	within     *regexp.Regexp // for a text of several lines; no match crosses a line feed; nil if multiline
+	literal    []byte         // the pattern, if it is plain text compared with case; else nil
+	oneOfTexts [][]byte       // each matching line has one of these; folded if fold
+	fold       bool           // anyOf is to be found in folded text
+	multiline  bool
+	need       Need // folded; may have trigrams of classes, for an index
+	lineNeed   Need // of a line, before the expression runs on it; folded if fold
+	states     int  // of the expression, about
 }
 
-// New returns the matcher of p; it ignores case if fold.
+// New returns the matcher of p. It ignores case if fold is true. The error is
+// fault.ErrInvalid if p does not compile.
 func New(p codesearch.Pattern, fold bool) (*Matcher, error) {
 	m := &Matcher{multiline: p.Multiline()}
 	var err error
@@ -44,7 +45,7 @@ func New(p codesearch.Pattern, fold bool) (*Matcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 	}
-	m.states = size(tree)
+	m.states = statesOf(tree)
 	if !m.multiline {
 		tree = inLine(tree)
 		if m.within, err = regexp.Compile("(?m:" + tree.String() + ")"); err != nil {
@@ -60,15 +61,17 @@ func New(p codesearch.Pattern, fold bool) (*Matcher, error) {
 			m.literal = []byte(p.Source)
 		}
 	}
-	m.anyOf = m.lineNeed.anyOf()
-	if set := m.need.anyOf(); set == nil || shortest(set) < 3 {
-		m.need = all(append(trigrams(tree), m.need))
+	m.oneOfTexts = m.lineNeed.oneOfTexts()
+	// An index of trigrams cannot look for shorter texts, so classes are used in their place.
+	if set := m.need.oneOfTexts(); set == nil || shortest(set) < 3 {
+		m.need = allOf(append(classTrigrams(tree), m.need))
 	}
 	return m, nil
 }
 
-// inLine returns re changed so that it matches within lines of a text as re matches a line
-// by itself: no class has a line feed, and the ends of the text are those of the line.
+// inLine returns an expression that matches within the lines of a text as re matches each line
+// alone: no class has a line feed, and where re requires an end of the text, it requires an end
+// of the line. re is not changed.
 func inLine(re *syntax.Regexp) *syntax.Regexp {
 	switch re.Op {
 	case syntax.OpBeginText:
@@ -90,6 +93,8 @@ func inLine(re *syntax.Regexp) *syntax.Regexp {
 	return &changed
 }
 
+// withoutLineFeed returns the ranges of a class, pairs of the first and the last character,
+// without the line feed. A range around it becomes two.
 func withoutLineFeed(ranges []rune) []rune {
 	var kept []rune
 	for i := 0; i < len(ranges); i += 2 {
@@ -108,7 +113,7 @@ func withoutLineFeed(ranges []rune) []rune {
 	return kept
 }
 
-// folds reports whether a literal of re ignores case.
+// folds reports whether a literal of re ignores case, as (?i) within an expression causes it.
 func folds(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
 		return true
@@ -121,11 +126,11 @@ func folds(re *syntax.Regexp) bool {
 	return false
 }
 
-// size is about the number of states of re.
-func size(re *syntax.Regexp) int {
+// statesOf returns about the number of states of re. Repetitions multiply those of their part.
+func statesOf(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
-		n += size(sub)
+		n += statesOf(sub)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(1, re.Min, re.Max)
@@ -133,18 +138,18 @@ func size(re *syntax.Regexp) int {
 	return n
 }
 
-// Need returns what a line that matches has; if the matcher is Multiline, what the lines
-// of a text that matches have together.
+// Need returns the texts that a matching line has, folded; if the matcher is Multiline, those
+// that the lines of a matching text have together.
 func (m *Matcher) Need() Need { return m.need }
 
 // Multiline reports whether matches may have several lines. Then Spans finds them, and
 // otherwise Lines.
 func (m *Matcher) Multiline() bool { return m.multiline }
 
-// MatchName reports whether the name of a symbol has the pattern.
+// MatchName reports whether the pattern matches in the name of a symbol.
 func (m *Matcher) MatchName(name []byte) bool { return m.re.Match(name) }
 
-// Ranges returns where the pattern is in a line, at most in 1,000 places.
+// Ranges returns the first 1,000 places of the pattern in a line, which do not overlap.
 func (m *Matcher) Ranges(line []byte) []codesearch.Range {
 	var all []codesearch.Range
 	if m.literal == nil {
@@ -167,11 +172,11 @@ func (m *Matcher) Ranges(line []byte) []codesearch.Range {
 // maxSpans is how many matches of a pattern over several lines are found in one text.
 const maxSpans = 1 << 17
 
-// Spans calls visit with the places of the first 131,072 matches in text, until it returns
-// false. A search that would take long ends when ctx does; of two of its matches, the
-// second does not begin in the line in which the first ends.
+// Spans calls visit with the places of the first 131,072 matches in text, until visit returns
+// false. A search that would take long (interruptibleFrom) has no such limit, but ends when ctx
+// does, and continues behind the line in which a match ends, so that ^ holds where it begins.
 func (m *Matcher) Spans(ctx context.Context, text []byte, visit func(start, end int) bool) {
-	if m.states*len(text) < slow {
+	if m.states*len(text) < interruptibleFrom {
 		for _, at := range m.re.FindAllIndex(text, maxSpans) {
 			if !visit(at[0], at[1]) {
 				return
@@ -184,13 +189,14 @@ func (m *Matcher) Spans(ctx context.Context, text []byte, visit func(start, end 
 		if at == nil || !visit(from+at[0], from+at[1]) {
 			return
 		}
+		// An empty match would be found again, and ^ holds only at the start of a line.
 		if from += at[1]; at[0] == at[1] || text[from-1] != '\n' {
 			from += lineEnd(text[from:])
 		}
 	}
 }
 
-// lineEnd returns the length of the first line of text with its line feed.
+// lineEnd returns the length of the first line of text with its line feed, if it has one.
 func lineEnd(text []byte) int {
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
@@ -198,23 +204,24 @@ func lineEnd(text []byte) int {
 	return len(text)
 }
 
-// slow is from how many states times bytes on a single search is interruptible, which
-// takes about twice the time.
-const slow = 1 << 28
+// interruptibleFrom is the number of states times bytes from which on a search reads its text
+// through runes, so that ctx ends it. That takes about twice the time, so short searches do not.
+const interruptibleFrom = 1 << 28
 
-// find returns the first match in text; nil too if ctx ended. It counts what it reads in s,
-// which may be nil.
+// find returns the start and end of re's first match in text, or nil if there is none or ctx ended.
+// It adds the length of text to s.matched; if s is nil, it does not count.
 func (m *Matcher) find(ctx context.Context, re *regexp.Regexp, text []byte, s *Scratch) []int {
 	if s != nil {
 		s.matched += int64(len(text))
 	}
-	if m.states*len(text) < slow {
+	if m.states*len(text) < interruptibleFrom {
 		return re.FindIndex(text)
 	}
 	return re.FindReaderIndex(&runes{ctx: ctx, text: text})
 }
 
-// runes reads text until ctx ends.
+// runes is an io.RuneReader of text that ends early when ctx ends, which it checks about each
+// 1,024 bytes.
 type runes struct {
 	ctx  context.Context
 	text []byte

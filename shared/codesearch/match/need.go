@@ -10,8 +10,9 @@ import (
 	"leasehold/shared/codesearch"
 )
 
-// A Need is what a text must have to match: with Op Literal, Text; with And, all of Of; with
-// Or, one of Of; with Any, nothing is known.
+// A Need states what each text that matches an expression has: with Op Literal, Text; with And,
+// all of Of; with Or, at least one of Of. With Any, the zero value, nothing is known: any text may
+// match.
 type Need struct {
 	Op   Op
 	Text []byte // folded as codesearch.Fold does it; no line feed
@@ -38,11 +39,12 @@ const (
 
 // facts describe the matches of a part of an expression.
 type facts struct {
-	exact []string // if not nil: each match is one of these
-	need  Need     // otherwise
+	exact []string // if not nil: each match is one of these; empty if there is no match
+	need  Need     // what each match contains; unused if exact is not nil
 }
 
-// analysis derives facts; fold is nil, or folds texts.
+// analysis derives facts. If fold is not nil, their texts are folded with it, and hold for
+// folded text.
 type analysis struct{ fold func(string) string }
 
 func foldString(s string) string {
@@ -50,10 +52,12 @@ func foldString(s string) string {
 	return string(folded)
 }
 
-// needOf returns what every match of re has.
-func (a analysis) needOf(re *syntax.Regexp) Need { return a.of(re).asNeed() }
+// needOf returns what every match of re contains.
+func (a analysis) needOf(re *syntax.Regexp) Need { return a.factsOf(re).asNeed() }
 
-func (a analysis) of(re *syntax.Regexp) facts {
+// factsOf returns the facts of re; the zero value, which states nothing, for operators that are
+// not listed, such as * and the dot.
+func (a analysis) factsOf(re *syntax.Regexp) facts {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return facts{exact: []string{""}}
@@ -62,14 +66,14 @@ func (a analysis) of(re *syntax.Regexp) facts {
 	case syntax.OpCharClass:
 		return a.class(re.Rune)
 	case syntax.OpCapture:
-		return a.of(re.Sub[0])
+		return a.factsOf(re.Sub[0])
 	case syntax.OpConcat:
 		return a.concat(re.Sub)
 	case syntax.OpAlternate:
 		return a.alternate(re.Sub)
 	case syntax.OpQuest:
-		if f := a.of(re.Sub[0]); f.exact != nil {
-			return limited(append(slices.Clone(f.exact), ""))
+		if f := a.factsOf(re.Sub[0]); f.exact != nil {
+			return limitedFacts(append(slices.Clone(f.exact), ""))
 		}
 	case syntax.OpPlus:
 		return facts{need: a.needOf(re.Sub[0])}
@@ -81,16 +85,19 @@ func (a analysis) of(re *syntax.Regexp) facts {
 	return facts{}
 }
 
+// literal returns the text of re. A literal that ignores case in an analysis without fold has
+// several forms, so nothing is stated.
 func (a analysis) literal(re *syntax.Regexp) facts {
 	if text := string(re.Rune); a.fold != nil {
-		return limited([]string{a.fold(text)})
+		return limitedFacts([]string{a.fold(text)})
 	} else if re.Flags&syntax.FoldCase == 0 {
-		return limited([]string{text})
+		return limitedFacts([]string{text})
 	}
 	return facts{}
 }
 
-// class returns the texts of the runes in ranges, which are pairs of the first and the last one.
+// class returns the characters in ranges, which are pairs of the first and the last one, as
+// exact texts. Of a class with more than maxClass it states nothing.
 func (a analysis) class(ranges []rune) facts {
 	var all []string
 	for i := 0; i < len(ranges); i += 2 {
@@ -107,15 +114,17 @@ func (a analysis) class(ranges []rune) facts {
 			}
 		}
 	}
-	return limited(all)
+	return limitedFacts(all)
 }
 
-// concat joins neighbours that are known exactly; the rest is needed part by part.
+// concat returns the facts of parts one after the other. It multiplies the exact texts of
+// neighbours as long as they are not too many; where that ends, the texts so far become a need.
+// With one or more needs, all are required.
 func (a analysis) concat(parts []*syntax.Regexp) facts {
 	var needs []Need
-	exact := []string{""}
+	exact := []string{""} // of the parts since the last need
 	for _, part := range parts {
-		f := a.of(part)
+		f := a.factsOf(part)
 		if f.exact != nil {
 			if joined := product(exact, f.exact); joined != nil {
 				exact = joined
@@ -130,14 +139,16 @@ func (a analysis) concat(parts []*syntax.Regexp) facts {
 	if needs == nil {
 		return facts{exact: exact}
 	}
-	return facts{need: all(append(needs, facts{exact: exact}.asNeed()))}
+	return facts{need: allOf(append(needs, facts{exact: exact}.asNeed()))}
 }
 
+// alternate returns the facts of one of parts: the exact texts of all if all are exact and not
+// too many, otherwise the need of one of them.
 func (a analysis) alternate(parts []*syntax.Regexp) facts {
-	exact := []string{}
+	exact := []string{} // nil once a part is not exact
 	var needs []Need
 	for _, part := range parts {
-		f := a.of(part)
+		f := a.factsOf(part)
 		needs = append(needs, f.asNeed())
 		if exact != nil && f.exact != nil {
 			exact = append(exact, f.exact...)
@@ -145,20 +156,22 @@ func (a analysis) alternate(parts []*syntax.Regexp) facts {
 			exact = nil
 		}
 	}
-	if f := limited(exact); f.exact != nil {
+	if f := limitedFacts(exact); f.exact != nil {
 		return f
 	}
-	return facts{need: one(needs)}
+	return facts{need: oneOf(needs)}
 }
 
-// repeat is the first Min of a repetition, if they are known exactly.
+// repeat returns the facts of a repetition, whose Min is at least 1. If the repeated part is
+// exact, they are those of Min copies, or of fewer if these are too many. The result is exact
+// only if Max is equal to Min.
 func (a analysis) repeat(re *syntax.Regexp) facts {
-	f := a.of(re.Sub[0])
+	f := a.factsOf(re.Sub[0])
 	if f.exact == nil {
 		return facts{need: f.need}
 	}
 	exact := f.exact
-	for range min(re.Min, maxExactBytes) - 1 {
+	for range min(re.Min, maxExactBytes) - 1 { // more copies of one byte or more are too long
 		longer := product(exact, f.exact)
 		if longer == nil {
 			return facts{need: facts{exact: exact}.asNeed()}
@@ -171,7 +184,7 @@ func (a analysis) repeat(re *syntax.Regexp) facts {
 	return facts{need: facts{exact: exact}.asNeed()}
 }
 
-// product returns each text of a followed by each of b; nil if they are too many.
+// product returns each text of a followed by each of b; nil if they are too many or too long.
 func product(a, b []string) []string {
 	if len(a)*len(b) > maxExact {
 		return nil
@@ -182,12 +195,12 @@ func product(a, b []string) []string {
 			all = append(all, x+y)
 		}
 	}
-	return limited(all).exact
+	return limitedFacts(all).exact
 }
 
-// limited returns facts of these exact texts, or only what they need if they are too many or
-// too long.
-func limited(exact []string) facts {
+// limitedFacts returns the facts that each match is one of exact. If these are too many or too
+// long, the facts have only their need. exact may be nil: then nothing is stated.
+func limitedFacts(exact []string) facts {
 	n := 0
 	for _, text := range exact {
 		n += len(text)
@@ -202,6 +215,7 @@ func limited(exact []string) facts {
 	return facts{exact: exact}
 }
 
+// asNeed returns what f states as a need, without the fact that the texts are the whole match.
 func (f facts) asNeed() Need {
 	if f.exact == nil {
 		return f.need
@@ -210,21 +224,22 @@ func (f facts) asNeed() Need {
 	for _, text := range f.exact {
 		needs = append(needs, literals(text))
 	}
-	return one(needs)
+	return oneOf(needs)
 }
 
-// literals is the need of text: all of its parts between line feeds and replacement
-// characters, which match bytes that are not UTF-8 too.
+// literals returns the need of text: all of its parts between line feeds, because needs are
+// looked for within lines, and between replacement characters, because these also match bytes
+// that are not UTF-8.
 func literals(text string) Need {
 	var parts []Need
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == utf8.RuneError }) {
 		parts = append(parts, Need{Op: Literal, Text: []byte(part)})
 	}
-	return all(parts)
+	return allOf(parts)
 }
 
-// all is the need of every one of needs.
-func all(needs []Need) Need {
+// allOf returns the need of every one of needs; those that state nothing are left out.
+func allOf(needs []Need) Need {
 	needs = slices.DeleteFunc(needs, func(n Need) bool { return n.Op == Any })
 	switch len(needs) {
 	case 0:
@@ -235,8 +250,9 @@ func all(needs []Need) Need {
 	return Need{Op: And, Of: needs}
 }
 
-// one is the need of at least one of needs.
-func one(needs []Need) Need {
+// oneOf returns the need of at least one of needs. If one of them states nothing, the result
+// does not either.
+func oneOf(needs []Need) Need {
 	if len(needs) == 0 || slices.ContainsFunc(needs, func(n Need) bool { return n.Op == Any }) {
 		return Need{}
 	}
@@ -246,19 +262,20 @@ func one(needs []Need) Need {
 	return Need{Op: Or, Of: needs}
 }
 
-// maxAnyOf is how many texts are looked for at once in a chunk.
-const maxAnyOf = 16
+// maxTexts is how many texts are looked for at once in a chunk.
+const maxTexts = 16
 
-// anyOf returns texts such that each match has one of them, or nil if no such set is known. Of
-// several sets it takes the one whose shortest text is longest, because long texts are rare.
-func (n Need) anyOf() [][]byte {
+// oneOfTexts returns texts such that each match has at least one of them, or nil if no set of at
+// most maxTexts is known. Of several sets it takes the one whose shortest text is longest, because
+// long texts are rare.
+func (n Need) oneOfTexts() [][]byte {
 	switch n.Op {
 	case Literal:
 		return [][]byte{n.Text}
 	case And:
 		var best [][]byte
 		for _, sub := range n.Of {
-			if set := sub.anyOf(); set != nil && (best == nil || shortest(set) > shortest(best) || shortest(set) == shortest(best) && len(set) < len(best)) {
+			if set := sub.oneOfTexts(); set != nil && (best == nil || shortest(set) > shortest(best) || shortest(set) == shortest(best) && len(set) < len(best)) {
 				best = set
 			}
 		}
@@ -266,8 +283,8 @@ func (n Need) anyOf() [][]byte {
 	case Or:
 		var set [][]byte
 		for _, sub := range n.Of {
-			of := sub.anyOf()
-			if of == nil || len(set)+len(of) > maxAnyOf {
+			of := sub.oneOfTexts()
+			if of == nil || len(set)+len(of) > maxTexts {
 				return nil
 			}
 			for _, text := range of {
@@ -281,24 +298,24 @@ func (n Need) anyOf() [][]byte {
 	return nil
 }
 
-// in reports whether text has what is needed. It may report true of large needs without
-// checking them.
-func (n Need) in(text []byte) bool {
+// mayBeIn reports whether text has what n states. For an Or of more than maxTexts it returns
+// true without checking, because running the expression takes less time.
+func (n Need) mayBeIn(text []byte) bool {
 	switch n.Op {
 	case Literal:
 		return bytes.Contains(text, n.Text)
 	case And:
 		for _, sub := range n.Of {
-			if !sub.in(text) {
+			if !sub.mayBeIn(text) {
 				return false
 			}
 		}
 	case Or:
-		if len(n.Of) > maxAnyOf {
+		if len(n.Of) > maxTexts {
 			return true
 		}
 		for _, sub := range n.Of {
-			if sub.in(text) {
+			if sub.mayBeIn(text) {
 				return true
 			}
 		}
@@ -307,6 +324,7 @@ func (n Need) in(text []byte) bool {
 	return true
 }
 
+// shortest returns the length of the shortest text of set, which is not empty.
 func shortest(set [][]byte) int {
 	n := len(set[0])
 	for _, text := range set {

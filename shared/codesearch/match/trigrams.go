@@ -9,21 +9,23 @@ import (
 
 // Limits of the trigrams that are derived from classes of characters.
 const (
-	maxTrigrams = 1024 // that three successive characters may be
-	maxWindows  = 2    // places of an expression
+	maxTrigrams = 1024 // in one need, which requires one of them
+	maxWindows  = 2    // needs for one expression
 	maxCopies   = 8    // of the repeated part of an expression
 )
 
-// trigrams returns needs that come from classes: three successive characters of an
-// expression may be a few hundred trigrams, such as three hexadecimal digits. Most chunks
-// of text have none of them.
-func trigrams(re *syntax.Regexp) []Need {
+// classTrigrams returns up to two needs that come from classes of characters, each that one of
+// some trigrams occurs. Three successive characters of an expression, such as three hexadecimal
+// digits, may be a few hundred trigrams; most chunks of text have none of them. It takes the
+// places with the fewest trigrams. If no place has at most maxTrigrams, it returns nil.
+func classTrigrams(re *syntax.Regexp) []Need {
 	type window struct {
 		at, size int
 	}
 	sequence := sequenceOf(re, nil)
 	var windows []window
 	for i := 0; i+3 <= len(sequence); i++ {
+		// 0 is a place that is not known; 1 is literal text, which needOf covers.
 		if n := len(sequence[i]) * len(sequence[i+1]) * len(sequence[i+2]); n > 1 && n <= maxTrigrams {
 			windows = append(windows, window{i, n})
 		}
@@ -39,7 +41,7 @@ func trigrams(re *syntax.Regexp) []Need {
 				}
 			}
 		}
-		needs = append(needs, one(any))
+		needs = append(needs, oneOf(any))
 	}
 	return needs
 }
@@ -77,7 +79,8 @@ func sequenceOf(re *syntax.Regexp, sequence [][]byte) [][]byte {
 	return append(sequence, nil)
 }
 
-// foldedASCII returns the folded characters of a class; nil if one is not ASCII or a line feed.
+// foldedASCII returns the folded characters of a class, whose ranges are pairs of the first and
+// the last character. It returns nil if one of them does not fold to ASCII or is a line feed.
 func foldedASCII(ranges []rune) []byte {
 	var set []byte
 	for i := 0; i < len(ranges); i += 2 {

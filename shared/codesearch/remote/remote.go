@@ -29,10 +29,10 @@ import (
 
 // Bounds of calls.
 const (
-	idsAtOnce   = 10_000 // of Missing: less than 1 MiB of JSON
-	partBytes   = 512 << 10
-	bulkTimeout = 5 * time.Minute
-	uploadTries = 3 // of a segment that arrived damaged
+	idsAtOnce   = 10_000          // of Missing: less than 1 MiB of JSON
+	partBytes   = 512 << 10       // of a segment in one request
+	bulkTimeout = 5 * time.Minute // of one request
+	uploadTries = 3               // of a segment that arrived damaged
 )
 
 // Client is the code index of a coordinator. It may be used concurrently.
@@ -42,7 +42,8 @@ type Client struct {
 }
 
 // New returns a client of the API at base, which builds segments in the folder dir. It
-// connects on first use, and removes what a crash has left in the folder.
+// connects on first use. It removes the contents of dir, because a crash may have left segments
+// there. The error is fault.ErrFolder if dir cannot be made, or one for an invalid base.
 func New(base, dir string) (*Client, error) {
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("segments: %w: %w", fault.ErrFolder, err)
@@ -57,7 +58,8 @@ func New(base, dir string) (*Client, error) {
 // Close waits for calls in progress and closes the connections.
 func (c *Client) Close() error { return c.api.Close() }
 
-// call sends a request, which may be repeated, and decodes its answer if that is not nil.
+// call sends a request, which may be repeated, and decodes the answer into answer, unless that
+// is nil.
 func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
 	_, err := c.api.Do(ctx, apiclient.Call{Method: method, Path: "index/" + path, Body: body, Answer: answer, Timeout: bulkTimeout, Repeat: true})
 	if err != nil {
@@ -66,7 +68,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, answer any
 	return nil
 }
 
-// Missing is codesearch.Searcher.Missing.
+// Missing is codesearch.Searcher.Missing, in requests of at most idsAtOnce ids.
 func (c *Client) Missing(ctx context.Context, ids []codesearch.OID) (missing []codesearch.OID, err error) {
 	for len(ids) > 0 {
 		n := min(len(ids), idsAtOnce)
@@ -108,8 +110,9 @@ func (c *Client) Publish(ctx context.Context, m codesearch.Manifest) error {
 	return c.call(ctx, "POST", "generations", g, nil)
 }
 
-// Put builds a segment of a batch of blobs and uploads it, and returns its SHA-256. It is
-// durable in the coordinator's index then.
+// Put builds a segment of a batch of blobs, uploads it, and returns its SHA-256. The segment is
+// durable in the coordinator's index then. If the segment arrives damaged, or the coordinator has
+// lost received parts (fault.ErrConflict), Put uploads it again, uploadTries times in all.
 func (c *Client) Put(ctx context.Context, batch string, blobs []codesearch.Blob) (hash string, err error) {
 	path, err := segment.Write(ctx, c.dir, blobs, segment.Options{})
 	if err != nil {
@@ -125,7 +128,9 @@ func (c *Client) Put(ctx context.Context, batch string, blobs []codesearch.Blob)
 	}
 }
 
-// upload sends the parts of a segment that the coordinator lacks, and commits it.
+// upload sends the parts of the segment at path that the coordinator lacks, and commits it. The
+// coordinator answers each part with the bytes that it has by then. The error is
+// fault.ErrConflict if that does not grow.
 func (c *Client) upload(ctx context.Context, batch, path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -30,13 +30,13 @@ type Builder struct {
 	options  Options
 	out      *writer
 	postings *postings
-	whole    Trigrams // of one large blob
-	packed   []byte
+	whole    Trigrams // counts those of one large blob
+	packed   []byte   // buffer for a compressed chunk
 
-	blobs, chunks, facts []byte // sections
-	oids                 [][hashSize]byte
-	strings              map[string]uint16
-	stringList           []string
+	blobs, chunks, facts []byte              // sections as they are stored
+	oids                 [][hashSize]byte    // by blob; also the number of blobs added
+	strings              map[string]uint16   // indices in stringList
+	stringList           []string            // languages and reasons, each once
 	names                map[string][]uint32 // blobs by the symbols that they define
 	textBytes            int64
 }
@@ -46,14 +46,15 @@ func NewBuilder(w io.Writer, o Options) *Builder {
 	return &Builder{options: o, out: newWriter(w), postings: newPostings(), strings: map[string]uint16{}, names: map[string][]uint32{}}
 }
 
-// Blobs returns how many blobs were added, and TextBytes the size of their indexed text.
+// Blobs returns how many blobs were added.
 func (b *Builder) Blobs() int { return len(b.oids) }
 
 // TextBytes returns the size of the text of all blobs added.
 func (b *Builder) TextBytes() int64 { return b.textBytes }
 
-// Add writes a blob. A blob past a limit is recorded as skipped. The caller adds each
-// object id once; blob's memory is free when Add returns.
+// Add writes a blob. A blob past a limit is recorded as skipped, without text. The caller adds
+// each object id once. The builder does not keep blob's memory. After an error, the caller
+// does not use the builder further.
 func (b *Builder) Add(blob codesearch.Blob) error {
 	blob, err := Kept(blob, &b.whole)
 	if err != nil {
@@ -71,7 +72,7 @@ func (b *Builder) Add(blob codesearch.Blob) error {
 	return b.out.err
 }
 
-// addText writes the chunks of a blob.
+// addText divides the text of a blob into chunks, writes them, and adds their trigrams.
 func (b *Builder) addText(text []byte) {
 	size := chunkBytes
 	if b.options.Compress {
@@ -80,7 +81,7 @@ func (b *Builder) addText(text []byte) {
 	line := 0
 	for at := 0; at < len(text); {
 		chunk := text[at : at+nextChunk(text[at:], size)]
-		b.postings.add(uint32(len(b.chunks)/chunkSize), chunk)
+		b.postings.addChunk(uint32(len(b.chunks)/chunkSize), chunk)
 		stored := chunk
 		if b.options.Compress {
 			b.packed = s2.Encode(b.packed[:cap(b.packed)], chunk)
@@ -93,15 +94,17 @@ func (b *Builder) addText(text []byte) {
 	b.textBytes += int64(len(text))
 }
 
-// addChunk writes a chunk as it is stored.
+// addChunk writes a chunk as it is stored, and its record; at and line are the bytes and lines
+// of the blob before it. The text is the first section, so its offset is that after the magic.
 func (b *Builder) addChunk(stored []byte, at, line int) {
-	for _, n := range []uint32{uint32(b.out.at) - uint32(len(magic)), uint32(at), uint32(line), crc32.Checksum(stored, castagnoli)} {
+	for _, n := range []uint32{uint32(b.out.offset) - uint32(len(magic)), uint32(at), uint32(line), crc32.Checksum(stored, castagnoli)} {
 		b.chunks = binary.LittleEndian.AppendUint32(b.chunks, n)
 	}
 	b.out.write(stored)
 }
 
-// addName records that blob number defines a symbol.
+// addName records that blob number defines a symbol with this name. Blobs come in ascending
+// order, so comparing with the last one keeps each once.
 func (b *Builder) addName(number uint32, name string) {
 	list := b.names[name]
 	if len(list) == 0 || list[len(list)-1] != number {
@@ -119,11 +122,11 @@ func (b *Builder) addRecord(blob codesearch.Blob, first uint32, text int) error 
 	} else if n == hashSize {
 		flags |= blobSHA256
 	}
-	lang, err := b.string(blob.Lang)
+	lang, err := b.stringNumber(blob.Lang)
 	if err != nil {
 		return err
 	}
-	reason, err := b.string(blob.Skipped)
+	reason, err := b.stringNumber(blob.Skipped)
 	if err != nil {
 		return err
 	}
@@ -138,8 +141,9 @@ func (b *Builder) addRecord(blob codesearch.Blob, first uint32, text int) error 
 	return nil
 }
 
-// string returns the number of a language or reason.
-func (b *Builder) string(text string) (uint16, error) {
+// stringNumber returns the index of a language or reason in stringList, and adds it if it is
+// new. It cuts text to maxName bytes. The error is fault.ErrTooLarge past 65,536 of them.
+func (b *Builder) stringNumber(text string) (uint16, error) {
 	text = text[:min(len(text), maxName)]
 	n, ok := b.strings[text]
 	if ok {
@@ -156,37 +160,38 @@ func (b *Builder) string(text string) (uint16, error) {
 // Finish writes the rest of the file. It is the last call.
 func (b *Builder) Finish() error { return b.finish(nil, nil) }
 
-// finish writes the sections after the text, and the footer. The postings are those of the
-// merged segments, if any, and of this builder; the last section is the hashes of the segments
-// that this one replaces. The error is the first of all writes, which b.out keeps.
+// finish writes the sections after the text, in the order of the constants, and the footer. The
+// postings are those of the merged segments, if any, and of this builder; the last section is
+// the hashes of the segments that this one replaces. The error is the first one of all writes,
+// which b.out keeps.
 func (b *Builder) finish(merged []lists, replaces [][hashSize]byte) error {
-	b.out.end()
+	b.out.endSection() // the text
 	b.postings.flush()
 	for i := range b.postings.runs {
 		merged = append(merged, &b.postings.runs[i])
 	}
 	trigrams, ends := writeLists(b.out, merged)
-	b.out.section(trigrams)
-	b.out.section(ends)
-	b.out.section(b.blobs)
-	b.out.section(b.order())
-	b.out.section(b.chunks)
-	b.out.section(b.encodeStrings())
-	b.out.section(b.facts)
+	b.out.writeSection(trigrams)
+	b.out.writeSection(ends)
+	b.out.writeSection(b.blobs)
+	b.out.writeSection(b.encodeOrder())
+	b.out.writeSection(b.chunks)
+	b.out.writeSection(b.encodeStrings())
+	b.out.writeSection(b.facts)
 	b.writeNames()
 	for _, hash := range replaces {
 		b.out.write(hash[:])
 	}
-	b.out.end()
+	b.out.endSection()
 	flags := uint32(0)
 	if b.options.Compress {
 		flags = flagCompressed
 	}
-	return b.out.footer(flags)
+	return b.out.writeFooter(flags)
 }
 
-// order returns the numbers of the blobs by object id.
-func (b *Builder) order() []byte {
+// encodeOrder returns the numbers of the blobs, ordered by object id.
+func (b *Builder) encodeOrder() []byte {
 	order := make([]uint32, len(b.oids))
 	for i := range order {
 		order[i] = uint32(i)
@@ -213,17 +218,16 @@ func (b *Builder) encodeStrings() []byte {
 
 // writeNames writes the names of symbols and the blobs that define them.
 func (b *Builder) writeNames() {
-	var ends, lists, listEnds []uint32
-	var text, data []byte
+	var names, lists []byte
+	var nameEnds, listEnds []uint32
 	for _, name := range slices.Sorted(maps.Keys(b.names)) {
-		text = append(append(text, name...), '\n')
-		ends = append(ends, uint32(len(text)))
-		lists = b.names[name]
-		data = appendList(data, lists)
-		listEnds = append(listEnds, uint32(len(data)))
+		names = append(append(names, name...), '\n')
+		nameEnds = append(nameEnds, uint32(len(names)))
+		lists = appendList(lists, b.names[name])
+		listEnds = append(listEnds, uint32(len(lists)))
 	}
-	b.out.section(text)
-	b.out.section(encode32(ends))
-	b.out.section(data)
-	b.out.section(encode32(listEnds))
+	b.out.writeSection(names)
+	b.out.writeSection(encode32(nameEnds))
+	b.out.writeSection(lists)
+	b.out.writeSection(encode32(listEnds))
 }

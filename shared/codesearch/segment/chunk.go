@@ -10,7 +10,7 @@ const (
 )
 
 // nextChunk returns the length of the first chunk of text: as many whole lines as size
-// bytes hold, or one longer line.
+// bytes hold, or one line if it is longer. So a line is never divided.
 func nextChunk(text []byte, size int) int {
 	if len(text) <= size {
 		return len(text)

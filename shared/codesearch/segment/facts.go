@@ -17,7 +17,9 @@ const (
 	maxName    = 512 // bytes of a name; longer signatures and scopes are cut
 )
 
-// validSymbol reports whether a symbol is kept.
+// validSymbol reports whether a symbol of a blob with this many lines is kept: it has a name of at
+// most maxName bytes without control characters, such as the line feed that ends a stored name, and
+// a line that the blob has.
 func validSymbol(s codesearch.Symbol, lines int) bool {
 	return s.Name != "" && len(s.Name) <= maxName && s.Line >= 1 && s.Line <= lines &&
 		strings.IndexFunc(s.Name, func(r rune) bool { return r < ' ' }) < 0
@@ -26,8 +28,8 @@ func validSymbol(s codesearch.Symbol, lines int) bool {
 // Kept returns a blob as an index keeps it. A blob that is binary, past a limit or skipped
 // already has the reason, and no content, symbols or functions. Others have their first
 // maxSymbols valid symbols, by line; a symbol of a line that the blob does not have is not
-// valid. It shares the content, and sorts b.Functions in place. t is scratch space. The error is
-// fault.ErrInvalid for a wrong object id.
+// valid. It shares the content, and sorts b.Functions in place. Kept counts trigrams with t, whose
+// earlier results end. The error is fault.ErrInvalid for a wrong object id.
 func Kept(b codesearch.Blob, t *Trigrams) (codesearch.Blob, error) {
 	if err := b.OID.Check(); err != nil {
 		return b, err
@@ -38,6 +40,7 @@ func Kept(b codesearch.Blob, t *Trigrams) (codesearch.Blob, error) {
 	if b.Skipped == "" {
 		b.Skipped = codesearch.SkipReason(b.Content)
 	}
+	// A text has fewer trigrams than bytes, so only a long one is counted.
 	if b.Skipped == "" && len(b.Content) > codesearch.MaxTrigrams && len(t.Of(b.Content)) > codesearch.MaxTrigrams {
 		b.Skipped = codesearch.SkipTrigrams
 	}
@@ -61,7 +64,9 @@ func Kept(b codesearch.Blob, t *Trigrams) (codesearch.Blob, error) {
 	return b, nil
 }
 
-// appendFacts encodes the facts about a blob.
+// appendFacts encodes the facts about a blob: sizes, symbols, reports. A symbol has the
+// difference of its line to that of the one before, and its length in bytes, so that a reader
+// passes over it without decoding it.
 func appendFacts(dst []byte, b codesearch.Blob) []byte {
 	for _, n := range []int{int(b.Size), b.Lines, b.Code, b.Comment, b.Complexity, len(b.Symbols)} {
 		dst = appendInt(dst, n)
@@ -104,13 +109,14 @@ func appendText(dst []byte, text string) []byte {
 	return append(appendInt(dst, len(text)), text...)
 }
 
-// decoder reads numbers and texts from data; after the end it returns zeros and sets bad.
+// decoder reads numbers and texts from data. If data ends early or has a wrong number, it sets
+// bad, and from then on returns zeros and empty texts.
 type decoder struct {
 	data []byte
 	bad  bool
 }
 
-func (d *decoder) int() int {
+func (d *decoder) number() int {
 	v, n := binary.Uvarint(d.data)
 	if n <= 0 || v > math.MaxInt64 {
 		d.bad, d.data = true, nil
@@ -130,7 +136,7 @@ func (d *decoder) bytes(n int) []byte {
 	return b
 }
 
-func (d *decoder) text() string { return string(d.bytes(d.int())) }
+func (d *decoder) text() string { return string(d.bytes(d.number())) }
 
 func (d *decoder) float() float64 {
 	b := d.bytes(8)
@@ -140,18 +146,19 @@ func (d *decoder) float() float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// info reads the sizes, and leaves the symbols.
+// info reads the sizes, which precede the symbols. Go evaluates the calls from left to right.
 func (d *decoder) info() codesearch.BlobInfo {
-	return codesearch.BlobInfo{Size: int64(d.int()), Lines: d.int(), Code: d.int(), Comment: d.int(), Complexity: d.int()}
+	return codesearch.BlobInfo{Size: int64(d.number()), Lines: d.number(), Code: d.number(), Comment: d.number(), Complexity: d.number()}
 }
 
-// symbols calls visit for each symbol with its line until it returns false; read decodes
-// the rest of it.
+// symbols calls visit for each symbol with its line until visit returns false; read decodes
+// the rest of the symbol. It stops at damage. The decoder is at the reports only if visit
+// returned true for all symbols.
 func (d *decoder) symbols(visit func(line int, read func() codesearch.Symbol) bool) {
 	line := 0
-	for range min(d.int(), maxSymbols) {
-		line += d.int()
-		record := decoder{data: d.bytes(d.int())}
+	for range min(d.number(), maxSymbols) {
+		line += d.number()
+		record := decoder{data: d.bytes(d.number())}
 		if d.bad || !visit(line, func() codesearch.Symbol { return record.symbol(line) }) {
 			return
 		}
@@ -160,16 +167,16 @@ func (d *decoder) symbols(visit func(line int, read func() codesearch.Symbol) bo
 
 func (d *decoder) symbol(line int) codesearch.Symbol {
 	s := codesearch.Symbol{Line: line, Name: d.text(), Kind: d.text(), Scope: d.text(), Signature: d.text()}
-	end := d.int()
-	s.End, s.Approx = line+end>>1, end&1 == 1
+	lengthAndApprox := d.number() // as appendFacts writes it: the lowest bit is Approx
+	s.End, s.Approx = line+lengthAndApprox>>1, lengthAndApprox&1 == 1
 	return s
 }
 
 // functions reads the reports behind the symbols; of a damaged record, those before the damage.
 func (d *decoder) functions() []codesearch.FunctionReport {
 	var all []codesearch.FunctionReport
-	for range min(d.int(), maxSymbols) {
-		f := codesearch.FunctionReport{Function: d.text(), Receiver: d.text(), Line: d.int(), A: d.int(), B: d.int(), C: d.int(), Score: d.float(), ABCSeed: d.float()}
+	for range min(d.number(), maxSymbols) {
+		f := codesearch.FunctionReport{Function: d.text(), Receiver: d.text(), Line: d.number(), A: d.number(), B: d.number(), C: d.number(), Score: d.float(), ABCSeed: d.float()}
 		if d.bad {
 			break
 		}

@@ -37,8 +37,9 @@ func Write(ctx context.Context, dir string, blobs []codesearch.Blob, o Options) 
 	})
 }
 
-// WriteFile writes a file of dir with the function write, syncs it, and names it by its
-// SHA-256. If it returns an error, no file is left.
+// WriteFile calls write with a new file of dir, syncs it, names it by its SHA-256, and returns
+// its path. If it returns an error, no file is left, except if only the last sync of the folder
+// failed: then the whole file may be there.
 func WriteFile(dir string, write func(io.Writer) error) (path string, err error) {
 	f, err := os.CreateTemp(dir, "writing-*")
 	if err != nil {
@@ -69,7 +70,7 @@ func WriteFile(dir string, write func(io.Writer) error) (path string, err error)
 
 func fileName(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) + Extension }
 
-// SyncDir makes the names in a folder durable.
+// SyncDir makes the names in a folder durable: those of created, renamed and removed files.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -78,8 +79,8 @@ func SyncDir(dir string) error {
 	return cmp.Or(d.Sync(), d.Close())
 }
 
-// Open maps a segment file into memory. Its caller closes it, after the last use of
-// anything that its methods returned.
+// Open maps a segment file into memory and checks it as Decode does. Its caller closes it,
+// after the last use of anything that its methods returned.
 func Open(path string) (*Segment, error) {
 	data, unmap, err := mapped.Open(path)
 	if err != nil {

@@ -27,16 +27,16 @@ const (
 	sectionText      = iota // the chunks of all blobs
 	sectionPostings         // lists of chunks
 	sectionTrigrams         // uint32 each, ascending
-	sectionLists            // the end of each trigram's list
+	sectionLists            // the end of each trigram's list in sectionPostings
 	sectionBlobs            // a record for each blob
 	sectionOrder            // the numbers of the blobs, ordered by object id
 	sectionChunks           // a record for each chunk
 	sectionStrings          // languages and reasons
 	sectionFacts            // sizes, symbols and reports of each blob
 	sectionNames            // names of symbols, ascending, each with a line feed
-	sectionNameEnds         // the end of each name
+	sectionNameEnds         // the end of each name in sectionNames
 	sectionNameBlobs        // lists of blobs
-	sectionNameLists        // the end of each name's list
+	sectionNameLists        // the end of each name's list in sectionNameBlobs
 	sectionReplaces         // SHA-256 of the segments that were merged into this one
 	sections
 )
@@ -56,7 +56,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A section is where a part of the file is.
+// A section is the place of a part of the file, and its CRC-32C.
 type section struct {
 	offset, length uint64
 	sum            uint32
@@ -65,48 +65,52 @@ type section struct {
 // writer writes the sections of a file one after the other.
 type writer struct {
 	w        *bufio.Writer
-	at       uint64
+	offset   uint64
 	sum      uint32
 	sections []section
 	err      error // the first one; later writes do nothing
 }
 
+// newWriter writes the magic number, and begins the first section.
 func newWriter(w io.Writer) *writer {
 	o := &writer{w: bufio.NewWriterSize(w, 64<<10)}
 	o.write([]byte(magic))
-	o.begin()
+	o.beginSection()
 	return o
 }
 
-func (o *writer) begin() {
-	o.sections, o.sum = append(o.sections, section{offset: o.at}), 0
+func (o *writer) beginSection() {
+	o.sections, o.sum = append(o.sections, section{offset: o.offset}), 0
 }
 
+// write adds data to the current section. A file has at most 4 GiB, because offsets of chunks
+// have 32 bits; more sets err to fault.ErrTooLarge.
 func (o *writer) write(data []byte) {
 	if o.err == nil {
 		_, o.err = o.w.Write(data)
-		o.at += uint64(len(data))
+		o.offset += uint64(len(data))
 		o.sum = crc32.Update(o.sum, castagnoli, data)
 	}
-	if o.at > math.MaxUint32 && o.err == nil {
+	if o.offset > math.MaxUint32 && o.err == nil {
 		o.err = fmt.Errorf("segment of more than 4 GiB: %w", fault.ErrTooLarge)
 	}
 }
 
-// end ends the current section and begins the next one.
-func (o *writer) end() {
+// endSection ends the current section and begins the next one.
+func (o *writer) endSection() {
 	s := &o.sections[len(o.sections)-1]
-	s.length, s.sum = o.at-s.offset, o.sum
-	o.begin()
+	s.length, s.sum = o.offset-s.offset, o.sum
+	o.beginSection()
 }
 
-// section writes data as one section.
-func (o *writer) section(data []byte) {
+// writeSection writes data as one section.
+func (o *writer) writeSection(data []byte) {
 	o.write(data)
-	o.end()
+	o.endSection()
 }
 
-func (o *writer) footer(flags uint32) error {
+// writeFooter writes the footer and flushes the file. The error is the first one of all writes.
+func (o *writer) writeFooter(flags uint32) error {
 	footer := make([]byte, 0, footerSize)
 	for _, s := range o.sections[:sections] {
 		footer = binary.LittleEndian.AppendUint64(footer, s.offset)
@@ -127,7 +131,9 @@ func corrupt(format string, arguments ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), fault.ErrCorrupt)
 }
 
-// readFooter returns the sections and flags of a file.
+// readFooter returns the sections and flags of a file. The error is fault.ErrCorrupt unless
+// the sections follow each other without a gap from the magic number to the footer. It checks
+// the checksum of the footer, not those of the sections.
 func readFooter(data []byte) ([]section, uint32, error) {
 	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
 		return nil, 0, corrupt("not a segment of this version")

@@ -2,15 +2,18 @@ package segment
 
 import "encoding/binary"
 
-// lists are the postings of some chunks: of a run, or of a segment that is merged.
+// lists are the postings of some chunks, of a run or of a segment that is merged: for each of
+// count trigrams, in ascending order, the chunks that have it.
 type lists interface {
 	count() int
-	trigram(i int) uint32 // ascending
-	appendTo(dst []uint32, i int) []uint32
+	trigram(i int) uint32
+	appendTo(dst []uint32, i int) []uint32 // appends the chunks of trigram i
 }
 
 func (r *run) count() int           { return len(r.trigrams) }
 func (r *run) trigram(i int) uint32 { return r.trigrams[i] }
+
+// appendTo appends the chunks of the i-th trigram; its list begins where the one before ends.
 func (r *run) appendTo(dst []uint32, i int) []uint32 {
 	from := uint32(0)
 	if i > 0 {
@@ -50,10 +53,11 @@ func decodeList(dst []uint32, data []byte) []uint32 {
 	return dst
 }
 
-// writeLists writes the section of postings. The chunks of each of all are greater than
-// those of the ones before it. It returns the sections of trigrams and of ends.
+// writeLists merges all into the section of postings, and writes and ends it. The chunks of each
+// of all are greater than those of the ones before it, so appending keeps them ascending. It
+// returns the sections of trigrams and of the ends of their lists.
 func writeLists(out *writer, all []lists) (trigrams, ends []byte) {
-	at := make([]int, len(all))
+	at := make([]int, len(all)) // the next trigram of each
 	written := uint32(0)
 	var chunks []uint32
 	var data []byte
@@ -64,8 +68,8 @@ func writeLists(out *writer, all []lists) (trigrams, ends []byte) {
 				least = min(least, l.trigram(at[i]))
 			}
 		}
-		if least == allTrigrams {
-			out.end()
+		if least == allTrigrams { // greater than each trigram: all are written
+			out.endSection()
 			return trigrams, ends
 		}
 		chunks = chunks[:0]

@@ -10,12 +10,14 @@ import (
 	"leasehold/shared/fault"
 )
 
+// dropped stands for the new number of a chunk that is not kept.
 const dropped = math.MaxUint32
 
-// Merge writes one segment with the blobs of several for which keep holds, and records
-// that it replaces the ones named replaces (SHA-256, hexadecimal). Text is copied as it is
-// stored, and postings are renumbered; so all segments must be compressed alike. Each
-// object id must be kept once. It reads ctx by calling stopped between blobs.
+// Merge writes one segment to w with the blobs of all for which keep returns true, and records
+// that it replaces the ones named replaces (SHA-256, hexadecimal). keep gets the index of a
+// segment in all and the number of a blob in it. Text is copied as it is stored, and postings are
+// renumbered; so all segments must be compressed or none. Each object id must be kept once.
+// Merge calls stopped before each blob, and returns its error if it is not nil.
 func Merge(w io.Writer, all []*Segment, keep func(segment, blob int) bool, replaces []string, stopped func() error) error {
 	if len(all) == 0 {
 		return fmt.Errorf("merge of no segments: %w", fault.ErrInvalid)
@@ -60,6 +62,7 @@ func (m *mergedLists) trigram(i int) uint32 {
 	return uint32At(m.parts[sectionTrigrams], i)
 }
 
+// appendTo appends the new numbers of the chunks that have the i-th trigram and are kept.
 func (m *mergedLists) appendTo(dst []uint32, i int) []uint32 {
 	from, to := span(m.parts[sectionLists], i)
 	m.buffer = m.inRange(decodeList(m.buffer[:0], m.parts[sectionPostings][from:to]))
@@ -71,7 +74,9 @@ func (m *mergedLists) appendTo(dst []uint32, i int) []uint32 {
 	return dst
 }
 
-// copyBlob copies the chunks, facts and record of blob i, or drops them.
+// copyBlob copies the chunks, facts and record of blob i and notes the new numbers of its chunks.
+// If keep is false, it only notes that these are dropped. The error is fault.ErrCorrupt if
+// a chunk is damaged.
 func (b *Builder) copyBlob(from *mergedLists, i int, keep bool) error {
 	first, end := from.ChunksOf(i)
 	number, firstNew := uint32(len(b.oids)), uint32(len(b.chunks)/chunkSize)
@@ -80,13 +85,13 @@ func (b *Builder) copyBlob(from *mergedLists, i int, keep bool) error {
 			from.renumbered[c] = dropped
 			continue
 		}
-		at, to, start := from.stored(c)
-		stored := from.parts[sectionText][at:to]
+		begin, to, start := from.chunkSpan(c)
+		stored := from.parts[sectionText][begin:to]
 		if err := from.checkSum(c, stored); err != nil {
 			return err
 		}
 		from.renumbered[c] = uint32(len(b.chunks) / chunkSize)
-		b.addChunk(stored, start, int(uint32At(from.parts[sectionChunks], c*chunkSize/4+2)))
+		b.addChunk(stored, start, from.firstLine(c))
 	}
 	if !keep {
 		return nil

@@ -19,7 +19,8 @@ func (s *Segment) list(trigram uint32) []byte {
 	return s.parts[sectionPostings][from:to]
 }
 
-// span returns the i-th part of a section whose parts end at ends.
+// span returns where part i of a section begins and ends. Parts follow each other; ends has
+// the end of each as a uint32.
 func span(ends []byte, i int) (from, to int) {
 	if i > 0 {
 		from = int(binary.LittleEndian.Uint32(ends[4*(i-1):]))
@@ -27,12 +28,13 @@ func span(ends []byte, i int) (from, to int) {
 	return from, int(binary.LittleEndian.Uint32(ends[4*i:]))
 }
 
-// readingCost is how many bytes of a list are as fast to read as one chunk is to search.
+// readingCost is how many bytes of a list take as long to read as one chunk takes to search.
 const readingCost = 300
 
 // Candidates returns the chunks that may have text in a line, ascending; folded is
-// text after codesearch.Fold, without line feeds. All is true if the text is too short for
-// the index: then any chunk may have it.
+// text after codesearch.Fold, without line feeds. The chunks that it leaves out do not have
+// the text. all is true if the text has less than three bytes: then any chunk may have it, and
+// chunks is nil.
 func (s *Segment) Candidates(folded []byte) (chunks []uint32, all bool) {
 	if len(folded) < 3 {
 		return nil, true
@@ -41,7 +43,7 @@ func (s *Segment) Candidates(folded []byte) (chunks []uint32, all bool) {
 	for i := range len(folded) - 2 {
 		l := s.list(uint32(folded[i])<<16 | uint32(folded[i+1])<<8 | uint32(folded[i+2]))
 		if len(l) == 0 {
-			return nil, false
+			return nil, false // no chunk has this trigram
 		}
 		lists = append(lists, l)
 	}
@@ -50,7 +52,7 @@ func (s *Segment) Candidates(folded []byte) (chunks []uint32, all bool) {
 	var other []uint32
 	for _, l := range lists[1:] {
 		if len(l) > readingCost*len(chunks) {
-			break
+			break // searching the chunks takes less time than reading the longer lists
 		}
 		other = decodeList(other[:0], l)
 		chunks = Intersect(chunks, other)
@@ -58,8 +60,8 @@ func (s *Segment) Candidates(folded []byte) (chunks []uint32, all bool) {
 	return chunks, false
 }
 
-// inRange removes numbers that are not those of chunks or not ascending, which only a
-// file that something else wrote has.
+// inRange returns chunks up to the first number that is not a chunk of s or not greater than the
+// one before it. Only a file that another program wrote has such a number.
 func (s *Segment) inRange(chunks []uint32) []uint32 {
 	n := s.Chunks()
 	for i, c := range chunks {
@@ -88,7 +90,8 @@ func Intersect(a, b []uint32) []uint32 {
 	return both
 }
 
-// Unite returns the numbers that one of two ascending lists has.
+// Unite returns the numbers that at least one of two ascending lists has, each once. If one
+// is empty, the result is the other one itself.
 func Unite(a, b []uint32) []uint32 {
 	if len(a) == 0 {
 		return b
@@ -110,7 +113,8 @@ func Unite(a, b []uint32) []uint32 {
 	return append(append(all, a...), b...)
 }
 
-// DefiningExactly calls visit with the blobs that define a symbol with this name, if any do.
+// DefiningExactly calls visit once with the blobs that define a symbol with this name. If none
+// does, it does not call visit.
 func (s *Segment) DefiningExactly(name string, visit func(blobs []uint32)) {
 	text, ends := s.parts[sectionNames], s.parts[sectionNameEnds]
 	at := func(i int) string {
@@ -123,16 +127,18 @@ func (s *Segment) DefiningExactly(name string, visit func(blobs []uint32)) {
 	}
 }
 
-// definedBy returns the blobs that define the i-th name.
+// definedBy returns the blobs that define the i-th name. It leaves out numbers that are not
+// blobs, which only a file that another program wrote has.
 func (s *Segment) definedBy(i int) []uint32 {
 	from, to := span(s.parts[sectionNameLists], i)
 	blobs := decodeList(nil, s.parts[sectionNameBlobs][from:to])
 	return slices.DeleteFunc(blobs, func(b uint32) bool { return int(b) >= s.Blobs() })
 }
 
-// Defining calls visit with each name of a symbol for which matches holds, in ascending
-// order, and the blobs that define it. If literal is not empty, matches holds for no name
-// without it, and only names with it are tried.
+// Defining calls visit with each name of a symbol for which matches returns true, in ascending
+// order, and the blobs that define it, until visit returns false. A literal that is not empty
+// is contained in each name that matches; Defining then searches all names for it at once, and
+// calls matches only for those that contain it.
 func (s *Segment) Defining(literal string, matches func(name []byte) bool, visit func(name []byte, blobs []uint32) bool) {
 	text, ends := s.parts[sectionNames], s.parts[sectionNameEnds]
 	for i := 0; i < len(ends)/4; i++ {
@@ -142,8 +148,8 @@ func (s *Segment) Defining(literal string, matches func(name []byte) bool, visit
 			if at < 0 {
 				return
 			}
-			end := uint32(from + at)
-			i += sort.Search(len(ends)/4-i, func(j int) bool { return binary.LittleEndian.Uint32(ends[4*(i+j):]) > end })
+			found := uint32(from + at) // in the first name that ends after it
+			i += sort.Search(len(ends)/4-i, func(j int) bool { return binary.LittleEndian.Uint32(ends[4*(i+j):]) > found })
 		}
 		from, to := span(ends, i)
 		if name := bytes.TrimSuffix(text[from:to], []byte("\n")); matches(name) {

@@ -24,11 +24,13 @@ type Segment struct {
 	parts      [sections][]byte
 	compressed bool
 	strings    []string
-	checked    []atomic.Uint32 // a bit for each chunk whose checksum was right
+	checked    []atomic.Uint32 // a bit for each chunk whose checksum was found right
 	unmap      func() error
 }
 
-// Decode opens a segment that is in memory; name is what errors call it.
+// Decode opens a segment that is in memory; name is its name in errors. The error is
+// fault.ErrCorrupt if data is not a segment or is damaged; the texts are checked when they are
+// read.
 func Decode(name string, data []byte) (*Segment, error) {
 	s := &Segment{name: name, data: data, unmap: func() error { return nil }}
 	if err := s.decode(); err != nil {
@@ -37,6 +39,8 @@ func Decode(name string, data []byte) (*Segment, error) {
 	return s, nil
 }
 
+// decode finds the sections in s.data and checks them. The text is not read here, because
+// it may be large: checkSum checks each chunk when it is read first.
 func (s *Segment) decode() error {
 	all, flags, err := readFooter(s.data)
 	if err != nil {
@@ -60,8 +64,8 @@ func (s *Segment) decode() error {
 	return s.checkRecords()
 }
 
-// checkRecords checks the lengths and references that methods rely on. Checksums find
-// damage; this finds files that something else wrote.
+// checkRecords checks the lengths and references that other methods rely on, so that these
+// need not check them. Checksums find damage; this finds files that another program wrote.
 func (s *Segment) checkRecords() error {
 	for _, want := range []struct {
 		section, size int
@@ -79,9 +83,9 @@ func (s *Segment) checkRecords() error {
 		}
 	}
 	for i := range s.Blobs() {
-		first, end := s.ChunksOf(i)
+		first, end := s.ChunksOf(i) // a blob without text has no chunk, and others at least one
 		r := s.record(i)
-		if first > end || end > s.Chunks() || (r.text > 0) != (first < end) || i == 0 && first != 0 || r.lang >= len(s.strings) || r.reason >= len(s.strings) || r.facts > len(s.parts[sectionFacts]) || s.number(i) >= s.Blobs() {
+		if first > end || end > s.Chunks() || (r.text > 0) != (first < end) || i == 0 && first != 0 || r.lang >= len(s.strings) || r.reason >= len(s.strings) || r.facts > len(s.parts[sectionFacts]) || s.blobInOrder(i) >= s.Blobs() {
 			return corrupt("the record of blob %d is out of range", i)
 		}
 		if err := s.checkChunks(first, end, r.text); err != nil {
@@ -94,15 +98,16 @@ func (s *Segment) checkRecords() error {
 	return nil
 }
 
-// checkChunks checks the records of the chunks of one blob.
+// checkChunks checks the records of the chunks from first up to end of a blob with text bytes:
+// they are within the text section, the first begins at 0, and each begins after the one before.
 func (s *Segment) checkChunks(first, end, text int) error {
-	at := -1
+	before := -1
 	for c := first; c < end; c++ {
-		from, to, start := s.stored(c)
-		if from > to || to > len(s.parts[sectionText]) || start <= at || start >= text || c == first && start != 0 {
+		from, to, start := s.chunkSpan(c)
+		if from > to || to > len(s.parts[sectionText]) || start <= before || start >= text || c == first && start != 0 {
 			return corrupt("the record of chunk %d is out of range", c)
 		}
-		at = start
+		before = start
 		if !s.compressed && to-from != s.chunkEnd(c, end, text)-start {
 			return corrupt("chunk %d has %d bytes in its record and %d in the file", c, s.chunkEnd(c, end, text)-start, to-from)
 		}
@@ -110,7 +115,8 @@ func (s *Segment) checkChunks(first, end, text int) error {
 	return nil
 }
 
-// ascending reports whether the numbers of data ascend up to last, where the last one is.
+// ascending reports whether no number of data is less than the one before it, and the last one
+// is last. No numbers ascend to 0.
 func ascending(data []byte, last int) bool {
 	before := uint32(0)
 	for i := 0; i < len(data); i += 4 {
@@ -132,12 +138,12 @@ func (s *Segment) TextBytes(i int) int { return s.record(i).text }
 // Name returns what errors call the segment: the name of its file.
 func (s *Segment) Name() string { return s.name }
 
-// Size returns the size of the file in bytes, and its part that is symbols and reports.
+// Size returns the size of the file in bytes, and how many of them are symbols and reports.
 func (s *Segment) Size() (bytes, symbols int) {
 	return len(s.data), len(s.parts[sectionFacts]) + len(s.parts[sectionNames]) + len(s.parts[sectionNameEnds]) + len(s.parts[sectionNameBlobs]) + len(s.parts[sectionNameLists])
 }
 
-// Blobs returns the number of blobs, and Chunks the number of chunks.
+// Blobs returns the number of blobs.
 func (s *Segment) Blobs() int { return len(s.parts[sectionBlobs]) / blobSize }
 
 // Chunks returns the number of chunks of all blobs.
@@ -157,34 +163,39 @@ func uint32At(data []byte, i int) uint32 { return binary.LittleEndian.Uint32(dat
 
 // record is a blob's record, without its object id.
 type record struct {
-	chunk, facts, text int
-	lang, reason       int
-	flags              byte
+	chunk        int // the first one
+	facts        int // where they begin in sectionFacts
+	text         int // bytes
+	lang, reason int // indices in Segment.strings; the reason is "" if the blob is not skipped
+	flags        byte
 }
 
+// record decodes the record of blob i; the comment of blobSize has its fields.
 func (s *Segment) record(i int) record {
 	r := s.parts[sectionBlobs][i*blobSize+hashSize:]
 	u32 := binary.LittleEndian.Uint32
 	return record{int(u32(r)), int(u32(r[4:])), int(u32(r[8:])), int(binary.LittleEndian.Uint16(r[12:])), int(binary.LittleEndian.Uint16(r[14:])), r[16]}
 }
 
-// number returns the number of the i-th blob by object id.
-func (s *Segment) number(i int) int {
+// blobInOrder returns the number of the blob that is the i-th one by object id.
+func (s *Segment) blobInOrder(i int) int {
 	return int(uint32At(s.parts[sectionOrder], i))
 }
 
-func (s *Segment) hash(i int) []byte { return s.parts[sectionBlobs][i*blobSize:][:hashSize] }
+// idBytes returns the object id of blob i; one of SHA-1 is followed by zeros.
+func (s *Segment) idBytes(i int) []byte { return s.parts[sectionBlobs][i*blobSize:][:hashSize] }
 
 // OID returns the object id of blob i.
 func (s *Segment) OID(i int) codesearch.OID {
-	id := s.hash(i)
+	id := s.idBytes(i)
 	if s.record(i).flags&blobSHA256 == 0 {
 		id = id[:20]
 	}
 	return codesearch.OID(hex.EncodeToString(id))
 }
 
-// Find returns the number of the blob with an object id, and whether there is one.
+// Find returns the number of the blob with an object id. The result is 0 and false if the
+// segment does not have it, or if id is not an object id.
 func (s *Segment) Find(id codesearch.OID) (int, bool) {
 	var want [hashSize]byte
 	if len(id) > 2*hashSize {
@@ -194,19 +205,20 @@ func (s *Segment) Find(id codesearch.OID) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	at := sort.Search(s.Blobs(), func(i int) bool { return bytes.Compare(s.hash(s.number(i)), want[:]) >= 0 })
-	for ; at < s.Blobs() && bytes.Equal(s.hash(s.number(at)), want[:]); at++ {
-		if i := s.number(at); (s.record(i).flags&blobSHA256 != 0) == (n == hashSize) {
+	at := sort.Search(s.Blobs(), func(i int) bool { return bytes.Compare(s.idBytes(s.blobInOrder(i)), want[:]) >= 0 })
+	// A SHA-256 id that ends in zeros is equal to a SHA-1 id here, so the flag decides.
+	for ; at < s.Blobs() && bytes.Equal(s.idBytes(s.blobInOrder(at)), want[:]); at++ {
+		if i := s.blobInOrder(at); (s.record(i).flags&blobSHA256 != 0) == (n == hashSize) {
 			return i, true
 		}
 	}
 	return 0, false
 }
 
-// Lang returns the language of blob i, and Skipped why it is not indexed, or "".
+// Lang returns the language of blob i, or "" if it is not known.
 func (s *Segment) Lang(i int) string { return s.strings[s.record(i).lang] }
 
-// Skipped returns the reason why blob i is not indexed, or "".
+// Skipped returns the reason why blob i is not indexed, or "" if it is indexed.
 func (s *Segment) Skipped(i int) string { return s.strings[s.record(i).reason] }
 
 // Generated reports whether blob i was made by a program.
@@ -220,6 +232,8 @@ func (s *Segment) Info(i int) codesearch.BlobInfo {
 	return info
 }
 
+// facts returns a decoder at the facts of blob i: info, symbols, functions. They are read in
+// this order, because each is found behind the one before.
 func (s *Segment) facts(i int) decoder {
 	return decoder{data: s.parts[sectionFacts][s.record(i).facts:]}
 }
@@ -228,19 +242,20 @@ func (s *Segment) facts(i int) decoder {
 // read decodes the symbol.
 func (s *Segment) Symbols(i int, visit func(line int, read func() codesearch.Symbol) bool) {
 	d := s.facts(i)
-	d.info()
+	d.info() // precedes the symbols
 	d.symbols(visit)
 }
 
 // Functions returns the reports of blob i.
 func (s *Segment) Functions(i int) []codesearch.FunctionReport {
 	d := s.facts(i)
-	d.info()
+	d.info() // precedes the symbols, and these the reports
 	d.symbols(func(int, func() codesearch.Symbol) bool { return true })
 	return d.functions()
 }
 
-// ChunksOf returns the first chunk of blob i, and the one after its last.
+// ChunksOf returns the first chunk of blob i, and the one after its last. A blob without text
+// has none: first and end are equal.
 func (s *Segment) ChunksOf(i int) (first, end int) {
 	if i+1 < s.Blobs() {
 		return s.record(i).chunk, s.record(i + 1).chunk
@@ -248,21 +263,27 @@ func (s *Segment) ChunksOf(i int) (first, end int) {
 	return s.record(i).chunk, s.Chunks()
 }
 
-// stored returns where chunk c is in the text section, and in its blob.
-func (s *Segment) stored(c int) (from, to, start int) {
+// chunkSpan returns where chunk c is stored in the text section, and at which byte of its blob's
+// text it starts.
+func (s *Segment) chunkSpan(c int) (from, to, start int) {
 	r := s.parts[sectionChunks][c*chunkSize:]
 	from, to, start = int(binary.LittleEndian.Uint32(r)), len(s.parts[sectionText]), int(binary.LittleEndian.Uint32(r[4:]))
 	if c+1 < s.Chunks() {
-		to = int(binary.LittleEndian.Uint32(r[chunkSize:]))
+		to = int(binary.LittleEndian.Uint32(r[chunkSize:])) // where the next chunk begins
 	}
 	return from, to, start
 }
 
-// chunkEnd returns where chunk c ends in a blob that has text bytes and ends before the
-// chunk end.
+// firstLine returns the lines of its blob before chunk c.
+func (s *Segment) firstLine(c int) int {
+	return int(binary.LittleEndian.Uint32(s.parts[sectionChunks][c*chunkSize+8:]))
+}
+
+// chunkEnd returns at which byte of its blob chunk c ends. The blob has text bytes, and its
+// last chunk is end-1.
 func (s *Segment) chunkEnd(c, end, text int) int {
 	if c+1 < end {
-		_, _, next := s.stored(c + 1)
+		_, _, next := s.chunkSpan(c + 1)
 		return next
 	}
 	return text
@@ -275,11 +296,12 @@ type Chunk struct {
 	FirstLine int // lines of the blob before it
 }
 
-// Chunk returns chunk c of blob i. It uses buffer for the text if the segment is
-// compressed. The error is fault.ErrCorrupt if the text is damaged.
+// Chunk returns chunk c of blob i, which has it; c counts the chunks of all blobs. If the
+// segment is compressed, the text is in *buffer, which Chunk enlarges as needed, until the next
+// call with it. The error is fault.ErrCorrupt if the text is damaged.
 func (s *Segment) Chunk(i, c int, buffer *[]byte) (Chunk, error) {
-	from, to, start := s.stored(c)
-	line := binary.LittleEndian.Uint32(s.parts[sectionChunks][c*chunkSize+8:])
+	from, to, start := s.chunkSpan(c)
+
 	text := s.parts[sectionText][from:to]
 	if err := s.checkSum(c, text); err != nil {
 		return Chunk{}, err
@@ -291,9 +313,11 @@ func (s *Segment) Chunk(i, c int, buffer *[]byte) (Chunk, error) {
 			return Chunk{}, fmt.Errorf("segment %s: chunk %d: %w", s.name, c, err)
 		}
 	}
-	return Chunk{text, start, int(line)}, nil
+	return Chunk{text, start, s.firstLine(c)}, nil
 }
 
+// checkSum returns fault.ErrCorrupt if text, the stored chunk c, does not have the checksum of
+// its record. It computes that once for each chunk; two calls at the same time may both do so.
 func (s *Segment) checkSum(c int, text []byte) error {
 	bit := uint32(1) << (c % 32)
 	if s.checked[c/32].Load()&bit != 0 {
@@ -306,7 +330,8 @@ func (s *Segment) checkSum(c int, text []byte) error {
 	return nil
 }
 
-// unpack decompresses a chunk of want bytes.
+// unpack decompresses a chunk into *buffer. The error is fault.ErrCorrupt if it does not have
+// want bytes.
 func (s *Segment) unpack(packed []byte, want int, buffer *[]byte) ([]byte, error) {
 	if n, err := s2.DecodedLen(packed); err != nil || n != want || n > codesearch.MaxBlobBytes {
 		return nil, corrupt("compressed text of the wrong length")
@@ -321,7 +346,9 @@ func (s *Segment) unpack(packed []byte, want int, buffer *[]byte) ([]byte, error
 	return text, nil
 }
 
-// Text returns the whole text of blob i. It uses buffer if the segment is compressed.
+// Text returns the whole text of blob i; nil if it has none. If the segment is compressed, the
+// text is in *buffer until the next call with it, otherwise in the mapped file. The error is
+// fault.ErrCorrupt if the text is damaged.
 func (s *Segment) Text(i int, buffer *[]byte) ([]byte, error) {
 	first, end := s.ChunksOf(i)
 	if first == end {
@@ -329,16 +356,16 @@ func (s *Segment) Text(i int, buffer *[]byte) ([]byte, error) {
 	}
 	if !s.compressed {
 		for c := first; c < end; c++ {
-			from, to, _ := s.stored(c)
+			from, to, _ := s.chunkSpan(c)
 			if err := s.checkSum(c, s.parts[sectionText][from:to]); err != nil {
 				return nil, err
 			}
 		}
-		from, _, _ := s.stored(first)
-		return s.parts[sectionText][from:][:s.record(i).text], nil
+		from, _, _ := s.chunkSpan(first)
+		return s.parts[sectionText][from:][:s.record(i).text], nil // chunks follow each other
 	}
 	if n := s.record(i).text; cap(*buffer) < n {
-		*buffer = make([]byte, min(n, codesearch.MaxBlobBytes))
+		*buffer = make([]byte, min(n, codesearch.MaxBlobBytes)) // a file of another program may have any n
 	}
 	var chunk []byte
 	text := (*buffer)[:0]

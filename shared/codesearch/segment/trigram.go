@@ -6,6 +6,7 @@ import (
 	"leasehold/shared/codesearch"
 )
 
+// allTrigrams is the number of trigrams: of three bytes.
 const allTrigrams = 1 << 24
 
 // Trigrams finds the distinct trigrams of texts, one after the other. It is for one goroutine,
@@ -23,14 +24,15 @@ func (t *Trigrams) Of(text []byte) []uint32 {
 	}
 	t.folded, _ = codesearch.Fold(t.folded[:0], text)
 	t.seen.clear()
-	t.seen.add(t.folded)
+	t.seen.addTrigramsOf(t.folded)
 	return t.seen.list
 }
 
-// seen is a set of trigrams that is cleared in proportion to its size.
+// seen is a set of trigrams. Clearing it takes time in proportion to its size, not to that of
+// bits.
 type seen struct {
-	bits []uint64
-	list []uint32
+	bits []uint64 // by trigram
+	list []uint32 // the same trigrams, in the order in which they were added
 }
 
 func newSeen() seen { return seen{bits: make([]uint64, allTrigrams/64)} }
@@ -42,9 +44,10 @@ func (s *seen) clear() {
 	s.list = s.list[:0]
 }
 
-// add adds the trigrams within the lines of folded text.
-func (s *seen) add(text []byte) {
-	t, length := uint32(0), 0
+// addTrigramsOf adds the trigrams of folded text. A trigram does not contain a line feed,
+// because a query matches within a line.
+func (s *seen) addTrigramsOf(text []byte) {
+	t, length := uint32(0), 0 // the last three bytes, and the bytes since the line began
 	for _, b := range text {
 		t = (t<<8 | uint32(b)) & (allTrigrams - 1)
 		if b == '\n' {
@@ -84,11 +87,11 @@ type run struct {
 
 func newPostings() *postings { return &postings{seen: newSeen()} }
 
-// add adds the trigrams of chunk, which is greater than those before.
-func (p *postings) add(chunk uint32, text []byte) {
+// addChunk adds the trigrams of a chunk with this text. Chunks come in ascending order.
+func (p *postings) addChunk(chunk uint32, text []byte) {
 	p.folded, _ = codesearch.Fold(p.folded[:0], text)
 	p.seen.clear()
-	p.seen.add(p.folded)
+	p.seen.addTrigramsOf(p.folded)
 	for _, t := range p.seen.list {
 		p.pairs = append(p.pairs, uint64(t)<<32|uint64(chunk))
 	}
@@ -97,7 +100,9 @@ func (p *postings) add(chunk uint32, text []byte) {
 	}
 }
 
-// flush sorts the pairs into a run.
+// flush sorts the pairs by trigram, and encodes them as a run. Pairs are in the order of chunks,
+// so it sorts by the 24 bits of the trigram only, in two stable passes of 12 bits, and each
+// trigram's chunks stay ascending.
 func (p *postings) flush() {
 	if len(p.pairs) == 0 {
 		return
@@ -105,15 +110,15 @@ func (p *postings) flush() {
 	if len(p.scratch) < len(p.pairs) {
 		p.scratch = make([]uint64, len(p.pairs), max(len(p.pairs), cap(p.pairs)))
 	}
-	radix(p.pairs, p.scratch[:len(p.pairs)], 32)
-	radix(p.scratch[:len(p.pairs)], p.pairs, 44)
+	radixPass(p.pairs, p.scratch[:len(p.pairs)], 32)
+	radixPass(p.scratch[:len(p.pairs)], p.pairs, 44)
 	r := run{}
-	last := ^uint32(0)
-	var before uint32
+	last := uint32(allTrigrams) // the trigram of the pair before; no trigram at first
+	var before uint32           // its chunk; lists have differences
 	for _, pair := range p.pairs {
 		t, chunk := uint32(pair>>32), uint32(pair)
 		if t != last {
-			if last != ^uint32(0) {
+			if last != allTrigrams {
 				r.ends = append(r.ends, uint32(len(r.data)))
 			}
 			r.trigrams, last, before = append(r.trigrams, t), t, 0
@@ -125,9 +130,10 @@ func (p *postings) flush() {
 	p.runs, p.pairs = append(p.runs, r), p.pairs[:0]
 }
 
-// radix sorts from into to by 12 bits of each value, and keeps the order of equal ones.
-func radix(from, to []uint64, shift uint) {
-	var at [1 << 12]int
+// radixPass copies from into to, ordered by the 12 bits of each value from bit shift on. Values
+// with equal bits keep their order. from and to have the same length.
+func radixPass(from, to []uint64, shift uint) {
+	var at [1 << 12]int // by these bits: first how many values have them, then where the next goes
 	for _, v := range from {
 		at[v>>shift&(1<<12-1)]++
 	}
