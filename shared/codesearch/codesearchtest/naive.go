@@ -25,7 +25,7 @@ func NewNaive() *Naive {
 	return &Naive{blobs: map[codesearch.OID]codesearch.Blob{}, repos: map[string]codesearch.Manifest{}}
 }
 
-// Missing returns those of ids that were not put.
+// Missing returns those of ids that were not put, each once.
 func (n *Naive) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

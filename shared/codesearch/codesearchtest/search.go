@@ -28,6 +28,7 @@ func newNaiveSearch(q codesearch.Query, o codesearch.Options) (*naiveSearch, err
 	return s, s.compile(q.Root)
 }
 
+// compile compiles the patterns and filters of e.
 func (s *naiveSearch) compile(e codesearch.Expr) (err error) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -83,6 +84,7 @@ func filesOf(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) []
 	return files
 }
 
+// repo searches the files of one repository, unless the filters on repositories exclude it.
 func (s *naiveSearch) repo(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) {
 	searched := codesearch.Evaluate(s.query.Root, func(e codesearch.Expr) codesearch.Truth {
 		if f, ok := e.(codesearch.Filter); ok && f.Field == codesearch.FieldRepo {
@@ -99,6 +101,8 @@ func (s *naiveSearch) repo(m codesearch.Manifest, blobs map[codesearch.OID]codes
 	}
 }
 
+// file adds the matches of one file: one for each line in which a shown leaf is found, or one
+// without a line if no leaf is shown. A skipped file that the filters do not exclude is counted.
 func (s *naiveSearch) file(m codesearch.Manifest, f naiveFile) {
 	leaf := func(e codesearch.Expr) codesearch.Truth { return s.holds(e, m, f) }
 	truth := codesearch.Evaluate(s.query.Root, leaf)
@@ -174,6 +178,8 @@ func linesOf(content []byte) [][]byte {
 	return lines
 }
 
+// findContent adds the places of p in content to found, by line. A match of several lines adds
+// its part in each.
 func (s *naiveSearch) findContent(p codesearch.Pattern, content []byte, found map[int][]codesearch.Range) {
 	re, lines := s.regexps[p], linesOf(content)
 	if !p.Multiline() {
@@ -198,6 +204,8 @@ func (s *naiveSearch) findContent(p codesearch.Pattern, content []byte, found ma
 	}
 }
 
+// findSymbols adds the places of the symbols whose names match p to found, by line; an empty range
+// if the line does not have the name. PutBlobs kept only symbols of lines that the blob has.
 func (s *naiveSearch) findSymbols(p codesearch.Pattern, b codesearch.Blob, found map[int][]codesearch.Range) {
 	lines := linesOf(b.Content)
 	for _, x := range b.Symbols {
@@ -212,6 +220,7 @@ func (s *naiveSearch) findSymbols(p codesearch.Pattern, b codesearch.Blob, found
 	}
 }
 
+// match returns the match of a line of f, or of the file if line is 0.
 func (s *naiveSearch) match(m codesearch.Manifest, f naiveFile, line int, ranges []codesearch.Range) codesearch.Match {
 	match := codesearch.Match{RepoID: m.RepoID, Repo: m.Repo, Commit: f.refs[0].Commit, Path: f.Path, OID: f.OID, Lang: f.blob.Lang, Line: line}
 	var newest time.Time

@@ -23,9 +23,9 @@ type blob struct {
 	Size      int64          `json:"size"`
 	Lang      string         `json:"lang"` // folded
 	Skipped   string         `json:"skipped,omitempty"`
-	Tri       string         `json:"tri,omitempty"`
-	SymbolTri string         `json:"symbol_tri,omitempty"`
-	Defines   []string       `json:"defines,omitempty"` // names of symbols
+	Tri       string         `json:"tri,omitempty"`        // trigrams of the content
+	SymbolTri string         `json:"symbol_tri,omitempty"` // trigrams of Defines
+	Defines   []string       `json:"defines,omitempty"`    // names of symbols
 
 	Info codesearch.BlobInfo `json:"info"`
 	// The content is Text or, if it is not UTF-8, Raw.
@@ -43,7 +43,8 @@ func (b *blob) content() []byte {
 	return []byte(b.Text)
 }
 
-// newBlob returns the document of a blob, which is refused if its object id is wrong.
+// newBlob returns the document of a blob. The error is fault.ErrInvalid if the object id is
+// wrong.
 func (x *Index) newBlob(from codesearch.Blob) (*blob, error) {
 	t := x.trigrams.Get().(*segment.Trigrams)
 	defer x.trigrams.Put(t)
@@ -67,6 +68,7 @@ func (x *Index) newBlob(from codesearch.Blob) (*blob, error) {
 	return b, nil
 }
 
+// fold returns text after codesearch.Fold as valid UTF-8, because documents are JSON.
 func fold(text string) string {
 	folded, _ := codesearch.Fold(nil, []byte(text))
 	return strings.ToValidUTF8(string(folded), "\uFFFD")
@@ -93,8 +95,9 @@ func terms(trigrams []uint32) string {
 const idsAtOnce = 1000
 
 // blobs calls visit for each of ids, in their order, with the fields of its document, or with
-// nil if the server does not have it. Fields are separated by commas. It sees documents at
-// once, before they are refreshed.
+// nil if the server does not have it. fields are separated by commas; "" reads none, which
+// suffices to know whether documents exist. It sees documents that are written and not yet
+// refreshed. It returns the first error of visit.
 func (x *Index) blobs(ctx context.Context, ids []codesearch.OID, fields string, visit func(codesearch.OID, *blob) error) error {
 	for part := range slices.Chunk(ids, idsAtOnce) {
 		found, err := readMany[blob](ctx, x, blobs, asStrings(part), fields)
@@ -118,7 +121,9 @@ func asStrings[T ~string](all []T) []string {
 	return texts
 }
 
-// readMany returns the documents with these ids; nil for each that does not exist.
+// readMany returns the documents with these ids, in their order; nil for each that does not
+// exist. If fields is "", those that exist are empty. The error is fault.ErrUnavailable if a
+// document cannot be read.
 func readMany[T any](ctx context.Context, x *Index, alias string, ids []string, fields string) ([]*T, error) {
 	query := url.Values{"_source": {"false"}}
 	if fields != "" {
@@ -149,7 +154,7 @@ func readMany[T any](ctx context.Context, x *Index, alias string, ids []string, 
 			return nil, fmt.Errorf("document %s of %s: %w: the search server answers for %.100q", ids[i], alias, fault.ErrUnavailable, d.ID)
 		case d.Found && d.Source != nil:
 			found[i] = d.Source
-		case d.Found:
+		case d.Found: // no field was asked for
 			found[i] = new(T)
 		}
 	}

@@ -23,8 +23,8 @@ type action string
 
 const (
 	create  action = "create" // leaves a document that exists as it is
-	replace action = "index"
-	remove  action = "delete"
+	replace action = "index"  // creates or replaces a document
+	remove  action = "delete" // succeeds if there is no such document
 )
 
 // bulk collects writes and sends them in requests of bounded size. It is for one goroutine.
@@ -38,10 +38,11 @@ type bulk struct {
 type item struct {
 	alias string
 	id    string
-	lines []byte // as the request has them
+	lines []byte // of the request: the action, and the document unless it is removed
 }
 
-// add adds a write, and sends those collected if they are many.
+// add collects a write. If those collected before it fill a request, it sends them first. document
+// is ignored for remove.
 func (b *bulk) add(ctx context.Context, a action, alias, id string, document any) error {
 	i := item{alias: alias, id: id, lines: asJSON(object{string(a): object{"_index": b.prefix + alias, "_id": id}})}
 	if a != remove {
@@ -57,16 +58,18 @@ func (b *bulk) add(ctx context.Context, a action, alias, id string, document any
 	return nil
 }
 
-// flush sends what was collected. All of it is durable when flush returns nil.
+// flush sends the collected writes. All are durable when flush returns nil. It repeats those that
+// a busy server refuses, until retryFor has passed.
 func (b *bulk) flush(ctx context.Context) error {
 	backoff := retry.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}.WithDefaults()
 	began := time.Now()
 	for pause := backoff.First(); len(b.items) > 0; pause = backoff.Next(pause) {
-		left, err := b.send(ctx)
-		if err != nil && !retry.CanPass(err) || len(left) == 0 && err != nil {
+		busy, err := b.send(ctx)
+		// Without busy writes the request as a whole failed; the client has repeated that already.
+		if err != nil && (!retry.CanPass(err) || len(busy) == 0) {
 			return err
 		}
-		b.items = left
+		b.items = busy
 		if err != nil && (time.Since(began)+pause > b.client.retryFor || !sleep(ctx, pause)) {
 			return err
 		}
@@ -87,37 +90,40 @@ type itemAnswer struct {
 	Error  failure `json:"error"`
 }
 
-// send sends the writes once. It returns those that the server refused because it is busy,
-// with the error of the first of them, or the error of one that can never be written.
-func (b *bulk) send(ctx context.Context) (left []item, err error) {
+// send sends the collected writes in one request. If the server refuses some because it is
+// busy, it returns these and the error of the last of them. If one can never be written, or the
+// request failed, it returns nil and that error.
+func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 	var body bytes.Buffer
 	for _, i := range b.items {
 		body.Write(i.lines)
 	}
 	var answer bulkAnswer
-	err = b.do(ctx, call{method: http.MethodPost, path: "_bulk", query: url.Values{"require_alias": {"true"}}, body: body.Bytes(), lines: true, answer: &answer})
+	err = b.do(ctx, call{method: http.MethodPost, path: "_bulk", query: url.Values{"require_alias": {"true"}}, body: body.Bytes(), isNDJSON: true, answer: &answer})
 	if err != nil {
 		return nil, err
 	}
 	if len(answer.Items) != len(b.items) {
 		return nil, fmt.Errorf("_bulk: %w: the search server answers for %d of %d documents", fault.ErrUnavailable, len(answer.Items), len(b.items))
 	}
-	for n, of := range answer.Items {
-		for a, result := range of {
-			failed := b.failed(b.items[n], a, result)
+	for n, answers := range answer.Items {
+		for a, result := range answers {
+			failed := b.failureOf(b.items[n], a, result)
 			if failed != nil && !retry.CanPass(failed) {
 				return nil, failed
 			}
 			if failed != nil {
-				left, err = append(left, b.items[n]), failed
+				busy, err = append(busy, b.items[n]), failed
 			}
 		}
 	}
-	return left, err
+	return busy, err
 }
 
-// failed returns why a write is not done; nil if it is.
-func (b *bulk) failed(i item, a action, result itemAnswer) error {
+// failureOf returns why the write i was not done, by the server's result for it; nil if it
+// was done. A document that exists already is a success for create, and one that is missing a
+// success for remove, because writes are repeated.
+func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 	switch {
 	case result.ID != i.id:
 		return fmt.Errorf("_bulk: %w: the search server answers for document %.100q instead of %s", fault.ErrUnavailable, result.ID, i.id)
@@ -133,7 +139,7 @@ func (b *bulk) failed(i item, a action, result itemAnswer) error {
 	return failed
 }
 
-// refresh makes what was written visible to searches.
+// refresh makes the documents of these aliases that were written visible to searches.
 func (x *Index) refresh(ctx context.Context, alias ...string) error {
 	for _, a := range alias {
 		var answer struct {
@@ -142,7 +148,7 @@ func (x *Index) refresh(ctx context.Context, alias ...string) error {
 		if err := x.do(ctx, call{method: http.MethodPost, path: x.prefix + a + "/_refresh", answer: &answer}); err != nil {
 			return err
 		}
-		if err := answer.Shards.check("refresh of " + a); err != nil {
+		if err := answer.Shards.requireAll("refresh of " + a); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,10 @@ type client struct {
 	retryFor time.Duration
 }
 
-// newClient returns a client of the server at base, which may have a user and a password.
+// newClient returns a client of the server at base, which may have a user and a password. It
+// does not follow redirects, because they could carry the password to another server. A nil
+// transport is that of net/http with bounded connections. The error is fault.ErrInvalid if base
+// is not an HTTP URL without a query.
 func newClient(base string, transport http.RoundTripper) (*client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
@@ -55,13 +58,13 @@ func newClient(base string, transport http.RoundTripper) (*client, error) {
 	}}, nil
 }
 
-// A call is one request. It must be one that may be repeated.
+// A call is one request. It is repeated after errors, so it must be one that may be repeated.
 type call struct {
 	method, path string
 	query        url.Values
 	body         []byte
-	lines        bool // body is lines of JSON
-	answer       any
+	isNDJSON     bool // body is lines of JSON
+	answer       any  // decoded from JSON; nil ignores the answer
 }
 
 // asJSON encodes v, which has no type that JSON lacks.
@@ -79,8 +82,8 @@ type statusError struct {
 	kind       error // of package fault
 	what       string
 	text       string
-	errorType  string
-	retryAfter time.Duration
+	errorType  string        // as the server names it; may be empty
+	retryAfter time.Duration // 0 if the server does not ask for a pause
 }
 
 func (e *statusError) Error() string {
@@ -88,8 +91,9 @@ func (e *statusError) Error() string {
 }
 func (e *statusError) Unwrap() error { return e.kind }
 
-// do sends a request until it is answered, and decodes the answer. Errors that can pass are
-// repeated for a minute, with pauses that grow, at least as long as the server asks for.
+// do sends a request until it is answered, and decodes the answer. After an error that can pass
+// it sends the request again, with pauses that grow and are at least as long as the server asks
+// for, until retryFor has passed. Then it returns the last error.
 func (c *client) do(ctx context.Context, x call) error {
 	backoff := retry.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}.WithDefaults()
 	began := time.Now()
@@ -119,7 +123,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// attempt sends a request once.
+// attempt sends a request once and decodes the answer. If parent ends, it returns its cause; if
+// only the time of the attempt ends, fault.ErrUnavailable, so that do sends the request again.
 func (c *client) attempt(parent context.Context, x call) error {
 	ctx, cancel := context.WithTimeout(parent, attemptTimeout)
 	defer cancel()
@@ -131,7 +136,7 @@ func (c *client) attempt(parent context.Context, x call) error {
 	if err != nil {
 		return fmt.Errorf("%s %s: %w: %w", x.method, x.path, fault.ErrInvalid, err)
 	}
-	if x.lines {
+	if x.isNDJSON {
 		request.Header.Set("Content-Type", "application/x-ndjson")
 	} else if len(x.body) > 0 {
 		request.Header.Set("Content-Type", "application/json")
@@ -156,7 +161,7 @@ func (c *client) attempt(parent context.Context, x call) error {
 	case len(data) > maxAnswer:
 		return fmt.Errorf("%s %s: %w: the answer has more than %d bytes", x.method, x.path, fault.ErrTooLarge, maxAnswer)
 	case answer.StatusCode >= 300:
-		return refused(x, answer, data)
+		return refusal(x, answer, data)
 	case x.answer == nil:
 		return nil
 	}
@@ -166,8 +171,9 @@ func (c *client) attempt(parent context.Context, x call) error {
 	return nil
 }
 
-// refused is the error of an answer with a status of 300 or more.
-func refused(x call, answer *http.Response, data []byte) error {
+// refusal returns the error of an answer with a status of 300 or more. It keeps a pause of at most
+// an hour from the header Retry-After, and the reason if the answer has one.
+func refusal(x call, answer *http.Response, data []byte) error {
 	e := &statusError{status: answer.StatusCode, kind: kindOf(answer.StatusCode), what: x.method + " " + x.path}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.retryAfter = time.Duration(min(seconds, 3600)) * time.Second
@@ -233,8 +239,9 @@ type shardFailure struct {
 	Reason failure `json:"reason"`
 }
 
-// check returns an error if a part of an index has not answered.
-func (s shards) check(what string) error {
+// requireAll returns fault.ErrUnavailable with the first reason if a part of an index has not
+// answered, because the result would lack documents. what names the request.
+func (s shards) requireAll(what string) error {
 	if s.Failed == 0 {
 		return nil
 	}

@@ -33,12 +33,13 @@ func (x *Index) Run(ctx context.Context, log *slog.Logger) {
 // collector removes documents. It is for one goroutine.
 type collector struct {
 	*Index
-	hidden    map[string]time.Time // since when a generation is not found by searches, by id
-	blobsDone time.Time
+	hidden    map[string]time.Time // when a generation was first found hidden from searches, by id
+	blobsDone time.Time            // when blobs were removed last
 }
 
 func newCollector(x *Index) *collector { return &collector{Index: x, hidden: map[string]time.Time{}} }
 
+// collect removes the documents of hidden generations and, once in blobsInterval, old blobs.
 func (c *collector) collect(ctx context.Context) error {
 	if err := c.removeHidden(ctx); err != nil {
 		return err
@@ -54,7 +55,9 @@ func (c *collector) collect(ctx context.Context) error {
 	return nil
 }
 
-// removeHidden removes generations that were hidden for Grace.
+// removeHidden removes the generations that have been hidden for Grace, and notes since when the
+// others are. A search that began before a generation was hidden has ended by then. No
+// generation is published meanwhile, because a new one is hidden until its last step.
 func (c *collector) removeHidden(ctx context.Context) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
@@ -66,9 +69,9 @@ func (c *collector) removeHidden(ctx context.Context) error {
 		return err
 	}
 	hidden := map[string]time.Time{}
-	pages := selection{alias: generations, query: noQuery, fields: []string{"generation", "repo_id"}, order: []string{"generation"}}
+	pages := selection{alias: generations, query: everyDocument, fields: []string{"generation", "repo_id"}, order: []string{"generation"}}
 	for {
-		page, err := next[generationDocument](ctx, c.Index, &pages)
+		page, err := nextPage[generationDocument](ctx, c.Index, &pages)
 		if err != nil {
 			return err
 		}
@@ -96,7 +99,8 @@ func (c *collector) removeHidden(ctx context.Context) error {
 	return nil
 }
 
-// removeGeneration removes the documents of a generation, its own last.
+// removeGeneration removes the documents of a generation, its own last: if a request fails, the
+// next call finds the generation again.
 func (c *collector) removeGeneration(ctx context.Context, g generationDocument) error {
 	for _, index := range c.indices() {
 		if views[index] == "" {
@@ -116,7 +120,9 @@ func (c *collector) removeGeneration(ctx context.Context, g generationDocument) 
 // removedAtOnce is how many documents one request removes.
 const removedAtOnce = 10_000
 
-// removeAll removes the documents that a query matches.
+// removeAll removes the documents that a query matches. A request removes removedAtOnce of them,
+// so it is repeated until one removes nothing. The error is fault.ErrUnavailable if documents
+// cannot be removed now.
 func (c *collector) removeAll(ctx context.Context, alias string, query any) error {
 	for {
 		var answer struct {
@@ -146,12 +152,12 @@ func (c *collector) removeAll(ctx context.Context, alias string, query any) erro
 	}
 }
 
-// removeBlobs removes the blobs that were put a day ago and that no file has.
+// removeBlobs removes the blobs that were put more than keep ago and that no file has.
 func (c *collector) removeBlobs(ctx context.Context) error {
 	old := object{"range": object{"put": object{"lt": time.Now().Add(-keep).UnixMilli()}}}
 	pages := selection{alias: blobs, query: old, fields: []string{"oid"}, order: []string{"oid"}}
 	for {
-		page, err := next[blob](ctx, c.Index, &pages)
+		page, err := nextPage[blob](ctx, c.Index, &pages)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -161,8 +167,9 @@ func (c *collector) removeBlobs(ctx context.Context) error {
 	}
 }
 
-// removeUnnamed removes those of a page of blobs that no file has. No generation is published
-// meanwhile, because it could name one of them.
+// removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because
+// a generation that is published meanwhile could name one of them. "collapse" returns one file
+// for each blob, so one page of files answers for the page of blobs.
 func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
@@ -182,10 +189,10 @@ func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 		} `json:"hits"`
 	}
 	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": []string{"oid"}, "track_total_hits": false}
-	if err := c.post(ctx, files, "_search", whole, body, &answer); err != nil {
+	if err := c.post(ctx, files, "_search", noPartialResults, body, &answer); err != nil {
 		return err
 	}
-	if err := answer.Shards.check("search of " + files); err != nil {
+	if err := answer.Shards.requireAll("search of " + files); err != nil {
 		return err
 	}
 	named := map[codesearch.OID]bool{}

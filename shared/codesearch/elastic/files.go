@@ -12,16 +12,18 @@ import (
 // fileFields are the fields of files that searches and lists read.
 var fileFields = []string{"generation", "key", "oid", "language", "vendored", "skipped", "place"}
 
-// brief limits the time of requests of people, who do not wait for a server that is away as long
-// as workers do.
-func brief(ctx context.Context) (context.Context, context.CancelFunc) {
+// withDefaultTimeout returns ctx with the time limit of a search, for requests on behalf of people,
+// who do not wait for a server as long as workers do. If that time ends, the cause is
+// fault.ErrUnavailable.
+func withDefaultTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, codesearch.DefaultTimeout, fmt.Errorf("search server: %w: no answer in %s", fault.ErrUnavailable, codesearch.DefaultTimeout))
 }
 
-// Repos lists the generations that searches see. If the index of blobs is another one than
-// that which their blobs were written to, all files are lost.
+// Repos lists the generations that searches see. If the index of blobs is not the one that a
+// generation's blobs were written to, because that one was deleted, all files of the generation
+// count as lost.
 func (x *Index) Repos(ctx context.Context) ([]codesearch.RepoInfo, error) {
-	ctx, cancel := brief(ctx)
+	ctx, cancel := withDefaultTimeout(ctx)
 	defer cancel()
 	shown, err := x.generations(ctx)
 	if err != nil {
@@ -40,7 +42,7 @@ func (x *Index) Repos(ctx context.Context) ([]codesearch.RepoInfo, error) {
 
 // Files lists the files of the generations that searches see.
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) error {
-	limited, cancel := brief(ctx)
+	limited, cancel := withDefaultTimeout(ctx)
 	defer cancel()
 	shown, err := x.generations(limited)
 	if err != nil {
@@ -57,12 +59,14 @@ func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, vi
 	return nil
 }
 
-// filesOf lists the files of one generation. More is false if visit wants to stop.
+// filesOf calls visit for the files of one generation, ordered by name. more is false if visit
+// returned false, or with an error. The error is fault.ErrUnavailable if the generation was
+// removed meanwhile.
 func (x *Index) filesOf(ctx context.Context, g *generation, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) (more bool, err error) {
 	s := selection{alias: files, query: object{"term": object{"generation": g.ID}}, fields: fileFields, order: []string{"filename", "key"}}
 	listed := 0
 	for {
-		page, err := next[*file](ctx, x, &s)
+		page, err := nextPage[*file](ctx, x, &s)
 		if err != nil {
 			return false, err
 		}
@@ -75,7 +79,7 @@ func (x *Index) filesOf(ctx context.Context, g *generation, visit func(codesearc
 			if ctx.Err() != nil {
 				return false, context.Cause(ctx)
 			}
-			visited := visit(fileInfo(g, f), func() []codesearch.FunctionReport { return functions.of(ctx, f.OID) })
+			visited := visit(fileInfo(g, f), func() []codesearch.FunctionReport { return functions.functionsOf(ctx, f.OID) })
 			if functions.err != nil || !visited {
 				return false, functions.err
 			}
@@ -87,7 +91,7 @@ func (x *Index) filesOf(ctx context.Context, g *generation, visit func(codesearc
 	return true, nil
 }
 
-// fileInfo describes a file.
+// fileInfo describes a file of g, with the name and commit of its refs.
 func fileInfo(g *generation, f *file) codesearch.FileInfo {
 	info := codesearch.FileInfo{RepoID: g.RepoID, Repo: g.Repo, Path: string(f.Place.Path), OID: f.OID, Vendored: f.Vendored, BlobInfo: f.Place.Info}
 	for i, r := range g.refsOf(f) {
@@ -98,16 +102,18 @@ func fileInfo(g *generation, f *file) codesearch.FileInfo {
 	return info
 }
 
-// pageFunctions reads the reports of all functions of a page's files, when visit asks for the first
-// of them.
+// pageFunctions reads the reports of functions of a page's files: those of all files when visit
+// asks for the first ones, because one request for each file takes too long.
 type pageFunctions struct {
 	index *Index
 	page  []*file
-	known map[codesearch.OID][]codesearch.FunctionReport
-	err   error
+	known map[codesearch.OID][]codesearch.FunctionReport // nil before they are read
+	err   error                                          // of reading them
 }
 
-func (p *pageFunctions) of(ctx context.Context, id codesearch.OID) []codesearch.FunctionReport {
+// functionsOf returns the reports of a blob of the page. It returns nil if there are none or
+// reading failed; p.err has the error then.
+func (p *pageFunctions) functionsOf(ctx context.Context, id codesearch.OID) []codesearch.FunctionReport {
 	if p.known == nil {
 		p.known = map[codesearch.OID][]codesearch.FunctionReport{}
 		p.err = p.index.blobs(ctx, oidsOf(p.page), "functions", func(id codesearch.OID, b *blob) error {

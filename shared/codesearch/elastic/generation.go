@@ -35,8 +35,8 @@ type generationDocument struct {
 	Manifest   *generation `json:"manifest"`
 }
 
-// newGeneration returns the generation of m, which was checked. Its id is a hash of all that
-// it consists of.
+// newGeneration returns the generation of m, which was checked; places are its files in order.
+// Its id is a hash of all that, so publishing the same files again makes the same generation.
 func (x *Index) newGeneration(m codesearch.Manifest, places []*file) *generation {
 	g := &generation{RepoID: m.RepoID, Repo: m.Repo, Refs: m.Refs, Files: len(places), Blobs: *x.blobsID.Load()}
 	h := sha256.New()
@@ -48,7 +48,8 @@ func (x *Index) newGeneration(m codesearch.Manifest, places []*file) *generation
 	return g
 }
 
-// currentIDs returns the generations that searches see.
+// currentIDs returns the ids of the generations that searches see: those that the filter of the
+// alias current lists. A missing alias means that the index was deleted.
 func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 	var found map[string]struct {
 		Aliases map[string]struct {
@@ -66,7 +67,7 @@ func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 	if len(found) != 1 {
 		return nil, fmt.Errorf("alias %s: %w: want it on 1 index; it is on %d", alias, fault.ErrCorrupt, len(found))
 	}
-	for _, index := range found {
+	for _, index := range found { // the only one
 		var filter struct {
 			Terms struct {
 				Generation []string `json:"generation"`
@@ -81,7 +82,8 @@ func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 }
 
 // generations returns the generations that searches see, ordered by name and id of their
-// repositories.
+// repositories. It reads those that x.known does not have. The error is fault.ErrCorrupt if the
+// server has lost the document of one.
 func (x *Index) generations(ctx context.Context) ([]*generation, error) {
 	ids, err := x.currentIDs(ctx)
 	if err != nil {
@@ -121,8 +123,9 @@ func (x *Index) generations(ctx context.Context) ([]*generation, error) {
 	return list, nil
 }
 
-// show makes generations those that searches see, all at once.
-func (x *Index) show(ctx context.Context, all []*generation) error {
+// setCurrent makes all the generations that searches see, and no others. One request replaces the
+// filters of all views, so that a search sees all of the change or nothing.
+func (x *Index) setCurrent(ctx context.Context, all []*generation) error {
 	ids := make([]string, len(all))
 	for i, g := range all {
 		ids[i] = g.ID
@@ -144,7 +147,7 @@ func (x *Index) show(ctx context.Context, all []*generation) error {
 	return err
 }
 
-// refsOf returns the refs of a file.
+// refsOf returns the refs of g that a file is in.
 func (g *generation) refsOf(f *file) []codesearch.Ref {
 	var refs []codesearch.Ref
 	for _, n := range f.Place.Refs {
@@ -155,8 +158,8 @@ func (g *generation) refsOf(f *file) []codesearch.Ref {
 	return refs
 }
 
-// newest returns the time of the newest commit of refs.
-func newest(refs []codesearch.Ref) (t time.Time) {
+// newestCommit returns the time of the newest commit of refs; zero if none has a time.
+func newestCommit(refs []codesearch.Ref) (t time.Time) {
 	for _, r := range refs {
 		if r.Time.After(t) {
 			t = r.Time

@@ -50,7 +50,7 @@ type Index struct {
 	publishing sync.Mutex // held while the list of generations is read and replaced, and while blobs are removed
 
 	mu    sync.Mutex             // guards known
-	known map[string]*generation // that were read, by id; they do not change
+	known map[string]*generation // the current ones as they were read, by id; they do not change
 }
 
 var (
@@ -60,7 +60,8 @@ var (
 
 var wellFormedPrefix = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,49})?$`)
 
-// New returns the index on a server.
+// New returns the index on the server at c.URL; it sends no request yet. The error is
+// fault.ErrInvalid for a URL or prefix that is not accepted.
 func New(c Config) (*Index, error) {
 	client, err := newClient(c.URL, c.Transport)
 	if err != nil {
@@ -82,12 +83,13 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// post sends a query to an alias.
+// post sends body to an endpoint of an alias, such as _search, and decodes the answer.
 func (x *Index) post(ctx context.Context, alias, action string, query url.Values, body, answer any) error {
 	return x.do(ctx, call{method: http.MethodPost, path: x.prefix + alias + "/" + action, query: query, body: asJSON(body), answer: answer})
 }
 
-// Missing returns those of ids that the server does not have.
+// Missing returns those of ids that the server does not have, each once. It sees blobs that
+// searches do not find yet.
 func (x *Index) Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
 	var asked, missing []codesearch.OID
 	seen := make(map[codesearch.OID]bool, len(ids))
@@ -109,12 +111,13 @@ func (x *Index) Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch
 	return missing, err
 }
 
-// Text returns the content of a blob.
+// Text returns the content of a blob. The error is fault.ErrNotFound if the server does not
+// have it, or if it was skipped.
 func (x *Index) Text(ctx context.Context, id codesearch.OID) (text []byte, err error) {
 	if err := id.Check(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := brief(ctx)
+	ctx, cancel := withDefaultTimeout(ctx)
 	defer cancel()
 	err = x.blobs(ctx, []codesearch.OID{id}, "info,text,raw", func(_ codesearch.OID, b *blob) error {
 		switch {

@@ -98,8 +98,8 @@ func (x *Index) indices() []string {
 	return []string{blobs, files, generations}
 }
 
-// prepare creates the indices that do not exist, and checks the others. It does so once,
-// and again after an index was deleted.
+// prepare creates the indices that do not exist, and checks all. Once that has succeeded, it
+// does nothing until wasDeleted or the collector resets prepared.
 func (x *Index) prepare(ctx context.Context) error {
 	x.preparing.Lock()
 	defer x.preparing.Unlock()
@@ -125,7 +125,8 @@ func (x *Index) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkServer returns an error if the server does not speak the protocol of this package.
+// checkServer returns fault.ErrInvalid if the server is older than Elasticsearch 7.10. Each
+// OpenSearch is accepted, because the first one is a later fork.
 func (x *Index) checkServer(ctx context.Context) error {
 	var server struct {
 		Version struct {
@@ -160,8 +161,9 @@ type indexState struct {
 	} `json:"settings"`
 }
 
-// checkIndex returns fault.ErrCorrupt if an index has other fields, or acknowledges writes
-// before they are durable.
+// checkIndex returns fault.ErrCorrupt if an index has other fields than this version writes, or
+// acknowledges writes before they are durable. Of the index of blobs it keeps the id, so that
+// Repos notices when another one has replaced it.
 func (x *Index) checkIndex(ctx context.Context, index string) error {
 	var found map[string]indexState
 	if err := x.client.do(ctx, call{method: http.MethodGet, path: x.prefix + index, answer: &found}); err != nil {
@@ -187,12 +189,14 @@ func (x *Index) checkIndex(ctx context.Context, index string) error {
 	return nil
 }
 
-// sameField reports whether a field of the server has the type and the analyzer of want.
+// sameField reports whether a field of the server has the type and the analyzer of want. A field
+// that the server does not have, nil, is different.
 func sameField(got, want object) bool {
 	return got != nil && got["analyzer"] == want["analyzer"] && (want["type"] == nil || got["type"] == want["type"])
 }
 
-// do prepares the indices and sends a request.
+// do prepares the indices, unless they are prepared, and sends a request. If an index does not
+// exist, the error is fault.ErrUnavailable, and the next request creates it.
 func (x *Index) do(ctx context.Context, c call) error {
 	if !x.prepared.Load() {
 		if err := x.prepare(ctx); err != nil {
@@ -209,13 +213,15 @@ func (x *Index) do(ctx context.Context, c call) error {
 // indexNotFound is the type of the error of a request for an index that does not exist.
 const indexNotFound = "index_not_found_exception"
 
-// wasDeleted makes the next request create the indices that were deleted.
+// wasDeleted makes the next request create the indices that were deleted. It returns err as
+// fault.ErrUnavailable, because repeating the request may succeed.
 func (x *Index) wasDeleted(err error) error {
 	x.prepared.Store(false)
 	return fmt.Errorf("%w: an index was deleted, and will be created again: %w", fault.ErrUnavailable, err)
 }
 
-// decode reads a part of an answer.
+// decode decodes a part of an answer into to. Numbers in it stay json.Number. The error is
+// fault.ErrInvalid.
 func decode(data json.RawMessage, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

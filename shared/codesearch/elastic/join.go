@@ -13,17 +13,18 @@ type candidate struct {
 	places []*file
 }
 
-// join finds candidates: pages of one side, by object id, and what the other side has of them.
+// join finds candidates: it reads one of the two sides, files and blobs, page by page in the order of
+// object ids, and for each page what the other side has of it.
 type join struct {
-	files, blobs any // queries; blobs is nil if every blob may match
-	byFiles      bool
-	pages        selection
+	files, blobs any       // queries; blobs is nil if every blob may match
+	byFiles      bool      // pages are of files, else of blobs
+	pages        selection // of the side that is read first
 }
 
-// newJoin returns the join of the candidates of a query. It begins with the side that has
-// fewer.
+// newJoin returns the join of the candidates of a query. It reads the side first that has fewer
+// documents that may match; files if every blob may match.
 func (s *search) newJoin() (*join, error) {
-	j := &join{files: allOf(s.inShown(), s.fileQuery()), blobs: s.blobQuery()}
+	j := &join{files: allOf(s.inShownGenerations(), s.fileQuery()), blobs: s.blobQuery()}
 	if j.byFiles = j.blobs == nil; !j.byFiles {
 		nBlobs, err := s.index.count(s.ctx, blobs, j.blobs)
 		if err != nil {
@@ -48,10 +49,11 @@ func blobPages(query any) selection {
 	return selection{alias: blobs, query: query, fields: []string{"oid", "size"}, order: []string{"oid"}}
 }
 
-// next returns the next candidates, by object id; nil after the last ones.
-func (j *join) next(s *search) ([]*candidate, error) {
+// nextCandidates returns the next candidates, by object id, and nil after the last ones. It goes
+// on to the next page while a page has none.
+func (j *join) nextCandidates(s *search) ([]*candidate, error) {
 	for !j.byFiles {
-		page, err := next[*blob](s.ctx, s.index, &j.pages)
+		page, err := nextPage[*blob](s.ctx, s.index, &j.pages)
 		if err != nil || len(page) == 0 {
 			return nil, err
 		}
@@ -60,7 +62,7 @@ func (j *join) next(s *search) ([]*candidate, error) {
 		}
 	}
 	for {
-		page, err := next[*file](s.ctx, s.index, &j.pages)
+		page, err := nextPage[*file](s.ctx, s.index, &j.pages)
 		if err != nil || len(page) == 0 {
 			return nil, err
 		}
@@ -70,7 +72,8 @@ func (j *join) next(s *search) ([]*candidate, error) {
 	}
 }
 
-// placesOf returns those of a page of blobs that files have which may match.
+// placesOf returns the candidates among a page of blobs: those that occur in files that may
+// match, each with all of these files.
 func (j *join) placesOf(s *search, page []*blob) ([]*candidate, error) {
 	ids := make([]codesearch.OID, len(page))
 	size := make(map[codesearch.OID]int64, len(page))
@@ -80,11 +83,11 @@ func (j *join) placesOf(s *search, page []*blob) ([]*candidate, error) {
 	var all []*candidate
 	places := selection{alias: files, query: allOf(j.files, object{"terms": object{"oid": ids}}), fields: fileFields, order: []string{"oid", "key"}}
 	for {
-		page, err := next[*file](s.ctx, s.index, &places)
-		if err != nil || len(page) == 0 {
+		found, err := nextPage[*file](s.ctx, s.index, &places)
+		if err != nil || len(found) == 0 {
 			return all, err
 		}
-		for _, f := range page {
+		for _, f := range found {
 			all = s.addPlace(all, f)
 		}
 		for _, c := range all {
@@ -93,10 +96,11 @@ func (j *join) placesOf(s *search, page []*blob) ([]*candidate, error) {
 	}
 }
 
-// addPlace adds a file to the last candidate or, if it has another blob, to a new one. Files
-// are added by object id.
+// addPlace adds a file that may match to the last candidate or, if it has another blob, to a
+// new one. Callers add files in the order of object ids, so one candidate has all of a blob in
+// a page.
 func (s *search) addPlace(all []*candidate, f *file) []*candidate {
-	if !s.may(f) {
+	if !s.mayMatch(f) {
 		return all
 	}
 	if n := len(all); n > 0 && all[n-1].OID == f.OID {
@@ -106,7 +110,8 @@ func (s *search) addPlace(all []*candidate, f *file) []*candidate {
 	return append(all, &candidate{OID: f.OID, Size: f.Place.Info.Size, places: []*file{f}})
 }
 
-// blobsOf returns the blobs of a page of files that may match.
+// blobsOf returns the candidates of a page of files: the blobs of those that may match, without
+// the blobs that j.blobs excludes.
 func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
 	var all []*candidate
 	for _, f := range page {
@@ -120,25 +125,25 @@ func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
 		ids[i] = c.OID
 	}
 	matching := blobPages(allOf(j.blobs, object{"terms": object{"oid": ids}}))
-	found, err := next[*blob](s.ctx, s.index, &matching)
+	found, err := nextPage[*blob](s.ctx, s.index, &matching) // all: a page of files has no more blobs than a page holds
 	return slices.DeleteFunc(all, func(c *candidate) bool {
 		return !slices.ContainsFunc(found, func(b *blob) bool { return b.OID == c.OID })
 	}), err
 }
 
-// maxDefinitions is how many blobs are searched before the others because of the names of
-// their symbols.
+// maxDefinitions is how many blobs searchDefinitions searches at most.
 const maxDefinitions = 256
 
-// definitions searches the blobs that define a symbol with the name of a word, and returns
-// them.
-func (s *search) definitions(j *join) (done map[codesearch.OID]bool, err error) {
+// searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
+// before all others, because they rank high. It returns their ids, so that run does not search
+// them again.
+func (s *search) searchDefinitions(j *join) (done map[codesearch.OID]bool, err error) {
 	done = map[codesearch.OID]bool{}
-	if len(s.defined) == 0 {
+	if len(s.definitionNames) == 0 {
 		return done, nil
 	}
-	pages := blobPages(allOf(j.blobs, object{"terms": object{"defines": s.defined}}))
-	page, err := next[*blob](s.ctx, s.index, &pages)
+	pages := blobPages(allOf(j.blobs, object{"terms": object{"defines": s.definitionNames}}))
+	page, err := nextPage[*blob](s.ctx, s.index, &pages)
 	if err != nil || len(page) == 0 {
 		return done, err
 	}

@@ -9,21 +9,22 @@ import (
 // pageSize is how many documents one page of a query has.
 const pageSize = 500
 
-// noQuery matches every document.
-var noQuery = object{"match_all": object{}}
+// everyDocument matches every document.
+var everyDocument = object{"match_all": object{}}
 
 // selection is a query for documents of one alias, in an order.
 type selection struct {
 	alias  string
 	query  any
-	fields []string // of the documents that are read
-	order  []string // fields that together are of one document only
-	after  []json.RawMessage
-	ended  bool
+	fields []string          // of the documents that are read
+	order  []string          // by these fields; no two documents have the same values in all of them
+	after  []json.RawMessage // these values of the last document read; nil before the first page
+	ended  bool              // the last page was read
 }
 
-// next returns the next page of a selection; nothing after the last one.
-func next[T any](ctx context.Context, x *Index, s *selection) ([]T, error) {
+// nextPage returns the next page of a selection, and moves s behind it. After the last page it
+// returns nil. The error is fault.ErrUnavailable if a part of the index did not answer.
+func nextPage[T any](ctx context.Context, x *Index, s *selection) ([]T, error) {
 	if s.ended {
 		return nil, nil
 	}
@@ -44,10 +45,10 @@ func next[T any](ctx context.Context, x *Index, s *selection) ([]T, error) {
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	if err := x.post(ctx, s.alias, "_search", whole, body, &answer); err != nil {
+	if err := x.post(ctx, s.alias, "_search", noPartialResults, body, &answer); err != nil {
 		return nil, err
 	}
-	if err := answer.Shards.check("search of " + s.alias); err != nil {
+	if err := answer.Shards.requireAll("search of " + s.alias); err != nil {
 		return nil, err
 	}
 	var page []T
@@ -59,8 +60,8 @@ func next[T any](ctx context.Context, x *Index, s *selection) ([]T, error) {
 	return page, nil
 }
 
-// whole makes a server refuse a query if a part of the index cannot answer.
-var whole = url.Values{"allow_partial_search_results": {"false"}}
+// noPartialResults makes a server refuse a query if a part of the index cannot answer.
+var noPartialResults = url.Values{"allow_partial_search_results": {"false"}}
 
 // count returns how many documents a query matches.
 func (x *Index) count(ctx context.Context, alias string, query any) (int, error) {
@@ -71,10 +72,11 @@ func (x *Index) count(ctx context.Context, alias string, query any) (int, error)
 	if err := x.post(ctx, alias, "_count", nil, object{"query": query}, &answer); err != nil {
 		return 0, err
 	}
-	return answer.Count, answer.Shards.check("count of " + alias)
+	return answer.Count, answer.Shards.requireAll("count of " + alias)
 }
 
-// allOf is the query that matches what all of parts match; nil parts match everything.
+// allOf returns the query that matches what all of parts match; a part that is nil matches
+// every document.
 func allOf(parts ...any) any {
 	var filter []any
 	for _, p := range parts {
@@ -84,7 +86,7 @@ func allOf(parts ...any) any {
 	}
 	switch len(filter) {
 	case 0:
-		return noQuery
+		return everyDocument
 	case 1:
 		return filter[0]
 	}

@@ -38,7 +38,8 @@ type place struct {
 	Info codesearch.BlobInfo `json:"info"`
 }
 
-// filesOf returns a document for each path and content of m, ordered by path.
+// filesOf returns a document for each path and content of m, ordered by path; its Refs are the
+// numbers of all refs of m that have it. Fields about the blob and the generation are not set yet.
 func filesOf(m codesearch.Manifest) []*file {
 	number := map[string]int{}
 	for i, r := range m.Refs {
@@ -61,25 +62,26 @@ func filesOf(m codesearch.Manifest) []*file {
 	return all
 }
 
-// describe sets the facts about the blobs of all. The error is fault.ErrConflict if the
-// server does not have one.
-func (x *Index) describe(ctx context.Context, m codesearch.Manifest, all []*file) error {
-	of := map[codesearch.OID][]*file{}
+// setBlobFacts sets the fields of all, the files of m, that come from their blobs. The error is
+// fault.ErrConflict if the server does not have one.
+func (x *Index) setBlobFacts(ctx context.Context, m codesearch.Manifest, all []*file) error {
+	filesByID := map[codesearch.OID][]*file{}
 	for _, f := range all {
-		of[f.OID] = append(of[f.OID], f)
+		filesByID[f.OID] = append(filesByID[f.OID], f)
 	}
 	return x.blobs(ctx, m.OIDs(), "info", func(id codesearch.OID, b *blob) error {
 		if b == nil {
 			return fmt.Errorf("repository %q: blob %s is not on the search server, to which all workers must write: %w", m.Repo, id, fault.ErrConflict)
 		}
-		for _, f := range of[id] {
+		for _, f := range filesByID[id] {
 			f.Language, f.Lang, f.Skipped, f.Place.Info = b.Info.Lang, fold(b.Info.Lang), b.Info.Skipped, b.Info
 		}
 		return nil
 	})
 }
 
-// Publish writes the documents of a generation, and shows it.
+// Publish writes the documents of the repository's generation, and then makes searches see it in
+// place of the one before. If they see the same generation already, it does nothing.
 func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -91,26 +93,27 @@ func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 		return err
 	}
 	all := filesOf(m)
-	if err := x.describe(ctx, m, all); err != nil {
+	if err := x.setBlobFacts(ctx, m, all); err != nil {
 		return err
 	}
 	g := x.newGeneration(m, all)
 	if slices.ContainsFunc(shown, func(s *generation) bool { return s.ID == g.ID }) {
 		return nil
 	}
-	if err := x.write(ctx, g, all); err != nil {
+	if err := x.writeGeneration(ctx, g, all); err != nil {
 		return fmt.Errorf("repository %q: %w", m.Repo, err)
 	}
 	others := slices.DeleteFunc(shown, func(s *generation) bool { return s.RepoID == m.RepoID })
-	if err := x.show(ctx, append(others, g)); err != nil {
+	if err := x.setCurrent(ctx, append(others, g)); err != nil {
 		return fmt.Errorf("repository %q: %w", m.Repo, err)
 	}
 	return nil
 }
 
-// write writes the documents of a generation and makes them visible. The one of the
-// generation is the first, so that Run finds the documents of a publication that failed.
-func (x *Index) write(ctx context.Context, g *generation, all []*file) error {
+// writeGeneration writes the documents of a generation and refreshes them; searches see them
+// after setCurrent. The generation's own document is the first, so that Run finds and removes the
+// others if the publication fails here.
+func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file) error {
 	writes := bulk{Index: x}
 	document := generationDocument{Generation: g.ID, RepoID: g.RepoID, Repository: strings.ToValidUTF8(g.Repo, string(utf8.RuneError)), Manifest: g}
 	if err := writes.add(ctx, replace, generations, g.ID, document); err != nil {
@@ -143,7 +146,8 @@ func (x *Index) write(ctx context.Context, g *generation, all []*file) error {
 	return x.refresh(ctx, blobs, files, generations)
 }
 
-// DropRepo shows the generations of the other repositories; Run removes the documents.
+// DropRepo makes searches see the generations of the other repositories only; Run removes the
+// documents later. It returns nil if there is no generation of the repository.
 func (x *Index) DropRepo(ctx context.Context, repoID string) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
@@ -155,5 +159,5 @@ func (x *Index) DropRepo(ctx context.Context, repoID string) error {
 	if len(others) == len(shown) {
 		return nil
 	}
-	return x.show(ctx, others)
+	return x.setCurrent(ctx, others)
 }

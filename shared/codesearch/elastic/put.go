@@ -10,7 +10,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// PutBlobs writes the blobs that are missing.
+// PutBlobs writes those of all that the server does not have. If several have one object id,
+// it takes the first.
 func (x *Index) PutBlobs(ctx context.Context, batchID string, all []codesearch.Blob) error {
 	if err := x.putBlobs(ctx, all); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)
@@ -44,7 +45,8 @@ func (x *Index) putBlobs(ctx context.Context, all []codesearch.Blob) error {
 	return writes.flush(ctx)
 }
 
-// Put is PutBlobs for workers, which build no segment then.
+// Put is PutBlobs for workers that use the server themselves. The segment is "", because they
+// build none.
 func (x *Index) Put(ctx context.Context, batch string, all []codesearch.Blob) (segment string, err error) {
 	return "", x.PutBlobs(ctx, batch, all)
 }

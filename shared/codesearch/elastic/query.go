@@ -10,20 +10,22 @@ import (
 // plan is a compiled query.
 type plan struct {
 	codesearch.Query
-	words    []string
-	matchers map[codesearch.Expr]*match.Matcher           // of Content and Sym
-	filters  map[codesearch.Filter]func(name string) bool // of Filter
-	needs    map[codesearch.Expr]match.Need               // of both: what a text, a name or a path has
-	reads    bool                                         // whether texts must be read
-	defined  []string                                     // words that are looked for as names of symbols first
+	words           []string
+	matchers        map[codesearch.Expr]*match.Matcher           // of Content and Sym
+	filters         map[codesearch.Filter]func(name string) bool // of Filter
+	needs           map[codesearch.Expr]match.Need               // by leaf: what a matching text, name or path has
+	readsText       bool                                         // whether texts must be read
+	definitionNames []string                                     // words that are looked for as names of symbols first
 }
 
+// newPlan compiles q. The error is fault.ErrInvalid for an expression that does not compile.
 func newPlan(q codesearch.Query) (*plan, error) {
 	p := &plan{Query: q, words: q.Words(), matchers: map[codesearch.Expr]*match.Matcher{}, filters: map[codesearch.Filter]func(string) bool{}, needs: map[codesearch.Expr]match.Need{}}
 	return p, p.compile(q.Root, true)
 }
 
-// compile compiles the leaves of e. Shown is false below a negation.
+// compile compiles the leaves of e. shown is false below a negation: a word there is not looked for
+// as the name of a symbol.
 func (p *plan) compile(e codesearch.Expr, shown bool) (err error) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -33,13 +35,13 @@ func (p *plan) compile(e codesearch.Expr, shown bool) (err error) {
 	case codesearch.Not:
 		return p.compile(e.Of, false)
 	case codesearch.Content:
-		p.reads = true
+		p.readsText = true
 		if shown && !e.Pattern.Regexp && !p.Folds() {
-			p.defined = append(p.defined, e.Pattern.Source)
+			p.definitionNames = append(p.definitionNames, e.Pattern.Source)
 		}
 		return p.compilePattern(e, e.Pattern, p.Folds())
 	case codesearch.Sym:
-		p.reads = true
+		p.readsText = true
 		return p.compilePattern(e, e.Pattern, p.Folds())
 	case codesearch.Filter:
 		if p.filters[e], err = e.Compile(); err != nil || e.Field != codesearch.FieldFile {
@@ -61,6 +63,7 @@ func (p *plan) compileAll(of []codesearch.Expr, shown bool) error {
 	return nil
 }
 
+// compilePattern keeps the matcher of a leaf and its needs.
 func (p *plan) compilePattern(e codesearch.Expr, pattern codesearch.Pattern, fold bool) error {
 	m, err := match.New(pattern, fold)
 	if err != nil {
@@ -76,19 +79,20 @@ const maxClauses = 512
 // candidates builds the query for documents of one side that may match.
 type candidates struct {
 	*plan
-	leaf    func(c *candidates, e codesearch.Expr) (query any, exact bool)
-	clauses int
+	leaf    func(c *candidates, e codesearch.Expr) (query any, exact bool) // blobLeaf or fileLeaf
+	clauses int                                                            // so far
 }
 
-// of returns a query that every match of e satisfies; nil if that is every document. If exact,
-// every document that satisfies it matches e.
-func (c *candidates) of(e codesearch.Expr) (query any, exact bool) {
+// queryFor returns a query that every document which matches e satisfies, or nil if every
+// document may match. exact is true if also every document that satisfies the query matches e;
+// only such a query can be negated.
+func (c *candidates) queryFor(e codesearch.Expr) (query any, exact bool) {
 	switch e := e.(type) {
 	case codesearch.And:
 		var filter []any
 		exact = true
 		for _, sub := range e.Of {
-			q, ok := c.of(sub)
+			q, ok := c.queryFor(sub)
 			if exact = exact && ok; q != nil {
 				filter = append(filter, q)
 			}
@@ -101,15 +105,15 @@ func (c *candidates) of(e codesearch.Expr) (query any, exact bool) {
 		var should []any
 		exact = true
 		for _, sub := range e.Of {
-			q, ok := c.of(sub)
+			q, ok := c.queryFor(sub)
 			if q == nil {
-				return nil, false
+				return nil, false // every document may match this part
 			}
 			should, exact = append(should, q), exact && ok
 		}
 		return object{"bool": object{"should": should, "minimum_should_match": 1}}, exact
 	case codesearch.Not:
-		if q, ok := c.of(e.Of); ok && q != nil {
+		if q, ok := c.queryFor(e.Of); ok && q != nil {
 			return object{"bool": object{"must_not": []any{q}}}, true
 		}
 		return nil, false
@@ -117,50 +121,52 @@ func (c *candidates) of(e codesearch.Expr) (query any, exact bool) {
 	return c.leaf(c, e)
 }
 
-// ofBlob is the leaf of queries for blobs.
-func ofBlob(c *candidates, e codesearch.Expr) (query any, exact bool) {
+// blobLeaf is candidates.leaf for blobs. A Sym without known trigrams requires that the blob
+// defines any symbol.
+func blobLeaf(c *candidates, e codesearch.Expr) (query any, exact bool) {
 	switch e := e.(type) {
 	case codesearch.Content:
-		return c.has("tri", c.needs[e]), false
+		return c.hasTrigrams("tri", c.needs[e]), false
 	case codesearch.Sym:
-		if q := c.has("symbol_tri", c.needs[e]); q != nil {
+		if q := c.hasTrigrams("symbol_tri", c.needs[e]); q != nil {
 			return q, false
 		}
 		return object{"exists": object{"field": "defines"}}, false
 	}
-	return ofLanguage(e)
+	return languageLeaf(e)
 }
 
-// ofFile is the leaf of queries for files.
-func ofFile(c *candidates, e codesearch.Expr) (query any, exact bool) {
+// fileLeaf is candidates.leaf for files.
+func fileLeaf(c *candidates, e codesearch.Expr) (query any, exact bool) {
 	switch e := e.(type) {
 	case codesearch.Vendor:
 		return object{"term": object{"vendored": true}}, true
 	case codesearch.Filter:
 		if e.Field == codesearch.FieldFile {
-			return c.has("path_tri", c.needs[e]), false
+			return c.hasTrigrams("path_tri", c.needs[e]), false
 		}
 	}
-	return ofLanguage(e)
+	return languageLeaf(e)
 }
 
-func ofLanguage(e codesearch.Expr) (query any, exact bool) {
+// languageLeaf returns the query of lang:, which files and blobs both have; nil for other leaves.
+func languageLeaf(e codesearch.Expr) (query any, exact bool) {
 	if f, ok := e.(codesearch.Filter); ok && f.Field == codesearch.FieldLang {
 		return object{"term": object{"lang": fold(f.Value)}}, true
 	}
 	return nil, false
 }
 
-// has returns the query for documents whose field has the trigrams of a need; nil if they are
-// not known, or too many.
-func (c *candidates) has(field string, n match.Need) any {
+// hasTrigrams returns the query for documents whose field has the trigrams of a need; nil, which
+// excludes no document, if they are not known or too many.
+func (c *candidates) hasTrigrams(field string, n match.Need) any {
 	switch n.Op {
 	case match.Literal:
-		return c.literal(field, n.Text)
+		return c.hasLiteral(field, n.Text)
 	case match.And:
 		var filter []any
 		for _, sub := range n.Of {
-			if q := c.has(field, sub); q != nil {
+			if q := c.hasTrigrams(field, sub); q != nil {
 				filter = append(filter, q)
 			}
 		}
@@ -168,14 +174,15 @@ func (c *candidates) has(field string, n match.Need) any {
 			return allOf(filter...)
 		}
 	case match.Or:
-		return c.oneOf(field, n.Of)
+		return c.hasOneOf(field, n.Of)
 	}
 	return nil
 }
 
-// oneOf returns the query for documents that have one of needs. Those that are one trigram
-// are one clause together.
-func (c *candidates) oneOf(field string, needs []match.Need) any {
+// hasOneOf returns the query for documents that have at least one of needs; nil if one of them
+// excludes no document. Needs of one trigram are one clause together, because there may be
+// hundreds of them.
+func (c *candidates) hasOneOf(field string, needs []match.Need) any {
 	var short []string
 	var should []any
 	for _, sub := range needs {
@@ -183,7 +190,7 @@ func (c *candidates) oneOf(field string, needs []match.Need) any {
 			short = append(short, term(trigramOf(sub.Text)))
 			continue
 		}
-		q := c.has(field, sub)
+		q := c.hasTrigrams(field, sub)
 		if q == nil {
 			return nil
 		}
@@ -198,8 +205,10 @@ func (c *candidates) oneOf(field string, needs []match.Need) any {
 // maxOfLiteral is how many trigrams of one literal are asked for; more exclude few documents.
 const maxOfLiteral = 24
 
-// literal returns the query for documents with the trigrams of a text.
-func (c *candidates) literal(field string, text []byte) any {
+// hasLiteral returns the query for documents with the trigrams of a text, at most maxOfLiteral at
+// even distances. It returns nil, which excludes no document, if the text is shorter than a
+// trigram or the query has maxClauses already.
+func (c *candidates) hasLiteral(field string, text []byte) any {
 	if len(text) < 3 || c.clauses >= maxClauses {
 		return nil
 	}

@@ -7,23 +7,25 @@ import (
 	"leasehold/shared/codesearch"
 )
 
-// Which matches are ranked: those that are found until there are rankedLines, or enough of
-// them after rankedBytes of text were read, so that the first ones come soon. All others
-// follow as they are found.
+// Limits of the window of matches that are ranked. It is full when it has rankedLines, or
+// codesearch.RankedMatches and rankedBytes of text were read, so that the first matches come
+// soon. All later matches are delivered as they are found.
 const (
 	rankedLines = 1024
 	rankedBytes = 8 << 20
+	matchBytes  = 300 // about the memory of a match without texts and ranges
+	rangeBytes  = 16
 )
 
 // results ranks and delivers the matches of a search.
 type results struct {
-	search *search
-	visit  func(codesearch.Match) bool
-	window []codesearch.Match // not delivered yet
-	kept   int64              // bytes of window
-	closed bool               // the best ones were delivered
-	files  map[fileKey]bool   // with a match of the window that was visited
-	last   fileKey            // of the match that was visited last
+	search          *search
+	visit           func(codesearch.Match) bool
+	window          []codesearch.Match // not delivered yet
+	kept            int64              // bytes of window
+	windowDelivered bool               // the best ones were delivered
+	files           map[fileKey]bool   // with a match of the window that was visited
+	lastFile        fileKey            // of the match that was visited last
 }
 
 // fileKey identifies a file of a generation.
@@ -32,13 +34,14 @@ type fileKey struct {
 	oid        codesearch.OID
 }
 
-// add adds a match.
-func (r *results) add(m codesearch.Match) error {
-	if r.closed {
-		return r.one(m)
+// addMatch adds a match to the window, or delivers it if the window was delivered. The error is
+// errStop if a limit is reached.
+func (r *results) addMatch(m codesearch.Match) error {
+	if r.windowDelivered {
+		return r.deliverOne(m)
 	}
 	r.window = append(r.window, m)
-	r.kept += 300 + int64(len(m.Text)) + 16*int64(len(m.Ranges))
+	r.kept += matchBytes + int64(len(m.Text)) + rangeBytes*int64(len(m.Ranges))
 	for _, text := range slices.Concat(m.Before, m.After) {
 		r.kept += int64(len(text))
 	}
@@ -46,26 +49,28 @@ func (r *results) add(m codesearch.Match) error {
 	case r.kept > r.search.options.MaxBytes:
 		return r.search.stop(codesearch.StoppedMemory)
 	case len(r.window) >= rankedLines, len(r.window) >= codesearch.RankedMatches && r.search.stats.BytesScanned >= rankedBytes:
-		return r.finish()
+		return r.deliverWindow()
 	}
 	return nil
 }
 
-// finish delivers the window: the best matches, then the others.
-func (r *results) finish() error {
-	if r.closed {
+// deliverWindow delivers the matches of the window: the RankedMatches with the highest scores,
+// then the others in the order in which they were found. A second call does nothing. The error
+// is errStop if the search ends.
+func (r *results) deliverWindow() error {
+	if r.windowDelivered {
 		return nil
 	}
-	r.closed = true
+	r.windowDelivered = true
 	r.files = map[fileKey]bool{}
 	order := make([]int, len(r.window))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.window[b].Score, r.window[a].Score) })
-	slices.Sort(order[min(len(order), codesearch.RankedMatches):])
+	slices.Sort(order[min(len(order), codesearch.RankedMatches):]) // back to the order of finding
 	for _, i := range order {
-		if err := r.one(r.window[i]); err != nil {
+		if err := r.deliverOne(r.window[i]); err != nil {
 			return err
 		}
 	}
@@ -73,16 +78,17 @@ func (r *results) finish() error {
 	return nil
 }
 
-// one visits a match.
-func (r *results) one(m codesearch.Match) error {
+// deliverOne visits a match. The error is errStop if the search ends: because of the limit,
+// because visit returned false, or because its time ended.
+func (r *results) deliverOne(m codesearch.Match) error {
 	s := r.search
 	if s.options.Limit > 0 && s.stats.Matches == s.options.Limit {
 		return s.stop(codesearch.StoppedLimit)
 	}
 	// Files of the window come in the order of scores, and all others file by file.
-	if key := (fileKey{m.RepoID, m.Path, m.OID}); key != r.last && !r.files[key] {
+	if key := (fileKey{m.RepoID, m.Path, m.OID}); key != r.lastFile && !r.files[key] {
 		s.stats.Files++
-		r.last = key
+		r.lastFile = key
 		if r.window != nil {
 			r.files[key] = true
 		}

@@ -48,12 +48,12 @@ func (x *Index) Search(ctx context.Context, q codesearch.Query, o codesearch.Opt
 	switch {
 	case ctx.Err() != nil:
 		return s.stats, context.Cause(ctx)
-	case errors.Is(err, errTimeout):
+	case errors.Is(err, errTimeout): // the search's own limit, which is not an error
 		s.stats.Stopped = cmp.Or(s.stats.Stopped, codesearch.StoppedTime)
 		err = nil
 	}
 	if err == nil || errors.Is(err, errStop) {
-		err = s.finish()
+		err = s.deliverWindow()
 	}
 	if errors.Is(err, errStop) {
 		err = nil
@@ -62,14 +62,15 @@ func (x *Index) Search(ctx context.Context, q codesearch.Query, o codesearch.Opt
 	return s.stats, err
 }
 
-// stop ends the search for a reason, unless there is one.
+// stop returns errStop, and records the reason unless an earlier one is recorded.
 func (s *search) stop(reason string) error {
 	s.stats.Stopped = cmp.Or(s.stats.Stopped, reason)
 	return errStop
 }
 
-// run finds all blobs that match: those that define a symbol which is named as a word of the
-// query first, then all by their object ids.
+// run searches all candidates: first the blobs that define a symbol with the name of a word of
+// the query, then the others in the order of object ids. The error is errStop if a limit is
+// reached.
 func (s *search) run() error {
 	if err := s.selectRepos(); err != nil || len(s.shown) == 0 {
 		return err
@@ -81,12 +82,12 @@ func (s *search) run() error {
 	if err != nil {
 		return err
 	}
-	done, err := s.definitions(join)
+	done, err := s.searchDefinitions(join)
 	if err != nil {
 		return err
 	}
 	for {
-		group, err := join.next(s)
+		group, err := join.nextCandidates(s)
 		if err != nil || group == nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func (s *search) run() error {
 	}
 }
 
-// selectRepos selects the generations that the filters on repositories do not exclude.
+// selectRepos sets s.shown to the generations that the filters on repositories do not exclude.
 func (s *search) selectRepos() error {
 	all, err := s.index.generations(s.ctx)
 	s.shown = map[string]*generation{}
@@ -116,8 +117,9 @@ func (s *search) selectRepos() error {
 	return err
 }
 
-// ofFile evaluates a leaf that needs no text for a file.
-func (s *search) ofFile(e codesearch.Expr, f *file) codesearch.Truth {
+// evaluateForFile returns whether a leaf holds for a file. It is Unknown for a leaf that needs
+// the text or the symbols.
+func (s *search) evaluateForFile(e codesearch.Expr, f *file) codesearch.Truth {
 	g := s.shown[f.Generation]
 	switch e := e.(type) {
 	case codesearch.Vendor:
@@ -138,29 +140,31 @@ func (s *search) ofFile(e codesearch.Expr, f *file) codesearch.Truth {
 	return codesearch.Unknown
 }
 
-// may reports whether a file may match, whatever its text.
-func (s *search) may(f *file) bool {
-	return codesearch.Evaluate(s.Root, func(e codesearch.Expr) codesearch.Truth { return s.ofFile(e, f) }) != codesearch.False
+// mayMatch reports whether there is a text with which the file would match: its other fields do
+// not exclude it.
+func (s *search) mayMatch(f *file) bool {
+	return codesearch.Evaluate(s.Root, func(e codesearch.Expr) codesearch.Truth { return s.evaluateForFile(e, f) }) != codesearch.False
 }
 
-// countSkipped counts the files that the filters do not exclude and that are not indexed.
+// countSkipped counts in Stats the files that are not indexed and that the filters do not
+// exclude.
 func (s *search) countSkipped() error {
-	skipped := selection{alias: files, query: allOf(s.inShown(), s.fileQuery(), object{"exists": object{"field": "skipped"}}), fields: fileFields, order: []string{"oid", "key"}}
+	skipped := selection{alias: files, query: allOf(s.inShownGenerations(), s.fileQuery(), object{"exists": object{"field": "skipped"}}), fields: fileFields, order: []string{"oid", "key"}}
 	for {
-		page, err := next[*file](s.ctx, s.index, &skipped)
+		page, err := nextPage[*file](s.ctx, s.index, &skipped)
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		for _, f := range page {
-			if s.may(f) {
+			if s.mayMatch(f) {
 				s.stats.Skipped[f.Skipped]++
 			}
 		}
 	}
 }
 
-// inShown is the query for the files of the generations that are searched.
-func (s *search) inShown() any {
+// inShownGenerations returns the query for the files of the generations that are searched.
+func (s *search) inShownGenerations() any {
 	ids := make([]string, 0, len(s.shown))
 	for id := range s.shown {
 		ids = append(ids, id)
@@ -169,14 +173,14 @@ func (s *search) inShown() any {
 	return object{"terms": object{"generation": ids}}
 }
 
-// fileQuery is the query for the files that may match, and blobQuery the one for blobs; nil
-// if every one may.
+// fileQuery returns the query for the files that may match; nil if every file may.
 func (s *search) fileQuery() any {
-	q, _ := (&candidates{plan: s.plan, leaf: ofFile}).of(s.Root)
+	q, _ := (&candidates{plan: s.plan, leaf: fileLeaf}).queryFor(s.Root)
 	return q
 }
 
+// blobQuery returns the query for the blobs that may match; nil if every blob may.
 func (s *search) blobQuery() any {
-	q, _ := (&candidates{plan: s.plan, leaf: ofBlob}).of(s.Root)
+	q, _ := (&candidates{plan: s.plan, leaf: blobLeaf}).queryFor(s.Root)
 	return q
 }

@@ -9,25 +9,26 @@ import (
 	"leasehold/shared/codesearch/match"
 )
 
-// read is a blob with its text.
-type read struct {
+// readBlob is a candidate with its blob as it was read.
+type readBlob struct {
 	*candidate
 	blob
 	text   []byte
 	values map[codesearch.Expr]codesearch.Truth // of the leaves that need the text
-	hits   map[codesearch.Expr][]hit            // of the same, by line
+	hits   map[codesearch.Expr][]hit            // of the same leaves, ordered by line
 }
 
 // hit is a matching line of a text.
 type hit struct {
 	line, start, end int                // line is counted from 1; the place is without the line feed
-	ranges           []codesearch.Range // if they are not found by searching the line again
+	ranges           []codesearch.Range // of symbols and multiline patterns; others are searched again in the line
 }
 
 // hitBytes is about the memory of a hit.
 const hitBytes = 56
 
-// verify searches candidates, whose texts are read in groups.
+// verify evaluates the query for candidates, and adds their matches to the results. It reads
+// their texts in groups of up to textsAtOnce.
 func (s *search) verify(all []*candidate) error {
 	for len(all) > 0 {
 		n, size := 0, int64(0)
@@ -43,18 +44,20 @@ func (s *search) verify(all []*candidate) error {
 	return nil
 }
 
+// verifyGroup reads the blobs of a group in one request, and evaluates the query for each. A blob
+// that the server has lost counts as skipped.
 func (s *search) verifyGroup(group []*candidate) error {
 	fields := "info"
-	if s.reads {
+	if s.readsText {
 		fields = "info,text,raw,symbols"
 	}
 	ids := make([]codesearch.OID, len(group))
 	for i, c := range group {
 		ids[i] = c.OID
 	}
-	i := 0
+	i := 0 // blobs come in the order of ids
 	return s.index.blobs(s.ctx, ids, fields, func(_ codesearch.OID, b *blob) error {
-		r := &read{candidate: group[i], values: map[codesearch.Expr]codesearch.Truth{}, hits: map[codesearch.Expr][]hit{}}
+		r := &readBlob{candidate: group[i], values: map[codesearch.Expr]codesearch.Truth{}, hits: map[codesearch.Expr][]hit{}}
 		i++
 		if b == nil {
 			s.stats.Skipped[codesearch.SkipLost] += len(r.places)
@@ -62,20 +65,22 @@ func (s *search) verifyGroup(group []*candidate) error {
 		} else {
 			r.blob, r.text = *b, b.content()
 		}
-		return s.blob(r)
+		return s.evaluateBlob(r)
 	})
 }
 
-// blob evaluates the query for each place of a blob, and adds what matches to the results.
-func (s *search) blob(r *read) error {
+// evaluateBlob evaluates the query for each place of a blob, and adds the matches to the results.
+// Leaves that need the text are evaluated once for all places. Evaluate cannot return an error,
+// so leaf keeps it in failed, and it is checked before the value is used.
+func (s *search) evaluateBlob(r *readBlob) error {
 	var failed error
 	for _, f := range r.places {
 		leaf := func(e codesearch.Expr) codesearch.Truth {
 			if s.matchers[e] == nil || isFilter(e) {
-				return s.ofFile(e, f)
+				return s.evaluateForFile(e, f)
 			}
 			if _, ok := r.values[e]; !ok && failed == nil {
-				r.values[e], failed = s.ofText(e, r)
+				r.values[e], failed = s.evaluateForText(e, r)
 			}
 			return r.values[e]
 		}
@@ -90,7 +95,7 @@ func (s *search) blob(r *read) error {
 		if failed != nil {
 			return failed
 		}
-		if err := s.place(r, f, shown); err != nil {
+		if err := s.addMatches(r, f, shown); err != nil {
 			return err
 		}
 	}
@@ -102,8 +107,10 @@ func isFilter(e codesearch.Expr) bool {
 	return ok
 }
 
-// ofText evaluates a leaf for a blob, and collects its hits.
-func (s *search) ofText(e codesearch.Expr, r *read) (codesearch.Truth, error) {
+// evaluateForText returns whether a leaf holds for the text or symbols of a blob, and keeps its
+// hits in r. It is Unknown for a skipped blob. The error is errStop if the hits take too much
+// memory, or the cause of ctx if the time ended.
+func (s *search) evaluateForText(e codesearch.Expr, r *readBlob) (codesearch.Truth, error) {
 	if r.Info.Skipped != "" {
 		return codesearch.Unknown, nil
 	}
@@ -119,7 +126,7 @@ func (s *search) ofText(e codesearch.Expr, r *read) (codesearch.Truth, error) {
 	_, isSymbol := e.(codesearch.Sym)
 	switch {
 	case isSymbol:
-		s.symbols(m, r, add)
+		s.symbolHits(m, r, add)
 	case m.Multiline():
 		m.SpanLines(s.ctx, r.text, add)
 	default:
@@ -142,8 +149,10 @@ func (s *search) ofText(e codesearch.Expr, r *read) (codesearch.Truth, error) {
 	return codesearch.TruthOf(len(hits) > 0), nil
 }
 
-// symbols calls add for the lines that define symbols whose names match.
-func (s *search) symbols(m *match.Matcher, r *read, add func(line, start, end int, at codesearch.Range)) {
+// symbolHits calls add for the lines that define symbols whose names match, with the range of the
+// name; an empty range if the line does not have it. A symbol of a line that the blob does not
+// have is left out.
+func (s *search) symbolHits(m *match.Matcher, r *readBlob, add func(line, start, end int, at codesearch.Range)) {
 	walk := match.Walk{Text: r.text}
 	for _, x := range r.Symbols {
 		if !m.MatchName([]byte(x.Name)) {
@@ -161,18 +170,20 @@ func (s *search) symbols(m *match.Matcher, r *read, add func(line, start, end in
 	}
 }
 
-// place adds the matches of a blob in one place.
-func (s *search) place(r *read, f *file, shown []codesearch.Expr) error {
-	base := s.match(r, f)
+// addMatches adds the matches of a blob in one place: one for each line in which a shown leaf has
+// hits, or one for the file if no leaf is shown, because it matches by its filters only. Hits and
+// symbols are ordered by line, so both are read once.
+func (s *search) addMatches(r *readBlob, f *file, shown []codesearch.Expr) error {
+	base := s.fileMatch(r, f)
 	if len(shown) == 0 {
-		return s.add(base)
+		return s.addMatch(base)
 	}
 	var hits []hit
 	for _, e := range shown {
 		hits = append(hits, r.hits[e]...)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return a.line - b.line })
-	at := 0 // in the symbols
+	at := 0 // the first symbol that is not before the line
 	for i := 0; i < len(hits); {
 		h := hits[i]
 		h.ranges = slices.Clone(h.ranges)
@@ -192,19 +203,19 @@ func (s *search) place(r *read, f *file, shown []codesearch.Expr) error {
 		for to < len(r.Symbols) && r.Symbols[to].Line == h.line {
 			to++
 		}
-		if err := s.add(s.line(base, r.text, h, r.Symbols[at:to])); err != nil {
+		if err := s.addMatch(s.lineMatch(base, r.text, h, r.Symbols[at:to])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// match returns the match of a file without a line.
-func (s *search) match(r *read, f *file) codesearch.Match {
+// fileMatch returns the match of a file, without the fields of a line.
+func (s *search) fileMatch(r *readBlob, f *file) codesearch.Match {
 	g := s.shown[f.Generation]
 	refs := g.refsOf(f)
 	m := codesearch.Match{RepoID: g.RepoID, Repo: g.Repo, Path: string(f.Place.Path), OID: f.OID, Lang: f.Language,
-		Score: codesearch.FileScore(string(f.Place.Path), s.words, f.Place.Info.Generated, f.Vendored, newest(refs))}
+		Score: codesearch.FileScore(string(f.Place.Path), s.words, f.Place.Info.Generated, f.Vendored, newestCommit(refs))}
 	for i, ref := range refs {
 		if m.Refs = append(m.Refs, ref.Name); i == 0 {
 			m.Commit = ref.Commit
@@ -216,8 +227,8 @@ func (s *search) match(r *read, f *file) codesearch.Match {
 	return m
 }
 
-// line returns the match of a line of a file.
-func (s *search) line(m codesearch.Match, text []byte, h hit, symbols []codesearch.Symbol) codesearch.Match {
+// lineMatch returns m, the match of a file, with the fields of the line of h.
+func (s *search) lineMatch(m codesearch.Match, text []byte, h hit, symbols []codesearch.Symbol) codesearch.Match {
 	content := text[h.start:h.end]
 	ranges := codesearch.JoinRanges(h.ranges)
 	score, symbol := codesearch.LineScore(content, ranges, symbols)

@@ -74,9 +74,10 @@ func (x *Index) writeViews(ctx context.Context, g *generation, all []*file) erro
 	return writes.flush(ctx)
 }
 
-// largest returns the maxReported functions with the highest scores, if all are more than n.
-func largest(all []reportedFunction, n int) []reportedFunction {
-	if len(all) <= n {
+// largest returns the maxReported functions with the highest scores. If all are at most
+// ifMoreThan, it returns all as they are: a caller that adds functions sorts seldom then.
+func largest(all []reportedFunction, ifMoreThan int) []reportedFunction {
+	if len(all) <= ifMoreThan {
 		return all
 	}
 	slices.SortStableFunc(all, func(a, b reportedFunction) int { return cmp.Compare(b.Score, a.Score) })
@@ -86,7 +87,8 @@ func largest(all []reportedFunction, n int) []reportedFunction {
 // textsAtOnce is how many bytes of texts one request reads, unless one text is longer.
 const textsAtOnce = 8 << 20
 
-// bySize yields files in groups whose texts are small enough for one request.
+// bySize yields files in groups, in their order, whose texts are small enough for one request. The
+// text of a skipped file is not stored, so it has no size.
 func bySize(all []*file) func(yield func([]*file) bool) {
 	return func(yield func([]*file) bool) {
 		from, size := 0, int64(0)
