@@ -177,7 +177,7 @@ func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, er
 }
 
 // installMerged installs the segment at path in place of group, and removes the files of group;
-// "" is no segment. If a generation names a blob by now that was not kept, it removes the merged
+// an empty path means that no blob was kept. If a generation names a blob by now that was not kept, it removes the merged
 // segment instead; it returns true then too, so that Run merges the group again with that blob.
 func (x *Index) installMerged(group []mergedPart, path string) (bool, error) {
 	x.writing.Lock()

@@ -67,7 +67,7 @@ func (x *Index) Search(ctx context.Context, q codesearch.Query, o codesearch.Opt
 	if err == nil || errors.Is(err, errStop) {
 		err = s.deliverWindow() // what was found before a limit is delivered
 	}
-	if ctx.Err() != nil { // the caller's; the end of limited is no error
+	if ctx.Err() != nil { // the caller's; limited may end as well, which is not an error
 		return s.stats, context.Cause(ctx)
 	}
 	if errors.Is(err, errStop) {
