@@ -13,8 +13,8 @@ type candidate struct {
 	places []*file
 }
 
-// join finds candidates: it reads one of the two sides, files and blobs, page by page in the order of
-// object ids, and for each page what the other side has of it.
+// join finds candidates: it reads one of the two sides, files and blobs, page by page in the order
+// of object ids, and for each page what the other side has of it.
 type join struct {
 	files, blobs any       // queries; blobs is nil if every blob may match
 	byFiles      bool      // pages are of files, else of blobs

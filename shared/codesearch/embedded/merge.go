@@ -176,9 +176,10 @@ func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, er
 	return path, cmp.Or(os.Chtimes(path, newest, newest), x.reached("merged segment written"))
 }
 
-// installMerged installs the segment at path in place of group, and removes the files of group;
-// an empty path means that no blob was kept. If a generation names a blob by now that was not kept, it removes the merged
-// segment instead; it returns true then too, so that Run merges the group again with that blob.
+// installMerged installs the segment at path in place of group, and removes the files of group; an
+// empty path means that no blob was kept. If a generation names a blob by now that was not kept,
+// it removes the merged segment instead; it returns true then too, so that Run merges the group
+// again with that blob.
 func (x *Index) installMerged(group []mergedPart, path string) (bool, error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
