@@ -274,7 +274,7 @@ func testATokenReachesOnlyItsHostAndNoCommandLine(t *testing.T, lib bool) {
 	if lib {
 		return
 	}
-	c, _ := command{m}.command(t.Context(), "fetch")
+	c, _ := command{m}.gitCommand(t.Context(), "fetch")
 	require.NotContains(t, strings.Join(append(c.Env, c.Args...), " "), "s3cret")
 	settings, err := os.ReadFile(command{m}.config())
 	require.NoError(t, err)

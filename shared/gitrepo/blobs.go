@@ -42,7 +42,8 @@ func (m *Mirror) Blobs(ctx context.Context, oids []string, most int64, visit fun
 	return m.engine.blobs(ctx, oids, most, visit)
 }
 
-// blobs starts git again behind a blob at which it ended.
+// blobs reads blobs with git cat-file; see Mirror.Blobs. Git ends at an object that it cannot
+// read; blobs reports that blob as corrupt and starts git again with the next one.
 func (m command) blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
 	for len(oids) > 0 {
 		n, err := m.readBlobs(ctx, oids, most, visit)
@@ -53,7 +54,7 @@ func (m command) blobs(ctx context.Context, oids []string, most int64, visit fun
 		if !errors.As(err, &ended) || len(oids) == 0 {
 			return err
 		}
-		// Git ends at an object that it cannot read. That is the first without an answer.
+		// The first blob without an answer is the one that git could not read.
 		if err := visit(oids[0], nil, fmt.Errorf("blob %s: %w: %s", oids[0], fault.ErrCorrupt, ended.message)); err != nil {
 			return err
 		}
@@ -67,11 +68,13 @@ type endedEarly struct{ message string }
 
 func (e *endedEarly) Error() string { return e.message }
 
-// readBlobs runs one git cat-file, and returns how many blobs it visited.
+// readBlobs runs one git cat-file, and returns how many blobs it visited, in the order of oids. If
+// git ended before it answered for all, the error is endedEarly; otherwise it is that of visit, of
+// an answer that cannot be read, or the cause of ctx.
 func (m command) readBlobs(ctx context.Context, oids []string, most int64, visit func(string, []byte, error) error) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c, messages := m.command(ctx, "--git-dir="+m.dir, "cat-file", "--batch", "--buffer")
+	c, messages := m.gitCommand(ctx, "--git-dir="+m.dir, "cat-file", "--batch", "--buffer")
 	c.Stdin = strings.NewReader(strings.Join(oids, "\n") + "\n")
 	pipe, err := c.StdoutPipe()
 	if err == nil {
@@ -80,18 +83,18 @@ func (m command) readBlobs(ctx context.Context, oids []string, most int64, visit
 	if err != nil {
 		return 0, fmt.Errorf("git cat-file: %w: %w", fault.ErrUnavailable, err)
 	}
-	r := blobReader{in: bufio.NewReaderSize(pipe, 64<<10), most: most}
+	r := blobReader{in: bufio.NewReaderSize(pipe, 64<<10), maxBytes: most}
 	var failed error
 	for n < len(oids) && failed == nil {
 		var content []byte
 		var problem error
-		if content, problem, failed = r.next(oids[n]); failed == nil {
+		if content, problem, failed = r.nextBlob(oids[n]); failed == nil {
 			failed = visit(oids[n], content, problem)
 			n++
 		}
 	}
 	if failed != nil && !errors.As(failed, new(*cutOff)) {
-		cancel(failed)
+		cancel(failed) // kills git, which has more to write
 	}
 	ended := c.Wait()
 	switch {
@@ -115,13 +118,15 @@ type cutOff struct{ error }
 // A blobReader reads the answers of git cat-file --batch: "OID TYPE SIZE\nCONTENT\n", or
 // "OID missing\n".
 type blobReader struct {
-	in      *bufio.Reader
-	most    int64
-	content []byte // reused
+	in       *bufio.Reader
+	maxBytes int64
+	content  []byte // reused
 }
 
-// next reads one answer. problem is the blob's, and failed ends the reading.
-func (r *blobReader) next(oid string) (content []byte, problem, failed error) {
+// nextBlob reads the answer about a blob. content is valid until the next call. problem is why the
+// blob has no content, such as that it is missing; the next answer can be read then. failed is
+// an error of the stream, after which no answer can be read.
+func (r *blobReader) nextBlob(oid string) (content []byte, problem, failed error) {
 	line, err := r.in.ReadSlice('\n')
 	if err != nil {
 		return nil, nil, &cutOff{err}
@@ -140,8 +145,8 @@ func (r *blobReader) next(oid string) (content []byte, problem, failed error) {
 	switch {
 	case words[1] != "blob":
 		problem = fmt.Errorf("object %s: %w: it is a %s, want a blob", oid, fault.ErrCorrupt, words[1])
-	case size > r.most:
-		problem = fmt.Errorf("blob %s: %w: %d bytes, more than %d", oid, fault.ErrTooLarge, size, r.most)
+	case size > r.maxBytes:
+		problem = fmt.Errorf("blob %s: %w: %d bytes, more than %d", oid, fault.ErrTooLarge, size, r.maxBytes)
 	}
 	if problem != nil {
 		if _, err := io.CopyN(io.Discard, r.in, size+1); err != nil {

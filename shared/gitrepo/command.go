@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	killAfter   = 5 * time.Second
-	maxStderr   = 4 << 10 // bytes of git's messages that are kept: the last ones
-	maxMessages = 2       // lines of them that an error quotes
+	killAfter   = 5 * time.Second // from the end of its context to the end of its pipes
+	maxStderr   = 4 << 10         // bytes of git's messages that are kept: the last ones
+	maxMessages = 2               // lines of them that an error quotes
 )
 
 // sshOptions end prompts, forwardings and unknown hosts.
@@ -28,7 +28,7 @@ const sshOptions = " -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTim
 // command is a mirror that the git command copies and reads.
 type command struct{ *Mirror }
 
-// begin writes git's configuration and credentials.
+// begin writes git's configuration and credentials to files; end removes the credentials.
 func (m command) begin(ctx context.Context) (end func(), err error) {
 	if err := m.writeConfig(ctx); err != nil {
 		return nil, err
@@ -36,9 +36,10 @@ func (m command) begin(ctx context.Context) (end func(), err error) {
 	return m.writeCredentials()
 }
 
-// command returns a git command that runs in its own process group, which ends with ctx.
-// Arguments must not come from outside, unless they stand behind -- or --end-of-options.
-func (m command) command(ctx context.Context, args ...string) (*exec.Cmd, *tail) {
+// gitCommand returns a git command that is not started yet. It runs in its own process group, which
+// is killed when ctx ends. The second result keeps its messages. Arguments must not come from
+// outside, unless they stand behind -- or --end-of-options.
+func (m command) gitCommand(ctx context.Context, args ...string) (*exec.Cmd, *tail) {
 	c := exec.CommandContext(ctx, m.store.git, args...)
 	c.Dir = m.store.Dir
 	c.Env = m.environment()
@@ -73,30 +74,34 @@ func (m command) environment() []string {
 	return env
 }
 
-// run runs git to its end, feeds it with input, and returns its output, which may have at
-// most most bytes.
-func (m command) run(ctx context.Context, input io.Reader, most int64, args ...string) ([]byte, error) {
+// run runs git to its end with input as its standard input, and returns its output. The error is
+// fault.ErrTooLarge for more than maxBytes of output, otherwise the kind that git's messages
+// describe.
+func (m command) run(ctx context.Context, input io.Reader, maxBytes int64, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c, messages := m.command(ctx, args...)
+	c, messages := m.gitCommand(ctx, args...)
 	c.Stdin = input
-	out := &limited{most: most, full: func() {
-		cancel(fmt.Errorf("git %s: %w: more than %d bytes", verb(args), fault.ErrTooLarge, most))
+	out := &limitedBuffer{max: maxBytes, full: func() {
+		cancel(fmt.Errorf("git %s: %w: more than %d bytes", subcommand(args), fault.ErrTooLarge, maxBytes))
 	}}
 	c.Stdout = out
 	if err := c.Run(); err != nil {
-		return nil, failure(ctx, verb(args), err, messages)
+		return nil, gitError(ctx, subcommand(args), err, messages)
 	}
 	return out.Bytes(), nil
 }
 
-// verb returns the first argument that is not an option.
-func verb(args []string) string {
+// subcommand returns the first argument that is not an option, such as fetch; the first argument
+// if all are options.
+func subcommand(args []string) string {
 	return args[max(0, slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }))]
 }
 
-// failure returns the error of a git command with its kind.
-func failure(ctx context.Context, what string, err error, messages *tail) error {
+// gitError returns the error of the git command named what: the cause of ctx if that ended, else
+// git's messages, or err if it printed none, with the kind that they describe. Secrets of URLs are
+// removed.
+func gitError(ctx context.Context, what string, err error, messages *tail) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -104,11 +109,12 @@ func failure(ctx context.Context, what string, err error, messages *tail) error 
 	if text == "" {
 		text = err.Error()
 	}
-	return fmt.Errorf("git %s: %w: %s", what, kindOf(string(messages.b)), models.Redact(text))
+	return fmt.Errorf("git %s: %w: %s", what, kindOfMessage(string(messages.b)), models.Redact(text))
 }
 
-// kindOf returns the kind of error that git or a server describes.
-func kindOf(text string) error {
+// kindOfMessage returns the kind of error that a message of git or a server describes;
+// fault.ErrUnavailable, which is tried again, for one that is not known.
+func kindOfMessage(text string) error {
 	text = strings.ToLower(text)
 	for _, row := range messageKinds {
 		if strings.Contains(text, row.text) {
@@ -154,15 +160,15 @@ var messageKinds = []struct {
 	{"couldn't find remote ref", fault.ErrConflict},
 }
 
-// limited keeps at most most bytes, and calls full for more.
-type limited struct {
+// limitedBuffer keeps at most max bytes. A write that exceeds them calls full and fails.
+type limitedBuffer struct {
 	bytes.Buffer
-	most int64
+	max  int64
 	full func()
 }
 
-func (l *limited) Write(p []byte) (int, error) {
-	if int64(l.Len()+len(p)) > l.most {
+func (l *limitedBuffer) Write(p []byte) (int, error) {
+	if int64(l.Len()+len(p)) > l.max {
 		l.full()
 		return 0, io.ErrShortWrite
 	}
@@ -178,8 +184,9 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the first errors among the messages, or else the last messages, in one
-// line and without control characters, because the server may have written them.
+// String returns the first maxMessages errors among the messages, or if there are none the last
+// maxMessages lines, in one line. It replaces control characters and invalid UTF-8, because the
+// server may have written them.
 func (t *tail) String() string {
 	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
 	errors := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {

@@ -14,7 +14,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// copy copies branches of refs by their names.
+// copy copies branches of refs by their names; see engine. names is not empty. With history it
+// completes a mirror that has the last commits only.
 func (m command) copy(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
 	format := "sha1"
 	if len(refs.hash[names[0]]) == 64 {
@@ -37,15 +38,17 @@ func (m command) copy(ctx context.Context, refs remote, names []string, history 
 	}
 	var specs strings.Builder
 	for _, name := range names {
-		fmt.Fprintf(&specs, "+%s:%s\n", refs.full(name), local(name))
+		fmt.Fprintf(&specs, "+%s:%s\n", refs.sourceRef(name), mirrorRef(name))
 	}
 	if _, err := m.run(ctx, strings.NewReader(specs.String()), maxOutput, append(args, "--", m.src.uri)...); err != nil {
 		return nil, err
 	}
-	return m.copied(ctx, names)
+	return m.readBranches(ctx, names)
 }
 
-// prepare makes the bare repository, unless it exists with this object format.
+// prepare makes the bare repository, unless it exists. The error is errUnusable if it exists
+// with another object format, is damaged, or has too many packs. It removes the marker of the
+// library, because git may copy objects that are too large for it.
 func (m command) prepare(ctx context.Context, format string, history bool) error {
 	if _, err := os.Stat(filepath.Join(m.dir, "HEAD")); err == nil {
 		out, err := m.run(ctx, nil, maxOutput, "--git-dir="+m.dir, "rev-parse", "--show-object-format")
@@ -67,7 +70,7 @@ func (m command) prepare(ctx context.Context, format string, history bool) error
 	return err
 }
 
-// dropOthers removes the branches that are not wanted any more, because a branch named a
+// dropOthers removes the mirror's branches that are not in names, because a branch named a
 // and one named a/b cannot exist side by side.
 func (m command) dropOthers(ctx context.Context, names []string) error {
 	out, err := m.run(ctx, nil, maxRefBytes, "--git-dir="+m.dir, "for-each-ref", "--format=%(refname)")
@@ -77,7 +80,7 @@ func (m command) dropOthers(ctx context.Context, names []string) error {
 	var commands strings.Builder
 	for ref := range strings.Lines(string(out)) {
 		ref = strings.TrimSuffix(ref, "\n")
-		if !slices.ContainsFunc(names, func(name string) bool { return local(name) == ref }) {
+		if !slices.ContainsFunc(names, func(name string) bool { return mirrorRef(name) == ref }) {
 			fmt.Fprintf(&commands, "delete %s\n", ref)
 		}
 	}
@@ -91,8 +94,9 @@ func (m command) dropOthers(ctx context.Context, names []string) error {
 	return nil
 }
 
-// copied returns the commits of the branches that were fetched.
-func (m command) copied(ctx context.Context, names []string) ([]Branch, error) {
+// readBranches returns the branches with these names as the mirror has them. The error is
+// fault.ErrCorrupt if one does not name a commit.
+func (m command) readBranches(ctx context.Context, names []string) ([]Branch, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "--git-dir="+m.dir, "for-each-ref", "--format=%(objecttype) %(objectname) %(committerdate:unix) %(refname)")
 	if err != nil {
 		return nil, err
@@ -106,7 +110,7 @@ func (m command) copied(ctx context.Context, names []string) ([]Branch, error) {
 	}
 	var found []Branch
 	for _, name := range names {
-		branch, ok := at[local(name)]
+		branch, ok := at[mirrorRef(name)]
 		if !ok {
 			return nil, fmt.Errorf("branch %q of %s is not a commit: %w", name, m.src.uri, fault.ErrCorrupt)
 		}

@@ -70,12 +70,14 @@ const safeConfig = `[core]
 // config returns the path of the configuration of a mirror's commands.
 func (m command) config() string { return filepath.Join(m.store.Dir, m.id+configSuffix) }
 
-// writeConfig writes the configuration of a mirror's commands. It is a file, because git
-// removes other configuration from the environment of the programs that it starts.
+// writeConfig writes the configuration of a mirror's commands: safeConfig, the checked address of
+// the source, the folders that git may open although another user owns them, and the credential
+// helper. It is a file, because git removes other configuration from the environment of the
+// programs that it starts.
 func (m command) writeConfig(ctx context.Context) error {
 	var b strings.Builder
 	b.WriteString(safeConfig)
-	pinned, err := m.store.pin(ctx, m.src)
+	pinned, err := m.store.pinnedAddress(ctx, m.src)
 	if err != nil {
 		return err
 	}
@@ -88,6 +90,7 @@ func (m command) writeConfig(ctx context.Context) error {
 			b.WriteString("\tdirectory = " + quoted(dir) + "\n")
 		}
 	}
+	// The empty helper removes those of the system.
 	b.WriteString("[credential]\n\thelper =\n\thelper = " + quoted(m.helper()) + "\n\tuseHttpPath = true\n")
 	if err := os.WriteFile(m.config(), []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
@@ -123,7 +126,7 @@ func (m command) writeCredentials() (remove func(), err error) {
 	return func() { os.Remove(path) }, nil
 }
 
-// quoted returns a value of git's configuration.
+// quoted returns value as a file of git's configuration has it, in quotes and escaped.
 func quoted(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(value) + `"`
 }

@@ -10,7 +10,8 @@ import (
 // An engine copies a repository into its mirror and reads the mirror: the git command
 // (command), or the library go-git (library) on a machine without git.
 type engine interface {
-	// begin prepares branches, refs and copy, which are called before end.
+	// begin prepares the calls of branches, refs and copy. The caller calls end after the last
+	// of them, unless begin returned an error.
 	begin(ctx context.Context) (end func(), err error)
 	// branches lists the branches of the source.
 	branches(ctx context.Context) (remote, error)
@@ -41,7 +42,7 @@ func (s *Store) UsesLibrary() bool { return s.git == "" }
 // errNeedsGit is the error of a repository that only the git command copies.
 var errNeedsGit = fmt.Errorf("%w: install git on the machine of the manager", fault.ErrNotFound)
 
-// needsGit names what the library cannot copy.
+// needsGit returns errNeedsGit with the name of the thing that the library cannot copy.
 func needsGit(what string, args ...any) error {
 	return fmt.Errorf("%s cannot be copied without the git command: %w", fmt.Sprintf(what, args...), errNeedsGit)
 }

@@ -33,7 +33,8 @@ const (
 	Submodule      // a commit of another repository
 )
 
-// Files returns the files of a commit that Fetch has returned, in the order of their paths.
+// Files returns the files of a commit that Fetch has returned, in the order of their paths. The
+// error is fault.ErrTooLarge for more than MaxFiles, and fault.ErrCorrupt for a damaged mirror.
 func (m *Mirror) Files(ctx context.Context, commit string) ([]File, error) {
 	if !objectID.MatchString(commit) {
 		return nil, fmt.Errorf("commit %.80q: %w: want 40 or 64 hexadecimal digits", commit, fault.ErrInvalid)
@@ -49,7 +50,8 @@ func (m command) files(ctx context.Context, commit string) ([]File, error) {
 	return parseTree(out)
 }
 
-// parseTree reads the entries of git ls-tree -l -z: "MODE TYPE OID SIZE\tPATH\0".
+// parseTree reads the entries of git ls-tree -l -z: "MODE TYPE OID SIZE\tPATH\0". SIZE is - for
+// a submodule, and BAD for a blob that is missing or damaged; both get the size 0.
 func parseTree(out []byte) ([]File, error) {
 	var files []File
 	for len(out) > 0 {
@@ -68,7 +70,7 @@ func parseTree(out []byte) ([]File, error) {
 		}
 		if size := string(words[3]); size != "-" {
 			n, err := strconv.ParseInt(size, 10, 64)
-			if err != nil && size != "BAD" { // BAD: of a blob that is missing or damaged
+			if err != nil && size != "BAD" { // Blobs reports the damage
 				return nil, fmt.Errorf("not an entry of a tree: %.80q: %w", entry, fault.ErrCorrupt)
 			}
 			f.Size = n

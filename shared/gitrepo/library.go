@@ -32,25 +32,27 @@ const (
 // larger objects. Others are made again.
 const madeBy = "leasehold-library"
 
+// begin has nothing to prepare: the library needs no files beside the mirror.
 func (m library) begin(context.Context) (end func(), err error) { return func() {}, nil }
 
 func (m library) branches(ctx context.Context) (remote, error) {
-	refs, target, err := m.list(ctx)
+	refs, target, err := m.listRefs(ctx)
 	return newRemote(refs, target), err
 }
 
 func (m library) refs(ctx context.Context) (map[string]string, error) {
-	refs, _, err := m.list(ctx)
+	refs, _, err := m.listRefs(ctx)
 	return refs, err
 }
 
-// list returns the refs of the source, and the name of the branch that HEAD names.
-func (m library) list(ctx context.Context) (refs map[string]string, target string, err error) {
-	err = guarded(func() error {
+// listRefs returns the refs of the source by name, and the name of the ref that HEAD names; "" if
+// HEAD names a commit.
+func (m library) listRefs(ctx context.Context) (refs map[string]string, target string, err error) {
+	err = recoverPanics(func() error {
 		if m.src.url != nil {
-			refs, target, err = m.listServer(ctx)
+			refs, target, err = m.listServerRefs(ctx)
 		} else {
-			refs, target, err = m.listFolder()
+			refs, target, err = m.listFolderRefs()
 		}
 		return err
 	})
@@ -58,20 +60,23 @@ func (m library) list(ctx context.Context) (refs map[string]string, target strin
 }
 
 func (m library) copy(ctx context.Context, refs remote, names []string, history bool) (found []Branch, err error) {
-	err = guarded(func() error {
+	err = recoverPanics(func() error {
 		found, err = m.copyBranches(ctx, refs, names, history)
 		return err
 	})
 	return found, err
 }
 
+// copyBranches is copy without protection from panics of go-git. It copies the commits that the
+// mirror lacks, sets the mirror's refs, and then reads each commit, so that a Branch is returned
+// only if it can be read.
 func (m library) copyBranches(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
 	r, err := m.prepare(history)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	c := copying{into: r, dir: m.dir, most: m.store.MirrorBytes, history: history}
+	c := copying{into: r, dir: m.dir, packBytes: m.store.MirrorBytes, history: history}
 	for _, name := range names {
 		if hash := plumbing.NewHash(refs.hash[name]); r.HasEncodedObject(hash) != nil && !slices.Contains(c.wants, hash) {
 			c.wants = append(c.wants, hash)
@@ -93,13 +98,13 @@ func (m library) copyBranches(ctx context.Context, refs remote, names []string, 
 			return nil, err
 		}
 	}
-	if err := r.name(refs, names); err != nil {
+	if err := r.setBranches(refs, names); err != nil {
 		return nil, err
 	}
 	var found []Branch
 	for _, name := range names {
 		hash := plumbing.NewHash(refs.hash[name])
-		commit, err := r.commit(hash)
+		commit, err := r.readCommit(hash)
 		if err != nil {
 			return nil, fmt.Errorf("branch %q of %s: %w", name, m.src.uri, err)
 		}
@@ -117,7 +122,8 @@ func openRepository(dir string) repository {
 	return repository{filesystem.NewStorageWithOptions(osfs.New(dir, osfs.WithBoundOS()), cache.NewObjectLRU(cacheBytes), filesystem.Options{KeepDescriptors: true})}
 }
 
-// prepare opens the mirror, and makes it unless it exists.
+// prepare opens the mirror. If it does not exist, or the git command has copied to it, prepare
+// makes an empty one. The error is errUnusable if it is damaged or has too many packs.
 func (m library) prepare(history bool) (repository, error) {
 	marker := filepath.Join(m.dir, madeBy)
 	if _, err := os.Stat(marker); err == nil {
@@ -140,15 +146,15 @@ func (m library) prepare(history bool) (repository, error) {
 	return openRepository(m.dir), nil
 }
 
-// name names the copied branches, and removes all other refs first, because a branch named
-// a and one named a/b cannot exist side by side.
-func (r repository) name(refs remote, names []string) error {
+// setBranches sets the refs of the branches names to their commits, and removes all other refs
+// first, because a branch named a and one named a/b cannot exist side by side.
+func (r repository) setBranches(refs remote, names []string) error {
 	old, err := r.IterReferences()
 	if err != nil {
 		return errors.Join(errUnusable, err)
 	}
 	err = old.ForEach(func(ref *plumbing.Reference) error {
-		kept := slices.ContainsFunc(names, func(name string) bool { return local(name) == string(ref.Name()) })
+		kept := slices.ContainsFunc(names, func(name string) bool { return mirrorRef(name) == string(ref.Name()) })
 		if kept || ref.Name() == plumbing.HEAD {
 			return nil
 		}
@@ -158,7 +164,7 @@ func (r repository) name(refs remote, names []string) error {
 		return errors.Join(errUnusable, err)
 	}
 	for _, name := range names {
-		ref := plumbing.NewHashReference(plumbing.ReferenceName(local(name)), plumbing.NewHash(refs.hash[name]))
+		ref := plumbing.NewHashReference(plumbing.ReferenceName(mirrorRef(name)), plumbing.NewHash(refs.hash[name]))
 		if err := r.SetReference(ref); err != nil {
 			return errors.Join(errUnusable, err)
 		}
@@ -166,8 +172,8 @@ func (r repository) name(refs remote, names []string) error {
 	return nil
 }
 
-// guarded calls f, and returns a panic of go-git over damaged data as an error.
-func guarded(f func() error) (err error) {
+// recoverPanics calls f, and returns a panic of go-git over damaged data as an error.
+func recoverPanics(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("go-git: %w: %v", fault.ErrCorrupt, p)

@@ -186,8 +186,8 @@ func TestAHostilePackIsRefusedByTheLibrary(t *testing.T) {
 		m := library{mirrorOf(t, openStore(t, Config{Library: true}), t.TempDir())}
 		r, err := m.prepare(false)
 		require.NoError(t, err)
-		add := copying{into: r, dir: m.dir, most: 1 << 20}
-		err = guarded(func() error {
+		add := copying{into: r, dir: m.dir, packBytes: 1 << 20}
+		err = recoverPanics(func() error {
 			return add.addPack(t.Context(), func(out *os.File) error { _, err := out.Write(c.pack); return err })
 		})
 		require.ErrorIs(t, err, c.kind, name)

@@ -19,7 +19,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// openFolder opens the repository of the source, a folder of this machine.
+// openFolder opens the repository of the source, a folder of this machine. The error is
+// fault.ErrNotFound if it is not a repository, and errNeedsGit if go-git cannot read it: with
+// objects in another repository, or in another format.
 func (m library) openFolder() (repository, error) {
 	dir, err := gitFolder(m.src.uri)
 	if err != nil {
@@ -50,7 +52,9 @@ func (m library) openFolder() (repository, error) {
 	return openRepository(dir), nil
 }
 
-// gitFolder returns the folder with the objects and refs of a repository.
+// gitFolder returns the folder with the objects and refs of a repository at path: path itself if it
+// is bare, otherwise .git in it. The error is errNeedsGit for a bundle, which is a file, and for
+// a work tree, whose .git is a file.
 func gitFolder(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -71,7 +75,8 @@ func gitFolder(path string) (string, error) {
 	return inner, nil
 }
 
-// checkExtensions refuses repositories in formats that go-git does not read.
+// checkExtensions returns errNeedsGit if the config of a repository names a format that go-git
+// does not read.
 func checkExtensions(config io.Reader) error {
 	c := gitconfig.New()
 	if err := gitconfig.NewDecoder(io.LimitReader(config, maxOutput)).Decode(c); err != nil {
@@ -88,8 +93,8 @@ func checkExtensions(config io.Reader) error {
 	return nil
 }
 
-// listFolder is list for a folder.
-func (m library) listFolder() (refs map[string]string, target string, err error) {
+// listFolderRefs is list for a folder. It adds the hash of HEAD if HEAD names a branch that exists.
+func (m library) listFolderRefs() (refs map[string]string, target string, err error) {
 	r, err := m.openFolder()
 	if err != nil {
 		return nil, "", err
@@ -109,12 +114,13 @@ func (m library) listFolder() (refs map[string]string, target string, err error)
 		return nil
 	})
 	if hash := refs[target]; hash != "" {
-		refs[head] = hash
+		refs[headRef] = hash
 	}
 	return refs, target, err
 }
 
-// copyFolder copies the wanted commits from a folder: all objects that the mirror lacks.
+// copyFolder copies the wanted commits from a folder: all their objects that the mirror lacks. It
+// visits commits from a list instead of recursively, because a history may be long.
 func (m library) copyFolder(ctx context.Context, c *copying) error {
 	r, err := m.openFolder()
 	if err != nil {
@@ -122,7 +128,7 @@ func (m library) copyFolder(ctx context.Context, c *copying) error {
 	}
 	defer r.Close()
 	w := walk{repository: r, copying: c, seen: map[plumbing.Hash]bool{}}
-	if w.cut, err = r.Shallow(); err != nil {
+	if w.sourceShallow, err = r.Shallow(); err != nil {
 		return fmt.Errorf("repository %s: %w: %w", m.src.uri, fault.ErrInvalid, err)
 	}
 	w.commits = slices.Clone(c.wants)
@@ -133,13 +139,14 @@ func (m library) copyFolder(ctx context.Context, c *copying) error {
 			return err
 		}
 	}
-	if err := c.addPack(ctx, func(out *os.File) error { return w.write(ctx, out) }); err != nil {
+	if err := c.addPack(ctx, func(out *os.File) error { return w.writePack(ctx, out) }); err != nil {
 		return err
 	}
 	return c.markShallow(nil)
 }
 
-// markShallow notes the commits of the mirror without their parents, but those of remove.
+// markShallow writes c.shallow, without the commits of remove, whose parents were copied now, to
+// the mirror.
 func (c *copying) markShallow(remove []plumbing.Hash) error {
 	c.shallow = slices.DeleteFunc(c.shallow, func(h plumbing.Hash) bool { return slices.Contains(remove, h) })
 	plumbing.HashesSort(c.shallow)
@@ -149,18 +156,19 @@ func (c *copying) markShallow(remove []plumbing.Hash) error {
 	return nil
 }
 
-// walk finds the objects to copy from a repository.
+// walk finds the objects to copy from a repository: those that the mirror lacks, each once.
 type walk struct {
 	repository
 	*copying
-	cut     []plumbing.Hash // commits of the repository without their parents
-	commits []plumbing.Hash // to visit
-	seen    map[plumbing.Hash]bool
-	objects []plumbing.Hash
+	sourceShallow []plumbing.Hash // commits of the repository without their parents
+	commits       []plumbing.Hash // to visit
+	seen          map[plumbing.Hash]bool
+	objects       []plumbing.Hash // to copy, in the order of seen
 }
 
-// add adds an object, and reports whether it is new.
-func (w *walk) add(hash plumbing.Hash) (bool, error) {
+// addObject adds an object to copy. It returns false if the object was added before or the mirror
+// has it. The error is fault.ErrTooLarge for more than maxObjects.
+func (w *walk) addObject(hash plumbing.Hash) (bool, error) {
 	if w.seen[hash] || w.into.HasEncodedObject(hash) == nil {
 		return false, nil
 	}
@@ -171,17 +179,19 @@ func (w *walk) add(hash plumbing.Hash) (bool, error) {
 	return true, nil
 }
 
+// addCommit adds a commit and its files. With w.history, and if the source has its parents, these are
+// visited later; otherwise the commit is noted as one without parents.
 func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
-	isNew, err := w.add(hash)
+	isNew, err := w.addObject(hash)
 	if err != nil || !isNew {
 		return err
 	}
-	c, err := w.commit(hash)
+	c, err := w.readCommit(hash)
 	if err != nil {
 		return err
 	}
 	switch {
-	case slices.Contains(w.cut, hash) || !w.history && len(c.parents) > 0:
+	case slices.Contains(w.sourceShallow, hash) || !w.history && len(c.parents) > 0:
 		w.shallow = append(w.shallow, hash)
 	case w.history:
 		w.commits = append(w.commits, c.parents...)
@@ -189,18 +199,20 @@ func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
 	return w.addTree(ctx, c.tree, 0)
 }
 
+// addTree adds a tree and all that it has. Submodules are commits of another repository, so they
+// are left out.
 func (w *walk) addTree(ctx context.Context, hash plumbing.Hash, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	isNew, err := w.add(hash)
+	isNew, err := w.addObject(hash)
 	if err != nil || !isNew {
 		return err // the mirror has all below a tree that it has
 	}
 	if depth > maxTreeDepth {
 		return fmt.Errorf("%w: more than %d nested folders in a commit", fault.ErrTooLarge, maxTreeDepth)
 	}
-	entries, err := w.tree(hash)
+	entries, err := w.readTree(hash)
 	if err != nil {
 		return err
 	}
@@ -210,7 +222,7 @@ func (w *walk) addTree(ctx context.Context, hash plumbing.Hash, depth int) error
 		case modeTree:
 			err = w.addTree(ctx, e.hash, depth+1)
 		default:
-			_, err = w.add(e.hash)
+			_, err = w.addObject(e.hash)
 		}
 		if err != nil {
 			return err
@@ -219,10 +231,11 @@ func (w *walk) addTree(ctx context.Context, hash plumbing.Hash, depth int) error
 	return nil
 }
 
-// write writes a pack of the objects.
-func (w *walk) write(ctx context.Context, file *os.File) error {
+// writePack writes a pack of the objects: a header with their number, the objects, and the SHA-1 of
+// all that.
+func (w *walk) writePack(ctx context.Context, file *os.File) error {
 	sum := sha1.New()
-	out := bufio.NewWriterSize(io.MultiWriter(&bounded{file, w.most}, sum), 64<<10)
+	out := bufio.NewWriterSize(io.MultiWriter(&boundedWriter{file, w.packBytes}, sum), 64<<10)
 	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(w.objects)))
 	if _, err := out.Write(header); err != nil {
 		return err

@@ -24,16 +24,17 @@ import (
 
 // copying is one copy of branches into a mirror.
 type copying struct {
-	into    repository
-	dir     string // of into
-	most    int64  // bytes of a pack
-	history bool
-	wants   []plumbing.Hash
-	shallow []plumbing.Hash // commits of the mirror without their parents
+	into      repository
+	dir       string // of into
+	packBytes int64  // that a pack may have
+	history   bool
+	wants     []plumbing.Hash
+	shallow   []plumbing.Hash // commits of the mirror without their parents
 }
 
-// addPack adds to the mirror the pack that write writes. The mirror has all of it, or
-// nothing.
+// addPack calls write with a temporary file, and adds the pack in it to the mirror, after it was
+// checked, completed and indexed. The mirror gets all of it or nothing: go-git finds a pack by
+// its index, which is renamed last.
 func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error {
 	folder := filepath.Join(c.dir, "objects", "pack")
 	pack, err := os.CreateTemp(folder, "tmp_pack_")
@@ -52,7 +53,7 @@ func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error
 	}
 	bases, err := checkPack(in)
 	if err == nil && len(bases) > 0 {
-		sum, err = c.complete(in, bases)
+		sum, err = c.appendBases(in, bases)
 	}
 	if err != nil {
 		return packFault(ctx, err)
@@ -80,7 +81,8 @@ func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error
 	return nil
 }
 
-// packFault is the error of a pack that cannot be read.
+// packFault returns the error of a pack that cannot be read: the cause of ctx if that ended,
+// fault.ErrTooLarge as it is, and fault.ErrCorrupt for all else.
 func packFault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -91,13 +93,14 @@ func packFault(ctx context.Context, err error) error {
 	return fmt.Errorf("pack: %w: %w", fault.ErrCorrupt, err)
 }
 
-// packSum returns the checksum at the end of a pack, which must be that of its content.
+// packSum returns the checksum at the end of a pack, in hexadecimal digits. It returns an error
+// if that is not the checksum of the content.
 func packSum(in packReader) (string, error) {
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil || size < sha1.Size {
 		return "", errors.Join(fmt.Errorf("%d bytes", size), err)
 	}
-	sum, err := in.sum(size - sha1.Size)
+	sum, err := in.hashStart(size - sha1.Size)
 	if err != nil {
 		return "", err
 	}
@@ -111,9 +114,10 @@ func packSum(in packReader) (string, error) {
 	return hex.EncodeToString(want), nil
 }
 
-// complete appends to a pack the objects of the mirror that its deltas change, because a
-// pack on disk must have them, and returns its new checksum.
-func (c *copying) complete(in packReader, bases []plumbing.Hash) (string, error) {
+// appendBases appends bases to a pack: the objects of the mirror from which its deltas are
+// computed, because a pack on disk must have them. It writes over the old checksum, corrects the
+// number of objects in the header, and returns the new checksum.
+func (c *copying) appendBases(in packReader, bases []plumbing.Hash) (string, error) {
 	end, err := in.Seek(-sha1.Size, io.SeekEnd)
 	if err != nil {
 		return "", err
@@ -122,7 +126,7 @@ func (c *copying) complete(in packReader, bases []plumbing.Hash) (string, error)
 	if _, err := in.file.ReadAt(count, packCount); err != nil {
 		return "", err
 	}
-	out := bufio.NewWriter(&bounded{in.file, c.most - end})
+	out := bufio.NewWriter(&boundedWriter{in.file, c.packBytes - end})
 	deflate := newDeflater(out)
 	for _, hash := range bases {
 		if err := c.into.writeObject(out, deflate, hash); err != nil {
@@ -139,7 +143,7 @@ func (c *copying) complete(in packReader, bases []plumbing.Hash) (string, error)
 	if end, err = in.Seek(0, io.SeekCurrent); err != nil {
 		return "", err
 	}
-	sum, err := in.sum(end)
+	sum, err := in.hashStart(end)
 	if err == nil {
 		_, err = in.file.Write(sum)
 	}
@@ -167,8 +171,9 @@ func (r packReader) Read(p []byte) (int, error) {
 
 func (r packReader) Seek(offset int64, whence int) (int64, error) { return r.file.Seek(offset, whence) }
 
-// sum returns the SHA-1 of the first size bytes, and leaves the pack's place behind them.
-func (r packReader) sum(size int64) ([]byte, error) {
+// hashStart returns the SHA-1 of the first size bytes of the pack. The next Read or Write of the
+// file is behind them.
+func (r packReader) hashStart(size int64) ([]byte, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
@@ -178,8 +183,8 @@ func (r packReader) sum(size int64) ([]byte, error) {
 }
 
 // checkPack checks that no object of a pack needs more memory than maxObject, because
-// indexPack reads them into memory. It returns the objects that are not in the pack and that
-// deltas change.
+// indexPack reads them into memory. The error is fault.ErrTooLarge if one does. It returns the
+// objects, each once, from which deltas are computed and that may not be in the pack.
 func checkPack(in packReader) (bases []plumbing.Hash, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -220,8 +225,8 @@ func checkPack(in packReader) (bases []plumbing.Hash, err error) {
 // unknownKind is the name of a kind of object that git does not have.
 const unknownKind = "unknown"
 
-// deltaStart keeps the first bytes of a delta, which have the sizes of the object that it
-// changes and of the object that results.
+// deltaStart keeps the first bytes of a delta, which have the size of the object that it is
+// computed from, and then that of its result.
 type deltaStart struct{ b []byte }
 
 func (d *deltaStart) Write(p []byte) (int, error) {
@@ -229,7 +234,7 @@ func (d *deltaStart) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// target returns the size of the object that results; 0 if it cannot be read.
+// target returns the size of the delta's result; 0 if it cannot be read, which indexPack reports.
 func (d *deltaStart) target() uint64 {
 	_, n := binary.Uvarint(d.b)
 	size, _ := binary.Uvarint(d.b[max(n, 0):])
@@ -258,9 +263,10 @@ func newDeflater(out io.Writer) *zlib.Writer {
 	return w
 }
 
-// writeObject writes an object as packs have it.
+// writeObject writes an object as packs have it: kind and size, then the compressed content. The
+// error is fault.ErrCorrupt if the content does not have the hash. deflate is reused.
 func (r repository) writeObject(out *bufio.Writer, deflate *zlib.Writer, hash plumbing.Hash) error {
-	kind, content, err := r.object(hash)
+	kind, content, err := r.readObject(hash)
 	if err == nil && plumbing.ComputeHash(kind, content) != hash {
 		err = fmt.Errorf("object %s: %w: its content is corrupt", hash, fault.ErrCorrupt)
 	}
@@ -268,7 +274,9 @@ func (r repository) writeObject(out *bufio.Writer, deflate *zlib.Writer, hash pl
 		return err
 	}
 	size := uint64(len(content))
-	b := byte(kind)<<4 | byte(size&15) // then 7 bits of the size in each byte
+	// The first byte has the kind and 4 bits of the size, each further one 7 bits of it. All but
+	// the last have the highest bit set.
+	b := byte(kind)<<4 | byte(size&15)
 	for size >>= 4; size > 0; size >>= 7 {
 		if err := out.WriteByte(b | 0x80); err != nil {
 			return err
@@ -285,13 +293,13 @@ func (r repository) writeObject(out *bufio.Writer, deflate *zlib.Writer, hash pl
 	return deflate.Close()
 }
 
-// bounded writes at most left bytes.
-type bounded struct {
+// boundedWriter writes at most left bytes; more is fault.ErrTooLarge.
+type boundedWriter struct {
 	io.Writer
 	left int64
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *boundedWriter) Write(p []byte) (int, error) {
 	if b.left -= int64(len(p)); b.left < 0 {
 		return 0, fmt.Errorf("mirror: %w: its pack exceeds the bytes of a mirror", fault.ErrTooLarge)
 	}

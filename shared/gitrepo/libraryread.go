@@ -17,8 +17,9 @@ import (
 // maxTreeDepth is how deep folders of a repository may be nested.
 const maxTreeDepth = 1000
 
-// object returns the kind and the content of an object of at most maxObject bytes.
-func (r repository) object(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
+// readObject returns the kind and the content of an object. The error is fault.ErrTooLarge for more
+// than maxObject bytes, and fault.ErrCorrupt if it is missing or damaged.
+func (r repository) readObject(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
 	size, err := r.EncodedObjectSize(hash)
 	switch {
 	case errors.Is(err, plumbing.ErrObjectNotFound):
@@ -45,9 +46,10 @@ func (r repository) object(hash plumbing.Hash) (plumbing.ObjectType, []byte, err
 	return o.Type(), content, nil
 }
 
-// read returns the content of an object that must be of a kind.
-func (r repository) read(kind plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
-	got, content, err := r.object(hash)
+// readKind returns the content of an object. The error is fault.ErrCorrupt if it is not of this
+// kind.
+func (r repository) readKind(kind plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
+	got, content, err := r.readObject(hash)
 	if err == nil && got != kind {
 		err = fmt.Errorf("object %s: %w: it is a %s, want a %s", hash, fault.ErrCorrupt, got, kind)
 	}
@@ -65,8 +67,9 @@ type commit struct {
 	at      int64 // when it was committed, in seconds since 1970; 0 if that cannot be read
 }
 
-func (r repository) commit(hash plumbing.Hash) (c commit, err error) {
-	content, err := r.read(plumbing.CommitObject, hash)
+// readCommit reads the lines of a commit's header that are needed.
+func (r repository) readCommit(hash plumbing.Hash) (c commit, err error) {
+	content, err := r.readKind(plumbing.CommitObject, hash) // with an error content may be empty: c is, too
 	header, _, _ := bytes.Cut(content, []byte("\n\n"))
 	for line := range strings.Lines(string(header)) {
 		words := strings.Fields(line)
@@ -95,15 +98,16 @@ const (
 	modeSubmodule = "160000"
 )
 
-func (r repository) tree(hash plumbing.Hash) ([]treeEntry, error) {
-	content, err := r.read(plumbing.TreeObject, hash)
+func (r repository) readTree(hash plumbing.Hash) ([]treeEntry, error) {
+	content, err := r.readKind(plumbing.TreeObject, hash)
 	if err != nil {
 		return nil, err
 	}
 	return parseTreeObject(content)
 }
 
-// parseTreeObject reads the entries of a tree: "MODE NAME\0" and the 20 bytes of a hash.
+// parseTreeObject reads the entries of a tree: "MODE NAME\0" and the 20 bytes of a hash. Some
+// old programs wrote modes with a leading 0, which is removed.
 func parseTreeObject(content []byte) (entries []treeEntry, err error) {
 	for len(content) > 0 {
 		about, rest, ok := bytes.Cut(content, []byte{0})
@@ -119,13 +123,13 @@ func parseTreeObject(content []byte) (entries []treeEntry, err error) {
 }
 
 func (m library) files(ctx context.Context, hash string) (files []File, err error) {
-	err = guarded(func() error {
+	err = recoverPanics(func() error {
 		r := openRepository(m.dir)
 		defer r.Close()
 		l := listing{repository: r}
-		c, err := r.commit(plumbing.NewHash(hash))
+		c, err := r.readCommit(plumbing.NewHash(hash))
 		if err == nil {
-			err = l.list(ctx, c.tree, "", 0)
+			err = l.addTree(ctx, c.tree, "", 0)
 		}
 		files = l.files
 		return err
@@ -140,11 +144,13 @@ type listing struct {
 	bytes int // of the paths
 }
 
-func (l *listing) list(ctx context.Context, tree plumbing.Hash, folder string, depth int) error {
+// addTree adds the files of a tree and of the trees in it. folder is the path of the tree with a
+// slash at the end, or "" for the root, whose depth is 0.
+func (l *listing) addTree(ctx context.Context, tree plumbing.Hash, folder string, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	entries, err := l.tree(tree)
+	entries, err := l.readTree(tree)
 	if err != nil {
 		return err
 	}
@@ -155,7 +161,7 @@ func (l *listing) list(ctx context.Context, tree plumbing.Hash, folder string, d
 			if depth == maxTreeDepth {
 				return fmt.Errorf("%w: more than %d nested folders in a commit", fault.ErrTooLarge, maxTreeDepth)
 			}
-			if err := l.list(ctx, e.hash, f.Path+"/", depth+1); err != nil {
+			if err := l.addTree(ctx, e.hash, f.Path+"/", depth+1); err != nil {
 				return err
 			}
 			continue
@@ -175,6 +181,7 @@ func (l *listing) list(ctx context.Context, tree plumbing.Hash, folder string, d
 	return nil
 }
 
+// blobs is Mirror.Blobs; a blob at which go-git panics is visited as corrupt.
 func (m library) blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
 	r := openRepository(m.dir)
 	defer r.Close()
@@ -183,8 +190,8 @@ func (m library) blobs(ctx context.Context, oids []string, most int64, visit fun
 			return context.Cause(ctx)
 		}
 		var content []byte
-		problem := guarded(func() (err error) {
-			content, err = r.blob(oid, most)
+		problem := recoverPanics(func() (err error) {
+			content, err = r.readBlob(oid, most)
 			return err
 		})
 		if err := visit(oid, content, problem); err != nil {
@@ -194,12 +201,14 @@ func (m library) blobs(ctx context.Context, oids []string, most int64, visit fun
 	return nil
 }
 
-func (r repository) blob(oid string, most int64) ([]byte, error) {
+// readBlob returns the content of a blob of at most most bytes, whose hash it checks, because
+// go-git does not.
+func (r repository) readBlob(oid string, most int64) ([]byte, error) {
 	hash := plumbing.NewHash(oid)
 	if size, err := r.EncodedObjectSize(hash); err == nil && size > most {
 		return nil, fmt.Errorf("blob %s: %w: %d bytes, more than %d", oid, fault.ErrTooLarge, size, most)
 	}
-	content, err := r.read(plumbing.BlobObject, hash)
+	content, err := r.readKind(plumbing.BlobObject, hash)
 	if err == nil && !IsBlob(oid, content) {
 		err = fmt.Errorf("blob %s: %w: its content is corrupt", oid, fault.ErrCorrupt)
 	}

@@ -40,8 +40,10 @@ func (m library) dial() server {
 // stalledAfter is how long a server may send nothing.
 const stalledAfter = time.Minute
 
-// conversation calls talk with the server and the refs that it advertises.
-func (m library) conversation(ctx context.Context, talk func(context.Context, server, *packp.AdvRefs) error) error {
+// withServer connects to the server, calls talk with it and the refs that it advertises, and
+// closes the connection. The error is fault.ErrUnavailable if the server sends nothing for
+// stalledAfter while the refs are read.
+func (m library) withServer(ctx context.Context, talk func(context.Context, server, *packp.AdvRefs) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := m.dial()
@@ -54,12 +56,12 @@ func (m library) conversation(ctx context.Context, talk func(context.Context, se
 	defer watch.stop()
 	refs, err := decodeRefs(watch)
 	answer.Close()
-	watch.stop()
+	watch.stop() // talk has a watchdog of its own
 	if err == nil {
 		err = talk(ctx, s, refs)
 	}
 	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
+		err = context.Cause(ctx) // why reading failed, such as a server that stalls
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.src.uri, err)
@@ -67,18 +69,20 @@ func (m library) conversation(ctx context.Context, talk func(context.Context, se
 	return nil
 }
 
-// decodeRefs reads the list of refs. It has none of an empty repository.
+// decodeRefs reads the list of refs, which is empty for an empty repository. The error is
+// fault.ErrTooLarge past maxRefBytes, and errNeedsGit for a repository with SHA-256; its
+// object-format is in the first line, which go-git may fail to read.
 func decodeRefs(in io.Reader) (*packp.AdvRefs, error) {
-	var begin prefix
-	most := &io.LimitedReader{R: io.TeeReader(in, &begin), N: maxRefBytes}
+	var start prefix
+	limited := &io.LimitedReader{R: io.TeeReader(in, &start), N: maxRefBytes}
 	refs := packp.NewAdvRefs()
-	err := refs.Decode(most)
+	err := refs.Decode(limited)
 	switch {
-	case bytes.Contains(begin.b, []byte("object-format=sha256")):
+	case bytes.Contains(start.b, []byte("object-format=sha256")):
 		return nil, needsGit("a repository with SHA-256")
 	case errors.Is(err, packp.ErrEmptyAdvRefs):
 		return refs, nil
-	case most.N == 0:
+	case limited.N == 0:
 		return nil, fmt.Errorf("refs: %w: more than %d bytes", fault.ErrTooLarge, maxRefBytes)
 	case err != nil:
 		return nil, serverFault("refs", err)
@@ -86,14 +90,16 @@ func decodeRefs(in io.Reader) (*packp.AdvRefs, error) {
 	return refs, nil
 }
 
-// serverFault is the error of an answer that cannot be read. A server may have written it.
+// serverFault returns the error of an answer of the server that cannot be read; what names the
+// answer. The server may have written the text of err, so it is cut, cleaned, and searched for the
+// kind of error. Errors of ssh and fault.ErrTooLarge are returned as they are.
 func serverFault(what string, err error) error {
 	if known := new(sshError); errors.As(err, &known) || errors.Is(err, fault.ErrTooLarge) {
 		return err
 	}
 	text := &tail{}
 	_, _ = text.Write([]byte(err.Error())) // a tail takes all
-	return fmt.Errorf("%s of the server: %w: %.200s", what, kindOf(err.Error()), models.Redact(text.String()))
+	return fmt.Errorf("%s of the server: %w: %.200s", what, kindOfMessage(err.Error()), models.Redact(text.String()))
 }
 
 // prefix keeps the first bytes that are written.
@@ -104,12 +110,12 @@ func (p *prefix) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// listServer is list for a server.
-func (m library) listServer(ctx context.Context) (refs map[string]string, target string, err error) {
+// listServerRefs is list for a server. Refs with ^{} are the commits that annotated tags name.
+func (m library) listServerRefs(ctx context.Context) (refs map[string]string, target string, err error) {
 	refs = map[string]string{}
-	err = m.conversation(ctx, func(_ context.Context, _ server, ad *packp.AdvRefs) error {
+	err = m.withServer(ctx, func(_ context.Context, _ server, ad *packp.AdvRefs) error {
 		if ad.Head != nil {
-			refs[head] = ad.Head.String()
+			refs[headRef] = ad.Head.String()
 		}
 		for name, hash := range ad.References {
 			refs[name] = hash.String()
@@ -118,7 +124,7 @@ func (m library) listServer(ctx context.Context) (refs map[string]string, target
 			refs[name+"^{}"] = hash.String()
 		}
 		for _, link := range ad.Capabilities.Get(capability.SymRef) {
-			if to, ok := strings.CutPrefix(link, head+":"); ok {
+			if to, ok := strings.CutPrefix(link, headRef+":"); ok {
 				target = to
 			}
 		}
@@ -127,9 +133,10 @@ func (m library) listServer(ctx context.Context) (refs map[string]string, target
 	return refs, target, err
 }
 
-// copyServer copies the wanted commits from a server: all objects that the mirror lacks.
+// copyServer copies the wanted commits from a server: all their objects that the mirror lacks. The
+// error is errNeedsGit for a server without a capability that the library relies on.
 func (m library) copyServer(ctx context.Context, c *copying) error {
-	return m.conversation(ctx, func(ctx context.Context, s server, ad *packp.AdvRefs) error {
+	return m.withServer(ctx, func(ctx context.Context, s server, ad *packp.AdvRefs) error {
 		for _, need := range []capability.Capability{capability.Sideband64k, capability.Shallow, capability.OFSDelta} {
 			if !ad.Capabilities.Supports(need) {
 				return needsGit("the repository of a server without %s", need)
@@ -141,7 +148,7 @@ func (m library) copyServer(ctx context.Context, c *copying) error {
 		}
 		var body bytes.Buffer
 		err = errors.Join(request.UploadRequest.Encode(&body), request.UploadHaves.Encode(&body, false))
-		body.WriteString("0009done\n")
+		body.WriteString("0009done\n") // the packet that ends the list of haves
 		if err != nil {
 			return fmt.Errorf("request: %w: %w", fault.ErrInvalid, err)
 		}
@@ -158,7 +165,8 @@ func (m library) copyServer(ctx context.Context, c *copying) error {
 	})
 }
 
-// request asks for the wanted commits, and names those that the mirror has.
+// request returns the request for the wanted commits. It names the commits that the mirror's refs
+// have, so that the server sends only the difference.
 func (c *copying) request() (*packp.UploadPackRequest, error) {
 	r := packp.NewUploadPackRequest()
 	for _, name := range []capability.Capability{capability.Sideband64k, capability.OFSDelta, capability.NoProgress, capability.Shallow, capability.ThinPack} {
@@ -183,7 +191,8 @@ func (c *copying) request() (*packp.UploadPackRequest, error) {
 	return r, err
 }
 
-// receive adds the pack of an answer to the mirror.
+// receive reads the answer to request, adds its pack to the mirror, and notes which commits are
+// without parents now. A request for the last commits only has answers that name such commits.
 func (c *copying) receive(ctx context.Context, request *packp.UploadPackRequest, answer io.Reader) error {
 	in := bufio.NewReaderSize(answer, 64<<10)
 	response := packp.NewUploadPackResponse(request)
@@ -191,7 +200,7 @@ func (c *copying) receive(ctx context.Context, request *packp.UploadPackRequest,
 		return serverFault("answer", err)
 	}
 	err := c.addPack(ctx, func(out *os.File) error {
-		_, err := io.Copy(&bounded{out, c.most}, sideband.NewDemuxer(sideband.Sideband64k, response))
+		_, err := io.Copy(&boundedWriter{out, c.packBytes}, sideband.NewDemuxer(sideband.Sideband64k, response))
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -219,6 +228,7 @@ func newWatchdog(in io.Reader, stalled func(error)) *watchdog {
 	})}
 }
 
+// Read reads from the server. The time begins again after it.
 func (w *watchdog) Read(p []byte) (int, error) {
 	n, err := w.in.Read(p)
 	w.timer.Reset(stalledAfter)

@@ -20,13 +20,15 @@ type sshServer struct {
 	out      io.ReadCloser
 	messages *tail
 	cancel   context.CancelFunc
-	ended    bool // process has ended
+	ended    bool // process was waited for; its error was returned
 }
 
 // sshScript runs the configured command, which is for a shell, with arguments that the
 // shell does not read.
 const sshScript = ` "$@"`
 
+// advertise starts ssh, and returns its output, which begins with the list of refs. ssh runs
+// until close; stopping ctx kills it.
 func (s *sshServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -53,7 +55,8 @@ func (s *sshServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 	return sshAnswer{s, ctx}, nil
 }
 
-// arguments are the port, the host and the command that the server runs.
+// arguments returns those of ssh: the port, the host and the command that the server runs. Its
+// shell reads the path between single quotes, so a quote in the path is written '\”.
 func (s *sshServer) arguments() []string {
 	u := s.m.src.url
 	var args []string
@@ -71,22 +74,25 @@ func (s *sshServer) arguments() []string {
 	return append(args, host, "git-upload-pack '"+strings.ReplaceAll(path, "'", `'\''`)+"'")
 }
 
+// upload sends a request, and returns the output of ssh, which goes on with the answer. If ssh
+// does not take the request, it has ended, and the error is its reason.
 func (s *sshServer) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
 	if _, err := s.in.Write(request); err != nil {
-		return nil, s.end(ctx, err)
+		return nil, s.endProcess(ctx, err)
 	}
 	return sshAnswer{s, ctx}, nil
 }
 
-// end ends ssh, and returns the reason that it printed, or err if it printed none.
-func (s *sshServer) end(ctx context.Context, err error) error {
+// endProcess closes the input of ssh, waits until it ends, and returns its failure with the reason
+// that it printed. If it succeeded or end was called before, it returns err.
+func (s *sshServer) endProcess(ctx context.Context, err error) error {
 	if s.ended {
 		return err
 	}
 	s.ended = true
 	_ = s.in.Close() // it may be closed
 	if failed := s.process.Wait(); failed != nil {
-		return &sshError{failure(ctx, "over ssh", failed, s.messages)}
+		return &sshError{gitError(ctx, "over ssh", failed, s.messages)}
 	}
 	return err
 }
@@ -101,10 +107,11 @@ func (s *sshServer) close() {
 		return
 	}
 	s.cancel()
-	_ = s.end(context.Background(), nil) // its answer was read, or its failure is returned already
+	_ = s.endProcess(context.Background(), nil) // its answer was read, or its failure is returned already
 }
 
-// sshAnswer reads what the server sends. If ssh ends with an error, that is returned.
+// sshAnswer reads the output of ssh. If ssh failed, the end of its output is that error instead of
+// io.EOF.
 type sshAnswer struct {
 	s   *sshServer
 	ctx context.Context
@@ -113,7 +120,7 @@ type sshAnswer struct {
 func (a sshAnswer) Read(p []byte) (int, error) {
 	n, err := a.s.out.Read(p)
 	if n == 0 && errors.Is(err, io.EOF) {
-		return 0, a.s.end(a.ctx, err)
+		return 0, a.s.endProcess(a.ctx, err)
 	}
 	return n, err
 }

@@ -25,6 +25,8 @@ type webServer struct {
 
 const maxToken = 4 << 10 // bytes of a file with a token
 
+// newWebServer returns the server of src. Each connection goes to the address that
+// Config.Resolve checks and returns for it.
 func newWebServer(s *Store, src source) *webServer {
 	dialer := net.Dialer{Timeout: 30 * time.Second}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -63,6 +65,8 @@ func (w *webServer) upload(ctx context.Context, request []byte) (io.ReadCloser, 
 	return w.call(ctx, http.MethodPost, u.JoinPath("git-upload-pack"), request, "application/x-git-upload-pack-result")
 }
 
+// call sends a request, and returns the body of its answer, which the caller closes. want is the
+// content type of the answer. The error has a kind of package fault, by the status of the answer.
 func (w *webServer) call(ctx context.Context, method string, u *url.URL, body []byte, want string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
@@ -106,7 +110,8 @@ func checkStatus(answer *http.Response, want string) error {
 	return fmt.Errorf("%w: %s", fault.ErrUnavailable, answer.Status)
 }
 
-// authorise adds the user and the password of the URL, or the token of its host.
+// authorise adds the user and the password of the URL, or the token of its host, to a request.
+// Without either it adds nothing.
 func (w *webServer) authorise(r *http.Request) error {
 	if user := w.src.user; user != nil {
 		r.SetBasicAuth(user.Username(), password(w.src.url))
@@ -126,6 +131,6 @@ func (w *webServer) authorise(r *http.Request) error {
 		return fmt.Errorf("token of %s: %w: %w", w.src.url.Hostname(), fault.ErrForbidden, err)
 	}
 	token, _, _ := strings.Cut(string(text), "\n")
-	r.SetBasicAuth("x-access-token", token)
+	r.SetBasicAuth("x-access-token", token) // GitHub's name for a token; other servers accept any
 	return nil
 }

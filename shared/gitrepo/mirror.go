@@ -44,21 +44,22 @@ type Branch struct {
 // moved while it was fetched.
 const fetchTries = 3
 
-// Fetch copies the wanted branches, and returns them by their names in the state in which
-// they were copied. It returns none for a repository without a branch or without HEAD.
-// A mirror that is damaged is made again.
+// Fetch copies the wanted branches, and returns them, ordered by name, in the state in which
+// they were copied. It returns none if no branch matches, as in an empty repository. A mirror
+// that is damaged is made again. The error is fault.ErrTooLarge if the mirror exceeds
+// MirrorBytes; then it is removed.
 func (m *Mirror) Fetch(ctx context.Context, w Wanted) ([]Branch, error) {
 	end, err := m.engine.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	m.store.makeSpace(m.id)
+	m.store.makeSpace(m.id) // before the fetch, so that the disk has space for it
 	for try := 1; ; try++ {
 		found, err := m.fetch(ctx, w)
 		switch {
 		case err == nil:
-			return found, m.touch()
+			return found, m.markUsed()
 		case ctx.Err() != nil || try == fetchTries:
 			return nil, err
 		case errors.Is(err, fault.ErrCorrupt) || errors.Is(err, errUnusable):
@@ -92,7 +93,7 @@ func (m *Mirror) fetch(ctx context.Context, w Wanted) (found []Branch, err error
 	if err != nil {
 		return nil, err
 	}
-	names, err := choose(refs, w.Branches)
+	names, err := chooseBranches(refs, w.Branches)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -103,7 +104,8 @@ func (m *Mirror) fetch(ctx context.Context, w Wanted) (found []Branch, err error
 	return found, err
 }
 
-// withinSize calls copy, and ends it when the mirror exceeds its size.
+// withinSize calls copy, and cancels its context when the mirror exceeds MirrorBytes. The mirror
+// is removed then, and the error is fault.ErrTooLarge.
 func (m *Mirror) withinSize(ctx context.Context, copy func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watching := make(chan struct{})
@@ -114,7 +116,7 @@ func (m *Mirror) withinSize(ctx context.Context, copy func(context.Context) erro
 	defer func() { cancel(nil); <-watching }()
 	err := copy(ctx)
 	if err == nil {
-		err = m.checkSize()
+		err = m.checkSize() // it may have grown since the last tick
 	}
 	if errors.Is(err, fault.ErrTooLarge) {
 		err = errors.Join(err, os.RemoveAll(m.dir))
@@ -125,6 +127,8 @@ func (m *Mirror) withinSize(ctx context.Context, copy func(context.Context) erro
 // sizeEvery is how often the size of a mirror is measured while it is fetched.
 const sizeEvery = 250 * time.Millisecond
 
+// watchSize measures the mirror each sizeEvery until ctx ends. If it is too large, it calls cancel
+// with the error and returns.
 func (m *Mirror) watchSize(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(sizeEvery)
 	defer tick.Stop()
@@ -148,8 +152,9 @@ func (m *Mirror) checkSize() error {
 	return nil
 }
 
-// touch marks the mirror as used now.
-func (m *Mirror) touch() error {
+// markUsed marks the mirror as used now, by the time of its folder, which makeSpace reads. A mirror
+// without a folder, of a repository without branches, is left alone.
+func (m *Mirror) markUsed() error {
 	now := time.Now()
 	if err := os.Chtimes(m.dir, now, now); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
@@ -161,7 +166,8 @@ func (m *Mirror) touch() error {
 // fetch adds one and nothing of them is removed.
 const maxPacks = 50
 
-// checkPacks returns errUnusable if the mirror has too many packs.
+// checkPacks returns errUnusable if a mirror without history has too many packs. One with history
+// is kept, because fetching all of it again takes too long.
 func (m *Mirror) checkPacks(history bool) error {
 	packs, err := filepath.Glob(filepath.Join(m.dir, "objects", "pack", "*.pack"))
 	if err != nil || !history && len(packs) > maxPacks {

@@ -47,10 +47,10 @@ func FuzzParseRefs(f *testing.F) {
 			require.ErrorIs(t, err, fault.ErrInvalid)
 			return
 		}
-		names, err := choose(r, []string{"*", "HEAD"})
+		names, err := chooseBranches(r, []string{"*", "HEAD"})
 		require.NoError(t, err)
 		for _, name := range names {
-			require.NotContains(t, r.full(name), "\n")
+			require.NotContains(t, r.sourceRef(name), "\n")
 			require.Regexp(t, objectID, r.hash[name])
 		}
 	})
@@ -59,9 +59,9 @@ func FuzzParseRefs(f *testing.F) {
 func FuzzBlobAnswers(f *testing.F) {
 	f.Add(sum + " blob 3\none\n" + sum + " missing\n" + sum + " tree 2\nab\n" + sum + " blob 9\ncut")
 	f.Fuzz(func(t *testing.T, text string) {
-		r := blobReader{in: bufio.NewReader(strings.NewReader(text)), most: 1 << 10}
+		r := blobReader{in: bufio.NewReader(strings.NewReader(text)), maxBytes: 1 << 10}
 		for {
-			content, problem, failed := r.next(sum)
+			content, problem, failed := r.nextBlob(sum)
 			if failed != nil {
 				return
 			}

@@ -22,8 +22,8 @@ const MaxBranches = 64
 
 const (
 	headsPrefix = "refs/heads/"
-	head        = "HEAD"
-	detached    = "refs/leasehold/head" // a mirror's name for a HEAD that names no branch
+	headRef     = "HEAD"
+	detachedRef = "refs/leasehold/head" // a mirror's name for a HEAD that names no branch
 )
 
 // remote is the branches of a repository.
@@ -32,17 +32,19 @@ type remote struct {
 	main string            // the branch that HEAD names; HEAD if it names a commit; else empty
 }
 
-// full returns the name of a branch at its server, local that in the mirror.
-func (r remote) full(branch string) string {
-	if branch == head && r.main == head {
-		return head
+// sourceRef returns the name of a branch's ref at its server. A HEAD that names a commit has no
+// branch, and is its own ref.
+func (r remote) sourceRef(branch string) string {
+	if branch == headRef && r.main == headRef {
+		return headRef
 	}
 	return headsPrefix + branch
 }
 
-func local(branch string) string {
-	if branch == head {
-		return detached
+// mirrorRef returns the name of a branch's ref in the mirror.
+func mirrorRef(branch string) string {
+	if branch == headRef {
+		return detachedRef
 	}
 	return headsPrefix + branch
 }
@@ -55,10 +57,12 @@ var (
 
 // branches lists the branches of the source.
 func (m command) branches(ctx context.Context) (remote, error) {
-	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, head, headsPrefix+"*")
+	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, headRef, headsPrefix+"*")
 	if err != nil {
 		if errors.Is(err, fault.ErrCorrupt) {
-			err = fmt.Errorf("the repository is damaged: %w", errors.New(err.Error())) // at its server: a new mirror does not help
+			// The damage is at the server. Without the kind ErrCorrupt, Fetch does not make the
+			// mirror again, which would not help.
+			err = fmt.Errorf("the repository is damaged: %w", errors.New(err.Error()))
 		}
 		return remote{}, err
 	}
@@ -88,10 +92,10 @@ func parseRefs(text string) (remote, error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		value, name, ok := strings.Cut(line, "\t")
-		if ok && name != head && strings.HasPrefix(value, "ref: ") {
+		if ok && name != headRef && strings.HasPrefix(value, "ref: ") {
 			continue // such as refs/remotes/origin/HEAD of a clone
 		}
-		if link, isLink := strings.CutPrefix(value, "ref: "); ok && isLink && name == head {
+		if link, isLink := strings.CutPrefix(value, "ref: "); ok && isLink && name == headRef {
 			target = link
 			continue
 		}
@@ -103,7 +107,9 @@ func parseRefs(text string) (remote, error) {
 	return newRemote(refs, target), nil
 }
 
-// newRemote returns the branches among the refs of a repository, whose HEAD names target.
+// newRemote returns the branches among the refs of a repository. target is the ref that HEAD names,
+// or "" if it names a commit. If that branch does not exist, and HEAD has a hash, HEAD counts as a
+// branch itself; without a hash, as in an empty repository, there is no main branch.
 func newRemote(refs map[string]string, target string) remote {
 	r := remote{hash: map[string]string{}}
 	for name, hash := range refs {
@@ -111,24 +117,26 @@ func newRemote(refs map[string]string, target string) remote {
 			r.hash[branch] = hash
 		}
 	}
-	headHash := refs[head]
+	headHash := refs[headRef]
 	if r.main, _ = strings.CutPrefix(target, headsPrefix); headHash == "" {
 		r.main = ""
 	} else if r.hash[r.main] == "" {
-		r.main = head
-		r.hash[head] = headHash
+		r.main = headRef
+		r.hash[headRef] = headHash
 	}
 	return r
 }
 
-// choose returns the branches that match one of the patterns, in alphabetical order.
-func choose(r remote, patterns []string) ([]string, error) {
+// chooseBranches returns the branches of r that match at least one of patterns, each once, in
+// alphabetical order. The pattern HEAD is the main branch; no patterns mean HEAD. The error is
+// fault.ErrInvalid for a malformed pattern, and fault.ErrTooLarge for more than MaxBranches.
+func chooseBranches(r remote, patterns []string) ([]string, error) {
 	if len(patterns) == 0 {
-		patterns = []string{head}
+		patterns = []string{headRef}
 	}
 	var names []string
 	for _, pattern := range patterns {
-		if pattern == head {
+		if pattern == headRef {
 			if r.main != "" {
 				names = append(names, r.main)
 			}
@@ -139,7 +147,7 @@ func choose(r remote, patterns []string) ([]string, error) {
 			if err != nil {
 				return nil, fmt.Errorf("branch %q: %w: want a name or a pattern such as release-*", pattern, fault.ErrInvalid)
 			}
-			if ok && name != head {
+			if ok && name != headRef {
 				names = append(names, name)
 			}
 		}

@@ -21,7 +21,8 @@ const nonceName = "leasehold-nonce"
 const nonceBytes = 26
 
 // Share returns the folder of the mirror and its nonce, with which another process on this
-// machine opens the mirror: see OpenShared. Only this user may read the folder.
+// machine opens the mirror: see OpenShared. The first call writes the nonce; later calls return
+// the same one. Only this user may read the folder. The error is fault.ErrFolder.
 func (m *Mirror) Share() (dir, nonce string, err error) {
 	path := filepath.Join(m.dir, nonceName)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -29,7 +30,7 @@ func (m *Mirror) Share() (dir, nonce string, err error) {
 		_, err = f.WriteString(rand.Text())
 		err = errors.Join(err, f.Close())
 	} else if errors.Is(err, os.ErrExist) {
-		err = nil
+		err = nil // an earlier call wrote it
 	}
 	if err == nil {
 		nonce, err = readNonce(m.dir)
@@ -40,6 +41,8 @@ func (m *Mirror) Share() (dir, nonce string, err error) {
 	return m.dir, nonce, nil
 }
 
+// readNonce reads the nonce of a mirror. The error is that of the file, or that it does not have
+// nonceBytes, as after a crash of Share.
 func readNonce(dir string) (string, error) {
 	f, err := os.Open(filepath.Join(dir, nonceName))
 	if err != nil {
@@ -66,8 +69,9 @@ func OpenShared(dir, nonce string) (*Mirror, error) {
 		return nil, fmt.Errorf("shared mirror %.200q: %w on this machine", dir, fault.ErrNotFound)
 	}
 	s := &Store{Config: Config{Dir: filepath.Dir(dir)}, git: FindGit(), inUse: map[string]int{}}
+	// The git command may have copied objects that are too large for the library.
 	if _, err := os.Stat(filepath.Join(dir, madeBy)); err != nil && s.UsesLibrary() {
-		return nil, fmt.Errorf("shared mirror %.200q: %w", dir, errNeedsGit) // its objects may be large
+		return nil, fmt.Errorf("shared mirror %.200q: %w", dir, errNeedsGit)
 	}
 	m := &Mirror{store: s, id: id, dir: dir}
 	m.engine = s.engineOf(m)

@@ -21,8 +21,10 @@ type source struct {
 	trusted bool          // the operator named it: a folder may belong to another user
 }
 
-// parse checks a URL, or the absolute path of a folder or a bundle.
-func (s *Store) parse(uri string) (source, error) {
+// parseSource checks a URL, or the absolute path of a folder or a bundle, and returns its parts.
+// The error is fault.ErrInvalid for a scheme or host that Config does not accept, and for text
+// that git could take for an option or that has control characters. It quotes no password.
+func (s *Store) parseSource(uri string) (source, error) {
 	if filepath.IsAbs(uri) && !strings.ContainsRune(uri, 0) {
 		return source{uri: filepath.Clean(uri)}, nil
 	}
@@ -41,7 +43,7 @@ func (s *Store) parse(uri string) (source, error) {
 		return source{}, fmt.Errorf("repository host %q: %w: accepted are %s", host, fault.ErrInvalid, strings.Join(s.Hosts, ", "))
 	}
 	src := source{url: u, user: u.User}
-	plain := *u
+	plain := *u // without secrets
 	plain.Fragment, plain.RawFragment = "", ""
 	if u.Scheme != "ssh" { // of ssh the user is a part of the address
 		plain.User = nil
@@ -54,7 +56,8 @@ func (s *Store) parse(uri string) (source, error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// HasToken reports whether a token is configured for the host of a URL.
+// HasToken reports whether a token is configured for the host of a URL. It is false for text
+// that is not a URL.
 func (s *Store) HasToken(uri string) bool {
 	u, err := url.Parse(uri)
 	return err == nil && s.Tokens[strings.ToLower(u.Hostname())] != ""
@@ -68,9 +71,11 @@ func (s source) protocols() string {
 	return s.url.Scheme
 }
 
-// pin resolves the host of an http(s) URL, and returns the setting with which git connects
-// to the address that was checked; empty if there is nothing to pin.
-func (s *Store) pin(ctx context.Context, src source) (string, error) {
+// pinnedAddress resolves and checks the host of an http(s) URL, and returns the value of
+// http.curloptResolve, "HOST:PORT:ADDRESS", with which git connects to the checked address. So
+// another answer of the DNS server afterwards changes nothing. It returns "" for a path, for ssh,
+// without Config.Resolve, and if the host is an address itself, which was checked.
+func (s *Store) pinnedAddress(ctx context.Context, src source) (string, error) {
 	if src.url == nil || src.url.Scheme == "ssh" || s.Resolve == nil {
 		return "", nil
 	}
@@ -92,6 +97,7 @@ func (s *Store) pin(ctx context.Context, src source) (string, error) {
 	return host + ":" + port + ":" + text, nil
 }
 
+// password returns the password of a URL; "" if it has none.
 func password(u *url.URL) string {
 	text, _ := u.User.Password()
 	return text

@@ -24,8 +24,9 @@ func diskUsage(dir string) (total int64) {
 	return total
 }
 
-// makeSpace removes the mirrors that were not used for the longest time, until all of them
-// are below their bound. It keeps those in use, and that with the id keep.
+// makeSpace removes the mirrors that were not used for the longest time, until all together take
+// at most TotalBytes. It keeps those in use, and the one with the id keep, so they may take more.
+// Errors are ignored, because the fetch that follows reports a folder that cannot be changed.
 func (s *Store) makeSpace(keep string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +59,7 @@ func (s *Store) makeSpace(keep string) {
 		if m.id == keep || s.inUse[m.id] > 0 {
 			continue
 		}
-		if s.remove(m.id) == nil {
+		if s.removeLocked(m.id) == nil {
 			total -= m.bytes
 		}
 	}

@@ -86,13 +86,15 @@ func Open(c Config) (*Store, error) {
 	return &Store{Config: c, git: git, inUse: map[string]int{}}, nil
 }
 
-// Mirror returns the mirror of a source, by the source's id. It makes no folder and reads
-// nothing: see Fetch. The mirror is not removed until Close is called.
+// Mirror returns the mirror of the source uri, whose folder is named by id. It makes no folder and
+// reads nothing: see Fetch. trusted permits a folder that belongs to another user. The caller
+// calls Close; until then makeSpace does not remove the mirror. The error is fault.ErrInvalid for
+// an id or a source that is not accepted.
 func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
 	if !models.ValidID(id) {
 		return nil, fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)
 	}
-	src, err := s.parse(uri)
+	src, err := s.parseSource(uri)
 	if err != nil {
 		return nil, err
 	}
@@ -108,17 +110,18 @@ func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
 // mirrorSuffix is the end of the name of a mirror's folder.
 const mirrorSuffix = ".git"
 
-// Remove removes the mirror with this id, if it exists.
+// Remove removes the mirror with this id, even if it is in use. It returns nil if there is none.
 func (s *Store) Remove(id string) error {
 	if !models.ValidID(id) {
 		return fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.remove(id)
+	return s.removeLocked(id)
 }
 
-func (s *Store) remove(id string) error {
+// removeLocked is Remove for a valid id; its caller holds mu.
+func (s *Store) removeLocked(id string) error {
 	dir := filepath.Join(s.Dir, id)
 	for _, path := range []string{dir + mirrorSuffix, dir + configSuffix, dir + credentialsSuffix} {
 		if err := os.RemoveAll(path); err != nil {
