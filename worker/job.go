@@ -24,7 +24,7 @@ type job struct {
 	log      *slog.Logger
 	alive    context.Context // until the session ends
 	draining <-chan struct{}
-	stop     context.CancelCauseFunc
+	stop     context.CancelCauseFunc // ends the context of the handler
 	resolved atomic.Bool
 	claims   atomic.Bool               // whether a call has claimed for the slot, or does
 	next     atomic.Pointer[task.Item] // that the slot has claimed with the last result; nil: none
@@ -36,14 +36,15 @@ func (j *job) Lease() (id string, token int64) { return j.item.Lease, j.item.Tok
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
 func (j *job) Report(ctx context.Context, part string, body any) error {
-	if err := j.check(body); err != nil {
+	if err := j.checkProblem(body); err != nil {
 		return err
 	}
 	return j.stopIfStale(j.client.Report(ctx, j.item, part, false, body))
 }
 
+// Resolve puts the last result; see Job. With an error the task is not resolved.
 func (j *job) Resolve(ctx context.Context, part string, body any) error {
-	if err := j.check(body); err != nil {
+	if err := j.checkProblem(body); err != nil {
 		return err
 	}
 	err := j.stopIfStale(j.resolve(ctx, task.ToResolve(j.item, part, body)))
@@ -53,27 +54,30 @@ func (j *job) Resolve(ctx context.Context, part string, body any) error {
 	return err
 }
 
-// resolve ends the task, and in the same call claims the next one for the slot, unless the
-// worker drains.
+// resolve ends the task with o, and in the same call claims the next task for the slot, unless the
+// worker drains or an earlier call has claimed one. It stores the claimed task in j.next. Its
+// error is why the task was not ended; one about the claim only is logged, because the task ended.
 func (j *job) resolve(ctx context.Context, o task.Outcome) error {
-	n := 0
+	toClaim := 0
 	if ctx.Err() == nil && !isClosed(j.draining) && j.claims.CompareAndSwap(false, true) {
-		n, ctx = 1, j.alive // not ctx, because the answer names a task that the session has
+		// Not ctx: if the handler's context ended before the answer came, the session would hold
+		// the claimed task and no slot would know it.
+		toClaim, ctx = 1, j.alive
 	}
-	refused, claimed, err := j.client.Next(ctx, []task.Outcome{o}, n, j.actions...)
+	refused, claimed, err := j.client.Next(ctx, []task.Outcome{o}, toClaim, j.actions...)
 	switch {
 	case len(claimed) > 0:
 		j.next.Store(&claimed[0].Item)
-	case n > 0:
-		j.claims.Store(false)
+	case toClaim > 0:
+		j.claims.Store(false) // nothing was claimed, so a repeated call may claim
 	}
-	if len(refused) == 0 {
+	if len(refused) == 0 { // the call failed as a whole
 		return err
 	}
-	if err != nil {
+	if err != nil { // of the claimed task
 		logMalformed(j.log, err)
 	}
-	return refused[0]
+	return refused[0] // nil if the outcome was accepted
 }
 
 // logMalformed logs that a task was claimed that could not be read.
@@ -90,15 +94,16 @@ func (j *job) Spend(ctx context.Context, c models.Cost) error {
 	return status.Spend(ctx, j.client.Repo, c)
 }
 
-// check refuses a problem of a task that no manager selected.
-func (j *job) check(body any) error {
+// checkProblem returns fault.ErrInvalid with the reason if body names a problem and the task has no
+// lease: no manager would record the problem. Then the reason reaches the user with the released task.
+func (j *job) checkProblem(body any) error {
 	if p, ok := body.(Problem); ok && j.item.Lease == "" && p.Fault() != "" {
 		return fmt.Errorf("%s: %w", strings.TrimSuffix(p.Fault(), ": "+fault.ErrInvalid.Error()), fault.ErrInvalid)
 	}
 	return nil
 }
 
-// stopIfStale ends the job if its token is stale.
+// stopIfStale returns err, and ends the handler's context if err means that the token is stale.
 func (j *job) stopIfStale(err error) error {
 	if errors.Is(err, fault.ErrStaleToken) {
 		j.stop(err)
@@ -106,14 +111,14 @@ func (j *job) stopIfStale(err error) error {
 	return err
 }
 
-// do runs the handler of one task, and gives the task back if the handler did not resolve
+// runTask runs the handler of one task, and gives the task back if the handler did not resolve
 // it. It returns the next task of the slot if that was claimed with the result, and the error
 // of a session that has ended, or ErrStuck.
-func (s *shift) do(draining, alive context.Context, item task.Item, actions []string) (next *task.Item, err error) {
+func (s *shift) runTask(draining, alive context.Context, item task.Item, actions []string) (next *task.Item, err error) {
 	ctx, stop := context.WithCancelCause(alive)
 	defer stop(nil)
 	j := &job{item: item, actions: actions, client: s.client, log: s.Log, alive: alive, draining: draining.Done(), stop: stop}
-	finished := s.started(item, stop)
+	finished := s.addRunning(item, stop)
 	defer finished()
 	handled := make(chan error, 1)
 	go func() { handled <- handle(ctx, Wrap(s.Handlers[item.Action], s.Wrap...), j) }()
@@ -140,8 +145,10 @@ func handle(ctx context.Context, h Handler, j *job) (err error) {
 	return h.Handle(ctx, j)
 }
 
-// conclude releases or hands back a task that its handler has not resolved. If another
-// worker has the task or the session ended, it does nothing.
+// conclude gives back a task that its handler has not resolved; err is the handler's error. If the
+// worker drains, it hands the task back, which does not count as an attempt; otherwise it releases
+// it. If another worker has the task or the session ended, it does nothing. Its calls use alive,
+// because ctx, the handler's, may have ended. It returns an error that ends the session, or nil.
 func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
 	if j.resolved.Load() {
 		return nil
@@ -163,8 +170,8 @@ func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
 	return s.sessionError(alive, s.giveBack(alive, log, j.item, err))
 }
 
-// giveBack gives back a task whose handler failed, as a Failure says or else as a counted
-// attempt.
+// giveBack gives back a task whose handler failed with err: for a Failure with Later without
+// counting the attempt; with GiveUp as a dead letter; otherwise as a counted attempt.
 func (s *shift) giveBack(ctx context.Context, log *slog.Logger, item task.Item, err error) error {
 	f := &Failure{}
 	if errors.As(err, &f) && f.Later > 0 {

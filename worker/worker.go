@@ -56,7 +56,8 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	return nil
 }
 
-// check refuses slots that no handler could use.
+// check returns fault.ErrInvalid for less than one slot, and for own slots of an action without a
+// handler.
 func (c Config) check() error {
 	if c.Slots < 1 {
 		return fmt.Errorf("%w: %d slots: want at least 1", fault.ErrInvalid, c.Slots)
@@ -100,12 +101,14 @@ type shift struct {
 	heartbeat *status.Heartbeat
 	pools     []pool
 
-	mu       sync.Mutex // guards the fields below
-	running  map[string]context.CancelCauseFunc
-	last     string // action and id of the last task
+	mu       sync.Mutex                         // guards the fields below
+	running  map[string]context.CancelCauseFunc // by the id of the task
+	last     string                             // action and id of the task that began last; "" if there was none
 	draining bool
 }
 
+// newShift returns the work of a session that has not begun. Its heartbeat tells the slots of
+// each action; actions that share slots each have all of them.
 func newShift(repo space.Repository, c Config) *shift {
 	s := &shift{Config: c, repo: repo, client: task.Client{Repo: repo}, running: map[string]context.CancelCauseFunc{}}
 	serves := map[string]int{}
@@ -120,7 +123,10 @@ func newShift(repo space.Repository, c Config) *shift {
 }
 
 // run works until ctx ends, the coordinator asks it to drain, or the session ends. It
-// waits for all goroutines that it starts, except for handlers that are stuck.
+// waits for all goroutines that it starts, except for handlers that are stuck. Two contexts
+// end its goroutines: claiming ends first, so that slots claim nothing new, and alive last, so that
+// results and released tasks still reach the coordinator. It returns nil if it drained, ErrStuck,
+// or the error of the session.
 func (s *shift) run(ctx context.Context) error {
 	ctx, drain := context.WithCancel(ctx)
 	defer drain()
@@ -128,18 +134,18 @@ func (s *shift) run(ctx context.Context) error {
 	alive, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	var background, slots sync.WaitGroup
-	n := 0
+	total := 0
 	for _, p := range s.pools {
-		n += p.slots
+		total += p.slots
 	}
-	failed := make(chan error, n+2)
-	background.Go(func() { s.fail(failed, s.heartbeat.Run(alive)) })
-	background.Go(func() { s.fail(failed, s.listen(alive, drain)) })
+	failed := make(chan error, total+2) // has capacity for an error of each goroutine, so none blocks
+	background.Go(func() { s.report(failed, s.heartbeat.Run(alive)) })
+	background.Go(func() { s.report(failed, s.listen(alive, drain)) })
 	claiming, stopClaiming := context.WithCancel(ctx)
 	defer stopClaiming()
 	for _, p := range s.pools {
 		for range p.slots {
-			slots.Go(func() { s.fail(failed, s.slot(claiming, alive, p.actions)) })
+			slots.Go(func() { s.report(failed, s.runSlot(claiming, alive, p.actions)) })
 		}
 	}
 	idle := make(chan struct{})
@@ -154,18 +160,19 @@ func (s *shift) run(ctx context.Context) error {
 		// until half of the grace has passed, and the rest is for closing the session.
 		ended := time.Now().Add(s.Drain + s.Grace)
 		defer time.AfterFunc(time.Until(ended)-s.Grace/2, func() { end(errSession) }).Stop()
-		s.drain(idle)
+		s.awaitHandlers(idle)
 		<-idle
 		end(errSession)
 		background.Wait()
 		s.close(ended)
 	}
+	// Already done if the worker drained.
 	stopClaiming()
 	<-idle
 	end(errSession)
 	background.Wait()
 	select {
-	case other := <-failed:
+	case other := <-failed: // of a goroutine that ended meanwhile, such as ErrStuck
 		if err == nil && errors.Is(other, fault.ErrClosed) {
 			return nil // the session ended as requested, and its holds with it
 		}
@@ -175,17 +182,19 @@ func (s *shift) run(ctx context.Context) error {
 	}
 }
 
-func (s *shift) fail(failed chan<- error, err error) {
+// report sends err to failed, unless it is nil.
+func (s *shift) report(failed chan<- error, err error) {
 	if err != nil {
 		failed <- err
 	}
 }
 
-// drain waits for the handlers for at most Config.Drain, then ends them.
-func (s *shift) drain(idle <-chan struct{}) {
+// awaitHandlers waits until idle is closed, because all handlers have returned. After Config.Drain it
+// ends their contexts with errDrained and returns.
+func (s *shift) awaitHandlers(idle <-chan struct{}) {
 	s.mu.Lock()
 	s.draining = true
-	s.show()
+	s.showState()
 	s.mu.Unlock()
 	select {
 	case <-idle:
@@ -194,8 +203,8 @@ func (s *shift) drain(idle <-chan struct{}) {
 	}
 }
 
-// close closes the session by a deadline. If the coordinator is unreachable, the session
-// is lost when its TTL is over, and Run still returns nil.
+// close closes the session by a deadline. An error is logged only: if the coordinator is
+// unreachable, the session is lost when no heartbeat comes, and Run still returns nil.
 func (s *shift) close(by time.Time) {
 	ctx, cancel := context.WithDeadline(context.Background(), by)
 	defer cancel()
@@ -205,7 +214,9 @@ func (s *shift) close(by time.Time) {
 	}
 }
 
-// listen handles the messages of the coordinator.
+// listen handles the messages of the coordinator until ctx ends, then it returns nil: a message
+// that stops a task ends the task's context, and one that asks to drain calls drain. The error is
+// that of a session that has ended.
 func (s *shift) listen(ctx context.Context, drain func()) error {
 	for {
 		message, err := s.repo.Receive(ctx)
@@ -216,7 +227,7 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 			return err
 		}
 		if id, reason, ok := task.ParseStop(message); ok {
-			s.stop(id, fmt.Errorf("%w: %s", errStopped, reason))
+			s.stopTask(id, fmt.Errorf("%w: %s", errStopped, reason))
 		}
 		if status.IsDrain(message) {
 			s.Log.Info("worker: draining on request", "session", s.repo.Session())
@@ -225,8 +236,10 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 	}
 }
 
-// slot claims and does tasks of some actions, one after the other, until claiming ends.
-func (s *shift) slot(claiming, alive context.Context, actions []string) error {
+// runSlot claims and does tasks of some actions, one after the other, until claiming ends; then it
+// returns nil. next is the task that was claimed together with the last result, if any; when
+// claiming has ended by then, it is handed back. The error is ErrStuck or that of the session.
+func (s *shift) runSlot(claiming, alive context.Context, actions []string) error {
 	var next *task.Item
 	for {
 		if next == nil {
@@ -234,7 +247,7 @@ func (s *shift) slot(claiming, alive context.Context, actions []string) error {
 			switch {
 			case claiming.Err() != nil && err != nil:
 				return nil
-			case errors.Is(err, fault.ErrCorrupt):
+			case errors.Is(err, fault.ErrCorrupt): // the task, not the session
 				logMalformed(s.Log, err)
 				continue
 			case err != nil:
@@ -246,29 +259,30 @@ func (s *shift) slot(claiming, alive context.Context, actions []string) error {
 			return s.sessionError(alive, s.client.HandBack(alive, *next))
 		}
 		var err error
-		if next, err = s.do(claiming, alive, *next, actions); err != nil {
+		if next, err = s.runTask(claiming, alive, *next, actions); err != nil {
 			return err
 		}
 	}
 }
 
-// started adds a task to the running ones, and returns the function that removes it.
-func (s *shift) started(item task.Item, stop context.CancelCauseFunc) (finished func()) {
+// addRunning adds a task to the running ones, whose context stop ends, and returns the function that
+// removes it.
+func (s *shift) addRunning(item task.Item, stop context.CancelCauseFunc) (finished func()) {
 	s.mu.Lock()
 	s.running[item.ID] = stop
 	s.last = item.Action + " " + item.ID
-	s.show()
+	s.showState()
 	s.mu.Unlock()
 	return func() {
 		s.mu.Lock()
 		delete(s.running, item.ID)
-		s.show()
+		s.showState()
 		s.mu.Unlock()
 	}
 }
 
-// show reports the state of the worker in its heartbeat. The caller holds mu.
-func (s *shift) show() {
+// showState reports the state of the worker in its heartbeat. The caller holds mu.
+func (s *shift) showState() {
 	switch {
 	case s.draining:
 		s.heartbeat.SetState("draining")
@@ -279,7 +293,8 @@ func (s *shift) show() {
 	}
 }
 
-func (s *shift) stop(id string, cause error) {
+// stopTask ends the context of a task that runs with cause. A task that has ended is left alone.
+func (s *shift) stopTask(id string, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if stop := s.running[id]; stop != nil {
@@ -287,6 +302,7 @@ func (s *shift) stop(id string, cause error) {
 	}
 }
 
+// stopAll ends the contexts of all tasks that run with cause.
 func (s *shift) stopAll(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -65,30 +65,35 @@ func New(words []string, dir string, output int64) (*Handler, error) {
 	return &Handler{append([]string{program}, words[1:]...), dir, int(output), killAfter}, nil
 }
 
-// Handle does one task, as worker.Handler requires.
+// Handle runs the command for one task, and resolves the task with what the command printed. Its
+// error is a worker.Failure with the meaning of the exit code. If ctx ends, or the command prints
+// too much, the command is ended, and the error is the cause.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out := &limited{max: h.output, exceeded: func() {
+	out := &limitedBuffer{max: h.output, exceeded: func() {
 		cancel(fmt.Errorf("the command printed more than %d bytes on standard output (--exec-output): %w", h.output, fault.ErrTooLarge))
 	}}
-	messages := &messages{note: func(p models.Progress) { _ = job.Note(ctx, p) }} // if the task was taken away, the coordinator stops it by a message
+	// An error of Note is ignored: if the task was taken away, the coordinator's message ends ctx.
+	messages := &messages{note: func(p models.Progress) { _ = job.Note(ctx, p) }}
 	c := h.command(ctx, job)
 	c.Stdout, c.Stderr = out, messages
 	err := c.Run()
-	messages.flush()
+	messages.endLine()
 	if c.Process != nil {
-		_ = platform.KillGroup(c.Process) // what the command left behind; usually there is nothing
+		_ = platform.KillGroup(c.Process) // processes that the command left; usually there are none
 	}
 	if cause := context.Cause(ctx); cause != nil {
-		err = cause
+		err = cause // instead of "signal: terminated"
 	}
 	if err != nil {
 		return failure(err, messages.last())
 	}
-	return job.Resolve(ctx, "", result(out.buffer.Bytes()))
+	return job.Resolve(ctx, "", asJSON(out.buffer.Bytes()))
 }
 
+// command returns the command of a task, not started yet. If ctx ends, its process group gets
+// SIGTERM, and is killed after killAfter.
 func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
 	t := job.Task()
 	c := exec.CommandContext(ctx, h.words[0], h.words[1:]...)
@@ -102,7 +107,9 @@ func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
 	return c
 }
 
-// failure returns the error of a command with what its exit code means.
+// failure returns the error of a command, its last lines and the meaning of its exit code:
+// codeGiveUp, codeLater or, for any other code or a signal, a failed attempt. Only a command that
+// was started and not stopped by ctx has an exit code.
 func failure(err error, output []string) error {
 	f := &worker.Failure{Err: fmt.Errorf("command: %w", err), Output: strings.Join(output, "\n")}
 	var exit *exec.ExitError
@@ -118,8 +125,9 @@ func failure(err error, output []string) error {
 	return f
 }
 
-// result returns the output of a command as JSON.
-func result(printed []byte) json.RawMessage {
+// asJSON returns the output of a command as JSON: as it is if it is JSON, else as a string without
+// the last line feed.
+func asJSON(printed []byte) json.RawMessage {
 	if trimmed := bytes.TrimSpace(printed); json.Valid(trimmed) && utf8.Valid(trimmed) {
 		return trimmed
 	}
@@ -128,15 +136,15 @@ func result(printed []byte) json.RawMessage {
 	return encoded
 }
 
-// limited keeps what is written to it, up to a number of bytes. It calls exceeded once more is
-// written, and forgets the rest.
-type limited struct {
+// limitedBuffer keeps the first max bytes that are written to it. Each write that exceeds them calls
+// exceeded, and the rest is dropped; it does not fail, because exceeded ends the command.
+type limitedBuffer struct {
 	buffer   bytes.Buffer
 	max      int
 	exceeded func()
 }
 
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if free := l.max - l.buffer.Len(); len(p) > free {
 		l.buffer.Write(p[:free])
 		l.exceeded()

@@ -23,11 +23,13 @@ const (
 type messages struct {
 	note func(models.Progress)
 
-	line  []byte   // the unfinished line, at most maxLine bytes of it
-	lines []string // the last keptLines
-	sent  time.Time
+	line  []byte    // the unfinished line, at most maxLine bytes of it
+	lines []string  // the last keptLines that were not progress
+	sent  time.Time // when note was called last
 }
 
+// Write takes all of p and never fails, because a failed write would end the command. Of a line it
+// keeps maxLine bytes.
 func (m *messages) Write(p []byte) (int, error) {
 	rest := p
 	for {
@@ -36,13 +38,14 @@ func (m *messages) Write(p []byte) (int, error) {
 		if !found {
 			return len(p), nil
 		}
-		m.flush()
+		m.endLine()
 		rest = after
 	}
 }
 
-// flush ends the line.
-func (m *messages) flush() {
+// endLine ends the line: it passes progress to note, at most once in noteInterval, and keeps any
+// other text. Handle calls it once more after the last write, for a line without a line feed.
+func (m *messages) endLine() {
 	text := strings.TrimRight(strings.ToValidUTF8(string(m.line), "\uFFFD"), "\r")
 	m.line = m.line[:0]
 	if p, ok := parseProgress(text); ok {

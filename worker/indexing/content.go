@@ -26,7 +26,7 @@ const (
 	maxList      = 64 << 20 // bytes of the list of files
 	maxFiles     = 10_000   // of a batch
 	maxBatch     = 64 << 20 // bytes of the contents of a batch
-	maxErrorText = 400
+	maxErrorText = 400      // bytes of an answer that an error quotes
 	dialTimeout  = 10 * time.Second
 	callTimeout  = 10 * time.Minute
 )
@@ -66,9 +66,10 @@ type content struct {
 	mirror *gitrepo.Mirror // on this machine; nil: files are read from url
 }
 
-// call sends a request about the batch. Any answer but 200 means that this manager does
-// not serve the batch to this worker.
-func (c content) call(ctx context.Context, method string, body any) (*http.Response, error) {
+// request sends a request about the batch with the lease of the task, and returns the answer, whose
+// body the caller closes. Any status but 200 means that this manager does not serve the batch to
+// this worker; the error is an unreachableError then, as it is if the manager does not answer.
+func (c content) request(ctx context.Context, method string, body any) (*http.Response, error) {
 	u, err := url.Parse(c.url)
 	if err != nil || u.Scheme != "http" || u.Host == "" || !models.ValidID(c.batch) {
 		return nil, fmt.Errorf("content %.80q of batch %.40q: %w: want the URL of a manager", c.url, c.batch, fault.ErrInvalid)
@@ -97,10 +98,10 @@ func (c content) call(ctx context.Context, method string, body any) (*http.Respo
 	return answer, nil
 }
 
-// list returns the files of the batch, and opens the mirror if it is on this machine. The
-// manager answers only if the lease is current.
-func (c *content) list(ctx context.Context) (files []models.BatchFile, err error) {
-	answer, err := c.call(ctx, http.MethodGet, nil)
+// listFiles returns the files of the batch. If the manager names a mirror that is on this machine, it
+// sets c.mirror. The manager answers only if the lease is current.
+func (c *content) listFiles(ctx context.Context) (files []models.BatchFile, err error) {
+	answer, err := c.request(ctx, http.MethodGet, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -118,14 +119,17 @@ func (c *content) list(ctx context.Context) (files []models.BatchFile, err error
 	}
 	dir, err := url.PathUnescape(answer.Header.Get(models.HeaderMirror))
 	if err == nil && dir != "" {
-		// An error means another machine, and then the manager is asked.
+		// An error means that the mirror is not on this machine; then c.mirror is nil, and
+		// readFiles asks the manager.
 		c.mirror, _ = gitrepo.OpenShared(dir, answer.Header.Get(models.HeaderNonce))
 	}
 	return files, nil
 }
 
-// readMirror calls visit with the files that it reads from the mirror, and returns the
-// others, for which the manager knows the reason.
+// readMirror calls visit with the content of each file that it reads from the mirror, and returns
+// the others: those that cannot be read, and if the mirror disappears all that remain. The
+// manager is asked for them, because it knows the reason. Without a mirror it returns all files.
+// The error is that of visit or of ctx.
 func (c content) readMirror(ctx context.Context, files []models.BatchFile, visit func(f models.BatchFile, content []byte, problem string) error) (others []models.BatchFile, err error) {
 	if c.mirror == nil {
 		return files, nil
@@ -138,17 +142,18 @@ func (c content) readMirror(ctx context.Context, files []models.BatchFile, visit
 	var failed error // of visit
 	err = c.mirror.Blobs(ctx, oids, codesearch.MaxBlobBytes, func(oid string, data []byte, problem error) error {
 		f := byID[oid]
+		// byID keeps the files without an answer.
 		if delete(byID, oid); problem != nil || !gitrepo.IsBlob(oid, data) {
 			others = append(others, f)
 			return nil
 		}
-		failed = visit(f, bytes.Clone(data), "")
+		failed = visit(f, bytes.Clone(data), "") // data is reused, and visit keeps the content
 		return failed
 	})
 	switch {
 	case failed != nil || ctx.Err() != nil:
 		return nil, errors.Join(failed, context.Cause(ctx))
-	case err != nil: // the mirror is gone
+	case err != nil: // the mirror was removed
 		for _, f := range byID {
 			others = append(others, f)
 		}
@@ -156,7 +161,8 @@ func (c content) readMirror(ctx context.Context, files []models.BatchFile, visit
 	return others, nil
 }
 
-// brokenOff is the error of an answer that is not complete.
+// brokenOff returns the error of an answer that is not complete: the cause of ctx if that ended,
+// else an unreachableError.
 func (c content) brokenOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -164,9 +170,10 @@ func (c content) brokenOff(ctx context.Context, err error) error {
 	return &unreachableError{fmt.Errorf("the manager's answer is broken off: %w: %w", fault.ErrUnavailable, err)}
 }
 
-// read calls visit with the content of each file, or with the reason why the manager
-// cannot read it. The content is visit's.
-func (c content) read(ctx context.Context, files []models.BatchFile, visit func(f models.BatchFile, content []byte, problem string) error) error {
+// readFiles calls visit with the content of each file, or with the problem why the manager cannot
+// read it; problem is "" if there is content. visit may keep the content. The order is not that of
+// files. The error is that of visit, of ctx, or an unreachableError.
+func (c content) readFiles(ctx context.Context, files []models.BatchFile, visit func(f models.BatchFile, content []byte, problem string) error) error {
 	files, err := c.readMirror(ctx, files, visit)
 	if err != nil || len(files) == 0 {
 		return err
@@ -175,7 +182,7 @@ func (c content) read(ctx context.Context, files []models.BatchFile, visit func(
 	for i, f := range files {
 		oids[i] = f.OID
 	}
-	answer, err := c.call(ctx, http.MethodPost, oids)
+	answer, err := c.request(ctx, http.MethodPost, oids)
 	if err != nil {
 		return err
 	}
@@ -190,14 +197,16 @@ func (c content) read(ctx context.Context, files []models.BatchFile, visit func(
 			return err
 		}
 	}
+	// Without the last line the manager may have failed after the last file that it wrote.
 	if line, err := in.ReadString('\n'); err != nil || line != "end\n" {
 		return c.brokenOff(ctx, errors.New("it has no end"))
 	}
 	return nil
 }
 
-// readFile reads "OID SIZE\n" and the content, or "OID - REASON\n", and checks the content
-// against its hash.
+// readFile reads the answer about one file: "OID SIZE\n" and the content, or "OID - REASON\n". It
+// returns the content or, if that is missing or has another hash than oid, the problem. An error
+// means that the rest of the answer cannot be read.
 func readFile(in *bufio.Reader, oid string) (content []byte, problem string, err error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {

@@ -42,24 +42,26 @@ func New(index Index, analyser *analyse.Analyser, log *slog.Logger) *Handler {
 	return &Handler{index: index, analyser: analyser, client: newClient(), log: log}
 }
 
-// Handle does one task, as worker.Handler requires.
+// Handle indexes the batch of one task, and resolves the task with the outcome. A manager that
+// does not serve the batch any more is an outcome too, because another worker could not read it
+// either; the manager that waits for the batch decides.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	t := job.Task()
-	var b models.IndexBatch
-	if err := json.Unmarshal(t.Data, &b); err != nil {
+	var batch models.IndexBatch
+	if err := json.Unmarshal(t.Data, &batch); err != nil {
 		return fmt.Errorf("index task %s: %w: %w", t.ID, fault.ErrInvalid, err)
 	}
 	began := time.Now()
 	leaseID, token := job.Lease()
-	a := attempt{Handler: h, from: content{client: h.client, url: b.Content, batch: b.Batch, lease: leaseID, token: token}}
-	a.result = models.Indexed{Repository: b.Repository, Batch: b.Batch}
-	err := a.do(ctx)
+	a := attempt{Handler: h, from: content{client: h.client, url: batch.Content, batch: batch.Batch, lease: leaseID, token: token}}
+	a.result = models.Indexed{Repository: batch.Repository, Batch: batch.Batch}
+	err := a.indexBatch(ctx)
 	if unreachable := (*unreachableError)(nil); errors.As(err, &unreachable) && ctx.Err() == nil {
-		a.result = models.Indexed{Repository: b.Repository, Batch: b.Batch, Unreachable: unreachable.Error()}
+		a.result = models.Indexed{Repository: batch.Repository, Batch: batch.Batch, Unreachable: unreachable.Error()}
 		err = nil
 	}
 	if err != nil {
-		return later(fmt.Errorf("batch %s of %s: %w", b.Batch, b.Repository, err))
+		return later(fmt.Errorf("batch %s of %s: %w", batch.Batch, batch.Repository, err))
 	}
 	cost := models.Cost{How: models.IndexNew, Tasks: 1, Wall: models.SecondsOf(time.Since(began))}
 	if a.result.Files == 0 {
@@ -68,7 +70,7 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	if err := job.Spend(ctx, cost); err != nil {
 		h.log.Debug("indexing: the cost of a task is not counted", "error", err)
 	}
-	return job.Resolve(ctx, b.Batch, a.result)
+	return job.Resolve(ctx, batch.Batch, a.result)
 }
 
 // indexPause is how long a task waits after the index was busy or away.
@@ -90,13 +92,15 @@ type attempt struct {
 	result models.Indexed
 }
 
-// do reads the files that the index lacks, and puts them into it.
-func (a *attempt) do(ctx context.Context) error {
-	files, err := a.from.list(ctx)
+// indexBatch reads the files of the batch that the index lacks, analyses them, and puts them into
+// the index. a.result has the counts then. Files that the manager cannot read are in
+// a.result.Unreadable; they are not an error.
+func (a *attempt) indexBatch(ctx context.Context) error {
+	files, err := a.from.listFiles(ctx)
 	if err != nil {
 		return err
 	}
-	missing, err := a.missing(ctx, files)
+	missing, err := a.missingFiles(ctx, files)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
@@ -109,7 +113,7 @@ func (a *attempt) do(ctx context.Context) error {
 		}
 		blobs = append(blobs, codesearch.Blob{OID: codesearch.OID(f.OID), BlobInfo: codesearch.BlobInfo{Size: f.Size, Skipped: f.Skip}})
 	}
-	err = a.from.read(ctx, read, func(f models.BatchFile, content []byte, problem string) error {
+	err = a.from.readFiles(ctx, read, func(f models.BatchFile, content []byte, problem string) error {
 		if problem != "" {
 			a.result.Unreadable = append(a.result.Unreadable, models.Unreadable{OID: f.OID, Reason: problem})
 			return nil
@@ -136,8 +140,8 @@ func (a *attempt) do(ctx context.Context) error {
 	return err
 }
 
-// missing returns the files that the index does not have.
-func (a *attempt) missing(ctx context.Context, files []models.BatchFile) ([]models.BatchFile, error) {
+// missingFiles returns those of files that the index does not have, each content once.
+func (a *attempt) missingFiles(ctx context.Context, files []models.BatchFile) ([]models.BatchFile, error) {
 	byID := make(map[codesearch.OID]models.BatchFile, len(files))
 	ids := make([]codesearch.OID, len(files))
 	for i, f := range files {

@@ -146,9 +146,9 @@ func BenchmarkContent(b *testing.B) {
 			c := content{client: newClient(), url: m.serve(b), batch: "b1", lease: "l7", token: 7}
 			defer c.client.http.CloseIdleConnections()
 			for b.Loop() {
-				files, err := c.list(b.Context())
+				files, err := c.listFiles(b.Context())
 				require.NoError(b, err)
-				require.NoError(b, c.read(b.Context(), files, func(_ models.BatchFile, content []byte, problem string) error {
+				require.NoError(b, c.readFiles(b.Context(), files, func(_ models.BatchFile, content []byte, problem string) error {
 					b.SetBytes(int64(len(content)) * int64(len(files)))
 					if problem != "" {
 						return errors.New(problem)

@@ -13,7 +13,8 @@ import (
 	"leasehold/worker"
 )
 
-// errResolved ends the search after the last result was put.
+// errResolved is the error of found after it has resolved the task. It ends the search and is
+// not a failure.
 var errResolved = errors.New("resolved")
 
 // attempt is one run of a task.
@@ -36,8 +37,8 @@ func newAttempt(h *Handler, job worker.Job, r models.Research) *attempt {
 	return a
 }
 
-// result returns an empty result of the clips with these indexes.
-func (a *attempt) result(clips ...int) models.Researched {
+// newResult returns an empty result of the clips with these indexes.
+func (a *attempt) newResult(clips ...int) models.Researched {
 	r := models.Researched{Episode: a.task.Episode.ID, EpisodeMedia: a.episode, ClipMedia: map[string]models.MediaRef{}}
 	for _, i := range clips {
 		r.ClipMedia[a.task.Clips[i].ID] = a.media[i]
@@ -46,8 +47,8 @@ func (a *attempt) result(clips ...int) models.Researched {
 	return r
 }
 
-// episodeFails ends the task with a problem for all clips if the episode is at fault,
-// and else with the error.
+// episodeFails resolves the task with a problem for all clips if err is a property of the
+// episode. Otherwise it returns err, so that the worker releases the task.
 func (a *attempt) episodeFails(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !lasting(err) {
 		return err
@@ -56,15 +57,16 @@ func (a *attempt) episodeFails(ctx context.Context, err error) error {
 	for i := range all {
 		all[i] = i
 	}
-	r := a.result(all...)
-	r.Problem, r.Scope = problem(a.task.Episode, err), models.ScopeEpisode
+	r := a.newResult(all...)
+	r.Problem, r.Scope = describeFault(a.task.Episode, err), models.ScopeEpisode
 	return a.job.Resolve(ctx, a.task.Episode.ID, r)
 }
 
-// found puts the result of the next clip, and decides whether it is the last one. An
-// error that may pass is kept until the other clips have been reported, because it makes
-// the worker release the task.
-func (a *attempt) found(ctx context.Context, o outcome) error {
+// putResult puts the result of the clip a.next, and moves to the next one. It resolves the task, and
+// returns errResolved, with the last clip, or if the worker drains and a group has ended. An
+// error of the clip that may pass is kept until the other clips have been reported, and returned
+// then: it makes the worker release the task, and a resolved task could not be tried again.
+func (a *attempt) putResult(ctx context.Context, o outcome) error {
 	i := a.next
 	a.next++
 	item := a.task.Clips[i]
@@ -79,18 +81,18 @@ func (a *attempt) found(ctx context.Context, o outcome) error {
 		}
 		return nil
 	}
-	r := a.result(i)
+	r := a.newResult(i)
 	switch {
 	case o.err != nil:
-		r.Problem, r.Scope = problem(item, o.err), scope(o.err)
+		r.Problem, r.Scope = describeFault(item, o.err), scopeOf(o.err)
 	case a.broken != "":
-		r.Problem, r.Scope = problem(a.task.Episode, fingerprint.Broken(a.broken)), models.ScopePart
+		r.Problem, r.Scope = describeFault(a.task.Episode, fingerprint.Broken(a.broken)), models.ScopePart
 		a.broken = "" // once is enough for the catalog
 	}
 	for _, f := range o.findings {
 		r.Findings = append(r.Findings, finding(r.Episode, item.ID, f))
 	}
-	if !last || a.passing != nil {
+	if !last || a.passing != nil { // with a.passing the task is not resolved
 		failpoint.Reached("research.report", "")
 		if err := a.job.Report(ctx, item.ID, r); err != nil || !last {
 			return err
@@ -113,6 +115,7 @@ func finding(episode, clip string, f match.Finding) models.Finding {
 	}}
 }
 
+// draining reports whether the worker drains.
 func (a *attempt) draining() bool {
 	select {
 	case <-a.job.Draining():

@@ -19,18 +19,17 @@ var errChanged = errors.New("the recording changed")
 // is needed and not in the store.
 type episode struct {
 	*fingerprint.Episode
-	before  *fingerprint.Episode // has no sound, but its landmarks may still be read
+	before  *fingerprint.Episode // nil, or the one before fetchSound: its landmarks are still read
 	ctx     context.Context
 	h       *Handler
 	ref     *models.MediaRef
-	windows int // of sound, that were read
-	// known is true while the store had everything that was read.
-	known bool
+	windows int  // of sound, that were read
+	known   bool // the store had everything that was read so far
 }
 
-// open reads the episode from the store, or fetches and decodes it, and sets ref.Hash. The
-// caller closes the episode.
-func (h *Handler) open(ctx context.Context, ref *models.MediaRef) (*episode, error) {
+// openEpisode reads the episode from the store or, if the store does not have it or ref.Hash is empty,
+// fetches and decodes it, and sets ref.Hash. Without an error the caller closes the episode.
+func (h *Handler) openEpisode(ctx context.Context, ref *models.MediaRef) (*episode, error) {
 	e := &episode{ctx: ctx, h: h, ref: ref}
 	var err error
 	if ref.Hash != "" {
@@ -43,13 +42,14 @@ func (h *Handler) open(ctx context.Context, ref *models.MediaRef) (*episode, err
 	return e, err
 }
 
-// fetchEpisode fetches an episode, and puts its landmarks and sound into the store.
+// fetchEpisode fetches an episode, sets ref.Hash, and returns it with its sound. If the store has
+// the content with its sound already, it is not decoded again. The caller closes the episode.
 func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fingerprint.Episode, err error) {
-	err = h.fetch(ctx, ref, func(path string) error {
+	err = h.fetchFile(ctx, ref, func(path string) error {
 		if e, err = h.store.Get(ref.Hash); err != nil || e != nil && e.HasSound() {
 			return err
 		}
-		if e != nil {
+		if e != nil { // without its sound, which Put adds
 			if err := e.Close(); err != nil {
 				return err
 			}
@@ -80,7 +80,8 @@ func decodeEpisode(ctx context.Context, path string, push func([]float32) error)
 	return err
 }
 
-// ReadAt implements verify.Source.
+// ReadAt reads sound at an offset in samples (verify.Source). If the store has evicted the sound,
+// it is fetched again. The error is errChanged if the recording has other content by now.
 func (e *episode) ReadAt(dst []float32, offset int) error {
 	e.windows++
 	if !e.HasSound() {
@@ -91,7 +92,8 @@ func (e *episode) ReadAt(dst []float32, offset int) error {
 	return e.Episode.ReadAt(dst, offset)
 }
 
-// fetchSound fetches the sound of an episode that the store evicted.
+// fetchSound fetches the sound of an episode that the store evicted. The error is errChanged if
+// the recording has another hash than the landmarks that are searched.
 func (e *episode) fetchSound() error {
 	e.known = false
 	hash := e.ref.Hash

@@ -60,6 +60,9 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	return worker.HandleParts(h.research).Handle(ctx, job)
 }
 
+// research does a task: a sweep if its data has one clip and several episodes, otherwise the
+// search of one episode for its clips. If the recording changed while it was searched, it runs
+// once more with the new content. Data without an episode is given up, because no worker can do it.
 func (h *Handler) research(ctx context.Context, t worker.Task[models.Research]) error {
 	isSweep := len(t.Data.Episodes) > 0 && len(t.Data.Clips) == 1
 	if t.Data.Episode.Media.URI == "" && !isSweep {
@@ -71,24 +74,26 @@ func (h *Handler) research(ctx context.Context, t worker.Task[models.Research]) 
 		return h.sweep(ctx, t.Job, t.Data)
 	}
 	a := newAttempt(h, t.Job, t.Data)
-	err := a.do(ctx)
-	if errors.Is(err, errChanged) { // then the hash is known
+	err := a.searchAll(ctx)
+	if errors.Is(err, errChanged) { // a.episode has the hash of the new content
 		a.rewind()
-		err = a.do(ctx)
+		err = a.searchAll(ctx)
 	}
 	return err
 }
 
-// load fetches and decodes a clip, and sets ref.Hash.
-func (h *Handler) load(ctx context.Context, ref *models.MediaRef) (samples []float32, err error) {
-	err = h.fetch(ctx, ref, func(path string) error {
+// loadSamples fetches and decodes a clip, and sets ref.Hash.
+func (h *Handler) loadSamples(ctx context.Context, ref *models.MediaRef) (samples []float32, err error) {
+	err = h.fetchFile(ctx, ref, func(path string) error {
 		samples, err = audio.Load(ctx, path, exact.MaxClip)
 		return err
 	})
 	return samples, err
 }
 
-func (h *Handler) fetch(ctx context.Context, ref *models.MediaRef, use func(path string) error) error {
+// fetchFile fetches a recording, sets ref.Hash to the hash of its content, and calls use with its
+// path. The file may be removed after use has returned.
+func (h *Handler) fetchFile(ctx context.Context, ref *models.MediaRef, use func(path string) error) error {
 	f, err := h.media.Fetch(ctx, *ref)
 	if err != nil {
 		return err

@@ -22,22 +22,24 @@ func lasting(err error) bool {
 	return false
 }
 
-// scope returns whether a fault of a clip concerns the clip or the pair.
-func scope(err error) models.Scope {
+// scopeOf returns models.ScopePair if a fault of a clip concerns the clip with this episode only,
+// because it is longer than the episode, and otherwise models.ScopeClip.
+func scopeOf(err error) models.Scope {
 	if errors.Is(err, exact.ErrLongerThanEpisode) {
 		return models.ScopePair
 	}
 	return models.ScopeClip
 }
 
-// problem describes the fault of a recording, such as
+// describeFault describes the fault of a recording, such as
 // "jingle.wav: silent: nothing to look for".
-func problem(item models.ResearchItem, err error) string {
-	return name(item) + ": " + err.Error()
+func describeFault(item models.ResearchItem, err error) string {
+	return displayName(item) + ": " + err.Error()
 }
 
-// name returns the file name of a recording, or else its title.
-func name(item models.ResearchItem) string {
+// displayName returns the file name of a recording, or its title if its address has no file name, or its
+// id if it has no title.
+func displayName(item models.ResearchItem) string {
 	if u, err := url.Parse(item.Media.URI); err == nil && path.Base(u.Path) != "." && path.Base(u.Path) != "/" {
 		return path.Base(u.Path)
 	}

@@ -21,53 +21,57 @@ type outcome struct {
 	last     bool // of its group
 }
 
-// do fetches the episode and searches it for all clips that have no result yet.
-func (a *attempt) do(ctx context.Context) error {
+// searchAll fetches the episode and searches it, group by group, for all clips that have no result
+// yet. It returns nil once the task is resolved.
+func (a *attempt) searchAll(ctx context.Context) error {
 	began := time.Now()
 	failpoint.Reached("research.fetch", "")
-	e, err := a.h.open(ctx, &a.episode)
+	e, err := a.h.openEpisode(ctx, &a.episode)
 	if err != nil {
 		return a.episodeFails(ctx, err)
 	}
 	defer func() { _ = e.Close() }() // nothing is written to it
 	if len(a.task.Clips) == 0 {
-		return a.job.Resolve(ctx, a.task.Episode.ID, a.result())
+		return a.job.Resolve(ctx, a.task.Episode.ID, a.newResult())
 	}
 	a.broken = e.Broken
 	opened := time.Since(began)
 	failpoint.Reached("research.run", "")
 	for a.next < len(a.task.Clips) {
-		group, err := a.search(ctx, e)
+		group, err := a.searchGroup(ctx, e)
 		if err != nil {
 			return a.searchFails(ctx, err)
 		}
-		if a.next+len(group) == len(a.task.Clips) {
+		if a.next+len(group) == len(a.task.Clips) { // before the last result, which ends the task
 			a.reportCost(ctx, e, opened, time.Since(began)-opened)
 		}
 		for _, o := range group {
-			if err := a.found(ctx, o); err != nil {
-				return resolved(err)
+			if err := a.putResult(ctx, o); err != nil {
+				return ignoreResolved(err)
 			}
 		}
 	}
 	return nil
 }
 
-func resolved(err error) error {
+// ignoreResolved returns nil for errResolved, and any other error as it is.
+func ignoreResolved(err error) error {
 	if errors.Is(err, errResolved) {
 		return nil
 	}
 	return err
 }
 
-// search searches the episode for the next group of clips.
-func (a *attempt) search(ctx context.Context, e *episode) ([]outcome, error) {
+// searchGroup searches the episode for the next group of clips, from a.next on, and returns an outcome
+// for each, in their order. A clip that cannot be searched has its error there; the error of
+// search is that of the episode. The group has at least one clip.
+func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error) {
 	var b index.Builder
 	var group []outcome
 	var indexed []int // the position in the group, for each clip of the index
 	total := 0
 	for i := a.next; i < len(a.task.Clips) && len(group) < a.h.opt.Group && total < groupSamples; i++ {
-		wave, err := a.clip(ctx, i, e.Samples)
+		wave, err := a.loadClip(ctx, i, e.Samples)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -98,9 +102,10 @@ func (a *attempt) search(ctx context.Context, e *episode) ([]outcome, error) {
 	return group, err
 }
 
-// clip loads a clip and checks it against an episode of this many samples.
-func (a *attempt) clip(ctx context.Context, i, episode int) ([]float32, error) {
-	wave, err := a.h.load(ctx, &a.media[i])
+// loadClip loads clip i and checks that it can be searched for: the error is that of exact.Check, or
+// exact.ErrLongerThanEpisode if it has more samples than the episode.
+func (a *attempt) loadClip(ctx context.Context, i, episode int) ([]float32, error) {
+	wave, err := a.h.loadSamples(ctx, &a.media[i])
 	if err == nil {
 		err = exact.Check(wave)
 	}
@@ -110,7 +115,8 @@ func (a *attempt) clip(ctx context.Context, i, episode int) ([]float32, error) {
 	return wave, err
 }
 
-// searchFails ends the task, because the episode could not be read.
+// searchFails ends the task after an error of search. errChanged is returned as it is, because
+// research tries again then; other errors are those of the episode.
 func (a *attempt) searchFails(ctx context.Context, err error) error {
 	if errors.Is(err, errChanged) {
 		return err
@@ -118,7 +124,7 @@ func (a *attempt) searchFails(ctx context.Context, err error) error {
 	return a.episodeFails(ctx, err)
 }
 
-// rewind starts again with the first clip.
+// rewind starts again with the first clip. Results that were put before are put again.
 func (a *attempt) rewind() {
 	a.next, a.passing = 0, nil
 }

@@ -44,12 +44,12 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 	began := time.Now()
 	s := &sweep{h: h, job: job, task: r, clip: r.Clips[0].Media}
 	s.reset()
-	if err := s.load(ctx); err != nil {
+	if err := s.loadClip(ctx); err != nil {
 		if ctx.Err() != nil || !lasting(err) {
 			return err
 		}
-		s.add(r.Episodes[0])
-		s.result.Problem = problem(r.Clips[0], err)
+		s.addEpisode(r.Episodes[0])
+		s.result.Problem = describeFault(r.Clips[0], err)
 		return s.resolve(ctx)
 	}
 	if !s.index.Plain(0) { // else all sound of each episode is searched, so that it gains nothing
@@ -62,9 +62,9 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 	return s.resolve(ctx)
 }
 
-// load loads the clip and makes its index.
-func (s *sweep) load(ctx context.Context) error {
-	wave, err := s.h.load(ctx, &s.clip)
+// loadClip loads the clip, checks it, and makes its index.
+func (s *sweep) loadClip(ctx context.Context) error {
+	wave, err := s.h.loadSamples(ctx, &s.clip)
 	s.result.ClipMedia = s.clip
 	if err == nil {
 		err = exact.Check(wave)
@@ -81,6 +81,10 @@ func (s *sweep) load(ctx context.Context) error {
 	return err
 }
 
+// search calls episode for each episode of the task that the store knows and that has landmarks
+// in common with the clip or none are needed. It returns nil early if the worker drains.
+// search calls episode for each episode of the task that the store knows and that has landmarks
+// in common with the clip or none are needed. It returns nil early if the worker drains.
 func (s *sweep) search(ctx context.Context) error {
 	keys := make([]string, len(s.task.Episodes))
 	for i, e := range s.task.Episodes {
@@ -96,7 +100,7 @@ func (s *sweep) search(ctx context.Context) error {
 		if s.draining() {
 			return errDraining
 		}
-		return s.episode(ctx, s.task.Episodes[i], k)
+		return s.searchEpisode(ctx, s.task.Episodes[i], k)
 	})
 	if errors.Is(err, errDraining) {
 		return nil
@@ -104,13 +108,15 @@ func (s *sweep) search(ctx context.Context) error {
 	return err
 }
 
-// episode searches one episode, and puts a result if there is enough for one.
-func (s *sweep) episode(ctx context.Context, item models.ResearchItem, k fingerprint.Known) error {
-	own := len(s.result.Findings)
+// searchEpisode searches one episode, adds it to the result, and puts the result once it has
+// reportEpisodes or reportFindings. An episode whose sound cannot be read is left out with its
+// findings, so that the manager selects it again; that is not an error.
+func (s *sweep) searchEpisode(ctx context.Context, item models.ResearchItem, k fingerprint.Known) error {
+	before := len(s.result.Findings)
 	switch {
 	case s.samples > k.Samples && k.Broken: // it may have been played where nothing can be read
 	case s.samples > k.Samples:
-		s.result.Problems[item.ID] = problem(s.task.Clips[0], exact.ErrLongerThanEpisode)
+		s.result.Problems[item.ID] = describeFault(s.task.Clips[0], exact.ErrLongerThanEpisode)
 	default:
 		sound := &sound{ctx: ctx, h: s.h, ref: item.Media}
 		err := match.FindKnown(ctx, s.index, match.Known{Samples: k.Samples, Landmarks: k.Landmarks, Sound: sound}, s.h.opt.Match, func(f match.Finding) error {
@@ -123,12 +129,12 @@ func (s *sweep) episode(ctx context.Context, item models.ResearchItem, k fingerp
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			s.result.Findings = s.result.Findings[:own]
+			s.result.Findings = s.result.Findings[:before] // without those of this episode
 			s.h.opt.Log.InfoContext(ctx, "research: an episode is left to a task of its own", "episode", item.ID, "error", err)
 			return nil
 		}
 	}
-	s.add(item)
+	s.addEpisode(item)
 	s.searched++
 	if len(s.parts) < reportEpisodes && len(s.result.Findings) < reportFindings {
 		return nil
@@ -138,8 +144,8 @@ func (s *sweep) episode(ctx context.Context, item models.ResearchItem, k fingerp
 	return err
 }
 
-// add adds an episode to the result.
-func (s *sweep) add(item models.ResearchItem) {
+// addEpisode adds an episode to the result.
+func (s *sweep) addEpisode(item models.ResearchItem) {
 	s.result.Episodes[item.ID] = item.Media
 	s.parts = append(s.parts, item.ID)
 }
@@ -152,7 +158,8 @@ func (s *sweep) reset() {
 	s.parts = nil
 }
 
-// resolve puts the last result. Without any episode it is of the first, which changes nothing.
+// resolve puts the last result, and ends the task. A result must name a part; without any episode
+// left it names the first one, which is not in Episodes, so that nothing changes for it.
 func (s *sweep) resolve(ctx context.Context) error {
 	if len(s.parts) == 0 {
 		s.parts = []string{s.task.Episodes[0].ID}
@@ -160,6 +167,7 @@ func (s *sweep) resolve(ctx context.Context) error {
 	return s.job.Resolve(ctx, lease.JoinParts(s.parts), s.result)
 }
 
+// draining reports whether the worker drains.
 func (s *sweep) draining() bool {
 	select {
 	case <-s.job.Draining():
@@ -176,7 +184,7 @@ func (s *sweep) reportCost(ctx context.Context, took time.Duration) {
 	}
 	s.h.opt.Log.InfoContext(ctx, "research", "how", c.How, "clip", s.task.Clips[0].ID, "episodes", s.searched, "of", len(s.task.Episodes),
 		"searched", took, "cpu", c.CPU.Duration(), "windows", c.Windows)
-	if err := s.job.Spend(ctx, c); err != nil { // the task itself succeeds
+	if err := s.job.Spend(ctx, c); err != nil { // the costs are for people; the task itself succeeds
 		s.h.opt.Log.WarnContext(ctx, "research: its cost is not counted", "error", err)
 	}
 }
@@ -190,12 +198,13 @@ type sound struct {
 	windows int
 }
 
-// ReadAt implements verify.Source.
+// ReadAt reads sound at an offset in samples (verify.Source). The first call opens the episode.
+// The error is errChanged if the recording has other content than the index of the store.
 func (s *sound) ReadAt(dst []float32, offset int) error {
 	s.windows++
 	if s.episode == nil {
 		hash := s.ref.Hash
-		e, err := s.h.open(s.ctx, &s.ref)
+		e, err := s.h.openEpisode(s.ctx, &s.ref)
 		if err != nil {
 			return err
 		}
