@@ -36,8 +36,9 @@ type Index struct {
 	publishing sync.Mutex // held while a generation is published or removed
 }
 
-// New returns the index over a store, whose uploads are kept in the folder dir. The store
-// stays the caller's.
+// New returns the index over a store, and removes the unfinished uploads of an earlier process
+// from the folder dir, in which it keeps its own. The caller closes the store. The error is
+// fault.ErrFolder.
 func New(dir string, store Store, origins Origins) (*Index, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("uploads of the code index: %w: %w", fault.ErrFolder, err)
@@ -47,7 +48,8 @@ func New(dir string, store Store, origins Origins) (*Index, error) {
 }
 
 // Publish replaces the generation of an origin. The error is fault.ErrNotFound if the
-// origin was removed, and fault.ErrConflict if blobs of it are missing.
+// origin was removed, and fault.ErrConflict if blobs of it are missing. It holds publishing, so
+// that a DropRepo after the removal of the origin finds a generation that is published here.
 func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
@@ -65,7 +67,7 @@ func (x *Index) DropRepo(ctx context.Context, id string) error {
 	return x.Store.DropRepo(ctx, id)
 }
 
-// Complete reports whether the origin has a generation, all of whose blobs are indexed. It
+// Complete reports whether the origin has a generation and all blobs of it are indexed. It
 // is false after files of the index were lost or the folder was restored from a backup; then a
 // manager indexes the origin although it has not changed.
 func (x *Index) Complete(ctx context.Context, id string) (bool, error) {

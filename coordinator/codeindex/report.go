@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// MatchOf converts a match.
+// MatchOf returns m as the API has it.
 func MatchOf(m codesearch.Match) apitypes.CodeMatch {
 	c := apitypes.CodeMatch{
 		Repo: m.Repo, RepoID: m.RepoID, Refs: m.Refs, Commit: m.Commit, Branch: m.Branch, Path: m.Path, OID: string(m.OID), Lang: m.Lang,
@@ -29,11 +29,12 @@ func MatchOf(m codesearch.Match) apitypes.CodeMatch {
 	return c
 }
 
-// EndOf converts the statistics of a search.
+// EndOf returns the statistics of a search as the API has them.
 func EndOf(s codesearch.Stats) apitypes.SearchEnd {
 	return apitypes.SearchEnd{Matches: s.Matches, Files: s.Files, Repos: s.Repos, Skipped: s.Skipped, Stopped: s.Stopped, Elapsed: s.Elapsed.Seconds()}
 }
 
+// fileOf returns f as the API has it.
 func fileOf(f codesearch.FileInfo) apitypes.IndexedFile {
 	return apitypes.IndexedFile{
 		Repo: f.Repo, Refs: f.Refs, Path: f.Path, OID: string(f.OID), Lang: f.Lang, Bytes: f.Size, Lines: f.Lines, Code: f.Code, Comment: f.Comment,
@@ -48,12 +49,12 @@ type FileQuery struct {
 	Offset, Limit int
 }
 
-// ListFiles returns a part of the files of repositories, and how many there are in all. The
-// error is fault.ErrNotFound for a repository that is not indexed.
+// ListFiles returns the files that q selects, from q.Offset on and at most q.Limit, and how many
+// there are in all. The error is fault.ErrNotFound for a repository that is not indexed.
 func (x *Index) ListFiles(ctx context.Context, q FileQuery) (page apitypes.Page[apitypes.IndexedFile], err error) {
 	page.Items = []apitypes.IndexedFile{}
-	seen := false
-	err = x.Files(ctx, wanted(q.Repo), func(f codesearch.FileInfo, _ func() []codesearch.FunctionReport) bool {
+	seen := false // a file of the repository, listed or not
+	err = x.Files(ctx, matchRepo(q.Repo), func(f codesearch.FileInfo, _ func() []codesearch.FunctionReport) bool {
 		seen = true
 		if q.SkippedOnly && f.Skipped == "" {
 			return true
@@ -73,9 +74,9 @@ func notIndexed(repo string) error {
 	return fmt.Errorf("repository %.200q is not indexed, or has no files: %w", repo, fault.ErrNotFound)
 }
 
-// wanted returns a function that reports whether a repository has this id or name, or a
+// matchRepo returns a function that reports whether a repository has this id or name, or a
 // name that ends with it after a slash.
-func wanted(repo string) func(id, name string) bool {
+func matchRepo(repo string) func(id, name string) bool {
 	end := "/" + strings.Trim(repo, "/")
 	return func(id, name string) bool {
 		return repo == "" || id == repo || name == repo || strings.HasSuffix(name, end)
@@ -89,15 +90,15 @@ func wanted(repo string) func(id, name string) bool {
 func (x *Index) Report(ctx context.Context, q apitypes.ReportQuery) (r apitypes.CodeReport, err error) {
 	r.Skipped = map[string]int{}
 	languages := map[string]apitypes.LanguageReport{}
-	functions := top[apitypes.FunctionReport]{n: q.Limit, less: func(a, b apitypes.FunctionReport) int {
+	functions := topItems[apitypes.FunctionReport]{n: q.Limit, less: func(a, b apitypes.FunctionReport) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	}}
-	files := top[apitypes.IndexedFile]{n: q.Limit, less: func(a, b apitypes.IndexedFile) int {
+	files := topItems[apitypes.IndexedFile]{n: q.Limit, less: func(a, b apitypes.IndexedFile) int {
 		return cmp.Or(cmp.Compare(b.Complexity, a.Complexity), cmp.Compare(a.Path, b.Path))
 	}}
-	err = x.Files(ctx, wanted(q.Repo), func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
-		if r.ID != "" && r.ID != f.RepoID {
-			r.ID = ""
+	err = x.Files(ctx, matchRepo(q.Repo), func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
+		if r.ID != "" && r.ID != f.RepoID { // files come repository by repository
+			r.ID = "" // marks several repositories
 			return false
 		}
 		r.ID, r.Repo = f.RepoID, f.Repo
@@ -140,20 +141,21 @@ func (x *Index) Report(ctx context.Context, q apitypes.ReportQuery) (r apitypes.
 	return r, nil
 }
 
-// top keeps the first n items by an order.
-type top[T any] struct {
+// topItems keeps the first n of the items that were added, by an order. It holds some more, so
+// that it sorts seldom.
+type topItems[T any] struct {
 	n     int
 	less  func(a, b T) int
 	items []T
 }
 
-func (t *top[T]) add(item T) {
+func (t *topItems[T]) add(item T) {
 	if t.items = append(t.items, item); len(t.items) > 4*t.n+100 {
 		t.items = t.list()
 	}
 }
 
-func (t *top[T]) list() []T {
+func (t *topItems[T]) list() []T {
 	slices.SortFunc(t.items, t.less)
 	return append([]T{}, t.items[:min(len(t.items), t.n)]...)
 }

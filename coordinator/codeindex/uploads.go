@@ -40,8 +40,9 @@ type uploads struct {
 
 func (u *uploads) path(hash string) string { return filepath.Join(u.dir, hash+partial) }
 
-// hold makes the caller the only user of an upload until release is called.
-func (u *uploads) hold(hash string) (release func(), err error) {
+// lock makes the caller the only user of an upload until it calls release. The error is
+// fault.ErrUnavailable if another request uses it, and fault.ErrInvalid for a malformed hash.
+func (u *uploads) lock(hash string) (release func(), err error) {
 	if !wellFormedHash.MatchString(hash) {
 		return nil, fmt.Errorf("segment %.80q: %w: want the SHA-256 in 64 lower-case hexadecimal digits", hash, fault.ErrInvalid)
 	}
@@ -58,7 +59,7 @@ func (u *uploads) hold(hash string) (release func(), err error) {
 	}, nil
 }
 
-// Received returns how many bytes of a segment were received.
+// Received returns how many bytes of a segment were received; 0 for one that is not known.
 func (x *Index) Received(hash string) (int64, error) {
 	if !wellFormedHash.MatchString(hash) {
 		return 0, fmt.Errorf("segment %.80q: %w: want the SHA-256 in 64 lower-case hexadecimal digits", hash, fault.ErrInvalid)
@@ -78,11 +79,12 @@ func (u *uploads) received(hash string) (int64, error) {
 }
 
 // Append adds a part of a segment at an offset, and returns how many bytes were received so
-// far. A part that was received already changes nothing. The error is fault.ErrConflict if
-// the offset is behind the end, and fault.ErrTooLarge past the bounds of uploads.
+// far. A part whose offset is before these changes nothing. The error is fault.ErrConflict if
+// the offset is behind them, fault.ErrTooLarge for more than maxSegment, and fault.ErrOverloaded
+// if all uploads take more than maxUploads, or the disk is full.
 func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte) (received int64, err error) {
 	u := &x.uploads
-	release, err := u.hold(hash)
+	release, err := u.lock(hash)
 	if err != nil {
 		return 0, err
 	}
@@ -92,17 +94,17 @@ func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte
 	}
 	switch {
 	case offset < received:
-		return received, nil // a repetition; the hash of the whole decides
+		return received, nil // a repetition; Commit compares the hash of the whole
 	case offset > received:
 		return received, fmt.Errorf("segment %s: %w: the part begins at %d, and %d bytes were received", hash, fault.ErrConflict, offset, received)
 	case received+int64(len(part)) > maxSegment:
 		return received, fmt.Errorf("segment %s: %w: more than %d bytes", hash, fault.ErrTooLarge, maxSegment)
 	}
-	if received == 0 {
+	if received == 0 { // a new upload
 		if err := u.removeOld(maxIdle); err != nil {
 			return 0, err
 		}
-		if total, err := u.total(); err != nil || total > maxUploads {
+		if total, err := u.totalBytes(); err != nil || total > maxUploads {
 			return 0, errors.Join(fmt.Errorf("segment %s: %w: other uploads take %d bytes", hash, fault.ErrOverloaded, total), err)
 		}
 	}
@@ -122,7 +124,7 @@ func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte
 // removed (fault.ErrCorrupt), so that it can be sent again.
 func (x *Index) Commit(ctx context.Context, batch, hash string) error {
 	u := &x.uploads
-	release, err := u.hold(hash)
+	release, err := u.lock(hash)
 	if err != nil {
 		return err
 	}
@@ -145,6 +147,7 @@ func (x *Index) Commit(ctx context.Context, batch, hash string) error {
 	return err
 }
 
+// sumOf returns the SHA-256 of a file in hexadecimal digits.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -174,7 +177,8 @@ func (u *uploads) each(visit func(path string, info fs.FileInfo) error) error {
 	return nil
 }
 
-// removeOld removes the uploads that nothing has continued for a time.
+// removeOld removes the uploads that were not continued for idle, except those in use. The
+// name of each file begins with the hash.
 func (u *uploads) removeOld(idle time.Duration) error {
 	return u.each(func(path string, info fs.FileInfo) error {
 		hash, _, _ := strings.Cut(filepath.Base(path), ".")
@@ -187,7 +191,8 @@ func (u *uploads) removeOld(idle time.Duration) error {
 	})
 }
 
-func (u *uploads) total() (bytes int64, err error) {
+// totalBytes returns the bytes of all uploads.
+func (u *uploads) totalBytes() (bytes int64, err error) {
 	err = u.each(func(_ string, info fs.FileInfo) error {
 		bytes += info.Size()
 		return nil

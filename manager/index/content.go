@@ -58,20 +58,26 @@ func NewContent(advertised string) *Content {
 // URL returns the URL at which workers read files.
 func (c *Content) URL() string { return c.url }
 
+// add makes a batch readable. A batch with the same id, of an earlier visit, is replaced.
 func (c *Content) add(p *plan, src source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.batches[p.id] = served{p, src}
 }
 
+// remove ends the serving of a batch that add was called with.
 func (c *Content) remove(p *plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.batches[p.id].plan == p { // else a later visit has the same batch
+	if c.batches[p.id].plan == p { // else a later visit serves a batch with the same id
 		delete(c.batches, p.id)
 	}
 }
 
+// find returns a batch by its id. The error is fault.ErrNotFound if this manager does not serve
+// it.
+// find returns a batch by its id. The error is fault.ErrNotFound if this manager does not serve
+// it.
 func (c *Content) find(id string) (served, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +115,7 @@ func (c *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodGet {
-		s.list(w)
+		s.writeList(w)
 		return
 	}
 	select {
@@ -118,12 +124,14 @@ func (c *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	if err := s.contents(w, r); err != nil {
+	if err := s.writeContents(w, r); err != nil {
 		panic(http.ErrAbortHandler) // the worker must not take the answer for complete
 	}
 }
 
-// admit checks that a request comes from the holder of a batch's lease.
+// admit returns the batch id if the request comes from the holder of its lease. The error is
+// fault.ErrUnauthenticated without a well-formed header, fault.ErrNotFound for a batch that is
+// not served, and fault.ErrForbidden for another lease or token.
 func (c *Content) admit(r *http.Request, id string) (served, error) {
 	words := strings.Fields(r.Header.Get("Authorization"))
 	if len(words) != 3 || words[0] != "Lease" {
@@ -153,8 +161,8 @@ func (f *Flow) authorise(ctx context.Context, batch, leaseID string, token int64
 	return err
 }
 
-// list writes the files of a batch as JSON.
-func (s served) list(w http.ResponseWriter) {
+// writeList writes the files of a batch as JSON.
+func (s served) writeList(w http.ResponseWriter) {
 	files := make([]models.BatchFile, len(s.plan.entries))
 	for i, e := range s.plan.entries {
 		files[i] = models.BatchFile{OID: string(e.oid), Path: e.path, Size: e.size, Skip: e.skip}
@@ -167,9 +175,11 @@ func (s served) list(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(files) // an error is the worker's, which sees that the answer is cut off
 }
 
-// contents writes the files that a request names: for each "OID SIZE\n" and the content,
-// or "OID - REASON\n" for one that cannot be read; and "end\n" after the last one.
-func (s served) contents(w http.ResponseWriter, r *http.Request) error {
+// writeContents writes the files that a request names: for each "OID SIZE\n" and the content,
+// or "OID - REASON\n" for one that cannot be read; and "end\n" after the last one. It answers a
+// request that is not valid with status 400 and returns nil. An error means that the answer was
+// begun and is not complete.
+func (s served) writeContents(w http.ResponseWriter, r *http.Request) error {
 	var wanted []string
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, contentRequest)).Decode(&wanted); err != nil {
 		http.Error(w, "body: "+err.Error(), http.StatusBadRequest)

@@ -75,21 +75,24 @@ func NewFlow(c Config) *Flow {
 }
 
 // Visit visits an origin and, if it has changed since the last visit whose files were all
-// published, or if the index has lost files of it, indexes it. It reads the origin from the catalog and takes only the id from
-// the visit, because any client may put a visit.
+// published, or if the index has lost files of it, indexes it. It reads the origin from the
+// catalog and takes only the id, Listed and the known state from the visit, because any client may
+// put a visit. The digest of the outcome is empty if files could not be read, so that the next
+// visit tries again.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
 		return models.Outcome{}, err
 	}
 	o.Listed = o.Listed || v.Listed
-	// A digest without the prefix is of a visit that published nothing.
-	prefix := f.prefix(o)
+	// The digest of an outcome has a prefix if the files of these branches were published. One
+	// without it, or of other branches, counts as not known, so that the origin is indexed.
+	prefix := f.digestPrefix(o)
 	known := v.Known
 	if known.Digest, _ = strings.CutPrefix(v.Known.Digest, prefix); known.Digest == v.Known.Digest && prefix != "" {
 		known.Digest = ""
 	}
-	outcome, err := f.look(ctx, o, known)
+	outcome, err := f.compare(ctx, o, known)
 	if err != nil || f.Index == nil {
 		return outcome, err
 	}
@@ -112,22 +115,23 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("index %s: %w", models.Redact(o.URI), err)
 	}
 	if outcome.Digest = digest; !complete {
-		outcome.Digest = "" // so that the next visit tries again
+		outcome.Digest = ""
 	}
 	return outcome, nil
 }
 
-// prefix marks the digests of visits that published the same branches.
-func (f *Flow) prefix(o models.Origin) string {
+// digestPrefix returns the beginning of the digests of visits that publish o with the wanted
+// branches; "" if this manager does not index. A change of the setting changes it.
+func (f *Flow) digestPrefix(o models.Origin) string {
 	if f.Index == nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(strings.Join(f.wanted(o).Branches, "\n")))
+	sum := sha256.Sum256([]byte(strings.Join(f.wantedBranches(o).Branches, "\n")))
 	return "indexed:" + hex.EncodeToString(sum[:4]) + ":"
 }
 
-// wanted selects the branches of an origin: its own, or those of the manager.
-func (f *Flow) wanted(o models.Origin) gitrepo.Wanted {
+// wantedBranches selects the branches of an origin: its own, or those of the manager.
+func (f *Flow) wantedBranches(o models.Origin) gitrepo.Wanted {
 	w := f.Wanted
 	if len(o.Branches) > 0 {
 		w.Branches = o.Branches
@@ -135,19 +139,20 @@ func (f *Flow) wanted(o models.Origin) gitrepo.Wanted {
 	return w
 }
 
-// look compares an origin with its state at an earlier visit.
-func (f *Flow) look(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
+// compare compares an origin with its state at an earlier visit, and returns whether it changed
+// as the outcome's status.
+func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	switch {
 	case o.Kind == models.Folder:
-		return f.lookFolder(ctx, o, known)
+		return f.compareFolder(ctx, o, known)
 	case f.needsMirror(o.URI):
-		return f.lookGit(ctx, o, known)
+		return f.compareGit(ctx, o, known)
 	}
 	return f.refs.Visit(ctx, models.Visit{Origin: o, Known: known, Listed: o.Listed})
 }
 
-// index copies, analyses and publishes an origin. Complete is false if files could not be
-// read, which are problems of the origin then.
+// index copies an origin, has its files analysed, and publishes it. complete is false if files
+// could not be read; they are left out, and are problems of the origin in the catalog.
 func (f *Flow) index(ctx context.Context, o models.Origin) (complete bool, err error) {
 	src, err := f.open(ctx, o)
 	if err != nil {
@@ -155,10 +160,10 @@ func (f *Flow) index(ctx context.Context, o models.Origin) (complete bool, err e
 	}
 	defer src.close()
 	j := newJob(f, o, src)
-	if err := j.list(ctx); err != nil {
+	if err := j.listFiles(ctx); err != nil {
 		return false, err
 	}
-	if err := j.work(ctx); err != nil {
+	if err := j.indexAndPublish(ctx); err != nil {
 		return false, err
 	}
 	problems := j.problems()
@@ -173,8 +178,8 @@ func (f *Flow) index(ctx context.Context, o models.Origin) (complete bool, err e
 	return len(j.unreadable) == 0, nil
 }
 
-// repository waits for the session in which Run works, because visits and work-items of a
-// manager have one session.
+// repository waits until Run has a session, and returns it, because visits and work-items of a
+// manager use one session. The error is the cause of ctx.
 func (f *Flow) repository(ctx context.Context) (space.Repository, error) {
 	for {
 		f.mu.Lock()
@@ -191,6 +196,7 @@ func (f *Flow) repository(ctx context.Context) (space.Repository, error) {
 	}
 }
 
+// setSession makes repo the session, or nil when it has ended, and wakes those who wait for it.
 func (f *Flow) setSession(repo space.Repository) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -523,7 +523,7 @@ func TestBatchesAreBounded(t *testing.T) {
 		entries = append(entries, entry{oid: codesearch.OIDOf([]byte(fmt.Sprint(i))), size: int64(i)})
 	}
 	entries = append(entries, entry{oid: "x", size: batchBytes}, entry{oid: "y", size: 1 << 30, skip: "too large"})
-	plans := split(models.Origin{ID: "o"}, entries)
+	plans := splitBatches(models.Origin{ID: "o"}, entries)
 	ids := map[string]bool{}
 	n := 0
 	for _, p := range plans {
@@ -534,8 +534,8 @@ func TestBatchesAreBounded(t *testing.T) {
 	}
 	require.Len(t, ids, len(plans))
 	require.Equal(t, len(entries), n)
-	require.Equal(t, plans[0].id, split(models.Origin{ID: "o"}, entries)[0].id)
-	require.NotEqual(t, plans[0].id, split(models.Origin{ID: "p"}, entries)[0].id)
+	require.Equal(t, plans[0].id, splitBatches(models.Origin{ID: "o"}, entries)[0].id)
+	require.NotEqual(t, plans[0].id, splitBatches(models.Origin{ID: "p"}, entries)[0].id)
 }
 
 func TestRepositoryNames(t *testing.T) {

@@ -24,30 +24,32 @@ type folderSource struct {
 	places map[codesearch.OID]string // a path, by the hash of its content; set by files
 }
 
-// lookFolder compares the names, sizes and times of a folder's files with known ones.
-func (f *Flow) lookFolder(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
+// compareFolder compares the names, sizes, times and kinds of a folder's files with those of an
+// earlier visit, without reading contents. The outcome is Uneventful if the digests are equal.
+func (f *Flow) compareFolder(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	src, err := f.openFolder(o)
 	if err != nil {
 		return models.Outcome{}, err
 	}
 	defer src.close()
 	sum := sha256.New()
-	n := 0
+	count := 0
 	err = src.(*folderSource).walk(ctx, func(path string, info fs.FileInfo) error {
-		n++
+		count++
 		_, err := fmt.Fprintf(sum, "%q %d %d %s\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode().Type())
 		return err
 	})
 	if err != nil {
 		return models.Outcome{}, err
 	}
-	outcome := models.Outcome{Status: models.Eventful, Items: n, Digest: "files:" + hex.EncodeToString(sum.Sum(nil))}
+	outcome := models.Outcome{Status: models.Eventful, Items: count, Digest: "files:" + hex.EncodeToString(sum.Sum(nil))}
 	if outcome.Digest == known.Digest {
 		outcome.Status = models.Uneventful
 	}
 	return outcome, nil
 }
 
+// openFolder opens a folder that the operator has permitted. The caller closes it.
 func (f *Flow) openFolder(o models.Origin) (source, error) {
 	if err := f.Fetch.Trust(o); err != nil {
 		return nil, err
@@ -62,6 +64,7 @@ func (f *Flow) openFolder(o models.Origin) (source, error) {
 func (s *folderSource) shared() (string, string) { return "", "" } // its files may change
 func (s *folderSource) close()                   { s.root.Close() }
 
+// refs returns the only ref of a folder, or none if the folder was removed.
 func (s *folderSource) refs() []codesearch.Ref {
 	info, err := s.root.Stat(".")
 	if err != nil {
@@ -70,8 +73,9 @@ func (s *folderSource) refs() []codesearch.Ref {
 	return []codesearch.Ref{folderRef(info.ModTime().UTC())}
 }
 
-// walk visits the files of the folder in the order of their names. It does not follow
-// links, and leaves out hidden folders such as .git.
+// walk visits the files and symbolic links of the folder in the order of their names. It does not
+// follow links, and leaves out hidden folders such as .git. The error is fault.ErrTooLarge for
+// more than gitrepo.MaxFiles, fault.ErrInvalid for a folder that cannot be read, or that of visit.
 func (s *folderSource) walk(ctx context.Context, visit func(path string, info fs.FileInfo) error) error {
 	n := 0
 	return fs.WalkDir(s.root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
@@ -99,7 +103,8 @@ func (s *folderSource) walk(ctx context.Context, visit func(path string, info fs
 	})
 }
 
-// files lists the files with the hashes of their contents.
+// files lists the files with the hashes of their contents, which it reads. A file that cannot be
+// read is listed with a hash of its path, so that blobs reports the reason.
 func (s *folderSource) files(ctx context.Context, _ codesearch.Ref) (entries []entry, err error) {
 	err = s.walk(ctx, func(path string, info fs.FileInfo) error {
 		e := entry{path: path, size: info.Size()}
@@ -116,7 +121,7 @@ func (s *folderSource) files(ctx context.Context, _ codesearch.Ref) (entries []e
 		}
 		content, err := s.read(path)
 		if err != nil {
-			e.oid = codesearch.OIDOf([]byte(path)) // it cannot be read as a part of a batch either, which reports it
+			e.oid = codesearch.OIDOf([]byte(path))
 			s.places[e.oid] = path
 			entries = append(entries, e)
 			return nil
@@ -129,7 +134,8 @@ func (s *folderSource) files(ctx context.Context, _ codesearch.Ref) (entries []e
 	return entries, err
 }
 
-// read reads a regular file of at most codesearch.MaxBlobBytes.
+// read reads a regular file of at most codesearch.MaxBlobBytes. O_NONBLOCK opens a pipe, which
+// could take the place of a file, without waiting for its writer.
 func (s *folderSource) read(path string) ([]byte, error) {
 	file, err := s.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -146,6 +152,8 @@ func (s *folderSource) read(path string) ([]byte, error) {
 	return content, err
 }
 
+// blobs reads files by the hashes that files returned. A file that cannot be read, or has other
+// content by now, is visited with an error.
 func (s *folderSource) blobs(ctx context.Context, oids []string, _ int64, visit func(string, []byte, error) error) error {
 	for _, oid := range oids {
 		if ctx.Err() != nil {

@@ -24,18 +24,19 @@ type job struct {
 	source source
 
 	manifest   codesearch.Manifest
-	entries    map[codesearch.OID]entry // one of each blob of the manifest
-	unreadable map[codesearch.OID]string
-	files      int // of the manifest, in all refs
-	read       int // that workers have read
+	entries    map[codesearch.OID]entry  // one of each blob of the manifest
+	unreadable map[codesearch.OID]string // reasons
+	files      int                       // of the manifest, in all refs
+	read       int                       // files that workers have read and indexed
 }
 
 func newJob(f *Flow, o models.Origin, src source) *job {
 	return &job{flow: f, origin: o, source: src, entries: map[codesearch.OID]entry{}, unreadable: map[codesearch.OID]string{}}
 }
 
-// list fills the manifest with the files of all refs.
-func (j *job) list(ctx context.Context) error {
+// listFiles fills the manifest with the files of all refs, and entries with one file for each
+// content. The error is fault.ErrTooLarge for more than codesearch.MaxRefs branches.
+func (j *job) listFiles(ctx context.Context) error {
 	j.manifest = codesearch.Manifest{RepoID: j.origin.ID, Repo: repositoryName(j.origin.URI)}
 	for _, ref := range j.source.refs() {
 		if len(j.manifest.Refs) == codesearch.MaxRefs {
@@ -51,7 +52,9 @@ func (j *job) list(ctx context.Context) error {
 				continue // no search result could name it
 			}
 			j.manifest.Files = append(j.manifest.Files, codesearch.File{Ref: ref.Name, Path: e.path, OID: e.oid, Vendored: analyse.Vendored(e.path)})
-			if known, ok := j.entries[e.oid]; !ok || known.skip != "" && e.skip == "" { // a file that is read anywhere is read
+			// Of files with the same content, one that is read is preferred to one that is
+			// skipped, such as a link whose target has the text of a file.
+			if known, ok := j.entries[e.oid]; !ok || known.skip != "" && e.skip == "" {
 				j.entries[e.oid] = e
 			}
 		}
@@ -70,12 +73,14 @@ func repositoryName(uri string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, "/"), ".git")
 }
 
-// publishTries is how often a job asks again which blobs are missing, because others
-// disappeared from the index between the question and the publication.
+// publishTries is how often a job indexes the missing blobs and publishes, because the index may
+// drop blobs that no generation names between the two.
 const publishTries = 3
 
-// work has the missing blobs indexed, and publishes the manifest.
-func (j *job) work(ctx context.Context) error {
+// indexAndPublish has workers index the missing blobs, and then publishes the manifest without the
+// files that cannot be read. The error is fault.ErrConflict if blobs were still missing at the
+// last of publishTries.
+func (j *job) indexAndPublish(ctx context.Context) error {
 	repo, err := j.flow.repository(ctx)
 	if err != nil {
 		return err
@@ -100,7 +105,8 @@ func (j *job) readable() codesearch.Manifest {
 	return m
 }
 
-// missing returns the entries of blobs that the index lacks, in the order of their ids.
+// missing returns the entries of blobs that the index lacks and that can be read, in the order of
+// their ids, so that repeated calls divide them into the same batches.
 func (j *job) missing(ctx context.Context) ([]entry, error) {
 	var ids []codesearch.OID
 	for id := range j.entries {
@@ -117,9 +123,8 @@ func (j *job) missing(ctx context.Context) ([]entry, error) {
 	return found, err
 }
 
-// indexMissing has the missing blobs indexed in batches, and returns when the set of
-// batches is done. Batches of a manager that has died are waited for first, so that no
-// file is read twice.
+// indexMissing has workers index the missing blobs in batches, and returns when all batches are
+// done. First it waits for batches of a manager that has died, so that no file is read twice.
 func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 	if err := j.awaitOthers(ctx, client); err != nil {
 		return err
@@ -129,7 +134,7 @@ func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 		return err
 	}
 	pending := map[string]*plan{}
-	for _, p := range split(j.origin, entries) {
+	for _, p := range splitBatches(j.origin, entries) {
 		pending[p.id] = p
 		j.flow.Content.add(p, j.source)
 		j.flow.queue.push(p)
@@ -141,7 +146,7 @@ func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 		}
 	}()
 	for len(pending) > 0 {
-		outcome, ok, err := j.next(ctx, client)
+		outcome, ok, err := j.nextOutcome(ctx, client)
 		if err != nil {
 			return err
 		}
@@ -152,7 +157,7 @@ func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 			continue
 		}
 		if p := pending[outcome.Batch]; p != nil {
-			done, err := j.ended(ctx, p, outcome)
+			done, err := j.noteOutcome(ctx, p, outcome)
 			if err != nil {
 				return err
 			}
@@ -165,8 +170,9 @@ func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 	return nil
 }
 
-// next waits for the outcome of a batch; ok is false if none came for a while.
-func (j *job) next(ctx context.Context, client work.Client) (r models.Indexed, ok bool, err error) {
+// nextOutcome waits for the outcome of a batch of the origin. ok is false if none came within
+// Config.Look, or if one came that cannot be read; the caller checks then for lost batches.
+func (j *job) nextOutcome(ctx context.Context, client work.Client) (r models.Indexed, ok bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, j.flow.Look)
 	defer cancel()
 	r, err = batch.Client{Repo: client.Repo}.Take(waiting, j.origin.ID)
@@ -185,8 +191,11 @@ func (j *job) next(ctx context.Context, client work.Client) (r models.Indexed, o
 // reach this manager.
 const maxTries = 5
 
-// ended notes the outcome of a batch. done is false if the batch is issued again.
-func (j *job) ended(ctx context.Context, p *plan, r models.Indexed) (done bool, err error) {
+// noteOutcome notes the outcome of a batch. done is false if no worker could read its files from
+// this manager; then the batch is issued again, and after maxTries the error is
+// fault.ErrUnavailable. If the batch became a dead letter, those of its files that the index still
+// lacks count as unreadable, so that the others are published.
+func (j *job) noteOutcome(ctx context.Context, p *plan, r models.Indexed) (done bool, err error) {
 	switch {
 	case r.Unreachable != "":
 		if p.tries++; p.tries >= maxTries {
@@ -211,7 +220,7 @@ func (j *job) ended(ctx context.Context, p *plan, r models.Indexed) (done bool, 
 	return true, nil
 }
 
-// inProgress returns the batches of the origin that are leased, or in a result that waits.
+// inProgress returns the ids of the origin's batches that are leased, or in a result that waits.
 func (j *job) inProgress(ctx context.Context, client work.Client) (map[string]bool, error) {
 	seen, err := client.InProgress(ctx, models.ActionIndex)
 	found := map[string]bool{}
@@ -226,7 +235,7 @@ func (j *job) inProgress(ctx context.Context, client work.Client) (map[string]bo
 }
 
 // awaitOthers waits until no batch of the origin is in progress, and drops the outcomes of
-// earlier visits.
+// earlier visits: the blobs that these put are in the index, so missing does not return them.
 func (j *job) awaitOthers(ctx context.Context, client work.Client) error {
 	tick := time.NewTicker(min(j.flow.Look, time.Second))
 	defer tick.Stop()
@@ -252,9 +261,10 @@ func (j *job) awaitOthers(ctx context.Context, client work.Client) error {
 	}
 }
 
-// requeueLost issues again the batches that were issued and are in no tuple any more: their
-// task waited for too long, or the space of outcomes was lost with its coordinator. A batch
-// whose files are indexed by now is done.
+// requeueLost puts those of pending that were issued and are in no tuple any more into the queue
+// again: their task waited for too long, or the space of outcomes was lost with its coordinator.
+// It removes batches from pending whose files are indexed by now. If an outcome of the origin
+// waits, it does nothing, because the outcome may be of such a batch.
 func (j *job) requeueLost(ctx context.Context, client work.Client, pending map[string]*plan) error {
 	inProgress, err := j.inProgress(ctx, client)
 	if err != nil {
@@ -285,7 +295,8 @@ func (j *job) requeueLost(ctx context.Context, client work.Client, pending map[s
 // maxProblems is how many files that cannot be read are listed by name.
 const maxProblems = 1000
 
-// problems lists the files that cannot be read.
+// problems returns the problems of the origin for the catalog: no branches, patterns without a
+// branch, and the files that cannot be read; the first maxProblems by name, the others as a number.
 func (j *job) problems() []models.Problem {
 	var list []models.Problem
 	if len(j.manifest.Refs) == 0 {
@@ -311,12 +322,13 @@ func (j *job) problems() []models.Problem {
 	return list
 }
 
-// unmatched returns the patterns of branches that select none.
+// unmatched returns the wanted patterns that match no branch of the repository; none for a folder,
+// and none for a repository without any branch, which is one problem already.
 func (j *job) unmatched() (list []string) {
 	if j.origin.Kind != models.Git || len(j.manifest.Refs) == 0 {
-		return nil // a repository without any of them has one problem
+		return nil
 	}
-	for _, pattern := range j.flow.wanted(j.origin).Branches {
+	for _, pattern := range j.flow.wantedBranches(j.origin).Branches {
 		selects := func(r codesearch.Ref) bool { ok, err := path.Match(pattern, r.Name); return ok && err == nil }
 		if pattern != "HEAD" && !slices.ContainsFunc(j.manifest.Refs, selects) {
 			list = append(list, pattern)

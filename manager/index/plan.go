@@ -23,8 +23,10 @@ type plan struct {
 	tries   int   // how often workers could not read it; used by the job only
 }
 
-// split puts entries into batches within the bounds. Equal entries give equal batches.
-func split(o models.Origin, entries []entry) []*plan {
+// splitBatches puts entries into batches within the bounds, in their order. A file that is not
+// read has no size; one that is larger than the bound is a batch alone. The id of a batch is made
+// from its files, so equal entries give batches with equal ids.
+func splitBatches(o models.Origin, entries []entry) []*plan {
 	var plans []*plan
 	var last *plan
 	for _, e := range entries {
@@ -57,25 +59,27 @@ func (p *plan) oids() []codesearch.OID {
 	return ids
 }
 
+// has reports whether a file of the batch has this content.
 func (p *plan) has(id codesearch.OID) bool {
 	return slices.ContainsFunc(p.entries, func(e entry) bool { return e.oid == id })
 }
 
 // queue is the batches that wait to be issued.
 type queue struct {
-	wake chan struct{} // receives after a push
+	wake chan struct{} // has an element after a push
 
 	mu    sync.Mutex // guards plans
 	plans []*plan
 }
 
+// push adds a batch as the last one, and wakes the loop that issues batches.
 func (q *queue) push(p *plan) {
 	q.mu.Lock()
 	q.plans = append(q.plans, p)
 	q.mu.Unlock()
 	select {
 	case q.wake <- struct{}{}:
-	default:
+	default: // the loop was woken and has not begun
 	}
 }
 
@@ -89,6 +93,7 @@ func (q *queue) first() *plan {
 	return q.plans[0]
 }
 
+// remove removes a batch; it does nothing if the batch does not wait.
 func (q *queue) remove(p *plan) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -17,7 +17,8 @@ import (
 	"leasehold/shared/work"
 )
 
-// Run ingests results and issues the batches of visits until ctx ends (work.Loop).
+// Run ingests results and issues the batches of visits until ctx ends or the session of repo does
+// (work.Loop). Without an index there is nothing to do, so it waits for the end of ctx.
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	if f.Index == nil {
 		<-ctx.Done()
@@ -39,10 +40,11 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 }
 
 // ingest passes the outcome of a batch to the manager that visits its repository, and then
-// ends the hold of the result. A malformed result is logged and dropped, because a retry
-// would not help; its batch is issued again.
+// ends the hold of the result; in this order, because a crash in between repeats the outcome
+// instead of losing it. A malformed result is logged and dropped, because a retry would not help;
+// requeueLost issues its batch again.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
-	r, err := indexed(h)
+	r, err := decodeResult(h)
 	if err != nil {
 		f.Log.Error("index: a result is dropped", "repository", h.Subject, "batch", h.Part, "worker", h.Worker, "error", err)
 	} else {
@@ -54,15 +56,17 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 			return fmt.Errorf("index: outcome of batch %s: %w", r.Batch, err)
 		}
 	}
+	// A stale token means that the result was ingested already.
 	if err := client.Ingested(ctx, h); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 		return err
 	}
 	return nil
 }
 
-// indexed decodes the body of a result: that of a worker, or the failure that a dead task
-// left.
-func indexed(h *work.Held) (models.Indexed, error) {
+// decodeResult decodes the body of a result: that of a worker, or a models.Failure, which a dead
+// letter has; then Failed has the reason. Repository and batch are those of the hold, because a
+// worker could name others.
+func decodeResult(h *work.Held) (models.Indexed, error) {
 	var failure models.Failure
 	if err := json.Unmarshal([]byte(h.Body), &failure); err != nil {
 		return models.Indexed{}, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
@@ -80,7 +84,9 @@ func indexed(h *work.Held) (models.Indexed, error) {
 // conflictsInARow is how often a batch is tried again at once after a conflict.
 const conflictsInARow = 32
 
-// issueAll issues the batches that wait, as long as there is capacity.
+// issueAll issues the batches that wait, the oldest first, as long as there is capacity. It returns
+// nil also if it stops because the spaces are busy or after conflictsInARow: work.Loop calls it
+// again.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		p := f.queue.first()
@@ -103,7 +109,8 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 	return nil
 }
 
-// issue issues a batch as a work-item, and returns false if there is no capacity.
+// issue issues a batch as a work-item. It returns false and nil if there is no capacity. The error
+// is fault.ErrConflict if the work in progress changed since it was read here.
 func (f *Flow) issue(ctx context.Context, client work.Client, p *plan) (issued bool, err error) {
 	seen, err := client.InProgress(ctx, models.ActionIndex)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"leasehold/shared/gitrepo"
 )
 
-// source is the content of an origin, which does not change while it is open.
+// source is the content of an origin: a repository's mirror, which does not change while it is
+// open, or a folder, whose blobs report changes.
 type source interface {
 	refs() []codesearch.Ref
 	files(ctx context.Context, ref codesearch.Ref) ([]entry, error)
@@ -58,7 +59,10 @@ func (f *Flow) needsMirror(uri string) bool {
 	return models.IsSSHURL(uri) || f.Mirrors.HasToken(uri)
 }
 
-// mirror returns the mirror of a repository, which the caller closes.
+// mirror returns the mirror of a repository, which the caller closes. The error is
+// fault.ErrForbidden for a path that the operator has not permitted: a repository outside of the
+// named folders, or one that another origin lists and that is a work tree, because its .git may
+// name any folder.
 func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 	if err := f.Fetch.Trust(o); err != nil {
 		return nil, err
@@ -75,13 +79,14 @@ func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 		if err != nil {
 			return nil, err
 		}
-		root.Close()
+		root.Close() // only the permission was asked for
 	}
 	return f.Mirrors.Mirror(o.ID, o.URI, !o.Listed)
 }
 
-// lookGit compares the refs of a repository with known ones, by its mirror.
-func (f *Flow) lookGit(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
+// compareGit compares the refs of a repository, which it reads without copying, with those of an
+// earlier visit. The outcome is Uneventful if their digests are equal, otherwise Eventful.
+func (f *Flow) compareGit(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	m, err := f.mirror(o)
 	if err != nil {
 		return models.Outcome{}, err
@@ -102,7 +107,8 @@ func (f *Flow) lookGit(ctx context.Context, o models.Origin, known models.Known)
 	return outcome, nil
 }
 
-// openGit copies the wanted branches of a repository.
+// openGit copies the wanted branches of a repository, and returns them as a source, which the
+// caller closes. A repository without branches has no folder to share.
 func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
 	m, err := f.mirror(o)
 	if err != nil {
@@ -110,7 +116,7 @@ func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
 	}
 	var found []gitrepo.Branch
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
-		found, err = m.Fetch(ctx, f.wanted(o))
+		found, err = m.Fetch(ctx, f.wantedBranches(o))
 		return err
 	})
 	if err != nil {
@@ -134,6 +140,8 @@ func (s *gitSource) refs() []codesearch.Ref   { return s.branches }
 func (s *gitSource) shared() (string, string) { return s.dir, s.nonce }
 func (s *gitSource) close()                   { s.mirror.Close() }
 
+// files returns the files of the commit of a ref. Links, submodules and large files have the
+// reason why they are not read.
 func (s *gitSource) files(ctx context.Context, ref codesearch.Ref) ([]entry, error) {
 	found, err := s.mirror.Files(ctx, ref.Commit)
 	entries := make([]entry, len(found))
