@@ -76,8 +76,6 @@ func (c *Content) remove(p *plan) {
 
 // find returns a batch by its id. The error is fault.ErrNotFound if this manager does not serve
 // it.
-// find returns a batch by its id. The error is fault.ErrNotFound if this manager does not serve
-// it.
 func (c *Content) find(id string) (served, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

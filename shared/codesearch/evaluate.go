@@ -76,9 +76,8 @@ func Shown(e Expr, leaf func(Expr) Truth, visit func(Expr)) {
 	}
 }
 
-// Compile returns a function that reports whether a name matches f. The error is
-// fault.ErrInvalid if the value is not a regular expression; any language is accepted. The error is
-// fault.ErrInvalid if the value is not a regular expression; any language is accepted.
+// Compile returns a function that reports whether a name matches f. The error is fault.ErrInvalid
+// if the value is not a regular expression; any language is accepted.
 func (f Filter) Compile() (func(name string) bool, error) {
 	if f.Field == FieldLang {
 		return func(name string) bool { return strings.EqualFold(name, f.Value) }, nil

@@ -21,7 +21,6 @@ func Fold(dst, text []byte) (folded []byte, same bool) {
 }
 
 // foldRunes is Fold for text that is not only ASCII.
-// foldRunes is Fold for text that is not only ASCII.
 func foldRunes(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf {

@@ -45,13 +45,11 @@ func (l *lexer) termFollows(depth int) bool {
 }
 
 // isOr reports whether the operator or is next: the two letters as a word of their own.
-// isOr reports whether the operator or is next: the two letters as a word of their own.
 func (l *lexer) isOr() bool {
 	r := l.rest()
 	return strings.HasPrefix(r, "or") && (len(r) == 2 || isSpace(r[2]) || r[2] == '(')
 }
 
-// acceptOr reads the operator or. It returns false, and reads nothing, if something else is next.
 // acceptOr reads the operator or. It returns false, and reads nothing, if something else is next.
 func (l *lexer) acceptOr() bool {
 	if !l.isOr() {
@@ -61,7 +59,6 @@ func (l *lexer) acceptOr() bool {
 	return true
 }
 
-// accept reads b. It returns false, and reads no text, if something else is next.
 // accept reads b. It returns false, and reads no text, if something else is next.
 func (l *lexer) accept(b byte) bool {
 	if r := l.rest(); r == "" || r[0] != b {

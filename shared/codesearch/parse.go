@@ -52,9 +52,8 @@ type parser struct {
 	nodes      int
 }
 
-// query reads the whole text. At depth 0 only the end of the text ends a disjunction, so nothing is
-// left. At depth 0 only the end of the text ends a disjunction, so nothing is
-// left.
+// query reads the whole text. At depth 0 only the end of the text ends a disjunction, so nothing
+// is left.
 func (p *parser) query() (Expr, error) {
 	root, err := p.disjunction(0)
 	if err != nil {
@@ -150,7 +149,6 @@ func (p *parser) term(depth int) (Expr, error) {
 }
 
 // group reads a group behind its opening parenthesis, which is at byte opened of the text, from 1.
-// group reads a group behind its opening parenthesis, which is at byte opened of the text, from 1.
 func (p *parser) group(depth int) (Expr, error) {
 	opened := p.at
 	e, err := p.disjunction(depth + 1)
@@ -191,7 +189,6 @@ func (p *parser) node(w word) (Expr, error) {
 	case "lang":
 		return Filter{FieldLang, w.Source}, Pattern{Source: w.Source}.check()
 	}
-	// repo, file and branch take an expression without slashes, so w.Regexp is false.
 	// repo, file and branch take an expression without slashes, so w.Regexp is false.
 	return Filter{Field(w.field), w.Source}, Pattern{w.Source, true}.check()
 }

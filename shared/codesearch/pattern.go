@@ -47,7 +47,6 @@ func (p Pattern) Multiline() bool {
 }
 
 // hasAnyChar reports whether re has a dot that matches line feeds too, as (?s) causes it.
-// hasAnyChar reports whether re has a dot that matches line feeds too, as (?s) causes it.
 func hasAnyChar(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpAnyChar {
 		return true
@@ -104,9 +103,8 @@ func (p Pattern) check() error {
 	return nil
 }
 
-// states estimates the size of re's program. It returns at most 1<<30, because nested
-// repetitions would overflow. It returns at most 1<<30, because nested
-// repetitions would overflow.
+// states estimates the size of re's program. It returns at most 1<<30, because nested repetitions
+// would overflow.
 func states(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {

@@ -97,8 +97,6 @@ func anyUpper(all []Expr) bool {
 
 // hasUpper reports whether p has an upper-case letter. In a regular expression, a letter behind
 // a backslash is a class or an escape, so it does not count.
-// hasUpper reports whether p has an upper-case letter. In a regular expression, a letter behind
-// a backslash is a class or an escape, so it does not count.
 func (p Pattern) hasUpper() bool {
 	escaped := false
 	for _, r := range p.Source {

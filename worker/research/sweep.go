@@ -83,8 +83,6 @@ func (s *sweep) loadClip(ctx context.Context) error {
 
 // search calls episode for each episode of the task that the store knows and that has landmarks
 // in common with the clip or none are needed. It returns nil early if the worker drains.
-// search calls episode for each episode of the task that the store knows and that has landmarks
-// in common with the clip or none are needed. It returns nil early if the worker drains.
 func (s *sweep) search(ctx context.Context) error {
 	keys := make([]string, len(s.task.Episodes))
 	for i, e := range s.task.Episodes {

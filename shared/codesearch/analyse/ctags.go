@@ -135,9 +135,8 @@ func (c *ctags) putBack(p *ctagsProcess) (ok bool) {
 	return !c.closed
 }
 
-// close ends the idle processes. A process in use ends with its call. c may be nil, which is
-// an Analyser without ctags. c may be nil, which is
-// an Analyser without ctags.
+// close ends the idle processes. A process in use ends with its call. c may be nil, which is an
+// Analyser without ctags.
 func (c *ctags) close() error {
 	if c == nil {
 		return nil

@@ -94,7 +94,6 @@ func bySimpleRules(lang string, content []byte) (found []codesearch.Symbol) {
 		text := bytes.TrimRight(line, "\r\n")
 		trimmed := bytes.TrimLeft(text, " \t")
 		// No definition is shorter than 4 bytes, or begins with another character.
-		// No definition is shorter than 4 bytes, or begins with another character.
 		if len(trimmed) < 4 || len(trimmed) > maxRuleLine || !isWordByte(trimmed[0]) && trimmed[0] != '#' && trimmed[0] != '@' {
 			continue
 		}

@@ -28,7 +28,6 @@ func (a numbers) and(b numbers) numbers {
 }
 
 // or returns the numbers that are in a or in b. The result may share their memory.
-// or returns the numbers that are in a or in b. The result may share their memory.
 func (a numbers) or(b numbers) numbers {
 	if a.all || b.all {
 		return everything
@@ -67,8 +66,6 @@ func (p *part) blobs(n match.Need) numbers {
 	})
 }
 
-// combine returns the chunks or blobs that may have what n requires; literal returns those
-// that may have a text. It returns everything for a need that is not known (match.Any).
 // combine returns the chunks or blobs that may have what n requires; literal returns those
 // that may have a text. It returns everything for a need that is not known (match.Any).
 func combine(n match.Need, literal func([]byte) numbers) numbers {

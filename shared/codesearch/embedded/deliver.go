@@ -100,9 +100,8 @@ func (r *results) match(f *found, at place, line int) (codesearch.Match, error) 
 	return m, nil
 }
 
-// symbolsOf returns the symbols that a line defines. Symbols are ordered by line, so it
-// stops reading behind that line. Symbols are ordered by line, so it
-// stops reading behind that line.
+// symbolsOf returns the symbols that a line defines. Symbols are ordered by line, so it stops
+// reading behind that line.
 func (f *found) symbolsOf(line uint32) (all []codesearch.Symbol) {
 	f.Symbols(f.blob, func(at int, read func() codesearch.Symbol) bool {
 		if at == int(line) {

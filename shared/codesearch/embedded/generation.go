@@ -165,8 +165,6 @@ func decodeGeneration(data []byte) (*generation, error) {
 
 // decodeHead reads the repository and its refs from data. After the end of data, text
 // returns "" and sets bad, so one check at the end suffices.
-// decodeHead reads the repository and its refs from data. After the end of data, text
-// returns "" and sets bad, so one check at the end suffices.
 func (g *generation) decodeHead(data []byte) error {
 	r := bytes.NewReader(data)
 	bad := false
@@ -177,7 +175,7 @@ func (g *generation) decodeHead(data []byte) error {
 			return ""
 		}
 		b := make([]byte, n)
-		_, _ = r.Read(b) // the reader has n bytes // the reader has n bytes
+		_, _ = r.Read(b) // the reader has n bytes
 		return string(b)
 	}
 	g.repoID, g.repo = text(), text()

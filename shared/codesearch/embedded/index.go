@@ -131,7 +131,6 @@ func (x *Index) openSegments() ([]*openSegment, error) {
 const remedy = "move the file away and start again; visits index what it had again"
 
 // removeReplaced removes a segment that a crash left after it was merged. If the index is
-// read-only, the file stays; openSegments does not return it in any case. If the index is
 // read-only, the file stays; openSegments does not return it in any case.
 func (x *Index) removeReplaced(path string) error {
 	if x.options.ReadOnly {
@@ -140,8 +139,6 @@ func (x *Index) removeReplaced(path string) error {
 	return os.Remove(path)
 }
 
-// openGenerations opens the generations of all repositories. With an error it returns
-// those that it opened, so that its caller closes them.
 // openGenerations opens the generations of all repositories. With an error it returns
 // those that it opened, so that its caller closes them.
 func (x *Index) openGenerations() ([]*generation, error) {
@@ -204,7 +201,7 @@ func (x *Index) install(v *view) {
 	defer x.mu.Unlock()
 	old := x.current
 	if v != nil {
-		v.users = 1 // the index itself // the index itself
+		v.users = 1 // the index itself
 		v.mappings(func(m *mapping) { m.views++ })
 	}
 	x.current = v
