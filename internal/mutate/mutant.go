@@ -15,6 +15,7 @@ import (
 type mutant struct {
 	file     string
 	line     int
+	runsAt   int    // the change runs if this line does
 	what     string // the kind of the change
 	from, to int
 	text     string
@@ -35,7 +36,15 @@ type finder struct {
 	set     *token.FileSet
 	file    string
 	source  []byte
+	cases   []condition
 	mutants []mutant
+}
+
+// condition is an expression of a case. It runs when the switch does: a coverage profile has
+// only the body of the case, which runs if the condition holds.
+type condition struct {
+	ast.Expr
+	switchAt token.Pos
 }
 
 // find returns all mutants of a file in the order of its text. Some of them do not
@@ -53,7 +62,9 @@ func find(file string, source []byte) ([]mutant, error) {
 		case *ast.FuncLit:
 			f.returns(n.Type, n.Body)
 		case *ast.IfStmt:
-			f.condition(n.Cond)
+			f.negate(n.Cond)
+		case *ast.SwitchStmt:
+			f.noteCases(n)
 		case *ast.BinaryExpr:
 			if other, ok := swapped[n.Op]; ok {
 				f.add("operator swapped", n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String())
@@ -79,16 +90,29 @@ func find(file string, source []byte) ([]mutant, error) {
 }
 
 func (f *finder) add(what string, from, to token.Pos, text string) {
-	at := f.set.Position(from)
-	f.mutants = append(f.mutants, mutant{f.file, at.Line, what, at.Offset, f.set.Position(to).Offset, text})
+	at, runsAt := f.set.Position(from), f.set.Position(from).Line
+	for _, c := range f.cases {
+		if c.Pos() <= from && from < c.End() {
+			runsAt = f.set.Position(c.switchAt).Line
+		}
+	}
+	f.mutants = append(f.mutants, mutant{f.file, at.Line, runsAt, what, at.Offset, f.set.Position(to).Offset, text})
+}
+
+func (f *finder) noteCases(n *ast.SwitchStmt) {
+	for _, clause := range n.Body.List {
+		for _, e := range clause.(*ast.CaseClause).List {
+			f.cases = append(f.cases, condition{e, n.Switch})
+		}
+	}
 }
 
 func (f *finder) textOf(n ast.Node) string {
 	return string(f.source[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
 }
 
-// condition negates the condition of an if, unless swapping its operator does the same.
-func (f *finder) condition(cond ast.Expr) {
+// negate negates the condition of an if, unless swapping its operator does the same.
+func (f *finder) negate(cond ast.Expr) {
 	if b, ok := cond.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
 		return
 	}

@@ -136,6 +136,17 @@ func TestAPlaceWithoutMutantsIsAnError(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"-at", "p.go:x", "."}, &bytes.Buffer{}), "want FILE or FILE:LINE")
 }
 
+// A coverage profile has the bodies of cases, but not their conditions, which run although the
+// bodies do not.
+func TestAConditionOfACaseRunsWithItsSwitch(t *testing.T) {
+	module(t, "9")
+	require.NoError(t, os.WriteFile("p.go", []byte("package example\n\nfunc sign(n int) int {\n\tswitch {\n\tcase n < 0:\n\t\treturn -1\n\tcase n > 0:\n\t\treturn 1\n\t}\n\treturn 0\n}\n"), 0o600))
+	require.NoError(t, os.WriteFile("p_test.go", []byte("package example\n\nimport \"testing\"\n\nfunc TestZero(t *testing.T) {\n\tif sign(0) != 0 {\n\t\tt.Fail()\n\t}\n}\n"), 0o600))
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-at", "p.go:5", "-sample", "0", "."}, &out))
+	require.Contains(t, out.String(), "killed   p.go:5: operator swapped\n    - \tcase n < 0:\n    + \tcase n <= 0:\n")
+}
+
 func TestOnlyTestsThatCoverTheLineRun(t *testing.T) {
 	module(t, "9")
 	packages, err := list(t.Context(), []string{"."})
@@ -144,7 +155,7 @@ func TestOnlyTestsThatCoverTheLineRun(t *testing.T) {
 	require.NoError(t, err)
 	for line, want := range map[int][]string{4: {"TestBound"}, 8: {"TestFail"}, 2: {"TestBound", "TestFail"}} {
 		var names []string
-		for _, m := range s.covering(candidate{pkg: packages[0], mutant: mutant{file: "p.go", line: line}}) {
+		for _, m := range s.covering(candidate{pkg: packages[0], mutant: mutant{file: "p.go", runsAt: line}}) {
 			names = append(names, m.name)
 		}
 		require.ElementsMatch(t, want, names, line)

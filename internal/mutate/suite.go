@@ -125,7 +125,7 @@ func (s *suite) read(profile string) (map[block]bool, error) {
 // covering returns the tests that run the line of a mutant, those that take less time first. A
 // line of no block, such as that of a constant, may matter to every test.
 func (s *suite) covering(c candidate) []measured {
-	at := block{file: path.Join(c.pkg.ImportPath, filepath.Base(c.mutant.file)), from: c.mutant.line}
+	at := block{file: path.Join(c.pkg.ImportPath, filepath.Base(c.mutant.file)), from: c.mutant.runsAt}
 	has := func(blocks map[block]bool) bool {
 		for b := range blocks {
 			if b.file == at.file && b.from <= at.from && at.from <= b.to {
