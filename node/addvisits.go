@@ -13,7 +13,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// AddVisit is the first visit of an origin, made while no coordinator runs on the data folder.
+// AddVisit is the outcome of the first visit of an origin, made while no coordinator runs on the
+// data folder.
 type AddVisit struct {
 	Origin  models.Origin
 	Items   int   // that the visit found
@@ -38,7 +39,7 @@ func (d *DataDir) VisitAll(ctx context.Context, origins []models.Origin, done fu
 	slots := make(chan struct{}, d.cfg.VisitSlots)
 	var running sync.WaitGroup
 	for _, ofHost := range byHost(origins) {
-		slots <- struct{}{}
+		slots <- struct{}{} // waits for a free slot
 		running.Go(func() {
 			defer func() { <-slots }()
 			v.visitHost(ctx, ofHost)
@@ -48,7 +49,7 @@ func (d *DataDir) VisitAll(ctx context.Context, origins []models.Origin, done fu
 	return ctx.Err()
 }
 
-// byHost groups origins by the host of their URLs. All folders are one group.
+// byHost groups origins by the host of their URLs. All folders are one group, of the host "".
 func byHost(origins []models.Origin) map[string][]models.Origin {
 	groups := map[string][]models.Origin{}
 	for _, o := range origins {
@@ -69,7 +70,8 @@ type addVisits struct {
 	done  func(AddVisit)
 }
 
-// visitHost visits the origins of one host.
+// visitHost visits the origins of one host one after the other, and passes each outcome to done. If
+// a URL is unavailable, it skips the others.
 func (a *addVisits) visitHost(ctx context.Context, origins []models.Origin) {
 	unavailable := false
 	for _, o := range origins {
@@ -88,7 +90,8 @@ func (a *addVisits) visitHost(ctx context.Context, origins []models.Origin) {
 	}
 }
 
-// visit visits one origin and records the outcome.
+// visit visits one origin and records the outcome, and returns how many items the visit found. The
+// error is why the visit failed, or why the outcome cannot be recorded.
 func (a *addVisits) visit(ctx context.Context, o models.Origin) (items int, err error) {
 	d := a.dir
 	if err := d.fetcher.Trust(o); err != nil {

@@ -27,7 +27,7 @@ const gateTimeout = 5 * time.Second
 func askGate(ctx context.Context, gate string) (api string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
-	var refused error
+	var refused error // of the connection, which remote.Dial would retry
 	c, err := remote.Dial(ctx, remote.Config{
 		Address: gate, Session: remote.SessionID("client"), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Dial: func(ctx context.Context, address string) (net.Conn, error) {
@@ -57,10 +57,11 @@ func askGate(ctx context.Context, gate string) (api string, err error) {
 	return reachableAPI(gate, reported), nil
 }
 
-// reachableAPI returns the URL of the API of the coordinator whose gate was reached at
-// host:port and that reported that its API listens at http. If the API listens on a
-// loopback address of another machine, only its port is used, because the operator
-// has then published that port on the gate's host.
+// reachableAPI returns the URL of the API of a coordinator. gate is the host:port at which its
+// gate was reached, and http the address at which it reported that its API listens. If that is a
+// loopback address and the gate's is not, the API is on another machine or in a container: then
+// the host of the gate and the port of the API are used, because the operator must have published
+// that port there.
 func reachableAPI(gate, http string) string {
 	if config.IsLoopback(http) && !config.IsLoopback(gate) {
 		_, port, _ := net.SplitHostPort(http) // the caller has checked that http has a port
@@ -69,8 +70,9 @@ func reachableAPI(gate, http string) string {
 	return apiURL(gate, http)
 }
 
-// apiURL returns the URL of the API at http. An API that listens on every address is
-// reached at the host of its gate.
+// apiURL returns the URL of the API at http, a host:port; without a port it is config.HTTPPort. An
+// API that listens on every address is reached at the host of gate or, if that is every address
+// too, at localhost.
 func apiURL(gate, http string) string {
 	host, port, err := net.SplitHostPort(http)
 	if err != nil {

@@ -46,7 +46,8 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger) (*Cat
 	if remoteErr != nil && (e.named || ctx.Err() != nil) {
 		return nil, remoteErr
 	}
-	// The folder's lock decides whether it is free, because the address file may be stale.
+	// No coordinator answers, and the user named none. The folder's lock decides whether it is
+	// free, because the address file may be stale.
 	d, err := openDataDir(ctx, cfg, log, true)
 	if errors.Is(err, fault.ErrConflict) && remoteErr != nil {
 		return nil, fmt.Errorf("%w\n%s", e.explain(remoteErr), err) // the process that holds it does not answer
@@ -60,7 +61,8 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger) (*Cat
 	return &CatalogSource{Catalog: d.Catalog, Dir: d}, nil
 }
 
-// openRemoteCatalog opens the catalog of a coordinator, which must answer.
+// openRemoteCatalog opens the catalog of the coordinator whose API is at url. The error is
+// fault.ErrUnavailable at once if it does not answer.
 func openRemoteCatalog(ctx context.Context, url string) (*CatalogSource, error) {
 	client, err := apiclient.New(url)
 	if err != nil {
@@ -84,8 +86,8 @@ func (s *CatalogSource) Close() error {
 	return errors.Join(s.API.Close(), s.Catalog.Close())
 }
 
-// Origin finds an origin by its id, URL or path. Users and passwords in URLs are not
-// compared.
+// Origin finds an origin by its id, URL or path, which may be relative. Users and passwords in URLs
+// are not compared. The error is fault.ErrNotFound if there is none.
 func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin, error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {
@@ -103,7 +105,7 @@ func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin,
 	return models.Origin{}, fmt.Errorf("origin %s: %w; see leasehold origin list", strings.TrimSpace(name), fault.ErrNotFound)
 }
 
-// Schedule returns when an origin is visited, and why then.
+// Schedule returns when an origin is visited next, and why then. origin is its id.
 func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.Schedule, error) {
 	if s.API != nil {
 		return s.API.Schedule(ctx, origin)

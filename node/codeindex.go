@@ -39,8 +39,9 @@ type codeIndex interface {
 	indexing.Index
 }
 
-// openIndex opens the code index: that of the folder, or that on a search server. It is not
-// part of open, because most commands do not use it.
+// openIndex opens the code index, if it is not open yet: that of the folder, or that on a search
+// server. It is not part of open, because most commands do not use it. It removes the files of
+// origins that were removed while the index could not be used.
 func (d *DataDir) openIndex(ctx context.Context) error {
 	if d.index != nil {
 		return nil
@@ -69,7 +70,8 @@ func (d *DataDir) over(store codeindex.Store) (*codeindex.Index, error) {
 	return codeindex.New(filepath.Join(d.cfg.Data, indexDir, uploadsDir), store, d.Catalog)
 }
 
-// openSearch opens the code index on a search server, which may be away now.
+// openSearch opens the code index on a search server. It sends no request, because the server may
+// be away now; d.maintain removes the files of removed origins once it answers.
 func (d *DataDir) openSearch() error {
 	store, err := newSearch(d.cfg)
 	if err != nil {
@@ -97,8 +99,8 @@ func newSearch(cfg config.Config) (*elastic.Index, error) {
 	return elastic.New(elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews})
 }
 
-// workerIndex returns the index to which a worker writes: the search server, or the
-// coordinator's.
+// workerIndex returns the index to which a worker writes, and the function that closes it: the
+// search server if one is configured, otherwise coordinator, which stays open.
 func workerIndex(cfg config.Config, coordinator indexing.Index) (own indexing.Index, closeIndex func() error, err error) {
 	if cfg.Search == "" {
 		return coordinator, func() error { return nil }, nil
@@ -110,8 +112,8 @@ func workerIndex(cfg config.Config, coordinator indexing.Index) (own indexing.In
 	return store, store.Close, nil
 }
 
-// hostIndex is openIndex for a coordinator, which has other work too: if the index is
-// damaged, its calls return the error.
+// hostIndex is openIndex for a coordinator, which has other work too: if the index is damaged
+// (fault.ErrCorrupt), it logs that and returns nil, and calls of the index return the error.
 func (d *DataDir) hostIndex(ctx context.Context) error {
 	err := d.openIndex(ctx)
 	if !errors.Is(err, fault.ErrCorrupt) {
@@ -131,8 +133,8 @@ func (d *DataDir) maintainIndex(ctx context.Context) error {
 	return d.maintain(ctx)
 }
 
-// RemoveOrigin removes an origin from the catalog and its files from the code index. It may
-// be repeated if the process was killed in between.
+// RemoveOrigin removes an origin from the catalog and its files from the code index. If the
+// process was killed in between, repeating it removes the files, and returns fault.ErrNotFound.
 func (d *DataDir) RemoveOrigin(ctx context.Context, id string) error {
 	if err := d.hostIndex(ctx); err != nil {
 		return err
@@ -159,8 +161,9 @@ type indexer struct {
 	port    net.Listener   // of content
 }
 
-// openMirrors opens the folder of mirrors below dir. Its indexer indexes nothing. Without
-// a git command on this machine the indexer has no mirrors, which is not an error.
+// openMirrors opens the folder of mirrors below dir, and returns an indexer that visits
+// repositories without indexing them. On a machine without the git command the mirrors use go-git,
+// which it logs.
 func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
 	mirrors, err := gitrepo.Open(gitrepo.Config{
 		Dir: filepath.Join(dir, mirrorsDir), TotalBytes: cfg.MirrorBytes, Schemes: cfg.GitSchemes, Hosts: cfg.GitHosts, Tokens: cfg.GitTokens, SSH: cfg.GitSSH, Resolve: f.Resolve,
@@ -210,7 +213,8 @@ func (x *indexer) flow(cfg config.Config, common index.Config, own codeIndex) *i
 	return index.NewFlow(common)
 }
 
-// beside runs manage, and serves files to workers until it returns.
+// beside runs manage and, if repositories are indexed, serves files to workers meanwhile. It
+// returns when both have ended; each ends if the other fails or ctx ends.
 func (x *indexer) beside(ctx context.Context, manage supervisor.Task) error {
 	if x.content == nil {
 		return manage(ctx)
@@ -218,7 +222,8 @@ func (x *indexer) beside(ctx context.Context, manage supervisor.Task) error {
 	return supervisor.All(ctx, manage, func(ctx context.Context) error { return x.content.Serve(ctx, x.port) })
 }
 
-// newIndexing returns the handler of tasks of index, and the function that ends it.
+// newIndexing returns the handler of tasks of index, and the function that closes its connections
+// and ends its ctags processes.
 func newIndexing(ctx context.Context, own indexing.Index, log *slog.Logger) (*indexing.Handler, func() error) {
 	analyser := analyse.New(analyse.FindCtags(ctx))
 	h := indexing.New(own, analyser, log)
@@ -262,7 +267,8 @@ func (d *DataDir) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apity
 	return d.index.Report(ctx, q)
 }
 
-// IndexedFiles lists at most most files of a repository, or those that are not indexed.
+// IndexedFiles lists at most most files of a repository. If skipped is true, it lists only those
+// that are not indexed.
 func (s *CatalogSource) IndexedFiles(ctx context.Context, repo string, skipped bool, most int) (apitypes.Page[apitypes.IndexedFile], error) {
 	if s.API != nil {
 		return s.API.Files(ctx, repo, skipped, most)

@@ -90,17 +90,22 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if d.pair != nil {
 		helpers = append(helpers, func(ctx context.Context) error { d.pair.Run(ctx, d.log); return nil })
 	}
-	return supervisor.Host(ctx, c.Run, main, append(helpers, d.maintainIndex, func(ctx context.Context) error {
-		own := func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) }
-		if _, err := d.forwarder.Over(own)(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil // the process was asked to end right after its start
-			}
-			return err
+	forwardLog := func(ctx context.Context) error { return d.forwardLog(ctx, c) }
+	return supervisor.Host(ctx, c.Run, main, append(helpers, d.maintainIndex, forwardLog)...)
+}
+
+// forwardLog puts warnings of this process into the space "log" of its own coordinator until ctx
+// ends.
+func (d *DataDir) forwardLog(ctx context.Context, c *coordinator.Coordinator) error {
+	connect := func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) }
+	if _, err := d.forwarder.Over(connect)(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // the process was asked to end right after its start
 		}
-		d.forwarder.Run(ctx)
-		return nil
-	})...)
+		return err
+	}
+	d.forwarder.Run(ctx)
+	return nil
 }
 
 // coordinatorConfig returns the configuration of a coordinator on this folder.

@@ -149,8 +149,8 @@ func DetectOrigins(paths []string, kind string) ([]models.Origin, error) {
 	return origins, nil
 }
 
-// AddOrigins adds origins to the catalog. If keepPriority is true, those that are known and
-// come with a priority of 0 keep theirs.
+// AddOrigins adds origins to the catalog, or changes those that are known. If keepPriority is
+// true, a known origin that comes with the priority 0 keeps its own.
 func (d *DataDir) AddOrigins(ctx context.Context, origins []models.Origin, keepPriority bool) error {
 	for _, o := range origins {
 		if keepPriority && o.Priority == 0 {
@@ -158,7 +158,7 @@ func (d *DataDir) AddOrigins(ctx context.Context, origins []models.Origin, keepP
 			if err != nil && !errors.Is(err, fault.ErrNotFound) {
 				return fmt.Errorf("add %s: %w", o.URI, err)
 			}
-			o.Priority = known.Priority
+			o.Priority = known.Priority // 0 of one that is not known
 		}
 		o.AddedAt = time.Now().UTC()
 		if _, err := d.Catalog.AddOrigin(ctx, o); err != nil {
@@ -198,7 +198,9 @@ func (d *DataDir) Backup(ctx context.Context, dest string) error {
 	return errors.Join(d.copyTo(ctx, spaces, dest), spaces.Close())
 }
 
-// copyTo makes a backup, also while spaces and the databases are in use.
+// copyTo makes a backup in the new folder dest, also while spaces and the databases are in use. It
+// holds the pair, so that the copies of both stores have the same mark. The error is
+// fault.ErrInvalid if the spaces are in memory only, or dest is in the data folder.
 func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest string) error {
 	j, ok := spaces.(journal.Copier)
 	if !ok {
@@ -207,6 +209,7 @@ func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest strin
 	if err := backup.RequireOutside(dest, d.cfg.Data); err != nil {
 		return err
 	}
+	// A journal that can be copied is on disk, so there is a pair.
 	return d.pair.Hold(func(m pairing.Mark) error {
 		return backup.Make(ctx, dest, backup.Source{Instance: m.Instance, Counter: m.Counter},
 			backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.database.Copy})

@@ -11,12 +11,13 @@ const (
 	connectionLimit = 10_000
 )
 
-// maxConnections returns how many connections the gate and the API may each have. They
-// have equal shares of the file descriptors, so that the API answers health checks also
-// when clients have taken all connections of the gate.
+// maxConnections returns how many connections the gate and the API may each have:
+// connectionLimit, or fewer if the process may open few files. They have equal shares of the file
+// descriptors, so that the API answers health checks also when clients have taken all connections
+// of the gate.
 func maxConnections() int {
 	limit, ok := platform.MaxOpenFiles()
-	if !ok {
+	if !ok { // the system has no such limit, or does not report it
 		return connectionLimit
 	}
 	return connectionShare(limit)

@@ -21,7 +21,8 @@ var measuredVerbs = []space.Verb{
 	space.VerbGetUpTo, space.VerbQueryUpTo, space.VerbCount, space.VerbCall, space.VerbCreate, space.VerbList,
 }
 
-// durations returns the histograms of a coordinator, and those of calls over its gate by verb.
+// durations returns the histograms of a coordinator for its metrics. calls has those of calls over
+// the gate, which are in all too, by verb, so that the gate adds to them.
 func durations(h *hosted) (all []api.Durations, calls map[space.Verb]*histogram.Histogram) {
 	tasks, leases := h.Durations()
 	all = []api.Durations{

@@ -70,8 +70,8 @@ func readAddressFile(path string) (api string, err error) {
 	return apiURL(doc.HTTP, doc.HTTP), nil
 }
 
-// explain adds to the error of a coordinator that does not answer that its address came
-// from a file.
+// explain returns err. If err is fault.ErrUnavailable and the address came from the address file,
+// it adds that the file may be stale.
 func (e endpoint) explain(err error) error {
 	if err == nil || e.named || !errors.Is(err, fault.ErrUnavailable) {
 		return err

@@ -9,23 +9,25 @@ import (
 	"leasehold/shared/status"
 )
 
-// forwarding calls run while f puts the lines of the log and pauses of the process are
-// logged, and waits for all.
+// forwarding calls run and returns its error. Meanwhile f puts lines of the log into the spaces,
+// and pauses of the process are logged; both end after run, not with ctx, so that the last lines
+// are put too.
 func forwarding(ctx context.Context, f *status.Forwarder, log *slog.Logger, run func() error) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var beside sync.WaitGroup
-	beside.Go(func() { f.Run(ctx) })
-	beside.Go(func() { logPauses(ctx, log) })
-	defer beside.Wait()
+	var background sync.WaitGroup
+	background.Go(func() { f.Run(ctx) })
+	background.Go(func() { logPauses(ctx, log) })
+	defer background.Wait()
 	defer cancel()
 	return run()
 }
 
-// awakeUnder is the pause up to which a process counts as awake, as for the engine.
+// awakeUnder is the longest pause that is not logged. The engine has the same limit.
 const awakeUnder = 2500 * time.Millisecond
 
 // logPauses logs for how long this process did not run, because it was stopped or its machine
-// was suspended or had no processor time. Else its log would name only the consequences.
+// was suspended or had no processor time, until ctx ends. Without that its log would name only the
+// consequences, such as a lost session. It measures by how late a tick of a second comes.
 func logPauses(ctx context.Context, log *slog.Logger) {
 	const interval = time.Second
 	tick := time.NewTicker(interval)

@@ -19,17 +19,18 @@ import (
 // sessionFile names the session of a manager or a worker, in its folder, for Health.
 const sessionFile = "session"
 
-// writeSession notes the session of this process.
+// writeSession writes the id of this process's session to its folder, for Health. An error is
+// logged only, because the process works without it.
 func writeSession(dir, session string, log *slog.Logger) {
 	if err := os.WriteFile(filepath.Join(dir, sessionFile), []byte(session+"\n"), 0o600); err != nil {
 		log.Warn("cannot write the file that leasehold health reads", "error", err)
 	}
 }
 
-// Health checks the process of mode cfg.Mode whose data folder is cfg.Data, and returns what
-// it found. A coordinator must answer. Of managers and workers, one must have a session at
-// the coordinator; if that does not answer, they wait for it, and it would not help to start
-// them again, so the error is nil.
+// Health checks the process of mode cfg.Mode whose data folder is cfg.Data, and describes the state
+// that it found. A coordinator must answer. Of the managers or workers of the folder, one must have
+// a session at the coordinator; otherwise the error is fault.ErrNotFound. If the coordinator does
+// not answer, they wait for it, and starting them again would not help, so the error is nil.
 func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	if cfg.Mode == config.Coordinator {
 		return "the coordinator answers", CallCoordinator(ctx, cfg, func(context.Context, *apiclient.Client) error { return nil })
@@ -57,8 +58,8 @@ func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	return found, err
 }
 
-// sessionsBelow returns the sessions that the processes of a mode noted, also those of
-// processes that have ended.
+// sessionsBelow returns the sessions that the processes of a mode wrote to their folders below dir,
+// also those of processes that have ended; none if there are no such folders.
 func sessionsBelow(dir, mode string) (sessions []string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, mode+"-*", sessionFile))
 	if err != nil {

@@ -74,7 +74,8 @@ func listen(d *DataDir) (_ *listeners, err error) {
 	return l, err
 }
 
-// close closes the ports that serve has not closed.
+// close closes the ports that are still open, and returns the first error. A port that serve has
+// closed is not an error.
 func (l *listeners) close() error {
 	for _, port := range l.open {
 		if err := port.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -84,8 +85,8 @@ func (l *listeners) close() error {
 	return nil
 }
 
-// serve connects clients to a coordinator that is ready, until ctx ends or a server
-// fails. The address file exists meanwhile.
+// serve serves the gates, the API and the dashboard of a coordinator that is ready, until ctx ends
+// or a server fails. The address file exists meanwhile.
 func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	conn, err := h.Engine().Connect(ctx, coordinator.SessionID("api"), 0)
 	if err != nil {
@@ -129,6 +130,7 @@ func serveHTTP(port net.Listener, handler http.Handler, h *hosted) supervisor.Ta
 	}
 }
 
+// addresses returns the actual addresses of the open ports, also where the setting has port 0.
 func (l *listeners) addresses() Addresses {
 	all := Addresses{PID: os.Getpid(), Gate: l.gate.Addr().String(), HTTP: l.http.Addr().String(), Gates: l.foreign.addresses()}
 	if l.compat != nil {

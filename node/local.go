@@ -21,8 +21,8 @@ type Local struct {
 	initial map[string]int64 // lease.Totals at the start of the run
 }
 
-// RunLocal runs a coordinator, a manager and workers on a data folder, without a network.
-// They end when main returns, one of them fails or ctx ends. Main runs when the
+// RunLocal runs a coordinator, a manager and cfg.Workers workers on a data folder, without a
+// network. They end when main returns, one of them fails or ctx ends. main runs when the
 // coordinator is ready, and its context ends with the run.
 func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local) error) (err error) {
 	if err := d.openFetcher(); err != nil {
@@ -85,7 +85,8 @@ func (d *DataDir) trustOrigins(ctx context.Context) error {
 	return nil
 }
 
-// connect opens sessions without a TTL, because they end with this process.
+// connect returns a function that opens sessions of a mode. They have no TTL (0), because they end
+// with this process.
 func (l *Local) connect(mode string) func(context.Context) (space.Repository, error) {
 	return func(ctx context.Context) (space.Repository, error) { return l.Connect(ctx, mode, 0) }
 }
@@ -96,7 +97,8 @@ func (l *Local) Idle(ctx context.Context) (bool, error) { return l.Coordinator.I
 // Costs returns what the tasks of this run took, by action and by how they were done.
 func (l *Local) Costs(ctx context.Context) ([]models.Cost, error) { return api.Costs(ctx, l.repo) }
 
-// LeaseTotals counts how often each event of lease.Totals has happened in this run.
+// LeaseTotals returns how often each event of lease.Totals has happened in this run. The spaces
+// count over all runs, so the totals at the start are subtracted.
 func (l *Local) LeaseTotals(ctx context.Context) (map[string]int64, error) {
 	totals, err := lease.Totals(ctx, l.repo)
 	for event, n := range l.initial {

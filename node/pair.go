@@ -23,9 +23,10 @@ import (
 type pairedJournal struct {
 	config pebble.Config
 	open   *pebble.Journal // nil: closed
-	last   uint64          // position when it was closed
+	last   uint64          // position when it was read last
 }
 
+// SetMark writes the mark to the open journal, or to the folder of the closed one.
 func (j *pairedJournal) SetMark(ctx context.Context, m pairing.Mark) error {
 	if j.open != nil {
 		return j.open.SetMark(ctx, m)
@@ -33,6 +34,8 @@ func (j *pairedJournal) SetMark(ctx context.Context, m pairing.Mark) error {
 	return pebble.WriteMark(j.config, m)
 }
 
+// position returns the position of the open journal, or the last one that was read while it was
+// open.
 func (j *pairedJournal) position() uint64 {
 	if j.open != nil {
 		j.last = j.open.Position()
@@ -54,8 +57,10 @@ func (d *DataDir) journalConfig() pebble.Config {
 }
 
 // openPair calls open, which opens the database, and checks that database and journal
-// belong together. It makes no new database in place of one that is missing, unless the
-// operator accepts that. With tolerant, a database that is there can be used alone.
+// belong together. The error is a *pairing.Mismatch if they do not, or if one of them is missing,
+// unless --accept-missing names the store that may begin again: that one is set aside and made
+// anew. If tolerant is true and the database exists, a mismatch is kept in d.unpaired instead, and
+// the error is nil, for callers that use only the database. A journal in memory has no pair.
 func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error) error {
 	if d.cfg.Journal == config.JournalMemory {
 		return open()
@@ -90,7 +95,7 @@ func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error
 	case lost == pairing.Journal:
 		journal.Mark = pairing.Mark{}
 		err = d.setAside(journalDir, "")
-	case state != pairing.Present:
+	case state != pairing.Present: // a new data folder; a database that is there is open already
 		err = open()
 	}
 	if err != nil {
@@ -101,9 +106,10 @@ func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error
 	return err
 }
 
-// accept decides about err, the result of pairing.Check. It returns a mismatch as
-// refused, unless the operator has accepted it; other errors are refused as they are.
-// lost is then the store that must begin anew, or empty: an older store is used as it is.
+// accept decides about err, the result of pairing.Check. refused is nil if err is, or if it is a
+// mismatch that the operator has accepted with --accept-missing; otherwise it is err. lost is the
+// store that must begin again, or "" if both are used as they are: they match, or one is older
+// and that was accepted.
 func (d *DataDir) accept(err error) (lost pairing.Name, refused error) {
 	accepted := pairing.Name(d.cfg.AcceptMissing)
 	var m *pairing.Mismatch
@@ -113,6 +119,7 @@ func (d *DataDir) accept(err error) (lost pairing.Name, refused error) {
 		}
 		return "", err
 	}
+	// Of two foreign stores the operator chooses which one to keep, so either may be accepted.
 	if accepted == "" || m.Kind != pairing.IsForeign && accepted != m.Store {
 		return "", fmt.Errorf("data folder %s: %w", d.cfg.Data, m)
 	}
@@ -123,8 +130,8 @@ func (d *DataDir) accept(err error) (lost pairing.Name, refused error) {
 	return accepted, nil
 }
 
-// leaveMixedLog sets the log of the database aside if it does not belong to it and the operator
-// has accepted that. It returns all other errors.
+// leaveMixedLog returns err, unless it is a *pairing.Mixed: the database file has the write-ahead
+// log of another one. If the operator has accepted that, it sets the log aside and returns nil.
 func (d *DataDir) leaveMixedLog(err error) error {
 	var m *pairing.Mixed
 	if !errors.As(err, &m) {
@@ -137,6 +144,7 @@ func (d *DataDir) leaveMixedLog(err error) error {
 	return d.setAside(catalogFile, "-wal", "-shm")
 }
 
+// closeDatabase closes the database if it is open.
 func (d *DataDir) closeDatabase() error {
 	if d.database == nil {
 		return nil
@@ -144,9 +152,9 @@ func (d *DataDir) closeDatabase() error {
 	return d.database.Close()
 }
 
-// setAside renames the files whose names are name and one of endings, as far as they
-// exist, to the first free name.aside-N with these endings, so that nothing is
-// overwritten.
+// setAside renames the files name+ending of the data folder, for each of endings, to
+// name.aside-N+ending with the first free N, so that nothing is overwritten. Those that do not
+// exist are left out.
 func (d *DataDir) setAside(name string, endings ...string) error {
 	from := filepath.Join(d.cfg.Data, name)
 	to := ""
@@ -175,10 +183,12 @@ func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
 	if d.pair == nil {
 		return nil
 	}
-	d.journal.open, _ = spaces.(*pebble.Journal)
+	d.journal.open, _ = spaces.(*pebble.Journal) // a pair has no other journal
 	return d.raise(ctx)
 }
 
+// raise raises the counter of both stores. A full disk is logged only: then the stores have the
+// counter that they had, and stay a pair.
 func (d *DataDir) raise(ctx context.Context) error {
 	err := d.pair.Raise(ctx)
 	if errors.Is(err, fault.ErrOverloaded) {
@@ -216,6 +226,7 @@ func (d *DataDir) closePair() error {
 // because the folder that was backed up may go on.
 func Restore(ctx context.Context, src, data string) error {
 	return backup.Restore(ctx, src, data, func(dir string) error {
+		// The same new mark in both stores makes them a pair.
 		m := pairing.Mark{Instance: pairing.NewInstance(), Counter: 1, Confirmed: 1, At: time.Now()}
 		file := filepath.Join(dir, catalogFile)
 		err := errors.Join(database.WriteMark(ctx, file, m), pebble.WriteMark(pebble.Config{Dir: filepath.Join(dir, journalDir)}, m))

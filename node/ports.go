@@ -16,9 +16,9 @@ import (
 // ports opens the ports of a coordinator. Gates that have the same address, with a port
 // that is not 0, share it.
 type ports struct {
-	uses   map[string]int       // gates by address
-	shared map[string]*mux.Port // by address
-	open   []net.Listener       // all that were opened
+	uses   map[string]int       // how many gates have an address
+	shared map[string]*mux.Port // by address: ports of several gates that are open
+	open   []net.Listener       // all that were opened; the caller closes them
 }
 
 // newPorts counts the gates of each address.
@@ -35,8 +35,9 @@ func newPorts(cfg config.Config) ports {
 	return p
 }
 
-// listen opens the port of a gate, or shares the one that a gate with the same address
-// has opened; key is the setting that has the address.
+// listen opens the port of a gate that speaks a protocol, or shares the one that a gate with the
+// same address has opened: then each gets the connections that begin with its protocol. key names
+// the setting of the address in errors, which are fault.ErrInvalid.
 func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener, error) {
 	if port := p.shared[address]; port != nil {
 		return port.Listener(protocol), nil
@@ -46,6 +47,7 @@ func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener
 		return nil, fmt.Errorf("%s: %w: %w", key, fault.ErrInvalid, err)
 	}
 	p.open = append(p.open, l)
+	// With port 0 each gate gets a free port of its own.
 	if p.uses[address] == 1 || strings.HasSuffix(address, ":0") {
 		return l, nil
 	}
@@ -54,7 +56,8 @@ func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener
 	return port.Listener(protocol), nil
 }
 
-// tasks returns what serves the ports that gates share.
+// tasks returns the tasks that serve the ports which gates share. The other ports are served by
+// their gates.
 func (p *ports) tasks(log *slog.Logger) (all []supervisor.Task) {
 	for _, port := range p.shared {
 		port.Log = log

@@ -101,6 +101,7 @@ func lockFirstFree(dir, mode string) (path string, release func() error, err err
 	return "", nil, err
 }
 
+// dial opens a session at the coordinator, for which it waits until ctx ends.
 func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
 	return remote.Dial(ctx, remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log})
 }
@@ -118,13 +119,14 @@ func (r *remoteNode) workerName() string {
 	}
 	// The whole path, because workers with different data folders are different workers.
 	name := space.ThisProcess(r.mode).Host + "/" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
-	return name[max(0, len(name)-space.MaxName):]
+	return name[max(0, len(name)-space.MaxName):] // the end, which differs between workers of a machine
 }
 
-// session returns the id of the first session, before connect has returned it.
+// session returns the id of the first session. It must be called before connect, which takes it.
 func (r *remoteNode) session() string { return r.first.Session() }
 
-// connect opens a session; the first call returns the one that open has dialled.
+// connect opens a session and notes its id for Health. The first call returns the session that open
+// has dialled.
 func (r *remoteNode) connect(ctx context.Context) (space.Repository, error) {
 	r.mu.Lock()
 	conn := r.first
@@ -150,8 +152,8 @@ func (r *remoteNode) closeFirst() error {
 	return space.Over(r.first).Close(context.Background())
 }
 
-// trustOrigins allows the fetcher to read what the origins of the coordinator's operator
-// name.
+// trustOrigins allows the fetcher to read the folders and addresses that origins of the catalog
+// name. One that this machine cannot read is logged only, because it may be for other machines.
 func (r *remoteNode) trustOrigins(ctx context.Context) error {
 	var origins []models.Origin
 	err := catalog.RetryUnavailable(ctx, r.log, func() (err error) {

@@ -104,6 +104,7 @@ func tuneGC() {
 	}
 }
 
+// runManager runs a manager until ctx ends.
 func runManager(ctx context.Context, connect status.Connect, cfg config.Config, f *fetch.Fetcher, flows map[models.FlowName]manager.Flow, log *slog.Logger) error {
 	return manager.Run(ctx, connect, manager.Config{
 		Flows: flows, Robots: f, Slots: cfg.VisitSlots, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,

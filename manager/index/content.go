@@ -159,7 +159,8 @@ func (f *Flow) authorise(ctx context.Context, batch, leaseID string, token int64
 	return err
 }
 
-// writeList writes the files of a batch as JSON.
+// writeList writes the files of a batch as JSON. If the source has a mirror, two headers name its
+// folder and nonce, so that a worker on this machine reads the files there.
 func (s served) writeList(w http.ResponseWriter) {
 	files := make([]models.BatchFile, len(s.plan.entries))
 	for i, e := range s.plan.entries {

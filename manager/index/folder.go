@@ -152,8 +152,9 @@ func (s *folderSource) read(path string) ([]byte, error) {
 	return content, err
 }
 
-// blobs reads files by the hashes that files returned. A file that cannot be read, or has other
-// content by now, is visited with an error.
+// blobs reads files by the hashes that files returned. A file that cannot be read, has more than
+// codesearch.MaxBlobBytes, or has other content by now, is visited with an error. The bound of the
+// caller is the same, so it is ignored. The error is that of visit or of ctx.
 func (s *folderSource) blobs(ctx context.Context, oids []string, _ int64, visit func(string, []byte, error) error) error {
 	for _, oid := range oids {
 		if ctx.Err() != nil {

@@ -40,7 +40,7 @@ type Origins interface {
 }
 
 // Find reads one origin with RetryUnavailable, because a visit must not fail while the
-// catalog is unreachable.
+// catalog is unreachable. The error is fault.ErrNotFound for an unknown id.
 func Find(ctx context.Context, log *slog.Logger, origins Origins, id string) (o models.Origin, err error) {
 	err = RetryUnavailable(ctx, log, func() error {
 		o, err = origins.Origin(ctx, id)

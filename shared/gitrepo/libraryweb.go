@@ -131,6 +131,6 @@ func (w *webServer) authorise(r *http.Request) error {
 		return fmt.Errorf("token of %s: %w: %w", w.src.url.Hostname(), fault.ErrForbidden, err)
 	}
 	token, _, _ := strings.Cut(string(text), "\n")
-	r.SetBasicAuth("x-access-token", token) // GitHub's name for a token; other servers accept any
+	r.SetBasicAuth("x-access-token", token) // the user name that GitHub documents for tokens
 	return nil
 }

@@ -104,8 +104,9 @@ func (m *Mirror) fetch(ctx context.Context, w Wanted) (found []Branch, err error
 	return found, err
 }
 
-// withinSize calls copy, and cancels its context when the mirror exceeds MirrorBytes. The mirror
-// is removed then, and the error is fault.ErrTooLarge.
+// withinSize calls copy, and cancels its context with fault.ErrTooLarge when the mirror exceeds
+// MirrorBytes; copy returns that cause. After such an error the mirror is removed, because it takes
+// too much space.
 func (m *Mirror) withinSize(ctx context.Context, copy func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watching := make(chan struct{})
@@ -166,8 +167,8 @@ func (m *Mirror) markUsed() error {
 // fetch adds one and nothing of them is removed.
 const maxPacks = 50
 
-// checkPacks returns errUnusable if a mirror without history has too many packs. One with history
-// is kept, because fetching all of it again takes too long.
+// checkPacks returns errUnusable if a mirror without history has more than maxPacks packs. One with
+// history has no such limit.
 func (m *Mirror) checkPacks(history bool) error {
 	packs, err := filepath.Glob(filepath.Join(m.dir, "objects", "pack", "*.pack"))
 	if err != nil || !history && len(packs) > maxPacks {

@@ -38,7 +38,7 @@ func (m *meter) end() {
 }
 
 // share returns the processor time since the last call, or since the first of the tasks that run
-// began. It is never negative, as the time of a child that has ended may be counted late.
+// began. It is never negative.
 func (m *meter) share() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

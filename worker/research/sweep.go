@@ -14,7 +14,8 @@ import (
 	"leasehold/worker"
 )
 
-// A result of a sweep has at most reportEpisodes episodes, and is put once it has reportFindings findings.
+// A result of a sweep has at most reportEpisodes episodes, and is put once it has reportFindings
+// findings.
 const (
 	reportEpisodes = 100
 	reportFindings = 500
@@ -37,9 +38,9 @@ type sweep struct {
 	windows  int          // of sound, that were read
 }
 
-// sweep searches all episodes of a task that the store knows, in one query of its index. The others,
-// and those whose sound is needed and cannot be read, are left out of the results, so that the
-// manager selects them again.
+// sweep searches all episodes of a task that the store knows, in one query of its index. The
+// others, and those whose sound is needed and cannot be read, are left out of the results, so that
+// the manager selects them again.
 func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) error {
 	began := time.Now()
 	s := &sweep{h: h, job: job, task: r, clip: r.Clips[0].Media}
@@ -81,8 +82,8 @@ func (s *sweep) loadClip(ctx context.Context) error {
 	return err
 }
 
-// search calls episode for each episode of the task that the store knows and that has landmarks
-// in common with the clip or none are needed. It returns nil early if the worker drains.
+// search calls searchEpisode for each episode of the task that the store knows. It returns nil
+// early if the worker drains. A damaged part of the store is logged; its episodes are left out.
 func (s *sweep) search(ctx context.Context) error {
 	keys := make([]string, len(s.task.Episodes))
 	for i, e := range s.task.Episodes {
@@ -175,7 +176,8 @@ func (s *sweep) draining() bool {
 	}
 }
 
-// reportCost adds the costs of the sweep to those of its action, and logs them. Each episode counts.
+// reportCost adds the costs of the sweep to those of its action, and logs them. Each episode
+// counts.
 func (s *sweep) reportCost(ctx context.Context, took time.Duration) {
 	c := models.Cost{
 		How: models.ResearchKnown, Tasks: int64(s.searched), Wall: models.SecondsOf(took), CPU: models.SecondsOf(s.h.meter.share()), Windows: int64(s.windows),

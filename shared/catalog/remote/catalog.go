@@ -21,7 +21,7 @@ func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, er
 	return added.New, err
 }
 
-// Origin requests one origin.
+// Origin requests one origin. The error is fault.ErrNotFound for an unknown id.
 func (c *Client) Origin(ctx context.Context, id string) (models.Origin, error) {
 	return get[models.Origin](ctx, c, "catalog/origins/"+url.PathEscape(id))
 }
@@ -86,6 +86,8 @@ func (c *Client) SetClipPriority(ctx context.Context, id string, priority *int64
 	return setPriority[models.Clip](ctx, c, "clips/"+url.PathEscape(id), priority)
 }
 
+// setPriority sends the priority of the recording at path, or deletes the one that was set if
+// priority is nil, and returns the recording.
 func setPriority[T any](ctx context.Context, c *Client, path string, priority *int64) (item T, err error) {
 	x := apiclient.Call{Method: "DELETE", Path: path + "/priority", Answer: &item}
 	if priority != nil {
@@ -153,7 +155,8 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 }
 
 // readPart reads part p of the items that are about a, in pages, and returns how many
-// items are about a. It sends at least one request, because a limit of 0 still counts.
+// items are about a in all. A negative p.Limit reads all from p.Offset on. It sends at least one
+// request, because a limit of 0 still counts.
 func readPart[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
 	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
 		want := apiclient.PageSize

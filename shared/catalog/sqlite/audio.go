@@ -9,8 +9,9 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// AudioToCheck reads all episodes of the origin, because an index by the time of the check
-// would have to be written at each check.
+// AudioToCheck returns at most limit episodes whose audio was checked longest ago, with the
+// headers of the last check unless the address has changed since. It reads all episodes of the
+// origin, because an index by the time of the check would have to be written at each check.
 func (s *Store) AudioToCheck(ctx context.Context, origin string, limit int) (list []models.Audio, err error) {
 	err = s.file.Read(ctx, "catalog.AudioToCheck "+origin, func(c *sqlfile.Conn) error {
 		number, err := originNumber(c, origin)
@@ -29,7 +30,8 @@ func (s *Store) AudioToCheck(ctx context.Context, origin string, limit int) (lis
 	return list, err
 }
 
-// AudioChecked works in transactions of a few episodes each.
+// AudioChecked records checks at the time at, and returns how many episodes are to be researched
+// again. It works in transactions of a few episodes each.
 func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (replaced int, err error) {
 	err = s.file.Steps(ctx, "catalog.AudioChecked", func(c *sqlfile.Conn) (done bool, err error) {
 		if len(checked) == 0 {
@@ -50,10 +52,10 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 	return replaced, err
 }
 
-// audioChecked records one check; replaced reports whether the episode is to be
-// researched again. It reports stored as false if it must be called again in another
-// step, because there is much to delete. An episode that is unknown, gone or of another
-// URI is stored, and not replaced.
+// audioChecked records one check. stored is true if that is done; it is false if audioChecked must
+// be called again in another transaction, because there is much to delete. replaced is true if
+// the episode is to be researched again. For an episode that is unknown, gone or has another URI
+// there is nothing to record: stored is true and replaced false.
 func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
 	old, known, err := versionOf(c, episodes, a.Episode)
 	if err != nil || !known || old.gone {
@@ -80,8 +82,9 @@ func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replac
 }
 
 // clearResearch deletes what is known of an episode except its findings, because its audio is
-// another one now: some of the problems, and once none is left the set of researched clips.
-// It reports whether it has deleted everything.
+// another one now: at most 100 of its problems, or if fewer are left all of them and the set of
+// researched clips. It returns false if problems may be left: call it again in another
+// transaction. The findings stay until results of the new research replace them.
 func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 	const rows = 100
 	n, err := c.Affect("DELETE FROM problem WHERE number IN (SELECT number FROM problem WHERE episode = ? LIMIT ?)", episode, rows)

@@ -175,21 +175,23 @@ func (v *curation) hideUnlisted(list []listed) error {
 	})
 }
 
+// steps calls next in one transaction after the other until it reports done, several times in one
+// transaction if it is fast (sqlfile.File.Steps).
 func (v *curation) steps(next func(*sqlfile.Conn) (done bool, err error)) error {
 	return v.s.file.Steps(v.ctx, v.op, next)
 }
 
 // put stores one listed recording, and what follows from that: an episode that is new or
-// has another priority is a candidate, a clip may be a duplicate or have some. It reports
-// false if it must be called again in another step, because an old version has much to
-// delete; nothing is counted then.
+// has another priority becomes a candidate, and a clip may be a duplicate or have some. It returns
+// false if it must be called again in another transaction, because the old version of an episode
+// has much to delete; nothing is counted then.
 func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err error) {
 	r.FirstCurated, r.LastCurated = v.at, v.at
 	old, known, err := versionOf(c, t, r.ID)
 	if err != nil {
 		return false, err
 	}
-	number, renewed := old.number, true // of another version, new, or listed again
+	number, renewed := old.number, true // renewed: new, of another version, or listed again after it was gone
 	if known {
 		r.FirstCurated, r.LastCurated = moment(old.first), moment(max(old.last, stamp(v.at)))
 	}
@@ -200,7 +202,7 @@ func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err err
 			v.count.Changed++
 		}
 		err = updateRecording(c, t, number, r.Recording)
-	case known && t == episodes:
+	case known && t == episodes: // of another version; its row stays, because its findings do
 		if cleared, err := clearResearch(c, number); err != nil || !cleared {
 			return false, err
 		}
@@ -208,7 +210,7 @@ func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err err
 		if err = updateRecording(c, t, number, r.Recording); err == nil {
 			err = c.Exec("UPDATE episode SET version = ?, listed_version = NULL, audio_uri = '' WHERE number = ?", r.Media.Version, number)
 		}
-	case known:
+	case known: // a clip of another version, whose findings go with its row
 		v.count.Changed++
 		if err = retire(c, t, old.number); err == nil {
 			number, err = v.insert(c, t, r, old)
@@ -235,6 +237,8 @@ func (v *curation) insert(c *sqlfile.Conn, t table, r listed, old version) (numb
 	return number, err
 }
 
+// putEpisode stores what follows from a stored episode: its date, and whether it is a candidate.
+// old is the episode before, zero if it is new.
 func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
 	if err := c.Exec("UPDATE episode SET aired = ?2 WHERE number = ?1 AND aired <> ?2", number, stamp(r.aired)); err != nil {
 		return err
@@ -275,8 +279,9 @@ func redacted(problems []models.Problem) []models.Problem {
 	return clean
 }
 
-// replaceItemProblems makes the problems of the listing those of the origin. One that was
-// stored before stays, with its date.
+// replaceItemProblems makes the problems of the listing the item problems of the origin. One that
+// was stored before with the same item and reason stays, with its date. It changes one problem in
+// each step.
 func (v *curation) replaceItemProblems() error {
 	type key struct{ item, reason string }
 	stored := map[key][]int64{} // numbers

@@ -17,13 +17,14 @@ func (s *Store) markDuplicates(c *sqlfile.Conn, hash string, clip int64) (change
 	var first int64
 	var name, origin string
 	ok, err := c.One("SELECT r.number, r.name, o.uri"+sameContent+" ORDER BY r.first_curated, r.id LIMIT 1", []any{hash}, sqlfile.Into(&first, &name, &origin))
-	if err != nil || !ok {
+	if err != nil || !ok { // no clip has the hash now, or it is empty
 		return false, err
 	}
 	lifted, err := c.Affect("DELETE FROM problem WHERE clip = ? AND scope = 'duplicate'", first)
 	if err != nil {
 		return false, err
 	}
+	// If another clip was the first before and is now, only the given one may be marked wrongly.
 	others, args := sameContent+" AND r.number = ? AND r.number <> ?", []any{hash, clip, first}
 	if lifted > 0 || first == clip {
 		others, args = sameContent+" AND r.number <> ?", []any{hash, first}

@@ -11,7 +11,7 @@ type filter struct {
 	args []any
 }
 
-// is wants a value in a column, if it is not empty.
+// is adds the condition that a column has a value; an empty value adds none.
 func (f *filter) is(column, wanted string) {
 	if wanted != "" {
 		f.sql += " AND " + column + " = ?"
@@ -19,7 +19,8 @@ func (f *filter) is(column, wanted string) {
 	}
 }
 
-// part returns query in its order, cut to a part.
+// part returns the query with the conditions, an ORDER BY or GROUP BY, and the limits of p, and its
+// arguments. The filter stays as it is, so that it can also count.
 func (f *filter) part(query, order string, p catalog.Part) (string, []any) {
 	return query + f.sql + order + " LIMIT ? OFFSET ?", append(f.args[:len(f.args):len(f.args)], p.Limit, p.Offset)
 }

@@ -68,7 +68,8 @@ func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding
 	return list, err
 }
 
-// replaceFindings makes list the findings of one clip in one episode.
+// replaceFindings makes list the only findings of one clip in one episode. Of two at the same
+// offset the last is kept, because the offset is a part of the key.
 func replaceFindings(c *sqlfile.Conn, episode, clip int64, list []models.Finding) error {
 	if err := c.Exec("DELETE FROM finding WHERE episode = ? AND clip = ?", episode, clip); err != nil {
 		return err

@@ -29,7 +29,8 @@ type ingestion struct {
 }
 
 // run stores the result: a problem of the episode, of clips or of pairs, or the research
-// of clips. Parts for other versions than the catalog's are dropped.
+// of clips, perhaps with a problem of a part of the episode. What is for other versions than the
+// catalog's is dropped without an error, because the recording is researched again.
 func (i ingestion) run() error {
 	episode, current, err := i.episode()
 	if err != nil {
@@ -50,12 +51,12 @@ func (i ingestion) run() error {
 	}
 	switch {
 	case i.r.Problem != "" && i.r.Scope == models.ScopeClip:
-		return i.clipProblems(numbers)
+		return i.clipProblems(numbers) // does not depend on the episode
 	case !current:
 		return nil
 	case i.r.Problem != "" && i.r.Scope == models.ScopePair:
 		return i.pairProblems(episode, numbers)
-	case i.r.Problem != "":
+	case i.r.Problem != "": // of a part of the episode; the research of the rest is stored, too
 		if err := (problem{scope: scopePart, episode: episode, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
 			return err
 		}
@@ -63,9 +64,9 @@ func (i ingestion) run() error {
 	return i.research(episode, numbers)
 }
 
-// episode returns the number of the episode; current reports whether the catalog has it
-// at the version that the result is for, otherwise the number is 0. It stores the hash of
-// the result if the catalog has none.
+// episode returns the number of the episode if the catalog has it at the version that the result
+// is for; then current is true. Otherwise it returns 0 and false. It stores the hash of the result
+// if the catalog has none.
 func (i ingestion) episode() (number int64, current bool, err error) {
 	v, ok, err := versionOf(i.c, episodes, i.r.Episode)
 	if err != nil || !ok || v.version != i.r.EpisodeMedia.Version {
@@ -125,6 +126,7 @@ func (i ingestion) learnHash(id string, number int64, hash string) error {
 	return nil
 }
 
+// clipProblems stores the problem for each of the clips, which are not selectable then.
 func (i ingestion) clipProblems(numbers map[string]int64) error {
 	i.s.forgetClips(i.c)
 	for _, n := range numbers {

@@ -11,7 +11,9 @@ import (
 	"leasehold/shared/wording"
 )
 
-// AddOrigin changes the catalog and the schedule in one transaction.
+// AddOrigin adds an origin, or changes the priority, the branches and Listed of one whose id is
+// known, and reports whether it is new. Listed can only become false: an origin that an operator
+// has named is trusted. The schedule changes in the same transaction.
 func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	op := "catalog.AddOrigin " + o.ID
 	if err := validOrigin(o); err != nil {
@@ -20,7 +22,7 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 	err = s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
 		n, err := c.Affect(`UPDATE origin SET priority = ?2, listed = listed AND ?3, branches = CASE WHEN ?4 THEN ?5 ELSE branches END WHERE id = ?1`,
 			o.ID, o.Priority, o.Listed, o.Branches != nil, strings.Join(o.Branches, "\n"))
-		if isNew = n == 0; err == nil && isNew {
+		if isNew = n == 0; err == nil && isNew { // no row was updated
 			err = insertOrigin(c, o)
 		}
 		if err != nil || s.schedule == nil {
@@ -94,7 +96,7 @@ func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err err
 	return o, err
 }
 
-// findOrigin reports whether the catalog has an origin.
+// findOrigin returns an origin; ok is false if the catalog does not have it.
 func findOrigin(c *sqlfile.Conn, id string) (o models.Origin, ok bool, err error) {
 	ok, err = c.One(selectOrigin+` WHERE id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
 		o, err = scanOrigin(row)
@@ -103,7 +105,8 @@ func findOrigin(c *sqlfile.Conn, id string) (o models.Origin, ok bool, err error
 	return o, ok, err
 }
 
-// Origins lists those that were added at the same time in the order of their numbers.
+// Origins lists all origins, oldest first; those that were added at the same time in the order in
+// which they were inserted.
 func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 	err = s.file.Read(ctx, "catalog.Origins", func(c *sqlfile.Conn) error {
 		return c.All(selectOrigin+` ORDER BY added_at, number`, nil, func(row sqlfile.Row) error {
@@ -115,7 +118,7 @@ func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 	return list, err
 }
 
-// RecordOutcome replaces the problem of the visit before, if that failed.
+// RecordOutcome stores how a visit ended, and replaces the problem of the visit before.
 func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error { return s.RecordOutcomeIn(c, o) })
 }
@@ -135,8 +138,9 @@ func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 	return replaceVisitProblem(c, number, o)
 }
 
-// RemoveOrigin works in transactions of a few recordings each. After a kill between two
-// of them the origin is still there, without some of its recordings.
+// RemoveOrigin hides the recordings of the origin in short transactions, deletes them, and then
+// deletes the origin. After a kill in between the origin is still there, without some of its
+// recordings, and RemoveOrigin may be repeated. The error is fault.ErrNotFound for an unknown id.
 func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 	op := "catalog.RemoveOrigin " + id
 	unlock, err := s.lockOrigin(ctx, op, id)
@@ -188,6 +192,7 @@ func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 	})
 }
 
+// originNumber returns the number of an origin; fault.ErrNotFound for an unknown id.
 func originNumber(c *sqlfile.Conn, id string) (number int64, err error) {
 	ok, err := c.One("SELECT number FROM origin WHERE id = ?", []any{id}, func(row sqlfile.Row) error {
 		return row.Scan(&number)
@@ -195,7 +200,7 @@ func originNumber(c *sqlfile.Conn, id string) (number int64, err error) {
 	return number, found(ok, err)
 }
 
-// found makes fault.ErrNotFound of a row that does not exist.
+// found returns err or, if that is nil and no row was found, fault.ErrNotFound.
 func found(ok bool, err error) error {
 	if err == nil && !ok {
 		return fault.ErrNotFound

@@ -8,7 +8,8 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// SetEpisodePriority makes the episode a candidate with its new priority.
+// SetEpisodePriority sets the priority (nil: that of the listing), makes the episode a candidate
+// with it, and returns the episode.
 func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
 	if err := s.setPriority(ctx, "catalog.SetEpisodePriority "+id, episodes, id, priority); err != nil {
 		return models.Episode{}, err
@@ -16,7 +17,8 @@ func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int
 	return s.Episode(ctx, id)
 }
 
-// SetClipPriority has the order of the clips read again by the next Select.
+// SetClipPriority sets the priority (nil: that of the listing) and returns the clip. The next
+// Select reads the order of the clips again.
 func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
 	if err := s.setPriority(ctx, "catalog.SetClipPriority "+id, clips, id, priority); err != nil {
 		return models.Clip{}, err
@@ -50,7 +52,8 @@ func (s *Store) setPriority(ctx context.Context, op string, t table, id string, 
 	})
 }
 
-// fixPriority sets a priority that listings do not change.
+// fixPriority sets a priority that listings do not change: listed_priority, which is NULL
+// otherwise, keeps the priority of the listing.
 func fixPriority(c *sqlfile.Conn, t table, number, priority int64) error {
 	return c.Exec("UPDATE "+string(t)+" SET listed_priority = coalesce(listed_priority, priority), priority = ? WHERE number = ?", priority, number)
 }

@@ -28,8 +28,8 @@ type problem struct {
 	at            time.Time
 }
 
-// note stores a problem. Of the same episode, clip or pair there is one at a
-// time: it keeps its date unless the reason is another.
+// note stores a problem. It replaces one of the same scope, episode and clip. If the reason is the
+// same, nothing changes, so that the date is that of the first time.
 func (p problem) note(c *sqlfile.Conn) error {
 	return c.Exec(`INSERT INTO problem (scope, episode, clip, reason, at)
 		VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?)
@@ -37,8 +37,8 @@ func (p problem) note(c *sqlfile.Conn) error {
 		p.scope, p.episode, p.clip, models.Redact(p.reason), stamp(p.at))
 }
 
-// replaceVisitProblem notes that the last visit of an origin failed, or that it no
-// longer does.
+// replaceVisitProblem removes the problem of the last visit of an origin, and stores one if the
+// visit that ended with o failed or found nothing at the origin's address.
 func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error {
 	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
 		return err
@@ -62,7 +62,7 @@ const fromProblems = ` FROM problem p
 // that cannot be fetched fails for each of its clips: they are one problem for people.
 const oneCause = ` GROUP BY iif(p.scope = 'pair', p.episode || ' ' || p.reason, p.number)`
 
-// countProblems counts the groups that f leaves.
+// countProblems counts the problems that f selects; those with one cause are one.
 func countProblems(c *sqlfile.Conn, f filter) (n int, err error) {
 	_, err = c.One("SELECT count(*) FROM (SELECT 1"+fromProblems+f.sql+oneCause+")", f.args, sqlfile.Into(&n))
 	return n, err

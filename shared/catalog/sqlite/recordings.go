@@ -88,17 +88,20 @@ func (s *Store) Clip(ctx context.Context, id string) (k models.Clip, err error) 
 	return k, err
 }
 
-// version is what decides whether a stored recording is still the same.
+// version has the columns of a stored recording by which Curate decides whether a listed one is
+// the same, and what to keep.
 type version struct {
 	number        int64
 	version, hash string
-	listed        string // the version as its origin lists it
+	listed        string // the version that its origin lists; version differs after AudioChecked
 	priority      int64
 	first, last   int64
 	gone          bool
 	prioritySet   bool // by an operator
 }
 
+// versionOf reads the version of a recording, also of one that is gone; ok is false for an unknown
+// id.
 func versionOf(c *sqlfile.Conn, t table, id string) (v version, ok bool, err error) {
 	ok, err = c.One(`SELECT number, version, coalesce(listed_version, version), hash, priority, first_curated, last_curated, gone, listed_priority IS NOT NULL FROM `+string(t)+
 		` WHERE id = ?`, []any{id}, func(row sqlfile.Row) error {
@@ -107,7 +110,7 @@ func versionOf(c *sqlfile.Conn, t table, id string) (v version, ok bool, err err
 	return v, ok, err
 }
 
-// insertRecording makes a row, and with it a number that was never used.
+// insertRecording inserts a recording, and returns its number, which no recording had before.
 func insertRecording(c *sqlfile.Conn, t table, origin int64, r models.Recording) (int64, error) {
 	return c.Insert(`INSERT INTO `+string(t)+` (id, origin, name, title, priority,
 		uri, type, version, hash, first_curated, last_curated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -115,16 +118,17 @@ func insertRecording(c *sqlfile.Conn, t table, origin int64, r models.Recording)
 		r.Media.URI, r.Media.Type, r.Media.Version, r.Media.Hash, stamp(r.FirstCurated), stamp(r.LastCurated))
 }
 
-// updateRecording changes what may change while the version stays. A priority that an
-// operator set stays.
+// updateRecording stores the listed values of a recording whose version stays, and makes it
+// present again. If an operator set its priority, that stays, and the listed one is noted beside
+// it.
 func updateRecording(c *sqlfile.Conn, t table, number int64, r models.Recording) error {
 	return c.Exec(`UPDATE `+string(t)+` SET title = ?1, uri = ?3, type = ?4, hash = ?5, last_curated = ?6, gone = 0, unlisted = 0,
 		priority = iif(listed_priority IS NULL, ?2, priority), listed_priority = iif(listed_priority IS NULL, NULL, ?2) WHERE number = ?7`,
 		r.Title, r.Priority, r.Media.URI, r.Media.Type, r.Media.Hash, stamp(r.LastCurated), number)
 }
 
-// missing returns the recordings of an origin that are not in a list, which is in the order
-// of ids, and for which a condition in SQL holds.
+// missing returns the recordings of an origin that are not in list, among those for which a
+// condition in SQL holds. list is in the order of ids. Of each it sets number and hash only.
 func missing(c *sqlfile.Conn, t table, origin int64, list []listed, condition string) (gone []version, err error) {
 	err = c.All(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND `+condition, []any{origin},
 		func(row sqlfile.Row) error {

@@ -9,7 +9,8 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// loadResearched returns the numbers of the clips researched in an episode.
+// loadResearched returns the numbers of the clips researched in an episode; the empty set if there
+// are none. The error is fault.ErrCorrupt if the stored set is damaged.
 func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	var blob []byte
 	if _, err := c.One("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row sqlfile.Row) error {
@@ -20,6 +21,7 @@ func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	return decodeResearched(episode, blob)
 }
 
+// saveResearched replaces the set of the clips researched in an episode, and compresses it.
 func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	set.RunOptimize()
 	blob, err := set.ToBytes()

@@ -13,8 +13,10 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// Select closes the candidates that it finds to have nothing left, so that the next call does
-// not read them again. A walk past many of them takes several transactions.
+// Select chooses what to research next (see catalog.Catalog): clips for one episode, or a sweep. It
+// removes the candidates that have nothing left, so that the next call does not read them again. A
+// walk past many of them takes several transactions, so that other writers need not wait. The
+// error is fault.ErrNotFound if nothing is left to select.
 func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (work models.Research, priority int64, err error) {
 	const op = "catalog.Select"
 	if l.Clips < 1 || l.Episodes < 0 {
@@ -54,12 +56,12 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	return sweep, priority, nil
 }
 
-// busy gives the numbers of the busy clips by the episode's id. An episode whose busy
-// clips cannot be selected anyway has an empty set. An entry whose Episode is a clip of
-// the set is a sweep.
+// busy returns the numbers of the clips that are in progress, by the id of the episode. An episode
+// that is in progress with clips that are not selectable has an empty set. An entry whose Episode
+// is the id of a selectable clip is a sweep: its Clips are the episodes.
 func (s *clipSet) busy(list []catalog.Busy) map[string]*roaring.Bitmap {
 	m := make(map[string]*roaring.Bitmap, len(list))
-	of := func(episode string) *roaring.Bitmap {
+	setOf := func(episode string) *roaring.Bitmap {
 		if m[episode] == nil {
 			m[episode] = roaring.New()
 		}
@@ -68,15 +70,15 @@ func (s *clipSet) busy(list []catalog.Busy) map[string]*roaring.Bitmap {
 	for _, b := range list {
 		if i, ok := s.place[b.Episode]; ok { // a sweep
 			for _, episode := range b.Clips {
-				of(episode).Add(s.numbers[i])
+				setOf(episode).Add(s.numbers[i])
 			}
 			continue
 		}
 		for _, id := range b.Clips {
 			if i, ok := s.place[id]; ok {
-				of(b.Episode).Add(s.numbers[i])
+				setOf(b.Episode).Add(s.numbers[i])
 			} else {
-				of(b.Episode)
+				setOf(b.Episode) // empty: the episode is in progress
 			}
 		}
 	}
@@ -88,28 +90,28 @@ type candidate struct {
 	number     int64
 	item       models.ResearchItem
 	priority   int64
-	closed     bool // gone, or a problem for every clip
-	researched []byte
+	closed     bool   // the episode is gone or has a problem, so nothing is selected for it
+	researched []byte // the set of its researched clips, as loadResearched decodes it
 }
 
-// walk goes through the candidates in order.
+// walk goes through the candidates in the order of selection.
 type walk struct {
 	s     *Store
 	clips *clipSet
-	busy  map[string]*roaring.Bitmap
+	busy  map[string]*roaring.Bitmap // see clipSet.busy
 }
 
 // walkTime is for how long one transaction goes through candidates.
 const walkTime = 5 * time.Millisecond
 
-// first returns the first candidate with something to select, and the set of that; an
-// empty set if nothing is left, and nil if the walk must begin again in a new
-// transaction, because this one has kept the writer for long. On the way it closes the
-// candidates that have nothing left; those where all that is left is busy stay. A walk
-// that begins again has closed at least one, so it comes to an end.
+// first returns the first candidate with clips to select, and the set of these. An empty set means
+// that no candidate has any. nil means that the caller must call it again in a new transaction,
+// because this one has kept the writer for long. On the way it removes the candidates that have
+// nothing left; those that wait for busy clips stay. It returns nil only after it removed at least
+// one, so repeating it comes to an end.
 func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	began := time.Now()
-	kept, closed := 0, false
+	kept, closed := 0, false // candidates passed that stay, and whether one was removed
 	for {
 		page, err := candidates(c, kept, pageSize)
 		if err != nil {
@@ -142,9 +144,9 @@ func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	}
 }
 
-// close takes out the candidates with these numbers, because they have nothing to select.
-// If a clip has changed since the set was read, it may have become selectable: then all
-// episodes are to be opened again.
+// close removes the candidates with these numbers, because they have nothing to select. If a clip
+// has changed since the set of selectable clips was read, it may have become selectable for them:
+// then all episodes become candidates again.
 func (w walk) close(c *sqlfile.Conn, numbers []int64) error {
 	for _, n := range numbers {
 		if err := c.Exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
@@ -157,8 +159,8 @@ func (w walk) close(c *sqlfile.Conn, numbers []int64) error {
 	return nil
 }
 
-// wanted returns the clips that may be selected for an episode; finished reports that
-// there would be none if nothing were busy. The set is nil with an error.
+// wanted returns the clips that may be selected for an episode now. finished is true if there would
+// be none either if nothing were busy: the episode is done. The set is nil only with an error.
 func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finished bool, err error) {
 	if e.closed {
 		return roaring.New(), true, nil
@@ -175,7 +177,7 @@ func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finishe
 		return set, true, err
 	}
 	if busy := w.busy[e.item.ID]; busy != nil {
-		if researched.IsEmpty() { // a worker is about to decode it
+		if researched.IsEmpty() { // a worker is decoding it for the first time, and a second one would, too
 			return roaring.New(), false, nil
 		}
 		set.AndNot(busy)
@@ -186,8 +188,8 @@ func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finishe
 // pageSize is how many candidates a walk reads at a time; it rarely passes many.
 const pageSize = 16
 
-// candidates reads at most limit candidates, the highest priority first, behind the first ones,
-// as many as skip.
+// candidates reads at most limit candidates in the order of selection, the highest priority first,
+// without the first skip of them.
 func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) {
 	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips, o.id, o.uri,
 			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
@@ -208,7 +210,7 @@ func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) 
 	return page, err
 }
 
-// removePairProblems takes from set the clips that are a problem in an episode.
+// removePairProblems removes from set the clips that have a problem with this episode.
 func removePairProblems(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	return c.All("SELECT clip FROM problem WHERE episode = ? AND scope = 'pair'", []any{episode}, func(row sqlfile.Row) error {
 		var n uint32

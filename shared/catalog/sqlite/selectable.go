@@ -14,17 +14,18 @@ import (
 type clipSet struct {
 	numbers []uint32 // in the order of selection
 	items   []models.ResearchItem
-	place   map[string]int // by id, in the two above
-	all     *roaring.Bitmap
-	epoch   int // Store.clipsEpoch before it was read; the writer's user may use it
+	place   map[string]int  // indices in numbers and items, by id
+	all     *roaring.Bitmap // of numbers
+	epoch   int             // Store.clipsEpoch before it was read; the writer's user may use it
 }
 
 // isSelectable is the condition on a row of clip for that.
 const isSelectable = `gone = 0 AND NOT EXISTS (SELECT 1 FROM problem p
 	WHERE p.clip = clip.number AND p.scope IN ('clip', 'duplicate'))`
 
-// selectable returns the set, and reads it if it may have changed. A clip that changes
-// while it is read is not in the set that is kept.
+// selectable returns the set that Store keeps or, if it may have changed, reads it. If a clip
+// changes while it reads, it returns the set and does not keep it. It takes the writer to access
+// Store.clips, and reads without it, because that takes long.
 func (s *Store) selectable(ctx context.Context, op string) (*clipSet, error) {
 	set := &clipSet{place: map[string]int{}, all: roaring.New()}
 	var kept *clipSet
@@ -58,7 +59,8 @@ func (s *Store) selectable(ctx context.Context, op string) (*clipSet, error) {
 	})
 }
 
-// forgetClips has the set read again after the transaction under way.
+// forgetClips makes the next Select read the set of selectable clips again. That takes effect at
+// the end of the transaction under way, also if it fails.
 func (s *Store) forgetClips(c *sqlfile.Conn) {
 	c.OnEnd(func(bool) {
 		s.clips = nil
@@ -66,7 +68,7 @@ func (s *Store) forgetClips(c *sqlfile.Conn) {
 	})
 }
 
-// choose returns the first of the wanted clips in the order of selection, at most limit.
+// choose returns the first wanted clips in the order of selection, at most limit of them.
 func (s *clipSet) choose(wanted *roaring.Bitmap, limit int) []models.ResearchItem {
 	limit = min(limit, int(wanted.GetCardinality()))
 	chosen := make([]models.ResearchItem, 0, limit)
@@ -81,7 +83,7 @@ func (s *clipSet) choose(wanted *roaring.Bitmap, limit int) []models.ResearchIte
 	return chosen
 }
 
-// setHash sets a hash that the store has learnt.
+// setHash sets the hash of a clip in the set, if the clip is in it.
 func (s *clipSet) setHash(id, hash string) {
 	if i, ok := s.place[id]; ok {
 		s.items[i].Media.Hash = hash

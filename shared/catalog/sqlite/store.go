@@ -44,8 +44,8 @@ type Store struct {
 	file     *sqlfile.File
 	schedule Schedule // nil: none
 
-	// Curate and RemoveOrigin hold the token of the origin's channel, because both take
-	// several transactions.
+	// Curate and RemoveOrigin fill the channel of the origin while they run, because both take
+	// several transactions. Origins share 64 channels by a hash of their ids.
 	origins [64]chan struct{}
 	seed    maphash.Seed
 
@@ -83,7 +83,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// lockOrigin waits until no other call changes the recordings of an origin.
+// lockOrigin waits until no other call changes the recordings of the origin, or of another one with
+// the same channel, and keeps others waiting until unlock is called. The error is the cause of ctx.
 func (s *Store) lockOrigin(ctx context.Context, op, id string) (unlock func(), err error) {
 	lock := s.origins[maphash.String(s.seed, id)%uint64(len(s.origins))]
 	select {
@@ -94,6 +95,6 @@ func (s *Store) lockOrigin(ctx context.Context, op, id string) (unlock func(), e
 	}
 }
 
-// stamp and moment convert between a time and its column.
+// stamp returns the value of t in a column: microseconds since 1970. moment is the inverse.
 func stamp(t time.Time) int64   { return t.UnixMicro() }
 func moment(us int64) time.Time { return time.UnixMicro(us).UTC() }

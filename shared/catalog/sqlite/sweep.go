@@ -11,13 +11,14 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// sweep chooses the first of the clips that the first candidate lacks, and at most
-// l.Episodes candidates of its priority that lack it too and have been researched. It
-// returns the zero Research if these are fewer than SweepShare times the clips. It reads
-// without the writer, so the result may be out of date, as that of Select.
+// sweep chooses one clip, the first of clips, which the first candidate lacks, that is not in
+// l.Unswept, and at most l.Episodes candidates with the priority of the first one that lack the
+// clip too and have been researched for others. It returns the zero Research, so that Select
+// selects by episode, if these are fewer than SweepShare times the clips. It reads without the
+// writer, so the result may be out of date, as that of Select; work.Issue checks that.
 func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
 	least := catalog.SweepShare * int(clips.GetCardinality())
-	if l.Episodes < least || len(first.researched) == 0 {
+	if l.Episodes < least || len(first.researched) == 0 { // a worker has no landmarks of the first one
 		return r, nil
 	}
 	clip, ok := w.clips.unswept(clips, l.Unswept)
@@ -34,7 +35,7 @@ func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roar
 			}
 			skip += len(page)
 			for _, e := range page {
-				if e.priority < first.priority {
+				if e.priority < first.priority { // and so are all that follow
 					return nil
 				}
 				wanted, _, err := w.wanted(c, e)
@@ -54,7 +55,8 @@ func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roar
 	return r, err
 }
 
-// unswept returns the place of the first of the wanted clips that is not among the ids.
+// unswept returns the index in s of the first of the wanted clips, in the order of selection, whose
+// id is not in ids. ok is false if there is none.
 func (s *clipSet) unswept(wanted *roaring.Bitmap, ids []string) (place int, ok bool) {
 	for i, n := range s.numbers {
 		if wanted.Contains(n) && !slices.Contains(ids, s.items[i].ID) {

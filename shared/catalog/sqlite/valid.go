@@ -10,12 +10,13 @@ import (
 	"leasehold/shared/wording"
 )
 
-// validResearched refuses a result that cannot be stored or contradicts itself, with
-// fault.ErrInvalid.
+// validResearched returns fault.ErrInvalid for a result that cannot be stored or contradicts
+// itself.
 func validResearched(r models.Researched) error {
 	if err := validProblem(r); err != nil {
 		return err
 	}
+	// A problem of the episode needs no versions of clips, because it is stored without them.
 	if r.Problem == "" || r.Scope != models.ScopeEpisode {
 		for _, id := range r.Clips {
 			if _, ok := r.ClipMedia[id]; !ok {
@@ -31,8 +32,9 @@ func validResearched(r models.Researched) error {
 	return nil
 }
 
-// validProblem refuses an unknown scope, a problem of clips without clips, and findings
-// beside a problem that is not of a part.
+// validProblem returns fault.ErrInvalid for an unknown scope, a problem of clips without clips, and
+// findings beside a problem, unless it is one of a part: the rest of the episode was searched.
+// A result without a problem is valid.
 func validProblem(r models.Researched) error {
 	if r.Problem == "" {
 		return nil
@@ -49,8 +51,8 @@ func validProblem(r models.Researched) error {
 	return nil
 }
 
-// validFinding refuses a finding of another episode or clip than the result's, and
-// numbers that are not in their ranges.
+// validFinding returns fault.ErrInvalid for a finding of another episode or clip than the
+// result's, and for numbers that are not in their ranges, such as NaN.
 func validFinding(r models.Researched, f models.Finding) error {
 	switch {
 	case f.Episode != r.Episode || !slices.Contains(r.Clips, f.Clip):

@@ -35,9 +35,8 @@ type client struct {
 }
 
 // newClient returns a client of the server at base, which may have a user and a password. It
-// does not follow redirects, because they could carry the password to another server. A nil
-// transport is that of net/http with bounded connections. The error is fault.ErrInvalid if base
-// is not an HTTP URL without a query.
+// does not follow redirects. A nil transport is that of net/http with bounded connections. The
+// error is fault.ErrInvalid if base is not an HTTP URL without a query.
 func newClient(base string, transport http.RoundTripper) (*client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {

@@ -98,7 +98,9 @@ func (s *search) run() error {
 	}
 }
 
-// selectRepos sets s.shown to the generations that the filters on repositories do not exclude.
+// selectRepos sets s.shown to the generations that the filters on repositories do not exclude, and
+// counts them in Stats. All other leaves are Unknown here, so only a filter on repositories can
+// make the query False.
 func (s *search) selectRepos() error {
 	all, err := s.index.generations(s.ctx)
 	s.shown = map[string]*generation{}

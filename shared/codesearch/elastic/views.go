@@ -87,8 +87,9 @@ func largest(all []reportedFunction, ifMoreThan int) []reportedFunction {
 // textsAtOnce is how many bytes of texts one request reads, unless one text is longer.
 const textsAtOnce = 8 << 20
 
-// bySize yields files in groups, in their order, whose texts are small enough for one request. The
-// text of a skipped file is not stored, so it has no size.
+// bySize yields files in groups for one request each, in their order: at most idsAtOnce files,
+// with at most textsAtOnce bytes of text or one longer text. The text of a skipped file is not
+// stored, so it has no size.
 func bySize(all []*file) func(yield func([]*file) bool) {
 	return func(yield func([]*file) bool) {
 		from, size := 0, int64(0)

@@ -13,7 +13,8 @@ import (
 
 var _ codesearch.Lister = (*Index)(nil)
 
-// Repos lists the repositories of one view.
+// Repos lists the repositories that a search would see now, ordered by name and id. The error is
+// fault.ErrClosed if the index is closed.
 func (x *Index) Repos(context.Context) ([]codesearch.RepoInfo, error) {
 	v, err := x.acquire()
 	if err != nil {
