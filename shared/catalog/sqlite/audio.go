@@ -81,7 +81,7 @@ func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replac
 		stamp(at), a.URI, a.ETag, a.Modified, a.Bytes, old.number)
 }
 
-// clearResearch deletes what is known of an episode except its findings, because its audio is
+// clearResearch deletes the research of an episode except its findings, because its audio is
 // another one now: at most 100 of its problems, or if fewer are left all of them and the set of
 // researched clips. It returns false if problems may be left: call it again in another
 // transaction. The findings stay until results of the new research replace them.
