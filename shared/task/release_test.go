@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
 )
 
 func TestReasonsBecomeOneShortLine(t *testing.T) {
@@ -42,4 +44,13 @@ func TestStopIsParsedBack(t *testing.T) {
 	require.Equal(t, []any{"t1", "timed out", true}, []any{id, reason, ok})
 	_, _, ok = ParseStop([]any{"go", "t1", "now"})
 	require.False(t, ok)
+}
+
+func TestEachClaimantOfARecordIsFound(t *testing.T) {
+	t.Parallel()
+	record := encodeRecord(Item{Task: models.Task{Claimants: []string{"w1", "w2", "w3"}, Attempts: 3, Subject: "w4", Hosts: []string{"w5"}}})
+	for worker, want := range map[string]bool{"w1": true, "w2": true, "w3": true, "w4": false, "w5": false, "": false} {
+		require.Equal(t, want, gaveBack(record, worker), worker)
+	}
+	require.False(t, gaveBack("", "w1"))
 }
