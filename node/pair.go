@@ -58,9 +58,9 @@ func (d *DataDir) journalConfig() pebble.Config {
 
 // openPair calls open, which opens the database, and checks that database and journal
 // belong together. The error is a *pairing.Mismatch if they do not, or if one of them is missing,
-// unless --accept-missing names the store that may begin again: that one is set aside and made
-// anew. If tolerant is true and the database exists, a mismatch is kept in d.unpaired instead, and
-// the error is nil, for callers that use only the database. A journal in memory has no pair.
+// unless --accept-missing names a store: that one is set aside, and an empty one takes its place.
+// If tolerant is true and the database exists, a mismatch is kept in d.unpaired instead, and the
+// error is nil, for callers that use only the database. A journal in memory has no pair.
 func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error) error {
 	if d.cfg.Journal == config.JournalMemory {
 		return open()

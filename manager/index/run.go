@@ -109,8 +109,9 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 	return nil
 }
 
-// issue issues a batch as a work-item. It returns false and nil if there is no capacity. The error
-// is fault.ErrConflict if the work in progress changed since it was read here.
+// issue puts a batch into the space as a work-item. It returns false and nil if the managers'
+// work-items fill the capacity. The error is fault.ErrConflict if the work in progress changed
+// since it was read here.
 func (f *Flow) issue(ctx context.Context, client work.Client, p *plan) (issued bool, err error) {
 	seen, err := client.InProgress(ctx, models.ActionIndex)
 	if err != nil {

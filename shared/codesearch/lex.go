@@ -110,7 +110,7 @@ func (l *lexer) word(depth int) (word, error) {
 
 // plainEnd returns where a word without quotes ends: at white space, or at the parenthesis
 // that closes the group around it. Parentheses that the word opens itself, as f(x) does, belong
-// to it; so do all if depth is 0, because there is no group.
+// to it. At depth 0 no group is open, so all parentheses belong to the word.
 func plainEnd(r string, depth int) int {
 	open := 0
 	for i := range len(r) {

@@ -109,7 +109,7 @@ func parseRefs(text string) (remote, error) {
 
 // newRemote returns the branches among the refs of a repository. target is the ref that HEAD names,
 // or "" if it names a commit. If that branch does not exist, and HEAD has a hash, HEAD counts as a
-// branch itself; without a hash, as in an empty repository, there is no main branch.
+// branch itself. In an empty repository HEAD has no hash, and no branch is the main one.
 func newRemote(refs map[string]string, target string) remote {
 	r := remote{hash: map[string]string{}}
 	for name, hash := range refs {

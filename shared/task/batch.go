@@ -207,7 +207,7 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 	if err != nil {
 		return Item{}, err
 	}
-	if known.ID != "" && failed == "" {
+	if known.ID != "" && failed == "" { // it can be claimed now; place has not changed it
 		return known, nil
 	}
 	e, now, err := find(tx, i.ID)

@@ -53,9 +53,9 @@ func (a *Analyser) Blob(ctx context.Context, name string, oid codesearch.OID, co
 	return b, err
 }
 
-// symbols returns the symbols that ctags finds. If there is no ctags, it does not know the
-// language, or it fails on the file, symbols returns those that the rules find. So an error
-// means that ctx has ended.
+// symbols returns the symbols that ctags finds. If ctags is not installed, does not know the
+// language, or fails on the file, symbols returns those that the rules find. So an error means
+// that ctx has ended.
 func (a *Analyser) symbols(ctx context.Context, lang string, content []byte) ([]codesearch.Symbol, error) {
 	if a.ctags != nil && ctagsKnows(lang) {
 		found, err := a.ctags.symbols(ctx, lang, content)

@@ -24,7 +24,7 @@ type action string
 const (
 	create  action = "create" // leaves a document that exists as it is
 	replace action = "index"  // creates or replaces a document
-	remove  action = "delete" // succeeds if there is no such document
+	remove  action = "delete" // also succeeds for a document that is missing
 )
 
 // bulk collects writes and sends them in requests of bounded size. It is for one goroutine.

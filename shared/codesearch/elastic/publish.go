@@ -147,7 +147,7 @@ func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file)
 }
 
 // DropRepo makes searches see the generations of the other repositories only; Run removes the
-// documents later. It returns nil if there is no generation of the repository.
+// documents later. It does nothing, and returns nil, for a repository without a generation.
 func (x *Index) DropRepo(ctx context.Context, repoID string) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()

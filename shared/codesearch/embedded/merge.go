@@ -58,8 +58,8 @@ func (x *Index) Run(ctx context.Context) error {
 	}
 }
 
-// Merge merges one group of segments, and reports whether it did. It returns false if there
-// is no group to merge, if another call is merging, or if the index is read-only.
+// Merge merges one group of segments, and reports whether it did. It returns false if no
+// segments need merging, if another call is merging, or if the index is read-only.
 func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 	if !x.merging.TryLock() {
 		return false, nil

@@ -39,7 +39,7 @@ const (
 
 // facts describe the matches of a part of an expression.
 type facts struct {
-	exact []string // if not nil: each match is one of these; empty if there is no match
+	exact []string // if not nil: each match is one of these; if empty, nothing matches
 	need  Need     // what each match contains; unused if exact is not nil
 }
 
