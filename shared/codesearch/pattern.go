@@ -97,18 +97,18 @@ func (p Pattern) check() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 	}
-	if n := states(re); n > maxStates {
+	if n := States(re); n > maxStates {
 		return fmt.Errorf("the regular expression has about %d states: want at most %d: %w", n, maxStates, fault.ErrInvalid)
 	}
 	return nil
 }
 
-// states estimates the size of re's program. It returns at most 1<<30, because nested repetitions
-// would overflow.
-func states(re *syntax.Regexp) int {
+// States estimates the number of states of re's program. Repetitions multiply those of their
+// part; the result is at most 1<<30, because nested ones would overflow.
+func States(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
-		n += states(sub)
+		n += States(sub)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(1, re.Min, re.Max)

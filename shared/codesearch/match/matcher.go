@@ -45,7 +45,7 @@ func New(p codesearch.Pattern, fold bool) (*Matcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 	}
-	m.states = statesOf(tree)
+	m.states = codesearch.States(tree)
 	if !m.multiline {
 		tree = inLine(tree)
 		if m.within, err = regexp.Compile("(?m:" + tree.String() + ")"); err != nil {
@@ -124,18 +124,6 @@ func folds(re *syntax.Regexp) bool {
 		}
 	}
 	return false
-}
-
-// statesOf returns about the number of states of re. Repetitions multiply those of their part.
-func statesOf(re *syntax.Regexp) int {
-	n := 1 + len(re.Rune)
-	for _, sub := range re.Sub {
-		n += statesOf(sub)
-	}
-	if re.Op == syntax.OpRepeat {
-		n *= max(1, re.Min, re.Max)
-	}
-	return n
 }
 
 // Need returns the texts that a matching line has, folded; if the matcher is Multiline, those
