@@ -13,10 +13,11 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// requeue (id, put) takes a dead letter, and returns the task that it put or nothing. It
-// returns fault.ErrConflict while the dead task's failure waits to be ingested, because the
-// catalog can only lift a problem that it already has, and while another task has its unique
-// key.
+// requeue (id, put) takes a dead letter. If put is true, it puts the task again and returns it.
+// Otherwise the caller has the work selected again: the dead letter's end goes into the history,
+// and the answer is empty. It returns fault.ErrConflict while the dead task's failure waits to be
+// ingested, because the catalog can only lift a problem that it already has, and while another
+// task has its unique key.
 func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 	e, l, err := findDead(tx, id)
 	if err != nil {
@@ -39,7 +40,10 @@ func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 }
 
 // requeueOne puts the task of a dead letter again, under its id and without attempts, and then
-// the dead letters of its children that died because of it.
+// the dead letters of its children that died because of it. An expiry that is over is removed,
+// because the task would die again at once. The error is fault.ErrConflict if another task has
+// its unique key or a parent failed, before anything is changed, and if a limit of the task drops
+// it: then its dead letter is gone.
 func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, error) {
 	if l.UniqueKey != "" {
 		if other, taken := first(tx, keyLabel(l.UniqueKey)); taken {
@@ -85,7 +89,8 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 	return i, p.reviveChildren(tx, l.ID)
 }
 
-// remedy returns what to do about a dead letter whose parents failed.
+// remedy returns what the operator can do about a dead letter whose parents failed: requeue a
+// parent that is a dead letter, else create the task again.
 func remedy(tx space.Tx, i Item) string {
 	if slices.ContainsFunc(i.After, func(parent string) bool { return isDead(tx, parent) }) {
 		return "requeue that first"
@@ -111,7 +116,8 @@ func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 	return nil
 }
 
-// discard (id) takes a dead letter for good.
+// discard (id) takes a dead letter for good, which may be malformed, and records its end in the
+// history. The error is fault.ErrNotFound if there is none.
 func (p Policy) discard(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, l, err := findDead(tx, id)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -126,6 +132,9 @@ func (p Policy) discard(tx space.Tx, id string) (tuple.Tuple, error) {
 	return nil, forgetParents(tx, l.Item)
 }
 
+// findDead returns the dead letter of a task. If there is none, the error is fault.ErrNotFound
+// and the Ref of the entry 0. If it is malformed, the error is fault.ErrCorrupt, and the entry
+// and the fields of its tuple are returned too.
 func findDead(tx space.Tx, id string) (space.Entry, DeadLetter, error) {
 	e, ok := tx.Find(Dead, MatchDead(tuple.AnyString, id), nil)
 	if !ok {
@@ -148,8 +157,9 @@ func failureWaits(tx space.Tx, t models.Task) bool {
 	return false
 }
 
-// cancel (id, reason) ends a task that is alive. A message stops the worker that has it. A
-// task under a manager's lease is fault.ErrConflict, because the manager decides.
+// cancel (id, reason) ends a task that is alive. A message stops the worker that has it. A task
+// under a manager's lease is fault.ErrConflict, because the manager decides. A malformed task
+// becomes a dead letter, because without its record nothing else can be done for it.
 func (p Policy) cancel(tx space.Tx, id, reason string) (tuple.Tuple, error) {
 	e, i, err := find(tx, id)
 	if errors.Is(err, fault.ErrCorrupt) {
@@ -178,7 +188,8 @@ func (c Client) Cancel(ctx context.Context, id, reason string) error {
 	return err
 }
 
-// DeadLetter returns the dead letter of that id.
+// DeadLetter returns the dead letter of that id. The error is fault.ErrNotFound if there is none,
+// and fault.ErrCorrupt if it is malformed: then the fields of its tuple are returned too.
 func (c Client) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procShowDead, tuple.New(id))
 	if err != nil {
@@ -187,7 +198,8 @@ func (c Client) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 	return DecodeDeadLetter(shownEntry(reply))
 }
 
-// showDead (id) returns the tuple and the record of a dead letter.
+// showDead (id) returns the tuple and the record of a dead letter, which may be malformed; the
+// client decodes them.
 func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, _, err := findDead(tx, id)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -196,11 +208,11 @@ func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
 	return tuple.New(e.Tuple, e.Fields), nil
 }
 
-// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id,
-// without a lease, attempts or claimants, and returns it; children that died because of it
-// are requeued too. A caller that can have the work selected again does that first
-// (catalog.Lift), and passes false. fault.ErrConflict means that the task's failure is not
-// in the catalog yet, or that another task has its unique key.
+// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id, without
+// a lease, attempts or claimants, and returns it; children that died because of it are requeued
+// too. A caller that can have the work selected again does that first (catalog.Lift), and passes
+// false: then the returned task is nil. fault.ErrConflict means that the task's failure is not in
+// the catalog yet, that another task has its unique key, or that a parent failed.
 func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, error) {
 	reply, err := c.call(ctx, procRequeue, tuple.New(id, putAgain))
 	if err != nil || len(reply) == 0 {
@@ -210,7 +222,7 @@ func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, e
 	return &i, err
 }
 
-// Discard takes a dead letter for good.
+// Discard takes a dead letter for good. The error is fault.ErrNotFound if there is none.
 func (c Client) Discard(ctx context.Context, id string) error {
 	_, err := c.call(ctx, procDiscard, tuple.New(id))
 	return err

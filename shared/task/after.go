@@ -30,7 +30,8 @@ func hasChildren(tx space.Tx, id string) bool {
 	return tx.CountLabelled(Space, childLabel(id)) > 0 || tx.CountLabelled(Dead, childLabel(id)) > 0
 }
 
-// retain keeps how a task ended for its children.
+// retain keeps how a task ended for its children. It replaces an earlier end of the task, which
+// may have been requeued since.
 func retain(tx space.Tx, r ParentResult) error {
 	if e, ok := tx.Find(Data, matchParent(r.ID), nil); ok {
 		return tx.Replace(e.Ref, r.encode())
@@ -39,7 +40,8 @@ func retain(tx space.Tx, r ParentResult) error {
 	return err
 }
 
-// forgetParents forgets the parents of a task that has ended, if it was the last child.
+// forgetParents removes what retain kept of each parent of i, if no other task or dead letter
+// names that parent. i has left the spaces already.
 func forgetParents(tx space.Tx, i Item) error {
 	for _, parent := range i.After {
 		if hasChildren(tx, parent) {
@@ -54,8 +56,10 @@ func forgetParents(tx space.Tx, i Item) error {
 	return nil
 }
 
-// releaseChildren is called when a task has ended: children that wait for no other task go
-// on; if it did not resolve, those that do not run anyway are dead.
+// releaseChildren is called when a task has ended or become a dead letter. It keeps the end for
+// the children, and removes the task from the parents that each child waits for (parentEnded). A
+// child may end meanwhile, because the end of another child reaches it too, so each is read
+// again.
 func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 	if !hasChildren(tx, parent) {
 		return nil
@@ -85,6 +89,9 @@ func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 // maxChildren bounds the children of one task.
 const maxChildren = 100_000
 
+// parentEnded removes a parent from those that a child waits for. If the parent did not resolve,
+// the child becomes a dead letter, unless it runs anyway (models.RunAnyway). A child that is not
+// claimed is placed, so that it becomes visible if it waits for nothing else.
 func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, end ending) error {
 	i.Pending = slices.DeleteFunc(slices.Clone(i.Pending), func(id string) bool { return id == parent })
 	switch {
@@ -97,6 +104,8 @@ func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, e
 	return rewrite(tx, e, i, e.Turn)
 }
 
+// parentFailed returns the reason of a task that is dead because of its parent. reviveChildren
+// compares with it.
 func parentFailed(parent string, state State) string {
 	return fmt.Sprintf("its parent %s is %s", parent, state)
 }
@@ -134,7 +143,9 @@ func isDead(tx space.Tx, id string) bool {
 	return dead
 }
 
-// parentResults returns how the parents of a task ended.
+// parentResults returns how the parents of a task ended, in the order of After. A parent whose
+// end is not kept is left out. A result that exceeds maxCarried bytes together with those before
+// it is empty.
 func parentResults(tx space.Tx, i Item) (all []ParentResult) {
 	size := 0
 	for _, parent := range i.After {

@@ -44,6 +44,8 @@ func subjectOf(t tuple.Tuple) string { return t.Str(1) }
 // limitedActionOf returns the action of a tuple that limitedAction made.
 func limitedActionOf(t tuple.Tuple) string { return t.Str(2) }
 
+// decodePaused returns the action of a tuple that matchPaused matches. Since is zero if a foreign
+// client put text that is not a time.
 func decodePaused(t tuple.Tuple) PausedAction {
 	since, _ := time.Parse(time.RFC3339, t.Str(2)) // zero if a foreign client put another text
 	return PausedAction{Action: t.Str(1), Since: since}
@@ -129,7 +131,9 @@ func progressOf(args tuple.Tuple) (id string, token int64, p models.Progress) {
 	return args.Str(0), args.Int64(1), p
 }
 
-// decodePage returns the answer of task.list.
+// decodePage returns the page of tasks that task.list answers, and the cursor of the next page,
+// which is empty at the end. A damaged page is fault.ErrCorrupt. A task that cannot be decoded is
+// in the page, with the error in its field Err.
 func decodePage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {
@@ -174,7 +178,8 @@ type endedTask struct {
 	entry space.Entry // as it was
 }
 
-// decodeEnd reads what encodeEnd wrote.
+// decodeEnd reads what encodeEnd wrote. The error is fault.ErrCorrupt. If only the record of the
+// task is damaged, there is no error, but Listed.Err is set.
 func decodeEnd(value string) (l endedTask, err error) {
 	head, result, err := tuple.Decode([]byte(value))
 	if err != nil || !endTemplate.Matches(head) {
@@ -194,7 +199,7 @@ func decodeEnd(value string) (l endedTask, err error) {
 
 var endTemplate = tuple.Match("end", tuple.Formal{Type: tuple.Nested}, tuple.AnyString, tuple.AnyString, tuple.AnyInt64, tuple.AnyString)
 
-// parseEnded returns the arguments of task.ended.
+// parseEnded returns the id in the arguments of task.ended, or fault.ErrInvalid.
 func parseEnded(args tuple.Tuple) (id string, err error) {
 	if wanted := tuple.Match(tuple.AnyString); !wanted.Matches(args) {
 		return "", fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, wanted)
@@ -202,7 +207,8 @@ func parseEnded(args tuple.Tuple) (id string, err error) {
 	return args.Str(0), nil
 }
 
-// parseListEnded returns the arguments of task.listended; before is 0 for the first page.
+// parseListEnded returns the arguments of task.listended. The page begins behind the history
+// record with the number before; 0 is the first page. The errors are those of parseList.
 func parseListEnded(args tuple.Tuple) (f Filter, limit, before int64, err error) {
 	f, limit, _, _, err = parseList(args)
 	if err != nil {
@@ -233,17 +239,20 @@ func decodeEndsPage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	return all, Cursor(nestedOf(reply, 1)), nil
 }
 
-// TokenOf returns the id and the token of a task that a get took.
+// TokenOf returns the id and the token of a task's tuple, as a get of it returns them.
 func TokenOf(t tuple.Tuple) (id string, token int64) {
 	h := decodeHeader(t)
 	return h.ID, h.Token
 }
 
+// decodeParent returns the end of a parent from a tuple that matchParent matches; of any other
+// tuple, fields that are missing are empty.
 func decodeParent(t tuple.Tuple) ParentResult {
 	return ParentResult{ID: t.Str(1), State: State(t.Str(2)), Result: t.Str(3)}
 }
 
-// decodeNews reads what encodeNews wrote.
+// decodeNews reads what encodeNews wrote, for 1 to MaxCreate tasks. Anything else is
+// fault.ErrInvalid. It checks the form only; createOne checks the values.
 func decodeNews(data []byte) (all []New, err error) {
 	for len(data) > 0 {
 		t, rest, err := tuple.Decode(data)
@@ -275,8 +284,9 @@ func decodeNews(data []byte) (all []New, err error) {
 	return all, nil
 }
 
-// decodeItems reads the answer to a claim or a creation: for each task its record and the
-// number of its parents, its tuple, and how its parents ended.
+// decodeItems reads the answer to a claim or a creation: for each task its record and the number
+// of its parents, its tuple, and how its parents ended. Without data there are no tasks; data of
+// another form are fault.ErrCorrupt.
 func decodeItems(data []byte) (all []ClaimedTask, err error) {
 	for len(data) > 0 {
 		head, rest, err := tuple.Decode(data)
@@ -305,10 +315,13 @@ func decodeItems(data []byte) (all []ClaimedTask, err error) {
 	return all, nil
 }
 
-// expected returns how many values data hold if all are as long as the first, after which rest
-// is left; at most 64, because the data may be of a foreign client.
+// expected returns how many values data hold if all are as long as the first, after which rest is
+// left; at most 64, because the data may be of a foreign client. rest is shorter than data,
+// because a value has at least one byte.
 func expected(data, rest []byte) int { return min(64, 1+len(rest)/(len(data)-len(rest))) }
 
+// parseClaim returns the arguments of task.claim: how many tasks, from 1 to MaxClaims and 1 if
+// there is no number, and at least one action, each once. Anything else is fault.ErrInvalid.
 func parseClaim(args tuple.Tuple) (claimWanted, error) {
 	c := claimWanted{number: 1}
 	if len(args) > 0 && tuple.TypeOf(args[0]) == tuple.Int64 {
@@ -337,7 +350,9 @@ func (o Outcome) encode() tuple.Tuple { return tuple.New(o.procedure, o.args) }
 
 var outcomeTemplate = tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
 
-// parseNext returns the arguments of task.next.
+// parseNext returns the arguments of task.next. The number of wanted is 0 if nothing is to be
+// claimed. The error is fault.ErrInvalid, also for more than MaxOutcomes outcomes and for a
+// procedure that ends no attempt.
 func parseNext(args tuple.Tuple) (all []Outcome, wanted claimWanted, err error) {
 	short := tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyInt64)
 	if len(args) < 2 || !short.Matches(args[:2]) {
@@ -376,8 +391,8 @@ func encodeRefusal(err error) tuple.Tuple {
 	return tuple.New(fault.Of(err).Code, truncate(err.Error()))
 }
 
-// decodeNext returns the errors of so many outcomes, and the encoded tasks, of an answer of
-// task.next.
+// decodeNext returns an answer of task.next: for each of the outcomes, in their order, its error
+// or nil, and the claimed tasks, still encoded. Anything else is fault.ErrCorrupt.
 func decodeNext(reply tuple.Tuple, outcomes int) (refused []error, claimed []byte, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {
@@ -397,6 +412,7 @@ func decodeNext(reply tuple.Tuple, outcomes int) (refused []error, claimed []byt
 	return refused, blobOf(reply[min(1, len(reply)):]), nil
 }
 
+// decodeLimit returns the limit of a tuple that matchLimit matches.
 func decodeLimit(t tuple.Tuple) limitTuple {
 	var rate float64
 	if len(t) > 3 {
@@ -405,6 +421,10 @@ func decodeLimit(t tuple.Tuple) limitTuple {
 	return limitTuple{Limit{t.Str(1), t.Int64(2), rate}, t.Int64(4)}
 }
 
+// parseList returns the arguments of task.list. The page goes on in walk at of Filter.walks,
+// behind the position after; both are zero for the first page. A number of a walk that does not
+// exist is an empty last page. The error is fault.ErrInvalid, also if limit is not from 1 to
+// MaxListed.
 func parseList(args tuple.Tuple) (f Filter, limit int64, at int, after space.Position, err error) {
 	if !listArgs.Matches(args) {
 		return f, 0, 0, after, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, listArgs)
@@ -420,7 +440,8 @@ func parseList(args tuple.Tuple) (f Filter, limit int64, at int, after space.Pos
 	return f, limit, at, after, nil
 }
 
-// listedOf decodes an entry of the space "task" or "dead".
+// listedOf decodes an entry of the space "task" or "dead". If it is malformed, Err is set and the
+// other fields are what its tuple tells.
 func listedOf(e space.Entry) (l Listed) {
 	l.Holder = e.Holder
 	if e.Tuple.Str(0) == "dead" {
@@ -432,6 +453,8 @@ func listedOf(e space.Entry) (l Listed) {
 	return l
 }
 
+// parseFailure returns the arguments of task.release, with reason and output cut to their bounds.
+// The error is fault.ErrInvalid, also for a delay that delayOf refuses.
 func parseFailure(args tuple.Tuple) (f failure, err error) {
 	if !releaseArgs.Matches(args) && !fullReleaseArgs.Matches(args) {
 		return f, fmt.Errorf("%w: the arguments must be %s or %s", fault.ErrInvalid, releaseArgs, fullReleaseArgs)
@@ -443,6 +466,8 @@ func parseFailure(args tuple.Tuple) (f failure, err error) {
 	return f, err
 }
 
+// decodePosition reads what encodePosition wrote. A tuple of another form is the beginning, or a
+// place within the sequence, so it cannot do harm.
 func decodePosition(t tuple.Tuple) space.Position {
 	return space.Position{Major: t.Int64(0), Turn: t.Int64(1), Minor: t.Int64(2)}
 }

@@ -40,7 +40,8 @@ func (n New) encode() tuple.Tuple {
 
 var newTemplate = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.Formal{Type: tuple.Bytes})
 
-// encodeNews fails with fault.ErrTooLarge if one request cannot carry the tasks.
+// encodeNews encodes tasks to create, in their order. The error is that of validData, or
+// fault.ErrTooLarge if one request cannot carry the tasks.
 func encodeNews(all []New) ([]byte, error) {
 	var data []byte
 	for _, n := range all {
@@ -68,7 +69,9 @@ func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(encodeItems(created)), nil
 }
 
-// CreateIn creates tasks, all or none, in the transaction of another protocol's procedure.
+// CreateIn creates tasks, all or none, in the transaction of another protocol's procedure, and
+// returns them in their order. Tasks without a timeout get the default one. The errors are those
+// of Client.CreateAll.
 func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
 	data, err := encodeNews(withDefaults(all))
 	if err != nil {
@@ -92,14 +95,16 @@ func WithKey(tx space.Tx, key string) (id string, alive bool) {
 // fault.ErrTooLarge.
 func (n New) Check() error { return checkNew(n.item()) }
 
+// item returns the task to create, without the fields of n that only the protocol sets.
 func (n New) item() Item {
 	return Item{Priority: n.Priority, Task: models.Task{
 		Action: n.Action, Subject: n.Subject, Data: n.Data, Timeout: n.Timeout, TaskOptions: n.TaskOptions,
 	}}
 }
 
-// createAll creates tasks in the order of their dependencies, and returns them in that of
-// the request.
+// createAll creates tasks in the order of their dependencies, and returns them in that of the
+// request. The error is that of the first task that is refused, with its position from 1; it ends
+// the transaction, so that no task is created.
 func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	order, refs, err := sortByParents(news)
 	if err != nil {
@@ -124,8 +129,9 @@ func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	return created, nil
 }
 
-// sortByParents returns the tasks in an order in which each comes behind its parents, and
-// the positions of those with names. A cycle, and a name that two tasks have, are
+// sortByParents returns the positions of the tasks in an order in which each comes behind its
+// parents, and the positions of those with names. A parent that is no name of the request is the
+// id of an older task, and changes no order. A cycle, and a name that two tasks have, are
 // fault.ErrInvalid.
 func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	refs = map[string]int{}
@@ -168,7 +174,9 @@ func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	return order, refs, nil
 }
 
-// createOne creates one task without a lease, or returns the one that has its unique key.
+// createOne creates one task without a lease, or resolves the conflict with the task that has its
+// unique key. It returns the created or the kept task. The error is fault.ErrInvalid or
+// fault.ErrTooLarge for a value out of range, and fault.ErrInvalid for an unknown parent.
 func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	i := n.item()
 	if err := checkNew(i); err != nil {
@@ -188,7 +196,10 @@ func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	return p.putNew(tx, i, n.Ended)
 }
 
-// putNew puts a new task whose unique key is its own, or that waits for the key.
+// putNew puts a new task whose unique key is its own, or that waits for the key. ended are
+// parents that the history knows and the spaces may not. It returns the task as it is then: a
+// parent that failed makes it a dead letter at once, and a task that its limit drops has the
+// State "dropped".
 func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) {
 	for _, r := range ended {
 		if _, known := tx.Find(Data, matchParent(r.ID), nil); !known && slices.Contains(i.After, r.ID) {
@@ -221,7 +232,10 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 	return now, nil
 }
 
-// resolveConflict creates a task whose unique key the task of e has.
+// resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst
+// that task stays as it is. With Replace it gets the data and the time of i; if it is claimed, i
+// is put and waits for the key, or the task that waits already gets them. It returns the task
+// that stands for i then; one that its limit drops has the State "dropped".
 func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
 	other, err := DecodeEntry(e)
 	if err != nil || n.OnConflict != Replace {
@@ -252,7 +266,8 @@ func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item
 	return other, nil
 }
 
-// encodeItems returns tasks as one field: for each its record and its tuple.
+// encodeItems returns tasks as one field, which decodeItems reads: for each its record and its
+// tuple, without parents.
 func encodeItems(items []Item) (data []byte) {
 	for _, i := range items {
 		data = plainTuple(i).Append(tuple.New(encodeRecord(i), int64(0)).Append(data))

@@ -7,9 +7,9 @@ import (
 	"leasehold/shared/status"
 )
 
-// mayClaim reports whether the caller, a worker of that name, may claim a task. It may not if it gave the task back,
-// or if another session on its machine did while a session on a machine that did not serves
-// the action, because the machine may be the reason for the failure.
+// mayClaim reports whether the caller, a worker of that name, may claim a task. It may not if it
+// gave the task back, or if another session on its machine did while a session on a machine that
+// did not serves the action, because the machine may be the reason for the failure.
 func mayClaim(tx space.Tx, i Item, worker string) bool {
 	if slices.Contains(i.Claimants, worker) {
 		return false

@@ -42,8 +42,9 @@ func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(answer), nil
 }
 
-// claimReady claims tasks that need not be waited for. They have at most so many bytes in the
-// answer, but one always fits. moved is that of firstFor.
+// claimReady claims up to wanted.number tasks that need not be waited for, none if the number is
+// not positive. The answer has at most that many bytes (most), but one task always fits; it is
+// nil if no task was claimed. moved is that of firstFor.
 func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []byte, moved bool, err error) {
 	for range wanted.number {
 		e, i, more, err := p.firstFor(tx, wanted.actions)
@@ -61,7 +62,8 @@ func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []
 	return answer, moved, nil
 }
 
-// take claims one task for the caller, and appends it to an answer.
+// take claims one task for the caller, counts it at the rates of its limits, and appends it to an
+// answer with the ends of its parents, as decodeItems reads them.
 func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte, error) {
 	i.CurrentClaimant, i.ClaimedAt, i.State, i.Progress = workerName(tx), tx.Now(), "", nil
 	if err := holdUntilTimeout(tx, e.Ref, i); err != nil {
@@ -112,14 +114,15 @@ func before(a, b space.Position) bool {
 	return a.Minor < b.Minor
 }
 
-// firstOf is firstFor for one action. It finds the task in the index at once, unless the worker has given back tasks
-// that wait for another one.
+// firstOf is firstFor for one action. It reads one task, unless the worker has given back tasks
+// at the head of the queue.
 func (p Policy) firstOf(tx space.Tx, action, worker string) (found space.Entry, item Item, moved bool, err error) {
 	return p.firstMatch(tx, AnyOf(action), worker)
 }
 
-// firstMatch returns the first visible task that matches a template and that a worker may
-// claim.
+// firstMatch returns the first visible task that matches a template and that a worker may claim;
+// its Ref is 0 if there is none, or if it moved maxRetired tasks out of the way before it found
+// one. moved reports whether it retired or hid any.
 func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, moved bool, err error) {
 	for range maxRetired {
 		var unfit error
@@ -181,7 +184,8 @@ func (p Policy) decodeClaimable(e space.Entry) (Item, error) {
 // errWornOut is why a task is dead that has more attempts than are allowed.
 var errWornOut = errors.New("more attempts than are allowed")
 
-// attempts returns how many attempts of a task may fail before it is dead.
+// attempts returns how many attempts of a task may fail without making it dead. MaxAttempts of a
+// task counts all of its attempts, and so one more than that of the policy.
 func (p Policy) attempts(i Item) int64 {
 	if i.MaxAttempts > 0 {
 		return i.MaxAttempts - 1
@@ -203,7 +207,7 @@ func (p Policy) retire(tx space.Tx, e space.Entry, i Item, why error) error {
 }
 
 // findHeld returns the task of that id if the caller holds it with that token; else
-// fault.ErrStaleToken.
+// fault.ErrStaleToken. A malformed task is fault.ErrCorrupt.
 func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
 	for _, e := range tx.Held(Space, WithID(id)) {
 		if e.Holder == tx.Caller() && decodeHeader(e.Tuple).Token == token {
@@ -214,8 +218,9 @@ func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
 	return space.Entry{}, Item{}, fmt.Errorf("task %q: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
 }
 
-// find returns the task of that id, in any state in which it is alive; else
-// fault.ErrNotFound.
+// find returns the task of that id, in any state in which it is alive; else fault.ErrNotFound and
+// an entry whose Ref is 0. If the task is malformed, the error is fault.ErrCorrupt, and the entry
+// and the fields of its tuple are returned too.
 func find(tx space.Tx, id string) (space.Entry, Item, error) {
 	all := tx.Scan(Space, WithID(id))
 	if len(all) == 0 {

@@ -43,7 +43,8 @@ func (c Client) Claim(ctx context.Context, actions ...string) (Item, error) {
 }
 
 // ClaimUpTo waits until there is a task of one of the actions, and claims up to n: from 1 to
-// MaxClaims. They may be fewer although more wait, if they are large together.
+// MaxClaims. It returns at least one; they may be fewer although more wait, if they are large
+// together.
 func (c Client) ClaimUpTo(ctx context.Context, n int, actions ...string) ([]ClaimedTask, error) {
 	args := make(tuple.Tuple, 0, len(actions)+1)
 	if n != 1 {
@@ -69,7 +70,8 @@ func (c Client) ClaimUpTo(ctx context.Context, n int, actions ...string) ([]Clai
 	}
 }
 
-// Extend restarts a task's timeout.
+// Extend restarts a task's timeout. fault.ErrStaleToken means that the caller no longer holds the
+// task and must stop; that is so for Note, Release, Fail and HandBack too.
 func (c Client) Extend(ctx context.Context, i Item) error {
 	_, err := c.call(ctx, procExtend, tuple.New(i.ID, i.Token))
 	return err
@@ -97,6 +99,8 @@ func (c Client) Resolve(ctx context.Context, i Item, result any, create ...New) 
 	return c.report(ctx, i, "", true, result, create)
 }
 
+// report is Report with tasks to create, which only a final result may have. It returns the
+// created tasks in the order of create.
 func (c Client) report(ctx context.Context, i Item, part string, final bool, body any, create []New) ([]Item, error) {
 	args, err := reportArgs(i, part, final, body)
 	if err != nil {
@@ -207,7 +211,8 @@ func withDefaults(all []New) []New {
 	return filled
 }
 
-// itemsOf reads tasks in the first field of a reply.
+// itemsOf returns the tasks in the first field of an answer, none if it has no bytes. Damaged
+// tasks are fault.ErrCorrupt.
 func itemsOf(reply tuple.Tuple) ([]Item, error) {
 	decoded, err := decodeItems(blobOf(reply))
 	if err != nil {
@@ -220,6 +225,7 @@ func itemsOf(reply tuple.Tuple) ([]Item, error) {
 	return all, nil
 }
 
+// onlyItem returns the task of an answer that has one, as an answer to task.requeue with put has.
 func onlyItem(reply tuple.Tuple) (Item, error) {
 	all, err := itemsOf(reply)
 	if err != nil {

@@ -107,6 +107,8 @@ func checkNew(i Item) error {
 
 func validTimeout(s models.Seconds) bool { return s > 0 && s <= models.SecondsOf(lease.MaxTTL) }
 
+// checkOptions refuses options that are out of range, unknown, or name something twice, with
+// fault.ErrInvalid. The comparisons of floats are negated, because NaN must not pass.
 func checkOptions(o models.TaskOptions) error {
 	switch {
 	case o.MaxAttempts < 0 || o.MaxAttempts > 1000:
@@ -148,7 +150,8 @@ func checkOptions(o models.TaskOptions) error {
 	return nil
 }
 
-// checkName refuses a name that would not fit into a label, or not on a line.
+// checkName refuses a name that would not fit into a label, or not on a line, with
+// fault.ErrInvalid. what is the name of its field.
 func checkName(what, v string) error {
 	if v == "" || len(v) > maxNameBytes || !utf8.ValidString(v) || slices.ContainsFunc([]rune(v), unicode.IsControl) {
 		return fmt.Errorf("%w: %s %.250q: want 1 to %d bytes of UTF-8 without control characters", fault.ErrInvalid, what, v, maxNameBytes)
@@ -156,7 +159,8 @@ func checkName(what, v string) error {
 	return nil
 }
 
-// checkTimes refuses times that are absurdly far away.
+// checkTimes refuses times ten years or more from now with fault.ErrInvalid, because a time in
+// the wrong unit is that far away.
 func checkTimes(o models.TaskOptions, now time.Time) error {
 	for name, t := range map[string]time.Time{"not_before": o.NotBefore, "expires_at": o.ExpiresAt} {
 		if !t.IsZero() && math.Abs(t.Sub(now).Hours()) >= maxDelay.Hours() {

@@ -22,7 +22,8 @@ func (p Policy) die(tx space.Tx, e space.Entry, i Item, reason string) error {
 	return p.dieOf(tx, e, i, reason, fmt.Sprintf("given up after %d attempts, the last one: %s", i.Attempts, reason))
 }
 
-// dieOf is die with the reason of the dead letter.
+// dieOf is die with the reason that the dead letter gets, letter. reason is that of the last
+// attempt, which the state of the task tells.
 func (p Policy) dieOf(tx space.Tx, e space.Entry, i Item, reason, letter string) error {
 	err := p.deadLetter(tx, e, i, reason, letter)
 	if !errors.Is(err, fault.ErrOverloaded) {
@@ -64,8 +65,8 @@ func (p Policy) deadLetter(tx space.Tx, e space.Entry, i Item, reason, letter st
 	return lease.End(tx, i.Lease, i.Token)
 }
 
-// deadLetterCorrupt replaces a malformed task by a dead letter with as much of its data
-// as fits, and ends its lease if it has one.
+// deadLetterCorrupt replaces a malformed task by a dead letter with as much of its data as fits,
+// and ends its lease if it has one. why is the reason of the dead letter.
 func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	h := decodeHeader(e.Tuple)
 	i := Item{Task: models.Task{Action: truncate(h.Action), ID: truncate(h.ID), CreatedAt: tx.Now()}, Priority: h.Priority}
@@ -85,7 +86,9 @@ func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	return lease.End(tx, h.Lease, h.Token)
 }
 
-// putDeadLetter puts a dead letter, takes its task, and does what follows from its end.
+// putDeadLetter puts a dead letter, takes its task, alerts the administrators, and calls
+// afterEnd. fault.ErrOverloaded means that no space took the dead letter, and that nothing was
+// changed.
 func (p Policy) putDeadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
 	i.CurrentClaimant, i.Hidden, i.Behind, i.RetryAt, i.queued = "", "", false, noTime, false
 	t, a := DeadLetter{Item: i, Reason: reason}.tupleOf()

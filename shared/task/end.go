@@ -30,7 +30,7 @@ type End struct {
 	Result string // JSON; empty: there is none, it is in the catalog (of a task under a lease), or the task is from a list
 }
 
-// finish ends a task that is not dead: it removes the task, and does what follows.
+// finish ends a task that does not become a dead letter: it removes the task and calls afterEnd.
 func (p Policy) finish(tx space.Tx, e space.Entry, i Item, state State, note, result string) error {
 	if err := Remove(tx, e); err != nil {
 		return err
@@ -95,8 +95,9 @@ func (p Policy) offerKey(tx space.Tx, key string) error {
 // were written once already.
 const maxEndedData = 4 << 10
 
-// recordEnd adds the end of a task or of a dead letter to the history. A task of a foreign
-// client whose id is too long for a key leaves no end.
+// recordEnd adds the end of a task or of a dead letter to the history. A task of a foreign client
+// whose id is too long for a key leaves no end. If the record would not fit into an answer, it
+// leaves out the subject, the parts, the attempts and the data.
 func recordEnd(tx space.Tx, e space.Entry, end ending) error {
 	h := decodeHeader(e.Tuple)
 	if h.ID == "" || len(h.ID) > space.MaxHistoryKey {
@@ -144,9 +145,9 @@ func readEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 	return tuple.New([]byte(found.Value)), err
 }
 
-// listEnded (filter, limit, cursor) returns up to limit ended tasks, the latest first and
-// without their results, and the next cursor, which is empty at the end. A page may be short
-// before the end.
+// listEnded (filter, limit, cursor) returns up to limit ended tasks, the latest first and without
+// their results, and the next cursor, which is empty at the end. A page may be short before the
+// end. A damaged record makes the whole page fail with fault.ErrCorrupt.
 func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
 	f, limit, before, err := parseListEnded(args)
 	if err != nil {
@@ -184,8 +185,8 @@ func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 	return tuple.New(data, tuple.New(next)), nil
 }
 
-// withEnded returns new tasks with how those of their parents ended that the history knows,
-// and reports whether it knows any.
+// withEnded returns new tasks with how those of their parents ended that the history knows, and
+// reports whether it knows any. It does not change all.
 func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool, err error) {
 	known = slices.Clone(all)
 	for n := range known {
@@ -208,8 +209,9 @@ func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bo
 	return known, found, nil
 }
 
-// createKnowing calls create with new tasks, and again with what the history knows of their
-// parents if the spaces do not know one.
+// createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may
+// be a parent that only the history knows; then it calls create again with the ends that the
+// history has. If it has none, the first error is returned.
 func (c Client) createKnowing(ctx context.Context, all []New, create func(news []byte) error) error {
 	data, err := encodeNews(all)
 	if err == nil {

@@ -8,8 +8,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// timeout is the expiry of a worker's hold: the worker took too long, was lost, or
-// closed its session while it held the task.
+// timeout is the expiry of a worker's hold: the worker took too long, was lost, or closed its
+// session while it held the task. Closing counts no attempt, because the worker stopped in order.
 func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {
@@ -76,7 +76,8 @@ func (i Item) expired(tx space.Tx) bool {
 	return !i.ExpiresAt.IsZero() && !tx.Now().Before(i.ExpiresAt)
 }
 
-// expireTask makes a task dead that was not claimed in time.
+// expireTask makes a task dead that was not claimed in time. It offers the slots of its limits
+// also if no space takes the dead letter and the task is only hidden.
 func (p Policy) expireTask(tx space.Tx, e space.Entry, i Item) error {
 	reason := "it expired: not claimed before " + i.ExpiresAt.Format("2006-01-02T15:04:05Z07:00")
 	if err := p.dieOf(tx, e, i, reason, reason); err != nil {

@@ -39,6 +39,7 @@ func matchLimit(name any) tuple.Template {
 // a free slot.
 func limitedAction(limit, action any) tuple.Tuple { return tuple.New("limited", limit, action) }
 
+// findLimit returns the limit of that name, and reports whether it is set.
 func findLimit(tx space.Tx, name string) (e space.Entry, l limitTuple, ok bool) {
 	if e, ok = tx.Find(Data, matchLimit(name), nil); ok {
 		l = decodeLimit(e.Tuple)
@@ -46,12 +47,14 @@ func findLimit(tx space.Tx, name string) (e space.Entry, l limitTuple, ok bool) 
 	return e, l, ok
 }
 
-// interval is the time between two tasks at the rate.
+// interval returns the time between two tasks at the rate, which must not be 0.
 func (l limitTuple) interval() time.Duration {
 	return time.Duration(float64(time.Second) / l.Rate)
 }
 
-// wait returns how long no task may be claimed because of the rate.
+// wait returns how long no task may be claimed because of the rate; 0 if one may be now. A limit
+// of r tasks in a second permits bursts of r, so next may be a second less one interval ahead of
+// now.
 func (l limitTuple) wait(now time.Duration) time.Duration {
 	if l.Rate == 0 {
 		return 0
@@ -87,7 +90,8 @@ func fullLimit(tx space.Tx, e space.Entry, i Item) string {
 	return ""
 }
 
-// takeRate counts a claim at the rates of a task's limits.
+// takeRate counts a claim at the rates of a task's limits. Limits that are not set, and those
+// without a rate, are skipped.
 func takeRate(tx space.Tx, i Item) error {
 	for _, name := range i.Limits {
 		e, l, ok := findLimit(tx, name)
@@ -102,7 +106,10 @@ func takeRate(tx space.Tx, i Item) error {
 	return nil
 }
 
-// meetLimit does what a task demands that could be claimed but for a limit.
+// meetLimit is called for a task that could be claimed but for a limit. By its OnLimit, it drops
+// the task, or cancels the oldest running task without a lease that has a slot of the limit, or
+// hides the task until a slot is free. It hides it also if no task can be cancelled, or the rate
+// is the reason.
 func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) error {
 	_, l, _ := findLimit(tx, limit)
 	switch {
@@ -137,7 +144,8 @@ func (p Policy) cancelFor(tx space.Tx, e space.Entry, i Item, favoured, limit st
 	return p.finish(tx, e, i, Cancelled, reason, "")
 }
 
-// awaitSlot hides a task until a limit has a free slot.
+// awaitSlot hides a task until a limit has a free slot, and starts the timer of the limit if its
+// rate is the reason. A tuple of limitedAction tells offerSlots that the action has such tasks.
 func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) error {
 	if _, known := tx.Find(Data, limitedAction(limit, i.Action).Exactly(), nil); !known {
 		if _, err := tx.Put(Data, limitedAction(limit, i.Action), space.PutOptions{}); err != nil {
@@ -162,7 +170,8 @@ func startRefill(tx space.Tx, limit string) error {
 	return nil
 }
 
-// refill is the expiry of a limit's timer: its rate allows a claim again.
+// refill is the expiry of a limit's timer: its rate allows a claim again. It removes the TTL of
+// the limit's tuple, because the limit stays.
 func (p Policy) refill(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
@@ -179,8 +188,8 @@ func (p Policy) refill(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 // back.
 const maxOffered = 1000
 
-// offerSlots brings tasks back that wait for a limit, of each action as many as it has free
-// slots, and returns how many.
+// offerSlots places tasks that wait for a limit, of each action as many as it has free slots, and
+// returns how many. If the limit is not set any more, it places up to maxOffered of each action.
 func (p Policy) offerSlots(tx space.Tx, limit string) (offered int, err error) {
 	free := maxOffered
 	if _, l, ok := findLimit(tx, limit); ok {
@@ -271,6 +280,8 @@ func (p Policy) setLimit(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(int64(offered)), err
 }
 
+// check refuses a limit without a maximum and a rate, or with one out of range, with
+// fault.ErrInvalid.
 func (l Limit) check() error {
 	if err := checkName("limit", l.Name); err != nil {
 		return err
@@ -284,7 +295,9 @@ func (l Limit) check() error {
 	return nil
 }
 
-// removeLimit (name) removes a limit, and brings tasks back as setLimit does.
+// removeLimit (name) removes a limit, and brings tasks back as setLimit does. The error is
+// fault.ErrNotFound if the limit is not set and no task waits for it; a call that goes on with
+// the removal of an earlier one finds such tasks.
 func (p Policy) removeLimit(tx space.Tx, name string) (tuple.Tuple, error) {
 	e, _, known := findLimit(tx, name)
 	if known {
@@ -313,7 +326,9 @@ func (c Client) RemoveLimit(ctx context.Context, name string) error {
 	return c.untilDone(ctx, procRemoveLimit, tuple.New(name))
 }
 
-// untilDone calls a procedure that returns how many tasks it changed, until it returns 0.
+// untilDone calls a procedure that returns how many tasks it changed, until it returns 0, because
+// one transaction changes at most maxOffered. If ctx ends before, Client.Sweep finishes the
+// change.
 func (c Client) untilDone(ctx context.Context, procedure string, args tuple.Tuple) error {
 	for first := true; ; first = false {
 		reply, err := c.Repo.Call(ctx, space.OpID{}, procedure, args)
@@ -351,7 +366,7 @@ func (c Client) Limits(ctx context.Context) (all []LimitState, err error) {
 	return all, nil
 }
 
-// limits () returns the limits with the numbers of their tasks.
+// limits () returns the limits with the numbers of their tasks, as many as fit into an answer.
 func limits(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	var data []byte
 	for _, e := range tx.Scan(Data, matchLimit(tuple.AnyString)) {

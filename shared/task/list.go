@@ -173,9 +173,11 @@ func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(data, tuple.Tuple{}), nil
 }
 
-// List returns up to limit of the tasks that a filter selects, from a cursor on, and the
-// cursor of the next page: empty at the end. A page may have fewer tasks, even none, before
-// the end. Ended tasks come without their results, the latest first. Tasks that change their place meanwhile may be missed, or returned twice.
+// List returns up to limit of the tasks that a filter selects, from a cursor on, and the cursor
+// of the next page: empty at the end. limit is from 1 to MaxListed; any other is
+// fault.ErrInvalid. A page may have fewer tasks, even none, before the end. Ended tasks come
+// without their results, the latest first. Tasks that change their place meanwhile may be missed,
+// or returned twice.
 func (c Client) List(ctx context.Context, f Filter, from Cursor, limit int) (all []Listed, next Cursor, err error) {
 	procedure := procList
 	if f.inHistory() {

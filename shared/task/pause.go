@@ -50,8 +50,9 @@ func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 	return tuple.New(int64(n)), err
 }
 
-// hidePaused hides visible tasks of a paused action, at most maxOffered. It offers the slots that
-// were meant for them to tasks of other actions.
+// hidePaused hides visible tasks of a paused action, at most maxOffered, and returns how many it
+// took from view, malformed ones included. It offers the slots that were meant for them to tasks
+// of other actions.
 func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	var visible []space.Entry
 	tx.Walk(space.Walk{Space: Space, Template: AnyOf(action)}, func(e space.Entry) bool {

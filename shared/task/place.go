@@ -30,7 +30,8 @@ func (p Policy) place(tx space.Tx, e space.Entry, i Item, at space.Placement) er
 	}
 }
 
-// blocker returns the task for which i waits; empty if it waits for none.
+// blocker returns the task for which i waits; empty if it waits for none, also because the task
+// that had its unique key has ended.
 func (i Item) blocker(tx space.Tx) string {
 	if len(i.Pending) > 0 {
 		return i.Pending[0]
@@ -74,7 +75,8 @@ func show(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	return tx.Back(e.Ref, at)
 }
 
-// rewrite replaces the task of an entry by i.
+// rewrite replaces the task of an entry by i, with a turn. If the tuple is the same, only the
+// attributes are written.
 func rewrite(tx space.Tx, e space.Entry, i Item, turn int64) error {
 	t, a := tupleOf(i)
 	a.Turn = turn

@@ -163,7 +163,8 @@ func (w *recordWriter) options(o models.TaskOptions) {
 	w.text(tagOnLimit, o.OnLimit)
 }
 
-// readRecord calls field with each field of a record until it returns false.
+// readRecord calls field with each field of a record until it returns false. The error is
+// fault.ErrCorrupt if the record ends within a field.
 func readRecord(record string, field func(tag uint64, v string) bool) error {
 	for len(record) > 0 {
 		tag, n := uvarint(record)
@@ -249,6 +250,8 @@ func (r *recordReader) float(v string) float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64([]byte(v)))
 }
 
+// field sets the field of i that a tag names. i must be without the fields of a record, because
+// values of a tag that is repeated are appended.
 func (r *recordReader) field(i *Item, tag uint64, v string) {
 	switch tag {
 	case tagSubject:
@@ -332,6 +335,7 @@ func (r *recordReader) option(o *models.TaskOptions, tag uint64, v string) {
 	}
 }
 
+// attempt reads an attempt that encodeRecord wrote. A damaged one is an error of r.
 func (r *recordReader) attempt(v string) (a models.Attempt) {
 	err := readRecord(v, func(tag uint64, v string) bool {
 		switch tag {

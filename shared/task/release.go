@@ -48,6 +48,8 @@ var (
 // maxDelay bounds how far in the future a task may be claimed.
 const maxDelay = 10 * 365 * 24 * time.Hour
 
+// delayOf returns a delay that a client sent, or fault.ErrInvalid if it is not from 0 to
+// maxDelay. The comparison is negated, because NaN must not pass.
 func delayOf(seconds float64) (time.Duration, error) {
 	if !(seconds >= 0 && seconds <= maxDelay.Seconds()) {
 		return 0, fmt.Errorf("delay %v: %w: want 0 to %v seconds", seconds, fault.ErrInvalid, maxDelay.Seconds())
@@ -78,6 +80,8 @@ func (p Policy) handBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, p.undoClaim(tx, e, i)
 }
 
+// undoClaim returns a claimed task without counting an attempt: to its old place, or into a delay
+// if RetryAt is set. The holder's token is stale then, and its slots are offered to others.
 func (p Policy) undoClaim(tx space.Tx, e space.Entry, i Item) error {
 	i.State = "handed back by " + i.CurrentClaimant
 	i, err := revokeAttempt(tx, i)
@@ -102,11 +106,10 @@ func revokeAttempt(tx space.Tx, i Item) (Item, error) {
 	return i, removeClaim(tx, i.ID)
 }
 
-// failAttempt counts a failed attempt. The task is offered at once to another worker if
-// one serves the action and has not given the task back: to one on another machine, if there
-// is one. If there is none, or the task has a back-off of its own, it waits for its back-off.
-// If it has no attempts left, it becomes a
-// dead letter.
+// failAttempt counts a failed attempt. The task is offered at once to another worker if one
+// serves the action and has not given the task back: to one on another machine, if there is one.
+// If there is none, or the task has a back-off of its own, it waits for its back-off. If it has
+// no attempts left, or f gives up, it becomes a dead letter.
 func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error {
 	worker := i.CurrentClaimant
 	i = addClaimant(tx, i, e.Holder)
@@ -128,7 +131,8 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error
 	return p.freeSlots(tx, i.Limits)
 }
 
-// retryLater places a task after an attempt that failed.
+// retryLater places a task after an attempt that failed. A delay of 0 means at once, if a worker
+// is left that has not given the task back, and otherwise after the back-off of the policy.
 func (p Policy) retryLater(tx space.Tx, e space.Entry, i Item, delay time.Duration) error {
 	if delay == 0 {
 		others := offers(tx, i)

@@ -51,7 +51,9 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return p.resolve(tx, e, i, r.Body, args)
 }
 
-// resolve ends a task with its final result.
+// resolve ends a task with its final result, creates the tasks in args, those of task.report, and
+// returns the answer of task.report. If a task cannot be created, the task is not resolved
+// either.
 func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
 	var created []Item
 	if len(args) == 3 {
@@ -99,6 +101,7 @@ func (r ResultTuple) Put(tx space.Tx) error {
 	return err
 }
 
+// check refuses a body over maxResult with fault.ErrTooLarge.
 func (r ResultTuple) check() error {
 	if len(r.Body) > maxResult {
 		return fmt.Errorf("result of %s %s: %w: a body of %d bytes, at most %d", r.Action, r.Subject, fault.ErrTooLarge, len(r.Body), maxResult)
@@ -106,7 +109,7 @@ func (r ResultTuple) check() error {
 	return nil
 }
 
-// put puts a result that stays for ttl; 0 is for ever.
+// put puts a result that stays for ttl; 0 is for ever. The errors are those of Put.
 func (r ResultTuple) put(tx space.Tx, ttl time.Duration) (ref int64, err error) {
 	if err := r.check(); err != nil {
 		return 0, err
@@ -114,7 +117,8 @@ func (r ResultTuple) put(tx space.Tx, ttl time.Duration) (ref int64, err error) 
 	return tx.Put(Result, EncodeResult(r), space.PutOptions{TTL: ttl})
 }
 
-// extend (id, token[, fraction, text]) restarts the timeout, and notes the progress.
+// extend (id, token[, fraction, text]) restarts the timeout, and notes the progress. The error is
+// fault.ErrStaleToken if the caller does not hold the task with that token.
 func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.AnyInt64)
 	full := append(short, tuple.Formal{Type: tuple.Float64}, tuple.AnyString)

@@ -38,6 +38,8 @@ func (p Policy) reviveStuck(tx space.Tx, action string) (tuple.Tuple, error) {
 	return nil, nil
 }
 
+// revive does for one waiting task what reviveStuck does for all of an action. Most tasks need
+// nothing.
 func (p Policy) revive(tx space.Tx, e space.Entry) error {
 	i, err := p.decodeClaimable(e)
 	switch {

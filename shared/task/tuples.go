@@ -102,8 +102,9 @@ func dataOf(body string) json.RawMessage {
 	return json.RawMessage(body)
 }
 
-// decodeLegacy reads the body of a task or a dead letter that a version before records
-// wrote: all of the task as JSON, with the id and the action of the tuple.
+// decodeLegacy reads the body of a task or a dead letter that a version before records wrote: all
+// of the task as JSON. It reports whether the body is one; a user's data that look alike have
+// another id, another action or no time of creation.
 func decodeLegacy(body, action, id string) (models.Task, bool) {
 	if !strings.HasPrefix(body, `{"id":`) {
 		return models.Task{}, false

@@ -32,7 +32,9 @@ func tellWatchers(tx space.Tx, id string, state State) error {
 // endTold is how long the tuple stays that tells the end of a task.
 const endTold = time.Minute
 
-// watchTask (id) has the protocol put a tuple when a task ends, and reports whether the task is alive.
+// watchTask (id) has the protocol put a tuple when a task ends, and returns whether the task is
+// alive. A malformed one counts as ended, because it will be a dead letter. Watching again
+// restarts maxWatch.
 func watchTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	if _, _, err := find(tx, id); err != nil {
 		return tuple.New(false), nil
@@ -45,7 +47,8 @@ func watchTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	return tuple.New(true), err
 }
 
-// awaitEnd (id) waits until a task is no longer alive.
+// awaitEnd (id) waits until a task is no longer alive. It returns nothing, at once if the task
+// has ended or never was.
 func awaitEnd(tx space.Tx, id string) (tuple.Tuple, error) {
 	if _, _, err := find(tx, id); err != nil {
 		return nil, nil
@@ -74,7 +77,7 @@ func (c Client) Wait(ctx context.Context, id string) (Shown, error) {
 }
 
 // AwaitEnd waits until a task is resolved, dead or cancelled. A task that has ended, or that
-// never was, ends the wait at once.
+// never was, ends the wait at once. The error is that of ctx if it ends first.
 func (c Client) AwaitEnd(ctx context.Context, id string) error {
 	for {
 		reply, err := c.Repo.Call(ctx, space.OpID{}, procWatch, tuple.New(id))

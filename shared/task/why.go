@@ -116,7 +116,8 @@ func explainWaiting(i Item, f Facts) Why {
 	return Why{WhyNextInLine, "it is the next one of its action"}
 }
 
-// factsOf reads what Explain needs for the task of an entry.
+// factsOf reads what Explain needs for the task of an entry. It counts at most maxAhead tasks
+// before it.
 func factsOf(tx space.Tx, e space.Entry, i Item) Facts {
 	f := factsOfAction(tx, i.Action)
 	f.Holders = holdersOf(tx, i)
@@ -187,8 +188,9 @@ func factsOfAction(tx space.Tx, action string) (f Facts) {
 	return f
 }
 
-// showTask (id) returns (holder, record, tuple, code, text) of a task that is alive or a dead
-// letter.
+// showTask (id) returns (holder, record, tuple, code, text) of a task that is alive, or of a dead
+// letter without holder, code and text; both may be malformed. The error is fault.ErrNotFound if
+// there is neither.
 func (p Policy) showTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, i, err := find(tx, id)
 	if e.Ref == 0 {
