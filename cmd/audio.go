@@ -23,10 +23,10 @@ func (a *app) newAudio() *cobra.Command {
 	return c
 }
 
-// eachClip calls use with each recording of a folder; its id is the name of the file
-// without the extension. It reports recordings that cannot be searched for to standard
-// error and skips them. A folder that has no usable recording is fault.ErrNotFound. An
-// error of use ends it.
+// eachClip calls use with each recording of a folder, in the order of their names; its id is the
+// name of the file without the extension. It reports recordings that cannot be searched for to
+// standard error and skips them. A folder that has no usable recording is fault.ErrNotFound. An
+// error of use ends it, and so does ctx, with its cause.
 func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) error) error {
 	files, err := audio.Files(folder)
 	if err != nil {
@@ -53,7 +53,8 @@ func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) 
 	return nil
 }
 
-// loadClip loads a clip and checks that it can be searched for.
+// loadClip loads a clip and checks that it can be searched for. The errors are those of
+// audio.Load and exact.Check; with one, the clip must not be used.
 func loadClip(ctx context.Context, path string) (audio.Clip, error) {
 	samples, err := audio.Load(ctx, path, exact.MaxClip)
 	if err == nil {

@@ -122,7 +122,9 @@ type measurement struct {
 	clips, episodes, runs int
 }
 
-// measurements are those that are done on each set.
+// measurements returns those that are done on each set: each method of --method on the part of
+// the set that --clips and --episodes select and, with --oracle, each of them and the two slow
+// methods on a smaller part.
 func (o benchOptions) measurements() []measurement {
 	var all []measurement
 	for _, m := range o.methods {
@@ -137,7 +139,8 @@ func (o benchOptions) measurements() []measurement {
 	return append(all, measurement{"exact", o.oracle, 1, 1}, measurement{"cosine", max(1, o.oracle/10), 1, 1})
 }
 
-// method makes a method by its name.
+// method returns the function that makes the method of that name, a key of methods. Only
+// landmarks has options.
 func (o benchOptions) method(name string) func() bench.Method {
 	if name == "landmarks" {
 		return func() bench.Method {

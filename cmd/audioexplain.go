@@ -64,7 +64,8 @@ block of the clip correlates.`,
 	return c
 }
 
-// drawing is the format that the file's ending says, or "".
+// drawing returns the format of --file by its ending; empty if there is no such format or --file
+// is not set.
 func (o explainOptions) drawing() string {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.file), "."))
 	for _, f := range picture.Formats {
@@ -75,7 +76,8 @@ func (o explainOptions) drawing() string {
 	return ""
 }
 
-// parseClock reads seconds, m:ss or h:mm:ss; each part may have a fraction.
+// parseClock reads seconds, m:ss or h:mm:ss; each part may have a fraction and be up to
+// 1,000,000. The error is fault.ErrUsage. The comparison is negated, because NaN must not pass.
 func parseClock(s string) (time.Duration, error) {
 	total := 0.0
 	parts := strings.Split(s, ":")
@@ -124,6 +126,8 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	return drawFile(o.file, o.drawing(), picture.View{Title: title, Clip: warp.Play(x.Wave(0), speed), Explanation: e})
 }
 
+// drawFile draws into a file, which is replaced if it exists. One that cannot be created is
+// fault.ErrInvalid.
 func drawFile(path, format string, v picture.View) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -30,11 +30,12 @@ type matchOptions struct {
 	exact       bool
 }
 
-// bindMinCoverage is the flag that match and explain have in common.
+// bindMinCoverage adds the flag --min-coverage. The command checks it with checkMinCoverage.
 func bindMinCoverage(c *cobra.Command, v *float64) {
 	c.Flags().Float64Var(v, "min-coverage", match.DefaultMinCoverage, "share of a clip that must be found, above 0 and at most 1; below 0.6 only parts of a second or more count")
 }
 
+// checkMinCoverage returns a usage error if v is out of range; NaN is.
 func checkMinCoverage(v float64) error {
 	if !(v > 0 && v <= 1) {
 		return usagef("--min-coverage must be above 0 and at most 1; got %v", v)
@@ -78,6 +79,8 @@ about a minute after they are played (with --json or --format labels).`,
 	return c
 }
 
+// check returns a usage error for the first flag that is missing, invalid or cannot be combined
+// with another.
 func (o matchOptions) check() error {
 	switch {
 	case o.clips == "":
@@ -155,7 +158,8 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	return nil
 }
 
-// load fills the index, or the list of the exact search.
+// load reads the clips into the index or, with --exact, into the list of the exact search. It
+// adds at least one (eachClip).
 func (f *finder) load(ctx context.Context) error {
 	return f.eachClip(ctx, f.o.clips, func(c audio.Clip) error {
 		if !f.o.exact {
@@ -166,7 +170,8 @@ func (f *finder) load(ctx context.Context) error {
 	})
 }
 
-// search adds the findings of one file, as they are found. Those before an error stay.
+// search adds the findings of one file, as they are found. Those before an error stay, because a
+// recording that breaks off is searched up to there.
 func (f *finder) search(ctx context.Context, path string) error {
 	if f.o.exact {
 		return f.searchExactly(ctx, path)
@@ -193,7 +198,9 @@ func (f *finder) search(ctx context.Context, path string) error {
 // stdin is the argument that names standard input.
 const stdin = "-"
 
-// openEpisode opens a file, standard input, a pipe that has a name, or a URL.
+// openEpisode opens a file, standard input, a pipe that has a name, or a URL. The first and the
+// last can be read only once, and so they are decoded while they are read. The caller closes the
+// stream, which closes what it reads from.
 func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 	if path == stdin {
 		return audio.OpenReader(ctx, os.Stdin)
@@ -268,7 +275,8 @@ func (f *finder) add(r matchRow) error {
 	return nil
 }
 
-// label names the file, too, where there are several.
+// label returns the text of a finding for an editor: the clip, and the file before it if several
+// are searched.
 func (f *finder) label(r matchRow) string {
 	if f.progress.files > 1 {
 		return r.File + ": " + r.Clip
@@ -276,7 +284,8 @@ func (f *finder) label(r matchRow) string {
 	return r.Clip
 }
 
-// print prints what was kept.
+// print prints the findings that add kept, because a table, a document and CSV are printed at the
+// end.
 func (f *finder) print() error {
 	if f.printsLines() {
 		return nil

@@ -77,8 +77,9 @@ func (a *app) newConfigCheck() *cobra.Command {
 	return c
 }
 
-// printFaults prints each fault that Load returned as a line of JSON, and nothing if err is
-// nil.
+// printFaults prints each fault that Load returned as a line of JSON, and nothing if err is nil.
+// An error of another kind is returned as it is; after faults the error is err, marked as
+// reported.
 func (a *app) printFaults(err error) error {
 	var wrong config.Invalid
 	if !errors.As(err, &wrong) {

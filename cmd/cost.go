@@ -19,8 +19,8 @@ func costLines(costs []models.Cost) (lines []string) {
 	return lines
 }
 
-// costLine sums up what tasks of an action have cost, for each way; it returns "" if none
-// has ended.
+// costLine sums up what tasks of an action have cost, for each way; it returns "" if none has
+// ended. Ways that this version does not know are skipped. Times are means of one task.
 func costLine(name string, costs []models.Cost) string {
 	var parts []string
 	for _, c := range costs {

@@ -104,6 +104,8 @@ func csvCell(v reflect.Value) (string, error) {
 	return text, nil
 }
 
+// noFormula returns s, with ' before it if a spreadsheet would take s for a formula because of
+// its first character.
 func noFormula(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s

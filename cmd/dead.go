@@ -73,6 +73,7 @@ func requeueOne(ctx context.Context, api *apiclient.Client, id string) (string, 
 	return "its work will be selected again", nil
 }
 
+// discardOne discards a dead letter. It returns no detail.
 func discardOne(ctx context.Context, api *apiclient.Client, id string) (string, error) {
 	return "", api.Discard(ctx, id)
 }
@@ -123,9 +124,10 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 	return c
 }
 
-// changeEach calls do with each dead letter, and prints past and the detail that do
-// returns. With skip, it prints the error of one that cannot be changed, and goes on;
-// without, the first error ends it.
+// changeEach calls do with each dead letter, and prints past and the detail that do returns. With
+// skip, it prints the error of one that cannot be changed and goes on, because others may have
+// changed a selection meanwhile; the error then tells how many failed. Without skip, the first
+// error ends it.
 func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, skip bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
 	failed := 0
 	for _, id := range ids {
@@ -151,8 +153,8 @@ func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []strin
 	return nil
 }
 
-// confirm asks a question on standard error, unless yes is set, and returns an error if the
-// answer is not yes.
+// confirm asks a question on standard error, unless yes is set, and returns a usage error if the
+// answer is not yes, or if there is no input.
 func (a *app) confirm(in io.Reader, yes bool, question string) error {
 	if yes {
 		return nil

@@ -65,6 +65,7 @@ func newRecordings[T row](a *app, r recordings[T]) *cobra.Command {
 	return c
 }
 
+// newRecordingList is `leasehold episode list` or `leasehold clip list`.
 func newRecordingList[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
@@ -83,6 +84,7 @@ func newRecordingList[T row](a *app, r recordings[T]) *cobra.Command {
 	return c
 }
 
+// newRecordingShow is `leasehold episode show` or `leasehold clip show`.
 func newRecordingShow[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
@@ -106,6 +108,8 @@ func newRecordingShow[T row](a *app, r recordings[T]) *cobra.Command {
 	return c
 }
 
+// newRecordingSet is `leasehold episode set` or `leasehold clip set`. All names are looked up
+// before the first priority is set, so that a wrong one sets none.
 func newRecordingSet[T row](a *app, r recordings[T]) *cobra.Command {
 	var priority int64
 	var reset bool
@@ -158,8 +162,8 @@ returns to the priority that the origin lists.`, r.noun),
 	return c
 }
 
-// find returns the recording with that id or, if it is the only one, with that title or
-// name. It returns a usage error if there are several.
+// find returns the recording with that id or, if it is the only one, with that title or name. It
+// returns a usage error if there are several, and fault.ErrNotFound if there is none.
 func (r recordings[T]) find(rows []T, wanted string) (found T, err error) {
 	if i := slices.IndexFunc(rows, func(x T) bool { return r.of(x).ID == wanted }); i >= 0 {
 		return rows[i], nil
@@ -195,6 +199,8 @@ type clipRow struct{ models.Clip }
 
 func (r clipRow) columns() []column { return recordingColumns(r.Recording) }
 
+// recordingColumns returns the columns that episodes and clips have in common. A priority that an
+// operator set is marked, because visits do not change it.
 func recordingColumns(r models.Recording) []column {
 	priority := fmt.Sprint(r.Priority)
 	if r.PrioritySet {

@@ -29,7 +29,9 @@ type cue struct {
 	title    string
 }
 
-// cuesOf returns those of the findings that are in episode e, in the order of time.
+// cuesOf returns those of the findings that are in episode e, in the order of time. An offset
+// before the beginning becomes 0, and a cue lasts at least a millisecond, because players refuse
+// others.
 func cuesOf(e models.Episode, found []catalog.Finding) []cue {
 	var cues []cue
 	for _, f := range found {
@@ -102,8 +104,9 @@ func vttTime(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
 }
 
-// printLabels prints a label track for Audacity, in the order of time. If found has several
-// episodes, each label begins with the title of its episode.
+// printLabels prints a label track for Audacity. If found has several episodes, each label begins
+// with the title of its episode, and the order stays; else the labels are in the order of time.
+// found may be empty.
 func (a *app) printLabels(found []catalog.Finding) error {
 	several := slices.ContainsFunc(found, func(f catalog.Finding) bool { return f.EpisodeID != found[0].EpisodeID })
 	if !several {

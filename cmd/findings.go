@@ -55,6 +55,7 @@ coordinator or, if none answers, from the data folder.`,
 	return c
 }
 
+// check returns a usage error if --format is invalid or cannot be combined with the other flags.
 func (o findingsOptions) check() error {
 	switch {
 	case !slices.Contains(formats, o.format):
@@ -69,8 +70,8 @@ func (o findingsOptions) check() error {
 	return nil
 }
 
-// showFindings prints the findings, of all episodes or of the one that --episode names,
-// in the format of --format.
+// showFindings prints the findings, of all episodes or of the one that --episode names, in the
+// format of --format. Only the formats of one episode need the episode to be in the catalog.
 func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	found, err := from.Findings(ctx)
 	if err != nil {
@@ -94,8 +95,8 @@ func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findings
 	return a.printChapters(e, cues)
 }
 
-// theEpisode returns the episode that --episode names. It returns a usage error if several
-// have that title.
+// theEpisode returns the episode whose id is --episode, or else whose title is. It returns a
+// usage error if several have that title, and fault.ErrNotFound if none has.
 func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (models.Episode, error) {
 	all, err := from.Episodes(ctx)
 	if err != nil {
@@ -118,6 +119,7 @@ func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (
 	return models.Episode{}, usagef("%d episodes have the title %s; name one by its id: --episode %s", len(named), o.episode, wording.Or(ids...))
 }
 
+// showProblems prints the problems, of all episodes or of the one that --episode names.
 func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	problems, err := from.Problems(ctx)
 	if err != nil {

@@ -140,6 +140,8 @@ func (a *app) printLog(o logOptions, lines []apitypes.Tuple) error {
 	return nil
 }
 
+// wants reports whether a line has the level and the session that the flags select. A line with
+// an unknown level is not wanted: it is not of our processes.
 func (o logOptions) wants(r logRow) bool {
 	var level, wanted slog.Level
 	if level.UnmarshalText([]byte(r.Level)) != nil || wanted.UnmarshalText([]byte(o.level)) != nil {
@@ -156,7 +158,8 @@ type logRow struct {
 	Message string `json:"message"`
 }
 
-// logRowOf reads a line; ok is false for a tuple that is not one, which any client may put.
+// logRowOf reads a line of the log. ok is false for any other tuple, which clients may put into
+// the same space.
 func logRowOf(t apitypes.Tuple) (r logRow, ok bool) {
 	var text [5]string
 	if len(t.Fields) != len(text) {

@@ -42,7 +42,8 @@ type app struct {
 	flags    *pflag.FlagSet // that the command uses, once it has loaded its configuration
 }
 
-// run runs one command line.
+// run runs one command line, prints its error if the command has not done so, and returns the
+// exit code.
 func (a *app) run(ctx context.Context, args []string) int {
 	out, errs := &redactor{to: a.out}, &redactor{to: a.err}
 	a.out, a.err = out, errs

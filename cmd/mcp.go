@@ -57,8 +57,8 @@ Each call asks the running coordinator or, if none answers, the data folder.`,
 	return c
 }
 
-// mcpTools returns the tools with their schemas. Their order is the one in which
-// assistants see them.
+// mcpTools returns the tools with their schemas. Their order is the one in which assistants see
+// them. The tools check the bounds again, because an assistant may ignore a schema.
 func (a *app) mcpTools(cfg config.Config) []mcp.Tool {
 	text := func(what string) map[string]any { return map[string]any{"type": "string", "description": what} }
 	number := func(what string, most int) map[string]any {
@@ -116,6 +116,8 @@ type searchArguments struct {
 	Context int    `json:"context"`
 }
 
+// searchForAssistant answers search_code: matches as lines, and after them whether a limit ended
+// the search. The error is fault.ErrInvalid for numbers out of range.
 func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArguments) (string, error) {
 	if q.Limit == 0 {
 		q.Limit = 50
@@ -132,12 +134,14 @@ func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArgu
 	switch {
 	case end.Matches == 0:
 		return fmt.Sprintf("no match (repositories searched: %d)", end.Repos), nil
-	case end.Stopped != "":
+	case end.Stopped != "": // by the limit, the time or the memory
 		fmt.Fprintf(&b, "(stopped at the limit of %s: there may be more matches)\n", strings.ReplaceAll(end.Stopped, "limit", "matches"))
 	}
 	return b.String(), nil
 }
 
+// reposForAssistant answers list_repos: a line for each of the first mcpRepos repositories, and
+// how many more there are.
 func reposForAssistant(ctx context.Context, s *node.CatalogSource, _ struct{}) (string, error) {
 	repos, err := s.Repositories(ctx, mcpRepos)
 	if err != nil {
@@ -168,6 +172,8 @@ type fileArguments struct {
 	Lines  int    `json:"lines"`
 }
 
+// fileForAssistant answers read_file: numbered lines and, if the file goes on, which part of it
+// they are. The error is fault.ErrInvalid for numbers out of range.
 func fileForAssistant(ctx context.Context, s *node.CatalogSource, q fileArguments) (string, error) {
 	if q.Lines == 0 {
 		q.Lines = 200

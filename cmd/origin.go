@@ -82,7 +82,8 @@ visits them, and each PATH must be on the coordinator's machine.`,
 	return c
 }
 
-// setBranches selects the branches of origins, unless there are none.
+// setBranches selects the branches of origins, unless there are none. The error is a usage error:
+// branches that are not valid, or an origin whose kind has none.
 func setBranches(origins []models.Origin, branches []string) error {
 	if len(branches) == 0 {
 		return nil
@@ -99,9 +100,9 @@ func setBranches(origins []models.Origin, branches []string) error {
 	return nil
 }
 
-// addHere adds origins to a data folder that no coordinator has, and visits them; it goes
-// on after a visit that fails. With keepPriority, an origin that exists keeps its
-// priority.
+// addHere adds origins to a data folder that no coordinator has, and visits them. A failed visit
+// does not end it; the errors of all visits are returned together. With keepPriority, an origin
+// that exists keeps its priority.
 func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Origin, keepPriority bool) error {
 	if err := d.AddOrigins(ctx, origins, keepPriority); err != nil {
 		return err

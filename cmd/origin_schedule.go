@@ -51,8 +51,8 @@ func (r shownOrigin) columns() []column {
 	return columns
 }
 
-// queued formats the class and the value of an origin; both are - if it does not wait in a
-// queue.
+// queued formats the class and the value of an origin; both are - if it does not wait in a queue
+// of the policy.
 func queued(pool string, class int, value float64) (shownClass, shownValue string) {
 	switch pool {
 	case "save-now", "resting", "in flight", "disabled":
@@ -61,7 +61,8 @@ func queued(pool string, class int, value float64) (shownClass, shownValue strin
 	return fmt.Sprint(class), fmt.Sprintf("%.3g", value)
 }
 
-// reason returns why an origin is not visited now.
+// reason returns why an origin is not visited now. A visit in progress comes first, then one that
+// was requested, then why the origin is disabled, then why it rests and until when.
 func reason(s apitypes.Schedule) string {
 	switch {
 	case s.Visit != "":

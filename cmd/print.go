@@ -74,7 +74,8 @@ type column struct {
 	rare       bool // left out of a table if the cell of every row is empty
 }
 
-// show prints rows; none is printed in place of a table without rows.
+// show prints rows in the format of o. In place of a table without rows it prints none; the other
+// formats print an empty list.
 func show[T row](a *app, o *output, rows []T, none string) error {
 	switch o.form {
 	case asJSON:
@@ -91,6 +92,8 @@ func show[T row](a *app, o *output, rows []T, none string) error {
 	return printTable(a, rows)
 }
 
+// printTable prints rows with a head. The heads are those of the zero value of T, because there
+// may be no rows; see row.
 func printTable[T row](a *app, rows []T) error {
 	filled := map[string]bool{} // heads of the columns in which a row has a cell
 	for _, r := range rows {
@@ -198,7 +201,7 @@ func (a *app) newTable(header ...string) *table {
 	return t
 }
 
-// row adds a row.
+// row adds a row. An error of writing is kept for print.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = printable(c)
@@ -208,6 +211,7 @@ func (t *table) row(cells ...string) {
 	}
 }
 
+// print writes the rows. It returns the first error of writing.
 func (t *table) print() error {
 	if t.err != nil {
 		return t.err

@@ -47,8 +47,8 @@ The exit code is 0 if the journal is undamaged or was repaired, else 65.`,
 	return c
 }
 
-// printDiagnosis prints the state of a journal, and what a repair would keep and lose or,
-// if d.Copy is set, kept and lost.
+// printDiagnosis prints the state of a journal, and what a repair would keep and lose or, if
+// d.Copy is set, kept and lost. The error is one of writing.
 func printDiagnosis(w io.Writer, d pebble.Diagnosis) error {
 	at := "unknown"
 	if !d.At.IsZero() {

@@ -111,6 +111,8 @@ func (a *app) printCodeReport(r apitypes.CodeReport) error {
 // maxSkipped is how many files that are not indexed are listed.
 const maxSkipped = 100_000
 
+// showSkipped prints the first maxSkipped files of a repository that are not indexed, with the
+// reasons.
 func (a *app) showSkipped(ctx context.Context, s *node.CatalogSource, out *output, repo string) error {
 	page, err := s.IndexedFiles(ctx, repo, true, maxSkipped)
 	if err != nil {
@@ -119,6 +121,7 @@ func (a *app) showSkipped(ctx context.Context, s *node.CatalogSource, out *outpu
 	return show(a, out, rowsOf(page.Items, func(f apitypes.IndexedFile) skippedRow { return skippedRow{f} }), "every file is indexed")
 }
 
+// rowsOf returns items converted to rows, in their order.
 func rowsOf[S, T any](items []S, convert func(S) T) []T {
 	rows := make([]T, len(items))
 	for i, item := range items {

@@ -69,8 +69,10 @@ or mode: in the file of settings) names, with the flags of that mode.`,
 	return root
 }
 
-// runMode runs the mode that is set, because there is no command. Flags that the mode
-// does not have are errors.
+// runMode runs the mode that is set, because there is no command. Flags that the mode does not
+// have are errors, all of them reported at once. The mode itself may be set by a flag, the
+// environment or the file; so the settings are loaded twice: for the mode, then with the flags of
+// that mode.
 func (a *app) runMode(c *cobra.Command, _ []string) error {
 	cfg, err := config.Load(pick(c.Flags(), "mode", "config"))
 	if err != nil {
@@ -109,7 +111,8 @@ func (a *app) runMode(c *cobra.Command, _ []string) error {
 	}
 }
 
-// pick returns the flags with these names.
+// pick returns the flags with these names, which from has. Their values and whether they were set
+// are shared with from.
 func pick(from *pflag.FlagSet, names ...string) *pflag.FlagSet {
 	some := pflag.NewFlagSet("", pflag.ContinueOnError)
 	for _, name := range names {
@@ -158,8 +161,9 @@ func bindSettings(c *cobra.Command, keys ...string) {
 // helpWidth is the number of columns of help texts.
 const helpWidth = 80
 
-// wrapUsageErrors turns the errors that cobra finds in arguments into usage errors, and
-// makes a command that only groups others an error without one of them.
+// wrapUsageErrors turns the errors that cobra finds in arguments into usage errors, for c and all
+// its subcommands. A command that only groups others returns a usage error if none of them is
+// named.
 func wrapUsageErrors(c *cobra.Command) {
 	if c.HasSubCommands() {
 		c.Args = knownCommand
@@ -197,6 +201,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return usagef("unknown command %q%s%s", args[0], where, hint)
 }
 
+// commandNames returns the names of the subcommands that the help lists.
 func commandNames(c *cobra.Command) []string {
 	var names []string
 	for _, sub := range c.Commands() {

@@ -35,9 +35,10 @@ of the data folder, without a network between coordinator, manager and workers.`
 	return c
 }
 
-// runLocal adds the origins at paths, which are of the given kind unless it is empty, and
-// works on all origins of the data folder until ctx ends, or, with untilIdle, until no
-// work is left. It prints the summary in both cases.
+// runLocal adds the origins at paths, which are of the given kind unless it is empty, and works
+// on all origins of the data folder until ctx ends, or, with untilIdle, until no work is left. It
+// prints the summary in both cases; an end of ctx is an error only with untilIdle, because then
+// work is left.
 func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, kind string, untilIdle bool) (err error) {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
@@ -82,8 +83,8 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 // refreshEvery is how often progress is read.
 const refreshEvery = 100 * time.Millisecond
 
-// showProgress shows progress until ctx ends or, with untilIdle, until no work is left.
-// idle is true in the second case; err is nil in both.
+// showProgress shows progress until ctx ends or, with untilIdle, until no work is left. idle is
+// true in the second case; err is nil in both. An error of reading the progress ends it too.
 func (a *app) showProgress(ctx context.Context, l *node.Local, untilIdle bool) (idle bool, err error) {
 	p := a.newRunProgress()
 	defer p.close()

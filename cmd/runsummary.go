@@ -58,7 +58,8 @@ const (
 	reportFunctions = 5
 )
 
-// readReports reads the heads of the reports of repositories that are indexed.
+// readReports reads the heads of the reports of the first maxReports repositories. A repository
+// without indexed files is left out.
 func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 	for _, o := range s.origins {
 		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {
@@ -79,7 +80,8 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 // plainWord matches what a shell reads as one word without quotes.
 var plainWord = regexp.MustCompile(`^[\w./+-]+$`)
 
-// printReports prints the heads of reports, and a search to try.
+// printReports prints the heads of reports, and below them a search to try; nothing if there are
+// no reports. a.flags must be those of run.
 func (a *app) printReports(s summary) error {
 	for _, r := range s.reports {
 		if _, err := fmt.Fprintf(a.out, "%s: %s indexed", r.Repo, count(r.Files, "file")); err != nil {
@@ -130,7 +132,8 @@ func (s summary) nothingDone() bool {
 	return s.catalog.Researched == 0 && len(s.problems) > 0 && (failed || pairs > 0)
 }
 
-// done names what there was to work on, and what was found in it.
+// done returns the numbers of recordings and repositories to work on, and of the findings in
+// recordings, as text.
 func (s summary) done() string {
 	repositories := 0
 	for _, o := range s.origins {
@@ -187,7 +190,8 @@ func (a *app) printProblems(problems []catalog.Problem) error {
 	return printTable(a, problemRows(problems))
 }
 
-// subject names what a problem is about, as people know it.
+// subject returns what a problem is about, as people know it: the most specific of clip, episode,
+// item of an origin, and origin.
 func subject(p catalog.Problem) string {
 	switch {
 	case p.EpisodeTitle != "" && p.ClipTitle != "":
@@ -204,7 +208,7 @@ func subject(p catalog.Problem) string {
 	return p.OriginURI
 }
 
-// count formats a number with its noun.
+// count formats a number with its noun, which must be regular: one that ends in y gets -ies.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

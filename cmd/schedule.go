@@ -99,6 +99,8 @@ func (r scheduleRow) next() string {
 	return r.local(r.Next)
 }
 
+// local formats a time in the schedule's zone. A zone that this machine does not know leaves t in
+// its own.
 func (r scheduleRow) local(t time.Time) string {
 	if zone, err := time.LoadLocation(r.Zone); err == nil {
 		t = t.In(zone)

@@ -68,8 +68,9 @@ case:auto is given. docs/index.md has the query language.`,
 // errNoMatch is the error of a search that found nothing, which the exit code tells.
 var errNoMatch = fmt.Errorf("no match: %w", errReported)
 
-// search prints matches while they arrive; JSON and CSV at the end. It returns errNoMatch
-// if there are none.
+// search prints matches while they arrive; JSON and CSV at the end. It returns errNoMatch if
+// there are none. An error of printing ends the search, and is returned in place of that of the
+// search.
 func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o searchOptions) error {
 	p := matchPrinter{out: a.out, colour: isTerminal(a.out) && os.Getenv("NO_COLOR") == "", lines: o.lines}
 	var rows []codeRow
@@ -179,6 +180,8 @@ func placeOf(repo, branch, path string) string {
 	return repo + ":" + path
 }
 
+// line prints one line of a file with its number. mark is : for a match and - for a line around
+// it, as grep prints them.
 func (p *matchPrinter) line(place string, mark byte, number int, text string) error {
 	_, err := fmt.Fprintf(p.out, "%s%c%s%c%s\n", p.paint(colourName, place), mark, p.paint(colourLine, strconv.Itoa(number)), mark, text)
 	return err
@@ -211,6 +214,8 @@ func (p *matchPrinter) plain(text string) string {
 	return printable(text)
 }
 
+// paint returns text in a colour, without control sequences. Without colours it returns text as
+// it is, because programs read it.
 func (p *matchPrinter) paint(colour, text string) string {
 	if !p.colour {
 		return text
@@ -262,7 +267,8 @@ func (a *app) newSymbols() *cobra.Command {
 	return c
 }
 
-// symbolRows searches for definitions.
+// symbolRows searches for definitions, up to limit. Matches of the query that are not definitions
+// are left out.
 func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, err error) {
 	_, err = s.SearchCode(ctx, query, limit, 0, func(m apitypes.CodeMatch) bool {
 		if m.Symbol != nil {

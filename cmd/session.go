@@ -63,7 +63,8 @@ func (r openSessionRow) columns() []column {
 	}
 }
 
-// since returns how long ago a time was; empty if it is none.
+// since returns how long ago a time was, in whole seconds; empty if at is not a time. Clocks may
+// differ, so a time in the future is 0s.
 func since(at string) string {
 	t, err := time.Parse(time.RFC3339, at)
 	if err != nil {

@@ -217,6 +217,7 @@ func bindLimit(c *cobra.Command) *limit {
 	return &l
 }
 
+// Set accepts 1 or more, and -1 for all.
 func (l *limit) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 && n != -1 {
@@ -230,8 +231,8 @@ func (l *limit) String() string { return strconv.Itoa(int(*l)) }
 
 func (l *limit) Type() string { return "number" }
 
-// reportTruncated tells standard error how many rows were left out of a list: omitted
-// because of their size, and the rest of total because of --limit.
+// reportTruncated tells standard error how many rows were left out of a list: omitted because of
+// their size, and the rest of total because of --limit. The error is one of writing.
 func (a *app) reportTruncated(shown, omitted, total int) error {
 	var err error
 	if omitted > 0 {
@@ -243,7 +244,7 @@ func (a *app) reportTruncated(shown, omitted, total int) error {
 	return err
 }
 
-// needID returns a usage error if name is not a valid id.
+// needID returns a usage error if name is not a valid id. what is the thing that it names.
 func needID(what, name string) error {
 	if models.ValidID(name) {
 		return nil

@@ -36,6 +36,8 @@ As CSV it prints the sessions only; "space list -o csv" prints the spaces.`,
 	return c
 }
 
+// showStatus prints the status: as a table the sessions, spaces, costs and totals; as CSV only
+// the sessions.
 func (a *app) showStatus(o *output, s apiclient.Status) error {
 	sessions := make([]sessionRow, len(s.Sessions))
 	for i, one := range s.Sessions {
@@ -65,7 +67,8 @@ func (a *app) showStatus(o *output, s apiclient.Status) error {
 	return err
 }
 
-// withHint counts things that need attention, and names the command that shows them.
+// withHint formats a number of things that need attention, with the command that shows them if
+// there are any.
 func withHint(n int, noun, how string) string {
 	if n == 0 {
 		return count(n, noun)

@@ -102,10 +102,9 @@ func (a *app) newTaskCancel() *cobra.Command {
 	c := a.eachTask("cancel ID…", "end tasks that wait or run", "cancelled", func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
 		return "", api.CancelTask(ctx, id, reason)
 	})
-	c.Long = `End tasks that wait or run; the coordinator stops the worker of a running
-task. A task
-that a manager selected (it has a lease) is refused: the manager would select it
-again.`
+	c.Long = `End tasks that wait or run; the coordinator stops the worker of a running task.
+A task that a manager selected (it has a lease) is refused, because the manager
+would select it again.`
 	c.Flags().StringVar(&reason, "reason", "", "why, for people")
 	return c
 }

@@ -98,7 +98,8 @@ type taskDurations struct {
 	notBefore, expires          string
 }
 
-// apply sets the fields of n for which there are flags. An invalid one is a usage error.
+// apply sets the fields of n that the flags give in another form; now is the time from which
+// durations count. An invalid one is a usage error.
 func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Time) (err error) {
 	if c.Flags().Changed("timeout") {
 		if d.timeout <= 0 {
@@ -115,7 +116,8 @@ func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Tim
 	return err
 }
 
-// parseTime reads a duration from now, or a time. Empty text returns the zero time.
+// parseTime reads a duration above 0 from now, or a time. Empty text returns the zero time. The
+// error is a usage error that names the flag.
 func parseTime(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -133,8 +135,8 @@ func parseTime(flag, text string, now time.Time) (time.Time, error) {
 // maxData is the maximum size of a body at the API, in bytes.
 const maxData = 1 << 20
 
-// readData reads the data of a task: JSON text, or @ and the name of a file with it; @-
-// is stdin. Errors are usage errors.
+// readData reads the data of a task: JSON text, or @ and the name of a file with it; @- is stdin.
+// Errors are usage errors, also for more than maxData.
 func readData(argument string, stdin io.Reader) (json.RawMessage, error) {
 	text := argument
 	if name, isFile := strings.CutPrefix(argument, "@"); isFile {

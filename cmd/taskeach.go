@@ -19,8 +19,9 @@ const (
 	maxBatchBytes = 256 << 10 // of data; a body of the API has at most 1 MiB, with the other fields
 )
 
-// createEach creates a task like n for each line of a file, and prints them. If it fails, the
-// error tells up to which line there are tasks.
+// createEach creates a task like n for each line of a file, and prints them. Empty lines are
+// skipped. Tasks are created in batches while the file is read; if one fails, the error tells up
+// to which line there are tasks.
 func (a *app) createEach(ctx context.Context, api *apiclient.Client, o *output, n apitypes.NewTask, name string, stdin io.Reader) error {
 	in := stdin
 	if name != "-" {
@@ -74,6 +75,7 @@ type eachLine struct {
 	bytes   int
 }
 
+// failed returns err, with the number of tasks that were created before if there are any.
 func (e *eachLine) failed(err error) error {
 	if e.created == 0 {
 		return err
@@ -94,8 +96,8 @@ func (e *eachLine) add(ctx context.Context, n apitypes.NewTask) error {
 	return nil
 }
 
-// flush creates the tasks of the batch, all or none, and empties it. The caller sets
-// done.
+// flush creates the tasks of the batch, all or none, and empties it; with an error the batch
+// stays. The caller sets done.
 func (e *eachLine) flush(ctx context.Context) error {
 	if len(e.batch) == 0 {
 		return nil

@@ -76,7 +76,7 @@ known, or has not ended within the timeout.`,
 	return c
 }
 
-// printResult prints the result of a task on a line.
+// printResult prints the result of a task on a line; null if it has none.
 func (a *app) printResult(t apitypes.Task) error {
 	result := string(t.Result)
 	if result == "" {

@@ -35,6 +35,7 @@ type modelFlags struct {
 	capacity int
 }
 
+// bindModel adds the flags of a command that reads models.
 func bindModel(c *cobra.Command) *modelFlags {
 	var f modelFlags
 	c.Flags().StringVar(&f.init, "init", "", "file with the start, if MODEL is only the program (the two boxes of the original tool)")
@@ -42,7 +43,8 @@ func bindModel(c *cobra.Command) *modelFlags {
 	return &f
 }
 
-// read reads a model's source: the file at path, with the start in --init before it.
+// read returns a model's source: the file at path, with the start in --init before it. Errors are
+// usage errors, also a file that has a start although --init is set.
 func (f *modelFlags) read(path string) (string, error) {
 	program, err := readSource(path)
 	if err != nil || f.init == "" {
@@ -118,6 +120,7 @@ func bindSearch(c *cobra.Command) *searchFlags {
 	return f
 }
 
+// options returns the bounds and reductions that the flags select, or a usage error.
 func (f *searchFlags) options() (explore.Options, error) {
 	if f.o.Cores < 0 || f.o.States < 0 || f.memory < 0 || f.memory > 1<<40 || f.o.Time < 0 {
 		return f.o, usagef("--cores, --states, --memory and --time must not be negative")
@@ -128,8 +131,9 @@ func (f *searchFlags) options() (explore.Options, error) {
 	return o, nil
 }
 
-// machineReadable prints found as JSON, or its rows as CSV, if o selects that. done is
-// false if o selects a table, which the caller prints; err is then nil.
+// machineReadable prints found as JSON, or rows as CSV, if o selects that; done is true then, and
+// err is one of writing. done is false if o selects a table, which the caller prints; err is then
+// nil.
 func machineReadable[R row](a *app, o *output, found any, rows []R) (done bool, err error) {
 	switch o.form {
 	case asJSON:
@@ -142,7 +146,8 @@ func machineReadable[R row](a *app, o *output, found any, rows []R) (done bool, 
 	return false, nil
 }
 
-// verdict returns the error of a command that has printed this outcome.
+// verdict returns the error of a command that has printed this outcome; nil if all properties
+// hold.
 func verdict(o explore.Outcome) error {
 	switch o {
 	case explore.Violated:

@@ -73,7 +73,8 @@ func loadChecker(modelFile, mapFile string, o conform.Options) (*conform.Checker
 	return checker, nil
 }
 
-// checkLog checks the log in a file, or on standard input.
+// checkLog checks the log in a file and the rotated files before it, or on standard input. A log
+// that cannot be opened, or is empty, is a usage error.
 func checkLog(c *cobra.Command, checker *conform.Checker, path string) (*conform.Report, error) {
 	var log io.Reader = os.Stdin
 	if path != "-" {
@@ -91,6 +92,8 @@ func checkLog(c *cobra.Command, checker *conform.Checker, path string) (*conform
 	return r, err
 }
 
+// showConformance prints a report in the format of o. Its error is one of writing: a trace that
+// does not conform is an error of the command (conformance).
 func (a *app) showConformance(o *output, r *conform.Report) error {
 	row := conformRow{r.Trace, r.Model, string(r.Outcome), r.Reason, r.Events, r.Explained}
 	if done, err := machineReadable(a, o, r, []conformRow{row}); done {
@@ -113,7 +116,8 @@ func (r conformRow) columns() []column {
 	return []column{{head: "trace", cell: r.Trace}, {head: "model", cell: r.Model}, {head: "outcome", cell: r.Outcome}, {head: "reason", cell: r.Reason}}
 }
 
-// conformance returns the error of a command that has printed this outcome.
+// conformance returns the error of a command that has printed this outcome; nil if the trace
+// conforms.
 func conformance(o conform.Outcome) error {
 	switch o {
 	case conform.Violates:

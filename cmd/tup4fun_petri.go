@@ -58,6 +58,7 @@ be read.`,
 	return c
 }
 
+// bind adds the flags to a command.
 func (f *petriFlags) bind(c *cobra.Command) {
 	flags := c.Flags()
 	all := append(slices.Clone(petri.Properties), petri.Completes, petri.Proper)
@@ -132,7 +133,8 @@ func readNet(path string) (*petri.Net, error) {
 	return n, nil
 }
 
-// markings parses the markings that a flag gives.
+// markings parses the markings that a flag gives; flag is its name, for the errors, which are
+// usage errors.
 func markings(n *petri.Net, flag string, texts []string) ([]petri.Marking, error) {
 	var all []petri.Marking
 	for _, text := range texts {
@@ -158,7 +160,8 @@ func (r petriRow) columns() []column {
 	return []column{{head: "property", cell: r.Name}, {head: "verdict", cell: r.Outcome}, {head: "", cell: r.Detail}}
 }
 
-// showPetri prints a report, with a firing sequence for each property that one refutes.
+// showPetri prints a report, with a firing sequence for each property that one refutes. Its error
+// is one of writing: a violated property is an error of the command (verdict).
 func (a *app) showPetri(o *output, r *petri.Report) error {
 	var rows []petriRow
 	for _, f := range r.Findings {
@@ -204,6 +207,8 @@ func (a *app) petriCounts(r *petri.Report) error {
 	return t.print()
 }
 
+// showFiring prints the firing sequence that refutes a property, which may be empty, and the part
+// of it that can repeat for ever.
 func (a *app) showFiring(f petri.Finding) {
 	fmt.Fprintf(a.out, "\n%s is violated: ", f.Property)
 	if len(f.Firing) > 0 {
@@ -218,7 +223,7 @@ func (a *app) showFiring(f petri.Finding) {
 }
 
 // showMarkings prints the coverability graph, which is the reachability graph if the net is
-// bounded.
+// bounded. If a bound cut the graph, it tells so on standard error and returns errIncomplete.
 func (a *app) showMarkings(ctx context.Context, n *petri.Net, o petri.Options, format string) error {
 	g := petri.Cover(ctx, n, o)
 	if err := a.showGraph(draw.Markings(g), format); err != nil {

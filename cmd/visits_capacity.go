@@ -43,6 +43,8 @@ without end. Durations of visits and rates of change are those seen so far.`,
 	return c
 }
 
+// showCapacity prints what the slots can hold; as a table, the kinds of origins and the warnings
+// follow.
 func (a *app) showCapacity(o *output, r capacityRow) error {
 	if err := showOne(a, o, r); err != nil || o.form != asTable {
 		return err

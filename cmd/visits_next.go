@@ -68,8 +68,8 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 	return show(a, o, rows, none)
 }
 
-// resting returns at most most of the visited origins that are not in next, with the
-// reasons.
+// resting returns at most most of the visited origins that are not in next, with the reasons, in
+// the order of the catalog. It reads the schedule of each, so most should be small.
 func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {
@@ -116,7 +116,8 @@ func lastFailure(x apitypes.Schedule) (text string) {
 	return text + string(failure)
 }
 
-// because returns why an origin is next.
+// because returns why an origin is next: what its pool means, its rate, class and value, and when
+// a change is expected. Requested visits and fixed intervals depend on none of these.
 func because(x apitypes.NextVisit) string {
 	why := map[string]string{
 		"first": "never visited", "known": "changes expected since the last visit", "quiet": "its lister dates no change, but may overlook one",
@@ -155,8 +156,9 @@ func expectation(e *apitypes.Expected, now time.Time) string {
 	return "; expected " + e.At.UTC().Format(format) + " ± " + within
 }
 
-// pace returns how the host of an origin is visited, such as "; host group acast: one visit
-// at a time, 10s after the end of the last (Crawl-delay)"; nothing if as all hosts are.
+// pace returns how the host of an origin is visited, such as "; its host is visited one at a
+// time, 10s after the end of the last visit (Crawl-delay)"; empty if the host has neither a group
+// nor a gap.
 func pace(group string, gap models.Seconds) (text string) {
 	if group != "" {
 		text = "; its host is in the host group " + group

@@ -60,8 +60,9 @@ mean(fresh)>=1.05*swh2026 compares the means of all scenarios.`,
 	return c
 }
 
-// simulate checks all flags, compares the policies, prints the results and draws the
-// plot. The error joins the requirements that are not met.
+// simulate checks all flags, compares the policies, prints the results and draws the plot. The
+// error joins the requirements that are not met; wrong flags are usage errors, before anything is
+// simulated.
 func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 	scenarios, err := simulate.ByName(s.scenario)
 	if err != nil {
@@ -118,8 +119,9 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 // Two runs of 10^6 origins need less than that.
 const simulationMemory = 1300 << 20
 
-// writable returns an error if path cannot be written, before a long simulation. It changes
-// nothing.
+// writable returns an error if path cannot be written, because that should be known before a long
+// simulation. It changes nothing: a file that it has to create is removed. An empty path needs no
+// file.
 func writable(path string) error {
 	if path == "" {
 		return nil
@@ -135,8 +137,9 @@ func writable(path string) error {
 	return f.Close()
 }
 
-// compare simulates and prints the results: in a table the means of the seeds, otherwise
-// each seed; lines of JSON are printed as soon as each is known.
+// compare simulates and prints the results: in a table the means of the seeds, otherwise each
+// seed; lines of JSON are printed as soon as each is known. It returns the results of each seed
+// in all cases; with an error, those before it.
 func (a *app) compare(ctx context.Context, o *output, s simulation, scenarios []simulate.Scenario) ([]simulate.Result, error) {
 	var seeds []uint64
 	for _, seed := range s.seeds {

@@ -29,8 +29,8 @@ func (a *app) runWorker(ctx context.Context, cfg config.Config) error {
 	return node.RunWorker(ctx, cfg, log, a.printSession(config.Worker, cfg))
 }
 
-// printSession returns a function that prints which session a manager or worker has at
-// which coordinator.
+// printSession returns a function that prints the session that a manager or worker has, and its
+// coordinator, to standard error.
 func (a *app) printSession(mode string, cfg config.Config) func(session string) {
 	return func(session string) {
 		fmt.Fprintf(a.err, "%s: session %s at %s\n", mode, session, cfg.Host)

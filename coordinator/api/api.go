@@ -136,6 +136,7 @@ func New(c Config) http.Handler {
 	return s.guard(mux)
 }
 
+// newServer returns the API with its slots and quotas, and the defaults of c.
 func newServer(c Config) *server {
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -40,9 +40,9 @@ type budget struct {
 // bodyCost is how many bytes a byte of a body takes: in its buffer, and decoded.
 const bodyCost = 2
 
-// take adds bytes to a body that has own bytes already. The error is fault.ErrOverloaded if
-// the budget does not allow it. A body that has the budget to itself gets more unless memory
-// is used up, because its size has a limit of its own.
+// take adds bytes to a body that has own bytes already. The error is fault.ErrOverloaded if the
+// budget does not allow it; then nothing is added. A body that has the budget to itself gets more
+// unless memory is used up, because its size has a limit of its own.
 func (b *budget) take(bytes, own int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,6 +56,7 @@ func (b *budget) take(bytes, own int) error {
 	return nil
 }
 
+// giveBack returns bytes that take added.
 func (b *budget) giveBack(bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,10 +65,11 @@ func (b *budget) giveBack(bytes int) {
 }
 
 // readBody replaces the body of a request, of at most maxBytes, by its bytes in memory (a
-// *bodyInMemory), so that a client that sends slowly takes a slot only after its last
-// byte. Its buffer grows as bytes arrive, because a length alone must not take memory.
-// The bytes count to the budget until release is called. With an error, release is nil
-// and nothing is counted.
+// *bodyInMemory), so that a client that sends slowly takes a slot only after its last byte. Its
+// buffer grows as bytes arrive, because a length alone must not take memory. The bytes count to
+// the budget until release is called. With an error, release is nil and nothing is counted; the
+// errors are those of take and bodyError, and after the latter the connection is closed, because
+// the rest of the body is not read.
 func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64, timeout time.Duration) (release func(), err error) {
 	var data []byte
 	defer func() {
@@ -105,7 +107,8 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64
 	}
 }
 
-// bodyError converts an error of reading a body.
+// bodyError converts an error of reading a body: fault.ErrTooLarge, fault.ErrUnavailable if it
+// came too slowly, and fault.ErrInvalid otherwise.
 func bodyError(err error) error {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return fmt.Errorf("body: %w: at most %d bytes", fault.ErrTooLarge, tooLarge.Limit)

@@ -27,8 +27,9 @@ func (s *server) getTotals(ctx context.Context, _ *request) (catalog.Totals, err
 	return s.Catalog.Totals(ctx)
 }
 
-// makeBackup writes a backup to a folder of this machine, so only a client on this machine
-// may request it.
+// makeBackup writes a backup to a folder of this machine, so only a client on this machine may
+// request it. The error is fault.ErrInvalid for a path that is not absolute, and
+// fault.ErrForbidden for another machine or if this coordinator makes no backups.
 func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Backup) (apitypes.Backup, error) {
 	if !filepath.IsAbs(backup.Path) {
 		return backup, fmt.Errorf("path %.100q: %w: want an absolute path", backup.Path, fault.ErrInvalid)

@@ -12,8 +12,9 @@ import (
 	"leasehold/shared/task"
 )
 
-// claimTasks claims tasks for the session of a worker. If the response cannot be written, the
-// tasks are handed back at once.
+// claimTasks ends tasks of the session of a worker (finish), and then claims tasks for it. The
+// answer has no tasks if none came in time. If the response cannot be written, the claimed tasks
+// are handed back at once.
 func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskClaims) (apitypes.ClaimedTasks, error) {
 	answer := apitypes.ClaimedTasks{Items: []apitypes.ClaimedTask{}}
 	wait, err := seconds("wait", n.Wait, maxWait)
@@ -52,8 +53,9 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	return answer, nil
 }
 
-// finishTasks ends tasks of a session in one transaction, unless the actions are invalid that it
-// claims then.
+// finishTasks ends tasks of a session in one transaction, and returns for each, in the order of
+// all, why it was refused, if it was. An error means that no task was ended: an outcome is not
+// valid, or one of actions, which the caller claims afterwards.
 func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish, actions []string) ([]apitypes.Finished, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -79,6 +81,8 @@ func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish,
 	return finished, nil
 }
 
+// outcomeOf converts how a task shall end, which must be exactly one of the three ways. Anything
+// else is fault.ErrInvalid.
 func outcomeOf(f apitypes.Finish) (task.Outcome, error) {
 	held := func(token int64) task.Item { return task.Item{Task: models.Task{ID: f.Task}, Token: token} }
 	switch {
@@ -97,6 +101,7 @@ func outcomeOf(f apitypes.Finish) (task.Outcome, error) {
 	return task.Outcome{}, fmt.Errorf("%w: want one of resolve, release and hand_back", fault.ErrInvalid)
 }
 
+// failureOf converts a failure. A delay out of range is fault.ErrInvalid.
 func failureOf(r apitypes.Release) (task.Failure, error) {
 	delay, err := seconds("delay", r.Delay, maxTTL)
 	return task.Failure{Reason: r.Error, Delay: delay, Output: r.Output, GiveUp: r.GiveUp}, err
@@ -153,7 +158,8 @@ func showClaimed(c task.ClaimedTask) apitypes.ClaimedTask {
 }
 
 // held returns the client of a session, and the task of a request that names it and its token.
-// The protocol checks both.
+// The task has no other fields; the protocol checks that the session has it with that token. The
+// errors are those of server.worker.
 func (s *server) held(ctx context.Context, q *request, token int64) (task.Client, task.Item, error) {
 	w, err := s.worker(ctx, q)
 	if err != nil {
@@ -195,6 +201,7 @@ func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolut
 	return answer, err
 }
 
+// releaseTask gives a claimed task back after an attempt that failed.
 func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release) (none, error) {
 	client, i, err := s.held(ctx, q, r.Token)
 	if err != nil {
@@ -207,6 +214,7 @@ func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release
 	return none{}, client.Fail(ctx, i, failure)
 }
 
+// handBackTask gives a claimed task back without counting an attempt.
 func (s *server) handBackTask(ctx context.Context, q *request, b apitypes.HandBack) (none, error) {
 	client, i, err := s.held(ctx, q, b.Token)
 	if err != nil {

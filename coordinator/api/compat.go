@@ -55,8 +55,9 @@ func (s *server) compatRoutes() []route {
 	return all
 }
 
-// compatAdd adds a repository. It has no path of a folder, because the endpoint has no means
-// to tell whether the caller is the operator. A known repository is visited again.
+// compatAdd adds a repository by its URL; a path is refused with fault.ErrInvalid, because the
+// endpoint has no means to tell whether the caller is the operator. A known repository is visited
+// again.
 func (s *server) compatAdd(ctx context.Context, q *request) (models.Origin, error) {
 	text, err := io.ReadAll(io.LimitReader(q.Body, maxCompatURL+1))
 	if err != nil {
@@ -75,6 +76,7 @@ func (s *server) compatAdd(ctx context.Context, q *request) (models.Origin, erro
 	return o, err
 }
 
+// compatRepos lists the origins whose files are indexed.
 func (s *server) compatRepos(ctx context.Context, q *request) (apitypes.Page[models.Origin], error) {
 	all, err := s.Catalog.Origins(ctx)
 	return cut(q, slices.DeleteFunc(all, func(o models.Origin) bool { return o.Kind.Info().Flow != models.IndexFlow })), err

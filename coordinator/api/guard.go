@@ -12,7 +12,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// guard recovers panics, and refuses requests that a browser was tricked into sending.
+// guard recovers panics, and refuses requests that a browser was tricked into sending. Health
+// checks may have any Host, because they come from machines that know only an address, and change
+// nothing.
 func (s *server) guard(next http.Handler) http.Handler {
 	var sameOrigin http.CrossOriginProtection
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

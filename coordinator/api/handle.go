@@ -107,6 +107,7 @@ func (s *server) admit(ctx context.Context, r *http.Request, rt route) (release 
 	}, nil
 }
 
+// takeSlot takes a slot without waiting. If all are taken, the error is fault.ErrOverloaded.
 func takeSlot(slots chan struct{}) error {
 	select {
 	case slots <- struct{}{}:
@@ -120,6 +121,8 @@ func takeSlot(slots chan struct{}) error {
 // common HTTP clients repeat that by themselves after Retry-After.
 var errTooMany = errors.New("too many requests wait")
 
+// refusedSlot returns the error of a request that got no slot; a route that may wait gets
+// errTooMany too.
 func refusedSlot(rt route, err error) error {
 	if rt.isWaiting {
 		return fmt.Errorf("%w: %w", errTooMany, err)
@@ -201,8 +204,8 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeProblem(w, row, detail)
 }
 
-// writeProblem sends a problem document with the status and code of row. A row without a
-// kind is an internal error.
+// writeProblem sends a problem document with the status and code of row. A row without a kind is
+// an internal error. Headers that are set already stay.
 func writeProblem(w http.ResponseWriter, row fault.Row, detail string) {
 	title := "internal error"
 	if row.Kind != nil {

@@ -61,6 +61,8 @@ func (s *server) indexReceived(_ context.Context, q *request) (apitypes.SegmentS
 	return apitypes.SegmentState{Received: n}, err
 }
 
+// indexPart adds a part of a segment. The answer has how many bytes were received, from which the
+// client goes on.
 func (s *server) indexPart(ctx context.Context, q *request, body apitypes.SegmentPart) (apitypes.SegmentState, error) {
 	x, err := s.codeIndex()
 	if err != nil {

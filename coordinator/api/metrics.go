@@ -29,6 +29,8 @@ type metrics struct {
 	panics   prometheus.Counter
 }
 
+// newMetrics returns the metrics that last: of requests, panics and the process. The others are
+// read at each scrape.
 func newMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -113,8 +115,8 @@ func (to sink) counter(name, help string, value float64, labels ...string) {
 	to <- prometheus.MustNewConstMetric(describe(name, help, labels), prometheus.CounterValue, value)
 }
 
-// describe replaces bytes of values that are not UTF-8, because the client library panics
-// if a value has any.
+// describe returns the description of a metric. It replaces bytes of values that are not UTF-8,
+// because the client library panics if a value has any. labels are pairs of name and value.
 func describe(name, help string, labels []string) *prometheus.Desc {
 	pairs := prometheus.Labels{}
 	for i := 0; i < len(labels); i += 2 {
@@ -123,8 +125,8 @@ func describe(name, help string, labels []string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, nil, pairs)
 }
 
-// collectSpaces gives the first maxSeries spaces by name series of their own, so that
-// these change only when spaces are created; the others are summed up. List returns the
+// collectSpaces gives the first maxSeries spaces by name series of their own, so that these
+// change only when spaces are created; the others are summed up as "other". List returns the
 // spaces by name. It collects the totals of leases too.
 func (s *server) collectSpaces(ctx context.Context, to sink) error {
 	infos, err := s.repo.List(ctx)
@@ -155,8 +157,8 @@ func (s *server) collectSpaces(ctx context.Context, to sink) error {
 	return nil
 }
 
-// collectSessions counts the sessions by mode, 0 included, and collects the costs of
-// tasks.
+// collectSessions counts the sessions by mode, 0 included, and collects the costs of tasks. A
+// mode that is not ours counts as "other".
 func (s *server) collectSessions(ctx context.Context, to sink) error {
 	states, err := s.repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {

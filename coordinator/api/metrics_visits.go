@@ -20,8 +20,8 @@ const maxListers = maxSeries / 16
 // otherListers is the label of the listers past maxListers.
 const otherListers = -1
 
-// collectVisits collects the metrics of the schedule of visits. Its cost does not depend
-// on the number of origins.
+// collectVisits collects the metrics of the schedule of visits; none without a schedule. Its cost
+// does not depend on the number of origins.
 func (s *server) collectVisits(ctx context.Context, to sink) error {
 	if s.Visits == nil {
 		return nil

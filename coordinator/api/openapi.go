@@ -112,6 +112,7 @@ func (g generator) operation(r route) operation {
 	return o
 }
 
+// content returns a response or a body of a media type. A nil schema describes text.
 func content(mediaType string, schema object) object {
 	body := object{}
 	if schema != nil {
@@ -149,8 +150,8 @@ var enums = map[reflect.Type]func() []string{
 	},
 }
 
-// schema returns the schema of a type, which is a reference if the type is a struct with
-// a name of its own.
+// schema returns the schema of a type, which is a reference if the type is a struct with a name
+// of its own. A type that is none of the cases is an integer.
 func (g generator) schema(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -201,6 +202,7 @@ func (g generator) name(t reflect.Type) string {
 	return name
 }
 
+// structure returns the schema of a struct with its fields.
 func (g generator) structure(t reflect.Type) object {
 	properties, required := object{}, []string{}
 	g.addFields(t, properties, &required)

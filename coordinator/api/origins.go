@@ -30,8 +30,8 @@ func (s *server) getOrigin(ctx context.Context, q *request) (models.Origin, erro
 	return s.Catalog.Origin(ctx, q.text("origin"))
 }
 
-// checkOrigin refuses an origin that no manager could visit. It does not check whether a
-// path exists, because the path is on the managers' machine.
+// checkOrigin refuses an origin that no manager could visit, with fault.ErrInvalid. It does not
+// check whether a path exists, because the path is on the managers' machine.
 func checkOrigin(o apitypes.NewOrigin) error {
 	switch {
 	case o.Kind.IsProgram() && o.Kind.Accepted(o.URI):
@@ -54,8 +54,8 @@ func checkOrigin(o apitypes.NewOrigin) error {
 	return fmt.Errorf("uri %.100q: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean", o.URI, fault.ErrInvalid)
 }
 
-// requireLocal refuses a path in a request from another machine: managers read what an
-// origin names, and only the operator may let them read files.
+// requireLocal returns fault.ErrForbidden for a path in a request from another machine: managers
+// read what an origin names, and only the operator may let them read files. Other URIs pass.
 func requireLocal(r *http.Request, uri string) error {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if !path.IsAbs(uri) || err == nil && from.Addr().Unmap().IsLoopback() {
@@ -64,8 +64,9 @@ func requireLocal(r *http.Request, uri string) error {
 	return fmt.Errorf("uri %.100q: %w: a path can be added only on the coordinator's own machine", uri, fault.ErrForbidden)
 }
 
-// addOrigin adds an origin, and has it visited if it is new (201). One that is known
-// (200) gets the priority, if the request has one.
+// addOrigin adds an origin, and has it visited if it is new (201). One that is known (200) gets
+// the priority, if the request has one. The error is fault.ErrInvalid or fault.ErrForbidden, and
+// nothing is added then.
 func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin) (o models.Origin, err error) {
 	if err := s.registered(ctx, n.Kind); err != nil {
 		return o, err
@@ -96,6 +97,7 @@ func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin
 	return s.Catalog.Origin(ctx, o.ID)
 }
 
+// addLister is addOrigin for kinds that list other origins; any other kind is fault.ErrInvalid.
 func (s *server) addLister(ctx context.Context, q *request, n apitypes.NewOrigin) (models.Origin, error) {
 	if !n.Kind.Info().Lister {
 		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use %s", n.Kind, fault.ErrInvalid, wording.Or(models.ListerKinds()...))
@@ -103,7 +105,7 @@ func (s *server) addLister(ctx context.Context, q *request, n apitypes.NewOrigin
 	return s.addOrigin(ctx, q, n)
 }
 
-// checkPriority returns the priority of a body, which must have one.
+// checkPriority returns the priority of a body, or fault.ErrInvalid if it has none.
 func checkPriority(p apitypes.Priority) (int64, error) {
 	if p.Priority == nil {
 		return 0, fmt.Errorf("body: %w: want a priority", fault.ErrInvalid)
@@ -111,7 +113,8 @@ func checkPriority(p apitypes.Priority) (int64, error) {
 	return *p.Priority, nil
 }
 
-// patchOrigin changes the priority of an origin, and returns the origin.
+// patchOrigin changes the priority of an origin, and returns the origin. Adding a known origin
+// does that.
 func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priority) (models.Origin, error) {
 	o, err := s.getOrigin(ctx, q)
 	if err != nil {
@@ -124,6 +127,8 @@ func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priorit
 	return o, err
 }
 
+// removeOrigin removes an origin, its recordings and its files in the code index. The error is
+// fault.ErrNotFound if the catalog does not have it, also if files were left over.
 func (s *server) removeOrigin(ctx context.Context, q *request) (none, error) {
 	err := s.Catalog.RemoveOrigin(ctx, q.text("origin"))
 	if err != nil && !errors.Is(err, fault.ErrNotFound) || s.Index == nil {

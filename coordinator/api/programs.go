@@ -40,7 +40,8 @@ func (s *server) registered(ctx context.Context, kind models.OriginKind) error {
 	return err
 }
 
-// claimVisits claims visits for a program.
+// claimVisits claims up to n.Limit visits of a type for a program; fewer if fewer are due. The
+// error is fault.ErrInvalid for a limit out of range, and that of store.ClaimFor.
 func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClaims) (apitypes.Page[models.Visit], error) {
 	if n.Limit < 1 || n.Limit > maxTuples {
 		return apitypes.Page[models.Visit]{}, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, maxTuples)
@@ -49,8 +50,8 @@ func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClai
 	return toPage(claims, len(claims), func(v models.Visit) models.Visit { return v }), err
 }
 
-// pushOrigins adds the origins that a program lists to its lister. All are checked before
-// the first is added.
+// pushOrigins adds the origins that a program lists to its lister. All are checked before the
+// first is added, so that fault.ErrInvalid means that nothing was added.
 func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (apitypes.Pushed, error) {
 	o, err := s.Catalog.Origin(ctx, q.text("lister"))
 	if err != nil {

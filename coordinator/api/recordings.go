@@ -60,9 +60,10 @@ func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordi
 	})
 }
 
-// put curates recordings of one sort. add checks an item and adds it to the listing. If
-// the recordings are complete, addOthers adds the origin's recordings of the other sort
-// to the listing, so that those do not count as gone.
+// put curates recordings of one sort, and returns their ids in the order of n.Items. add checks
+// an item and adds it to the listing. If the recordings are complete, addOthers adds the origin's
+// recordings of the other sort to the listing, so that those do not count as gone. An invalid
+// item is fault.ErrInvalid, and nothing is curated then.
 func (s *server) put(
 	ctx context.Context, n apitypes.NewRecordings,
 	add func(apitypes.NewRecording, models.Recording, *catalog.Listing) error, addOthers func(l *catalog.Listing, origin string) error,
@@ -92,8 +93,9 @@ func (s *server) put(
 	return answer, err
 }
 
-// checkRecording refuses a recording that no worker could fetch. Files are refused,
-// because only the operator may let workers read them, by adding an origin.
+// checkRecording converts a recording, and refuses one that no worker could fetch with
+// fault.ErrInvalid. Files are refused, because only the operator may let workers read them, by
+// adding an origin.
 func checkRecording(n apitypes.NewRecording) (models.Recording, error) {
 	switch {
 	case n.Name == "" || len(n.Name) > 1024 || len(n.Title) > 4096:
@@ -107,8 +109,9 @@ func checkRecording(n apitypes.NewRecording) (models.Recording, error) {
 	}, nil
 }
 
-// curatorOf returns the origin of recordings that are put; it adds the default one if it
-// is missing.
+// curatorOf returns the origin of recordings that are put; empty is the default one, which it
+// adds if it is missing. An origin that is visited is fault.ErrInvalid, because its next visit
+// would remove what is put.
 func (s *server) curatorOf(ctx context.Context, id string) (models.Origin, error) {
 	if id != "" && id != defaultCurator.ID {
 		o, err := s.Catalog.Origin(ctx, id)

@@ -207,8 +207,8 @@ func (q *request) text(name string) string { return q.values[name].(string) }
 func (q *request) number(name string) int  { return q.values[name].(int) }
 func (q *request) flag(name string) bool   { return q.values[name].(bool) }
 
-// cut returns the page of all that a request asks for. Its parameters are in range, because
-// the route declares their limits.
+// cut returns the page of all that a request asks for, which is empty if it begins past the end.
+// Its parameters are in range, because the route declares their limits.
 func cut[T any](q *request, all []T) apitypes.Page[T] {
 	from := min(q.number("offset"), len(all))
 	return toPage(all[from:min(from+q.number("limit"), len(all))], len(all), itself)
@@ -253,7 +253,8 @@ func decode(body io.Reader, v any) error {
 	return nil
 }
 
-// seconds converts a duration of a body, which may be 0 to most.
+// seconds converts a duration of a body, which may be 0 to most; any other is fault.ErrInvalid.
+// name is that of the field.
 func seconds(name string, s models.Seconds, most time.Duration) (time.Duration, error) {
 	if !(s >= 0 && s <= models.SecondsOf(most)) { // false for NaN too
 		return 0, fmt.Errorf("%s %v: %w: want 0 to %v seconds", name, float64(s), fault.ErrInvalid, most.Seconds())

@@ -22,6 +22,7 @@ func shownSchedule(state schedule.State, err error) (apitypes.TaskSchedule, erro
 	return showSchedule(state), nil
 }
 
+// listSchedules lists the schedules without the data of their tasks, which may be large.
 func (s *server) listSchedules(ctx context.Context, q *request) (apitypes.Page[apitypes.TaskSchedule], error) {
 	all, err := s.schedules().List(ctx)
 	for n := range all {
@@ -35,6 +36,7 @@ func (s *server) taskSchedule(ctx context.Context, q *request) (apitypes.TaskSch
 	return shownSchedule(s.schedules().Get(ctx, q.text("schedule")))
 }
 
+// setSchedule adds a schedule (201) or replaces it (200).
 func (s *server) setSchedule(ctx context.Context, q *request, n apitypes.NewTaskSchedule) (apitypes.TaskSchedule, error) {
 	state, created, err := s.schedules().Set(ctx, q.text("schedule"), n.Schedule)
 	if !created {

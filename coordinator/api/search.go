@@ -32,8 +32,8 @@ func streaming[A any](method, path, summary string, h func(context.Context, *req
 	return r
 }
 
-// writeLines sends a stream. Its status is sent before the first line, so an error of the
-// stream is the last line.
+// writeLines sends a stream. Its status is sent before the first line, so an error of the stream
+// is the last line. Lines are sent in groups of flushLines, and the rest at the end.
 func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
 	w.Header().Set("Content-Type", linesType)
 	w.WriteHeader(q.status)

@@ -19,8 +19,9 @@ func isProtocols(name string) bool {
 	return slices.ContainsFunc(coordinator.Definitions(), func(d space.Definition) bool { return d.Name == name })
 }
 
-// createSpace creates a space (201), which counts for the quota of the request's peer.
-// One that exists with the same options is returned (200).
+// createSpace creates a space (201), which counts for the quota of the request's peer. One that
+// exists with the same options is returned (200). The error is fault.ErrOverloaded if there are
+// engine.ClientSpaces, and fault.ErrConflict for other options.
 func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpace) (apitypes.Space, error) {
 	options := space.Options{
 		Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow), Volatile: n.Volatile,

@@ -94,8 +94,9 @@ func valueOf(f any) any {
 	return f
 }
 
-// parseTemplate reads a template in the notation of package tuple. open reports whether
-// it ends in "...", so that it matches longer tuples too.
+// parseTemplate reads a template in the notation of package tuple. open reports whether it ends
+// in "...", so that it matches longer tuples too. The error is fault.ErrInvalid; so are those of
+// parseWhole and parseTuple.
 func parseTemplate(line string) (t tuple.Template, open bool, err error) {
 	words, err := tuple.Words(line)
 	if err == nil {
@@ -128,8 +129,8 @@ func parseTuple(line string) (t tuple.Tuple, err error) {
 	return t, nil
 }
 
-// listTuples lists the tuples that match a template, or all without one. Those that are
-// too large are only counted (Omitted).
+// listTuples lists the tuples that match a template, or all without one, with their number. Those
+// that are too large for an answer are only counted (Omitted).
 func (s *server) listTuples(ctx context.Context, q *request) (apitypes.Page[apitypes.Tuple], error) {
 	line := q.text("template")
 	if line == "" {
@@ -154,7 +155,7 @@ func (s *server) listTuples(ctx context.Context, q *request) (apitypes.Page[apit
 	return answer, err
 }
 
-// requireWritable refuses the spaces that only the protocols write to.
+// requireWritable returns fault.ErrForbidden for the spaces that only the protocols write to.
 func requireWritable(name string) error {
 	if queryOnly[name] {
 		return fmt.Errorf("space %s: %w: it can only be queried", name, fault.ErrForbidden)
@@ -180,6 +181,7 @@ func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) 
 	return showTuple(t), s.repo.Space(name).PutP(ctx, t, ttl)
 }
 
+// queryTuple reads a tuple that matches a template; it stays where it is.
 func (s *server) queryTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
 	from := s.repo.Space(q.text("space"))
 	return lookUp(ctx, l, from.Query, from.QueryP)
@@ -223,9 +225,10 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 	return got, err
 }
 
-// lookUp returns a tuple that matches. It calls poll, which does not block and reports
-// whether a tuple matched, and then, if the request allows a wait, wait, which blocks.
-// The error is fault.ErrNotFound if none matched in time.
+// lookUp returns a tuple that matches. It calls poll, which does not block and reports whether a
+// tuple matched, and then, if the request allows a wait, wait, which blocks. The error is
+// fault.ErrNotFound if none matched in time, and fault.ErrInvalid for a template or a wait that
+// is not valid.
 func lookUp(
 	ctx context.Context, l apitypes.Lookup,
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),

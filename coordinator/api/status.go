@@ -15,8 +15,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Sessions reads the sessions, by id, from the status space, and the tasks that they hold
-// from their claims.
+// Sessions returns the sessions, by id, from the status space, and the tasks that they hold from
+// their claims. The three are read one after the other, so that a task may be missing, or be with
+// a session that has given it back meanwhile.
 func Sessions(ctx context.Context, repo space.Repository) ([]apitypes.Session, error) {
 	states, err := repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {

@@ -36,7 +36,8 @@ func showTask(i task.Item, state task.State) apitypes.Task {
 	return shown
 }
 
-// showListed shows a task of a list. If it cannot be decoded, the error is its note.
+// showListed shows a task of a list, without its data. If it cannot be decoded, the error is its
+// note. A dead letter has the end and the worker of its last attempt.
 func showListed(l task.Listed) apitypes.Task {
 	shown := showTask(l.Item, l.StateNow())
 	shown.Session = l.Holder
@@ -60,7 +61,8 @@ func showListed(l task.Listed) apitypes.Task {
 	return shown
 }
 
-// showEnd shows how a task ended. shown is the task as it was when it was alive.
+// showEnd shows how a task ended. shown is the task as it was when it was alive: if a worker had
+// it then, the duration is that of its last attempt.
 func showEnd(shown *apitypes.Task, end *task.End) {
 	shown.EndedAt, shown.Note, shown.Result = end.At, end.Note, json.RawMessage(end.Result)
 	if len(shown.Result) > 0 && !json.Valid(shown.Result) { // a foreign client may have put any text
@@ -93,8 +95,9 @@ var listedStates = []task.State{
 	"", task.Waiting, task.StateDelayed, task.StateBlocked, task.StatePaused, task.Claimed, task.StateDead, task.Resolved, task.Cancelled, task.AnyEnd,
 }
 
-// tasksBy reads a page of tasks in a state; the empty one selects those that are alive.
-// The page has the cursor of the next one, which is empty after the last.
+// tasksBy reads a page of tasks in a state; the empty one selects those that are alive. The page
+// has the cursor of the next one, which is empty after the last. It may have fewer tasks than the
+// limit, even none, before the last.
 func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (apitypes.Tasks, error) {
 	f := task.Filter{
 		State: state, Action: q.text("action"), Tag: q.text("tag"), Group: q.text("group"), Text: q.text("text"),
@@ -123,6 +126,7 @@ func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (api
 	return page, nil
 }
 
+// encodeCursor returns a cursor as text for a URL; the empty one is "".
 func encodeCursor(c task.Cursor) string {
 	if len(c) == 0 {
 		return ""
@@ -169,8 +173,8 @@ func (s *server) getTask(ctx context.Context, q *request) (apitypes.Task, error)
 	return shown, nil
 }
 
-// showOrWait returns a task once it has ended, or as it is when wait is over; 0 does not
-// wait.
+// showOrWait returns a task once it has ended, or as it is when wait is over; 0 does not wait.
+// The error is fault.ErrNotFound if no such task is known.
 func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) (task.Shown, error) {
 	if wait > 0 {
 		waiting, cancel := context.WithTimeout(ctx, wait)
@@ -183,8 +187,8 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 	return s.tasks.Show(ctx, id)
 }
 
-// newTask converts the body that creates a task. Without a timeout the task has the
-// default one.
+// newTask converts the body that creates a task. Without a timeout the task has the default one.
+// The error is fault.ErrInvalid for a timeout out of range; the protocol checks the rest.
 func newTask(n apitypes.NewTask) (task.New, error) {
 	timeout := task.DefaultTimeout
 	if n.Timeout != nil {
@@ -203,8 +207,8 @@ func newTask(n apitypes.NewTask) (task.New, error) {
 	}, nil
 }
 
-// newTasks converts the tasks of a body that creates several. The error names the first
-// that is invalid.
+// newTasks converts the tasks of a body that creates several, in their order. The error names the
+// first that is invalid.
 func newTasks(all []apitypes.NewTask) (wanted []task.New, err error) {
 	for at, one := range all {
 		w, err := newTask(one)
@@ -258,6 +262,7 @@ func (s *server) cancelTask(ctx context.Context, q *request, c apitypes.Cancel) 
 	return none{}, s.tasksOf(q).Cancel(ctx, q.text("task"), c.Reason)
 }
 
+// getDead shows a dead letter; a malformed one has the error as its note.
 func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error) {
 	l, err := s.tasks.DeadLetter(ctx, q.text("task"))
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -272,10 +277,10 @@ func (s *server) discardDead(ctx context.Context, q *request) (none, error) {
 	return none{}, s.tasksOf(q).Discard(ctx, q.text("task"))
 }
 
-// requeue requeues a dead letter. Research is selected again from the catalog, so its
-// problems are lifted there; any other task is put again. Problems are lifted twice:
-// before, so that after a crash in between the client can repeat the request; and after,
-// because the failure may have been ingested in the meantime.
+// requeue requeues a dead letter. Research is selected again from the catalog, so its problems
+// are lifted there, and the answer has no task; any other task is put again and returned.
+// Problems are lifted twice: before, so that after a crash in between the client can repeat the
+// request; and after, because the failure may have been ingested in the meantime.
 func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Requeued, err error) {
 	tasks := s.tasksOf(q)
 	l, err := tasks.DeadLetter(ctx, q.text("task"))

@@ -10,9 +10,10 @@ import (
 	"leasehold/shared/transaction"
 )
 
-// transact carries out operations on several spaces, all or none, and returns the tuples
-// that they found. If a condition does not hold within the time that the request may
-// wait, the error is that of the first attempt, which names the condition.
+// transact carries out operations on several spaces, all or none, and returns the tuples that
+// they found, in the order of the operations. If a condition does not hold within the time that
+// the request may wait, the error is that of the first attempt, which names the condition. An
+// invalid operation is named with its position from 1.
 func (s *server) transact(ctx context.Context, _ *request, b apitypes.Transaction) (apitypes.Transacted, error) {
 	timeout, err := seconds("wait_s", b.Wait, maxWait)
 	if err != nil {
@@ -44,7 +45,8 @@ func (s *server) transact(ctx context.Context, _ *request, b apitypes.Transactio
 	return answer, err
 }
 
-// parseOperation reads an operation, and refuses fields that its kind does not have.
+// parseOperation reads an operation. An unknown kind, and fields that its kind does not have, are
+// fault.ErrInvalid.
 func parseOperation(o apitypes.Operation) (op transaction.Op, err error) {
 	op.Space = o.Space
 	if op.Kind, err = transaction.ParseKind(o.Kind); err != nil {

@@ -40,8 +40,9 @@ func (s *server) visitsOf(ctx context.Context, origin string, offset, limit int)
 	return s.browse.Page(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: offset, Limit: limit})
 }
 
-// addVisit has an origin visited now, unless a visit of it waits or is held, which it
-// then returns. An origin of a kind that is not visited is fault.ErrInvalid.
+// addVisit has an origin visited now, unless a visit of it waits or is held, which it then
+// returns. The visit that it asks for has no id yet: it gets one when a manager has a free slot.
+// An origin of a kind that is not visited is fault.ErrInvalid, an unknown one fault.ErrNotFound.
 func (s *server) addVisit(ctx context.Context, _ *request, n apitypes.NewVisit) (asked apitypes.Visit, err error) {
 	o, err := s.Catalog.Origin(ctx, n.Origin)
 	if err != nil {
@@ -65,8 +66,7 @@ func (s *server) nextVisits(ctx context.Context, q *request) (apitypes.Page[apit
 	return toPage(next, len(next), NextOf), err
 }
 
-// getCapacity shows what a number of slots can hold; 0 stands for those that managers
-// have now.
+// getCapacity returns what a number of slots can hold; 0 stands for those that managers have now.
 func (s *server) getCapacity(ctx context.Context, q *request) (apitypes.Capacity, error) {
 	slots := q.number("slots")
 	if slots == 0 {
@@ -106,9 +106,10 @@ func NextOf(n store.Next) apitypes.NextVisit {
 	}
 }
 
-// putOutcome records the outcome of a visit that was made outside the system. The answer
-// has the reason if the outcome was ignored. An invalid outcome is fault.ErrInvalid, an
-// unknown origin fault.ErrNotFound.
+// putOutcome records the outcome of a visit that was made outside the system. The answer has the
+// reason if the outcome was ignored; it is empty if it was recorded. An invalid outcome is
+// fault.ErrInvalid, an unknown origin fault.ErrNotFound. The comparisons of floats are negated,
+// because NaN must not pass.
 func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (recorded apitypes.Recorded, err error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
 		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)
@@ -131,7 +132,7 @@ func (s *server) getSchedule(ctx context.Context, q *request) (apitypes.Schedule
 	return ScheduleOf(o), err
 }
 
-// tellChanged records a report that an origin has changed.
+// tellChanged records a report that an origin has changed, and returns the schedule after it.
 func (s *server) tellChanged(ctx context.Context, q *request) (apitypes.Schedule, error) {
 	if err := s.Visits.Tell(ctx, time.Now(), q.text("origin")); err != nil {
 		return apitypes.Schedule{}, err
@@ -139,6 +140,8 @@ func (s *server) tellChanged(ctx context.Context, q *request) (apitypes.Schedule
 	return s.getSchedule(ctx, q)
 }
 
+// steer does what an operator asks for (apitypes.Enable and others), and returns the schedule
+// after it.
 func (s *server) steer(ctx context.Context, q *request, steering apitypes.Steering) (apitypes.Schedule, error) {
 	if err := s.Visits.Steer(ctx, time.Now(), q.text("origin"), steering.Action); err != nil {
 		return apitypes.Schedule{}, err
@@ -154,7 +157,8 @@ func expectedOf(h *schedule.Habit) *apitypes.Expected {
 	return &apitypes.Expected{At: timeOf(h.Next), Within: models.Seconds(h.Spread), Every: models.Seconds(h.Gap)}
 }
 
-// ScheduleOf converts the schedule of an origin.
+// ScheduleOf converts the schedule of an origin. Until is set only for an enabled origin that
+// rests. Times and the target that the store does not have (schedule.Never) are absent.
 func ScheduleOf(o store.OriginSchedule) apitypes.Schedule {
 	shown := apitypes.Schedule{
 		Origin: o.Origin.ID, Kind: o.Origin.Kind, URI: o.Origin.URI, Why: o.Why, Disabled: string(o.Disabled), Group: schedule.Group(o.State).String(),

@@ -81,8 +81,8 @@ func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSess
 	return s.beat(ctx, w)
 }
 
-// newWorker checks the body that opens a session, and returns a worker without the
-// session.
+// newWorker checks the body that opens a session, and returns a worker without the session. A
+// value out of range is fault.ErrInvalid.
 func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
 	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
@@ -108,8 +108,8 @@ func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 	return w, nil
 }
 
-// add adds a session that was opened, with the slots that it serves, and forgets those
-// that have ended.
+// add adds a session that was opened, with the slots that it serves, and forgets those that have
+// ended, which count for the quotas of their peers until then.
 func (all *workers) add(w *worker, id string, serves []apitypes.Served) {
 	slots := map[string]int{}
 	for _, served := range serves {
@@ -144,7 +144,8 @@ func (s *server) worker(ctx context.Context, q *request) (*worker, error) {
 	return w, w.heartbeat.Beat(ctx)
 }
 
-// beat shows a session and what it has, and restarts its TTL.
+// beat returns a session and the tasks that it has, and restarts its TTL. The session may have
+// ended meanwhile; then the error is that of the engine.
 func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, error) {
 	shown := apitypes.WorkerSession{ID: w.Session(), TTL: models.SecondsOf(w.ttl), Claims: []apitypes.Claim{}}
 	claims, err := w.repo.Space(lease.Space).QueryAll(ctx, task.ClaimsOf(w.Session()))
@@ -164,8 +165,8 @@ func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, e
 	return shown, w.heartbeat.Beat(ctx)
 }
 
-// isDraining reports whether an administrator has asked the session to drain. It takes
-// all messages of the session; those that stop a task are not needed, because a heartbeat
+// isDraining reports whether an administrator has asked the session to drain, now or before. It
+// takes all messages of the session; those that stop a task are not needed, because a heartbeat
 // shows which tasks the session has.
 func (w *worker) isDraining(ctx context.Context) (bool, error) {
 	w.mu.Lock()
@@ -185,6 +186,7 @@ func (w *worker) isDraining(ctx context.Context) (bool, error) {
 	}
 }
 
+// sessionHeartbeat keeps a session alive, and returns what beat returns.
 func (s *server) sessionHeartbeat(ctx context.Context, q *request) (apitypes.WorkerSession, error) {
 	w, err := s.worker(ctx, q)
 	if err != nil {
@@ -193,7 +195,7 @@ func (s *server) sessionHeartbeat(ctx context.Context, q *request) (apitypes.Wor
 	return s.beat(ctx, w)
 }
 
-// hostOf returns the address of a client without its port.
+// hostOf returns the address of a client without its port; empty if it has another form.
 func hostOf(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

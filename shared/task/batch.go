@@ -130,8 +130,8 @@ func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 }
 
 // sortByParents returns the positions of the tasks in an order in which each comes behind its
-// parents, and the positions of those with names. A parent that is no name of the request is the
-// id of an older task, and changes no order. A cycle, and a name that two tasks have, are
+// parents, and the positions of those with names. A parent that is not a name of the request is
+// the id of an older task, and changes no order. A cycle, and a name that two tasks have, are
 // fault.ErrInvalid.
 func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	refs = map[string]int{}
