@@ -151,7 +151,7 @@ var enums = map[reflect.Type]func() []string{
 }
 
 // schema returns the schema of a type, which is a reference if the type is a struct with a name
-// of its own. A type that is none of the cases is an integer.
+// of its own. Any kind that has no case is an integer.
 func (g generator) schema(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[time.Time]():

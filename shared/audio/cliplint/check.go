@@ -41,6 +41,8 @@ func Check(ctx context.Context, clips []Clip) ([]Notice, error) { return check(c
 // all clips, and one for each clip that is missed.
 func CheckPlayed(ctx context.Context, clips []Clip) ([]Notice, error) { return check(ctx, clips, true) }
 
+// check is Check, and CheckPlayed if play is true. A clip that a search cannot use (Fault.Lost)
+// is not compared with the others.
 func check(ctx context.Context, clips []Clip, play bool) ([]Notice, error) {
 	var all []Notice
 	var builder index.Builder
@@ -52,7 +54,7 @@ func check(ctx context.Context, clips []Clip, play bool) ([]Notice, error) {
 		if err != nil && !lasting(err) {
 			return nil, err
 		}
-		n := alone(wave, err)
+		n := checkAlone(wave, err)
 		if n == nil || !n.Fault.Lost() {
 			if err := builder.Add(c.Name, wave); err != nil {
 				return nil, err
@@ -73,7 +75,7 @@ func check(ctx context.Context, clips []Clip, play bool) ([]Notice, error) {
 	}
 	all = append(all, among...)
 	if play {
-		missed, err := try(ctx, x)
+		missed, err := findMissed(ctx, x)
 		if err != nil {
 			return nil, err
 		}
@@ -92,8 +94,9 @@ func lasting(err error) bool {
 	return false
 }
 
-// alone checks a clip without the other clips. It returns nil if the clip has no fault.
-func alone(wave []float32, err error) *Notice {
+// checkAlone checks a clip without the other clips; err is that of its Load. It returns the first
+// fault in the order below, with an empty name, or nil if the clip has none.
+func checkAlone(wave []float32, err error) *Notice {
 	sound := sounding(wave)
 	switch {
 	case errors.Is(err, fault.ErrTooLarge) || len(wave) > index.MaxSamples:
@@ -118,7 +121,7 @@ func alone(wave []float32, err error) *Notice {
 	return nil
 }
 
-// sounding returns the seconds of a sound that are not silence.
+// sounding returns the seconds of a sound that are not silence, counted in tenths of a second.
 func sounding(wave []float32) float64 {
 	n := 0
 	for part := range slices.Chunk(wave, block) {

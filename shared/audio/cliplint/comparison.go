@@ -27,6 +27,7 @@ type comparison struct {
 	rest       []float32
 }
 
+// newComparison returns an episode of all clips of an index over a background.
 func newComparison(x *index.Index, b background) *comparison {
 	p := &comparison{index: x, background: b, end: x.Clips()}
 	at := 0
@@ -45,7 +46,7 @@ func (p *comparison) Read(dst []float32) (int, error) {
 		}
 		wave := p.index.Wave(p.next)
 		p.rest = slices.Concat(wave, make([]float32, gap))
-		p.background.under(p.rest, len(wave), p.starts[p.next])
+		p.background.addUnder(p.rest, len(wave), p.starts[p.next])
 		p.next++
 	}
 	n := copy(dst, p.rest)
@@ -56,7 +57,8 @@ func (p *comparison) Read(dst []float32) (int, error) {
 // at returns the number of the clip that is played at a sample.
 func (p *comparison) at(sample int) int { return sort.SearchInts(p.starts, sample+1) - 1 }
 
-// compare searches for each clip in the others, and reports at most one fault for each clip.
+// compare searches for each clip in the others, and reports at most one fault for each clip, in
+// the order of the episode. Of two clips with the same sound, it reports the later one.
 func compare(ctx context.Context, x *index.Index) ([]Notice, error) {
 	var all []Notice
 	named := map[int]bool{}

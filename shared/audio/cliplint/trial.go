@@ -21,9 +21,10 @@ const (
 	beside = 2
 )
 
-// try plays each clip of an index over each background, through the search that finds it in episodes,
-// and reports the clips that it misses with the reasons of the search.
-func try(ctx context.Context, x *index.Index) ([]Notice, error) {
+// findMissed plays each clip of an index over each background, through the search that finds it in
+// episodes, and reports the clips that it misses over at least one, with the reasons of the
+// search over the first of these. The error is that of the search.
+func findMissed(ctx context.Context, x *index.Index) ([]Notice, error) {
 	missed := make([][]string, x.Clips()) // by clip, the names of backgrounds
 	why := make([]string, x.Clips())      // over the first of them
 	for _, b := range backgrounds() {
@@ -63,7 +64,8 @@ func try(ctx context.Context, x *index.Index) ([]Notice, error) {
 	return all, nil
 }
 
-// explain returns the reasons of the search for not finding a clip over a background.
+// explain returns the reasons of the search for not finding a clip over a background, in an
+// episode of this clip and the ones beside it, because those could be the reason too.
 func explain(ctx context.Context, x *index.Index, clip int, b background) (string, error) {
 	var builder index.Builder
 	if err := builder.Add(x.ID(clip), x.Wave(clip)); err != nil {
@@ -87,8 +89,10 @@ func explain(ctx context.Context, x *index.Index, clip int, b background) (strin
 	return strings.Join(e.Reasons[:len(e.Reasons)-1], "; "), nil // the last is the outcome
 }
 
-// under adds a background to a clip and the gap behind it, which begin at a sample of the episode.
-func (b background) under(x []float32, clip, at int) {
+// addUnder adds a background to x: a clip of that many samples (clip) and the gap behind it, which
+// begin at a sample of the episode. The level is relative to that of the clip, so nothing is
+// heard under a silent one.
+func (b background) addUnder(x []float32, clip, at int) {
 	if len(b.samples) == 0 {
 		return
 	}

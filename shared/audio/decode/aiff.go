@@ -34,7 +34,8 @@ type aiff struct {
 	length int64 // of the sound, in bytes
 }
 
-// readHeader reads up to the first byte of sound.
+// readHeader reads up to the first byte of sound. The errors are those of readSound and readCommon, and
+// fault.ErrInvalid or fault.ErrCorrupt for another file or one that ends before.
 func (a *aiff) readHeader() error {
 	var b [12]byte
 	if err := a.fill(b[:]); err != nil {
@@ -51,9 +52,9 @@ func (a *aiff) readHeader() error {
 		id, n := string(b[:4]), int64(binary.BigEndian.Uint32(b[4:8]))
 		switch id {
 		case "SSND":
-			return a.sound(n)
+			return a.readSound(n)
 		case "COMM":
-			if err := a.common(n, compressed); err != nil {
+			if err := a.readCommon(n, compressed); err != nil {
 				return err
 			}
 		default:
@@ -65,8 +66,9 @@ func (a *aiff) readHeader() error {
 	return invalid("an AIFF with more than %d chunks before its sound", maxChunks)
 }
 
-// sound reads the start of the sound chunk.
-func (a *aiff) sound(n int64) error {
+// readSound reads the start of the sound chunk, of n bytes, and leaves a.w.r at the first byte of
+// sound.
+func (a *aiff) readSound(n int64) error {
 	if a.w.channels == 0 {
 		return invalid("an AIFF whose sound comes before its format")
 	}
@@ -79,8 +81,8 @@ func (a *aiff) sound(n int64) error {
 	return a.skip(offset)
 }
 
-// common reads the format.
-func (a *aiff) common(n int64, compressed bool) error {
+// readCommon reads the format, a chunk of n bytes. It returns errNeedsFFmpeg for a compressed sound.
+func (a *aiff) readCommon(n int64, compressed bool) error {
 	if n < 18 || n > maxFormatBytes || compressed && n < 22 {
 		return invalid("an AIFF format of %d bytes: expected 18 to %d", n, maxFormatBytes)
 	}

@@ -42,7 +42,8 @@ type child struct {
 	err    error // what wait returned
 }
 
-// start runs bin with args, and feeds stdin to it unless stdin is nil.
+// start runs bin with args, and feeds stdin to it unless stdin is nil. The caller ends it with
+// wait or end. stall is how long it may print nothing.
 func start(ctx context.Context, bin string, args []string, stdin io.Reader, stall time.Duration) (*child, error) {
 	c := &child{stall: stall}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
@@ -127,6 +128,7 @@ type tail struct {
 // badFrame holds the messages for a frame that ffmpeg could not decode: until version 6.0, and since.
 var badFrame = [][]byte{[]byte("Error while decoding stream"), []byte("Error submitting packet to decoder"), []byte("Decoding error: ")}
 
+// Write counts the messages of badFrame, and keeps the end. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	for _, said := range badFrame {
 		before := t.b[max(0, len(t.b)-len(said)+1):]

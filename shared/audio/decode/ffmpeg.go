@@ -55,7 +55,9 @@ func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffm
 	return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, stdin: in, size: math.MaxInt64, closer: in})
 }
 
-// ffmpeg starts the child and reads the header of its output.
+// ffmpeg starts the child and reads the header of its output. The source that it returns owns
+// in.closer. With an error the child has ended, and the caller closes in.closer;
+// fault.ErrNotFound means that there is no ffmpeg.
 func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, error) {
 	bin, ok := d.findFFmpeg()
 	if !ok {
@@ -124,6 +126,8 @@ func (in ffmpegInput) args() []string {
 		"-protocol_whitelist", "pipe", "-f", "wav", "pipe:1")
 }
 
+// read is that of wavSource. It ends the child if it makes more sound than the file can hold,
+// because a damaged file could make it run for ever, and reports at the end how the child ended.
 func (s *ffmpegSource) read(dst []float32) (int, error) {
 	n, err := s.wavSource.read(dst)
 	s.done += int64(n)
@@ -140,6 +144,7 @@ func (s *ffmpegSource) read(dst []float32) (int, error) {
 }
 
 // wait reaps the child, and returns an error if it failed or found the input truncated.
+// fault.ErrCorrupt means the input; any other error the system or the context.
 func (s *ffmpegSource) wait() error {
 	err := s.child.wait()
 	said := s.child.said(s.path)

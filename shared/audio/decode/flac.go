@@ -18,6 +18,7 @@ type flacSource struct {
 	stereo stereo
 }
 
+// newFLAC reads the header of f. A header out of range is an *Error; with an error f stays open.
 func newFLAC(f io.ReadCloser) (*flacSource, error) {
 	s, err := flac.New(bufio.NewReaderSize(f, blockBytes))
 	if err != nil {
@@ -38,6 +39,7 @@ func newFLAC(f io.ReadCloser) (*flacSource, error) {
 func (f *flacSource) rateHz() int  { return int(f.s.Info.SampleRate) }
 func (f *flacSource) close() error { return f.closer.Close() }
 
+// read returns the rest of the current frame, and decodes the next one when it is used up.
 func (f *flacSource) read(dst []float32) (int, error) {
 	if len(f.rest) == 0 {
 		if err := f.next(); err != nil {
@@ -49,8 +51,8 @@ func (f *flacSource) read(dst []float32) (int, error) {
 	return n, nil
 }
 
-// next decodes one frame. It ignores data after the declared number of samples, such
-// as a tag.
+// next decodes one frame into rest, as mono. It returns io.EOF at the declared end and ignores
+// data after it, such as a tag; without a declared end, the file's end is it.
 func (f *flacSource) next() error {
 	info := f.s.Info
 	total, at := int64(info.NSamples), span(f.done, f.rateHz())

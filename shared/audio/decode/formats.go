@@ -65,7 +65,8 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	return f, nil
 }
 
-// ask runs ffmpeg and returns at most maxAnswer bytes of its output.
+// ask runs ffmpeg and returns at most maxAnswer bytes of its output. The error has the last lines
+// of its stderr. It waits at most versionTime for each part of the output.
 func ask(ctx context.Context, bin string, args ...string) (string, error) {
 	c, err := start(ctx, bin, append([]string{"-nostdin"}, args...), nil, versionTime)
 	if err != nil {

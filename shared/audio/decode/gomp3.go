@@ -25,7 +25,8 @@ func newGoMP3(feed *mp3Feed) *goMP3 {
 
 func (*goMP3) close() error { return nil }
 
-// decode decodes one frame.
+// decode decodes one frame. A damaged one becomes silence of the same length and is counted. It
+// returns io.EOF at the end, or the error of the whole file if too much was damaged.
 func (g *goMP3) decode(dst []float32) ([]float32, error) {
 	err := g.feed.next()
 	if errors.Is(err, errCutFrame) || errors.Is(err, io.EOF) {
@@ -52,8 +53,9 @@ func (g *goMP3) decode(dst []float32) ([]float32, error) {
 	return dst, nil
 }
 
-// frame has go-mp3 decode the current frame into raw. After a failure it drops the
-// decoder and the reservoir, because the next frame then has no data to refer back to.
+// frame has go-mp3 decode the current frame into raw, and reports whether it could. After a
+// failure, also a panic, it drops the decoder and the reservoir, because the next frame then has
+// no data to refer back to.
 func (g *goMP3) frame() (ok bool) {
 	defer func() {
 		if p := recover(); p != nil || !ok {

@@ -10,7 +10,7 @@ import (
 // little, small enough for a CPU cache.
 const blockBytes = 1 << 16
 
-// mix converts the frames in raw to mono. It may change raw.
+// mix converts len(dst) frames in raw to mono. It may change raw.
 func (w *wavSource) mix(dst []float32, raw []byte) {
 	if w.bigEndian {
 		for sample := range slices.Chunk(raw[:len(dst)*w.frameSize()], w.sampleSize) {

@@ -43,8 +43,9 @@ type mp3Source struct {
 	end  error
 }
 
-// newMP3 decodes with ffmpeg if it is installed, because ffmpeg is five times faster
-// and knows all versions and layers.
+// newMP3 decodes with ffmpeg if it is installed, because ffmpeg is five times faster and knows
+// all versions and layers. A stream that only ffmpeg decodes is fault.ErrNotFound without it. The
+// source owns f; with an error the caller closes f.
 func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3Source, error) {
 	feed, err := newMP3Feed(f)
 	if err != nil {
@@ -78,6 +79,8 @@ func (s *mp3Source) rateHz() int { return s.feed.first.rate }
 
 func (s *mp3Source) close() error { return errors.Join(s.mp3Decoder.close(), s.closer.Close()) }
 
+// read returns sound that next has released. After the end of the decoder it returns the rest,
+// and then the error that ended it.
 func (s *mp3Source) read(dst []float32) (int, error) {
 	for len(s.rest) == 0 {
 		if s.end != nil {

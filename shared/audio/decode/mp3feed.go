@@ -121,7 +121,8 @@ func (f *mp3Feed) damage(bad int64) error {
 	return nil
 }
 
-// header finds the header of the next frame, and skips tags and damage before it.
+// header finds the header of the next frame, and skips tags and damage before it. io.EOF is the
+// normal end; a change of the sample rate is fault.ErrInvalid, because the stream has one rate.
 func (f *mp3Feed) header() (mp3Header, error) {
 	if err := f.skipTags(); err != nil {
 		return mp3Header{}, err
@@ -146,8 +147,9 @@ func (f *mp3Feed) header() (mp3Header, error) {
 	return f.resync(b)
 }
 
-// resync finds the next frame after damage, as players do; b is peeked. It skips at most
-// maxLost bytes at a time.
+// resync finds the next frame after damage, as players do, and leaves f.r at it; b is peeked. It
+// skips at most maxLost bytes at a time, and counts them in lost, except those of the first
+// search, which are usually the end of a damaged frame. Tags and zeros at the end are io.EOF.
 func (f *mp3Feed) resync(b []byte) (h mp3Header, err error) {
 	f.reservoir = 0
 	for skipped := 0; ; {

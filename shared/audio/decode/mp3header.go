@@ -36,8 +36,8 @@ var (
 	}
 )
 
-// parseMP3Header reads the header that b begins with. It rejects free-format frames,
-// because their header does not give their length.
+// parseMP3Header reads the header that b begins with, and reports whether it is valid. It rejects
+// free-format frames, because their header does not give their length.
 func parseMP3Header(b []byte) (h mp3Header, ok bool) {
 	if len(b) < mp3HeaderBytes || b[0] != 0xff || b[1]&0xe0 != 0xe0 {
 		return h, false
@@ -115,7 +115,8 @@ type mp3Info struct {
 	padding int   // and after it
 }
 
-// parseMP3Info reads a Xing, Info or VBRI header from a whole frame.
+// parseMP3Info reads a Xing, Info or VBRI header from a whole frame. The result is zero if the
+// frame has none, so that it is sound.
 func parseMP3Info(frame []byte, h mp3Header) (info mp3Info) {
 	be := binary.BigEndian
 	if len(frame) >= 36+18 && string(frame[36:40]) == "VBRI" {

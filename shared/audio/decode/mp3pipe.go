@@ -18,6 +18,7 @@ type pipedMP3 struct {
 	block  []float32
 }
 
+// newPipedMP3 starts ffmpeg for the frames of a feed. size is that of the file.
 func (d Decoder) newPipedMP3(ctx context.Context, feed *mp3Feed, size int64) (*pipedMP3, error) {
 	p := &pipedMP3{frames: newMP3Frames(feed), block: make([]float32, blockBytes/4)}
 	var err error
@@ -30,6 +31,8 @@ func (d Decoder) newPipedMP3(ctx context.Context, feed *mp3Feed, size int64) (*p
 
 func (p *pipedMP3) close() error { return p.child.close() }
 
+// decode appends the next block of ffmpeg's output. At the end, an error of the frames comes
+// before one of ffmpeg.
 func (p *pipedMP3) decode(dst []float32) ([]float32, error) {
 	n, err := p.child.read(p.block)
 	dst = append(dst, p.block[:n]...)

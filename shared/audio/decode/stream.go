@@ -101,6 +101,7 @@ type input struct {
 func (in *input) Read(p []byte) (int, error) { return in.r.Read(p) }
 func (in *input) Close() error               { return in.closer.Close() }
 
+// start opens the decoder of an input and checks its rate. It closes the input if it fails.
 func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
 	src, format, err := d.open(ctx, in)
 	if err != nil {
@@ -114,7 +115,8 @@ func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
 	return &Stream{ctx: ctx, src: src, format: format, rate: rate}, nil
 }
 
-// open chooses the decoder. The source that it returns owns the input.
+// open chooses the decoder. The source that it returns owns the input; with an error the caller
+// closes the input.
 func (d Decoder) open(ctx context.Context, in *input) (src source, format string, err error) {
 	defer rescue(&err)
 	kind, err := detect(in)
@@ -180,6 +182,8 @@ func (s *Stream) Read(buf *audio.Float32Buffer) (int, error) {
 	return 0, err
 }
 
+// read is Read for samples alone. It returns the samples before one that is out of range together
+// with the error, and turns a panic of the decoder into an error.
 func (s *Stream) read(dst []float32) (n int, err error) {
 	defer rescue(&err)
 	if err := s.ctx.Err(); err != nil {

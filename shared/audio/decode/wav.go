@@ -72,7 +72,7 @@ func lengthUnknown(length, frame int64) bool {
 }
 
 // readHeader reads up to the first byte of sound, and returns how many bytes of sound are
-// declared.
+// declared. It returns errNeedsFFmpeg for another file or a compressed format.
 func (w *wavSource) readHeader() (length int64, err error) {
 	var b [12]byte
 	if _, err := io.ReadFull(w.r, b[:]); err != nil {
@@ -114,6 +114,9 @@ func cut(format string, err error) error {
 	return err
 }
 
+// readFormat reads the format chunk, of n bytes. It returns errNeedsFFmpeg for a compressed
+// format, and fault.ErrInvalid for values out of range or that contradict each other. The samples
+// have at least one byte, because bits is at least 1.
 func (w *wavSource) readFormat(n int64) error {
 	if n < 16 || n > maxFormatBytes {
 		return invalid("a WAV format of %d bytes: expected 16 to %d", n, maxFormatBytes)
@@ -149,6 +152,9 @@ func (w *wavSource) readFormat(n int64) error {
 func (w *wavSource) rateHz() int  { return w.rate }
 func (w *wavSource) close() error { return w.closer.Close() }
 
+// read reads whole frames and mixes them, at most blockBytes at a time. If the file ends before
+// the declared length, it returns the frames that are there, and then fault.ErrCorrupt with the
+// position.
 func (w *wavSource) read(dst []float32) (int, error) {
 	frame := w.frameSize()
 	want := int64(len(dst)) * int64(frame)

@@ -13,6 +13,7 @@ type block struct {
 	sum2     []float64 // of the squares
 }
 
+// newBlock returns a block of n samples, a power of two.
 func newBlock(n int) block {
 	return block{
 		fft: spectrum.NewFFT(n), samples: make([]float32, n), spectrum: make([]complex64, n/2+1),
@@ -37,7 +38,8 @@ func (b *block) load(s Sound, at int) error {
 	return nil
 }
 
-// energy returns the energy of the n samples of the block from i on, without their mean.
+// energy returns the energy of the n samples of the block from i on, without their mean. n is at
+// least 1.
 func (b *block) energy(i, n int) float64 {
 	d := b.sum[i+n] - b.sum[i]
 	return b.sum2[i+n] - b.sum2[i] - d*d/float64(n)

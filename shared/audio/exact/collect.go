@@ -40,12 +40,14 @@ func (c *collector) add(p place) {
 	}
 }
 
-// measure takes the product of the clip and a window, and the window's energy.
+// measure takes the product of the clip and a window, and the window's energy, which is not 0,
+// for floor.
 func (c *collector) measure(product, energy float64) {
 	c.noise += product * product / energy
 	c.noises++
 }
 
+// flush ends the current stretch, and keeps its best place if it has one.
 func (c *collector) flush() {
 	if c.best.score > 0 {
 		c.places = append(c.places, c.best)
@@ -53,8 +55,8 @@ func (c *collector) flush() {
 	c.best = place{}
 }
 
-// floor is the score below which a place is not significant, because the clip is about as
-// similar to the whole episode.
+// floor is the score below which a place is not significant, because the clip is about as similar
+// to the whole episode; 0 if nothing was measured.
 func (c *collector) floor() float64 {
 	return min(maxFloor, significance*math.Sqrt(c.noise/float64(max(1, c.noises))))
 }

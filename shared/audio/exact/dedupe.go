@@ -13,7 +13,7 @@ import (
 const maxMatches = 10000
 
 // dedupe chooses from the candidates, best first, those that the places chosen before do not
-// explain. The FFT is the scanner's.
+// explain, and returns them by position; nil if none is significant. The FFT is the scanner's.
 func (t *template) dedupe(f *spectrum.FFT, threshold float64) []place {
 	floor := t.places.floor()
 	open := slices.DeleteFunc(t.places.places, func(p place) bool { return p.score < floor })
@@ -35,7 +35,9 @@ func (t *template) dedupe(f *spectrum.FFT, threshold float64) []place {
 }
 
 // unexplained reports whether p reaches the threshold without the contribution of the chosen
-// places within a clip's length of it, and returns its index among them.
+// places within a clip's length of it, and returns its index among them, which are ordered by
+// position. self is the clip's correlation with itself. A place nearer than closest to a chosen
+// one is explained.
 func (t *template) unexplained(p place, chosen []place, self []float32, threshold float64) (int, bool) {
 	n := len(t.wave)
 	index := sort.Search(len(chosen), func(i int) bool { return chosen[i].at >= p.at })

@@ -80,7 +80,7 @@ func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, thresh
 	if len(templates) == 0 {
 		return results, nil
 	}
-	s := f.reach(longest, episode.Len())
+	s := f.scannerFor(longest, episode.Len())
 	if err := s.scan(ctx, episode, templates, threshold); err != nil { // fills places of each template
 		return nil, err
 	}
@@ -94,8 +94,9 @@ func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, thresh
 	return results, nil
 }
 
-// reach returns a scanner for clips of at most so many samples in an episode of so many.
-func (f *Finder) reach(longest, episode int) *scanner {
+// scannerFor returns a scanner for clips of at most longest samples in an episode of so many. It makes
+// it at the first use of its length.
+func (f *Finder) scannerFor(longest, episode int) *scanner {
 	n := blockLength(longest, episode)
 	s := f.scanners[n]
 	if s == nil {
@@ -109,6 +110,8 @@ func (f *Finder) reach(longest, episode int) *scanner {
 	return s
 }
 
+// load loads a clip for an episode of so many samples. The errors are those of Load and
+// newTemplate.
 func load(ctx context.Context, c Clip, episode int) (*template, error) {
 	wave, err := c.Load(ctx)
 	if err != nil {

@@ -35,7 +35,9 @@ func newScanner(n int) *scanner {
 	return &scanner{block: newBlock(n), product: make([]complex64, n/2+1), corr: make([]float32, n)}
 }
 
-// scan gives each template's collector all places that reach the threshold.
+// scan gives each template's collector all places that reach the threshold. It reads the episode
+// once, from a quarter of the longest clip before its begin on. The error is ctx's cause, or that
+// of reading the episode.
 func (s *scanner) scan(ctx context.Context, episode Source, group []*template, threshold float64) error {
 	first := 0
 	for i, t := range group {
@@ -58,7 +60,7 @@ func (s *scanner) scan(ctx context.Context, episode Source, group []*template, t
 			s.fft.Inverse(s.corr, s.product)
 			from := max(at, -overhang(len(t.wave)))
 			to := min(at+s.hop, episode.Len()-len(t.wave)+overhang(len(t.wave))+1)
-			s.judge(t, s.corr[max(0, from-at):max(0, to-at)], at, from, threshold)
+			s.collectPlaces(t, s.corr[max(0, from-at):max(0, to-at)], at, from, threshold)
 		}
 	}
 	for _, t := range group {
@@ -68,9 +70,11 @@ func (s *scanner) scan(ctx context.Context, episode Source, group []*template, t
 	return nil
 }
 
-// judge goes through the correlations of a clip from a place on, in the block that
-// begins at at. It skips most steps after one cheap check (reaches).
-func (s *scanner) judge(t *template, corr []float32, at, from int, threshold float64) {
+// collectPlaces goes through the correlations of a clip with the windows from a sample of the episode on,
+// in the block that begins at at. It skips most steps after one cheap check (reaches). Each step
+// ends at a multiple of noiseEvery, so that the spread is measured at the same windows wherever
+// blocks begin.
+func (s *scanner) collectPlaces(t *template, corr []float32, at, from int, threshold float64) {
 	n := len(t.wave)
 	silent := silence(n)
 	for len(corr) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The steps that judge skips hold no place: a check of each sample gives the same places.
+// The steps that collectPlaces skips hold no place: a check of each sample gives the same places.
 func TestNoPlaceIsPassedOver(t *testing.T) {
 	t.Parallel()
 	const threshold = 0.6
@@ -22,7 +22,7 @@ func TestNoPlaceIsPassedOver(t *testing.T) {
 				sound[i] = float32(offset + level*r.NormFloat64())
 			}
 		}
-		s := new(Finder).reach(n, len(sound))
+		s := new(Finder).scannerFor(n, len(sound))
 		from := -n / 4
 		require.NoError(t, s.load(sound, from))
 		corr := make([]float32, s.hop-r.IntN(16))
@@ -31,7 +31,7 @@ func TestNoPlaceIsPassedOver(t *testing.T) {
 			corr[i] = float32(c * math.Sqrt(max(0, s.energy(i, n))))
 		}
 		got := &template{wave: make([]float64, n), places: collector{closest: 5}}
-		s.judge(got, corr, from, from, threshold)
+		s.collectPlaces(got, corr, from, from, threshold)
 
 		want := collector{closest: 5}
 		for i, v := range corr {

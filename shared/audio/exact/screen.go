@@ -64,7 +64,8 @@ func (s *screen) add(clip int, wave []float32, least float64) {
 	s.bands = append(s.bands, b)
 }
 
-// band finds the narrowest band of a power of two bins that has bandShare of a clip.
+// band finds the narrowest band of a power of two bins that has bandShare of a clip. score is the
+// least that a place of the clip must have. The clip is not silent (Check), so no energy is 0.
 func (s *screen) band(wave []float32, score float64) band {
 	n, m := len(s.samples), mean(wave)
 	clear(s.samples)
@@ -87,7 +88,8 @@ func (s *screen) band(wave []float32, score float64) band {
 	return b
 }
 
-// narrowest returns the first band that has bandShare, or all bins.
+// narrowest returns the band that has bandShare of all, in the fewest bins, its first bin and its
+// share; all bins if no smaller band has it.
 func narrowest(bins []complex64, all float64) (width, first int, share float64) {
 	for width = len(bins) / 64; ; width *= 2 {
 		sum, best := 0.0, 0.0
@@ -110,8 +112,9 @@ func norm(v complex64) float64 {
 	return float64(float64(real(v))*float64(real(v))) + float64(float64(imag(v))*float64(imag(v)))
 }
 
-// search returns the clips that may begin at a sample from from to before, or half of their length
-// earlier, in a sound of length samples.
+// search returns the clips that may begin at a sample from from to before, or half of the longest
+// clip earlier, in a sound of length samples, in the order of add. The error is that of reading
+// the sound.
 func (s *screen) search(sound Sound, from, before, length int) (clips []int, err error) {
 	from -= s.longest / 2
 	may, left := make([]bool, len(s.bands)), 0

@@ -53,7 +53,8 @@ func power(clip []float32, mean float64) float64 {
 	return sum
 }
 
-// newTemplate checks a clip against an episode of so many samples.
+// newTemplate checks a clip against an episode of so many samples. The error is one of the faults
+// of a clip.
 func newTemplate(id string, clip []float32, episode int) (*template, error) {
 	if err := Check(clip); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (t *template) selfCorrelation(f *spectrum.FFT) []float32 {
 	return self[:len(t.wave)]
 }
 
-// fftLength is the power of two that holds n samples so many times.
+// fftLength is the least power of two, from minFFT on, that holds n samples that many times.
 func fftLength(n, times int) int {
 	l := minFFT
 	for l < n*times {

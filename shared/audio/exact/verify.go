@@ -41,6 +41,7 @@ func newVerifier(wave []float64) *verifier {
 	return v
 }
 
+// frames returns the spectra of the frames of a wave; a rest shorter than a frame is left out.
 func (v *verifier) frames(wave []float64) [][]complex128 {
 	var list [][]complex128
 	for at := 0; at+frame <= len(wave); at += frameHop {
@@ -52,7 +53,8 @@ func (v *verifier) frames(wave []float64) [][]complex128 {
 	return list
 }
 
-// coverage is the share of the clip's energy that is found in the window: 0 to 1.
+// coverage is the share of the clip's energy that is found in the window, which is as long as the
+// clip: 0 to 1.
 func (v *verifier) coverage(windowWave []float64) float64 {
 	found, all := 0.0, 0.0
 	other := v.frames(windowWave)

@@ -43,12 +43,12 @@ type archive struct {
 }
 
 // Search calls use with each of the episodes that the Store knows, by its number in keys, and
-// returns the numbers of the others. It reads the
+// returns the numbers of the others, ascending; use is called in any order. It reads the
 // segments' lists of the hashes in some, or the entry of an episode that is in no segment or in
 // one that has too many of these hashes (inverted.Segment.Broad). A Known is valid until use
-// returns. A damaged segment is removed, and damaged is called with its
-// error; the next Search builds it again. An error of use ends the search. Memory is bounded by
-// package inverted, for one segment at a time.
+// returns. A damaged segment is removed, and damaged is called with its error; the next Search
+// builds it again. An error of use ends the search. Memory is bounded by package inverted, for
+// one segment at a time.
 func (s *Store) Search(keys []string, some landmark.Hashes, damaged func(error), use func(i int, e Known) error) (unknown []int, err error) {
 	wanted := map[[inverted.NameBytes]byte][]int{}
 	for i, key := range keys {
@@ -84,7 +84,9 @@ func (s *Store) Search(keys []string, some landmark.Hashes, damaged func(error),
 	return unknown, nil
 }
 
-// searchSegment calls use with the wanted episodes of a segment, and takes them out of wanted.
+// searchSegment calls use with the wanted episodes of a segment, also those without a landmark of
+// the query, and takes them out of wanted. If the query is too broad for the segment, it does
+// nothing, so that Search reads their entries. The error is that of use or of the segment.
 func searchSegment(x *inverted.Segment, q inverted.Query, wanted map[[inverted.NameBytes]byte][]int, use func(int, Known) error) error {
 	here := make([]bool, len(x.Episodes))
 	any := false
@@ -140,7 +142,8 @@ func (s *Store) segments(damaged func(error)) ([]*inverted.Segment, error) {
 	return all, nil
 }
 
-// openSegments opens the segments that are not open, and forgets those that were evicted.
+// openSegments opens the segments that are not open, and forgets those that were evicted. It
+// removes a damaged one and calls damaged with its error. The caller holds the archive's mu.
 func (s *Store) openSegments(damaged func(error)) error {
 	found, err := filepath.Glob(filepath.Join(s.dir, "*"+segmentSuffix))
 	if err != nil {
@@ -185,8 +188,9 @@ func (s *Store) grow(bytes int64) error {
 	return s.build()
 }
 
-// build builds a segment of entries that are in none, if there are enough. The caller holds the
-// archive's mu, and has opened all segments.
+// build builds a segment of entries that are in none, if there are enough. A damaged entry is
+// left out, because the next Get removes it. The caller holds the archive's mu, and has opened
+// all segments.
 func (s *Store) build() error {
 	s.archive.fresh = 0
 	paths, err := s.unindexed()
@@ -212,7 +216,8 @@ func (s *Store) build() error {
 	return s.write(episodes, sources)
 }
 
-// unindexed returns the paths of entries for the next segment; none if they are too few.
+// unindexed returns the paths of entries for the next segment, as many as make segmentBytes
+// together; none if they are too few. The caller holds the archive's mu.
 func (s *Store) unindexed() (paths []string, err error) {
 	indexed := map[string]bool{}
 	for _, x := range s.archive.open {
@@ -238,7 +243,8 @@ func (s *Store) unindexed() (paths []string, err error) {
 	return nil, nil
 }
 
-// readEntry calls use with the landmarks of an entry, whose check sum is right.
+// readEntry calls use with the landmarks of an entry, whose check sum is right; they are valid
+// until use returns. An entry that was cut or changed is fault.ErrCorrupt.
 func readEntry(path string, use func(Landmarks)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -268,7 +274,8 @@ func sourceOf(path string) inverted.Source {
 	}
 }
 
-// write builds a segment under a temporary name, and opens it.
+// write builds a segment under a temporary name, renames it and opens it. It is named after its
+// first episode, which is in no other segment. The caller holds the archive's mu.
 func (s *Store) write(episodes []inverted.Episode, sources []inverted.Source) error {
 	f, err := os.CreateTemp(s.dir, partPrefix+"*")
 	if err != nil {

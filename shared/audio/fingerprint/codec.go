@@ -60,6 +60,7 @@ func newEncoder(to *os.File) *encoder {
 	return e
 }
 
+// add adds a landmark; they must come in the order of time. finish returns errors.
 func (e *encoder) add(l landmark.Landmark) {
 	if len(e.group) > 0 && (l.Frame != e.group[0].Frame || l.Hash>>restBits != e.group[0].Hash>>restBits || len(e.group) == math.MaxUint8) {
 		e.flush()

@@ -69,6 +69,8 @@ func newRecorder(marks, sound *os.File) *recorder {
 	return &recorder{out: bufio.NewWriterSize(sound, 1<<16), peaks: landmark.NewPeaks(), code: newEncoder(marks)}
 }
 
+// push takes the next samples. It rounds them to 16 bits, beyond full scale clipped, and takes
+// the landmarks of the rounded ones, because a later search reads those.
 func (r *recorder) push(samples []float32) error {
 	r.rounded = r.rounded[:0]
 	var raw [sampleBytes]byte

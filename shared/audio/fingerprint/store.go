@@ -118,6 +118,7 @@ func (s *Store) touch(key string) {
 	}
 }
 
+// remove removes the files of a key, if they exist.
 func (s *Store) remove(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +204,8 @@ func discard(part *os.File) error {
 }
 
 // place renames both files to the names that Get opens, and evicts older ones. It renames the
-// landmarks last, because Get looks for them first.
+// landmarks last, because Get looks for them first. After an error the sound may be there without
+// landmarks; Get then returns nothing.
 func (s *Store) place(key, marks, sound string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

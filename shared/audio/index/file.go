@@ -101,7 +101,8 @@ func (x *Index) Close() error {
 }
 
 // check verifies the header and the check sum of a file, and returns its size. It reads the file
-// before the file is mapped, so that no page of the mapping becomes resident.
+// before the file is mapped, so that no page of the mapping becomes resident. The errors are
+// those of readHeader, and fault.ErrCorrupt for a wrong sum.
 func check(f *os.File) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {

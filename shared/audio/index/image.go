@@ -62,6 +62,7 @@ func (b *Builder) buildIn(f *os.File) (*Index, error) {
 	return mapped(f, l.size())
 }
 
+// layout returns the counts of the clips that were added so far.
 func (b *Builder) layout() layout {
 	l := layout{clips: len(b.clips), variants: len(b.variants), positions: b.positions, samples: b.samples}
 	for _, c := range b.clips {
@@ -91,6 +92,8 @@ func (b *Builder) write(to io.Writer, l layout) (uint32, error) {
 	return sum.Sum32(), nil
 }
 
+// writeTables writes the tables of clips, ids and variants. w keeps an error for Flush, here and
+// in writeBuckets and writeWaves.
 func (b *Builder) writeTables(w *bufio.Writer, l layout) {
 	image := make([]byte, l.buckets())
 	names := image[l.names0():]
@@ -144,6 +147,7 @@ func (b *Builder) writePostings(w *bufio.Writer) error {
 	return nil
 }
 
+// writeWaves writes the samples of all clips, in 16 bits.
 func (b *Builder) writeWaves(w *bufio.Writer) error {
 	if b.spilled != nil {
 		_, err := io.Copy(w, b.spilled.allWaves())

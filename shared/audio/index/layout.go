@@ -83,8 +83,8 @@ func readHeader(header []byte, size int64) (l layout, sum uint32, err error) {
 	return l, le.Uint32(header[20:]), nil
 }
 
-// open makes an Index of an image. It validates every table and posting, so that no method of
-// the Index reads out of bounds.
+// open makes an Index of an image. It validates every table and posting, so that no method of the
+// Index reads out of bounds. The errors are those of readHeader, and fault.ErrCorrupt.
 func open(image []byte) (*Index, error) {
 	l, _, err := readHeader(image, int64(len(image)))
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 )
 
 // isPlain reports whether a search must use plain correlation for a clip with that many
-// landmarks.
+// landmarks. A silent clip is plain, because it has none.
 func isPlain(samples []float32, landmarks int) bool {
 	if landmarks < FewLandmarks {
 		return true

@@ -46,6 +46,7 @@ func (b *Builder) spill() (err error) {
 	return nil
 }
 
+// newSpill creates the files of a spill in dir, without names.
 func newSpill(dir string) (*spill, error) {
 	waves, err := nameless(dir)
 	if err != nil {
@@ -80,9 +81,9 @@ func (s *spill) end() int64 {
 
 func (s *spill) allWaves() io.Reader { return io.NewSectionReader(s.waves, 0, 2*s.samples) }
 
-// merge calls emit with the position of each posting, ordered by hash and within a hash by
-// run, which is the order of variants. counts has the number of postings of each hash; merge
-// skips the hashes that have none.
+// merge calls emit with the position of each posting, ordered by hash and within a hash by run,
+// which is the order of variants. counts has the number of postings of each hash; merge skips the
+// hashes that have none. The error is one of reading a run.
 func (s *spill) merge(counts []uint32, emit func(position uint32)) error {
 	var open []*run
 	from := int64(0)

@@ -46,6 +46,8 @@ type builder struct {
 	written  int      // bytes of lists
 }
 
+// build counts the landmarks of each hash, writes the lists of as many hashes at a time as fit
+// into pass, and then what stands before them. A hash alone may exceed pass.
 func (b *builder) build(f *os.File) error {
 	all := landmark.NewHashes()
 	for h := range uint32(hashes) {
@@ -64,7 +66,7 @@ func (b *builder) build(f *os.File) error {
 			n += int(b.counts[to])
 			to++
 		}
-		if err := b.lists(from, to, n); err != nil {
+		if err := b.writeLists(from, to, n); err != nil {
 			return err
 		}
 		from = to
@@ -72,7 +74,7 @@ func (b *builder) build(f *os.File) error {
 	if err := b.out.Flush(); err != nil {
 		return err
 	}
-	return b.finish(f)
+	return b.writeHead(f)
 }
 
 // read calls use with each landmark that has one of the hashes.
@@ -88,8 +90,9 @@ func (b *builder) read(some landmark.Hashes, use func(hash, frame uint32)) error
 	return nil
 }
 
-// lists writes the lists of the hashes from from to before to, which have n landmarks.
-func (b *builder) lists(from, to uint32, n int) error {
+// writeLists writes the lists of the hashes from from to before to, which have n landmarks together,
+// and replaces their counts by where their lists begin.
+func (b *builder) writeLists(from, to uint32, n int) error {
 	some := landmark.NewHashes()
 	next := make([]int, to-from)
 	for sum, h := 0, from; h < to; h++ {
@@ -121,8 +124,8 @@ func (b *builder) lists(from, to uint32, n int) error {
 	return nil
 }
 
-// finish writes what stands before the lists.
-func (b *builder) finish(f *os.File) error {
+// writeHead writes what stands before the lists, with the check sum of all, and syncs the file.
+func (b *builder) writeHead(f *os.File) error {
 	if int64(b.written) >= 1<<32 {
 		return fmt.Errorf("%d bytes of lists: want less than 2^32: %w", b.written, fault.ErrTooLarge)
 	}

@@ -69,6 +69,7 @@ func Open(path string) (*Segment, error) {
 	return s, nil
 }
 
+// open checks a file and maps it. The file may be closed afterwards.
 func open(f *os.File) (*Segment, error) {
 	size, episodes, err := check(f)
 	if err != nil {
@@ -111,7 +112,7 @@ func check(f *os.File) (size int64, episodes uint64, err error) {
 }
 
 // split finds the parts of a file after its head. The check sum was right, so a part that does
-// not fit was written so.
+// not fit was written so: fault.ErrCorrupt.
 func (s *Segment) split(rest []byte, episodes uint64) error {
 	if episodes < 1 || episodes > uint64(len(rest)/episodeBytes) || len(rest)-int(episodes)*episodeBytes < 4*(hashes+1) {
 		return fmt.Errorf("%d episodes in %d bytes: %w", episodes, len(rest), fault.ErrCorrupt)

@@ -83,15 +83,15 @@ func (p *Peaks) decide(frame int, emit func(Peak)) {
 	}
 	own := &p.ring[frame%rows]
 	for _, bin := range own.maxima {
-		if p.stands(frame, int(bin), own.power[int(bin)+binsAround]) {
+		if p.isPeak(frame, int(bin), own.power[int(bin)+binsAround]) {
 			emit(Peak{frame, bin})
 		}
 	}
 }
 
-// stands reports whether a bin is a peak: no later frame around it is louder, and no earlier
+// isPeak reports whether a bin is a peak: no later frame around it is louder, and no earlier
 // one is as loud. It compares the nearest frames first, because they reject most candidates.
-func (p *Peaks) stands(frame, bin int, power float32) bool {
+func (p *Peaks) isPeak(frame, bin int, power float32) bool {
 	for d := 1; d <= framesAround; d++ {
 		for _, v := range p.ring[(frame+d)%rows].power[bin : bin+2*binsAround+1] {
 			if v > power {
@@ -140,6 +140,7 @@ func loudestOf(power []float32) int {
 	return 255 - int(best&255)
 }
 
+// loudest reports whether no value around is above power.
 func loudest(around []float32, power float32) bool {
 	for _, v := range around {
 		if v > power {

@@ -103,6 +103,8 @@ func (d *drawing) x(frame float64) float64 {
 	return margin + (frame-float64(d.from))*width/float64(d.frames)
 }
 
+// spectrogram draws a sound that begins at frame first, and over it the landmarks that both
+// sounds have; at returns the frame at which one is drawn.
 func (d *drawing) spectrogram(name string, sound []float32, first int, at func(vote.Mark) int) {
 	d.say(name)
 	d.y += margin / 2
@@ -141,6 +143,7 @@ func (d *drawing) pixels(sound []float32, first int) image.Image {
 	return p
 }
 
+// blocks draws a bar for each block of the clip, and the threshold.
 func (d *drawing) blocks() {
 	d.say("blocks")
 	d.y += margin / 2

@@ -19,6 +19,7 @@ func firstPass(out, in, w []complex64) {
 	firstPassPlain(out, in, w)
 }
 
+// firstPassPlain is firstPass without AVX. len(in) is a multiple of four.
 func firstPassPlain(out, in, w []complex64) {
 	quarter := len(in) / 4
 	as, bs, cs, ds := in[:quarter], in[quarter:][:quarter], in[2*quarter:][:quarter], in[3*quarter:][:quarter]
@@ -46,6 +47,7 @@ func radix4(out, in, w []complex64, stride int) {
 	radix4Plain(out, in, w, stride)
 }
 
+// radix4Plain is radix4 without AVX.
 func radix4Plain(out, in, w []complex64, stride int) {
 	quarter := len(in) / 4
 	for at, p := 0, 0; at < quarter; at, p = at+stride, p+3 {

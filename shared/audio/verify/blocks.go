@@ -86,6 +86,8 @@ func (c *cache) get(a at) *variant {
 	return v
 }
 
+// cut cuts a variant's waveform into at most maxBlocks blocks, evenly spread, and leaves out the
+// silent ones. A wave shorter than a block is one block.
 func cut(a at, wave []float32) *variant {
 	v := &variant{at: a, wave: wave}
 	mean := power(wave)

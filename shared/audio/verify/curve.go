@@ -47,7 +47,8 @@ type peak struct {
 }
 
 // correlate fills the curve of block k of a clip that begins at about a sample and whose
-// distances are 1+drift times those of the variant.
+// distances are 1+drift times those of the variant. If the episode is silent there, the curve is
+// 0. The error is that of from.
 func (v *Verifier) correlate(of *variant, k, begin int, drift float64, from Source) error {
 	at := of.blocks[k].at
 	if err := from.ReadAt(v.wave, begin+at+shift(drift, at+BlockSamples/2)-BlockSamples/2); err != nil {
@@ -117,7 +118,8 @@ func (c *curve) near(lag int, sign float64) (z float64, at int) {
 }
 
 // sumPeak adds the curves that are done, of those given, along a line of so much drift, and
-// returns the peak of the sum, whose height is 0 if none is done.
+// returns the peak of the sum, whose height is 0 if none is done. Values near the peak do not
+// count for the deviation, because they belong to it.
 func (v *Verifier) sumPeak(curves []curve, drift float64) peak {
 	clear(v.sum)
 	for i := range curves {

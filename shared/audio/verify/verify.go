@@ -138,7 +138,8 @@ func (v *Verifier) Verify(p Place, from Source) (Result, error) {
 	return best, nil
 }
 
-// at verifies a place with the variant played so many thousandths faster.
+// at verifies a place with the variant played so many thousandths faster. Blocks is nil in the
+// result if the place did not pass the gate, or the variant has no block that is not silent.
 func (v *Verifier) at(p Place, fine int, from Source) (Result, error) {
 	c := v.cache.get(at{p.Variant, fine})
 	drift := -float64(p.Pace-fine) / 1000
@@ -172,7 +173,7 @@ func (v *Verifier) at(p Place, fine int, from Source) (Result, error) {
 	return r, nil
 }
 
-// start takes a curve for each block.
+// start takes a curve, which is not done, for each block of a variant.
 func (v *Verifier) start(c *variant) {
 	for len(v.pool) < len(c.blocks) {
 		v.pool = append(v.pool, curve{z: make([]float32, lags)})
@@ -184,8 +185,8 @@ func (v *Verifier) start(c *variant) {
 	}
 }
 
-// loudest returns the loudest block of each third of those where a place's landmarks are, or
-// of all if those are fewer than three.
+// loudest returns the loudest block of each third of those where a place's landmarks are, or of
+// all if those are fewer than three. There must be at least three blocks.
 func loudest(blocks []block, p Place) [3]int {
 	first, last := 0, len(blocks)
 	if p.To > 0 {
@@ -212,6 +213,7 @@ func loudest(blocks []block, p Place) [3]int {
 }
 
 // conclude fills in the result from the curves, which were taken along a line of drift taken.
+// There is at least one curve, so that Coverage is defined.
 func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 	drift, top := 0.0, v.sumPeak(v.curves, 0)
 	if d := v.drift(); d != 0 {
@@ -274,7 +276,8 @@ func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 // and ends.
 const partCoverage = .8
 
-// heights returns the best deviation of each block near a line through a peak, and its lag.
+// heights returns the best deviation of each block near a line through a peak, and its lag, in
+// the order of the blocks.
 func (v *Verifier) heights(p peak, drift float64) (z []float64, at []int) {
 	for i := range v.curves {
 		u := &v.curves[i]
@@ -289,7 +292,8 @@ type run struct{ first, end int }
 
 func (r run) len() int { return r.end - r.first }
 
-// bestRun is the run whose blocks have the most above runZ.
+// bestRun is the run whose blocks have the most above runZ (the sum of a subarray by Kadane);
+// empty if no block is above.
 func bestRun(heights []float64) (best run) {
 	most, sum, first := 0.0, 0.0, 0
 	for k, z := range heights {
@@ -304,7 +308,7 @@ func bestRun(heights []float64) (best run) {
 	return best
 }
 
-// share is the share of some blocks in the power of all.
+// share is the share of some blocks in the power of all, which are not silent.
 func share(some, all []block) float64 {
 	var part, whole float64
 	for _, b := range some {

@@ -211,8 +211,8 @@ func (r *Refiner) share(candidates []Candidate, l landmark.Landmark) {
 	}
 }
 
-// agree finds where most marks agree at a pace, among the beginnings that the candidate
-// stands for. It returns a Hit without votes if fewer than wanted marks agree.
+// agree finds where most marks agree at a pace, among the beginnings that the candidate stands
+// for: within together frames. It returns a Hit without votes if fewer than wanted marks agree.
 func (r *Refiner) agree(c Candidate, v index.Variant, pace int, marks []Mark, wanted int) Hit {
 	reach := float64(cell + together + v.Frames*max(pace, -pace)/1000)
 	r.at = r.at[:0]
@@ -254,6 +254,7 @@ func (m Mark) begin(pace int) float64 {
 	return float64(m.Episode) - float64(m.Clip)*1000/float64(1000+pace)
 }
 
+// middle returns the mean of the beginnings; there must be at least one.
 func middle(sorted []float64) float64 {
 	sum := 0.0
 	for _, v := range sorted {
@@ -262,6 +263,8 @@ func middle(sorted []float64) float64 {
 	return sum / float64(len(sorted))
 }
 
+// spread returns the share of the eighths of a variant of that many frames in which there are
+// marks.
 func spread(marks []Mark, frames int) float64 {
 	const parts = 8
 	var there [parts]bool
