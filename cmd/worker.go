@@ -26,13 +26,13 @@ func (a *app) newWorker() *cobra.Command {
 func (a *app) runWorker(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
-	return node.RunWorker(ctx, cfg, log, a.printSession(config.Worker, cfg))
+	return node.RunWorker(ctx, cfg, log, a.printSession(config.Worker))
 }
 
-// printSession returns a function that prints the session that a manager or worker has, and its
-// coordinator, to standard error.
-func (a *app) printSession(mode string, cfg config.Config) func(session string) {
-	return func(session string) {
-		fmt.Fprintf(a.err, "%s: session %s at %s\n", mode, session, cfg.Host)
+// printSession returns a function that prints the session that a manager or worker has, and the
+// gate of its coordinator, to standard error.
+func (a *app) printSession(mode string) func(session, gate string) {
+	return func(session, gate string) {
+		fmt.Fprintf(a.err, "%s: session %s at %s\n", mode, session, gate)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"leasehold/shared/apiclient"
 	"leasehold/shared/config"
@@ -30,44 +32,79 @@ type endpoint struct {
 // fault.ErrUnavailable if the gate does not answer or the file cannot be read; named and file
 // are set also then.
 func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
-	source := map[string]string{}
-	for _, v := range cfg.Values() {
-		source[v.Key] = v.Source
-	}
-	const byDefault = "default"
 	e := endpoint{file: filepath.Join(cfg.Data, AddressFile)}
-	hostSet, httpSet := source["host"] != byDefault, source["http"] != byDefault
+	hostSet, httpSet := isSet(cfg, "host"), isSet(cfg, "http")
 	var err error
 	switch {
-	case source["http"] == "--http", hostSet && httpSet:
+	case sourceOf(cfg, "http") == "--http", hostSet && httpSet:
 		e.api, e.named = apiURL(cfg.Host, cfg.HTTP), true
 	case hostSet:
 		e.named = true
 		e.api, err = askGate(ctx, cfg.Host)
 	default:
-		e.api, err = readAddressFile(e.file)
+		e.api, err = readAPI(e.file)
 	}
 	return e, err
 }
 
-// readAddressFile returns the URL of the API in an address file; empty if the file does
-// not exist or has none.
-func readAddressFile(path string) (api string, err error) {
+// readAPI returns the URL of the API in an address file; empty if the file does not exist or
+// has none.
+func readAPI(path string) (api string, err error) {
+	doc, err := readAddressFile(path)
+	if err != nil || doc.HTTP == "" {
+		return "", err
+	}
+	return apiURL(doc.HTTP, doc.HTTP), nil
+}
+
+// readAddressFile returns the content of an address file; no addresses if it does not exist.
+func readAddressFile(path string) (doc Addresses, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return Addresses{}, nil
 	}
-	var doc Addresses
 	if err == nil {
 		err = json.Unmarshal(data, &doc)
 	}
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("%s: %w: %w", path, fault.ErrUnavailable, err)
-	case doc.HTTP == "":
-		return "", nil
+	if err != nil {
+		return Addresses{}, fmt.Errorf("%s: %w: %w", path, fault.ErrUnavailable, err)
 	}
-	return apiURL(doc.HTTP, doc.HTTP), nil
+	return doc, nil
+}
+
+// probeTimeout bounds the attempt to reach a gate of this machine.
+const probeTimeout = time.Second
+
+// chooseGate returns the address of the gate that a manager or a worker joins: host if it is
+// set, else the gate that the address file in the data folder names, else the default of host.
+// A file whose gate accepts no connection is not used, because it may be of a coordinator that
+// has crashed.
+func chooseGate(ctx context.Context, cfg config.Config) string {
+	doc, err := readAddressFile(filepath.Join(cfg.Data, AddressFile))
+	if isSet(cfg, "host") || err != nil || doc.Gate == "" {
+		return cfg.Host
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", doc.Gate)
+	if err != nil {
+		return cfg.Host
+	}
+	_ = conn.Close() // it was only a probe
+	return doc.Gate
+}
+
+// isSet reports whether a setting was given, and is not its default.
+func isSet(cfg config.Config, key string) bool { return sourceOf(cfg, key) != "default" }
+
+// sourceOf returns where a setting was given, as config.Value describes it.
+func sourceOf(cfg config.Config, key string) string {
+	for _, v := range cfg.Values() {
+		if v.Key == key {
+			return v.Source
+		}
+	}
+	return ""
 }
 
 // explain returns err. If err is fault.ErrUnavailable and the address came from the address file,

@@ -56,6 +56,39 @@ func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 	}
 }
 
+func TestAWorkerWithoutAHostJoinsTheCoordinatorOfItsDataFolder(t *testing.T) {
+	t.Parallel()
+	gate, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = gate.Close() }) // after the parallel subtests
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	for name, c := range map[string]struct {
+		file, host, want string
+	}{
+		"the coordinator of the folder runs": {`{"gate":"` + gate.Addr().String() + `"}`, "", gate.Addr().String()},
+		"it has crashed":                     {`{"gate":"` + closed.Addr().String() + `"}`, "", "localhost:7411"},
+		"a host is set":                      {`{"gate":"` + gate.Addr().String() + `"}`, "far:7000", "far:7000"},
+		"the default is set":                 {`{"gate":"` + gate.Addr().String() + `"}`, "localhost", "localhost:7411"},
+		"the file is not JSON":               {`{"gate":`, "", "localhost:7411"},
+		"the file names no gate":             {`{}`, "", "localhost:7411"},
+		"no file":                            {"", "", "localhost:7411"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"--data", t.TempDir()}
+			if c.file != "" {
+				require.NoError(t, os.WriteFile(filepath.Join(args[1], AddressFile), []byte(c.file), 0o600))
+			}
+			if c.host != "" {
+				args = append(args, "--host", c.host)
+			}
+			require.Equal(t, c.want, chooseGate(t.Context(), configOf(t, args...)))
+		})
+	}
+}
+
 func TestAnAnnouncedAddressIsReachedFromWhereTheGateIs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ gate, http, want string }{

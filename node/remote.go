@@ -46,6 +46,7 @@ type remoteNode struct {
 // openRemote locks a folder for this process, waits for the coordinator and opens its
 // catalog.
 func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.Logger) (*remoteNode, error) {
+	cfg.Host = chooseGate(ctx, cfg)
 	r := &remoteNode{cfg: cfg, mode: mode, log: log}
 	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.close())

@@ -32,9 +32,10 @@ import (
 // grace is how long a handler or a session may take to end after its context has ended.
 const grace = 10 * time.Second
 
-// RunManager runs a manager of the coordinator at cfg.Host until ctx ends. It calls
-// connected with the id of its first session.
-func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session string)) (err error) {
+// RunManager runs a manager until ctx ends, of the coordinator at cfg.Host or, if that is not
+// set, of the one that runs with the same data folder. It calls connected with the id of its
+// first session and the address of the gate.
+func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session, gate string)) (err error) {
 	f := status.NewForwarder()
 	log = f.Logger(log)
 	r, err := openRemote(ctx, cfg, config.Manager, log)
@@ -42,7 +43,7 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 		return endedBy(ctx, err)
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	connected(r.session())
+	connected(r.session(), r.cfg.Host)
 	x, err := openIndexer(cfg, r.dir, r.fetcher, log)
 	if err != nil {
 		return err
@@ -54,10 +55,10 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 	})
 }
 
-// RunWorker runs a worker of the coordinator at cfg.Host until ctx ends. It calls
-// connected with the id of its first session. If a handler does not end with its
-// context, the process executes itself again, because nothing else frees its slot.
-func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session string)) (err error) {
+// RunWorker runs a worker until ctx ends, of the same coordinator as RunManager, and calls
+// connected in the same way. If a handler does not end with its context, the process executes
+// itself again, because nothing else frees its slot.
+func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session, gate string)) (err error) {
 	tuneGC()
 	f := status.NewForwarder()
 	log = f.Logger(log)
@@ -66,7 +67,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 		return endedBy(ctx, err)
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	connected(r.session())
+	connected(r.session(), r.cfg.Host)
 	own, closeIndex, err := workerIndex(cfg, r.index)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,6 +99,20 @@ func TestABackupOfALaterVersionAndWhatIsNoneAreRefused(t *testing.T) {
 	err := backup.Restore(t.Context(), dir, data, asIs)
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, "version 2, this program knows up to 1")
+}
+
+func TestABackupOfManyFilesIsRestored(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	copied, data := filepath.Join(dir, "copy"), filepath.Join(dir, "data")
+	folder := strings.Repeat(strings.Repeat("d", 250)+"/", 14)
+	var parts []backup.Part
+	for n := range 350 { // their list has more than 1 MiB
+		parts = append(parts, part(folder+fmt.Sprint(n), "1"))
+	}
+	require.NoError(t, backup.Make(t.Context(), copied, backup.Source{}, parts...))
+	require.NoError(t, backup.Restore(t.Context(), copied, data, asIs))
+	require.FileExists(t, filepath.Join(data, folder, "349"))
 }
 
 func TestNothingIsOverwritten(t *testing.T) {

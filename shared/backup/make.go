@@ -104,6 +104,9 @@ func list(ctx context.Context, dir string, source Source) error {
 	if err != nil {
 		return err
 	}
+	if len(data) >= maxManifest {
+		return fmt.Errorf("%d files: %w: their list would have %d bytes, at most %d", len(files), fault.ErrTooLarge, len(data), maxManifest)
+	}
 	return os.WriteFile(filepath.Join(dir, Manifest), append(data, '\n'), 0o600)
 }
 

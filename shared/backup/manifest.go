@@ -20,6 +20,10 @@ import (
 // version is that of the form of a backup; its parts have their own.
 const version = 1
 
+// maxManifest bounds the bytes of a manifest, so that a foreign file does not fill memory. An
+// entry takes about 200 bytes.
+const maxManifest = 256 << 20
+
 type manifest struct {
 	Version int `json:"version"`
 	Source
@@ -62,14 +66,16 @@ func sum(path string) (file, error) {
 // fault.ErrInvalid if there is no manifest or if it has a newer version, and fault.ErrCorrupt if
 // the content differs.
 func check(ctx context.Context, dir string) error {
-	const largest = 1 << 20
 	f, err := os.Open(filepath.Join(dir, Manifest))
 	if err != nil {
 		return fmt.Errorf("it is not a backup: %w: %w", fault.ErrInvalid, err)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, largest))
+	data, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return unusable(err)
+	}
+	if len(data) > maxManifest {
+		return fmt.Errorf("%s: %w: it has more than %d bytes", Manifest, fault.ErrCorrupt, maxManifest)
 	}
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {

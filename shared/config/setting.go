@@ -81,7 +81,7 @@ var settings = []setting{
 
 	{key: "host", env: "host", defaultValue: "localhost", group: network, usedBy: byClient,
 		field: func(c *Config) value { return address{&c.Host, GatePort} },
-		help:  "gate of the coordinator to connect to"},
+		help:  "gate of the coordinator to connect to; if it is not set, a manager or worker prefers the coordinator that runs in its data folder"},
 	{key: "listen", defaultValue: "127.0.0.1", group: network, usedBy: byCoordinator,
 		field: func(c *Config) value { return address{&c.Listen, GatePort} },
 		help:  "address of the gate, to which managers and workers connect"},

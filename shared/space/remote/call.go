@@ -37,7 +37,7 @@ func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if ctx.Err() != nil {
 		return space.Reply{}, withRequest(r, ctxError(ctx))
 	}
-	for pause := c.Backoff.Min; ; pause = c.Backoff.Next(pause) {
+	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
 		p, err := c.start(r)
 		if err != nil {
 			return space.Reply{}, withRequest(r, err)
